@@ -12,8 +12,8 @@
 /* "scale: both sides on cpu (Arm Neoverse V1, 1 thread)"; `threads` says how many each has. */
 static inline void print_device_line(const char *bench, const char *sides, const char *threads)
 {
-    char name[YK_CPU_NAME_SIZE];
-    yk_cpu_name(name);
+    char name[YK_SYSTEM_CPU_NAME_SIZE];
+    yk_system_cpu_name(name);
     printf("%s: %s on cpu (%s, %s)\n", bench, sides, name, threads);
 }
 

@@ -75,7 +75,7 @@ static double median(double *times, int count)
 
 static yk_status reduce(const struct yk_ranks *ranks, float *numbers, int64_t count)
 {
-    struct yk_comm_reduce op = {.group = ranks->all, .count = count, .type = YK_COMM_FP32};
+    struct yk_comm_all_reduce op = {.group = ranks->all, .count = count, .type = YK_COMM_FP32};
     op.numbers = numbers;
     for (int i = 0; i < (count == NUMBERS ? 1 : IN_A_ROW); i++) {
         ranks->comm->reduce(&op);

@@ -8,8 +8,8 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/json.h"
-#include "planner/order.h"
-#include "planner/order_problem.h"
+#include "planner/order/order.h"
+#include "planner/order/problem.h"
 
 #include <dirent.h>
 #include <math.h>

@@ -33,15 +33,15 @@ struct setting {
     struct yk_cluster *cluster;
     struct yk_cost_book book;
     struct yk_model_config config;
-    struct yk_sizes *sizes;
-    struct yk_prices *prices;
+    struct yk_model_sizes *sizes;
+    struct yk_layer_costs *prices;
     struct yk_plan *plan;
     struct yk_program *program;
 };
 
 static void make_plan(struct setting *setting, int32_t micro_batches)
 {
-    const struct yk_model *model = yk_sizes_whole(setting->sizes);
+    const struct yk_model *model = yk_model_sizes_whole_batch(setting->sizes);
     check(yk_plan_create(setting->arena, RANKS, 1, model->layer_count, &setting->plan));
     struct yk_plan *plan = setting->plan;
     plan->workload = model->workload;
@@ -77,9 +77,9 @@ static struct setting *set_up(int64_t blocks, int32_t micro_batches)
     setting->config.layers = blocks;
     const struct yk_workload workload = {
         .batch = (int64_t)RANKS * micro_batches, .sequence = 1024, .precision = YK_PRECISION_BF16};
-    check(yk_sizes_create(&setting->config, &workload, &setting->sizes));
+    check(yk_model_sizes_create(&setting->config, &workload, &setting->sizes));
     setting->book = (struct yk_cost_book){.cluster = setting->cluster};
-    check(yk_prices_create(&setting->book, setting->sizes, &setting->prices));
+    check(yk_layer_costs_create(&setting->book, setting->sizes, &setting->prices));
     make_plan(setting, micro_batches);
     check(yk_program_compile(setting->plan, setting->cluster, setting->sizes, &setting->program));
     return setting;
@@ -88,8 +88,8 @@ static struct setting *set_up(int64_t blocks, int32_t micro_batches)
 static void tear_down(struct setting *setting)
 {
     yk_program_destroy(setting->program);
-    yk_prices_destroy(setting->prices);
-    yk_sizes_destroy(setting->sizes);
+    yk_layer_costs_destroy(setting->prices);
+    yk_model_sizes_destroy(setting->sizes);
     yk_cluster_destroy(setting->cluster);
     yk_arena_destroy(setting->arena);
     free(setting);
@@ -101,7 +101,7 @@ static void take_apart(struct setting *setting)
     for (int32_t i = 1; i < RANKS; i++) {
         struct yk_program_rank *list = &setting->program->ranks[i];
         struct yk_op *ops =
-            yk_arena_take(setting->arena, (size_t)list->op_count, sizeof *list->ops);
+            yk_arena_allocate(setting->arena, (size_t)list->op_count, sizeof *list->ops);
         if (!ops) {
             exit(1);
         }

@@ -49,7 +49,7 @@ static void pretend_copy(struct yk_backend_lane *lane, void *to, const void *fro
 {
     (void)to;
     (void)from;
-    yk_backend_cpu.call(lane, sleep_copy, (void *)(uintptr_t)bytes);
+    yk_backend_cpu.call_host(lane, sleep_copy, (void *)(uintptr_t)bytes);
 }
 
 /* An exchange of `bytes` in all, cut into equal parts. */
@@ -64,7 +64,7 @@ struct work {
 
 static void cut(struct work *work, int32_t ranks)
 {
-    const int64_t count = (int64_t)(work->bytes / yk_comm_width(work->type));
+    const int64_t count = (int64_t)(work->bytes / yk_comm_type_bytes(work->type));
     for (int32_t i = 0; i <= ranks; i++) {
         work->firsts[i] = count * i / ranks;
     }
@@ -72,21 +72,21 @@ static void cut(struct work *work, int32_t ranks)
 
 static yk_status exchange(const struct yk_ranks *ranks, const struct work *work)
 {
-    const size_t width = yk_comm_width(work->type);
-    const struct yk_comm_reduce reduce = {.group = ranks->all,
-                                          .numbers = work->whole,
-                                          .count = work->firsts[ranks->size],
-                                          .type = work->type};
-    const struct yk_comm_gather gather = {.group = ranks->all,
-                                          .own = work->own,
-                                          .whole = work->whole,
-                                          .firsts = work->firsts,
-                                          .size = width};
-    const struct yk_comm_scatter scatter = {.group = ranks->all,
-                                            .whole = work->whole,
-                                            .own = work->own,
-                                            .firsts = work->firsts,
-                                            .type = work->type};
+    const size_t width = yk_comm_type_bytes(work->type);
+    const struct yk_comm_all_reduce reduce = {.group = ranks->all,
+                                              .numbers = work->whole,
+                                              .count = work->firsts[ranks->size],
+                                              .type = work->type};
+    const struct yk_comm_all_gather gather = {.group = ranks->all,
+                                              .own = work->own,
+                                              .whole = work->whole,
+                                              .firsts = work->firsts,
+                                              .size = width};
+    const struct yk_comm_reduce_scatter scatter = {.group = ranks->all,
+                                                   .whole = work->whole,
+                                                   .own = work->own,
+                                                   .firsts = work->firsts,
+                                                   .type = work->type};
     switch (work->kind) {
     case REDUCE:
         ranks->comm->reduce(&reduce);
@@ -158,7 +158,7 @@ static yk_status measure_staged(const struct yk_ranks *through, const struct yk_
     struct yk_ranks staged = {0};
     struct yk_comm_options options = *inner;
     pretended = yk_backend_cpu;
-    pretended.holds = holds_all;
+    pretended.contains = holds_all;
     pretended.copy = pretend_copy;
     options.backend = &pretended;
     options.block_bytes = 0;

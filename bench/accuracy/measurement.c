@@ -1,7 +1,7 @@
 #include "accuracy/measurement.h"
 
 #include "accuracy/sources.h"
-#include "cost/work.h"
+#include "cost/roofline.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,8 +48,8 @@ double predict(const struct measurement *measurement, const struct yk_efficiency
     const struct works *works = &measurement->works;
     double seconds = 0;
     for (int i = 0; i < works->count; i++) {
-        seconds +=
-            works->times[i] * yk_cost_work(&measurement->device, efficiencies, &works->items[i]);
+        seconds += works->times[i] *
+                   yk_roofline_time(&measurement->device, efficiencies, &works->items[i]);
     }
     return seconds;
 }

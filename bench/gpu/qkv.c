@@ -68,7 +68,7 @@ static double number_of(uint16_t stored)
 static void look(struct bench *bench, const struct product *product, const struct form *form,
                  uint16_t *out)
 {
-    const struct yk_matmul *whole = &product->whole;
+    const struct yk_matmul_op *whole = &product->whole;
     const size_t row_bytes = (size_t)whole->n * sizeof *out;
     bench->backend->clear(bench->lanes[0], whole->c, (size_t)whole->m * row_bytes);
     bench_finish(bench);
@@ -117,13 +117,13 @@ static struct product make_product(struct bench *bench, const struct shape *shap
     void *x = NULL;
     void *w = NULL;
     void *c = NULL;
-    must_status(backend->take(bench->device, (size_t)(shape->rows * shape->width) * 2, &x));
-    must_status(backend->take(bench->device, (size_t)(n * shape->width) * 2, &w));
-    must_status(backend->take(bench->device, (size_t)(shape->rows * n) * 2, &c));
+    must_status(backend->allocate(bench->device, (size_t)(shape->rows * shape->width) * 2, &x));
+    must_status(backend->allocate(bench->device, (size_t)(n * shape->width) * 2, &w));
+    must_status(backend->allocate(bench->device, (size_t)(shape->rows * n) * 2, &c));
     fill(bench, x, shape->rows * shape->width, 1);
     fill(bench, w, n * shape->width, 2);
     struct product product;
-    product.whole = (struct yk_matmul){
+    product.whole = (struct yk_matmul_op){
         .m = shape->rows,
         .n = n,
         .k = shape->width,
@@ -156,9 +156,9 @@ static struct product make_product(struct bench *bench, const struct shape *shap
 
 static void free_product(struct bench *bench, const struct product *product)
 {
-    bench->backend->give_back(bench->device, (void *)(uintptr_t)product->whole.a);
-    bench->backend->give_back(bench->device, (void *)(uintptr_t)product->whole.b);
-    bench->backend->give_back(bench->device, product->whole.c);
+    bench->backend->free(bench->device, (void *)(uintptr_t)product->whole.a);
+    bench->backend->free(bench->device, (void *)(uintptr_t)product->whole.b);
+    bench->backend->free(bench->device, product->whole.c);
 }
 
 static void print_table(const struct form *forms, int count, const struct sample *taken)
@@ -261,7 +261,7 @@ int main(void)
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
         measure_shape(&bench, &shapes[i]);
     }
-    bench.backend->give_back(bench.device, bench.long_room);
+    bench.backend->free(bench.device, bench.long_room);
     bench_close(&bench);
     bench.backend->close(bench.device);
     return 0;

@@ -23,9 +23,9 @@ enum yoke_pass {
 };
 
 enum yoke_collective {
-    YOKE_COLLECTIVE_GATHER,  /* every device gets all parts */
-    YOKE_COLLECTIVE_SCATTER, /* every device gets the sum of its part */
-    YOKE_COLLECTIVE_REDUCE,  /* every device gets the sum of everything */
+    YOKE_COLLECTIVE_ALL_GATHER,     /* every device gets all parts */
+    YOKE_COLLECTIVE_REDUCE_SCATTER, /* every device gets the sum of its part */
+    YOKE_COLLECTIVE_ALL_REDUCE,     /* every device gets the sum of everything */
 };
 
 /* A place for the answer, given by the caller. */

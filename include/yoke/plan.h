@@ -101,7 +101,7 @@ struct yoke_alternative {
 };
 
 /* What the best plan takes without one of the devices. */
-struct yoke_without {
+struct yoke_leave_one_out {
     int32_t device;
     double step_s; /* NAN: nothing fits without it */
 };
@@ -138,7 +138,8 @@ YOKE_API const struct yoke_plan_layer *yoke_plan_layer(const yoke_plan *plan, in
 YOKE_API const struct yoke_transfer *yoke_plan_transfer(const yoke_plan *plan, int32_t number);
 YOKE_API const struct yoke_alternative *yoke_plan_alternative(const yoke_plan *plan,
                                                               int32_t number);
-YOKE_API const struct yoke_without *yoke_plan_without(const yoke_plan *plan, int32_t number);
+YOKE_API const struct yoke_leave_one_out *yoke_plan_leave_one_out(const yoke_plan *plan,
+                                                                  int32_t number);
 
 /* "parameters", "gathered" …; NULL when there is no such kind. */
 YOKE_API const char *yoke_memory_kind_name(enum yoke_memory_kind kind);

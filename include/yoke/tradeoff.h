@@ -17,7 +17,7 @@ extern "C" {
 typedef struct yoke_tradeoff yoke_tradeoff;
 
 enum {
-    YOKE_TRADEOFF_MOST_POINTS = 200
+    YOKE_TRADEOFF_MAX_POINTS = 200
 };
 
 /* Arrays have `points` numbers; NAN: nothing fits there, or the budget of the request ended before.
@@ -40,7 +40,7 @@ struct yoke_tradeoff_info {
     int32_t memory_points;           /* likewise; maybe none */
 };
 
-/* Both curves with 2 to YOKE_TRADEOFF_MOST_POINTS points, for one micro-batch on all devices; 0
+/* Both curves with 2 to YOKE_TRADEOFF_MAX_POINTS points, for one micro-batch on all devices; 0
  * points: 21. YOKE_ERROR_NO_FIT when not even fully-sharded layers fit. */
 YOKE_API yoke_status yoke_tradeoff_find(const yoke_request *request, int32_t points,
                                         yoke_tradeoff **out) YOKE_MUST_USE;

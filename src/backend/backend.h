@@ -65,76 +65,78 @@ struct yk_backend {
     void (*versions)(const struct yk_backend_device *device, struct yk_text *out);
 
     /* Memory, zeroed. Refusals name the device, the bytes asked for and those that are free. */
-    yk_status (*take)(struct yk_backend_device *device, size_t bytes, void **out);
-    void (*give_back)(struct yk_backend_device *device, void *memory);
+    yk_status (*allocate)(struct yk_backend_device *device, size_t bytes, void **out);
+    void (*free)(struct yk_backend_device *device, void *memory);
     /* Memory of the host that copies to and from the device are fast with. */
-    yk_status (*take_host)(struct yk_backend_device *device, size_t bytes, void **out);
-    void (*give_back_host)(struct yk_backend_device *device, void *memory);
+    yk_status (*allocate_host)(struct yk_backend_device *device, size_t bytes, void **out);
+    void (*free_host)(struct yk_backend_device *device, void *memory);
     /* Or NULL, where the memory is the host's: bytes of the device that this process has now, with
      * what libraries and the driver keep there for it; where nobody else uses the device, all that
      * is in use. */
-    size_t (*used)(struct yk_backend_device *device);
+    size_t (*used_bytes)(struct yk_backend_device *device);
 
     /* Or NULL, likewise: whether a pointer is to memory of the device. */
-    bool (*holds)(const struct yk_backend_device *device, const void *memory);
+    bool (*contains)(const struct yk_backend_device *device, const void *memory);
 
     yk_status (*lane_create)(struct yk_backend_device *device, const char *name,
                              struct yk_backend_lane **out);
     void (*lane_destroy)(struct yk_backend_lane *lane); /* after what is on it has run */
     /* Or NULL: `bytes` of scratch memory for ops on the lane are taken now, not when one asks. */
-    yk_status (*prepare)(struct yk_backend_lane *lane, size_t bytes);
+    yk_status (*reserve_scratch)(struct yk_backend_lane *lane, size_t bytes);
     /* Or NULL: what libraries of the device's maker know the lane by, a cudaStream_t, and under
      * which number they know the device. */
-    void *(*native)(const struct yk_backend_lane *lane, int32_t *number);
+    void *(*native_stream)(const struct yk_backend_lane *lane, int32_t *number);
     /* Waits until all that is on the lane has run. */
-    yk_status (*finish)(struct yk_backend_lane *lane);
+    yk_status (*lane_synchronize)(struct yk_backend_lane *lane);
 
     yk_status (*event_create)(struct yk_backend_device *device, struct yk_backend_event **out);
     void (*event_destroy)(struct yk_backend_event *event);
     /* The event happens when what is on the lane by now has run. It may be recorded again. */
-    void (*record)(struct yk_backend_lane *lane, struct yk_backend_event *event);
+    void (*event_record)(struct yk_backend_lane *lane, struct yk_backend_event *event);
     /* The lane goes on when the event, as last recorded, has happened; at once if it never was. */
-    void (*wait)(struct yk_backend_lane *lane, struct yk_backend_event *event);
+    void (*event_wait)(struct yk_backend_lane *lane, struct yk_backend_event *event);
     /* The host waits for it. */
-    yk_status (*reach)(struct yk_backend_event *event);
+    yk_status (*event_synchronize)(struct yk_backend_event *event);
     /* Whether it has happened, as last recorded, or never was; any thread, and nothing is waited
      * for but what the device's driver may be busy with. */
-    bool (*happened)(const struct yk_backend_event *event);
+    bool (*event_query)(const struct yk_backend_event *event);
     /* When it last happened, on the clock of base/clock.h; only after reach() or finish(). */
-    double (*event_s)(const struct yk_backend_event *event);
+    double (*event_time_s)(const struct yk_backend_event *event);
 
     /* Between memories of this device and the host, in any direction. */
     void (*copy)(struct yk_backend_lane *lane, void *to, const void *from, size_t bytes);
     void (*clear)(struct yk_backend_lane *lane, void *memory, size_t bytes);
     /* Work of the host in its turn on the lane: it must not call the backend. */
-    void (*call)(struct yk_backend_lane *lane, void (*function)(void *user), void *user);
+    void (*call_host)(struct yk_backend_lane *lane, void (*function)(void *user), void *user);
     /* Or NULL: what is put on the lane between the two is known to profilers by this name, and may
      * begin to run only when the range ends. Ranges that do the same work are best known by the
      * same pointer. */
     void (*begin_range)(struct yk_backend_lane *lane, const char *name);
     void (*end_range)(struct yk_backend_lane *lane);
 
-    void (*matmul)(struct yk_backend_lane *lane, const struct yk_matmul *op);
-    void (*attend)(struct yk_backend_lane *lane, const struct yk_attend *op);
-    void (*attend_back)(struct yk_backend_lane *lane, const struct yk_attend_back *op);
-    void (*normalise)(struct yk_backend_lane *lane, const struct yk_normalise *op);
-    void (*normalise_back)(struct yk_backend_lane *lane, const struct yk_normalise_back *op);
-    void (*embed)(struct yk_backend_lane *lane, const struct yk_embed *op);
-    void (*embed_back)(struct yk_backend_lane *lane, const struct yk_embed_back *op);
-    void (*rotate)(struct yk_backend_lane *lane, const struct yk_rotate *op);
-    void (*gate)(struct yk_backend_lane *lane, const struct yk_gate *op);
-    void (*gate_back)(struct yk_backend_lane *lane, const struct yk_gate_back *op);
-    void (*drop)(struct yk_backend_lane *lane, const struct yk_drop *op);
-    void (*sum_rows)(struct yk_backend_lane *lane, const struct yk_sum_rows *op);
-    void (*lose)(struct yk_backend_lane *lane, const struct yk_lose *op);
-    void (*sum_squares)(struct yk_backend_lane *lane, const struct yk_sum_squares *op);
-    void (*judge)(struct yk_backend_lane *lane, const struct yk_judge *op);
-    void (*adamw)(struct yk_backend_lane *lane, const struct yk_adamw *op);
-    void (*sgd)(struct yk_backend_lane *lane, const struct yk_sgd *op);
-    void (*cast)(struct yk_backend_lane *lane, const struct yk_cast *op);
-    void (*add)(struct yk_backend_lane *lane, const struct yk_add *op);
-    void (*quantise)(struct yk_backend_lane *lane, const struct yk_quantise *op);
-    void (*dequantise)(struct yk_backend_lane *lane, const struct yk_dequantise *op);
+    void (*matmul)(struct yk_backend_lane *lane, const struct yk_matmul_op *op);
+    void (*attention)(struct yk_backend_lane *lane, const struct yk_attention_op *op);
+    void (*attention_backward)(struct yk_backend_lane *lane,
+                               const struct yk_attention_backward_op *op);
+    void (*norm)(struct yk_backend_lane *lane, const struct yk_norm_op *op);
+    void (*norm_backward)(struct yk_backend_lane *lane, const struct yk_norm_backward_op *op);
+    void (*embedding)(struct yk_backend_lane *lane, const struct yk_embedding_op *op);
+    void (*embedding_backward)(struct yk_backend_lane *lane,
+                               const struct yk_embedding_backward_op *op);
+    void (*rotary)(struct yk_backend_lane *lane, const struct yk_rotary_op *op);
+    void (*swiglu)(struct yk_backend_lane *lane, const struct yk_swiglu_op *op);
+    void (*swiglu_backward)(struct yk_backend_lane *lane, const struct yk_swiglu_backward_op *op);
+    void (*dropout)(struct yk_backend_lane *lane, const struct yk_dropout_op *op);
+    void (*sum_rows)(struct yk_backend_lane *lane, const struct yk_sum_rows_op *op);
+    void (*cross_entropy)(struct yk_backend_lane *lane, const struct yk_cross_entropy_op *op);
+    void (*sum_squares)(struct yk_backend_lane *lane, const struct yk_sum_squares_op *op);
+    void (*clip_norm)(struct yk_backend_lane *lane, const struct yk_clip_norm_op *op);
+    void (*adamw)(struct yk_backend_lane *lane, const struct yk_adamw_op *op);
+    void (*sgd)(struct yk_backend_lane *lane, const struct yk_sgd_op *op);
+    void (*cast)(struct yk_backend_lane *lane, const struct yk_cast_op *op);
+    void (*add)(struct yk_backend_lane *lane, const struct yk_add_op *op);
+    void (*quantise)(struct yk_backend_lane *lane, const struct yk_quantise_op *op);
+    void (*dequantise)(struct yk_backend_lane *lane, const struct yk_dequantise_op *op);
 };
 
 extern const struct yk_backend yk_backend_cpu;

@@ -4,7 +4,7 @@
 
 yk_status yk_backend_load(const char *path, const struct yk_backend **out)
 {
-    const struct yk_plugin_wish wish = {
+    const struct yk_plugin_file_request wish = {
         .table = YK_BACKEND_PLUGIN_TABLE,
         .purpose = "devices",
         .built_with = "the CUDA toolkit is installed (nvcc, with cuBLAS and, for attention, cuDNN)",

@@ -1,10 +1,10 @@
 #include "backend/ops.h"
 
-struct yk_sum_rows yk_matmul_sums(const struct yk_matmul *op)
+struct yk_sum_rows_op yk_ops_matmul_sums(const struct yk_matmul_op *op)
 {
     const bool of_a = op->sums_of == YK_SUMS_OF_A;
     const bool of_c = op->sums_of == YK_SUMS_OF_C;
-    return (struct yk_sum_rows){
+    return (struct yk_sum_rows_op){
         .rows = of_c ? op->m : op->k,
         .columns = of_a ? op->m : op->n,
         .from = of_c   ? op->c
@@ -21,7 +21,7 @@ struct yk_sum_rows yk_matmul_sums(const struct yk_matmul *op)
     };
 }
 
-size_t yk_nf4_parts(void *base, int64_t count, struct yk_nf4 *out)
+size_t yk_ops_nf4_layout(void *base, int64_t count, struct yk_nf4 *out)
 {
     const size_t blocks = (size_t)((count + YK_NF4_BLOCK - 1) / YK_NF4_BLOCK);
     const size_t floats = (blocks + YK_NF4_SCALE_BLOCK - 1) / YK_NF4_SCALE_BLOCK + 1;

@@ -15,21 +15,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum yk_ending {
-    YK_ENDING_NONE,
-    YK_ENDING_GELU,     /* c = gelu(x), tanh form; x is stored in aux where there is one */
-    YK_ENDING_GELU_ERF, /* the exact form */
-    YK_ENDING_RELU,
-    YK_ENDING_SILU,      /* c = x · sigmoid(x) */
-    YK_ENDING_GELU_BACK, /* c = x · gelu'(aux) */
-    YK_ENDING_GELU_ERF_BACK,
-    YK_ENDING_RELU_BACK, /* c = aux > 0 ? x : 0; aux may be the output as well as the input */
-    YK_ENDING_SILU_BACK,
+enum yk_epilogue {
+    YK_EPILOGUE_NONE,
+    YK_EPILOGUE_GELU,     /* c = gelu(x), tanh form; x is stored in aux where there is one */
+    YK_EPILOGUE_GELU_ERF, /* the exact form */
+    YK_EPILOGUE_RELU,
+    YK_EPILOGUE_SILU,          /* c = x · sigmoid(x) */
+    YK_EPILOGUE_GELU_BACKWARD, /* c = x · gelu'(aux) */
+    YK_EPILOGUE_GELU_ERF_BACKWARD,
+    YK_EPILOGUE_RELU_BACKWARD, /* c = aux > 0 ? x : 0; aux may be the output as well as the input */
+    YK_EPILOGUE_SILU_BACKWARD,
 };
 
 /* Sums that come with a product: gradients of biases, one way or another. */
 enum yk_sums_of {
-    YK_SUMS_OF_NOTHING,
+    YK_SUMS_OF_NONE,
     YK_SUMS_OF_A, /* (m): op(a) over k; a is transposed */
     YK_SUMS_OF_B, /* (n): op(b) over k; b is not transposed */
     YK_SUMS_OF_C, /* (n): what c holds afterwards over m */
@@ -37,7 +37,7 @@ enum yk_sums_of {
 
 /* x (m, n) = scale · op(a) (m, k) · op(b) (k, n) + bias + add, then c = ending(x), added to what c
  * holds where `accumulate` says so (then without bias, add and ending). */
-struct yk_matmul {
+struct yk_matmul_op {
     int64_t m;
     int64_t n;
     int64_t k;
@@ -58,7 +58,7 @@ struct yk_matmul {
     const void *bias; /* (n), or NULL */
     const void *add;  /* (m, n) of c's type, or NULL; may be c itself */
     int64_t add_stride;
-    enum yk_ending ending;
+    enum yk_epilogue epilogue;
     void *aux; /* (m, n) of c's type; of RELU never written */
     int64_t aux_stride;
     int64_t cuts[2]; /* columns where another product begins that could as well be its own, such as
@@ -87,7 +87,7 @@ struct yk_dropout {
  * `heads / kv_heads` heads of queries share one of keys and values. Rows are tokens, (batch,
  * queries) or (batch, keys) of them; heads lie side by side in a row. Scores are never stored.
  */
-struct yk_attend {
+struct yk_attention_op {
     int64_t batch;
     int64_t queries; /* T */
     int64_t keys;    /* S */
@@ -111,8 +111,8 @@ struct yk_attend {
 };
 
 /* Needs all of the forward's, out and sums included. Gradients are overwritten. */
-struct yk_attend_back {
-    struct yk_attend forward;
+struct yk_attention_backward_op {
+    struct yk_attention_op forward;
     const void *d_out; /* stride out_stride */
     void *dq;          /* strides as those of q, k and v, unless said otherwise */
     void *dk;
@@ -123,7 +123,7 @@ struct yk_attend_back {
 };
 
 /* y = (x − mean) · rstd · weight + bias, or without mean and bias: the root-mean-square norm. */
-struct yk_normalise {
+struct yk_norm_op {
     int64_t rows;
     int64_t width;
     const void *x; /* (rows, width), as y */
@@ -139,7 +139,7 @@ struct yk_normalise {
 };
 
 /* dx = add + the gradient through the norm; d_weight and d_bias are added to. */
-struct yk_normalise_back {
+struct yk_norm_backward_op {
     int64_t rows;
     int64_t width;
     const void *x;
@@ -157,7 +157,7 @@ struct yk_normalise_back {
 };
 
 /* out[row] = scale · table[token[row]] + positions[row mod sequence] + shift. */
-struct yk_embed {
+struct yk_embedding_op {
     int64_t rows;
     int64_t width;
     int64_t sequence;
@@ -172,8 +172,9 @@ struct yk_embed {
     enum yk_precision out_type;
 };
 
-/* Adds scale · d_out to d_table, and d_out to d_positions; a shift's gradient is yk_sum_rows'. */
-struct yk_embed_back {
+/* Adds scale · d_out to d_table, and d_out to d_positions; a shift's gradient is yk_sum_rows_op'.
+ */
+struct yk_embedding_backward_op {
     int64_t rows;
     int64_t width;
     int64_t sequence;
@@ -188,20 +189,20 @@ struct yk_embed_back {
 };
 
 /* Turns pairs (i, i + head_size / 2) of every head by an angle of their position, in place. */
-struct yk_rotate {
+struct yk_rotary_op {
     int64_t rows;
     int64_t sequence; /* a row's position is row mod sequence */
     int64_t heads;
     int64_t head_size;
     int64_t stride;
     void *data;
-    const float *turns; /* (sequence, head_size / 2, 2): cosine and sine */
-    bool back;          /* the other way round */
+    const float *cos_sin; /* (sequence, head_size / 2, 2): cosine and sine */
+    bool inverse;         /* the other way round */
     enum yk_precision type;
 };
 
 /* out (rows, width) = silu(gate) · up, with gate and up side by side, (rows, 2 · width). */
-struct yk_gate {
+struct yk_swiglu_op {
     int64_t rows;
     int64_t width;
     const void *gate_up;
@@ -209,7 +210,7 @@ struct yk_gate {
     enum yk_precision type;
 };
 
-struct yk_gate_back {
+struct yk_swiglu_backward_op {
     int64_t rows;
     int64_t width;
     const void *gate_up;
@@ -220,7 +221,7 @@ struct yk_gate_back {
 
 /* to = from with some dropped, plus add; rows · width numbers, `sequence` rows a sample. Going
  * backward is the same op on the gradient. */
-struct yk_drop {
+struct yk_dropout_op {
     int64_t rows;
     int64_t width;
     int64_t sequence;
@@ -232,7 +233,7 @@ struct yk_drop {
 };
 
 /* to[column] += the sum over all rows: the gradient of a bias. */
-struct yk_sum_rows {
+struct yk_sum_rows_op {
     int64_t rows;
     int64_t columns;
     const void *from;
@@ -248,7 +249,7 @@ struct yk_sum_rows {
  * smoothing s, the target is 1 − s for the label and s / classes for every class, the label too.
  * Rows whose target is negative bear no loss and get a gradient of 0.
  */
-struct yk_lose {
+struct yk_cross_entropy_op {
     int64_t rows;
     int64_t classes;
     int64_t stride;
@@ -263,14 +264,14 @@ struct yk_lose {
 
 /* What all gradients said about this step; on the device, so that updates need not wait for the
  * host. */
-struct yk_verdict {
+struct yk_gradient_norm {
     double norm;  /* of all gradients, unscaled */
     float factor; /* what gradients are multiplied by: unscaled and clipped */
     int32_t skip; /* the norm is infinite or not a number: nothing is updated */
 };
 
 /* The sum of squares of all numbers, in double precision; overwrites. */
-struct yk_sum_squares {
+struct yk_sum_squares_op {
     int64_t count;
     const void *from;
     double *to;
@@ -278,17 +279,17 @@ struct yk_sum_squares {
 };
 
 /* norm = unscale · sqrt(sum of sums); factor = unscale · min(1, clip / (norm + 1e-6)). */
-struct yk_judge {
+struct yk_clip_norm_op {
     const double *sums;
     int64_t count;
     float unscale; /* 1 / loss scale */
     float clip;    /* 0: no clipping */
-    struct yk_verdict *verdict;
+    struct yk_gradient_norm *gradient_norm;
 };
 
 /* AdamW (Loshchilov and Hutter 2019) as PyTorch has it. With `master`, weights are its rounded
  * copy. */
-struct yk_adamw {
+struct yk_adamw_op {
     int64_t count;
     void *weights;
     float *master; /* NULL: the weights are fp32 and their own master */
@@ -303,12 +304,12 @@ struct yk_adamw {
     float decay;
     float correction1; /* 1 − beta1^t */
     float correction2;
-    const struct yk_verdict *verdict; /* NULL: as if factor were 1 */
+    const struct yk_gradient_norm *gradient_norm; /* NULL: as if factor were 1 */
 };
 
 /* Gradient descent with momentum as PyTorch has it: velocity = momentum · velocity + gradient +
  * decay · weight, the first time without the velocity before. */
-struct yk_sgd {
+struct yk_sgd_op {
     int64_t count;
     void *weights;
     float *master;
@@ -319,10 +320,10 @@ struct yk_sgd {
     float momentum;
     float decay;
     bool first;
-    const struct yk_verdict *verdict;
+    const struct yk_gradient_norm *gradient_norm;
 };
 
-struct yk_cast {
+struct yk_cast_op {
     int64_t count;
     const void *from;
     void *to;
@@ -331,7 +332,7 @@ struct yk_cast {
 };
 
 /* to += from. */
-struct yk_add {
+struct yk_add_op {
     int64_t count;
     const void *from;
     void *to;
@@ -355,7 +356,7 @@ struct yk_nf4 {
     float *mean;         /* (1) of the blocks' scales */
 };
 
-struct yk_quantise {
+struct yk_quantise_op {
     int64_t count;
     const void *from;
     struct yk_nf4 to;
@@ -366,25 +367,25 @@ struct yk_quantise {
  * When weights are dequantised. In turn like any op; or ahead: while what was put on the lane since
  * the last of these ops before still runs, which must not use the memory that is written to.
  */
-enum yk_turn {
-    YK_TURN_FIRST, /* in turn, and others may come ahead after it */
-    YK_TURN_AHEAD,
-    YK_TURN_WITH_LAST, /* like the op before, which it belongs to */
+enum yk_dequantise_order {
+    YK_DEQUANTISE_IN_ORDER, /* in turn, and others may come ahead after it */
+    YK_DEQUANTISE_PREFETCH,
+    YK_DEQUANTISE_WITH_LAST, /* like the op before, which it belongs to */
 };
 
-struct yk_dequantise {
+struct yk_dequantise_op {
     int64_t count;
     struct yk_nf4 from;
     void *to;
     enum yk_precision type;
-    enum yk_turn turn;
+    enum yk_dequantise_order order;
 };
 
 /* The sums that come with a product as an op of its own, once c is there. Of sums_of NOTHING there
  * is none. */
-struct yk_sum_rows yk_matmul_sums(const struct yk_matmul *op);
+struct yk_sum_rows_op yk_ops_matmul_sums(const struct yk_matmul_op *op);
 
 /* The parts of a tensor in NF4 that begins at `base`; returns its bytes. */
-size_t yk_nf4_parts(void *base, int64_t count, struct yk_nf4 *out);
+size_t yk_ops_nf4_layout(void *base, int64_t count, struct yk_nf4 *out);
 
 #endif

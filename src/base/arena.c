@@ -65,7 +65,7 @@ static struct block *add_block(struct yk_arena *arena, size_t at_least)
     return block;
 }
 
-void *yk_arena_take(struct yk_arena *arena, size_t count, size_t size)
+void *yk_arena_allocate(struct yk_arena *arena, size_t count, size_t size)
 {
     const size_t alignment = alignof(max_align_t);
     size_t bytes = 0;
@@ -87,7 +87,7 @@ void *yk_arena_take(struct yk_arena *arena, size_t count, size_t size)
 
 char *yk_arena_copy_text(struct yk_arena *arena, const char *text, size_t length)
 {
-    char *copy = yk_arena_take(arena, length + 1, 1);
+    char *copy = yk_arena_allocate(arena, length + 1, 1);
     if (copy) {
         memcpy(copy, text, length);
     }

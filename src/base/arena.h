@@ -17,7 +17,7 @@ yk_status yk_arena_create(struct yk_arena **out) YK_MUST_USE;
 void yk_arena_destroy(struct yk_arena *arena);
 
 /* `count` elements of `size` bytes, zeroed. NULL when count * size overflows or memory is out. */
-void *yk_arena_take(struct yk_arena *arena, size_t count, size_t size);
+void *yk_arena_allocate(struct yk_arena *arena, size_t count, size_t size);
 
 /* A copy of the `length` bytes at `text`, with a terminating zero. NULL when memory is out. */
 char *yk_arena_copy_text(struct yk_arena *arena, const char *text, size_t length);
@@ -25,7 +25,7 @@ char *yk_arena_copy_text(struct yk_arena *arena, const char *text, size_t length
 /* Points `pointer` at `count` new zeroed elements, or leaves the calling function with an error. */
 #define YK_TRY_NEW(arena, pointer, count)                                                          \
     do {                                                                                           \
-        (pointer) = yk_arena_take((arena), (size_t)(count), sizeof *(pointer));                    \
+        (pointer) = yk_arena_allocate((arena), (size_t)(count), sizeof *(pointer));                \
         if (!(pointer)) {                                                                          \
             return yk_fail_out_of_memory();                                                        \
         }                                                                                          \

@@ -18,7 +18,7 @@ static const struct {
 };
 
 /* The first value of `key` in /proc/cpuinfo. */
-static bool read_cpuinfo(const char *key, char out[YK_CPU_NAME_SIZE])
+static bool read_cpuinfo(const char *key, char out[YK_SYSTEM_CPU_NAME_SIZE])
 {
     FILE *stream = fopen("/proc/cpuinfo", "r");
     if (!stream) {
@@ -31,34 +31,34 @@ static bool read_cpuinfo(const char *key, char out[YK_CPU_NAME_SIZE])
         found = colon && strncmp(line, key, strlen(key)) == 0;
         if (found) {
             const char *value = colon + 1 + strspn(colon + 1, " \t");
-            snprintf(out, YK_CPU_NAME_SIZE, "%.*s", (int)strcspn(value, "\n"), value);
+            snprintf(out, YK_SYSTEM_CPU_NAME_SIZE, "%.*s", (int)strcspn(value, "\n"), value);
         }
     }
     (void)fclose(stream);
     return found;
 }
 
-static bool name_arm_core(const char *machine, char out[YK_CPU_NAME_SIZE])
+static bool name_arm_core(const char *machine, char out[YK_SYSTEM_CPU_NAME_SIZE])
 {
-    char implementer[YK_CPU_NAME_SIZE];
-    char part[YK_CPU_NAME_SIZE];
+    char implementer[YK_SYSTEM_CPU_NAME_SIZE];
+    char part[YK_SYSTEM_CPU_NAME_SIZE];
     if (!read_cpuinfo("CPU implementer", implementer) || !read_cpuinfo("CPU part", part)) {
         return false;
     }
-    snprintf(out, YK_CPU_NAME_SIZE, "%.24s CPU %.24s/%.24s", machine, implementer, part);
+    snprintf(out, YK_SYSTEM_CPU_NAME_SIZE, "%.24s CPU %.24s/%.24s", machine, implementer, part);
     for (size_t i = 0; i < sizeof arm_cores / sizeof arm_cores[0]; i++) {
         if (strcmp(implementer, "0x41") == 0 && strcmp(arm_cores[i].part, part) == 0) {
-            snprintf(out, YK_CPU_NAME_SIZE, "%s", arm_cores[i].name);
+            snprintf(out, YK_SYSTEM_CPU_NAME_SIZE, "%s", arm_cores[i].name);
         }
     }
     return true;
 }
 
-void yk_cpu_name(char out[YK_CPU_NAME_SIZE])
+void yk_system_cpu_name(char out[YK_SYSTEM_CPU_NAME_SIZE])
 {
     struct utsname system;
     const char *machine = uname(&system) == 0 ? system.machine : "unknown";
     if (!read_cpuinfo("model name", out) && !name_arm_core(machine, out)) {
-        snprintf(out, YK_CPU_NAME_SIZE, "%.64s CPU", machine);
+        snprintf(out, YK_SYSTEM_CPU_NAME_SIZE, "%.64s CPU", machine);
     }
 }

@@ -6,11 +6,11 @@
 #define YK_BASE_CPU_NAME_H
 
 enum {
-    YK_CPU_NAME_SIZE = 96
+    YK_SYSTEM_CPU_NAME_SIZE = 96
 };
 
 /* As the system tells it; where it does not, the architecture and the numbers of the core's maker
  * and model: "aarch64 CPU 0x46/0x001". */
-void yk_cpu_name(char out[YK_CPU_NAME_SIZE]);
+void yk_system_cpu_name(char out[YK_SYSTEM_CPU_NAME_SIZE]);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-static inline int64_t yk_greatest_divisor(int64_t a, int64_t b)
+static inline int64_t yk_number_gcd(int64_t a, int64_t b)
 {
     while (b != 0) {
         const int64_t rest = a % b;

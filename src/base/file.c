@@ -149,7 +149,7 @@ static yk_status read_limited(const char *path, const struct limit *limit, struc
     return status;
 }
 
-yk_status yk_file_read_most(const char *path, uint64_t most, struct yk_text *out)
+yk_status yk_file_read_limited(const char *path, uint64_t most, struct yk_text *out)
 {
     const struct limit limit = {.most = most, .who = "a file of its kind", .why = ""};
     return read_limited(path, &limit, out);
@@ -157,12 +157,12 @@ yk_status yk_file_read_most(const char *path, uint64_t most, struct yk_text *out
 
 yk_status yk_file_read(const char *path, struct yk_text *out)
 {
-    return yk_file_read_most(path, YK_FILE_DOCUMENT_BYTES, out);
+    return yk_file_read_limited(path, YK_FILE_DOCUMENT_BYTES, out);
 }
 
 yk_status yk_file_read_data(const char *path, struct yk_text *out)
 {
-    const double free = yk_free_memory_bytes();
+    const double free = yk_system_free_memory_bytes();
     const double most = fmax(free / MEMORY_PER_DATA, YK_FILE_DOCUMENT_BYTES);
     const double left = fmax(most - (double)out->length, 0);
     const struct limit limit = {
@@ -315,13 +315,13 @@ static yk_status fail_linked(const char *path)
                    "%s is a symbolic link, which would be written through; remove it", path);
 }
 
-yk_status yk_file_check_own(const char *path)
+yk_status yk_file_check_nofollow(const char *path)
 {
     struct stat info;
     return lstat(path, &info) == 0 && S_ISLNK(info.st_mode) ? fail_linked(path) : YK_OK;
 }
 
-yk_status yk_file_open_own(const char *path, int flags, int *out)
+yk_status yk_file_open_nofollow(const char *path, int flags, int *out)
 {
     struct stat info;
     const int descriptor =
@@ -337,11 +337,11 @@ yk_status yk_file_open_own(const char *path, int flags, int *out)
     return YK_OK;
 }
 
-yk_status yk_file_write_own(const char *path, const struct yk_text *text)
+yk_status yk_file_write_nofollow(const char *path, const struct yk_text *text)
 {
     struct stat existing;
     YK_TRY(yk_text_status(text));
-    YK_TRY(yk_file_check_own(path));
+    YK_TRY(yk_file_check_nofollow(path));
     const bool exists = lstat(path, &existing) == 0;
     if (exists && !S_ISREG(existing.st_mode)) {
         return yk_fail(YK_ERROR_SYSTEM, "%s is not a regular file", path);

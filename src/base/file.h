@@ -26,7 +26,7 @@
 yk_status yk_file_read(const char *path, struct yk_text *out) YK_MUST_USE;
 
 /* The same for a file of at most `most` bytes. */
-yk_status yk_file_read_most(const char *path, uint64_t most, struct yk_text *out) YK_MUST_USE;
+yk_status yk_file_read_limited(const char *path, uint64_t most, struct yk_text *out) YK_MUST_USE;
 
 /* The same for data: `out` may become as long as an eighth of the memory that is free, because what
  * is made of it takes several times as much. */
@@ -45,11 +45,11 @@ yk_status yk_file_check_regular(const char *path) YK_MUST_USE;
  * not followed: the file that is open for writing, created where it is not there (`flags` beside
  * O_CREAT as open() takes them), or the reason why `path` must not be written.
  */
-yk_status yk_file_open_own(const char *path, int flags, int *out) YK_MUST_USE;
-yk_status yk_file_check_own(const char *path) YK_MUST_USE;
+yk_status yk_file_open_nofollow(const char *path, int flags, int *out) YK_MUST_USE;
+yk_status yk_file_check_nofollow(const char *path) YK_MUST_USE;
 
 /* Replaces a regular file, as yk_file_write() does, and nothing else. */
-yk_status yk_file_write_own(const char *path, const struct yk_text *text) YK_MUST_USE;
+yk_status yk_file_write_nofollow(const char *path, const struct yk_text *text) YK_MUST_USE;
 
 /* Replaces the file by `text`; a path that is no plain file (a pipe, a terminal) is written to. */
 yk_status yk_file_write(const char *path, const struct yk_text *text) YK_MUST_USE;

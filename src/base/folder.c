@@ -10,7 +10,7 @@ enum {
     MOST_PATH = 4096
 };
 
-bool yk_folder_is(const char *path)
+bool yk_folder_exists(const char *path)
 {
     struct stat found;
     return stat(path, &found) == 0 && S_ISDIR(found.st_mode);
@@ -49,12 +49,12 @@ static yk_status make(const char *path)
         return YK_OK;
     }
     const int reason = errno; /* asking whether it is there has a reason of its own */
-    return yk_folder_is(path) ? YK_OK
-                              : yk_fail(YK_ERROR_SYSTEM, "%s: cannot make this folder: %s", path,
-                                        strerror(reason));
+    return yk_folder_exists(path) ? YK_OK
+                                  : yk_fail(YK_ERROR_SYSTEM, "%s: cannot make this folder: %s",
+                                            path, strerror(reason));
 }
 
-yk_status yk_folder_make(const char *path)
+yk_status yk_folder_create(const char *path)
 {
     char part[MOST_PATH];
     const size_t length = strlen(path);

@@ -8,9 +8,9 @@
 #include <stdbool.h>
 
 /* Makes the folder and those it is in, where they are missing. */
-yk_status yk_folder_make(const char *path) YK_MUST_USE;
+yk_status yk_folder_create(const char *path) YK_MUST_USE;
 
-bool yk_folder_is(const char *path);
+bool yk_folder_exists(const char *path);
 
 /* Whether two paths lead to one folder or file. */
 bool yk_folder_is_same(const char *a, const char *b);

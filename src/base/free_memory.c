@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-double yk_free_memory_bytes(void)
+double yk_system_free_memory_bytes(void)
 {
     FILE *stream = fopen("/proc/meminfo", "r");
     if (!stream) {

@@ -3,6 +3,6 @@
 #define YK_BASE_FREE_MEMORY_H
 
 /* In bytes; 0 where the system does not tell. */
-double yk_free_memory_bytes(void);
+double yk_system_free_memory_bytes(void);
 
 #endif

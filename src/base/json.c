@@ -100,7 +100,7 @@ const struct yk_json *yk_json_get(const struct yk_json *node, const char *key)
     return wrap(json_object_get(node_of(node), key));
 }
 
-bool yk_json_next(const struct yk_json *object, struct yk_json_member *member)
+bool yk_json_next_member(const struct yk_json *object, struct yk_json_member *member)
 {
     json_t *node = node_of(object);
     void *place =

@@ -47,12 +47,12 @@ const struct yk_json *yk_json_get(const struct yk_json *node, const char *key);
 struct yk_json_member {
     const char *name;
     const struct yk_json *value;
-    void *place; /* for yk_json_next() alone */
+    void *place; /* for yk_json_next_member() alone */
 };
 
 /* Goes on to the next member of an object, in the order of the file: false behind the last one, and
  * of anything else than an object. Each step takes the same time, however many there are. */
-bool yk_json_next(const struct yk_json *object, struct yk_json_member *member);
+bool yk_json_next_member(const struct yk_json *object, struct yk_json_member *member);
 
 /* How many members an object has; 0 of anything else. */
 size_t yk_json_member_count(const struct yk_json *object);

@@ -13,7 +13,7 @@ enum {
     SHOWN_COLUMNS = 60
 };
 
-yk_status yk_json_locate(yk_status status, const char *list, size_t index, const char *name)
+yk_status yk_json_add_location(yk_status status, const char *list, size_t index, const char *name)
 {
     if (status == YK_OK) {
         return YK_OK;
@@ -47,14 +47,14 @@ yk_status yk_json_get_list(const struct yk_json *object, const char *key,
     return YK_OK;
 }
 
-yk_status yk_json_need_list(const struct yk_json *object, const char *key,
-                            const struct yk_json **out)
+yk_status yk_json_require_list(const struct yk_json *object, const char *key,
+                               const struct yk_json **out)
 {
     YK_TRY(yk_json_get_list(object, key, out));
     return *out ? YK_OK : yk_fail(YK_ERROR_INPUT, "\"%s\" is missing", key);
 }
 
-yk_status yk_json_name(const struct yk_json *node, const char *key, const char **out)
+yk_status yk_json_read_name(const struct yk_json *node, const char *key, const char **out)
 {
     double number = 0;
     const char *name = yk_json_string(node);
@@ -77,8 +77,8 @@ yk_status yk_json_name(const struct yk_json *node, const char *key, const char *
     return yk_fail(YK_ERROR_INPUT, "\"%s\" must be a string, not %s", key, yk_json_kind(node));
 }
 
-yk_status yk_json_quantity(const struct yk_json *node, const char *key, enum yk_unit unit,
-                           double *out)
+yk_status yk_json_read_quantity(const struct yk_json *node, const char *key, enum yk_unit unit,
+                                double *out)
 {
     if (yk_json_number(node, out)) {
         return YK_OK;
@@ -91,7 +91,7 @@ yk_status yk_json_quantity(const struct yk_json *node, const char *key, enum yk_
     return yk_fail(YK_ERROR_INPUT, "\"%s\" must be a number, not %s", key, yk_json_kind(node));
 }
 
-yk_status yk_json_text(const struct yk_json *object, const char *key, const char **out)
+yk_status yk_json_get_text(const struct yk_json *object, const char *key, const char **out)
 {
     const struct yk_json *node = yk_json_get(object, key);
     const char *text = yk_json_string(node);
@@ -136,20 +136,20 @@ static yk_status amount_of(const struct yk_json *object, const char *key, enum y
     return status == YK_OK ? YK_OK : yk_fail_in(status, key);
 }
 
-yk_status yk_json_amount(const struct yk_json *object, const char *key, enum yk_unit unit,
-                         double *out)
+yk_status yk_json_get_amount(const struct yk_json *object, const char *key, enum yk_unit unit,
+                             double *out)
 {
     return amount_of(object, key, unit, false, out);
 }
 
-yk_status yk_json_amount_or_zero(const struct yk_json *object, const char *key, enum yk_unit unit,
-                                 double *out)
+yk_status yk_json_get_amount_or_zero(const struct yk_json *object, const char *key,
+                                     enum yk_unit unit, double *out)
 {
     return amount_of(object, key, unit, true, out);
 }
 
-yk_status yk_json_integer(const struct yk_json *object, const char *key, int64_t least,
-                          int64_t most, int64_t *out)
+yk_status yk_json_get_integer(const struct yk_json *object, const char *key, int64_t least,
+                              int64_t most, int64_t *out)
 {
     const struct yk_json *node = yk_json_get(object, key);
     double number = 0;
@@ -165,7 +165,7 @@ yk_status yk_json_integer(const struct yk_json *object, const char *key, int64_t
     return YK_OK;
 }
 
-yk_status yk_json_flag(const struct yk_json *object, const char *key, bool *out)
+yk_status yk_json_get_flag(const struct yk_json *object, const char *key, bool *out)
 {
     const struct yk_json *node = yk_json_get(object, key);
     if (node && !yk_json_boolean(node, out)) {
@@ -175,7 +175,7 @@ yk_status yk_json_flag(const struct yk_json *object, const char *key, bool *out)
     return YK_OK;
 }
 
-yk_status yk_json_keep(struct yk_arena *arena, const char *text, const char **out)
+yk_status yk_json_copy_text(struct yk_arena *arena, const char *text, const char **out)
 {
     *out = text ? yk_arena_copy_text(arena, text, strlen(text)) : NULL;
     return text && !*out ? yk_fail_out_of_memory() : YK_OK;
@@ -200,8 +200,8 @@ static yk_status check_version(const struct yk_json *root, const char *kind)
                          version, FORM_VERSION);
 }
 
-yk_status yk_json_check_form(const struct yk_json *root, const char *kind, const char *const *known,
-                             size_t count)
+yk_status yk_json_check_document(const struct yk_json *root, const char *kind,
+                                 const char *const *known, size_t count)
 {
     const char *given = NULL;
     const char *words = NULL;
@@ -209,12 +209,12 @@ yk_status yk_json_check_form(const struct yk_json *root, const char *kind, const
         return yk_fail(YK_ERROR_INPUT, "a %s is an object, not %s", kind, yk_json_kind(root));
     }
     YK_TRY(check_version(root, kind));
-    YK_TRY(yk_json_name(yk_json_get(root, "kind"), "kind", &given));
+    YK_TRY(yk_json_read_name(yk_json_get(root, "kind"), "kind", &given));
     if (strcmp(given, kind) != 0) {
         return yk_fail(YK_ERROR_INPUT, "\"kind\" is \"%s\", but a \"%s\" is needed here", given,
                        kind);
     }
     YK_TRY(yk_json_check_keys(root, known, count));
-    YK_TRY(yk_json_text(root, "name", &words));
-    return yk_json_text(root, "comment", &words);
+    YK_TRY(yk_json_get_text(root, "name", &words));
+    return yk_json_get_text(root, "comment", &words);
 }

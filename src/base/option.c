@@ -26,8 +26,8 @@ const char *yk_option_nearest(const char *word, const char *const *names, size_t
     return matches == 1 ? found : yk_nearest(word, names, count);
 }
 
-bool yk_option_choose(const struct yk_choice *choices, size_t count, size_t number,
-                      struct yk_choice *out)
+bool yk_option_choice_at(const struct yk_choice *choices, size_t count, size_t number,
+                         struct yk_choice *out)
 {
     if (number >= count) {
         return false;

@@ -46,11 +46,11 @@ struct yk_choice {
 /* Gives the choice of that number; false past the last one. */
 typedef bool (*yk_choices)(size_t number, struct yk_choice *out);
 
-/* The same from a list. In a function of that type whose list is an array, YK_CHOOSE(array). */
-bool yk_option_choose(const struct yk_choice *choices, size_t count, size_t number,
-                      struct yk_choice *out);
-#define YK_CHOOSE(choices_)                                                                        \
-    yk_option_choose((choices_), sizeof(choices_) / sizeof((choices_)[0]), number, out)
+/* The same from a list. In a function of that type whose list is an array, YK_CHOICE_AT(array). */
+bool yk_option_choice_at(const struct yk_choice *choices, size_t count, size_t number,
+                         struct yk_choice *out);
+#define YK_CHOICE_AT(choices_)                                                                     \
+    yk_option_choice_at((choices_), sizeof(choices_) / sizeof((choices_)[0]), number, out)
 
 struct yk_option {
     const char *name;        /* without the dashes */
@@ -74,7 +74,7 @@ struct yk_option {
 };
 
 /* Words in the order they were given. */
-struct yk_option_words {
+struct yk_option_strings {
     const char **items;
     int32_t count;
 };

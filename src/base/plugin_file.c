@@ -17,7 +17,7 @@ static const struct {
     {"libcuda", "install the NVIDIA driver"},
 };
 
-static yk_status refuse_file(const char *path, const struct yk_plugin_wish *wish)
+static yk_status refuse_file(const char *path, const struct yk_plugin_file_request *wish)
 {
     const char *words = dlerror();
     if (access(path, R_OK) != 0) {
@@ -33,7 +33,8 @@ static yk_status refuse_file(const char *path, const struct yk_plugin_wish *wish
                    words ? words : "the system does not say why");
 }
 
-yk_status yk_plugin_file_load(const char *path, const struct yk_plugin_wish *wish, const void **out)
+yk_status yk_plugin_file_load(const char *path, const struct yk_plugin_file_request *wish,
+                              const void **out)
 {
     void *library = dlopen(path, RTLD_NOW | (wish->global ? RTLD_GLOBAL : RTLD_LOCAL));
     if (!library) {

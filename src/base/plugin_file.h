@@ -18,7 +18,7 @@
 typedef yk_status (*yk_plugin_fail_function)(yk_status status, const char *format, ...)
     YK_PRINTF(2, 3);
 
-struct yk_plugin_wish {
+struct yk_plugin_file_request {
     const char *table;      /* the name it is exported by */
     const char *purpose;    /* "exchanges between ranks" */
     const char *built_with; /* "Open MPI is installed (…)": where a file is that is missing */
@@ -26,7 +26,7 @@ struct yk_plugin_wish {
 };
 
 /* Where the file cannot be loaded the sentence says what to install. */
-yk_status yk_plugin_file_load(const char *path, const struct yk_plugin_wish *wish,
+yk_status yk_plugin_file_load(const char *path, const struct yk_plugin_file_request *wish,
                               const void **out) YK_MUST_USE;
 
 /* A table whose number is `found` where this yoke wants `wanted`. */

@@ -51,7 +51,7 @@ int64_t yk_random_below(struct yk_random *random, int64_t bound)
     return (int64_t)(value % range);
 }
 
-double yk_random_unit(struct yk_random *random)
+double yk_random_uniform(struct yk_random *random)
 {
     return (double)(yk_random_next(random) >> 11) * 0x1.0p-53;
 }
@@ -61,10 +61,10 @@ double yk_random_unit(struct yk_random *random)
 double yk_random_exponential(struct yk_random *random)
 {
     for (double whole = 0;; whole += 1) {
-        const double first = yk_random_unit(random);
+        const double first = yk_random_uniform(random);
         double last = first;
         for (int length = 1;; length++) {
-            const double next = yk_random_unit(random);
+            const double next = yk_random_uniform(random);
             if (next >= last) {
                 if (length % 2 == 1) {
                     return whole + first;

@@ -21,7 +21,7 @@ uint64_t yk_random_next(struct yk_random *random);
 int64_t yk_random_below(struct yk_random *random, int64_t bound);
 
 /* A number in [0, 1) with 53 random bits. */
-double yk_random_unit(struct yk_random *random);
+double yk_random_uniform(struct yk_random *random);
 
 /* A number from the exponential distribution of mean 1, made of comparisons alone: the same on
  * every machine, which logarithms are not. */

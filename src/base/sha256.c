@@ -102,7 +102,7 @@ void yk_sha256_end(struct yk_sha256 *hash, unsigned char out[YK_SHA256_SIZE])
     }
 }
 
-void yk_hmac_begin(struct yk_hmac *hmac, const void *key, size_t length)
+void yk_sha256_hmac_begin(struct yk_sha256_hmac *hmac, const void *key, size_t length)
 {
     unsigned char block[YK_SHA256_BLOCK] = {0};
     if (length > sizeof block) {
@@ -125,12 +125,12 @@ void yk_hmac_begin(struct yk_hmac *hmac, const void *key, size_t length)
     yk_sha256_add(&hmac->outer, block, sizeof block);
 }
 
-void yk_hmac_add(struct yk_hmac *hmac, const void *bytes, size_t length)
+void yk_sha256_hmac_add(struct yk_sha256_hmac *hmac, const void *bytes, size_t length)
 {
     yk_sha256_add(&hmac->inner, bytes, length);
 }
 
-void yk_hmac_end(struct yk_hmac *hmac, unsigned char out[YK_SHA256_SIZE])
+void yk_sha256_hmac_end(struct yk_sha256_hmac *hmac, unsigned char out[YK_SHA256_SIZE])
 {
     unsigned char inner[YK_SHA256_SIZE];
     yk_sha256_end(&hmac->inner, inner);

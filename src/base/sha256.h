@@ -22,7 +22,7 @@ struct yk_sha256 {
     unsigned char block[YK_SHA256_BLOCK];
 };
 
-struct yk_hmac {
+struct yk_sha256_hmac {
     struct yk_sha256 inner;
     struct yk_sha256 outer;
 };
@@ -31,9 +31,9 @@ void yk_sha256_begin(struct yk_sha256 *hash);
 void yk_sha256_add(struct yk_sha256 *hash, const void *bytes, size_t length);
 void yk_sha256_end(struct yk_sha256 *hash, unsigned char out[YK_SHA256_SIZE]);
 
-void yk_hmac_begin(struct yk_hmac *hmac, const void *key, size_t length);
-void yk_hmac_add(struct yk_hmac *hmac, const void *bytes, size_t length);
-void yk_hmac_end(struct yk_hmac *hmac, unsigned char out[YK_SHA256_SIZE]);
+void yk_sha256_hmac_begin(struct yk_sha256_hmac *hmac, const void *key, size_t length);
+void yk_sha256_hmac_add(struct yk_sha256_hmac *hmac, const void *bytes, size_t length);
+void yk_sha256_hmac_end(struct yk_sha256_hmac *hmac, unsigned char out[YK_SHA256_SIZE]);
 
 /* Takes as long wherever they differ, so that nobody can guess a proof byte by byte. */
 bool yk_sha256_is_same(const unsigned char a[YK_SHA256_SIZE],

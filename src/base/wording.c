@@ -9,12 +9,12 @@
 #define HUGE_PERPLEXITY 1e6
 #define MOST_SECONDS 1e15
 
-const char *yk_wording_plural(int64_t count)
+const char *yk_text_plural(int64_t count)
 {
     return count == 1 ? "" : "s";
 }
 
-void yk_wording_add_time(double seconds, struct yk_text *out)
+void yk_text_add_duration(double seconds, struct yk_text *out)
 {
     char few[YK_UNITS_SIZE];
     if (!(seconds >= 59.5)) {
@@ -30,7 +30,7 @@ void yk_wording_add_time(double seconds, struct yk_text *out)
     }
 }
 
-void yk_wording_add_perplexity(double loss, int decimals, struct yk_text *out)
+void yk_text_add_perplexity(double loss, int decimals, struct yk_text *out)
 {
     const double perplexity = exp(loss);
     if (perplexity < HUGE_PERPLEXITY) {

@@ -7,12 +7,12 @@
 #include <stdint.h>
 
 /* "s" behind what there are several of. */
-const char *yk_wording_plural(int64_t count);
+const char *yk_text_plural(int64_t count);
 
 /* "850ms", "42.1s", "3min 7s", "2h 15min". */
-void yk_wording_add_time(double seconds, struct yk_text *out);
+void yk_text_add_duration(double seconds, struct yk_text *out);
 
 /* The perplexity of a loss, with so many decimals unless it is huge. */
-void yk_wording_add_perplexity(double loss, int decimals, struct yk_text *out);
+void yk_text_add_perplexity(double loss, int decimals, struct yk_text *out);
 
 #endif

@@ -27,20 +27,20 @@ static void watch(int number)
     (void)sigaction(number, &action, NULL);
 }
 
-const atomic_bool *yk_interrupt_flag(void)
+const atomic_bool *yk_terminal_job_stop_flag(void)
 {
     return &interrupted;
 }
 
-const atomic_bool *yk_interrupt_watch(void)
+const atomic_bool *yk_terminal_job_watch_interrupt(void)
 {
     watch(SIGINT);
     return &interrupted;
 }
 
-const atomic_bool *yk_interrupt_watch_termination(void)
+const atomic_bool *yk_terminal_job_watch_termination(void)
 {
     watch(SIGTERM);
     watch(SIGUSR1);
-    return yk_interrupt_watch();
+    return yk_terminal_job_watch_interrupt();
 }

@@ -27,13 +27,13 @@ static yk_status run_command(const struct yk_command *command, char *const *word
     struct yk_arena *arena = NULL;
     YK_TRY(yk_arena_create(&arena));
     bool help = false;
-    void *arguments = yk_arena_take(arena, 1, command->arguments_size);
+    void *arguments = yk_arena_allocate(arena, 1, command->arguments_size);
     yk_status status = arguments ? YK_OK : yk_fail_out_of_memory();
     if (status == YK_OK) {
         status = yk_options_parse(command, words, count, arena, arguments, &help);
     }
     if (status == YK_OK && is_quiet(command, arguments)) {
-        yk_terminal_be_quiet();
+        yk_terminal_set_quiet();
     }
     if (status == YK_OK) {
         status = help ? yk_help_page_write(command, yk_terminal_width(), out)
@@ -64,9 +64,9 @@ static yk_status run(int count, char *const *words, struct yk_text *out)
     if (command->by_ranks) {
         struct yk_launcher launcher;
         /* What is wrong with the environment the command says, if its words do not mend it. */
-        const struct yk_rank_place none = {.rank = -1};
+        const struct yk_rank_choice none = {.rank = -1};
         if (yk_rank_find(&none, &launcher) == YK_OK && launcher.size > 1) {
-            yk_terminal_speak_as(launcher.rank);
+            yk_terminal_set_rank(launcher.rank);
         }
     }
     return run_command(command, words + 1, count - 1, out);
@@ -133,8 +133,8 @@ int main(int argc, char **argv)
         }
     }
     /* Ranks stop together, so one of them says it. */
-    if (sentence.length > 0 && (status != YK_ERROR_STOPPED || yk_terminal_speaks_for_all())) {
-        yk_terminal_complain(sentence.bytes);
+    if (sentence.length > 0 && (status != YK_ERROR_STOPPED || yk_terminal_is_main_rank())) {
+        yk_terminal_print_error(sentence.bytes);
     }
     yk_text_free(&sentence);
     yk_text_free(&out);

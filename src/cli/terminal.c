@@ -100,23 +100,23 @@ bool yk_terminal_colour(void)
     return is_capable(STDOUT_FILENO) && !(refused && *refused);
 }
 
-void yk_terminal_speak_as(int32_t rank)
+void yk_terminal_set_rank(int32_t rank)
 {
     speaker = rank;
     quiet = quiet || rank > 0;
 }
 
-bool yk_terminal_speaks_for_all(void)
+bool yk_terminal_is_main_rank(void)
 {
     return speaker <= 0;
 }
 
-bool yk_terminal_repeats(void)
+bool yk_terminal_is_repeat(void)
 {
     return speaker > 0 || (speaker == 0 && getenv(YK_TERMINAL_VARIABLE));
 }
 
-void yk_terminal_be_quiet(void)
+void yk_terminal_set_quiet(void)
 {
     quiet = true;
 }
@@ -225,7 +225,7 @@ void yk_terminal_line(const char *line, bool keep)
     yk_text_free(&printable);
 }
 
-void yk_terminal_complain(const char *sentence)
+void yk_terminal_print_error(const char *sentence)
 {
     char name[SPEAKER_SIZE];
     if (speaker < 0 || yk_once_is_first(sentence)) {
@@ -233,7 +233,7 @@ void yk_terminal_complain(const char *sentence)
     }
 }
 
-void yk_terminal_last_words(const char *sentence)
+void yk_terminal_print_fatal(const char *sentence)
 {
     char name[SPEAKER_SIZE];
     char line[LAST_SIZE];

@@ -3,7 +3,7 @@
  *
  * Standard output carries results, standard error everything else. A terminal gets colour and a
  * progress line; a file or a pipe gets neither. The main thread uses this; yk_terminal_log and
- * yk_terminal_last_words may be called from any thread. What is set here, is before there are any.
+ * yk_terminal_print_fatal may be called from any thread. What is set here, is before there are any.
  */
 #ifndef YK_CLI_TERMINAL_H
 #define YK_CLI_TERMINAL_H
@@ -30,13 +30,13 @@ int yk_terminal_columns(int descriptor);
 /* This process is rank `rank` of several: rank 0 speaks for all. The others print no results, notes
  * or progress; their warnings and complaints carry their number, and what another rank of this
  * machine has complained of in the same words is not said again. */
-void yk_terminal_speak_as(int32_t rank);
+void yk_terminal_set_rank(int32_t rank);
 
 /* Whether this is rank 0, or the only one. */
-bool yk_terminal_speaks_for_all(void);
+bool yk_terminal_is_main_rank(void);
 
 /* What the command line leads to has been said before: by rank 0, or by whoever launched it. */
-bool yk_terminal_repeats(void);
+bool yk_terminal_is_repeat(void);
 
 /* The columns of standard output; 80 when it is no terminal. */
 int yk_terminal_width(void);
@@ -45,7 +45,7 @@ int yk_terminal_width(void);
 bool yk_terminal_colour(void);
 
 /* No notes and no progress line from now on. */
-void yk_terminal_be_quiet(void);
+void yk_terminal_set_quiet(void);
 
 /* A log sink: "yoke: note: …" and "yoke: warning: …" on standard error. */
 void yk_terminal_log(void *user, enum yk_log_level level, const char *line);
@@ -66,12 +66,12 @@ void yk_terminal_progress_end(void);
 void yk_terminal_line(const char *line, bool keep);
 
 /* "yoke: sentence" on standard error. */
-void yk_terminal_complain(const char *sentence);
+void yk_terminal_print_error(const char *sentence);
 
 /* The same, with a progress line erased before it, for a thread that is about to end the process
  * because others hang, perhaps in a write, with the lock of a stream: it takes none, and writes
  * once. */
-void yk_terminal_last_words(const char *sentence);
+void yk_terminal_print_fatal(const char *sentence);
 
 /* Writes all of `text` to standard output, with control characters, which names from files may
  * hold, as visible escapes unless its writer did that (`coloured`). A reader that has gone away is

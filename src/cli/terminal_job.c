@@ -13,13 +13,13 @@ static void begin(void *user)
 
 static void begin_search(void *user)
 {
-    (void)yk_interrupt_watch();
+    (void)yk_terminal_job_watch_interrupt();
     begin(user);
 }
 
 static void begin_watched(void *user)
 {
-    (void)yk_interrupt_watch_termination();
+    (void)yk_terminal_job_watch_termination();
     begin(user);
 }
 
@@ -39,13 +39,13 @@ static void failed(void *user, const char *sentence)
 {
     (void)user;
     yk_terminal_progress_end();
-    yk_terminal_complain(sentence);
+    yk_terminal_print_error(sentence);
 }
 
 static void lost(void *user, const char *sentence)
 {
     (void)user;
-    yk_terminal_last_words(sentence);
+    yk_terminal_print_fatal(sentence);
 }
 
 /* Runs nothing that could wait for a lock of the thread that hangs. */
@@ -67,27 +67,27 @@ static struct yk_job terminal = {
 
 const struct yk_job *yk_terminal_job(void)
 {
-    terminal.stop = yk_interrupt_watch();
+    terminal.stop = yk_terminal_job_watch_interrupt();
     return &terminal;
 }
 
 const struct yk_job *yk_terminal_job_termination(void)
 {
-    terminal.stop = yk_interrupt_watch_termination();
+    terminal.stop = yk_terminal_job_watch_termination();
     return &terminal;
 }
 
 const struct yk_job *yk_terminal_job_search(void)
 {
     terminal.begin = begin_search;
-    terminal.stop = yk_interrupt_flag();
+    terminal.stop = yk_terminal_job_stop_flag();
     return &terminal;
 }
 
 const struct yk_job *yk_terminal_job_ranks(void)
 {
     terminal.begin = begin_watched;
-    terminal.stop = yk_interrupt_flag();
+    terminal.stop = yk_terminal_job_stop_flag();
     return &terminal;
 }
 

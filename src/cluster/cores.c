@@ -36,7 +36,7 @@ yk_status yk_cores_find(struct yk_arena *arena, struct yk_cores_allowed *out)
         known_count = 0;
     }
     const int32_t count = CPU_COUNT_S(size, allowed);
-    struct yk_core *cores = yk_arena_take(arena, (size_t)count, sizeof *cores);
+    struct yk_core *cores = yk_arena_allocate(arena, (size_t)count, sizeof *cores);
     int32_t used = 0;
     if (!cores) {
         status = yk_fail_out_of_memory();

@@ -12,11 +12,11 @@ enum {
 
 static bool answers_to(const struct yk_datasheet *sheet, const char *name)
 {
-    if (yk_spelling_same(sheet->name, name) || yk_spelling_same(sheet->title, name)) {
+    if (yk_datasheet_same_name(sheet->name, name) || yk_datasheet_same_name(sheet->title, name)) {
         return true;
     }
     for (const char *const *also = sheet->also; also && *also; also++) {
-        if (yk_spelling_same(*also, name)) {
+        if (yk_datasheet_same_name(*also, name)) {
             return true;
         }
     }
@@ -76,7 +76,7 @@ const char *yk_datasheet_nearest(const char *name)
     return yk_datasheet_nearest_names(name, &nearest, 1) > 0 ? nearest : NULL;
 }
 
-const char *yk_generation_name(enum yk_generation generation)
+const char *yk_datasheet_generation_name(enum yk_generation generation)
 {
     static const char *const names[YK_GENERATION_COUNT] = {
         [YK_GENERATION_UNKNOWN] = "unknown", [YK_GENERATION_PASCAL] = "Pascal",

@@ -56,6 +56,6 @@ const char *yk_datasheet_nearest(const char *name);
 size_t yk_datasheet_nearest_names(const char *name, const char **out, size_t room);
 
 /* "Ampere" … */
-const char *yk_generation_name(enum yk_generation generation);
+const char *yk_datasheet_generation_name(enum yk_generation generation);
 
 #endif

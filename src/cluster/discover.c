@@ -1,6 +1,6 @@
 #include "cluster/discover.h"
 
-#include "cluster/draft.h"
+#include "cluster/builder.h"
 #include "cluster/interconnect.h"
 
 #include <math.h>
@@ -19,7 +19,7 @@ yk_status yk_discover(const struct yk_nvml *nvml, struct yk_machine *out)
         out->note = "no GPU: there is no NVIDIA driver here (libnvidia-ml.so.1)";
         return YK_OK;
     }
-    const int count = yk_nvml_find(nvml ? nvml : &loaded, out->gpus, YK_DISCOVER_MOST_GPUS);
+    const int count = yk_nvml_find(nvml ? nvml : &loaded, out->gpus, YK_DISCOVER_MAX_GPUS);
     out->gpu_count = count > 0 ? count : 0;
     if (count <= 0) {
         out->note = count < 0 ? "no GPU: the NVIDIA driver does not answer; nvidia-smi may say why"
@@ -36,7 +36,7 @@ static const char *without(const char *name, const char *prefix)
                                                   : name;
 }
 
-const struct yk_datasheet *yk_discover_sheet(const char *name)
+const struct yk_datasheet *yk_discover_datasheet(const char *name)
 {
     const char *product = without(name, "NVIDIA");
     const struct yk_datasheet *sheet = yk_datasheet_find(product);
@@ -45,9 +45,9 @@ const struct yk_datasheet *yk_discover_sheet(const char *name)
 
 static yk_status describe_gpu(const struct yk_nvml_gpu *gpu, struct yk_device *out)
 {
-    const struct yk_datasheet *sheet = yk_discover_sheet(gpu->name);
+    const struct yk_datasheet *sheet = yk_discover_datasheet(gpu->name);
     if (sheet) {
-        yk_cluster_draft_describe(sheet, 1, 0, out);
+        yk_cluster_builder_describe_device(sheet, 1, 0, out);
     } else {
         *out = (struct yk_device){
             .part = 1,
@@ -65,20 +65,20 @@ static yk_status describe_gpu(const struct yk_nvml_gpu *gpu, struct yk_device *o
     return YK_OK;
 }
 
-static yk_status add_named(struct yk_cluster_draft *draft, struct yk_device *device,
+static yk_status add_named(struct yk_cluster_builder *draft, struct yk_device *device,
                            const char *kind, int number)
 {
     char name[24];
     const int length = snprintf(name, sizeof name, "%s%d", kind, number);
     device->name = yk_arena_copy_text(draft->arena, name, (size_t)length);
-    return device->name ? yk_cluster_draft_add(draft, device) : yk_fail_out_of_memory();
+    return device->name ? yk_cluster_builder_add_device(draft, device) : yk_fail_out_of_memory();
 }
 
-static yk_status add_cpu(const struct yk_topology *host, struct yk_cluster_draft *draft)
+static yk_status add_cpu(const struct yk_topology *host, struct yk_cluster_builder *draft)
 {
     struct yk_device device = {0};
     const int cores = host->core_count > 0 ? host->core_count : host->thread_count;
-    yk_cluster_draft_describe(yk_datasheet_find("cpu"), 1, cores > 0 ? cores : 1, &device);
+    yk_cluster_builder_describe_device(yk_datasheet_find("cpu"), 1, cores > 0 ? cores : 1, &device);
     device.memory_bytes = host->memory_bytes > 0 ? host->memory_bytes : device.memory_bytes;
     return add_named(draft, &device, "cpu", 0);
 }
@@ -116,7 +116,7 @@ static struct yk_link link_of(const struct yk_nvml_gpu *a, const struct yk_nvml_
     return (struct yk_link){pcie->latency_s, fmin(pcie_bytes_per_s(a), pcie_bytes_per_s(b))};
 }
 
-static yk_status fill(const struct yk_machine *machine, struct yk_cluster_draft *draft)
+static yk_status fill(const struct yk_machine *machine, struct yk_cluster_builder *draft)
 {
     for (int i = 0; i < machine->gpu_count; i++) {
         struct yk_device device = {0};
@@ -126,10 +126,10 @@ static yk_status fill(const struct yk_machine *machine, struct yk_cluster_draft 
     if (machine->gpu_count == 0) {
         YK_TRY(add_cpu(&machine->host, draft));
     }
-    YK_TRY(yk_cluster_draft_begin_links(draft));
+    YK_TRY(yk_cluster_builder_begin_links(draft));
     for (int a = 0; a < machine->gpu_count; a++) {
         for (int b = a + 1; b < machine->gpu_count; b++) {
-            yk_cluster_draft_set_link(draft, a, b, link_of(&machine->gpus[a], &machine->gpus[b]));
+            yk_cluster_builder_set_link(draft, a, b, link_of(&machine->gpus[a], &machine->gpus[b]));
         }
     }
     return YK_OK;
@@ -137,14 +137,14 @@ static yk_status fill(const struct yk_machine *machine, struct yk_cluster_draft 
 
 yk_status yk_discover_cluster(const struct yk_machine *machine, struct yk_cluster **out)
 {
-    struct yk_cluster_draft draft = {0};
-    YK_TRY(yk_cluster_draft_begin(&draft));
+    struct yk_cluster_builder draft = {0};
+    YK_TRY(yk_cluster_builder_begin(&draft));
     yk_status status = fill(machine, &draft);
     if (status == YK_OK) {
         /* Where the CPU is the device, its memory is spoken for. */
         const double spare = machine->gpu_count > 0 ? machine->host.memory_bytes : 0;
-        status = yk_cluster_draft_finish(&draft, "this machine", spare, out);
+        status = yk_cluster_builder_finish(&draft, "this machine", spare, out);
     }
-    yk_cluster_draft_free(&draft);
+    yk_cluster_builder_free(&draft);
     return status;
 }

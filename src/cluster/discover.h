@@ -12,12 +12,12 @@
 #include "cluster/topology.h"
 
 enum {
-    YK_DISCOVER_MOST_GPUS = 64
+    YK_DISCOVER_MAX_GPUS = 64
 };
 
 struct yk_machine {
     struct yk_topology host;
-    struct yk_nvml_gpu gpus[YK_DISCOVER_MOST_GPUS];
+    struct yk_nvml_gpu gpus[YK_DISCOVER_MAX_GPUS];
     int gpu_count;
     const char *note; /* why there is no GPU, in a sentence; NULL where there is one */
 };
@@ -27,7 +27,7 @@ yk_status yk_discover(const struct yk_nvml *nvml, struct yk_machine *out) YK_MUS
 
 /* The datasheet of a GPU by the name its driver gives it: "NVIDIA H200"; NULL when none is known.
  */
-const struct yk_datasheet *yk_discover_sheet(const char *name);
+const struct yk_datasheet *yk_discover_datasheet(const char *name);
 
 /*
  * The machine as a cluster: its GPUs with the host's memory beside them, or its cores where it has

@@ -58,7 +58,7 @@ const size_t yk_interconnect_count = sizeof yk_interconnects / sizeof yk_interco
 const struct yk_interconnect *yk_interconnect_find(const char *name)
 {
     for (size_t i = 0; i < yk_interconnect_count; i++) {
-        if (yk_spelling_same(name, yk_interconnects[i].name)) {
+        if (yk_datasheet_same_name(name, yk_interconnects[i].name)) {
             return &yk_interconnects[i];
         }
     }

@@ -25,7 +25,7 @@ static yk_status read_part(const struct yk_json *node, const struct yk_datasheet
     if (part && (!yk_json_number(part, out) || !(*out > 0) || *out > 1)) {
         return yk_fail(YK_ERROR_INPUT, "\"part\" must be a number above 0 and at most 1");
     }
-    YK_TRY(yk_json_integer(node, "cores", 1, MOST_CORES, &cores));
+    YK_TRY(yk_json_get_integer(node, "cores", 1, MOST_CORES, &cores));
     if (!sheet || sheet->generation != YK_GENERATION_CPU) {
         return cores == 0 ? YK_OK
                           : yk_fail(YK_ERROR_INPUT, "\"cores\" is for devices of type \"cpu\"");
@@ -40,7 +40,7 @@ static yk_status read_part(const struct yk_json *node, const struct yk_datasheet
 static yk_status find_type(const struct yk_json *node, const struct yk_datasheet **out)
 {
     const char *type = NULL;
-    YK_TRY(yk_json_text(node, "type", &type));
+    YK_TRY(yk_json_get_text(node, "type", &type));
     *out = type ? yk_datasheet_find(type) : NULL;
     if (!type || *out) {
         return YK_OK;
@@ -68,7 +68,7 @@ static yk_status read_matrix(const struct yk_json *rates, struct yk_device *out)
     }
     double *flops = out->matrix_flops;
     if (!yk_json_is_object(matrix)) {
-        YK_TRY(yk_json_amount(rates, "matrix", YK_UNIT_FLOPS, &flops[0]));
+        YK_TRY(yk_json_get_amount(rates, "matrix", YK_UNIT_FLOPS, &flops[0]));
         for (int i = 1; i < YK_PRECISION_COUNT; i++) {
             flops[i] = flops[0];
         }
@@ -76,7 +76,7 @@ static yk_status read_matrix(const struct yk_json *rates, struct yk_device *out)
     }
     YK_TRY(yk_json_check_keys(matrix, known, COUNT(known)));
     for (int i = 0; i < YK_PRECISION_COUNT; i++) {
-        YK_TRY(yk_json_amount(matrix, known[i], YK_UNIT_FLOPS, &flops[i]));
+        YK_TRY(yk_json_get_amount(matrix, known[i], YK_UNIT_FLOPS, &flops[i]));
     }
     return YK_OK;
 }
@@ -99,7 +99,7 @@ static yk_status read_rates(const struct yk_json *node, struct yk_device *out)
     if (status != YK_OK) {
         return yk_fail_in(status, "matrix");
     }
-    YK_TRY(yk_json_amount(rates, "vector", YK_UNIT_FLOPS, &out->vector_flops));
+    YK_TRY(yk_json_get_amount(rates, "vector", YK_UNIT_FLOPS, &out->vector_flops));
     if (!(out->vector_flops > 0)) {
         out->vector_flops = out->matrix_flops[YK_PRECISION_FP32];
     }
@@ -138,21 +138,22 @@ yk_status yk_cluster_json_device_read(const struct yk_json *node, struct yk_aren
     YK_TRY(find_type(node, &sheet));
     YK_TRY(read_part(node, sheet, &part, &cores));
     if (sheet) {
-        yk_cluster_draft_describe(sheet, part, cores, out);
+        yk_cluster_builder_describe_device(sheet, part, cores, out);
     } else {
         *out = (struct yk_device){.part = part};
     }
-    YK_TRY(yk_json_text(node, "comment", &text));
-    YK_TRY(yk_json_text(node, "name", &text));
+    YK_TRY(yk_json_get_text(node, "comment", &text));
+    YK_TRY(yk_json_get_text(node, "name", &text));
     if (!text) {
         return yk_fail(YK_ERROR_INPUT, "\"name\" is missing");
     }
     if (strcspn(text, CONTROL_CHARACTERS) != strlen(text)) {
         return yk_fail(YK_ERROR_INPUT, "\"name\" holds a control character");
     }
-    YK_TRY(yk_json_keep(arena, text, &out->name));
-    YK_TRY(yk_json_amount(node, "memory", YK_UNIT_BYTES, &out->memory_bytes));
-    YK_TRY(yk_json_amount(node, "memory_bandwidth", YK_UNIT_BYTES_PER_S, &out->memory_bytes_per_s));
+    YK_TRY(yk_json_copy_text(arena, text, &out->name));
+    YK_TRY(yk_json_get_amount(node, "memory", YK_UNIT_BYTES, &out->memory_bytes));
+    YK_TRY(yk_json_get_amount(node, "memory_bandwidth", YK_UNIT_BYTES_PER_S,
+                              &out->memory_bytes_per_s));
     const yk_status status = read_rates(node, out);
     if (status != YK_OK) {
         return yk_fail_in(status, "rates");

@@ -3,7 +3,7 @@
 #define YK_CLUSTER_JSON_DEVICE_H
 
 #include "base/json.h"
-#include "cluster/draft.h"
+#include "cluster/builder.h"
 
 /* Reads all but the node. Texts are copied into `arena`. */
 yk_status yk_cluster_json_device_read(const struct yk_json *node, struct yk_arena *arena,

@@ -12,7 +12,7 @@ struct entry {
 static yk_status read_link(const struct yk_json *node, struct yk_link *out)
 {
     const char *type = NULL;
-    YK_TRY(yk_json_text(node, "type", &type));
+    YK_TRY(yk_json_get_text(node, "type", &type));
     const struct yk_interconnect *known = type ? yk_interconnect_find(type) : NULL;
     if (type && !known) {
         const char *nearest = yk_interconnect_nearest(type);
@@ -25,8 +25,8 @@ static yk_status read_link(const struct yk_json *node, struct yk_link *out)
         .latency_s = known ? known->latency_s : YK_INTERCONNECT_LATENCY_S,
         .bytes_per_s = known ? known->bytes_per_s : 0,
     };
-    YK_TRY(yk_json_amount(node, "bandwidth", YK_UNIT_BYTES_PER_S, &out->bytes_per_s));
-    YK_TRY(yk_json_amount_or_zero(node, "latency", YK_UNIT_SECONDS, &out->latency_s));
+    YK_TRY(yk_json_get_amount(node, "bandwidth", YK_UNIT_BYTES_PER_S, &out->bytes_per_s));
+    YK_TRY(yk_json_get_amount_or_zero(node, "latency", YK_UNIT_SECONDS, &out->latency_s));
     return out->bytes_per_s > 0 ? YK_OK : yk_fail(YK_ERROR_INPUT, "\"bandwidth\" is missing");
 }
 
@@ -69,23 +69,23 @@ static yk_status read_entry(const struct yk_json *node, const struct yk_names *n
                : yk_fail(YK_ERROR_INPUT, "\"between\" names one device twice");
 }
 
-static bool is_set(const struct yk_cluster_draft *draft, int32_t a, int32_t b)
+static bool is_set(const struct yk_cluster_builder *draft, int32_t a, int32_t b)
 {
     return draft->links[(int64_t)a * draft->device_count + b].bytes_per_s > 0;
 }
 
-static void set_others(struct yk_cluster_draft *draft, struct yk_link link)
+static void set_others(struct yk_cluster_builder *draft, struct yk_link link)
 {
     for (int32_t a = 0; a < draft->device_count; a++) {
         for (int32_t b = a + 1; b < draft->device_count; b++) {
             if (!is_set(draft, a, b)) {
-                yk_cluster_draft_set_link(draft, a, b, link);
+                yk_cluster_builder_set_link(draft, a, b, link);
             }
         }
     }
 }
 
-static yk_status take_entry(const struct entry *entry, struct yk_cluster_draft *draft,
+static yk_status take_entry(const struct entry *entry, struct yk_cluster_builder *draft,
                             struct yk_link *others)
 {
     if (entry->between[0] < 0) {
@@ -99,12 +99,12 @@ static yk_status take_entry(const struct entry *entry, struct yk_cluster_draft *
     if (is_set(draft, entry->between[0], entry->between[1])) {
         return yk_fail(YK_ERROR_INPUT, "this pair has a link already");
     }
-    yk_cluster_draft_set_link(draft, entry->between[0], entry->between[1], entry->link);
+    yk_cluster_builder_set_link(draft, entry->between[0], entry->between[1], entry->link);
     return YK_OK;
 }
 
 static yk_status read_list(const struct yk_json *list, const struct yk_names *names,
-                           struct yk_cluster_draft *draft)
+                           struct yk_cluster_builder *draft)
 {
     struct yk_link others = {0};
     for (size_t i = 0; i < yk_json_count(list); i++) {
@@ -113,7 +113,7 @@ static yk_status read_list(const struct yk_json *list, const struct yk_names *na
         if (status == YK_OK) {
             status = take_entry(&entry, draft, &others);
         }
-        YK_TRY(yk_json_locate(status, "links", i, NULL));
+        YK_TRY(yk_json_add_location(status, "links", i, NULL));
     }
     /* Last, so that it fills only the pairs nobody named. */
     if (others.bytes_per_s > 0) {
@@ -123,7 +123,7 @@ static yk_status read_list(const struct yk_json *list, const struct yk_names *na
 }
 
 yk_status yk_cluster_json_links_read(const struct yk_json *node, const struct yk_names *names,
-                                     struct yk_cluster_draft *draft)
+                                     struct yk_cluster_builder *draft)
 {
     static const char *const known[] = {"type", "latency", "bandwidth"};
     if (!node) {

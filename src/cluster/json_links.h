@@ -7,10 +7,10 @@
 
 #include "base/json.h"
 #include "base/names.h"
-#include "cluster/draft.h"
+#include "cluster/builder.h"
 
 /* Sets the links that `node`, which may be NULL, speaks of. `names` are those of the devices. */
 yk_status yk_cluster_json_links_read(const struct yk_json *node, const struct yk_names *names,
-                                     struct yk_cluster_draft *draft) YK_MUST_USE;
+                                     struct yk_cluster_builder *draft) YK_MUST_USE;
 
 #endif

@@ -12,7 +12,7 @@ enum {
 static yk_status need_time(const struct yk_json *node, const char *key, double *out)
 {
     *out = NAN;
-    YK_TRY(yk_json_amount_or_zero(node, key, YK_UNIT_SECONDS, out));
+    YK_TRY(yk_json_get_amount_or_zero(node, key, YK_UNIT_SECONDS, out));
     return isnan(*out) ? yk_fail(YK_ERROR_INPUT, "\"%s\" is missing", key) : YK_OK;
 }
 
@@ -26,9 +26,9 @@ static yk_status read_entry(const struct yk_json *node, struct yk_arena *arena,
     const char *precision = NULL;
     enum yk_precision found = YK_PRECISION_FP32;
     YK_TRY(yk_json_check_object(node, known, sizeof known / sizeof known[0]));
-    YK_TRY(yk_json_text(node, "layer", &layer));
-    YK_TRY(yk_json_text(node, "model", &model));
-    YK_TRY(yk_json_text(node, "precision", &precision));
+    YK_TRY(yk_json_get_text(node, "layer", &layer));
+    YK_TRY(yk_json_get_text(node, "model", &model));
+    YK_TRY(yk_json_get_text(node, "precision", &precision));
     if (!layer) {
         return yk_fail(YK_ERROR_INPUT, "\"layer\" is missing");
     }
@@ -37,17 +37,17 @@ static yk_status read_entry(const struct yk_json *node, struct yk_arena *arena,
                        precision);
     }
     *out = (struct yk_measured_layer){.update_s = NAN};
-    YK_TRY(yk_json_keep(arena, layer, &out->layer));
-    YK_TRY(yk_json_keep(arena, model, &out->model));
-    YK_TRY(yk_json_keep(arena, precision, &out->precision));
-    YK_TRY(yk_json_integer(node, "sequence", 1, MOST_SAMPLES, &out->sequence));
-    YK_TRY(yk_json_integer(node, "batch", 1, MOST_SAMPLES, &out->batch));
+    YK_TRY(yk_json_copy_text(arena, layer, &out->layer));
+    YK_TRY(yk_json_copy_text(arena, model, &out->model));
+    YK_TRY(yk_json_copy_text(arena, precision, &out->precision));
+    YK_TRY(yk_json_get_integer(node, "sequence", 1, MOST_SAMPLES, &out->sequence));
+    YK_TRY(yk_json_get_integer(node, "batch", 1, MOST_SAMPLES, &out->batch));
     if (out->batch == 0) {
         return yk_fail(YK_ERROR_INPUT, "\"batch\" is missing");
     }
     YK_TRY(need_time(node, "forward", &out->forward_s));
     YK_TRY(need_time(node, "backward", &out->backward_s));
-    return yk_json_amount_or_zero(node, "update", YK_UNIT_SECONDS, &out->update_s);
+    return yk_json_get_amount_or_zero(node, "update", YK_UNIT_SECONDS, &out->update_s);
 }
 
 yk_status yk_cluster_json_measured_read(const struct yk_json *device, struct yk_arena *arena,
@@ -64,8 +64,8 @@ yk_status yk_cluster_json_measured_read(const struct yk_json *device, struct yk_
         YK_TRY_NEW(arena, measured, count);
     }
     for (size_t i = 0; i < count; i++) {
-        YK_TRY(yk_json_locate(read_entry(yk_json_at(list, i), arena, &measured[i]), "measured", i,
-                              NULL));
+        YK_TRY(yk_json_add_location(read_entry(yk_json_at(list, i), arena, &measured[i]),
+                                    "measured", i, NULL));
     }
     out->measured = measured;
     out->measured_count = (int32_t)count;

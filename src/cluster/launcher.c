@@ -239,8 +239,8 @@ static yk_status read_master(const char *master, struct yk_launcher *out)
     return set_address(host, end ? (size_t)(end - host) : strlen(host), out);
 }
 
-yk_status yk_launcher_by_hand(int64_t rank, int64_t size, const char *master,
-                              struct yk_launcher *out)
+yk_status yk_launcher_manual(int64_t rank, int64_t size, const char *master,
+                             struct yk_launcher *out)
 {
     struct yk_launcher found = {.name = "hand", .meets = size > 1};
     if (rank < 0 || size < 1 || rank >= size || size > INT32_MAX) {

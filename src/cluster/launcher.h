@@ -33,7 +33,7 @@ yk_status yk_launcher_find(struct yk_launcher *out) YK_MUST_USE;
 
 /* Rank `rank` of `size` as a person says; `master` is where rank 0 is: HOST, HOST:PORT or
  * [ADDRESS]:PORT. Which rank of this machine it is, LOCAL_RANK may say. */
-yk_status yk_launcher_by_hand(int64_t rank, int64_t size, const char *master,
-                              struct yk_launcher *out) YK_MUST_USE;
+yk_status yk_launcher_manual(int64_t rank, int64_t size, const char *master,
+                             struct yk_launcher *out) YK_MUST_USE;
 
 #endif

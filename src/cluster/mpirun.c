@@ -104,7 +104,7 @@ static void read_node(const char *words, const char *until, char out[YK_MPIRUN_N
 
 /* "… process rank 2 with PID 71 on node vm exited on signal 9 (Killed)." or "… exiting improperly".
  */
-static bool read_rank_line(const char *banner, struct yk_mpirun_loss *out)
+static bool read_rank_line(const char *banner, struct yk_mpirun_lost_rank *out)
 {
     static const char rank_words[] = "process rank ";
     static const char node_words[] = "node ";
@@ -115,7 +115,7 @@ static bool read_rank_line(const char *banner, struct yk_mpirun_loss *out)
     if (!rank || (!signal_at && !improper)) {
         return false;
     }
-    *out = (struct yk_mpirun_loss){.known = true, .improper = improper && !signal_at};
+    *out = (struct yk_mpirun_lost_rank){.known = true, .improper = improper && !signal_at};
     out->rank = (int32_t)strtol(rank + sizeof rank_words - 1, NULL, 10);
     const char *node = strstr(rank, node_words);
     if (node) {
@@ -128,7 +128,7 @@ static bool read_rank_line(const char *banner, struct yk_mpirun_loss *out)
 }
 
 /* "Process name: [[22066,1],2]" and "Exit code: 4", each on a line of its own. */
-static bool read_exit_lines(const char *banner, struct yk_mpirun_loss *out)
+static bool read_exit_lines(const char *banner, struct yk_mpirun_lost_rank *out)
 {
     static const char code_words[] = "Exit code:";
     const char *name = strstr(banner, "Process name:");
@@ -143,14 +143,14 @@ static bool read_exit_lines(const char *banner, struct yk_mpirun_loss *out)
     if (!comma) {
         return false;
     }
-    *out = (struct yk_mpirun_loss){.known = true};
+    *out = (struct yk_mpirun_lost_rank){.known = true};
     out->rank = (int32_t)strtol(comma + 1, NULL, 10);
     out->code = (int32_t)strtol(code + sizeof code_words - 1, NULL, 10);
     return true;
 }
 
 /* "MPI_ABORT was invoked on rank 1 in communicator MPI_COMM_WORLD with errorcode 6." */
-static bool read_abort(const char *banner, struct yk_mpirun_loss *out)
+static bool read_abort(const char *banner, struct yk_mpirun_lost_rank *out)
 {
     static const char rank_words[] = "invoked on rank ";
     static const char code_words[] = "errorcode ";
@@ -159,16 +159,16 @@ static bool read_abort(const char *banner, struct yk_mpirun_loss *out)
     if (!strstr(banner, "MPI_ABORT") || !rank || !code) {
         return false;
     }
-    *out = (struct yk_mpirun_loss){.known = true};
+    *out = (struct yk_mpirun_lost_rank){.known = true};
     out->rank = (int32_t)strtol(rank + sizeof rank_words - 1, NULL, 10);
     out->code = (int32_t)strtol(code + sizeof code_words - 1, NULL, 10);
     return true;
 }
 
-static void end_banner(struct yk_mpirun_talk *talk)
+static void end_banner(struct yk_mpirun_output *talk)
 {
     const char *banner = yk_text_chars(&talk->banner);
-    struct yk_mpirun_loss loss = {0};
+    struct yk_mpirun_lost_rank loss = {0};
     /* Says only that the job is over, because of what another one tells. */
     const bool says_nothing = strstr(banner, "Primary job") != NULL;
     if (read_rank_line(banner, &loss) || read_exit_lines(banner, &loss) ||
@@ -181,7 +181,7 @@ static void end_banner(struct yk_mpirun_talk *talk)
     talk->inside = false;
 }
 
-static void take_line(struct yk_mpirun_talk *talk, struct yk_text *out)
+static void take_line(struct yk_mpirun_output *talk, struct yk_text *out)
 {
     const char *line = yk_text_chars(&talk->line);
     const char *about = NULL;
@@ -207,7 +207,7 @@ static void take_line(struct yk_mpirun_talk *talk, struct yk_text *out)
 }
 
 /* A character of a rank's line: progress is wiped, and then anything may begin. */
-static void pass(struct yk_mpirun_talk *talk, char character, struct yk_text *out)
+static void pass(struct yk_mpirun_output *talk, char character, struct yk_text *out)
 {
     const size_t length = sizeof wipe - 1;
     yk_text_add_bytes(out, &character, 1);
@@ -222,8 +222,8 @@ static void pass(struct yk_mpirun_talk *talk, char character, struct yk_text *ou
     }
 }
 
-void yk_mpirun_hear(struct yk_mpirun_talk *talk, const char *bytes, size_t length,
-                    struct yk_text *out)
+void yk_mpirun_output_add(struct yk_mpirun_output *talk, const char *bytes, size_t length,
+                          struct yk_text *out)
 {
     for (size_t i = 0; i < length; i++) {
         if (talk->passing) {
@@ -242,7 +242,7 @@ void yk_mpirun_hear(struct yk_mpirun_talk *talk, const char *bytes, size_t lengt
     }
 }
 
-void yk_mpirun_hear_end(struct yk_mpirun_talk *talk, struct yk_text *out)
+void yk_mpirun_output_finish(struct yk_mpirun_output *talk, struct yk_text *out)
 {
     if (talk->line.length > 0 && !talk->passing) {
         take_line(talk, out);
@@ -252,7 +252,7 @@ void yk_mpirun_hear_end(struct yk_mpirun_talk *talk, struct yk_text *out)
     }
 }
 
-void yk_mpirun_talk_free(struct yk_mpirun_talk *talk)
+void yk_mpirun_output_free(struct yk_mpirun_output *talk)
 {
     yk_text_free(&talk->line);
     yk_text_free(&talk->banner);
@@ -276,7 +276,7 @@ static yk_status fail_unready(void)
 }
 
 /* What the others have seen of a rank is said where nothing else says why the run is over. */
-static yk_status fail_as_seen(const struct yk_mpirun_talk *talk, int32_t code)
+static yk_status fail_as_seen(const struct yk_mpirun_output *talk, int32_t code)
 {
     return code == YK_ERROR_LOST && !talk->advised
                ? yk_fail(YK_ERROR_LOST, "%s", yk_text_chars(&talk->ended))
@@ -284,7 +284,7 @@ static yk_status fail_as_seen(const struct yk_mpirun_talk *talk, int32_t code)
 }
 
 /* How to go on, after what the rank was last seen in if that is known. */
-static const char *rest_of(const struct yk_mpirun_talk *talk)
+static const char *rest_of(const struct yk_mpirun_output *talk)
 {
     const char *seen = yk_text_chars(&talk->ended);
     const char *end = strstr(seen, has_ended);
@@ -293,9 +293,9 @@ static const char *rest_of(const struct yk_mpirun_talk *talk)
                : ", so the others were ended; --resume goes on from the last checkpoint";
 }
 
-static yk_status judge_loss(const struct yk_mpirun_talk *talk, const struct yk_mpirun_end *end)
+static yk_status judge_loss(const struct yk_mpirun_output *talk, const struct yk_mpirun_exit *end)
 {
-    const struct yk_mpirun_loss *loss = &talk->loss;
+    const struct yk_mpirun_lost_rank *loss = &talk->loss;
     if (end->stopped && loss->signal == SIGUSR1) {
         return fail_unready();
     }
@@ -335,7 +335,7 @@ static void add_sentence(struct yk_text *out, const char *banner)
     yk_text_trim(out);
 }
 
-static yk_status judge_start(const struct yk_mpirun_talk *talk, const struct yk_mpirun_end *end)
+static yk_status judge_start(const struct yk_mpirun_output *talk, const struct yk_mpirun_exit *end)
 {
     if (talk->first.length == 0) {
         return yk_fail(YK_ERROR_SYSTEM,
@@ -351,7 +351,7 @@ static yk_status judge_start(const struct yk_mpirun_talk *talk, const struct yk_
     return status;
 }
 
-yk_status yk_mpirun_judge(const struct yk_mpirun_talk *talk, const struct yk_mpirun_end *end)
+yk_status yk_mpirun_status(const struct yk_mpirun_output *talk, const struct yk_mpirun_exit *end)
 {
     if (end->signal == 0 && end->code == 0) {
         return YK_OK;

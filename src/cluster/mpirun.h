@@ -21,7 +21,7 @@ enum {
 };
 
 /* How the first rank ended that did not end well. */
-struct yk_mpirun_loss {
+struct yk_mpirun_lost_rank {
     bool known;
     int32_t rank;
     char node[YK_MPIRUN_NODE_SIZE]; /* "": not told */
@@ -30,7 +30,7 @@ struct yk_mpirun_loss {
     bool improper; /* it left without a word to the others */
 };
 
-struct yk_mpirun_talk {
+struct yk_mpirun_output {
     struct yk_text line;   /* what has come of a line */
     struct yk_text banner; /* between two lines of dashes */
     struct yk_text first;  /* the first banner that is about no rank */
@@ -38,20 +38,20 @@ struct yk_mpirun_talk {
     bool inside;
     bool passing; /* the line is a rank's */
     bool advised; /* a rank has said what is wrong and how to go on */
-    struct yk_mpirun_loss loss;
+    struct yk_mpirun_lost_rank loss;
 };
 
 /* Takes the next bytes and adds to `out` what is to be passed on. */
-void yk_mpirun_hear(struct yk_mpirun_talk *talk, const char *bytes, size_t length,
-                    struct yk_text *out);
+void yk_mpirun_output_add(struct yk_mpirun_output *talk, const char *bytes, size_t length,
+                          struct yk_text *out);
 
 /* The end of it: what was held back. */
-void yk_mpirun_hear_end(struct yk_mpirun_talk *talk, struct yk_text *out);
+void yk_mpirun_output_finish(struct yk_mpirun_output *talk, struct yk_text *out);
 
-void yk_mpirun_talk_free(struct yk_mpirun_talk *talk);
+void yk_mpirun_output_free(struct yk_mpirun_output *talk);
 
 /* How mpirun itself ended. */
-struct yk_mpirun_end {
+struct yk_mpirun_exit {
     int32_t code;
     int32_t signal; /* 0: none */
     bool stopped;   /* the ranks were asked to save and stop, by the signal USR1 */
@@ -62,7 +62,7 @@ struct yk_mpirun_end {
  * sentence is empty; a rank that was lost is YK_ERROR_LOST with its number, how it ended and what
  * it was in.
  */
-yk_status yk_mpirun_judge(const struct yk_mpirun_talk *talk,
-                          const struct yk_mpirun_end *end) YK_MUST_USE;
+yk_status yk_mpirun_status(const struct yk_mpirun_output *talk,
+                           const struct yk_mpirun_exit *end) YK_MUST_USE;
 
 #endif

@@ -35,9 +35,9 @@ bool yk_mps_load(struct yk_mps_driver *out)
     return library != NULL;
 }
 
-struct yk_mps_words yk_mps_words(void)
+struct yk_mps_environment yk_mps_environment(void)
 {
-    return (struct yk_mps_words){
+    return (struct yk_mps_environment){
         .percent = getenv("CUDA_MPS_ACTIVE_THREAD_PERCENTAGE"),
         .limits = getenv("CUDA_MPS_PINNED_DEVICE_MEM_LIMIT"),
     };
@@ -72,8 +72,8 @@ static int count(const struct yk_mps_driver *driver, int number, int whole, bool
     return seen;
 }
 
-double yk_mps_part(const struct yk_mps_driver *driver, const struct yk_mps_words *words, int number,
-                   int whole)
+double yk_mps_part(const struct yk_mps_driver *driver, const struct yk_mps_environment *words,
+                   int number, int whole)
 {
     const double asked = read_percent(words->percent);
     const int seen = driver && whole > 0 ? count(driver, number, whole, asked < 1) : 0;
@@ -103,7 +103,7 @@ static double read_bytes(const char *words)
     }
 }
 
-double yk_mps_memory_bytes(const struct yk_mps_words *words, int number, double whole)
+double yk_mps_memory_bytes(const struct yk_mps_environment *words, int number, double whole)
 {
     double bytes = whole;
     for (const char *entry = words->limits; entry; entry = strchr(entry, ',')) {

@@ -20,7 +20,7 @@ struct yk_mps_driver {
 };
 
 /* What the environment says; NULL: nothing. */
-struct yk_mps_words {
+struct yk_mps_environment {
     const char *percent; /* CUDA_MPS_ACTIVE_THREAD_PERCENTAGE: "70" */
     const char *limits;  /* CUDA_MPS_PINNED_DEVICE_MEM_LIMIT: "0=48G,1=512M" */
 };
@@ -28,14 +28,14 @@ struct yk_mps_words {
 /* False without a driver. */
 bool yk_mps_load(struct yk_mps_driver *out);
 
-struct yk_mps_words yk_mps_words(void);
+struct yk_mps_environment yk_mps_environment(void);
 
 /* The part of the `whole` multiprocessors (0: not known) that CUDA's device `number` has for this
  * process: what the driver counts, or without one (NULL) the percentage that is asked for. */
-double yk_mps_part(const struct yk_mps_driver *driver, const struct yk_mps_words *words, int number,
-                   int whole);
+double yk_mps_part(const struct yk_mps_driver *driver, const struct yk_mps_environment *words,
+                   int number, int whole);
 
 /* How many of the `whole` bytes of CUDA's device `number` this process may take. */
-double yk_mps_memory_bytes(const struct yk_mps_words *words, int number, double whole);
+double yk_mps_memory_bytes(const struct yk_mps_environment *words, int number, double whole);
 
 #endif

@@ -103,7 +103,7 @@ static void find_instances(const struct yk_nvml *nvml, void *device, struct yk_n
     if (!out->mig || !nvml->uuid || !nvml->instance || !nvml->attributes) {
         return;
     }
-    for (unsigned i = 0; i < YK_NVML_MOST_INSTANCES; i++) {
+    for (unsigned i = 0; i < YK_NVML_MAX_INSTANCES; i++) {
         struct yk_nvml_attributes has = {0};
         struct yk_nvml_instance *found = &out->instances[out->instance_count];
         void *instance = NULL;

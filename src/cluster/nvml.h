@@ -30,7 +30,7 @@ enum {
     YK_NVML_GPM_PCIE_IN = 21,
     YK_NVML_GPM_NVLINK_IN = 60,
     YK_NVML_GPM_NVLINK_OUT = 61,
-    YK_NVML_MOST_GPM = 333, /* NVML_GPM_METRIC_MAX, which has only ever grown */
+    YK_NVML_MAX_GPM_METRICS = 333, /* NVML_GPM_METRIC_MAX, which has only ever grown */
 };
 
 /* A value asked for by its number (nvmlFieldValue_t). */
@@ -65,7 +65,7 @@ struct yk_nvml_gpm {
         int status;
         double value;
         char *names[3]; /* short and long name, unit */
-    } metrics[YK_NVML_MOST_GPM];
+    } metrics[YK_NVML_MAX_GPM_METRICS];
 };
 
 /* As the library fills it in. */
@@ -77,7 +77,7 @@ struct yk_nvml_memory {
 
 enum {
     YK_NVML_UUID_SIZE = 80,
-    YK_NVML_MOST_INSTANCES = 8,
+    YK_NVML_MAX_INSTANCES = 8,
 };
 
 /* What an instance has, as the library fills it in. */
@@ -144,7 +144,7 @@ struct yk_nvml_gpu {
     double fp32_flops;
     double memory_bytes_per_s;
     char uuid[YK_NVML_UUID_SIZE]; /* "GPU-8932f937-…" */
-    struct yk_nvml_instance instances[YK_NVML_MOST_INSTANCES];
+    struct yk_nvml_instance instances[YK_NVML_MAX_INSTANCES];
 };
 
 /* Loads the driver's library. False without one. */

@@ -8,11 +8,11 @@
  *
  * Spaces may stand anywhere between words. Each function below reads one of these rules.
  */
-#include "base/grow.h"
+#include "base/array.h"
 #include "base/number.h"
 #include "base/units.h"
+#include "cluster/builder.h"
 #include "cluster/cluster.h"
-#include "cluster/draft.h"
 #include "cluster/interconnect.h"
 #include "cluster/line.h"
 
@@ -42,7 +42,7 @@ struct parser {
     int depth;
     int32_t gpu_count;
     int32_t cpu_count;
-    struct yk_cluster_draft draft;
+    struct yk_cluster_builder draft;
     struct level *levels; /* those that ended, inner ones before outer ones */
     int32_t level_count;
     int32_t level_capacity;
@@ -226,7 +226,7 @@ static yk_status parse_device(struct parser *parser, struct yk_device *out)
         YK_TRY(yk_line_word(&parser->line, &word));
         YK_TRY(parse_amount(parser, &word, YK_UNIT_BYTES, &memory_bytes));
     }
-    yk_cluster_draft_describe(sheet, part, cores, out);
+    yk_cluster_builder_describe_device(sheet, part, cores, out);
     out->memory_bytes = memory_bytes > 0 ? memory_bytes : out->memory_bytes;
     return YK_OK;
 }
@@ -245,7 +245,7 @@ static yk_status add_device(struct parser *parser, struct level *level, struct y
         level->node = parser->draft.node_count;
     }
     device->node = level->node;
-    return yk_cluster_draft_add(&parser->draft, device);
+    return yk_cluster_builder_add_device(&parser->draft, device);
 }
 
 static yk_status parse_cluster(struct parser *parser);
@@ -346,8 +346,8 @@ static yk_status parse_cluster(struct parser *parser)
         YK_TRY(parse_link(parser, &level.link));
     }
     level.end = parser->draft.device_count;
-    YK_TRY(yk_grow((void **)&parser->levels, &parser->level_capacity, parser->level_count,
-                   sizeof level));
+    YK_TRY(yk_array_grow((void **)&parser->levels, &parser->level_capacity, parser->level_count,
+                         sizeof level));
     parser->levels[parser->level_count++] = level;
     return YK_OK;
 }
@@ -355,16 +355,17 @@ static yk_status parse_cluster(struct parser *parser)
 /* A link holds for the pairs that no inner level holds both ends of. */
 static yk_status link_devices(struct parser *parser)
 {
-    struct yk_cluster_draft *draft = &parser->draft;
+    struct yk_cluster_builder *draft = &parser->draft;
     /* Told apart from pairs not met yet, and still without bandwidth for whoever finishes. */
     const struct yk_link unsaid = {.bytes_per_s = -1};
-    YK_TRY(yk_cluster_draft_begin_links(draft));
+    YK_TRY(yk_cluster_builder_begin_links(draft));
     for (int32_t i = 0; i < parser->level_count; i++) {
         const struct level *level = &parser->levels[i];
         for (int32_t a = level->first; a < level->end; a++) {
             for (int32_t b = a + 1; b < level->end; b++) {
                 if (draft->links[(int64_t)a * draft->device_count + b].bytes_per_s == 0) {
-                    yk_cluster_draft_set_link(draft, a, b, level->has_link ? level->link : unsaid);
+                    yk_cluster_builder_set_link(draft, a, b,
+                                                level->has_link ? level->link : unsaid);
                 }
             }
         }
@@ -384,13 +385,13 @@ static yk_status parse_line(struct parser *parser)
 yk_status yk_cluster_parse(const char *line, struct yk_cluster **out)
 {
     struct parser parser = {0};
-    YK_TRY(yk_cluster_draft_begin(&parser.draft));
+    YK_TRY(yk_cluster_builder_begin(&parser.draft));
     parser.line = (struct yk_line){.text = line, .arena = parser.draft.arena};
     yk_status status = parse_line(&parser);
     if (status == YK_OK) {
-        status = yk_cluster_draft_finish(&parser.draft, line, 0, out);
+        status = yk_cluster_builder_finish(&parser.draft, line, 0, out);
     }
     free(parser.levels);
-    yk_cluster_draft_free(&parser.draft);
+    yk_cluster_builder_free(&parser.draft);
     return status;
 }

@@ -19,14 +19,14 @@ struct reading {
     const struct yk_json *root;
     struct yk_names *devices;
     struct yk_names *nodes;
-    struct yk_cluster_draft draft;
+    struct yk_cluster_builder draft;
 };
 
 static yk_status check_root(const struct yk_json *root)
 {
     static const char *const known[] = {"yoke",        "kind",    "name", "comment",
                                         "host_memory", "devices", "links"};
-    return yk_json_check_form(root, "cluster", known, sizeof known / sizeof known[0]);
+    return yk_json_check_document(root, "cluster", known, sizeof known / sizeof known[0]);
 }
 
 /* Nodes are numbered as they come; devices that name none share one. */
@@ -60,7 +60,7 @@ static yk_status read_device(struct reading *reading, const struct yk_json *node
     if (!added) {
         return yk_fail(YK_ERROR_INPUT, "another device has this name");
     }
-    return yk_cluster_draft_add(&reading->draft, &device);
+    return yk_cluster_builder_add_device(&reading->draft, &device);
 }
 
 static yk_status read_devices(struct reading *reading)
@@ -75,8 +75,8 @@ static yk_status read_devices(struct reading *reading)
     }
     for (size_t i = 0; i < yk_json_count(list); i++) {
         const struct yk_json *node = yk_json_at(list, i);
-        YK_TRY(yk_json_locate(read_device(reading, node), "devices", i,
-                              yk_json_string(yk_json_get(node, "name"))));
+        YK_TRY(yk_json_add_location(read_device(reading, node), "devices", i,
+                                    yk_json_string(yk_json_get(node, "name"))));
     }
     return YK_OK;
 }
@@ -85,26 +85,26 @@ static yk_status read_root(struct reading *reading, const char *source, struct y
 {
     double host_memory_bytes = 0;
     YK_TRY(check_root(reading->root));
-    YK_TRY(yk_json_amount(reading->root, "host_memory", YK_UNIT_BYTES, &host_memory_bytes));
+    YK_TRY(yk_json_get_amount(reading->root, "host_memory", YK_UNIT_BYTES, &host_memory_bytes));
     YK_TRY(read_devices(reading));
-    YK_TRY(yk_cluster_draft_begin_links(&reading->draft));
+    YK_TRY(yk_cluster_builder_begin_links(&reading->draft));
     YK_TRY(yk_cluster_json_links_read(yk_json_get(reading->root, "links"), reading->devices,
                                       &reading->draft));
-    return yk_cluster_draft_finish(&reading->draft, source, host_memory_bytes, out);
+    return yk_cluster_builder_finish(&reading->draft, source, host_memory_bytes, out);
 }
 
 static yk_status read_named(const struct yk_json *root, const char *source, struct yk_cluster **out)
 {
     struct reading reading = {.root = root};
     yk_status status = YK_OK;
-    YK_TRY_GOTO(yk_cluster_draft_begin(&reading.draft), done);
+    YK_TRY_GOTO(yk_cluster_builder_begin(&reading.draft), done);
     YK_TRY_GOTO(yk_names_create(&reading.devices), done);
     YK_TRY_GOTO(yk_names_create(&reading.nodes), done);
     status = read_root(&reading, source, out);
 done:
     yk_names_destroy(reading.nodes);
     yk_names_destroy(reading.devices);
-    yk_cluster_draft_free(&reading.draft);
+    yk_cluster_builder_free(&reading.draft);
     return status;
 }
 

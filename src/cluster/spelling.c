@@ -8,7 +8,7 @@ static const char *skip_joints(const char *word)
     return word + strspn(word, "-_ ");
 }
 
-bool yk_spelling_same(const char *a, const char *b)
+bool yk_datasheet_same_name(const char *a, const char *b)
 {
     a = skip_joints(a);
     b = skip_joints(b);

@@ -5,6 +5,6 @@
 #include <stdbool.h>
 
 /* Compares without regard to case, '-', '_' and ' '. */
-bool yk_spelling_same(const char *a, const char *b);
+bool yk_datasheet_same_name(const char *a, const char *b);
 
 #endif

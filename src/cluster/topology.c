@@ -68,7 +68,7 @@ yk_status yk_topology_find(struct yk_topology *out)
         found.cache_bytes[level] = sum_caches(topology, caches[level]);
     }
     hwloc_topology_destroy(topology);
-    yk_cpu_name(found.cpu_name);
+    yk_system_cpu_name(found.cpu_name);
     *out = found;
     return YK_OK;
 }
@@ -78,7 +78,7 @@ yk_status yk_topology_cores(struct yk_arena *arena, struct yk_core **out, int32_
     hwloc_topology_t topology = NULL;
     YK_TRY(load(&topology));
     const int32_t count = count_of(topology, HWLOC_OBJ_PU);
-    struct yk_core *cores = yk_arena_take(arena, (size_t)count, sizeof *cores);
+    struct yk_core *cores = yk_arena_allocate(arena, (size_t)count, sizeof *cores);
     hwloc_obj_t unit = NULL;
     hwloc_obj_t core = NULL;
     int32_t sibling = 0;

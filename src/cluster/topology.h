@@ -17,7 +17,7 @@ enum {
 
 /* What this process may use; 0 stands for what the system did not tell. */
 struct yk_topology {
-    char cpu_name[YK_CPU_NAME_SIZE];
+    char cpu_name[YK_SYSTEM_CPU_NAME_SIZE];
     int package_count;
     int core_count;
     int thread_count;

@@ -29,7 +29,7 @@ enum {
     YK_COMM_ABI = 2,
     /* Processors of a device that a comm may hold whose messages go from there: what waits for a
      * link holds what computing needs. YOKE_NCCL_CTAS is another number. */
-    YK_COMM_PROCESSORS = 2,
+    YK_COMM_MAX_CTAS = 2,
 };
 
 struct yk_comm_world; /* opaque; the comm's own */
@@ -38,7 +38,7 @@ struct yk_ranks;
 
 /* How ranks that cannot reach each other yet come together: once, rank 0's bytes become those of
  * all. */
-struct yk_comm_meeting {
+struct yk_comm_bootstrap {
     int32_t rank;
     int32_t size; /* ranks */
     /* All ranks call it, those as well that have failed before: `mine` is what this rank has come
@@ -51,11 +51,11 @@ struct yk_comm_meeting {
 struct yk_comm_options {
     const struct yk_backend *backend;
     struct yk_backend_device *device;
-    struct yk_backend_lane *lane;          /* the comm lane */
-    size_t block_bytes;                    /* messages are cut to this; 0: as the comm likes best */
-    const struct yk_comm_meeting *meeting; /* NULL: the comm finds the ranks by itself, as MPI does;
-                                              needed until open() returns */
-    const struct yk_ranks *through;        /* of comm/staged: the world that carries its messages */
+    struct yk_backend_lane *lane; /* the comm lane */
+    size_t block_bytes;           /* messages are cut to this; 0: as the comm likes best */
+    const struct yk_comm_bootstrap *meeting; /* NULL: the comm finds the ranks by itself, as MPI
+                                              does; needed until open() returns */
+    const struct yk_ranks *through; /* of comm/staged: the world that carries its messages */
 };
 
 enum yk_comm_type {
@@ -66,7 +66,7 @@ enum yk_comm_type {
 };
 
 /* numbers (count) = the sum of every member's. */
-struct yk_comm_reduce {
+struct yk_comm_all_reduce {
     struct yk_comm_group *group;
     void *numbers;
     int64_t count;
@@ -75,7 +75,7 @@ struct yk_comm_reduce {
 };
 
 /* whole[firsts[i] .. firsts[i + 1]) = member i's `own`; things of `size` bytes. */
-struct yk_comm_gather {
+struct yk_comm_all_gather {
     struct yk_comm_group *group;
     const void *own; /* may be the place in `whole` itself */
     void *whole;
@@ -84,7 +84,7 @@ struct yk_comm_gather {
 };
 
 /* own = the sum of every member's whole[firsts[me] .. firsts[me + 1]). `whole` may be changed. */
-struct yk_comm_scatter {
+struct yk_comm_reduce_scatter {
     struct yk_comm_group *group;
     void *whole;
     void *own;
@@ -130,9 +130,9 @@ struct yk_comm {
                               struct yk_comm_group **out);
     void (*group_destroy)(struct yk_comm_group *group); /* NULL is fine */
 
-    void (*reduce)(const struct yk_comm_reduce *op);
-    void (*gather)(const struct yk_comm_gather *op);
-    void (*scatter)(const struct yk_comm_scatter *op);
+    void (*reduce)(const struct yk_comm_all_reduce *op);
+    void (*gather)(const struct yk_comm_all_gather *op);
+    void (*scatter)(const struct yk_comm_reduce_scatter *op);
     void (*broadcast)(const struct yk_comm_broadcast *op);
     void (*send)(const struct yk_comm_message *op);
     void (*recv)(const struct yk_comm_message *op);
@@ -150,12 +150,12 @@ struct yk_comm {
 
 /* What a table says of the world, where its file calls the functions `open_world`, `close_world`,
  * `rank_of`, `size_of`, `describe`, `check` and `end_all`. */
-#define YK_COMM_WORLD_PARTS                                                                        \
+#define YK_COMM_WORLD_ENTRIES                                                                      \
     .abi = YK_COMM_ABI, .open = open_world, .close = close_world, .rank = rank_of,                 \
     .size = size_of, .describe = describe, .check = check, .abort = end_all
 
 /* And of what it exchanges, where these functions are called `prefix`_reduce and so on. */
-#define YK_COMM_EXCHANGES(prefix)                                                                  \
+#define YK_COMM_OPS(prefix)                                                                        \
     .reduce = prefix##_reduce, .gather = prefix##_gather, .scatter = prefix##_scatter,             \
     .broadcast = prefix##_broadcast, .send = prefix##_send, .recv = prefix##_recv
 
@@ -170,7 +170,7 @@ static inline enum yk_comm_type yk_comm_type_of(enum yk_precision precision)
 }
 
 /* Bytes of a number. */
-static inline size_t yk_comm_width(enum yk_comm_type type)
+static inline size_t yk_comm_type_bytes(enum yk_comm_type type)
 {
     return type == YK_COMM_FP64 ? 8 : type == YK_COMM_FP32 ? 4 : 2;
 }

@@ -14,7 +14,7 @@ enum {
 
 yk_status yk_exchange_sum(const struct yk_ranks *ranks, double *numbers, int64_t count)
 {
-    struct yk_comm_reduce op = {.group = ranks->all, .count = count, .type = YK_COMM_FP64};
+    struct yk_comm_all_reduce op = {.group = ranks->all, .count = count, .type = YK_COMM_FP64};
     op.numbers = numbers;
     ranks->comm->reduce(&op);
     return yk_ranks_finish(ranks);
@@ -30,7 +30,7 @@ static yk_status gather(const struct yk_ranks *ranks, const void *own, size_t si
     for (int32_t i = 0; i <= ranks->size; i++) {
         firsts[i] = i;
     }
-    const struct yk_comm_gather op = {ranks->all, own, whole, firsts, size};
+    const struct yk_comm_all_gather op = {ranks->all, own, whole, firsts, size};
     ranks->comm->gather(&op);
     const yk_status status = yk_ranks_finish(ranks);
     free(firsts);
@@ -71,12 +71,13 @@ static yk_status broadcast(const struct yk_ranks *ranks, int32_t from, void *byt
     return yk_ranks_finish(ranks);
 }
 
-yk_status yk_exchange_share(const struct yk_ranks *ranks, void *bytes, size_t size)
+yk_status yk_exchange_broadcast(const struct yk_ranks *ranks, void *bytes, size_t size)
 {
     return broadcast(ranks, 0, bytes, size);
 }
 
-yk_status yk_exchange_text(const struct yk_ranks *ranks, int32_t from, struct yk_text *text)
+yk_status yk_exchange_broadcast_text(const struct yk_ranks *ranks, int32_t from,
+                                     struct yk_text *text)
 {
     uint64_t length = ranks->rank == from ? text->length : 0;
     YK_TRY(yk_exchange_agree(ranks, ranks->rank == from ? yk_text_status(text) : YK_OK));
@@ -133,8 +134,8 @@ static yk_status send_own(const struct yk_ranks *ranks, const void *bytes, size_
     return yk_ranks_finish(ranks);
 }
 
-yk_status yk_exchange_collect(const struct yk_ranks *ranks, const void *bytes, size_t size,
-                              struct yk_arena *arena, struct yk_exchange_bytes **out)
+yk_status yk_exchange_gather(const struct yk_ranks *ranks, const void *bytes, size_t size,
+                             struct yk_arena *arena, struct yk_exchange_bytes **out)
 {
     struct yk_exchange_bytes *places = NULL;
     const int64_t own_size = (int64_t)size;
@@ -203,10 +204,10 @@ struct ping {
 static void put_ping(const struct yk_ranks *ranks, const struct yk_comm_message *out,
                      const struct yk_comm_message *in, struct ping *ping)
 {
-    ranks->backend->call(ranks->lane, read_clock, &ping->begun_s);
+    ranks->backend->call_host(ranks->lane, read_clock, &ping->begun_s);
     ranks->comm->send(out);
     ranks->comm->recv(in);
-    ranks->backend->call(ranks->lane, read_clock, &ping->ended_s);
+    ranks->backend->call_host(ranks->lane, read_clock, &ping->ended_s);
 }
 
 /* Rank 0 answers `rank`'s pings with its clock, the pings being put all at once so that nothing but
@@ -225,7 +226,7 @@ static yk_status ping_rank(const struct yk_ranks *ranks, int32_t rank,
                                               NUMBER + 2};
         if (ranks->rank == 0) {
             ranks->comm->recv(&asks[i]);
-            ranks->backend->call(ranks->lane, read_clock, &pings[i].told_s);
+            ranks->backend->call_host(ranks->lane, read_clock, &pings[i].told_s);
             ranks->comm->send(&answers[i]);
         } else {
             put_ping(ranks, &asks[i], &answers[i], &pings[i]);

@@ -19,11 +19,11 @@ yk_status yk_exchange_max(const struct yk_ranks *ranks, double *numbers, int64_t
 yk_status yk_exchange_barrier(const struct yk_ranks *ranks) YK_MUST_USE;
 
 /* The text of rank `from` becomes that of all. */
-yk_status yk_exchange_text(const struct yk_ranks *ranks, int32_t from,
-                           struct yk_text *text) YK_MUST_USE;
+yk_status yk_exchange_broadcast_text(const struct yk_ranks *ranks, int32_t from,
+                                     struct yk_text *text) YK_MUST_USE;
 
 /* Rank 0's bytes become those of all, who say the same size. */
-yk_status yk_exchange_share(const struct yk_ranks *ranks, void *bytes, size_t size) YK_MUST_USE;
+yk_status yk_exchange_broadcast(const struct yk_ranks *ranks, void *bytes, size_t size) YK_MUST_USE;
 
 /* What a rank has handed in; zero-terminated, which `size` does not count. */
 struct yk_exchange_bytes {
@@ -32,8 +32,8 @@ struct yk_exchange_bytes {
 };
 
 /* Every rank's bytes to rank 0: there `out` is an array over ranks in `arena`, elsewhere NULL. */
-yk_status yk_exchange_collect(const struct yk_ranks *ranks, const void *bytes, size_t size,
-                              struct yk_arena *arena, struct yk_exchange_bytes **out) YK_MUST_USE;
+yk_status yk_exchange_gather(const struct yk_ranks *ranks, const void *bytes, size_t size,
+                             struct yk_arena *arena, struct yk_exchange_bytes **out) YK_MUST_USE;
 
 /*
  * Whether all can go on. `mine` is this rank's status, with its sentence where it is not YK_OK. All

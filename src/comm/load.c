@@ -31,7 +31,7 @@ static size_t kind_of(const char *path)
 yk_status yk_comm_load(const char *path, const struct yk_comm **out)
 {
     const size_t kind = kind_of(path);
-    const struct yk_plugin_wish wish = {
+    const struct yk_plugin_file_request wish = {
         .table = YK_COMM_PLUGIN_TABLE,
         .purpose = "exchanges between ranks",
         .built_with = kinds[kind].built_with,

@@ -48,6 +48,6 @@ void yk_ranks_close(struct yk_ranks *ranks)
 
 yk_status yk_ranks_finish(const struct yk_ranks *ranks)
 {
-    YK_TRY(ranks->backend->finish(ranks->lane));
+    YK_TRY(ranks->backend->lane_synchronize(ranks->lane));
     return ranks->comm->check(ranks->world);
 }

@@ -1,11 +1,11 @@
-#include "comm/sums.h"
-#include "comm/trouble.h"
+#include "comm/elements.h"
+#include "comm/failure.h"
 
 #include <stdlib.h>
 
 struct yk_comm_world {
     struct yk_comm_options options;
-    struct yk_trouble trouble;
+    struct yk_failure trouble;
 };
 
 struct yk_comm_group {
@@ -69,12 +69,12 @@ static void destroy_group(struct yk_comm_group *group)
     free(group);
 }
 
-static void reduce(const struct yk_comm_reduce *op)
+static void reduce(const struct yk_comm_all_reduce *op)
 {
     (void)op;
 }
 
-static void gather(const struct yk_comm_gather *op)
+static void gather(const struct yk_comm_all_gather *op)
 {
     const struct yk_comm_options *options = &op->group->world->options;
     char *place = (char *)op->whole + op->firsts[0] * (int64_t)op->size;
@@ -86,34 +86,34 @@ static void gather(const struct yk_comm_gather *op)
 
 static void add_doubles(void *user)
 {
-    const struct yk_comm_scatter *op = user;
-    yk_comm_add(YK_COMM_FP64, op->firsts[1] - op->firsts[0],
-                yk_comm_at(YK_COMM_FP64, op->whole, op->firsts[0]), op->own);
+    const struct yk_comm_reduce_scatter *op = user;
+    yk_comm_elements_add(YK_COMM_FP64, op->firsts[1] - op->firsts[0],
+                         yk_comm_elements_at(YK_COMM_FP64, op->whole, op->firsts[0]), op->own);
 }
 
 /* Backends add numbers of every precision; doubles are the host's alone. */
-static void add_to_own(const struct yk_comm_scatter *op)
+static void add_to_own(const struct yk_comm_reduce_scatter *op)
 {
     const struct yk_comm_options *options = &op->group->world->options;
-    const struct yk_add add = {
+    const struct yk_add_op add = {
         .count = op->firsts[1] - op->firsts[0],
-        .from = yk_comm_at(op->type, op->whole, op->firsts[0]),
+        .from = yk_comm_elements_at(op->type, op->whole, op->firsts[0]),
         .to = op->own,
         .type = op->type == YK_COMM_BF16   ? YK_PRECISION_BF16
                 : op->type == YK_COMM_FP16 ? YK_PRECISION_FP16
                                            : YK_PRECISION_FP32,
     };
     if (op->type == YK_COMM_FP64) {
-        options->backend->call(options->lane, add_doubles, (void *)(uintptr_t)op);
+        options->backend->call_host(options->lane, add_doubles, (void *)(uintptr_t)op);
     } else {
         options->backend->add(options->lane, &add);
     }
 }
 
-static void scatter(const struct yk_comm_scatter *op)
+static void scatter(const struct yk_comm_reduce_scatter *op)
 {
     const struct yk_comm_options *options = &op->group->world->options;
-    const void *part = yk_comm_at(op->type, op->whole, op->firsts[0]);
+    const void *part = yk_comm_elements_at(op->type, op->whole, op->firsts[0]);
     const int64_t count = op->firsts[1] - op->firsts[0];
     if (count == 0) {
         return;
@@ -122,7 +122,7 @@ static void scatter(const struct yk_comm_scatter *op)
         add_to_own(op);
     } else if (part != op->own) {
         options->backend->copy(options->lane, op->own, part,
-                               (size_t)count * yk_comm_width(op->type));
+                               (size_t)count * yk_comm_type_bytes(op->type));
     }
 }
 
@@ -133,25 +133,25 @@ static void broadcast(const struct yk_comm_broadcast *op)
 
 static void refuse_message(const struct yk_comm_message *op)
 {
-    yk_trouble_set(&op->world->trouble, YK_ERROR_INPUT,
+    yk_failure_set(&op->world->trouble, YK_ERROR_INPUT,
                    "a message from or to another rank, in a run of one rank");
 }
 
 static yk_status check(const struct yk_comm_world *world)
 {
-    return yk_trouble_check(&world->trouble);
+    return yk_failure_check(&world->trouble);
 }
 
 /* The process of this rank is the caller's to end. */
 static void end_all(struct yk_comm_world *world, int code)
 {
     (void)code;
-    yk_trouble_set(&world->trouble, YK_ERROR_LOST, "this rank has ended the run");
+    yk_failure_set(&world->trouble, YK_ERROR_LOST, "this rank has ended the run");
 }
 
 const struct yk_comm yk_comm_self = {
     .name = "self",
-    YK_COMM_WORLD_PARTS,
+    YK_COMM_WORLD_ENTRIES,
     .group_create = create_group,
     .group_destroy = destroy_group,
     .reduce = reduce,

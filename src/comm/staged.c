@@ -15,8 +15,8 @@ static void free_world(struct yk_comm_world *world)
     if (world) {
         const struct yk_comm_options *options = &world->options;
         for (int i = 0; i < 2; i++) {
-            options->backend->give_back_host(options->device, world->sums[i]);
-            options->backend->give_back_host(options->device, world->stages[i]);
+            options->backend->free_host(options->device, world->sums[i]);
+            options->backend->free_host(options->device, world->stages[i]);
         }
         free(world);
     }
@@ -26,7 +26,7 @@ static yk_status take_block(const struct yk_comm_world *world, char **out)
 {
     const struct yk_comm_options *options = &world->options;
     void *memory = NULL;
-    YK_TRY(options->backend->take_host(options->device, options->block_bytes, &memory));
+    YK_TRY(options->backend->allocate_host(options->device, options->block_bytes, &memory));
     *out = memory;
     return YK_OK;
 }
@@ -73,8 +73,8 @@ static yk_status open_world(const struct yk_comm_options *options, struct yk_com
 /* The last call of an exchange waits for the other world, unless a lane that failed left it out. */
 static void finish_lanes(struct yk_comm_world *world)
 {
-    (void)world->options.backend->finish(world->options.lane);
-    (void)world->through->backend->finish(world->through->lane);
+    (void)world->options.backend->lane_synchronize(world->options.lane);
+    (void)world->through->backend->lane_synchronize(world->through->lane);
 }
 
 static void close_world(struct yk_comm_world *world)
@@ -116,7 +116,7 @@ static yk_status create_group(struct yk_comm_world *world, const int32_t *ranks,
 {
     const struct yk_ranks *through = world->through;
     struct yk_comm_group *inner = NULL;
-    YK_TRY(world->options.backend->finish(world->options.lane));
+    YK_TRY(world->options.backend->lane_synchronize(world->options.lane));
     YK_TRY(through->comm->group_create(through->world, ranks, count, &inner));
     if (!inner) {
         *out = NULL;
@@ -141,7 +141,7 @@ static yk_status create_group(struct yk_comm_world *world, const int32_t *ranks,
 
 static yk_status check(const struct yk_comm_world *world)
 {
-    YK_TRY(yk_trouble_check(&world->trouble));
+    YK_TRY(yk_failure_check(&world->trouble));
     return world->through->comm->check(world->through->world);
 }
 
@@ -152,8 +152,8 @@ static void end_all(struct yk_comm_world *world, int code)
 
 const struct yk_comm yk_comm_staged = {
     .name = "staged",
-    YK_COMM_WORLD_PARTS,
+    YK_COMM_WORLD_ENTRIES,
     .group_create = create_group,
     .group_destroy = destroy_group,
-    YK_COMM_EXCHANGES(yk_staged),
+    YK_COMM_OPS(yk_staged),
 };

@@ -24,15 +24,15 @@ struct yk_staged_steps {
 
 /* ---- on the thread that puts ---- */
 
-void yk_staged_put_call(const struct yk_comm_world *world, void (*function)(void *user),
-                        const void *op);
-void yk_staged_put_copy(const struct yk_comm_world *world, void *to, const void *from,
-                        size_t bytes);
-void yk_staged_put_blocks(struct yk_comm_world *world, const struct yk_staged_steps *steps,
-                          const void *op, int64_t blocks);
+void yk_staged_enqueue_call(const struct yk_comm_world *world, void (*function)(void *user),
+                            const void *op);
+void yk_staged_enqueue_copy(const struct yk_comm_world *world, void *to, const void *from,
+                            size_t bytes);
+void yk_staged_enqueue_blocks(struct yk_comm_world *world, const struct yk_staged_steps *steps,
+                              const void *op, int64_t blocks);
 bool yk_staged_is_on_device(const struct yk_comm_world *world, const void *memory);
 
-static inline int64_t yk_staged_blocks_of(int64_t all, int64_t block)
+static inline int64_t yk_staged_block_count(int64_t all, int64_t block)
 {
     return (all + block - 1) / block;
 }

@@ -40,16 +40,16 @@ static void fetch_bytes(const struct yk_comm_world *world, const void *bytes, si
                         int64_t number)
 {
     const size_t at = (size_t)number * world->options.block_bytes;
-    yk_staged_put_copy(world, world->stages[number % 2], (const char *)bytes + at,
-                       block_at(world, at, size));
+    yk_staged_enqueue_copy(world, world->stages[number % 2], (const char *)bytes + at,
+                           block_at(world, at, size));
 }
 
 static void bring_back_bytes(const struct yk_comm_world *world, void *bytes, size_t size,
                              int64_t number)
 {
     const size_t at = (size_t)number * world->options.block_bytes;
-    yk_staged_put_copy(world, (char *)bytes + at, world->stages[number % 2],
-                       block_at(world, at, size));
+    yk_staged_enqueue_copy(world, (char *)bytes + at, world->stages[number % 2],
+                           block_at(world, at, size));
 }
 
 static void fetch_broadcast(const void *user, int64_t number)
@@ -71,10 +71,10 @@ void yk_staged_broadcast(const struct yk_comm_broadcast *op)
     struct yk_comm_world *world = op->group->world;
     const int64_t block = (int64_t)world->options.block_bytes;
     if (yk_staged_is_on_device(world, op->bytes)) {
-        yk_staged_put_blocks(world, op->group->me == op->from ? &speak : &listen, op,
-                             yk_staged_blocks_of((int64_t)op->size, block));
+        yk_staged_enqueue_blocks(world, op->group->me == op->from ? &speak : &listen, op,
+                                 yk_staged_block_count((int64_t)op->size, block));
     } else {
-        yk_staged_put_call(world, pass_broadcast, op);
+        yk_staged_enqueue_call(world, pass_broadcast, op);
     }
 }
 
@@ -137,9 +137,10 @@ static void put_message(const struct yk_comm_message *op, const struct yk_staged
 {
     const int64_t block = (int64_t)op->world->options.block_bytes;
     if (yk_staged_is_on_device(op->world, op->bytes)) {
-        yk_staged_put_blocks(op->world, steps, op, yk_staged_blocks_of((int64_t)op->size, block));
+        yk_staged_enqueue_blocks(op->world, steps, op,
+                                 yk_staged_block_count((int64_t)op->size, block));
     } else {
-        yk_staged_put_call(op->world, pass, op);
+        yk_staged_enqueue_call(op->world, pass, op);
     }
 }
 

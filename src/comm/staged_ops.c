@@ -8,19 +8,19 @@ static int64_t least(int64_t a, int64_t b)
 
 /* ---- sums ---- */
 
-static int64_t reduce_block(const struct yk_comm_reduce *op)
+static int64_t reduce_block(const struct yk_comm_all_reduce *op)
 {
-    const size_t width = yk_comm_width(op->type);
+    const size_t width = yk_comm_type_bytes(op->type);
     return (int64_t)(op->group->world->options.block_bytes / width);
 }
 
-static void exchange_reduce(const struct yk_comm_reduce *op, bool staged)
+static void exchange_reduce(const struct yk_comm_all_reduce *op, bool staged)
 {
     struct yk_comm_world *world = op->group->world;
     const int64_t block = staged ? reduce_block(op) : op->count;
     const int64_t now = least(block, op->count - world->done);
     if (yk_staged_begin(world)) {
-        struct yk_comm_reduce *inner = &world->inner.reduce;
+        struct yk_comm_all_reduce *inner = &world->inner.reduce;
         *inner = *op;
         inner->group = op->group->through;
         inner->count = now;
@@ -43,9 +43,9 @@ static void pass_reduce(void *user)
 }
 
 /* The block's place on the device, and its bytes. */
-static size_t find_block(const struct yk_comm_reduce *op, int64_t number, char **out)
+static size_t find_block(const struct yk_comm_all_reduce *op, int64_t number, char **out)
 {
-    const size_t width = yk_comm_width(op->type);
+    const size_t width = yk_comm_type_bytes(op->type);
     const int64_t block = reduce_block(op);
     *out = (char *)op->numbers + (size_t)(number * block) * width;
     return (size_t)least(block, op->count - number * block) * width;
@@ -53,30 +53,31 @@ static size_t find_block(const struct yk_comm_reduce *op, int64_t number, char *
 
 static void fetch_reduce(const void *user, int64_t number)
 {
-    const struct yk_comm_reduce *op = user;
+    const struct yk_comm_all_reduce *op = user;
     const struct yk_comm_world *world = op->group->world;
     char *place = NULL;
     const size_t bytes = find_block(op, number, &place);
-    yk_staged_put_copy(world, world->stages[number % 2], place, bytes);
+    yk_staged_enqueue_copy(world, world->stages[number % 2], place, bytes);
 }
 
 static void bring_back_reduce(const void *user, int64_t number)
 {
-    const struct yk_comm_reduce *op = user;
+    const struct yk_comm_all_reduce *op = user;
     const struct yk_comm_world *world = op->group->world;
     char *place = NULL;
     const size_t bytes = find_block(op, number, &place);
-    yk_staged_put_copy(world, place, world->stages[number % 2], bytes);
+    yk_staged_enqueue_copy(world, place, world->stages[number % 2], bytes);
 }
 
-void yk_staged_reduce(const struct yk_comm_reduce *op)
+void yk_staged_reduce(const struct yk_comm_all_reduce *op)
 {
     static const struct yk_staged_steps steps = {fetch_reduce, stage_reduce, bring_back_reduce};
     struct yk_comm_world *world = op->group->world;
     if (yk_staged_is_on_device(world, op->numbers)) {
-        yk_staged_put_blocks(world, &steps, op, yk_staged_blocks_of(op->count, reduce_block(op)));
+        yk_staged_enqueue_blocks(world, &steps, op,
+                                 yk_staged_block_count(op->count, reduce_block(op)));
     } else {
-        yk_staged_put_call(world, pass_reduce, op);
+        yk_staged_enqueue_call(world, pass_reduce, op);
     }
 }
 
@@ -130,14 +131,14 @@ static char *at_thing(const void *memory, int64_t number, size_t size)
     return (char *)(uintptr_t)memory + (size_t)number * size;
 }
 
-static void exchange_gather(const struct yk_comm_gather *op, bool staged)
+static void exchange_gather(const struct yk_comm_all_gather *op, bool staged)
 {
     const struct yk_comm_group *group = op->group;
     struct yk_comm_world *world = group->world;
     const int64_t all = longest_part(group, op->firsts);
     const int64_t slice = staged ? slice_of(group, op->size) : all;
     if (yk_staged_begin(world)) {
-        struct yk_comm_gather *inner = &world->inner.gather;
+        struct yk_comm_all_gather *inner = &world->inner.gather;
         *inner = *op;
         inner->group = group->through;
         if (staged) {
@@ -164,34 +165,35 @@ static void pass_gather(void *user)
 
 static void fetch_gather(const void *user, int64_t number)
 {
-    const struct yk_comm_gather *op = user;
+    const struct yk_comm_all_gather *op = user;
     const struct yk_comm_group *group = op->group;
     const int64_t slice = slice_of(group, op->size);
     const int64_t at = number * slice;
     char *stage = group->world->stages[number % 2];
-    yk_staged_put_copy(group->world,
-                       at_thing(stage, before_slice(op->firsts, group->me, at, slice), op->size),
-                       at_thing(op->own, at, op->size),
-                       (size_t)in_slice(op->firsts, group->me, at, slice) * op->size);
+    yk_staged_enqueue_copy(
+        group->world, at_thing(stage, before_slice(op->firsts, group->me, at, slice), op->size),
+        at_thing(op->own, at, op->size),
+        (size_t)in_slice(op->firsts, group->me, at, slice) * op->size);
 }
 
 static void bring_back_gather(const void *user, int64_t number)
 {
-    const struct yk_comm_gather *op = user;
+    const struct yk_comm_all_gather *op = user;
     const struct yk_comm_group *group = op->group;
     const int64_t slice = slice_of(group, op->size);
     const int64_t at = number * slice;
     const char *stage = group->world->stages[number % 2];
     for (int32_t i = 0; i < group->members; i++) {
         if (i != group->me) {
-            yk_staged_put_copy(group->world, at_thing(op->whole, op->firsts[i] + at, op->size),
-                               at_thing(stage, before_slice(op->firsts, i, at, slice), op->size),
-                               (size_t)in_slice(op->firsts, i, at, slice) * op->size);
+            yk_staged_enqueue_copy(
+                group->world, at_thing(op->whole, op->firsts[i] + at, op->size),
+                at_thing(stage, before_slice(op->firsts, i, at, slice), op->size),
+                (size_t)in_slice(op->firsts, i, at, slice) * op->size);
         }
     }
 }
 
-void yk_staged_gather(const struct yk_comm_gather *op)
+void yk_staged_gather(const struct yk_comm_all_gather *op)
 {
     static const struct yk_staged_steps steps = {fetch_gather, stage_gather, bring_back_gather};
     const struct yk_comm_group *group = op->group;
@@ -201,34 +203,34 @@ void yk_staged_gather(const struct yk_comm_gather *op)
         return;
     }
     if (op->size * (size_t)group->members > world->options.block_bytes) {
-        yk_trouble_set(
+        yk_failure_set(
             &world->trouble, YK_ERROR_INPUT,
             "staged: things are gathered of which the stage has no room for one of every "
             "rank");
         return;
     }
     if (!yk_staged_is_on_device(world, op->whole)) {
-        yk_staged_put_call(world, pass_gather, op);
+        yk_staged_enqueue_call(world, pass_gather, op);
         return;
     }
     char *place = at_thing(op->whole, op->firsts[me], op->size);
-    yk_staged_put_blocks(
+    yk_staged_enqueue_blocks(
         world, &steps, op,
-        yk_staged_blocks_of(longest_part(group, op->firsts), slice_of(group, op->size)));
+        yk_staged_block_count(longest_part(group, op->firsts), slice_of(group, op->size)));
     if (place != op->own) {
-        yk_staged_put_copy(world, place, op->own,
-                           (size_t)(op->firsts[me + 1] - op->firsts[me]) * op->size);
+        yk_staged_enqueue_copy(world, place, op->own,
+                               (size_t)(op->firsts[me + 1] - op->firsts[me]) * op->size);
     }
 }
 
-static void exchange_scatter(const struct yk_comm_scatter *op, bool staged)
+static void exchange_scatter(const struct yk_comm_reduce_scatter *op, bool staged)
 {
     const struct yk_comm_group *group = op->group;
     struct yk_comm_world *world = group->world;
     const int64_t all = longest_part(group, op->firsts);
-    const int64_t slice = staged ? slice_of(group, yk_comm_width(op->type)) : all;
+    const int64_t slice = staged ? slice_of(group, yk_comm_type_bytes(op->type)) : all;
     if (yk_staged_begin(world)) {
-        struct yk_comm_scatter *inner = &world->inner.scatter;
+        struct yk_comm_reduce_scatter *inner = &world->inner.scatter;
         *inner = *op;
         inner->group = group->through;
         if (staged) {
@@ -255,44 +257,46 @@ static void pass_scatter(void *user)
 
 static void fetch_scatter(const void *user, int64_t number)
 {
-    const struct yk_comm_scatter *op = user;
+    const struct yk_comm_reduce_scatter *op = user;
     const struct yk_comm_group *group = op->group;
     const struct yk_comm_world *world = group->world;
-    const size_t width = yk_comm_width(op->type);
+    const size_t width = yk_comm_type_bytes(op->type);
     const int64_t slice = slice_of(group, width);
     const int64_t at = number * slice;
     const char *stage = world->stages[number % 2];
     for (int32_t i = 0; i < group->members; i++) {
-        yk_staged_put_copy(world, at_thing(stage, before_slice(op->firsts, i, at, slice), width),
-                           at_thing(op->whole, op->firsts[i] + at, width),
-                           (size_t)in_slice(op->firsts, i, at, slice) * width);
+        yk_staged_enqueue_copy(world,
+                               at_thing(stage, before_slice(op->firsts, i, at, slice), width),
+                               at_thing(op->whole, op->firsts[i] + at, width),
+                               (size_t)in_slice(op->firsts, i, at, slice) * width);
     }
     if (op->added) {
-        yk_staged_put_copy(world, world->sums[number % 2], at_thing(op->own, at, width),
-                           (size_t)in_slice(op->firsts, group->me, at, slice) * width);
+        yk_staged_enqueue_copy(world, world->sums[number % 2], at_thing(op->own, at, width),
+                               (size_t)in_slice(op->firsts, group->me, at, slice) * width);
     }
 }
 
 static void bring_back_scatter(const void *user, int64_t number)
 {
-    const struct yk_comm_scatter *op = user;
+    const struct yk_comm_reduce_scatter *op = user;
     const struct yk_comm_group *group = op->group;
-    const size_t width = yk_comm_width(op->type);
+    const size_t width = yk_comm_type_bytes(op->type);
     const int64_t slice = slice_of(group, width);
     const int64_t at = number * slice;
-    yk_staged_put_copy(group->world, at_thing(op->own, at, width), group->world->sums[number % 2],
-                       (size_t)in_slice(op->firsts, group->me, at, slice) * width);
+    yk_staged_enqueue_copy(group->world, at_thing(op->own, at, width),
+                           group->world->sums[number % 2],
+                           (size_t)in_slice(op->firsts, group->me, at, slice) * width);
 }
 
-void yk_staged_scatter(const struct yk_comm_scatter *op)
+void yk_staged_scatter(const struct yk_comm_reduce_scatter *op)
 {
     static const struct yk_staged_steps steps = {fetch_scatter, stage_scatter, bring_back_scatter};
     const struct yk_comm_group *group = op->group;
-    const int64_t slice = slice_of(group, yk_comm_width(op->type));
+    const int64_t slice = slice_of(group, yk_comm_type_bytes(op->type));
     if (yk_staged_is_on_device(group->world, op->whole)) {
-        yk_staged_put_blocks(group->world, &steps, op,
-                             yk_staged_blocks_of(longest_part(group, op->firsts), slice));
+        yk_staged_enqueue_blocks(group->world, &steps, op,
+                                 yk_staged_block_count(longest_part(group, op->firsts), slice));
     } else {
-        yk_staged_put_call(group->world, pass_scatter, op);
+        yk_staged_enqueue_call(group->world, pass_scatter, op);
     }
 }

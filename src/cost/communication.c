@@ -1,13 +1,13 @@
 #include "cost/communication.h"
 
 #include "cost/curve.h"
-#include "cost/subject.h"
+#include "cost/profile_key.h"
 #include "profile/profile.h"
 
 #include <math.h>
 #include <stdbool.h>
 
-const char *yk_collective_name(enum yk_collective collective)
+const char *yk_communication_collective_name(enum yk_collective collective)
 {
     static const char *const names[] = {"gather", "scatter", "reduce"};
     return names[collective];
@@ -35,46 +35,46 @@ static yk_status find_in_profile(const struct yk_cost_book *book,
 }
 
 /* As measured, or else as long as the cluster's links say. */
-static yk_status find_message(const struct yk_cost_book *book, const struct yk_members *pair,
+static yk_status find_message(const struct yk_cost_book *book, const struct yk_ring_devices *pair,
                               const struct yk_profile_link *how, double bytes, double otherwise_s,
                               struct yk_cost_time *out)
 {
     struct yk_profile_link wanted = *how;
-    char name[YK_SUBJECT_SIZE];
+    char name[YK_PROFILE_KEY_SIZE];
     bool found = false;
     if (book->profile &&
-        yk_subject_link(book->cluster, book->facts, pair->devices[0], pair->devices[1], name)) {
+        yk_profile_key_link(book->cluster, book->facts, pair->devices[0], pair->devices[1], name)) {
         wanted.link = name;
         YK_TRY(find_in_profile(book, &wanted, bytes, out, &found));
     }
     if (!found) {
         *out = (struct yk_cost_time){otherwise_s, YK_COST_DATASHEET,
-                                     YK_EFFICIENCY_MOST_PERCENT / 100.0};
+                                     YK_EFFICIENCY_P90_ERROR_PERCENT / 100.0};
     }
     return YK_OK;
 }
 
-yk_status yk_cost_send(const struct yk_cost_book *book, int32_t from, int32_t to, double bytes,
-                       struct yk_cost_time *out)
+yk_status yk_communication_send_time(const struct yk_cost_book *book, int32_t from, int32_t to,
+                                     double bytes, struct yk_cost_time *out)
 {
     if (from == to) {
         *out = (struct yk_cost_time){0, YK_COST_DATASHEET, 0};
         return YK_OK;
     }
     const struct yk_link *link = yk_cluster_link(book->cluster, from, to);
-    const struct yk_members pair = {(const int32_t[]){from, to}, 2};
+    const struct yk_ring_devices pair = {(const int32_t[]){from, to}, 2};
     const struct yk_profile_link how = {.collective = "send", .ranks = 2};
     return find_message(book, &pair, &how, bytes, link->latency_s + bytes / link->bytes_per_s, out);
 }
 
-yk_status yk_cost_link(const struct yk_cost_book *book, int32_t a, int32_t b, double bytes,
-                       struct yk_link *out)
+yk_status yk_communication_link(const struct yk_cost_book *book, int32_t a, int32_t b, double bytes,
+                                struct yk_link *out)
 {
     struct yk_cost_time once;
     struct yk_cost_time twice;
     *out = *yk_cluster_link(book->cluster, a, b);
-    YK_TRY(yk_cost_send(book, a, b, bytes, &once));
-    YK_TRY(yk_cost_send(book, a, b, 2 * bytes, &twice));
+    YK_TRY(yk_communication_send_time(book, a, b, bytes, &once));
+    YK_TRY(yk_communication_send_time(book, a, b, 2 * bytes, &twice));
     const double more_s = twice.seconds - once.seconds;
     if (once.origin == YK_COST_DATASHEET || !(once.seconds > 0)) {
         return YK_OK;
@@ -88,8 +88,9 @@ yk_status yk_cost_link(const struct yk_cost_book *book, int32_t a, int32_t b, do
     return YK_OK;
 }
 
-int32_t yk_cost_slowest_rank(const struct yk_cluster *cluster, const struct yk_members *ranks,
-                             double part_bytes, double *out_s)
+int32_t yk_communication_slowest_rank(const struct yk_cluster *cluster,
+                                      const struct yk_ring_devices *ranks, double part_bytes,
+                                      double *out_s)
 {
     int32_t slowest = 0;
     double slowest_s = 0;
@@ -106,9 +107,10 @@ int32_t yk_cost_slowest_rank(const struct yk_cluster *cluster, const struct yk_m
     return slowest;
 }
 
-yk_status yk_cost_collective(const struct yk_cost_book *book, enum yk_collective collective,
-                             const struct yk_members *ranks, double bytes,
-                             double largest_part_bytes, struct yk_cost_time *out)
+yk_status yk_communication_collective_time(const struct yk_cost_book *book,
+                                           enum yk_collective collective,
+                                           const struct yk_ring_devices *ranks, double bytes,
+                                           double largest_part_bytes, struct yk_cost_time *out)
 {
     const int32_t n = ranks->count;
     if (n < 2) {
@@ -117,29 +119,32 @@ yk_status yk_cost_collective(const struct yk_cost_book *book, enum yk_collective
     }
     const double part_bytes = fmax(bytes / n, largest_part_bytes);
     double round_s = 0;
-    const int32_t slowest = yk_cost_slowest_rank(book->cluster, ranks, part_bytes, &round_s);
-    const int32_t rounds = (n - 1) * (collective == YK_COLLECTIVE_REDUCE ? 2 : 1);
-    const struct yk_members pair = {
+    const int32_t slowest =
+        yk_communication_slowest_rank(book->cluster, ranks, part_bytes, &round_s);
+    const int32_t rounds = (n - 1) * (collective == YK_COLLECTIVE_ALL_REDUCE ? 2 : 1);
+    const struct yk_ring_devices pair = {
         (const int32_t[]){ranks->devices[slowest], ranks->devices[(slowest + 1) % n]}, 2};
-    const struct yk_profile_link how = {.collective = yk_collective_name(collective), .ranks = n};
+    const struct yk_profile_link how = {.collective = yk_communication_collective_name(collective),
+                                        .ranks = n};
     return find_message(book, &pair, &how, part_bytes * n, rounds * round_s, out);
 }
 
-yk_status yk_cost_copy(const struct yk_cost_book *book, int32_t device, enum yk_copy direction,
-                       double bytes, struct yk_cost_time *out)
+yk_status yk_communication_copy_time(const struct yk_cost_book *book, int32_t device,
+                                     enum yk_copy_direction direction, double bytes,
+                                     struct yk_cost_time *out)
 {
-    char name[YK_SUBJECT_SIZE];
+    char name[YK_PROFILE_KEY_SIZE];
     bool found = false;
     *out = (struct yk_cost_time){0, YK_COST_DATASHEET, 0};
     if (!book->profile || !(bytes > 0) ||
-        !yk_subject_host(&book->cluster->devices[device], book->facts ? &book->facts[device] : NULL,
-                         name)) {
+        !yk_profile_key_host(&book->cluster->devices[device],
+                             book->facts ? &book->facts[device] : NULL, name)) {
         return YK_OK;
     }
     const struct yk_profile_link wanted = {
         .link = name,
         .collective =
-            direction == YK_COPY_TO_DEVICE ? YK_SUBJECT_TO_DEVICE : YK_SUBJECT_FROM_DEVICE,
+            direction == YK_COPY_TO_DEVICE ? YK_PROFILE_KEY_TO_DEVICE : YK_PROFILE_KEY_FROM_DEVICE,
         .ranks = 1,
     };
     return find_in_profile(book, &wanted, bytes, out, &found);
@@ -157,16 +162,17 @@ static yk_status find_fact(const struct yk_cost_book *book, const char *link, co
     return YK_OK;
 }
 
-yk_status yk_cost_beside(const struct yk_cost_book *book, const struct yk_members *ranks,
-                         struct yk_cost_beside *out)
+yk_status yk_communication_slowdown(const struct yk_cost_book *book,
+                                    const struct yk_ring_devices *ranks,
+                                    struct yk_communication_slowdown *out)
 {
-    struct yk_cost_beside beside = {NAN, NAN};
-    char link[YK_SUBJECT_SIZE];
+    struct yk_communication_slowdown beside = {NAN, NAN};
+    char link[YK_PROFILE_KEY_SIZE];
     for (int32_t i = 0; book->profile && ranks->count > 1 && i < ranks->count; i++) {
-        if (yk_subject_link(book->cluster, book->facts, ranks->devices[i],
-                            ranks->devices[(i + 1) % ranks->count], link)) {
-            YK_TRY(find_fact(book, link, YK_PROFILE_COMPUTE_BESIDE, &beside.compute));
-            YK_TRY(find_fact(book, link, YK_PROFILE_MESSAGE_BESIDE, &beside.message));
+        if (yk_profile_key_link(book->cluster, book->facts, ranks->devices[i],
+                                ranks->devices[(i + 1) % ranks->count], link)) {
+            YK_TRY(find_fact(book, link, YK_PROFILE_COMPUTE_SLOWDOWN, &beside.compute));
+            YK_TRY(find_fact(book, link, YK_PROFILE_MESSAGE_SLOWDOWN, &beside.message));
         }
     }
     *out = beside;

@@ -47,7 +47,7 @@ struct yk_cost_time {
 struct yk_cost_book {
     const struct yk_cluster *cluster;
     struct yk_profile *profile;               /* or NULL */
-    const struct yk_efficiency *efficiencies; /* NULL: yk_efficiency_fitted() */
+    const struct yk_efficiency *efficiencies; /* NULL: yk_roofline_fitted_efficiency() */
     const struct yk_device_facts *facts;      /* (devices) of the cluster, or NULL */
 };
 

@@ -1,7 +1,7 @@
 #include "cost/device_facts.h"
 
 #include "base/log.h"
-#include "cost/subject.h"
+#include "cost/profile_key.h"
 #include "profile/profile.h"
 
 #include <math.h>
@@ -23,13 +23,13 @@ static const double rounding = 0.0005; /* of a part in words: 69.7 % */
 static yk_status find_context(struct yk_profile *profile, const struct yk_device *device,
                               const char *model, struct yk_device_facts *facts)
 {
-    char name[YK_SUBJECT_SIZE];
-    const struct yk_profile_fact fact = {name, YK_PROFILE_CONTEXT};
+    char name[YK_PROFILE_KEY_SIZE];
+    const struct yk_profile_fact fact = {name, YK_PROFILE_CONTEXT_BYTES};
     double bytes = NAN;
-    if (model && yk_subject_holding(device, facts, model, name)) {
+    if (model && yk_profile_key_device_with_model(device, facts, model, name)) {
         YK_TRY(yk_profile_find_fact(profile, &fact, &bytes));
     }
-    if (isnan(bytes) && yk_subject_device(device, facts, name)) {
+    if (isnan(bytes) && yk_profile_key_device(device, facts, name)) {
         YK_TRY(yk_profile_find_fact(profile, &fact, &bytes));
     }
     if (bytes > 0 && isfinite(bytes)) {
@@ -54,9 +54,9 @@ static yk_status find_part(struct yk_profile *profile, const struct yk_cluster *
                            int32_t number, struct yk_device_facts *facts)
 {
     const struct yk_device *device = &cluster->devices[number];
-    char name[YK_SUBJECT_SIZE];
+    char name[YK_PROFILE_KEY_SIZE];
     double part = NAN;
-    if (device->is_cpu || !yk_subject_kind(device, name)) {
+    if (device->is_cpu || !yk_profile_key_device_type(device, name)) {
         return YK_OK;
     }
     YK_TRY(yk_profile_find_part(profile, name, device->part, same_part, &part));
@@ -75,11 +75,11 @@ static yk_status find_part(struct yk_profile *profile, const struct yk_cluster *
 static yk_status find_fact(struct yk_profile *profile, const struct yk_device *device,
                            const struct yk_device_facts *facts, const char *what, double *out)
 {
-    char name[YK_SUBJECT_SIZE];
+    char name[YK_PROFILE_KEY_SIZE];
     const struct yk_profile_fact fact = {name, what};
     *out = NAN;
-    return yk_subject_device(device, facts, name) ? yk_profile_find_fact(profile, &fact, out)
-                                                  : YK_OK;
+    return yk_profile_key_device(device, facts, name) ? yk_profile_find_fact(profile, &fact, out)
+                                                      : YK_OK;
 }
 
 static yk_status find_slowdowns(struct yk_profile *profile, const struct yk_device *device,
@@ -87,8 +87,8 @@ static yk_status find_slowdowns(struct yk_profile *profile, const struct yk_devi
 {
     double slowdown = NAN;
     double scale = NAN;
-    YK_TRY(find_fact(profile, device, facts, YK_PROFILE_COMPUTE_BESIDE, &slowdown));
-    YK_TRY(find_fact(profile, device, facts, YK_PROFILE_COMPUTE_RESTED, &scale));
+    YK_TRY(find_fact(profile, device, facts, YK_PROFILE_COMPUTE_SLOWDOWN, &slowdown));
+    YK_TRY(find_fact(profile, device, facts, YK_PROFILE_IDLE_SPEEDUP, &scale));
     if (slowdown >= 1 && isfinite(slowdown)) {
         facts->communication_slowdown = slowdown;
     }
@@ -114,10 +114,11 @@ static yk_status note_other_cpu(struct yk_profile *profile, const struct yk_clus
                                 int32_t number)
 {
     const struct yk_device *device = &cluster->devices[number];
-    char kind[YK_SUBJECT_SIZE];
-    char cpu[YK_CPU_NAME_SIZE];
+    char kind[YK_PROFILE_KEY_SIZE];
+    char cpu[YK_SYSTEM_CPU_NAME_SIZE];
     bool other = false;
-    if (!device->is_cpu || !is_first_of_cores(cluster, number) || !yk_subject_kind(device, kind)) {
+    if (!device->is_cpu || !is_first_of_cores(cluster, number) ||
+        !yk_profile_key_device_type(device, kind)) {
         return YK_OK;
     }
     YK_TRY(yk_profile_find_other_cpu(profile, kind, &other, cpu));

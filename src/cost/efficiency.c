@@ -42,7 +42,7 @@ static const struct yk_efficiency fitted[YK_GENERATION_COUNT] = {
         },
 };
 
-const struct yk_efficiency *yk_efficiency_fitted(void)
+const struct yk_efficiency *yk_roofline_fitted_efficiency(void)
 {
     return fitted;
 }

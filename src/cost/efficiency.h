@@ -16,8 +16,8 @@
 
 enum {
     /* Of predictions from datasheets, by efficiencies that were fitted on other sources only. */
-    YK_EFFICIENCY_ERROR_PERCENT = 12, /* the median, over 490 public measurements */
-    YK_EFFICIENCY_MOST_PERCENT = 29,  /* nine tenths of them are under it */
+    YK_EFFICIENCY_MEDIAN_ERROR_PERCENT = 12, /* the median, over 490 public measurements */
+    YK_EFFICIENCY_P90_ERROR_PERCENT = 29,    /* nine tenths of them are under it */
 };
 
 /* One row for each generation. */
@@ -31,6 +31,6 @@ struct yk_efficiency {
 };
 
 /* (YK_GENERATION_COUNT) */
-const struct yk_efficiency *yk_efficiency_fitted(void);
+const struct yk_efficiency *yk_roofline_fitted_efficiency(void);
 
 #endif

@@ -1,6 +1,6 @@
 #include "cost/knee.h"
 
-#include "cost/subject.h"
+#include "cost/profile_key.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -186,7 +186,7 @@ static double efficiency_at(const struct curve *curve, double bytes)
 static bool is_enough(const struct curve *curve, double bytes)
 {
     /* What lies exactly on the line must not fail by rounding. */
-    const double least = YK_KNEE_EFFICIENCY * (1 - 1e-9);
+    const double least = YK_KNEE_BANDWIDTH_FRACTION * (1 - 1e-9);
     return efficiency_at(curve, bytes) >= least && efficiency_at(curve, 2 * bytes) >= least &&
            efficiency_at(curve, 4 * bytes) >= least;
 }
@@ -232,8 +232,8 @@ static struct yk_knee find(struct curve *curve)
     if (curve->s_per_byte > 0) {
         straighten(curve);
         const double found = search(curve);
-        const double on_line =
-            YK_KNEE_EFFICIENCY / (1 - YK_KNEE_EFFICIENCY) * curve->latency_s / curve->s_per_byte;
+        const double on_line = YK_KNEE_BANDWIDTH_FRACTION / (1 - YK_KNEE_BANDWIDTH_FRACTION) *
+                               curve->latency_s / curve->s_per_byte;
         knee.reached = !isnan(found);
         knee.bytes = knee.reached ? found : fmax(on_line, last->bytes);
         knee.beyond = 4 * knee.bytes > last->bytes;
@@ -295,7 +295,7 @@ bool yk_knee_find(const struct yk_profile_curve *curve, double part, struct yk_k
     return true;
 }
 
-double yk_knee_part(const char *collective, int32_t ranks)
+double yk_knee_link_fraction(const char *collective, int32_t ranks)
 {
     const double others = ranks > 1 ? (double)(ranks - 1) / ranks : 1;
     if (strcmp(collective, "send") == 0) {
@@ -307,9 +307,9 @@ double yk_knee_part(const char *collective, int32_t ranks)
 yk_status yk_knee_of_link(const struct yk_cost_book *book, int32_t a, int32_t b, int32_t ranks,
                           double *out_bytes)
 {
-    char name[YK_SUBJECT_SIZE];
+    char name[YK_PROFILE_KEY_SIZE];
     *out_bytes = NAN;
-    if (!book->profile || !yk_subject_link(book->cluster, book->facts, a, b, name)) {
+    if (!book->profile || !yk_profile_key_link(book->cluster, book->facts, a, b, name)) {
         return YK_OK;
     }
     const struct {

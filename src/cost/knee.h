@@ -20,14 +20,14 @@
 #include <stdint.h>
 
 /* Of the plateau, what a message has that is large enough. */
-#define YK_KNEE_EFFICIENCY 0.9
+#define YK_KNEE_BANDWIDTH_FRACTION 0.9
 
 struct yk_knee {
     double bytes;               /* of the whole message */
     double uncertainty;         /* the standard error of the knee, as a factor of at least 1;
                                    INFINITY where the sizes leave it open */
     double latency_s;           /* α: what an empty message takes */
-    double plateau_bytes_per_s; /* over each link, see yk_knee_part() */
+    double plateau_bytes_per_s; /* over each link, see yk_knee_link_fraction() */
     bool reached;               /* false: no size that was measured has it, the line tells */
     bool beyond; /* four times the knee was not measured: the largest size speaks for it */
 };
@@ -37,7 +37,7 @@ struct yk_knee {
  * "gather" and "scatter", 2(n - 1)/n for "reduce", 1 for "send" and copies. Times bytes over
  * seconds it is what collectives of all kinds and sizes can be compared by.
  */
-double yk_knee_part(const char *collective, int32_t ranks);
+double yk_knee_link_fraction(const char *collective, int32_t ranks);
 
 /* False where the curve has less than two sizes. Where messages do not take longer with size, the
  * largest size stands for the knee, which is not reached. Of more than 64 sizes some are passed

@@ -69,9 +69,9 @@ static int32_t neighbours(const struct yk_device *device, const struct yk_model 
     return count;
 }
 
-bool yk_measured_find(const struct yk_device *device, const struct yk_model *model,
-                      const struct yk_layer *layer, enum yk_cost_pass pass,
-                      struct yk_cost_time *out)
+bool yk_cost_find_measured(const struct yk_device *device, const struct yk_model *model,
+                           const struct yk_layer *layer, enum yk_cost_pass pass,
+                           struct yk_cost_time *out)
 {
     int closest = 0;
     for (int32_t i = 0; i < device->measured_count; i++) {
@@ -99,8 +99,8 @@ static bool names_layer(const struct yk_measured_layer *entry, const struct yk_l
            strcmp(entry->layer, layer->shape) == 0;
 }
 
-const struct yk_measured_layer *yk_measured_unused(const struct yk_device *device,
-                                                   const struct yk_model *model)
+const struct yk_measured_layer *yk_cost_unused_measurement(const struct yk_device *device,
+                                                           const struct yk_model *model)
 {
     for (int32_t i = 0; i < device->measured_count; i++) {
         const struct yk_measured_layer *entry = &device->measured[i];

@@ -11,12 +11,12 @@
  * entries that apply, those that say most about what they are for count: a layer's name before its
  * kind, then the model, the precision, the sequence. False when no entry applies.
  */
-bool yk_measured_find(const struct yk_device *device, const struct yk_model *model,
-                      const struct yk_layer *layer, enum yk_cost_pass pass,
-                      struct yk_cost_time *out);
+bool yk_cost_find_measured(const struct yk_device *device, const struct yk_model *model,
+                           const struct yk_layer *layer, enum yk_cost_pass pass,
+                           struct yk_cost_time *out);
 
 /* The first entry of the device that names no layer of `model`, or NULL. */
-const struct yk_measured_layer *yk_measured_unused(const struct yk_device *device,
-                                                   const struct yk_model *model);
+const struct yk_measured_layer *yk_cost_unused_measurement(const struct yk_device *device,
+                                                           const struct yk_model *model);
 
 #endif

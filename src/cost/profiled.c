@@ -1,8 +1,8 @@
 #include "cost/profiled.h"
 
 #include "cost/curve.h"
-#include "cost/subject.h"
-#include "cost/work.h"
+#include "cost/profile_key.h"
+#include "cost/roofline.h"
 #include "profile/profile.h"
 
 #include <math.h>
@@ -40,7 +40,7 @@ static double datasheet_s(const struct wanted *wanted, double ratio)
     for (int32_t i = 0; i < wanted->works->count; i++) {
         struct yk_work work = wanted->works->items[i];
         work.operations *= work.class == YK_WORK_ATTENTION ? ratio : 1;
-        seconds += yk_cost_work(wanted->device, wanted->book->efficiencies, &work);
+        seconds += yk_roofline_time(wanted->device, wanted->book->efficiencies, &work);
     }
     return seconds;
 }
@@ -77,7 +77,7 @@ static yk_status find_beyond(const struct wanted *wanted, int64_t nearest, struc
     const double ratio = known_s > 0 ? datasheet_s(wanted, 1) / known_s : 1;
     *out = interpolated(known.seconds * ratio,
                         known.error + YK_CURVE_FLOOR_PERCENT / 100.0 +
-                            YK_EFFICIENCY_MOST_PERCENT / 100.0 * fabs(1 - 1 / ratio));
+                            YK_EFFICIENCY_P90_ERROR_PERCENT / 100.0 * fabs(1 - 1 / ratio));
     return YK_OK;
 }
 
@@ -100,25 +100,25 @@ static yk_status find_elsewhere(const struct wanted *wanted, struct yk_cost_time
                                   : find_beyond(wanted, below > 0 ? below : above, out);
 }
 
-yk_status yk_profiled_find(const struct yk_cost_book *book, int32_t device,
-                           const struct yk_model *model, const struct yk_layer *layer,
-                           enum yk_cost_pass pass, struct yk_cost_time *out, bool *found)
+yk_status yk_cost_find_profiled(const struct yk_cost_book *book, int32_t device,
+                                const struct yk_model *model, const struct yk_layer *layer,
+                                enum yk_cost_pass pass, struct yk_cost_time *out, bool *found)
 {
     static const char *const passes[] = {"forward", "backward", "update"};
     const struct yk_device *on = &book->cluster->devices[device];
-    char name[YK_SUBJECT_SIZE];
+    char name[YK_PROFILE_KEY_SIZE];
     *found = false;
-    if (!book->profile || !yk_subject_kind(on, name)) {
+    if (!book->profile || !yk_profile_key_device_type(on, name)) {
         return YK_OK;
     }
     const struct wanted wanted = {
         .book = book,
         .device = on,
-        .works = yk_cost_works(layer, pass),
+        .works = yk_roofline_layer_work(layer, pass),
         .layer =
             {
                 .device = name,
-                .part = yk_subject_part(on, book->facts ? &book->facts[device] : NULL),
+                .part = yk_profile_key_part(on, book->facts ? &book->facts[device] : NULL),
                 .shape = layer->shape,
                 .sequence = model->workload.sequence,
                 .pass = passes[pass],

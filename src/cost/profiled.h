@@ -15,9 +15,9 @@
 #include <stdbool.h>
 
 /* One pass of the layer on the device; `found` is false where the profile has nothing of use. */
-yk_status yk_profiled_find(const struct yk_cost_book *book, int32_t device,
-                           const struct yk_model *model, const struct yk_layer *layer,
-                           enum yk_cost_pass pass, struct yk_cost_time *out,
-                           bool *found) YK_MUST_USE;
+yk_status yk_cost_find_profiled(const struct yk_cost_book *book, int32_t device,
+                                const struct yk_model *model, const struct yk_layer *layer,
+                                enum yk_cost_pass pass, struct yk_cost_time *out,
+                                bool *found) YK_MUST_USE;
 
 #endif

@@ -1,8 +1,8 @@
 #include "data/bleu.h"
 
 #include "base/hash.h"
-#include "data/lowercase.h"
 #include "data/tokens_13a.h"
+#include "tokenizer/lowercase.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -29,13 +29,13 @@ struct runs {
 };
 
 struct counting {
-    struct yk_tokens_13a hypothesis;
-    struct yk_tokens_13a reference;
+    struct yk_bleu_tokens hypothesis;
+    struct yk_bleu_tokens reference;
     struct yk_text lowered;
     struct runs runs;
 };
 
-static int64_t count_words(const struct yk_tokens_13a *tokens)
+static int64_t count_words(const struct yk_bleu_tokens *tokens)
 {
     int64_t count = tokens->length > 0;
     for (size_t i = 0; i < tokens->length; i++) {
@@ -108,7 +108,7 @@ static const char *end_of_word(const char *word, const char *end)
 
 /* Every run of one to four words, from each word on: added to the table, or with `out` looked for
  * there and counted. */
-static void walk_runs(const struct yk_tokens_13a *tokens, const struct runs *runs,
+static void walk_runs(const struct yk_bleu_tokens *tokens, const struct runs *runs,
                       struct yk_bleu *out)
 {
     const char *const end = tokens->words + tokens->length;
@@ -133,17 +133,17 @@ static void walk_runs(const struct yk_tokens_13a *tokens, const struct runs *run
 }
 
 static yk_status cut(const char *sentence, bool lowercase, struct yk_text *lowered,
-                     struct yk_tokens_13a *out)
+                     struct yk_bleu_tokens *out)
 {
     size_t length = strlen(sentence);
     if (lowercase) {
         lowered->length = 0;
-        yk_lowercase_add(sentence, length, lowered);
+        yk_unicode_lowercase(sentence, length, lowered);
         YK_TRY(yk_text_status(lowered));
         sentence = yk_text_chars(lowered);
         length = lowered->length;
     }
-    return yk_tokens_13a_cut(sentence, length, out);
+    return yk_bleu_tokens_split(sentence, length, out);
 }
 
 static yk_status count_sentence(struct counting *counting, const char *hypothesis,
@@ -205,8 +205,8 @@ yk_status yk_bleu_compute(const char *const *hypotheses, const char *const *refe
     for (int64_t i = 0; status == YK_OK && i < count; i++) {
         status = count_sentence(&counting, hypotheses[i], references[i], lowercase, &bleu);
     }
-    yk_tokens_13a_free(&counting.hypothesis);
-    yk_tokens_13a_free(&counting.reference);
+    yk_bleu_tokens_free(&counting.hypothesis);
+    yk_bleu_tokens_free(&counting.reference);
     yk_text_free(&counting.lowered);
     free(counting.runs.slots);
     if (status == YK_OK) {

@@ -3,11 +3,11 @@
 #include "base/arena.h"
 #include "base/file.h"
 #include "base/units.h"
+#include "base/utf8.h"
 #include "data/file_list.h"
 #include "data/instruction_files.h"
 #include "data/text_reader.h"
 #include "data/token_shard.h"
-#include "data/utf8.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -73,14 +73,14 @@ static yk_status join(const char *path, bool by_name, struct joined *out)
     const char *bytes = yk_text_chars(text) + start;
     const size_t valid = yk_utf8_valid_length(bytes, length);
     if (valid < length) {
-        return yk_vocabulary_fail_at(bytes, length, valid, path);
+        return yk_vocabulary_fail_unknown(bytes, length, valid, path);
     }
     if (length == 0) {
         return YK_OK;
     }
     /* Of a pipe, this is the first look at what it holds. */
-    const size_t most = YK_INSTRUCTION_BEGINNING;
-    if (by_name && yk_instruction_files_begin_so(bytes, length < most ? length : most)) {
+    const size_t most = YK_INSTRUCTION_FILES_DETECT_BYTES;
+    if (by_name && yk_instruction_files_detect(bytes, length < most ? length : most)) {
         return yk_fail(YK_ERROR_INPUT,
                        "%s: instructions are not read from a pipe; name the file that they are in",
                        path);
@@ -111,9 +111,9 @@ static void cut(struct joined *joined, double part)
 }
 
 /* Keeps ids in two bytes where they are enough. */
-static yk_status keep(struct yk_corpus *corpus, const struct yk_ids *ids)
+static yk_status keep(struct yk_corpus *corpus, const struct yk_token_ids *ids)
 {
-    YK_TRY(yk_ids_status(ids));
+    YK_TRY(yk_token_ids_status(ids));
     if (ids->count == 0) {
         return YK_OK;
     }
@@ -147,7 +147,7 @@ static yk_status choose_tokenizer(struct yk_corpus *corpus, const struct yk_corp
     }
     YK_TRY(yk_vocabulary_build(yk_text_chars(&joined->text), joined->text.length, request->path,
                                &vocabulary));
-    const yk_status status = yk_tokenizer_of_characters(vocabulary, &corpus->own);
+    const yk_status status = yk_tokenizer_create_characters(vocabulary, &corpus->own);
     yk_vocabulary_destroy(vocabulary);
     corpus->tokenizer = corpus->own;
     return status;
@@ -156,24 +156,24 @@ static yk_status choose_tokenizer(struct yk_corpus *corpus, const struct yk_corp
 static yk_status encode_all(struct yk_corpus *corpus, const struct yk_corpus_request *request,
                             const struct joined *joined)
 {
-    struct yk_encoder *encoder = NULL;
-    struct yk_ids ids = {0};
+    struct yk_tokenizer_encoder *encoder = NULL;
+    struct yk_token_ids ids = {0};
     if (joined->text.length == 0) {
         return yk_fail(YK_ERROR_INPUT, "%s%s holds no text",
                        request->part < 1 ? "that part of " : "", request->path);
     }
     YK_TRY(choose_tokenizer(corpus, request, joined));
-    yk_status status = yk_encoder_create(corpus->tokenizer, &encoder);
+    yk_status status = yk_tokenizer_encoder_create(corpus->tokenizer, &encoder);
     for (int32_t i = 0; status == YK_OK && i < joined->count; i++) {
-        status = yk_encoder_add(encoder, yk_text_chars(&joined->text) + joined->starts[i],
-                                joined->starts[i + 1] - joined->starts[i], joined->paths[i],
-                                YK_FRAMING_NONE, &ids);
+        status = yk_tokenizer_encode(encoder, yk_text_chars(&joined->text) + joined->starts[i],
+                                     joined->starts[i + 1] - joined->starts[i], joined->paths[i],
+                                     YK_SPECIAL_TOKENS_NONE, &ids);
     }
     if (status == YK_OK) {
         status = keep(corpus, &ids);
     }
-    yk_encoder_destroy(encoder);
-    yk_ids_free(&ids);
+    yk_tokenizer_encoder_destroy(encoder);
+    yk_token_ids_free(&ids);
     corpus->file_count = joined->count;
     corpus->text_bytes = joined->text.length;
     return status;
@@ -292,7 +292,7 @@ const struct yk_tokenizer *yk_corpus_tokenizer(const struct yk_corpus *corpus)
     return corpus->tokenizer;
 }
 
-yk_status yk_corpus_largest(const struct yk_corpus *corpus, int32_t *out)
+yk_status yk_corpus_max_token(const struct yk_corpus *corpus, int32_t *out)
 {
     if (corpus->tokenizer) {
         *out = yk_tokenizer_count(corpus->tokenizer) - 1;

@@ -17,7 +17,7 @@
 
 #include "base/status.h"
 #include "base/text.h"
-#include "data/tokenizer.h"
+#include "tokenizer/tokenizer.h"
 
 #include <stdint.h>
 
@@ -48,7 +48,7 @@ const struct yk_tokenizer *yk_corpus_tokenizer(const struct yk_corpus *corpus);
 
 /* The largest token there is: a model needs more rows than that. Reads all of a corpus of shards.
  */
-yk_status yk_corpus_largest(const struct yk_corpus *corpus, int32_t *out) YK_MUST_USE;
+yk_status yk_corpus_max_token(const struct yk_corpus *corpus, int32_t *out) YK_MUST_USE;
 
 /* Tokens `first` to `first` + `count` - 1, which must be there. */
 yk_status yk_corpus_read(const struct yk_corpus *corpus, int64_t first, int64_t count,

@@ -18,7 +18,7 @@ struct yk_dataset {
     struct yk_pair_list *other_pairs;  /* held out; NULL: none are */
     struct yk_instructions *instructions;
     struct yk_instructions *other_instructions;
-    struct yk_masked_tokens masked;
+    struct yk_masked_sampler_tokens masked;
 };
 
 static yk_status open_corpus(struct yk_dataset *dataset)
@@ -32,7 +32,7 @@ static yk_status open_corpus(struct yk_dataset *dataset)
 
 static yk_status open_masked(struct yk_dataset *dataset)
 {
-    YK_TRY(yk_masked_tokens_find(dataset->request.tokenizer, &dataset->masked));
+    YK_TRY(yk_masked_sampler_find_tokens(dataset->request.tokenizer, &dataset->masked));
     return open_corpus(dataset);
 }
 
@@ -40,7 +40,7 @@ static yk_status open_pairs(struct yk_dataset *dataset)
 {
     const struct yk_dataset_request *request = &dataset->request;
     const double kept = request->part * (1 - request->held_out);
-    struct yk_pair_request wish = {
+    struct yk_pair_list_request wish = {
         .source_path = request->path,
         .target_path = request->target_path,
         .source_tokenizer = request->tokenizer,
@@ -136,10 +136,10 @@ const struct yk_tokenizer *yk_dataset_tokenizer(const struct yk_dataset *dataset
     return dataset->corpus ? yk_corpus_tokenizer(dataset->corpus) : dataset->request.tokenizer;
 }
 
-yk_status yk_dataset_largest(const struct yk_dataset *dataset, int32_t *out)
+yk_status yk_dataset_max_token(const struct yk_dataset *dataset, int32_t *out)
 {
     if (dataset->corpus) {
-        return yk_corpus_largest(dataset->corpus, out);
+        return yk_corpus_max_token(dataset->corpus, out);
     }
     *out = yk_tokenizer_count(dataset->request.tokenizer) - 1;
     return YK_OK;
@@ -158,10 +158,10 @@ void yk_dataset_describe(const struct yk_dataset *dataset, struct yk_text *out)
 
 static yk_status sample_masked(const struct yk_dataset *dataset,
                                const struct yk_corpus_range *range,
-                               const struct yk_dataset_cut *cut, bool in_order,
+                               const struct yk_dataset_sampler_options *cut, bool in_order,
                                struct yk_sampler **out)
 {
-    const struct yk_masked_request request = {
+    const struct yk_masked_sampler_request request = {
         .range = *range,
         .sequence = cut->sequence,
         .seed = cut->seed,
@@ -173,10 +173,10 @@ static yk_status sample_masked(const struct yk_dataset *dataset,
 
 static yk_status sample_instructions(const struct yk_dataset *dataset,
                                      const struct yk_instructions *instructions,
-                                     const struct yk_dataset_cut *cut, bool in_order,
+                                     const struct yk_dataset_sampler_options *cut, bool in_order,
                                      struct yk_sampler **out)
 {
-    const struct yk_instruction_sampling sampling = {
+    const struct yk_instruction_sampler_options sampling = {
         .sequence = cut->sequence,
         .seed = cut->seed,
         .packed = dataset->request.packed,
@@ -185,8 +185,8 @@ static yk_status sample_instructions(const struct yk_dataset *dataset,
     return yk_instruction_sampler_create(instructions, &sampling, out);
 }
 
-static yk_status sample(const struct yk_dataset *dataset, const struct yk_dataset_cut *cut,
-                        struct yk_sampler **out)
+static yk_status sample(const struct yk_dataset *dataset,
+                        const struct yk_dataset_sampler_options *cut, struct yk_sampler **out)
 {
     switch (dataset->request.kind) {
     case YK_DATASET_PAIRS:
@@ -200,16 +200,17 @@ static yk_status sample(const struct yk_dataset *dataset, const struct yk_datase
     }
 }
 
-yk_status yk_dataset_sample(const struct yk_dataset *dataset, const struct yk_dataset_cut *cut,
-                            struct yk_sampler **out)
+yk_status yk_dataset_create_sampler(const struct yk_dataset *dataset,
+                                    const struct yk_dataset_sampler_options *cut,
+                                    struct yk_sampler **out)
 {
     const yk_status status = sample(dataset, cut, out);
     return status == YK_OK ? YK_OK : yk_fail_in(status, dataset->request.path);
 }
 
-yk_status yk_dataset_sample_in_order(const struct yk_dataset *dataset,
-                                     const struct yk_dataset_cut *cut, bool all,
-                                     struct yk_sampler **out)
+yk_status yk_dataset_create_sequential_sampler(const struct yk_dataset *dataset,
+                                               const struct yk_dataset_sampler_options *cut,
+                                               bool all, struct yk_sampler **out)
 {
     const struct yk_corpus_range range =
         all && dataset->corpus ? yk_corpus_all(dataset->corpus) : dataset->evaluation;

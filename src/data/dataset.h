@@ -15,7 +15,7 @@
 #include "base/status.h"
 #include "base/text.h"
 #include "data/sampler.h"
-#include "data/tokenizer.h"
+#include "tokenizer/tokenizer.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -50,24 +50,25 @@ void yk_dataset_close(struct yk_dataset *dataset);
 const struct yk_tokenizer *yk_dataset_tokenizer(const struct yk_dataset *dataset);
 
 /* The largest token there may be: a model needs more rows than that. */
-yk_status yk_dataset_largest(const struct yk_dataset *dataset, int32_t *out) YK_MUST_USE;
+yk_status yk_dataset_max_token(const struct yk_dataset *dataset, int32_t *out) YK_MUST_USE;
 
 /* "3 files, 1.2MB, 94 characters", "29000 pairs, …". */
 void yk_dataset_describe(const struct yk_dataset *dataset, struct yk_text *out);
 
-struct yk_dataset_cut {
+struct yk_dataset_sampler_options {
     int64_t sequence;   /* T of samples that are all as long */
     int64_t piece_rows; /* of pairs: the most tokens of a side in a micro-batch */
     uint64_t seed;
 };
 
 /* Samples to train on: all that is not held out. */
-yk_status yk_dataset_sample(const struct yk_dataset *dataset, const struct yk_dataset_cut *cut,
-                            struct yk_sampler **out) YK_MUST_USE;
+yk_status yk_dataset_create_sampler(const struct yk_dataset *dataset,
+                                    const struct yk_dataset_sampler_options *cut,
+                                    struct yk_sampler **out) YK_MUST_USE;
 
 /* What is held out, or with `all` everything, once and in order. NULL where nothing is. */
-yk_status yk_dataset_sample_in_order(const struct yk_dataset *dataset,
-                                     const struct yk_dataset_cut *cut, bool all,
-                                     struct yk_sampler **out) YK_MUST_USE;
+yk_status yk_dataset_create_sequential_sampler(const struct yk_dataset *dataset,
+                                               const struct yk_dataset_sampler_options *cut,
+                                               bool all, struct yk_sampler **out) YK_MUST_USE;
 
 #endif

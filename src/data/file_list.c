@@ -1,6 +1,6 @@
 #include "data/file_list.h"
 
-#include "base/grow.h"
+#include "base/array.h"
 #include "base/text.h"
 
 #include <dirent.h>
@@ -24,7 +24,8 @@ struct listing {
 
 static yk_status add(struct paths *paths, const char *path)
 {
-    YK_TRY(yk_grow((void **)&paths->items, &paths->capacity, paths->count, sizeof(const char *)));
+    YK_TRY(yk_array_grow((void **)&paths->items, &paths->capacity, paths->count,
+                         sizeof(const char *)));
     paths->items[paths->count++] = path;
     return YK_OK;
 }

@@ -1,15 +1,15 @@
 #include "data/gettext_pairs.h"
 
 #include "base/arena.h"
+#include "base/array.h"
 #include "base/file.h"
-#include "base/grow.h"
 #include "base/hash.h"
 #include "base/log.h"
+#include "base/utf8.h"
 #include "data/file_list.h"
-#include "data/lowercase.h"
 #include "data/mo_catalogue.h"
-#include "data/unicode.h"
-#include "data/utf8.h"
+#include "tokenizer/lowercase.h"
+#include "tokenizer/unicode.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -18,7 +18,7 @@
 #include <sys/stat.h>
 
 struct collecting {
-    const struct yk_gettext_request *request;
+    const struct yk_gettext_pairs_request *request;
     struct yk_gettext_pairs *pairs;
     int32_t capacity; /* of pairs->items */
     struct yk_pair_sides sides;
@@ -40,7 +40,7 @@ static uint64_t key_of(const struct yk_text *source, struct yk_text *small)
 {
     size_t kept = 0;
     small->length = 0;
-    yk_lowercase_add(yk_text_chars(source), source->length, small);
+    yk_unicode_lowercase(yk_text_chars(source), source->length, small);
     for (size_t at = 0; at < small->length;) {
         uint32_t c = 0;
         const size_t taken = yk_utf8_decode(small->bytes + at, small->length - at, &c);
@@ -61,8 +61,8 @@ static yk_status keep(struct collecting *collecting)
     struct yk_gettext_pairs *pairs = collecting->pairs;
     const struct yk_text *source = &collecting->sides.source_out;
     const struct yk_text *translation = &collecting->sides.translation_out;
-    YK_TRY(
-        yk_grow((void **)&pairs->items, &collecting->capacity, pairs->count, sizeof *pairs->items));
+    YK_TRY(yk_array_grow((void **)&pairs->items, &collecting->capacity, pairs->count,
+                         sizeof *pairs->items));
     struct yk_gettext_pair pair = {
         .source = yk_arena_copy_text(pairs->arena, yk_text_chars(source), source->length),
         .translation =
@@ -97,7 +97,7 @@ static yk_status add(struct collecting *collecting, struct yk_mo_text source,
 static yk_status add_entry(struct collecting *collecting, const struct yk_mo_entry *entry)
 {
     if (!entry->plural.bytes) {
-        return add(collecting, entry->source, yk_mo_entry_form(entry, 0));
+        return add(collecting, entry->source, yk_mo_catalogue_form(entry, 0));
     }
     if (entry->form_count > 2) {
         collecting->pairs->entries++;
@@ -105,9 +105,9 @@ static yk_status add_entry(struct collecting *collecting, const struct yk_mo_ent
         return YK_OK;
     }
     if (entry->form_count == 2) {
-        YK_TRY(add(collecting, entry->source, yk_mo_entry_form(entry, 0)));
+        YK_TRY(add(collecting, entry->source, yk_mo_catalogue_form(entry, 0)));
     }
-    return add(collecting, entry->plural, yk_mo_entry_form(entry, entry->form_count - 1));
+    return add(collecting, entry->plural, yk_mo_catalogue_form(entry, entry->form_count - 1));
 }
 
 static yk_status add_catalogue(struct collecting *collecting, const struct yk_text *bytes,
@@ -157,7 +157,7 @@ static yk_status add_folder(struct collecting *collecting, const char *folder)
     return YK_OK;
 }
 
-static yk_status fail_without_catalogues(const struct yk_gettext_request *request)
+static yk_status fail_without_catalogues(const struct yk_gettext_pairs_request *request)
 {
     struct yk_text folders = {0};
     for (int32_t i = 0; i < request->folder_count; i++) {
@@ -174,7 +174,7 @@ static yk_status fail_without_catalogues(const struct yk_gettext_request *reques
 
 static yk_status add_folders(struct collecting *collecting)
 {
-    const struct yk_gettext_request *request = collecting->request;
+    const struct yk_gettext_pairs_request *request = collecting->request;
     for (int32_t i = 0; i < request->folder_count; i++) {
         struct stat info;
         struct yk_text path = {0};
@@ -254,7 +254,8 @@ static yk_status hold_out(struct yk_gettext_pairs *pairs, int64_t wanted)
                          wanted, pairs->held_out);
 }
 
-static yk_status finish(struct yk_gettext_pairs *pairs, const struct yk_gettext_request *request)
+static yk_status finish(struct yk_gettext_pairs *pairs,
+                        const struct yk_gettext_pairs_request *request)
 {
     if (pairs->count == 0) {
         return yk_fail(YK_ERROR_INPUT,
@@ -265,7 +266,7 @@ static yk_status finish(struct yk_gettext_pairs *pairs, const struct yk_gettext_
     return hold_out(pairs, request->held_out);
 }
 
-yk_status yk_gettext_check_language(const char *language)
+yk_status yk_gettext_pairs_check_language(const char *language)
 {
     if (language[0] == '\0' || language[0] == '.' || strchr(language, '/')) {
         return yk_fail(YK_ERROR_INPUT,
@@ -275,11 +276,11 @@ yk_status yk_gettext_check_language(const char *language)
     return YK_OK;
 }
 
-yk_status yk_gettext_pairs_collect(const struct yk_gettext_request *request,
+yk_status yk_gettext_pairs_collect(const struct yk_gettext_pairs_request *request,
                                    struct yk_gettext_pairs **out)
 {
     struct collecting collecting = {.request = request};
-    YK_TRY(yk_gettext_check_language(request->language));
+    YK_TRY(yk_gettext_pairs_check_language(request->language));
     struct yk_gettext_pairs *pairs = calloc(1, sizeof *pairs);
     if (!pairs) {
         return yk_fail_out_of_memory();

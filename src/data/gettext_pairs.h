@@ -19,7 +19,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct yk_gettext_request {
+struct yk_gettext_pairs_request {
     const char *const *folders; /* one that is missing is passed over */
     int32_t folder_count;
     const char *language; /* as folders are called: de, pt_BR, sr@latin */
@@ -46,14 +46,14 @@ struct yk_gettext_pairs {
 };
 
 /* Refuses what can be no folder of a language. */
-yk_status yk_gettext_check_language(const char *language) YK_MUST_USE;
+yk_status yk_gettext_pairs_check_language(const char *language) YK_MUST_USE;
 
 /*
  * Those of all catalogues of the language. Exactly `held_out` of them are marked, chosen by a hash
  * of their source's letters and digits, so that no sentence is both among them and among the
  * others; a set that is too small for that is refused, as is a language without catalogues.
  */
-yk_status yk_gettext_pairs_collect(const struct yk_gettext_request *request,
+yk_status yk_gettext_pairs_collect(const struct yk_gettext_pairs_request *request,
                                    struct yk_gettext_pairs **out) YK_MUST_USE;
 void yk_gettext_pairs_destroy(struct yk_gettext_pairs *pairs);
 

@@ -1,9 +1,9 @@
 #include "data/instruction_files.h"
 
 #include "base/file.h"
+#include "base/utf8.h"
 #include "data/instruction_line.h"
 #include "data/records.h"
-#include "data/utf8.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -32,7 +32,7 @@ static bool is_called_so(const char *path)
     return false;
 }
 
-bool yk_instruction_files_begin_so(const char *bytes, size_t length)
+bool yk_instruction_files_detect(const char *bytes, size_t length)
 {
     const char *object = NULL;
     size_t size = 0;
@@ -40,15 +40,15 @@ bool yk_instruction_files_begin_so(const char *bytes, size_t length)
            yk_instruction_line_has_form(object, size);
 }
 
-/* The beginning of a regular file, in `bytes` of YK_INSTRUCTION_BEGINNING. */
+/* The beginning of a regular file, in `bytes` of YK_INSTRUCTION_FILES_DETECT_BYTES. */
 static yk_status read_beginning(const char *path, char *bytes, size_t *out)
 {
     int file = -1;
     size_t length = 0;
     ssize_t count = 1;
     YK_TRY(yk_file_open(path, false, &file));
-    while (count > 0 && length < YK_INSTRUCTION_BEGINNING) {
-        count = read(file, bytes + length, YK_INSTRUCTION_BEGINNING - length);
+    while (count > 0 && length < YK_INSTRUCTION_FILES_DETECT_BYTES) {
+        count = read(file, bytes + length, YK_INSTRUCTION_FILES_DETECT_BYTES - length);
         length += count > 0 ? (size_t)count : 0;
         if (count < 0 && errno == EINTR) {
             count = 1;
@@ -68,8 +68,8 @@ static yk_status look(const char *path, char *bytes, enum content *out)
     YK_TRY(read_beginning(path, bytes, &length));
     const size_t valid = yk_utf8_valid_length(bytes, length);
     /* The last character may be cut off. */
-    const size_t spare = length == YK_INSTRUCTION_BEGINNING ? YK_UTF8_MOST_BYTES - 1 : 0;
-    if (yk_instruction_files_begin_so(bytes, valid)) {
+    const size_t spare = length == YK_INSTRUCTION_FILES_DETECT_BYTES ? YK_UTF8_MAX_BYTES - 1 : 0;
+    if (yk_instruction_files_detect(bytes, valid)) {
         *out = CONTENT_INSTRUCTIONS;
     } else if (is_called_so(path)) {
         *out = CONTENT_JSON;
@@ -140,7 +140,7 @@ yk_status yk_instruction_files_find(const char *path, struct yk_arena *arena,
     } else if (there && S_ISREG(info.st_mode)) {
         files = (struct yk_file_list){.paths = named, .count = 1};
     }
-    char *bytes = malloc(YK_INSTRUCTION_BEGINNING);
+    char *bytes = malloc(YK_INSTRUCTION_FILES_DETECT_BYTES);
     const yk_status status = bytes ? sort_out(&files, bytes, arena, out) : yk_fail_out_of_memory();
     free(bytes);
     return status;

@@ -10,13 +10,13 @@
 static yk_status find_ends(struct yk_instruction_line *line)
 {
     const int32_t begin_id = yk_tokenizer_role(line->tokenizer, YK_TOKEN_BEGIN);
-    struct yk_ids frame = {0};
+    struct yk_token_ids frame = {0};
     const yk_status status =
-        yk_encoder_add(line->encoder, "", 0, "an empty text", YK_FRAMING_USUAL, &frame);
+        yk_tokenizer_encode(line->encoder, "", 0, "an empty text", YK_SPECIAL_TOKENS_ADD, &frame);
     const bool framed = status == YK_OK && frame.count > 0 && frame.items[0] == begin_id;
     line->begin_id = framed ? begin_id : -1;
     line->end_id = yk_tokenizer_role(line->tokenizer, YK_TOKEN_END);
-    yk_ids_free(&frame);
+    yk_token_ids_free(&frame);
     return status;
 }
 
@@ -24,7 +24,7 @@ yk_status yk_instruction_line_open(const struct yk_tokenizer *tokenizer,
                                    struct yk_instruction_line *out)
 {
     struct yk_instruction_line line = {.tokenizer = tokenizer};
-    YK_TRY(yk_encoder_create(tokenizer, &line.encoder));
+    YK_TRY(yk_tokenizer_encoder_create(tokenizer, &line.encoder));
     const yk_status status = find_ends(&line);
     if (status != YK_OK) {
         yk_instruction_line_close(&line);
@@ -37,7 +37,7 @@ yk_status yk_instruction_line_open(const struct yk_tokenizer *tokenizer,
 void yk_instruction_line_close(struct yk_instruction_line *line)
 {
     yk_chat_close(&line->chat);
-    yk_encoder_destroy(line->encoder);
+    yk_tokenizer_encoder_destroy(line->encoder);
     yk_text_free(&line->text);
     *line = (struct yk_instruction_line){0};
 }
@@ -55,7 +55,7 @@ static yk_status get_string(const struct yk_json *object, const char *key, const
     return yk_fail(YK_ERROR_INPUT, "\"%s\" must be a string, not %s", key, yk_json_kind(node));
 }
 
-static void bear(struct yk_ids *ids, int64_t first)
+static void bear(struct yk_token_ids *ids, int64_t first)
 {
     for (int64_t i = first; i < ids->count; i++) {
         ids->items[i] = ~ids->items[i];
@@ -63,7 +63,7 @@ static void bear(struct yk_ids *ids, int64_t first)
 }
 
 static yk_status add_completion(struct yk_instruction_line *line, const char *prompt,
-                                const char *completion, struct yk_ids *out)
+                                const char *completion, struct yk_token_ids *out)
 {
     const int64_t before = out->count;
     if (line->end_id < 0) {
@@ -72,25 +72,25 @@ static yk_status add_completion(struct yk_instruction_line *line, const char *pr
                        "use one that has");
     }
     if (line->begin_id >= 0) {
-        yk_ids_add(out, line->begin_id);
+        yk_token_ids_add(out, line->begin_id);
     }
-    YK_TRY(
-        yk_encoder_add(line->encoder, prompt, strlen(prompt), "the prompt", YK_FRAMING_NONE, out));
+    YK_TRY(yk_tokenizer_encode(line->encoder, prompt, strlen(prompt), "the prompt",
+                               YK_SPECIAL_TOKENS_NONE, out));
     const int64_t first = out->count;
-    YK_TRY(yk_encoder_add(line->encoder, completion, strlen(completion), "the completion",
-                          YK_FRAMING_NONE, out));
+    YK_TRY(yk_tokenizer_encode(line->encoder, completion, strlen(completion), "the completion",
+                               YK_SPECIAL_TOKENS_NONE, out));
     if (out->count == first) {
         out->count = before;
         return YK_OK;
     }
-    yk_ids_add(out, line->end_id);
-    YK_TRY(yk_ids_status(out));
+    yk_token_ids_add(out, line->end_id);
+    YK_TRY(yk_token_ids_status(out));
     bear(out, first > before ? first : before + 1);
     return YK_OK;
 }
 
 static yk_status add_prompt(struct yk_instruction_line *line, const struct yk_json *root,
-                            struct yk_ids *out)
+                            struct yk_token_ids *out)
 {
     const char *prompt = NULL;
     const char *completion = NULL;
@@ -100,7 +100,7 @@ static yk_status add_prompt(struct yk_instruction_line *line, const struct yk_js
 }
 
 static yk_status add_alpaca(struct yk_instruction_line *line, const struct yk_json *root,
-                            struct yk_ids *out)
+                            struct yk_token_ids *out)
 {
     struct yk_text *text = &line->text;
     const char *instruction = NULL;
@@ -143,7 +143,7 @@ static yk_status find_role(const struct dialect *dialect, const char *name, enum
     const char *common = strcmp(name, dialect->user) == 0        ? "user"
                          : strcmp(name, dialect->assistant) == 0 ? "assistant"
                                                                  : name;
-    return yk_chat_role_of(common, out)
+    return yk_chat_role_find(common, out)
                ? YK_OK
                : yk_fail(YK_ERROR_INPUT,
                          "\"%s\" is \"%.40s\"; it must be \"system\", \"%s\" or \"%s\"",
@@ -151,8 +151,8 @@ static yk_status find_role(const struct dialect *dialect, const char *name, enum
 }
 
 static yk_status add_message(struct yk_instruction_line *line, const struct dialect *dialect,
-                             const struct yk_json *message, struct yk_ids *out, bool *answered,
-                             bool *empty)
+                             const struct yk_json *message, struct yk_token_ids *out,
+                             bool *answered, bool *empty)
 {
     const char *name = NULL;
     const char *content = NULL;
@@ -176,7 +176,7 @@ static yk_status add_message(struct yk_instruction_line *line, const struct dial
 }
 
 static yk_status add_messages(struct yk_instruction_line *line, const struct dialect *dialect,
-                              const struct yk_json *root, struct yk_ids *out)
+                              const struct yk_json *root, struct yk_token_ids *out)
 {
     const struct yk_json *messages = yk_json_get(root, dialect->messages);
     const int64_t before = out->count;
@@ -219,7 +219,7 @@ bool yk_instruction_line_has_form(const char *bytes, size_t length)
 }
 
 static yk_status add_form(struct yk_instruction_line *line, const struct yk_json *root,
-                          struct yk_ids *out)
+                          struct yk_token_ids *out)
 {
     static const struct dialect *const dialects[] = {&messages_dialect, &share_dialect};
     for (size_t i = 0; i < sizeof dialects / sizeof dialects[0]; i++) {
@@ -261,11 +261,11 @@ static yk_status place_fault(struct yk_instruction_line *line, yk_status broken)
 }
 
 yk_status yk_instruction_line_add(struct yk_instruction_line *line, const char *bytes,
-                                  size_t length, struct yk_ids *out)
+                                  size_t length, struct yk_token_ids *out)
 {
     const size_t first = count_space(bytes, length);
     line->fault = 0;
-    if (yk_records_mark(bytes, length) > 0) {
+    if (yk_records_byte_order_mark(bytes, length) > 0) {
         return yk_fail(YK_ERROR_INPUT,
                        "the line begins with a byte order mark (U+FEFF), which only "
                        "the beginning of a file may have; remove it");

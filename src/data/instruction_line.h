@@ -9,9 +9,9 @@
 
 #include "base/status.h"
 #include "base/text.h"
-#include "data/chat.h"
-#include "data/ids.h"
-#include "data/tokenizer.h"
+#include "tokenizer/chat.h"
+#include "tokenizer/token_ids.h"
+#include "tokenizer/tokenizer.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,7 +27,7 @@ bool yk_instruction_line_has_form(const char *bytes, size_t length);
 
 struct yk_instruction_line {
     const struct yk_tokenizer *tokenizer;
-    struct yk_encoder *encoder;
+    struct yk_tokenizer_encoder *encoder;
     struct yk_chat chat; /* without an encoder until the first messages come */
     struct yk_text text;
     int32_t begin_id; /* of a prompt; -1: none */
@@ -46,6 +46,6 @@ void yk_instruction_line_close(struct yk_instruction_line *line);
  * where it is.
  */
 yk_status yk_instruction_line_add(struct yk_instruction_line *line, const char *bytes,
-                                  size_t length, struct yk_ids *out) YK_MUST_USE;
+                                  size_t length, struct yk_token_ids *out) YK_MUST_USE;
 
 #endif

@@ -54,7 +54,7 @@ static yk_status take_sample(const struct yk_sampler *base, int64_t number, int3
     const struct yk_packing *packing = &sampler->packing;
     const int64_t first = packing->items ? packing->starts[window] : window;
     const int64_t end = packing->items ? packing->starts[window + 1] : window + 1;
-    const int32_t filling = yk_instructions_filling(sampler->instructions);
+    const int32_t filling = yk_instructions_padding_id(sampler->instructions);
     int64_t there = 0;
     for (int64_t i = first; i < end; i++) {
         const int64_t item = packing->items ? packing->items[i] : i;
@@ -84,13 +84,13 @@ static yk_status pack(struct instruction_sampler *sampler)
         lengths[i] = yk_instructions_at(sampler->instructions, i).count;
     }
     const yk_status status =
-        yk_packing_make(lengths, count, sampler->base.sequence, &sampler->packing);
+        yk_packing_compute(lengths, count, sampler->base.sequence, &sampler->packing);
     free(lengths);
     return status;
 }
 
 yk_status yk_instruction_sampler_create(const struct yk_instructions *instructions,
-                                        const struct yk_instruction_sampling *sampling,
+                                        const struct yk_instruction_sampler_options *sampling,
                                         struct yk_sampler **out)
 {
     const int64_t longest = yk_instructions_totals(instructions).longest;
@@ -124,7 +124,7 @@ yk_status yk_instruction_sampler_create(const struct yk_instructions *instructio
     return YK_OK;
 }
 
-double yk_instruction_sampler_filling(const struct yk_sampler *sampler)
+double yk_instruction_sampler_padding(const struct yk_sampler *sampler)
 {
     assert(sampler->kind == &instructions_kind);
     const struct yk_instructions *instructions =

@@ -18,7 +18,7 @@
 
 #include <stdbool.h>
 
-struct yk_instruction_sampling {
+struct yk_instruction_sampler_options {
     int64_t sequence; /* T */
     uint64_t seed;
     bool packed;
@@ -27,10 +27,10 @@ struct yk_instruction_sampling {
 
 /* Refuses instructions of which one is longer than T. They must outlive the sampler. */
 yk_status yk_instruction_sampler_create(const struct yk_instructions *instructions,
-                                        const struct yk_instruction_sampling *sampling,
+                                        const struct yk_instruction_sampler_options *sampling,
                                         struct yk_sampler **out) YK_MUST_USE;
 
 /* How much of all windows is filling: from 0 to below 1. */
-double yk_instruction_sampler_filling(const struct yk_sampler *sampler);
+double yk_instruction_sampler_padding(const struct yk_sampler *sampler);
 
 #endif

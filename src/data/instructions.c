@@ -2,10 +2,10 @@
 
 #include "base/file.h"
 #include "base/json.h"
-#include "data/ids.h"
 #include "data/instruction_files.h"
 #include "data/instruction_line.h"
 #include "data/records.h"
+#include "tokenizer/token_ids.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -13,7 +13,7 @@
 #include <string.h>
 
 struct yk_instructions {
-    struct yk_ids ids;
+    struct yk_token_ids ids;
     bool *bears;     /* (ids) */
     int64_t *starts; /* (count + 1) in `ids` */
     int64_t *lines;  /* (count) */
@@ -42,7 +42,7 @@ struct reader {
 void yk_instructions_close(struct yk_instructions *instructions)
 {
     if (instructions) {
-        yk_ids_free(&instructions->ids);
+        yk_token_ids_free(&instructions->ids);
         free(instructions->bears);
         free(instructions->starts);
         free(instructions->lines);
@@ -53,7 +53,7 @@ void yk_instructions_close(struct yk_instructions *instructions)
 /* Cuts the tokens from `start` on to those that are allowed; whether any of them bears loss. */
 static bool cut(struct yk_instructions *instructions, int64_t start, int64_t longest)
 {
-    struct yk_ids *ids = &instructions->ids;
+    struct yk_token_ids *ids = &instructions->ids;
     for (int64_t i = start; i < start + longest; i++) {
         if (ids->items[i] < 0) {
             ids->count = start + longest;
@@ -112,7 +112,7 @@ static yk_status take_record(struct yk_instructions *instructions, struct reader
     size_t length = records->lengths[number];
     struct yk_text place = {0};
     if (number == 0) { /* a mark is not part of the first line */
-        const size_t mark = yk_records_mark(bytes, length);
+        const size_t mark = yk_records_byte_order_mark(bytes, length);
         bytes += mark;
         length -= mark;
     }
@@ -129,7 +129,7 @@ static yk_status take_record(struct yk_instructions *instructions, struct reader
         }
     }
     if (status != YK_OK) {
-        yk_records_place(records, number, reader->line.fault, source->path, &place);
+        yk_records_describe_location(records, number, reader->line.fault, source->path, &place);
         status = yk_fail_in(status, yk_text_chars(&place));
         yk_text_free(&place);
     }
@@ -139,8 +139,8 @@ static yk_status take_record(struct yk_instructions *instructions, struct reader
 /* The mask instead of complements. */
 static yk_status finish(struct yk_instructions *instructions, const char *path)
 {
-    struct yk_ids *ids = &instructions->ids;
-    YK_TRY(yk_ids_status(ids));
+    struct yk_token_ids *ids = &instructions->ids;
+    YK_TRY(yk_token_ids_status(ids));
     if (instructions->count == 0) {
         return yk_fail(YK_ERROR_INPUT,
                        "%s holds no instruction to learn from; %" PRId64 " lines are faulty", path,
@@ -215,7 +215,7 @@ static yk_status create(struct reader *reader, struct yk_instructions **out)
 /* Whether all of it is one object over several lines, none of which is an instruction. */
 static bool is_one_object(const char *bytes, size_t length)
 {
-    const size_t mark = yk_records_mark(bytes, length);
+    const size_t mark = yk_records_byte_order_mark(bytes, length);
     struct yk_json *root = NULL;
     while (length > mark && strchr(" \t\r\n", bytes[length - 1])) {
         length--;
@@ -249,7 +249,7 @@ yk_status yk_instructions_read(const char *bytes, size_t length,
     struct source source = {.path = request->path};
     struct reader reader = {.request = request, .sources = &source, .count = 1};
     struct yk_text said = {0};
-    YK_TRY(yk_records_cut(bytes, length, request->path, &source.records));
+    YK_TRY(yk_records_split(bytes, length, request->path, &source.records));
     yk_status status = create(&reader, out);
     if (status == YK_ERROR_INPUT && source.records.lines) {
         yk_text_add(&said, yk_status_message());
@@ -272,7 +272,7 @@ static yk_status open_source(const char *path, struct source *out)
     out->path = path;
     yk_status status = read_bytes(path, &text);
     if (status == YK_OK) {
-        status = yk_records_cut(yk_text_chars(&text), text.length, path, &out->records);
+        status = yk_records_split(yk_text_chars(&text), text.length, path, &out->records);
     }
     yk_text_free(&text); /* the records have their own */
     return status;
@@ -349,7 +349,7 @@ struct yk_instruction yk_instructions_at(const struct yk_instructions *instructi
     };
 }
 
-int32_t yk_instructions_filling(const struct yk_instructions *instructions)
+int32_t yk_instructions_padding_id(const struct yk_instructions *instructions)
 {
     return instructions->filling;
 }

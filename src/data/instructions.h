@@ -10,8 +10,8 @@
  * where its texts are framed with one, and its end token behind. Loss is on the completion and the
  *       end.
  *   {"messages": [{"role": "system" | "user" | "assistant", "content": "…"}, …]}
- *       A chat of Llama 3's form (data/chat.h). Loss is on the content of each of the assistant's
- *       messages and the <|eot_id|> behind it.
+ *       A chat of Llama 3's form (tokenizer/chat.h). Loss is on the content of each of the
+ * assistant's messages and the <|eot_id|> behind it.
  *   {"conversations": [{"from": "system" | "human" | "gpt", "value": "…"}, …]}
  *       The same as ShareGPT writes it.
  *   {"instruction": "…", "input": "…", "output": "…"}
@@ -35,7 +35,7 @@
 
 #include "base/status.h"
 #include "base/text.h"
-#include "data/tokenizer.h"
+#include "tokenizer/tokenizer.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -86,7 +86,7 @@ struct yk_instructions_totals yk_instructions_totals(const struct yk_instruction
 struct yk_instruction yk_instructions_at(const struct yk_instructions *instructions, int64_t index);
 
 /* What samples are filled up with: the tokenizer's padding, or 0 where it has none. */
-int32_t yk_instructions_filling(const struct yk_instructions *instructions);
+int32_t yk_instructions_padding_id(const struct yk_instructions *instructions);
 
 /* "52002 instructions, 5012345 tokens, 2912345 with loss, 0 left out, 0 cut off". */
 void yk_instructions_describe(const struct yk_instructions *instructions, struct yk_text *out);

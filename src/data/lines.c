@@ -1,7 +1,7 @@
 #include "data/lines.h"
 
 #include "base/file.h"
-#include "data/utf8.h"
+#include "base/utf8.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ static yk_status check_text(const char *bytes, size_t length, const char *source
 {
     const size_t valid = yk_utf8_valid_length(bytes, length);
     return valid == length ? YK_OK
-                           : yk_utf8_refuse(source, yk_utf8_locate(bytes, valid), bytes[valid]);
+                           : yk_utf8_fail(source, yk_utf8_locate(bytes, valid), bytes[valid]);
 }
 
 static int64_t count_lines(const char *bytes, size_t length)
@@ -52,7 +52,8 @@ static void cut(struct yk_lines *lines, size_t length)
     }
 }
 
-yk_status yk_lines_of(const char *bytes, size_t length, const char *source, struct yk_lines **out)
+yk_status yk_lines_split(const char *bytes, size_t length, const char *source,
+                         struct yk_lines **out)
 {
     YK_TRY(check_text(bytes, length, source));
     struct yk_lines *lines = calloc(1, sizeof *lines);
@@ -82,7 +83,7 @@ yk_status yk_lines_read(const char *path, struct yk_lines **out)
     /* base/file.h takes "-" for standard input. */
     yk_status status = yk_file_read_data(strcmp(path, "-") == 0 ? "./-" : path, &text);
     if (status == YK_OK) {
-        status = yk_lines_of(yk_text_chars(&text), text.length, path, out);
+        status = yk_lines_split(yk_text_chars(&text), text.length, path, out);
     }
     yk_text_free(&text);
     return status;
@@ -105,7 +106,7 @@ yk_status yk_lines_read_input(const char *path, const char **source, struct yk_l
     *source = "standard input";
     yk_status status = yk_file_read_data("-", &text);
     if (status == YK_OK) {
-        status = yk_lines_of(yk_text_chars(&text), text.length, *source, out);
+        status = yk_lines_split(yk_text_chars(&text), text.length, *source, out);
     }
     yk_text_free(&text);
     return status;

@@ -29,8 +29,8 @@ yk_status yk_lines_read_input(const char *path, const char **source,
 
 /* Of a copy of `length` bytes; `source` is what messages call them. What is no text is refused by
  * its line. */
-yk_status yk_lines_of(const char *bytes, size_t length, const char *source,
-                      struct yk_lines **out) YK_MUST_USE;
+yk_status yk_lines_split(const char *bytes, size_t length, const char *source,
+                         struct yk_lines **out) YK_MUST_USE;
 
 /* The first of so many lines behind this part of them, from 0 to 1: the same wherever one part ends
  * and another begins. */

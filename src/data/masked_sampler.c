@@ -21,9 +21,9 @@ static const uint64_t evaluation_seed = 0x6d61736b; /* any fixed number */
 
 struct masked_sampler {
     struct yk_sampler base;
-    struct yk_masked_request request;
-    struct yk_windows windows; /* without what frames them */
-    uint64_t seed;             /* of masks */
+    struct yk_masked_sampler_request request;
+    struct yk_sampler_windows windows; /* without what frames them */
+    uint64_t seed;                     /* of masks */
 };
 
 static void destroy(struct yk_sampler *sampler)
@@ -31,7 +31,7 @@ static void destroy(struct yk_sampler *sampler)
     free(sampler);
 }
 
-static bool is_special(const struct yk_masked_tokens *tokens, int32_t id)
+static bool is_special(const struct yk_masked_sampler_tokens *tokens, int32_t id)
 {
     for (int32_t i = 0; i < tokens->special_count; i++) {
         if (tokens->special[i] == id) {
@@ -53,7 +53,7 @@ static int64_t below(uint64_t bits, int64_t count)
 }
 
 /* Any token that is not special: counted without them, and moved up behind each that is below. */
-static int32_t any_token(const struct yk_masked_tokens *tokens, uint64_t bits)
+static int32_t any_token(const struct yk_masked_sampler_tokens *tokens, uint64_t bits)
 {
     int32_t id = (int32_t)below(bits, tokens->count - tokens->special_count);
     for (int32_t i = 0; i < tokens->special_count && tokens->special[i] <= id; i++) {
@@ -63,7 +63,7 @@ static int32_t any_token(const struct yk_masked_tokens *tokens, uint64_t bits)
 }
 
 /* Puts another token in the place of one, or none, by a number below `chosen_part`. */
-static void replace(const struct yk_masked_tokens *tokens, double number, uint64_t bits,
+static void replace(const struct yk_masked_sampler_tokens *tokens, double number, uint64_t bits,
                     int32_t *token)
 {
     if (number < masked_part) {
@@ -75,8 +75,8 @@ static void replace(const struct yk_masked_tokens *tokens, double number, uint64
 
 /* Masks `count` tokens of the corpus. Two random numbers belong to each place: which fate it has,
  * and which token may come there. */
-static void mask(const struct yk_masked_tokens *tokens, uint64_t key, int64_t count, int32_t *row,
-                 int32_t *targets)
+static void mask(const struct yk_masked_sampler_tokens *tokens, uint64_t key, int64_t count,
+                 int32_t *row, int32_t *targets)
 {
     int64_t ordinary = 0;
     bool chosen = false;
@@ -116,8 +116,8 @@ static yk_status take_sample(const struct yk_sampler *base, int64_t number, int3
     const struct masked_sampler *sampler = (const struct masked_sampler *)base;
     const int64_t T = base->sequence;
     const struct yk_corpus_range *range = &sampler->request.range;
-    const struct yk_masked_tokens *tokens = &sampler->request.tokens;
-    const int64_t first = yk_windows_first(&sampler->windows, number);
+    const struct yk_masked_sampler_tokens *tokens = &sampler->request.tokens;
+    const int64_t first = yk_sampler_windows_first(&sampler->windows, number);
     const int64_t left = range->count - first;
     const int64_t inside = left < T - FRAME ? left : T - FRAME;
     const int64_t sample =
@@ -139,9 +139,10 @@ static yk_status take_sample(const struct yk_sampler *base, int64_t number, int3
 
 static const struct yk_sampler_kind masked_kind = {.destroy = destroy, .take_sample = take_sample};
 
-static yk_status check(const struct yk_masked_request *request, int64_t least, const char *purpose)
+static yk_status check(const struct yk_masked_sampler_request *request, int64_t least,
+                       const char *purpose)
 {
-    const struct yk_masked_tokens *tokens = &request->tokens;
+    const struct yk_masked_sampler_tokens *tokens = &request->tokens;
     assert(tokens->count > tokens->special_count);
     for (int32_t i = 1; i < tokens->special_count; i++) {
         assert(tokens->special[i - 1] < tokens->special[i]);
@@ -175,33 +176,34 @@ static yk_status create(const struct masked_sampler *values, struct yk_sampler *
     return YK_OK;
 }
 
-yk_status yk_masked_sampler_create(const struct yk_masked_request *request, struct yk_sampler **out)
+yk_status yk_masked_sampler_create(const struct yk_masked_sampler_request *request,
+                                   struct yk_sampler **out)
 {
     const int64_t inside = request->sequence - FRAME;
     YK_TRY(check(request, inside, "train"));
     const struct masked_sampler values = {
         .request = *request,
-        .windows = yk_windows_shuffled(request->range.count, inside, request->seed),
+        .windows = yk_sampler_windows_shuffled(request->range.count, inside, request->seed),
         .seed = request->seed,
     };
     return create(&values, out);
 }
 
-yk_status yk_masked_sampler_create_sequential(const struct yk_masked_request *request,
+yk_status yk_masked_sampler_create_sequential(const struct yk_masked_sampler_request *request,
                                               struct yk_sampler **out)
 {
     const int64_t inside = request->sequence - FRAME;
     YK_TRY(check(request, 1, "evaluate"));
     const struct masked_sampler values = {
         .request = *request,
-        .windows = yk_windows_in_order(request->range.count, inside),
+        .windows = yk_sampler_windows_sequential(request->range.count, inside),
         .seed = evaluation_seed,
     };
     return create(&values, out);
 }
 
 /* Puts an id in its place among rising ones, unless it is there. */
-static void add_special(struct yk_masked_tokens *tokens, int32_t id)
+static void add_special(struct yk_masked_sampler_tokens *tokens, int32_t id)
 {
     int32_t place = tokens->special_count;
     if (id < 0 || is_special(tokens, id)) {
@@ -215,7 +217,8 @@ static void add_special(struct yk_masked_tokens *tokens, int32_t id)
     tokens->special_count++;
 }
 
-yk_status yk_masked_tokens_find(const struct yk_tokenizer *tokenizer, struct yk_masked_tokens *out)
+yk_status yk_masked_sampler_find_tokens(const struct yk_tokenizer *tokenizer,
+                                        struct yk_masked_sampler_tokens *out)
 {
     static const struct {
         enum yk_token_role role;
@@ -231,7 +234,7 @@ yk_status yk_masked_tokens_find(const struct yk_tokenizer *tokenizer, struct yk_
                            needed[i].name);
         }
     }
-    struct yk_masked_tokens tokens = {
+    struct yk_masked_sampler_tokens tokens = {
         .class_id = yk_tokenizer_role(tokenizer, YK_TOKEN_CLASS),
         .separator_id = yk_tokenizer_role(tokenizer, YK_TOKEN_SEPARATOR),
         .mask_id = yk_tokenizer_role(tokenizer, YK_TOKEN_MASK),

@@ -18,10 +18,10 @@
 
 #include "data/corpus.h"
 #include "data/sampler.h"
-#include "data/tokenizer.h"
+#include "tokenizer/tokenizer.h"
 
 /* Tokens by what they are for. */
-struct yk_masked_tokens {
+struct yk_masked_sampler_tokens {
     int32_t class_id;
     int32_t separator_id;
     int32_t mask_id;
@@ -31,24 +31,24 @@ struct yk_masked_tokens {
     int32_t special_count;
 };
 
-struct yk_masked_request {
+struct yk_masked_sampler_request {
     struct yk_corpus_range range;
     int64_t sequence; /* T, at least 3 */
     uint64_t seed;    /* of training */
-    struct yk_masked_tokens tokens;
+    struct yk_masked_sampler_tokens tokens;
 };
 
 /* Those of a tokenizer; special are those that have a role. Refuses one that has no [CLS], [SEP] or
  * [MASK], by the token's name. */
-yk_status yk_masked_tokens_find(const struct yk_tokenizer *tokenizer,
-                                struct yk_masked_tokens *out) YK_MUST_USE;
+yk_status yk_masked_sampler_find_tokens(const struct yk_tokenizer *tokenizer,
+                                        struct yk_masked_sampler_tokens *out) YK_MUST_USE;
 
 /* Refuses a range of fewer than T - 2 tokens. */
-yk_status yk_masked_sampler_create(const struct yk_masked_request *request,
+yk_status yk_masked_sampler_create(const struct yk_masked_sampler_request *request,
                                    struct yk_sampler **out) YK_MUST_USE;
 
 /* In order, for evaluation; the seed is not looked at. Refuses a range without tokens. */
-yk_status yk_masked_sampler_create_sequential(const struct yk_masked_request *request,
+yk_status yk_masked_sampler_create_sequential(const struct yk_masked_sampler_request *request,
                                               struct yk_sampler **out) YK_MUST_USE;
 
 #endif

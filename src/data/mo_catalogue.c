@@ -122,7 +122,7 @@ struct yk_mo_entry yk_mo_catalogue_at(const struct yk_mo_catalogue *catalogue, u
     return entry;
 }
 
-struct yk_mo_text yk_mo_entry_form(const struct yk_mo_entry *entry, int32_t index)
+struct yk_mo_text yk_mo_catalogue_form(const struct yk_mo_entry *entry, int32_t index)
 {
     struct yk_mo_text rest = entry->forms;
     struct yk_mo_text form = rest;

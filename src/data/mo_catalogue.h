@@ -49,7 +49,7 @@ yk_status yk_mo_catalogue_open(const char *bytes, size_t length, const char *sou
 struct yk_mo_entry yk_mo_catalogue_at(const struct yk_mo_catalogue *catalogue, uint32_t index);
 
 /* Form `index` of `form_count`. */
-struct yk_mo_text yk_mo_entry_form(const struct yk_mo_entry *entry, int32_t index);
+struct yk_mo_text yk_mo_catalogue_form(const struct yk_mo_entry *entry, int32_t index);
 
 /* The charset that the catalogue says its text is in; NULL and 0 where it says none. Not followed
  * by a zero. */

@@ -109,8 +109,8 @@ static yk_status pack(struct work *work, int64_t room, struct yk_packing *out)
     return list_windows(work, out);
 }
 
-yk_status yk_packing_make(const int64_t *lengths, int64_t count, int64_t room,
-                          struct yk_packing *out)
+yk_status yk_packing_compute(const int64_t *lengths, int64_t count, int64_t room,
+                             struct yk_packing *out)
 {
     assert(count > 0);
     struct work work = {.lengths = lengths, .count = count};

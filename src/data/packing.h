@@ -18,8 +18,8 @@ struct yk_packing {
 };
 
 /* `count` > 0 lengths from 1 to `room`. */
-yk_status yk_packing_make(const int64_t *lengths, int64_t count, int64_t room,
-                          struct yk_packing *out) YK_MUST_USE;
+yk_status yk_packing_compute(const int64_t *lengths, int64_t count, int64_t room,
+                             struct yk_packing *out) YK_MUST_USE;
 
 /* Also of one that is {0}. */
 void yk_packing_free(struct yk_packing *packing);

@@ -1,9 +1,9 @@
 #include "data/pair_cleaning.h"
 
+#include "base/utf8.h"
 #include "data/pair_mnemonics.h"
 #include "data/pair_placeholders.h"
-#include "data/unicode.h"
-#include "data/utf8.h"
+#include "tokenizer/unicode.h"
 
 #include <ctype.h>
 #include <stdbool.h>
@@ -19,7 +19,7 @@ enum {
     SYMBOLS_END = 0x2c00
 };
 
-const char *yk_pair_fault_name(enum yk_pair_fault fault)
+const char *yk_pair_cleaning_fault_name(enum yk_pair_fault fault)
 {
     static const char *const names[YK_PAIR_FAULTS] = {
         [YK_PAIR_GOOD] = "good",

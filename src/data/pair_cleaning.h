@@ -30,7 +30,7 @@ enum yk_pair_fault {
 };
 
 /* "untranslated", "no letters" …: what a summary calls it. */
-const char *yk_pair_fault_name(enum yk_pair_fault fault);
+const char *yk_pair_cleaning_fault_name(enum yk_pair_fault fault);
 
 /* Both sides of a pair as they are found, in bytes; and as they are cleaned, in `*_out`, which are
  * emptied first and matter only when the pair is good. */

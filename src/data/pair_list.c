@@ -1,7 +1,7 @@
 #include "data/pair_list.h"
 
-#include "data/ids.h"
 #include "data/lines.h"
+#include "tokenizer/token_ids.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 
 struct yk_pair_list {
-    struct yk_ids ids;
+    struct yk_token_ids ids;
     int64_t *starts; /* (2 count + 1) in `ids`: source, target, source, target … and the end */
     int64_t *lines;  /* (count) */
     int64_t count;
@@ -23,14 +23,14 @@ struct yk_pair_list {
 struct side {
     const char *path;
     struct yk_lines *lines;
-    struct yk_encoder *encoder;
+    struct yk_tokenizer_encoder *encoder;
     int32_t end_id;
 };
 
 void yk_pair_list_close(struct yk_pair_list *list)
 {
     if (list) {
-        yk_ids_free(&list->ids);
+        yk_token_ids_free(&list->ids);
         free(list->starts);
         free(list->lines);
         free(list);
@@ -49,13 +49,13 @@ static yk_status open_side(const char *path, const struct yk_tokenizer *tokenize
                        path);
     }
     YK_TRY(yk_lines_read(path, &side->lines));
-    return yk_encoder_create(tokenizer, &side->encoder);
+    return yk_tokenizer_encoder_create(tokenizer, &side->encoder);
 }
 
 static void close_side(struct side *side)
 {
     yk_lines_destroy(side->lines);
-    yk_encoder_destroy(side->encoder);
+    yk_tokenizer_encoder_destroy(side->encoder);
 }
 
 static bool is_blank(const char *line)
@@ -64,7 +64,7 @@ static bool is_blank(const char *line)
 }
 
 /* Adds the tokens of a line and an end. */
-static yk_status encode(struct side *side, int64_t number, struct yk_ids *out)
+static yk_status encode(struct side *side, int64_t number, struct yk_token_ids *out)
 {
     const char *line = side->lines->items[number];
     struct yk_text place = {0};
@@ -75,15 +75,15 @@ static yk_status encode(struct side *side, int64_t number, struct yk_ids *out)
     yk_text_addf(&place, "%s:%" PRId64, side->path, number + 1);
     yk_status status = yk_text_status(&place);
     if (status == YK_OK) {
-        status = yk_encoder_add(side->encoder, line, side->lines->lengths[number],
-                                yk_text_chars(&place), YK_FRAMING_NONE, out);
+        status = yk_tokenizer_encode(side->encoder, line, side->lines->lengths[number],
+                                     yk_text_chars(&place), YK_SPECIAL_TOKENS_NONE, out);
     }
     yk_text_free(&place);
     YK_TRY(status);
     if (out->count > before) {
-        yk_ids_add(out, side->end_id);
+        yk_token_ids_add(out, side->end_id);
     }
-    return yk_ids_status(out);
+    return yk_token_ids_status(out);
 }
 
 static yk_status check_count(const struct side *side, int64_t number, int64_t count,
@@ -105,7 +105,7 @@ static yk_status check_count(const struct side *side, int64_t number, int64_t co
 }
 
 /* Adds pair `number`, or leaves it out. */
-static yk_status add_pair(struct yk_pair_list *list, const struct yk_pair_request *request,
+static yk_status add_pair(struct yk_pair_list *list, const struct yk_pair_list_request *request,
                           struct side *source, struct side *target, int64_t number)
 {
     const int64_t before = list->ids.count;
@@ -146,7 +146,7 @@ static yk_status fail_empty(const struct yk_pair_list *list, const struct side *
                    source->path, target->path, count, list->skipped);
 }
 
-static yk_status fill(struct yk_pair_list *list, const struct yk_pair_request *request,
+static yk_status fill(struct yk_pair_list *list, const struct yk_pair_list_request *request,
                       struct side *source, struct side *target)
 {
     const int64_t count = source->lines->count;
@@ -178,7 +178,7 @@ static int32_t filling(const struct yk_tokenizer *tokenizer)
     return id >= 0 ? id : 0;
 }
 
-yk_status yk_pair_list_open(const struct yk_pair_request *request, struct yk_pair_list **out)
+yk_status yk_pair_list_open(const struct yk_pair_list_request *request, struct yk_pair_list **out)
 {
     assert(request->longest > 1 && request->longest <= INT32_MAX && request->start_id >= 0);
     struct side source = {0};
@@ -253,12 +253,12 @@ int32_t yk_pair_list_start_id(const struct yk_pair_list *list)
     return list->start_id;
 }
 
-int32_t yk_pair_list_source_filling(const struct yk_pair_list *list)
+int32_t yk_pair_list_source_padding_id(const struct yk_pair_list *list)
 {
     return list->source_filling;
 }
 
-int32_t yk_pair_list_target_filling(const struct yk_pair_list *list)
+int32_t yk_pair_list_target_padding_id(const struct yk_pair_list *list)
 {
     return list->target_filling;
 }

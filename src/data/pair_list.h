@@ -17,14 +17,14 @@
 
 #include "base/status.h"
 #include "base/text.h"
-#include "data/tokenizer.h"
+#include "tokenizer/tokenizer.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
 struct yk_pair_list;
 
-struct yk_pair_request {
+struct yk_pair_list_request {
     const char *source_path;
     const char *target_path;
     const struct yk_tokenizer *source_tokenizer;
@@ -55,7 +55,7 @@ struct yk_pair_totals {
     double mean_longer_side; /* tokens of a pair's longer side: what it is filled up to */
 };
 
-yk_status yk_pair_list_open(const struct yk_pair_request *request,
+yk_status yk_pair_list_open(const struct yk_pair_list_request *request,
                             struct yk_pair_list **out) YK_MUST_USE;
 void yk_pair_list_close(struct yk_pair_list *list);
 
@@ -70,8 +70,8 @@ struct yk_pair yk_pair_list_at(const struct yk_pair_list *list, int64_t index);
 /* What a decoder reads first, and what either side is filled up with: the tokenizer's padding, or 0
  * where it has none. */
 int32_t yk_pair_list_start_id(const struct yk_pair_list *list);
-int32_t yk_pair_list_source_filling(const struct yk_pair_list *list);
-int32_t yk_pair_list_target_filling(const struct yk_pair_list *list);
+int32_t yk_pair_list_source_padding_id(const struct yk_pair_list *list);
+int32_t yk_pair_list_target_padding_id(const struct yk_pair_list *list);
 
 /* "29000 pairs, 412034 + 430123 tokens, 0 left out". */
 void yk_pair_list_describe(const struct yk_pair_list *list, struct yk_text *out);

@@ -1,7 +1,7 @@
 #include "data/pair_mnemonics.h"
 
-#include "data/unicode.h"
-#include "data/utf8.h"
+#include "base/utf8.h"
+#include "tokenizer/unicode.h"
 
 #include <ctype.h>
 #include <stdint.h>

@@ -95,7 +95,7 @@ static struct yk_pair pair_at(const struct pair_sampler *sampler, struct epoch e
 
 /* Sets T, S and how many tokens are there. */
 static void measure(const struct pair_sampler *sampler, struct epoch epoch, int64_t piece,
-                    struct yk_piece *out)
+                    struct yk_slice *out)
 {
     const int64_t first = sampler->pieces[piece];
     out->samples = sampler->pieces[piece + 1] - first;
@@ -123,7 +123,7 @@ static void fill_up(int32_t *items, int64_t from, int64_t to, int32_t filling)
 }
 
 static void put_pair(const struct yk_pair_list *list, const struct yk_pair *pair, int64_t sample,
-                     struct yk_piece *out)
+                     struct yk_slice *out)
 {
     const int64_t T = out->sequence;
     const int64_t S = out->target_sequence;
@@ -131,17 +131,17 @@ static void put_pair(const struct yk_pair_list *list, const struct yk_pair *pair
     int32_t *target_tokens = out->target_tokens + sample * S;
     int32_t *targets = out->targets + sample * S;
     memcpy(tokens, pair->source, (size_t)pair->source_count * sizeof *tokens);
-    fill_up(tokens, pair->source_count, T, yk_pair_list_source_filling(list));
+    fill_up(tokens, pair->source_count, T, yk_pair_list_source_padding_id(list));
     out->lengths[sample] = (int32_t)pair->source_count;
     target_tokens[0] = yk_pair_list_start_id(list);
     memcpy(target_tokens + 1, pair->target,
            (size_t)(pair->target_count - 1) * sizeof *target_tokens);
-    fill_up(target_tokens, pair->target_count, S, yk_pair_list_target_filling(list));
+    fill_up(target_tokens, pair->target_count, S, yk_pair_list_target_padding_id(list));
     memcpy(targets, pair->target, (size_t)pair->target_count * sizeof *targets);
     fill_up(targets, pair->target_count, S, YK_SAMPLER_NO_TARGET);
 }
 
-static yk_status take_piece(const struct yk_sampler *base, int64_t number, struct yk_piece *out)
+static yk_status take_piece(const struct yk_sampler *base, int64_t number, struct yk_slice *out)
 {
     const struct pair_sampler *sampler = (const struct pair_sampler *)base;
     const struct epoch epoch = epoch_of(sampler, number);
@@ -288,7 +288,7 @@ yk_status yk_pair_sampler_create_sequential(const struct yk_pair_list *list, int
     return create(&values, out);
 }
 
-double yk_pair_sampler_filling(const struct yk_sampler *sampler)
+double yk_pair_sampler_padding(const struct yk_sampler *sampler)
 {
     const struct pair_sampler *pairs = (const struct pair_sampler *)sampler;
     const struct epoch epoch = epoch_of(pairs, 0);
@@ -296,7 +296,7 @@ double yk_pair_sampler_filling(const struct yk_sampler *sampler)
     int64_t present = 0;
     assert(sampler->kind == &pairs_kind);
     for (int64_t piece = 0; piece < sampler->epoch_units; piece++) {
-        struct yk_piece measured = {0};
+        struct yk_slice measured = {0};
         measure(pairs, epoch, piece, &measured);
         rows += measured.samples * (measured.sequence + measured.target_sequence);
         present += measured.present;

@@ -29,6 +29,6 @@ yk_status yk_pair_sampler_create_sequential(const struct yk_pair_list *list, int
 
 /* How much of the pieces of the first epoch is filling, of both sides together: from 0 to below 1.
  */
-double yk_pair_sampler_filling(const struct yk_sampler *sampler);
+double yk_pair_sampler_padding(const struct yk_sampler *sampler);
 
 #endif

@@ -1,7 +1,7 @@
 #include "data/records.h"
 
 #include "base/json.h"
-#include "data/utf8.h"
+#include "base/utf8.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@ struct element {
     char stop;   /* a comma or a bracket; 0: the text ended */
 };
 
-size_t yk_records_mark(const char *bytes, size_t length)
+size_t yk_records_byte_order_mark(const char *bytes, size_t length)
 {
     static const char mark[] = "\xef\xbb\xbf";
     const size_t size = sizeof mark - 1;
@@ -64,7 +64,7 @@ static struct element scan(const char *bytes, size_t length, size_t at)
 
 bool yk_records_first_object(const char *bytes, size_t length, const char **object, size_t *size)
 {
-    size_t begin = skip_space(bytes, length, yk_records_mark(bytes, length));
+    size_t begin = skip_space(bytes, length, yk_records_byte_order_mark(bytes, length));
     if (begin < length && bytes[begin] == '[') {
         begin = skip_space(bytes, length, begin + 1);
     }
@@ -134,7 +134,7 @@ static yk_status fail_broken(const char *bytes, size_t length, const char *sourc
 static yk_status cut_list(const char *bytes, size_t length, size_t first, const char *source,
                           struct yk_records *out)
 {
-    const size_t mark = yk_records_mark(bytes, length);
+    const size_t mark = yk_records_byte_order_mark(bytes, length);
     const int64_t count = walk(bytes, length, first, NULL, NULL);
     if (count < 0) {
         return fail_broken(bytes + mark, length - mark, source);
@@ -156,15 +156,15 @@ static yk_status cut_list(const char *bytes, size_t length, size_t first, const 
     return YK_OK;
 }
 
-yk_status yk_records_cut(const char *bytes, size_t length, const char *source,
-                         struct yk_records *out)
+yk_status yk_records_split(const char *bytes, size_t length, const char *source,
+                           struct yk_records *out)
 {
-    const size_t first = skip_space(bytes, length, yk_records_mark(bytes, length));
+    const size_t first = skip_space(bytes, length, yk_records_byte_order_mark(bytes, length));
     struct yk_lines *lines = NULL;
     if (first < length && bytes[first] == '[') {
         return cut_list(bytes, length, first + 1, source, out);
     }
-    YK_TRY(yk_lines_of(bytes, length, source, &lines));
+    YK_TRY(yk_lines_split(bytes, length, source, &lines));
     *out = (struct yk_records){
         .lines = lines,
         .items = lines->items,
@@ -185,8 +185,8 @@ void yk_records_free(struct yk_records *records)
     *records = (struct yk_records){0};
 }
 
-void yk_records_place(const struct yk_records *records, int64_t index, int64_t line,
-                      const char *source, struct yk_text *out)
+void yk_records_describe_location(const struct yk_records *records, int64_t index, int64_t line,
+                                  const char *source, struct yk_text *out)
 {
     if (records->lines) {
         yk_text_addf(out, "%s:%" PRId64, source, index + line + 1);

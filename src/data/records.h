@@ -28,22 +28,22 @@ struct yk_records {
 
 /* Of a copy of `length` bytes; `source` is what messages call them. A list that does not end, or
  * has something behind it or nothing between two commas, is refused. */
-yk_status yk_records_cut(const char *bytes, size_t length, const char *source,
-                         struct yk_records *out) YK_MUST_USE;
+yk_status yk_records_split(const char *bytes, size_t length, const char *source,
+                           struct yk_records *out) YK_MUST_USE;
 
 /* Also of one that is {0}. */
 void yk_records_free(struct yk_records *records);
 
 /* Adds where the line of a record is that is so many below its first: "a.jsonl:3", or
  * "a.json:17: element 3". */
-void yk_records_place(const struct yk_records *records, int64_t index, int64_t line,
-                      const char *source, struct yk_text *out);
+void yk_records_describe_location(const struct yk_records *records, int64_t index, int64_t line,
+                                  const char *source, struct yk_text *out);
 
 /* The first record of a file of which `bytes` are the beginning, where it is an object that ends
  * within them. Its members are not parsed. */
 bool yk_records_first_object(const char *bytes, size_t length, const char **object, size_t *size);
 
 /* How long a byte order mark at the very beginning is: 0 where there is none. */
-size_t yk_records_mark(const char *bytes, size_t length);
+size_t yk_records_byte_order_mark(const char *bytes, size_t length);
 
 #endif

@@ -10,7 +10,7 @@ void yk_sampler_destroy(struct yk_sampler *sampler)
 }
 
 static yk_status take_samples(const struct yk_sampler *sampler, int64_t first, int64_t count,
-                              struct yk_piece *out)
+                              struct yk_slice *out)
 {
     const int64_t T = sampler->sequence;
     out->samples = count;
@@ -28,8 +28,8 @@ static yk_status take_samples(const struct yk_sampler *sampler, int64_t first, i
     return YK_OK;
 }
 
-yk_status yk_sampler_take(const struct yk_sampler *sampler, int64_t first, int64_t count,
-                          struct yk_piece *out)
+yk_status yk_sampler_fetch(const struct yk_sampler *sampler, int64_t first, int64_t count,
+                           struct yk_slice *out)
 {
     if (first < 0) {
         return yk_fail(YK_ERROR_INPUT, "there is no sample %" PRId64 "; they count from 0", first);

@@ -26,7 +26,7 @@ enum {
 
 /* The samples of one micro-batch on the host, filled up to the longest of them. Whoever takes
  * samples has room for as many as the sampler says. */
-struct yk_piece {
+struct yk_slice {
     int64_t samples;         /* B */
     int64_t sequence;        /* T */
     int64_t target_sequence; /* S of what a decoder reads; 0: there is none */
@@ -48,7 +48,7 @@ struct yk_sampler_kind {
     yk_status (*take_sample)(const struct yk_sampler *sampler, int64_t number, int32_t *tokens,
                              int32_t *targets, int64_t *there);
     /* Where a unit is a piece: all of it but `counted`. */
-    yk_status (*take_piece)(const struct yk_sampler *sampler, int64_t number, struct yk_piece *out);
+    yk_status (*take_piece)(const struct yk_sampler *sampler, int64_t number, struct yk_slice *out);
 };
 
 /* What every kind has in front of its own. */
@@ -65,8 +65,8 @@ struct yk_sampler {
 void yk_sampler_destroy(struct yk_sampler *sampler);
 
 /* Takes `count` units from number `first` on; where a unit is a piece, one. */
-yk_status yk_sampler_take(const struct yk_sampler *sampler, int64_t first, int64_t count,
-                          struct yk_piece *out) YK_MUST_USE;
+yk_status yk_sampler_fetch(const struct yk_sampler *sampler, int64_t first, int64_t count,
+                           struct yk_slice *out) YK_MUST_USE;
 
 /* The tokens of either side that a piece of `units` has room for. */
 int64_t yk_sampler_rows(const struct yk_sampler *sampler, int64_t units);

@@ -3,7 +3,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "data/utf8.h"
+#include "base/utf8.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -18,19 +18,19 @@ enum {
 };
 
 struct yk_text_reader {
-    struct yk_text_cut cut;
+    struct yk_chunk_boundary cut;
     struct yk_text path;
     struct yk_text held; /* bytes that were read: first the piece that was given out */
     size_t given;
     size_t checked; /* of the bytes held: they are UTF-8 */
     size_t piece;
-    const atomic_bool *stop;    /* NULL: none */
-    struct yk_utf8_place place; /* of the first byte held */
+    const atomic_bool *stop;       /* NULL: none */
+    struct yk_utf8_position place; /* of the first byte held */
     int descriptor;
     bool ended;
 };
 
-yk_status yk_text_reader_open(const char *path, const struct yk_text_cut *cut, size_t piece,
+yk_status yk_text_reader_open(const char *path, const struct yk_chunk_boundary *cut, size_t piece,
                               struct yk_text_reader **out)
 {
     struct yk_text_reader *reader = calloc(1, sizeof *reader);
@@ -40,7 +40,7 @@ yk_status yk_text_reader_open(const char *path, const struct yk_text_cut *cut, s
     const bool standard = strcmp(path, "-") == 0;
     reader->cut = *cut;
     reader->piece = piece;
-    reader->place = (struct yk_utf8_place){.line = 1, .column = 1};
+    reader->place = (struct yk_utf8_position){.line = 1, .column = 1};
     yk_text_add(&reader->path, standard ? "standard input" : path);
     reader->descriptor = STDIN_FILENO;
     yk_status status = yk_text_status(&reader->path);
@@ -68,7 +68,7 @@ void yk_text_reader_close(struct yk_text_reader *reader)
     free(reader);
 }
 
-void yk_text_reader_watch(struct yk_text_reader *reader, const atomic_bool *stop)
+void yk_text_reader_set_stop(struct yk_text_reader *reader, const atomic_bool *stop)
 {
     reader->stop = stop;
 }
@@ -113,9 +113,9 @@ static yk_status fill(struct yk_text_reader *reader, size_t wanted)
 }
 
 /* Where byte `at` of what is held is in the file. */
-static struct yk_utf8_place place_of(const struct yk_text_reader *reader, size_t at)
+static struct yk_utf8_position place_of(const struct yk_text_reader *reader, size_t at)
 {
-    struct yk_utf8_place place = yk_utf8_locate(yk_text_chars(&reader->held), at);
+    struct yk_utf8_position place = yk_utf8_locate(yk_text_chars(&reader->held), at);
     if (place.line == 1) {
         place.column += reader->place.column - 1;
     }
@@ -125,8 +125,7 @@ static struct yk_utf8_place place_of(const struct yk_text_reader *reader, size_t
 
 static yk_status fail_at(const struct yk_text_reader *reader, size_t at)
 {
-    return yk_utf8_refuse(yk_text_chars(&reader->path), place_of(reader, at),
-                          reader->held.bytes[at]);
+    return yk_utf8_fail(yk_text_chars(&reader->path), place_of(reader, at), reader->held.bytes[at]);
 }
 
 /* Lets go of the piece that was given out. */
@@ -169,7 +168,7 @@ static yk_status check_held(struct yk_text_reader *reader)
 
 static size_t most_of(const struct yk_text_reader *reader)
 {
-    return reader->piece * YK_TEXT_READER_MOST;
+    return reader->piece * YK_TEXT_READER_MAX_CHUNKS;
 }
 
 static yk_status fail_too_long(const struct yk_text_reader *reader)
@@ -204,8 +203,8 @@ yk_status yk_text_reader_next(struct yk_text_reader *reader, const char **text, 
             end = held;
             break;
         }
-        end = yk_text_cut_find(&reader->cut, yk_text_chars(&reader->held),
-                               held < wanted ? held : wanted);
+        end = yk_chunk_boundary_find(&reader->cut, yk_text_chars(&reader->held),
+                                     held < wanted ? held : wanted);
         if (end > 0) {
             break;
         }
@@ -241,7 +240,7 @@ static yk_status check(struct yk_text_reader *reader, bool *out)
 
 yk_status yk_text_reader_check(const char *path, bool *out)
 {
-    const struct yk_text_cut anywhere = {0};
+    const struct yk_chunk_boundary anywhere = {0};
     struct yk_text_reader *reader = NULL;
     YK_TRY(yk_text_reader_open(path, &anywhere, BLOCK_BYTES, &reader));
     const yk_status status = check(reader, out);

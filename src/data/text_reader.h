@@ -1,7 +1,8 @@
 /*
  * Text reader: a file of UTF-8 text, piece by piece, so that a file of any size needs little
- * memory. Pieces end where the text may be cut (data/text_cut.h); where nothing is known about
- * that, all of it is one piece. A piece that would be longer than the limits below is refused.
+ * memory. Pieces end where the text may be cut (tokenizer/chunk_boundary.h); where nothing is known
+ * about that, all of it is one piece. A piece that would be longer than the limits below is
+ * refused.
  *
  * What is no text is refused by its line and column in the file. One thread at a time.
  */
@@ -9,27 +10,27 @@
 #define YK_DATA_TEXT_READER_H
 
 #include "base/status.h"
-#include "data/text_cut.h"
+#include "tokenizer/chunk_boundary.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 
 enum {
-    YK_TEXT_READER_PIECE = 1 << 22, /* bytes that suit */
-    YK_TEXT_READER_MOST = 256,      /* times as long at most, where there is no place to cut */
+    YK_TEXT_READER_CHUNK_BYTES = 1 << 22, /* bytes that suit */
+    YK_TEXT_READER_MAX_CHUNKS = 256, /* times as long at most, where there is no place to cut */
 };
 
 struct yk_text_reader;
 
 /* The path "-" is standard input. Pieces have `piece` bytes or less, unless there is no place to
  * cut. `cut` is copied. */
-yk_status yk_text_reader_open(const char *path, const struct yk_text_cut *cut, size_t piece,
+yk_status yk_text_reader_open(const char *path, const struct yk_chunk_boundary *cut, size_t piece,
                               struct yk_text_reader **out) YK_MUST_USE;
 void yk_text_reader_close(struct yk_text_reader *reader);
 
 /* Once the flag is set, a piece that is being read ends with YK_ERROR_STOPPED. NULL: none. */
-void yk_text_reader_watch(struct yk_text_reader *reader, const atomic_bool *stop);
+void yk_text_reader_set_stop(struct yk_text_reader *reader, const atomic_bool *stop);
 
 /* The next piece, which stays until the next call; of 0 bytes at the end. */
 yk_status yk_text_reader_next(struct yk_text_reader *reader, const char **text,

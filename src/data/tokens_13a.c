@@ -1,7 +1,7 @@
 #include "data/tokens_13a.h"
 
-#include "data/unicode.h"
-#include "data/utf8.h"
+#include "base/utf8.h"
+#include "tokenizer/unicode.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,11 +21,11 @@ enum {
 
 typedef size_t (*rule)(const char *in, size_t length, char *out);
 
-void yk_tokens_13a_free(struct yk_tokens_13a *tokens)
+void yk_bleu_tokens_free(struct yk_bleu_tokens *tokens)
 {
     free(tokens->words);
     free(tokens->spare);
-    *tokens = (struct yk_tokens_13a){0};
+    *tokens = (struct yk_bleu_tokens){0};
 }
 
 static bool is_digit(char c)
@@ -63,7 +63,7 @@ static size_t stripped_length(const char *bytes, size_t length)
 {
     while (length > 0) {
         size_t at = length - 1;
-        while (at > 0 && length - at < YK_UTF8_MOST_BYTES &&
+        while (at > 0 && length - at < YK_UTF8_MAX_BYTES &&
                ((unsigned char)bytes[at] & 0xc0) == 0x80) {
             at--;
         }
@@ -158,7 +158,7 @@ static size_t space_words(const char *in, size_t length, char *out)
 }
 
 /* Makes the spare room hold what a rule makes of `length` bytes. */
-static yk_status reserve(struct yk_tokens_13a *tokens, size_t length)
+static yk_status reserve(struct yk_bleu_tokens *tokens, size_t length)
 {
     if (length > (SIZE_MAX - 1) / GROWTH) {
         return yk_fail_out_of_memory();
@@ -176,7 +176,7 @@ static yk_status reserve(struct yk_tokens_13a *tokens, size_t length)
 }
 
 /* What was written into the spare room is the text from now on. */
-static void turn_over(struct yk_tokens_13a *tokens, size_t length)
+static void turn_over(struct yk_bleu_tokens *tokens, size_t length)
 {
     char *const bytes = tokens->words;
     const size_t capacity = tokens->capacity;
@@ -190,7 +190,7 @@ static void turn_over(struct yk_tokens_13a *tokens, size_t length)
 
 /* Puts `with`, or nothing where it is zero, in place of `what` from left to right, as str.replace()
  * does. */
-static void replace(struct yk_tokens_13a *tokens, const char *what, char with)
+static void replace(struct yk_bleu_tokens *tokens, const char *what, char with)
 {
     const size_t what_length = strlen(what);
     char *from = tokens->words;
@@ -210,7 +210,7 @@ static void replace(struct yk_tokens_13a *tokens, const char *what, char with)
     tokens->words[tokens->length] = '\0';
 }
 
-static void undo_markup(struct yk_tokens_13a *tokens)
+static void undo_markup(struct yk_bleu_tokens *tokens)
 {
     replace(tokens, "<skipped>", '\0');
     replace(tokens, "-\n", '\0');
@@ -222,7 +222,7 @@ static void undo_markup(struct yk_tokens_13a *tokens)
     replace(tokens, "&gt;", '>');
 }
 
-yk_status yk_tokens_13a_cut(const char *sentence, size_t length, struct yk_tokens_13a *tokens)
+yk_status yk_bleu_tokens_split(const char *sentence, size_t length, struct yk_bleu_tokens *tokens)
 {
     static const rule rules[] = {set_apart, set_points_apart_after_others,
                                  set_points_apart_before_others, set_hyphens_apart, space_words};

@@ -7,7 +7,7 @@
  * white space of Unicode.
  *
  * Tokens are a plain struct that starts as {0}, is used for one sentence after another and is freed
- * by yk_tokens_13a_free(). One thread at a time.
+ * by yk_bleu_tokens_free(). One thread at a time.
  */
 #ifndef YK_DATA_TOKENS_13A_H
 #define YK_DATA_TOKENS_13A_H
@@ -16,7 +16,7 @@
 
 #include <stddef.h>
 
-struct yk_tokens_13a {
+struct yk_bleu_tokens {
     char *words;   /* with one space between two of them, and a terminating zero */
     size_t length; /* of `words` in bytes */
     size_t capacity;
@@ -25,9 +25,9 @@ struct yk_tokens_13a {
 };
 
 /* Makes `tokens` those of one sentence. Bytes that are no UTF-8 are parts of words. */
-yk_status yk_tokens_13a_cut(const char *sentence, size_t length,
-                            struct yk_tokens_13a *tokens) YK_MUST_USE;
+yk_status yk_bleu_tokens_split(const char *sentence, size_t length,
+                               struct yk_bleu_tokens *tokens) YK_MUST_USE;
 
-void yk_tokens_13a_free(struct yk_tokens_13a *tokens);
+void yk_bleu_tokens_free(struct yk_bleu_tokens *tokens);
 
 #endif

@@ -10,7 +10,7 @@
 struct window_sampler {
     struct yk_sampler base;
     struct yk_corpus_range range;
-    struct yk_windows windows; /* each has one more token, the last target */
+    struct yk_sampler_windows windows; /* each has one more token, the last target */
 };
 
 static void destroy(struct yk_sampler *sampler)
@@ -23,7 +23,7 @@ static yk_status take_sample(const struct yk_sampler *base, int64_t number, int3
 {
     const struct window_sampler *sampler = (const struct window_sampler *)base;
     const int64_t T = base->sequence;
-    const int64_t first = yk_windows_first(&sampler->windows, number);
+    const int64_t first = yk_sampler_windows_first(&sampler->windows, number);
     const int64_t left = sampler->range.count - first - 1;
     const int64_t there = left < T ? left : T;
     const struct yk_corpus *corpus = sampler->range.corpus;
@@ -71,7 +71,8 @@ yk_status yk_window_sampler_create(const struct yk_corpus_range *range, int64_t 
                        " needs at least %" PRId64 "; use a longer text or a shorter context",
                        range->count, sequence, sequence + 1);
     }
-    const struct yk_windows windows = yk_windows_shuffled(range->count - 1, sequence, seed);
+    const struct yk_sampler_windows windows =
+        yk_sampler_windows_shuffled(range->count - 1, sequence, seed);
     const struct window_sampler values = {
         .base = {.kind = &windows_kind,
                  .epoch_units = windows.count,
@@ -93,7 +94,8 @@ yk_status yk_window_sampler_create_sequential(const struct yk_corpus_range *rang
                        " tokens to evaluate on, but at least 2 are needed; keep more of the text",
                        range->count);
     }
-    const struct yk_windows windows = yk_windows_in_order(range->count - 1, sequence);
+    const struct yk_sampler_windows windows =
+        yk_sampler_windows_sequential(range->count - 1, sequence);
     const struct window_sampler values = {
         .base = {.kind = &windows_kind, .epoch_units = windows.count, .sequence = sequence},
         .range = *range,

@@ -2,12 +2,12 @@
 
 #include "data/permutation.h"
 
-struct yk_windows yk_windows_shuffled(int64_t tokens, int64_t length, uint64_t seed)
+struct yk_sampler_windows yk_sampler_windows_shuffled(int64_t tokens, int64_t length, uint64_t seed)
 {
     const int64_t fitting = (tokens - (length - 1)) / length;
     const int64_t count = fitting > 0 ? fitting : 1;
     const int64_t room = tokens - length * count + 1;
-    return (struct yk_windows){
+    return (struct yk_sampler_windows){
         .count = count,
         .length = length,
         .phases = room < length ? room : length,
@@ -15,9 +15,9 @@ struct yk_windows yk_windows_shuffled(int64_t tokens, int64_t length, uint64_t s
     };
 }
 
-struct yk_windows yk_windows_in_order(int64_t tokens, int64_t length)
+struct yk_sampler_windows yk_sampler_windows_sequential(int64_t tokens, int64_t length)
 {
-    return (struct yk_windows){
+    return (struct yk_sampler_windows){
         .count = (tokens - 1) / length + 1,
         .length = length,
         .phases = 1,
@@ -25,7 +25,7 @@ struct yk_windows yk_windows_in_order(int64_t tokens, int64_t length)
     };
 }
 
-int64_t yk_windows_first(const struct yk_windows *windows, int64_t number)
+int64_t yk_sampler_windows_first(const struct yk_sampler_windows *windows, int64_t number)
 {
     const int64_t window = number % windows->count;
     if (windows->sequential) {

@@ -3,7 +3,7 @@
 #include "export/accelerate.h"
 #include "export/data_parallel.h"
 #include "export/export.h"
-#include "export/words.h"
+#include "export/text.h"
 
 #include <inttypes.h>
 
@@ -40,26 +40,28 @@ static void note_layers(const struct yk_plan *plan, const struct yk_model *model
 {
     struct yk_text several = {0};
     struct yk_text again = {0};
-    if (yk_export_add_layers(&several, plan, model, is_held_by_several) > 0) {
-        yk_export_note(notes,
-                       "%s: several ranks hold these and share the samples; a device_map has one "
-                       "device for each module, that of the rank which takes most samples. Export "
-                       "to fsdp or ddp instead.",
-                       yk_text_chars(&several));
+    if (yk_export_text_add_layers(&several, plan, model, is_held_by_several) > 0) {
+        yk_export_text_note(
+            notes,
+            "%s: several ranks hold these and share the samples; a device_map has one "
+            "device for each module, that of the rank which takes most samples. Export "
+            "to fsdp or ddp instead.",
+            yk_text_chars(&several));
     }
-    if (yk_export_add_layers(&again, plan, model, yk_data_parallel_is_recomputed) > 0) {
-        yk_export_note(notes,
-                       "%s: recomputed in the plan; a device_map cannot say so, "
-                       "gradient_checkpointing_enable() does for all blocks.",
-                       yk_text_chars(&again));
+    if (yk_export_text_add_layers(&again, plan, model, yk_data_parallel_is_recomputed) > 0) {
+        yk_export_text_note(notes,
+                            "%s: recomputed in the plan; a device_map cannot say so, "
+                            "gradient_checkpointing_enable() does for all blocks.",
+                            yk_text_chars(&again));
     }
     notes->failed |= several.failed || again.failed;
     yk_text_free(&several);
     yk_text_free(&again);
     for (int32_t i = 0; i < plan->layer_count; i++) {
         if (cluster->devices[find_device(plan, i)].is_cpu) {
-            yk_export_note(notes, "Layers of a CPU go to \"cpu\", where Accelerate stores them; it "
-                                  "computes them on a GPU.");
+            yk_export_text_note(notes,
+                                "Layers of a CPU go to \"cpu\", where Accelerate stores them; it "
+                                "computes them on a GPU.");
             return;
         }
     }
@@ -76,27 +78,30 @@ static void note_rest(const struct yk_plan *plan, const struct yk_cluster *clust
         limits = limits || plan->ranks[i].limit_bytes < device->memory_bytes;
     }
     if (nodes) {
-        yk_export_note(notes, "The devices are in several nodes; a device_map is for the devices "
-                              "of one process.");
+        yk_export_text_note(notes,
+                            "The devices are in several nodes; a device_map is for the devices "
+                            "of one process.");
     }
     if (limits) {
-        yk_export_note(notes, "Limits of memory are not said; a device_map that is given takes no "
-                              "max_memory.");
+        yk_export_text_note(notes,
+                            "Limits of memory are not said; a device_map that is given takes no "
+                            "max_memory.");
     }
     if (plan->micro_batches > 1) {
-        yk_export_note(notes,
-                       "The %" PRId32 " micro-batches and their order (%s) are not said: devices "
-                       "compute one after the other.",
-                       plan->micro_batches, yk_pipeline_name(plan->pipeline));
+        yk_export_text_note(notes,
+                            "The %" PRId32
+                            " micro-batches and their order (%s) are not said: devices "
+                            "compute one after the other.",
+                            plan->micro_batches, yk_plan_pipeline_name(plan->pipeline));
     }
     if (plan->transfer_count > 0) {
-        yk_export_note(notes, "The plan's order of transfers is not said.");
+        yk_export_text_note(notes, "The plan's order of transfers is not said.");
     }
     if (plan->clip) {
-        yk_export_note(notes, "Clipping is not said; it belongs to the training loop.");
+        yk_export_text_note(notes, "Clipping is not said; it belongs to the training loop.");
     }
-    yk_export_note(notes, "Load the model with dtype %s.",
-                   yk_precision_name(plan->workload.precision));
+    yk_export_text_note(notes, "Load the model with dtype %s.",
+                        yk_precision_name(plan->workload.precision));
     yk_data_parallel_note_adapters(plan, notes);
 }
 

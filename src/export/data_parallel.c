@@ -1,6 +1,6 @@
 #include "export/data_parallel.h"
 
-#include "export/words.h"
+#include "export/text.h"
 
 #include <inttypes.h>
 
@@ -39,17 +39,18 @@ void yk_data_parallel_note_ranks(const struct yk_plan *plan, const struct yk_clu
 {
     for (int32_t i = 0; i < plan->rank_count; i++) {
         if (!is_member(group, i)) {
-            yk_export_note(notes, "%s holds no layer, and is left out.",
-                           cluster->devices[plan->ranks[i].device].name);
+            yk_export_text_note(notes, "%s holds no layer, and is left out.",
+                                cluster->devices[plan->ranks[i].device].name);
         }
     }
     for (int32_t i = 0; i < group->member_count; i++) {
         const struct yk_plan_member *member = &group->members[i];
         if (member->share == 0) {
-            yk_export_note(notes,
-                           "Rank %" PRId32 " (%s) takes no samples. It must compute all the same "
-                           "to take part in communication: it repeats one sample, with weight 0.",
-                           i, yk_data_parallel_device(plan, cluster, member));
+            yk_export_text_note(
+                notes,
+                "Rank %" PRId32 " (%s) takes no samples. It must compute all the same "
+                "to take part in communication: it repeats one sample, with weight 0.",
+                i, yk_data_parallel_device(plan, cluster, member));
         }
     }
 }
@@ -83,21 +84,22 @@ void yk_data_parallel_note_parts(const struct yk_plan *plan, const struct yk_pla
         sharded = sharded || yk_data_parallel_is_sharded(plan, i);
     }
     if (sharded && most - least > 1e-9) {
-        yk_export_note(notes,
-                       "Parts are unequal in the plan, from %.4g to %.4g of the sharded state; %s "
-                       "divides it evenly, so that ranks with small parts need more memory.",
-                       least, most, tool);
+        yk_export_text_note(
+            notes,
+            "Parts are unequal in the plan, from %.4g to %.4g of the sharded state; %s "
+            "divides it evenly, so that ranks with small parts need more memory.",
+            least, most, tool);
     }
 }
 
 void yk_data_parallel_note_adapters(const struct yk_plan *plan, struct yk_text *notes)
 {
     if (plan->workload.lora_rank > 0) {
-        yk_export_note(notes,
-                       "Adapters of rank %" PRId64 " on all linears are planned%s: put them into "
-                       "the model first; names of modules are those without adapters.",
-                       plan->workload.lora_rank,
-                       plan->workload.nf4 ? ", with the frozen linears in NF4" : "");
+        yk_export_text_note(
+            notes,
+            "Adapters of rank %" PRId64 " on all linears are planned%s: put them into "
+            "the model first; names of modules are those without adapters.",
+            plan->workload.lora_rank, plan->workload.nf4 ? ", with the frozen linears in NF4" : "");
     }
 }
 

@@ -3,7 +3,7 @@
 #include "export/data_parallel.h"
 #include "export/export.h"
 #include "export/python.h"
-#include "export/words.h"
+#include "export/text.h"
 
 #include <inttypes.h>
 
@@ -79,25 +79,29 @@ static void add_notes(const struct yk_plan *plan, const struct yk_model *model,
 {
     struct yk_text layers = {0};
     yk_data_parallel_note_ranks(plan, cluster, group, notes);
-    if (yk_export_add_layers(&layers, plan, model, yk_data_parallel_is_sharded) > 0) {
-        yk_export_note(notes,
-                       "%s: planned in parts, but DDP keeps every layer whole on every rank, 16 "
-                       "bytes a parameter; the plan's memory does not hold. Export to fsdp "
-                       "instead.",
-                       yk_text_chars(&layers));
+    if (yk_export_text_add_layers(&layers, plan, model, yk_data_parallel_is_sharded) > 0) {
+        yk_export_text_note(
+            notes,
+            "%s: planned in parts, but DDP keeps every layer whole on every rank, 16 "
+            "bytes a parameter; the plan's memory does not hold. Export to fsdp "
+            "instead.",
+            yk_text_chars(&layers));
     }
     notes->failed |= layers.failed;
     yk_text_free(&layers);
     if (yk_python_type(plan->workload.precision)) {
-        yk_export_note(notes, "Parameters and gradients stay fp32 under autocast, 4 bytes a "
-                              "parameter where 2 are planned; with NCCL gradients travel in 16 "
-                              "bit.");
+        yk_export_text_note(notes,
+                            "Parameters and gradients stay fp32 under autocast, 4 bytes a "
+                            "parameter where 2 are planned; with NCCL gradients travel in 16 "
+                            "bit.");
     }
-    yk_export_note(notes, "DDP closes its first bucket at 1 MiB, and fills buckets by the order in "
-                          "which gradients were ready in the first step.");
+    yk_export_text_note(notes,
+                        "DDP closes its first bucket at 1 MiB, and fills buckets by the order in "
+                        "which gradients were ready in the first step.");
     if (plan->transfer_count > 0) {
-        yk_export_note(notes, "The plan's order of transfers is not said: DDP reduces a bucket as "
-                              "soon as it is full.");
+        yk_export_text_note(notes,
+                            "The plan's order of transfers is not said: DDP reduces a bucket as "
+                            "soon as it is full.");
     }
     yk_data_parallel_note_adapters(plan, notes);
     yk_python_note_step(plan, notes);
@@ -110,7 +114,7 @@ static yk_status write_ddp(const struct yk_plan *plan, const struct yk_model *mo
     const struct yk_plan_group *group = NULL;
     YK_TRY(yk_data_parallel_group(plan, "ddp", &group));
     add_notes(plan, model, cluster, group, notes);
-    yk_export_add_header(out, plan, notes);
+    yk_export_text_add_header(out, plan, notes);
     yk_text_add(out, "#\n# Use: apply(model), then an optimizer, a DataLoader with Shares, and "
                      "step().\n");
     yk_text_add(out, imports);

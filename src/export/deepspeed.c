@@ -3,7 +3,7 @@
 #include "base/units.h"
 #include "export/data_parallel.h"
 #include "export/export.h"
-#include "export/words.h"
+#include "export/text.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -113,18 +113,20 @@ static void note_batch(const struct yk_plan *plan, const struct yk_plan_group *g
         for (int32_t i = 0; i < group->member_count; i++) {
             yk_text_addf(&shares, "%s%" PRId64, i > 0 ? ", " : "", group->members[i].share);
         }
-        yk_export_note(notes,
-                       "Shares are unequal in the plan (%s); DeepSpeed gives every rank as many "
-                       "samples, and the slowest rank decides.",
-                       yk_text_chars(&shares));
+        yk_export_text_note(
+            notes,
+            "Shares are unequal in the plan (%s); DeepSpeed gives every rank as many "
+            "samples, and the slowest rank decides.",
+            yk_text_chars(&shares));
         notes->failed |= shares.failed;
         yk_text_free(&shares);
     }
     if (batch != plan->workload.batch) {
-        yk_export_note(notes,
-                       "The batch of %" PRId64 " does not divide by %" PRId32 " ranks and %" PRId32
-                       " micro-batches; train_batch_size is %" PRId64 " instead.",
-                       plan->workload.batch, group->member_count, plan->micro_batches, batch);
+        yk_export_text_note(notes,
+                            "The batch of %" PRId64 " does not divide by %" PRId32
+                            " ranks and %" PRId32 " micro-batches; train_batch_size is %" PRId64
+                            " instead.",
+                            plan->workload.batch, group->member_count, plan->micro_batches, batch);
     }
 }
 
@@ -137,29 +139,32 @@ static void note_strategies(const struct yk_plan *plan, const struct counts *cou
     for (int i = 0; i < YK_STRATEGY_COUNT; i++) {
         if (counts->of[i] > 0) {
             yk_text_addf(&planned, "%s%" PRId32 " %s", kinds > 0 ? ", " : "", counts->of[i],
-                         yk_strategy_name((enum yk_strategy)i));
+                         yk_plan_strategy_name((enum yk_strategy)i));
             kinds++;
         }
     }
     if (kinds > 1) {
-        yk_export_note(notes,
-                       "Layers differ in the plan (%s); DeepSpeed has one stage for all, %d here.",
-                       yk_text_chars(&planned), stage);
+        yk_export_text_note(
+            notes, "Layers differ in the plan (%s); DeepSpeed has one stage for all, %d here.",
+            yk_text_chars(&planned), stage);
     }
     notes->failed |= planned.failed;
     yk_text_free(&planned);
     if (counts->of[YK_KEPT] > 0) {
-        yk_export_note(notes, "Kept layers are asked for by stage3_max_reuse_distance, which "
-                              "reaches those at the end of the model that no fully-sharded layer "
-                              "follows; any others are gathered again.");
+        yk_export_text_note(notes,
+                            "Kept layers are asked for by stage3_max_reuse_distance, which "
+                            "reaches those at the end of the model that no fully-sharded layer "
+                            "follows; any others are gathered again.");
     }
     if (stage == 0) {
-        yk_export_note(notes, "Stage 0 takes its bucket from the engine, not from this file: the "
-                              "planned buckets are not said.");
+        yk_export_text_note(notes,
+                            "Stage 0 takes its bucket from the engine, not from this file: the "
+                            "planned buckets are not said.");
     }
     if (plan->transfer_count > 0) {
-        yk_export_note(notes, "The plan's order of transfers is not said: stage 3 gathers ahead by "
-                              "stage3_prefetch_bucket_size, in the order it has traced.");
+        yk_export_text_note(notes,
+                            "The plan's order of transfers is not said: stage 3 gathers ahead by "
+                            "stage3_prefetch_bucket_size, in the order it has traced.");
     }
 }
 
@@ -168,12 +173,12 @@ static void note_rest(const struct yk_plan *plan, const struct yk_model *model,
 {
     struct yk_text layers = {0};
     bool limits = false;
-    if (yk_export_add_layers(&layers, plan, model, yk_data_parallel_is_recomputed) > 0) {
-        yk_export_note(notes,
-                       "%s: recomputed in the plan; that is said in the model "
-                       "(gradient_checkpointing_enable() does it for all blocks), not in this "
-                       "file.",
-                       yk_text_chars(&layers));
+    if (yk_export_text_add_layers(&layers, plan, model, yk_data_parallel_is_recomputed) > 0) {
+        yk_export_text_note(notes,
+                            "%s: recomputed in the plan; that is said in the model "
+                            "(gradient_checkpointing_enable() does it for all blocks), not in this "
+                            "file.",
+                            yk_text_chars(&layers));
     }
     notes->failed |= layers.failed;
     yk_text_free(&layers);
@@ -181,20 +186,21 @@ static void note_rest(const struct yk_plan *plan, const struct yk_model *model,
         limits = limits || plan->ranks[i].limit_bytes > 0;
     }
     if (limits) {
-        yk_export_note(notes, "Limits of memory are not said.");
+        yk_export_text_note(notes, "Limits of memory are not said.");
     }
     if (plan->micro_batches > 1) {
-        yk_export_note(notes,
-                       "DeepSpeed decides by its stage when gradients are reduced; the "
-                       "plan's no_sync (%s) is not said.",
-                       plan->no_sync ? "true" : "false");
+        yk_export_text_note(notes,
+                            "DeepSpeed decides by its stage when gradients are reduced; the "
+                            "plan's no_sync (%s) is not said.",
+                            plan->no_sync ? "true" : "false");
     }
     if (plan->clip) {
-        yk_export_note(notes, "The plan says that gradients are clipped, but not at which norm: "
-                              "gradient_clipping is 1.0 until you change it.");
+        yk_export_text_note(notes,
+                            "The plan says that gradients are clipped, but not at which norm: "
+                            "gradient_clipping is 1.0 until you change it.");
     }
     if (plan->workload.precision == YK_PRECISION_TF32) {
-        yk_export_note(notes, "tf32 is not said: set torch.backends.cuda.matmul.allow_tf32.");
+        yk_export_text_note(notes, "tf32 is not said: set torch.backends.cuda.matmul.allow_tf32.");
     }
 }
 
@@ -226,10 +232,10 @@ static yk_status write_deepspeed(const struct yk_plan *plan, const struct yk_mod
     yk_data_parallel_note_parts(plan, group, "DeepSpeed", notes);
     for (int32_t i = 0; i < group->member_count; i++) {
         if (group->members[i].share == 0) {
-            yk_export_note(notes,
-                           "Rank %" PRId32 " (%s) takes no samples in the plan, but as many "
-                           "as the others here.",
-                           i, yk_data_parallel_device(plan, cluster, &group->members[i]));
+            yk_export_text_note(notes,
+                                "Rank %" PRId32 " (%s) takes no samples in the plan, but as many "
+                                "as the others here.",
+                                i, yk_data_parallel_device(plan, cluster, &group->members[i]));
         }
     }
     note_rest(plan, model, notes);

@@ -14,7 +14,7 @@ const struct yk_exporter *const yk_exporters[] = {
 };
 const size_t yk_exporter_count = sizeof yk_exporters / sizeof yk_exporters[0];
 
-yk_status yk_exporter_find(const char *name, const struct yk_exporter **out)
+yk_status yk_export_find(const char *name, const struct yk_exporter **out)
 {
     const char *names[MOST_EXPORTERS];
     struct yk_text all = {0};

@@ -40,6 +40,6 @@ extern const struct yk_exporter *const yk_exporters[];
 extern const size_t yk_exporter_count;
 
 /* The exporter of that name; one that is none fails, offering the nearest. */
-yk_status yk_exporter_find(const char *name, const struct yk_exporter **out) YK_MUST_USE;
+yk_status yk_export_find(const char *name, const struct yk_exporter **out) YK_MUST_USE;
 
 #endif

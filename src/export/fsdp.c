@@ -4,7 +4,7 @@
 #include "export/export.h"
 #include "export/fsdp_prefetch.h"
 #include "export/python.h"
-#include "export/words.h"
+#include "export/text.h"
 
 #include "base/units.h"
 
@@ -129,7 +129,7 @@ static void add_layer(struct yk_text *out, const struct yk_plan *plan, const str
     yk_text_addf(out,
                  ", \"strategy\": \"%s\", \"replicated\": %s, \"reshard_after_forward\": %s, "
                  "\"in_root\": %s, \"recompute\": %s, \"forward_prefetch\": ",
-                 yk_strategy_name(strategy), yk_python_truth(strategy == YK_REPLICATED),
+                 yk_plan_strategy_name(strategy), yk_python_truth(strategy == YK_REPLICATED),
                  yk_python_truth(strategy == YK_FULLY_SHARDED && !prefetch->in_root[number]),
                  yk_python_truth(prefetch->in_root[number]),
                  yk_python_truth(plan->layers[number].recompute));
@@ -150,8 +150,8 @@ static void note_layers(const struct yk_plan *plan, const struct yk_model *model
                         const char *sentence, struct yk_text *notes)
 {
     struct yk_text layers = {0};
-    if (yk_export_add_layers(&layers, plan, model, is_one) > 0) {
-        yk_export_note(notes, "%s: %s", yk_text_chars(&layers), sentence);
+    if (yk_export_text_add_layers(&layers, plan, model, is_one) > 0) {
+        yk_export_text_note(notes, "%s: %s", yk_text_chars(&layers), sentence);
     }
     notes->failed |= layers.failed;
     yk_text_free(&layers);
@@ -175,10 +175,11 @@ static void add_notes(const struct yk_plan *plan, const struct yk_model *model,
                     "parameter more than planned.",
                     notes);
     }
-    yk_export_note(notes,
-                   "FSDP gathers and scatters a layer as one message, and reduces each replicated "
-                   "layer by itself: blocks of %s and buckets are not cut or fused.",
-                   block);
+    yk_export_text_note(
+        notes,
+        "FSDP gathers and scatters a layer as one message, and reduces each replicated "
+        "layer by itself: blocks of %s and buckets are not cut or fused.",
+        block);
     yk_data_parallel_note_adapters(plan, notes);
     yk_python_note_step(plan, notes);
 }
@@ -198,7 +199,7 @@ static yk_status write_file(const struct yk_plan *plan, const struct yk_model *m
     YK_TRY(yk_data_parallel_group(plan, "fsdp", &group));
     add_notes(plan, model, cluster, group, notes);
     YK_TRY(yk_fsdp_prefetch_find(plan, model, arena, notes, &prefetch));
-    yk_export_add_header(out, plan, notes);
+    yk_export_text_add_header(out, plan, notes);
     yk_text_add(out, "#\n# Use: apply(model), then an optimizer, a DataLoader with Shares, and "
                      "step().\n");
     yk_text_add(out, imports);

@@ -1,7 +1,7 @@
 #include "export/fsdp_prefetch.h"
 
 #include "export/data_parallel.h"
-#include "export/words.h"
+#include "export/text.h"
 
 #include <inttypes.h>
 
@@ -128,7 +128,7 @@ static void take_order(struct finding *finding)
     for (int32_t begin = 1; begin >= 0; begin--) {
         for (int32_t i = 0; i < plan->transfer_count; i++) {
             const struct yk_plan_transfer *transfer = &plan->transfers[i];
-            if (transfer->kind == YK_TRANSFER_GATHER &&
+            if (transfer->kind == YK_TRANSFER_ALL_GATHER &&
                 (transfer->slot >= 2 * plan->layer_count - transfer->layer) == (begin == 1)) {
                 take_gather(finding, transfer);
             }
@@ -138,27 +138,29 @@ static void take_order(struct finding *finding)
         const struct yk_plan_transfer *transfer = &plan->transfers[i];
         const int32_t after =
             (transfer->slot - (2 * plan->layer_count - transfer->layer) + slots) % slots;
-        finding->late += transfer->kind != YK_TRANSFER_GATHER && after > 1 ? 1 : 0;
+        finding->late += transfer->kind != YK_TRANSFER_ALL_GATHER && after > 1 ? 1 : 0;
     }
 }
 
 static void note(const struct finding *finding, struct yk_text *notes)
 {
     if (finding->early > 0) {
-        yk_export_note(notes,
-                       "%" PRId32 " gathers are planned before the pass that they are for has "
-                       "begun; they start with its first layer.",
-                       finding->early);
+        yk_export_text_note(notes,
+                            "%" PRId32 " gathers are planned before the pass that they are for has "
+                            "begun; they start with its first layer.",
+                            finding->early);
     }
     if (finding->late > 0) {
-        yk_export_note(notes,
-                       "%" PRId32 " scatters and reductions are put off in the plan; FSDP starts "
-                       "each as soon as its gradient is there.",
-                       finding->late);
+        yk_export_text_note(notes,
+                            "%" PRId32
+                            " scatters and reductions are put off in the plan; FSDP starts "
+                            "each as soon as its gradient is there.",
+                            finding->late);
     }
     if (finding->plan->transfer_count > 0) {
-        yk_export_note(notes, "The order of gathers is kept layer by layer: FSDP gathers a layer "
-                              "whole, with the first of its blocks that is planned.");
+        yk_export_text_note(notes,
+                            "The order of gathers is kept layer by layer: FSDP gathers a layer "
+                            "whole, with the first of its blocks that is planned.");
     }
 }
 

@@ -1,7 +1,7 @@
 #include "export/launch.h"
 
 #include "export/data_parallel.h"
-#include "export/words.h"
+#include "export/text.h"
 
 static bool has_one_group(const struct yk_plan *plan)
 {
@@ -62,10 +62,11 @@ yk_status yk_launch_make(const struct yk_plan *plan, const struct yk_cluster *cl
 
 void yk_launch_note(const struct yk_launch *launch, struct yk_text *notes)
 {
-    yk_export_note(notes, "This starts processes and says nothing of what they do: shares, "
-                          "strategies and limits are in the file for fsdp or ddp.");
+    yk_export_text_note(notes, "This starts processes and says nothing of what they do: shares, "
+                               "strategies and limits are in the file for fsdp or ddp.");
     if (launch->has_parts) {
-        yk_export_note(notes, "Parts of devices need MPS, which must be started before; which GPU "
-                              "a part is of is not known here, so check CUDA_VISIBLE_DEVICES.");
+        yk_export_text_note(notes,
+                            "Parts of devices need MPS, which must be started before; which GPU "
+                            "a part is of is not known here, so check CUDA_VISIBLE_DEVICES.");
     }
 }

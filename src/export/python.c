@@ -1,7 +1,7 @@
 #include "export/python.h"
 
 #include "export/data_parallel.h"
-#include "export/words.h"
+#include "export/text.h"
 
 #include <inttypes.h>
 
@@ -45,7 +45,7 @@ void yk_python_add_numbers(struct yk_text *out, const struct yk_plan *plan,
     for (int32_t i = 0; i < group->member_count; i++) {
         const struct yk_plan_member *member = &group->members[i];
         yk_text_addf(out, "    %.0f,  # ", plan->ranks[member->rank].limit_bytes);
-        yk_export_add_clean(out, yk_data_parallel_device(plan, cluster, member));
+        yk_export_text_add_clean(out, yk_data_parallel_device(plan, cluster, member));
         yk_text_add(out, "\n");
     }
     yk_text_add(out, "]\n");
@@ -172,17 +172,19 @@ void yk_python_add_step(struct yk_text *out, const char *first, const char *pass
 void yk_python_note_step(const struct yk_plan *plan, struct yk_text *notes)
 {
     if (plan->clip) {
-        yk_export_note(notes, "The plan says that gradients are clipped, but not at which norm: "
-                              "CLIP_NORM is 1.0 until you change it.");
+        yk_export_text_note(notes,
+                            "The plan says that gradients are clipped, but not at which norm: "
+                            "CLIP_NORM is 1.0 until you change it.");
     }
     if (plan->workload.precision == YK_PRECISION_FP16) {
-        yk_export_note(notes, "fp16 needs a loss scaler: give step() a torch.amp.GradScaler.");
+        yk_export_text_note(notes, "fp16 needs a loss scaler: give step() a torch.amp.GradScaler.");
     }
     if (plan->workload.target_sequence > 0) {
-        yk_export_note(notes,
-                       "Targets have %" PRId64 " tokens: cut them to that when they are loaded.",
-                       plan->workload.target_sequence);
+        yk_export_text_note(
+            notes, "Targets have %" PRId64 " tokens: cut them to that when they are loaded.",
+            plan->workload.target_sequence);
     }
-    yk_export_note(notes, "Samples are taken to bear loss on equally many tokens; give step() a "
-                          "count_tokens where they do not.");
+    yk_export_text_note(notes,
+                        "Samples are taken to bear loss on equally many tokens; give step() a "
+                        "count_tokens where they do not.");
 }

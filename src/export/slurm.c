@@ -5,7 +5,7 @@
  */
 #include "export/export.h"
 #include "export/launch.h"
-#include "export/words.h"
+#include "export/text.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -229,18 +229,20 @@ static void add_notes(const struct yk_launch *launch, struct yk_text *notes)
 {
     const bool gpus = has_gpus(launch);
     if (gpus) {
-        yk_export_note(notes, "Types of GPUs after --gres are the plan's names; yours may differ "
-                              "(scontrol show node).");
+        yk_export_text_note(notes,
+                            "Types of GPUs after --gres are the plan's names; yours may differ "
+                            "(scontrol show node).");
     }
-    yk_export_note(notes, "Time, account and partition are yours to add.");
+    yk_export_text_note(notes, "Time, account and partition are yours to add.");
     if (has_mixed_node(launch)) {
-        yk_export_note(notes, "A node has devices of several types: Slurm does not promise that "
-                              "LOCAL_RANK 0 is the first that is asked for. Hold nvidia-smi "
-                              "against the devices of the plan.");
+        yk_export_text_note(notes,
+                            "A node has devices of several types: Slurm does not promise that "
+                            "LOCAL_RANK 0 is the first that is asked for. Hold nvidia-smi "
+                            "against the devices of the plan.");
     }
     if (launch->has_cpus && gpus) {
-        yk_export_note(notes, "CPUs are asked for as a component of their own, which may be "
-                              "another node than the plan's.");
+        yk_export_text_note(notes, "CPUs are asked for as a component of their own, which may be "
+                                   "another node than the plan's.");
     }
     yk_launch_note(launch, notes);
 }
@@ -264,7 +266,7 @@ static yk_status write_script(const struct yk_plan *plan, const struct yk_launch
     /* A minute before the time is up: enough to save. What is printed after a restart is added. */
     yk_text_add(out, "#SBATCH --requeue --open-mode=append --signal=TERM@60\n");
     add_components(out, components);
-    yk_export_add_header(out, plan, notes);
+    yk_export_text_add_header(out, plan, notes);
     yk_text_add(out, "#\n# Use: sbatch job.sh --plan plan.json --data …   trains with yoke; RUN is "
                      "its folder\n"
                      "#      sbatch job.sh train.py …                  starts a PyTorch script\n"

@@ -5,7 +5,7 @@
  */
 #include "export/export.h"
 #include "export/launch.h"
-#include "export/words.h"
+#include "export/text.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -43,7 +43,7 @@ static void add_device_names(struct yk_text *out, const struct yk_launch *launch
     for (int32_t i = 0; i < launch->rank_count; i++) {
         if (launch->ranks[i].node == node) {
             yk_text_add(out, first ? "" : ", ");
-            yk_export_add_clean(out, launch->ranks[i].device->name);
+            yk_export_text_add_clean(out, launch->ranks[i].device->name);
             first = false;
         }
     }
@@ -82,7 +82,7 @@ static void add_rank(struct yk_text *out, const struct yk_launch *launch, int32_
         }
     }
     yk_text_add(out, " python3 \"$@\" & # ");
-    yk_export_add_clean(out, at->device->name);
+    yk_export_text_add_clean(out, at->device->name);
     yk_text_add(out, "\n    ranks=\"$ranks $!\"\n");
 }
 
@@ -130,13 +130,13 @@ static yk_status write_script(const struct yk_plan *plan, const struct yk_cluste
     YK_TRY(yk_launch_make(plan, cluster, arena, &launch));
     const bool even = is_even(&launch);
     if (!even) {
-        yk_export_note(notes,
-                       "torchrun starts equally many GPUs on every node, in order, which is not "
-                       "this plan; each rank is started by itself, without torchrun's restarts.");
+        yk_export_text_note(
+            notes, "torchrun starts equally many GPUs on every node, in order, which is not "
+                   "this plan; each rank is started by itself, without torchrun's restarts.");
     }
     yk_launch_note(&launch, notes);
     yk_text_add(out, "#!/bin/sh\n");
-    yk_export_add_header(out, plan, notes);
+    yk_export_text_add_header(out, plan, notes);
     add_start(out, &launch);
     add_nodes(out, &launch, even);
     YK_TRY(yk_text_status(notes));

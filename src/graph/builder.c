@@ -1,6 +1,6 @@
 #include "graph/builder.h"
 
-#include "base/grow.h"
+#include "base/array.h"
 #include "graph/builder_record.h"
 
 #include <stdlib.h>
@@ -85,8 +85,8 @@ yk_status yk_graph_builder_add_device(struct yk_graph_builder *builder, const ch
     }
     int32_t device = 0;
     YK_TRY(add_name(builder->device_names, "device", name, &device));
-    YK_TRY(yk_grow((void **)&builder->devices, &builder->device_capacity, device,
-                   sizeof *builder->devices));
+    YK_TRY(yk_array_grow((void **)&builder->devices, &builder->device_capacity, device,
+                         sizeof *builder->devices));
     builder->devices[device] = (struct device_record){.memory_bytes = memory_bytes};
     return YK_OK;
 }
@@ -120,10 +120,10 @@ yk_status yk_graph_builder_add_task(struct yk_graph_builder *builder, const char
     }
     int32_t task = 0;
     YK_TRY(add_name(builder->task_names, "task", name, &task));
-    YK_TRY(
-        yk_grow((void **)&builder->tasks, &builder->task_capacity, task, sizeof *builder->tasks));
-    YK_TRY(yk_grow((void **)&builder->costs, &builder->cost_capacity, task,
-                   sizeof *builder->costs * (size_t)device_count));
+    YK_TRY(yk_array_grow((void **)&builder->tasks, &builder->task_capacity, task,
+                         sizeof *builder->tasks));
+    YK_TRY(yk_array_grow((void **)&builder->costs, &builder->cost_capacity, task,
+                         sizeof *builder->costs * (size_t)device_count));
     builder->tasks[task] = (struct task_record){.group = YK_GRAPH_NO_GROUP};
     for (int32_t p = 0; p < device_count; p++) {
         builder->costs[(int64_t)task * device_count + p] = costs[p];
@@ -154,7 +154,7 @@ static yk_status number_of(struct yk_names *names, const char *name, void **reco
 {
     YK_TRY(yk_names_add(names, name, added, out));
     if (*added) {
-        YK_TRY(yk_grow(records, capacity, *out, size));
+        YK_TRY(yk_array_grow(records, capacity, *out, size));
         memset((char *)*records + (size_t)*out * size, 0, size);
     }
     return YK_OK;
@@ -243,8 +243,8 @@ yk_status yk_graph_builder_add_edge(struct yk_graph_builder *builder,
                        "edge \"%s\" -> \"%s\": its bytes must be from 0 to 9 petabytes", edge->from,
                        edge->to);
     }
-    YK_TRY(yk_grow((void **)&builder->edges, &builder->edge_capacity, builder->edge_count,
-                   sizeof *builder->edges));
+    YK_TRY(yk_array_grow((void **)&builder->edges, &builder->edge_capacity, builder->edge_count,
+                         sizeof *builder->edges));
     builder->edges[builder->edge_count++] = record;
     return YK_OK;
 }

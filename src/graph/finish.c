@@ -288,7 +288,7 @@ yk_status yk_graph_builder_finish(struct yk_graph_builder *builder, struct yk_gr
     }
     struct yk_arena *arena = NULL;
     YK_TRY(yk_arena_create(&arena));
-    struct yk_graph *graph = yk_arena_take(arena, 1, sizeof *graph);
+    struct yk_graph *graph = yk_arena_allocate(arena, 1, sizeof *graph);
     if (!graph) {
         yk_arena_destroy(arena);
         return yk_fail_out_of_memory();

@@ -1,6 +1,6 @@
 #include "graph/json_groups.h"
 
-#include "base/grow.h"
+#include "base/array.h"
 #include "base/json_value.h"
 #include "base/names.h"
 #include "base/nearest.h"
@@ -32,8 +32,8 @@ static yk_status add(struct yk_graph_json_groups *groups, const char *name, stru
     int32_t number = 0;
     YK_TRY(yk_names_add(groups->names, name, &added, &number));
     if (added) {
-        YK_TRY(
-            yk_grow((void **)&groups->records, &groups->capacity, number, sizeof *groups->records));
+        YK_TRY(yk_array_grow((void **)&groups->records, &groups->capacity, number,
+                             sizeof *groups->records));
         groups->records[number] = (struct record){.resident = NAN, .listed_at = NOT_LISTED};
     }
     *out = &groups->records[number];
@@ -47,14 +47,14 @@ static yk_status add_listed(struct yk_graph_json_groups *groups, const struct yk
     const char *name = NULL;
     struct record *record = NULL;
     YK_TRY(yk_json_check_object(node, known, sizeof known / sizeof known[0]));
-    YK_TRY(yk_json_name(yk_json_get(node, "name"), "name", &name));
+    YK_TRY(yk_json_read_name(yk_json_get(node, "name"), "name", &name));
     YK_TRY(add(groups, name, &record));
     if (record->listed_at != NOT_LISTED) {
         return yk_fail(YK_ERROR_INPUT, "this group is given twice");
     }
     record->listed_at = (int64_t)place;
     const struct yk_json *resident = yk_json_get(node, "resident");
-    return resident ? yk_json_quantity(resident, "resident", YK_UNIT_BYTES, &record->resident)
+    return resident ? yk_json_read_quantity(resident, "resident", YK_UNIT_BYTES, &record->resident)
                     : YK_OK;
 }
 
@@ -64,8 +64,8 @@ static yk_status learn(struct yk_graph_json_groups *groups, const struct yk_json
     YK_TRY(yk_json_get_list(root, "groups", &listed));
     for (size_t i = 0; i < yk_json_count(listed); i++) {
         const struct yk_json *node = yk_json_at(listed, i);
-        YK_TRY(yk_json_locate(add_listed(groups, node, i), "groups", i,
-                              yk_json_string(yk_json_get(node, "name"))));
+        YK_TRY(yk_json_add_location(add_listed(groups, node, i), "groups", i,
+                                    yk_json_string(yk_json_get(node, "name"))));
     }
     const struct yk_json *tasks = yk_json_get(root, "tasks");
     for (size_t i = 0; i < yk_json_count(tasks); i++) {
@@ -171,7 +171,7 @@ static yk_status fail_unused(const struct yk_graph_json_groups *groups, int32_t 
         nearest ? yk_fail(YK_ERROR_INPUT, "no task is in this group; did you mean \"%s\"?", nearest)
                 : yk_fail(YK_ERROR_INPUT, "no task is in this group");
     free(candidates);
-    return yk_json_locate(status, "groups", (size_t)groups->records[unused].listed_at, name);
+    return yk_json_add_location(status, "groups", (size_t)groups->records[unused].listed_at, name);
 }
 
 yk_status yk_graph_json_groups_finish(const struct yk_graph_json_groups *groups,

@@ -15,8 +15,9 @@ static yk_status parse_rates(const struct yk_json *node, struct link *out)
     if (!bandwidth) {
         return yk_fail(YK_ERROR_INPUT, "\"bandwidth\" is missing");
     }
-    YK_TRY(yk_json_quantity(bandwidth, "bandwidth", YK_UNIT_BYTES_PER_S, &out->bandwidth));
-    return latency ? yk_json_quantity(latency, "latency", YK_UNIT_SECONDS, &out->latency) : YK_OK;
+    YK_TRY(yk_json_read_quantity(bandwidth, "bandwidth", YK_UNIT_BYTES_PER_S, &out->bandwidth));
+    return latency ? yk_json_read_quantity(latency, "latency", YK_UNIT_SECONDS, &out->latency)
+                   : YK_OK;
 }
 
 static yk_status parse_for_all(const struct yk_json *node, struct link *out)
@@ -38,8 +39,8 @@ static yk_status parse_entry(const struct yk_json *node, struct link *out)
     if (yk_json_count(between) != 2) {
         return yk_fail(YK_ERROR_INPUT, "\"between\" must be a list of two devices");
     }
-    YK_TRY(yk_json_name(yk_json_at(between, 0), "between", &out->between[0]));
-    return yk_json_name(yk_json_at(between, 1), "between", &out->between[1]);
+    YK_TRY(yk_json_read_name(yk_json_at(between, 0), "between", &out->between[0]));
+    return yk_json_read_name(yk_json_at(between, 1), "between", &out->between[1]);
 }
 
 static yk_status read_list(const struct yk_json *list, struct yk_graph_builder *builder)
@@ -48,17 +49,17 @@ static yk_status read_list(const struct yk_json *list, struct yk_graph_builder *
     bool has_others = false;
     for (size_t i = 0; i < yk_json_count(list); i++) {
         struct link link = {0};
-        YK_TRY(yk_json_locate(parse_entry(yk_json_at(list, i), &link), "links", i, NULL));
+        YK_TRY(yk_json_add_location(parse_entry(yk_json_at(list, i), &link), "links", i, NULL));
         if (link.between[0]) {
             YK_TRY(yk_graph_builder_set_link(builder, link.between[0], link.between[1],
                                              link.latency, link.bandwidth));
             continue;
         }
         if (has_others) {
-            return yk_json_locate(yk_fail(YK_ERROR_INPUT,
-                                          "a second link without \"between\"; only one can be for "
-                                          "all other pairs"),
-                                  "links", i, NULL);
+            return yk_json_add_location(
+                yk_fail(YK_ERROR_INPUT, "a second link without \"between\"; only one can be for "
+                                        "all other pairs"),
+                "links", i, NULL);
         }
         others = link;
         has_others = true;

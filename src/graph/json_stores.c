@@ -19,7 +19,7 @@ static yk_status add_store(struct reading *reading, const struct yk_json *node)
     int32_t number = 0;
     double bytes = 0;
     YK_TRY(yk_json_check_object(node, known, sizeof known / sizeof known[0]));
-    YK_TRY(yk_json_name(yk_json_get(node, "name"), "name", &name));
+    YK_TRY(yk_json_read_name(yk_json_get(node, "name"), "name", &name));
     YK_TRY(yk_names_add(reading->names, name, &added, &number));
     if (!added) {
         return yk_fail(YK_ERROR_INPUT, "this store is given twice");
@@ -28,7 +28,7 @@ static yk_status add_store(struct reading *reading, const struct yk_json *node)
     if (!value) {
         return yk_fail(YK_ERROR_INPUT, "\"bytes\" is missing");
     }
-    YK_TRY(yk_json_quantity(value, "bytes", YK_UNIT_BYTES, &bytes));
+    YK_TRY(yk_json_read_quantity(value, "bytes", YK_UNIT_BYTES, &bytes));
     return yk_graph_builder_set_store_bytes(reading->builder, name, bytes);
 }
 
@@ -39,7 +39,7 @@ static yk_status use_store(struct reading *reading, const struct yk_json *group)
     if (!node) {
         return YK_OK;
     }
-    YK_TRY(yk_json_name(node, "store", &store));
+    YK_TRY(yk_json_read_name(node, "store", &store));
     const int32_t number = yk_names_find(reading->names, store);
     if (number < 0) {
         const char *nearest = yk_names_nearest(reading->names, store);
@@ -57,18 +57,18 @@ static yk_status read_lists(struct reading *reading, const struct yk_json *store
 {
     for (size_t i = 0; i < yk_json_count(stores); i++) {
         const struct yk_json *node = yk_json_at(stores, i);
-        YK_TRY(yk_json_locate(add_store(reading, node), "stores", i,
-                              yk_json_string(yk_json_get(node, "name"))));
+        YK_TRY(yk_json_add_location(add_store(reading, node), "stores", i,
+                                    yk_json_string(yk_json_get(node, "name"))));
     }
     for (size_t i = 0; i < yk_json_count(groups); i++) {
         const struct yk_json *node = yk_json_at(groups, i);
-        YK_TRY(yk_json_locate(use_store(reading, node), "groups", i,
-                              yk_json_string(yk_json_get(node, "name"))));
+        YK_TRY(yk_json_add_location(use_store(reading, node), "groups", i,
+                                    yk_json_string(yk_json_get(node, "name"))));
     }
     for (size_t i = 0; i < yk_json_count(stores); i++) {
         if (!reading->used[i]) {
-            return yk_json_locate(yk_fail(YK_ERROR_INPUT, "no group uses this store"), "stores", i,
-                                  yk_names_at(reading->names, (int32_t)i));
+            return yk_json_add_location(yk_fail(YK_ERROR_INPUT, "no group uses this store"),
+                                        "stores", i, yk_names_at(reading->names, (int32_t)i));
         }
     }
     return YK_OK;

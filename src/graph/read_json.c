@@ -41,7 +41,7 @@ static yk_status check_root(const struct yk_json *root)
 {
     static const char *const known[] = {"yoke",  "kind",   "name",   "comment", "devices",
                                         "links", "groups", "stores", "tasks",   "edges"};
-    return yk_json_check_form(root, "graph", known, COUNT(known));
+    return yk_json_check_document(root, "graph", known, COUNT(known));
 }
 
 static yk_status parse_device(const struct yk_json *node, const char **name, double *memory)
@@ -49,26 +49,26 @@ static yk_status parse_device(const struct yk_json *node, const char **name, dou
     static const char *const known[] = {"name", "memory"};
     *memory = INFINITY;
     if (!yk_json_is_object(node)) {
-        return yk_json_name(node, "name", name);
+        return yk_json_read_name(node, "name", name);
     }
     YK_TRY(yk_json_check_object(node, known, COUNT(known)));
-    YK_TRY(yk_json_name(yk_json_get(node, "name"), "name", name));
+    YK_TRY(yk_json_read_name(yk_json_get(node, "name"), "name", name));
     const struct yk_json *limit = yk_json_get(node, "memory");
-    return limit ? yk_json_quantity(limit, "memory", YK_UNIT_BYTES, memory) : YK_OK;
+    return limit ? yk_json_read_quantity(limit, "memory", YK_UNIT_BYTES, memory) : YK_OK;
 }
 
 static yk_status read_devices(const struct reading *reading)
 {
     const struct yk_json *list = NULL;
-    YK_TRY(yk_json_need_list(reading->root, "devices", &list));
+    YK_TRY(yk_json_require_list(reading->root, "devices", &list));
     if (yk_json_count(list) == 0) {
         return yk_fail(YK_ERROR_INPUT, "\"devices\" is empty");
     }
     for (size_t i = 0; i < yk_json_count(list); i++) {
         const char *name = NULL;
         double memory = 0;
-        YK_TRY(
-            yk_json_locate(parse_device(yk_json_at(list, i), &name, &memory), "devices", i, name));
+        YK_TRY(yk_json_add_location(parse_device(yk_json_at(list, i), &name, &memory), "devices", i,
+                                    name));
         YK_TRY(yk_graph_builder_add_device(reading->builder, name, memory));
     }
     return YK_OK;
@@ -81,7 +81,7 @@ static yk_status parse_costs(const struct yk_json *node, size_t device_count, do
         return yk_fail(YK_ERROR_INPUT, "\"cost\" is missing");
     }
     if (!yk_json_is_array(node)) {
-        YK_TRY(yk_json_quantity(node, "cost", YK_UNIT_SECONDS, &out[0]));
+        YK_TRY(yk_json_read_quantity(node, "cost", YK_UNIT_SECONDS, &out[0]));
         for (size_t p = 1; p < device_count; p++) {
             out[p] = out[0];
         }
@@ -96,7 +96,7 @@ static yk_status parse_costs(const struct yk_json *node, size_t device_count, do
         if (yk_json_is_null(cost)) {
             out[p] = NAN;
         } else {
-            YK_TRY(yk_json_quantity(cost, "cost", YK_UNIT_SECONDS, &out[p]));
+            YK_TRY(yk_json_read_quantity(cost, "cost", YK_UNIT_SECONDS, &out[p]));
         }
     }
     return YK_OK;
@@ -108,7 +108,7 @@ static yk_status parse_task(const struct reading *reading, const struct yk_json 
     static const char *const known[] = {"name", "cost", "memory", "group", "resident"};
     const size_t device_count = (size_t)yk_graph_builder_device_count(reading->builder);
     YK_TRY(yk_json_check_object(node, known, COUNT(known)));
-    YK_TRY(yk_json_name(yk_json_get(node, "name"), "name", &out->name));
+    YK_TRY(yk_json_read_name(yk_json_get(node, "name"), "name", &out->name));
     YK_TRY(parse_costs(yk_json_get(node, "cost"), device_count, out->costs));
     const struct yk_json *memory = yk_json_get(node, "memory");
     const struct yk_json *group = yk_json_get(node, "group");
@@ -117,13 +117,13 @@ static yk_status parse_task(const struct reading *reading, const struct yk_json 
     out->memory = 0;
     out->group = NULL;
     if (memory) {
-        YK_TRY(yk_json_quantity(memory, "memory", YK_UNIT_BYTES, &out->memory));
+        YK_TRY(yk_json_read_quantity(memory, "memory", YK_UNIT_BYTES, &out->memory));
     }
     if (group) {
-        YK_TRY(yk_json_name(group, "group", &out->group));
+        YK_TRY(yk_json_read_name(group, "group", &out->group));
     }
     if (resident) {
-        YK_TRY(yk_json_quantity(resident, "resident", YK_UNIT_BYTES, &resident_bytes));
+        YK_TRY(yk_json_read_quantity(resident, "resident", YK_UNIT_BYTES, &resident_bytes));
     }
     return yk_graph_json_groups_join(reading->groups, out->name, out->group, resident_bytes,
                                      &out->group);
@@ -133,11 +133,11 @@ static yk_status read_tasks(const struct reading *reading)
 {
     const struct yk_json *list = NULL;
     struct task task = {0};
-    YK_TRY(yk_json_need_list(reading->root, "tasks", &list));
+    YK_TRY(yk_json_require_list(reading->root, "tasks", &list));
     for (size_t i = 0; i < yk_json_count(list); i++) {
         const struct yk_json *node = yk_json_at(list, i);
-        YK_TRY(yk_json_locate(parse_task(reading, node, &task), "tasks", i,
-                              yk_json_string(yk_json_get(node, "name"))));
+        YK_TRY(yk_json_add_location(parse_task(reading, node, &task), "tasks", i,
+                                    yk_json_string(yk_json_get(node, "name"))));
         YK_TRY(yk_graph_builder_add_task(reading->builder, task.name, task.costs));
         YK_TRY(yk_graph_builder_set_memory(reading->builder, task.memory));
         if (task.group) {
@@ -151,18 +151,18 @@ static yk_status parse_edge(const struct yk_json *node, struct yk_graph_edge_spe
 {
     static const char *const known[] = {"from", "to", "cost", "bytes", "passing"};
     YK_TRY(yk_json_check_object(node, known, COUNT(known)));
-    YK_TRY(yk_json_name(yk_json_get(node, "from"), "from", &out->from));
-    YK_TRY(yk_json_name(yk_json_get(node, "to"), "to", &out->to));
+    YK_TRY(yk_json_read_name(yk_json_get(node, "from"), "from", &out->from));
+    YK_TRY(yk_json_read_name(yk_json_get(node, "to"), "to", &out->to));
     const struct yk_json *cost = yk_json_get(node, "cost");
     const struct yk_json *bytes = yk_json_get(node, "bytes");
     if (!cost && !bytes) {
         return yk_fail(YK_ERROR_INPUT, "\"cost\" is missing; give the edge a cost or bytes");
     }
     if (cost) {
-        YK_TRY(yk_json_quantity(cost, "cost", YK_UNIT_SECONDS, &out->cost));
+        YK_TRY(yk_json_read_quantity(cost, "cost", YK_UNIT_SECONDS, &out->cost));
     }
-    YK_TRY(yk_json_flag(node, "passing", &out->passing));
-    return bytes ? yk_json_quantity(bytes, "bytes", YK_UNIT_BYTES, &out->bytes) : YK_OK;
+    YK_TRY(yk_json_get_flag(node, "passing", &out->passing));
+    return bytes ? yk_json_read_quantity(bytes, "bytes", YK_UNIT_BYTES, &out->bytes) : YK_OK;
 }
 
 static yk_status read_edges(const struct reading *reading)
@@ -171,7 +171,7 @@ static yk_status read_edges(const struct reading *reading)
     YK_TRY(yk_json_get_list(reading->root, "edges", &list));
     for (size_t i = 0; i < yk_json_count(list); i++) {
         struct yk_graph_edge_spec edge = {.cost = NAN};
-        YK_TRY(yk_json_locate(parse_edge(yk_json_at(list, i), &edge), "edges", i, NULL));
+        YK_TRY(yk_json_add_location(parse_edge(yk_json_at(list, i), &edge), "edges", i, NULL));
         YK_TRY(yk_graph_builder_add_edge(reading->builder, &edge));
     }
     return YK_OK;

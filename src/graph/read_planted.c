@@ -3,7 +3,7 @@
  * optimum is known to whoever compares; the graph does not hold it.
  */
 #include "graph/reader.h"
-#include "graph/words.h"
+#include "graph/scanner.h"
 
 #include <stdio.h>
 
@@ -15,24 +15,25 @@ struct sizes {
 
 static bool recognises(const struct yk_graph_document *document)
 {
-    return !document->json && yk_graph_words_in_first_line(document->text, document->length) > 1;
+    return !document->json &&
+           yk_graph_scanner_count_first_line(document->text, document->length) > 1;
 }
 
-static yk_status read_header(struct yk_graph_words *words, size_t length, struct sizes *out)
+static yk_status read_header(struct yk_graph_scanner *words, size_t length, struct sizes *out)
 {
     double optimum = 0;
-    (void)yk_graph_words_more(words);
-    YK_TRY(yk_graph_words_integer(words, "the number of tasks", 1, INT32_MAX, &out->tasks));
-    YK_TRY(yk_graph_words_integer(words, "the number of devices", 1, YK_GRAPH_MAX_DEVICES,
-                                  &out->devices));
-    YK_TRY(yk_graph_words_integer(words, "the number of edges", 0, INT32_MAX, &out->edges));
-    YK_TRY(yk_graph_words_number(words, "the planted optimum", &optimum));
-    YK_TRY(yk_graph_words_end_line(words));
+    (void)yk_graph_scanner_has_more(words);
+    YK_TRY(yk_graph_scanner_integer(words, "the number of tasks", 1, INT32_MAX, &out->tasks));
+    YK_TRY(yk_graph_scanner_integer(words, "the number of devices", 1, YK_GRAPH_MAX_DEVICES,
+                                    &out->devices));
+    YK_TRY(yk_graph_scanner_integer(words, "the number of edges", 0, INT32_MAX, &out->edges));
+    YK_TRY(yk_graph_scanner_number(words, "the planted optimum", &optimum));
+    YK_TRY(yk_graph_scanner_end_line(words));
     /* Neither product nor sum overflows: each factor was bounded above. A number takes at least a
      * digit and a separator, but for the last. */
     const int64_t numbers = out->tasks * out->devices + 3 * out->edges;
     if ((uint64_t)numbers > (uint64_t)length / 2 + 1) {
-        return yk_graph_words_locate(
+        return yk_graph_scanner_locate(
             words, yk_fail(YK_ERROR_INPUT,
                            "%lld tasks on %lld devices and %lld edges do not fit in a file this "
                            "short; is it whole?",
@@ -41,45 +42,45 @@ static yk_status read_header(struct yk_graph_words *words, size_t length, struct
     return YK_OK;
 }
 
-static yk_status next_row(struct yk_graph_words *words, const char *what, int64_t row,
+static yk_status next_row(struct yk_graph_scanner *words, const char *what, int64_t row,
                           int64_t count)
 {
-    if (yk_graph_words_more(words)) {
+    if (yk_graph_scanner_has_more(words)) {
         return YK_OK;
     }
-    return yk_graph_words_locate(words,
-                                 yk_fail(YK_ERROR_INPUT, "the file ends after %lld of %lld %s",
-                                         (long long)row, (long long)count, what));
+    return yk_graph_scanner_locate(words,
+                                   yk_fail(YK_ERROR_INPUT, "the file ends after %lld of %lld %s",
+                                           (long long)row, (long long)count, what));
 }
 
-static yk_status read_task(struct yk_graph_words *words, int64_t task, const struct sizes *sizes,
+static yk_status read_task(struct yk_graph_scanner *words, int64_t task, const struct sizes *sizes,
                            struct yk_graph_builder *builder)
 {
     double costs[YK_GRAPH_MAX_DEVICES];
     YK_TRY(next_row(words, "tasks", task, sizes->tasks));
     for (int64_t p = 0; p < sizes->devices; p++) {
-        YK_TRY(yk_graph_words_number(words, "a cost", &costs[p]));
+        YK_TRY(yk_graph_scanner_number(words, "a cost", &costs[p]));
     }
-    YK_TRY(yk_graph_words_end_line(words));
+    YK_TRY(yk_graph_scanner_end_line(words));
     char name[24];
     snprintf(name, sizeof name, "%lld", (long long)task);
-    return yk_graph_words_locate(words, yk_graph_builder_add_task(builder, name, costs));
+    return yk_graph_scanner_locate(words, yk_graph_builder_add_task(builder, name, costs));
 }
 
-static yk_status read_edge(struct yk_graph_words *words, int64_t number, const struct sizes *sizes,
-                           struct yk_graph_builder *builder)
+static yk_status read_edge(struct yk_graph_scanner *words, int64_t number,
+                           const struct sizes *sizes, struct yk_graph_builder *builder)
 {
     int64_t ends[2] = {0, 0};
     char names[2][24];
     struct yk_graph_edge_spec edge = {.from = names[0], .to = names[1]};
     YK_TRY(next_row(words, "edges", number, sizes->edges));
     for (int i = 0; i < 2; i++) {
-        YK_TRY(yk_graph_words_integer(words, "a task", 0, sizes->tasks - 1, &ends[i]));
+        YK_TRY(yk_graph_scanner_integer(words, "a task", 0, sizes->tasks - 1, &ends[i]));
         snprintf(names[i], sizeof names[i], "%lld", (long long)ends[i]);
     }
-    YK_TRY(yk_graph_words_number(words, "a cost", &edge.cost));
-    YK_TRY(yk_graph_words_end_line(words));
-    return yk_graph_words_locate(words, yk_graph_builder_add_edge(builder, &edge));
+    YK_TRY(yk_graph_scanner_number(words, "a cost", &edge.cost));
+    YK_TRY(yk_graph_scanner_end_line(words));
+    return yk_graph_scanner_locate(words, yk_graph_builder_add_edge(builder, &edge));
 }
 
 static yk_status add_devices(const struct sizes *sizes, struct yk_graph_builder *builder)
@@ -98,7 +99,7 @@ static yk_status read_planted(const struct yk_graph_document *document,
 {
     (void)options;
     struct sizes sizes = {0};
-    struct yk_graph_words words = yk_graph_words_start(document->text, document->length);
+    struct yk_graph_scanner words = yk_graph_scanner_start(document->text, document->length);
     YK_TRY(read_header(&words, document->length, &sizes));
     YK_TRY(add_devices(&sizes, builder));
     for (int64_t i = 0; i < sizes.tasks; i++) {
@@ -107,8 +108,8 @@ static yk_status read_planted(const struct yk_graph_document *document,
     for (int64_t i = 0; i < sizes.edges; i++) {
         YK_TRY(read_edge(&words, i, &sizes, builder));
     }
-    if (yk_graph_words_more(&words)) {
-        return yk_graph_words_locate(
+    if (yk_graph_scanner_has_more(&words)) {
+        return yk_graph_scanner_locate(
             &words, yk_fail(YK_ERROR_INPUT, "the file goes on after the last of %lld edges",
                             (long long)sizes.edges));
     }

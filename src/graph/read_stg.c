@@ -4,7 +4,7 @@
  * Some files count the two dummies in n, most do not. Data between tasks takes no time.
  */
 #include "graph/reader.h"
-#include "graph/words.h"
+#include "graph/scanner.h"
 
 #include <stdio.h>
 
@@ -22,7 +22,8 @@ enum step {
 
 static bool recognises(const struct yk_graph_document *document)
 {
-    return !document->json && yk_graph_words_in_first_line(document->text, document->length) == 1;
+    return !document->json &&
+           yk_graph_scanner_count_first_line(document->text, document->length) == 1;
 }
 
 static yk_status add_edge(struct yk_graph_builder *builder, int64_t from, int64_t to)
@@ -40,43 +41,44 @@ static yk_status add_task(const struct yk_graph_read_options *options, int64_t i
     double costs[YK_GRAPH_MAX_DEVICES];
     char name[24];
     snprintf(name, sizeof name, "%lld", (long long)id);
-    yk_graph_reader_spread_cost(options, time, costs);
+    yk_graph_reader_task_costs(options, time, costs);
     return yk_graph_builder_add_task(builder, name, costs);
 }
 
 /* The cursor is in front of the rows; it moves behind them. */
-static yk_status read_rows(struct yk_graph_words *words, struct table *table, enum step step,
+static yk_status read_rows(struct yk_graph_scanner *words, struct table *table, enum step step,
                            const struct yk_graph_read_options *options,
                            struct yk_graph_builder *builder)
 {
-    for (int64_t row = 0; yk_graph_words_more(words); row++) {
+    for (int64_t row = 0; yk_graph_scanner_has_more(words); row++) {
         int64_t id = 0;
         int64_t predecessor_count = 0;
-        YK_TRY(yk_graph_words_integer(words, "the task's number", row, row, &id));
-        YK_TRY(yk_graph_words_number(words, "the task's time", &table->last_time));
+        YK_TRY(yk_graph_scanner_integer(words, "the task's number", row, row, &id));
+        YK_TRY(yk_graph_scanner_number(words, "the task's time", &table->last_time));
         if (row == 0) {
             table->first_time = table->last_time;
         }
         if (step == ADD_TASKS) {
-            YK_TRY(yk_graph_words_locate(words, add_task(options, id, table->last_time, builder)));
+            YK_TRY(
+                yk_graph_scanner_locate(words, add_task(options, id, table->last_time, builder)));
         }
-        YK_TRY(yk_graph_words_integer(words, "the number of predecessors", 0, table->rows,
-                                      &predecessor_count));
+        YK_TRY(yk_graph_scanner_integer(words, "the number of predecessors", 0, table->rows,
+                                        &predecessor_count));
         for (int64_t i = 0; i < predecessor_count; i++) {
             int64_t from = 0;
-            YK_TRY(yk_graph_words_integer(words, "a predecessor", 0, table->rows - 1, &from));
+            YK_TRY(yk_graph_scanner_integer(words, "a predecessor", 0, table->rows - 1, &from));
             if (step == ADD_EDGES) {
                 YK_TRY(add_edge(builder, from, id));
             }
         }
-        YK_TRY(yk_graph_words_end_line(words));
+        YK_TRY(yk_graph_scanner_end_line(words));
     }
     return YK_OK;
 }
 
-static yk_status fail_count(const struct yk_graph_words *end, const struct table *table)
+static yk_status fail_count(const struct yk_graph_scanner *end, const struct table *table)
 {
-    return yk_graph_words_locate(
+    return yk_graph_scanner_locate(
         end,
         yk_fail(YK_ERROR_INPUT,
                 "the file ends with %lld rows, but %lld tasks and two dummies make %lld; is "
@@ -96,18 +98,18 @@ static yk_status read_stg(const struct yk_graph_document *document,
 {
     struct table table = {0};
     YK_TRY(yk_graph_reader_add_devices(options, builder));
-    struct yk_graph_words words = yk_graph_words_start(document->text, document->length);
-    (void)yk_graph_words_more(&words);
-    YK_TRY(yk_graph_words_integer(&words, "the number of tasks", 1, INT32_MAX, &table.stated));
-    YK_TRY(yk_graph_words_end_line(&words));
-    struct yk_graph_words end = words;
-    for (; yk_graph_words_more(&end); table.rows++) {
-        yk_graph_words_skip_line(&end);
+    struct yk_graph_scanner words = yk_graph_scanner_start(document->text, document->length);
+    (void)yk_graph_scanner_has_more(&words);
+    YK_TRY(yk_graph_scanner_integer(&words, "the number of tasks", 1, INT32_MAX, &table.stated));
+    YK_TRY(yk_graph_scanner_end_line(&words));
+    struct yk_graph_scanner end = words;
+    for (; yk_graph_scanner_has_more(&end); table.rows++) {
+        yk_graph_scanner_skip_line(&end);
     }
     if (table.rows != table.stated && table.rows != table.stated + 2) {
         return fail_count(&end, &table);
     }
-    struct yk_graph_words rows = words;
+    struct yk_graph_scanner rows = words;
     YK_TRY(read_rows(&rows, &table, ADD_TASKS, options, builder));
     if (table.rows == table.stated && !counts_dummies(&table)) {
         return fail_count(&end, &table);

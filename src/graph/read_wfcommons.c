@@ -131,7 +131,7 @@ static yk_status read_tasks(struct reading *reading, const struct yk_json *root)
                            "task \"%s\": workflow.execution.tasks has no runtimeInSeconds for it",
                            id);
         }
-        yk_graph_reader_spread_cost(reading->options, reading->run_times_s[run], costs);
+        yk_graph_reader_task_costs(reading->options, reading->run_times_s[run], costs);
         YK_TRY(yk_graph_builder_add_task(reading->builder, id, costs));
         YK_TRY(yk_names_add(reading->input.task_names, id, &added, &number));
     }

@@ -60,8 +60,8 @@ yk_status yk_graph_reader_add_devices(const struct yk_graph_read_options *option
     return YK_OK;
 }
 
-void yk_graph_reader_spread_cost(const struct yk_graph_read_options *options, double work,
-                                 double *out)
+void yk_graph_reader_task_costs(const struct yk_graph_read_options *options, double work,
+                                double *out)
 {
     for (int32_t i = 0; i < options->device_count; i++) {
         out[i] = options->speed_count > 0 ? work / options->speeds[i] : work;

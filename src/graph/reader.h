@@ -45,7 +45,7 @@ yk_status yk_graph_reader_add_devices(const struct yk_graph_read_options *option
                                       struct yk_graph_builder *builder) YK_MUST_USE;
 
 /* The costs of a task that takes `work` at speed 1, one for each of the options' devices. */
-void yk_graph_reader_spread_cost(const struct yk_graph_read_options *options, double work,
-                                 double *out);
+void yk_graph_reader_task_costs(const struct yk_graph_read_options *options, double work,
+                                double *out);
 
 #endif

@@ -30,10 +30,11 @@ enum {
     COLUMN_COUNT = sizeof columns / sizeof *columns
 };
 
-yk_status yk_counters_open(const struct yk_device_choice *device, struct yk_gauge **out)
+yk_status yk_counters_open(const struct yk_device_choice *device, struct yk_counter_recorder **out)
 {
-    const struct yk_meters_options options = {.gpu = device->gpu, .number = device->number};
-    return yk_gauge_open(&options, out);
+    const struct yk_counter_sampler_options options = {.gpu = device->gpu,
+                                                       .number = device->number};
+    return yk_counter_recorder_open(&options, out);
 }
 
 static double whole_seconds(const struct yk_counter_rank *rank)
@@ -54,8 +55,8 @@ static void add_rows(const struct yk_counter_rank *rank, const struct yk_counter
         yk_table_add(table, "%s", row->name);
         yk_table_add(table, all_s > 0 ? "%.1f %%" : "n/a", 100 * row->seconds / all_s);
         for (int c = 0; c < COLUMN_COUNT; c++) {
-            char words[YK_COUNTER_WORDS_SIZE];
-            if (yk_counter_is_known(rank, columns[c].counter)) {
+            char words[YK_COUNTER_TEXT_SIZE];
+            if (yk_counters_file_has(rank, columns[c].counter)) {
                 yk_counter_format(columns[c].counter, row->values[columns[c].counter], words);
                 yk_table_add(table, "%s", words);
             }
@@ -72,7 +73,7 @@ static yk_status add_table(const struct yk_counter_rank *rank, struct yk_text *o
     struct yk_table *table = NULL;
     size_t count = FIRST_COLUMNS;
     for (int c = 0; c < COLUMN_COUNT; c++) {
-        if (yk_counter_is_known(rank, columns[c].counter)) {
+        if (yk_counters_file_has(rank, columns[c].counter)) {
             shown[count++] = (struct yk_table_column){columns[c].title, YK_TABLE_RIGHT};
         }
     }
@@ -99,7 +100,7 @@ yk_status yk_counters_add_text(const struct yk_counter_ranks *ranks, struct yk_t
     }
     if (shown < ranks->count) {
         yk_text_addf(out, "\n%d more rank%s: see counters.json\n", (int)(ranks->count - shown),
-                     yk_wording_plural(ranks->count - shown));
+                     yk_text_plural(ranks->count - shown));
     }
     return yk_text_status(out);
 }

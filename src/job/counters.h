@@ -8,7 +8,7 @@
 #include "base/status.h"
 #include "base/text.h"
 #include "job/device.h"
-#include "measure/gauge.h"
+#include "measure/counters/recorder.h"
 #include "trace/counters_file.h"
 
 #define YK_COUNTERS_HELP                                                                           \
@@ -16,7 +16,7 @@
 
 /* A gauge of the device, before anything computes on it. */
 yk_status yk_counters_open(const struct yk_device_choice *device,
-                           struct yk_gauge **out) YK_MUST_USE;
+                           struct yk_counter_recorder **out) YK_MUST_USE;
 
 /* Of each of the first few ranks a table of phases and kinds, in the columns that are known, and
  * where the numbers are from. */

@@ -4,7 +4,7 @@
 #include "base/number.h"
 #include "cluster/discover.h"
 #include "cluster/mps.h"
-#include "cluster/visible.h"
+#include "cluster/visible_devices.h"
 #include "job/plugin.h"
 
 #include <math.h>
@@ -45,7 +45,7 @@ static yk_status choose_best(struct yk_device_choice *out)
     *out = (struct yk_device_choice){0};
     if (find_plugin(path)) {
         YK_TRY(yk_discover(NULL, &machine));
-        out->gpu = yk_visible_index(machine.gpus, machine.gpu_count, 0) >= 0;
+        out->gpu = yk_visible_devices_index(machine.gpus, machine.gpu_count, 0) >= 0;
         out->automatic = out->gpu;
     }
     return YK_OK;
@@ -86,7 +86,7 @@ yk_status yk_device_count_gpus(int32_t *out)
     struct yk_machine machine;
     YK_TRY(yk_discover(NULL, &machine));
     *out = 0;
-    while (yk_visible_index(machine.gpus, machine.gpu_count, *out) >= 0) {
+    while (yk_visible_devices_index(machine.gpus, machine.gpu_count, *out) >= 0) {
         ++*out;
     }
     return YK_OK;
@@ -99,7 +99,7 @@ static void number_as_the_driver(void)
 }
 
 /* What CUDA shows as its device `number`. */
-static yk_status find_gpu(int32_t number, struct yk_machine *machine, struct yk_visible *out)
+static yk_status find_gpu(int32_t number, struct yk_machine *machine, struct yk_visible_device *out)
 {
     const char *listed = getenv(VISIBLE);
     YK_TRY(yk_discover(NULL, machine));
@@ -107,7 +107,7 @@ static yk_status find_gpu(int32_t number, struct yk_machine *machine, struct yk_
         return yk_fail(YK_ERROR_SYSTEM, "%s",
                        machine->note ? machine->note : "no GPU: the driver finds none");
     }
-    *out = yk_visible_find(listed, machine->gpus, machine->gpu_count, number);
+    *out = yk_visible_devices_find(listed, machine->gpus, machine->gpu_count, number);
     if (out->gpu >= 0) {
         return YK_OK;
     }
@@ -127,7 +127,7 @@ static double find_part(int32_t number, const struct yk_nvml_gpu *gpu, int insta
                         double *memory_bytes)
 {
     const struct yk_nvml_instance *cut = instance >= 0 ? &gpu->instances[instance] : NULL;
-    const struct yk_mps_words words = yk_mps_words();
+    const struct yk_mps_environment words = yk_mps_environment();
     const int whole = cut ? cut->sm_count : gpu->sm_count;
     const double of_gpu = cut && cut->sm_count > 0 && gpu->sm_count > cut->sm_count
                               ? (double)cut->sm_count / gpu->sm_count
@@ -142,11 +142,11 @@ static double find_part(int32_t number, const struct yk_nvml_gpu *gpu, int insta
 yk_status yk_device_describe_gpu(int32_t number, struct yk_arena *arena, const char **out)
 {
     struct yk_machine machine;
-    struct yk_visible seen = {-1, -1};
+    struct yk_visible_device seen = {-1, -1};
     char line[LINE_SIZE];
     YK_TRY(find_gpu(number, &machine, &seen));
     const struct yk_nvml_gpu *gpu = &machine.gpus[seen.gpu];
-    const struct yk_datasheet *sheet = yk_discover_sheet(gpu->name);
+    const struct yk_datasheet *sheet = yk_discover_datasheet(gpu->name);
     if (!sheet) {
         return yk_fail(YK_ERROR_INPUT,
                        "%s has no datasheet in yoke to plan with; describe it with: yoke devices "
@@ -224,7 +224,7 @@ static yk_status open_engine(const struct yk_device_choice *choice,
     struct yk_backend_options filled = *options;
     YK_TRY(find_backend(choice, &out->backend));
     if (choice->gpu) {
-        const struct yk_mps_words words = yk_mps_words();
+        const struct yk_mps_environment words = yk_mps_environment();
         const double allowed = yk_mps_memory_bytes(&words, choice->number, INFINITY);
         filled.number = choice->number;
         filled.memory_bytes = isinf(allowed) ? 0 : (size_t)allowed;
@@ -234,8 +234,8 @@ static yk_status open_engine(const struct yk_device_choice *choice,
     return out->backend->lane_create(out->device, "load", &out->lane);
 }
 
-yk_status yk_engine_open(const struct yk_device_choice *choice,
-                         const struct yk_backend_options *options, struct yk_engine *out)
+yk_status yk_device_open_engine(const struct yk_device_choice *choice,
+                                const struct yk_backend_options *options, struct yk_engine *out)
 {
     const yk_status status = open_engine(choice, options, out);
     return status != YK_OK && choice->automatic
@@ -243,7 +243,7 @@ yk_status yk_engine_open(const struct yk_device_choice *choice,
                : status;
 }
 
-void yk_engine_close(struct yk_engine *engine)
+void yk_device_close_engine(struct yk_engine *engine)
 {
     if (engine->backend) {
         engine->backend->lane_destroy(engine->lane);

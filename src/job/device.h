@@ -9,7 +9,7 @@
 #include "backend/backend.h"
 #include "base/arena.h"
 #include "base/text.h"
-#include "nn/store.h"
+#include "nn/store/store.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -43,9 +43,9 @@ yk_status yk_device_describe(const struct yk_device_choice *choice, struct yk_te
 
 /* `out` starts as {0}. Of the options, the number of a GPU and its file of products are filled in.
  */
-yk_status yk_engine_open(const struct yk_device_choice *choice,
-                         const struct yk_backend_options *options,
-                         struct yk_engine *out) YK_MUST_USE;
-void yk_engine_close(struct yk_engine *engine);
+yk_status yk_device_open_engine(const struct yk_device_choice *choice,
+                                const struct yk_backend_options *options,
+                                struct yk_engine *out) YK_MUST_USE;
+void yk_device_close_engine(struct yk_engine *engine);
 
 #endif

@@ -29,7 +29,7 @@ struct session {
     int signals;   /* a signalfd */
     int asked;     /* how often the ranks were asked to stop */
     int last_sign; /* the signal that asked last */
-    struct yk_mpirun_talk talk;
+    struct yk_mpirun_output talk;
 };
 
 static size_t count_words(const char *const *words)
@@ -187,21 +187,21 @@ static void listen_to(struct session *session)
         if (files[0].revents) {
             const ssize_t got = read(session->errors, bytes, sizeof bytes);
             open = got > 0 || (got < 0 && (errno == EINTR || errno == EAGAIN));
-            yk_mpirun_hear(&session->talk, bytes, got > 0 ? (size_t)got : 0, &heard);
+            yk_mpirun_output_add(&session->talk, bytes, got > 0 ? (size_t)got : 0, &heard);
             pass_on(session->request, &heard);
         }
     }
-    yk_mpirun_hear_end(&session->talk, &heard);
+    yk_mpirun_output_finish(&session->talk, &heard);
     pass_on(session->request, &heard);
     yk_text_free(&heard);
 }
 
-static struct yk_mpirun_end wait_for(const struct session *session)
+static struct yk_mpirun_exit wait_for(const struct session *session)
 {
     int ended = 0;
     while (waitpid(session->process, &ended, 0) < 0 && errno == EINTR) {
     }
-    return (struct yk_mpirun_end){
+    return (struct yk_mpirun_exit){
         .code = WIFEXITED(ended) ? WEXITSTATUS(ended) : 0,
         .signal = WIFSIGNALED(ended) ? WTERMSIG(ended) : 0,
         .stopped = session->asked > 0,
@@ -213,9 +213,9 @@ static yk_status attend(struct session *session, const char **words, const sigse
 {
     YK_TRY(start(session, words, before));
     listen_to(session);
-    const struct yk_mpirun_end end = wait_for(session);
+    const struct yk_mpirun_exit end = wait_for(session);
     (void)close(session->errors);
-    return yk_mpirun_judge(&session->talk, &end);
+    return yk_mpirun_status(&session->talk, &end);
 }
 
 static yk_status launch(const struct yk_launch_request *request, struct yk_arena *arena,
@@ -237,7 +237,7 @@ static yk_status launch(const struct yk_launch_request *request, struct yk_arena
         (void)close(session.signals);
     }
     out->signal = session.asked > 1 ? session.last_sign : 0;
-    yk_mpirun_talk_free(&session.talk);
+    yk_mpirun_output_free(&session.talk);
     (void)sigprocmask(SIG_SETMASK, &before, NULL);
     return status;
 }

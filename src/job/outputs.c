@@ -66,13 +66,13 @@ yk_status yk_outputs_check(const char *const *paths, size_t count, size_t input_
 
 struct yk_text *yk_outputs_add(struct yk_outputs *outputs, const char *path)
 {
-    assert(outputs->count < YK_OUTPUTS_MOST);
-    struct yk_output *file = &outputs->files[outputs->count++];
-    *file = (struct yk_output){.path = path};
+    assert(outputs->count < YK_OUTPUTS_MAX);
+    struct yk_output_file *file = &outputs->files[outputs->count++];
+    *file = (struct yk_output_file){.path = path};
     return &file->text;
 }
 
-struct yk_text *yk_outputs_add_own(struct yk_outputs *outputs, const char *path)
+struct yk_text *yk_outputs_add_nofollow(struct yk_outputs *outputs, const char *path)
 {
     struct yk_text *text = yk_outputs_add(outputs, path);
     outputs->files[outputs->count - 1].own = true;
@@ -91,7 +91,7 @@ yk_status yk_outputs_add_in(struct yk_outputs *outputs, const char *folder, cons
     if (!kept) {
         return yk_fail_out_of_memory();
     }
-    *out = yk_outputs_add_own(outputs, kept);
+    *out = yk_outputs_add_nofollow(outputs, kept);
     return YK_OK;
 }
 
@@ -115,7 +115,7 @@ static void drop_from(struct yk_outputs *outputs, size_t first)
     }
 }
 
-void yk_outputs_made(struct yk_outputs *outputs, yk_status made)
+void yk_outputs_finish(struct yk_outputs *outputs, yk_status made)
 {
     if (made != YK_OK) {
         remember(outputs, made);
@@ -127,16 +127,16 @@ void yk_outputs_made(struct yk_outputs *outputs, yk_status made)
 static void write_each(struct yk_outputs *outputs)
 {
     for (size_t i = 0; i < outputs->count; i++) {
-        const struct yk_output *file = &outputs->files[i];
-        remember(outputs, file->own ? yk_file_write_own(file->path, &file->text)
+        const struct yk_output_file *file = &outputs->files[i];
+        remember(outputs, file->own ? yk_file_write_nofollow(file->path, &file->text)
                                     : yk_file_write(file->path, &file->text));
     }
 }
 
 static void write_together(struct yk_outputs *outputs)
 {
-    const char *paths[YK_OUTPUTS_MOST] = {NULL};
-    const struct yk_text *texts[YK_OUTPUTS_MOST] = {NULL};
+    const char *paths[YK_OUTPUTS_MAX] = {NULL};
+    const struct yk_text *texts[YK_OUTPUTS_MAX] = {NULL};
     for (size_t i = 0; i < outputs->count; i++) {
         paths[i] = outputs->files[i].path;
         texts[i] = &outputs->files[i].text;

@@ -15,10 +15,10 @@
 #include <stddef.h>
 
 enum {
-    YK_OUTPUTS_MOST = 8
+    YK_OUTPUTS_MAX = 8
 };
 
-struct yk_output {
+struct yk_output_file {
     const char *path;
     struct yk_text text;
     bool own; /* under a name of ours: a link there is not followed */
@@ -26,10 +26,10 @@ struct yk_output {
 
 /* Starts as {0}. */
 struct yk_outputs {
-    struct yk_output files[YK_OUTPUTS_MOST];
+    struct yk_output_file files[YK_OUTPUTS_MAX];
     size_t count;
     bool together;     /* of use only together: all are written, or none */
-    size_t made_count; /* of `count`: those that yk_outputs_made() has dealt with */
+    size_t made_count; /* of `count`: those that yk_outputs_finish() has dealt with */
     yk_status status;  /* of the first failure; the sentences of all are joined */
     struct yk_text sentences;
 };
@@ -44,7 +44,7 @@ yk_status yk_outputs_check(const char *const *paths, size_t count, size_t input_
 /* The text to fill for the file at `path`, which the user named; the other is for a name of ours,
  * in a folder or where the user named none. */
 struct yk_text *yk_outputs_add(struct yk_outputs *outputs, const char *path);
-struct yk_text *yk_outputs_add_own(struct yk_outputs *outputs, const char *path);
+struct yk_text *yk_outputs_add_nofollow(struct yk_outputs *outputs, const char *path);
 
 /* The text to fill for the file `name` of `folder`, whose path is kept in the arena. */
 yk_status yk_outputs_add_in(struct yk_outputs *outputs, const char *folder, const char *name,
@@ -52,7 +52,7 @@ yk_status yk_outputs_add_in(struct yk_outputs *outputs, const char *folder, cons
 
 /* Says how the files went that were added since the last call: where they failed they are dropped,
  * and yk_outputs_write() reports it. */
-void yk_outputs_made(struct yk_outputs *outputs, yk_status made);
+void yk_outputs_finish(struct yk_outputs *outputs, yk_status made);
 
 /* Writes all files, whichever of them fail, and frees them; then any failure is returned, the
  * sentences of several joined. */

@@ -23,7 +23,7 @@ static yk_status join(struct yk_arena *arena, const char *folder, const char *re
     return status;
 }
 
-yk_status yk_profile_path_usual(struct yk_arena *arena, const char **out)
+yk_status yk_profile_path_default(struct yk_arena *arena, const char **out)
 {
     const char *data = getenv("XDG_DATA_HOME");
     const char *home = getenv("HOME");
@@ -35,23 +35,23 @@ yk_status yk_profile_path_usual(struct yk_arena *arena, const char **out)
     return home && home[0] ? join(arena, home, ".local/share/yoke/profile.db", out) : YK_OK;
 }
 
-yk_status yk_profile_path_settle(const char *word, struct yk_arena *arena, const char **out)
+yk_status yk_profile_path_resolve(const char *word, struct yk_arena *arena, const char **out)
 {
     *out = word && strcmp(word, "none") != 0 ? word : NULL;
     if (!word) {
-        YK_TRY(yk_profile_path_usual(arena, out));
+        YK_TRY(yk_profile_path_default(arena, out));
         *out = *out && access(*out, R_OK) == 0 ? *out : NULL;
     }
     return YK_OK;
 }
 
-yk_status yk_profile_path_keep(const char *word, struct yk_arena *arena, const char **out)
+yk_status yk_profile_path_resolve_output(const char *word, struct yk_arena *arena, const char **out)
 {
     if (word) {
         *out = yk_arena_copy_text(arena, word, strlen(word));
         return *out ? YK_OK : yk_fail_out_of_memory();
     }
-    YK_TRY(yk_profile_path_usual(arena, out));
+    YK_TRY(yk_profile_path_default(arena, out));
     return *out ? YK_OK
                 : yk_fail(YK_ERROR_USAGE,
                           "there is no home to keep the profile in; name a file by --profile");
@@ -67,7 +67,7 @@ static yk_status make_folder(const char *path)
     yk_text_add_bytes(&folder, path, (size_t)(end - path));
     yk_status status = yk_text_status(&folder);
     if (status == YK_OK) {
-        status = yk_folder_make(yk_text_chars(&folder));
+        status = yk_folder_create(yk_text_chars(&folder));
     }
     yk_text_free(&folder);
     return status;

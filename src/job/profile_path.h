@@ -14,17 +14,17 @@
     "Take times from these measurements, or from none; else from what yoke profile has kept"
 
 /* The usual file, be it there or not; NULL where there is no home. */
-yk_status yk_profile_path_usual(struct yk_arena *arena, const char **out) YK_MUST_USE;
+yk_status yk_profile_path_default(struct yk_arena *arena, const char **out) YK_MUST_USE;
 
 /* The file that the word of --profile means: what it names, nothing for "none", and without a word
  * the usual file, if it is there. NULL: none. */
-yk_status yk_profile_path_settle(const char *word, struct yk_arena *arena,
-                                 const char **out) YK_MUST_USE;
+yk_status yk_profile_path_resolve(const char *word, struct yk_arena *arena,
+                                  const char **out) YK_MUST_USE;
 
 /* The file to keep measurements in: what --profile names, else the usual one. Refuses where there
  * is no home for that. In the arena. */
-yk_status yk_profile_path_keep(const char *word, struct yk_arena *arena,
-                               const char **out) YK_MUST_USE;
+yk_status yk_profile_path_resolve_output(const char *word, struct yk_arena *arena,
+                                         const char **out) YK_MUST_USE;
 
 /* Opens the profile at `path` for adding, where `word` is the word of --profile: makes the folder
  * of the usual one where it is missing, and sets a damaged file aside with a warning. */

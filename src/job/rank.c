@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-yk_status yk_rank_find(const struct yk_rank_place *place, struct yk_launcher *out)
+yk_status yk_rank_find(const struct yk_rank_choice *place, struct yk_launcher *out)
 {
     const bool some = place->rank >= 0 || place->world > 0 || place->master;
     if (!some) {
@@ -24,7 +24,7 @@ yk_status yk_rank_find(const struct yk_rank_place *place, struct yk_launcher *ou
                        "leave --rank, --world and --master out",
                        started.name);
     }
-    return yk_launcher_by_hand(place->rank, place->world, place->master, out);
+    return yk_launcher_manual(place->rank, place->world, place->master, out);
 }
 
 yk_status yk_rank_decide_launch(const struct yk_launcher *launcher, int64_t ranks, bool *out)

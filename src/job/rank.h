@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /* Which rank of how many a process is, where a person says so. */
-struct yk_rank_place {
+struct yk_rank_choice {
     int64_t rank;       /* -1: not given */
     int64_t world;      /* 0: not given */
     const char *master; /* NULL: not given */
@@ -25,7 +25,7 @@ struct yk_rank_place {
 #define YK_RANK_MASTER_HELP "By hand: where rank 0 is, and a free port there, else 29500"
 
 /* Who this process is: as `place` says, else the environment. */
-yk_status yk_rank_find(const struct yk_rank_place *place, struct yk_launcher *out) YK_MUST_USE;
+yk_status yk_rank_find(const struct yk_rank_choice *place, struct yk_launcher *out) YK_MUST_USE;
 
 /* Whether this process is to start `ranks` ranks: it was asked for several and no launcher started
  * it. One that did must have started as many as are asked for; 0 leaves it open. */

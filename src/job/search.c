@@ -2,8 +2,8 @@
 
 #include "base/log.h"
 
-struct yk_scheduler_options yk_search_options(const struct yk_search_request *request,
-                                              const struct yk_job *job)
+struct yk_scheduler_options yk_job_search_options(const struct yk_job_search *request,
+                                                  const struct yk_job *job)
 {
     return (struct yk_scheduler_options){
         .budget_s = request->budget_s,
@@ -15,7 +15,7 @@ struct yk_scheduler_options yk_search_options(const struct yk_search_request *re
     };
 }
 
-void yk_search_note_interruption(const struct yk_job *job)
+void yk_job_note_interruption(const struct yk_job *job)
 {
     if (yk_job_is_stopped(job)) {
         yk_log(YK_LOG_NOTE, "the search was interrupted; this is the best it had");

@@ -36,7 +36,8 @@ static yk_status read_pair(const char *pair, size_t length, int32_t ranks, doubl
     return YK_OK;
 }
 
-yk_status yk_slow_read(const char *word, int32_t ranks, struct yk_arena *arena, double **out)
+yk_status yk_rank_read_slowdowns(const char *word, int32_t ranks, struct yk_arena *arena,
+                                 double **out)
 {
     double *factors = NULL;
     YK_TRY_NEW(arena, factors, ranks);

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 /* How many times as long each of `ranks` computes, 1 where nothing is said; `word` may be NULL. */
-yk_status yk_slow_read(const char *word, int32_t ranks, struct yk_arena *arena,
-                       double **out) YK_MUST_USE;
+yk_status yk_rank_read_slowdowns(const char *word, int32_t ranks, struct yk_arena *arena,
+                                 double **out) YK_MUST_USE;
 
 #endif

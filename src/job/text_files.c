@@ -1,6 +1,6 @@
 #include "job/text_files.h"
 
-#include "base/grow.h"
+#include "base/array.h"
 #include "data/file_list.h"
 #include "data/text_reader.h"
 
@@ -19,7 +19,7 @@ struct collection {
 
 static yk_status add_path(struct collection *to, const char *path, double bytes)
 {
-    YK_TRY(yk_grow((void **)&to->paths, &to->capacity, to->count, sizeof *to->paths));
+    YK_TRY(yk_array_grow((void **)&to->paths, &to->capacity, to->count, sizeof *to->paths));
     to->paths[to->count++] = path;
     to->bytes += bytes;
     return YK_OK;
@@ -72,7 +72,7 @@ yk_status yk_text_files_list(const char *const *paths, int32_t count, struct yk_
     struct collection collection = {0};
     yk_status status = collect(paths, count, arena, &collection);
     if (status == YK_OK) {
-        out->paths = yk_arena_take(arena, (size_t)collection.count, sizeof *out->paths);
+        out->paths = yk_arena_allocate(arena, (size_t)collection.count, sizeof *out->paths);
         status = out->paths ? YK_OK : yk_fail_out_of_memory();
     }
     if (status == YK_OK) {
@@ -89,7 +89,7 @@ yk_status yk_text_files_list(const char *const *paths, int32_t count, struct yk_
 /* A walk over all files. */
 struct walk {
     const struct yk_text_files *files;
-    const struct yk_text_taker *taker;
+    const struct yk_text_files_consumer *taker;
     const struct yk_job *job;
     const char *what;
     int64_t bytes;
@@ -114,13 +114,13 @@ static yk_status walk_file(struct walk *walk, const char *path, struct yk_text_r
     return YK_OK;
 }
 
-static yk_status walk_all(struct walk *walk, const struct yk_text_cut *cut)
+static yk_status walk_all(struct walk *walk, const struct yk_chunk_boundary *cut)
 {
     for (int32_t i = 0; i < walk->files->count; i++) {
         const char *path = walk->files->paths[i];
         struct yk_text_reader *reader = NULL;
-        YK_TRY(yk_text_reader_open(path, cut, YK_TEXT_READER_PIECE, &reader));
-        yk_text_reader_watch(reader, yk_job_stop(walk->job));
+        YK_TRY(yk_text_reader_open(path, cut, YK_TEXT_READER_CHUNK_BYTES, &reader));
+        yk_text_reader_set_stop(reader, yk_job_stop(walk->job));
         const yk_status status = walk_file(walk, path, reader);
         yk_text_reader_close(reader);
         YK_TRY(status);
@@ -139,8 +139,8 @@ yk_status yk_text_files_fail_stopped(void)
     return yk_fail(YK_ERROR_STOPPED, "stopped; nothing was written");
 }
 
-yk_status yk_text_files_walk(const struct yk_text_files *files, const struct yk_text_cut *cut,
-                             const char *what, const struct yk_text_taker *taker,
+yk_status yk_text_files_read(const struct yk_text_files *files, const struct yk_chunk_boundary *cut,
+                             const char *what, const struct yk_text_files_consumer *taker,
                              const struct yk_job *job, int64_t *bytes)
 {
     struct walk walk = {.files = files, .taker = taker, .job = job, .what = what};

@@ -8,8 +8,8 @@
 
 #include "base/arena.h"
 #include "base/status.h"
-#include "data/text_cut.h"
 #include "job/job.h"
+#include "tokenizer/chunk_boundary.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -25,7 +25,7 @@ yk_status yk_text_files_list(const char *const *paths, int32_t count, struct yk_
                              struct yk_text_files *out) YK_MUST_USE;
 
 /* Takes the next piece of a file; one of no bytes says that the file ends. */
-struct yk_text_taker {
+struct yk_text_files_consumer {
     yk_status (*take)(void *user, const char *path, const char *text, size_t length);
     void *user;
 };
@@ -33,8 +33,8 @@ struct yk_text_taker {
 /* Hands over all pieces; the job's progress is called `what`. `*bytes` is how many there were;
  * without any it fails. A job that is stopped ends between two pieces, or when the taker does:
  * YK_ERROR_STOPPED. */
-yk_status yk_text_files_walk(const struct yk_text_files *files, const struct yk_text_cut *cut,
-                             const char *what, const struct yk_text_taker *taker,
+yk_status yk_text_files_read(const struct yk_text_files *files, const struct yk_chunk_boundary *cut,
+                             const char *what, const struct yk_text_files_consumer *taker,
                              const struct yk_job *job, int64_t *bytes) YK_MUST_USE;
 
 /* YK_ERROR_STOPPED, in the words for who has written nothing. */

@@ -14,8 +14,8 @@
 #include <stdint.h>
 
 enum {
-    YK_WORKLOAD_MOST_TOKENS = 1 << 30,
-    YK_WORKLOAD_MOST_RANK = 1 << 20,
+    YK_WORKLOAD_MAX_TOKENS = 1 << 30,
+    YK_WORKLOAD_MAX_LORA_RANK = 1 << 20,
 };
 
 struct yk_workload_request {
@@ -42,7 +42,7 @@ void yk_workload_add_title(const struct yk_model_config *config, const struct yk
                            const struct yk_workload *workload, struct yk_text *out);
 
 /* The precisions, as choices of an option. */
-bool yk_workload_precisions(size_t number, struct yk_choice *out);
+bool yk_workload_precision_choices(size_t number, struct yk_choice *out);
 
 /* The heading that its options stand under. */
 #define YK_WORKLOAD_GROUP "Workload options"

@@ -1,5 +1,5 @@
 #include "base/nearest.h"
-#include "library/handles.h"
+#include "library/library.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 #include "cluster/discover.h"
-#include "library/handles.h"
+#include "library/library.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -67,7 +67,7 @@ yk_status yk_library_wrap_cluster(struct yk_cluster *cluster, struct yoke_cluste
     return YK_OK;
 }
 
-struct yoke_cluster *yk_library_hold_cluster(struct yoke_cluster *cluster)
+struct yoke_cluster *yk_library_retain_cluster(struct yoke_cluster *cluster)
 {
     atomic_fetch_add(&cluster->holders, 1);
     return cluster;
@@ -76,8 +76,8 @@ struct yoke_cluster *yk_library_hold_cluster(struct yoke_cluster *cluster)
 yoke_status yoke_cluster_open(const char *word, yoke_cluster **out)
 {
     struct yk_cluster *cluster = NULL;
-    YK_LIBRARY_NEED(word);
-    YK_LIBRARY_NEED(out);
+    YK_LIBRARY_REQUIRE(word);
+    YK_LIBRARY_REQUIRE(out);
     const yk_status status = yk_cluster_open(word, &cluster);
     return yk_library_status(status == YK_OK ? yk_library_wrap_cluster(cluster, out) : status);
 }
@@ -85,9 +85,9 @@ yoke_status yoke_cluster_open(const char *word, yoke_cluster **out)
 yoke_status yoke_cluster_read(const char *text, const char *source, yoke_cluster **out)
 {
     struct yk_cluster *cluster = NULL;
-    YK_LIBRARY_NEED(text);
-    YK_LIBRARY_NEED(source);
-    YK_LIBRARY_NEED(out);
+    YK_LIBRARY_REQUIRE(text);
+    YK_LIBRARY_REQUIRE(source);
+    YK_LIBRARY_REQUIRE(out);
     const yk_status status = yk_cluster_read(text, strlen(text), source, &cluster);
     return yk_library_status(status == YK_OK ? yk_library_wrap_cluster(cluster, out) : status);
 }
@@ -111,14 +111,14 @@ static yk_status discover(struct yk_cluster **out)
 yoke_status yoke_cluster_discover(yoke_cluster **out)
 {
     struct yk_cluster *cluster = NULL;
-    YK_LIBRARY_NEED(out);
+    YK_LIBRARY_REQUIRE(out);
     const yk_status status = discover(&cluster);
     return yk_library_status(status == YK_OK ? yk_library_wrap_cluster(cluster, out) : status);
 }
 
 void yoke_cluster_destroy(yoke_cluster *cluster)
 {
-    if (cluster && yk_library_let_go(&cluster->holders)) {
+    if (cluster && yk_library_release(&cluster->holders)) {
         yk_cluster_destroy(cluster->cluster);
         free(cluster);
     }
@@ -146,9 +146,9 @@ const struct yoke_link *yoke_cluster_link(const yoke_cluster *cluster, int32_t a
 yoke_status yoke_cluster_write(const yoke_cluster *cluster, char **out)
 {
     struct yk_text text = {0};
-    YK_LIBRARY_NEED(cluster);
-    YK_LIBRARY_NEED(out);
-    return yk_library_hand_over(yk_cluster_write(cluster->cluster, &text), &text, out);
+    YK_LIBRARY_REQUIRE(cluster);
+    YK_LIBRARY_REQUIRE(out);
+    return yk_library_return_text(yk_cluster_write(cluster->cluster, &text), &text, out);
 }
 
 const char *yoke_device_type(int32_t number, const char **title)

@@ -1,5 +1,5 @@
 #include "cost/communication.h"
-#include "library/handles.h"
+#include "library/library.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -8,9 +8,9 @@ _Static_assert((int)YOKE_PASS_FORWARD == (int)YK_COST_FORWARD &&
                    (int)YOKE_PASS_BACKWARD == (int)YK_COST_BACKWARD &&
                    (int)YOKE_PASS_UPDATE == (int)YK_COST_UPDATE,
                "yoke_pass is yk_cost_pass");
-_Static_assert((int)YOKE_COLLECTIVE_GATHER == (int)YK_COLLECTIVE_GATHER &&
-                   (int)YOKE_COLLECTIVE_SCATTER == (int)YK_COLLECTIVE_SCATTER &&
-                   (int)YOKE_COLLECTIVE_REDUCE == (int)YK_COLLECTIVE_REDUCE,
+_Static_assert((int)YOKE_COLLECTIVE_ALL_GATHER == (int)YK_COLLECTIVE_ALL_GATHER &&
+                   (int)YOKE_COLLECTIVE_REDUCE_SCATTER == (int)YK_COLLECTIVE_REDUCE_SCATTER &&
+                   (int)YOKE_COLLECTIVE_ALL_REDUCE == (int)YK_COLLECTIVE_ALL_REDUCE,
                "yoke_collective is yk_collective");
 
 struct yoke_costs {
@@ -40,13 +40,13 @@ static yk_status open_book(struct yoke_costs *costs, const char *profile)
 
 yoke_status yoke_costs_create(yoke_cluster *cluster, const char *profile, yoke_costs **out)
 {
-    YK_LIBRARY_NEED(cluster);
-    YK_LIBRARY_NEED(out);
+    YK_LIBRARY_REQUIRE(cluster);
+    YK_LIBRARY_REQUIRE(out);
     yoke_costs *costs = calloc(1, sizeof *costs);
     if (!costs) {
         return yk_library_status(yk_fail_out_of_memory());
     }
-    costs->cluster = yk_library_hold_cluster(cluster);
+    costs->cluster = yk_library_retain_cluster(cluster);
     const yk_status status = open_book(costs, profile);
     if (status != YK_OK) {
         yoke_costs_destroy(costs);
@@ -112,9 +112,9 @@ yoke_status yoke_costs_layer(yoke_costs *costs, const yoke_model *model, int32_t
                              int32_t device, enum yoke_pass pass, struct yoke_cost *out)
 {
     struct yk_cost_time time = {0};
-    YK_LIBRARY_NEED(costs);
-    YK_LIBRARY_NEED(model);
-    YK_LIBRARY_NEED(out);
+    YK_LIBRARY_REQUIRE(costs);
+    YK_LIBRARY_REQUIRE(model);
+    YK_LIBRARY_REQUIRE(out);
     return answer(find_layer(costs, model, layer, device, pass, &time), &time, out);
 }
 
@@ -124,23 +124,24 @@ static yk_status find_send(const struct yoke_costs *costs, int32_t from, int32_t
     YK_TRY(check_device(costs, from));
     YK_TRY(check_device(costs, to));
     YK_TRY(check_amount(bytes));
-    return yk_cost_send(&costs->book, from, to, bytes, out);
+    return yk_communication_send_time(&costs->book, from, to, bytes, out);
 }
 
 yoke_status yoke_costs_send(yoke_costs *costs, int32_t from, int32_t to, double bytes,
                             struct yoke_cost *out)
 {
     struct yk_cost_time time = {0};
-    YK_LIBRARY_NEED(costs);
-    YK_LIBRARY_NEED(out);
+    YK_LIBRARY_REQUIRE(costs);
+    YK_LIBRARY_REQUIRE(out);
     return answer(find_send(costs, from, to, bytes, &time), &time, out);
 }
 
 static yk_status find_collective(const struct yoke_costs *costs, enum yoke_collective collective,
-                                 const struct yk_members *ranks, double bytes,
+                                 const struct yk_ring_devices *ranks, double bytes,
                                  double largest_part_bytes, struct yk_cost_time *out)
 {
-    if ((int)collective < YOKE_COLLECTIVE_GATHER || (int)collective > YOKE_COLLECTIVE_REDUCE) {
+    if ((int)collective < YOKE_COLLECTIVE_ALL_GATHER ||
+        (int)collective > YOKE_COLLECTIVE_ALL_REDUCE) {
         return yk_fail(YK_ERROR_USAGE, "there is no collective %d", (int)collective);
     }
     if (ranks->count < 1) {
@@ -151,19 +152,19 @@ static yk_status find_collective(const struct yoke_costs *costs, enum yoke_colle
     }
     YK_TRY(check_amount(bytes));
     YK_TRY(check_amount(largest_part_bytes));
-    return yk_cost_collective(&costs->book, (enum yk_collective)collective, ranks, bytes,
-                              largest_part_bytes, out);
+    return yk_communication_collective_time(&costs->book, (enum yk_collective)collective, ranks,
+                                            bytes, largest_part_bytes, out);
 }
 
 yoke_status yoke_costs_collective(yoke_costs *costs, enum yoke_collective collective,
                                   const int32_t *devices, int32_t count, double bytes,
                                   double largest_part_bytes, struct yoke_cost *out)
 {
-    const struct yk_members ranks = {.devices = devices, .count = count};
+    const struct yk_ring_devices ranks = {.devices = devices, .count = count};
     struct yk_cost_time time = {0};
-    YK_LIBRARY_NEED(costs);
-    YK_LIBRARY_NEED(devices);
-    YK_LIBRARY_NEED(out);
+    YK_LIBRARY_REQUIRE(costs);
+    YK_LIBRARY_REQUIRE(devices);
+    YK_LIBRARY_REQUIRE(out);
     return answer(find_collective(costs, collective, &ranks, bytes, largest_part_bytes, &time),
                   &time, out);
 }

@@ -1,6 +1,6 @@
 #include "job/models/generate.h"
 #include "job/models/eval.h"
-#include "library/handles.h"
+#include "library/library.h"
 
 #include <math.h>
 #include <string.h>
@@ -10,7 +10,7 @@ enum {
     USUAL_TOKENS = 200,
 };
 
-static yk_status read_model(const struct yoke_trained *model, struct yk_loaded_request *out)
+static yk_status read_model(const struct yoke_trained *model, struct yk_loaded_model_request *out)
 {
     if (!model->path) {
         return yk_fail(YK_ERROR_USAGE, "the path of a trained model must not be NULL");
@@ -18,7 +18,7 @@ static yk_status read_model(const struct yoke_trained *model, struct yk_loaded_r
     if (model->threads < 0) {
         return yk_fail(YK_ERROR_USAGE, "threads are 0 or more, not %d", (int)model->threads);
     }
-    *out = (struct yk_loaded_request){
+    *out = (struct yk_loaded_model_request){
         .path = model->path,
         .weights = model->weights,
         .device = model->device,
@@ -72,8 +72,8 @@ static yk_status evaluate(const struct yoke_evaluation_request *request,
 yoke_status yoke_evaluate(const struct yoke_evaluation_request *request,
                           struct yoke_evaluation *out)
 {
-    YK_LIBRARY_NEED(request);
-    YK_LIBRARY_NEED(out);
+    YK_LIBRARY_REQUIRE(request);
+    YK_LIBRARY_REQUIRE(out);
     return yk_library_status(evaluate(request, out));
 }
 
@@ -137,7 +137,7 @@ static yk_status generate(struct writing *writing)
 
 yoke_status yoke_generate(const struct yoke_generation_request *request, char **out)
 {
-    YK_LIBRARY_NEED(request);
+    YK_LIBRARY_REQUIRE(request);
     struct writing writing = {.request = request};
     atomic_init(&writing.ended, false);
     writing.job.stop = &writing.ended;
@@ -146,5 +146,5 @@ yoke_status yoke_generate(const struct yoke_generation_request *request, char **
         yk_text_free(&writing.text);
         return yk_library_status(status);
     }
-    return yk_library_hand_over(status, &writing.text, out);
+    return yk_library_return_text(status, &writing.text, out);
 }

@@ -1,6 +1,6 @@
 #include "base/file.h"
 #include "graph/read.h"
-#include "library/handles.h"
+#include "library/library.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -47,8 +47,8 @@ yoke_status yoke_graph_open(const char *path, const struct yoke_graph_options *o
                             yoke_graph **out)
 {
     struct yk_text text = {0};
-    YK_LIBRARY_NEED(path);
-    YK_LIBRARY_NEED(out);
+    YK_LIBRARY_REQUIRE(path);
+    YK_LIBRARY_REQUIRE(out);
     yk_status status = yk_file_read(path, &text);
     if (status == YK_OK) {
         status = read_text(yk_text_chars(&text), text.length, path, options, out);
@@ -60,13 +60,13 @@ yoke_status yoke_graph_open(const char *path, const struct yoke_graph_options *o
 yoke_status yoke_graph_read(const char *text, const char *source,
                             const struct yoke_graph_options *options, yoke_graph **out)
 {
-    YK_LIBRARY_NEED(text);
-    YK_LIBRARY_NEED(source);
-    YK_LIBRARY_NEED(out);
+    YK_LIBRARY_REQUIRE(text);
+    YK_LIBRARY_REQUIRE(source);
+    YK_LIBRARY_REQUIRE(out);
     return yk_library_status(read_text(text, strlen(text), source, options, out));
 }
 
-struct yoke_graph *yk_library_hold_graph(struct yoke_graph *graph)
+struct yoke_graph *yk_library_retain_graph(struct yoke_graph *graph)
 {
     atomic_fetch_add(&graph->holders, 1);
     return graph;
@@ -74,7 +74,7 @@ struct yoke_graph *yk_library_hold_graph(struct yoke_graph *graph)
 
 void yoke_graph_destroy(yoke_graph *graph)
 {
-    if (graph && yk_library_let_go(&graph->holders)) {
+    if (graph && yk_library_release(&graph->holders)) {
         yk_graph_destroy(graph->graph);
         free(graph->source);
         free(graph);

@@ -1,4 +1,4 @@
-#include "library/handles.h"
+#include "library/library.h"
 #include "model/architecture.h"
 #include "model/state.h"
 
@@ -20,7 +20,7 @@ static double operations(const struct yk_work_list *list)
 
 static struct yoke_layer layer_record(const struct yk_model *model, const struct yk_layer *layer)
 {
-    const struct yk_layer_state state = yk_layer_state(model, layer);
+    const struct yk_model_layer_state state = yk_model_layer_state(model, layer);
     return (struct yoke_layer){
         .name = layer->name,
         .kind = layer->kind,
@@ -49,7 +49,7 @@ static struct yoke_model_info info_record(const struct yk_model *model,
         .edge_count = model->edge_count,
         .parameters = model->parameters,
         .trainable = model->trainable,
-        .tokens = yk_model_tokens(model),
+        .tokens = yk_model_loss_tokens(model),
         .workload =
             {
                 .batch = workload->batch,
@@ -63,7 +63,7 @@ static struct yoke_model_info info_record(const struct yk_model *model,
     };
 }
 
-yk_status yk_library_describe(struct yoke_model *handle, const struct yk_workload *workload)
+yk_status yk_library_describe_model(struct yoke_model *handle, const struct yk_workload *workload)
 {
     YK_TRY(yk_model_describe(handle->config, workload, handle->arena, &handle->model));
     const struct yk_model *model = handle->model;
@@ -90,7 +90,7 @@ static yk_status create(const char *word, struct yoke_model **out)
     atomic_init(&handle->holders, 1);
     yk_status status = yk_arena_create(&handle->arena);
     if (status == YK_OK) {
-        status = yk_library_copy(handle->arena, word, &handle->word);
+        status = yk_library_copy_text(handle->arena, word, &handle->word);
     }
     if (status != YK_OK) {
         yoke_model_destroy(handle);
@@ -111,18 +111,18 @@ static yk_status settle(yk_status status, struct yoke_model *handle, struct yoke
     return YK_OK;
 }
 
-yk_status yk_library_open_config(const char *word, struct yoke_model **out)
+yk_status yk_library_open_model(const char *word, struct yoke_model **out)
 {
     struct yoke_model *handle = NULL;
     YK_TRY(create(word, &handle));
     return settle(yk_model_config_open(word, handle->arena, &handle->config), handle, out);
 }
 
-yk_status yk_library_derive_config(struct yoke_model *origin, struct yoke_model **out)
+yk_status yk_library_derive_model(struct yoke_model *origin, struct yoke_model **out)
 {
     struct yoke_model *handle = NULL;
     YK_TRY(create(origin->word, &handle));
-    handle->origin = yk_library_hold_model(origin);
+    handle->origin = yk_library_retain_model(origin);
     handle->config = origin->config;
     *out = handle;
     return YK_OK;
@@ -156,16 +156,16 @@ static yk_status describe(const struct yoke_workload *given, struct yoke_model *
 {
     struct yk_workload workload;
     YK_TRY(read_workload(given, handle->config, &workload));
-    return yk_library_describe(handle, &workload);
+    return yk_library_describe_model(handle, &workload);
 }
 
 yoke_status yoke_model_open(const char *word, const struct yoke_workload *workload,
                             yoke_model **out)
 {
     struct yoke_model *handle = NULL;
-    YK_LIBRARY_NEED(word);
-    YK_LIBRARY_NEED(out);
-    const yk_status status = yk_library_open_config(word, &handle);
+    YK_LIBRARY_REQUIRE(word);
+    YK_LIBRARY_REQUIRE(out);
+    const yk_status status = yk_library_open_model(word, &handle);
     return yk_library_status(status == YK_OK ? settle(describe(workload, handle), handle, out)
                                              : status);
 }
@@ -181,15 +181,15 @@ yoke_status yoke_model_read(const char *text, const char *source,
                             const struct yoke_workload *workload, yoke_model **out)
 {
     struct yoke_model *handle = NULL;
-    YK_LIBRARY_NEED(text);
-    YK_LIBRARY_NEED(source);
-    YK_LIBRARY_NEED(out);
+    YK_LIBRARY_REQUIRE(text);
+    YK_LIBRARY_REQUIRE(source);
+    YK_LIBRARY_REQUIRE(out);
     const yk_status status = create(source, &handle);
     return yk_library_status(
         status == YK_OK ? settle(read(text, source, workload, handle), handle, out) : status);
 }
 
-struct yoke_model *yk_library_hold_model(struct yoke_model *model)
+struct yoke_model *yk_library_retain_model(struct yoke_model *model)
 {
     atomic_fetch_add(&model->holders, 1);
     return model;
@@ -197,7 +197,7 @@ struct yoke_model *yk_library_hold_model(struct yoke_model *model)
 
 void yoke_model_destroy(yoke_model *model)
 {
-    if (model && yk_library_let_go(&model->holders)) {
+    if (model && yk_library_release(&model->holders)) {
         yoke_model *origin = model->origin;
         yk_arena_destroy(model->arena);
         free(model);

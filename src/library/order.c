@@ -1,8 +1,8 @@
-#include "planner/order.h"
+#include "planner/order/order.h"
 
 #include "base/file.h"
 #include "library/plan_handle.h"
-#include "planner/order_problem.h"
+#include "planner/order/problem.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -57,8 +57,8 @@ static yk_status read_text(const char *text, size_t length, const char *source,
 yoke_status yoke_order_problem_open(const char *path, yoke_order_problem **out)
 {
     struct yk_text text = {0};
-    YK_LIBRARY_NEED(path);
-    YK_LIBRARY_NEED(out);
+    YK_LIBRARY_REQUIRE(path);
+    YK_LIBRARY_REQUIRE(out);
     yk_status status = yk_file_read(path, &text);
     if (status == YK_OK) {
         status = read_text(yk_text_chars(&text), text.length, path, out);
@@ -69,15 +69,15 @@ yoke_status yoke_order_problem_open(const char *path, yoke_order_problem **out)
 
 yoke_status yoke_order_problem_read(const char *text, const char *source, yoke_order_problem **out)
 {
-    YK_LIBRARY_NEED(text);
-    YK_LIBRARY_NEED(source);
-    YK_LIBRARY_NEED(out);
+    YK_LIBRARY_REQUIRE(text);
+    YK_LIBRARY_REQUIRE(source);
+    YK_LIBRARY_REQUIRE(out);
     return yk_library_status(read_text(text, strlen(text), source, out));
 }
 
 void yoke_order_problem_destroy(yoke_order_problem *problem)
 {
-    if (problem && yk_library_let_go(&problem->holders)) {
+    if (problem && yk_library_release(&problem->holders)) {
         yk_arena_destroy(problem->arena);
         free(problem);
     }
@@ -107,7 +107,7 @@ static yk_status solve(struct yoke_order *handle, const char *method,
     int32_t number = 0;
     struct yk_scheduler_options given;
     YK_TRY(yk_library_choose("method", method, method_name, &number));
-    YK_TRY(yk_library_search(search, usual_budget_s, &given));
+    YK_TRY(yk_library_search_options(search, usual_budget_s, &given));
     if (number == GREEDY) {
         return yk_order_greedy(problem, handle->arena, &handle->order);
     }
@@ -124,7 +124,7 @@ static yk_status find(struct yoke_order *handle, const char *method,
     YK_TRY(solve(handle, method, search));
     YK_TRY(yk_order_transfers(handle->problem->problem, handle->order, handle->arena, &transfers,
                               &count));
-    YK_TRY(yk_library_tell_transfers(transfers, count, handle->arena, &handle->transfers));
+    YK_TRY(yk_library_copy_plan_transfers(transfers, count, handle->arena, &handle->transfers));
     handle->info = (struct yoke_order_info){
         .method = handle->order->method,
         .step_s = handle->order->step_s,
@@ -137,9 +137,9 @@ static yk_status find(struct yoke_order *handle, const char *method,
 yoke_status yoke_order_find(yoke_order_problem *problem, const char *method,
                             const struct yoke_search *search, yoke_order **out)
 {
-    YK_LIBRARY_NEED(problem);
-    YK_LIBRARY_NEED(method);
-    YK_LIBRARY_NEED(out);
+    YK_LIBRARY_REQUIRE(problem);
+    YK_LIBRARY_REQUIRE(method);
+    YK_LIBRARY_REQUIRE(out);
     yoke_order *handle = calloc(1, sizeof *handle);
     if (!handle) {
         return yk_library_status(yk_fail_out_of_memory());

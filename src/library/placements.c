@@ -1,6 +1,6 @@
 #include "export/accelerate.h"
-#include "library/handles.h"
-#include "planner/place.h"
+#include "library/library.h"
+#include "planner/placement/placement.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -43,10 +43,10 @@ static yk_status fill(struct yoke_placements *handle)
     for (int32_t i = 0; i < found->count; i++) {
         handle->placements[i] = record(&found->placements[i]);
     }
-    yk_band_describe(&found->steps[0]->band, &words);
+    yk_error_band_describe(&found->steps[0]->band, &words);
     yk_status status = yk_text_status(&words);
     if (status == YK_OK) {
-        status = yk_library_copy(found->arena, yk_text_chars(&words), &source);
+        status = yk_library_copy_text(found->arena, yk_text_chars(&words), &source);
     }
     yk_text_free(&words);
     handle->info = (struct yoke_placements_info){
@@ -63,7 +63,7 @@ static yk_status fill(struct yoke_placements *handle)
 static yk_status compare(struct yoke_placements *handle)
 {
     const struct yoke_request *given = handle->basis.request;
-    struct yk_place_request request = {
+    struct yk_placement_request request = {
         .book = &handle->basis.book,
         .config = given->model->config,
         .workload = given->model->workload,
@@ -74,15 +74,15 @@ static yk_status compare(struct yoke_placements *handle)
     if (request.algorithm && strcmp(request.algorithm, "map") == 0 && !request.map) {
         return yk_fail(YK_ERROR_USAGE, "the way of placing \"map\" needs a map to follow");
     }
-    YK_TRY(yk_library_search(&given->search, usual_budget_s, &request.search));
-    YK_TRY(yk_place_compare(&request, &handle->found));
+    YK_TRY(yk_library_search_options(&given->search, usual_budget_s, &request.search));
+    YK_TRY(yk_placement_compare(&request, &handle->found));
     return fill(handle);
 }
 
 yoke_status yoke_placements_find(const yoke_request *request, yoke_placements **out)
 {
-    YK_LIBRARY_NEED(request);
-    YK_LIBRARY_NEED(out);
+    YK_LIBRARY_REQUIRE(request);
+    YK_LIBRARY_REQUIRE(out);
     yoke_placements *handle = calloc(1, sizeof *handle);
     yk_status status =
         handle ? yk_library_basis_open(request, &handle->basis) : yk_fail_out_of_memory();
@@ -167,9 +167,9 @@ yoke_status yoke_placements_write(yoke_placements *placements, int32_t number,
                                   enum yoke_schedule_form form, char **out)
 {
     struct yk_text text = {0};
-    YK_LIBRARY_NEED(placements);
-    YK_LIBRARY_NEED(out);
-    return yk_library_hand_over(write(placements, number, form, &text), &text, out);
+    YK_LIBRARY_REQUIRE(placements);
+    YK_LIBRARY_REQUIRE(out);
+    return yk_library_return_text(write(placements, number, form, &text), &text, out);
 }
 
 static yk_status write_map(const yoke_placements *placements, int32_t number, struct yk_text *out)
@@ -183,7 +183,7 @@ yoke_status yoke_placements_device_map(const yoke_placements *placements, int32_
                                        char **out)
 {
     struct yk_text text = {0};
-    YK_LIBRARY_NEED(placements);
-    YK_LIBRARY_NEED(out);
-    return yk_library_hand_over(write_map(placements, number, &text), &text, out);
+    YK_LIBRARY_REQUIRE(placements);
+    YK_LIBRARY_REQUIRE(out);
+    return yk_library_return_text(write_map(placements, number, &text), &text, out);
 }

@@ -2,7 +2,7 @@
 #include "library/plan_handle.h"
 #include "plan/plan_file.h"
 #include "planner/planned_facts.h"
-#include "program/program_text.h"
+#include "program/text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +31,7 @@ static yk_status create(const struct yoke_request *request, struct yoke_plan **o
 static yk_status settle(yk_status status, struct yoke_plan *plan, struct yoke_plan **out)
 {
     if (status == YK_OK) {
-        status = yk_library_tell_plan(plan);
+        status = yk_library_fill_plan(plan);
     }
     if (status != YK_OK) {
         yoke_plan_destroy(plan);
@@ -45,15 +45,15 @@ static yk_status search(struct yoke_plan *plan)
 {
     struct yk_plan_request request;
     YK_TRY(yk_library_plan_request(&plan->basis, usual_budget_s, &request));
-    YK_TRY(yk_planned_find(&request, &plan->planned));
-    return plan->planned->plan ? YK_OK : yk_planned_fail_unfound(plan->planned);
+    YK_TRY(yk_planner_search(&request, &plan->planned));
+    return plan->planned->plan ? YK_OK : yk_planner_fail_unfound(plan->planned);
 }
 
 yoke_status yoke_plan_find(const yoke_request *request, yoke_plan **out)
 {
     struct yoke_plan *plan = NULL;
-    YK_LIBRARY_NEED(request);
-    YK_LIBRARY_NEED(out);
+    YK_LIBRARY_REQUIRE(request);
+    YK_LIBRARY_REQUIRE(out);
     const yk_status status = create(request, &plan);
     return yk_library_status(status == YK_OK ? settle(search(plan), plan, out) : status);
 }
@@ -84,10 +84,10 @@ static yk_status open_sources(struct reading *reading)
     struct yk_plan_sources sources;
     YK_TRY(yk_plan_file_sources(reading->text, reading->length, reading->source, reading->arena,
                                 &sources));
-    YK_TRY(given->model ? yk_library_derive_config(given->model, &reading->model)
-                        : yk_library_open_config(sources.model, &reading->model));
+    YK_TRY(given->model ? yk_library_derive_model(given->model, &reading->model)
+                        : yk_library_open_model(sources.model, &reading->model));
     if (given->cluster) {
-        reading->cluster = yk_library_hold_cluster(given->cluster);
+        reading->cluster = yk_library_retain_cluster(given->cluster);
     } else {
         YK_TRY(open_cluster(sources.cluster, &reading->cluster));
     }
@@ -116,10 +116,10 @@ static yk_status read_file(struct reading *reading)
 static yk_status make_request(const struct reading *reading, struct yoke_request **out)
 {
     struct yoke_request *request = NULL;
-    YK_TRY(yk_library_check_slowdown(reading->given.slowdown));
+    YK_TRY(yk_library_check_request_slowdown(reading->given.slowdown));
     YK_TRY((yk_status)yoke_request_create(reading->model, reading->cluster, &request));
     const yk_status status =
-        yk_library_copy(request->arena, reading->given.profile, &request->profile);
+        yk_library_copy_text(request->arena, reading->given.profile, &request->profile);
     if (status != YK_OK) {
         yoke_request_destroy(request);
         return status;
@@ -137,11 +137,11 @@ static yk_status examine(const struct reading *reading, struct yoke_plan *plan)
     struct yk_plan *kept = NULL; /* the request points into it */
     YK_TRY(yk_plan_copy(reading->plan, plan->arena, &kept));
     YK_TRY(yk_library_plan_request(&plan->basis, usual_compare_s, &request));
-    yk_plan_request_restore(kept, &request);
+    yk_study_request_restore(kept, &request);
     if (reading->given.slowdown > 0) {
         request.slowdown = reading->given.slowdown;
     }
-    return yk_planned_examine(&request, kept, reading->given.compare, &plan->planned);
+    return yk_planner_examine(&request, kept, reading->given.compare, &plan->planned);
 }
 
 static yk_status make(struct reading *reading, struct yoke_plan **out)
@@ -150,7 +150,7 @@ static yk_status make(struct reading *reading, struct yoke_plan **out)
     struct yoke_plan *plan = NULL;
     YK_TRY(open_sources(reading));
     YK_TRY(read_file(reading));
-    YK_TRY(yk_library_describe(reading->model, &reading->plan->workload));
+    YK_TRY(yk_library_describe_model(reading->model, &reading->plan->workload));
     YK_TRY(make_request(reading, &request));
     const yk_status status = create(request, &plan);
     yoke_request_destroy(request); /* the plan holds it */
@@ -175,9 +175,9 @@ static yk_status read_text(const char *text, size_t length, const char *source,
 yoke_status yoke_plan_read(const char *text, const char *source,
                            const struct yoke_plan_reading *reading, yoke_plan **out)
 {
-    YK_LIBRARY_NEED(text);
-    YK_LIBRARY_NEED(source);
-    YK_LIBRARY_NEED(out);
+    YK_LIBRARY_REQUIRE(text);
+    YK_LIBRARY_REQUIRE(source);
+    YK_LIBRARY_REQUIRE(out);
     return yk_library_status(read_text(text, strlen(text), source, reading, out));
 }
 
@@ -185,8 +185,8 @@ yoke_status yoke_plan_open(const char *path, const struct yoke_plan_reading *rea
                            yoke_plan **out)
 {
     struct yk_text text = {0};
-    YK_LIBRARY_NEED(path);
-    YK_LIBRARY_NEED(out);
+    YK_LIBRARY_REQUIRE(path);
+    YK_LIBRARY_REQUIRE(out);
     yk_status status = yk_file_read(path, &text);
     if (status == YK_OK) {
         status = read_text(yk_text_chars(&text), text.length, path, reading, out);
@@ -198,7 +198,7 @@ yoke_status yoke_plan_open(const char *path, const struct yoke_plan_reading *rea
 void yoke_plan_destroy(yoke_plan *plan)
 {
     if (plan) {
-        yk_planned_destroy(plan->planned);
+        yk_planner_outcome_destroy(plan->planned);
         yk_library_basis_close(&plan->basis);
         yk_arena_destroy(plan->arena);
         free(plan);
@@ -220,16 +220,16 @@ static yk_status write_file(const yoke_plan *plan, const char *path, struct yk_t
 yoke_status yoke_plan_write(const yoke_plan *plan, char **out)
 {
     struct yk_text text = {0};
-    YK_LIBRARY_NEED(plan);
-    YK_LIBRARY_NEED(out);
-    return yk_library_hand_over(write_file(plan, NULL, &text), &text, out);
+    YK_LIBRARY_REQUIRE(plan);
+    YK_LIBRARY_REQUIRE(out);
+    return yk_library_return_text(write_file(plan, NULL, &text), &text, out);
 }
 
 yoke_status yoke_plan_save(const yoke_plan *plan, const char *path)
 {
     struct yk_text text = {0};
-    YK_LIBRARY_NEED(plan);
-    YK_LIBRARY_NEED(path);
+    YK_LIBRARY_REQUIRE(plan);
+    YK_LIBRARY_REQUIRE(path);
     yk_status status = write_file(plan, path, &text);
     if (status == YK_OK) {
         status = yk_file_write(path, &text);
@@ -241,8 +241,8 @@ yoke_status yoke_plan_save(const yoke_plan *plan, const char *path)
 yoke_status yoke_plan_program(const yoke_plan *plan, char **out)
 {
     struct yk_text text = {0};
-    YK_LIBRARY_NEED(plan);
-    YK_LIBRARY_NEED(out);
-    return yk_library_hand_over(yk_program_write_text(plan->planned->trial.program, &text), &text,
-                                out);
+    YK_LIBRARY_REQUIRE(plan);
+    YK_LIBRARY_REQUIRE(out);
+    return yk_library_return_text(yk_program_text_write(plan->planned->trial.program, &text), &text,
+                                  out);
 }

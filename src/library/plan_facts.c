@@ -13,10 +13,10 @@ _Static_assert((int)YOKE_MEMORY_PARAMETERS == (int)YK_MEMORY_PARAMETERS &&
 
 static void tell_info(struct yoke_plan *handle)
 {
-    const struct yk_planned *planned = handle->planned;
+    const struct yk_planner_outcome *planned = handle->planned;
     const struct yk_plan *plan = planned->plan;
     const struct yk_trial *trial = &planned->trial;
-    const struct yk_mfu mfu = yk_planned_mfu(planned);
+    const struct yk_mfu mfu = yk_planner_mfu(planned);
     handle->info = (struct yoke_plan_info){
         .step_s = trial->step_s,
         .bound_s = planned->bound_s,
@@ -35,7 +35,7 @@ static void tell_info(struct yoke_plan *handle)
         .alternative_count = planned->alternative_count,
         .without_count = planned->without_count,
         .micro_batches = plan->micro_batches,
-        .pipeline = yk_pipeline_name(plan->pipeline),
+        .pipeline = yk_plan_pipeline_name(plan->pipeline),
         .no_sync = plan->no_sync,
         .clip = plan->clip,
         .prefetch = plan->prefetch,
@@ -43,15 +43,15 @@ static void tell_info(struct yoke_plan *handle)
         .bucket_bytes = plan->bucket_bytes,
         .search_s = planned->search_s,
         .trials = planned->trials,
-        .error = yk_band_error(&trial->band),
+        .error = yk_error_band_error(&trial->band),
         .cut_short = planned->cut_short,
     };
 }
 
-static void tell_rank(const struct yk_planned *planned, int32_t rank, struct yoke_rank *out)
+static void tell_rank(const struct yk_planner_outcome *planned, int32_t rank, struct yoke_rank *out)
 {
     const struct yk_plan_rank *decided = &planned->plan->ranks[rank];
-    const struct yk_plan_member *member = yk_planned_member(planned->plan, rank);
+    const struct yk_plan_member *member = yk_planner_member(planned->plan, rank);
     const struct yk_sim_rank *simulated = &planned->trial.sim->ranks[rank];
     const struct yk_memory_peak *peak = &planned->trial.peaks[rank];
     *out = (struct yoke_rank){
@@ -77,8 +77,8 @@ static yk_status tell_ranks(struct yoke_plan *handle)
     return YK_OK;
 }
 
-static yk_status tell_layer(const struct yk_planned *planned, int32_t layer, struct yk_arena *arena,
-                            struct yoke_plan_layer *out)
+static yk_status tell_layer(const struct yk_planner_outcome *planned, int32_t layer,
+                            struct yk_arena *arena, struct yoke_plan_layer *out)
 {
     const struct yk_plan *plan = planned->plan;
     const struct yk_plan_group *group = &plan->groups[plan->layers[layer].group];
@@ -95,7 +95,7 @@ static yk_status tell_layer(const struct yk_planned *planned, int32_t layer, str
     }
     *out = (struct yoke_plan_layer){
         .name = planned->study->model->layers[layer].name,
-        .strategy = yk_strategy_name(yk_plan_strategy(plan, layer)),
+        .strategy = yk_plan_strategy_name(yk_plan_strategy(plan, layer)),
         .recompute = plan->layers[layer].recompute,
         .rank_count = group->member_count,
         .ranks = ranks,
@@ -114,14 +114,14 @@ static yk_status tell_layers(struct yoke_plan *handle)
     return YK_OK;
 }
 
-yk_status yk_library_tell_transfers(const struct yk_plan_transfer *transfers, int32_t count,
-                                    struct yk_arena *arena, struct yoke_transfer **out)
+yk_status yk_library_copy_plan_transfers(const struct yk_plan_transfer *transfers, int32_t count,
+                                         struct yk_arena *arena, struct yoke_transfer **out)
 {
     struct yoke_transfer *records = NULL;
     YK_TRY_NEW(arena, records, count);
     for (int32_t i = 0; i < count; i++) {
         records[i] = (struct yoke_transfer){
-            .kind = yk_transfer_name(transfers[i].kind),
+            .kind = yk_plan_transfer_name(transfers[i].kind),
             .layer = transfers[i].layer,
             .first_block = transfers[i].first_block,
             .block_count = transfers[i].block_count,
@@ -134,7 +134,7 @@ yk_status yk_library_tell_transfers(const struct yk_plan_transfer *transfers, in
 
 static yk_status tell_comparisons(struct yoke_plan *handle)
 {
-    const struct yk_planned *planned = handle->planned;
+    const struct yk_planner_outcome *planned = handle->planned;
     YK_TRY_NEW(handle->arena, handle->alternatives, planned->alternative_count);
     YK_TRY_NEW(handle->arena, handle->without, planned->without_count);
     for (int32_t i = 0; i < planned->alternative_count; i++) {
@@ -144,18 +144,19 @@ static yk_status tell_comparisons(struct yoke_plan *handle)
     }
     for (int32_t i = 0; i < planned->without_count; i++) {
         handle->without[i] =
-            (struct yoke_without){planned->without[i].device, planned->without[i].step_s};
+            (struct yoke_leave_one_out){planned->without[i].device, planned->without[i].step_s};
     }
     return YK_OK;
 }
 
-yk_status yk_library_tell_plan(struct yoke_plan *handle)
+yk_status yk_library_fill_plan(struct yoke_plan *handle)
 {
     tell_info(handle);
     YK_TRY(tell_ranks(handle));
     YK_TRY(tell_layers(handle));
-    YK_TRY(yk_library_tell_transfers(handle->planned->plan->transfers, handle->info.transfer_count,
-                                     handle->arena, &handle->transfers));
+    YK_TRY(yk_library_copy_plan_transfers(handle->planned->plan->transfers,
+                                          handle->info.transfer_count, handle->arena,
+                                          &handle->transfers));
     return tell_comparisons(handle);
 }
 
@@ -184,7 +185,7 @@ const struct yoke_alternative *yoke_plan_alternative(const yoke_plan *plan, int3
     return YK_LIBRARY_AT(plan->alternatives, plan->info.alternative_count, number);
 }
 
-const struct yoke_without *yoke_plan_without(const yoke_plan *plan, int32_t number)
+const struct yoke_leave_one_out *yoke_plan_leave_one_out(const yoke_plan *plan, int32_t number)
 {
     return YK_LIBRARY_AT(plan->without, plan->info.without_count, number);
 }

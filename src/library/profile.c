@@ -1,6 +1,6 @@
 #include "job/profiling/profile.h"
 #include "job/rank.h"
-#include "library/handles.h"
+#include "library/library.h"
 
 #include <math.h>
 
@@ -28,7 +28,7 @@ static yk_status check(const struct yoke_profile_request *request)
 
 static yk_status measure(const struct yoke_profile_request *request, struct yk_text *out)
 {
-    static const struct yk_rank_place environment = {.rank = -1};
+    static const struct yk_rank_choice environment = {.rank = -1};
     struct yk_launcher launcher;
     struct yk_profile_result result = {0};
     const struct yk_job job = {
@@ -68,7 +68,7 @@ static yk_status measure(const struct yoke_profile_request *request, struct yk_t
 
 yoke_status yoke_profile_measure(const struct yoke_profile_request *request, char **out)
 {
-    YK_LIBRARY_NEED(request);
+    YK_LIBRARY_REQUIRE(request);
     struct yk_text text = {0};
     const yk_status status = measure(request, &text);
     if (!out || (status == YK_OK && text.length == 0)) {
@@ -78,5 +78,5 @@ yoke_status yoke_profile_measure(const struct yoke_profile_request *request, cha
         yk_text_free(&text);
         return yk_library_status(status);
     }
-    return yk_library_hand_over(status, &text, out);
+    return yk_library_return_text(status, &text, out);
 }

@@ -15,7 +15,7 @@ static yk_status begin(const yoke_plan *plan, struct reporting *out)
 {
     YK_TRY(yk_arena_create(&out->arena));
     YK_TRY(yk_sim_trace(plan->planned->trial.sim, &out->trace));
-    return yk_planned_result(plan->planned, out->trace, out->arena, &out->result);
+    return yk_planner_outcome_result(plan->planned, out->trace, out->arena, &out->result);
 }
 
 static void end(struct reporting *reporting)
@@ -28,8 +28,8 @@ yoke_status yoke_plan_page(const yoke_plan *plan, const yoke_tradeoff *tradeoff,
 {
     struct reporting reporting = {0};
     struct yk_text text = {0};
-    YK_LIBRARY_NEED(plan);
-    YK_LIBRARY_NEED(out);
+    YK_LIBRARY_REQUIRE(plan);
+    YK_LIBRARY_REQUIRE(out);
     yk_status status = begin(plan, &reporting);
     if (status == YK_OK) {
         reporting.result.tradeoffs = tradeoff ? tradeoff->charts : NULL;
@@ -37,7 +37,7 @@ yoke_status yoke_plan_page(const yoke_plan *plan, const yoke_tradeoff *tradeoff,
         status = yk_plan_report_page(&reporting.result, &text);
     }
     end(&reporting);
-    return yk_library_hand_over(status, &text, out);
+    return yk_library_return_text(status, &text, out);
 }
 
 static yk_status draw(const struct yk_plan_result *result, enum yoke_figure figure, int32_t rank,
@@ -64,36 +64,36 @@ yoke_status yoke_plan_draw(const yoke_plan *plan, enum yoke_figure figure, int32
 {
     struct reporting reporting = {0};
     struct yk_text text = {0};
-    YK_LIBRARY_NEED(plan);
-    YK_LIBRARY_NEED(out);
+    YK_LIBRARY_REQUIRE(plan);
+    YK_LIBRARY_REQUIRE(out);
     yk_status status = begin(plan, &reporting);
     if (status == YK_OK) {
         status = draw(&reporting.result, figure, rank, &text);
     }
     end(&reporting);
-    return yk_library_hand_over(status, &text, out);
+    return yk_library_return_text(status, &text, out);
 }
 
 yoke_status yoke_plan_trace(const yoke_plan *plan, char **out)
 {
     struct yk_trace *trace = NULL;
     struct yk_text text = {0};
-    YK_LIBRARY_NEED(plan);
-    YK_LIBRARY_NEED(out);
+    YK_LIBRARY_REQUIRE(plan);
+    YK_LIBRARY_REQUIRE(out);
     yk_status status = yk_sim_trace(plan->planned->trial.sim, &trace);
     if (status == YK_OK) {
-        status = yk_trace_write_chrome(trace, &text);
+        status = yk_chrome_write(trace, &text);
     }
     yk_trace_destroy(trace);
-    return yk_library_hand_over(status, &text, out);
+    return yk_library_return_text(status, &text, out);
 }
 
 static yk_status export_plan(const yoke_plan *plan, const char *name, struct yk_text *out,
                              struct yk_text *notes)
 {
     const struct yk_exporter *exporter = NULL;
-    const struct yk_planned *planned = plan->planned;
-    YK_TRY(yk_exporter_find(name, &exporter));
+    const struct yk_planner_outcome *planned = plan->planned;
+    YK_TRY(yk_export_find(name, &exporter));
     return exporter->write(planned->plan, planned->study->model, planned->study->cluster, out,
                            notes);
 }
@@ -103,13 +103,13 @@ yoke_status yoke_plan_export(const yoke_plan *plan, const char *exporter, char *
     struct yk_text text = {0};
     struct yk_text remarks = {0};
     char *file = NULL;
-    YK_LIBRARY_NEED(plan);
-    YK_LIBRARY_NEED(exporter);
-    YK_LIBRARY_NEED(out);
+    YK_LIBRARY_REQUIRE(plan);
+    YK_LIBRARY_REQUIRE(exporter);
+    YK_LIBRARY_REQUIRE(out);
     const yk_status written = export_plan(plan, exporter, &text, &remarks);
-    yoke_status status = yk_library_hand_over(written, &text, &file);
+    yoke_status status = yk_library_return_text(written, &text, &file);
     if (status == YOKE_OK && notes) {
-        status = yk_library_hand_over(YK_OK, &remarks, notes);
+        status = yk_library_return_text(YK_OK, &remarks, notes);
     } else {
         yk_text_free(&remarks);
     }

@@ -1,5 +1,5 @@
-#include "library/handles.h"
-#include "planner/place.h"
+#include "library/library.h"
+#include "planner/placement/placement.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -21,9 +21,9 @@ _Static_assert((int)YOKE_DECIDE_SHARES == (int)YK_DECIDE_SHARES &&
 
 yoke_status yoke_request_create(yoke_model *model, yoke_cluster *cluster, yoke_request **out)
 {
-    YK_LIBRARY_NEED(model);
-    YK_LIBRARY_NEED(cluster);
-    YK_LIBRARY_NEED(out);
+    YK_LIBRARY_REQUIRE(model);
+    YK_LIBRARY_REQUIRE(cluster);
+    YK_LIBRARY_REQUIRE(out);
     yoke_request *request = calloc(1, sizeof *request);
     const yk_status status = request ? yk_arena_create(&request->arena) : yk_fail_out_of_memory();
     if (status != YK_OK) {
@@ -31,8 +31,8 @@ yoke_status yoke_request_create(yoke_model *model, yoke_cluster *cluster, yoke_r
         return yk_library_status(status);
     }
     atomic_init(&request->holders, 1);
-    request->model = yk_library_hold_model(model);
-    request->cluster = yk_library_hold_cluster(cluster);
+    request->model = yk_library_retain_model(model);
+    request->cluster = yk_library_retain_cluster(cluster);
     request->decisions = YOKE_DECIDE_ALL;
     request->strategy = YK_STRATEGY_COUNT;
     *out = request;
@@ -41,7 +41,7 @@ yoke_status yoke_request_create(yoke_model *model, yoke_cluster *cluster, yoke_r
 
 void yoke_request_destroy(yoke_request *request)
 {
-    if (request && yk_library_let_go(&request->holders)) {
+    if (request && yk_library_release(&request->holders)) {
         yoke_cluster_destroy(request->cluster);
         yoke_model_destroy(request->model);
         yk_arena_destroy(request->arena);
@@ -49,7 +49,7 @@ void yoke_request_destroy(yoke_request *request)
     }
 }
 
-struct yoke_request *yk_library_hold_request(struct yoke_request *request)
+struct yoke_request *yk_library_retain_request(struct yoke_request *request)
 {
     atomic_fetch_add(&request->holders, 1);
     return request;
@@ -57,13 +57,13 @@ struct yoke_request *yk_library_hold_request(struct yoke_request *request)
 
 yoke_status yoke_request_set_profile(yoke_request *request, const char *path)
 {
-    YK_LIBRARY_NEED(request);
-    return yk_library_status(yk_library_copy(request->arena, path, &request->profile));
+    YK_LIBRARY_REQUIRE(request);
+    return yk_library_status(yk_library_copy_text(request->arena, path, &request->profile));
 }
 
 yoke_status yoke_request_set_micro_batches(yoke_request *request, int32_t micro_batches)
 {
-    YK_LIBRARY_NEED(request);
+    YK_LIBRARY_REQUIRE(request);
     const int64_t batch = request->model->info.workload.batch;
     if (micro_batches < 0 || micro_batches > MOST_MICRO_BATCHES) {
         return yk_library_status(yk_fail(YK_ERROR_USAGE,
@@ -83,8 +83,8 @@ yoke_status yoke_request_set_micro_batches(yoke_request *request, int32_t micro_
 yoke_status yoke_request_set_search(yoke_request *request, const struct yoke_search *search)
 {
     struct yk_scheduler_options checked;
-    YK_LIBRARY_NEED(request);
-    const yk_status status = yk_library_search(search, 1, &checked);
+    YK_LIBRARY_REQUIRE(request);
+    const yk_status status = yk_library_search_options(search, 1, &checked);
     if (status == YK_OK) {
         request->search = search ? *search : (struct yoke_search){0};
     }
@@ -93,7 +93,7 @@ yoke_status yoke_request_set_search(yoke_request *request, const struct yoke_sea
 
 yoke_status yoke_request_set_memory(yoke_request *request, double memory_bytes)
 {
-    YK_LIBRARY_NEED(request);
+    YK_LIBRARY_REQUIRE(request);
     if (!isfinite(memory_bytes) || memory_bytes < 0) {
         return yk_library_status(
             yk_fail(YK_ERROR_USAGE, "memory is 0 bytes or more, not %g", memory_bytes));
@@ -104,15 +104,15 @@ yoke_status yoke_request_set_memory(yoke_request *request, double memory_bytes)
 
 yoke_status yoke_request_set_slowdown(yoke_request *request, double slowdown)
 {
-    YK_LIBRARY_NEED(request);
-    const yk_status status = yk_library_check_slowdown(slowdown);
+    YK_LIBRARY_REQUIRE(request);
+    const yk_status status = yk_library_check_request_slowdown(slowdown);
     if (status == YK_OK) {
         request->slowdown = slowdown;
     }
     return yk_library_status(status);
 }
 
-yk_status yk_library_check_slowdown(double slowdown)
+yk_status yk_library_check_request_slowdown(double slowdown)
 {
     if (slowdown == 0 || (isfinite(slowdown) && slowdown >= 1)) {
         return YK_OK;
@@ -123,14 +123,14 @@ yk_status yk_library_check_slowdown(double slowdown)
 
 yoke_status yoke_request_set_clip(yoke_request *request, bool clip)
 {
-    YK_LIBRARY_NEED(request);
+    YK_LIBRARY_REQUIRE(request);
     request->clip = clip;
     return YOKE_OK;
 }
 
 yoke_status yoke_request_set_decisions(yoke_request *request, uint32_t decisions)
 {
-    YK_LIBRARY_NEED(request);
+    YK_LIBRARY_REQUIRE(request);
     if ((decisions & ~(uint32_t)YOKE_DECIDE_ALL) != 0) {
         return yk_library_status(
             yk_fail(YK_ERROR_USAGE, "there are no decisions 0x%x", (unsigned)decisions));
@@ -143,7 +143,7 @@ yoke_status yoke_request_set_decisions(yoke_request *request, uint32_t decisions
 static const char *strategy_name(int32_t number)
 {
     if (number < YK_STRATEGY_COUNT) {
-        return yk_strategy_name((enum yk_strategy)number);
+        return yk_plan_strategy_name((enum yk_strategy)number);
     }
     return number == YK_STRATEGY_COUNT ? "random" : NULL;
 }
@@ -151,7 +151,7 @@ static const char *strategy_name(int32_t number)
 yoke_status yoke_request_set_strategy(yoke_request *request, const char *strategy)
 {
     int32_t number = YK_STRATEGY_COUNT;
-    YK_LIBRARY_NEED(request);
+    YK_LIBRARY_REQUIRE(request);
     const yk_status status =
         strategy ? yk_library_choose("strategy", strategy, strategy_name, &number) : YK_OK;
     if (status == YK_OK) {
@@ -163,13 +163,13 @@ yoke_status yoke_request_set_strategy(yoke_request *request, const char *strateg
 
 const char *yoke_placement_algorithm(int32_t number)
 {
-    return number < 0 ? NULL : yk_place_algorithm((size_t)number);
+    return number < 0 ? NULL : yk_placement_algorithm((size_t)number);
 }
 
 yoke_status yoke_request_set_algorithm(yoke_request *request, const char *algorithm)
 {
     int32_t number = 0;
-    YK_LIBRARY_NEED(request);
+    YK_LIBRARY_REQUIRE(request);
     const yk_status status = algorithm ? yk_library_choose("way of placing", algorithm,
                                                            yoke_placement_algorithm, &number)
                                        : YK_OK;
@@ -189,11 +189,11 @@ static yk_status read_map(const char *text, const char *source, struct yoke_requ
 
 yoke_status yoke_request_set_map(yoke_request *request, const char *text, const char *source)
 {
-    YK_LIBRARY_NEED(request);
+    YK_LIBRARY_REQUIRE(request);
     if (!text) {
         request->map = NULL;
         return YOKE_OK;
     }
-    YK_LIBRARY_NEED(source);
+    YK_LIBRARY_REQUIRE(source);
     return yk_library_status(read_map(text, source, request));
 }

@@ -1,6 +1,6 @@
-#include "library/handles.h"
-#include "sched/bound.h"
-#include "sched/mapped.h"
+#include "library/library.h"
+#include "sched/bound/bound.h"
+#include "sched/mapping.h"
 #include "sched/memory.h"
 #include "sched/task_map.h"
 
@@ -52,7 +52,7 @@ static yk_status wrap(struct yoke_graph *graph, struct yk_schedule *schedule, co
         yk_schedule_destroy(schedule);
         return yk_fail_out_of_memory();
     }
-    handle->graph = yk_library_hold_graph(graph);
+    handle->graph = yk_library_retain_graph(graph);
     handle->schedule = schedule;
     const yk_status status = fill(handle, algorithm);
     if (status != YK_OK) {
@@ -75,7 +75,7 @@ static yk_status find(struct yoke_graph *graph, const char *algorithm,
     struct yk_scheduler_options options;
     struct yk_schedule *schedule = NULL;
     YK_TRY(yk_library_choose("scheduler", algorithm, scheduler_name, &number));
-    YK_TRY(yk_library_search(search, usual_budget_s, &options));
+    YK_TRY(yk_library_search_options(search, usual_budget_s, &options));
     YK_TRY(yk_scheduler_run(yk_schedulers[number], graph->graph, &options, &schedule));
     return wrap(graph, schedule, yk_schedulers[number]->name, out);
 }
@@ -83,9 +83,9 @@ static yk_status find(struct yoke_graph *graph, const char *algorithm,
 yoke_status yoke_schedule_find(yoke_graph *graph, const char *algorithm,
                                const struct yoke_search *search, yoke_schedule **out)
 {
-    YK_LIBRARY_NEED(graph);
-    YK_LIBRARY_NEED(algorithm);
-    YK_LIBRARY_NEED(out);
+    YK_LIBRARY_REQUIRE(graph);
+    YK_LIBRARY_REQUIRE(algorithm);
+    YK_LIBRARY_REQUIRE(out);
     return yk_library_status(find(graph, algorithm, search, out));
 }
 
@@ -93,8 +93,8 @@ static yk_status run_map(const struct yk_graph *graph, const char *map, const ch
                          int32_t *devices, struct yk_schedule *schedule)
 {
     YK_TRY(yk_task_map_read(map, strlen(map), source, graph, devices));
-    YK_TRY(yk_mapped_run(&(struct yk_mapping){.devices = devices}, schedule));
-    return yk_memory_check(schedule);
+    YK_TRY(yk_mapping_run(&(struct yk_mapping){.devices = devices}, schedule));
+    return yk_schedule_memory_check(schedule);
 }
 
 static yk_status follow(struct yoke_graph *graph, const char *map, const char *source,
@@ -116,10 +116,10 @@ static yk_status follow(struct yoke_graph *graph, const char *map, const char *s
 yoke_status yoke_schedule_follow(yoke_graph *graph, const char *map, const char *source,
                                  yoke_schedule **out)
 {
-    YK_LIBRARY_NEED(graph);
-    YK_LIBRARY_NEED(map);
-    YK_LIBRARY_NEED(source);
-    YK_LIBRARY_NEED(out);
+    YK_LIBRARY_REQUIRE(graph);
+    YK_LIBRARY_REQUIRE(map);
+    YK_LIBRARY_REQUIRE(source);
+    YK_LIBRARY_REQUIRE(out);
     return yk_library_status(follow(graph, map, source, out));
 }
 
@@ -163,15 +163,15 @@ yk_status yk_library_write_schedule(const struct yk_schedule_report *report,
 yoke_status yoke_schedule_write(yoke_schedule *schedule, enum yoke_schedule_form form, char **out)
 {
     struct yk_text text = {0};
-    YK_LIBRARY_NEED(schedule);
-    YK_LIBRARY_NEED(out);
+    YK_LIBRARY_REQUIRE(schedule);
+    YK_LIBRARY_REQUIRE(out);
     const struct yk_schedule_report report = {
         .schedule = schedule->schedule,
         .algorithm = schedule->info.algorithm,
         .source = schedule->graph->source,
         .lower_bound = schedule->bound,
     };
-    return yk_library_hand_over(yk_library_write_schedule(&report, form, &text), &text, out);
+    return yk_library_return_text(yk_library_write_schedule(&report, form, &text), &text, out);
 }
 
 const char *yoke_scheduler(int32_t number, const char **summary)

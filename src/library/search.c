@@ -1,11 +1,11 @@
-#include "library/handles.h"
+#include "library/library.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 yoke_status yoke_stop_create(yoke_stop **out)
 {
-    YK_LIBRARY_NEED(out);
+    YK_LIBRARY_REQUIRE(out);
     yoke_stop *stop = malloc(sizeof *stop);
     if (!stop) {
         return yk_library_status(yk_fail_out_of_memory());
@@ -30,8 +30,8 @@ void yoke_stop_lower(yoke_stop *stop)
     atomic_store(&stop->raised, false);
 }
 
-yk_status yk_library_search(const struct yoke_search *search, double usual_s,
-                            struct yk_scheduler_options *out)
+yk_status yk_library_search_options(const struct yoke_search *search, double usual_s,
+                                    struct yk_scheduler_options *out)
 {
     const struct yoke_search given = search ? *search : (struct yoke_search){0};
     if (!isfinite(given.budget_s) || given.budget_s < 0) {

@@ -1,5 +1,5 @@
 #include "base/log.h"
-#include "library/handles.h"
+#include "library/library.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -56,7 +56,7 @@ void yoke_set_log(yoke_log log, void *user)
     yk_log_set_sink(pass_on, NULL);
 }
 
-yoke_status yk_library_hand_over(yk_status status, struct yk_text *text, char **out)
+yoke_status yk_library_return_text(yk_status status, struct yk_text *text, char **out)
 {
     if (status == YK_OK) {
         yk_text_add(text, ""); /* an empty text is a string, too */
@@ -70,7 +70,7 @@ yoke_status yk_library_hand_over(yk_status status, struct yk_text *text, char **
     return YOKE_OK;
 }
 
-yk_status yk_library_copy(struct yk_arena *arena, const char *words, const char **out)
+yk_status yk_library_copy_text(struct yk_arena *arena, const char *words, const char **out)
 {
     const char *copy = words ? yk_arena_copy_text(arena, words, strlen(words)) : NULL;
     if (words && !copy) {

@@ -51,11 +51,11 @@ static yk_status find(struct yoke_tradeoff *handle, int32_t points)
 
 yoke_status yoke_tradeoff_find(const yoke_request *request, int32_t points, yoke_tradeoff **out)
 {
-    YK_LIBRARY_NEED(request);
-    YK_LIBRARY_NEED(out);
-    if (points != 0 && (points < 2 || points > YOKE_TRADEOFF_MOST_POINTS)) {
+    YK_LIBRARY_REQUIRE(request);
+    YK_LIBRARY_REQUIRE(out);
+    if (points != 0 && (points < 2 || points > YOKE_TRADEOFF_MAX_POINTS)) {
         return yk_library_status(yk_fail(YK_ERROR_USAGE, "a curve has 2 to %d points, not %d",
-                                         YOKE_TRADEOFF_MOST_POINTS, points));
+                                         YOKE_TRADEOFF_MAX_POINTS, points));
     }
     yoke_tradeoff *handle = calloc(1, sizeof *handle);
     yk_status status =
@@ -101,7 +101,7 @@ yoke_status yoke_tradeoff_draw(const yoke_tradeoff *tradeoff, enum yoke_tradeoff
                                char **out)
 {
     struct yk_text text = {0};
-    YK_LIBRARY_NEED(tradeoff);
-    YK_LIBRARY_NEED(out);
-    return yk_library_hand_over(draw(tradeoff, chart, &text), &text, out);
+    YK_LIBRARY_REQUIRE(tradeoff);
+    YK_LIBRARY_REQUIRE(out);
+    return yk_library_return_text(draw(tradeoff, chart, &text), &text, out);
 }

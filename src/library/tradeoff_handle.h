@@ -2,7 +2,7 @@
 #ifndef YK_LIBRARY_TRADEOFF_HANDLE_H
 #define YK_LIBRARY_TRADEOFF_HANDLE_H
 
-#include "library/handles.h"
+#include "library/library.h"
 #include "planner/tradeoff.h"
 
 enum {

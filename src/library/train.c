@@ -1,12 +1,12 @@
 #include "job/training/train.h"
-#include "base/grow.h"
-#include "library/handles.h"
+#include "base/array.h"
+#include "library/library.h"
 
 #include <stdlib.h>
 
 struct yoke_training {
     struct yk_arena *arena; /* of names and values */
-    struct yk_train_setting *settings;
+    struct yk_train_option *settings;
     int32_t count;
     int32_t capacity;
     struct yk_train_result outcome; /* owns what the result points to */
@@ -23,7 +23,7 @@ struct call {
 
 yoke_status yoke_training_create(yoke_training **out)
 {
-    YK_LIBRARY_NEED(out);
+    YK_LIBRARY_REQUIRE(out);
     yoke_training *training = calloc(1, sizeof *training);
     const yk_status status = training ? yk_arena_create(&training->arena) : yk_fail_out_of_memory();
     if (status != YK_OK) {
@@ -46,21 +46,21 @@ void yoke_training_destroy(yoke_training *training)
 
 static yk_status set(yoke_training *training, const char *name, const char *value)
 {
-    struct yk_train_setting setting = {0};
-    YK_TRY(yk_train_setting_check(&(struct yk_train_setting){name, value}));
-    YK_TRY(yk_library_copy(training->arena, name, &setting.name));
-    YK_TRY(yk_library_copy(training->arena, value, &setting.value));
-    YK_TRY(yk_grow((void **)&training->settings, &training->capacity, training->count,
-                   sizeof *training->settings));
+    struct yk_train_option setting = {0};
+    YK_TRY(yk_train_request_check_option(&(struct yk_train_option){name, value}));
+    YK_TRY(yk_library_copy_text(training->arena, name, &setting.name));
+    YK_TRY(yk_library_copy_text(training->arena, value, &setting.value));
+    YK_TRY(yk_array_grow((void **)&training->settings, &training->capacity, training->count,
+                         sizeof *training->settings));
     training->settings[training->count++] = setting;
     return YK_OK;
 }
 
 yoke_status yoke_training_set(yoke_training *training, const char *name, const char *value)
 {
-    YK_LIBRARY_NEED(training);
-    YK_LIBRARY_NEED(name);
-    YK_LIBRARY_NEED(value);
+    YK_LIBRARY_REQUIRE(training);
+    YK_LIBRARY_REQUIRE(name);
+    YK_LIBRARY_REQUIRE(value);
     return yk_library_status(set(training, name, value));
 }
 
@@ -86,7 +86,7 @@ static void report_leave(void *user, yk_status status)
 static void keep_failure(void *user, const char *sentence)
 {
     struct call *call = user;
-    (void)!yk_library_copy(call->arena, sentence, &call->failure);
+    (void)!yk_library_copy_text(call->arena, sentence, &call->failure);
 }
 
 static void report_step(void *user, const struct yk_train_step *step)
@@ -171,7 +171,7 @@ yoke_status yoke_training_run(yoke_training *training,
                               const struct yoke_training_callbacks *callbacks)
 {
     static const struct yoke_training_callbacks none;
-    YK_LIBRARY_NEED(training);
+    YK_LIBRARY_REQUIRE(training);
     struct call call = {.callbacks = callbacks ? callbacks : &none};
     yk_train_result_free(&training->outcome);
     training->outcome = (struct yk_train_result){0};

@@ -11,16 +11,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct yk_quiet_round {
+struct yk_timings_round {
     double passed_s;   /* by the clock */
     double computed_s; /* by all threads of this process */
 };
 
 /* Marks those to believe: all that got nearly as much as the one that got most, and never fewer
  * than `least`, or all where there are no more. */
-void yk_quiet_choose(const struct yk_quiet_round *rounds, int32_t count, int32_t least, bool *out);
+void yk_timings_choose_undisturbed(const struct yk_timings_round *rounds, int32_t count,
+                                   int32_t least, bool *out);
 
 /* What all threads of this process have computed so far. */
-double yk_quiet_computed_s(void);
+double yk_timings_computed_s(void);
 
 #endif

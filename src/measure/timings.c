@@ -1,14 +1,14 @@
 #include "measure/timings.h"
 
-#include "base/grow.h"
+#include "base/array.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 yk_status yk_timings_add(struct yk_timings *timings, double seconds)
 {
-    YK_TRY(yk_grow((void **)&timings->seconds, &timings->capacity, timings->count,
-                   sizeof *timings->seconds));
+    YK_TRY(yk_array_grow((void **)&timings->seconds, &timings->capacity, timings->count,
+                         sizeof *timings->seconds));
     timings->seconds[timings->count++] = seconds;
     return YK_OK;
 }

@@ -22,7 +22,7 @@ enum {
 /* A solve under way. */
 struct solving {
     const struct yk_cbc_problem *problem;
-    struct yk_cbc_answer *answer;
+    struct yk_cbc_result *answer;
     bool cut_short;
 };
 
@@ -49,7 +49,7 @@ static void solve_linear(struct solving *solving)
         CLP_STOPPED
     };
     const struct yk_cbc_problem *problem = solving->problem;
-    struct yk_cbc_answer *answer = solving->answer;
+    struct yk_cbc_result *answer = solving->answer;
     Clp_Simplex *model = Clp_newModel();
     Clp_setLogLevel(model, 0);
     Clp_loadProblem(model, problem->column_count, problem->row_count, problem->starts,
@@ -141,7 +141,7 @@ static void prepare(struct solving *solving, Cbc_Model *model)
 static void take_over(const struct solving *solving, Cbc_Model *model)
 {
     const struct yk_cbc_problem *problem = solving->problem;
-    struct yk_cbc_answer *answer = solving->answer;
+    struct yk_cbc_result *answer = solving->answer;
     const double *best = Cbc_bestSolution(model);
     const bool finished = !solving->cut_short && Cbc_status(model) == 0;
     if (!best) {
@@ -173,7 +173,7 @@ static void solve_whole(struct solving *solving)
     Cbc_deleteModel(model);
 }
 
-void yk_cbc_solve(const struct yk_cbc_problem *problem, struct yk_cbc_answer *answer)
+void yk_cbc_solve(const struct yk_cbc_problem *problem, struct yk_cbc_result *answer)
 {
     struct solving solving = {.problem = problem, .answer = answer};
     answer->outcome = YK_MILP_UNKNOWN;

@@ -33,7 +33,7 @@ struct yk_cbc_problem {
 };
 
 /* In memory that others may look at. */
-struct yk_cbc_answer {
+struct yk_cbc_result {
     atomic_bool ask; /* set from outside: it is to end soon */
     enum yk_milp_outcome outcome;
     double objective;
@@ -44,6 +44,6 @@ struct yk_cbc_answer {
     double *prices; /* (rows) */
 };
 
-void yk_cbc_solve(const struct yk_cbc_problem *problem, struct yk_cbc_answer *answer);
+void yk_cbc_solve(const struct yk_cbc_problem *problem, struct yk_cbc_result *answer);
 
 #endif

@@ -1,9 +1,9 @@
 #include "milp/milp.h"
 
+#include "base/array.h"
 #include "base/clock.h"
-#include "base/grow.h"
-#include "milp/apart.h"
 #include "milp/cbc.h"
+#include "milp/subprocess.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -64,8 +64,8 @@ void yk_milp_destroy(struct yk_milp *milp)
 yk_status yk_milp_add_column(struct yk_milp *milp, double lower, double upper, double objective,
                              bool whole, int32_t *out)
 {
-    YK_TRY(yk_grow((void **)&milp->columns, &milp->column_capacity, milp->column_count,
-                   sizeof *milp->columns));
+    YK_TRY(yk_array_grow((void **)&milp->columns, &milp->column_capacity, milp->column_count,
+                         sizeof *milp->columns));
     milp->columns[milp->column_count] = (struct column){{lower, upper}, objective, whole};
     *out = milp->column_count++;
     return YK_OK;
@@ -73,7 +73,8 @@ yk_status yk_milp_add_column(struct yk_milp *milp, double lower, double upper, d
 
 yk_status yk_milp_add_row(struct yk_milp *milp, double lower, double upper, int32_t *out)
 {
-    YK_TRY(yk_grow((void **)&milp->rows, &milp->row_capacity, milp->row_count, sizeof *milp->rows));
+    YK_TRY(yk_array_grow((void **)&milp->rows, &milp->row_capacity, milp->row_count,
+                         sizeof *milp->rows));
     milp->rows[milp->row_count] = (struct limits){lower, upper};
     *out = milp->row_count++;
     return YK_OK;
@@ -81,8 +82,8 @@ yk_status yk_milp_add_row(struct yk_milp *milp, double lower, double upper, int3
 
 yk_status yk_milp_add_entry(struct yk_milp *milp, int32_t row, int32_t column, double value)
 {
-    YK_TRY(yk_grow((void **)&milp->entries, &milp->entry_capacity, milp->entry_count,
-                   sizeof *milp->entries));
+    YK_TRY(yk_array_grow((void **)&milp->entries, &milp->entry_capacity, milp->entry_count,
+                         sizeof *milp->entries));
     milp->entries[milp->entry_count++] = (struct entry){row, column, value};
     return YK_OK;
 }
@@ -186,7 +187,7 @@ static yk_status keep_start(const struct yk_milp *milp, const double *start, str
 /* Question and answer, as the other process sees them. */
 struct exchange {
     const struct yk_cbc_problem *problem;
-    struct yk_cbc_answer *answer;
+    struct yk_cbc_result *answer;
 };
 
 static void solve_apart(void *data)
@@ -195,7 +196,7 @@ static void solve_apart(void *data)
     yk_cbc_solve(exchange->problem, exchange->answer);
 }
 
-static yk_status take_over(const struct yk_cbc_problem *problem, const struct yk_cbc_answer *answer,
+static yk_status take_over(const struct yk_cbc_problem *problem, const struct yk_cbc_result *answer,
                            struct yk_arena *arena, struct yk_milp_result *out)
 {
     out->outcome = answer->outcome;
@@ -214,23 +215,23 @@ static yk_status ask(const struct yk_cbc_problem *problem, const struct yk_milp_
 {
     const size_t columns = (size_t)problem->column_count;
     const size_t numbers = columns + (size_t)problem->row_count;
-    const size_t bytes = sizeof(struct yk_cbc_answer) + numbers * sizeof(double);
-    struct yk_cbc_answer *answer = yk_apart_memory(bytes);
+    const size_t bytes = sizeof(struct yk_cbc_result) + numbers * sizeof(double);
+    struct yk_cbc_result *answer = yk_subprocess_allocate_shared(bytes);
     bool returned = false;
     if (!answer) {
         return yk_fail_out_of_memory();
     }
     answer->values = (double *)(answer + 1);
     answer->prices = answer->values + columns;
-    const struct yk_apart_limits limits = {
+    const struct yk_subprocess_limits limits = {
         .end_s = problem->end_s, .grace_s = grace_s, .stop = options->stop, .ask = &answer->ask};
     struct exchange exchange = {problem, answer};
-    yk_status status = yk_apart_run(solve_apart, &exchange, &limits, &returned);
+    yk_status status = yk_subprocess_run(solve_apart, &exchange, &limits, &returned);
     if (status == YK_OK && returned) {
         status = take_over(problem, answer, arena, out);
     }
     *out_returned = returned;
-    yk_apart_free(answer, bytes);
+    yk_subprocess_free_shared(answer, bytes);
     return status;
 }
 

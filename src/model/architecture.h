@@ -10,7 +10,7 @@
 
 #include "base/json.h"
 #include "model/config.h"
-#include "model/layers.h"
+#include "model/model_builder.h"
 #include "model/modules.h"
 
 struct yk_architecture {
@@ -22,7 +22,7 @@ struct yk_architecture {
     /* Fills all but `name` and `architecture` from a config.json; the caller checks the sizes. */
     yk_status (*read)(const struct yk_json *json, struct yk_model_config *config);
     /* Adds every layer and edge of the model that `layers` is for. */
-    void (*describe)(struct yk_layers *layers);
+    void (*describe)(struct yk_model_builder *layers);
     /* Adds every Hugging Face module, in the order the framework lists them. */
     void (*list_modules)(const struct yk_model_config *config, struct yk_modules *modules);
 };

@@ -3,7 +3,7 @@
  * norms, rotary positions, grouped queries, and a gated feed-forward.
  */
 #include "model/architecture.h"
-#include "model/fields.h"
+#include "model/config_fields.h"
 
 #include <string.h>
 
@@ -13,33 +13,39 @@ enum {
     MISTRALS_USUAL_KV_HEADS = 8, /* where the key is missing; null is the number of heads */
 };
 
-static const struct yk_field fields[] = {
-    {{"vocab_size"}, "the vocabulary", YK_FIELD_NEEDED, YK_CONFIG(vocabulary)},
-    {{"hidden_size"}, "the width of the model", YK_FIELD_NEEDED, YK_CONFIG(width)},
-    {{"intermediate_size"}, "the width inside the feed-forward", YK_FIELD_NEEDED, YK_CONFIG(inner)},
-    {{"num_hidden_layers"}, "the number of blocks", YK_FIELD_NEEDED, YK_CONFIG(layers)},
-    {{"num_attention_heads"}, "the number of heads", YK_FIELD_NEEDED, YK_CONFIG(heads)},
+static const struct yk_config_field fields[] = {
+    {{"vocab_size"}, "the vocabulary", YK_FIELD_REQUIRED, YK_CONFIG_OFFSET(vocabulary)},
+    {{"hidden_size"}, "the width of the model", YK_FIELD_REQUIRED, YK_CONFIG_OFFSET(width)},
+    {{"intermediate_size"},
+     "the width inside the feed-forward",
+     YK_FIELD_REQUIRED,
+     YK_CONFIG_OFFSET(inner)},
+    {{"num_hidden_layers"}, "the number of blocks", YK_FIELD_REQUIRED, YK_CONFIG_OFFSET(layers)},
+    {{"num_attention_heads"}, "the number of heads", YK_FIELD_REQUIRED, YK_CONFIG_OFFSET(heads)},
     {{"num_key_value_heads"},
      "the number of heads of keys and values",
      YK_FIELD_DERIVED,
-     YK_CONFIG(kv_heads)},
-    {{"head_dim"}, "the size of a head", YK_FIELD_DERIVED, YK_CONFIG(head_size)},
-    {{"max_position_embeddings"}, "the longest sequence", USUAL_POSITIONS, YK_CONFIG(positions)},
+     YK_CONFIG_OFFSET(kv_heads)},
+    {{"head_dim"}, "the size of a head", YK_FIELD_DERIVED, YK_CONFIG_OFFSET(head_size)},
+    {{"max_position_embeddings"},
+     "the longest sequence",
+     USUAL_POSITIONS,
+     YK_CONFIG_OFFSET(positions)},
 };
 
-static const struct yk_flag flags[] = {
-    {"tie_word_embeddings", false, YK_CONFIG(tied)},
-    {"attention_bias", false, YK_CONFIG(linear_bias)},
-    {"mlp_bias", false, YK_CONFIG(inner_bias)},
+static const struct yk_config_flag flags[] = {
+    {"tie_word_embeddings", false, YK_CONFIG_OFFSET(tied)},
+    {"attention_bias", false, YK_CONFIG_OFFSET(linear_bias)},
+    {"mlp_bias", false, YK_CONFIG_OFFSET(inner_bias)},
 };
 
 /* Mistral's linears have no biases, whatever the file says. */
-static const struct yk_flag mistral_flags[] = {
-    {"tie_word_embeddings", false, YK_CONFIG(tied)},
+static const struct yk_config_flag mistral_flags[] = {
+    {"tie_word_embeddings", false, YK_CONFIG_OFFSET(tied)},
 };
 
-static const struct yk_field_table llama_table = YK_FIELD_TABLE(fields, flags);
-static const struct yk_field_table mistral_table = YK_FIELD_TABLE(fields, mistral_flags);
+static const struct yk_config_field_table llama_table = YK_FIELD_TABLE(fields, flags);
+static const struct yk_config_field_table mistral_table = YK_FIELD_TABLE(fields, mistral_flags);
 
 static const double USUAL_EPSILON = 1e-6;
 static const double USUAL_SPREAD = 0.02;
@@ -58,11 +64,11 @@ static yk_status read_scaling(const struct yk_json *scaling, struct yk_model_con
         config->not_trained = "its rope_scaling";
         return YK_OK;
     }
-    YK_TRY(yk_fields_read_number(scaling, "factor", 8, &config->rope_factor));
-    YK_TRY(yk_fields_read_number(scaling, "low_freq_factor", 1, &config->rope_low));
-    YK_TRY(yk_fields_read_number(scaling, "high_freq_factor", 4, &config->rope_high));
-    YK_TRY(yk_fields_read_number(scaling, "original_max_position_embeddings",
-                                 (double)config->positions, &positions));
+    YK_TRY(yk_config_fields_read_number(scaling, "factor", 8, &config->rope_factor));
+    YK_TRY(yk_config_fields_read_number(scaling, "low_freq_factor", 1, &config->rope_low));
+    YK_TRY(yk_config_fields_read_number(scaling, "high_freq_factor", 4, &config->rope_high));
+    YK_TRY(yk_config_fields_read_number(scaling, "original_max_position_embeddings",
+                                        (double)config->positions, &positions));
     if (!(positions <= MOST_POSITIONS && config->rope_high > config->rope_low)) {
         return yk_fail(YK_ERROR_INPUT, "\"rope_scaling\" makes no sense: high_freq_factor must be "
                                        "above low_freq_factor");
@@ -78,10 +84,11 @@ static yk_status read_arithmetic(const struct yk_json *json, struct yk_model_con
     const struct yk_json *scaling = both ? both : yk_json_get(json, "rope_scaling");
     const char *activation = yk_json_string(yk_json_get(json, "hidden_act"));
     double theta = 0;
-    YK_TRY(yk_fields_read_number(json, "rope_theta", USUAL_THETA, &theta));
-    YK_TRY(yk_fields_read_number(both, "rope_theta", theta, &config->rope_theta));
-    YK_TRY(yk_fields_read_number(json, "rms_norm_eps", USUAL_EPSILON, &config->norm_epsilon));
-    YK_TRY(yk_fields_read_number(json, "initializer_range", USUAL_SPREAD, &config->spread));
+    YK_TRY(yk_config_fields_read_number(json, "rope_theta", USUAL_THETA, &theta));
+    YK_TRY(yk_config_fields_read_number(both, "rope_theta", theta, &config->rope_theta));
+    YK_TRY(
+        yk_config_fields_read_number(json, "rms_norm_eps", USUAL_EPSILON, &config->norm_epsilon));
+    YK_TRY(yk_config_fields_read_number(json, "initializer_range", USUAL_SPREAD, &config->spread));
     if (activation && strcmp(activation, "silu") != 0) {
         config->not_trained = "its hidden_act";
     }
@@ -94,7 +101,7 @@ static yk_status read_window(const struct yk_json *json, bool mistral,
 {
     double window = 0;
     if (mistral) {
-        YK_TRY(yk_fields_read_number(json, "sliding_window", 0, &window));
+        YK_TRY(yk_config_fields_read_number(json, "sliding_window", 0, &window));
         config->window = window < MOST_POSITIONS ? (int64_t)window : 0;
     }
     return YK_OK;
@@ -110,47 +117,49 @@ static bool is_mistral(const struct yk_json *json)
 static yk_status read_config(const struct yk_json *json, struct yk_model_config *config)
 {
     const bool mistral = is_mistral(json);
-    const struct yk_field_table *table = mistral ? &mistral_table : &llama_table;
-    YK_TRY(yk_fields_read(table, json, config));
+    const struct yk_config_field_table *table = mistral ? &mistral_table : &llama_table;
+    YK_TRY(yk_config_fields_read(table, json, config));
     YK_TRY(read_arithmetic(json, config));
     YK_TRY(read_window(json, mistral, config));
-    YK_TRY(yk_fields_read_ids(json, config));
+    YK_TRY(yk_config_fields_read_token_ids(json, config));
     config->rms_norm = true;
     if (config->head_size == 0) {
-        YK_TRY(yk_fields_check_divides(table, json, config, YK_CONFIG(heads), YK_CONFIG(width)));
+        YK_TRY(yk_config_fields_check_divides(table, json, config, YK_CONFIG_OFFSET(heads),
+                                              YK_CONFIG_OFFSET(width)));
         config->head_size = config->width / config->heads;
     }
     if (config->kv_heads == 0) {
         const bool missing = !yk_json_get(json, "num_key_value_heads");
         config->kv_heads = mistral && missing ? MISTRALS_USUAL_KV_HEADS : config->heads;
     }
-    return yk_fields_check_divides(table, json, config, YK_CONFIG(kv_heads), YK_CONFIG(heads));
+    return yk_config_fields_check_divides(table, json, config, YK_CONFIG_OFFSET(kv_heads),
+                                          YK_CONFIG_OFFSET(heads));
 }
 
-static int32_t add_embed(struct yk_layers *layers)
+static int32_t add_embed(struct yk_model_builder *layers)
 {
-    static const char *const modules[YK_LAYERS_MODULES] = {"model.embed_tokens",
-                                                           "model.rotary_emb"};
+    static const char *const modules[YK_MODEL_BUILDER_MODULES] = {"model.embed_tokens",
+                                                                  "model.rotary_emb"};
     const struct yk_model_config *config = layers->config;
     const int64_t rows = layers->workload.batch * layers->workload.sequence;
-    struct yk_layer_draft draft;
-    yk_layers_begin(layers, YK_LAYER_DRAFT_EMBED, "embed", 0, &draft);
-    yk_layer_draft_shape(&draft, " V%lld C%lld", (long long)config->vocabulary,
-                         (long long)config->width);
-    yk_layer_draft_embed(&draft, rows, config->width, 1, config->vocabulary * config->width);
-    return yk_layers_add(layers, &draft, "embed", modules, YK_LAYER_NONE);
+    struct yk_layer_builder draft;
+    yk_model_builder_begin_layer(layers, YK_LAYER_EMBEDDING, "embed", 0, &draft);
+    yk_layer_add_shape(&draft, " V%lld C%lld", (long long)config->vocabulary,
+                       (long long)config->width);
+    yk_layer_add_embedding(&draft, rows, config->width, 1, config->vocabulary * config->width);
+    return yk_model_builder_add_layer(layers, &draft, "embed", modules, YK_LAYER_NONE);
 }
 
-static void draft_shape(const struct yk_model_config *config, struct yk_layer_draft *draft)
+static void draft_shape(const struct yk_model_config *config, struct yk_layer_builder *draft)
 {
-    yk_layer_draft_shape(draft, " C%lld F%lld H%lld KV%lld D%lld%s%s", (long long)config->width,
-                         (long long)config->inner, (long long)config->heads,
-                         (long long)config->kv_heads, (long long)config->head_size,
-                         config->linear_bias ? " attention-bias" : "",
-                         config->inner_bias ? " inner-bias" : "");
+    yk_layer_add_shape(draft, " C%lld F%lld H%lld KV%lld D%lld%s%s", (long long)config->width,
+                       (long long)config->inner, (long long)config->heads,
+                       (long long)config->kv_heads, (long long)config->head_size,
+                       config->linear_bias ? " attention-bias" : "",
+                       config->inner_bias ? " inner-bias" : "");
 }
 
-static void draft_block(const struct yk_layers *layers, struct yk_layer_draft *draft)
+static void draft_block(const struct yk_model_builder *layers, struct yk_layer_builder *draft)
 {
     const struct yk_model_config *config = layers->config;
     const int64_t rows = layers->workload.batch * layers->workload.sequence; /* B·T */
@@ -159,35 +168,36 @@ static void draft_block(const struct yk_layers *layers, struct yk_layer_draft *d
     const int64_t Q = config->heads * config->head_size;
     const int64_t K = config->kv_heads * config->head_size;
     const bool bias = config->linear_bias;
-    const struct yk_attention attention =
-        yk_layers_attention(layers, layers->workload.sequence, true);
-    yk_layers_begin(layers, YK_LAYER_DRAFT_BLOCK, "llama-block", rows, draft);
+    const struct yk_layer_attention attention =
+        yk_model_builder_self_attention(layers, layers->workload.sequence, true);
+    yk_model_builder_begin_layer(layers, YK_LAYER_BLOCK, "llama-block", rows, draft);
     draft_shape(config, draft);
-    yk_layer_draft_norm(draft, YK_NORM_RMS, rows, C);
-    yk_layer_draft_linear(draft, &(struct yk_linear){"qkv", rows, C, Q + 2 * K, 3, .bias = bias});
-    yk_layer_draft_rotary(draft, rows, Q + K);
-    yk_layer_draft_attention(draft, &attention);
-    yk_layer_draft_linear(
-        draft, &(struct yk_linear){"out", rows, Q, C, 1, .bias = bias, .input_kept = true});
-    yk_layer_draft_residual(draft, rows, C);
-    yk_layer_draft_norm(draft, YK_NORM_RMS, rows, C);
-    yk_layer_draft_linear(
-        draft, &(struct yk_linear){"gate and up", rows, C, 2 * F, 2, .bias = config->inner_bias});
-    yk_layer_draft_activation(draft, YK_ACTIVATION_SWIGLU, rows, F);
-    yk_layer_draft_linear(draft,
-                          &(struct yk_linear){"down", rows, F, C, 1, .bias = config->inner_bias});
-    yk_layer_draft_residual(draft, rows, C);
+    yk_layer_add_norm(draft, YK_NORM_RMS, rows, C);
+    yk_layer_add_linear(draft,
+                        &(struct yk_layer_linear){"qkv", rows, C, Q + 2 * K, 3, .bias = bias});
+    yk_layer_add_rotary(draft, rows, Q + K);
+    yk_layer_add_attention(draft, &attention);
+    yk_layer_add_linear(
+        draft, &(struct yk_layer_linear){"out", rows, Q, C, 1, .bias = bias, .input_kept = true});
+    yk_layer_add_residual(draft, rows, C);
+    yk_layer_add_norm(draft, YK_NORM_RMS, rows, C);
+    yk_layer_add_linear(draft, &(struct yk_layer_linear){"gate and up", rows, C, 2 * F, 2,
+                                                         .bias = config->inner_bias});
+    yk_layer_add_activation(draft, YK_ACTIVATION_SWIGLU, rows, F);
+    yk_layer_add_linear(
+        draft, &(struct yk_layer_linear){"down", rows, F, C, 1, .bias = config->inner_bias});
+    yk_layer_add_residual(draft, rows, C);
 }
 
-static void describe(struct yk_layers *layers)
+static void describe(struct yk_model_builder *layers)
 {
     const int64_t rows = layers->workload.batch * layers->workload.sequence;
-    struct yk_layer_draft draft;
+    struct yk_layer_builder draft;
     const int32_t embed = add_embed(layers);
     draft_block(layers, &draft);
-    const int32_t last = yk_layers_add_blocks(layers, &draft, layers->config->layers, "layer",
-                                              "model.layers", embed, rows);
-    yk_layers_add_ending(layers, YK_NORM_RMS, last, embed, "model.norm");
+    const int32_t last = yk_model_builder_add_blocks(layers, &draft, layers->config->layers,
+                                                     "layer", "model.layers", embed, rows);
+    yk_model_builder_add_norm_and_head(layers, YK_NORM_RMS, last, embed, "model.norm");
 }
 
 static const char *const model_types[] = {"llama", "mistral", NULL};

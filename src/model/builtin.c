@@ -13,7 +13,8 @@
     GPT(50257, 1024, layers_, heads_, C, true), .ids = {-1, 50256, 50256, -1}
 
 /* The characters of Tiny Shakespeare, 128 at a time. */
-#define MINGPT(layers_, heads_, C) GPT(65, 128, layers_, heads_, C, false), .ids = YK_NO_IDS
+#define MINGPT(layers_, heads_, C)                                                                 \
+    GPT(65, 128, layers_, heads_, C, false), .ids = YK_CONFIG_TOKEN_IDS_NONE
 
 /* The first of the word pieces is [PAD]. */
 #define BERT(layers_, heads_, C, masked)                                                           \
@@ -31,8 +32,8 @@
     .heads = (heads_), .kv_heads = (heads_), .head_size = (C) / (heads_),                          \
     .encoder_heads = (heads_), .inner = (F), .encoder_inner = (F), .tied = true, .shared = true,   \
     .relu = true, .linear_bias = true, .inner_bias = true, .scaled_embedding = true,               \
-    .post_norm = true, .drops_stream = true, .ids = YK_NO_IDS, .norm_epsilon = 1e-5,               \
-    .spread = 0.02
+    .post_norm = true, .drops_stream = true, .ids = YK_CONFIG_TOKEN_IDS_NONE,                      \
+    .norm_epsilon = 1e-5, .spread = 0.02
 
 /* The paper's vocabulary has about 37,000 byte pairs. */
 #define PAPERS_TRANSFORMER(heads_, C, F) TRANSFORMER(37000, 1024, 6, heads_, C, F)
@@ -40,10 +41,10 @@
 #define LLAMA(V, positions_, layers_, heads_, kv_heads_, C, F, theta)                              \
     .architecture = &yk_architecture_llama, .vocabulary = (V), .width = (C),                       \
     .positions = (positions_), .layers = (layers_), .heads = (heads_), .kv_heads = (kv_heads_),    \
-    .head_size = (C) / (heads_), .inner = (F), .rms_norm = true, .ids = YK_NO_IDS,                 \
+    .head_size = (C) / (heads_), .inner = (F), .rms_norm = true, .ids = YK_CONFIG_TOKEN_IDS_NONE,  \
     .norm_epsilon = 1e-5, .spread = 0.02, .rope_theta = (theta)
 
-const struct yk_builtin yk_builtins[] = {
+const struct yk_builtin_model yk_builtin_models[] = {
     {{.name = "gpt2", GPT2(12, 12, 768)}, "GPT-2, 124 million parameters", {"gpt2-small"}},
     {{.name = "gpt2-medium", GPT2(24, 16, 1024)}, "GPT-2, 355 million parameters", {NULL}},
     {{.name = "gpt2-large", GPT2(36, 20, 1280)}, "GPT-2, 774 million parameters", {NULL}},
@@ -98,4 +99,4 @@ const struct yk_builtin yk_builtins[] = {
      "Llama 3, 70.6 billion parameters",
      {"meta-llama-3-70b", "meta-llama-3-70b-instruct", "llama-3-70b-instruct"}},
 };
-const size_t yk_builtin_count = sizeof yk_builtins / sizeof yk_builtins[0];
+const size_t yk_builtin_model_count = sizeof yk_builtin_models / sizeof yk_builtin_models[0];

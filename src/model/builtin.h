@@ -10,13 +10,13 @@ enum {
     YK_BUILTIN_ALIASES = 3
 };
 
-struct yk_builtin {
+struct yk_builtin_model {
     struct yk_model_config config;
     const char *summary;
     const char *aliases[YK_BUILTIN_ALIASES]; /* besides its name; up to the first NULL */
 };
 
-extern const struct yk_builtin yk_builtins[];
-extern const size_t yk_builtin_count;
+extern const struct yk_builtin_model yk_builtin_models[];
+extern const size_t yk_builtin_model_count;
 
 #endif

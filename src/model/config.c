@@ -14,11 +14,11 @@ enum {
 
 bool yk_model_config_builtin(size_t number, const char **name, const char **summary)
 {
-    if (number >= yk_builtin_count) {
+    if (number >= yk_builtin_model_count) {
         return false;
     }
-    *name = yk_builtins[number].config.name;
-    *summary = yk_builtins[number].summary;
+    *name = yk_builtin_models[number].config.name;
+    *summary = yk_builtin_models[number].summary;
     return true;
 }
 
@@ -47,7 +47,7 @@ static bool same_name(const char *a, const char *b)
     }
 }
 
-static bool goes_by(const struct yk_builtin *builtin, const char *name)
+static bool goes_by(const struct yk_builtin_model *builtin, const char *name)
 {
     bool found = same_name(builtin->config.name, name);
     for (int i = 0; i < YK_BUILTIN_ALIASES && builtin->aliases[i]; i++) {
@@ -58,9 +58,9 @@ static bool goes_by(const struct yk_builtin *builtin, const char *name)
 
 static const struct yk_model_config *find(const char *name)
 {
-    for (size_t i = 0; i < yk_builtin_count; i++) {
-        if (goes_by(&yk_builtins[i], name)) {
-            return &yk_builtins[i].config;
+    for (size_t i = 0; i < yk_builtin_model_count; i++) {
+        if (goes_by(&yk_builtin_models[i], name)) {
+            return &yk_builtin_models[i].config;
         }
     }
     return NULL;
@@ -75,8 +75,8 @@ yk_status yk_model_config_find(const char *name, const struct yk_model_config **
     }
     const char *names[MOST_BUILTINS];
     size_t count = 0;
-    for (; count < yk_builtin_count && count < MOST_BUILTINS; count++) {
-        names[count] = yk_builtins[count].config.name;
+    for (; count < yk_builtin_model_count && count < MOST_BUILTINS; count++) {
+        names[count] = yk_builtin_models[count].config.name;
     }
     const char *nearest = yk_nearest(name, names, count);
     if (nearest) {

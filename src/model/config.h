@@ -18,7 +18,7 @@
 struct yk_architecture;
 
 /* Tokens that mean something to whoever makes batches or text; −1 where that is not known. */
-struct yk_config_ids {
+struct yk_config_token_ids {
     int64_t pad;           /* fills short sequences up */
     int64_t begin;         /* begins a text */
     int64_t end;           /* ends a text; the first one where there are several */
@@ -26,7 +26,7 @@ struct yk_config_ids {
 };
 
 /* An initialiser. */
-#define YK_NO_IDS                                                                                  \
+#define YK_CONFIG_TOKEN_IDS_NONE                                                                   \
     {                                                                                              \
         -1, -1, -1, -1                                                                             \
     }
@@ -63,7 +63,7 @@ struct yk_model_config {
     bool rms_norm;         /* norms divide by the root mean square alone, as in Llama */
     bool drops_stream;     /* embeddings and what is added to the residual stream know dropout, not
                               attention alone: all but Llama */
-    struct yk_config_ids ids;
+    struct yk_config_token_ids ids;
     double norm_epsilon;     /* added to variances */
     double spread;           /* standard deviation of weights at the start */
     double rope_theta;       /* base of the rotary positions' wavelengths; 0: none of those */
@@ -83,7 +83,7 @@ static inline int64_t yk_model_config_target_vocabulary(const struct yk_model_co
 
 /* The count of numbers from one row of logits to the next: matrix units want rows to begin at
  * multiples of 16 bytes, and memory, where rows are long, of 128. */
-static inline int64_t yk_logit_stride(int64_t vocabulary)
+static inline int64_t yk_model_config_logit_stride(int64_t vocabulary)
 {
     const int64_t step = vocabulary >= 4096 ? 64 : 8;
     return (vocabulary + step - 1) / step * step;

@@ -39,7 +39,7 @@ static void write_id(struct yk_json_writer *json, const char *key, int64_t id)
     }
 }
 
-static void write_ids(struct yk_json_writer *json, const struct yk_config_ids *ids)
+static void write_ids(struct yk_json_writer *json, const struct yk_config_token_ids *ids)
 {
     write_id(json, "bos_token_id", ids->begin);
     write_id(json, "eos_token_id", ids->end);

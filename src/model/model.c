@@ -1,7 +1,7 @@
 #include "model/model.h"
 
 #include "model/architecture.h"
-#include "model/layers.h"
+#include "model/model_builder.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -91,7 +91,7 @@ static int by_target(const void *a, const void *b)
     return left->from < right->from ? -1 : left->from > right->from;
 }
 
-static yk_status finish(struct yk_layers *layers, struct yk_model *model)
+static yk_status finish(struct yk_model_builder *layers, struct yk_model *model)
 {
     if (layers->failed) {
         return yk_fail_out_of_memory();
@@ -119,7 +119,7 @@ yk_status yk_model_describe(const struct yk_model_config *config,
     YK_TRY(check_sequence(config, workload));
     YK_TRY(check_adapters(workload));
     YK_TRY(check_size(config, workload));
-    struct yk_layers layers = {.config = config, .workload = *workload, .arena = arena};
+    struct yk_model_builder layers = {.config = config, .workload = *workload, .arena = arena};
     if (config->encoder_layers > 0 && workload->target_sequence == 0) {
         layers.workload.target_sequence = workload->sequence;
     }
@@ -135,7 +135,7 @@ yk_status yk_model_describe(const struct yk_model_config *config,
     return YK_OK;
 }
 
-int64_t yk_model_tokens(const struct yk_model *model)
+int64_t yk_model_loss_tokens(const struct yk_model *model)
 {
     const struct yk_workload *workload = &model->workload;
     return workload->batch *

@@ -94,7 +94,7 @@ yk_status yk_model_describe(const struct yk_model_config *config,
                             const struct yk_model **out) YK_MUST_USE;
 
 /* Tokens of one (micro-)batch that bear loss. */
-int64_t yk_model_tokens(const struct yk_model *model);
+int64_t yk_model_loss_tokens(const struct yk_model *model);
 
 /* All tokens of one (micro-)batch: of an encoder–decoder, those of both sides. */
 int64_t yk_model_all_tokens(const struct yk_model *model);

@@ -27,7 +27,7 @@ static void *grow(struct yk_modules_growth *growth, void *array, int32_t count, 
         return array;
     }
     const int32_t wanted = *capacity > 0 ? *capacity * 2 : FIRST_CAPACITY;
-    void *larger = wanted > 0 ? yk_arena_take(growth->arena, (size_t)wanted, size) : NULL;
+    void *larger = wanted > 0 ? yk_arena_allocate(growth->arena, (size_t)wanted, size) : NULL;
     if (!larger) {
         growth->failed = true;
         return array;
@@ -46,7 +46,7 @@ static const char *full_name(struct yk_modules *modules, const char *name)
     const char *parent = growth->open >= 0 ? modules->modules[growth->open].name : "";
     const size_t parent_length = strlen(parent);
     const size_t length = parent_length + (parent_length > 0) + strlen(name);
-    char *full = yk_arena_take(growth->arena, length + 1, 1);
+    char *full = yk_arena_allocate(growth->arena, length + 1, 1);
     if (!full) {
         growth->failed = true;
         return "";
@@ -90,14 +90,15 @@ void yk_modules_close(struct yk_modules *modules)
     growth->open = module->parent;
 }
 
-void yk_modules_keep_whole(struct yk_modules *modules)
+void yk_modules_set_unsplittable(struct yk_modules *modules)
 {
     if (!modules->growth->failed) {
         modules->modules[modules->growth->open].unsplittable = true;
     }
 }
 
-static int32_t add_tensor(struct yk_modules *modules, const char *name, struct yk_tensor tensor)
+static int32_t add_tensor(struct yk_modules *modules, const char *name,
+                          struct yk_module_tensor tensor)
 {
     struct yk_modules_growth *growth = modules->growth;
     tensor.name = full_name(modules, name);
@@ -115,15 +116,16 @@ static int32_t add_tensor(struct yk_modules *modules, const char *name, struct y
 
 int32_t yk_modules_add_parameter(struct yk_modules *modules, const char *name, int64_t elements)
 {
-    return add_tensor(modules, name,
-                      (struct yk_tensor){.kind = YK_TENSOR_FLOAT, .elements = elements});
+    return add_tensor(
+        modules, name,
+        (struct yk_module_tensor){.kind = YK_MODULE_TENSOR_FLOAT, .elements = elements});
 }
 
-void yk_modules_add_buffer(struct yk_modules *modules, const char *name, enum yk_tensor_kind kind,
-                           int64_t elements)
+void yk_modules_add_buffer(struct yk_modules *modules, const char *name,
+                           enum yk_module_tensor_kind kind, int64_t elements)
 {
     (void)add_tensor(modules, name,
-                     (struct yk_tensor){.kind = kind, .buffer = true, .elements = elements});
+                     (struct yk_module_tensor){.kind = kind, .buffer = true, .elements = elements});
 }
 
 void yk_modules_tie(struct yk_modules *modules, int32_t parameter, int32_t earlier)
@@ -190,12 +192,12 @@ int32_t yk_modules_find(const struct yk_modules *modules, const char *name)
     return YK_MODULE_NONE;
 }
 
-int32_t yk_modules_child(const struct yk_modules *modules, int32_t module)
+int32_t yk_modules_first_child(const struct yk_modules *modules, int32_t module)
 {
     return module + 1 < modules->modules[module].end ? module + 1 : YK_MODULE_NONE;
 }
 
-int32_t yk_modules_sibling(const struct yk_modules *modules, int32_t module)
+int32_t yk_modules_next_sibling(const struct yk_modules *modules, int32_t module)
 {
     const struct yk_module *here = &modules->modules[module];
     const bool last = here->parent < 0 || here->end >= modules->modules[here->parent].end;

@@ -22,15 +22,15 @@ enum {
 
 /* What a tensor's elements are. Floating point takes the type a model is loaded in; the others stay
  * as they are. */
-enum yk_tensor_kind {
-    YK_TENSOR_FLOAT,
-    YK_TENSOR_INT64,
+enum yk_module_tensor_kind {
+    YK_MODULE_TENSOR_FLOAT,
+    YK_MODULE_TENSOR_INT64,
 };
 
-struct yk_tensor {
+struct yk_module_tensor {
     const char *name; /* in full: "model.norm.weight" */
     int32_t module;   /* the module that owns it */
-    enum yk_tensor_kind kind;
+    enum yk_module_tensor_kind kind;
     bool buffer;      /* not a parameter */
     int32_t tied_to;  /* the earlier tensor that it is the same as, or YK_MODULE_NONE */
     int64_t elements; /* of a tied tensor, those of the one it is the same as */
@@ -47,7 +47,7 @@ struct yk_module {
 
 struct yk_modules {
     struct yk_module *modules;
-    struct yk_tensor *tensors;
+    struct yk_module_tensor *tensors;
     int32_t module_count;
     int32_t tensor_count;
     struct yk_modules_growth *growth; /* while it is added to (modules_tree.h), else NULL */
@@ -61,8 +61,8 @@ yk_status yk_modules_list(const struct yk_model_config *config, struct yk_arena 
 int32_t yk_modules_find(const struct yk_modules *modules, const char *name);
 
 /* The first module inside `module`, or YK_MODULE_NONE; and the next one beside it. */
-int32_t yk_modules_child(const struct yk_modules *modules, int32_t module);
-int32_t yk_modules_sibling(const struct yk_modules *modules, int32_t module);
+int32_t yk_modules_first_child(const struct yk_modules *modules, int32_t module);
+int32_t yk_modules_next_sibling(const struct yk_modules *modules, int32_t module);
 
 /*
  * `list_modules` of the architectures: each adds all of its modules. GPT-2 and Llama are the models

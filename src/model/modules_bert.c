@@ -8,9 +8,9 @@ enum {
 static int32_t add_embeddings(const struct yk_model_config *config, struct yk_modules *modules)
 {
     yk_modules_open(modules, "embeddings");
-    yk_modules_keep_whole(modules);
-    yk_modules_add_buffer(modules, "position_ids", YK_TENSOR_INT64, config->positions);
-    yk_modules_add_buffer(modules, "token_type_ids", YK_TENSOR_INT64, config->positions);
+    yk_modules_set_unsplittable(modules);
+    yk_modules_add_buffer(modules, "position_ids", YK_MODULE_TENSOR_INT64, config->positions);
+    yk_modules_add_buffer(modules, "token_type_ids", YK_MODULE_TENSOR_INT64, config->positions);
     const int32_t tokens =
         yk_modules_add_embedding(modules, "word_embeddings", config->vocabulary, config->width);
     (void)yk_modules_add_embedding(modules, "position_embeddings", config->positions,
@@ -36,7 +36,7 @@ static void add_output(const struct yk_model_config *config, struct yk_modules *
 static void add_block(const struct yk_model_config *config, struct yk_modules *modules)
 {
     const int64_t width = config->width;
-    yk_modules_keep_whole(modules);
+    yk_modules_set_unsplittable(modules);
     yk_modules_open(modules, "attention");
     yk_modules_open(modules, "self");
     (void)yk_modules_add_linear(modules, "query", width, width, true);

@@ -4,7 +4,7 @@
 static void add_block(const struct yk_model_config *config, struct yk_modules *modules)
 {
     const int64_t width = config->width;
-    yk_modules_keep_whole(modules);
+    yk_modules_set_unsplittable(modules);
     yk_modules_add_norm(modules, "ln_1", width, true);
     yk_modules_open(modules, "attn");
     (void)yk_modules_add_linear(modules, "c_attn", width, 3 * width, true);

@@ -7,7 +7,7 @@ static void add_block(const struct yk_model_config *config, struct yk_modules *m
     const int64_t keys = config->kv_heads * config->head_size;
     const bool bias = config->linear_bias;
     const bool inner_bias = config->inner_bias;
-    yk_modules_keep_whole(modules);
+    yk_modules_set_unsplittable(modules);
     yk_modules_open(modules, "self_attn");
     (void)yk_modules_add_linear(modules, "q_proj", width, queries, bias);
     (void)yk_modules_add_linear(modules, "k_proj", width, keys, bias);
@@ -38,8 +38,9 @@ void yk_modules_llama(const struct yk_model_config *config, struct yk_modules *m
     yk_modules_close(modules);
     yk_modules_add_norm(modules, "norm", config->width, false);
     yk_modules_open(modules, "rotary_emb");
-    yk_modules_add_buffer(modules, "inv_freq", YK_TENSOR_FLOAT, config->head_size / 2);
-    yk_modules_add_buffer(modules, "original_inv_freq", YK_TENSOR_FLOAT, config->head_size / 2);
+    yk_modules_add_buffer(modules, "inv_freq", YK_MODULE_TENSOR_FLOAT, config->head_size / 2);
+    yk_modules_add_buffer(modules, "original_inv_freq", YK_MODULE_TENSOR_FLOAT,
+                          config->head_size / 2);
     yk_modules_close(modules);
     yk_modules_close(modules);
     const int32_t head =

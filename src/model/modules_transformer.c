@@ -79,7 +79,7 @@ void yk_modules_transformer(const struct yk_model_config *config, struct yk_modu
 {
     const int64_t predicted = yk_model_config_target_vocabulary(config);
     int32_t shared = YK_MODULE_NONE;
-    yk_modules_add_buffer(modules, "final_logits_bias", YK_TENSOR_FLOAT, predicted);
+    yk_modules_add_buffer(modules, "final_logits_bias", YK_MODULE_TENSOR_FLOAT, predicted);
     yk_modules_open(modules, "model");
     if (config->shared) {
         shared = yk_modules_add_embedding(modules, "shared", config->vocabulary, config->width);

@@ -20,12 +20,12 @@ void yk_modules_open_numbered(struct yk_modules *modules, int64_t number);
 void yk_modules_close(struct yk_modules *modules);
 
 /* The open module may not be spread over devices. */
-void yk_modules_keep_whole(struct yk_modules *modules);
+void yk_modules_set_unsplittable(struct yk_modules *modules);
 
 /* Tensors of the open module; the number of the parameter, to tie another to it. */
 int32_t yk_modules_add_parameter(struct yk_modules *modules, const char *name, int64_t elements);
-void yk_modules_add_buffer(struct yk_modules *modules, const char *name, enum yk_tensor_kind kind,
-                           int64_t elements);
+void yk_modules_add_buffer(struct yk_modules *modules, const char *name,
+                           enum yk_module_tensor_kind kind, int64_t elements);
 
 /* The parameter is the same tensor as an earlier one. */
 void yk_modules_tie(struct yk_modules *modules, int32_t parameter, int32_t earlier);

@@ -4,12 +4,13 @@
 
 #include "model/model.h"
 
-struct yk_layer_state {
+struct yk_model_layer_state {
     double weight_bytes;    /* as they are kept and gathered, frozen ones included */
     double gradient_bytes;  /* of what is trained */
     double optimizer_bytes; /* Adam's moments; in 16 bit a master copy besides */
 };
 
-struct yk_layer_state yk_layer_state(const struct yk_model *model, const struct yk_layer *layer);
+struct yk_model_layer_state yk_model_layer_state(const struct yk_model *model,
+                                                 const struct yk_layer *layer);
 
 #endif

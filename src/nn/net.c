@@ -1,7 +1,7 @@
 #include "nn/net.h"
 
-#include "nn/layer.h"
-#include "nn/parameters.h"
+#include "nn/layers/layer.h"
+#include "nn/parameter_list.h"
 
 #include <string.h>
 
@@ -9,13 +9,13 @@ enum {
     FP32_BYTES = 4
 };
 
-size_t yk_parameter_bytes(const struct yk_net *net, const struct yk_parameter *parameter)
+size_t yk_net_parameter_bytes(const struct yk_net *net, const struct yk_parameter *parameter)
 {
     const size_t count = (size_t)parameter->count;
     switch (parameter->form) {
-    case YK_STORE_NF4:
-        return yk_nf4_parts(NULL, parameter->count, NULL);
-    case YK_STORE_FULL:
+    case YK_PARAMETER_NF4:
+        return yk_ops_nf4_layout(NULL, parameter->count, NULL);
+    case YK_PARAMETER_FP32:
         return count * FP32_BYTES;
     default:
         return count * (size_t)yk_precision_bytes(net->workload.precision);
@@ -45,9 +45,9 @@ static void lay_out(const struct yk_net *net, struct yk_net_layer *layer)
             if (class_of(parameter) != class) {
                 continue;
             }
-            const bool aligned = parameter->form != YK_STORE_PLAIN;
+            const bool aligned = parameter->form != YK_PARAMETER_PLAIN;
             parameter->offset = aligned ? align(layer->weight_bytes) : layer->weight_bytes;
-            layer->weight_bytes = parameter->offset + yk_parameter_bytes(net, parameter);
+            layer->weight_bytes = parameter->offset + yk_net_parameter_bytes(net, parameter);
             if (parameter->trained) {
                 parameter->first = layer->trained;
                 layer->trained += parameter->count;
@@ -61,7 +61,7 @@ static yk_status add_layer(struct yk_net *net, const struct yk_model *model, int
 {
     const struct yk_layer *described = &model->layers[number];
     struct yk_net_layer *layer = &net->layers[number];
-    struct yk_parameters parameters = {
+    struct yk_parameter_list parameters = {
         .arena = net->arena,
         .config = net->config,
         .workload = &net->workload,
@@ -134,7 +134,7 @@ static yk_status fill(struct yk_net *net, const struct yk_model *model)
     return YK_OK;
 }
 
-yk_status yk_net_create(const struct yk_model *model, const struct yk_net_settings *settings,
+yk_status yk_net_create(const struct yk_model *model, const struct yk_net_options *settings,
                         struct yk_net **out)
 {
     struct yk_arena *arena = NULL;
@@ -151,7 +151,7 @@ yk_status yk_net_create(const struct yk_model *model, const struct yk_net_settin
                        model->config->name, (long long)window, (long long)window);
     }
     YK_TRY(yk_arena_create(&arena));
-    net = yk_arena_take(arena, 1, sizeof *net);
+    net = yk_arena_allocate(arena, 1, sizeof *net);
     yk_status status = net ? YK_OK : yk_fail_out_of_memory();
     if (status == YK_OK) {
         *net = (struct yk_net){.arena = arena,

@@ -18,7 +18,7 @@
 
 struct yk_layer_kind;
 
-struct yk_net_settings {
+struct yk_net_options {
     double dropout; /* of embeddings, attention and what is added to the residual stream */
     double label_smoothing;
     double lora_alpha; /* adapters are scaled by alpha / rank; 0: by 1 */
@@ -26,17 +26,17 @@ struct yk_net_settings {
 };
 
 enum {
-    YK_SITE_PARTS = 3,
-    YK_LAYER_SITES = 7, /* of a decoder */
+    YK_PROJECTION_PARTS = 3,
+    YK_LAYER_PROJECTIONS = 7, /* of a decoder */
 };
 
 /* A product with weights: one linear of the model, or several that take the same input and lie side
  * by side in the output, such as queries, keys and values. */
-struct yk_site {
+struct yk_projection {
     int64_t in;
     int64_t out; /* of all parts */
     int32_t parts;
-    int64_t part_out[YK_SITE_PARTS];
+    int64_t part_out[YK_PROJECTION_PARTS];
     bool flipped;   /* weights are stored as (in, out), as GPT-2 has them; else as (out, in) */
     int32_t weight; /* the first part's, among the layer's parameters; the others follow it */
     int32_t bias;   /* −1: none, here and below */
@@ -49,7 +49,7 @@ struct yk_net_layer {
     const char *name; /* the model's: "layer 3" */
     struct yk_parameter *parameters;
     int32_t parameter_count;
-    struct yk_site sites[YK_LAYER_SITES];
+    struct yk_projection sites[YK_LAYER_PROJECTIONS];
     int32_t site_count;
     enum yk_precision precision; /* of what its products are stored in: fp32 outside the blocks of
                                     an NF4 model */
@@ -66,13 +66,13 @@ struct yk_net {
     struct yk_arena *arena;
     const struct yk_model_config *config;
     struct yk_workload workload; /* precision, adapters, NF4 and sequence; its batch says nothing */
-    struct yk_net_settings settings;
+    struct yk_net_options settings;
     int32_t layer_count;
     struct yk_net_layer *layers; /* those of the model, in its order */
 };
 
 /* Fails where a layer's kind cannot be trained. */
-yk_status yk_net_create(const struct yk_model *model, const struct yk_net_settings *settings,
+yk_status yk_net_create(const struct yk_model *model, const struct yk_net_options *settings,
                         struct yk_net **out) YK_MUST_USE;
 void yk_net_destroy(struct yk_net *net);
 
@@ -80,6 +80,6 @@ void yk_net_destroy(struct yk_net *net);
 const struct yk_parameter *yk_net_find(const struct yk_net *net, const char *name, int32_t *layer);
 
 /* The bytes that a parameter takes in the weights. */
-size_t yk_parameter_bytes(const struct yk_net *net, const struct yk_parameter *parameter);
+size_t yk_net_parameter_bytes(const struct yk_net *net, const struct yk_parameter *parameter);
 
 #endif

@@ -13,16 +13,16 @@ static const double MOST_SCALE = 0x1p24;
 static const char *const rule_names[] = {"constant", "cosine", "inverse-root"};
 static const char *const optimizer_names[] = {"none", "adamw", "sgd"};
 
-const char *yk_rate_rule_name(enum yk_rate_rule rule)
+const char *yk_lr_schedule_name(enum yk_lr_schedule_kind rule)
 {
     return rule_names[rule];
 }
 
-bool yk_rate_rule_find(const char *name, enum yk_rate_rule *out)
+bool yk_lr_schedule_find(const char *name, enum yk_lr_schedule_kind *out)
 {
-    for (int i = YK_RATE_CONSTANT; i <= YK_RATE_INVERSE_ROOT; i++) {
+    for (int i = YK_LR_SCHEDULE_CONSTANT; i <= YK_LR_SCHEDULE_INVERSE_ROOT; i++) {
         if (strcmp(name, rule_names[i]) == 0) {
-            *out = (enum yk_rate_rule)i;
+            *out = (enum yk_lr_schedule_kind)i;
             return true;
         }
     }
@@ -46,21 +46,21 @@ bool yk_optimizer_find(const char *name, enum yk_optimizer_kind *out)
 }
 
 /* Vaswani et al. 2017, with the peak at the end of the warm-up. */
-static double inverse_root(const struct yk_rate *rate, double step)
+static double inverse_root(const struct yk_lr_schedule *rate, double step)
 {
     const double warmup = rate->warmup > 0 ? (double)rate->warmup : 1;
     return rate->most * fmin(step / warmup, sqrt(warmup / step));
 }
 
-double yk_rate_at(const struct yk_rate *rate, int64_t step)
+double yk_lr_schedule_at(const struct yk_lr_schedule *rate, int64_t step)
 {
-    if (rate->rule == YK_RATE_INVERSE_ROOT) {
+    if (rate->rule == YK_LR_SCHEDULE_INVERSE_ROOT) {
         return inverse_root(rate, (double)step + 1);
     }
     if (step < rate->warmup) {
         return rate->most * (double)(step + 1) / (double)(rate->warmup + 1);
     }
-    if (rate->rule == YK_RATE_CONSTANT || rate->steps <= rate->warmup) {
+    if (rate->rule == YK_LR_SCHEDULE_CONSTANT || rate->steps <= rate->warmup) {
         return rate->most;
     }
     const double done = (double)(step - rate->warmup) / (double)(rate->steps - rate->warmup);
@@ -77,7 +77,7 @@ struct place {
     float *moment2;
 };
 
-static struct place find_place(const struct yk_layer_store *kept, int64_t width, int64_t first,
+static struct place find_place(const struct yk_store_layer *kept, int64_t width, int64_t first,
                                int64_t at)
 {
     return (struct place){
@@ -102,7 +102,7 @@ struct stride {
     double rate;
     int64_t updates;
     double decay;
-    const struct yk_verdict *verdict;
+    const struct yk_gradient_norm *verdict;
 };
 
 static void update_adamw(const struct yk_optimizer *optimizer, const struct yk_store *store,
@@ -110,7 +110,7 @@ static void update_adamw(const struct yk_optimizer *optimizer, const struct yk_s
                          const struct stride *stride)
 {
     const double t = (double)stride->updates + 1;
-    store->engine.backend->adamw(lane, &(struct yk_adamw){
+    store->engine.backend->adamw(lane, &(struct yk_adamw_op){
                                            .count = count,
                                            .weights = place->weights,
                                            .master = place->master,
@@ -125,7 +125,7 @@ static void update_adamw(const struct yk_optimizer *optimizer, const struct yk_s
                                            .decay = (float)stride->decay,
                                            .correction1 = correct(optimizer->beta1, t),
                                            .correction2 = correct(optimizer->beta2, t),
-                                           .verdict = stride->verdict,
+                                           .gradient_norm = stride->verdict,
                                        });
 }
 
@@ -133,7 +133,7 @@ static void update_sgd(const struct yk_optimizer *optimizer, const struct yk_sto
                        struct yk_backend_lane *lane, const struct place *place, int64_t count,
                        const struct stride *stride)
 {
-    store->engine.backend->sgd(lane, &(struct yk_sgd){
+    store->engine.backend->sgd(lane, &(struct yk_sgd_op){
                                          .count = count,
                                          .weights = place->weights,
                                          .master = place->master,
@@ -144,14 +144,15 @@ static void update_sgd(const struct yk_optimizer *optimizer, const struct yk_sto
                                          .decay = (float)stride->decay,
                                          .momentum = (float)optimizer->momentum,
                                          .first = stride->updates == 0,
-                                         .verdict = stride->verdict,
+                                         .gradient_norm = stride->verdict,
                                      });
 }
 
 /* The numbers of a span from `first` up to `end` of the layer, as far as it has them. */
 static void update_range(const struct yk_optimizer *optimizer, const struct yk_store *store,
-                         struct yk_backend_lane *lane, int32_t layer, const struct yk_span *span,
-                         int64_t first, int64_t end, const struct stride *stride)
+                         struct yk_backend_lane *lane, int32_t layer,
+                         const struct yk_partition_span *span, int64_t first, int64_t end,
+                         const struct stride *stride)
 {
     const int64_t span_end = span->first + span->count;
     const int64_t from = first > span->first ? first : span->first;
@@ -171,25 +172,26 @@ static void update_range(const struct yk_optimizer *optimizer, const struct yk_s
 
 void yk_optimizer_update(const struct yk_optimizer *optimizer, const struct yk_store *store,
                          struct yk_backend_lane *lane, int32_t layer, double rate, int64_t updates,
-                         const struct yk_verdict *verdict)
+                         const struct yk_gradient_norm *verdict)
 {
     const struct yk_net_layer *of = &store->net->layers[layer];
-    const struct yk_layer_store *kept = &store->layers[layer];
+    const struct yk_store_layer *kept = &store->layers[layer];
     const struct stride decayed = {rate, updates, optimizer->decay, verdict};
     const struct stride plain = {rate, updates, 0, verdict};
     for (int32_t i = 0; i < kept->span_count; i++) {
-        const struct yk_span *span = &kept->spans[i];
+        const struct yk_partition_span *span = &kept->spans[i];
         update_range(optimizer, store, lane, layer, span, 0, of->decayed, &decayed);
         update_range(optimizer, store, lane, layer, span, of->decayed, of->trained, &plain);
     }
 }
 
-struct yk_scaler yk_scaler_start(enum yk_precision precision)
+struct yk_loss_scaler yk_loss_scaler_init(enum yk_precision precision)
 {
-    return (struct yk_scaler){.scale = precision == YK_PRECISION_FP16 ? FIRST_SCALE : 1};
+    return (struct yk_loss_scaler){.scale = precision == YK_PRECISION_FP16 ? FIRST_SCALE : 1};
 }
 
-void yk_scaler_note(struct yk_scaler *scaler, enum yk_precision precision, bool overflow)
+void yk_loss_scaler_update(struct yk_loss_scaler *scaler, enum yk_precision precision,
+                           bool overflow)
 {
     if (precision != YK_PRECISION_FP16) {
         return;

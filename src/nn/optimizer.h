@@ -8,7 +8,7 @@
 #define YK_NN_OPTIMIZER_H
 
 #include "base/status.h"
-#include "nn/store.h"
+#include "nn/store/store.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,26 +22,26 @@ struct yk_optimizer {
     double momentum;
 };
 
-enum yk_rate_rule {
-    YK_RATE_CONSTANT, /* after the warm-up */
-    YK_RATE_COSINE,   /* down to `least` at the last step */
-    YK_RATE_INVERSE_ROOT,
+enum yk_lr_schedule_kind {
+    YK_LR_SCHEDULE_CONSTANT, /* after the warm-up */
+    YK_LR_SCHEDULE_COSINE,   /* down to `least` at the last step */
+    YK_LR_SCHEDULE_INVERSE_ROOT,
 };
 
 /* Steps are numbered from 0; docs/training.md has the formulas. */
-struct yk_rate {
-    enum yk_rate_rule rule;
+struct yk_lr_schedule {
+    enum yk_lr_schedule_kind rule;
     double most;
     double least;
     int64_t warmup;
     int64_t steps;
 };
 
-double yk_rate_at(const struct yk_rate *rate, int64_t step);
+double yk_lr_schedule_at(const struct yk_lr_schedule *rate, int64_t step);
 
 /* "constant", "cosine", "inverse-root"; "adamw", "sgd". */
-const char *yk_rate_rule_name(enum yk_rate_rule rule);
-bool yk_rate_rule_find(const char *name, enum yk_rate_rule *out);
+const char *yk_lr_schedule_name(enum yk_lr_schedule_kind rule);
+bool yk_lr_schedule_find(const char *name, enum yk_lr_schedule_kind *out);
 const char *yk_optimizer_name(enum yk_optimizer_kind kind);
 bool yk_optimizer_find(const char *name, enum yk_optimizer_kind *out);
 
@@ -51,15 +51,16 @@ bool yk_optimizer_find(const char *name, enum yk_optimizer_kind *out);
  */
 void yk_optimizer_update(const struct yk_optimizer *optimizer, const struct yk_store *store,
                          struct yk_backend_lane *lane, int32_t layer, double rate, int64_t updates,
-                         const struct yk_verdict *verdict);
+                         const struct yk_gradient_norm *verdict);
 
 /* The loss scale of half precision: halved by an overflow, doubled after 2000 steps without. */
-struct yk_scaler {
+struct yk_loss_scaler {
     double scale;
     int64_t clean; /* steps since the last overflow */
 };
 
-struct yk_scaler yk_scaler_start(enum yk_precision precision);
-void yk_scaler_note(struct yk_scaler *scaler, enum yk_precision precision, bool overflow);
+struct yk_loss_scaler yk_loss_scaler_init(enum yk_precision precision);
+void yk_loss_scaler_update(struct yk_loss_scaler *scaler, enum yk_precision precision,
+                           bool overflow);
 
 #endif

@@ -16,17 +16,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum yk_store_form {
-    YK_STORE_PLAIN, /* in the precision of the training */
-    YK_STORE_FULL,  /* fp32: beside NF4 */
-    YK_STORE_NF4,
+enum yk_parameter_format {
+    YK_PARAMETER_PLAIN, /* in the precision of the training */
+    YK_PARAMETER_FP32,  /* fp32: beside NF4 */
+    YK_PARAMETER_NF4,
 };
 
-enum yk_start {
-    YK_START_ZERO,
-    YK_START_ONE,
-    YK_START_NORMAL,  /* of mean 0 and standard deviation `spread` */
-    YK_START_UNIFORM, /* from −spread to spread */
+enum yk_parameter_init {
+    YK_INIT_ZERO,
+    YK_INIT_ONE,
+    YK_INIT_NORMAL,  /* of mean 0 and standard deviation `spread` */
+    YK_INIT_UNIFORM, /* from −spread to spread */
 };
 
 struct yk_parameter {
@@ -34,12 +34,12 @@ struct yk_parameter {
     int32_t rank;     /* 1 or 2 */
     int64_t shape[2]; /* as in the file */
     int64_t count;
-    enum yk_store_form form;
+    enum yk_parameter_format form;
     bool trained;
     bool decayed;
     bool adapter;  /* saved with the adapter, not with the model */
     bool optional; /* a file may lack it: it is then as it starts */
-    enum yk_start start;
+    enum yk_parameter_init start;
     double spread;
     size_t offset; /* in the layer's weights, bytes */
     int64_t first; /* of a trained one: its first number in the layer's gradients and state */

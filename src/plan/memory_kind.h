@@ -14,7 +14,7 @@ enum yk_memory_kind {
 };
 
 /* What a rank's device holds from a moment on. */
-struct yk_memory_moment {
+struct yk_memory_point {
     double at_s;
     double bytes[YK_MEMORY_KIND_COUNT];
 };

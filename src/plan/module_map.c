@@ -111,7 +111,7 @@ static yk_status check_entries(const struct yk_module_map *map, const struct yk_
 static yk_status check_cover(const struct yk_module_map *map, const struct yk_modules *modules)
 {
     for (int32_t i = 0; i < modules->tensor_count; i++) {
-        const struct yk_tensor *tensor = &modules->tensors[i];
+        const struct yk_module_tensor *tensor = &modules->tensors[i];
         if (yk_module_map_find(map, tensor->name) == YK_PLACE_NONE) {
             const char *module = modules->modules[tensor->module].name;
             return yk_fail(YK_ERROR_INPUT, "nothing says where \"%s\" goes; add it to the map",
@@ -124,11 +124,11 @@ static yk_status check_cover(const struct yk_module_map *map, const struct yk_mo
 static yk_status check_ties(const struct yk_module_map *map, const struct yk_modules *modules)
 {
     for (int32_t i = 0; i < modules->tensor_count; i++) {
-        const struct yk_tensor *tensor = &modules->tensors[i];
+        const struct yk_module_tensor *tensor = &modules->tensors[i];
         if (tensor->tied_to == YK_MODULE_NONE) {
             continue;
         }
-        const struct yk_tensor *earlier = &modules->tensors[tensor->tied_to];
+        const struct yk_module_tensor *earlier = &modules->tensors[tensor->tied_to];
         const int32_t here = yk_module_map_find(map, tensor->name);
         const int32_t there = yk_module_map_find(map, earlier->name);
         if (here == there) {

@@ -49,7 +49,7 @@ static void place_the_rest(struct places *places, int32_t device)
         if (is_covered(places, i)) {
             continue;
         }
-        if (yk_modules_child(places->modules, module) == YK_MODULE_NONE) {
+        if (yk_modules_first_child(places->modules, module) == YK_MODULE_NONE) {
             places->of_module[module] = device;
         } else {
             places->of_tensor[i] = device;

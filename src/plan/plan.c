@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-const char *yk_strategy_name(enum yk_strategy strategy)
+const char *yk_plan_strategy_name(enum yk_strategy strategy)
 {
     static const char *const names[YK_STRATEGY_COUNT] = {
         [YK_REPLICATED] = "replicated",
@@ -16,7 +16,7 @@ const char *yk_strategy_name(enum yk_strategy strategy)
     return names[strategy];
 }
 
-const char *yk_pipeline_name(enum yk_pipeline pipeline)
+const char *yk_plan_pipeline_name(enum yk_pipeline pipeline)
 {
     static const char *const names[YK_PIPELINE_COUNT] = {
         [YK_GPIPE] = "gpipe",
@@ -26,7 +26,7 @@ const char *yk_pipeline_name(enum yk_pipeline pipeline)
     return names[pipeline];
 }
 
-const char *yk_decision_name(int32_t bit)
+const char *yk_plan_decision_name(int32_t bit)
 {
     static const char *const names[YK_DECISION_COUNT] = {
         "shares", "parts", "strategies", "block", "order", "placement", "recomputation",
@@ -34,12 +34,12 @@ const char *yk_decision_name(int32_t bit)
     return names[bit];
 }
 
-const char *yk_transfer_name(enum yk_transfer_kind kind)
+const char *yk_plan_transfer_name(enum yk_transfer_kind kind)
 {
     static const char *const names[] = {
-        [YK_TRANSFER_GATHER] = "gather",
-        [YK_TRANSFER_SCATTER] = "scatter",
-        [YK_TRANSFER_REDUCE] = "reduce",
+        [YK_TRANSFER_ALL_GATHER] = "gather",
+        [YK_TRANSFER_REDUCE_SCATTER] = "scatter",
+        [YK_TRANSFER_ALL_REDUCE] = "reduce",
     };
     return names[kind];
 }
@@ -130,7 +130,7 @@ static const struct yk_plan_group *find_turns(const struct yk_plan *plan)
     return NULL;
 }
 
-bool yk_plan_has_turns(const struct yk_plan *plan)
+bool yk_plan_alternates(const struct yk_plan *plan)
 {
     return find_turns(plan) != NULL;
 }
@@ -185,10 +185,10 @@ void yk_plan_ranges(const struct yk_plan *plan, int32_t group, int32_t micro_bat
 
 int32_t yk_plan_blocks(const struct yk_plan *plan, const struct yk_model *model, int32_t layer)
 {
-    const struct yk_layer_state state = yk_layer_state(model, &model->layers[layer]);
+    const struct yk_model_layer_state state = yk_model_layer_state(model, &model->layers[layer]);
     const double bytes = yk_plan_strategy(plan, layer) == YK_SHARDED_STATE && state.weight_bytes > 0
                              ? fmax(state.gradient_bytes, 1)
                              : state.weight_bytes;
     const double blocks = ceil(bytes / plan->block_bytes);
-    return blocks > YK_PLAN_MOST_BLOCKS ? YK_PLAN_MOST_BLOCKS : (int32_t)blocks;
+    return blocks > YK_PLAN_MAX_BLOCKS ? YK_PLAN_MAX_BLOCKS : (int32_t)blocks;
 }

@@ -71,15 +71,15 @@ struct yk_plan_layer {
 /* The slots that communication is ordered by, cyclic, of L layers: forward of layer i is slot i,
  * then comes a gap, then backward of layer i is slot 2L − i, then two gaps. */
 enum yk_slot_gap {
-    YK_SLOT_TURN,  /* between forward and backward: slot L */
-    YK_SLOT_END,   /* after backward: slot 2L + 1 */
-    YK_SLOT_BEGIN, /* before the next forward: slot 2L + 2 */
+    YK_SLOT_MIDDLE, /* between forward and backward: slot L */
+    YK_SLOT_END,    /* after backward: slot 2L + 1 */
+    YK_SLOT_BEGIN,  /* before the next forward: slot 2L + 2 */
 };
 
 enum yk_transfer_kind {
-    YK_TRANSFER_GATHER,
-    YK_TRANSFER_SCATTER,
-    YK_TRANSFER_REDUCE,
+    YK_TRANSFER_ALL_GATHER,
+    YK_TRANSFER_REDUCE_SCATTER,
+    YK_TRANSFER_ALL_REDUCE,
 };
 
 /*
@@ -156,16 +156,16 @@ struct yk_plan {
 };
 
 /* "replicated", "sharded-state", "kept", "fully-sharded". */
-const char *yk_strategy_name(enum yk_strategy strategy);
+const char *yk_plan_strategy_name(enum yk_strategy strategy);
 
 /* "shares" … "recomputation", by the number of the bit. */
-const char *yk_decision_name(int32_t bit);
+const char *yk_plan_decision_name(int32_t bit);
 
 /* "gpipe", "1f1b", "nested". */
-const char *yk_pipeline_name(enum yk_pipeline pipeline);
+const char *yk_plan_pipeline_name(enum yk_pipeline pipeline);
 
 /* "gather", "scatter", "reduce". */
-const char *yk_transfer_name(enum yk_transfer_kind kind);
+const char *yk_plan_transfer_name(enum yk_transfer_kind kind);
 
 /* A plan for `ranks`, `groups` and `layers` with everything else zero, with room for members. */
 yk_status yk_plan_create(struct yk_arena *arena, int32_t ranks, int32_t groups, int32_t layers,
@@ -184,7 +184,7 @@ yk_status yk_plan_copy(const struct yk_plan *plan, struct yk_arena *arena,
 yk_status yk_plan_check(const struct yk_plan *plan, const struct yk_model *model) YK_MUST_USE;
 
 /* Whether members take turns, which makes micro-batches as large as those of a turn take. */
-bool yk_plan_has_turns(const struct yk_plan *plan);
+bool yk_plan_alternates(const struct yk_plan *plan);
 
 /* The samples of `micro_batch` that a member of a group takes, from `*first` on. */
 int64_t yk_plan_samples(const struct yk_plan *plan, int32_t group, int32_t member,
@@ -196,7 +196,7 @@ void yk_plan_ranges(const struct yk_plan *plan, int32_t group, int32_t micro_bat
                     int64_t *begins);
 
 enum {
-    YK_PLAN_MOST_BLOCKS = 8, /* of a layer: more would only cost latencies */
+    YK_PLAN_MAX_BLOCKS = 8, /* of a layer: more would only cost latencies */
 };
 
 /* How many blocks a layer's parameters are cut into, and its gradient likewise, counted by what is

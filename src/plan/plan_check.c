@@ -221,7 +221,7 @@ static yk_status check_turns(const struct yk_plan *plan, int32_t group)
 static yk_status check_group(const struct yk_plan *plan, int32_t group, int32_t *scratch)
 {
     const struct yk_plan_group *planned = &plan->groups[group];
-    bool turns = yk_plan_has_turns(plan);
+    bool turns = yk_plan_alternates(plan);
     if (planned->member_count < 1 || planned->member_count > plan->rank_count) {
         return yk_fail(YK_ERROR_INPUT,
                        "group %" PRId32 " has %" PRId32 " members of %" PRId32 " ranks", group,
@@ -293,19 +293,19 @@ static yk_status check_layer(const struct yk_plan *plan, const struct yk_model *
 /* Whether a layer kept as `strategy` has bytes that travel so. */
 static bool suits(enum yk_strategy strategy, enum yk_transfer_kind kind)
 {
-    return (kind == YK_TRANSFER_REDUCE) == (strategy == YK_REPLICATED);
+    return (kind == YK_TRANSFER_ALL_REDUCE) == (strategy == YK_REPLICATED);
 }
 
 static yk_status check_transfer(const struct yk_plan *plan, const struct yk_model *model,
                                 const struct yk_plan_transfer *transfer)
 {
-    if ((unsigned)transfer->kind > YK_TRANSFER_REDUCE || transfer->layer < 0 ||
+    if ((unsigned)transfer->kind > YK_TRANSFER_ALL_REDUCE || transfer->layer < 0 ||
         transfer->layer >= plan->layer_count) {
         return yk_fail(YK_ERROR_INPUT, "no transfer is kind %d of layer %" PRId32,
                        (int)transfer->kind, transfer->layer);
     }
     const struct yk_layer *layer = &model->layers[transfer->layer];
-    const char *kind = yk_transfer_name(transfer->kind);
+    const char *kind = yk_plan_transfer_name(transfer->kind);
     const enum yk_strategy strategy = yk_plan_strategy(plan, transfer->layer);
     if (layer->shares != YK_LAYER_NONE && yk_plan_blocks(plan, model, transfer->layer) == 0) {
         return yk_fail(YK_ERROR_INPUT,
@@ -314,7 +314,7 @@ static yk_status check_transfer(const struct yk_plan *plan, const struct yk_mode
     }
     if (!suits(strategy, transfer->kind)) {
         return yk_fail(YK_ERROR_INPUT, "%s of \"%s\": that is not done with a layer that is %s",
-                       kind, layer->name, yk_strategy_name(strategy));
+                       kind, layer->name, yk_plan_strategy_name(strategy));
     }
     const int32_t blocks = yk_plan_blocks(plan, model, transfer->layer);
     if (transfer->first_block < 0 || transfer->block_count < 1 ||
@@ -357,7 +357,8 @@ static yk_status check_transfers(const struct yk_plan *plan, const struct yk_mod
             return yk_fail(YK_ERROR_INPUT,
                            "%s of \"%s\" stands after a transfer of a later slot; order them by "
                            "slot",
-                           yk_transfer_name(transfer->kind), model->layers[transfer->layer].name);
+                           yk_plan_transfer_name(transfer->kind),
+                           model->layers[transfer->layer].name);
         }
     }
     return YK_OK;

@@ -47,7 +47,7 @@ static yk_status check_root(const struct yk_json *root)
         "yoke",     "kind",          "name",     "comment", "model", "cluster",  "profile",
         "workload", "micro_batches", "pipeline", "no_sync", "clip",  "prefetch", "block",
         "bucket",   "ranks",         "groups",   "layers",  "order", "request"};
-    return yk_json_check_form(root, "plan", known, COUNT(known));
+    return yk_json_check_document(root, "plan", known, COUNT(known));
 }
 
 static yk_status read_workload(const struct yk_json *root, struct yk_workload *out)
@@ -61,15 +61,15 @@ static yk_status read_workload(const struct yk_json *root, struct yk_workload *o
         names[i] = yk_precision_name((enum yk_precision)i);
     }
     YK_TRY(yk_json_check_object(node, known, COUNT(known)));
-    YK_TRY(yk_plan_need(node, "batch"));
-    YK_TRY(yk_plan_need(node, "sequence"));
-    YK_TRY(yk_plan_need(node, "precision"));
-    YK_TRY(yk_json_integer(node, "batch", 1, MOST, &out->batch));
-    YK_TRY(yk_json_integer(node, "sequence", 1, MOST, &out->sequence));
-    YK_TRY(yk_json_integer(node, "target_sequence", 0, MOST, &out->target_sequence));
-    YK_TRY(yk_json_integer(node, "lora", 0, MOST, &out->lora_rank));
-    YK_TRY(yk_json_flag(node, "nf4", &out->nf4));
-    YK_TRY(yk_plan_read_choice(node, "precision", names, YK_PRECISION_COUNT, &precision));
+    YK_TRY(yk_plan_value_require(node, "batch"));
+    YK_TRY(yk_plan_value_require(node, "sequence"));
+    YK_TRY(yk_plan_value_require(node, "precision"));
+    YK_TRY(yk_json_get_integer(node, "batch", 1, MOST, &out->batch));
+    YK_TRY(yk_json_get_integer(node, "sequence", 1, MOST, &out->sequence));
+    YK_TRY(yk_json_get_integer(node, "target_sequence", 0, MOST, &out->target_sequence));
+    YK_TRY(yk_json_get_integer(node, "lora", 0, MOST, &out->lora_rank));
+    YK_TRY(yk_json_get_flag(node, "nf4", &out->nf4));
+    YK_TRY(yk_plan_value_read_choice(node, "precision", names, YK_PRECISION_COUNT, &precision));
     out->precision = (enum yk_precision)precision;
     return YK_OK;
 }
@@ -79,20 +79,20 @@ static yk_status read_scalars(const struct yk_json *root, struct yk_plan *plan)
     const char *names[MOST_NAMES];
     int pipeline = YK_GPIPE;
     for (int i = 0; i < YK_PIPELINE_COUNT; i++) {
-        names[i] = yk_pipeline_name((enum yk_pipeline)i);
+        names[i] = yk_plan_pipeline_name((enum yk_pipeline)i);
     }
     plan->micro_batches = 1;
     plan->prefetch = 1;
-    YK_TRY(yk_plan_read_number(root, "micro_batches", 1, INT32_MAX, &plan->micro_batches));
-    YK_TRY(yk_plan_read_choice(root, "pipeline", names, YK_PIPELINE_COUNT, &pipeline));
+    YK_TRY(yk_plan_value_read_number(root, "micro_batches", 1, INT32_MAX, &plan->micro_batches));
+    YK_TRY(yk_plan_value_read_choice(root, "pipeline", names, YK_PIPELINE_COUNT, &pipeline));
     plan->pipeline = (enum yk_pipeline)pipeline;
-    YK_TRY(yk_json_flag(root, "no_sync", &plan->no_sync));
-    YK_TRY(yk_json_flag(root, "clip", &plan->clip));
-    YK_TRY(yk_plan_read_number(root, "prefetch", 0, INT32_MAX, &plan->prefetch));
-    YK_TRY(yk_plan_need(root, "block"));
-    YK_TRY(yk_plan_need(root, "bucket"));
-    YK_TRY(yk_plan_read_bytes(root, "block", false, &plan->block_bytes));
-    return yk_plan_read_bytes(root, "bucket", true, &plan->bucket_bytes);
+    YK_TRY(yk_json_get_flag(root, "no_sync", &plan->no_sync));
+    YK_TRY(yk_json_get_flag(root, "clip", &plan->clip));
+    YK_TRY(yk_plan_value_read_number(root, "prefetch", 0, INT32_MAX, &plan->prefetch));
+    YK_TRY(yk_plan_value_require(root, "block"));
+    YK_TRY(yk_plan_value_require(root, "bucket"));
+    YK_TRY(yk_plan_value_read_bytes(root, "block", false, &plan->block_bytes));
+    return yk_plan_value_read_bytes(root, "bucket", true, &plan->bucket_bytes);
 }
 
 static yk_status read_rank(const struct reading *reading, const struct yk_json *node,
@@ -101,7 +101,7 @@ static yk_status read_rank(const struct reading *reading, const struct yk_json *
     static const char *const known[] = {"device", "limit"};
     const char *name = NULL;
     YK_TRY(yk_json_check_object(node, known, COUNT(known)));
-    YK_TRY(yk_json_name(yk_json_get(node, "device"), "device", &name));
+    YK_TRY(yk_json_read_name(yk_json_get(node, "device"), "device", &name));
     out->device = yk_names_find(reading->devices, name);
     if (out->device < 0) {
         const char *nearest = yk_names_nearest(reading->devices, name);
@@ -111,7 +111,7 @@ static yk_status read_rank(const struct reading *reading, const struct yk_json *
     }
     const double most_bytes = reading->context->cluster->devices[out->device].memory_bytes;
     out->limit_bytes = most_bytes;
-    YK_TRY(yk_plan_read_bytes(node, "limit", false, &out->limit_bytes));
+    YK_TRY(yk_plan_value_read_bytes(node, "limit", false, &out->limit_bytes));
     if (out->limit_bytes > most_bytes) {
         char memory[YK_UNITS_SIZE];
         yk_units_format(most_bytes, YK_UNIT_BYTES, memory);
@@ -125,7 +125,7 @@ static yk_status read_rank(const struct reading *reading, const struct yk_json *
 static yk_status read_list(const struct yk_json *object, const char *key,
                            const struct yk_json **out, int32_t *out_count)
 {
-    YK_TRY(yk_json_need_list(object, key, out));
+    YK_TRY(yk_json_require_list(object, key, out));
     const size_t count = yk_json_count(*out);
     if (count == 0 || count >= INT32_MAX) {
         return yk_fail(YK_ERROR_INPUT, "\"%s\" is %s", key, count == 0 ? "empty" : "too long");
@@ -141,8 +141,9 @@ static yk_status read_ranks(const struct reading *reading)
     YK_TRY(read_list(reading->root, "ranks", &list, &plan->rank_count));
     YK_TRY_NEW(reading->arena, plan->ranks, plan->rank_count);
     for (int32_t i = 0; i < plan->rank_count; i++) {
-        YK_TRY(yk_json_locate(read_rank(reading, yk_json_at(list, (size_t)i), &plan->ranks[i]),
-                              "ranks", (size_t)i, NULL));
+        YK_TRY(
+            yk_json_add_location(read_rank(reading, yk_json_at(list, (size_t)i), &plan->ranks[i]),
+                                 "ranks", (size_t)i, NULL));
     }
     return YK_OK;
 }
@@ -153,11 +154,11 @@ static yk_status read_member(const struct reading *reading, const struct yk_json
 {
     static const char *const known[] = {"rank", "share", "part", "turn"};
     YK_TRY(yk_json_check_object(node, known, COUNT(known)));
-    YK_TRY(yk_plan_need(node, "rank"));
-    YK_TRY(yk_plan_need(node, "share"));
-    YK_TRY(yk_plan_read_number(node, "rank", 0, reading->plan->rank_count - 1, &out->rank));
-    YK_TRY(yk_json_integer(node, "share", 0, reading->plan->workload.batch, &out->share));
-    YK_TRY(yk_plan_read_number(node, "turn", 1, INT32_MAX, &out->turn));
+    YK_TRY(yk_plan_value_require(node, "rank"));
+    YK_TRY(yk_plan_value_require(node, "share"));
+    YK_TRY(yk_plan_value_read_number(node, "rank", 0, reading->plan->rank_count - 1, &out->rank));
+    YK_TRY(yk_json_get_integer(node, "share", 0, reading->plan->workload.batch, &out->share));
+    YK_TRY(yk_plan_value_read_number(node, "turn", 1, INT32_MAX, &out->turn));
     const struct yk_json *part = yk_json_get(node, "part");
     out->part = -1;
     if (part && (!yk_json_number(part, &out->part) || !(out->part >= 0 && out->part <= 1))) {
@@ -191,8 +192,9 @@ static yk_status read_group(const struct reading *reading, const struct yk_json 
     YK_TRY(read_list(node, "members", &list, &out->member_count));
     YK_TRY_NEW(reading->arena, out->members, out->member_count);
     for (int32_t i = 0; i < out->member_count; i++) {
-        YK_TRY(yk_json_locate(read_member(reading, yk_json_at(list, (size_t)i), &out->members[i]),
-                              "members", (size_t)i, NULL));
+        YK_TRY(yk_json_add_location(
+            read_member(reading, yk_json_at(list, (size_t)i), &out->members[i]), "members",
+            (size_t)i, NULL));
     }
     return fill_parts(out);
 }
@@ -204,8 +206,9 @@ static yk_status read_groups(const struct reading *reading)
     YK_TRY(read_list(reading->root, "groups", &list, &plan->group_count));
     YK_TRY_NEW(reading->arena, plan->groups, plan->group_count);
     for (int32_t i = 0; i < plan->group_count; i++) {
-        YK_TRY(yk_json_locate(read_group(reading, yk_json_at(list, (size_t)i), &plan->groups[i]),
-                              "groups", (size_t)i, NULL));
+        YK_TRY(
+            yk_json_add_location(read_group(reading, yk_json_at(list, (size_t)i), &plan->groups[i]),
+                                 "groups", (size_t)i, NULL));
     }
     return YK_OK;
 }
@@ -216,8 +219,8 @@ static yk_status read_ends(const struct reading *reading, const struct yk_json *
 {
     const char *from = NULL;
     const char *to = NULL;
-    YK_TRY(yk_json_name(yk_json_get(node, "from"), "from", &from));
-    YK_TRY(yk_json_text(node, "to", &to));
+    YK_TRY(yk_json_read_name(yk_json_get(node, "from"), "from", &from));
+    YK_TRY(yk_json_get_text(node, "to", &to));
     YK_TRY(yk_plan_order_find_layer(reading->layers, from, first));
     *last = *first;
     if (to) {
@@ -237,17 +240,18 @@ static yk_status read_run(const struct reading *reading, const struct yk_json *n
     int32_t first = 0;
     int32_t last = 0;
     for (int i = 0; i < YK_STRATEGY_COUNT; i++) {
-        names[i] = yk_strategy_name((enum yk_strategy)i);
+        names[i] = yk_plan_strategy_name((enum yk_strategy)i);
     }
     YK_TRY(yk_json_check_object(node, known, COUNT(known)));
     YK_TRY(read_ends(reading, node, &first, &last));
-    YK_TRY(yk_plan_need(node, "strategy"));
-    YK_TRY(yk_plan_read_choice(node, "strategy", names, YK_STRATEGY_COUNT, &strategy));
-    YK_TRY(yk_json_flag(node, "recompute", &layer.recompute));
+    YK_TRY(yk_plan_value_require(node, "strategy"));
+    YK_TRY(yk_plan_value_read_choice(node, "strategy", names, YK_STRATEGY_COUNT, &strategy));
+    YK_TRY(yk_json_get_flag(node, "recompute", &layer.recompute));
     if (reading->plan->group_count > 1) {
-        YK_TRY(yk_plan_need(node, "group"));
+        YK_TRY(yk_plan_value_require(node, "group"));
     }
-    YK_TRY(yk_plan_read_number(node, "group", 0, reading->plan->group_count - 1, &layer.group));
+    YK_TRY(
+        yk_plan_value_read_number(node, "group", 0, reading->plan->group_count - 1, &layer.group));
     layer.strategy = (enum yk_strategy)strategy;
     for (int32_t i = first; i <= last; i++) {
         if (seen[i]) {
@@ -271,8 +275,8 @@ static yk_status read_layers(const struct reading *reading)
     YK_TRY_NEW(reading->arena, plan->layers, plan->layer_count);
     YK_TRY_NEW(reading->arena, seen, plan->layer_count);
     for (int32_t i = 0; i < count; i++) {
-        YK_TRY(yk_json_locate(read_run(reading, yk_json_at(list, (size_t)i), seen), "layers",
-                              (size_t)i, NULL));
+        YK_TRY(yk_json_add_location(read_run(reading, yk_json_at(list, (size_t)i), seen), "layers",
+                                    (size_t)i, NULL));
     }
     for (int32_t i = 0; i < plan->layer_count; i++) {
         if (!seen[i]) {
@@ -287,7 +291,7 @@ static yk_status describe_model(struct reading *reading)
 {
     const struct yk_plan_context *context = reading->context;
     struct yk_workload *workload = &reading->plan->workload;
-    yk_status status = yk_plan_need(reading->root, "workload");
+    yk_status status = yk_plan_value_require(reading->root, "workload");
     YK_TRY(status);
     status = read_workload(reading->root, workload);
     if (status == YK_OK) {

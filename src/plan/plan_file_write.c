@@ -21,13 +21,13 @@ static void write_scalars(const struct yk_plan *plan, struct yk_json_writer *jso
     yk_json_write_end_object(json);
     yk_json_write_line(json, 1);
     yk_json_write_integer(json, "micro_batches", plan->micro_batches);
-    yk_json_write_string(json, "pipeline", yk_pipeline_name(plan->pipeline));
+    yk_json_write_string(json, "pipeline", yk_plan_pipeline_name(plan->pipeline));
     yk_json_write_bool(json, "no_sync", plan->no_sync);
     yk_json_write_bool(json, "clip", plan->clip);
     yk_json_write_line(json, 1);
     yk_json_write_integer(json, "prefetch", plan->prefetch);
-    yk_plan_write_bytes(json, "block", plan->block_bytes);
-    yk_plan_write_bytes(json, "bucket", plan->bucket_bytes);
+    yk_plan_value_write_bytes(json, "block", plan->block_bytes);
+    yk_plan_value_write_bytes(json, "bucket", plan->bucket_bytes);
 }
 
 static void write_ranks(const struct yk_plan *plan, const struct yk_cluster *cluster,
@@ -38,7 +38,7 @@ static void write_ranks(const struct yk_plan *plan, const struct yk_cluster *clu
     for (int32_t i = 0; i < plan->rank_count; i++) {
         yk_json_write_begin_row(json, 2);
         yk_json_write_string(json, "device", cluster->devices[plan->ranks[i].device].name);
-        yk_plan_write_bytes(json, "limit", plan->ranks[i].limit_bytes);
+        yk_plan_value_write_bytes(json, "limit", plan->ranks[i].limit_bytes);
         yk_json_write_end_object(json);
     }
     yk_json_write_end_array(json);
@@ -111,7 +111,7 @@ static void write_layers(const struct yk_plan *plan, const struct yk_model *mode
             yk_json_write_string(json, "to", model->layers[last].name);
         }
         yk_json_write_integer(json, "group", layer->group);
-        yk_json_write_string(json, "strategy", yk_strategy_name(layer->strategy));
+        yk_json_write_string(json, "strategy", yk_plan_strategy_name(layer->strategy));
         yk_json_write_bool(json, "recompute", layer->recompute);
         yk_json_write_end_object(json);
         i = last + 1;

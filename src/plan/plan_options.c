@@ -14,10 +14,10 @@ static yk_status read_strategy(const struct yk_json *node, struct yk_plan_option
     const char *names[YK_STRATEGY_COUNT + 1];
     int chosen = -1;
     for (int i = 0; i < YK_STRATEGY_COUNT; i++) {
-        names[i] = yk_strategy_name((enum yk_strategy)i);
+        names[i] = yk_plan_strategy_name((enum yk_strategy)i);
     }
     names[RANDOM] = "random";
-    YK_TRY(yk_plan_read_choice(node, "strategy", names, YK_STRATEGY_COUNT + 1, &chosen));
+    YK_TRY(yk_plan_value_read_choice(node, "strategy", names, YK_STRATEGY_COUNT + 1, &chosen));
     out->random_strategies = chosen == RANDOM;
     out->one_strategy = chosen >= 0 && chosen != RANDOM;
     if (out->one_strategy) {
@@ -38,7 +38,8 @@ static yk_status read_decisions(const struct yk_json *node, uint32_t *undecided)
     for (size_t i = 0; i < yk_json_count(list); i++) {
         const char *word = yk_json_string(yk_json_at(list, i));
         int32_t bit = 0;
-        while (bit < YK_DECISION_COUNT && (!word || strcmp(word, yk_decision_name(bit)) != 0)) {
+        while (bit < YK_DECISION_COUNT &&
+               (!word || strcmp(word, yk_plan_decision_name(bit)) != 0)) {
             bit++;
         }
         if (bit == YK_DECISION_COUNT) {
@@ -78,8 +79,8 @@ static yk_status read_devices(const struct yk_json *node, const struct yk_names 
     memset(left_out, true, (size_t)out->device_count * sizeof *left_out);
     for (size_t i = 0; i < yk_json_count(list); i++) {
         const char *name = NULL;
-        YK_TRY(
-            yk_json_locate(yk_json_name(yk_json_at(list, i), "device", &name), "devices", i, NULL));
+        YK_TRY(yk_json_add_location(yk_json_read_name(yk_json_at(list, i), "device", &name),
+                                    "devices", i, NULL));
         const int32_t device = yk_names_find(devices, name);
         if (device < 0) {
             return yk_fail(YK_ERROR_INPUT, "the cluster has no device \"%s\"", name);
@@ -96,9 +97,9 @@ static yk_status read_all(const struct yk_json *node, int32_t most, const struct
     static const char *const known[] = {"memory",   "micro_batches", "recompute", "only",
                                         "strategy", "slowdown",      "devices"};
     YK_TRY(yk_json_check_object(node, known, sizeof known / sizeof known[0]));
-    YK_TRY(yk_plan_read_bytes(node, "memory", false, &out->memory_bytes));
-    YK_TRY(yk_plan_read_number(node, "micro_batches", 1, most, &out->micro_batches));
-    YK_TRY(yk_json_flag(node, "recompute", &out->recompute));
+    YK_TRY(yk_plan_value_read_bytes(node, "memory", false, &out->memory_bytes));
+    YK_TRY(yk_plan_value_read_number(node, "micro_batches", 1, most, &out->micro_batches));
+    YK_TRY(yk_json_get_flag(node, "recompute", &out->recompute));
     YK_TRY(read_decisions(node, &out->undecided));
     YK_TRY(read_strategy(node, out));
     YK_TRY(read_slowdown(node, &out->slowdown));
@@ -125,7 +126,7 @@ static void write_lists(const struct yk_plan_options *options, const struct yk_c
         yk_json_write_begin_array(json, "only");
         for (int32_t i = 0; i < YK_DECISION_COUNT; i++) {
             if (!(options->undecided >> i & 1)) {
-                yk_json_write_string(json, NULL, yk_decision_name(i));
+                yk_json_write_string(json, NULL, yk_plan_decision_name(i));
             }
         }
         yk_json_write_end_array(json);
@@ -157,7 +158,7 @@ void yk_plan_options_write(const struct yk_plan_options *options, const struct y
     yk_json_write_line(json, 1);
     yk_json_write_begin_object(json, "request");
     if (options->memory_bytes > 0) {
-        yk_plan_write_bytes(json, "memory", options->memory_bytes);
+        yk_plan_value_write_bytes(json, "memory", options->memory_bytes);
     }
     if (options->micro_batches > 0) {
         yk_json_write_integer(json, "micro_batches", options->micro_batches);
@@ -168,7 +169,7 @@ void yk_plan_options_write(const struct yk_plan_options *options, const struct y
     if (options->one_strategy || options->random_strategies) {
         yk_json_write_string(json, "strategy",
                              options->random_strategies ? "random"
-                                                        : yk_strategy_name(options->strategy));
+                                                        : yk_plan_strategy_name(options->strategy));
     }
     if (options->slowdown > 0) {
         yk_json_write_number(json, "slowdown", options->slowdown);

@@ -21,7 +21,7 @@ struct reading {
 };
 
 static const char *const gap_words[] = {
-    [YK_SLOT_TURN] = "turn",
+    [YK_SLOT_MIDDLE] = "turn",
     [YK_SLOT_END] = "end",
     [YK_SLOT_BEGIN] = "begin",
 };
@@ -29,7 +29,7 @@ static const char *const gap_words[] = {
 static int32_t gap_slot(const struct yk_plan *plan, enum yk_slot_gap gap)
 {
     const int32_t L = plan->layer_count;
-    return gap == YK_SLOT_TURN ? L : gap == YK_SLOT_END ? 2 * L + 1 : 2 * L + 2;
+    return gap == YK_SLOT_MIDDLE ? L : gap == YK_SLOT_END ? 2 * L + 1 : 2 * L + 2;
 }
 
 yk_status yk_plan_order_find_layer(const struct yk_names *layers, const char *name, int32_t *out)
@@ -124,10 +124,10 @@ static yk_status read_transfer(const struct reading *reading, const struct yk_js
     const char *words = NULL;
     const char *name = NULL;
     *out = (struct yk_plan_transfer){.slot = slot, .block_count = 0};
-    YK_TRY(yk_json_name(node, "do", &words));
-    for (int i = YK_TRANSFER_GATHER; i <= YK_TRANSFER_REDUCE && !name; i++) {
+    YK_TRY(yk_json_read_name(node, "do", &words));
+    for (int i = YK_TRANSFER_ALL_GATHER; i <= YK_TRANSFER_ALL_REDUCE && !name; i++) {
         out->kind = (enum yk_transfer_kind)i;
-        name = after(words, yk_transfer_name(out->kind));
+        name = after(words, yk_plan_transfer_name(out->kind));
     }
     if (!name || strlen(name) >= sizeof rest) {
         return yk_fail(YK_ERROR_INPUT,
@@ -152,9 +152,9 @@ static yk_status read_during(struct reading *reading, const struct yk_json *node
     const char *during = NULL;
     int32_t slot = 0;
     YK_TRY(yk_json_check_object(node, known, COUNT(known)));
-    YK_TRY(yk_json_name(yk_json_get(node, "during"), "during", &during));
+    YK_TRY(yk_json_read_name(yk_json_get(node, "during"), "during", &during));
     YK_TRY(read_slot(reading, during, &slot));
-    YK_TRY(yk_json_need_list(node, "do", &list));
+    YK_TRY(yk_json_require_list(node, "do", &list));
     if (reading->slots[slot]) {
         return yk_fail(YK_ERROR_INPUT, "\"%s\" is there already; put both into one", during);
     }
@@ -171,8 +171,8 @@ static yk_status read_transfers(const struct reading *reading)
         const struct yk_json *list = reading->slots[slot];
         for (size_t i = 0; i < yk_json_count(list); i++) {
             struct yk_plan_transfer *transfer = &plan->transfers[plan->transfer_count];
-            YK_TRY(yk_json_locate(read_transfer(reading, yk_json_at(list, i), slot, transfer),
-                                  "order", reading->places[slot], NULL));
+            YK_TRY(yk_json_add_location(read_transfer(reading, yk_json_at(list, i), slot, transfer),
+                                        "order", reading->places[slot], NULL));
             plan->transfer_count++;
         }
     }
@@ -190,7 +190,7 @@ yk_status yk_plan_order_read(const struct yk_json *list, const struct yk_model *
     YK_TRY_NEW(arena, reading.places, yk_plan_slot_count(plan));
     for (size_t i = 0; i < yk_json_count(list); i++) {
         const struct yk_json *node = yk_json_at(list, i);
-        YK_TRY(yk_json_locate(read_during(&reading, node, i), "order", i, NULL));
+        YK_TRY(yk_json_add_location(read_during(&reading, node, i), "order", i, NULL));
         count += yk_json_count(yk_json_get(node, "do"));
     }
     if (count >= INT32_MAX) {
@@ -218,7 +218,7 @@ static void write_transfer(const struct yk_plan *plan, const struct yk_model *mo
                            const struct yk_plan_transfer *transfer, struct yk_text *out)
 {
     const int32_t last = transfer->first_block + transfer->block_count - 1;
-    yk_text_addf(out, "%s %s", yk_transfer_name(transfer->kind),
+    yk_text_addf(out, "%s %s", yk_plan_transfer_name(transfer->kind),
                  model->layers[transfer->layer].name);
     if (transfer->first_block == last && yk_plan_blocks(plan, model, transfer->layer) > 1) {
         yk_text_addf(out, " block %" PRId32, last);

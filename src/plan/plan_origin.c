@@ -80,7 +80,7 @@ static yk_status differs(const struct yk_json *object, const char *key,
                          const char hash[YK_PLAN_HASH_SIZE], bool *out)
 {
     const char *word = NULL;
-    YK_TRY(yk_json_text(object, key, &word));
+    YK_TRY(yk_json_get_text(object, key, &word));
     if (word && (strlen(word) != YK_PLAN_HASH_SIZE - 1 ||
                  strspn(word, "0123456789abcdef") != YK_PLAN_HASH_SIZE - 1)) {
         return yk_fail(YK_ERROR_INPUT, "\"%s\" must be 16 hexadecimal digits, not \"%s\"", key,
@@ -99,9 +99,9 @@ static yk_status check_model(const struct yk_json *model, const struct yk_model_
     YK_TRY(count_parameters(config, &parameters));
     int64_t said_layers = count_layers(config);
     int64_t said_parameters = parameters;
-    YK_TRY(yk_json_name(yk_json_get(model, "source"), "source", &source));
-    YK_TRY(yk_json_integer(model, "layers", 1, MOST, &said_layers));
-    YK_TRY(yk_json_integer(model, "parameters", 1, MOST_PARAMETERS, &said_parameters));
+    YK_TRY(yk_json_read_name(yk_json_get(model, "source"), "source", &source));
+    YK_TRY(yk_json_get_integer(model, "layers", 1, MOST, &said_layers));
+    YK_TRY(yk_json_get_integer(model, "parameters", 1, MOST_PARAMETERS, &said_parameters));
     YK_TRY(yk_plan_hash_model(config, hash));
     YK_TRY(differs(model, "hash", hash, &different));
     if (said_layers != count_layers(config)) {
@@ -137,9 +137,9 @@ static yk_status check_device(const struct yk_json *node, size_t number,
     const char *type = NULL;
     double memory_bytes = device->memory_bytes;
     YK_TRY(yk_json_check_object(node, known, COUNT(known)));
-    YK_TRY(yk_json_name(yk_json_get(node, "name"), "name", &name));
-    YK_TRY(yk_json_text(node, "type", &type));
-    YK_TRY(yk_json_amount(node, "memory", YK_UNIT_BYTES, &memory_bytes));
+    YK_TRY(yk_json_read_name(yk_json_get(node, "name"), "name", &name));
+    YK_TRY(yk_json_get_text(node, "type", &type));
+    YK_TRY(yk_json_get_amount(node, "memory", YK_UNIT_BYTES, &memory_bytes));
     if (strcmp(name, device->name) != 0) {
         return yk_fail(YK_ERROR_INPUT, "device %zu was \"%s\", it is \"%s\" now", number, name,
                        device->name);
@@ -178,7 +178,7 @@ static yk_status check_cluster(const struct yk_json *node, const struct yk_clust
     const struct yk_json *devices = NULL;
     const char *source = NULL;
     bool different = false;
-    YK_TRY(yk_json_name(yk_json_get(node, "source"), "source", &source));
+    YK_TRY(yk_json_read_name(yk_json_get(node, "source"), "source", &source));
     YK_TRY(yk_json_get_list(node, "devices", &devices));
     YK_TRY(check_devices(devices, cluster));
     YK_TRY(yk_plan_hash_links(cluster, hash));
@@ -204,7 +204,7 @@ static yk_status check_profile(const struct yk_json *node, struct yk_profile *pr
         return profile ? yk_fail(YK_ERROR_INPUT, "made without a profile, but one is given")
                        : YK_OK;
     }
-    YK_TRY(yk_json_name(yk_json_get(node, "source"), "source", &source));
+    YK_TRY(yk_json_read_name(yk_json_get(node, "source"), "source", &source));
     if (!profile) {
         return yk_fail(YK_ERROR_INPUT, "made with %s, but no profile is given", source);
     }
@@ -242,7 +242,7 @@ static yk_status find_sources(const char *path, struct yk_arena *arena,
     if (yk_model_config_is_path(sources->model)) {
         YK_TRY(yk_plan_source_find(sources->model, path, arena, &sources->model));
     } else {
-        YK_TRY(yk_json_keep(arena, sources->model, &sources->model));
+        YK_TRY(yk_json_copy_text(arena, sources->model, &sources->model));
     }
     YK_TRY(yk_plan_source_find(sources->cluster, path, arena, &sources->cluster));
     return sources->profile ? yk_plan_source_find(sources->profile, path, arena, &sources->profile)
@@ -259,10 +259,11 @@ yk_status yk_plan_origin_sources(const struct yk_json *root, const char *path,
     YK_TRY(read_model(root, &model));
     YK_TRY(read_cluster(root, &cluster));
     YK_TRY(read_profile(root, &profile));
-    YK_TRY(in(yk_json_name(yk_json_get(model, "source"), "source", &sources.model), "model"));
-    YK_TRY(in(yk_json_name(yk_json_get(cluster, "source"), "source", &sources.cluster), "cluster"));
+    YK_TRY(in(yk_json_read_name(yk_json_get(model, "source"), "source", &sources.model), "model"));
+    YK_TRY(in(yk_json_read_name(yk_json_get(cluster, "source"), "source", &sources.cluster),
+              "cluster"));
     if (profile) {
-        YK_TRY(in(yk_json_name(yk_json_get(profile, "source"), "source", &sources.profile),
+        YK_TRY(in(yk_json_read_name(yk_json_get(profile, "source"), "source", &sources.profile),
                   "profile"));
     }
     YK_TRY(find_sources(path, arena, &sources));
@@ -311,7 +312,7 @@ static void write_devices(const struct yk_cluster *cluster, struct yk_json_write
         if (device->type) {
             yk_json_write_string(json, "type", device->type);
         }
-        yk_plan_write_bytes(json, "memory", device->memory_bytes);
+        yk_plan_value_write_bytes(json, "memory", device->memory_bytes);
         yk_json_write_end_object(json);
     }
     yk_json_write_end_array(json);

@@ -12,28 +12,29 @@ enum {
     SHORT_ENOUGH = 8, /* digits that a person still likes to read */
 };
 
-yk_status yk_plan_read_number(const struct yk_json *object, const char *key, int32_t least,
-                              int32_t most, int32_t *out)
+yk_status yk_plan_value_read_number(const struct yk_json *object, const char *key, int32_t least,
+                                    int32_t most, int32_t *out)
 {
     int64_t number = *out;
-    YK_TRY(yk_json_integer(object, key, least, most, &number));
+    YK_TRY(yk_json_get_integer(object, key, least, most, &number));
     *out = (int32_t)number;
     return YK_OK;
 }
 
-yk_status yk_plan_need(const struct yk_json *object, const char *key)
+yk_status yk_plan_value_require(const struct yk_json *object, const char *key)
 {
     return yk_json_get(object, key) ? YK_OK : yk_fail(YK_ERROR_INPUT, "\"%s\" is missing", key);
 }
 
-yk_status yk_plan_read_bytes(const struct yk_json *object, const char *key, bool zero, double *out)
+yk_status yk_plan_value_read_bytes(const struct yk_json *object, const char *key, bool zero,
+                                   double *out)
 {
     const struct yk_json *node = yk_json_get(object, key);
     double bytes = 0;
     if (!node) {
         return YK_OK;
     }
-    YK_TRY(yk_json_quantity(node, key, YK_UNIT_BYTES, &bytes));
+    YK_TRY(yk_json_read_quantity(node, key, YK_UNIT_BYTES, &bytes));
     if (!(bytes > 0 || (zero && bytes == 0))) {
         return yk_fail(YK_ERROR_INPUT, "\"%s\" must be %s", key,
                        zero ? "0 bytes or more" : "more than 0 bytes");
@@ -42,11 +43,11 @@ yk_status yk_plan_read_bytes(const struct yk_json *object, const char *key, bool
     return YK_OK;
 }
 
-yk_status yk_plan_read_choice(const struct yk_json *object, const char *key,
-                              const char *const *names, size_t count, int *out)
+yk_status yk_plan_value_read_choice(const struct yk_json *object, const char *key,
+                                    const char *const *names, size_t count, int *out)
 {
     const char *word = NULL;
-    YK_TRY(yk_json_text(object, key, &word));
+    YK_TRY(yk_json_get_text(object, key, &word));
     for (size_t i = 0; word && i < count; i++) {
         if (strcmp(names[i], word) == 0) {
             *out = (int)i;
@@ -70,7 +71,7 @@ yk_status yk_plan_read_choice(const struct yk_json *object, const char *key,
     return status;
 }
 
-void yk_plan_write_bytes(struct yk_json_writer *json, const char *key, double bytes)
+void yk_plan_value_write_bytes(struct yk_json_writer *json, const char *key, double bytes)
 {
     static const struct {
         const char *suffix;

@@ -23,7 +23,7 @@ struct yk_plan_result_rank {
     double idle_s;
     double peak_bytes; /* that no way of running exceeds */
     double peak_by_kind[YK_MEMORY_KIND_COUNT];
-    const struct yk_memory_moment *moments; /* by time, the first at 0 */
+    const struct yk_memory_point *moments; /* by time, the first at 0 */
     int32_t moment_count;
 };
 
@@ -36,7 +36,7 @@ struct yk_plan_alternative {
 };
 
 /* A device left out of the plan, and what the best plan without it takes. */
-struct yk_plan_without {
+struct yk_plan_leave_one_out {
     int32_t device;
     double step_s; /* NAN: nothing fits without it */
 };
@@ -80,7 +80,7 @@ struct yk_plan_result {
     const struct yk_plan_result_rank *ranks; /* (plan's rank_count) */
     const struct yk_plan_alternative *alternatives;
     int32_t alternative_count;
-    const struct yk_plan_without *without;
+    const struct yk_plan_leave_one_out *without;
     int32_t without_count;
     const struct yk_plan_tradeoff *tradeoffs;
     int32_t tradeoff_count;

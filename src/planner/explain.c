@@ -85,7 +85,7 @@ static void find_layers(const struct yk_trial *trial, int32_t rank, struct expos
 static struct exposure expose(const struct yk_trial *trial, int32_t rank)
 {
     const struct yk_program_rank *list = &trial->program->ranks[rank];
-    struct exposure exposure = {.worst = YK_OP_GATHER};
+    struct exposure exposure = {.worst = YK_OP_ALL_GATHER};
     for (int32_t i = 0; i < list->op_count; i++) {
         exposure.by_kind[list->ops[i].kind] += trial->sim->ranks[rank].exposed_of_op_s[i];
     }
@@ -101,11 +101,11 @@ static struct exposure expose(const struct yk_trial *trial, int32_t rank)
 static const char *plural_of(enum yk_op_kind kind)
 {
     switch (kind) {
-    case YK_OP_GATHER:
+    case YK_OP_ALL_GATHER:
         return "gathers";
-    case YK_OP_SCATTER:
+    case YK_OP_REDUCE_SCATTER:
         return "scatters";
-    case YK_OP_REDUCE:
+    case YK_OP_ALL_REDUCE:
         return "reductions";
     case YK_OP_SEND:
         return "sends";
@@ -186,7 +186,7 @@ static void add_strategies(const struct yk_plan *plan, struct yk_text *out)
         }
         if (count > 0) {
             yk_text_addf(out, "%s%d layer%s %s", first ? "; " : ", ", count, count == 1 ? "" : "s",
-                         yk_strategy_name((enum yk_strategy)s));
+                         yk_plan_strategy_name((enum yk_strategy)s));
             first = false;
         }
     }
@@ -235,7 +235,7 @@ void yk_explain_plan(const struct yk_study *study, const struct yk_plan *plan, s
     } else if (plan->group_count == 1) {
         yk_text_addf(out, "data-parallel on %d devices, shares ", plan->rank_count);
         add_shares(&plan->groups[0], out);
-    } else if (yk_plan_has_turns(plan)) {
+    } else if (yk_plan_alternates(plan)) {
         explain_turns(study, plan, out);
     } else {
         yk_text_addf(out, "a pipeline of %d %s on %d devices", plan->group_count,

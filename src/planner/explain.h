@@ -3,7 +3,7 @@
 #define YK_PLANNER_EXPLAIN_H
 
 #include "base/text.h"
-#include "planner/trial.h"
+#include "planner/search/trial.h"
 
 /* What takes the time: "rank 2's link: 38 % of the step is exposed gathers of layers 20–31". The
  * trial has been kept. */

@@ -9,7 +9,7 @@ enum {
 };
 
 /* Of the ranks that take part, in the workload's precision. */
-static double peak_flops(const struct yk_planned *planned)
+static double peak_flops(const struct yk_planner_outcome *planned)
 {
     double peak = 0;
     for (int32_t r = 0; r < planned->plan->rank_count; r++) {
@@ -20,7 +20,7 @@ static double peak_flops(const struct yk_planned *planned)
     return peak;
 }
 
-struct yk_mfu yk_planned_mfu_at(const struct yk_planned *planned, double tokens_per_s)
+struct yk_mfu yk_planner_mfu_at(const struct yk_planner_outcome *planned, double tokens_per_s)
 {
     const struct yk_model *model = planned->study->model;
     const struct yk_flops flops = yk_model_flops(model);
@@ -32,13 +32,13 @@ struct yk_mfu yk_planned_mfu_at(const struct yk_planned *planned, double tokens_
     };
 }
 
-struct yk_mfu yk_planned_mfu(const struct yk_planned *planned)
+struct yk_mfu yk_planner_mfu(const struct yk_planner_outcome *planned)
 {
-    return yk_planned_mfu_at(planned, (double)yk_model_all_tokens(planned->study->model) /
+    return yk_planner_mfu_at(planned, (double)yk_model_all_tokens(planned->study->model) /
                                           planned->trial.step_s);
 }
 
-const struct yk_plan_member *yk_planned_member(const struct yk_plan *plan, int32_t rank)
+const struct yk_plan_member *yk_planner_member(const struct yk_plan *plan, int32_t rank)
 {
     for (int32_t g = 0; g < plan->group_count; g++) {
         for (int32_t i = 0; i < plan->groups[g].member_count; i++) {
@@ -50,7 +50,7 @@ const struct yk_plan_member *yk_planned_member(const struct yk_plan *plan, int32
     return NULL;
 }
 
-yk_status yk_planned_fail_unfound(const struct yk_planned *planned)
+yk_status yk_planner_fail_unfound(const struct yk_planner_outcome *planned)
 {
     const char *model = planned->request.config->name;
     char found[WORDS_SIZE] = "fits";
@@ -77,7 +77,7 @@ yk_status yk_planned_fail_unfound(const struct yk_planned *planned)
                    missing, limit, planned->remedy);
 }
 
-yk_status yk_planned_fail_unfit(const struct yk_planned *planned)
+yk_status yk_planner_fail_unfit(const struct yk_planner_outcome *planned)
 {
     const struct yk_trial *trial = &planned->trial;
     char missing[YK_UNITS_SIZE];

@@ -1,11 +1,11 @@
 #include "planner/tradeoff.h"
 
 #include "base/units.h"
-#include "planner/find_split.h"
-#include "planner/least.h"
-#include "planner/ordering.h"
-#include "planner/sets.h"
-#include "planner/trial.h"
+#include "planner/order/plan.h"
+#include "planner/search/device_sets.h"
+#include "planner/search/find_split.h"
+#include "planner/search/lower_bound.h"
+#include "planner/search/trial.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -39,7 +39,7 @@ static yk_status sharded_plan(const struct weighing *weighing, bool recompute,
     for (int32_t l = 0; l < study->model->layer_count; l++) {
         weighing->recompute[l] = recompute && study->recomputes[l];
     }
-    const struct yk_split split = {
+    const struct yk_data_parallel_spec split = {
         .devices = weighing->all.devices,
         .count = weighing->all.count,
         .micro_batches = 1,
@@ -51,7 +51,7 @@ static yk_status sharded_plan(const struct weighing *weighing, bool recompute,
         .bucket_bytes = weighing->block_bytes,
         .most_s = INFINITY,
     };
-    YK_TRY(yk_split_plan(study, &split, arena, &plan, &fits));
+    YK_TRY(yk_data_parallel_plan(study, &split, arena, &plan, &fits));
     *out = plan && fits ? plan : NULL;
     return YK_OK;
 }
@@ -76,20 +76,21 @@ static int32_t count_kept(const struct yk_plan *plan)
 
 /* Strategies and order together, quickly or by the integer program. */
 static yk_status join(const struct weighing *weighing, const struct yk_plan *base,
-                      enum yk_ordering_method method, struct yk_arena *arena, double *out_s,
+                      enum yk_order_method method, struct yk_arena *arena, double *out_s,
                       struct yk_plan **out)
 {
     const struct yk_study *study = weighing->study;
     const struct yk_scheduler_options *search = &study->request->search;
     /* The curves that follow need time, too. */
-    const double left_s =
-        search->moves > 0 ? INFINITY : milp_part * search->budget_s * (1 - yk_study_spent(study));
-    const struct yk_ordering ordering = {
+    const double left_s = search->moves > 0
+                              ? INFINITY
+                              : milp_part * search->budget_s * (1 - yk_study_spent_part(study));
+    const struct yk_order_plan_options ordering = {
         .method = method, .open = true, .budget_s = fmin(weighing->options->milp_s, left_s)};
     bool ordered = false;
     *out_s = NAN;
     YK_TRY(yk_plan_copy(base, arena, out));
-    YK_TRY(yk_ordering_apply(weighing->study, &ordering, arena, *out, &ordered));
+    YK_TRY(yk_order_plan_apply(weighing->study, &ordering, arena, *out, &ordered));
     return ordered ? time_of(weighing, *out, out_s) : YK_OK;
 }
 
@@ -119,8 +120,8 @@ static yk_status base_plan(const struct weighing *weighing, struct yk_arena *are
         YK_TRY(sharded_plan(weighing, true, arena, &again));
     }
     if (again) {
-        YK_TRY(join(weighing, plain, YK_ORDERING_GREEDY, arena, &plain_s, &joint));
-        YK_TRY(join(weighing, again, YK_ORDERING_GREEDY, arena, &again_s, &joint));
+        YK_TRY(join(weighing, plain, YK_ORDER_METHOD_GREEDY, arena, &plain_s, &joint));
+        YK_TRY(join(weighing, again, YK_ORDER_METHOD_GREEDY, arena, &again_s, &joint));
     }
     *out = again_s < plain_s ? again : plain;
     return YK_OK;
@@ -133,7 +134,7 @@ static yk_status find_free(const struct weighing *weighing, const struct yk_plan
     double room = INFINITY;
     double weights = 0;
     double gradient = 0;
-    YK_TRY(yk_ordering_problem(weighing->study, base, false, arena, out));
+    YK_TRY(yk_order_plan_problem(weighing->study, base, false, arena, out));
     for (int32_t t = 0; t < yk_plan_slot_count(base); t++) {
         room = fmin(room, (*out)->room_bytes[t]);
     }
@@ -217,8 +218,9 @@ static yk_status split_point(const struct weighing *weighing, const struct yk_pl
     tradeoff->kept[point] = count_kept(plan);
     YK_TRY_NEW(arena, most_bytes, yk_plan_slot_count(plan));
     limit_slots(weighing, problem, plan, part, most_bytes);
-    const struct yk_ordering ordering = {.method = YK_ORDERING_GREEDY, .most_bytes = most_bytes};
-    YK_TRY(yk_ordering_apply(weighing->study, &ordering, arena, plan, &ordered));
+    const struct yk_order_plan_options ordering = {.method = YK_ORDER_METHOD_GREEDY,
+                                                   .most_bytes = most_bytes};
+    YK_TRY(yk_order_plan_apply(weighing->study, &ordering, arena, plan, &ordered));
     if (ordered) {
         YK_TRY(time_of(weighing, plan, &tradeoff->split_s[point]));
         YK_TRY(yk_plan_copy(plan, tradeoff->arena, &kept));
@@ -240,10 +242,10 @@ static yk_status weigh_split(const struct weighing *weighing, const struct yk_pl
         YK_TRY(split_point(weighing, base, problem, i, arena));
         weighing->tradeoff->split_points++;
     }
-    YK_TRY(join(weighing, base, YK_ORDERING_GREEDY, arena, &joint_s, &joint));
+    YK_TRY(join(weighing, base, YK_ORDER_METHOD_GREEDY, arena, &joint_s, &joint));
     YK_TRY(offer(weighing, joint, joint_s));
     if (weighing->options->milp_s > 0) {
-        YK_TRY(join(weighing, base, YK_ORDERING_MILP, arena, &joint_s, &joint));
+        YK_TRY(join(weighing, base, YK_ORDER_METHOD_MILP, arena, &joint_s, &joint));
         YK_TRY(offer(weighing, joint, joint_s));
     }
     return YK_OK;
@@ -295,7 +297,7 @@ static yk_status memory_point(const struct weighing *weighing, int32_t point,
     }
     YK_TRY(base_plan(weighing, arena, &base));
     YK_TRY(time_of(weighing, plain, &tradeoff->ahead_of_memory_s[point]));
-    YK_TRY(join(weighing, base, YK_ORDERING_GREEDY, arena, &tradeoff->joint_of_memory_s[point],
+    YK_TRY(join(weighing, base, YK_ORDER_METHOD_GREEDY, arena, &tradeoff->joint_of_memory_s[point],
                 &joint));
     tradeoff->joint_of_memory_s[point] =
         fmin(tradeoff->joint_of_memory_s[point], tradeoff->ahead_of_memory_s[point]);
@@ -391,13 +393,13 @@ static yk_status weigh(struct weighing *weighing, struct yk_arena *arena)
     struct yk_plan *base = NULL;
     int32_t count = 0;
     YK_TRY(take_curves(weighing->tradeoff));
-    YK_TRY(yk_sets_of_devices(study, arena, &sets, &count));
+    YK_TRY(yk_device_sets_list(study, arena, &sets, &count));
     weighing->all = sets[0];
     YK_TRY_NEW(arena, weighing->strategies, study->model->layer_count);
     YK_TRY_NEW(arena, weighing->recompute, study->model->layer_count);
-    yk_find_split_uniform(study, YK_FULLY_SHARDED, weighing->strategies);
-    YK_TRY(yk_find_split_block(study, weighing->all.devices, weighing->all.count,
-                               &weighing->block_bytes));
+    yk_data_parallel_uniform(study, YK_FULLY_SHARDED, weighing->strategies);
+    YK_TRY(yk_data_parallel_block_bytes(study, weighing->all.devices, weighing->all.count,
+                                        &weighing->block_bytes));
     YK_TRY(base_plan(weighing, arena, &base));
     if (weighing->all.count < 2) {
         return yk_fail(YK_ERROR_INPUT,
@@ -413,9 +415,9 @@ static yk_status weigh(struct weighing *weighing, struct yk_arena *arena)
     if (!weighing->tradeoff->joint) {
         weighing->tradeoff->joint_s = NAN;
     }
-    YK_TRY(yk_least_step_s(study, &weighing->tradeoff->bound_s));
+    YK_TRY(yk_lower_bound_step_s(study, &weighing->tradeoff->bound_s));
     YK_TRY(end_curve(weighing, weigh_memory(weighing)));
-    weighing->tradeoff->band = *yk_prices_band(study->prices);
+    weighing->tradeoff->band = *yk_layer_costs_band(study->prices);
     return make_titles(weighing->tradeoff);
 }
 
@@ -425,7 +427,7 @@ yk_status yk_tradeoff_find(const struct yk_plan_request *request,
     struct weighing weighing = {.options = options};
     struct yk_arena *arena = NULL;
     YK_TRY(yk_arena_create(&arena));
-    struct yk_tradeoff *tradeoff = yk_arena_take(arena, 1, sizeof *tradeoff);
+    struct yk_tradeoff *tradeoff = yk_arena_allocate(arena, 1, sizeof *tradeoff);
     struct yk_arena *scratch = NULL;
     yk_status status =
         tradeoff ? yk_study_create(request, &weighing.study) : yk_fail_out_of_memory();

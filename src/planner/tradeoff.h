@@ -12,7 +12,7 @@
 #define YK_PLANNER_TRADEOFF_H
 
 #include "plan/result.h"
-#include "planner/study.h"
+#include "planner/search/study.h"
 
 struct yk_tradeoff_options {
     int32_t points; /* of each curve, at least 2 */
@@ -40,7 +40,7 @@ struct yk_tradeoff {
     double *joint_of_memory_s;   /* (points) NAN: nothing fits */
     double *ahead_of_memory_s;   /* (points) fully-sharded, gathers one ahead */
     double bound_s;
-    struct yk_band band;   /* of the layers' times that all of it is made of */
+    struct yk_error_band band; /* of the layers' times that all of it is made of */
     const char *titles[2]; /* of the charts, with the number of points where not all are there */
 };
 

@@ -17,7 +17,7 @@ struct yk_database {
     bool broken;
 };
 
-struct yk_query {
+struct yk_database_statement {
     struct yk_database *database;
     sqlite3_stmt *statement;
     bool failed; /* a value could not be bound */
@@ -100,7 +100,7 @@ bool yk_database_is_broken(const struct yk_database *database)
     return database->broken;
 }
 
-void yk_database_blame(struct yk_database *database)
+void yk_database_mark_broken(struct yk_database *database)
 {
     database->broken = true;
 }
@@ -111,16 +111,16 @@ yk_status yk_database_execute(struct yk_database *database, const char *sql)
                                                                             : fail(database);
 }
 
-yk_status yk_database_ask(struct yk_database *database, const char *sql, int64_t *out)
+yk_status yk_database_read_integer(struct yk_database *database, const char *sql, int64_t *out)
 {
-    struct yk_query *query = NULL;
+    struct yk_database_statement *query = NULL;
     bool found = false;
-    YK_TRY(yk_query_open(database, sql, &query));
-    const yk_status status = yk_query_step(query, &found);
+    YK_TRY(yk_database_prepare(database, sql, &query));
+    const yk_status status = yk_database_step(query, &found);
     if (status == YK_OK) {
-        *out = found ? yk_query_integer(query, 0) : 0;
+        *out = found ? yk_database_column_integer(query, 0) : 0;
     }
-    yk_query_close(query);
+    yk_database_finalize(query);
     return status;
 }
 
@@ -134,15 +134,16 @@ yk_status yk_database_commit(struct yk_database *database)
     return yk_database_execute(database, "COMMIT");
 }
 
-void yk_database_undo(struct yk_database *database)
+void yk_database_rollback(struct yk_database *database)
 {
     /* After some failures SQLite has undone it already, and says that there is nothing to undo. */
     sqlite3_exec(database->file, "ROLLBACK", NULL, NULL, NULL);
 }
 
-yk_status yk_query_open(struct yk_database *database, const char *sql, struct yk_query **out)
+yk_status yk_database_prepare(struct yk_database *database, const char *sql,
+                              struct yk_database_statement **out)
 {
-    struct yk_query *query = calloc(1, sizeof *query);
+    struct yk_database_statement *query = calloc(1, sizeof *query);
     if (!query) {
         return yk_fail_out_of_memory();
     }
@@ -155,7 +156,7 @@ yk_status yk_query_open(struct yk_database *database, const char *sql, struct yk
     return YK_OK;
 }
 
-void yk_query_close(struct yk_query *query)
+void yk_database_finalize(struct yk_database_statement *query)
 {
     if (query) {
         sqlite3_finalize(query->statement);
@@ -163,23 +164,23 @@ void yk_query_close(struct yk_query *query)
     }
 }
 
-void yk_query_bind_text(struct yk_query *query, int number, const char *words)
+void yk_database_bind_text(struct yk_database_statement *query, int number, const char *words)
 {
     query->failed |=
         sqlite3_bind_text(query->statement, number, words, -1, SQLITE_STATIC) != SQLITE_OK;
 }
 
-void yk_query_bind_real(struct yk_query *query, int number, double value)
+void yk_database_bind_real(struct yk_database_statement *query, int number, double value)
 {
     query->failed |= sqlite3_bind_double(query->statement, number, value) != SQLITE_OK;
 }
 
-void yk_query_bind_integer(struct yk_query *query, int number, int64_t value)
+void yk_database_bind_integer(struct yk_database_statement *query, int number, int64_t value)
 {
     query->failed |= sqlite3_bind_int64(query->statement, number, value) != SQLITE_OK;
 }
 
-yk_status yk_query_step(struct yk_query *query, bool *out)
+yk_status yk_database_step(struct yk_database_statement *query, bool *out)
 {
     *out = false;
     if (query->failed) {
@@ -190,35 +191,35 @@ yk_status yk_query_step(struct yk_query *query, bool *out)
     return step == SQLITE_ROW || step == SQLITE_DONE ? YK_OK : fail(query->database);
 }
 
-yk_status yk_query_finish(struct yk_query *query, bool *out)
+yk_status yk_database_step_once(struct yk_database_statement *query, bool *out)
 {
-    const yk_status status = yk_query_step(query, out);
-    yk_query_close(query);
+    const yk_status status = yk_database_step(query, out);
+    yk_database_finalize(query);
     return status;
 }
 
-int yk_query_columns(const struct yk_query *query)
+int yk_database_column_count(const struct yk_database_statement *query)
 {
     return sqlite3_column_count(query->statement);
 }
 
-bool yk_query_is_real(const struct yk_query *query, int column)
+bool yk_database_column_is_real(const struct yk_database_statement *query, int column)
 {
     return sqlite3_column_type(query->statement, column) == SQLITE_FLOAT;
 }
 
-const char *yk_query_text(const struct yk_query *query, int column)
+const char *yk_database_column_text(const struct yk_database_statement *query, int column)
 {
     const char *words = (const char *)sqlite3_column_text(query->statement, column);
     return words ? words : "";
 }
 
-double yk_query_real(const struct yk_query *query, int column)
+double yk_database_column_real(const struct yk_database_statement *query, int column)
 {
     return sqlite3_column_double(query->statement, column);
 }
 
-int64_t yk_query_integer(const struct yk_query *query, int column)
+int64_t yk_database_column_integer(const struct yk_database_statement *query, int column)
 {
     return sqlite3_column_int64(query->statement, column);
 }

@@ -19,19 +19,19 @@ enum verdict {
 };
 
 /* What to do with a number that was measured then, where the query finds when the known one was. */
-static yk_status judge(struct importing *importing, struct yk_query *query, int64_t measured_at,
-                       enum verdict *out)
+static yk_status judge(struct importing *importing, struct yk_database_statement *query,
+                       int64_t measured_at, enum verdict *out)
 {
     bool found = false;
-    const yk_status status = yk_query_step(query, &found);
+    const yk_status status = yk_database_step(query, &found);
     if (status == YK_OK) {
-        const bool newer = found && measured_at > yk_query_integer(query, 0);
+        const bool newer = found && measured_at > yk_database_column_integer(query, 0);
         *out = !found ? ADD : newer ? REPLACE : LEAVE;
         importing->counts.added += *out == ADD;
         importing->counts.replaced += *out == REPLACE;
         importing->counts.left += *out == LEAVE;
     }
-    yk_query_close(query);
+    yk_database_finalize(query);
     return status;
 }
 
@@ -46,46 +46,48 @@ static yk_status check_time(const struct importing *importing, int64_t size, dou
 static yk_status import_layer(void *user, const struct yk_profile_layer_row *row)
 {
     struct importing *importing = user;
-    struct yk_query *query = NULL;
+    struct yk_database_statement *query = NULL;
     enum verdict verdict = LEAVE;
     YK_TRY(check_time(importing, row->batch, row->measurement.value));
-    YK_TRY(yk_handle_query_layer(importing->profile,
-                                 "SELECT measured_at FROM layers WHERE " YK_HANDLE_LAYER
-                                 " AND batch = ?7 ORDER BY abs(part - ?2)",
-                                 &row->layer, row->measurement.cpu, &query));
-    yk_query_bind_integer(query, 7, row->batch);
+    YK_TRY(
+        yk_profile_handle_query_layer(importing->profile,
+                                      "SELECT measured_at FROM layers WHERE " YK_PROFILE_WHERE_LAYER
+                                      " AND batch = ?7 ORDER BY abs(part - ?2)",
+                                      &row->layer, row->measurement.cpu, &query));
+    yk_database_bind_integer(query, 7, row->batch);
     YK_TRY(judge(importing, query, row->measurement.measured_at, &verdict));
-    return verdict == LEAVE ? YK_OK : yk_rows_write_layer(importing->profile, row);
+    return verdict == LEAVE ? YK_OK : yk_profile_write_layer_row(importing->profile, row);
 }
 
 static yk_status import_link(void *user, const struct yk_profile_link_row *row)
 {
     struct importing *importing = user;
-    struct yk_query *query = NULL;
+    struct yk_database_statement *query = NULL;
     enum verdict verdict = LEAVE;
     YK_TRY(check_time(importing, row->bytes, row->measurement.value));
-    YK_TRY(yk_handle_query_link(
-        importing->profile, "SELECT measured_at FROM links WHERE " YK_HANDLE_LINK " AND bytes = ?5",
-        &row->link, row->measurement.cpu, &query));
-    yk_query_bind_integer(query, 5, row->bytes);
+    YK_TRY(yk_profile_handle_query_link(importing->profile,
+                                        "SELECT measured_at FROM links WHERE " YK_PROFILE_WHERE_LINK
+                                        " AND bytes = ?5",
+                                        &row->link, row->measurement.cpu, &query));
+    yk_database_bind_integer(query, 5, row->bytes);
     YK_TRY(judge(importing, query, row->measurement.measured_at, &verdict));
-    return verdict == LEAVE ? YK_OK : yk_rows_write_link(importing->profile, row);
+    return verdict == LEAVE ? YK_OK : yk_profile_write_link_row(importing->profile, row);
 }
 
 static yk_status import_fact(void *user, const struct yk_profile_fact_row *row)
 {
     struct importing *importing = user;
-    struct yk_query *query = NULL;
+    struct yk_database_statement *query = NULL;
     enum verdict verdict = LEAVE;
     if (!isfinite(row->measurement.value)) {
         return yk_fail(YK_ERROR_INPUT, "%s: %s: %s of %g cannot be", importing->path,
                        row->fact.subject, row->fact.fact, row->measurement.value);
     }
-    YK_TRY(yk_handle_query_fact(importing->profile,
-                                "SELECT measured_at FROM facts WHERE " YK_HANDLE_FACT, &row->fact,
-                                row->measurement.cpu, &query));
+    YK_TRY(yk_profile_handle_query_fact(
+        importing->profile, "SELECT measured_at FROM facts WHERE " YK_PROFILE_WHERE_FACT,
+        &row->fact, row->measurement.cpu, &query));
     YK_TRY(judge(importing, query, row->measurement.measured_at, &verdict));
-    return verdict == LEAVE ? YK_OK : yk_rows_write_fact(importing->profile, row);
+    return verdict == LEAVE ? YK_OK : yk_profile_write_fact_row(importing->profile, row);
 }
 
 static yk_status refuse_itself(const struct yk_profile *profile, const char *path)
@@ -118,7 +120,7 @@ yk_status yk_profile_import(struct yk_profile *profile, const char *path,
     if (status == YK_OK) {
         status = import_rows(&importing, other);
         if (status != YK_OK) {
-            yk_database_undo(profile->database);
+            yk_database_rollback(profile->database);
         }
     }
     yk_profile_close(other);

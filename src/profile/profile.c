@@ -1,7 +1,7 @@
 #include "profile/profile.h"
 
-#include "profile/form.h"
 #include "profile/handle.h"
+#include "profile/schema.h"
 
 #include <errno.h>
 #include <string.h>
@@ -11,7 +11,7 @@
  * write for that; it writes nothing else. */
 static yk_status read_form(struct yk_database *database)
 {
-    YK_TRY(yk_form_read(database));
+    YK_TRY(yk_schema_check(database));
     return yk_database_execute(database, "PRAGMA query_only = ON");
 }
 
@@ -20,7 +20,7 @@ static yk_status open_as(const char *path, bool make, yk_status (*look)(struct y
                          struct yk_profile **out)
 {
     struct yk_profile *profile = NULL;
-    YK_TRY(yk_handle_open(path, make, &profile));
+    YK_TRY(yk_profile_handle_open(path, make, &profile));
     const yk_status status = look(profile->database);
     if (status != YK_OK) {
         yk_profile_close(profile);
@@ -40,7 +40,7 @@ yk_status yk_profile_open(const char *path, struct yk_profile **out)
 
 yk_status yk_profile_create(const char *path, struct yk_profile **out)
 {
-    return open_as(path, true, yk_form_renew, out);
+    return open_as(path, true, yk_schema_upgrade, out);
 }
 
 yk_status yk_profile_begin(struct yk_profile *profile)
@@ -56,30 +56,30 @@ yk_status yk_profile_commit(struct yk_profile *profile)
 /* With the CPU, where there is one. */
 #define VERSIONS "CASE cpu WHEN '' THEN versions ELSE versions || ' on ' || cpu END"
 
-static void add_value(struct yk_text *out, const struct yk_query *query, int column)
+static void add_value(struct yk_text *out, const struct yk_database_statement *query, int column)
 {
     yk_text_add(out, column > 0 ? " " : "");
-    if (yk_query_is_real(query, column)) {
-        yk_text_add_number(out, yk_query_real(query, column));
+    if (yk_database_column_is_real(query, column)) {
+        yk_text_add_number(out, yk_database_column_real(query, column));
     } else {
-        yk_text_add_json(out, yk_query_text(query, column));
+        yk_text_add_json(out, yk_database_column_text(query, column));
     }
 }
 
 static yk_status list_rows(struct yk_profile *profile, const char *sql, struct yk_text *out)
 {
-    struct yk_query *query = NULL;
+    struct yk_database_statement *query = NULL;
     bool found = false;
-    YK_TRY(yk_query_open(profile->database, sql, &query));
-    yk_status status = yk_query_step(query, &found);
+    YK_TRY(yk_database_prepare(profile->database, sql, &query));
+    yk_status status = yk_database_step(query, &found);
     while (status == YK_OK && found) {
-        for (int i = 0; i < yk_query_columns(query); i++) {
+        for (int i = 0; i < yk_database_column_count(query); i++) {
             add_value(out, query, i);
         }
         yk_text_add(out, "\n");
-        status = yk_query_step(query, &found);
+        status = yk_database_step(query, &found);
     }
-    yk_query_close(query);
+    yk_database_finalize(query);
     return status == YK_OK ? yk_text_status(out) : status;
 }
 

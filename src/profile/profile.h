@@ -91,13 +91,13 @@ struct yk_profile_link {
  * a message while a rank of it computes. The first is of a device, too, where devices differ in it:
  * what messages take of a GPU is more of a small one.
  */
-#define YK_PROFILE_COMPUTE_BESIDE "computation beside messages"
-#define YK_PROFILE_MESSAGE_BESIDE "messages beside computation"
+#define YK_PROFILE_COMPUTE_SLOWDOWN "computation beside messages"
+#define YK_PROFILE_MESSAGE_SLOWDOWN "messages beside computation"
 /* Of a device: how many times as long computation takes while the others that were measured with it
  * rest, 1 at most: what shares power, memory or cores with others is slower beside them. */
-#define YK_PROFILE_COMPUTE_RESTED "computation while others rest"
+#define YK_PROFILE_IDLE_SPEEDUP "computation while others rest"
 /* Of a device: bytes that a process holds besides what its program counts. */
-#define YK_PROFILE_CONTEXT "context bytes"
+#define YK_PROFILE_CONTEXT_BYTES "context bytes"
 
 struct yk_profile_fact {
     const char *subject;
@@ -159,7 +159,7 @@ const char *yk_profile_cpu(const struct yk_profile *profile);
 /* Whether layers of the device, such as "cpu:2", are known of other CPUs alone, and the first of
  * these by name; "" where its name is not known. */
 yk_status yk_profile_find_other_cpu(struct yk_profile *profile, const char *device, bool *out,
-                                    char name[YK_CPU_NAME_SIZE]) YK_MUST_USE;
+                                    char name[YK_SYSTEM_CPU_NAME_SIZE]) YK_MUST_USE;
 
 /* The nearest sequences on either side of the layer's that it was measured at, 0 where there is
  * none. */

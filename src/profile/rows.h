@@ -8,11 +8,11 @@
 #include "profile/profile.h"
 
 /* Write the row as it is, in place of what was known for the same. */
-yk_status yk_rows_write_layer(struct yk_profile *profile,
-                              const struct yk_profile_layer_row *row) YK_MUST_USE;
-yk_status yk_rows_write_link(struct yk_profile *profile,
-                             const struct yk_profile_link_row *row) YK_MUST_USE;
-yk_status yk_rows_write_fact(struct yk_profile *profile,
-                             const struct yk_profile_fact_row *row) YK_MUST_USE;
+yk_status yk_profile_write_layer_row(struct yk_profile *profile,
+                                     const struct yk_profile_layer_row *row) YK_MUST_USE;
+yk_status yk_profile_write_link_row(struct yk_profile *profile,
+                                    const struct yk_profile_link_row *row) YK_MUST_USE;
+yk_status yk_profile_write_fact_row(struct yk_profile *profile,
+                                    const struct yk_profile_fact_row *row) YK_MUST_USE;
 
 #endif

@@ -1,7 +1,7 @@
 #include "profile/set_aside.h"
 
-#include "profile/form.h"
 #include "profile/handle.h"
+#include "profile/schema.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,18 +19,18 @@ enum {
 /* A page of the file may be damaged that no other question comes by. */
 static yk_status check_pages(struct yk_database *database)
 {
-    struct yk_query *query = NULL;
+    struct yk_database_statement *query = NULL;
     bool found = false;
-    YK_TRY(yk_query_open(database, "PRAGMA quick_check(1)", &query));
-    yk_status status = yk_query_step(query, &found);
-    const char *words = status == YK_OK && found ? yk_query_text(query, 0) : "ok";
+    YK_TRY(yk_database_prepare(database, "PRAGMA quick_check(1)", &query));
+    yk_status status = yk_database_step(query, &found);
+    const char *words = status == YK_OK && found ? yk_database_column_text(query, 0) : "ok";
     if (strcmp(words, "ok") != 0) {
         const char *line = strrchr(words, '\n'); /* the first says which database */
-        yk_database_blame(database);
+        yk_database_mark_broken(database);
         status = yk_fail(YK_ERROR_INPUT, "%s: the profile is damaged: %s",
                          yk_database_path(database), line ? line + 1 : words);
     }
-    yk_query_close(query);
+    yk_database_finalize(query);
     return status;
 }
 
@@ -39,8 +39,8 @@ static yk_status open_whole(const char *path, bool *broken, struct yk_profile **
 {
     struct yk_profile *profile = NULL;
     *broken = false;
-    YK_TRY(yk_handle_open(path, true, &profile));
-    yk_status status = yk_form_renew(profile->database);
+    YK_TRY(yk_profile_handle_open(path, true, &profile));
+    yk_status status = yk_schema_upgrade(profile->database);
     if (status == YK_OK) {
         status = check_pages(profile->database);
     }

@@ -43,7 +43,7 @@ static yk_status find_demands(struct yk_draw *draw)
     YK_TRY_NEW(draw->arena, draw->demands, program->rank_count);
     for (int32_t r = 0; r < program->rank_count; r++) {
         YK_TRY(yk_rank_view_make(draw->facts, r, draw->arena, &draw->views[r]));
-        YK_TRY(yk_demands_find(draw->views[r], draw->arena, &draw->demands[r]));
+        YK_TRY(yk_precedences_find(draw->views[r], draw->arena, &draw->demands[r]));
         count += draw->demands[r].count;
     }
     YK_TRY_NEW(draw->arena, draw->edges, count);
@@ -95,7 +95,7 @@ yk_status yk_draw_make(const struct yk_program *program, uint64_t seed, struct y
 void yk_draw_free(struct yk_draw *draw)
 {
     for (int32_t r = 0; draw->demands && r < draw->program->rank_count; r++) {
-        yk_demands_free(&draw->demands[r]);
+        yk_precedences_free(&draw->demands[r]);
     }
     draw->demands = NULL;
 }
@@ -105,11 +105,11 @@ void yk_draw_free(struct yk_draw *draw)
 static int8_t other_step(const struct yk_op *op)
 {
     switch (op->kind) {
-    case YK_OP_GATHER:
+    case YK_OP_ALL_GATHER:
     case YK_OP_LOAD:
         return op->step == 0 ? 1 : 0;
-    case YK_OP_SCATTER:
-    case YK_OP_REDUCE:
+    case YK_OP_REDUCE_SCATTER:
+    case YK_OP_ALL_REDUCE:
     case YK_OP_UPDATE:
     case YK_OP_RELEASE:
         return op->step == 0 ? -1 : 0;
@@ -141,7 +141,7 @@ static void try_step(struct yk_draw *draw, int32_t node)
         }
     }
     if (change != 0) {
-        draw->keys[node] = (change > 0 ? 0.5 : 0) + yk_random_unit(&draw->random) / 2;
+        draw->keys[node] = (change > 0 ? 0.5 : 0) + yk_random_uniform(&draw->random) / 2;
     }
 }
 
@@ -160,6 +160,6 @@ void yk_draw_steps(struct yk_draw *draw, const struct yk_draw_mood *mood)
         }
     }
     for (int32_t n = 0; n < draw->node_count; n++) {
-        draw->keys[n] += mood->spread * (2 * yk_random_unit(&draw->random) - 1);
+        draw->keys[n] += mood->spread * (2 * yk_random_uniform(&draw->random) - 1);
     }
 }

@@ -7,7 +7,7 @@
 #define YK_PROGRAM_DRAW_H
 
 #include "base/random.h"
-#include "program/demand.h"
+#include "program/check/precedence.h"
 #include "program/program.h"
 
 struct yk_draw_edge {
@@ -21,9 +21,9 @@ struct yk_draw {
     struct yk_arena *arena;
     struct yk_random random;
     struct yk_facts *facts;
-    struct yk_rank_view **views; /* (ranks) */
-    struct yk_demands *demands;  /* (ranks) free with yk_draw_free() */
-    int32_t **nodes;             /* (ranks, ops) */
+    struct yk_rank_view **views;    /* (ranks) */
+    struct yk_precedences *demands; /* (ranks) free with yk_draw_free() */
+    int32_t **nodes;                /* (ranks, ops) */
     int32_t node_count;
     const struct yk_op **ops;   /* (nodes) one of the node's ops */
     double *places;             /* (nodes) in the round, from 0 to 1 */

@@ -76,7 +76,7 @@ static void note(struct listing *listing, int32_t before, int32_t after, int32_t
 static yk_status note_all(struct listing *listing)
 {
     struct yk_draw *draw = listing->draw;
-    const struct yk_demands *demands = &draw->demands[listing->rank];
+    const struct yk_precedences *demands = &draw->demands[listing->rank];
     const int64_t most = (int64_t)demands->count + listing->old->wait_count;
     YK_TRY_NEW(draw->arena, listing->first, listing->old->op_count);
     YK_TRY_NEW(draw->arena, listing->next, most);
@@ -92,7 +92,7 @@ static yk_status note_all(struct listing *listing)
         const struct yk_op *op = &listing->old->ops[i];
         for (int32_t w = 0; w < op->wait_count; w++) {
             const struct yk_op_wait *wait = &listing->old->waits[op->first_wait + w];
-            if (yk_random_unit(&draw->random) < listing->mood->kept_waits) {
+            if (yk_random_uniform(&draw->random) < listing->mood->kept_waits) {
                 note(listing, wait->op, i, wait->lag);
             }
         }

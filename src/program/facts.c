@@ -75,7 +75,7 @@ yk_status yk_facts_make(const struct yk_program *program, struct yk_arena *arena
     YK_TRY_NEW(arena, facts, 1);
     facts->program = program;
     facts->plan = program->plan;
-    facts->model = yk_sizes_whole(program->sizes);
+    facts->model = yk_model_sizes_whole_batch(program->sizes);
     facts->L = program->plan->layer_count;
     facts->M = program->plan->micro_batches;
     YK_TRY_NEW(arena, facts->goes_backward, facts->L);
@@ -94,7 +94,7 @@ yk_status yk_facts_make(const struct yk_program *program, struct yk_arena *arena
     return YK_OK;
 }
 
-bool yk_facts_takes_samples(const struct yk_facts *facts, int32_t layer)
+bool yk_facts_reads_samples(const struct yk_facts *facts, int32_t layer)
 {
     return facts->first_edge_to[layer] == facts->first_edge_to[layer + 1] || layer == facts->L - 1;
 }

@@ -66,7 +66,7 @@ static inline bool yk_facts_reduces(const struct yk_facts *facts, int32_t micro_
 }
 
 /* True when the layer takes samples themselves: its tokens, or the labels. */
-bool yk_facts_takes_samples(const struct yk_facts *facts, int32_t layer);
+bool yk_facts_reads_samples(const struct yk_facts *facts, int32_t layer);
 
 /* The number of `rank` among the members of a group, or −1. */
 int32_t yk_facts_member(const struct yk_plan *plan, int32_t group, int32_t rank);

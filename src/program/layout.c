@@ -27,10 +27,10 @@ static yk_status find_joined(const struct yk_program *program, const struct yk_m
     for (int32_t i = 0; i < plan->transfer_count; i++) {
         const struct yk_plan_transfer *transfer = &plan->transfers[i];
         int32_t *all = &joined[transfer->layer];
-        if (transfer->kind != YK_TRANSFER_REDUCE) {
+        if (transfer->kind != YK_TRANSFER_ALL_REDUCE) {
             const int32_t end = transfer->first_block + transfer->block_count;
-            *all = (int32_t)yk_greatest_divisor(*all, transfer->first_block);
-            *all = (int32_t)yk_greatest_divisor(*all, end);
+            *all = (int32_t)yk_number_gcd(*all, transfer->first_block);
+            *all = (int32_t)yk_number_gcd(*all, end);
         }
     }
     *out = joined;
@@ -39,13 +39,13 @@ static yk_status find_joined(const struct yk_program *program, const struct yk_m
 
 static yk_status lay_out_layers(struct yk_program *program)
 {
-    const struct yk_model *model = yk_sizes_whole(program->sizes);
+    const struct yk_model *model = yk_model_sizes_whole_batch(program->sizes);
     const int32_t L = program->plan->layer_count;
     int32_t *joined = NULL;
     YK_TRY(find_joined(program, model, &joined));
     YK_TRY_NEW(program->arena, program->layers, L);
     for (int32_t l = 0; l < L; l++) {
-        const struct yk_layer_state state = yk_layer_state(model, &model->layers[l]);
+        const struct yk_model_layer_state state = yk_model_layer_state(model, &model->layers[l]);
         struct yk_program_layer *layer = &program->layers[l];
         *layer = (struct yk_program_layer){
             .leader = leader_of(model, l),

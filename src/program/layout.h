@@ -27,7 +27,7 @@ static inline bool yk_layout_is_kept(const struct yk_program *program, int32_t l
 }
 
 /* True when the layer's gradient is scattered, each rank keeping its part of the sum. */
-static inline bool yk_layout_is_scattered(const struct yk_program *program, int32_t layer)
+static inline bool yk_layout_is_reduce_scattered(const struct yk_program *program, int32_t layer)
 {
     return yk_plan_strategy(program->plan, layer) != YK_REPLICATED &&
            program->layers[layer].gradient_bytes > 0;

@@ -3,23 +3,25 @@
 const char *yk_op_kind_name(enum yk_op_kind kind)
 {
     static const char *const names[YK_OP_KIND_COUNT] = {
-        [YK_OP_LOAD] = "load",         [YK_OP_FORWARD] = "forward", [YK_OP_RECOMPUTE] = "recompute",
-        [YK_OP_BACKWARD] = "backward", [YK_OP_GATHER] = "gather",   [YK_OP_SCATTER] = "scatter",
-        [YK_OP_REDUCE] = "reduce",     [YK_OP_SEND] = "send",       [YK_OP_RECV] = "recv",
-        [YK_OP_AGREE] = "agree",       [YK_OP_UPDATE] = "update",   [YK_OP_RELEASE] = "release",
+        [YK_OP_LOAD] = "load",           [YK_OP_FORWARD] = "forward",
+        [YK_OP_RECOMPUTE] = "recompute", [YK_OP_BACKWARD] = "backward",
+        [YK_OP_ALL_GATHER] = "gather",   [YK_OP_REDUCE_SCATTER] = "scatter",
+        [YK_OP_ALL_REDUCE] = "reduce",   [YK_OP_SEND] = "send",
+        [YK_OP_RECV] = "recv",           [YK_OP_AGREE] = "agree",
+        [YK_OP_UPDATE] = "update",       [YK_OP_RELEASE] = "release",
     };
     return names[kind];
 }
 
 static const char *layer_name(const struct yk_program *program, int32_t layer)
 {
-    return yk_sizes_whole(program->sizes)->layers[layer].name;
+    return yk_model_sizes_whole_batch(program->sizes)->layers[layer].name;
 }
 
 static void describe_layer(const struct yk_program *program, const struct yk_op *op,
                            struct yk_text *out)
 {
-    if (op->kind == YK_OP_REDUCE && program->buckets[op->bucket].layer_count > 1) {
+    if (op->kind == YK_OP_ALL_REDUCE && program->buckets[op->bucket].layer_count > 1) {
         yk_text_addf(out, " %s to", layer_name(program, program->buckets[op->bucket].layers[0]));
     }
     if (op->layer != YK_LAYER_NONE) {
@@ -38,7 +40,7 @@ void yk_op_describe(const struct yk_program *program, const struct yk_op *op, st
     if (program->plan->micro_batches > 1 && !once) {
         yk_text_addf(out, " #%d", op->micro_batch);
     }
-    if (op->kind != YK_OP_GATHER && op->kind != YK_OP_SCATTER) {
+    if (op->kind != YK_OP_ALL_GATHER && op->kind != YK_OP_REDUCE_SCATTER) {
         return;
     }
     const int32_t all = program->layers[op->layer].block_count;

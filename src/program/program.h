@@ -24,7 +24,7 @@
 #include "base/text.h"
 #include "cluster/cluster.h"
 #include "cost/device_facts.h"
-#include "model/sizes.h"
+#include "model/model_sizes.h"
 #include "plan/plan.h"
 #include "trace/trace.h"
 
@@ -32,18 +32,19 @@
 #include <stdint.h>
 
 enum yk_op_kind {
-    YK_OP_LOAD,      /* copy: the samples of a micro-batch */
-    YK_OP_FORWARD,   /* compute: a layer, a micro-batch */
-    YK_OP_RECOMPUTE, /* compute: forward again, for what it did not save */
-    YK_OP_BACKWARD,  /* compute */
-    YK_OP_GATHER,    /* comm, group: blocks of a layer's parameters */
-    YK_OP_SCATTER, /* comm, group: reduce blocks of a layer's gradient, each rank keeps its part */
-    YK_OP_REDUCE,  /* comm, group: sum the gradients of a bucket on every rank */
-    YK_OP_SEND,    /* comm, one peer: an activation or its gradient */
-    YK_OP_RECV,    /* comm, one peer */
-    YK_OP_AGREE,   /* comm, all ranks: norm, overflow */
-    YK_OP_UPDATE,  /* compute: the optimizer, on what this rank keeps of a layer */
-    YK_OP_RELEASE, /* compute, takes no time: drops a layer's gathered parameters */
+    YK_OP_LOAD,           /* copy: the samples of a micro-batch */
+    YK_OP_FORWARD,        /* compute: a layer, a micro-batch */
+    YK_OP_RECOMPUTE,      /* compute: forward again, for what it did not save */
+    YK_OP_BACKWARD,       /* compute */
+    YK_OP_ALL_GATHER,     /* comm, group: blocks of a layer's parameters */
+    YK_OP_REDUCE_SCATTER, /* comm, group: reduce blocks of a layer's gradient, each rank keeps its
+                             part */
+    YK_OP_ALL_REDUCE,     /* comm, group: sum the gradients of a bucket on every rank */
+    YK_OP_SEND,           /* comm, one peer: an activation or its gradient */
+    YK_OP_RECV,           /* comm, one peer */
+    YK_OP_AGREE,          /* comm, all ranks: norm, overflow */
+    YK_OP_UPDATE,         /* compute: the optimizer, on what this rank keeps of a layer */
+    YK_OP_RELEASE,        /* compute, takes no time: drops a layer's gathered parameters */
     YK_OP_KIND_COUNT,
 };
 
@@ -111,7 +112,7 @@ struct yk_program {
     const struct yk_plan *plan;
     const struct yk_cluster *cluster;
     const struct yk_device_facts *facts; /* (devices) of the cluster, or NULL */
-    struct yk_sizes *sizes;
+    struct yk_model_sizes *sizes;
     int32_t rank_count;
     int32_t bucket_count;
     int32_t match_count;
@@ -128,12 +129,12 @@ struct yk_program {
  * says.
  */
 yk_status yk_program_compile(const struct yk_plan *plan, const struct yk_cluster *cluster,
-                             struct yk_sizes *sizes, struct yk_program **out) YK_MUST_USE;
+                             struct yk_model_sizes *sizes, struct yk_program **out) YK_MUST_USE;
 
 /* Likewise with what was measured about the devices, and by a deadline; both may be NULL and are
  * kept in the program. */
 yk_status yk_program_compile_by(const struct yk_plan *plan, const struct yk_cluster *cluster,
-                                const struct yk_device_facts *facts, struct yk_sizes *sizes,
+                                const struct yk_device_facts *facts, struct yk_model_sizes *sizes,
                                 const struct yk_deadline *deadline,
                                 struct yk_program **out) YK_MUST_USE;
 void yk_program_destroy(struct yk_program *program);

@@ -1,6 +1,6 @@
 #include "program/rank_view.h"
 
-#include "program/rule.h"
+#include "program/check/rule.h"
 
 enum {
     NEVER = INT32_MIN / 2, /* a position that no round reaches */
@@ -56,9 +56,9 @@ static int32_t *place_of(struct yk_rank_view *view, const struct yk_op *op)
     case YK_OP_AGREE:
         return &view->agree;
     case YK_OP_LOAD:
-    case YK_OP_GATHER:
-    case YK_OP_SCATTER:
-    case YK_OP_REDUCE:
+    case YK_OP_ALL_GATHER:
+    case YK_OP_REDUCE_SCATTER:
+    case YK_OP_ALL_REDUCE:
     case YK_OP_SEND:
     case YK_OP_RECV:
     case YK_OP_RELEASE:
@@ -81,9 +81,9 @@ static yk_status find_ops(struct yk_rank_view *view)
             *place = i;
             continue;
         }
-        const int32_t thing = op->kind == YK_OP_REDUCE ? op->bucket
-                              : op->kind == YK_OP_LOAD ? op->micro_batch
-                                                       : op->layer;
+        const int32_t thing = op->kind == YK_OP_ALL_REDUCE ? op->bucket
+                              : op->kind == YK_OP_LOAD     ? op->micro_batch
+                                                           : op->layer;
         view->next[i] = view->first[op->kind][thing];
         view->first[op->kind][thing] = i;
     }
@@ -151,8 +151,8 @@ static yk_status find_known(struct yk_rank_view *view, struct yk_arena *arena)
     return YK_OK;
 }
 
-yk_status yk_rank_view_look_up(const struct yk_facts *facts, int32_t rank, struct yk_arena *arena,
-                               struct yk_rank_view **out)
+yk_status yk_rank_view_index(const struct yk_facts *facts, int32_t rank, struct yk_arena *arena,
+                             struct yk_rank_view **out)
 {
     struct yk_rank_view *view = NULL;
     YK_TRY_NEW(arena, view, 1);
@@ -169,11 +169,12 @@ yk_status yk_rank_view_look_up(const struct yk_facts *facts, int32_t rank, struc
 yk_status yk_rank_view_make(const struct yk_facts *facts, int32_t rank, struct yk_arena *arena,
                             struct yk_rank_view **out)
 {
-    YK_TRY(yk_rank_view_look_up(facts, rank, arena, out));
+    YK_TRY(yk_rank_view_index(facts, rank, arena, out));
     return find_known(*out, arena);
 }
 
-bool yk_rank_view_knows(const struct yk_rank_view *view, int32_t before, int32_t after, int32_t lag)
+bool yk_rank_view_happens_before(const struct yk_rank_view *view, int32_t before, int32_t after,
+                                 int32_t lag)
 {
     const int32_t lane = (int32_t)view->list->ops[before].lane;
     const int64_t position = view->position[before] - (int64_t)lag * view->lane_count[lane];

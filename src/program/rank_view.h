@@ -43,12 +43,12 @@ yk_status yk_rank_view_make(const struct yk_facts *facts, int32_t rank, struct y
                             struct yk_rank_view **out) YK_MUST_USE;
 
 /* The same without what ops know: for looking them up. */
-yk_status yk_rank_view_look_up(const struct yk_facts *facts, int32_t rank, struct yk_arena *arena,
-                               struct yk_rank_view **out) YK_MUST_USE;
+yk_status yk_rank_view_index(const struct yk_facts *facts, int32_t rank, struct yk_arena *arena,
+                             struct yk_rank_view **out) YK_MUST_USE;
 
 /* True when `before` has always ended when `after`, `lag` rounds later, starts. */
-bool yk_rank_view_knows(const struct yk_rank_view *view, int32_t before, int32_t after,
-                        int32_t lag);
+bool yk_rank_view_happens_before(const struct yk_rank_view *view, int32_t before, int32_t after,
+                                 int32_t lag);
 
 /* True when the rank holds the layer. */
 static inline bool yk_rank_view_holds(const struct yk_rank_view *view, int32_t layer)

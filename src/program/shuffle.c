@@ -1,6 +1,6 @@
 #include "program/shuffle.h"
 
-#include "program/check.h"
+#include "program/check/check.h"
 #include "program/draw.h"
 
 #include <stdlib.h>

@@ -16,7 +16,7 @@ yk_status yk_device_figures_count(const struct yk_schedule *schedule, struct yk_
     if (graph->limited) {
         int64_t *peaks = NULL;
         YK_TRY_NEW(arena, peaks, graph->device_count);
-        YK_TRY(yk_memory_peaks(schedule, peaks));
+        YK_TRY(yk_schedule_memory_peaks(schedule, peaks));
         for (int32_t p = 0; p < graph->device_count; p++) {
             figures[p].peak_bytes = peaks[p];
         }

@@ -26,7 +26,7 @@ static void add_fold(struct yk_text *out, const struct yk_plan_fold *fold)
 
 void yk_plan_csv_event(const struct yk_trace_event *event, struct yk_text *out)
 {
-    yk_text_addf(out, "%s,", yk_lane_name(event->lane));
+    yk_text_addf(out, "%s,", yk_trace_lane_name(event->lane));
     add_words(out, event->op);
     add_seconds(out, event->start_s);
     add_seconds(out, event->end_s);

@@ -85,7 +85,7 @@ yk_status yk_plan_lanes_make(const struct yk_trace *trace, int32_t rank_count,
     YK_TRY(sort_events(trace, rank_count, arena, first, events));
     for (int32_t i = 0; i < lane_count; i++) {
         lanes[i] = (struct yk_plan_lane){
-            .name = yk_lane_name((enum yk_lane)(i % YK_LANE_COUNT)),
+            .name = yk_trace_lane_name((enum yk_lane)(i % YK_LANE_COUNT)),
             .events = events + first[i],
             .count = first[i + 1] - first[i],
         };

@@ -28,8 +28,8 @@ const char *yk_look_op_code(int32_t kind)
 {
     static const char *const codes[YK_LOOK_OP_COUNT] = {
         [YK_OP_LOAD] = "L",       [YK_OP_FORWARD] = "F",         [YK_OP_RECOMPUTE] = "C",
-        [YK_OP_BACKWARD] = "B",   [YK_OP_GATHER] = "G",          [YK_OP_SCATTER] = "S",
-        [YK_OP_REDUCE] = "R",     [YK_OP_SEND] = "\xe2\x86\x92", [YK_OP_RECV] = "\xe2\x86\x90",
+        [YK_OP_BACKWARD] = "B",   [YK_OP_ALL_GATHER] = "G",      [YK_OP_REDUCE_SCATTER] = "S",
+        [YK_OP_ALL_REDUCE] = "R", [YK_OP_SEND] = "\xe2\x86\x92", [YK_OP_RECV] = "\xe2\x86\x90",
         [YK_OP_AGREE] = "A",      [YK_OP_UPDATE] = "U",          [YK_OP_RELEASE] = "X",
         [YK_LOOK_OTHER_OP] = "?",
     };

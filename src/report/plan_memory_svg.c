@@ -44,7 +44,7 @@ static double y_of(const struct picture *picture, double bytes)
     return picture->bottom - bytes / picture->most_bytes * (picture->bottom - picture->top);
 }
 
-static void put_column(struct picture *picture, double x, const struct yk_memory_moment *moment)
+static void put_column(struct picture *picture, double x, const struct yk_memory_point *moment)
 {
     struct column *column = &picture->columns[picture->column_count++];
     column->x = x;

@@ -193,7 +193,7 @@ static void add_settings(const struct yk_plan *plan, struct yk_text *out)
                  "blocks of %s, buckets of %s; ",
                  (long long)plan->workload.batch, (long long)plan->workload.sequence,
                  yk_precision_name(plan->workload.precision), plan->micro_batches,
-                 plan->micro_batches == 1 ? "" : "es", yk_pipeline_name(plan->pipeline),
+                 plan->micro_batches == 1 ? "" : "es", yk_plan_pipeline_name(plan->pipeline),
                  plan->no_sync ? ", gradients reduced once" : "",
                  plan->clip ? ", gradients clipped" : "", block, bucket);
     if (plan->transfer_count > 0) {

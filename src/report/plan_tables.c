@@ -208,7 +208,7 @@ static void add_layers(const struct yk_plan_result *result, int32_t first, int32
     yk_text_add(out, "</th>");
     yk_label_count(last - first + 1, words);
     yk_page_add_cell(words, out);
-    add_words(yk_strategy_name(yk_plan_strategy(plan, first)), out);
+    add_words(yk_plan_strategy_name(yk_plan_strategy(plan, first)), out);
     add_group(result, plan->layers[first].group, out);
     add_words(plan->layers[first].recompute ? "yes" : "no", out);
     yk_label_count(parameters, words);
@@ -275,8 +275,8 @@ void yk_plan_table_alternatives(const struct yk_plan_result *result, struct yk_t
 
 static bool same_outcome(const struct yk_plan_result *result, int32_t a, int32_t b)
 {
-    const struct yk_plan_without *one = &result->without[a];
-    const struct yk_plan_without *other = &result->without[b];
+    const struct yk_plan_leave_one_out *one = &result->without[a];
+    const struct yk_plan_leave_one_out *other = &result->without[b];
     const char *type = result->cluster->devices[one->device].type;
     const char *other_type = result->cluster->devices[other->device].type;
     const bool same_step =

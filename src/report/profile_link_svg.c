@@ -70,7 +70,7 @@ static void draw_knee_line(const struct yk_plot *plot, double bytes)
 static void draw_knee(const struct yk_plot *plot, const struct yk_knee *knee)
 {
     const double x = yk_plot_x(plot, log2(knee->bytes));
-    const double y = yk_plot_y(plot, log10(YK_KNEE_EFFICIENCY * knee->plateau_bytes_per_s));
+    const double y = yk_plot_y(plot, log10(YK_KNEE_BANDWIDTH_FRACTION * knee->plateau_bytes_per_s));
     char size[YK_UNITS_SIZE];
     char words[YK_UNITS_SIZE + 8];
     yk_units_format(knee->bytes, YK_UNIT_BYTES, size);

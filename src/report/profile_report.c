@@ -1,6 +1,6 @@
 #include "report/profile_report.h"
 
-#include "base/grow.h"
+#include "base/array.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -76,8 +76,8 @@ static yk_status take_layer(void *user, const struct yk_profile_layer_row *row)
         (reading->wish->sequence > 0 && reading->wish->sequence != row->layer.sequence)) {
         return YK_OK;
     }
-    YK_TRY(yk_grow((void **)&report->layer_rows, &reading->layer_capacity, report->layer_row_count,
-                   sizeof *report->layer_rows));
+    YK_TRY(yk_array_grow((void **)&report->layer_rows, &reading->layer_capacity,
+                         report->layer_row_count, sizeof *report->layer_rows));
     struct yk_profile_layer_row *kept = &report->layer_rows[report->layer_row_count];
     *kept = *row;
     YK_TRY(keep_word(reading, &kept->layer.device));
@@ -96,8 +96,8 @@ static yk_status take_link(void *user, const struct yk_profile_link_row *row)
     if (!has_device(reading->wish, row->link.link)) {
         return YK_OK;
     }
-    YK_TRY(yk_grow((void **)&report->link_rows, &reading->link_capacity, report->link_row_count,
-                   sizeof *report->link_rows));
+    YK_TRY(yk_array_grow((void **)&report->link_rows, &reading->link_capacity,
+                         report->link_row_count, sizeof *report->link_rows));
     struct yk_profile_link_row *kept = &report->link_rows[report->link_row_count];
     *kept = *row;
     YK_TRY(keep_word(reading, &kept->link.link));
@@ -115,8 +115,8 @@ static yk_status take_fact(void *user, const struct yk_profile_fact_row *row)
     if (!has_device(reading->wish, row->fact.subject)) {
         return YK_OK;
     }
-    YK_TRY(yk_grow((void **)&report->facts, &reading->fact_capacity, report->fact_count,
-                   sizeof *report->facts));
+    YK_TRY(yk_array_grow((void **)&report->facts, &reading->fact_capacity, report->fact_count,
+                         sizeof *report->facts));
     struct yk_profile_fact_row *kept = &report->facts[report->fact_count];
     *kept = *row;
     YK_TRY(keep_word(reading, &kept->fact.subject));
@@ -165,7 +165,8 @@ static yk_status find_knee(struct yk_profile_report_link *link, struct yk_arena 
                                               measurement->spread};
     }
     const struct yk_profile_curve curve = {points, link->count};
-    link->has_knee = yk_knee_find(&curve, yk_knee_part(what->collective, what->ranks), &link->knee);
+    link->has_knee =
+        yk_knee_find(&curve, yk_knee_link_fraction(what->collective, what->ranks), &link->knee);
     return YK_OK;
 }
 
@@ -188,7 +189,7 @@ static yk_status sort_links(struct yk_profile_report *report, struct yk_arena *a
 /* Moves what has grown into the arena. */
 static yk_status settle(void **array, int32_t count, size_t size, struct yk_arena *arena)
 {
-    void *settled = yk_arena_take(arena, (size_t)count + 1, size);
+    void *settled = yk_arena_allocate(arena, (size_t)count + 1, size);
     if (settled && count > 0) {
         memcpy(settled, *array, (size_t)count * size);
     }

@@ -46,7 +46,7 @@ void yk_profile_say_collective(const struct yk_profile_link *link, struct yk_tex
 double yk_profile_rate(const struct yk_profile_report_link *link, int32_t i)
 {
     const struct yk_profile_link_row *row = &link->rows[i];
-    return yk_knee_part(row->link.collective, row->link.ranks) * (double)row->bytes /
+    return yk_knee_link_fraction(row->link.collective, row->link.ranks) * (double)row->bytes /
            row->measurement.value;
 }
 
@@ -69,7 +69,7 @@ void yk_profile_say_knee(const struct yk_profile_report_link *link, struct yk_te
     if (isfinite(knee->uncertainty) && knee->uncertainty >= 1.05) {
         yk_text_addf(out, ", give or take a factor of %.3g", knee->uncertainty);
     }
-    yk_text_addf(out, ": %.0f %% of ", 100 * YK_KNEE_EFFICIENCY);
+    yk_text_addf(out, ": %.0f %% of ", 100 * YK_KNEE_BANDWIDTH_FRACTION);
     add_amount(knee->plateau_bytes_per_s, YK_UNIT_BYTES_PER_S, out);
     yk_text_add(out, ", latency ");
     add_amount(knee->latency_s, YK_UNIT_SECONDS, out);
@@ -87,15 +87,15 @@ void yk_profile_say_fact(const struct yk_profile_fact_row *row, struct yk_text *
 {
     const double value = row->measurement.value;
     yk_text_addf(out, "%s: ", row->fact.subject);
-    if (strcmp(row->fact.fact, YK_PROFILE_CONTEXT) == 0) {
+    if (strcmp(row->fact.fact, YK_PROFILE_CONTEXT_BYTES) == 0) {
         yk_text_add(out, "a process holds ");
         add_amount(value, YK_UNIT_BYTES, out);
         yk_text_add(out, " besides what it trains");
-    } else if (strcmp(row->fact.fact, YK_PROFILE_COMPUTE_BESIDE) == 0) {
+    } else if (strcmp(row->fact.fact, YK_PROFILE_COMPUTE_SLOWDOWN) == 0) {
         yk_text_addf(out, "computation takes %.3g times as long beside messages", value);
-    } else if (strcmp(row->fact.fact, YK_PROFILE_COMPUTE_RESTED) == 0) {
+    } else if (strcmp(row->fact.fact, YK_PROFILE_IDLE_SPEEDUP) == 0) {
         yk_text_addf(out, "computation takes %.3g times as long while others rest", value);
-    } else if (strcmp(row->fact.fact, YK_PROFILE_MESSAGE_BESIDE) == 0) {
+    } else if (strcmp(row->fact.fact, YK_PROFILE_MESSAGE_SLOWDOWN) == 0) {
         yk_text_addf(out, "messages take %.3g times as long beside computation", value);
     } else {
         yk_text_addf(out, "%s: %.4g", row->fact.fact, value);

@@ -123,7 +123,7 @@ static bool has_column(const struct yk_counter_rank *rank, const struct yk_count
     for (int32_t i = 0; i < rows->count; i++) {
         used = used || rows->all[i].values[counter] > 0;
     }
-    return used && yk_counter_is_known(rank, counter);
+    return used && yk_counters_file_has(rank, counter);
 }
 
 static void add_table_rows(const struct yk_counter_rank *rank, const struct yk_counter_rows *rows,
@@ -139,7 +139,7 @@ static void add_table_rows(const struct yk_counter_rank *rank, const struct yk_c
         yk_page_add_cell(words, out);
         for (int c = 0; c < YK_COUNTER_COUNT; c++) {
             if (has_column(rank, rows, (enum yk_counter)c)) {
-                char value[YK_COUNTER_WORDS_SIZE];
+                char value[YK_COUNTER_TEXT_SIZE];
                 yk_counter_format((enum yk_counter)c, row->values[c], value);
                 yk_page_add_cell(value, out);
             }
@@ -171,11 +171,11 @@ static void add_table(const struct yk_counter_rank *rank, const struct yk_counte
 /* What a device of this sort could have shown, and did not. */
 static void add_missing(const struct yk_counter_rank *rank, struct yk_text *out)
 {
-    const bool cpu = yk_counter_is_known(rank, YK_COUNTER_CORES);
+    const bool cpu = yk_counters_file_has(rank, YK_COUNTER_CORES);
     int32_t count = 0;
     for (int c = 0; c < YK_COUNTER_COUNT; c++) {
         const enum yk_counter counter = (enum yk_counter)c;
-        if (!yk_counter_is_known(rank, counter) &&
+        if (!yk_counters_file_has(rank, counter) &&
             (is_of_cpu(counter) == cpu || is_of_both(counter))) {
             yk_text_addf(out, "%s%s", count++ == 0 ? " Without a meter here: " : ", ",
                          yk_counter_name(counter));
@@ -209,7 +209,7 @@ static void add_legend(const struct yk_run_report *report, struct yk_text *out)
     static const enum yk_counter lines[] = {YK_COUNTER_SM, YK_COUNTER_TENSOR, YK_COUNTER_DRAM};
     bool known = false;
     for (int32_t r = 0; r < report->counters->count; r++) {
-        known |= yk_counter_is_known(&report->counters->all[r], YK_COUNTER_SM);
+        known |= yk_counters_file_has(&report->counters->all[r], YK_COUNTER_SM);
     }
     /* The script takes its colours from here, also where one line needs no legend. */
     yk_text_addf(out, "<ul class=\"legend%s\" hidden>\n", known ? " live" : "");

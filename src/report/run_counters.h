@@ -23,11 +23,11 @@ struct yk_run_counters_plot {
 };
 
 /* The plot of that number that a line has anything for; NULL past the last. */
-const struct yk_run_counters_plot *yk_run_counters_plot_at(const struct yk_counter_line *line,
+const struct yk_run_counters_plot *yk_run_counters_plot_at(const struct yk_counter_series *line,
                                                            int32_t number);
 
 /* What the top of a plot stands for. */
-double yk_run_counters_most(const struct yk_counter_line *line,
+double yk_run_counters_most(const struct yk_counter_series *line,
                             const struct yk_run_counters_plot *plot);
 
 /* Whether a rank is shown, of all that have counters. */

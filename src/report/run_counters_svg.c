@@ -41,7 +41,7 @@ struct picture {
     bool whole_run;
 };
 
-static bool has_any(const struct yk_counter_line *line, const struct yk_run_counters_plot *plot)
+static bool has_any(const struct yk_counter_series *line, const struct yk_run_counters_plot *plot)
 {
     for (int32_t i = 0; i < line->count; i++) {
         for (int32_t c = 0; c < plot->count; c++) {
@@ -53,7 +53,7 @@ static bool has_any(const struct yk_counter_line *line, const struct yk_run_coun
     return false;
 }
 
-const struct yk_run_counters_plot *yk_run_counters_plot_at(const struct yk_counter_line *line,
+const struct yk_run_counters_plot *yk_run_counters_plot_at(const struct yk_counter_series *line,
                                                            int32_t number)
 {
     for (int32_t p = 0; p < PLOT_COUNT; p++) {
@@ -64,7 +64,7 @@ const struct yk_run_counters_plot *yk_run_counters_plot_at(const struct yk_count
     return NULL;
 }
 
-double yk_run_counters_most(const struct yk_counter_line *line,
+double yk_run_counters_most(const struct yk_counter_series *line,
                             const struct yk_run_counters_plot *plot)
 {
     double most = 0;
@@ -106,8 +106,8 @@ static double height_of(const struct yk_run_counters_plot *plot)
     return plot->count == YK_RUN_COUNTERS_LINES ? TALL : SMALL;
 }
 
-static const struct yk_counter_line *line_of(const struct picture *picture,
-                                             const struct yk_counter_rank *rank)
+static const struct yk_counter_series *line_of(const struct picture *picture,
+                                               const struct yk_counter_rank *rank)
 {
     return picture->whole_run ? &rank->run : &rank->step;
 }
@@ -119,7 +119,7 @@ static double x_of(const struct picture *picture, double at_s)
 }
 
 /* A reading is level from its beginning to its end. */
-static void draw_line(const struct picture *picture, const struct yk_counter_line *line,
+static void draw_line(const struct picture *picture, const struct yk_counter_series *line,
                       const struct yk_run_counters_plot *plot, int32_t number, double most,
                       double top)
 {
@@ -147,11 +147,11 @@ static void draw_line(const struct picture *picture, const struct yk_counter_lin
     yk_text_addf(out, "\"><title>%s</title></path>\n", yk_counter_name(plot->counters[number]));
 }
 
-static void draw_plot(const struct picture *picture, const struct yk_counter_line *line,
+static void draw_plot(const struct picture *picture, const struct yk_counter_series *line,
                       const struct yk_run_counters_plot *plot, double top)
 {
     const double most = yk_run_counters_most(line, plot);
-    char words[YK_COUNTER_WORDS_SIZE];
+    char words[YK_COUNTER_TEXT_SIZE];
     yk_counter_format(plot->counters[0], most, words);
     for (int32_t c = 0; c < plot->count; c++) {
         draw_line(picture, line, plot, c, most, top);
@@ -165,10 +165,10 @@ static void draw_plot(const struct picture *picture, const struct yk_counter_lin
 /* Returns the height that a rank takes; draws nothing where `pass` is none. */
 static double
 walk_rank(const struct picture *picture, const struct yk_counter_rank *rank, double top,
-          void (*pass)(const struct picture *picture, const struct yk_counter_line *line,
+          void (*pass)(const struct picture *picture, const struct yk_counter_series *line,
                        const struct yk_run_counters_plot *plot, double top))
 {
-    const struct yk_counter_line *line = line_of(picture, rank);
+    const struct yk_counter_series *line = line_of(picture, rank);
     double height = NAME_HEIGHT;
     for (int32_t p = 0; yk_run_counters_plot_at(line, p); p++) {
         const struct yk_run_counters_plot *plot = yk_run_counters_plot_at(line, p);
@@ -180,7 +180,7 @@ walk_rank(const struct picture *picture, const struct yk_counter_rank *rank, dou
     return height > NAME_HEIGHT ? height + RANK_GAP : 0;
 }
 
-static void draw_track(const struct picture *picture, const struct yk_counter_line *line,
+static void draw_track(const struct picture *picture, const struct yk_counter_series *line,
                        const struct yk_run_counters_plot *plot, double top)
 {
     (void)line;
@@ -192,7 +192,7 @@ static void draw_track(const struct picture *picture, const struct yk_counter_li
 /* All ranks that are shown, from `top` on; returns where they end. */
 static double walk(const struct picture *picture, const struct yk_run_report *report,
                    const struct yk_run_lanes *lanes, double top,
-                   void (*pass)(const struct picture *picture, const struct yk_counter_line *line,
+                   void (*pass)(const struct picture *picture, const struct yk_counter_series *line,
                                 const struct yk_run_counters_plot *plot, double top))
 {
     for (int32_t r = 0; r < report->counters->count; r++) {
@@ -226,7 +226,7 @@ static double end_of_run(const struct yk_run_report *report)
 {
     double end_s = 0;
     for (int32_t r = 0; r < report->counters->count; r++) {
-        const struct yk_counter_line *line = &report->counters->all[r].run;
+        const struct yk_counter_series *line = &report->counters->all[r].run;
         end_s = line->count > 0 ? fmax(end_s, line->readings[line->count - 1].end_s) : end_s;
     }
     return end_s > 0 ? end_s : 1;

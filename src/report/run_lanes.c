@@ -78,7 +78,7 @@ static yk_status shift(struct yk_arena *arena, struct both *both)
 {
     double first_s = 0;
     for (int t = 0; t < YK_RUN_TRACE_COUNT; t++) {
-        first_s = both->traces[t] ? fmin(first_s, yk_trace_begin_s(both->traces[t])) : first_s;
+        first_s = both->traces[t] ? fmin(first_s, yk_trace_sum_begin_s(both->traces[t])) : first_s;
     }
     for (int t = 0; t < YK_RUN_TRACE_COUNT && first_s < 0; t++) {
         const int32_t count = both->rank_count * YK_LANE_COUNT;
@@ -191,7 +191,7 @@ static yk_status fill_fold(const struct both *both, int32_t first, int32_t lane,
     }
     YK_TRY(number(both, first, arena, &out->numbers));
     YK_TRY(name(both, first, out->numbers, arena, device));
-    yk_text_addf(&text, "%s, %s", *device, yk_lane_name((enum yk_lane)lane));
+    yk_text_addf(&text, "%s, %s", *device, yk_trace_lane_name((enum yk_lane)lane));
     return keep(arena, &text, &out->name);
 }
 

@@ -1,6 +1,6 @@
 #include "report/run_ranks.h"
 
-#include "trace/trace_meet.h"
+#include "trace/trace_arrivals.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -78,14 +78,14 @@ yk_status yk_run_ranks_make(const struct yk_run_report *report, struct yk_arena 
     struct yk_trace_sum *sums = NULL;
     YK_TRY(begin(report, arena, &ranks));
     if (report->predicted) {
-        ranks.predicted_step_s = yk_trace_step_s(report->predicted);
+        ranks.predicted_step_s = yk_trace_sum_step_s(report->predicted);
         YK_TRY(sum_trace(report->predicted, ranks.predicted_step_s, arena, &sums));
         for (int32_t r = 0; r < yk_trace_rank_count(report->predicted); r++) {
             ranks.ranks[r].predicted = sums[r];
         }
     }
     if (report->measured) {
-        ranks.measured_step_s = yk_trace_step_s(report->measured);
+        ranks.measured_step_s = yk_trace_sum_step_s(report->measured);
         YK_TRY(sum_trace(report->measured, ranks.measured_step_s, arena, &sums));
         for (int32_t r = 0; r < yk_trace_rank_count(report->measured); r++) {
             ranks.ranks[r].measured = sums[r];
@@ -142,7 +142,7 @@ static yk_status add_parts(const struct yk_trace *trace, bool measured, struct y
                            struct part *out)
 {
     double *from_s = NULL;
-    YK_TRY(yk_trace_meet(trace, arena, &from_s));
+    YK_TRY(yk_trace_arrivals(trace, arena, &from_s));
     for (int32_t i = 0; i < yk_trace_event_count(trace); i++) {
         const struct yk_trace_event *event = yk_trace_event_at(trace, i);
         const double took_s = event->end_s - from_s[i];

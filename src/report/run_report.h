@@ -12,7 +12,7 @@
 
 #include "base/status.h"
 #include "base/text.h"
-#include "program/memory.h"
+#include "program/memory/memory.h"
 #include "report/run_summary.h"
 #include "trace/counters_file.h"
 #include "trace/trace.h"

@@ -70,12 +70,12 @@ static yk_status read_rank(const struct yk_json *node, int32_t number, struct yk
     if (!yk_json_is_object(node)) {
         return yk_fail(YK_ERROR_INPUT, "a rank must be an object, not %s", yk_json_kind(node));
     }
-    YK_TRY(yk_json_integer(node, "rank", 0, INT32_MAX, &rank));
+    YK_TRY(yk_json_get_integer(node, "rank", 0, INT32_MAX, &rank));
     if (rank != number) {
         return yk_fail(YK_ERROR_INPUT, "rank %d stands where %d should be", (int)rank, (int)number);
     }
     *out = yk_run_rank_unknown();
-    YK_TRY(yk_json_keep(arena, yk_json_string(yk_json_get(node, "device")), &out->device));
+    YK_TRY(yk_json_copy_text(arena, yk_json_string(yk_json_get(node, "device")), &out->device));
     for (int f = 0; f < FIGURE_COUNT; f++) {
         const struct yk_json *value = yk_json_get(node, figures[f].name);
         double *place = (double *)(void *)((char *)out + figures[f].place);
@@ -104,8 +104,8 @@ static yk_status read_root(const struct yk_json *root, struct yk_arena *arena,
     YK_TRY(yk_json_get_list(root, "ranks", &list));
     YK_TRY_NEW(arena, out->ranks, yk_json_count(list) + 1);
     for (size_t i = 0; i < yk_json_count(list); i++) {
-        YK_TRY(yk_json_locate(read_rank(yk_json_at(list, i), (int32_t)i, arena, &out->ranks[i]),
-                              "ranks", i, NULL));
+        YK_TRY(yk_json_add_location(
+            read_rank(yk_json_at(list, i), (int32_t)i, arena, &out->ranks[i]), "ranks", i, NULL));
     }
     out->rank_count = (int32_t)yk_json_count(list);
     return YK_OK;

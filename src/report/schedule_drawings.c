@@ -26,7 +26,7 @@ yk_status yk_schedule_report_chrome(const struct yk_schedule_report *report, str
 {
     struct yk_trace *trace = NULL;
     YK_TRY(yk_schedule_report_trace(report, &trace));
-    const yk_status status = yk_trace_write_chrome(trace, out);
+    const yk_status status = yk_chrome_write(trace, out);
     yk_trace_destroy(trace);
     return status;
 }

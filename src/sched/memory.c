@@ -1,7 +1,7 @@
 #include "sched/memory.h"
 
 #include "base/units.h"
-#include "sched/homes.h"
+#include "sched/timeline/group_devices.h"
 
 #include <stdlib.h>
 
@@ -57,21 +57,21 @@ static yk_status hold_groups(const struct yk_schedule *schedule, int64_t *held)
 {
     const struct yk_graph *graph = schedule->graph;
     struct yk_arena *arena = NULL;
-    struct yk_homes homes;
+    struct yk_group_devices homes;
     YK_TRY(yk_arena_create(&arena));
-    const yk_status status = yk_homes_create(arena, graph, &homes);
+    const yk_status status = yk_group_devices_create(arena, graph, &homes);
     for (int32_t p = 0; p < graph->device_count; p++) {
         held[p] = 0;
     }
     for (int32_t i = 0; status == YK_OK && i < graph->task_count; i++) {
-        held[schedule->devices[i]] += yk_homes_bytes_to_come(&homes, i, schedule->devices[i]);
-        yk_homes_settle(&homes, i, schedule->devices[i]);
+        held[schedule->devices[i]] += yk_group_devices_added_bytes(&homes, i, schedule->devices[i]);
+        yk_group_devices_assign(&homes, i, schedule->devices[i]);
     }
     yk_arena_destroy(arena);
     return status;
 }
 
-yk_status yk_memory_peaks(const struct yk_schedule *schedule, int64_t *out)
+yk_status yk_schedule_memory_peaks(const struct yk_schedule *schedule, int64_t *out)
 {
     const struct yk_graph *graph = schedule->graph;
     YK_TRY(hold_groups(schedule, out));
@@ -101,7 +101,7 @@ yk_status yk_memory_peaks(const struct yk_schedule *schedule, int64_t *out)
     return YK_OK;
 }
 
-yk_status yk_memory_check(const struct yk_schedule *schedule)
+yk_status yk_schedule_memory_check(const struct yk_schedule *schedule)
 {
     const struct yk_graph *graph = schedule->graph;
     if (!graph->limited) {
@@ -111,7 +111,7 @@ yk_status yk_memory_check(const struct yk_schedule *schedule)
     if (!peaks) {
         return yk_fail_out_of_memory();
     }
-    yk_status status = yk_memory_peaks(schedule, peaks);
+    yk_status status = yk_schedule_memory_peaks(schedule, peaks);
     for (int32_t p = 0; status == YK_OK && p < graph->device_count; p++) {
         const struct yk_graph_device *device = &graph->devices[p];
         if (peaks[p] > device->memory_bytes) {

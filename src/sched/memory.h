@@ -15,9 +15,9 @@
 #include <stdint.h>
 
 /* The most bytes held at any moment, for each device: `out` has room for P. */
-yk_status yk_memory_peaks(const struct yk_schedule *schedule, int64_t *out) YK_MUST_USE;
+yk_status yk_schedule_memory_peaks(const struct yk_schedule *schedule, int64_t *out) YK_MUST_USE;
 
 /* Fails with YK_ERROR_NO_FIT, naming the device and the bytes missing, unless every peak fits. */
-yk_status yk_memory_check(const struct yk_schedule *schedule) YK_MUST_USE;
+yk_status yk_schedule_memory_check(const struct yk_schedule *schedule) YK_MUST_USE;
 
 #endif

@@ -4,8 +4,8 @@
 
 static int compare(const void *left, const void *right)
 {
-    const struct yk_moment *a = left;
-    const struct yk_moment *b = right;
+    const struct yk_schedule_entry *a = left;
+    const struct yk_schedule_entry *b = right;
     if (a->device != b->device) {
         return a->device < b->device ? -1 : 1;
     }
@@ -18,7 +18,7 @@ static int compare(const void *left, const void *right)
     return (a->place > b->place) - (a->place < b->place);
 }
 
-void yk_moment_sort(struct yk_moment *moments, int32_t count)
+void yk_schedule_sort_entries(struct yk_schedule_entry *moments, int32_t count)
 {
     qsort(moments, (size_t)count, sizeof *moments, compare);
 }

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-struct yk_moment {
+struct yk_schedule_entry {
     int64_t start;
     int64_t finish;
     int32_t device; /* the same for all where devices do not matter */
@@ -16,6 +16,6 @@ struct yk_moment {
  * By device, then by time. A task without length comes before one that starts when it does, and of
  * two without length the one with the earlier place: so an order by time is a topological one, too.
  */
-void yk_moment_sort(struct yk_moment *moments, int32_t count);
+void yk_schedule_sort_entries(struct yk_schedule_entry *moments, int32_t count);
 
 #endif

@@ -20,7 +20,7 @@ yk_status yk_schedule_create(const struct yk_graph *graph, struct yk_schedule **
 {
     struct yk_arena *arena = NULL;
     YK_TRY(yk_arena_create(&arena));
-    struct yk_schedule *schedule = yk_arena_take(arena, 1, sizeof *schedule);
+    struct yk_schedule *schedule = yk_arena_allocate(arena, 1, sizeof *schedule);
     if (!schedule) {
         yk_arena_destroy(arena);
         return yk_fail_out_of_memory();
@@ -72,13 +72,13 @@ yk_status yk_schedule_list_lanes(struct yk_schedule *schedule, struct yk_schedul
     struct yk_schedule_lanes lanes = {0};
     YK_TRY_NEW(schedule->arena, lanes.tasks, n);
     YK_TRY_NEW(schedule->arena, lanes.first, P + 1);
-    struct yk_moment *moments = calloc((size_t)n, sizeof *moments);
+    struct yk_schedule_entry *moments = calloc((size_t)n, sizeof *moments);
     if (!moments) {
         return yk_fail_out_of_memory();
     }
     for (int32_t k = 0; k < n; k++) {
         const int32_t task = schedule->sequence[k];
-        moments[k] = (struct yk_moment){
+        moments[k] = (struct yk_schedule_entry){
             .start = schedule->starts[task],
             .finish = schedule->finishes[task],
             .device = schedule->devices[task],
@@ -87,7 +87,7 @@ yk_status yk_schedule_list_lanes(struct yk_schedule *schedule, struct yk_schedul
         };
         lanes.first[moments[k].device + 1]++;
     }
-    yk_moment_sort(moments, n);
+    yk_schedule_sort_entries(moments, n);
     for (int32_t k = 0; k < n; k++) {
         lanes.tasks[k] = moments[k].task;
     }

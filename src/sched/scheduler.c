@@ -1,7 +1,7 @@
 #include "sched/scheduler.h"
 
 #include "sched/memory.h"
-#include "sched/schedulers.h"
+#include "sched/schedulers/schedulers.h"
 
 #include <string.h>
 
@@ -28,7 +28,7 @@ yk_status yk_scheduler_run(const struct yk_scheduler *scheduler, const struct yk
     YK_TRY(yk_schedule_create(graph, &schedule));
     yk_status status = scheduler->run(options, schedule);
     if (status == YK_OK) {
-        status = yk_memory_check(schedule);
+        status = yk_schedule_memory_check(schedule);
     }
     if (status != YK_OK) {
         yk_schedule_destroy(schedule);

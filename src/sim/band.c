@@ -16,30 +16,31 @@ static int32_t busiest_rank(const struct yk_sim *sim)
 
 /* A message counts as long as the rank waits for it; computation as long as it takes, beside
  * whatever it runs. */
-static yk_status add_ops(const struct yk_sim *sim, struct yk_prices *prices,
-                         const struct yk_times *times, int32_t rank, struct yk_band *band)
+static yk_status add_ops(const struct yk_sim *sim, struct yk_layer_costs *prices,
+                         const struct yk_times *times, int32_t rank, struct yk_error_band *band)
 {
-    const struct yk_folds *folds = &yk_sim_record_of(sim)->folds;
+    const struct yk_rank_classes *folds = &yk_sim_record_of(sim)->folds;
     const struct yk_program_rank *list = &sim->program->ranks[rank];
     const struct yk_sim_rank *reported = &sim->ranks[rank];
     for (int32_t i = 0; i < list->op_count; i++) {
         const struct yk_op *op = &list->ops[i];
         if (op->match != YK_NO_MATCH) {
-            yk_band_add(band, &times->messages[op->match].time, reported->exposed_of_op_s[i]);
+            yk_error_band_add(band, &times->messages[op->match].time, reported->exposed_of_op_s[i]);
         } else if (op->lane == YK_LANE_COMPUTE) {
             struct yk_cost_time time;
             YK_TRY(yk_times_alone(sim->program, prices, folds, rank, op, &time));
-            yk_band_add(band, &time, reported->end_s[i] - reported->start_s[i]);
+            yk_error_band_add(band, &time, reported->end_s[i] - reported->start_s[i]);
         }
     }
     return YK_OK;
 }
 
-yk_status yk_sim_band(const struct yk_sim *sim, struct yk_prices *prices, struct yk_band *out)
+yk_status yk_sim_band(const struct yk_sim *sim, struct yk_layer_costs *prices,
+                      struct yk_error_band *out)
 {
     struct yk_arena *arena = NULL;
     struct yk_times times;
-    struct yk_band band = {0};
+    struct yk_error_band band = {0};
     YK_TRY(yk_arena_create(&arena));
     yk_status status =
         yk_times_find(sim->program, prices, &yk_sim_record_of(sim)->folds, arena, &times);

@@ -1,6 +1,6 @@
 #include "sim/lanes.h"
 
-static yk_status take_lanes(struct yk_sim_fold *fold, struct yk_arena *arena)
+static yk_status take_lanes(struct yk_sim_class *fold, struct yk_arena *arena)
 {
     for (int32_t i = 0; i < fold->list->op_count; i++) {
         fold->lanes[fold->list->ops[i].lane].op_count++;
@@ -16,14 +16,14 @@ static yk_status take_lanes(struct yk_sim_fold *fold, struct yk_arena *arena)
     return YK_OK;
 }
 
-yk_status yk_sim_folds_begin(const struct yk_program *program, const struct yk_folds *folds,
-                             const struct yk_times *times, struct yk_arena *arena,
-                             struct yk_sim_fold **out)
+yk_status yk_sim_classes_begin(const struct yk_program *program,
+                               const struct yk_rank_classes *folds, const struct yk_times *times,
+                               struct yk_arena *arena, struct yk_sim_class **out)
 {
-    struct yk_sim_fold *all = NULL;
+    struct yk_sim_class *all = NULL;
     YK_TRY_NEW(arena, all, folds->count);
     for (int32_t f = 0; f < folds->count; f++) {
-        struct yk_sim_fold *fold = &all[f];
+        struct yk_sim_class *fold = &all[f];
         fold->rank = folds->ranks[f];
         fold->message = YK_NO_MATCH;
         fold->slowdown = 1;
@@ -36,7 +36,7 @@ yk_status yk_sim_folds_begin(const struct yk_program *program, const struct yk_f
     return YK_OK;
 }
 
-bool yk_sim_lane_is_ready(const struct yk_sim_fold *fold, struct yk_sim_lane *lane,
+bool yk_sim_lane_is_ready(const struct yk_sim_class *fold, struct yk_sim_lane *lane,
                           int32_t round_count)
 {
     if (lane->taken || lane->op_count == 0 || lane->round >= round_count) {
@@ -53,7 +53,7 @@ bool yk_sim_lane_is_ready(const struct yk_sim_fold *fold, struct yk_sim_lane *la
     return true;
 }
 
-bool yk_sim_lane_pass(struct yk_sim_fold *fold, struct yk_sim_lane *lane)
+bool yk_sim_lane_advance(struct yk_sim_class *fold, struct yk_sim_lane *lane)
 {
     fold->rounds_over[lane->ops[lane->next]]++;
     lane->taken = false;
@@ -67,7 +67,7 @@ bool yk_sim_lane_pass(struct yk_sim_fold *fold, struct yk_sim_lane *lane)
     return true;
 }
 
-void yk_sim_fold_pass(struct yk_sim_fold *fold, double now_s)
+void yk_sim_class_advance(struct yk_sim_class *fold, double now_s)
 {
     const double passed_s = now_s - fold->now_s;
     if (fold->lanes[YK_LANE_COMPUTE].taken) {

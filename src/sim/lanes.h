@@ -8,7 +8,7 @@
 #include "base/arena.h"
 #include "base/status.h"
 #include "program/program.h"
-#include "sim/folds.h"
+#include "sim/rank_classes.h"
 #include "sim/times.h"
 
 #include <stdbool.h>
@@ -28,7 +28,7 @@ struct yk_sim_lane {
     double rate;
 };
 
-struct yk_sim_fold {
+struct yk_sim_class {
     int32_t rank; /* the first of it */
     const struct yk_program_rank *list;
     const double *alone_s; /* (ops) */
@@ -45,11 +45,11 @@ struct yk_sim_fold {
 };
 
 /* All folds before the first round. */
-yk_status yk_sim_folds_begin(const struct yk_program *program, const struct yk_folds *folds,
-                             const struct yk_times *times, struct yk_arena *arena,
-                             struct yk_sim_fold **out) YK_MUST_USE;
+yk_status yk_sim_classes_begin(const struct yk_program *program,
+                               const struct yk_rank_classes *folds, const struct yk_times *times,
+                               struct yk_arena *arena, struct yk_sim_class **out) YK_MUST_USE;
 
-static inline const struct yk_op *yk_sim_lane_op(const struct yk_sim_fold *fold,
+static inline const struct yk_op *yk_sim_lane_op(const struct yk_sim_class *fold,
                                                  const struct yk_sim_lane *lane)
 {
     return &fold->list->ops[lane->ops[lane->next]];
@@ -57,13 +57,13 @@ static inline const struct yk_op *yk_sim_lane_op(const struct yk_sim_fold *fold,
 
 /* Whether nothing on its own rank keeps the lane's next op from starting, be it of a round before
  * `round_count`. */
-bool yk_sim_lane_is_ready(const struct yk_sim_fold *fold, struct yk_sim_lane *lane,
+bool yk_sim_lane_is_ready(const struct yk_sim_class *fold, struct yk_sim_lane *lane,
                           int32_t round_count);
 
 /* The lane's op is over: the next one is next. True when that was the last of its round. */
-bool yk_sim_lane_pass(struct yk_sim_fold *fold, struct yk_sim_lane *lane);
+bool yk_sim_lane_advance(struct yk_sim_class *fold, struct yk_sim_lane *lane);
 
 /* Lets the fold's clocks run up to `now_s`. */
-void yk_sim_fold_pass(struct yk_sim_fold *fold, double now_s);
+void yk_sim_class_advance(struct yk_sim_class *fold, double now_s);
 
 #endif

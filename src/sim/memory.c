@@ -106,11 +106,11 @@ static yk_status find_changes(const struct yk_sim_record *record, int32_t fold,
 }
 
 yk_status yk_sim_memory(const struct yk_sim *sim, int32_t rank, struct yk_arena *arena,
-                        struct yk_memory_moment **out, int32_t *out_count)
+                        struct yk_memory_point **out, int32_t *out_count)
 {
     const struct yk_sim_record *record = yk_sim_record_of(sim);
     struct changes changes;
-    struct yk_memory_moment *moments = NULL;
+    struct yk_memory_point *moments = NULL;
     int32_t count = 1;
     YK_TRY(find_changes(record, record->folds.of_rank[rank], arena, &changes));
     YK_TRY_NEW(arena, moments, changes.count + 1);

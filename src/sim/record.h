@@ -5,14 +5,14 @@
 #ifndef YK_SIM_RECORD_H
 #define YK_SIM_RECORD_H
 
-#include "program/memory.h"
-#include "sim/folds.h"
+#include "program/memory/memory.h"
+#include "sim/rank_classes.h"
 #include "sim/rounds.h"
 #include "sim/sim.h"
 
 struct yk_sim_record {
     struct yk_sim sim; /* first: a yk_sim is the beginning of its record */
-    struct yk_folds folds;
+    struct yk_rank_classes folds;
     struct yk_rounds *rounds;            /* times are from the start of the round reported */
     struct yk_program_memory **memories; /* (folds) */
 };

@@ -30,8 +30,8 @@ static yk_status find_ways(const struct yk_cluster *cluster, struct yk_arena *ar
     for (int32_t i = 0; i < count; i++) {
         const int32_t node = cluster->devices[devices[i]].node;
         if (i == 0 || cluster->devices[devices[i - 1]].node != node) {
-            ring->ways[ring->way_count++] = yk_way_out(node);
-            ring->ways[ring->way_count++] = yk_way_in(node);
+            ring->ways[ring->way_count++] = yk_port_out(node);
+            ring->ways[ring->way_count++] = yk_port_in(node);
         }
     }
     return YK_OK;
@@ -81,7 +81,7 @@ yk_status yk_rings_create(const struct yk_plan *plan, const struct yk_cost_book 
     }
     YK_TRY(add_all(plan, cluster, arena, &rings[plan->group_count]));
     for (int32_t g = 0; g <= plan->group_count; g++) {
-        YK_TRY(yk_cost_beside(book, &rings[g].ranks, &rings[g].beside));
+        YK_TRY(yk_communication_slowdown(book, &rings[g].ranks, &rings[g].beside));
     }
     *out = rings;
     return YK_OK;
@@ -92,10 +92,11 @@ yk_status yk_ring_cost(const struct yk_cost_book *book, const struct yk_ring *ri
                        struct yk_demand *out_demand)
 {
     const int32_t n = ring->ranks.count;
-    const bool reduces = collective == YK_COLLECTIVE_REDUCE;
+    const bool reduces = collective == YK_COLLECTIVE_ALL_REDUCE;
     const double largest_bytes = reduces ? 0 : bytes * ring->largest_part;
     struct yk_cost_time time = {0};
-    YK_TRY(yk_cost_collective(book, collective, &ring->ranks, bytes, largest_bytes, &time));
+    YK_TRY(yk_communication_collective_time(book, collective, &ring->ranks, bytes, largest_bytes,
+                                            &time));
     /* n − 1 parts pass every link of the ring, and as many again when it reduces. */
     const double passed_bytes = fmax(bytes / n, largest_bytes) * (n - 1) * (reduces ? 2 : 1);
     struct yk_demand demand = {0};

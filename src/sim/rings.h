@@ -9,16 +9,16 @@
 #include "base/status.h"
 #include "cost/communication.h"
 #include "plan/plan.h"
-#include "sim/ways.h"
+#include "sim/ports.h"
 
 #include <stdint.h>
 
 struct yk_ring {
-    struct yk_members ranks;
+    struct yk_ring_devices ranks;
     double largest_part;
     int32_t *ways; /* out of and into each of its nodes, where it has several */
     int32_t way_count;
-    struct yk_cost_beside beside;
+    struct yk_communication_slowdown beside;
 };
 
 /* A ring for each group, and one of all ranks at the end; `book` is for the plan's cluster. */

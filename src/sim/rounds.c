@@ -1,6 +1,6 @@
 #include "sim/rounds.h"
 
-#include "sim/agenda.h"
+#include "sim/event_queue.h"
 #include "sim/lanes.h"
 #include "sim/sim.h"
 
@@ -26,15 +26,15 @@ struct run {
     int32_t fold_count;
     int32_t computing_count; /* folds that compute anything */
     int32_t rounds_over;     /* all ops of so many rounds have ended */
-    struct yk_sim_fold *folds;
-    struct yk_agenda agenda;     /* numbers are of lanes, see lane_number() */
-    int32_t *arrived;            /* (messages) folds that are ready for it */
-    struct under_way *under_way; /* (messages) */
-    int32_t *queue;              /* folds where something may start, a ring of fold_count */
+    struct yk_sim_class *folds;
+    struct yk_event_queue agenda; /* numbers are of lanes, see lane_number() */
+    int32_t *arrived;             /* (messages) folds that are ready for it */
+    struct under_way *under_way;  /* (messages) */
+    int32_t *queue;               /* folds where something may start, a ring of fold_count */
     int32_t queue_first;
     int32_t queue_count;
 
-    struct yk_ways ways;
+    struct yk_ports ways;
     int32_t crossing_count; /* messages under way that take ways */
     int32_t *crossing;
     const struct yk_demand **demands; /* of them */
@@ -62,7 +62,7 @@ static void set_rate(struct run *run, int32_t fold, enum yk_lane which, double r
     lane->left_s = fmax(lane->left_s - (run->now_s - lane->since_s) * lane->rate, 0);
     lane->since_s = run->now_s;
     lane->rate = rate;
-    yk_agenda_put(&run->agenda, lane_number(fold, which), run->now_s + lane->left_s / rate);
+    yk_event_queue_set(&run->agenda, lane_number(fold, which), run->now_s + lane->left_s / rate);
 }
 
 static void set_going(struct run *run, int32_t fold, enum yk_lane which, double seconds,
@@ -88,7 +88,7 @@ static double slowdown_of(const struct run *run, int32_t rank, const struct yk_m
 /* `message` is under way at the fold from now on; YK_NO_MATCH: none. */
 static void set_message(struct run *run, int32_t number, int32_t message)
 {
-    struct yk_sim_fold *fold = &run->folds[number];
+    struct yk_sim_class *fold = &run->folds[number];
     const double before = fold->slowdown;
     fold->message = message;
     fold->slowdown =
@@ -142,7 +142,8 @@ static yk_status open_round(struct run *run)
 
 static bool is_opening(const struct run *run)
 {
-    return run->all->count < YK_ROUNDS_ALL && run->all->count <= run->rounds_over + YK_ROUNDS_AHEAD;
+    return run->all->count < YK_ROUNDS_ALL &&
+           run->all->count <= run->rounds_over + YK_ROUNDS_LOOKAHEAD;
 }
 
 /* Lets lanes into the rounds that they may be in by now. */
@@ -159,7 +160,7 @@ static yk_status open_rounds(struct run *run)
 
 static bool settled(const struct yk_round *rounds, int32_t number)
 {
-    if (number + 1 < YK_ROUNDS_LEAST) {
+    if (number + 1 < YK_ROUNDS_MIN) {
         return false;
     }
     const double last_s = rounds[number].end_of_round_s - rounds[number - 1].end_of_round_s;
@@ -172,8 +173,8 @@ static void end_round(struct run *run, int32_t number)
     struct yk_round *round = &run->all->rounds[number];
     round->end_of_round_s = run->now_s;
     for (int32_t f = 0; f < run->fold_count; f++) {
-        struct yk_sim_fold *fold = &run->folds[f];
-        yk_sim_fold_pass(fold, run->now_s);
+        struct yk_sim_class *fold = &run->folds[f];
+        yk_sim_class_advance(fold, run->now_s);
         round->computed_s[f] = fold->computed_s;
         round->waited_s[f] = fold->waited_s;
     }
@@ -186,13 +187,13 @@ static void end_round(struct run *run, int32_t number)
 
 static void end_op(struct run *run, int32_t number, enum yk_lane which)
 {
-    struct yk_sim_fold *fold = &run->folds[number];
+    struct yk_sim_class *fold = &run->folds[number];
     struct yk_sim_lane *lane = &fold->lanes[which];
     const int32_t op = lane->ops[lane->next];
     const int32_t round_number = lane->round;
     struct yk_round *round = &run->all->rounds[round_number];
     const int32_t place = run->all->first_op[number] + op;
-    yk_sim_fold_pass(fold, run->now_s);
+    yk_sim_class_advance(fold, run->now_s);
     if (which == YK_LANE_COMPUTE && fold->alone_s[op] > 0) {
         note_computing(run, number, -1);
     }
@@ -200,7 +201,7 @@ static void end_op(struct run *run, int32_t number, enum yk_lane which)
     if (fold->list->ops[op].match != YK_NO_MATCH) {
         round->exposed_s[place] += fold->waited_s;
     }
-    if (yk_sim_lane_pass(fold, lane) && which == YK_LANE_COMPUTE) {
+    if (yk_sim_lane_advance(fold, lane) && which == YK_LANE_COMPUTE) {
         round->folds_left--;
         if (round->folds_left == 0) {
             end_round(run, round_number);
@@ -222,7 +223,7 @@ static void share_ways(struct run *run)
     for (int32_t i = 0; i < run->crossing_count; i++) {
         run->demands[i] = &run->times->messages[run->crossing[i]].demand;
     }
-    yk_ways_share(&run->ways, run->demands, run->crossing_count, run->rates);
+    yk_ports_share(&run->ways, run->demands, run->crossing_count, run->rates);
     for (int32_t i = 0; i < run->crossing_count; i++) {
         run->under_way[run->crossing[i]].way_rate = run->rates[i];
         set_message_rate(run, run->crossing[i]);
@@ -261,10 +262,10 @@ static void start_message(struct run *run, int32_t number)
     const struct yk_message *message = &run->times->messages[number];
     const struct yk_message_end *ends = &run->times->ends[message->first_end];
     for (int32_t i = 0; i < message->end_count; i++) {
-        struct yk_sim_fold *fold = &run->folds[ends[i].fold];
+        struct yk_sim_class *fold = &run->folds[ends[i].fold];
         struct yk_round *round = &run->all->rounds[fold->lanes[YK_LANE_COMM].round];
         const int32_t place = run->all->first_op[ends[i].fold] + ends[i].op;
-        yk_sim_fold_pass(fold, run->now_s);
+        yk_sim_class_advance(fold, run->now_s);
         round->start_s[place] = run->now_s;
         round->exposed_s[place] = -fold->waited_s; /* what it has waited by the end is added then */
     }
@@ -289,7 +290,7 @@ static void start_message(struct run *run, int32_t number)
 
 static void start_op(struct run *run, int32_t number, enum yk_lane which)
 {
-    struct yk_sim_fold *fold = &run->folds[number];
+    struct yk_sim_class *fold = &run->folds[number];
     struct yk_sim_lane *lane = &fold->lanes[which];
     const struct yk_op *op = yk_sim_lane_op(fold, lane);
     const int32_t op_number = lane->ops[lane->next];
@@ -301,7 +302,7 @@ static void start_op(struct run *run, int32_t number, enum yk_lane which)
         }
         return;
     }
-    yk_sim_fold_pass(fold, run->now_s);
+    yk_sim_class_advance(fold, run->now_s);
     run->all->rounds[lane->round].start_s[run->all->first_op[number] + op_number] = run->now_s;
     lane->taken = true;
     if (!(fold->alone_s[op_number] > 0)) {
@@ -320,7 +321,7 @@ static void start_ready(struct run *run)
 {
     while (run->queue_count > 0) {
         const int32_t number = run->queue[run->queue_first];
-        struct yk_sim_fold *fold = &run->folds[number];
+        struct yk_sim_class *fold = &run->folds[number];
         run->queue_first = (run->queue_first + 1) % run->fold_count;
         run->queue_count--;
         fold->queued = false;
@@ -354,12 +355,12 @@ static yk_status fail_stuck(const struct run *run)
     return status;
 }
 
-static yk_status begin_folds(struct run *run, const struct yk_folds *folds)
+static yk_status begin_folds(struct run *run, const struct yk_rank_classes *folds)
 {
-    YK_TRY(yk_sim_folds_begin(run->program, folds, run->times, run->arena, &run->folds));
+    YK_TRY(yk_sim_classes_begin(run->program, folds, run->times, run->arena, &run->folds));
     YK_TRY_NEW(run->arena, run->all->first_op, folds->count + 1);
     for (int32_t f = 0; f < folds->count; f++) {
-        const struct yk_sim_fold *fold = &run->folds[f];
+        const struct yk_sim_class *fold = &run->folds[f];
         run->all->first_op[f + 1] = run->all->first_op[f] + fold->list->op_count;
         run->computing_count += fold->lanes[YK_LANE_COMPUTE].op_count > 0 ? 1 : 0;
     }
@@ -381,14 +382,14 @@ static double worst_slowdown(const struct run *run)
     return worst > 0 ? worst : run->slowdown > 0 ? run->slowdown : YK_SIM_SLOWDOWN;
 }
 
-static yk_status begin(struct run *run, const struct yk_folds *folds)
+static yk_status begin(struct run *run, const struct yk_rank_classes *folds)
 {
     YK_TRY_NEW(run->arena, run->all, 1);
-    run->all->reported = YK_ROUNDS_MOST - 1;
+    run->all->reported = YK_ROUNDS_MAX - 1;
     YK_TRY(begin_folds(run, folds));
     run->all->slowdown = worst_slowdown(run);
-    YK_TRY(yk_agenda_create(run->arena, YK_LANE_COUNT * folds->count, &run->agenda));
-    YK_TRY(yk_ways_create(run->program->cluster, run->arena, &run->ways));
+    YK_TRY(yk_event_queue_create(run->arena, YK_LANE_COUNT * folds->count, &run->agenda));
+    YK_TRY(yk_ports_create(run->program->cluster, run->arena, &run->ways));
     YK_TRY_NEW(run->arena, run->arrived, run->program->match_count);
     YK_TRY_NEW(run->arena, run->under_way, run->program->match_count);
     YK_TRY_NEW(run->arena, run->queue, folds->count);
@@ -399,7 +400,7 @@ static yk_status begin(struct run *run, const struct yk_folds *folds)
     return YK_OK;
 }
 
-yk_status yk_rounds_run(const struct yk_program *program, const struct yk_folds *folds,
+yk_status yk_rounds_run(const struct yk_program *program, const struct yk_rank_classes *folds,
                         const struct yk_times *times, double slowdown, struct yk_arena *arena,
                         struct yk_rounds **out)
 {
@@ -422,11 +423,11 @@ yk_status yk_rounds_run(const struct yk_program *program, const struct yk_folds 
         if (run.rounds_over > run.all->reported) {
             break;
         }
-        const int32_t lane = yk_agenda_take(&run.agenda, &run.now_s);
+        const int32_t lane = yk_event_queue_pop(&run.agenda, &run.now_s);
         if (lane < 0) {
             return fail_stuck(&run);
         }
-        const struct yk_sim_fold *fold = &run.folds[lane / YK_LANE_COUNT];
+        const struct yk_sim_class *fold = &run.folds[lane / YK_LANE_COUNT];
         const int32_t match = yk_sim_lane_op(fold, &fold->lanes[lane % YK_LANE_COUNT])->match;
         if (match != YK_NO_MATCH) {
             end_message(&run, match);

@@ -25,17 +25,17 @@
 #include "base/arena.h"
 #include "base/status.h"
 #include "program/program.h"
-#include "sim/folds.h"
+#include "sim/ports.h"
+#include "sim/rank_classes.h"
 #include "sim/times.h"
-#include "sim/ways.h"
 
 #include <stdint.h>
 
 enum {
-    YK_ROUNDS_LEAST = 3,
-    YK_ROUNDS_MOST = 8,
-    YK_ROUNDS_AHEAD = 2,
-    YK_ROUNDS_ALL = YK_ROUNDS_MOST + YK_ROUNDS_AHEAD,
+    YK_ROUNDS_MIN = 3,
+    YK_ROUNDS_MAX = 8,
+    YK_ROUNDS_LOOKAHEAD = 2,
+    YK_ROUNDS_ALL = YK_ROUNDS_MAX + YK_ROUNDS_LOOKAHEAD,
 };
 
 /* Two rounds are equally long when they differ by less than this part. */
@@ -66,7 +66,7 @@ struct yk_rounds {
 
 /* `slowdown` is at least 1, or 0: YK_SIM_SLOWDOWN where nothing was measured. The result lives in
  * `arena`. */
-yk_status yk_rounds_run(const struct yk_program *program, const struct yk_folds *folds,
+yk_status yk_rounds_run(const struct yk_program *program, const struct yk_rank_classes *folds,
                         const struct yk_times *times, double slowdown, struct yk_arena *arena,
                         struct yk_rounds **out) YK_MUST_USE;
 

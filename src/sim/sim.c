@@ -1,6 +1,6 @@
 #include "sim/sim.h"
 
-#include "sim/crowd.h"
+#include "sim/idle_speedup.h"
 #include "sim/record.h"
 #include "sim/times.h"
 
@@ -40,7 +40,7 @@ static void report_rank(const struct yk_sim_record *record, int32_t rank, double
     };
 }
 
-static double sum_of(const struct yk_memory_moment *moment)
+static double sum_of(const struct yk_memory_point *moment)
 {
     double bytes = 0;
     for (int kind = 0; kind < YK_MEMORY_KIND_COUNT; kind++) {
@@ -52,7 +52,7 @@ static double sum_of(const struct yk_memory_moment *moment)
 static yk_status find_peak(const struct yk_sim *sim, int32_t rank, struct yk_arena *scratch,
                            struct yk_sim_rank *reported)
 {
-    struct yk_memory_moment *moments = NULL;
+    struct yk_memory_point *moments = NULL;
     int32_t count = 0;
     int32_t highest = 0;
     YK_TRY(yk_sim_memory(sim, rank, scratch, &moments, &count));
@@ -85,17 +85,18 @@ static yk_status find_peaks(struct yk_sim_record *record, struct yk_arena *scrat
     return YK_OK;
 }
 
-static yk_status run(const struct yk_program *program, struct yk_prices *prices, double slowdown,
-                     struct yk_arena *scratch, struct yk_sim_record *record)
+static yk_status run(const struct yk_program *program, struct yk_layer_costs *prices,
+                     double slowdown, struct yk_arena *scratch, struct yk_sim_record *record)
 {
     struct yk_sim *sim = &record->sim;
     struct yk_times times;
-    YK_TRY(yk_folds_find(program, prices, sim->arena, &record->folds));
+    YK_TRY(yk_rank_classes_find(program, prices, sim->arena, &record->folds));
     YK_TRY(yk_times_find(program, prices, &record->folds, scratch, &times));
     YK_TRY(yk_rounds_run(program, &record->folds, &times, slowdown, sim->arena, &record->rounds));
-    for (int pass = 0; pass < YK_CROWD_PASSES; pass++) {
+    for (int pass = 0; pass < YK_IDLE_SPEEDUP_PASSES; pass++) {
         bool changed = false;
-        YK_TRY(yk_crowd_scale(program, &record->folds, record->rounds, scratch, &times, &changed));
+        YK_TRY(yk_idle_speedup_scale(program, &record->folds, record->rounds, scratch, &times,
+                                     &changed));
         if (!changed) {
             break;
         }
@@ -113,7 +114,7 @@ static yk_status run(const struct yk_program *program, struct yk_prices *prices,
     return find_peaks(record, scratch);
 }
 
-yk_status yk_sim_run(const struct yk_program *program, struct yk_prices *prices,
+yk_status yk_sim_run(const struct yk_program *program, struct yk_layer_costs *prices,
                      const struct yk_sim_options *options, struct yk_sim **out)
 {
     const double slowdown = options->slowdown;
@@ -129,7 +130,7 @@ yk_status yk_sim_run(const struct yk_program *program, struct yk_prices *prices,
     YK_TRY(yk_arena_create(&arena));
     yk_status status = yk_arena_create(&scratch);
     if (status == YK_OK) {
-        record = yk_arena_take(arena, 1, sizeof *record);
+        record = yk_arena_allocate(arena, 1, sizeof *record);
         status = record ? YK_OK : yk_fail_out_of_memory();
     }
     if (status == YK_OK) {

@@ -14,8 +14,8 @@
 
 #include "base/arena.h"
 #include "base/status.h"
-#include "cost/prices.h"
-#include "program/memory.h"
+#include "cost/layer_costs.h"
+#include "program/memory/memory.h"
 #include "program/program.h"
 #include "trace/trace.h"
 
@@ -50,18 +50,18 @@ struct yk_sim {
 };
 
 /* Simulates a program that yk_program_check() passed (memory may be over the limit). */
-yk_status yk_sim_run(const struct yk_program *program, struct yk_prices *prices,
+yk_status yk_sim_run(const struct yk_program *program, struct yk_layer_costs *prices,
                      const struct yk_sim_options *options, struct yk_sim **out) YK_MUST_USE;
 void yk_sim_destroy(struct yk_sim *sim);
 
 /* A rank's memory over the round, from `at_s` 0 to the step's end, one moment for each change. */
 yk_status yk_sim_memory(const struct yk_sim *sim, int32_t rank, struct yk_arena *arena,
-                        struct yk_memory_moment **out, int32_t *out_count) YK_MUST_USE;
+                        struct yk_memory_point **out, int32_t *out_count) YK_MUST_USE;
 
 /* How far off the step may be and where its times come from: of the rank that does most, what it
  * computes and the communication that it waits for. `prices` are those of the simulation. */
-yk_status yk_sim_band(const struct yk_sim *sim, struct yk_prices *prices,
-                      struct yk_band *out) YK_MUST_USE;
+yk_status yk_sim_band(const struct yk_sim *sim, struct yk_layer_costs *prices,
+                      struct yk_error_band *out) YK_MUST_USE;
 
 /* The last round as a trace; ranks are named after their devices. */
 yk_status yk_sim_trace(const struct yk_sim *sim, struct yk_trace **out) YK_MUST_USE;

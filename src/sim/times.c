@@ -22,8 +22,8 @@ struct known {
 
 struct finding {
     const struct yk_program *program;
-    struct yk_prices *prices;
-    const struct yk_folds *folds;
+    struct yk_layer_costs *prices;
+    const struct yk_rank_classes *folds;
     struct yk_arena *arena;
     struct yk_ring *rings; /* by group; the last is of all ranks */
     struct known *known;   /* (KNOWN) */
@@ -32,32 +32,32 @@ struct finding {
 
 /* ---- what computes ---- */
 
-static yk_status update_time(const struct yk_program *program, struct yk_prices *prices,
-                             const struct yk_folds *folds, int32_t rank, const struct yk_op *op,
-                             struct yk_cost_time *out)
+static yk_status update_time(const struct yk_program *program, struct yk_layer_costs *prices,
+                             const struct yk_rank_classes *folds, int32_t rank,
+                             const struct yk_op *op, struct yk_cost_time *out)
 {
     const struct yk_plan *plan = program->plan;
     const int32_t leader = program->layers[op->layer].leader;
     const int32_t group = plan->layers[leader].group;
     const double part = folds->parts[(int64_t)rank * plan->group_count + group];
-    YK_TRY(yk_prices_time(prices, plan->ranks[rank].device, leader, 0, YK_COST_UPDATE, out));
+    YK_TRY(yk_layer_costs_time(prices, plan->ranks[rank].device, leader, 0, YK_COST_UPDATE, out));
     out->seconds *= yk_plan_strategy(plan, leader) == YK_REPLICATED ? 1 : fmax(part, 0);
     return YK_OK;
 }
 
-yk_status yk_times_alone(const struct yk_program *program, struct yk_prices *prices,
-                         const struct yk_folds *folds, int32_t rank, const struct yk_op *op,
+yk_status yk_times_alone(const struct yk_program *program, struct yk_layer_costs *prices,
+                         const struct yk_rank_classes *folds, int32_t rank, const struct yk_op *op,
                          struct yk_cost_time *out)
 {
     const int32_t device = program->plan->ranks[rank].device;
     switch (op->kind) {
     case YK_OP_LOAD:
-        return yk_prices_load(prices, device, op->samples, out);
+        return yk_layer_costs_load_time(prices, device, op->samples, out);
     case YK_OP_FORWARD:
     case YK_OP_RECOMPUTE:
-        return yk_prices_time(prices, device, op->layer, op->samples, YK_COST_FORWARD, out);
+        return yk_layer_costs_time(prices, device, op->layer, op->samples, YK_COST_FORWARD, out);
     case YK_OP_BACKWARD:
-        return yk_prices_time(prices, device, op->layer, op->samples, YK_COST_BACKWARD, out);
+        return yk_layer_costs_time(prices, device, op->layer, op->samples, YK_COST_BACKWARD, out);
     case YK_OP_UPDATE:
         return update_time(program, prices, folds, rank, op, out);
     default:
@@ -91,16 +91,17 @@ static yk_status send_cost(const struct finding *finding, const struct known *wa
     const int32_t from_node = cluster->devices[wanted->from].node;
     const int32_t to_node = cluster->devices[wanted->to].node;
     struct yk_message message = {0};
-    YK_TRY(yk_cost_send(yk_prices_book(finding->prices), wanted->from, wanted->to, wanted->bytes,
-                        &message.time));
-    YK_TRY(yk_cost_beside(yk_prices_book(finding->prices),
-                          &(struct yk_members){(const int32_t[]){wanted->from, wanted->to}, 2},
-                          &message.beside));
+    YK_TRY(yk_communication_send_time(yk_layer_costs_book(finding->prices), wanted->from,
+                                      wanted->to, wanted->bytes, &message.time));
+    YK_TRY(yk_communication_slowdown(
+        yk_layer_costs_book(finding->prices),
+        &(struct yk_ring_devices){(const int32_t[]){wanted->from, wanted->to}, 2},
+        &message.beside));
     if (from_node != to_node && message.time.seconds > 0 && wanted->bytes > 0) {
         int32_t *ways = NULL;
         YK_TRY_NEW(finding->arena, ways, 2);
-        ways[0] = yk_way_out(from_node);
-        ways[1] = yk_way_in(to_node);
+        ways[0] = yk_port_out(from_node);
+        ways[1] = yk_port_in(to_node);
         message.demand = (struct yk_demand){wanted->bytes / message.time.seconds, ways, 2};
     }
     *out = message;
@@ -110,7 +111,7 @@ static yk_status send_cost(const struct finding *finding, const struct known *wa
 /* Blocks travel one by one. */
 static double messages_of(const struct yk_op *op)
 {
-    const bool cut = op->kind == YK_OP_GATHER || op->kind == YK_OP_SCATTER;
+    const bool cut = op->kind == YK_OP_ALL_GATHER || op->kind == YK_OP_REDUCE_SCATTER;
     return cut && op->block_count > 1 ? op->block_count : 1;
 }
 
@@ -129,18 +130,18 @@ static struct known wanted_by(const struct yk_program *program, int32_t rank,
         wanted.from = ranks[op->peer].device;
         wanted.to = ranks[rank].device;
         break;
-    case YK_OP_GATHER:
-        wanted.collective = YK_COLLECTIVE_GATHER;
+    case YK_OP_ALL_GATHER:
+        wanted.collective = YK_COLLECTIVE_ALL_GATHER;
         break;
-    case YK_OP_SCATTER:
-        wanted.collective = YK_COLLECTIVE_SCATTER;
+    case YK_OP_REDUCE_SCATTER:
+        wanted.collective = YK_COLLECTIVE_REDUCE_SCATTER;
         break;
     case YK_OP_AGREE:
         wanted.from = program->plan->group_count;
-        wanted.collective = YK_COLLECTIVE_REDUCE;
+        wanted.collective = YK_COLLECTIVE_ALL_REDUCE;
         break;
     default:
-        wanted.collective = YK_COLLECTIVE_REDUCE;
+        wanted.collective = YK_COLLECTIVE_ALL_REDUCE;
         break;
     }
     return wanted;
@@ -166,7 +167,7 @@ static yk_status message_cost(const struct finding *finding, int32_t rank, const
         if (wanted.to >= 0) {
             YK_TRY(send_cost(finding, &wanted, &wanted.message));
         } else {
-            YK_TRY(yk_ring_cost(yk_prices_book(finding->prices), &finding->rings[wanted.from],
+            YK_TRY(yk_ring_cost(yk_layer_costs_book(finding->prices), &finding->rings[wanted.from],
                                 wanted.collective, wanted.bytes, &wanted.message.time,
                                 &wanted.message.demand));
             wanted.message.beside = finding->rings[wanted.from].beside;
@@ -217,7 +218,7 @@ static yk_status find_messages(struct finding *finding)
     const struct yk_program *program = finding->program;
     YK_TRY_NEW(finding->arena, finding->times.messages, program->match_count);
     YK_TRY_NEW(finding->arena, finding->known, KNOWN);
-    YK_TRY(yk_rings_create(program->plan, yk_prices_book(finding->prices), finding->arena,
+    YK_TRY(yk_rings_create(program->plan, yk_layer_costs_book(finding->prices), finding->arena,
                            &finding->rings));
     YK_TRY(find_ends(finding));
     for (int32_t m = 0; m < program->match_count; m++) {
@@ -236,8 +237,9 @@ static yk_status find_messages(struct finding *finding)
     return YK_OK;
 }
 
-yk_status yk_times_find(const struct yk_program *program, struct yk_prices *prices,
-                        const struct yk_folds *folds, struct yk_arena *arena, struct yk_times *out)
+yk_status yk_times_find(const struct yk_program *program, struct yk_layer_costs *prices,
+                        const struct yk_rank_classes *folds, struct yk_arena *arena,
+                        struct yk_times *out)
 {
     struct finding finding = {.program = program, .prices = prices, .folds = folds, .arena = arena};
     /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */

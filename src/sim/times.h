@@ -5,9 +5,9 @@
  *   release           no time
  *   forward, backward as priced; recompute as forward
  *   update            as priced for the layer that leads its weights, times the part the rank keeps
- *   send, recv        yk_cost_send()
- *   gather, scatter   yk_cost_collective() around the group's devices, the largest part counting
- *   reduce, agree     the same with equal parts
+ *   send, recv        yk_communication_send_time()
+ *   gather, scatter   yk_communication_collective_time() around the group's devices, the largest
+ * part counting reduce, agree     the same with equal parts
  *
  * A ring goes through the devices of a node before it leaves the node, so that every way out and
  * every way in is taken once.
@@ -18,10 +18,10 @@
 #include "base/arena.h"
 #include "base/status.h"
 #include "cost/communication.h"
-#include "cost/prices.h"
+#include "cost/layer_costs.h"
 #include "program/program.h"
-#include "sim/folds.h"
-#include "sim/ways.h"
+#include "sim/ports.h"
+#include "sim/rank_classes.h"
 
 #include <stdint.h>
 
@@ -34,7 +34,7 @@ struct yk_message_end {
 /* The ops of one match. */
 struct yk_message {
     struct yk_cost_time time;
-    struct yk_cost_beside beside;
+    struct yk_communication_slowdown beside;
     struct yk_demand demand; /* without ways where it stays in a node or moves nothing */
     int32_t first_end;       /* in the times' ends */
     int32_t end_count;
@@ -47,13 +47,13 @@ struct yk_times {
     struct yk_message_end *ends; /* by message, then by fold */
 };
 
-yk_status yk_times_find(const struct yk_program *program, struct yk_prices *prices,
-                        const struct yk_folds *folds, struct yk_arena *arena,
+yk_status yk_times_find(const struct yk_program *program, struct yk_layer_costs *prices,
+                        const struct yk_rank_classes *folds, struct yk_arena *arena,
                         struct yk_times *out) YK_MUST_USE;
 
 /* An op of a rank that does not communicate. */
-yk_status yk_times_alone(const struct yk_program *program, struct yk_prices *prices,
-                         const struct yk_folds *folds, int32_t rank, const struct yk_op *op,
+yk_status yk_times_alone(const struct yk_program *program, struct yk_layer_costs *prices,
+                         const struct yk_rank_classes *folds, int32_t rank, const struct yk_op *op,
                          struct yk_cost_time *out) YK_MUST_USE;
 
 #endif

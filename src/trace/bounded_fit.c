@@ -5,7 +5,7 @@
 #include <string.h>
 
 enum {
-    MOST = YK_BOUNDED_FIT_MOST
+    MOST = YK_BOUNDED_FIT_MAX
 };
 
 /* What of a column's square must be its own for its unknown to be told. */
@@ -41,13 +41,13 @@ void yk_bounded_fit_add(struct yk_bounded_fit *fit, const double *parts, double 
     fit->rows++;
 }
 
-void yk_bounded_fit_lean(struct yk_bounded_fit *fit, const double *parts, double value,
-                         double weight)
+void yk_bounded_fit_add_prior(struct yk_bounded_fit *fit, const double *parts, double value,
+                              double weight)
 {
     add_row(fit->count, parts, value, weight, fit->leaning, fit->lean_values);
 }
 
-void yk_bounded_fit_straighten(struct yk_bounded_fit *fit)
+void yk_bounded_fit_clear_priors(struct yk_bounded_fit *fit)
 {
     memset(fit->leaning, 0, sizeof fit->leaning);
     memset(fit->lean_values, 0, sizeof fit->lean_values);
@@ -253,7 +253,7 @@ static double misfit(const struct yk_bounded_fit *fit, const double *x)
 }
 
 void yk_bounded_fit_solve(const struct yk_bounded_fit *fit, double most,
-                          struct yk_bounded_answer *out)
+                          struct yk_bounded_fit_solution *out)
 {
     struct scaled scaled;
     int32_t all[MOST];
@@ -262,7 +262,7 @@ void yk_bounded_fit_solve(const struct yk_bounded_fit *fit, double most,
     scale(fit, most, &scaled);
     struct search search = {.scaled = &scaled};
     search_best(&search);
-    *out = (struct yk_bounded_answer){.count = fit->count, .fit = fit};
+    *out = (struct yk_bounded_fit_solution){.count = fit->count, .fit = fit};
     for (int32_t i = 0; i < fit->count; i++) {
         all[i] = i;
         out->lengths[i] = scaled.length[i];
@@ -294,8 +294,8 @@ static double errors_that_hold(int64_t rows)
     return 1.95996 + part * (2.37227 + part * (2.82250 + part * (2.55585 + part * 1.58953)));
 }
 
-double yk_bounded_answer_sum(const struct yk_bounded_answer *answer, const double *weights,
-                             double *error)
+double yk_bounded_fit_weighted_sum(const struct yk_bounded_fit_solution *answer,
+                                   const double *weights, double *error)
 {
     double y[MOST];
     double value = 0;

@@ -11,21 +11,21 @@
 #include <stdint.h>
 
 enum {
-    YK_BOUNDED_FIT_MOST = 34
+    YK_BOUNDED_FIT_MAX = 34
 };
 
 struct yk_bounded_fit {
-    int32_t count;                                              /* unknowns */
-    int64_t rows;                                               /* added */
-    double products[YK_BOUNDED_FIT_MOST * YK_BOUNDED_FIT_MOST]; /* (count, count) Σ w · a · aᵀ */
-    double values[YK_BOUNDED_FIT_MOST];                         /* (count) Σ w · a · y */
-    double square;                                              /* Σ w · y² */
-    double weight;                                              /* Σ w */
-    double leaning[YK_BOUNDED_FIT_MOST * YK_BOUNDED_FIT_MOST]; /* (count, count) of leanings */
-    double lean_values[YK_BOUNDED_FIT_MOST];                   /* (count) */
+    int32_t count;                                            /* unknowns */
+    int64_t rows;                                             /* added */
+    double products[YK_BOUNDED_FIT_MAX * YK_BOUNDED_FIT_MAX]; /* (count, count) Σ w · a · aᵀ */
+    double values[YK_BOUNDED_FIT_MAX];                        /* (count) Σ w · a · y */
+    double square;                                            /* Σ w · y² */
+    double weight;                                            /* Σ w */
+    double leaning[YK_BOUNDED_FIT_MAX * YK_BOUNDED_FIT_MAX];  /* (count, count) of leanings */
+    double lean_values[YK_BOUNDED_FIT_MAX];                   /* (count) */
 };
 
-/* At most YK_BOUNDED_FIT_MOST unknowns. */
+/* At most YK_BOUNDED_FIT_MAX unknowns. */
 void yk_bounded_fit_begin(struct yk_bounded_fit *fit, int32_t count);
 void yk_bounded_fit_add(struct yk_bounded_fit *fit, const double *parts, double value,
                         double weight);
@@ -35,26 +35,26 @@ void yk_bounded_fit_add(struct yk_bounded_fit *fit, const double *parts, double 
  * deviation d, weighs s²/d², where s is the spread of a row of weight 1. Rows outweigh it as they
  * add up; errors count it as known. It is no row, and does not show in the spread.
  */
-void yk_bounded_fit_lean(struct yk_bounded_fit *fit, const double *parts, double value,
-                         double weight);
+void yk_bounded_fit_add_prior(struct yk_bounded_fit *fit, const double *parts, double value,
+                              double weight);
 /* Takes all leanings back. */
-void yk_bounded_fit_straighten(struct yk_bounded_fit *fit);
+void yk_bounded_fit_clear_priors(struct yk_bounded_fit *fit);
 
 /* What a fit comes to. */
-struct yk_bounded_answer {
+struct yk_bounded_fit_solution {
     int32_t count;
-    double values[YK_BOUNDED_FIT_MOST];  /* (count) the unknowns; 0 of those in no row */
-    double spread;                       /* of a row of weight 1 around them; INFINITY: too few */
-    int64_t spare;                       /* rows beyond the unknowns that are in any */
-    double lengths[YK_BOUNDED_FIT_MOST]; /* of the columns */
-    double lower[YK_BOUNDED_FIT_MOST * YK_BOUNDED_FIT_MOST]; /* of their products, with length 1 */
+    double values[YK_BOUNDED_FIT_MAX];  /* (count) the unknowns; 0 of those in no row */
+    double spread;                      /* of a row of weight 1 around them; INFINITY: too few */
+    int64_t spare;                      /* rows beyond the unknowns that are in any */
+    double lengths[YK_BOUNDED_FIT_MAX]; /* of the columns */
+    double lower[YK_BOUNDED_FIT_MAX * YK_BOUNDED_FIT_MAX]; /* of their products, with length 1 */
     const struct yk_bounded_fit *fit;
 };
 
 /* The unknowns from 0 to `most` (INFINITY: no end) that explain the rows best. The answer points at
  * the fit. */
 void yk_bounded_fit_solve(const struct yk_bounded_fit *fit, double most,
-                          struct yk_bounded_answer *out);
+                          struct yk_bounded_fit_solution *out);
 
 /*
  * Σ weights[i] · x[i], the weights from 0 to 1 and together 1, and how far that may be off: 19
@@ -62,7 +62,7 @@ void yk_bounded_fit_solve(const struct yk_bounded_fit *fit, double most,
  * INFINITY where the rows leave it open (some of those that weigh anything are in no row, or all
  * but a sum of others are).
  */
-double yk_bounded_answer_sum(const struct yk_bounded_answer *answer, const double *weights,
-                             double *error);
+double yk_bounded_fit_weighted_sum(const struct yk_bounded_fit_solution *answer,
+                                   const double *weights, double *error);
 
 #endif

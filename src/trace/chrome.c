@@ -52,7 +52,7 @@ static void add_thread(int32_t rank, enum yk_lane lane, struct yk_json_writer *j
     yk_json_write_integer(json, "tid", thread_of(lane));
     yk_json_write_string(json, "name", "thread_name");
     yk_json_write_begin_object(json, "args");
-    yk_json_write_string(json, "name", yk_lane_name(lane));
+    yk_json_write_string(json, "name", yk_trace_lane_name(lane));
     yk_json_write_end_object(json);
     yk_json_write_end_object(json);
     begin_event(json, "M", rank);
@@ -92,7 +92,7 @@ static void add_complete(const struct yk_trace_event *event, struct yk_json_writ
     begin_event(json, "X", event->rank);
     yk_json_write_integer(json, "tid", thread_of(event->lane));
     yk_json_write_string(json, "name", event->op);
-    yk_json_write_string(json, "cat", yk_lane_name(event->lane));
+    yk_json_write_string(json, "cat", yk_trace_lane_name(event->lane));
     yk_json_write_number(json, "ts", start);
     /* Both ends are thousandths; so is their difference, once the rounding noise is gone. */
     yk_json_write_number(json, "dur", round((microseconds(event->end_s) - start) * 1e3) / 1e3);
@@ -130,7 +130,7 @@ static void add_flow(const struct yk_trace *trace, int32_t number, struct yk_jso
     add_flow_end("f", number, to, to->start_s, json);
 }
 
-yk_status yk_trace_write_chrome(const struct yk_trace *trace, struct yk_text *out)
+yk_status yk_chrome_write(const struct yk_trace *trace, struct yk_text *out)
 {
     struct yk_json_writer json = {.text = out};
     struct yk_arena *arena = NULL;

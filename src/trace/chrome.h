@@ -9,14 +9,14 @@
 
 #include <stddef.h>
 
-yk_status yk_trace_write_chrome(const struct yk_trace *trace, struct yk_text *out) YK_MUST_USE;
+yk_status yk_chrome_write(const struct yk_trace *trace, struct yk_text *out) YK_MUST_USE;
 
 /*
  * Reads back what was written: ranks and events, times to the nanosecond; flows are left out. Other
  * kinds of events are passed over. `source`, the name the user knows the file by, begins every
  * message. The caller destroys the trace.
  */
-yk_status yk_trace_read_chrome(const char *text, size_t length, const char *source,
-                               struct yk_trace **out) YK_MUST_USE;
+yk_status yk_chrome_read(const char *text, size_t length, const char *source,
+                         struct yk_trace **out) YK_MUST_USE;
 
 #endif

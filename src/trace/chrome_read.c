@@ -99,13 +99,13 @@ static yk_status read_events(const struct yk_json *root, struct yk_trace *trace)
         return yk_fail(YK_ERROR_INPUT, "a trace has a list \"traceEvents\"");
     }
     for (size_t i = 0; i < yk_json_count(events); i++) {
-        YK_TRY(yk_json_locate(read_event(yk_json_at(events, i), trace), "traceEvents", i, NULL));
+        YK_TRY(
+            yk_json_add_location(read_event(yk_json_at(events, i), trace), "traceEvents", i, NULL));
     }
     return YK_OK;
 }
 
-yk_status yk_trace_read_chrome(const char *text, size_t length, const char *source,
-                               struct yk_trace **out)
+yk_status yk_chrome_read(const char *text, size_t length, const char *source, struct yk_trace **out)
 {
     struct yk_json *root = NULL;
     struct yk_trace *trace = NULL;

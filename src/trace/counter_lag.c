@@ -1,7 +1,7 @@
 /* Readings that come late: the parts of a step explain them best at the times they are from. */
 #include "base/arena.h"
 #include "trace/bounded_fit.h"
-#include "trace/counter_ran.h"
+#include "trace/counter_timeline.h"
 
 #include <math.h>
 
@@ -23,9 +23,9 @@ enum {
 struct search {
     const struct yk_counter_reading *readings;
     int32_t reading_count;
-    struct yk_ran ran;
+    struct yk_counter_timeline ran;
     struct yk_bounded_fit fit;
-    struct yk_bounded_answer answer;
+    struct yk_bounded_fit_solution answer;
     int64_t spare; /* rows beyond the unknowns, at the last lag */
 };
 
@@ -40,13 +40,13 @@ static bool tells(enum yk_counter counter)
 static double misfit_of(struct search *search, double lag_s, enum yk_counter counter)
 {
     struct yk_bounded_fit *fit = &search->fit;
-    double parts[YK_COUNTER_MOST_PARTS + 1];
+    double parts[YK_COUNTER_MAX_PARTS + 1];
     double sum = 0;
-    yk_bounded_fit_begin(fit, yk_ran_columns(&search->ran));
+    yk_bounded_fit_begin(fit, yk_counter_timeline_columns(&search->ran));
     for (int32_t i = 0; i < search->reading_count; i++) {
         const struct yk_counter_reading *reading = &search->readings[i];
         const double value = reading->values[counter];
-        if (isfinite(value) && yk_ran_look(&search->ran, reading, lag_s, parts)) {
+        if (isfinite(value) && yk_counter_timeline_weigh(&search->ran, reading, lag_s, parts)) {
             const double weight = reading->end_s - reading->begin_s;
             yk_bounded_fit_add(fit, parts, value, weight);
             sum += weight * value;
@@ -116,8 +116,8 @@ static yk_status begin(const struct yk_counter_reading *readings, int32_t readin
     YK_TRY_NEW(arena, *out, 1);
     (*out)->readings = readings + skipped;
     (*out)->reading_count = reading_count - skipped;
-    return yk_ran_make((*out)->readings, (*out)->reading_count, spans, span_count, part_count, 0,
-                       arena, &(*out)->ran);
+    return yk_counter_timeline_make((*out)->readings, (*out)->reading_count, spans, span_count,
+                                    part_count, 0, arena, &(*out)->ran);
 }
 
 yk_status yk_counters_find_lag(const struct yk_counter_reading *readings, int32_t reading_count,

@@ -1,14 +1,14 @@
 /* What parts of a step show: readings are explained by what ran during them. */
 #include "base/arena.h"
 #include "trace/bounded_fit.h"
-#include "trace/counter_ran.h"
+#include "trace/counter_timeline.h"
 
 #include <math.h>
 
-_Static_assert((int)YK_BOUNDED_FIT_MOST > (int)YK_COUNTER_MOST_PARTS, "parts, and nothing");
+_Static_assert((int)YK_BOUNDED_FIT_MAX > (int)YK_COUNTER_MAX_PARTS, "parts, and nothing");
 
 enum {
-    MOST_COLUMNS = YK_COUNTER_MOST_PARTS + 1,
+    MOST_COLUMNS = YK_COUNTER_MAX_PARTS + 1,
     MOST_TURNS = 6 /* until the spread and what it leans on agree */
 };
 
@@ -21,11 +21,11 @@ struct sharing {
     const struct yk_counter_reading *readings;
     int32_t reading_count;
     const struct yk_counter_groups *groups;
-    struct yk_ran ran;
+    struct yk_counter_timeline ran;
     double mean[MOST_COLUMNS]; /* what each column has of the readings of a counter */
     double average;            /* of them */
     struct yk_bounded_fit fit;
-    struct yk_bounded_answer answer;
+    struct yk_bounded_fit_solution answer;
 };
 
 /* What is held of a counter before it is read, as standard deviations, and what error leaves a
@@ -81,15 +81,15 @@ static void lean_family(struct sharing *sharing, int32_t family, const struct sc
     }
     const bool nothing = family == sharing->ran.part_count;
     const double likely = nothing ? scale->nothing : scale->families;
-    yk_bounded_fit_lean(&sharing->fit, weights, nothing ? 0 : sharing->average,
-                        spread * spread / (likely * likely));
+    yk_bounded_fit_add_prior(&sharing->fit, weights, nothing ? 0 : sharing->average,
+                             spread * spread / (likely * likely));
     for (int32_t member = 0; member < sharing->fit.count; member++) {
         if (weights[member] > 0 && weights[member] < 1) {
             for (int32_t p = 0; p < sharing->fit.count; p++) {
                 apart[p] = (p == member ? 1 : 0) - weights[p];
             }
-            yk_bounded_fit_lean(&sharing->fit, apart, 0,
-                                spread * spread / (scale->members * scale->members));
+            yk_bounded_fit_add_prior(&sharing->fit, apart, 0,
+                                     spread * spread / (scale->members * scale->members));
         }
     }
 }
@@ -101,11 +101,11 @@ static void add_readings(struct sharing *sharing, enum yk_counter counter)
     double parts[MOST_COLUMNS];
     double sums[MOST_COLUMNS] = {0};
     double sum = 0;
-    yk_bounded_fit_begin(fit, yk_ran_columns(&sharing->ran));
+    yk_bounded_fit_begin(fit, yk_counter_timeline_columns(&sharing->ran));
     for (int32_t i = 0; i < sharing->reading_count; i++) {
         const struct yk_counter_reading *reading = &sharing->readings[i];
         const double value = reading->values[counter];
-        if (isfinite(value) && yk_ran_look(&sharing->ran, reading, 0, parts)) {
+        if (isfinite(value) && yk_counter_timeline_weigh(&sharing->ran, reading, 0, parts)) {
             const double weight = reading->end_s - reading->begin_s;
             yk_bounded_fit_add(fit, parts, value, weight);
             sum += weight * value;
@@ -128,8 +128,8 @@ static void fit_counter(struct sharing *sharing, const struct scale *scale)
     const double least = LEAST_SPREAD * sqrt(fit->square / (double)(fit->rows > 0 ? fit->rows : 1));
     double spread = 0;
     for (int turn = 0; turn < MOST_TURNS; turn++) {
-        yk_bounded_fit_straighten(fit);
-        yk_bounded_fit_lean(fit, sharing->mean, sharing->average, MEAN_WEIGHT * fit->weight);
+        yk_bounded_fit_clear_priors(fit);
+        yk_bounded_fit_add_prior(fit, sharing->mean, sharing->average, MEAN_WEIGHT * fit->weight);
         for (int32_t family = 0; spread > 0 && family < fit->count; family++) {
             lean_family(sharing, family, scale, spread);
         }
@@ -164,7 +164,8 @@ static double value_of(const struct sharing *sharing, int32_t group, double most
     for (int32_t p = 0; p < part_count && all_s > 0; p++) {
         weights[p] = members[p] ? sharing->ran.seconds[p] / all_s : 0;
     }
-    const double value = all_s > 0 ? yk_bounded_answer_sum(&sharing->answer, weights, &error) : 0;
+    const double value =
+        all_s > 0 ? yk_bounded_fit_weighted_sum(&sharing->answer, weights, &error) : 0;
     return error <= most_error ? value : NAN;
 }
 
@@ -189,8 +190,9 @@ static yk_status begin(const struct sharing *given, const struct yk_counter_span
 {
     YK_TRY_NEW(arena, *out, 1);
     **out = *given;
-    return yk_ran_make(given->readings, given->reading_count, spans, span_count,
-                       given->groups->part_count, given->groups->ends_s, arena, &(*out)->ran);
+    return yk_counter_timeline_make(given->readings, given->reading_count, spans, span_count,
+                                    given->groups->part_count, given->groups->ends_s, arena,
+                                    &(*out)->ran);
 }
 
 yk_status yk_counters_share(const struct yk_counter_reading *readings, int32_t reading_count,

@@ -45,7 +45,7 @@ enum yk_counter_unit yk_counter_unit(enum yk_counter counter)
 }
 
 /* Three digits or so, with a prefix of thousands and a unit. */
-static void format_thousands(double value, const char *unit, char out[YK_COUNTER_WORDS_SIZE])
+static void format_thousands(double value, const char *unit, char out[YK_COUNTER_TEXT_SIZE])
 {
     static const char *const prefixes[] = {"", "k", "M", "G", "T"};
     size_t prefix = 0;
@@ -56,19 +56,19 @@ static void format_thousands(double value, const char *unit, char out[YK_COUNTER
     const int decimals = fabs(value) >= 99.95 || value == trunc(value) ? 0
                          : fabs(value) < 9.995                         ? 2
                                                                        : 1;
-    (void)snprintf(out, YK_COUNTER_WORDS_SIZE, "%.*f%s%s", decimals, value, prefixes[prefix], unit);
+    (void)snprintf(out, YK_COUNTER_TEXT_SIZE, "%.*f%s%s", decimals, value, prefixes[prefix], unit);
 }
 
-void yk_counter_format(enum yk_counter counter, double value, char out[YK_COUNTER_WORDS_SIZE])
+void yk_counter_format(enum yk_counter counter, double value, char out[YK_COUNTER_TEXT_SIZE])
 {
-    _Static_assert((int)YK_COUNTER_WORDS_SIZE >= (int)YK_UNITS_SIZE, "units have room");
+    _Static_assert((int)YK_COUNTER_TEXT_SIZE >= (int)YK_UNITS_SIZE, "units have room");
     if (!isfinite(value)) {
-        (void)snprintf(out, YK_COUNTER_WORDS_SIZE, "n/a");
+        (void)snprintf(out, YK_COUNTER_TEXT_SIZE, "n/a");
         return;
     }
     switch (yk_counter_unit(counter)) {
     case YK_COUNTER_PART:
-        (void)snprintf(out, YK_COUNTER_WORDS_SIZE, "%.1f %%", 100 * value);
+        (void)snprintf(out, YK_COUNTER_TEXT_SIZE, "%.1f %%", 100 * value);
         break;
     case YK_COUNTER_PER_SECOND:
         format_thousands(value, "/s", out);
@@ -80,13 +80,13 @@ void yk_counter_format(enum yk_counter counter, double value, char out[YK_COUNTE
         format_thousands(value, "Hz", out);
         break;
     case YK_COUNTER_WATTS:
-        (void)snprintf(out, YK_COUNTER_WORDS_SIZE, "%.0fW", value);
+        (void)snprintf(out, YK_COUNTER_TEXT_SIZE, "%.0fW", value);
         break;
     case YK_COUNTER_BYTES:
         yk_units_format(value, YK_UNIT_BYTES, out);
         break;
     case YK_COUNTER_NUMBER:
-        (void)snprintf(out, YK_COUNTER_WORDS_SIZE, "%.2f", value);
+        (void)snprintf(out, YK_COUNTER_TEXT_SIZE, "%.2f", value);
         break;
     }
 }

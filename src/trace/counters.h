@@ -55,9 +55,9 @@ enum yk_counter_unit yk_counter_unit(enum yk_counter counter);
 
 /* "62.1 %", "1.98GHz", "312GB/s", "n/a". */
 enum {
-    YK_COUNTER_WORDS_SIZE = 32
+    YK_COUNTER_TEXT_SIZE = 32
 };
-void yk_counter_format(enum yk_counter counter, double value, char out[YK_COUNTER_WORDS_SIZE]);
+void yk_counter_format(enum yk_counter counter, double value, char out[YK_COUNTER_TEXT_SIZE]);
 
 /* The average over [begin_s, end_s). */
 struct yk_counter_reading {
@@ -78,7 +78,7 @@ struct yk_counter_span {
 
 enum {
     YK_COUNTER_UNKNOWN = -1,
-    YK_COUNTER_MOST_PARTS = 32,
+    YK_COUNTER_MAX_PARTS = 32,
 };
 
 /*
@@ -93,7 +93,7 @@ enum {
  * reading saw, and where what they tell is not sure enough: 19 times of 20 within 0.1 of parts of 1
  * (0.05 of what hardly works), within a fiftieth of the average clock, within a fifth of the
  * average of all else. `seconds` (group_count) says for how long each was seen. At most
- * YK_COUNTER_MOST_PARTS parts.
+ * YK_COUNTER_MAX_PARTS parts.
  *
  * Where few readings tell many parts, those of a family (the layers of a phase, say) are taken to
  * be much alike: each differs from the family's mean by about 0.25 of parts of 1, by half of the

@@ -15,7 +15,7 @@ static bool rows_know(const struct yk_counter_rows *rows, enum yk_counter counte
     return false;
 }
 
-static bool line_knows(const struct yk_counter_line *line, enum yk_counter counter)
+static bool line_knows(const struct yk_counter_series *line, enum yk_counter counter)
 {
     for (int32_t i = 0; i < line->count; i++) {
         if (isfinite(line->readings[i].values[counter])) {
@@ -25,7 +25,7 @@ static bool line_knows(const struct yk_counter_line *line, enum yk_counter count
     return false;
 }
 
-bool yk_counter_is_known(const struct yk_counter_rank *rank, enum yk_counter counter)
+bool yk_counters_file_has(const struct yk_counter_rank *rank, enum yk_counter counter)
 {
     return rows_know(&rank->phases, counter) || rows_know(&rank->kinds, counter) ||
            line_knows(&rank->step, counter) || line_knows(&rank->run, counter);
@@ -64,7 +64,7 @@ static void write_rows(const struct yk_counter_rank *rank, const struct yk_count
         yk_json_write_string(json, name, row->name);
         write_seconds(json, "seconds", row->seconds);
         for (int c = 0; c < YK_COUNTER_COUNT; c++) {
-            if (yk_counter_is_known(rank, (enum yk_counter)c)) {
+            if (yk_counters_file_has(rank, (enum yk_counter)c)) {
                 write_value(json, yk_counter_key((enum yk_counter)c), row->values[c]);
             }
         }
@@ -73,7 +73,7 @@ static void write_rows(const struct yk_counter_rank *rank, const struct yk_count
     yk_json_write_end_array(json);
 }
 
-static void write_line(const struct yk_counter_line *line, const char *name,
+static void write_line(const struct yk_counter_series *line, const char *name,
                        struct yk_json_writer *json)
 {
     yk_json_write_line(json, 0);
@@ -128,7 +128,7 @@ static void write_ranks(const struct yk_counter_ranks *ranks, const char *key, b
     yk_json_write_end_array(json);
 }
 
-yk_status yk_counters_write(const struct yk_counter_ranks *ranks, struct yk_text *out)
+yk_status yk_counters_file_write(const struct yk_counter_ranks *ranks, struct yk_text *out)
 {
     struct yk_json_writer json = {.text = out};
     yk_json_write_begin_object(&json, NULL);
@@ -140,7 +140,7 @@ yk_status yk_counters_write(const struct yk_counter_ranks *ranks, struct yk_text
     return yk_text_status(out);
 }
 
-void yk_counters_write_averages(const struct yk_counter_ranks *ranks, struct yk_text *out)
+void yk_counters_file_write_averages(const struct yk_counter_ranks *ranks, struct yk_text *out)
 {
     struct yk_json_writer json = {.text = out};
     write_ranks(ranks, NULL, false, &json);

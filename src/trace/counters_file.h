@@ -36,7 +36,7 @@ struct yk_counter_rows {
     int32_t count;
 };
 
-struct yk_counter_line {
+struct yk_counter_series {
     struct yk_counter_reading *readings; /* in order, none over another */
     int32_t count;
 };
@@ -47,8 +47,8 @@ struct yk_counter_rank {
     const char *source; /* what was read, and why other things were not */
     struct yk_counter_rows phases;
     struct yk_counter_rows kinds; /* of layers */
-    struct yk_counter_line step;
-    struct yk_counter_line run;
+    struct yk_counter_series step;
+    struct yk_counter_series run;
 };
 
 struct yk_counter_ranks {
@@ -57,15 +57,16 @@ struct yk_counter_ranks {
 };
 
 /* Whether any row or reading has a number. */
-bool yk_counter_is_known(const struct yk_counter_rank *rank, enum yk_counter counter);
+bool yk_counters_file_has(const struct yk_counter_rank *rank, enum yk_counter counter);
 
-yk_status yk_counters_write(const struct yk_counter_ranks *ranks, struct yk_text *out) YK_MUST_USE;
+yk_status yk_counters_file_write(const struct yk_counter_ranks *ranks,
+                                 struct yk_text *out) YK_MUST_USE;
 
 /* The list "ranks" alone, without lines. */
-void yk_counters_write_averages(const struct yk_counter_ranks *ranks, struct yk_text *out);
+void yk_counters_file_write_averages(const struct yk_counter_ranks *ranks, struct yk_text *out);
 
 /* `source`, the name the user knows the file by, begins every message. In the arena. */
-yk_status yk_counters_read(const char *text, size_t length, const char *source,
-                           struct yk_arena *arena, struct yk_counter_ranks *out) YK_MUST_USE;
+yk_status yk_counters_file_read(const char *text, size_t length, const char *source,
+                                struct yk_arena *arena, struct yk_counter_ranks *out) YK_MUST_USE;
 
 #endif

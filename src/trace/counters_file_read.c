@@ -56,8 +56,8 @@ static yk_status read_row(const struct yk_json *node, const char *key, struct yk
     const char *name = NULL;
     forget(out->values);
     YK_TRY(check_keys(node, own, 2));
-    YK_TRY(yk_json_name(yk_json_get(node, key), key, &name));
-    YK_TRY(yk_json_keep(arena, name, &out->name));
+    YK_TRY(yk_json_read_name(yk_json_get(node, key), key, &name));
+    YK_TRY(yk_json_copy_text(arena, name, &out->name));
     YK_TRY(read_value(yk_json_get(node, "seconds"), "seconds", MOST_SECONDS, &out->seconds));
     for (int c = 0; c < YK_COUNTER_COUNT; c++) {
         const char *counter = yk_counter_key((enum yk_counter)c);
@@ -77,8 +77,8 @@ static yk_status read_rows(const struct yk_json *rank, const char *list, const c
     }
     YK_TRY_NEW(arena, out->all, count + 1);
     for (size_t i = 0; i < count; i++) {
-        YK_TRY(
-            yk_json_locate(read_row(yk_json_at(node, i), key, arena, &out->all[i]), list, i, NULL));
+        YK_TRY(yk_json_add_location(read_row(yk_json_at(node, i), key, arena, &out->all[i]), list,
+                                    i, NULL));
     }
     out->count = (int32_t)count;
     return YK_OK;
@@ -106,16 +106,16 @@ static yk_status read_time(const struct yk_json *list, const char *key, size_t i
 }
 
 static yk_status read_times(const struct yk_json *node, struct yk_arena *arena,
-                            struct yk_counter_line *out)
+                            struct yk_counter_series *out)
 {
     const struct yk_json *begins = NULL;
     const struct yk_json *ends = NULL;
-    YK_TRY(yk_json_need_list(node, "begin_s", &begins));
+    YK_TRY(yk_json_require_list(node, "begin_s", &begins));
     const size_t count = yk_json_count(begins);
     if (count > MOST_READINGS) {
         return yk_fail(YK_ERROR_INPUT, "\"begin_s\" has more than %d readings", MOST_READINGS);
     }
-    YK_TRY(yk_json_need_list(node, "end_s", &ends));
+    YK_TRY(yk_json_require_list(node, "end_s", &ends));
     YK_TRY(find_numbers(node, "end_s", count, &ends));
     YK_TRY_NEW(arena, out->readings, count + 1);
     for (size_t i = 0; i < count; i++) {
@@ -138,7 +138,7 @@ static yk_status read_times(const struct yk_json *node, struct yk_arena *arena,
 }
 
 static yk_status read_line(const struct yk_json *node, struct yk_arena *arena,
-                           struct yk_counter_line *out)
+                           struct yk_counter_series *out)
 {
     static const char *const own[] = {"begin_s", "end_s"};
     YK_TRY(check_keys(node, own, 2));
@@ -156,7 +156,7 @@ static yk_status read_line(const struct yk_json *node, struct yk_arena *arena,
 }
 
 static yk_status read_line_of(const struct yk_json *rank, const char *key, struct yk_arena *arena,
-                              struct yk_counter_line *out)
+                              struct yk_counter_series *out)
 {
     const struct yk_json *node = yk_json_get(rank, key);
     const yk_status status = node ? read_line(node, arena, out) : YK_OK;
@@ -170,14 +170,14 @@ static yk_status read_rank(const struct yk_json *node, int32_t number, struct yk
                                         "kinds", "step",   "run"};
     int64_t rank = number;
     YK_TRY(yk_json_check_object(node, known, sizeof known / sizeof *known));
-    YK_TRY(yk_json_integer(node, "rank", 0, INT32_MAX, &rank));
+    YK_TRY(yk_json_get_integer(node, "rank", 0, INT32_MAX, &rank));
     if (rank != number) {
         return yk_fail(YK_ERROR_INPUT, "rank %d stands where %d should be", (int)rank, (int)number);
     }
-    YK_TRY(yk_json_name(yk_json_get(node, "device"), "device", &out->device));
-    YK_TRY(yk_json_keep(arena, out->device, &out->device));
-    YK_TRY(yk_json_text(node, "source", &out->source));
-    YK_TRY(yk_json_keep(arena, out->source ? out->source : "", &out->source));
+    YK_TRY(yk_json_read_name(yk_json_get(node, "device"), "device", &out->device));
+    YK_TRY(yk_json_copy_text(arena, out->device, &out->device));
+    YK_TRY(yk_json_get_text(node, "source", &out->source));
+    YK_TRY(yk_json_copy_text(arena, out->source ? out->source : "", &out->source));
     YK_TRY(read_rows(node, "phases", "phase", arena, &out->phases));
     YK_TRY(read_rows(node, "kinds", "kind", arena, &out->kinds));
     YK_TRY(read_line_of(node, "step", arena, &out->step));
@@ -189,23 +189,23 @@ static yk_status read_root(const struct yk_json *root, struct yk_arena *arena,
 {
     static const char *const known[] = {"yoke", "kind", "name", "comment", "ranks"};
     const struct yk_json *list = NULL;
-    YK_TRY(yk_json_check_form(root, "counters", known, sizeof known / sizeof *known));
-    YK_TRY(yk_json_need_list(root, "ranks", &list));
+    YK_TRY(yk_json_check_document(root, "counters", known, sizeof known / sizeof *known));
+    YK_TRY(yk_json_require_list(root, "ranks", &list));
     const size_t count = yk_json_count(list);
     if (count > MOST_RANKS) {
         return yk_fail(YK_ERROR_INPUT, "\"ranks\" has more than %d of them", MOST_RANKS);
     }
     YK_TRY_NEW(arena, out->all, count + 1);
     for (size_t i = 0; i < count; i++) {
-        YK_TRY(yk_json_locate(read_rank(yk_json_at(list, i), (int32_t)i, arena, &out->all[i]),
-                              "ranks", i, NULL));
+        YK_TRY(yk_json_add_location(read_rank(yk_json_at(list, i), (int32_t)i, arena, &out->all[i]),
+                                    "ranks", i, NULL));
     }
     out->count = (int32_t)count;
     return YK_OK;
 }
 
-yk_status yk_counters_read(const char *text, size_t length, const char *source,
-                           struct yk_arena *arena, struct yk_counter_ranks *out)
+yk_status yk_counters_file_read(const char *text, size_t length, const char *source,
+                                struct yk_arena *arena, struct yk_counter_ranks *out)
 {
     struct yk_counter_ranks ranks = {0};
     YK_TRY_JSON(root, text, length, source, read_root(root, arena, &ranks));

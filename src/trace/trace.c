@@ -1,7 +1,7 @@
 #include "trace/trace.h"
 
 #include "base/arena.h"
-#include "base/grow.h"
+#include "base/array.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -57,8 +57,8 @@ yk_status yk_trace_add_rank(struct yk_trace *trace, const char *device)
 {
     const char *name = NULL;
     YK_TRY(copy_name(trace, device, &name));
-    YK_TRY(yk_grow((void **)&trace->ranks, &trace->rank_capacity, trace->rank_count,
-                   sizeof *trace->ranks));
+    YK_TRY(yk_array_grow((void **)&trace->ranks, &trace->rank_capacity, trace->rank_count,
+                         sizeof *trace->ranks));
     trace->ranks[trace->rank_count++] = name;
     return YK_OK;
 }
@@ -76,8 +76,8 @@ yk_status yk_trace_add_event(struct yk_trace *trace, const struct yk_trace_event
                        event->op, event->start_s, event->end_s);
     }
     YK_TRY(copy_name(trace, event->op, &copy.op));
-    YK_TRY(yk_grow((void **)&trace->events, &trace->event_capacity, trace->event_count,
-                   sizeof *trace->events));
+    YK_TRY(yk_array_grow((void **)&trace->events, &trace->event_capacity, trace->event_count,
+                         sizeof *trace->events));
     if (out) {
         *out = trace->event_count;
     }
@@ -93,8 +93,8 @@ yk_status yk_trace_add_flow(struct yk_trace *trace, struct yk_trace_flow flow)
         return yk_fail(YK_ERROR_INPUT, "a flow of a trace joins events %d and %d of %d",
                        flow.from_event, flow.to_event, count);
     }
-    YK_TRY(yk_grow((void **)&trace->flows, &trace->flow_capacity, trace->flow_count,
-                   sizeof *trace->flows));
+    YK_TRY(yk_array_grow((void **)&trace->flows, &trace->flow_capacity, trace->flow_count,
+                         sizeof *trace->flows));
     trace->flows[trace->flow_count++] = flow;
     return YK_OK;
 }
@@ -129,7 +129,7 @@ struct yk_trace_flow yk_trace_flow_at(const struct yk_trace *trace, int32_t numb
     return trace->flows[number];
 }
 
-const char *yk_lane_name(enum yk_lane lane)
+const char *yk_trace_lane_name(enum yk_lane lane)
 {
     static const char *const names[YK_LANE_COUNT] = {
         [YK_LANE_COMPUTE] = "compute",

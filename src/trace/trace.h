@@ -54,6 +54,6 @@ int32_t yk_trace_flow_count(const struct yk_trace *trace);
 struct yk_trace_flow yk_trace_flow_at(const struct yk_trace *trace, int32_t number);
 
 /* "compute", "comm", "copy". */
-const char *yk_lane_name(enum yk_lane lane);
+const char *yk_trace_lane_name(enum yk_lane lane);
 
 #endif

@@ -63,7 +63,7 @@ static void add_body(const struct yk_trace *trace, struct yk_text *out)
     }
 }
 
-yk_status yk_trace_pack(const struct yk_trace *trace, struct yk_text *out)
+yk_status yk_trace_bytes_pack(const struct yk_trace *trace, struct yk_text *out)
 {
     struct yk_text body = {0};
     add_body(trace, &body);
@@ -219,8 +219,8 @@ static yk_status check_head(struct rest *rest)
     return YK_OK;
 }
 
-yk_status yk_trace_unpack(const void *bytes, size_t length, const char *source,
-                          struct yk_trace **out)
+yk_status yk_trace_bytes_unpack(const void *bytes, size_t length, const char *source,
+                                struct yk_trace **out)
 {
     struct rest rest = {.bytes = bytes, .length = length};
     struct yk_trace *trace = NULL;

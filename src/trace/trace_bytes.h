@@ -21,11 +21,11 @@
 #include <stddef.h>
 
 /* Adds to `out`. */
-yk_status yk_trace_pack(const struct yk_trace *trace, struct yk_text *out) YK_MUST_USE;
+yk_status yk_trace_bytes_pack(const struct yk_trace *trace, struct yk_text *out) YK_MUST_USE;
 
 /* Bytes that were cut or changed on the way are refused; `source`, whose they are, begins the
  * message. The caller destroys the trace. */
-yk_status yk_trace_unpack(const void *bytes, size_t length, const char *source,
-                          struct yk_trace **out) YK_MUST_USE;
+yk_status yk_trace_bytes_unpack(const void *bytes, size_t length, const char *source,
+                                struct yk_trace **out) YK_MUST_USE;
 
 #endif

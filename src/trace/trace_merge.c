@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stddef.h>
 
-static yk_status add_piece(struct yk_trace *whole, const struct yk_trace_piece *piece)
+static yk_status add_piece(struct yk_trace *whole, const struct yk_trace_part *piece)
 {
     const int32_t first_rank = yk_trace_rank_count(whole);
     const int32_t first_event = yk_trace_event_count(whole);
@@ -31,7 +31,7 @@ static yk_status add_piece(struct yk_trace *whole, const struct yk_trace_piece *
     return YK_OK;
 }
 
-yk_status yk_trace_merge(const struct yk_trace_piece *pieces, int32_t count, struct yk_trace **out)
+yk_status yk_trace_merge(const struct yk_trace_part *pieces, int32_t count, struct yk_trace **out)
 {
     struct yk_trace *whole = NULL;
     YK_TRY(yk_trace_create(&whole));

@@ -26,10 +26,10 @@ struct yk_trace_sum {
 
 /* The end of the last computation of any rank, or of the last op where none computes; 0 of a trace
  * without events. */
-double yk_trace_step_s(const struct yk_trace *trace);
+double yk_trace_sum_step_s(const struct yk_trace *trace);
 
 /* The start of the first event; 0 of a trace without events. */
-double yk_trace_begin_s(const struct yk_trace *trace);
+double yk_trace_sum_begin_s(const struct yk_trace *trace);
 
 /* Of every rank: `out` has room for them. `step_s` is finite; of one that is not above 0 all sums
  * are 0. */

@@ -6,17 +6,17 @@ struct yk_batches {
     const struct yk_sampler *sampler;
     struct yk_engine engine;
     void *memory;
-    struct yk_batch_cut *cuts; /* (pieces) */
-    struct yk_batch batches[YK_BATCHES_AHEAD];
+    struct yk_batch_share *cuts; /* (pieces) */
+    struct yk_batch batches[YK_BATCHES_PREFETCH];
     int next;
 };
 
-void yk_batches_cut(const struct yk_plan *plan, int32_t rank, struct yk_batch_cut *out)
+void yk_batches_find_shares(const struct yk_plan *plan, int32_t rank, struct yk_batch_share *out)
 {
     for (int32_t m = 0; m < plan->micro_batches; m++) {
-        struct yk_batch_cut *cut = &out[m];
+        struct yk_batch_share *cut = &out[m];
         int64_t end = 0;
-        *cut = (struct yk_batch_cut){0};
+        *cut = (struct yk_batch_share){0};
         for (int32_t g = 0; g < plan->group_count; g++) {
             for (int32_t i = 0; i < plan->groups[g].member_count; i++) {
                 int64_t first = 0;
@@ -58,7 +58,7 @@ static int64_t piece_numbers(const struct yk_sampler *sampler, int64_t rows)
     return rows * (sampler->target_sequence > 0 ? 4 : 3);
 }
 
-static void lay_out(const struct yk_batches *batches, struct yk_batch_piece *piece, int64_t rows,
+static void lay_out(const struct yk_batches *batches, struct yk_batch_slice *piece, int64_t rows,
                     int32_t **numbers)
 {
     piece->memory = *numbers;
@@ -73,11 +73,11 @@ static yk_status fill(struct yk_batches *batches, int32_t piece_count)
     for (int32_t m = 0; m < piece_count; m++) {
         numbers += piece_numbers(batches->sampler, rows_of(batches, m));
     }
-    YK_TRY(engine->backend->take_host(engine->device,
-                                      YK_BATCHES_AHEAD * (size_t)numbers * sizeof(int32_t) + 1,
-                                      &batches->memory));
+    YK_TRY(engine->backend->allocate_host(
+        engine->device, YK_BATCHES_PREFETCH * (size_t)numbers * sizeof(int32_t) + 1,
+        &batches->memory));
     int32_t *free_numbers = batches->memory;
-    for (int i = 0; i < YK_BATCHES_AHEAD; i++) {
+    for (int i = 0; i < YK_BATCHES_PREFETCH; i++) {
         struct yk_batch *batch = &batches->batches[i];
         batch->piece_count = piece_count;
         batch->pieces = calloc((size_t)piece_count, sizeof *batch->pieces);
@@ -92,11 +92,11 @@ static yk_status fill(struct yk_batches *batches, int32_t piece_count)
 }
 
 yk_status yk_batches_create(const struct yk_sampler *sampler, const struct yk_engine *engine,
-                            int32_t piece_count, const struct yk_batch_cut *cuts,
+                            int32_t piece_count, const struct yk_batch_share *cuts,
                             struct yk_batches **out)
 {
     struct yk_batches *batches = calloc(1, sizeof *batches);
-    struct yk_batch_cut *kept = calloc((size_t)piece_count, sizeof *kept);
+    struct yk_batch_share *kept = calloc((size_t)piece_count, sizeof *kept);
     if (!batches || !kept) {
         free(batches);
         free(kept);
@@ -118,8 +118,8 @@ yk_status yk_batches_create(const struct yk_sampler *sampler, const struct yk_en
 void yk_batches_destroy(struct yk_batches *batches)
 {
     if (batches) {
-        batches->engine.backend->give_back_host(batches->engine.device, batches->memory);
-        for (int i = 0; i < YK_BATCHES_AHEAD; i++) {
+        batches->engine.backend->free_host(batches->engine.device, batches->memory);
+        for (int i = 0; i < YK_BATCHES_PREFETCH; i++) {
             free(batches->batches[i].pieces);
         }
         free(batches->cuts);
@@ -127,10 +127,10 @@ void yk_batches_destroy(struct yk_batches *batches)
     }
 }
 
-static void point(const struct yk_batches *batches, struct yk_batch_piece *piece)
+static void point(const struct yk_batches *batches, struct yk_batch_slice *piece)
 {
-    struct yk_piece *own = &piece->own;
-    *own = (struct yk_piece){
+    struct yk_slice *own = &piece->own;
+    *own = (struct yk_slice){
         .tokens = piece->memory,
         .lengths = piece->memory + piece->rows,
         .targets = piece->memory + 2 * piece->rows,
@@ -140,11 +140,11 @@ static void point(const struct yk_batches *batches, struct yk_batch_piece *piece
 }
 
 /* The samples of `piece`, which has all of the micro-batch, from the rank's first on. */
-static void cut(struct yk_batch_piece *piece, const struct yk_batch_cut *planned)
+static void cut(struct yk_batch_slice *piece, const struct yk_batch_share *planned)
 {
-    struct yk_piece *own = &piece->own;
-    const int64_t begin = yk_batch_piece_at(piece, planned->first);
-    const int64_t end = yk_batch_piece_at(piece, planned->first + planned->count);
+    struct yk_slice *own = &piece->own;
+    const int64_t begin = yk_batch_slice_at(piece, planned->first);
+    const int64_t end = yk_batch_slice_at(piece, planned->first + planned->count);
     const int64_t target = own->target_sequence > 0 ? own->target_sequence : own->sequence;
     piece->first = begin;
     own->samples = end - begin;
@@ -157,10 +157,10 @@ static void cut(struct yk_batch_piece *piece, const struct yk_batch_cut *planned
 
 /* Only what the rank takes itself is read; how much the others take is known. */
 static yk_status take_own(struct yk_batches *batches, int64_t first, int32_t number,
-                          struct yk_batch_piece *piece)
+                          struct yk_batch_slice *piece)
 {
-    const struct yk_batch_cut *planned = &batches->cuts[number];
-    YK_TRY(yk_sampler_take(batches->sampler, first + planned->first, planned->count, &piece->own));
+    const struct yk_batch_share *planned = &batches->cuts[number];
+    YK_TRY(yk_sampler_fetch(batches->sampler, first + planned->first, planned->count, &piece->own));
     piece->all = planned->all;
     piece->first = planned->first;
     piece->own.counted = planned->all * batches->sampler->sequence;
@@ -170,18 +170,18 @@ static yk_status take_own(struct yk_batches *batches, int64_t first, int32_t num
 
 /* `left` units are there from `first` on. */
 static yk_status take_all(struct yk_batches *batches, int64_t first, int64_t left, int32_t number,
-                          struct yk_batch_piece *piece)
+                          struct yk_batch_slice *piece)
 {
-    const struct yk_batch_cut *planned = &batches->cuts[number];
+    const struct yk_batch_share *planned = &batches->cuts[number];
     const int64_t units = units_of(batches, number);
-    YK_TRY(yk_sampler_take(batches->sampler, first, units < left ? units : left, &piece->own));
+    YK_TRY(yk_sampler_fetch(batches->sampler, first, units < left ? units : left, &piece->own));
     piece->all = piece->own.samples;
     piece->planned = batches->sampler->piece_rows > 0 ? planned->all : 0;
     cut(piece, planned);
     return YK_OK;
 }
 
-yk_status yk_batches_take(struct yk_batches *batches, int64_t first, int64_t end,
+yk_status yk_batches_next(struct yk_batches *batches, int64_t first, int64_t end,
                           const struct yk_batch **out)
 {
     struct yk_batch *batch = &batches->batches[batches->next];
@@ -189,7 +189,7 @@ yk_status yk_batches_take(struct yk_batches *batches, int64_t first, int64_t end
     batch->present = 0;
     batch->units = 0;
     for (int32_t m = 0; m < batch->piece_count; m++) {
-        struct yk_batch_piece *piece = &batch->pieces[m];
+        struct yk_batch_slice *piece = &batch->pieces[m];
         const int64_t at = first + batch->units;
         point(batches, piece);
         piece->all = 0;
@@ -204,7 +204,7 @@ yk_status yk_batches_take(struct yk_batches *batches, int64_t first, int64_t end
         batch->present += piece->own.present;
         batch->units += units_of(batches, m);
     }
-    batches->next = (batches->next + 1) % YK_BATCHES_AHEAD;
+    batches->next = (batches->next + 1) % YK_BATCHES_PREFETCH;
     *out = batch;
     return YK_OK;
 }

@@ -8,36 +8,36 @@
 
 #include "base/status.h"
 #include "data/sampler.h"
-#include "nn/store.h"
+#include "nn/store/store.h"
 #include "plan/plan.h"
-#include "train/executor.h"
+#include "train/executor/executor.h"
 
 enum {
-    YK_BATCHES_AHEAD = 6 /* a batch stays as it is until as many others have been taken */
+    YK_BATCHES_PREFETCH = 6 /* a batch stays as it is until as many others have been taken */
 };
 
 struct yk_batches;
 
 /* What a rank takes of a micro-batch, in planned samples. */
-struct yk_batch_cut {
+struct yk_batch_share {
     int64_t all; /* samples of the micro-batch on all ranks */
     int64_t first;
     int64_t count;
 };
 
 /* The cuts of a plan for a rank: (M). The rank takes whatever it needs in any of its groups. */
-void yk_batches_cut(const struct yk_plan *plan, int32_t rank, struct yk_batch_cut *out);
+void yk_batches_find_shares(const struct yk_plan *plan, int32_t rank, struct yk_batch_share *out);
 
 /* Of `piece_count` pieces, the m-th cut as `cuts`[m] says, where the sampler counts in samples; one
  * whose units are pieces is cut in proportion. In memory of the host that the device copies from;
  * sampler and engine must outlive it. */
 yk_status yk_batches_create(const struct yk_sampler *sampler, const struct yk_engine *engine,
-                            int32_t piece_count, const struct yk_batch_cut *cuts,
+                            int32_t piece_count, const struct yk_batch_share *cuts,
                             struct yk_batches **out) YK_MUST_USE;
 void yk_batches_destroy(struct yk_batches *batches);
 
 /* The samples from unit `first` on; past `end` there are none any more. */
-yk_status yk_batches_take(struct yk_batches *batches, int64_t first, int64_t end,
+yk_status yk_batches_next(struct yk_batches *batches, int64_t first, int64_t end,
                           const struct yk_batch **out) YK_MUST_USE;
 
 #endif

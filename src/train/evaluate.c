@@ -1,16 +1,16 @@
 /* Evaluation: the mean loss over a sampler that goes through its data in order. */
 #include "base/clock.h"
-#include "nn/forward.h"
+#include "nn/inference/forward.h"
 #include "train/batches.h"
 #include "train/run.h"
 
 #include <stdlib.h>
 
 static yk_status lose(struct yk_forward *forward, const struct yk_run_evaluation *evaluation,
-                      const struct yk_piece *piece, double *out)
+                      const struct yk_slice *piece, double *out)
 {
     const double began_s = yk_clock_now_s();
-    YK_TRY(yk_forward_lose(forward, piece, out));
+    YK_TRY(yk_forward_loss(forward, piece, out));
     if (evaluation->ran) {
         evaluation->ran(evaluation->user, began_s, yk_clock_now_s());
     }
@@ -26,7 +26,7 @@ static yk_status evaluate(struct yk_forward *forward, struct yk_batches *batches
     for (int64_t done = 0; done < units; done += at_once) {
         const struct yk_batch *taken = NULL;
         double loss = 0;
-        YK_TRY(yk_batches_take(batches, done, units, &taken));
+        YK_TRY(yk_batches_next(batches, done, units, &taken));
         YK_TRY(lose(forward, evaluation, &taken->pieces[0].own, &loss));
         sum += loss;
         counted += taken->counted;
@@ -46,7 +46,7 @@ static struct yk_forward_shape shape_of(const struct yk_sampler *sampler, int64_
 
 /* As many units at once as the loan holds, or −1 where it holds not even one. */
 static int64_t fit(const struct yk_store *store, const struct yk_sampler *sampler, int64_t most,
-                   const struct yk_run_loan *loan)
+                   const struct yk_run_memory *loan)
 {
     for (int64_t units = most; units > 0; units /= 2) {
         const struct yk_forward_shape shape = shape_of(sampler, units);
@@ -61,7 +61,7 @@ yk_status yk_run_evaluate(struct yk_store *store, const struct yk_sampler *sampl
                           const struct yk_run_evaluation *evaluation, double *out_loss,
                           int64_t *out_tokens)
 {
-    const struct yk_run_loan *loan = evaluation->loan;
+    const struct yk_run_memory *loan = evaluation->loan;
     const int64_t samples = evaluation->samples;
     const int64_t all = sampler->epoch_units;
     const int64_t wanted = samples > 0 && samples < all ? samples : all;
@@ -75,7 +75,7 @@ yk_status yk_run_evaluate(struct yk_store *store, const struct yk_sampler *sampl
     yk_status status = fitting > 0 ? yk_forward_create_in(store, &shape, loan->memory, &forward)
                                    : yk_forward_create(store, &shape, &forward);
     if (status == YK_OK) {
-        const struct yk_batch_cut cut = {.all = at_once, .count = at_once};
+        const struct yk_batch_share cut = {.all = at_once, .count = at_once};
         status = yk_batches_create(sampler, &store->engine, 1, &cut, &batches);
     }
     if (status == YK_OK) {
@@ -94,8 +94,8 @@ static yk_status evaluate_ranks(struct yk_executor *executor, struct yk_batches 
     for (int64_t done = 0; done < units;) {
         const struct yk_batch *batch = NULL;
         double loss = 0;
-        YK_TRY(yk_batches_take(batches, done, units, &batch));
-        YK_TRY(yk_executor_evaluate(executor, batch, &loss));
+        YK_TRY(yk_batches_next(batches, done, units, &batch));
+        YK_TRY(yk_executor_evaluate_step(executor, batch, &loss));
         sum += loss;
         counted += batch->counted;
         done += batch->units;
@@ -106,18 +106,20 @@ static yk_status evaluate_ranks(struct yk_executor *executor, struct yk_batches 
 }
 
 yk_status yk_run_evaluate_ranks(struct yk_executor *executor, const struct yk_program *program,
-                                const struct yk_run *run, double *out_loss, int64_t *out_tokens)
+                                const struct yk_vector_span_array *run, double *out_loss,
+                                int64_t *out_tokens)
 {
     const struct yk_sampler *sampler = run->evaluation;
     const int64_t wanted = run->settings.evaluate_samples;
     const int64_t units =
         wanted > 0 && wanted < sampler->epoch_units ? wanted : sampler->epoch_units;
     struct yk_batches *batches = NULL;
-    struct yk_batch_cut *cuts = calloc((size_t)program->plan->micro_batches, sizeof *cuts);
+    struct yk_batch_share *cuts = calloc((size_t)program->plan->micro_batches, sizeof *cuts);
     if (!cuts) {
         return yk_fail_out_of_memory();
     }
-    yk_batches_cut(program->plan, run->executor.ranks ? run->executor.ranks->rank : 0, cuts);
+    yk_batches_find_shares(program->plan, run->executor.ranks ? run->executor.ranks->rank : 0,
+                           cuts);
     yk_status status = yk_batches_create(sampler, &run->store->engine, program->plan->micro_batches,
                                          cuts, &batches);
     free(cuts);

@@ -39,8 +39,8 @@ static yk_status cut(const char *path, int64_t step)
     if (access(path, F_OK) != 0) {
         return YK_OK;
     }
-    YK_TRY(yk_file_check_own(path));
-    yk_status status = yk_file_read_most(path, YK_FILE_RECORD_BYTES, &before);
+    YK_TRY(yk_file_check_nofollow(path));
+    yk_status status = yk_file_read_limited(path, YK_FILE_RECORD_BYTES, &before);
     const char *line = yk_text_chars(&before);
     while (status == YK_OK && *line) {
         const size_t length = strcspn(line, "\n");
@@ -55,7 +55,7 @@ static yk_status cut(const char *path, int64_t step)
         status = yk_text_status(&after);
     }
     if (status == YK_OK) {
-        status = yk_file_write_own(path, &after);
+        status = yk_file_write_nofollow(path, &after);
     }
     yk_text_free(&before);
     yk_text_free(&after);
@@ -72,7 +72,7 @@ yk_status yk_metrics_open(const char *path, int64_t step, struct yk_metrics **ou
     metrics->file = -1;
     metrics->path = strdup(path);
     const yk_status status = metrics->path
-                                 ? yk_file_open_own(path, O_WRONLY | O_APPEND, &metrics->file)
+                                 ? yk_file_open_nofollow(path, O_WRONLY | O_APPEND, &metrics->file)
                                  : yk_fail_out_of_memory();
     if (status != YK_OK) {
         yk_metrics_close(metrics);
@@ -104,7 +104,7 @@ static yk_status find_again(struct yk_metrics *metrics)
         return YK_OK;
     }
     int file = -1;
-    YK_TRY(yk_file_open_own(metrics->path, O_WRONLY | O_APPEND, &file));
+    YK_TRY(yk_file_open_nofollow(metrics->path, O_WRONLY | O_APPEND, &file));
     (void)close(metrics->file);
     metrics->file = file;
     yk_log(YK_LOG_WARNING,
@@ -147,7 +147,7 @@ static yk_status write_line(struct yk_metrics *metrics, struct yk_json_writer *j
     return status;
 }
 
-yk_status yk_metrics_step(struct yk_metrics *metrics, const struct yk_run_step *step)
+yk_status yk_metrics_write_step(struct yk_metrics *metrics, const struct yk_run_step *step)
 {
     struct yk_text text = {0};
     struct yk_json_writer json = begin_line(&text, step->step);
@@ -172,8 +172,8 @@ yk_status yk_metrics_step(struct yk_metrics *metrics, const struct yk_run_step *
     return write_line(metrics, &json);
 }
 
-yk_status yk_metrics_evaluation(struct yk_metrics *metrics, int64_t step, double loss,
-                                int64_t tokens)
+yk_status yk_metrics_write_evaluation(struct yk_metrics *metrics, int64_t step, double loss,
+                                      int64_t tokens)
 {
     struct yk_text text = {0};
     struct yk_json_writer json = begin_line(&text, step);
@@ -182,7 +182,8 @@ yk_status yk_metrics_evaluation(struct yk_metrics *metrics, int64_t step, double
     return write_line(metrics, &json);
 }
 
-yk_status yk_metrics_change(struct yk_metrics *metrics, int64_t step, const struct yk_plan *plan)
+yk_status yk_metrics_write_shares(struct yk_metrics *metrics, int64_t step,
+                                  const struct yk_plan *plan)
 {
     struct yk_text text = {0};
     struct yk_json_writer json = begin_line(&text, step);

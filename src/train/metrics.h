@@ -19,12 +19,13 @@ struct yk_metrics;
 yk_status yk_metrics_open(const char *path, int64_t step, struct yk_metrics **out) YK_MUST_USE;
 void yk_metrics_close(struct yk_metrics *metrics);
 
-yk_status yk_metrics_step(struct yk_metrics *metrics, const struct yk_run_step *step) YK_MUST_USE;
-yk_status yk_metrics_evaluation(struct yk_metrics *metrics, int64_t step, double loss,
-                                int64_t tokens) YK_MUST_USE;
+yk_status yk_metrics_write_step(struct yk_metrics *metrics,
+                                const struct yk_run_step *step) YK_MUST_USE;
+yk_status yk_metrics_write_evaluation(struct yk_metrics *metrics, int64_t step, double loss,
+                                      int64_t tokens) YK_MUST_USE;
 
 /* From the step after this one on, the ranks of a plan of one group take these shares. */
-yk_status yk_metrics_change(struct yk_metrics *metrics, int64_t step,
-                            const struct yk_plan *plan) YK_MUST_USE;
+yk_status yk_metrics_write_shares(struct yk_metrics *metrics, int64_t step,
+                                  const struct yk_plan *plan) YK_MUST_USE;
 
 #endif

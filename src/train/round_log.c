@@ -70,8 +70,8 @@ static bool is_due(int64_t passed)
            (before <= LOG_WARM_UP + LOG_DENSE || (before - LOG_WARM_UP) % LOG_SPARSE == 0);
 }
 
-yk_status yk_round_log_note(struct yk_round_log *log, const struct yk_executor *executor,
-                            int64_t step)
+yk_status yk_round_log_add(struct yk_round_log *log, const struct yk_executor *executor,
+                           int64_t step)
 {
     struct yk_round_times times;
     log->passed++;
@@ -117,7 +117,7 @@ yk_status yk_round_log_pack(const struct yk_round_log *log, double offset_s, str
 }
 
 yk_status yk_round_log_unpack(const void *bytes, size_t size, const char *source,
-                              struct yk_arena *arena, struct yk_round_piece *out)
+                              struct yk_arena *arena, struct yk_rank_rounds *out)
 {
     struct head head = {0};
     if (size >= sizeof head) {
@@ -142,6 +142,6 @@ yk_status yk_round_log_unpack(const void *bytes, size_t size, const char *source
     memcpy(begin_s, next, times * sizeof *begin_s);
     next += times * sizeof *begin_s;
     memcpy(end_s, next, times * sizeof *end_s);
-    *out = (struct yk_round_piece){head.op_count, head.round_count, steps, begin_s, end_s};
+    *out = (struct yk_rank_rounds){head.op_count, head.round_count, steps, begin_s, end_s};
     return YK_OK;
 }

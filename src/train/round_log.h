@@ -15,7 +15,7 @@
 #include "base/arena.h"
 #include "base/status.h"
 #include "base/text.h"
-#include "train/executor.h"
+#include "train/executor/executor.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -27,11 +27,11 @@ yk_status yk_round_log_create(int32_t op_count, struct yk_round_log **out) YK_MU
 void yk_round_log_destroy(struct yk_round_log *log);
 
 /* After every step that `executor` has ended, whose number is `step`. */
-yk_status yk_round_log_note(struct yk_round_log *log, const struct yk_executor *executor,
-                            int64_t step) YK_MUST_USE;
+yk_status yk_round_log_add(struct yk_round_log *log, const struct yk_executor *executor,
+                           int64_t step) YK_MUST_USE;
 
 /* The rounds of one rank that were kept. */
-struct yk_round_piece {
+struct yk_rank_rounds {
     int32_t op_count;
     int32_t round_count;
     const int64_t *steps;  /* (rounds) rising */
@@ -47,6 +47,6 @@ yk_status yk_round_log_pack(const struct yk_round_log *log, double offset_s,
 /* Bytes that do not make sense are refused; `source`, whose they are, begins the message. In the
  * arena. */
 yk_status yk_round_log_unpack(const void *bytes, size_t size, const char *source,
-                              struct yk_arena *arena, struct yk_round_piece *out) YK_MUST_USE;
+                              struct yk_arena *arena, struct yk_rank_rounds *out) YK_MUST_USE;
 
 #endif

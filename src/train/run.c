@@ -1,7 +1,7 @@
 #include "train/run.h"
 
-#include "train/checkpoint_room.h"
-#include "train/holdings.h"
+#include "train/checkpoint/space.h"
+#include "train/partitions.h"
 #include "train/run_agree.h"
 #include "train/run_numbers.h"
 #include "train/run_steps.h"
@@ -12,11 +12,11 @@
 #include <sys/stat.h>
 
 struct running {
-    struct yk_run *run;
+    struct yk_vector_span_array *run;
     struct yk_run_steps steps;
     struct yk_arena *arena;
-    struct yk_holding *saves; /* (L) what this rank saves */
-    int64_t saved_step;       /* −1: not yet */
+    struct yk_partition *saves; /* (L) what this rank saves */
+    int64_t saved_step;         /* −1: not yet */
     int64_t evaluated_step;
 };
 
@@ -30,7 +30,7 @@ static yk_status make_folder(const char *path)
 
 static struct yk_checkpoint_content content_of(const struct running *running)
 {
-    const struct yk_run *run = running->run;
+    const struct yk_vector_span_array *run = running->run;
     return (struct yk_checkpoint_content){
         .store = run->store,
         .state = run->state,
@@ -53,16 +53,16 @@ static yk_status fail_last(const struct running *running, yk_status status)
 
 static yk_status save(struct running *running, bool last)
 {
-    struct yk_run *run = running->run;
+    struct yk_vector_span_array *run = running->run;
     const struct yk_checkpoint_content content = content_of(running);
     struct yk_text folder = {0};
     struct yk_text path = {0};
     yk_text_addf(&folder, "%s/checkpoints", run->folder);
     yk_status status = yk_text_status(&folder);
-    status = yk_run_agree(run, status);
+    status = yk_run_steps_agree(run, status);
     if (status == YK_OK) {
         status = yk_checkpoint_save(yk_text_chars(&folder), &content, run->settings.keep, &path);
-        yk_run_note_agreed(run, status); /* ranks have come to it together in there */
+        yk_run_steps_note_agreed(run, status); /* ranks have come to it together in there */
     }
     running->saved_step = status == YK_OK ? run->state.step : running->saved_step;
     if (run->watch.saved && (status == YK_OK || !last)) {
@@ -80,16 +80,16 @@ static yk_status save(struct running *running, bool last)
 
 static yk_status evaluate(struct running *running)
 {
-    struct yk_run *run = running->run;
+    struct yk_vector_span_array *run = running->run;
     struct yk_run_steps *steps = &running->steps;
     int64_t tokens = 0;
-    struct yk_run_loan loan = {0};
+    struct yk_run_memory loan = {0};
     const struct yk_run_evaluation evaluation = {
         .batch = run->settings.batch,
         .samples = run->settings.evaluate_samples,
         .loan = &loan,
     };
-    loan.memory = yk_executor_lend(steps->executor, &loan.bytes);
+    loan.memory = yk_executor_memory(steps->executor, &loan.bytes);
     if (run->program->rank_count > 1) {
         YK_TRY(yk_run_evaluate_ranks(steps->executor, run->program, run, &run->evaluation_loss,
                                      &tokens));
@@ -102,13 +102,14 @@ static yk_status evaluate(struct running *running)
         run->watch.evaluated(run->watch.user, run->state.step, run->evaluation_loss, tokens);
     }
     if (steps->metrics) {
-        yk_run_steps_note(steps, yk_metrics_evaluation(steps->metrics, run->state.step,
-                                                       run->evaluation_loss, tokens));
+        yk_run_steps_note_metrics(steps,
+                                  yk_metrics_write_evaluation(steps->metrics, run->state.step,
+                                                              run->evaluation_loss, tokens));
     }
     return YK_OK;
 }
 
-static bool saves(const struct yk_run *run)
+static bool saves(const struct yk_vector_span_array *run)
 {
     return run->folder && !run->settings.saves_nothing;
 }
@@ -119,9 +120,9 @@ static bool is_due(int64_t step, int64_t every)
 }
 
 /* Something happens between this step and the next. */
-static bool is_break(const struct yk_run *run, int64_t step)
+static bool is_break(const struct yk_vector_span_array *run, int64_t step)
 {
-    const struct yk_run_settings *settings = &run->settings;
+    const struct yk_run_options *settings = &run->settings;
     return step == settings->steps || (run->evaluation && is_due(step, settings->evaluate_every)) ||
            (saves(run) && is_due(step, settings->save_every));
 }
@@ -138,9 +139,9 @@ static yk_status keep_trace(struct running *running)
 
 static yk_status take_break(struct running *running)
 {
-    struct yk_run *run = running->run;
+    struct yk_vector_span_array *run = running->run;
     struct yk_run_steps *steps = &running->steps;
-    const struct yk_run_settings *settings = &run->settings;
+    const struct yk_run_options *settings = &run->settings;
     const bool last = run->state.step == settings->steps;
     steps->stopped = steps->stopped && !last;
     if (last || steps->stopped) {
@@ -160,17 +161,17 @@ static yk_status take_break(struct running *running)
 /* Each rank may be asked to stop; all do when they hear of it with a step's result. */
 static void look_for_stop(struct running *running)
 {
-    const struct yk_run *run = running->run;
+    const struct yk_vector_span_array *run = running->run;
     struct yk_run_steps *steps = &running->steps;
     if (run->watch.stop && run->watch.stop(run->watch.user)) {
-        yk_executor_ask_to_stop(steps->executor);
+        yk_executor_request_stop(steps->executor);
         steps->stopped = steps->stopped || run->program->rank_count == 1;
     }
 }
 
 static yk_status train_steps(struct running *running)
 {
-    struct yk_run *run = running->run;
+    struct yk_vector_span_array *run = running->run;
     struct yk_run_steps *steps = &running->steps;
     const int32_t depth = yk_executor_depth(steps->executor);
     while (run->state.step < run->settings.steps && !steps->stopped) {
@@ -194,17 +195,17 @@ static yk_status train_steps(struct running *running)
 
 static yk_status train(struct running *running)
 {
-    struct yk_run *run = running->run;
-    const struct yk_run_settings *settings = &run->settings;
+    struct yk_vector_span_array *run = running->run;
+    const struct yk_run_options *settings = &run->settings;
     YK_TRY(yk_run_steps_prepare(&running->steps));
     YK_TRY(train_steps(running));
-    YK_TRY(yk_run_check_end(run));
+    YK_TRY(yk_run_steps_check_end(run));
     if (run->evaluation && !running->steps.stopped && running->evaluated_step != run->state.step) {
         YK_TRY(evaluate(running));
     }
     if (run->evaluation && running->evaluated_step == run->state.step &&
         !isfinite(run->evaluation_loss)) {
-        return yk_run_fail_bad(run, run->evaluation_loss);
+        return yk_run_steps_fail_nonfinite(run, run->evaluation_loss);
     }
     if (saves(run) && running->saved_step != run->state.step) {
         YK_TRY(save(running, true));
@@ -215,7 +216,7 @@ static yk_status train(struct running *running)
 }
 
 /* Checkpoints that will be written: at times, and the last. */
-static int64_t count_saves(const struct yk_run *run)
+static int64_t count_saves(const struct yk_vector_span_array *run)
 {
     const int64_t every = run->settings.save_every;
     const int64_t last = run->settings.steps;
@@ -226,13 +227,13 @@ static int64_t count_saves(const struct yk_run *run)
 /* The folder of a run and what is to be written there, by rank 0. */
 static yk_status open_folder(struct running *running)
 {
-    struct yk_run *run = running->run;
+    struct yk_vector_span_array *run = running->run;
     struct yk_text path = {0};
     YK_TRY(make_folder(run->folder));
     if (saves(run)) {
         const struct yk_checkpoint_content content = content_of(running);
-        YK_TRY(
-            yk_checkpoint_check_room(run->folder, &content, count_saves(run), run->settings.keep));
+        YK_TRY(yk_checkpoint_check_save_space(run->folder, &content, count_saves(run),
+                                              run->settings.keep));
     }
     yk_text_addf(&path, "%s/metrics.jsonl", run->folder);
     yk_status status = yk_text_status(&path);
@@ -245,19 +246,19 @@ static yk_status open_folder(struct running *running)
 
 static yk_status open_all(struct running *running)
 {
-    struct yk_run *run = running->run;
+    struct yk_vector_span_array *run = running->run;
     run->state.epoch = run->samples->epoch_units;
     YK_TRY(yk_arena_create(&running->arena));
     if (run->executor.ranks) {
-        YK_TRY(yk_holdings_to_save(run->program, yk_run_rank_of(run), running->arena,
-                                   &running->saves));
+        YK_TRY(yk_partitions_to_save(run->program, yk_run_own_rank(run), running->arena,
+                                     &running->saves));
     }
     YK_TRY(yk_run_steps_open(run, &running->steps));
-    const bool writes = run->folder && yk_run_rank_of(run) == 0;
-    return yk_run_agree(run, writes ? open_folder(running) : YK_OK);
+    const bool writes = run->folder && yk_run_own_rank(run) == 0;
+    return yk_run_steps_agree(run, writes ? open_folder(running) : YK_OK);
 }
 
-yk_status yk_run_train(struct yk_run *run)
+yk_status yk_run_train(struct yk_vector_span_array *run)
 {
     struct running running = {.run = run, .saved_step = -1, .evaluated_step = -1};
     run->evaluation_loss = NAN;

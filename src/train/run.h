@@ -11,13 +11,13 @@
 
 #include "base/status.h"
 #include "data/sampler.h"
-#include "data/tokenizer.h"
 #include "nn/optimizer.h"
-#include "nn/store.h"
+#include "nn/store/store.h"
 #include "program/program.h"
+#include "tokenizer/tokenizer.h"
 #include "trace/trace.h"
-#include "train/checkpoint.h"
-#include "train/executor.h"
+#include "train/checkpoint/checkpoint.h"
+#include "train/executor/executor.h"
 #include "train/round_log.h"
 
 #include <stdbool.h>
@@ -39,7 +39,7 @@ struct yk_run_step {
     int32_t ranks;
 };
 
-struct yk_run_watch {
+struct yk_run_callbacks {
     void *user;
     void (*step)(void *user, const struct yk_run_step *step);
     void (*evaluated)(void *user, int64_t step, double loss, int64_t tokens);
@@ -53,10 +53,10 @@ struct yk_run_watch {
     void (*timed)(void *user, const struct yk_round_times *times); /* of every step */
 };
 
-struct yk_run_settings {
+struct yk_run_options {
     int64_t steps;
     int64_t batch;
-    struct yk_rate rate;
+    struct yk_lr_schedule rate;
     struct yk_optimizer optimizer;
     double clip;              /* 0: none */
     int64_t evaluate_every;   /* steps; 0: only after the last */
@@ -66,14 +66,14 @@ struct yk_run_settings {
     bool saves_nothing;       /* no checkpoint, not even after the last step */
 };
 
-struct yk_run {
+struct yk_vector_span_array {
     const struct yk_program *program;
     struct yk_store *store;
     struct yk_executor_options executor; /* its ranks are those of the run */
     const struct yk_sampler *samples;
     const struct yk_sampler *evaluation; /* sequential; NULL: none */
-    struct yk_run_settings settings;
-    struct yk_run_watch watch;
+    struct yk_run_options settings;
+    struct yk_run_callbacks watch;
     const char *folder;        /* for checkpoints/ and metrics.jsonl; NULL: nothing is kept */
     const char *settings_json; /* an object, kept in checkpoints word for word */
     const char *base_model;    /* what adapters adapt, by name or path; NULL without */
@@ -100,23 +100,23 @@ struct yk_run {
  * bad end it with YK_ERROR_NUMBERS and the tensor's name. A checkpoint that cannot be written is
  * told to the watch and training goes on; one at the very end is an error.
  */
-yk_status yk_run_train(struct yk_run *run) YK_MUST_USE;
+yk_status yk_run_train(struct yk_vector_span_array *run) YK_MUST_USE;
 
 /* The same over all ranks of an executor that is settled. */
 yk_status yk_run_evaluate_ranks(struct yk_executor *executor, const struct yk_program *program,
-                                const struct yk_run *run, double *out_loss,
+                                const struct yk_vector_span_array *run, double *out_loss,
                                 int64_t *out_tokens) YK_MUST_USE;
 
 /* Memory of the device that may be used for a while. */
-struct yk_run_loan {
+struct yk_run_memory {
     void *memory;
     size_t bytes;
 };
 
 struct yk_run_evaluation {
-    int64_t batch;                  /* samples at a time */
-    int64_t samples;                /* at most so many; 0: all */
-    const struct yk_run_loan *loan; /* fewer at a time if it does not hold as many; NULL: none */
+    int64_t batch;                    /* samples at a time */
+    int64_t samples;                  /* at most so many; 0: all */
+    const struct yk_run_memory *loan; /* fewer at a time if it does not hold as many; NULL: none */
     /* A batch ran forward, by the clock of base/clock.h; or NULL. */
     void (*ran)(void *user, double began_s, double done_s);
     void *user;

@@ -13,8 +13,8 @@ enum {
 
 static yk_status create_times(struct yk_run_steps *steps)
 {
-    const struct yk_run *run = steps->run;
-    const size_t ops = (size_t)run->program->ranks[yk_run_rank_of(run)].op_count;
+    const struct yk_vector_span_array *run = steps->run;
+    const size_t ops = (size_t)run->program->ranks[yk_run_own_rank(run)].op_count;
     free(steps->times);
     steps->times = calloc(ops + 1, sizeof *steps->times);
     return steps->times ? YK_OK : yk_fail_out_of_memory();
@@ -22,13 +22,13 @@ static yk_status create_times(struct yk_run_steps *steps)
 
 static yk_status create_batches(struct yk_run_steps *steps)
 {
-    const struct yk_run *run = steps->run;
+    const struct yk_vector_span_array *run = steps->run;
     const struct yk_plan *plan = run->program->plan;
-    struct yk_batch_cut *cuts = calloc((size_t)plan->micro_batches, sizeof *cuts);
+    struct yk_batch_share *cuts = calloc((size_t)plan->micro_batches, sizeof *cuts);
     if (!cuts) {
         return yk_fail_out_of_memory();
     }
-    yk_batches_cut(plan, yk_run_rank_of(run), cuts);
+    yk_batches_find_shares(plan, yk_run_own_rank(run), cuts);
     const yk_status status = yk_batches_create(run->samples, &run->store->engine,
                                                plan->micro_batches, cuts, &steps->batches);
     free(cuts);
@@ -36,21 +36,21 @@ static yk_status create_batches(struct yk_run_steps *steps)
 }
 
 /* Times of another program's ops go. */
-static yk_status begin_log(struct yk_run *run)
+static yk_status begin_log(struct yk_vector_span_array *run)
 {
     yk_round_log_destroy(run->log);
     run->log = NULL;
-    return yk_round_log_create(run->program->ranks[yk_run_rank_of(run)].op_count, &run->log);
+    return yk_round_log_create(run->program->ranks[yk_run_own_rank(run)].op_count, &run->log);
 }
 
 static yk_status create_executor(struct yk_run_steps *steps)
 {
-    const struct yk_run *run = steps->run;
+    const struct yk_vector_span_array *run = steps->run;
     return yk_executor_create(run->program, run->store, &run->settings.optimizer, &run->executor,
                               &steps->executor);
 }
 
-yk_status yk_run_steps_open(struct yk_run *run, struct yk_run_steps *out)
+yk_status yk_run_steps_open(struct yk_vector_span_array *run, struct yk_run_steps *out)
 {
     const int64_t left = run->settings.steps - run->state.step;
     *out = (struct yk_run_steps){.run = run};
@@ -59,7 +59,7 @@ yk_status yk_run_steps_open(struct yk_run *run, struct yk_run_steps *out)
         return yk_fail_out_of_memory();
     }
     YK_TRY(begin_log(run));
-    YK_TRY(yk_run_agree(run, create_executor(out)));
+    YK_TRY(yk_run_steps_agree(run, create_executor(out)));
     YK_TRY(create_batches(out));
     return create_times(out);
 }
@@ -91,7 +91,7 @@ void yk_run_steps_close(struct yk_run_steps *steps)
 
 static yk_status take(struct yk_run_steps *steps, const struct yk_batch **out)
 {
-    YK_TRY(yk_batches_take(steps->batches, steps->taken, INT64_MAX, out));
+    YK_TRY(yk_batches_next(steps->batches, steps->taken, INT64_MAX, out));
     steps->taken += (*out)->units;
     return YK_OK;
 }
@@ -103,7 +103,7 @@ yk_status yk_run_steps_prepare(struct yk_run_steps *steps)
     return take(steps, &steps->next);
 }
 
-void yk_run_steps_note(struct yk_run_steps *steps, yk_status written)
+void yk_run_steps_note_metrics(struct yk_run_steps *steps, yk_status written)
 {
     if (written != YK_OK) {
         yk_log(YK_LOG_WARNING, "step %lld: %s; the metrics end here",
@@ -115,7 +115,7 @@ void yk_run_steps_note(struct yk_run_steps *steps, yk_status written)
 
 yk_status yk_run_steps_change(struct yk_run_steps *steps)
 {
-    struct yk_run *run = steps->run;
+    struct yk_vector_span_array *run = steps->run;
     yk_executor_destroy(steps->executor);
     yk_batches_destroy(steps->batches);
     steps->executor = NULL;
@@ -126,20 +126,20 @@ yk_status yk_run_steps_change(struct yk_run_steps *steps)
         run->watch.changed(run->watch.user, run->state.step);
     }
     if (steps->metrics) {
-        yk_run_steps_note(steps,
-                          yk_metrics_change(steps->metrics, run->state.step, run->program->plan));
+        yk_run_steps_note_metrics(
+            steps, yk_metrics_write_shares(steps->metrics, run->state.step, run->program->plan));
     }
-    YK_TRY(yk_run_agree(run, begin_log(run)));
-    YK_TRY(yk_run_agree(run, create_executor(steps)));
-    YK_TRY(yk_run_agree(run, create_batches(steps)));
-    YK_TRY(yk_run_agree(run, create_times(steps)));
+    YK_TRY(yk_run_steps_agree(run, begin_log(run)));
+    YK_TRY(yk_run_steps_agree(run, create_executor(steps)));
+    YK_TRY(yk_run_steps_agree(run, create_batches(steps)));
+    YK_TRY(yk_run_steps_agree(run, create_times(steps)));
     return yk_run_steps_prepare(steps);
 }
 
 static void tell(struct yk_run_steps *steps, const struct yk_step_result *result,
                  const struct yk_run_pending *pending)
 {
-    struct yk_run *run = steps->run;
+    struct yk_vector_span_array *run = steps->run;
     const struct yk_run_step line = {
         .step = run->state.step,
         .steps = run->settings.steps,
@@ -166,46 +166,47 @@ static void tell(struct yk_run_steps *steps, const struct yk_step_result *result
         steps->change = change ? change : steps->change;
     }
     if (steps->metrics) {
-        yk_run_steps_note(steps, yk_metrics_step(steps->metrics, &line));
+        yk_run_steps_note_metrics(steps, yk_metrics_write_step(steps->metrics, &line));
     }
 }
 
 yk_status yk_run_steps_begin(struct yk_run_steps *steps)
 {
-    struct yk_run *run = steps->run;
+    struct yk_vector_span_array *run = steps->run;
     const int64_t number = run->state.step + steps->pending_count;
     const struct yk_step step = {
         .batch = steps->now,
-        .rate = yk_rate_at(&run->settings.rate, number),
+        .rate = yk_lr_schedule_at(&run->settings.rate, number),
         .updates = run->state.updates,
         .loss_scale = run->state.scaler.scale,
         .clip = run->settings.clip,
     };
     bool skipped = false;
-    YK_TRY(yk_executor_begin(steps->executor, &step, steps->next));
+    YK_TRY(yk_executor_begin_step(steps->executor, &step, steps->next));
     steps->pending[steps->pending_count++] =
         (struct yk_run_pending){step.rate, step.loss_scale, step.batch->present};
     run->state.samples += step.batch->units;
     steps->now = steps->next;
     YK_TRY(take(steps, &steps->next));
-    YK_TRY(yk_executor_verdict(steps->executor, &skipped));
-    yk_scaler_note(&run->state.scaler, run->store->net->workload.precision, skipped);
+    YK_TRY(yk_executor_step_verdict(steps->executor, &skipped));
+    yk_loss_scaler_update(&run->state.scaler, run->store->net->workload.precision, skipped);
     run->state.updates += skipped ? 0 : 1;
     return YK_OK;
 }
 
 /* All is taken by the end of the first steps; asking takes the driver a while. */
-static void note_memory(struct yk_run *run)
+static void note_memory(struct yk_vector_span_array *run)
 {
     const struct yk_engine *engine = &run->store->engine;
-    if (engine->backend->used && run->state.step % MEMORY_NOTED == 1) {
-        run->device_bytes = fmax(run->device_bytes, (double)engine->backend->used(engine->device));
+    if (engine->backend->used_bytes && run->state.step % MEMORY_NOTED == 1) {
+        run->device_bytes =
+            fmax(run->device_bytes, (double)engine->backend->used_bytes(engine->device));
     }
 }
 
 static yk_status tell_times(const struct yk_run_steps *steps)
 {
-    const struct yk_run_watch *watch = &steps->run->watch;
+    const struct yk_run_callbacks *watch = &steps->run->watch;
     struct yk_round_times times;
     if (watch->timed) {
         YK_TRY(yk_executor_times(steps->executor, 0, steps->times, &times));
@@ -216,9 +217,9 @@ static yk_status tell_times(const struct yk_run_steps *steps)
 
 yk_status yk_run_steps_end(struct yk_run_steps *steps)
 {
-    struct yk_run *run = steps->run;
+    struct yk_vector_span_array *run = steps->run;
     struct yk_step_result result = {0};
-    YK_TRY(yk_executor_end(steps->executor, &result));
+    YK_TRY(yk_executor_end_step(steps->executor, &result));
     YK_TRY(tell_times(steps));
     const struct yk_run_pending ended = steps->pending[0];
     steps->pending_count--;
@@ -226,16 +227,16 @@ yk_status yk_run_steps_end(struct yk_run_steps *steps)
         steps->pending[i] = steps->pending[i + 1];
     }
     run->state.step++;
-    YK_TRY(yk_round_log_note(run->log, steps->executor, run->state.step));
+    YK_TRY(yk_round_log_add(run->log, steps->executor, run->state.step));
     note_memory(run);
     steps->stopped = steps->stopped || result.stopped;
     tell(steps, &result, &ended);
-    return yk_run_judge(run, steps->executor, &result);
+    return yk_run_steps_check_result(run, steps->executor, &result);
 }
 
 yk_status yk_run_steps_end_all(struct yk_run_steps *steps)
 {
-    YK_TRY(yk_executor_settle(steps->executor));
+    YK_TRY(yk_executor_finish_steps(steps->executor));
     while (steps->pending_count > 0) {
         YK_TRY(yk_run_steps_end(steps));
     }

@@ -10,7 +10,7 @@
 
 #include "base/status.h"
 #include "train/batches.h"
-#include "train/executor.h"
+#include "train/executor/executor.h"
 #include "train/metrics.h"
 #include "train/run.h"
 
@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 enum {
-    YK_RUN_MOST_PENDING = 4,
+    YK_RUN_MAX_PENDING = 4,
 };
 
 /* A step that has begun and not ended. */
@@ -29,14 +29,14 @@ struct yk_run_pending {
 };
 
 struct yk_run_steps {
-    struct yk_run *run;
+    struct yk_vector_span_array *run;
     struct yk_executor *executor;
     struct yk_batches *batches;
     struct yk_metrics *metrics;  /* owned, though opened by the run; NULL: none */
     const struct yk_batch *now;  /* of the step that begins next */
     const struct yk_batch *next; /* of the one after: prepared while others run */
     int64_t taken;               /* units of the sampler in all of these */
-    struct yk_run_pending pending[YK_RUN_MOST_PENDING];
+    struct yk_run_pending pending[YK_RUN_MAX_PENDING];
     int32_t pending_count;
     struct yk_op_time *times; /* (ops) for those of a round */
     double *seconds;          /* of the steps of this run */
@@ -46,7 +46,7 @@ struct yk_run_steps {
 };
 
 /* To be closed also where it fails. */
-yk_status yk_run_steps_open(struct yk_run *run, struct yk_run_steps *out) YK_MUST_USE;
+yk_status yk_run_steps_open(struct yk_vector_span_array *run, struct yk_run_steps *out) YK_MUST_USE;
 /* Leaves the median of their seconds in the run. */
 void yk_run_steps_close(struct yk_run_steps *steps);
 
@@ -68,6 +68,6 @@ yk_status yk_run_steps_change(struct yk_run_steps *steps) YK_MUST_USE;
 
 /* Told how a line of the metrics was written: one that cannot be is no reason to lose the training;
  * later ones are not tried. */
-void yk_run_steps_note(struct yk_run_steps *steps, yk_status written);
+void yk_run_steps_note_metrics(struct yk_run_steps *steps, yk_status written);
 
 #endif

@@ -2,8 +2,8 @@
  * run that keeps them apart. */
 #include "support/support.h"
 
-#include "backend/cpu/kernels.h"
-#include "backend/cpu/numbers.h"
+#include "backend/cpu/kernels/kernels.h"
+#include "backend/cpu/math/numbers.h"
 #include "backend/ops.h"
 #include "base/random.h"
 
@@ -32,8 +32,8 @@ static void fill(enum yk_precision type)
     struct yk_random random = yk_random_from_seed(2);
     for (int space = 0; space < SPACES; space++) {
         for (int i = 0; i < SIZE; i++) {
-            const float number = (float)(4 * yk_random_unit(&random) - 2);
-            yk_cpu_store(type, &number, 1, apart[space], i);
+            const float number = (float)(4 * yk_random_uniform(&random) - 2);
+            yk_cpu_numbers_store(type, &number, 1, apart[space], i);
         }
     }
     memcpy(together, apart, sizeof apart);
@@ -52,7 +52,7 @@ static void check_back(enum yk_precision type, int64_t width, int lies_at)
     fill(type);
     for (int run = 0; run < 2; run++) {
         float(*spaces)[SIZE] = run == 0 ? apart : together;
-        const struct yk_normalise_back op = {
+        const struct yk_norm_backward_op op = {
             .rows = ROWS,
             .width = width,
             .x = spaces[0],
@@ -68,7 +68,7 @@ static void check_back(enum yk_precision type, int64_t width, int lies_at)
             .y_type = type,
             .weight_type = type,
         };
-        yk_cpu_normalise_back(1, &op);
+        yk_cpu_norm_backward(1, &op);
     }
     const size_t bytes = (size_t)(ROWS * width * yk_precision_bytes(type));
     assert_memory_equal(together[lies_at], apart[4], bytes);
@@ -95,7 +95,7 @@ static void what_is_dropped_may_replace_what_it_came_from_or_is_added_to(void **
             fill(types[type]);
             for (int run = 0; run < 2; run++) {
                 float(*spaces)[SIZE] = run == 0 ? apart : together;
-                const struct yk_drop op = {
+                const struct yk_dropout_op op = {
                     .rows = ROWS,
                     .width = WIDTH,
                     .sequence = 3,
@@ -105,7 +105,7 @@ static void what_is_dropped_may_replace_what_it_came_from_or_is_added_to(void **
                     .dropout = {.rate = 0.5F, .seed = 1},
                     .type = types[type],
                 };
-                yk_cpu_drop(1, &op);
+                yk_cpu_dropout(1, &op);
             }
             const size_t bytes = (size_t)(SIZE * yk_precision_bytes(types[type]));
             assert_memory_equal(together[lies_at], apart[2], bytes);
@@ -120,7 +120,7 @@ static void the_gradient_of_a_gate_may_replace_what_it_gated(void **state)
         fill(types[type]);
         for (int run = 0; run < 2; run++) {
             float(*spaces)[SIZE] = run == 0 ? apart : together;
-            const struct yk_gate_back op = {
+            const struct yk_swiglu_backward_op op = {
                 .rows = ROWS / 2,
                 .width = WIDTH, /* gate and up side by side fill twice as much */
                 .gate_up = spaces[0],
@@ -128,7 +128,7 @@ static void the_gradient_of_a_gate_may_replace_what_it_gated(void **state)
                 .d_gate_up = run == 0 ? spaces[2] : spaces[0],
                 .type = types[type],
             };
-            yk_cpu_gate_back(1, &op);
+            yk_cpu_swiglu_backward(1, &op);
         }
         const int64_t count = (int64_t)2 * (ROWS / 2) * WIDTH;
         const size_t bytes = (size_t)(count * yk_precision_bytes(types[type]));

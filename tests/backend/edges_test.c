@@ -2,8 +2,8 @@
  * rows without a target, updates that are skipped. Expected values are worked out by hand. */
 #include "support/support.h"
 
-#include "backend/cpu/kernels.h"
-#include "backend/cpu/numbers.h"
+#include "backend/cpu/kernels/kernels.h"
+#include "backend/cpu/math/numbers.h"
 #include "backend/ops.h"
 
 #include <math.h>
@@ -18,7 +18,7 @@ enum {
 static void sixteenths(uint16_t *out)
 {
     for (int i = 0; i < REPEATS; i++) {
-        out[i] = yk_cpu_to_bf16(0.0625F);
+        out[i] = yk_cpu_number_to_bf16(0.0625F);
     }
 }
 
@@ -27,10 +27,10 @@ static void a_token_that_repeats_is_summed_before_it_is_rounded(void **state)
     (void)state;
     static const int32_t tokens[REPEATS] = {0};
     uint16_t d_out[REPEATS];
-    uint16_t d_table[2] = {yk_cpu_to_bf16(32.0F), yk_cpu_to_bf16(5.0F)};
+    uint16_t d_table[2] = {yk_cpu_number_to_bf16(32.0F), yk_cpu_number_to_bf16(5.0F)};
     uint16_t d_positions[1] = {0};
     sixteenths(d_out);
-    const struct yk_embed_back op = {
+    const struct yk_embedding_backward_op op = {
         .rows = REPEATS,
         .width = 1,
         .sequence = 1,
@@ -43,19 +43,19 @@ static void a_token_that_repeats_is_summed_before_it_is_rounded(void **state)
         .table_type = YK_PRECISION_BF16,
         .out_type = YK_PRECISION_BF16,
     };
-    yk_cpu_embed_back(1, &op);
-    assert_true(yk_cpu_from_bf16(d_table[0]) == 96.0F);
-    assert_true(yk_cpu_from_bf16(d_table[1]) == 5.0F);
-    assert_true(yk_cpu_from_bf16(d_positions[0]) == 64.0F);
+    yk_cpu_embedding_backward(1, &op);
+    assert_true(yk_cpu_number_from_bf16(d_table[0]) == 96.0F);
+    assert_true(yk_cpu_number_from_bf16(d_table[1]) == 5.0F);
+    assert_true(yk_cpu_number_from_bf16(d_positions[0]) == 64.0F);
 }
 
 static void rows_are_summed_before_they_are_rounded(void **state)
 {
     (void)state;
     uint16_t from[REPEATS];
-    uint16_t to = yk_cpu_to_bf16(-1.0F);
+    uint16_t to = yk_cpu_number_to_bf16(-1.0F);
     sixteenths(from);
-    const struct yk_sum_rows op = {
+    const struct yk_sum_rows_op op = {
         .rows = REPEATS,
         .columns = 1,
         .from = from,
@@ -65,12 +65,13 @@ static void rows_are_summed_before_they_are_rounded(void **state)
         .to_type = YK_PRECISION_BF16,
     };
     yk_cpu_sum_rows(1, &op);
-    assert_true(yk_cpu_from_bf16(to) == 63.0F);
+    assert_true(yk_cpu_number_from_bf16(to) == 63.0F);
 }
 
-static struct yk_lose lose_of(float *logits, const int32_t *targets, float *losses, double *loss)
+static struct yk_cross_entropy_op lose_of(float *logits, const int32_t *targets, float *losses,
+                                          double *loss)
 {
-    return (struct yk_lose){
+    return (struct yk_cross_entropy_op){
         .rows = 2,
         .classes = 4,
         .stride = 4,
@@ -92,8 +93,8 @@ static void rows_without_a_target_bear_no_loss(void **state)
     float logits[8] = {5.0F, 5.0F, 5.0F, 5.0F, 1.0F, NAN, INFINITY, 4.0F};
     float losses[2] = {7.0F, 7.0F};
     double loss = 1;
-    const struct yk_lose op = lose_of(logits, targets, losses, &loss);
-    yk_cpu_lose(1, &op);
+    const struct yk_cross_entropy_op op = lose_of(logits, targets, losses, &loss);
+    yk_cpu_cross_entropy(1, &op);
     assert_float_equal(losses[0], 1.3862943611, 1e-6);
     assert_true(losses[1] == 0.0F);
     assert_float_equal(loss, 2.3862943611, 1e-6);
@@ -111,9 +112,9 @@ static void a_factor_of_0_leaves_the_logits(void **state)
     float losses[2];
     double loss = 0;
     memcpy(logits, before, sizeof before);
-    struct yk_lose op = lose_of(logits, targets, losses, &loss);
+    struct yk_cross_entropy_op op = lose_of(logits, targets, losses, &loss);
     op.factor = 0.0F;
-    yk_cpu_lose(1, &op);
+    yk_cpu_cross_entropy(1, &op);
     assert_memory_equal(logits, before, sizeof before);
     assert_float_equal(loss, 1.3862943611, 1e-6);
 }
@@ -128,8 +129,8 @@ static void logits_may_be_large_or_masked(void **state)
     float logits[8] = {-3.0e38F, 1.0e5F, -1.0e5F, 0.0F, 3.0F, 3.0F, -INFINITY, -INFINITY};
     float losses[2];
     double loss = 0;
-    const struct yk_lose op = lose_of(logits, targets, losses, &loss);
-    yk_cpu_lose(1, &op);
+    const struct yk_cross_entropy_op op = lose_of(logits, targets, losses, &loss);
+    yk_cpu_cross_entropy(1, &op);
     assert_true(losses[0] == 0.0F);
     assert_float_equal(losses[1], 0.6931471806, 1e-6);
     for (int i = 0; i < 8; i++) {
@@ -144,31 +145,31 @@ static void a_logit_that_is_not_a_number_shows_in_the_loss(void **state)
     float logits[8] = {1.0F, 2.0F, -NAN, 3.0F, 1.0F, 2.0F, NAN, 3.0F};
     float losses[2] = {0};
     double loss = 0;
-    const struct yk_lose op = lose_of(logits, targets, losses, &loss);
-    yk_cpu_lose(1, &op);
+    const struct yk_cross_entropy_op op = lose_of(logits, targets, losses, &loss);
+    yk_cpu_cross_entropy(1, &op);
     assert_true(isnan(losses[0]) && isnan(losses[1]) && isnan(loss));
     assert_true(isnan(logits[0]) && isnan(logits[7]));
 }
 
-static struct yk_verdict judged(double sum, float unscale, float clip)
+static struct yk_gradient_norm judged(double sum, float unscale, float clip)
 {
     const double sums[2] = {sum / 4, 3 * sum / 4};
-    struct yk_verdict verdict = {0};
-    const struct yk_judge op = {
+    struct yk_gradient_norm verdict = {0};
+    const struct yk_clip_norm_op op = {
         .sums = sums,
         .count = 2,
         .unscale = unscale,
         .clip = clip,
-        .verdict = &verdict,
+        .gradient_norm = &verdict,
     };
-    yk_cpu_judge(1, &op);
+    yk_cpu_clip_norm(1, &op);
     return verdict;
 }
 
 static void the_verdict_unscales_and_clips(void **state)
 {
     (void)state;
-    struct yk_verdict verdict = judged(400.0, 0.5F, 2.5F); /* 0.5 · √400 = 10 */
+    struct yk_gradient_norm verdict = judged(400.0, 0.5F, 2.5F); /* 0.5 · √400 = 10 */
     assert_float_equal(verdict.norm, 10, 1e-12);
     assert_float_equal(verdict.factor, 0.125, 1e-6);
     assert_int_equal(verdict.skip, 0);
@@ -183,11 +184,11 @@ static void the_verdict_unscales_and_clips(void **state)
 static void a_skipped_update_touches_nothing(void **state)
 {
     (void)state;
-    const struct yk_verdict verdict = {.factor = 1.0F, .skip = 1};
+    const struct yk_gradient_norm verdict = {.factor = 1.0F, .skip = 1};
     float weight = 1.0F;
     float gradient = NAN;
     float moments[2] = {2.0F, 3.0F};
-    const struct yk_adamw adamw = {
+    const struct yk_adamw_op adamw = {
         .count = 1,
         .weights = &weight,
         .gradients = &gradient,
@@ -197,9 +198,9 @@ static void a_skipped_update_touches_nothing(void **state)
         .correction1 = 1.0F,
         .correction2 = 1.0F,
         .decay = 0.5F,
-        .verdict = &verdict,
+        .gradient_norm = &verdict,
     };
-    const struct yk_sgd sgd = {
+    const struct yk_sgd_op sgd = {
         .count = 1,
         .weights = &weight,
         .gradients = &gradient,
@@ -207,7 +208,7 @@ static void a_skipped_update_touches_nothing(void **state)
         .rate = 0.1F,
         .momentum = 0.9F,
         .decay = 0.5F,
-        .verdict = &verdict,
+        .gradient_norm = &verdict,
     };
     yk_cpu_adamw(1, &adamw);
     yk_cpu_sgd(1, &sgd);

@@ -2,8 +2,8 @@
  * The values are held to references in op_test.c. */
 #include "support/support.h"
 
-#include "backend/cpu/kernels.h"
-#include "backend/cpu/numbers.h"
+#include "backend/cpu/kernels/kernels.h"
+#include "backend/cpu/math/numbers.h"
 #include "backend/ops.h"
 #include "base/random.h"
 
@@ -29,7 +29,7 @@ struct memory {
     float numbers[FLOATS][SIZE]; /* of fp32, positive */
     int32_t tokens[ROWS];
     double totals[4];
-    struct yk_verdict verdict;
+    struct yk_gradient_norm verdict;
     enum yk_precision type;
 };
 
@@ -49,11 +49,11 @@ static void fill(enum yk_precision type, struct memory *out)
     out->type = type;
     for (int i = 0; i < SIZE; i++) {
         for (int space = 0; space < SPACES; space++) {
-            const float number = (float)(4 * yk_random_unit(&random) - 2);
-            yk_cpu_store(type, &number, 1, out->spaces[space], i);
+            const float number = (float)(4 * yk_random_uniform(&random) - 2);
+            yk_cpu_numbers_store(type, &number, 1, out->spaces[space], i);
         }
         for (int space = 0; space < FLOATS; space++) {
-            out->numbers[space][i] = (float)(0.5 + yk_random_unit(&random));
+            out->numbers[space][i] = (float)(0.5 + yk_random_uniform(&random));
         }
     }
     for (int row = 0; row < ROWS; row++) {
@@ -61,7 +61,7 @@ static void fill(enum yk_precision type, struct memory *out)
         out->tokens[row] =
             (int32_t)(yk_random_below(&random, VOCABULARY) * yk_random_below(&random, 2));
     }
-    out->verdict = (struct yk_verdict){.norm = 1, .factor = 0.75F};
+    out->verdict = (struct yk_gradient_norm){.norm = 1, .factor = 0.75F};
 }
 
 static int unmake(void **state)
@@ -102,7 +102,7 @@ static const struct layout layouts[] = {{ROWS, WIDTH}, {WIDE_ROWS, WIDE}};
 static void normalise(int threads)
 {
     for (int i = 0; i < 2; i++) {
-        struct yk_normalise op = {
+        struct yk_norm_op op = {
             .rows = layouts[i].rows,
             .width = layouts[i].width,
             .x = memory->spaces[0],
@@ -116,18 +116,18 @@ static void normalise(int threads)
             .y_type = memory->type,
             .weight_type = memory->type,
         };
-        yk_cpu_normalise(threads, &op);
+        yk_cpu_norm(threads, &op);
         op.bias = NULL;
         op.y = memory->spaces[6 + i];
         op.rstd = memory->numbers[2];
-        yk_cpu_normalise(threads, &op);
+        yk_cpu_norm(threads, &op);
     }
 }
 
 static void normalise_back(int threads)
 {
     for (int i = 0; i < 2; i++) {
-        struct yk_normalise_back op = {
+        struct yk_norm_backward_op op = {
             .rows = layouts[i].rows,
             .width = layouts[i].width,
             .x = memory->spaces[0],
@@ -143,20 +143,20 @@ static void normalise_back(int threads)
             .y_type = memory->type,
             .weight_type = memory->type,
         };
-        yk_cpu_normalise_back(threads, &op);
+        yk_cpu_norm_backward(threads, &op);
         op.dx = memory->spaces[7];
         op.mean = NULL;
         op.d_bias = NULL;
-        yk_cpu_normalise_back(threads, &op);
+        yk_cpu_norm_backward(threads, &op);
         op.d_weight = NULL;
         op.dx = memory->spaces[3];
-        yk_cpu_normalise_back(threads, &op);
+        yk_cpu_norm_backward(threads, &op);
     }
 }
 
 static void embed(int threads)
 {
-    const struct yk_embed op = {
+    const struct yk_embedding_op op = {
         .rows = ROWS,
         .width = WIDTH,
         .sequence = SEQUENCE,
@@ -170,12 +170,12 @@ static void embed(int threads)
         .table_type = memory->type,
         .out_type = memory->type,
     };
-    yk_cpu_embed(threads, &op);
+    yk_cpu_embedding(threads, &op);
 }
 
 static void embed_back(int threads)
 {
-    const struct yk_embed_back op = {
+    const struct yk_embedding_backward_op op = {
         .rows = ROWS,
         .width = WIDTH,
         .sequence = SEQUENCE,
@@ -188,39 +188,39 @@ static void embed_back(int threads)
         .table_type = memory->type,
         .out_type = memory->type,
     };
-    yk_cpu_embed_back(threads, &op);
+    yk_cpu_embedding_backward(threads, &op);
 }
 
 static void rotate(int threads)
 {
-    const struct yk_rotate op = {
+    const struct yk_rotary_op op = {
         .rows = ROWS,
         .sequence = SEQUENCE,
         .heads = 3,
         .head_size = 32,
         .stride = WIDTH,
         .data = memory->spaces[0],
-        .turns = memory->numbers[0],
+        .cos_sin = memory->numbers[0],
         .type = memory->type,
     };
-    yk_cpu_rotate(threads, &op);
+    yk_cpu_rotary(threads, &op);
 }
 
 static void gate(int threads)
 {
-    const struct yk_gate op = {
+    const struct yk_swiglu_op op = {
         .rows = ROWS,
         .width = WIDTH / 2,
         .gate_up = memory->spaces[0],
         .out = memory->spaces[1],
         .type = memory->type,
     };
-    yk_cpu_gate(threads, &op);
+    yk_cpu_swiglu(threads, &op);
 }
 
 static void gate_back(int threads)
 {
-    const struct yk_gate_back op = {
+    const struct yk_swiglu_backward_op op = {
         .rows = ROWS,
         .width = WIDTH / 2,
         .gate_up = memory->spaces[0],
@@ -228,12 +228,12 @@ static void gate_back(int threads)
         .d_gate_up = memory->spaces[2],
         .type = memory->type,
     };
-    yk_cpu_gate_back(threads, &op);
+    yk_cpu_swiglu_backward(threads, &op);
 }
 
 static void drop(int threads)
 {
-    const struct yk_drop op = {
+    const struct yk_dropout_op op = {
         .rows = ROWS,
         .width = WIDTH,
         .sequence = SEQUENCE,
@@ -243,13 +243,13 @@ static void drop(int threads)
         .dropout = {.rate = 0.125F, .seed = 5, .site = 6, .first_sample = 7},
         .type = memory->type,
     };
-    yk_cpu_drop(threads, &op);
+    yk_cpu_dropout(threads, &op);
 }
 
 static void sum_rows(int threads)
 {
     for (int i = 0; i < 2; i++) {
-        const struct yk_sum_rows op = {
+        const struct yk_sum_rows_op op = {
             .rows = layouts[i].rows,
             .columns = layouts[i].width - 3,
             .from = memory->spaces[0],
@@ -266,7 +266,7 @@ static void lose(int threads)
 {
     memory->tokens[3] = -1;
     for (int i = 0; i < 2; i++) {
-        const struct yk_lose op = {
+        const struct yk_cross_entropy_op op = {
             .rows = layouts[i].rows,
             .classes = layouts[i].width,
             .stride = layouts[i].width,
@@ -278,32 +278,32 @@ static void lose(int threads)
             .factor = 0.5F,
             .type = memory->type,
         };
-        yk_cpu_lose(threads, &op);
+        yk_cpu_cross_entropy(threads, &op);
     }
 }
 
 static void sum_squares(int threads)
 {
-    const struct yk_sum_squares op = {
+    const struct yk_sum_squares_op op = {
         .count = SIZE - 3,
         .from = memory->spaces[0],
         .to = &memory->totals[0],
         .type = memory->type,
     };
     yk_cpu_sum_squares(threads, &op);
-    const struct yk_judge judge = {
+    const struct yk_clip_norm_op judge = {
         .sums = memory->totals,
         .count = 4,
         .unscale = 0.5F,
         .clip = 1.0F,
-        .verdict = &memory->verdict,
+        .gradient_norm = &memory->verdict,
     };
-    yk_cpu_judge(threads, &judge);
+    yk_cpu_clip_norm(threads, &judge);
 }
 
 static void adamw(int threads)
 {
-    const struct yk_adamw op = {
+    const struct yk_adamw_op op = {
         .count = SIZE - 3,
         .weights = memory->spaces[0],
         .master = memory->type == YK_PRECISION_FP32 ? NULL : memory->numbers[0],
@@ -318,14 +318,14 @@ static void adamw(int threads)
         .decay = 0.1F,
         .correction1 = 0.5F,
         .correction2 = 0.25F,
-        .verdict = &memory->verdict,
+        .gradient_norm = &memory->verdict,
     };
     yk_cpu_adamw(threads, &op);
 }
 
 static void sgd(int threads)
 {
-    struct yk_sgd op = {
+    struct yk_sgd_op op = {
         .count = SIZE - 3,
         .weights = memory->spaces[0],
         .master = memory->type == YK_PRECISION_FP32 ? NULL : memory->numbers[0],
@@ -336,7 +336,7 @@ static void sgd(int threads)
         .momentum = 0.9F,
         .decay = 0.1F,
         .first = true,
-        .verdict = &memory->verdict,
+        .gradient_norm = &memory->verdict,
     };
     yk_cpu_sgd(threads, &op);
     op.first = false;
@@ -345,13 +345,13 @@ static void sgd(int threads)
 
 static void cast_and_add(int threads)
 {
-    const struct yk_cast up = {SIZE - 3, memory->spaces[0], memory->numbers[0], memory->type,
-                               YK_PRECISION_FP32};
-    const struct yk_cast down = {SIZE - 3, memory->numbers[1], memory->spaces[1], YK_PRECISION_FP32,
-                                 memory->type};
-    const struct yk_cast across = {SIZE - 3, memory->spaces[2], memory->spaces[3], memory->type,
-                                   YK_PRECISION_BF16};
-    const struct yk_add add = {SIZE - 3, memory->spaces[4], memory->spaces[5], memory->type};
+    const struct yk_cast_op up = {SIZE - 3, memory->spaces[0], memory->numbers[0], memory->type,
+                                  YK_PRECISION_FP32};
+    const struct yk_cast_op down = {SIZE - 3, memory->numbers[1], memory->spaces[1],
+                                    YK_PRECISION_FP32, memory->type};
+    const struct yk_cast_op across = {SIZE - 3, memory->spaces[2], memory->spaces[3], memory->type,
+                                      YK_PRECISION_BF16};
+    const struct yk_add_op add = {SIZE - 3, memory->spaces[4], memory->spaces[5], memory->type};
     yk_cpu_cast(threads, &up);
     yk_cpu_cast(threads, &down);
     yk_cpu_cast(threads, &across);
@@ -361,9 +361,10 @@ static void cast_and_add(int threads)
 static void nf4(int threads)
 {
     struct yk_nf4 nf4;
-    (void)yk_nf4_parts(memory->numbers[0], SIZE - 3, &nf4);
-    const struct yk_quantise down = {SIZE - 3, memory->spaces[0], nf4, memory->type};
-    const struct yk_dequantise up = {SIZE - 3, nf4, memory->spaces[1], memory->type, YK_TURN_FIRST};
+    (void)yk_ops_nf4_layout(memory->numbers[0], SIZE - 3, &nf4);
+    const struct yk_quantise_op down = {SIZE - 3, memory->spaces[0], nf4, memory->type};
+    const struct yk_dequantise_op up = {SIZE - 3, nf4, memory->spaces[1], memory->type,
+                                        YK_DEQUANTISE_IN_ORDER};
     yk_cpu_quantise(threads, &down);
     yk_cpu_dequantise(threads, &up);
 }

@@ -60,7 +60,7 @@ static void hold(void *user)
 
 static void hold_until_open(struct fixture *fixture, struct yk_backend_lane *lane)
 {
-    fixture->backend->call(lane, hold, fixture);
+    fixture->backend->call_host(lane, hold, fixture);
     pass(&fixture->arrived);
 }
 
@@ -82,7 +82,7 @@ static void work_runs_in_the_order_it_was_put(void **state)
         fixture->backend->copy(fixture->first, &chain[i], &chain[i - 1], sizeof chain[0]);
     }
     fixture->backend->clear(fixture->first, &chain[0], sizeof chain[0]);
-    assert_ok(fixture->backend->finish(fixture->first));
+    assert_ok(fixture->backend->lane_synchronize(fixture->first));
     assert_int_equal(chain[0], 0);
     assert_int_equal(chain[64], 7);
 }
@@ -95,9 +95,9 @@ static void lane_takes_more_than_it_holds(void **state)
     const struct fixture *fixture = *state;
     int count = 0;
     for (int i = 0; i < CALLS; i++) {
-        fixture->backend->call(fixture->first, add_one, &count);
+        fixture->backend->call_host(fixture->first, add_one, &count);
     }
-    assert_ok(fixture->backend->finish(fixture->first));
+    assert_ok(fixture->backend->lane_synchronize(fixture->first));
     assert_int_equal(count, CALLS);
 }
 
@@ -107,11 +107,11 @@ static void host_does_not_wait_for_what_it_puts(void **state)
     int count = 0;
     hold_until_open(fixture, fixture->first);
     for (int i = 0; i < 100; i++) {
-        fixture->backend->call(fixture->first, add_one, &count);
+        fixture->backend->call_host(fixture->first, add_one, &count);
     }
     assert_int_equal(count, 0);
     sem_post(&fixture->gate);
-    assert_ok(fixture->backend->finish(fixture->first));
+    assert_ok(fixture->backend->lane_synchronize(fixture->first));
     assert_int_equal(count, 100);
 }
 
@@ -126,7 +126,7 @@ static void arguments_are_copied_when_work_is_put(void **state)
         fixture->backend->copy(fixture->first, &to[i], one, sizeof *one);
     }
     sem_post(&fixture->gate);
-    assert_ok(fixture->backend->finish(fixture->first));
+    assert_ok(fixture->backend->lane_synchronize(fixture->first));
     assert_memory_equal(to, from, sizeof to);
 }
 
@@ -135,11 +135,11 @@ static void lanes_run_side_by_side(void **state)
     struct fixture *fixture = *state;
     int count = 0;
     hold_until_open(fixture, fixture->first);
-    fixture->backend->call(fixture->second, add_one, &count);
-    assert_ok(fixture->backend->finish(fixture->second));
+    fixture->backend->call_host(fixture->second, add_one, &count);
+    assert_ok(fixture->backend->lane_synchronize(fixture->second));
     assert_int_equal(count, 1);
     sem_post(&fixture->gate);
-    assert_ok(fixture->backend->finish(fixture->first));
+    assert_ok(fixture->backend->lane_synchronize(fixture->first));
 }
 
 static void lane_waits_for_an_event_of_another(void **state)
@@ -150,37 +150,37 @@ static void lane_waits_for_an_event_of_another(void **state)
     int32_t to = 9;
     hold_until_open(fixture, fixture->first);
     fixture->backend->copy(fixture->first, &between, &from, sizeof from);
-    fixture->backend->record(fixture->first, fixture->event);
-    fixture->backend->wait(fixture->second, fixture->event);
+    fixture->backend->event_record(fixture->first, fixture->event);
+    fixture->backend->event_wait(fixture->second, fixture->event);
     fixture->backend->copy(fixture->second, &to, &between, sizeof to);
     assert_int_equal(to, 9);
     sem_post(&fixture->gate);
-    assert_ok(fixture->backend->finish(fixture->second));
+    assert_ok(fixture->backend->lane_synchronize(fixture->second));
     assert_int_equal(to, 0);
-    assert_ok(fixture->backend->finish(fixture->first));
+    assert_ok(fixture->backend->lane_synchronize(fixture->first));
 }
 
 static void event_that_was_never_recorded_holds_nobody(void **state)
 {
     const struct fixture *fixture = *state;
     int count = 0;
-    fixture->backend->wait(fixture->first, fixture->event);
-    fixture->backend->call(fixture->first, add_one, &count);
-    assert_ok(fixture->backend->finish(fixture->first));
+    fixture->backend->event_wait(fixture->first, fixture->event);
+    fixture->backend->call_host(fixture->first, add_one, &count);
+    assert_ok(fixture->backend->lane_synchronize(fixture->first));
     assert_int_equal(count, 1);
-    assert_ok(fixture->backend->reach(fixture->event));
+    assert_ok(fixture->backend->event_synchronize(fixture->event));
 }
 
 static void event_has_happened_when_its_lane_came_to_it(void **state)
 {
     struct fixture *fixture = *state;
-    assert_true(fixture->backend->happened(fixture->event)); /* it never was recorded */
+    assert_true(fixture->backend->event_query(fixture->event)); /* it never was recorded */
     hold_until_open(fixture, fixture->first);
-    fixture->backend->record(fixture->first, fixture->event);
-    assert_false(fixture->backend->happened(fixture->event));
+    fixture->backend->event_record(fixture->first, fixture->event);
+    assert_false(fixture->backend->event_query(fixture->event));
     sem_post(&fixture->gate);
-    assert_ok(fixture->backend->reach(fixture->event));
-    assert_true(fixture->backend->happened(fixture->event));
+    assert_ok(fixture->backend->event_synchronize(fixture->event));
+    assert_true(fixture->backend->event_query(fixture->event));
 }
 
 /* The second lane waits for the first time the event is recorded, not for the time after. */
@@ -188,15 +188,16 @@ static void wait_is_for_the_event_as_recorded_when_it_was_called(void **state)
 {
     struct fixture *fixture = *state;
     int count = 0;
-    fixture->backend->record(fixture->first, fixture->event);
-    fixture->backend->wait(fixture->second, fixture->event);
+    fixture->backend->event_record(fixture->first, fixture->event);
+    fixture->backend->event_wait(fixture->second, fixture->event);
     hold_until_open(fixture, fixture->first);
-    fixture->backend->record(fixture->first, fixture->event);
-    fixture->backend->call(fixture->second, add_one, &count);
-    assert_ok(fixture->backend->finish(fixture->second)); /* while the first lane is held */
+    fixture->backend->event_record(fixture->first, fixture->event);
+    fixture->backend->call_host(fixture->second, add_one, &count);
+    assert_ok(
+        fixture->backend->lane_synchronize(fixture->second)); /* while the first lane is held */
     assert_int_equal(count, 1);
     sem_post(&fixture->gate);
-    assert_ok(fixture->backend->reach(fixture->event));
+    assert_ok(fixture->backend->event_synchronize(fixture->event));
 }
 
 /* The event was recorded again on a lane that is ahead: who waited for the lane that is behind
@@ -210,18 +211,18 @@ static void event_recorded_on_two_lanes_happens_in_order(void **state)
     assert_int_equal(sem_init(&went_on, 0, 0), 0);
     assert_ok(fixture->backend->lane_create(fixture->device, "third", &third));
     hold_until_open(fixture, fixture->first);
-    fixture->backend->record(fixture->first, fixture->event);
-    fixture->backend->wait(third, fixture->event);
-    fixture->backend->call(third, arrive, &went_on);
-    fixture->backend->record(fixture->second, fixture->event);
+    fixture->backend->event_record(fixture->first, fixture->event);
+    fixture->backend->event_wait(third, fixture->event);
+    fixture->backend->call_host(third, arrive, &went_on);
+    fixture->backend->event_record(fixture->second, fixture->event);
     for (int i = 0; i < 1000; i++) {
-        fixture->backend->call(fixture->second, add_one, &value);
+        fixture->backend->call_host(fixture->second, add_one, &value);
     }
     assert_int_not_equal(sem_trywait(&went_on), 0);
     sem_post(&fixture->gate);
-    assert_ok(fixture->backend->finish(third));
+    assert_ok(fixture->backend->lane_synchronize(third));
     assert_int_equal(sem_trywait(&went_on), 0);
-    assert_ok(fixture->backend->finish(fixture->second));
+    assert_ok(fixture->backend->lane_synchronize(fixture->second));
     assert_int_equal(value, 1000);
     fixture->backend->lane_destroy(third);
     sem_destroy(&went_on);
@@ -237,16 +238,16 @@ static void lanes_hand_over_to_each_other_many_times(void **state)
     int count = 0; /* touched by both lanes, in turns */
     assert_ok(fixture->backend->event_create(fixture->device, &back));
     for (int i = 0; i < ROUNDS; i++) {
-        fixture->backend->wait(fixture->first, back);
-        fixture->backend->call(fixture->first, add_one, &count);
-        fixture->backend->record(fixture->first, fixture->event);
-        fixture->backend->wait(fixture->second, fixture->event);
-        fixture->backend->call(fixture->second, add_one, &count);
-        fixture->backend->record(fixture->second, back);
+        fixture->backend->event_wait(fixture->first, back);
+        fixture->backend->call_host(fixture->first, add_one, &count);
+        fixture->backend->event_record(fixture->first, fixture->event);
+        fixture->backend->event_wait(fixture->second, fixture->event);
+        fixture->backend->call_host(fixture->second, add_one, &count);
+        fixture->backend->event_record(fixture->second, back);
     }
-    assert_ok(fixture->backend->reach(back));
+    assert_ok(fixture->backend->event_synchronize(back));
     assert_int_equal(count, 2 * ROUNDS);
-    assert_ok(fixture->backend->finish(fixture->second));
+    assert_ok(fixture->backend->lane_synchronize(fixture->second));
     fixture->backend->event_destroy(back);
 }
 
@@ -256,8 +257,8 @@ static void event_can_go_once_it_was_reached(void **state)
     for (int i = 0; i < 200; i++) {
         struct yk_backend_event *event = NULL;
         assert_ok(fixture->backend->event_create(fixture->device, &event));
-        fixture->backend->record(fixture->first, event);
-        assert_ok(fixture->backend->reach(event));
+        fixture->backend->event_record(fixture->first, event);
+        assert_ok(fixture->backend->event_synchronize(event));
         fixture->backend->event_destroy(event);
     }
 }
@@ -267,15 +268,15 @@ static void event_tells_when_it_happened(void **state)
     struct fixture *fixture = *state;
     const double before_s = yk_clock_now_s();
     hold_until_open(fixture, fixture->first);
-    fixture->backend->record(fixture->first, fixture->event);
+    fixture->backend->event_record(fixture->first, fixture->event);
     const double held_s = yk_clock_now_s();
     sem_post(&fixture->gate);
-    assert_ok(fixture->backend->reach(fixture->event));
-    const double first_s = fixture->backend->event_s(fixture->event);
+    assert_ok(fixture->backend->event_synchronize(fixture->event));
+    const double first_s = fixture->backend->event_time_s(fixture->event);
     assert_true(before_s <= held_s && held_s <= first_s && first_s <= yk_clock_now_s());
-    fixture->backend->record(fixture->first, fixture->event);
-    assert_ok(fixture->backend->reach(fixture->event));
-    assert_true(fixture->backend->event_s(fixture->event) >= first_s);
+    fixture->backend->event_record(fixture->first, fixture->event);
+    assert_ok(fixture->backend->event_synchronize(fixture->event));
+    assert_true(fixture->backend->event_time_s(fixture->event) >= first_s);
 }
 
 static void lane_is_destroyed_after_what_is_on_it_has_run(void **state)
@@ -285,7 +286,7 @@ static void lane_is_destroyed_after_what_is_on_it_has_run(void **state)
     int count = 0;
     assert_ok(fixture->backend->lane_create(fixture->device, "a name of more than 15", &lane));
     for (int i = 0; i < 500; i++) {
-        fixture->backend->call(lane, add_one, &count);
+        fixture->backend->call_host(lane, add_one, &count);
     }
     fixture->backend->lane_destroy(lane);
     assert_int_equal(count, 500);
@@ -301,14 +302,14 @@ static void memory_is_zeroed_and_aligned(void **state)
     for (int round = 0; round < 2; round++) { /* what was given back comes zeroed again */
         for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
             unsigned char *memory = NULL;
-            assert_ok(fixture->backend->take(fixture->device, sizes[i], (void **)&memory));
+            assert_ok(fixture->backend->allocate(fixture->device, sizes[i], (void **)&memory));
             assert_int_equal((uintptr_t)memory % YK_BACKEND_ALIGNMENT, 0);
             assert_int_equal(memory[0] | memory[sizes[i] / 2] | memory[sizes[i] - 1], 0);
             memset(memory, 0xa5, sizes[i]);
-            fixture->backend->give_back(fixture->device, memory);
+            fixture->backend->free(fixture->device, memory);
         }
     }
-    fixture->backend->give_back(fixture->device, NULL);
+    fixture->backend->free(fixture->device, NULL);
 }
 
 static void large_memory_is_copied_and_cleared_whole(void **state)
@@ -319,34 +320,35 @@ static void large_memory_is_copied_and_cleared_whole(void **state)
     const struct fixture *fixture = *state;
     unsigned char *from = NULL;
     unsigned char *to = NULL;
-    assert_ok(fixture->backend->take_host(fixture->device, BYTES, (void **)&from));
-    assert_ok(fixture->backend->take(fixture->device, BYTES, (void **)&to));
+    assert_ok(fixture->backend->allocate_host(fixture->device, BYTES, (void **)&from));
+    assert_ok(fixture->backend->allocate(fixture->device, BYTES, (void **)&to));
     for (size_t i = 0; i < BYTES; i++) {
         from[i] = (unsigned char)(i % 251);
     }
     fixture->backend->copy(fixture->first, to, from, BYTES);
-    assert_ok(fixture->backend->finish(fixture->first));
+    assert_ok(fixture->backend->lane_synchronize(fixture->first));
     assert_memory_equal(to, from, BYTES);
     fixture->backend->clear(fixture->first, to, BYTES - 1);
-    assert_ok(fixture->backend->finish(fixture->first));
+    assert_ok(fixture->backend->lane_synchronize(fixture->first));
     unsigned char any = 0;
     for (size_t i = 0; i < BYTES - 1; i++) {
         any |= to[i];
     }
     assert_int_equal(any, 0);
     assert_int_equal(to[BYTES - 1], (BYTES - 1) % 251);
-    fixture->backend->give_back_host(fixture->device, from);
-    fixture->backend->give_back(fixture->device, to);
+    fixture->backend->free_host(fixture->device, from);
+    fixture->backend->free(fixture->device, to);
 }
 
 static void memory_that_is_not_there_is_refused_by_name(void **state)
 {
     const struct fixture *fixture = *state;
     void *memory = NULL;
-    assert_int_equal(fixture->backend->take(fixture->device, (size_t)1 << 45, &memory),
+    assert_int_equal(fixture->backend->allocate(fixture->device, (size_t)1 << 45, &memory),
                      YK_ERROR_NO_FIT);
     assert_non_null(strstr(yk_status_message(), "cpu: 32TiB of memory were asked for and "));
-    assert_int_equal(fixture->backend->take(fixture->device, SIZE_MAX, &memory), YK_ERROR_NO_FIT);
+    assert_int_equal(fixture->backend->allocate(fixture->device, SIZE_MAX, &memory),
+                     YK_ERROR_NO_FIT);
     assert_null(memory);
 }
 

@@ -5,9 +5,9 @@
  */
 #include "support/support.h"
 
-#include "backend/cpu/kernels.h"
-#include "backend/cpu/nf4_tables.h"
-#include "backend/cpu/numbers.h"
+#include "backend/cpu/kernels/kernels.h"
+#include "backend/cpu/kernels/nf4_tables.h"
+#include "backend/cpu/math/numbers.h"
 #include "backend/ops.h"
 
 #include <math.h>
@@ -43,14 +43,14 @@ static struct yk_nf4 parts(struct stored *of)
 
 static void quantise(const void *from, int64_t count, enum yk_precision type)
 {
-    const struct yk_quantise op = {
+    const struct yk_quantise_op op = {
         .count = count, .from = from, .to = parts(&stored), .type = type};
     yk_cpu_quantise(1, &op);
 }
 
 static void dequantise(int64_t count, enum yk_precision type, void *to)
 {
-    const struct yk_dequantise op = {
+    const struct yk_dequantise_op op = {
         .count = count, .from = parts(&stored), .to = to, .type = type};
     yk_cpu_dequantise(1, &op);
 }
@@ -254,8 +254,8 @@ static void sixteen_bits_give_the_same_codes_and_round_what_comes_back(void **st
     static float full[COUNT];
     for (size_t t = 0; t < sizeof types / sizeof types[0]; t++) {
         fill();
-        yk_cpu_store(types[t], numbers, COUNT, from, 0);
-        yk_cpu_load(types[t], from, 0, COUNT, numbers);
+        yk_cpu_numbers_store(types[t], numbers, COUNT, from, 0);
+        yk_cpu_numbers_load(types[t], from, 0, COUNT, numbers);
         quantise(numbers, COUNT, YK_PRECISION_FP32);
         static struct stored expected;
         expected = stored;
@@ -267,7 +267,7 @@ static void sixteen_bits_give_the_same_codes_and_round_what_comes_back(void **st
         dequantise(COUNT, types[t], back);
         for (int64_t i = 0; i < COUNT; i++) {
             uint16_t rounded = 0;
-            yk_cpu_store(types[t], full + i, 1, &rounded, 0);
+            yk_cpu_numbers_store(types[t], full + i, 1, &rounded, 0);
             assert_int_equal(back[i], rounded);
         }
     }

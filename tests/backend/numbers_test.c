@@ -2,7 +2,7 @@
  * exponent from −14 to 15, a bfloat16 is the upper half of a single. */
 #include "support/support.h"
 
-#include "backend/cpu/numbers.h"
+#include "backend/cpu/math/numbers.h"
 
 #include <math.h>
 
@@ -16,7 +16,7 @@ static void check(enum yk_precision type, const struct rounding *roundings, size
     for (size_t i = 0; i < count; i++) {
         const float both[2] = {roundings[i].value, -roundings[i].value};
         uint16_t stored[2] = {0};
-        yk_cpu_store(type, both, 2, stored, 0);
+        yk_cpu_numbers_store(type, both, 2, stored, 0);
         assert_int_equal(stored[0], roundings[i].expected);
         assert_int_equal(stored[1], roundings[i].expected | 0x8000);
     }
@@ -77,9 +77,9 @@ static void what_is_not_a_number_stays_so(void **state)
     /* The last has all its bits where a bfloat16 has none. */
     static const uint32_t patterns[] = {0x7fc00000U, 0xffc00000U, 0x7fffffffU, 0x7f800001U};
     for (size_t i = 0; i < sizeof patterns / sizeof patterns[0]; i++) {
-        const float value = yk_cpu_from_bits(patterns[i]);
-        assert_true(isnan(yk_cpu_from_bf16(yk_cpu_to_bf16(value))));
-        assert_true(isnan(yk_cpu_from_fp16(yk_cpu_to_fp16(value))));
+        const float value = yk_cpu_float_from_bits(patterns[i]);
+        assert_true(isnan(yk_cpu_number_from_bf16(yk_cpu_number_to_bf16(value))));
+        assert_true(isnan(yk_cpu_number_from_fp16(yk_cpu_number_to_fp16(value))));
     }
 }
 
@@ -99,8 +99,8 @@ static void every_half_has_its_value_and_comes_back(void **state)
         const uint16_t stored = (uint16_t)pattern;
         float value = 0.0F;
         uint16_t back = 0;
-        yk_cpu_load(YK_PRECISION_FP16, &stored, 0, 1, &value);
-        yk_cpu_store(YK_PRECISION_FP16, &value, 1, &back, 0);
+        yk_cpu_numbers_load(YK_PRECISION_FP16, &stored, 0, 1, &value);
+        yk_cpu_numbers_store(YK_PRECISION_FP16, &value, 1, &back, 0);
         if ((pattern & 0x7fff) > 0x7c00) {
             assert_true(isnan(value) && (back & 0x7fff) > 0x7c00);
         } else {
@@ -118,9 +118,9 @@ static void every_bfloat_comes_back(void **state)
         const uint16_t stored = (uint16_t)pattern;
         float value = 0.0F;
         uint16_t back = 0;
-        yk_cpu_load(YK_PRECISION_BF16, &stored, 0, 1, &value);
-        yk_cpu_store(YK_PRECISION_BF16, &value, 1, &back, 0);
-        assert_true(yk_cpu_bits(value) == (uint32_t)pattern << 16);
+        yk_cpu_numbers_load(YK_PRECISION_BF16, &stored, 0, 1, &value);
+        yk_cpu_numbers_store(YK_PRECISION_BF16, &value, 1, &back, 0);
+        assert_true(yk_cpu_float_to_bits(value) == (uint32_t)pattern << 16);
         if ((pattern & 0x7fff) > 0x7f80) {
             assert_true(isnan(value) && (back & 0x7fff) > 0x7f80);
         } else {
@@ -138,13 +138,14 @@ static void rows_are_read_and_written_from_a_place(void **state)
         const float from[3] = {1.5F, -2.0F, 0.25F};
         float to[2] = {0};
         float memory[8] = {0};
-        yk_cpu_store(types[i], from, 3, memory, 2);
-        yk_cpu_load(types[i], memory, 3, 2, to);
+        yk_cpu_numbers_store(types[i], from, 3, memory, 2);
+        yk_cpu_numbers_load(types[i], memory, 3, 2, to);
         assert_true(to[0] == -2.0F && to[1] == 0.25F);
-        assert_true(yk_cpu_load_one(types[i], memory, 1) == 0.0F);
-        assert_true(yk_cpu_load_one(types[i], memory, 2) == 1.5F);
-        assert_true(yk_cpu_load_one(types[i], memory, 5) == 0.0F);
-        assert_true(yk_cpu_load_one(types[i], yk_cpu_at(types[i], memory, 4), 0) == 0.25F);
+        assert_true(yk_cpu_numbers_load_one(types[i], memory, 1) == 0.0F);
+        assert_true(yk_cpu_numbers_load_one(types[i], memory, 2) == 1.5F);
+        assert_true(yk_cpu_numbers_load_one(types[i], memory, 5) == 0.0F);
+        assert_true(yk_cpu_numbers_load_one(types[i], yk_cpu_numbers_at(types[i], memory, 4), 0) ==
+                    0.25F);
     }
 }
 

@@ -3,7 +3,7 @@
  * sum of an op's outputs, the slope in every one of its inputs.
  */
 #include "base/random.h"
-#include "support/op_reference.h"
+#include "support/ops/reference.h"
 #include "support/support.h"
 
 #include <math.h>
@@ -18,7 +18,7 @@ static void draw(struct yk_random *random, double *numbers, int64_t count)
 {
     assert_true(count <= ROOM);
     for (int64_t i = 0; i < count; i++) {
-        numbers[i] = 2 * yk_random_unit(random) - 1;
+        numbers[i] = 2 * yk_random_uniform(random) - 1;
     }
 }
 
@@ -56,7 +56,7 @@ static void assert_gradient(const char *name, double *numbers, const double *gra
 /* ---- products ---- */
 
 struct product {
-    struct yk_matmul op;
+    struct yk_matmul_op op;
     double a[ROOM];
     double b[ROOM];
     double bias[ROOM];
@@ -85,30 +85,30 @@ struct product_gradients {
 static void product_gradients(const struct product *product, const double *d_inner,
                               struct product_gradients *out)
 {
-    const struct yk_matmul *op = &product->op;
-    struct yk_matmul a_op = {.m = op->m, .n = op->k, .k = op->n, .scale = op->scale};
-    struct yk_matmul b_op = {.m = op->k, .n = op->n, .k = op->m, .scale = op->scale};
+    const struct yk_matmul_op *op = &product->op;
+    struct yk_matmul_op a_op = {.m = op->m, .n = op->k, .k = op->n, .scale = op->scale};
+    struct yk_matmul_op b_op = {.m = op->k, .n = op->n, .k = op->m, .scale = op->scale};
     struct reference_matmul a_numbers = {.a = d_inner, .b = product->b, .c = out->a};
     struct reference_matmul b_numbers = {.a = product->a, .b = d_inner, .c = out->b};
     a_op.b_transposed = !op->b_transposed;
     b_op.a_transposed = !op->a_transposed;
     if (op->a_transposed) { /* (k, m) = op(b) dᵀ */
-        a_op = (struct yk_matmul){.m = op->k,
-                                  .n = op->m,
-                                  .k = op->n,
-                                  .scale = op->scale,
-                                  .a_transposed = op->b_transposed,
-                                  .b_transposed = true};
+        a_op = (struct yk_matmul_op){.m = op->k,
+                                     .n = op->m,
+                                     .k = op->n,
+                                     .scale = op->scale,
+                                     .a_transposed = op->b_transposed,
+                                     .b_transposed = true};
         a_numbers.a = product->b;
         a_numbers.b = d_inner;
     }
     if (op->b_transposed) { /* (n, k) = dᵀ op(a) */
-        b_op = (struct yk_matmul){.m = op->n,
-                                  .n = op->k,
-                                  .k = op->m,
-                                  .scale = op->scale,
-                                  .a_transposed = true,
-                                  .b_transposed = op->a_transposed};
+        b_op = (struct yk_matmul_op){.m = op->n,
+                                     .n = op->k,
+                                     .k = op->m,
+                                     .scale = op->scale,
+                                     .a_transposed = true,
+                                     .b_transposed = op->a_transposed};
         b_numbers.a = d_inner;
         b_numbers.b = product->a;
     }
@@ -116,9 +116,9 @@ static void product_gradients(const struct product *product, const double *d_inn
     reference_matmul(&b_op, &b_numbers);
 }
 
-static void check_product(struct product *product, enum yk_ending back)
+static void check_product(struct product *product, enum yk_epilogue back)
 {
-    const struct yk_matmul *op = &product->op;
+    const struct yk_matmul_op *op = &product->op;
     const int64_t count = op->m * op->n;
     double c[ROOM];
     double d_inner[ROOM];
@@ -131,7 +131,7 @@ static void check_product(struct product *product, enum yk_ending back)
         d_inner[i] = reference_ending(back, product->weights[i], product->inner[i]);
     }
     product_gradients(product, d_inner, &gradients);
-    const struct yk_sum_rows sum = {.rows = op->m, .columns = op->n};
+    const struct yk_sum_rows_op sum = {.rows = op->m, .columns = op->n};
     reference_sum_rows(&sum, d_inner, d_bias);
     assert_gradient("a", product->a, gradients.a, op->m * op->k, product_loss, product);
     assert_gradient("b", product->b, gradients.b, op->k * op->n, product_loss, product);
@@ -142,12 +142,12 @@ static void check_product(struct product *product, enum yk_ending back)
 static void gradients_of_products_are_slopes(void **state)
 {
     (void)state;
-    static const enum yk_ending endings[][2] = {
-        {YK_ENDING_NONE, YK_ENDING_NONE},
-        {YK_ENDING_GELU, YK_ENDING_GELU_BACK},
-        {YK_ENDING_GELU_ERF, YK_ENDING_GELU_ERF_BACK},
-        {YK_ENDING_RELU, YK_ENDING_RELU_BACK},
-        {YK_ENDING_SILU, YK_ENDING_SILU_BACK},
+    static const enum yk_epilogue endings[][2] = {
+        {YK_EPILOGUE_NONE, YK_EPILOGUE_NONE},
+        {YK_EPILOGUE_GELU, YK_EPILOGUE_GELU_BACKWARD},
+        {YK_EPILOGUE_GELU_ERF, YK_EPILOGUE_GELU_ERF_BACKWARD},
+        {YK_EPILOGUE_RELU, YK_EPILOGUE_RELU_BACKWARD},
+        {YK_EPILOGUE_SILU, YK_EPILOGUE_SILU_BACKWARD},
     };
     struct yk_random random = yk_random_from_seed(1);
     for (int i = 0; i < 20; i++) {
@@ -157,7 +157,7 @@ static void gradients_of_products_are_slopes(void **state)
                                          .scale = 1.5F,
                                          .a_transposed = i & 1,
                                          .b_transposed = i & 2,
-                                         .ending = endings[i / 4][0]}};
+                                         .epilogue = endings[i / 4][0]}};
         draw(&random, product.a, 12);
         draw(&random, product.b, 20);
         draw(&random, product.bias, 5);
@@ -170,7 +170,7 @@ static void gradients_of_products_are_slopes(void **state)
 /* ---- attention ---- */
 
 struct attention {
-    struct yk_attend op;
+    struct yk_attention_op op;
     int32_t lengths[2];
     bool with_lengths;
     double q[ROOM];
@@ -188,7 +188,7 @@ static struct reference_attend attention_numbers(const struct attention *attenti
 static double attention_loss(const void *user)
 {
     const struct attention *attention = user;
-    const struct yk_attend *op = &attention->op;
+    const struct yk_attention_op *op = &attention->op;
     const struct reference_attend numbers = attention_numbers(attention);
     double out[ROOM];
     reference_attend(op, &numbers, out, NULL);
@@ -197,7 +197,7 @@ static double attention_loss(const void *user)
 
 static void check_attention(struct attention *attention)
 {
-    const struct yk_attend *op = &attention->op;
+    const struct yk_attention_op *op = &attention->op;
     const int64_t q_count = op->batch * op->queries * op->heads * op->head_size;
     const int64_t kv_count = op->batch * op->keys * op->kv_heads * op->head_size;
     double dq[ROOM];
@@ -251,9 +251,9 @@ struct rows {
     double bias[ROOM];
     double weights[ROOM];
     int32_t indices[ROWS];
-    struct yk_lose lose;
-    struct yk_drop drop;
-    struct yk_rotate rotate;
+    struct yk_cross_entropy_op lose;
+    struct yk_dropout_op drop;
+    struct yk_rotary_op rotate;
 };
 
 static struct rows draw_rows(uint64_t seed)
@@ -275,7 +275,7 @@ struct moments {
 static double normalise(const struct rows *rows, struct moments *out)
 {
     double y[ROWS * WIDTH];
-    const struct yk_normalise op = {.rows = ROWS, .width = WIDTH, .epsilon = 0.01F};
+    const struct yk_norm_op op = {.rows = ROWS, .width = WIDTH, .epsilon = 0.01F};
     const struct reference_normalise numbers = {
         rows->x, rows->weight, rows->rms ? NULL : rows->bias, y, out->mean, out->rstd};
     reference_normalise(&op, &numbers);
@@ -299,7 +299,7 @@ static void gradients_of_norms_are_slopes(void **state)
         double d_bias[WIDTH] = {0};
         rows.rms = rms;
         (void)normalise(&rows, &moments);
-        const struct yk_normalise_back op = {.rows = ROWS, .width = WIDTH};
+        const struct yk_norm_backward_op op = {.rows = ROWS, .width = WIDTH};
         const struct reference_normalise_back numbers = {
             rows.x,       rows.weights, NULL,     rows.weight, rms ? NULL : moments.mean,
             moments.rstd, dx,           d_weight, d_bias};
@@ -317,7 +317,7 @@ static double embed_loss(const void *user)
 {
     const struct rows *rows = user;
     double out[ROWS * WIDTH];
-    const struct yk_embed op = {
+    const struct yk_embedding_op op = {
         .rows = ROWS, .width = WIDTH, .sequence = 2, .vocabulary = 3, .scale = 2.5F};
     reference_embed(&op, rows->indices, rows->weight, rows->bias, rows->x, out);
     return weigh(rows->weights, out, (int64_t)ROWS * WIDTH);
@@ -332,9 +332,9 @@ static void gradients_of_embeddings_are_slopes(void **state)
     double d_positions[2 * WIDTH] = {0};
     double d_shift[WIDTH] = {0};
     memcpy(rows.indices, tokens, sizeof tokens);
-    const struct yk_embed_back op = {
+    const struct yk_embedding_backward_op op = {
         .rows = ROWS, .width = WIDTH, .sequence = 2, .vocabulary = 3, .scale = 2.5F};
-    const struct yk_sum_rows sum = {.rows = ROWS, .columns = WIDTH};
+    const struct yk_sum_rows_op sum = {.rows = ROWS, .columns = WIDTH};
     reference_embed_back(&op, rows.indices, rows.weights, d_table, d_positions);
     reference_sum_rows(&sum, rows.weights, d_shift);
     assert_gradient("table", rows.weight, d_table, (int64_t)3 * WIDTH, embed_loss, &rows);
@@ -357,9 +357,10 @@ static void gradient_of_rotation_is_a_slope(void **state)
     (void)state;
     struct rows rows = draw_rows(5);
     double dx[ROWS * WIDTH];
-    rows.rotate = (struct yk_rotate){.rows = ROWS, .sequence = 2, .heads = 1, .head_size = WIDTH};
-    struct yk_rotate back = rows.rotate;
-    back.back = true;
+    rows.rotate =
+        (struct yk_rotary_op){.rows = ROWS, .sequence = 2, .heads = 1, .head_size = WIDTH};
+    struct yk_rotary_op back = rows.rotate;
+    back.inverse = true;
     memcpy(dx, rows.weights, sizeof dx);
     reference_rotate(&back, rows.weight, dx);
     assert_gradient("x", rows.x, dx, (int64_t)ROWS * WIDTH, rotate_loss, &rows);
@@ -369,7 +370,7 @@ static double gate_loss(const void *user)
 {
     const struct rows *rows = user;
     double out[ROWS * WIDTH];
-    reference_gate(&(struct yk_gate){.rows = ROWS, .width = WIDTH}, rows->x, out);
+    reference_gate(&(struct yk_swiglu_op){.rows = ROWS, .width = WIDTH}, rows->x, out);
     return weigh(rows->weights, out, (int64_t)ROWS * WIDTH);
 }
 
@@ -378,7 +379,7 @@ static void gradient_of_gate_is_a_slope(void **state)
     (void)state;
     struct rows rows = draw_rows(6);
     double dx[2 * ROWS * WIDTH];
-    const struct yk_gate_back op = {.rows = ROWS, .width = WIDTH};
+    const struct yk_swiglu_backward_op op = {.rows = ROWS, .width = WIDTH};
     reference_gate_back(&op, rows.x, rows.weights, dx);
     assert_gradient("gate_up", rows.x, dx, (int64_t)2 * ROWS * WIDTH, gate_loss, &rows);
 }
@@ -396,8 +397,8 @@ static void gradient_of_dropout_is_dropout_of_the_gradient(void **state)
     (void)state;
     struct rows rows = draw_rows(7);
     double dx[ROWS * WIDTH];
-    rows.drop =
-        (struct yk_drop){.rows = ROWS, .width = WIDTH, .sequence = 2, .dropout = {0.3F, 5, 6, 7}};
+    rows.drop = (struct yk_dropout_op){
+        .rows = ROWS, .width = WIDTH, .sequence = 2, .dropout = {0.3F, 5, 6, 7}};
     reference_drop(&rows.drop, rows.weights, NULL, dx);
     assert_gradient("from", rows.x, dx, (int64_t)ROWS * WIDTH, drop_loss, &rows);
 }
@@ -409,7 +410,7 @@ static double lose_loss(const void *user)
     double logits[ROWS * WIDTH];
     double row_losses[ROWS];
     double loss = 0;
-    struct yk_lose op = rows->lose;
+    struct yk_cross_entropy_op op = rows->lose;
     op.factor = 0;
     memcpy(logits, rows->x, sizeof logits);
     reference_lose(&op, rows->indices, logits, row_losses, &loss);
@@ -426,7 +427,7 @@ static void gradient_of_the_loss_is_a_slope(void **state)
         double row_losses[ROWS];
         double loss = 0;
         memcpy(rows.indices, targets, sizeof targets);
-        rows.lose = (struct yk_lose){
+        rows.lose = (struct yk_cross_entropy_op){
             .rows = ROWS, .classes = WIDTH, .smoothing = i ? 0.1F : 0, .factor = 0.25F};
         memcpy(logits, rows.x, sizeof logits);
         reference_lose(&rows.lose, rows.indices, logits, row_losses, &loss);

@@ -2,7 +2,7 @@
  * The references that backends are held to, on numbers small enough to be known from elsewhere:
  * PyTorch 2.8 in double precision, the test vectors of Random123, the definitions of the formats.
  */
-#include "support/op_reference.h"
+#include "support/ops/reference.h"
 #include "support/support.h"
 
 #include <math.h>
@@ -130,9 +130,9 @@ static void endings_are_those_of_pytorch(void **state)
         {-0.2384058440442351, -0.1887703343990727, 0.7310585786300049, 2.8577223804672998},
         {-0.09078424878489547, 0.2600388126973482, 0.9276705118714869, 1.0881041060151693},
     };
-    static const enum yk_ending endings[] = {YK_ENDING_GELU,     YK_ENDING_GELU_BACK,
-                                             YK_ENDING_GELU_ERF, YK_ENDING_GELU_ERF_BACK,
-                                             YK_ENDING_SILU,     YK_ENDING_SILU_BACK};
+    static const enum yk_epilogue endings[] = {YK_EPILOGUE_GELU,     YK_EPILOGUE_GELU_BACKWARD,
+                                               YK_EPILOGUE_GELU_ERF, YK_EPILOGUE_GELU_ERF_BACKWARD,
+                                               YK_EPILOGUE_SILU,     YK_EPILOGUE_SILU_BACKWARD};
     for (int i = 0; i < 6; i++) {
         for (int j = 0; j < 4; j++) {
             const double got = i % 2 == 0 ? reference_ending(endings[i], x[j], 0)
@@ -140,10 +140,10 @@ static void endings_are_those_of_pytorch(void **state)
             assert_near(&got, 1, 1e-14, &expected[i][j]);
         }
     }
-    assert_true(reference_ending(YK_ENDING_RELU, -1, 5) == 0);
-    assert_true(reference_ending(YK_ENDING_RELU, 2, -5) == 2);
-    assert_true(reference_ending(YK_ENDING_RELU_BACK, -1, 5) == -1);
-    assert_true(reference_ending(YK_ENDING_RELU_BACK, 2, 0) == 0);
+    assert_true(reference_ending(YK_EPILOGUE_RELU, -1, 5) == 0);
+    assert_true(reference_ending(YK_EPILOGUE_RELU, 2, -5) == 2);
+    assert_true(reference_ending(YK_EPILOGUE_RELU_BACKWARD, -1, 5) == -1);
+    assert_true(reference_ending(YK_EPILOGUE_RELU_BACKWARD, 2, 0) == 0);
 }
 
 static void product_is_that_of_the_definition(void **state)
@@ -157,18 +157,18 @@ static void product_is_that_of_the_definition(void **state)
     static const double add[] = {1, 2, 3, 4};
     for (int i = 0; i < 4; i++) {
         double c[4] = {100, 100, 100, 100};
-        const struct yk_matmul op = {.m = 2,
-                                     .n = 2,
-                                     .k = 3,
-                                     .a_transposed = i & 1,
-                                     .b_transposed = i & 2,
-                                     .scale = 2,
-                                     .accumulate = false};
+        const struct yk_matmul_op op = {.m = 2,
+                                        .n = 2,
+                                        .k = 3,
+                                        .a_transposed = i & 1,
+                                        .b_transposed = i & 2,
+                                        .scale = 2,
+                                        .accumulate = false};
         const struct reference_matmul numbers = {
             .a = i & 1 ? a_stored : a, .b = i & 2 ? b_stored : b, .bias = bias, .add = add, .c = c};
         reference_matmul(&op, &numbers);
         assert_near(c, 4, 1e-14, (const double[]){12, 36, 17, 56});
-        struct yk_matmul more = op;
+        struct yk_matmul_op more = op;
         more.accumulate = true;
         reference_matmul(&more, &numbers);
         assert_near(c, 4, 1e-14, (const double[]){13, 50, 21, 88});
@@ -194,14 +194,14 @@ static void attention_is_that_of_pytorch(void **state)
     static const double expected_dv[] = {-0.3389890737270451,  0.8349050956103365,
                                          -0.31389970139827744, 0.4915392919523247,
                                          -0.3471112248746775,  0.17355561243733875};
-    const struct yk_attend op = {.batch = 1,
-                                 .queries = 2,
-                                 .keys = 3,
-                                 .heads = 1,
-                                 .kv_heads = 1,
-                                 .head_size = 2,
-                                 .scale = 0.5F,
-                                 .causal = true};
+    const struct yk_attention_op op = {.batch = 1,
+                                       .queries = 2,
+                                       .keys = 3,
+                                       .heads = 1,
+                                       .kv_heads = 1,
+                                       .head_size = 2,
+                                       .scale = 0.5F,
+                                       .causal = true};
     const struct reference_attend numbers = {q, k, v, NULL};
     double out[4];
     double sums[2];
@@ -233,10 +233,10 @@ static void normalise_as(bool rms, struct norm *out)
     double mean[2];
     double rstd[2];
     *out = (struct norm){0};
-    const struct yk_normalise op = {.rows = 2, .width = 3, .epsilon = 1e-5F};
+    const struct yk_norm_op op = {.rows = 2, .width = 3, .epsilon = 1e-5F};
     const struct reference_normalise numbers = {x, weight, rms ? NULL : bias, out->y, mean, rstd};
     reference_normalise(&op, &numbers);
-    const struct yk_normalise_back back = {.rows = 2, .width = 3};
+    const struct yk_norm_backward_op back = {.rows = 2, .width = 3};
     const struct reference_normalise_back back_numbers = {.x = x,
                                                           .dy = dy,
                                                           .weight = weight,
@@ -292,7 +292,8 @@ static void loss_is_that_of_pytorch(void **state)
         double turned[12];
         double row_losses[3];
         double loss = 1;
-        struct yk_lose op = {.rows = 3, .classes = 4, .smoothing = i ? 0.1F : 0, .factor = 1};
+        struct yk_cross_entropy_op op = {
+            .rows = 3, .classes = 4, .smoothing = i ? 0.1F : 0, .factor = 1};
         memcpy(turned, logits, sizeof turned);
         reference_lose(&op, targets, turned, row_losses, &loss);
         assert_near(row_losses, 3, 1e-8, losses[i]); /* 0.1 is not an fp32 */
@@ -321,15 +322,15 @@ static void optimizers_step_as_those_of_pytorch(void **state)
     double moments[2][3] = {{0}, {0}};
     double velocity[3] = {NAN, NAN, NAN};
     for (int i = 0; i < 3; i++) {
-        const struct yk_adamw op = {.count = 3,
-                                    .rate = 0.125F,
-                                    .beta1 = 0.875F,
-                                    .beta2 = 0.9375F,
-                                    .epsilon = 0.0078125F,
-                                    .decay = 0.25F,
-                                    .correction1 = (float)(1 - pow(0.875, i + 1)),
-                                    .correction2 = (float)(1 - pow(0.9375, i + 1))};
-        const struct yk_sgd descent = {
+        const struct yk_adamw_op op = {.count = 3,
+                                       .rate = 0.125F,
+                                       .beta1 = 0.875F,
+                                       .beta2 = 0.9375F,
+                                       .epsilon = 0.0078125F,
+                                       .decay = 0.25F,
+                                       .correction1 = (float)(1 - pow(0.875, i + 1)),
+                                       .correction2 = (float)(1 - pow(0.9375, i + 1))};
+        const struct yk_sgd_op descent = {
             .count = 3, .rate = 0.125F, .momentum = 0.875F, .decay = 0.25F, .first = i == 0};
         reference_adamw(&op, NULL, gradients[i], weights[0], moments[0], moments[1]);
         reference_sgd(&descent, NULL, gradients[i], weights[1], velocity);
@@ -343,8 +344,8 @@ static void optimizers_step_as_those_of_pytorch(void **state)
 static void verdict_clips_and_skips(void **state)
 {
     (void)state;
-    struct yk_verdict verdict;
-    struct yk_judge op = {.count = 2, .unscale = 0.5F, .clip = 0};
+    struct yk_gradient_norm verdict;
+    struct yk_clip_norm_op op = {.count = 2, .unscale = 0.5F, .clip = 0};
     reference_judge(&op, (const double[]){9, 16}, &verdict);
     assert_true(verdict.norm == 2.5 && verdict.factor == 0.5F && verdict.skip == 0);
     op.clip = 5;
@@ -364,10 +365,10 @@ static void rotation_turns_the_first_axis_to_the_second(void **state)
     (void)state;
     double data[] = {1, 2, 0, 0, 1, 2, 0, 0}; /* two rows of one head of four numbers */
     const double turns[] = {0, 1, 1, 0, 1, 0, 0, 1};
-    struct yk_rotate op = {.rows = 2, .sequence = 2, .heads = 1, .head_size = 4};
+    struct yk_rotary_op op = {.rows = 2, .sequence = 2, .heads = 1, .head_size = 4};
     reference_rotate(&op, turns, data);
     assert_near(data, 8, 0, (const double[]){0, 2, 1, 0, 1, 0, 0, 2});
-    op.back = true;
+    op.inverse = true;
     reference_rotate(&op, turns, data);
     assert_near(data, 8, 0, (const double[]){1, 2, 0, 0, 1, 2, 0, 0});
 }
@@ -376,7 +377,8 @@ static void gate_and_up_lie_side_by_side(void **state)
 {
     (void)state;
     double out[2];
-    reference_gate(&(struct yk_gate){.rows = 1, .width = 2}, (const double[]){0.5, -1, 2, 3}, out);
+    reference_gate(&(struct yk_swiglu_op){.rows = 1, .width = 2}, (const double[]){0.5, -1, 2, 3},
+                   out);
     assert_near(out, 2, 1e-15, (const double[]){0.6224593312018546, -0.8068242641099853});
 }
 

@@ -3,7 +3,7 @@
  * answers must be the same bit for bit.
  */
 #include "backend/backend.h"
-#include "support/op_try.h"
+#include "support/ops/run_table.h"
 #include "support/support.h"
 
 static uint64_t run_row(const struct op_row *row, int32_t threads, const char *where)

@@ -2,7 +2,7 @@
  * "philox4x32 10". */
 #include "support/support.h"
 
-#include "backend/cpu/philox.h"
+#include "backend/cpu/math/philox.h"
 
 struct known_answer {
     uint64_t seed;

@@ -50,8 +50,8 @@ static cpu_set_t cores_of(struct yk_backend_device *device, const char *name)
     struct yk_backend_lane *lane = NULL;
     cpu_set_t set;
     assert_ok(backend->lane_create(device, name, &lane));
-    backend->call(lane, look, &set);
-    assert_ok(backend->finish(lane));
+    backend->call_host(lane, look, &set);
+    assert_ok(backend->lane_synchronize(lane));
     backend->lane_destroy(lane);
     return set;
 }
@@ -126,12 +126,12 @@ static void threads_of_a_team_get_a_core_each(void **state)
     void *memory = NULL;
     assert_ok(backend->open(&options, &device));
     assert_ok(backend->lane_create(device, "compute", &lane));
-    assert_ok(backend->take(device, 8 << 20, &memory));
+    assert_ok(backend->allocate(device, 8 << 20, &memory));
     backend->clear(lane, memory, 8 << 20); /* enough for both threads */
-    assert_ok(backend->finish(lane));
+    assert_ok(backend->lane_synchronize(lane));
     const int first = count_threads_on(cores[0]);
     const int second = count_threads_on(cores[1]);
-    backend->give_back(device, memory);
+    backend->free(device, memory);
     backend->lane_destroy(lane);
     backend->close(device);
     assert_int_equal(first, 1);

@@ -36,23 +36,24 @@ static void open_run(int32_t threads, enum yk_precision type, int64_t given, siz
     assert_ok(backend->open(&options, &run->device));
     assert_ok(backend->lane_create(run->device, "compute", &run->lane));
     const size_t bytes = (size_t)given * sizeof *drawn;
-    assert_ok(backend->take(run->device, bytes, (void **)&drawn));
-    assert_ok(backend->take(run->device, bytes, (void **)&run->given));
-    assert_ok(backend->take(run->device, answer_bytes, (void **)&run->answers));
+    assert_ok(backend->allocate(run->device, bytes, (void **)&drawn));
+    assert_ok(backend->allocate(run->device, bytes, (void **)&run->given));
+    assert_ok(backend->allocate(run->device, answer_bytes, (void **)&run->answers));
     for (int64_t i = 0; i < given; i++) {
         state = state * 1664525U + 1013904223U; /* Numerical Recipes' generator */
         drawn[i] = (float)(state >> 8) * 0x1p-23F - 1.0F;
     }
-    const struct yk_cast cast = {.count = given, .from = drawn, .to = run->given, .to_type = type};
+    const struct yk_cast_op cast = {
+        .count = given, .from = drawn, .to = run->given, .to_type = type};
     backend->cast(run->lane, &cast);
-    assert_ok(backend->finish(run->lane));
-    backend->give_back(run->device, drawn);
+    assert_ok(backend->lane_synchronize(run->lane));
+    backend->free(run->device, drawn);
 }
 
 static void close_run(struct run *run)
 {
-    backend->give_back(run->device, run->given);
-    backend->give_back(run->device, run->answers);
+    backend->free(run->device, run->given);
+    backend->free(run->device, run->answers);
     backend->lane_destroy(run->lane);
     backend->close(run->device);
 }
@@ -76,12 +77,12 @@ static void assert_same_bits(enum yk_precision type, int64_t given, size_t answe
     struct run alone;
     open_run(thread_counts[0], type, given, answer_bytes, &alone);
     put(&alone, shape);
-    assert_ok(backend->finish(alone.lane));
+    assert_ok(backend->lane_synchronize(alone.lane));
     for (int i = 1; i < THREAD_COUNTS; i++) {
         struct run shared;
         open_run(thread_counts[i], type, given, answer_bytes, &shared);
         put(&shared, shape);
-        assert_ok(backend->finish(shared.lane));
+        assert_ok(backend->lane_synchronize(shared.lane));
         assert_memory_equal(shared.answers, alone.answers, answer_bytes);
         close_run(&shared);
     }
@@ -94,7 +95,7 @@ struct product {
     int64_t k;
     bool a_transposed;
     bool b_transposed;
-    enum yk_ending ending;
+    enum yk_epilogue epilogue;
 };
 
 static void put_product(const struct run *run, const void *shape)
@@ -102,7 +103,7 @@ static void put_product(const struct run *run, const void *shape)
     const struct product *product = shape;
     const int64_t a_count = product->m * product->k;
     const int64_t b_count = product->k * product->n;
-    const struct yk_matmul op = {
+    const struct yk_matmul_op op = {
         .m = product->m,
         .n = product->n,
         .k = product->k,
@@ -119,8 +120,8 @@ static void put_product(const struct run *run, const void *shape)
         .c_type = run->type,
         .bias_type = run->type,
         .scale = 1,
-        .bias = product->ending == YK_ENDING_NONE ? NULL : given_at(run, a_count + b_count),
-        .ending = product->ending,
+        .bias = product->epilogue == YK_EPILOGUE_NONE ? NULL : given_at(run, a_count + b_count),
+        .epilogue = product->epilogue,
         .aux = answer_at(run, product->m * product->n),
         .aux_stride = product->n,
     };
@@ -131,12 +132,12 @@ static void product_is_the_same_with_any_number_of_threads(void **state)
 {
     (void)state;
     const struct product products[] = {
-        {300, 200, 100, false, true, YK_ENDING_GELU},
-        {96, 400, 513, true, false, YK_ENDING_NONE},
-        {80, 120, 3001, true, false, YK_ENDING_NONE}, /* sums so long that they are cut */
-        {700, 33, 64, false, false, YK_ENDING_GELU_BACK},
-        {17, 1000, 40, true, true, YK_ENDING_RELU},
-        {1, 1, 1, false, false, YK_ENDING_NONE},
+        {300, 200, 100, false, true, YK_EPILOGUE_GELU},
+        {96, 400, 513, true, false, YK_EPILOGUE_NONE},
+        {80, 120, 3001, true, false, YK_EPILOGUE_NONE}, /* sums so long that they are cut */
+        {700, 33, 64, false, false, YK_EPILOGUE_GELU_BACKWARD},
+        {17, 1000, 40, true, true, YK_EPILOGUE_RELU},
+        {1, 1, 1, false, false, YK_EPILOGUE_NONE},
     };
     for (size_t i = 0; i < sizeof products / sizeof products[0]; i++) {
         for (int type = 0; type < TYPES; type++) {
@@ -179,7 +180,7 @@ static void put_attention(const struct run *run, const void *shape)
     const int64_t k_count = key_numbers(attention);
     const int64_t sums = attention->batch * attention->queries * attention->heads *
                          (int64_t)sizeof(float) / yk_precision_bytes(run->type);
-    struct yk_attend_back op = {
+    struct yk_attention_backward_op op = {
         .forward =
             {
                 .batch = attention->batch,
@@ -210,8 +211,8 @@ static void put_attention(const struct run *run, const void *shape)
     op.dq_stride = op.forward.q_stride;
     op.dk_stride = op.forward.k_stride;
     op.dv_stride = op.forward.v_stride;
-    backend->attend(run->lane, &op.forward);
-    backend->attend_back(run->lane, &op);
+    backend->attention(run->lane, &op.forward);
+    backend->attention_backward(run->lane, &op);
 }
 
 static void attention_is_the_same_with_any_number_of_threads(void **state)

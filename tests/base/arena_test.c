@@ -27,7 +27,7 @@ static void pieces_are_zeroed_aligned_and_apart(void **state)
     unsigned char *pieces[PIECES];
     for (size_t i = 0; i < PIECES; i++) {
         const size_t size = 1 + i % 67;
-        pieces[i] = yk_arena_take(*state, size, 1);
+        pieces[i] = yk_arena_allocate(*state, size, 1);
         assert_non_null(pieces[i]);
         assert_int_equal((uintptr_t)pieces[i] % alignof(max_align_t), 0);
         for (size_t k = 0; k < size; k++) {
@@ -45,8 +45,8 @@ static void pieces_are_zeroed_aligned_and_apart(void **state)
 static void a_piece_may_be_larger_than_any_block(void **state)
 {
     const size_t size = (size_t)5 << 20;
-    unsigned char *large = yk_arena_take(*state, size, 1);
-    unsigned char *small = yk_arena_take(*state, 8, 1);
+    unsigned char *large = yk_arena_allocate(*state, size, 1);
+    unsigned char *small = yk_arena_allocate(*state, 8, 1);
     assert_non_null(large);
     assert_non_null(small);
     large[size - 1] = 1;
@@ -55,14 +55,14 @@ static void a_piece_may_be_larger_than_any_block(void **state)
 
 static void a_size_that_overflows_is_refused(void **state)
 {
-    assert_null(yk_arena_take(*state, SIZE_MAX, 2));
-    assert_null(yk_arena_take(*state, SIZE_MAX, 1));
-    assert_null(yk_arena_take(*state, SIZE_MAX / 4, 8));
+    assert_null(yk_arena_allocate(*state, SIZE_MAX, 2));
+    assert_null(yk_arena_allocate(*state, SIZE_MAX, 1));
+    assert_null(yk_arena_allocate(*state, SIZE_MAX / 4, 8));
 }
 
 static void no_elements_are_still_a_place(void **state)
 {
-    assert_non_null(yk_arena_take(*state, 0, 8));
+    assert_non_null(yk_arena_allocate(*state, 0, 8));
 }
 
 static void a_copied_text_ends_with_a_zero(void **state)

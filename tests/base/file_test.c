@@ -157,13 +157,13 @@ static void a_pipe_that_was_handed_over_is_read_up_to_the_limit(void **state)
     close(ends[1]);
     snprintf(message, sizeof message, "%s is longer than the 4B that a file of its kind may have",
              path);
-    assert_fails(yk_file_read_most(path, 4, &text), YK_ERROR_INPUT, message);
+    assert_fails(yk_file_read_limited(path, 4, &text), YK_ERROR_INPUT, message);
     close(ends[0]);
     assert_int_equal(pipe(ends), 0);
     snprintf(path, sizeof path, "/dev/fd/%d", ends[0]);
     assert_int_equal(write(ends[1], "12345", 5), 5);
     close(ends[1]);
-    assert_ok(yk_file_read_most(path, 5, &text));
+    assert_ok(yk_file_read_limited(path, 5, &text));
     assert_string_equal(yk_text_chars(&text), "12345");
     close(ends[0]);
     yk_text_free(&text);
@@ -299,17 +299,17 @@ static void in_a_folder_of_ours_links_and_pipes_are_refused(void **state)
     assert_int_equal(symlink(target, path), 0);
     snprintf(message, sizeof message,
              "%s is a symbolic link, which would be written through; remove it", path);
-    assert_fails(yk_file_check_own(path), YK_ERROR_SYSTEM, message);
-    assert_fails(yk_file_write_own(path, &text), YK_ERROR_SYSTEM, message);
-    assert_fails(yk_file_open_own(path, O_WRONLY, &descriptor), YK_ERROR_SYSTEM, message);
+    assert_fails(yk_file_check_nofollow(path), YK_ERROR_SYSTEM, message);
+    assert_fails(yk_file_write_nofollow(path, &text), YK_ERROR_SYSTEM, message);
+    assert_fails(yk_file_open_nofollow(path, O_WRONLY, &descriptor), YK_ERROR_SYSTEM, message);
     assert_holds(target, "before");
     unlink(path);
     assert_int_equal(mkfifo(path, 0600), 0);
     snprintf(message, sizeof message, "%s is not a regular file", path);
-    assert_fails(yk_file_write_own(path, &text), YK_ERROR_SYSTEM, message);
-    assert_fails(yk_file_open_own(path, O_RDWR, &descriptor), YK_ERROR_SYSTEM, message);
+    assert_fails(yk_file_write_nofollow(path, &text), YK_ERROR_SYSTEM, message);
+    assert_fails(yk_file_open_nofollow(path, O_RDWR, &descriptor), YK_ERROR_SYSTEM, message);
     unlink(path);
-    assert_ok(yk_file_write_own(path, &text));
+    assert_ok(yk_file_write_nofollow(path, &text));
     assert_holds(path, "after");
     yk_text_free(&text);
     unlink(path);

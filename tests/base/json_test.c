@@ -71,7 +71,7 @@ static void members_are_met_in_the_order_of_the_file(void **state)
     static const char *const names[] = {"zebra", "a", "", "\xc3\xa9"};
     struct yk_json_member member = {0};
     int count = 0;
-    while (yk_json_next(root, &member)) {
+    while (yk_json_next_member(root, &member)) {
         assert_in_range(count, 0, 3);
         assert_string_equal(member.name, names[count]);
         assert_ptr_equal(member.value, yk_json_get(root, names[count]));
@@ -88,11 +88,11 @@ static void nothing_but_an_object_has_members(void **state)
     struct yk_json *root = parse("[{}, 1, \"a\"]");
     for (size_t i = 0; i < 4; i++) {
         struct yk_json_member member = {0};
-        assert_false(yk_json_next(yk_json_at(root, i), &member));
+        assert_false(yk_json_next_member(yk_json_at(root, i), &member));
     }
     struct yk_json_member member = {0};
-    assert_false(yk_json_next(root, &member));
-    assert_false(yk_json_next(NULL, &member));
+    assert_false(yk_json_next_member(root, &member));
+    assert_false(yk_json_next_member(NULL, &member));
     assert_int_equal(yk_json_member_count(root), 0);
     assert_int_equal(yk_json_member_count(NULL), 0);
     yk_json_destroy(root);

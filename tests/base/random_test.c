@@ -40,9 +40,9 @@ static void units_are_the_upper_53_bits(void **state)
 {
     (void)state;
     struct yk_random random = yk_random_from_seed(42);
-    assert_true(yk_random_unit(&random) == 0.08386297105988216);
-    assert_true(yk_random_unit(&random) == 0.3789802506626686);
-    assert_true(yk_random_unit(&random) == 0.6800434110281394);
+    assert_true(yk_random_uniform(&random) == 0.08386297105988216);
+    assert_true(yk_random_uniform(&random) == 0.3789802506626686);
+    assert_true(yk_random_uniform(&random) == 0.6800434110281394);
 }
 
 static void integers_stay_below_their_bound(void **state)

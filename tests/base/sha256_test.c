@@ -49,12 +49,12 @@ static void hashes_are_those_of_the_standard(void **state)
 static void expect_proof(const void *key, size_t key_length, const void *bytes, size_t length,
                          const char *expected)
 {
-    struct yk_hmac hmac;
+    struct yk_sha256_hmac hmac;
     unsigned char out[YK_SHA256_SIZE];
     char hex[2 * YK_SHA256_SIZE + 1];
-    yk_hmac_begin(&hmac, key, key_length);
-    yk_hmac_add(&hmac, bytes, length);
-    yk_hmac_end(&hmac, out);
+    yk_sha256_hmac_begin(&hmac, key, key_length);
+    yk_sha256_hmac_add(&hmac, bytes, length);
+    yk_sha256_hmac_end(&hmac, out);
     write_hex(out, hex);
     assert_string_equal(hex, expected);
 }

@@ -1,7 +1,7 @@
 #include "support/support.h"
 
 #include "cluster/discover.h"
-#include "support/same_cluster.h"
+#include "support/clusters/same_cluster.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -297,13 +297,13 @@ static void names_of_the_driver_lead_to_datasheets(void **state)
         {"NVIDIA RTX 6000 Ada Generation", "rtx6000ada"},
     };
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
-        const struct yk_datasheet *sheet = yk_discover_sheet(pairs[i][0]);
+        const struct yk_datasheet *sheet = yk_discover_datasheet(pairs[i][0]);
         if (!sheet || strcmp(sheet->name, pairs[i][1]) != 0) {
             fail_msg("%s is %s", pairs[i][0], sheet ? sheet->name : "unknown");
         }
     }
-    assert_null(yk_discover_sheet("NVIDIA GeForce RTX 3080 Laptop GPU"));
-    assert_null(yk_discover_sheet("NVIDIA"));
+    assert_null(yk_discover_datasheet("NVIDIA GeForce RTX 3080 Laptop GPU"));
+    assert_null(yk_discover_datasheet("NVIDIA"));
 }
 
 int main(void)

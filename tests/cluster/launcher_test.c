@@ -319,13 +319,13 @@ static void a_person_may_say_it(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct yk_launcher found;
-        assert_ok(yk_launcher_by_hand(1, 3, cases[i].master, &found));
+        assert_ok(yk_launcher_manual(1, 3, cases[i].master, &found));
         expect(&found, 1, 3, 0, 1);
         expect_master(&found, "hand", cases[i].address, cases[i].port);
     }
     struct yk_launcher found;
     set((const char *[]){"LOCAL_RANK", "1", "LOCAL_WORLD_SIZE", "3", NULL});
-    assert_ok(yk_launcher_by_hand(1, 3, "node1", &found));
+    assert_ok(yk_launcher_manual(1, 3, "node1", &found));
     expect(&found, 1, 3, 1, 3);
 }
 
@@ -337,17 +337,17 @@ static void what_a_person_cannot_mean_is_refused(void **state)
     char longest[2 * YK_LAUNCHER_ADDRESS_SIZE];
     struct yk_launcher found;
     for (size_t i = 0; i < sizeof masters / sizeof masters[0]; i++) {
-        assert_int_equal(yk_launcher_by_hand(0, 2, masters[i], &found), YK_ERROR_USAGE);
+        assert_int_equal(yk_launcher_manual(0, 2, masters[i], &found), YK_ERROR_USAGE);
     }
-    assert_int_equal(yk_launcher_by_hand(2, 2, "node1", &found), YK_ERROR_USAGE);
-    assert_int_equal(yk_launcher_by_hand(-1, 2, "node1", &found), YK_ERROR_USAGE);
-    assert_int_equal(yk_launcher_by_hand(0, 0, "node1", &found), YK_ERROR_USAGE);
-    assert_int_equal(yk_launcher_by_hand(0, INT64_MAX, "node1", &found), YK_ERROR_USAGE);
+    assert_int_equal(yk_launcher_manual(2, 2, "node1", &found), YK_ERROR_USAGE);
+    assert_int_equal(yk_launcher_manual(-1, 2, "node1", &found), YK_ERROR_USAGE);
+    assert_int_equal(yk_launcher_manual(0, 0, "node1", &found), YK_ERROR_USAGE);
+    assert_int_equal(yk_launcher_manual(0, INT64_MAX, "node1", &found), YK_ERROR_USAGE);
     memset(longest, 'a', sizeof longest - 1);
     longest[sizeof longest - 1] = '\0';
-    assert_int_equal(yk_launcher_by_hand(0, 2, longest, &found), YK_ERROR_INPUT);
-    assert_int_equal(yk_launcher_by_hand(0, 2, "", &found), YK_ERROR_INPUT);
-    assert_int_equal(yk_launcher_by_hand(0, 2, ":4000", &found), YK_ERROR_INPUT);
+    assert_int_equal(yk_launcher_manual(0, 2, longest, &found), YK_ERROR_INPUT);
+    assert_int_equal(yk_launcher_manual(0, 2, "", &found), YK_ERROR_INPUT);
+    assert_int_equal(yk_launcher_manual(0, 2, ":4000", &found), YK_ERROR_INPUT);
 }
 
 int main(void)

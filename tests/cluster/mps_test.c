@@ -52,7 +52,7 @@ static const struct yk_mps_driver driver = {begin, find_device, count, retain, r
 
 static double part_of(const char *percent, int before, int with_context)
 {
-    const struct yk_mps_words words = {.percent = percent};
+    const struct yk_mps_environment words = {.percent = percent};
     counts_first = before;
     counts_later = with_context;
     contexts_made = 0;
@@ -87,9 +87,9 @@ static void a_context_is_made_where_it_takes_one_to_know(void **state)
 static void without_an_answer_the_percentage_counts(void **state)
 {
     (void)state;
-    const struct yk_mps_words asked = {.percent = "14"};
-    const struct yk_mps_words nonsense = {.percent = "some"};
-    const struct yk_mps_words nothing = {NULL, NULL};
+    const struct yk_mps_environment asked = {.percent = "14"};
+    const struct yk_mps_environment nonsense = {.percent = "some"};
+    const struct yk_mps_environment nothing = {NULL, NULL};
     assert_true(yk_mps_part(NULL, &asked, 0, 132) == 0.14);
     assert_true(yk_mps_part(&driver, &asked, 0, 0) == 0.14);   /* of how many is not known */
     assert_true(yk_mps_part(&driver, &asked, 7, 132) == 0.14); /* there is no such device */
@@ -100,7 +100,7 @@ static void without_an_answer_the_percentage_counts(void **state)
 static void each_device_is_asked_by_its_own_number(void **state)
 {
     (void)state;
-    const struct yk_mps_words words = {.percent = "50"};
+    const struct yk_mps_environment words = {.percent = "50"};
     counts_first = 66;
     assert_true(yk_mps_part(&driver, &words, 1, 132) == 0.5);
     assert_int_equal(asked_of, 1);
@@ -109,7 +109,7 @@ static void each_device_is_asked_by_its_own_number(void **state)
 static void the_limit_of_the_device_counts(void **state)
 {
     (void)state;
-    const struct yk_mps_words words = {.limits = "0=48G,1=512M, 2=1.5GB,3=oops,4=300G"};
+    const struct yk_mps_environment words = {.limits = "0=48G,1=512M, 2=1.5GB,3=oops,4=300G"};
     const double whole = 141 * gib;
     assert_true(yk_mps_memory_bytes(&words, 0, whole) == 48 * gib);
     assert_true(yk_mps_memory_bytes(&words, 1, whole) == 0.5 * gib);
@@ -117,8 +117,8 @@ static void the_limit_of_the_device_counts(void **state)
     assert_true(yk_mps_memory_bytes(&words, 3, whole) == whole);
     assert_true(yk_mps_memory_bytes(&words, 4, whole) == whole); /* there is no more */
     assert_true(yk_mps_memory_bytes(&words, 5, whole) == whole);
-    assert_true(yk_mps_memory_bytes(&(struct yk_mps_words){NULL, NULL}, 0, whole) == whole);
-    assert_true(yk_mps_memory_bytes(&(struct yk_mps_words){NULL, ""}, 0, whole) == whole);
+    assert_true(yk_mps_memory_bytes(&(struct yk_mps_environment){NULL, NULL}, 0, whole) == whole);
+    assert_true(yk_mps_memory_bytes(&(struct yk_mps_environment){NULL, ""}, 0, whole) == whole);
 }
 
 int main(void)

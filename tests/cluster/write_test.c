@@ -2,7 +2,7 @@
 
 #include "base/random.h"
 #include "cluster/cluster.h"
-#include "support/same_cluster.h"
+#include "support/clusters/same_cluster.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,9 +53,9 @@ static void any_device_with_any_part_and_link_reads_back_the_same(void **state)
     struct yk_random random = yk_random_from_seed(3);
     for (int i = 0; i < 500; i++) {
         char line[300];
-        const double part = 1e-3 + 99 * yk_random_unit(&random);
-        const double bandwidth = 1 + 1e12 * yk_random_unit(&random);
-        const double latency = 1e-9 + yk_random_unit(&random);
+        const double part = 1e-3 + 99 * yk_random_uniform(&random);
+        const double bandwidth = 1 + 1e12 * yk_random_uniform(&random);
+        const double latency = 1e-9 + yk_random_uniform(&random);
         const int64_t gpus = (int64_t)yk_datasheet_count - 1; /* the last row is the CPU */
         const char *first = yk_datasheets[yk_random_below(&random, gpus)].name;
         const char *second = yk_datasheets[yk_random_below(&random, gpus)].name;

@@ -1,8 +1,8 @@
 #include "support/support.h"
 
-#include "support/exchange_host.h"
-#include "support/exchange_table.h"
-#include "support/thread_comm.h"
+#include "support/exchanges/exchange_table.h"
+#include "support/exchanges/host_messages.h"
+#include "support/exchanges/thread_comm.h"
 
 static void one_rank_alone_exchanges_with_itself(void **state)
 {

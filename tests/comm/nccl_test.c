@@ -2,10 +2,10 @@
 #include "support/support.h"
 
 #include "comm/exchange.h"
-#include "comm/trouble.h"
+#include "comm/failure.h"
 #include "fake_nccl/fake_nccl.h"
-#include "support/exchange_host.h"
-#include "support/exchange_table.h"
+#include "support/exchanges/exchange_table.h"
+#include "support/exchanges/host_messages.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -59,7 +59,7 @@ static yk_status join(struct play *play, int32_t rank, int32_t ranks,
 {
     struct guest guest = {&play->table, rank};
     struct yk_ranks joined = {0};
-    const struct yk_comm_meeting meeting = {rank, ranks, share, &guest};
+    const struct yk_comm_bootstrap meeting = {rank, ranks, share, &guest};
     const struct yk_comm_options options = {
         .backend = &fake_gpu, .device = device, .lane = lane, .meeting = &meeting};
     (void)pthread_barrier_wait(&play->table.barrier); /* all sit before one looks around */
@@ -107,7 +107,7 @@ static yk_status run(int32_t ranks, enum fake_kind kind, act part)
     (void)pthread_barrier_init(&play.table.barrier, NULL, (unsigned)ranks);
     fake_nccl_begin(ranks, kind);
     const yk_status status = yk_thread_world_run(ranks, be_rank, &play);
-    char sentence[YK_TROUBLE_SIZE];
+    char sentence[YK_FAILURE_SIZE];
     (void)snprintf(sentence, sizeof sentence, "%s", yk_status_message());
     fake_nccl_end(); /* which may fail in what it waits for no more */
     (void)pthread_barrier_destroy(&play.table.barrier);
@@ -205,9 +205,9 @@ static yk_status try_later(const struct yk_ranks *ranks, struct yk_backend_devic
     for (int i = 0; i < EACH * FAKE_RANKS; i++) {
         whole[BEFORE + i] = (float)(i + 100 * ranks->rank);
     }
-    const struct yk_comm_scatter scatter = {ranks->all, whole,        own,  false,
-                                            firsts,     YK_COMM_FP32, false};
-    const struct yk_comm_gather gather = {ranks->all, own, whole, firsts, sizeof(float)};
+    const struct yk_comm_reduce_scatter scatter = {ranks->all, whole,        own,  false,
+                                                   firsts,     YK_COMM_FP32, false};
+    const struct yk_comm_all_gather gather = {ranks->all, own, whole, firsts, sizeof(float)};
     ranks->comm->scatter(&scatter);
     ranks->comm->gather(&gather);
     YK_TRY(yk_ranks_finish(ranks));
@@ -231,9 +231,9 @@ static yk_status sum_halves(const struct yk_ranks *ranks, bool wide)
     uint16_t numbers[4] = {0};
     uint16_t own[4] = {0};
     const int64_t firsts[] = {0, 1, 4};
-    const struct yk_comm_reduce reduce = {ranks->all, numbers, 4, YK_COMM_FP16, wide};
-    const struct yk_comm_scatter scatter = {ranks->all, numbers,      own, true,
-                                            firsts,     YK_COMM_BF16, wide};
+    const struct yk_comm_all_reduce reduce = {ranks->all, numbers, 4, YK_COMM_FP16, wide};
+    const struct yk_comm_reduce_scatter scatter = {ranks->all, numbers,      own, true,
+                                                   firsts,     YK_COMM_BF16, wide};
     ranks->comm->reduce(&reduce);
     ranks->comm->scatter(&scatter);
     return yk_ranks_finish(ranks);
@@ -398,10 +398,10 @@ static void put_late_op(const struct yk_ranks *ranks, struct late_numbers *numbe
     double *own = &numbers->own;
     double *whole = &numbers->whole;
     static const int64_t firsts[] = {0, 1};
-    const struct yk_comm_reduce reduce = {
+    const struct yk_comm_all_reduce reduce = {
         .group = ranks->all, .numbers = own, .count = 1, .type = YK_COMM_FP64};
-    const struct yk_comm_gather gather = {ranks->all, own, whole, firsts, sizeof *own};
-    const struct yk_comm_scatter scatter = {
+    const struct yk_comm_all_gather gather = {ranks->all, own, whole, firsts, sizeof *own};
+    const struct yk_comm_reduce_scatter scatter = {
         .group = ranks->all, .whole = whole, .own = own, .firsts = firsts, .type = YK_COMM_FP64};
     const struct yk_comm_broadcast broadcast = {
         .group = ranks->all, .bytes = own, .size = sizeof *own, .from = 0};
@@ -497,7 +497,7 @@ static void a_rank_that_never_comes_is_not_waited_for_for_ever(void **state)
 {
     struct play play = {0};
     struct guest guest = {&play.table, 0};
-    const struct yk_comm_meeting meeting = {0, 2, share, &guest};
+    const struct yk_comm_bootstrap meeting = {0, 2, share, &guest};
     struct yk_comm_options comm_options = {.backend = &fake_gpu, .meeting = &meeting};
     struct yk_ranks joined = {0};
     (void)state;
@@ -531,9 +531,9 @@ static yk_status be_rich_or_poor(int32_t rank, int32_t ranks, void *user)
     struct guest guest = {&play->table, rank};
     struct yk_backend gpu = fake_gpu;
     struct yk_comm_world *world = NULL;
-    const struct yk_comm_meeting meeting = {rank, ranks, share, &guest};
+    const struct yk_comm_bootstrap meeting = {rank, ranks, share, &guest};
     struct yk_comm_options options = {.backend = &gpu, .meeting = &meeting};
-    gpu.take = rank == 1 ? refuse : gpu.take;
+    gpu.allocate = rank == 1 ? refuse : gpu.allocate;
     YK_TRY(sit(rank, &options.device, &options.lane));
     (void)pthread_barrier_wait(&play->table.barrier); /* all sit before one looks around */
     const yk_status opened = yk_comm_plugin.open(&options, &world);
@@ -558,7 +558,7 @@ static void what_it_needs_is_asked_for(void **state)
     struct yk_comm_world *world = NULL;
     struct table table = {.bytes = ""};
     struct guest guest = {&table, 0};
-    const struct yk_comm_meeting meeting = {0, 1, share, &guest};
+    const struct yk_comm_bootstrap meeting = {0, 1, share, &guest};
     const struct yk_comm_options of_cpu = {.backend = &yk_backend_cpu, .meeting = &meeting};
     const struct yk_comm_options nowhere = {.backend = &fake_gpu};
     const struct yk_comm_options somewhere = {.backend = &fake_gpu, .meeting = &meeting};

@@ -1,7 +1,7 @@
 /* The exchange table over MPI: over_mpi PLUGIN BLOCK_BYTES LARGEST ORDERS, started by mpirun. */
 #include "comm/load.h"
-#include "support/exchange_host.h"
-#include "support/exchange_table.h"
+#include "support/exchanges/exchange_table.h"
+#include "support/exchanges/host_messages.h"
 
 #include <stdio.h>
 #include <stdlib.h>

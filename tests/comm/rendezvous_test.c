@@ -1,9 +1,9 @@
 #include "support/support.h"
 
 #include "base/clock.h"
-#include "comm/rendezvous.h"
-#include "comm/rendezvous_place.h"
-#include "comm/rendezvous_record.h"
+#include "comm/rendezvous/address.h"
+#include "comm/rendezvous/connection.h"
+#include "comm/rendezvous/rendezvous.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -89,7 +89,7 @@ static void fill(char id[ID_SIZE], int round)
 
 static void meet(struct yk_rendezvous rendezvous, int rounds, struct end *out)
 {
-    const struct yk_comm_meeting meeting = yk_rendezvous_meeting(&rendezvous);
+    const struct yk_comm_bootstrap meeting = yk_rendezvous_bootstrap(&rendezvous);
     for (int i = 0; i < rounds && out->status == YK_OK; i++) {
         if (rendezvous.rank == 0) {
             fill(out->id, i);
@@ -179,28 +179,28 @@ static int call(void)
     }
 }
 
-static struct yk_meet_record hear(const struct yk_meet_talk *talk)
+static struct yk_connection_record hear(const struct yk_connection *talk)
 {
-    unsigned char wire[YK_MEET_WIRE];
-    struct yk_meet_record heard = {0};
-    assert_true(yk_meet_hear(talk->link, wire, sizeof wire, yk_clock_now_s() + 5));
-    assert_true(yk_meet_unpack(wire, &heard));
+    unsigned char wire[YK_CONNECTION_RECORD_SIZE];
+    struct yk_connection_record heard = {0};
+    assert_true(yk_connection_receive(talk->link, wire, sizeof wire, yk_clock_now_s() + 5));
+    assert_true(yk_connection_unpack(wire, &heard));
     return heard;
 }
 
 /* A rank that has come when it returns: rank 0 has said so. */
-static struct yk_meet_talk come(int32_t rank, int32_t size)
+static struct yk_connection come(int32_t rank, int32_t size)
 {
     const struct yk_rendezvous as = wish(rank, size);
-    const struct yk_meet_record hello = {.kind = YK_MEET_HELLO};
-    const struct yk_meet_record proof = {
-        .kind = YK_MEET_PROOF, .rank = rank, .size = size, .length = ID_SIZE};
+    const struct yk_connection_record hello = {.kind = YK_CONNECTION_HELLO};
+    const struct yk_connection_record proof = {
+        .kind = YK_CONNECTION_PROOF, .rank = rank, .size = size, .length = ID_SIZE};
     const double end_s = yk_clock_now_s() + 5;
-    struct yk_meet_talk talk = {.link = call(), .token = as.token};
-    assert_true(yk_meet_say(&talk, &hello, NULL, end_s));
+    struct yk_connection talk = {.link = call(), .token = as.token};
+    assert_true(yk_connection_send(&talk, &hello, NULL, end_s));
     memcpy(talk.host_nonce, hear(&talk).nonce, sizeof talk.host_nonce);
-    assert_true(yk_meet_say(&talk, &proof, NULL, end_s));
-    assert_int_equal(hear(&talk).kind, YK_MEET_WELCOME);
+    assert_true(yk_connection_send(&talk, &proof, NULL, end_s));
+    assert_int_equal(hear(&talk).kind, YK_CONNECTION_WELCOME);
     return talk;
 }
 
@@ -320,17 +320,18 @@ static void a_rank_that_comes_twice_ends_the_meeting_for_all(void **state)
     (void)state;
     static const char sentence[] = "two processes say that they are rank 2 of 4";
     send_out(wish(0, 4), 1);
-    const struct yk_meet_talk first[] = {come(1, 4), come(2, 4)};
+    const struct yk_connection first[] = {come(1, 4), come(2, 4)};
     send_out(wish(2, 4), 1);
     await_all();
     for (int32_t i = 0; i < 2; i++) {
         char told[SENTENCE_SIZE] = "";
-        const struct yk_meet_record refusal = hear(&first[i]);
+        const struct yk_connection_record refusal = hear(&first[i]);
         expect_end(i, YK_ERROR_INPUT, sentence);
-        assert_int_equal(refusal.kind, YK_MEET_REFUSED);
+        assert_int_equal(refusal.kind, YK_CONNECTION_REFUSED);
         assert_true(refusal.length < sizeof told);
-        assert_true(yk_meet_hear(first[i].link, told, refusal.length, yk_clock_now_s() + 5));
-        assert_true(yk_meet_is_proven(&first[i], &refusal, told));
+        assert_true(
+            yk_connection_receive(first[i].link, told, refusal.length, yk_clock_now_s() + 5));
+        assert_true(yk_connection_is_proven(&first[i], &refusal, told));
         assert_non_null(strstr(told, sentence));
         (void)close(first[i].link);
     }
@@ -423,29 +424,30 @@ static void strangers_neither_hang_nor_end_it(void **state)
 static void a_proof_cannot_be_used_again(void **state)
 {
     (void)state;
-    unsigned char wire[YK_MEET_WIRE];
-    struct yk_meet_record heard;
-    struct yk_meet_talk talk = {.token = "a token of this job"};
+    unsigned char wire[YK_CONNECTION_RECORD_SIZE];
+    struct yk_connection_record heard;
+    struct yk_connection talk = {.token = "a token of this job"};
     send_out(wish(0, 2), 1);
-    struct yk_meet_record proof = {.kind = YK_MEET_PROOF, .rank = 1, .size = 2, .length = ID_SIZE};
+    struct yk_connection_record proof = {
+        .kind = YK_CONNECTION_PROOF, .rank = 1, .size = 2, .length = ID_SIZE};
     const double end_s = yk_clock_now_s() + 2;
     for (int i = 0; i < 2; i++) {
         /* The second time with the host's old number in it, as one who listened has it. */
-        const struct yk_meet_record hello = {.kind = YK_MEET_HELLO};
-        struct yk_meet_talk line = talk;
+        const struct yk_connection_record hello = {.kind = YK_CONNECTION_HELLO};
+        struct yk_connection line = talk;
         line.link = call();
-        assert_true(yk_meet_say(&line, &hello, NULL, end_s));
-        assert_true(yk_meet_hear(line.link, wire, sizeof wire, end_s));
-        assert_true(yk_meet_unpack(wire, &heard));
-        assert_int_equal(heard.kind, YK_MEET_CHALLENGE);
+        assert_true(yk_connection_send(&line, &hello, NULL, end_s));
+        assert_true(yk_connection_receive(line.link, wire, sizeof wire, end_s));
+        assert_true(yk_connection_unpack(wire, &heard));
+        assert_int_equal(heard.kind, YK_CONNECTION_CHALLENGE);
         if (i == 0) {
             memcpy(talk.host_nonce, heard.nonce, sizeof talk.host_nonce);
         } else {
             assert_memory_not_equal(talk.host_nonce, heard.nonce, sizeof talk.host_nonce);
-            assert_true(yk_meet_say(&line, &proof, NULL, end_s));
-            assert_true(yk_meet_hear(line.link, wire, sizeof wire, end_s));
-            assert_true(yk_meet_unpack(wire, &heard));
-            assert_int_equal(heard.kind, YK_MEET_REFUSED);
+            assert_true(yk_connection_send(&line, &proof, NULL, end_s));
+            assert_true(yk_connection_receive(line.link, wire, sizeof wire, end_s));
+            assert_true(yk_connection_unpack(wire, &heard));
+            assert_int_equal(heard.kind, YK_CONNECTION_REFUSED);
         }
         (void)close(line.link);
     }
@@ -591,13 +593,13 @@ static void words_come_from_the_environment(void **state)
 static void interfaces_are_named_as_for_nccl(void **state)
 {
     (void)state;
-    assert_true(yk_place_is_named("eth0", "eth"));
-    assert_true(yk_place_is_named("eth0", "ib,eth"));
-    assert_true(yk_place_is_named("eth0", "=eth1,eth0"));
-    assert_false(yk_place_is_named("eth0", "=eth"));
-    assert_false(yk_place_is_named("lo", "eth,ib"));
-    assert_false(yk_place_is_named("eth0", "^docker"));
-    assert_false(yk_place_is_named("eth0", ""));
+    assert_true(yk_address_matches_interface("eth0", "eth"));
+    assert_true(yk_address_matches_interface("eth0", "ib,eth"));
+    assert_true(yk_address_matches_interface("eth0", "=eth1,eth0"));
+    assert_false(yk_address_matches_interface("eth0", "=eth"));
+    assert_false(yk_address_matches_interface("lo", "eth,ib"));
+    assert_false(yk_address_matches_interface("eth0", "^docker"));
+    assert_false(yk_address_matches_interface("eth0", ""));
 }
 
 #define MEETS(test) cmocka_unit_test_setup(test, start)

@@ -3,9 +3,9 @@
 #include "support/support.h"
 
 #include "comm/staged.h"
-#include "support/exchange_host.h"
-#include "support/exchange_table.h"
-#include "support/thread_comm.h"
+#include "support/exchanges/exchange_table.h"
+#include "support/exchanges/host_messages.h"
+#include "support/exchanges/thread_comm.h"
 
 #include <string.h>
 
@@ -61,7 +61,7 @@ static void what_is_on_a_device_is_exchanged_as_the_table_says(void **state)
 {
     (void)state;
     pretended = yk_backend_cpu;
-    pretended.holds = holds_all;
+    pretended.contains = holds_all;
     static const size_t blocks[] = {1, 0}; /* many slices of a part, and all at once */
     for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++) {
         struct job job = {blocks[i], true};
@@ -95,7 +95,7 @@ static yk_status be_rich_or_poor(int32_t rank, int32_t ranks, void *user)
     struct yk_backend backend = yk_backend_cpu;
     (void)ranks;
     (void)user;
-    backend.take_host = rank == 1 ? refuse : backend.take_host;
+    backend.allocate_host = rank == 1 ? refuse : backend.allocate_host;
     YK_TRY(exchange_station_open(&yk_comm_threads, 0, &station));
     const struct yk_comm_options options = {
         .backend = &backend,
@@ -138,8 +138,8 @@ static yk_status gather_what_is_too_large(int32_t rank, int32_t ranks, void *use
                                             .block_bytes = 1,
                                             .through = &station.ranks};
     YK_TRY_GOTO(yk_ranks_open(&yk_comm_staged, &options, &staged), done);
-    const struct yk_comm_gather op = {staged.all, wholes[rank] + (ptrdiff_t)rank * SIZE,
-                                      wholes[rank], firsts, SIZE};
+    const struct yk_comm_all_gather op = {staged.all, wholes[rank] + (ptrdiff_t)rank * SIZE,
+                                          wholes[rank], firsts, SIZE};
     staged.comm->gather(&op);
     status = yk_ranks_finish(&staged) == YK_ERROR_INPUT
                  ? YK_OK
@@ -154,7 +154,7 @@ static void what_the_stage_has_no_room_for_is_refused(void **state)
 {
     (void)state;
     pretended = yk_backend_cpu;
-    pretended.holds = holds_all;
+    pretended.contains = holds_all;
     assert_ok(yk_thread_world_run(2, gather_what_is_too_large, NULL));
 }
 

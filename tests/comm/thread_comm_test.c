@@ -1,5 +1,5 @@
+#include "support/exchanges/thread_comm.h"
 #include "support/support.h"
-#include "support/thread_comm.h"
 
 #include <string.h>
 
@@ -44,7 +44,7 @@ undo:
 /* What the lane has done by now, and what went wrong. */
 static yk_status settle(const struct station *station)
 {
-    YK_TRY(backend->finish(station->lane));
+    YK_TRY(backend->lane_synchronize(station->lane));
     return comm->check(station->world);
 }
 
@@ -82,7 +82,7 @@ static yk_status misbehave(const struct station *station, enum mischief mischief
 static yk_status behave(const struct station *station, int32_t rank, enum mischief mischief,
                         double *number)
 {
-    struct yk_comm_reduce reduce = {.group = station->all, .count = 1, .type = YK_COMM_FP64};
+    struct yk_comm_all_reduce reduce = {.group = station->all, .count = 1, .type = YK_COMM_FP64};
     struct yk_comm_message message = {
         .world = station->world, .size = sizeof *number, .peer = 1, .number = 7};
     reduce.numbers = number;

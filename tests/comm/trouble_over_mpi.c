@@ -8,7 +8,7 @@
  *   group    the ranks make different groups
  */
 #include "comm/load.h"
-#include "support/exchange_table.h"
+#include "support/exchanges/exchange_table.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -30,8 +30,8 @@ static void put_message(const struct yk_ranks *ranks, size_t size)
 
 static void put_reduce(const struct yk_ranks *ranks)
 {
-    static struct yk_comm_reduce op;
-    op = (struct yk_comm_reduce){ranks->all, numbers, 2, YK_COMM_FP64, false};
+    static struct yk_comm_all_reduce op;
+    op = (struct yk_comm_all_reduce){ranks->all, numbers, 2, YK_COMM_FP64, false};
     comm->reduce(&op);
 }
 

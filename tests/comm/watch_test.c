@@ -1,12 +1,12 @@
 #include "support/support.h"
 
 #include "base/clock.h"
-#include "comm/rendezvous_record.h"
-#include "comm/watch.h"
-#include "comm/watch_blame.h"
-#include "comm/watch_place.h"
-#include "support/exchange_table.h"
-#include "support/thread_comm.h"
+#include "comm/rendezvous/connection.h"
+#include "comm/watch/culprit.h"
+#include "comm/watch/machine.h"
+#include "comm/watch/watch.h"
+#include "support/exchanges/exchange_table.h"
+#include "support/exchanges/thread_comm.h"
 
 #include <fcntl.h>
 #include <math.h>
@@ -26,7 +26,7 @@ struct crew {
     pid_t pids[RANKS];
     int reports[2];
     int go[2]; /* closed when all have joined */
-    struct yk_watch_invitation invitation;
+    struct yk_watch_endpoint invitation;
 };
 
 struct report {
@@ -82,13 +82,13 @@ static struct report next_report(void)
     return words;
 }
 
-static void invite(struct yk_watch_invitation *out)
+static void invite(struct yk_watch_endpoint *out)
 {
-    struct yk_watch_home home;
-    struct yk_meet_place place;
-    yk_watch_home_find(NULL, &home);
-    assert_ok(yk_watch_place_choose(&home, 1, &place));
-    assert_ok(yk_watch_invite(&place, out));
+    struct yk_watch_machine home;
+    struct yk_address_list place;
+    yk_watch_machine_find(NULL, &home);
+    assert_ok(yk_watch_machine_choose(&home, 1, &place));
+    assert_ok(yk_watch_link_listen(&place, out));
 }
 
 static void await_ranks(void)
@@ -111,7 +111,7 @@ static void muster(double silence_s, double op_s, duty does)
             be_a_rank(i, silence_s, op_s, does);
         }
     }
-    yk_watch_withdraw(&crew.invitation);
+    yk_watch_link_stop_listening(&crew.invitation);
     await_ranks();
     (void)close(crew.go[0]);
     (void)close(crew.go[1]);
@@ -296,9 +296,9 @@ static void pretend_lost(void *user, const struct yk_watch_verdict *verdict)
 
 /* ---- who calls ---- */
 
-static int call(const struct yk_watch_invitation *invitation)
+static int call(const struct yk_watch_endpoint *invitation)
 {
-    const struct yk_meet_place *place = &invitation->place;
+    const struct yk_address_list *place = &invitation->place;
     const int link = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     assert_int_equal(connect(link, (const struct sockaddr *)&place->addresses[0], place->sizes[0]),
                      0);
@@ -306,29 +306,29 @@ static int call(const struct yk_watch_invitation *invitation)
 }
 
 /* What rank 1 of 2 says to prove itself. */
-static const struct yk_meet_record proof = {
-    .kind = YK_MEET_PROOF, .rank = 1, .size = 2, .length = sizeof(struct yk_watch_record)};
+static const struct yk_connection_record proof = {
+    .kind = YK_CONNECTION_PROOF, .rank = 1, .size = 2, .length = sizeof(struct yk_watch_record)};
 
 /* Says hello, and has the host's number when it returns. */
-static struct yk_meet_talk greet(const struct yk_watch_invitation *invitation, const char *key)
+static struct yk_connection greet(const struct yk_watch_endpoint *invitation, const char *key)
 {
-    const struct yk_meet_record hello = {.kind = YK_MEET_HELLO};
-    struct yk_meet_talk talk = {.link = call(invitation), .token = key};
-    assert_true(yk_meet_say(&talk, &hello, NULL, yk_clock_now_s() + 5));
+    const struct yk_connection_record hello = {.kind = YK_CONNECTION_HELLO};
+    struct yk_connection talk = {.link = call(invitation), .token = key};
+    assert_true(yk_connection_send(&talk, &hello, NULL, yk_clock_now_s() + 5));
     return talk;
 }
 
-static struct yk_meet_record hear(const struct yk_meet_talk *talk)
+static struct yk_connection_record hear(const struct yk_connection *talk)
 {
-    unsigned char wire[YK_MEET_WIRE];
-    struct yk_meet_record heard = {0};
-    assert_true(yk_meet_hear(talk->link, wire, sizeof wire, yk_clock_now_s() + 15));
-    assert_true(yk_meet_unpack(wire, &heard));
+    unsigned char wire[YK_CONNECTION_RECORD_SIZE];
+    struct yk_connection_record heard = {0};
+    assert_true(yk_connection_receive(talk->link, wire, sizeof wire, yk_clock_now_s() + 15));
+    assert_true(yk_connection_unpack(wire, &heard));
     return heard;
 }
 
 /* Rank `rank` of two, in a process of its own, which ends with 0 if it has joined. */
-static pid_t send_rank(int32_t rank, struct yk_watch_invitation *invitation)
+static pid_t send_rank(int32_t rank, struct yk_watch_endpoint *invitation)
 {
     const struct yk_watch_options options = {.lost = pretend_lost};
     struct yk_watch *watch = NULL;
@@ -356,8 +356,8 @@ static void callers_that_prove_nothing_do_not_hold_up_the_ranks(void **state)
         CALLERS = 120
     };
     int links[CALLERS];
-    unsigned char noise[4 * YK_MEET_WIRE];
-    struct yk_watch_invitation invitation;
+    unsigned char noise[4 * YK_CONNECTION_RECORD_SIZE];
+    struct yk_watch_endpoint invitation;
     memset(noise, 'n', sizeof noise);
     invite(&invitation);
     for (int i = 0; i < CALLERS; i++) {
@@ -371,7 +371,7 @@ static void callers_that_prove_nothing_do_not_hold_up_the_ranks(void **state)
     const pid_t host = send_rank(0, &invitation);
     expect_joined(send_rank(1, &invitation));
     expect_joined(host);
-    yk_watch_withdraw(&invitation);
+    yk_watch_link_stop_listening(&invitation);
     for (int i = 0; i < CALLERS; i++) {
         (void)close(links[i]);
     }
@@ -381,58 +381,58 @@ static void callers_that_prove_nothing_do_not_hold_up_the_ranks(void **state)
 static void a_caller_without_a_proof_is_no_rank(void **state)
 {
     (void)state;
-    struct yk_watch_invitation invitation;
+    struct yk_watch_endpoint invitation;
     invite(&invitation);
-    struct yk_meet_talk earlier = greet(&invitation, invitation.key);
-    struct yk_meet_talk liar = greet(&invitation, "another key");
+    struct yk_connection earlier = greet(&invitation, invitation.key);
+    struct yk_connection liar = greet(&invitation, "another key");
     const pid_t host = send_rank(0, &invitation);
-    memcpy(earlier.host_nonce, hear(&earlier).nonce, YK_MEET_NONCE);
-    memcpy(liar.host_nonce, hear(&liar).nonce, YK_MEET_NONCE);
-    assert_true(yk_meet_say(&liar, &proof, NULL, yk_clock_now_s() + 5));
-    assert_int_equal(hear(&liar).kind, YK_MEET_REFUSED);
-    yk_meet_hang_up(&liar);
+    memcpy(earlier.host_nonce, hear(&earlier).nonce, YK_CONNECTION_NONCE_SIZE);
+    memcpy(liar.host_nonce, hear(&liar).nonce, YK_CONNECTION_NONCE_SIZE);
+    assert_true(yk_connection_send(&liar, &proof, NULL, yk_clock_now_s() + 5));
+    assert_int_equal(hear(&liar).kind, YK_CONNECTION_REFUSED);
+    yk_connection_close(&liar);
 
-    struct yk_meet_talk thief = greet(&invitation, invitation.key);
-    assert_memory_not_equal(hear(&thief).nonce, earlier.host_nonce, YK_MEET_NONCE);
-    memcpy(thief.host_nonce, earlier.host_nonce, YK_MEET_NONCE);
-    assert_true(yk_meet_say(&thief, &proof, NULL, yk_clock_now_s() + 5));
-    assert_int_equal(hear(&thief).kind, YK_MEET_REFUSED);
-    yk_meet_hang_up(&thief);
-    yk_meet_hang_up(&earlier);
+    struct yk_connection thief = greet(&invitation, invitation.key);
+    assert_memory_not_equal(hear(&thief).nonce, earlier.host_nonce, YK_CONNECTION_NONCE_SIZE);
+    memcpy(thief.host_nonce, earlier.host_nonce, YK_CONNECTION_NONCE_SIZE);
+    assert_true(yk_connection_send(&thief, &proof, NULL, yk_clock_now_s() + 5));
+    assert_int_equal(hear(&thief).kind, YK_CONNECTION_REFUSED);
+    yk_connection_close(&thief);
+    yk_connection_close(&earlier);
 
     expect_joined(send_rank(1, &invitation));
     expect_joined(host);
-    yk_watch_withdraw(&invitation);
+    yk_watch_link_stop_listening(&invitation);
 }
 
 /* Answers one caller as rank 0 would, with the caller's own proof instead of one of its own. */
 static void pose_as_rank_0(int listener)
 {
-    struct yk_meet_record challenge = {.kind = YK_MEET_CHALLENGE};
-    struct yk_meet_talk talk = {.link = accept(listener, NULL, NULL), .token = "a guess"};
-    unsigned char wire[YK_MEET_WIRE];
+    struct yk_connection_record challenge = {.kind = YK_CONNECTION_CHALLENGE};
+    struct yk_connection talk = {.link = accept(listener, NULL, NULL), .token = "a guess"};
+    unsigned char wire[YK_CONNECTION_RECORD_SIZE];
     (void)close(listener);
     (void)hear(&talk);
-    assert_true(yk_meet_say(&talk, &challenge, NULL, yk_clock_now_s() + 5));
-    struct yk_meet_record answer = hear(&talk);
-    assert_int_equal(answer.kind, YK_MEET_PROOF);
-    answer.kind = YK_MEET_WELCOME;
-    yk_meet_pack(&answer, wire);
+    assert_true(yk_connection_send(&talk, &challenge, NULL, yk_clock_now_s() + 5));
+    struct yk_connection_record answer = hear(&talk);
+    assert_int_equal(answer.kind, YK_CONNECTION_PROOF);
+    answer.kind = YK_CONNECTION_WELCOME;
+    yk_connection_pack(&answer, wire);
     assert_int_equal(send(talk.link, wire, sizeof wire, MSG_NOSIGNAL), sizeof wire);
     /* It is hung up on. */
     assert_true(recv(talk.link, wire, 1, 0) <= 0);
-    yk_meet_hang_up(&talk);
+    yk_connection_close(&talk);
 }
 
 static void a_rank_refuses_a_false_watch_and_finds_the_true_one(void **state)
 {
     (void)state;
-    struct yk_watch_invitation invitation;
-    struct yk_watch_invitation false_one;
+    struct yk_watch_endpoint invitation;
+    struct yk_watch_endpoint false_one;
     invite(&invitation);
     invite(&false_one);
     const int true_listener = invitation.listeners[0];
-    struct yk_watch_invitation both = invitation;
+    struct yk_watch_endpoint both = invitation;
     both.place.addresses[0] = false_one.place.addresses[0];
     both.place.addresses[1] = invitation.place.addresses[0];
     both.place.sizes[1] = invitation.place.sizes[0];
@@ -454,10 +454,10 @@ static struct yk_watch_address address(int a, int b, int c, int d, int32_t prefi
         AF_INET, prefix, {(unsigned char)a, (unsigned char)b, (unsigned char)c, (unsigned char)d}};
 }
 
-static void expect_place(const struct yk_meet_place *place, const char *words)
+static void expect_place(const struct yk_address_list *place, const char *words)
 {
     struct yk_text text = {0};
-    yk_place_describe(place, &text);
+    yk_address_describe(place, &text);
     assert_string_equal(yk_text_chars(&text), words);
     yk_text_free(&text);
 }
@@ -465,9 +465,9 @@ static void expect_place(const struct yk_meet_place *place, const char *words)
 static void rank_0_listens_where_the_others_can_reach_it_and_nowhere_else(void **state)
 {
     (void)state;
-    struct yk_meet_place place;
+    struct yk_address_list place;
     /* Networks of the machine: of all ranks, of some, of its containers, and to the outside. */
-    struct yk_watch_home homes[RANKS] = {
+    struct yk_watch_machine homes[RANKS] = {
         {"a",
          4,
          {address(198, 51, 100, 7, 24), address(172, 17, 0, 1, 16), address(10, 0, 0, 1, 24),
@@ -475,29 +475,29 @@ static void rank_0_listens_where_the_others_can_reach_it_and_nowhere_else(void *
         {"b", 2, {address(172, 17, 0, 1, 16), address(10, 0, 0, 2, 24)}},
         {"c", 2, {address(192, 168, 5, 3, 24), address(10, 0, 0, 3, 24)}},
     };
-    assert_ok(yk_watch_place_choose(homes, RANKS, &place));
+    assert_ok(yk_watch_machine_choose(homes, RANKS, &place));
     expect_place(&place, "10.0.0.1");
     /* No network for all: one for each. */
     homes[2].count = 1;
-    assert_ok(yk_watch_place_choose(homes, RANKS, &place));
+    assert_ok(yk_watch_machine_choose(homes, RANKS, &place));
     expect_place(&place, "10.0.0.1 and 192.168.5.1");
     /* A rank on the same machine reaches it anywhere. */
     strcpy(homes[2].machine, "a");
-    assert_ok(yk_watch_place_choose(homes, RANKS, &place));
+    assert_ok(yk_watch_machine_choose(homes, RANKS, &place));
     expect_place(&place, "10.0.0.1");
     strcpy(homes[1].machine, "a");
-    assert_ok(yk_watch_place_choose(homes, RANKS, &place));
+    assert_ok(yk_watch_machine_choose(homes, RANKS, &place));
     expect_place(&place, "127.0.0.1");
 }
 
 static void an_unreachable_machine_is_named(void **state)
 {
     (void)state;
-    struct yk_meet_place place;
+    struct yk_address_list place;
     /* 192.0.2.1 is of no machine, so no route leads from it. */
-    const struct yk_watch_home homes[2] = {{"a", 1, {address(192, 0, 2, 1, 24)}},
-                                           {"b", 1, {address(203, 0, 113, 1, 24)}}};
-    assert_int_equal(yk_watch_place_choose(homes, 2, &place), YK_ERROR_INPUT);
+    const struct yk_watch_machine homes[2] = {{"a", 1, {address(192, 0, 2, 1, 24)}},
+                                              {"b", 1, {address(203, 0, 113, 1, 24)}}};
+    assert_int_equal(yk_watch_machine_choose(homes, 2, &place), YK_ERROR_INPUT);
     assert_non_null(strstr(yk_status_message(), "rank 1; name the interface"));
 }
 
@@ -518,11 +518,11 @@ static void records_that_no_rank_sends_are_refused(void **state)
     wrong[5].reason = YK_WATCH_HANGING + 1;
     wrong[6].since_s = -1;
     wrong[7].state.op_s[0] = NAN;
-    assert_true(yk_watch_parse(&sound, sizeof sound, RANKS, &out));
+    assert_true(yk_watch_link_parse(&sound, sizeof sound, RANKS, &out));
     assert_int_equal(out.rank, 2);
-    assert_false(yk_watch_parse(&sound, sizeof sound - 1, RANKS, &out));
+    assert_false(yk_watch_link_parse(&sound, sizeof sound - 1, RANKS, &out));
     for (int i = 0; i < 8; i++) {
-        assert_false(yk_watch_parse(&wrong[i], sizeof wrong[i], RANKS, &out));
+        assert_false(yk_watch_link_parse(&wrong[i], sizeof wrong[i], RANKS, &out));
     }
 }
 
@@ -572,27 +572,27 @@ static void who_waits_in_an_exchange_is_not_to_blame(void **state)
     struct yk_watch_state states[RANKS] = {lanes(NONE, 50, 3, 50), lanes(4, 50, 3, 50),
                                            lanes(5, 10, NONE, 60)};
     states[1].ops[YK_WATCH_COMPUTE] = NONE;
-    assert_false(yk_watch_blame(states, left, RANKS, 30, &verdict));
+    assert_false(yk_watch_culprit_find(states, left, RANKS, 30, &verdict));
     /* It has not for too long. */
     states[2] = lanes(5, 31, NONE, 60);
-    assert_true(yk_watch_blame(states, left, RANKS, 30, &verdict));
+    assert_true(yk_watch_culprit_find(states, left, RANKS, 30, &verdict));
     assert_int_equal(verdict.rank, 2);
     assert_int_equal(verdict.lane, YK_WATCH_COMPUTE);
     /* It is between ops. */
     states[2] = lanes(NONE, 31, NONE, 60);
-    assert_true(yk_watch_blame(states, left, RANKS, 30, &verdict));
+    assert_true(yk_watch_culprit_find(states, left, RANKS, 30, &verdict));
     assert_int_equal(verdict.rank, 2);
     assert_int_equal(verdict.lane, -1);
     /* All are in an exchange: the last to come is the one that the others have waited for. */
     states[2] = lanes(NONE, 31, 8, 32);
-    assert_true(yk_watch_blame(states, left, RANKS, 30, &verdict));
+    assert_true(yk_watch_culprit_find(states, left, RANKS, 30, &verdict));
     assert_int_equal(verdict.rank, 2);
     assert_int_equal(verdict.lane, YK_WATCH_COMM);
     /* Nobody is in anything: between steps all may rest. */
     for (int i = 0; i < RANKS; i++) {
         states[i] = lanes(NONE, 100, NONE, 100);
     }
-    assert_false(yk_watch_blame(states, left, RANKS, 30, &verdict));
+    assert_false(yk_watch_culprit_find(states, left, RANKS, 30, &verdict));
 }
 
 static void verdicts_have_words(void **state)

@@ -49,9 +49,10 @@ static double collective_s(const struct three *three, enum yk_collective collect
                            double bytes, double largest)
 {
     static const int32_t devices[P] = {0, 1, 2};
-    const struct yk_members ranks = {devices, count};
+    const struct yk_ring_devices ranks = {devices, count};
     struct yk_cost_time time = {0};
-    assert_ok(yk_cost_collective(&three->book, collective, &ranks, bytes, largest, &time));
+    assert_ok(
+        yk_communication_collective_time(&three->book, collective, &ranks, bytes, largest, &time));
     assert_int_equal(time.origin, YK_COST_DATASHEET);
     return time.seconds;
 }
@@ -62,11 +63,11 @@ static void a_message_takes_latency_and_its_bytes(void **state)
     struct three three;
     struct yk_cost_time time = {0};
     make_three(&three);
-    assert_ok(yk_cost_send(&three.book, 0, 1, 1e8, &time));
+    assert_ok(yk_communication_send_time(&three.book, 0, 1, 1e8, &time));
     assert_near(time.seconds, 1e-5 + 0.01);
-    assert_ok(yk_cost_send(&three.book, 2, 0, 1e8, &time));
+    assert_ok(yk_communication_send_time(&three.book, 2, 0, 1e8, &time));
     assert_near(time.seconds, 1e-4 + 0.1);
-    assert_ok(yk_cost_send(&three.book, 2, 2, 1e8, &time));
+    assert_ok(yk_communication_send_time(&three.book, 2, 2, 1e8, &time));
     assert_true(time.seconds == 0);
 }
 
@@ -76,11 +77,12 @@ static void a_ring_goes_as_fast_as_its_slowest_link(void **state)
     (void)state;
     struct three three;
     make_three(&three);
-    assert_near(collective_s(&three, YK_COLLECTIVE_GATHER, 2, 6e8, 0), 1 * (1e-5 + 3e8 / 1e10));
-    assert_near(collective_s(&three, YK_COLLECTIVE_GATHER, 3, 6e8, 0), 2 * (1e-4 + 2e8 / 1e9));
-    assert_near(collective_s(&three, YK_COLLECTIVE_SCATTER, 3, 6e8, 0), 2 * (1e-4 + 2e8 / 1e9));
-    assert_near(collective_s(&three, YK_COLLECTIVE_REDUCE, 3, 6e8, 0), 4 * (1e-4 + 2e8 / 1e9));
-    assert_true(collective_s(&three, YK_COLLECTIVE_REDUCE, 1, 6e8, 0) == 0);
+    assert_near(collective_s(&three, YK_COLLECTIVE_ALL_GATHER, 2, 6e8, 0), 1 * (1e-5 + 3e8 / 1e10));
+    assert_near(collective_s(&three, YK_COLLECTIVE_ALL_GATHER, 3, 6e8, 0), 2 * (1e-4 + 2e8 / 1e9));
+    assert_near(collective_s(&three, YK_COLLECTIVE_REDUCE_SCATTER, 3, 6e8, 0),
+                2 * (1e-4 + 2e8 / 1e9));
+    assert_near(collective_s(&three, YK_COLLECTIVE_ALL_REDUCE, 3, 6e8, 0), 4 * (1e-4 + 2e8 / 1e9));
+    assert_true(collective_s(&three, YK_COLLECTIVE_ALL_REDUCE, 1, 6e8, 0) == 0);
 }
 
 static void of_unequal_parts_the_largest_counts(void **state)
@@ -88,14 +90,15 @@ static void of_unequal_parts_the_largest_counts(void **state)
     (void)state;
     struct three three;
     make_three(&three);
-    assert_near(collective_s(&three, YK_COLLECTIVE_GATHER, 3, 6e8, 4e8), 2 * (1e-4 + 4e8 / 1e9));
+    assert_near(collective_s(&three, YK_COLLECTIVE_ALL_GATHER, 3, 6e8, 4e8),
+                2 * (1e-4 + 4e8 / 1e9));
 }
 
 static void a_measured_curve_goes_before_the_ring(void **state)
 {
     (void)state;
     static const int32_t devices[P] = {0, 1, 2};
-    const struct yk_members ranks = {devices, P};
+    const struct yk_ring_devices ranks = {devices, P};
     const struct yk_profile_measurement tenth = {.value = 0.1, .samples = 3, .versions = "none"};
     const struct yk_profile_measurement fifth = {.value = 0.2, .samples = 3, .versions = "none"};
     const struct yk_profile_link ring = {"a30-titanxp between nodes", "gather", 3};
@@ -112,25 +115,29 @@ static void a_measured_curve_goes_before_the_ring(void **state)
     assert_ok(yk_profile_add_link(three.book.profile, &ring, 3000, &fifth));
     assert_ok(yk_profile_add_link(three.book.profile, &pair, 1000, &fifth));
 
-    assert_ok(yk_cost_collective(&three.book, YK_COLLECTIVE_GATHER, &ranks, 1500, 0, &time));
+    assert_ok(yk_communication_collective_time(&three.book, YK_COLLECTIVE_ALL_GATHER, &ranks, 1500,
+                                               0, &time));
     assert_int_equal(time.origin, YK_COST_INTERPOLATED);
     assert_near(time.seconds, 0.125);
     /* A part of 1000 where 500 would do is a message of 3000. */
-    assert_ok(yk_cost_collective(&three.book, YK_COLLECTIVE_GATHER, &ranks, 1500, 1000, &time));
+    assert_ok(yk_communication_collective_time(&three.book, YK_COLLECTIVE_ALL_GATHER, &ranks, 1500,
+                                               1000, &time));
     assert_near(time.seconds, 0.2);
     assert_int_equal(time.origin, YK_COST_MEASURED);
     assert_near(time.error, 0.03);
-    assert_ok(yk_cost_send(&three.book, 1, 0, 10, &time)); /* no shorter than the shortest */
+    assert_ok(yk_communication_send_time(&three.book, 1, 0, 10,
+                                         &time)); /* no shorter than the shortest */
     assert_near(time.seconds, 0.2);
-    assert_ok(yk_cost_send(&three.book, 1, 2, 1000, &time));
+    assert_ok(yk_communication_send_time(&three.book, 1, 2, 1000, &time));
     assert_int_equal(time.origin, YK_COST_DATASHEET);
     /* 0.2 s for 1000 bytes and, beyond what was measured, twice that for twice as many: no latency.
      */
     struct yk_link link;
-    assert_ok(yk_cost_link(&three.book, 0, 1, 1000, &link));
+    assert_ok(yk_communication_link(&three.book, 0, 1, 1000, &link));
     assert_near(link.bytes_per_s, 5000);
     assert_true(link.latency_s == 0);
-    assert_ok(yk_cost_link(&three.book, 1, 2, 1000, &link)); /* not measured: the cluster's */
+    assert_ok(
+        yk_communication_link(&three.book, 1, 2, 1000, &link)); /* not measured: the cluster's */
     assert_true(link.bytes_per_s == slow.bytes_per_s && link.latency_s == slow.latency_s);
     yk_profile_close(three.book.profile);
     unlink(path);
@@ -150,20 +157,20 @@ static void copies_take_what_was_measured_or_nothing(void **state)
     struct three three;
     struct yk_cost_time time = {0};
     make_three(&three);
-    assert_ok(yk_cost_copy(&three.book, 0, YK_COPY_TO_DEVICE, 1e6, &time));
+    assert_ok(yk_communication_copy_time(&three.book, 0, YK_COPY_TO_DEVICE, 1e6, &time));
     assert_true(time.seconds == 0);
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/profile.db", folder);
     assert_ok(yk_profile_create(path, &three.book.profile));
     assert_ok(yk_profile_add_link(three.book.profile, &to, 1000, &small));
     assert_ok(yk_profile_add_link(three.book.profile, &to, 1000000, &large));
-    assert_ok(yk_cost_copy(&three.book, 0, YK_COPY_TO_DEVICE, 1000, &time));
+    assert_ok(yk_communication_copy_time(&three.book, 0, YK_COPY_TO_DEVICE, 1000, &time));
     assert_near(time.seconds, 2e-6);
     assert_int_equal(time.origin, YK_COST_MEASURED);
-    assert_ok(yk_cost_copy(&three.book, 0, YK_COPY_TO_DEVICE, 4e6, &time));
+    assert_ok(yk_communication_copy_time(&three.book, 0, YK_COPY_TO_DEVICE, 4e6, &time));
     assert_near(time.seconds, 4.001e-3);
     assert_int_equal(time.origin, YK_COST_INTERPOLATED);
-    assert_ok(yk_cost_copy(&three.book, 0, YK_COPY_FROM_DEVICE, 4e6, &time));
+    assert_ok(yk_communication_copy_time(&three.book, 0, YK_COPY_FROM_DEVICE, 4e6, &time));
     assert_true(time.seconds == 0);
     yk_profile_close(three.book.profile);
     unlink(path);

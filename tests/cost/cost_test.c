@@ -1,7 +1,7 @@
 #include "support/support.h"
 
 #include "cost/cost.h"
-#include "cost/work.h"
+#include "cost/roofline.h"
 #include "profile/profile.h"
 
 #include <math.h>
@@ -47,7 +47,7 @@ static const struct yk_efficiency round_efficiencies[YK_GENERATION_COUNT] = {
 static double time_of(struct yk_work work)
 {
     const struct yk_device device = round_device();
-    return yk_cost_work(&device, round_efficiencies, &work);
+    return yk_roofline_time(&device, round_efficiencies, &work);
 }
 
 static void a_product_takes_its_operations_its_ramp_and_what_it_fetches_again(void **state)
@@ -98,7 +98,7 @@ static void every_generation_has_efficiencies(void **state)
 {
     (void)state;
     for (int g = 0; g < YK_GENERATION_COUNT; g++) {
-        const struct yk_efficiency *row = &yk_efficiency_fitted()[g];
+        const struct yk_efficiency *row = &yk_roofline_fitted_efficiency()[g];
         for (int c = 0; c < YK_WORK_CLASS_COUNT; c++) {
             for (int p = 0; p < YK_PRECISION_COUNT; p++) {
                 assert_true(row->rate[c][p] > 0 && row->rate[c][p] <= 1);

@@ -1,5 +1,5 @@
 /* Parts of a GPU as somebody writes them down, beside those that were measured. */
-#include "support/scratch.h"
+#include "support/files/scratch.h"
 #include "support/support.h"
 
 #include "base/log.h"
@@ -40,7 +40,7 @@ static void add_part(struct yk_profile *profile, double part, double seconds)
 
 static void add_context(struct yk_profile *profile, const char *subject, double bytes)
 {
-    const struct yk_profile_fact fact = {subject, YK_PROFILE_CONTEXT};
+    const struct yk_profile_fact fact = {subject, YK_PROFILE_CONTEXT_BYTES};
     const struct yk_profile_measurement made = measured(bytes);
     assert_ok(yk_profile_add_fact(profile, &fact, &made));
 }
@@ -57,10 +57,10 @@ static struct yk_profile *make_profile(void)
     add_context(profile, "h200", 7e8);
     add_context(profile, "h200:69.7% with made-up", 5e8);
     add_context(profile, "h200:13.6%", 4e8);
-    const struct yk_profile_fact beside = {"h200:13.6%", YK_PROFILE_COMPUTE_BESIDE};
+    const struct yk_profile_fact beside = {"h200:13.6%", YK_PROFILE_COMPUTE_SLOWDOWN};
     const struct yk_profile_measurement longer = measured(1.25);
     assert_ok(yk_profile_add_fact(profile, &beside, &longer));
-    const struct yk_profile_fact rested = {"h200:69.7%", YK_PROFILE_COMPUTE_RESTED};
+    const struct yk_profile_fact rested = {"h200:69.7%", YK_PROFILE_IDLE_SPEEDUP};
     const struct yk_profile_measurement shorter = measured(0.75);
     assert_ok(yk_profile_add_fact(profile, &rested, &shorter));
     const struct yk_profile_link link = {"h200:13.6%-h200:69.7% between nodes", "send", 2};
@@ -107,9 +107,9 @@ static void a_part_is_known_by_the_nearest_that_was_measured(void **state)
     assert_true(facts[1].communication_slowdown == 1.25);
     assert_true(facts[0].others_idle_scale == 0.75);
     assert_true(facts[1].others_idle_scale == 0);
-    assert_ok(yk_cost_send(&book, 0, 2, 1024, &time));
+    assert_ok(yk_communication_send_time(&book, 0, 2, 1024, &time));
     assert_true(time.seconds == 0.25);
-    assert_ok(yk_cost_send(&book, 1, 2, 1024, &time));
+    assert_ok(yk_communication_send_time(&book, 1, 2, 1024, &time));
     assert_int_equal(time.origin, YK_COST_DATASHEET);
     assert_string_equal(notes, "70% of h200: as measured on 69.7% of it\n"
                                "14% of h200: as measured on 13.6% of it\n");

@@ -84,7 +84,7 @@ static double noise(struct yk_random *random)
 {
     double sum = -6;
     for (int i = 0; i < 12; i++) {
-        sum += yk_random_unit(random);
+        sum += yk_random_uniform(random);
     }
     return sum;
 }
@@ -138,7 +138,7 @@ static void the_knee_of_a_line_is_nine_times_latency_over_slope(void **state)
     struct yk_knee knee;
     lay_sizes(&truth, 64e6);
     const struct yk_profile_curve curve = measure(&truth, 0, NULL, points);
-    assert_true(yk_knee_find(&curve, yk_knee_part("gather", ranks), &knee));
+    assert_true(yk_knee_find(&curve, yk_knee_link_fraction("gather", ranks), &knee));
     assert_within(knee.bytes, 5.5e6, 1.001);
     assert_within(knee.plateau_bytes_per_s, 1.25e9, 1 + 1e-9);
     assert_within(knee.latency_s, truth.latency_s, 1 + 1e-6);
@@ -149,10 +149,10 @@ static void the_knee_of_a_line_is_nine_times_latency_over_slope(void **state)
 static void a_part_of_the_bytes_goes_over_each_link(void **state)
 {
     (void)state;
-    assert_true(yk_knee_part("send", 2) == 1);
-    assert_true(yk_knee_part("gather", 4) == 0.75);
-    assert_true(yk_knee_part("scatter", 4) == 0.75);
-    assert_true(yk_knee_part("reduce", 4) == 1.5);
+    assert_true(yk_knee_link_fraction("send", 2) == 1);
+    assert_true(yk_knee_link_fraction("gather", 4) == 0.75);
+    assert_true(yk_knee_link_fraction("scatter", 4) == 0.75);
+    assert_true(yk_knee_link_fraction("reduce", 4) == 1.5);
 }
 
 /* Of 300 links between 2 µs and 400 µs, 0.1 and 20 GB/s. */
@@ -164,10 +164,10 @@ static void noise_and_waits_hardly_move_it(void **state)
     int doubted = 0;
     for (uint64_t seed = 0; seed < 300; seed++) {
         struct yk_random random = yk_random_from_seed(seed);
-        struct truth truth = {.latency_s = 2e-6 * exp(yk_random_unit(&random) * log(200)),
-                              .bytes_per_s = 1e8 * exp(yk_random_unit(&random) * log(200))};
+        struct truth truth = {.latency_s = 2e-6 * exp(yk_random_uniform(&random) * log(200)),
+                              .bytes_per_s = 1e8 * exp(yk_random_uniform(&random) * log(200))};
         const double expected = 9 * truth.latency_s * truth.bytes_per_s;
-        lay_sizes(&truth, expected * 4 * exp(yk_random_unit(&random) * log(32)));
+        lay_sizes(&truth, expected * 4 * exp(yk_random_uniform(&random) * log(32)));
         const struct yk_knee knee = knee_of(&truth, 0.02 * (double)(1 + seed % 5), &random);
         const double error = fabs(log(knee.bytes / expected));
         off += error > log(1.2);
@@ -205,15 +205,15 @@ static void a_dip_after_it_moves_it_behind_the_dip(void **state)
     int moved = 0;
     for (uint64_t seed = 0; seed < 200; seed++) {
         struct yk_random random = yk_random_from_seed(seed);
-        struct truth truth = {.latency_s = 5e-6 * exp(yk_random_unit(&random) * log(10)),
-                              .bytes_per_s = 1e9 * exp(yk_random_unit(&random) * log(10))};
+        struct truth truth = {.latency_s = 5e-6 * exp(yk_random_uniform(&random) * log(10)),
+                              .bytes_per_s = 1e9 * exp(yk_random_uniform(&random) * log(10))};
         const double without = 9 * truth.latency_s * truth.bytes_per_s;
         int first = 0;
         lay_sizes(&truth, without * 2000);
         while (truth.sizes[first] < without) {
             first++;
         }
-        truth.bends[first] = 1.3 + 1.5 * yk_random_unit(&random);
+        truth.bends[first] = 1.3 + 1.5 * yk_random_uniform(&random);
         const double expected = brute_force(&truth, truth.bytes_per_s);
         const double sigma = seed % 2 == 0 ? 0 : 0.02;
         const struct yk_knee knee = knee_of(&truth, sigma, &random);

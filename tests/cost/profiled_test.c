@@ -1,4 +1,4 @@
-#include "support/scratch.h"
+#include "support/files/scratch.h"
 #include "support/support.h"
 
 #include "cost/cost.h"

@@ -1,4 +1,4 @@
-#include "support/recorded.h"
+#include "support/files/recorded.h"
 #include "support/support.h"
 
 #include "data/bleu.h"
@@ -61,7 +61,7 @@ static void close_case(struct corpus *corpus)
 static void sentences_are_cut_as_sacrebleu_cuts_them(void **state)
 {
     (void)state;
-    struct yk_tokens_13a tokens = {0};
+    struct yk_bleu_tokens tokens = {0};
     for (size_t c = 0; c < CASES; c++) {
         struct corpus corpus = open_case(cases[c]);
         const struct yk_json *sentences = recorded_get(corpus.root, "sentences");
@@ -69,14 +69,14 @@ static void sentences_are_cut_as_sacrebleu_cuts_them(void **state)
             const struct yk_json *row = yk_json_at(sentences, i);
             for (size_t side = HYPOTHESIS; side <= REFERENCE; side++) {
                 const char *sentence = recorded_text(row, side);
-                assert_ok(yk_tokens_13a_cut(sentence, strlen(sentence), &tokens));
+                assert_ok(yk_bleu_tokens_split(sentence, strlen(sentence), &tokens));
                 assert_string_equal(tokens.words, recorded_text(row, HYPOTHESIS_TOKENS + side));
                 assert_int_equal(tokens.length, strlen(tokens.words));
             }
         }
         close_case(&corpus);
     }
-    yk_tokens_13a_free(&tokens);
+    yk_bleu_tokens_free(&tokens);
 }
 
 static void assert_close(double value, double expected)

@@ -1,7 +1,7 @@
 /* Datasets: what is trained on and what is held out never meet, and together are all. */
-#include "support/scratch.h"
+#include "support/files/scratch.h"
+#include "support/files/word_tokenizer.h"
 #include "support/support.h"
-#include "support/word_tokenizer.h"
 
 #include "data/dataset.h"
 
@@ -19,13 +19,13 @@ static const char *const names[] = {"<pad>", "</s>", "<s>", "[CLS]", "[SEP]", "[
 
 /* A piece with room for a test's samples. */
 struct room {
-    struct yk_piece piece;
+    struct yk_slice piece;
     int32_t numbers[4][ROWS * SEQUENCE];
 };
 
-static struct yk_piece *begin(struct room *room)
+static struct yk_slice *begin(struct room *room)
 {
-    room->piece = (struct yk_piece){
+    room->piece = (struct yk_slice){
         .tokens = room->numbers[0],
         .lengths = room->numbers[1],
         .targets = room->numbers[2],
@@ -40,8 +40,8 @@ static void count_lines(const struct yk_sampler *sampler, int place, int counts[
     struct room *room = calloc(1, sizeof *room);
     assert_non_null(room);
     for (int64_t unit = 0; unit < sampler->epoch_units; unit++) {
-        struct yk_piece *piece = begin(room);
-        assert_ok(yk_sampler_take(sampler, unit, 1, piece));
+        struct yk_slice *piece = begin(room);
+        assert_ok(yk_sampler_fetch(sampler, unit, 1, piece));
         for (int64_t i = 0; i < piece->samples; i++) {
             const int32_t line = piece->tokens[i * piece->sequence + place] - FIRST_WORD;
             assert_in_range(line, 0, LINES - 1);
@@ -64,15 +64,16 @@ static const char *write_lines(const char *name, const char *before, const char 
 
 static void expect_apart(const struct yk_dataset_request *request, int place)
 {
-    const struct yk_dataset_cut cut = {.sequence = SEQUENCE, .piece_rows = ROWS, .seed = 3};
+    const struct yk_dataset_sampler_options cut = {
+        .sequence = SEQUENCE, .piece_rows = ROWS, .seed = 3};
     struct yk_dataset *dataset = NULL;
     struct yk_sampler *training = NULL;
     struct yk_sampler *evaluation = NULL;
     int trained[LINES] = {0};
     int evaluated[LINES] = {0};
     assert_ok(yk_dataset_open(request, &dataset));
-    assert_ok(yk_dataset_sample(dataset, &cut, &training));
-    assert_ok(yk_dataset_sample_in_order(dataset, &cut, false, &evaluation));
+    assert_ok(yk_dataset_create_sampler(dataset, &cut, &training));
+    assert_ok(yk_dataset_create_sequential_sampler(dataset, &cut, false, &evaluation));
     assert_non_null(evaluation);
     count_lines(training, place, trained);
     count_lines(evaluation, place, evaluated);
@@ -134,13 +135,13 @@ static void packed_instructions_are_packed_in_training_and_evaluation(void **sta
         .longest = SEQUENCE,
         .packed = true,
     };
-    const struct yk_dataset_cut cut = {.sequence = SEQUENCE, .seed = 3};
+    const struct yk_dataset_sampler_options cut = {.sequence = SEQUENCE, .seed = 3};
     struct yk_dataset *dataset = NULL;
     struct yk_sampler *samplers[3] = {NULL};
     assert_ok(yk_dataset_open(&request, &dataset));
-    assert_ok(yk_dataset_sample(dataset, &cut, &samplers[0]));
-    assert_ok(yk_dataset_sample_in_order(dataset, &cut, false, &samplers[1]));
-    assert_ok(yk_dataset_sample_in_order(dataset, &cut, true, &samplers[2]));
+    assert_ok(yk_dataset_create_sampler(dataset, &cut, &samplers[0]));
+    assert_ok(yk_dataset_create_sequential_sampler(dataset, &cut, false, &samplers[1]));
+    assert_ok(yk_dataset_create_sequential_sampler(dataset, &cut, true, &samplers[2]));
     assert_int_equal(samplers[0]->epoch_units, (LINES * 3 / 8 + 1) / 2);
     assert_int_equal(samplers[1]->epoch_units, (LINES / 8 + 1) / 2);
     assert_int_equal(samplers[2]->epoch_units, samplers[0]->epoch_units);
@@ -155,7 +156,7 @@ static void without_a_part_held_out_there_is_nothing_to_evaluate_on(void **state
 {
     (void)state;
     struct yk_tokenizer *tokenizer = support_word_tokenizer(names, LINES, NULL);
-    const struct yk_dataset_cut cut = {.sequence = SEQUENCE, .piece_rows = ROWS};
+    const struct yk_dataset_sampler_options cut = {.sequence = SEQUENCE, .piece_rows = ROWS};
     struct yk_dataset_request request = {
         .path = write_lines("a", "w", " "),
         .target_path = NULL,
@@ -170,9 +171,9 @@ static void without_a_part_held_out_there_is_nothing_to_evaluate_on(void **state
         request.kind = kinds[i];
         assert_ok(yk_dataset_open(&request, &dataset));
         assert_ptr_equal(yk_dataset_tokenizer(dataset), tokenizer);
-        assert_ok(yk_dataset_sample_in_order(dataset, &cut, false, &sampler));
+        assert_ok(yk_dataset_create_sequential_sampler(dataset, &cut, false, &sampler));
         assert_null(sampler);
-        assert_ok(yk_dataset_sample_in_order(dataset, &cut, true, &sampler));
+        assert_ok(yk_dataset_create_sequential_sampler(dataset, &cut, true, &sampler));
         assert_true(sampler->epoch_units > 0);
         yk_sampler_destroy(sampler);
         yk_dataset_close(dataset);

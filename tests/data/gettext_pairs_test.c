@@ -1,4 +1,4 @@
-#include "support/scratch.h"
+#include "support/files/scratch.h"
 #include "support/support.h"
 
 #include "base/text.h"
@@ -60,7 +60,7 @@ static void write_catalogue(const char *name, const struct message *messages, si
 static yk_status collect(int64_t held_out, struct yk_gettext_pairs **out)
 {
     const char *const folders[] = {"/no/such/folder", support_scratch_folder()};
-    const struct yk_gettext_request request = {
+    const struct yk_gettext_pairs_request request = {
         .folders = folders,
         .folder_count = 2,
         .language = "de",
@@ -205,7 +205,8 @@ static void a_language_without_catalogues_is_refused(void **state)
     (void)state;
     static const char *const languages[] = {"", "..", "a/b"};
     static const char *const folder = "/no/such/folder";
-    struct yk_gettext_request request = {.folders = &folder, .folder_count = 1, .language = "de"};
+    struct yk_gettext_pairs_request request = {
+        .folders = &folder, .folder_count = 1, .language = "de"};
     struct yk_gettext_pairs *pairs = NULL;
     assert_fails(yk_gettext_pairs_collect(&request, &pairs), YK_ERROR_INPUT,
                  "there are no catalogues of de in /no/such/folder (de/LC_MESSAGES/*.mo); install "

@@ -1,5 +1,5 @@
+#include "support/files/word_tokenizer.h"
 #include "support/support.h"
-#include "support/word_tokenizer.h"
 
 #include "base/random.h"
 #include "data/instruction_sampler.h"
@@ -71,7 +71,7 @@ static int close_fixture(void **state)
     return 0;
 }
 
-static struct yk_sampler *create(struct yk_instruction_sampling sampling)
+static struct yk_sampler *create(struct yk_instruction_sampler_options sampling)
 {
     struct yk_sampler *sampler = NULL;
     sampling.sequence = T;
@@ -83,18 +83,18 @@ static struct yk_sampler *create(struct yk_instruction_sampling sampling)
 
 /* Room for two samples. */
 struct taken {
-    struct yk_piece piece;
+    struct yk_slice piece;
     int32_t tokens[2 * T];
     int32_t targets[2 * T];
     int32_t lengths[2];
 };
 
-static const struct yk_piece *take(const struct yk_sampler *sampler, int64_t first, int64_t count,
+static const struct yk_slice *take(const struct yk_sampler *sampler, int64_t first, int64_t count,
                                    struct taken *out)
 {
     out->piece =
-        (struct yk_piece){.tokens = out->tokens, .targets = out->targets, .lengths = out->lengths};
-    assert_ok(yk_sampler_take(sampler, first, count, &out->piece));
+        (struct yk_slice){.tokens = out->tokens, .targets = out->targets, .lengths = out->lengths};
+    assert_ok(yk_sampler_fetch(sampler, first, count, &out->piece));
     assert_int_equal(out->piece.samples, count);
     assert_int_equal(out->piece.sequence, T);
     assert_int_equal(out->piece.target_sequence, 0);
@@ -125,7 +125,7 @@ static int check_instruction(const int32_t *tokens, const int32_t *targets, int6
 }
 
 /* Checks all of a sample, and marks what was in it; returns how many instructions. */
-static int check_sample(const struct yk_piece *piece, bool *seen)
+static int check_sample(const struct yk_slice *piece, bool *seen)
 {
     int64_t at = 0;
     int64_t counted = 0;
@@ -155,7 +155,7 @@ static void every_instruction_comes_once_an_epoch(void **state)
     (void)state;
     for (int packed = 0; packed < 2; packed++) {
         struct yk_sampler *sampler =
-            create((struct yk_instruction_sampling){.seed = 4, .packed = packed > 0});
+            create((struct yk_instruction_sampler_options){.seed = 4, .packed = packed > 0});
         for (int64_t epoch = 0; epoch < 3; epoch++) {
             bool seen[COUNT] = {false};
             int count = 0;
@@ -175,8 +175,8 @@ static void every_instruction_comes_once_an_epoch(void **state)
 static void packing_leaves_little_to_fill(void **state)
 {
     (void)state;
-    struct yk_sampler *one = create((struct yk_instruction_sampling){0});
-    struct yk_sampler *packed = create((struct yk_instruction_sampling){.packed = true});
+    struct yk_sampler *one = create((struct yk_instruction_sampler_options){0});
+    struct yk_sampler *packed = create((struct yk_instruction_sampler_options){.packed = true});
     int64_t tokens = 0;
     for (int i = 0; i < COUNT; i++) {
         tokens += 2 + fixture.prompts[i] + fixture.completions[i];
@@ -184,8 +184,8 @@ static void packing_leaves_little_to_fill(void **state)
     assert_int_equal(one->epoch_units, COUNT);
     /* At most 11/9 of the fewest possible, and one. */
     assert_true(packed->epoch_units <= (tokens + T - 1) / T * 11 / 9 + 1);
-    assert_true(yk_instruction_sampler_filling(one) == 1 - (double)tokens / (COUNT * T));
-    assert_true(yk_instruction_sampler_filling(packed) ==
+    assert_true(yk_instruction_sampler_padding(one) == 1 - (double)tokens / (COUNT * T));
+    assert_true(yk_instruction_sampler_padding(packed) ==
                 1 - (double)tokens / (double)(packed->epoch_units * T));
     yk_sampler_destroy(one);
     yk_sampler_destroy(packed);
@@ -196,9 +196,9 @@ static void orders_differ_between_epochs_and_seeds(void **state)
     (void)state;
     for (int packed = 0; packed < 2; packed++) {
         struct yk_sampler *one =
-            create((struct yk_instruction_sampling){.seed = 1, .packed = packed > 0});
+            create((struct yk_instruction_sampler_options){.seed = 1, .packed = packed > 0});
         struct yk_sampler *two =
-            create((struct yk_instruction_sampling){.seed = 2, .packed = packed > 0});
+            create((struct yk_instruction_sampler_options){.seed = 2, .packed = packed > 0});
         const int64_t windows = one->epoch_units;
         int same_epoch = 0;
         int same_seed = 0;
@@ -222,7 +222,7 @@ static void a_sample_follows_from_its_number_alone(void **state)
 {
     (void)state;
     for (int packed = 0; packed < 2; packed++) {
-        const struct yk_instruction_sampling sampling = {.seed = 6, .packed = packed > 0};
+        const struct yk_instruction_sampler_options sampling = {.seed = 6, .packed = packed > 0};
         struct yk_sampler *sampler = create(sampling);
         for (int64_t n = 3 * sampler->epoch_units; n > 0; n -= 7) {
             struct yk_sampler *resumed = create(sampling);
@@ -242,7 +242,8 @@ static void a_sample_follows_from_its_number_alone(void **state)
 static void in_evaluation_instructions_come_in_order(void **state)
 {
     (void)state;
-    struct yk_sampler *sampler = create((struct yk_instruction_sampling){.sequential = true});
+    struct yk_sampler *sampler =
+        create((struct yk_instruction_sampler_options){.sequential = true});
     for (int64_t n = 0; n < INT64_C(2) * COUNT; n++) {
         struct taken taken;
         take(sampler, n, 1, &taken);
@@ -255,7 +256,7 @@ static void a_context_shorter_than_the_longest_is_refused(void **state)
 {
     (void)state;
     struct yk_sampler *sampler = NULL;
-    struct yk_instruction_sampling sampling = {.sequence = 30, .packed = true};
+    struct yk_instruction_sampler_options sampling = {.sequence = 30, .packed = true};
     assert_fails(yk_instruction_sampler_create(fixture.instructions, &sampling, &sampler),
                  YK_ERROR_INPUT,
                  "a context of 30 tokens, but the longest instruction has 32; use a longer "

@@ -1,7 +1,7 @@
-#include "support/recorded.h"
-#include "support/scratch.h"
+#include "support/files/recorded.h"
+#include "support/files/scratch.h"
+#include "support/files/word_tokenizer.h"
 #include "support/support.h"
-#include "support/word_tokenizer.h"
 
 #include "data/instruction_files.h"
 #include "data/instructions.h"
@@ -104,7 +104,7 @@ static void loss_is_on_the_completion_and_its_end(void **state)
     assert_int_equal(given.line, 2);
     assert_memory_equal(given.tokens, tokens, sizeof tokens);
     assert_memory_equal(given.bears, bears, sizeof bears);
-    assert_int_equal(yk_instructions_filling(instructions), 3);
+    assert_int_equal(yk_instructions_padding_id(instructions), 3);
     yk_instructions_close(instructions);
 }
 

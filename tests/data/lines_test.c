@@ -1,4 +1,4 @@
-#include "support/scratch.h"
+#include "support/files/scratch.h"
 #include "support/support.h"
 
 #include "data/lines.h"
@@ -8,7 +8,7 @@
 static struct yk_lines *lines_of(const char *text)
 {
     struct yk_lines *lines = NULL;
-    assert_ok(yk_lines_of(text, strlen(text), "test", &lines));
+    assert_ok(yk_lines_split(text, strlen(text), "test", &lines));
     for (int64_t i = 0; i < lines->count; i++) {
         assert_int_equal(lines->lengths[i], strlen(lines->items[i]));
     }
@@ -51,9 +51,9 @@ static void what_is_no_text_is_refused_by_its_line(void **state)
 {
     (void)state;
     struct yk_lines *lines = NULL;
-    assert_fails(yk_lines_of("ok\n\xc3\xa9\xff\n", 6, "a.txt", &lines), YK_ERROR_INPUT,
+    assert_fails(yk_lines_split("ok\n\xc3\xa9\xff\n", 6, "a.txt", &lines), YK_ERROR_INPUT,
                  "a.txt:2:2: byte 0xff is not UTF-8; convert the text first");
-    assert_fails(yk_lines_of("ok\n\nab\0c", 8, "a.txt", &lines), YK_ERROR_INPUT,
+    assert_fails(yk_lines_split("ok\n\nab\0c", 8, "a.txt", &lines), YK_ERROR_INPUT,
                  "a.txt:3:3: a zero byte: this is no text");
     assert_null(lines);
 }

@@ -1,7 +1,7 @@
-#include "support/scratch.h"
+#include "support/files/scratch.h"
+#include "support/files/token_files.h"
+#include "support/files/word_tokenizer.h"
 #include "support/support.h"
-#include "support/token_files.h"
-#include "support/word_tokenizer.h"
 
 #include "data/masked_sampler.h"
 
@@ -39,9 +39,9 @@ static struct yk_corpus *open_counting(int count)
     return open_tokens(tokens, count);
 }
 
-static struct yk_masked_request request_of(const struct yk_corpus *corpus, int64_t sequence)
+static struct yk_masked_sampler_request request_of(const struct yk_corpus *corpus, int64_t sequence)
 {
-    return (struct yk_masked_request){
+    return (struct yk_masked_sampler_request){
         .range = yk_corpus_all(corpus),
         .sequence = sequence,
         .seed = 3,
@@ -55,7 +55,7 @@ static struct yk_masked_request request_of(const struct yk_corpus *corpus, int64
     };
 }
 
-static struct yk_sampler *create(const struct yk_masked_request *request, bool sequential)
+static struct yk_sampler *create(const struct yk_masked_sampler_request *request, bool sequential)
 {
     struct yk_sampler *sampler = NULL;
     assert_ok(sequential ? yk_masked_sampler_create_sequential(request, &sampler)
@@ -64,18 +64,18 @@ static struct yk_sampler *create(const struct yk_masked_request *request, bool s
 }
 
 struct taken {
-    struct yk_piece piece;
+    struct yk_slice piece;
     int32_t tokens[MOST];
     int32_t targets[MOST];
     int32_t lengths[4];
 };
 
-static const struct yk_piece *take(const struct yk_sampler *sampler, int64_t first, int64_t count,
+static const struct yk_slice *take(const struct yk_sampler *sampler, int64_t first, int64_t count,
                                    struct taken *out)
 {
     out->piece =
-        (struct yk_piece){.tokens = out->tokens, .targets = out->targets, .lengths = out->lengths};
-    assert_ok(yk_sampler_take(sampler, first, count, &out->piece));
+        (struct yk_slice){.tokens = out->tokens, .targets = out->targets, .lengths = out->lengths};
+    assert_ok(yk_sampler_fetch(sampler, first, count, &out->piece));
     assert_int_equal(out->piece.samples, count);
     assert_int_equal(out->piece.first_sample, first);
     assert_int_equal(out->piece.target_sequence, 0);
@@ -84,7 +84,7 @@ static const struct yk_piece *take(const struct yk_sampler *sampler, int64_t fir
 
 /* Checks a sample of a counting corpus, what is not masked and what was: returns the place of its
  * first token. */
-static int64_t check_window(const struct yk_piece *piece)
+static int64_t check_window(const struct yk_slice *piece)
 {
     const int64_t end = piece->lengths[0] - 1;
     int64_t first = -1;
@@ -115,7 +115,7 @@ static void every_window_comes_once_an_epoch(void **state)
     for (int count = 1; count < 130; count += 9) {
         struct yk_corpus *corpus = open_counting(count);
         for (int64_t inside = 1; inside <= count; inside += 4) {
-            const struct yk_masked_request request = request_of(corpus, inside + 2);
+            const struct yk_masked_sampler_request request = request_of(corpus, inside + 2);
             struct yk_sampler *sampler = create(&request, false);
             const int64_t windows = sampler->epoch_units;
             int64_t fit = 0; /* from the last phase on, by counting */
@@ -155,7 +155,7 @@ static void a_part_is_chosen_and_most_of_that_is_masked(void **state)
 {
     (void)state;
     struct yk_corpus *corpus = open_counting(500);
-    const struct yk_masked_request request = request_of(corpus, 102);
+    const struct yk_masked_sampler_request request = request_of(corpus, 102);
     struct yk_sampler *sampler = create(&request, false);
     int64_t all = 0;
     int64_t chosen = 0;
@@ -205,12 +205,12 @@ static void special_tokens_are_never_chosen(void **state)
         tokens[i] = (uint16_t)(i % 3 == 0 ? 300 : i % 3 == 1 ? SPECIAL_INSIDE : SEPARATOR);
     }
     struct yk_corpus *corpus = open_tokens(tokens, 90);
-    const struct yk_masked_request request = request_of(corpus, 32);
+    const struct yk_masked_sampler_request request = request_of(corpus, 32);
     struct yk_sampler *sampler = create(&request, false);
     int64_t chosen = 0;
     for (int64_t n = 0; n < 3000; n++) {
         struct taken taken;
-        const struct yk_piece *piece = take(sampler, n, 1, &taken);
+        const struct yk_slice *piece = take(sampler, n, 1, &taken);
         for (int64_t i = 0; i < 32; i++) {
             assert_true(piece->targets[i] == YK_SAMPLER_NO_TARGET || piece->targets[i] == 300);
         }
@@ -229,7 +229,7 @@ static void a_window_of_special_tokens_has_no_target(void **state)
     (void)state;
     const uint16_t tokens[] = {SEPARATOR, SEPARATOR, SPECIAL_INSIDE};
     struct yk_corpus *corpus = open_tokens(tokens, 3);
-    const struct yk_masked_request request = request_of(corpus, 5);
+    const struct yk_masked_sampler_request request = request_of(corpus, 5);
     struct yk_sampler *sampler = create(&request, true);
     struct taken taken;
     assert_int_equal(take(sampler, 0, 1, &taken)->counted, 0);
@@ -243,7 +243,7 @@ static void a_short_window_has_one_target_at_least(void **state)
 {
     (void)state;
     struct yk_corpus *corpus = open_counting(3);
-    const struct yk_masked_request request = request_of(corpus, 5);
+    const struct yk_masked_sampler_request request = request_of(corpus, 5);
     struct yk_sampler *sampler = create(&request, false);
     int64_t places[3] = {0};
     int64_t masked = 0;
@@ -272,7 +272,7 @@ static void each_epoch_and_seed_masks_anew(void **state)
 {
     (void)state;
     struct yk_corpus *corpus = open_counting(100);
-    struct yk_masked_request request = request_of(corpus, 102); /* one window, one phase */
+    struct yk_masked_sampler_request request = request_of(corpus, 102); /* one window, one phase */
     struct yk_sampler *one = create(&request, false);
     request.seed = 4;
     struct yk_sampler *two = create(&request, false);
@@ -294,7 +294,7 @@ static void a_sample_follows_from_its_number_alone(void **state)
 {
     (void)state;
     struct yk_corpus *corpus = open_counting(200);
-    const struct yk_masked_request request = request_of(corpus, 20);
+    const struct yk_masked_sampler_request request = request_of(corpus, 20);
     struct yk_sampler *sampler = create(&request, false);
     for (int64_t n = 100; n >= 0; n -= 3) {
         struct yk_sampler *resumed = create(&request, false);
@@ -315,7 +315,7 @@ static void in_evaluation_every_token_comes_once_and_is_masked_alike(void **stat
     (void)state;
     struct yk_corpus *corpus = open_counting(61);
     for (int64_t count = 1; count <= 60; count += 3) {
-        struct yk_masked_request request = request_of(corpus, 12);
+        struct yk_masked_sampler_request request = request_of(corpus, 12);
         request.range.first = 1;
         request.range.count = count;
         struct yk_sampler *sampler = create(&request, true);
@@ -342,7 +342,7 @@ static void what_cannot_be_sampled_is_refused(void **state)
 {
     (void)state;
     struct yk_corpus *corpus = open_counting(7);
-    struct yk_masked_request request = request_of(corpus, 10);
+    struct yk_masked_sampler_request request = request_of(corpus, 10);
     struct yk_sampler *sampler = NULL;
     assert_fails(yk_masked_sampler_create(&request, &sampler), YK_ERROR_INPUT,
                  "there are 7 tokens to train on, but a context of 10 needs at least 8; use a "
@@ -365,8 +365,8 @@ static void tokens_are_found_in_a_tokenizer(void **state)
     static const char *const bert[] = {"[MASK]", "[PAD]", "[SEP]", "[CLS]", NULL};
     static const char *const maskless[] = {"[PAD]", "[SEP]", "[CLS]", NULL};
     struct yk_tokenizer *tokenizer = support_word_tokenizer(bert, 30, NULL);
-    struct yk_masked_tokens tokens = {0};
-    assert_ok(yk_masked_tokens_find(tokenizer, &tokens));
+    struct yk_masked_sampler_tokens tokens = {0};
+    assert_ok(yk_masked_sampler_find_tokens(tokenizer, &tokens));
     assert_int_equal(tokens.mask_id, 1);
     assert_int_equal(tokens.pad_id, 2);
     assert_int_equal(tokens.separator_id, 3);
@@ -378,7 +378,7 @@ static void tokens_are_found_in_a_tokenizer(void **state)
     }
     yk_tokenizer_destroy(tokenizer);
     tokenizer = support_word_tokenizer(maskless, 30, NULL);
-    assert_fails(yk_masked_tokens_find(tokenizer, &tokens), YK_ERROR_INPUT,
+    assert_fails(yk_masked_sampler_find_tokens(tokenizer, &tokens), YK_ERROR_INPUT,
                  "the tokenizer has no token [MASK], which masked training needs; use one that was "
                  "made for BERT");
     yk_tokenizer_destroy(tokenizer);

@@ -74,13 +74,13 @@ static void messages_are_read_in_both_orders_of_bytes(void **state)
         assert_int_equal(catalogue.count, COUNT);
         struct yk_mo_entry entry = yk_mo_catalogue_at(&catalogue, 0);
         assert_text(entry.source, "");
-        assert_text(yk_mo_entry_form(&entry, 0), utf8_header);
+        assert_text(yk_mo_catalogue_form(&entry, 0), utf8_header);
         entry = yk_mo_catalogue_at(&catalogue, 2);
         assert_text(entry.source, "yes");
         assert_null(entry.context.bytes);
         assert_null(entry.plural.bytes);
         assert_int_equal(entry.form_count, 1);
-        assert_text(yk_mo_entry_form(&entry, 0), "ja");
+        assert_text(yk_mo_catalogue_form(&entry, 0), "ja");
     }
 }
 
@@ -96,8 +96,8 @@ static void contexts_and_plurals_are_split_off(void **state)
     assert_text(entry.source, "%d file");
     assert_text(entry.plural, "%d files");
     assert_int_equal(entry.form_count, 2);
-    assert_text(yk_mo_entry_form(&entry, 0), "%d Datei");
-    assert_text(yk_mo_entry_form(&entry, 1), "%d Dateien");
+    assert_text(yk_mo_catalogue_form(&entry, 0), "%d Datei");
+    assert_text(yk_mo_catalogue_form(&entry, 1), "%d Dateien");
 }
 
 static void charsets_other_than_utf8_are_refused(void **state)

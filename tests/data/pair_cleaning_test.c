@@ -27,7 +27,7 @@ static void assert_rows(const struct row *rows, size_t count)
         sides.translation_length = strlen(rows[i].translation);
         assert_ok(yk_pair_clean(&sides, LONGEST, &fault));
         if (fault != rows[i].fault) {
-            fail_msg("\"%s\" is %s", rows[i].source, yk_pair_fault_name(fault));
+            fail_msg("\"%s\" is %s", rows[i].source, yk_pair_cleaning_fault_name(fault));
         }
         if (fault == YK_PAIR_GOOD) {
             assert_string_equal(yk_text_chars(&sides.source_out),

@@ -1,6 +1,6 @@
-#include "support/scratch.h"
+#include "support/files/scratch.h"
+#include "support/files/word_tokenizer.h"
 #include "support/support.h"
-#include "support/word_tokenizer.h"
 
 #include "data/pair_list.h"
 
@@ -25,9 +25,9 @@ static int close_words(void **state)
     return support_scratch_drop(state);
 }
 
-static struct yk_pair_request request_of(const char *source, const char *target)
+static struct yk_pair_list_request request_of(const char *source, const char *target)
 {
-    return (struct yk_pair_request){
+    return (struct yk_pair_list_request){
         .source_path = support_scratch_write_text("a.de", source),
         .target_path = support_scratch_write_text("a.en", target),
         .source_tokenizer = words,
@@ -37,7 +37,7 @@ static struct yk_pair_request request_of(const char *source, const char *target)
     };
 }
 
-static struct yk_pair_list *open_list(const struct yk_pair_request *request)
+static struct yk_pair_list *open_list(const struct yk_pair_list_request *request)
 {
     struct yk_pair_list *list = NULL;
     assert_ok(yk_pair_list_open(request, &list));
@@ -54,7 +54,7 @@ static struct yk_pair_list *open_list(const struct yk_pair_request *request)
 static void both_sides_are_the_tokens_of_their_line_and_an_end(void **state)
 {
     (void)state;
-    const struct yk_pair_request request = request_of("w0 w1\nw2\n", "w3 w4 w5\r\nw9 what w0");
+    const struct yk_pair_list_request request = request_of("w0 w1\nw2\n", "w3 w4 w5\r\nw9 what w0");
     struct yk_pair_list *list = open_list(&request);
     assert_int_equal(yk_pair_list_count(list), 2);
     const struct yk_pair first = yk_pair_list_at(list, 0);
@@ -65,7 +65,7 @@ static void both_sides_are_the_tokens_of_their_line_and_an_end(void **state)
     assert_ids(second.source, second.source_count, 6, 2);
     assert_ids(second.target, second.target_count, 13, 0, 4, 2);
     assert_int_equal(yk_pair_list_start_id(list), 1);
-    assert_int_equal(yk_pair_list_source_filling(list), 1);
+    assert_int_equal(yk_pair_list_source_padding_id(list), 1);
     yk_pair_list_close(list);
 }
 
@@ -73,14 +73,14 @@ static void each_side_may_have_a_tokenizer_of_its_own(void **state)
 {
     (void)state;
     struct yk_tokenizer *other = support_word_tokenizer(other_names, 20, "</s>");
-    struct yk_pair_request request = request_of("w0 w1\n", "w0 w1\n");
+    struct yk_pair_list_request request = request_of("w0 w1\n", "w0 w1\n");
     request.target_tokenizer = other;
     struct yk_pair_list *list = open_list(&request);
     const struct yk_pair pair = yk_pair_list_at(list, 0);
     assert_ids(pair.source, pair.source_count, 4, 5, 2);
     assert_ids(pair.target, pair.target_count, 2, 3, 1);
-    assert_int_equal(yk_pair_list_source_filling(list), 1);
-    assert_int_equal(yk_pair_list_target_filling(list), 0);
+    assert_int_equal(yk_pair_list_source_padding_id(list), 1);
+    assert_int_equal(yk_pair_list_target_padding_id(list), 0);
     yk_pair_list_close(list);
     yk_tokenizer_destroy(other);
 }
@@ -89,7 +89,7 @@ static void totals_are_of_both_sides_with_their_ends(void **state)
 {
     (void)state;
     struct yk_text text = {0};
-    struct yk_pair_request request = request_of("w0 w1\nw2\n\nw0\n", "w3\nw9 w1 w0\nw1\nw0\n");
+    struct yk_pair_list_request request = request_of("w0 w1\nw2\n\nw0\n", "w3\nw9 w1 w0\nw1\nw0\n");
     request.skip_faulty = true;
     struct yk_pair_list *list = open_list(&request);
     const struct yk_pair_totals totals = yk_pair_list_totals(list);
@@ -130,7 +130,7 @@ static void faulty_lines_are_refused_by_their_number(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct yk_pair_list *list = NULL;
         struct yk_text message = {0};
-        const struct yk_pair_request request = request_of(cases[i].source, cases[i].target);
+        const struct yk_pair_list_request request = request_of(cases[i].source, cases[i].target);
         const char *folder = support_scratch_folder();
         const char *second = strstr(cases[i].message, "%s");
         yk_text_addf(&message, "%s/", folder);
@@ -149,8 +149,8 @@ static void faulty_lines_are_refused_by_their_number(void **state)
 static void faulty_pairs_are_left_out_where_it_is_wished(void **state)
 {
     (void)state;
-    struct yk_pair_request request = request_of("w0\n\nw2\nw3 w3 w3 w3 w3 w3\nw4\nw5\n",
-                                                "w0\nw1\n  \nw3\nw4 w4 w4 w4 w4 w4\nw5");
+    struct yk_pair_list_request request = request_of("w0\n\nw2\nw3 w3 w3 w3 w3 w3\nw4\nw5\n",
+                                                     "w0\nw1\n  \nw3\nw4 w4 w4 w4 w4 w4\nw5");
     request.skip_faulty = true;
     struct yk_pair_list *list = open_list(&request);
     assert_int_equal(yk_pair_list_count(list), 2);
@@ -167,7 +167,7 @@ static void a_list_without_a_pair_is_refused(void **state)
     (void)state;
     struct yk_pair_list *list = NULL;
     struct yk_text message = {0};
-    struct yk_pair_request request = request_of("\n\n", "w0\nw0\n");
+    struct yk_pair_list_request request = request_of("\n\n", "w0\nw0\n");
     request.skip_faulty = true;
     yk_text_addf(&message, "%s and %s hold no pair to learn from: of 2 lines, 2 are faulty",
                  request.source_path, request.target_path);
@@ -196,7 +196,7 @@ static void a_part_without_a_pair_is_named_by_its_lines(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct yk_pair_list *list = NULL;
         struct yk_text message = {0};
-        struct yk_pair_request request = request_of(cases[i].source, "w0\nw0\nw0\nw0\n");
+        struct yk_pair_list_request request = request_of(cases[i].source, "w0\nw0\nw0\nw0\n");
         request.skip_faulty = true;
         request.from = cases[i].from;
         request.until = cases[i].until;
@@ -216,7 +216,7 @@ static void a_tokenizer_without_an_end_is_refused(void **state)
     struct yk_tokenizer *endless = support_word_tokenizer(none, 3, NULL);
     struct yk_pair_list *list = NULL;
     struct yk_text message = {0};
-    struct yk_pair_request request = request_of("w0\n", "w0\n");
+    struct yk_pair_list_request request = request_of("w0\n", "w0\n");
     request.target_tokenizer = endless;
     yk_text_addf(&message,
                  "%s: the tokenizer has no token that ends a sentence, such as \"</s>\"; use one "

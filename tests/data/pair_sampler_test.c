@@ -1,6 +1,6 @@
-#include "support/scratch.h"
+#include "support/files/scratch.h"
+#include "support/files/word_tokenizer.h"
 #include "support/support.h"
-#include "support/word_tokenizer.h"
 
 #include "base/random.h"
 #include "data/pair_sampler.h"
@@ -54,7 +54,7 @@ static struct fixture *open_pairs(int count)
         fixture->target_lengths[i] = write_side(&target, i, other < 2 ? 2 : other);
     }
     fixture->tokenizer = support_word_tokenizer(names, PAIRS, NULL);
-    const struct yk_pair_request request = {
+    const struct yk_pair_list_request request = {
         .source_path = support_scratch_write_text("a.de", yk_text_chars(&source)),
         .target_path = support_scratch_write_text("a.en", yk_text_chars(&target)),
         .source_tokenizer = fixture->tokenizer,
@@ -77,33 +77,33 @@ static void close_pairs(struct fixture *fixture)
 
 /* Room for a piece. */
 struct taken {
-    struct yk_piece piece;
+    struct yk_slice piece;
     int32_t tokens[ROWS];
     int32_t lengths[ROWS];
     int32_t target_tokens[ROWS];
     int32_t targets[ROWS];
 };
 
-static const struct yk_piece *take(const struct yk_sampler *sampler, int64_t number,
+static const struct yk_slice *take(const struct yk_sampler *sampler, int64_t number,
                                    struct taken *out)
 {
-    out->piece = (struct yk_piece){
+    out->piece = (struct yk_slice){
         .tokens = out->tokens,
         .lengths = out->lengths,
         .target_tokens = out->target_tokens,
         .targets = out->targets,
     };
-    assert_ok(yk_sampler_take(sampler, number, 1, &out->piece));
+    assert_ok(yk_sampler_fetch(sampler, number, 1, &out->piece));
     return &out->piece;
 }
 
-static int pair_of(const struct yk_piece *piece, int64_t sample)
+static int pair_of(const struct yk_slice *piece, int64_t sample)
 {
     return piece->tokens[sample * piece->sequence] - FIRST_WORD;
 }
 
 /* Checks one pair of a piece, all tokens of it. */
-static void check_pair(const struct fixture *fixture, const struct yk_piece *piece, int64_t sample)
+static void check_pair(const struct fixture *fixture, const struct yk_slice *piece, int64_t sample)
 {
     const int number = pair_of(piece, sample);
     const int64_t T = piece->sequence;
@@ -131,7 +131,7 @@ static void check_pair(const struct fixture *fixture, const struct yk_piece *pie
 }
 
 /* T and S are those of the longest, and what is counted is there. */
-static void check_piece(const struct fixture *fixture, const struct yk_piece *piece, int64_t rows)
+static void check_piece(const struct fixture *fixture, const struct yk_slice *piece, int64_t rows)
 {
     int64_t T = 0;
     int64_t S = 0;
@@ -170,7 +170,7 @@ static void every_pair_comes_once_an_epoch_in_pieces_that_have_room(void **state
             bool numbers[PAIRS] = {false};
             int64_t count = 0;
             for (int64_t n = 0; n < sampler->epoch_units; n++) {
-                const struct yk_piece *piece =
+                const struct yk_slice *piece =
                     take(sampler, epoch * sampler->epoch_units + n, &taken);
                 check_piece(fixture, piece, rows[r]);
                 for (int64_t i = 0; i < piece->samples; i++) {
@@ -209,11 +209,11 @@ static void pieces_are_full_but_for_few(void **state)
     const int64_t least = (longer_sides + 255) / 256;
     assert_in_range(sampler->epoch_units, least, least + least / 6);
     for (int64_t n = 0; n < sampler->epoch_units; n++) {
-        const struct yk_piece *piece = take(sampler, n, &taken);
+        const struct yk_slice *piece = take(sampler, n, &taken);
         rows += piece->samples * (piece->sequence + piece->target_sequence);
         present += piece->present;
     }
-    const double filling = yk_pair_sampler_filling(sampler);
+    const double filling = yk_pair_sampler_padding(sampler);
     assert_true(filling == 1 - (double)present / (double)rows);
     assert_true(filling > 0 && filling < 0.15);
     yk_sampler_destroy(sampler);
@@ -235,8 +235,8 @@ static void company_and_order_differ_between_epochs_and_seeds(void **state)
     const int64_t pieces = samplers[0]->epoch_units;
     assert_int_equal(samplers[1]->epoch_units, pieces);
     for (int64_t n = 0; n < pieces; n++) {
-        const struct yk_piece *first = take(samplers[0], n, &one);
-        const struct yk_piece *next = take(samplers[0], pieces + n, &two);
+        const struct yk_slice *first = take(samplers[0], n, &one);
+        const struct yk_slice *next = take(samplers[0], pieces + n, &two);
         same_piece += first->first_sample + PAIRS == next->first_sample;
         next = take(samplers[1], n, &two);
         same_pair += pair_of(first, 0) == pair_of(next, 0);
@@ -272,8 +272,8 @@ static void a_piece_follows_from_its_number_alone(void **state)
         take(first, n, &one);
     }
     for (int64_t n = 3 * first->epoch_units - 1; n >= 0; n -= 2) {
-        const struct yk_piece *a = take(first, n, &one);
-        const struct yk_piece *b = take(second, n, &two);
+        const struct yk_slice *a = take(first, n, &one);
+        const struct yk_slice *b = take(second, n, &two);
         assert_int_equal(a->samples, b->samples);
         assert_int_equal(a->first_sample, b->first_sample);
         for (int64_t i = 0; i < a->samples; i++) {
@@ -295,7 +295,7 @@ static void in_evaluation_pairs_come_by_length_then_number(void **state)
     int64_t count = 0;
     assert_ok(yk_pair_sampler_create_sequential(fixture->list, 90, &sampler));
     for (int64_t n = 0; n < sampler->epoch_units; n++) {
-        const struct yk_piece *piece = take(sampler, n, &taken);
+        const struct yk_slice *piece = take(sampler, n, &taken);
         check_piece(fixture, piece, 90);
         assert_int_equal(piece->first_sample, count);
         for (int64_t i = 0; i < piece->samples; i++) {

@@ -1,4 +1,4 @@
-#include "support/scratch.h"
+#include "support/files/scratch.h"
 #include "support/support.h"
 
 #include "base/text.h"
@@ -9,10 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
-static const struct yk_text_cut at_spaces = {.possible = true};
+static const struct yk_chunk_boundary at_spaces = {.possible = true};
 
 /* All pieces of a file, with "|" between them. */
-static void read_all(const char *path, const struct yk_text_cut *cut, size_t piece,
+static void read_all(const char *path, const struct yk_chunk_boundary *cut, size_t piece,
                      struct yk_text *out)
 {
     struct yk_text_reader *reader = NULL;
@@ -52,7 +52,7 @@ static void pieces_end_before_spaces_and_are_as_long_as_they_may_be(void **state
 static void without_a_place_to_cut_all_is_one_piece(void **state)
 {
     (void)state;
-    static const struct yk_text_cut none = {0};
+    static const struct yk_chunk_boundary none = {0};
     struct yk_text pieces = {0};
     read_all(support_scratch_write_text("a.txt", "one two three"), &none, 4, &pieces);
     assert_string_equal(yk_text_chars(&pieces), "one two three");
@@ -119,7 +119,7 @@ static void what_cannot_be_cut_is_refused_where_it_is_too_long(void **state)
     (void)state;
     enum {
         PIECE = 1 << 12,
-        MOST = PIECE * YK_TEXT_READER_MOST
+        MOST = PIECE * YK_TEXT_READER_MAX_CHUNKS
     };
     struct yk_text_reader *reader = NULL;
     struct yk_text pieces = {0};
@@ -143,8 +143,8 @@ static void what_cannot_be_cut_is_refused_where_it_is_too_long(void **state)
 static void what_is_no_text_is_refused_before_a_piece_ends(void **state)
 {
     (void)state;
-    static const struct yk_text_cut none = {0};
-    const struct yk_text_cut *const cuts[] = {&at_spaces, &none};
+    static const struct yk_chunk_boundary none = {0};
+    const struct yk_chunk_boundary *const cuts[] = {&at_spaces, &none};
     const char *path = support_scratch_write_text("sparse.txt", "word");
     char message[700];
     snprintf(message, sizeof message, "%s:1:5: a zero byte: this is no text", path);
@@ -153,7 +153,7 @@ static void what_is_no_text_is_refused_before_a_piece_ends(void **state)
         struct yk_text_reader *reader = NULL;
         const char *text = NULL;
         size_t length = 0;
-        assert_ok(yk_text_reader_open(path, cuts[i], YK_TEXT_READER_PIECE, &reader));
+        assert_ok(yk_text_reader_open(path, cuts[i], YK_TEXT_READER_CHUNK_BYTES, &reader));
         assert_fails(yk_text_reader_next(reader, &text, &length), YK_ERROR_INPUT, message);
         yk_text_reader_close(reader);
     }
@@ -168,7 +168,7 @@ static void a_reader_that_is_to_stop_reads_no_further(void **state)
     atomic_bool stop = true;
     const char *path = support_scratch_write_text("a.txt", "one two three");
     assert_ok(yk_text_reader_open(path, &at_spaces, 4, &reader));
-    yk_text_reader_watch(reader, &stop);
+    yk_text_reader_set_stop(reader, &stop);
     assert_int_equal(yk_text_reader_next(reader, &text, &length), YK_ERROR_STOPPED);
     yk_text_reader_close(reader);
 }

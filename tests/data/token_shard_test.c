@@ -1,6 +1,6 @@
-#include "support/scratch.h"
+#include "support/files/scratch.h"
+#include "support/files/token_files.h"
 #include "support/support.h"
-#include "support/token_files.h"
 
 #include "data/token_shard.h"
 

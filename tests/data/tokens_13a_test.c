@@ -6,11 +6,11 @@
 
 static void assert_cut(const char *sentence, const char *expected)
 {
-    struct yk_tokens_13a tokens = {0};
-    assert_ok(yk_tokens_13a_cut(sentence, strlen(sentence), &tokens));
+    struct yk_bleu_tokens tokens = {0};
+    assert_ok(yk_bleu_tokens_split(sentence, strlen(sentence), &tokens));
     assert_string_equal(tokens.words, expected);
     assert_int_equal(tokens.length, strlen(expected));
-    yk_tokens_13a_free(&tokens);
+    yk_bleu_tokens_free(&tokens);
 }
 
 static void punctuation_stands_alone(void **state)
@@ -75,14 +75,14 @@ static void bytes_that_are_no_utf8_are_parts_of_words(void **state)
 static void tokens_serve_one_sentence_after_another(void **state)
 {
     (void)state;
-    struct yk_tokens_13a tokens = {0};
-    assert_ok(yk_tokens_13a_cut("((((((((", 8, &tokens));
+    struct yk_bleu_tokens tokens = {0};
+    assert_ok(yk_bleu_tokens_split("((((((((", 8, &tokens));
     assert_string_equal(tokens.words, "( ( ( ( ( ( ( (");
-    assert_ok(yk_tokens_13a_cut("a.", 2, &tokens));
+    assert_ok(yk_bleu_tokens_split("a.", 2, &tokens));
     assert_string_equal(tokens.words, "a .");
-    assert_ok(yk_tokens_13a_cut("", 0, &tokens));
+    assert_ok(yk_bleu_tokens_split("", 0, &tokens));
     assert_string_equal(tokens.words, "");
-    yk_tokens_13a_free(&tokens);
+    yk_bleu_tokens_free(&tokens);
 }
 
 int main(void)

@@ -1,6 +1,6 @@
-#include "support/scratch.h"
+#include "support/files/scratch.h"
+#include "support/files/token_files.h"
 #include "support/support.h"
-#include "support/token_files.h"
 
 #include "data/window_sampler.h"
 
@@ -37,10 +37,10 @@ static yk_status take_one(const struct yk_sampler *sampler, int64_t number, int3
                           int32_t *targets)
 {
     int32_t length = 0;
-    struct yk_piece piece = {.lengths = &length};
+    struct yk_slice piece = {.lengths = &length};
     piece.tokens = tokens;
     piece.targets = targets;
-    return yk_sampler_take(sampler, number, 1, &piece);
+    return yk_sampler_fetch(sampler, number, 1, &piece);
 }
 
 /* Takes a sample, checks that it is a window, and returns the place of its first token. */

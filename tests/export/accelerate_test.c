@@ -1,5 +1,5 @@
 #include "export/accelerate.h"
-#include "support/hf_models.h"
+#include "support/files/hf_models.h"
 #include "support/support.h"
 
 static void the_file_is_one_flat_object(void **state)

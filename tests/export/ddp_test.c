@@ -1,4 +1,4 @@
-#include "support/made_plan.h"
+#include "support/plans/one_group_plan.h"
 #include "support/support.h"
 
 static const int64_t shares[] = {10, 6};

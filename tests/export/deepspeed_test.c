@@ -1,5 +1,5 @@
 #include "base/json.h"
-#include "support/made_plan.h"
+#include "support/plans/one_group_plan.h"
 #include "support/support.h"
 
 #include <string.h>
@@ -117,7 +117,7 @@ static void what_the_file_cannot_say_is_noted(void **state)
 {
     struct made_plan *made = *state;
     struct yk_plan *plan = made->plan;
-    static struct yk_plan_transfer transfer = {YK_TRANSFER_GATHER, 3, 0, 1, 0};
+    static struct yk_plan_transfer transfer = {YK_TRANSFER_ALL_GATHER, 3, 0, 1, 0};
     plan->layers[1].recompute = true;
     plan->clip = true;
     plan->transfers = &transfer;

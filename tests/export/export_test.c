@@ -1,7 +1,7 @@
 #include "base/json.h"
-#include "support/made_plan.h"
-#include "support/outside.h"
-#include "support/random_plan.h"
+#include "support/files/other_programs.h"
+#include "support/plans/one_group_plan.h"
+#include "support/plans/random_plan.h"
 #include "support/support.h"
 
 #include <stdio.h>
@@ -17,13 +17,13 @@ static void an_exporter_is_found_by_its_name(void **state)
     (void)state;
     const struct yk_exporter *found = NULL;
     for (size_t i = 0; i < yk_exporter_count; i++) {
-        assert_ok(yk_exporter_find(yk_exporters[i]->name, &found));
+        assert_ok(yk_export_find(yk_exporters[i]->name, &found));
         assert_ptr_equal(found, yk_exporters[i]);
         assert_true(strlen(found->summary) > 0 && strlen(found->file) > 0);
     }
-    assert_fails(yk_exporter_find("fdsp", &found), YK_ERROR_INPUT,
+    assert_fails(yk_export_find("fdsp", &found), YK_ERROR_INPUT,
                  "a plan cannot be exported to \"fdsp\"; did you mean \"fsdp\"?");
-    assert_fails(yk_exporter_find("megatron", &found), YK_ERROR_INPUT,
+    assert_fails(yk_export_find("megatron", &found), YK_ERROR_INPUT,
                  "a plan cannot be exported to \"megatron\"; it can be to accelerate, fsdp, ddp, "
                  "deepspeed, torchrun, slurm");
 }

@@ -1,5 +1,5 @@
-#include "support/made_plan.h"
-#include "support/outside.h"
+#include "support/files/other_programs.h"
+#include "support/plans/one_group_plan.h"
 #include "support/support.h"
 
 #include <stdio.h>
@@ -102,10 +102,10 @@ static void only_what_is_gathered_is_gathered_ahead(void **state)
 static void an_order_says_with_which_layer_a_gather_starts(void **state)
 {
     static struct yk_plan_transfer transfers[] = {
-        {YK_TRANSFER_GATHER, 2, 0, 1, 0},  {YK_TRANSFER_GATHER, 3, 0, 1, 0},
-        {YK_TRANSFER_GATHER, 1, 0, 1, 6},  {YK_TRANSFER_GATHER, 0, 0, 1, 9},
-        {YK_TRANSFER_SCATTER, 4, 0, 1, 9}, {YK_TRANSFER_SCATTER, 3, 0, 1, 13},
-        {YK_TRANSFER_GATHER, 1, 0, 1, 14},
+        {YK_TRANSFER_ALL_GATHER, 2, 0, 1, 0},     {YK_TRANSFER_ALL_GATHER, 3, 0, 1, 0},
+        {YK_TRANSFER_ALL_GATHER, 1, 0, 1, 6},     {YK_TRANSFER_ALL_GATHER, 0, 0, 1, 9},
+        {YK_TRANSFER_REDUCE_SCATTER, 4, 0, 1, 9}, {YK_TRANSFER_REDUCE_SCATTER, 3, 0, 1, 13},
+        {YK_TRANSFER_ALL_GATHER, 1, 0, 1, 14},
     };
     struct made_plan *made = *state;
     made->plan->transfers = transfers;

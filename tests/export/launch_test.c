@@ -1,7 +1,7 @@
 /* The scripts that start ranks are run with programs in the place of python3, torchrun and srun
  * that print what they are given. */
-#include "support/made_plan.h"
-#include "support/outside.h"
+#include "support/files/other_programs.h"
+#include "support/plans/one_group_plan.h"
 #include "support/support.h"
 
 #include <string.h>

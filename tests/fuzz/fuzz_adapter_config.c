@@ -2,7 +2,7 @@
  * and scale adapters by a number. */
 #include "fuzz/fuzz.h"
 
-#include "nn/adapter_config.h"
+#include "nn/weights/adapter_config.h"
 
 #include <math.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #include "fuzz/fuzz.h"
 
 #include "cluster/cluster.h"
-#include "support/same_cluster.h"
+#include "support/clusters/same_cluster.h"
 
 #include <stdio.h>
 #include <stdlib.h>

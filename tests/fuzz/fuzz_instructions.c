@@ -4,7 +4,7 @@
  */
 #include "fuzz/fuzz.h"
 
-#include "support/word_tokenizer.h"
+#include "support/files/word_tokenizer.h"
 
 #include "data/instruction_files.h"
 #include "data/instruction_sampler.h"
@@ -29,7 +29,8 @@ static void check_one(const struct yk_instruction *instruction, int32_t limit)
 
 static void check_windows(const struct yk_instructions *instructions)
 {
-    static const struct yk_instruction_sampling packed = {.sequence = LONGEST, .packed = true};
+    static const struct yk_instruction_sampler_options packed = {.sequence = LONGEST,
+                                                                 .packed = true};
     struct yk_sampler *sampler = NULL;
     int32_t tokens[LONGEST];
     int32_t targets[LONGEST];
@@ -37,8 +38,8 @@ static void check_windows(const struct yk_instructions *instructions)
     fuzz_expect(yk_instruction_sampler_create(instructions, &packed, &sampler) == YK_OK,
                 "what is not too long can be packed");
     for (int64_t n = 0; n < sampler->epoch_units && n < MOST_WINDOWS; n++) {
-        struct yk_piece piece = {.tokens = tokens, .targets = targets, .lengths = &length};
-        fuzz_expect(yk_sampler_take(sampler, n, 1, &piece) == YK_OK, "windows can be taken");
+        struct yk_slice piece = {.tokens = tokens, .targets = targets, .lengths = &length};
+        fuzz_expect(yk_sampler_fetch(sampler, n, 1, &piece) == YK_OK, "windows can be taken");
         fuzz_expect(piece.present == length && length > 1 && length <= LONGEST,
                     "windows have room");
         fuzz_expect(piece.counted > 0, "each window bears loss");
@@ -67,7 +68,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!tokenizer) {
         tokenizer = support_word_tokenizer(names, 10, "<|begin_of_text|>");
     }
-    (void)yk_instruction_files_begin_so((const char *)data, size);
+    (void)yk_instruction_files_detect((const char *)data, size);
     for (int wishes = 0; wishes < 4; wishes++) {
         const struct yk_instructions_request request = {
             .path = "fuzz",

@@ -4,9 +4,9 @@
  */
 #include "fuzz/fuzz.h"
 
+#include "base/utf8.h"
 #include "data/mo_catalogue.h"
 #include "data/pair_cleaning.h"
-#include "data/utf8.h"
 
 #include <string.h>
 
@@ -44,7 +44,7 @@ static void check_entry(const struct yk_mo_entry *entry, const uint8_t *data, si
     check_text(entry->source, data, size);
     fuzz_expect(entry->form_count >= 1, "there is a translation, if an empty one");
     for (int32_t i = 0; i < entry->form_count; i++) {
-        const struct yk_mo_text form = yk_mo_entry_form(entry, i);
+        const struct yk_mo_text form = yk_mo_catalogue_form(entry, i);
         check_text(form, data, size);
         clean(sides, entry->source, form);
     }

@@ -4,8 +4,8 @@
  */
 #include "fuzz/fuzz.h"
 
-#include "planner/order.h"
-#include "planner/order_problem.h"
+#include "planner/order/order.h"
+#include "planner/order/problem.h"
 
 #include <math.h>
 #include <stdlib.h>

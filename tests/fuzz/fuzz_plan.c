@@ -5,7 +5,7 @@
 #include "fuzz/fuzz.h"
 
 #include "plan/plan_file.h"
-#include "support/random_plan.h"
+#include "support/plans/random_plan.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -128,7 +128,7 @@ static void import(const char *path)
 
 static void add(const char *path)
 {
-    static const struct yk_profile_fact fact = {"cpu:1", YK_PROFILE_CONTEXT};
+    static const struct yk_profile_fact fact = {"cpu:1", YK_PROFILE_CONTEXT_BYTES};
     static const struct yk_profile_measurement one = {.value = 1, .samples = 1, .versions = ""};
     struct yk_profile *profile = NULL;
     struct yk_text note = {0};

@@ -5,7 +5,7 @@
  */
 #include "fuzz/fuzz.h"
 
-#include "comm/rendezvous_visit.h"
+#include "comm/rendezvous/pending.h"
 
 #include <string.h>
 #include <sys/socket.h>
@@ -17,18 +17,18 @@ enum {
 
 static void check_record(const uint8_t *data, size_t size)
 {
-    struct yk_meet_record record;
-    unsigned char wire[YK_MEET_WIRE];
-    const struct yk_meet_talk talk = {.link = -1, .token = "token"};
-    if (size < YK_MEET_WIRE || !yk_meet_unpack(data, &record)) {
+    struct yk_connection_record record;
+    unsigned char wire[YK_CONNECTION_RECORD_SIZE];
+    const struct yk_connection talk = {.link = -1, .token = "token"};
+    if (size < YK_CONNECTION_RECORD_SIZE || !yk_connection_unpack(data, &record)) {
         return;
     }
     fuzz_accept();
-    yk_meet_pack(&record, wire);
+    yk_connection_pack(&record, wire);
     fuzz_expect(memcmp(wire, data, sizeof wire) == 0, "a record is packed in one way only");
-    fuzz_expect(!yk_meet_is_proven(&talk, &record, NULL), "who has no token proves nothing");
-    if (record.length <= size - YK_MEET_WIRE) {
-        fuzz_expect(!yk_meet_is_proven(&talk, &record, data + YK_MEET_WIRE),
+    fuzz_expect(!yk_connection_is_proven(&talk, &record, NULL), "who has no token proves nothing");
+    if (record.length <= size - YK_CONNECTION_RECORD_SIZE) {
+        fuzz_expect(!yk_connection_is_proven(&talk, &record, data + YK_CONNECTION_RECORD_SIZE),
                     "whatever follows proves nothing");
     }
 }
@@ -36,40 +36,45 @@ static void check_record(const uint8_t *data, size_t size)
 /* Whoever sends the record says so with a proof; the other side believes it, and nothing else. */
 static void check_proof(const uint8_t *data, size_t size, const int *ends)
 {
-    struct yk_meet_record record;
-    struct yk_meet_record heard;
-    unsigned char wire[YK_MEET_WIRE];
+    struct yk_connection_record record;
+    struct yk_connection_record heard;
+    unsigned char wire[YK_CONNECTION_RECORD_SIZE];
     unsigned char following[MOST_BYTES];
-    const struct yk_meet_talk talk = {.link = ends[1], .token = "token"};
-    if (size < YK_MEET_WIRE || !yk_meet_unpack(data, &record) || record.kind < YK_MEET_PROOF) {
+    const struct yk_connection talk = {.link = ends[1], .token = "token"};
+    if (size < YK_CONNECTION_RECORD_SIZE || !yk_connection_unpack(data, &record) ||
+        record.kind < YK_CONNECTION_PROOF) {
         return;
     }
-    record.length = (uint32_t)(size - YK_MEET_WIRE);
-    fuzz_expect(yk_meet_say(&talk, &record, data + YK_MEET_WIRE, 0) &&
-                    yk_meet_hear(ends[0], wire, sizeof wire, 0) &&
-                    yk_meet_hear(ends[0], following, record.length, 0),
+    record.length = (uint32_t)(size - YK_CONNECTION_RECORD_SIZE);
+    fuzz_expect(yk_connection_send(&talk, &record, data + YK_CONNECTION_RECORD_SIZE, 0) &&
+                    yk_connection_receive(ends[0], wire, sizeof wire, 0) &&
+                    yk_connection_receive(ends[0], following, record.length, 0),
                 "what was said is heard");
-    fuzz_expect(yk_meet_unpack(wire, &heard) && yk_meet_is_proven(&talk, &heard, following),
+    fuzz_expect(yk_connection_unpack(wire, &heard) &&
+                    yk_connection_is_proven(&talk, &heard, following),
                 "who knows the token is believed");
     heard.rank ^= 1;
-    fuzz_expect(!yk_meet_is_proven(&talk, &heard, following), "a changed record is not");
+    fuzz_expect(!yk_connection_is_proven(&talk, &heard, following), "a changed record is not");
 }
 
 static void check_visit(const uint8_t *data, size_t size, const int *ends)
 {
     struct yk_visit visit;
-    struct yk_meet_record claim;
-    enum yk_visit_end end = YK_VISIT_GOES_ON;
+    struct yk_connection_record claim;
+    enum yk_listener_pending_result end = YK_LISTENER_PENDING_OPEN;
     const int link = dup(ends[0]); /* a visit that makes no sense closes its own */
-    yk_visit_begin(&visit, link, "token");
+    yk_listener_pending_begin(&visit, link, "token");
     fuzz_expect(write(ends[1], data, size) == (ssize_t)size && shutdown(ends[1], SHUT_WR) == 0,
                 "there is room");
-    while (end != YK_VISIT_OVER) {
-        fuzz_expect(yk_visit_hear(&visit, &end, &claim) == YK_OK, "there are random numbers");
-        if (end == YK_VISIT_CLAIMS) {
+    while (end != YK_LISTENER_PENDING_CLOSED) {
+        fuzz_expect(yk_listener_pending_receive(&visit, &end, &claim) == YK_OK,
+                    "there are random numbers");
+        if (end == YK_LISTENER_PENDING_CLAIMS) {
             fuzz_accept();
-            fuzz_expect(visit.greeted && claim.kind == YK_MEET_PROOF, "a claim follows a greeting");
-            fuzz_expect(!yk_meet_is_proven(&visit.talk, &claim, NULL), "strangers prove nothing");
+            fuzz_expect(visit.greeted && claim.kind == YK_CONNECTION_PROOF,
+                        "a claim follows a greeting");
+            fuzz_expect(!yk_connection_is_proven(&visit.talk, &claim, NULL),
+                        "strangers prove nothing");
         }
     }
     fuzz_expect(visit.talk.link < 0, "a visit that is over has no connection");

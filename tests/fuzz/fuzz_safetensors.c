@@ -5,19 +5,19 @@
  */
 #include "fuzz/fuzz.h"
 
-#include "data/safetensors.h"
+#include "tensors/safetensors.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static void check(const struct yk_tensor_header *header, uint64_t begin, uint64_t file_size)
+static void check(const struct yk_safetensors_header *header, uint64_t begin, uint64_t file_size)
 {
     uint64_t at = begin;
     for (int32_t i = 0; i < header->count; i++) {
         const struct yk_tensor_entry *entry = &header->entries[i];
         uint64_t bytes = 0;
-        fuzz_expect(entry->type >= 0 && entry->type < YK_TENSOR_TYPE_COUNT, "types are known");
-        fuzz_expect(entry->rank >= 0 && entry->rank <= YK_TENSOR_MOST_RANK, "ranks have a limit");
+        fuzz_expect(entry->type >= 0 && entry->type < YK_TENSOR_DTYPES, "types are known");
+        fuzz_expect(entry->rank >= 0 && entry->rank <= YK_TENSOR_MAX_RANK, "ranks have a limit");
         fuzz_expect(yk_tensor_bytes(entry->type, entry->rank, entry->shape, &bytes) &&
                         bytes == entry->bytes,
                     "bytes are those of type and shape");
@@ -47,24 +47,25 @@ static bool claimed_size(uint64_t *out)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct yk_arena *arena = NULL;
-    const struct yk_tensor_header *header = NULL;
+    const struct yk_safetensors_header *header = NULL;
     uint64_t length = 0;
     uint64_t file_size = size;
-    if (yk_tensor_header_length(data, size, size, "fuzz", &length) != YK_OK) {
+    if (yk_safetensors_header_length(data, size, size, "fuzz", &length) != YK_OK) {
         return 0;
     }
-    fuzz_expect(length <= size - YK_TENSOR_PREFIX_BYTES, "the header lies in the file");
+    fuzz_expect(length <= size - YK_SAFETENSORS_PREFIX_BYTES, "the header lies in the file");
     fuzz_expect(yk_arena_create(&arena) == YK_OK, "there is memory");
-    const char *json = (const char *)data + YK_TENSOR_PREFIX_BYTES;
+    const char *json = (const char *)data + YK_SAFETENSORS_PREFIX_BYTES;
     yk_status status =
-        yk_tensor_header_parse(json, (size_t)length, file_size, "fuzz", arena, &header);
+        yk_safetensors_header_parse(json, (size_t)length, file_size, "fuzz", arena, &header);
     if (status != YK_OK && claimed_size(&file_size)) {
-        status = yk_tensor_header_parse(json, (size_t)length, file_size, "fuzz", arena, &header);
+        status =
+            yk_safetensors_header_parse(json, (size_t)length, file_size, "fuzz", arena, &header);
         fuzz_expect(status == YK_OK, "what is missing is all that is wrong");
     }
     if (status == YK_OK) {
         fuzz_accept();
-        check(header, YK_TENSOR_PREFIX_BYTES + length, file_size);
+        check(header, YK_SAFETENSORS_PREFIX_BYTES + length, file_size);
     }
     yk_arena_destroy(arena);
     return 0;

@@ -4,7 +4,7 @@
  */
 #include "fuzz/fuzz.h"
 
-#include "train/shard.h"
+#include "train/checkpoint/shard.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,9 +17,9 @@ static void check_again(const struct yk_text *again, const char *name)
 
 static void check_piece(const char *name)
 {
-    struct yk_shard_piece piece;
+    struct yk_shard_slice piece;
     struct yk_text again = {0};
-    if (!yk_shard_read_piece_name(name, &piece)) {
+    if (!yk_shard_read_slice_name(name, &piece)) {
         return;
     }
     fuzz_accept();
@@ -28,7 +28,7 @@ static void check_piece(const char *name)
     if (parameter) {
         memcpy(parameter, piece.parameter, piece.parameter_length);
         parameter[piece.parameter_length] = '\0';
-        yk_shard_add_piece_name(&again, piece.kind, parameter, piece.first);
+        yk_shard_add_slice_name(&again, piece.kind, parameter, piece.first);
         check_again(&again, name);
     }
     free(parameter);
@@ -44,7 +44,7 @@ static void check_file(const char *name)
         return;
     }
     fuzz_accept();
-    fuzz_expect(rank >= 0 && rank < ranks && ranks <= YK_SHARD_MOST, "a rank is one of all");
+    fuzz_expect(rank >= 0 && rank < ranks && ranks <= YK_SHARD_MAX_RANKS, "a rank is one of all");
     yk_shard_add_file_name(&again, rank, ranks);
     check_again(&again, name);
     yk_text_free(&again);

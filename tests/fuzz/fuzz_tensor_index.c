@@ -5,7 +5,7 @@
  */
 #include "fuzz/fuzz.h"
 
-#include "data/tensor_set.h"
+#include "tensors/tensor_set.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -14,26 +14,27 @@ static void write_tensors(const char *name, const char *first, const char *secon
 {
     char path[FUZZ_PATH_SIZE];
     char file[256] = {0};
-    const int length = snprintf(file + YK_TENSOR_PREFIX_BYTES, sizeof file - YK_TENSOR_PREFIX_BYTES,
-                                "{\"%s\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[0,2]},"
-                                "\"%s\":{\"dtype\":\"F32\",\"shape\":[],\"data_offsets\":[2,6]}}",
-                                first, second);
+    const int length =
+        snprintf(file + YK_SAFETENSORS_PREFIX_BYTES, sizeof file - YK_SAFETENSORS_PREFIX_BYTES,
+                 "{\"%s\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[0,2]},"
+                 "\"%s\":{\"dtype\":\"F32\",\"shape\":[],\"data_offsets\":[2,6]}}",
+                 first, second);
     file[0] = (char)length;
-    fuzz_write_file(name, file, YK_TENSOR_PREFIX_BYTES + (size_t)length + 6, path);
+    fuzz_write_file(name, file, YK_SAFETENSORS_PREFIX_BYTES + (size_t)length + 6, path);
 }
 
-static void check_place(const struct yk_tensor_set *set, const struct yk_tensor_place *place)
+static void check_place(const struct yk_tensor_set *set, const struct yk_tensor_location *place)
 {
     const char *folder = fuzz_folder();
-    const char *path = yk_tensor_file_path(place->file);
+    const char *path = yk_safetensors_path(place->file);
     unsigned char bytes[4];
     fuzz_expect(yk_tensor_set_find(set, place->entry->name) == place, "names are unique");
     fuzz_expect(strncmp(path, folder, strlen(folder)) == 0 && path[strlen(folder)] == '/' &&
                     !strchr(path + strlen(folder) + 1, '/'),
                 "files are beside the index");
-    fuzz_expect(yk_tensor_file_find(place->file, place->entry->name) == place->entry,
+    fuzz_expect(yk_safetensors_find(place->file, place->entry->name) == place->entry,
                 "a tensor is in the file that the index names");
-    fuzz_expect(yk_tensor_file_read(place->file, place->entry, 0, place->entry->bytes, bytes) ==
+    fuzz_expect(yk_safetensors_read(place->file, place->entry, 0, place->entry->bytes, bytes) ==
                     YK_OK,
                 "tensors can be read");
 }
@@ -43,7 +44,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static bool ready;
     char path[FUZZ_PATH_SIZE];
     struct yk_tensor_set *set = NULL;
-    const struct yk_tensor_place *place = NULL;
+    const struct yk_tensor_location *place = NULL;
     if (!ready) {
         write_tensors("a.safetensors", "x", "y");
         write_tensors("b.safetensors", "y", "z");
@@ -60,7 +61,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (int32_t i = 0; i < yk_tensor_set_count(set); i++) {
         check_place(set, yk_tensor_set_at(set, i));
     }
-    fuzz_expect(yk_tensor_set_need(set, "no such tensor", &place) != YK_OK && !place,
+    fuzz_expect(yk_tensor_set_require(set, "no such tensor", &place) != YK_OK && !place,
                 "what is not there is refused");
     yk_tensor_set_close(set);
     return 0;

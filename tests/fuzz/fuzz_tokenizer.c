@@ -5,11 +5,11 @@
 #include "fuzz/fuzz.h"
 
 #include "base/text.h"
-#include "data/tokenizer.h"
+#include "tokenizer/tokenizer.h"
 
 #include <string.h>
 
-static void check_decoded(const struct yk_tokenizer *tokenizer, const struct yk_ids *ids)
+static void check_decoded(const struct yk_tokenizer *tokenizer, const struct yk_token_ids *ids)
 {
     struct yk_text whole = {0};
     struct yk_text bare = {0};
@@ -22,12 +22,14 @@ static void check_decoded(const struct yk_tokenizer *tokenizer, const struct yk_
 
 static void check_text(const struct yk_tokenizer *tokenizer, const char *text, size_t length)
 {
-    struct yk_encoder *encoder = NULL;
-    struct yk_ids plain = {0};
-    struct yk_ids again = {0};
-    fuzz_expect(yk_encoder_create(tokenizer, &encoder) == YK_OK, "there is memory");
-    const yk_status status = yk_encoder_add(encoder, text, length, "text", YK_FRAMING_NONE, &plain);
-    fuzz_expect(yk_encoder_add(encoder, text, length, "text", YK_FRAMING_NONE, &again) == status,
+    struct yk_tokenizer_encoder *encoder = NULL;
+    struct yk_token_ids plain = {0};
+    struct yk_token_ids again = {0};
+    fuzz_expect(yk_tokenizer_encoder_create(tokenizer, &encoder) == YK_OK, "there is memory");
+    const yk_status status =
+        yk_tokenizer_encode(encoder, text, length, "text", YK_SPECIAL_TOKENS_NONE, &plain);
+    fuzz_expect(yk_tokenizer_encode(encoder, text, length, "text", YK_SPECIAL_TOKENS_NONE,
+                                    &again) == status,
                 "the second time is like the first");
     if (status == YK_OK) {
         fuzz_expect(
@@ -39,14 +41,14 @@ static void check_text(const struct yk_tokenizer *tokenizer, const char *text, s
             fuzz_expect(plain.items[i] >= 0 && plain.items[i] < yk_tokenizer_count(tokenizer),
                         "tokens are below the count");
         }
-        fuzz_expect(yk_encoder_add(encoder, text, length, "text", YK_FRAMING_USUAL, &again) ==
-                        YK_OK,
+        fuzz_expect(yk_tokenizer_encode(encoder, text, length, "text", YK_SPECIAL_TOKENS_ADD,
+                                        &again) == YK_OK,
                     "a frame is no reason to fail");
         check_decoded(tokenizer, &again);
     }
-    yk_ids_free(&plain);
-    yk_ids_free(&again);
-    yk_encoder_destroy(encoder);
+    yk_token_ids_free(&plain);
+    yk_token_ids_free(&again);
+    yk_tokenizer_encoder_destroy(encoder);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -45,12 +45,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct yk_trace *again = NULL;
     struct yk_text first = {0};
     struct yk_text second = {0};
-    if (yk_trace_read_chrome((const char *)data, size, "fuzz", &trace) == YK_OK) {
+    if (yk_chrome_read((const char *)data, size, "fuzz", &trace) == YK_OK) {
         fuzz_accept();
-        fuzz_expect(yk_trace_write_chrome(trace, &first) == YK_OK, "it can be written");
-        fuzz_expect(yk_trace_read_chrome(first.bytes, first.length, "written", &again) == YK_OK,
+        fuzz_expect(yk_chrome_write(trace, &first) == YK_OK, "it can be written");
+        fuzz_expect(yk_chrome_read(first.bytes, first.length, "written", &again) == YK_OK,
                     "what was written is read");
-        fuzz_expect(yk_trace_write_chrome(again, &second) == YK_OK, "it can be written again");
+        fuzz_expect(yk_chrome_write(again, &second) == YK_OK, "it can be written again");
         fuzz_expect(strcmp(first.bytes, second.bytes) == 0, "it is the same");
     }
     yk_text_free(&first);

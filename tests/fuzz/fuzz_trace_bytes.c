@@ -15,7 +15,7 @@
 static void check_sums(const struct yk_trace *trace)
 {
     const size_t count = (size_t)yk_trace_rank_count(trace);
-    const double step_s = yk_trace_step_s(trace);
+    const double step_s = yk_trace_sum_step_s(trace);
     struct yk_trace_sum *sums = calloc(count + 1, sizeof *sums);
     fuzz_expect(sums != NULL, "there is memory");
     fuzz_expect(yk_trace_sum(trace, step_s, sums) == YK_OK, "a trace has sums");
@@ -30,9 +30,9 @@ static void try(const char *bytes, size_t length)
 {
     struct yk_trace *trace = NULL;
     struct yk_text again = {0};
-    if (yk_trace_unpack(bytes, length, "fuzz", &trace) == YK_OK) {
+    if (yk_trace_bytes_unpack(bytes, length, "fuzz", &trace) == YK_OK) {
         fuzz_accept();
-        fuzz_expect(yk_trace_pack(trace, &again) == YK_OK, "it can be packed");
+        fuzz_expect(yk_trace_bytes_pack(trace, &again) == YK_OK, "it can be packed");
         fuzz_expect(again.length == length && memcmp(again.bytes, bytes, length) == 0,
                     "it packs to the same bytes");
         check_sums(trace);

@@ -6,7 +6,7 @@
  */
 #include "fuzz/fuzz.h"
 
-#include "comm/watch_blame.h"
+#include "comm/watch/culprit.h"
 
 #include <string.h>
 
@@ -69,7 +69,7 @@ static void use(const struct yk_watch_record *record, struct yk_watch_state *sta
     check_verdict(&verdict);
     states[record->rank] = record->state;
     left[record->rank] = record->word == YK_WATCH_GOODBYE;
-    if (yk_watch_blame(states, left, RANKS, 30, &verdict)) {
+    if (yk_watch_culprit_find(states, left, RANKS, 30, &verdict)) {
         fuzz_expect(!left[verdict.rank], "who has left is not to blame");
         check_verdict(&verdict);
     }
@@ -83,14 +83,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct yk_watch_record record;
     while (take_record(&fields, &record)) {
         struct yk_watch_record parsed;
-        if (yk_watch_parse(&record, sizeof record, RANKS, &parsed)) {
+        if (yk_watch_link_parse(&record, sizeof record, RANKS, &parsed)) {
             fuzz_accept();
             fuzz_expect(parsed.rank == record.rank && parsed.lane == record.lane,
                         "a record stays as it is");
             use(&parsed, states, left);
         }
     }
-    if (yk_watch_parse(data, size, RANKS, &record)) {
+    if (yk_watch_link_parse(data, size, RANKS, &record)) {
         fuzz_expect(size == sizeof record, "a record is whole");
         use(&record, states, left);
     }

@@ -43,8 +43,8 @@ static int make_fixture(void **state)
     assert_ok(backend->lane_create(fixture.device, "first", &fixture.first));
     assert_ok(backend->lane_create(fixture.device, "second", &fixture.second));
     assert_ok(backend->event_create(fixture.device, &fixture.event));
-    assert_ok(backend->take(fixture.device, bytes, (void **)&fixture.there));
-    assert_ok(backend->take_host(fixture.device, bytes, (void **)&fixture.here));
+    assert_ok(backend->allocate(fixture.device, bytes, (void **)&fixture.there));
+    assert_ok(backend->allocate_host(fixture.device, bytes, (void **)&fixture.here));
     assert_int_equal(sem_init(&fixture.gate, 0, 0), 0);
     assert_int_equal(sem_init(&fixture.arrived, 0, 0), 0);
     *state = &fixture;
@@ -58,8 +58,8 @@ static int drop_fixture(void **state)
     backend->lane_destroy(fixture->second);
     backend->lane_destroy(fixture->first);
     backend->event_destroy(fixture->event);
-    backend->give_back(fixture->device, fixture->there);
-    backend->give_back_host(fixture->device, fixture->here);
+    backend->free(fixture->device, fixture->there);
+    backend->free_host(fixture->device, fixture->here);
     backend->close(fixture->device);
     sem_destroy(&fixture->gate);
     sem_destroy(&fixture->arrived);
@@ -82,7 +82,7 @@ static void hold(void *user)
 
 static void hold_until_open(struct fixture *fixture, struct yk_backend_lane *lane)
 {
-    backend->call(lane, hold, fixture);
+    backend->call_host(lane, hold, fixture);
     pass(&fixture->arrived);
 }
 
@@ -108,9 +108,9 @@ static void take_large(const struct fixture *fixture, struct large *out)
 {
     out->host = malloc(LARGE_BYTES);
     assert_non_null(out->host);
-    assert_ok(backend->take_host(fixture->device, LARGE_BYTES, (void **)&out->fast));
-    assert_ok(backend->take(fixture->device, LARGE_BYTES, (void **)&out->device));
-    assert_ok(backend->take(fixture->device, LARGE_BYTES, (void **)&out->other));
+    assert_ok(backend->allocate_host(fixture->device, LARGE_BYTES, (void **)&out->fast));
+    assert_ok(backend->allocate(fixture->device, LARGE_BYTES, (void **)&out->device));
+    assert_ok(backend->allocate(fixture->device, LARGE_BYTES, (void **)&out->other));
     for (size_t i = 0; i < LARGE_BYTES; i++) {
         out->host[i] = (uint8_t)(i % 251);
     }
@@ -119,9 +119,9 @@ static void take_large(const struct fixture *fixture, struct large *out)
 static void give_back_large(const struct fixture *fixture, struct large *large)
 {
     free(large->host);
-    backend->give_back_host(fixture->device, large->fast);
-    backend->give_back(fixture->device, large->device);
-    backend->give_back(fixture->device, large->other);
+    backend->free_host(fixture->device, large->fast);
+    backend->free(fixture->device, large->device);
+    backend->free(fixture->device, large->other);
 }
 
 /* The bytes from `first` on up to `end` that are not `i mod 251`, or not 0 where they were cleared.
@@ -144,17 +144,17 @@ static void memory_is_copied_in_every_direction(void **state)
     backend->copy(lane, large.device, large.host, LARGE_BYTES);
     backend->copy(lane, large.other, large.device, LARGE_BYTES);
     backend->copy(lane, large.fast, large.other, LARGE_BYTES);
-    assert_ok(backend->finish(lane));
+    assert_ok(backend->lane_synchronize(lane));
     assert_int_equal(count_wrong(large.fast, 0, LARGE_BYTES, false), 0);
     backend->clear(lane, large.device, LARGE_BYTES);
     backend->copy(lane, large.device, large.fast, LARGE_BYTES);
     memset(large.host, 0, LARGE_BYTES);
     backend->copy(lane, large.host, large.device, LARGE_BYTES);
-    assert_ok(backend->finish(lane));
+    assert_ok(backend->lane_synchronize(lane));
     assert_int_equal(count_wrong(large.host, 0, LARGE_BYTES, false), 0);
     memset(large.fast, 0, LARGE_BYTES);
     backend->copy(lane, large.fast, large.host, LARGE_BYTES);
-    assert_ok(backend->finish(lane));
+    assert_ok(backend->lane_synchronize(lane));
     assert_int_equal(count_wrong(large.fast, 0, LARGE_BYTES, false), 0);
     give_back_large(fixture, &large);
 }
@@ -176,7 +176,7 @@ static void copies_and_clears_end_where_they_were_told(void **state)
     backend->copy(lane, large.host, large.other, LARGE_BYTES);
     backend->copy(lane, NULL, NULL, 0);
     backend->clear(lane, NULL, 0);
-    assert_ok(backend->finish(lane));
+    assert_ok(backend->lane_synchronize(lane));
     assert_int_equal(count_wrong(large.fast, 0, FIRST, false), 0);
     assert_int_equal(count_wrong(large.fast, FIRST, END, true), 0);
     assert_int_equal(count_wrong(large.fast, END, LARGE_BYTES, false), 0);
@@ -199,7 +199,7 @@ static void work_runs_in_the_order_it_was_put(void **state)
     backend->clear(fixture->first, &fixture->there[0], NUMBER_BYTES);
     put(fixture->first, &fixture->here[1], &fixture->there[NUMBERS - 1]);
     put(fixture->first, &fixture->here[0], &fixture->there[0]);
-    assert_ok(backend->finish(fixture->first));
+    assert_ok(backend->lane_synchronize(fixture->first));
     assert_int_equal(fixture->here[1], 7);
     assert_int_equal(fixture->here[0], 0);
 }
@@ -218,10 +218,10 @@ static void call_runs_in_its_turn(void **state)
         fixture->here[0] = i;
         put(fixture->first, &fixture->there[0], &fixture->here[0]);
         put(fixture->first, &fixture->here[1], &fixture->there[0]);
-        backend->call(fixture->first, look, fixture);
+        backend->call_host(fixture->first, look, fixture);
         backend->clear(fixture->first, &fixture->there[0], NUMBER_BYTES);
         put(fixture->first, &fixture->here[1], &fixture->there[0]);
-        assert_ok(backend->finish(fixture->first));
+        assert_ok(backend->lane_synchronize(fixture->first));
         assert_int_equal(fixture->here[2], i);
         assert_int_equal(fixture->here[1], 0);
     }
@@ -236,7 +236,7 @@ static void host_does_not_wait_for_what_it_puts(void **state)
     put(fixture->first, &fixture->here[1], &fixture->there[0]);
     assert_int_equal(fixture->here[1], 0);
     sem_post(&fixture->gate);
-    assert_ok(backend->finish(fixture->first));
+    assert_ok(backend->lane_synchronize(fixture->first));
     assert_int_equal(fixture->here[1], 5);
 }
 
@@ -247,10 +247,10 @@ static void lanes_run_side_by_side(void **state)
     hold_until_open(fixture, fixture->first);
     put(fixture->second, &fixture->there[0], &fixture->here[0]);
     put(fixture->second, &fixture->here[1], &fixture->there[0]);
-    assert_ok(backend->finish(fixture->second));
+    assert_ok(backend->lane_synchronize(fixture->second));
     assert_int_equal(fixture->here[1], 5);
     sem_post(&fixture->gate);
-    assert_ok(backend->finish(fixture->first));
+    assert_ok(backend->lane_synchronize(fixture->first));
 }
 
 /* ---- events ---- */
@@ -262,37 +262,37 @@ static void lane_waits_for_an_event_of_another(void **state)
     fixture->here[1] = 9;
     hold_until_open(fixture, fixture->first);
     put(fixture->first, &fixture->there[0], &fixture->here[0]);
-    backend->record(fixture->first, fixture->event);
-    backend->wait(fixture->second, fixture->event);
+    backend->event_record(fixture->first, fixture->event);
+    backend->event_wait(fixture->second, fixture->event);
     put(fixture->second, &fixture->here[1], &fixture->there[0]);
     assert_int_equal(fixture->here[1], 9);
     sem_post(&fixture->gate);
-    assert_ok(backend->finish(fixture->second));
+    assert_ok(backend->lane_synchronize(fixture->second));
     assert_int_equal(fixture->here[1], 5);
-    assert_ok(backend->finish(fixture->first));
+    assert_ok(backend->lane_synchronize(fixture->first));
 }
 
 static void event_that_was_never_recorded_holds_nobody(void **state)
 {
     const struct fixture *fixture = *state;
     fixture->here[1] = 9;
-    backend->wait(fixture->first, fixture->event);
+    backend->event_wait(fixture->first, fixture->event);
     put(fixture->first, &fixture->here[1], &fixture->there[0]);
-    assert_ok(backend->finish(fixture->first));
+    assert_ok(backend->lane_synchronize(fixture->first));
     assert_int_equal(fixture->here[1], 0);
-    assert_ok(backend->reach(fixture->event));
+    assert_ok(backend->event_synchronize(fixture->event));
 }
 
 static void event_has_happened_when_its_lane_came_to_it(void **state)
 {
     struct fixture *fixture = *state;
-    assert_true(backend->happened(fixture->event)); /* it never was recorded */
+    assert_true(backend->event_query(fixture->event)); /* it never was recorded */
     hold_until_open(fixture, fixture->first);
-    backend->record(fixture->first, fixture->event);
-    assert_false(backend->happened(fixture->event));
+    backend->event_record(fixture->first, fixture->event);
+    assert_false(backend->event_query(fixture->event));
     sem_post(&fixture->gate);
-    assert_ok(backend->reach(fixture->event));
-    assert_true(backend->happened(fixture->event));
+    assert_ok(backend->event_synchronize(fixture->event));
+    assert_true(backend->event_query(fixture->event));
 }
 
 /* The second lane waits for the first time the event is recorded, not for the time after. */
@@ -300,15 +300,15 @@ static void wait_is_for_the_event_as_recorded_when_it_was_called(void **state)
 {
     struct fixture *fixture = *state;
     fixture->here[1] = 9;
-    backend->record(fixture->first, fixture->event);
-    backend->wait(fixture->second, fixture->event);
+    backend->event_record(fixture->first, fixture->event);
+    backend->event_wait(fixture->second, fixture->event);
     hold_until_open(fixture, fixture->first);
-    backend->record(fixture->first, fixture->event);
+    backend->event_record(fixture->first, fixture->event);
     put(fixture->second, &fixture->here[1], &fixture->there[0]);
-    assert_ok(backend->finish(fixture->second)); /* while the first lane is held */
+    assert_ok(backend->lane_synchronize(fixture->second)); /* while the first lane is held */
     assert_int_equal(fixture->here[1], 0);
     sem_post(&fixture->gate);
-    assert_ok(backend->reach(fixture->event));
+    assert_ok(backend->event_synchronize(fixture->event));
 }
 
 static void lanes_hand_over_to_each_other_many_times(void **state)
@@ -323,17 +323,17 @@ static void lanes_hand_over_to_each_other_many_times(void **state)
     put(fixture->first, &fixture->there[0], &fixture->here[0]);
     for (int i = 0; i < ROUNDS; i++) { /* the number goes round, and nothing stays behind it */
         int32_t *from = &fixture->there[2 * i % NUMBERS];
-        backend->wait(fixture->first, back);
+        backend->event_wait(fixture->first, back);
         put(fixture->first, from + 1, from);
         backend->clear(fixture->first, from, NUMBER_BYTES);
-        backend->record(fixture->first, fixture->event);
-        backend->wait(fixture->second, fixture->event);
+        backend->event_record(fixture->first, fixture->event);
+        backend->event_wait(fixture->second, fixture->event);
         put(fixture->second, &fixture->there[(2 * i + 2) % NUMBERS], from + 1);
         backend->clear(fixture->second, from + 1, NUMBER_BYTES);
-        backend->record(fixture->second, back);
+        backend->event_record(fixture->second, back);
     }
     backend->copy(fixture->second, fixture->here, fixture->there, (size_t)NUMBERS * NUMBER_BYTES);
-    assert_ok(backend->finish(fixture->second));
+    assert_ok(backend->lane_synchronize(fixture->second));
     for (int i = 0; i < NUMBERS; i++) {
         assert_int_equal(fixture->here[i], i == 2 * ROUNDS % NUMBERS ? 7 : 0);
     }
@@ -351,10 +351,10 @@ static void event_tells_when_it_happened(void **state)
     for (int i = 0; i < ROUNDS; i++) {
         const double before_s = yk_clock_now_s();
         backend->clear(fixture->first, fixture->there, (size_t)NUMBERS * NUMBER_BYTES);
-        backend->record(fixture->first, fixture->event);
-        assert_ok(backend->reach(fixture->event));
+        backend->event_record(fixture->first, fixture->event);
+        assert_ok(backend->event_synchronize(fixture->event));
         const double after_s = yk_clock_now_s();
-        const double happened_s = backend->event_s(fixture->event);
+        const double happened_s = backend->event_time_s(fixture->event);
         assert_true(happened_s >= before_s - near_s && happened_s <= after_s + near_s);
         assert_true(happened_s >= last_s);
         last_s = happened_s;
@@ -367,13 +367,13 @@ static void event_happens_after_the_work_before_it(void **state)
     const double near_s = 2e-3;
     const double long_s = 0.02;
     hold_until_open(fixture, fixture->first);
-    backend->record(fixture->first, fixture->event);
+    backend->event_record(fixture->first, fixture->event);
     const double held_s = yk_clock_now_s();
     while (yk_clock_now_s() < held_s + long_s) {
     }
     sem_post(&fixture->gate);
-    assert_ok(backend->reach(fixture->event));
-    const double happened_s = backend->event_s(fixture->event);
+    assert_ok(backend->event_synchronize(fixture->event));
+    const double happened_s = backend->event_time_s(fixture->event);
     assert_true(happened_s >= held_s + long_s - near_s);
     assert_true(happened_s <= yk_clock_now_s() + near_s);
 }
@@ -389,28 +389,28 @@ static void memory_is_zeroed_and_aligned(void **state)
     for (int round = 0; round < 2; round++) { /* what was given back comes zeroed again */
         for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
             void *memory = NULL;
-            assert_ok(backend->take(fixture->device, sizes[i], &memory));
+            assert_ok(backend->allocate(fixture->device, sizes[i], &memory));
             assert_int_equal((uintptr_t)memory % YK_BACKEND_ALIGNMENT, 0);
             memset(seen, 0xa5, sizes[i]);
             backend->copy(fixture->first, seen, memory, sizes[i]);
-            assert_ok(backend->finish(fixture->first));
+            assert_ok(backend->lane_synchronize(fixture->first));
             assert_int_equal(count_wrong(seen, 0, sizes[i], true), 0);
             memset(seen, 0xa5, sizes[i]);
             backend->copy(fixture->first, memory, seen, sizes[i]);
-            assert_ok(backend->finish(fixture->first));
-            backend->give_back(fixture->device, memory);
+            assert_ok(backend->lane_synchronize(fixture->first));
+            backend->free(fixture->device, memory);
         }
     }
     free(seen);
-    backend->give_back(fixture->device, NULL);
-    backend->give_back_host(fixture->device, NULL);
+    backend->free(fixture->device, NULL);
+    backend->free_host(fixture->device, NULL);
 }
 
 static void memory_that_is_not_there_is_refused_by_name(void **state)
 {
     const struct fixture *fixture = *state;
     void *memory = NULL;
-    assert_int_equal(backend->take(fixture->device, (size_t)1 << 45, &memory), YK_ERROR_NO_FIT);
+    assert_int_equal(backend->allocate(fixture->device, (size_t)1 << 45, &memory), YK_ERROR_NO_FIT);
     assert_null(memory);
     const char *sentence = yk_status_message();
     print_message("%s\n", sentence);
@@ -419,10 +419,10 @@ static void memory_that_is_not_there_is_refused_by_name(void **state)
     assert_non_null(strstr(sentence, "33554432.0 MiB were asked for"));
     assert_null(strchr(sentence, '\n'));
     /* A refusal is over when it was told. */
-    assert_ok(backend->take(fixture->device, 64, &memory));
+    assert_ok(backend->allocate(fixture->device, 64, &memory));
     backend->clear(fixture->first, memory, 64);
-    assert_ok(backend->finish(fixture->first));
-    backend->give_back(fixture->device, memory);
+    assert_ok(backend->lane_synchronize(fixture->first));
+    backend->free(fixture->device, memory);
 }
 
 static void used_memory_is_what_was_taken(void **state)
@@ -430,14 +430,14 @@ static void used_memory_is_what_was_taken(void **state)
     const struct fixture *fixture = *state;
     const size_t bytes = (size_t)256 << 20;
     void *memory = NULL;
-    if (!backend->used) {
+    if (!backend->used_bytes) {
         skip();
         return;
     }
-    const size_t before = backend->used(fixture->device);
-    assert_ok(backend->take(fixture->device, bytes, &memory));
-    assert_true(backend->used(fixture->device) >= before + bytes);
-    backend->give_back(fixture->device, memory);
+    const size_t before = backend->used_bytes(fixture->device);
+    assert_ok(backend->allocate(fixture->device, bytes, &memory));
+    assert_true(backend->used_bytes(fixture->device) >= before + bytes);
+    backend->free(fixture->device, memory);
 }
 
 static void device_says_what_it_is(void **state)

@@ -11,8 +11,8 @@
 #include "base/clock.h"
 #include "comm/exchange.h"
 #include "comm/load.h"
-#include "support/exchange_host.h"
-#include "support/exchange_table.h"
+#include "support/exchanges/exchange_table.h"
+#include "support/exchanges/host_messages.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -104,7 +104,7 @@ struct station {
 static yk_status join(struct station *station)
 {
     const struct meeting *meeting = &station->meeting;
-    const struct yk_comm_meeting how = {meeting->rank, meeting->size, share, &station->meeting};
+    const struct yk_comm_bootstrap how = {meeting->rank, meeting->size, share, &station->meeting};
     const struct yk_comm_options options = {
         .backend = backend, .device = station->device, .lane = station->lane, .meeting = &how};
     return yk_ranks_open(comm, &options, &station->ranks);
@@ -137,16 +137,16 @@ static yk_status try_ranges(const struct station *station)
     const struct yk_ranks *ranks = &station->ranks;
     float here[COUNT];
     void *memory = NULL;
-    YK_TRY(backend->take(station->device, sizeof here * 2, &memory));
+    YK_TRY(backend->allocate(station->device, sizeof here * 2, &memory));
     float *source = memory;
     float *numbers = source + COUNT;
     for (int i = 0; i < COUNT; i++) {
         here[i] = (float)(i % 100 + ranks->rank);
     }
     backend->copy(ranks->lane, source, here, sizeof here);
-    YK_TRY(backend->finish(ranks->lane));
-    const struct yk_add add = {.count = COUNT, .from = source, .to = numbers};
-    const struct yk_comm_reduce sum = {ranks->all, numbers, COUNT, YK_COMM_FP32, false};
+    YK_TRY(backend->lane_synchronize(ranks->lane));
+    const struct yk_add_op add = {.count = COUNT, .from = source, .to = numbers};
+    const struct yk_comm_all_reduce sum = {ranks->all, numbers, COUNT, YK_COMM_FP32, false};
     for (int i = 0; i < TIMES; i++) {
         backend->begin_range(ranks->lane, "range");
         backend->copy(ranks->lane, numbers, source, sizeof here);
@@ -158,7 +158,7 @@ static yk_status try_ranges(const struct station *station)
     }
     backend->copy(ranks->lane, here, numbers, sizeof here);
     YK_TRY(yk_ranks_finish(ranks));
-    backend->give_back(station->device, memory);
+    backend->free(station->device, memory);
     for (int i = 0; i < COUNT; i++) {
         const int n = ranks->size;
         const int ranks_sum = n * (n - 1) / 2;
@@ -226,8 +226,8 @@ static yk_status time_sum(const struct yk_ranks *ranks, struct yk_comm_group *gr
     };
     double seconds[TIMES];
     const int times = bytes >= 64 << 20 ? 2 : TIMES;
-    const struct yk_comm_reduce meet = {group, memory, 1, YK_COMM_FP32, false};
-    const struct yk_comm_reduce sum = {group, memory, bytes / 2, YK_COMM_BF16, false};
+    const struct yk_comm_all_reduce meet = {group, memory, 1, YK_COMM_FP32, false};
+    const struct yk_comm_all_reduce sum = {group, memory, bytes / 2, YK_COMM_BF16, false};
     for (int i = 0; i < times; i++) {
         comm->reduce(&meet);
         YK_TRY(yk_ranks_finish(ranks));
@@ -278,7 +278,7 @@ static yk_status run_bench(struct station *station)
     const double end_s = yk_clock_now_s() + (limit ? strtod(limit, NULL) : 60);
     double is_over = 0;
     void *memory = NULL;
-    YK_TRY(backend->take(station->device, (size_t)256 << 20, &memory));
+    YK_TRY(backend->allocate(station->device, (size_t)256 << 20, &memory));
     for (size_t i = 0; is_over == 0 && i < sizeof blocks / sizeof blocks[0]; i++) {
         (void)setenv("YOKE_NCCL_CTAS", blocks[i], 1);
         YK_TRY(join(station));
@@ -290,7 +290,7 @@ static yk_status run_bench(struct station *station)
         }
         yk_ranks_close(&station->ranks);
     }
-    backend->give_back(station->device, memory);
+    backend->free(station->device, memory);
     return YK_OK;
 }
 

@@ -6,7 +6,7 @@
  */
 #include "gpu/gpu.h"
 
-#include "support/op_try.h"
+#include "support/ops/run_table.h"
 #include "support/support.h"
 
 #include <string.h>

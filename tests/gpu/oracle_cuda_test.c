@@ -4,9 +4,9 @@
  */
 #include "gpu/gpu.h"
 
-#include "support/model_oracle.h"
-#include "support/scratch.h"
+#include "support/files/scratch.h"
 #include "support/support.h"
+#include "support/training/model_oracle.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -62,13 +62,13 @@ void replay_bench_fill(const struct replay_bench *bench, uint64_t seed)
     struct yk_random random = yk_random_from_seed(seed);
     assert_non_null(drawn);
     for (size_t i = 0; i < bytes / sizeof *drawn; i++) {
-        const float number = (float)(2 * yk_random_unit(&random) - 1);
+        const float number = (float)(2 * yk_random_uniform(&random) - 1);
         uint32_t bits;
         memcpy(&bits, &number, sizeof bits);
         drawn[i] = (uint16_t)(bits >> 16);
     }
     bench->backend->copy(bench->lane, bench->at.inputs, drawn, bytes);
-    assert_ok(bench->backend->finish(bench->lane));
+    assert_ok(bench->backend->lane_synchronize(bench->lane));
     free(drawn);
 }
 
@@ -79,7 +79,7 @@ void replay_bench_open_on(const struct yk_backend *backend, struct yk_backend_de
     *out = (struct replay_bench){.backend = backend, .device = device};
     assert_ok(backend->lane_create(device, "compute", &out->lane));
     assert_ok(backend->event_create(device, &out->event));
-    assert_ok(backend->take(device, MEMORY_BYTES, &out->memory));
+    assert_ok(backend->allocate(device, MEMORY_BYTES, &out->memory));
     out->at = lay_out(out->memory);
     assert_true(out->at.end - out->at.inputs <= MEMORY_BYTES);
     out->host = malloc(replay_bench_bytes(out));
@@ -92,7 +92,7 @@ void replay_bench_drop(struct replay_bench *bench)
 {
     bench->backend->lane_destroy(bench->lane);
     bench->backend->event_destroy(bench->event);
-    bench->backend->give_back(bench->device, bench->memory);
+    bench->backend->free(bench->device, bench->memory);
     free(bench->host);
 }
 
@@ -117,32 +117,32 @@ void replay_bench_close(struct replay_bench *bench)
 static void put_attention(const struct replay_bench *bench, float scale, int64_t sample)
 {
     const size_t row = (size_t)C * 2;
-    bench->backend->attend(bench->lane, &(struct yk_attend){
-                                            .batch = B,
-                                            .queries = T,
-                                            .keys = T,
-                                            .heads = HEADS,
-                                            .kv_heads = HEADS,
-                                            .head_size = C / HEADS,
-                                            .q = bench->at.qkv,
-                                            .k = bench->at.qkv + row,
-                                            .v = bench->at.qkv + 2 * row,
-                                            .out = bench->at.attended,
-                                            .sums = (float *)(void *)bench->at.sums,
-                                            .q_stride = QKV,
-                                            .k_stride = QKV,
-                                            .v_stride = QKV,
-                                            .out_stride = C,
-                                            .type = YK_PRECISION_BF16,
-                                            .scale = scale,
-                                            .causal = true,
-                                            .dropout = {.seed = 1, .first_sample = sample},
-                                        });
+    bench->backend->attention(bench->lane, &(struct yk_attention_op){
+                                               .batch = B,
+                                               .queries = T,
+                                               .keys = T,
+                                               .heads = HEADS,
+                                               .kv_heads = HEADS,
+                                               .head_size = C / HEADS,
+                                               .q = bench->at.qkv,
+                                               .k = bench->at.qkv + row,
+                                               .v = bench->at.qkv + 2 * row,
+                                               .out = bench->at.attended,
+                                               .sums = (float *)(void *)bench->at.sums,
+                                               .q_stride = QKV,
+                                               .k_stride = QKV,
+                                               .v_stride = QKV,
+                                               .out_stride = C,
+                                               .type = YK_PRECISION_BF16,
+                                               .scale = scale,
+                                               .causal = true,
+                                               .dropout = {.seed = 1, .first_sample = sample},
+                                           });
 }
 
 static void put_product(const struct replay_bench *bench)
 {
-    bench->backend->matmul(bench->lane, &(struct yk_matmul){
+    bench->backend->matmul(bench->lane, &(struct yk_matmul_op){
                                             .m = ROWS,
                                             .n = QKV,
                                             .k = C,
@@ -166,24 +166,24 @@ void replay_bench_put(const struct replay_bench *bench, float scale, int64_t sam
 {
     const struct replay_places *at = &bench->at;
     const size_t row = (size_t)C * 2;
-    bench->backend->normalise(bench->lane, &(struct yk_normalise){
-                                               .rows = ROWS,
-                                               .width = C,
-                                               .x = at->x,
-                                               .y = at->normed,
-                                               .weight = at->norm,
-                                               .bias = at->norm + row,
-                                               .mean = (float *)(void *)at->mean,
-                                               .rstd = (float *)(void *)at->mean + ROWS,
-                                               .epsilon = 1e-5F,
-                                               .x_type = YK_PRECISION_BF16,
-                                               .y_type = YK_PRECISION_BF16,
-                                               .weight_type = YK_PRECISION_BF16,
-                                           });
+    bench->backend->norm(bench->lane, &(struct yk_norm_op){
+                                          .rows = ROWS,
+                                          .width = C,
+                                          .x = at->x,
+                                          .y = at->normed,
+                                          .weight = at->norm,
+                                          .bias = at->norm + row,
+                                          .mean = (float *)(void *)at->mean,
+                                          .rstd = (float *)(void *)at->mean + ROWS,
+                                          .epsilon = 1e-5F,
+                                          .x_type = YK_PRECISION_BF16,
+                                          .y_type = YK_PRECISION_BF16,
+                                          .weight_type = YK_PRECISION_BF16,
+                                      });
     put_product(bench);
     put_attention(bench, scale, sample);
     bench->backend->clear(bench->lane, at->d_bias, 3 * row);
-    bench->backend->sum_rows(bench->lane, &(struct yk_sum_rows){
+    bench->backend->sum_rows(bench->lane, &(struct yk_sum_rows_op){
                                               .rows = ROWS,
                                               .columns = QKV,
                                               .from = at->qkv,
@@ -193,21 +193,21 @@ void replay_bench_put(const struct replay_bench *bench, float scale, int64_t sam
                                               .to_type = YK_PRECISION_BF16,
                                           });
     bench->backend->copy(bench->lane, at->moved, at->x, ROWS * row);
-    bench->backend->add(bench->lane, &(struct yk_add){.count = (int64_t)ROWS * C,
-                                                      .from = at->attended,
-                                                      .to = at->moved,
-                                                      .type = YK_PRECISION_BF16});
-    bench->backend->add(bench->lane, &(struct yk_add){.count = 1,
-                                                      .from = at->one,
-                                                      .to = at->counter,
-                                                      .type = YK_PRECISION_FP32});
+    bench->backend->add(bench->lane, &(struct yk_add_op){.count = (int64_t)ROWS * C,
+                                                         .from = at->attended,
+                                                         .to = at->moved,
+                                                         .type = YK_PRECISION_BF16});
+    bench->backend->add(bench->lane, &(struct yk_add_op){.count = 1,
+                                                         .from = at->one,
+                                                         .to = at->counter,
+                                                         .type = YK_PRECISION_FP32});
 }
 
 yk_status replay_bench_read(const struct replay_bench *bench, uint64_t *out)
 {
     const size_t bytes = replay_bench_bytes(bench);
     bench->backend->copy(bench->lane, bench->host, bench->at.results, bytes);
-    YK_TRY(bench->backend->finish(bench->lane));
+    YK_TRY(bench->backend->lane_synchronize(bench->lane));
     *out = yk_hash_bytes(bench->host, bytes);
     return YK_OK;
 }

@@ -51,7 +51,7 @@ static float read_counter(const struct replay_bench *bench)
 {
     float counter = 0;
     backend->copy(bench->lane, &counter, bench->at.counter, sizeof counter);
-    assert_ok(backend->finish(bench->lane));
+    assert_ok(backend->lane_synchronize(bench->lane));
     return counter;
 }
 
@@ -97,17 +97,18 @@ enum {
 
 /* Dequantises tensors into two places by turns, the later ones ahead, and copies them to where
  * results are. `first` is the turn of the first. */
-static void put_tensors(const struct replay_bench *bench, char *memory, enum yk_turn first)
+static void put_tensors(const struct replay_bench *bench, char *memory,
+                        enum yk_dequantise_order first)
 {
     for (int i = 0; i < TENSORS; i++) {
         char *place = memory + (ptrdiff_t)(TENSORS + i % 2) * TENSOR_ROOM;
-        struct yk_dequantise op = {
+        struct yk_dequantise_op op = {
             .count = WEIGHTS,
             .to = place,
             .type = YK_PRECISION_BF16,
-            .turn = i == 0 ? first : YK_TURN_AHEAD,
+            .order = i == 0 ? first : YK_DEQUANTISE_PREFETCH,
         };
-        (void)yk_nf4_parts(memory + (ptrdiff_t)i * TENSOR_ROOM, WEIGHTS, &op.from);
+        (void)yk_ops_nf4_layout(memory + (ptrdiff_t)i * TENSOR_ROOM, WEIGHTS, &op.from);
         backend->dequantise(bench->lane, &op);
         backend->copy(bench->lane, bench->at.results + (ptrdiff_t)i * TENSOR_ROOM, place,
                       TENSOR_ROOM);
@@ -115,7 +116,7 @@ static void put_tensors(const struct replay_bench *bench, char *memory, enum yk_
 }
 
 static uint64_t read_tensors(const struct replay_bench *bench, char *memory, const char *name,
-                             enum yk_turn first)
+                             enum yk_dequantise_order first)
 {
     uint64_t digest = 0;
     backend->clear(bench->lane, bench->at.results, replay_bench_bytes(bench));
@@ -136,23 +137,23 @@ static void weights_made_ahead_are_replayed(void **state)
     struct replay_bench bench = open_replaying();
     void *memory = NULL;
     assert_true(replay_bench_bytes(&bench) >= (size_t)TENSORS * TENSOR_ROOM);
-    assert_ok(backend->take(bench.device, (size_t)(TENSORS + 2) * TENSOR_ROOM, &memory));
+    assert_ok(backend->allocate(bench.device, (size_t)(TENSORS + 2) * TENSOR_ROOM, &memory));
     for (int i = 0; i < TENSORS; i++) {
-        struct yk_quantise op = {
+        struct yk_quantise_op op = {
             .count = WEIGHTS,
             .from = bench.at.inputs + (ptrdiff_t)i * REPLAY_ALIGNMENT,
             .type = YK_PRECISION_BF16,
         };
-        (void)yk_nf4_parts((char *)memory + (ptrdiff_t)i * TENSOR_ROOM, WEIGHTS, &op.to);
+        (void)yk_ops_nf4_layout((char *)memory + (ptrdiff_t)i * TENSOR_ROOM, WEIGHTS, &op.to);
         backend->quantise(bench.lane, &op);
     }
-    const uint64_t expected = read_tensors(&bench, memory, NULL, YK_TURN_FIRST);
+    const uint64_t expected = read_tensors(&bench, memory, NULL, YK_DEQUANTISE_IN_ORDER);
     for (int i = 0; i < 3 * TIMES; i++) {
-        assert_int_equal(read_tensors(&bench, memory, "layer", YK_TURN_FIRST), expected);
-        assert_int_equal(read_tensors(&bench, memory, "other", YK_TURN_AHEAD), expected);
-        assert_int_equal(read_tensors(&bench, memory, NULL, YK_TURN_AHEAD), expected);
+        assert_int_equal(read_tensors(&bench, memory, "layer", YK_DEQUANTISE_IN_ORDER), expected);
+        assert_int_equal(read_tensors(&bench, memory, "other", YK_DEQUANTISE_PREFETCH), expected);
+        assert_int_equal(read_tensors(&bench, memory, NULL, YK_DEQUANTISE_PREFETCH), expected);
     }
-    backend->give_back(bench.device, memory);
+    backend->free(bench.device, memory);
     replay_bench_close(&bench);
 }
 
@@ -232,21 +233,21 @@ static void scratch_memory_may_grow_in_between(void **state)
     uint8_t *seen = malloc(before);
     size_t wrong = 0;
     assert_non_null(seen);
-    assert_ok(backend->prepare(bench.lane, before));
+    assert_ok(backend->reserve_scratch(bench.lane, before));
     const uint64_t expected = direct(&bench, 0.125F);
     repeat(&bench, "layer", 0.125F, expected);
-    assert_ok(backend->prepare(bench.lane, 3 * before));
-    assert_ok(backend->take(bench.device, before, &taken));
+    assert_ok(backend->reserve_scratch(bench.lane, 3 * before));
+    assert_ok(backend->allocate(bench.device, before, &taken));
     memset(seen, 0xa5, before);
     backend->copy(bench.lane, taken, seen, before);
     repeat(&bench, "layer", 0.125F, expected);
     backend->copy(bench.lane, seen, taken, before);
-    assert_ok(backend->finish(bench.lane));
+    assert_ok(backend->lane_synchronize(bench.lane));
     for (size_t i = 0; i < before; i++) {
         wrong += seen[i] != 0xa5;
     }
     assert_int_equal(wrong, 0);
-    backend->give_back(bench.device, taken);
+    backend->free(bench.device, taken);
     free(seen);
     replay_bench_close(&bench);
 }
@@ -270,12 +271,12 @@ static void range_may_hold_events_and_work_of_the_host(void **state)
         backend->clear(bench.lane, bench.at.results, replay_bench_bytes(&bench));
         backend->begin_range(bench.lane, "layer");
         replay_bench_put(&bench, 0.125F, 0);
-        backend->call(bench.lane, count_call, &calls);
-        backend->record(bench.lane, bench.event);
+        backend->call_host(bench.lane, count_call, &calls);
+        backend->event_record(bench.lane, bench.event);
         backend->copy(bench.lane, bench.at.counter, &start, sizeof start);
         replay_bench_put(&bench, 0.125F, 0);
         backend->copy(bench.lane, &counter, bench.at.counter, sizeof counter);
-        assert_ok(backend->reach(bench.event));
+        assert_ok(backend->event_synchronize(bench.event));
         assert_int_equal(calls, i);
         backend->end_range(bench.lane);
         assert_ok(replay_bench_read(&bench, &digest));

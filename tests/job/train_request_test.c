@@ -2,7 +2,7 @@
 #include "job/training/train.h"
 
 #include "base/folder.h"
-#include "support/outside.h"
+#include "support/files/other_programs.h"
 #include "support/support.h"
 
 #include <math.h>
@@ -59,7 +59,7 @@ static void a_request_of_nothing_has_the_presets(void **state)
 
 static void a_setting_takes_the_place_of_the_preset(void **state)
 {
-    static const struct yk_train_setting settings[] = {
+    static const struct yk_train_option settings[] = {
         {"batch", "8"}, {"eval-part", "25%"}, {"nf4", "true"}, {"memory", "2GiB"}, {"batch", "4"},
     };
     const struct fixture *fixture = *state;
@@ -75,7 +75,7 @@ static void values_are_copied(void **state)
 {
     const struct fixture *fixture = *state;
     char path[] = "poems.txt";
-    const struct yk_train_setting settings[] = {{"data", path}};
+    const struct yk_train_option settings[] = {{"data", path}};
     struct yk_train_request request;
     assert_ok(make(fixture, settings, &request));
     path[0] = 'P';
@@ -84,8 +84,8 @@ static void values_are_copied(void **state)
 
 static void an_unknown_name_is_refused_with_the_nearest(void **state)
 {
-    static const struct yk_train_setting near[] = {{"bacth", "8"}};
-    static const struct yk_train_setting far[] = {{"xyzzy-plugh", "8"}};
+    static const struct yk_train_option near[] = {{"bacth", "8"}};
+    static const struct yk_train_option far[] = {{"xyzzy-plugh", "8"}};
     const struct fixture *fixture = *state;
     struct yk_train_request request = {.batch = 77};
     assert_fails(make(fixture, near, &request), YK_ERROR_USAGE,
@@ -97,7 +97,7 @@ static void an_unknown_name_is_refused_with_the_nearest(void **state)
 
 static void a_bad_value_is_refused_with_its_name(void **state)
 {
-    static const struct yk_train_setting wrong[][1] = {
+    static const struct yk_train_option wrong[][1] = {
         {{"batch", "many"}}, {{"precision", "fp64"}}, {{"beta1", "1"}}, {{"nf4", "maybe"}}};
     const struct fixture *fixture = *state;
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
@@ -111,7 +111,7 @@ static void a_bad_value_is_refused_with_its_name(void **state)
 
 static void steps_and_epochs_are_refused_together(void **state)
 {
-    static const struct yk_train_setting settings[] = {{"steps", "3"}, {"epochs", "2"}};
+    static const struct yk_train_option settings[] = {{"steps", "3"}, {"epochs", "2"}};
     const struct fixture *fixture = *state;
     struct yk_train_request request;
     assert_fails(make(fixture, settings, &request), YK_ERROR_USAGE,
@@ -125,7 +125,7 @@ static void a_file_lies_under_the_settings(void **state)
     (void)snprintf(path, sizeof path, "%s/run.json", fixture->folder);
     outside_write(fixture->folder, "run.json",
                   "{\"batch\": 4, \"seq\": 32, \"steps\": 7, \"recompute\": true}");
-    const struct yk_train_setting settings[] = {
+    const struct yk_train_option settings[] = {
         {"config", path}, {"seq", "64"}, {"epochs", "2"}, {"recompute", "false"}};
     struct yk_train_request request;
     assert_ok(make(fixture, settings, &request));
@@ -146,7 +146,7 @@ static void a_resumed_run_goes_on_with_its_settings(void **state)
     outside_write(fixture->folder, "text",
                   "a quick brown fox jumps over the lazy dog, and the dog sleeps on; the fox is "
                   "gone before the dog has even turned around to see who it was that jumped\n");
-    const struct yk_train_setting first[] = {
+    const struct yk_train_option first[] = {
         {"model", "gpt-nano"}, {"data", data},     {"out", run},     {"steps", "2"},
         {"batch", "3"},        {"seq", "8"},       {"threads", "1"}, {"device", "cpu"},
         {"rate", "0.005"},     {"profile", "none"}};
@@ -157,7 +157,7 @@ static void a_resumed_run_goes_on_with_its_settings(void **state)
     assert_int_equal(result.steps_done, 2);
     yk_train_result_free(&result);
 
-    const struct yk_train_setting again[] = {
+    const struct yk_train_option again[] = {
         {"resume", "true"}, {"out", run}, {"steps", "4"}, {"rate", "0.001"}};
     assert_ok(make(fixture, again, &request));
     assert_string_equal(request.model, "gpt-nano");
@@ -167,13 +167,13 @@ static void a_resumed_run_goes_on_with_its_settings(void **state)
     assert_int_equal(request.steps, 4);
     assert_float_equal(request.rate, 0.001, 0);
     assert_non_null(request.resumed);
-    assert_true(yk_folder_is(request.resumed));
+    assert_true(yk_folder_exists(request.resumed));
 }
 
 static void a_run_without_a_checkpoint_is_not_resumed(void **state)
 {
     const struct fixture *fixture = *state;
-    const struct yk_train_setting settings[] = {{"resume", "true"}, {"out", fixture->folder}};
+    const struct yk_train_option settings[] = {{"resume", "true"}, {"out", fixture->folder}};
     struct yk_train_request request;
     char sentence[MOST_PATH + 80];
     (void)snprintf(sentence, sizeof sentence,

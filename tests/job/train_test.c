@@ -1,7 +1,7 @@
 /* A training as a job: what its callbacks are told, and what its result says. */
 #include "job/training/train.h"
 
-#include "support/outside.h"
+#include "support/files/other_programs.h"
 #include "support/support.h"
 
 #include <math.h>
@@ -104,7 +104,7 @@ static int tear_down(void **state)
 
 static struct yk_train_request make_request(struct fixture *fixture)
 {
-    const struct yk_train_setting settings[] = {
+    const struct yk_train_option settings[] = {
         {"model", "gpt-nano"}, {"data", fixture->data}, {"out", fixture->run},
         {"steps", "5"},        {"batch", "2"},          {"seq", "8"},
         {"threads", "1"},      {"device", "cpu"},       {"profile", "none"},

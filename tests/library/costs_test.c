@@ -69,14 +69,14 @@ static void collectives_go_around_a_ring(void **state)
     static const int32_t devices[] = {0, 1};
     struct yoke_cost cost = {0};
     /* One round of half the bytes; with unequal parts, of the largest; twice that to reduce. */
-    assert_done(
-        yoke_costs_collective(fixture->costs, YOKE_COLLECTIVE_GATHER, devices, 2, 1e9, 0, &cost));
+    assert_done(yoke_costs_collective(fixture->costs, YOKE_COLLECTIVE_ALL_GATHER, devices, 2, 1e9,
+                                      0, &cost));
     assert_near(cost.seconds, 0.501);
-    assert_done(yoke_costs_collective(fixture->costs, YOKE_COLLECTIVE_SCATTER, devices, 2, 1e9,
-                                      0.8e9, &cost));
+    assert_done(yoke_costs_collective(fixture->costs, YOKE_COLLECTIVE_REDUCE_SCATTER, devices, 2,
+                                      1e9, 0.8e9, &cost));
     assert_near(cost.seconds, 0.801);
-    assert_done(
-        yoke_costs_collective(fixture->costs, YOKE_COLLECTIVE_REDUCE, devices, 2, 1e9, 0, &cost));
+    assert_done(yoke_costs_collective(fixture->costs, YOKE_COLLECTIVE_ALL_REDUCE, devices, 2, 1e9,
+                                      0, &cost));
     assert_near(cost.seconds, 1.002);
 }
 
@@ -96,9 +96,9 @@ static void what_does_not_exist_is_refused(void **state)
                 "a message has 0 bytes or more, not nan");
     assert_says(yoke_costs_send(costs, -1, 1, 1, &cost), YOKE_ERROR_USAGE,
                 "there is no device -1; the cluster has 2, from 0 on");
-    assert_says(yoke_costs_collective(costs, YOKE_COLLECTIVE_GATHER, devices, 2, 1, 0, &cost),
+    assert_says(yoke_costs_collective(costs, YOKE_COLLECTIVE_ALL_GATHER, devices, 2, 1, 0, &cost),
                 YOKE_ERROR_USAGE, "there is no device 7; the cluster has 2, from 0 on");
-    assert_says(yoke_costs_collective(costs, YOKE_COLLECTIVE_GATHER, devices, 0, 1, 0, &cost),
+    assert_says(yoke_costs_collective(costs, YOKE_COLLECTIVE_ALL_GATHER, devices, 0, 1, 0, &cost),
                 YOKE_ERROR_USAGE, "a collective has 1 device or more, not 0");
     assert_says(yoke_costs_collective(costs, (enum yoke_collective)3, devices, 1, 1, 0, &cost),
                 YOKE_ERROR_USAGE, "there is no collective 3");

@@ -98,12 +98,12 @@ static void what_others_do_is_never_faster(void **state)
     }
     assert_true(found);
     for (int32_t i = 0; i < info->without_count; i++) {
-        const struct yoke_without *without = yoke_plan_without(plan, i);
+        const struct yoke_leave_one_out *without = yoke_plan_leave_one_out(plan, i);
         assert_true(without->device >= 0 && without->device < 3);
         assert_true(isnan(without->step_s) || without->step_s > 0);
     }
     assert_null(yoke_plan_alternative(plan, info->alternative_count));
-    assert_null(yoke_plan_without(plan, info->without_count));
+    assert_null(yoke_plan_leave_one_out(plan, info->without_count));
     yoke_plan_destroy(plan);
 }
 

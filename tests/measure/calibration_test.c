@@ -1,8 +1,8 @@
-#include "support/made_plan.h"
+#include "support/plans/one_group_plan.h"
 #include "support/support.h"
 
 #include "cost/communication.h"
-#include "measure/calibration.h"
+#include "measure/calibration/calibration.h"
 
 #include <math.h>
 #include <string.h>
@@ -21,20 +21,20 @@ static const char link_name[] = "cpu:1-cpu:1 within a node";
 
 struct made_run {
     struct made_plan made;
-    struct yk_sizes *sizes;
+    struct yk_model_sizes *sizes;
     struct yk_program *program;
     struct yk_profile *profile;
     struct yk_cost_book book;
-    struct yk_prices *prices;
+    struct yk_layer_costs *prices;
     struct yk_sim *sim;
-    struct yk_spent spent;
+    struct yk_op_times spent;
     struct yk_calibration calibration;
 };
 
 /* Alone. Updates are of whole layers. */
 static double alone_s(const struct yk_program *program, const struct yk_op *op)
 {
-    const struct yk_model *model = yk_sizes_whole(program->sizes);
+    const struct yk_model *model = yk_model_sizes_whole_batch(program->sizes);
     switch (op->kind) {
     case YK_OP_FORWARD:
         return (double)op->samples + (double)strlen(model->layers[op->layer].kind);
@@ -60,7 +60,7 @@ static double part_beside(const struct yk_op *op)
 }
 
 static yk_status fill_op(const struct made_run *run, const struct yk_op *op,
-                         struct yk_spent_op *out)
+                         struct yk_op_times_op *out)
 {
     struct yk_text name = {0};
     const double slowdown = op->match != YK_NO_MATCH ? message_beside : compute_beside;
@@ -73,7 +73,7 @@ static yk_status fill_op(const struct made_run *run, const struct yk_op *op,
     seconds *= op->kind == YK_OP_UPDATE ? 1.0 / RANKS : 1;
     seconds /= 1 - beside + beside / slowdown;
     yk_op_describe(run->program, op, &name);
-    *out = (struct yk_spent_op){
+    *out = (struct yk_op_times_op){
         .op = yk_arena_copy_text(run->made.arena, yk_text_chars(&name), name.length),
         .seconds = seconds,
         .low_s = 0.9 * seconds,
@@ -86,12 +86,12 @@ static yk_status fill_op(const struct made_run *run, const struct yk_op *op,
 
 static yk_status fill_spent(struct made_run *run)
 {
-    run->spent = (struct yk_spent){.steps = STEPS, .rank_count = RANKS};
+    run->spent = (struct yk_op_times){.steps = STEPS, .rank_count = RANKS};
     YK_TRY_NEW(run->made.arena, run->spent.ranks, RANKS);
     for (int32_t r = 0; r < RANKS; r++) {
         const struct yk_program_rank *list = &run->program->ranks[r];
-        struct yk_spent_rank *rank = &run->spent.ranks[r];
-        *rank = (struct yk_spent_rank){.device = "cpu", .versions = "v1"};
+        struct yk_op_times_rank *rank = &run->spent.ranks[r];
+        *rank = (struct yk_op_times_rank){.device = "cpu", .versions = "v1"};
         rank->op_count = list->op_count;
         YK_TRY_NEW(run->made.arena, rank->ops, list->op_count);
         for (int32_t i = 0; i < list->op_count; i++) {
@@ -108,35 +108,36 @@ static void begin(struct made_run *run, int32_t micro_batches, bool knows_messag
     *run = (struct made_run){0};
     made_plan_begin(&run->made, "gpt-nano", "2xcpu:1", shares, YK_FULLY_SHARDED);
     run->made.plan->micro_batches = micro_batches;
-    assert_ok(yk_sizes_create(run->made.model->config, &run->made.plan->workload, &run->sizes));
+    assert_ok(
+        yk_model_sizes_create(run->made.model->config, &run->made.plan->workload, &run->sizes));
     assert_ok(yk_program_compile(run->made.plan, run->made.cluster, run->sizes, &run->program));
     assert_ok(yk_profile_create(":memory:", &run->profile));
     if (knows_messages) {
-        const struct yk_profile_fact fact = {link_name, YK_PROFILE_MESSAGE_BESIDE};
+        const struct yk_profile_fact fact = {link_name, YK_PROFILE_MESSAGE_SLOWDOWN};
         const struct yk_profile_measurement made = {
             .value = message_beside, .samples = 1, .versions = "v0"};
         assert_ok(yk_profile_add_fact(run->profile, &fact, &made));
     }
     run->book = (struct yk_cost_book){.cluster = run->made.cluster, .profile = run->profile};
-    assert_ok(yk_prices_create(&run->book, run->sizes, &run->prices));
+    assert_ok(yk_layer_costs_create(&run->book, run->sizes, &run->prices));
     assert_ok(yk_sim_run(run->program, run->prices, &options, &run->sim));
     assert_ok(fill_spent(run));
 }
 
 static yk_status calibrate(struct made_run *run)
 {
-    const struct yk_calibration_wish wish = {run->program, run->sim, &run->book, &run->spent};
-    return yk_calibrate(&wish, run->made.arena, &run->calibration);
+    const struct yk_calibration_request wish = {run->program, run->sim, &run->book, &run->spent};
+    return yk_calibration_compute(&wish, run->made.arena, &run->calibration);
 }
 
 static void end(struct made_run *run)
 {
     yk_calibration_free(&run->calibration);
     yk_sim_destroy(run->sim);
-    yk_prices_destroy(run->prices);
+    yk_layer_costs_destroy(run->prices);
     yk_profile_close(run->profile);
     yk_program_destroy(run->program);
-    yk_sizes_destroy(run->sizes);
+    yk_model_sizes_destroy(run->sizes);
     made_plan_end(&run->made);
 }
 
@@ -156,27 +157,31 @@ static double fact_of(const struct made_run *run, const char *name)
 }
 
 /* What the profile that was calibrated says of an op. */
-static double told_s(const struct made_run *run, struct yk_prices *prices, const struct yk_op *op)
+static double told_s(const struct made_run *run, struct yk_layer_costs *prices,
+                     const struct yk_op *op)
 {
     static const int32_t devices[RANKS] = {0, 1};
-    static const struct yk_members all = {devices, RANKS};
+    static const struct yk_ring_devices all = {devices, RANKS};
     struct yk_cost_time time = {0};
     double seconds = NAN;
     switch (op->kind) {
     case YK_OP_FORWARD:
-        assert_ok(yk_prices_layer(prices, 0, op->layer, op->samples, YK_COST_FORWARD, &seconds));
+        assert_ok(
+            yk_layer_costs_seconds(prices, 0, op->layer, op->samples, YK_COST_FORWARD, &seconds));
         return seconds;
     case YK_OP_BACKWARD:
-        assert_ok(yk_prices_layer(prices, 0, op->layer, op->samples, YK_COST_BACKWARD, &seconds));
+        assert_ok(
+            yk_layer_costs_seconds(prices, 0, op->layer, op->samples, YK_COST_BACKWARD, &seconds));
         return seconds;
     case YK_OP_UPDATE:
-        assert_ok(yk_prices_layer(prices, 0, run->program->layers[op->layer].leader, 0,
-                                  YK_COST_UPDATE, &seconds));
+        assert_ok(yk_layer_costs_seconds(prices, 0, run->program->layers[op->layer].leader, 0,
+                                         YK_COST_UPDATE, &seconds));
         return seconds;
-    case YK_OP_GATHER:
-    case YK_OP_SCATTER:
-        assert_ok(yk_cost_collective(
-            &run->book, op->kind == YK_OP_GATHER ? YK_COLLECTIVE_GATHER : YK_COLLECTIVE_SCATTER,
+    case YK_OP_ALL_GATHER:
+    case YK_OP_REDUCE_SCATTER:
+        assert_ok(yk_communication_collective_time(
+            &run->book,
+            op->kind == YK_OP_ALL_GATHER ? YK_COLLECTIVE_ALL_GATHER : YK_COLLECTIVE_REDUCE_SCATTER,
             &all, op->bytes, 0, &time));
         return time.seconds;
     default:
@@ -186,9 +191,9 @@ static double told_s(const struct made_run *run, struct yk_prices *prices, const
 
 static void assert_told(struct made_run *run, double more_update_s)
 {
-    struct yk_prices *prices = NULL;
-    assert_ok(yk_calibration_keep(&run->calibration, run->profile));
-    assert_ok(yk_prices_create(&run->book, run->sizes, &prices));
+    struct yk_layer_costs *prices = NULL;
+    assert_ok(yk_calibration_save(&run->calibration, run->profile));
+    assert_ok(yk_layer_costs_create(&run->book, run->sizes, &prices));
     for (int32_t i = 0; i < run->program->ranks[0].op_count; i++) {
         const struct yk_op *op = &run->program->ranks[0].ops[i];
         const double told = told_s(run, prices, op);
@@ -197,7 +202,7 @@ static void assert_told(struct made_run *run, double more_update_s)
                         alone_s(run->program, op) + (op->kind == YK_OP_UPDATE ? more_update_s : 0));
         }
     }
-    yk_prices_destroy(prices);
+    yk_layer_costs_destroy(prices);
 }
 
 static void the_profile_is_told_what_ops_take_alone(void **state)
@@ -211,8 +216,8 @@ static void the_profile_is_told_what_ops_take_alone(void **state)
     assert_false(run.calibration.estimated_message);
     assert_near(run.calibration.compute_beside, compute_beside);
     assert_told(&run, 0);
-    assert_near(fact_of(&run, YK_PROFILE_COMPUTE_BESIDE), compute_beside);
-    assert_near(fact_of(&run, YK_PROFILE_MESSAGE_BESIDE), message_beside);
+    assert_near(fact_of(&run, YK_PROFILE_COMPUTE_SLOWDOWN), compute_beside);
+    assert_near(fact_of(&run, YK_PROFILE_MESSAGE_SLOWDOWN), message_beside);
     end(&run);
 }
 
@@ -226,7 +231,7 @@ static void what_was_fast_since_others_rested_is_told_as_if_they_worked(void **s
     for (int32_t r = 0; r < RANKS; r++) {
         run.sim->ranks[r].scale = scale;
         for (int32_t i = 0; i < run.spent.ranks[r].op_count; i++) {
-            struct yk_spent_op *op = &run.spent.ranks[r].ops[i];
+            struct yk_op_times_op *op = &run.spent.ranks[r].ops[i];
             op->seconds *= run.program->ranks[r].ops[i].match == YK_NO_MATCH ? scale : 1;
         }
     }
@@ -269,7 +274,7 @@ static void differences_come_by_what_they_do_to_a_step(void **state)
     begin(&run, 1, true);
     assert_ok(calibrate(&run));
     for (int32_t i = 0; i < run.calibration.sort_count; i++) {
-        const struct yk_calibration_sort *sort = &run.calibration.sorts[i];
+        const struct yk_calibration_class *sort = &run.calibration.sorts[i];
         assert_near(sort->difference_s, sort->times * (sort->measured_s - sort->predicted_s));
         assert_true(fabs(sort->difference_s) <= before_s);
         assert_int_equal(sort->count, RANKS * sort->times);

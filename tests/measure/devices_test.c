@@ -3,10 +3,10 @@
 #include "support/support.h"
 
 #include "comm/staged.h"
-#include "measure/beside_devices.h"
-#include "measure/rest.h"
-#include "measure/survey.h"
-#include "support/thread_comm.h"
+#include "measure/slowdown/devices.h"
+#include "measure/slowdown/idle_speedup.h"
+#include "measure/survey/survey.h"
+#include "support/exchanges/thread_comm.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -35,7 +35,7 @@ static struct yk_comm wire;
 
 static yk_status take(struct yk_backend_device *device, size_t bytes, void **out)
 {
-    YK_TRY(yk_backend_cpu.take(device, bytes, out));
+    YK_TRY(yk_backend_cpu.allocate(device, bytes, out));
     for (int i = 0; i < MOST_PIECES; i++) {
         if (!pieces[i].memory) {
             pieces[i].memory = *out;
@@ -51,7 +51,7 @@ static void give_back(struct yk_backend_device *device, void *memory)
     for (int i = 0; memory && i < MOST_PIECES; i++) {
         pieces[i].memory = pieces[i].memory == memory ? NULL : pieces[i].memory;
     }
-    yk_backend_cpu.give_back(device, memory);
+    yk_backend_cpu.free(device, memory);
 }
 
 static size_t used(struct yk_backend_device *device)
@@ -92,14 +92,14 @@ static void group_destroy(struct yk_comm_group *group)
 }
 
 /* All that is measured is on the device. */
-static void reduce(const struct yk_comm_reduce *op)
+static void reduce(const struct yk_comm_all_reduce *op)
 {
     assert_true(holds(NULL, op->numbers));
     exchanged++;
     yk_comm_staged.reduce(op);
 }
 
-static void gather(const struct yk_comm_gather *op)
+static void gather(const struct yk_comm_all_gather *op)
 {
     assert_true(holds(NULL, op->whole) && holds(NULL, op->own));
     exchanged++;
@@ -109,10 +109,10 @@ static void gather(const struct yk_comm_gather *op)
 static void pretend(void)
 {
     pretended = yk_backend_cpu;
-    pretended.take = take;
-    pretended.give_back = give_back;
-    pretended.used = used;
-    pretended.holds = holds;
+    pretended.allocate = take;
+    pretended.free = give_back;
+    pretended.used_bytes = used;
+    pretended.contains = holds;
     wire = yk_comm_staged;
     wire.group_create = group_create;
     wire.group_destroy = group_destroy;
@@ -169,28 +169,28 @@ static void close_rank(struct rank *rank)
 
 static double held_bytes(const struct yk_engine *engine)
 {
-    return (double)engine->backend->used(engine->device);
+    return (double)engine->backend->used_bytes(engine->device);
 }
 
 /* Two pairs of the same devices: rank 0 finds 1.125 and then less, rank 1 finds 1.25 and then 1.5.
  */
-static yk_status add_besides(const struct yk_measure_ranks *team, const struct yk_survey_wish *wish,
-                             struct yk_survey *survey)
+static yk_status add_besides(const struct yk_measure_ranks *team,
+                             const struct yk_survey_request *wish, struct yk_survey *survey)
 {
     static const double found[][RANKS] = {{1.125, 1.25}, {1.0625, 1.5}};
     int32_t ranks[RANKS] = {0, 1};
-    const struct yk_party pair = {.ranks = ranks, .count = RANKS};
+    const struct yk_exchange_group pair = {.ranks = ranks, .count = RANKS};
     for (int i = 0; i < 2; i++) {
         const struct yk_profile_measurement own = {.value = found[i][team->ranks->rank],
                                                    .samples = 5};
-        YK_TRY(yk_beside_devices_add(survey, team, wish, &pair, &own));
+        YK_TRY(yk_slowdown_pairs_add_devices(survey, team, wish, &pair, &own));
     }
     return YK_OK;
 }
 
-static struct yk_survey_wish wish_of(const struct measuring *measuring)
+static struct yk_survey_request wish_of(const struct measuring *measuring)
 {
-    return (struct yk_survey_wish){
+    return (struct yk_survey_request){
         .config = measuring->config,
         .workload = {.batch = 1, .sequence = 8, .precision = YK_PRECISION_BF16},
         .cluster = measuring->cluster,
@@ -208,7 +208,7 @@ static yk_status run_again(int32_t number, int32_t ranks, void *user)
     yk_status status = open_rank(&rank);
     const struct yk_measure_ranks team = {
         .ranks = &rank.ranks, .work = &rank.work, .engine = rank.engine};
-    const struct yk_survey_wish wish = wish_of(measuring);
+    const struct yk_survey_request wish = wish_of(measuring);
     if (status == YK_OK) {
         status = yk_survey_layers(&measuring->again[number], &team, &wish);
     }
@@ -225,7 +225,7 @@ static yk_status run_rank(int32_t number, int32_t ranks, void *user)
     yk_status status = open_rank(&rank);
     const struct yk_measure_ranks team = {
         .ranks = &rank.ranks, .work = &rank.work, .engine = rank.engine};
-    const struct yk_survey_wish wish = wish_of(measuring);
+    const struct yk_survey_request wish = wish_of(measuring);
     if (status == YK_OK) {
         status = yk_survey_layers(survey, &team, &wish);
     }
@@ -321,7 +321,7 @@ static void a_process_holds_its_context_and_what_comms_took(void **state)
                                            "h200:69.7%", "h200:13.6%"};
     const struct yk_survey *survey = &((struct measuring *)*state)->surveys[0];
     for (size_t i = 0; i < sizeof subjects / sizeof subjects[0]; i++) {
-        const double held = find_fact(survey, subjects[i], YK_PROFILE_CONTEXT);
+        const double held = find_fact(survey, subjects[i], YK_PROFILE_CONTEXT_BYTES);
         assert_true(held >= context_bytes + 2 * group_bytes);
         assert_true(held < context_bytes + 2.1 * group_bytes);
     }
@@ -332,8 +332,8 @@ static void each_device_is_slowed_by_messages_in_its_own_way(void **state)
 {
     const struct yk_survey *survey = &((struct measuring *)*state)->besides[1];
     assert_int_equal(survey->fact_count, 2);
-    assert_true(find_fact(survey, "h200:69.7%", YK_PROFILE_COMPUTE_BESIDE) == 1.125);
-    assert_true(find_fact(survey, "h200:13.6%", YK_PROFILE_COMPUTE_BESIDE) == 1.5);
+    assert_true(find_fact(survey, "h200:69.7%", YK_PROFILE_COMPUTE_SLOWDOWN) == 1.125);
+    assert_true(find_fact(survey, "h200:13.6%", YK_PROFILE_COMPUTE_SLOWDOWN) == 1.5);
 }
 
 /* Pretended devices share nothing: nearly as long alone, and never longer. */
@@ -343,7 +343,7 @@ static void each_kind_is_measured_while_others_rest(void **state)
     for (int rank = 0; rank < RANKS; rank++) {
         const struct yk_survey *survey = &((struct measuring *)*state)->surveys[rank];
         for (size_t i = 0; i < sizeof subjects / sizeof subjects[0]; i++) {
-            const double times = find_fact(survey, subjects[i], YK_PROFILE_COMPUTE_RESTED);
+            const double times = find_fact(survey, subjects[i], YK_PROFILE_IDLE_SPEEDUP);
             assert_true(times > 0 && times <= 1);
         }
     }
@@ -355,7 +355,7 @@ static void it_is_measured_where_everything_else_is_known(void **state)
     struct measuring *measuring = *state;
     const struct yk_survey *first = &measuring->surveys[0];
     static const char link[] = "h200:13.6%-h200:69.7% between nodes";
-    static const char *const besides[] = {YK_PROFILE_COMPUTE_BESIDE, YK_PROFILE_MESSAGE_BESIDE};
+    static const char *const besides[] = {YK_PROFILE_COMPUTE_SLOWDOWN, YK_PROFILE_MESSAGE_SLOWDOWN};
     const struct yk_profile_measurement made = {.value = 1.5, .samples = 3, .versions = "test"};
     struct yk_profile *profile = NULL;
     assert_ok(yk_profile_create(":memory:", &profile));
@@ -365,7 +365,7 @@ static void it_is_measured_where_everything_else_is_known(void **state)
     }
     for (int32_t i = 0; i < first->fact_count; i++) {
         const struct yk_survey_fact *row = &first->facts[i];
-        if (strcmp(row->fact.fact, YK_PROFILE_COMPUTE_RESTED) != 0) {
+        if (strcmp(row->fact.fact, YK_PROFILE_IDLE_SPEEDUP) != 0) {
             assert_ok(yk_profile_add_fact(profile, &row->fact, &row->measurement));
         }
     }
@@ -376,8 +376,8 @@ static void it_is_measured_where_everything_else_is_known(void **state)
     measuring->again[0].profile = profile;
     assert_ok(yk_thread_world_run(RANKS, run_again, measuring));
     assert_int_equal(measuring->again[0].layer_count, 0);
-    assert_true(find_fact(&measuring->again[0], "h200:69.7%", YK_PROFILE_COMPUTE_RESTED) > 0);
-    assert_true(find_fact(&measuring->again[1], "h200:13.6%", YK_PROFILE_COMPUTE_RESTED) > 0);
+    assert_true(find_fact(&measuring->again[0], "h200:69.7%", YK_PROFILE_IDLE_SPEEDUP) > 0);
+    assert_true(find_fact(&measuring->again[1], "h200:13.6%", YK_PROFILE_IDLE_SPEEDUP) > 0);
     yk_profile_close(profile);
     measuring->again[0].profile = NULL;
 }
@@ -385,11 +385,11 @@ static void it_is_measured_where_everything_else_is_known(void **state)
 static void a_step_alone_is_never_longer(void **state)
 {
     (void)state;
-    assert_true(yk_rest_times(3, 4) == 0.75);
-    assert_true(yk_rest_times(5, 4) == 1);
-    assert_true(yk_rest_times(0.001, 4) == 0.1);
-    assert_true(isnan(yk_rest_times(0, 4)));
-    assert_true(isnan(yk_rest_times(3, NAN)));
+    assert_true(yk_idle_speedup_time_factor(3, 4) == 0.75);
+    assert_true(yk_idle_speedup_time_factor(5, 4) == 1);
+    assert_true(yk_idle_speedup_time_factor(0.001, 4) == 0.1);
+    assert_true(isnan(yk_idle_speedup_time_factor(0, 4)));
+    assert_true(isnan(yk_idle_speedup_time_factor(3, NAN)));
 }
 
 int main(void)

@@ -1,10 +1,10 @@
 /* Messages and copies of three ranks on two nodes, kept in a profile and looked up in it. */
 #include "support/support.h"
 
-#include "measure/copy_times.h"
-#include "measure/survey.h"
-#include "support/scratch.h"
-#include "support/thread_comm.h"
+#include "measure/survey/copies.h"
+#include "measure/survey/survey.h"
+#include "support/exchanges/thread_comm.h"
+#include "support/files/scratch.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -33,7 +33,7 @@ static yk_status count_group(struct yk_comm_world *world, const int32_t *ranks, 
 }
 
 /* Of all three ranks, one message of nine takes its time: others are taken more often in theirs. */
-static void gather_slowly(const struct yk_comm_gather *op)
+static void gather_slowly(const struct yk_comm_all_gather *op)
 {
     if (op->group == group_of_all && op->firsts[RANKS] * (int64_t)op->size >= LARGEST) {
         const struct timespec pause = {.tv_nsec = 3000000};
@@ -110,7 +110,7 @@ static yk_status run_rank(int32_t number, int32_t ranks, void *user)
     struct rank rank = {0};
     yk_status status = open_rank(&rank, measuring->slow_gathers);
     const struct yk_measure_ranks team = {.ranks = &rank.ranks, .engine = rank.engine};
-    const struct yk_survey_wish wish = {
+    const struct yk_survey_request wish = {
         .cluster = measuring->cluster,
         .versions = measuring->versions,
         .seconds = measuring->seconds,
@@ -118,7 +118,7 @@ static yk_status run_rank(int32_t number, int32_t ranks, void *user)
     };
     struct yk_survey *survey = &measuring->surveys[number];
     if (status == YK_OK && measuring->copies) {
-        status = yk_copy_times_survey(survey, &team, &wish, measuring->most_bytes);
+        status = yk_survey_copies_measure(survey, &team, &wish, measuring->most_bytes);
     } else if (status == YK_OK) {
         status = yk_survey_links(survey, &team, &wish, measuring->most_bytes);
     }

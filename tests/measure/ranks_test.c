@@ -1,7 +1,7 @@
 #include "support/support.h"
 
-#include "measure/survey.h"
-#include "support/thread_comm.h"
+#include "measure/survey/survey.h"
+#include "support/exchanges/thread_comm.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -57,7 +57,7 @@ static yk_status measure(const struct measuring *measuring, const struct rank *r
                          struct yk_survey *survey)
 {
     const struct yk_measure_ranks all = {.ranks = &rank->ranks, .engine = rank->engine};
-    const struct yk_survey_wish wish = {
+    const struct yk_survey_request wish = {
         .config = measuring->config,
         .workload = {.batch = 1, .sequence = 8, .precision = YK_PRECISION_FP32},
         .cluster = measuring->cluster,
@@ -90,10 +90,10 @@ static yk_status compare_rank(int32_t number, int32_t ranks, void *user)
     struct rank rank = {0};
     YK_TRY(open_rank(&rank));
     const struct yk_measure_ranks all = {.ranks = &rank.ranks, .engine = rank.engine};
-    yk_status status =
-        yk_measure_differ(&all, number == 1 ? "one CPU" : "another CPU", &(*differ)[number][0]);
+    yk_status status = yk_measure_ranks_differ(&all, number == 1 ? "one CPU" : "another CPU",
+                                               &(*differ)[number][0]);
     if (status == YK_OK) {
-        status = yk_measure_differ(&all, "one CPU", &(*differ)[number][1]);
+        status = yk_measure_ranks_differ(&all, "one CPU", &(*differ)[number][1]);
     }
     close_rank(&rank);
     return status;
@@ -194,7 +194,7 @@ static void what_was_held_besides_is_a_fact_of_the_device(void **state)
     int32_t of_any = 0;
     for (int32_t i = 0; i < survey->fact_count; i++) {
         const struct yk_survey_fact *row = &survey->facts[i];
-        if (strcmp(row->fact.fact, YK_PROFILE_CONTEXT) == 0) {
+        if (strcmp(row->fact.fact, YK_PROFILE_CONTEXT_BYTES) == 0) {
             assert_true(row->measurement.value > 0.9e9 && row->measurement.value < 1e9);
             of_the_model += strcmp(row->fact.subject, "cpu:1 with gpt-nano") == 0;
             of_any += strcmp(row->fact.subject, "cpu:1") == 0;
@@ -233,7 +233,7 @@ static yk_status resume(int32_t number, int32_t ranks, void *user)
     yk_status status = open_rank(&rank);
     if (status == YK_OK) {
         const struct yk_measure_ranks all = {.ranks = &rank.ranks, .engine = rank.engine};
-        const struct yk_survey_wish wish = {
+        const struct yk_survey_request wish = {
             .config = resuming->measuring->config,
             .workload = {.batch = 1, .sequence = 8, .precision = YK_PRECISION_FP32},
             .cluster = resuming->measuring->cluster,
@@ -280,9 +280,9 @@ static void what_a_stopped_survey_left_beside_is_measured_by_the_next(void **sta
     }
     assert_int_equal(ask_again(measuring, profile), 1);
     assert_ok(yk_profile_add_fact(
-        profile, &(struct yk_profile_fact){link, YK_PROFILE_COMPUTE_BESIDE}, &once));
+        profile, &(struct yk_profile_fact){link, YK_PROFILE_COMPUTE_SLOWDOWN}, &once));
     assert_ok(yk_profile_add_fact(
-        profile, &(struct yk_profile_fact){link, YK_PROFILE_MESSAGE_BESIDE}, &once));
+        profile, &(struct yk_profile_fact){link, YK_PROFILE_MESSAGE_SLOWDOWN}, &once));
     assert_int_equal(ask_again(measuring, profile), 0);
     yk_profile_close(profile);
 }

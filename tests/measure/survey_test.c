@@ -1,9 +1,9 @@
 #include "support/support.h"
 
 #include "cost/cost.h"
-#include "measure/layer_times.h"
-#include "measure/rehearsal.h"
-#include "measure/survey.h"
+#include "measure/benchmark/benchmark.h"
+#include "measure/benchmark/layer_times.h"
+#include "measure/survey/survey.h"
 #include "model/builtin.h"
 
 #include <math.h>
@@ -27,8 +27,8 @@ struct place {
     struct yk_backend_lane *lane;
     struct yk_ranks ranks;
     struct yk_measure_ranks team;
-    struct yk_practice *practice;
-    struct yk_rehearsal *rehearsals[BATCHES];
+    struct yk_benchmark_model *practice;
+    struct yk_benchmark *rehearsals[BATCHES];
 };
 
 static const struct yk_workload workload = {
@@ -41,7 +41,7 @@ static int make(void **state)
         return -1;
     }
     const struct yk_backend_options options = {.threads = 1};
-    struct yk_practice_wish wish = {.workload = workload, .slowness = 1};
+    struct yk_benchmark_model_request wish = {.workload = workload, .slowness = 1};
     assert_ok(yk_arena_create(&place->arena));
     assert_ok(yk_model_config_open("gpt-nano", place->arena, &place->config));
     assert_ok(yk_cluster_parse("cpu:1", &place->cluster));
@@ -54,9 +54,9 @@ static int make(void **state)
     assert_ok(yk_ranks_open(&yk_comm_self, &comm, &place->ranks));
     place->team = (struct yk_measure_ranks){.ranks = &place->ranks, .engine = place->engine};
     wish.config = place->config;
-    assert_ok(yk_practice_create(&wish, place->cluster, &place->engine, &place->practice));
+    assert_ok(yk_benchmark_model_create(&wish, place->cluster, &place->engine, &place->practice));
     for (int i = 0; i < BATCHES; i++) {
-        assert_ok(yk_rehearsal_create(place->practice, batches[i], &place->rehearsals[i]));
+        assert_ok(yk_benchmark_create(place->practice, batches[i], &place->rehearsals[i]));
     }
     *state = place;
     return 0;
@@ -66,9 +66,9 @@ static int unmake(void **state)
 {
     struct place *place = *state;
     for (int i = 0; i < BATCHES; i++) {
-        yk_rehearsal_destroy(place->rehearsals[i]);
+        yk_benchmark_destroy(place->rehearsals[i]);
     }
-    yk_practice_destroy(place->practice);
+    yk_benchmark_model_destroy(place->practice);
     yk_ranks_close(&place->ranks);
     yk_backend_cpu.lane_destroy(place->lane);
     yk_backend_cpu.lane_destroy(place->engine.lane);
@@ -82,14 +82,14 @@ static int unmake(void **state)
 static void a_round_of_a_rehearsal_is_a_whole_step(void **state)
 {
     struct place *place = *state;
-    struct yk_rehearsal *rehearsal = place->rehearsals[1];
-    const struct yk_program_rank *list = &yk_rehearsal_program(rehearsal)->ranks[0];
-    const struct yk_rehearsal_round *round = NULL;
+    struct yk_benchmark *rehearsal = place->rehearsals[1];
+    const struct yk_program_rank *list = &yk_benchmark_program(rehearsal)->ranks[0];
+    const struct yk_benchmark_step *round = NULL;
     int32_t counts[YK_OP_KIND_COUNT] = {0};
-    assert_ok(yk_rehearsal_enter(rehearsal));
+    assert_ok(yk_benchmark_allocate(rehearsal));
     for (int i = 0; i < 2; i++) {
-        assert_ok(yk_rehearsal_begin(rehearsal));
-        assert_ok(yk_rehearsal_end(rehearsal, &round));
+        assert_ok(yk_benchmark_begin(rehearsal));
+        assert_ok(yk_benchmark_end(rehearsal, &round));
     }
     assert_true(round->whole);
     for (int32_t i = 0; i < list->op_count; i++) {
@@ -101,7 +101,7 @@ static void a_round_of_a_rehearsal_is_a_whole_step(void **state)
     assert_int_equal(counts[YK_OP_FORWARD], 6 * 2);
     assert_int_equal(counts[YK_OP_BACKWARD], 6 * 2);
     assert_int_equal(counts[YK_OP_UPDATE], 6);
-    assert_true(yk_rehearsal_bytes(rehearsal) > 0);
+    assert_true(yk_benchmark_bytes(rehearsal) > 0);
 }
 
 static struct yk_layer_time *find(struct yk_layer_times *times, const char *kind, const char *pass,
@@ -142,7 +142,7 @@ static void rounds_become_medians_by_layer_and_batch(void **state)
     struct yk_layer_times *times = NULL;
     assert_ok(yk_layer_times_create(place->practice->model, batches, BATCHES, &times));
     for (int32_t batch = 0; batch < BATCHES; batch++) {
-        const struct yk_program *program = yk_rehearsal_program(place->rehearsals[batch]);
+        const struct yk_program *program = yk_benchmark_program(place->rehearsals[batch]);
         const struct yk_program_rank *list = &program->ranks[0];
         double *op_s = calloc((size_t)list->op_count, sizeof *op_s);
         assert_non_null(op_s);
@@ -170,7 +170,7 @@ static void an_update_takes_no_less_than_it_ran(void **state)
 {
     struct place *place = *state;
     struct yk_layer_times *times = NULL;
-    const struct yk_program *program = yk_rehearsal_program(place->rehearsals[0]);
+    const struct yk_program *program = yk_benchmark_program(place->rehearsals[0]);
     const struct yk_program_rank *list = &program->ranks[0];
     double *op_s = calloc((size_t)list->op_count, sizeof *op_s);
     assert_non_null(op_s);
@@ -200,12 +200,12 @@ static void what_a_survey_kept_prices_every_layer(void **state)
     struct yk_profile *profile = NULL;
     struct yk_survey survey;
     const struct yk_model *model = NULL;
-    const struct yk_survey_wish wish = {.config = place->config,
-                                        .workload = workload,
-                                        .cluster = place->cluster,
-                                        .slowness = 1,
-                                        .held_bytes = no_bytes,
-                                        .versions = "test"};
+    const struct yk_survey_request wish = {.config = place->config,
+                                           .workload = workload,
+                                           .cluster = place->cluster,
+                                           .slowness = 1,
+                                           .held_bytes = no_bytes,
+                                           .versions = "test"};
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/profile.db", folder);
     assert_ok(yk_survey_begin(&survey));
@@ -233,7 +233,7 @@ static void what_a_survey_kept_prices_every_layer(void **state)
     assert_int_equal(second.layer_count, 0);
     assert_int_equal(second.known, 3); /* batches of 1, 2 and 3 */
     yk_survey_free(&second);
-    struct yk_survey_wish newer = wish;
+    struct yk_survey_request newer = wish;
     newer.versions = "another";
     assert_ok(yk_survey_begin(&second));
     second.profile = profile;
@@ -261,13 +261,13 @@ static void a_survey_that_is_stopped_has_what_there_is(void **state)
 {
     struct place *place = *state;
     struct yk_survey survey;
-    const struct yk_survey_wish wish = {.config = place->config,
-                                        .workload = workload,
-                                        .cluster = place->cluster,
-                                        .slowness = 1,
-                                        .held_bytes = no_bytes,
-                                        .versions = "test",
-                                        .watch = {.stop = at_once}};
+    const struct yk_survey_request wish = {.config = place->config,
+                                           .workload = workload,
+                                           .cluster = place->cluster,
+                                           .slowness = 1,
+                                           .held_bytes = no_bytes,
+                                           .versions = "test",
+                                           .watch = {.stop = at_once}};
     assert_ok(yk_survey_begin(&survey));
     assert_ok(yk_survey_layers(&survey, &place->team, &wish));
     assert_true(survey.stopped);

@@ -3,7 +3,7 @@
 #include "model/config_write.h"
 #include "model/model.h"
 #include "support/group_arena.h"
-#include "support/op_reference.h"
+#include "support/ops/reference.h"
 #include "support/support.h"
 
 #include <math.h>
@@ -17,7 +17,7 @@ struct config_case {
     double spread;
     double activation; /* at −1 */
     double embedding_scale;
-    struct yk_config_ids ids;
+    struct yk_config_token_ids ids;
 };
 
 #define CASE(name_, text_, ...) {name_, text_, __VA_ARGS__},
@@ -46,11 +46,11 @@ static void sizes_are_those_of_the_framework(void **state)
     }
 }
 
-static enum yk_ending ending_of(const struct yk_model_config *config)
+static enum yk_epilogue ending_of(const struct yk_model_config *config)
 {
-    const enum yk_ending gelu = config->gelu_erf ? YK_ENDING_GELU_ERF : YK_ENDING_GELU;
-    const enum yk_ending smooth = config->silu ? YK_ENDING_SILU : gelu;
-    return config->relu ? YK_ENDING_RELU : smooth;
+    const enum yk_epilogue gelu = config->gelu_erf ? YK_EPILOGUE_GELU_ERF : YK_EPILOGUE_GELU;
+    const enum yk_epilogue smooth = config->silu ? YK_EPILOGUE_SILU : gelu;
+    return config->relu ? YK_EPILOGUE_RELU : smooth;
 }
 
 static void arithmetic_is_that_of_the_framework(void **state)
@@ -68,7 +68,8 @@ static void arithmetic_is_that_of_the_framework(void **state)
     }
 }
 
-static void assert_same_ids(const struct yk_config_ids *a, const struct yk_config_ids *b)
+static void assert_same_ids(const struct yk_config_token_ids *a,
+                            const struct yk_config_token_ids *b)
 {
     assert_int_equal(a->pad, b->pad);
     assert_int_equal(a->begin, b->begin);

@@ -85,7 +85,7 @@ static void what_no_builtin_has_reads_back_the_same(void **state)
     assert_returns(&config);
     config.relu = false;
     config.silu = true;
-    config.ids = (struct yk_config_ids){7, 8, 9, -1};
+    config.ids = (struct yk_config_token_ids){7, 8, 9, -1};
     assert_returns(&config);
     const struct yk_model_config *llama = NULL;
     assert_ok(yk_model_config_find("llama3-8b", &llama));
@@ -121,7 +121,7 @@ static void a_small_gpt2_is_written_in_the_frameworks_keys(void **state)
         .inner = 192,
         .linear_bias = true,
         .inner_bias = true,
-        .ids = YK_NO_IDS,
+        .ids = YK_CONFIG_TOKEN_IDS_NONE,
         .norm_epsilon = 1e-5,
         .spread = 0.02,
     };
@@ -166,7 +166,7 @@ static void a_scaled_llama_is_written_in_the_frameworks_keys(void **state)
         .head_size = 64,
         .inner = 8192,
         .tied = true,
-        .ids = YK_NO_IDS,
+        .ids = YK_CONFIG_TOKEN_IDS_NONE,
         .norm_epsilon = 1e-5,
         .spread = 0.02,
         .rope_theta = 500000,
@@ -204,7 +204,7 @@ static void a_small_transformer_is_written_in_the_frameworks_keys(void **state)
     const struct yk_model_config *small = NULL;
     assert_ok(yk_model_config_find("transformer-small", &small));
     struct yk_model_config config = *small;
-    config.ids = (struct yk_config_ids){.pad = 1, .begin = -1, .end = 2, .decoder_start = 3};
+    config.ids = (struct yk_config_token_ids){.pad = 1, .begin = -1, .end = 2, .decoder_start = 3};
     struct yk_text text = {0};
     assert_ok(yk_model_config_write(&config, YK_PRECISION_FP32, &text));
     assert_string_equal(yk_text_chars(&text), "{\n"

@@ -26,7 +26,7 @@ static int64_t parameters_in(const struct yk_modules *modules, int32_t module)
             continue;
         }
         for (int32_t t = inner->first_tensor; t < inner->first_tensor + inner->tensor_count; t++) {
-            const struct yk_tensor *tensor = &modules->tensors[t];
+            const struct yk_module_tensor *tensor = &modules->tensors[t];
             sum += tensor->buffer || tensor->tied_to != YK_MODULE_NONE ? 0 : tensor->elements;
         }
     }

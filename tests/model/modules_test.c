@@ -1,5 +1,5 @@
 #include "model/modules.h"
-#include "support/hf_models.h"
+#include "support/files/hf_models.h"
 #include "support/support.h"
 
 #include "base/text.h"
@@ -20,7 +20,7 @@ static const struct recorded trees[] = {
 };
 
 /* The part of a tensor's full name that its module does not have. */
-static const char *own_name(const struct yk_module *module, const struct yk_tensor *tensor)
+static const char *own_name(const struct yk_module *module, const struct yk_module_tensor *tensor)
 {
     const size_t length = strlen(module->name);
     return tensor->name + (length > 0 ? length + 1 : 0);
@@ -32,11 +32,11 @@ static void write_tree(const struct yk_modules *modules, struct yk_text *out)
         const struct yk_module *module = &modules->modules[i];
         yk_text_addf(out, "%s%s", module->name, module->unsplittable ? "!" : "");
         for (int32_t t = 0; t < module->tensor_count; t++) {
-            const struct yk_tensor *tensor = &modules->tensors[module->first_tensor + t];
+            const struct yk_module_tensor *tensor = &modules->tensors[module->first_tensor + t];
             yk_text_addf(out, " %s%s%s%s%" PRId64 "%s", tensor->buffer ? "(" : "",
                          own_name(module, tensor), tensor->buffer ? ")" : "",
                          tensor->tied_to == YK_MODULE_NONE ? ":" : "=", tensor->elements,
-                         tensor->kind == YK_TENSOR_INT64 ? "i" : "");
+                         tensor->kind == YK_MODULE_TENSOR_INT64 ? "i" : "");
         }
         yk_text_add(out, "\n");
     }
@@ -69,7 +69,7 @@ static int64_t count_parameters(const char *model, struct yk_arena *arena)
     const struct yk_modules *modules = support_hf_modules(model, arena);
     int64_t sum = 0;
     for (int32_t i = 0; i < modules->tensor_count; i++) {
-        const struct yk_tensor *tensor = &modules->tensors[i];
+        const struct yk_module_tensor *tensor = &modules->tensors[i];
         if (!tensor->buffer && tensor->tied_to == YK_MODULE_NONE) {
             sum += tensor->elements;
         }
@@ -91,14 +91,14 @@ static void children_are_found_by_walking_siblings(void **state)
     const struct yk_modules *modules = support_hf_modules("gpt2", *state);
     static const char *const names[] = {"transformer.wte", "transformer.wpe", "transformer.drop",
                                         "transformer.h", "transformer.ln_f"};
-    int32_t child = yk_modules_child(modules, yk_modules_find(modules, "transformer"));
+    int32_t child = yk_modules_first_child(modules, yk_modules_find(modules, "transformer"));
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         assert_string_equal(modules->modules[child].name, names[i]);
-        child = yk_modules_sibling(modules, child);
+        child = yk_modules_next_sibling(modules, child);
     }
     assert_int_equal(child, YK_MODULE_NONE);
-    assert_int_equal(yk_modules_sibling(modules, 0), YK_MODULE_NONE);
-    assert_int_equal(yk_modules_child(modules, yk_modules_find(modules, "lm_head")),
+    assert_int_equal(yk_modules_next_sibling(modules, 0), YK_MODULE_NONE);
+    assert_int_equal(yk_modules_first_child(modules, yk_modules_find(modules, "lm_head")),
                      YK_MODULE_NONE);
     assert_int_equal(yk_modules_find(modules, "transformer.h.12"), YK_MODULE_NONE);
 }
@@ -106,7 +106,7 @@ static void children_are_found_by_walking_siblings(void **state)
 static void a_tied_tensor_knows_the_one_it_is(void **state)
 {
     const struct yk_modules *modules = support_hf_modules("llama-tiny-tied", *state);
-    const struct yk_tensor *head = &modules->tensors[modules->tensor_count - 1];
+    const struct yk_module_tensor *head = &modules->tensors[modules->tensor_count - 1];
     assert_string_equal(head->name, "lm_head.weight");
     assert_string_equal(modules->tensors[head->tied_to].name, "model.embed_tokens.weight");
 }

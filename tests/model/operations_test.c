@@ -261,7 +261,7 @@ static void the_encoders_output_goes_to_every_block_of_the_decoder(void **state)
     assert_memory_equal(model->edges, edges, sizeof edges);
     assert_int_equal(layer_of(model, "decoder embed")->shares, 0);
     assert_int_equal(layer_of(model, "head")->shares, 0);
-    assert_int_equal(yk_model_tokens(model), 2 * 3);
+    assert_int_equal(yk_model_loss_tokens(model), 2 * 3);
 }
 
 static void an_update_touches_each_trained_parameter_once(void **state)

@@ -1,11 +1,11 @@
-#include "nn/weights.h"
+#include "nn/weights/weights.h"
 
 #include "base/file.h"
-#include "nn/adapter_config.h"
-#include "support/scratch.h"
-#include "support/small_store.h"
+#include "nn/weights/adapter_config.h"
+#include "support/files/scratch.h"
 #include "support/support.h"
-#include "support/training_case.h"
+#include "support/training/small_store.h"
+#include "support/training/training_case.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -56,7 +56,7 @@ static void an_adapter_is_loaded_bit_for_bit(void **state)
             for (int32_t p = 0; p < layer->parameter_count; p++) {
                 if (layer->parameters[p].adapter) {
                     memset(loaded.store->layers[l].weights + layer->parameters[p].offset, 0,
-                           yk_parameter_bytes(loaded.net, &layer->parameters[p]));
+                           yk_net_parameter_bytes(loaded.net, &layer->parameters[p]));
                 }
             }
         }

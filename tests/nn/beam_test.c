@@ -1,9 +1,9 @@
 /* Beam search, against every output there could be, and against a plain search of one beginning at
  * a time. */
-#include "nn/beam.h"
+#include "nn/inference/beam.h"
 
 #include "support/support.h"
-#include "support/trainer.h"
+#include "support/training/trainer.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -52,7 +52,7 @@ static void open_bench(struct bench *bench, uint64_t seed)
     assert_ok(yk_arena_create(&bench->arena));
     assert_ok(yk_model_config_read(json, strlen(json), "test", bench->arena, &wish.config));
     bench->trainer = trainer_open(&wish);
-    assert_ok(yk_store_start(bench->trainer->store, seed));
+    assert_ok(yk_store_init(bench->trainer->store, seed));
     const struct yk_forward_shape shape = {
         .samples = (int64_t)SENTENCES * MOST_WIDTH,
         .sequence = SOURCE,
@@ -117,7 +117,7 @@ static void try_all(struct bench *bench, int32_t *row, int64_t length, double sc
 
 static void search(struct bench *bench, int32_t width, struct yk_beam **out)
 {
-    const struct yk_beam_settings settings = {
+    const struct yk_beam_options settings = {
         .width = width, .length_penalty = ALPHA, .start = START, .end = END, .pad = PAD};
     static const int64_t longest[SENTENCES] = {LONGEST, LONGEST, LONGEST};
     const struct yk_beam_input input = {sources, lengths, longest, SENTENCES, SOURCE, NULL};
@@ -189,7 +189,7 @@ static void sentences_are_translated_alone_as_in_company(void **state)
     open_bench(&bench, 11);
     search(&bench, 3, &together);
     for (int64_t i = 0; i < SENTENCES; i++) {
-        const struct yk_beam_settings settings = {
+        const struct yk_beam_options settings = {
             .width = 3, .length_penalty = ALPHA, .start = START, .end = END, .pad = PAD};
         const int64_t longest = LONGEST;
         const struct yk_beam_input input = {sources + i * SOURCE, lengths + i, &longest, 1,
@@ -293,11 +293,11 @@ static void search_plainly(struct bench *bench, int64_t sentence, int width,
 static void expect_found(struct bench *bench, int32_t width, int penalty,
                          struct found (*best)[PENALTIES])
 {
-    const struct yk_beam_settings settings = {.width = width,
-                                              .length_penalty = penalties[penalty],
-                                              .start = START,
-                                              .end = END,
-                                              .pad = PAD};
+    const struct yk_beam_options settings = {.width = width,
+                                             .length_penalty = penalties[penalty],
+                                             .start = START,
+                                             .end = END,
+                                             .pad = PAD};
     const struct yk_beam_input input = {sources, lengths, limits, SENTENCES, SOURCE, NULL};
     struct yk_beam *beam = NULL;
     assert_ok(yk_beam_create(&settings, SENTENCES, FARTHEST, KNOWN, &beam));
@@ -342,7 +342,7 @@ static void numbers_that_are_none_are_an_error_and_no_translation(void **state)
     struct bench bench;
     struct yk_beam *beam = NULL;
     static const int64_t longest[SENTENCES] = {LONGEST, LONGEST, LONGEST};
-    const struct yk_beam_settings settings = {
+    const struct yk_beam_options settings = {
         .width = 2, .length_penalty = ALPHA, .start = START, .end = END, .pad = PAD};
     const struct yk_beam_input input = {sources, lengths, longest, SENTENCES, SOURCE, NULL};
     int32_t layer = 0;
@@ -352,9 +352,9 @@ static void numbers_that_are_none_are_an_error_and_no_translation(void **state)
         yk_net_find(bench.trainer->net, "model.shared.weight", &layer);
     assert_non_null(table);
     assert_int_equal(table->count, KNOWN * 8);
-    assert_ok(yk_store_read(bench.trainer->store, layer, table, numbers));
+    assert_ok(yk_store_read_values(bench.trainer->store, layer, table, numbers));
     numbers[(ptrdiff_t)END * 8] = NAN;
-    assert_ok(yk_store_write(bench.trainer->store, layer, table, numbers));
+    assert_ok(yk_store_write_values(bench.trainer->store, layer, table, numbers));
     assert_ok(yk_beam_create(&settings, SENTENCES, LONGEST, KNOWN, &beam));
     assert_int_equal(yk_beam_search(beam, bench.forward, &input), YK_ERROR_NUMBERS);
     yk_beam_destroy(beam);

@@ -1,8 +1,8 @@
 /* Forward runs of evaluation: what training does besides is left out. */
-#include "nn/forward.h"
+#include "nn/inference/forward.h"
 
 #include "support/support.h"
-#include "support/trainer.h"
+#include "support/training/trainer.h"
 
 #include <math.h>
 #include <string.h>
@@ -46,7 +46,7 @@ static void losses_are_cross_entropies_without_smoothing_and_dropout(void **stat
     assert_ok(yk_arena_create(&arena));
     assert_ok(yk_model_config_read(json, strlen(json), "test", arena, &wish.config));
     struct trainer *trainer = trainer_open(&wish);
-    assert_ok(yk_store_start(trainer->store, 1));
+    assert_ok(yk_store_init(trainer->store, 1));
     assert_ok(yk_forward_create(trainer->store, &shape, &forward));
     for (int i = 0; i < SAMPLES * SEQUENCE; i++) {
         tokens[i] = i * 7 % KNOWN;
@@ -58,14 +58,14 @@ static void losses_are_cross_entropies_without_smoothing_and_dropout(void **stat
         assert_ok(yk_forward_logits(forward, i / SEQUENCE, i % SEQUENCE, logits));
         expected += targets[i] >= 0 ? cross_entropy(logits, targets[i]) : 0;
     }
-    const struct yk_piece piece = {
+    const struct yk_slice piece = {
         .samples = SAMPLES,
         .sequence = SEQUENCE,
         .tokens = tokens,
         .lengths = lengths,
         .targets = targets,
     };
-    assert_ok(yk_forward_lose(forward, &piece, &loss));
+    assert_ok(yk_forward_loss(forward, &piece, &loss));
     assert_true(fabs(loss - expected) < 1e-5 * expected);
     yk_forward_destroy(forward);
     trainer_close(trainer);

@@ -3,12 +3,12 @@
  * puts out (of a head, its own), and its slope in a random direction of the input, and of each
  * parameter, is what backward says. fp32 forward, differences in double.
  */
-#include "nn/layer.h"
+#include "nn/layers/layer.h"
 
 #include "base/random.h"
-#include "nn/forward.h"
+#include "nn/inference/forward.h"
 #include "support/support.h"
-#include "support/trainer.h"
+#include "support/training/trainer.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -77,14 +77,14 @@ static void *take(struct bench *bench, size_t bytes)
 {
     void *memory = NULL;
     const struct yk_engine *engine = &bench->trainer->engine;
-    assert_int_equal(engine->backend->take(engine->device, bytes + 64, &memory), YK_OK);
+    assert_int_equal(engine->backend->allocate(engine->device, bytes + 64, &memory), YK_OK);
     return memory;
 }
 
 static void draw(struct yk_random *random, float *out, int64_t count)
 {
     for (int64_t i = 0; i < count; i++) {
-        out[i] = (float)(2 * yk_random_unit(random) - 1);
+        out[i] = (float)(2 * yk_random_uniform(random) - 1);
     }
 }
 
@@ -103,14 +103,16 @@ static void fill_layer(struct bench *bench, int32_t layer, struct yk_random *ran
         assert_non_null(numbers);
         draw(random, numbers, parameter->count);
         for (int64_t k = 0; k < parameter->count; k++) {
-            numbers[k] = numbers[k] * 0.4F + (parameter->start == YK_START_ONE ? 1.0F : 0.0F);
+            numbers[k] = numbers[k] * 0.4F + (parameter->start == YK_INIT_ONE ? 1.0F : 0.0F);
         }
-        assert_int_equal(yk_store_write(bench->trainer->store, layer, parameter, numbers), YK_OK);
+        assert_int_equal(yk_store_write_values(bench->trainer->store, layer, parameter, numbers),
+                         YK_OK);
         free(numbers);
     }
 }
 
-static const struct yk_extent extent = {.samples = SAMPLES, .sequence = SEQUENCE, .memory = MEMORY};
+static const struct yk_batch_shape extent = {
+    .samples = SAMPLES, .sequence = SEQUENCE, .memory = MEMORY};
 
 static void open_bench(struct bench *bench, const char *json, const struct trainer_wish *with,
                        int32_t layer)
@@ -138,10 +140,10 @@ static void open_bench(struct bench *bench, const char *json, const struct train
     bench->loss = take(bench, sizeof(double));
     bench->turns = take(bench, SEQUENCE * (size_t)wish.config->head_size * sizeof(float));
     if (wish.config->rope_theta > 0) {
-        yk_constants_turns(wish.config, SEQUENCE, bench->turns);
+        yk_position_tables_rotary(wish.config, SEQUENCE, bench->turns);
     }
     bench->waves = take(bench, stream);
-    yk_constants_waves(wish.config, SEQUENCE, bench->waves);
+    yk_position_tables_sinusoidal(wish.config, SEQUENCE, bench->waves);
     bench->memory = take(bench, stream);
     bench->memory_gradient = take(bench, stream);
     draw(&random, bench->memory, MEMORY_ROWS * wish.config->width);
@@ -167,7 +169,7 @@ static void close_bench(struct bench *bench)
         bench->output_gradient, bench->saved,  bench->workspace, bench->loss,
         bench->turns,           bench->waves,  bench->memory,    bench->memory_gradient};
     for (size_t i = 0; i < sizeof memories / sizeof memories[0]; i++) {
-        engine->backend->give_back(engine->device, memories[i]);
+        engine->backend->free(engine->device, memories[i]);
     }
     trainer_close(bench->trainer);
     yk_arena_destroy(bench->arena);
@@ -216,7 +218,7 @@ static double forward(struct bench *bench)
     double loss = 0;
     *bench->loss = 0;
     bench->trainer->net->layers[bench->layer].kind->forward(&pass);
-    assert_int_equal(engine->backend->finish(engine->lane), YK_OK);
+    assert_int_equal(engine->backend->lane_synchronize(engine->lane), YK_OK);
     if (is_head(bench)) {
         return *bench->loss;
     }
@@ -246,7 +248,7 @@ static void backward(struct bench *bench)
         bench->trainer->net->layers[bench->layer].kind->forward(&again);
     }
     bench->trainer->net->layers[bench->layer].kind->backward(&pass);
-    assert_int_equal(engine->backend->finish(engine->lane), YK_OK);
+    assert_int_equal(engine->backend->lane_synchronize(engine->lane), YK_OK);
 }
 
 /* The slope between two points on either side of where `numbers` are. */

@@ -1,8 +1,8 @@
 #include "nn/net.h"
 
+#include "model/model_sizes.h"
 #include "model/modules.h"
-#include "model/sizes.h"
-#include "nn/layer.h"
+#include "nn/layers/layer.h"
 #include "support/support.h"
 
 #include <string.h>
@@ -10,14 +10,14 @@
 struct bench {
     struct yk_arena *arena;
     const struct yk_model_config *config;
-    struct yk_sizes *sizes;
+    struct yk_model_sizes *sizes;
     struct yk_net *net;
 };
 
 /* `model` is a built-in name, or a config.json. */
 static yk_status open_bench(struct bench *bench, const char *model)
 {
-    const struct yk_net_settings settings = {0};
+    const struct yk_net_options settings = {0};
     const struct yk_workload workload = {.batch = 2, .sequence = 8};
     *bench = (struct bench){0};
     assert_ok(yk_arena_create(&bench->arena));
@@ -26,23 +26,23 @@ static yk_status open_bench(struct bench *bench, const char *model)
     } else {
         assert_ok(yk_model_config_find(model, &bench->config));
     }
-    assert_ok(yk_sizes_create(bench->config, &workload, &bench->sizes));
-    return yk_net_create(yk_sizes_whole(bench->sizes), &settings, &bench->net);
+    assert_ok(yk_model_sizes_create(bench->config, &workload, &bench->sizes));
+    return yk_net_create(yk_model_sizes_whole_batch(bench->sizes), &settings, &bench->net);
 }
 
 static void close_bench(struct bench *bench)
 {
     yk_net_destroy(bench->net);
-    yk_sizes_destroy(bench->sizes);
+    yk_model_sizes_destroy(bench->sizes);
     yk_arena_destroy(bench->arena);
 }
 
 /* Of buffers one is saved with the weights. The framework lists the table of sinusoids among the
  * parameters; here it is no weight. */
-static bool is_parameter(const struct yk_tensor *tensor)
+static bool is_parameter(const struct yk_module_tensor *tensor)
 {
     const bool kept = !tensor->buffer || strcmp(tensor->name, "final_logits_bias") == 0;
-    return kept && tensor->kind == YK_TENSOR_FLOAT && tensor->tied_to == YK_MODULE_NONE &&
+    return kept && tensor->kind == YK_MODULE_TENSOR_FLOAT && tensor->tied_to == YK_MODULE_NONE &&
            !strstr(tensor->name, "embed_positions");
 }
 
@@ -91,7 +91,7 @@ static void parameters_are_the_tensors_that_the_framework_lists(void **state)
         assert_ok(open_bench(&bench, models[m]));
         assert_ok(yk_modules_list(bench.config, bench.arena, &modules));
         for (int32_t i = 0; i < modules->tensor_count; i++) {
-            const struct yk_tensor *tensor = &modules->tensors[i];
+            const struct yk_module_tensor *tensor = &modules->tensors[i];
             if (is_parameter(tensor)) {
                 const struct yk_parameter *found = yk_net_find(bench.net, tensor->name, NULL);
                 if (!found || found->count != tensor->elements) {

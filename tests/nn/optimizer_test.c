@@ -13,55 +13,56 @@ static void expect_near(double given, double expected)
 static void cosine_rises_then_falls_to_the_least(void **state)
 {
     (void)state;
-    const struct yk_rate rate = {
-        .rule = YK_RATE_COSINE, .most = 1, .least = 0.1, .warmup = 4, .steps = 14};
-    expect_near(yk_rate_at(&rate, 0), 0.2);
-    expect_near(yk_rate_at(&rate, 3), 0.8);
-    expect_near(yk_rate_at(&rate, 4), 1);
-    expect_near(yk_rate_at(&rate, 9), 0.55); /* half way: the mean of both */
-    expect_near(yk_rate_at(&rate, 14), 0.1);
-    expect_near(yk_rate_at(&rate, 100), 0.1);
+    const struct yk_lr_schedule rate = {
+        .rule = YK_LR_SCHEDULE_COSINE, .most = 1, .least = 0.1, .warmup = 4, .steps = 14};
+    expect_near(yk_lr_schedule_at(&rate, 0), 0.2);
+    expect_near(yk_lr_schedule_at(&rate, 3), 0.8);
+    expect_near(yk_lr_schedule_at(&rate, 4), 1);
+    expect_near(yk_lr_schedule_at(&rate, 9), 0.55); /* half way: the mean of both */
+    expect_near(yk_lr_schedule_at(&rate, 14), 0.1);
+    expect_near(yk_lr_schedule_at(&rate, 100), 0.1);
 }
 
 static void constant_stays_after_its_warm_up(void **state)
 {
     (void)state;
-    const struct yk_rate rate = {.rule = YK_RATE_CONSTANT, .most = 3, .warmup = 2};
-    expect_near(yk_rate_at(&rate, 0), 1);
-    expect_near(yk_rate_at(&rate, 2), 3);
-    expect_near(yk_rate_at(&rate, 1000000), 3);
+    const struct yk_lr_schedule rate = {.rule = YK_LR_SCHEDULE_CONSTANT, .most = 3, .warmup = 2};
+    expect_near(yk_lr_schedule_at(&rate, 0), 1);
+    expect_near(yk_lr_schedule_at(&rate, 2), 3);
+    expect_near(yk_lr_schedule_at(&rate, 1000000), 3);
 }
 
 static void inverse_root_peaks_where_the_warm_up_ends(void **state)
 {
     (void)state;
-    const struct yk_rate rate = {.rule = YK_RATE_INVERSE_ROOT, .most = 2, .warmup = 4};
-    expect_near(yk_rate_at(&rate, 0), 0.5);
-    expect_near(yk_rate_at(&rate, 3), 2);
-    expect_near(yk_rate_at(&rate, 15), 1); /* sqrt(4 / 16) */
-    const struct yk_rate none = {.rule = YK_RATE_INVERSE_ROOT, .most = 2};
-    expect_near(yk_rate_at(&none, 3), 1);
+    const struct yk_lr_schedule rate = {
+        .rule = YK_LR_SCHEDULE_INVERSE_ROOT, .most = 2, .warmup = 4};
+    expect_near(yk_lr_schedule_at(&rate, 0), 0.5);
+    expect_near(yk_lr_schedule_at(&rate, 3), 2);
+    expect_near(yk_lr_schedule_at(&rate, 15), 1); /* sqrt(4 / 16) */
+    const struct yk_lr_schedule none = {.rule = YK_LR_SCHEDULE_INVERSE_ROOT, .most = 2};
+    expect_near(yk_lr_schedule_at(&none, 3), 1);
 }
 
 static void overflow_halves_the_scale_and_two_thousand_good_steps_double_it(void **state)
 {
     (void)state;
-    struct yk_scaler scaler = yk_scaler_start(YK_PRECISION_FP16);
+    struct yk_loss_scaler scaler = yk_loss_scaler_init(YK_PRECISION_FP16);
     expect_near(scaler.scale, 65536);
-    yk_scaler_note(&scaler, YK_PRECISION_FP16, true);
+    yk_loss_scaler_update(&scaler, YK_PRECISION_FP16, true);
     expect_near(scaler.scale, 32768);
     for (int i = 0; i < 1999; i++) {
-        yk_scaler_note(&scaler, YK_PRECISION_FP16, false);
+        yk_loss_scaler_update(&scaler, YK_PRECISION_FP16, false);
     }
     expect_near(scaler.scale, 32768);
-    yk_scaler_note(&scaler, YK_PRECISION_FP16, false);
+    yk_loss_scaler_update(&scaler, YK_PRECISION_FP16, false);
     expect_near(scaler.scale, 65536);
     for (int i = 0; i < 1500; i++) {
-        yk_scaler_note(&scaler, YK_PRECISION_FP16, false);
+        yk_loss_scaler_update(&scaler, YK_PRECISION_FP16, false);
     }
-    yk_scaler_note(&scaler, YK_PRECISION_FP16, true); /* the count begins again */
+    yk_loss_scaler_update(&scaler, YK_PRECISION_FP16, true); /* the count begins again */
     for (int i = 0; i < 1999; i++) {
-        yk_scaler_note(&scaler, YK_PRECISION_FP16, false);
+        yk_loss_scaler_update(&scaler, YK_PRECISION_FP16, false);
     }
     expect_near(scaler.scale, 32768);
 }
@@ -69,24 +70,24 @@ static void overflow_halves_the_scale_and_two_thousand_good_steps_double_it(void
 static void the_scale_is_never_below_one_and_one_in_other_precisions(void **state)
 {
     (void)state;
-    struct yk_scaler scaler = yk_scaler_start(YK_PRECISION_FP16);
+    struct yk_loss_scaler scaler = yk_loss_scaler_init(YK_PRECISION_FP16);
     for (int i = 0; i < 40; i++) {
-        yk_scaler_note(&scaler, YK_PRECISION_FP16, true);
+        yk_loss_scaler_update(&scaler, YK_PRECISION_FP16, true);
     }
     expect_near(scaler.scale, 1);
-    scaler = yk_scaler_start(YK_PRECISION_BF16);
-    yk_scaler_note(&scaler, YK_PRECISION_BF16, true);
+    scaler = yk_loss_scaler_init(YK_PRECISION_BF16);
+    yk_loss_scaler_update(&scaler, YK_PRECISION_BF16, true);
     expect_near(scaler.scale, 1);
 }
 
 static void names_are_found_and_others_are_not(void **state)
 {
     (void)state;
-    enum yk_rate_rule rule = YK_RATE_CONSTANT;
+    enum yk_lr_schedule_kind rule = YK_LR_SCHEDULE_CONSTANT;
     enum yk_optimizer_kind kind = YK_OPTIMIZER_NONE;
-    assert_true(yk_rate_rule_find("inverse-root", &rule));
-    assert_int_equal(rule, YK_RATE_INVERSE_ROOT);
-    assert_false(yk_rate_rule_find("linear", &rule));
+    assert_true(yk_lr_schedule_find("inverse-root", &rule));
+    assert_int_equal(rule, YK_LR_SCHEDULE_INVERSE_ROOT);
+    assert_false(yk_lr_schedule_find("linear", &rule));
     assert_true(yk_optimizer_find("sgd", &kind));
     assert_int_equal(kind, YK_OPTIMIZER_SGD);
     assert_false(yk_optimizer_find("none", &kind));

@@ -1,25 +1,26 @@
-#include "nn/store_range.h"
+#include "nn/store/range.h"
 
 #include "base/random.h"
-#include "support/small_store.h"
 #include "support/support.h"
+#include "support/training/small_store.h"
 
 enum {
     MOST = 4096
 };
 
 /* A store of the same net that keeps a part of every layer. */
-static struct yk_store *open_part(const struct small_store *whole, struct yk_holding holding)
+static struct yk_store *open_part(const struct small_store *whole, struct yk_partition holding)
 {
     struct yk_store *store = NULL;
-    struct yk_holding *holdings =
-        yk_arena_take(whole->arena, (size_t)whole->net->layer_count, sizeof *holdings);
+    struct yk_partition *holdings =
+        yk_arena_allocate(whole->arena, (size_t)whole->net->layer_count, sizeof *holdings);
     assert_non_null(holdings);
     for (int32_t l = 0; l < whole->net->layer_count; l++) {
         holdings[l] = holding;
     }
-    assert_ok(yk_store_create_held(whole->net, &whole->store->engine, whole->store->optimizer,
-                                   &(struct yk_store_layout){.holdings = holdings}, &store));
+    assert_ok(yk_store_create_partitioned(whole->net, &whole->store->engine,
+                                          whole->store->optimizer,
+                                          &(struct yk_store_layout){.holdings = holdings}, &store));
     return store;
 }
 
@@ -28,29 +29,29 @@ static void check_trained(const struct small_store *whole, const struct yk_store
                           int32_t layer, const struct yk_parameter *parameter,
                           struct yk_random *random)
 {
-    const struct yk_holding *holding = &part->layers[layer].holding;
+    const struct yk_partition *holding = &part->layers[layer].holding;
     float numbers[MOST];
     float kept[MOST];
     struct yk_range range;
     assert_true(parameter->count <= MOST);
-    assert_ok(yk_store_read(whole->store, layer, parameter, numbers));
+    assert_ok(yk_store_read_values(whole->store, layer, parameter, numbers));
     for (int64_t first = 0; first < parameter->count;) {
         const int64_t left = parameter->count - first;
         const int64_t count = 1 + yk_random_below(random, left);
-        assert_ok(yk_store_write_range(part, layer, parameter, YK_NUMBERS_WEIGHTS,
+        assert_ok(yk_store_write_range(part, layer, parameter, YK_STATE_WEIGHTS,
                                        (struct yk_range){first, count}, numbers + first));
         first += count;
     }
-    for (int32_t b = 0; b < yk_holding_blocks(holding); b++) {
-        if (yk_holding_range(holding, b, whole->net, layer, parameter, &range)) {
-            assert_ok(yk_store_read_range(part, layer, parameter, YK_NUMBERS_WEIGHTS, range, kept));
+    for (int32_t b = 0; b < yk_partition_range_count(holding); b++) {
+        if (yk_partition_range(holding, b, whole->net, layer, parameter, &range)) {
+            assert_ok(yk_store_read_range(part, layer, parameter, YK_STATE_WEIGHTS, range, kept));
             assert_memory_equal(kept, numbers + range.first,
                                 (size_t)range.count * sizeof numbers[0]);
         }
     }
 }
 
-static void check_all(const struct small_store_wish *wish, struct yk_holding holding)
+static void check_all(const struct small_store_wish *wish, struct yk_partition holding)
 {
     struct small_store whole = small_store_open(wish);
     struct yk_store *part = open_part(&whole, holding);
@@ -71,12 +72,12 @@ static void check_all(const struct small_store_wish *wish, struct yk_holding hol
 static void numbers_come_back_in_any_ranges(void **state)
 {
     (void)state;
-    static const struct yk_holding holdings[] = {
-        {.keep = YK_KEEP_WHOLE},
-        {.keep = YK_KEEP_NOTHING},
-        {.keep = YK_KEEP_STATE, .blocks = 3, .from = 0.2, .to = 0.7},
-        {.keep = YK_KEEP_PART, .blocks = 1, .from = 0, .to = 0.3},
-        {.keep = YK_KEEP_PART, .blocks = 5, .from = 0.3, .to = 1},
+    static const struct yk_partition holdings[] = {
+        {.keep = YK_PARTITION_WHOLE},
+        {.keep = YK_PARTITION_ABSENT},
+        {.keep = YK_PARTITION_SHARDED_STATE, .blocks = 3, .from = 0.2, .to = 0.7},
+        {.keep = YK_PARTITION_FULLY_SHARDED, .blocks = 1, .from = 0, .to = 0.3},
+        {.keep = YK_PARTITION_FULLY_SHARDED, .blocks = 5, .from = 0.3, .to = 1},
     };
     static const enum yk_precision precisions[] = {YK_PRECISION_FP32, YK_PRECISION_BF16,
                                                    YK_PRECISION_FP16};
@@ -97,15 +98,16 @@ static void numbers_that_are_not_kept_here_are_not_read(void **state)
     const struct small_store_wish wish = {.config = &small_gpt, .optimizer = YK_OPTIMIZER_SGD};
     struct small_store whole = small_store_open(&wish);
     struct yk_store *part = open_part(
-        &whole, (struct yk_holding){.keep = YK_KEEP_PART, .blocks = 1, .from = 0, .to = 0.5});
+        &whole, (struct yk_partition){
+                    .keep = YK_PARTITION_FULLY_SHARDED, .blocks = 1, .from = 0, .to = 0.5});
     const struct yk_parameter *parameter = &whole.net->layers[0].parameters[0];
     float numbers[MOST];
     /* The embedding's 88 + 48 numbers: the first half ends at 68. */
     assert_string_equal(parameter->name, "transformer.wte.weight");
-    assert_ok(yk_store_read_range(part, 0, parameter, YK_NUMBERS_MOMENT1, (struct yk_range){60, 8},
+    assert_ok(yk_store_read_range(part, 0, parameter, YK_STATE_MOMENT1, (struct yk_range){60, 8},
                                   numbers));
-    assert_fails(yk_store_read_range(part, 0, parameter, YK_NUMBERS_MOMENT1,
-                                     (struct yk_range){60, 9}, numbers),
+    assert_fails(yk_store_read_range(part, 0, parameter, YK_STATE_MOMENT1, (struct yk_range){60, 9},
+                                     numbers),
                  YK_ERROR_INPUT,
                  "1 of 9 things of \"transformer.wte.weight\" from 60 on are not kept here");
     yk_store_destroy(part);

@@ -2,7 +2,7 @@
  * The recorded cases hold together: what one part of a file says follows from the others. Whoever
  * fails here has a broken fixture or reader and need not look into nn.
  */
-#include "support/training_case.h"
+#include "support/training/training_case.h"
 
 #include "backend/ops.h"
 #include "support/support.h"
@@ -45,7 +45,7 @@ static void first_loss_follows_from_the_logits(void **state)
     for (int i = 0; training_case_names[i]; i++) {
         struct training_case *c = training_case_open(training_case_names[i]);
         const int64_t V = yk_model_config_target_vocabulary(c->config);
-        const struct yk_piece piece = training_case_piece(c, 0);
+        const struct yk_slice piece = training_case_piece(c, 0);
         const int32_t *targets = piece.targets;
         double loss = 0;
         for (int64_t row = 0; row < training_case_rows(c); row++) {

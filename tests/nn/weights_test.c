@@ -1,13 +1,13 @@
-#include "nn/weights.h"
+#include "nn/weights/weights.h"
 
 #include "base/file.h"
 #include "base/json.h"
 #include "base/log.h"
-#include "data/safetensors_write.h"
-#include "data/tensor_set.h"
-#include "support/scratch.h"
-#include "support/small_store.h"
+#include "support/files/scratch.h"
 #include "support/support.h"
+#include "support/training/small_store.h"
+#include "tensors/safetensors_writer.h"
+#include "tensors/tensor_set.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -88,7 +88,7 @@ static void types_in_the_file_are_those_of_the_training(void **state)
         const bool linear = strstr(entry->name, "_proj");
         assert_int_equal(entry->type, linear ? YK_TENSOR_F16 : YK_TENSOR_F32);
     }
-    assert_string_equal(yk_tensor_file_metadata(yk_tensor_set_file_at(set, 0), "format"), "pt");
+    assert_string_equal(yk_safetensors_metadata(yk_tensor_set_file_at(set, 0), "format"), "pt");
     yk_tensor_set_close(set);
     small_store_close(&small);
 }
@@ -107,7 +107,7 @@ static void a_number_that_is_none_is_refused_by_the_name_of_its_tensor(void **st
     float *numbers = calloc((size_t)parameter->count, sizeof *numbers);
     assert_non_null(numbers);
     numbers[2] = INFINITY;
-    assert_ok(yk_store_write(small.store, layer, parameter, numbers));
+    assert_ok(yk_store_write_values(small.store, layer, parameter, numbers));
     free(numbers);
     assert_ok(yk_weights_save(small.store, folder, 0, false));
     assert_int_equal(yk_weights_load(small.store, folder), YK_ERROR_NUMBERS);
@@ -174,13 +174,13 @@ static void several_files_have_an_index(void **state)
         char name[64];
         snprintf(name, sizeof name, "model/model-%05d-of-00003.safetensors", i + 1);
         uint64_t bytes = 0;
-        struct yk_tensor_file *file = NULL;
-        assert_ok(yk_tensor_file_open(support_scratch_path(name), &file));
-        for (int32_t t = 0; t < yk_tensor_file_count(file); t++) {
-            bytes += yk_tensor_file_at(file, t)->bytes;
+        struct yk_safetensors *file = NULL;
+        assert_ok(yk_safetensors_open(support_scratch_path(name), &file));
+        for (int32_t t = 0; t < yk_safetensors_count(file); t++) {
+            bytes += yk_safetensors_at(file, t)->bytes;
         }
         assert_true(bytes > 0 && bytes <= 3000);
-        yk_tensor_file_close(file);
+        yk_safetensors_close(file);
     }
     yk_tensor_set_close(set);
     assert_ok(yk_weights_save(saved.store, folder, 0, false));
@@ -202,7 +202,7 @@ struct edit {
     bool wrong_copy;
 };
 
-static void declare(struct yk_tensor_writer *writer, const struct edit *edit,
+static void declare(struct yk_safetensors_writer *writer, const struct edit *edit,
                     const struct yk_parameter *parameter)
 {
     const size_t strip = edit->strip ? strlen(edit->strip) : 0;
@@ -220,22 +220,22 @@ static void declare(struct yk_tensor_writer *writer, const struct edit *edit,
         snprintf(renamed, sizeof renamed, "%.*s%s", (int)(ending - name), name, edit->rename[1]);
         name = renamed;
     }
-    assert_ok(yk_tensor_writer_declare(writer, name, retyped ? YK_TENSOR_I32 : YK_TENSOR_F32,
-                                       parameter->rank, shape));
+    assert_ok(yk_safetensors_writer_declare(writer, name, retyped ? YK_TENSOR_I32 : YK_TENSOR_F32,
+                                            parameter->rank, shape));
 }
 
-static void add(struct yk_tensor_writer *writer, const struct edit *edit,
+static void add(struct yk_safetensors_writer *writer, const struct edit *edit,
                 const struct small_store *small, const struct yk_parameter *parameter)
 {
     static const float zeros[64];
     if (edit->leave_out && strcmp(parameter->name, edit->leave_out) == 0) {
         return;
     }
-    assert_ok(yk_tensor_writer_add(writer, small_store_numbers(small, parameter->name),
-                                   (size_t)parameter->count * sizeof(float)));
+    assert_ok(yk_safetensors_writer_add(writer, small_store_numbers(small, parameter->name),
+                                        (size_t)parameter->count * sizeof(float)));
     if (edit->reshape && strcmp(parameter->name, edit->reshape) == 0) {
         const int64_t row = parameter->rank > 1 ? parameter->shape[1] : 1;
-        assert_ok(yk_tensor_writer_add(writer, zeros, (size_t)row * sizeof(float)));
+        assert_ok(yk_safetensors_writer_add(writer, zeros, (size_t)row * sizeof(float)));
     }
 }
 
@@ -245,14 +245,15 @@ static const struct yk_parameter *copied(const struct small_store *small, const 
     return edit->copy_of ? yk_net_find(small->net, edit->copy_of, NULL) : first;
 }
 
-static void add_copies(struct yk_tensor_writer *writer, const struct edit *edit,
+static void add_copies(struct yk_safetensors_writer *writer, const struct edit *edit,
                        const struct small_store *small)
 {
     const struct yk_parameter *table = copied(small, edit);
     for (int i = 0; i < 4 && edit->copies[i]; i++) {
         float *numbers = (float *)small_store_numbers(small, table->name);
         numbers[table->count - 1] += edit->wrong_copy ? 1.0F : 0.0F;
-        assert_ok(yk_tensor_writer_add(writer, numbers, (size_t)table->count * sizeof *numbers));
+        assert_ok(
+            yk_safetensors_writer_add(writer, numbers, (size_t)table->count * sizeof *numbers));
     }
 }
 
@@ -263,21 +264,21 @@ static const char *write_edited(const struct small_store *small, const struct ed
     const float number = 0;
     const struct yk_net *net = small->net;
     const struct yk_parameter *table = copied(small, edit);
-    struct yk_tensor_writer *writer = NULL;
-    assert_ok(yk_tensor_writer_create(path, &writer));
+    struct yk_safetensors_writer *writer = NULL;
+    assert_ok(yk_safetensors_writer_create(path, &writer));
     for (int32_t l = 0; l < net->layer_count; l++) {
         for (int32_t i = 0; i < net->layers[l].parameter_count; i++) {
             declare(writer, edit, &net->layers[l].parameters[i]);
         }
     }
     for (int i = 0; i < 4 && edit->copies[i]; i++) {
-        assert_ok(yk_tensor_writer_declare(writer, edit->copies[i], YK_TENSOR_F32, table->rank,
-                                           table->shape));
+        assert_ok(yk_safetensors_writer_declare(writer, edit->copies[i], YK_TENSOR_F32, table->rank,
+                                                table->shape));
     }
     for (int i = 0; i < 3 && edit->extra[i]; i++) {
-        assert_ok(yk_tensor_writer_declare(writer, edit->extra[i], YK_TENSOR_F32, 1, &one));
+        assert_ok(yk_safetensors_writer_declare(writer, edit->extra[i], YK_TENSOR_F32, 1, &one));
     }
-    assert_ok(yk_tensor_writer_begin(writer));
+    assert_ok(yk_safetensors_writer_begin(writer));
     for (int32_t l = 0; l < net->layer_count; l++) {
         for (int32_t i = 0; i < net->layers[l].parameter_count; i++) {
             add(writer, edit, small, &net->layers[l].parameters[i]);
@@ -285,10 +286,10 @@ static const char *write_edited(const struct small_store *small, const struct ed
     }
     add_copies(writer, edit, small);
     for (int i = 0; i < 3 && edit->extra[i]; i++) {
-        assert_ok(yk_tensor_writer_add(writer, &number, sizeof number));
+        assert_ok(yk_safetensors_writer_add(writer, &number, sizeof number));
     }
-    assert_ok(yk_tensor_writer_finish(writer, NULL));
-    yk_tensor_writer_destroy(writer);
+    assert_ok(yk_safetensors_writer_finish(writer, NULL));
+    yk_safetensors_writer_destroy(writer);
     return path;
 }
 
@@ -468,7 +469,7 @@ static void every_floating_type_is_read(void **state)
     static const uint16_t f16[3] = {0x3e00, 0xb400, 0x4000};
     static const uint16_t bf16[3] = {0x3fc0, 0xbe80, 0x4000};
     static const struct {
-        enum yk_tensor_type type;
+        enum yk_tensor_dtype type;
         const void *numbers;
     } cases[] = {
         {YK_TENSOR_F64, f64}, {YK_TENSOR_F32, f32}, {YK_TENSOR_F16, f16}, {YK_TENSOR_BF16, bf16}};
@@ -477,29 +478,30 @@ static void every_floating_type_is_read(void **state)
         struct small_store small = small_store_open(&gpt);
         const struct yk_net *net = small.net;
         const char *path = support_scratch_path("typed.safetensors");
-        const size_t size = yk_tensor_type_bytes(cases[c].type);
-        struct yk_tensor_writer *writer = NULL;
-        assert_ok(yk_tensor_writer_create(path, &writer));
+        const size_t size = yk_tensor_dtype_bytes(cases[c].type);
+        struct yk_safetensors_writer *writer = NULL;
+        assert_ok(yk_safetensors_writer_create(path, &writer));
         for (int pass = 0; pass < 2; pass++) {
             for (int32_t l = 0; l < net->layer_count; l++) {
                 for (int32_t i = 0; i < net->layers[l].parameter_count; i++) {
                     const struct yk_parameter *parameter = &net->layers[l].parameters[i];
                     if (pass == 0) {
-                        assert_ok(yk_tensor_writer_declare(writer, parameter->name, cases[c].type,
-                                                           parameter->rank, parameter->shape));
+                        assert_ok(yk_safetensors_writer_declare(writer, parameter->name,
+                                                                cases[c].type, parameter->rank,
+                                                                parameter->shape));
                         continue;
                     }
-                    assert_ok(yk_tensor_writer_add(writer, cases[c].numbers, 3 * size));
-                    assert_ok(
-                        yk_tensor_writer_add(writer, zeros, (size_t)(parameter->count - 3) * size));
+                    assert_ok(yk_safetensors_writer_add(writer, cases[c].numbers, 3 * size));
+                    assert_ok(yk_safetensors_writer_add(writer, zeros,
+                                                        (size_t)(parameter->count - 3) * size));
                 }
             }
             if (pass == 0) {
-                assert_ok(yk_tensor_writer_begin(writer));
+                assert_ok(yk_safetensors_writer_begin(writer));
             }
         }
-        assert_ok(yk_tensor_writer_finish(writer, NULL));
-        yk_tensor_writer_destroy(writer);
+        assert_ok(yk_safetensors_writer_finish(writer, NULL));
+        yk_safetensors_writer_destroy(writer);
         assert_ok(yk_weights_load(small.store, path));
         const float *numbers = small_store_numbers(&small, "transformer.h.0.mlp.c_fc.weight");
         assert_memory_equal(numbers, f32, sizeof f32);

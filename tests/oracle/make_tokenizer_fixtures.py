@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes tests/data/fixtures/tokenizers: what Hugging Face's tokenizers make of texts in many scripts.
+"""Makes tests/tokenizer/fixtures/tokenizers: what Hugging Face's tokenizers make of texts in many scripts.
 
 NAME.json is a small tokenizer, trained on texts that this script makes up:
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes tests/data/{normaliser,word_split,wordpiece}_cases.inc: what Hugging Face's tokenizers make
+"""Writes tests/tokenizer/{normaliser,word_split,wordpiece}_cases.inc: what Hugging Face's tokenizers make
 of texts in many scripts with BERT's and other normalizers, its pre-tokenizer and a WordPiece.
 
     python tests/oracle/make_word_cases.py
@@ -12,7 +12,7 @@ import unicodedata
 
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
-FOLDER = pathlib.Path(__file__).resolve().parents[1] / "data"
+FOLDER = pathlib.Path(__file__).resolve().parents[1] / "tokenizer"
 
 TEXTS = [
     "",

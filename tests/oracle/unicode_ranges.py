@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Writes src/data/unicode_ranges.c: the classes of characters that Hugging Face's tokenizers know.
+"""Writes src/tokenizer/unicode_ranges.c: the classes of characters that Hugging Face's tokenizers know.
 
 They come from their own tables of Unicode, which are older than what a library of today has: a
 tokenizer cuts a text as the model's makers did only with the same ones. Every character is put
 through the normalizer or pre-tokenizer that asks for the class.
 
-    python tests/oracle/unicode_ranges.py > src/data/unicode_ranges.c
+    python tests/oracle/unicode_ranges.py > src/tokenizer/unicode_ranges.c
 """
 
 from tokenizers import normalizers, pre_tokenizers
@@ -51,7 +51,7 @@ def main():
         "ideograph": ideographs(),
     }
     print("/* Written by tests/oracle/unicode_ranges.py. */")
-    print('#include "data/unicode_ranges.h"\n')
+    print('#include "tokenizer/unicode_ranges.h"\n')
     for name, characters in classes.items():
         entries = ["{0x%04x, 0x%04x}" % tuple(pair) for pair in ranges(characters)]
         print(f"static const struct yk_unicode_range {name}[] = {{")

@@ -1,5 +1,5 @@
 #include "plan/module_map.h"
-#include "support/hf_models.h"
+#include "support/files/hf_models.h"
 #include "support/support.h"
 
 #include <string.h>

@@ -58,7 +58,7 @@ static void any_division_adds_up_and_is_fair(void **state)
         const int64_t batch = count + yk_random_below(&random, 200);
         for (int32_t i = 0; i < count; i++) {
             speeds[i] =
-                i > 0 && yk_random_below(&random, 5) == 0 ? 0 : 0.1 + yk_random_unit(&random);
+                i > 0 && yk_random_below(&random, 5) == 0 ? 0 : 0.1 + yk_random_uniform(&random);
             sum += speeds[i];
         }
         yk_plan_divide(speeds, count, batch, shares);

@@ -1,7 +1,7 @@
 #include "plan/plan_file.h"
-#include "support/random_plan.h"
+#include "support/plans/example_plan_file.h"
+#include "support/plans/random_plan.h"
 #include "support/support.h"
-#include "support/written_plan.h"
 
 #include <string.h>
 
@@ -55,9 +55,9 @@ static void a_file_says_what_the_plan_is(void **state)
 static void an_order_is_said_in_words(void **state)
 {
     static const struct yk_plan_transfer transfers[] = {
-        {YK_TRANSFER_GATHER, 5, 0, 3, 4},   {YK_TRANSFER_GATHER, 11, 2, 1, 15},
-        {YK_TRANSFER_SCATTER, 3, 0, 2, 28}, {YK_TRANSFER_GATHER, 1, 0, 3, 28},
-        {YK_TRANSFER_REDUCE, 0, 0, 8, 31},  {YK_TRANSFER_GATHER, 12, 0, 3, 32},
+        {YK_TRANSFER_ALL_GATHER, 5, 0, 3, 4},      {YK_TRANSFER_ALL_GATHER, 11, 2, 1, 15},
+        {YK_TRANSFER_REDUCE_SCATTER, 3, 0, 2, 28}, {YK_TRANSFER_ALL_GATHER, 1, 0, 3, 28},
+        {YK_TRANSFER_ALL_REDUCE, 0, 0, 8, 31},     {YK_TRANSFER_ALL_GATHER, 12, 0, 3, 32},
     };
     struct written_plan *made = *state;
     const struct yk_plan *plan = NULL;

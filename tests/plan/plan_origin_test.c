@@ -1,8 +1,8 @@
 /* What a plan file says it was made for, held against what is there. */
 #include "plan/plan_file.h"
 #include "plan/plan_hash.h"
+#include "support/plans/example_plan_file.h"
 #include "support/support.h"
-#include "support/written_plan.h"
 
 #include <stdio.h>
 #include <stdlib.h>

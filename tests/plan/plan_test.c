@@ -107,15 +107,15 @@ static void add_transfer(void **state, struct yk_plan_transfer transfer)
 static void names_are_those_of_the_vocabulary(void **state)
 {
     (void)state;
-    assert_string_equal(yk_strategy_name(YK_REPLICATED), "replicated");
-    assert_string_equal(yk_strategy_name(YK_SHARDED_STATE), "sharded-state");
-    assert_string_equal(yk_strategy_name(YK_KEPT), "kept");
-    assert_string_equal(yk_strategy_name(YK_FULLY_SHARDED), "fully-sharded");
-    assert_string_equal(yk_pipeline_name(YK_GPIPE), "gpipe");
-    assert_string_equal(yk_pipeline_name(YK_1F1B), "1f1b");
-    assert_string_equal(yk_transfer_name(YK_TRANSFER_GATHER), "gather");
-    assert_string_equal(yk_transfer_name(YK_TRANSFER_SCATTER), "scatter");
-    assert_string_equal(yk_transfer_name(YK_TRANSFER_REDUCE), "reduce");
+    assert_string_equal(yk_plan_strategy_name(YK_REPLICATED), "replicated");
+    assert_string_equal(yk_plan_strategy_name(YK_SHARDED_STATE), "sharded-state");
+    assert_string_equal(yk_plan_strategy_name(YK_KEPT), "kept");
+    assert_string_equal(yk_plan_strategy_name(YK_FULLY_SHARDED), "fully-sharded");
+    assert_string_equal(yk_plan_pipeline_name(YK_GPIPE), "gpipe");
+    assert_string_equal(yk_plan_pipeline_name(YK_1F1B), "1f1b");
+    assert_string_equal(yk_plan_transfer_name(YK_TRANSFER_ALL_GATHER), "gather");
+    assert_string_equal(yk_plan_transfer_name(YK_TRANSFER_REDUCE_SCATTER), "scatter");
+    assert_string_equal(yk_plan_transfer_name(YK_TRANSFER_ALL_REDUCE), "reduce");
 }
 
 static void a_plan_that_makes_sense_passes(void **state)
@@ -240,7 +240,7 @@ static void members_take_turns(void **state)
     members[1] = (struct yk_plan_member){.rank = 1, .share = 3, .part = 0.5, .turn = 2};
     plan->groups[0].member_count = 2;
     assert_ok(check(state));
-    assert_true(yk_plan_has_turns(plan));
+    assert_true(yk_plan_alternates(plan));
     static const int64_t counts[2][3] = {{7, 0, 7}, {0, 3, 3}};
     for (int32_t k = 0; k < 2; k++) {
         int64_t first = -1;
@@ -419,13 +419,13 @@ static void transfers_are_for_one_group_and_one_micro_batch(void **state)
 
 static void transfers_suit_the_strategy(void **state)
 {
-    add_transfer(
-        state, (struct yk_plan_transfer){.kind = YK_TRANSFER_REDUCE, .layer = 4, .block_count = 1});
+    add_transfer(state, (struct yk_plan_transfer){
+                            .kind = YK_TRANSFER_ALL_REDUCE, .layer = 4, .block_count = 1});
     assert_fails(check(state), YK_ERROR_INPUT,
                  "reduce of \"layer 3\": that is not done with a layer that is kept");
     plan_of(state)->layers[4].strategy = YK_REPLICATED;
     assert_ok(check(state));
-    plan_of(state)->transfers[0].kind = YK_TRANSFER_SCATTER;
+    plan_of(state)->transfers[0].kind = YK_TRANSFER_REDUCE_SCATTER;
     assert_fails(check(state), YK_ERROR_INPUT,
                  "scatter of \"layer 3\": that is not done with a layer that is replicated");
 }
@@ -475,7 +475,7 @@ static void blocks_are_counted_by_what_travels(void **state)
     assert_int_equal(yk_plan_blocks(made->plan, model, 2), 4); /* 14175744 bytes besides */
     made->plan->block_bytes = 256 << 10;
     assert_int_equal(yk_plan_blocks(made->plan, model, 1), 3);
-    assert_int_equal(yk_plan_blocks(made->plan, model, 2), YK_PLAN_MOST_BLOCKS);
+    assert_int_equal(yk_plan_blocks(made->plan, model, 2), YK_PLAN_MAX_BLOCKS);
     made->plan->layers[EMBED].strategy = YK_SHARDED_STATE; /* nothing of it is trained */
     assert_int_equal(yk_plan_blocks(made->plan, model, EMBED), 1);
     assert_int_equal(yk_plan_blocks(made->plan, model, HEAD), 0);

@@ -1,5 +1,5 @@
-#include "planner/auto.h"
-#include "support/hf_models.h"
+#include "planner/placement/auto.h"
+#include "support/files/hf_models.h"
 #include "support/support.h"
 
 #include <stdlib.h>

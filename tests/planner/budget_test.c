@@ -1,9 +1,9 @@
 /* The search ends when its budget does, wherever it is then; by a clock that does not wait. */
-#include "planner/place.h"
+#include "planner/placement/placement.h"
+#include "planner/placement/remedy.h"
 #include "planner/planned_facts.h"
-#include "planner/remedy.h"
 #include "planner/tradeoff.h"
-#include "program/check.h"
+#include "program/check/check.h"
 #include "support/support.h"
 
 #include <math.h>
@@ -65,10 +65,10 @@ static const char *const unlike = "1x(2xrtx3090) + 1x(1xrtx4090 + 1xrtx3090) @ 1
 static void check_jump(int64_t jump, double memory_bytes)
 {
     struct asked asked;
-    struct yk_planned *planned = NULL;
+    struct yk_planner_outcome *planned = NULL;
     ask("gpt-mini", unlike, memory_bytes, &asked);
     asked.ticking.jump = jump;
-    assert_ok(yk_planned_find(&asked.request, &planned));
+    assert_ok(yk_planner_search(&asked.request, &planned));
     assert_true(asked.ticking.asks < jump + MOST_ASKS_AFTER);
     if (planned->plan) {
         assert_ok(yk_plan_check(planned->plan, planned->study->model));
@@ -76,14 +76,14 @@ static void check_jump(int64_t jump, double memory_bytes)
         assert_true(planned->trial.fits);
     } else {
         assert_true(planned->cut_short);
-        assert_int_equal(yk_planned_fail_unfound(planned), YK_ERROR_NO_FIT);
+        assert_int_equal(yk_planner_fail_unfound(planned), YK_ERROR_NO_FIT);
         char counted[64];
         snprintf(counted, sizeof counted, "s, which cut the search short after %lld trial%s",
                  (long long)planned->trials, planned->trials == 1 ? "" : "s");
         assert_non_null(strstr(yk_status_message(), "was found within the budget of"));
         assert_non_null(strstr(yk_status_message(), counted));
     }
-    yk_planned_destroy(planned);
+    yk_planner_outcome_destroy(planned);
     free_asked(&asked);
 }
 
@@ -105,14 +105,14 @@ static void a_search_for_what_does_not_fit_keeps_to_its_budget(void **state)
 {
     (void)state;
     struct asked asked;
-    struct yk_planned *planned = NULL;
+    struct yk_planner_outcome *planned = NULL;
     ask("gpt2", unlike, 720.0 * (1 << 20), &asked);
     asked.request.search.budget_s = 2;
-    assert_ok(yk_planned_find(&asked.request, &planned));
+    assert_ok(yk_planner_search(&asked.request, &planned));
     assert_null(planned->plan);
     assert_true(planned->cut_short);
     assert_true(planned->search_s <= 2.1);
-    yk_planned_destroy(planned);
+    yk_planner_outcome_destroy(planned);
     free_asked(&asked);
 }
 
@@ -121,15 +121,15 @@ static void that_nothing_fits_is_said_after_a_complete_search_only(void **state)
 {
     (void)state;
     struct asked asked;
-    struct yk_planned *planned = NULL;
+    struct yk_planner_outcome *planned = NULL;
     ask("gpt-nano", "1xrtx3090", 718.0 * (1 << 20), &asked);
     asked.request.search.budget_s = 1e9;
-    assert_ok(yk_planned_find(&asked.request, &planned));
+    assert_ok(yk_planner_search(&asked.request, &planned));
     assert_null(planned->plan);
     assert_false(planned->cut_short);
-    assert_int_equal(yk_planned_fail_unfound(planned), YK_ERROR_NO_FIT);
+    assert_int_equal(yk_planner_fail_unfound(planned), YK_ERROR_NO_FIT);
     assert_non_null(strstr(yk_status_message(), "no plan for gpt-nano fits"));
-    yk_planned_destroy(planned);
+    yk_planner_outcome_destroy(planned);
     free_asked(&asked);
 }
 
@@ -139,14 +139,14 @@ static void a_counted_search_ends_though_nothing_fits(void **state)
 {
     (void)state;
     struct asked asked;
-    struct yk_planned *planned = NULL;
+    struct yk_planner_outcome *planned = NULL;
     ask("gpt2", unlike, 720.0 * (1 << 20), &asked);
     asked.request.search.moves = 10;
-    assert_ok(yk_planned_find(&asked.request, &planned));
+    assert_ok(yk_planner_search(&asked.request, &planned));
     assert_null(planned->plan);
     assert_true(planned->cut_short);
     assert_true(planned->trials <= 1600);
-    yk_planned_destroy(planned);
+    yk_planner_outcome_destroy(planned);
     free_asked(&asked);
 }
 
@@ -257,16 +257,16 @@ static int64_t place(int placing, int64_t jump, bool *out_cut_short)
     struct yk_text words = {0};
     ask("gpt-mini", placings[placing].cluster, 0, &asked);
     asked.ticking.jump = jump;
-    const struct yk_place_request request = {
+    const struct yk_placement_request request = {
         .book = &asked.book,
         .config = asked.request.config,
         .workload = asked.request.workload,
         .algorithm = placings[placing].algorithm,
         .search = asked.request.search,
     };
-    assert_ok(yk_place_compare(&request, &found));
+    assert_ok(yk_placement_compare(&request, &found));
     if (found->winner < 0) {
-        assert_ok(yk_remedy_find(&request, &found->deadline, &words));
+        assert_ok(yk_placement_remedy_search(&request, &found->deadline, &words));
         assert_true(yk_deadline_has_passed(&found->deadline) ||
                     strstr(yk_text_chars(&words), "that time") == NULL);
     }

@@ -1,9 +1,9 @@
 /* The joint search beside trying every plan there is. */
 #include "base/random.h"
-#include "planner/planned.h"
-#include "program/check.h"
-#include "support/drawn_problem.h"
-#include "support/every_plan.h"
+#include "planner/planner.h"
+#include "program/check/check.h"
+#include "support/plans/exhaustive_plans.h"
+#include "support/plans/random_problem.h"
 #include "support/support.h"
 
 #include <math.h>
@@ -16,7 +16,7 @@ enum {
 #endif
 };
 
-static void check_memory(const struct yk_planned *planned)
+static void check_memory(const struct yk_planner_outcome *planned)
 {
     for (int32_t r = 0; r < planned->plan->rank_count; r++) {
         assert_true(planned->trial.peaks[r].bytes <= planned->plan->ranks[r].limit_bytes);
@@ -40,14 +40,14 @@ static void check_problem(uint64_t seed, bool crowded)
 {
     const struct drawn_size most = {.blocks = 1, .devices = 3, .batch = 4};
     struct drawn_problem problem;
-    struct yk_planned *planned = NULL;
+    struct yk_planner_outcome *planned = NULL;
     struct yk_arena *arena = NULL;
     struct every_plan every;
     drawn_problem_make(seed, &most, &problem);
     if (crowded) {
         crowd(&problem, seed);
     }
-    assert_ok(yk_planned_find(&problem.request, &planned));
+    assert_ok(yk_planner_search(&problem.request, &planned));
     assert_ok(yk_arena_create(&arena));
     every_plan_look(planned->study, planned->plan ? planned->trial.step_s / 1.01 : INFINITY,
                     !planned->plan, arena, &every);
@@ -58,7 +58,7 @@ static void check_problem(uint64_t seed, bool crowded)
         assert_true(planned->bound_s <= planned->trial.step_s);
     }
     yk_arena_destroy(arena);
-    yk_planned_destroy(planned);
+    yk_planner_outcome_destroy(planned);
     drawn_problem_free(&problem);
 }
 

@@ -1,4 +1,4 @@
-#include "planner/order_problem.h"
+#include "planner/order/problem.h"
 
 #include "base/text.h"
 #include "support/support.h"

@@ -1,8 +1,8 @@
-#include "planner/order.h"
+#include "planner/order/order.h"
 
-#include "planner/order_bound.h"
-#include "planner/order_program.h"
-#include "support/order_tiny.h"
+#include "planner/order/bound.h"
+#include "planner/order/formulation.h"
+#include "support/graphs/order_tiny.h"
 #include "support/support.h"
 
 #include <math.h>
@@ -63,32 +63,32 @@ static void tiny_problems_are_solved(void **state)
 static void the_program_has_the_optimum_of_all_orders(void **state)
 {
     struct yk_random random = yk_random_from_seed(4);
-    const struct yk_order_program_form form = {.apart = true};
+    const struct yk_order_formulation_options form = {.apart = true};
     const struct yk_milp_options whole = {.budget_s = budget_s};
     const struct yk_milp_options relaxed = {.budget_s = budget_s, .relaxed = true};
     (void)state;
     for (int trial = 0; trial < support_trials(200); trial++) {
         struct order_tiny tiny;
         struct yk_arena *arena = NULL;
-        struct yk_order_program *program = NULL;
+        struct yk_order_formulation *program = NULL;
         struct yk_milp_result result = {0};
         double bound_s = 0;
         order_tiny_random(&tiny, &random);
         const double optimum_s = order_brute_optimum(&tiny.problem);
         assert_ok(yk_arena_create(&arena));
-        assert_ok(yk_order_program_create(&tiny.problem, &form, arena, &program));
-        assert_ok(yk_order_program_solve(program, &whole, NULL, arena, &result));
+        assert_ok(yk_order_formulation_create(&tiny.problem, &form, arena, &program));
+        assert_ok(yk_order_formulation_solve(program, &whole, NULL, arena, &result));
         if (optimum_s == INFINITY) {
             assert_int_equal(result.outcome, YK_MILP_INFEASIBLE);
         } else {
             assert_int_equal(result.outcome, YK_MILP_OPTIMAL);
             assert_true(fabs(result.objective - optimum_s) <= 1e-5);
-            assert_ok(yk_order_program_solve(program, &relaxed, NULL, arena, &result));
+            assert_ok(yk_order_formulation_solve(program, &relaxed, NULL, arena, &result));
             assert_true(result.objective <= optimum_s + 1e-6);
-            assert_ok(yk_order_program_bound(program, result.prices, arena, &bound_s));
+            assert_ok(yk_order_formulation_bound(program, result.prices, arena, &bound_s));
             assert_true(fabs(bound_s - result.objective) <= 1e-5);
         }
-        yk_order_program_destroy(program);
+        yk_order_formulation_destroy(program);
         yk_arena_destroy(arena);
     }
 }
@@ -112,7 +112,7 @@ static void any_prices_give_a_bound(void **state)
             const double before = prices[memory][slot];
             double bound_s = 0;
             prices[memory][slot] =
-                memory ? yk_random_unit(&random) * 0.2 : fmin(1, yk_random_unit(&random) * 2);
+                memory ? yk_random_uniform(&random) * 0.2 : fmin(1, yk_random_uniform(&random) * 2);
             assert_ok(
                 yk_order_bound_from_prices(&tiny.problem, prices[0], prices[1], arena, &bound_s));
             assert_true(bound_s <= optimum_s + 1e-9);
@@ -159,7 +159,7 @@ static void make_larger(struct larger *larger, struct yk_random *random)
     }
     for (int t = 0; t < 2 * LARGER_LAYERS + 3; t++) {
         const bool gap = t == LARGER_LAYERS || t > 2 * LARGER_LAYERS;
-        larger->compute_s[t] = gap ? 0 : yk_random_unit(random) * (t < LARGER_LAYERS ? 2 : 4);
+        larger->compute_s[t] = gap ? 0 : yk_random_uniform(random) * (t < LARGER_LAYERS ? 2 : 4);
         larger->room_bytes[t] = most_bytes + (double)yk_random_below(random, 40);
     }
 }
@@ -168,7 +168,7 @@ static void make_larger(struct larger *larger, struct yk_random *random)
 static void larger_problems_stay_within_memory_and_bounds(void **state)
 {
     struct yk_random random = yk_random_from_seed(6);
-    const struct yk_order_program_form form = {.apart = true};
+    const struct yk_order_formulation_options form = {.apart = true};
     const struct yk_milp_options relaxed = {.budget_s = budget_s, .relaxed = true};
     double greedy_s = 0;
     double relaxed_s = 0;
@@ -177,13 +177,13 @@ static void larger_problems_stay_within_memory_and_bounds(void **state)
         struct larger larger;
         struct yk_arena *arena = NULL;
         struct yk_order *order = NULL;
-        struct yk_order_program *program = NULL;
+        struct yk_order_formulation *program = NULL;
         struct yk_milp_result result = {0};
         double step_s = 0;
         make_larger(&larger, &random);
         assert_ok(yk_arena_create(&arena));
-        assert_ok(yk_order_program_create(&larger.problem, &form, arena, &program));
-        assert_ok(yk_order_program_solve(program, &relaxed, NULL, arena, &result));
+        assert_ok(yk_order_formulation_create(&larger.problem, &form, arena, &program));
+        assert_ok(yk_order_formulation_solve(program, &relaxed, NULL, arena, &result));
         if (yk_order_greedy(&larger.problem, arena, &order) == YK_OK) {
             assert_ok(yk_order_check(&larger.problem, order, &step_s));
             assert_true(fabs(order->step_s - step_s) <= 1e-9);
@@ -194,7 +194,7 @@ static void larger_problems_stay_within_memory_and_bounds(void **state)
         } else {
             assert_int_equal(result.outcome, YK_MILP_INFEASIBLE);
         }
-        yk_order_program_destroy(program);
+        yk_order_formulation_destroy(program);
         yk_arena_destroy(arena);
     }
     assert_true(greedy_s <= relaxed_s * 1.01);
@@ -273,9 +273,9 @@ static void scatter_and_gather_do_not_share_a_slot(void **state)
     double step_s = 0;
     (void)state;
     order_tiny_three(&tiny);
-    tiny.layers[0].choice = YK_ORDER_ALONE;
+    tiny.layers[0].choice = YK_ORDER_LOCAL;
     tiny.layers[1].choice = YK_ORDER_SHARDED_STATE;
-    tiny.layers[2].choice = YK_ORDER_ALONE;
+    tiny.layers[2].choice = YK_ORDER_LOCAL;
     for (int t = 0; t < ORDER_BRUTE_SLOTS; t++) {
         tiny.compute_s[t] = t == END ? 10 : 0;
     }

@@ -1,7 +1,7 @@
-#include "planner/order.h"
+#include "planner/order/order.h"
 
-#include "planner/order_tidy.h"
-#include "support/order_tiny.h"
+#include "planner/order/sort.h"
+#include "support/graphs/order_tiny.h"
 #include "support/support.h"
 
 #include <math.h>
@@ -138,7 +138,7 @@ static void layers_of_other_strategies_need_what_they_need(void **state)
     struct order_tiny tiny;
     (void)state;
     order_tiny_three(&tiny);
-    tiny.layers[0].choice = YK_ORDER_ALONE;
+    tiny.layers[0].choice = YK_ORDER_LOCAL;
     tiny.layers[1].choice = YK_ORDER_REPLICATED;
     tiny.layers[2].choice = YK_ORDER_SHARDED_STATE;
     tiny.kept[2] = false;
@@ -185,14 +185,14 @@ static void transfers_stand_by_slot_with_scatters_first(void **state)
     assert_ok(yk_arena_create(&arena));
     assert_ok(yk_order_transfers(&tiny.problem, &tiny.order, arena, &found, &count));
     assert_int_equal(count, 8);
-    assert_transfer(&found[0], YK_TRANSFER_GATHER, 1, 0, 2, F0);
-    assert_transfer(&found[1], YK_TRANSFER_GATHER, 2, 1, 1, F1);
-    assert_transfer(&found[2], YK_TRANSFER_GATHER, 1, 0, 2, B2);
-    assert_transfer(&found[3], YK_TRANSFER_GATHER, 0, 0, 2, B1);
-    assert_transfer(&found[4], YK_TRANSFER_SCATTER, 1, 0, 2, B0);
-    assert_transfer(&found[5], YK_TRANSFER_SCATTER, 0, 0, 2, END);
-    assert_transfer(&found[6], YK_TRANSFER_GATHER, 0, 0, 2, BEGIN);
-    assert_transfer(&found[7], YK_TRANSFER_GATHER, 2, 0, 1, BEGIN);
+    assert_transfer(&found[0], YK_TRANSFER_ALL_GATHER, 1, 0, 2, F0);
+    assert_transfer(&found[1], YK_TRANSFER_ALL_GATHER, 2, 1, 1, F1);
+    assert_transfer(&found[2], YK_TRANSFER_ALL_GATHER, 1, 0, 2, B2);
+    assert_transfer(&found[3], YK_TRANSFER_ALL_GATHER, 0, 0, 2, B1);
+    assert_transfer(&found[4], YK_TRANSFER_REDUCE_SCATTER, 1, 0, 2, B0);
+    assert_transfer(&found[5], YK_TRANSFER_REDUCE_SCATTER, 0, 0, 2, END);
+    assert_transfer(&found[6], YK_TRANSFER_ALL_GATHER, 0, 0, 2, BEGIN);
+    assert_transfer(&found[7], YK_TRANSFER_ALL_GATHER, 2, 0, 1, BEGIN);
     yk_arena_destroy(arena);
 }
 
@@ -218,7 +218,7 @@ static void tidied_gathers_travel_in_the_order_of_use(void **state)
     *gather(&tiny, 2, F1) = 1;
     assert_ok(yk_order_check(&tiny.problem, &tiny.order, &before_s));
     assert_ok(yk_arena_create(&arena));
-    assert_ok(yk_order_tidy(&tiny.problem, &tiny.order, arena));
+    assert_ok(yk_order_sort_gathers(&tiny.problem, &tiny.order, arena));
     yk_arena_destroy(arena);
     assert_ok(yk_order_check(&tiny.problem, &tiny.order, &after_s));
     assert_true(before_s == after_s);

@@ -1,4 +1,4 @@
-#include "planner/parts.h"
+#include "planner/search/parts.h"
 
 #include "base/random.h"
 #include "support/support.h"

@@ -1,9 +1,9 @@
 /* What the searches must find: held against trying every map, and against cases made for each of
  * their parts. */
-#include "planner/candidates.h"
-#include "planner/place.h"
-#include "planner/remedy.h"
-#include "support/made_up.h"
+#include "planner/placement/candidates.h"
+#include "planner/placement/placement.h"
+#include "planner/placement/remedy.h"
+#include "support/clusters/stated_times.h"
 #include "support/support.h"
 
 #include "base/random.h"
@@ -20,10 +20,10 @@ enum {
 
 static struct yk_cost_book book;
 
-static struct yk_place_request request_for(const struct yk_cluster *cluster, const char *model,
-                                           int64_t batch)
+static struct yk_placement_request request_for(const struct yk_cluster *cluster, const char *model,
+                                               int64_t batch)
 {
-    struct yk_place_request request = {
+    struct yk_placement_request request = {
         .book = &book,
         .workload = {.batch = batch, .sequence = 128, .precision = YK_PRECISION_BF16},
         .search = {.moves = 2000, .seed = 1},
@@ -71,7 +71,7 @@ static struct optima try_everything(const struct yk_step_graph *step)
     assert_ok(yk_schedule_create(step->graph, &schedule));
     for (int code = 0; code < 729; code++) {
         int32_t devices[4 * LAYERS] = {0};
-        struct yk_fit_report fit;
+        struct yk_placement_fit fit;
         for (int i = 0; i < step->micro_batch_count * LAYERS; i++) {
             devices[i] = code / (int)pow(DEVICES, i % LAYERS) % DEVICES;
         }
@@ -115,10 +115,10 @@ static void the_searches_are_near_the_best_of_all_maps(void **state)
     int fitting = 0;
     for (uint64_t seed = 0; seed < 60; seed++) {
         struct yk_cluster *cluster = draw_cluster(seed);
-        struct yk_place_request request = request_for(cluster, "gpt-nano", 4);
+        struct yk_placement_request request = request_for(cluster, "gpt-nano", 4);
         struct yk_placements *placements = NULL;
         request.micro_batches = 1 + (int32_t)(seed % 4);
-        assert_ok(yk_place_compare(&request, &placements));
+        assert_ok(yk_placement_compare(&request, &placements));
         const struct yk_placement *pipeline = find(placements, "pipeline");
         const struct yk_placement *best = find(placements, "best");
         const struct optima optima = try_everything(best->step);
@@ -146,10 +146,10 @@ static void the_map_is_where_the_layers_run(void **state)
     (void)state;
     for (uint64_t seed = 100; seed < 120; seed++) {
         struct yk_cluster *cluster = draw_cluster(seed);
-        struct yk_place_request request = request_for(cluster, "gpt-nano", 2);
+        struct yk_placement_request request = request_for(cluster, "gpt-nano", 2);
         struct yk_placements *placements = NULL;
         request.micro_batches = 2;
-        assert_ok(yk_place_compare(&request, &placements));
+        assert_ok(yk_placement_compare(&request, &placements));
         for (int32_t i = 0; i < placements->count; i++) {
             const struct yk_placement *placement = &placements->placements[i];
             for (int32_t l = 0; placement->schedule && l < LAYERS; l++) {
@@ -172,26 +172,26 @@ static void refining_moves_a_cut_to_where_it_belongs(void **state)
     (void)state;
     static const struct made_up_device devices[] = {{"2GiB", 1, 1, 1, 1}, {"2GiB", 1, 1, 1, 1}};
     struct yk_cluster *cluster = made_up_cluster(devices, 2, "1000TB/s");
-    const struct yk_place_request request = request_for(cluster, "gpt-nano", 4);
-    const struct yk_step_spec spec = {&book, request.config, request.workload, 4};
+    const struct yk_placement_request request = request_for(cluster, "gpt-nano", 4);
+    const struct yk_step_graph_spec spec = {&book, request.config, request.workload, 4};
     struct yk_step_graph *step = NULL;
-    struct yk_contest contest;
-    struct yk_fit_report fit;
+    struct yk_candidates contest;
+    struct yk_placement_fit fit;
     int32_t map[4 * LAYERS];
     for (int i = 0; i < 4 * LAYERS; i++) {
         map[i] = i % LAYERS == 0 ? 0 : 1;
     }
-    assert_ok(yk_step_create(&spec, &step));
-    assert_ok(yk_contest_create(step, NULL, &contest));
+    assert_ok(yk_step_graph_create(&spec, &step));
+    assert_ok(yk_candidates_create(step, NULL, &contest));
     assert_ok(yk_evaluate_map(step, map, contest.trial, &fit));
-    assert_ok(yk_contest_consider(&contest, contest.trial));
+    assert_ok(yk_candidates_consider(&contest, contest.trial));
     assert_true(contest.step_s > 4 * 15); /* five layers of 3 s on one device */
-    assert_ok(yk_contest_refine(&contest));
+    assert_ok(yk_candidates_refine(&contest));
     for (int l = 0; l < LAYERS; l++) {
         assert_int_equal(contest.best->devices[step->forward[l]], l < 3 ? 0 : 1);
     }
-    yk_contest_free(&contest);
-    yk_step_destroy(step);
+    yk_candidates_free(&contest);
+    yk_step_graph_destroy(step);
     yk_cluster_destroy(cluster);
 }
 
@@ -202,10 +202,10 @@ static void a_pipeline_takes_as_many_micro_batches_as_help(void **state)
     static const struct made_up_device devices[] = {
         {"2GiB", 1, 1, 1, 1}, {"2GiB", 1, 1, 1, 1}, {"2GiB", 1, 1, 1, 1}};
     struct yk_cluster *cluster = made_up_cluster(devices, 3, "1000TB/s");
-    struct yk_place_request request = request_for(cluster, "gpt-nano", 16);
+    struct yk_placement_request request = request_for(cluster, "gpt-nano", 16);
     struct yk_placements *placements = NULL;
     request.algorithm = "pipeline";
-    assert_ok(yk_place_compare(&request, &placements));
+    assert_ok(yk_placement_compare(&request, &placements));
     const struct yk_placement *pipeline = find(placements, "pipeline");
     assert_int_equal(pipeline->step->micro_batch_count, 16);
     /* Two layers a stage, 6 s a micro-batch: 16 of them, and two more for the other stages. */
@@ -224,10 +224,10 @@ static void of_many_unlike_devices_the_fast_ones_are_used(void **state)
         devices[p] = (struct made_up_device){"2GiB", time, time, time, time};
     }
     struct yk_cluster *cluster = made_up_cluster(devices, 16, "32GB/s");
-    struct yk_place_request request = request_for(cluster, "gpt-nano", 8);
+    struct yk_placement_request request = request_for(cluster, "gpt-nano", 8);
     struct yk_placements *placements = NULL;
     request.algorithm = "pipeline";
-    assert_ok(yk_place_compare(&request, &placements));
+    assert_ok(yk_placement_compare(&request, &placements));
     assert_true(find(placements, "pipeline")->step_s < 8 * 18);
     yk_placements_destroy(placements);
     yk_cluster_destroy(cluster);
@@ -238,9 +238,9 @@ static void what_using_all_devices_would_cost_is_said(void **state)
     (void)state;
     static const struct made_up_device devices[] = {{"2GiB", 1, 1, 1, 1}, {"2GiB", 50, 50, 50, 50}};
     struct yk_cluster *cluster = made_up_cluster(devices, 2, "32GB/s");
-    struct yk_place_request request = request_for(cluster, "gpt-nano", 2);
+    struct yk_placement_request request = request_for(cluster, "gpt-nano", 2);
     struct yk_placements *placements = NULL;
-    assert_ok(yk_place_compare(&request, &placements));
+    assert_ok(yk_placement_compare(&request, &placements));
     assert_non_null(placements->note);
     const char *comma = strstr(placements->note, "), ");
     char *end = NULL;
@@ -261,12 +261,12 @@ static void a_node_by_itself_is_a_candidate(void **state)
         assert_ok(yk_cluster_parse(i == 0 ? "1xa100-80 + 1xrtx3090 @ pcie4"
                                           : "2x(1xa100-80 + 1xrtx3090 @ pcie4) @ 1GbE",
                                    &cluster));
-        struct yk_place_request request = request_for(cluster, "gpt2-xl", 8);
+        struct yk_placement_request request = request_for(cluster, "gpt2-xl", 8);
         struct yk_placements *placements = NULL;
         request.algorithm = "best";
         request.micro_batches = 4;
         request.workload.sequence = 1024;
-        assert_ok(yk_place_compare(&request, &placements));
+        assert_ok(yk_placement_compare(&request, &placements));
         steps_s[i] = placements->placements[0].step_s;
         yk_placements_destroy(placements);
         yk_cluster_destroy(cluster);
@@ -289,9 +289,9 @@ static void auto_spills_to_the_hosts_memory_where_there_is_any(void **state)
                  "\"rtx3090\",\"memory\":\"200MiB\"}]%s}",
                  hosts[i]);
         assert_ok(yk_cluster_read(text, strlen(text), "c.json", &cluster));
-        struct yk_place_request request = request_for(cluster, "gpt2", 1);
+        struct yk_placement_request request = request_for(cluster, "gpt2", 1);
         request.algorithm = "auto";
-        assert_ok(yk_place_compare(&request, &placements));
+        assert_ok(yk_placement_compare(&request, &placements));
         const struct yk_module_map *map = placements->placements[0].map;
         assert_int_equal(yk_module_map_find(map, "transformer.h.11"), places[i]);
         assert_non_null(placements->placements[0].refusal);
@@ -307,15 +307,15 @@ static void assert_remedy(const char *first, const char *second, bool nf4, const
     const struct made_up_device devices[] = {{first, 1e-3, 1e-3, 1e-3, 1e-3},
                                              {second, 1e-3, 1e-3, 1e-3, 1e-3}};
     struct yk_cluster *cluster = made_up_cluster(devices, 2, "32GB/s");
-    struct yk_place_request request = request_for(cluster, "gpt2", 1);
+    struct yk_placement_request request = request_for(cluster, "gpt2", 1);
     struct yk_text words = {0};
     struct yk_placements *placements = NULL;
     request.workload.sequence = 16;
     request.workload.lora_rank = 8;
     request.workload.nf4 = nf4;
-    assert_ok(yk_place_compare(&request, &placements));
+    assert_ok(yk_placement_compare(&request, &placements));
     assert_int_equal(placements->winner, -1);
-    assert_ok(yk_remedy_find(&request, NULL, &words));
+    assert_ok(yk_placement_remedy_search(&request, NULL, &words));
     if (!strstr(words.bytes, expected)) {
         fail_msg("\"%s\" does not offer %s", words.bytes, expected);
     }

@@ -1,4 +1,4 @@
-#include "planner/shares.h"
+#include "planner/search/shares.h"
 
 #include "base/random.h"
 #include "support/support.h"
@@ -361,7 +361,7 @@ static void many_ranks_take_few_calls(void **state)
         struct yk_random random = yk_random_from_seed(seed);
         struct many many = {.calls = 0};
         for (int i = 0; i < MANY_RANKS; i++) {
-            many.speeds[i] = 1 + 9 * yk_random_unit(&random);
+            many.speeds[i] = 1 + 9 * yk_random_uniform(&random);
         }
         const double slowest_s = solve_many(&many);
         assert_true(count_below(&many, slowest_s) < MANY_SAMPLES);

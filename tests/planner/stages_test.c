@@ -1,7 +1,7 @@
-#include "planner/stages.h"
+#include "planner/placement/stages.h"
 
 #include "base/random.h"
-#include "support/made_up.h"
+#include "support/clusters/stated_times.h"
 #include "support/support.h"
 
 #include <math.h>
@@ -80,13 +80,13 @@ static struct yk_step_graph *make_step_of(const struct yk_cluster *cluster, cons
     static struct yk_cost_book book;
     struct yk_step_graph *step = NULL;
     book = (struct yk_cost_book){.cluster = cluster};
-    struct yk_step_spec spec = {
+    struct yk_step_graph_spec spec = {
         .book = &book,
         .workload = {.batch = micro_batches, .sequence = 128, .precision = YK_PRECISION_BF16},
         .micro_batches = micro_batches,
     };
     assert_ok(yk_model_config_find(model, &spec.config));
-    assert_ok(yk_step_create(&spec, &step));
+    assert_ok(yk_step_graph_create(&spec, &step));
     return step;
 }
 
@@ -126,7 +126,7 @@ static void the_proposals_hold_the_cut_with_the_least_slowest_stage(void **state
         if (fabs(best - try_everything(&times)) > 1e-9) {
             fail_msg("seed %d: %g is not %g", (int)seed, best, try_everything(&times));
         }
-        yk_step_destroy(step);
+        yk_step_graph_destroy(step);
         yk_cluster_destroy(cluster);
     }
 }
@@ -145,7 +145,7 @@ static void a_device_without_room_is_left_out(void **state)
     for (int32_t i = 0; i < list.count * LAYERS; i++) {
         assert_int_not_equal(list.devices[i], 1);
     }
-    yk_step_destroy(step);
+    yk_step_graph_destroy(step);
     yk_cluster_destroy(cluster);
 }
 
@@ -178,7 +178,7 @@ static void neighbouring_stages_have_a_fast_link(void **state)
         }
     }
     assert_true(pairs > 0);
-    yk_step_destroy(step);
+    yk_step_graph_destroy(step);
     yk_cluster_destroy(cluster);
 }
 
@@ -202,7 +202,7 @@ static void a_proposal_that_uses_every_device_leaves_none_empty(void **state)
         all = all || (used[0] && used[1] && used[2]);
     }
     assert_true(all);
-    yk_step_destroy(step);
+    yk_step_graph_destroy(step);
     yk_cluster_destroy(cluster);
 }
 
@@ -232,7 +232,7 @@ static void for_one_micro_batch_the_sum_counts(void **state)
         most = count > most ? count : most;
     }
     assert_int_equal(most, LAYERS - 1);
-    yk_step_destroy(step);
+    yk_step_graph_destroy(step);
     yk_cluster_destroy(cluster);
 }
 

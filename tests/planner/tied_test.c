@@ -2,8 +2,8 @@
  * what it finds passes the checks of plans and programs. */
 #include "base/log.h"
 #include "base/random.h"
-#include "planner/planned.h"
-#include "program/check.h"
+#include "planner/planner.h"
+#include "program/check/check.h"
 #include "support/support.h"
 
 #include <string.h>
@@ -54,15 +54,15 @@ static void show(void *user, enum yk_log_level level, const char *line)
 /* Returns whether there is a plan. */
 static bool assert_sound(const struct asked *asked)
 {
-    struct yk_planned *planned = NULL;
-    assert_ok(yk_planned_find(&asked->request, &planned));
+    struct yk_planner_outcome *planned = NULL;
+    assert_ok(yk_planner_search(&asked->request, &planned));
     assert_int_equal(planned->study->refused, 0);
     const bool found = planned->plan != NULL;
     if (found) {
         assert_ok(yk_plan_check(planned->plan, planned->study->model));
         assert_ok(yk_program_check(planned->trial.program));
     }
-    yk_planned_destroy(planned);
+    yk_planner_outcome_destroy(planned);
     return found;
 }
 

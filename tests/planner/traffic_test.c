@@ -1,6 +1,6 @@
-#include "planner/evaluate.h"
-#include "planner/traffic.h"
-#include "support/made_up.h"
+#include "planner/placement/evaluate.h"
+#include "planner/placement/traffic.h"
+#include "support/clusters/stated_times.h"
 #include "support/support.h"
 
 #include <math.h>
@@ -17,7 +17,7 @@ static struct yk_step_graph *make_step(const struct yk_cluster *cluster, int64_t
 {
     struct yk_step_graph *step = NULL;
     book = (struct yk_cost_book){.cluster = cluster};
-    struct yk_step_spec spec = {
+    struct yk_step_graph_spec spec = {
         .book = &book,
         .workload = {.batch = MICRO_BATCHES,
                      .sequence = 128,
@@ -26,7 +26,7 @@ static struct yk_step_graph *make_step(const struct yk_cluster *cluster, int64_t
         .micro_batches = MICRO_BATCHES,
     };
     assert_ok(yk_model_config_find("gpt-nano", &spec.config));
-    assert_ok(yk_step_create(&spec, &step));
+    assert_ok(yk_step_graph_create(&spec, &step));
     return step;
 }
 
@@ -34,13 +34,13 @@ static void assert_busiest(const struct yk_step_graph *step, const int32_t *devi
                            double expected_s)
 {
     struct yk_schedule *schedule = NULL;
-    struct yk_fit_report fit;
+    struct yk_placement_fit fit;
     double busiest_s = 0;
     double step_s = 0;
     assert_ok(yk_schedule_create(step->graph, &schedule));
     assert_ok(yk_evaluate_map(step, devices, schedule, &fit));
-    assert_ok(yk_traffic_busiest_s(step, schedule, &busiest_s));
-    assert_ok(yk_traffic_step_s(step, schedule, &step_s));
+    assert_ok(yk_evaluate_traffic_s(step, schedule, &busiest_s));
+    assert_ok(yk_evaluate_step_s(step, schedule, &step_s));
     if (fabs(busiest_s - expected_s) > 1e-9 * expected_s) {
         fail_msg("%.12g is not %.12g", busiest_s, expected_s);
     }
@@ -60,7 +60,7 @@ static void a_cut_sends_activations_one_way_and_gradients_the_other(void **state
     struct yk_cluster *cluster = made_up_cluster(two, 2, "1MB/s");
     struct yk_step_graph *step = make_step(cluster, 0);
     assert_busiest(step, devices, 2 * 12288 / 1e6);
-    yk_step_destroy(step);
+    yk_step_graph_destroy(step);
     yk_cluster_destroy(cluster);
 }
 
@@ -73,7 +73,7 @@ static void copies_of_the_model_exchange_every_gradient_once(void **state)
     struct yk_cluster *cluster = made_up_cluster(two, 2, "1MB/s");
     struct yk_step_graph *step = make_step(cluster, 0);
     assert_busiest(step, devices, 2 * 97296.0 / 1e6);
-    yk_step_destroy(step);
+    yk_step_graph_destroy(step);
     yk_cluster_destroy(cluster);
 }
 
@@ -89,7 +89,7 @@ static void what_comes_in_from_several_sides_adds_up(void **state)
     struct yk_cluster *cluster = made_up_cluster(three, 3, "1MB/s");
     struct yk_step_graph *step = make_step(cluster, 4);
     assert_busiest(step, devices, 2 * 12288 / 1e6);
-    yk_step_destroy(step);
+    yk_step_graph_destroy(step);
     yk_cluster_destroy(cluster);
 }
 
@@ -100,7 +100,7 @@ static void one_device_has_no_traffic(void **state)
     struct yk_cluster *cluster = made_up_cluster(two, 2, "1MB/s");
     struct yk_step_graph *step = make_step(cluster, 0);
     assert_busiest(step, devices, 0);
-    yk_step_destroy(step);
+    yk_step_graph_destroy(step);
     yk_cluster_destroy(cluster);
 }
 

@@ -8,7 +8,7 @@
 
 static const struct yk_profile_layer norm = {"cpu:2", 1, "norm C8 fp32", 64, "forward"};
 static const struct yk_profile_link ring = {"v100-v100 within a node", "send", 2};
-static const struct yk_profile_fact context = {"v100", YK_PROFILE_CONTEXT};
+static const struct yk_profile_fact context = {"v100", YK_PROFILE_CONTEXT_BYTES};
 
 static struct yk_profile_measurement measured(double value, int64_t when, const char *host)
 {

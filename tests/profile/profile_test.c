@@ -194,12 +194,12 @@ static void numbers_of_another_cpu_are_not_found(void **state)
     const struct yk_profile_layer four = {"cpu:4", 1, "norm", 64, "forward"};
     const struct yk_profile_layer gpu = {"v100", 1, "norm", 64, "forward"};
     const struct yk_profile_link link = {"cpu:2-v100 within a node", "send", 2};
-    const struct yk_profile_fact context = {"cpu:2 with gpt2", YK_PROFILE_CONTEXT};
+    const struct yk_profile_fact context = {"cpu:2 with gpt2", YK_PROFILE_CONTEXT_BYTES};
     const struct yk_profile_measurement theirs = seconds_of(1, other);
     const struct yk_profile_measurement ours = seconds_of(2, NULL);
     struct yk_profile_curve curve = {0};
     struct yk_profile *profile = NULL;
-    char cpu[YK_CPU_NAME_SIZE];
+    char cpu[YK_SYSTEM_CPU_NAME_SIZE];
     double value = 0;
     bool found = true;
     assert_ok(yk_profile_create(place->path, &profile));
@@ -228,7 +228,7 @@ static void numbers_of_another_cpu_are_not_found(void **state)
 }
 
 static const struct yk_profile_fact share = {"cpu:1-cpu:1 within a node",
-                                             YK_PROFILE_MESSAGE_BESIDE};
+                                             YK_PROFILE_MESSAGE_SLOWDOWN};
 
 static void a_fact_is_found_again_and_replaced(void **state)
 {

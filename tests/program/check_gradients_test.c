@@ -1,9 +1,9 @@
-#include "support/broken_program.h"
+#include "support/programs/broken_program.h"
 #include "support/support.h"
 
 static void leave_out_the_scatter(struct yk_program *program)
 {
-    broken_remove_everywhere(program, YK_OP_SCATTER, SMALL_NORM);
+    broken_remove_everywhere(program, YK_OP_REDUCE_SCATTER, SMALL_NORM);
 }
 
 /* All of the layer's messages are of both of its two blocks. */
@@ -25,7 +25,7 @@ static void scatter_half(struct yk_program *program)
     cut_in_two(program, SMALL_LAYER_0);
     for (int32_t r = 0; r < 2; r++) {
         program->ranks[r]
-            .ops[edit_find(program, r, YK_OP_SCATTER, SMALL_LAYER_0, 0, 0)]
+            .ops[edit_find(program, r, YK_OP_REDUCE_SCATTER, SMALL_LAYER_0, 0, 0)]
             .block_count = 1;
     }
 }
@@ -34,7 +34,7 @@ static void scatter_twice(struct yk_program *program)
 {
     cut_in_two(program, SMALL_LAYER_0);
     for (int32_t r = 0; r < 2; r++) {
-        const int32_t scatter = edit_find(program, r, YK_OP_SCATTER, SMALL_LAYER_0, 0, 0);
+        const int32_t scatter = edit_find(program, r, YK_OP_REDUCE_SCATTER, SMALL_LAYER_0, 0, 0);
         struct yk_op *op = edit_double(program, r, scatter, scatter + 1);
         op->first_block = 1;
         op->block_count = 1;
@@ -46,28 +46,30 @@ static void scatter_twice(struct yk_program *program)
 static void scatter_in_the_first_micro_batch(struct yk_program *program)
 {
     for (int32_t r = 0; r < 2; r++) {
-        program->ranks[r].ops[edit_find(program, r, YK_OP_SCATTER, SMALL_NORM, 1, 0)].micro_batch =
-            0;
+        program->ranks[r]
+            .ops[edit_find(program, r, YK_OP_REDUCE_SCATTER, SMALL_NORM, 1, 0)]
+            .micro_batch = 0;
     }
 }
 
 static void reduce_in_the_first_micro_batch(struct yk_program *program)
 {
     for (int32_t r = 0; r < 2; r++) {
-        program->ranks[r].ops[edit_find(program, r, YK_OP_REDUCE, SMALL_NORM, 1, 0)].micro_batch =
-            0;
+        program->ranks[r]
+            .ops[edit_find(program, r, YK_OP_ALL_REDUCE, SMALL_NORM, 1, 0)]
+            .micro_batch = 0;
     }
 }
 
 static void leave_out_the_reduction(struct yk_program *program)
 {
-    broken_remove_everywhere(program, YK_OP_REDUCE, SMALL_NORM);
+    broken_remove_everywhere(program, YK_OP_ALL_REDUCE, SMALL_NORM);
 }
 
 static void reduce_twice(struct yk_program *program)
 {
     for (int32_t r = 0; r < 2; r++) {
-        const int32_t reduce = edit_find(program, r, YK_OP_REDUCE, SMALL_HEAD, 0, 0);
+        const int32_t reduce = edit_find(program, r, YK_OP_ALL_REDUCE, SMALL_HEAD, 0, 0);
         edit_double(program, r, reduce, reduce + 1)->match = program->match_count;
     }
     program->match_count++;
@@ -76,7 +78,7 @@ static void reduce_twice(struct yk_program *program)
 static void scatter_what_is_frozen(struct yk_program *program)
 {
     for (int32_t r = 0; r < 2; r++) {
-        const int32_t scatter = edit_find(program, r, YK_OP_SCATTER, SMALL_LAYER_0, 0, 0);
+        const int32_t scatter = edit_find(program, r, YK_OP_REDUCE_SCATTER, SMALL_LAYER_0, 0, 0);
         struct yk_op *op = edit_double(program, r, scatter, scatter);
         op->layer = SMALL_NORM;
         op->block_count = 1;
@@ -113,19 +115,19 @@ static void every_gradient_is_reduced_once(void **state)
 
 static void scatter_too_early(struct yk_program *program)
 {
-    broken_let_go(program, YK_OP_SCATTER, SMALL_HEAD);
+    broken_let_go(program, YK_OP_REDUCE_SCATTER, SMALL_HEAD);
 }
 
 static void reduce_too_early(struct yk_program *program)
 {
-    broken_let_go(program, YK_OP_REDUCE, SMALL_HEAD);
+    broken_let_go(program, YK_OP_ALL_REDUCE, SMALL_HEAD);
 }
 
 /* The embedding's gradient is complete when the head and the embedding itself have gone backward:
  * right after the head's backward it is not. */
 static void scatter_what_others_add_to(struct yk_program *program)
 {
-    const int32_t scatter = broken_find(program, YK_OP_SCATTER, SMALL_EMBED);
+    const int32_t scatter = broken_find(program, YK_OP_REDUCE_SCATTER, SMALL_EMBED);
     edit_drop_wait(program, 0, scatter, -1);
     edit_add_wait(program, 0, scatter, broken_find(program, YK_OP_BACKWARD, SMALL_HEAD), 0);
 }
@@ -133,7 +135,7 @@ static void scatter_what_others_add_to(struct yk_program *program)
 /* Under no_sync, of all micro-batches. */
 static void scatter_before_the_last_micro_batch(struct yk_program *program)
 {
-    const int32_t scatter = edit_find(program, 0, YK_OP_SCATTER, SMALL_HEAD, 1, 0);
+    const int32_t scatter = edit_find(program, 0, YK_OP_REDUCE_SCATTER, SMALL_HEAD, 1, 0);
     edit_drop_wait(program, 0, scatter, -1);
     edit_add_wait(program, 0, scatter, broken_find(program, YK_OP_BACKWARD, SMALL_HEAD), 0);
 }
@@ -154,16 +156,16 @@ static void update_before_they_agree(struct yk_program *program)
 {
     broken_let_go(program, YK_OP_UPDATE, SMALL_HEAD);
     edit_add_wait(program, 0, broken_find(program, YK_OP_UPDATE, SMALL_HEAD),
-                  broken_find(program, YK_OP_SCATTER, SMALL_HEAD), 0);
+                  broken_find(program, YK_OP_REDUCE_SCATTER, SMALL_HEAD), 0);
 }
 
 static void agree_too_early(struct yk_program *program)
 {
     for (int32_t r = 0; r < 2; r++) {
         edit_move(program, r, edit_find(program, r, YK_OP_AGREE, YK_LAYER_NONE, 0, 0),
-                  edit_find(program, r, YK_OP_SCATTER, SMALL_EMBED, 0, 0));
+                  edit_find(program, r, YK_OP_REDUCE_SCATTER, SMALL_EMBED, 0, 0));
         edit_add_wait(program, r, edit_find(program, r, YK_OP_UPDATE, SMALL_EMBED, 0, 0),
-                      edit_find(program, r, YK_OP_SCATTER, SMALL_EMBED, 0, 0), 0);
+                      edit_find(program, r, YK_OP_REDUCE_SCATTER, SMALL_EMBED, 0, 0), 0);
     }
 }
 
@@ -190,12 +192,12 @@ static void update_what_is_frozen(struct yk_program *program)
 
 static void gather_before_the_update(struct yk_program *program)
 {
-    broken_let_go(program, YK_OP_GATHER, SMALL_NORM);
+    broken_let_go(program, YK_OP_ALL_GATHER, SMALL_NORM);
 }
 
 static void gather_of_the_round_before(struct yk_program *program)
 {
-    const int32_t gather = broken_find(program, YK_OP_GATHER, SMALL_EMBED);
+    const int32_t gather = broken_find(program, YK_OP_ALL_GATHER, SMALL_EMBED);
     edit_drop_wait(program, 0, gather, -1);
     edit_add_wait(program, 0, gather, broken_find_second(program, YK_OP_RELEASE, SMALL_EMBED), 1);
 }
@@ -212,7 +214,7 @@ static void update_after_the_next_use(struct yk_program *program)
     edit_drop_wait(program, 0, update, -1);
     edit_move(program, 0, update, broken_find(program, YK_OP_FORWARD, SMALL_EMBED) + 1);
     edit_add_wait(program, 0, broken_find(program, YK_OP_UPDATE, SMALL_EMBED),
-                  broken_find(program, YK_OP_REDUCE, SMALL_EMBED), 1);
+                  broken_find(program, YK_OP_ALL_REDUCE, SMALL_EMBED), 1);
 }
 
 static void gradients_updates_and_uses_are_in_order(void **state)

@@ -1,4 +1,4 @@
-#include "support/broken_program.h"
+#include "support/programs/broken_program.h"
 #include "support/support.h"
 
 static void swap_gathers(struct yk_program *program)
@@ -8,7 +8,7 @@ static void swap_gathers(struct yk_program *program)
 
 static void change_bytes(struct yk_program *program)
 {
-    broken_get(program, YK_OP_SCATTER, SMALL_LAYER_1)->bytes++;
+    broken_get(program, YK_OP_REDUCE_SCATTER, SMALL_LAYER_1)->bytes++;
 }
 
 static void change_the_message(struct yk_program *program)
@@ -18,7 +18,7 @@ static void change_the_message(struct yk_program *program)
 
 static void leave_out_one_side(struct yk_program *program)
 {
-    edit_remove(program, 1, edit_find(program, 1, YK_OP_GATHER, SMALL_NORM, 0, 0));
+    edit_remove(program, 1, edit_find(program, 1, YK_OP_ALL_GATHER, SMALL_NORM, 0, 0));
 }
 
 static void leave_out_the_send(struct yk_program *program)
@@ -33,16 +33,16 @@ static void leave_out_the_receive(struct yk_program *program)
 
 static void match_another(struct yk_program *program)
 {
-    broken_get(program, YK_OP_GATHER, SMALL_NORM)->match =
-        broken_get(program, YK_OP_SCATTER, SMALL_NORM)->match;
+    broken_get(program, YK_OP_ALL_GATHER, SMALL_NORM)->match =
+        broken_get(program, YK_OP_REDUCE_SCATTER, SMALL_NORM)->match;
 }
 
 static void match_another_layer(struct yk_program *program)
 {
-    const int32_t norm = broken_get(program, YK_OP_GATHER, SMALL_NORM)->match;
-    broken_get(program, YK_OP_GATHER, SMALL_NORM)->match =
-        broken_get(program, YK_OP_GATHER, SMALL_HEAD)->match;
-    broken_get(program, YK_OP_GATHER, SMALL_HEAD)->match = norm;
+    const int32_t norm = broken_get(program, YK_OP_ALL_GATHER, SMALL_NORM)->match;
+    broken_get(program, YK_OP_ALL_GATHER, SMALL_NORM)->match =
+        broken_get(program, YK_OP_ALL_GATHER, SMALL_HEAD)->match;
+    broken_get(program, YK_OP_ALL_GATHER, SMALL_HEAD)->match = norm;
 }
 
 static void match_the_wrong_way(struct yk_program *program)
@@ -97,7 +97,7 @@ static void agree_before_a_message(struct yk_program *program)
 {
     const int32_t agree = edit_find(program, 0, YK_OP_AGREE, YK_LAYER_NONE, 0, 0);
     edit_drop_wait(program, 0, agree, -1);
-    edit_move(program, 0, agree, broken_find(program, YK_OP_SCATTER, SMALL_EMBED));
+    edit_move(program, 0, agree, broken_find(program, YK_OP_REDUCE_SCATTER, SMALL_EMBED));
 }
 
 static void nothing_waits_on_itself(void **state)

@@ -1,4 +1,4 @@
-#include "support/broken_program.h"
+#include "support/programs/broken_program.h"
 #include "support/support.h"
 
 static void leave_out_backward(struct yk_program *program)

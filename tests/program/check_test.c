@@ -1,8 +1,8 @@
-#include "program/check.h"
+#include "program/check/check.h"
 
 #include "base/units.h"
-#include "program/memory.h"
-#include "support/broken_program.h"
+#include "program/memory/memory.h"
+#include "support/programs/broken_program.h"
 #include "support/support.h"
 
 #include <stdio.h>
@@ -59,7 +59,7 @@ static void give_it_more_samples(struct yk_program *program)
 
 static void give_it_another_block(struct yk_program *program)
 {
-    broken_get(program, YK_OP_GATHER, SMALL_LAYER_0)->first_block = 1;
+    broken_get(program, YK_OP_ALL_GATHER, SMALL_LAYER_0)->first_block = 1;
 }
 
 static void give_it_a_match(struct yk_program *program)

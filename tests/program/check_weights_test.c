@@ -1,15 +1,15 @@
-#include "support/broken_program.h"
+#include "support/programs/broken_program.h"
 #include "support/support.h"
 
 static void leave_out_the_gather(struct yk_program *program)
 {
-    broken_remove_everywhere(program, YK_OP_GATHER, SMALL_NORM);
+    broken_remove_everywhere(program, YK_OP_ALL_GATHER, SMALL_NORM);
 }
 
 static void leave_out_all_gathers(struct yk_program *program)
 {
     for (int i = 0; i < 2; i++) {
-        broken_remove_everywhere(program, YK_OP_GATHER, SMALL_NORM);
+        broken_remove_everywhere(program, YK_OP_ALL_GATHER, SMALL_NORM);
         broken_remove_everywhere(program, YK_OP_RELEASE, SMALL_NORM);
     }
 }
@@ -47,9 +47,9 @@ static void release_what_stays(struct yk_program *program)
 static void gather_what_stays(struct yk_program *program)
 {
     for (int32_t r = 0; r < 2; r++) {
-        const int32_t reduce = edit_find(program, r, YK_OP_REDUCE, SMALL_NORM, 0, 0);
+        const int32_t reduce = edit_find(program, r, YK_OP_ALL_REDUCE, SMALL_NORM, 0, 0);
         struct yk_op *op = edit_double(program, r, reduce, reduce);
-        op->kind = YK_OP_GATHER;
+        op->kind = YK_OP_ALL_GATHER;
         op->block_count = 1;
         op->match = program->match_count;
     }
@@ -58,13 +58,13 @@ static void gather_what_stays(struct yk_program *program)
 
 static void do_not_wait_for_the_release(struct yk_program *program)
 {
-    edit_drop_wait(program, 0, broken_find_second(program, YK_OP_GATHER, SMALL_HEAD), -1);
+    edit_drop_wait(program, 0, broken_find_second(program, YK_OP_ALL_GATHER, SMALL_HEAD), -1);
 }
 
 static void gather_for_the_next_step(struct yk_program *program)
 {
     for (int32_t r = 0; r < 2; r++) {
-        program->ranks[r].ops[edit_find(program, r, YK_OP_GATHER, SMALL_NORM, 0, 0)].step = 1;
+        program->ranks[r].ops[edit_find(program, r, YK_OP_ALL_GATHER, SMALL_NORM, 0, 0)].step = 1;
     }
 }
 
@@ -81,7 +81,7 @@ static void keep_from_step_to_step(struct yk_program *program)
         edit_remove(program, r,
                     edit_find(program, r, YK_OP_RELEASE, SMALL_NORM, 0,
                               edit_find(program, r, YK_OP_BACKWARD, SMALL_NORM, 0, 0)));
-        edit_remove(program, r, edit_find(program, r, YK_OP_GATHER, SMALL_NORM, 0, 0));
+        edit_remove(program, r, edit_find(program, r, YK_OP_ALL_GATHER, SMALL_NORM, 0, 0));
     }
 }
 

@@ -1,10 +1,10 @@
 /* Programs of tiny plans without an order of transfers, written out by hand. */
 #include "program/program.h"
 
-#include "program/check.h"
-#include "support/program_words.h"
+#include "program/check/check.h"
+#include "support/programs/program_lines.h"
+#include "support/programs/tiny_step.h"
 #include "support/support.h"
-#include "support/tiny_step.h"
 
 #include <string.h>
 
@@ -171,7 +171,7 @@ static void every_bucket_is_reduced_in_every_micro_batch(void **state)
     int32_t reductions[3] = {0};
     for (int32_t i = 0; i < tiny.program->ranks[0].op_count; i++) {
         const struct yk_op *op = &tiny.program->ranks[0].ops[i];
-        if (op->kind == YK_OP_REDUCE) {
+        if (op->kind == YK_OP_ALL_REDUCE) {
             assert_true(reductions[op->bucket] == op->micro_batch); /* in their order */
             reductions[op->bucket]++;
         }
@@ -213,9 +213,9 @@ static double volume(enum yk_strategy strategy, int32_t micro_batches, bool no_s
     const struct yk_program_rank *list = &tiny.program->ranks[0];
     for (int32_t i = 0; i < list->op_count; i++) {
         const struct yk_op *op = &list->ops[i];
-        bytes += op->kind == YK_OP_REDUCE                                ? 2 * op->bytes
-                 : op->kind == YK_OP_GATHER || op->kind == YK_OP_SCATTER ? op->bytes
-                                                                         : 0;
+        bytes += op->kind == YK_OP_ALL_REDUCE                                       ? 2 * op->bytes
+                 : op->kind == YK_OP_ALL_GATHER || op->kind == YK_OP_REDUCE_SCATTER ? op->bytes
+                                                                                    : 0;
     }
     tiny_step_free(&tiny);
     tiny = (struct tiny_step){0};

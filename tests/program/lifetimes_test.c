@@ -1,8 +1,8 @@
 /* From which op to which op buffers live, on tiny steps whose programs are known by hand. */
-#include "program/lifetimes.h"
+#include "program/memory/lifetimes.h"
 
+#include "support/programs/tiny_step.h"
 #include "support/support.h"
-#include "support/tiny_step.h"
 
 static struct tiny_step tiny;
 static struct yk_rank_view *view;
@@ -21,7 +21,7 @@ static void find(int32_t rank)
     struct yk_facts *facts = NULL;
     tiny_step_compile(&tiny);
     assert_ok(yk_facts_make(tiny.program, tiny.arena, &facts));
-    assert_ok(yk_rank_view_look_up(facts, rank, tiny.arena, &view));
+    assert_ok(yk_rank_view_index(facts, rank, tiny.arena, &view));
     assert_ok(yk_lifetimes_find(view, tiny.arena, &lifetimes));
 }
 
@@ -167,9 +167,10 @@ static void blocks_in_several_messages_are_parts_of_one_buffer(void **state)
 {
     (void)state;
     static struct yk_plan_transfer transfers[] = {
-        TRANSFER(GATHER, 1, 0, 0),  TRANSFER(REDUCE, 3, 0, 6), TRANSFER(REDUCE, 2, 0, 7),
-        TRANSFER(SCATTER, 1, 1, 8), TRANSFER(REDUCE, 0, 0, 9), TRANSFER(SCATTER, 1, 0, 9),
-        TRANSFER(GATHER, 1, 1, 10),
+        TRANSFER(ALL_GATHER, 1, 0, 0),  TRANSFER(ALL_REDUCE, 3, 0, 6),
+        TRANSFER(ALL_REDUCE, 2, 0, 7),  TRANSFER(REDUCE_SCATTER, 1, 1, 8),
+        TRANSFER(ALL_REDUCE, 0, 0, 9),  TRANSFER(REDUCE_SCATTER, 1, 0, 9),
+        TRANSFER(ALL_GATHER, 1, 1, 10),
     };
     tiny = tiny_step_make((struct tiny_wish){.cluster = "2xcpu:1", .blocks = 1, .batch = 8});
     tiny.plan->layers[1].strategy = YK_KEPT;
@@ -190,7 +191,7 @@ static void blocks_in_several_messages_are_parts_of_one_buffer(void **state)
     assert_int_equal(first->buffer, second->buffer);
     assert_int_equal(first->begin[YK_LANE_COMPUTE], op_of(YK_OP_BACKWARD, 1));
     assert_int_equal(second->begin[YK_LANE_COMPUTE], op_of(YK_OP_BACKWARD, 1));
-    assert_int_equal(first->end[YK_LANE_COMM], op_of(YK_OP_SCATTER, 1));
+    assert_int_equal(first->end[YK_LANE_COMM], op_of(YK_OP_REDUCE_SCATTER, 1));
     assert_true(second->end[YK_LANE_COMM] > first->end[YK_LANE_COMM]);
 }
 

@@ -2,9 +2,9 @@
 #include "program/program.h"
 
 #include "base/random.h"
-#include "support/program_words.h"
+#include "support/programs/program_lines.h"
+#include "support/programs/tiny_step.h"
 #include "support/support.h"
-#include "support/tiny_step.h"
 
 static struct tiny_step tiny;
 

@@ -1,11 +1,11 @@
 /* What programs hold at most: a whole step by hand, messages between ranks, and walks at chance. */
-#include "program/memory.h"
+#include "program/memory/memory.h"
 
 #include "base/random.h"
 #include "cost/cost.h"
-#include "support/program_walk.h"
+#include "support/programs/random_walk.h"
+#include "support/programs/tiny_step.h"
 #include "support/support.h"
-#include "support/tiny_step.h"
 
 enum {
     PARAMETERS = TINY_EMBED + TINY_BLOCK + TINY_NORM + TINY_HEAD,

@@ -1,10 +1,10 @@
 /* What programs hold, against DESIGN's table and tensors counted by hand, on the tiny GPT: embed
  * 216 parameters, blocks 872 each, norm 16, head 88. */
-#include "program/memory.h"
+#include "program/memory/memory.h"
 
 #include "cost/cost.h"
+#include "support/programs/tiny_step.h"
 #include "support/support.h"
-#include "support/tiny_step.h"
 
 enum {
     FP32 = 4,

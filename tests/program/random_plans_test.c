@@ -1,9 +1,9 @@
-#include "program/check.h"
-#include "program/memory.h"
+#include "program/check/check.h"
+#include "program/memory/memory.h"
 #include "program/shuffle.h"
-#include "support/edit_program.h"
-#include "support/pretend.h"
-#include "support/sound_plan.h"
+#include "support/plans/valid_plan.h"
+#include "support/programs/dry_run.h"
+#include "support/programs/edit_program.h"
 #include "support/support.h"
 
 #include <string.h>
@@ -87,7 +87,7 @@ static void a_program_fits_its_limit_or_is_refused(void **state)
         struct sound_plan sound = sound_plan_make(seed);
         struct yk_program *free_program = compile(&sound);
         for (int32_t r = 0; r < sound.plan->rank_count; r++) {
-            const double spare = 6000 * (yk_random_unit(&random) - 0.8);
+            const double spare = 6000 * (yk_random_uniform(&random) - 0.8);
             sound.plan->ranks[r].limit_bytes = peak_of(free_program, r) + spare;
         }
         struct yk_program *program = compile(&sound);

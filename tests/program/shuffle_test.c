@@ -1,10 +1,10 @@
 #include "program/shuffle.h"
 
-#include "program/check.h"
-#include "program/memory.h"
-#include "program/program_text.h"
-#include "support/broken_program.h"
-#include "support/pretend.h"
+#include "program/check/check.h"
+#include "program/memory/memory.h"
+#include "program/text.h"
+#include "support/programs/broken_program.h"
+#include "support/programs/dry_run.h"
 #include "support/support.h"
 
 #include <stdlib.h>
@@ -31,7 +31,7 @@ static struct yk_program *shuffle(const struct yk_program *program, uint64_t see
 static char *text_of(const struct yk_program *program)
 {
     struct yk_text text = {0};
-    assert_ok(yk_program_write_text(program, &text));
+    assert_ok(yk_program_text_write(program, &text));
     return text.bytes;
 }
 
@@ -117,11 +117,12 @@ static void all_that_is_free_changes(void **state)
                                                  place(shuffled, 0, YK_OP_UPDATE, SMALL_HEAD);
         apart = apart || place(shuffled, 0, YK_OP_UPDATE, SMALL_NORM) !=
                              place(shuffled, 1, YK_OP_UPDATE, SMALL_NORM);
-        gathered_ahead = gathered_ahead || has_step(shuffled, YK_OP_GATHER, 1);
-        scattered_late = scattered_late || has_step(shuffled, YK_OP_SCATTER, -1);
+        gathered_ahead = gathered_ahead || has_step(shuffled, YK_OP_ALL_GATHER, 1);
+        scattered_late = scattered_late || has_step(shuffled, YK_OP_REDUCE_SCATTER, -1);
         updated_late = updated_late || has_step(shuffled, YK_OP_UPDATE, -1);
-        scatters_swapped = scatters_swapped || place(shuffled, 0, YK_OP_SCATTER, SMALL_NORM) >
-                                                   place(shuffled, 0, YK_OP_SCATTER, SMALL_LAYER_1);
+        scatters_swapped =
+            scatters_swapped || place(shuffled, 0, YK_OP_REDUCE_SCATTER, SMALL_NORM) >
+                                    place(shuffled, 0, YK_OP_REDUCE_SCATTER, SMALL_LAYER_1);
         yk_program_destroy(shuffled);
     }
     assert_true(updates_swapped);
@@ -214,7 +215,7 @@ static void what_is_not_valid_is_refused(void **state)
     (void)state;
     struct small_program small = small_program_make(&broken_sharded);
     struct yk_program *shuffled = NULL;
-    broken_let_go(small.program, YK_OP_SCATTER, SMALL_HEAD);
+    broken_let_go(small.program, YK_OP_REDUCE_SCATTER, SMALL_HEAD);
     assert_int_equal(yk_program_shuffle(small.program, 1, &shuffled), YK_ERROR_INPUT);
     assert_null(shuffled);
     small_program_free(&small);

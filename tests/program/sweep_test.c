@@ -1,9 +1,9 @@
 /* The most that lanes can hold, against every moment that they can come to. */
-#include "program/sweep.h"
+#include "program/memory/sweep.h"
 
 #include "base/random.h"
-#include "program/memory.h"
-#include "support/program_walk.h"
+#include "program/memory/memory.h"
+#include "support/programs/random_walk.h"
 #include "support/support.h"
 
 #include <string.h>
@@ -361,17 +361,17 @@ static void ranges_follow_the_waits_and_the_fences(void **state)
     assert_int_equal(yk_sweep_end(sweep), 8);
     /* Before op 0 of round 1: op 0 of round 0 has run, so both ops of the comm lane may have, but
      * none of the next round; none must. */
-    yk_sweep_go(sweep, 4);
+    yk_sweep_advance(sweep, 4);
     yk_sweep_range(sweep, &first, &last);
     assert_int_equal(first, 0);
     assert_int_equal(last, 4);
     /* In op 0: op 3 of the round before has ended. */
-    yk_sweep_go(sweep, 5);
+    yk_sweep_advance(sweep, 5);
     yk_sweep_range(sweep, &first, &last);
     assert_int_equal(first, 4);
     assert_int_equal(last, 4);
     /* Op 0 has ended: all of the round may have run. */
-    yk_sweep_go(sweep, 7);
+    yk_sweep_advance(sweep, 7);
     yk_sweep_range(sweep, &first, &last);
     assert_int_equal(first, 4);
     assert_int_equal(last, 8);
@@ -383,10 +383,10 @@ static void ranges_follow_the_waits_and_the_fences(void **state)
     assert_int_equal(last, 6);
     assert_false(yk_sweep_around(sweep, 14, 5, &first, &last));
     /* Op 3 (point 6) waits until op 2 is past. */
-    yk_sweep_fence_comm(sweep, 6, 8);
+    yk_sweep_add_comm_wait(sweep, 6, 8);
     yk_sweep_range(sweep, &first, &last);
     assert_int_equal(last, 6);
-    yk_sweep_go(sweep, 8);
+    yk_sweep_advance(sweep, 8);
     yk_sweep_range(sweep, &first, &last);
     assert_int_equal(last, 8);
     yk_sweep_destroy(sweep);

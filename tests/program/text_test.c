@@ -1,6 +1,6 @@
-#include "program/program_text.h"
+#include "program/text.h"
 
-#include "support/broken_program.h"
+#include "support/programs/broken_program.h"
 #include "support/support.h"
 
 #include <string.h>
@@ -16,12 +16,13 @@ static void lists_are_written_lane_by_lane(void **state)
     (void)state;
     static struct yk_op first[] = {
         OP(YK_OP_LOAD, YK_LANE_COPY, YK_LAYER_NONE, .wait_count = 0),
-        OP(YK_OP_GATHER, YK_LANE_COMM, SMALL_EMBED, .block_count = 1, .bytes = 2048,
+        OP(YK_OP_ALL_GATHER, YK_LANE_COMM, SMALL_EMBED, .block_count = 1, .bytes = 2048,
            .first_wait = 0, .wait_count = 1),
         OP(YK_OP_FORWARD, YK_LANE_COMPUTE, SMALL_EMBED, .first_wait = 1, .wait_count = 2),
-        OP(YK_OP_GATHER, YK_LANE_COMM, SMALL_LAYER_0, .block_count = 2, .backward = true,
+        OP(YK_OP_ALL_GATHER, YK_LANE_COMM, SMALL_LAYER_0, .block_count = 2, .backward = true,
            .bytes = 12582912),
-        OP(YK_OP_SCATTER, YK_LANE_COMM, SMALL_LAYER_0, .block_count = 1, .step = -1, .bytes = 64),
+        OP(YK_OP_REDUCE_SCATTER, YK_LANE_COMM, SMALL_LAYER_0, .block_count = 1, .step = -1,
+           .bytes = 64),
         OP(YK_OP_UPDATE, YK_LANE_COMPUTE, SMALL_EMBED, .step = 1),
     };
     static struct yk_op last[] = {
@@ -36,7 +37,7 @@ static void lists_are_written_lane_by_lane(void **state)
     struct yk_text text = {0};
     small.program->ranks = ranks;
     small.program->layers[SMALL_LAYER_0].block_count = 2;
-    assert_ok(yk_program_write_text(small.program, &text));
+    assert_ok(yk_program_text_write(small.program, &text));
     assert_string_equal(
         yk_text_chars(&text),
         "Each op follows the one above it in its column, and those under \"after\": a number "
@@ -85,20 +86,21 @@ static void ops_are_described_by_what_tells_them_apart(void **state)
     struct small_program small = small_program_make(&several);
     assert_described(small.program, YK_OP_LOAD, YK_LAYER_NONE, "load #0");
     assert_described(small.program, YK_OP_FORWARD, SMALL_LAYER_1, "forward layer 1 #0");
-    assert_described(small.program, YK_OP_GATHER, SMALL_LAYER_1, "gather layer 1 #0");
+    assert_described(small.program, YK_OP_ALL_GATHER, SMALL_LAYER_1, "gather layer 1 #0");
     assert_described(small.program, YK_OP_UPDATE, SMALL_LAYER_1, "update layer 1");
     assert_described(small.program, YK_OP_AGREE, YK_LAYER_NONE, "agree");
-    struct yk_op *gather = broken_get(small.program, YK_OP_GATHER, SMALL_LAYER_1);
+    struct yk_op *gather = broken_get(small.program, YK_OP_ALL_GATHER, SMALL_LAYER_1);
     small.program->layers[SMALL_LAYER_1].block_count = 2;
     gather->first_block = 1;
-    assert_described(small.program, YK_OP_GATHER, SMALL_LAYER_1, "gather layer 1 #0 block 1 of 2");
+    assert_described(small.program, YK_OP_ALL_GATHER, SMALL_LAYER_1,
+                     "gather layer 1 #0 block 1 of 2");
     small.program->layers[SMALL_LAYER_1].block_count = 9;
     gather->block_count = 3;
-    assert_described(small.program, YK_OP_GATHER, SMALL_LAYER_1,
+    assert_described(small.program, YK_OP_ALL_GATHER, SMALL_LAYER_1,
                      "gather layer 1 #0 blocks 1-3 of 9");
     small_program_free(&small);
     small = small_program_make(&fused);
-    assert_described(small.program, YK_OP_REDUCE, SMALL_EMBED, "reduce head to embed");
+    assert_described(small.program, YK_OP_ALL_REDUCE, SMALL_EMBED, "reduce head to embed");
     small_program_free(&small);
 }
 

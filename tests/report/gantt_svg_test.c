@@ -1,6 +1,6 @@
 #include "report/gantt_svg.h"
-#include "support/fixture_schedule.h"
-#include "support/markup.h"
+#include "support/reports/example_schedule.h"
+#include "support/reports/markup.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

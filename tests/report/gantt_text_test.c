@@ -1,5 +1,5 @@
 #include "report/gantt_text.h"
-#include "support/fixture_schedule.h"
+#include "support/reports/example_schedule.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,8 +2,8 @@
 
 #include "report/csv.h"
 
-#include "support/fixture_plan.h"
-#include "support/markup.h"
+#include "support/reports/example_plan.h"
+#include "support/reports/markup.h"
 #include "support/support.h"
 
 #include <math.h>
@@ -78,7 +78,7 @@ static void memory_has_a_line_for_each_moment(void **state)
     struct fixture_plan fixture = fixture_plan_make(&options);
     struct yk_plan_folds folds;
     struct yk_text text = {0};
-    struct yk_memory_moment moments[] = {{0, {1, 2, 3, 4, 5, 6, 7}}, {0.5, {8, 0, 0, 0, 0, 0, 0}}};
+    struct yk_memory_point moments[] = {{0, {1, 2, 3, 4, 5, 6, 7}}, {0.5, {8, 0, 0, 0, 0, 0, 0}}};
     fixture.ranks[0].moments = moments;
     fixture.ranks[0].moment_count = 2;
     fixture.plan->ranks[0].limit_bytes = 100;

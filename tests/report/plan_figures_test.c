@@ -1,8 +1,8 @@
 #include "report/plan_report.h"
 
-#include "support/fixture_plan.h"
-#include "support/markup.h"
-#include "support/page.h"
+#include "support/reports/example_plan.h"
+#include "support/reports/markup.h"
+#include "support/reports/page.h"
 #include "support/support.h"
 
 #include <math.h>
@@ -134,7 +134,7 @@ static void no_peak_is_too_short_to_be_seen(void **state)
     };
     const struct fixture_plan_options options = {.ranks = 1, .layers = 1};
     struct fixture_plan fixture = fixture_plan_make(&options);
-    struct yk_memory_moment *moments = calloc(MANY, sizeof *moments);
+    struct yk_memory_point *moments = calloc(MANY, sizeof *moments);
     struct yk_text text = {0};
     assert_non_null(moments);
     for (int i = 0; i < MANY; i++) {

@@ -1,6 +1,6 @@
 #include "report/plan_fold.h"
 
-#include "support/fixture_plan.h"
+#include "support/reports/example_plan.h"
 #include "support/support.h"
 
 static struct yk_plan_folds folds_of(struct fixture_plan *fixture)

@@ -1,8 +1,8 @@
 /* Writes pages of plans and runs made by hand, and the pictures of one, into a folder, for the
  * browser: plan_page_example FOLDER */
 #include "base/file.h"
-#include "support/fixture_plan.h"
-#include "support/fixture_run.h"
+#include "support/reports/example_plan.h"
+#include "support/reports/example_run.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 #include "report/plan_report.h"
 
-#include "support/fixture_plan.h"
-#include "support/markup.h"
-#include "support/page.h"
+#include "support/reports/example_plan.h"
+#include "support/reports/markup.h"
+#include "support/reports/page.h"
 #include "support/support.h"
 
 #include <math.h>

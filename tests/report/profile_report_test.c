@@ -1,7 +1,7 @@
 #include "report/profile_report.h"
 
-#include "support/markup.h"
-#include "support/page.h"
+#include "support/reports/markup.h"
+#include "support/reports/page.h"
 #include "support/support.h"
 
 #include "base/json.h"
@@ -77,7 +77,7 @@ static void add_gathers(struct shown *shown)
 
 static void fill(struct shown *shown)
 {
-    const struct yk_profile_fact fact = {"cpu:1", YK_PROFILE_CONTEXT};
+    const struct yk_profile_fact fact = {"cpu:1", YK_PROFILE_CONTEXT_BYTES};
     const struct yk_profile_measurement bytes = measured(fact.subject, 2097152, 0);
     add_layer(shown, "cpu:1", "forward", 1, 1e-3, 3);
     add_layer(shown, "cpu:1", "forward", 2, 2e-3, 3);

@@ -106,7 +106,7 @@ static void sum_up(struct run *run)
     struct yk_trace_sum predicted[MOST_RANKS] = {{0}};
     struct yk_trace_sum measured[MOST_RANKS] = {{0}};
     check(yk_trace_sum(run->predicted, run->step_s, predicted));
-    check(yk_trace_sum(run->measured, yk_trace_step_s(run->measured), measured));
+    check(yk_trace_sum(run->measured, yk_trace_sum_step_s(run->measured), measured));
     for (int32_t r = 0; r < run->rank_count; r++) {
         run->ranks[r] = yk_run_rank_unknown();
         run->ranks[r].device = yk_trace_rank_name(run->predicted, r);
@@ -168,10 +168,10 @@ static void add_rebalancing(const struct run *run, int32_t step, struct yk_text 
 static void write_files(struct run *run)
 {
     struct yk_text text = {0};
-    check(yk_trace_write_chrome(run->predicted, &text));
+    check(yk_chrome_write(run->predicted, &text));
     save(run, "trace-predicted.json", &text);
     text = (struct yk_text){0};
-    check(yk_trace_write_chrome(run->measured, &text));
+    check(yk_chrome_write(run->measured, &text));
     save(run, "trace.json", &text);
     text = (struct yk_text){0};
     for (int32_t step = 1; step <= run->steps; step++) {
@@ -202,10 +202,10 @@ int main(int count, char **words)
     run.mebibytes = strtod(words[5], NULL);
     run.random = yk_random_from_seed(7);
     check(yk_file_read(words[1], &text));
-    check(yk_trace_read_chrome(text.bytes, text.length, words[1], &run.predicted));
+    check(yk_chrome_read(text.bytes, text.length, words[1], &run.predicted));
     yk_text_free(&text);
     run.rank_count = yk_trace_rank_count(run.predicted);
-    run.step_s = yk_trace_step_s(run.predicted);
+    run.step_s = yk_trace_sum_step_s(run.predicted);
     if (run.rank_count > MOST_RANKS || !(run.step_s > 0)) {
         fprintf(stderr, "%s: no step of 1 to %d ranks\n", words[1], MOST_RANKS);
         return 1;

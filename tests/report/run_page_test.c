@@ -1,8 +1,8 @@
 #include "report/run_report.h"
 
-#include "support/fixture_run.h"
-#include "support/markup.h"
-#include "support/page.h"
+#include "support/reports/example_run.h"
+#include "support/reports/markup.h"
+#include "support/reports/page.h"
 #include "support/support.h"
 
 #include <math.h>

@@ -3,8 +3,8 @@
 
 #include "report/run_lanes.h"
 #include "report/run_words.h"
-#include "support/markup.h"
-#include "support/page.h"
+#include "support/reports/markup.h"
+#include "support/reports/page.h"
 #include "support/support.h"
 
 #include <math.h>

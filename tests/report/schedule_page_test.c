@@ -1,8 +1,8 @@
 #include "report/schedule_report.h"
 
 #include "base/json.h"
-#include "support/fixture_schedule.h"
-#include "support/markup.h"
+#include "support/reports/example_schedule.h"
+#include "support/reports/markup.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

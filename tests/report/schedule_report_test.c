@@ -1,7 +1,7 @@
 #include "report/schedule_report.h"
 
 #include "base/json.h"
-#include "support/fixture_schedule.h"
+#include "support/reports/example_schedule.h"
 #include "trace/trace.h"
 
 #include <setjmp.h>

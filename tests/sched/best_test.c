@@ -1,8 +1,8 @@
 #include "base/text.h"
 #include "sched/scheduler.h"
-#include "support/paper_graphs.h"
-#include "support/random_graph.h"
-#include "support/schedule_checker.h"
+#include "support/graphs/paper_graphs.h"
+#include "support/graphs/random_graph.h"
+#include "support/graphs/schedule_checker.h"
 #include "support/support.h"
 
 static struct yk_schedule *best_of(const struct yk_graph *graph, int64_t moves, uint64_t seed)

@@ -1,10 +1,10 @@
 /* The exact search and the bounds against trying everything. */
 #include "graph/builder.h"
-#include "sched/bound.h"
-#include "sched/partial.h"
+#include "sched/bound/bound.h"
 #include "sched/scheduler.h"
-#include "support/random_graph.h"
-#include "support/schedule_checker.h"
+#include "sched/search/partial.h"
+#include "support/graphs/random_graph.h"
+#include "support/graphs/schedule_checker.h"
 #include "support/support.h"
 
 #include <stdio.h>
@@ -126,7 +126,7 @@ static void search_from_nothing(struct yk_partial *partial, int64_t *best)
         if (!yk_partial_is_dominated(partial)) {
             search_from_nothing(partial, best);
         }
-        yk_partial_take_back(partial, &steps[i]);
+        yk_partial_undo(partial, &steps[i]);
     }
 }
 

@@ -1,5 +1,5 @@
 #include "sched/scheduler.h"
-#include "support/schedule_checker.h"
+#include "support/graphs/schedule_checker.h"
 #include "support/support.h"
 
 static struct yk_schedule *schedule_by(const struct yk_graph *graph, const char *name)

@@ -3,10 +3,10 @@
  * Arabnejad and Barbosa, 2014 (PEFT, HEFT). Lengths of lookahead and the optima of both were found
  * by an independent implementation and by exhaustive search.
  */
-#include "sched/rank.h"
 #include "sched/scheduler.h"
-#include "support/paper_graphs.h"
-#include "support/schedule_checker.h"
+#include "sched/task_rank.h"
+#include "support/graphs/paper_graphs.h"
+#include "support/graphs/schedule_checker.h"
 #include "support/support.h"
 
 static struct yk_schedule *schedule_by(const struct yk_graph *graph, const char *name)
@@ -71,7 +71,7 @@ static void upward_ranks_are_the_published_ones(void **state)
     static const int times_three[] = {324, 231, 240, 240, 207, 190, 128, 107, 133, 44};
     int64_t ranks[10];
     struct yk_graph *graph = support_read_graph(yk_graph_example, NULL);
-    yk_rank_upward(graph, ranks);
+    yk_task_rank_upward(graph, ranks);
     for (int i = 0; i < 10; i++) {
         assert_true(yk_graph_time(graph, ranks[i]) == times_three[i]);
     }
@@ -84,7 +84,7 @@ static void downward_ranks_are_the_published_ones(void **state)
     static const int times_three[] = {0, 93, 75, 66, 72, 81, 187, 200, 191, 280};
     int64_t ranks[10];
     struct yk_graph *graph = support_read_graph(yk_graph_example, NULL);
-    yk_rank_downward(graph, ranks);
+    yk_task_rank_downward(graph, ranks);
     for (int i = 0; i < 10; i++) {
         assert_true(yk_graph_time(graph, ranks[i]) == times_three[i]);
     }

@@ -1,5 +1,5 @@
 /* The tree against a plain list of busy times that is searched from the beginning. */
-#include "sched/timeline.h"
+#include "sched/timeline/timeline.h"
 
 #include "base/random.h"
 #include "support/support.h"

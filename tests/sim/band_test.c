@@ -1,7 +1,7 @@
 #include "profile/profile.h"
-#include "sim/sorts.h"
-#include "support/hand_program.h"
-#include "support/scratch.h"
+#include "sim/op_classes.h"
+#include "support/files/scratch.h"
+#include "support/programs/row_program.h"
 #include "support/support.h"
 
 #include <math.h>
@@ -24,7 +24,7 @@ static void the_band_is_of_computation_and_what_is_exposed(void **state)
     (void)state;
     static const struct hand_op list[] = {
         {YK_OP_FORWARD, .layer = 0, .samples = 1},
-        {YK_OP_GATHER, .layer = 1, .bytes = 12, .waits = "2'"},
+        {YK_OP_ALL_GATHER, .layer = 1, .bytes = 12, .waits = "2'"},
         {YK_OP_FORWARD, .layer = 1, .samples = 1, .waits = "1"},
         HAND_END,
     };
@@ -34,12 +34,12 @@ static void the_band_is_of_computation_and_what_is_exposed(void **state)
                                    .lists = {list, list}};
     struct hand_program *hand = hand_program_make(&spec);
     struct yk_sim *sim = NULL;
-    struct yk_band band;
+    struct yk_error_band band;
     assert_ok(yk_sim_run(&hand->program, hand->prices, &as_alone, &sim));
     assert_ok(yk_sim_band(sim, hand->prices, &band));
-    assert_near(yk_band_part(&band, YK_COST_TABLE), 0.8);
-    assert_near(yk_band_part(&band, YK_COST_DATASHEET), 0.2);
-    assert_near(yk_band_error(&band), 0.8 * 0.05 + 0.2 * 0.29);
+    assert_near(yk_error_band_part(&band, YK_COST_TABLE), 0.8);
+    assert_near(yk_error_band_part(&band, YK_COST_DATASHEET), 0.2);
+    assert_near(yk_error_band_error(&band), 0.8 * 0.05 + 0.2 * 0.29);
     yk_sim_destroy(sim);
     hand_program_free(hand);
 }
@@ -57,19 +57,19 @@ static void a_load_takes_as_long_as_copies_were_measured(void **state)
     const struct yk_profile_link link = {"test-host", "to device", 1};
     struct hand_program *hand = hand_program_make(&spec);
     struct yk_device *device = (struct yk_device *)(uintptr_t)hand->cluster.devices;
-    struct yk_prices *prices = NULL;
+    struct yk_layer_costs *prices = NULL;
     struct yk_sim *sim = NULL;
-    const int64_t tokens = HAND_BATCH * yk_sizes_whole(hand->sizes)->workload.sequence;
+    const int64_t tokens = HAND_BATCH * yk_model_sizes_whole_batch(hand->sizes)->workload.sequence;
     const struct yk_profile_measurement measured = {
         .value = (double)tokens, .samples = 5, .versions = "test"};
     device->type = "test";
     assert_ok(yk_profile_create(support_scratch_path("profile.db"), &hand->book.profile));
     assert_ok(yk_profile_add_link(hand->book.profile, &link, 8 * tokens, &measured));
-    assert_ok(yk_prices_create(&hand->book, hand->sizes, &prices));
+    assert_ok(yk_layer_costs_create(&hand->book, hand->sizes, &prices));
     assert_ok(yk_sim_run(&hand->program, prices, &as_alone, &sim));
     assert_near(sim->ranks[0].end_s[0] - sim->ranks[0].start_s[0], (double)tokens);
     yk_sim_destroy(sim);
-    yk_prices_destroy(prices);
+    yk_layer_costs_destroy(prices);
     yk_profile_close(hand->book.profile);
     hand_program_free(hand);
 }
@@ -80,7 +80,7 @@ static void ops_alike_are_counted_together(void **state)
     (void)state;
     static const struct hand_op list[] = {
         {YK_OP_FORWARD, .layer = 1, .samples = 1},
-        {YK_OP_GATHER, .layer = 1, .bytes = 12, .waits = "2'"},
+        {YK_OP_ALL_GATHER, .layer = 1, .bytes = 12, .waits = "2'"},
         {YK_OP_RECOMPUTE, .layer = 2, .samples = 1, .waits = "1"},
         {YK_OP_BACKWARD, .layer = 2, .samples = 1},
         HAND_END,
@@ -89,17 +89,17 @@ static void ops_alike_are_counted_together(void **state)
                                    .devices = {{.layer_s = 4}, {.layer_s = 4}},
                                    .within = slow,
                                    .lists = {list, list}};
-    static const struct yk_sort expected[] = {
+    static const struct yk_op_class expected[] = {
         {.kind = YK_OP_FORWARD, .count = 4, .samples = 1, .time = {4, YK_COST_TABLE, 0.05}},
-        {.kind = YK_OP_GATHER, .count = 1, .bytes = 12, .time = {6, YK_COST_DATASHEET, 0.29}},
+        {.kind = YK_OP_ALL_GATHER, .count = 1, .bytes = 12, .time = {6, YK_COST_DATASHEET, 0.29}},
         {.kind = YK_OP_BACKWARD, .count = 2, .samples = 1, .time = {8, YK_COST_TABLE, 0.05}},
     };
     struct hand_program *hand = hand_program_make(&spec);
     struct yk_sim *sim = NULL;
-    struct yk_sort *sorts = NULL;
+    struct yk_op_class *sorts = NULL;
     int32_t count = 0;
     assert_ok(yk_sim_run(&hand->program, hand->prices, &as_alone, &sim));
-    assert_ok(yk_sim_sorts(sim, hand->prices, sim->arena, &sorts, &count));
+    assert_ok(yk_sim_op_classes(sim, hand->prices, sim->arena, &sorts, &count));
     assert_int_equal(count, 3);
     for (int32_t i = 0; i < count; i++) {
         assert_int_equal(sorts[i].kind, expected[i].kind);

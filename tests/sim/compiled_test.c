@@ -5,9 +5,9 @@
  */
 #include "cost/communication.h"
 #include "sim/sim.h"
-#include "support/compiled_plan.h"
-#include "support/hand_program.h"
-#include "support/made_up.h"
+#include "support/clusters/stated_times.h"
+#include "support/plans/compiled_plan.h"
+#include "support/programs/row_program.h"
 #include "support/support.h"
 
 #include <math.h>
@@ -62,9 +62,9 @@ static double compute_s(const struct compiled_plan *made, int32_t rank, const st
     case YK_OP_FORWARD:
     case YK_OP_RECOMPUTE:
     case YK_OP_BACKWARD:
-        assert_ok(yk_prices_layer(made->prices, rank, op->layer, op->samples,
-                                  op->kind == YK_OP_BACKWARD ? YK_COST_BACKWARD : YK_COST_FORWARD,
-                                  &seconds));
+        assert_ok(yk_layer_costs_seconds(
+            made->prices, rank, op->layer, op->samples,
+            op->kind == YK_OP_BACKWARD ? YK_COST_BACKWARD : YK_COST_FORWARD, &seconds));
         return seconds;
     case YK_OP_UPDATE:
         for (int32_t i = 0; i < plan->groups[group].member_count; i++) {
@@ -74,7 +74,8 @@ static double compute_s(const struct compiled_plan *made, int32_t rank, const st
                 kept = member->part;
             }
         }
-        assert_ok(yk_prices_layer(made->prices, rank, op->layer, 0, YK_COST_UPDATE, &seconds));
+        assert_ok(
+            yk_layer_costs_seconds(made->prices, rank, op->layer, 0, YK_COST_UPDATE, &seconds));
         return seconds * kept;
     default:
         return 0;
@@ -85,12 +86,12 @@ static double compute_s(const struct compiled_plan *made, int32_t rank, const st
 static double message_s(const struct compiled_plan *made, int32_t rank, const struct yk_op *op)
 {
     int32_t devices[COMPILED_PLAN_RANKS] = {0, 1, 2, 3};
-    struct yk_members ranks = {devices, made->plan->rank_count};
+    struct yk_ring_devices ranks = {devices, made->plan->rank_count};
     struct yk_cost_time time = {0};
-    enum yk_collective collective = YK_COLLECTIVE_REDUCE;
+    enum yk_collective collective = YK_COLLECTIVE_ALL_REDUCE;
     double largest = 0;
     if (op->kind == YK_OP_SEND || op->kind == YK_OP_RECV) {
-        assert_ok(yk_cost_send(&made->book, rank, op->peer, op->bytes, &time));
+        assert_ok(yk_communication_send_time(&made->book, rank, op->peer, op->bytes, &time));
         return time.seconds;
     }
     if (op->kind != YK_OP_AGREE) {
@@ -101,12 +102,14 @@ static double message_s(const struct compiled_plan *made, int32_t rank, const st
             largest = fmax(largest, group->members[i].part * op->bytes);
         }
     }
-    if (op->kind == YK_OP_GATHER || op->kind == YK_OP_SCATTER) {
-        collective = op->kind == YK_OP_GATHER ? YK_COLLECTIVE_GATHER : YK_COLLECTIVE_SCATTER;
+    if (op->kind == YK_OP_ALL_GATHER || op->kind == YK_OP_REDUCE_SCATTER) {
+        collective =
+            op->kind == YK_OP_ALL_GATHER ? YK_COLLECTIVE_ALL_GATHER : YK_COLLECTIVE_REDUCE_SCATTER;
     } else {
         largest = 0;
     }
-    assert_ok(yk_cost_collective(&made->book, collective, &ranks, op->bytes, largest, &time));
+    assert_ok(yk_communication_collective_time(&made->book, collective, &ranks, op->bytes, largest,
+                                               &time));
     return time.seconds;
 }
 
@@ -481,7 +484,7 @@ static double reducing_s(const struct yk_program *program, const struct yk_sim *
 {
     double seconds = 0;
     for (int32_t i = 0; i < program->ranks[0].op_count; i++) {
-        if (program->ranks[0].ops[i].kind == YK_OP_REDUCE) {
+        if (program->ranks[0].ops[i].kind == YK_OP_ALL_REDUCE) {
             seconds += sim->ranks[0].end_s[i] - sim->ranks[0].start_s[i];
         }
     }

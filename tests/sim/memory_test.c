@@ -1,6 +1,6 @@
 #include "sim/sim.h"
-#include "support/compiled_plan.h"
-#include "support/made_up.h"
+#include "support/clusters/stated_times.h"
+#include "support/plans/compiled_plan.h"
 #include "support/support.h"
 
 #include <math.h>
@@ -21,7 +21,7 @@ struct seen {
     struct yk_sim *sim;
     int32_t rank;
     struct yk_program_memory *memory;
-    struct yk_memory_moment *moments;
+    struct yk_memory_point *moments;
     int32_t count;
 };
 

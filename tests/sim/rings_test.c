@@ -70,10 +70,10 @@ static void a_ring_takes_the_ways_of_its_nodes_once(void **state)
 {
     const struct yk_ring *rings = ((struct made *)*state)->rings;
     assert_int_equal(rings[0].way_count, 4);
-    assert_int_equal(rings[0].ways[0], yk_way_out(0));
-    assert_int_equal(rings[0].ways[1], yk_way_in(0));
-    assert_int_equal(rings[0].ways[2], yk_way_out(1));
-    assert_int_equal(rings[0].ways[3], yk_way_in(1));
+    assert_int_equal(rings[0].ways[0], yk_port_out(0));
+    assert_int_equal(rings[0].ways[1], yk_port_in(0));
+    assert_int_equal(rings[0].ways[2], yk_port_out(1));
+    assert_int_equal(rings[0].ways[3], yk_port_in(1));
     assert_int_equal(rings[1].way_count, 0); /* devices 3 and 1 share a node */
 }
 
@@ -85,14 +85,14 @@ static void a_ring_asks_for_what_passes_its_links(void **state)
     const struct yk_cost_book book = {.cluster = &cluster};
     struct yk_demand demand;
     struct yk_cost_time time;
-    assert_ok(yk_ring_cost(&book, &rings[0], YK_COLLECTIVE_GATHER, 16, &time, &demand));
+    assert_ok(yk_ring_cost(&book, &rings[0], YK_COLLECTIVE_ALL_GATHER, 16, &time, &demand));
     assert_true(fabs(time.seconds - 15) < 1e-12);
     assert_true(fabs(demand.bytes_per_s - 24.0 / 15) < 1e-12);
     assert_int_equal(demand.way_count, 4);
-    assert_ok(yk_ring_cost(&book, &rings[0], YK_COLLECTIVE_REDUCE, 16, &time, &demand));
+    assert_ok(yk_ring_cost(&book, &rings[0], YK_COLLECTIVE_ALL_REDUCE, 16, &time, &demand));
     assert_true(fabs(time.seconds - 18) < 1e-12);
     assert_true(fabs(demand.bytes_per_s - 24.0 / 18) < 1e-12);
-    assert_ok(yk_ring_cost(&book, &rings[1], YK_COLLECTIVE_GATHER, 16, &time, &demand));
+    assert_ok(yk_ring_cost(&book, &rings[1], YK_COLLECTIVE_ALL_GATHER, 16, &time, &demand));
     assert_true(fabs(time.seconds - 1) < 1e-12);
     assert_int_equal(demand.way_count, 0);
 }

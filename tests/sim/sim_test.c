@@ -1,5 +1,5 @@
 #include "sim/sim.h"
-#include "support/hand_program.h"
+#include "support/programs/row_program.h"
 #include "support/support.h"
 
 #include <math.h>
@@ -83,7 +83,7 @@ static void a_rank_alone_computes_without_a_pause(void **state)
 /* The parameters of the second layer travel while the first is computed. */
 static const struct hand_op gathering[] = {
     {YK_OP_FORWARD, .layer = 0, .samples = 1},
-    {YK_OP_GATHER, .layer = 1, .bytes = 4, .waits = "2'"},
+    {YK_OP_ALL_GATHER, .layer = 1, .bytes = 4, .waits = "2'"},
     {YK_OP_FORWARD, .layer = 1, .samples = 1, .waits = "1"},
     HAND_END,
 };
@@ -131,7 +131,7 @@ static void what_no_computation_hides_is_exposed(void **state)
     (void)state;
     static const struct hand_op list[] = {
         {YK_OP_FORWARD, .layer = 0, .samples = 1},
-        {YK_OP_GATHER, .layer = 1, .bytes = 12, .waits = "2'"},
+        {YK_OP_ALL_GATHER, .layer = 1, .bytes = 12, .waits = "2'"},
         {YK_OP_FORWARD, .layer = 1, .samples = 1, .waits = "1"},
         HAND_END,
     };
@@ -154,7 +154,7 @@ static void a_collective_waits_for_the_slowest(void **state)
 {
     (void)state;
     static const struct hand_op list[] = {
-        {YK_OP_GATHER, .layer = 1, .bytes = 4, .waits = "1'"},
+        {YK_OP_ALL_GATHER, .layer = 1, .bytes = 4, .waits = "1'"},
         {YK_OP_FORWARD, .layer = 1, .samples = 1, .waits = "0"},
         HAND_END,
     };
@@ -180,7 +180,7 @@ static void the_round_reported_is_one_among_many(void **state)
     static const struct hand_op list[] = {
         {YK_OP_FORWARD, .layer = 0, .samples = 1, .waits = "2'"},
         {YK_OP_UPDATE, .layer = 0},
-        {YK_OP_GATHER, .layer = 0, .bytes = 8, .waits = "1"},
+        {YK_OP_ALL_GATHER, .layer = 0, .bytes = 8, .waits = "1"},
         HAND_END,
     };
     const struct hand_spec spec = {
@@ -246,9 +246,9 @@ static void collectives_cost_what_their_ring_says(void **state)
 {
     (void)state;
     static const struct hand_op list[] = {
-        {YK_OP_GATHER, .layer = 0, .bytes = 8, .match = 0, .waits = "4'"},
-        {YK_OP_SCATTER, .layer = 0, .bytes = 8, .match = 1},
-        {YK_OP_REDUCE, .layer = 0, .bytes = 8, .match = 2},
+        {YK_OP_ALL_GATHER, .layer = 0, .bytes = 8, .match = 0, .waits = "4'"},
+        {YK_OP_REDUCE_SCATTER, .layer = 0, .bytes = 8, .match = 1},
+        {YK_OP_ALL_REDUCE, .layer = 0, .bytes = 8, .match = 2},
         {YK_OP_AGREE, .layer = YK_LAYER_NONE, .bytes = 8, .match = 3},
         {YK_OP_UPDATE, .layer = 0, .waits = "3"},
         HAND_END,
@@ -277,7 +277,7 @@ static void blocks_travel_one_by_one(void **state)
 {
     (void)state;
     static const struct hand_op list[] = {
-        {YK_OP_GATHER, .layer = 0, .bytes = 4, .waits = "1'"},
+        {YK_OP_ALL_GATHER, .layer = 0, .bytes = 4, .waits = "1'"},
         {YK_OP_FORWARD, .layer = 0, .samples = 1, .waits = "0"},
         HAND_END,
     };
@@ -324,14 +324,14 @@ static void a_replicated_layer_is_updated_whole(void **state)
 
 static const struct hand_op first_pair[] = {
     {YK_OP_FORWARD, .layer = 0, .samples = 1, .waits = "2'"},
-    {YK_OP_GATHER, .layer = 0, .bytes = 8, .group = 0, .match = 0, .waits = "0"},
+    {YK_OP_ALL_GATHER, .layer = 0, .bytes = 8, .group = 0, .match = 0, .waits = "0"},
     {YK_OP_AGREE, .layer = YK_LAYER_NONE, .match = 2},
     {YK_OP_UPDATE, .layer = 0, .waits = "2"},
     HAND_END,
 };
 static const struct hand_op second_pair[] = {
     {YK_OP_FORWARD, .layer = 0, .samples = 1, .waits = "2'"},
-    {YK_OP_GATHER, .layer = 0, .bytes = 8, .group = 1, .match = 1, .waits = "0"},
+    {YK_OP_ALL_GATHER, .layer = 0, .bytes = 8, .group = 1, .match = 1, .waits = "0"},
     {YK_OP_AGREE, .layer = YK_LAYER_NONE, .match = 2},
     {YK_OP_UPDATE, .layer = 0, .waits = "2"},
     HAND_END,
@@ -436,12 +436,12 @@ static void ways_out_and_in_are_apart(void **state)
 /* ---- folding ---- */
 
 static const struct hand_op busy[] = {
-    {YK_OP_GATHER, .layer = 0, .bytes = 3, .match = 0, .waits = "7'"},
+    {YK_OP_ALL_GATHER, .layer = 0, .bytes = 3, .match = 0, .waits = "7'"},
     {YK_OP_FORWARD, .layer = 0, .samples = 1, .waits = "0"},
-    {YK_OP_GATHER, .layer = 1, .bytes = 5, .match = 1, .waits = "7'"},
+    {YK_OP_ALL_GATHER, .layer = 1, .bytes = 5, .match = 1, .waits = "7'"},
     {YK_OP_FORWARD, .layer = 1, .samples = 1, .waits = "2"},
     {YK_OP_BACKWARD, .layer = 1, .samples = 1},
-    {YK_OP_SCATTER, .layer = 1, .bytes = 7, .match = 2, .waits = "4"},
+    {YK_OP_REDUCE_SCATTER, .layer = 1, .bytes = 7, .match = 2, .waits = "4"},
     {YK_OP_BACKWARD, .layer = 0, .samples = 1},
     {YK_OP_UPDATE, .layer = 1, .waits = "5"},
     HAND_END,
@@ -522,7 +522,7 @@ static void a_program_that_waits_on_itself_is_refused(void **state)
 {
     (void)state;
     static const struct hand_op list[] = {
-        {YK_OP_GATHER, .layer = 1, .bytes = 4, .waits = "1"},
+        {YK_OP_ALL_GATHER, .layer = 1, .bytes = 4, .waits = "1"},
         {YK_OP_FORWARD, .layer = 1, .samples = 1, .waits = "0"},
         HAND_END,
     };

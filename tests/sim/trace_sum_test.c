@@ -2,8 +2,8 @@
 #include "trace/trace_sum.h"
 
 #include "sim/sim.h"
-#include "support/compiled_plan.h"
-#include "support/made_up.h"
+#include "support/clusters/stated_times.h"
+#include "support/plans/compiled_plan.h"
 #include "support/support.h"
 
 #include <math.h>
@@ -29,7 +29,7 @@ static void check(const struct yk_sim *sim)
     struct yk_trace *trace = NULL;
     assert_true(ranks <= COMPILED_PLAN_RANKS);
     assert_ok(yk_sim_trace(sim, &trace));
-    assert_near(yk_trace_step_s(trace), sim->step_s, sim->step_s);
+    assert_near(yk_trace_sum_step_s(trace), sim->step_s, sim->step_s);
     assert_ok(yk_trace_sum(trace, sim->step_s, sums));
     for (int32_t rank = 0; rank < ranks; rank++) {
         assert_near(sums[rank].compute_s, sim->ranks[rank].compute_s, sim->step_s);

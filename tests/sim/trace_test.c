@@ -1,5 +1,5 @@
 #include "sim/sim.h"
-#include "support/hand_program.h"
+#include "support/programs/row_program.h"
 #include "support/support.h"
 
 #include <string.h>

@@ -123,6 +123,9 @@ refused 'an arrow along a row' sched/schedule.h:3: 'sched must not use trace: th
 header attic/box.h
 refused 'an unknown room' attic/box.h:1: 'there is no room attic'
 
+header sched/graph/graph.h 'struct yk_sched_graph;'
+refused 'a header that hides a room' sched/schedule.h:3: '"graph/graph.h" means src/sched/graph/graph.h here'
+
 header stray.h
 refused 'a file outside all rooms' stray.h:1: 'a source stands in a room'
 

@@ -38,7 +38,7 @@ static int set_up(void **state)
     add_event(&fixture, 0, YK_LANE_COMM, "send", 0.25, 0.75, 4096);
     add_event(&fixture, 1, YK_LANE_COMPUTE, tricky_name, 0.75, 2, 0);
     assert_int_equal(yk_trace_add_flow(fixture.trace, (struct yk_trace_flow){0, 2}), YK_OK);
-    assert_int_equal(yk_trace_write_chrome(fixture.trace, &fixture.text), YK_OK);
+    assert_int_equal(yk_chrome_write(fixture.trace, &fixture.text), YK_OK);
     assert_int_equal(yk_json_parse(fixture.text.bytes, fixture.text.length, &fixture.json), YK_OK);
     fixture.events = yk_json_get(fixture.json, "traceEvents");
     *state = &fixture;
@@ -150,7 +150,7 @@ static void events_that_touch_share_one_number(void **state)
     for (int i = 0; i < 50; i++) {
         add_event(&fixture, 0, YK_LANE_COMPUTE, "t", 0.1 * i, 0.1 * (i + 1), 0);
     }
-    assert_int_equal(yk_trace_write_chrome(fixture.trace, &fixture.text), YK_OK);
+    assert_int_equal(yk_chrome_write(fixture.trace, &fixture.text), YK_OK);
     assert_int_equal(yk_json_parse(fixture.text.bytes, fixture.text.length, &fixture.json), YK_OK);
     fixture.events = yk_json_get(fixture.json, "traceEvents");
     for (int i = 0; i < 50; i++) {
@@ -168,7 +168,7 @@ static void empty_trace_is_valid(void **state)
     (void)state;
     struct fixture fixture = {0};
     assert_int_equal(yk_trace_create(&fixture.trace), YK_OK);
-    assert_int_equal(yk_trace_write_chrome(fixture.trace, &fixture.text), YK_OK);
+    assert_int_equal(yk_chrome_write(fixture.trace, &fixture.text), YK_OK);
     assert_int_equal(yk_json_parse(fixture.text.bytes, fixture.text.length, &fixture.json), YK_OK);
     assert_int_equal(yk_json_count(yk_json_get(fixture.json, "traceEvents")), 0);
     yk_json_destroy(fixture.json);

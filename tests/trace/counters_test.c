@@ -39,7 +39,7 @@ static void do_steps(struct doing *doing, int32_t steps, double jitter, struct y
     for (int32_t s = 0; s < steps; s++) {
         for (int32_t p = 0; p <= PARTS; p++) {
             const double length_s =
-                doing->lengths_s[p] * (1 + jitter * (yk_random_unit(random) - 0.5));
+                doing->lengths_s[p] * (1 + jitter * (yk_random_uniform(random) - 0.5));
             if (p < PARTS) {
                 doing->spans[doing->span_count++] =
                     (struct yk_counter_span){at_s, at_s + length_s, p};
@@ -73,13 +73,13 @@ static int32_t read_all(const struct doing *doing, double low_s, double high_s, 
     int32_t count = 0;
     double at_s = 0;
     while (count < MOST_READINGS) {
-        const double end_s = at_s + low_s + (high_s - low_s) * yk_random_unit(random);
+        const double end_s = at_s + low_s + (high_s - low_s) * yk_random_uniform(random);
         if (end_s > doing->end_s) {
             return count;
         }
         out[count] = nothing_read(at_s, end_s);
         out[count].values[YK_COUNTER_SM] =
-            average(doing, at_s, end_s) + noise * (yk_random_unit(random) - 0.5);
+            average(doing, at_s, end_s) + noise * (yk_random_uniform(random) - 0.5);
         count++;
         at_s = end_s;
     }
@@ -122,8 +122,8 @@ static void parts_come_back_from_readings_longer_than_they_are(void **state)
     for (int trial = 0; trial < 20; trial++) {
         struct shared shared;
         for (int32_t p = 0; p <= PARTS; p++) {
-            doing->lengths_s[p] = 0.002 + 0.008 * yk_random_unit(&random);
-            doing->values[p] = yk_random_unit(&random);
+            doing->lengths_s[p] = 0.002 + 0.008 * yk_random_uniform(&random);
+            doing->values[p] = yk_random_uniform(&random);
         }
         do_steps(doing, 300, 0.02, &random);
         const int32_t exact = read_all(doing, 0.01, 0.01, 0, &random, readings);
@@ -294,13 +294,13 @@ static void a_fit_is_the_best_within_its_bounds(void **state)
         double rows[ROWS][COUNT];
         double y[ROWS];
         double x[COUNT];
-        struct yk_bounded_answer answer;
+        struct yk_bounded_fit_solution answer;
         yk_bounded_fit_begin(&fit, COUNT);
         for (int r = 0; r < ROWS; r++) {
             for (int i = 0; i < COUNT; i++) {
-                rows[r][i] = yk_random_unit(&random);
+                rows[r][i] = yk_random_uniform(&random);
             }
-            y[r] = 6 * yk_random_unit(&random) - 1 + 2 * rows[r][trial % COUNT];
+            y[r] = 6 * yk_random_uniform(&random) - 1 + 2 * rows[r][trial % COUNT];
             yk_bounded_fit_add(&fit, rows[r], y[r], 1);
         }
         yk_bounded_fit_solve(&fit, 1, &answer);
@@ -321,7 +321,7 @@ static void a_fit_is_the_best_within_its_bounds(void **state)
             double weights[COUNT] = {0};
             double error = 0;
             weights[i] = 1;
-            assert_true(yk_bounded_answer_sum(&answer, weights, &error) == x[i]);
+            assert_true(yk_bounded_fit_weighted_sum(&answer, weights, &error) == x[i]);
             assert_true(isfinite(error) && error > 0);
         }
     }
@@ -342,7 +342,7 @@ static void numbers_have_their_units_and_what_is_missing_is_said(void **state)
         {YK_COUNTER_CYCLES, 999.7, "1.00k/s"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char words[YK_COUNTER_WORDS_SIZE];
+        char words[YK_COUNTER_TEXT_SIZE];
         yk_counter_format(cases[i].counter, cases[i].value, words);
         assert_string_equal(words, cases[i].words);
     }

@@ -61,7 +61,7 @@ static const double phase_truth[PHASES][SHOWN] = {
 
 static double drawn(struct yk_random *random, double most)
 {
-    return most * (2 * yk_random_unit(random) - 1);
+    return most * (2 * yk_random_uniform(random) - 1);
 }
 
 /* Every step is up to 1 % longer or shorter. */
@@ -117,7 +117,7 @@ static void read_all(struct doing *doing, const struct taking *taking, struct yk
     for (int32_t i = 0; i < taking->count; i++) {
         struct yk_counter_reading *reading = &doing->readings[i];
         const double end_s =
-            at_s + taking->low_s + (taking->high_s - taking->low_s) * yk_random_unit(random);
+            at_s + taking->low_s + (taking->high_s - taking->low_s) * yk_random_uniform(random);
         const double said_end_s = end_s + drawn(random, 0.5e-3);
         int32_t until = from;
         reading->begin_s = said_s + taking->late_s;

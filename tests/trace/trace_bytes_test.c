@@ -33,7 +33,7 @@ static struct yk_text pack(void)
 {
     struct yk_trace *trace = make();
     struct yk_text packed = {0};
-    assert_ok(yk_trace_pack(trace, &packed));
+    assert_ok(yk_trace_bytes_pack(trace, &packed));
     yk_trace_destroy(trace);
     return packed;
 }
@@ -54,7 +54,7 @@ static void nothing_is_lost_on_the_way(void **state)
     struct yk_text packed = pack();
     struct yk_trace *back = NULL;
     assert_memory_equal(packed.bytes, "yktrace1", 8);
-    assert_ok(yk_trace_unpack(packed.bytes, packed.length, "rank 1", &back));
+    assert_ok(yk_trace_bytes_unpack(packed.bytes, packed.length, "rank 1", &back));
     assert_int_equal(yk_trace_rank_count(back), 2);
     assert_string_equal(yk_trace_rank_name(back, 0), "GPU 0");
     assert_string_equal(yk_trace_rank_name(back, 1), "");
@@ -85,11 +85,12 @@ static void bytes_that_were_cut_are_refused(void **state)
     for (size_t length = 0; length < packed.length; length++) {
         struct yk_text piece = {0};
         yk_text_add_bytes(&piece, packed.bytes, length);
-        assert_int_equal(yk_trace_unpack(yk_text_chars(&piece), length, "rank 1", &trace),
+        assert_int_equal(yk_trace_bytes_unpack(yk_text_chars(&piece), length, "rank 1", &trace),
                          YK_ERROR_INPUT);
         if (length >= HEAD) {
             sign_again(&piece);
-            assert_fails(yk_trace_unpack(piece.bytes, length, "rank 1", &trace), YK_ERROR_INPUT,
+            assert_fails(yk_trace_bytes_unpack(piece.bytes, length, "rank 1", &trace),
+                         YK_ERROR_INPUT,
                          "rank 1: the bytes of this trace end too soon; send them again");
         }
         yk_text_free(&piece);
@@ -105,12 +106,12 @@ static void any_bit_that_changed_is_seen(void **state)
     struct yk_trace *trace = NULL;
     for (size_t bit = 0; bit < 8 * packed.length; bit++) {
         packed.bytes[bit / 8] = (char)(packed.bytes[bit / 8] ^ (1 << bit % 8));
-        assert_int_equal(yk_trace_unpack(packed.bytes, packed.length, "rank 1", &trace),
+        assert_int_equal(yk_trace_bytes_unpack(packed.bytes, packed.length, "rank 1", &trace),
                          YK_ERROR_INPUT);
         packed.bytes[bit / 8] = (char)(packed.bytes[bit / 8] ^ (1 << bit % 8));
     }
     assert_null(trace);
-    assert_ok(yk_trace_unpack(packed.bytes, packed.length, "rank 1", &trace));
+    assert_ok(yk_trace_bytes_unpack(packed.bytes, packed.length, "rank 1", &trace));
     yk_trace_destroy(trace);
     yk_text_free(&packed);
 }
@@ -123,7 +124,8 @@ static void expect_refused(size_t place, const char *bytes, size_t count, yk_sta
     struct yk_trace *trace = NULL;
     memcpy(packed.bytes + HEAD + place, bytes, count);
     sign_again(&packed);
-    assert_fails(yk_trace_unpack(packed.bytes, packed.length, "rank 1", &trace), status, message);
+    assert_fails(yk_trace_bytes_unpack(packed.bytes, packed.length, "rank 1", &trace), status,
+                 message);
     assert_null(trace);
     yk_text_free(&packed);
 }
@@ -153,7 +155,8 @@ static void what_is_no_trace_is_refused(void **state)
 {
     (void)state;
     struct yk_trace *trace = NULL;
-    assert_fails(yk_trace_unpack("{\"traceEvents\": []}", 19, "rank 1", &trace), YK_ERROR_INPUT,
+    assert_fails(yk_trace_bytes_unpack("{\"traceEvents\": []}", 19, "rank 1", &trace),
+                 YK_ERROR_INPUT,
                  "rank 1: these bytes are no trace: they do not begin with \"yktrace1\"");
     assert_null(trace);
 }

@@ -1,8 +1,8 @@
 /* Where buffers lie during a step: none on top of another, and no more bytes than were counted. */
-#include "train/buffers.h"
+#include "train/executor/buffers.h"
 
 #include "model/config.h"
-#include "program/memory.h"
+#include "program/memory/memory.h"
 #include "support/support.h"
 
 #include <stdio.h>
@@ -51,7 +51,7 @@ enum {
 struct step {
     struct yk_arena *arena;
     struct yk_cluster *cluster;
-    struct yk_sizes *sizes;
+    struct yk_model_sizes *sizes;
     struct yk_program *program;
     struct yk_net *net;
     struct yk_buffers buffers;
@@ -60,7 +60,7 @@ struct step {
 static struct yk_plan *plan_of(struct step *step, const struct wish *wish,
                                const struct yk_workload *workload)
 {
-    const struct yk_model *model = yk_sizes_whole(step->sizes);
+    const struct yk_model *model = yk_model_sizes_whole_batch(step->sizes);
     struct yk_plan *plan = NULL;
     assert_int_equal(yk_plan_create(step->arena, 1, 1, model->layer_count, &plan), YK_OK);
     plan->model_source = wish->model;
@@ -86,7 +86,7 @@ static struct step open_step(const struct wish *wish)
 {
     struct step step = {0};
     const struct yk_model_config *config = NULL;
-    const struct yk_net_settings settings = {0};
+    const struct yk_net_options settings = {0};
     const struct yk_workload workload = {
         .batch = wish->batch,
         .sequence = wish->sequence,
@@ -98,17 +98,18 @@ static struct step open_step(const struct wish *wish)
     assert_int_equal(yk_arena_create(&step.arena), YK_OK);
     assert_int_equal(yk_model_config_find(wish->model, &config), YK_OK);
     assert_int_equal(yk_cluster_parse("cpu:2", &step.cluster), YK_OK);
-    assert_int_equal(yk_sizes_create(config, &workload, &step.sizes), YK_OK);
+    assert_int_equal(yk_model_sizes_create(config, &workload, &step.sizes), YK_OK);
     assert_int_equal(yk_program_compile(plan_of(&step, wish, &workload), step.cluster, step.sizes,
                                         &step.program),
                      YK_OK);
-    assert_int_equal(yk_net_create(yk_sizes_whole(step.sizes), &settings, &step.net), YK_OK);
+    assert_int_equal(yk_net_create(yk_model_sizes_whole_batch(step.sizes), &settings, &step.net),
+                     YK_OK);
     struct yk_facts *facts = NULL;
     struct yk_rank_view *view = NULL;
     assert_int_equal(yk_facts_make(step.program, step.arena, &facts), YK_OK);
     assert_int_equal(yk_rank_view_make(facts, 0, step.arena, &view), YK_OK);
-    assert_int_equal(yk_buffers_find(&(struct yk_buffers_request){.view = view, .net = step.net},
-                                     step.arena, &step.buffers),
+    assert_int_equal(yk_buffers_assign(&(struct yk_buffers_request){.view = view, .net = step.net},
+                                       step.arena, &step.buffers),
                      YK_OK);
     return step;
 }
@@ -117,7 +118,7 @@ static void close_step(struct step *step)
 {
     yk_net_destroy(step->net);
     yk_program_destroy(step->program);
-    yk_sizes_destroy(step->sizes);
+    yk_model_sizes_destroy(step->sizes);
     yk_cluster_destroy(step->cluster);
     yk_arena_destroy(step->arena);
 }
@@ -163,12 +164,13 @@ static const struct yk_pass_offsets *offsets_of(const struct step *step, const s
     return &step->buffers.passes[layer * step->program->plan->micro_batches + op->micro_batch];
 }
 
-static struct yk_extent extent_of(const struct step *step, const struct yk_op *op, int32_t layer)
+static struct yk_batch_shape extent_of(const struct step *step, const struct yk_op *op,
+                                       int32_t layer)
 {
     const struct yk_workload *workload = &step->net->workload;
     const int64_t target =
         workload->target_sequence > 0 ? workload->target_sequence : workload->sequence;
-    return (struct yk_extent){
+    return (struct yk_batch_shape){
         .samples = op->samples,
         .sequence = step->net->layers[layer].decodes ? target : workload->sequence,
         .memory = step->net->layers[layer].memory >= 0 ? workload->sequence : 0,
@@ -178,7 +180,7 @@ static struct yk_extent extent_of(const struct step *step, const struct yk_op *o
 /* The bytes of what a layer puts out, and of its gradient. */
 static size_t stream_of(const struct step *step, const struct yk_op *op, int32_t layer)
 {
-    const struct yk_extent extent = extent_of(step, op, layer);
+    const struct yk_batch_shape extent = extent_of(step, op, layer);
     return (size_t)(extent.samples * extent.sequence * step->net->config->width *
                     yk_precision_bytes(step->net->workload.precision));
 }
@@ -189,7 +191,7 @@ static void expect_inputs(const struct step *step, const struct canvas *canvas,
 {
     const struct yk_net_layer *layer = &step->net->layers[op->layer];
     const int32_t before[] = {layer->input, layer->memory};
-    const bool keeps = yk_sizes_whole(step->sizes)->layers[op->layer].keeps_input;
+    const bool keeps = yk_model_sizes_whole_batch(step->sizes)->layers[op->layer].keeps_input;
     for (int i = 0; i < 2; i++) {
         if (before[i] >= 0 && (op->kind != YK_OP_BACKWARD || keeps)) {
             expect_painted(canvas, offsets_of(step, op, before[i])->output,
@@ -242,7 +244,7 @@ static void run_backward(const struct step *step, struct canvas *canvas, const s
 /* What one op writes and reads, painted and looked at. */
 static void run_op(const struct step *step, struct canvas *canvas, const struct yk_op *op)
 {
-    const struct yk_extent extent = extent_of(step, op, op->layer);
+    const struct yk_batch_shape extent = extent_of(step, op, op->layer);
     struct yk_layer_sizes sizes;
     step->net->layers[op->layer].kind->measure(step->net, op->layer, &extent, &sizes);
     expect_inputs(step, canvas, op);
@@ -260,7 +262,7 @@ static void nothing_lies_on_what_is_still_needed(void **state)
     for (int w = 0; w < WISHES; w++) {
         struct step step = open_step(&wishes[w]);
         struct canvas canvas = {.size = step.buffers.bytes / 64 + 1};
-        canvas.owner = yk_arena_take(step.arena, canvas.size, sizeof *canvas.owner);
+        canvas.owner = yk_arena_allocate(step.arena, canvas.size, sizeof *canvas.owner);
         assert_non_null(canvas.owner);
         const struct yk_program_rank *list = &step.program->ranks[0];
         for (int32_t i = 0; i < list->op_count; i++) {
@@ -333,7 +335,7 @@ static void samples_that_cannot_be_counted_are_refused(void **state)
     assert_int_equal(yk_rank_view_make(facts, 0, step.arena, &view), YK_OK);
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         const struct yk_buffers_request request = {view, step.net, wrong[i]};
-        assert_int_equal(yk_buffers_find(&request, step.arena, &buffers), YK_ERROR_INPUT);
+        assert_int_equal(yk_buffers_assign(&request, step.arena, &buffers), YK_ERROR_INPUT);
     }
     close_step(&step);
 }

@@ -5,14 +5,14 @@
  *
  * The calls by which checkpoints change the disk go through this file.
  */
-#include "train/checkpoint.h"
-#include "train/checkpoint_room.h"
+#include "train/checkpoint/checkpoint.h"
+#include "train/checkpoint/space.h"
 
-#include "data/safetensors.h"
-#include "support/disk_calls.h"
-#include "support/scratch.h"
-#include "support/small_checkpoint.h"
+#include "support/files/disk_faults.h"
+#include "support/files/scratch.h"
 #include "support/support.h"
+#include "support/training/small_checkpoint.h"
+#include "tensors/safetensors.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -167,15 +167,15 @@ static uint64_t tensor_bytes(const char *folder)
     DIR *listing = opendir(folder);
     assert_non_null(listing);
     for (struct dirent *entry = NULL; (entry = readdir(listing));) {
-        struct yk_tensor_file *file = NULL;
+        struct yk_safetensors *file = NULL;
         char path[512];
         if (strstr(entry->d_name, ".safetensors")) {
             (void)snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
-            assert_ok(yk_tensor_file_open(path, &file));
-            for (int32_t i = 0; i < yk_tensor_file_count(file); i++) {
-                bytes += yk_tensor_file_at(file, i)->bytes;
+            assert_ok(yk_safetensors_open(path, &file));
+            for (int32_t i = 0; i < yk_safetensors_count(file); i++) {
+                bytes += yk_safetensors_at(file, i)->bytes;
             }
-            yk_tensor_file_close(file);
+            yk_safetensors_close(file);
         }
     }
     closedir(listing);
@@ -199,7 +199,7 @@ static void what_a_checkpoint_takes_is_known_before(void **state)
         struct small_store small = small_store_open(&wishes[i]);
         const struct yk_checkpoint_content content = {.store = small.store};
         assert_ok(small_checkpoint_save(run_folder(), &small, 1, 1));
-        assert_int_equal(yk_checkpoint_bytes(&content),
+        assert_int_equal(yk_checkpoint_save_bytes(&content),
                          tensor_bytes(support_scratch_path("run/step-00000001")));
         small_store_close(&small);
     }
@@ -208,11 +208,11 @@ static void what_a_checkpoint_takes_is_known_before(void **state)
 static void check_room(const struct yk_checkpoint_content *content, int64_t saves, int32_t keep,
                        uint64_t needed)
 {
-    const uint64_t each = yk_checkpoint_bytes(content);
+    const uint64_t each = yk_checkpoint_save_bytes(content);
     free_bytes = needed * each;
-    assert_ok(yk_checkpoint_check_room(support_scratch_folder(), content, saves, keep));
+    assert_ok(yk_checkpoint_check_save_space(support_scratch_folder(), content, saves, keep));
     free_bytes = needed * each - 1;
-    assert_int_equal(yk_checkpoint_check_room(support_scratch_folder(), content, saves, keep),
+    assert_int_equal(yk_checkpoint_check_save_space(support_scratch_folder(), content, saves, keep),
                      YK_ERROR_SYSTEM);
 }
 
@@ -232,7 +232,7 @@ static void room_is_needed_for_those_that_stay_and_one_more(void **state)
     assert_ok(small_checkpoint_save(folder, &small, 2, 2));
     check_room(&content, 9, 2, 1);
     free_bytes = 1024;
-    assert_int_equal(yk_checkpoint_check_room(support_scratch_folder(), &content, 9, 2),
+    assert_int_equal(yk_checkpoint_check_save_space(support_scratch_folder(), &content, 9, 2),
                      YK_ERROR_SYSTEM);
     /* 1896 numbers of the model and as many of SGD's velocity, of four bytes each. */
     assert_non_null(strstr(yk_status_message(),

@@ -5,11 +5,11 @@
  *
  * The calls by which checkpoints change the disk go through this file.
  */
-#include "support/disk_calls.h"
-#include "support/scratch.h"
-#include "support/sharded.h"
-#include "support/small_checkpoint.h"
+#include "support/files/disk_faults.h"
+#include "support/files/scratch.h"
 #include "support/support.h"
+#include "support/training/sharded_checkpoint.h"
+#include "support/training/small_checkpoint.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,12 +1,12 @@
-#include "train/checkpoint.h"
+#include "train/checkpoint/checkpoint.h"
 
-#include "support/logged.h"
-#include "support/scratch.h"
-#include "support/sharded.h"
-#include "support/skip_fsync.h"
-#include "support/small_checkpoint.h"
+#include "support/files/captured_log.h"
+#include "support/files/scratch.h"
+#include "support/files/skip_fsync.h"
 #include "support/support.h"
-#include "train/holdings.h"
+#include "support/training/sharded_checkpoint.h"
+#include "support/training/small_checkpoint.h"
+#include "train/partitions.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -160,11 +160,11 @@ static void replicated_layers_are_saved_in_slices(void **state)
         plan->groups[0].members[m].rank = m;
     }
     for (int32_t rank = 0; rank < 4; rank++) {
-        struct yk_holding *saves = NULL;
-        assert_ok(yk_holdings_to_save(program, rank, small.arena, &saves));
+        struct yk_partition *saves = NULL;
+        assert_ok(yk_partitions_to_save(program, rank, small.arena, &saves));
         assert_int_equal(saves[0].blocks, 1);
-        assert_int_equal(yk_block_cut(10, 1, 0, saves[0].from), firsts[rank]);
-        assert_int_equal(yk_block_cut(10, 1, 0, saves[0].to), firsts[rank + 1]);
+        assert_int_equal(yk_partition_block_cut(10, 1, 0, saves[0].from), firsts[rank]);
+        assert_int_equal(yk_partition_block_cut(10, 1, 0, saves[0].to), firsts[rank + 1]);
     }
     small_store_close(&small);
 }

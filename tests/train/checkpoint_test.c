@@ -1,11 +1,11 @@
-#include "train/checkpoint.h"
+#include "train/checkpoint/checkpoint.h"
 
-#include "nn/weights.h"
-#include "support/logged.h"
-#include "support/scratch.h"
-#include "support/skip_fsync.h"
-#include "support/small_checkpoint.h"
+#include "nn/weights/weights.h"
+#include "support/files/captured_log.h"
+#include "support/files/scratch.h"
+#include "support/files/skip_fsync.h"
 #include "support/support.h"
+#include "support/training/small_checkpoint.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -60,7 +60,7 @@ static void all_that_a_training_needs_comes_back(void **state)
     struct yk_checkpoint *opened = NULL;
     struct yk_text path = {0};
     assert_ok(yk_vocabulary_build("hello\n", 6, "test", &vocabulary));
-    assert_ok(yk_tokenizer_of_characters(vocabulary, &tokenizer));
+    assert_ok(yk_tokenizer_create_characters(vocabulary, &tokenizer));
     const struct yk_checkpoint_content content = {
         .store = small.store,
         .state = {.step = 123456789,

@@ -1,7 +1,7 @@
 /* What is dropped depends on the sample and the place alone: not on recomputation, nor on how the
  * batch is cut. No two places share what is drawn. */
 #include "support/support.h"
-#include "support/trainer.h"
+#include "support/training/trainer.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -42,7 +42,7 @@ static struct trained train(bool recompute, int32_t micro_batches, double dropou
         .optimizer = {.kind = YK_OPTIMIZER_ADAMW, .beta1 = 0.9, .beta2 = 0.99, .epsilon = 1e-8},
         .settings = {.dropout = dropout, .seed = seed},
     });
-    assert_int_equal(yk_store_start(trainer->store, 1), YK_OK);
+    assert_int_equal(yk_store_init(trainer->store, 1), YK_OK);
     for (int i = 0; i < BATCH * SEQUENCE; i++) {
         tokens[i] = i * 7 % 19;
     }
@@ -111,22 +111,23 @@ static void visit(const struct yk_dropout *dropout)
     visits[dropout->site]++;
 }
 
-static void watch_attend(struct yk_backend_lane *lane, const struct yk_attend *op)
+static void watch_attend(struct yk_backend_lane *lane, const struct yk_attention_op *op)
 {
     visit(&op->dropout);
-    yk_backend_cpu.attend(lane, op);
+    yk_backend_cpu.attention(lane, op);
 }
 
-static void watch_attend_back(struct yk_backend_lane *lane, const struct yk_attend_back *op)
+static void watch_attend_back(struct yk_backend_lane *lane,
+                              const struct yk_attention_backward_op *op)
 {
     visit(&op->forward.dropout);
-    yk_backend_cpu.attend_back(lane, op);
+    yk_backend_cpu.attention_backward(lane, op);
 }
 
-static void watch_drop(struct yk_backend_lane *lane, const struct yk_drop *op)
+static void watch_drop(struct yk_backend_lane *lane, const struct yk_dropout_op *op)
 {
     visit(&op->dropout);
-    yk_backend_cpu.drop(lane, op);
+    yk_backend_cpu.dropout(lane, op);
 }
 
 static const char *const marian_json =
@@ -157,16 +158,16 @@ static void every_place_of_an_encoder_and_decoder_drops_for_itself(void **state)
         .optimizer = {.kind = YK_OPTIMIZER_SGD},
         .settings = {.dropout = 0.3, .seed = 5},
     });
-    assert_ok(yk_store_start(trainer->store, 1));
-    watched.attend = watch_attend;
-    watched.attend_back = watch_attend_back;
-    watched.drop = watch_drop;
+    assert_ok(yk_store_init(trainer->store, 1));
+    watched.attention = watch_attend;
+    watched.attention_backward = watch_attend_back;
+    watched.dropout = watch_drop;
     trainer->store->engine.backend = &watched;
     for (int i = 0; i < BATCH * SEQUENCE; i++) {
         tokens[i] = i * 7 % 19;
     }
     memset(visits, 0, sizeof visits);
-    const struct yk_piece whole = {
+    const struct yk_slice whole = {
         .samples = BATCH,
         .sequence = SEQUENCE,
         .target_sequence = SEQUENCE,

@@ -4,7 +4,7 @@
  * oracle_test's to say.
  */
 #include "support/support.h"
-#include "support/trainer.h"
+#include "support/training/trainer.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -63,7 +63,7 @@ static void train_steps(struct trainer *trainer, bool decodes, struct trained *o
         lengths[i] = i % 2 == 0 ? SEQUENCE : 1 + i;
     }
     for (int64_t s = 0; s < STEPS; s++) {
-        const struct yk_piece whole = {
+        const struct yk_slice whole = {
             .samples = BATCH,
             .sequence = SEQUENCE,
             .target_sequence = decodes ? TARGET : 0,
@@ -101,7 +101,7 @@ static struct trained train(const struct how *how)
         .optimizer = {.kind = YK_OPTIMIZER_ADAMW, .beta1 = 0.9, .beta2 = 0.99, .epsilon = 1e-6},
         .settings = {.dropout = how->dropout, .seed = 5},
     });
-    assert_int_equal(yk_store_start(trainer->store, 1), YK_OK);
+    assert_int_equal(yk_store_init(trainer->store, 1), YK_OK);
     train_steps(trainer, config->encoder_layers > 0, &trained);
     trained.bytes = trainer->store->bytes;
     trained.state = malloc(trained.bytes);

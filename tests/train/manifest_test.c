@@ -1,7 +1,7 @@
-#include "train/manifest.h"
+#include "train/checkpoint/manifest.h"
 
-#include "support/scratch.h"
-#include "support/skip_fsync.h"
+#include "support/files/scratch.h"
+#include "support/files/skip_fsync.h"
 #include "support/support.h"
 
 #include <stdio.h>
@@ -70,11 +70,11 @@ static void a_shard_that_is_not_here_is_not_sealed(void **state)
              "%s is not here as it was written; checkpoints must be in a folder that all ranks "
              "share",
              support_scratch_path(files[1].name));
-    assert_fails(yk_manifest_seal(support_scratch_folder(), &known), YK_ERROR_SYSTEM, expected);
+    assert_fails(yk_manifest_save(support_scratch_folder(), &known), YK_ERROR_SYSTEM, expected);
     support_scratch_write_text(files[1].name, "1234");
-    assert_fails(yk_manifest_seal(support_scratch_folder(), &known), YK_ERROR_SYSTEM, expected);
+    assert_fails(yk_manifest_save(support_scratch_folder(), &known), YK_ERROR_SYSTEM, expected);
     support_scratch_write_text(files[1].name, "12345");
-    assert_ok(yk_manifest_seal(support_scratch_folder(), &known));
+    assert_ok(yk_manifest_save(support_scratch_folder(), &known));
 }
 
 /* Ranks that share the work find a file that one of them alone would find. */
@@ -89,7 +89,7 @@ static void every_file_is_in_one_share(void **state)
         snprintf(name, sizeof name, "file-%d", i);
         support_scratch_write_text(name, "12345");
     }
-    assert_ok(yk_manifest_seal(support_scratch_folder(), &known));
+    assert_ok(yk_manifest_save(support_scratch_folder(), &known));
     for (int i = 0; i < 5; i++) {
         int found = 0;
         snprintf(name, sizeof name, "file-%d", i);

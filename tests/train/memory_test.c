@@ -2,9 +2,9 @@
  * What training takes from the machine: nothing during a step, and no more altogether than the plan
  * said. Under the sanitizers, which take memory of their own, there is nothing to be seen.
  */
-#include "program/memory.h"
+#include "program/memory/memory.h"
 #include "support/support.h"
-#include "support/trainer.h"
+#include "support/training/trainer.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
@@ -87,7 +87,7 @@ static struct trainer *open_mini(void)
         .clip = true,
         .optimizer = {.kind = YK_OPTIMIZER_ADAMW, .beta1 = 0.9, .beta2 = 0.99, .epsilon = 1e-8},
     });
-    assert_int_equal(yk_store_start(trainer->store, 1), YK_OK);
+    assert_int_equal(yk_store_init(trainer->store, 1), YK_OK);
     return trainer;
 }
 

@@ -3,7 +3,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
-#include "support/outside.h"
+#include "support/files/other_programs.h"
 #include "support/support.h"
 
 #include <math.h>
@@ -29,9 +29,9 @@ static void write_steps(const struct bench *bench, int64_t after, int64_t until)
     for (int64_t s = after + 1; s <= until; s++) {
         const struct yk_run_step step = {
             .step = s, .loss = s == 2 ? NAN : 1.5, .norm = 2, .rate = 0.25, .loss_scale = 1};
-        assert_int_equal(yk_metrics_step(metrics, &step), YK_OK);
+        assert_int_equal(yk_metrics_write_step(metrics, &step), YK_OK);
     }
-    assert_int_equal(yk_metrics_evaluation(metrics, until, 3, 77), YK_OK);
+    assert_int_equal(yk_metrics_write_evaluation(metrics, until, 3, 77), YK_OK);
     yk_metrics_close(metrics);
 }
 
@@ -91,11 +91,11 @@ static void a_file_that_is_removed_meanwhile_is_missed_and_made_anew(void **stat
     yk_log_set_sink(keep_warning, warning);
     assert_int_equal(yk_metrics_open(bench.path, 0, &metrics), YK_OK);
     struct yk_run_step step = {.step = 1, .loss = 1.5, .norm = 2, .rate = 0.25, .loss_scale = 1};
-    assert_int_equal(yk_metrics_step(metrics, &step), YK_OK);
+    assert_int_equal(yk_metrics_write_step(metrics, &step), YK_OK);
     assert_string_equal(warning, "");
     assert_int_equal(unlink(bench.path), 0);
     step.step = 2;
-    assert_int_equal(yk_metrics_step(metrics, &step), YK_OK);
+    assert_int_equal(yk_metrics_write_step(metrics, &step), YK_OK);
     (void)snprintf(expected, sizeof expected,
                    "%s was removed or replaced while it was written; what it held is lost, and it "
                    "goes on with the next line",
@@ -103,7 +103,7 @@ static void a_file_that_is_removed_meanwhile_is_missed_and_made_anew(void **stat
     assert_string_equal(warning, expected);
     warning[0] = '\0';
     step.step = 3;
-    assert_int_equal(yk_metrics_step(metrics, &step), YK_OK);
+    assert_int_equal(yk_metrics_write_step(metrics, &step), YK_OK);
     assert_string_equal(warning, "");
     yk_metrics_close(metrics);
     yk_log_set_sink(NULL, NULL);

@@ -2,11 +2,11 @@
  * Memory that buffers share: whatever the lanes do that the program lets them, none is ever filled
  * where another is still alive. Programs are run by chance here, op by op, without computing.
  */
-#include "train/offsets.h"
+#include "train/executor/offsets.h"
 
 #include "base/random.h"
 #include "program/shuffle.h"
-#include "support/sound_plan.h"
+#include "support/plans/valid_plan.h"
 #include "support/support.h"
 
 #include <stdlib.h>
@@ -165,8 +165,8 @@ static bool is_through(const struct walk *walk)
 static void walk_once(struct walk *walk, struct yk_arena *arena)
 {
     const struct yk_program_rank *list = walk->view->list;
-    walk->ended = yk_arena_take(arena, (size_t)ROUNDS * (size_t)list->op_count + 1, 1);
-    walk->left = yk_arena_take(arena, (size_t)ROUNDS * (size_t)walk->buffers->count + 1, 1);
+    walk->ended = yk_arena_allocate(arena, (size_t)ROUNDS * (size_t)list->op_count + 1, 1);
+    walk->left = yk_arena_allocate(arena, (size_t)ROUNDS * (size_t)walk->buffers->count + 1, 1);
     assert_true(walk->ended && walk->left);
     for (int32_t i = 0; i < ROUNDS * walk->buffers->count; i++) {
         walk->left[i] = -1;
@@ -176,7 +176,7 @@ static void walk_once(struct walk *walk, struct yk_arena *arena)
         walk->next[lane] = 0;
         walk->running[lane] = false;
         walk->of_lane[lane] =
-            yk_arena_take(arena, (size_t)list->op_count + 1, sizeof *walk->of_lane[lane]);
+            yk_arena_allocate(arena, (size_t)list->op_count + 1, sizeof *walk->of_lane[lane]);
         assert_non_null(walk->of_lane[lane]);
         for (int32_t i = 0; i < list->op_count; i++) {
             if ((int32_t)list->ops[i].lane == lane) {
@@ -204,9 +204,9 @@ static int32_t draw_op(struct yk_random *random, const struct yk_rank_view *view
  * round has ended before it begins again there. */
 static bool follows(const struct yk_rank_view *view, int32_t from, int32_t until, int32_t lag)
 {
-    return lag > 0 ? yk_rank_view_knows(view, from, until, lag) &&
-                         yk_rank_view_knows(view, until, from, 0)
-                   : from == until || yk_rank_view_knows(view, from, until, 0);
+    return lag > 0 ? yk_rank_view_happens_before(view, from, until, lag) &&
+                         yk_rank_view_happens_before(view, until, from, 0)
+                   : from == until || yk_rank_view_happens_before(view, from, until, 0);
 }
 
 /* From one op, or one on each lane, to others that come after them; some into the next round. False
@@ -266,7 +266,8 @@ static bool ends_before(const struct yk_rank_view *view, const struct yk_lifetim
     for (int until = 0; until < YK_LIFETIME_LANES; until++) {
         for (int from = 0; from < YK_LIFETIME_LANES; from++) {
             if (a->end[until] != YK_OP_NONE && b->begin[from] != YK_OP_NONE &&
-                !yk_rank_view_knows(view, a->end[until], b->begin[from], rounds - a->lag)) {
+                !yk_rank_view_happens_before(view, a->end[until], b->begin[from],
+                                             rounds - a->lag)) {
                 return false;
             }
         }
@@ -400,7 +401,7 @@ static bool try_rank(const struct yk_program *program, int32_t rank, uint64_t se
     if (view->list->op_count > 0) {
         add_buffers(&walk.random, view, &buffers);
         assert_true(buffers.count > 0);
-        assert_ok(yk_offsets_find(&buffers, view, offsets, &bytes));
+        assert_ok(yk_offsets_assign(&buffers, view, offsets, &bytes));
         less = expect_packed(view, &buffers, offsets, bytes);
         assert_ok(yk_offsets_find_waits(&buffers, view, arena, &waits, &walk.wait_count));
         walk.view = view;
@@ -464,7 +465,7 @@ static void buffers_that_follow_each_other_share_memory(void **state)
         }
     }
     assert_true(count > 3);
-    assert_ok(yk_offsets_find(&buffers, view, offsets, &bytes));
+    assert_ok(yk_offsets_assign(&buffers, view, offsets, &bytes));
     assert_int_equal(bytes, 64);
     yk_offsets_free(&buffers);
     yk_program_destroy(program);
@@ -499,7 +500,7 @@ static void bytes_that_cannot_be_counted_are_refused(void **state)
             yk_lifetime_end(&lifetime, view->list, op);
             yk_offsets_add(&buffers, &lifetime, 0, sizes[i][j]);
         }
-        assert_int_equal(yk_offsets_find(&buffers, view, offsets, &bytes), YK_ERROR_INPUT);
+        assert_int_equal(yk_offsets_assign(&buffers, view, offsets, &bytes), YK_ERROR_INPUT);
         yk_offsets_free(&buffers);
     }
     yk_program_destroy(program);

@@ -1,6 +1,6 @@
 /* Whole models against PyTorch: logits, every gradient, 20 steps of training. */
-#include "support/model_oracle.h"
 #include "support/support.h"
+#include "support/training/model_oracle.h"
 
 #include <math.h>
 #include <stdio.h>

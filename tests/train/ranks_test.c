@@ -1,11 +1,11 @@
 /* Any valid program trains to the same result: whatever the ranks, strategies, shares, parts,
  * micro-batches, placements and orders, after ten steps the parameters are those of one rank; and
  * no rank allocates more than was counted. */
-#include "support/rank_run.h"
+#include "support/training/thread_ranks.h"
 
-#include "program/check.h"
+#include "program/check/check.h"
 #include "program/shuffle.h"
-#include "support/sound_plan.h"
+#include "support/plans/valid_plan.h"
 #include "support/support.h"
 
 #include <math.h>
@@ -61,11 +61,11 @@ struct trial {
 };
 
 /* A BERT without a head for masked words has nothing to be trained by. */
-static bool is_trainable(const struct yk_sizes *sizes)
+static bool is_trainable(const struct yk_model_sizes *sizes)
 {
     struct yk_net *net = NULL;
-    const bool trainable =
-        yk_net_create(yk_sizes_whole(sizes), &(struct yk_net_settings){0}, &net) == YK_OK;
+    const bool trainable = yk_net_create(yk_model_sizes_whole_batch(sizes),
+                                         &(struct yk_net_options){0}, &net) == YK_OK;
     yk_net_destroy(net);
     return trainable;
 }

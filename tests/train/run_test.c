@@ -4,9 +4,9 @@
 
 #include "data/corpus.h"
 #include "data/window_sampler.h"
-#include "support/outside.h"
+#include "support/files/other_programs.h"
 #include "support/support.h"
-#include "support/trainer.h"
+#include "support/training/trainer.h"
 
 #include <dirent.h>
 #include <math.h>
@@ -47,7 +47,7 @@ struct bench {
     struct yk_sampler *samples;
     struct yk_sampler *evaluation;
     struct trainer *trainer;
-    struct yk_run run;
+    struct yk_vector_span_array run;
     int64_t stop_at; /* 0: never */
     int64_t last_step;
     int64_t saves;
@@ -123,21 +123,22 @@ static void open_trainer(struct bench *bench, enum yk_precision precision, int32
         .optimizer = adamw,
         .settings = {.dropout = dropout, .seed = 9},
     });
-    assert_int_equal(yk_store_start(bench->trainer->store, 1), YK_OK);
-    bench->run = (struct yk_run){
+    assert_int_equal(yk_store_init(bench->trainer->store, 1), YK_OK);
+    bench->run = (struct yk_vector_span_array){
         .program = bench->trainer->program,
         .store = bench->trainer->store,
         .samples = bench->samples,
-        .settings = {.steps = STEPS,
-                     .batch = BATCH,
-                     .rate = {.rule = YK_RATE_COSINE, .most = 3e-3, .warmup = 10, .steps = STEPS},
-                     .optimizer = adamw,
-                     .clip = 1,
-                     .keep = 2},
+        .settings =
+            {.steps = STEPS,
+             .batch = BATCH,
+             .rate = {.rule = YK_LR_SCHEDULE_COSINE, .most = 3e-3, .warmup = 10, .steps = STEPS},
+             .optimizer = adamw,
+             .clip = 1,
+             .keep = 2},
         .watch = {.user = bench, .step = note_step, .saved = note_save, .stop = wants_to_stop},
         .settings_json = "{}",
         .tokenizer = yk_corpus_tokenizer(bench->corpus),
-        .state = {.seed = 1, .scaler = yk_scaler_start(precision)},
+        .state = {.seed = 1, .scaler = yk_loss_scaler_init(precision)},
     };
 }
 
@@ -326,7 +327,7 @@ static void weights_that_are_no_numbers_end_it_with_their_name(void **state)
     float *numbers = calloc((size_t)parameter->count, sizeof *numbers);
     assert_non_null(numbers);
     numbers[3] = NAN;
-    assert_int_equal(yk_store_write(bench.trainer->store, layer, parameter, numbers), YK_OK);
+    assert_int_equal(yk_store_write_values(bench.trainer->store, layer, parameter, numbers), YK_OK);
     free(numbers);
     assert_int_equal(yk_run_train(&bench.run), YK_ERROR_NUMBERS);
     assert_non_null(strstr(yk_status_message(), "transformer.h.1.mlp.c_fc.weight"));
@@ -349,7 +350,8 @@ static void a_run_that_ends_on_bad_numbers_fails_and_saves_nothing(void **state)
     bench.run.folder = path;
     bench.run.settings.steps = 5;
     bench.run.settings.save_every = 1;
-    bench.run.settings.rate = (struct yk_rate){.rule = YK_RATE_CONSTANT, .most = 1e30};
+    bench.run.settings.rate =
+        (struct yk_lr_schedule){.rule = YK_LR_SCHEDULE_CONSTANT, .most = 1e30};
     assert_int_equal(yk_run_train(&bench.run), YK_ERROR_NUMBERS);
     assert_int_equal(outside_run(path, "ls checkpoints", &lines), 0);
     assert_string_equal(yk_text_chars(&lines), "step-00000001\n"); /* the step before it blew up */
@@ -455,7 +457,8 @@ static void a_rate_that_explodes_ends_it_too(void **state)
     struct bench bench = {0};
     open_data(&bench);
     open_trainer(&bench, YK_PRECISION_FP32, 2, 0);
-    bench.run.settings.rate = (struct yk_rate){.rule = YK_RATE_CONSTANT, .most = 1e30};
+    bench.run.settings.rate =
+        (struct yk_lr_schedule){.rule = YK_LR_SCHEDULE_CONSTANT, .most = 1e30};
     assert_int_equal(yk_run_train(&bench.run), YK_ERROR_NUMBERS);
     assert_non_null(strstr(yk_status_message(), "transformer."));
     close_trainer(&bench);

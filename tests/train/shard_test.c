@@ -1,11 +1,11 @@
-#include "train/shard.h"
+#include "train/checkpoint/shard.h"
 
-#include "data/safetensors_write.h"
-#include "support/scratch.h"
-#include "support/small_store.h"
+#include "support/files/scratch.h"
 #include "support/support.h"
-#include "train/shard_load.h"
-#include "train/shard_set.h"
+#include "support/training/small_store.h"
+#include "tensors/safetensors_writer.h"
+#include "train/checkpoint/shard_load.h"
+#include "train/checkpoint/shard_set.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,10 +55,10 @@ static void pieces_are_named_by_what_they_are_and_where_they_begin(void **state)
 {
     (void)state;
     struct yk_text name = {0};
-    struct yk_shard_piece piece;
-    yk_shard_add_piece_name(&name, YK_SHARD_MOMENT2, "a.b@c", 4096);
+    struct yk_shard_slice piece;
+    yk_shard_add_slice_name(&name, YK_SHARD_MOMENT2, "a.b@c", 4096);
     assert_string_equal(yk_text_chars(&name), "moment2.a.b@c@4096");
-    assert_true(yk_shard_read_piece_name(yk_text_chars(&name), &piece));
+    assert_true(yk_shard_read_slice_name(yk_text_chars(&name), &piece));
     assert_int_equal(piece.kind, YK_SHARD_MOMENT2);
     assert_int_equal(piece.parameter_length, 5);
     assert_memory_equal(piece.parameter, "a.b@c", 5);
@@ -85,8 +85,8 @@ static void other_names_of_tensors_are_none_of_pieces(void **state)
                                         "",
                                         "weights.a@+1"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        struct yk_shard_piece piece;
-        if (yk_shard_read_piece_name(names[i], &piece)) {
+        struct yk_shard_slice piece;
+        if (yk_shard_read_slice_name(names[i], &piece)) {
             fail_msg("\"%s\" was taken for a piece", names[i]);
         }
     }
@@ -103,24 +103,24 @@ struct row {
 
 /* A shard of numbers, each its place in the file. */
 static void write_shard(int32_t rank, int32_t ranks, const struct row *rows,
-                        enum yk_tensor_type type)
+                        enum yk_tensor_dtype type)
 {
     struct yk_text name = {0};
-    struct yk_tensor_writer *writer = NULL;
+    struct yk_safetensors_writer *writer = NULL;
     float number = 0;
     int64_t all = 0;
     yk_shard_add_file_name(&name, rank, ranks);
-    assert_ok(yk_tensor_writer_create(support_scratch_path(yk_text_chars(&name)), &writer));
+    assert_ok(yk_safetensors_writer_create(support_scratch_path(yk_text_chars(&name)), &writer));
     for (int i = 0; rows[i].name; i++) {
-        assert_ok(yk_tensor_writer_declare(writer, rows[i].name, type, 1, &rows[i].count));
-        all += rows[i].count * (int64_t)yk_tensor_type_bytes(type) / (int64_t)sizeof number;
+        assert_ok(yk_safetensors_writer_declare(writer, rows[i].name, type, 1, &rows[i].count));
+        all += rows[i].count * (int64_t)yk_tensor_dtype_bytes(type) / (int64_t)sizeof number;
     }
-    assert_ok(yk_tensor_writer_begin(writer));
+    assert_ok(yk_safetensors_writer_begin(writer));
     for (int64_t i = 0; i < all; i++, number++) {
-        assert_ok(yk_tensor_writer_add(writer, &number, sizeof number));
+        assert_ok(yk_safetensors_writer_add(writer, &number, sizeof number));
     }
-    assert_ok(yk_tensor_writer_finish(writer, NULL));
-    yk_tensor_writer_destroy(writer);
+    assert_ok(yk_safetensors_writer_finish(writer, NULL));
+    yk_safetensors_writer_destroy(writer);
     yk_text_free(&name);
 }
 

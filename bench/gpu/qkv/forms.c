@@ -89,13 +89,13 @@ void bench_open(struct bench *bench)
     const struct yk_backend *backend = bench->backend;
     for (int i = 0; i < PARTS; i++) {
         must_status(backend->lane_create(bench->device, names[i], &bench->lanes[i]));
-        must_status(backend->prepare(bench->lanes[i], YK_CUDA_SCRATCH_BYTES));
+        must_status(backend->reserve_scratch(bench->lanes[i], YK_CUDA_SCRATCH_BYTES));
     }
     for (int i = 0; i < SIDES; i++) {
         bench->sides.streams[i] = bench->lanes[i + 1]->stream;
     }
     events_make(&bench->sides);
-    must_status(backend->take(bench->device, (size_t)LITTLE * PARTS, &bench->little));
+    must_status(backend->allocate(bench->device, (size_t)LITTLE * PARTS, &bench->little));
     must(cudaEventCreate(&bench->begin), "making an event");
     must(cudaEventCreate(&bench->end), "making an event");
 }
@@ -105,7 +105,7 @@ void bench_close(struct bench *bench)
     events_destroy(&bench->sides);
     must(cudaEventDestroy(bench->begin), "destroying an event");
     must(cudaEventDestroy(bench->end), "destroying an event");
-    bench->backend->give_back(bench->device, bench->little);
+    bench->backend->free(bench->device, bench->little);
     for (int i = 0; i < PARTS; i++) {
         bench->backend->lane_destroy(bench->lanes[i]);
     }
@@ -114,7 +114,7 @@ void bench_close(struct bench *bench)
 void bench_finish(struct bench *bench)
 {
     for (int i = 0; i < PARTS; i++) {
-        must_status(bench->backend->finish(bench->lanes[i]));
+        must_status(bench->backend->lane_synchronize(bench->lanes[i]));
     }
 }
 

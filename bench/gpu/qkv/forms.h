@@ -39,9 +39,9 @@ struct bench {
 
 /* One shape: c (m, n) = x (m, k) · wᵀ with w (n, k), in bf16. */
 struct product {
-    struct yk_matmul whole; /* without cuts */
-    struct yk_matmul cut;   /* the same with them */
-    struct yk_matmul parts[PARTS];
+    struct yk_matmul_op whole; /* without cuts */
+    struct yk_matmul_op cut;   /* the same with them */
+    struct yk_matmul_op parts[PARTS];
 };
 
 struct form {

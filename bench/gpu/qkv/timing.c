@@ -102,7 +102,7 @@ void measure_memory(struct bench *bench)
     cudaStream_t stream = bench->lanes[0]->stream;
     float clear_ms = INFINITY;
     float copy_ms = INFINITY;
-    must_status(backend->take(bench->device, LONG_BYTES, &bench->long_room));
+    must_status(backend->allocate(bench->device, LONG_BYTES, &bench->long_room));
     for (int i = 0; i < 2 * ROUNDS; i++) {
         float *best_ms = i % 2 ? &copy_ms : &clear_ms;
         float taken_ms = 0;

@@ -3,7 +3,7 @@
 #include "backend/code.h"
 #include "backend/cpu/blas.h"
 #include "backend/cpu/device.h"
-#include "backend/cpu/kernels.h"
+#include "backend/cpu/kernels/kernels.h"
 #include "backend/cpu/lane.h"
 #include "backend/cpu/memory.h"
 #include "base/cpu_name.h"
@@ -45,7 +45,7 @@ static yk_status open_device(const struct yk_backend_options *options,
     device->threads = options->threads > 0 ? options->threads : count_cores();
     yk_status status = yk_cpu_blas_reserve(device->threads);
     if (status == YK_OK) {
-        status = yk_cpu_pins_start(&device->pins, options);
+        status = yk_cpu_pins_init(&device->pins, options);
     }
     if (status != YK_OK) {
         free(device);
@@ -58,15 +58,15 @@ static yk_status open_device(const struct yk_backend_options *options,
 static void close_device(struct yk_backend_device *device)
 {
     if (device) {
-        yk_cpu_pins_end(&device->pins);
+        yk_cpu_pins_destroy(&device->pins);
     }
     free(device);
 }
 
 static void describe(const struct yk_backend_device *device, struct yk_text *out)
 {
-    char name[YK_CPU_NAME_SIZE];
-    yk_cpu_name(name);
+    char name[YK_SYSTEM_CPU_NAME_SIZE];
+    yk_system_cpu_name(name);
     yk_text_addf(out, "%s, %d thread%s", name, device->threads, device->threads == 1 ? "" : "s");
 }
 
@@ -114,32 +114,32 @@ static void run_call(int threads, const void *op)
 static void put_call(struct yk_backend_lane *lane, void (*function)(void *user), void *user)
 {
     const struct host_call call = {function, user};
-    yk_cpu_put(lane, run_call, &call, sizeof call);
+    yk_cpu_lane_enqueue(lane, run_call, &call, sizeof call);
 }
 
 /* An op is its kernel, put on the lane with a copy of its arguments. */
 #define PUT(op_name)                                                                               \
-    static void put_##op_name(struct yk_backend_lane *lane, const struct yk_##op_name *op)         \
+    static void put_##op_name(struct yk_backend_lane *lane, const struct yk_##op_name##_op *op)    \
     {                                                                                              \
         _Static_assert(sizeof *op <= YK_CPU_OP_BYTES, "an op fits its place on the lane");         \
-        yk_cpu_put(lane, yk_cpu_##op_name, op, sizeof *op);                                        \
+        yk_cpu_lane_enqueue(lane, yk_cpu_##op_name, op, sizeof *op);                               \
     }
 
 PUT(matmul)
-PUT(attend)
-PUT(attend_back)
-PUT(normalise)
-PUT(normalise_back)
-PUT(embed)
-PUT(embed_back)
-PUT(rotate)
-PUT(gate)
-PUT(gate_back)
-PUT(drop)
+PUT(attention)
+PUT(attention_backward)
+PUT(norm)
+PUT(norm_backward)
+PUT(embedding)
+PUT(embedding_backward)
+PUT(rotary)
+PUT(swiglu)
+PUT(swiglu_backward)
+PUT(dropout)
 PUT(sum_rows)
-PUT(lose)
+PUT(cross_entropy)
 PUT(sum_squares)
-PUT(judge)
+PUT(clip_norm)
 PUT(adamw)
 PUT(sgd)
 PUT(cast)
@@ -154,38 +154,38 @@ const struct yk_backend yk_backend_cpu = {
     .close = close_device,
     .describe = describe,
     .versions = add_versions,
-    .take = yk_cpu_take,
-    .give_back = yk_cpu_give_back,
-    .take_host = yk_cpu_take,
-    .give_back_host = yk_cpu_give_back,
+    .allocate = yk_cpu_memory_allocate,
+    .free = yk_cpu_memory_free,
+    .allocate_host = yk_cpu_memory_allocate,
+    .free_host = yk_cpu_memory_free,
     .lane_create = yk_cpu_lane_create,
     .lane_destroy = yk_cpu_lane_destroy,
-    .finish = yk_cpu_lane_finish,
-    .event_create = yk_cpu_event_create,
-    .event_destroy = yk_cpu_event_destroy,
-    .record = yk_cpu_event_record,
-    .wait = yk_cpu_event_wait,
-    .reach = yk_cpu_event_reach,
-    .happened = yk_cpu_event_happened,
-    .event_s = yk_cpu_event_s,
-    .copy = yk_cpu_copy,
-    .clear = yk_cpu_clear,
-    .call = put_call,
+    .lane_synchronize = yk_cpu_lane_synchronize,
+    .event_create = yk_cpu_lane_event_create,
+    .event_destroy = yk_cpu_lane_event_destroy,
+    .event_record = yk_cpu_lane_event_record,
+    .event_wait = yk_cpu_lane_event_wait,
+    .event_synchronize = yk_cpu_lane_event_synchronize,
+    .event_query = yk_cpu_lane_event_query,
+    .event_time_s = yk_cpu_lane_event_time_s,
+    .copy = yk_cpu_memory_copy,
+    .clear = yk_cpu_memory_clear,
+    .call_host = put_call,
     .matmul = put_matmul,
-    .attend = put_attend,
-    .attend_back = put_attend_back,
-    .normalise = put_normalise,
-    .normalise_back = put_normalise_back,
-    .embed = put_embed,
-    .embed_back = put_embed_back,
-    .rotate = put_rotate,
-    .gate = put_gate,
-    .gate_back = put_gate_back,
-    .drop = put_drop,
+    .attention = put_attention,
+    .attention_backward = put_attention_backward,
+    .norm = put_norm,
+    .norm_backward = put_norm_backward,
+    .embedding = put_embedding,
+    .embedding_backward = put_embedding_backward,
+    .rotary = put_rotary,
+    .swiglu = put_swiglu,
+    .swiglu_backward = put_swiglu_backward,
+    .dropout = put_dropout,
     .sum_rows = put_sum_rows,
-    .lose = put_lose,
+    .cross_entropy = put_cross_entropy,
     .sum_squares = put_sum_squares,
-    .judge = put_judge,
+    .clip_norm = put_clip_norm,
     .adamw = put_adamw,
     .sgd = put_sgd,
     .cast = put_cast,

@@ -1,6 +1,6 @@
 #include "backend/cpu/lane.h"
 
-#include "backend/cpu/count.h"
+#include "backend/cpu/counter.h"
 #include "backend/cpu/device.h"
 #include "base/clock.h"
 
@@ -26,15 +26,15 @@ struct yk_backend_lane {
     bool started; /* they could all be had */
     struct yk_cpu_pins *pins;
     char name[16]; /* all that Linux keeps */
-    struct yk_cpu_count put;
-    struct yk_cpu_count done;
+    struct yk_cpu_counter put;
+    struct yk_cpu_counter done;
     struct entry ring[RING];
 };
 
 /* Occurrences are numbered from 1 when they are recorded, and happen in that order. */
 struct yk_backend_event {
     atomic_uint_fast64_t recorded;
-    struct yk_cpu_count happened;
+    struct yk_cpu_counter happened;
     _Atomic double time_s;
 };
 
@@ -47,29 +47,30 @@ static void *run_lane(void *argument)
 {
     struct yk_backend_lane *lane = argument;
     for (uint64_t i = 0;; i++) {
-        yk_cpu_count_wait(&lane->put, i + 1);
+        yk_cpu_counter_wait(&lane->put, i + 1);
         const struct entry *entry = &lane->ring[i % RING];
         if (!entry->kernel) {
             return NULL;
         }
         entry->kernel(lane->threads, entry->op);
-        yk_cpu_count_raise(&lane->done, i + 1);
+        yk_cpu_counter_raise(&lane->done, i + 1);
     }
 }
 
-void yk_cpu_put(struct yk_backend_lane *lane, yk_cpu_kernel kernel, const void *op, size_t size)
+void yk_cpu_lane_enqueue(struct yk_backend_lane *lane, yk_cpu_kernel kernel, const void *op,
+                         size_t size)
 {
     assert(size <= YK_CPU_OP_BYTES);
-    const uint64_t at = yk_cpu_count_now(&lane->put);
+    const uint64_t at = yk_cpu_counter_value(&lane->put);
     if (at >= RING) {
-        yk_cpu_count_wait(&lane->done, at - RING + 1);
+        yk_cpu_counter_wait(&lane->done, at - RING + 1);
     }
     struct entry *entry = &lane->ring[at % RING];
     entry->kernel = kernel;
     if (size > 0) {
         memcpy(entry->op, op, size);
     }
-    yk_cpu_count_raise(&lane->put, at + 1);
+    yk_cpu_counter_raise(&lane->put, at + 1);
 }
 
 /* The first op of a lane. */
@@ -96,10 +97,11 @@ static yk_status start_threads(struct yk_backend_lane *lane, const char *name)
         return refuse_threads(threads, name);
     }
     (void)pthread_setname_np(lane->thread, lane->name);
-    yk_cpu_put(lane, start_sharing, &lane, sizeof lane); /* NOLINT(bugprone-sizeof-expression) */
-    yk_cpu_count_wait(&lane->done, 1);
+    yk_cpu_lane_enqueue(lane, start_sharing, &lane,
+                        sizeof lane); /* NOLINT(bugprone-sizeof-expression) */
+    yk_cpu_counter_wait(&lane->done, 1);
     if (!lane->started) {
-        yk_cpu_put(lane, NULL, NULL, 0);
+        yk_cpu_lane_enqueue(lane, NULL, NULL, 0);
         pthread_join(lane->thread, NULL);
         return refuse_threads(threads, name);
     }
@@ -116,15 +118,15 @@ yk_status yk_cpu_lane_create(struct yk_backend_device *device, const char *name,
     }
     lane->threads = device->threads;
     lane->pins = &device->pins;
-    YK_TRY_GOTO(yk_cpu_count_start(&lane->put), free_lane);
-    YK_TRY_GOTO(yk_cpu_count_start(&lane->done), end_put);
+    YK_TRY_GOTO(yk_cpu_counter_init(&lane->put), free_lane);
+    YK_TRY_GOTO(yk_cpu_counter_init(&lane->done), end_put);
     YK_TRY_GOTO(start_threads(lane, name), end_done);
     *out = lane;
     return YK_OK;
 end_done:
-    yk_cpu_count_end(&lane->done);
+    yk_cpu_counter_destroy(&lane->done);
 end_put:
-    yk_cpu_count_end(&lane->put);
+    yk_cpu_counter_destroy(&lane->put);
 free_lane:
     free(lane);
     return status;
@@ -135,27 +137,27 @@ void yk_cpu_lane_destroy(struct yk_backend_lane *lane)
     if (!lane) {
         return;
     }
-    yk_cpu_put(lane, NULL, NULL, 0);
+    yk_cpu_lane_enqueue(lane, NULL, NULL, 0);
     pthread_join(lane->thread, NULL);
-    yk_cpu_count_end(&lane->done);
-    yk_cpu_count_end(&lane->put);
+    yk_cpu_counter_destroy(&lane->done);
+    yk_cpu_counter_destroy(&lane->put);
     free(lane);
 }
 
-yk_status yk_cpu_lane_finish(struct yk_backend_lane *lane)
+yk_status yk_cpu_lane_synchronize(struct yk_backend_lane *lane)
 {
-    yk_cpu_count_wait(&lane->done, yk_cpu_count_now(&lane->put));
+    yk_cpu_counter_wait(&lane->done, yk_cpu_counter_value(&lane->put));
     return YK_OK;
 }
 
-yk_status yk_cpu_event_create(struct yk_backend_device *device, struct yk_backend_event **out)
+yk_status yk_cpu_lane_event_create(struct yk_backend_device *device, struct yk_backend_event **out)
 {
     (void)device;
     struct yk_backend_event *event = calloc(1, sizeof *event);
     if (!event) {
         return yk_fail_out_of_memory();
     }
-    const yk_status status = yk_cpu_count_start(&event->happened);
+    const yk_status status = yk_cpu_counter_init(&event->happened);
     if (status != YK_OK) {
         free(event);
         return status;
@@ -164,10 +166,10 @@ yk_status yk_cpu_event_create(struct yk_backend_device *device, struct yk_backen
     return YK_OK;
 }
 
-void yk_cpu_event_destroy(struct yk_backend_event *event)
+void yk_cpu_lane_event_destroy(struct yk_backend_event *event)
 {
     if (event) {
-        yk_cpu_count_end(&event->happened);
+        yk_cpu_counter_destroy(&event->happened);
         free(event);
     }
 }
@@ -179,42 +181,42 @@ static void happen(int threads, const void *op)
     (void)threads;
     const struct occurrence *occurrence = op;
     struct yk_backend_event *event = occurrence->event;
-    yk_cpu_count_wait(&event->happened, occurrence->number - 1);
+    yk_cpu_counter_wait(&event->happened, occurrence->number - 1);
     atomic_store(&event->time_s, yk_clock_now_s());
-    yk_cpu_count_raise(&event->happened, occurrence->number);
+    yk_cpu_counter_raise(&event->happened, occurrence->number);
 }
 
 static void wait_for(int threads, const void *op)
 {
     (void)threads;
     const struct occurrence *occurrence = op;
-    yk_cpu_count_wait(&occurrence->event->happened, occurrence->number);
+    yk_cpu_counter_wait(&occurrence->event->happened, occurrence->number);
 }
 
-void yk_cpu_event_record(struct yk_backend_lane *lane, struct yk_backend_event *event)
+void yk_cpu_lane_event_record(struct yk_backend_lane *lane, struct yk_backend_event *event)
 {
     const struct occurrence next = {event, atomic_fetch_add(&event->recorded, 1) + 1};
-    yk_cpu_put(lane, happen, &next, sizeof next);
+    yk_cpu_lane_enqueue(lane, happen, &next, sizeof next);
 }
 
-void yk_cpu_event_wait(struct yk_backend_lane *lane, struct yk_backend_event *event)
+void yk_cpu_lane_event_wait(struct yk_backend_lane *lane, struct yk_backend_event *event)
 {
     const struct occurrence last = {event, atomic_load(&event->recorded)};
-    yk_cpu_put(lane, wait_for, &last, sizeof last);
+    yk_cpu_lane_enqueue(lane, wait_for, &last, sizeof last);
 }
 
-yk_status yk_cpu_event_reach(struct yk_backend_event *event)
+yk_status yk_cpu_lane_event_synchronize(struct yk_backend_event *event)
 {
-    yk_cpu_count_wait(&event->happened, atomic_load(&event->recorded));
+    yk_cpu_counter_wait(&event->happened, atomic_load(&event->recorded));
     return YK_OK;
 }
 
-bool yk_cpu_event_happened(const struct yk_backend_event *event)
+bool yk_cpu_lane_event_query(const struct yk_backend_event *event)
 {
-    return yk_cpu_count_now(&event->happened) >= atomic_load(&event->recorded);
+    return yk_cpu_counter_value(&event->happened) >= atomic_load(&event->recorded);
 }
 
-double yk_cpu_event_s(const struct yk_backend_event *event)
+double yk_cpu_lane_event_time_s(const struct yk_backend_event *event)
 {
     return atomic_load(&event->time_s);
 }

@@ -15,20 +15,21 @@ enum {
 typedef void (*yk_cpu_kernel)(int threads, const void *op);
 
 /* Puts a kernel on the lane with a copy of its arguments; waits while the lane is full. */
-void yk_cpu_put(struct yk_backend_lane *lane, yk_cpu_kernel kernel, const void *op, size_t size);
+void yk_cpu_lane_enqueue(struct yk_backend_lane *lane, yk_cpu_kernel kernel, const void *op,
+                         size_t size);
 
 yk_status yk_cpu_lane_create(struct yk_backend_device *device, const char *name,
                              struct yk_backend_lane **out) YK_MUST_USE;
 void yk_cpu_lane_destroy(struct yk_backend_lane *lane);
-yk_status yk_cpu_lane_finish(struct yk_backend_lane *lane) YK_MUST_USE;
+yk_status yk_cpu_lane_synchronize(struct yk_backend_lane *lane) YK_MUST_USE;
 
-yk_status yk_cpu_event_create(struct yk_backend_device *device,
-                              struct yk_backend_event **out) YK_MUST_USE;
-void yk_cpu_event_destroy(struct yk_backend_event *event);
-void yk_cpu_event_record(struct yk_backend_lane *lane, struct yk_backend_event *event);
-void yk_cpu_event_wait(struct yk_backend_lane *lane, struct yk_backend_event *event);
-yk_status yk_cpu_event_reach(struct yk_backend_event *event) YK_MUST_USE;
-bool yk_cpu_event_happened(const struct yk_backend_event *event);
-double yk_cpu_event_s(const struct yk_backend_event *event);
+yk_status yk_cpu_lane_event_create(struct yk_backend_device *device,
+                                   struct yk_backend_event **out) YK_MUST_USE;
+void yk_cpu_lane_event_destroy(struct yk_backend_event *event);
+void yk_cpu_lane_event_record(struct yk_backend_lane *lane, struct yk_backend_event *event);
+void yk_cpu_lane_event_wait(struct yk_backend_lane *lane, struct yk_backend_event *event);
+yk_status yk_cpu_lane_event_synchronize(struct yk_backend_event *event) YK_MUST_USE;
+bool yk_cpu_lane_event_query(const struct yk_backend_event *event);
+double yk_cpu_lane_event_time_s(const struct yk_backend_event *event);
 
 #endif

@@ -49,11 +49,11 @@ static void ask_for_huge_pages(char *memory, size_t bytes)
 
 /* The system's zeroed pages cost nothing until they are touched, and calloc() passes them on. What
  * it gave is remembered just below what is taken. */
-yk_status yk_cpu_take(struct yk_backend_device *device, size_t bytes, void **out)
+yk_status yk_cpu_memory_allocate(struct yk_backend_device *device, size_t bytes, void **out)
 {
     (void)device;
     const size_t extra = YK_BACKEND_ALIGNMENT + sizeof(void *);
-    const double free = yk_free_memory_bytes();
+    const double free = yk_system_free_memory_bytes();
     if (bytes > SIZE_MAX - extra || (free > 0 && (double)bytes > free)) {
         return refuse(bytes, free);
     }
@@ -69,7 +69,7 @@ yk_status yk_cpu_take(struct yk_backend_device *device, size_t bytes, void **out
     return YK_OK;
 }
 
-void yk_cpu_give_back(struct yk_backend_device *device, void *memory)
+void yk_cpu_memory_free(struct yk_backend_device *device, void *memory)
 {
     (void)device;
     if (memory) {
@@ -97,14 +97,14 @@ static void run_copy(int threads, const void *op)
     }
 }
 
-void yk_cpu_copy(struct yk_backend_lane *lane, void *to, const void *from, size_t bytes)
+void yk_cpu_memory_copy(struct yk_backend_lane *lane, void *to, const void *from, size_t bytes)
 {
     const struct copy copy = {to, from, bytes};
-    yk_cpu_put(lane, run_copy, &copy, sizeof copy);
+    yk_cpu_lane_enqueue(lane, run_copy, &copy, sizeof copy);
 }
 
-void yk_cpu_clear(struct yk_backend_lane *lane, void *memory, size_t bytes)
+void yk_cpu_memory_clear(struct yk_backend_lane *lane, void *memory, size_t bytes)
 {
     const struct copy copy = {memory, NULL, bytes};
-    yk_cpu_put(lane, run_copy, &copy, sizeof copy);
+    yk_cpu_lane_enqueue(lane, run_copy, &copy, sizeof copy);
 }

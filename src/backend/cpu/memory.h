@@ -5,10 +5,11 @@
 
 #include "backend/backend.h"
 
-yk_status yk_cpu_take(struct yk_backend_device *device, size_t bytes, void **out) YK_MUST_USE;
-void yk_cpu_give_back(struct yk_backend_device *device, void *memory);
+yk_status yk_cpu_memory_allocate(struct yk_backend_device *device, size_t bytes,
+                                 void **out) YK_MUST_USE;
+void yk_cpu_memory_free(struct yk_backend_device *device, void *memory);
 
-void yk_cpu_copy(struct yk_backend_lane *lane, void *to, const void *from, size_t bytes);
-void yk_cpu_clear(struct yk_backend_lane *lane, void *memory, size_t bytes);
+void yk_cpu_memory_copy(struct yk_backend_lane *lane, void *to, const void *from, size_t bytes);
+void yk_cpu_memory_clear(struct yk_backend_lane *lane, void *memory, size_t bytes);
 
 #endif

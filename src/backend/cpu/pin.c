@@ -1,6 +1,6 @@
 #include "backend/cpu/pin.h"
 
-#include "backend/cpu/share.h"
+#include "backend/cpu/parallel.h"
 #include "base/log.h"
 
 #include <sched.h>
@@ -10,7 +10,7 @@
 #include <omp.h>
 #endif
 
-yk_status yk_cpu_pins_start(struct yk_cpu_pins *pins, const struct yk_backend_options *options)
+yk_status yk_cpu_pins_init(struct yk_cpu_pins *pins, const struct yk_backend_options *options)
 {
     if (options->core_count <= 0) {
         return YK_OK;
@@ -26,7 +26,7 @@ yk_status yk_cpu_pins_start(struct yk_cpu_pins *pins, const struct yk_backend_op
     return YK_OK;
 }
 
-void yk_cpu_pins_end(struct yk_cpu_pins *pins)
+void yk_cpu_pins_destroy(struct yk_cpu_pins *pins)
 {
     free(pins->cores);
 }
@@ -83,7 +83,7 @@ static void pin_team(struct yk_cpu_pins *pins, int threads)
 bool yk_cpu_pin_lane(struct yk_cpu_pins *pins, const char *lane, int *threads)
 {
     if (pins->count == 0) {
-        return yk_cpu_share_start(*threads);
+        return yk_cpu_parallel_start(*threads);
     }
     if (strcmp(lane, "comm") == 0) {
         pin(pins, &pins->comm, 1);
@@ -91,7 +91,7 @@ bool yk_cpu_pin_lane(struct yk_cpu_pins *pins, const char *lane, int *threads)
         return true;
     }
     pin(pins, pins->cores, pins->count);
-    const bool started = yk_cpu_share_start(*threads);
+    const bool started = yk_cpu_parallel_start(*threads);
     if (started && strcmp(lane, "compute") == 0) {
         pin_team(pins, *threads);
     }

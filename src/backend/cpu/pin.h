@@ -18,9 +18,9 @@ struct yk_cpu_pins {
     atomic_bool refused;
 };
 
-yk_status yk_cpu_pins_start(struct yk_cpu_pins *pins,
-                            const struct yk_backend_options *options) YK_MUST_USE;
-void yk_cpu_pins_end(struct yk_cpu_pins *pins);
+yk_status yk_cpu_pins_init(struct yk_cpu_pins *pins,
+                           const struct yk_backend_options *options) YK_MUST_USE;
+void yk_cpu_pins_destroy(struct yk_cpu_pins *pins);
 
 /* Called by the thread of a lane before anything else: starts the `*threads` that it computes with
  * and pins them all. `*threads` is how many they are from now on: on the lane "comm", one. False

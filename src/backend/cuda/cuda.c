@@ -1,8 +1,8 @@
 /* The backend's table, and a device from its opening to its end. */
-#include "backend/cuda/attend_cudnn.h"
+#include "backend/cuda/attention/cudnn.h"
 #include "backend/cuda/device.h"
-#include "backend/cuda/products.h"
-#include "backend/cuda/replay.h"
+#include "backend/cuda/graphs/replay.h"
+#include "backend/cuda/matmul/cublas.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,10 +24,10 @@ static yk_status read_choice(const char *word, enum yk_cuda_attention_choice *ou
 static void close_device(struct yk_backend_device *device)
 {
     if (device) {
-        yk_cuda_enter(device);
-        yk_cuda_attention_destroy(device->attention);
-        yk_cuda_products_destroy(device->products);
-        yk_cuda_clock_close(device);
+        yk_cuda_device_set(device);
+        yk_cudnn_cache_destroy(device->attention);
+        yk_cublas_destroy(device->products);
+        yk_cuda_event_clock_close(device);
         free(device);
     }
 }
@@ -47,16 +47,16 @@ static yk_status open_device(const struct yk_backend_options *options,
     yk_status status = read_choice(options->attention, &device->attention_choice);
     if (status == YK_OK) {
         const cudaError_t error = cudaSetDevice(device->number);
-        status = error == cudaSuccess ? YK_OK : yk_cuda_fail(device, error, "taking it");
+        status = error == cudaSuccess ? YK_OK : yk_cuda_device_fail(device, error, "taking it");
     }
     if (status == YK_OK) {
         status = yk_cuda_device_read(device, options->messages);
     }
     if (status == YK_OK) {
-        status = yk_cuda_clock_open(device);
+        status = yk_cuda_event_clock_open(device);
     }
     if (status == YK_OK) {
-        status = yk_cuda_products_create(device, options->products, &device->products);
+        status = yk_cublas_create(device, options->products, &device->products);
     }
     if (status != YK_OK) {
         close_device(device);
@@ -74,44 +74,44 @@ __attribute__((visibility("default"))) const struct yk_backend yk_backend_plugin
     .close = close_device,
     .describe = yk_cuda_device_describe,
     .versions = yk_cuda_versions,
-    .take = yk_cuda_take,
-    .give_back = yk_cuda_give_back,
-    .take_host = yk_cuda_take_host,
-    .give_back_host = yk_cuda_give_back_host,
-    .used = yk_cuda_used,
-    .holds = yk_cuda_holds,
+    .allocate = yk_cuda_memory_allocate,
+    .free = yk_cuda_memory_free,
+    .allocate_host = yk_cuda_memory_allocate_host,
+    .free_host = yk_cuda_memory_free_host,
+    .used_bytes = yk_cuda_memory_used,
+    .contains = yk_cuda_memory_contains,
     .lane_create = yk_cuda_lane_create,
     .lane_destroy = yk_replay_lane_destroy,
-    .prepare = yk_replay_prepare,
-    .native = yk_cuda_native,
-    .finish = yk_replay_finish,
+    .reserve_scratch = yk_replay_reserve_scratch,
+    .native_stream = yk_cuda_lane_native_stream,
+    .lane_synchronize = yk_replay_lane_synchronize,
     .event_create = yk_cuda_event_create,
     .event_destroy = yk_cuda_event_destroy,
-    .record = yk_replay_record,
-    .wait = yk_replay_wait,
-    .reach = yk_cuda_reach,
-    .happened = yk_cuda_happened,
-    .event_s = yk_cuda_event_s,
+    .event_record = yk_replay_event_record,
+    .event_wait = yk_replay_event_wait,
+    .event_synchronize = yk_cuda_event_synchronize,
+    .event_query = yk_cuda_event_query,
+    .event_time_s = yk_cuda_event_time_s,
     .copy = yk_replay_copy,
     .clear = yk_replay_clear,
-    .call = yk_replay_call,
+    .call_host = yk_replay_call_host,
     .begin_range = yk_replay_begin_range,
     .end_range = yk_replay_end_range,
     .matmul = yk_replay_matmul,
-    .attend = yk_replay_attend,
-    .attend_back = yk_replay_attend_back,
-    .normalise = yk_replay_normalise,
-    .normalise_back = yk_replay_normalise_back,
-    .embed = yk_replay_embed,
-    .embed_back = yk_replay_embed_back,
-    .rotate = yk_replay_rotate,
-    .gate = yk_replay_gate,
-    .gate_back = yk_replay_gate_back,
-    .drop = yk_replay_drop,
+    .attention = yk_replay_attention,
+    .attention_backward = yk_replay_attention_backward,
+    .norm = yk_replay_norm,
+    .norm_backward = yk_replay_norm_backward,
+    .embedding = yk_replay_embedding,
+    .embedding_backward = yk_replay_embedding_backward,
+    .rotary = yk_replay_rotary,
+    .swiglu = yk_replay_swiglu,
+    .swiglu_backward = yk_replay_swiglu_backward,
+    .dropout = yk_replay_dropout,
     .sum_rows = yk_replay_sum_rows,
-    .lose = yk_replay_lose,
+    .cross_entropy = yk_replay_cross_entropy,
     .sum_squares = yk_replay_sum_squares,
-    .judge = yk_replay_judge,
+    .clip_norm = yk_replay_clip_norm,
     .adamw = yk_replay_adamw,
     .sgd = yk_replay_sgd,
     .cast = yk_replay_cast,

@@ -11,7 +11,8 @@ enum {
     SPARED_MOST = 12, /* one SM of so many is left to messages, and no more */
 };
 
-yk_status yk_cuda_fail(const struct yk_backend_device *device, cudaError_t error, const char *doing)
+yk_status yk_cuda_device_fail(const struct yk_backend_device *device, cudaError_t error,
+                              const char *doing)
 {
     const bool lost = error == cudaErrorDevicesUnavailable || error == cudaErrorNoDevice ||
                       error == cudaErrorECCUncorrectable;
@@ -19,7 +20,7 @@ yk_status yk_cuda_fail(const struct yk_backend_device *device, cudaError_t error
                    (int)device->number, device->name, doing, cudaGetErrorString(error));
 }
 
-void yk_cuda_enter(const struct yk_backend_device *device)
+void yk_cuda_device_set(const struct yk_backend_device *device)
 {
     (void)cudaSetDevice(device->number);
 }
@@ -71,7 +72,7 @@ yk_status yk_cuda_device_read(struct yk_backend_device *device, int32_t messages
     struct cudaDeviceProp facts;
     const cudaError_t error = cudaGetDeviceProperties(&facts, device->number);
     if (error != cudaSuccess) {
-        return yk_cuda_fail(device, error, "asking what it is");
+        return yk_cuda_device_fail(device, error, "asking what it is");
     }
     (void)snprintf(device->name, sizeof device->name, "%s", facts.name);
     device->memory_bytes = facts.totalGlobalMem;
@@ -79,7 +80,7 @@ yk_status yk_cuda_device_read(struct yk_backend_device *device, int32_t messages
     if (messages > 0) {
         YK_TRY(read_spare(facts.multiProcessorCount, messages, &spare));
     }
-    device->chip = (struct yk_cuda_chip){
+    device->chip = (struct yk_cuda_properties){
         .processors = facts.multiProcessorCount - spare,
         .spare = spare,
         .capability = facts.major * 10 + facts.minor,

@@ -12,14 +12,14 @@
 
 enum {
     YK_CUDA_NAME_SIZE = 256,
-    YK_CUDA_WORDS_SIZE = 512,
+    YK_CUDA_TEXT_SIZE = 512,
     YK_CUDA_SENTENCE_SIZE = 1024,
     YK_CUDA_SIDES = 2, /* streams beside a lane's own, for products that run side by side */
 };
 
-struct yk_cuda_ahead;
-struct yk_cuda_products;
-struct yk_cuda_attention;
+struct yk_cuda_prefetch;
+struct yk_cublas;
+struct yk_cudnn_cache;
 struct yk_replay;
 
 enum yk_cuda_attention_choice {
@@ -33,12 +33,12 @@ struct yk_backend_device {
     char name[YK_CUDA_NAME_SIZE];
     size_t memory_bytes;
     size_t allowed_bytes; /* that this process may take of them; 0: all */
-    struct yk_cuda_chip chip;
+    struct yk_cuda_properties chip;
     enum yk_cuda_attention_choice attention_choice;
     bool side_streams;
     bool graphs;
-    struct yk_cuda_products *products;
-    struct yk_cuda_attention *attention; /* NULL until it is asked for */
+    struct yk_cublas *products;
+    struct yk_cudnn_cache *attention; /* NULL until it is asked for */
 
     /* Events are timed from one that is known on the host's clock, and is renewed now and then:
      * the driver counts in fp32, which is coarse after minutes. */
@@ -57,8 +57,8 @@ struct yk_backend_lane {
     struct yk_backend_lane *sides[YK_CUDA_SIDES]; /* NULL until they are used, as their events */
     cudaEvent_t fork;
     cudaEvent_t joins[YK_CUDA_SIDES];
-    struct yk_cuda_ahead *ahead; /* NULL until it is used */
-    struct yk_replay *replay;    /* NULL: nothing of it is replayed */
+    struct yk_cuda_prefetch *ahead; /* NULL until it is used */
+    struct yk_replay *replay;       /* NULL: nothing of it is replayed */
     yk_status status;
     char sentence[YK_CUDA_SENTENCE_SIZE];
 };
@@ -70,11 +70,11 @@ struct yk_backend_event {
 };
 
 /* The sentence for a call that failed; YK_ERROR_LOST where the device is gone. */
-yk_status yk_cuda_fail(const struct yk_backend_device *device, cudaError_t error,
-                       const char *doing) YK_MUST_USE;
+yk_status yk_cuda_device_fail(const struct yk_backend_device *device, cudaError_t error,
+                              const char *doing) YK_MUST_USE;
 
 /* Makes the device the calling thread's. */
-void yk_cuda_enter(const struct yk_backend_device *device);
+void yk_cuda_device_set(const struct yk_backend_device *device);
 
 /* Whether there is a GPU of this number, and a driver for it. */
 yk_status yk_cuda_device_find(int32_t number) YK_MUST_USE;
@@ -90,33 +90,35 @@ void yk_cuda_versions(const struct yk_backend_device *device, struct yk_text *ou
 
 /* held.c, memory.c, lane.c and clock.c: the entries of the backend's table, some by way of
  * replay.h. */
-yk_status yk_cuda_take(struct yk_backend_device *device, size_t bytes, void **out) YK_MUST_USE;
-void yk_cuda_give_back(struct yk_backend_device *device, void *memory);
-yk_status yk_cuda_take_host(struct yk_backend_device *device, size_t bytes, void **out) YK_MUST_USE;
-void yk_cuda_give_back_host(struct yk_backend_device *device, void *memory);
-size_t yk_cuda_used(struct yk_backend_device *device);
-bool yk_cuda_holds(const struct yk_backend_device *device, const void *memory);
+yk_status yk_cuda_memory_allocate(struct yk_backend_device *device, size_t bytes,
+                                  void **out) YK_MUST_USE;
+void yk_cuda_memory_free(struct yk_backend_device *device, void *memory);
+yk_status yk_cuda_memory_allocate_host(struct yk_backend_device *device, size_t bytes,
+                                       void **out) YK_MUST_USE;
+void yk_cuda_memory_free_host(struct yk_backend_device *device, void *memory);
+size_t yk_cuda_memory_used(struct yk_backend_device *device);
+bool yk_cuda_memory_contains(const struct yk_backend_device *device, const void *memory);
 
 yk_status yk_cuda_lane_create(struct yk_backend_device *device, const char *name,
                               struct yk_backend_lane **out) YK_MUST_USE;
 /* Of a lane on which nothing is replayed or works ahead; else yk_replay_lane_destroy(). */
 void yk_cuda_lane_destroy(struct yk_backend_lane *lane);
-void *yk_cuda_native(const struct yk_backend_lane *lane, int32_t *number);
-yk_status yk_cuda_prepare(struct yk_backend_lane *lane, size_t bytes) YK_MUST_USE;
-yk_status yk_cuda_finish(struct yk_backend_lane *lane) YK_MUST_USE;
-void yk_cuda_copy(struct yk_backend_lane *lane, void *to, const void *from, size_t bytes);
-void yk_cuda_clear(struct yk_backend_lane *lane, void *memory, size_t bytes);
-void yk_cuda_call(struct yk_backend_lane *lane, void (*function)(void *user), void *user);
+void *yk_cuda_lane_native_stream(const struct yk_backend_lane *lane, int32_t *number);
+yk_status yk_cuda_lane_reserve_scratch(struct yk_backend_lane *lane, size_t bytes) YK_MUST_USE;
+yk_status yk_cuda_lane_synchronize(struct yk_backend_lane *lane) YK_MUST_USE;
+void yk_cuda_lane_copy(struct yk_backend_lane *lane, void *to, const void *from, size_t bytes);
+void yk_cuda_lane_clear(struct yk_backend_lane *lane, void *memory, size_t bytes);
+void yk_cuda_lane_call_host(struct yk_backend_lane *lane, void (*function)(void *user), void *user);
 
 yk_status yk_cuda_event_create(struct yk_backend_device *device,
                                struct yk_backend_event **out) YK_MUST_USE;
 void yk_cuda_event_destroy(struct yk_backend_event *event);
-void yk_cuda_record(struct yk_backend_lane *lane, struct yk_backend_event *event);
-void yk_cuda_wait(struct yk_backend_lane *lane, struct yk_backend_event *event);
-yk_status yk_cuda_reach(struct yk_backend_event *event) YK_MUST_USE;
-bool yk_cuda_happened(const struct yk_backend_event *event);
-double yk_cuda_event_s(const struct yk_backend_event *event);
-yk_status yk_cuda_clock_open(struct yk_backend_device *device) YK_MUST_USE;
-void yk_cuda_clock_close(struct yk_backend_device *device);
+void yk_cuda_event_record(struct yk_backend_lane *lane, struct yk_backend_event *event);
+void yk_cuda_event_wait(struct yk_backend_lane *lane, struct yk_backend_event *event);
+yk_status yk_cuda_event_synchronize(struct yk_backend_event *event) YK_MUST_USE;
+bool yk_cuda_event_query(const struct yk_backend_event *event);
+double yk_cuda_event_time_s(const struct yk_backend_event *event);
+yk_status yk_cuda_event_clock_open(struct yk_backend_device *device) YK_MUST_USE;
+void yk_cuda_event_clock_close(struct yk_backend_device *device);
 
 #endif

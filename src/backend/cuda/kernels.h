@@ -12,46 +12,48 @@ extern "C" {
 #include "backend/cuda/lane.h"
 #include "backend/ops.h"
 
-void yk_cuda_matmul(struct yk_backend_lane *lane, const struct yk_matmul *op);
-void yk_cuda_attend(struct yk_backend_lane *lane, const struct yk_attend *op);
-void yk_cuda_attend_back(struct yk_backend_lane *lane, const struct yk_attend_back *op);
-void yk_cuda_normalise(struct yk_backend_lane *lane, const struct yk_normalise *op);
-void yk_cuda_normalise_back(struct yk_backend_lane *lane, const struct yk_normalise_back *op);
-void yk_cuda_embed(struct yk_backend_lane *lane, const struct yk_embed *op);
-void yk_cuda_embed_back(struct yk_backend_lane *lane, const struct yk_embed_back *op);
-void yk_cuda_rotate(struct yk_backend_lane *lane, const struct yk_rotate *op);
-void yk_cuda_gate(struct yk_backend_lane *lane, const struct yk_gate *op);
-void yk_cuda_gate_back(struct yk_backend_lane *lane, const struct yk_gate_back *op);
-void yk_cuda_drop(struct yk_backend_lane *lane, const struct yk_drop *op);
-void yk_cuda_sum_rows(struct yk_backend_lane *lane, const struct yk_sum_rows *op);
-void yk_cuda_lose(struct yk_backend_lane *lane, const struct yk_lose *op);
-void yk_cuda_sum_squares(struct yk_backend_lane *lane, const struct yk_sum_squares *op);
-void yk_cuda_judge(struct yk_backend_lane *lane, const struct yk_judge *op);
-void yk_cuda_adamw(struct yk_backend_lane *lane, const struct yk_adamw *op);
-void yk_cuda_sgd(struct yk_backend_lane *lane, const struct yk_sgd *op);
-void yk_cuda_cast(struct yk_backend_lane *lane, const struct yk_cast *op);
-void yk_cuda_add(struct yk_backend_lane *lane, const struct yk_add *op);
-void yk_cuda_quantise(struct yk_backend_lane *lane, const struct yk_quantise *op);
-void yk_cuda_dequantise(struct yk_backend_lane *lane, const struct yk_dequantise *op);
+void yk_cuda_matmul(struct yk_backend_lane *lane, const struct yk_matmul_op *op);
+void yk_cuda_attention(struct yk_backend_lane *lane, const struct yk_attention_op *op);
+void yk_cuda_attention_backward(struct yk_backend_lane *lane,
+                                const struct yk_attention_backward_op *op);
+void yk_cuda_norm(struct yk_backend_lane *lane, const struct yk_norm_op *op);
+void yk_cuda_norm_backward(struct yk_backend_lane *lane, const struct yk_norm_backward_op *op);
+void yk_cuda_embedding(struct yk_backend_lane *lane, const struct yk_embedding_op *op);
+void yk_cuda_embedding_backward(struct yk_backend_lane *lane,
+                                const struct yk_embedding_backward_op *op);
+void yk_cuda_rotary(struct yk_backend_lane *lane, const struct yk_rotary_op *op);
+void yk_cuda_swiglu(struct yk_backend_lane *lane, const struct yk_swiglu_op *op);
+void yk_cuda_swiglu_backward(struct yk_backend_lane *lane, const struct yk_swiglu_backward_op *op);
+void yk_cuda_dropout(struct yk_backend_lane *lane, const struct yk_dropout_op *op);
+void yk_cuda_sum_rows(struct yk_backend_lane *lane, const struct yk_sum_rows_op *op);
+void yk_cuda_cross_entropy(struct yk_backend_lane *lane, const struct yk_cross_entropy_op *op);
+void yk_cuda_sum_squares(struct yk_backend_lane *lane, const struct yk_sum_squares_op *op);
+void yk_cuda_clip_norm(struct yk_backend_lane *lane, const struct yk_clip_norm_op *op);
+void yk_cuda_adamw(struct yk_backend_lane *lane, const struct yk_adamw_op *op);
+void yk_cuda_sgd(struct yk_backend_lane *lane, const struct yk_sgd_op *op);
+void yk_cuda_cast(struct yk_backend_lane *lane, const struct yk_cast_op *op);
+void yk_cuda_add(struct yk_backend_lane *lane, const struct yk_add_op *op);
+void yk_cuda_quantise(struct yk_backend_lane *lane, const struct yk_quantise_op *op);
+void yk_cuda_dequantise(struct yk_backend_lane *lane, const struct yk_dequantise_op *op);
 
 /* What a product leaves to do where the library did not do it: c holds scale · op(a) · op(b), and
  * gets bias, add and ending. */
-void yk_cuda_end_product(struct yk_backend_lane *lane, const struct yk_matmul *op);
+void yk_cuda_matmul_epilogue(struct yk_backend_lane *lane, const struct yk_matmul_op *op);
 
 /* Some numbers of c, and of the sums that came with it where there are any, on the device: how many
  * are not what the op makes of its operands, and how many are and would not be if they were zero.
  * `from_zero`: c was zero before it was added to, by `accumulate` or in place. */
-struct yk_product_checked {
+struct yk_matmul_check_counts {
     int bad;
     int told;
 };
-void yk_cuda_check_product(struct yk_backend_lane *lane, const struct yk_matmul *op, bool from_zero,
-                           const void *sums, struct yk_product_checked *out);
+void yk_cuda_matmul_check(struct yk_backend_lane *lane, const struct yk_matmul_op *op,
+                          bool from_zero, const void *sums, struct yk_matmul_check_counts *out);
 
 /* Numbers between -1 and 1, one as likely as another, for operands of a trial; `salt` makes others.
  */
-void yk_cuda_scatter_numbers(struct yk_backend_lane *lane, int64_t count, unsigned salt,
-                             enum yk_precision type, void *to);
+void yk_cuda_matmul_check_fill(struct yk_backend_lane *lane, int64_t count, unsigned salt,
+                               enum yk_precision type, void *to);
 
 /* to (rows, columns) = from, in another type; `adds` it to what is there. */
 void yk_cuda_cast_matrix(struct yk_backend_lane *lane, int64_t rows, int64_t columns,
@@ -59,14 +61,15 @@ void yk_cuda_cast_matrix(struct yk_backend_lane *lane, int64_t rows, int64_t col
                          void *to, int64_t to_stride, enum yk_precision to_type, bool adds);
 
 /* Attention by kernels of our own: any type, size, mask and dropout. */
-void yk_cuda_attend_own(struct yk_backend_lane *lane, const struct yk_attend *op);
-void yk_cuda_attend_back_own(struct yk_backend_lane *lane, const struct yk_attend_back *op);
+void yk_cuda_attention_own(struct yk_backend_lane *lane, const struct yk_attention_op *op);
+void yk_cuda_attention_own_backward(struct yk_backend_lane *lane,
+                                    const struct yk_attention_backward_op *op);
 
 /* Attention by cuDNN; false where it cannot, and then nothing was done. Gradients that need not be
  * `repeatable`, the same bits every time, are made faster. */
-bool yk_cuda_attend_cudnn(struct yk_backend_lane *lane, const struct yk_attend *op);
-bool yk_cuda_attend_back_cudnn(struct yk_backend_lane *lane, const struct yk_attend_back *op,
-                               bool repeatable);
+bool yk_cuda_attention_cudnn(struct yk_backend_lane *lane, const struct yk_attention_op *op);
+bool yk_cuda_attention_cudnn_backward(struct yk_backend_lane *lane,
+                                      const struct yk_attention_backward_op *op, bool repeatable);
 
 #ifdef __cplusplus
 }

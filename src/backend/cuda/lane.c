@@ -6,29 +6,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-cudaStream_t yk_cuda_stream(const struct yk_backend_lane *lane)
+cudaStream_t yk_cuda_lane_stream(const struct yk_backend_lane *lane)
 {
     return lane->stream;
 }
 
-const struct yk_cuda_chip *yk_cuda_chip(const struct yk_backend_lane *lane)
+const struct yk_cuda_properties *yk_cuda_lane_properties(const struct yk_backend_lane *lane)
 {
     return &lane->device->chip;
 }
 
-struct yk_backend_device *yk_cuda_device(const struct yk_backend_lane *lane)
+struct yk_backend_device *yk_cuda_lane_device(const struct yk_backend_lane *lane)
 {
     return lane->device;
 }
 
 /* ---- trouble ---- */
 
-bool yk_cuda_sound(const struct yk_backend_lane *lane)
+bool yk_cuda_lane_is_ok(const struct yk_backend_lane *lane)
 {
     return lane->status == YK_OK;
 }
 
-void yk_cuda_trouble(struct yk_backend_lane *lane, const char *sentence)
+void yk_cuda_lane_fail(struct yk_backend_lane *lane, const char *sentence)
 {
     if (lane->status == YK_OK) {
         lane->status = YK_ERROR_SYSTEM;
@@ -37,12 +37,12 @@ void yk_cuda_trouble(struct yk_backend_lane *lane, const char *sentence)
     }
 }
 
-bool yk_cuda_note(struct yk_backend_lane *lane, cudaError_t error, const char *doing)
+bool yk_cuda_lane_check(struct yk_backend_lane *lane, cudaError_t error, const char *doing)
 {
     if (error != cudaSuccess) {
-        char sentence[YK_CUDA_WORDS_SIZE];
+        char sentence[YK_CUDA_TEXT_SIZE];
         (void)snprintf(sentence, sizeof sentence, "%s: %s", doing, cudaGetErrorString(error));
-        yk_cuda_trouble(lane, sentence);
+        yk_cuda_lane_fail(lane, sentence);
     }
     return lane->status == YK_OK;
 }
@@ -52,7 +52,8 @@ bool yk_cuda_note(struct yk_backend_lane *lane, cudaError_t error, const char *d
 static bool grow(struct yk_backend_lane *lane, size_t bytes)
 {
     /* What is on the lane may still use the old one. */
-    if (!yk_cuda_note(lane, cudaStreamSynchronize(lane->stream), "waiting for scratch memory")) {
+    if (!yk_cuda_lane_check(lane, cudaStreamSynchronize(lane->stream),
+                            "waiting for scratch memory")) {
         return false;
     }
     (void)cudaFree(lane->scratch);
@@ -60,19 +61,19 @@ static bool grow(struct yk_backend_lane *lane, size_t bytes)
     lane->scratch_bytes = 0;
     const size_t wanted = bytes > YK_CUDA_SCRATCH_BYTES ? bytes : YK_CUDA_SCRATCH_BYTES;
     if (cudaMalloc(&lane->scratch, wanted) != cudaSuccess) {
-        char sentence[YK_CUDA_WORDS_SIZE];
+        char sentence[YK_CUDA_TEXT_SIZE];
         (void)cudaGetLastError();
         (void)snprintf(sentence, sizeof sentence,
                        "%.1f MiB of scratch memory are not free; use a smaller batch or --memory",
                        (double)wanted / (1024 * 1024));
-        yk_cuda_trouble(lane, sentence);
+        yk_cuda_lane_fail(lane, sentence);
         return false;
     }
     lane->scratch_bytes = wanted;
     return true;
 }
 
-void *yk_cuda_scratch(struct yk_backend_lane *lane, size_t bytes)
+void *yk_cuda_lane_scratch(struct yk_backend_lane *lane, size_t bytes)
 {
     if (lane->status != YK_OK || (lane->scratch_bytes < bytes && !grow(lane, bytes))) {
         return NULL;
@@ -88,10 +89,10 @@ static yk_status tell(const struct yk_backend_lane *lane)
     return lane->status == YK_OK ? YK_OK : yk_fail(lane->status, "%s", lane->sentence);
 }
 
-yk_status yk_cuda_prepare(struct yk_backend_lane *lane, size_t bytes)
+yk_status yk_cuda_lane_reserve_scratch(struct yk_backend_lane *lane, size_t bytes)
 {
-    yk_cuda_enter(lane->device);
-    (void)yk_cuda_scratch(lane, bytes);
+    yk_cuda_device_set(lane->device);
+    (void)yk_cuda_lane_scratch(lane, bytes);
     return tell(lane);
 }
 
@@ -104,7 +105,7 @@ yk_status yk_cuda_lane_create(struct yk_backend_device *device, const char *name
     if (!lane) {
         return yk_fail_out_of_memory();
     }
-    yk_cuda_enter(device);
+    yk_cuda_device_set(device);
     lane->device = device;
     (void)snprintf(lane->name, sizeof lane->name, "%s", name);
     /* Messages are not to wait behind computing that is on its way already. */
@@ -115,7 +116,7 @@ yk_status yk_cuda_lane_create(struct yk_backend_device *device, const char *name
         &lane->stream, cudaStreamNonBlocking, strcmp(name, "comm") == 0 ? most : least);
     if (error != cudaSuccess) {
         free(lane);
-        return yk_cuda_fail(device, error, "making a stream");
+        return yk_cuda_device_fail(device, error, "making a stream");
     }
     *out = lane;
     return YK_OK;
@@ -126,7 +127,7 @@ void yk_cuda_lane_destroy(struct yk_backend_lane *lane)
     if (!lane) {
         return;
     }
-    yk_cuda_enter(lane->device);
+    yk_cuda_device_set(lane->device);
     (void)cudaStreamSynchronize(lane->stream);
     for (int i = 0; i < YK_CUDA_SIDES && lane->sides[i]; i++) {
         yk_cuda_lane_destroy(lane->sides[i]);
@@ -140,38 +141,38 @@ void yk_cuda_lane_destroy(struct yk_backend_lane *lane)
     free(lane);
 }
 
-void *yk_cuda_native(const struct yk_backend_lane *lane, int32_t *number)
+void *yk_cuda_lane_native_stream(const struct yk_backend_lane *lane, int32_t *number)
 {
     *number = lane->device->number;
     return lane->stream;
 }
 
-yk_status yk_cuda_finish(struct yk_backend_lane *lane)
+yk_status yk_cuda_lane_synchronize(struct yk_backend_lane *lane)
 {
-    yk_cuda_enter(lane->device);
-    (void)yk_cuda_note(lane, cudaStreamSynchronize(lane->stream), lane->name);
+    yk_cuda_device_set(lane->device);
+    (void)yk_cuda_lane_check(lane, cudaStreamSynchronize(lane->stream), lane->name);
     return tell(lane);
 }
 
-void yk_cuda_copy(struct yk_backend_lane *lane, void *to, const void *from, size_t bytes)
+void yk_cuda_lane_copy(struct yk_backend_lane *lane, void *to, const void *from, size_t bytes)
 {
     if (lane->status == YK_OK && bytes > 0) {
-        (void)yk_cuda_note(lane, cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, lane->stream),
-                           "copying");
+        (void)yk_cuda_lane_check(
+            lane, cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, lane->stream), "copying");
     }
 }
 
-void yk_cuda_clear(struct yk_backend_lane *lane, void *memory, size_t bytes)
+void yk_cuda_lane_clear(struct yk_backend_lane *lane, void *memory, size_t bytes)
 {
     if (lane->status == YK_OK && bytes > 0) {
-        (void)yk_cuda_note(lane, cudaMemsetAsync(memory, 0, bytes, lane->stream), "clearing");
+        (void)yk_cuda_lane_check(lane, cudaMemsetAsync(memory, 0, bytes, lane->stream), "clearing");
     }
 }
 
-void yk_cuda_call(struct yk_backend_lane *lane, void (*function)(void *user), void *user)
+void yk_cuda_lane_call_host(struct yk_backend_lane *lane, void (*function)(void *user), void *user)
 {
     if (lane->status == YK_OK) {
-        (void)yk_cuda_note(lane, cudaLaunchHostFunc(lane->stream, function, user),
-                           "calling the host");
+        (void)yk_cuda_lane_check(lane, cudaLaunchHostFunc(lane->stream, function, user),
+                                 "calling the host");
     }
 }

@@ -20,7 +20,7 @@ struct yk_backend_device;
 struct yk_backend_lane;
 
 /* What kernels are shaped by. */
-struct yk_cuda_chip {
+struct yk_cuda_properties {
     int32_t processors;  /* SMs that kernels are made to fill, */
     int32_t spare;       /* and those besides, for whoever else is on the GPU: messages */
     int32_t capability;  /* 90 for 9.0 */
@@ -28,9 +28,9 @@ struct yk_cuda_chip {
     size_t cache_bytes;  /* of the second level */
 };
 
-cudaStream_t yk_cuda_stream(const struct yk_backend_lane *lane);
-const struct yk_cuda_chip *yk_cuda_chip(const struct yk_backend_lane *lane);
-struct yk_backend_device *yk_cuda_device(const struct yk_backend_lane *lane);
+cudaStream_t yk_cuda_lane_stream(const struct yk_backend_lane *lane);
+const struct yk_cuda_properties *yk_cuda_lane_properties(const struct yk_backend_lane *lane);
+struct yk_backend_device *yk_cuda_lane_device(const struct yk_backend_lane *lane);
 
 /*
  * Memory of the device for the time of one op: the next op on the lane may have the same. 256-byte
@@ -40,14 +40,14 @@ struct yk_backend_device *yk_cuda_device(const struct yk_backend_lane *lane);
 enum {
     YK_CUDA_SCRATCH_BYTES = 64 << 20,
 };
-void *yk_cuda_scratch(struct yk_backend_lane *lane, size_t bytes);
+void *yk_cuda_lane_scratch(struct yk_backend_lane *lane, size_t bytes);
 
 /* Notes what a call said, `doing` being "normalise" or the like. False, once anything went wrong.
  */
-bool yk_cuda_note(struct yk_backend_lane *lane, cudaError_t error, const char *doing);
+bool yk_cuda_lane_check(struct yk_backend_lane *lane, cudaError_t error, const char *doing);
 /* The same with a sentence of its own. */
-void yk_cuda_trouble(struct yk_backend_lane *lane, const char *sentence);
-bool yk_cuda_sound(const struct yk_backend_lane *lane);
+void yk_cuda_lane_fail(struct yk_backend_lane *lane, const char *sentence);
+bool yk_cuda_lane_is_ok(const struct yk_backend_lane *lane);
 
 #ifdef __cplusplus
 }

@@ -18,9 +18,9 @@ static yk_status refuse(const struct yk_backend_device *device, size_t bytes)
                    (double)all / (1024 * 1024), (double)bytes / (1024 * 1024));
 }
 
-yk_status yk_cuda_take(struct yk_backend_device *device, size_t bytes, void **out)
+yk_status yk_cuda_memory_allocate(struct yk_backend_device *device, size_t bytes, void **out)
 {
-    yk_cuda_enter(device);
+    yk_cuda_device_set(device);
     void *memory = NULL;
     const size_t asked = bytes > 0 ? bytes : 1;
     cudaError_t error = cudaMalloc(&memory, asked);
@@ -37,28 +37,28 @@ yk_status yk_cuda_take(struct yk_backend_device *device, size_t bytes, void **ou
     }
     if (error != cudaSuccess) {
         (void)cudaFree(memory);
-        return yk_cuda_fail(device, error, "taking memory");
+        return yk_cuda_device_fail(device, error, "taking memory");
     }
     *out = memory;
     return YK_OK;
 }
 
-void yk_cuda_give_back(struct yk_backend_device *device, void *memory)
+void yk_cuda_memory_free(struct yk_backend_device *device, void *memory)
 {
     if (memory) {
-        yk_cuda_enter(device);
+        yk_cuda_device_set(device);
         (void)cudaFree(memory);
     }
 }
 
-yk_status yk_cuda_take_host(struct yk_backend_device *device, size_t bytes, void **out)
+yk_status yk_cuda_memory_allocate_host(struct yk_backend_device *device, size_t bytes, void **out)
 {
-    yk_cuda_enter(device);
+    yk_cuda_device_set(device);
     void *memory = NULL;
     const size_t asked = bytes > 0 ? bytes : 1;
     const cudaError_t error = cudaHostAlloc(&memory, asked, cudaHostAllocPortable);
     if (error != cudaSuccess) {
-        return yk_cuda_fail(device, error, "taking memory of the host");
+        return yk_cuda_device_fail(device, error, "taking memory of the host");
     }
     char *all = memory;
     for (size_t i = 0; i < asked; i++) {
@@ -68,18 +68,18 @@ yk_status yk_cuda_take_host(struct yk_backend_device *device, size_t bytes, void
     return YK_OK;
 }
 
-void yk_cuda_give_back_host(struct yk_backend_device *device, void *memory)
+void yk_cuda_memory_free_host(struct yk_backend_device *device, void *memory)
 {
     if (memory) {
-        yk_cuda_enter(device);
+        yk_cuda_device_set(device);
         (void)cudaFreeHost(memory);
     }
 }
 
-bool yk_cuda_holds(const struct yk_backend_device *device, const void *memory)
+bool yk_cuda_memory_contains(const struct yk_backend_device *device, const void *memory)
 {
     struct cudaPointerAttributes about;
-    yk_cuda_enter(device);
+    yk_cuda_device_set(device);
     if (cudaPointerGetAttributes(&about, memory) != cudaSuccess) {
         (void)cudaGetLastError(); /* memory that CUDA has never heard of is the host's */
         return false;

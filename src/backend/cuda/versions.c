@@ -1,8 +1,8 @@
 /* Versions: driver, libraries, limits and choices that times on a GPU depend on. */
 #include "backend/code.h"
-#include "backend/cuda/driver.h"
+#include "backend/cuda/nvml.h"
 
-#ifndef YK_WITHOUT_CUDNN
+#ifndef YK_NO_CUDNN
 #include <cudnn.h>
 #endif
 
@@ -19,7 +19,7 @@ struct limits {
 };
 
 /* The clock that applications are held to, where one is set; else the most there is. */
-static unsigned ask_clock(const struct yk_cuda_driver *driver)
+static unsigned ask_clock(const struct yk_cuda_nvml *driver)
 {
     static const char *const names[] = {"nvmlDeviceGetApplicationsClock",
                                         "nvmlDeviceGetMaxCustomerBoostClock",
@@ -27,7 +27,7 @@ static unsigned ask_clock(const struct yk_cuda_driver *driver)
     int (*ask)(void *, unsigned, unsigned *) = NULL;
     unsigned mhz = 0;
     for (size_t i = 0; i < sizeof names / sizeof names[0] && mhz == 0; i++) {
-        if (yk_cuda_driver_find(driver, names[i], &ask) && ask(driver->gpu, CLOCK_SM, &mhz) != 0) {
+        if (yk_cuda_nvml_find(driver, names[i], &ask) && ask(driver->gpu, CLOCK_SM, &mhz) != 0) {
             mhz = 0;
         }
     }
@@ -38,17 +38,17 @@ static void ask_driver(const struct yk_backend_device *device, struct limits *ou
 {
     int (*ask_version)(char *, unsigned) = NULL;
     int (*ask_power)(void *, unsigned *) = NULL;
-    struct yk_cuda_driver driver;
-    if (!yk_cuda_driver_open(device, &driver)) {
+    struct yk_cuda_nvml driver;
+    if (!yk_cuda_nvml_open(device, &driver)) {
         return;
     }
-    if (!yk_cuda_driver_find(&driver, "nvmlSystemGetDriverVersion", &ask_version) ||
+    if (!yk_cuda_nvml_find(&driver, "nvmlSystemGetDriverVersion", &ask_version) ||
         ask_version(out->driver, DRIVER_SIZE) != 0) {
         out->driver[0] = '\0';
     }
     if (driver.gpu) {
         out->clock_mhz = ask_clock(&driver);
-        if (yk_cuda_driver_find(&driver, "nvmlDeviceGetPowerManagementLimit", &ask_power) &&
+        if (yk_cuda_nvml_find(&driver, "nvmlDeviceGetPowerManagementLimit", &ask_power) &&
             ask_power(driver.gpu, &out->power_mw) != 0) {
             out->power_mw = 0;
         }
@@ -70,7 +70,7 @@ static void add_libraries(struct yk_text *out)
     const size_t products = cublasLtGetVersion();
     yk_text_addf(out, ", cuBLASLt %zu.%zu.%zu", products / 10000, products / 100 % 100,
                  products % 100);
-#ifndef YK_WITHOUT_CUDNN
+#ifndef YK_NO_CUDNN
     const size_t attention = cudnnGetVersion();
     yk_text_addf(out, ", cuDNN %zu.%zu.%zu", attention / 10000, attention / 100 % 100,
                  attention % 100);

@@ -1,5 +1,5 @@
 #include "cli/options/command.h"
-#include "cli/options/rows.h"
+#include "cli/options/common_options.h"
 #include "job/models/bleu_score.h"
 
 struct arguments {

@@ -1,7 +1,7 @@
 #include "job/profiling/calibrate.h"
 #include "cli/commands/calibrate_output.h"
 #include "cli/options/command.h"
-#include "cli/options/plan_rows.h"
+#include "cli/options/plan_options.h"
 
 enum {
     MOST_ROWS = 10000

@@ -22,7 +22,7 @@ static void describe(const struct yk_calibrate_op *op, struct yk_text *out)
     }
     yk_text_addf(out, " %s", op->layer);
     if (op->size >= 0) {
-        yk_text_addf(out, ", %" PRId64 " sample%s", op->size, yk_wording_plural(op->size));
+        yk_text_addf(out, ", %" PRId64 " sample%s", op->size, yk_text_plural(op->size));
     }
 }
 
@@ -108,7 +108,7 @@ static void write_profile(const struct yk_calibrate_result *result, struct yk_te
 {
     yk_text_addf(out, "  profile     %s %s %d time%s of layers", result->profile,
                  result->written ? "has" : "would have", (int)result->layer_count,
-                 yk_wording_plural(result->layer_count));
+                 yk_text_plural(result->layer_count));
     if (result->link_count > 0) {
         yk_text_addf(out, ", %d of messages", (int)result->link_count);
     }
@@ -117,7 +117,7 @@ static void write_profile(const struct yk_calibrate_result *result, struct yk_te
         yk_text_addf(out,
                      "  left out    %d sort%s of messages that ran beside computation: how much "
                      "that slows them is not known; yoke profile --ranks %d measures it\n",
-                     (int)result->left, yk_wording_plural(result->left), (int)result->ranks);
+                     (int)result->left, yk_text_plural(result->left), (int)result->ranks);
     }
 }
 
@@ -125,8 +125,8 @@ yk_status yk_calibrate_output_text(const struct yk_calibrate_result *result, int
                                    struct yk_text *out)
 {
     yk_text_addf(out, "%s: %" PRId64 " step%s of %d rank%s beside the prediction\n\n", result->run,
-                 result->steps, yk_wording_plural(result->steps), (int)result->ranks,
-                 yk_wording_plural(result->ranks));
+                 result->steps, yk_text_plural(result->steps), (int)result->ranks,
+                 yk_text_plural(result->ranks));
     if (rows > 0) {
         YK_TRY(write_table(result, rows, out));
         yk_text_add(out, "\n");

@@ -112,7 +112,8 @@ static yk_status run(const void *given, struct yk_text *out)
                                        "--list");
     }
     if (arguments->list) {
-        return arguments->json ? yk_datasheets_write_json(out) : yk_datasheets_write_text(out);
+        return arguments->json ? yk_devices_write_datasheets_json(out)
+                               : yk_devices_write_datasheets_text(out);
     }
     struct yk_devices_result devices = {0};
     YK_TRY(yk_outputs_check(&arguments->output, 1, 0));
@@ -121,7 +122,7 @@ static yk_status run(const void *given, struct yk_text *out)
     struct yk_outputs outputs = {0};
     if (arguments->output) {
         struct yk_text *file = yk_outputs_add(&outputs, arguments->output);
-        yk_outputs_made(&outputs, yk_devices_write_cluster(&devices, file));
+        yk_outputs_finish(&outputs, yk_devices_write_cluster(&devices, file));
     }
     return yk_terminal_print_despite(yk_outputs_write(&outputs), out);
 }

@@ -37,7 +37,7 @@ static yk_status add_libraries(const struct yk_doctor_result *found, struct yk_t
     YK_TRY(yk_table_create(columns, sizeof columns / sizeof columns[0], &table));
     for (size_t i = 0; i < found->library_count; i++) {
         const struct yk_doctor_library *row = &found->libraries[i];
-        const struct yk_library *library = row->library;
+        const struct yk_doctor_dependency *library = row->library;
         yk_table_add(table, "%s", library->name);
         if (!row->found) {
             yk_table_add(table, "missing");

@@ -2,7 +2,7 @@
 
 #include "base/wording.h"
 #include "cli/options/command.h"
-#include "cli/options/rows.h"
+#include "cli/options/common_options.h"
 #include "cli/terminal.h"
 #include "job/counters.h"
 #include "job/workload.h"
@@ -21,7 +21,7 @@ static yk_status write_text(const struct yk_eval_result *result, struct yk_text 
     yk_text_addf(out, "  step        %" PRId64 "\n", result->step);
     yk_text_addf(out, "  loss        %.4f\n", result->loss);
     yk_text_add(out, "  perplexity  ");
-    yk_wording_add_perplexity(result->loss, 3, out);
+    yk_text_add_perplexity(result->loss, 3, out);
     yk_text_add(out, "\n");
     yk_text_addf(out, "  tokens      %" PRId64 "\n", result->tokens);
     return yk_counters_add_text(&result->counters, out);
@@ -48,7 +48,7 @@ static yk_status run(const void *given, struct yk_text *out)
 #define TO(member) YK_TO(struct arguments, member)
 
 static const struct yk_operand operands[] = {
-    YK_LOADED_OPERAND(struct arguments, request.model),
+    YK_LOADED_MODEL_OPERAND(struct arguments, request.model),
 };
 
 static const struct yk_option options[] = {
@@ -66,16 +66,16 @@ static const struct yk_option options[] = {
     {YK_ROW("samples", "N", YK_DATA_GROUP, "At most so many samples; 0: all"),
      YK_INTEGER(0, INT64_MAX, "0"), TO(request.samples)},
     {YK_ROW("batch", "N", YK_DATA_GROUP, "Samples at a time"),
-     YK_INTEGER(1, YK_WORKLOAD_MOST_TOKENS, "16"), TO(request.model.batch)},
+     YK_INTEGER(1, YK_WORKLOAD_MAX_TOKENS, "16"), TO(request.model.batch)},
     {YK_ROW("seq", "TOKENS", YK_DATA_GROUP, "Length of a sample; else as it was trained"),
-     YK_INTEGER(1, YK_WORKLOAD_MOST_TOKENS, NULL), TO(request.model.sequence)},
-    YK_LOADED_OPTIONS(struct arguments, request.model),
+     YK_INTEGER(1, YK_WORKLOAD_MAX_TOKENS, NULL), TO(request.model.sequence)},
+    YK_LOADED_MODEL_OPTIONS(struct arguments, request.model),
     {YK_ROW("outputs", "FILE", YK_OUTPUT_GROUP,
             "Also write the logits of the first samples, as safetensors: \"logits\" (samples, "
             "tokens, words)"),
      YK_FILE, TO(request.outputs)},
     {YK_ROW("output-samples", "N", YK_OUTPUT_GROUP, "How many samples those are"),
-     YK_INTEGER(1, YK_WORKLOAD_MOST_TOKENS, "4"), TO(request.output_samples)},
+     YK_INTEGER(1, YK_WORKLOAD_MAX_TOKENS, "4"), TO(request.output_samples)},
     YK_COUNTERS_OPTION(struct arguments, request.counters),
     YK_JSON_OPTION(struct arguments, json),
     YK_QUIET_OPTION(struct arguments, quiet, "notes"),

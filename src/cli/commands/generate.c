@@ -1,7 +1,7 @@
 #include "job/models/generate.h"
 
 #include "cli/options/command.h"
-#include "cli/options/rows.h"
+#include "cli/options/common_options.h"
 #include "cli/terminal.h"
 #include "cli/terminal_job.h"
 
@@ -38,7 +38,7 @@ static yk_status run(const void *given, struct yk_text *out)
 #define TEXT_GROUP "Text options"
 
 static const struct yk_operand operands[] = {
-    YK_LOADED_OPERAND(struct yk_generate_request, model),
+    YK_LOADED_MODEL_OPERAND(struct yk_generate_request, model),
 };
 
 static const struct yk_option options[] = {
@@ -61,7 +61,7 @@ static const struct yk_option options[] = {
      YK_NUMBER("1"), .ceiling = 1, TO(top_p)},
     {YK_ROW("seed", "N", TEXT_GROUP, "Seed of the choice: the same text every time"),
      YK_INTEGER(0, INT64_MAX, "1"), TO(seed)},
-    YK_LOADED_OPTIONS(struct yk_generate_request, model),
+    YK_LOADED_MODEL_OPTIONS(struct yk_generate_request, model),
 };
 
 static const struct yk_example examples[] = {

@@ -55,15 +55,14 @@ static void add_notes(const struct yk_inspect_file *file, struct yk_text *out)
 static void add_checkpoint(const struct yk_inspect_checkpoint *checkpoint, struct yk_text *out)
 {
     yk_text_addf(out, "  step        %" PRId64 ", %" PRId64 " sample%s\n", checkpoint->step,
-                 checkpoint->samples, yk_wording_plural(checkpoint->samples));
+                 checkpoint->samples, yk_text_plural(checkpoint->samples));
     yk_text_addf(out,
                  "  model       %s, %" PRId64 " layer%s of width %" PRId64 ", %" PRId64
                  " token%s in its vocabulary\n",
-                 checkpoint->architecture, checkpoint->layers,
-                 yk_wording_plural(checkpoint->layers), checkpoint->width, checkpoint->vocabulary,
-                 yk_wording_plural(checkpoint->vocabulary));
+                 checkpoint->architecture, checkpoint->layers, yk_text_plural(checkpoint->layers),
+                 checkpoint->width, checkpoint->vocabulary, yk_text_plural(checkpoint->vocabulary));
     yk_text_addf(out, "  samples     %" PRId64 " token%s, %s", checkpoint->sequence,
-                 yk_wording_plural(checkpoint->sequence), checkpoint->precision);
+                 yk_text_plural(checkpoint->sequence), checkpoint->precision);
     if (checkpoint->lora_rank > 0) {
         yk_text_addf(out, ", LoRA of rank %" PRId64 " and alpha %g%s, for %s",
                      checkpoint->lora_rank, checkpoint->lora_alpha, checkpoint->nf4 ? ", NF4" : "",
@@ -88,8 +87,8 @@ static void add_sums(const struct yk_inspect_result *result, struct yk_text *out
     char size[YK_UNITS_SIZE];
     yk_units_format(result->bytes, YK_UNIT_BYTES, size);
     yk_text_addf(out, "\n%" PRId32 " tensor%s in %" PRId32 " file%s, %.0f numbers, %s\n",
-                 result->tensor_count, yk_wording_plural(result->tensor_count), result->file_count,
-                 yk_wording_plural(result->file_count), result->numbers, size);
+                 result->tensor_count, yk_text_plural(result->tensor_count), result->file_count,
+                 yk_text_plural(result->file_count), result->numbers, size);
     if (result->optimizer) {
         yk_units_format((double)result->optimizer_bytes, YK_UNIT_BYTES, size);
         yk_text_addf(out, "%s: %" PRId32 " tensors, %s\n", result->optimizer,
@@ -101,7 +100,7 @@ yk_status yk_inspect_output_text(const struct yk_inspect_result *result, struct 
 {
     if (result->is_token_shard) {
         yk_text_addf(out, "%s: a shard of %" PRId64 " token%s\n", result->path, result->tokens,
-                     yk_wording_plural(result->tokens));
+                     yk_text_plural(result->tokens));
         return yk_text_status(out);
     }
     yk_text_addf(out, "%s\n\n", result->path);

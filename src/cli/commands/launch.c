@@ -16,12 +16,12 @@ enum {
     PATH_SIZE = 4096
 };
 
-yk_status yk_command_launch_find(const struct yk_rank_place *place, int64_t ranks,
+yk_status yk_command_launch_find(const struct yk_rank_choice *place, int64_t ranks,
                                  struct yk_launcher *out, bool *launches)
 {
     YK_TRY(yk_rank_find(place, out));
     if (out->size > 1) {
-        yk_terminal_speak_as(out->rank);
+        yk_terminal_set_rank(out->rank);
     }
     return yk_rank_decide_launch(out, ranks, launches);
 }

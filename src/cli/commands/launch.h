@@ -9,7 +9,7 @@
 
 /* Who this process is, and whether the ranks have yet to be started (job/launch.h). From now on the
  * terminal is used as that rank. */
-yk_status yk_command_launch_find(const struct yk_rank_place *place, int64_t ranks,
+yk_status yk_command_launch_find(const struct yk_rank_choice *place, int64_t ranks,
                                  struct yk_launcher *out, bool *launches) YK_MUST_USE;
 
 /* Starts the ranks and waits for them. A second signal that ends them ends this process, too. */

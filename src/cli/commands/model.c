@@ -3,7 +3,7 @@
 #include "base/table.h"
 #include "cli/commands/model_table.h"
 #include "cli/options/command.h"
-#include "cli/options/plan_rows.h"
+#include "cli/options/plan_options.h"
 #include "job/workload.h"
 
 struct arguments {

@@ -1,6 +1,6 @@
 #include "job/planning/order.h"
 #include "cli/options/command.h"
-#include "cli/options/plan_rows.h"
+#include "cli/options/plan_options.h"
 #include "cli/terminal_job.h"
 #include "job/planning/order_output.h"
 
@@ -16,7 +16,7 @@ static bool method_choices(size_t number, struct yk_choice *out)
         {"greedy", "at once: blocks move until none is better placed"},
         {"milp", "from there on by an integer program, and a bound that is as good"},
     };
-    return YK_CHOOSE(choices);
+    return YK_CHOICE_AT(choices);
 }
 
 static yk_status run(const void *given, struct yk_text *out)
@@ -27,8 +27,8 @@ static yk_status run(const void *given, struct yk_text *out)
     request.job = yk_terminal_job_search();
     yk_status status = yk_order_run(&request, &result);
     if (status == YK_OK) {
-        status = arguments->json ? yk_order_output_json(&result, out)
-                                 : yk_order_output_text(&result, out);
+        status = arguments->json ? yk_order_result_write_json(&result, out)
+                                 : yk_order_result_write_text(&result, out);
     }
     yk_order_result_free(&result);
     return status;

@@ -2,7 +2,7 @@
 
 #include "base/json_write.h"
 #include "cli/options/command.h"
-#include "cli/options/rows.h"
+#include "cli/options/common_options.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 #include "cli/options/command.h"
-#include "cli/options/plan_rows.h"
+#include "cli/options/plan_options.h"
 #include "cli/terminal.h"
 #include "cli/terminal_job.h"
 #include "job/planning/place_job.h"
@@ -54,7 +54,7 @@ static const struct yk_option options[] = {
     {YK_ROW("algorithm", "NAME", YK_SEARCH_GROUP,
             "Only this way of placing: auto (Accelerate's rule), map, heft, heft-memory, "
             "pipeline or best"),
-     YK_CHOICE(yk_place_job_algorithms, NULL), TO(algorithm)},
+     YK_CHOICE(yk_place_job_algorithm_choices, NULL), TO(algorithm)},
     YK_SEARCH_OPTIONS(struct arguments, request.search, "4",
                       "How long pipeline and best may search, a quarter of it for annealing; 2min "
                       "is understood, too",

@@ -1,5 +1,5 @@
 #include "cli/options/command.h"
-#include "cli/options/plan_rows.h"
+#include "cli/options/plan_options.h"
 #include "cli/terminal.h"
 #include "cli/terminal_job.h"
 #include "job/planning/plan_job.h"
@@ -53,11 +53,11 @@ static const struct yk_option options[] = {
     {YK_ROW("strategy", "NAME", YK_SEARCH_GROUP,
             "One strategy for all layers: replicated, sharded-state, kept or fully-sharded; or "
             "random, one drawn for each layer by the seed"),
-     YK_CHOICE(yk_plan_job_strategies, NULL), TO(strategy)},
+     YK_CHOICE(yk_plan_job_strategy_choices, NULL), TO(strategy)},
     {YK_ROW("placement", "NAME", YK_SEARCH_GROUP,
             "Search for nothing; take each layer to one device as yoke place does: auto "
             "(Accelerate's rule), map, heft, heft-memory or pipeline"),
-     YK_CHOICE(yk_plan_job_placements, NULL), TO(placement)},
+     YK_CHOICE(yk_plan_job_placement_choices, NULL), TO(placement)},
     {YK_ROW("map", "FILE", YK_SEARCH_GROUP,
             "Search for nothing; take each layer where this device_map.json says"),
      YK_INPUT, TO(map)},
@@ -72,7 +72,7 @@ static const struct yk_option options[] = {
                      "Write the plan, for yoke simulate and yoke report, and to be edited"),
     YK_JSON_OPTION(struct arguments, json),
     {YK_ROW("export", "FORM", YK_OUTPUT_GROUP, "Also write the plan in another tool's words"),
-     YK_CHOICE(yk_plan_job_exports, NULL), TO(export)},
+     YK_CHOICE(yk_plan_job_export_choices, NULL), TO(export)},
     {YK_ROW("export-output", "FILE", YK_OUTPUT_GROUP,
             "What --export writes; else a name that suits the form"),
      YK_FILE, TO(export_output)},

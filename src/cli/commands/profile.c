@@ -3,14 +3,14 @@
 #include "cli/commands/profile_output.h"
 #include "cli/commands/profile_pictures.h"
 #include "cli/options/command.h"
-#include "cli/options/plan_rows.h"
+#include "cli/options/plan_options.h"
 #include "cli/terminal.h"
 #include "cli/terminal_job.h"
 #include "job/counters.h"
 #include "job/outputs.h"
-#include "job/profiling/import.h"
-#include "job/profiling/show.h"
-#include "job/training/wire.h"
+#include "job/profiling/profile_import.h"
+#include "job/profiling/profile_show.h"
+#include "job/training/transport.h"
 
 enum {
     MOST_RANKS = 1024
@@ -19,7 +19,7 @@ enum {
 struct arguments {
     struct yk_profile_request request;
     int64_t ranks; /* 0: not given */
-    struct yk_rank_place hand;
+    struct yk_rank_choice hand;
     const char *import; /* files, with commas */
     bool show;
     const char *svg; /* a folder for pictures of what is shown */
@@ -36,7 +36,8 @@ static yk_status write_measured(const struct arguments *arguments,
     YK_TRY(arguments->json ? yk_profile_write_json(result, out)
                            : yk_profile_output_measured(result, out));
     if (path) {
-        yk_outputs_made(&outputs, yk_profile_write_cluster(result, yk_outputs_add(&outputs, path)));
+        yk_outputs_finish(&outputs,
+                          yk_profile_write_cluster(result, yk_outputs_add(&outputs, path)));
     }
     return yk_terminal_print_despite(yk_outputs_write(&outputs), out);
 }
@@ -138,7 +139,7 @@ static const struct yk_option options[] = {
      TO(hand.master)},
     {YK_ROW("batch", "N", YK_WORKLOAD_GROUP,
             "The most samples that a rank may take at once: 1, 2, 4 … up to it are measured"),
-     YK_INTEGER(1, YK_WORKLOAD_MOST_TOKENS, "8"), TO(request.workload.batch)},
+     YK_INTEGER(1, YK_WORKLOAD_MAX_TOKENS, "8"), TO(request.workload.batch)},
     YK_SEQUENCE_OPTIONS(struct arguments, request.workload),
     {YK_ROW("precision", "NAME", YK_WORKLOAD_GROUP,
             "What matrix products are done in: fp32, tf32, fp16, bf16, or several with commas; "
@@ -152,8 +153,8 @@ static const struct yk_option options[] = {
             "Which devices: cpu, cuda (the first GPU; of several ranks each its own), cuda:1 …, or "
             "all that can be had"),
      YK_TEXT("all"), TO(request.device)},
-    {YK_ROW("wire", "NAME", MEASURING, YK_TRAIN_WIRE_HELP),
-     YK_CHOICE(yk_train_wire_choices, "auto"), TO(request.wire)},
+    {YK_ROW("wire", "NAME", MEASURING, YK_TRAIN_TRANSPORT_HELP),
+     YK_CHOICE(yk_train_transport_choices, "auto"), TO(request.wire)},
     {YK_ROW("seconds", "TIME", MEASURING,
             "About how long the layers of a device and precision are measured; a few rounds are "
             "made in any case"),

@@ -147,7 +147,7 @@ static void add_facts(const struct yk_survey *survey, struct yk_text *out)
     char words[YK_UNITS_SIZE];
     for (int32_t i = 0; i < survey->fact_count; i++) {
         const struct yk_survey_fact *row = &survey->facts[i];
-        if (strcmp(row->fact.fact, YK_PROFILE_CONTEXT) == 0) {
+        if (strcmp(row->fact.fact, YK_PROFILE_CONTEXT_BYTES) == 0) {
             if (!strstr(row->fact.subject, " with ")) {
                 continue; /* the same, for whatever other model */
             }
@@ -156,7 +156,7 @@ static void add_facts(const struct yk_survey *survey, struct yk_text *out)
         } else {
             yk_text_addf(out, "%s: %s take%s %.3g times as long\n", row->fact.subject,
                          row->fact.fact,
-                         strcmp(row->fact.fact, YK_PROFILE_MESSAGE_BESIDE) == 0 ? "" : "s",
+                         strcmp(row->fact.fact, YK_PROFILE_MESSAGE_SLOWDOWN) == 0 ? "" : "s",
                          row->measurement.value);
         }
     }
@@ -237,7 +237,7 @@ yk_status yk_profile_output_imported(const struct yk_profile_import_result *resu
         yk_text_addf(out,
                      "%s: %" PRId64 " number%s, %" PRId64 " new, %" PRId64 " newer, %" PRId64
                      " no newer than what is known\n",
-                     file->path, numbers, yk_wording_plural(numbers), file->added, file->newer,
+                     file->path, numbers, yk_text_plural(numbers), file->added, file->newer,
                      file->left);
     }
     yk_text_addf(out, "\nkept in %s\n", result->path);

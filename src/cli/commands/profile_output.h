@@ -5,8 +5,8 @@
 
 #include "base/status.h"
 #include "base/text.h"
-#include "job/profiling/import.h"
 #include "job/profiling/profile.h"
+#include "job/profiling/profile_import.h"
 #include "report/profile_report.h"
 
 yk_status yk_profile_output_measured(const struct yk_profile_result *result,

@@ -29,7 +29,7 @@ static yk_status write_picture(const char *folder, const char *kind, int32_t num
     yk_text_add(&path, ".svg");
     yk_status status = yk_text_status(&path);
     if (status == YK_OK) {
-        status = yk_file_write_own(yk_text_chars(&path), picture);
+        status = yk_file_write_nofollow(yk_text_chars(&path), picture);
     }
     yk_text_free(&path);
     return status;
@@ -75,7 +75,7 @@ static yk_status draw_layers(const struct yk_profile_report *report, const char 
 yk_status yk_profile_pictures_write(const struct yk_profile_report *report, const char *folder,
                                     struct yk_arena *arena)
 {
-    YK_TRY(yk_folder_make(folder));
+    YK_TRY(yk_folder_create(folder));
     YK_TRY(draw_links(report, folder, arena));
     return draw_layers(report, folder, arena);
 }

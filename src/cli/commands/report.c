@@ -1,6 +1,6 @@
 #include "job/reporting/report.h"
 #include "cli/options/command.h"
-#include "cli/options/plan_rows.h"
+#include "cli/options/plan_options.h"
 #include "cli/terminal_job.h"
 
 struct arguments {

@@ -1,6 +1,6 @@
 #include "job/planning/schedule.h"
 #include "cli/options/command.h"
-#include "cli/options/plan_rows.h"
+#include "cli/options/plan_options.h"
 #include "cli/terminal.h"
 #include "cli/terminal_job.h"
 #include "report/gantt_text.h"
@@ -38,8 +38,9 @@ static yk_status show(const struct arguments *arguments, const struct yk_schedul
 {
     const struct yk_schedule_report *report = &result->report;
     if (result->comparison.count > 0) {
-        return arguments->json ? yk_comparison_write_json(&result->comparison, out)
-                               : yk_comparison_write_text(&result->comparison, report->source, out);
+        return arguments->json
+                   ? yk_schedule_comparison_write_json(&result->comparison, out)
+                   : yk_schedule_comparison_write_text(&result->comparison, report->source, out);
     }
     return arguments->json ? yk_schedule_report_json(report, out)
                            : write_text(arguments, report, out);
@@ -66,7 +67,7 @@ static yk_status run(const void *given, struct yk_text *out)
 
 static const struct yk_option options[] = {
     {YK_ROW("algorithm", "NAME", YK_SEARCH_GROUP, "How to find the schedule"),
-     YK_CHOICE(yk_schedule_algorithms, "heft"), TO(algorithm)},
+     YK_CHOICE(yk_schedule_algorithm_choices, "heft"), TO(algorithm)},
     {YK_ROW("map", "FILE", YK_SEARCH_GROUP,
             "Do not search: run each task where this JSON object of task (or group) names and "
             "device names says"),

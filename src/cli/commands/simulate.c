@@ -1,6 +1,6 @@
 #include "job/planning/simulate.h"
 #include "cli/options/command.h"
-#include "cli/options/plan_rows.h"
+#include "cli/options/plan_options.h"
 #include "cli/terminal.h"
 #include "job/planning/plan_output.h"
 

@@ -2,12 +2,12 @@
 
 #include "cli/commands/tokenize_output.h"
 #include "cli/options/command.h"
-#include "cli/options/rows.h"
+#include "cli/options/common_options.h"
 #include "cli/terminal.h"
 #include "cli/terminal_job.h"
 
 struct arguments {
-    struct yk_option_words files;
+    struct yk_option_strings files;
     const char *tokenizer;
     const char *decode;
     const char *special; /* NULL: not given */
@@ -175,7 +175,7 @@ static const struct yk_option options[] = {
     {YK_ROW("learn", "N", LEARN_GROUP,
             "Learn a byte-level BPE of N tokens in all, as vocab_size says to Hugging Face's "
             "BpeTrainer: the special ones, 256 bytes, and the most frequent pairs, joined"),
-     YK_INTEGER(YK_TOKENIZE_BYTES, YK_TOKENIZE_MOST_TOKENS, NULL), TO(learn)},
+     YK_INTEGER(YK_TOKENIZE_BYTES, YK_TOKENIZE_MAX_TOKENS, NULL), TO(learn)},
     {YK_ROW("special", "TOKENS", LEARN_GROUP,
             "Its special tokens: pairs (<pad>, <s> before a text, </s> behind it), llama3 (with "
             "Llama 3's words), bert ([CLS] before, [SEP] behind), none, or names with commas "

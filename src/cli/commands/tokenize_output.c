@@ -17,7 +17,7 @@ static void add_files(int32_t files, int64_t bytes, struct yk_text *out)
 {
     char size[YK_UNITS_SIZE];
     yk_units_format((double)bytes, YK_UNIT_BYTES, size);
-    yk_text_addf(out, "%" PRId32 " file%s, %s", files, yk_wording_plural(files), size);
+    yk_text_addf(out, "%" PRId32 " file%s, %s", files, yk_text_plural(files), size);
 }
 
 static void learned_text(const struct yk_tokenize_learn_request *request,
@@ -37,7 +37,7 @@ static void learned_text(const struct yk_tokenize_learn_request *request,
         yk_text_addf(out,
                      "\nno pair was left that stands at least %" PRId64 " time%s; a longer text "
                      "gives more tokens\n",
-                     times, yk_wording_plural(times));
+                     times, yk_text_plural(times));
     }
 }
 

@@ -1,6 +1,6 @@
 #include "job/planning/tradeoff.h"
 #include "cli/options/command.h"
-#include "cli/options/plan_rows.h"
+#include "cli/options/plan_options.h"
 #include "cli/terminal.h"
 #include "cli/terminal_job.h"
 #include "job/planning/tradeoff_output.h"
@@ -23,8 +23,8 @@ static yk_status run(const void *given, struct yk_text *out)
     request.job = yk_terminal_job_search();
     yk_status status = yk_tradeoff_run(&request, &result);
     if (status == YK_OK) {
-        status = arguments->json ? yk_tradeoff_output_json(&result, out)
-                                 : yk_tradeoff_output_text(&result, out);
+        status = arguments->json ? yk_tradeoff_result_write_json(&result, out)
+                                 : yk_tradeoff_result_write_text(&result, out);
     }
     if (status == YK_OK) {
         status = yk_terminal_print_despite(yk_tradeoff_write_files(&request, &result), out);

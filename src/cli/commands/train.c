@@ -7,15 +7,15 @@
 #include "cli/options/command.h"
 #include "cli/terminal.h"
 #include "cli/terminal_job.h"
-#include "job/training/layers.h"
+#include "job/training/option_sources.h"
 
 /* What is logged here has been before, where this is one of several ranks or was launched. */
-static yk_status find_layers(void *given, struct yk_arena *arena, struct yk_option_layers *out)
+static yk_status find_layers(void *given, struct yk_arena *arena, struct yk_option_sources *out)
 {
-    if (yk_terminal_repeats()) {
+    if (yk_terminal_is_repeat()) {
         yk_log_set_sink(NULL, NULL);
     }
-    const yk_status status = yk_train_layers(given, arena, out);
+    const yk_status status = yk_train_option_sources(given, arena, out);
     yk_log_set_sink(yk_terminal_log, NULL);
     return status;
 }
@@ -96,7 +96,7 @@ const struct yk_command yk_command_train = {
         "a page of it all. Ctrl-C or TERM saves a checkpoint and ends the run, a second one ends "
         "it at once; --resume goes on as if it had never stopped.",
     .examples = examples,
-    .table = &yk_train_options,
+    .table = &yk_train_option_table,
     .exits = exits,
     .arguments_size = sizeof(struct yk_train_request),
     .by_ranks = true,

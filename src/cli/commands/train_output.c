@@ -18,9 +18,9 @@ yk_status yk_train_output_forecast(const struct yk_train_request *request,
         return yk_text_status(out);
     }
     yk_text_addf(out, "\n%" PRId64 " step%s in all; ", result->steps,
-                 yk_wording_plural(result->steps));
+                 yk_text_plural(result->steps));
     yk_text_add(out, result->steps == 1 ? "it takes " : "those to come take ");
-    yk_wording_add_time(result->predicted_s, out);
+    yk_text_add_duration(result->predicted_s, out);
     yk_text_addf(out, " ±%.0f %%, as predicted.\n", 100 * result->predicted_error);
     return yk_text_status(out);
 }
@@ -73,14 +73,14 @@ yk_status yk_train_output_summary(const struct yk_train_request *request,
     }
     yk_text_addf(out, "%s trained\n\n", result->model);
     yk_text_addf(out, "  steps       %" PRId64 ", %.0f token%s in ", result->steps_done,
-                 result->tokens, yk_wording_plural((int64_t)result->tokens));
-    yk_wording_add_time(result->seconds, out);
+                 result->tokens, yk_text_plural((int64_t)result->tokens));
+    yk_text_add_duration(result->seconds, out);
     yk_text_add(out, "\n");
     yk_text_addf(out, "  loss        %.4f, from %.4f\n", fabs(result->last_loss),
                  fabs(result->first_loss));
     if (isfinite(result->evaluation_loss)) {
         yk_text_addf(out, "  evaluation  %.4f, perplexity ", result->evaluation_loss);
-        yk_wording_add_perplexity(result->evaluation_loss, 2, out);
+        yk_text_add_perplexity(result->evaluation_loss, 2, out);
         yk_text_add(out, "\n");
     }
     add_speed(result, out);

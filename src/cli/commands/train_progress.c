@@ -36,7 +36,7 @@ static void add_model(const struct yk_train_start *start, struct yk_text *out)
         yk_text_addf(out, ", %" PRId64 " of them trained", start->trainable);
     }
     yk_text_addf(out, ", %" PRId64 " token%s in its vocabulary\n", start->vocabulary,
-                 yk_wording_plural(start->vocabulary));
+                 yk_text_plural(start->vocabulary));
 }
 
 static void add_data(const struct yk_train_start *start, struct yk_text *out)
@@ -49,7 +49,7 @@ static void add_data(const struct yk_train_start *start, struct yk_text *out)
         return;
     }
     yk_text_addf(out, "%" PRId64 " sample%s of %" PRId64 " token%s an epoch\n", units,
-                 yk_wording_plural(units), start->sequence, yk_wording_plural(start->sequence));
+                 yk_text_plural(units), start->sequence, yk_text_plural(start->sequence));
 }
 
 static void add_plan(const struct yk_train_start *start, struct yk_text *out)
@@ -61,9 +61,9 @@ static void add_plan(const struct yk_train_start *start, struct yk_text *out)
     yk_units_format(start->planned_bytes, YK_UNIT_BYTES, memory);
     yk_units_format(start->limit_bytes, YK_UNIT_BYTES, limit);
     yk_text_addf(out, "plan: %" PRId64 " sample%s a step, %s; %s\n", start->batch,
-                 yk_wording_plural(start->batch), start->precision, start->plan);
+                 yk_text_plural(start->batch), start->precision, start->plan);
     yk_text_addf(out, "predicted: %s a step ±%.0f %%, ", step, 100 * start->predicted_error);
-    yk_wording_add_time(start->predicted_s, out);
+    yk_text_add_duration(start->predicted_s, out);
     yk_text_addf(out, " in all, %s of %s memory", memory, limit);
     if (start->resumed) {
         yk_text_addf(out, "\nresumed: %s", start->resumed);
@@ -138,9 +138,9 @@ static void on_evaluation(void *user, const struct yk_train_evaluation *evaluati
     const double loss = fabs(evaluation->loss);
     yk_text_addf(&lines->line, "step %" PRId64 ": evaluation loss %.4f, perplexity ",
                  evaluation->step, loss);
-    yk_wording_add_perplexity(loss, 2, &lines->line);
+    yk_text_add_perplexity(loss, 2, &lines->line);
     yk_text_addf(&lines->line, ", over %" PRId64 " token%s", evaluation->tokens,
-                 yk_wording_plural(evaluation->tokens));
+                 yk_text_plural(evaluation->tokens));
     show(lines, true);
 }
 

@@ -1,7 +1,7 @@
 #include "job/models/translate.h"
 
 #include "cli/options/command.h"
-#include "cli/options/rows.h"
+#include "cli/options/common_options.h"
 #include "cli/terminal.h"
 #include "cli/terminal_job.h"
 #include "job/device.h"
@@ -69,7 +69,7 @@ static yk_status run(const void *given, struct yk_text *out)
 #define SEARCH_GROUP "Search options"
 
 static const struct yk_operand operands[] = {
-    YK_LOADED_OPERAND(struct arguments, request.model),
+    YK_LOADED_MODEL_OPERAND(struct arguments, request.model),
     {
         .placeholder = "TEXT",
         .help = "What to translate, a sentence a line; else standard input",
@@ -90,7 +90,7 @@ static const struct yk_option options[] = {
      YK_INTEGER(1, 1 << 20, NULL), TO(request.longest)},
     {YK_ROW("batch", "N", SEARCH_GROUP, "Sentences at a time"), YK_INTEGER(1, 4096, "32"),
      TO(request.batch)},
-    YK_LOADED_OPTIONS(struct arguments, request.model),
+    YK_LOADED_MODEL_OPTIONS(struct arguments, request.model),
     {YK_ROW("bleu", "REFERENCE", YK_OUTPUT_GROUP,
             "Print the BLEU score against these translations by people instead, as sacreBLEU "
             "computes and signs it"),

@@ -1,7 +1,7 @@
 #include "job/models/weights.h"
 
 #include "cli/options/command.h"
-#include "cli/options/rows.h"
+#include "cli/options/common_options.h"
 #include "job/device.h"
 
 struct arguments {
@@ -24,13 +24,13 @@ static yk_status run(const void *given, struct yk_text *out)
 static bool stored_precisions(size_t number, struct yk_choice *out)
 {
     static const struct yk_choice choices[] = {{"fp32", NULL}, {"fp16", NULL}, {"bf16", NULL}};
-    return YK_CHOOSE(choices);
+    return YK_CHOICE_AT(choices);
 }
 
 #define TO(member) YK_TO(struct arguments, member)
 
 static const struct yk_operand operands[] = {
-    YK_LOADED_OPERAND(struct arguments, request.model),
+    YK_LOADED_MODEL_OPERAND(struct arguments, request.model),
 };
 
 static const struct yk_option options[] = {
@@ -47,7 +47,7 @@ static const struct yk_option options[] = {
             "What the numbers are written in: fp32, fp16 or bf16; else that of the training"),
      YK_CHOICE(stored_precisions, NULL), TO(request.model.precision)},
     YK_QUIET_OPTION(struct arguments, quiet, "notes"),
-    YK_LOADED_OPTIONS(struct arguments, request.model),
+    YK_LOADED_MODEL_OPTIONS(struct arguments, request.model),
 };
 
 static const struct yk_example examples[] = {

@@ -46,7 +46,7 @@ bool yk_command_choices(size_t number, struct yk_choice *out)
     return true;
 }
 
-void yk_command_add_words(const struct yk_command *command, struct yk_text *out)
+void yk_command_add_name(const struct yk_command *command, struct yk_text *out)
 {
     yk_text_add(out, "yoke");
     if (command->name) {
@@ -56,7 +56,7 @@ void yk_command_add_words(const struct yk_command *command, struct yk_text *out)
 
 void yk_command_add_usage(const struct yk_command *command, struct yk_text *out)
 {
-    yk_command_add_words(command, out);
+    yk_command_add_name(command, out);
     if (!command->name) {
         yk_text_add(out, " COMMAND");
     }

@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct yk_option_layers;
+struct yk_option_sources;
 
 struct yk_example {
     const char *line;
@@ -41,7 +41,7 @@ struct yk_command {
     bool by_ranks; /* several processes of it may be the ranks of one run */
     /* What lies under the words, once those have been read; NULL: presets alone. It may note in
      * the arguments what is no option. */
-    yk_status (*layers)(void *arguments, struct yk_arena *arena, struct yk_option_layers *out);
+    yk_status (*layers)(void *arguments, struct yk_arena *arena, struct yk_option_sources *out);
     /* Adds what goes to standard output to `out`; it is printed only on success, or with
      * YK_ERROR_NO_FIT. */
     yk_status (*run)(const void *arguments, struct yk_text *out);
@@ -77,7 +77,7 @@ const struct yk_command *yk_command_find(const char *name);
 bool yk_command_choices(size_t number, struct yk_choice *out);
 
 /* What a user types to get to the command: "yoke schedule", or "yoke" for the root. */
-void yk_command_add_words(const struct yk_command *command, struct yk_text *out);
+void yk_command_add_name(const struct yk_command *command, struct yk_text *out);
 
 /* "yoke schedule [OPTIONS] [FILE]". */
 void yk_command_add_usage(const struct yk_command *command, struct yk_text *out);

@@ -99,7 +99,7 @@ static void add_description(const struct page *page, const struct yk_command *co
 {
     const char *text = command->description;
     struct yk_text paragraph = {0};
-    while (yk_help_words_next_paragraph(&text, &paragraph)) {
+    while (yk_command_next_paragraph(&text, &paragraph)) {
         add_folded(page, yk_text_chars(&paragraph), 0, 0);
         yk_text_add(page->out, "\n");
     }
@@ -137,7 +137,7 @@ static size_t options_middle(const struct yk_command *command)
     const struct yk_option *option = NULL;
     for (size_t i = 0; (option = yk_options_at(command, i)); i++) {
         struct yk_text left = {0};
-        yk_help_words_add_option(option, &left);
+        yk_options_add_name(option, &left);
         middle = left.length <= MOST_LEFT ? longer(middle, 2 + left.length + 2) : middle;
         yk_text_free(&left);
     }
@@ -157,8 +157,8 @@ static void add_options(const struct page *page, const struct yk_command *comman
         }
         struct yk_text left = {0};
         struct yk_text right = {0};
-        yk_help_words_add_option(option, &left);
-        yk_help_words_add_help(option, &right);
+        yk_options_add_name(option, &left);
+        yk_options_add_help(option, &right);
         add_row(page, yk_text_chars(&left), yk_text_chars(&right), 2, middle);
         if (explains(option->choices)) {
             add_choices(page, option->choices, middle + 2);
@@ -187,7 +187,7 @@ static struct page page_of(int width, struct yk_text *out)
 yk_status yk_help_page_write(const struct yk_command *command, int width, struct yk_text *out)
 {
     const struct page page = page_of(width, out);
-    yk_command_add_words(command, out);
+    yk_command_add_name(command, out);
     yk_text_addf(out, ": %s\n\n", command->summary);
     add_examples(&page, command);
     add_usage(&page, command);

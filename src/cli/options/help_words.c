@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-void yk_help_words_add_option(const struct yk_option *option, struct yk_text *out)
+void yk_options_add_name(const struct yk_option *option, struct yk_text *out)
 {
     if (option->letter) {
         yk_text_addf(out, "-%c, ", option->letter);
@@ -13,7 +13,7 @@ void yk_help_words_add_option(const struct yk_option *option, struct yk_text *ou
     }
 }
 
-void yk_help_words_add_help(const struct yk_option *option, struct yk_text *out)
+void yk_options_add_help(const struct yk_option *option, struct yk_text *out)
 {
     yk_text_add(out, option->help);
     if (option->preset) {
@@ -21,7 +21,7 @@ void yk_help_words_add_help(const struct yk_option *option, struct yk_text *out)
     }
 }
 
-void yk_help_words_add_choices(yk_choices choices, struct yk_text *out)
+void yk_options_add_choices(yk_choices choices, struct yk_text *out)
 {
     struct yk_choice choice = {0};
     for (size_t i = 0; choices(i, &choice); i++) {
@@ -29,7 +29,7 @@ void yk_help_words_add_choices(yk_choices choices, struct yk_text *out)
     }
 }
 
-bool yk_help_words_next_paragraph(const char **text, struct yk_text *out)
+bool yk_command_next_paragraph(const char **text, struct yk_text *out)
 {
     if (!*text || !**text) {
         return false;

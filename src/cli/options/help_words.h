@@ -6,15 +6,15 @@
 #include "cli/options/options.h"
 
 /* "--devices N". */
-void yk_help_words_add_option(const struct yk_option *option, struct yk_text *out);
+void yk_options_add_name(const struct yk_option *option, struct yk_text *out);
 
 /* The help with its preset: "Seed of the random numbers (default: 1)". */
-void yk_help_words_add_help(const struct yk_option *option, struct yk_text *out);
+void yk_options_add_help(const struct yk_option *option, struct yk_text *out);
 
 /* The names of the choices: "fp32 tf32 fp16 bf16". */
-void yk_help_words_add_choices(yk_choices choices, struct yk_text *out);
+void yk_options_add_choices(yk_choices choices, struct yk_text *out);
 
 /* Sets `out` to the next paragraph of `*text`, which is left behind it; false: there is none. */
-bool yk_help_words_next_paragraph(const char **text, struct yk_text *out);
+bool yk_command_next_paragraph(const char **text, struct yk_text *out);
 
 #endif

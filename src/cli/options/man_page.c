@@ -77,7 +77,7 @@ static void add_title(const struct yk_command *command, struct yk_text *out)
 static void add_synopsis(const struct yk_command *command, struct yk_text *out)
 {
     struct yk_text words = {0};
-    yk_command_add_words(command, &words);
+    yk_command_add_name(command, &words);
     yk_text_add(out, ".SH SYNOPSIS\n");
     add_bold(out, yk_text_chars(&words));
     yk_text_free(&words);
@@ -101,7 +101,7 @@ static void add_description(const struct yk_command *command, struct yk_text *ou
     struct yk_text paragraph = {0};
     const char *text = command->description;
     const char *separator = "";
-    while (yk_help_words_next_paragraph(&text, &paragraph)) {
+    while (yk_command_next_paragraph(&text, &paragraph)) {
         yk_text_add(out, separator);
         add_roff(out, yk_text_chars(&paragraph), false);
         yk_text_add(out, "\n");
@@ -168,7 +168,7 @@ static void add_option(const struct yk_option *option, struct yk_text *out)
         add_italic(out, option->placeholder);
     }
     struct yk_text help = {0};
-    yk_help_words_add_help(option, &help);
+    yk_options_add_help(option, &help);
     yk_text_add(out, "\n");
     add_sentence(out, yk_text_chars(&help));
     yk_text_free(&help);

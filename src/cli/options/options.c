@@ -1,6 +1,6 @@
 #include "cli/options/options.h"
 
-#include "base/option_layers.h"
+#include "base/option_sources.h"
 #include "cli/options/command.h"
 
 #include <string.h>
@@ -63,7 +63,7 @@ static yk_status fail_unknown_option(const struct yk_command *command, const cha
     const size_t dashes = strspn(word, "-");
     const size_t length = strcspn(word, "=");
     struct yk_text place = {0};
-    yk_command_add_words(command, &place);
+    yk_command_add_name(command, &place);
     struct yk_text name = {0};
     yk_text_add_bytes(&name, word, length);
     const char *meant = length > dashes ? suggest(yk_text_chars(&name) + dashes, command) : NULL;
@@ -86,7 +86,7 @@ static yk_status store(struct parser *parser, const struct yk_option *option, co
 {
     const struct yk_option_table table = yk_command_options(parser->command);
     return parser->over_layers
-               ? yk_option_layers_store(&table, option, word, parser->arena, parser->arguments)
+               ? yk_option_sources_store(&table, option, word, parser->arena, parser->arguments)
                : yk_option_store(option, word, parser->arena, parser->arguments);
 }
 
@@ -137,7 +137,7 @@ static yk_status add_operand(struct parser *parser, const struct yk_operand *ope
         *(const char **)field = word;
         return YK_OK;
     }
-    struct yk_option_words *words = field;
+    struct yk_option_strings *words = field;
     if (!words->items) {
         YK_TRY_NEW(parser->arena, words->items, parser->count);
     }
@@ -154,7 +154,7 @@ static const struct yk_operand *next_operand(struct parser *parser)
         const struct yk_operand *operand = &command->operands[parser->operands_seen++];
         if (operand->many) {
             /* The words may be read twice. */
-            ((struct yk_option_words *)(void *)(parser->arguments + operand->offset))->count = 0;
+            ((struct yk_option_strings *)(void *)(parser->arguments + operand->offset))->count = 0;
         }
         return operand;
     }
@@ -223,13 +223,13 @@ static yk_status check_operands(const struct parser *parser)
 static yk_status read_layers(struct parser *parser)
 {
     const struct yk_command *command = parser->command;
-    struct yk_option_layers layers = {0};
+    struct yk_option_sources layers = {0};
     YK_TRY(command->layers(parser->arguments, parser->arena, &layers));
     if (layers.count == 0) {
         return YK_OK;
     }
     const struct yk_option_table table = yk_command_options(command);
-    YK_TRY(yk_option_layers_apply(&table, &layers, parser->arena, parser->arguments));
+    YK_TRY(yk_option_sources_apply(&table, &layers, parser->arena, parser->arguments));
     parser->next = 0;
     parser->operands_seen = 0;
     parser->over_layers = true;

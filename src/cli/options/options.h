@@ -21,7 +21,7 @@ struct yk_command;
 /* Whether the value is a file, for completion. */
 bool yk_option_is_file(const struct yk_option *option);
 
-/* A word without dashes. Its field is a const char *, or of many a struct yk_option_words. */
+/* A word without dashes. Its field is a const char *, or of many a struct yk_option_strings. */
 struct yk_operand {
     const char *placeholder;
     const char *help;

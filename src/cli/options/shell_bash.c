@@ -22,7 +22,7 @@ static void add_values(const struct yk_command *command, struct yk_text *out)
         yk_text_addf(out, "    %s,--%s)\n", command->name, option->name);
         if (option->choices) {
             yk_text_add(out, "        words='");
-            yk_help_words_add_choices(option->choices, out);
+            yk_options_add_choices(option->choices, out);
             yk_text_add(out, "'\n");
         } else {
             yk_text_addf(out, "        files=%s\n", yk_option_is_file(option) ? "yes" : "");
@@ -43,7 +43,7 @@ static void add_words(const struct yk_command *command, struct yk_text *out)
         yk_text_add(out, "        else\n            ");
         if (choices) {
             yk_text_add(out, "words='");
-            yk_help_words_add_choices(choices, out);
+            yk_options_add_choices(choices, out);
             yk_text_add(out, "'\n");
         } else {
             yk_text_add(out, "files=yes\n");
@@ -70,7 +70,7 @@ static void write_script(struct yk_text *out)
                      "    case $verb,$before in\n"
                      "    ,)\n"
                      "        words='");
-    yk_help_words_add_choices(yk_command_choices, out);
+    yk_options_add_choices(yk_command_choices, out);
     yk_text_add(out, " ");
     add_option_names(yk_command_list()->root, out);
     yk_text_add(out, "'\n        ;;\n");

@@ -16,7 +16,7 @@ static void add_quoted(struct yk_text *out, const char *words)
 static void add_choices(yk_choices choices, struct yk_text *out)
 {
     yk_text_add(out, " -a '");
-    yk_help_words_add_choices(choices, out);
+    yk_options_add_choices(choices, out);
     yk_text_add(out, "'");
 }
 

@@ -1,7 +1,7 @@
 #include "comm/mpi/direct.h"
 
+#include "comm/elements.h"
 #include "comm/mpi/transfer.h"
-#include "comm/sums.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -9,15 +9,15 @@
 
 enum {
     FEW_BYTES = 16 << 10,
-    FEW_MEMBERS = YK_MPI_PIECES / 2,
+    FEW_MEMBERS = YK_MPI_MAX_SEGMENTS / 2,
 };
 
-static size_t bytes_of(const struct yk_comm_reduce *op)
+static size_t bytes_of(const struct yk_comm_all_reduce *op)
 {
-    return (size_t)op->count * yk_comm_width(op->type);
+    return (size_t)op->count * yk_comm_type_bytes(op->type);
 }
 
-bool yk_mpi_direct_suits(const struct yk_comm_reduce *op)
+bool yk_mpi_direct_suits(const struct yk_comm_all_reduce *op)
 {
     const size_t bytes = bytes_of(op);
     const size_t members = (size_t)op->group->members;
@@ -26,7 +26,7 @@ bool yk_mpi_direct_suits(const struct yk_comm_reduce *op)
 }
 
 /* What member i has sent, or this member's own. */
-static const void *numbers_of(const struct yk_comm_reduce *op, int32_t member)
+static const void *numbers_of(const struct yk_comm_all_reduce *op, int32_t member)
 {
     return member == op->group->me
                ? op->numbers
@@ -34,34 +34,34 @@ static const void *numbers_of(const struct yk_comm_reduce *op, int32_t member)
 }
 
 /* In the order of the members, so that all have the same bits. */
-static void sum_up(const struct yk_comm_reduce *op)
+static void sum_up(const struct yk_comm_all_reduce *op)
 {
-    const bool wide = op->wide && yk_comm_is_half(op->type);
+    const bool wide = op->wide && yk_comm_type_is_half(op->type);
     void *sum = op->group->world->stages[1];
     for (int32_t i = 0; i < op->group->members; i++) {
         const void *numbers = numbers_of(op, i);
         if (i == 0 && wide) {
-            yk_comm_widen(op->type, op->count, numbers, sum);
+            yk_comm_elements_to_fp32(op->type, op->count, numbers, sum);
         } else if (i == 0) {
             memcpy(sum, numbers, bytes_of(op));
         } else if (wide) {
-            yk_comm_add_wide(op->type, op->count, numbers, sum);
+            yk_comm_elements_add_fp32(op->type, op->count, numbers, sum);
         } else {
-            yk_comm_add(op->type, op->count, numbers, sum);
+            yk_comm_elements_add(op->type, op->count, numbers, sum);
         }
     }
     if (wide) {
-        yk_comm_narrow(op->type, op->count, sum, op->numbers);
+        yk_comm_elements_from_fp32(op->type, op->count, sum, op->numbers);
     } else {
         memcpy(op->numbers, sum, bytes_of(op));
     }
 }
 
-bool yk_mpi_direct_reduce(const struct yk_comm_reduce *op)
+bool yk_mpi_direct_all_reduce(const struct yk_comm_all_reduce *op)
 {
     const struct yk_comm_group *group = op->group;
     const size_t bytes = bytes_of(op);
-    struct yk_mpi_piece pieces[YK_MPI_PIECES];
+    struct yk_mpi_segment pieces[YK_MPI_MAX_SEGMENTS];
     int count = 0;
     if (bytes == 0 || group->members == 1) {
         return true;
@@ -69,7 +69,7 @@ bool yk_mpi_direct_reduce(const struct yk_comm_reduce *op)
     for (int32_t i = 0; i < group->members; i++) {
         if (i != group->me) {
             char *place = (char *)group->world->stages[0] + (size_t)i * bytes;
-            pieces[count] = (struct yk_mpi_piece){
+            pieces[count] = (struct yk_mpi_segment){
                 .bytes = place, .size = bytes, .peer = group->ranks[i], .tag = group->tag};
             pieces[count + 1] = pieces[count];
             pieces[count + 1].bytes = op->numbers;
@@ -77,7 +77,7 @@ bool yk_mpi_direct_reduce(const struct yk_comm_reduce *op)
             count += 2;
         }
     }
-    assert(count <= YK_MPI_PIECES);
+    assert(count <= YK_MPI_MAX_SEGMENTS);
     if (!yk_mpi_transfer(group->world, pieces, count)) {
         return false;
     }
@@ -104,7 +104,7 @@ bool yk_mpi_direct_broadcast(const struct yk_comm_broadcast *op)
     const int32_t bit = lowest_bit(place, members);
     const size_t block = group->world->options.block_bytes;
     for (size_t at = 0; at < op->size; at += block) {
-        struct yk_mpi_piece piece = {
+        struct yk_mpi_segment piece = {
             .bytes = (char *)op->bytes + at,
             .size = op->size - at < block ? op->size - at : block,
             .tag = group->tag,
@@ -115,7 +115,7 @@ bool yk_mpi_direct_broadcast(const struct yk_comm_broadcast *op)
                 return false;
             }
         }
-        struct yk_mpi_piece onward[YK_MPI_PIECES];
+        struct yk_mpi_segment onward[YK_MPI_MAX_SEGMENTS];
         int count = 0;
         piece.is_sent = true;
         for (int32_t lower = bit / 2; lower > 0; lower /= 2) {
@@ -142,11 +142,11 @@ bool yk_mpi_direct_message(const struct yk_comm_message *op, bool is_sent)
         (void)snprintf(sentence, sizeof sentence,
                        "message %d between rank %d and rank %d of %d cannot be", (int)op->number,
                        world->rank, (int)op->peer, world->size);
-        yk_trouble_set(&world->trouble, YK_ERROR_INPUT, sentence);
+        yk_failure_set(&world->trouble, YK_ERROR_INPUT, sentence);
         return false;
     }
     for (size_t at = 0; at < op->size; at += block) {
-        const struct yk_mpi_piece piece = {
+        const struct yk_mpi_segment piece = {
             .bytes = (char *)op->bytes + at,
             .size = op->size - at < block ? op->size - at : block,
             .peer = op->peer,

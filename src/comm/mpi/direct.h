@@ -6,8 +6,8 @@
 #include "comm/mpi/world.h"
 
 /* Whether so few numbers are summed sooner by everyone than around the ring. */
-bool yk_mpi_direct_suits(const struct yk_comm_reduce *op);
-bool yk_mpi_direct_reduce(const struct yk_comm_reduce *op);
+bool yk_mpi_direct_suits(const struct yk_comm_all_reduce *op);
+bool yk_mpi_direct_all_reduce(const struct yk_comm_all_reduce *op);
 
 bool yk_mpi_direct_broadcast(const struct yk_comm_broadcast *op);
 bool yk_mpi_direct_message(const struct yk_comm_message *op, bool is_sent);

@@ -5,32 +5,32 @@
 /* What is wrong stays with the world; whoever cares asks it. */
 static void run_reduce(void *user)
 {
-    const struct yk_comm_reduce *op = user;
-    if (!yk_trouble_is(&op->group->world->trouble)) {
-        (void)(yk_mpi_direct_suits(op) ? yk_mpi_direct_reduce(op) : yk_mpi_ring_reduce(op));
+    const struct yk_comm_all_reduce *op = user;
+    if (!yk_failure_is_set(&op->group->world->trouble)) {
+        (void)(yk_mpi_direct_suits(op) ? yk_mpi_direct_all_reduce(op) : yk_mpi_ring_all_reduce(op));
     }
 }
 
 static void run_gather(void *user)
 {
-    const struct yk_comm_gather *op = user;
-    if (!yk_trouble_is(&op->group->world->trouble)) {
-        (void)yk_mpi_ring_gather(op);
+    const struct yk_comm_all_gather *op = user;
+    if (!yk_failure_is_set(&op->group->world->trouble)) {
+        (void)yk_mpi_ring_all_gather(op);
     }
 }
 
 static void run_scatter(void *user)
 {
-    const struct yk_comm_scatter *op = user;
-    if (!yk_trouble_is(&op->group->world->trouble)) {
-        (void)yk_mpi_ring_scatter(op);
+    const struct yk_comm_reduce_scatter *op = user;
+    if (!yk_failure_is_set(&op->group->world->trouble)) {
+        (void)yk_mpi_ring_reduce_scatter(op);
     }
 }
 
 static void run_broadcast(void *user)
 {
     const struct yk_comm_broadcast *op = user;
-    if (!yk_trouble_is(&op->group->world->trouble)) {
+    if (!yk_failure_is_set(&op->group->world->trouble)) {
         (void)yk_mpi_direct_broadcast(op);
     }
 }
@@ -38,7 +38,7 @@ static void run_broadcast(void *user)
 static void run_send(void *user)
 {
     const struct yk_comm_message *op = user;
-    if (!yk_trouble_is(&op->world->trouble)) {
+    if (!yk_failure_is_set(&op->world->trouble)) {
         (void)yk_mpi_direct_message(op, true);
     }
 }
@@ -46,37 +46,37 @@ static void run_send(void *user)
 static void run_recv(void *user)
 {
     const struct yk_comm_message *op = user;
-    if (!yk_trouble_is(&op->world->trouble)) {
+    if (!yk_failure_is_set(&op->world->trouble)) {
         (void)yk_mpi_direct_message(op, false);
     }
 }
 
-void yk_mpi_reduce(const struct yk_comm_reduce *op)
+void yk_mpi_reduce(const struct yk_comm_all_reduce *op)
 {
-    yk_mpi_put(op->group->world, run_reduce, op);
+    yk_mpi_enqueue(op->group->world, run_reduce, op);
 }
 
-void yk_mpi_gather(const struct yk_comm_gather *op)
+void yk_mpi_gather(const struct yk_comm_all_gather *op)
 {
-    yk_mpi_put(op->group->world, run_gather, op);
+    yk_mpi_enqueue(op->group->world, run_gather, op);
 }
 
-void yk_mpi_scatter(const struct yk_comm_scatter *op)
+void yk_mpi_scatter(const struct yk_comm_reduce_scatter *op)
 {
-    yk_mpi_put(op->group->world, run_scatter, op);
+    yk_mpi_enqueue(op->group->world, run_scatter, op);
 }
 
 void yk_mpi_broadcast(const struct yk_comm_broadcast *op)
 {
-    yk_mpi_put(op->group->world, run_broadcast, op);
+    yk_mpi_enqueue(op->group->world, run_broadcast, op);
 }
 
 void yk_mpi_send(const struct yk_comm_message *op)
 {
-    yk_mpi_put(op->world, run_send, op);
+    yk_mpi_enqueue(op->world, run_send, op);
 }
 
 void yk_mpi_recv(const struct yk_comm_message *op)
 {
-    yk_mpi_put(op->world, run_recv, op);
+    yk_mpi_enqueue(op->world, run_recv, op);
 }

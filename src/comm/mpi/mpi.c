@@ -28,9 +28,9 @@ static yk_status run_errand(struct yk_comm_world *world, void (*function)(void *
                             struct errand *errand)
 {
     *errand = (struct errand){.world = world, .number = errand->number};
-    yk_mpi_put(world, function, errand);
-    YK_TRY(world->options.backend->finish(world->options.lane));
-    return yk_trouble_check(&world->trouble);
+    yk_mpi_enqueue(world, function, errand);
+    YK_TRY(world->options.backend->lane_synchronize(world->options.lane));
+    return yk_failure_check(&world->trouble);
 }
 
 /* Machines by their lowest ranks. */
@@ -103,7 +103,7 @@ static void run_open(void *user)
     int initialised = 0;
     (void)MPI_Initialized(&initialised);
     if (initialised) {
-        yk_trouble_set(&world->trouble, YK_ERROR_INPUT,
+        yk_failure_set(&world->trouble, YK_ERROR_INPUT,
                        "mpi: a process joins a world of MPI once, and this one has already");
         return;
     }
@@ -112,15 +112,15 @@ static void run_open(void *user)
     send_unasked();
     const int code = join_world(world);
     if (code != MPI_SUCCESS) {
-        (void)yk_mpi_fail(world, code, "mpi: joining the other ranks");
+        (void)yk_mpi_transfer_fail(world, code, "mpi: joining the other ranks");
     }
 }
 
 static void free_world(struct yk_comm_world *world)
 {
     const struct yk_comm_options *options = &world->options;
-    options->backend->give_back_host(options->device, world->stages[1]);
-    options->backend->give_back_host(options->device, world->stages[0]);
+    options->backend->free_host(options->device, world->stages[1]);
+    options->backend->free_host(options->device, world->stages[0]);
     free(world);
 }
 
@@ -138,8 +138,8 @@ static yk_status open_world(const struct yk_comm_options *options, struct yk_com
                                  : asked > LARGEST_BLOCK_BYTES ? LARGEST_BLOCK_BYTES
                                                                : asked / 8 * 8;
     for (int i = 0; i < 2; i++) {
-        YK_TRY_GOTO(options->backend->take_host(options->device, world->options.block_bytes,
-                                                &world->stages[i]),
+        YK_TRY_GOTO(options->backend->allocate_host(options->device, world->options.block_bytes,
+                                                    &world->stages[i]),
                     undo);
     }
     YK_TRY_GOTO(run_errand(world, run_open, &errand), undo);
@@ -153,7 +153,7 @@ undo:
 static void run_close(void *user)
 {
     struct yk_comm_world *world = ((struct errand *)user)->world;
-    if (!yk_trouble_is(&world->trouble) && atomic_load(&world->ending) == 0) {
+    if (!yk_failure_is_set(&world->trouble) && atomic_load(&world->ending) == 0) {
         (void)MPI_Comm_free(&world->comm);
         (void)MPI_Finalize();
     }
@@ -209,17 +209,17 @@ static void run_group(void *user)
     uint64_t most[2] = {0, 0};
     MPI_Request request;
     MPI_Status status;
-    if (yk_trouble_is(&world->trouble)) {
+    if (yk_failure_is_set(&world->trouble)) {
         return;
     }
     int code = MPI_Iallreduce(mine, most, 2, MPI_UINT64_T, MPI_MAX, world->comm, &request);
     if (code == MPI_SUCCESS) {
-        code = yk_mpi_wait(world, &request, &status);
+        code = yk_mpi_transfer_wait(world, &request, &status);
     }
     if (code != MPI_SUCCESS) {
-        (void)yk_mpi_fail(world, code, "mpi: making a group");
+        (void)yk_mpi_transfer_fail(world, code, "mpi: making a group");
     } else if (most[0] != ~most[1]) {
-        yk_trouble_set(&world->trouble, YK_ERROR_INPUT,
+        yk_failure_set(&world->trouble, YK_ERROR_INPUT,
                        "mpi: a group is not the same on all ranks");
     }
 }
@@ -265,7 +265,7 @@ static void destroy_group(struct yk_comm_group *group)
 
 static yk_status check(const struct yk_comm_world *world)
 {
-    return yk_trouble_check(&world->trouble);
+    return yk_failure_check(&world->trouble);
 }
 
 /* The lane does it where it waits in an exchange. Where it does not, it is idle, or stuck inside
@@ -287,8 +287,8 @@ static void end_all(struct yk_comm_world *world, int code)
 extern const struct yk_comm yk_comm_plugin;
 __attribute__((visibility("default"))) const struct yk_comm yk_comm_plugin = {
     .name = "mpi",
-    YK_COMM_WORLD_PARTS,
+    YK_COMM_WORLD_ENTRIES,
     .group_create = create_group,
     .group_destroy = destroy_group,
-    YK_COMM_EXCHANGES(yk_mpi),
+    YK_COMM_OPS(yk_mpi),
 };

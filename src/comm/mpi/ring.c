@@ -5,8 +5,8 @@
  */
 #include "comm/mpi/ring.h"
 
+#include "comm/elements.h"
 #include "comm/mpi/transfer.h"
-#include "comm/sums.h"
 
 #include <string.h>
 
@@ -42,17 +42,18 @@ static int64_t most_blocks(const int64_t *firsts, int64_t unit, int32_t members,
 }
 
 /* To the next member, and at the same time from the one before. */
-static bool swap(const struct yk_comm_group *group, struct yk_mpi_piece out, struct yk_mpi_piece in)
+static bool swap(const struct yk_comm_group *group, struct yk_mpi_segment out,
+                 struct yk_mpi_segment in)
 {
     in.peer = group->ranks[member_before(group, 1)];
     out.peer = group->ranks[(group->me + 1) % group->members];
     in.tag = out.tag = group->tag;
     out.is_sent = true;
-    const struct yk_mpi_piece pieces[] = {in, out};
+    const struct yk_mpi_segment pieces[] = {in, out};
     return yk_mpi_transfer(group->world, pieces, 2);
 }
 
-bool yk_mpi_ring_gather(const struct yk_comm_gather *op)
+bool yk_mpi_ring_all_gather(const struct yk_comm_all_gather *op)
 {
     const struct yk_comm_group *group = op->group;
     const int64_t unit = (int64_t)op->size;
@@ -70,9 +71,10 @@ bool yk_mpi_ring_gather(const struct yk_comm_gather *op)
                 block_of(op->firsts, unit, member_before(group, step), b, block);
             const struct span in =
                 block_of(op->firsts, unit, member_before(group, step + 1), b, block);
-            if (!swap(group,
-                      (struct yk_mpi_piece){.bytes = whole + out.first, .size = (size_t)out.count},
-                      (struct yk_mpi_piece){.bytes = whole + in.first, .size = (size_t)in.count})) {
+            if (!swap(
+                    group,
+                    (struct yk_mpi_segment){.bytes = whole + out.first, .size = (size_t)out.count},
+                    (struct yk_mpi_segment){.bytes = whole + in.first, .size = (size_t)in.count})) {
                 return false;
             }
         }
@@ -81,49 +83,50 @@ bool yk_mpi_ring_gather(const struct yk_comm_gather *op)
 }
 
 /* What sums travel as: fp32 for 16-bit numbers that are summed wide. */
-static enum yk_comm_type travel_type(const struct yk_comm_scatter *op)
+static enum yk_comm_type travel_type(const struct yk_comm_reduce_scatter *op)
 {
-    return op->wide && yk_comm_is_half(op->type) ? YK_COMM_FP32 : op->type;
+    return op->wide && yk_comm_type_is_half(op->type) ? YK_COMM_FP32 : op->type;
 }
 
 /* The numbers of `whole` as they travel: in `room`, or where they are. */
-static void *lift(const struct yk_comm_scatter *op, struct span span, void *room)
+static void *lift(const struct yk_comm_reduce_scatter *op, struct span span, void *room)
 {
-    void *numbers = yk_comm_at(op->type, op->whole, span.first);
+    void *numbers = yk_comm_elements_at(op->type, op->whole, span.first);
     if (travel_type(op) == op->type) {
         return numbers;
     }
-    yk_comm_widen(op->type, span.count, numbers, room);
+    yk_comm_elements_to_fp32(op->type, span.count, numbers, room);
     return room;
 }
 
 /* sum += numbers, where the sum is as it travels. */
-static void add(const struct yk_comm_scatter *op, int64_t count, const void *numbers, void *sum)
+static void add(const struct yk_comm_reduce_scatter *op, int64_t count, const void *numbers,
+                void *sum)
 {
     if (travel_type(op) == op->type) {
-        yk_comm_add(op->type, count, numbers, sum);
+        yk_comm_elements_add(op->type, count, numbers, sum);
     } else {
-        yk_comm_add_wide(op->type, count, numbers, sum);
+        yk_comm_elements_add_fp32(op->type, count, numbers, sum);
     }
 }
 
 /* The block's sum, all members' by now, to its place in `own`. */
-static void settle(const struct yk_comm_scatter *op, struct span span, void *sum)
+static void settle(const struct yk_comm_reduce_scatter *op, struct span span, void *sum)
 {
-    void *own = yk_comm_at(op->type, op->own, span.first - op->firsts[op->group->me]);
+    void *own = yk_comm_elements_at(op->type, op->own, span.first - op->firsts[op->group->me]);
     if (op->added && span.count > 0) {
         add(op, span.count, own, sum);
     }
     if (travel_type(op) != op->type) {
-        yk_comm_narrow(op->type, span.count, sum, own);
+        yk_comm_elements_from_fp32(op->type, span.count, sum, own);
     } else if (own != sum && span.count > 0) {
-        memcpy(own, sum, (size_t)span.count * yk_comm_width(op->type));
+        memcpy(own, sum, (size_t)span.count * yk_comm_type_bytes(op->type));
     }
 }
 
 /* A sum on its way has come, to which this member adds its own numbers. */
 struct passing {
-    const struct yk_comm_scatter *op;
+    const struct yk_comm_reduce_scatter *op;
     int64_t first; /* of the numbers in `whole` */
     char *sum;
 };
@@ -132,17 +135,18 @@ struct passing {
 static void add_part(void *user, size_t at, size_t size)
 {
     const struct passing *passing = user;
-    const struct yk_comm_scatter *op = passing->op;
-    const size_t width = yk_comm_width(travel_type(op));
+    const struct yk_comm_reduce_scatter *op = passing->op;
+    const size_t width = yk_comm_type_bytes(travel_type(op));
     const int64_t first = passing->first + (int64_t)(at / width);
-    add(op, (int64_t)(size / width), yk_comm_at(op->type, op->whole, first), passing->sum + at);
+    add(op, (int64_t)(size / width), yk_comm_elements_at(op->type, op->whole, first),
+        passing->sum + at);
 }
 
-static bool scatter_block(const struct yk_comm_scatter *op, int64_t number, int64_t block)
+static bool scatter_block(const struct yk_comm_reduce_scatter *op, int64_t number, int64_t block)
 {
     const struct yk_comm_group *group = op->group;
     void *const *stages = group->world->stages;
-    const size_t width = yk_comm_width(travel_type(op));
+    const size_t width = yk_comm_type_bytes(travel_type(op));
     struct span out = block_of(op->firsts, 1, member_before(group, 1), number, block);
     void *outgoing = lift(op, out, stages[0]);
     for (int32_t step = 0; step < group->members - 1; step++) {
@@ -151,11 +155,11 @@ static bool scatter_block(const struct yk_comm_scatter *op, int64_t number, int6
         void *incoming = stages[(step + 1) % 2];
         struct passing passing = {op, in.first, incoming};
         if (!swap(group,
-                  (struct yk_mpi_piece){.bytes = outgoing, .size = (size_t)out.count * width},
-                  (struct yk_mpi_piece){.bytes = incoming,
-                                        .size = (size_t)in.count * width,
-                                        .arrived = add_part,
-                                        .user = &passing})) {
+                  (struct yk_mpi_segment){.bytes = outgoing, .size = (size_t)out.count * width},
+                  (struct yk_mpi_segment){.bytes = incoming,
+                                          .size = (size_t)in.count * width,
+                                          .arrived = add_part,
+                                          .user = &passing})) {
             return false;
         }
         out = in;
@@ -165,11 +169,11 @@ static bool scatter_block(const struct yk_comm_scatter *op, int64_t number, int6
     return true;
 }
 
-bool yk_mpi_ring_scatter(const struct yk_comm_scatter *op)
+bool yk_mpi_ring_reduce_scatter(const struct yk_comm_reduce_scatter *op)
 {
     const struct yk_comm_group *group = op->group;
     const int64_t block =
-        (int64_t)(group->world->options.block_bytes / yk_comm_width(travel_type(op)));
+        (int64_t)(group->world->options.block_bytes / yk_comm_type_bytes(travel_type(op)));
     const int64_t blocks = most_blocks(op->firsts, 1, group->members, block);
     for (int64_t b = 0; b < blocks; b++) {
         if (!scatter_block(op, b, block)) {
@@ -179,16 +183,16 @@ bool yk_mpi_ring_scatter(const struct yk_comm_scatter *op)
     return true;
 }
 
-bool yk_mpi_ring_reduce(const struct yk_comm_reduce *op)
+bool yk_mpi_ring_all_reduce(const struct yk_comm_all_reduce *op)
 {
     struct yk_comm_group *group = op->group;
-    const size_t width = yk_comm_width(op->type);
+    const size_t width = yk_comm_type_bytes(op->type);
     const int64_t rest = op->count % group->members;
     for (int32_t i = 0; i <= group->members; i++) {
         group->firsts[i] = op->count / group->members * i + (i < rest ? i : rest);
     }
-    void *own = yk_comm_at(op->type, op->numbers, group->firsts[group->me]);
-    const struct yk_comm_scatter scatter = {
+    void *own = yk_comm_elements_at(op->type, op->numbers, group->firsts[group->me]);
+    const struct yk_comm_reduce_scatter scatter = {
         .group = group,
         .whole = op->numbers,
         .own = own,
@@ -196,12 +200,12 @@ bool yk_mpi_ring_reduce(const struct yk_comm_reduce *op)
         .type = op->type,
         .wide = op->wide,
     };
-    const struct yk_comm_gather gather = {
+    const struct yk_comm_all_gather gather = {
         .group = group,
         .own = own,
         .whole = op->numbers,
         .firsts = group->firsts,
         .size = width,
     };
-    return yk_mpi_ring_scatter(&scatter) && yk_mpi_ring_gather(&gather);
+    return yk_mpi_ring_reduce_scatter(&scatter) && yk_mpi_ring_all_gather(&gather);
 }

@@ -5,8 +5,8 @@
 
 #include "comm/mpi/world.h"
 
-bool yk_mpi_ring_gather(const struct yk_comm_gather *op);
-bool yk_mpi_ring_scatter(const struct yk_comm_scatter *op);
-bool yk_mpi_ring_reduce(const struct yk_comm_reduce *op);
+bool yk_mpi_ring_all_gather(const struct yk_comm_all_gather *op);
+bool yk_mpi_ring_reduce_scatter(const struct yk_comm_reduce_scatter *op);
+bool yk_mpi_ring_all_reduce(const struct yk_comm_all_reduce *op);
 
 #endif

@@ -57,7 +57,7 @@ static bool go_on(struct yk_comm_world *world, double since_s)
     return true;
 }
 
-int yk_mpi_wait(struct yk_comm_world *world, MPI_Request *request, MPI_Status *out)
+int yk_mpi_transfer_wait(struct yk_comm_world *world, MPI_Request *request, MPI_Status *out)
 {
     const double begun_s = yk_clock_now_s();
     for (;;) {
@@ -72,24 +72,24 @@ int yk_mpi_wait(struct yk_comm_world *world, MPI_Request *request, MPI_Status *o
     }
 }
 
-bool yk_mpi_fail(struct yk_comm_world *world, int code, const char *doing)
+bool yk_mpi_transfer_fail(struct yk_comm_world *world, int code, const char *doing)
 {
     char words[MPI_MAX_ERROR_STRING] = "";
-    char sentence[YK_TROUBLE_SIZE];
+    char sentence[YK_FAILURE_SIZE];
     int length = 0;
     (void)MPI_Error_string(code, words, &length);
     (void)snprintf(sentence, sizeof sentence, "%s: %s", doing, words);
-    yk_trouble_set(&world->trouble, YK_ERROR_LOST, sentence);
+    yk_failure_set(&world->trouble, YK_ERROR_LOST, sentence);
     return false;
 }
 
-static bool fail_piece(struct yk_comm_world *world, const struct yk_mpi_piece *piece, int code)
+static bool fail_piece(struct yk_comm_world *world, const struct yk_mpi_segment *piece, int code)
 {
     char doing[64];
     (void)snprintf(doing, sizeof doing,
                    piece->is_sent ? "sending to rank %d" : "receiving from rank %d",
                    (int)piece->peer);
-    return yk_mpi_fail(world, code, doing);
+    return yk_mpi_transfer_fail(world, code, doing);
 }
 
 /*
@@ -98,14 +98,14 @@ static bool fail_piece(struct yk_comm_world *world, const struct yk_mpi_piece *p
  */
 struct flight {
     struct yk_comm_world *world;
-    const struct yk_mpi_piece *pieces;
+    const struct yk_mpi_segment *pieces;
     int count;
     int slots;
-    int under_way;               /* parts */
-    size_t begun[YK_MPI_PIECES]; /* bytes of each piece */
-    size_t at[YK_MPI_PIECES];    /* where each slot's part is in its piece */
-    size_t size[YK_MPI_PIECES];
-    MPI_Request requests[YK_MPI_PIECES];
+    int under_way;                     /* parts */
+    size_t begun[YK_MPI_MAX_SEGMENTS]; /* bytes of each piece */
+    size_t at[YK_MPI_MAX_SEGMENTS];    /* where each slot's part is in its piece */
+    size_t size[YK_MPI_MAX_SEGMENTS];
+    MPI_Request requests[YK_MPI_MAX_SEGMENTS];
 };
 
 /* A piece's parts are whole but for the last, and for the first, which is shorter by 8 bytes for
@@ -117,7 +117,7 @@ static size_t next_part(size_t size, size_t begun)
     return size - begun < most ? size - begun : most;
 }
 
-static const struct yk_mpi_piece *piece_of(const struct flight *flight, int slot)
+static const struct yk_mpi_segment *piece_of(const struct flight *flight, int slot)
 {
     return &flight->pieces[slot % flight->count];
 }
@@ -125,7 +125,7 @@ static const struct yk_mpi_piece *piece_of(const struct flight *flight, int slot
 /* The next part of the slot's piece, if there is one. */
 static bool start(struct flight *flight, int slot)
 {
-    const struct yk_mpi_piece *piece = piece_of(flight, slot);
+    const struct yk_mpi_segment *piece = piece_of(flight, slot);
     size_t *begun = &flight->begun[slot % flight->count];
     MPI_Request *request = &flight->requests[slot];
     *request = MPI_REQUEST_NULL;
@@ -163,18 +163,18 @@ static bool give_up(struct flight *flight)
 
 static bool is_whole(const struct flight *flight, int slot, const MPI_Status *status)
 {
-    const struct yk_mpi_piece *piece = piece_of(flight, slot);
+    const struct yk_mpi_segment *piece = piece_of(flight, slot);
     int count = 0;
     (void)MPI_Get_count(status, MPI_BYTE, &count);
     if (piece->is_sent || (size_t)count == flight->size[slot]) {
         return true;
     }
-    char sentence[YK_TROUBLE_SIZE];
+    char sentence[YK_FAILURE_SIZE];
     (void)snprintf(sentence, sizeof sentence,
                    "rank %d sends %d bytes where %zu are expected: ranks differ in what they "
                    "exchange",
                    (int)piece->peer, count, flight->size[slot]);
-    yk_trouble_set(&flight->world->trouble, YK_ERROR_LOST, sentence);
+    yk_failure_set(&flight->world->trouble, YK_ERROR_LOST, sentence);
     return false;
 }
 
@@ -193,8 +193,8 @@ static bool blame(const struct flight *flight, const int *slots, const MPI_Statu
 /* Looks once; `out` parts have gone or come, and others have taken their slots. */
 static bool look(struct flight *flight, int *out)
 {
-    int slots[YK_MPI_PIECES];
-    MPI_Status statuses[YK_MPI_PIECES];
+    int slots[YK_MPI_MAX_SEGMENTS];
+    MPI_Status statuses[YK_MPI_MAX_SEGMENTS];
     const int code = MPI_Testsome(flight->slots, flight->requests, out, slots, statuses);
     if (code != MPI_SUCCESS) {
         return blame(flight, slots, statuses, *out, code);
@@ -202,7 +202,7 @@ static bool look(struct flight *flight, int *out)
     flight->under_way -= *out;
     for (int i = 0; i < *out; i++) {
         const int slot = slots[i];
-        const struct yk_mpi_piece *piece = piece_of(flight, slot);
+        const struct yk_mpi_segment *piece = piece_of(flight, slot);
         const size_t at = flight->at[slot];
         const size_t size = flight->size[slot];
         if (!is_whole(flight, slot, &statuses[i]) || !start(flight, slot)) {
@@ -218,7 +218,8 @@ static bool look(struct flight *flight, int *out)
 /* The first parts of every piece, as many as go at a time. */
 static bool start_all(struct flight *flight)
 {
-    const int depth = flight->count * DEPTH < YK_MPI_PIECES ? DEPTH : YK_MPI_PIECES / flight->count;
+    const int depth =
+        flight->count * DEPTH < YK_MPI_MAX_SEGMENTS ? DEPTH : YK_MPI_MAX_SEGMENTS / flight->count;
     bool more = true;
     for (int round = 0; more && round < depth; round++) {
         more = false;
@@ -232,7 +233,7 @@ static bool start_all(struct flight *flight)
     return true;
 }
 
-bool yk_mpi_transfer(struct yk_comm_world *world, const struct yk_mpi_piece *pieces, int count)
+bool yk_mpi_transfer(struct yk_comm_world *world, const struct yk_mpi_segment *pieces, int count)
 {
     struct flight flight = {.world = world, .pieces = pieces, .count = count};
     if (!start_all(&flight)) {

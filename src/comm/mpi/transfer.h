@@ -12,7 +12,7 @@ enum {
 };
 
 /* At most a block. It goes in parts; nothing is sent when it has no bytes. */
-struct yk_mpi_piece {
+struct yk_mpi_segment {
     void *bytes;
     size_t size;
     int32_t peer; /* rank of the world */
@@ -24,15 +24,15 @@ struct yk_mpi_piece {
     void *user;
 };
 
-/* True when all `count` pieces, at most YK_MPI_PIECES, have gone and come; otherwise the world is
- * in trouble. No two of them go the same way between two ranks. */
-bool yk_mpi_transfer(struct yk_comm_world *world, const struct yk_mpi_piece *pieces, int count);
+/* True when all `count` pieces, at most YK_MPI_MAX_SEGMENTS, have gone and come; otherwise the
+ * world is in trouble. No two of them go the same way between two ranks. */
+bool yk_mpi_transfer(struct yk_comm_world *world, const struct yk_mpi_segment *pieces, int count);
 
 /* Waits for a request of MPI in the same way. Returns MPI's code, or MPI_ERR_OTHER when the run is
  * to end. */
-int yk_mpi_wait(struct yk_comm_world *world, MPI_Request *request, MPI_Status *out);
+int yk_mpi_transfer_wait(struct yk_comm_world *world, MPI_Request *request, MPI_Status *out);
 
 /* Sets the trouble "doing: MPI's words"; false. */
-bool yk_mpi_fail(struct yk_comm_world *world, int code, const char *doing);
+bool yk_mpi_transfer_fail(struct yk_comm_world *world, int code, const char *doing);
 
 #endif

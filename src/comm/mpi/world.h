@@ -9,14 +9,14 @@
 #define YK_COMM_MPI_WORLD_H
 
 #include "comm/comm.h"
-#include "comm/trouble.h"
+#include "comm/failure.h"
 
 #include <mpi.h>
 #include <stdatomic.h>
 
 enum {
     YK_MPI_GROUP_TAGS = 1024, /* tags of exchanges in groups; those of messages come after */
-    YK_MPI_PIECES = 64,       /* messages under way at a time */
+    YK_MPI_MAX_SEGMENTS = 64, /* messages under way at a time */
 };
 
 struct yk_comm_world {
@@ -28,7 +28,7 @@ struct yk_comm_world {
     int32_t tag_limit; /* the largest tag that MPI takes */
     int32_t groups;    /* made so far */
     void *stages[2];   /* of block_bytes: what is summed on its way */
-    struct yk_trouble trouble;
+    struct yk_failure trouble;
     atomic_int ending; /* the exit code plus 1, once somebody wants the end */
     atomic_bool ended; /* and somebody is about it */
 };
@@ -43,18 +43,18 @@ struct yk_comm_group {
 };
 
 /* The exchanges, put on the lane. */
-void yk_mpi_reduce(const struct yk_comm_reduce *op);
-void yk_mpi_gather(const struct yk_comm_gather *op);
-void yk_mpi_scatter(const struct yk_comm_scatter *op);
+void yk_mpi_reduce(const struct yk_comm_all_reduce *op);
+void yk_mpi_gather(const struct yk_comm_all_gather *op);
+void yk_mpi_scatter(const struct yk_comm_reduce_scatter *op);
 void yk_mpi_broadcast(const struct yk_comm_broadcast *op);
 void yk_mpi_send(const struct yk_comm_message *op);
 void yk_mpi_recv(const struct yk_comm_message *op);
 
 /* Puts a call on the comm lane. */
-static inline void yk_mpi_put(const struct yk_comm_world *world, void (*function)(void *user),
-                              const void *user)
+static inline void yk_mpi_enqueue(const struct yk_comm_world *world, void (*function)(void *user),
+                                  const void *user)
 {
-    world->options.backend->call(world->options.lane, function, (void *)(uintptr_t)user);
+    world->options.backend->call_host(world->options.lane, function, (void *)(uintptr_t)user);
 }
 
 #endif

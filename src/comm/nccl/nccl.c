@@ -60,7 +60,7 @@ static yk_status prepare(const struct yk_comm_options *options, double *blocks,
                          struct yk_comm_world **out)
 {
     double patience_s = 0;
-    YK_TRY(read_number("YOKE_NCCL_CTAS", YK_COMM_PROCESSORS, blocks));
+    YK_TRY(read_number("YOKE_NCCL_CTAS", YK_COMM_MAX_CTAS, blocks));
     YK_TRY(read_number("YOKE_MEET_S", MEET_S, &patience_s));
     prepare_process();
     YK_TRY(yk_nccl_world_create(options, out));
@@ -73,7 +73,7 @@ static yk_status open_world(const struct yk_comm_options *options, struct yk_com
     ncclUniqueId id;
     struct yk_comm_world *world = NULL;
     double blocks = 0;
-    if (!options->backend->native) {
+    if (!options->backend->native_stream) {
         return yk_fail(YK_ERROR_INPUT, "nccl: ranks on a device \"%s\" cannot be joined by NCCL",
                        options->backend->name);
     }
@@ -82,23 +82,23 @@ static yk_status open_world(const struct yk_comm_options *options, struct yk_com
                                        "with mpirun, srun or torchrun");
     }
     yk_status status = prepare(options, &blocks, &world);
-    status = yk_nccl_share_id(options->meeting, status, &id);
+    status = yk_nccl_init_share_id(options->meeting, status, &id);
     if (!world) {
         return status;
     }
     world->options.meeting = NULL;
     if (status == YK_OK) {
-        status = yk_nccl_meet(world, &id, (int)ceil(blocks));
+        status = yk_nccl_init_communicator(world, &id, (int)ceil(blocks));
     }
     if (status == YK_OK) {
-        status = yk_nccl_watch(world);
+        status = yk_nccl_watcher_start(world);
     }
     if (status == YK_OK) {
         *out = world;
         return YK_OK;
     }
     if (world->comm) {
-        yk_nccl_end_all(world);
+        yk_nccl_watcher_abort_all(world);
     }
     yk_nccl_world_free(world, !world->comm || atomic_load(&world->gone));
     return status;
@@ -108,15 +108,15 @@ static yk_status open_world(const struct yk_comm_options *options, struct yk_com
 
 /* All have come, so that nobody misses what it waits for. Who was waited for long enough finds that
  * the communicators are given up, and leaves them and the lane alone. */
-static ncclResult_t run_close(struct yk_nccl_errand *errand)
+static ncclResult_t run_close(struct yk_nccl_call *errand)
 {
     struct yk_comm_world *world = errand->world;
-    if (!yk_nccl_enter(world)) {
+    if (!yk_nccl_enqueue_enter(world)) {
         return ncclRemoteError;
     }
     ncclResult_t result = ncclAllReduce(world->travel, world->travel, 1, ncclUint64, ncclSum,
                                         world->comm, world->stream);
-    yk_nccl_leave(world);
+    yk_nccl_enqueue_leave(world);
     if (result == ncclSuccess && cudaStreamSynchronize(world->stream) != cudaSuccess) {
         result = ncclUnhandledCudaError;
     }
@@ -136,12 +136,12 @@ static void close_world(struct yk_comm_world *world)
     if (!world) {
         return;
     }
-    struct yk_nccl_errand errand = {.run = run_close, .world = world, .doing = "leaving"};
-    yk_nccl_watch_end(world);
-    if (!yk_trouble_is(&world->trouble)) {
-        (void)yk_nccl_run(&errand, CLOSE_S);
+    struct yk_nccl_call errand = {.run = run_close, .world = world, .doing = "leaving"};
+    yk_nccl_watcher_stop(world);
+    if (!yk_failure_is_set(&world->trouble)) {
+        (void)yk_nccl_call_run(&errand, CLOSE_S);
     }
-    yk_nccl_end_all(world); /* nothing where they have ended well, or are about to */
+    yk_nccl_watcher_abort_all(world); /* nothing where they have ended well, or are about to */
     yk_nccl_world_free(world, atomic_load(&world->gone));
 }
 
@@ -172,14 +172,14 @@ static void describe(const struct yk_comm_world *world, struct yk_text *out)
 
 static yk_status check(const struct yk_comm_world *world)
 {
-    return yk_trouble_check(&world->trouble);
+    return yk_failure_check(&world->trouble);
 }
 
 /* Where another thread is about it, that is waited for. */
 static void let_go(struct yk_comm_world *world)
 {
-    yk_trouble_set(&world->trouble, YK_ERROR_LOST, "this rank has ended the run");
-    yk_nccl_end_all(world);
+    yk_failure_set(&world->trouble, YK_ERROR_LOST, "this rank has ended the run");
+    yk_nccl_watcher_abort_all(world);
     for (int i = 0; i < ENDING_LOOKS && !atomic_load(&world->gone); i++) {
         (void)usleep(ENDING_LOOK_US);
     }
@@ -196,9 +196,9 @@ static void end_all(struct yk_comm_world *world, int code)
 extern const struct yk_comm yk_comm_plugin;
 __attribute__((visibility("default"))) const struct yk_comm yk_comm_plugin = {
     .name = "nccl",
-    YK_COMM_WORLD_PARTS,
+    YK_COMM_WORLD_ENTRIES,
     .group_create = yk_nccl_group_create,
     .group_destroy = yk_nccl_group_destroy,
-    YK_COMM_EXCHANGES(yk_nccl),
+    YK_COMM_OPS(yk_nccl),
     .let_go = let_go,
 };

@@ -20,7 +20,7 @@ static enum cudaMemoryType kind_of(const void *memory)
     return about.type;
 }
 
-bool yk_nccl_is_of_device(const void *memory)
+bool yk_nccl_staging_is_on_device(const void *memory)
 {
     const enum cudaMemoryType kind = kind_of(memory);
     return kind == cudaMemoryTypeDevice || kind == cudaMemoryTypeManaged;
@@ -37,9 +37,10 @@ static void run_chore(void *user)
 {
     struct yk_comm_world *world = user;
     const size_t number = atomic_load(&world->chores_done);
-    const struct yk_nccl_chore *chore = &world->chores[number % YK_NCCL_CHORES];
+    const struct yk_nccl_host_work *chore = &world->chores[number % YK_NCCL_MAX_HOST_WORK];
     if (chore->adds) {
-        yk_comm_add(YK_COMM_FP64, (int64_t)(chore->bytes / sizeof(double)), chore->from, chore->to);
+        yk_comm_elements_add(YK_COMM_FP64, (int64_t)(chore->bytes / sizeof(double)), chore->from,
+                             chore->to);
     } else {
         memcpy(chore->to, chore->from, chore->bytes);
     }
@@ -52,7 +53,7 @@ static void wait_for_place(struct yk_comm_world *world)
 {
     static const struct timespec pause = {.tv_nsec = 20000};
     const size_t put = atomic_load(&world->chores_put);
-    while (put - atomic_load(&world->chores_done) >= YK_NCCL_CHORES) {
+    while (put - atomic_load(&world->chores_done) >= YK_NCCL_MAX_HOST_WORK) {
         if (cudaStreamQuery(world->stream) != cudaErrorNotReady) {
             (void)cudaGetLastError();
             atomic_store(&world->chores_done, put);
@@ -66,9 +67,10 @@ static void put_chore(struct yk_comm_world *world, void *to, const void *from, s
 {
     wait_for_place(world);
     const size_t number = atomic_load(&world->chores_put);
-    world->chores[number % YK_NCCL_CHORES] = (struct yk_nccl_chore){to, from, bytes, adds};
+    world->chores[number % YK_NCCL_MAX_HOST_WORK] =
+        (struct yk_nccl_host_work){to, from, bytes, adds};
     atomic_store(&world->chores_put, number + 1);
-    world->options.backend->call(world->options.lane, run_chore, world);
+    world->options.backend->call_host(world->options.lane, run_chore, world);
 }
 
 /* ---- bytes ---- */
@@ -78,7 +80,7 @@ static void copy(struct yk_comm_world *world, void *to, const void *from, size_t
     world->options.backend->copy(world->options.lane, to, from, bytes);
 }
 
-void yk_nccl_carry(struct yk_comm_world *world, void *to, const void *from, size_t bytes)
+void yk_nccl_staging_copy(struct yk_comm_world *world, void *to, const void *from, size_t bytes)
 {
     if (bytes == 0 || to == from) {
         return;
@@ -119,7 +121,7 @@ static enum yk_precision precision_of(enum yk_comm_type type)
 static void cast(struct yk_comm_world *world, void *to, enum yk_comm_type to_type, const void *from,
                  enum yk_comm_type from_type, int64_t count)
 {
-    const struct yk_cast op = {
+    const struct yk_cast_op op = {
         .count = count,
         .from = from,
         .to = to,
@@ -131,16 +133,16 @@ static void cast(struct yk_comm_world *world, void *to, enum yk_comm_type to_typ
 
 static int64_t piece_of(int64_t left, enum yk_comm_type type)
 {
-    const int64_t most = YK_NCCL_BOUNCE_BYTES / (int64_t)yk_comm_width(type);
+    const int64_t most = YK_NCCL_BOUNCE_BYTES / (int64_t)yk_comm_type_bytes(type);
     return left < most ? left : most;
 }
 
-void yk_nccl_lift(struct yk_comm_world *world, void *to, enum yk_comm_type to_type,
-                  const void *from, enum yk_comm_type from_type, int64_t count)
+void yk_nccl_staging_load(struct yk_comm_world *world, void *to, enum yk_comm_type to_type,
+                          const void *from, enum yk_comm_type from_type, int64_t count)
 {
-    const size_t width = yk_comm_width(from_type);
+    const size_t width = yk_comm_type_bytes(from_type);
     if (to_type == from_type || count == 0) {
-        yk_nccl_carry(world, to, from, (size_t)count * width);
+        yk_nccl_staging_copy(world, to, from, (size_t)count * width);
         return;
     }
     if (is_known(from)) {
@@ -149,18 +151,18 @@ void yk_nccl_lift(struct yk_comm_world *world, void *to, enum yk_comm_type to_ty
     }
     for (int64_t at = 0, now = 0; at < count; at += now) {
         now = piece_of(count - at, from_type);
-        put_chore(world, world->bounce, yk_comm_at(from_type, from, at), (size_t)now * width,
-                  false);
-        cast(world, yk_comm_at(to_type, to, at), to_type, world->bounce, from_type, now);
+        put_chore(world, world->bounce, yk_comm_elements_at(from_type, from, at),
+                  (size_t)now * width, false);
+        cast(world, yk_comm_elements_at(to_type, to, at), to_type, world->bounce, from_type, now);
     }
 }
 
-void yk_nccl_lower(struct yk_comm_world *world, void *to, enum yk_comm_type to_type,
-                   const void *from, enum yk_comm_type from_type, int64_t count)
+void yk_nccl_staging_store(struct yk_comm_world *world, void *to, enum yk_comm_type to_type,
+                           const void *from, enum yk_comm_type from_type, int64_t count)
 {
-    const size_t width = yk_comm_width(to_type);
+    const size_t width = yk_comm_type_bytes(to_type);
     if (to_type == from_type || count == 0) {
-        yk_nccl_carry(world, to, from, (size_t)count * width);
+        yk_nccl_staging_copy(world, to, from, (size_t)count * width);
         return;
     }
     if (is_known(to)) {
@@ -169,8 +171,10 @@ void yk_nccl_lower(struct yk_comm_world *world, void *to, enum yk_comm_type to_t
     }
     for (int64_t at = 0, now = 0; at < count; at += now) {
         now = piece_of(count - at, to_type);
-        cast(world, world->bounce, to_type, yk_comm_at(from_type, from, at), from_type, now);
-        put_chore(world, yk_comm_at(to_type, to, at), world->bounce, (size_t)now * width, false);
+        cast(world, world->bounce, to_type, yk_comm_elements_at(from_type, from, at), from_type,
+             now);
+        put_chore(world, yk_comm_elements_at(to_type, to, at), world->bounce, (size_t)now * width,
+                  false);
     }
 }
 
@@ -191,10 +195,11 @@ static void add_doubles(struct yk_comm_world *world, char *to, const char *from,
     }
 }
 
-void yk_nccl_add(struct yk_comm_world *world, void *to, const void *from, int64_t count,
-                 enum yk_comm_type type)
+void yk_nccl_staging_add(struct yk_comm_world *world, void *to, const void *from, int64_t count,
+                         enum yk_comm_type type)
 {
-    const struct yk_add op = {.count = count, .from = from, .to = to, .type = precision_of(type)};
+    const struct yk_add_op op = {
+        .count = count, .from = from, .to = to, .type = precision_of(type)};
     if (type == YK_COMM_FP64) {
         add_doubles(world, to, from, count);
     } else if (count > 0) {

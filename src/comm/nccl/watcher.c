@@ -15,7 +15,7 @@ static void look_at(struct yk_comm_world *world, ncclComm_t comm)
     ncclResult_t result = ncclSuccess;
     if (comm && ncclCommGetAsyncError(comm, &result) == ncclSuccess && result != ncclSuccess &&
         result != ncclInProgress) {
-        (void)yk_nccl_fail(world, result, "exchanging");
+        (void)yk_nccl_world_fail(world, result, "exchanging");
     }
 }
 
@@ -44,21 +44,21 @@ static void *watch(void *user)
 {
     struct yk_comm_world *world = user;
     (void)pthread_mutex_lock(&world->list);
-    while (!world->leaving && !yk_trouble_is(&world->trouble)) {
+    while (!world->leaving && !yk_failure_is_set(&world->trouble)) {
         look_at_all(world);
-        if (!yk_trouble_is(&world->trouble)) {
+        if (!yk_failure_is_set(&world->trouble)) {
             wait_a_little(world);
         }
     }
-    const bool is_troubled = yk_trouble_is(&world->trouble);
+    const bool is_troubled = yk_failure_is_set(&world->trouble);
     (void)pthread_mutex_unlock(&world->list);
     if (is_troubled) {
-        yk_nccl_end_all(world);
+        yk_nccl_watcher_abort_all(world);
     }
     return NULL;
 }
 
-yk_status yk_nccl_watch(struct yk_comm_world *world)
+yk_status yk_nccl_watcher_start(struct yk_comm_world *world)
 {
     if (pthread_create(&world->watcher, NULL, watch, world) != 0) {
         return yk_fail(YK_ERROR_SYSTEM, "nccl: the system refuses a thread");
@@ -67,7 +67,7 @@ yk_status yk_nccl_watch(struct yk_comm_world *world)
     return YK_OK;
 }
 
-void yk_nccl_watch_end(struct yk_comm_world *world)
+void yk_nccl_watcher_stop(struct yk_comm_world *world)
 {
     if (world->is_watched) {
         (void)pthread_mutex_lock(&world->list);
@@ -81,7 +81,7 @@ void yk_nccl_watch_end(struct yk_comm_world *world)
 
 /* NCCL waits for all that is on the stream, which may be of any communicator: all are told to leave
  * the device before one is waited for. */
-static ncclResult_t run_abort(struct yk_nccl_errand *errand)
+static ncclResult_t run_abort(struct yk_nccl_call *errand)
 {
     const struct yk_comm_world *world = errand->world;
     (void)ncclGroupStart();
@@ -95,10 +95,10 @@ static ncclResult_t run_abort(struct yk_nccl_errand *errand)
 
 /* Whoever puts an exchange is waited for, but not for long: it may be stuck within NCCL, or where
  * the stream takes no more, because of what is ended here. */
-void yk_nccl_end_all(struct yk_comm_world *world)
+void yk_nccl_watcher_abort_all(struct yk_comm_world *world)
 {
     struct timespec until;
-    struct yk_nccl_errand errand = {.run = run_abort, .world = world, .doing = "giving up"};
+    struct yk_nccl_call errand = {.run = run_abort, .world = world, .doing = "giving up"};
     if (atomic_exchange(&world->aborted, true)) {
         return;
     }
@@ -106,10 +106,10 @@ void yk_nccl_end_all(struct yk_comm_world *world)
     until.tv_sec += (time_t)use_s;
     const bool is_mine = pthread_mutex_timedlock(&world->use, &until) == 0;
     (void)pthread_mutex_lock(&world->list);
-    const enum yk_nccl_end end = yk_nccl_run(&errand, abort_s);
+    const enum yk_nccl_call_result end = yk_nccl_call_run(&errand, abort_s);
     (void)pthread_mutex_unlock(&world->list);
     if (is_mine) {
         (void)pthread_mutex_unlock(&world->use);
     }
-    atomic_store(&world->gone, end == YK_NCCL_DONE);
+    atomic_store(&world->gone, end == YK_NCCL_CALL_DONE);
 }

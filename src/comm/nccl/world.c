@@ -19,8 +19,8 @@ static void free_world(struct yk_comm_world *world)
 {
     const struct yk_comm_options *options = &world->options;
     options->backend->event_destroy(world->event);
-    options->backend->give_back_host(options->device, world->bounce);
-    options->backend->give_back(options->device, world->travel);
+    options->backend->free_host(options->device, world->bounce);
+    options->backend->free(options->device, world->travel);
     (void)pthread_cond_destroy(&world->wake);
     (void)pthread_mutex_destroy(&world->list);
     (void)pthread_mutex_destroy(&world->use);
@@ -49,13 +49,13 @@ yk_status yk_nccl_world_create(const struct yk_comm_options *options, struct yk_
     (void)pthread_mutex_init(&world->use, NULL);
     (void)pthread_mutex_init(&world->list, NULL);
     (void)pthread_cond_init(&world->wake, NULL);
-    world->stream = options->backend->native(options->lane, &world->device);
+    world->stream = options->backend->native_stream(options->lane, &world->device);
     YK_TRY_GOTO(
-        options->backend->take(options->device, YK_NCCL_TRAVEL_BYTES, (void **)&world->travel),
+        options->backend->allocate(options->device, YK_NCCL_STAGE_BYTES, (void **)&world->travel),
         undo);
-    YK_TRY_GOTO(
-        options->backend->take_host(options->device, YK_NCCL_BOUNCE_BYTES, (void **)&world->bounce),
-        undo);
+    YK_TRY_GOTO(options->backend->allocate_host(options->device, YK_NCCL_BOUNCE_BYTES,
+                                                (void **)&world->bounce),
+                undo);
     YK_TRY_GOTO(options->backend->event_create(options->device, &world->event), undo);
     *out = world;
     return YK_OK;
@@ -64,9 +64,9 @@ undo:
     return status;
 }
 
-bool yk_nccl_fail(struct yk_comm_world *world, ncclResult_t result, const char *doing)
+bool yk_nccl_world_fail(struct yk_comm_world *world, ncclResult_t result, const char *doing)
 {
-    char sentence[YK_TROUBLE_SIZE];
+    char sentence[YK_FAILURE_SIZE];
     const char *more = ncclGetLastError(NULL);
     (void)snprintf(sentence, sizeof sentence, "nccl, %s: %s%s%s", doing, ncclGetErrorString(result),
                    more && *more ? ": " : "", more ? more : "");
@@ -77,6 +77,6 @@ bool yk_nccl_fail(struct yk_comm_world *world, ncclResult_t result, const char *
                                  ? YK_ERROR_INPUT
                              : result == ncclUnhandledCudaError ? YK_ERROR_SYSTEM
                                                                 : YK_ERROR_LOST;
-    yk_trouble_set(&world->trouble, status, sentence);
+    yk_failure_set(&world->trouble, status, sentence);
     return false;
 }

@@ -13,21 +13,21 @@
 #define YK_COMM_NCCL_WORLD_H
 
 #include "comm/comm.h"
-#include "comm/sums.h"
-#include "comm/trouble.h"
+#include "comm/elements.h"
+#include "comm/failure.h"
 
 #include <nccl.h>
 #include <pthread.h>
 #include <stdatomic.h>
 
 enum {
-    YK_NCCL_TRAVEL_BYTES = 16 << 20, /* of the device: a block on its way */
+    YK_NCCL_STAGE_BYTES = 16 << 20, /* of the device: a block on its way */
     YK_NCCL_BOUNCE_BYTES = 4 << 20, /* of the host, near the device: a block from or to elsewhere */
-    YK_NCCL_CHORES = 1024,
+    YK_NCCL_MAX_HOST_WORK = 1024,
 };
 
 /* Work of the host in its turn on the lane: memory copied, or doubles added. */
-struct yk_nccl_chore {
+struct yk_nccl_host_work {
     void *to;
     const void *from;
     size_t bytes;
@@ -47,10 +47,10 @@ struct yk_comm_world {
     char *travel;
     char *bounce;
     struct yk_backend_event *event;
-    struct yk_nccl_chore chores[YK_NCCL_CHORES];
+    struct yk_nccl_host_work chores[YK_NCCL_MAX_HOST_WORK];
     atomic_size_t chores_put;
     atomic_size_t chores_done;
-    struct yk_trouble trouble;
+    struct yk_failure trouble;
     struct yk_comm_world *next_left;
 
     pthread_t watcher;
@@ -84,15 +84,16 @@ yk_status yk_nccl_world_create(const struct yk_comm_options *options,
 void yk_nccl_world_free(struct yk_comm_world *world, bool is_ended);
 
 /* Sets the trouble to "nccl, doing: what NCCL says"; false. */
-bool yk_nccl_fail(struct yk_comm_world *world, ncclResult_t result, const char *doing);
+bool yk_nccl_world_fail(struct yk_comm_world *world, ncclResult_t result, const char *doing);
 
 /* ---- meet.c ---- */
 
 /* Rank 0's address becomes known to all; `mine` is what this rank has come to before. */
-yk_status yk_nccl_share_id(const struct yk_comm_meeting *meeting, yk_status mine,
-                           ncclUniqueId *out) YK_MUST_USE;
+yk_status yk_nccl_init_share_id(const struct yk_comm_bootstrap *meeting, yk_status mine,
+                                ncclUniqueId *out) YK_MUST_USE;
 /* The world's communicator, of at most so many blocks of threads on the device. */
-yk_status yk_nccl_meet(struct yk_comm_world *world, const ncclUniqueId *id, int blocks) YK_MUST_USE;
+yk_status yk_nccl_init_communicator(struct yk_comm_world *world, const ncclUniqueId *id,
+                                    int blocks) YK_MUST_USE;
 
 /* ---- groups.c ---- */
 
@@ -103,8 +104,8 @@ void yk_nccl_group_destroy(struct yk_comm_group *group);
 /* ---- errand.c ---- */
 
 /* What NCCL may be long about: it is asked on a thread of its own. */
-struct yk_nccl_errand {
-    ncclResult_t (*run)(struct yk_nccl_errand *errand);
+struct yk_nccl_call {
+    ncclResult_t (*run)(struct yk_nccl_call *errand);
     struct yk_comm_world *world;
     const char *doing; /* "meeting the other ranks" */
     ncclUniqueId id;   /* for the opening */
@@ -114,30 +115,30 @@ struct yk_nccl_errand {
     int32_t hosts; /* out */
 };
 
-enum yk_nccl_end {
-    YK_NCCL_DONE,
-    YK_NCCL_REFUSED, /* the trouble is set */
-    YK_NCCL_LEFT,    /* it is not done in time: the trouble is set, and the world stays */
+enum yk_nccl_call_result {
+    YK_NCCL_CALL_DONE,
+    YK_NCCL_CALL_FAILED,    /* the trouble is set */
+    YK_NCCL_CALL_TIMED_OUT, /* it is not done in time: the trouble is set, and the world stays */
 };
 
 /* Runs it for at most so long, or until the world is in trouble. */
-enum yk_nccl_end yk_nccl_run(struct yk_nccl_errand *errand, double most_s);
+enum yk_nccl_call_result yk_nccl_call_run(struct yk_nccl_call *errand, double most_s);
 
 /* ---- watcher.c ---- */
 
 /* A thread that asks all communicators how they are, and ends them when one is not well. */
-yk_status yk_nccl_watch(struct yk_comm_world *world) YK_MUST_USE;
-void yk_nccl_watch_end(struct yk_comm_world *world);
+yk_status yk_nccl_watcher_start(struct yk_comm_world *world) YK_MUST_USE;
+void yk_nccl_watcher_stop(struct yk_comm_world *world);
 
 /* Ends all communicators, so that what waits on the device leaves it. Any thread; whoever comes
  * second returns at once. */
-void yk_nccl_end_all(struct yk_comm_world *world);
+void yk_nccl_watcher_abort_all(struct yk_comm_world *world);
 
 /* ---- exchanges.c and parts.c ---- */
 
 /* False where nothing is to be put. Otherwise NCCL is this thread's until it leaves. */
-bool yk_nccl_enter(struct yk_comm_world *world);
-void yk_nccl_leave(struct yk_comm_world *world);
+bool yk_nccl_enqueue_enter(struct yk_comm_world *world);
+void yk_nccl_enqueue_leave(struct yk_comm_world *world);
 
 /* False once the communicators are being ended. Whoever puts an exchange may have been kept waiting
  * before, by a stream that takes no more, and must not use them then. */
@@ -146,62 +147,64 @@ static inline bool yk_nccl_may_use(const struct yk_comm_world *world)
     return !atomic_load(&world->aborted);
 }
 
-static inline int64_t yk_nccl_least(int64_t a, int64_t b)
+static inline int64_t yk_nccl_min(int64_t a, int64_t b)
 {
     return a < b ? a : b;
 }
 
 /* What sums travel as: fp32 for 16-bit numbers that are summed wide. */
-static inline enum yk_comm_type yk_nccl_travel_type(enum yk_comm_type type, bool wide)
+static inline enum yk_comm_type yk_nccl_wire_type(enum yk_comm_type type, bool wide)
 {
-    return wide && yk_comm_is_half(type) ? YK_COMM_FP32 : type;
+    return wide && yk_comm_type_is_half(type) ? YK_COMM_FP32 : type;
 }
 
-void yk_nccl_reduce(const struct yk_comm_reduce *op);
-void yk_nccl_gather(const struct yk_comm_gather *op);
-void yk_nccl_scatter(const struct yk_comm_scatter *op);
+void yk_nccl_reduce(const struct yk_comm_all_reduce *op);
+void yk_nccl_gather(const struct yk_comm_all_gather *op);
+void yk_nccl_scatter(const struct yk_comm_reduce_scatter *op);
 void yk_nccl_broadcast(const struct yk_comm_broadcast *op);
 void yk_nccl_send(const struct yk_comm_message *op);
 void yk_nccl_recv(const struct yk_comm_message *op);
 
 /* ---- direct.c: memory of the device, as it is; false with the trouble set ---- */
 
-bool yk_nccl_sum(const struct yk_comm_group *group, void *numbers, int64_t count,
-                 enum yk_comm_type type);
+bool yk_nccl_device_all_reduce(const struct yk_comm_group *group, void *numbers, int64_t count,
+                               enum yk_comm_type type);
 /* Member i's part of `whole` is at firsts[i] things of `size` bytes. */
-bool yk_nccl_spread(const struct yk_comm_group *group, const void *own, void *whole,
-                    const int64_t *firsts, size_t size);
+bool yk_nccl_device_all_gather(const struct yk_comm_group *group, const void *own, void *whole,
+                               const int64_t *firsts, size_t size);
 /* `out` is this member's place in `whole`, or elsewhere. */
-bool yk_nccl_sum_parts(const struct yk_comm_group *group, const void *whole, void *out,
-                       const int64_t *firsts, enum yk_comm_type type);
-bool yk_nccl_tell(const struct yk_comm_group *group, void *bytes, size_t size, int32_t from);
-bool yk_nccl_pass(struct yk_comm_world *world, void *bytes, size_t size, int32_t peer,
-                  bool is_sent);
+bool yk_nccl_device_reduce_scatter(const struct yk_comm_group *group, const void *whole, void *out,
+                                   const int64_t *firsts, enum yk_comm_type type);
+bool yk_nccl_device_broadcast(const struct yk_comm_group *group, void *bytes, size_t size,
+                              int32_t from);
+bool yk_nccl_device_message(struct yk_comm_world *world, void *bytes, size_t size, int32_t peer,
+                            bool is_sent);
 
 /* ---- padded.c ---- */
 
 /* Whether parts go as equal ones: memory that is not that of blocks on their way, in parts of which
  * the longest is not too long. */
-bool yk_nccl_is_padded(const struct yk_comm_group *group, const void *whole, const int64_t *firsts,
-                       size_t size);
-ncclResult_t yk_nccl_spread_padded(const struct yk_comm_group *group, const void *own, void *whole,
-                                   const int64_t *firsts, size_t size);
-ncclResult_t yk_nccl_sum_padded(const struct yk_comm_group *group, const void *whole, void *out,
-                                const int64_t *firsts, enum yk_comm_type type, ncclDataType_t as);
+bool yk_nccl_padded_suits(const struct yk_comm_group *group, const void *whole,
+                          const int64_t *firsts, size_t size);
+ncclResult_t yk_nccl_padded_all_gather(const struct yk_comm_group *group, const void *own,
+                                       void *whole, const int64_t *firsts, size_t size);
+ncclResult_t yk_nccl_padded_reduce_scatter(const struct yk_comm_group *group, const void *whole,
+                                           void *out, const int64_t *firsts, enum yk_comm_type type,
+                                           ncclDataType_t as);
 
 /* ---- staging.c: to and from the device, in turn on the lane ---- */
 
-bool yk_nccl_is_of_device(const void *memory);
+bool yk_nccl_staging_is_on_device(const void *memory);
 
 /* Bytes from anywhere to anywhere. */
-void yk_nccl_carry(struct yk_comm_world *world, void *to, const void *from, size_t bytes);
+void yk_nccl_staging_copy(struct yk_comm_world *world, void *to, const void *from, size_t bytes);
 /* Numbers from anywhere to the device and back, as another type there. */
-void yk_nccl_lift(struct yk_comm_world *world, void *to, enum yk_comm_type to_type,
-                  const void *from, enum yk_comm_type from_type, int64_t count);
-void yk_nccl_lower(struct yk_comm_world *world, void *to, enum yk_comm_type to_type,
-                   const void *from, enum yk_comm_type from_type, int64_t count);
+void yk_nccl_staging_load(struct yk_comm_world *world, void *to, enum yk_comm_type to_type,
+                          const void *from, enum yk_comm_type from_type, int64_t count);
+void yk_nccl_staging_store(struct yk_comm_world *world, void *to, enum yk_comm_type to_type,
+                           const void *from, enum yk_comm_type from_type, int64_t count);
 /* to += from, both on the device. */
-void yk_nccl_add(struct yk_comm_world *world, void *to, const void *from, int64_t count,
-                 enum yk_comm_type type);
+void yk_nccl_staging_add(struct yk_comm_world *world, void *to, const void *from, int64_t count,
+                         enum yk_comm_type type);
 
 #endif

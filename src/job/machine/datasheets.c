@@ -80,7 +80,7 @@ static yk_status add_links(struct yk_text *out)
     return status;
 }
 
-yk_status yk_datasheets_write_text(struct yk_text *out)
+yk_status yk_devices_write_datasheets_text(struct yk_text *out)
 {
     YK_TRY(add_devices(out));
     return add_links(out);
@@ -101,7 +101,7 @@ static void write_sheet(struct yk_json_writer *json, const struct yk_datasheet *
     yk_json_write_begin_row(json, 2);
     yk_json_write_string(json, "name", sheet->name);
     yk_json_write_string(json, "title", sheet->title);
-    yk_json_write_string(json, "generation", yk_generation_name(sheet->generation));
+    yk_json_write_string(json, "generation", yk_datasheet_generation_name(sheet->generation));
     yk_json_write_bool(json, "plan_only", sheet->plan_only);
     yk_json_write_number(json, "memory_bytes", sheet->memory_bytes);
     yk_json_write_number(json, "memory_bytes_per_s", sheet->memory_bytes_per_s);
@@ -124,7 +124,7 @@ static void write_link(struct yk_json_writer *json, const struct yk_interconnect
     yk_json_write_end_object(json);
 }
 
-yk_status yk_datasheets_write_json(struct yk_text *out)
+yk_status yk_devices_write_datasheets_json(struct yk_text *out)
 {
     struct yk_json_writer json = {.text = out};
     yk_json_write_begin_object(&json, NULL);

@@ -5,7 +5,7 @@
 #include "base/status.h"
 #include "base/text.h"
 
-yk_status yk_datasheets_write_text(struct yk_text *out) YK_MUST_USE;
-yk_status yk_datasheets_write_json(struct yk_text *out) YK_MUST_USE;
+yk_status yk_devices_write_datasheets_text(struct yk_text *out) YK_MUST_USE;
+yk_status yk_devices_write_datasheets_json(struct yk_text *out) YK_MUST_USE;
 
 #endif

@@ -4,7 +4,7 @@ yk_status yk_devices_run(struct yk_devices_result *out)
 {
     YK_TRY(yk_discover(NULL, &out->machine));
     for (int i = 0; i < out->machine.gpu_count; i++) {
-        const struct yk_datasheet *sheet = yk_discover_sheet(out->machine.gpus[i].name);
+        const struct yk_datasheet *sheet = yk_discover_datasheet(out->machine.gpus[i].name);
         out->types[i] = sheet ? sheet->name : NULL;
     }
     return YK_OK;

@@ -10,7 +10,7 @@
 
 struct yk_devices_result {
     struct yk_machine machine;
-    const char *types[YK_DISCOVER_MOST_GPUS]; /* (gpu_count) names of datasheets; NULL: none */
+    const char *types[YK_DISCOVER_MAX_GPUS]; /* (gpu_count) names of datasheets; NULL: none */
 };
 
 /* Looks at this machine. */

@@ -14,24 +14,24 @@ static void try_backend(bool gpu, struct yk_doctor_backend *out)
         yk_text_free(&out->device);
         yk_text_add(&out->device, yk_status_message());
     }
-    out->blas_found = gpu ? yk_library_describe_cublas(out->blas_version)
-                          : yk_library_describe_blas(out->blas_version);
+    out->blas_found = gpu ? yk_doctor_describe_cublas(out->blas_version)
+                          : yk_doctor_describe_blas(out->blas_version);
 }
 
 static void find_libraries(struct yk_doctor_result *result)
 {
-    assert(yk_library_count <= YK_DOCTOR_MOST_LIBRARIES);
-    result->library_count = yk_library_count;
-    for (size_t i = 0; i < yk_library_count; i++) {
+    assert(yk_doctor_dependency_count <= YK_DOCTOR_MAX_LIBRARIES);
+    result->library_count = yk_doctor_dependency_count;
+    for (size_t i = 0; i < yk_doctor_dependency_count; i++) {
         struct yk_doctor_library *row = &result->libraries[i];
-        row->library = &yk_libraries[i];
-        row->found = yk_library_find(row->library, row->version);
+        row->library = &yk_doctor_dependencies[i];
+        row->found = yk_doctor_find_dependency(row->library, row->version);
     }
 }
 
 static void find_plugins(struct yk_doctor_result *result)
 {
-    assert(yk_plugin_count <= YK_DOCTOR_MOST_PLUGINS);
+    assert(yk_plugin_count <= YK_DOCTOR_MAX_PLUGINS);
     result->plugin_count = yk_plugin_count;
     for (size_t i = 0; i < yk_plugin_count; i++) {
         struct yk_doctor_plugin *row = &result->plugins[i];

@@ -16,14 +16,14 @@
 
 enum {
     YK_DOCTOR_BACKENDS = 2,
-    YK_DOCTOR_MOST_LIBRARIES = 16,
-    YK_DOCTOR_MOST_PLUGINS = 4,
+    YK_DOCTOR_MAX_LIBRARIES = 16,
+    YK_DOCTOR_MAX_PLUGINS = 4,
 };
 
 struct yk_doctor_library {
-    const struct yk_library *library;
+    const struct yk_doctor_dependency *library;
     bool found;
-    char version[YK_LIBRARY_VERSION_SIZE]; /* where it is found */
+    char version[YK_DOCTOR_VERSION_SIZE]; /* where it is found */
 };
 
 struct yk_doctor_plugin {
@@ -40,14 +40,14 @@ struct yk_doctor_backend {
     struct yk_text versions; /* what its times depend on */
     const char *blas;        /* what multiplies matrices */
     bool blas_found;
-    char blas_version[YK_LIBRARY_VERSION_SIZE]; /* where it is found */
+    char blas_version[YK_DOCTOR_VERSION_SIZE]; /* where it is found */
 };
 
 /* Starts as {0}. */
 struct yk_doctor_result {
     struct yk_doctor_backend backends[YK_DOCTOR_BACKENDS];
-    struct yk_doctor_library libraries[YK_DOCTOR_MOST_LIBRARIES];
-    struct yk_doctor_plugin plugins[YK_DOCTOR_MOST_PLUGINS];
+    struct yk_doctor_library libraries[YK_DOCTOR_MAX_LIBRARIES];
+    struct yk_doctor_plugin plugins[YK_DOCTOR_MAX_PLUGINS];
     size_t library_count;
     size_t plugin_count;
     struct yk_machine machine;

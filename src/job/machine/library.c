@@ -24,21 +24,21 @@ static bool find_symbol(void *handle, const char *name, void *function)
 }
 
 /* The first `length` characters of `words`, as far as they fit. */
-static bool copy_version(const char *words, size_t length, char out[YK_LIBRARY_VERSION_SIZE])
+static bool copy_version(const char *words, size_t length, char out[YK_DOCTOR_VERSION_SIZE])
 {
-    snprintf(out, YK_LIBRARY_VERSION_SIZE, "%.*s", (int)length, words);
+    snprintf(out, YK_DOCTOR_VERSION_SIZE, "%.*s", (int)length, words);
     return length > 0;
 }
 
 /* The word that begins with the first digit: "OpenBLAS 0.3.21 DYNAMIC_ARCH" is 0.3.21. */
-static bool copy_first_number(const char *words, char out[YK_LIBRARY_VERSION_SIZE])
+static bool copy_first_number(const char *words, char out[YK_DOCTOR_VERSION_SIZE])
 {
     const char *digits = words + strcspn(words, "0123456789");
     return copy_version(digits, strcspn(digits, " ,;\n"), out);
 }
 
 /* For libraries with a function that takes nothing and returns the version among other words. */
-static bool ask_for_text(void *handle, const char *name, char out[YK_LIBRARY_VERSION_SIZE])
+static bool ask_for_text(void *handle, const char *name, char out[YK_DOCTOR_VERSION_SIZE])
 {
     const char *(*ask)(void) = NULL;
     if (!find_symbol(handle, name, &ask)) {
@@ -48,28 +48,28 @@ static bool ask_for_text(void *handle, const char *name, char out[YK_LIBRARY_VER
     return answer && copy_first_number(answer, out);
 }
 
-static bool jansson_version(void *handle, char out[YK_LIBRARY_VERSION_SIZE])
+static bool jansson_version(void *handle, char out[YK_DOCTOR_VERSION_SIZE])
 {
     return ask_for_text(handle, "jansson_version_str", out);
 }
 
-static bool hwloc_version(void *handle, char out[YK_LIBRARY_VERSION_SIZE])
+static bool hwloc_version(void *handle, char out[YK_DOCTOR_VERSION_SIZE])
 {
     unsigned (*ask)(void) = NULL;
     if (!find_symbol(handle, "hwloc_get_api_version", &ask)) {
         return false;
     }
     const unsigned version = ask();
-    snprintf(out, YK_LIBRARY_VERSION_SIZE, "API %u.%u", version >> 16, version >> 8 & 0xff);
+    snprintf(out, YK_DOCTOR_VERSION_SIZE, "API %u.%u", version >> 16, version >> 8 & 0xff);
     return true;
 }
 
-static bool openblas_version(void *handle, char out[YK_LIBRARY_VERSION_SIZE])
+static bool openblas_version(void *handle, char out[YK_DOCTOR_VERSION_SIZE])
 {
     return ask_for_text(handle, "openblas_get_config", out);
 }
 
-static bool mpi_version(void *handle, char out[YK_LIBRARY_VERSION_SIZE])
+static bool mpi_version(void *handle, char out[YK_DOCTOR_VERSION_SIZE])
 {
     int (*ask)(char *, int *) = NULL;
     char answer[8192 + 1] = ""; /* the largest MPI_MAX_LIBRARY_VERSION_STRING around */
@@ -78,17 +78,17 @@ static bool mpi_version(void *handle, char out[YK_LIBRARY_VERSION_SIZE])
            copy_first_number(answer, out);
 }
 
-static bool cbc_version(void *handle, char out[YK_LIBRARY_VERSION_SIZE])
+static bool cbc_version(void *handle, char out[YK_DOCTOR_VERSION_SIZE])
 {
     return ask_for_text(handle, "Cbc_getVersion", out);
 }
 
-static bool sqlite_version(void *handle, char out[YK_LIBRARY_VERSION_SIZE])
+static bool sqlite_version(void *handle, char out[YK_DOCTOR_VERSION_SIZE])
 {
     return ask_for_text(handle, "sqlite3_libversion", out);
 }
 
-static bool pcre2_version(void *handle, char out[YK_LIBRARY_VERSION_SIZE])
+static bool pcre2_version(void *handle, char out[YK_DOCTOR_VERSION_SIZE])
 {
     const uint32_t config_version = 11; /* PCRE2_CONFIG_VERSION */
     int (*ask)(uint32_t, void *) = NULL;
@@ -97,32 +97,32 @@ static bool pcre2_version(void *handle, char out[YK_LIBRARY_VERSION_SIZE])
            copy_first_number(answer, out);
 }
 
-static bool utf8proc_version(void *handle, char out[YK_LIBRARY_VERSION_SIZE])
+static bool utf8proc_version(void *handle, char out[YK_DOCTOR_VERSION_SIZE])
 {
     return ask_for_text(handle, "utf8proc_version", out);
 }
 
-static bool cuda_version(void *handle, char out[YK_LIBRARY_VERSION_SIZE])
+static bool cuda_version(void *handle, char out[YK_DOCTOR_VERSION_SIZE])
 {
     int (*ask)(int *) = NULL;
     int version = 0;
     if (!find_symbol(handle, "cuDriverGetVersion", &ask) || ask(&version) != 0) {
         return false;
     }
-    snprintf(out, YK_LIBRARY_VERSION_SIZE, "%d.%d", version / 1000, version % 1000 / 10);
+    snprintf(out, YK_DOCTOR_VERSION_SIZE, "%d.%d", version / 1000, version % 1000 / 10);
     return true;
 }
 
-static bool nvml_version(void *handle, char out[YK_LIBRARY_VERSION_SIZE])
+static bool nvml_version(void *handle, char out[YK_DOCTOR_VERSION_SIZE])
 {
     int (*begin)(void) = NULL;
     int (*ask)(char *, unsigned) = NULL;
     return find_symbol(handle, "nvmlInit_v2", &begin) &&
            find_symbol(handle, "nvmlSystemGetNVMLVersion", &ask) && begin() == 0 &&
-           ask(out, YK_LIBRARY_VERSION_SIZE) == 0;
+           ask(out, YK_DOCTOR_VERSION_SIZE) == 0;
 }
 
-static bool cublas_version(void *handle, char out[YK_LIBRARY_VERSION_SIZE])
+static bool cublas_version(void *handle, char out[YK_DOCTOR_VERSION_SIZE])
 {
     int (*ask)(int, int *) = NULL; /* 0 major, 1 minor, 2 patch level */
     int parts[3] = {0};
@@ -134,35 +134,35 @@ static bool cublas_version(void *handle, char out[YK_LIBRARY_VERSION_SIZE])
             return false;
         }
     }
-    snprintf(out, YK_LIBRARY_VERSION_SIZE, "%d.%d.%d", parts[0], parts[1], parts[2]);
+    snprintf(out, YK_DOCTOR_VERSION_SIZE, "%d.%d.%d", parts[0], parts[1], parts[2]);
     return true;
 }
 
-static bool cudnn_version(void *handle, char out[YK_LIBRARY_VERSION_SIZE])
+static bool cudnn_version(void *handle, char out[YK_DOCTOR_VERSION_SIZE])
 {
     size_t (*ask)(void) = NULL;
     if (!find_symbol(handle, "cudnnGetVersion", &ask)) {
         return false;
     }
     const size_t version = ask();
-    snprintf(out, YK_LIBRARY_VERSION_SIZE, "%zu.%zu.%zu", version / 10000, version / 100 % 100,
+    snprintf(out, YK_DOCTOR_VERSION_SIZE, "%zu.%zu.%zu", version / 10000, version / 100 % 100,
              version % 100);
     return true;
 }
 
-static bool nccl_version(void *handle, char out[YK_LIBRARY_VERSION_SIZE])
+static bool nccl_version(void *handle, char out[YK_DOCTOR_VERSION_SIZE])
 {
     int (*ask)(int *) = NULL;
     int version = 0;
     if (!find_symbol(handle, "ncclGetVersion", &ask) || ask(&version) != 0) {
         return false;
     }
-    snprintf(out, YK_LIBRARY_VERSION_SIZE, "%d.%d.%d", version / 10000, version / 100 % 100,
+    snprintf(out, YK_DOCTOR_VERSION_SIZE, "%d.%d.%d", version / 10000, version / 100 % 100,
              version % 100);
     return true;
 }
 
-const struct yk_library yk_libraries[] = {
+const struct yk_doctor_dependency yk_doctor_dependencies[] = {
     {
         .name = "jansson",
         .needed_for = "reading JSON",
@@ -257,42 +257,44 @@ const struct yk_library yk_libraries[] = {
         .version = nccl_version,
     },
 };
-const size_t yk_library_count = sizeof yk_libraries / sizeof yk_libraries[0];
+const size_t yk_doctor_dependency_count =
+    sizeof yk_doctor_dependencies / sizeof yk_doctor_dependencies[0];
 
-bool yk_library_find(const struct yk_library *library, char out[YK_LIBRARY_VERSION_SIZE])
+bool yk_doctor_find_dependency(const struct yk_doctor_dependency *library,
+                               char out[YK_DOCTOR_VERSION_SIZE])
 {
-    void *handle = load(library->files, YK_LIBRARY_MOST_FILES);
+    void *handle = load(library->files, YK_DOCTOR_MAX_FILES);
     if (!handle) {
         return false;
     }
     if (!library->version(handle, out)) {
-        snprintf(out, YK_LIBRARY_VERSION_SIZE, "unknown version");
+        snprintf(out, YK_DOCTOR_VERSION_SIZE, "unknown version");
     }
     return true;
 }
 
-bool yk_library_describe_blas(char out[YK_LIBRARY_VERSION_SIZE])
+bool yk_doctor_describe_blas(char out[YK_DOCTOR_VERSION_SIZE])
 {
     static const char *const files[] = {"libopenblas.so.0"};
     void *handle = load(files, 1);
     const char *(*ask_core)(void) = NULL;
-    char version[YK_LIBRARY_VERSION_SIZE] = "";
+    char version[YK_DOCTOR_VERSION_SIZE] = "";
     if (!handle || !openblas_version(handle, version)) {
         return false;
     }
     const char *core = find_symbol(handle, "openblas_get_corename", &ask_core) ? ask_core() : NULL;
-    snprintf(out, YK_LIBRARY_VERSION_SIZE, "OpenBLAS %.20s%s%.20s", version,
+    snprintf(out, YK_DOCTOR_VERSION_SIZE, "OpenBLAS %.20s%s%.20s", version,
              core ? ", kernels for " : "", core ? core : "");
     return true;
 }
 
-bool yk_library_describe_cublas(char out[YK_LIBRARY_VERSION_SIZE])
+bool yk_doctor_describe_cublas(char out[YK_DOCTOR_VERSION_SIZE])
 {
-    char version[YK_LIBRARY_VERSION_SIZE] = "";
-    for (size_t i = 0; i < yk_library_count; i++) {
-        const struct yk_library *library = &yk_libraries[i];
-        if (library->version == cublas_version && yk_library_find(library, version)) {
-            snprintf(out, YK_LIBRARY_VERSION_SIZE, "%s %.30s", library->name, version);
+    char version[YK_DOCTOR_VERSION_SIZE] = "";
+    for (size_t i = 0; i < yk_doctor_dependency_count; i++) {
+        const struct yk_doctor_dependency *library = &yk_doctor_dependencies[i];
+        if (library->version == cublas_version && yk_doctor_find_dependency(library, version)) {
+            snprintf(out, YK_DOCTOR_VERSION_SIZE, "%s %.30s", library->name, version);
             return true;
         }
     }

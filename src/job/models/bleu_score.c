@@ -15,8 +15,8 @@ static yk_status check_counts(const struct yk_lines *translations,
         return yk_fail(YK_ERROR_INPUT,
                        "%s has %" PRId64 " line%s for %" PRId64
                        " translation%s; there must be one for each",
-                       reference, references->count, yk_wording_plural(references->count),
-                       translations->count, yk_wording_plural(translations->count));
+                       reference, references->count, yk_text_plural(references->count),
+                       translations->count, yk_text_plural(translations->count));
     }
     return YK_OK;
 }

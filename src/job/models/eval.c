@@ -2,7 +2,7 @@
 
 #include "base/json_write.h"
 #include "job/counters.h"
-#include "job/known.h"
+#include "job/model_data.h"
 #include "job/models/eval_outputs.h"
 #include "train/run.h"
 
@@ -13,14 +13,14 @@
 struct evaluation {
     const struct yk_eval_request *request;
     struct yk_eval_result *result;
-    struct yk_loaded loaded;
+    struct yk_loaded_model loaded;
     struct yk_dataset *dataset;
-    struct yk_gauge *gauge; /* NULL: no counters */
+    struct yk_counter_recorder *gauge; /* NULL: no counters */
 };
 
 static void note_pass(void *user, double began_s, double done_s)
 {
-    yk_gauge_pass(user, YK_GAUGE_FORWARD, NULL, began_s, done_s);
+    yk_counter_recorder_add_pass(user, YK_COUNTER_PHASE_FORWARD, NULL, began_s, done_s);
 }
 
 static yk_status open_gauge(struct evaluation *evaluation)
@@ -36,14 +36,14 @@ static yk_status open_gauge(struct evaluation *evaluation)
 static yk_status open_data(struct evaluation *evaluation)
 {
     const struct yk_eval_request *request = evaluation->request;
-    const struct yk_loaded *loaded = &evaluation->loaded;
-    const struct yk_known known = {
+    const struct yk_loaded_model *loaded = &evaluation->loaded;
+    const struct yk_model_data_model known = {
         .model = loaded->checkpoint->path,
         .tokenizer = loaded->tokenizer,
         .config = loaded->checkpoint->config,
     };
     enum yk_dataset_kind kind = YK_DATASET_WINDOWS;
-    YK_TRY(yk_known_kind(known.config, request->data, &kind));
+    YK_TRY(yk_model_data_kind(known.config, request->data, &kind));
     const struct yk_dataset_request data = {
         .kind = kind,
         .path = request->data,
@@ -54,14 +54,14 @@ static yk_status open_data(struct evaluation *evaluation)
         .skip_faulty = request->skip_faulty,
         .packed = false,
     };
-    return yk_known_open(&data, &known, &evaluation->dataset);
+    return yk_model_data_open(&data, &known, &evaluation->dataset);
 }
 
 static yk_status measure_loss(struct evaluation *evaluation)
 {
     const struct yk_workload *workload = &evaluation->loaded.model->workload;
     struct yk_eval_result *result = evaluation->result;
-    const struct yk_dataset_cut cut = {
+    const struct yk_dataset_sampler_options cut = {
         .sequence = workload->sequence,
         .piece_rows = workload->batch * workload->sequence,
     };
@@ -72,8 +72,8 @@ static yk_status measure_loss(struct evaluation *evaluation)
         .user = evaluation->gauge,
     };
     struct yk_sampler *sampler = NULL;
-    YK_TRY(yk_dataset_sample_in_order(evaluation->dataset, &cut, true, &sampler));
-    yk_status status = evaluation->gauge ? yk_gauge_start(evaluation->gauge) : YK_OK;
+    YK_TRY(yk_dataset_create_sequential_sampler(evaluation->dataset, &cut, true, &sampler));
+    yk_status status = evaluation->gauge ? yk_counter_recorder_start(evaluation->gauge) : YK_OK;
     if (status == YK_OK) {
         status = yk_run_evaluate(evaluation->loaded.store, sampler, &how, &result->loss,
                                  &result->tokens);
@@ -89,9 +89,10 @@ static yk_status read_counters(struct evaluation *evaluation)
     if (!evaluation->gauge) {
         return YK_OK;
     }
-    yk_gauge_stop(evaluation->gauge);
+    yk_counter_recorder_stop(evaluation->gauge);
     YK_TRY_NEW(result->arena, result->counters.all, 1);
-    YK_TRY(yk_gauge_tell(evaluation->gauge, NAN, result->arena, result->counters.all));
+    YK_TRY(
+        yk_counter_attribution_report(evaluation->gauge, NAN, result->arena, result->counters.all));
     const char *device = evaluation->loaded.engine.backend->name;
     result->counters.all->device = yk_arena_copy_text(result->arena, device, strlen(device));
     result->counters.count = 1;
@@ -104,7 +105,7 @@ static yk_status evaluate(struct evaluation *evaluation)
     struct yk_eval_result *result = evaluation->result;
     YK_TRY(yk_arena_create(&result->arena));
     YK_TRY(open_gauge(evaluation));
-    YK_TRY(yk_loaded_open(&request->model, &evaluation->loaded));
+    YK_TRY(yk_loaded_model_open(&request->model, &evaluation->loaded));
     const struct yk_checkpoint *checkpoint = evaluation->loaded.checkpoint;
     result->step = checkpoint->state.step;
     result->checkpoint =
@@ -116,9 +117,9 @@ static yk_status evaluate(struct evaluation *evaluation)
     YK_TRY(measure_loss(evaluation));
     YK_TRY(read_counters(evaluation));
     if (request->outputs) {
-        yk_outputs_made(&result->outputs,
-                        yk_eval_outputs_write(evaluation->loaded.store, evaluation->dataset,
-                                              request->output_samples, request->outputs));
+        yk_outputs_finish(&result->outputs,
+                          yk_eval_write_outputs(evaluation->loaded.store, evaluation->dataset,
+                                                request->output_samples, request->outputs));
     }
     return isfinite(result->loss)
                ? YK_OK
@@ -132,8 +133,8 @@ yk_status yk_eval_run(const struct yk_eval_request *request, struct yk_eval_resu
     struct evaluation evaluation = {.request = request, .result = out};
     const yk_status status = evaluate(&evaluation);
     yk_dataset_close(evaluation.dataset);
-    yk_gauge_close(evaluation.gauge);
-    yk_loaded_close(&evaluation.loaded);
+    yk_counter_recorder_close(evaluation.gauge);
+    yk_loaded_model_close(&evaluation.loaded);
     return status;
 }
 
@@ -157,7 +158,7 @@ yk_status yk_eval_write_json(const struct yk_eval_result *result, struct yk_text
     yk_json_write_integer(&json, "tokens", result->tokens);
     if (result->counters.count > 0) {
         yk_json_write_key(&json, "counters");
-        yk_counters_write_averages(&result->counters, out);
+        yk_counters_file_write_averages(&result->counters, out);
     }
     yk_json_write_end_object(&json);
     yk_text_add(out, "\n");

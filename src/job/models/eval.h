@@ -7,7 +7,7 @@
 #include "base/arena.h"
 #include "base/status.h"
 #include "base/text.h"
-#include "job/loaded.h"
+#include "job/loaded_model.h"
 #include "job/outputs.h"
 #include "trace/counters_file.h"
 
@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 struct yk_eval_request {
-    struct yk_loaded_request model;
+    struct yk_loaded_model_request model;
     const char *data;    /* what job/known.h can open for the model */
     const char *target;  /* of pairs: the translations; else NULL */
     double data_part;    /* of the data, from its beginning: above 0, at most 1 */

@@ -6,12 +6,12 @@
 #define YK_JOB_MODELS_EVAL_OUTPUTS_H
 
 #include "data/dataset.h"
-#include "nn/store.h"
+#include "nn/store/store.h"
 
 /* Writes "logits" (samples, sequence, V) in fp32 into a safetensors file, and what they are for:
  * "tokens" (samples, sequence), of which the first "lengths" (samples) are there. At most
  * `samples`, fewer where the text has fewer. A model with a decoder of its own is refused. */
-yk_status yk_eval_outputs_write(const struct yk_store *store, const struct yk_dataset *dataset,
+yk_status yk_eval_write_outputs(const struct yk_store *store, const struct yk_dataset *dataset,
                                 int64_t samples, const char *path) YK_MUST_USE;
 
 #endif

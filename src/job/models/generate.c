@@ -1,9 +1,9 @@
 #include "job/models/generate.h"
 
 #include "base/number.h"
-#include "data/chat.h"
-#include "nn/forward.h"
-#include "nn/sample.h"
+#include "nn/inference/forward.h"
+#include "nn/inference/sampling.h"
+#include "tokenizer/chat.h"
 
 #include <string.h>
 
@@ -15,15 +15,15 @@ enum {
 /* What is being written, and what it is written with. */
 struct writing {
     const struct yk_generate_request *request;
-    struct yk_loaded loaded;
+    struct yk_loaded_model loaded;
     struct yk_forward *forward;
     int64_t window; /* the most tokens that the model looks back on */
     int64_t known;  /* V */
     int32_t *ids;   /* of the prompt and after it */
     int64_t count;
-    int64_t handed_out;              /* of them */
-    float *logits;                   /* (V) */
-    struct yk_sample_place *scratch; /* (V) */
+    int64_t handed_out;                    /* of them */
+    float *logits;                         /* (V) */
+    struct yk_sampling_candidate *scratch; /* (V) */
 };
 
 /* "464,3290" as ids. */
@@ -47,10 +47,10 @@ static yk_status read_ids(struct writing *writing)
 
 /* Texts begin with the token that a tokenizer has for it, as published models expect; one that was
  * trained on text alone has hardly seen it. */
-static yk_status keep_prompt(struct writing *writing, const struct yk_ids *ids)
+static yk_status keep_prompt(struct writing *writing, const struct yk_token_ids *ids)
 {
     const int32_t begin = yk_tokenizer_role(writing->loaded.tokenizer, YK_TOKEN_BEGIN);
-    YK_TRY(yk_ids_status(ids));
+    YK_TRY(yk_token_ids_status(ids));
     if (begin >= 0 && (ids->count == 0 || ids->items[0] != begin)) {
         writing->ids[writing->count++] = begin;
     }
@@ -67,8 +67,8 @@ static yk_status keep_prompt(struct writing *writing, const struct yk_ids *ids)
 }
 
 /* The prompt as what a user says, up to where the answer begins. */
-static yk_status add_chat(const struct writing *writing, struct yk_encoder *encoder,
-                          struct yk_ids *out)
+static yk_status add_chat(const struct writing *writing, struct yk_tokenizer_encoder *encoder,
+                          struct yk_token_ids *out)
 {
     struct yk_chat chat = {0};
     int64_t first = 0;
@@ -89,26 +89,27 @@ static yk_status read_prompt(struct writing *writing)
 {
     const char *prompt = writing->request->prompt;
     const struct yk_tokenizer *tokenizer = writing->loaded.tokenizer;
-    struct yk_encoder *encoder = NULL;
-    struct yk_ids ids = {0};
+    struct yk_tokenizer_encoder *encoder = NULL;
+    struct yk_token_ids ids = {0};
     if (!tokenizer) {
         return read_ids(writing);
     }
-    YK_TRY(yk_encoder_create(tokenizer, &encoder));
-    yk_status status = writing->request->chat ? add_chat(writing, encoder, &ids)
-                                              : yk_encoder_add(encoder, prompt, strlen(prompt),
-                                                               "--prompt", YK_FRAMING_NONE, &ids);
+    YK_TRY(yk_tokenizer_encoder_create(tokenizer, &encoder));
+    yk_status status = writing->request->chat
+                           ? add_chat(writing, encoder, &ids)
+                           : yk_tokenizer_encode(encoder, prompt, strlen(prompt), "--prompt",
+                                                 YK_SPECIAL_TOKENS_NONE, &ids);
     if (status == YK_OK) {
         status = keep_prompt(writing, &ids);
     }
     /* What was asked is not said again. */
     writing->handed_out = writing->request->chat ? writing->count : 0;
-    yk_encoder_destroy(encoder);
-    yk_ids_free(&ids);
+    yk_tokenizer_encoder_destroy(encoder);
+    yk_token_ids_free(&ids);
     return status;
 }
 
-static yk_status check_model(const struct yk_loaded *loaded)
+static yk_status check_model(const struct yk_loaded_model *loaded)
 {
     const struct yk_model_config *config = loaded->model->config;
     if (config->encoder_layers > 0) {
@@ -126,9 +127,9 @@ static yk_status check_model(const struct yk_loaded *loaded)
 
 static yk_status begin(struct writing *writing)
 {
-    struct yk_loaded *loaded = &writing->loaded;
+    struct yk_loaded_model *loaded = &writing->loaded;
     const struct yk_generate_request *request = writing->request;
-    YK_TRY(yk_loaded_open(&request->model, loaded));
+    YK_TRY(yk_loaded_model_open(&request->model, loaded));
     YK_TRY(check_model(loaded));
     writing->known = yk_model_config_target_vocabulary(loaded->model->config);
     const size_t most = MOST_BEGUN + strlen(request->prompt) + (size_t)request->tokens;
@@ -183,7 +184,7 @@ static yk_status hand_out(struct writing *writing, bool last)
 static yk_status write_token(struct writing *writing, struct yk_random *random)
 {
     const struct yk_generate_request *request = writing->request;
-    const struct yk_sample_settings settings = {
+    const struct yk_sampling_options settings = {
         .temperature = request->temperature,
         .top_k = request->top_k,
         .top_p = request->top_p,
@@ -191,8 +192,8 @@ static yk_status write_token(struct writing *writing, struct yk_random *random)
     const int64_t seen = writing->count < writing->window ? writing->count : writing->window;
     YK_TRY(yk_forward_run(writing->forward, writing->ids + writing->count - seen, 1, seen));
     YK_TRY(yk_forward_logits(writing->forward, 0, 0, writing->logits));
-    YK_TRY(yk_sample_token(writing->logits, writing->known, &settings, random, writing->scratch,
-                           &writing->ids[writing->count]));
+    YK_TRY(yk_sampling_draw(writing->logits, writing->known, &settings, random, writing->scratch,
+                            &writing->ids[writing->count]));
     writing->count++;
     return hand_out(writing, false);
 }
@@ -227,6 +228,6 @@ yk_status yk_generate_run(const struct yk_generate_request *request, struct yk_g
     *out = (struct yk_generate_result){0};
     const yk_status status = write_all(&writing, out);
     yk_forward_destroy(writing.forward);
-    yk_loaded_close(&writing.loaded);
+    yk_loaded_model_close(&writing.loaded);
     return status;
 }

@@ -7,17 +7,17 @@
 
 #include "base/status.h"
 #include "job/job.h"
-#include "job/loaded.h"
+#include "job/loaded_model.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct yk_generate_request {
-    struct yk_loaded_request model;
+    struct yk_loaded_model_request model;
     const char *prompt; /* what the text begins with; without a tokenizer, ids: "464,3290" */
-    bool chat;      /* the prompt is a user's message (data/chat.h): the answer alone is written */
-    int64_t tokens; /* at most so many are generated */
+    bool chat; /* the prompt is a user's message (tokenizer/chat.h): the answer alone is written */
+    int64_t tokens;     /* at most so many are generated */
     double temperature; /* 0: the likeliest token each time */
     int64_t top_k;      /* among the likeliest so many; 0: all */
     double top_p;       /* among the likeliest that have this probability together */

@@ -3,23 +3,23 @@
 #include "base/folder.h"
 #include "base/json.h"
 #include "base/number.h"
-#include "base/option_layers.h"
+#include "base/option_sources.h"
 #include "base/text.h"
 #include "data/token_shard.h"
 #include "job/training/request.h"
 #include "model/architecture.h"
-#include "train/checkpoint_folder.h"
-#include "train/shard.h"
+#include "train/checkpoint/folder.h"
+#include "train/checkpoint/shard.h"
 
 #include <string.h>
 
 /* A checkpoint says of itself that it is one; the folder of a run has them in a folder. */
 static yk_status holds_checkpoint(const char *path, struct yk_arena *arena, bool *out)
 {
-    struct yk_checkpoint_list list = {0};
+    struct yk_checkpoint_folder_list list = {0};
     *out = yk_folder_has(path, "manifest.json") || yk_folder_has(path, "checkpoints");
-    if (!*out && yk_folder_is(path)) {
-        YK_TRY(yk_checkpoint_list(path, arena, &list));
+    if (!*out && yk_folder_exists(path)) {
+        YK_TRY(yk_checkpoint_folder_list(path, arena, &list));
         *out = list.count > 0;
     }
     return YK_OK;
@@ -28,7 +28,7 @@ static yk_status holds_checkpoint(const char *path, struct yk_arena *arena, bool
 static bool is_token_shard(const char *path)
 {
     const size_t length = strlen(path);
-    return length > 4 && strcmp(path + length - 4, ".bin") == 0 && !yk_folder_is(path);
+    return length > 4 && strcmp(path + length - 4, ".bin") == 0 && !yk_folder_exists(path);
 }
 
 /* A checkpoint that several ranks saved has its tensors in their shards, piece by piece. */
@@ -68,7 +68,7 @@ static yk_status open_all(const char *path, struct yk_inspect_result *out)
     if (yk_folder_has(out->opened->path, "optimizer.safetensors")) {
         const char *file = NULL;
         YK_TRY(yk_folder_path(out->opened->path, "optimizer.safetensors", out->arena, &file));
-        YK_TRY(yk_tensor_file_open(file, &out->optimizer_file));
+        YK_TRY(yk_safetensors_open(file, &out->optimizer_file));
     }
     return YK_OK;
 }
@@ -90,7 +90,7 @@ static yk_status list_tensors(struct yk_inspect_result *out)
         const struct yk_tensor_entry *entry = yk_tensor_set_at(out->set, i)->entry;
         out->tensors[i] = (struct yk_inspect_tensor){
             .name = entry->name,
-            .type = yk_tensor_type_name(entry->type),
+            .type = yk_tensor_dtype_name(entry->type),
             .rank = entry->rank,
             .shape = entry->shape,
             .bytes = entry->bytes,
@@ -101,13 +101,13 @@ static yk_status list_tensors(struct yk_inspect_result *out)
     return YK_OK;
 }
 
-static yk_status list_notes(const struct yk_tensor_file *file, struct yk_arena *arena,
+static yk_status list_notes(const struct yk_safetensors *file, struct yk_arena *arena,
                             struct yk_inspect_file *out)
 {
-    out->note_count = yk_tensor_file_metadata_count(file);
+    out->note_count = yk_safetensors_metadata_count(file);
     YK_TRY_NEW(arena, out->notes, out->note_count);
     for (int32_t i = 0; i < out->note_count; i++) {
-        const struct yk_tensor_note *note = yk_tensor_file_metadata_at(file, i);
+        const struct yk_safetensors_metadata_entry *note = yk_safetensors_metadata_at(file, i);
         out->notes[i] = (struct yk_inspect_note){.key = note->key, .value = note->value};
     }
     return YK_OK;
@@ -118,15 +118,15 @@ static yk_status list_files(struct yk_inspect_result *out)
     out->file_count = yk_tensor_set_file_count(out->set);
     YK_TRY_NEW(out->arena, out->files, out->file_count);
     for (int32_t i = 0; i < out->file_count; i++) {
-        const struct yk_tensor_file *file = yk_tensor_set_file_at(out->set, i);
-        out->files[i].path = yk_tensor_file_path(file);
-        out->files[i].bytes = yk_tensor_file_size(file);
+        const struct yk_safetensors *file = yk_tensor_set_file_at(out->set, i);
+        out->files[i].path = yk_safetensors_path(file);
+        out->files[i].bytes = yk_safetensors_size(file);
         YK_TRY(list_notes(file, out->arena, &out->files[i]));
     }
     if (out->optimizer_file) {
-        out->optimizer = yk_tensor_file_path(out->optimizer_file);
-        out->optimizer_tensors = yk_tensor_file_count(out->optimizer_file);
-        out->optimizer_bytes = yk_tensor_file_size(out->optimizer_file);
+        out->optimizer = yk_safetensors_path(out->optimizer_file);
+        out->optimizer_tensors = yk_safetensors_count(out->optimizer_file);
+        out->optimizer_bytes = yk_safetensors_size(out->optimizer_file);
     }
     return YK_OK;
 }
@@ -150,10 +150,10 @@ static bool is_preset(const struct yk_option *option, const char *word)
 static void add_settings(const struct yk_json *settings, struct yk_text *out)
 {
     struct yk_text word = {0};
-    for (size_t i = 0; i < yk_train_options.count; i++) {
-        const struct yk_option *option = &yk_train_options.rows[i];
+    for (size_t i = 0; i < yk_train_option_table.count; i++) {
+        const struct yk_option *option = &yk_train_option_table.rows[i];
         word.length = 0;
-        if (!yk_option_layer_word(yk_json_get(settings, option->name), &word) ||
+        if (!yk_option_source_value(yk_json_get(settings, option->name), &word) ||
             is_preset(option, yk_text_chars(&word))) {
             continue;
         }
@@ -253,7 +253,7 @@ yk_status yk_inspect_run(const struct yk_inspect_request *request, struct yk_ins
 
 void yk_inspect_result_free(struct yk_inspect_result *result)
 {
-    yk_tensor_file_close(result->optimizer_file);
+    yk_safetensors_close(result->optimizer_file);
     yk_tensor_set_close(result->set);
     yk_checkpoint_close(result->opened);
     yk_arena_destroy(result->arena);

@@ -7,8 +7,8 @@
 
 #include "base/arena.h"
 #include "base/status.h"
-#include "data/tensor_set.h"
-#include "train/checkpoint.h"
+#include "tensors/tensor_set.h"
+#include "train/checkpoint/checkpoint.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -84,7 +84,7 @@ struct yk_inspect_result {
     struct yk_arena *arena;
     struct yk_checkpoint *opened;
     struct yk_tensor_set *set;
-    struct yk_tensor_file *optimizer_file;
+    struct yk_safetensors *optimizer_file;
 };
 
 /* What is torn is refused by the name of the file. */

@@ -16,8 +16,8 @@ enum {
 
 static yk_status name_files(const struct yk_pairs_request *request, struct yk_pairs_result *out)
 {
-    const char *paths[YK_PAIRS_FILES_MOST] = {NULL};
-    out->path_count = request->held_out > 0 ? YK_PAIRS_FILES_MOST : HELD_OUT_ENGLISH;
+    const char *paths[YK_PAIRS_MAX_FILES] = {NULL};
+    out->path_count = request->held_out > 0 ? YK_PAIRS_MAX_FILES : HELD_OUT_ENGLISH;
     yk_text_addf(&out->paths[ENGLISH], "%s.en", request->output);
     yk_text_addf(&out->paths[TRANSLATED], "%s.%s", request->output, request->language);
     yk_text_addf(&out->paths[HELD_OUT_ENGLISH], "%s.held-out.en", request->output);
@@ -40,7 +40,7 @@ static yk_status write_files(const struct yk_gettext_pairs *pairs,
                              const struct yk_pairs_result *result)
 {
     struct yk_outputs outputs = {.together = true};
-    struct yk_text *texts[YK_PAIRS_FILES_MOST] = {NULL};
+    struct yk_text *texts[YK_PAIRS_MAX_FILES] = {NULL};
     for (size_t i = 0; i < result->path_count; i++) {
         texts[i] = yk_outputs_add(&outputs, yk_text_chars(&result->paths[i]));
     }
@@ -61,7 +61,7 @@ static void count(const struct yk_gettext_pairs *pairs, struct yk_pairs_result *
     out->held_out = pairs->held_out;
     for (int i = YK_PAIR_GOOD + 1; i < YK_PAIR_FAULTS; i++) {
         out->left_out[out->left_out_count++] = (struct yk_pairs_left_out){
-            .reason = yk_pair_fault_name((enum yk_pair_fault)i),
+            .reason = yk_pair_cleaning_fault_name((enum yk_pair_fault)i),
             .count = pairs->left_out[i],
         };
     }
@@ -71,14 +71,14 @@ yk_status yk_pairs_run(const struct yk_pairs_request *request, struct yk_pairs_r
 {
     struct yk_gettext_pairs *pairs = NULL;
     const size_t folder_count = sizeof system_folders / sizeof system_folders[0];
-    const struct yk_gettext_request wanted = {
+    const struct yk_gettext_pairs_request wanted = {
         .folders = request->from ? &request->from : system_folders,
         .folder_count = request->from ? 1 : (int32_t)folder_count,
         .language = request->language,
         .longest = request->longest,
         .held_out = request->held_out,
     };
-    YK_TRY(yk_gettext_check_language(request->language));
+    YK_TRY(yk_gettext_pairs_check_language(request->language));
     YK_TRY(name_files(request, out));
     YK_TRY(yk_gettext_pairs_collect(&wanted, &pairs));
     const yk_status status = write_files(pairs, out);
@@ -91,7 +91,7 @@ yk_status yk_pairs_run(const struct yk_pairs_request *request, struct yk_pairs_r
 
 void yk_pairs_result_free(struct yk_pairs_result *result)
 {
-    for (size_t i = 0; i < YK_PAIRS_FILES_MOST; i++) {
+    for (size_t i = 0; i < YK_PAIRS_MAX_FILES; i++) {
         yk_text_free(&result->paths[i]);
     }
     *result = (struct yk_pairs_result){0};

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 enum {
-    YK_PAIRS_FILES_MOST = 4
+    YK_PAIRS_MAX_FILES = 4
 };
 
 struct yk_pairs_request {
@@ -32,7 +32,7 @@ struct yk_pairs_left_out {
 
 /* Starts as {0}. */
 struct yk_pairs_result {
-    struct yk_text paths[YK_PAIRS_FILES_MOST]; /* of the files that were written */
+    struct yk_text paths[YK_PAIRS_MAX_FILES]; /* of the files that were written */
     size_t path_count;
     int32_t catalogues; /* that were read */
     int32_t broken;     /* catalogues that were left out */

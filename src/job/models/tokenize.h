@@ -9,8 +9,8 @@
 
 #include "base/status.h"
 #include "base/text.h"
-#include "data/token_map.h"
 #include "job/job.h"
+#include "tokenizer/token_map.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@
 
 enum {
     YK_TOKENIZE_BYTES = 256, /* tokens that every tokenizer which is learned has */
-    YK_TOKENIZE_MOST_TOKENS = YK_TOKEN_MAP_MOST
+    YK_TOKENIZE_MAX_TOKENS = YK_TOKEN_MAP_MAX_TOKENS
 };
 
 /* Learns a byte-level BPE. */
@@ -26,7 +26,7 @@ struct yk_tokenize_learn_request {
     const char *const *files;
     int32_t file_count;
     int64_t tokens;      /* of the tokenizer, in all */
-    const char *special; /* a style (data/bpe_file.h), or names with commas between them; NULL:
+    const char *special; /* a style (tokenizer/bpe_file.h), or names with commas between them; NULL:
                             pairs */
     int64_t least_times; /* that a pair has to be there to be joined; −1: 2 */
     const char *output;  /* the tokenizer.json */

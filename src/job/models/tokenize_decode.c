@@ -1,6 +1,6 @@
 #include "data/token_shard.h"
-#include "data/tokenizer.h"
 #include "job/models/tokenize.h"
+#include "tokenizer/tokenizer.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -15,8 +15,8 @@ struct decoding {
     const struct yk_tokenize_decode_request *request;
     struct yk_tokenizer *tokenizer;
     struct yk_token_shard *shard;
-    struct yk_ids ids;   /* that were read and not handed out */
-    struct yk_text text; /* of one or two tokens */
+    struct yk_token_ids ids; /* that were read and not handed out */
+    struct yk_text text;     /* of one or two tokens */
 };
 
 /* The text of `count` tokens, until the next call. */
@@ -71,7 +71,7 @@ static yk_status find_cut(struct decoding *decoding, int64_t *out)
 
 static yk_status hand_out(struct decoding *decoding, int64_t count)
 {
-    struct yk_ids *ids = &decoding->ids;
+    struct yk_token_ids *ids = &decoding->ids;
     YK_TRY(text_of(decoding, ids->items, count));
     YK_TRY(decoding->request->text(decoding->request->user, yk_text_chars(&decoding->text),
                                    decoding->text.length));
@@ -104,8 +104,8 @@ static yk_status decode(struct decoding *decoding)
         const int64_t count = left < PIECE_TOKENS ? left : PIECE_TOKENS;
         YK_TRY(yk_token_shard_read(decoding->shard, first, count, piece));
         YK_TRY(check_ids(decoding, first, piece, count));
-        yk_ids_add_all(&decoding->ids, piece, count);
-        YK_TRY(yk_ids_status(&decoding->ids));
+        yk_token_ids_add_all(&decoding->ids, piece, count);
+        YK_TRY(yk_token_ids_status(&decoding->ids));
         int64_t ready = decoding->ids.count;
         if (count < left) {
             YK_TRY(find_cut(decoding, &ready));
@@ -127,7 +127,7 @@ yk_status yk_tokenize_decode(const struct yk_tokenize_decode_request *request)
     if (status == YK_OK) {
         status = decode(&decoding);
     }
-    yk_ids_free(&decoding.ids);
+    yk_token_ids_free(&decoding.ids);
     yk_text_free(&decoding.text);
     yk_token_shard_close(decoding.shard);
     yk_tokenizer_destroy(decoding.tokenizer);

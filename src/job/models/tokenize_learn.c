@@ -2,13 +2,13 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/free_memory.h"
-#include "data/bpe_file.h"
-#include "data/bpe_word.h"
-#include "data/pre_tokenizer.h"
-#include "data/utf8.h"
+#include "base/utf8.h"
 #include "job/models/tokenize.h"
 #include "job/models/tokenize_output.h"
 #include "job/text_files.h"
+#include "tokenizer/bpe_file.h"
+#include "tokenizer/bpe_word.h"
+#include "tokenizer/pre_tokenizer.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -22,10 +22,10 @@ enum {
 struct lesson {
     const struct yk_tokenize_learn_request *request;
     struct yk_arena *arena;
-    struct yk_bpe_style style;
+    struct yk_bpe_file_style style;
     struct yk_pre_tokenizer *pre_tokenizer;
-    struct yk_pre_tokenizer_room room;
-    struct yk_text_cut cut;
+    struct yk_pre_tokenizer_workspace room;
+    struct yk_chunk_boundary cut;
     struct yk_word_counts *counts;
     struct yk_text_files files;
     struct yk_bpe_learned learned;
@@ -78,7 +78,7 @@ static yk_status split_specials(struct lesson *lesson, const char *names)
         names += length + 1;
     }
     YK_TRY(check_specials(specials, count));
-    lesson->style = *yk_bpe_style_at(0);
+    lesson->style = *yk_bpe_file_style_at(0);
     lesson->style.specials = specials;
     lesson->style.special_count = count;
     lesson->style.before = NULL;
@@ -89,7 +89,7 @@ static yk_status split_specials(struct lesson *lesson, const char *names)
 static yk_status choose_style(struct lesson *lesson)
 {
     const char *word = lesson->request->special ? lesson->request->special : "pairs";
-    const struct yk_bpe_style *style = yk_bpe_style_find(word);
+    const struct yk_bpe_file_style *style = yk_bpe_file_style_find(word);
     if (style) {
         lesson->style = *style;
         return YK_OK;
@@ -97,7 +97,7 @@ static yk_status choose_style(struct lesson *lesson)
     /* A bare word is more likely a mistyped style than a token. */
     if (word[strspn(word, "abcdefghijklmnopqrstuvwxyz0123456789")] == '\0') {
         struct yk_text names = {0};
-        for (size_t i = 0; (style = yk_bpe_style_at(i)); i++) {
+        for (size_t i = 0; (style = yk_bpe_file_style_at(i)); i++) {
             yk_text_addf(&names, "%s%s", i > 0 ? ", " : "", style->name);
         }
         const yk_status status = yk_fail(YK_ERROR_USAGE,
@@ -125,22 +125,22 @@ static yk_status prepare(struct lesson *lesson)
         lesson->request->least_times >= 0 ? lesson->request->least_times : LEAST_TIMES;
     const char *file = lesson->style.pre_tokenizer;
     YK_TRY(yk_json_parse(file, strlen(file), &words));
-    yk_text_cut_read_words(words, &lesson->cut);
+    yk_chunk_boundary_read_pre_tokenizer(words, &lesson->cut);
     const yk_status status = yk_pre_tokenizer_read(words, &lesson->pre_tokenizer);
     yk_json_destroy(words);
     YK_TRY(status);
-    YK_TRY(yk_word_room_create(&lesson->room.patterns));
+    YK_TRY(yk_regex_workspace_create(&lesson->room.patterns));
     YK_TRY(yk_word_counts_create(&lesson->counts));
-    yk_word_counts_limit(lesson->counts, yk_free_memory_bytes() / MEMORY_PER_WORDS);
+    yk_word_counts_limit(lesson->counts, yk_system_free_memory_bytes() / MEMORY_PER_WORDS);
     const struct yk_tokenize_learn_request *request = lesson->request;
     YK_TRY(yk_text_files_list(request->files, request->file_count, lesson->arena, &lesson->files));
-    return yk_tokenize_output_check(&(struct yk_tokenize_output){.path = request->output},
+    return yk_tokenize_target_check(&(struct yk_tokenize_target){.path = request->output},
                                     &lesson->files, lesson->arena);
 }
 
 static yk_status count_word(void *counts, const char *word, size_t length)
 {
-    YK_TRY(yk_bpe_word_check(length));
+    YK_TRY(yk_bpe_merge_word_check(length));
     return yk_word_counts_add(counts, word, length);
 }
 
@@ -154,10 +154,10 @@ static yk_status count_words(void *user, const char *path, const char *text, siz
 
 static yk_status learn(struct lesson *lesson)
 {
-    const struct yk_text_taker taker = {.take = count_words, .user = lesson};
+    const struct yk_text_files_consumer taker = {.take = count_words, .user = lesson};
     const double start_s = yk_clock_now_s();
     YK_TRY(prepare(lesson));
-    const struct yk_bpe_lesson request = {
+    const struct yk_bpe_learn_options request = {
         .words = lesson->counts,
         .specials = lesson->style.specials,
         .special_count = lesson->style.special_count,
@@ -165,7 +165,7 @@ static yk_status learn(struct lesson *lesson)
         .stop = yk_job_stop(lesson->request->job),
         .least_times = lesson->least_times,
     };
-    YK_TRY(yk_text_files_walk(&lesson->files, &lesson->cut, "counting words", &taker,
+    YK_TRY(yk_text_files_read(&lesson->files, &lesson->cut, "counting words", &taker,
                               lesson->request->job, &lesson->bytes));
     yk_status status = yk_bpe_learn(&request, &lesson->learned);
     YK_TRY(status == YK_ERROR_STOPPED ? yk_text_files_fail_stopped() : status);
@@ -203,7 +203,7 @@ yk_status yk_tokenize_learn(const struct yk_tokenize_learn_request *request,
     yk_bpe_learned_free(&lesson.learned);
     yk_word_counts_destroy(lesson.counts);
     yk_pre_tokenizer_destroy(lesson.pre_tokenizer);
-    yk_word_room_destroy(lesson.room.patterns);
+    yk_regex_workspace_destroy(lesson.room.patterns);
     yk_text_free(&lesson.room.prefixed);
     yk_arena_destroy(lesson.arena);
     return status;

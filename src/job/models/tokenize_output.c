@@ -72,7 +72,7 @@ static yk_status check_series(const char *output, const char *const *inputs, siz
     return status;
 }
 
-yk_status yk_tokenize_output_check(const struct yk_tokenize_output *output,
+yk_status yk_tokenize_target_check(const struct yk_tokenize_target *output,
                                    const struct yk_text_files *files, struct yk_arena *arena)
 {
     const char *tokenizer = output->tokenizer;

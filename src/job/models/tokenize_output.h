@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-struct yk_tokenize_output {
+struct yk_tokenize_target {
     const char *path;
     bool is_series;        /* of files whose names begin with the path */
     const char *tokenizer; /* that is read; NULL: none */
@@ -17,7 +17,7 @@ struct yk_tokenize_output {
 
 /* Refuses, before any work is done, an output that would take the place of the tokenizer or of one
  * of the files, or whose folder cannot be written to. Makes its lists in `arena`. */
-yk_status yk_tokenize_output_check(const struct yk_tokenize_output *output,
+yk_status yk_tokenize_target_check(const struct yk_tokenize_target *output,
                                    const struct yk_text_files *files,
                                    struct yk_arena *arena) YK_MUST_USE;
 

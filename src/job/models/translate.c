@@ -1,7 +1,7 @@
 #include "job/models/translate.h"
 
 #include "data/lines.h"
-#include "nn/beam.h"
+#include "nn/inference/beam.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -20,13 +20,13 @@ struct sentence {
 
 struct translator {
     const struct yk_translate_request *request;
-    struct yk_loaded loaded;
+    struct yk_loaded_model loaded;
     struct yk_lines *lines;
     const char *source;         /* what messages call them */
-    struct yk_ids ids;          /* of all lines */
+    struct yk_token_ids ids;    /* of all lines */
     struct sentence *sentences; /* by length, the longest first */
     struct yk_text *texts;      /* of the translations, in the order of the lines */
-    struct yk_beam_settings settings;
+    struct yk_beam_options settings;
     struct yk_forward *forward;
     struct yk_beam *beam;
     int32_t *tokens;  /* (batch, T) */
@@ -34,7 +34,7 @@ struct translator {
     int64_t *longest; /* (batch) of their translations */
 };
 
-static yk_status encode(struct translator *translator, struct yk_encoder *encoder)
+static yk_status encode(struct translator *translator, struct yk_tokenizer_encoder *encoder)
 {
     const struct yk_lines *lines = translator->lines;
     const int64_t positions = translator->loaded.model->config->positions;
@@ -42,12 +42,12 @@ static yk_status encode(struct translator *translator, struct yk_encoder *encode
         struct sentence *sentence = &translator->sentences[i];
         sentence->line = i;
         sentence->first = translator->ids.count;
-        YK_TRY(yk_encoder_add(encoder, lines->items[i], lines->lengths[i], translator->source,
-                              YK_FRAMING_NONE, &translator->ids));
+        YK_TRY(yk_tokenizer_encode(encoder, lines->items[i], lines->lengths[i], translator->source,
+                                   YK_SPECIAL_TOKENS_NONE, &translator->ids));
         if (translator->ids.count > sentence->first) {
-            yk_ids_add(&translator->ids, translator->settings.end);
+            yk_token_ids_add(&translator->ids, translator->settings.end);
         }
-        YK_TRY(yk_ids_status(&translator->ids));
+        YK_TRY(yk_token_ids_status(&translator->ids));
         sentence->count = translator->ids.count - sentence->first;
         if (sentence->count > positions) {
             return yk_fail(YK_ERROR_INPUT,
@@ -80,7 +80,7 @@ static int64_t longest_output(const struct translator *translator, int64_t sourc
 /* Room for the first sentences, which are the longest. */
 static yk_status take_room(struct translator *translator)
 {
-    const struct yk_loaded *loaded = &translator->loaded;
+    const struct yk_loaded_model *loaded = &translator->loaded;
     const int64_t batch = translator->request->batch;
     const int64_t source = translator->sentences[0].count;
     const int64_t target = longest_output(translator, source);
@@ -168,13 +168,13 @@ static yk_status translate_all(struct translator *translator)
  * the padding. */
 static yk_status find_tokens(struct translator *translator)
 {
-    const struct yk_config_ids *ids = &translator->loaded.model->config->ids;
+    const struct yk_config_token_ids *ids = &translator->loaded.model->config->ids;
     const struct yk_tokenizer *tokenizer = translator->loaded.tokenizer;
     const int32_t end =
         ids->end >= 0 ? (int32_t)ids->end : yk_tokenizer_role(tokenizer, YK_TOKEN_END);
     const int32_t pad =
         ids->pad >= 0 ? (int32_t)ids->pad : yk_tokenizer_role(tokenizer, YK_TOKEN_PAD);
-    translator->settings = (struct yk_beam_settings){
+    translator->settings = (struct yk_beam_options){
         .width = (int32_t)translator->request->beams,
         .length_penalty = translator->request->length_penalty,
         .start = ids->decoder_start >= 0 ? (int32_t)ids->decoder_start : pad,
@@ -190,7 +190,7 @@ static yk_status find_tokens(struct translator *translator)
     return YK_OK;
 }
 
-static yk_status check_model(const struct yk_loaded *loaded)
+static yk_status check_model(const struct yk_loaded_model *loaded)
 {
     if (loaded->model->config->encoder_layers == 0) {
         return yk_fail(YK_ERROR_INPUT,
@@ -230,7 +230,7 @@ static yk_status check_reference(const struct translator *translator)
 
 static yk_status open_all(struct translator *translator)
 {
-    YK_TRY(yk_loaded_open(&translator->request->model, &translator->loaded));
+    YK_TRY(yk_loaded_model_open(&translator->request->model, &translator->loaded));
     YK_TRY(check_model(&translator->loaded));
     YK_TRY(
         yk_lines_read_input(translator->request->input, &translator->source, &translator->lines));
@@ -252,11 +252,11 @@ static void close_all(struct translator *translator)
     free(translator->tokens);
     free(translator->lengths);
     free(translator->longest);
-    yk_ids_free(&translator->ids);
+    yk_token_ids_free(&translator->ids);
     yk_beam_destroy(translator->beam);
     yk_forward_destroy(translator->forward);
     yk_lines_destroy(translator->lines);
-    yk_loaded_close(&translator->loaded);
+    yk_loaded_model_close(&translator->loaded);
 }
 
 /* A line break inside a translation would make two lines of it. */
@@ -281,7 +281,7 @@ static yk_status score(const struct translator *translator, struct yk_bleu_score
     }
     yk_status status = yk_text_status(&all);
     if (status == YK_OK) {
-        status = yk_lines_of(yk_text_chars(&all), all.length, "the translation", &lines);
+        status = yk_lines_split(yk_text_chars(&all), all.length, "the translation", &lines);
     }
     if (status == YK_OK) {
         status = yk_bleu_score_lines(lines, translator->request->reference, &options, out);
@@ -303,11 +303,11 @@ static yk_status hand_out(const struct translator *translator)
 
 static yk_status run(struct translator *translator, struct yk_translate_result *out)
 {
-    struct yk_encoder *encoder = NULL;
+    struct yk_tokenizer_encoder *encoder = NULL;
     YK_TRY(open_all(translator));
-    YK_TRY(yk_encoder_create(translator->loaded.tokenizer, &encoder));
+    YK_TRY(yk_tokenizer_encoder_create(translator->loaded.tokenizer, &encoder));
     const yk_status encoded = encode(translator, encoder);
-    yk_encoder_destroy(encoder);
+    yk_tokenizer_encoder_destroy(encoder);
     YK_TRY(encoded);
     const int64_t lines = translator->lines->count;
     qsort(translator->sentences, (size_t)lines, sizeof *translator->sentences, by_length);

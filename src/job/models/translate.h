@@ -7,14 +7,14 @@
 
 #include "base/status.h"
 #include "job/job.h"
-#include "job/loaded.h"
+#include "job/loaded_model.h"
 #include "job/models/bleu_score.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
 struct yk_translate_request {
-    struct yk_loaded_request model;
+    struct yk_loaded_model_request model;
     const char *input; /* a sentence a line; NULL or "-": standard input */
     int64_t beams;
     double length_penalty;

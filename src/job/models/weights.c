@@ -4,11 +4,11 @@
 #include "base/folder.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "nn/weights.h"
+#include "nn/weights/weights.h"
 
 /* With what makes tokens of text, the folder is whole for yoke and for other tools. */
 static yk_status save_tokenizer(const struct yk_weights_request *request,
-                                const struct yk_loaded *loaded)
+                                const struct yk_loaded_model *loaded)
 {
     const char *path = NULL;
     struct yk_text text = {0};
@@ -20,7 +20,7 @@ static yk_status save_tokenizer(const struct yk_weights_request *request,
     yk_tokenizer_write(loaded->tokenizer, &text);
     yk_status status = yk_text_status(&text);
     if (status == YK_OK) {
-        status = yk_file_write_own(path, &text);
+        status = yk_file_write_nofollow(path, &text);
     }
     yk_text_free(&text);
     return status;
@@ -28,7 +28,7 @@ static yk_status save_tokenizer(const struct yk_weights_request *request,
 
 /* What is read while it is written over is lost. */
 static yk_status check_apart(const struct yk_weights_request *request,
-                             const struct yk_loaded *loaded, const char *base)
+                             const struct yk_loaded_model *loaded, const char *base)
 {
     if (yk_folder_is_same(request->output, loaded->checkpoint->path) ||
         (base && yk_folder_is_same(request->output, base))) {
@@ -38,9 +38,9 @@ static yk_status check_apart(const struct yk_weights_request *request,
     return YK_OK;
 }
 
-static yk_status save(const struct yk_weights_request *request, struct yk_loaded *loaded)
+static yk_status save(const struct yk_weights_request *request, struct yk_loaded_model *loaded)
 {
-    YK_TRY(yk_loaded_open(&request->model, loaded));
+    YK_TRY(yk_loaded_model_open(&request->model, loaded));
     const bool adapter = loaded->checkpoint->workload.lora_rank > 0;
     const char *base =
         request->model.weights ? request->model.weights : loaded->checkpoint->base_model;
@@ -49,7 +49,7 @@ static yk_status save(const struct yk_weights_request *request, struct yk_loaded
         yk_log(YK_LOG_NOTE, "%s has no adapter: there is nothing to merge",
                loaded->checkpoint->path);
     }
-    YK_TRY(yk_folder_make(request->output));
+    YK_TRY(yk_folder_create(request->output));
     if (adapter && !request->merge) {
         YK_TRY(yk_adapter_save(loaded->store, request->output, base));
     } else {
@@ -61,13 +61,13 @@ static yk_status save(const struct yk_weights_request *request, struct yk_loaded
 
 yk_status yk_weights_run(const struct yk_weights_request *request)
 {
-    struct yk_loaded loaded = {0};
+    struct yk_loaded_model loaded = {0};
     if (yk_folder_has(request->output, "manifest.json") ||
         yk_folder_has(request->output, "checkpoints")) {
         return yk_fail(YK_ERROR_USAGE, "%s holds a run; write into another folder",
                        request->output);
     }
     const yk_status status = save(request, &loaded);
-    yk_loaded_close(&loaded);
+    yk_loaded_model_close(&loaded);
     return status;
 }

@@ -6,15 +6,15 @@
 #define YK_JOB_MODELS_WEIGHTS_H
 
 #include "base/status.h"
-#include "job/loaded.h"
+#include "job/loaded_model.h"
 
 #include <stdbool.h>
 
 struct yk_weights_request {
-    struct yk_loaded_request model; /* in the precision that is written */
-    const char *output;             /* the folder, made where it is missing */
-    bool merge;                     /* add adapters to the weights they adapt */
-    double shard_bytes;             /* several files of at most this size; 0: one file */
+    struct yk_loaded_model_request model; /* in the precision that is written */
+    const char *output;                   /* the folder, made where it is missing */
+    bool merge;                           /* add adapters to the weights they adapt */
+    double shard_bytes;                   /* several files of at most this size; 0: one file */
 };
 
 /* A folder that holds a run, or what is read, is refused. */

@@ -5,7 +5,7 @@
 #include "base/table.h"
 #include "base/units.h"
 #include "report/label.h"
-#include "sched/bound.h"
+#include "sched/bound/bound.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -22,8 +22,8 @@ static int64_t larger(int64_t a, int64_t b)
 }
 
 /* Keeps the schedule if it is the shortest so far, else destroys it. */
-static void take_schedule(struct yk_comparison *comparison, const struct yk_scheduler *scheduler,
-                          struct yk_schedule *schedule)
+static void take_schedule(struct yk_schedule_comparison *comparison,
+                          const struct yk_scheduler *scheduler, struct yk_schedule *schedule)
 {
     comparison->lower_bound = larger(comparison->lower_bound, schedule->lower_bound);
     if (comparison->schedule && comparison->schedule->makespan <= schedule->makespan) {
@@ -35,8 +35,9 @@ static void take_schedule(struct yk_comparison *comparison, const struct yk_sche
     comparison->best = scheduler;
 }
 
-static yk_status run_row(struct yk_comparison *comparison,
-                         const struct yk_scheduler_options *options, struct yk_comparison_row *row)
+static yk_status run_row(struct yk_schedule_comparison *comparison,
+                         const struct yk_scheduler_options *options,
+                         struct yk_schedule_comparison_row *row)
 {
     struct yk_schedule *schedule = NULL;
     const double begin_s = yk_clock_now_s();
@@ -52,8 +53,9 @@ static yk_status run_row(struct yk_comparison *comparison,
     return YK_OK;
 }
 
-yk_status yk_comparison_run(const struct yk_graph *graph,
-                            const struct yk_scheduler_options *options, struct yk_comparison *out)
+yk_status yk_schedule_comparison_run(const struct yk_graph *graph,
+                                     const struct yk_scheduler_options *options,
+                                     struct yk_schedule_comparison *out)
 {
     out->graph = graph;
     YK_TRY(yk_bound_compute(graph, &out->lower_bound));
@@ -63,7 +65,7 @@ yk_status yk_comparison_run(const struct yk_graph *graph,
     }
     yk_status failure = YK_OK;
     for (size_t i = 0; i < yk_scheduler_count; i++) {
-        struct yk_comparison_row *row = &out->rows[out->count++];
+        struct yk_schedule_comparison_row *row = &out->rows[out->count++];
         row->scheduler = yk_schedulers[i];
         const yk_status status = run_row(out, options, row);
         if (status != YK_OK && !is_about_one_scheduler(status)) {
@@ -74,18 +76,18 @@ yk_status yk_comparison_run(const struct yk_graph *graph,
     return out->schedule ? YK_OK : yk_fail_in(failure, "no algorithm finds a schedule");
 }
 
-void yk_comparison_free(struct yk_comparison *comparison)
+void yk_schedule_comparison_free(struct yk_schedule_comparison *comparison)
 {
     for (size_t i = 0; i < comparison->count; i++) {
         yk_text_free(&comparison->rows[i].why);
     }
     free(comparison->rows);
     yk_schedule_destroy(comparison->schedule);
-    *comparison = (struct yk_comparison){0};
+    *comparison = (struct yk_schedule_comparison){0};
 }
 
-static const char *praise(const struct yk_comparison *comparison,
-                          const struct yk_comparison_row *row)
+static const char *praise(const struct yk_schedule_comparison *comparison,
+                          const struct yk_schedule_comparison_row *row)
 {
     if (row->makespan > comparison->schedule->makespan) {
         return "";
@@ -93,8 +95,8 @@ static const char *praise(const struct yk_comparison *comparison,
     return row->makespan <= comparison->lower_bound ? "shortest possible" : "shortest";
 }
 
-static void add_row(const struct yk_comparison *comparison, const struct yk_comparison_row *row,
-                    struct yk_table *table)
+static void add_row(const struct yk_schedule_comparison *comparison,
+                    const struct yk_schedule_comparison_row *row, struct yk_table *table)
 {
     const bool found = row->why.length == 0;
     char words[YK_NUMBER_SIZE] = "-";
@@ -114,8 +116,8 @@ static void add_row(const struct yk_comparison *comparison, const struct yk_comp
     yk_table_add(table, "%s", found ? praise(comparison, row) : yk_text_chars(&row->why));
 }
 
-yk_status yk_comparison_write_text(const struct yk_comparison *comparison, const char *source,
-                                   struct yk_text *out)
+yk_status yk_schedule_comparison_write_text(const struct yk_schedule_comparison *comparison,
+                                            const char *source, struct yk_text *out)
 {
     static const struct yk_table_column columns[] = {
         {"algorithm", YK_TABLE_LEFT}, {"makespan", YK_TABLE_RIGHT}, {"gap", YK_TABLE_RIGHT},
@@ -139,8 +141,8 @@ yk_status yk_comparison_write_text(const struct yk_comparison *comparison, const
     return status;
 }
 
-static void add_object(const struct yk_comparison *comparison, const struct yk_comparison_row *row,
-                       struct yk_json_writer *json)
+static void add_object(const struct yk_schedule_comparison *comparison,
+                       const struct yk_schedule_comparison_row *row, struct yk_json_writer *json)
 {
     const double bound = (double)comparison->lower_bound;
     yk_json_write_begin_row(json, 1);
@@ -155,7 +157,8 @@ static void add_object(const struct yk_comparison *comparison, const struct yk_c
     yk_json_write_end_object(json);
 }
 
-yk_status yk_comparison_write_json(const struct yk_comparison *comparison, struct yk_text *out)
+yk_status yk_schedule_comparison_write_json(const struct yk_schedule_comparison *comparison,
+                                            struct yk_text *out)
 {
     struct yk_json_writer json = {.text = out};
     yk_json_write_begin_object(&json, NULL);

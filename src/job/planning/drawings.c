@@ -6,12 +6,12 @@ static void draw(const char *path, drawer write, const struct yk_schedule_report
                  struct yk_outputs *outputs)
 {
     if (path) {
-        yk_outputs_made(outputs, write(report, yk_outputs_add(outputs, path)));
+        yk_outputs_finish(outputs, write(report, yk_outputs_add(outputs, path)));
     }
 }
 
-void yk_drawings_make(const struct yk_drawings *drawings, const struct yk_schedule_report *report,
-                      struct yk_outputs *outputs)
+void yk_outputs_add_drawings(const struct yk_output_drawings *drawings,
+                             const struct yk_schedule_report *report, struct yk_outputs *outputs)
 {
     draw(drawings->svg, yk_schedule_report_svg, report, outputs);
     draw(drawings->html, yk_schedule_report_page, report, outputs);

@@ -6,14 +6,14 @@
 #include "report/schedule_report.h"
 
 /* Where each goes; NULL: not wanted. */
-struct yk_drawings {
+struct yk_output_drawings {
     const char *svg;
     const char *html;
     const char *trace;
 };
 
 /* Adds those that are wanted to `outputs`. */
-void yk_drawings_make(const struct yk_drawings *drawings, const struct yk_schedule_report *report,
-                      struct yk_outputs *outputs);
+void yk_outputs_add_drawings(const struct yk_output_drawings *drawings,
+                             const struct yk_schedule_report *report, struct yk_outputs *outputs);
 
 #endif

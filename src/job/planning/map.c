@@ -2,8 +2,9 @@
 
 #include "base/file.h"
 
-yk_status yk_map_open(const char *path, const struct yk_model_config *config, int32_t device_count,
-                      struct yk_arena *arena, const struct yk_module_map **out)
+yk_status yk_planning_open_map(const char *path, const struct yk_model_config *config,
+                               int32_t device_count, struct yk_arena *arena,
+                               const struct yk_module_map **out)
 {
     const struct yk_modules *modules = NULL;
     struct yk_text text = {0};

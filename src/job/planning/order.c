@@ -3,9 +3,9 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "job/search.h"
-#include "planner/order_problem.h"
-#include "planner/order_slots.h"
-#include "planner/order_sums.h"
+#include "planner/order/problem.h"
+#include "planner/order/slots.h"
+#include "planner/order/sums.h"
 
 #include <string.h>
 
@@ -35,7 +35,7 @@ static yk_status find(const struct yk_order_request *request, struct yk_order_re
     out->seconds = yk_clock_now_s() - begin_s;
     yk_job_end(request->job);
     if (status == YK_OK) {
-        yk_search_note_interruption(request->job);
+        yk_job_note_interruption(request->job);
     }
     return status == YK_ERROR_NO_FIT ? yk_fail_in(status, out->source) : status;
 }
@@ -52,8 +52,8 @@ yk_status yk_order_run(const struct yk_order_request *request, struct yk_order_r
                               &out->transfer_count));
     YK_TRY_NEW(out->arena, out->load_s, slots);
     YK_TRY_NEW(out->arena, out->used_bytes, slots);
-    yk_order_loads(out->problem, out->order, out->load_s);
-    yk_order_memory(out->problem, out->order, out->used_bytes);
+    yk_order_loads_s(out->problem, out->order, out->load_s);
+    yk_order_memory_bytes(out->problem, out->order, out->used_bytes);
     return YK_OK;
 }
 

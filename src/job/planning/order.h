@@ -3,7 +3,7 @@
 #define YK_JOB_PLANNING_ORDER_H
 
 #include "job/job.h"
-#include "planner/order.h"
+#include "planner/order/order.h"
 
 struct yk_order_request {
     const struct yk_job *job;

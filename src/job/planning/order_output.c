@@ -3,8 +3,8 @@
 #include "base/json_write.h"
 #include "base/table.h"
 #include "base/units.h"
-#include "planner/order_slots.h"
-#include "planner/order_sums.h"
+#include "planner/order/slots.h"
+#include "planner/order/sums.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ static double gap_of(const struct yk_order *order)
 static bool is_for_backward(const struct yk_order_problem *problem,
                             const struct yk_plan_transfer *transfer)
 {
-    return transfer->kind == YK_TRANSFER_GATHER &&
+    return transfer->kind == YK_TRANSFER_ALL_GATHER &&
            yk_order_slot_is_inside(problem, transfer->layer, transfer->slot);
 }
 
@@ -87,7 +87,7 @@ static void add_transfer(const struct yk_order_result *result,
                          struct yk_text *words)
 {
     const int32_t blocks = result->problem->layers[transfer->layer].blocks;
-    yk_text_addf(words, "%s %d", yk_transfer_name(transfer->kind), transfer->layer);
+    yk_text_addf(words, "%s %d", yk_plan_transfer_name(transfer->kind), transfer->layer);
     if (further != 0) {
         yk_text_addf(words, " … %d", transfer->layer + further);
     }
@@ -238,7 +238,7 @@ static void add_summary(const struct yk_order_result *result, struct yk_text *ou
     add_kept(result, out);
 }
 
-yk_status yk_order_output_text(const struct yk_order_result *result, struct yk_text *out)
+yk_status yk_order_result_write_text(const struct yk_order_result *result, struct yk_text *out)
 {
     add_summary(result, out);
     yk_text_add(out, "\n");
@@ -260,9 +260,9 @@ static void add_transfer_json(const struct yk_order_result *result,
                               const struct yk_plan_transfer *transfer, struct yk_json_writer *json)
 {
     const bool backward =
-        transfer->kind != YK_TRANSFER_GATHER || is_for_backward(result->problem, transfer);
+        transfer->kind != YK_TRANSFER_ALL_GATHER || is_for_backward(result->problem, transfer);
     yk_json_write_begin_object(json, NULL);
-    yk_json_write_string(json, "op", yk_transfer_name(transfer->kind));
+    yk_json_write_string(json, "op", yk_plan_transfer_name(transfer->kind));
     yk_json_write_integer(json, "layer", transfer->layer);
     yk_json_write_integer(json, "blocks", transfer->block_count);
     yk_json_write_string(json, "pass", backward ? "backward" : "forward");
@@ -292,7 +292,7 @@ static void add_slots_json(const struct yk_order_result *result, struct yk_json_
     yk_json_write_end_array(json);
 }
 
-yk_status yk_order_output_json(const struct yk_order_result *result, struct yk_text *out)
+yk_status yk_order_result_write_json(const struct yk_order_result *result, struct yk_text *out)
 {
     const struct yk_order *order = result->order;
     struct yk_json_writer json = {.text = out};

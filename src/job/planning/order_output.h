@@ -7,11 +7,11 @@
 #include "job/planning/order.h"
 
 /* Runs of slots in which the same happens to one layer after the other take one row. */
-yk_status yk_order_output_text(const struct yk_order_result *result,
-                               struct yk_text *out) YK_MUST_USE;
+yk_status yk_order_result_write_text(const struct yk_order_result *result,
+                                     struct yk_text *out) YK_MUST_USE;
 
 /* Every slot by itself. */
-yk_status yk_order_output_json(const struct yk_order_result *result,
-                               struct yk_text *out) YK_MUST_USE;
+yk_status yk_order_result_write_json(const struct yk_order_result *result,
+                                     struct yk_text *out) YK_MUST_USE;
 
 #endif

@@ -5,14 +5,14 @@
 #include "cost/measured.h"
 #include "export/accelerate.h"
 #include "job/planning/map.h"
-#include "planner/remedy.h"
+#include "planner/placement/remedy.h"
 
 #include <math.h>
 #include <string.h>
 
-bool yk_place_job_algorithms(size_t number, struct yk_choice *out)
+bool yk_place_job_algorithm_choices(size_t number, struct yk_choice *out)
 {
-    *out = (struct yk_choice){yk_place_algorithm(number), NULL};
+    *out = (struct yk_choice){yk_placement_algorithm(number), NULL};
     return out->name != NULL;
 }
 
@@ -51,18 +51,18 @@ static yk_status prepare(const struct yk_place_job_request *request,
 {
     struct yk_planning *planning = &out->planning;
     YK_TRY(yk_planning_open(&request->planning, planning));
-    out->request = (struct yk_place_request){
+    out->request = (struct yk_placement_request){
         .book = &planning->book,
         .config = planning->request.config,
         .micro_batches = (int32_t)request->micro_batches,
         .algorithm = request->algorithm,
-        .search = yk_search_options(&request->search, request->job),
+        .search = yk_job_search_options(&request->search, request->job),
     };
     YK_TRY(yk_workload_read(&request->workload, out->request.config, &out->request.workload));
-    return request->map
-               ? yk_map_open(request->map, out->request.config, planning->cluster->device_count,
-                             planning->arena, &out->request.map)
-               : YK_OK;
+    return request->map ? yk_planning_open_map(request->map, out->request.config,
+                                               planning->cluster->device_count, planning->arena,
+                                               &out->request.map)
+                        : YK_OK;
 }
 
 /* A measured time that is for no layer of the model is probably misspelt. */
@@ -71,7 +71,7 @@ static void warn_of_unused_times(const struct yk_place_job_result *result)
     const struct yk_model *model = result->placements->steps[0]->model;
     for (int32_t p = 0; p < result->planning.cluster->device_count; p++) {
         const struct yk_device *device = &result->planning.cluster->devices[p];
-        const struct yk_measured_layer *unused = yk_measured_unused(device, model);
+        const struct yk_measured_layer *unused = yk_cost_unused_measurement(device, model);
         if (unused) {
             yk_log(YK_LOG_WARNING,
                    "%s: the measured time of \"%s\" is for no layer of %s; its layers are of the "
@@ -88,10 +88,10 @@ yk_status yk_place_job_run(const struct yk_place_job_request *request,
     YK_TRY(check(request));
     YK_TRY(prepare(request, out));
     yk_job_begin(request->job);
-    const yk_status status = yk_place_compare(&out->request, &out->placements);
+    const yk_status status = yk_placement_compare(&out->request, &out->placements);
     yk_job_end(request->job);
     YK_TRY(status);
-    yk_search_note_interruption(request->job);
+    yk_job_note_interruption(request->job);
     warn_of_unused_times(out);
     const struct yk_placements *all = out->placements;
     out->output = (struct yk_place_output){
@@ -117,7 +117,7 @@ static yk_status fail_no_fit(const struct yk_place_job_result *result)
         }
     }
     nearest = nearest ? nearest : &all->placements[0];
-    yk_status status = yk_remedy_find(&result->request, &all->deadline, &remedy);
+    yk_status status = yk_placement_remedy_search(&result->request, &all->deadline, &remedy);
     if (status == YK_OK) {
         const char *violation = yk_place_output_violation(&result->output, nearest, &words);
         const char *model = result->request.config->name;
@@ -174,7 +174,7 @@ static yk_status export_map(const struct yk_place_job_request *request,
         return YK_OK;
     }
     const struct yk_placement *exported =
-        fastest->divided ? yk_placements_undivided(result->placements) : fastest;
+        fastest->divided ? yk_placements_best_undivided(result->placements) : fastest;
     if (!exported) {
         return result->request.algorithm
                    ? yk_fail(YK_ERROR_USAGE,
@@ -186,12 +186,13 @@ static yk_status export_map(const struct yk_place_job_request *request,
                              "other; accumulate gradients over smaller batches");
     }
     note_export(path, exported, fastest);
-    return yk_export_accelerate(exported->map, request->output ? yk_outputs_add(outputs, path)
-                                                               : yk_outputs_add_own(outputs, path));
+    return yk_export_accelerate(exported->map, request->output
+                                                   ? yk_outputs_add(outputs, path)
+                                                   : yk_outputs_add_nofollow(outputs, path));
 }
 
 /* The page compares all placements; the picture and the trace are of the one shown. */
-static void draw(struct yk_drawings drawings, const struct yk_place_output *output,
+static void draw(struct yk_output_drawings drawings, const struct yk_place_output *output,
                  struct yk_outputs *outputs)
 {
     const struct yk_placement *shown = output->shown;
@@ -203,11 +204,11 @@ static void draw(struct yk_drawings drawings, const struct yk_place_output *outp
         .kinds = shown->step->kinds,
     };
     if (drawings.html) {
-        yk_outputs_made(outputs,
-                        yk_place_output_page(output, yk_outputs_add(outputs, drawings.html)));
+        yk_outputs_finish(outputs,
+                          yk_place_output_page(output, yk_outputs_add(outputs, drawings.html)));
         drawings.html = NULL;
     }
-    yk_drawings_make(&drawings, &report, outputs);
+    yk_outputs_add_drawings(&drawings, &report, outputs);
 }
 
 yk_status yk_place_job_write_files(const struct yk_place_job_request *request,
@@ -218,7 +219,7 @@ yk_status yk_place_job_write_files(const struct yk_place_job_request *request,
         return fail_no_fit(result);
     }
     draw(request->drawings, &result->output, &outputs);
-    yk_outputs_made(&outputs, export_map(request, result, &outputs));
+    yk_outputs_finish(&outputs, export_map(request, result, &outputs));
     return yk_outputs_write(&outputs);
 }
 

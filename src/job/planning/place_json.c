@@ -51,7 +51,7 @@ static void add_placement(const struct yk_place_output *output,
     yk_json_write_integer(json, "micro_batches", placement->step->micro_batch_count);
     yk_json_write_number(json, "step_s", placement->step_s);
     if (isfinite(placement->step_s)) {
-        yk_band_write_json(&placement->step->band, json->text);
+        yk_error_band_write_json(&placement->step->band, json->text);
     }
     yk_json_write_number(json, "bound_s", placement->bound_s);
     yk_json_write_bool(json, "fits", fits);
@@ -91,7 +91,7 @@ yk_status yk_place_output_json(const struct yk_place_output *output, struct yk_t
     const struct yk_cluster *cluster = output->request->book->cluster;
     struct yk_json_writer json = {.text = out};
     struct yk_text source = {0};
-    yk_band_describe(&all->steps[0]->band, &source);
+    yk_error_band_describe(&all->steps[0]->band, &source);
     yk_json_write_begin_object(&json, NULL);
     yk_json_write_integer(&json, "yoke", 1);
     yk_json_write_string(&json, "kind", "placements");

@@ -241,7 +241,7 @@ static void add_map(const struct yk_place_output *output, const struct yk_placem
 /* A layer on several devices is more than other tools' maps can say: name the best without. */
 static void add_undivided(const struct yk_place_output *output, struct yk_text *out)
 {
-    const struct yk_placement *fastest = yk_placements_undivided(output->placements);
+    const struct yk_placement *fastest = yk_placements_best_undivided(output->placements);
     char time[YK_UNITS_SIZE];
     if (output->shown->divided && fastest) {
         yk_units_format(fastest->step_s, YK_UNIT_SECONDS, time);
@@ -254,7 +254,7 @@ static void add_source(const struct yk_place_output *output, struct yk_text *out
 {
     const struct yk_cluster *cluster = output->request->book->cluster;
     yk_text_add(out, "times: ");
-    yk_band_describe(&output->placements->steps[0]->band, out);
+    yk_error_band_describe(&output->placements->steps[0]->band, out);
     yk_text_add(out, "\n");
     if (cluster->assumption) {
         yk_text_addf(out, "%s\n", cluster->assumption);
@@ -300,7 +300,7 @@ yk_status yk_place_output_text(const struct yk_place_output *output, struct yk_t
         char time[YK_UNITS_SIZE];
         yk_units_format(winner->step_s, YK_UNIT_SECONDS, time);
         yk_text_addf(out, "%s is the fastest that fits, %s ±%.0f %% a step:\n", winner->name, time,
-                     100 * yk_band_error(&winner->step->band));
+                     100 * yk_error_band_error(&winner->step->band));
     }
     if (output->shown && output->shown->devices) {
         add_map(output, output->shown, out);

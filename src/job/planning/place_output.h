@@ -3,11 +3,11 @@
 #define YK_JOB_PLANNING_PLACE_OUTPUT_H
 
 #include "base/text.h"
-#include "planner/place.h"
+#include "planner/placement/placement.h"
 
 /* The comparison and what was asked for. */
 struct yk_place_output {
-    const struct yk_place_request *request;
+    const struct yk_placement_request *request;
     const struct yk_placements *placements;
     const struct yk_placement *shown; /* whose map is printed: the winner, or the only one */
 };

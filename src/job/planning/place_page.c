@@ -99,7 +99,7 @@ static yk_status write_page(struct page *page, struct yk_text *out)
                 "bar is a layer's forward, backward or update, its colour the micro-batch "
                 "(or the layer, where the batch is not split); time in seconds, all on one "
                 "scale. Times: ");
-    yk_band_describe(&all->steps[0]->band, &lead);
+    yk_error_band_describe(&all->steps[0]->band, &lead);
     yk_text_add(&lead, ".");
     const char *notes[] = {all->note, page->output->request->book->cluster->assumption};
     const char *given[2];

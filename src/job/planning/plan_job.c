@@ -4,30 +4,30 @@
 #include "export/export.h"
 #include "job/outputs.h"
 #include "job/planning/map.h"
-#include "planner/place.h"
-#include "planner/placed.h"
+#include "planner/placement/placement.h"
+#include "planner/placement/plan.h"
 #include "planner/planned_facts.h"
 
 #include <string.h>
 
-bool yk_plan_job_strategies(size_t number, struct yk_choice *out)
+bool yk_plan_job_strategy_choices(size_t number, struct yk_choice *out)
 {
     *out = (struct yk_choice){"random", NULL};
     if (number < YK_STRATEGY_COUNT) {
-        out->name = yk_strategy_name((enum yk_strategy)number);
+        out->name = yk_plan_strategy_name((enum yk_strategy)number);
     }
     return number <= YK_STRATEGY_COUNT;
 }
 
 /* The ways of yoke place that never divide a layer. */
-bool yk_plan_job_placements(size_t number, struct yk_choice *out)
+bool yk_plan_job_placement_choices(size_t number, struct yk_choice *out)
 {
-    const char *name = yk_place_algorithm(number);
+    const char *name = yk_placement_algorithm(number);
     *out = (struct yk_choice){name, NULL};
-    return name && yk_placed_knows(name);
+    return name && yk_placement_plan_supports(name);
 }
 
-bool yk_plan_job_exports(size_t number, struct yk_choice *out)
+bool yk_plan_job_export_choices(size_t number, struct yk_choice *out)
 {
     if (number >= yk_exporter_count) {
         return false;
@@ -43,8 +43,9 @@ static yk_status read_decisions(const char *words, uint32_t *out)
     for (const char *word = words; *word;) {
         const size_t length = strcspn(word, ",");
         int32_t found = 0;
-        while (found < YK_DECISION_COUNT && (strlen(yk_decision_name(found)) != length ||
-                                             strncmp(yk_decision_name(found), word, length) != 0)) {
+        while (found < YK_DECISION_COUNT &&
+               (strlen(yk_plan_decision_name(found)) != length ||
+                strncmp(yk_plan_decision_name(found), word, length) != 0)) {
             found++;
         }
         if (found == YK_DECISION_COUNT) {
@@ -66,7 +67,7 @@ static yk_status read_strategy(const struct yk_plan_job_request *request,
     out->strategy = YK_STRATEGY_COUNT;
     out->random_strategies = request->strategy && strcmp(request->strategy, "random") == 0;
     for (int32_t s = 0; request->strategy && s < YK_STRATEGY_COUNT; s++) {
-        if (strcmp(request->strategy, yk_strategy_name((enum yk_strategy)s)) == 0) {
+        if (strcmp(request->strategy, yk_plan_strategy_name((enum yk_strategy)s)) == 0) {
             out->strategy = (enum yk_strategy)s;
         }
     }
@@ -164,23 +165,23 @@ static yk_status prepare(const struct yk_plan_job_request *request, struct yk_pl
     }
     planned->micro_batches = (int32_t)request->micro_batches;
     planned->clip = request->clip;
-    planned->search = yk_search_options(&request->search, request->job);
+    planned->search = yk_job_search_options(&request->search, request->job);
     return YK_OK;
 }
 
 /* The plan of a placement, and what is to be said about it. */
 static yk_status follow(const struct yk_plan_job_request *request,
-                        const struct yk_planning *planning, struct yk_planned **out)
+                        const struct yk_planning *planning, struct yk_planner_outcome **out)
 {
     const struct yk_module_map *map = NULL;
-    struct yk_placed placed = {0};
+    struct yk_placement_plan placed = {0};
     const char *way = request->placement ? request->placement : "map";
     if (request->map) {
-        YK_TRY(yk_map_open(request->map, planning->request.config, planning->cluster->device_count,
-                           planning->arena, &map));
+        YK_TRY(yk_planning_open_map(request->map, planning->request.config,
+                                    planning->cluster->device_count, planning->arena, &map));
     }
-    YK_TRY(yk_placed_find(&planning->request, way, map, planning->arena, &placed));
-    YK_TRY(yk_planned_examine(&planning->request, placed.plan, false, out));
+    YK_TRY(yk_placement_plan_search(&planning->request, way, map, planning->arena, &placed));
+    YK_TRY(yk_planner_examine(&planning->request, placed.plan, false, out));
     (*out)->trials = placed.trials;
     (*out)->cut_short = placed.cut_short;
     return YK_OK;
@@ -193,10 +194,10 @@ yk_status yk_plan_job_run(const struct yk_plan_job_request *request, struct yk_p
     yk_job_begin(request->job);
     const yk_status status = request->placement || request->map
                                  ? follow(request, &out->planning, &out->planned)
-                                 : yk_planned_find(&out->planning.request, &out->planned);
+                                 : yk_planner_search(&out->planning.request, &out->planned);
     yk_job_end(request->job);
     if (status == YK_OK) {
-        yk_search_note_interruption(request->job);
+        yk_job_note_interruption(request->job);
     }
     return status;
 }
@@ -212,13 +213,13 @@ static void log_notes(const char *path, const struct yk_text *notes)
 }
 
 static yk_status export_plan(const struct yk_plan_job_request *request,
-                             const struct yk_planned *planned, struct yk_outputs *outputs)
+                             const struct yk_planner_outcome *planned, struct yk_outputs *outputs)
 {
     const struct yk_exporter *exporter = exporter_of(request);
     const char *path = export_path(request);
     struct yk_text notes = {0};
-    struct yk_text *text =
-        request->export_output ? yk_outputs_add(outputs, path) : yk_outputs_add_own(outputs, path);
+    struct yk_text *text = request->export_output ? yk_outputs_add(outputs, path)
+                                                  : yk_outputs_add_nofollow(outputs, path);
     const yk_status status = exporter->write(planned->plan, planned->study->model,
                                              planned->study->cluster, text, &notes);
     if (status == YK_OK) {
@@ -232,28 +233,28 @@ static yk_status export_plan(const struct yk_plan_job_request *request,
 yk_status yk_plan_job_write_files(const struct yk_plan_job_request *request,
                                   const struct yk_plan_job_result *result)
 {
-    const struct yk_planned *planned = result->planned;
+    const struct yk_planner_outcome *planned = result->planned;
     struct yk_outputs outputs = {0};
     if (!planned->plan) {
-        return yk_planned_fail_unfound(planned);
+        return yk_planner_fail_unfound(planned);
     }
-    YK_TRY(yk_planned_fail_unfit(planned));
+    YK_TRY(yk_planner_fail_unfit(planned));
     if (request->output) {
         struct yk_plan_context context = yk_planning_context(&result->planning);
         context.path = request->output;
-        yk_outputs_made(&outputs, yk_plan_file_write(planned->plan, &context,
-                                                     yk_outputs_add(&outputs, request->output)));
+        yk_outputs_finish(&outputs, yk_plan_file_write(planned->plan, &context,
+                                                       yk_outputs_add(&outputs, request->output)));
     }
     if (request->export) {
         const yk_status status = export_plan(request, planned, &outputs);
-        yk_outputs_made(&outputs, status == YK_OK ? status : yk_fail_in(status, "not exported"));
+        yk_outputs_finish(&outputs, status == YK_OK ? status : yk_fail_in(status, "not exported"));
     }
     return yk_outputs_write(&outputs);
 }
 
 void yk_plan_job_result_free(struct yk_plan_job_result *result)
 {
-    yk_planned_destroy(result->planned);
+    yk_planner_outcome_destroy(result->planned);
     yk_planning_close(&result->planning);
     *result = (struct yk_plan_job_result){0};
 }

@@ -8,10 +8,10 @@
 
 #include "base/option.h"
 #include "job/job.h"
-#include "job/planning.h"
+#include "job/planning/planning.h"
 #include "job/search.h"
 #include "job/workload.h"
-#include "planner/planned.h"
+#include "planner/planner.h"
 
 /* Texts are NULL where they are not given. */
 struct yk_plan_job_request {
@@ -20,21 +20,21 @@ struct yk_plan_job_request {
     struct yk_workload_request workload;
     int64_t micro_batches; /* 0: the search chooses */
     bool clip;
-    const char *devices;             /* "gpu0,gpu2": no others */
-    const char *only;                /* "shares,order": decides no more than that */
-    const char *strategy;            /* of all layers, or "random" */
-    const char *placement;           /* a way of planner/place.h, instead of a search */
-    const char *map;                 /* a device_map.json, instead of a search */
-    struct yk_search_request search; /* its moves are plans looked at */
-    const char *output;              /* the plan file */
-    const char *export;              /* name of an exporter */
-    const char *export_output;       /* NULL: a name that suits the form */
+    const char *devices;         /* "gpu0,gpu2": no others */
+    const char *only;            /* "shares,order": decides no more than that */
+    const char *strategy;        /* of all layers, or "random" */
+    const char *placement;       /* a way of planner/place.h, instead of a search */
+    const char *map;             /* a device_map.json, instead of a search */
+    struct yk_job_search search; /* its moves are plans looked at */
+    const char *output;          /* the plan file */
+    const char *export;          /* name of an exporter */
+    const char *export_output;   /* NULL: a name that suits the form */
 };
 
 /* Starts as {0}, and stays where it is. */
 struct yk_plan_job_result {
     struct yk_planning planning;
-    struct yk_planned *planned; /* without a plan where nothing fits */
+    struct yk_planner_outcome *planned; /* without a plan where nothing fits */
 };
 
 yk_status yk_plan_job_run(const struct yk_plan_job_request *request,
@@ -47,8 +47,8 @@ yk_status yk_plan_job_write_files(const struct yk_plan_job_request *request,
 void yk_plan_job_result_free(struct yk_plan_job_result *result);
 
 /* Choices of the request's `strategy`, `placement` and `export`. */
-bool yk_plan_job_strategies(size_t number, struct yk_choice *out);
-bool yk_plan_job_placements(size_t number, struct yk_choice *out);
-bool yk_plan_job_exports(size_t number, struct yk_choice *out);
+bool yk_plan_job_strategy_choices(size_t number, struct yk_choice *out);
+bool yk_plan_job_placement_choices(size_t number, struct yk_choice *out);
+bool yk_plan_job_export_choices(size_t number, struct yk_choice *out);
 
 #endif

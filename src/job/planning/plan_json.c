@@ -7,12 +7,13 @@
 
 #include <math.h>
 
-static void add_device(const struct yk_planned *planned, int32_t rank, struct yk_json_writer *json)
+static void add_device(const struct yk_planner_outcome *planned, int32_t rank,
+                       struct yk_json_writer *json)
 {
     const struct yk_plan *plan = planned->plan;
     const struct yk_sim_rank *simulated = &planned->trial.sim->ranks[rank];
     const struct yk_memory_peak *peak = &planned->trial.peaks[rank];
-    const struct yk_plan_member *member = yk_planned_member(plan, rank);
+    const struct yk_plan_member *member = yk_planner_member(plan, rank);
     yk_json_write_begin_row(json, 0);
     yk_json_write_string(json, "name",
                          planned->study->cluster->devices[plan->ranks[rank].device].name);
@@ -36,13 +37,14 @@ static void add_device(const struct yk_planned *planned, int32_t rank, struct yk
     yk_json_write_end_object(json);
 }
 
-static void add_layer(const struct yk_planned *planned, int32_t layer, struct yk_json_writer *json)
+static void add_layer(const struct yk_planner_outcome *planned, int32_t layer,
+                      struct yk_json_writer *json)
 {
     const struct yk_plan *plan = planned->plan;
     const struct yk_plan_group *group = &plan->groups[plan->layers[layer].group];
     yk_json_write_begin_row(json, 0);
     yk_json_write_string(json, "name", planned->study->model->layers[layer].name);
-    yk_json_write_string(json, "strategy", yk_strategy_name(yk_plan_strategy(plan, layer)));
+    yk_json_write_string(json, "strategy", yk_plan_strategy_name(yk_plan_strategy(plan, layer)));
     yk_json_write_bool(json, "recompute", plan->layers[layer].recompute);
     yk_json_write_begin_array(json, "devices");
     for (int32_t i = 0; i < group->member_count; i++) {
@@ -53,16 +55,16 @@ static void add_layer(const struct yk_planned *planned, int32_t layer, struct yk
     yk_json_write_end_object(json);
 }
 
-static void add_plan(const struct yk_planned *planned, struct yk_json_writer *json)
+static void add_plan(const struct yk_planner_outcome *planned, struct yk_json_writer *json)
 {
     const struct yk_plan *plan = planned->plan;
-    const struct yk_mfu mfu = yk_planned_mfu(planned);
+    const struct yk_mfu mfu = yk_planner_mfu(planned);
     yk_json_write_string(json, "summary", planned->summary);
     yk_json_write_number(json, "tokens_per_s", planned->tokens_per_s);
     yk_json_write_number(json, "mfu", mfu.formula);
     yk_json_write_number(json, "exact_mfu", mfu.exact);
     yk_json_write_integer(json, "micro_batches", plan->micro_batches);
-    yk_json_write_string(json, "pipeline", yk_pipeline_name(plan->pipeline));
+    yk_json_write_string(json, "pipeline", yk_plan_pipeline_name(plan->pipeline));
     yk_json_write_number(json, "block_bytes", plan->block_bytes);
     yk_json_write_number(json, "bucket_bytes", plan->bucket_bytes);
     yk_json_write_begin_array(json, "devices");
@@ -85,7 +87,7 @@ static void add_no_plan(struct yk_json_writer *json)
     yk_json_write_end_array(json);
 }
 
-static void add_alternatives(const struct yk_planned *planned, struct yk_json_writer *json)
+static void add_alternatives(const struct yk_planner_outcome *planned, struct yk_json_writer *json)
 {
     yk_json_write_begin_array(json, "alternatives");
     for (int32_t i = 0; i < planned->alternative_count; i++) {
@@ -101,7 +103,7 @@ static void add_alternatives(const struct yk_planned *planned, struct yk_json_wr
     yk_json_write_line(json, 0);
     yk_json_write_begin_array(json, "without");
     for (int32_t i = 0; i < planned->without_count; i++) {
-        const struct yk_plan_without *row = &planned->without[i];
+        const struct yk_plan_leave_one_out *row = &planned->without[i];
         yk_json_write_begin_object(json, NULL);
         yk_json_write_string(json, "name", planned->study->cluster->devices[row->device].name);
         yk_json_write_number(json, "step_s", row->step_s);
@@ -110,7 +112,7 @@ static void add_alternatives(const struct yk_planned *planned, struct yk_json_wr
     yk_json_write_end_array(json);
 }
 
-static void add_context(const struct yk_planned *planned, struct yk_json_writer *json)
+static void add_context(const struct yk_planner_outcome *planned, struct yk_json_writer *json)
 {
     struct yk_text words = {0};
     yk_explain_context(planned->study, planned->plan, &words);
@@ -118,14 +120,14 @@ static void add_context(const struct yk_planned *planned, struct yk_json_writer 
     yk_text_free(&words);
 }
 
-static void add_headlines(const struct yk_planned *planned, struct yk_json_writer *json)
+static void add_headlines(const struct yk_planner_outcome *planned, struct yk_json_writer *json)
 {
     const struct yk_plan *plan = planned->plan;
     yk_json_write_string(json, "model", planned->request.config->name);
     yk_json_write_string(json, "cluster", planned->study->cluster->source);
     yk_json_write_number(json, "step_s", plan ? planned->trial.step_s : NAN);
     if (plan) {
-        yk_band_write_json(&planned->trial.band, json->text);
+        yk_error_band_write_json(&planned->trial.band, json->text);
     }
     yk_json_write_number(json, "bound_s", plan ? planned->bound_s : NAN);
     yk_json_write_string(json, "bottleneck", planned->bottleneck);
@@ -140,7 +142,7 @@ static void add_headlines(const struct yk_planned *planned, struct yk_json_write
     yk_json_write_bool(json, "cut_short", planned->cut_short);
 }
 
-yk_status yk_plan_output_json(const struct yk_planned *planned, struct yk_text *out)
+yk_status yk_plan_output_json(const struct yk_planner_outcome *planned, struct yk_text *out)
 {
     struct yk_json_writer json = {.text = out};
     yk_json_write_begin_object(&json, NULL);
@@ -150,7 +152,7 @@ yk_status yk_plan_output_json(const struct yk_planned *planned, struct yk_text *
     if (planned->plan) {
         add_context(planned, &json);
         add_plan(planned, &json);
-        YK_TRY(yk_plan_times_json(planned, &json));
+        YK_TRY(yk_plan_output_times_json(planned, &json));
     } else {
         add_no_plan(&json);
     }

@@ -25,16 +25,16 @@ static void add_rest(const struct yk_sim *sim, struct yk_text *out)
     }
 }
 
-static void add_headlines(const struct yk_planned *planned, struct yk_text *out)
+static void add_headlines(const struct yk_planner_outcome *planned, struct yk_text *out)
 {
     char step[YK_UNITS_SIZE];
     char bound[YK_UNITS_SIZE];
-    const struct yk_mfu mfu = yk_planned_mfu(planned);
+    const struct yk_mfu mfu = yk_planner_mfu(planned);
     yk_units_format(planned->trial.step_s, YK_UNIT_SECONDS, step);
     yk_units_format(planned->bound_s, YK_UNIT_SECONDS, bound);
     yk_text_addf(out, "  plan        %s\n", planned->summary);
     yk_text_addf(out, "  step        %s ±%.0f %%, %.0f tokens/s, MFU %.1f %% (exact %.1f)\n", step,
-                 100 * yk_band_error(&planned->trial.band), planned->tokens_per_s,
+                 100 * yk_error_band_error(&planned->trial.band), planned->tokens_per_s,
                  100 * mfu.formula, 100 * mfu.exact);
     yk_text_addf(out, "  bound       %s, which no plan beats; this one is %.1f %% above\n", bound,
                  100 * (planned->trial.step_s / planned->bound_s - 1));
@@ -48,7 +48,7 @@ static void add_headlines(const struct yk_planned *planned, struct yk_text *out)
 }
 
 /* How thorough the search was; nothing where there was none. */
-static void add_search(const struct yk_planned *planned, struct yk_text *out)
+static void add_search(const struct yk_planner_outcome *planned, struct yk_text *out)
 {
     const bool searched = planned->trials > 0 || planned->cut_short;
     if (searched) {
@@ -64,19 +64,20 @@ static void add_search(const struct yk_planned *planned, struct yk_text *out)
 }
 
 /* Ranks that stand in one row: they do the same on devices that are alike. */
-static bool shows_alike(const struct yk_planned *planned, int32_t a, int32_t b)
+static bool shows_alike(const struct yk_planner_outcome *planned, int32_t a, int32_t b)
 {
     const struct yk_sim_rank *one = &planned->trial.sim->ranks[a];
     const struct yk_sim_rank *other = &planned->trial.sim->ranks[b];
-    const struct yk_plan_member *left = yk_planned_member(planned->plan, a);
-    const struct yk_plan_member *right = yk_planned_member(planned->plan, b);
+    const struct yk_plan_member *left = yk_planner_member(planned->plan, a);
+    const struct yk_plan_member *right = yk_planner_member(planned->plan, b);
     return left && right && left->share == right->share && left->part == right->part &&
            planned->trial.peaks[a].bytes == planned->trial.peaks[b].bytes &&
            planned->plan->ranks[a].limit_bytes == planned->plan->ranks[b].limit_bytes &&
            one->compute_s == other->compute_s && one->exposed_s == other->exposed_s;
 }
 
-static void name_row(const struct yk_planned *planned, int32_t first, int32_t last, char *out)
+static void name_row(const struct yk_planner_outcome *planned, int32_t first, int32_t last,
+                     char *out)
 {
     const struct yk_device *devices = planned->study->cluster->devices;
     const struct yk_device *one = &devices[planned->plan->ranks[first].device];
@@ -88,11 +89,11 @@ static void name_row(const struct yk_planned *planned, int32_t first, int32_t la
     }
 }
 
-static void add_device_row(const struct yk_planned *planned, int32_t first, int32_t last,
+static void add_device_row(const struct yk_planner_outcome *planned, int32_t first, int32_t last,
                            struct yk_table *table)
 {
     const struct yk_sim_rank *simulated = &planned->trial.sim->ranks[first];
-    const struct yk_plan_member *member = yk_planned_member(planned->plan, first);
+    const struct yk_plan_member *member = yk_planner_member(planned->plan, first);
     const struct yk_device *device =
         &planned->study->cluster->devices[planned->plan->ranks[first].device];
     const double step_s = planned->trial.step_s;
@@ -117,7 +118,7 @@ static void add_device_row(const struct yk_planned *planned, int32_t first, int3
     yk_table_add(table, "%.1f %%", 100 * simulated->idle_s / step_s);
 }
 
-static void add_memory_row(const struct yk_planned *planned, int32_t first, int32_t last,
+static void add_memory_row(const struct yk_planner_outcome *planned, int32_t first, int32_t last,
                            struct yk_table *table)
 {
     char words[WORDS_SIZE];
@@ -130,12 +131,13 @@ static void add_memory_row(const struct yk_planned *planned, int32_t first, int3
     }
 }
 
-typedef void (*row_writer)(const struct yk_planned *planned, int32_t first, int32_t last,
+typedef void (*row_writer)(const struct yk_planner_outcome *planned, int32_t first, int32_t last,
                            struct yk_table *table);
 
 /* A row for each run of ranks that show alike. */
-static yk_status add_ranks(const struct yk_planned *planned, const struct yk_table_column *columns,
-                           size_t count, row_writer write, struct yk_text *out)
+static yk_status add_ranks(const struct yk_planner_outcome *planned,
+                           const struct yk_table_column *columns, size_t count, row_writer write,
+                           struct yk_text *out)
 {
     struct yk_table *table = NULL;
     YK_TRY(yk_table_create(columns, count, &table));
@@ -152,7 +154,7 @@ static yk_status add_ranks(const struct yk_planned *planned, const struct yk_tab
     return status;
 }
 
-static yk_status add_devices(const struct yk_planned *planned, struct yk_text *out)
+static yk_status add_devices(const struct yk_planner_outcome *planned, struct yk_text *out)
 {
     static const struct yk_table_column columns[] = {
         {"device", YK_TABLE_LEFT},   {"type", YK_TABLE_LEFT},     {"share", YK_TABLE_RIGHT},
@@ -176,7 +178,7 @@ static bool is_same(const struct yk_plan *plan, int32_t a, int32_t b)
            plan->layers[a].recompute == plan->layers[b].recompute;
 }
 
-static void name_group(const struct yk_planned *planned, int32_t group, char *out)
+static void name_group(const struct yk_planner_outcome *planned, int32_t group, char *out)
 {
     const struct yk_plan_group *members = &planned->plan->groups[group];
     const struct yk_device *devices = planned->study->cluster->devices;
@@ -190,7 +192,7 @@ static void name_group(const struct yk_planned *planned, int32_t group, char *ou
     }
 }
 
-static yk_status add_layers(const struct yk_planned *planned, struct yk_text *out)
+static yk_status add_layers(const struct yk_planner_outcome *planned, struct yk_text *out)
 {
     static const struct yk_table_column columns[] = {
         {"layers", YK_TABLE_LEFT},
@@ -211,7 +213,7 @@ static yk_status add_layers(const struct yk_planned *planned, struct yk_text *ou
         yk_explain_layers(planned->study->model, first, last, &words);
         name_group(planned, plan->layers[first].group, group);
         yk_table_add(table, "%s", yk_text_chars(&words));
-        yk_table_add(table, "%s", yk_strategy_name(yk_plan_strategy(plan, first)));
+        yk_table_add(table, "%s", yk_plan_strategy_name(yk_plan_strategy(plan, first)));
         yk_table_add(table, "%s", group);
         yk_table_add(table, "%s", plan->layers[first].recompute ? "recomputed" : "");
         yk_text_free(&words);
@@ -222,7 +224,7 @@ static yk_status add_layers(const struct yk_planned *planned, struct yk_text *ou
     return status;
 }
 
-static yk_status add_alternatives(const struct yk_planned *planned, struct yk_text *out)
+static yk_status add_alternatives(const struct yk_planner_outcome *planned, struct yk_text *out)
 {
     static const struct yk_table_column columns[] = {
         {"instead", YK_TABLE_LEFT},
@@ -252,10 +254,10 @@ static yk_status add_alternatives(const struct yk_planned *planned, struct yk_te
     return status;
 }
 
-static void add_without(const struct yk_planned *planned, struct yk_text *out)
+static void add_without(const struct yk_planner_outcome *planned, struct yk_text *out)
 {
     for (int32_t i = 0; i < planned->without_count; i++) {
-        const struct yk_plan_without *row = &planned->without[i];
+        const struct yk_plan_leave_one_out *row = &planned->without[i];
         const char *name = planned->study->cluster->devices[row->device].name;
         char step[YK_UNITS_SIZE];
         yk_units_format(row->step_s, YK_UNIT_SECONDS, step);
@@ -269,7 +271,7 @@ static void add_without(const struct yk_planned *planned, struct yk_text *out)
     }
 }
 
-yk_status yk_plan_output_text(const struct yk_planned *planned, struct yk_text *out)
+yk_status yk_plan_output_text(const struct yk_planner_outcome *planned, struct yk_text *out)
 {
     yk_workload_add_title(planned->request.config, planned->study->cluster,
                           &planned->request.workload, out);

@@ -4,9 +4,11 @@
 
 #include "base/status.h"
 #include "base/text.h"
-#include "planner/planned.h"
+#include "planner/planner.h"
 
-yk_status yk_plan_output_text(const struct yk_planned *planned, struct yk_text *out) YK_MUST_USE;
-yk_status yk_plan_output_json(const struct yk_planned *planned, struct yk_text *out) YK_MUST_USE;
+yk_status yk_plan_output_text(const struct yk_planner_outcome *planned,
+                              struct yk_text *out) YK_MUST_USE;
+yk_status yk_plan_output_json(const struct yk_planner_outcome *planned,
+                              struct yk_text *out) YK_MUST_USE;
 
 #endif

@@ -2,31 +2,33 @@
 
 #include "base/table.h"
 #include "base/units.h"
-#include "sim/sorts.h"
+#include "sim/op_classes.h"
 
 #include <inttypes.h>
 
-static bool is_message(const struct yk_sort *sort)
+static bool is_message(const struct yk_op_class *sort)
 {
     return sort->bytes > 0;
 }
 
 /* The layer, and where it is computed; messages are of no one layer and no one device. */
-static const char *layer_of(const struct yk_planned *planned, const struct yk_sort *sort)
+static const char *layer_of(const struct yk_planner_outcome *planned,
+                            const struct yk_op_class *sort)
 {
     return is_message(sort) || sort->layer == YK_LAYER_NONE
                ? NULL
                : planned->study->model->layers[sort->layer].name;
 }
 
-static const char *device_of(const struct yk_planned *planned, const struct yk_sort *sort)
+static const char *device_of(const struct yk_planner_outcome *planned,
+                             const struct yk_op_class *sort)
 {
     const int32_t device = planned->plan->ranks[sort->rank].device;
     return is_message(sort) ? NULL : planned->study->cluster->devices[device].name;
 }
 
-static yk_status write_text(const struct yk_planned *planned, const struct yk_sort *sorts,
-                            int32_t count, struct yk_text *out)
+static yk_status write_text(const struct yk_planner_outcome *planned,
+                            const struct yk_op_class *sorts, int32_t count, struct yk_text *out)
 {
     static const struct yk_table_column columns[] = {
         {"op", YK_TABLE_LEFT},     {"of", YK_TABLE_LEFT},       {"on", YK_TABLE_LEFT},
@@ -36,7 +38,7 @@ static yk_status write_text(const struct yk_planned *planned, const struct yk_so
     struct yk_table *table = NULL;
     YK_TRY(yk_table_create(columns, sizeof columns / sizeof columns[0], &table));
     for (int32_t i = 0; i < count; i++) {
-        const struct yk_sort *sort = &sorts[i];
+        const struct yk_op_class *sort = &sorts[i];
         const char *layer = layer_of(planned, sort);
         const char *device = device_of(planned, sort);
         char bytes[YK_UNITS_SIZE] = "";
@@ -64,12 +66,12 @@ static yk_status write_text(const struct yk_planned *planned, const struct yk_so
     return status;
 }
 
-static void write_json(const struct yk_planned *planned, const struct yk_sort *sorts, int32_t count,
-                       struct yk_json_writer *json)
+static void write_json(const struct yk_planner_outcome *planned, const struct yk_op_class *sorts,
+                       int32_t count, struct yk_json_writer *json)
 {
     yk_json_write_begin_array(json, "times");
     for (int32_t i = 0; i < count; i++) {
-        const struct yk_sort *sort = &sorts[i];
+        const struct yk_op_class *sort = &sorts[i];
         yk_json_write_begin_row(json, 0);
         yk_json_write_string(json, "op", yk_op_kind_name(sort->kind));
         yk_json_write_string(json, "layer", layer_of(planned, sort));
@@ -86,15 +88,15 @@ static void write_json(const struct yk_planned *planned, const struct yk_sort *s
 }
 
 /* As JSON or, without a writer of that, as text. */
-static yk_status write_sorts(const struct yk_planned *planned, struct yk_json_writer *json,
+static yk_status write_sorts(const struct yk_planner_outcome *planned, struct yk_json_writer *json,
                              struct yk_text *out)
 {
     struct yk_arena *arena = NULL;
-    struct yk_sort *sorts = NULL;
+    struct yk_op_class *sorts = NULL;
     int32_t count = 0;
     YK_TRY(yk_arena_create(&arena));
     yk_status status =
-        yk_sim_sorts(planned->trial.sim, planned->study->prices, arena, &sorts, &count);
+        yk_sim_op_classes(planned->trial.sim, planned->study->prices, arena, &sorts, &count);
     if (status == YK_OK && json) {
         write_json(planned, sorts, count, json);
         status = yk_text_status(out);
@@ -105,12 +107,13 @@ static yk_status write_sorts(const struct yk_planned *planned, struct yk_json_wr
     return status;
 }
 
-yk_status yk_plan_times_text(const struct yk_planned *planned, struct yk_text *out)
+yk_status yk_plan_output_times_text(const struct yk_planner_outcome *planned, struct yk_text *out)
 {
     return write_sorts(planned, NULL, out);
 }
 
-yk_status yk_plan_times_json(const struct yk_planned *planned, struct yk_json_writer *json)
+yk_status yk_plan_output_times_json(const struct yk_planner_outcome *planned,
+                                    struct yk_json_writer *json)
 {
     return write_sorts(planned, json, json->text);
 }

@@ -2,8 +2,8 @@
 
 #include "base/file.h"
 #include "graph/read.h"
-#include "sched/bound.h"
-#include "sched/mapped.h"
+#include "sched/bound/bound.h"
+#include "sched/mapping.h"
 #include "sched/memory.h"
 #include "sched/task_map.h"
 
@@ -12,7 +12,7 @@
 
 #define ALL "all"
 
-bool yk_schedule_algorithms(size_t number, struct yk_choice *out)
+bool yk_schedule_algorithm_choices(size_t number, struct yk_choice *out)
 {
     if (number > yk_scheduler_count) {
         return false;
@@ -78,8 +78,8 @@ static yk_status follow_map(const char *path, const struct yk_graph *graph,
     YK_TRY_GOTO(yk_file_read(path, &text), done);
     YK_TRY_GOTO(yk_task_map_read(yk_text_chars(&text), text.length, path, graph, devices), done);
     YK_TRY_GOTO(yk_schedule_create(graph, &schedule), done);
-    YK_TRY_GOTO(yk_mapped_run(&(struct yk_mapping){.devices = devices}, schedule), done);
-    YK_TRY_GOTO(yk_memory_check(schedule), done);
+    YK_TRY_GOTO(yk_mapping_run(&(struct yk_mapping){.devices = devices}, schedule), done);
+    YK_TRY_GOTO(yk_schedule_memory_check(schedule), done);
     *out = schedule;
     schedule = NULL;
 done:
@@ -123,8 +123,8 @@ static yk_status run_one(const struct yk_schedule_request *request,
 static yk_status run_all(const struct yk_schedule_request *request,
                          const struct yk_scheduler_options *options, struct yk_schedule_result *out)
 {
-    struct yk_comparison *comparison = &out->comparison;
-    YK_TRY(yk_comparison_run(out->graph, options, comparison));
+    struct yk_schedule_comparison *comparison = &out->comparison;
+    YK_TRY(yk_schedule_comparison_run(out->graph, options, comparison));
     out->report = (struct yk_schedule_report){
         .schedule = comparison->schedule,
         .algorithm = comparison->best->name,
@@ -138,7 +138,8 @@ yk_status yk_schedule_run(const struct yk_schedule_request *request, struct yk_s
 {
     const char *const paths[] = {request->file, request->map, request->drawings.svg,
                                  request->drawings.html, request->drawings.trace};
-    const struct yk_scheduler_options options = yk_search_options(&request->search, request->job);
+    const struct yk_scheduler_options options =
+        yk_job_search_options(&request->search, request->job);
     YK_TRY(yk_outputs_check(paths, sizeof paths / sizeof paths[0], 2));
     YK_TRY(read_graph(request, &out->graph));
     yk_job_begin(request->job);
@@ -146,7 +147,7 @@ yk_status yk_schedule_run(const struct yk_schedule_request *request, struct yk_s
                                  ? run_all(request, &options, out)
                                  : run_one(request, &options, out);
     yk_job_end(request->job);
-    yk_search_note_interruption(request->job);
+    yk_job_note_interruption(request->job);
     return status == YK_ERROR_NO_FIT ? yk_fail_in(status, source_of(request)) : status;
 }
 
@@ -154,13 +155,13 @@ yk_status yk_schedule_write_files(const struct yk_schedule_request *request,
                                   const struct yk_schedule_result *result)
 {
     struct yk_outputs outputs = {0};
-    yk_drawings_make(&request->drawings, &result->report, &outputs);
+    yk_outputs_add_drawings(&request->drawings, &result->report, &outputs);
     return yk_outputs_write(&outputs);
 }
 
 void yk_schedule_result_free(struct yk_schedule_result *result)
 {
-    yk_comparison_free(&result->comparison);
+    yk_schedule_comparison_free(&result->comparison);
     yk_schedule_destroy(result->schedule);
     yk_graph_destroy(result->graph);
     *result = (struct yk_schedule_result){0};

@@ -19,14 +19,15 @@ struct yk_schedule_request {
     struct yk_option_list speeds;
     double bandwidth_bytes_per_s;
     double latency_s;
-    struct yk_search_request search;
-    struct yk_drawings drawings;
+    struct yk_job_search search;
+    struct yk_output_drawings drawings;
 };
 
 /* Starts as {0}. */
 struct yk_schedule_result {
     struct yk_graph *graph;
-    struct yk_comparison comparison;  /* without rows unless all schedulers were asked for */
+    struct yk_schedule_comparison
+        comparison;                   /* without rows unless all schedulers were asked for */
     struct yk_schedule *schedule;     /* NULL: it is the comparison's */
     struct yk_schedule_report report; /* of the schedule, or of the best */
 };
@@ -40,6 +41,6 @@ yk_status yk_schedule_write_files(const struct yk_schedule_request *request,
 void yk_schedule_result_free(struct yk_schedule_result *result);
 
 /* Choices of the request's `algorithm`. */
-bool yk_schedule_algorithms(size_t number, struct yk_choice *out);
+bool yk_schedule_algorithm_choices(size_t number, struct yk_choice *out);
 
 #endif

@@ -5,7 +5,7 @@
 #include "job/planning/plan_output.h"
 #include "job/planning/plan_times.h"
 #include "planner/planned_facts.h"
-#include "program/program_text.h"
+#include "program/text.h"
 #include "trace/chrome.h"
 
 static yk_status check(const struct yk_simulate_request *request)
@@ -17,7 +17,7 @@ static yk_status check(const struct yk_simulate_request *request)
                        "--program and --times are two things to look at; ask for one");
     }
     YK_TRY(yk_outputs_check(paths, sizeof paths / sizeof paths[0], 4));
-    if (!yk_folder_is(request->plan)) {
+    if (!yk_folder_exists(request->plan)) {
         return YK_OK;
     }
     return yk_folder_has(request->plan, "plan.json")
@@ -31,17 +31,17 @@ yk_status yk_simulate_run(const struct yk_simulate_request *request, struct yk_s
     const struct yk_plan *plan = NULL;
     YK_TRY(check(request));
     YK_TRY(yk_planning_open_plan(request->plan, &request->planning, &out->planning, &plan));
-    return yk_planned_examine(&out->planning.request, plan, false, &out->planned);
+    return yk_planner_examine(&out->planning.request, plan, false, &out->planned);
 }
 
 yk_status yk_simulate_write_text(const struct yk_simulate_request *request,
                                  const struct yk_simulate_result *result, struct yk_text *out)
 {
     if (request->program) {
-        return yk_program_write_text(result->planned->trial.program, out);
+        return yk_program_text_write(result->planned->trial.program, out);
     }
     YK_TRY(yk_plan_output_text(result->planned, out));
-    return request->times ? yk_plan_times_text(result->planned, out) : YK_OK;
+    return request->times ? yk_plan_output_times_text(result->planned, out) : YK_OK;
 }
 
 yk_status yk_simulate_write_files(const struct yk_simulate_request *request,
@@ -49,20 +49,19 @@ yk_status yk_simulate_write_files(const struct yk_simulate_request *request,
 {
     struct yk_trace *trace = NULL;
     struct yk_outputs outputs = {0};
-    YK_TRY(yk_planned_fail_unfit(result->planned));
+    YK_TRY(yk_planner_fail_unfit(result->planned));
     if (!request->trace) {
         return YK_OK;
     }
     YK_TRY(yk_sim_trace(result->planned->trial.sim, &trace));
-    yk_outputs_made(&outputs,
-                    yk_trace_write_chrome(trace, yk_outputs_add(&outputs, request->trace)));
+    yk_outputs_finish(&outputs, yk_chrome_write(trace, yk_outputs_add(&outputs, request->trace)));
     yk_trace_destroy(trace);
     return yk_outputs_write(&outputs);
 }
 
 void yk_simulate_result_free(struct yk_simulate_result *result)
 {
-    yk_planned_destroy(result->planned);
+    yk_planner_outcome_destroy(result->planned);
     yk_planning_close(&result->planning);
     *result = (struct yk_simulate_result){0};
 }

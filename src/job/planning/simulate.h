@@ -2,8 +2,8 @@
 #ifndef YK_JOB_PLANNING_SIMULATE_H
 #define YK_JOB_PLANNING_SIMULATE_H
 
-#include "job/planning.h"
-#include "planner/planned.h"
+#include "job/planning/planning.h"
+#include "planner/planner.h"
 
 struct yk_simulate_request {
     const char *plan;                    /* the plan's file */
@@ -16,7 +16,7 @@ struct yk_simulate_request {
 /* Starts as {0}, and stays where it is. */
 struct yk_simulate_result {
     struct yk_planning planning;
-    struct yk_planned *planned;
+    struct yk_planner_outcome *planned;
 };
 
 yk_status yk_simulate_run(const struct yk_simulate_request *request,

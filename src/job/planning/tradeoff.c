@@ -12,7 +12,7 @@
 
 static yk_status prepare(const struct yk_tradeoff_request *request, struct yk_planning *planning)
 {
-    const struct yk_search_request search = {.budget_s = request->budget_s};
+    const struct yk_job_search search = {.budget_s = request->budget_s};
     const char *const paths[] = {request->planning.model, request->planning.cluster,
                                  request->planning.profile, request->svg, request->memory_svg};
     YK_TRY(yk_outputs_check(paths, sizeof paths / sizeof paths[0], 3));
@@ -20,7 +20,7 @@ static yk_status prepare(const struct yk_tradeoff_request *request, struct yk_pl
     YK_TRY(yk_workload_read(&request->workload, planning->request.config,
                             &planning->request.workload));
     planning->request.clip = request->clip;
-    planning->request.search = yk_search_options(&search, request->job);
+    planning->request.search = yk_job_search_options(&search, request->job);
     return YK_OK;
 }
 
@@ -53,7 +53,7 @@ static yk_status write_plan(const struct yk_planning *planning, const struct yk_
         status = yk_plan_file_write(plan, &context, &text);
     }
     if (status == YK_OK) {
-        status = yk_file_write_own(yk_text_chars(&path), &text);
+        status = yk_file_write_nofollow(yk_text_chars(&path), &text);
     }
     yk_text_free(&path);
     yk_text_free(&text);
@@ -63,7 +63,7 @@ static yk_status write_plan(const struct yk_planning *planning, const struct yk_
 static yk_status write_plans(const struct yk_planning *planning, const struct yk_tradeoff *tradeoff,
                              const char *folder)
 {
-    YK_TRY(yk_folder_make(folder));
+    YK_TRY(yk_folder_create(folder));
     for (int32_t i = 0; i < tradeoff->split_points; i++) {
         char percent[YK_TRADEOFF_PERCENT_SIZE];
         char name[sizeof "split-" + YK_TRADEOFF_PERCENT_SIZE];
@@ -83,15 +83,17 @@ yk_status yk_tradeoff_write_files(const struct yk_tradeoff_request *request,
     struct yk_outputs outputs = {0};
     for (int32_t i = 0; i < 2; i++) {
         if (paths[i] && i < result->chart_count) {
-            yk_outputs_made(&outputs, yk_plan_figure_tradeoff(&result->charts[i],
-                                                              yk_outputs_add(&outputs, paths[i])));
+            yk_outputs_finish(
+                &outputs,
+                yk_plan_figure_tradeoff(&result->charts[i], yk_outputs_add(&outputs, paths[i])));
         } else if (paths[i]) {
             yk_log(YK_LOG_WARNING, "%s is not written: the budget ended before its first point",
                    paths[i]);
         }
     }
     if (request->plans) {
-        yk_outputs_made(&outputs, write_plans(&result->planning, result->tradeoff, request->plans));
+        yk_outputs_finish(&outputs,
+                          write_plans(&result->planning, result->tradeoff, request->plans));
     }
     return yk_outputs_write(&outputs);
 }

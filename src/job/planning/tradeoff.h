@@ -3,7 +3,7 @@
 #define YK_JOB_PLANNING_TRADEOFF_H
 
 #include "job/job.h"
-#include "job/planning.h"
+#include "job/planning/planning.h"
 #include "job/workload.h"
 #include "planner/tradeoff.h"
 

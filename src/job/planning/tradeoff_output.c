@@ -125,7 +125,8 @@ static yk_status add_memory(const struct yk_tradeoff *tradeoff, struct yk_text *
                      add_memory_point, out);
 }
 
-yk_status yk_tradeoff_output_text(const struct yk_tradeoff_result *result, struct yk_text *out)
+yk_status yk_tradeoff_result_write_text(const struct yk_tradeoff_result *result,
+                                        struct yk_text *out)
 {
     const struct yk_planning *planning = &result->planning;
     const struct yk_tradeoff *tradeoff = result->tradeoff;
@@ -154,10 +155,10 @@ yk_status yk_tradeoff_output_text(const struct yk_tradeoff_result *result, struc
     yk_text_addf(out, "\n  best split   %s %% for scheduling: %s\n", percent, best);
     if (tradeoff->joint) {
         yk_text_addf(out, "  together     %s ±%.0f %%, %d layers kept\n", joint,
-                     100 * yk_band_error(&tradeoff->band), tradeoff->joint_kept);
+                     100 * yk_error_band_error(&tradeoff->band), tradeoff->joint_kept);
     }
     yk_text_addf(out, "  bound        %s\n  times        ", bound);
-    yk_band_describe(&tradeoff->band, out);
+    yk_error_band_describe(&tradeoff->band, out);
     yk_text_add(out, "\n");
     if (yk_tradeoff_is_cut_short(tradeoff)) {
         yk_text_addf(out,
@@ -197,7 +198,8 @@ static void add_split_json(const struct yk_tradeoff *tradeoff, struct yk_json_wr
     yk_json_write_end_array(json);
 }
 
-yk_status yk_tradeoff_output_json(const struct yk_tradeoff_result *result, struct yk_text *out)
+yk_status yk_tradeoff_result_write_json(const struct yk_tradeoff_result *result,
+                                        struct yk_text *out)
 {
     const struct yk_tradeoff *tradeoff = result->tradeoff;
     const struct yk_cluster *cluster = result->planning.cluster;
@@ -213,7 +215,7 @@ yk_status yk_tradeoff_output_json(const struct yk_tradeoff_result *result, struc
     yk_json_write_number(&json, "joint_s", tradeoff->joint_s);
     yk_json_write_integer(&json, "joint_kept", tradeoff->joint_kept);
     yk_json_write_number(&json, "bound_s", tradeoff->bound_s);
-    yk_band_write_json(&tradeoff->band, out);
+    yk_error_band_write_json(&tradeoff->band, out);
     add_list(&json, "memory_bytes", tradeoff->memory_bytes, tradeoff->memory_points);
     add_list(&json, "joint_of_memory_s", tradeoff->joint_of_memory_s, tradeoff->memory_points);
     add_list(&json, "ahead_of_memory_s", tradeoff->ahead_of_memory_s, tradeoff->memory_points);

@@ -15,9 +15,9 @@ enum {
 void yk_tradeoff_output_percent(const struct yk_tradeoff *tradeoff, double part, int digits,
                                 char out[YK_TRADEOFF_PERCENT_SIZE]);
 
-yk_status yk_tradeoff_output_text(const struct yk_tradeoff_result *result,
-                                  struct yk_text *out) YK_MUST_USE;
-yk_status yk_tradeoff_output_json(const struct yk_tradeoff_result *result,
-                                  struct yk_text *out) YK_MUST_USE;
+yk_status yk_tradeoff_result_write_text(const struct yk_tradeoff_result *result,
+                                        struct yk_text *out) YK_MUST_USE;
+yk_status yk_tradeoff_result_write_json(const struct yk_tradeoff_result *result,
+                                        struct yk_text *out) YK_MUST_USE;
 
 #endif

@@ -4,7 +4,7 @@
 #include "base/units.h"
 #include "job/profile_path.h"
 #include "job/profiling/finished_run.h"
-#include "measure/calibration.h"
+#include "measure/calibration/calibration.h"
 
 #include <math.h>
 #include <string.h>
@@ -48,7 +48,7 @@ static yk_status predict(struct yk_finished_run *run, const struct yk_calibratio
     YK_TRY(yk_profile_create(":memory:", &tried));
     yk_status status = run->planning.profile ? copy(run->planning.profile, tried) : YK_OK;
     if (status == YK_OK) {
-        status = yk_calibration_keep(calibration, tried);
+        status = yk_calibration_save(calibration, tried);
     }
     if (status == YK_OK) {
         status = yk_finished_run_predict(run, tried, out_s);
@@ -61,7 +61,7 @@ static yk_status keep(const struct yk_finished_run *run, const struct yk_calibra
 {
     struct yk_profile *profile = NULL;
     YK_TRY(yk_profile_path_create(run->is_usual ? NULL : run->profile, run->profile, &profile));
-    const yk_status status = yk_calibration_keep(calibration, profile);
+    const yk_status status = yk_calibration_save(calibration, profile);
     yk_profile_close(profile);
     return status;
 }
@@ -96,7 +96,7 @@ static yk_status copy_text(const char *text, struct yk_arena *arena, const char 
     return *out || !text ? YK_OK : yk_fail_out_of_memory();
 }
 
-static yk_status take_op(const struct yk_calibration_sort *sort, struct yk_arena *arena,
+static yk_status take_op(const struct yk_calibration_class *sort, struct yk_arena *arena,
                          struct yk_calibrate_op *out)
 {
     *out = (struct yk_calibrate_op){
@@ -144,13 +144,13 @@ static yk_status calibrate(const struct yk_calibrate_request *request, struct yk
                            struct yk_calibration *calibration, struct yk_calibrate_result *out)
 {
     YK_TRY(yk_finished_run_open(request->run, request->profile, !request->dry_run, run));
-    const struct yk_calibration_wish wish = {
+    const struct yk_calibration_request wish = {
         .program = run->planned->trial.program,
         .sim = run->planned->trial.sim,
         .book = &run->planning.book,
         .spent = &run->spent,
     };
-    const yk_status status = yk_calibrate(&wish, run->arena, calibration);
+    const yk_status status = yk_calibration_compute(&wish, run->arena, calibration);
     if (status != YK_OK) {
         return yk_fail_in(status, request->run);
     }

@@ -3,8 +3,8 @@
 #include "base/file.h"
 #include "base/folder.h"
 #include "job/profile_path.h"
-#include "job/reporting/run_planned.h"
-#include "job/reporting/run_settings.h"
+#include "job/reporting/run_options.h"
+#include "job/reporting/run_plan.h"
 #include "measure/timings.h"
 #include "report/run_metrics.h"
 #include "report/run_summary.h"
@@ -34,7 +34,7 @@ static bool is_running(const char *lock)
 static yk_status check(const struct yk_finished_run *run)
 {
     const char *lock = NULL;
-    if (!yk_folder_is(run->folder)) {
+    if (!yk_folder_exists(run->folder)) {
         return yk_fail(YK_ERROR_INPUT, "%s is no folder of a run; name the --out of a yoke train",
                        run->folder);
     }
@@ -66,7 +66,7 @@ static yk_status read_file(struct yk_finished_run *run, const char *name, taker 
     struct yk_text text = {0};
     const char *path = NULL;
     YK_TRY(yk_folder_path(run->folder, name, run->arena, &path));
-    yk_status status = yk_file_read_most(path, YK_FILE_RECORD_BYTES, &text);
+    yk_status status = yk_file_read_limited(path, YK_FILE_RECORD_BYTES, &text);
     if (status == YK_OK) {
         status = take(run, path, &text);
     }
@@ -77,7 +77,7 @@ static yk_status read_file(struct yk_finished_run *run, const char *name, taker 
 static yk_status take_times(struct yk_finished_run *run, const char *path,
                             const struct yk_text *text)
 {
-    return yk_spent_read(yk_text_chars(text), text->length, path, run->arena, &run->spent);
+    return yk_op_times_read(yk_text_chars(text), text->length, path, run->arena, &run->spent);
 }
 
 /* The median of the steps by the plan that the run ended with. */
@@ -122,8 +122,8 @@ static yk_status take_settings(struct yk_finished_run *run, const char *path,
 {
     const struct yk_run_report_setting *settings = NULL;
     int32_t count = 0;
-    YK_TRY(yk_run_settings_read(yk_text_chars(text), text->length, path, run->arena, &settings,
-                                &count));
+    YK_TRY(yk_run_options_read(yk_text_chars(text), text->length, path, run->arena, &settings,
+                               &count));
     for (int32_t i = 0; i < count; i++) {
         if (strcmp(settings[i].name, "shuffle") == 0) {
             run->shuffle = strtoull(settings[i].value, NULL, 10); /* 0 of what is no number */
@@ -141,7 +141,7 @@ static yk_status find_profile(struct yk_finished_run *run, const struct yk_plan_
     }
     const char *named = run->profile ? run->profile : sources->profile;
     run->is_usual = !named;
-    YK_TRY(yk_profile_path_keep(named, run->arena, &run->profile));
+    YK_TRY(yk_profile_path_resolve_output(named, run->arena, &run->profile));
     run->has_profile = access(run->profile, F_OK) == 0;
     if (run->has_profile && run->writes) {
         struct yk_profile *profile = NULL;
@@ -151,13 +151,13 @@ static yk_status find_profile(struct yk_finished_run *run, const struct yk_plan_
     return YK_OK;
 }
 
-static yk_status examine(struct yk_finished_run *run, struct yk_planned **out)
+static yk_status examine(struct yk_finished_run *run, struct yk_planner_outcome **out)
 {
-    struct yk_planned *planned = NULL;
-    YK_TRY(yk_planned_examine(&run->planning.request, run->plan, false, &planned));
-    const yk_status status = run->shuffle > 0 ? yk_planned_shuffle(planned, run->shuffle) : YK_OK;
+    struct yk_planner_outcome *planned = NULL;
+    YK_TRY(yk_planner_examine(&run->planning.request, run->plan, false, &planned));
+    const yk_status status = run->shuffle > 0 ? yk_planner_shuffle(planned, run->shuffle) : YK_OK;
     if (status != YK_OK) {
-        yk_planned_destroy(planned);
+        yk_planner_outcome_destroy(planned);
         return status;
     }
     *out = planned;
@@ -172,8 +172,8 @@ static yk_status follow_shares(struct yk_finished_run *run)
     for (int32_t r = 0; r < run->spent.rank_count; r++) {
         shares[r] = (double)run->spent.ranks[r].share;
     }
-    return yk_run_planned_follow(run->plan, run->planning.request.config, shares,
-                                 run->spent.rank_count, run->arena, &run->plan);
+    return yk_run_plan_with_shares(run->plan, run->planning.request.config, shares,
+                                   run->spent.rank_count, run->arena, &run->plan);
 }
 
 static yk_status take_plan(struct yk_finished_run *run, const char *path,
@@ -209,7 +209,7 @@ yk_status yk_finished_run_open(const char *folder, const char *profile, bool wri
 
 void yk_finished_run_close(struct yk_finished_run *run)
 {
-    yk_planned_destroy(run->planned);
+    yk_planner_outcome_destroy(run->planned);
     yk_planning_close(&run->planning);
     yk_arena_destroy(run->arena);
     *run = (struct yk_finished_run){0};
@@ -218,7 +218,7 @@ void yk_finished_run_close(struct yk_finished_run *run)
 yk_status yk_finished_run_predict(struct yk_finished_run *run, struct yk_profile *profile,
                                   double *out_s)
 {
-    struct yk_planned *planned = NULL;
+    struct yk_planner_outcome *planned = NULL;
     struct yk_profile *own = run->planning.book.profile;
     run->planning.book.profile = profile;
     const yk_status status = examine(run, &planned);
@@ -226,6 +226,6 @@ yk_status yk_finished_run_predict(struct yk_finished_run *run, struct yk_profile
     if (status == YK_OK) {
         *out_s = planned->trial.step_s;
     }
-    yk_planned_destroy(planned);
+    yk_planner_outcome_destroy(planned);
     return status;
 }

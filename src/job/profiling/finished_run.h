@@ -9,9 +9,9 @@
 
 #include "base/arena.h"
 #include "base/status.h"
-#include "job/planning.h"
-#include "planner/planned.h"
-#include "trace/spent.h"
+#include "job/planning/planning.h"
+#include "planner/planner.h"
+#include "trace/op_times.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -24,10 +24,10 @@ struct yk_finished_run {
     bool is_usual;       /* nobody named it */
     bool writes;
     struct yk_planning planning;
-    const struct yk_plan *plan; /* that the run ended with */
-    struct yk_planned *planned; /* by the profile as it is */
-    uint64_t shuffle;           /* seed of another program for the plan; 0: the plan's own */
-    struct yk_spent spent;
+    const struct yk_plan *plan;         /* that the run ended with */
+    struct yk_planner_outcome *planned; /* by the profile as it is */
+    uint64_t shuffle; /* seed of another program for the plan; 0: the plan's own */
+    struct yk_op_times spent;
     double measured_step_s;  /* median */
     double predicted_step_s; /* when the run began; NAN: not known */
 };

@@ -1,11 +1,11 @@
 #include "job/profiling/profile.h"
 
 #include "base/log.h"
-#include "base/process_memory.h"
+#include "base/system.h"
 #include "job/profile_path.h"
-#include "job/profiling/targets.h"
+#include "job/profiling/profiling.h"
 #include "job/slow.h"
-#include "measure/noise.h"
+#include "measure/survey/noise.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -33,7 +33,7 @@ yk_status yk_profile_find_path(const char *profile, struct yk_arena *arena, cons
         return yk_fail(YK_ERROR_USAGE, "--profile none: that is for commands that plan; name a "
                                        "file here, or leave it out for the usual one");
     }
-    return yk_profile_path_keep(profile, arena, out);
+    return yk_profile_path_resolve_output(profile, arena, out);
 }
 
 static yk_status describe(struct yk_profiling *profiling)
@@ -42,7 +42,7 @@ static yk_status describe(struct yk_profiling *profiling)
     struct yk_text versions = {0};
     engine->backend->versions(engine->device, &versions);
     if (profiling->all.ranks->size > 1) {
-        const struct yk_ranks *work = yk_measure_work(&profiling->all);
+        const struct yk_ranks *work = yk_measure_ranks_work(&profiling->all);
         yk_text_add(&versions, ", ");
         work->comm->describe(work->world, &versions);
     }
@@ -66,10 +66,10 @@ static yk_status open_engine(struct yk_profiling *profiling)
         .cores = pinned ? team->cores.compute : NULL,
         .core_count = pinned ? team->cores.compute_count : 0,
         .comm_core = team->cores.message,
-        .messages = yk_train_team_processors(team, profiling->request->wire),
+        .messages = yk_train_team_comm_processors(team, profiling->request->wire),
     };
-    return yk_engine_open(&profiling->targets[profiling->target].choice, &options,
-                          &profiling->engine);
+    return yk_device_open_engine(&profiling->targets[profiling->target].choice, &options,
+                                 &profiling->engine);
 }
 
 /* A rank alone exchanges with itself, in the host's memory. */
@@ -81,7 +81,7 @@ static yk_status open_ranks(struct yk_profiling *profiling)
     if (!yk_train_team_is_alone(team)) {
         const struct yk_profile_target *target = &profiling->targets[profiling->target];
         YK_TRY(yk_train_team_connect(team, &target->choice, profiling->request->wire));
-        profiling->all.work = yk_train_team_work(team);
+        profiling->all.work = yk_train_team_device_ranks(team);
         return YK_OK;
     }
     YK_TRY(engine->backend->lane_create(engine->device, "comm", &profiling->lane));
@@ -105,13 +105,13 @@ static yk_status open_device(struct yk_profiling *profiling)
 static yk_status compare_cpus(const struct yk_profiling *profiling)
 {
     const struct yk_measure_ranks *all = &profiling->all;
-    char name[YK_CPU_NAME_SIZE];
+    char name[YK_SYSTEM_CPU_NAME_SIZE];
     bool differ = false;
-    if (!yk_measure_takes_cores(all)) {
+    if (!yk_measure_ranks_use_cores(all)) {
         return YK_OK;
     }
-    yk_cpu_name(name);
-    YK_TRY(yk_measure_differ(all, name, &differ));
+    yk_system_cpu_name(name);
+    YK_TRY(yk_measure_ranks_differ(all, name, &differ));
     if (differ && all->ranks->rank == 0) {
         yk_log(YK_LOG_WARNING,
                "ranks compute on different CPUs: all times are kept as those of rank 0's, %s; "
@@ -126,7 +126,7 @@ static yk_status open_target(struct yk_profiling *profiling)
 {
     const struct yk_train_team *team = &profiling->team;
     YK_TRY(yk_train_team_agree(team, read_workload(profiling)));
-    YK_TRY(yk_profiling_name_cluster(profiling));
+    YK_TRY(yk_profiling_make_cluster(profiling));
     YK_TRY(yk_train_team_agree(team, open_device(profiling)));
     YK_TRY(open_ranks(profiling));
     YK_TRY(compare_cpus(profiling));
@@ -142,16 +142,16 @@ static void close_target(struct yk_profiling *profiling)
         engine->backend->lane_destroy(profiling->lane);
     }
     profiling->lane = NULL;
-    yk_engine_close(&profiling->engine);
-    yk_gauge_close(profiling->gauge);
+    yk_device_close_engine(&profiling->engine);
+    yk_counter_recorder_close(profiling->gauge);
     profiling->gauge = NULL;
 }
 
 /* Of memory that is the host's, what this process has taken at most. */
 static double held_bytes(const struct yk_engine *engine)
 {
-    return engine->backend->used ? (double)engine->backend->used(engine->device)
-                                 : yk_process_memory().peak_bytes;
+    return engine->backend->used_bytes ? (double)engine->backend->used_bytes(engine->device)
+                                       : yk_system_process_memory().peak_bytes;
 }
 
 /* Callbacks of the survey; `user` is the profiling. */
@@ -164,9 +164,9 @@ static bool is_stopped(void *user)
 /* Layers come first and take most of the time, links or copies the rest. */
 static double whole_progress(const struct yk_profiling *profiling, const char *what, double done)
 {
-    const double layers = profiling->all.ranks->size > 1            ? 0.7
-                          : profiling->engine.backend->used != NULL ? 0.95
-                                                                    : 1;
+    const double layers = profiling->all.ranks->size > 1                  ? 0.7
+                          : profiling->engine.backend->used_bytes != NULL ? 0.95
+                                                                          : 1;
     return strcmp(what, "layers") == 0 ? layers * done : layers + (1 - layers) * done;
 }
 
@@ -185,7 +185,7 @@ static void show_progress(void *user, const char *what, double done)
 static void note_step(void *user, const struct yk_round_times *times)
 {
     const struct yk_profiling *profiling = user;
-    yk_gauge_step(profiling->gauge, times);
+    yk_counter_recorder_add_step(profiling->gauge, times);
 }
 
 /* The largest message that a plan for the model could send: all gradients at once. */
@@ -220,18 +220,18 @@ static yk_status name_counted(const struct yk_profiling *profiling, const char *
 }
 
 /* With counters, what the device's meters showed meanwhile. */
-static yk_status survey_layers(struct yk_profiling *profiling, const struct yk_survey_wish *wish)
+static yk_status survey_layers(struct yk_profiling *profiling, const struct yk_survey_request *wish)
 {
     if (!profiling->gauge) {
         return yk_survey_layers(&profiling->result->survey, &profiling->all, wish);
     }
     struct yk_counter_ranks *all = &profiling->result->counted;
     struct yk_counter_rank *counted = &all->all[all->count];
-    YK_TRY(yk_gauge_start(profiling->gauge));
+    YK_TRY(yk_counter_recorder_start(profiling->gauge));
     const yk_status status = yk_survey_layers(&profiling->result->survey, &profiling->all, wish);
-    yk_gauge_stop(profiling->gauge);
+    yk_counter_recorder_stop(profiling->gauge);
     YK_TRY(status);
-    YK_TRY(yk_gauge_tell(profiling->gauge, NAN, profiling->arena, counted));
+    YK_TRY(yk_counter_attribution_report(profiling->gauge, NAN, profiling->arena, counted));
     YK_TRY(name_counted(profiling, &counted->device));
     all->count++;
     return YK_OK;
@@ -241,13 +241,13 @@ static yk_status survey_layers(struct yk_profiling *profiling, const struct yk_s
  * before it did. */
 static bool begins_anew(const struct yk_profiling *profiling)
 {
-    const bool forgotten = yk_process_memory_forget_peak();
-    return forgotten || profiling->target == 0 || profiling->engine.backend->used;
+    const bool forgotten = yk_system_reset_peak_memory();
+    return forgotten || profiling->target == 0 || profiling->engine.backend->used_bytes;
 }
 
 static yk_status survey(struct yk_profiling *profiling)
 {
-    const struct yk_survey_wish wish = {
+    const struct yk_survey_request wish = {
         .config = profiling->config,
         .workload = profiling->workload,
         .cluster = profiling->cluster,
@@ -262,7 +262,7 @@ static yk_status survey(struct yk_profiling *profiling)
                   .ran = profiling->gauge ? note_step : NULL},
     };
     YK_TRY(survey_layers(profiling, &wish));
-    if (profiling->engine.backend->used && !profiling->result->survey.stopped) {
+    if (profiling->engine.backend->used_bytes && !profiling->result->survey.stopped) {
         YK_TRY(yk_survey_copies(&profiling->result->survey, &profiling->all, &wish));
     }
     if (profiling->all.ranks->size > 1 && !profiling->result->survey.stopped) {
@@ -342,7 +342,7 @@ static yk_status open_profiling(struct yk_profiling *profiling, int32_t ranks)
     }
     YK_TRY(yk_model_config_open(request->model, profiling->arena, &profiling->config));
     YK_TRY(yk_profile_find_path(request->profile, profiling->arena, &profiling->result->path));
-    YK_TRY(yk_slow_read(request->slow, ranks, profiling->arena, &profiling->slowness));
+    YK_TRY(yk_rank_read_slowdowns(request->slow, ranks, profiling->arena, &profiling->slowness));
     if (request->cluster) {
         YK_TRY(yk_profiling_read_cluster(profiling, ranks));
     }
@@ -368,7 +368,7 @@ static yk_status measure_all(struct yk_profiling *profiling)
     const yk_status status = measure(profiling);
     yk_job_end(job);
     if (status != YK_OK) {
-        yk_train_team_give_up(team, status);
+        yk_train_team_watch_abort(team, status);
         return status;
     }
     return yk_train_team_agree(team, YK_OK);

@@ -11,7 +11,7 @@
 #include "cluster/launcher.h"
 #include "job/job.h"
 #include "job/workload.h"
-#include "measure/survey.h"
+#include "measure/survey/survey.h"
 #include "trace/counters_file.h"
 
 #include <stdbool.h>

@@ -60,7 +60,7 @@ yk_status yk_profile_write_json(const struct yk_profile_result *result, struct y
     if (result->counters) {
         yk_json_write_line(&json, 1);
         yk_json_write_key(&json, "counters");
-        yk_counters_write_averages(&result->counted, out);
+        yk_counters_file_write_averages(&result->counted, out);
     }
     yk_json_write_end_object(&json);
     yk_text_add(out, "\n");

@@ -5,8 +5,8 @@
 #include "job/outputs.h"
 #include "job/reporting/run_report.h"
 #include "job/search.h"
-#include "planner/planned.h"
 #include "planner/planned_facts.h"
+#include "planner/planner.h"
 #include "planner/tradeoff.h"
 #include "report/plan_report.h"
 #include "trace/chrome.h"
@@ -23,7 +23,7 @@ enum {
 struct reporting {
     const struct yk_report_request *request;
     struct yk_planning planning;
-    struct yk_planned *planned;
+    struct yk_planner_outcome *planned;
     struct yk_tradeoff *tradeoff; /* NULL where there is nothing to trade off */
     struct yk_trace *trace;
     struct yk_plan_curve curves[3];
@@ -66,22 +66,22 @@ static yk_status find_tradeoff(struct reporting *reporting)
 static yk_status examine(struct reporting *reporting)
 {
     const struct yk_report_request *request = reporting->request;
-    const struct yk_search_request search = {.budget_s = request->budget_s};
+    const struct yk_job_search search = {.budget_s = request->budget_s};
     const struct yk_plan *plan = NULL;
     struct yk_planning *planning = &reporting->planning;
     YK_TRY(yk_planning_open_plan(request->plan, &request->planning, planning, &plan));
-    planning->request.search = yk_search_options(&search, request->job);
+    planning->request.search = yk_job_search_options(&search, request->job);
     yk_job_begin(request->job);
-    yk_status status = yk_planned_examine(&planning->request, plan, true, &reporting->planned);
+    yk_status status = yk_planner_examine(&planning->request, plan, true, &reporting->planned);
     if (status == YK_OK) {
         status = find_tradeoff(reporting);
     }
     yk_job_end(request->job);
     YK_TRY(status);
-    YK_TRY(yk_planned_fail_unfit(reporting->planned));
+    YK_TRY(yk_planner_fail_unfit(reporting->planned));
     YK_TRY(yk_sim_trace(reporting->planned->trial.sim, &reporting->trace));
-    YK_TRY(yk_planned_result(reporting->planned, reporting->trace, planning->arena,
-                             &reporting->report));
+    YK_TRY(yk_planner_outcome_result(reporting->planned, reporting->trace, planning->arena,
+                                     &reporting->report));
     reporting->report.tradeoffs = reporting->charts;
     reporting->report.tradeoff_count = reporting->chart_count;
     return YK_OK;
@@ -93,9 +93,9 @@ static yk_status make_folder(const char *path)
         return YK_OK;
     }
     const int reason = errno;
-    return yk_folder_is(path) ? YK_OK
-                              : yk_fail(YK_ERROR_SYSTEM, "%s: cannot make this folder: %s", path,
-                                        strerror(reason));
+    return yk_folder_exists(path) ? YK_OK
+                                  : yk_fail(YK_ERROR_SYSTEM, "%s: cannot make this folder: %s",
+                                            path, strerror(reason));
 }
 
 /* The text for a figure in the folder of figures. */
@@ -131,15 +131,15 @@ static yk_status make(struct reporting *reporting)
     struct yk_outputs *outputs = &reporting->outputs;
     YK_TRY(examine(reporting));
     if (request->output) {
-        yk_outputs_made(outputs, yk_plan_report_page(&reporting->report,
-                                                     yk_outputs_add(outputs, request->output)));
+        yk_outputs_finish(outputs, yk_plan_report_page(&reporting->report,
+                                                       yk_outputs_add(outputs, request->output)));
     }
     if (request->trace) {
-        yk_outputs_made(outputs, yk_trace_write_chrome(reporting->trace,
-                                                       yk_outputs_add(outputs, request->trace)));
+        yk_outputs_finish(
+            outputs, yk_chrome_write(reporting->trace, yk_outputs_add(outputs, request->trace)));
     }
     if (request->svg) {
-        yk_outputs_made(outputs, draw_figures(reporting));
+        yk_outputs_finish(outputs, draw_figures(reporting));
     }
     return yk_outputs_write(outputs);
 }
@@ -179,13 +179,13 @@ yk_status yk_report_run(const struct yk_report_request *request)
                        "say what to write: -o report.html, --svg FOLDER or --trace FILE");
     }
     YK_TRY(yk_outputs_check(paths, sizeof paths / sizeof paths[0], 4));
-    if (yk_folder_is(request->plan)) {
+    if (yk_folder_exists(request->plan)) {
         return report_run(request);
     }
     const yk_status status = make(&reporting);
     yk_trace_destroy(reporting.trace);
     yk_tradeoff_destroy(reporting.tradeoff);
-    yk_planned_destroy(reporting.planned);
+    yk_planner_outcome_destroy(reporting.planned);
     yk_planning_close(&reporting.planning);
     return status;
 }

@@ -3,7 +3,7 @@
 #define YK_JOB_REPORTING_REPORT_H
 
 #include "job/job.h"
-#include "job/planning.h"
+#include "job/planning/planning.h"
 
 /* Texts are NULL where they are not given; one of the last three is needed. */
 struct yk_report_request {

@@ -3,9 +3,9 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "job/outputs.h"
-#include "job/planning.h"
-#include "job/reporting/run_planned.h"
-#include "job/reporting/run_settings.h"
+#include "job/planning/planning.h"
+#include "job/reporting/run_options.h"
+#include "job/reporting/run_plan.h"
 #include "planner/planned_facts.h"
 #include "report/label.h"
 #include "report/run_metrics.h"
@@ -30,9 +30,9 @@ struct reading {
     struct yk_arena *arena;
     struct yk_run_metrics metrics;
     struct yk_planning planning;
-    struct yk_planned *planned;             /* in force at the end; NULL: the plan is not known */
-    struct yk_planned *before[MOST_BEFORE]; /* in force earlier; [0] the run began with */
-    int32_t before_count;                   /* 0: none but `planned` */
+    struct yk_planner_outcome *planned; /* in force at the end; NULL: the plan is not known */
+    struct yk_planner_outcome *before[MOST_BEFORE]; /* in force earlier; [0] the run began with */
+    int32_t before_count;                           /* 0: none but `planned` */
     struct yk_trace *predicted;
     struct yk_trace *measured;
     struct yk_run_summary summary;
@@ -67,7 +67,7 @@ static yk_status read_file(struct reading *reading, const char *name,
     if (!path) {
         return YK_OK;
     }
-    yk_status status = yk_file_read_most(path, YK_FILE_RECORD_BYTES, &text);
+    yk_status status = yk_file_read_limited(path, YK_FILE_RECORD_BYTES, &text);
     if (status == YK_OK) {
         status = take(reading, path, &text);
     }
@@ -84,21 +84,21 @@ static yk_status take_metrics(struct reading *reading, const char *path, const s
 static yk_status take_measured(struct reading *reading, const char *path,
                                const struct yk_text *text)
 {
-    return yk_trace_read_chrome(yk_text_chars(text), text->length, path, &reading->measured);
+    return yk_chrome_read(yk_text_chars(text), text->length, path, &reading->measured);
 }
 
 static yk_status take_predicted(struct reading *reading, const char *path,
                                 const struct yk_text *text)
 {
-    return yk_trace_read_chrome(yk_text_chars(text), text->length, path, &reading->predicted);
+    return yk_chrome_read(yk_text_chars(text), text->length, path, &reading->predicted);
 }
 
 static yk_status take_counters(struct reading *reading, const char *path,
                                const struct yk_text *text)
 {
     reading->report.counters = &reading->counters;
-    return yk_counters_read(yk_text_chars(text), text->length, path, reading->arena,
-                            &reading->counters);
+    return yk_counters_file_read(yk_text_chars(text), text->length, path, reading->arena,
+                                 &reading->counters);
 }
 
 static yk_status take_sample(struct reading *reading, const char *path, const struct yk_text *text)
@@ -117,8 +117,8 @@ static yk_status take_summary(struct reading *reading, const char *path, const s
 static yk_status take_settings(struct reading *reading, const char *path,
                                const struct yk_text *text)
 {
-    return yk_run_settings_read(yk_text_chars(text), text->length, path, reading->arena,
-                                &reading->report.settings, &reading->report.setting_count);
+    return yk_run_options_read(yk_text_chars(text), text->length, path, reading->arena,
+                               &reading->report.settings, &reading->report.setting_count);
 }
 
 static const char *setting(const struct reading *reading, const char *name)
@@ -154,9 +154,9 @@ static bool takes_more(const struct reading *reading, const struct yk_plan *last
                        const double *shares)
 {
     for (int32_t r = 0; r < last->rank_count; r++) {
-        double most = yk_run_planned_share(last, r);
+        double most = yk_run_plan_share(last, r);
         for (int32_t i = 0; i < reading->before_count; i++) {
-            most = fmax(most, yk_run_planned_share(reading->before[i]->plan, r));
+            most = fmax(most, yk_run_plan_share(reading->before[i]->plan, r));
         }
         if (shares[r] > most) {
             return true;
@@ -172,7 +172,7 @@ static yk_status examine_before(struct reading *reading, const struct yk_plan *p
 {
     const struct yk_plan_request *request = &reading->planning.request;
     const struct yk_run_metrics *metrics = &reading->metrics;
-    YK_TRY(yk_planned_examine(request, plan, false, &reading->before[0]));
+    YK_TRY(yk_planner_examine(request, plan, false, &reading->before[0]));
     reading->before_count = 1;
     for (int32_t i = 0; i + 1 < metrics->rebalancing_count; i++) {
         const struct yk_run_report_rebalancing *change = &metrics->rebalancings[i];
@@ -181,10 +181,10 @@ static yk_status examine_before(struct reading *reading, const struct yk_plan *p
             !takes_more(reading, last, change->shares)) {
             continue;
         }
-        YK_TRY(yk_run_planned_follow(plan, request->config, change->shares, change->share_count,
-                                     reading->arena, &followed));
+        YK_TRY(yk_run_plan_with_shares(plan, request->config, change->shares, change->share_count,
+                                       reading->arena, &followed));
         if (followed != plan) {
-            YK_TRY(yk_planned_examine(request, followed, false,
+            YK_TRY(yk_planner_examine(request, followed, false,
                                       &reading->before[reading->before_count]));
             reading->before_count++;
         }
@@ -205,11 +205,11 @@ static yk_status examine_plan(struct reading *reading, const char *path)
     const struct yk_plan *last = plan;
     YK_TRY(find_shares(reading, &shares, &share_count));
     YK_TRY(
-        yk_run_planned_follow(plan, request->config, shares, share_count, reading->arena, &last));
+        yk_run_plan_with_shares(plan, request->config, shares, share_count, reading->arena, &last));
     if (last != plan) {
         YK_TRY(examine_before(reading, plan, last));
     }
-    return yk_planned_examine(request, last, false, &reading->planned);
+    return yk_planner_examine(request, last, false, &reading->planned);
 }
 
 /* The most memory of a rank by the plans that the run has gone by. */
@@ -237,7 +237,7 @@ static yk_status fill_ranks(struct reading *reading)
             const double summarised = ranks[r].predicted_bytes;
             ranks[r].predicted_bytes =
                 isfinite(summarised) ? summarised : peak_of(reading, r)->bytes;
-            yk_run_planned_complete(reading->planned, r, &ranks[r]);
+            yk_run_plan_complete(reading->planned, r, &ranks[r]);
         }
     }
     if (count == 1 && !isfinite(ranks[0].measured_bytes)) {
@@ -251,7 +251,7 @@ static yk_status fill_ranks(struct reading *reading)
 /* What the plan that the run began with says of the ranks, where another is in force. */
 static yk_status fill_first_ranks(struct reading *reading)
 {
-    const struct yk_planned *first = reading->before_count > 0 ? reading->before[0] : NULL;
+    const struct yk_planner_outcome *first = reading->before_count > 0 ? reading->before[0] : NULL;
     const int32_t count = first ? first->plan->rank_count : 0;
     struct yk_run_rank *ranks = NULL;
     if (count == 0) {
@@ -260,7 +260,7 @@ static yk_status fill_first_ranks(struct reading *reading)
     YK_TRY_NEW(reading->arena, ranks, count);
     for (int32_t r = 0; r < count; r++) {
         ranks[r] = yk_run_rank_unknown();
-        yk_run_planned_complete(first, r, &ranks[r]);
+        yk_run_plan_complete(first, r, &ranks[r]);
     }
     reading->report.first_ranks = ranks;
     reading->report.first_rank_count = count;
@@ -269,7 +269,7 @@ static yk_status fill_first_ranks(struct reading *reading)
 
 static yk_status fill_memory(struct reading *reading)
 {
-    const struct yk_planned *planned = reading->planned;
+    const struct yk_planner_outcome *planned = reading->planned;
     struct yk_run_report_memory *memory = NULL;
     const int32_t count = planned ? planned->plan->rank_count : 0;
     YK_TRY_NEW(reading->arena, memory, (int64_t)count + 1);
@@ -398,10 +398,10 @@ static void fill_steps(struct reading *reading)
     report->predicted_step_s = isfinite(reading->summary.predicted_step_s)
                                    ? reading->summary.predicted_step_s
                                : reading->planned   ? reading->planned->trial.step_s
-                               : reading->predicted ? yk_trace_step_s(reading->predicted)
+                               : reading->predicted ? yk_trace_sum_step_s(reading->predicted)
                                                     : NAN;
     if (reading->planned) {
-        const struct yk_mfu mfu = yk_planned_mfu_at(reading->planned, 1);
+        const struct yk_mfu mfu = yk_planner_mfu_at(reading->planned, 1);
         report->token_mfu = mfu.formula;
         report->token_exact_mfu = mfu.exact;
     }
@@ -444,9 +444,9 @@ static void close_run(struct reading *reading)
 {
     yk_trace_destroy(reading->measured);
     yk_trace_destroy(reading->predicted);
-    yk_planned_destroy(reading->planned);
+    yk_planner_outcome_destroy(reading->planned);
     for (int32_t i = 0; i < reading->before_count; i++) {
-        yk_planned_destroy(reading->before[i]);
+        yk_planner_outcome_destroy(reading->before[i]);
     }
     yk_planning_close(&reading->planning);
     yk_arena_destroy(reading->arena);
@@ -490,11 +490,11 @@ static yk_status draw(struct reading *reading, const char *output, bool own, con
     YK_TRY(read_run(reading));
     if (output) {
         struct yk_text *page =
-            own ? yk_outputs_add_own(&outputs, output) : yk_outputs_add(&outputs, output);
-        yk_outputs_made(&outputs, yk_run_report_page(&reading->report, page));
+            own ? yk_outputs_add_nofollow(&outputs, output) : yk_outputs_add(&outputs, output);
+        yk_outputs_finish(&outputs, yk_run_report_page(&reading->report, page));
     }
     if (svg_folder) {
-        yk_outputs_made(&outputs, add_figures(reading, svg_folder, &outputs));
+        yk_outputs_finish(&outputs, add_figures(reading, svg_folder, &outputs));
     }
     return yk_outputs_write(&outputs);
 }

@@ -44,12 +44,12 @@ yk_status yk_train_balance_open(struct yk_train_balance *balance)
 void yk_train_balance_close(struct yk_train_balance *balance)
 {
     for (int32_t i = 0; i < balance->found_count; i++) {
-        yk_planned_destroy(balance->found[i]);
+        yk_planner_outcome_destroy(balance->found[i]);
     }
     balance->found_count = 0;
 }
 
-const struct yk_planned *yk_train_balance_plan(const struct yk_train_balance *balance)
+const struct yk_planner_outcome *yk_train_balance_plan(const struct yk_train_balance *balance)
 {
     const int32_t changes = balance->changed_count;
     return changes > 0 ? balance->found[changes - 1] : balance->planned;
@@ -73,11 +73,11 @@ static const struct yk_plan *plan_before(const struct yk_train_balance *balance,
 /* The samples of a rank. */
 static int64_t share_at(const struct yk_plan *plan, int32_t rank)
 {
-    const struct yk_plan_member *member = yk_planned_member(plan, rank);
+    const struct yk_plan_member *member = yk_planner_member(plan, rank);
     return member ? member->share : 0;
 }
 
-void yk_train_balance_change(struct yk_train_balance *balance, int64_t step)
+void yk_train_balance_apply(struct yk_train_balance *balance, int64_t step)
 {
     struct yk_text shares = {0};
     if (balance->changed_count == balance->found_count) {
@@ -130,7 +130,7 @@ static int64_t *share_of(struct yk_plan *plan, int32_t rank)
 
 /* The plan in force with samples divided by the speeds that were measured in the last steps. */
 static yk_status redivide(struct yk_train_balance *balance, const double *compute_s,
-                          struct yk_planned **out)
+                          struct yk_planner_outcome **out)
 {
     const struct yk_plan *now = yk_train_balance_plan(balance)->plan;
     struct yk_plan *plan = NULL;
@@ -152,7 +152,7 @@ static yk_status redivide(struct yk_train_balance *balance, const double *comput
             *share = shares[r];
         }
     }
-    return yk_planned_examine(balance->request, plan, false, out);
+    return yk_planner_examine(balance->request, plan, false, out);
 }
 
 /* Whether a plan has other shares than the one in force. */
@@ -169,20 +169,20 @@ static bool differs(const struct yk_plan *a, const struct yk_plan *b)
 static const struct yk_program *change(struct yk_train_balance *balance, int64_t step,
                                        const double *compute_s)
 {
-    struct yk_planned *found = NULL;
+    struct yk_planner_outcome *found = NULL;
     const struct yk_plan *now = yk_train_balance_plan(balance)->plan;
     if (balance->found_count == MOST_CHANGES) {
         return NULL;
     }
     if (redivide(balance, compute_s, &found) != YK_OK || !found->plan ||
-        yk_planned_fail_unfit(found) != YK_OK) {
+        yk_planner_fail_unfit(found) != YK_OK) {
         report(balance, YK_LOG_WARNING, "step %" PRId64 ": samples stay as they are: %s", step,
                yk_status_message());
-        yk_planned_destroy(found);
+        yk_planner_outcome_destroy(found);
         return NULL;
     }
     if (!differs(found->plan, now)) {
-        yk_planned_destroy(found);
+        yk_planner_outcome_destroy(found);
         return NULL;
     }
     balance->found[balance->found_count++] = found;
@@ -204,8 +204,8 @@ static double slowness(const struct yk_train_balance *balance, const double *com
                : 1;
 }
 
-const struct yk_program *yk_train_balance_look(struct yk_train_balance *balance,
-                                               const struct yk_run_step *step)
+const struct yk_program *yk_train_balance_check(struct yk_train_balance *balance,
+                                                const struct yk_run_step *step)
 {
     int32_t slowest = -1;
     if (!(step->compute_s[0] > 0)) {
@@ -236,7 +236,7 @@ const struct yk_program *yk_train_balance_look(struct yk_train_balance *balance,
         balance->slow[r] = 0;
     }
     const struct yk_plan *plan = yk_train_balance_plan(balance)->plan;
-    const bool can = plan->group_count == 1 && !yk_plan_has_turns(plan);
+    const bool can = plan->group_count == 1 && !yk_plan_alternates(plan);
     if (balance->changes && !can) {
         report(balance, YK_LOG_NOTE,
                "layers are placed on ranks: only a new plan can divide them anew");

@@ -5,7 +5,7 @@
 
 yk_status yk_train_counters_pack(const struct yk_training *training, struct yk_text *out)
 {
-    const struct yk_planned *planned = training->plan.planned;
+    const struct yk_planner_outcome *planned = training->plan.planned;
     const int32_t rank = yk_train_team_rank(&training->team);
     const int32_t device = planned->plan->ranks[rank].device;
     const double traced_s = training->run.trace ? training->run.traced_s : NAN;
@@ -13,9 +13,9 @@ yk_status yk_train_counters_pack(const struct yk_training *training, struct yk_t
     if (!training->gauge) {
         return YK_OK;
     }
-    YK_TRY(yk_gauge_tell(training->gauge, traced_s, training->arena, &told));
+    YK_TRY(yk_counter_attribution_report(training->gauge, traced_s, training->arena, &told));
     told.device = planned->trial.program->cluster->devices[device].name;
-    return yk_counters_write(&(struct yk_counter_ranks){&told, 1}, out);
+    return yk_counters_file_write(&(struct yk_counter_ranks){&told, 1}, out);
 }
 
 yk_status yk_train_counters_unpack(struct yk_training *training, int32_t rank, double offset_s,
@@ -28,7 +28,7 @@ yk_status yk_train_counters_unpack(struct yk_training *training, int32_t rank, d
         YK_TRY_NEW(training->arena, training->counters.all, count);
     }
     (void)snprintf(source, sizeof source, "the counters of rank %d", (int)rank);
-    YK_TRY(yk_counters_read(bytes, size, source, training->arena, &read));
+    YK_TRY(yk_counters_file_read(bytes, size, source, training->arena, &read));
     if (read.count != 1) {
         return yk_fail(YK_ERROR_INPUT, "%s are those of %d ranks", source, (int)read.count);
     }

@@ -3,7 +3,7 @@
 #ifndef YK_JOB_TRAINING_COUNTERS_H
 #define YK_JOB_TRAINING_COUNTERS_H
 
-#include "job/training/setup.h"
+#include "job/training/training.h"
 
 /* Adds what this rank's gauge has come to, as a file of one rank; nothing without a gauge. */
 yk_status yk_train_counters_pack(const struct yk_training *training,

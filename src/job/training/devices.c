@@ -36,7 +36,7 @@ static yk_status foresee(int32_t ranks, struct yk_device_choice *device)
 yk_status yk_train_devices_choose(const struct yk_train_request *request,
                                   const struct yk_train_team *team, struct yk_device_choice *out)
 {
-    YK_TRY(yk_train_team_choose(team, request->device, out));
+    YK_TRY(yk_train_team_choose_device(team, request->device, out));
     return yk_train_team_is_alone(team) && out->automatic
                ? foresee(yk_train_devices_ranks(request, team), out)
                : YK_OK;

@@ -13,7 +13,8 @@
 int32_t yk_train_devices_ranks(const struct yk_train_request *request,
                                const struct yk_train_team *team);
 
-/* All ranks call it, and compute alike: yk_train_team_choose(), also for ranks that will be. */
+/* All ranks call it, and compute alike: yk_train_team_choose_device(), also for ranks that will be.
+ */
 yk_status yk_train_devices_choose(const struct yk_train_request *request,
                                   const struct yk_train_team *team,
                                   struct yk_device_choice *out) YK_MUST_USE;

@@ -3,7 +3,7 @@
 #include "base/file.h"
 #include "base/folder.h"
 #include "base/log.h"
-#include "train/checkpoint_folder.h"
+#include "train/checkpoint/folder.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -50,7 +50,7 @@ yk_status yk_train_folder_find(const struct yk_train_request *request, struct yk
 
 yk_status yk_train_folder_check(const char *folder)
 {
-    if (access(folder, F_OK) == 0 && !yk_folder_is(folder)) {
+    if (access(folder, F_OK) == 0 && !yk_folder_exists(folder)) {
         return yk_fail(YK_ERROR_USAGE, "%s is a file; --out names the folder of a run", folder);
     }
     return YK_OK;
@@ -58,10 +58,10 @@ yk_status yk_train_folder_check(const char *folder)
 
 yk_status yk_train_folder_has_checkpoint(const char *folder, struct yk_arena *arena, bool *out)
 {
-    struct yk_checkpoint_list list = {0};
+    struct yk_checkpoint_folder_list list = {0};
     const char *path = NULL;
     YK_TRY(yk_folder_path(folder, "checkpoints", arena, &path));
-    YK_TRY(yk_checkpoint_list(path, arena, &list));
+    YK_TRY(yk_checkpoint_folder_list(path, arena, &list));
     *out = list.count > 0;
     return YK_OK;
 }
@@ -76,12 +76,13 @@ yk_status yk_train_folder_check_links(const char *folder, struct yk_arena *arena
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const char *path = NULL;
         YK_TRY(yk_folder_path(folder, names[i], arena, &path));
-        YK_TRY(yk_file_check_own(path));
+        YK_TRY(yk_file_check_nofollow(path));
     }
     return YK_OK;
 }
 
-yk_status yk_train_lock_take(struct yk_train_lock *lock, const char *folder, struct yk_arena *arena)
+yk_status yk_train_folder_lock_acquire(struct yk_train_folder_lock *lock, const char *folder,
+                                       struct yk_arena *arena)
 {
     const char *path = NULL;
     if (lock->held) {
@@ -89,7 +90,7 @@ yk_status yk_train_lock_take(struct yk_train_lock *lock, const char *folder, str
     }
     YK_TRY(yk_folder_path(folder, "lock", arena, &path));
     int descriptor = -1;
-    YK_TRY(yk_file_open_own(path, O_RDWR, &descriptor));
+    YK_TRY(yk_file_open_nofollow(path, O_RDWR, &descriptor));
     if (flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
         if (errno == EWOULDBLOCK) {
             (void)close(descriptor);
@@ -107,10 +108,10 @@ yk_status yk_train_lock_take(struct yk_train_lock *lock, const char *folder, str
     return YK_OK;
 }
 
-void yk_train_lock_release(struct yk_train_lock *lock)
+void yk_train_folder_lock_release(struct yk_train_folder_lock *lock)
 {
     if (lock->held) {
         (void)close(lock->descriptor);
     }
-    *lock = (struct yk_train_lock){0};
+    *lock = (struct yk_train_folder_lock){0};
 }

@@ -14,7 +14,7 @@
 #include <stdbool.h>
 
 /* Starts as {0}. */
-struct yk_train_lock {
+struct yk_train_folder_lock {
     bool held;
     int descriptor;
 };
@@ -34,8 +34,8 @@ yk_status yk_train_folder_has_checkpoint(const char *folder, struct yk_arena *ar
 yk_status yk_train_folder_check_links(const char *folder, struct yk_arena *arena) YK_MUST_USE;
 
 /* Refuses a folder that another process trains in. A lock that is held already stays. */
-yk_status yk_train_lock_take(struct yk_train_lock *lock, const char *folder,
-                             struct yk_arena *arena) YK_MUST_USE;
-void yk_train_lock_release(struct yk_train_lock *lock);
+yk_status yk_train_folder_lock_acquire(struct yk_train_folder_lock *lock, const char *folder,
+                                       struct yk_arena *arena) YK_MUST_USE;
+void yk_train_folder_lock_release(struct yk_train_folder_lock *lock);
 
 #endif

@@ -3,7 +3,7 @@
 #include "job/device.h"
 #include "job/profile_path.h"
 #include "job/training/request.h"
-#include "job/training/wire.h"
+#include "job/training/transport.h"
 #include "job/workload.h"
 
 #include <stddef.h>
@@ -27,7 +27,7 @@ static bool optimizer_choices(size_t number, struct yk_choice *out)
         {"adamw", "Adam with weight decay apart from the gradient"},
         {"sgd", "the gradient itself, with --momentum"},
     };
-    return YK_CHOOSE(choices);
+    return YK_CHOICE_AT(choices);
 }
 
 static bool rate_choices(size_t number, struct yk_choice *out)
@@ -37,7 +37,7 @@ static bool rate_choices(size_t number, struct yk_choice *out)
         {"cosine", "down to --least-rate along half a cosine"},
         {"inverse-root", "down with the square root of the step"},
     };
-    return YK_CHOOSE(choices);
+    return YK_CHOICE_AT(choices);
 }
 
 static bool attention_choices(size_t number, struct yk_choice *out)
@@ -47,7 +47,7 @@ static bool attention_choices(size_t number, struct yk_choice *out)
         {"cudnn", "cuDNN's, where it has some: faster still, but last bits vary from run to run"},
         {"own", "yoke's own"},
     };
-    return YK_CHOOSE(choices);
+    return YK_CHOICE_AT(choices);
 }
 
 static bool qkv_choices(size_t number, struct yk_choice *out)
@@ -56,7 +56,7 @@ static bool qkv_choices(size_t number, struct yk_choice *out)
         {"fused", "by one product"},
         {"streams", "by three, side by side on streams of their own"},
     };
-    return YK_CHOOSE(choices);
+    return YK_CHOICE_AT(choices);
 }
 
 static bool graphs_choices(size_t number, struct yk_choice *out)
@@ -65,7 +65,7 @@ static bool graphs_choices(size_t number, struct yk_choice *out)
         {"off", "kernel by kernel"},
         {"on", "as one graph for a layer's pass, once it was the same a few times"},
     };
-    return YK_CHOOSE(choices);
+    return YK_CHOICE_AT(choices);
 }
 
 static bool reduce_choices(size_t number, struct yk_choice *out)
@@ -74,7 +74,7 @@ static bool reduce_choices(size_t number, struct yk_choice *out)
         {"16bit", "as they are: half the bytes"},
         {"fp32", "as fp32, rounded once"},
     };
-    return YK_CHOOSE(choices);
+    return YK_CHOICE_AT(choices);
 }
 
 static bool faulty_choices(size_t number, struct yk_choice *out)
@@ -83,7 +83,7 @@ static bool faulty_choices(size_t number, struct yk_choice *out)
         {"refuse", "the first is named by its line, and nothing is trained"},
         {"skip", "they are left out and counted"},
     };
-    return YK_CHOOSE(choices);
+    return YK_CHOICE_AT(choices);
 }
 
 #define TO(member_) YK_TO(struct yk_train_request, member_)
@@ -135,30 +135,30 @@ static const struct yk_option options[] = {
     {YK_ROW("epochs", "N", YK_WORKLOAD_GROUP, "Train until the data has been seen this many times"),
      YK_NUMBER(NULL), .rival = "steps", TO(epochs)},
     {YK_ROW("batch", "N", YK_WORKLOAD_GROUP, "Samples in a step"),
-     YK_INTEGER(1, YK_WORKLOAD_MOST_TOKENS, "16"), TO(batch)},
+     YK_INTEGER(1, YK_WORKLOAD_MAX_TOKENS, "16"), TO(batch)},
     {YK_ROW("batch-tokens", "N", YK_WORKLOAD_GROUP,
             "The tokens of a step, which goes before --batch: of pairs, at most so many on either "
             "side"),
-     YK_INTEGER(1, YK_WORKLOAD_MOST_TOKENS, NULL), TO(batch_tokens)},
+     YK_INTEGER(1, YK_WORKLOAD_MAX_TOKENS, NULL), TO(batch_tokens)},
     {YK_ROW(
          "seq", "TOKENS", YK_WORKLOAD_GROUP,
          "Length of a sample; else 1024 (instructions 512, masked text 128), or what the model can "
          "take if that is less. Pairs, which come with others of like length, are planned as if "
          "all had this length; else 32"),
-     YK_INTEGER(1, YK_WORKLOAD_MOST_TOKENS, NULL), TO(sequence)},
+     YK_INTEGER(1, YK_WORKLOAD_MAX_TOKENS, NULL), TO(sequence)},
     {YK_ROW(
          "longest", "TOKENS", YK_WORKLOAD_GROUP,
          "The most tokens of a sentence of pairs; else what the model and a micro-batch can take"),
-     YK_INTEGER(2, YK_WORKLOAD_MOST_TOKENS, NULL), TO(longest)},
+     YK_INTEGER(2, YK_WORKLOAD_MAX_TOKENS, NULL), TO(longest)},
     {YK_ROW("micro-batches", "N", YK_WORKLOAD_GROUP,
             "Split the batch into this many parts; else as many as memory asks for"),
      YK_INTEGER(1, MOST_MICRO_BATCHES, NULL), TO(micro_batches)},
     {YK_ROW("precision", "NAME", YK_WORKLOAD_GROUP,
             "What matrix products are done in: fp32, tf32, fp16 or bf16"),
-     YK_CHOICE(yk_workload_precisions, "fp32"), TO(precision)},
+     YK_CHOICE(yk_workload_precision_choices, "fp32"), TO(precision)},
     {YK_ROW("lora", "RANK", YK_WORKLOAD_GROUP,
             "Train only adapters of this rank, on all linears of the blocks"),
-     YK_INTEGER(1, YK_WORKLOAD_MOST_RANK, NULL), TO(lora_rank)},
+     YK_INTEGER(1, YK_WORKLOAD_MAX_LORA_RANK, NULL), TO(lora_rank)},
     {YK_ROW("lora-alpha", "NUMBER", YK_WORKLOAD_GROUP,
             "Adapters are scaled by this over their rank; else twice the rank"),
      YK_NUMBER(NULL), TO(lora_alpha)},
@@ -240,8 +240,8 @@ static const struct yk_option options[] = {
      .momentary = true, TO(hand.world)},
     {YK_ROW("master", "HOST:PORT", PLAN_GROUP, YK_RANK_MASTER_HELP), YK_TEXT(NULL),
      .momentary = true, TO(hand.master)},
-    {YK_ROW("wire", "NAME", PLAN_GROUP, YK_TRAIN_WIRE_HELP),
-     YK_CHOICE(yk_train_wire_choices, "auto"), TO(wire)},
+    {YK_ROW("wire", "NAME", PLAN_GROUP, YK_TRAIN_TRANSPORT_HELP),
+     YK_CHOICE(yk_train_transport_choices, "auto"), TO(wire)},
     {YK_ROW("slow", "RANK:FACTOR", PLAN_GROUP,
             "Let ranks compute so many times more slowly, to try out unequal devices: 1:2.5,3:4"),
      YK_TEXT(NULL), TO(slow)},
@@ -279,4 +279,4 @@ static const struct yk_option options[] = {
      YK_FLAG, .momentary = true, TO(quiet)},
 };
 
-const struct yk_option_table yk_train_options = {options, sizeof options / sizeof options[0]};
+const struct yk_option_table yk_train_option_table = {options, sizeof options / sizeof options[0]};

@@ -46,7 +46,7 @@ static yk_status open_cluster(const struct yk_train_request *request,
     YK_TRY(yk_train_devices_check(request, source, from_plan, yk_train_devices_ranks(request, team),
                                   out->cluster, &out->device));
     if (first && (request->profile || !request->plan)) {
-        YK_TRY(yk_profile_path_settle(request->profile, arena, &profile));
+        YK_TRY(yk_profile_path_resolve(request->profile, arena, &profile));
     }
     if (profile) {
         YK_TRY(yk_profile_open(profile, &out->profile));
@@ -60,7 +60,7 @@ static void ask(const struct yk_train_request *request, const struct yk_model_co
                 const struct yk_workload *workload, const char *model_source,
                 struct yk_train_plan *out)
 {
-    const struct yk_search_request search = {.moves = TRIALS, .seed = 1};
+    const struct yk_job_search search = {.moves = TRIALS, .seed = 1};
     struct yk_plan_request *asked = &out->request;
     out->book = (struct yk_cost_book){
         .cluster = out->cluster, .profile = out->profile, .facts = out->facts};
@@ -76,7 +76,7 @@ static void ask(const struct yk_train_request *request, const struct yk_model_co
     if (request->recompute) {
         asked->decisions &= ~(uint32_t)YK_DECIDE_RECOMPUTATION;
     }
-    asked->search = yk_search_options(&search, request->job);
+    asked->search = yk_job_search_options(&search, request->job);
 }
 
 static yk_status fail_other(const char *path, const char *what, int64_t planned, int64_t asked)
@@ -163,8 +163,8 @@ static yk_status read_plan(const struct yk_train_request *request, const char *t
     YK_TRY(yk_plan_file_read(text, length, path, &context, arena, &plan));
     YK_TRY(check_plan(request, &out->request.workload, plan));
     out->request.slowdown = plan->options.slowdown;
-    YK_TRY(yk_planned_examine(&out->request, plan, false, &out->planned));
-    return yk_planned_fail_unfit(out->planned);
+    YK_TRY(yk_planner_examine(&out->request, plan, false, &out->planned));
+    return yk_planner_fail_unfit(out->planned);
 }
 
 static yk_status read_file(const struct yk_train_request *request, int32_t ranks,
@@ -188,16 +188,16 @@ static yk_status search(const struct yk_train_request *request, const struct yk_
 {
     const int32_t ranks = yk_train_devices_ranks(request, team);
     yk_job_begin(request->job);
-    yk_status status = yk_planned_find(&out->request, &out->planned);
+    yk_status status = yk_planner_search(&out->request, &out->planned);
     const struct yk_plan *found = status == YK_OK ? out->planned->plan : NULL;
     if (found && found->rank_count < ranks) {
         yk_log(YK_LOG_NOTE,
                "the best plan leaves %d of %d ranks out; this one is the best with all of them",
                (int)(ranks - found->rank_count), (int)ranks);
-        yk_planned_destroy(out->planned);
+        yk_planner_outcome_destroy(out->planned);
         out->planned = NULL;
         out->request.decisions &= ~(uint32_t)YK_DECIDE_PLACEMENT;
-        status = yk_planned_find(&out->request, &out->planned);
+        status = yk_planner_search(&out->request, &out->planned);
         found = status == YK_OK && out->planned ? out->planned->plan : NULL;
     }
     yk_job_end(request->job);
@@ -232,7 +232,7 @@ static yk_status share_context(const struct yk_train_team *team, struct yk_arena
     for (int32_t i = 0; i < device_count; i++) {
         bytes[i] = facts[i].context_bytes;
     }
-    YK_TRY(yk_train_team_follow(team, bytes, device_count));
+    YK_TRY(yk_train_team_broadcast(team, bytes, device_count));
     for (int32_t i = 0; i < device_count; i++) {
         facts[i].context_bytes = bytes[i];
     }
@@ -259,7 +259,7 @@ static yk_status write_for_others(const struct yk_train_plan *found, struct yk_a
     struct yk_plan *plan = NULL;
     assert(found->planned); /* or all ranks had agreed to end */
     if (!found->planned->plan) {
-        return yk_planned_fail_unfound(found->planned);
+        return yk_planner_fail_unfound(found->planned);
     }
     YK_TRY(yk_plan_copy(found->planned->plan, arena, &plan));
     plan->profile_source = NULL;
@@ -275,7 +275,7 @@ static yk_status share(const struct yk_train_request *request, const struct yk_t
     yk_status status = team->ranks.rank == 0 ? write_for_others(out, arena, &text) : YK_OK;
     status = yk_train_team_agree(team, status);
     if (status == YK_OK) {
-        status = yk_exchange_text(&team->ranks, 0, &text);
+        status = yk_exchange_broadcast_text(&team->ranks, 0, &text);
     }
     if (status == YK_OK && team->ranks.rank > 0) {
         status =
@@ -319,12 +319,12 @@ yk_status yk_train_plan_find(const struct yk_train_request *request,
         return YK_OK;
     }
     /* One seed gives one program: all ranks draw the same. */
-    return yk_train_team_agree(team, yk_planned_shuffle(out->planned, (uint64_t)request->shuffle));
+    return yk_train_team_agree(team, yk_planner_shuffle(out->planned, (uint64_t)request->shuffle));
 }
 
 void yk_train_plan_close(struct yk_train_plan *plan)
 {
-    yk_planned_destroy(plan->planned);
+    yk_planner_outcome_destroy(plan->planned);
     yk_profile_close(plan->profile);
     yk_cluster_destroy(plan->cluster);
     *plan = (struct yk_train_plan){0};

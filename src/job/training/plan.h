@@ -10,7 +10,7 @@
 #include "job/training/request.h"
 #include "job/training/team.h"
 #include "plan/plan_file.h"
-#include "planner/planned.h"
+#include "planner/planner.h"
 
 /* Starts as {0}; does not move once a plan has been found. */
 struct yk_train_plan {
@@ -20,7 +20,7 @@ struct yk_train_plan {
     struct yk_device_facts *facts; /* (devices) */
     struct yk_cost_book book;
     struct yk_plan_request request;
-    struct yk_planned *planned;
+    struct yk_planner_outcome *planned;
 };
 
 /* The workload that are asked for for `config`. */

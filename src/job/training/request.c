@@ -1,7 +1,7 @@
 #include "job/training/request.h"
 
-#include "base/option_layers.h"
-#include "job/training/layers.h"
+#include "base/option_sources.h"
+#include "job/training/option_sources.h"
 
 #include <string.h>
 
@@ -13,8 +13,8 @@ static yk_status fail_unknown(const char *name)
 {
     const char *names[MOST_NAMES];
     size_t count = 0;
-    while (count < MOST_NAMES && count < yk_train_options.count) {
-        names[count] = yk_train_options.rows[count].name;
+    while (count < MOST_NAMES && count < yk_train_option_table.count) {
+        names[count] = yk_train_option_table.rows[count].name;
         count++;
     }
     const char *meant = yk_option_nearest(name, names, count);
@@ -36,10 +36,10 @@ static yk_status store_flag(const struct yk_option *option, const char *value,
     return YK_OK;
 }
 
-static yk_status store(const struct yk_train_setting *setting, bool over_layers,
+static yk_status store(const struct yk_train_option *setting, bool over_layers,
                        struct yk_arena *arena, struct yk_train_request *out)
 {
-    const struct yk_option *option = yk_option_find(&yk_train_options, setting->name);
+    const struct yk_option *option = yk_option_find(&yk_train_option_table, setting->name);
     if (!option) {
         return fail_unknown(setting->name);
     }
@@ -50,11 +50,11 @@ static yk_status store(const struct yk_train_setting *setting, bool over_layers,
     if (!kept) {
         return yk_fail_out_of_memory();
     }
-    return over_layers ? yk_option_layers_store(&yk_train_options, option, kept, arena, out)
+    return over_layers ? yk_option_sources_store(&yk_train_option_table, option, kept, arena, out)
                        : yk_option_store(option, kept, arena, out);
 }
 
-yk_status yk_train_setting_check(const struct yk_train_setting *setting)
+yk_status yk_train_request_check_option(const struct yk_train_option *setting)
 {
     struct yk_arena *arena = NULL;
     struct yk_train_request scratch = {0};
@@ -64,7 +64,7 @@ yk_status yk_train_setting_check(const struct yk_train_setting *setting)
     return status;
 }
 
-static yk_status store_all(const struct yk_train_setting *settings, size_t count, bool over_layers,
+static yk_status store_all(const struct yk_train_option *settings, size_t count, bool over_layers,
                            struct yk_arena *arena, struct yk_train_request *out)
 {
     for (size_t i = 0; i < count; i++) {
@@ -73,16 +73,16 @@ static yk_status store_all(const struct yk_train_setting *settings, size_t count
     return YK_OK;
 }
 
-yk_status yk_train_request_make(const struct yk_train_setting *settings, size_t count,
+yk_status yk_train_request_make(const struct yk_train_option *settings, size_t count,
                                 struct yk_arena *arena, struct yk_train_request *out)
 {
     struct yk_train_request request = {0};
-    struct yk_option_layers layers = {0};
-    YK_TRY(yk_option_store_presets(&yk_train_options, arena, &request));
+    struct yk_option_sources layers = {0};
+    YK_TRY(yk_option_store_presets(&yk_train_option_table, arena, &request));
     YK_TRY(store_all(settings, count, false, arena, &request));
-    YK_TRY(yk_train_layers(&request, arena, &layers));
+    YK_TRY(yk_train_option_sources(&request, arena, &layers));
     if (layers.count > 0) {
-        YK_TRY(yk_option_layers_apply(&yk_train_options, &layers, arena, &request));
+        YK_TRY(yk_option_sources_apply(&yk_train_option_table, &layers, arena, &request));
         YK_TRY(store_all(settings, count, true, arena, &request));
     }
     *out = request;

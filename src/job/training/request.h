@@ -80,7 +80,7 @@ struct yk_train_request {
     const char *qkv;
     const char *graphs;
     int64_t ranks; /* processes to start; 0: not given */
-    struct yk_rank_place hand;
+    struct yk_rank_choice hand;
     const char *slow;
     const char *wire;   /* how GPUs exchange numbers */
     const char *reduce; /* what 16-bit gradients are summed up as */
@@ -98,32 +98,32 @@ struct yk_train_request {
     bool quiet;
     bool counters;
 
-    /* No options: the checkpoint that `resume` goes on from, which yk_train_layers() finds; NULL:
-     * none. And whom the job reports to; any may be NULL. */
+    /* No options: the checkpoint that `resume` goes on from, which yk_train_option_sources() finds;
+     * NULL: none. And whom the job reports to; any may be NULL. */
     const char *resumed;
     const struct yk_job *job;
     const struct yk_train_progress *progress;
 };
 
 /* The members of the request that people name: options of yoke train, settings of run.json. */
-extern const struct yk_option_table yk_train_options;
+extern const struct yk_option_table yk_train_option_table;
 
 /* A member by its option's name, without dashes, and its value as one would type it. Of a flag, the
  * value is "true" or "false". */
-struct yk_train_setting {
+struct yk_train_option {
     const char *name;
     const char *value;
 };
 
 /* Refuses a name that is no setting, offering the nearest, and a value that it cannot have. */
-yk_status yk_train_setting_check(const struct yk_train_setting *setting) YK_MUST_USE;
+yk_status yk_train_request_check_option(const struct yk_train_option *setting) YK_MUST_USE;
 
 /*
  * Makes a request of settings alone, as the command line makes one of its words: presets, then the
  * settings of a run that is resumed, of a plan and of a file (job/training/layers.h), then these.
  * Later ones win. A name that is no setting is refused with the nearest. Values are copied.
  */
-yk_status yk_train_request_make(const struct yk_train_setting *settings, size_t count,
+yk_status yk_train_request_make(const struct yk_train_option *settings, size_t count,
                                 struct yk_arena *arena, struct yk_train_request *out) YK_MUST_USE;
 
 #endif

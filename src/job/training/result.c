@@ -81,7 +81,7 @@ static void write_measured(const struct yk_train_result *result, struct yk_json_
     }
     if (result->counters.count > 0) {
         yk_json_write_key(out, "counters");
-        yk_counters_write_averages(&result->counters, out->text);
+        yk_counters_file_write_averages(&result->counters, out->text);
     }
 }
 

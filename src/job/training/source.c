@@ -2,7 +2,7 @@
 
 #include "base/folder.h"
 #include "base/log.h"
-#include "job/known.h"
+#include "job/model_data.h"
 #include "model/builtin.h"
 
 #include <string.h>
@@ -25,7 +25,7 @@ yk_status yk_train_source_weights_folder(const struct yk_train_request *request,
 {
     const char *end = strrchr(request->weights, '/');
     *out = request->weights;
-    if (!yk_folder_is(request->weights)) {
+    if (!yk_folder_exists(request->weights)) {
         const size_t length = !end                      ? 0
                               : end == request->weights ? 1
                                                         : (size_t)(end - request->weights);
@@ -41,7 +41,7 @@ static yk_status open_config(const struct yk_train_request *request, struct yk_a
     if (!request->model && request->weights) {
         YK_TRY(yk_train_source_weights_folder(request, arena, &word));
     }
-    if (yk_folder_is(word) && yk_folder_has(word, "config.json")) {
+    if (yk_folder_exists(word) && yk_folder_has(word, "config.json")) {
         YK_TRY(yk_folder_path(word, "config.json", arena, &word));
     }
     return yk_model_config_open(word, arena, out);
@@ -58,12 +58,12 @@ static int64_t fit_id(const struct yk_tokenizer *tokenizer, enum yk_token_role r
  * end in translations. What a decoder begins with is the model's own choice. */
 static void fit_ids(const struct yk_tokenizer *tokenizer, struct yk_model_config *config)
 {
-    struct yk_config_ids *ids = &config->ids;
+    struct yk_config_token_ids *ids = &config->ids;
     ids->pad = fit_id(tokenizer, YK_TOKEN_PAD, ids->pad);
     ids->begin = fit_id(tokenizer, YK_TOKEN_BEGIN, ids->begin);
     ids->end = fit_id(tokenizer, YK_TOKEN_END, ids->end);
     if (config->encoder_layers > 0) {
-        ids->decoder_start = yk_known_start(config, tokenizer);
+        ids->decoder_start = yk_model_data_start_token(config, tokenizer);
     }
 }
 
@@ -105,8 +105,8 @@ static yk_status fit_vocabulary(const struct yk_tokenizer *tokenizer, bool writt
 /* Whether somebody wrote the config down, in a file. */
 static bool is_written(const struct yk_model_config *config)
 {
-    for (size_t i = 0; i < yk_builtin_count; i++) {
-        if (config == &yk_builtins[i].config) {
+    for (size_t i = 0; i < yk_builtin_model_count; i++) {
+        if (config == &yk_builtin_models[i].config) {
             return false;
         }
     }
@@ -129,8 +129,8 @@ static yk_status request_data(const struct yk_train_request *request, const char
                               const struct yk_model_config *config, struct yk_dataset_request *out)
 {
     enum yk_dataset_kind kind = YK_DATASET_WINDOWS;
-    YK_TRY(yk_known_kind(config, path, &kind));
-    const int64_t usual = yk_known_usual_sequence(kind);
+    YK_TRY(yk_model_data_kind(config, path, &kind));
+    const int64_t usual = yk_model_data_default_sequence(kind);
     const int64_t sequence = request->sequence > 0 ? request->sequence : usual;
     *out = (struct yk_dataset_request){
         .kind = kind,
@@ -188,19 +188,19 @@ static yk_status open_new(const struct yk_train_request *request, struct yk_aren
     out->kind = wanted.kind;
     if (request->weights || out->tokenizer) {
         const char *model = request->weights ? request->weights : out->config->name;
-        const struct yk_known known = {model, out->tokenizer, out->config};
-        return yk_known_open(&wanted, &known, &out->dataset);
+        const struct yk_model_data_model known = {model, out->tokenizer, out->config};
+        return yk_model_data_open(&wanted, &known, &out->dataset);
     }
-    YK_TRY(yk_known_open_any(&wanted, out->config, NULL, &out->dataset));
+    YK_TRY(yk_model_data_open_new(&wanted, out->config, NULL, &out->dataset));
     out->tokenizer = yk_dataset_tokenizer(out->dataset);
     return out->tokenizer ? fit_vocabulary(out->tokenizer, written, arena, &out->config)
-                          : yk_known_check(out->dataset, out->data, out->config);
+                          : yk_model_data_check(out->dataset, out->data, out->config);
 }
 
 static yk_status open_other(const struct yk_train_request *request, struct yk_train_source *out)
 {
     struct yk_dataset_request wanted;
-    const struct yk_known known = {out->config->name, out->tokenizer, out->config};
+    const struct yk_model_data_model known = {out->config->name, out->tokenizer, out->config};
     if (request->target && !request->eval_target) {
         return yk_fail(YK_ERROR_USAGE, "name the translations of %s by --eval-target",
                        request->eval_data);
@@ -208,7 +208,7 @@ static yk_status open_other(const struct yk_train_request *request, struct yk_tr
     YK_TRY(request_data(request, request->eval_data, out->config, &wanted));
     wanted.target_path = request->eval_target;
     wanted.part = 1;
-    return yk_known_open(&wanted, &known, &out->other);
+    return yk_model_data_open(&wanted, &known, &out->other);
 }
 
 yk_status yk_train_source_open(const struct yk_train_request *request,
@@ -222,26 +222,27 @@ yk_status yk_train_source_open(const struct yk_train_request *request,
         out->tokenizer = checkpoint->tokenizer;
         YK_TRY(request_data(request, out->data, out->config, &wanted));
         out->kind = wanted.kind;
-        const struct yk_known known = {checkpoint->path, out->tokenizer, out->config};
-        YK_TRY(yk_known_open(&wanted, &known, &out->dataset));
+        const struct yk_model_data_model known = {checkpoint->path, out->tokenizer, out->config};
+        YK_TRY(yk_model_data_open(&wanted, &known, &out->dataset));
     } else {
         YK_TRY(open_new(request, arena, out));
     }
     return request->eval_data ? open_other(request, out) : YK_OK;
 }
 
-yk_status yk_train_source_cut(struct yk_train_source *source,
-                              const struct yk_train_request *request,
-                              const struct yk_workload *workload, int32_t micro_batches)
+yk_status yk_train_source_open_samplers(struct yk_train_source *source,
+                                        const struct yk_train_request *request,
+                                        const struct yk_workload *workload, int32_t micro_batches)
 {
-    const struct yk_dataset_cut cut = {
+    const struct yk_dataset_sampler_options cut = {
         .sequence = workload->sequence,
         .piece_rows = workload->batch / micro_batches * workload->sequence,
         .seed = (uint64_t)request->seed,
     };
     const struct yk_dataset *evaluated = source->other ? source->other : source->dataset;
-    YK_TRY(yk_dataset_sample(source->dataset, &cut, &source->samples));
-    YK_TRY(yk_dataset_sample_in_order(evaluated, &cut, source->other != NULL, &source->evaluation));
+    YK_TRY(yk_dataset_create_sampler(source->dataset, &cut, &source->samples));
+    YK_TRY(yk_dataset_create_sequential_sampler(evaluated, &cut, source->other != NULL,
+                                                &source->evaluation));
     if (!source->evaluation && request->eval_part > 0) {
         yk_log(YK_LOG_NOTE, "the data is too short to keep a part of it for evaluation");
     }

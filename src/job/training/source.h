@@ -12,7 +12,7 @@
 #include "job/training/request.h"
 #include "model/config.h"
 #include "plan/plan.h"
-#include "train/checkpoint.h"
+#include "train/checkpoint/checkpoint.h"
 
 /* Starts as {0}. Owns all but the config. */
 struct yk_train_source {
@@ -37,10 +37,10 @@ yk_status yk_train_source_weights_folder(const struct yk_train_request *request,
                                          struct yk_arena *arena, const char **out) YK_MUST_USE;
 
 /* The samples of the data, once it is planned how much a micro-batch holds. */
-yk_status yk_train_source_cut(struct yk_train_source *source,
-                              const struct yk_train_request *request,
-                              const struct yk_workload *workload,
-                              int32_t micro_batches) YK_MUST_USE;
+yk_status yk_train_source_open_samplers(struct yk_train_source *source,
+                                        const struct yk_train_request *request,
+                                        const struct yk_workload *workload,
+                                        int32_t micro_batches) YK_MUST_USE;
 
 void yk_train_source_close(struct yk_train_source *source);
 

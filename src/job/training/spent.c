@@ -2,7 +2,7 @@
 
 #include "base/folder.h"
 #include "comm/exchange.h"
-#include "train/round_spent.h"
+#include "train/round_durations.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -23,7 +23,7 @@ static yk_status pack(const struct yk_training *training, struct yk_text *out)
 }
 
 static yk_status unpack(const struct yk_exchange_bytes *handed, int32_t rank,
-                        struct yk_arena *arena, struct yk_round_piece *out)
+                        struct yk_arena *arena, struct yk_rank_rounds *out)
 {
     const size_t words = strlen(handed->bytes) + 1;
     char source[32];
@@ -38,14 +38,14 @@ static yk_status unite(struct yk_training *training, const struct yk_exchange_by
                        struct yk_arena *scratch)
 {
     const struct yk_program *program = training->run.program;
-    struct yk_round_piece *pieces = NULL;
+    struct yk_rank_rounds *pieces = NULL;
     YK_TRY_NEW(scratch, pieces, program->rank_count);
     for (int32_t r = 0; r < program->rank_count; r++) {
         YK_TRY(unpack(&handed[r], r, scratch, &pieces[r]));
     }
-    struct yk_spent *spent = NULL;
+    struct yk_op_times *spent = NULL;
     YK_TRY_NEW(training->arena, spent, 1);
-    YK_TRY(yk_round_spent(program, pieces, training->arena, spent));
+    YK_TRY(yk_round_durations(program, pieces, training->arena, spent));
     for (int32_t r = 0; r < spent->rank_count; r++) {
         spent->ranks[r].versions =
             yk_arena_copy_text(training->arena, handed[r].bytes, strlen(handed[r].bytes));
@@ -64,9 +64,9 @@ static yk_status collect(struct yk_training *training, struct yk_arena *scratch)
     struct yk_exchange_bytes *handed = NULL;
     yk_status status = yk_train_team_agree(team, pack(training, &own));
     if (status == YK_OK && !yk_train_team_is_alone(team)) {
-        status = yk_exchange_collect(&team->ranks, own.bytes, own.length, scratch, &handed);
+        status = yk_exchange_gather(&team->ranks, own.bytes, own.length, scratch, &handed);
     } else if (status == YK_OK) {
-        handed = yk_arena_take(scratch, 1, sizeof *handed);
+        handed = yk_arena_allocate(scratch, 1, sizeof *handed);
         status = handed ? YK_OK : yk_fail_out_of_memory();
         if (status == YK_OK) {
             handed[0] = (struct yk_exchange_bytes){own.bytes, own.length};
@@ -79,7 +79,7 @@ static yk_status collect(struct yk_training *training, struct yk_arena *scratch)
     return status;
 }
 
-yk_status yk_train_spent_collect(struct yk_training *training)
+yk_status yk_train_measurements_collect_op_times(struct yk_training *training)
 {
     struct yk_arena *scratch = NULL;
     YK_TRY(yk_train_team_agree(&training->team, yk_arena_create(&scratch)));
@@ -88,12 +88,13 @@ yk_status yk_train_spent_collect(struct yk_training *training)
     return status;
 }
 
-yk_status yk_train_spent_add(const struct yk_training *training, struct yk_outputs *outputs)
+yk_status yk_train_measurements_write_op_times(const struct yk_training *training,
+                                               struct yk_outputs *outputs)
 {
     const char *path = NULL;
     if (!training->spent) {
         return YK_OK;
     }
     YK_TRY(yk_folder_path(training->folder, "op-times.json", training->arena, &path));
-    return yk_spent_write(training->spent, yk_outputs_add_own(outputs, path));
+    return yk_op_times_write(training->spent, yk_outputs_add_nofollow(outputs, path));
 }

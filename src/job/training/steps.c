@@ -1,7 +1,7 @@
 #include "job/training/steps.h"
 
 #include "base/log.h"
-#include "base/process_memory.h"
+#include "base/system.h"
 #include "planner/planned_facts.h"
 
 #include <inttypes.h>
@@ -43,12 +43,12 @@ static void on_step(void *user, const struct yk_run_step *step)
 {
     struct yk_train_steps *steps = user;
     const struct yk_train_progress *progress = progress_of(steps);
-    const struct yk_planned *planned = steps->planned;
+    const struct yk_planner_outcome *planned = steps->planned;
     note_seconds(steps, step->seconds);
     if (!progress->step) {
         return;
     }
-    const struct yk_mfu mfu = yk_planned_mfu_at(planned, step->tokens_per_s);
+    const struct yk_mfu mfu = yk_planner_mfu_at(planned, step->tokens_per_s);
     struct yk_train_step report = {
         .step = step->step,
         .steps = step->steps,
@@ -62,7 +62,7 @@ static void on_step(void *user, const struct yk_run_step *step)
         .tokens_per_s = step->tokens_per_s,
         .mfu = mfu.formula,
         .exact_mfu = mfu.exact,
-        .memory_bytes = yk_process_memory().now_bytes,
+        .memory_bytes = yk_system_process_memory().now_bytes,
         .predicted_s = planned->trial.step_s,
         .left_s = (double)(step->steps - step->step) * steps->usual_step_s,
     };
@@ -98,20 +98,20 @@ static void on_saved(void *user, int64_t step, const char *path, const char *fau
 static const struct yk_program *on_change(void *user, const struct yk_run_step *step)
 {
     const struct yk_train_steps *steps = user;
-    return steps->balance ? yk_train_balance_look(steps->balance, step) : NULL;
+    return steps->balance ? yk_train_balance_check(steps->balance, step) : NULL;
 }
 
 static void on_changed(void *user, int64_t step)
 {
     struct yk_train_steps *steps = user;
-    yk_train_balance_change(steps->balance, step);
+    yk_train_balance_apply(steps->balance, step);
     steps->planned = yk_train_balance_plan(steps->balance);
 }
 
 static void on_timed(void *user, const struct yk_round_times *times)
 {
     const struct yk_train_steps *steps = user;
-    yk_gauge_step(steps->gauge, times);
+    yk_counter_recorder_add_step(steps->gauge, times);
 }
 
 static bool on_stop(void *user)
@@ -120,9 +120,9 @@ static bool on_stop(void *user)
     return yk_job_is_stopped(steps->request->job);
 }
 
-struct yk_run_watch yk_train_steps_watch(struct yk_train_steps *steps)
+struct yk_run_callbacks yk_train_steps_watch(struct yk_train_steps *steps)
 {
-    return (struct yk_run_watch){
+    return (struct yk_run_callbacks){
         .user = steps,
         .step = on_step,
         .evaluated = on_evaluated,

@@ -8,8 +8,8 @@
 #include "base/text.h"
 #include "job/training/balance.h"
 #include "job/training/request.h"
-#include "measure/gauge.h"
-#include "planner/planned.h"
+#include "measure/counters/recorder.h"
+#include "planner/planner.h"
 #include "train/run.h"
 
 #include <stdbool.h>
@@ -17,16 +17,16 @@
 /* Starts with its first members, the rest 0. */
 struct yk_train_steps {
     const struct yk_train_request *request;
-    bool reports;                     /* this is rank 0 */
-    struct yk_train_balance *balance; /* NULL: alone */
-    struct yk_gauge *gauge;           /* that is told of steps; NULL: none */
-    const struct yk_planned *planned; /* the plan in force */
+    bool reports;                             /* this is rank 0 */
+    struct yk_train_balance *balance;         /* NULL: alone */
+    struct yk_counter_recorder *gauge;        /* that is told of steps; NULL: none */
+    const struct yk_planner_outcome *planned; /* the plan in force */
 
     double usual_step_s;       /* of late: for the time that is left */
     struct yk_text checkpoint; /* the path of the newest */
 };
 
-struct yk_run_watch yk_train_steps_watch(struct yk_train_steps *steps);
+struct yk_run_callbacks yk_train_steps_watch(struct yk_train_steps *steps);
 void yk_train_steps_free(struct yk_train_steps *steps);
 
 #endif

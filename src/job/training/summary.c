@@ -1,7 +1,7 @@
 #include "job/training/summary.h"
 
 #include "base/folder.h"
-#include "base/process_memory.h"
+#include "base/system.h"
 #include "job/outputs.h"
 #include "job/reporting/run_report.h"
 #include "job/training/balance.h"
@@ -25,7 +25,7 @@ double yk_train_summary_left_s(const struct yk_training *training)
 
 yk_status yk_train_summary_predict(const struct yk_training *training, struct yk_train_result *out)
 {
-    const struct yk_planned *planned = yk_training_planned(training);
+    const struct yk_planner_outcome *planned = yk_training_planned(training);
     const struct yk_model *model = planned->study->model;
     YK_TRY(copy_text(training, model->config->name, &out->model));
     YK_TRY(copy_text(training, training->folder, &out->folder));
@@ -37,7 +37,7 @@ yk_status yk_train_summary_predict(const struct yk_training *training, struct yk
     out->precision = yk_precision_name(model->workload.precision);
     out->micro_batches = planned->plan->micro_batches;
     out->predicted_step_s = planned->trial.step_s;
-    out->predicted_error = yk_band_error(&planned->trial.band);
+    out->predicted_error = yk_error_band_error(&planned->trial.band);
     out->predicted_s = yk_train_summary_left_s(training);
     out->planned_bytes = yk_training_planned_bytes(training, 0);
     out->limit_bytes = planned->plan->ranks[0].limit_bytes;
@@ -75,7 +75,7 @@ static yk_status copy_ranks(const struct yk_training *training, struct yk_train_
 yk_status yk_train_summary_measure(const struct yk_training *training, const char *checkpoint,
                                    struct yk_train_result *out)
 {
-    const struct yk_run *run = &training->run;
+    const struct yk_vector_span_array *run = &training->run;
     const struct yk_train_balance *balance = training->balance;
     YK_TRY(yk_train_summary_predict(training, out));
     YK_TRY(describe_device(training, out));
@@ -92,11 +92,11 @@ yk_status yk_train_summary_measure(const struct yk_training *training, const cha
     out->tokens = run->tokens;
     out->seconds = run->seconds;
     out->tokens_per_s = run->tokens / run->seconds;
-    const struct yk_mfu mfu = yk_planned_mfu_at(training->plan.planned, out->tokens_per_s);
+    const struct yk_mfu mfu = yk_planner_mfu_at(training->plan.planned, out->tokens_per_s);
     out->mfu = mfu.formula;
     out->exact_mfu = mfu.exact;
     out->median_step_s = run->median_step_s;
-    out->peak_bytes = yk_process_memory().peak_bytes;
+    out->peak_bytes = yk_system_process_memory().peak_bytes;
     out->device_bytes = run->device_bytes;
     out->counters = training->counters;
     out->trained = true;
@@ -109,19 +109,19 @@ static yk_status add_files(const struct yk_training *training, const struct yk_t
     const char *path = NULL;
     struct yk_trace *predicted = NULL;
     YK_TRY(yk_folder_path(training->folder, "summary.json", training->arena, &path));
-    YK_TRY(yk_train_result_write_json(result, yk_outputs_add_own(outputs, path)));
-    YK_TRY(yk_train_spent_add(training, outputs));
+    YK_TRY(yk_train_result_write_json(result, yk_outputs_add_nofollow(outputs, path)));
+    YK_TRY(yk_train_measurements_write_op_times(training, outputs));
     if (training->run.trace) {
         YK_TRY(yk_folder_path(training->folder, "trace.json", training->arena, &path));
-        YK_TRY(yk_trace_write_chrome(training->run.trace, yk_outputs_add_own(outputs, path)));
+        YK_TRY(yk_chrome_write(training->run.trace, yk_outputs_add_nofollow(outputs, path)));
     }
     if (training->counters.count > 0) {
         YK_TRY(yk_folder_path(training->folder, "counters.json", training->arena, &path));
-        YK_TRY(yk_counters_write(&training->counters, yk_outputs_add_own(outputs, path)));
+        YK_TRY(yk_counters_file_write(&training->counters, yk_outputs_add_nofollow(outputs, path)));
     }
     YK_TRY(yk_folder_path(training->folder, "trace-predicted.json", training->arena, &path));
     YK_TRY(yk_sim_trace(yk_training_planned(training)->trial.sim, &predicted));
-    const yk_status status = yk_trace_write_chrome(predicted, yk_outputs_add_own(outputs, path));
+    const yk_status status = yk_chrome_write(predicted, yk_outputs_add_nofollow(outputs, path));
     yk_trace_destroy(predicted);
     YK_TRY(status);
     return yk_outputs_write(outputs);
@@ -147,8 +147,8 @@ yk_status yk_train_summary_write(const struct yk_training *training,
                                  const struct yk_train_result *result)
 {
     struct yk_outputs outputs = {0};
-    yk_outputs_made(&outputs, write_files(training, result));
-    yk_outputs_made(&outputs, write_page(training));
+    yk_outputs_finish(&outputs, write_files(training, result));
+    yk_outputs_finish(&outputs, write_page(training));
     const yk_status status = yk_outputs_write(&outputs);
     yk_outputs_free(&outputs);
     return status;

@@ -6,7 +6,7 @@
 #define YK_JOB_TRAINING_SUMMARY_H
 
 #include "job/training/result.h"
-#include "job/training/setup.h"
+#include "job/training/training.h"
 
 /* The seconds that the steps to come are predicted to take. */
 double yk_train_summary_left_s(const struct yk_training *training);

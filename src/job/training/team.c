@@ -51,7 +51,7 @@ static yk_status join_by_mpi(struct yk_train_team *team)
         "yoke-mpi.so, by which ranks exchange numbers, is not here: build yoke where Open MPI is "
         "installed (libopenmpi-dev)";
     const struct yk_comm *comm = NULL;
-    YK_TRY(yk_train_wire_load("yoke-mpi.so", missing, &comm));
+    YK_TRY(yk_train_transport_load_plugin("yoke-mpi.so", missing, &comm));
     YK_TRY(open_lane(team));
     const struct yk_comm_options options = {
         .backend = &yk_backend_cpu, .device = team->device, .lane = team->lane};
@@ -79,8 +79,8 @@ static yk_status choose_alone(const struct yk_launcher *launcher, const char *wo
     return YK_OK;
 }
 
-yk_status yk_train_team_choose(const struct yk_train_team *team, const char *word,
-                               struct yk_device_choice *out)
+yk_status yk_train_team_choose_device(const struct yk_train_team *team, const char *word,
+                                      struct yk_device_choice *out)
 {
     if (yk_train_team_is_alone(team)) {
         return yk_device_choose(word, out);
@@ -98,7 +98,7 @@ static yk_status join_without_mpi(struct yk_train_team *team, const char *word)
 {
     struct yk_device_choice choice;
     YK_TRY(choose_alone(&team->launcher, word, &choice));
-    YK_TRY(yk_train_wire_meet(&team->launcher, &choice, &team->wire));
+    YK_TRY(yk_train_transport_join(&team->launcher, &choice, &team->wire));
     team->ranks = team->wire.ranks;
     return YK_OK;
 }
@@ -118,10 +118,10 @@ yk_status yk_train_team_open(const struct yk_launcher *launcher,
 }
 
 /* MPI sends from the host's memory. */
-int32_t yk_train_team_processors(const struct yk_train_team *team, const char *wire)
+int32_t yk_train_team_comm_processors(const struct yk_train_team *team, const char *wire)
 {
     const bool by_host = wire && strcmp(wire, "mpi") == 0;
-    return yk_train_team_is_alone(team) || by_host ? 0 : YK_COMM_PROCESSORS;
+    return yk_train_team_is_alone(team) || by_host ? 0 : YK_COMM_MAX_CTAS;
 }
 
 /* What --wire asks for must be there. */
@@ -149,7 +149,7 @@ yk_status yk_train_team_connect(struct yk_train_team *team, const struct yk_devi
     }
     const bool needed = choice->gpu && !yk_train_team_is_alone(team) && team->wire.ranks.size == 0;
     return needed ? yk_train_team_report(
-                        team, yk_train_wire_open(&team->ranks, choice, word, &team->wire))
+                        team, yk_train_transport_open(&team->ranks, choice, word, &team->wire))
                   : YK_OK;
 }
 
@@ -157,7 +157,7 @@ void yk_train_team_close(struct yk_train_team *team)
 {
     const bool by_mpi = team->ranks.world != team->wire.ranks.world;
     yk_watch_close(team->watch);
-    yk_train_wire_close(&team->wire);
+    yk_train_transport_close(&team->wire);
     if (by_mpi) {
         yk_ranks_close(&team->ranks);
     }
@@ -191,7 +191,7 @@ yk_status yk_train_team_agree(const struct yk_train_team *team, yk_status mine)
                : yk_train_team_report(team, yk_exchange_agree(&team->ranks, mine));
 }
 
-yk_status yk_train_team_follow(const struct yk_train_team *team, double *numbers, int64_t count)
+yk_status yk_train_team_broadcast(const struct yk_train_team *team, double *numbers, int64_t count)
 {
     if (yk_train_team_is_alone(team)) {
         return YK_OK;
@@ -232,7 +232,7 @@ static yk_status describe_own(const struct yk_train_team *team,
     } else {
         YK_TRY(describe_cores(team, threads, out));
     }
-    yk_text_addf(out, " %s", yk_train_wire_host(host, sizeof host));
+    yk_text_addf(out, " %s", yk_train_transport_host_id(host, sizeof host));
     return yk_text_status(out);
 }
 
@@ -287,7 +287,7 @@ yk_status yk_train_team_describe(const struct yk_train_team *team,
     struct yk_exchange_bytes *said = NULL;
     yk_status status = yk_train_team_agree(team, describe_own(team, choice, threads, arena, &text));
     if (status == YK_OK) {
-        status = yk_exchange_collect(&team->ranks, yk_text_chars(&text), text.length, arena, &said);
+        status = yk_exchange_gather(&team->ranks, yk_text_chars(&text), text.length, arena, &said);
     }
     text.length = 0;
     if (status == YK_OK) {
@@ -295,7 +295,7 @@ yk_status yk_train_team_describe(const struct yk_train_team *team,
                                                 : YK_OK);
     }
     if (status == YK_OK) {
-        status = yk_exchange_text(&team->ranks, 0, &text);
+        status = yk_exchange_broadcast_text(&team->ranks, 0, &text);
     }
     if (status == YK_OK) {
         *out = yk_arena_copy_text(arena, yk_text_chars(&text), text.length);
@@ -321,7 +321,7 @@ yk_status yk_train_team_announce(const struct yk_train_team *team, struct yk_are
         yk_cores_describe(&team->cores, team->ranks.rank, &text);
     }
     yk_status status =
-        yk_exchange_collect(&team->ranks, yk_text_chars(&text), text.length, arena, &said);
+        yk_exchange_gather(&team->ranks, yk_text_chars(&text), text.length, arena, &said);
     for (int32_t i = 0; status == YK_OK && said && i < team->ranks.size; i++) {
         if (said[i].size > 0) {
             yk_job_line(team->job, said[i].bytes, true);

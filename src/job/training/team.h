@@ -12,12 +12,12 @@
 #include "cluster/cores.h"
 #include "cluster/launcher.h"
 #include "comm/ranks.h"
-#include "comm/watch.h"
+#include "comm/watch/watch.h"
 #include "job/device.h"
 #include "job/job.h"
-#include "job/training/wire.h"
+#include "job/training/transport.h"
 #include "program/program.h"
-#include "train/executor.h"
+#include "train/executor/executor.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -31,15 +31,15 @@ struct yk_train_team {
     struct yk_cores cores;
     struct yk_backend_device *device; /* of the comm lane */
     struct yk_backend_lane *lane;
-    struct yk_ranks ranks;     /* of size 0 when alone */
-    struct yk_train_wire wire; /* of ranks on GPUs; without MPI `ranks` are the same ones */
+    struct yk_ranks ranks;          /* of size 0 when alone */
+    struct yk_train_transport wire; /* of ranks on GPUs; without MPI `ranks` are the same ones */
     struct yk_watch *watch;
     const struct yk_program *program; /* whose ops the watch is told of */
     atomic_bool judged;               /* the watch has found a rank lost */
     yk_status leaving;                /* what this process is about to end with */
     pthread_mutex_t lock;             /* for the two below */
     const struct yk_executor *executor;
-    struct yk_executor_place seen[YK_LANE_COUNT]; /* when it was last asked */
+    struct yk_executor_position seen[YK_LANE_COUNT]; /* when it was last asked */
 };
 
 struct yk_train_team_request {
@@ -65,13 +65,13 @@ static inline int32_t yk_train_team_rank(const struct yk_train_team *team)
 }
 
 /* Processors of a rank's device that its messages hold, going by `wire`, what --wire says. */
-int32_t yk_train_team_processors(const struct yk_train_team *team, const char *wire);
+int32_t yk_train_team_comm_processors(const struct yk_train_team *team, const char *wire);
 
 /* Where this rank computes. A rank's GPU is that of its place among the ranks of its machine;
  * `auto` takes GPUs where every rank can have one of its own. All ranks call it, and compute alike.
  */
-yk_status yk_train_team_choose(const struct yk_train_team *team, const char *word,
-                               struct yk_device_choice *out) YK_MUST_USE;
+yk_status yk_train_team_choose_device(const struct yk_train_team *team, const char *word,
+                                      struct yk_device_choice *out) YK_MUST_USE;
 
 /* From now on GPUs exchange what is in their memory: by --wire's `word`. Nothing on CPUs or alone.
  * All ranks call it, and fail alike: then it has been reported. */
@@ -79,7 +79,7 @@ yk_status yk_train_team_connect(struct yk_train_team *team, const struct yk_devi
                                 const char *word) YK_MUST_USE;
 
 /* The ranks whose comm lane is one of the device that computes. */
-static inline const struct yk_ranks *yk_train_team_work(const struct yk_train_team *team)
+static inline const struct yk_ranks *yk_train_team_device_ranks(const struct yk_train_team *team)
 {
     return team->wire.ranks.size > 0 ? &team->wire.ranks : &team->ranks;
 }
@@ -89,8 +89,8 @@ static inline const struct yk_ranks *yk_train_team_work(const struct yk_train_te
 yk_status yk_train_team_agree(const struct yk_train_team *team, yk_status mine) YK_MUST_USE;
 
 /* numbers (count) become those of rank 0. */
-yk_status yk_train_team_follow(const struct yk_train_team *team, double *numbers,
-                               int64_t count) YK_MUST_USE;
+yk_status yk_train_team_broadcast(const struct yk_train_team *team, double *numbers,
+                                  int64_t count) YK_MUST_USE;
 
 /* A failure that all ranks have come to: rank 0 reports it, and the sentence left is empty. Alone
  * nothing changes. */
@@ -108,16 +108,16 @@ yk_status yk_train_team_announce(const struct yk_train_team *team,
 
 /* From now on a rank that is lost, stopped, or hangs longer than `op_s` in an op of the program,
  * ends all of them, and is named: see `lost` and `leave` of job/job.h. */
-yk_status yk_train_team_watch(struct yk_train_team *team, const struct yk_program *program,
-                              double op_s) YK_MUST_USE;
+yk_status yk_train_team_watch_start(struct yk_train_team *team, const struct yk_program *program,
+                                    double op_s) YK_MUST_USE;
 
 /* For the executor: an op of this rank begins, and whom to ask where its lanes are. `user` is the
  * team. */
-void yk_train_team_begins(void *user, enum yk_lane lane, int32_t op);
-void yk_train_team_watched(void *user, const struct yk_executor *executor);
+void yk_train_team_watch_op(void *user, enum yk_lane lane, int32_t op);
+void yk_train_team_watch_executor(void *user, const struct yk_executor *executor);
 
 /* This rank cannot go on, and the others do not know it: they end as well. It returns only where
  * the job has no `leave`. */
-void yk_train_team_give_up(struct yk_train_team *team, yk_status status);
+void yk_train_team_watch_abort(struct yk_train_team *team, yk_status status);
 
 #endif

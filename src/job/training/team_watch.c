@@ -12,13 +12,13 @@ enum {
 
 /* ---- where the lanes are ---- */
 
-void yk_train_team_begins(void *user, enum yk_lane lane, int32_t op)
+void yk_train_team_watch_op(void *user, enum yk_lane lane, int32_t op)
 {
     const struct yk_train_team *team = user;
     yk_watch_note(team->watch, (enum yk_watch_lane)lane, op);
 }
 
-void yk_train_team_watched(void *user, const struct yk_executor *executor)
+void yk_train_team_watch_executor(void *user, const struct yk_executor *executor)
 {
     struct yk_train_team *team = user;
     (void)pthread_mutex_lock(&team->lock);
@@ -33,8 +33,8 @@ static void look(void *user, struct yk_watch *watch)
     struct yk_train_team *team = user;
     (void)pthread_mutex_lock(&team->lock);
     for (int i = 0; team->executor && i < YK_LANE_COUNT; i++) {
-        struct yk_executor_place now;
-        yk_executor_where(team->executor, (enum yk_lane)i, &now);
+        struct yk_executor_position now;
+        yk_executor_lane_position(team->executor, (enum yk_lane)i, &now);
         if (now.op != team->seen[i].op || now.passed != team->seen[i].passed) {
             team->seen[i] = now;
             yk_watch_note(watch, (enum yk_watch_lane)i, now.op);
@@ -82,7 +82,7 @@ static bool leave_soon(struct yk_train_team *team, yk_status status)
 /* A device that other processes share may suffer when one ends in the middle of an exchange. */
 static void let_go(const struct yk_train_team *team)
 {
-    const struct yk_ranks *ranks = yk_train_team_work(team);
+    const struct yk_ranks *ranks = yk_train_team_device_ranks(team);
     if (ranks->comm->let_go) {
         ranks->comm->let_go(ranks->world);
     }
@@ -139,7 +139,7 @@ static void await_verdict(const struct yk_train_team *team, yk_status status)
     }
 }
 
-void yk_train_team_give_up(struct yk_train_team *team, yk_status status)
+void yk_train_team_watch_abort(struct yk_train_team *team, yk_status status)
 {
     if (yk_train_team_is_alone(team)) {
         return;
@@ -149,7 +149,7 @@ void yk_train_team_give_up(struct yk_train_team *team, yk_status status)
     if (*yk_status_message() != '\0') { /* else all have come to it, and it was reported */
         yk_job_failed(team->job, yk_status_message());
     }
-    if (yk_train_team_work(team) != &team->ranks && leave_soon(team, status)) {
+    if (yk_train_team_device_ranks(team) != &team->ranks && leave_soon(team, status)) {
         let_go(team);
     }
     team->ranks.comm->abort(team->ranks.world, (int)status);
@@ -173,8 +173,8 @@ static yk_status read_patience(double *out)
                : yk_fail(YK_ERROR_USAGE, "YOKE_HANG_S=%s: seconds, from 1 on", words);
 }
 
-yk_status yk_train_team_watch(struct yk_train_team *team, const struct yk_program *program,
-                              double op_s)
+yk_status yk_train_team_watch_start(struct yk_train_team *team, const struct yk_program *program,
+                                    double op_s)
 {
     double patience_s = 0;
     if (yk_train_team_is_alone(team)) {

@@ -4,11 +4,11 @@
 #include "job/planning/plan_output.h"
 #include "job/rank.h"
 #include "job/training/balance.h"
-#include "job/training/results.h"
-#include "job/training/setup.h"
+#include "job/training/measurements.h"
 #include "job/training/spent.h"
 #include "job/training/steps.h"
 #include "job/training/summary.h"
+#include "job/training/training.h"
 #include "planner/planned_facts.h"
 
 #include <inttypes.h>
@@ -28,7 +28,7 @@ yk_status yk_train_check(const struct yk_train_request *request)
                        "--rebalance goes on by the order of a plan, which --shuffle "
                        "is to do without; leave one of them out");
     }
-    const struct yk_rate rate = yk_train_rate(request, 1);
+    const struct yk_lr_schedule rate = yk_training_learning_rate(request, 1);
     if (rate.least > rate.most) {
         return yk_fail(YK_ERROR_USAGE, "--least-rate %g is more than --rate, which is %g",
                        rate.least, rate.most);
@@ -38,7 +38,7 @@ yk_status yk_train_check(const struct yk_train_request *request)
 
 static yk_status fail_stopped(const struct yk_training *training)
 {
-    const struct yk_run *run = &training->run;
+    const struct yk_vector_span_array *run = &training->run;
     return yk_fail(YK_ERROR_STOPPED,
                    "stopped after step %" PRId64 " of %" PRId64
                    " and saved; go on with: yoke train --resume --out %s",
@@ -49,9 +49,9 @@ static yk_status fail_stopped(const struct yk_training *training)
 static yk_status finish(struct yk_training *training, const char *checkpoint, yk_status trained,
                         struct yk_train_result *out)
 {
-    yk_status status = yk_train_results_collect(training);
+    yk_status status = yk_train_measurements_collect(training);
     if (status == YK_OK) {
-        status = yk_train_spent_collect(training);
+        status = yk_train_measurements_collect_op_times(training);
     }
     if (status == YK_OK && yk_train_team_rank(&training->team) == 0) {
         out->stopped = trained != YK_OK;
@@ -71,16 +71,16 @@ static yk_status run_gauged(struct yk_training *training)
     if (!training->gauge) {
         return yk_run_train(&training->run);
     }
-    YK_TRY(yk_gauge_start(training->gauge));
+    YK_TRY(yk_counter_recorder_start(training->gauge));
     const yk_status status = yk_run_train(&training->run);
-    yk_gauge_stop(training->gauge);
+    yk_counter_recorder_stop(training->gauge);
     return status;
 }
 
 static yk_status report_start(const struct yk_training *training)
 {
     const struct yk_train_progress *progress = training->request.progress;
-    const struct yk_planned *planned = training->plan.planned;
+    const struct yk_planner_outcome *planned = training->plan.planned;
     const struct yk_model *model = planned->study->model;
     struct yk_text data = {0};
     if (!progress || !progress->start || yk_train_team_rank(&training->team) > 0) {
@@ -100,7 +100,7 @@ static yk_status report_start(const struct yk_training *training)
         .precision = yk_precision_name(planned->plan->workload.precision),
         .plan = planned->summary,
         .predicted_step_s = planned->trial.step_s,
-        .predicted_error = yk_band_error(&planned->trial.band),
+        .predicted_error = yk_error_band_error(&planned->trial.band),
         .predicted_s = yk_train_summary_left_s(training),
         .planned_bytes = yk_training_planned_bytes(training, 0),
         .limit_bytes = planned->plan->ranks[0].limit_bytes,
@@ -118,10 +118,10 @@ static yk_status report_start(const struct yk_training *training)
 /* Everything that the first step needs. */
 static yk_status begin(struct yk_training *training)
 {
-    const struct yk_planned *planned = training->plan.planned;
+    const struct yk_planner_outcome *planned = training->plan.planned;
     struct yk_train_team *team = &training->team;
     if (!planned->plan) {
-        return yk_planned_fail_unfound(planned);
+        return yk_planner_fail_unfound(planned);
     }
     YK_TRY(report_start(training));
     YK_TRY(yk_train_team_connect(team, &training->plan.device, training->request.wire));
@@ -131,8 +131,8 @@ static yk_status begin(struct yk_training *training)
             yk_train_team_agree(team, yk_counters_open(&training->plan.device, &training->gauge)));
     }
     YK_TRY(yk_training_prepare(training));
-    return yk_train_team_watch(team, planned->trial.program,
-                               fmax(LEAST_HANG_S, HANG_FACTOR * planned->trial.step_s));
+    return yk_train_team_watch_start(team, planned->trial.program,
+                                     fmax(LEAST_HANG_S, HANG_FACTOR * planned->trial.step_s));
 }
 
 static yk_status run_steps(struct yk_training *training, struct yk_train_steps *steps,
@@ -149,13 +149,13 @@ static yk_status run_steps(struct yk_training *training, struct yk_train_steps *
     if (training->run.agreed) {
         return yk_train_team_report(team, status);
     }
-    yk_train_team_give_up(team, status);
+    yk_train_team_watch_abort(team, status);
     return status;
 }
 
 static yk_status train(struct yk_training *training, struct yk_train_result *out)
 {
-    const struct yk_planned *planned = training->plan.planned;
+    const struct yk_planner_outcome *planned = training->plan.planned;
     struct yk_train_team *team = &training->team;
     YK_TRY(begin(training));
     struct yk_train_balance balance = {
@@ -166,7 +166,7 @@ static yk_status train(struct yk_training *training, struct yk_train_result *out
         .reports = yk_train_team_rank(team) == 0,
     };
     YK_TRY(yk_train_balance_open(&balance));
-    YK_TRY(yk_train_team_follow(team, balance.planned_s, planned->plan->rank_count));
+    YK_TRY(yk_train_team_broadcast(team, balance.planned_s, planned->plan->rank_count));
     training->balance = yk_train_team_is_alone(team) ? NULL : &balance;
     struct yk_train_steps steps = {
         .request = &training->request,
@@ -185,12 +185,12 @@ static yk_status train(struct yk_training *training, struct yk_train_result *out
 
 static yk_status forecast(const struct yk_training *training, struct yk_train_result *out)
 {
-    const struct yk_planned *planned = training->plan.planned;
+    const struct yk_planner_outcome *planned = training->plan.planned;
     const bool json = training->request.json;
     if (!planned->plan) {
         YK_TRY(json ? yk_plan_output_json(planned, &out->plan)
                     : yk_plan_output_text(planned, &out->plan));
-        return yk_planned_fail_unfound(planned);
+        return yk_planner_fail_unfound(planned);
     }
     YK_TRY(yk_train_summary_predict(training, out));
     return json ? YK_OK : yk_plan_output_text(planned, &out->plan);

@@ -1,8 +1,8 @@
 #include "job/training/weights.h"
 
 #include "base/folder.h"
-#include "nn/adapter_config.h"
-#include "nn/weights.h"
+#include "nn/weights/adapter_config.h"
+#include "nn/weights/weights.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -51,7 +51,7 @@ static yk_status check_weights(const struct yk_training *training)
                    request->weights);
 }
 
-yk_status yk_train_weights_settle(struct yk_training *training)
+yk_status yk_train_weights_resolve(struct yk_training *training)
 {
     struct yk_train_request *request = &training->request;
     struct yk_checkpoint *checkpoint = NULL;
@@ -84,7 +84,7 @@ yk_status yk_train_weights_settle(struct yk_training *training)
     return request->weights ? YK_OK : yk_fail_out_of_memory();
 }
 
-yk_status yk_train_weights_adapt(struct yk_training *training)
+yk_status yk_train_weights_read_adapter(struct yk_training *training)
 {
     struct yk_train_request *request = &training->request;
     int64_t rank = 0;
@@ -115,11 +115,11 @@ yk_status yk_train_weights_fill(struct yk_training *training)
         return yk_checkpoint_load(training->checkpoint, base, store);
     }
     if (request->weights) {
-        YK_TRY(yk_store_start_adapters(store, (uint64_t)request->seed));
+        YK_TRY(yk_store_init_adapters(store, (uint64_t)request->seed));
         YK_TRY(yk_checkpoint_load_model(request->weights, store));
     } else {
-        YK_TRY(training->rough ? yk_store_start_roughly(store, (uint64_t)request->seed)
-                               : yk_store_start(store, (uint64_t)request->seed));
+        YK_TRY(training->rough ? yk_store_init_roughly(store, (uint64_t)request->seed)
+                               : yk_store_init(store, (uint64_t)request->seed));
     }
     return request->adapter ? yk_adapter_load(store, request->adapter) : YK_OK;
 }

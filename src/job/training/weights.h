@@ -8,14 +8,14 @@
 #define YK_JOB_TRAINING_WEIGHTS_H
 
 #include "base/status.h"
-#include "job/training/setup.h"
+#include "job/training/training.h"
 
 /* Which weights are meant, in request.weights. They may be those of a run: its newest checkpoint.
  */
-yk_status yk_train_weights_settle(struct yk_training *training) YK_MUST_USE;
+yk_status yk_train_weights_resolve(struct yk_training *training) YK_MUST_USE;
 
 /* Rank and scale of adapters, in the request. An adapter says its own. */
-yk_status yk_train_weights_adapt(struct yk_training *training) YK_MUST_USE;
+yk_status yk_train_weights_read_adapter(struct yk_training *training) YK_MUST_USE;
 
 /* Fills the store. */
 yk_status yk_train_weights_fill(struct yk_training *training) YK_MUST_USE;

@@ -73,24 +73,24 @@ static void forget(const void *memory)
 
 static yk_status take(struct yk_backend_device *device, size_t bytes, void **out)
 {
-    return take_as(yk_backend_cpu.take, device, bytes, cudaMemoryTypeDevice, out);
+    return take_as(yk_backend_cpu.allocate, device, bytes, cudaMemoryTypeDevice, out);
 }
 
 static yk_status take_host(struct yk_backend_device *device, size_t bytes, void **out)
 {
-    return take_as(yk_backend_cpu.take_host, device, bytes, cudaMemoryTypeHost, out);
+    return take_as(yk_backend_cpu.allocate_host, device, bytes, cudaMemoryTypeHost, out);
 }
 
 static void give_back(struct yk_backend_device *device, void *memory)
 {
     forget(memory);
-    yk_backend_cpu.give_back(device, memory);
+    yk_backend_cpu.free(device, memory);
 }
 
 static void give_back_host(struct yk_backend_device *device, void *memory)
 {
     forget(memory);
-    yk_backend_cpu.give_back_host(device, memory);
+    yk_backend_cpu.free_host(device, memory);
 }
 
 cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *out, const void *memory)
@@ -128,7 +128,7 @@ static void copy(struct yk_backend_lane *lane, void *to, const void *from, size_
     yk_backend_cpu.copy(lane, to, from, bytes);
 }
 
-static void cast(struct yk_backend_lane *lane, const struct yk_cast *op)
+static void cast(struct yk_backend_lane *lane, const struct yk_cast_op *op)
 {
     if (fake_is(op->to, cudaMemoryTypeUnregistered) ||
         fake_is(op->from, cudaMemoryTypeUnregistered)) {
@@ -137,7 +137,7 @@ static void cast(struct yk_backend_lane *lane, const struct yk_cast *op)
     yk_backend_cpu.cast(lane, op);
 }
 
-static void add(struct yk_backend_lane *lane, const struct yk_add *op)
+static void add(struct yk_backend_lane *lane, const struct yk_add_op *op)
 {
     if (!fake_is(op->to, cudaMemoryTypeDevice) || !fake_is(op->from, cudaMemoryTypeDevice)) {
         fake_misuse("a sum of memory that is not the device's");
@@ -151,11 +151,11 @@ void fake_cuda_begin(enum fake_kind kind)
     memset(ranges, 0, sizeof ranges);
     atomic_store(&misused, NULL);
     fake_gpu = yk_backend_cpu;
-    fake_gpu.take = take;
-    fake_gpu.take_host = take_host;
-    fake_gpu.give_back = give_back;
-    fake_gpu.give_back_host = give_back_host;
-    fake_gpu.native = fake_native;
+    fake_gpu.allocate = take;
+    fake_gpu.allocate_host = take_host;
+    fake_gpu.free = give_back;
+    fake_gpu.free_host = give_back_host;
+    fake_gpu.native_stream = fake_native;
     fake_gpu.copy = copy;
     fake_gpu.cast = cast;
     fake_gpu.add = add;
@@ -227,7 +227,8 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaM
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 {
-    return yk_backend_cpu.finish(lane_of(stream)) == YK_OK ? cudaSuccess : cudaErrorInvalidValue;
+    return yk_backend_cpu.lane_synchronize(lane_of(stream)) == YK_OK ? cudaSuccess
+                                                                     : cudaErrorInvalidValue;
 }
 
 cudaError_t cudaStreamQuery(cudaStream_t stream)

@@ -26,9 +26,9 @@ int fake_nccl_narrow_sums(void)
 
 struct record {
     union {
-        struct yk_comm_reduce reduce;
-        struct yk_comm_gather gather;
-        struct yk_comm_scatter scatter;
+        struct yk_comm_all_reduce reduce;
+        struct yk_comm_all_gather gather;
+        struct yk_comm_reduce_scatter scatter;
         struct yk_comm_broadcast broadcast;
         struct yk_comm_message message;
     } op;
@@ -60,7 +60,7 @@ static struct record *make_record(void)
 
 static void put_away(struct ncclComm *comm, struct record *record)
 {
-    yk_backend_cpu.call(comm->ranks->lane, free, record);
+    yk_backend_cpu.call_host(comm->ranks->lane, free, record);
 }
 
 static bool may(struct ncclComm *comm, cudaStream_t stream, const void *one, const void *other)
@@ -110,7 +110,7 @@ ncclResult_t ncclAllReduce(const void *send, void *recv, size_t count, ncclDataT
     }
     struct record *record = make_record();
     record->op.reduce =
-        (struct yk_comm_reduce){comm->group, recv, (int64_t)count, type_of(type), false};
+        (struct yk_comm_all_reduce){comm->group, recv, (int64_t)count, type_of(type), false};
     yk_comm_threads.reduce(&record->op.reduce);
     put_away(comm, record);
     return ncclSuccess;
@@ -129,11 +129,11 @@ ncclResult_t ncclReduce(const void *send, void *recv, size_t count, ncclDataType
     for (int i = 0; i <= comm->size; i++) {
         record->firsts[i] = i > root ? (int64_t)count : 0;
     }
-    record->op.scatter = (struct yk_comm_scatter){.group = comm->group,
-                                                  .whole = (void *)(uintptr_t)send,
-                                                  .own = recv,
-                                                  .firsts = record->firsts,
-                                                  .type = type_of(type)};
+    record->op.scatter = (struct yk_comm_reduce_scatter){.group = comm->group,
+                                                         .whole = (void *)(uintptr_t)send,
+                                                         .own = recv,
+                                                         .firsts = record->firsts,
+                                                         .type = type_of(type)};
     yk_comm_threads.scatter(&record->op.scatter);
     put_away(comm, record);
     return ncclSuccess;
@@ -151,11 +151,11 @@ ncclResult_t ncclReduceScatter(const void *send, void *recv, size_t count, ncclD
     for (int i = 0; i <= comm->size; i++) {
         record->firsts[i] = i * (int64_t)count;
     }
-    record->op.scatter = (struct yk_comm_scatter){.group = comm->group,
-                                                  .whole = (void *)(uintptr_t)send,
-                                                  .own = recv,
-                                                  .firsts = record->firsts,
-                                                  .type = type_of(type)};
+    record->op.scatter = (struct yk_comm_reduce_scatter){.group = comm->group,
+                                                         .whole = (void *)(uintptr_t)send,
+                                                         .own = recv,
+                                                         .firsts = record->firsts,
+                                                         .type = type_of(type)};
     yk_comm_threads.scatter(&record->op.scatter);
     put_away(comm, record);
     return ncclSuccess;
@@ -172,7 +172,7 @@ ncclResult_t ncclAllGather(const void *send, void *recv, size_t count, ncclDataT
         record->firsts[i] = i * (int64_t)count;
     }
     record->op.gather =
-        (struct yk_comm_gather){comm->group, send, recv, record->firsts, width_of(type)};
+        (struct yk_comm_all_gather){comm->group, send, recv, record->firsts, width_of(type)};
     yk_comm_threads.gather(&record->op.gather);
     put_away(comm, record);
     return ncclSuccess;
@@ -190,7 +190,7 @@ ncclResult_t ncclBroadcast(const void *send, void *recv, size_t count, ncclDataT
         record->firsts[i] = i > root ? (int64_t)count : 0;
     }
     record->op.gather =
-        (struct yk_comm_gather){comm->group, send, recv, record->firsts, width_of(type)};
+        (struct yk_comm_all_gather){comm->group, send, recv, record->firsts, width_of(type)};
     yk_comm_threads.gather(&record->op.gather);
     put_away(comm, record);
     return ncclSuccess;

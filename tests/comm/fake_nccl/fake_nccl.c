@@ -217,7 +217,7 @@ ncclResult_t ncclCommSplit(ncclComm_t comm, int color, int key, ncclComm_t *out,
     int32_t members[FAKE_RANKS] = {0};
     struct yk_comm_group *group = NULL;
     (void)config;
-    const struct yk_comm_gather op = {ranks->all, &own, wishes, firsts, sizeof own};
+    const struct yk_comm_all_gather op = {ranks->all, &own, wishes, firsts, sizeof own};
     yk_comm_threads.gather(&op);
     if (!fake_is_alive(comm) || yk_ranks_finish(ranks) != YK_OK) {
         return ncclRemoteError;
@@ -255,7 +255,7 @@ static bool begin_end(struct ncclComm *comm)
 /* What it is made of stays until fake_nccl_end(): other threads may be within an exchange. */
 static void bury(const struct ncclComm *comm)
 {
-    (void)!yk_backend_cpu.finish(comm->ranks->lane);
+    (void)!yk_backend_cpu.lane_synchronize(comm->ranks->lane);
     change(&fake.alive, -1);
 }
 

@@ -6,7 +6,7 @@
 #define YK_TESTS_COMM_FAKE_NCCL_H
 
 #include "backend/backend.h"
-#include "support/thread_comm.h"
+#include "support/exchanges/thread_comm.h"
 
 enum {
     FAKE_RANKS = 4,

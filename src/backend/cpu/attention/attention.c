@@ -1,0 +1,237 @@
+/*
+ * Attention with the softmax taken online (Milakov and Gimelshein 2018; Dao et al. 2022): for each
+ * tile of keys, scores of eight queries, their powers and what they add to the output, which
+ * is scaled anew when a higher score turns up. Scores of eight queries lie as (keys, 8), so that
+ * maxima and sums are taken down the columns. They are scaled by log2 e, for powers of two are
+ * cheaper than those of e.
+ *
+ * A tile of queries of one head is one thread's work. It needs sizeof(struct scratch), 261 KiB, of
+ * its stack.
+ */
+#include "backend/cpu/attention/head.h"
+#include "backend/cpu/attention/tile.h"
+#include "backend/cpu/kernels/kernels.h"
+#include "backend/cpu/math/numbers.h"
+#include "backend/cpu/math/vector.h"
+#include "backend/cpu/parallel.h"
+
+#include <math.h>
+
+enum {
+    TILE = YK_CPU_TILE
+};
+
+/* The state of eight queries between two tiles of keys. */
+struct softmax {
+    float highest[TILE]; /* score so far */
+    float sum[TILE];     /* of 2^(score − highest) */
+};
+
+struct scratch {
+    float rows[YK_CPU_TILE_KEY_NUMBERS]; /* keys before they are turned, then values (keys, size) */
+    float keys[YK_CPU_TILE_KEY_NUMBERS]; /* (keys / 8, size, 8) */
+    float out[YK_CPU_TILE_KEY_NUMBERS];  /* (queries, size), not yet divided by the sums */
+    float query_rows[TILE * YK_CPU_HEAD_SIZE_MAX];
+    float queries[TILE * YK_CPU_HEAD_SIZE_MAX]; /* (size, 8) */
+    float scores[YK_CPU_TILE_KEYS_MAX * TILE];  /* (keys, 8) */
+    struct softmax softmax[YK_CPU_TILE_KEYS_MAX / TILE];
+};
+
+/* Scores of keys that a query does not see become −∞. */
+static void mask(const struct yk_cpu_head *head, int64_t t, int64_t first, int64_t keys,
+                 float *scores)
+{
+    for (int64_t r = 0; r < TILE; r++) {
+        for (int64_t s = yk_cpu_head_visible_keys(head, t + r, first, keys); s < keys; s++) {
+            scores[s * TILE + r] = -INFINITY;
+        }
+    }
+}
+
+/* Eight queries as two registers. */
+struct eight {
+    yk_cpu_vector low;
+    yk_cpu_vector high;
+};
+
+static inline struct eight load_eight(const float *from)
+{
+    return (struct eight){yk_cpu_vector_load(from), yk_cpu_vector_load(from + YK_CPU_VECTOR_WIDTH)};
+}
+
+static inline void store_eight(float *to, struct eight value)
+{
+    yk_cpu_vector_store(to, value.low);
+    yk_cpu_vector_store(to + YK_CPU_VECTOR_WIDTH, value.high);
+}
+
+/* The score, but 0 where it is −∞: nothing was seen yet. */
+static inline yk_cpu_vector base_of(yk_cpu_vector highest)
+{
+    return (yk_cpu_vector)((yk_cpu_vector_bits)highest &
+                           (yk_cpu_vector_bits)(highest != -INFINITY));
+}
+
+/* Turns the scores (keys, 8) into powers; `change` is what the output so far is worth. A function
+ * of its own, so that its constants stay in registers. */
+static __attribute__((noinline)) void exponentiate(struct softmax *softmax, int64_t keys,
+                                                   float *scores, float change[TILE])
+{
+    struct eight highest = load_eight(softmax->highest);
+    const struct eight before = highest;
+    for (int64_t s = 0; s < keys; s++) {
+        const struct eight score = load_eight(scores + s * TILE);
+        highest.low = yk_cpu_vector_max(highest.low, score.low);
+        highest.high = yk_cpu_vector_max(highest.high, score.high);
+    }
+    const struct eight base = {base_of(highest.low), base_of(highest.high)};
+    struct eight sum = {yk_cpu_vector_broadcast(0), yk_cpu_vector_broadcast(0)};
+    for (int64_t s = 0; s < keys; s++) {
+        const struct eight score = load_eight(scores + s * TILE);
+        const struct eight power = {yk_cpu_vector_exp2(score.low - base.low),
+                                    yk_cpu_vector_exp2(score.high - base.high)};
+        store_eight(scores + s * TILE, power);
+        sum.low += power.low;
+        sum.high += power.high;
+    }
+    const struct eight worth = {yk_cpu_vector_exp2(before.low - base.low),
+                                yk_cpu_vector_exp2(before.high - base.high)};
+    const struct eight total = load_eight(softmax->sum);
+    store_eight(change, worth);
+    store_eight(softmax->highest, highest);
+    store_eight(softmax->sum, (struct eight){total.low * worth.low + sum.low,
+                                             total.high * worth.high + sum.high});
+}
+
+static void drop(const struct yk_cpu_head *head, int64_t t, int64_t first, int64_t keys,
+                 float *scores)
+{
+    float buffer[YK_CPU_TILE_KEYS_MAX + 8];
+    for (int64_t r = 0; r < TILE; r++) {
+        const float *keep = yk_cpu_head_dropout_factors(head, t + r, first, keys, buffer);
+        for (int64_t s = 0; s < keys; s++) {
+            scores[s * TILE + r] *= keep[s];
+        }
+    }
+}
+
+/* Eight queries from t and the tile of keys that is in scratch; out (8, size). */
+static void attend_tile(const struct yk_cpu_head *head, int64_t t, int64_t first, int64_t keys,
+                        struct scratch *scratch, struct softmax *softmax, float *out)
+{
+    const int64_t size = head->size;
+    const int64_t last = yk_cpu_head_last_query(head, t + TILE);
+    const int64_t seen = yk_cpu_tile_round_up(yk_cpu_head_visible_keys(head, last, first, keys));
+    const struct yk_cpu_head_rows rows = {head->op->q, head->op->q_stride, head->op->queries,
+                                          head->head, head->op->scale * YK_CPU_LOG2_E};
+    float change[TILE];
+    if (seen == 0 && first > 0) {
+        return;
+    }
+    yk_cpu_head_load_rows(head, &rows, t, TILE, scratch->query_rows);
+    yk_cpu_head_transpose_rows(scratch->query_rows, TILE, size, scratch->queries);
+    yk_cpu_tiles_multiply(&(struct yk_cpu_tiles){
+        .a = scratch->keys,
+        .a_stride = TILE,
+        .a_step = size * TILE,
+        .b = scratch->queries,
+        .b_stride = TILE,
+        .c = scratch->scores,
+        .c_stride = TILE,
+        .c_step = (int64_t)TILE * TILE,
+        .depth = size,
+        .count = seen / TILE,
+    });
+    mask(head, t, first, seen, scratch->scores);
+    exponentiate(softmax, seen, scratch->scores, change);
+    if (head->op->dropout.rate > 0) {
+        drop(head, t, first, seen, scratch->scores);
+    }
+    for (int64_t r = 0; first > 0 && r < TILE; r++) {
+        for (int64_t c = 0; c < size; c++) {
+            out[r * size + c] *= change[r];
+        }
+    }
+    yk_cpu_tiles_multiply(&(struct yk_cpu_tiles){
+        .a = scratch->scores,
+        .a_stride = TILE,
+        .b = scratch->rows,
+        .b_stride = size,
+        .b_step = TILE,
+        .c = out,
+        .c_stride = size,
+        .c_step = TILE,
+        .depth = seen,
+        .count = size / TILE,
+        .add = first > 0,
+    });
+}
+
+static void store_out(const struct yk_cpu_head *head, int64_t t, const struct softmax *softmax,
+                      float *out)
+{
+    const struct yk_attention_op *op = head->op;
+    for (int64_t r = 0; r < TILE && t + r < op->queries; r++) {
+        const float sum = softmax->sum[r];
+        const float share = sum == 0.0F ? 0.0F : 1.0F / sum;
+        float *row = out + r * head->size;
+        for (int64_t c = 0; c < op->head_size; c++) {
+            row[c] *= share;
+        }
+        yk_cpu_numbers_store(op->type, row, op->head_size, op->out,
+                             (head->sample * op->queries + t + r) * op->out_stride +
+                                 head->head * op->head_size);
+        if (op->sums) {
+            op->sums[(head->sample * op->heads + head->head) * op->queries + t + r] =
+                (softmax->highest[r] + log2f(sum)) / YK_CPU_LOG2_E;
+        }
+    }
+}
+
+static void attend_queries(const struct yk_cpu_head *head, int64_t first_query, int64_t queries)
+{
+    struct scratch scratch;
+    const struct yk_attention_op *op = head->op;
+    const int64_t size = head->size;
+    const int64_t tile = yk_cpu_head_tile_rows(size);
+    const struct yk_cpu_head_rows k = {op->k, op->k_stride, op->keys, head->kv_head, 1.0F};
+    const struct yk_cpu_head_rows v = {op->v, op->v_stride, op->keys, head->kv_head, 1.0F};
+    const int64_t last = yk_cpu_head_last_query(head, first_query + queries);
+    const int64_t end = yk_cpu_head_visible_keys(head, last, 0, op->keys);
+    for (int64_t g = 0; g < queries / TILE; g++) {
+        for (int r = 0; r < TILE; r++) {
+            scratch.softmax[g].highest[r] = -INFINITY;
+            scratch.softmax[g].sum[r] = 0;
+        }
+    }
+    for (int64_t first = 0; first == 0 || first < end; first += tile) {
+        yk_cpu_head_load_rows(head, &k, first, tile, scratch.rows);
+        yk_cpu_head_transpose_rows(scratch.rows, tile, size, scratch.keys);
+        yk_cpu_head_load_rows(head, &v, first, tile, scratch.rows);
+        for (int64_t g = 0; g < queries / TILE; g++) {
+            attend_tile(head, first_query + g * TILE, first, tile, &scratch, &scratch.softmax[g],
+                        scratch.out + g * TILE * size);
+        }
+    }
+    for (int64_t g = 0; g < queries / TILE; g++) {
+        store_out(head, first_query + g * TILE, &scratch.softmax[g], scratch.out + g * TILE * size);
+    }
+}
+
+void yk_cpu_attention(int threads, const void *op)
+{
+    const struct yk_attention_op *attend = op;
+    const int64_t tile = yk_cpu_head_tile_rows(yk_cpu_tile_round_up(attend->head_size));
+    const int64_t tiles = (attend->queries + tile - 1) / tile;
+    threads = yk_cpu_parallel_threads(threads, attend->batch * attend->heads * attend->queries *
+                                                   attend->keys * attend->head_size);
+    (void)threads;
+#pragma omp parallel for num_threads(threads) schedule(dynamic)
+    for (int64_t i = 0; i < attend->batch * attend->heads * tiles; i++) {
+        const struct yk_cpu_head head =
+            yk_cpu_head(attend, i / tiles / attend->heads, i / tiles % attend->heads);
+        const int64_t first = i % tiles * tile;
+        const int64_t rest = yk_cpu_tile_round_up(attend->queries - first);
+        attend_queries(&head, first, rest < tile ? rest : tile);
+    }
+}

@@ -1,0 +1,146 @@
+#include "backend/cpu/kernels/kernels.h"
+
+#include "backend/cpu/math/fp32.h"
+#include "backend/cpu/math/reduce.h"
+#include "backend/cpu/math/vector_math.h"
+#include "backend/cpu/parallel.h"
+#include "backend/ops.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+/*
+ * With m the largest logit x of a row, Z = Σ exp(x − m), label t and smoothing s over C classes:
+ *   loss     = log Z + m − (1 − s) · x_t − (s / C) · Σ x
+ *   gradient = exp(x − m) / Z − s / C, and less 1 − s at the label.
+ * A row is gone through three times while it is in cache. Of fp32, exp(x − m) takes the place of
+ * the logits when they are to become the gradient; it would lose digits in 16 bits, and is taken
+ * twice.
+ */
+struct row {
+    float largest;
+    double sum;    /* Z */
+    double logits; /* Σ x, with smoothing only */
+};
+
+static bool keeps_powers(const struct yk_cross_entropy_op *op)
+{
+    return op->factor != 0.0F && !yk_cpu_fp32_is_converted(op->type);
+}
+
+/* exp(x) for x up to 0, with 0 for what is below 2^-126. */
+static inline float power(float x)
+{
+    int32_t n;
+    const float bounded = x < -104.0F ? -104.0F : x;
+    const float less_one = yk_cpu_exp_remainder(bounded, &n);
+    const float whole = yk_cpu_power_of_two(n < -127 ? -127 : n); /* 0 below 2^-126 */
+    return less_one * whole + whole;
+}
+
+/* Logits become exp(x − m) where they are. */
+static void take_powers(float largest, int64_t count, float *numbers)
+{
+    for (int64_t i = 0; i < count; i++) {
+        numbers[i] = power(numbers[i] - largest);
+    }
+}
+
+/* Leaves the logits as they are, or exp(x − m) in their place. */
+static struct row sum_row(const struct yk_cross_entropy_op *op, int64_t start)
+{
+    struct row row = {.largest = -INFINITY};
+    float scratch[YK_CPU_FP32_BUFFER];
+    for (int64_t first = 0; first < op->classes; first += YK_CPU_FP32_BUFFER) {
+        const int64_t count = yk_cpu_min(YK_CPU_FP32_BUFFER, op->classes - first);
+        const float *logits = yk_cpu_fp32_view(op->type, op->logits, start + first, count, scratch);
+        const float largest = yk_cpu_reduce_max(logits, count);
+        row.largest = largest > row.largest ? largest : row.largest;
+        if (op->smoothing != 0.0F) {
+            row.logits += (double)yk_cpu_reduce_sum(logits, count);
+        }
+    }
+    for (int64_t first = 0; first < op->classes; first += YK_CPU_FP32_BUFFER) {
+        const int64_t count = yk_cpu_min(YK_CPU_FP32_BUFFER, op->classes - first);
+        float *numbers = (float *)op->logits + start + first;
+        if (!keeps_powers(op)) {
+            yk_cpu_numbers_load(op->type, op->logits, start + first, count, scratch);
+            numbers = scratch;
+        }
+        take_powers(row.largest, count, numbers);
+        row.sum += (double)yk_cpu_reduce_sum(numbers, count);
+    }
+    return row;
+}
+
+static void write_gradient(const struct yk_cross_entropy_op *op, int64_t start, int64_t target,
+                           const struct row *row)
+{
+    const float scale = (float)((double)op->factor / row->sum);
+    const float even = op->factor * op->smoothing / (float)op->classes;
+    float scratch[YK_CPU_FP32_BUFFER];
+    for (int64_t first = 0; first < op->classes; first += YK_CPU_FP32_BUFFER) {
+        const int64_t count = yk_cpu_min(YK_CPU_FP32_BUFFER, op->classes - first);
+        float *gradient = yk_cpu_fp32_update(op->type, op->logits, start + first, count, scratch);
+        if (!keeps_powers(op)) {
+            take_powers(row->largest, count, gradient);
+        }
+        for (int64_t i = 0; i < count; i++) {
+            gradient[i] = gradient[i] * scale - even;
+        }
+        if (target >= first && target < first + count) {
+            gradient[target - first] -= op->factor * (1.0F - op->smoothing);
+        }
+        yk_cpu_fp32_store(op->type, gradient, count, op->logits, start + first);
+    }
+}
+
+static void lose_row(const struct yk_cross_entropy_op *op, int64_t number)
+{
+    const int64_t start = number * op->stride;
+    const int64_t target = op->targets[number];
+    assert(target < op->classes);
+    if (target < 0) {
+        op->row_losses[number] = 0.0F;
+        if (op->factor != 0.0F) {
+            memset(yk_cpu_numbers_at(op->type, op->logits, start), 0,
+                   (size_t)(op->classes * yk_precision_bytes(op->type)));
+        }
+        return;
+    }
+    const double smoothing = (double)op->smoothing;
+    const double label = (double)yk_cpu_numbers_load_one(op->type, op->logits, start + target);
+    const struct row row = sum_row(op, start);
+    double loss = log(row.sum) + ((double)row.largest - label);
+    if (op->smoothing != 0.0F) {
+        loss += smoothing * (label - row.logits / (double)op->classes);
+    }
+    op->row_losses[number] = (float)loss;
+    if (op->factor != 0.0F) {
+        write_gradient(op, start, target, &row);
+    }
+}
+
+static void lose_rows(const void *work, int64_t piece)
+{
+    const struct yk_cross_entropy_op *op = work;
+    const int64_t rows = yk_cpu_chunk_rows(op->classes);
+    const int64_t end = yk_cpu_min(op->rows, (piece + 1) * rows);
+    for (int64_t row = piece * rows; row < end; row++) {
+        lose_row(op, row);
+    }
+}
+
+void yk_cpu_cross_entropy(int threads, const void *op)
+{
+    const struct yk_cross_entropy_op *lose = op;
+    const int64_t pieces = yk_cpu_chunk_count(lose->rows, yk_cpu_chunk_rows(lose->classes));
+    yk_cpu_parallel_for(threads, pieces, lose_rows, op);
+    double sum = 0;
+    for (int64_t row = 0; row < lose->rows; row++) {
+        sum += (double)lose->row_losses[row];
+    }
+    *lose->loss += sum;
+}

@@ -1,0 +1,30 @@
+/*
+ * Kernels: the ops of backend/ops.h on the CPU. Each takes its own struct and shares the work among
+ * `threads`. How the work is cut does not depend on their number, so the result does not either.
+ */
+#ifndef YK_BACKEND_CPU_KERNELS_KERNELS_H
+#define YK_BACKEND_CPU_KERNELS_KERNELS_H
+
+void yk_cpu_matmul(int threads, const void *op);
+void yk_cpu_attention(int threads, const void *op);
+void yk_cpu_attention_backward(int threads, const void *op);
+void yk_cpu_norm(int threads, const void *op);
+void yk_cpu_norm_backward(int threads, const void *op);
+void yk_cpu_embedding(int threads, const void *op);
+void yk_cpu_embedding_backward(int threads, const void *op);
+void yk_cpu_rotary(int threads, const void *op);
+void yk_cpu_swiglu(int threads, const void *op);
+void yk_cpu_swiglu_backward(int threads, const void *op);
+void yk_cpu_dropout(int threads, const void *op);
+void yk_cpu_sum_rows(int threads, const void *op);
+void yk_cpu_cross_entropy(int threads, const void *op);
+void yk_cpu_sum_squares(int threads, const void *op);
+void yk_cpu_clip_norm(int threads, const void *op);
+void yk_cpu_adamw(int threads, const void *op);
+void yk_cpu_sgd(int threads, const void *op);
+void yk_cpu_cast(int threads, const void *op);
+void yk_cpu_add(int threads, const void *op);
+void yk_cpu_quantise(int threads, const void *op);
+void yk_cpu_dequantise(int threads, const void *op);
+
+#endif

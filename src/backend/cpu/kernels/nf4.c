@@ -1,0 +1,195 @@
+#include "backend/cpu/kernels/kernels.h"
+
+#include "backend/cpu/kernels/nf4_tables.h"
+#include "backend/cpu/math/fp32.h"
+#include "backend/cpu/math/reduce.h"
+#include "backend/cpu/parallel.h"
+#include "backend/ops.h"
+
+#include <math.h>
+
+/* Blocks whose scales are stored together make a group. */
+enum {
+    GROUP = YK_NF4_BLOCK * YK_NF4_SCALE_BLOCK, /* numbers */
+    PARTS = 256, /* the most sums of scales that are kept until they are added up: 2 KiB */
+    ZERO = 7,    /* the code of 0 */
+};
+
+struct quantising {
+    const struct yk_quantise_op *op;
+    int64_t part_groups;
+    double *sums; /* by part: of the blocks' scales */
+};
+
+/* What numbers are multiplied by to lie within ±1; 0 where all are, or next to it. */
+static float inverse(float scale)
+{
+    const float whole = 1.0F / (scale > 0.0F ? scale : 1.0F);
+    return scale > 0.0F && isfinite(whole) ? whole : 0.0F;
+}
+
+static void code_block(const float *x, int64_t count, float scale, uint8_t *codes)
+{
+    const float unit = inverse(scale);
+    int32_t numbers[YK_NF4_BLOCK];
+    for (int64_t i = 0; i < count; i++) {
+        const float scaled = x[i] * unit;
+        int32_t number = 0;
+        for (int bound = 0; bound < YK_NF4_VALUES - 1; bound++) {
+            number += scaled > yk_nf4_bounds[bound] ? 1 : 0;
+        }
+        numbers[i] = number;
+    }
+    if (count % 2 != 0) {
+        numbers[count] = ZERO;
+    }
+    for (int64_t i = 0; i < count; i += 2) {
+        codes[i / 2] = (uint8_t)(numbers[i] << 4 | numbers[i + 1]);
+    }
+}
+
+/* The code of the nearest value; of two equally near, the even one, as bitsandbytes rounds. */
+static uint8_t code_scale(float scaled)
+{
+    int low = 0;
+    int high = YK_NF4_SCALES - 1;
+    if (!(scaled > yk_nf4_scale_values[low])) {
+        return 0;
+    }
+    while (high - low > 1) { /* value[low] < scaled, and not value[high] unless it is the last */
+        const int middle = (low + high) / 2;
+        if (scaled > yk_nf4_scale_values[middle]) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    const float midpoint = (yk_nf4_scale_values[low] + yk_nf4_scale_values[high]) * 0.5F;
+    if (scaled == midpoint) {
+        return (uint8_t)(low % 2 == 0 ? low : high);
+    }
+    return (uint8_t)(scaled > midpoint ? high : low);
+}
+
+/* The scales of a group's blocks; returns how many there are. */
+static int64_t group_scales(const struct yk_quantise_op *op, int64_t group, float *scales)
+{
+    const int64_t start = group * GROUP;
+    const int64_t end = yk_cpu_min(op->count, start + GROUP);
+    int64_t blocks = 0;
+    for (int64_t first = start; first < end; first += YK_NF4_BLOCK) {
+        const int64_t count = yk_cpu_min(YK_NF4_BLOCK, end - first);
+        float scratch[YK_NF4_BLOCK];
+        scales[blocks] = yk_cpu_reduce_abs_max(
+            yk_cpu_fp32_view(op->type, op->from, first, count, scratch), count);
+        blocks++;
+    }
+    return blocks;
+}
+
+static void sum_part(const void *work, int64_t part)
+{
+    const struct quantising *quantising = work;
+    const int64_t groups = yk_cpu_chunk_count(quantising->op->count, GROUP);
+    const int64_t end = yk_cpu_min(groups, (part + 1) * quantising->part_groups);
+    double sum = 0;
+    for (int64_t group = part * quantising->part_groups; group < end; group++) {
+        float scales[YK_NF4_SCALE_BLOCK];
+        const int64_t blocks = group_scales(quantising->op, group, scales);
+        for (int64_t block = 0; block < blocks; block++) {
+            sum += (double)scales[block];
+        }
+    }
+    quantising->sums[part] = sum;
+}
+
+static void quantise_group(const void *work, int64_t group)
+{
+    const struct quantising *quantising = work;
+    const struct yk_quantise_op *op = quantising->op;
+    const float mean = *op->to.mean;
+    float scales[YK_NF4_SCALE_BLOCK];
+    const int64_t blocks = group_scales(op, group, scales);
+    for (int64_t block = 0; block < blocks; block++) {
+        const int64_t first = group * GROUP + block * YK_NF4_BLOCK;
+        const int64_t count = yk_cpu_min(YK_NF4_BLOCK, op->count - first);
+        float scratch[YK_NF4_BLOCK];
+        const float *x = yk_cpu_fp32_view(op->type, op->from, first, count, scratch);
+        code_block(x, count, scales[block], op->to.codes + first / 2);
+        scales[block] -= mean;
+    }
+    const float largest = yk_cpu_reduce_abs_max(scales, blocks);
+    const float unit = inverse(largest);
+    op->to.scale_scales[group] = largest;
+    for (int64_t block = 0; block < blocks; block++) {
+        op->to.scales[group * YK_NF4_SCALE_BLOCK + block] = code_scale(scales[block] * unit);
+    }
+}
+
+void yk_cpu_quantise(int threads, const void *op)
+{
+    const struct yk_quantise_op *quantise = op;
+    const int64_t groups = yk_cpu_chunk_count(quantise->count, GROUP);
+    const int64_t blocks = yk_cpu_chunk_count(quantise->count, YK_NF4_BLOCK);
+    double sums[PARTS];
+    const struct quantising work = {
+        .op = quantise,
+        .part_groups = groups > PARTS ? yk_cpu_chunk_count(groups, PARTS) : 1,
+        .sums = sums,
+    };
+    const int64_t parts = yk_cpu_chunk_count(groups, work.part_groups);
+    yk_cpu_parallel_for(threads, parts, sum_part, &work);
+    double total = 0;
+    for (int64_t part = 0; part < parts; part++) {
+        total += sums[part];
+    }
+    *quantise->to.mean = blocks > 0 ? (float)(total / (double)blocks) : 0.0F;
+    yk_cpu_parallel_for(threads, groups, quantise_group, &work);
+}
+
+/* Looks up each code, in numbers of either width. */
+#define DEFINE_DECODE(name, number)                                                                \
+    static void name(const uint8_t *codes, const number values[], int64_t count, number to[])      \
+    {                                                                                              \
+        for (int64_t i = 0; i + 1 < count; i += 2) {                                               \
+            to[i] = values[codes[i / 2] >> 4];                                                     \
+            to[i + 1] = values[codes[i / 2] & 15];                                                 \
+        }                                                                                          \
+        if (count % 2 != 0) {                                                                      \
+            to[count - 1] = values[codes[count / 2] >> 4];                                         \
+        }                                                                                          \
+    }
+DEFINE_DECODE(decode_full, float)
+DEFINE_DECODE(decode_half, uint16_t)
+
+/* A block's 16 values are scaled, and rounded where they are to be, before they are looked up. */
+static void dequantise_group(const void *work, int64_t group)
+{
+    const struct yk_dequantise_op *op = work;
+    const struct yk_nf4 *from = &op->from;
+    const int64_t end = yk_cpu_min(op->count, (group + 1) * GROUP);
+    for (int64_t first = group * GROUP; first < end; first += YK_NF4_BLOCK) {
+        const int64_t count = yk_cpu_min(YK_NF4_BLOCK, end - first);
+        const float scale =
+            yk_nf4_scale_values[from->scales[first / YK_NF4_BLOCK]] * from->scale_scales[group] +
+            *from->mean;
+        float values[YK_NF4_VALUES];
+        for (int i = 0; i < YK_NF4_VALUES; i++) {
+            values[i] = yk_nf4_values[i] * scale;
+        }
+        if (yk_cpu_fp32_is_converted(op->type)) {
+            uint16_t halves[YK_NF4_VALUES];
+            yk_cpu_numbers_store(op->type, values, YK_NF4_VALUES, halves, 0);
+            decode_half(from->codes + first / 2, halves, count, (uint16_t *)op->to + first);
+        } else {
+            decode_full(from->codes + first / 2, values, count, (float *)op->to + first);
+        }
+    }
+}
+
+void yk_cpu_dequantise(int threads, const void *op)
+{
+    const struct yk_dequantise_op *dequantise = op;
+    yk_cpu_parallel_for(threads, yk_cpu_chunk_count(dequantise->count, GROUP), dequantise_group,
+                        op);
+}

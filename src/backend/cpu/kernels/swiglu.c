@@ -1,0 +1,93 @@
+#include "backend/cpu/kernels/kernels.h"
+
+#include "backend/cpu/math/fp32.h"
+#include "backend/cpu/math/vector_math.h"
+#include "backend/cpu/parallel.h"
+#include "backend/ops.h"
+
+/* silu(g) = g · s(g) with s the logistic function; its derivative is s · (1 + g · (1 − s)). */
+static inline float logistic(float x)
+{
+    return 1.0F / (1.0F + yk_cpu_exp(-x));
+}
+
+static void gate_chunk(const float *gate, const float *up, int64_t count, float *out)
+{
+    for (int64_t i = 0; i < count; i++) {
+        out[i] = gate[i] * logistic(gate[i]) * up[i];
+    }
+}
+
+static void gate_rows(const void *work, int64_t piece)
+{
+    const struct yk_swiglu_op *op = work;
+    const int64_t rows = yk_cpu_chunk_rows(op->width);
+    const int64_t end = yk_cpu_min(op->rows, (piece + 1) * rows);
+    float gate_scratch[YK_CPU_FP32_BUFFER];
+    float up_scratch[YK_CPU_FP32_BUFFER];
+    for (int64_t row = piece * rows; row < end; row++) {
+        for (int64_t first = 0; first < op->width; first += YK_CPU_FP32_BUFFER) {
+            const int64_t count = yk_cpu_min(YK_CPU_FP32_BUFFER, op->width - first);
+            const int64_t at = 2 * row * op->width + first;
+            const int64_t out_at = row * op->width + first;
+            const float *gate = yk_cpu_fp32_view(op->type, op->gate_up, at, count, gate_scratch);
+            const float *up =
+                yk_cpu_fp32_view(op->type, op->gate_up, at + op->width, count, up_scratch);
+            float *out = yk_cpu_fp32_output(op->type, op->out, out_at, gate_scratch);
+            gate_chunk(gate, up, count, out);
+            yk_cpu_fp32_store(op->type, out, count, op->out, out_at);
+        }
+    }
+}
+
+void yk_cpu_swiglu(int threads, const void *op)
+{
+    const struct yk_swiglu_op *gate = op;
+    const int64_t pieces = yk_cpu_chunk_count(gate->rows, yk_cpu_chunk_rows(gate->width));
+    yk_cpu_parallel_for(threads, pieces, gate_rows, op);
+}
+
+static void gate_back_chunk(const float *gate, const float *up, const float *d_out, int64_t count,
+                            float *restrict d_gate, float *restrict d_up)
+{
+    for (int64_t i = 0; i < count; i++) {
+        const float g = gate[i];
+        const float s = logistic(g);
+        const float d = d_out[i] * s;
+        d_gate[i] = d * up[i] * (1.0F + g * (1.0F - s));
+        d_up[i] = d * g;
+    }
+}
+
+static void gate_back_rows(const void *work, int64_t piece)
+{
+    const struct yk_swiglu_backward_op *op = work;
+    const int64_t rows = yk_cpu_chunk_rows(op->width);
+    const int64_t end = yk_cpu_min(op->rows, (piece + 1) * rows);
+    float gate_scratch[YK_CPU_FP32_BUFFER];
+    float up_scratch[YK_CPU_FP32_BUFFER];
+    float d_scratch[YK_CPU_FP32_BUFFER];
+    float d_gate[YK_CPU_FP32_BUFFER]; /* apart: the gradients may lie where gate and up do */
+    float d_up[YK_CPU_FP32_BUFFER];
+    for (int64_t row = piece * rows; row < end; row++) {
+        for (int64_t first = 0; first < op->width; first += YK_CPU_FP32_BUFFER) {
+            const int64_t count = yk_cpu_min(YK_CPU_FP32_BUFFER, op->width - first);
+            const int64_t at = 2 * row * op->width + first;
+            const int64_t up_at = at + op->width;
+            const float *gate = yk_cpu_fp32_view(op->type, op->gate_up, at, count, gate_scratch);
+            const float *up = yk_cpu_fp32_view(op->type, op->gate_up, up_at, count, up_scratch);
+            const float *d_out =
+                yk_cpu_fp32_view(op->type, op->d_out, row * op->width + first, count, d_scratch);
+            gate_back_chunk(gate, up, d_out, count, d_gate, d_up);
+            yk_cpu_numbers_store(op->type, d_gate, count, op->d_gate_up, at);
+            yk_cpu_numbers_store(op->type, d_up, count, op->d_gate_up, up_at);
+        }
+    }
+}
+
+void yk_cpu_swiglu_backward(int threads, const void *op)
+{
+    const struct yk_swiglu_backward_op *gate = op;
+    const int64_t pieces = yk_cpu_chunk_count(gate->rows, yk_cpu_chunk_rows(gate->width));
+    yk_cpu_parallel_for(threads, pieces, gate_back_rows, op);
+}

@@ -1,0 +1,70 @@
+/*
+ * Numbers: fp32, fp16 and bf16 as they are stored, and rows of them to and from fp32. Rounding is
+ * to nearest, ties to even, as the processors do it that have these types.
+ */
+#ifndef YK_BACKEND_CPU_MATH_NUMBERS_H
+#define YK_BACKEND_CPU_MATH_NUMBERS_H
+
+#include "base/precision.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+static inline uint32_t yk_cpu_float_to_bits(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static inline float yk_cpu_float_from_bits(uint32_t bits)
+{
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static inline float yk_cpu_number_from_bf16(uint16_t stored)
+{
+    return yk_cpu_float_from_bits((uint32_t)stored << 16);
+}
+
+static inline uint16_t yk_cpu_number_to_bf16(float value)
+{
+    const uint32_t bits = yk_cpu_float_to_bits(value);
+    const uint32_t rounded = bits + 0x7fffU + ((bits >> 16) & 1U);
+    const uint32_t quiet = bits | 0x400000U; /* not-a-number stays one */
+    return (uint16_t)((isnan(value) ? quiet : rounded) >> 16);
+}
+
+float yk_cpu_number_from_fp16(uint16_t stored);
+uint16_t yk_cpu_number_to_fp16(float value);
+
+/* `count` numbers from place `first` of `from`. */
+void yk_cpu_numbers_load(enum yk_precision type, const void *from, int64_t first, int64_t count,
+                         float *out);
+void yk_cpu_numbers_store(enum yk_precision type, const float *from, int64_t count, void *to,
+                          int64_t first);
+
+static inline float yk_cpu_numbers_load_one(enum yk_precision type, const void *from, int64_t at)
+{
+    const uint16_t *half = from;
+    const float *full = from;
+    switch (type) {
+    case YK_PRECISION_FP16:
+        return yk_cpu_number_from_fp16(half[at]);
+    case YK_PRECISION_BF16:
+        return yk_cpu_number_from_bf16(half[at]);
+    default:
+        return full[at];
+    }
+}
+
+/* Where number `at` is. */
+static inline void *yk_cpu_numbers_at(enum yk_precision type, const void *base, int64_t at)
+{
+    return (char *)(uintptr_t)base + at * yk_precision_bytes(type);
+}
+
+#endif

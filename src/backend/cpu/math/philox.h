@@ -1,0 +1,48 @@
+/*
+ * Philox4x32-10: random numbers that are a function of a key and a counter (Salmon, Moraes, Dror
+ * and Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011). Nothing is kept between two
+ * calls, so any thread may make any number at any time. What dropout counts by is said in
+ * backend/ops.h.
+ */
+#ifndef YK_BACKEND_CPU_MATH_PHILOX_H
+#define YK_BACKEND_CPU_MATH_PHILOX_H
+
+#include <stdint.h>
+
+enum {
+    YK_CPU_PHILOX_ROUNDS = 10,
+};
+
+/* What words 0 and 2 are multiplied by, and what the key's words grow by from round to round: the
+ * golden ratio and √3 − 1. */
+#define YK_CPU_PHILOX_FACTOR0 0xd2511f53U
+#define YK_CPU_PHILOX_FACTOR2 0xcd9e8d57U
+#define YK_CPU_PHILOX_STEP0 0x9e3779b9U
+#define YK_CPU_PHILOX_STEP1 0xbb67ae85U
+
+/* The low half of the seed is the first word of the key. */
+static inline void yk_cpu_philox(uint64_t seed, const uint32_t counter[4], uint32_t out[4])
+{
+    uint32_t key0 = (uint32_t)seed;
+    uint32_t key1 = (uint32_t)(seed >> 32);
+    uint32_t x0 = counter[0];
+    uint32_t x1 = counter[1];
+    uint32_t x2 = counter[2];
+    uint32_t x3 = counter[3];
+    for (int round = 0; round < YK_CPU_PHILOX_ROUNDS; round++) {
+        const uint64_t product0 = (uint64_t)YK_CPU_PHILOX_FACTOR0 * x0;
+        const uint64_t product2 = (uint64_t)YK_CPU_PHILOX_FACTOR2 * x2;
+        x0 = (uint32_t)(product2 >> 32) ^ x1 ^ key0;
+        x1 = (uint32_t)product2;
+        x2 = (uint32_t)(product0 >> 32) ^ x3 ^ key1;
+        x3 = (uint32_t)product0;
+        key0 += YK_CPU_PHILOX_STEP0;
+        key1 += YK_CPU_PHILOX_STEP1;
+    }
+    out[0] = x0;
+    out[1] = x1;
+    out[2] = x2;
+    out[3] = x3;
+}
+
+#endif

@@ -1,0 +1,89 @@
+/*
+ * Folds: a stretch of numbers into one. Sixteen partial results lie side by side and are put
+ * together as a tree, so that the order is the same with every compiler and vector width.
+ */
+#ifndef YK_BACKEND_CPU_MATH_REDUCE_H
+#define YK_BACKEND_CPU_MATH_REDUCE_H
+
+#include "backend/cpu/math/numbers.h"
+
+#include <math.h>
+#include <stdint.h>
+
+enum {
+    YK_CPU_REDUCE_WIDTH = 16,
+};
+
+static inline float yk_cpu_reduce_tree(float *parts)
+{
+    for (int half = YK_CPU_REDUCE_WIDTH / 2; half > 0; half /= 2) {
+        for (int i = 0; i < half; i++) {
+            parts[i] += parts[i + half];
+        }
+    }
+    return parts[0];
+}
+
+static inline float yk_cpu_reduce_sum(const float *x, int64_t count)
+{
+    float parts[YK_CPU_REDUCE_WIDTH] = {0};
+    const int64_t whole = count - count % YK_CPU_REDUCE_WIDTH;
+    for (int64_t first = 0; first < whole; first += YK_CPU_REDUCE_WIDTH) {
+        for (int i = 0; i < YK_CPU_REDUCE_WIDTH; i++) {
+            parts[i] += x[first + i];
+        }
+    }
+    for (int64_t i = whole; i < count; i++) {
+        parts[i - whole] += x[i];
+    }
+    return yk_cpu_reduce_tree(parts);
+}
+
+/* The sum of (x − centre)². */
+static inline float yk_cpu_reduce_squared_deviation(const float *x, int64_t count, float centre)
+{
+    float parts[YK_CPU_REDUCE_WIDTH] = {0};
+    const int64_t whole = count - count % YK_CPU_REDUCE_WIDTH;
+    for (int64_t first = 0; first < whole; first += YK_CPU_REDUCE_WIDTH) {
+        for (int i = 0; i < YK_CPU_REDUCE_WIDTH; i++) {
+            const float away = x[first + i] - centre;
+            parts[i] += away * away;
+        }
+    }
+    for (int64_t i = whole; i < count; i++) {
+        parts[i - whole] += (x[i] - centre) * (x[i] - centre);
+    }
+    return yk_cpu_reduce_tree(parts);
+}
+
+/* Whole numbers in the order of the floats: the bits of negative ones run the other way. What is
+ * not a number and positive comes last. Its own inverse. */
+static inline int32_t yk_cpu_reduce_ordered_bits(int32_t bits)
+{
+    return bits ^ (int32_t)((uint32_t)(bits >> 31) & 0x7fffffffU);
+}
+
+/* The largest, found among whole numbers: their maximum becomes vector instructions where that of
+ * floats does not, for the sake of what is not a number. −infinity of none. */
+static inline float yk_cpu_reduce_max(const float *x, int64_t count)
+{
+    int32_t largest = yk_cpu_reduce_ordered_bits((int32_t)yk_cpu_float_to_bits(-INFINITY));
+    for (int64_t i = 0; i < count; i++) {
+        const int32_t place = yk_cpu_reduce_ordered_bits((int32_t)yk_cpu_float_to_bits(x[i]));
+        largest = place > largest ? place : largest;
+    }
+    return yk_cpu_float_from_bits((uint32_t)yk_cpu_reduce_ordered_bits(largest));
+}
+
+/* The largest absolute value; 0 of none. */
+static inline float yk_cpu_reduce_abs_max(const float *x, int64_t count)
+{
+    uint32_t largest = 0;
+    for (int64_t i = 0; i < count; i++) {
+        const uint32_t size = yk_cpu_float_to_bits(x[i]) & 0x7fffffffU;
+        largest = size > largest ? size : largest;
+    }
+    return yk_cpu_float_from_bits(largest);
+}
+
+#endif

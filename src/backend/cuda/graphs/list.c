@@ -1,0 +1,119 @@
+#include "backend/cuda/graphs/list.h"
+
+#include "backend/cuda/device.h"
+#include "backend/cuda/kernels.h"
+#include "backend/cuda/prefetch.h"
+
+#include <string.h>
+
+/* What stands before an op in a list. */
+struct heading {
+    int32_t kind;
+    int32_t bytes;
+};
+
+/* ---- the same bytes for the same work ---- */
+
+/* Where compilers cannot do it, what lies between fields may differ: then less is replayed. */
+#if defined __has_builtin
+#if __has_builtin(__builtin_clear_padding)
+#define CLEAR_PADDING(op) __builtin_clear_padding(op)
+#endif
+#endif
+#ifndef CLEAR_PADDING
+#define CLEAR_PADDING(op) (void)(op)
+#endif
+
+#define CLEAR(KIND, name, function)                                                                \
+    case YK_REPLAY_##KIND:                                                                         \
+        CLEAR_PADDING((struct yk_##name##_op *)op);                                                \
+        break;
+
+static void clear_padding(enum yk_replay_kind kind, void *op)
+{
+    switch (kind) {
+    case YK_REPLAY_BYTES:
+        break;
+        YK_REPLAY_OPS(CLEAR)
+    }
+}
+
+/* Where nothing is dropped, samples are numbered all the same. */
+static void settle_dropout(struct yk_dropout *dropout)
+{
+    if (dropout->rate == 0) {
+        memset(dropout, 0, sizeof *dropout);
+    }
+}
+
+static void settle(enum yk_replay_kind kind, void *op)
+{
+    clear_padding(kind, op);
+    if (kind == YK_REPLAY_ATTENTION) {
+        settle_dropout(&((struct yk_attention_op *)op)->dropout);
+    } else if (kind == YK_REPLAY_ATTENTION_BACKWARD) {
+        settle_dropout(&((struct yk_attention_backward_op *)op)->forward.dropout);
+    } else if (kind == YK_REPLAY_DROPOUT) {
+        settle_dropout(&((struct yk_dropout_op *)op)->dropout);
+    }
+}
+
+bool yk_replay_list_add(struct yk_replay_list *list, enum yk_replay_kind kind, const void *op,
+                        size_t bytes)
+{
+    const struct heading heading = {(int32_t)kind, (int32_t)bytes};
+    if (sizeof heading + bytes > YK_REPLAY_LIST_BYTES - list->length) {
+        return false;
+    }
+    char *at = list->bytes + list->length;
+    memcpy(at, &heading, sizeof heading);
+    memcpy(at + sizeof heading, op, bytes);
+    settle(kind, at + sizeof heading);
+    list->length += sizeof heading + bytes;
+    list->count++;
+    return true;
+}
+
+/* ---- run ---- */
+
+/* Ops follow each other without gaps: all are as long as several of their widest fields. */
+#define KEEPS_ALIGNED(KIND, name, function)                                                        \
+    _Static_assert(sizeof(struct yk_##name##_op) % sizeof(int64_t) == 0 &&                         \
+                       _Alignof(struct yk_##name##_op) <= sizeof(int64_t),                         \
+                   "ops lie one behind the other");
+YK_REPLAY_OPS(KEEPS_ALIGNED)
+
+static void run_bytes(struct yk_backend_lane *lane, const struct yk_replay_bytes *bytes)
+{
+    if (bytes->from) {
+        yk_cuda_lane_copy(lane, bytes->to, bytes->from, bytes->count);
+    } else {
+        yk_cuda_lane_clear(lane, bytes->to, bytes->count);
+    }
+}
+
+#define RUN(KIND, name, function)                                                                  \
+    case YK_REPLAY_##KIND:                                                                         \
+        function(lane, op);                                                                        \
+        break;
+
+static void run_op(struct yk_backend_lane *lane, enum yk_replay_kind kind, const void *op)
+{
+    switch (kind) {
+    case YK_REPLAY_BYTES:
+        run_bytes(lane, op);
+        break;
+        YK_REPLAY_OPS(RUN)
+    }
+}
+
+void yk_replay_list_run(const struct yk_replay_list *list, struct yk_backend_lane *lane)
+{
+    for (size_t at = 0; at < list->length;) {
+        struct heading heading;
+        memcpy(&heading, list->bytes + at, sizeof heading);
+        at += sizeof heading;
+        run_op(lane, (enum yk_replay_kind)heading.kind, list->bytes + at);
+        at += (size_t)heading.bytes;
+    }
+}

@@ -1,0 +1,76 @@
+/*
+ * Curves: activations and their slopes in fp32, as backend/cpu/ending.c has them. The type that
+ * results are stored as says how exact they must be: quick ones are good to 1e-6 of the largest.
+ */
+#ifndef YK_BACKEND_CUDA_KERNELS_ACTIVATIONS_CUH
+#define YK_BACKEND_CUDA_KERNELS_ACTIVATIONS_CUH
+
+#include "backend/cuda/kernels/numbers.cuh"
+
+/* 1 / (1 + e^−x); e^−x may overflow, which gives 0. */
+template <typename T> __device__ __forceinline__ float yk_sigmoid(float x)
+{
+    if (sizeof(T) == 2) {
+        return __fdividef(1.0F, 1.0F + __expf(-x));
+    }
+    return 1.0F / (1.0F + expf(-x));
+}
+
+/* silu(x) = x · s(x) with s the logistic function; the slope is s (1 + x (1 − s)). */
+template <typename T> __device__ __forceinline__ float yk_silu(float x)
+{
+    return x * yk_sigmoid<T>(x);
+}
+
+template <typename T> __device__ __forceinline__ float yk_silu_derivative(float x)
+{
+    const float s = yk_sigmoid<T>(x);
+    return s * (1.0F + x * (1.0F - s));
+}
+
+/* gelu(x) = x · Φ(x); Hendrycks and Gimpel 2016. The tanh form takes Φ(x) = (1 + tanh u) / 2 =
+ * s(2 u) with u = √(2/π) (x + 0.044715 x³). */
+#define YK_TWICE_ROOT_TWO_OVER_PI 1.59576912160573071F
+#define YK_GELU_CUBE 0.044715F
+#define YK_ROOT_HALF 0.70710678118654752F
+#define YK_ROOT_TWO_PI_INVERSE 0.39894228040143268F
+
+template <typename T> __device__ __forceinline__ float yk_gelu_cdf(float x)
+{
+    const float third = YK_TWICE_ROOT_TWO_OVER_PI * YK_GELU_CUBE;
+    return yk_sigmoid<T>(x * (x * x * third + YK_TWICE_ROOT_TWO_OVER_PI));
+}
+
+template <typename T> __device__ __forceinline__ float yk_gelu(float x)
+{
+    return x * yk_gelu_cdf<T>(x);
+}
+
+/* Φ + x Φ', with Φ' = 2 u' Φ (1 − Φ). */
+template <typename T> __device__ __forceinline__ float yk_gelu_derivative(float x)
+{
+    const float gate = yk_gelu_cdf<T>(x);
+    const float third = 3.0F * YK_GELU_CUBE * YK_TWICE_ROOT_TWO_OVER_PI;
+    const float twice_slope_of_u = x * x * third + YK_TWICE_ROOT_TWO_OVER_PI;
+    return gate + x * gate * (1.0F - gate) * twice_slope_of_u;
+}
+
+/* The exact form, Φ(x) = (1 + erf(x / √2)) / 2. */
+static __device__ __forceinline__ float yk_normal_cdf(float x)
+{
+    return 0.5F + 0.5F * erff(x * YK_ROOT_HALF);
+}
+
+static __device__ __forceinline__ float yk_gelu_erf(float x)
+{
+    return x * yk_normal_cdf(x);
+}
+
+template <typename T> __device__ __forceinline__ float yk_gelu_erf_derivative(float x)
+{
+    const float power = -0.5F * x * x;
+    const float bell = sizeof(T) == 2 ? __expf(power) : expf(power);
+    return yk_normal_cdf(x) + x * YK_ROOT_TWO_PI_INVERSE * bell;
+}
+
+#endif

@@ -1,0 +1,62 @@
+/*
+ * Fetch: 16 bytes at a time from memory to shared memory, which a thread asks for and goes on. It
+ * waits for what it asked for itself, and then sees it; others see it after a barrier. GPUs before
+ * 8.0 bring it at once.
+ */
+#ifndef YK_BACKEND_CUDA_KERNELS_ASYNC_COPY_CUH
+#define YK_BACKEND_CUDA_KERNELS_ASYNC_COPY_CUH
+
+#include <stdint.h>
+
+static __device__ __forceinline__ void yk_async_copy(uint4 *to, const uint4 *from)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(
+                     static_cast<uint32_t>(__cvta_generic_to_shared(to))),
+                 "l"(__cvta_generic_to_global(from))
+                 : "memory");
+#else
+    *to = *from;
+#endif
+}
+
+/* What was asked for since the last time is a group. */
+static __device__ __forceinline__ void yk_async_copy_commit(void)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+}
+
+/* Waits for all groups but the last LATER of them. */
+template <int LATER> static __device__ __forceinline__ void yk_async_copy_wait(void)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.wait_group %0;" ::"n"(LATER) : "memory");
+#endif
+}
+
+/* The same where it is not known before; of four and more it may be longer than needed. */
+static __device__ __forceinline__ void yk_async_copy_wait_all_but(int later)
+{
+    switch (later) {
+    case 3:
+        yk_async_copy_wait<3>();
+        break;
+    case 2:
+        yk_async_copy_wait<2>();
+        break;
+    case 1:
+        yk_async_copy_wait<1>();
+        break;
+    default:
+        if (later > 3) {
+            yk_async_copy_wait<4>();
+        } else {
+            yk_async_copy_wait<0>();
+        }
+        break;
+    }
+}
+
+#endif

@@ -1,0 +1,399 @@
+#include "backend/cuda/kernels.h"
+
+#include <float.h>
+
+#include "backend/cuda/kernels/async_copy.cuh"
+#include "backend/cuda/kernels/block_sum.cuh"
+#include "backend/cuda/kernels/numbers.cuh"
+#include "backend/cuda/kernels/span.cuh"
+
+/*
+ * With m the largest logit x of a row, Z = Σ exp(x − m), label t and smoothing s over C classes:
+ *   loss     = log Z + m − (1 − s) · x_t − (s / C) · Σ x
+ *   gradient = exp(x − m) / Z − s / C, and less 1 − s at the label.
+ *
+ * A block goes from row to row, and through each of them twice, 16 bytes of a thread at a time: for
+ * m and Z, which every thread finds for what it sees, Z relative to the largest so far, and for the
+ * gradient. As much of the row as fits stays in shared memory in between; the rest is read again. A
+ * place there that is done with gets what the next row has there, so that memory is read while it
+ * is written. Each thread reads, keeps and writes the same places of every row.
+ */
+enum {
+    UNITS = 4, /* times 16 bytes that a thread has under way */
+    MOST_THREADS = 1024,
+    PAIR_THREADS = 512, /* of a block where two share a processor */
+    WARPS = MOST_THREADS / 32,
+    RESERVED_BYTES = 2048, /* shared memory of a block for its sums, and what the system keeps */
+};
+
+struct row_sum {
+    float largest; /* m, at least −FLT_MAX: what is −infinity then has a power of 0 */
+    float powers;  /* Z, relative to it */
+    float logits;  /* Σ x */
+};
+
+/* How a row lies in memory: `wides` times 16 aligned bytes, `head` numbers before them, and `edges`
+ * before and behind together, fewer than a warp. */
+struct cut {
+    int head;
+    int wides;
+    int edges;
+};
+
+/* exp(x) for x up to 0, with 0 for what is below 2^-126. */
+static __device__ __forceinline__ float power(float x)
+{
+    float y;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x * 1.44269504F));
+    return y;
+}
+
+template <typename T>
+static __device__ __forceinline__ struct cut cut_row(const T *row, int classes)
+{
+    constexpr int width = yk_wide<T>::count;
+    const unsigned beyond = static_cast<unsigned>(reinterpret_cast<uintptr_t>(row) % 16);
+    const int head = min(static_cast<int>((16 - beyond) % 16 / sizeof(T)), classes);
+    const int wides = (classes - head) / width;
+    return {head, wides, classes - wides * width};
+}
+
+template <typename T>
+static __device__ __forceinline__ void take(const uint4 &words, bool smooth, struct row_sum &sum)
+{
+    constexpr int width = yk_wide<T>::count;
+    float x[width];
+    yk_unpack_wide<T>(words, x);
+    float largest = sum.largest;
+#pragma unroll
+    for (int i = 0; i < width; i++) {
+        largest = fmaxf(largest, x[i]);
+    }
+    float powers = 0.0F;
+#pragma unroll
+    for (int i = 0; i < width; i++) {
+        powers += power(x[i] - largest);
+    }
+    sum.powers = sum.powers * power(sum.largest - largest) + powers;
+    sum.largest = largest;
+    if (smooth) {
+#pragma unroll
+        for (int i = 0; i < width; i++) {
+            sum.logits += x[i];
+        }
+    }
+}
+
+/* What the threads of a block saw, put together; known to all of them. `parts` must be others the
+ * next time, as nobody waits for those who still read. */
+static __device__ struct row_sum put_together(const struct row_sum &mine, struct row_sum *parts)
+{
+    const int lane = static_cast<int>(threadIdx.x % 32);
+    const int warps = static_cast<int>(blockDim.x / 32);
+    float largest = yk_warp_max(mine.largest);
+    float powers = yk_warp_sum(mine.powers * power(mine.largest - largest));
+    float logits = yk_warp_sum(mine.logits);
+    if (lane == 0) {
+        parts[threadIdx.x / 32] = {largest, powers, logits};
+    }
+    __syncthreads();
+    struct row_sum part = {-FLT_MAX, 0.0F, 0.0F};
+    if (lane < warps) {
+        part = parts[lane];
+    }
+    largest = yk_warp_max(part.largest);
+    powers = yk_warp_sum(part.powers * power(part.largest - largest));
+    logits = yk_warp_sum(part.logits);
+    return {largest, powers, logits};
+}
+
+/* A row, and what a thread has of it beside its places in shared memory. */
+template <typename T> struct logit_row {
+    T *row;
+    struct cut cut;
+    int target; /* negative: it bears no loss, and nothing of it is read */
+    T edge;     /* of a thread that has one; only taken apart where it is needed */
+    T label;    /* the first thread's: the logit of the target */
+
+    __device__ __forceinline__ uint4 *wides() const
+    {
+        return reinterpret_cast<uint4 *>(row + cut.head);
+    }
+
+    __device__ __forceinline__ int edge_at() const
+    {
+        const int thread = static_cast<int>(threadIdx.x);
+        return thread < cut.head ? thread : thread + cut.wides * yk_wide<T>::count;
+    }
+
+    /* How many times 16 bytes are fetched. */
+    __device__ __forceinline__ int fetched(int kept) const
+    {
+        return target < 0 ? 0 : min(cut.wides, kept);
+    }
+};
+
+/* Row `number`, which is only looked at if its target is not negative. */
+template <typename T>
+static __device__ __forceinline__ struct logit_row<T> row_at(const struct yk_cross_entropy_op &op,
+                                                             int64_t number, int target) {
+    struct logit_row<T> line;
+    line.row = static_cast<T *>(op.logits) + number * op.stride;
+    line.cut = cut_row(line.row, static_cast<int>(op.classes));
+    line.target = target;
+    line.edge = yk_store<T>(0.0F);
+    line.label = line.edge;
+    if (target >= 0 && static_cast<int>(threadIdx.x) < line.cut.edges) {
+        line.edge = line.row[line.edge_at()];
+    }
+    if (target >= 0 && threadIdx.x == 0) {
+        line.label = line.row[target];
+    }
+    return line;
+}
+
+/* The first time through; `groups` are under way or there, one each time UNITS · threads places. */
+template <typename T>
+static __device__ __forceinline__ struct row_sum
+sum_row(const struct logit_row<T> &line, int kept, bool smooth, const uint4 *shelf, int groups)
+{
+    const int threads = static_cast<int>(blockDim.x);
+    const int wides = line.cut.wides;
+    struct row_sum sum = {-FLT_MAX, 0.0F, 0.0F};
+    if (static_cast<int>(threadIdx.x) < line.cut.edges) {
+        sum.logits = yk_load(line.edge);
+        sum.largest = fmaxf(sum.logits, -FLT_MAX);
+        sum.powers = power(sum.logits - sum.largest);
+    }
+    for (int first = static_cast<int>(threadIdx.x); first < wides; first += UNITS * threads) {
+        uint4 words[UNITS];
+        yk_async_copy_wait_all_but(--groups);
+#pragma unroll
+        for (int unit = 0; unit < UNITS; unit++) {
+            const int at = first + unit * threads;
+            if (at < wides) {
+                words[unit] = at < kept ? shelf[at] : line.wides()[at];
+            }
+        }
+#pragma unroll
+        for (int unit = 0; unit < UNITS; unit++) {
+            if (first + unit * threads < wides) {
+                take<T>(words[unit], smooth, sum);
+            }
+        }
+    }
+    return sum;
+}
+
+/* All 0 for a row without a target. */
+struct gradient {
+    float largest;
+    float scale; /* factor / Z */
+    float even;  /* factor · s / C */
+    float label; /* factor · (1 − s) */
+};
+
+template <typename T>
+static __device__ __forceinline__ uint4 gradient_of(const uint4 &words, int target,
+                                                    const struct gradient &gradient)
+{
+    constexpr int width = yk_wide<T>::count;
+    float x[width];
+    yk_unpack_wide<T>(words, x);
+#pragma unroll
+    for (int i = 0; i < width; i++) {
+        x[i] = power(x[i] - gradient.largest) * gradient.scale - gradient.even;
+    }
+    if (static_cast<unsigned>(target) < static_cast<unsigned>(width)) {
+#pragma unroll
+        for (int i = 0; i < width; i++) {
+            x[i] -= i == target ? gradient.label : 0.0F;
+        }
+    }
+    return yk_pack_wide<T>(x);
+}
+
+/* The second time: writes the gradient, or zeros in a row without a target, and asks for the next
+ * row. Returns the groups of that. */
+template <typename T>
+static __device__ __forceinline__ int turn_over(const struct logit_row<T> &line,
+                                                const struct logit_row<T> &next, int kept,
+                                                const struct gradient &gradient, uint4 *shelf)
+{
+    const int threads = static_cast<int>(blockDim.x);
+    const int wides = line.cut.wides;
+    const int held = line.fetched(kept);
+    const int fetched = next.fetched(kept);
+    int groups = 0;
+    for (int first = static_cast<int>(threadIdx.x); first < max(wides, fetched);
+         first += UNITS * threads) {
+        uint4 words[UNITS];
+#pragma unroll
+        for (int unit = 0; unit < UNITS; unit++) {
+            const int at = first + unit * threads;
+            words[unit] = make_uint4(0, 0, 0, 0);
+            if (line.target >= 0 && at < wides) {
+                words[unit] = at < held ? shelf[at] : line.wides()[at];
+            }
+        }
+#pragma unroll
+        for (int unit = 0; unit < UNITS; unit++) {
+            const int at = first + unit * threads;
+            if (at < fetched) {
+                yk_async_copy(shelf + at, next.wides() + at);
+            }
+        }
+        yk_async_copy_commit();
+        groups++;
+#pragma unroll
+        for (int unit = 0; unit < UNITS; unit++) {
+            const int at = first + unit * threads;
+            if (at < wides) {
+                const int target = line.target - line.cut.head - at * yk_wide<T>::count;
+                __stcs(line.wides() + at, gradient_of<T>(words[unit], target, gradient));
+            }
+        }
+    }
+    if (static_cast<int>(threadIdx.x) < line.cut.edges) {
+        const int at = line.edge_at();
+        const float even =
+            power(yk_load(line.edge) - gradient.largest) * gradient.scale - gradient.even;
+        line.row[at] = yk_store<T>(at == line.target ? even - gradient.label : even);
+    }
+    return groups;
+}
+
+static __device__ float loss_of(const struct yk_cross_entropy_op &op, float label,
+                                const struct row_sum &sum)
+{
+    const double x = static_cast<double>(label);
+    double loss = static_cast<double>(logf(sum.powers)) + (static_cast<double>(sum.largest) - x);
+    if (op.smoothing != 0.0F) {
+        loss += static_cast<double>(op.smoothing) *
+                (x - static_cast<double>(sum.logits) / static_cast<double>(op.classes));
+    }
+    return static_cast<float>(loss);
+}
+
+/* `kept` times 16 bytes of shared memory, none with a factor of 0. Blocks have at least a warp, so
+ * that edges have a thread each. There are no more blocks than rows. */
+template <typename T>
+static __global__ void __launch_bounds__(MOST_THREADS)
+    lose_rows(struct yk_cross_entropy_op op, int kept)
+{
+    extern __shared__ uint4 shelf[];
+    __shared__ struct row_sum parts[2][WARPS];
+    int64_t number = blockIdx.x;
+    int turn = 0;
+    /* Of nothing before the first row, nothing is written. */
+    auto line = logit_row<T>();
+    line.target = -1;
+    struct logit_row<T> next = row_at<T>(op, number, op.targets[number]);
+    struct gradient gradient = {0.0F, 0.0F, 0.0F, 0.0F};
+    int groups = turn_over(line, next, kept, gradient, shelf);
+    for (; number < op.rows; number += gridDim.x) {
+        const int64_t after = number + gridDim.x;
+        const int target = after < op.rows ? op.targets[after] : -1;
+        line = next;
+        gradient = {0.0F, 0.0F, 0.0F, 0.0F};
+        float loss = 0.0F;
+        if (line.target >= 0) {
+            struct row_sum sum = sum_row(line, kept, op.smoothing != 0.0F, shelf, groups);
+            /* Nothing is written to the row before all of it was read. */
+            sum = put_together(sum, parts[turn++ & 1]);
+            gradient = {sum.largest, op.factor / sum.powers,
+                        op.factor * op.smoothing / static_cast<float>(op.classes),
+                        op.factor * (1.0F - op.smoothing)};
+            loss = loss_of(op, yk_load(line.label), sum);
+        }
+        if (threadIdx.x == 0) {
+            op.row_losses[number] = loss;
+        }
+        next = row_at<T>(op, after, target);
+        if (op.factor != 0.0F) {
+            groups = turn_over(line, next, kept, gradient, shelf);
+        }
+    }
+}
+
+static __global__ void __launch_bounds__(MOST_THREADS)
+    add_losses(int64_t rows, const float *row_losses, double *loss)
+{
+    double sum = 0;
+#pragma unroll 4
+    for (int64_t row = threadIdx.x; row < rows; row += MOST_THREADS) {
+        sum += static_cast<double>(row_losses[row]);
+    }
+    sum = yk_block_sum(sum);
+    if (threadIdx.x == 0) {
+        *loss += sum;
+    }
+}
+
+struct shape {
+    int threads;
+    int kept; /* times 16 bytes */
+};
+
+/* Two blocks share a processor, one reading while the other writes, if what does not fit into their
+ * halves of its shared memory is still in the cache when it is needed again; else one has it all.
+ */
+static struct shape shape_of(const struct yk_cross_entropy_op *op,
+                             const struct yk_cuda_properties *chip, int64_t wides)
+{
+    const int64_t whole = static_cast<int64_t>(chip->shared_bytes) - RESERVED_BYTES;
+    const int64_t half = static_cast<int64_t>(chip->shared_bytes) / 2 - RESERVED_BYTES;
+    const int64_t beyond = 16 * wides > half ? 16 * wides - half : 0;
+    const bool pair = op->factor == 0.0F || 2 * chip->processors * beyond <=
+                                                static_cast<int64_t>(chip->cache_bytes) / 4 * 3;
+    const int64_t room = op->factor == 0.0F ? 0 : (pair ? half : whole) / 16;
+    const int64_t useful = yk_ceil_div(yk_ceil_div(wides, UNITS), 32) * 32;
+    const int64_t most = pair ? PAIR_THREADS : MOST_THREADS;
+    const int64_t threads = useful < most ? useful : most;
+    return {static_cast<int>(threads < 32 ? 32 : threads),
+            static_cast<int>(room < wides ? room : wides)};
+}
+
+template <typename T>
+static cudaError_t put_rows(cudaStream_t stream, const struct yk_cross_entropy_op *op,
+                            const struct yk_cuda_properties *chip)
+{
+    const struct shape shape = shape_of(op, chip, op->classes / yk_wide<T>::count);
+    /* The same every time: other lanes may be at it. */
+    cudaError_t error =
+        cudaFuncSetAttribute(lose_rows<T>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                             static_cast<int>(chip->shared_bytes) - RESERVED_BYTES);
+    if (error == cudaSuccess) {
+        error = cudaFuncSetAttribute(lose_rows<T>, cudaFuncAttributePreferredSharedMemoryCarveout,
+                                     cudaSharedmemCarveoutMaxShared);
+    }
+    const size_t bytes = static_cast<size_t>(shape.kept) * 16;
+    int together = 0; /* blocks of a processor */
+    if (error == cudaSuccess) {
+        error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&together, lose_rows<T>,
+                                                              shape.threads, bytes);
+    }
+    if (error == cudaSuccess) {
+        const int64_t most = static_cast<int64_t>(chip->processors) * (together > 0 ? together : 1);
+        const unsigned grid = static_cast<unsigned>(op->rows < most ? op->rows : most);
+        lose_rows<T><<<grid, shape.threads, bytes, stream>>>(*op, shape.kept);
+        error = cudaGetLastError();
+    }
+    return error;
+}
+
+void yk_cuda_cross_entropy(struct yk_backend_lane *lane, const struct yk_cross_entropy_op *op)
+{
+    if (!yk_cuda_lane_is_ok(lane) || op->rows <= 0) {
+        return;
+    }
+    cudaStream_t stream = yk_cuda_lane_stream(lane);
+    cudaError_t error = cudaSuccess;
+    yk_with_type(op->type, [&](auto number) {
+        error = put_rows<decltype(number)>(stream, op, yk_cuda_lane_properties(lane));
+    });
+    if (yk_cuda_lane_check(lane, error, "lose")) {
+        add_losses<<<1, MOST_THREADS, 0, stream>>>(op->rows, op->row_losses, op->loss);
+        yk_cuda_lane_check(lane, cudaGetLastError(), "lose");
+    }
+}

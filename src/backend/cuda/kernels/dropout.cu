@@ -1,0 +1,171 @@
+#include "backend/cuda/kernels.h"
+
+#include "backend/cuda/kernels/philox.cuh"
+#include "backend/cuda/kernels/rows.cuh"
+
+#include <math.h>
+
+enum {
+    AT_ONCE = 2, /* groups of one sample whose loads are under way together */
+};
+
+/* from, to and add as samples of `sample_size` numbers each, the last of which may be cut short. */
+struct drop {
+    const void *from;
+    void *to;
+    const void *add;
+    int64_t count;       /* of all numbers */
+    int64_t sample_size; /* of a sample */
+    int64_t samples;
+    int64_t first_sample;
+    uint64_t seed;
+    uint64_t site;
+    uint32_t limit; /* words below it drop their number */
+    float scale;    /* of what stays */
+};
+
+/* A thread's group: whole counters of four numbers. Narrow groups may end past the sample. */
+template <typename T, bool WIDE> struct group {
+    static constexpr int count = WIDE ? yk_wide<T>::count : 4;
+    static constexpr int packs = WIDE ? 1 : count;
+    yk_pack<T, WIDE ? count : 1> parts[packs];
+};
+
+template <typename T, bool WIDE>
+static __device__ __forceinline__ void load_group(const T *from, int64_t there, group<T, WIDE> &out)
+{
+    if constexpr (WIDE) {
+        out.parts[0] = yk_load_pack<group<T, WIDE>::count>(from);
+    } else {
+#pragma unroll
+        for (int i = 0; i < group<T, WIDE>::count; i++) {
+            if (i < there) {
+                out.parts[i] = yk_load_pack<1>(from + i);
+            }
+        }
+    }
+}
+
+/* What the numbers of a group are multiplied by: 0 or the scale. */
+template <int N>
+static __device__ __forceinline__ void find_factors(const struct drop &op, int64_t sample,
+                                                    int64_t place, float (&factors)[N])
+{
+#pragma unroll
+    for (int i = 0; i < N; i += 4) {
+        uint4 words = make_uint4(~0U, ~0U, ~0U, ~0U);
+        if (op.limit > 0) {
+            words = yk_philox_dropout(op.seed, op.site, op.first_sample + sample,
+                                      static_cast<uint64_t>(place) / 4 + i / 4);
+        }
+        factors[i] = words.x < op.limit ? 0.0F : op.scale;
+        factors[i + 1] = words.y < op.limit ? 0.0F : op.scale;
+        factors[i + 2] = words.z < op.limit ? 0.0F : op.scale;
+        factors[i + 3] = words.w < op.limit ? 0.0F : op.scale;
+    }
+}
+
+/* to = from · factors + add, of the numbers that are there. */
+template <typename T, bool WIDE, int N>
+static __device__ __forceinline__ void store_group(const group<T, WIDE> &from,
+                                                   const group<T, WIDE> &add, bool adds,
+                                                   const float (&factors)[N], int64_t there, T *to)
+{
+    if constexpr (WIDE) {
+        float x[N];
+        float y[N];
+        yk_unpack(from.parts[0], x);
+        yk_unpack(add.parts[0], y);
+#pragma unroll
+        for (int i = 0; i < N; i++) {
+            x[i] = adds ? x[i] * factors[i] + y[i] : x[i] * factors[i];
+        }
+        yk_store_pack<N>(to, yk_pack_from<T>(x));
+    } else {
+#pragma unroll
+        for (int i = 0; i < N; i++) {
+            if (i < there) {
+                const float x = yk_load(from.parts[i].words[0]) * factors[i];
+                to[i] = yk_store<T>(adds ? x + yk_load(add.parts[i].words[0]) : x);
+            }
+        }
+    }
+}
+
+/* Rows of the layout are samples. A thread has read a number when it writes it, and nobody else
+ * reads it: to may be from or add. */
+template <typename T, bool WIDE>
+static __global__ void __launch_bounds__(YK_ROWS_THREADS) drop_samples(struct drop op)
+{
+    constexpr int n = group<T, WIDE>::count;
+    const T *from = static_cast<const T *>(op.from);
+    const T *add = static_cast<const T *>(op.add);
+    T *to = static_cast<T *>(op.to);
+    const int64_t next = static_cast<int64_t>(gridDim.x) * blockDim.x * n;
+    for (int64_t sample = yk_rows_first_row(); sample < op.samples; sample += yk_rows_step()) {
+        const int64_t base = sample * op.sample_size;
+        const int64_t rest = op.count - base;
+        const int64_t size = rest < op.sample_size ? rest : op.sample_size;
+        group<T, WIDE> x[AT_ONCE];
+        group<T, WIDE> y[AT_ONCE] = {};
+#pragma unroll
+        for (int i = 0; i < AT_ONCE; i++) {
+            const int64_t place = yk_rows_first_pack() * n + i * next;
+            if (place < size) {
+                load_group(from + base + place, size - place, x[i]);
+                if (add) {
+                    load_group(add + base + place, size - place, y[i]);
+                }
+            }
+        }
+#pragma unroll
+        for (int i = 0; i < AT_ONCE; i++) {
+            const int64_t place = yk_rows_first_pack() * n + i * next;
+            if (place < size) {
+                float factors[n];
+                find_factors(op, sample, place, factors);
+                store_group(x[i], y[i], add != nullptr, factors, size - place, to + base + place);
+            }
+        }
+    }
+}
+
+template <typename T> static void drop_of_type(struct yk_backend_lane *lane, const struct drop *op)
+{
+    constexpr int n = yk_wide<T>::count;
+    const bool wide = op->count % n == 0 && yk_is_wide<T>(op->from, op->sample_size) &&
+                      yk_is_wide<T>(op->to, op->sample_size) &&
+                      yk_is_wide<T>(op->add, op->sample_size);
+    const int64_t size = op->sample_size < op->count ? op->sample_size : op->count;
+    const int64_t groups = yk_ceil_div(size, wide ? n : 4);
+    const struct yk_rows_layout layout =
+        yk_rows_layout_make(op->samples, yk_ceil_div(groups, AT_ONCE), 1);
+    if (wide) {
+        drop_samples<T, true><<<layout.grid, layout.block, 0, yk_cuda_lane_stream(lane)>>>(*op);
+    } else {
+        drop_samples<T, false><<<layout.grid, layout.block, 0, yk_cuda_lane_stream(lane)>>>(*op);
+    }
+}
+
+void yk_cuda_dropout(struct yk_backend_lane *lane, const struct yk_dropout_op *op)
+{
+    if (!yk_cuda_lane_is_ok(lane) || op->rows <= 0 || op->width <= 0) {
+        return;
+    }
+    /* word < rate · 2^32, in whole numbers; a rate of 1 leaves nothing. */
+    const double limit = ceil(static_cast<double>(op->dropout.rate) * 4294967296.0);
+    struct drop drop = {};
+    drop.from = op->from;
+    drop.to = op->to;
+    drop.add = op->add;
+    drop.count = op->rows * op->width;
+    drop.sample_size = op->sequence * op->width;
+    drop.samples = yk_ceil_div(op->rows, op->sequence);
+    drop.first_sample = op->dropout.first_sample;
+    drop.seed = op->dropout.seed;
+    drop.site = op->dropout.site;
+    drop.limit = limit < 4294967296.0 ? static_cast<uint32_t>(limit) : UINT32_MAX;
+    drop.scale = op->dropout.rate < 1.0F ? 1.0F / (1.0F - op->dropout.rate) : 0.0F;
+    yk_with_type(op->type, [&](auto number) { drop_of_type<decltype(number)>(lane, &drop); });
+    yk_cuda_lane_check(lane, cudaGetLastError(), "drop");
+}

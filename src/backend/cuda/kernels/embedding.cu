@@ -1,0 +1,329 @@
+#include "backend/cuda/kernels.h"
+
+#include "backend/cuda/kernels/row_registers.cuh"
+#include "backend/cuda/kernels/token_sort.cuh"
+
+enum {
+    EMBED_THREADS = 256, /* a warp a row */
+    EMBED_NUMBERS = 8,   /* that a thread takes at once */
+    SUM_THREADS = 128,   /* at most */
+    TOGETHER = 4,        /* rows a thread has on their way at once */
+    PIECE_ROWS = 32,     /* at least */
+    PIECES = 2048,       /* at most */
+    PARTIAL_BYTES = 32 << 20,
+    JOIN_THREADS = 128,
+    JOIN_TURNS = JOIN_THREADS / 32,
+    JOIN_COLUMNS = 32 * 4, /* a thread takes a float4 */
+};
+
+/* ---- forward ---- */
+
+/* The table is of type T. */
+template <typename T, int N>
+static __global__ void __launch_bounds__(EMBED_THREADS) embed_rows(struct yk_embedding_op op)
+{
+    const int lane = threadIdx.x % 32;
+    const int64_t row = static_cast<int64_t>(blockIdx.x) * (EMBED_THREADS / 32) + threadIdx.x / 32;
+    if (row >= op.rows) {
+        return;
+    }
+    const int64_t token = op.tokens[row];
+    const int64_t position = op.positions ? row % op.sequence : 0;
+    for (int64_t column = lane * N; column < op.width; column += 32 * N) {
+        yk_vector<T, N> positions = yk_vector<T, N>(); /* 0 */
+        yk_vector<T, N> shift = yk_vector<T, N>();
+        if (op.positions) {
+            positions = yk_load_vector<T, N>(op.positions, position * op.width + column);
+        }
+        if (op.shift) {
+            shift = yk_load_vector<T, N>(op.shift, column);
+        }
+        const yk_vector<T, N> entry = yk_load_vector<T, N>(op.table, token * op.width + column);
+        float out[N];
+#pragma unroll
+        for (int i = 0; i < N; i++) {
+            out[i] = op.scale * yk_load(entry.numbers[i]) + yk_load(positions.numbers[i]) +
+                     yk_load(shift.numbers[i]);
+        }
+        yk_typed_store(op.out_type, op.out, row * op.width + column, out);
+    }
+}
+
+void yk_cuda_embedding(struct yk_backend_lane *lane, const struct yk_embedding_op *op)
+{
+    if (!yk_cuda_lane_is_ok(lane) || op->rows <= 0 || op->width <= 0) {
+        return;
+    }
+    const cudaStream_t stream = yk_cuda_lane_stream(lane);
+    const unsigned grid = static_cast<unsigned>(yk_ceil_div(op->rows, EMBED_THREADS / 32));
+    /* 8 numbers of 16 bits are 16 bytes, of 32 bits twice as many. */
+    const bool wide = op->width % EMBED_NUMBERS == 0 && yk_is_wide<float>(op->table, 0) &&
+                      yk_is_wide<float>(op->positions, 0) && yk_is_wide<float>(op->shift, 0) &&
+                      yk_is_wide<float>(op->out, 0);
+    yk_with_type(op->table_type, [&](auto number) {
+        using T = decltype(number);
+        if (wide) {
+            embed_rows<T, EMBED_NUMBERS><<<grid, EMBED_THREADS, 0, stream>>>(*op);
+        } else {
+            embed_rows<T, 1><<<grid, EMBED_THREADS, 0, stream>>>(*op);
+        }
+    });
+    yk_cuda_lane_check(lane, cudaGetLastError(), "embed");
+}
+
+/* ---- back, to the table ---- */
+
+/*
+ * The rows, sorted by token, are cut into pieces of as many rows each, however often a token comes.
+ * A run is the rows of one token. A piece's runs that lie in it wholly are summed and added to the
+ * table; of one that came from the piece before, or goes on in the next, the sum goes to scratch:
+ * as the piece's HEAD where it came, else as its TAIL. Then the piece where such a run begins adds
+ * up its TAIL and the HEADs that follow, and adds that to the table.
+ */
+enum {
+    HEAD,
+    TAIL,
+    ENDS,
+};
+
+struct pieces {
+    const int32_t *order;  /* (rows), by token */
+    const int32_t *sorted; /* (rows): their tokens */
+    float *partials;       /* (pieces, ENDS, pitch) */
+    int64_t pitch;         /* the width, to a multiple of 4 */
+    int32_t rows;
+    int32_t piece_rows;
+    int32_t count;
+};
+
+/* A run of the piece ends, or the piece does: rows `first` to `last` of the order. */
+template <int N>
+static __device__ __forceinline__ void finish_run(const struct yk_embedding_backward_op &op,
+                                                  const struct pieces &pieces, int first, int last,
+                                                  int64_t column, const float (&sum)[N])
+{
+    const int piece = blockIdx.x;
+    const int32_t token = pieces.sorted[last];
+    const bool came =
+        first > 0 && first == piece * pieces.piece_rows && pieces.sorted[first - 1] == token;
+    const bool goes = last + 1 < pieces.rows && pieces.sorted[last + 1] == token;
+    if (came || goes) {
+        const int64_t end = piece * ENDS + (came ? HEAD : TAIL);
+        yk_typed_store_as<float>(pieces.partials, end * pieces.pitch + column, sum);
+        return;
+    }
+    float entry[N];
+    yk_typed_load(op.table_type, op.d_table, token * op.width + column, entry);
+#pragma unroll
+    for (int i = 0; i < N; i++) {
+        entry[i] += op.scale * sum[i];
+    }
+    yk_typed_store(op.table_type, op.d_table, token * op.width + column, entry);
+}
+
+/* d_out is of type T. A block takes a piece, a thread N columns of it. */
+template <typename T, int N>
+static __global__ void __launch_bounds__(SUM_THREADS)
+    sum_pieces(struct yk_embedding_backward_op op, struct pieces pieces)
+{
+    const int64_t column = (static_cast<int64_t>(blockIdx.y) * blockDim.x + threadIdx.x) * N;
+    const int begin = static_cast<int>(blockIdx.x) * pieces.piece_rows;
+    const int end =
+        pieces.rows - begin < pieces.piece_rows ? pieces.rows : begin + pieces.piece_rows;
+    if (column >= op.width) {
+        return;
+    }
+    float sum[N] = {};
+    int first = begin; /* of the run */
+    for (int at = begin; at < end; at += TOGETHER) {
+        yk_vector<T, N> rows[TOGETHER];
+#pragma unroll
+        for (int i = 0; i < TOGETHER; i++) {
+            if (at + i < end) {
+                rows[i] = yk_load_vector<T, N>(op.d_out, pieces.order[at + i] * op.width + column);
+            }
+        }
+#pragma unroll
+        for (int i = 0; i < TOGETHER; i++) {
+            const int last = at + i;
+            if (last >= end) {
+                continue;
+            }
+#pragma unroll
+            for (int j = 0; j < N; j++) {
+                sum[j] += yk_load(rows[i].numbers[j]);
+            }
+            if (last + 1 == end || pieces.sorted[last + 1] != pieces.sorted[last]) {
+                finish_run(op, pieces, first, last, column, sum);
+                first = last + 1;
+#pragma unroll
+                for (int j = 0; j < N; j++) {
+                    sum[j] = 0;
+                }
+            }
+        }
+    }
+}
+
+/* Adds up the run that begins in piece blockIdx.x and goes on, if there is one: 128 columns. */
+static __global__ void __launch_bounds__(JOIN_THREADS)
+    join_pieces(struct yk_embedding_backward_op op, struct pieces pieces)
+{
+    __shared__ float4 sums[JOIN_TURNS][32];
+    const int lane = threadIdx.x % 32;
+    const int turn = threadIdx.x / 32;
+    const int piece = blockIdx.x;
+    const int begin = piece * pieces.piece_rows;
+    const int next = begin + pieces.piece_rows; /* begins a piece: the last one has no block */
+    const int32_t token = pieces.sorted[next];
+    if (pieces.sorted[next - 1] != token || (begin > 0 && pieces.sorted[begin - 1] == token)) {
+        return;
+    }
+    int more = 0; /* pieces that the run came to */
+    for (int found = JOIN_THREADS; found == JOIN_THREADS; more += found) {
+        const int other = piece + 1 + more + static_cast<int>(threadIdx.x);
+        found = __syncthreads_count(other < pieces.count &&
+                                    pieces.sorted[other * pieces.piece_rows] == token);
+    }
+    const int64_t column = static_cast<int64_t>(blockIdx.y) * JOIN_COLUMNS + lane * 4;
+    float4 sum = make_float4(0, 0, 0, 0);
+    if (column < op.width) {
+#pragma unroll 8
+        for (int i = turn; i <= more; i += JOIN_TURNS) {
+            const int64_t end = static_cast<int64_t>(piece + i) * ENDS + (i == 0 ? TAIL : HEAD);
+            const float4 one =
+                *reinterpret_cast<const float4 *>(pieces.partials + end * pieces.pitch + column);
+            sum = make_float4(sum.x + one.x, sum.y + one.y, sum.z + one.z, sum.w + one.w);
+        }
+    }
+    sums[turn][lane] = sum;
+    __syncthreads();
+    if (turn > 0) {
+        return;
+    }
+    for (int i = 1; i < JOIN_TURNS; i++) {
+        const float4 one = sums[i][lane];
+        sum = make_float4(sum.x + one.x, sum.y + one.y, sum.z + one.z, sum.w + one.w);
+    }
+    float total[4];
+    yk_four(sum, total);
+    for (int i = 0; i < 4 && column + i < op.width; i++) {
+        yk_typed_add(op.table_type, op.d_table, token * op.width + column + i, op.scale * total[i]);
+    }
+}
+
+static size_t whole_lines(size_t bytes)
+{
+    return (bytes + 255) / 256 * 256;
+}
+
+/* Cuts scratch into what sorting and summing work in. False: there is not enough of it. */
+static bool carve(struct yk_backend_lane *lane, const struct yk_embedding_backward_op *op,
+                  struct yk_token_sort *order, struct pieces *pieces)
+{
+    const size_t end_bytes = static_cast<size_t>(pieces->pitch) * ENDS * sizeof(float);
+    int64_t piece_rows = PIECE_ROWS;
+    while (piece_rows < op->rows &&
+           (yk_ceil_div(op->rows, piece_rows) > PIECES ||
+            static_cast<size_t>(yk_ceil_div(op->rows, piece_rows)) * end_bytes > PARTIAL_BYTES)) {
+        piece_rows *= 2;
+    }
+    const size_t list_bytes = whole_lines(static_cast<size_t>(op->rows) * sizeof(int32_t));
+    const size_t count_bytes =
+        static_cast<size_t>(YK_TOKEN_SORT_TILES) * YK_TOKEN_SORT_DIGITS * sizeof(int32_t);
+    pieces->rows = static_cast<int32_t>(op->rows);
+    pieces->piece_rows = static_cast<int32_t>(piece_rows);
+    pieces->count = static_cast<int32_t>(yk_ceil_div(op->rows, piece_rows));
+    char *scratch = static_cast<char *>(yk_cuda_lane_scratch(
+        lane, 3 * list_bytes + count_bytes + static_cast<size_t>(pieces->count) * end_bytes));
+    if (!scratch) {
+        return false;
+    }
+    order->orders[0] = reinterpret_cast<int32_t *>(scratch);
+    order->orders[1] = reinterpret_cast<int32_t *>(scratch + list_bytes);
+    order->sorted = reinterpret_cast<int32_t *>(scratch + 2 * list_bytes);
+    order->counts = reinterpret_cast<int32_t *>(scratch + 3 * list_bytes);
+    pieces->sorted = order->sorted;
+    pieces->partials = reinterpret_cast<float *>(scratch + 3 * list_bytes + count_bytes);
+    return true;
+}
+
+template <typename T, int N>
+static void sum_all(cudaStream_t stream, const struct yk_embedding_backward_op *op,
+                    const struct pieces *pieces)
+{
+    const int64_t across = yk_ceil_div(op->width, N);
+    const int64_t threads = across < SUM_THREADS ? yk_ceil_div(across, 32) * 32 : SUM_THREADS;
+    const dim3 grid(static_cast<unsigned>(pieces->count),
+                    static_cast<unsigned>(yk_ceil_div(across, threads)));
+    sum_pieces<T, N><<<grid, static_cast<unsigned>(threads), 0, stream>>>(*op, *pieces);
+}
+
+static void add_to_table(struct yk_backend_lane *lane, const struct yk_embedding_backward_op *op)
+{
+    const cudaStream_t stream = yk_cuda_lane_stream(lane);
+    struct yk_token_sort order;
+    struct pieces pieces;
+    pieces.pitch = yk_ceil_div(op->width, 4) * 4;
+    if (!carve(lane, op, &order, &pieces)) {
+        return;
+    }
+    pieces.order = yk_token_sort_run(stream, op->tokens, pieces.rows, op->vocabulary, &order);
+    yk_with_type(op->out_type, [&](auto number) {
+        using T = decltype(number);
+        constexpr int N = yk_wide<T>::count;
+        if (op->width % N == 0 && yk_is_wide<T>(op->d_out, op->width) &&
+            yk_is_wide<float>(op->d_table, 0)) {
+            sum_all<T, N>(stream, op, &pieces);
+        } else {
+            sum_all<T, 1>(stream, op, &pieces);
+        }
+    });
+    if (pieces.count > 1) {
+        const dim3 grid(static_cast<unsigned>(pieces.count - 1),
+                        static_cast<unsigned>(yk_ceil_div(op->width, JOIN_COLUMNS)));
+        join_pieces<<<grid, JOIN_THREADS, 0, stream>>>(*op, pieces);
+    }
+}
+
+/* ---- back, to the positions ---- */
+
+/* A position's rows are `sequence` apart, so samples are the rows of one wide sum. Where the last
+ * sample is cut short, the positions it has and those it has not are summed one after the other. */
+static void add_to_positions(struct yk_backend_lane *lane,
+                             const struct yk_embedding_backward_op *op)
+{
+    const int64_t samples = op->rows / op->sequence;
+    const int64_t rest = op->rows % op->sequence * op->width;
+    const int64_t from_bytes = rest * yk_precision_bytes(op->out_type);
+    const int64_t to_bytes = rest * yk_precision_bytes(op->table_type);
+    struct yk_sum_rows_op sum = {};
+    sum.rows = samples + 1;
+    sum.columns = rest;
+    sum.from = op->d_out;
+    sum.stride = op->sequence * op->width;
+    sum.to = op->d_positions;
+    sum.from_type = op->out_type;
+    sum.to_type = op->table_type;
+    yk_cuda_sum_rows(lane, &sum);
+    sum.rows = samples;
+    sum.columns = sum.stride - rest;
+    sum.from = static_cast<const char *>(op->d_out) + from_bytes;
+    sum.to = static_cast<char *>(op->d_positions) + to_bytes;
+    yk_cuda_sum_rows(lane, &sum);
+}
+
+void yk_cuda_embedding_backward(struct yk_backend_lane *lane,
+                                const struct yk_embedding_backward_op *op)
+{
+    if (!yk_cuda_lane_is_ok(lane) || op->rows <= 0 || op->width <= 0) {
+        return;
+    }
+    if (op->d_table) {
+        add_to_table(lane, op);
+    }
+    if (op->d_positions) {
+        add_to_positions(lane, op);
+    }
+    yk_cuda_lane_check(lane, cudaGetLastError(), "embed_back");
+}

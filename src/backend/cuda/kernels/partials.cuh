@@ -1,0 +1,67 @@
+/*
+ * Partials: sums of columns that blocks left in scratch, (groups, columns) of them, added up in the
+ * order of the groups' numbers and then to what is there, with one rounding.
+ */
+#ifndef YK_BACKEND_CUDA_KERNELS_PARTIALS_CUH
+#define YK_BACKEND_CUDA_KERNELS_PARTIALS_CUH
+
+#include "backend/cuda/kernels/row_registers.cuh"
+
+enum {
+    YK_PARTIAL_LANES = 32, /* columns of a block */
+    YK_PARTIAL_STEPS = 32, /* threads that share a column's groups */
+};
+
+struct yk_partials {
+    const float *sums; /* (groups, targets, columns) */
+    int64_t columns;
+    int32_t groups;
+    int32_t targets;
+    void *to[2]; /* (columns) each; NULL: not wanted */
+    enum yk_precision type;
+};
+
+/* A block takes 32 columns of target blockIdx.y. */
+static __global__ void __launch_bounds__(YK_PARTIAL_LANES *YK_PARTIAL_STEPS)
+    add_partials(struct yk_partials partials)
+{
+    __shared__ float sums[YK_PARTIAL_STEPS][YK_PARTIAL_LANES];
+    const int lane = threadIdx.x % YK_PARTIAL_LANES;
+    const int turn = threadIdx.x / YK_PARTIAL_LANES;
+    const int64_t column = static_cast<int64_t>(blockIdx.x) * YK_PARTIAL_LANES + lane;
+    void *to = blockIdx.y == 0 ? partials.to[0] : partials.to[1];
+    if (!to) {
+        return;
+    }
+    float sum = 0;
+    float before = 0; /* on its way while the others are added up */
+    if (column < partials.columns) {
+        if (turn == 0) {
+            before = yk_typed_load_one(partials.type, to, column);
+        }
+        const int64_t stride = partials.targets * partials.columns;
+        const float *from = partials.sums + blockIdx.y * partials.columns + column;
+#pragma unroll 8
+        for (int group = turn; group < partials.groups; group += YK_PARTIAL_STEPS) {
+            sum += from[group * stride];
+        }
+    }
+    sums[turn][lane] = sum;
+    __syncthreads();
+    if (turn == 0 && column < partials.columns) {
+        for (int i = 1; i < YK_PARTIAL_STEPS; i++) {
+            sum += sums[i][lane];
+        }
+        const float total[1] = {before + sum};
+        yk_typed_store(partials.type, to, column, total);
+    }
+}
+
+static inline void yk_add_partials(cudaStream_t stream, const struct yk_partials *partials)
+{
+    const dim3 grid(static_cast<unsigned>(yk_ceil_div(partials->columns, YK_PARTIAL_LANES)),
+                    static_cast<unsigned>(partials->targets));
+    add_partials<<<grid, YK_PARTIAL_LANES * YK_PARTIAL_STEPS, 0, stream>>>(*partials);
+}
+
+#endif

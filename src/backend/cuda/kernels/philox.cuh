@@ -1,0 +1,35 @@
+/*
+ * Philox4x32-10 on the device: what dropout counts by is said in backend/ops.h.
+ */
+#ifndef YK_BACKEND_CUDA_KERNELS_PHILOX_CUH
+#define YK_BACKEND_CUDA_KERNELS_PHILOX_CUH
+
+#include <stdint.h>
+
+static __device__ __forceinline__ uint4 yk_philox(uint64_t seed, uint4 x)
+{
+    uint32_t key0 = static_cast<uint32_t>(seed);
+    uint32_t key1 = static_cast<uint32_t>(seed >> 32);
+#pragma unroll
+    for (int round = 0; round < 10; round++) {
+        const uint32_t high0 = __umulhi(0xd2511f53U, x.x);
+        const uint32_t low0 = 0xd2511f53U * x.x;
+        const uint32_t high2 = __umulhi(0xcd9e8d57U, x.z);
+        const uint32_t low2 = 0xcd9e8d57U * x.z;
+        x = make_uint4(high2 ^ x.y ^ key0, low2, high0 ^ x.w ^ key1, low0);
+        key0 += 0x9e3779b9U;
+        key1 += 0xbb67ae85U;
+    }
+    return x;
+}
+
+/* Four numbers' answers: those whose places in the sample begin at 4 · quad. */
+static __device__ __forceinline__ uint4 yk_philox_dropout(uint64_t seed, uint64_t site,
+                                                          int64_t sample, uint64_t quad)
+{
+    return yk_philox(seed,
+                     make_uint4(static_cast<uint32_t>(quad), static_cast<uint32_t>(sample),
+                                static_cast<uint32_t>(site), static_cast<uint32_t>(site >> 32)));
+}
+
+#endif

@@ -1,0 +1,140 @@
+#include "backend/cuda/kernels.h"
+
+#include "backend/cuda/kernels/rows.cuh"
+
+enum {
+    AT_ONCE = 2, /* heads whose loads are under way together */
+};
+
+/* Cosines and sines of N pairs; 16 bytes at a time where packs are. */
+template <int N>
+static __device__ __forceinline__ void load_turns(const float *turns, float (&cosine)[N],
+                                                  float (&sine)[N])
+{
+    if constexpr (N == 1) {
+        cosine[0] = turns[0];
+        sine[0] = turns[1];
+    } else {
+#pragma unroll
+        for (int i = 0; i < N / 2; i++) {
+            const float4 two = reinterpret_cast<const float4 *>(turns)[i];
+            cosine[2 * i] = two.x;
+            sine[2 * i] = two.y;
+            cosine[2 * i + 1] = two.z;
+            sine[2 * i + 1] = two.w;
+        }
+    }
+}
+
+/* (x, y) becomes (x cos − y sin, y cos + x sin); `sign` −1 turns the other way. The sign goes with
+ * x and y, so that nothing waits for the turns before the numbers are asked for. */
+template <typename T, int N>
+static __device__ __forceinline__ void turn(float sign, const float (&cosine)[N],
+                                            const float (&sine)[N], yk_pack<T, N> &low,
+                                            yk_pack<T, N> &high)
+{
+    float x[N];
+    float y[N];
+    yk_unpack(low, x);
+    yk_unpack(high, y);
+#pragma unroll
+    for (int i = 0; i < N; i++) {
+        const float was = x[i];
+        x[i] = was * cosine[i] - sign * y[i] * sine[i];
+        y[i] = y[i] * cosine[i] + sign * was * sine[i];
+    }
+    low = yk_pack_from<T>(x);
+    high = yk_pack_from<T>(y);
+}
+
+/* The thread's pairs in every blockDim.y-th head of one row; `row` is where the first head has
+ * them. */
+template <typename T, int N>
+static __device__ __forceinline__ void turn_row(T *row, int heads, int head_size, float sign,
+                                                const float (&cosine)[N], const float (&sine)[N])
+{
+    const int half = head_size / 2;
+    const int step = static_cast<int>(blockDim.y);
+    for (int first = static_cast<int>(threadIdx.y); first < heads; first += AT_ONCE * step) {
+        yk_pack<T, N> low[AT_ONCE];
+        yk_pack<T, N> high[AT_ONCE];
+#pragma unroll
+        for (int i = 0; i < AT_ONCE; i++) {
+            const T *from = row + min(first + i * step, heads - 1) * head_size;
+            low[i] = yk_load_pack<N>(from);
+            high[i] = yk_load_pack<N>(from + half);
+        }
+#pragma unroll
+        for (int i = 0; i < AT_ONCE; i++) {
+            if (first + i * step < heads) {
+                T *to = row + (first + i * step) * head_size;
+                turn(sign, cosine, sine, low[i], high[i]);
+                yk_store_pack<N>(to, low[i]);
+                yk_store_pack<N>(to + half, high[i]);
+            }
+        }
+    }
+}
+
+/* Threads lie along x over the packs of half a head, along y over heads and along z over positions;
+ * grid.y goes over samples. A row's numbers are fewer than 2^31. */
+template <typename T, int N>
+static __global__ void __launch_bounds__(YK_ROWS_THREADS) rotate_rows(struct yk_rotary_op op)
+{
+    const int head_size = static_cast<int>(op.head_size);
+    const int half = head_size / 2;
+    const int64_t position = static_cast<int64_t>(blockIdx.x) * blockDim.z + threadIdx.z;
+    const float sign = op.inverse ? -1.0F : 1.0F;
+    if (position >= op.sequence) {
+        return;
+    }
+    for (int pair = static_cast<int>(threadIdx.x) * N; pair < half;
+         pair += static_cast<int>(blockDim.x) * N) {
+        float cosine[N];
+        float sine[N];
+        load_turns(op.cos_sin + 2 * (position * half + pair), cosine, sine);
+        for (int64_t row = blockIdx.y * op.sequence + position; row < op.rows;
+             row += gridDim.y * op.sequence) {
+            turn_row(static_cast<T *>(op.data) + row * op.stride + pair, static_cast<int>(op.heads),
+                     head_size, sign, cosine, sine);
+        }
+    }
+}
+
+template <typename T, int N>
+static void launch(struct yk_backend_lane *lane, const struct yk_rotary_op *op)
+{
+    const int64_t packs = op->head_size / 2 / N;
+    const int64_t across = packs < 64 ? packs : 64;
+    const int64_t wanted = yk_ceil_div(op->heads, AT_ONCE);
+    const int64_t room = YK_ROWS_THREADS / across;
+    const int64_t heads = wanted < room ? wanted : room;
+    const int64_t deep = room / heads < 64 ? room / heads : 64; /* a block's z ends at 64 */
+    const int64_t samples = yk_ceil_div(op->rows, op->sequence);
+    const dim3 block(static_cast<unsigned>(across), static_cast<unsigned>(heads),
+                     static_cast<unsigned>(deep));
+    const dim3 grid(static_cast<unsigned>(yk_ceil_div(op->sequence, deep)),
+                    static_cast<unsigned>(samples < 65535 ? samples : 65535));
+    rotate_rows<T, N><<<grid, block, 0, yk_cuda_lane_stream(lane)>>>(*op);
+}
+
+template <typename T>
+static void rotate_of_type(struct yk_backend_lane *lane, const struct yk_rotary_op *op)
+{
+    constexpr int n = yk_wide<T>::count;
+    if (op->head_size % (2 * n) == 0 && yk_is_wide<T>(op->data, op->stride) &&
+        yk_is_wide<float>(op->cos_sin, op->head_size)) {
+        launch<T, n>(lane, op);
+    } else {
+        launch<T, 1>(lane, op);
+    }
+}
+
+void yk_cuda_rotary(struct yk_backend_lane *lane, const struct yk_rotary_op *op)
+{
+    if (!yk_cuda_lane_is_ok(lane) || op->rows <= 0 || op->heads <= 0 || op->head_size < 2) {
+        return;
+    }
+    yk_with_type(op->type, [&](auto number) { rotate_of_type<decltype(number)>(lane, op); });
+    yk_cuda_lane_check(lane, cudaGetLastError(), "rotate");
+}

@@ -1,0 +1,157 @@
+#include "backend/cuda/kernels.h"
+
+#include "backend/cuda/kernels/activations.cuh"
+#include "backend/cuda/kernels/rows.cuh"
+
+enum {
+    AT_ONCE = 2, /* rows whose loads are under way together */
+};
+
+/* What a thread has of a row of gate_up (rows, 2 · width). */
+template <typename T, int N> struct gate_up {
+    yk_pack<T, N> gate;
+    yk_pack<T, N> up;
+
+    static __device__ __forceinline__ gate_up load(const T *rows, int64_t row, int64_t width,
+                                                   int64_t column)
+    {
+        const T *from = rows + 2 * row * width + column;
+        return {yk_load_pack<N>(from), yk_load_pack<N>(from + width)};
+    }
+};
+
+/* gate_up (rows, 2 · width), out (rows, width) */
+template <typename T, int N> struct gate {
+    static constexpr int count = N;
+    using held = gate_up<T, N>;
+    const T *gate_up_rows;
+    T *out;
+
+    __device__ __forceinline__ held load(int64_t row, int64_t width, int64_t column) const
+    {
+        return held::load(gate_up_rows, row, width, column);
+    }
+
+    __device__ __forceinline__ void store(const held &in, int64_t row, int64_t width,
+                                          int64_t column) const
+    {
+        float g[N];
+        float u[N];
+        yk_unpack(in.gate, g);
+        yk_unpack(in.up, u);
+#pragma unroll
+        for (int j = 0; j < N; j++) {
+            u[j] *= yk_silu<T>(g[j]);
+        }
+        yk_store_pack<N>(out + row * width + column, yk_pack_from<T>(u));
+    }
+};
+
+/* gate_up and d_gate_up (rows, 2 · width), d_out (rows, width). A thread reads what it overwrites,
+ * and nobody else does: d_gate_up may be gate_up. */
+template <typename T, int N> struct gate_back {
+    static constexpr int count = N;
+    struct held {
+        gate_up<T, N> in;
+        yk_pack<T, N> d;
+    };
+    const T *gate_up_rows;
+    const T *d_out;
+    T *d_gate_up;
+
+    __device__ __forceinline__ held load(int64_t row, int64_t width, int64_t column) const
+    {
+        return {gate_up<T, N>::load(gate_up_rows, row, width, column),
+                yk_load_pack<N>(d_out + row * width + column)};
+    }
+
+    __device__ __forceinline__ void store(const held &held, int64_t row, int64_t width,
+                                          int64_t column) const
+    {
+        float g[N];
+        float u[N];
+        float x[N];
+        yk_unpack(held.in.gate, g);
+        yk_unpack(held.in.up, u);
+        yk_unpack(held.d, x);
+#pragma unroll
+        for (int j = 0; j < N; j++) {
+            const float s = yk_sigmoid<T>(g[j]);
+            const float d_silu = x[j] * s;
+            x[j] = d_silu * g[j];
+            g[j] = d_silu * u[j] * (1.0F + g[j] * (1.0F - s));
+        }
+        T *to = d_gate_up + 2 * row * width + column;
+        yk_store_pack<N>(to, yk_pack_from<T>(g));
+        yk_store_pack<N>(to + width, yk_pack_from<T>(x));
+    }
+};
+
+/* PASS is one of the two above. */
+template <typename PASS>
+static __global__ void __launch_bounds__(YK_ROWS_THREADS)
+    gate_rows(PASS pass, int64_t rows, int64_t width)
+{
+    const int64_t column = yk_rows_first_pack() * PASS::count;
+    const int64_t step = yk_rows_step();
+    if (column >= width) {
+        return;
+    }
+    for (int64_t first = yk_rows_first_row(); first < rows; first += AT_ONCE * step) {
+        typename PASS::held held[AT_ONCE];
+#pragma unroll
+        for (int i = 0; i < AT_ONCE; i++) {
+            held[i] = pass.load(yk_rows_clamp(first + i * step, rows), width, column);
+        }
+#pragma unroll
+        for (int i = 0; i < AT_ONCE; i++) {
+            const int64_t row = first + i * step;
+            if (row < rows) {
+                pass.store(held[i], row, width, column);
+            }
+        }
+    }
+}
+
+template <typename PASS>
+static void put_rows(struct yk_backend_lane *lane, int64_t rows, int64_t width, const PASS &pass)
+{
+    const struct yk_rows_layout layout = yk_rows_layout_make(rows, width / PASS::count, AT_ONCE);
+    gate_rows<<<layout.grid, layout.block, 0, yk_cuda_lane_stream(lane)>>>(pass, rows, width);
+}
+
+template <template <typename, int> class PASS, typename T, typename... NUMBERS>
+static void put(struct yk_backend_lane *lane, int64_t rows, int64_t width, NUMBERS *...numbers)
+{
+    if ((yk_is_wide<T>(numbers, width) && ...)) {
+        put_rows(lane, rows, width, PASS<T, yk_wide<T>::count>{numbers...});
+    } else {
+        put_rows(lane, rows, width, PASS<T, 1>{numbers...});
+    }
+}
+
+void yk_cuda_swiglu(struct yk_backend_lane *lane, const struct yk_swiglu_op *op)
+{
+    if (!yk_cuda_lane_is_ok(lane) || op->rows <= 0 || op->width <= 0) {
+        return;
+    }
+    yk_with_type(op->type, [&](auto number) {
+        using T = decltype(number);
+        put<gate, T>(lane, op->rows, op->width, static_cast<const T *>(op->gate_up),
+                     static_cast<T *>(op->out));
+    });
+    yk_cuda_lane_check(lane, cudaGetLastError(), "gate");
+}
+
+void yk_cuda_swiglu_backward(struct yk_backend_lane *lane, const struct yk_swiglu_backward_op *op)
+{
+    if (!yk_cuda_lane_is_ok(lane) || op->rows <= 0 || op->width <= 0) {
+        return;
+    }
+    yk_with_type(op->type, [&](auto number) {
+        using T = decltype(number);
+        put<gate_back, T>(lane, op->rows, op->width, static_cast<const T *>(op->gate_up),
+                          static_cast<const T *>(op->d_out), static_cast<T *>(op->d_gate_up));
+    });
+    yk_cuda_lane_check(lane, cudaGetLastError(), "gate_back");
+}

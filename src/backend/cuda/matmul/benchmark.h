@@ -1,0 +1,15 @@
+/* Product race: which of the algorithms that are proposed for a product is fastest and right. */
+#ifndef YK_BACKEND_CUDA_MATMUL_BENCHMARK_H
+#define YK_BACKEND_CUDA_MATMUL_BENCHMARK_H
+
+#include "backend/cuda/matmul/algorithm_propose.h"
+#include "backend/cuda/matmul/cublas_call.h"
+
+/* The milliseconds that it takes; negative where there is none, as yk_cublas_try says. */
+float yk_matmul_benchmark(const struct yk_matmul_algorithm_context *means,
+                          const struct yk_matmul_shape *shape,
+                          const struct yk_matmul_descriptors *plan,
+                          const cublasLtMatmulAlgo_t *found, int count,
+                          const struct yk_cublas_call *call, struct yk_matmul_choice *out);
+
+#endif

@@ -1,0 +1,189 @@
+/*
+ * Whether a product came out right, by some of its numbers.
+ *
+ * Libraries have algorithms that are wrong where their authors did not try them, such as on a part
+ * of a GPU. So before one is taken, numbers from everywhere in its output are computed once more, a
+ * warp for each.
+ */
+#include "backend/cuda/kernels.h"
+
+#include "backend/cuda/kernels/activations.cuh"
+#include "backend/cuda/kernels/row_registers.cuh"
+#include "backend/cuda/matmul/tolerance.h"
+
+enum {
+    WARPS = 8,
+    TILE = 64, /* rows and columns, of each of which a number is looked at */
+    LEAST_SAMPLES = 4096,
+    MOST_SAMPLES = 1 << 18,
+    SUM_SAMPLES = 256,
+};
+
+static __device__ __forceinline__ float number_at(enum yk_precision type, const void *base,
+                                                  int64_t at)
+{
+    float x[1];
+    yk_typed_load<1>(type, base, at, x);
+    return x[0];
+}
+
+/* A number below `end` that depends on `sample` alone (Knuth's multiplicative hash). */
+static __device__ __forceinline__ int64_t place_of(unsigned sample, unsigned salt, int64_t end)
+{
+    const unsigned mixed = (sample * 2654435761U) ^ (salt * 2246822519U);
+    return static_cast<int64_t>((static_cast<unsigned long long>(mixed * 2654435761U) *
+                                 static_cast<unsigned long long>(end)) >>
+                                32);
+}
+
+static __device__ float end_number(const struct yk_matmul_op &op, int64_t row, int64_t column,
+                                   float x)
+{
+    const float aux = op.aux && op.epilogue >= YK_EPILOGUE_GELU_BACKWARD
+                          ? number_at(op.c_type, op.aux, row * op.aux_stride + column)
+                          : 0.0F;
+    switch (op.epilogue) {
+    case YK_EPILOGUE_GELU:
+        return yk_gelu<float>(x);
+    case YK_EPILOGUE_GELU_ERF:
+        return yk_gelu_erf(x);
+    case YK_EPILOGUE_RELU:
+        return x < 0.0F ? 0.0F : x;
+    case YK_EPILOGUE_SILU:
+        return yk_silu<float>(x);
+    case YK_EPILOGUE_GELU_BACKWARD:
+        return x * yk_gelu_derivative<float>(aux);
+    case YK_EPILOGUE_GELU_ERF_BACKWARD:
+        return x * yk_gelu_erf_derivative<float>(aux);
+    case YK_EPILOGUE_RELU_BACKWARD:
+        return aux > 0.0F ? x : 0.0F;
+    case YK_EPILOGUE_SILU_BACKWARD:
+        return x * yk_silu_derivative<float>(aux);
+    default:
+        return x;
+    }
+}
+
+static __device__ void judge_number(enum yk_precision type, float made,
+                                    const struct yk_matmul_expected &number,
+                                    struct yk_matmul_check_counts *out)
+{
+    const enum yk_matmul_verdict judged = yk_matmul_tolerance_check(type, made, &number);
+    if (judged == YK_MATMUL_BEYOND_TOLERANCE) {
+        atomicAdd(&out->bad, 1);
+    } else if (judged == YK_MATMUL_WITHIN_TOLERANCE) {
+        atomicAdd(&out->told, 1);
+    }
+}
+
+/* Numbers of c, of `tiles` tiles that are `wide` beside each other. Where c was added to, it began
+ * as zero. */
+static __global__ void __launch_bounds__(32 * WARPS)
+    check_numbers(struct yk_matmul_op op, int64_t wide, int64_t tiles, bool from_zero,
+                  struct yk_matmul_check_counts *out)
+{
+    const unsigned sample = blockIdx.x * WARPS + threadIdx.x / 32;
+    const int64_t samples = static_cast<int64_t>(gridDim.x) * WARPS;
+    const int64_t tile = tiles > samples ? sample * tiles / samples : sample % tiles;
+    const int64_t row = min(tile / wide * TILE + place_of(sample, 1, TILE), op.m - 1);
+    const int64_t column = min(tile % wide * TILE + place_of(sample, 2, TILE), op.n - 1);
+    float sum = 0;
+    float squares = 0;
+    for (int64_t i = threadIdx.x % 32; i < op.k; i += 32) {
+        const int64_t in_a = op.a_transposed ? i * op.a_stride + row : row * op.a_stride + i;
+        const int64_t in_b = op.b_transposed ? column * op.b_stride + i : i * op.b_stride + column;
+        const float term = number_at(op.a_type, op.a, in_a) * number_at(op.b_type, op.b, in_b);
+        sum += term;
+        squares += term * term;
+    }
+    sum = yk_warp_sum(sum);
+    squares = yk_warp_sum(squares);
+    if (threadIdx.x % 32 != 0) {
+        return;
+    }
+    const float product = op.scale * sum;
+    const float amount = fabsf(op.scale) * sqrtf(squares);
+    float x = product;
+    if (op.bias) {
+        x += number_at(op.bias_type, op.bias, column);
+    }
+    if (op.add && !from_zero) {
+        x += number_at(op.c_type, op.add, row * op.add_stride + column);
+    }
+    if (op.aux && op.epilogue == YK_EPILOGUE_GELU) {
+        judge_number(op.c_type, number_at(op.c_type, op.aux, row * op.aux_stride + column),
+                     {product, x, x, amount}, out);
+    }
+    judge_number(op.c_type, number_at(op.c_type, op.c, row * op.c_stride + column),
+                 {product, x, end_number(op, row, column, x), amount}, out);
+}
+
+/* Sums that came with it, of c's type. */
+static __global__ void __launch_bounds__(32 * WARPS)
+    check_sums(struct yk_matmul_op op, const void *sums, struct yk_matmul_check_counts *out)
+{
+    const unsigned sample = blockIdx.x * WARPS + threadIdx.x / 32;
+    const bool of_a = op.sums_of == YK_SUMS_OF_A;
+    const bool of_c = op.sums_of == YK_SUMS_OF_C;
+    const int64_t column = place_of(sample, 3, of_a ? op.m : op.n);
+    const int64_t rows = of_c ? op.m : op.k;
+    const int64_t stride = of_c ? op.c_stride : of_a ? op.a_stride : op.b_stride;
+    const enum yk_precision type = of_c ? op.c_type : of_a ? op.a_type : op.b_type;
+    const void *from = of_c ? op.c : of_a ? op.a : op.b;
+    float sum = 0;
+    float squares = 0;
+    for (int64_t i = threadIdx.x % 32; i < rows; i += 32) {
+        const float x = number_at(type, from, i * stride + column);
+        sum += x;
+        squares += x * x;
+    }
+    sum = yk_warp_sum(sum);
+    squares = yk_warp_sum(squares);
+    if (threadIdx.x % 32 == 0) {
+        judge_number(op.c_type, number_at(op.c_type, sums, column), {sum, sum, sum, sqrtf(squares)},
+                     out);
+    }
+}
+
+void yk_cuda_matmul_check(struct yk_backend_lane *lane, const struct yk_matmul_op *op,
+                          bool from_zero, const void *sums, struct yk_matmul_check_counts *out)
+{
+    const cudaStream_t stream = yk_cuda_lane_stream(lane);
+    const int64_t wide = yk_ceil_div(op->n, TILE);
+    const int64_t tiles = yk_ceil_div(op->m, TILE) * wide;
+    const int64_t samples = tiles < LEAST_SAMPLES  ? LEAST_SAMPLES
+                            : tiles > MOST_SAMPLES ? MOST_SAMPLES
+                                                   : tiles;
+    const unsigned blocks = static_cast<unsigned>(yk_ceil_div(samples, WARPS));
+    struct yk_matmul_op done = *op;
+    if (op->accumulate) { /* then without these */
+        done.bias = nullptr;
+        done.add = nullptr;
+        done.epilogue = YK_EPILOGUE_NONE;
+    }
+    check_numbers<<<blocks, 32 * WARPS, 0, stream>>>(done, wide, tiles, from_zero, out);
+    if (sums) {
+        check_sums<<<SUM_SAMPLES / WARPS, 32 * WARPS, 0, stream>>>(*op, sums, out);
+    }
+}
+
+static __global__ void scatter_numbers(int64_t count, unsigned salt, enum yk_precision type,
+                                       void *to)
+{
+    const int64_t step = static_cast<int64_t>(gridDim.x) * blockDim.x;
+    for (int64_t i = blockIdx.x * static_cast<int64_t>(blockDim.x) + threadIdx.x; i < count;
+         i += step) {
+        const int64_t drawn = place_of(static_cast<unsigned>(i), salt + 4, 255);
+        const float x[1] = {static_cast<float>(drawn - 127) / 128.0F};
+        yk_typed_store<1>(type, to, i, x);
+    }
+}
+
+void yk_cuda_matmul_check_fill(struct yk_backend_lane *lane, int64_t count, unsigned salt,
+                               enum yk_precision type, void *to)
+{
+    enum {
+        BLOCKS = 1024,
+    };
+    scatter_numbers<<<BLOCKS, 32 * WARPS, 0, yk_cuda_lane_stream(lane)>>>(count, salt, type, to);
+}

@@ -1,0 +1,200 @@
+#include "backend/cuda/matmul/gemm.h"
+
+#include "backend/cuda/device.h"
+#include "backend/cuda/kernels.h"
+
+#include <string.h>
+
+enum {
+    WIDE_ALIGNMENT = 16,
+    AUX_ALIGNMENT = 8, /* numbers, of the rows that GELU stores */
+};
+
+static enum yk_precision plain(enum yk_precision type)
+{
+    return type == YK_PRECISION_TF32 ? YK_PRECISION_FP32 : type;
+}
+
+/* ---- as the library sees it ---- */
+
+static int32_t alignment_of(const struct yk_matmul_op *op)
+{
+    const uintptr_t all =
+        (uintptr_t)op->a | (uintptr_t)op->b | (uintptr_t)op->c | (uintptr_t)op->add |
+        (uintptr_t)op->aux | (uintptr_t)(op->a_stride * yk_precision_bytes(op->a_type)) |
+        (uintptr_t)(op->b_stride * yk_precision_bytes(op->b_type)) |
+        (uintptr_t)(op->c_stride * yk_precision_bytes(op->c_type)) |
+        (uintptr_t)(op->add ? op->add_stride * yk_precision_bytes(op->c_type) : 0);
+    int32_t alignment = WIDE_ALIGNMENT;
+    while (all % (uintptr_t)alignment != 0) {
+        alignment /= 2;
+    }
+    return alignment;
+}
+
+static bool is_aux_aligned(const struct yk_matmul_op *op)
+{
+    return op->aux_stride % AUX_ALIGNMENT == 0 && (uintptr_t)op->aux % WIDE_ALIGNMENT == 0;
+}
+
+/* What the library may do of an op; the rest is ours. */
+static enum yk_matmul_epilogue work_of(const struct yk_matmul_op *op)
+{
+    const bool bias_fits = !op->bias || plain(op->bias_type) == plain(op->c_type);
+    if (!bias_fits) {
+        return YK_MATMUL_EPILOGUE_NONE;
+    }
+    switch (op->epilogue) {
+    case YK_EPILOGUE_NONE:
+        return op->bias ? YK_MATMUL_EPILOGUE_BIAS : YK_MATMUL_EPILOGUE_NONE;
+    case YK_EPILOGUE_GELU:
+        return !op->aux || is_aux_aligned(op) ? YK_MATMUL_EPILOGUE_GELU : YK_MATMUL_EPILOGUE_NONE;
+    case YK_EPILOGUE_RELU:
+        return YK_MATMUL_EPILOGUE_RELU;
+    case YK_EPILOGUE_GELU_BACKWARD:
+        return !op->bias && is_aux_aligned(op) ? YK_MATMUL_EPILOGUE_GELU_BACKWARD
+                                               : YK_MATMUL_EPILOGUE_NONE;
+    default:
+        return YK_MATMUL_EPILOGUE_NONE;
+    }
+}
+
+static bool uses_aux(enum yk_matmul_epilogue work)
+{
+    return work == YK_MATMUL_EPILOGUE_GELU || work == YK_MATMUL_EPILOGUE_GELU_BACKWARD;
+}
+
+/* Which sums the library makes with the product. */
+static enum yk_sums_of sums_of(const struct yk_matmul_op *op, enum yk_matmul_epilogue work)
+{
+    const bool fits = plain(op->sums_type) == plain(op->c_type);
+    const bool bare = op->accumulate || (!op->bias && op->epilogue == YK_EPILOGUE_NONE);
+    switch (op->sums_of) {
+    case YK_SUMS_OF_A:
+    case YK_SUMS_OF_B:
+        return fits && bare ? op->sums_of : YK_SUMS_OF_NONE;
+    case YK_SUMS_OF_C:
+        return fits && work == YK_MATMUL_EPILOGUE_GELU_BACKWARD ? op->sums_of : YK_SUMS_OF_NONE;
+    default:
+        return YK_SUMS_OF_NONE;
+    }
+}
+
+static struct yk_matmul_shape shape_of(const struct yk_matmul_op *op, enum yk_matmul_epilogue work)
+{
+    struct yk_matmul_shape shape;
+    memset(&shape, 0, sizeof shape); /* it is compared byte by byte */
+    shape.m = op->m;
+    shape.n = op->n;
+    shape.k = op->k;
+    shape.a_stride = op->a_stride;
+    shape.b_stride = op->b_stride;
+    shape.c_stride = op->c_stride;
+    shape.a_type = (int32_t)op->a_type;
+    shape.c_type = (int32_t)op->c_type;
+    shape.a_transposed = op->a_transposed;
+    shape.b_transposed = op->b_transposed;
+    shape.alignment = alignment_of(op);
+    shape.work = (int32_t)work;
+    shape.has_bias = op->bias && work != YK_MATMUL_EPILOGUE_NONE;
+    shape.aux_stride = uses_aux(work) && op->aux ? op->aux_stride : 0;
+    shape.sums_of = (int32_t)sums_of(op, work);
+    shape.in_place = op->accumulate || (op->add && op->add == op->c);
+    if (shape.in_place) {
+        shape.add_stride = op->c_stride;
+    } else if (op->add && (work != YK_MATMUL_EPILOGUE_NONE ||
+                           (!op->bias && op->epilogue == YK_EPILOGUE_NONE))) {
+        shape.add_stride = op->add_stride;
+    }
+    return shape;
+}
+
+static int64_t sums_count(const struct yk_matmul_op *op)
+{
+    return op->sums_of == YK_SUMS_OF_A ? op->m : op->n;
+}
+
+struct yk_gemm yk_gemm_make(struct yk_backend_lane *lane, const struct yk_matmul_op *op,
+                            void *workspace)
+{
+    struct yk_gemm job = {
+        .lane = lane, .op = *op, .made_sums = (char *)workspace + YK_CUBLAS_WORKSPACE_BYTES};
+    const enum yk_matmul_epilogue work = op->accumulate ? YK_MATMUL_EPILOGUE_NONE : work_of(op);
+    job.shape = shape_of(op, work);
+    if (job.op.sums_of != YK_SUMS_OF_NONE &&
+        sums_count(op) * (int64_t)sizeof(float) > YK_GEMM_SUMS_BYTES / 2) {
+        job.shape.sums_of = YK_SUMS_OF_NONE;
+    }
+    return job;
+}
+
+struct yk_cublas_call yk_gemm_call(const struct yk_gemm *job, void *workspace, void *sums)
+{
+    const struct yk_matmul_op *op = &job->op;
+    return (struct yk_cublas_call){
+        .stream = job->lane->stream,
+        .a = op->a,
+        .b = op->b,
+        .add = job->shape.in_place ? op->c : op->add,
+        .c = op->c,
+        .bias = op->bias,
+        .aux = op->aux,
+        .sums = sums,
+        .scale = op->scale,
+        .workspace = workspace,
+    };
+}
+
+/* ---- the rest ---- */
+
+void yk_gemm_sum(struct yk_backend_lane *lane, const struct yk_matmul_op *op)
+{
+    if (op->sums_of == YK_SUMS_OF_NONE) {
+        return;
+    }
+    const struct yk_sum_rows_op sums = yk_ops_matmul_sums(op);
+    yk_cuda_sum_rows(lane, &sums);
+}
+
+/* Bias, what is not added in place, and the ending, where c has the product. */
+static void put_ending(struct yk_backend_lane *lane, const struct yk_matmul_op *op)
+{
+    struct yk_matmul_op rest = *op;
+    if (op->add == op->c) {
+        rest.add = NULL;
+    }
+    if (!rest.accumulate && (rest.bias || rest.add || rest.epilogue != YK_EPILOGUE_NONE)) {
+        yk_cuda_matmul_epilogue(lane, &rest);
+    }
+}
+
+void yk_gemm_epilogue(struct yk_backend_lane *lane, const struct yk_matmul_op *op)
+{
+    put_ending(lane, op);
+    yk_gemm_sum(lane, op);
+}
+
+void yk_gemm_finish(const struct yk_gemm *job)
+{
+    struct yk_matmul_shape done = job->shape;
+    struct yk_matmul_op left = job->op;
+    yk_matmul_shape_reduce(&done, job->variant);
+    if (done.work != YK_MATMUL_EPILOGUE_NONE) {
+        left.epilogue = YK_EPILOGUE_NONE;
+        left.bias = NULL;
+    }
+    if (done.add_stride > 0) {
+        left.add = NULL;
+    }
+    put_ending(job->lane, &left);
+    if (done.sums_of != YK_SUMS_OF_NONE) {
+        yk_cuda_add(job->lane, &(struct yk_add_op){
+                                   .count = sums_count(&left),
+                                   .from = job->made_sums,
+                                   .to = left.sums,
+                                   .type = left.c_type,
+                               });
+    } else {
+        yk_gemm_sum(job->lane, &left);
+    }
+}

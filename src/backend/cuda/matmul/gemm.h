@@ -1,0 +1,40 @@
+/*
+ * Product job: one product of operands of one type, into that type or fp32, with all that comes
+ * with it: what the library does of an op in one, and what is left to kernels of ours.
+ */
+#ifndef YK_BACKEND_CUDA_MATMUL_GEMM_H
+#define YK_BACKEND_CUDA_MATMUL_GEMM_H
+
+#include "backend/cuda/lane.h"
+#include "backend/cuda/matmul/cublas_call.h"
+#include "backend/ops.h"
+
+enum {
+    YK_GEMM_SUMS_BYTES = 1 << 20, /* bytes behind the library's workspace, for sums on their way */
+};
+
+struct yk_gemm {
+    struct yk_backend_lane *lane;
+    struct yk_matmul_op op;
+    struct yk_matmul_shape shape;
+    enum yk_matmul_variant variant;
+    const void *made_sums; /* by the library */
+};
+
+/* `workspace` holds YK_CUBLAS_WORKSPACE_BYTES and YK_GEMM_SUMS_BYTES bytes. */
+struct yk_gemm yk_gemm_make(struct yk_backend_lane *lane, const struct yk_matmul_op *op,
+                            void *workspace);
+
+/* The job as the library sees it. */
+struct yk_cublas_call yk_gemm_call(const struct yk_gemm *job, void *workspace, void *sums);
+
+/* What the library did not do in the job's variant. */
+void yk_gemm_finish(const struct yk_gemm *job);
+
+/* An op's sums alone, by kernels of ours. */
+void yk_gemm_sum(struct yk_backend_lane *lane, const struct yk_matmul_op *op);
+
+/* What is to be done once c has the product, and what was to be added to it in place. */
+void yk_gemm_epilogue(struct yk_backend_lane *lane, const struct yk_matmul_op *op);
+
+#endif

@@ -1,0 +1,129 @@
+#include "backend/cuda/matmul/shape.h"
+
+static cudaDataType_t number_type(int32_t type)
+{
+    switch (type) {
+    case YK_PRECISION_FP16:
+        return CUDA_R_16F;
+    case YK_PRECISION_BF16:
+        return CUDA_R_16BF;
+    default:
+        return CUDA_R_32F;
+    }
+}
+
+static cublasLtEpilogue_t epilogue_of(const struct yk_matmul_shape *shape)
+{
+    switch ((enum yk_matmul_epilogue)shape->work) {
+    case YK_MATMUL_EPILOGUE_BIAS:
+        return CUBLASLT_EPILOGUE_BIAS;
+    case YK_MATMUL_EPILOGUE_GELU:
+        if (shape->aux_stride > 0) {
+            return shape->has_bias ? CUBLASLT_EPILOGUE_GELU_AUX_BIAS : CUBLASLT_EPILOGUE_GELU_AUX;
+        }
+        return shape->has_bias ? CUBLASLT_EPILOGUE_GELU_BIAS : CUBLASLT_EPILOGUE_GELU;
+    case YK_MATMUL_EPILOGUE_RELU:
+        return shape->has_bias ? CUBLASLT_EPILOGUE_RELU_BIAS : CUBLASLT_EPILOGUE_RELU;
+    case YK_MATMUL_EPILOGUE_GELU_BACKWARD:
+        return shape->sums_of == YK_SUMS_OF_C ? CUBLASLT_EPILOGUE_DGELU_BGRAD
+                                              : CUBLASLT_EPILOGUE_DGELU;
+    default:
+        /* The library's A is our b. */
+        return shape->sums_of == YK_SUMS_OF_B   ? CUBLASLT_EPILOGUE_BGRADA
+               : shape->sums_of == YK_SUMS_OF_A ? CUBLASLT_EPILOGUE_BGRADB
+                                                : CUBLASLT_EPILOGUE_DEFAULT;
+    }
+}
+
+void yk_matmul_shape_reduce(struct yk_matmul_shape *shape, enum yk_matmul_variant variant)
+{
+    if (variant != YK_MATMUL_FUSED) {
+        shape->sums_of = YK_SUMS_OF_NONE;
+    }
+    if (variant == YK_MATMUL_BARE) {
+        shape->work = YK_MATMUL_EPILOGUE_NONE;
+        shape->has_bias = 0;
+        shape->aux_stride = 0;
+        shape->add_stride = shape->in_place ? shape->c_stride : 0;
+    }
+}
+
+/* Matrices row by row are, read column by column, their transposes: cᵀ = op(b)ᵀ · op(a)ᵀ. */
+static cublasStatus_t describe_work(const struct yk_matmul_shape *shape, cublasLtMatmulDesc_t work)
+{
+    const cublasOperation_t first = shape->b_transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
+    const cublasOperation_t second = shape->a_transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
+    const cublasLtEpilogue_t epilogue = epilogue_of(shape);
+    cublasStatus_t status =
+        cublasLtMatmulDescSetAttribute(work, CUBLASLT_MATMUL_DESC_TRANSA, &first, sizeof first);
+    if (status == CUBLAS_STATUS_SUCCESS) {
+        status = cublasLtMatmulDescSetAttribute(work, CUBLASLT_MATMUL_DESC_TRANSB, &second,
+                                                sizeof second);
+    }
+    if (status == CUBLAS_STATUS_SUCCESS) {
+        status = cublasLtMatmulDescSetAttribute(work, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue,
+                                                sizeof epilogue);
+    }
+    if (status == CUBLAS_STATUS_SUCCESS && shape->aux_stride > 0) {
+        status = cublasLtMatmulDescSetAttribute(work, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD,
+                                                &shape->aux_stride, sizeof shape->aux_stride);
+    }
+    return status;
+}
+
+static cublasStatus_t describe_matrices(const struct yk_matmul_shape *shape,
+                                        struct yk_matmul_descriptors *plan)
+{
+    const cudaDataType_t type = number_type(shape->a_type);
+    const cudaDataType_t c_type = number_type(shape->c_type);
+    const uint64_t m = (uint64_t)shape->m;
+    const uint64_t n = (uint64_t)shape->n;
+    const uint64_t k = (uint64_t)shape->k;
+    cublasStatus_t status = cublasLtMatrixLayoutCreate(
+        &plan->b, type, shape->b_transposed ? k : n, shape->b_transposed ? n : k, shape->b_stride);
+    if (status == CUBLAS_STATUS_SUCCESS) {
+        status = cublasLtMatrixLayoutCreate(&plan->a, type, shape->a_transposed ? m : k,
+                                            shape->a_transposed ? k : m, shape->a_stride);
+    }
+    if (status == CUBLAS_STATUS_SUCCESS) {
+        status = cublasLtMatrixLayoutCreate(&plan->c, c_type, n, m, shape->c_stride);
+    }
+    if (status == CUBLAS_STATUS_SUCCESS) {
+        const int64_t stride = shape->add_stride > 0 ? shape->add_stride : shape->c_stride;
+        status = cublasLtMatrixLayoutCreate(&plan->add, c_type, n, m, stride);
+    }
+    return status;
+}
+
+cublasStatus_t yk_matmul_shape_describe(const struct yk_matmul_shape *shape, int32_t processors,
+                                        struct yk_matmul_descriptors *out)
+{
+    *out = (struct yk_matmul_descriptors){0};
+    const cublasComputeType_t computed =
+        shape->a_type == YK_PRECISION_TF32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
+    cublasStatus_t status = cublasLtMatmulDescCreate(&out->work, computed, CUDA_R_32F);
+    if (status == CUBLAS_STATUS_SUCCESS) {
+        status = describe_work(shape, out->work);
+    }
+    if (status == CUBLAS_STATUS_SUCCESS && processors > 0) {
+        status = cublasLtMatmulDescSetAttribute(out->work, CUBLASLT_MATMUL_DESC_SM_COUNT_TARGET,
+                                                &processors, sizeof processors);
+    }
+    if (status == CUBLAS_STATUS_SUCCESS) {
+        status = describe_matrices(shape, out);
+    }
+    if (status != CUBLAS_STATUS_SUCCESS) {
+        yk_matmul_shape_free(out);
+    }
+    return status;
+}
+
+void yk_matmul_shape_free(struct yk_matmul_descriptors *plan)
+{
+    (void)cublasLtMatmulDescDestroy(plan->work);
+    (void)cublasLtMatrixLayoutDestroy(plan->a);
+    (void)cublasLtMatrixLayoutDestroy(plan->b);
+    (void)cublasLtMatrixLayoutDestroy(plan->add);
+    (void)cublasLtMatrixLayoutDestroy(plan->c);
+    *plan = (struct yk_matmul_descriptors){0};
+}

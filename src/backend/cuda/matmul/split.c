@@ -1,0 +1,156 @@
+#include "backend/cuda/matmul/split.h"
+
+enum {
+    WIDE_BYTES = 16,
+    SMALLEST = 256, /* below, a product takes no longer for being ragged than two would */
+};
+
+static const void *shift(const void *from, int64_t numbers, enum yk_precision type)
+{
+    return from ? (const char *)from + numbers * yk_precision_bytes(type) : NULL;
+}
+
+static void *shift_out(void *from, int64_t numbers, enum yk_precision type)
+{
+    return from ? (char *)from + numbers * yk_precision_bytes(type) : NULL;
+}
+
+/* Sums that another part makes. */
+static void leave_sums(struct yk_matmul_op *part)
+{
+    part->sums_of = YK_SUMS_OF_NONE;
+    part->sums = NULL;
+}
+
+struct yk_matmul_op yk_matmul_split_columns(const struct yk_matmul_op *op, int64_t first,
+                                            int64_t end)
+{
+    struct yk_matmul_op part = *op;
+    part.n = end - first;
+    part.b = shift(op->b, op->b_transposed ? first * op->b_stride : first, op->b_type);
+    part.c = shift_out(op->c, first, op->c_type);
+    part.bias = shift(op->bias, first, op->bias_type);
+    part.add = shift(op->add, first, op->c_type);
+    part.aux = shift_out(op->aux, first, op->c_type);
+    part.cuts[0] = 0;
+    part.cuts[1] = 0;
+    if (op->sums_of == YK_SUMS_OF_A && first > 0) {
+        leave_sums(&part);
+    } else if (op->sums_of == YK_SUMS_OF_B || op->sums_of == YK_SUMS_OF_C) {
+        part.sums = shift_out(op->sums, first, op->sums_type);
+    }
+    return part;
+}
+
+static struct yk_matmul_op rows_of(const struct yk_matmul_op *op, int64_t first, int64_t end)
+{
+    struct yk_matmul_op part = *op;
+    part.m = end - first;
+    part.a = shift(op->a, op->a_transposed ? first : first * op->a_stride, op->a_type);
+    part.c = shift_out(op->c, first * op->c_stride, op->c_type);
+    part.add = shift(op->add, first * op->add_stride, op->c_type);
+    part.aux = shift_out(op->aux, first * op->aux_stride, op->c_type);
+    if (op->sums_of == YK_SUMS_OF_B && first > 0) {
+        leave_sums(&part);
+    } else if (op->sums_of == YK_SUMS_OF_A) {
+        part.sums = shift_out(op->sums, first, op->sums_type);
+    }
+    return part;
+}
+
+static struct yk_matmul_op terms_of(const struct yk_matmul_op *op, int64_t first, int64_t end)
+{
+    struct yk_matmul_op part = *op;
+    part.k = end - first;
+    part.a = shift(op->a, op->a_transposed ? first * op->a_stride : first, op->a_type);
+    part.b = shift(op->b, op->b_transposed ? first : first * op->b_stride, op->b_type);
+    return part;
+}
+
+static int64_t larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* What is narrow the library multiplies by kernels that count numbers in 31 bits: rows that lie
+ * further apart are taken some at a time. */
+static void multiply_narrow(struct yk_backend_lane *lane, const struct yk_matmul_op *op,
+                            yk_matmul_split_function *multiply)
+{
+    const int64_t rows = INT32_MAX / larger(op->a_stride, larger(op->b_stride, op->c_stride));
+    if (op->a_transposed && op->accumulate && op->k > rows) {
+        for (int64_t first = 0; first < op->k; first += rows) {
+            const struct yk_matmul_op part =
+                terms_of(op, first, first + rows < op->k ? first + rows : op->k);
+            multiply(lane, &part);
+        }
+    } else if (!op->a_transposed && op->m > rows) {
+        for (int64_t first = 0; first < op->m; first += rows) {
+            const struct yk_matmul_op part =
+                rows_of(op, first, first + rows < op->m ? first + rows : op->m);
+            multiply(lane, &part);
+        }
+    } else {
+        multiply(lane, op);
+    }
+}
+
+/* The last terms go first, and what is to come after the sum is left to the others. */
+static void multiply_terms(struct yk_backend_lane *lane, const struct yk_matmul_op *op,
+                           int64_t even, yk_matmul_split_function *multiply)
+{
+    struct yk_matmul_op last = terms_of(op, even, op->k);
+    struct yk_matmul_op most = terms_of(op, 0, even);
+    last.bias = NULL;
+    last.epilogue = YK_EPILOGUE_NONE;
+    last.aux = NULL;
+    if (op->sums_of == YK_SUMS_OF_C) {
+        leave_sums(&last);
+    }
+    multiply_narrow(lane, &last, multiply);
+    if (!op->accumulate) {
+        most.add = op->c;
+        most.add_stride = op->c_stride;
+    }
+    multiply(lane, &most);
+}
+
+static bool is_wide(const void *from, int64_t stride, enum yk_precision type)
+{
+    return (uintptr_t)from % WIDE_BYTES == 0 && stride * yk_precision_bytes(type) % WIDE_BYTES == 0;
+}
+
+/* The largest multiple of 16 bytes of numbers up to `count`; `count` where it is short. */
+static int64_t even_part(int64_t count, enum yk_precision type)
+{
+    const int64_t step = WIDE_BYTES / yk_precision_bytes(type);
+    return count >= SMALLEST ? count / step * step : count;
+}
+
+void yk_matmul_split_aligned(struct yk_backend_lane *lane, const struct yk_matmul_op *op,
+                             yk_matmul_split_function *multiply)
+{
+    const bool wide = yk_precision_bytes(op->a_type) == 2 && op->a_type == op->b_type &&
+                      is_wide(op->a, op->a_stride, op->a_type) &&
+                      is_wide(op->b, op->b_stride, op->b_type) &&
+                      is_wide(op->c, op->c_stride, op->c_type);
+    const int64_t n = wide ? even_part(op->n, op->c_type) : op->n;
+    const int64_t m = wide && op->a_transposed ? even_part(op->m, op->a_type) : op->m;
+    const int64_t k =
+        wide && (!op->a_transposed || op->b_transposed) ? even_part(op->k, op->a_type) : op->k;
+    if (n < op->n) {
+        const struct yk_matmul_op most = yk_matmul_split_columns(op, 0, n);
+        const struct yk_matmul_op last = yk_matmul_split_columns(op, n, op->n);
+        yk_matmul_split_aligned(lane, &most, multiply);
+        multiply_narrow(lane, &last, multiply);
+    } else if (m < op->m) {
+        const struct yk_matmul_op most = rows_of(op, 0, m);
+        const struct yk_matmul_op last = rows_of(op, m, op->m);
+        yk_matmul_split_aligned(lane, &most, multiply);
+        multiply_narrow(lane, &last, multiply);
+    } else if (k < op->k) {
+        multiply_terms(lane, op, k, multiply);
+    } else {
+        multiply(lane, op);
+    }
+}

@@ -1,0 +1,91 @@
+#include "base/utf8.h"
+
+#include <inttypes.h>
+
+#include <stdbool.h>
+
+/* The smallest character that needs as many bytes: what could be shorter is refused. */
+static const uint32_t least[YK_UTF8_MAX_BYTES + 1] = {0, 0, 0x80, 0x800, 0x10000};
+
+size_t yk_utf8_decode(const char *bytes, size_t length, uint32_t *out)
+{
+    const unsigned char *b = (const unsigned char *)bytes;
+    if (length == 0) {
+        return 0;
+    }
+    if (b[0] < 0x80) {
+        *out = b[0];
+        return 1;
+    }
+    const size_t count = b[0] >= 0xf0 ? 4 : b[0] >= 0xe0 ? 3 : 2;
+    if (b[0] < 0xc0 || b[0] >= 0xf8 || count > length) {
+        return 0;
+    }
+    uint32_t character = b[0] & (0xffu >> (count + 1));
+    for (size_t i = 1; i < count; i++) {
+        if ((b[i] & 0xc0) != 0x80) {
+            return 0;
+        }
+        character = character << 6 | (b[i] & 0x3f);
+    }
+    const bool surrogate = character >= 0xd800 && character < 0xe000;
+    if (character < least[count] || character >= YK_UTF8_CHARACTERS || surrogate) {
+        return 0;
+    }
+    *out = character;
+    return count;
+}
+
+size_t yk_utf8_encode(uint32_t character, char out[YK_UTF8_MAX_BYTES])
+{
+    if (character < 0x80) {
+        out[0] = (char)character;
+        return 1;
+    }
+    const size_t count = character < 0x800 ? 2 : character < 0x10000 ? 3 : 4;
+    for (size_t i = count - 1; i > 0; i--) {
+        out[i] = (char)(0x80 | (character & 0x3f));
+        character >>= 6;
+    }
+    out[0] = (char)((0xf00u >> count & 0xf0) | character);
+    return count;
+}
+
+size_t yk_utf8_valid_length(const char *bytes, size_t length)
+{
+    size_t at = 0;
+    while (at < length) {
+        uint32_t character = 0;
+        const size_t taken = yk_utf8_decode(bytes + at, length - at, &character);
+        if (taken == 0 || character == 0) {
+            break;
+        }
+        at += taken;
+    }
+    return at;
+}
+
+struct yk_utf8_position yk_utf8_locate(const char *bytes, size_t at)
+{
+    struct yk_utf8_position place = {.line = 1, .column = 1};
+    for (size_t i = 0; i < at; i++) {
+        if (bytes[i] == '\n') {
+            place.line++;
+            place.column = 1;
+        } else if (((unsigned char)bytes[i] & 0xc0) != 0x80) {
+            place.column++;
+        }
+    }
+    return place;
+}
+
+yk_status yk_utf8_fail(const char *source, struct yk_utf8_position place, char byte)
+{
+    if (byte == '\0') {
+        return yk_fail(YK_ERROR_INPUT, "%s:%" PRId64 ":%" PRId64 ": a zero byte: this is no text",
+                       source, place.line, place.column);
+    }
+    return yk_fail(YK_ERROR_INPUT,
+                   "%s:%" PRId64 ":%" PRId64 ": byte 0x%02x is not UTF-8; convert the text first",
+                   source, place.line, place.column, (unsigned)(unsigned char)byte);
+}

@@ -1,0 +1,81 @@
+/*
+ * Rows: options and operands that several verbs have, for their tables.
+ *
+ * `type` is the record that is filled, a command's arguments or the request of its job; `member` is
+ * where in it the value goes. What a row's help says of devices and counters is in job/device.h and
+ * job/counters.h, which the user of such a row includes.
+ */
+#ifndef YK_CLI_OPTIONS_COMMON_OPTIONS_H
+#define YK_CLI_OPTIONS_COMMON_OPTIONS_H
+
+#include "base/option.h"
+#include "cli/options/options.h"
+
+#define YK_OUTPUT_GROUP "Output options"
+#define YK_LOADED_MODEL_GROUP "Model options"
+#define YK_DATA_GROUP "Data options"
+
+/* A type and a member cannot stand in parentheses. */
+/* NOLINTBEGIN(bugprone-macro-parentheses) */
+/* clang-format off */
+#define YK_JSON_OPTION(type, member)                                                               \
+    {                                                                                              \
+        YK_ROW("json", NULL, YK_OUTPUT_GROUP, "Print JSON instead of text"),                       \
+        YK_FLAG, YK_TO(type, member),                                                              \
+    }
+
+/* `what` is a string: "notes", or "notes and no progress line". */
+#define YK_QUIET_OPTION(type, member, what)                                                        \
+    {                                                                                              \
+        YK_ROW("quiet", NULL, YK_OUTPUT_GROUP, "No " what " on standard error"),                   \
+        YK_FLAG, YK_TO(type, member),                                                              \
+    }
+
+#define YK_COUNTERS_OPTION(type, member)                                                           \
+    {                                                                                              \
+        YK_ROW("counters", NULL, YK_OUTPUT_GROUP, YK_COUNTERS_HELP),                               \
+        YK_FLAG, YK_TO(type, member),                                                              \
+    }
+
+/* -o */
+#define YK_OUTPUT_OPTION(type, member, placeholder_, help_)                                        \
+    {                                                                                              \
+        YK_ROW("output", placeholder_, YK_OUTPUT_GROUP, help_),                                    \
+        .letter = 'o', YK_FILE, YK_TO(type, member),                                               \
+    }
+
+#define YK_DEVICE_OPTION(group_, type, member)                                                     \
+    {                                                                                              \
+        YK_ROW("device", "DEVICE", group_, YK_DEVICE_HELP),                                        \
+        YK_TEXT("auto"), YK_TO(type, member),                                                      \
+    }
+
+#define YK_THREADS_OPTION(group_, type, member)                                                    \
+    {                                                                                              \
+        YK_ROW("threads", "N", group_, "Compute with so many threads; else one for each core"),    \
+        YK_INTEGER(1, 4096, NULL), YK_TO(type, member),                                            \
+    }
+
+/* Of a struct yk_loaded_model_request, the rows that all verbs have that use a trained model. */
+#define YK_LOADED_MODEL_OPTIONS(type, member)                                                            \
+    {                                                                                              \
+        YK_ROW("weights", "PATH", YK_LOADED_MODEL_GROUP,                                                 \
+               "The weights that an adapter is for, if not where they were"),                      \
+        YK_INPUT, YK_TO(type, member.weights),                                                     \
+    },                                                                                             \
+    YK_DEVICE_OPTION(YK_LOADED_MODEL_GROUP, type, member.device),                                        \
+    YK_THREADS_OPTION(YK_LOADED_MODEL_GROUP, type, member.threads)
+
+/* … and the operand that names it. */
+#define YK_LOADED_MODEL_OPERAND(type, member)                                                            \
+    {                                                                                              \
+        .placeholder = "CHECKPOINT",                                                               \
+        .help = "A checkpoint, the folder of a run (its newest checkpoint), or a folder of "       \
+                "Hugging Face's",                                                                  \
+        .required = true,                                                                          \
+        YK_TO(type, member.path),                                                                  \
+    }
+/* clang-format on */
+/* NOLINTEND(bugprone-macro-parentheses) */
+
+#endif

@@ -1,0 +1,165 @@
+/*
+ * Plan rows: options and operands that the verbs about plans and schedules have, for their tables;
+ * `type` and `member` are as in rows.h.
+ */
+#ifndef YK_CLI_OPTIONS_PLAN_OPTIONS_H
+#define YK_CLI_OPTIONS_PLAN_OPTIONS_H
+
+#include "cli/options/common_options.h"
+#include "job/profile_path.h"
+#include "job/workload.h"
+
+#define YK_INPUT_GROUP "Input options"
+#define YK_SEARCH_GROUP "Search options"
+
+#define YK_MODEL_HELP "A built-in model (yoke model lists them) or a Hugging Face config.json"
+
+/* A type and a member cannot stand in parentheses. */
+/* NOLINTBEGIN(bugprone-macro-parentheses) */
+/* clang-format off */
+#define YK_MODEL_OPTION(type, member, help_)                                                       \
+    {                                                                                              \
+        YK_ROW("model", "MODEL", YK_INPUT_GROUP, help_),                                           \
+        YK_TEXT(NULL), YK_TO(type, member),                                                        \
+    }
+
+#define YK_CLUSTER_OPTION(type, member, help_)                                                     \
+    {                                                                                              \
+        YK_ROW("cluster", "CLUSTER", YK_INPUT_GROUP, help_),                                       \
+        YK_TEXT(NULL), YK_TO(type, member),                                                        \
+    }
+
+#define YK_PROFILE_OPTION(type, member)                                                            \
+    {                                                                                              \
+        YK_ROW("profile", "FILE", YK_INPUT_GROUP, YK_PROFILE_PATH_HELP),                           \
+        YK_INPUT, YK_TO(type, member),                                                             \
+    }
+
+/* Of a struct yk_planning_request, but for its memory. */
+#define YK_PLANNING_OPTIONS(type, member, model_help, cluster_help)                                \
+    YK_MODEL_OPTION(type, member.model, model_help),                                               \
+    YK_CLUSTER_OPTION(type, member.cluster, cluster_help),                                         \
+    YK_PROFILE_OPTION(type, member.profile),                                                       \
+    {                                                                                              \
+        YK_ROW("slowdown", "FACTOR", YK_INPUT_GROUP,                                               \
+               "How much longer computation takes beside communication; else as measured, or 1.1"),\
+        .kind = YK_OPTION_FACTOR, YK_TO(type, member.slowdown),                                    \
+    }
+
+/* The same where a plan file names them already. */
+#define YK_PLAN_FILE_OPTIONS(type, member)                                                         \
+    YK_PLANNING_OPTIONS(type, member, "The model the plan is for, if not where it was",            \
+                        "The cluster the plan is for, if not where it was")
+
+#define YK_PLAN_FILE_OPERAND(type, member, help_)                                                  \
+    {                                                                                              \
+        .placeholder = "PLAN", .help = help_, .required = true, YK_TO(type, member),               \
+    }
+
+#define YK_MEMORY_OPTION(type, member)                                                             \
+    {                                                                                              \
+        YK_ROW("memory", "BYTES", YK_SEARCH_GROUP,                                                 \
+               "Use at most this much of every device's memory: 20GiB"),                           \
+        YK_BYTES, YK_TO(type, member),                                                             \
+    }
+
+/* Of a struct yk_workload_request: lengths, adapters, and all of it. */
+#define YK_SEQUENCE_OPTIONS(type, member)                                                          \
+    {                                                                                              \
+        YK_ROW("seq", "TOKENS", YK_WORKLOAD_GROUP,                                                 \
+               "Length of a sample; else 1024, or what the model can take if that is less"),       \
+        YK_INTEGER(1, YK_WORKLOAD_MAX_TOKENS, NULL), YK_TO(type, member.sequence),                \
+    },                                                                                             \
+    {                                                                                              \
+        YK_ROW("target-seq", "TOKENS", YK_WORKLOAD_GROUP,                                          \
+               "Length of what an encoder and decoder translate to; else that of the source"),     \
+        YK_INTEGER(1, YK_WORKLOAD_MAX_TOKENS, NULL), YK_TO(type, member.target_sequence),         \
+    }
+
+#define YK_ADAPTER_OPTIONS(type, member)                                                           \
+    {                                                                                              \
+        YK_ROW("lora", "RANK", YK_WORKLOAD_GROUP,                                                  \
+               "Train only adapters of this rank, on all linears of the blocks"),                  \
+        YK_INTEGER(1, YK_WORKLOAD_MAX_LORA_RANK, NULL), YK_TO(type, member.lora_rank),                 \
+    },                                                                                             \
+    {                                                                                              \
+        YK_ROW("nf4", NULL, YK_WORKLOAD_GROUP,                                                     \
+               "Keep the frozen weights of the blocks in four bits, as QLoRA does"),               \
+        YK_FLAG, YK_TO(type, member.nf4),                                                          \
+    }
+
+#define YK_WORKLOAD_OPTIONS(type, member)                                                          \
+    {                                                                                              \
+        YK_ROW("batch", "N", YK_WORKLOAD_GROUP, "Samples in a batch"),                             \
+        YK_INTEGER(1, YK_WORKLOAD_MAX_TOKENS, "1"), YK_TO(type, member.batch),                    \
+    },                                                                                             \
+    YK_SEQUENCE_OPTIONS(type, member),                                                             \
+    {                                                                                              \
+        YK_ROW("precision", "NAME", YK_WORKLOAD_GROUP,                                             \
+               "What matrix products are done in: fp32, tf32, fp16 or bf16"),                      \
+        YK_CHOICE(yk_workload_precision_choices, "bf16"), YK_TO(type, member.precision),                  \
+    },                                                                                             \
+    YK_ADAPTER_OPTIONS(type, member),                                                              \
+    {                                                                                              \
+        YK_ROW("recompute", NULL, YK_WORKLOAD_GROUP,                                               \
+               "Blocks save only their input and run forward again during backward"),              \
+        YK_FLAG, YK_TO(type, member.recompute),                                                    \
+    }
+
+#define YK_MICRO_BATCHES_OPTION(type, member, most_, help_)                                        \
+    {                                                                                              \
+        YK_ROW("micro-batches", "N", YK_WORKLOAD_GROUP, help_),                                    \
+        YK_INTEGER(1, most_, NULL), YK_TO(type, member),                                           \
+    }
+
+#define YK_CLIP_OPTION(type, member)                                                               \
+    {                                                                                              \
+        YK_ROW("clip", NULL, YK_WORKLOAD_GROUP,                                                    \
+               "Gradients are clipped by their norm: no update before all ranks have agreed on "   \
+               "it"),                                                                              \
+        YK_FLAG, YK_TO(type, member),                                                              \
+    }
+
+#define YK_BUDGET_OPTION(group_, type, member, seconds, help_)                                     \
+    {                                                                                              \
+        YK_ROW("budget", "SECONDS", group_, help_), YK_SECONDS(seconds), YK_TO(type, member),      \
+    }
+
+#define YK_SEED_OPTION(type, member, help_)                                                        \
+    {                                                                                              \
+        YK_ROW("seed", "N", YK_SEARCH_GROUP, help_),                                               \
+        YK_INTEGER(0, INT64_MAX, "1"), YK_TO(type, member),                                        \
+    }
+
+/* Of a struct yk_job_search. */
+#define YK_SEARCH_OPTIONS(type, member, seconds, budget_help, moves_help)                          \
+    YK_BUDGET_OPTION(YK_SEARCH_GROUP, type, member.budget_s, seconds, budget_help),                \
+    {                                                                                              \
+        YK_ROW("moves", "N", YK_SEARCH_GROUP, moves_help),                                         \
+        YK_INTEGER(1, INT64_MAX, NULL), YK_TO(type, member.moves),                                 \
+    },                                                                                             \
+    YK_SEED_OPTION(type, member.seed, "Seed of the search's random numbers")
+
+#define YK_SVG_OPTION(type, member, help_)                                                         \
+    {                                                                                              \
+        YK_ROW("svg", "FILE", YK_OUTPUT_GROUP, help_), YK_FILE, YK_TO(type, member),               \
+    }
+
+#define YK_TRACE_OPTION(type, member, help_)                                                       \
+    {                                                                                              \
+        YK_ROW("trace", "FILE", YK_OUTPUT_GROUP, help_), YK_FILE, YK_TO(type, member),             \
+    }
+
+#define YK_TRACE_HELP "Also write a trace that Perfetto and chrome://tracing open"
+
+/* Of a struct yk_output_drawings. */
+#define YK_DRAWINGS_OPTIONS(type, member, svg_help, html_help)                                     \
+    YK_SVG_OPTION(type, member.svg, svg_help),                                                     \
+    {                                                                                              \
+        YK_ROW("html", "FILE", YK_OUTPUT_GROUP, html_help), YK_FILE, YK_TO(type, member.html),     \
+    },                                                                                             \
+    YK_TRACE_OPTION(type, member.trace, YK_TRACE_HELP)
+/* clang-format on */
+/* NOLINTEND(bugprone-macro-parentheses) */
+
+#endif

@@ -1,0 +1,87 @@
+#include "comm/elements.h"
+
+#include "backend/cpu/math/numbers.h"
+
+#include <assert.h>
+
+enum {
+    CHUNK = 512 /* numbers that are fp32 at a time: they stay in the first cache */
+};
+
+static enum yk_precision precision_of(enum yk_comm_type type)
+{
+    assert(type != YK_COMM_FP64);
+    return type == YK_COMM_BF16   ? YK_PRECISION_BF16
+           : type == YK_COMM_FP16 ? YK_PRECISION_FP16
+                                  : YK_PRECISION_FP32;
+}
+
+void yk_comm_elements_to_fp32(enum yk_comm_type type, int64_t count, const void *from, float *out)
+{
+    yk_cpu_numbers_load(precision_of(type), from, 0, count, out);
+}
+
+void yk_comm_elements_from_fp32(enum yk_comm_type type, int64_t count, const float *from, void *out)
+{
+    yk_cpu_numbers_store(precision_of(type), from, count, out, 0);
+}
+
+static void add_singles(int64_t count, const float *restrict from, float *restrict to)
+{
+    for (int64_t i = 0; i < count; i++) {
+        to[i] += from[i];
+    }
+}
+
+static void add_doubles(int64_t count, const double *restrict from, double *restrict to)
+{
+    for (int64_t i = 0; i < count; i++) {
+        to[i] += from[i];
+    }
+}
+
+static void add_bf16(int64_t count, const uint16_t *restrict from, uint16_t *restrict to)
+{
+    for (int64_t i = 0; i < count; i++) {
+        to[i] = yk_cpu_number_to_bf16(yk_cpu_number_from_bf16(to[i]) +
+                                      yk_cpu_number_from_bf16(from[i]));
+    }
+}
+
+static void add_fp16(int64_t count, const void *from, void *to)
+{
+    float some[CHUNK];
+    float sum[CHUNK];
+    for (int64_t at = 0; at < count; at += CHUNK) {
+        const int64_t now = count - at < CHUNK ? count - at : CHUNK;
+        yk_comm_elements_to_fp32(YK_COMM_FP16, now, yk_comm_elements_at(YK_COMM_FP16, from, at),
+                                 some);
+        yk_comm_elements_to_fp32(YK_COMM_FP16, now, yk_comm_elements_at(YK_COMM_FP16, to, at), sum);
+        add_singles(now, some, sum);
+        yk_comm_elements_from_fp32(YK_COMM_FP16, now, sum,
+                                   yk_comm_elements_at(YK_COMM_FP16, to, at));
+    }
+}
+
+void yk_comm_elements_add(enum yk_comm_type type, int64_t count, const void *from, void *to)
+{
+    if (type == YK_COMM_FP64) {
+        add_doubles(count, from, to);
+    } else if (type == YK_COMM_FP32) {
+        add_singles(count, from, to);
+    } else if (type == YK_COMM_BF16) {
+        add_bf16(count, from, to);
+    } else {
+        add_fp16(count, from, to);
+    }
+}
+
+void yk_comm_elements_add_fp32(enum yk_comm_type type, int64_t count, const void *from, float *sum)
+{
+    float some[CHUNK];
+    for (int64_t at = 0; at < count; at += CHUNK) {
+        const int64_t now = count - at < CHUNK ? count - at : CHUNK;
+        yk_comm_elements_to_fp32(type, now, yk_comm_elements_at(type, from, at), some);
+        add_singles(now, some, sum + at);
+    }
+}

@@ -1,0 +1,146 @@
+/* Some ranks of the world: the group of all in order has the world's communicator, others one of
+ * their own. */
+#include "comm/nccl/world.h"
+
+#include <stdlib.h>
+
+static void free_group(struct yk_comm_group *group)
+{
+    if (group) {
+        free(group->byte_firsts);
+        free(group->firsts);
+        free(group);
+    }
+}
+
+static struct yk_comm_group *make_group(struct yk_comm_world *world, int32_t members, int32_t me)
+{
+    struct yk_comm_group *group = calloc(1, sizeof *group);
+    if (!group) {
+        return NULL;
+    }
+    *group = (struct yk_comm_group){.world = world, .members = members, .me = me};
+    group->firsts = calloc((size_t)members + 1, sizeof *group->firsts);
+    group->byte_firsts = calloc((size_t)members + 1, sizeof *group->byte_firsts);
+    if (!group->firsts || !group->byte_firsts) {
+        free_group(group);
+        return NULL;
+    }
+    return group;
+}
+
+static ncclResult_t run_split(struct yk_nccl_call *errand)
+{
+    ncclComm_t comm = NULL;
+    const ncclResult_t result =
+        ncclCommSplit(errand->world->comm, errand->color, errand->key, &comm, NULL);
+    errand->comm = comm;
+    return result;
+}
+
+/* All ranks of the world ask for it; `out` is NULL for those outside. */
+static yk_status split(struct yk_comm_world *world, int32_t me, int32_t members, ncclComm_t *out)
+{
+    int count = 0;
+    int place = 0;
+    struct yk_nccl_call errand = {
+        .run = run_split,
+        .world = world,
+        .doing = "making a group",
+        .color = me < 0 ? NCCL_SPLIT_NOCOLOR : 0,
+        .key = me,
+    };
+    if (yk_nccl_call_run(&errand, world->patience_s) != YK_NCCL_CALL_DONE) {
+        return yk_failure_check(&world->trouble);
+    }
+    if (errand.comm &&
+        (ncclCommCount(errand.comm, &count) != ncclSuccess ||
+         ncclCommUserRank(errand.comm, &place) != ncclSuccess || count != members || place != me)) {
+        (void)ncclCommAbort(errand.comm);
+        return yk_fail(YK_ERROR_INPUT, "nccl: a group is not the same on all ranks");
+    }
+    *out = errand.comm;
+    return YK_OK;
+}
+
+yk_status yk_nccl_group_create(struct yk_comm_world *world, const int32_t *ranks, int32_t count,
+                               struct yk_comm_group **out)
+{
+    int32_t me = -1;
+    bool is_all = count == world->size;
+    YK_TRY(yk_failure_check(&world->trouble));
+    for (int32_t i = 0; i < count; i++) {
+        if (ranks[i] < 0 || ranks[i] >= world->size) {
+            return yk_fail(YK_ERROR_INPUT, "nccl: a group with rank %d in a world of %d ranks",
+                           (int)ranks[i], (int)world->size);
+        }
+        me = ranks[i] == world->rank ? i : me;
+        is_all = is_all && ranks[i] == i;
+    }
+    struct yk_comm_group *group = me >= 0 ? make_group(world, count, me) : NULL;
+    yk_status status = group || me < 0 ? YK_OK : yk_fail_out_of_memory();
+    ncclComm_t comm = is_all ? world->comm : NULL;
+    if (status == YK_OK && !is_all) {
+        status = world->options.backend->lane_synchronize(world->options.lane);
+    }
+    if (status == YK_OK && !is_all) {
+        status = split(world, me, count, &comm);
+    }
+    if (status != YK_OK) {
+        free_group(group);
+        return status;
+    }
+    if (group) {
+        group->comm = comm;
+        group->is_all = is_all;
+    }
+    if (group && !is_all) {
+        (void)pthread_mutex_lock(&world->list);
+        group->next = world->groups;
+        world->groups = group;
+        (void)pthread_mutex_unlock(&world->list);
+    }
+    *out = group;
+    return YK_OK;
+}
+
+static void take_off(struct yk_comm_group *group)
+{
+    struct yk_comm_group **place = &group->world->groups;
+    while (*place && *place != group) {
+        place = &(*place)->next;
+    }
+    if (*place) {
+        *place = group->next;
+    }
+}
+
+static ncclResult_t run_destroy(struct yk_nccl_call *errand)
+{
+    return ncclCommDestroy(errand->comm);
+}
+
+/* One whose communicators were given up stays: a thread may still be about it. */
+void yk_nccl_group_destroy(struct yk_comm_group *group)
+{
+    if (!group) {
+        return;
+    }
+    struct yk_comm_world *world = group->world;
+    struct yk_nccl_call errand = {
+        .run = run_destroy, .world = world, .doing = "leaving a group", .comm = group->comm};
+    if (group->is_all) {
+        free_group(group);
+        return;
+    }
+    (void)pthread_mutex_lock(&world->list);
+    const bool is_sound = !atomic_load(&world->aborted) && !yk_failure_is_set(&world->trouble);
+    if (is_sound) {
+        take_off(group);
+    }
+    (void)pthread_mutex_unlock(&world->list);
+    if (is_sound) {
+        (void)yk_nccl_call_run(&errand, world->patience_s);
+        free_group(group);
+    }
+}

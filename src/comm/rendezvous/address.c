@@ -1,0 +1,240 @@
+#include "comm/rendezvous/address.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <ifaddrs.h>
+#include <inttypes.h>
+#include <net/if.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    ADDRESS_SIZE = 64
+};
+
+static socklen_t size_of(const struct sockaddr *address)
+{
+    return address->sa_family == AF_INET    ? sizeof(struct sockaddr_in)
+           : address->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6)
+                                            : 0;
+}
+
+/* Without their ports. */
+static bool is_same(const struct sockaddr *a, const struct sockaddr *b)
+{
+    if (a->sa_family != b->sa_family) {
+        return false;
+    }
+    if (a->sa_family == AF_INET) {
+        return ((const struct sockaddr_in *)(const void *)a)->sin_addr.s_addr ==
+               ((const struct sockaddr_in *)(const void *)b)->sin_addr.s_addr;
+    }
+    return a->sa_family == AF_INET6 &&
+           memcmp(&((const struct sockaddr_in6 *)(const void *)a)->sin6_addr,
+                  &((const struct sockaddr_in6 *)(const void *)b)->sin6_addr,
+                  sizeof(struct in6_addr)) == 0;
+}
+
+/* No interface in particular: 0.0.0.0 or ::. */
+static bool is_any(const struct sockaddr *address)
+{
+    if (address->sa_family == AF_INET) {
+        const struct sockaddr_in *four = (const void *)address;
+        return four->sin_addr.s_addr == htonl(INADDR_ANY);
+    }
+    const struct sockaddr_in6 *six = (const void *)address;
+    return address->sa_family == AF_INET6 && IN6_IS_ADDR_UNSPECIFIED(&six->sin6_addr);
+}
+
+static void add(struct yk_address_list *place, const struct sockaddr *address, int32_t port)
+{
+    const socklen_t size = size_of(address);
+    struct sockaddr_storage *to = &place->addresses[place->count];
+    if (size == 0 || place->count == YK_ADDRESS_MAX) {
+        return;
+    }
+    for (int32_t i = 0; i < place->count; i++) {
+        if (is_same((const struct sockaddr *)&place->addresses[i], address)) {
+            return;
+        }
+    }
+    memcpy(to, address, size);
+    if (address->sa_family == AF_INET) {
+        ((struct sockaddr_in *)to)->sin_port = htons((uint16_t)port);
+    } else {
+        ((struct sockaddr_in6 *)to)->sin6_port = htons((uint16_t)port);
+    }
+    place->sizes[place->count++] = size;
+}
+
+yk_status yk_address_resolve(const char *name, int32_t port, struct yk_address_list *out)
+{
+    const struct addrinfo wish = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
+    struct addrinfo *found = NULL;
+    const int problem = getaddrinfo(name, NULL, &wish, &found);
+    if (problem != 0) {
+        return yk_fail(YK_ERROR_LOST,
+                       "no machine is known as %s, where rank 0 is to be (%s); name its host or "
+                       "address in MASTER_ADDR or --master",
+                       name, gai_strerror(problem));
+    }
+    struct yk_address_list place = {.count = 0};
+    bool any = false;
+    for (const struct addrinfo *i = found; i; i = i->ai_next) {
+        any = any || is_any(i->ai_addr);
+        add(&place, i->ai_addr, port);
+    }
+    freeaddrinfo(found);
+    if (any || place.count == 0) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "%s is no address of one machine; name rank 0's in MASTER_ADDR or --master",
+                       name);
+    }
+    *out = place;
+    return YK_OK;
+}
+
+bool yk_address_matches_interface(const char *interface, const char *words)
+{
+    const bool exact = words[0] == '=';
+    if (words[0] == '^') {
+        return false;
+    }
+    words += exact ? 1 : 0;
+    while (*words) {
+        const size_t length = strcspn(words, ",");
+        if (length > 0 && strncmp(interface, words, length) == 0 &&
+            (!exact || interface[length] == '\0')) {
+            return true;
+        }
+        words += length + (words[length] == ',' ? 1 : 0);
+    }
+    return false;
+}
+
+/* The addresses of interfaces that are up and named; `exactly` is a name, `hint` NCCL's words. */
+static yk_status find_interfaces(const char *exactly, const char *hint, int32_t port,
+                                 struct yk_address_list *out)
+{
+    struct ifaddrs *interfaces = NULL;
+    struct yk_address_list place = {.count = 0};
+    if (getifaddrs(&interfaces) != 0) {
+        return yk_fail(YK_ERROR_SYSTEM, "the network interfaces of this machine cannot be listed");
+    }
+    for (const struct ifaddrs *i = interfaces; i; i = i->ifa_next) {
+        const bool named = exactly ? strcmp(i->ifa_name, exactly) == 0
+                                   : yk_address_matches_interface(i->ifa_name, hint);
+        if (named && i->ifa_addr && (i->ifa_flags & IFF_UP)) {
+            add(&place, i->ifa_addr, port);
+        }
+    }
+    freeifaddrs(interfaces);
+    *out = place;
+    return YK_OK;
+}
+
+static bool is_loopback(const struct sockaddr *address)
+{
+    if (address->sa_family == AF_INET) {
+        const struct sockaddr_in *four = (const void *)address;
+        return (ntohl(four->sin_addr.s_addr) >> 24) == IN_LOOPBACKNET;
+    }
+    const struct sockaddr_in6 *six = (const void *)address;
+    return address->sa_family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&six->sin6_addr);
+}
+
+bool yk_address_is_local(const struct yk_address_list *place)
+{
+    bool local = true;
+    for (int32_t i = 0; i < place->count; i++) {
+        local = local && is_loopback((const struct sockaddr *)&place->addresses[i]);
+    }
+    return local;
+}
+
+/* Where a name means several addresses, those on the interfaces that NCCL is to use; and where it
+ * means this machine alone, as the own name often does, those interfaces as well. */
+static void follow_hint(const struct yk_address_list *hinted, struct yk_address_list *place)
+{
+    struct yk_address_list both = {.count = 0};
+    for (int32_t i = 0; i < place->count; i++) {
+        const struct sockaddr *address = (const struct sockaddr *)&place->addresses[i];
+        for (int32_t j = 0; j < hinted->count; j++) {
+            if (is_same(address, (const struct sockaddr *)&hinted->addresses[j])) {
+                both.addresses[both.count] = place->addresses[i];
+                both.sizes[both.count++] = place->sizes[i];
+                break;
+            }
+        }
+    }
+    if (both.count > 0) {
+        *place = both;
+        return;
+    }
+    const bool local = yk_address_is_local(place);
+    for (int32_t j = 0; local && j < hinted->count && place->count < YK_ADDRESS_MAX; j++) {
+        place->addresses[place->count] = hinted->addresses[j];
+        place->sizes[place->count++] = hinted->sizes[j];
+    }
+}
+
+yk_status yk_address_choose(const struct yk_rendezvous *rendezvous, struct yk_address_list *out)
+{
+    const int32_t port = rendezvous->port;
+    struct yk_address_list place;
+    struct yk_address_list hinted = {.count = 0};
+    if (rendezvous->interface) {
+        YK_TRY(find_interfaces(rendezvous->interface, NULL, port, &place));
+        if (place.count == 0) {
+            return yk_fail(YK_ERROR_INPUT,
+                           "YOKE_INTERFACE=%s is no network interface here that is up and has an "
+                           "address",
+                           rendezvous->interface);
+        }
+        *out = place;
+        return YK_OK;
+    }
+    YK_TRY(yk_address_resolve(rendezvous->address, port, &place));
+    if (rendezvous->hint) {
+        YK_TRY(find_interfaces(NULL, rendezvous->hint, port, &hinted));
+        follow_hint(&hinted, &place);
+    }
+    *out = place;
+    return YK_OK;
+}
+
+bool yk_address_listen(const struct yk_address_list *place, int32_t i, int *out)
+{
+    const struct sockaddr *address = (const struct sockaddr *)&place->addresses[i];
+    const int yes = 1;
+    const int listener = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (listener < 0) {
+        return false;
+    }
+    /* Connections of a meeting just before may still linger at the port. */
+    (void)setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+    if (address->sa_family == AF_INET6) {
+        (void)setsockopt(listener, IPPROTO_IPV6, IPV6_V6ONLY, &yes, sizeof yes);
+    }
+    if (bind(listener, address, place->sizes[i]) != 0 || listen(listener, SOMAXCONN) != 0) {
+        const int problem = errno;
+        (void)close(listener);
+        errno = problem;
+        return false;
+    }
+    *out = listener;
+    return true;
+}
+
+void yk_address_describe(const struct yk_address_list *place, struct yk_text *out)
+{
+    for (int32_t i = 0; i < place->count; i++) {
+        char words[ADDRESS_SIZE] = "";
+        (void)getnameinfo((const struct sockaddr *)&place->addresses[i], place->sizes[i], words,
+                          sizeof words, NULL, 0, NI_NUMERICHOST);
+        yk_text_addf(out, "%s%s", i == 0 ? "" : i + 1 < place->count ? ", " : " and ", words);
+    }
+}

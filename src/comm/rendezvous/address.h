@@ -1,0 +1,47 @@
+/*
+ * Rendezvous place: the addresses where rank 0 listens, or is called, as names and interfaces give
+ * them.
+ */
+#ifndef YK_COMM_RENDEZVOUS_ADDRESS_H
+#define YK_COMM_RENDEZVOUS_ADDRESS_H
+
+#include "base/status.h"
+#include "base/text.h"
+#include "comm/rendezvous/rendezvous.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+enum {
+    YK_ADDRESS_MAX = 8
+};
+
+struct yk_address_list {
+    struct sockaddr_storage addresses[YK_ADDRESS_MAX];
+    socklen_t sizes[YK_ADDRESS_MAX];
+    int32_t count;
+};
+
+/* What the name of rank 0's host means here; YK_ERROR_LOST: nothing, for now. */
+yk_status yk_address_resolve(const char *name, int32_t port,
+                             struct yk_address_list *out) YK_MUST_USE;
+
+/* Where rank 0 is to listen: at the interface that is named, else where its name leads. */
+yk_status yk_address_choose(const struct yk_rendezvous *rendezvous,
+                            struct yk_address_list *out) YK_MUST_USE;
+
+/* Listens at the address number `i` alone; false: errno says why not. */
+bool yk_address_listen(const struct yk_address_list *place, int32_t i, int *out);
+
+/* Whether no other machine can call there. */
+bool yk_address_is_local(const struct yk_address_list *place);
+
+/* Whether NCCL would take the interface for NCCL_SOCKET_IFNAME=`words`: names begin with one of
+ * them, or are one of them after "="; after "^" nothing is named. */
+bool yk_address_matches_interface(const char *interface, const char *words);
+
+/* "10.0.0.1 and fe80::1". */
+void yk_address_describe(const struct yk_address_list *place, struct yk_text *out);
+
+#endif

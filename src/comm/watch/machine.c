@@ -1,0 +1,282 @@
+#include "comm/watch/machine.h"
+
+#include <ifaddrs.h>
+#include <inttypes.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- this machine ---- */
+
+static void name_machine(char out[YK_WATCH_MACHINE_NAME_SIZE])
+{
+    FILE *stream = fopen("/proc/sys/kernel/random/boot_id", "r");
+    if (!stream || !fgets(out, YK_WATCH_MACHINE_NAME_SIZE, stream)) {
+        (void)gethostname(out, YK_WATCH_MACHINE_NAME_SIZE - 1);
+    }
+    if (stream) {
+        (void)fclose(stream);
+    }
+    /* Containers of one machine may each have a network, and a loopback, of their own. */
+    struct stat network;
+    if (stat("/proc/self/ns/net", &network) == 0) {
+        const size_t length = strcspn(out, "\n");
+        snprintf(out + length, YK_WATCH_MACHINE_NAME_SIZE - length, " %" PRIu64,
+                 (uint64_t)network.st_ino);
+    }
+}
+
+static int32_t length_of(int32_t family)
+{
+    return family == AF_INET ? 4 : 16;
+}
+
+static const void *bytes_of(const struct sockaddr *address)
+{
+    return address->sa_family == AF_INET
+               ? (const void *)&((const struct sockaddr_in *)(const void *)address)->sin_addr
+               : (const void *)&((const struct sockaddr_in6 *)(const void *)address)->sin6_addr;
+}
+
+static bool is_same(const struct yk_watch_address *a, int32_t family, const void *bytes)
+{
+    return a->family == family && memcmp(a->bytes, bytes, (size_t)length_of(family)) == 0;
+}
+
+static int32_t count_bits(const struct sockaddr *mask, int32_t family)
+{
+    int32_t bits = 0;
+    const unsigned char *bytes = mask ? bytes_of(mask) : NULL;
+    for (int32_t i = 0; i < 8 * length_of(family); i++) {
+        bits += bytes ? bytes[i / 8] >> (7 - i % 8) & 1 : 1;
+    }
+    return bits;
+}
+
+/* Whether other machines may reach this one there. */
+static bool serves(const struct ifaddrs *interface)
+{
+    const struct sockaddr *address = interface->ifa_addr;
+    if (!address || (interface->ifa_flags & (IFF_LOOPBACK | IFF_UP)) != IFF_UP ||
+        (address->sa_family != AF_INET && address->sa_family != AF_INET6)) {
+        return false;
+    }
+    const struct sockaddr_in6 *six = (const void *)address;
+    return address->sa_family == AF_INET || !IN6_IS_ADDR_LINKLOCAL(&six->sin6_addr);
+}
+
+static bool is_wanted(const struct ifaddrs *interface)
+{
+    const char *name = getenv("YOKE_INTERFACE");
+    const char *words = getenv("NCCL_SOCKET_IFNAME");
+    if (name && *name) {
+        return strcmp(interface->ifa_name, name) == 0;
+    }
+    return !words || *words == '\0' || *words == '^' ||
+           yk_address_matches_interface(interface->ifa_name, words);
+}
+
+static void add_address(const struct ifaddrs *interface, struct yk_watch_machine *home)
+{
+    const int32_t family = interface->ifa_addr->sa_family;
+    if (home->count < YK_WATCH_MACHINE_MAX_ADDRESSES) {
+        struct yk_watch_address *address = &home->addresses[home->count++];
+        *address = (struct yk_watch_address){
+            .family = family,
+            .prefix = count_bits(interface->ifa_netmask, family),
+        };
+        memcpy(address->bytes, bytes_of(interface->ifa_addr), (size_t)length_of(family));
+    }
+}
+
+static bool is_meant(const struct yk_address_list *named, const struct yk_watch_address *address)
+{
+    for (int32_t i = 0; i < named->count; i++) {
+        const struct sockaddr *other = (const struct sockaddr *)&named->addresses[i];
+        if (is_same(address, other->sa_family, bytes_of(other))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Only the addresses that the name means, if it means any of them. */
+static void keep_named(const char *name, struct yk_watch_machine *home)
+{
+    struct yk_address_list named;
+    int32_t kept = 0;
+    if (yk_address_resolve(name, 0, &named) != YK_OK) {
+        return; /* the ranks have met without it */
+    }
+    for (int32_t i = 0; i < home->count; i++) {
+        if (is_meant(&named, &home->addresses[i])) {
+            home->addresses[kept++] = home->addresses[i];
+        }
+    }
+    home->count = kept > 0 ? kept : home->count;
+}
+
+void yk_watch_machine_find(const char *address, struct yk_watch_machine *out)
+{
+    struct ifaddrs *interfaces = NULL;
+    memset(out, 0, sizeof *out);
+    name_machine(out->machine);
+    if (getifaddrs(&interfaces) != 0) {
+        return;
+    }
+    for (const struct ifaddrs *i = interfaces; i; i = i->ifa_next) {
+        if (serves(i) && is_wanted(i)) {
+            add_address(i, out);
+        }
+    }
+    freeifaddrs(interfaces);
+    if (address) {
+        keep_named(address, out);
+    }
+}
+
+/* ---- where to listen ---- */
+
+static void add(const struct yk_watch_address *address, struct yk_address_list *out)
+{
+    for (int32_t i = 0; i < out->count; i++) {
+        const struct sockaddr *other = (const struct sockaddr *)&out->addresses[i];
+        if (is_same(address, other->sa_family, bytes_of(other))) {
+            return;
+        }
+    }
+    if (out->count == YK_ADDRESS_MAX) {
+        return;
+    }
+    struct sockaddr_storage *to = &out->addresses[out->count];
+    memset(to, 0, sizeof *to);
+    if (address->family == AF_INET) {
+        struct sockaddr_in *four = (void *)to;
+        four->sin_family = AF_INET;
+        memcpy(&four->sin_addr, address->bytes, sizeof four->sin_addr);
+        out->sizes[out->count++] = sizeof *four;
+    } else {
+        struct sockaddr_in6 *six = (void *)to;
+        six->sin6_family = AF_INET6;
+        memcpy(&six->sin6_addr, address->bytes, sizeof six->sin6_addr);
+        out->sizes[out->count++] = sizeof *six;
+    }
+}
+
+/* Bridges for containers have one address on every machine, and lead to no other. */
+static bool is_same_network(const struct yk_watch_address *a, const struct yk_watch_address *b)
+{
+    if (a->family != b->family || is_same(a, b->family, b->bytes)) {
+        return false;
+    }
+    for (int32_t i = 0; i < a->prefix; i++) {
+        if ((a->bytes[i / 8] ^ b->bytes[i / 8]) >> (7 - i % 8) & 1) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool shares_network(const struct yk_watch_address *address,
+                           const struct yk_watch_machine *other)
+{
+    for (int32_t i = 0; i < other->count; i++) {
+        if (is_same_network(address, &other->addresses[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_here(const struct yk_watch_machine *homes, int32_t rank)
+{
+    return strncmp(homes[0].machine, homes[rank].machine, YK_WATCH_MACHINE_NAME_SIZE) == 0;
+}
+
+static bool is_shared_by_all(const struct yk_watch_address *address,
+                             const struct yk_watch_machine *homes, int32_t size)
+{
+    for (int32_t i = 1; i < size; i++) {
+        if (!is_here(homes, i) && !shares_network(address, &homes[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The address from which this machine would speak to another: nothing is sent for that. */
+static void add_route(const struct yk_watch_machine *own, const struct yk_watch_address *to,
+                      struct yk_address_list *out)
+{
+    struct yk_address_list there = {.count = 0};
+    struct sockaddr_storage from = {0};
+    socklen_t size = sizeof from;
+    const int datagrams = socket(to->family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (datagrams < 0) {
+        return;
+    }
+    add(to, &there);
+    ((struct sockaddr_in *)(void *)&there.addresses[0])->sin_port = htons(9); /* any will do */
+    if (connect(datagrams, (const struct sockaddr *)&there.addresses[0], there.sizes[0]) == 0 &&
+        getsockname(datagrams, (struct sockaddr *)&from, &size) == 0) {
+        const struct sockaddr *address = (const struct sockaddr *)&from;
+        for (int32_t i = 0; i < own->count; i++) {
+            if (is_same(&own->addresses[i], address->sa_family, bytes_of(address))) {
+                add(&own->addresses[i], out);
+            }
+        }
+    }
+    (void)close(datagrams);
+}
+
+/* For one machine; false: nothing leads there. */
+static bool add_for(const struct yk_watch_machine *own, const struct yk_watch_machine *other,
+                    struct yk_address_list *out)
+{
+    struct yk_address_list found = {.count = 0};
+    for (int32_t i = 0; i < own->count; i++) {
+        if (shares_network(&own->addresses[i], other)) {
+            add(&own->addresses[i], &found);
+            add(&own->addresses[i], out);
+        }
+    }
+    for (int32_t i = 0; found.count == 0 && i < other->count; i++) {
+        add_route(own, &other->addresses[i], &found);
+        add_route(own, &other->addresses[i], out);
+    }
+    return found.count > 0;
+}
+
+yk_status yk_watch_machine_choose(const struct yk_watch_machine *homes, int32_t size,
+                                  struct yk_address_list *out)
+{
+    static const struct yk_watch_address loopback = {AF_INET, 8, {127, 0, 0, 1}};
+    struct yk_address_list place = {.count = 0};
+    bool is_local = true;
+    for (int32_t i = 1; i < size; i++) {
+        is_local = is_local && is_here(homes, i);
+    }
+    if (is_local) {
+        add(&loopback, &place);
+    }
+    for (int32_t i = 0; !is_local && i < homes[0].count; i++) {
+        if (is_shared_by_all(&homes[0].addresses[i], homes, size)) {
+            add(&homes[0].addresses[i], &place);
+        }
+    }
+    const bool is_shared = place.count > 0;
+    for (int32_t i = 1; !is_shared && i < size; i++) {
+        if (!is_here(homes, i) && !add_for(&homes[0], &homes[i], &place)) {
+            return yk_fail(YK_ERROR_INPUT,
+                           "no network is known that leads from rank 0's machine to that of rank "
+                           "%" PRId32 "; name the interface between them in YOKE_INTERFACE",
+                           i);
+        }
+    }
+    *out = place;
+    return YK_OK;
+}

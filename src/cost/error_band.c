@@ -1,0 +1,77 @@
+#include "cost/error_band.h"
+
+#include "base/json_write.h"
+
+#include <math.h>
+#include <stdint.h>
+
+void yk_error_band_add(struct yk_error_band *band, const struct yk_cost_time *time, double seconds)
+{
+    band->origin_s[time->origin] += seconds;
+    band->off_s[time->origin] += seconds * time->error;
+}
+
+static double sum_of(const double *values)
+{
+    double sum = 0;
+    for (int origin = 0; origin < YK_COST_ORIGINS; origin++) {
+        sum += values[origin];
+    }
+    return sum;
+}
+
+double yk_error_band_error(const struct yk_error_band *band)
+{
+    const double sum_s = sum_of(band->origin_s);
+    return sum_s > 0 ? sum_of(band->off_s) / sum_s : 0;
+}
+
+double yk_error_band_part(const struct yk_error_band *band, enum yk_cost_origin origin)
+{
+    const double sum_s = sum_of(band->origin_s);
+    return sum_s > 0 ? band->origin_s[origin] / sum_s : 0;
+}
+
+/* What rounds to nothing is not worth a word. */
+static const double least_said = 0.005;
+
+void yk_error_band_describe(const struct yk_error_band *band, struct yk_text *out)
+{
+    int32_t said = 0;
+    for (int origin = 0; origin < YK_COST_ORIGINS; origin++) {
+        said += yk_error_band_part(band, (enum yk_cost_origin)origin) >= least_said ? 1 : 0;
+    }
+    const char *between = "";
+    for (int origin = 0; origin < YK_COST_ORIGINS; origin++) {
+        const double part = yk_error_band_part(band, (enum yk_cost_origin)origin);
+        if (part < least_said) {
+            continue;
+        }
+        yk_text_add(out, between);
+        yk_cost_describe_origin((enum yk_cost_origin)origin, out);
+        if (said > 1) {
+            yk_text_addf(out, " (%.0f %% of the time)", 100 * part);
+        }
+        between = "; ";
+    }
+}
+
+/* Four digits: more would be those of sums, not of knowledge. */
+static void write_rounded(struct yk_json_writer *json, const char *key, double value)
+{
+    yk_json_write_number(json, key, round(1e4 * value) / 1e4);
+}
+
+void yk_error_band_write_json(const struct yk_error_band *band, struct yk_text *out)
+{
+    struct yk_json_writer json = {.text = out, .follows = true};
+    write_rounded(&json, "error", yk_error_band_error(band));
+    yk_json_write_begin_object(&json, "origins");
+    for (int origin = 0; origin < YK_COST_ORIGINS; origin++) {
+        const double part = yk_error_band_part(band, (enum yk_cost_origin)origin);
+        if (part >= 0.5e-4) {
+            write_rounded(&json, yk_cost_origin_name((enum yk_cost_origin)origin), part);
+        }
+    }
+    yk_json_write_end_object(&json);
+}

@@ -1,0 +1,290 @@
+#include "cost/layer_costs.h"
+
+#include "base/arena.h"
+#include "cost/communication.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Prices of one size of batch lie together: planners walk along the layers. Number 0, which no
+ * batch has, is the row of the updates. */
+enum {
+    UPDATES = 0,
+    PASSES = 2, /* of a row: forward and backward; of the updates' row only the first is used */
+};
+
+struct kind {
+    int32_t device;             /* the first of its kind */
+    int32_t *likes;             /* (L) the first layer that takes as long for any batch */
+    struct yk_cost_time **rows; /* (B + 1), each (L, PASSES); NULL until asked for */
+    struct yk_cost_time *loads; /* (B + 1), likewise */
+};
+
+struct yk_layer_costs {
+    struct yk_arena *arena;
+    struct yk_cost_book book;
+    struct yk_model_sizes *sizes;
+    int64_t batch;
+    int32_t layer_count;
+    int32_t kind_count;
+    struct kind *kinds;
+    int32_t *kind_of; /* (P) */
+    struct yk_error_band band;
+};
+
+static bool same_text(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+/* NAN stands for nothing measured, which is the same as nothing measured. */
+static bool same_time(double a_s, double b_s)
+{
+    return a_s == b_s || (isnan(a_s) && isnan(b_s));
+}
+
+static bool same_measured(const struct yk_measured_layer *a, const struct yk_measured_layer *b)
+{
+    return same_text(a->layer, b->layer) && same_text(a->model, b->model) &&
+           same_text(a->precision, b->precision) && a->sequence == b->sequence &&
+           a->batch == b->batch && same_time(a->forward_s, b->forward_s) &&
+           same_time(a->backward_s, b->backward_s) && same_time(a->update_s, b->update_s);
+}
+
+/* Whether everything that yk_cost_layer() looks at is the same. */
+static bool are_alike(const struct yk_device *a, const struct yk_device *b)
+{
+    bool alike = same_text(a->type, b->type) && a->generation == b->generation &&
+                 a->part == b->part && a->cores == b->cores &&
+                 a->memory_bytes_per_s == b->memory_bytes_per_s &&
+                 a->vector_flops == b->vector_flops && a->measured_count == b->measured_count;
+    for (int precision = 0; alike && precision < YK_PRECISION_COUNT; precision++) {
+        alike = a->matrix_flops[precision] == b->matrix_flops[precision];
+    }
+    for (int32_t i = 0; alike && i < a->measured_count; i++) {
+        alike = same_measured(&a->measured[i], &b->measured[i]);
+    }
+    return alike;
+}
+
+/* A shape is all that times depend on, unless the device's table calls the layer by its name. */
+static bool is_named(const struct yk_device *device, const struct yk_layer *layer)
+{
+    for (int32_t i = 0; i < device->measured_count; i++) {
+        if (strcmp(device->measured[i].layer, layer->name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static yk_status find_likes(struct yk_layer_costs *prices, struct kind *kind)
+{
+    const struct yk_device *device = &prices->book.cluster->devices[kind->device];
+    const struct yk_layer *layers = yk_model_sizes_whole_batch(prices->sizes)->layers;
+    YK_TRY_NEW(prices->arena, kind->likes, prices->layer_count);
+    for (int32_t i = 0; i < prices->layer_count; i++) {
+        kind->likes[i] = i;
+        if (is_named(device, &layers[i])) {
+            continue;
+        }
+        for (int32_t j = 0; j < i; j++) {
+            if (kind->likes[j] == j && strcmp(layers[i].shape, layers[j].shape) == 0 &&
+                strcmp(layers[i].kind, layers[j].kind) == 0 && !is_named(device, &layers[j])) {
+                kind->likes[i] = j;
+                break;
+            }
+        }
+    }
+    return YK_OK;
+}
+
+static yk_status sort_devices(struct yk_layer_costs *prices)
+{
+    const struct yk_cluster *cluster = prices->book.cluster;
+    YK_TRY_NEW(prices->arena, prices->kinds, cluster->device_count);
+    YK_TRY_NEW(prices->arena, prices->kind_of, cluster->device_count);
+    for (int32_t i = 0; i < cluster->device_count; i++) {
+        int32_t k = 0;
+        while (k < prices->kind_count &&
+               !are_alike(&cluster->devices[prices->kinds[k].device], &cluster->devices[i])) {
+            k++;
+        }
+        if (k == prices->kind_count) {
+            prices->kinds[prices->kind_count++].device = i;
+        }
+        prices->kind_of[i] = k;
+    }
+    return YK_OK;
+}
+
+yk_status yk_layer_costs_create(const struct yk_cost_book *book, struct yk_model_sizes *sizes,
+                                struct yk_layer_costs **out)
+{
+    struct yk_layer_costs *prices = calloc(1, sizeof *prices);
+    if (!prices) {
+        return yk_fail_out_of_memory();
+    }
+    const struct yk_model *whole = yk_model_sizes_whole_batch(sizes);
+    prices->book = *book;
+    prices->sizes = sizes;
+    prices->batch = whole->workload.batch;
+    prices->layer_count = whole->layer_count;
+    yk_status status = yk_arena_create(&prices->arena);
+    if (status == YK_OK) {
+        status = sort_devices(prices);
+    }
+    if (status != YK_OK) {
+        yk_layer_costs_destroy(prices);
+        return status;
+    }
+    *out = prices;
+    return YK_OK;
+}
+
+void yk_layer_costs_destroy(struct yk_layer_costs *prices)
+{
+    if (prices) {
+        yk_arena_destroy(prices->arena);
+        free(prices);
+    }
+}
+
+static yk_status open_row(struct yk_layer_costs *prices, struct kind *kind, int64_t number)
+{
+    struct yk_cost_time *row = NULL;
+    if (!kind->rows) {
+        YK_TRY(find_likes(prices, kind));
+        /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
+        YK_TRY_NEW(prices->arena, kind->rows, prices->batch + 1);
+    }
+    YK_TRY_NEW(prices->arena, row, (int64_t)prices->layer_count * PASSES);
+    for (int32_t i = 0; i < prices->layer_count * PASSES; i++) {
+        row[i].seconds = NAN;
+    }
+    kind->rows[number] = row;
+    return YK_OK;
+}
+
+static int32_t place_of(int32_t layer, enum yk_cost_pass pass)
+{
+    return layer * PASSES + (pass == YK_COST_BACKWARD ? 1 : 0);
+}
+
+static yk_status look_up(struct yk_layer_costs *prices, const struct kind *kind, int64_t samples,
+                         int32_t layer, enum yk_cost_pass pass, struct yk_cost_time *out)
+{
+    const struct yk_model *model = yk_model_sizes_whole_batch(prices->sizes);
+    if (pass != YK_COST_UPDATE) {
+        YK_TRY(yk_model_sizes_get(prices->sizes, samples, false, &model));
+    }
+    YK_TRY(yk_cost_layer(&prices->book, kind->device, model, &model->layers[layer], pass, out));
+    yk_error_band_add(&prices->band, out, out->seconds);
+    return YK_OK;
+}
+
+/* What nobody asked for yet: as long as the first layer like it, which may be known. */
+static yk_status fill(struct yk_layer_costs *prices, struct kind *kind, int64_t number,
+                      int32_t layer, enum yk_cost_pass pass, struct yk_cost_time *out)
+{
+    if (!kind->rows || !kind->rows[number]) {
+        YK_TRY(open_row(prices, kind, number));
+    }
+    const int32_t like = kind->likes[layer];
+    struct yk_cost_time *price = &kind->rows[number][place_of(layer, pass)];
+    struct yk_cost_time *first = &kind->rows[number][place_of(like, pass)];
+    if (isnan(first->seconds)) {
+        struct yk_cost_time found;
+        YK_TRY(look_up(prices, kind, number, like, pass, &found));
+        *first = found;
+    }
+    if (like != layer) {
+        *price = *first;
+        yk_error_band_add(&prices->band, price, price->seconds);
+    }
+    *out = *price;
+    return YK_OK;
+}
+
+yk_status yk_layer_costs_time(struct yk_layer_costs *prices, int32_t device, int32_t layer,
+                              int64_t samples, enum yk_cost_pass pass, struct yk_cost_time *out)
+{
+    struct kind *kind = &prices->kinds[prices->kind_of[device]];
+    const int64_t number = pass == YK_COST_UPDATE ? UPDATES : samples;
+    if (samples == 0 && pass != YK_COST_UPDATE) {
+        *out = (struct yk_cost_time){0, YK_COST_DATASHEET, 0};
+        return YK_OK;
+    }
+    if (kind->rows && kind->rows[number]) {
+        const struct yk_cost_time *price = &kind->rows[number][place_of(layer, pass)];
+        if (!isnan(price->seconds)) {
+            *out = *price;
+            return YK_OK;
+        }
+    }
+    return fill(prices, kind, number, layer, pass, out);
+}
+
+yk_status yk_layer_costs_seconds(struct yk_layer_costs *prices, int32_t device, int32_t layer,
+                                 int64_t samples, enum yk_cost_pass pass, double *out_s)
+{
+    struct yk_cost_time time;
+    YK_TRY(yk_layer_costs_time(prices, device, layer, samples, pass, &time));
+    *out_s = time.seconds;
+    return YK_OK;
+}
+
+/* Tokens and targets are 4 bytes each; where a decoder has tokens of its own, the targets are
+ * theirs. What is copied after the first follows at once. */
+static double load_bytes(const struct yk_layer_costs *prices, int64_t samples)
+{
+    const struct yk_workload *workload = &yk_model_sizes_whole_batch(prices->sizes)->workload;
+    const int64_t numbers = workload->target_sequence > 0
+                                ? workload->sequence + 2 * workload->target_sequence
+                                : 2 * workload->sequence;
+    return (double)(samples * numbers) * sizeof(int32_t);
+}
+
+yk_status yk_layer_costs_load_time(struct yk_layer_costs *prices, int32_t device, int64_t samples,
+                                   struct yk_cost_time *out)
+{
+    struct kind *kind = &prices->kinds[prices->kind_of[device]];
+    if (!kind->loads) {
+        struct yk_cost_time *loads = NULL;
+        YK_TRY_NEW(prices->arena, loads, prices->batch + 1);
+        for (int64_t i = 0; i <= prices->batch; i++) {
+            loads[i].seconds = NAN;
+        }
+        kind->loads = loads;
+    }
+    if (isnan(kind->loads[samples].seconds)) {
+        struct yk_cost_time found;
+        YK_TRY(yk_communication_copy_time(&prices->book, kind->device, YK_COPY_TO_DEVICE,
+                                          load_bytes(prices, samples), &found));
+        kind->loads[samples] = found;
+    }
+    *out = kind->loads[samples];
+    return YK_OK;
+}
+
+int32_t yk_layer_costs_device_kind(const struct yk_layer_costs *prices, int32_t device)
+{
+    return prices->kind_of[device];
+}
+
+const struct yk_cost_book *yk_layer_costs_book(const struct yk_layer_costs *prices)
+{
+    return &prices->book;
+}
+
+struct yk_model_sizes *yk_layer_costs_sizes(const struct yk_layer_costs *prices)
+{
+    return prices->sizes;
+}
+
+const struct yk_error_band *yk_layer_costs_band(const struct yk_layer_costs *prices)
+{
+    return &prices->band;
+}

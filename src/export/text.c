@@ -1,0 +1,98 @@
+#include "export/text.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <string.h>
+
+void yk_export_text_note(struct yk_text *notes, const char *format, ...)
+{
+    struct yk_text sentence = {0};
+    va_list arguments;
+    va_start(arguments, format);
+    yk_text_addv(&sentence, format, arguments);
+    va_end(arguments);
+    notes->failed |= sentence.failed;
+    yk_export_text_add_clean(notes, yk_text_chars(&sentence));
+    yk_text_add(notes, "\n");
+    yk_text_free(&sentence);
+}
+
+/* The bytes of the character that begins at `c`, or 0 when it is none. Overlong forms and
+ * surrogates are none. */
+static size_t character(const unsigned char *c)
+{
+    const size_t length = c[0] < 0x80                   ? 1
+                          : c[0] >= 0xc2 && c[0] < 0xe0 ? 2
+                          : c[0] >= 0xe0 && c[0] < 0xf0 ? 3
+                          : c[0] >= 0xf0 && c[0] < 0xf5 ? 4
+                                                        : 0;
+    for (size_t i = 1; i < length; i++) {
+        if ((c[i] & 0xc0) != 0x80) {
+            return 0;
+        }
+    }
+    const bool refused = (c[0] == 0xe0 && c[1] < 0xa0) || (c[0] == 0xed && c[1] >= 0xa0) ||
+                         (c[0] == 0xf0 && c[1] < 0x90) || (c[0] == 0xf4 && c[1] >= 0x90);
+    return length > 1 && refused ? 0 : length;
+}
+
+void yk_export_text_add_clean(struct yk_text *out, const char *words)
+{
+    const unsigned char *c = (const unsigned char *)words;
+    while (*c) {
+        const size_t length = character(c);
+        if (length == 0 || *c < 0x20 || *c == 0x7f) {
+            yk_text_add(out, "?");
+        } else {
+            yk_text_add_bytes(out, (const char *)c, length);
+        }
+        c += length > 0 ? length : 1;
+    }
+}
+
+void yk_export_text_add_header(struct yk_text *out, const struct yk_plan *plan,
+                               const struct yk_text *notes)
+{
+    yk_text_add(out, "# ");
+    yk_export_text_add_clean(out, plan->model_source ? plan->model_source : "a model");
+    yk_text_add(out, " on ");
+    yk_export_text_add_clean(out, plan->cluster_source ? plan->cluster_source : "a cluster");
+    yk_text_addf(out, ": %" PRId64 " samples of %" PRId64 " tokens a step in %s\n",
+                 plan->workload.batch, plan->workload.sequence,
+                 yk_precision_name(plan->workload.precision));
+    if (notes->length == 0) {
+        return;
+    }
+    yk_text_add(out, "#\n# Not as planned, or not said here:\n");
+    for (const char *line = yk_text_chars(notes); *line;) {
+        const size_t length = strcspn(line, "\n");
+        yk_text_add(out, "# - ");
+        yk_text_add_bytes(out, line, length);
+        yk_text_add(out, "\n");
+        line += length + (line[length] == '\n' ? 1 : 0);
+    }
+}
+
+int32_t yk_export_text_add_layers(struct yk_text *out, const struct yk_plan *plan,
+                                  const struct yk_model *model,
+                                  bool (*is_one)(const struct yk_plan *plan, int32_t layer))
+{
+    int32_t count = 0;
+    for (int32_t i = 0; i < plan->layer_count;) {
+        int32_t last = i;
+        if (!is_one(plan, i)) {
+            i++;
+            continue;
+        }
+        while (last + 1 < plan->layer_count && is_one(plan, last + 1)) {
+            last++;
+        }
+        yk_text_addf(out, "%s%s", count > 0 ? ", " : "", model->layers[i].name);
+        if (last > i) {
+            yk_text_addf(out, " to %s", model->layers[last].name);
+        }
+        count += last - i + 1;
+        i = last + 1;
+    }
+    return count;
+}

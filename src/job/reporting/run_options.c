@@ -1,0 +1,67 @@
+#include "job/reporting/run_options.h"
+
+#include "base/json.h"
+#include "base/json_value.h"
+
+#include <string.h>
+
+/* Any value as a word: what one would write behind the option. */
+static yk_status keep_value(const struct yk_json *value, struct yk_arena *arena, const char **out)
+{
+    struct yk_text text = {0};
+    double number = 0;
+    bool flag = false;
+    if (yk_json_string(value)) {
+        yk_text_add(&text, yk_json_string(value));
+    } else if (yk_json_number(value, &number)) {
+        yk_text_add_number(&text, number);
+    } else if (yk_json_boolean(value, &flag)) {
+        yk_text_add(&text, flag ? "yes" : "no");
+    } else {
+        yk_text_add(&text, yk_json_kind(value));
+    }
+    yk_status status = yk_text_status(&text);
+    if (status == YK_OK) {
+        *out = yk_arena_copy_text(arena, yk_text_chars(&text), text.length);
+        status = *out ? YK_OK : yk_fail_out_of_memory();
+    }
+    yk_text_free(&text);
+    return status;
+}
+
+static yk_status list_settings(const struct yk_json *root, struct yk_arena *arena,
+                               const struct yk_run_report_setting **out, int32_t *out_count)
+{
+    struct yk_run_report_setting *settings = NULL;
+    struct yk_json_member member = {0};
+    int32_t kept = 0;
+    YK_TRY_NEW(arena, settings, yk_json_member_count(root) + 1);
+    while (yk_json_next_member(root, &member)) {
+        if (strcmp(member.name, "yoke") == 0 || strcmp(member.name, "kind") == 0 ||
+            yk_json_is_null(member.value)) {
+            continue;
+        }
+        YK_TRY(yk_json_copy_text(arena, member.name, &settings[kept].name));
+        YK_TRY(keep_value(member.value, arena, &settings[kept].value));
+        kept++;
+    }
+    *out = settings;
+    *out_count = kept;
+    return YK_OK;
+}
+
+yk_status yk_run_options_read(const char *text, size_t length, const char *source,
+                              struct yk_arena *arena, const struct yk_run_report_setting **out,
+                              int32_t *out_count)
+{
+    struct yk_json *root = NULL;
+    yk_status status = yk_json_parse(text, length, &root);
+    if (status == YK_OK && !yk_json_is_object(root)) {
+        status = yk_fail(YK_ERROR_INPUT, "this must be an object, not %s", yk_json_kind(root));
+    }
+    if (status == YK_OK) {
+        status = list_settings(root, arena, out, out_count);
+    }
+    yk_json_destroy(root);
+    return status == YK_OK ? YK_OK : yk_fail_in(status, source);
+}

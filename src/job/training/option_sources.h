@@ -1,0 +1,21 @@
+/*
+ * Train layers: settings that lie between the presets of a training and what is asked of it: those
+ * of the run that is resumed, the workload of a plan, a file of settings.
+ */
+#ifndef YK_JOB_TRAINING_OPTION_SOURCES_H
+#define YK_JOB_TRAINING_OPTION_SOURCES_H
+
+#include "base/option_sources.h"
+#include "job/training/request.h"
+
+/* Which layers a request has; in the arena. Notes in the request the checkpoint that it resumes. */
+yk_status yk_train_option_sources(struct yk_train_request *request, struct yk_arena *arena,
+                                  struct yk_option_sources *out) YK_MUST_USE;
+
+/* Refuses settings that are not those of the run that `settings_json` was kept from, where a run
+ * cannot go on with others. `source` is where they were kept. */
+yk_status yk_train_option_sources_check_resumed(const struct yk_train_request *request,
+                                                const char *settings_json,
+                                                const char *source) YK_MUST_USE;
+
+#endif

@@ -1,0 +1,415 @@
+#include "job/training/training.h"
+
+#include "base/folder.h"
+#include "base/log.h"
+#include "job/device.h"
+#include "job/model_data.h"
+#include "job/outputs.h"
+#include "job/slow.h"
+#include "job/training/balance.h"
+#include "job/training/option_sources.h"
+#include "job/training/weights.h"
+#include "model/config_write.h"
+#include "train/executor/collectives.h"
+#include "train/partitions.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+enum {
+    USUAL_STEPS = 1000,
+    MOST_WARMUP = 100,
+};
+
+struct yk_optimizer yk_training_optimizer(const struct yk_train_request *request)
+{
+    struct yk_optimizer optimizer = {
+        .beta1 = request->beta1,
+        .beta2 = request->beta2,
+        .epsilon = request->epsilon,
+        .decay = request->decay,
+        .momentum = request->momentum,
+    };
+    /* The table of options has no other names. */
+    (void)yk_optimizer_find(request->optimizer, &optimizer.kind);
+    return optimizer;
+}
+
+struct yk_lr_schedule yk_training_learning_rate(const struct yk_train_request *request,
+                                                int64_t steps)
+{
+    const int64_t tenth = steps / 10;
+    const double usual = strcmp(request->optimizer, "sgd") == 0 ? 0.1
+                         : request->lora_rank > 0               ? 2e-4
+                                                                : 1e-3;
+    struct yk_lr_schedule rate = {
+        .most = isnan(request->rate) ? usual : request->rate,
+        .warmup = request->warmup >= 0  ? request->warmup
+                  : tenth < MOST_WARMUP ? tenth
+                                        : MOST_WARMUP,
+        .steps = steps,
+    };
+    rate.least = isnan(request->least_rate) ? rate.most / 10 : request->least_rate;
+    (void)yk_lr_schedule_find(request->rate_rule, &rate.rule);
+    return rate;
+}
+
+/* A folder keeps one run: another one's checkpoints would be mistaken for this one's. */
+static yk_status check_new(struct yk_training *training)
+{
+    bool found = false;
+    YK_TRY(yk_train_folder_has_checkpoint(training->folder, training->arena, &found));
+    if (found) {
+        return yk_fail(YK_ERROR_USAGE,
+                       "%s holds a run already; go on with it by --resume, or keep this one "
+                       "elsewhere by --out",
+                       training->folder);
+    }
+    return YK_OK;
+}
+
+static yk_status open_folder(struct yk_training *training)
+{
+    const struct yk_train_request *request = &training->request;
+    YK_TRY(yk_train_folder_find(request, training->arena, &training->folder));
+    YK_TRY(
+        yk_folder_path(training->folder, "config.json", training->arena, &training->config_path));
+    YK_TRY(yk_train_folder_check(training->folder));
+    /* A run that is there is not even looked at while another process writes it. */
+    const bool first = yk_train_team_rank(&training->team) == 0;
+    if (first && !request->dry_run && yk_folder_has(training->folder, "run.json")) {
+        YK_TRY(yk_train_folder_lock_acquire(&training->lock, training->folder, training->arena));
+    }
+    return request->dry_run || request->resumed || !first ? YK_OK : check_new(training);
+}
+
+/* All ranks go on from one checkpoint. */
+static yk_status open_checkpoint(struct yk_training *training)
+{
+    const struct yk_train_request *request = &training->request;
+    const struct yk_train_team *team = &training->team;
+    if (!request->resumed) {
+        return YK_OK;
+    }
+    YK_TRY(yk_checkpoint_open_ranks(request->resumed,
+                                    yk_train_team_is_alone(team) ? NULL : &team->ranks,
+                                    &training->checkpoint));
+    return yk_train_option_sources_check_resumed(request, training->checkpoint->settings_json,
+                                                 training->checkpoint->path);
+}
+
+static yk_status count_steps(struct yk_training *training)
+{
+    const struct yk_train_request *request = &training->request;
+    training->steps = request->steps > 0 ? request->steps : USUAL_STEPS;
+    if (!isnan(request->epochs)) {
+        const struct yk_sampler *sampler = training->source.samples;
+        const struct yk_plan *plan = training->plan.planned->plan;
+        const int64_t pieces = plan ? plan->micro_batches : 1;
+        const int64_t units = sampler->piece_rows > 0 ? pieces : request->batch;
+        const double all = request->epochs * (double)sampler->epoch_units;
+        const double steps = fmax(1, ceil(all / (double)units));
+        if (steps > 1e9) {
+            return yk_fail(YK_ERROR_USAGE, "%g epochs are more than a billion steps",
+                           request->epochs);
+        }
+        training->steps = (int64_t)steps;
+    }
+    const int64_t done = training->checkpoint ? training->checkpoint->state.step : 0;
+    if (done >= training->steps) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "%s has done its %" PRId64 " steps; --steps %" PRId64 " goes on",
+                       training->folder, done, 2 * done);
+    }
+    return YK_OK;
+}
+
+static yk_status open_net(struct yk_training *training)
+{
+    const struct yk_train_request *request = &training->request;
+    const struct yk_net_options settings = {
+        .dropout = request->dropout,
+        .label_smoothing = request->label_smoothing,
+        .lora_alpha = request->lora_rank > 0 ? request->lora_alpha : 0,
+        .seed = (uint64_t)request->seed,
+    };
+    if (request->lora_rank > 0 && !request->weights && !training->rough && !training->checkpoint &&
+        !request->dry_run) {
+        return yk_fail(YK_ERROR_USAGE,
+                       "adapters are trained beside weights that stay as they are; name those by "
+                       "--weights, or try it out with --weights random");
+    }
+    return yk_net_create(training->plan.planned->study->model, &settings, &training->net);
+}
+
+/* The length of samples, and the tokens of a step in samples of that length. */
+static yk_status settle_batch(struct yk_training *training)
+{
+    struct yk_train_request *request = &training->request;
+    const struct yk_model_config *config = training->source.config;
+    struct yk_workload workload;
+    if (request->sequence == 0) {
+        const int64_t usual = yk_model_data_default_sequence(training->source.kind);
+        request->sequence = usual < config->positions ? usual : config->positions;
+    }
+    YK_TRY(yk_train_plan_workload(request, config, &workload));
+    if (request->batch_tokens > 0 && request->batch_tokens < workload.sequence) {
+        return yk_fail(YK_ERROR_USAGE,
+                       "a step of %" PRId64 " tokens has no room for a sample of %" PRId64
+                       "; see --batch-tokens and --seq",
+                       request->batch_tokens, workload.sequence);
+    }
+    if (request->batch_tokens > 0) {
+        request->batch = request->batch_tokens / workload.sequence;
+        request->batch_tokens = 0; /* said otherwise: --batch may change it when the run goes on */
+    }
+    if (request->micro_batches > request->batch) {
+        return yk_fail(YK_ERROR_USAGE,
+                       "%" PRId64 " samples cannot be split into %" PRId64 " micro-batches",
+                       request->batch, request->micro_batches);
+    }
+    return YK_OK;
+}
+
+/* Where the data stands means something else in another file. */
+static void note_other_data(const struct yk_training *training)
+{
+    const int64_t now = training->source.samples->epoch_units;
+    const int64_t before = training->checkpoint ? training->checkpoint->state.epoch : 0;
+    if (before > 0 && before != now) {
+        yk_log(YK_LOG_WARNING,
+               "an epoch had %" PRId64 " samples or batches when the run was saved and has %" PRId64
+               " now: unless its batch is another, %s has changed, and the run goes on with "
+               "other samples",
+               before, now, training->source.data);
+    }
+}
+
+/* What this rank finds out by itself. */
+static yk_status open_data(struct yk_training *training)
+{
+    const struct yk_train_request *request = &training->request;
+    YK_TRY(yk_train_weights_read_adapter(training));
+    YK_TRY(yk_train_source_open(request, training->checkpoint, training->arena, &training->source));
+    return settle_batch(training);
+}
+
+static yk_status read_slow(struct yk_training *training)
+{
+    const struct yk_train_team *team = &training->team;
+    double *factors = NULL;
+    YK_TRY(yk_rank_read_slowdowns(training->request.slow,
+                                  yk_train_team_is_alone(team) ? 1 : team->ranks.size,
+                                  training->arena, &factors));
+    training->slow = factors[yk_train_team_rank(team)];
+    return YK_OK;
+}
+
+static yk_status open_rest(struct yk_training *training)
+{
+    const struct yk_train_request *request = &training->request;
+    const struct yk_plan *plan = training->plan.planned->plan;
+    struct yk_workload workload;
+    YK_TRY(yk_train_plan_workload(request, training->source.config, &workload));
+    YK_TRY(yk_train_source_open_samplers(&training->source, request, &workload,
+                                         plan ? plan->micro_batches : 1));
+    if (yk_train_team_rank(&training->team) == 0) {
+        note_other_data(training);
+    }
+    YK_TRY(count_steps(training));
+    return open_net(training);
+}
+
+yk_status yk_training_open(struct yk_training *training, const struct yk_launcher *launcher)
+{
+    const struct yk_train_request *request = &training->request;
+    const struct yk_train_team *team = &training->team;
+    struct yk_workload workload;
+    YK_TRY(yk_arena_create(&training->arena));
+    const struct yk_train_team_request joining = {request->threads, request->device, request->job};
+    YK_TRY(yk_train_team_open(launcher, &joining, training->arena, &training->team));
+    YK_TRY(yk_train_team_agree(team, read_slow(training)));
+    YK_TRY(yk_train_team_agree(team, yk_train_weights_resolve(training)));
+    YK_TRY(yk_train_team_agree(team, open_folder(training)));
+    YK_TRY(yk_train_team_agree(team, open_checkpoint(training)));
+    YK_TRY(yk_train_team_agree(team, open_data(training)));
+    YK_TRY(yk_train_plan_workload(request, training->source.config, &workload));
+    YK_TRY(yk_train_plan_find(request, team, training->source.config, &workload,
+                              training->config_path, training->arena, &training->plan));
+    return yk_train_team_agree(team, open_rest(training));
+}
+
+static yk_status open_engine(struct yk_training *training)
+{
+    const struct yk_cores *cores = &training->team.cores;
+    const bool pinned = !yk_train_team_is_alone(&training->team) && !cores->shared;
+    const struct yk_backend_options options = {
+        .threads = (int32_t)yk_train_plan_threads(&training->plan, &training->request,
+                                                  yk_train_team_rank(&training->team)),
+        .cores = pinned ? cores->compute : NULL,
+        .core_count = pinned ? cores->compute_count : 0,
+        .comm_core = cores->message,
+        .attention = training->request.attention,
+        .side_streams = training->request.qkv && strcmp(training->request.qkv, "streams") == 0,
+        .graphs = training->request.graphs && strcmp(training->request.graphs, "on") == 0,
+        .messages = yk_train_team_comm_processors(&training->team, training->request.wire),
+    };
+    return yk_device_open_engine(&training->plan.device, &options, &training->engine);
+}
+
+static yk_status open_store(struct yk_training *training)
+{
+    const struct yk_program *program = training->plan.planned->trial.program;
+    struct yk_partition *holdings = NULL;
+    int32_t *order = NULL;
+    YK_TRY(open_engine(training));
+    YK_TRY(yk_partitions_of_rank(program, yk_train_team_rank(&training->team), training->arena,
+                                 &holdings));
+    YK_TRY(yk_collectives_gradient_order(program, training->arena, &order));
+    YK_TRY(yk_store_create_partitioned(
+        training->net, &training->engine, yk_training_optimizer(&training->request).kind,
+        &(struct yk_store_layout){holdings, order}, &training->store));
+    return yk_train_weights_fill(training);
+}
+
+/* The plan names the model that is written beside it, also where another file's plan is kept to:
+ * the folder is whole without that file. */
+static yk_status write_beginning(struct yk_training *training, struct yk_outputs *outputs)
+{
+    struct yk_plan_context context = yk_train_plan_context(&training->plan);
+    struct yk_plan *plan = NULL;
+    const char *path = NULL;
+    YK_TRY(yk_plan_copy(training->plan.planned->plan, training->arena, &plan));
+    plan->model_source = training->config_path;
+    YK_TRY(yk_model_config_write(training->source.config, training->net->workload.precision,
+                                 yk_outputs_add_nofollow(outputs, training->config_path)));
+    YK_TRY(yk_folder_path(training->folder, "plan.json", training->arena, &path));
+    context.path = path;
+    YK_TRY(yk_plan_file_write(plan, &context, yk_outputs_add_nofollow(outputs, path)));
+    YK_TRY(yk_folder_path(training->folder, "run.json", training->arena, &path));
+    yk_text_add(yk_outputs_add_nofollow(outputs, path), yk_text_chars(&training->settings_json));
+    return yk_outputs_write(outputs);
+}
+
+/* A piece that is cut among ranks may give one of them a sample more than its part of the tokens:
+ * room for the longest there is. */
+static int64_t spare_samples(const struct yk_training *training)
+{
+    const struct yk_sampler *sampler = training->source.samples;
+    const struct yk_workload *workload = &training->net->workload;
+    const int64_t longest =
+        sampler->sequence > sampler->target_sequence ? sampler->sequence : sampler->target_sequence;
+    return sampler->piece_rows > 0 && !yk_train_team_is_alone(&training->team)
+               ? (longest + workload->sequence - 1) / workload->sequence
+               : 0;
+}
+
+static struct yk_executor_options executor_options(struct yk_training *training)
+{
+    struct yk_train_team *team = &training->team;
+    return (struct yk_executor_options){
+        .ranks = yk_train_team_is_alone(team) ? NULL : yk_train_team_device_ranks(team),
+        .wide = strcmp(training->request.reduce, "fp32") == 0,
+        .slow = training->slow,
+        .spare_samples = spare_samples(training),
+        .begins = yk_train_team_is_alone(team) ? NULL : yk_train_team_watch_op,
+        .watched = yk_train_team_is_alone(team) ? NULL : yk_train_team_watch_executor,
+        .user = team,
+    };
+}
+
+static void set_run(struct yk_training *training, const char *base)
+{
+    const struct yk_train_request *request = &training->request;
+    const struct yk_train_source *source = &training->source;
+    training->run = (struct yk_vector_span_array){
+        .program = training->plan.planned->trial.program,
+        .store = training->store,
+        .executor = executor_options(training),
+        .samples = source->samples,
+        .evaluation = source->evaluation,
+        .settings =
+            {
+                .steps = training->steps,
+                .batch = request->batch,
+                .rate = yk_training_learning_rate(request, training->steps),
+                .optimizer = yk_training_optimizer(request),
+                .clip = request->clip,
+                .evaluate_every = request->eval_every,
+                .evaluate_samples = request->eval_samples,
+                .save_every = request->save_every,
+                .keep = (int32_t)request->keep,
+                .saves_nothing = request->keep == 0,
+            },
+        .folder = training->folder,
+        .settings_json = yk_text_chars(&training->settings_json),
+        .base_model = base,
+        .tokenizer = source->tokenizer,
+        .state = {.seed = (uint64_t)request->seed,
+                  .scaler = yk_loss_scaler_init(training->net->workload.precision)},
+        .evaluation_loss = NAN,
+    };
+    if (training->checkpoint) {
+        training->run.state = training->checkpoint->state;
+    }
+}
+
+/* The run's folder is rank 0's. */
+static yk_status begin_folder(struct yk_training *training)
+{
+    struct yk_outputs outputs = {0};
+    if (yk_train_team_rank(&training->team) > 0) {
+        return YK_OK;
+    }
+    YK_TRY(yk_folder_create(training->folder));
+    YK_TRY(yk_train_folder_lock_acquire(&training->lock, training->folder, training->arena));
+    YK_TRY(yk_train_folder_check_links(training->folder, training->arena));
+    if (!training->checkpoint) {
+        YK_TRY(check_new(training));
+    }
+    const yk_status status = write_beginning(training, &outputs);
+    yk_outputs_free(&outputs);
+    return status;
+}
+
+yk_status yk_training_prepare(struct yk_training *training)
+{
+    const struct yk_train_team *team = &training->team;
+    const char *base = NULL;
+    YK_TRY(yk_train_team_agree(team, open_store(training)));
+    YK_TRY(yk_train_team_agree(team, yk_train_weights_base(training, &base)));
+    YK_TRY(yk_option_source_write(&yk_train_option_table, &training->request,
+                                  &training->settings_json));
+    YK_TRY(yk_train_team_agree(team, begin_folder(training)));
+    set_run(training, base);
+    return YK_OK;
+}
+
+const struct yk_planner_outcome *yk_training_planned(const struct yk_training *training)
+{
+    return training->balance ? yk_train_balance_plan(training->balance) : training->plan.planned;
+}
+
+double yk_training_planned_bytes(const struct yk_training *training, int32_t rank)
+{
+    return training->balance ? yk_train_balance_peak_bytes(training->balance, rank)
+                             : training->plan.planned->trial.peaks[rank].bytes;
+}
+
+void yk_training_close(struct yk_training *training)
+{
+    yk_counter_recorder_close(training->gauge);
+    yk_trace_destroy(training->run.trace);
+    yk_text_free(&training->settings_json);
+    yk_store_destroy(training->store);
+    yk_net_destroy(training->net);
+    yk_device_close_engine(&training->engine);
+    yk_train_plan_close(&training->plan);
+    yk_train_source_close(&training->source);
+    yk_checkpoint_close(training->checkpoint);
+    yk_round_log_destroy(training->run.log);
+    yk_train_folder_lock_release(&training->lock);
+    yk_train_team_close(&training->team);
+    yk_arena_destroy(training->arena);
+}

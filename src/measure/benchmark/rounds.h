@@ -1,0 +1,52 @@
+/*
+ * Visits: rounds of rehearsals with several numbers of samples, each come back to several times.
+ *
+ * A visit is a row of rounds of one size. Sizes take turns, so that whatever else the machine does
+ * for a while disturbs all of them a little and none of them much; and what was found is whole
+ * after every visit. Rounds that got less of their cores than others of the size are left out
+ * (quiet.h).
+ *
+ * All ranks of a team make the same calls. One thread at a time.
+ */
+#ifndef YK_MEASURE_BENCHMARK_ROUNDS_H
+#define YK_MEASURE_BENCHMARK_ROUNDS_H
+
+#include "base/status.h"
+#include "measure/benchmark/benchmark.h"
+#include "measure/benchmark/layer_times.h"
+#include "measure/benchmark/model.h"
+#include "measure/ranks.h"
+#include "measure/survey/survey.h"
+
+#include <stdint.h>
+
+struct yk_benchmark_rounds; /* opaque */
+
+/* Of these numbers of samples, rising; they, the practice and the watch outlive it. */
+yk_status yk_benchmark_rounds_create(const struct yk_measure_ranks *team,
+                                     struct yk_benchmark_model *practice, const int64_t *batches,
+                                     int32_t batch_count, const struct yk_survey_callbacks *watch,
+                                     struct yk_benchmark_rounds **out) YK_MUST_USE;
+void yk_benchmark_rounds_destroy(struct yk_benchmark_rounds *visits);
+
+/* Rounds of batch number `batch` for about `seconds`, three that count at least. `bytes` is what
+ * the rehearsal holds of the device, `held` what `held_bytes` says meanwhile. */
+struct yk_visit {
+    int32_t batch;
+    double seconds;
+    double (*held_bytes)(const struct yk_engine *engine);
+    double bytes; /* out */
+    double held;  /* out */
+};
+yk_status yk_benchmark_rounds_run(struct yk_benchmark_rounds *visits,
+                                  struct yk_visit *visit) YK_MUST_USE;
+
+/* What is to be believed of all visits so far; the caller destroys it. */
+yk_status yk_benchmark_rounds_times(const struct yk_benchmark_rounds *visits,
+                                    struct yk_layer_times **out) YK_MUST_USE;
+
+/* The rehearsal of batch number `batch`, not entered. */
+struct yk_benchmark *yk_benchmark_rounds_get(const struct yk_benchmark_rounds *visits,
+                                             int32_t batch);
+
+#endif

@@ -1,0 +1,145 @@
+#include "measure/calibration/calibration.h"
+
+#include "measure/calibration/rows.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Times of another program say nothing about this one. */
+static yk_status check_rank(const struct yk_calibration_request *wish, int32_t rank)
+{
+    const struct yk_program_rank *list = &wish->program->ranks[rank];
+    const struct yk_op_times_rank *spent = &wish->spent->ranks[rank];
+    struct yk_text name = {0};
+    yk_status status =
+        spent->op_count == list->op_count
+            ? YK_OK
+            : yk_fail(YK_ERROR_INPUT,
+                      "rank %d has %d ops in the plan, and %d were measured: these are times of "
+                      "another plan",
+                      (int)rank, (int)list->op_count, (int)spent->op_count);
+    for (int32_t i = 0; i < list->op_count && status == YK_OK; i++) {
+        name.length = 0;
+        yk_op_describe(wish->program, &list->ops[i], &name);
+        status = yk_text_status(&name);
+        if (status == YK_OK && strcmp(yk_text_chars(&name), spent->ops[i].op) != 0) {
+            status = yk_fail(YK_ERROR_INPUT,
+                             "op %d of rank %d is \"%s\" in the plan, and \"%s\" was measured: "
+                             "these are times of another plan",
+                             (int)i, (int)rank, yk_text_chars(&name), spent->ops[i].op);
+        }
+    }
+    yk_text_free(&name);
+    return status;
+}
+
+static yk_status check(const struct yk_calibration_request *wish)
+{
+    if (wish->spent->rank_count != wish->program->rank_count) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "the plan has %d ranks, and %d were measured: these are times of another "
+                       "plan",
+                       (int)wish->program->rank_count, (int)wish->spent->rank_count);
+    }
+    for (int32_t r = 0; r < wish->program->rank_count; r++) {
+        YK_TRY(check_rank(wish, r));
+    }
+    return YK_OK;
+}
+
+static void add_op(struct yk_calibration_state *calibrating, int32_t rank, int32_t op,
+                   struct yk_calibration_class *sort)
+{
+    const struct yk_sim_rank *simulated = &calibrating->wish->sim->ranks[rank];
+    sort->count++;
+    sort->predicted_s += simulated->end_s[op] - simulated->start_s[op];
+    sort->measured_s += calibrating->wish->spent->ranks[rank].ops[op].seconds;
+}
+
+/* The ops of a rank, and for each sort how often it has it. */
+static yk_status add_rank(struct yk_calibration_state *calibrating, int32_t rank)
+{
+    const struct yk_program_rank *list = &calibrating->wish->program->ranks[rank];
+    int32_t *sort_of = NULL;
+    YK_TRY_NEW(calibrating->arena, sort_of, (int64_t)list->op_count + 1);
+    for (int32_t i = 0; i < list->op_count; i++) {
+        YK_TRY(yk_calibration_class_of(calibrating, rank, &list->ops[i], &sort_of[i]));
+        if (sort_of[i] >= 0) {
+            add_op(calibrating, rank, i, &calibrating->out->sorts[sort_of[i]]);
+        }
+    }
+    calibrating->sort_of[rank] = sort_of;
+    int32_t *times = NULL;
+    YK_TRY_NEW(calibrating->arena, times, (int64_t)calibrating->out->sort_count + 1);
+    for (int32_t i = 0; i < list->op_count; i++) {
+        if (sort_of[i] >= 0) {
+            struct yk_calibration_class *sort = &calibrating->out->sorts[sort_of[i]];
+            times[sort_of[i]]++;
+            sort->times = times[sort_of[i]] > sort->times ? times[sort_of[i]] : sort->times;
+        }
+    }
+    return YK_OK;
+}
+
+static void find_means(struct yk_calibration *made)
+{
+    for (int32_t i = 0; i < made->sort_count; i++) {
+        struct yk_calibration_class *sort = &made->sorts[i];
+        sort->predicted_s /= sort->count;
+        sort->measured_s /= sort->count;
+        sort->difference_s = sort->times * (sort->measured_s - sort->predicted_s);
+    }
+}
+
+/* The largest difference first; of equal ones, as they come in a step. */
+static int compare_sorts(const void *a, const void *b)
+{
+    const struct yk_calibration_class *left = a;
+    const struct yk_calibration_class *right = b;
+    const double difference_s = fabs(right->difference_s) - fabs(left->difference_s);
+    return difference_s < 0 ? -1 : difference_s > 0 ? 1 : left->place - right->place;
+}
+
+static yk_status calibrate(struct yk_calibration_state *calibrating)
+{
+    const struct yk_calibration_request *wish = calibrating->wish;
+    struct yk_calibration *made = calibrating->out;
+    YK_TRY(check(wish));
+    YK_TRY(yk_survey_begin(&made->rows));
+    YK_TRY(
+        yk_rings_create(wish->program->plan, wish->book, calibrating->arena, &calibrating->rings));
+    /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
+    YK_TRY_NEW(calibrating->arena, calibrating->sort_of, wish->program->rank_count);
+    for (int32_t r = 0; r < wish->program->rank_count; r++) {
+        YK_TRY(add_rank(calibrating, r));
+    }
+    find_means(made);
+    YK_TRY(yk_calibration_rows_compute(calibrating));
+    for (int32_t i = 0; i < made->sort_count; i++) {
+        made->sorts[i].place = i;
+    }
+    if (made->sort_count > 0) {
+        qsort(made->sorts, (size_t)made->sort_count, sizeof *made->sorts, compare_sorts);
+    }
+    return YK_OK;
+}
+
+yk_status yk_calibration_compute(const struct yk_calibration_request *wish, struct yk_arena *arena,
+                                 struct yk_calibration *out)
+{
+    struct yk_calibration_state calibrating = {.wish = wish, .arena = arena, .out = out};
+    return calibrate(&calibrating);
+}
+
+void yk_calibration_free(struct yk_calibration *calibration)
+{
+    free(calibration->sorts);
+    yk_survey_free(&calibration->rows);
+    *calibration = (struct yk_calibration){0};
+}
+
+yk_status yk_calibration_save(const struct yk_calibration *calibration, struct yk_profile *profile)
+{
+    return yk_survey_write(&calibration->rows, profile);
+}

@@ -1,0 +1,28 @@
+/* The calibration's insides: what its parts share. */
+#ifndef YK_MEASURE_CALIBRATION_ROWS_H
+#define YK_MEASURE_CALIBRATION_ROWS_H
+
+#include "measure/calibration/calibration.h"
+#include "sim/rings.h"
+
+struct yk_calibration_state {
+    const struct yk_calibration_request *wish;
+    struct yk_arena *arena;
+    struct yk_ring *rings; /* by group; the last is of all ranks */
+    struct yk_calibration *out;
+    int32_t **sort_of; /* (ranks), each (ops); −1: of no sort */
+};
+
+/* Below this part of its time beside another lane an op counts as alone, above 1 less this as
+ * beside it throughout. */
+#define YK_CALIBRATION_APART 0.1
+
+/* The sort of an op, found or begun; −1 of an op that takes no time or that no profile has times
+ * for. */
+yk_status yk_calibration_class_of(struct yk_calibration_state *calibrating, int32_t rank,
+                                  const struct yk_op *op, int32_t *out) YK_MUST_USE;
+
+/* Finds both slowdowns, what every sort takes alone, and the rows. */
+yk_status yk_calibration_rows_compute(struct yk_calibration_state *calibrating) YK_MUST_USE;
+
+#endif

@@ -1,0 +1,331 @@
+#include "measure/counters/gpu.h"
+
+#include "cluster/discover.h"
+#include "cluster/visible_devices.h"
+#include "measure/counters/dcgm.h"
+#include "measure/counters/gpm.h"
+#include "measure/counters/refresh.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+
+static const double gpm_period_s = 0.02; /* where its counters always are new */
+static const double other_period_s = 0.1;
+static const double pcie_period_s = 1; /* asking takes 40 ms, in which nothing else is read */
+static const double silence_s = 1;     /* of GPM, after which there are readings without it */
+static const double short_part = 0.6;  /* of the length wanted: no reading is shorter */
+
+struct yk_counter_gpu {
+    struct yk_nvml nvml;
+    int32_t number;   /* the driver's */
+    void *device;     /* NULL: none */
+    void *part;       /* the device, or the instance of it that is meant */
+    int64_t instance; /* its number; -1: all of the GPU */
+    bool has_gpm;
+    struct yk_gpm gpm;
+    struct yk_refresh refresh;
+    struct yk_dcgm dcgm;
+    double begin_s;      /* of the reading under way */
+    bool whole;          /* GPM knows all of it: it began at a refresh */
+    double power_watts;  /* when it began; NAN: not known */
+    double pcie_after_s; /* until PCIe is asked again */
+    bool nvlink_begun;
+    double nvlink_bytes[2]; /* so far: in, out */
+    struct yk_text why;     /* what is missing */
+};
+
+/* True if the driver answers for it; of an instance its memory and GPM are apart from the GPU's. */
+static bool find_instance(struct yk_counter_gpu *gpu, const char *uuid)
+{
+    unsigned number = 0;
+    if (!gpu->nvml.by_uuid || !gpu->nvml.instance_number ||
+        gpu->nvml.by_uuid(uuid, &gpu->part) != 0 ||
+        gpu->nvml.instance_number(gpu->part, &number) != 0) {
+        return false;
+    }
+    gpu->instance = number;
+    return true;
+}
+
+static void find_device(struct yk_counter_gpu *gpu, const struct yk_nvml_gpu *gpus, int count,
+                        int32_t number)
+{
+    const struct yk_visible_device shown =
+        yk_visible_devices_find(getenv("CUDA_VISIBLE_DEVICES"), gpus, count, number);
+    void *device = NULL;
+    if (shown.gpu < 0 || gpu->nvml.handle((unsigned)shown.gpu, &device) != 0) {
+        yk_text_addf(&gpu->why, "NVML: there is no GPU %d", number);
+        return;
+    }
+    gpu->number = shown.gpu;
+    gpu->instance = -1;
+    gpu->part = device;
+    if (shown.instance >= 0 &&
+        !find_instance(gpu, gpus[shown.gpu].instances[shown.instance].uuid)) {
+        yk_text_addf(&gpu->why, "NVML: the driver does not tell of instances of GPU %d", number);
+        return;
+    }
+    gpu->device = device;
+    yk_refresh_open(&gpu->refresh);
+    gpu->has_gpm = yk_gpm_open(&gpu->gpm, &gpu->nvml, device, gpu->instance, &gpu->why);
+}
+
+static yk_status find_meters(struct yk_counter_gpu *gpu, const struct yk_nvml *nvml, int32_t number)
+{
+    if (nvml) {
+        gpu->nvml = *nvml;
+    } else if (!yk_nvml_load(&gpu->nvml)) {
+        yk_text_add(&gpu->why, "NVML: the driver's library libnvidia-ml.so.1 is missing");
+        return YK_OK;
+    }
+    struct yk_nvml_gpu *gpus = calloc(YK_DISCOVER_MAX_GPUS, sizeof gpus[0]);
+    if (!gpus) {
+        return yk_fail_out_of_memory();
+    }
+    const int count = yk_nvml_find(&gpu->nvml, gpus, YK_DISCOVER_MAX_GPUS);
+    if (count < 0) {
+        yk_text_add(&gpu->why, "NVML: the driver does not answer");
+    } else {
+        find_device(gpu, gpus, count, number);
+    }
+    free(gpus);
+    return YK_OK;
+}
+
+yk_status yk_counter_gpu_open(const struct yk_nvml *nvml, int32_t number,
+                              struct yk_counter_gpu **out)
+{
+    struct yk_counter_gpu *gpu = calloc(1, sizeof *gpu);
+    if (!gpu) {
+        return yk_fail_out_of_memory();
+    }
+    const yk_status status = find_meters(gpu, nvml, number);
+    if (status != YK_OK) {
+        yk_counter_gpu_close(gpu);
+        return status;
+    }
+    *out = gpu;
+    return YK_OK;
+}
+
+void yk_counter_gpu_close(struct yk_counter_gpu *gpu)
+{
+    if (gpu) {
+        yk_dcgm_stop(&gpu->dcgm);
+        if (gpu->has_gpm) {
+            yk_gpm_close(&gpu->gpm);
+        }
+        yk_text_free(&gpu->why);
+        free(gpu);
+    }
+}
+
+double yk_counter_gpu_period_s(const struct yk_counter_gpu *gpu)
+{
+    return gpu->has_gpm ? gpm_period_s : other_period_s;
+}
+
+static void read_pcie(struct yk_counter_gpu *gpu, double passed_s, double *values)
+{
+    gpu->pcie_after_s -= passed_s;
+    if (!gpu->nvml.pcie_traffic || gpu->pcie_after_s > 0 || passed_s <= 0) {
+        return;
+    }
+    unsigned in = 0;
+    unsigned out = 0;
+    if (gpu->nvml.pcie_traffic(gpu->device, YK_NVML_PCIE_IN, &in) == 0 &&
+        gpu->nvml.pcie_traffic(gpu->device, YK_NVML_PCIE_OUT, &out) == 0) {
+        values[YK_COUNTER_PCIE_IN] = in * 1e3;
+        values[YK_COUNTER_PCIE_OUT] = out * 1e3;
+    }
+    gpu->pcie_after_s = pcie_period_s;
+}
+
+/* From what went over all links so far, in KiB. */
+static void read_nvlink(struct yk_counter_gpu *gpu, const struct yk_nvml_field *in,
+                        const struct yk_nvml_field *out, double passed_s, double *values)
+{
+    const bool begun = gpu->nvlink_begun;
+    gpu->nvlink_begun = in->status == 0 && out->status == 0;
+    if (!gpu->nvlink_begun) {
+        return;
+    }
+    const double bytes[2] = {1024 * (double)in->value.wide, 1024 * (double)out->value.wide};
+    if (begun && passed_s > 0 && isnan(values[YK_COUNTER_NVLINK_IN])) {
+        values[YK_COUNTER_NVLINK_IN] = (bytes[0] - gpu->nvlink_bytes[0]) / passed_s;
+        values[YK_COUNTER_NVLINK_OUT] = (bytes[1] - gpu->nvlink_bytes[1]) / passed_s;
+    }
+    gpu->nvlink_bytes[0] = bytes[0];
+    gpu->nvlink_bytes[1] = bytes[1];
+}
+
+static void read_fields(struct yk_counter_gpu *gpu, double passed_s, double *values)
+{
+    struct yk_nvml_field fields[] = {
+        {.id = YK_NVML_FIELD_POWER},
+        {.id = YK_NVML_FIELD_NVLINK_IN, .scope = UINT_MAX},
+        {.id = YK_NVML_FIELD_NVLINK_OUT, .scope = UINT_MAX},
+    };
+    /* GPM tells of NVLink by itself. */
+    const int count = gpu->has_gpm ? 1 : 3;
+    if (!gpu->nvml.fields || gpu->nvml.fields(gpu->device, count, fields) != 0) {
+        return;
+    }
+    if (fields[0].status == 0) {
+        /* A power of now, not an average: of both ends, then. */
+        const double watts = 1e-3 * fields[0].value.word;
+        values[YK_COUNTER_POWER] =
+            isnan(gpu->power_watts) ? watts : 0.5 * (gpu->power_watts + watts);
+        gpu->power_watts = watts;
+    } else {
+        gpu->power_watts = NAN;
+    }
+    if (!gpu->has_gpm) {
+        read_nvlink(gpu, &fields[1], &fields[2], passed_s, values);
+    }
+}
+
+static void read_plain(struct yk_counter_gpu *gpu, double *values)
+{
+    const struct yk_nvml *nvml = &gpu->nvml;
+    struct yk_nvml_memory memory = {0};
+    unsigned value = 0;
+    if (nvml->memory(gpu->part, &memory) == 0) {
+        values[YK_COUNTER_MEMORY] = (double)memory.used;
+    }
+    if (nvml->clock_now && nvml->clock_now(gpu->device, YK_NVML_CLOCK_SM, &value) == 0) {
+        values[YK_COUNTER_CLOCK] = 1e6 * value;
+    }
+    if (isnan(values[YK_COUNTER_POWER]) && nvml->power && nvml->power(gpu->device, &value) == 0) {
+        values[YK_COUNTER_POWER] = 1e-3 * value;
+    }
+}
+
+/* What needs no GPM, from the beginning of the reading until `end_s`, where the next one begins. */
+static void end_reading(struct yk_counter_gpu *gpu, double end_s, struct yk_counter_reading *out)
+{
+    const double passed_s = end_s - gpu->begin_s;
+    out->begin_s = gpu->begin_s;
+    out->end_s = end_s;
+    for (int i = 0; i < YK_COUNTER_COUNT; i++) {
+        out->values[i] = NAN;
+    }
+    if (gpu->device) {
+        read_fields(gpu, passed_s, out->values);
+        read_plain(gpu, out->values);
+    }
+    if (gpu->device && !gpu->has_gpm) {
+        yk_dcgm_read(&gpu->dcgm, out->values);
+        read_pcie(gpu, passed_s, out->values);
+    }
+    gpu->begin_s = end_s;
+}
+
+void yk_counter_gpu_start(struct yk_counter_gpu *gpu, double now_s)
+{
+    struct yk_counter_reading nothing;
+    gpu->pcie_after_s = 0;
+    gpu->nvlink_begun = false;
+    gpu->begin_s = now_s;
+    gpu->whole = false;
+    gpu->power_watts = NAN;
+    if (gpu->has_gpm) {
+        yk_gpm_restart(&gpu->gpm);
+        yk_refresh_start(&gpu->refresh, now_s);
+        (void)yk_gpm_poll(&gpu->gpm);
+        yk_gpm_mark(&gpu->gpm);
+        gpu->whole = gpu->gpm.begun && yk_refresh_is_steady(&gpu->refresh);
+    } else if (gpu->device && gpu->instance < 0) {
+        yk_dcgm_start(&gpu->dcgm, gpu->number);
+    }
+    end_reading(gpu, now_s, &nothing);
+}
+
+void yk_counter_gpu_stop(struct yk_counter_gpu *gpu)
+{
+    yk_dcgm_stop(&gpu->dcgm);
+}
+
+static bool take_gpm(struct yk_counter_gpu *gpu, double now_s, double length_s,
+                     struct yk_counter_reading *out)
+{
+    const bool steady = yk_refresh_is_steady(&gpu->refresh);
+    const bool fresh = yk_gpm_poll(&gpu->gpm);
+    if (yk_refresh_poll(&gpu->refresh, now_s, fresh)) {
+        const bool whole = gpu->whole;
+        if (whole && gpu->refresh.instant_s - gpu->begin_s < short_part * length_s) {
+            return false;
+        }
+        end_reading(gpu, gpu->refresh.instant_s, out);
+        if (whole) {
+            yk_gpm_read(&gpu->gpm, out->values);
+        }
+        yk_gpm_mark(&gpu->gpm);
+        gpu->whole = true;
+        return whole;
+    }
+    if (steady && !yk_refresh_is_steady(&gpu->refresh)) {
+        gpu->whole = false; /* what it began at was no refresh then */
+    }
+    if (now_s - fmax(gpu->refresh.seen_s, gpu->begin_s) >= silence_s) {
+        end_reading(gpu, now_s, out);
+        gpu->whole = false;
+        return true;
+    }
+    return false;
+}
+
+bool yk_counter_gpu_poll(struct yk_counter_gpu *gpu, double now_s, double length_s,
+                         struct yk_counter_reading *out)
+{
+    if (gpu->has_gpm) {
+        return take_gpm(gpu, now_s, length_s, out);
+    }
+    end_reading(gpu, now_s, out);
+    return true;
+}
+
+double yk_counter_gpu_next_s(struct yk_counter_gpu *gpu, double length_s)
+{
+    const double end_s = gpu->begin_s + length_s;
+    return gpu->has_gpm ? yk_refresh_next_s(&gpu->refresh, end_s) : end_s;
+}
+
+bool yk_counter_gpu_can_end_any_time(const struct yk_counter_gpu *gpu)
+{
+    return !gpu->has_gpm;
+}
+
+static void describe_gpm(const struct yk_counter_gpu *gpu, double period_s, struct yk_text *text)
+{
+    const double interval_ms = 1e3 * gpu->refresh.interval_s;
+    if (yk_refresh_is_steady(&gpu->refresh)) {
+        yk_text_addf(text, "NVML GPM every %g ms", 1e3 * period_s);
+    } else if (gpu->refresh.count == 0) {
+        yk_text_add(text, "NVML GPM: its counters were not refreshed meanwhile");
+    } else {
+        /* It wavers by some milliseconds. */
+        const double step_ms = interval_ms > 50 ? 10 : 1;
+        yk_text_addf(text, "NVML GPM, refreshed every %g ms",
+                     step_ms * round(interval_ms / step_ms));
+    }
+}
+
+void yk_counter_gpu_describe(const struct yk_counter_gpu *gpu, double period_s,
+                             struct yk_text *text)
+{
+    if (!gpu->device) {
+        yk_text_add(text, yk_text_chars(&gpu->why));
+        return;
+    }
+    if (gpu->has_gpm) {
+        describe_gpm(gpu, period_s, text);
+        return;
+    }
+    yk_text_addf(text, "NVML every %g ms; %s", 1e3 * period_s, yk_text_chars(&gpu->why));
+    if (gpu->instance < 0) {
+        yk_text_add(text, "; ");
+        yk_dcgm_describe(&gpu->dcgm, text);
+    }
+}

@@ -1,0 +1,271 @@
+#include "measure/survey/exchange_times.h"
+
+#include "base/arena.h"
+
+#include <string.h>
+
+enum {
+    SMALLEST = 8,
+    SECOND = 1024,
+    FINE = 64 << 10, /* from here on twice as large each time */
+    PAGE = 4096,
+    COLD_BYTES = 64 << 20, /* more than caches hold, those of large servers excepted */
+    COLD_MESSAGES = 64,    /* are enough where all are small */
+};
+
+/* The records of an exchange stay as they are until it has run. */
+struct exchange {
+    struct yk_comm_all_reduce reduce;
+    struct yk_comm_all_gather gather;
+    struct yk_comm_reduce_scatter scatter;
+    struct yk_comm_message message;
+};
+
+struct yk_exchange_times {
+    struct yk_arena *arena;
+    const struct yk_measure_ranks *team;
+    const struct yk_ranks *work;
+    enum yk_comm_type type;
+    size_t width;   /* of a number */
+    int32_t *ranks; /* (members) */
+    int32_t members;
+    int32_t me;      /* in the party; −1: not of it */
+    int64_t *firsts; /* (members + 1) of the message at hand */
+    char *memory;    /* (memory_bytes) of the device; NULL where not of the party */
+    int64_t memory_bytes;
+    int64_t next; /* where the next message lies */
+    struct yk_comm_group *group;
+    void *meeting; /* one number of the device */
+    struct yk_comm_all_reduce meet;
+    struct exchange *exchanges; /* (YK_EXCHANGE_TIMES_MAX_ROW) */
+    struct yk_backend_event *events[YK_EXCHANGE_TIMES_MAX_ROW + 1];
+    int32_t row;
+};
+
+const char *yk_exchange_times_kind_name(enum yk_exchange_kind kind)
+{
+    static const char *const names[] = {"send", "send", "gather", "scatter", "reduce"};
+    return names[kind];
+}
+
+int32_t yk_exchange_times_list_sizes(int64_t most_bytes, int64_t out[YK_EXCHANGE_TIMES_MAX_SIZES])
+{
+    int32_t count = 0;
+    out[count++] = SMALLEST;
+    for (int64_t bytes = SECOND; count < YK_EXCHANGE_TIMES_MAX_SIZES;
+         bytes *= bytes < FINE ? 4 : 2) {
+        out[count++] = bytes;
+        if (bytes >= most_bytes) {
+            break;
+        }
+    }
+    return count;
+}
+
+/* Written to once, so that every page is there. */
+static yk_status take_memory(struct yk_exchange_times *times, int64_t most_bytes)
+{
+    const struct yk_engine *engine = &times->team->engine;
+    int64_t sizes[YK_EXCHANGE_TIMES_MAX_SIZES];
+    const int64_t largest = sizes[yk_exchange_times_list_sizes(most_bytes, sizes) - 1];
+    void *memory = NULL;
+    const int64_t cold =
+        largest < COLD_BYTES / COLD_MESSAGES ? largest * COLD_MESSAGES : COLD_BYTES;
+    times->memory_bytes = largest < cold ? cold : largest;
+    YK_TRY(engine->backend->allocate(engine->device, (size_t)times->memory_bytes, &memory));
+    times->memory = memory;
+    engine->backend->clear(engine->lane, memory, (size_t)times->memory_bytes);
+    return engine->backend->lane_synchronize(engine->lane);
+}
+
+static yk_status join(struct yk_exchange_times *times, const struct yk_exchange_times_group *party)
+{
+    const struct yk_ranks *work = times->work;
+    YK_TRY_NEW(times->arena, times->ranks, party->count);
+    YK_TRY_NEW(times->arena, times->firsts, party->count + 1);
+    memcpy(times->ranks, party->ranks, (size_t)party->count * sizeof *party->ranks);
+    times->members = party->count;
+    times->me = -1;
+    for (int32_t i = 0; i < party->count; i++) {
+        times->me = party->ranks[i] == work->rank ? i : times->me;
+    }
+    return work->comm->group_create(work->world, times->ranks, times->members, &times->group);
+}
+
+static yk_status set_up(struct yk_exchange_times *times,
+                        const struct yk_exchange_times_group *party, int64_t most_bytes)
+{
+    const struct yk_engine *engine = &times->team->engine;
+    YK_TRY(join(times, party));
+    YK_TRY(engine->backend->allocate(engine->device, sizeof(double), &times->meeting));
+    YK_TRY_NEW(times->arena, times->exchanges, YK_EXCHANGE_TIMES_MAX_ROW);
+    for (int32_t i = 0; i <= YK_EXCHANGE_TIMES_MAX_ROW; i++) {
+        YK_TRY(engine->backend->event_create(engine->device, &times->events[i]));
+    }
+    times->meet = (struct yk_comm_all_reduce){
+        .group = times->work->all, .numbers = times->meeting, .count = 1, .type = YK_COMM_FP64};
+    return times->me >= 0 ? take_memory(times, most_bytes) : YK_OK;
+}
+
+yk_status yk_exchange_times_create(const struct yk_measure_ranks *team,
+                                   const struct yk_exchange_times_group *party, int64_t most_bytes,
+                                   struct yk_exchange_times **out)
+{
+    struct yk_arena *arena = NULL;
+    YK_TRY(yk_arena_create(&arena));
+    struct yk_exchange_times *times = yk_arena_allocate(arena, 1, sizeof *times);
+    if (!times) {
+        yk_arena_destroy(arena);
+        return yk_fail_out_of_memory();
+    }
+    *times = (struct yk_exchange_times){
+        .arena = arena,
+        .team = team,
+        .work = yk_measure_ranks_work(team),
+        .type = party->type,
+        .width = yk_comm_type_bytes(party->type),
+    };
+    const yk_status status = set_up(times, party, most_bytes);
+    if (status != YK_OK) {
+        yk_exchange_times_destroy(times);
+        return status;
+    }
+    *out = times;
+    return YK_OK;
+}
+
+void yk_exchange_times_destroy(struct yk_exchange_times *times)
+{
+    if (times) {
+        const struct yk_engine *engine = &times->team->engine;
+        for (int32_t i = 0; i <= YK_EXCHANGE_TIMES_MAX_ROW; i++) {
+            engine->backend->event_destroy(times->events[i]);
+        }
+        engine->backend->free(engine->device, times->memory);
+        engine->backend->free(engine->device, times->meeting);
+        times->work->comm->group_destroy(times->group);
+        yk_arena_destroy(times->arena);
+    }
+}
+
+int64_t yk_exchange_times_bytes(const struct yk_exchange_times *times)
+{
+    return times->memory ? times->memory_bytes : 0;
+}
+
+/* Equal parts, as far as whole numbers go. */
+static void cut(struct yk_exchange_times *times, int64_t bytes)
+{
+    const int64_t count = bytes / (int64_t)times->width;
+    for (int32_t i = 0; i <= times->members; i++) {
+        times->firsts[i] = count * i / times->members;
+    }
+}
+
+/* Where the next message lies, on a page of its own. */
+static char *find_place(struct yk_exchange_times *times, int64_t bytes)
+{
+    if (times->next + bytes > times->memory_bytes) {
+        times->next = 0;
+    }
+    char *place = times->memory + times->next;
+    times->next += (bytes + PAGE - 1) / PAGE * PAGE;
+    return place;
+}
+
+static void prepare(struct yk_exchange_times *times, int64_t bytes, struct exchange *out)
+{
+    char *whole = find_place(times, bytes);
+    char *own = whole + times->firsts[times->me] * (int64_t)times->width;
+    *out = (struct exchange){
+        .reduce = {.group = times->group,
+                   .numbers = whole,
+                   .count = times->firsts[times->members],
+                   .type = times->type},
+        .gather = {.group = times->group,
+                   .own = own,
+                   .whole = whole,
+                   .firsts = times->firsts,
+                   .size = times->width},
+        .scatter = {.group = times->group,
+                    .whole = whole,
+                    .own = own,
+                    .firsts = times->firsts,
+                    .type = times->type},
+        .message = {.world = times->work->world,
+                    .bytes = whole,
+                    .size = (size_t)bytes,
+                    .peer = times->ranks[times->me == 0 ? 1 : 0]},
+    };
+}
+
+static void put(const struct yk_exchange_times *times, enum yk_exchange_kind kind,
+                const struct exchange *exchange)
+{
+    const struct yk_comm *comm = times->work->comm;
+    switch (kind) {
+    case YK_EXCHANGE_ALL_GATHER:
+        comm->gather(&exchange->gather);
+        break;
+    case YK_EXCHANGE_REDUCE_SCATTER:
+        comm->scatter(&exchange->scatter);
+        break;
+    case YK_EXCHANGE_ALL_REDUCE:
+        comm->reduce(&exchange->reduce);
+        break;
+    case YK_EXCHANGE_SEND:
+    case YK_EXCHANGE_SEND_REVERSE:
+    default:
+        if (times->me == (kind == YK_EXCHANGE_SEND ? 0 : 1)) {
+            comm->send(&exchange->message);
+        } else if (times->me < 2) {
+            comm->recv(&exchange->message);
+        }
+        break;
+    }
+}
+
+yk_status yk_exchange_times_enqueue_row(struct yk_exchange_times *times, enum yk_exchange_kind kind,
+                                        int64_t bytes, int32_t count)
+{
+    const struct yk_ranks *work = times->work;
+    const struct yk_backend *backend = times->team->engine.backend;
+    times->row = count < YK_EXCHANGE_TIMES_MAX_ROW ? count : YK_EXCHANGE_TIMES_MAX_ROW;
+    cut(times, bytes);
+    for (int32_t i = 0; times->me >= 0 && i < times->row; i++) {
+        prepare(times, bytes, &times->exchanges[i]);
+    }
+    /* On the lane itself, so that all ranks begin the first message within microseconds. */
+    work->comm->reduce(&times->meet);
+    backend->event_record(work->lane, times->events[0]);
+    for (int32_t i = 0; i < times->row; i++) {
+        if (times->me >= 0) {
+            put(times, kind, &times->exchanges[i]);
+        }
+        backend->event_record(work->lane, times->events[i + 1]);
+    }
+    return work->comm->check(work->world);
+}
+
+yk_status yk_exchange_times_read_row(struct yk_exchange_times *times, double *begin_s,
+                                     double *end_s)
+{
+    const struct yk_ranks *work = times->work;
+    const struct yk_backend *backend = times->team->engine.backend;
+    YK_TRY(backend->lane_synchronize(work->lane));
+    for (int32_t i = 0; i < times->row; i++) {
+        begin_s[i] = backend->event_time_s(times->events[i]);
+        end_s[i] = backend->event_time_s(times->events[i + 1]);
+    }
+    return work->comm->check(work->world);
+}
+
+yk_status yk_exchange_times_measure(struct yk_exchange_times *times, enum yk_exchange_kind kind,
+                                    int64_t bytes, double *out)
+{
+    double begin_s = 0;
+    double end_s = 0;
+    YK_TRY(yk_exchange_times_enqueue_row(times, kind, bytes, 1));
+    YK_TRY(yk_exchange_times_read_row(times, &begin_s, &end_s));
+    return yk_measure_ranks_max(times->team, end_s - begin_s, out);
+}

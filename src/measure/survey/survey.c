@@ -1,0 +1,199 @@
+#include "measure/survey/survey.h"
+
+#include "base/array.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+yk_status yk_survey_begin(struct yk_survey *survey)
+{
+    *survey = (struct yk_survey){0};
+    return yk_arena_create(&survey->arena);
+}
+
+void yk_survey_free(struct yk_survey *survey)
+{
+    free(survey->layers);
+    free(survey->links);
+    free(survey->facts);
+    yk_arena_destroy(survey->arena);
+    *survey = (struct yk_survey){0};
+}
+
+static yk_status copy(struct yk_survey *survey, const char **words)
+{
+    *words = yk_arena_copy_text(survey->arena, *words, strlen(*words));
+    return *words ? YK_OK : yk_fail_out_of_memory();
+}
+
+/* ---- rows ---- */
+
+static bool is_same_layer(const struct yk_survey_layer *a, const struct yk_survey_layer *b)
+{
+    return a->batch == b->batch && a->layer.part == b->layer.part &&
+           a->layer.sequence == b->layer.sequence && strcmp(a->layer.pass, b->layer.pass) == 0 &&
+           strcmp(a->layer.shape, b->layer.shape) == 0 &&
+           strcmp(a->layer.device, b->layer.device) == 0;
+}
+
+yk_status yk_survey_add_layer(struct yk_survey *survey, const struct yk_survey_layer *layer)
+{
+    struct yk_survey_layer row = *layer;
+    int32_t place = 0;
+    while (place < survey->layer_count && !is_same_layer(&survey->layers[place], layer)) {
+        place++;
+    }
+    YK_TRY(copy(survey, &row.layer.device));
+    YK_TRY(copy(survey, &row.layer.shape));
+    YK_TRY(copy(survey, &row.layer.pass));
+    YK_TRY(copy(survey, &row.measurement.versions));
+    YK_TRY(yk_array_grow((void **)&survey->layers, &survey->layer_capacity, place, sizeof row));
+    survey->layers[place] = row;
+    survey->layer_count += place == survey->layer_count ? 1 : 0;
+    return YK_OK;
+}
+
+static bool is_same_link(const struct yk_survey_link *a, const struct yk_survey_link *b)
+{
+    return a->bytes == b->bytes && a->link.ranks == b->link.ranks &&
+           strcmp(a->link.collective, b->link.collective) == 0 &&
+           strcmp(a->link.link, b->link.link) == 0;
+}
+
+yk_status yk_survey_add_link(struct yk_survey *survey, const struct yk_survey_link *link)
+{
+    struct yk_survey_link row = *link;
+    int32_t place = 0;
+    while (place < survey->link_count && !is_same_link(&survey->links[place], link)) {
+        place++;
+    }
+    YK_TRY(copy(survey, &row.link.link));
+    YK_TRY(copy(survey, &row.link.collective));
+    YK_TRY(copy(survey, &row.measurement.versions));
+    YK_TRY(yk_array_grow((void **)&survey->links, &survey->link_capacity, place, sizeof row));
+    survey->links[place] = row;
+    survey->link_count += place == survey->link_count ? 1 : 0;
+    return YK_OK;
+}
+
+yk_status yk_survey_add_fact(struct yk_survey *survey, const struct yk_survey_fact *fact)
+{
+    struct yk_survey_fact row = *fact;
+    int32_t place = 0;
+    while (place < survey->fact_count &&
+           (strcmp(survey->facts[place].fact.subject, fact->fact.subject) != 0 ||
+            strcmp(survey->facts[place].fact.fact, fact->fact.fact) != 0)) {
+        place++;
+    }
+    YK_TRY(copy(survey, &row.fact.subject));
+    YK_TRY(copy(survey, &row.fact.fact));
+    YK_TRY(copy(survey, &row.measurement.versions));
+    YK_TRY(yk_array_grow((void **)&survey->facts, &survey->fact_capacity, place, sizeof row));
+    survey->facts[place] = row;
+    survey->fact_count += place == survey->fact_count ? 1 : 0;
+    return YK_OK;
+}
+
+/* ---- the profile ---- */
+
+yk_status yk_survey_knows_layer(const struct yk_survey *survey,
+                                const struct yk_profile_layer *layer, int64_t batch,
+                                const char *versions, bool *out)
+{
+    *out = false;
+    return survey->profile ? yk_profile_has_layer(survey->profile, layer, batch, versions, out)
+                           : YK_OK;
+}
+
+bool yk_survey_has_link(const struct yk_survey *survey, const struct yk_profile_link *link,
+                        const char *versions)
+{
+    for (int32_t i = 0; i < survey->link_count; i++) {
+        const struct yk_survey_link *row = &survey->links[i];
+        if (row->link.ranks == link->ranks && strcmp(row->link.link, link->link) == 0 &&
+            strcmp(row->link.collective, link->collective) == 0 &&
+            strcmp(row->measurement.versions, versions) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+yk_status yk_survey_knows_link(const struct yk_survey *survey, const struct yk_profile_link *link,
+                               int64_t bytes, const char *versions, bool *out)
+{
+    *out = false;
+    return survey->profile ? yk_profile_has_link(survey->profile, link, bytes, versions, out)
+                           : YK_OK;
+}
+
+yk_status yk_survey_knows_fact(const struct yk_survey *survey, const struct yk_profile_fact *fact,
+                               const char *versions, bool *out)
+{
+    *out = false;
+    return survey->profile ? yk_profile_has_fact(survey->profile, fact, versions, out) : YK_OK;
+}
+
+yk_status yk_survey_is_stopped(struct yk_survey *survey, const struct yk_measure_ranks *team,
+                               const struct yk_survey_request *wish, bool *out)
+{
+    const struct yk_survey_callbacks *watch = &wish->watch;
+    double stops = 0;
+    YK_TRY(yk_measure_ranks_max(team, watch->stop && watch->stop(watch->user) ? 1 : 0, &stops));
+    survey->stopped = survey->stopped || stops > 0;
+    *out = survey->stopped;
+    return YK_OK;
+}
+
+static yk_status write_rows(const struct yk_survey *survey, struct yk_profile *profile)
+{
+    for (int32_t i = 0; i < survey->layer_count; i++) {
+        const struct yk_survey_layer *row = &survey->layers[i];
+        if (!row->kept) {
+            YK_TRY(yk_profile_add_layer(profile, &row->layer, row->batch, &row->measurement));
+        }
+    }
+    for (int32_t i = 0; i < survey->link_count; i++) {
+        const struct yk_survey_link *row = &survey->links[i];
+        if (!row->kept) {
+            YK_TRY(yk_profile_add_link(profile, &row->link, row->bytes, &row->measurement));
+        }
+    }
+    for (int32_t i = 0; i < survey->fact_count; i++) {
+        const struct yk_survey_fact *row = &survey->facts[i];
+        if (!row->kept) {
+            YK_TRY(yk_profile_add_fact(profile, &row->fact, &row->measurement));
+        }
+    }
+    return YK_OK;
+}
+
+yk_status yk_survey_write(const struct yk_survey *survey, struct yk_profile *profile)
+{
+    YK_TRY(yk_profile_begin(profile));
+    YK_TRY(write_rows(survey, profile));
+    return yk_profile_commit(profile);
+}
+
+static void mark_kept(struct yk_survey *survey)
+{
+    for (int32_t i = 0; i < survey->layer_count; i++) {
+        survey->layers[i].kept = true;
+    }
+    for (int32_t i = 0; i < survey->link_count; i++) {
+        survey->links[i].kept = true;
+    }
+    for (int32_t i = 0; i < survey->fact_count; i++) {
+        survey->facts[i].kept = true;
+    }
+}
+
+yk_status yk_survey_save(struct yk_survey *survey)
+{
+    if (!survey->profile) {
+        return YK_OK;
+    }
+    YK_TRY(yk_survey_write(survey, survey->profile));
+    mark_kept(survey);
+    return YK_OK;
+}

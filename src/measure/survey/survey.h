@@ -1,0 +1,133 @@
+/*
+ * Survey: what a team found out about its devices and the links between them: times of layers and
+ * messages and a few facts, ready to be kept in a profile.
+ *
+ * All ranks call the functions that measure, in one order, and each ends with the same survey. Of
+ * devices that are alike the mean counts. Rank 0 has the profile, and writes every measurement down
+ * when it is whole: whoever ends a survey at any moment loses the one under way. One thread at a
+ * time.
+ */
+#ifndef YK_MEASURE_SURVEY_SURVEY_H
+#define YK_MEASURE_SURVEY_SURVEY_H
+
+#include "base/arena.h"
+#include "base/status.h"
+#include "cluster/cluster.h"
+#include "measure/ranks.h"
+#include "model/model.h"
+#include "profile/profile.h"
+#include "train/run.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Called while it goes on; any may be NULL. */
+struct yk_survey_callbacks {
+    void *user;
+    void (*progress)(void *user, const char *what, double done); /* of 1 */
+    bool (*stop)(void *user);                                    /* end with what there is */
+    void (*ran)(void *user, const struct yk_round_times *times); /* of every step rehearsed */
+};
+
+struct yk_survey_request {
+    const struct yk_model_config *config;
+    struct yk_workload workload;      /* its batch: the most samples that a rank may take at once */
+    const struct yk_cluster *cluster; /* a device for each rank, in order */
+    double slowness;                  /* of this rank: its ops take so many times as long */
+    double seconds;                   /* about as long as the layers may take */
+    bool again;                       /* measure what is known already, too */
+    double (*held_bytes)(const struct yk_engine *engine); /* what this process holds of the device
+                                                             at most, or the device of all */
+    const char *versions;
+    struct yk_survey_callbacks watch;
+};
+
+struct yk_survey_layer {
+    struct yk_profile_layer layer;
+    int64_t batch;
+    struct yk_profile_measurement measurement;
+    bool kept; /* in the profile */
+};
+
+struct yk_survey_link {
+    struct yk_profile_link link;
+    int64_t bytes;
+    struct yk_profile_measurement measurement;
+    bool kept;
+};
+
+struct yk_survey_fact {
+    struct yk_profile_fact fact;
+    struct yk_profile_measurement measurement;
+    bool kept;
+};
+
+/* Starts as {0}. */
+struct yk_survey {
+    struct yk_arena *arena;     /* owns all words */
+    struct yk_profile *profile; /* of rank 0; NULL: rows are kept nowhere */
+    struct yk_survey_layer *layers;
+    struct yk_survey_link *links;
+    struct yk_survey_fact *facts;
+    int32_t layer_count;
+    int32_t link_count;
+    int32_t fact_count;
+    int32_t layer_capacity;
+    int32_t link_capacity;
+    int32_t fact_capacity;
+    int64_t known;  /* numbers that were not measured, since the profile has them */
+    int64_t blocks; /* of each sort that were measured instead of all; 0: all */
+    int64_t batch;  /* the most samples that fitted; 0: all that were asked for */
+    bool stopped;   /* the watch said so; what is there is whole */
+};
+
+yk_status yk_survey_begin(struct yk_survey *survey) YK_MUST_USE;
+void yk_survey_free(struct yk_survey *survey);
+
+/* Measures the model's layers, and where there are several ranks, computation and messages beside
+ * each other. */
+yk_status yk_survey_layers(struct yk_survey *survey, const struct yk_measure_ranks *team,
+                           const struct yk_survey_request *wish) YK_MUST_USE;
+
+/* Measures messages of up to `most_bytes` among all ranks, and from the first to the second. */
+yk_status yk_survey_links(struct yk_survey *survey, const struct yk_measure_ranks *team,
+                          const struct yk_survey_request *wish, int64_t most_bytes) YK_MUST_USE;
+
+/* Measures copies between the host and a device with memory of its own. */
+yk_status yk_survey_copies(struct yk_survey *survey, const struct yk_measure_ranks *team,
+                           const struct yk_survey_request *wish) YK_MUST_USE;
+
+/* For those who measure: one more row, whose words are copied, in place of one of the same layer
+ * and batch, link and bytes, or fact. */
+yk_status yk_survey_add_layer(struct yk_survey *survey,
+                              const struct yk_survey_layer *layer) YK_MUST_USE;
+yk_status yk_survey_add_link(struct yk_survey *survey,
+                             const struct yk_survey_link *link) YK_MUST_USE;
+yk_status yk_survey_add_fact(struct yk_survey *survey,
+                             const struct yk_survey_fact *fact) YK_MUST_USE;
+
+/* Whether it has a message of any size on the link, measured with these versions. */
+bool yk_survey_has_link(const struct yk_survey *survey, const struct yk_profile_link *link,
+                        const char *versions);
+
+/* Writes the rows that are not kept yet into any profile, all of them or nothing. */
+yk_status yk_survey_write(const struct yk_survey *survey, struct yk_profile *profile) YK_MUST_USE;
+
+/* Writes what is new since the last time into the survey's own, all of it or nothing. */
+yk_status yk_survey_save(struct yk_survey *survey) YK_MUST_USE;
+
+/* Whether the profile has the number, measured with these versions. What rank 0 says counts: others
+ * have no profile, and say no. */
+yk_status yk_survey_knows_layer(const struct yk_survey *survey,
+                                const struct yk_profile_layer *layer, int64_t batch,
+                                const char *versions, bool *out) YK_MUST_USE;
+yk_status yk_survey_knows_link(const struct yk_survey *survey, const struct yk_profile_link *link,
+                               int64_t bytes, const char *versions, bool *out) YK_MUST_USE;
+yk_status yk_survey_knows_fact(const struct yk_survey *survey, const struct yk_profile_fact *fact,
+                               const char *versions, bool *out) YK_MUST_USE;
+
+/* Whether the watch of any rank wants to stop. */
+yk_status yk_survey_is_stopped(struct yk_survey *survey, const struct yk_measure_ranks *team,
+                               const struct yk_survey_request *wish, bool *out) YK_MUST_USE;
+
+#endif

@@ -1,0 +1,307 @@
+#include "nn/inference/beam.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A beginning, or one token more than one. */
+struct candidate {
+    int32_t row;   /* of the beginning among all */
+    int32_t token; /* that goes on with it */
+    double score;  /* the logarithm of its probability */
+};
+
+/* What has ended, or had to. */
+struct ended {
+    double rank;
+    int64_t count;   /* tokens, without start and end */
+    int32_t *tokens; /* (stride) */
+};
+
+struct yk_beam {
+    struct yk_beam_options settings;
+    int64_t longest;
+    int64_t stride; /* of rows: room for the start and one token more than fits */
+    int64_t vocabulary;
+    int64_t open_count;     /* sentences that go on, side by side */
+    int32_t *open;          /* (sentences) their numbers */
+    int64_t *limits;        /* (sentences) tokens that an output may have */
+    int32_t *rows;          /* (sentences · width, stride): beginnings, the start in front */
+    int32_t *next_rows;     /* the same, of the next step */
+    double *scores;         /* (sentences · width) */
+    int32_t *from;          /* (sentences · width) where each finds what the encoder gave */
+    int32_t *packed;        /* (sentences · width, t): what the decoder is given */
+    float *logits;          /* (sentences · width, V) */
+    struct candidate *best; /* (2 · width) */
+    struct ended *ended;    /* (sentences) the best of each so far */
+    int32_t *ended_tokens;  /* (sentences, stride) */
+};
+
+yk_status yk_beam_create(const struct yk_beam_options *settings, int64_t sentences, int64_t longest,
+                         int64_t vocabulary, struct yk_beam **out)
+{
+    const size_t count = (size_t)(sentences * settings->width);
+    struct yk_beam *beam = calloc(1, sizeof *beam);
+    if (!beam) {
+        return yk_fail_out_of_memory();
+    }
+    beam->settings = *settings;
+    beam->longest = longest;
+    beam->stride = longest + 2;
+    beam->vocabulary = vocabulary;
+    beam->open = calloc((size_t)sentences, sizeof *beam->open);
+    beam->limits = calloc((size_t)sentences, sizeof *beam->limits);
+    beam->rows = calloc(count * (size_t)beam->stride, sizeof *beam->rows);
+    beam->next_rows = calloc(count * (size_t)beam->stride, sizeof *beam->next_rows);
+    beam->packed = calloc(count * (size_t)longest, sizeof *beam->packed);
+    beam->scores = calloc(count, sizeof *beam->scores);
+    beam->from = calloc(count, sizeof *beam->from);
+    beam->logits = calloc(count * (size_t)vocabulary, sizeof *beam->logits);
+    beam->best = calloc(2 * (size_t)settings->width, sizeof *beam->best);
+    beam->ended = calloc((size_t)sentences, sizeof *beam->ended);
+    beam->ended_tokens = calloc((size_t)(sentences * beam->stride), sizeof *beam->ended_tokens);
+    if (!beam->open || !beam->limits || !beam->rows || !beam->next_rows || !beam->packed ||
+        !beam->scores || !beam->from || !beam->logits || !beam->best || !beam->ended ||
+        !beam->ended_tokens) {
+        yk_beam_destroy(beam);
+        return yk_fail_out_of_memory();
+    }
+    *out = beam;
+    return YK_OK;
+}
+
+void yk_beam_destroy(struct yk_beam *beam)
+{
+    if (beam) {
+        free(beam->open);
+        free(beam->limits);
+        free(beam->rows);
+        free(beam->next_rows);
+        free(beam->packed);
+        free(beam->scores);
+        free(beam->from);
+        free(beam->logits);
+        free(beam->best);
+        free(beam->ended);
+        free(beam->ended_tokens);
+        free(beam);
+    }
+}
+
+/* What a score is divided by, for an output of `length` tokens with its end. */
+static double penalty(const struct yk_beam *beam, int64_t length)
+{
+    return pow((5 + (double)length) / 6, beam->settings.length_penalty);
+}
+
+static void begin(struct yk_beam *beam, const struct yk_beam_input *input)
+{
+    const int32_t width = beam->settings.width;
+    beam->open_count = input->sentences;
+    for (int64_t i = 0; i < input->sentences; i++) {
+        beam->open[i] = (int32_t)i;
+        beam->limits[i] = input->longest[i] < beam->longest ? input->longest[i] : beam->longest;
+        beam->ended[i] =
+            (struct ended){.rank = -INFINITY, .tokens = beam->ended_tokens + i * beam->stride};
+        for (int32_t k = 0; k < width; k++) {
+            const int64_t row = i * width + k;
+            beam->from[row] = (int32_t)i;
+            beam->rows[row * beam->stride] = beam->settings.start;
+            beam->scores[row] = k == 0 ? 0 : -INFINITY; /* or all would be the same */
+        }
+    }
+}
+
+/* The logarithm of the sum of exponentials. */
+static double log_sum(const float *logits, int64_t count)
+{
+    float most = logits[0];
+    double sum = 0;
+    for (int64_t i = 1; i < count; i++) {
+        most = logits[i] > most ? logits[i] : most;
+    }
+    for (int64_t i = 0; i < count; i++) {
+        sum += exp((double)logits[i] - (double)most);
+    }
+    return (double)most + log(sum);
+}
+
+/* Keeps the best candidates in order; of equal ones the earlier. */
+static void offer(struct yk_beam *beam, const struct candidate *candidate, int32_t *count)
+{
+    const int32_t most = 2 * beam->settings.width;
+    int32_t at = *count;
+    if (at == most && candidate->score <= beam->best[at - 1].score) {
+        return;
+    }
+    at = at == most ? at - 1 : at;
+    while (at > 0 && beam->best[at - 1].score < candidate->score) {
+        beam->best[at] = beam->best[at - 1];
+        at--;
+    }
+    beam->best[at] = *candidate;
+    *count = *count == most ? most : *count + 1;
+}
+
+/* The best ways to go on with a sentence, the twice `width` of them: at most half of those end. −1
+ * where logits are no numbers. */
+static int32_t find_best(struct yk_beam *beam, int64_t place)
+{
+    const struct yk_beam_options *settings = &beam->settings;
+    int32_t count = 0;
+    for (int32_t k = 0; k < settings->width; k++) {
+        const int64_t row = place * settings->width + k;
+        const float *logits = beam->logits + row * beam->vocabulary;
+        if (isinf(beam->scores[row])) {
+            continue;
+        }
+        const double sum = log_sum(logits, beam->vocabulary);
+        if (!isfinite(sum)) {
+            return -1;
+        }
+        for (int64_t v = 0; v < beam->vocabulary; v++) {
+            const double score = beam->scores[row] + (double)logits[v] - sum;
+            if ((count == 2 * settings->width && score <= beam->best[count - 1].score) ||
+                v == settings->pad || (v == settings->start && v != settings->end)) {
+                continue;
+            }
+            offer(beam, &(struct candidate){(int32_t)row, (int32_t)v, score}, &count);
+        }
+    }
+    return count;
+}
+
+/* A beginning of `length` tokens, the start among them, has ended. */
+static void end(struct yk_beam *beam, int32_t sentence, const int32_t *row, int64_t length,
+                double score)
+{
+    struct ended *ended = &beam->ended[sentence];
+    const double rank = score / penalty(beam, length);
+    if (rank > ended->rank) {
+        ended->rank = rank;
+        ended->count = length - 1;
+        memcpy(ended->tokens, row + 1, (size_t)ended->count * sizeof *row);
+    }
+}
+
+/*
+ * Goes on with one sentence from beginnings of `length` tokens. True when it is finished: none that
+ * goes on can be ranked higher any more than what has ended, were the rest of it certain; or there
+ * is no more room. The first `count` of beam->best are the ways to do so.
+ */
+static bool go_on(struct yk_beam *beam, int64_t place, int64_t length, int32_t count)
+{
+    const int32_t width = beam->settings.width;
+    const int32_t sentence = beam->open[place];
+    const int64_t longest = beam->limits[sentence];
+    double best = -INFINITY; /* of those that go on */
+    int32_t kept = 0;
+    for (int32_t i = 0; i < count && kept < width; i++) {
+        const struct candidate *candidate = &beam->best[i];
+        const int32_t *row = beam->rows + (int64_t)candidate->row * beam->stride;
+        if (candidate->token == beam->settings.end) {
+            /* Where it is not among the best `width`, a better one has ended as well. */
+            end(beam, sentence, row, length, candidate->score);
+            continue;
+        }
+        int32_t *to = beam->next_rows + (place * width + kept) * beam->stride;
+        memcpy(to, row, (size_t)length * sizeof *row);
+        to[length] = candidate->token;
+        best = candidate->score > best ? candidate->score : best;
+        beam->best[kept++].score = candidate->score;
+    }
+    for (int32_t k = 0; k < width; k++) {
+        beam->scores[place * width + k] = k < kept ? beam->best[k].score : -INFINITY;
+    }
+    if (kept == 0) {
+        return true;
+    }
+    if (length == longest) { /* the next token would have to be the end */
+        if (isinf(beam->ended[sentence].rank)) {
+            end(beam, sentence, beam->next_rows + place * width * beam->stride, length + 1, best);
+        }
+        return true;
+    }
+    return beam->ended[sentence].rank >= best / penalty(beam, longest);
+}
+
+/* Closes the gaps that finished sentences leave. */
+static yk_status close_gaps(struct yk_beam *beam, struct yk_forward *forward, const bool *finished,
+                            int64_t length)
+{
+    const int32_t width = beam->settings.width;
+    int64_t kept = 0;
+    for (int64_t i = 0; i < beam->open_count; i++) {
+        if (finished[i]) {
+            continue;
+        }
+        for (int32_t k = 0; k < width; k++) {
+            memmove(beam->next_rows + (kept * width + k) * beam->stride,
+                    beam->next_rows + (i * width + k) * beam->stride,
+                    (size_t)length * sizeof *beam->rows);
+            beam->scores[kept * width + k] = beam->scores[i * width + k];
+            beam->from[kept * width + k] = (int32_t)(i * width + k);
+        }
+        beam->open[kept++] = beam->open[i];
+    }
+    const bool fewer = kept < beam->open_count;
+    beam->open_count = kept;
+    return fewer && kept > 0 ? yk_forward_expand(forward, beam->from, kept * width) : YK_OK;
+}
+
+static yk_status step(struct yk_beam *beam, struct yk_forward *forward, int64_t length,
+                      bool *finished)
+{
+    const int64_t rows = beam->open_count * beam->settings.width;
+    for (int64_t i = 0; i < rows; i++) {
+        memcpy(beam->packed + i * length, beam->rows + i * beam->stride,
+               (size_t)length * sizeof *beam->packed);
+    }
+    YK_TRY(yk_forward_decode(forward, beam->packed, length));
+    YK_TRY(yk_forward_last_logits(forward, beam->logits));
+    for (int64_t i = 0; i < beam->open_count; i++) {
+        const int32_t count = find_best(beam, i);
+        if (count < 0) {
+            return yk_fail(YK_ERROR_NUMBERS,
+                           "the model's output is not a number; its weights have gone bad");
+        }
+        finished[i] = go_on(beam, i, length, count);
+    }
+    YK_TRY(close_gaps(beam, forward, finished, length + 1));
+    int32_t *rows_before = beam->rows;
+    beam->rows = beam->next_rows;
+    beam->next_rows = rows_before;
+    return YK_OK;
+}
+
+yk_status yk_beam_search(struct yk_beam *beam, struct yk_forward *forward,
+                         const struct yk_beam_input *input)
+{
+    bool *finished = calloc((size_t)input->sentences, sizeof *finished);
+    if (!finished) {
+        return yk_fail_out_of_memory();
+    }
+    begin(beam, input);
+    yk_status status = yk_forward_encode(forward, input->tokens, input->lengths, input->sentences,
+                                         input->sequence);
+    if (status == YK_OK) {
+        status = yk_forward_expand(forward, beam->from, input->sentences * beam->settings.width);
+    }
+    for (int64_t length = 1; status == YK_OK && beam->open_count > 0; length++) {
+        status = step(beam, forward, length, finished);
+        if (status == YK_OK && input->stop && atomic_load(input->stop)) {
+            status = yk_fail(YK_ERROR_STOPPED, "stopped while translations were searched for");
+        }
+    }
+    free(finished);
+    return status;
+}
+
+const int32_t *yk_beam_best(const struct yk_beam *beam, int64_t sentence, int64_t *count,
+                            double *score)
+{
+    const struct ended *ended = &beam->ended[sentence];
+    *count = ended->count;
+    *score = ended->rank;
+    return ended->tokens;
+}

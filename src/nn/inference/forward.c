@@ -1,0 +1,361 @@
+#include "nn/inference/forward.h"
+
+#include "nn/layers/layer.h"
+
+#include <stdlib.h>
+
+enum {
+    MEMORY = 2, /* the stream that others look at; the first two are used by turns */
+    STREAMS,
+};
+
+struct yk_forward {
+    const struct yk_store *store;
+    struct yk_forward_shape most;
+    struct yk_batch_shape source; /* of the last run */
+    struct yk_batch_shape target; /* of a decoder */
+    int64_t logit_sequence;       /* rows of logits of each sample */
+    void *own;                    /* memory; NULL: it is lent */
+    int32_t *tokens;              /* (B, T) */
+    int32_t *lengths;             /* (B) */
+    int32_t *target_tokens;       /* (B, S) */
+    int32_t *targets;
+    struct yk_position_tables constants;
+    double *loss;
+    float *wide;            /* (B, V) as fp32 */
+    void *streams[STREAMS]; /* (B·T, C) */
+    void *spread;           /* as the memory: what it is spread to */
+    int32_t *spread_lengths;
+    int32_t *slots; /* (L) the stream that a layer puts out; on the host */
+    void *saved;    /* of the layer at hand */
+    void *logits;   /* of the head */
+    void *workspace;
+};
+
+static bool decodes(const struct yk_forward *forward)
+{
+    return forward->most.target_sequence > 0;
+}
+
+/* Sequences may be longer than those that the room was asked for, and fewer. */
+static int64_t longest(const struct yk_forward *forward)
+{
+    const int64_t positions = forward->store->net->config->positions;
+    return decodes(forward) && positions > forward->most.sequence ? positions
+                                                                  : forward->most.sequence;
+}
+
+static struct yk_batch_shape most_of(const struct yk_forward *forward, int32_t layer)
+{
+    const struct yk_net_layer *at = &forward->store->net->layers[layer];
+    return (struct yk_batch_shape){
+        .samples = forward->most.samples,
+        .sequence = at->decodes ? forward->most.target_sequence : forward->most.sequence,
+        .memory = at->memory >= 0 ? forward->most.sequence : 0,
+    };
+}
+
+static bool is_head(const struct yk_forward *forward, int32_t layer)
+{
+    return layer + 1 == forward->store->net->layer_count;
+}
+
+/* The most that any layer but the head needs; the head's logits stay. */
+static void carve_layers(struct yk_forward *forward, struct yk_carver *carver)
+{
+    const struct yk_net *net = forward->store->net;
+    struct yk_layer_sizes most = {0};
+    struct yk_layer_sizes last = {0};
+    for (int32_t l = 0; l < net->layer_count; l++) {
+        struct yk_layer_sizes sizes;
+        struct yk_batch_shape extent = most_of(forward, l);
+        extent.sequence = forward->most.last_only && is_head(forward, l) ? 1 : extent.sequence;
+        net->layers[l].kind->measure(net, l, &extent, &sizes);
+        last = sizes;
+        most.forward_bytes =
+            sizes.forward_bytes > most.forward_bytes ? sizes.forward_bytes : most.forward_bytes;
+        if (!is_head(forward, l) && sizes.saved_bytes > most.saved_bytes) {
+            most.saved_bytes = sizes.saved_bytes;
+        }
+    }
+    forward->saved = yk_carve(carver, (int64_t)most.saved_bytes, 1);
+    forward->logits = yk_carve(carver, (int64_t)last.saved_bytes, 1);
+    forward->workspace = yk_carve(carver, (int64_t)most.forward_bytes, 1);
+}
+
+static void carve(struct yk_forward *forward, struct yk_carver *carver)
+{
+    const struct yk_net *net = forward->store->net;
+    const struct yk_forward_shape *most = &forward->most;
+    const int64_t rows = most->samples * most->sequence;
+    const int64_t target_rows = most->samples * most->target_sequence;
+    const int64_t larger = target_rows > rows ? target_rows : rows;
+    const int64_t memory_rows = decodes(forward) ? rows : 0;
+    const int64_t C = net->config->width;
+    const size_t size = (size_t)yk_precision_bytes(net->workload.precision);
+    forward->tokens = yk_carve(carver, rows, sizeof(int32_t));
+    forward->lengths = yk_carve(carver, rows, sizeof(int32_t));
+    forward->spread_lengths = yk_carve(carver, memory_rows, sizeof(int32_t));
+    forward->target_tokens = yk_carve(carver, target_rows, sizeof(int32_t));
+    forward->targets = yk_carve(carver, larger, sizeof(int32_t));
+    yk_position_tables_carve(net, longest(forward), carver, &forward->constants);
+    forward->loss = yk_carve(carver, 1, sizeof(double));
+    forward->wide = yk_carve(carver,
+                             (most->last_only ? most->samples : 1) *
+                                 yk_model_config_target_vocabulary(net->config),
+                             sizeof(float));
+    forward->streams[0] = yk_carve(carver, larger * C, size);
+    forward->streams[1] = yk_carve(carver, larger * C, size);
+    forward->streams[MEMORY] = yk_carve(carver, memory_rows * C, size);
+    forward->spread = yk_carve(carver, memory_rows * C, size);
+    carve_layers(forward, carver);
+}
+
+size_t yk_forward_bytes(const struct yk_store *store, const struct yk_forward_shape *most)
+{
+    struct yk_forward forward = {.store = store, .most = *most};
+    struct yk_carver carver = {0};
+    carve(&forward, &carver);
+    return carver.used;
+}
+
+/* What is looked at stays where it is; others take turns with what they were sent. */
+static void choose_slots(struct yk_forward *forward)
+{
+    const struct yk_net *net = forward->store->net;
+    for (int32_t l = 0; l < net->layer_count; l++) {
+        const int32_t input = net->layers[l].input;
+        forward->slots[l] = input >= 0 && forward->slots[input] == 0 ? 1 : 0;
+    }
+    for (int32_t l = 0; l < net->layer_count; l++) {
+        if (net->layers[l].memory >= 0) {
+            forward->slots[net->layers[l].memory] = MEMORY;
+        }
+    }
+}
+
+yk_status yk_forward_create_in(const struct yk_store *store, const struct yk_forward_shape *most,
+                               void *memory, struct yk_forward **out)
+{
+    struct yk_forward *forward = calloc(1, sizeof *forward);
+    int32_t *slots = calloc((size_t)store->net->layer_count, sizeof *slots);
+    struct yk_carver carver = {.base = memory};
+    if (!forward || !slots) {
+        free(forward);
+        free(slots);
+        return yk_fail_out_of_memory();
+    }
+    *forward = (struct yk_forward){.store = store, .most = *most, .slots = slots};
+    carve(forward, &carver);
+    choose_slots(forward);
+    const yk_status status = yk_position_tables_fill(store, longest(forward), &forward->constants);
+    if (status != YK_OK) {
+        yk_forward_destroy(forward);
+        return status;
+    }
+    *out = forward;
+    return YK_OK;
+}
+
+yk_status yk_forward_create(const struct yk_store *store, const struct yk_forward_shape *most,
+                            struct yk_forward **out)
+{
+    const struct yk_engine *engine = &store->engine;
+    void *memory = NULL;
+    YK_TRY(engine->backend->allocate(engine->device, yk_forward_bytes(store, most), &memory));
+    const yk_status status = yk_forward_create_in(store, most, memory, out);
+    if (status != YK_OK) {
+        engine->backend->free(engine->device, memory);
+        return status;
+    }
+    (*out)->own = memory;
+    return YK_OK;
+}
+
+void yk_forward_destroy(struct yk_forward *forward)
+{
+    if (forward) {
+        forward->store->engine.backend->free(forward->store->engine.device, forward->own);
+        free(forward->slots);
+        free(forward);
+    }
+}
+
+/* The last token of each sample, side by side in the stream that is free. */
+static void keep_last(const struct yk_forward *forward, int32_t layer, struct yk_pass *pass)
+{
+    const struct yk_net *net = forward->store->net;
+    const struct yk_engine *engine = &forward->store->engine;
+    const size_t row = (size_t)(net->config->width * yk_precision_bytes(net->workload.precision));
+    char *to = forward->streams[forward->slots[layer]];
+    for (int64_t i = 0; i < pass->extent.samples; i++) {
+        const int64_t last = (i + 1) * pass->extent.sequence - 1;
+        engine->backend->copy(engine->lane, to + (size_t)i * row,
+                              (const char *)pass->input + (size_t)last * row, row);
+    }
+    pass->input = to;
+    pass->extent.sequence = 1;
+}
+
+static void put_layer(struct yk_forward *forward, int32_t number, bool losing)
+{
+    const struct yk_net *net = forward->store->net;
+    const struct yk_net_layer *layer = &net->layers[number];
+    const bool last = is_head(forward, number);
+    struct yk_pass pass = {
+        .net = net,
+        .store = forward->store,
+        .lane = forward->store->engine.lane,
+        .layer = number,
+        .extent = layer->decodes ? forward->target : forward->source,
+        .tokens = layer->decodes ? forward->target_tokens : forward->tokens,
+        .lengths = forward->lengths,
+        .targets = losing ? forward->targets : NULL,
+        .constants = forward->constants,
+        .loss = forward->loss,
+        .input = layer->input >= 0 ? forward->streams[forward->slots[layer->input]] : NULL,
+        .output = last ? NULL : forward->streams[forward->slots[number]],
+        .saved = last ? forward->logits : forward->saved,
+        .workspace = forward->workspace,
+        .memory = layer->memory >= 0 ? forward->streams[MEMORY] : NULL,
+    };
+    if (last && forward->most.last_only) {
+        keep_last(forward, number, &pass);
+    }
+    forward->logit_sequence = pass.extent.sequence;
+    layer->kind->forward(&pass);
+}
+
+/* The layers of the encoder, or those after it; all where there is none. */
+static void put(struct yk_forward *forward, bool encoder, bool decoder, bool losing)
+{
+    const struct yk_net *net = forward->store->net;
+    for (int32_t l = 0; l < net->layer_count; l++) {
+        if (net->layers[l].decodes ? decoder : encoder) {
+            put_layer(forward, l, losing);
+        }
+    }
+}
+
+static void upload(const struct yk_forward *forward, int32_t *to, const int32_t *from,
+                   int64_t count)
+{
+    const struct yk_engine *engine = &forward->store->engine;
+    engine->backend->copy(engine->lane, to, from, (size_t)count * sizeof *from);
+}
+
+yk_status yk_forward_run(struct yk_forward *forward, const int32_t *tokens, int64_t samples,
+                         int64_t sequence)
+{
+    const struct yk_engine *engine = &forward->store->engine;
+    forward->source = (struct yk_batch_shape){.samples = samples, .sequence = sequence};
+    upload(forward, forward->tokens, tokens, samples * sequence);
+    int32_t *lengths = malloc((size_t)samples * sizeof *lengths);
+    if (!lengths) {
+        return yk_fail_out_of_memory();
+    }
+    for (int64_t i = 0; i < samples; i++) {
+        lengths[i] = (int32_t)sequence;
+    }
+    upload(forward, forward->lengths, lengths, samples);
+    put(forward, true, true, false);
+    const yk_status status = engine->backend->lane_synchronize(engine->lane);
+    free(lengths);
+    return status;
+}
+
+yk_status yk_forward_loss(struct yk_forward *forward, const struct yk_slice *piece, double *out)
+{
+    const struct yk_engine *engine = &forward->store->engine;
+    const int64_t rows = piece->samples * piece->sequence;
+    const int64_t target_rows = piece->samples * piece->target_sequence;
+    forward->source =
+        (struct yk_batch_shape){.samples = piece->samples, .sequence = piece->sequence};
+    forward->target = (struct yk_batch_shape){
+        .samples = piece->samples, .sequence = piece->target_sequence, .memory = piece->sequence};
+    upload(forward, forward->tokens, piece->tokens, rows);
+    upload(forward, forward->lengths, piece->lengths, piece->samples);
+    upload(forward, forward->targets, piece->targets, target_rows > 0 ? target_rows : rows);
+    if (target_rows > 0) {
+        upload(forward, forward->target_tokens, piece->target_tokens, target_rows);
+    }
+    engine->backend->clear(engine->lane, forward->loss, sizeof *forward->loss);
+    put(forward, true, true, true);
+    return yk_engine_download(engine, out, forward->loss, sizeof *out);
+}
+
+yk_status yk_forward_encode(struct yk_forward *forward, const int32_t *tokens,
+                            const int32_t *lengths, int64_t samples, int64_t sequence)
+{
+    const struct yk_engine *engine = &forward->store->engine;
+    forward->source = (struct yk_batch_shape){.samples = samples, .sequence = sequence};
+    forward->target = (struct yk_batch_shape){.samples = samples, .memory = sequence};
+    upload(forward, forward->tokens, tokens, samples * sequence);
+    upload(forward, forward->lengths, lengths, samples);
+    put(forward, true, false, false);
+    return engine->backend->lane_synchronize(engine->lane);
+}
+
+yk_status yk_forward_expand(struct yk_forward *forward, const int32_t *from, int64_t samples)
+{
+    const struct yk_engine *engine = &forward->store->engine;
+    const struct yk_net *net = forward->store->net;
+    const size_t bytes = (size_t)(forward->source.sequence * net->config->width *
+                                  yk_precision_bytes(net->workload.precision));
+    char *to = forward->spread;
+    int32_t *lengths = forward->spread_lengths;
+    for (int64_t i = 0; i < samples; i++) {
+        engine->backend->copy(engine->lane, to + (size_t)i * bytes,
+                              (char *)forward->streams[MEMORY] + (size_t)from[i] * bytes, bytes);
+        engine->backend->copy(engine->lane, lengths + i, forward->lengths + from[i],
+                              sizeof *lengths);
+    }
+    forward->spread = forward->streams[MEMORY];
+    forward->streams[MEMORY] = to;
+    forward->spread_lengths = forward->lengths;
+    forward->lengths = lengths;
+    forward->target.samples = samples;
+    return engine->backend->lane_synchronize(engine->lane);
+}
+
+yk_status yk_forward_decode(struct yk_forward *forward, const int32_t *tokens, int64_t sequence)
+{
+    const struct yk_engine *engine = &forward->store->engine;
+    forward->target.sequence = sequence;
+    upload(forward, forward->target_tokens, tokens, forward->target.samples * sequence);
+    put(forward, false, true, false);
+    return engine->backend->lane_synchronize(engine->lane);
+}
+
+/* Rows of logits from `row` on, as fp32 on the host. */
+static yk_status download(const struct yk_forward *forward, int64_t row, int64_t rows, float *out)
+{
+    const struct yk_engine *engine = &forward->store->engine;
+    const struct yk_net *net = forward->store->net;
+    const int64_t V = yk_model_config_target_vocabulary(net->config);
+    const enum yk_precision type = net->layers[net->layer_count - 1].precision;
+    const int64_t stride = yk_model_config_logit_stride(V) * yk_precision_bytes(type);
+    for (int64_t i = 0; i < rows; i++) {
+        engine->backend->cast(engine->lane,
+                              &(struct yk_cast_op){
+                                  .count = V,
+                                  .from = (char *)forward->logits + (row + i) * stride,
+                                  .to = forward->wide + i * V,
+                                  .from_type = type,
+                                  .to_type = YK_PRECISION_FP32,
+                              });
+    }
+    return yk_engine_download(engine, out, forward->wide, (size_t)(rows * V) * sizeof *out);
+}
+
+yk_status yk_forward_logits(const struct yk_forward *forward, int64_t sample, int64_t position,
+                            float *out)
+{
+    return download(forward, sample * forward->logit_sequence + position, 1, out);
+}
+
+yk_status yk_forward_last_logits(const struct yk_forward *forward, float *out)
+{
+    const struct yk_batch_shape *run = decodes(forward) ? &forward->target : &forward->source;
+    return download(forward, 0, run->samples, out);
+}

@@ -1,0 +1,67 @@
+/*
+ * Forward: a net run forward only, for evaluation, for making text and for translating.
+ *
+ * It owns its memory: what is between two layers, and what one layer needs, is used again by the
+ * next. One thread at a time.
+ */
+#ifndef YK_NN_INFERENCE_FORWARD_H
+#define YK_NN_INFERENCE_FORWARD_H
+
+#include "base/status.h"
+#include "data/sampler.h"
+#include "nn/store/store.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct yk_forward; /* opaque */
+
+/* The most that is run at once; a run may be of another shape with no more tokens. */
+struct yk_forward_shape {
+    int64_t samples;
+    int64_t sequence;
+    int64_t target_sequence; /* of a decoder; 0 without */
+    bool last_only;          /* only the last token of each sample gets logits; then there are no
+                                losses */
+};
+
+/* In memory of its own. The store must outlive it. */
+yk_status yk_forward_create(const struct yk_store *store, const struct yk_forward_shape *most,
+                            struct yk_forward **out) YK_MUST_USE;
+/* The same in memory of the device that is lent: at least yk_forward_bytes() of it, and nothing
+ * else uses it meanwhile. */
+yk_status yk_forward_create_in(const struct yk_store *store, const struct yk_forward_shape *most,
+                               void *memory, struct yk_forward **out) YK_MUST_USE;
+size_t yk_forward_bytes(const struct yk_store *store, const struct yk_forward_shape *most);
+void yk_forward_destroy(struct yk_forward *forward);
+
+/* Runs tokens (samples, sequence) through a net without an encoder, and waits. */
+yk_status yk_forward_run(struct yk_forward *forward, const int32_t *tokens, int64_t samples,
+                         int64_t sequence) YK_MUST_USE;
+
+/* Runs a piece and gives the sum of the losses of targets that are not negative. */
+yk_status yk_forward_loss(struct yk_forward *forward, const struct yk_slice *piece,
+                          double *out) YK_MUST_USE;
+
+/* Runs the encoder: tokens (samples, sequence), of which lengths (samples) count. */
+yk_status yk_forward_encode(struct yk_forward *forward, const int32_t *tokens,
+                            const int32_t *lengths, int64_t samples, int64_t sequence) YK_MUST_USE;
+
+/* Sample i of the decoder will look at what sample from[i] of the encoder gave, for `samples` of
+ * them, instead of one at each. */
+yk_status yk_forward_expand(struct yk_forward *forward, const int32_t *from,
+                            int64_t samples) YK_MUST_USE;
+
+/* Runs the decoder over tokens (samples, sequence) from their beginning on. */
+yk_status yk_forward_decode(struct yk_forward *forward, const int32_t *tokens,
+                            int64_t sequence) YK_MUST_USE;
+
+/* The logits (V) that the last run gave for one token; where only the last has any, position 0. */
+yk_status yk_forward_logits(const struct yk_forward *forward, int64_t sample, int64_t position,
+                            float *out) YK_MUST_USE;
+
+/* Those of all samples, where only the last token has any: (samples, V). */
+yk_status yk_forward_last_logits(const struct yk_forward *forward, float *out) YK_MUST_USE;
+
+#endif

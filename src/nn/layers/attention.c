@@ -1,0 +1,221 @@
+#include "nn/layers/attention.h"
+
+#include <math.h>
+
+static int64_t query_width(const struct yk_attention_shape *shape)
+{
+    return shape->heads * shape->head_size;
+}
+
+static int64_t key_width(const struct yk_attention_shape *shape)
+{
+    return shape->kv_heads * shape->head_size;
+}
+
+static bool is_cross(const struct yk_attention_shape *shape)
+{
+    return shape->memory >= 0;
+}
+
+struct yk_attention_shape yk_attention_causal(const struct yk_model_config *config)
+{
+    return (struct yk_attention_shape){
+        .queries = YK_ATTENTION_QKV,
+        .memory = -1,
+        .out = YK_ATTENTION_OUT,
+        .drop_attention = YK_DROPOUT_ATTENTION,
+        .drop_out = YK_DROPOUT_OUT,
+        .heads = config->heads,
+        .kv_heads = config->kv_heads,
+        .head_size = config->head_size,
+        .causal = true,
+    };
+}
+
+int64_t yk_attention_width(const struct yk_attention_shape *shape)
+{
+    return query_width(shape) + (is_cross(shape) ? 0 : 2 * key_width(shape));
+}
+
+void yk_attention_carve(const struct yk_net *net, int32_t layer,
+                        const struct yk_attention_shape *shape, const struct yk_batch_shape *extent,
+                        struct yk_carver *carver, struct yk_attention_saved *out)
+{
+    const size_t size = (size_t)yk_precision_bytes(net->workload.precision);
+    const int64_t rows = extent->samples * extent->sequence;
+    const int64_t memory = extent->samples * extent->memory;
+    *out = (struct yk_attention_saved){0};
+    out->q = yk_carve(carver, rows * yk_attention_width(shape), size);
+    out->attended = yk_carve(carver, rows * query_width(shape), size);
+    out->inner_q = yk_projection_carve_inner(net, layer, shape->queries, rows, carver);
+    out->inner_out = yk_projection_carve_inner(net, layer, shape->out, rows, carver);
+    out->sums = yk_carve(carver, rows * shape->heads, sizeof(float));
+    if (is_cross(shape)) {
+        out->kv = yk_carve(carver, memory * 2 * key_width(shape), size);
+        out->inner_kv = yk_projection_carve_inner(net, layer, shape->memory, memory, carver);
+    }
+}
+
+/* Where heads lie that begin `at` numbers into a row. */
+static void *head(const void *base, int64_t at, const struct yk_pass *pass)
+{
+    return (char *)(uintptr_t)base + at * yk_precision_bytes(pass->net->workload.precision);
+}
+
+/* Keys and values, or their gradients: beside the queries, or in rows of their own. */
+struct keys {
+    void *k;
+    void *v;
+    int64_t stride;
+};
+
+static struct keys find_keys(const struct yk_pass *pass, const struct yk_attention_shape *shape,
+                             void *q, void *kv)
+{
+    void *k = is_cross(shape) ? kv : head(q, query_width(shape), pass);
+    return (struct keys){
+        .k = k,
+        .v = head(k, key_width(shape), pass),
+        .stride = is_cross(shape) ? 2 * key_width(shape) : yk_attention_width(shape),
+    };
+}
+
+static struct yk_attention_op attend_op(const struct yk_pass *pass,
+                                        const struct yk_attention_shape *shape,
+                                        const struct yk_attention_saved *saved)
+{
+    const struct keys keys = find_keys(pass, shape, saved->q, saved->kv);
+    return (struct yk_attention_op){
+        .batch = pass->extent.samples,
+        .queries = pass->extent.sequence,
+        .keys = is_cross(shape) ? pass->extent.memory : pass->extent.sequence,
+        .heads = shape->heads,
+        .kv_heads = shape->kv_heads,
+        .head_size = shape->head_size,
+        .q = saved->q,
+        .k = keys.k,
+        .v = keys.v,
+        .out = saved->attended,
+        .sums = saved->sums,
+        .q_stride = yk_attention_width(shape),
+        .k_stride = keys.stride,
+        .v_stride = keys.stride,
+        .out_stride = query_width(shape),
+        .type = pass->net->workload.precision,
+        .scale = (float)(1 / sqrt((double)shape->head_size)),
+        .causal = shape->causal,
+        .lengths = shape->measured ? pass->lengths : NULL,
+        .dropout = yk_pass_dropout(pass, shape->drop_attention),
+    };
+}
+
+/* Rotary positions. Queries and keys lie side by side, so that one op turns both. */
+static void turn(const struct yk_pass *pass, const struct yk_attention_shape *shape, void *q,
+                 bool back)
+{
+    if (pass->net->config->rope_theta == 0) {
+        return;
+    }
+    pass->store->engine.backend->rotary(pass->lane, &(struct yk_rotary_op){
+                                                        .rows = yk_pass_rows(pass),
+                                                        .sequence = pass->extent.sequence,
+                                                        .heads = shape->heads + shape->kv_heads,
+                                                        .head_size = shape->head_size,
+                                                        .stride = yk_attention_width(shape),
+                                                        .data = q,
+                                                        .cos_sin = pass->constants.turns,
+                                                        .inverse = back,
+                                                        .type = pass->net->workload.precision,
+                                                    });
+}
+
+void yk_attention_forward(const struct yk_pass *pass, const struct yk_attention_shape *shape,
+                          const struct yk_attention_saved *saved, const void *x, const void *stream,
+                          void *weights, void *to)
+{
+    const struct yk_attention_op attend = attend_op(pass, shape, saved);
+    yk_projection_forward(pass, shape->queries,
+                          &(struct yk_projection_forward){
+                              .x = x,
+                              .y = saved->q,
+                              .inner = saved->inner_q,
+                              .weights = weights,
+                              .cuts = {is_cross(shape) ? 0 : query_width(shape),
+                                       is_cross(shape) ? 0 : query_width(shape) + key_width(shape)},
+                          });
+    if (is_cross(shape)) {
+        yk_projection_forward(pass, shape->memory,
+                              &(struct yk_projection_forward){
+                                  .rows = pass->extent.samples * pass->extent.memory,
+                                  .x = pass->memory,
+                                  .y = saved->kv,
+                                  .inner = saved->inner_kv,
+                                  .weights = weights,
+                              });
+    }
+    turn(pass, shape, saved->q, false);
+    pass->store->engine.backend->attention(pass->lane, &attend);
+    yk_residual_add(pass, shape->out, shape->drop_out, saved->attended, stream, saved->inner_out,
+                    weights, to);
+}
+
+/* The gradients of keys and values go on to what was looked at. */
+static void memory_back(const struct yk_pass *pass, const struct yk_attention_shape *shape,
+                        const struct yk_attention_saved *saved,
+                        const struct yk_residual_workspace *room)
+{
+    yk_projection_backward(pass, shape->memory,
+                           &(struct yk_projection_backward){
+                               .rows = pass->extent.samples * pass->extent.memory,
+                               .x = pass->memory,
+                               .dy = room->memory,
+                               .dx = pass->memory_gradient,
+                               .add = pass->memory_added ? pass->memory_gradient : NULL,
+                               .inner = saved->inner_kv,
+                               .d_inner = room->d_inner,
+                               .weights = room->weights,
+                           });
+}
+
+void yk_attention_backward(const struct yk_pass *pass, const struct yk_attention_shape *shape,
+                           const struct yk_attention_saved *saved,
+                           const struct yk_residual_workspace *room, const void *x,
+                           const void *gradient, const void *add, void *dx)
+{
+    const struct keys keys = find_keys(pass, shape, room->wide, room->memory);
+    yk_projection_backward(
+        pass, shape->out,
+        &(struct yk_projection_backward){
+            .x = saved->attended,
+            .dy = yk_residual_backward(pass, shape->drop_out, gradient, room->dropped),
+            .dx = room->narrow,
+            .inner = saved->inner_out,
+            .d_inner = room->d_inner,
+            .weights = room->weights,
+        });
+    pass->store->engine.backend->attention_backward(pass->lane,
+                                                    &(struct yk_attention_backward_op){
+                                                        .forward = attend_op(pass, shape, saved),
+                                                        .d_out = room->narrow,
+                                                        .dq = room->wide,
+                                                        .dk = keys.k,
+                                                        .dv = keys.v,
+                                                        .dq_stride = yk_attention_width(shape),
+                                                        .dk_stride = keys.stride,
+                                                        .dv_stride = keys.stride,
+                                                    });
+    turn(pass, shape, room->wide, true);
+    if (is_cross(shape)) {
+        memory_back(pass, shape, saved, room);
+    }
+    yk_projection_backward(pass, shape->queries,
+                           &(struct yk_projection_backward){
+                               .x = x,
+                               .dy = room->wide,
+                               .dx = dx,
+                               .add = add,
+                               .inner = saved->inner_q,
+                               .d_inner = room->d_inner,
+                               .weights = room->weights,
+                           });
+}

@@ -1,0 +1,78 @@
+#include "nn/layers/mlp.h"
+
+enum yk_epilogue yk_mlp_epilogue(const struct yk_model_config *config, bool back)
+{
+    if (config->relu) {
+        return back ? YK_EPILOGUE_RELU_BACKWARD : YK_EPILOGUE_RELU;
+    }
+    if (config->silu) {
+        return back ? YK_EPILOGUE_SILU_BACKWARD : YK_EPILOGUE_SILU;
+    }
+    if (config->gelu_erf) {
+        return back ? YK_EPILOGUE_GELU_ERF_BACKWARD : YK_EPILOGUE_GELU_ERF;
+    }
+    return back ? YK_EPILOGUE_GELU_BACKWARD : YK_EPILOGUE_GELU;
+}
+
+void yk_mlp_carve(const struct yk_net *net, int32_t layer, int64_t rows, struct yk_carver *carver,
+                  struct yk_mlp_saved *out)
+{
+    const size_t size = (size_t)yk_precision_bytes(net->workload.precision);
+    const int64_t F = net->layers[layer].sites[YK_MLP_UP].out;
+    out->up = net->config->relu ? NULL : yk_carve(carver, rows * F, size);
+    out->active = yk_carve(carver, rows * F, size);
+    out->inner_up = yk_projection_carve_inner(net, layer, YK_MLP_UP, rows, carver);
+    out->inner_down = yk_projection_carve_inner(net, layer, YK_MLP_DOWN, rows, carver);
+}
+
+void yk_mlp_forward(const struct yk_pass *pass, const struct yk_mlp_saved *saved, const void *x,
+                    const void *stream, void *weights, void *to)
+{
+    yk_projection_forward(pass, YK_MLP_UP,
+                          &(struct yk_projection_forward){
+                              .x = x,
+                              .y = saved->active,
+                              .epilogue = yk_mlp_epilogue(pass->net->config, false),
+                              .aux = saved->up,
+                              .inner = saved->inner_up,
+                              .weights = weights,
+                          });
+    if (to) {
+        yk_residual_add(pass, YK_MLP_DOWN, YK_DROPOUT_DOWN, saved->active, stream,
+                        saved->inner_down, weights, to);
+    } else if (saved->inner_down) {
+        /* Of the last product only the adapter's inside is wanted again. */
+        yk_projection_recompute_inner(pass, YK_MLP_DOWN, saved->active, saved->inner_down);
+    }
+}
+
+void yk_mlp_backward(const struct yk_pass *pass, const struct yk_mlp_saved *saved,
+                     const struct yk_residual_workspace *room, const void *x, const void *gradient,
+                     const void *add, void *dx)
+{
+    void *up_bias = yk_projection_bias_gradient(pass, YK_MLP_UP);
+    yk_projection_backward(
+        pass, YK_MLP_DOWN,
+        &(struct yk_projection_backward){
+            .x = saved->active,
+            .dy = yk_residual_backward(pass, YK_DROPOUT_DOWN, gradient, room->dropped),
+            .dx = room->wide,
+            .epilogue = yk_mlp_epilogue(pass->net->config, true),
+            .aux = saved->up ? saved->up : saved->active,
+            .inner = saved->inner_down,
+            .d_inner = room->d_inner,
+            .weights = room->weights,
+            .dx_sums = up_bias,
+        });
+    yk_projection_backward(pass, YK_MLP_UP,
+                           &(struct yk_projection_backward){
+                               .x = x,
+                               .dy = room->wide,
+                               .dx = dx,
+                               .add = add,
+                               .inner = saved->inner_up,
+                               .d_inner = room->d_inner,
+                               .weights = room->weights,
+                               .bias_summed = up_bias != NULL,
+                           });
+}

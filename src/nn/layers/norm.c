@@ -1,0 +1,96 @@
+#include "nn/layers/norm.h"
+
+#include "nn/parameter_list.h"
+
+struct yk_norm yk_norm_carve(const struct yk_net *net, int32_t weight, enum yk_precision type,
+                             int64_t rows, struct yk_carver *carver)
+{
+    return (struct yk_norm){
+        .weight = weight,
+        .type = type,
+        .mean = net->config->rms_norm ? NULL : yk_carve(carver, rows, sizeof(float)),
+        .rstd = yk_carve(carver, rows, sizeof(float)),
+    };
+}
+
+void yk_norm_forward(const struct yk_pass *pass, const struct yk_norm *norm, const void *x, void *y)
+{
+    pass->store->engine.backend->norm(
+        pass->lane, &(struct yk_norm_op){
+                        .rows = yk_pass_rows(pass),
+                        .width = pass->net->config->width,
+                        .x = x,
+                        .y = y,
+                        .weight = yk_pass_weights(pass, norm->weight),
+                        .bias = norm->mean ? yk_pass_weights(pass, norm->weight + 1) : NULL,
+                        .mean = norm->mean,
+                        .rstd = norm->rstd,
+                        .epsilon = (float)pass->net->config->norm_epsilon,
+                        .x_type = norm->type,
+                        .y_type = norm->type,
+                        .weight_type = yk_pass_type(pass, norm->weight),
+                    });
+}
+
+void yk_norm_backward(const struct yk_pass *pass, const struct yk_norm *norm, const void *x,
+                      const void *dy, const void *add, void *dx)
+{
+    pass->store->engine.backend->norm_backward(
+        pass->lane, &(struct yk_norm_backward_op){
+                        .rows = yk_pass_rows(pass),
+                        .width = pass->net->config->width,
+                        .x = x,
+                        .dy = dy,
+                        .dx = dx,
+                        .add = add,
+                        .weight = yk_pass_weights(pass, norm->weight),
+                        .d_weight = yk_pass_gradients(pass, norm->weight),
+                        .d_bias = norm->mean ? yk_pass_gradients(pass, norm->weight + 1) : NULL,
+                        .mean = norm->mean,
+                        .rstd = norm->rstd,
+                        .x_type = norm->type,
+                        .y_type = norm->type,
+                        .weight_type = yk_pass_type(pass, norm->weight),
+                    });
+}
+
+static void list(struct yk_parameter_list *parameters)
+{
+    yk_parameter_list_add_norm(parameters, parameters->modules[0], "");
+}
+
+static struct yk_norm carve(const struct yk_net *net, int64_t rows, struct yk_carver *carver)
+{
+    return yk_norm_carve(net, 0, net->workload.precision, rows, carver);
+}
+
+static void measure(const struct yk_net *net, int32_t layer, const struct yk_batch_shape *extent,
+                    struct yk_layer_sizes *out)
+{
+    struct yk_carver carver = {0};
+    (void)layer;
+    (void)carve(net, extent->samples * extent->sequence, &carver);
+    *out = (struct yk_layer_sizes){.saved_bytes = carver.used};
+}
+
+static void forward(const struct yk_pass *pass)
+{
+    struct yk_carver carver = {.base = pass->saved};
+    const struct yk_norm norm = carve(pass->net, yk_pass_rows(pass), &carver);
+    yk_norm_forward(pass, &norm, pass->input, pass->output);
+}
+
+static void backward(const struct yk_pass *pass)
+{
+    struct yk_carver carver = {.base = pass->saved};
+    const struct yk_norm norm = carve(pass->net, yk_pass_rows(pass), &carver);
+    yk_norm_backward(pass, &norm, pass->input, pass->output_gradient, NULL, pass->input_gradient);
+}
+
+const struct yk_layer_kind yk_layer_norm = {
+    .name = "norm",
+    .list = list,
+    .measure = measure,
+    .forward = forward,
+    .backward = backward,
+};

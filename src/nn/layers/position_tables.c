@@ -1,0 +1,137 @@
+#include "nn/layers/position_tables.h"
+
+#include "model/architecture.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static bool turned(const struct yk_model_config *config)
+{
+    return config->rope_theta > 0;
+}
+
+static bool waved(const struct yk_model_config *config)
+{
+    return config->architecture->position_table && !config->architecture->learned_positions;
+}
+
+/* That of tables, which waves are added to the rows of: fp32 beside NF4. */
+static enum yk_precision wave_precision(const struct yk_net *net)
+{
+    return net->layers[0].precision;
+}
+
+void yk_position_tables_carve(const struct yk_net *net, int64_t longest, struct yk_carver *carver,
+                              struct yk_position_tables *out)
+{
+    const struct yk_model_config *config = net->config;
+    const size_t size = (size_t)yk_precision_bytes(wave_precision(net));
+    out->turns =
+        turned(config) ? yk_carve(carver, longest * config->head_size, sizeof(float)) : NULL;
+    out->waves = waved(config) ? yk_carve(carver, longest * config->width, size) : NULL;
+}
+
+/*
+ * Llama 3 stretches what turns slowly: wavelengths longer than rope_positions / rope_low by the
+ * whole factor, those shorter than rope_positions / rope_high not at all, and between the two a
+ * mixture that is linear in the number of turns.
+ */
+static double stretch(const struct yk_model_config *config, double frequency)
+{
+    if (config->rope_factor == 0) {
+        return frequency;
+    }
+    const double turns = (double)config->rope_positions * frequency / (2 * M_PI);
+    const double kept = (turns - config->rope_low) / (config->rope_high - config->rope_low);
+    const double smooth = fmin(1, fmax(0, kept));
+    return smooth * frequency + (1 - smooth) * frequency / config->rope_factor;
+}
+
+void yk_position_tables_rotary(const struct yk_model_config *config, int64_t longest, float *out)
+{
+    const int64_t half = config->head_size / 2;
+    for (int64_t i = 0; i < half; i++) {
+        const double power = 2 * (double)i / (double)config->head_size;
+        const double frequency = stretch(config, pow(config->rope_theta, -power));
+        for (int64_t t = 0; t < longest; t++) {
+            /* The frameworks take the angle in fp32. */
+            const float angle = (float)t * (float)frequency;
+            out[(t * half + i) * 2] = cosf(angle);
+            out[(t * half + i) * 2 + 1] = sinf(angle);
+        }
+    }
+}
+
+void yk_position_tables_sinusoidal(const struct yk_model_config *config, int64_t longest,
+                                   float *out)
+{
+    const int64_t C = config->width;
+    const int64_t half = (C + 1) / 2;
+    for (int64_t t = 0; t < longest; t++) {
+        for (int64_t i = 0; i < C; i++) {
+            const bool sine = i < half;
+            const int64_t wave = sine ? i : i - half;
+            const double angle = (double)t / pow(10000, 2 * (double)wave / (double)C);
+            out[t * C + i] = (float)(sine ? sin(angle) : cos(angle));
+        }
+    }
+}
+
+static yk_status fill_turns(const struct yk_store *store, int64_t longest, float *turns)
+{
+    const struct yk_model_config *config = store->net->config;
+    const size_t count = (size_t)(longest * config->head_size);
+    float *made = calloc(count, sizeof *made);
+    if (!made) {
+        return yk_fail_out_of_memory();
+    }
+    yk_position_tables_rotary(config, longest, made);
+    const yk_status status = yk_engine_upload(&store->engine, turns, made, count * sizeof *made);
+    free(made);
+    return status;
+}
+
+/* Made in fp32 and rounded on the device, by way of memory that is given back. */
+static yk_status round_waves(const struct yk_store *store, int64_t count, const float *made,
+                             void *waves)
+{
+    const struct yk_engine *engine = &store->engine;
+    void *wide = NULL;
+    YK_TRY(engine->backend->allocate(engine->device, (size_t)count * sizeof *made, &wide));
+    yk_status status = yk_engine_upload(engine, wide, made, (size_t)count * sizeof *made);
+    if (status == YK_OK) {
+        engine->backend->cast(engine->lane, &(struct yk_cast_op){
+                                                .count = count,
+                                                .from = wide,
+                                                .to = waves,
+                                                .from_type = YK_PRECISION_FP32,
+                                                .to_type = wave_precision(store->net),
+                                            });
+        status = engine->backend->lane_synchronize(engine->lane);
+    }
+    engine->backend->free(engine->device, wide);
+    return status;
+}
+
+static yk_status fill_waves(const struct yk_store *store, int64_t longest, void *waves)
+{
+    const struct yk_model_config *config = store->net->config;
+    const int64_t count = longest * config->width;
+    float *made = calloc((size_t)count, sizeof *made);
+    if (!made) {
+        return yk_fail_out_of_memory();
+    }
+    yk_position_tables_sinusoidal(config, longest, made);
+    const yk_status status = round_waves(store, count, made, waves);
+    free(made);
+    return status;
+}
+
+yk_status yk_position_tables_fill(const struct yk_store *store, int64_t longest,
+                                  const struct yk_position_tables *constants)
+{
+    if (constants->turns) {
+        YK_TRY(fill_turns(store, longest, constants->turns));
+    }
+    return constants->waves ? fill_waves(store, longest, constants->waves) : YK_OK;
+}

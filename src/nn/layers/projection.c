@@ -1,0 +1,404 @@
+#include "nn/layers/projection.h"
+
+enum {
+    PLACES = 8 /* of dropout in a layer, at most */
+};
+
+static const struct yk_net_layer *layer_of(const struct yk_pass *pass)
+{
+    return &pass->net->layers[pass->layer];
+}
+
+struct yk_pass yk_pass_leader(const struct yk_pass *pass)
+{
+    struct yk_pass other = *pass;
+    other.layer = layer_of(pass)->leader;
+    return other;
+}
+
+void *yk_pass_weights(const struct yk_pass *pass, int32_t parameter)
+{
+    return pass->store->layers[pass->layer].weights + layer_of(pass)->parameters[parameter].offset;
+}
+
+void *yk_pass_gradients(const struct yk_pass *pass, int32_t parameter)
+{
+    const struct yk_parameter *found = &layer_of(pass)->parameters[parameter];
+    const int64_t width = yk_precision_bytes(pass->net->workload.precision);
+    return found->trained ? pass->store->layers[pass->layer].gradients + found->first * width
+                          : NULL;
+}
+
+enum yk_precision yk_pass_type(const struct yk_pass *pass, int32_t parameter)
+{
+    return layer_of(pass)->parameters[parameter].form == YK_PARAMETER_FP32
+               ? YK_PRECISION_FP32
+               : pass->net->workload.precision;
+}
+
+struct yk_dropout yk_pass_dropout(const struct yk_pass *pass, uint64_t place)
+{
+    return (struct yk_dropout){
+        .rate = pass->training ? (float)pass->net->settings.dropout : 0,
+        .seed = pass->net->settings.seed,
+        .site = (uint64_t)pass->layer * PLACES + place,
+        .first_sample = pass->first_sample,
+    };
+}
+
+static int64_t inner_width(const struct yk_net *net, const struct yk_projection *site)
+{
+    return site->a >= 0 ? site->parts * net->workload.lora_rank : 0;
+}
+
+void *yk_projection_carve_inner(const struct yk_net *net, int32_t layer, int32_t site, int64_t rows,
+                                struct yk_carver *carver)
+{
+    const int64_t width = inner_width(net, &net->layers[layer].sites[site]);
+    return width > 0
+               ? yk_carve(carver, rows * width, (size_t)yk_precision_bytes(net->workload.precision))
+               : NULL;
+}
+
+void *yk_projection_carve_d_inner(const struct yk_net *net, int32_t layer, int64_t rows,
+                                  struct yk_carver *carver)
+{
+    int64_t most = 0;
+    for (int32_t s = 0; s < net->layers[layer].site_count; s++) {
+        const int64_t width = inner_width(net, &net->layers[layer].sites[s]);
+        most = width > most ? width : most;
+    }
+    return most > 0
+               ? yk_carve(carver, rows * most, (size_t)yk_precision_bytes(net->workload.precision))
+               : NULL;
+}
+
+/* Dequantised weights have two places, for even and for odd sites, so that those of the next site
+ * can be made while a product takes the ones before. Numbers of the first place, or of both. */
+static int64_t room_size(const struct yk_net_layer *layer, bool both)
+{
+    int64_t most[2] = {0, 0};
+    for (int32_t s = 0; s < layer->site_count; s++) {
+        const int64_t size = layer->sites[s].in * layer->sites[s].out;
+        most[s % 2] = size > most[s % 2] ? size : most[s % 2];
+    }
+    const int64_t first =
+        (most[0] + YK_BACKEND_ALIGNMENT - 1) / YK_BACKEND_ALIGNMENT * YK_BACKEND_ALIGNMENT;
+    return both ? first + most[1] : first;
+}
+
+void *yk_projection_carve_weights(const struct yk_net *net, int32_t layer, struct yk_carver *carver)
+{
+    return net->workload.nf4 && net->layers[layer].kind->is_block
+               ? yk_carve(carver, room_size(&net->layers[layer], true),
+                          (size_t)yk_precision_bytes(net->workload.precision))
+               : NULL;
+}
+
+/* The weights of all parts, one below the other (flipped ones have one part): dequantised first
+ * where they are in NF4. Going through a layer's sites, `begins` says that this is the first of
+ * them. */
+static const void *weights_of(const struct yk_pass *pass, int32_t number, bool begins, void *room,
+                              enum yk_precision *type)
+{
+    const struct yk_net_layer *layer = layer_of(pass);
+    const struct yk_projection *site = &layer->sites[number];
+    const struct yk_parameter *first = &layer_of(pass)->parameters[site->weight];
+    *type = yk_pass_type(pass, site->weight);
+    if (first->form != YK_PARAMETER_NF4) {
+        return yk_pass_weights(pass, site->weight);
+    }
+    char *place =
+        (char *)room + (number % 2 ? room_size(layer, false) : 0) * yk_precision_bytes(*type);
+    int64_t done = 0;
+    for (int32_t i = 0; i < site->parts; i++) {
+        struct yk_dequantise_op op = {
+            .count = first[i].count,
+            .to = place + done * yk_precision_bytes(*type),
+            .type = *type,
+            .order = i > 0    ? YK_DEQUANTISE_WITH_LAST
+                     : begins ? YK_DEQUANTISE_IN_ORDER
+                              : YK_DEQUANTISE_PREFETCH,
+        };
+        (void)yk_ops_nf4_layout(yk_pass_weights(pass, site->weight + i), op.count, &op.from);
+        pass->store->engine.backend->dequantise(pass->lane, &op);
+        done += op.count;
+    }
+    return place;
+}
+
+static float adapter_scale(const struct yk_net *net)
+{
+    const double alpha = net->settings.lora_alpha;
+    return alpha > 0 ? (float)(alpha / (double)net->workload.lora_rank) : 1;
+}
+
+static void *column(const void *base, int64_t at, enum yk_precision type)
+{
+    return (char *)(uintptr_t)base + at * yk_precision_bytes(type);
+}
+
+static int64_t rows_of(const struct yk_pass *pass, int64_t rows)
+{
+    return rows > 0 ? rows : yk_pass_rows(pass);
+}
+
+/* inner = x · Aᵀ, for all parts at once. */
+static void make_inner(const struct yk_pass *pass, const struct yk_projection *site, int64_t rows,
+                       const void *x, void *inner)
+{
+    const enum yk_precision type = pass->net->workload.precision;
+    pass->store->engine.backend->matmul(pass->lane, &(struct yk_matmul_op){
+                                                        .m = rows,
+                                                        .n = inner_width(pass->net, site),
+                                                        .k = site->in,
+                                                        .a = x,
+                                                        .a_stride = site->in,
+                                                        .b = yk_pass_weights(pass, site->a),
+                                                        .b_stride = site->in,
+                                                        .b_transposed = true,
+                                                        .c = inner,
+                                                        .c_stride = inner_width(pass->net, site),
+                                                        .scale = 1,
+                                                        .a_type = type,
+                                                        .b_type = type,
+                                                        .c_type = type,
+                                                    });
+}
+
+void yk_projection_recompute_inner(const struct yk_pass *pass, int32_t site, const void *x,
+                                   void *inner)
+{
+    make_inner(pass, &layer_of(pass)->sites[site], yk_pass_rows(pass), x, inner);
+}
+
+/* y = scale · inner · Bᵀ + add, for each part. */
+static void adapt(const struct yk_pass *pass, const struct yk_projection *site,
+                  const struct yk_projection_forward *io)
+{
+    const struct yk_backend *backend = pass->store->engine.backend;
+    const enum yk_precision type = pass->net->workload.precision;
+    const int64_t rows = rows_of(pass, io->rows);
+    const int64_t rank = pass->net->workload.lora_rank;
+    const int64_t width = site->parts * rank;
+    make_inner(pass, site, rows, io->x, io->inner);
+    int64_t done = 0;
+    for (int32_t i = 0; i < site->parts; i++) {
+        backend->matmul(pass->lane, &(struct yk_matmul_op){
+                                        .m = rows,
+                                        .n = site->part_out[i],
+                                        .k = rank,
+                                        .a = column(io->inner, i * rank, type),
+                                        .a_stride = width,
+                                        .b = yk_pass_weights(pass, site->b + i),
+                                        .b_stride = rank,
+                                        .b_transposed = true,
+                                        .c = column(io->y, done, type),
+                                        .c_stride = site->out,
+                                        .add = io->add ? column(io->add, done, type) : NULL,
+                                        .add_stride = site->out,
+                                        .scale = adapter_scale(pass->net),
+                                        .a_type = type,
+                                        .b_type = type,
+                                        .c_type = type,
+                                    });
+        done += site->part_out[i];
+    }
+}
+
+void yk_projection_forward(const struct yk_pass *pass, int32_t number,
+                           const struct yk_projection_forward *io)
+{
+    const struct yk_projection *site = &layer_of(pass)->sites[number];
+    const enum yk_precision type = pass->net->workload.precision;
+    struct yk_matmul_op op = {
+        .m = rows_of(pass, io->rows),
+        .n = site->out,
+        .k = site->in,
+        .a = io->x,
+        .a_stride = site->in,
+        .b_stride = site->flipped ? site->out : site->in,
+        .b_transposed = !site->flipped,
+        .c = io->y,
+        .c_stride = site->out,
+        .add = io->add,
+        .add_stride = site->out,
+        .epilogue = io->epilogue,
+        .aux = io->aux,
+        .aux_stride = site->out,
+        .scale = 1,
+        .a_type = type,
+        .c_type = pass->net->layers[pass->layer].precision,
+        .cuts = {io->cuts[0], io->cuts[1]},
+    };
+    op.b = weights_of(pass, number, number == 0, io->weights, &op.b_type);
+    if (site->bias >= 0) {
+        op.bias = yk_pass_weights(pass, site->bias);
+        op.bias_type = yk_pass_type(pass, site->bias);
+    }
+    if (site->a >= 0) {
+        adapt(pass, site, io);
+        op.add = io->y;
+    }
+    pass->store->engine.backend->matmul(pass->lane, &op);
+}
+
+/* dB += scale · dyᵀ · inner, d_inner = scale · dy · B, for each part. */
+static void adapt_parts_back(const struct yk_pass *pass, const struct yk_projection *site,
+                             const struct yk_projection_backward *io)
+{
+    const struct yk_backend *backend = pass->store->engine.backend;
+    const enum yk_precision type = pass->net->workload.precision;
+    const int64_t rows = rows_of(pass, io->rows);
+    const int64_t rank = pass->net->workload.lora_rank;
+    const int64_t width = site->parts * rank;
+    int64_t done = 0;
+    for (int32_t i = 0; i < site->parts; i++) {
+        struct yk_matmul_op op = {
+            .m = site->part_out[i],
+            .n = rank,
+            .k = rows,
+            .a = column(io->dy, done, type),
+            .a_stride = site->out,
+            .a_transposed = true,
+            .b = column(io->inner, i * rank, type),
+            .b_stride = width,
+            .c = yk_pass_gradients(pass, site->b + i),
+            .c_stride = rank,
+            .accumulate = true,
+            .scale = adapter_scale(pass->net),
+            .a_type = type,
+            .b_type = type,
+            .c_type = type,
+        };
+        backend->matmul(pass->lane, &op);
+        op.m = rows;
+        op.k = site->part_out[i];
+        op.a_transposed = false;
+        op.b = yk_pass_weights(pass, site->b + i);
+        op.b_stride = rank;
+        op.c = column(io->d_inner, i * rank, type);
+        op.c_stride = width;
+        op.accumulate = false;
+        backend->matmul(pass->lane, &op);
+        done += site->part_out[i];
+    }
+}
+
+/* dA += d_innerᵀ · x and dx = d_inner · A + add, for all parts at once. */
+static void adapt_back(const struct yk_pass *pass, const struct yk_projection *site,
+                       const struct yk_projection_backward *io)
+{
+    const struct yk_backend *backend = pass->store->engine.backend;
+    const enum yk_precision type = pass->net->workload.precision;
+    const int64_t width = site->parts * pass->net->workload.lora_rank;
+    struct yk_matmul_op op = {
+        .m = width,
+        .n = site->in,
+        .k = rows_of(pass, io->rows),
+        .a = io->d_inner,
+        .a_stride = width,
+        .a_transposed = true,
+        .b = io->x,
+        .b_stride = site->in,
+        .c = yk_pass_gradients(pass, site->a),
+        .c_stride = site->in,
+        .accumulate = true,
+        .scale = 1,
+        .a_type = type,
+        .b_type = type,
+        .c_type = type,
+    };
+    adapt_parts_back(pass, site, io);
+    backend->matmul(pass->lane, &op);
+    if (io->dx) {
+        op.m = op.k;
+        op.k = width;
+        op.a_transposed = false;
+        op.b = yk_pass_weights(pass, site->a);
+        op.c = io->dx;
+        op.accumulate = false;
+        op.add = io->add;
+        op.add_stride = site->in;
+        backend->matmul(pass->lane, &op);
+    }
+}
+
+/* dW += xᵀ · dy, or dyᵀ · x where weights are (out, in); the bias's is the sum over the rows. */
+static void train_weights(const struct yk_pass *pass, const struct yk_projection *site,
+                          const struct yk_projection_backward *io)
+{
+    const struct yk_backend *backend = pass->store->engine.backend;
+    const enum yk_precision type = pass->net->workload.precision;
+    const enum yk_precision dy_type = pass->net->layers[pass->layer].precision;
+    struct yk_matmul_op op = {
+        .m = site->flipped ? site->in : site->out,
+        .n = site->flipped ? site->out : site->in,
+        .k = rows_of(pass, io->rows),
+        .a = site->flipped ? io->x : io->dy,
+        .a_stride = site->flipped ? site->in : site->out,
+        .a_transposed = true,
+        .b = site->flipped ? io->dy : io->x,
+        .b_stride = site->flipped ? site->out : site->in,
+        .c = yk_pass_gradients(pass, site->weight),
+        .c_stride = site->flipped ? site->out : site->in,
+        .accumulate = true,
+        .scale = 1,
+        .a_type = site->flipped ? type : dy_type,
+        .b_type = site->flipped ? dy_type : type,
+        .c_type = type,
+    };
+    if (site->bias >= 0 && !io->bias_summed) {
+        op.sums_of = site->flipped ? YK_SUMS_OF_B : YK_SUMS_OF_A;
+        op.sums = yk_pass_gradients(pass, site->bias);
+        op.sums_type = type;
+    }
+    backend->matmul(pass->lane, &op);
+}
+
+void *yk_projection_bias_gradient(const struct yk_pass *pass, int32_t number)
+{
+    const struct yk_projection *site = &layer_of(pass)->sites[number];
+    return site->bias >= 0 && site->a < 0 ? yk_pass_gradients(pass, site->bias) : NULL;
+}
+
+void yk_projection_backward(const struct yk_pass *pass, int32_t number,
+                            const struct yk_projection_backward *io)
+{
+    const struct yk_projection *site = &layer_of(pass)->sites[number];
+    struct yk_matmul_op op = {
+        .m = rows_of(pass, io->rows),
+        .n = site->in,
+        .k = site->out,
+        .a = io->dy,
+        .a_stride = site->out,
+        .b_stride = site->flipped ? site->out : site->in,
+        .b_transposed = site->flipped,
+        .c = io->dx,
+        .c_stride = site->in,
+        .add = io->add,
+        .add_stride = site->in,
+        .epilogue = io->epilogue,
+        .aux = io->aux,
+        .aux_stride = site->in,
+        .scale = 1,
+        .a_type = pass->net->layers[pass->layer].precision,
+        .c_type = pass->net->workload.precision,
+    };
+    if (site->a >= 0) {
+        adapt_back(pass, site, io);
+        op.add = io->dx;
+    } else if (layer_of(pass)->parameters[site->weight].trained) {
+        train_weights(pass, site, io);
+    }
+    if (io->dx_sums) {
+        op.sums_of = YK_SUMS_OF_C;
+        op.sums = io->dx_sums;
+        op.sums_type = pass->net->workload.precision;
+    }
+    if (io->dx) {
+        const bool begins = number + 1 == layer_of(pass)->site_count;
+        op.b = weights_of(pass, number, begins, io->weights, &op.b_type);
+        pass->store->engine.backend->matmul(pass->lane, &op);
+    }
+}

@@ -1,0 +1,73 @@
+#include "nn/layers/residual.h"
+
+/* Some architectures drop from attention alone. */
+static bool may_drop(const struct yk_net *net)
+{
+    return net->config->drops_stream && net->settings.dropout > 0;
+}
+
+static bool drops(const struct yk_pass *pass)
+{
+    return pass->training && may_drop(pass->net);
+}
+
+void yk_residual_carve_workspace(const struct yk_net *net, int32_t layer,
+                                 const struct yk_batch_shape *extent,
+                                 const struct yk_residual_widths *widths, struct yk_carver *carver,
+                                 struct yk_residual_workspace *out)
+{
+    const size_t size = (size_t)yk_precision_bytes(net->workload.precision);
+    const int64_t rows = extent->samples * extent->sequence;
+    const int64_t memory = extent->samples * extent->memory;
+    out->wide = yk_carve(carver, rows * widths->wide, size);
+    out->narrow = yk_carve(carver, rows * widths->narrow, size);
+    out->memory = widths->memory > 0 ? yk_carve(carver, memory * widths->memory, size) : NULL;
+    out->dropped = may_drop(net) ? yk_carve(carver, rows * net->config->width, size) : NULL;
+    out->d_inner = yk_projection_carve_d_inner(net, layer, memory > rows ? memory : rows, carver);
+    out->weights = yk_projection_carve_weights(net, layer, carver);
+}
+
+static void drop(const struct yk_pass *pass, enum yk_dropout_place place, const void *from,
+                 const void *add, void *to)
+{
+    pass->store->engine.backend->dropout(pass->lane, &(struct yk_dropout_op){
+                                                         .rows = yk_pass_rows(pass),
+                                                         .width = pass->net->config->width,
+                                                         .sequence = pass->extent.sequence,
+                                                         .from = from,
+                                                         .to = to,
+                                                         .add = add,
+                                                         .dropout = yk_pass_dropout(pass, place),
+                                                         .type = pass->net->workload.precision,
+                                                     });
+}
+
+void yk_residual_add(const struct yk_pass *pass, int32_t site, enum yk_dropout_place place,
+                     const void *x, const void *stream, void *inner, void *weights, void *to)
+{
+    const bool dropped = drops(pass);
+    yk_projection_forward(
+        pass, site,
+        &(struct yk_projection_forward){
+            .x = x, .y = to, .add = dropped ? NULL : stream, .inner = inner, .weights = weights});
+    if (dropped) {
+        drop(pass, place, to, stream, to);
+    }
+}
+
+const void *yk_residual_backward(const struct yk_pass *pass, enum yk_dropout_place place,
+                                 const void *gradient, void *room)
+{
+    if (!drops(pass)) {
+        return gradient;
+    }
+    drop(pass, place, gradient, NULL, room);
+    return room;
+}
+
+void yk_residual_dropout(const struct yk_pass *pass, enum yk_dropout_place place, void *numbers)
+{
+    if (drops(pass)) {
+        drop(pass, place, numbers, NULL, numbers);
+    }
+}

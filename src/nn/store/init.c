@@ -1,0 +1,159 @@
+/* How parameters start: from numbers that depend on the seed and a parameter's name alone. */
+#include "base/hash.h"
+#include "base/random.h"
+#include "nn/store/store.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Box and Muller, 1958. */
+static double draw_normal(struct yk_random *random)
+{
+    const double radius = sqrt(-2 * log(1 - yk_random_uniform(random)));
+    return radius * cos(2 * M_PI * yk_random_uniform(random));
+}
+
+/* As many numbers are drawn when a parameter need not be exact: a prime, so that the rows of a
+ * matrix are not each other's copies. */
+enum {
+    POOL = 1048573
+};
+
+enum how {
+    ALL,
+    ALL_ROUGHLY,
+    ADAPTERS,
+};
+
+/* Numbers of a spread of 1 that rough parameters are cut from, each from a place of its own; drawn
+ * when first asked for. */
+struct pools {
+    uint64_t seed;
+    float *normal;
+    float *uniform;
+    float *scaled; /* (POOL) of the parameter at hand */
+};
+
+static double draw_one(struct yk_random *random, enum yk_parameter_init start)
+{
+    switch (start) {
+    case YK_INIT_NORMAL:
+        return draw_normal(random);
+    case YK_INIT_UNIFORM:
+        return 2 * yk_random_uniform(random) - 1;
+    default:
+        return start == YK_INIT_ONE ? 1 : 0;
+    }
+}
+
+/* What a number that is drawn, or fixed, is multiplied by. */
+static double scale_of(const struct yk_parameter *parameter)
+{
+    return parameter->start == YK_INIT_NORMAL || parameter->start == YK_INIT_UNIFORM
+               ? parameter->spread
+               : 1;
+}
+
+static uint64_t name_hash(const struct yk_parameter *parameter)
+{
+    return yk_hash_bytes(parameter->name, strlen(parameter->name));
+}
+
+static yk_status start_exactly(const struct yk_store *store, int32_t layer,
+                               const struct yk_parameter *parameter, uint64_t seed)
+{
+    struct yk_random random = yk_random_from_seed(seed ^ name_hash(parameter));
+    const double scale = scale_of(parameter);
+    float *numbers = calloc((size_t)parameter->count, sizeof *numbers);
+    if (!numbers) {
+        return yk_fail_out_of_memory();
+    }
+    for (int64_t i = 0; i < parameter->count; i++) {
+        numbers[i] = (float)(scale * draw_one(&random, parameter->start));
+    }
+    const yk_status status = yk_store_write_values(store, layer, parameter, numbers);
+    free(numbers);
+    return status;
+}
+
+/* The numbers drawn for `start`, NULL without memory for them. */
+static float *draw_pool(uint64_t seed, enum yk_parameter_init start)
+{
+    struct yk_random random = yk_random_from_seed(seed ^ (uint64_t)start);
+    float *pool = calloc(POOL, sizeof *pool);
+    for (int64_t i = 0; pool && i < POOL; i++) {
+        pool[i] = (float)draw_one(&random, start);
+    }
+    return pool;
+}
+
+static yk_status start_from_pool(const struct yk_store *store, int32_t layer,
+                                 const struct yk_parameter *parameter, struct pools *pools)
+{
+    float **pool = parameter->start == YK_INIT_NORMAL ? &pools->normal : &pools->uniform;
+    const int64_t given = parameter->count < POOL ? parameter->count : POOL;
+    const int64_t from = (int64_t)(name_hash(parameter) % POOL);
+    if (!*pool) {
+        *pool = draw_pool(pools->seed, parameter->start);
+    }
+    if (!*pool) {
+        return yk_fail_out_of_memory();
+    }
+    for (int64_t i = 0; i < given; i++) {
+        pools->scaled[i] = (float)parameter->spread * (*pool)[(from + i) % POOL];
+    }
+    return yk_store_write_repeated_values(store, layer, parameter, pools->scaled, given);
+}
+
+static yk_status start_one(const struct yk_store *store, int32_t layer,
+                           const struct yk_parameter *parameter, enum how how, struct pools *pools)
+{
+    if (how != ALL_ROUGHLY || parameter->adapter) {
+        return start_exactly(store, layer, parameter, pools->seed);
+    }
+    if (parameter->start == YK_INIT_NORMAL || parameter->start == YK_INIT_UNIFORM) {
+        return start_from_pool(store, layer, parameter, pools);
+    }
+    const float number = parameter->start == YK_INIT_ONE ? 1 : 0;
+    return yk_store_write_repeated_values(store, layer, parameter, &number, 1);
+}
+
+static yk_status start_all(const struct yk_store *store, enum how how, struct pools *pools)
+{
+    for (int32_t l = 0; l < store->net->layer_count; l++) {
+        const struct yk_net_layer *layer = &store->net->layers[l];
+        const bool kept = store->layers[l].holding.keep != YK_PARTITION_ABSENT;
+        for (int32_t i = 0; kept && i < layer->parameter_count; i++) {
+            if (how != ADAPTERS || layer->parameters[i].adapter) {
+                YK_TRY(start_one(store, l, &layer->parameters[i], how, pools));
+            }
+        }
+    }
+    return YK_OK;
+}
+
+static yk_status start(const struct yk_store *store, uint64_t seed, enum how how)
+{
+    struct pools pools = {.seed = seed, .scaled = calloc(POOL, sizeof(float))};
+    const yk_status status = pools.scaled ? start_all(store, how, &pools) : yk_fail_out_of_memory();
+    free(pools.normal);
+    free(pools.uniform);
+    free(pools.scaled);
+    return status;
+}
+
+yk_status yk_store_init(struct yk_store *store, uint64_t seed)
+{
+    return start(store, seed, ALL);
+}
+
+yk_status yk_store_init_roughly(struct yk_store *store, uint64_t seed)
+{
+    return start(store, seed, ALL_ROUGHLY);
+}
+
+yk_status yk_store_init_adapters(struct yk_store *store, uint64_t seed)
+{
+    return start(store, seed, ADAPTERS);
+}

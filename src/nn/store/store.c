@@ -1,0 +1,184 @@
+#include "nn/store/store.h"
+
+#include "nn/carve.h"
+
+#include <stdlib.h>
+
+static bool is_half(const struct yk_net *net)
+{
+    return yk_precision_bytes(net->workload.precision) == 2;
+}
+
+/* ---- what is kept ---- */
+
+/* Bytes of a layer's weights that are trained; frozen ones follow. */
+static int64_t trained_bytes(const struct yk_store *store, const struct yk_net_layer *layer)
+{
+    return layer->trained * yk_precision_bytes(store->net->workload.precision);
+}
+
+/* The part of `count` things that is kept of each block; returns how many that are in all. */
+static int64_t find_spans(const struct yk_partition *holding, int64_t count,
+                          struct yk_partition_span *out)
+{
+    int64_t at = 0;
+    for (int32_t b = 0; b < holding->blocks; b++) {
+        const int64_t first = yk_partition_block_cut(count, holding->blocks, b, holding->from);
+        const int64_t end = yk_partition_block_cut(count, holding->blocks, b, holding->to);
+        out[b] = (struct yk_partition_span){first, end - first, at};
+        at += end - first;
+    }
+    return at;
+}
+
+static yk_status find_kept(const struct yk_store *store, int32_t number)
+{
+    const struct yk_net_layer *layer = &store->net->layers[number];
+    struct yk_store_layer *kept = &store->layers[number];
+    struct yk_partition holding = kept->holding;
+    if (holding.keep == YK_PARTITION_ABSENT) {
+        return YK_OK;
+    }
+    if (holding.keep == YK_PARTITION_WHOLE) {
+        holding =
+            (struct yk_partition){.keep = YK_PARTITION_WHOLE, .blocks = 1, .from = 0, .to = 1};
+    }
+    kept->spans = calloc((size_t)holding.blocks, sizeof *kept->spans);
+    kept->frozen_spans = calloc((size_t)holding.blocks, sizeof *kept->frozen_spans);
+    if (!kept->spans || !kept->frozen_spans) {
+        return yk_fail_out_of_memory();
+    }
+    kept->span_count = holding.blocks;
+    kept->kept = find_spans(&holding, layer->trained, kept->spans);
+    (void)find_spans(&holding, (int64_t)layer->weight_bytes - trained_bytes(store, layer),
+                     kept->frozen_spans);
+    return YK_OK;
+}
+
+/* ---- its memory: with a carver that only counts, layers get NULLs ---- */
+
+static int64_t frozen_kept(const struct yk_store_layer *kept)
+{
+    const struct yk_partition_span *last = &kept->frozen_spans[kept->span_count - 1];
+    return last->at + last->count;
+}
+
+static void carve_weights(const struct yk_store *store, int32_t number, struct yk_carver *carver)
+{
+    const struct yk_net_layer *layer = &store->net->layers[number];
+    struct yk_store_layer *kept = &store->layers[number];
+    if (layer->weight_bytes == 0 || kept->holding.keep == YK_PARTITION_ABSENT) {
+        return;
+    }
+    if (kept->holding.keep != YK_PARTITION_FULLY_SHARDED) {
+        kept->weights = yk_carve(carver, (int64_t)layer->weight_bytes, 1);
+        return;
+    }
+    const size_t width = (size_t)yk_precision_bytes(store->net->workload.precision);
+    const size_t before = carver->used;
+    kept->part = yk_carve(carver, kept->kept, width);
+    kept->frozen_at = carver->used - before;
+    (void)yk_carve(carver, frozen_kept(kept), 1);
+}
+
+static bool is_trained(const struct yk_store *store, int32_t layer)
+{
+    return store->optimizer != YK_OPTIMIZER_NONE && store->net->layers[layer].trained > 0 &&
+           store->layers[layer].holding.keep != YK_PARTITION_ABSENT;
+}
+
+static void carve_gradients(const struct yk_store *store, int32_t layer, struct yk_carver *carver)
+{
+    const size_t width = (size_t)yk_precision_bytes(store->net->workload.precision);
+    struct yk_store_layer *kept = &store->layers[layer];
+    if (kept->holding.keep == YK_PARTITION_WHOLE) {
+        kept->gradients = yk_carve(carver, kept->kept, width);
+    } else {
+        kept->gradient_part = yk_carve(carver, kept->kept, width);
+    }
+}
+
+static void carve_state(const struct yk_store *store, int32_t layer, struct yk_carver *carver)
+{
+    struct yk_store_layer *kept = &store->layers[layer];
+    kept->moment1 = yk_carve(carver, kept->kept, sizeof(float));
+    kept->moment2 =
+        store->optimizer == YK_OPTIMIZER_ADAMW ? yk_carve(carver, kept->kept, sizeof(float)) : NULL;
+    kept->master = is_half(store->net) ? yk_carve(carver, kept->kept, sizeof(float)) : NULL;
+}
+
+static void carve_all(struct yk_store *store, const int32_t *order, struct yk_carver *carver)
+{
+    for (int32_t l = 0; l < store->net->layer_count; l++) {
+        carve_weights(store, l, carver);
+        if (is_trained(store, l)) {
+            carve_state(store, l, carver);
+        }
+    }
+    for (int32_t i = 0; i < store->net->layer_count; i++) {
+        const int32_t l = order ? order[i] : i;
+        if (is_trained(store, l)) {
+            carve_gradients(store, l, carver);
+        }
+    }
+}
+
+static yk_status set_up(struct yk_store *store, const struct yk_store_layout *layout)
+{
+    struct yk_carver carver = {0};
+    store->layers = calloc((size_t)store->net->layer_count, sizeof *store->layers);
+    if (!store->layers) {
+        return yk_fail_out_of_memory();
+    }
+    for (int32_t l = 0; l < store->net->layer_count; l++) {
+        store->layers[l].holding = layout->holdings
+                                       ? layout->holdings[l]
+                                       : (struct yk_partition){.keep = YK_PARTITION_WHOLE};
+        YK_TRY(find_kept(store, l));
+    }
+    carve_all(store, layout->order, &carver);
+    store->bytes = carver.used;
+    YK_TRY(store->engine.backend->allocate(store->engine.device, store->bytes, &store->memory));
+    carver = (struct yk_carver){.base = store->memory};
+    carve_all(store, layout->order, &carver);
+    return YK_OK;
+}
+
+yk_status yk_store_create_partitioned(const struct yk_net *net, const struct yk_engine *engine,
+                                      enum yk_optimizer_kind optimizer,
+                                      const struct yk_store_layout *layout, struct yk_store **out)
+{
+    struct yk_store *store = calloc(1, sizeof *store);
+    if (!store) {
+        return yk_fail_out_of_memory();
+    }
+    *store = (struct yk_store){.engine = *engine, .net = net, .optimizer = optimizer};
+    const yk_status status = set_up(store, layout);
+    if (status != YK_OK) {
+        yk_store_destroy(store);
+        return status;
+    }
+    *out = store;
+    return YK_OK;
+}
+
+yk_status yk_store_create(const struct yk_net *net, const struct yk_engine *engine,
+                          enum yk_optimizer_kind optimizer, struct yk_store **out)
+{
+    return yk_store_create_partitioned(net, engine, optimizer, &(struct yk_store_layout){0}, out);
+}
+
+void yk_store_destroy(struct yk_store *store)
+{
+    if (store) {
+        if (store->memory) {
+            store->engine.backend->free(store->engine.device, store->memory);
+        }
+        for (int32_t l = 0; store->layers && l < store->net->layer_count; l++) {
+            free(store->layers[l].spans);
+            free(store->layers[l].frozen_spans);
+        }
+        free(store->layers);
+        free(store);
+    }
+}

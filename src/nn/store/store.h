@@ -1,0 +1,122 @@
+/*
+ * Store: the numbers of a net on a device: weights, gradients, optimizer state; all of them, or
+ * what is kept here of a net that several stores keep together.
+ *
+ * A store owns one piece of the device's memory. Whoever puts work on lanes sees to it that nobody
+ * else uses the same numbers at the same time.
+ */
+#ifndef YK_NN_STORE_STORE_H
+#define YK_NN_STORE_STORE_H
+
+#include "backend/backend.h"
+#include "nn/net.h"
+#include "nn/store/partition.h"
+
+#include <stdbool.h>
+
+/* A device and the lane on which its memory is filled and read. */
+struct yk_engine {
+    const struct yk_backend *backend;
+    struct yk_backend_device *device;
+    struct yk_backend_lane *lane;
+};
+
+enum yk_optimizer_kind {
+    YK_OPTIMIZER_NONE, /* weights alone: for evaluation */
+    YK_OPTIMIZER_ADAMW,
+    YK_OPTIMIZER_SGD,
+};
+
+/*
+ * Of one layer; NULL where it has nothing of the sort. Of a layer that is kept in part, the whole
+ * weights and gradients are wherever the owner of that memory puts them for the time of their use,
+ * and NULL otherwise.
+ */
+struct yk_store_layer {
+    struct yk_partition holding;
+    char *weights;       /* whole */
+    char *part;          /* (kept) trained ones, then, at `frozen_at`, bytes of the frozen ones */
+    char *gradients;     /* (trained) whole, in the precision of the training */
+    char *gradient_part; /* (kept) where gradients are not kept whole */
+    float *master;       /* (kept) where weights have 16 bits */
+    float *moment1;      /* (kept); of SGD the velocity */
+    float *moment2;      /* (kept); AdamW alone */
+    int64_t kept;        /* trained numbers whose state is kept here */
+    struct yk_partition_span *spans;        /* of them; one where all are kept */
+    struct yk_partition_span *frozen_spans; /* in bytes from the first frozen one: of the part */
+    int32_t span_count;                     /* of either */
+    size_t frozen_at;
+};
+
+struct yk_store {
+    struct yk_engine engine;
+    const struct yk_net *net;
+    enum yk_optimizer_kind optimizer;
+    void *memory;
+    size_t bytes;
+    struct yk_store_layer
+        *layers; /* (L); a layer that uses another's weights has none of its own */
+};
+
+/* What is kept of a net: everything, where these are NULL. */
+struct yk_store_layout {
+    const struct yk_partition *holdings; /* (L) */
+    const int32_t *order; /* (L) layers; gradients that are kept whole lie behind each other so */
+};
+
+yk_status yk_store_create(const struct yk_net *net, const struct yk_engine *engine,
+                          enum yk_optimizer_kind optimizer, struct yk_store **out) YK_MUST_USE;
+yk_status yk_store_create_partitioned(const struct yk_net *net, const struct yk_engine *engine,
+                                      enum yk_optimizer_kind optimizer,
+                                      const struct yk_store_layout *layout,
+                                      struct yk_store **out) YK_MUST_USE;
+void yk_store_destroy(struct yk_store *store);
+
+/* A parameter's numbers as fp32 on the host, and back: of a trained one in 16 bits its master copy,
+ * of one in NF4 what its codes stand for. (count) numbers. Waits for the device. Reading asks for a
+ * layer that is kept whole; of one that is not, what is kept here is written. */
+yk_status yk_store_read_values(const struct yk_store *store, int32_t layer,
+                               const struct yk_parameter *parameter, float *out) YK_MUST_USE;
+yk_status yk_store_write_values(const struct yk_store *store, int32_t layer,
+                                const struct yk_parameter *parameter,
+                                const float *numbers) YK_MUST_USE;
+
+/* The same where the first `given` numbers, at least one, come again and again: they alone leave
+ * the host. */
+yk_status yk_store_write_repeated_values(const struct yk_store *store, int32_t layer,
+                                         const struct yk_parameter *parameter, const float *numbers,
+                                         int64_t given) YK_MUST_USE;
+
+/* A parameter as it is stored, yk_net_parameter_bytes() of them from the host: what is kept of it.
+ */
+yk_status yk_store_write_raw_values(const struct yk_store *store, int32_t layer,
+                                    const struct yk_parameter *parameter,
+                                    const void *bytes) YK_MUST_USE;
+
+/* The numbers that a parameter and a span of its layer have in common; false: none. */
+bool yk_partition_span_of_parameter(const struct yk_partition_span *span,
+                                    const struct yk_parameter *parameter,
+                                    struct yk_partition_span *out);
+
+/* Bytes between host and device, waiting for them. */
+yk_status yk_engine_upload(const struct yk_engine *engine, void *to, const void *from,
+                           size_t bytes) YK_MUST_USE;
+yk_status yk_engine_download(const struct yk_engine *engine, void *to, const void *from,
+                             size_t bytes) YK_MUST_USE;
+
+/* Fills every parameter as the reference implementations do, from numbers that depend on the seed
+ * and the parameter's name alone. */
+yk_status yk_store_init(struct yk_store *store, uint64_t seed) YK_MUST_USE;
+/* The same with numbers that repeat, within a parameter and among them: where they only keep the
+ * device as busy as real ones would. Drawing billions of numbers takes minutes, this a second or
+ * so. Adapters, which are few, are drawn as above. */
+yk_status yk_store_init_roughly(struct yk_store *store, uint64_t seed) YK_MUST_USE;
+/* The same for adapters alone: where everything else is about to be loaded. */
+yk_status yk_store_init_adapters(struct yk_store *store, uint64_t seed) YK_MUST_USE;
+
+/* The name of a parameter that is not all finite, or, where all are, of one whose gradient is not;
+ * NULL when everything is. `what` says which of the two. */
+yk_status yk_store_find_nonfinite_values(const struct yk_store *store, const char **name,
+                                         const char **what) YK_MUST_USE;
+
+#endif

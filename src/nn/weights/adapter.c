@@ -1,0 +1,174 @@
+/* Adapters to and from the folders that PEFT keeps them in. */
+#include "base/file.h"
+#include "nn/weights/adapter_config.h"
+#include "nn/weights/tensor.h"
+#include "nn/weights/weights.h"
+#include "tensors/safetensors_writer.h"
+#include "tensors/tensor_set.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char CONFIG[] = "adapter_config.json";
+static const char TENSORS[] = "adapter_model.safetensors";
+
+static yk_status join(const char *folder, const char *name, struct yk_text *out)
+{
+    yk_text_addf(out, "%s/%s", folder, name);
+    return yk_text_status(out);
+}
+
+yk_status yk_adapter_read_config(const char *folder, int64_t *rank, double *alpha)
+{
+    struct yk_arena *arena = NULL;
+    struct yk_adapter_config config = {0};
+    YK_TRY(yk_arena_create(&arena));
+    const yk_status status = yk_adapter_config_read(folder, arena, &config);
+    yk_arena_destroy(arena);
+    if (status == YK_OK) {
+        *rank = config.rank;
+        *alpha = config.alpha;
+    }
+    return status;
+}
+
+static yk_status check_config(const struct yk_net *net, const char *folder)
+{
+    int64_t rank = 0;
+    double alpha = 0;
+    YK_TRY(yk_adapter_read_config(folder, &rank, &alpha));
+    if (rank != net->workload.lora_rank) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "the adapter in %s has the rank %" PRId64 ", but %" PRId64 " was asked for",
+                       folder, rank, net->workload.lora_rank);
+    }
+    if (alpha != yk_adapter_config_alpha(net)) {
+        return yk_fail(YK_ERROR_INPUT, "the adapter in %s has an alpha of %g, but %g was asked for",
+                       folder, alpha, yk_adapter_config_alpha(net));
+    }
+    return YK_OK;
+}
+
+/* An adapter of other modules than the net's would be lost, or leave some untrained. */
+static yk_status check_targets(const struct yk_net *net, const struct yk_tensor_set *set)
+{
+    for (int32_t i = 0; i < yk_tensor_set_count(set); i++) {
+        const char *name = yk_tensor_set_at(set, i)->entry->name;
+        const struct yk_parameter *parameter = yk_net_find(net, name, NULL);
+        if (!parameter || !parameter->adapter) {
+            return yk_fail(YK_ERROR_INPUT,
+                           "%s: \"%s\" belongs to no linear of a block of %s; adapters are on "
+                           "those",
+                           yk_tensor_set_path(set), name, net->config->name);
+        }
+    }
+    return YK_OK;
+}
+
+static yk_status load_tensors(struct yk_store *store, const struct yk_tensor_set *set, float *room)
+{
+    const struct yk_net *net = store->net;
+    YK_TRY(check_targets(net, set));
+    for (int32_t l = 0; l < net->layer_count; l++) {
+        for (int32_t i = 0; i < net->layers[l].parameter_count; i++) {
+            const struct yk_parameter *parameter = &net->layers[l].parameters[i];
+            if (!parameter->adapter) {
+                continue;
+            }
+            const struct yk_tensor_location *place = yk_tensor_set_find(set, parameter->name);
+            if (!place) {
+                return yk_fail(YK_ERROR_INPUT,
+                               "%s has no \"%s\"; adapters must be on all linears of all blocks",
+                               yk_tensor_set_path(set), parameter->name);
+            }
+            YK_TRY(yk_weights_check_tensor(place, parameter));
+            YK_TRY(yk_weights_read_tensor(place, 0, parameter->count, room));
+            YK_TRY(yk_store_write_values(store, l, parameter, room));
+        }
+    }
+    return YK_OK;
+}
+
+yk_status yk_adapter_load(struct yk_store *store, const char *folder)
+{
+    struct yk_text path = {0};
+    struct yk_tensor_set *set = NULL;
+    float *room = NULL;
+    YK_TRY(check_config(store->net, folder));
+    yk_status status = join(folder, TENSORS, &path);
+    if (status == YK_OK) {
+        status = yk_tensor_set_open(path.bytes, &set);
+    }
+    if (status == YK_OK) {
+        status = yk_weights_allocate_tensor(store->net, &room);
+    }
+    if (status == YK_OK) {
+        status = load_tensors(store, set, room);
+    }
+    free(room);
+    yk_tensor_set_close(set);
+    yk_text_free(&path);
+    return status;
+}
+
+static yk_status write_tensors(const struct yk_store *store, struct yk_safetensors_writer *writer)
+{
+    const struct yk_net *net = store->net;
+    YK_TRY(yk_safetensors_writer_metadata(writer, "format", "pt"));
+    for (int32_t l = 0; l < net->layer_count; l++) {
+        for (int32_t i = 0; i < net->layers[l].parameter_count; i++) {
+            if (net->layers[l].parameters[i].adapter) {
+                YK_TRY(yk_weights_declare_tensor(writer, net, &net->layers[l].parameters[i]));
+            }
+        }
+    }
+    YK_TRY(yk_safetensors_writer_begin(writer));
+    for (int32_t l = 0; l < net->layer_count; l++) {
+        for (int32_t i = 0; i < net->layers[l].parameter_count; i++) {
+            const struct yk_parameter *parameter = &net->layers[l].parameters[i];
+            if (parameter->adapter) {
+                YK_TRY(yk_weights_add_device_tensor(writer, &store->engine,
+                                                    store->layers[l].weights + parameter->offset,
+                                                    yk_net_parameter_bytes(net, parameter)));
+            }
+        }
+    }
+    return yk_safetensors_writer_finish(writer, NULL);
+}
+
+static yk_status save_tensors(const struct yk_store *store, const char *folder)
+{
+    struct yk_text path = {0};
+    struct yk_safetensors_writer *writer = NULL;
+    yk_status status = join(folder, TENSORS, &path);
+    if (status == YK_OK) {
+        status = yk_safetensors_writer_create(path.bytes, &writer);
+    }
+    if (status == YK_OK) {
+        status = write_tensors(store, writer);
+        yk_safetensors_writer_destroy(writer);
+    }
+    yk_text_free(&path);
+    return status;
+}
+
+yk_status yk_adapter_save(const struct yk_store *store, const char *folder, const char *base)
+{
+    struct yk_text path = {0};
+    struct yk_text text = {0};
+    if (store->net->workload.lora_rank == 0) {
+        return yk_fail(YK_ERROR_INPUT, "%s has no adapter that could be saved",
+                       store->net->config->name);
+    }
+    yk_status status = join(folder, CONFIG, &path);
+    if (status == YK_OK) {
+        status = yk_adapter_config_write(store->net, base, &text);
+    }
+    if (status == YK_OK) {
+        status = yk_file_write_nofollow(path.bytes, &text);
+    }
+    yk_text_free(&text);
+    yk_text_free(&path);
+    return status == YK_OK ? save_tensors(store, folder) : status;
+}

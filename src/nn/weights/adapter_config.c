@@ -1,0 +1,236 @@
+#include "nn/weights/adapter_config.h"
+
+#include "base/file.h"
+#include "base/json.h"
+#include "base/json_value.h"
+#include "base/json_write.h"
+#include "base/number.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    USUAL_ALPHA = 8, /* what PEFT takes where the file does not say */
+    MOST_RANK = 1 << 20,
+    MOST_TARGETS = 64,
+};
+
+double yk_adapter_config_alpha(const struct yk_net *net)
+{
+    return net->settings.lora_alpha > 0 ? net->settings.lora_alpha
+                                        : (double)net->workload.lora_rank;
+}
+
+/* What PEFT writes where the key asks for nothing. */
+static bool is_unset(const struct yk_json *node)
+{
+    bool flag = false;
+    const char *word = yk_json_string(node);
+    if (!node || yk_json_is_null(node)) {
+        return true;
+    }
+    if (yk_json_boolean(node, &flag)) {
+        return !flag;
+    }
+    if (yk_json_is_object(node)) {
+        return yk_json_check_keys(node, NULL, 0) == YK_OK;
+    }
+    return word ? strcmp(word, "none") == 0 : yk_json_is_array(node) && yk_json_count(node) == 0;
+}
+
+static yk_status refuse_kinds(const struct yk_json *root)
+{
+    static const char *const keys[] = {
+        "use_rslora",
+        "use_dora",
+        "modules_to_save",
+        "rank_pattern",
+        "alpha_pattern",
+        "lora_bias",
+        "bias",
+        "use_qalora",
+        "use_bdlora",
+        "target_parameters",
+        "trainable_token_indices",
+        "layer_replication",
+        "alora_invocation_tokens",
+    };
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        if (!is_unset(yk_json_get(root, keys[i]))) {
+            return yk_fail(YK_ERROR_INPUT,
+                           "\"%s\" is set; only plain LoRA adapters, without it, can be used",
+                           keys[i]);
+        }
+    }
+    return YK_OK;
+}
+
+static yk_status read_root(const struct yk_json *root, struct yk_arena *arena,
+                           struct yk_adapter_config *out)
+{
+    const char *type = yk_json_string(yk_json_get(root, "peft_type"));
+    const struct yk_json *alpha = yk_json_get(root, "lora_alpha");
+    if (!yk_json_is_object(root)) {
+        return yk_fail(YK_ERROR_INPUT, "an adapter_config.json is an object, not %s",
+                       yk_json_kind(root));
+    }
+    if (!type || strcmp(type, "LORA") != 0) {
+        return yk_fail(YK_ERROR_INPUT, "\"peft_type\" is %s%s%s; only \"LORA\" can be used",
+                       type ? "\"" : "", type ? type : "missing", type ? "\"" : "");
+    }
+    YK_TRY(refuse_kinds(root));
+    if (!yk_json_get(root, "r")) {
+        return yk_fail(YK_ERROR_INPUT, "\"r\" is missing; it gives the rank of the adapters");
+    }
+    YK_TRY(yk_json_get_integer(root, "r", 1, MOST_RANK, &out->rank));
+    out->alpha = USUAL_ALPHA;
+    if (alpha && (!yk_json_number(alpha, &out->alpha) || !(out->alpha > 0))) {
+        return yk_fail(YK_ERROR_INPUT, "\"lora_alpha\" must be a number above 0");
+    }
+    return yk_json_copy_text(arena, yk_json_string(yk_json_get(root, "base_model_name_or_path")),
+                             &out->base);
+}
+
+yk_status yk_adapter_config_parse(const char *text, size_t length, struct yk_arena *arena,
+                                  struct yk_adapter_config *out)
+{
+    struct yk_json *root = NULL;
+    struct yk_adapter_config config = {0};
+    YK_TRY(yk_json_parse(text, length, &root));
+    const yk_status status = read_root(root, arena, &config);
+    yk_json_destroy(root);
+    if (status == YK_OK) {
+        *out = config;
+    }
+    return status;
+}
+
+yk_status yk_adapter_config_read(const char *folder, struct yk_arena *arena,
+                                 struct yk_adapter_config *out)
+{
+    struct yk_text path = {0};
+    struct yk_text text = {0};
+    yk_text_addf(&path, "%s/adapter_config.json", folder);
+    yk_status status = yk_text_status(&path);
+    if (status == YK_OK) {
+        status = yk_file_read(path.bytes, &text);
+    }
+    if (status == YK_OK) {
+        status = yk_adapter_config_parse(yk_text_chars(&text), text.length, arena, out);
+        status = status == YK_ERROR_INPUT ? yk_fail_in(status, path.bytes) : status;
+    }
+    yk_text_free(&text);
+    yk_text_free(&path);
+    return status;
+}
+
+struct targets {
+    struct yk_text names[MOST_TARGETS]; /* ends of adapted modules' names, in order */
+    int32_t count;
+    bool flipped;
+};
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(yk_text_chars(a), yk_text_chars(b));
+}
+
+static void add_target(struct targets *targets, const char *module, size_t length)
+{
+    for (int32_t i = 0; i < targets->count; i++) {
+        const struct yk_text *name = &targets->names[i];
+        if (name->length == length && memcmp(yk_text_chars(name), module, length) == 0) {
+            return;
+        }
+    }
+    if (targets->count < MOST_TARGETS) {
+        yk_text_add_bytes(&targets->names[targets->count++], module, length);
+    }
+}
+
+/* Where the last part of a module's name begins. */
+static const char *last_part(const char *name, const char *end)
+{
+    while (end > name && end[-1] != '.') {
+        end--;
+    }
+    return end;
+}
+
+/* "model.layers.0.mlp.up_proj.weight" is adapted as "up_proj". BERT calls many linears "dense", its
+ * head's too, which has no adapter: those are told by the part before as well, "output.dense". */
+static const char *target_of(const char *name, const char *end)
+{
+    static const char common[] = "dense";
+    const char *begin = last_part(name, end);
+    const bool ambiguous = (size_t)(end - begin) == strlen(common) &&
+                           strncmp(begin, common, strlen(common)) == 0 && begin > name;
+    return ambiguous ? last_part(name, begin - 1) : begin;
+}
+
+static void list_targets(const struct yk_net *net, struct targets *out)
+{
+    for (int32_t l = 0; l < net->layer_count; l++) {
+        const struct yk_net_layer *layer = &net->layers[l];
+        for (int32_t s = 0; s < layer->site_count; s++) {
+            const struct yk_projection *site = &layer->sites[s];
+            for (int32_t part = 0; site->a >= 0 && part < site->parts; part++) {
+                const char *name = layer->parameters[site->weight + part].name;
+                const char *end = strrchr(name, '.');
+                const char *begin = target_of(name, end);
+                add_target(out, begin, (size_t)(end - begin));
+                out->flipped = site->flipped;
+            }
+        }
+    }
+    qsort(out->names, (size_t)out->count, sizeof out->names[0], by_name);
+}
+
+/* PEFT's word for what the model is for; it has none for masked tokens. */
+static const char *task_of(const struct yk_model_config *config)
+{
+    if (config->encoder_layers > 0) {
+        return "SEQ_2_SEQ_LM";
+    }
+    return config->masked_head ? NULL : "CAUSAL_LM";
+}
+
+yk_status yk_adapter_config_write(const struct yk_net *net, const char *base, struct yk_text *out)
+{
+    struct targets targets = {0};
+    struct yk_json_writer json = {.text = out, .spaced = true};
+    list_targets(net, &targets);
+    yk_json_write_begin_object(&json, NULL);
+    json.lines = 2;
+    yk_json_write_raw(&json, "alpha_pattern", "{}");
+    yk_json_write_string(&json, "base_model_name_or_path", base);
+    yk_json_write_string(&json, "bias", "none");
+    yk_json_write_bool(&json, "fan_in_fan_out", targets.flipped);
+    yk_json_write_bool(&json, "inference_mode", true);
+    yk_json_write_bool(&json, "init_lora_weights", true);
+    yk_json_write_null(&json, "layers_pattern");
+    yk_json_write_null(&json, "layers_to_transform");
+    yk_json_write_number(&json, "lora_alpha", yk_adapter_config_alpha(net));
+    yk_json_write_raw(&json, "lora_dropout", "0.0");
+    yk_json_write_null(&json, "modules_to_save");
+    yk_json_write_string(&json, "peft_type", "LORA");
+    yk_json_write_integer(&json, "r", net->workload.lora_rank);
+    yk_json_write_raw(&json, "rank_pattern", "{}");
+    yk_json_write_null(&json, "revision");
+    yk_json_write_begin_array(&json, "target_modules");
+    json.lines = 4;
+    for (int32_t i = 0; i < targets.count; i++) {
+        yk_json_write_string(&json, NULL, yk_text_chars(&targets.names[i]));
+        yk_text_free(&targets.names[i]);
+    }
+    yk_json_write_line(&json, 2);
+    yk_json_write_end_array(&json);
+    json.lines = 2;
+    yk_json_write_string(&json, "task_type", task_of(net->config));
+    yk_json_write_bool(&json, "use_dora", false);
+    yk_json_write_bool(&json, "use_rslora", false);
+    yk_json_write_line(&json, 0);
+    yk_json_write_end_object(&json);
+    yk_text_add(out, "\n");
+    return yk_text_status(out);
+}

@@ -1,0 +1,168 @@
+#include "nn/weights/tensor.h"
+
+#include "backend/cpu/math/numbers.h"
+#include "base/text.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+enum {
+    PIECE = 1 << 12,      /* numbers converted at a time, on the stack */
+    PIECE_BYTES = 1 << 22 /* copied from the device at a time */
+};
+
+enum yk_tensor_dtype yk_weights_tensor_type(enum yk_precision precision)
+{
+    switch (precision) {
+    case YK_PRECISION_FP16:
+        return YK_TENSOR_F16;
+    case YK_PRECISION_BF16:
+        return YK_TENSOR_BF16;
+    default:
+        return YK_TENSOR_F32;
+    }
+}
+
+enum yk_precision yk_weights_tensor_precision(const struct yk_net *net,
+                                              const struct yk_parameter *parameter)
+{
+    return parameter->form == YK_PARAMETER_FP32 ? YK_PRECISION_FP32 : net->workload.precision;
+}
+
+static void add_shape(struct yk_text *text, int32_t rank, const int64_t *shape)
+{
+    yk_text_add(text, "(");
+    for (int32_t i = 0; i < rank; i++) {
+        yk_text_addf(text, i > 0 ? ", %" PRId64 : "%" PRId64, shape[i]);
+    }
+    yk_text_add(text, ")");
+}
+
+static yk_status fail_shape(const struct yk_tensor_location *place,
+                            const struct yk_parameter *parameter)
+{
+    struct yk_text has = {0};
+    struct yk_text needs = {0};
+    add_shape(&has, place->entry->rank, place->entry->shape);
+    add_shape(&needs, parameter->rank, parameter->shape);
+    const yk_status status =
+        yk_fail(YK_ERROR_INPUT, "%s: the shape of \"%s\" is %s, but the model's is %s",
+                yk_safetensors_path(place->file), place->entry->name, yk_text_chars(&has),
+                yk_text_chars(&needs));
+    yk_text_free(&has);
+    yk_text_free(&needs);
+    return status;
+}
+
+yk_status yk_weights_check_tensor(const struct yk_tensor_location *place,
+                                  const struct yk_parameter *parameter)
+{
+    const struct yk_tensor_entry *entry = place->entry;
+    bool same = entry->rank == parameter->rank;
+    for (int32_t i = 0; same && i < parameter->rank; i++) {
+        same = entry->shape[i] == parameter->shape[i];
+    }
+    if (!same) {
+        return fail_shape(place, parameter);
+    }
+    if (entry->type > YK_TENSOR_BF16) {
+        return yk_fail(
+            YK_ERROR_INPUT, "%s: \"%s\" is of type %s; weights are read as F64, F32, F16 or BF16",
+            yk_safetensors_path(place->file), entry->name, yk_tensor_dtype_name(entry->type));
+    }
+    return YK_OK;
+}
+
+static void convert(enum yk_tensor_dtype type, const void *from, int64_t count, float *out)
+{
+    const double *doubles = from;
+    switch (type) {
+    case YK_TENSOR_F64:
+        for (int64_t i = 0; i < count; i++) {
+            out[i] = (float)doubles[i];
+        }
+        break;
+    case YK_TENSOR_F16:
+        yk_cpu_numbers_load(YK_PRECISION_FP16, from, 0, count, out);
+        break;
+    default:
+        yk_cpu_numbers_load(YK_PRECISION_BF16, from, 0, count, out);
+        break;
+    }
+}
+
+yk_status yk_weights_read_tensor(const struct yk_tensor_location *place, int64_t first,
+                                 int64_t count, float *out)
+{
+    const struct yk_tensor_entry *entry = place->entry;
+    const uint64_t size = yk_tensor_dtype_bytes(entry->type);
+    if (entry->type == YK_TENSOR_F32) {
+        return yk_safetensors_read(place->file, entry, (uint64_t)first * size,
+                                   (uint64_t)count * size, out);
+    }
+    double piece[PIECE];
+    for (int64_t done = 0; done < count; done += PIECE) {
+        const int64_t length = count - done < PIECE ? count - done : PIECE;
+        YK_TRY(yk_safetensors_read(place->file, entry, (uint64_t)(first + done) * size,
+                                   (uint64_t)length * size, piece));
+        convert(entry->type, piece, length, out + done);
+    }
+    return YK_OK;
+}
+
+yk_status yk_weights_declare_tensor(struct yk_safetensors_writer *writer, const struct yk_net *net,
+                                    const struct yk_parameter *parameter)
+{
+    return yk_safetensors_writer_declare(
+        writer, parameter->name,
+        yk_weights_tensor_type(yk_weights_tensor_precision(net, parameter)), parameter->rank,
+        parameter->shape);
+}
+
+yk_status yk_weights_add_tensor(struct yk_safetensors_writer *writer, const float *numbers,
+                                int64_t count, enum yk_precision precision)
+{
+    if (yk_weights_tensor_type(precision) == YK_TENSOR_F32) {
+        return yk_safetensors_writer_add(writer, numbers, (size_t)count * sizeof *numbers);
+    }
+    uint16_t piece[PIECE];
+    for (int64_t done = 0; done < count; done += PIECE) {
+        const int64_t length = count - done < PIECE ? count - done : PIECE;
+        yk_cpu_numbers_store(precision, numbers + done, length, piece, 0);
+        YK_TRY(yk_safetensors_writer_add(writer, piece, (size_t)length * sizeof *piece));
+    }
+    return YK_OK;
+}
+
+yk_status yk_weights_add_device_tensor(struct yk_safetensors_writer *writer,
+                                       const struct yk_engine *engine, const void *memory,
+                                       uint64_t bytes)
+{
+    yk_status status = YK_OK;
+    char *piece = malloc(bytes < PIECE_BYTES ? (size_t)bytes + 1 : PIECE_BYTES);
+    if (!piece) {
+        return yk_fail_out_of_memory();
+    }
+    for (uint64_t done = 0; status == YK_OK && done < bytes; done += PIECE_BYTES) {
+        const size_t length = (size_t)(bytes - done < PIECE_BYTES ? bytes - done : PIECE_BYTES);
+        status = yk_engine_download(engine, piece, (const char *)memory + done, length);
+        if (status == YK_OK) {
+            status = yk_safetensors_writer_add(writer, piece, length);
+        }
+    }
+    free(piece);
+    return status;
+}
+
+yk_status yk_weights_allocate_tensor(const struct yk_net *net, float **out)
+{
+    int64_t most = 1;
+    for (int32_t l = 0; l < net->layer_count; l++) {
+        for (int32_t i = 0; i < net->layers[l].parameter_count; i++) {
+            const int64_t count = net->layers[l].parameters[i].count;
+            most = count > most ? count : most;
+        }
+    }
+    *out = malloc((size_t)most * sizeof **out);
+    return *out ? YK_OK : yk_fail_out_of_memory();
+}

@@ -1,0 +1,370 @@
+#include "planner/order/formulation.h"
+
+#include "planner/order/bound.h"
+#include "planner/order/slots.h"
+#include "planner/order/sums.h"
+
+#include <math.h>
+
+enum {
+    NONE = -1
+};
+
+struct yk_order_formulation {
+    const struct yk_order_problem *problem;
+    const struct yk_order_formulation_options *form; /* while it is built */
+    struct yk_milp *milp;
+    int32_t slots;
+    double unit_bytes;      /* memory is counted in it, to have numbers of one magnitude */
+    int32_t *slot_columns;  /* (slots) */
+    int32_t *used_columns;  /* (slots) */
+    int32_t *kept_columns;  /* (n) NONE: the layer is not open */
+    int32_t *block_columns; /* (2n, slots) NONE: not there */
+    int32_t *link_rows;     /* (slots) */
+    int32_t *memory_rows;   /* (slots) */
+};
+
+static int32_t *column_at(const struct yk_order_formulation *program, int32_t layer, bool gather,
+                          int32_t slot)
+{
+    return &program->block_columns[(int64_t)(2 * layer + (gather ? 1 : 0)) * program->slots + slot];
+}
+
+/* Bytes that are there whatever the order, and come and go with the slots of computation. */
+static double fixed_change(const struct yk_order_formulation *program, int32_t slot)
+{
+    const struct yk_order_problem *problem = program->problem;
+    const int32_t n = problem->layer_count;
+    double bytes = 0;
+    if (slot > n && slot <= 2 * n) {
+        const struct yk_order_layer *layer = &problem->layers[2 * n - slot];
+        bytes += layer->choice == YK_ORDER_LOCAL ? 0 : layer->gradient_bytes;
+    }
+    if (slot >= 1 && slot <= n) {
+        const struct yk_order_layer *layer = &problem->layers[slot - 1];
+        const bool dropped =
+            layer->choice == YK_ORDER_OPEN || layer->choice == YK_ORDER_FULLY_SHARDED;
+        bytes -= dropped ? layer->weight_bytes : 0;
+    }
+    if (slot > n + 1 && slot <= 2 * n + 1) {
+        const struct yk_order_layer *layer = &problem->layers[2 * n + 1 - slot];
+        bytes -= yk_order_counts_weights(layer->choice) ? layer->weight_bytes : 0;
+    }
+    return bytes;
+}
+
+/* Layers that are kept in any case are there in the slot of the turn. */
+static double kept_bytes(const struct yk_order_problem *problem)
+{
+    double bytes = 0;
+    for (int32_t i = 0; i < problem->layer_count; i++) {
+        const struct yk_order_layer *layer = &problem->layers[i];
+        bytes += layer->choice == YK_ORDER_KEPT ? layer->weight_bytes : 0;
+    }
+    return bytes;
+}
+
+/* In the slot of the turn, memory is added up from nothing: only what is kept or gathered for
+ * backward is there. In any other slot it is what it was before, and what has changed. */
+static yk_status add_slots(struct yk_order_formulation *program)
+{
+    const struct yk_order_problem *problem = program->problem;
+    struct yk_milp *milp = program->milp;
+    const int32_t turn = problem->layer_count;
+    for (int32_t t = 0; t < program->slots; t++) {
+        const double change =
+            (t == turn ? kept_bytes(problem) : fixed_change(program, t)) / program->unit_bytes;
+        YK_TRY(yk_milp_add_column(milp, problem->compute_s[t], INFINITY, 1, false,
+                                  &program->slot_columns[t]));
+        YK_TRY(yk_milp_add_column(milp, -INFINITY, problem->room_bytes[t] / program->unit_bytes, 0,
+                                  false, &program->used_columns[t]));
+        YK_TRY(yk_milp_add_row(milp, 0, INFINITY, &program->link_rows[t]));
+        YK_TRY(yk_milp_add_row(milp, change, change, &program->memory_rows[t]));
+        YK_TRY(yk_milp_add_entry(milp, program->link_rows[t], program->slot_columns[t], 1));
+        YK_TRY(yk_milp_add_entry(milp, program->memory_rows[t], program->used_columns[t], 1));
+    }
+    for (int32_t t = 0; t < program->slots; t++) {
+        const int32_t before = yk_order_slot_after(program->slots, t, -1);
+        if (t != turn) {
+            YK_TRY(yk_milp_add_entry(milp, program->memory_rows[t], program->used_columns[before],
+                                     -1));
+        }
+    }
+    return YK_OK;
+}
+
+static bool is_allowed(const struct yk_order_formulation *program, int32_t layer, bool gather,
+                       int32_t slot)
+{
+    const bool *allowed = program->form->allowed;
+    return !allowed || allowed[(int64_t)(2 * layer + (gather ? 1 : 0)) * program->slots + slot];
+}
+
+/* A kind of transfer of a layer: where it may be, what a block of it takes. */
+struct transfer {
+    int32_t layer;
+    bool gather;
+    struct yk_order_window window;
+    double block_s;
+    double block_bytes;
+};
+
+/* One column for each slot, in its link and memory rows, and in the row that counts all blocks. */
+static yk_status add_blocks(struct yk_order_formulation *program, const struct transfer *transfer,
+                            int32_t sum_row)
+{
+    const int32_t turn = program->problem->layer_count;
+    const double blocks = program->problem->layers[transfer->layer].blocks;
+    const double units = transfer->block_bytes / program->unit_bytes;
+    for (int32_t k = 0; k < transfer->window.length; k++) {
+        const int32_t t = yk_order_slot_after(program->slots, transfer->window.first, k);
+        /* A gradient is gone in the slot after. */
+        const int32_t next = yk_order_slot_after(program->slots, t, 1);
+        int32_t column = NONE;
+        if (!is_allowed(program, transfer->layer, transfer->gather, t)) {
+            continue;
+        }
+        YK_TRY(yk_milp_add_column(program->milp, 0, blocks, 0, true, &column));
+        *column_at(program, transfer->layer, transfer->gather, t) = column;
+        YK_TRY(yk_milp_add_entry(program->milp, sum_row, column, 1));
+        YK_TRY(yk_milp_add_entry(program->milp, program->link_rows[t], column, -transfer->block_s));
+        if (!transfer->gather) {
+            YK_TRY(yk_milp_add_entry(program->milp, program->memory_rows[next], column, units));
+            continue;
+        }
+        YK_TRY(yk_milp_add_entry(program->milp, program->memory_rows[t], column, -units));
+        if (t < turn && yk_order_slot_is_inside(program->problem, transfer->layer, t)) {
+            YK_TRY(yk_milp_add_entry(program->milp, program->memory_rows[turn], column, -units));
+        }
+    }
+    return YK_OK;
+}
+
+static yk_status add_kind(struct yk_order_formulation *program, struct transfer transfer,
+                          double whole_s, double whole_bytes, int32_t *out_row)
+{
+    const double blocks = program->problem->layers[transfer.layer].blocks;
+    *out_row = NONE;
+    if (transfer.window.length == 0) {
+        return YK_OK;
+    }
+    transfer.block_s = whole_s / blocks;
+    transfer.block_bytes = whole_bytes / blocks;
+    YK_TRY(yk_milp_add_row(program->milp, blocks, blocks, out_row));
+    return add_blocks(program, &transfer, *out_row);
+}
+
+/* Kept, the layer is gathered once less, and still there after its forward. */
+static yk_status add_kept(struct yk_order_formulation *program, int32_t layer, int32_t sum_row)
+{
+    const struct yk_order_layer *described = &program->problem->layers[layer];
+    const double units = described->weight_bytes / program->unit_bytes;
+    const int32_t turn = program->problem->layer_count;
+    const int32_t after = program->memory_rows[layer + 1];
+    int32_t *column = &program->kept_columns[layer];
+    YK_TRY(yk_milp_add_column(program->milp, 0, 1, 0, true, column));
+    YK_TRY(yk_milp_add_entry(program->milp, sum_row, *column, described->blocks));
+    YK_TRY(yk_milp_add_entry(program->milp, program->memory_rows[turn], *column, -units));
+    return layer + 1 == turn ? YK_OK : yk_milp_add_entry(program->milp, after, *column, -units);
+}
+
+/* As many blocks are gathered up to each slot as were scattered before it, or less. */
+static yk_status add_apart(struct yk_order_formulation *program, int32_t layer)
+{
+    const struct yk_order_window gap = yk_order_gap(program->problem, layer);
+    for (int32_t k = 1; k < gap.length; k++) {
+        const int32_t at = yk_order_slot_after(program->slots, gap.first, k);
+        int32_t row = NONE;
+        if (*column_at(program, layer, true, at) == NONE) {
+            continue;
+        }
+        YK_TRY(yk_milp_add_row(program->milp, -INFINITY, 0, &row));
+        for (int32_t j = 0; j <= k; j++) {
+            const int32_t t = yk_order_slot_after(program->slots, gap.first, j);
+            const int32_t gathered = *column_at(program, layer, true, t);
+            const int32_t scattered = *column_at(program, layer, false, t);
+            if (gathered != NONE) {
+                YK_TRY(yk_milp_add_entry(program->milp, row, gathered, 1));
+            }
+            if (scattered != NONE && j < k) {
+                YK_TRY(yk_milp_add_entry(program->milp, row, scattered, -1));
+            }
+        }
+    }
+    return YK_OK;
+}
+
+static yk_status add_layer(struct yk_order_formulation *program, int32_t layer)
+{
+    const struct yk_order_problem *problem = program->problem;
+    const struct yk_order_layer *described = &problem->layers[layer];
+    const double weight_bytes =
+        yk_order_counts_weights(described->choice) ? described->weight_bytes : 0;
+    int32_t row = NONE;
+    YK_TRY(add_kind(
+        program,
+        (struct transfer){.layer = layer, .window = yk_order_reduce_window(problem, layer)},
+        described->scatter_s, described->gradient_bytes, &row));
+    YK_TRY(add_kind(program,
+                    (struct transfer){.layer = layer,
+                                      .gather = true,
+                                      .window = yk_order_forward_window(problem, layer)},
+                    described->gather_s, weight_bytes, &row));
+    if (program->form->apart && row != NONE) {
+        YK_TRY(add_apart(program, layer));
+    }
+    YK_TRY(add_kind(program,
+                    (struct transfer){.layer = layer,
+                                      .gather = true,
+                                      .window = yk_order_backward_window(problem, layer)},
+                    described->gather_s, weight_bytes, &row));
+    return described->choice == YK_ORDER_OPEN ? add_kept(program, layer, row) : YK_OK;
+}
+
+static yk_status build(struct yk_order_formulation *program, struct yk_arena *arena)
+{
+    const struct yk_order_problem *problem = program->problem;
+    const int32_t n = problem->layer_count;
+    const int64_t cells = (int64_t)2 * n * program->slots;
+    program->unit_bytes = 1;
+    for (int32_t i = 0; i < n; i++) {
+        program->unit_bytes = fmax(program->unit_bytes, problem->layers[i].weight_bytes);
+        program->unit_bytes = fmax(program->unit_bytes, problem->layers[i].gradient_bytes);
+    }
+    YK_TRY_NEW(arena, program->slot_columns, program->slots);
+    YK_TRY_NEW(arena, program->used_columns, program->slots);
+    YK_TRY_NEW(arena, program->kept_columns, n);
+    YK_TRY_NEW(arena, program->block_columns, cells);
+    YK_TRY_NEW(arena, program->link_rows, program->slots);
+    YK_TRY_NEW(arena, program->memory_rows, program->slots);
+    for (int64_t i = 0; i < cells; i++) {
+        program->block_columns[i] = NONE;
+    }
+    YK_TRY(add_slots(program));
+    for (int32_t i = 0; i < n; i++) {
+        program->kept_columns[i] = NONE;
+        YK_TRY(add_layer(program, i));
+    }
+    return YK_OK;
+}
+
+yk_status yk_order_formulation_create(const struct yk_order_problem *problem,
+                                      const struct yk_order_formulation_options *form,
+                                      struct yk_arena *arena, struct yk_order_formulation **out)
+{
+    struct yk_order_formulation *program = NULL;
+    YK_TRY_NEW(arena, program, 1);
+    program->problem = problem;
+    program->form = form;
+    program->slots = yk_order_slot_count(problem);
+    YK_TRY(yk_milp_create(&program->milp));
+    const yk_status status = build(program, arena);
+    program->form = NULL;
+    if (status != YK_OK) {
+        yk_order_formulation_destroy(program);
+        return status;
+    }
+    *out = program;
+    return YK_OK;
+}
+
+void yk_order_formulation_destroy(struct yk_order_formulation *program)
+{
+    if (program) {
+        yk_milp_destroy(program->milp);
+        program->milp = NULL;
+    }
+}
+
+static void add_order(const struct yk_order_formulation *program, const struct yk_order *order,
+                      double *values)
+{
+    for (int32_t i = 0; i < program->problem->layer_count; i++) {
+        const int64_t row = (int64_t)i * program->slots;
+        if (program->kept_columns[i] != NONE) {
+            values[program->kept_columns[i]] = order->kept[i] ? 1 : 0;
+        }
+        for (int32_t t = 0; t < program->slots; t++) {
+            const int32_t scattered = *column_at(program, i, false, t);
+            const int32_t gathered = *column_at(program, i, true, t);
+            if (scattered != NONE) {
+                values[scattered] = order->scatters[row + t];
+            }
+            if (gathered != NONE) {
+                values[gathered] = order->gathers[row + t];
+            }
+        }
+    }
+}
+
+static yk_status begin_with(const struct yk_order_formulation *program,
+                            const struct yk_order *order, struct yk_arena *arena, double **out)
+{
+    double *values = NULL;
+    double *load_s = NULL;
+    double *used_bytes = NULL;
+    YK_TRY_NEW(arena, values, yk_milp_column_count(program->milp));
+    YK_TRY_NEW(arena, load_s, program->slots);
+    YK_TRY_NEW(arena, used_bytes, program->slots);
+    yk_order_loads_s(program->problem, order, load_s);
+    yk_order_memory_bytes(program->problem, order, used_bytes);
+    for (int32_t t = 0; t < program->slots; t++) {
+        values[program->slot_columns[t]] = fmax(program->problem->compute_s[t], load_s[t]);
+        values[program->used_columns[t]] = used_bytes[t] / program->unit_bytes;
+    }
+    add_order(program, order, values);
+    *out = values;
+    return YK_OK;
+}
+
+yk_status yk_order_formulation_solve(struct yk_order_formulation *program,
+                                     const struct yk_milp_options *options,
+                                     const struct yk_order *start, struct yk_arena *arena,
+                                     struct yk_milp_result *out)
+{
+    struct yk_milp_options with_start = *options;
+    if (start) {
+        double *values = NULL;
+        YK_TRY(begin_with(program, start, arena, &values));
+        with_start.start = values;
+    }
+    return yk_milp_solve(program->milp, &with_start, arena, out);
+}
+
+void yk_order_formulation_read(const struct yk_order_formulation *program, const double *values,
+                               struct yk_order *out)
+{
+    const struct yk_order_problem *problem = program->problem;
+    for (int32_t i = 0; i < problem->layer_count; i++) {
+        const int32_t kept = program->kept_columns[i];
+        out->kept[i] =
+            kept == NONE ? problem->layers[i].choice == YK_ORDER_KEPT : lround(values[kept]) == 1;
+        for (int32_t t = 0; t < program->slots; t++) {
+            const int32_t scattered = *column_at(program, i, false, t);
+            const int32_t gathered = *column_at(program, i, true, t);
+            const int64_t cell = (int64_t)i * program->slots + t;
+            out->scatters[cell] = scattered == NONE ? 0 : (int32_t)lround(values[scattered]);
+            out->gathers[cell] = gathered == NONE ? 0 : (int32_t)lround(values[gathered]);
+        }
+    }
+}
+
+yk_status yk_order_formulation_bound(const struct yk_order_formulation *program,
+                                     const double *prices, struct yk_arena *arena, double *out_s)
+{
+    const int32_t turn = program->problem->layer_count;
+    double *link = NULL;
+    double *memory = NULL;
+    YK_TRY_NEW(arena, link, program->slots);
+    YK_TRY_NEW(arena, memory, program->slots);
+    for (int32_t t = 0; t < program->slots; t++) {
+        const int32_t next = yk_order_slot_after(program->slots, t, 1);
+        /* What a byte more in the slot would save: the slot's row and, with the other sign, the
+         * next one hold its column. */
+        const double price = prices[program->memory_rows[t]] -
+                             (next == turn ? 0 : prices[program->memory_rows[next]]);
+        link[t] = fmin(1, fmax(0, prices[program->link_rows[t]]));
+        memory[t] = fmax(0, price) / program->unit_bytes;
+    }
+    return yk_order_bound_from_prices(program->problem, link, memory, arena, out_s);
+}

@@ -1,0 +1,326 @@
+#include "planner/order/order.h"
+
+#include "base/random.h"
+#include "planner/order/balance.h"
+#include "planner/order/bound.h"
+#include "planner/order/sort.h"
+#include "planner/order/state.h"
+#include "planner/order/sums.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    LEAST_TRIALS = 4, /* sets of kept layers that are tried, and more of them for few layers */
+    MORE_TRIALS = 500,
+    FEW_LAYERS = 16, /* so few that there is time to look more widely */
+    GRID = 4,
+    RANDOM_ATTEMPTS = 200, /* of which most do not fit */
+    MOST_WORK = 300000,    /* of balancing, for all trials; as much again for the best */
+    WORK_OF_SUM = 8,       /* layers, or below cells, that take as long as one way of balancing */
+    WORK_OF_FIT = 256,
+};
+
+/* Tries sets of kept layers and remembers the best order. */
+struct search {
+    const struct yk_order_problem *problem;
+    struct yk_order_state *state;
+    struct yk_order_balance *balance;
+    struct yk_order *best;
+    double bound_s;
+    double least_s;      /* gain that counts */
+    int32_t trials;      /* left */
+    int64_t work;        /* left */
+    int32_t width;       /* of balancing */
+    bool *kept;          /* (n) the set to try */
+    double *least_bytes; /* (slots) used with no open layer kept and all on demand */
+    double *more_bytes;  /* (slots) used by layers that are kept */
+};
+
+static bool is_open(const struct search *search, int32_t layer)
+{
+    return search->problem->layers[layer].choice == YK_ORDER_OPEN;
+}
+
+static bool is_done(const struct search *search)
+{
+    return search->trials <= 0 || search->work <= 0 ||
+           search->best->step_s <= search->bound_s + search->least_s;
+}
+
+/* Whether the step is bound to be as long as the best so far by communication alone. */
+static bool is_hopeless(const struct search *search)
+{
+    const struct yk_order_problem *problem = search->problem;
+    double sum_s = 0;
+    for (int32_t i = 0; i < problem->layer_count; i++) {
+        const struct yk_order_layer *layer = &problem->layers[i];
+        sum_s += layer->choice == YK_ORDER_LOCAL ? 0 : layer->scatter_s;
+        sum_s += yk_order_has_reduce_scatter(layer->choice) ? layer->gather_s : 0;
+        if (layer->choice == YK_ORDER_FULLY_SHARDED ||
+            (layer->choice == YK_ORDER_OPEN && !search->kept[i])) {
+            sum_s += layer->gather_s;
+        }
+    }
+    return sum_s >= search->best->step_s - search->least_s;
+}
+
+/* Whether memory suffices if the layer is kept, too, with all else on demand. Then it is counted.
+ */
+static bool admit(struct search *search, int32_t layer)
+{
+    const double weight_bytes = search->problem->layers[layer].weight_bytes;
+    /* In the slot before its backward the layer is gathered anyway. */
+    const int32_t end = yk_order_backward_slot(search->problem, layer) - 1;
+    for (int32_t t = layer + 1; t < end; t++) {
+        if (search->least_bytes[t] + search->more_bytes[t] + weight_bytes >
+            search->state->limit_bytes[t]) {
+            return false;
+        }
+    }
+    for (int32_t t = layer + 1; t < end; t++) {
+        search->more_bytes[t] += weight_bytes;
+    }
+    return true;
+}
+
+/* The state's order is the best so far. */
+static void keep_best(struct search *search)
+{
+    search->state->order->step_s = yk_order_state_step_s(search->state);
+    yk_order_copy(search->problem, search->state->order, search->best);
+}
+
+/* Whether the set gives a better order than all before. */
+static bool try_kept(struct search *search)
+{
+    const int64_t n = search->problem->layer_count;
+    search->work -= 1 + n / WORK_OF_SUM;
+    if (is_done(search) || is_hopeless(search)) {
+        return false;
+    }
+    search->work -= n * search->state->slots / WORK_OF_FIT;
+    memset(search->more_bytes, 0, (size_t)search->state->slots * sizeof *search->more_bytes);
+    for (int32_t i = 0; i < search->problem->layer_count; i++) {
+        if (search->kept[i] && !admit(search, i)) {
+            return false;
+        }
+    }
+    search->trials--;
+    yk_order_state_on_demand(search->state, search->kept);
+    yk_order_balance_run(search->balance, search->state, search->width, &search->work);
+    if (yk_order_state_step_s(search->state) >= search->best->step_s - search->least_s) {
+        return false;
+    }
+    keep_best(search);
+    return true;
+}
+
+/* Tries the first `count` of the layers in `sequence`. */
+static void try_first(struct search *search, const int32_t *sequence, int32_t count)
+{
+    memset(search->kept, 0, (size_t)search->problem->layer_count * sizeof *search->kept);
+    for (int32_t k = 0; k < count; k++) {
+        search->kept[sequence[k]] = true;
+    }
+    (void)try_kept(search);
+}
+
+/*
+ * Tries how many to keep of the layers in `sequence`, as far as they fit. More of them mean less
+ * to gather, but less room to gather ahead: the best number lies between two worse ones.
+ */
+static void try_numbers(struct search *search, int32_t *sequence, int32_t count)
+{
+    int32_t fitting = 0;
+    memset(search->more_bytes, 0, (size_t)search->state->slots * sizeof *search->more_bytes);
+    for (int32_t k = 0; k < count; k++) {
+        if (admit(search, sequence[k])) {
+            sequence[fitting++] = sequence[k];
+        }
+    }
+    int32_t best = fitting;
+    double best_s = INFINITY;
+    int32_t stride = fitting;
+    /* Halves the stride around the best; all that is tried lies on a grid. */
+    try_first(search, sequence, fitting);
+    best_s = search->best->step_s;
+    while (stride > 1 && !is_done(search)) {
+        const int32_t centre = best;
+        stride = (stride + 1) / 2;
+        for (int32_t k = centre - GRID / 2 * stride; k <= centre + GRID / 2 * stride; k += stride) {
+            if (k >= 0 && k <= fitting && k != centre) {
+                try_first(search, sequence, k);
+                if (search->best->step_s < best_s) {
+                    best_s = search->best->step_s;
+                    best = k;
+                }
+            }
+        }
+    }
+}
+
+/* What makes a layer worth keeping. */
+enum worth {
+    WORTH_LAST,    /* held for a short time only */
+    WORTH_DENSITY, /* seconds saved for a byte */
+    WORTH_SECONDS, /* saved in all: large layers first pack best */
+    WORTH_COUNT,
+};
+
+static double worth_of(const struct yk_order_layer *layer, enum worth worth)
+{
+    switch (worth) {
+    case WORTH_DENSITY:
+        return layer->gather_s / fmax(1e-9 * layer->gather_s, layer->weight_bytes);
+    case WORTH_SECONDS:
+        return layer->gather_s;
+    default:
+        return 0;
+    }
+}
+
+/* The open layers, those of most worth first; of equal ones the last. */
+static int32_t list_by_worth(const struct search *search, enum worth worth, int32_t *out)
+{
+    const struct yk_order_problem *problem = search->problem;
+    int32_t count = 0;
+    for (int32_t i = problem->layer_count - 1; i >= 0; i--) {
+        const double own = worth_of(&problem->layers[i], worth);
+        int32_t at = count;
+        if (!is_open(search, i)) {
+            continue;
+        }
+        /* What differs by rounding only is equal. */
+        while (at > 0 && own > worth_of(&problem->layers[out[at - 1]], worth) * (1 + 1e-6)) {
+            out[at] = out[at - 1];
+            at--;
+        }
+        out[at] = i;
+        count++;
+    }
+    return count;
+}
+
+/* Keeps one layer more or less than the best does, or one instead of another. */
+static bool try_neighbours(struct search *search)
+{
+    const int32_t n = search->problem->layer_count;
+    const size_t size = (size_t)n * sizeof *search->kept;
+    for (int32_t i = n - 1; i >= 0; i--) {
+        if (is_open(search, i)) {
+            memcpy(search->kept, search->best->kept, size);
+            search->kept[i] = !search->kept[i];
+            if (try_kept(search)) {
+                return true;
+            }
+        }
+    }
+    for (int32_t i = n - 1; i >= 0 && !is_done(search); i--) {
+        for (int32_t j = n - 1; j >= 0 && !is_done(search); j--) {
+            if (is_open(search, i) && is_open(search, j) && search->best->kept[i] &&
+                !search->best->kept[j]) {
+                memcpy(search->kept, search->best->kept, size);
+                search->kept[i] = false;
+                search->kept[j] = true;
+                if (try_kept(search)) {
+                    return true;
+                }
+            }
+        }
+    }
+    return false;
+}
+
+/* Flips a few layers of the best at random. One problem always gives the same order. */
+static void try_random(struct search *search)
+{
+    const int32_t n = search->problem->layer_count;
+    struct yk_random random = yk_random_from_seed(1);
+    for (int32_t attempts = RANDOM_ATTEMPTS; attempts > 0 && !is_done(search); attempts--) {
+        memcpy(search->kept, search->best->kept, (size_t)n * sizeof *search->kept);
+        for (int64_t flips = 2 + yk_random_below(&random, 3); flips > 0; flips--) {
+            const int64_t layer = yk_random_below(&random, n);
+            search->kept[layer] = search->kept[layer] != is_open(search, (int32_t)layer);
+        }
+        (void)try_kept(search);
+    }
+}
+
+/* Looks more widely around the best. */
+static void finish(struct search *search)
+{
+    if (search->best->step_s > search->bound_s + search->least_s) {
+        yk_order_state_load(search->state, search->best);
+        int64_t work = MOST_WORK;
+        yk_order_balance_run(search->balance, search->state, YK_ORDER_BALANCE_WIDE, &work);
+        keep_best(search);
+    }
+}
+
+static yk_status prepare(struct search *search, struct yk_arena *arena)
+{
+    const struct yk_order_problem *problem = search->problem;
+    const int32_t n = problem->layer_count;
+    YK_TRY_NEW(arena, search->kept, n);
+    YK_TRY(yk_order_state_create(problem, arena, &search->state));
+    YK_TRY_NEW(arena, search->least_bytes, search->state->slots);
+    YK_TRY_NEW(arena, search->more_bytes, search->state->slots);
+    yk_order_state_on_demand(search->state, search->kept);
+    memcpy(search->least_bytes, search->state->used_bytes,
+           (size_t)search->state->slots * sizeof *search->least_bytes);
+    const yk_status status = yk_order_check_memory(problem, search->least_bytes);
+    if (status != YK_OK) {
+        return yk_fail_in(status, "no order fits");
+    }
+    keep_best(search);
+    YK_TRY(yk_order_balance_create(search->state, arena, &search->balance));
+    YK_TRY(yk_order_bound_quick(problem, search->least_bytes, arena, &search->bound_s));
+    search->least_s = 1e-9 * search->best->step_s;
+    search->trials = LEAST_TRIALS + MORE_TRIALS / n;
+    search->work = MOST_WORK;
+    search->width = n <= FEW_LAYERS ? YK_ORDER_BALANCE_WIDE / 2 : YK_ORDER_BALANCE_NARROW;
+    return YK_OK;
+}
+
+static yk_status find(struct search *search, struct yk_arena *arena)
+{
+    const size_t n = (size_t)search->problem->layer_count;
+    int32_t *sequence = NULL;
+    int32_t *before = NULL;
+    YK_TRY(prepare(search, arena));
+    YK_TRY_NEW(arena, sequence, n);
+    YK_TRY_NEW(arena, before, n);
+    for (enum worth worth = 0; worth < WORTH_COUNT; worth++) {
+        const int32_t count = list_by_worth(search, worth, sequence);
+        const bool same = worth > 0 && memcmp(sequence, before, n * sizeof *before) == 0;
+        memcpy(before, sequence, n * sizeof *before);
+        if (!same) {
+            try_numbers(search, sequence, count);
+        }
+    }
+    bool better = true;
+    while (better && !is_done(search)) {
+        better = try_neighbours(search);
+    }
+    try_random(search);
+    finish(search);
+    return yk_order_sort_gathers(search->problem, search->best, arena);
+}
+
+yk_status yk_order_greedy(const struct yk_order_problem *problem, struct yk_arena *arena,
+                          struct yk_order **out)
+{
+    struct search search = {.problem = problem};
+    struct yk_arena *work = NULL;
+    YK_TRY(yk_order_create(problem, arena, &search.best));
+    YK_TRY(yk_arena_create(&work));
+    const yk_status status = find(&search, work);
+    yk_arena_destroy(work);
+    YK_TRY(status);
+    search.best->bound_s = search.bound_s;
+    search.best->method = "greedy";
+    *out = search.best;
+    return YK_OK;
+}

@@ -1,0 +1,215 @@
+#include "planner/order/order.h"
+
+#include "base/clock.h"
+#include "planner/order/balance.h"
+#include "planner/order/formulation.h"
+#include "planner/order/slots.h"
+#include "planner/order/sort.h"
+#include "planner/order/sums.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Closer to the bound than this, an order is good enough. */
+static const double close_enough = 1e-4;
+
+/* A bound this close to the relaxed program's value proves that no slot is missing from it. */
+static const double proven = 1e-6;
+
+enum {
+    MARGIN = 2,              /* slots around those in use that a program begins with */
+    MORE_MARGIN = 4,         /* times as many when they do not suffice */
+    MOST_RELAXED = 300000,   /* places of blocks in a relaxed program */
+    MOST_WHOLE = 6000,       /* in one of whole blocks with all of its places */
+    MOST_WHOLE_PART = 20000, /* or with the best ones only */
+};
+
+struct search {
+    const struct yk_order_problem *problem;
+    const struct yk_order_options *options;
+    struct yk_arena *work;
+    struct yk_order *best;
+    double end_s;   /* by the clock */
+    bool *allowed;  /* (2n, slots) */
+    int64_t places; /* that the rules allow at the most */
+};
+
+static bool is_done(const struct search *search)
+{
+    const struct yk_order *best = search->best;
+    return best->step_s <= best->bound_s * (1 + close_enough) ||
+           yk_clock_now_s() >= search->end_s ||
+           (search->options->stop && atomic_load(search->options->stop));
+}
+
+static struct yk_milp_options limits(const struct search *search, bool relaxed)
+{
+    return (struct yk_milp_options){
+        .relaxed = relaxed,
+        .budget_s = fmax(0, search->end_s - yk_clock_now_s()),
+        .gap = close_enough,
+        .stop = search->options->stop,
+    };
+}
+
+/* How many places there are for blocks, were they allowed everywhere. */
+static int64_t count_places(const struct yk_order_problem *problem)
+{
+    int64_t count = 0;
+    for (int32_t i = 0; i < problem->layer_count; i++) {
+        count += yk_order_reduce_window(problem, i).length;
+        count += yk_order_forward_window(problem, i).length;
+        count += yk_order_backward_window(problem, i).length;
+    }
+    return count;
+}
+
+/* Allows the places of the best order's blocks and `margin` slots around each; counts them. */
+static int64_t allow_around(struct search *search, int32_t margin)
+{
+    const struct yk_order *order = search->best;
+    const int32_t slots = yk_order_slot_count(search->problem);
+    const int32_t reach = margin < slots / 2 ? margin : slots / 2;
+    int64_t count = 0;
+    memset(search->allowed, 0,
+           2 * (size_t)search->problem->layer_count * (size_t)slots * sizeof *search->allowed);
+    for (int32_t i = 0; i < 2 * search->problem->layer_count; i++) {
+        const int64_t row = (int64_t)(i / 2) * slots;
+        const int32_t *blocks = &(i % 2 == 0 ? order->scatters : order->gathers)[row];
+        bool *allowed = &search->allowed[(int64_t)i * slots];
+        for (int32_t t = 0; t < slots; t++) {
+            for (int32_t k = -reach; blocks[t] > 0 && k <= reach; k++) {
+                bool *place = &allowed[yk_order_slot_after(slots, t, k)];
+                count += *place ? 0 : 1;
+                *place = true;
+            }
+        }
+    }
+    return count;
+}
+
+/*
+ * Raises the bound by the relaxed program, with blocks only where the form allows them. The bound
+ * from its prices holds for blocks anywhere; `*proven_out`: it is as good as with blocks anywhere.
+ */
+static yk_status relax(struct search *search, const struct yk_order_formulation_options *form,
+                       struct yk_arena *arena, bool *proven_out)
+{
+    const struct yk_milp_options options = limits(search, true);
+    struct yk_order_formulation *program = NULL;
+    struct yk_milp_result result = {0};
+    double bound_s = 0;
+    YK_TRY(yk_order_formulation_create(search->problem, form, arena, &program));
+    yk_status status = yk_order_formulation_solve(program, &options, NULL, arena, &result);
+    if (status == YK_OK && result.prices) {
+        status = yk_order_formulation_bound(program, result.prices, arena, &bound_s);
+        search->best->bound_s = fmax(search->best->bound_s, bound_s);
+        *proven_out = result.values && bound_s >= result.objective * (1 - proven);
+    }
+    yk_order_formulation_destroy(program);
+    return status;
+}
+
+/* Few places first: they mostly suffice, and are many times faster than all. */
+static yk_status raise_bound(struct search *search)
+{
+    bool enough = false;
+    for (int32_t margin = MARGIN; !enough && !is_done(search); margin *= MORE_MARGIN) {
+        const bool all = margin >= yk_order_slot_count(search->problem);
+        const struct yk_order_formulation_options form = {.allowed = all ? NULL : search->allowed};
+        struct yk_arena *arena = NULL;
+        if ((all ? search->places : allow_around(search, margin)) > MOST_RELAXED) {
+            return YK_OK;
+        }
+        YK_TRY(yk_arena_create(&arena));
+        const yk_status status = relax(search, &form, arena, &enough);
+        yk_arena_destroy(arena);
+        YK_TRY(status);
+        enough = enough || all;
+    }
+    return YK_OK;
+}
+
+/* An order of the program replaces the best if it takes less. */
+static yk_status offer(struct search *search, struct yk_order *order)
+{
+    struct yk_order_state *state = NULL;
+    struct yk_order_balance *balance = NULL;
+    int64_t work = INT64_MAX;
+    double step_s = 0;
+    if (yk_order_check(search->problem, order, &step_s) != YK_OK) {
+        return YK_OK; /* one within the solver's tolerances only */
+    }
+    YK_TRY(yk_order_state_create(search->problem, search->work, &state));
+    yk_order_state_load(state, order);
+    YK_TRY(yk_order_balance_create(state, search->work, &balance));
+    yk_order_balance_run(balance, state, YK_ORDER_BALANCE_WIDE, &work);
+    YK_TRY(yk_order_sort_gathers(search->problem, state->order, search->work));
+    YK_TRY(yk_order_check(search->problem, state->order, &step_s));
+    if (step_s < search->best->step_s) {
+        state->order->step_s = step_s;
+        state->order->bound_s = search->best->bound_s;
+        state->order->method = "milp";
+        yk_order_copy(search->problem, state->order, search->best);
+    }
+    return YK_OK;
+}
+
+/* From the best order on, by the program of whole blocks; its bound counts if no place is missing
+ * from it. */
+static yk_status improve(struct search *search)
+{
+    const bool all = search->places <= MOST_WHOLE;
+    const struct yk_order_formulation_options form = {.allowed = all ? NULL : search->allowed,
+                                                      .apart = true};
+    struct yk_order_formulation *program = NULL;
+    struct yk_milp_result result = {0};
+    struct yk_order *found = NULL;
+    if (!all && allow_around(search, MARGIN) > MOST_WHOLE_PART) {
+        return YK_OK;
+    }
+    YK_TRY(yk_order_create(search->problem, search->work, &found));
+    YK_TRY(yk_order_formulation_create(search->problem, &form, search->work, &program));
+    const struct yk_milp_options options = limits(search, false);
+    yk_status status =
+        yk_order_formulation_solve(program, &options, search->best, search->work, &result);
+    if (status == YK_OK && all) {
+        /* The solver's tolerances are absolute, and there is one for each slot. */
+        search->best->bound_s = fmax(search->best->bound_s, result.bound * (1 - proven));
+    }
+    if (status == YK_OK && result.values) {
+        yk_order_formulation_read(program, result.values, found);
+        status = offer(search, found);
+    }
+    yk_order_formulation_destroy(program);
+    return status;
+}
+
+static yk_status run(struct search *search)
+{
+    const struct yk_order_problem *problem = search->problem;
+    const size_t slots = (size_t)yk_order_slot_count(problem);
+    YK_TRY_NEW(search->work, search->allowed, 2 * (size_t)problem->layer_count * slots);
+    search->places = count_places(problem);
+    YK_TRY(raise_bound(search));
+    return is_done(search) ? YK_OK : improve(search);
+}
+
+yk_status yk_order_milp(const struct yk_order_problem *problem,
+                        const struct yk_order_options *options, struct yk_arena *arena,
+                        struct yk_order **out)
+{
+    struct search search = {
+        .problem = problem,
+        .options = options,
+        .end_s = yk_clock_now_s() + options->budget_s,
+    };
+    YK_TRY(yk_order_greedy(problem, arena, &search.best));
+    YK_TRY(yk_arena_create(&search.work));
+    const yk_status status = run(&search);
+    yk_arena_destroy(search.work);
+    YK_TRY(status);
+    search.best->bound_s = fmin(search.best->bound_s, search.best->step_s);
+    *out = search.best;
+    return YK_OK;
+}

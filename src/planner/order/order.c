@@ -1,0 +1,243 @@
+#include "planner/order/order.h"
+
+#include "planner/order/slots.h"
+#include "planner/order/sums.h"
+
+/* Where messages put a fault. */
+struct place {
+    const struct yk_order_problem *problem;
+    const struct yk_order *order;
+    int32_t slots;
+};
+
+static int32_t sum(const int32_t *blocks, int32_t slots, struct yk_order_window window)
+{
+    int32_t count = 0;
+    for (int32_t k = 0; k < window.length; k++) {
+        count += blocks[yk_order_slot_after(slots, window.first, k)];
+    }
+    return count;
+}
+
+static yk_status check_choice(const struct place *place, int32_t layer)
+{
+    const enum yk_order_choice choice = place->problem->layers[layer].choice;
+    const bool kept = place->order->kept[layer];
+    if (kept && choice != YK_ORDER_KEPT && choice != YK_ORDER_OPEN) {
+        return yk_fail(YK_ERROR_INPUT, "layer %d cannot be kept", layer);
+    }
+    if (!kept && choice == YK_ORDER_KEPT) {
+        return yk_fail(YK_ERROR_INPUT, "layer %d must be kept", layer);
+    }
+    return YK_OK;
+}
+
+/* Blocks stand where they may, and none is negative. */
+static yk_status check_slots(const struct place *place, int32_t layer)
+{
+    const struct yk_order_problem *problem = place->problem;
+    const struct yk_order_window scatter = yk_order_reduce_window(problem, layer);
+    const struct yk_order_window forward = yk_order_forward_window(problem, layer);
+    struct yk_order_window backward = yk_order_backward_window(problem, layer);
+    backward.length = place->order->kept[layer] ? 0 : backward.length;
+    for (int32_t t = 0; t < place->slots; t++) {
+        const int64_t cell = (int64_t)layer * place->slots + t;
+        const int32_t scatters = place->order->scatters[cell];
+        const int32_t gathers = place->order->gathers[cell];
+        char name[YK_ORDER_SLOT_NAME_SIZE];
+        yk_order_slot_name(problem, t, name);
+        if (scatters < 0 || gathers < 0) {
+            return yk_fail(YK_ERROR_INPUT, "layer %d has a negative number of blocks in slot %s",
+                           layer, name);
+        }
+        if (scatters > 0 && !yk_order_window_has(scatter, place->slots, t)) {
+            return yk_fail(YK_ERROR_INPUT, "layer %d cannot %s in slot %s", layer,
+                           problem->layers[layer].choice == YK_ORDER_REPLICATED ? "be reduced"
+                                                                                : "be scattered",
+                           name);
+        }
+        if (gathers > 0 && !yk_order_window_has(forward, place->slots, t) &&
+            !yk_order_window_has(backward, place->slots, t)) {
+            return yk_fail(YK_ERROR_INPUT, "layer %d cannot be gathered in slot %s", layer, name);
+        }
+    }
+    return YK_OK;
+}
+
+static yk_status check_sum(int32_t layer, const char *what, int32_t found,
+                           struct yk_order_window window, int32_t blocks)
+{
+    if (window.length > 0 && found != blocks) {
+        return yk_fail(YK_ERROR_INPUT, "%d of the %d blocks of layer %d are %s", found, blocks,
+                       layer, what);
+    }
+    return YK_OK;
+}
+
+/* Every block travels once in each of its kinds. */
+static yk_status check_sums(const struct place *place, int32_t layer)
+{
+    const struct yk_order_problem *problem = place->problem;
+    const int32_t blocks = problem->layers[layer].blocks;
+    const int32_t *scatters = &place->order->scatters[(int64_t)layer * place->slots];
+    const int32_t *gathers = &place->order->gathers[(int64_t)layer * place->slots];
+    const struct yk_order_window scatter = yk_order_reduce_window(problem, layer);
+    const struct yk_order_window forward = yk_order_forward_window(problem, layer);
+    struct yk_order_window backward = yk_order_backward_window(problem, layer);
+    backward.length = place->order->kept[layer] ? 0 : backward.length;
+    YK_TRY(check_sum(layer,
+                     problem->layers[layer].choice == YK_ORDER_REPLICATED ? "reduced" : "scattered",
+                     sum(scatters, place->slots, scatter), scatter, blocks));
+    YK_TRY(check_sum(layer, "gathered for forward", sum(gathers, place->slots, forward), forward,
+                     blocks));
+    return check_sum(layer, "gathered for backward", sum(gathers, place->slots, backward), backward,
+                     blocks);
+}
+
+static yk_status check_apart(const struct place *place, int32_t layer)
+{
+    const struct yk_order_window gap = yk_order_gap(place->problem, layer);
+    int32_t scattered = 0;
+    int32_t gathered = 0;
+    for (int32_t k = 0;
+         k < gap.length && yk_order_has_reduce_scatter(place->problem->layers[layer].choice); k++) {
+        const int32_t t = yk_order_slot_after(place->slots, gap.first, k);
+        const int64_t cell = (int64_t)layer * place->slots + t;
+        gathered += place->order->gathers[cell];
+        if (gathered > scattered) {
+            char name[YK_ORDER_SLOT_NAME_SIZE];
+            yk_order_slot_name(place->problem, t, name);
+            return yk_fail(YK_ERROR_INPUT,
+                           "layer %d has %d blocks gathered up to slot %s, but only %d scattered "
+                           "before it",
+                           layer, gathered, name, scattered);
+        }
+        scattered += place->order->scatters[cell];
+    }
+    return YK_OK;
+}
+
+static yk_status check_memory(const struct place *place, double *out_s)
+{
+    struct yk_arena *arena = NULL;
+    YK_TRY(yk_arena_create(&arena));
+    double *sums = yk_arena_allocate(arena, (size_t)place->slots, sizeof *sums);
+    yk_status status = sums ? YK_OK : yk_fail_out_of_memory();
+    if (status == YK_OK) {
+        yk_order_memory_bytes(place->problem, place->order, sums);
+        status = yk_order_check_memory(place->problem, sums);
+    }
+    if (status == YK_OK) {
+        yk_order_loads_s(place->problem, place->order, sums);
+        *out_s = yk_order_step_s(place->problem, sums);
+    }
+    yk_arena_destroy(arena);
+    return status;
+}
+
+yk_status yk_order_check(const struct yk_order_problem *problem, const struct yk_order *order,
+                         double *out_s)
+{
+    const struct place place = {problem, order, yk_order_slot_count(problem)};
+    for (int32_t i = 0; i < problem->layer_count; i++) {
+        YK_TRY(check_choice(&place, i));
+        YK_TRY(check_slots(&place, i));
+        YK_TRY(check_sums(&place, i));
+        YK_TRY(check_apart(&place, i));
+    }
+    return check_memory(&place, out_s);
+}
+
+/* Transfers under way into a list. */
+struct list {
+    const struct place *place;
+    struct yk_plan_transfer *transfers; /* NULL: they are only counted */
+    int32_t count;
+};
+
+/* How many of the window's blocks travel before the slot. */
+static int32_t blocks_before(const int32_t *blocks, int32_t slots, struct yk_order_window window,
+                             int32_t slot)
+{
+    window.length = yk_order_slot_after(slots, slot, -window.first);
+    return sum(blocks, slots, window);
+}
+
+static void add_transfer(struct list *list, enum yk_transfer_kind kind, int32_t layer,
+                         struct yk_order_window window, int32_t slot)
+{
+    const struct place *place = list->place;
+    const int64_t row = (int64_t)layer * place->slots;
+    const int32_t *blocks =
+        kind == YK_TRANSFER_ALL_GATHER ? &place->order->gathers[row] : &place->order->scatters[row];
+    if (window.length == 0 || blocks[slot] == 0) {
+        return;
+    }
+    if (list->transfers) {
+        list->transfers[list->count] = (struct yk_plan_transfer){
+            .kind = kind,
+            .layer = layer,
+            .first_block = blocks_before(blocks, place->slots, window, slot),
+            .block_count = blocks[slot],
+            .slot = slot,
+        };
+    }
+    list->count++;
+}
+
+/* Gradients in the order in which backward makes them. Where there are none, nothing travels. */
+static void add_scatters(struct list *list, int32_t slot)
+{
+    const struct yk_order_problem *problem = list->place->problem;
+    for (int32_t i = problem->layer_count - 1; i >= 0; i--) {
+        const struct yk_order_layer *layer = &problem->layers[i];
+        if (layer->gradient_bytes > 0 || layer->scatter_s > 0) {
+            add_transfer(list,
+                         layer->choice == YK_ORDER_REPLICATED ? YK_TRANSFER_ALL_REDUCE
+                                                              : YK_TRANSFER_REDUCE_SCATTER,
+                         i, yk_order_reduce_window(problem, i), slot);
+        }
+    }
+}
+
+/* Parameters in the order in which they are used. */
+static void add_gathers(struct list *list, int32_t slot)
+{
+    const struct yk_order_problem *problem = list->place->problem;
+    const int32_t n = problem->layer_count;
+    for (int32_t k = 1; k < list->place->slots; k++) {
+        const int32_t use = yk_order_slot_after(list->place->slots, slot, k);
+        if (use < n && !yk_order_slot_is_inside(problem, use, slot)) {
+            add_transfer(list, YK_TRANSFER_ALL_GATHER, use, yk_order_forward_window(problem, use),
+                         slot);
+        } else if (use > n && use <= 2 * n && yk_order_slot_is_inside(problem, 2 * n - use, slot)) {
+            add_transfer(list, YK_TRANSFER_ALL_GATHER, 2 * n - use,
+                         yk_order_backward_window(problem, 2 * n - use), slot);
+        }
+    }
+}
+
+static void add_transfers(struct list *list)
+{
+    list->count = 0;
+    for (int32_t t = 0; t < list->place->slots; t++) {
+        add_scatters(list, t);
+        add_gathers(list, t);
+    }
+}
+
+yk_status yk_order_transfers(const struct yk_order_problem *problem, const struct yk_order *order,
+                             struct yk_arena *arena, struct yk_plan_transfer **out,
+                             int32_t *out_count)
+{
+    const struct place place = {problem, order, yk_order_slot_count(problem)};
+    struct list list = {.place = &place};
+    struct yk_plan_transfer *transfers = NULL;
+    add_transfers(&list);
+    YK_TRY_NEW(arena, transfers, list.count);
+    list.transfers = transfers;
+    add_transfers(&list);
+    *out = transfers;
+    *out_count = list.count;
+    return YK_OK;
+}

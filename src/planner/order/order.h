@@ -1,0 +1,90 @@
+/*
+ * Order: when each gather, scatter and reduction of one step travels, so that as much as possible
+ * hides behind computation and memory suffices in every slot.
+ *
+ * Slots, cyclic, of n layers: forward 0 … n−1, a gap, backward n−1 … 0, two gaps (plan/plan.h). All
+ * that is put into a slot travels over one link while the slot computes; a slot takes the longer of
+ * the two, and the step the sum of the slots. Layers are cut into equal blocks.
+ *
+ *   scatter, reduce   after the layer's backward, before its next forward
+ *   forward gather    likewise, each block after its scatter, in a later slot
+ *   backward gather   after the layer's forward, before its backward; only if it is not kept
+ *
+ * Memory in a slot: parameters gathered so far (all of them while the layer computes), gradients
+ * not yet scattered (from the layer's backward on, through the slot they travel in). With a barrier
+ * scatters and reductions go in backward slots and the two last gaps only, forward gathers in the
+ * very last gap and forward slots only.
+ */
+#ifndef YK_PLANNER_ORDER_ORDER_H
+#define YK_PLANNER_ORDER_ORDER_H
+
+#include "base/arena.h"
+#include "base/status.h"
+#include "base/text.h"
+#include "plan/plan.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What may be done with a layer. */
+enum yk_order_choice {
+    YK_ORDER_OPEN, /* kept or fully-sharded, whichever is better */
+    YK_ORDER_KEPT,
+    YK_ORDER_FULLY_SHARDED,
+    YK_ORDER_SHARDED_STATE, /* scatter and forward gather; its parameters are whole all the time,
+                               and counted by whoever made the problem */
+    YK_ORDER_REPLICATED,    /* a reduction instead of all others */
+    YK_ORDER_LOCAL,         /* does not communicate */
+};
+
+struct yk_order_layer {
+    enum yk_order_choice choice;
+    int32_t blocks;        /* at least 1 */
+    double gather_s;       /* of the whole layer */
+    double scatter_s;      /* scatter, or reduction where it is replicated */
+    double weight_bytes;   /* gathered whole */
+    double gradient_bytes; /* not yet scattered or reduced, whole */
+};
+
+struct yk_order_problem {
+    int32_t layer_count;           /* n */
+    struct yk_order_layer *layers; /* (n) */
+    double *compute_s;             /* (2n + 3) of each slot */
+    double *room_bytes; /* (2n + 3) for gathered parameters and gradients: memory less all else */
+    bool barrier;
+};
+
+struct yk_order {
+    bool *kept;        /* (n) what was chosen for open layers; true for those that were kept */
+    int32_t *scatters; /* (n, 2n + 3) blocks of the layer in the slot; reductions likewise */
+    int32_t *gathers;  /* (n, 2n + 3) for forward and for backward: the slot tells which */
+    double step_s;
+    double bound_s;     /* no order takes less */
+    const char *method; /* that found it */
+};
+
+struct yk_order_options {
+    double budget_s;         /* wall clock, of the integer program */
+    const atomic_bool *stop; /* may be NULL */
+};
+
+/* By least slack; YK_ERROR_NO_FIT when it finds no order that fits. Lives in the arena. */
+yk_status yk_order_greedy(const struct yk_order_problem *problem, struct yk_arena *arena,
+                          struct yk_order **out) YK_MUST_USE;
+
+/* By the integer program, from the greedy order on; never worse than that. */
+yk_status yk_order_milp(const struct yk_order_problem *problem,
+                        const struct yk_order_options *options, struct yk_arena *arena,
+                        struct yk_order **out) YK_MUST_USE;
+
+/* The time of an order, or why it is none: every rule above is checked. */
+yk_status yk_order_check(const struct yk_order_problem *problem, const struct yk_order *order,
+                         double *out_s) YK_MUST_USE;
+
+/* The order as transfers of a plan, scatters first in every slot. */
+yk_status yk_order_transfers(const struct yk_order_problem *problem, const struct yk_order *order,
+                             struct yk_arena *arena, struct yk_plan_transfer **out,
+                             int32_t *out_count) YK_MUST_USE;
+
+#endif

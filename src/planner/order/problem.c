@@ -1,0 +1,124 @@
+#include "planner/order/problem.h"
+
+#include "base/json.h"
+#include "base/json_value.h"
+#include "planner/order/slots.h"
+
+#include <math.h>
+
+/* Larger values are mistakes; sums and products of smaller ones stay exact enough. */
+static const double most_seconds = 1e6;
+static const double most_bytes = 1e15;
+
+static yk_status read_number(const struct yk_json *node, const char *key, double most, double *out)
+{
+    double number = 0;
+    if (!node) {
+        return yk_fail(YK_ERROR_INPUT, "\"%s\" is missing", key);
+    }
+    if (!yk_json_number(node, &number)) {
+        return yk_fail(YK_ERROR_INPUT, "\"%s\" must be a number, not %s", key, yk_json_kind(node));
+    }
+    if (!(number >= 0 && number <= most)) {
+        return yk_fail(YK_ERROR_INPUT, "\"%s\" must be from 0 to %g, not %g", key, most, number);
+    }
+    *out = number;
+    return YK_OK;
+}
+
+static yk_status read_whole(const struct yk_json *root, const char *key, int32_t most, int32_t *out)
+{
+    double number = 0;
+    YK_TRY(read_number(yk_json_get(root, key), key, INFINITY, &number));
+    if (number < 1 || number > most || floor(number) != number) {
+        return yk_fail(YK_ERROR_INPUT, "\"%s\" must be a whole number from 1 to %d, not %g", key,
+                       most, number);
+    }
+    *out = (int32_t)number;
+    return YK_OK;
+}
+
+/* One number for each of `count` slots or layers. */
+static yk_status read_list(const struct yk_json *root, const char *key, int32_t count,
+                           const char *of, double most, struct yk_arena *arena, double **out)
+{
+    const struct yk_json *list = yk_json_get(root, key);
+    double *numbers = NULL;
+    if (!list) {
+        return yk_fail(YK_ERROR_INPUT, "\"%s\" is missing", key);
+    }
+    if (!yk_json_is_array(list)) {
+        return yk_fail(YK_ERROR_INPUT, "\"%s\" must be a list of numbers, not %s", key,
+                       yk_json_kind(list));
+    }
+    if (yk_json_count(list) != (size_t)count) {
+        return yk_fail(YK_ERROR_INPUT, "\"%s\" must have one number for each of %d %s%s, not %zu",
+                       key, count, of, count == 1 ? "" : "s", yk_json_count(list));
+    }
+    YK_TRY_NEW(arena, numbers, count);
+    for (size_t i = 0; i < (size_t)count; i++) {
+        const yk_status status = read_number(yk_json_at(list, i), key, most, &numbers[i]);
+        YK_TRY(yk_json_add_location(status, key, i, NULL));
+    }
+    *out = numbers;
+    return YK_OK;
+}
+
+static yk_status read_layers(const struct yk_json *root, struct yk_arena *arena,
+                             struct yk_order_problem *problem)
+{
+    const int32_t n = problem->layer_count;
+    int32_t blocks = 0;
+    double *comm_s = NULL;
+    double *full_bytes = NULL;
+    YK_TRY(read_whole(root, "blocks", YK_ORDER_MAX_BLOCKS, &blocks));
+    YK_TRY(read_list(root, "comm_s", n, "layer", most_seconds, arena, &comm_s));
+    YK_TRY(read_list(root, "full_bytes", n, "layer", most_bytes, arena, &full_bytes));
+    YK_TRY_NEW(arena, problem->layers, n);
+    for (int32_t i = 0; i < n; i++) {
+        problem->layers[i] = (struct yk_order_layer){
+            .choice = YK_ORDER_OPEN,
+            .blocks = blocks,
+            .gather_s = comm_s[i],
+            .scatter_s = comm_s[i],
+            .weight_bytes = full_bytes[i],
+            .gradient_bytes = full_bytes[i],
+        };
+    }
+    return YK_OK;
+}
+
+static yk_status read_problem(const struct yk_json *root, struct yk_arena *arena,
+                              struct yk_order_problem *problem)
+{
+    double static_bytes = 0;
+    double memory_bytes = 0;
+    if (!yk_json_is_object(root)) {
+        return yk_fail(YK_ERROR_INPUT, "an order problem is an object, not %s", yk_json_kind(root));
+    }
+    YK_TRY(read_whole(root, "layers", YK_ORDER_MAX_LAYERS, &problem->layer_count));
+    const int32_t slots = yk_order_slot_count(problem);
+    YK_TRY(read_layers(root, arena, problem));
+    YK_TRY(read_list(root, "compute_s", slots, "slot", most_seconds, arena, &problem->compute_s));
+    YK_TRY(read_list(root, "activation_bytes", slots, "slot", most_bytes, arena,
+                     &problem->room_bytes));
+    YK_TRY(
+        read_number(yk_json_get(root, "static_bytes"), "static_bytes", most_bytes, &static_bytes));
+    YK_TRY(
+        read_number(yk_json_get(root, "memory_bytes"), "memory_bytes", most_bytes, &memory_bytes));
+    YK_TRY(yk_json_get_flag(root, "barrier", &problem->barrier));
+    for (int32_t t = 0; t < slots; t++) {
+        problem->room_bytes[t] = memory_bytes - static_bytes - problem->room_bytes[t];
+    }
+    return YK_OK;
+}
+
+yk_status yk_order_problem_read(const char *text, size_t length, const char *source,
+                                struct yk_arena *arena, struct yk_order_problem **out)
+{
+    struct yk_order_problem *problem = NULL;
+    YK_TRY_NEW(arena, problem, 1);
+    YK_TRY_JSON(root, text, length, source, read_problem(root, arena, problem));
+    *out = problem;
+    return YK_OK;
+}

@@ -1,0 +1,119 @@
+/*
+ * Order slots: where in the cycle of slots (planner/order.h) each kind of transfer of a layer may
+ * stand.
+ *
+ * A window is a run of slots, cyclic: it may go on at slot 0 after the last one. Windows of one
+ * kind lie inside each other: that of a later layer holds the scatters and forward gathers of all
+ * earlier ones, that of an earlier layer the backward gathers of all later ones.
+ */
+#ifndef YK_PLANNER_ORDER_SLOTS_H
+#define YK_PLANNER_ORDER_SLOTS_H
+
+#include "planner/order/order.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct yk_order_window {
+    int32_t first;
+    int32_t length; /* 0: there is no such transfer */
+};
+
+static inline int32_t yk_order_slot_count(const struct yk_order_problem *problem)
+{
+    return 2 * problem->layer_count + 3;
+}
+
+static inline int32_t yk_order_backward_slot(const struct yk_order_problem *problem, int32_t layer)
+{
+    return 2 * problem->layer_count - layer;
+}
+
+/* `steps` from -slots to slots. */
+static inline int32_t yk_order_slot_after(int32_t slots, int32_t slot, int32_t steps)
+{
+    const int32_t after = slot + steps;
+    return after < 0 ? after + slots : (after >= slots ? after - slots : after);
+}
+
+static inline bool yk_order_window_has(struct yk_order_window window, int32_t slots, int32_t slot)
+{
+    return yk_order_slot_after(slots, slot, -window.first) < window.length;
+}
+
+static inline int32_t yk_order_window_last(struct yk_order_window window, int32_t slots)
+{
+    return yk_order_slot_after(slots, window.first, window.length - 1);
+}
+
+/* Layers whose gradients are scattered, and those whose gradients are reduced. */
+static inline bool yk_order_has_reduce_scatter(enum yk_order_choice choice)
+{
+    return choice != YK_ORDER_REPLICATED && choice != YK_ORDER_LOCAL;
+}
+
+/* Layers whose parameters are gathered whole only for a while, and counted then. */
+static inline bool yk_order_counts_weights(enum yk_order_choice choice)
+{
+    return choice == YK_ORDER_OPEN || choice == YK_ORDER_KEPT || choice == YK_ORDER_FULLY_SHARDED;
+}
+
+/* Every slot after the layer's backward and before its next forward. */
+static inline struct yk_order_window yk_order_gap(const struct yk_order_problem *problem,
+                                                  int32_t layer)
+{
+    return (struct yk_order_window){yk_order_backward_slot(problem, layer) + 1, 2 * layer + 2};
+}
+
+/* Of scatters or reductions. The last slot of the gap leaves no later one for the gather. */
+static inline struct yk_order_window yk_order_reduce_window(const struct yk_order_problem *problem,
+                                                            int32_t layer)
+{
+    struct yk_order_window window = yk_order_gap(problem, layer);
+    const enum yk_order_choice choice = problem->layers[layer].choice;
+    if (choice == YK_ORDER_LOCAL) {
+        window.length = 0;
+    } else if (problem->barrier) {
+        window.length = layer + 2 - (layer == 0 && yk_order_has_reduce_scatter(choice) ? 1 : 0);
+    } else if (yk_order_has_reduce_scatter(choice)) {
+        window.length--;
+    }
+    return window;
+}
+
+/* Of gathers for the next forward. The first slot of the gap has no earlier one for the scatter. */
+static inline struct yk_order_window yk_order_forward_window(const struct yk_order_problem *problem,
+                                                             int32_t layer)
+{
+    struct yk_order_window window = yk_order_gap(problem, layer);
+    if (!yk_order_has_reduce_scatter(problem->layers[layer].choice)) {
+        window.length = 0;
+    } else if (problem->barrier) {
+        window.first = 2 * problem->layer_count + 2;
+        window.length = layer + 1;
+    } else {
+        window.first = yk_order_slot_after(yk_order_slot_count(problem), window.first, 1);
+        window.length--;
+    }
+    return window;
+}
+
+/* Of gathers for the backward, of a layer that is not kept. */
+static inline struct yk_order_window
+yk_order_backward_window(const struct yk_order_problem *problem, int32_t layer)
+{
+    const enum yk_order_choice choice = problem->layers[layer].choice;
+    if (choice != YK_ORDER_OPEN && choice != YK_ORDER_FULLY_SHARDED) {
+        return (struct yk_order_window){layer + 1, 0};
+    }
+    return (struct yk_order_window){layer + 1, 2 * (problem->layer_count - layer) - 1};
+}
+
+/* Whether the slot is between the layer's forward and its backward. */
+static inline bool yk_order_slot_is_inside(const struct yk_order_problem *problem, int32_t layer,
+                                           int32_t slot)
+{
+    return slot > layer && slot < yk_order_backward_slot(problem, layer);
+}
+
+#endif

@@ -1,0 +1,331 @@
+#include "planner/placement/candidates.h"
+
+#include "planner/placement/stages.h"
+#include "planner/placement/traffic.h"
+#include "sched/scheduler.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    LEAST_CUTS = 4,
+    MOST_CUTS = 24,
+    MOST_EVALUATED = 200000,   /* tasks of all cuts together */
+    MOST_LOOKED_AHEAD = 50000, /* tasks times devices */
+    MOST_REFINED = 4000,       /* tasks times devices */
+    MOST_DESCENTS = 6,
+};
+
+yk_status yk_candidates_create(const struct yk_step_graph *step, const struct yk_deadline *deadline,
+                               struct yk_candidates *out)
+{
+    struct yk_candidates contest = {
+        .step = step, .step_s = INFINITY, .on_all_s = INFINITY, .deadline = deadline};
+    yk_status status = yk_schedule_create(step->graph, &contest.best);
+    if (status == YK_OK) {
+        status = yk_schedule_create(step->graph, &contest.trial);
+    }
+    if (status != YK_OK) {
+        yk_candidates_free(&contest);
+        return status;
+    }
+    *out = contest;
+    return YK_OK;
+}
+
+void yk_candidates_free(struct yk_candidates *contest)
+{
+    yk_schedule_destroy(contest->best);
+    yk_schedule_destroy(contest->trial);
+    *contest = (struct yk_candidates){0};
+}
+
+static bool is_over(const struct yk_candidates *contest)
+{
+    return contest->trials > 0 && yk_deadline_has_passed(contest->deadline);
+}
+
+static bool is_better(const struct yk_candidates *contest, const struct yk_placement_fit *fit,
+                      double step_s)
+{
+    if (isinf(contest->step_s) || fit->fits != contest->fit.fits) {
+        return isinf(contest->step_s) || fit->fits;
+    }
+    return fit->fits ? step_s < contest->step_s : fit->missing_bytes < contest->fit.missing_bytes;
+}
+
+/* Considers a schedule that stands to the devices' memory as `fit` says. */
+static yk_status consider(struct yk_candidates *contest, const struct yk_schedule *schedule,
+                          const struct yk_placement_fit *fit)
+{
+    double step_s = 0;
+    contest->trials++;
+    YK_TRY(yk_evaluate_step_s(contest->step, schedule, &step_s));
+    if (is_better(contest, fit, step_s)) {
+        yk_schedule_copy(schedule, contest->best);
+        contest->fit = *fit;
+        contest->step_s = step_s;
+    }
+    if (fit->fits && step_s < contest->on_all_s &&
+        yk_schedule_count_devices(schedule) == contest->step->graph->device_count) {
+        contest->on_all_s = step_s;
+    }
+    return YK_OK;
+}
+
+yk_status yk_candidates_consider(struct yk_candidates *contest, const struct yk_schedule *schedule)
+{
+    struct yk_placement_fit fit;
+    YK_TRY(yk_evaluate_memory(schedule, &fit));
+    return consider(contest, schedule, &fit);
+}
+
+static yk_status consider_map(struct yk_candidates *contest, const int32_t *devices)
+{
+    struct yk_placement_fit fit;
+    YK_TRY(yk_evaluate_map(contest->step, devices, contest->trial, &fit));
+    return consider(contest, contest->trial, &fit);
+}
+
+static bool is_first_of_its_kind(const struct yk_step_graph *step, int32_t device)
+{
+    for (int32_t p = 0; p < device; p++) {
+        if (yk_stages_devices_are_equal(step, p, device)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The more tasks, the longer a cut takes to evaluate. */
+static int32_t most_cuts(const struct yk_step_graph *step)
+{
+    const int32_t affordable = MOST_EVALUATED / step->graph->task_count;
+    return affordable < LEAST_CUTS ? LEAST_CUTS : affordable < MOST_CUTS ? affordable : MOST_CUTS;
+}
+
+static int64_t micro_batch_ticks(const struct yk_step_graph *step, int32_t micro_batch,
+                                 int32_t device)
+{
+    int64_t ticks = 0;
+    for (int32_t l = 0; l < step->layer_count; l++) {
+        const int32_t cell = micro_batch * step->layer_count + l;
+        ticks += yk_graph_cost(step->graph, step->forward[cell], device);
+        if (step->backward[cell] != YK_STEP_GRAPH_NO_TASK) {
+            ticks += yk_graph_cost(step->graph, step->backward[cell], device);
+        }
+    }
+    return ticks;
+}
+
+static bool holds_all_weights(const struct yk_step_graph *step, int32_t device)
+{
+    int64_t bytes = 0;
+    for (int32_t s = 0; s < step->graph->store_count; s++) {
+        bytes += step->graph->stores[s].bytes;
+    }
+    return bytes <= step->graph->devices[device].memory_bytes;
+}
+
+/* Whole micro-batches on devices that hold the whole model, each where it would end first. */
+static yk_status consider_copies(struct yk_candidates *contest, struct yk_arena *arena)
+{
+    const struct yk_step_graph *step = contest->step;
+    const int32_t L = step->layer_count;
+    int32_t *devices = NULL;
+    int64_t *busy = NULL;
+    YK_TRY_NEW(arena, devices, (int64_t)step->micro_batch_count * L);
+    YK_TRY_NEW(arena, busy, step->graph->device_count);
+    for (int32_t m = 0; m < step->micro_batch_count; m++) {
+        int32_t first = -1;
+        int64_t first_end = INT64_MAX;
+        for (int32_t p = 0; p < step->graph->device_count; p++) {
+            const int64_t end = busy[p] + micro_batch_ticks(step, m, p);
+            if (holds_all_weights(step, p) && end < first_end) {
+                first = p;
+                first_end = end;
+            }
+        }
+        if (first < 0) {
+            return YK_OK;
+        }
+        busy[first] = first_end;
+        for (int32_t l = 0; l < L; l++) {
+            devices[m * L + l] = first;
+        }
+    }
+    return consider_map(contest, devices);
+}
+
+static yk_status consider_schedulers(struct yk_candidates *contest)
+{
+    static const char *const quick[] = {"heft", "lookahead", "heft-memory"};
+    const struct yk_scheduler_options options = {0};
+    const struct yk_graph *graph = contest->step->graph;
+    const int64_t size = (int64_t)graph->task_count * graph->device_count;
+    for (size_t i = 0; i < sizeof quick / sizeof quick[0] && !is_over(contest); i++) {
+        if (strcmp(quick[i], "lookahead") == 0 && size > MOST_LOOKED_AHEAD) {
+            continue; /* it takes longer than it is worth */
+        }
+        const yk_status status = yk_scheduler_find(quick[i])->run(&options, contest->trial);
+        if (status == YK_OK) {
+            YK_TRY(yk_candidates_consider(contest, contest->trial));
+        } else if (status != YK_ERROR_NO_FIT) {
+            return status;
+        }
+    }
+    return YK_OK;
+}
+
+yk_status yk_candidates_add_divided(struct yk_candidates *contest)
+{
+    struct yk_arena *arena = NULL;
+    if (contest->step->micro_batch_count > 1) {
+        YK_TRY(yk_arena_create(&arena));
+        const yk_status status = consider_copies(contest, arena);
+        yk_arena_destroy(arena);
+        YK_TRY(status);
+    }
+    return consider_schedulers(contest);
+}
+
+/* A map on its way downhill. */
+struct descent {
+    struct yk_candidates *contest;
+    int32_t *devices; /* (M, L) */
+    double step_s;
+    int32_t leader;    /* the best move seen from here: this layer, and those that follow it … */
+    int32_t device;    /* … to this device; -1: none is better */
+    int64_t allowance; /* tasks that may still be evaluated */
+};
+
+static void move_layer(const struct descent *descent, int32_t leader, int32_t device)
+{
+    const struct yk_step_graph *step = descent->contest->step;
+    const int32_t L = step->layer_count;
+    for (int32_t k = 0; k < step->micro_batch_count * L; k++) {
+        if (yk_step_graph_weight_owner(step, k % L) == leader) {
+            descent->devices[k] = device;
+        }
+    }
+}
+
+static yk_status try_move(struct descent *descent, int32_t leader, int32_t device)
+{
+    struct yk_candidates *contest = descent->contest;
+    const int32_t before = descent->devices[leader];
+    struct yk_placement_fit fit;
+    double step_s = 0;
+    move_layer(descent, leader, device);
+    YK_TRY(yk_evaluate_map(contest->step, descent->devices, contest->trial, &fit));
+    YK_TRY(consider(contest, contest->trial, &fit));
+    YK_TRY(yk_evaluate_step_s(contest->step, contest->trial, &step_s));
+    move_layer(descent, leader, before);
+    descent->allowance -= contest->step->graph->task_count;
+    if (fit.fits && step_s < descent->step_s) {
+        descent->step_s = step_s;
+        descent->leader = leader;
+        descent->device = device;
+    }
+    return YK_OK;
+}
+
+static bool may_go_on(const struct descent *descent)
+{
+    return descent->allowance > 0 && !is_over(descent->contest);
+}
+
+/* Moves one layer over a cut, the one that helps most, until none does. */
+static yk_status go_down(struct descent *descent)
+{
+    const struct yk_step_graph *step = descent->contest->step;
+    do {
+        descent->device = -1;
+        for (int32_t l = 0; l + 1 < step->layer_count && may_go_on(descent); l++) {
+            const int32_t here = yk_step_graph_weight_owner(step, l);
+            const int32_t next = yk_step_graph_weight_owner(step, l + 1);
+            if (descent->devices[here] != descent->devices[next]) {
+                YK_TRY(try_move(descent, here, descent->devices[next]));
+                YK_TRY(try_move(descent, next, descent->devices[here]));
+            }
+        }
+        if (descent->device >= 0) {
+            move_layer(descent, descent->leader, descent->device);
+        }
+    } while (descent->device >= 0 && may_go_on(descent));
+    return YK_OK;
+}
+
+yk_status yk_candidates_refine(struct yk_candidates *contest)
+{
+    const struct yk_step_graph *step = contest->step;
+    struct yk_arena *arena = NULL;
+    if (!contest->fit.fits) {
+        return YK_OK;
+    }
+    YK_TRY(yk_arena_create(&arena));
+    struct descent descent = {
+        .contest = contest,
+        .devices = yk_arena_allocate(
+            arena, (size_t)step->micro_batch_count * (size_t)step->layer_count, sizeof(int32_t)),
+        .step_s = contest->step_s,
+        .allowance = 10 * (int64_t)MOST_EVALUATED,
+    };
+    yk_status status = YK_OK;
+    if (!descent.devices) {
+        status = yk_fail_out_of_memory();
+    } else {
+        for (int32_t i = 0; i < step->micro_batch_count * step->layer_count; i++) {
+            descent.devices[i] = contest->best->devices[step->forward[i]];
+        }
+        status = go_down(&descent);
+    }
+    yk_arena_destroy(arena);
+    return status;
+}
+
+/* Every micro-batch goes through the same stages. */
+static yk_status consider_stages(struct yk_candidates *contest, struct yk_arena *arena)
+{
+    const struct yk_step_graph *step = contest->step;
+    const int32_t L = step->layer_count;
+    const int32_t M = step->micro_batch_count;
+    /* Of a small step, the first few cuts go downhill each from where it is. */
+    const int64_t size = (int64_t)step->graph->task_count * step->graph->device_count;
+    const int32_t refined = size <= MOST_REFINED ? MOST_DESCENTS : 0;
+    struct yk_stages_list cuts = {0};
+    int32_t *devices = NULL;
+    YK_TRY(yk_stages_propose(step, most_cuts(step), contest->deadline, arena, &cuts));
+    YK_TRY_NEW(arena, devices, (int64_t)M * L);
+    for (int32_t i = 0; i < cuts.count && !is_over(contest); i++) {
+        for (int32_t k = 0; k < M * L; k++) {
+            devices[k] = cuts.devices[(int64_t)i * L + k % L];
+        }
+        YK_TRY(consider_map(contest, devices));
+        if (i < refined) {
+            struct descent descent = {
+                .contest = contest,
+                .devices = devices,
+                .step_s = INFINITY,
+                .allowance = MOST_EVALUATED,
+            };
+            YK_TRY(yk_evaluate_step_s(step, contest->trial, &descent.step_s));
+            YK_TRY(go_down(&descent));
+        }
+    }
+    for (int32_t p = 0; p < step->graph->device_count && !is_over(contest); p++) {
+        for (int32_t k = 0; k < M * L; k++) {
+            devices[k] = p;
+        }
+        if (is_first_of_its_kind(step, p)) {
+            YK_TRY(consider_map(contest, devices));
+        }
+    }
+    return YK_OK;
+}
+
+yk_status yk_candidates_add_undivided(struct yk_candidates *contest)
+{
+    YK_TRY_IN_ARENA(arena, consider_stages(contest, arena));
+    return YK_OK;
+}

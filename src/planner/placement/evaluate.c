@@ -1,0 +1,195 @@
+#include "planner/placement/evaluate.h"
+
+#include "sched/mapping.h"
+#include "sched/memory.h"
+#include "sched/timeline/group_devices.h"
+
+#include <stdlib.h>
+
+yk_status yk_evaluate_memory(const struct yk_schedule *schedule, struct yk_placement_fit *out)
+{
+    const struct yk_graph *graph = schedule->graph;
+    struct yk_placement_fit report = {.fits = true};
+    int64_t *peaks = calloc((size_t)graph->device_count, sizeof *peaks);
+    if (!peaks) {
+        return yk_fail_out_of_memory();
+    }
+    const yk_status status = yk_schedule_memory_peaks(schedule, peaks);
+    for (int32_t p = 0; status == YK_OK && p < graph->device_count; p++) {
+        const int64_t missing = peaks[p] - graph->devices[p].memory_bytes;
+        if (missing > report.missing_bytes) {
+            report = (struct yk_placement_fit){false, p, missing};
+        }
+    }
+    free(peaks);
+    *out = report;
+    return status;
+}
+
+struct trials {
+    const struct yk_step_graph *step;
+    struct yk_schedule *trial;
+    struct yk_schedule *best;
+    struct yk_placement_fit best_fit;
+    bool found;
+    int32_t *task_devices; /* (n) */
+    int64_t *priorities;   /* (n) backward before forward, earlier micro-batches first */
+    int32_t *gates;        /* (n) */
+    struct yk_group_devices homes;
+};
+
+/* How many devices the map uses: a pipeline needs about as many micro-batches under way. */
+static int32_t count_devices(const struct yk_step_graph *step, const int32_t *devices)
+{
+    bool used[YK_GRAPH_MAX_DEVICES] = {false};
+    int32_t count = 0;
+    for (int32_t i = 0; i < step->micro_batch_count * step->layer_count; i++) {
+        count += used[devices[i]] ? 0 : 1;
+        used[devices[i]] = true;
+    }
+    return count;
+}
+
+static void set_priorities(struct trials *trials)
+{
+    const struct yk_step_graph *step = trials->step;
+    const int64_t M = step->micro_batch_count;
+    for (int32_t i = 0; i < step->graph->task_count; i++) {
+        const struct yk_step_graph_task *task = &step->tasks[i];
+        trials->priorities[i] = task->pass == YK_STEP_UPDATE    ? 0
+                                : task->pass == YK_STEP_FORWARD ? M - task->micro_batch
+                                                                : 2 * M - task->micro_batch;
+    }
+}
+
+/* The last task of a micro-batch: the backward of its first layer that has one. */
+static int32_t last_task(const struct yk_step_graph *step, int32_t micro_batch)
+{
+    for (int32_t l = 0; l < step->layer_count; l++) {
+        const int32_t task = step->backward[micro_batch * step->layer_count + l];
+        if (task != YK_STEP_GRAPH_NO_TASK) {
+            return task;
+        }
+    }
+    return step->forward[(micro_batch + 1) * step->layer_count - 1];
+}
+
+/* Lets a micro-batch begin only when the one `in_flight` before it is done. */
+static void set_gates(struct trials *trials, int32_t in_flight)
+{
+    const struct yk_step_graph *step = trials->step;
+    const struct yk_graph *graph = step->graph;
+    for (int32_t i = 0; i < graph->task_count; i++) {
+        const int32_t earlier = step->tasks[i].micro_batch - in_flight;
+        const bool begins = graph->in_first[i + 1] == graph->in_first[i];
+        trials->gates[i] = begins && earlier >= 0 ? last_task(step, earlier) : YK_MAPPING_NO_GATE;
+    }
+}
+
+static bool is_better(const struct trials *trials, const struct yk_placement_fit *fit)
+{
+    if (!trials->found || fit->fits != trials->best_fit.fits) {
+        return !trials->found || fit->fits;
+    }
+    return fit->fits ? trials->trial->makespan < trials->best->makespan
+                     : fit->missing_bytes < trials->best_fit.missing_bytes;
+}
+
+static yk_status try_order(struct trials *trials, const int64_t *priorities, int32_t in_flight)
+{
+    struct yk_placement_fit fit = {0};
+    set_gates(trials, in_flight);
+    const struct yk_mapping mapping = {trials->task_devices, priorities, trials->gates};
+    YK_TRY(yk_mapping_run(&mapping, trials->trial));
+    if (trials->best_fit.fits && trials->trial->makespan >= trials->best->makespan) {
+        return YK_OK; /* whatever it holds: counting that is what takes the time */
+    }
+    YK_TRY(yk_evaluate_memory(trials->trial, &fit));
+    if (is_better(trials, &fit)) {
+        yk_schedule_copy(trials->trial, trials->best);
+        trials->best_fit = fit;
+        trials->found = true;
+    }
+    return YK_OK;
+}
+
+/*
+ * A pipeline of `stages` stages needs about as many micro-batches under way, and more only hold
+ * more. Where all of them at once do not fit, the most that do are looked for by halving.
+ */
+static yk_status try_fewer_in_flight(struct trials *trials, int32_t stages)
+{
+    const int32_t M = trials->step->micro_batch_count;
+    if (trials->best_fit.fits) {
+        for (int32_t in_flight = stages; in_flight <= stages + 1 && in_flight < M; in_flight++) {
+            YK_TRY(try_order(trials, trials->priorities, in_flight));
+        }
+        return YK_OK;
+    }
+    int32_t few_enough = 0;
+    int32_t too_many = stages + 2 < M ? stages + 2 : M;
+    while (too_many - few_enough > 1) {
+        const int32_t next = few_enough + (too_many - few_enough) / 2;
+        const int64_t before = trials->best_fit.fits ? trials->best->makespan : INT64_MAX;
+        YK_TRY(try_order(trials, trials->priorities, next));
+        if (trials->best_fit.fits && trials->best->makespan < before) {
+            few_enough = next;
+        } else {
+            too_many = next;
+        }
+    }
+    return YK_OK;
+}
+
+/* Whether the weights alone fit: if not, no order helps. */
+static bool holds_weights(const struct trials *trials)
+{
+    const struct yk_graph *graph = trials->step->graph;
+    int64_t held[YK_GRAPH_MAX_DEVICES] = {0};
+    struct yk_group_devices homes = trials->homes;
+    yk_group_devices_clear(&homes);
+    for (int32_t i = 0; i < graph->task_count; i++) {
+        const int32_t device = trials->task_devices[i];
+        held[device] += yk_group_devices_added_bytes(&homes, i, device);
+        yk_group_devices_assign(&homes, i, device);
+        if (held[device] > graph->devices[device].memory_bytes) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static yk_status try_orders(struct trials *trials, const int32_t *devices, struct yk_arena *arena)
+{
+    const struct yk_step_graph *step = trials->step;
+    const int32_t n = step->graph->task_count;
+    const int32_t M = step->micro_batch_count;
+    YK_TRY_NEW(arena, trials->task_devices, n);
+    YK_TRY_NEW(arena, trials->priorities, n);
+    YK_TRY_NEW(arena, trials->gates, n);
+    YK_TRY(yk_group_devices_create(arena, step->graph, &trials->homes));
+    yk_step_graph_task_devices(step, devices, trials->task_devices);
+    set_priorities(trials);
+    YK_TRY(try_order(trials, NULL, M));
+    if (!trials->best_fit.fits && !holds_weights(trials)) {
+        return YK_OK;
+    }
+    YK_TRY(try_order(trials, trials->priorities, M));
+    return M > 1 ? try_fewer_in_flight(trials, count_devices(step, devices)) : YK_OK;
+}
+
+yk_status yk_evaluate_map(const struct yk_step_graph *step, const int32_t *devices,
+                          struct yk_schedule *schedule, struct yk_placement_fit *out)
+{
+    struct trials trials = {.step = step, .best = schedule};
+    struct yk_arena *arena = NULL;
+    YK_TRY(yk_arena_create(&arena));
+    yk_status status = yk_schedule_create(step->graph, &trials.trial);
+    if (status == YK_OK) {
+        status = try_orders(&trials, devices, arena);
+    }
+    yk_schedule_destroy(trials.trial);
+    yk_arena_destroy(arena);
+    *out = trials.best_fit;
+    return status;
+}

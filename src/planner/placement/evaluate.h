@@ -1,0 +1,32 @@
+/*
+ * Evaluate: what a step takes when it is settled which device has which layer for which
+ * micro-batch. Only the order is left to choose: how many micro-batches are under way at once, and
+ * whether forward or backward goes first.
+ */
+#ifndef YK_PLANNER_PLACEMENT_EVALUATE_H
+#define YK_PLANNER_PLACEMENT_EVALUATE_H
+
+#include "planner/placement/step_graph.h"
+#include "sched/schedule.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* How a schedule stands to the devices' memory. */
+struct yk_placement_fit {
+    bool fits;
+    int32_t device;        /* the one that lacks most, when it does not fit */
+    int64_t missing_bytes; /* there */
+};
+
+yk_status yk_evaluate_memory(const struct yk_schedule *schedule,
+                             struct yk_placement_fit *out) YK_MUST_USE;
+
+/*
+ * The shortest schedule found that fits or, when none does, the one that lacks least. `devices` is
+ * (M, L); layers that share weights are together.
+ */
+yk_status yk_evaluate_map(const struct yk_step_graph *step, const int32_t *devices,
+                          struct yk_schedule *schedule, struct yk_placement_fit *out) YK_MUST_USE;
+
+#endif

@@ -1,0 +1,160 @@
+#include "planner/placement/placement.h"
+
+#include "planner/placement/context.h"
+#include "sched/bound/bound.h"
+
+#include <string.h>
+
+enum {
+    MOST_STEPS = 64
+};
+
+/* Micro-batches of a way that does not choose them itself. */
+static int32_t given_micro_batches(const struct yk_placement_context *place)
+{
+    return place->request->micro_batches > 0 ? place->request->micro_batches : 1;
+}
+
+static yk_status place_map(struct yk_placement_context *place, struct yk_placement *placement)
+{
+    return yk_placement_context_apply_map(place, place->request->map, placement);
+}
+
+static yk_status place_by_scheduler(struct yk_placement_context *place,
+                                    struct yk_placement *placement)
+{
+    struct yk_schedule *schedule = NULL;
+    YK_TRY(yk_schedule_create(placement->step->graph, &schedule));
+    const yk_status status =
+        yk_scheduler_find(placement->name)->run(&place->request->search, schedule);
+    if (status == YK_OK) {
+        return yk_placement_context_finish(place, schedule, placement);
+    }
+    yk_schedule_destroy(schedule);
+    return status == YK_ERROR_NO_FIT ? yk_placement_context_refuse(place, placement) : status;
+}
+
+static const struct {
+    const char *name;
+    yk_status (*run)(struct yk_placement_context *place, struct yk_placement *placement);
+} ways[] = {
+    {"auto", yk_placement_auto},
+    {"map", place_map},
+    {"heft", place_by_scheduler},
+    {"heft-memory", place_by_scheduler},
+    {"pipeline", yk_placement_search_pipeline},
+    {"best", yk_placement_search_best},
+};
+enum {
+    WAY_COUNT = sizeof ways / sizeof ways[0]
+};
+
+const char *yk_placement_algorithm(size_t number)
+{
+    return number < WAY_COUNT ? ways[number].name : NULL;
+}
+
+static bool is_wanted(const struct yk_placement_request *request, size_t way)
+{
+    if (request->algorithm) {
+        return strcmp(request->algorithm, ways[way].name) == 0;
+    }
+    return request->map || ways[way].run != place_map;
+}
+
+static yk_status find_bound(struct yk_placement *placement)
+{
+    int64_t bound = 0;
+    YK_TRY(yk_bound_compute(placement->step->graph, &bound));
+    placement->bound_s = yk_graph_time(placement->step->graph, bound);
+    return YK_OK;
+}
+
+static yk_status run_ways(struct yk_placement_context *place)
+{
+    struct yk_placements *out = place->out;
+    for (size_t i = 0; i < WAY_COUNT; i++) {
+        if (!is_wanted(place->request, i)) {
+            continue;
+        }
+        struct yk_placement *placement = &out->placements[out->count];
+        placement->name = ways[i].name;
+        YK_TRY(
+            yk_placement_context_step_graph(place, given_micro_batches(place), &placement->step));
+        out->count++;
+        YK_TRY(ways[i].run(place, placement));
+        YK_TRY(find_bound(placement));
+        const bool first = out->winner < 0;
+        if (placement->schedule && placement->fit.fits &&
+            (first || placement->step_s < out->placements[out->winner].step_s)) {
+            out->winner = out->count - 1;
+        }
+    }
+    return YK_OK;
+}
+
+static yk_status compare(struct yk_placement_context *place)
+{
+    struct yk_placements *out = place->out;
+    /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
+    YK_TRY_NEW(out->arena, out->steps, MOST_STEPS);
+    YK_TRY_NEW(out->arena, out->placements, WAY_COUNT);
+    YK_TRY(yk_modules_list(place->request->config, out->arena, &place->modules));
+    return run_ways(place);
+}
+
+yk_status yk_placement_compare(const struct yk_placement_request *request,
+                               struct yk_placements **out)
+{
+    struct yk_arena *arena = NULL;
+    YK_TRY(yk_arena_create(&arena));
+    struct yk_placements *placements = yk_arena_allocate(arena, 1, sizeof *placements);
+    if (!placements) {
+        yk_arena_destroy(arena);
+        return yk_fail_out_of_memory();
+    }
+    placements->arena = arena;
+    placements->winner = -1;
+    struct yk_placement_context place = {
+        .request = request,
+        .out = placements,
+        .started_s = yk_deadline_now_s(&request->search.clock),
+    };
+    yk_placement_context_begin_phase(&place, 1);
+    placements->deadline = place.deadline;
+    const yk_status status = compare(&place);
+    yk_candidates_free(&place.pipeline.contest);
+    if (status != YK_OK) {
+        yk_placements_destroy(placements);
+        return status;
+    }
+    *out = placements;
+    return YK_OK;
+}
+
+const struct yk_placement *yk_placements_best_undivided(const struct yk_placements *placements)
+{
+    const struct yk_placement *fastest = NULL;
+    for (int32_t i = 0; i < placements->count; i++) {
+        const struct yk_placement *placement = &placements->placements[i];
+        if (placement->schedule && placement->fit.fits && !placement->divided &&
+            (!fastest || placement->step_s < fastest->step_s)) {
+            fastest = placement;
+        }
+    }
+    return fastest;
+}
+
+void yk_placements_destroy(struct yk_placements *placements)
+{
+    if (!placements) {
+        return;
+    }
+    for (int32_t i = 0; i < placements->count; i++) {
+        yk_schedule_destroy(placements->placements[i].schedule);
+    }
+    for (int32_t i = 0; i < placements->step_count; i++) {
+        yk_step_graph_destroy(placements->steps[i]);
+    }
+    yk_arena_destroy(placements->arena);
+}

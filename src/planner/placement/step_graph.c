@@ -1,0 +1,325 @@
+#include "planner/placement/step_graph.h"
+
+#include "base/text.h"
+#include "cost/communication.h"
+#include "graph/builder.h"
+
+#include <math.h>
+
+struct making {
+    struct yk_step_graph *step;
+    struct yk_graph_builder *builder;
+    const struct yk_model **models; /* (M) the model under each micro-batch's share of the batch */
+    double *costs;                  /* (P) of the task being added */
+    int32_t task_count;
+};
+
+static int64_t share_of(const struct yk_step_graph *step, int32_t micro_batch)
+{
+    const int64_t batch = step->spec.workload.batch;
+    const int64_t count = step->micro_batch_count;
+    return batch / count + (micro_batch < batch % count ? 1 : 0);
+}
+
+/* Micro-batches differ by one sample at most, so there are at most two models to describe. */
+static yk_status describe_models(struct making *making)
+{
+    struct yk_step_graph *step = making->step;
+    /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
+    YK_TRY_NEW(step->arena, making->models, step->micro_batch_count);
+    for (int32_t m = 0; m < step->micro_batch_count; m++) {
+        struct yk_workload workload = step->spec.workload;
+        workload.batch = share_of(step, m);
+        if (m > 0 && workload.batch == share_of(step, m - 1)) {
+            making->models[m] = making->models[m - 1];
+        } else {
+            YK_TRY(
+                yk_model_describe(step->spec.config, &workload, step->arena, &making->models[m]));
+        }
+    }
+    step->model = making->models[0];
+    step->layer_count = step->model->layer_count;
+    return YK_OK;
+}
+
+static yk_status take_arrays(struct making *making)
+{
+    struct yk_step_graph *step = making->step;
+    const int64_t cells = (int64_t)step->micro_batch_count * step->layer_count;
+    YK_TRY_NEW(step->arena, step->forward, cells);
+    YK_TRY_NEW(step->arena, step->backward, cells);
+    YK_TRY_NEW(step->arena, step->update, step->layer_count);
+    YK_TRY_NEW(step->arena, step->tasks, 2 * cells + step->layer_count);
+    YK_TRY_NEW(step->arena, step->kinds, 2 * cells + step->layer_count);
+    const int64_t P = step->spec.book->cluster->device_count;
+    YK_TRY_NEW(step->arena, making->costs, P);
+    YK_TRY_NEW(step->arena, step->links, P * P);
+    return YK_OK;
+}
+
+/* A device holds the driver's context besides whatever the graph puts on it. */
+static yk_status add_devices(const struct making *making)
+{
+    const struct yk_device_facts *facts = making->step->spec.book->facts;
+    const struct yk_cluster *cluster = making->step->spec.book->cluster;
+    const struct yk_model *model = making->step->model;
+    const double typical = model->edge_count > 0 ? (double)model->edges[0].bytes : 1;
+    for (int32_t p = 0; p < cluster->device_count; p++) {
+        const struct yk_device *device = &cluster->devices[p];
+        const double room = device->memory_bytes - yk_device_facts_context_bytes(facts, cluster, p);
+        YK_TRY(yk_graph_builder_add_device(making->builder, device->name, room > 0 ? room : 0));
+    }
+    for (int32_t p = 0; p < cluster->device_count; p++) {
+        for (int32_t q = 0; q < p; q++) {
+            struct yk_link *link = &making->step->links[(int64_t)p * cluster->device_count + q];
+            YK_TRY(yk_communication_link(making->step->spec.book, p, q, typical, link));
+            making->step->links[(int64_t)q * cluster->device_count + p] = *link;
+            YK_TRY(yk_graph_builder_set_link(making->builder, cluster->devices[p].name,
+                                             cluster->devices[q].name, link->latency_s,
+                                             link->bytes_per_s));
+        }
+    }
+    return YK_OK;
+}
+
+int32_t yk_step_graph_weight_owner(const struct yk_step_graph *step, int32_t layer)
+{
+    while (step->model->layers[layer].shares != YK_LAYER_NONE) {
+        layer = step->model->layers[layer].shares;
+    }
+    return layer;
+}
+
+static const char *pass_name(enum yk_step_pass pass)
+{
+    static const char *const names[] = {"forward", "backward", "update"};
+    return names[pass];
+}
+
+static void name_task(const struct yk_step_graph *step, struct yk_step_graph_task task,
+                      struct yk_text *out)
+{
+    out->length = 0;
+    yk_text_addf(out, "%s %s", step->model->layers[task.layer].name, pass_name(task.pass));
+    if (step->micro_batch_count > 1 && task.pass != YK_STEP_UPDATE) {
+        yk_text_addf(out, " %d", task.micro_batch + 1);
+    }
+}
+
+/* The group and, with several micro-batches, the store that its weights are. A layer is updated
+ * where its first micro-batch is. */
+static yk_status add_to_group(struct making *making, struct yk_step_graph_task task)
+{
+    const struct yk_step_graph *step = making->step;
+    const char *layer = step->model->layers[yk_step_graph_weight_owner(step, task.layer)].name;
+    if (step->micro_batch_count == 1) {
+        return yk_graph_builder_set_group(making->builder, layer);
+    }
+    struct yk_text group = {0};
+    yk_text_addf(&group, "%s, micro-batch %d", layer, task.micro_batch + 1);
+    yk_status status = yk_text_status(&group);
+    if (status == YK_OK) {
+        status = yk_graph_builder_set_group(making->builder, group.bytes);
+    }
+    if (status == YK_OK) {
+        status = yk_graph_builder_set_store(making->builder, group.bytes, layer);
+    }
+    yk_text_free(&group);
+    return status;
+}
+
+static yk_status add_task(struct making *making, struct yk_step_graph_task task, int32_t *out)
+{
+    static const enum yk_cost_pass passes[] = {YK_COST_FORWARD, YK_COST_BACKWARD, YK_COST_UPDATE};
+    struct yk_step_graph *step = making->step;
+    const struct yk_model *model = making->models[task.micro_batch];
+    const struct yk_layer *layer = &model->layers[task.layer];
+    const struct yk_cost_book *book = step->spec.book;
+    for (int32_t p = 0; p < book->cluster->device_count; p++) {
+        struct yk_cost_time time;
+        YK_TRY(yk_cost_layer(book, p, model, layer, passes[task.pass], &time));
+        making->costs[p] = time.seconds;
+        yk_error_band_add(&step->band, &time, time.seconds);
+    }
+    struct yk_text name = {0};
+    name_task(step, task, &name);
+    yk_status status = yk_text_status(&name);
+    if (status == YK_OK) {
+        status = yk_graph_builder_add_task(making->builder, name.bytes, making->costs);
+    }
+    yk_text_free(&name);
+    YK_TRY(status);
+    if (task.pass != YK_STEP_UPDATE) {
+        YK_TRY(yk_graph_builder_set_memory(making->builder, (double)layer->workspace_bytes));
+    }
+    YK_TRY(add_to_group(making, task));
+    step->tasks[making->task_count] = task;
+    step->kinds[making->task_count] = step->micro_batch_count == 1 ? task.layer : task.micro_batch;
+    *out = making->task_count++;
+    return YK_OK;
+}
+
+static yk_status add_tasks(struct making *making)
+{
+    struct yk_step_graph *step = making->step;
+    const int32_t L = step->layer_count;
+    for (int32_t m = 0; m < step->micro_batch_count; m++) {
+        for (int32_t l = 0; l < L; l++) {
+            YK_TRY(add_task(making, (struct yk_step_graph_task){YK_STEP_FORWARD, l, m},
+                            &step->forward[m * L + l]));
+        }
+        for (int32_t l = L - 1; l >= 0; l--) {
+            step->backward[m * L + l] = YK_STEP_GRAPH_NO_TASK;
+            if (step->model->layers[l].backward.count > 0) {
+                YK_TRY(add_task(making, (struct yk_step_graph_task){YK_STEP_BACKWARD, l, m},
+                                &step->backward[m * L + l]));
+            }
+        }
+    }
+    for (int32_t l = L - 1; l >= 0; l--) {
+        step->update[l] = YK_STEP_GRAPH_NO_TASK;
+        if (step->model->layers[l].update.count > 0) {
+            YK_TRY(add_task(making, (struct yk_step_graph_task){YK_STEP_UPDATE, l, 0},
+                            &step->update[l]));
+        }
+    }
+    return YK_OK;
+}
+
+/* Weights, gradients and optimizer state; of layers that share weights, all together. */
+static yk_status add_state(const struct making *making)
+{
+    const struct yk_step_graph *step = making->step;
+    for (int32_t leader = 0; leader < step->layer_count; leader++) {
+        double bytes = 0;
+        if (yk_step_graph_weight_owner(step, leader) != leader) {
+            continue;
+        }
+        for (int32_t l = leader; l < step->layer_count; l++) {
+            if (yk_step_graph_weight_owner(step, l) == leader) {
+                bytes += yk_cost_state_bytes(step->model, &step->model->layers[l]);
+            }
+        }
+        const char *name = step->model->layers[leader].name;
+        YK_TRY(step->micro_batch_count == 1
+                   ? yk_graph_builder_set_resident(making->builder, name, bytes)
+                   : yk_graph_builder_set_store_bytes(making->builder, name, bytes));
+    }
+    return YK_OK;
+}
+
+/* An edge between two tasks by their numbers, if both are there. */
+static yk_status join(const struct making *making, int32_t from, int32_t to, double bytes,
+                      bool passing)
+{
+    if (from == YK_STEP_GRAPH_NO_TASK || to == YK_STEP_GRAPH_NO_TASK) {
+        return YK_OK;
+    }
+    struct yk_text names[2] = {{0}, {0}};
+    name_task(making->step, making->step->tasks[from], &names[0]);
+    name_task(making->step, making->step->tasks[to], &names[1]);
+    yk_status status = yk_text_status(&names[0]);
+    if (status == YK_OK) {
+        status = yk_text_status(&names[1]);
+    }
+    if (status == YK_OK) {
+        const struct yk_graph_edge_spec edge = {
+            .from = names[0].bytes,
+            .to = names[1].bytes,
+            .cost = NAN,
+            .bytes = bytes,
+            .passing = passing,
+        };
+        status = yk_graph_builder_add_edge(making->builder, &edge);
+    }
+    yk_text_free(&names[0]);
+    yk_text_free(&names[1]);
+    return status;
+}
+
+/* What a layer on several devices sends for each micro-batch that is not where it is updated: its
+ * gradient and, coming back, its new weights. Both have their place among its state already. */
+static double exchanged_bytes(const struct yk_step_graph *step, const struct yk_layer *layer)
+{
+    return 2 * (double)layer->trainable * (double)yk_precision_bytes(step->spec.workload.precision);
+}
+
+static yk_status join_micro_batch(const struct making *making, int32_t m)
+{
+    const struct yk_step_graph *step = making->step;
+    const struct yk_model *model = making->models[m];
+    const int32_t *forward = &step->forward[(int64_t)m * step->layer_count];
+    const int32_t *backward = &step->backward[(int64_t)m * step->layer_count];
+    for (int32_t e = 0; e < model->edge_count; e++) {
+        const struct yk_layer_edge *edge = &model->edges[e];
+        const double bytes = (double)edge->bytes;
+        YK_TRY(join(making, forward[edge->from], forward[edge->to], bytes, false));
+        YK_TRY(join(making, backward[edge->to], backward[edge->from], bytes, false));
+    }
+    for (int32_t l = 0; l < step->layer_count; l++) {
+        const struct yk_layer *layer = &model->layers[l];
+        const double exchanged = exchanged_bytes(step, layer);
+        const int32_t leader = yk_step_graph_weight_owner(step, l);
+        YK_TRY(join(making, forward[l], backward[l], (double)layer->saved_bytes, false));
+        YK_TRY(join(making, backward[l], step->update[l], exchanged, true));
+        if (leader != l) {
+            YK_TRY(join(making, backward[l], step->update[leader], 0, true));
+        }
+    }
+    return YK_OK;
+}
+
+static yk_status make_graph(struct making *making)
+{
+    YK_TRY(describe_models(making));
+    YK_TRY(take_arrays(making));
+    YK_TRY(yk_graph_builder_create(&making->builder));
+    YK_TRY(add_devices(making));
+    YK_TRY(add_tasks(making));
+    YK_TRY(add_state(making));
+    for (int32_t m = 0; m < making->step->micro_batch_count; m++) {
+        YK_TRY(join_micro_batch(making, m));
+    }
+    return yk_graph_builder_finish(making->builder, &making->step->graph);
+}
+
+yk_status yk_step_graph_create(const struct yk_step_graph_spec *spec, struct yk_step_graph **out)
+{
+    struct yk_arena *arena = NULL;
+    YK_TRY(yk_arena_create(&arena));
+    struct yk_step_graph *step = yk_arena_allocate(arena, 1, sizeof *step);
+    if (!step) {
+        yk_arena_destroy(arena);
+        return yk_fail_out_of_memory();
+    }
+    step->arena = arena;
+    step->spec = *spec;
+    step->micro_batch_count = spec->micro_batches;
+    struct making making = {.step = step};
+    const yk_status status = make_graph(&making);
+    yk_graph_builder_destroy(making.builder);
+    if (status != YK_OK) {
+        yk_step_graph_destroy(step);
+        return status;
+    }
+    *out = step;
+    return YK_OK;
+}
+
+void yk_step_graph_destroy(struct yk_step_graph *step)
+{
+    if (step) {
+        yk_graph_destroy(step->graph);
+        yk_arena_destroy(step->arena);
+    }
+}
+
+void yk_step_graph_task_devices(const struct yk_step_graph *step, const int32_t *layer_devices,
+                                int32_t *task_devices)
+{
+    for (int32_t i = 0; i < step->graph->task_count; i++) {
+        const struct yk_step_graph_task *task = &step->tasks[i];
+        const int32_t layer = yk_step_graph_weight_owner(step, task->layer);
+        task_devices[i] = layer_devices[(int64_t)task->micro_batch * step->layer_count + layer];
+    }
+}

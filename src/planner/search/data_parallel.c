@@ -1,0 +1,231 @@
+#include "planner/search/data_parallel.h"
+
+#include "model/state.h"
+#include "planner/search/fit.h"
+#include "planner/search/shares.h"
+
+#include <math.h>
+#include <string.h>
+
+struct splitting {
+    struct yk_study *study;
+    const struct yk_data_parallel_spec *split;
+    struct yk_arena *arena;
+    double *pass_s; /* (count, batch + 1) of a micro-batch of as many samples; NAN: not asked yet */
+    double whole_bytes;   /* state that every rank holds whatever its part */
+    double largest_bytes; /* what must be gathered at the least: the two largest layers */
+    double summed_bytes;  /* whole gradients that wait for the last micro-batch */
+};
+
+/* Where whole and divided state goes, by DESIGN's table of strategies. */
+static void add_state(struct splitting *splitting, int32_t layer)
+{
+    const struct yk_model *model = splitting->study->model;
+    const struct yk_model_layer_state state = yk_model_layer_state(model, &model->layers[layer]);
+    const double changing = state.gradient_bytes + state.optimizer_bytes;
+    const bool sums = splitting->split->micro_batches > 1 && splitting->split->no_sync;
+    const enum yk_strategy strategy = splitting->split->strategies[layer];
+    if (strategy == YK_REPLICATED || splitting->split->count == 1) {
+        splitting->whole_bytes += state.weight_bytes + changing;
+        return;
+    }
+    splitting->summed_bytes += sums ? state.gradient_bytes : 0;
+    if (strategy == YK_SHARDED_STATE) {
+        splitting->whole_bytes += state.weight_bytes;
+    } else {
+        splitting->largest_bytes =
+            fmax(splitting->largest_bytes, 2 * state.weight_bytes + state.gradient_bytes);
+    }
+}
+
+static yk_status share_s(void *user, int32_t rank, int64_t samples, double *out_s)
+{
+    struct splitting *splitting = user;
+    const struct yk_data_parallel_spec *split = splitting->split;
+    const int64_t M = split->micro_batches;
+    const int64_t sizes[2] = {samples / M, samples / M + 1};
+    const int64_t counts[2] = {M - samples % M, samples % M};
+    const int64_t batch = splitting->study->request->workload.batch;
+    double seconds = 0;
+    for (int32_t i = 0; i < 2; i++) {
+        if (counts[i] == 0 || sizes[i] == 0) {
+            continue;
+        }
+        double *pass_s = &splitting->pass_s[rank * (batch + 1) + sizes[i]];
+        if (isnan(*pass_s)) {
+            YK_TRY(yk_study_layers_s(splitting->study, split->devices[rank], 0,
+                                     splitting->study->model->layer_count - 1, sizes[i],
+                                     split->recompute, pass_s));
+        }
+        seconds += (double)counts[i] * *pass_s;
+    }
+    *out_s = seconds;
+    return YK_OK;
+}
+
+/* About what a micro-batch of `samples` takes beside state: an estimate that trials put right. */
+static yk_status pass_bytes(const struct splitting *splitting, int64_t samples, double *out)
+{
+    struct yk_study *study = splitting->study;
+    const struct yk_model *plain = NULL;
+    const struct yk_model *saving = NULL;
+    double saved = 0;
+    double besides = 0;
+    if (samples > 0) {
+        YK_TRY(yk_model_sizes_get(study->sizes, samples, false, &plain));
+        YK_TRY(yk_model_sizes_get(study->sizes, samples, true, &saving));
+        for (int32_t l = 0; l < plain->layer_count; l++) {
+            const bool again = splitting->split->recompute[l];
+            const double all = (double)plain->layers[l].saved_bytes;
+            const double kept = again ? (double)saving->layers[l].saved_bytes : all;
+            saved += kept;
+            besides = fmax(besides, (double)plain->layers[l].workspace_bytes + all - kept);
+        }
+    }
+    *out = saved + besides;
+    return YK_OK;
+}
+
+/* The most samples that leave a rank room for what it holds at the least. */
+static yk_status most_samples(const struct splitting *splitting, int32_t rank, int64_t *out)
+{
+    const struct yk_data_parallel_spec *split = splitting->split;
+    const struct yk_study *study = splitting->study;
+    const int32_t device = split->devices[rank];
+    const double room = study->limit_bytes[device] -
+                        yk_device_facts_context_bytes(study->facts, study->cluster, device) -
+                        splitting->whole_bytes - splitting->largest_bytes - splitting->summed_bytes;
+    const int64_t M = split->micro_batches;
+    int64_t low = 0;
+    int64_t high = (study->request->workload.batch + M - 1) / M;
+    while (low < high) {
+        const int64_t half = low + (high - low + 1) / 2;
+        double bytes = 0;
+        YK_TRY(pass_bytes(splitting, half, &bytes));
+        if (bytes <= room) {
+            low = half;
+        } else {
+            high = half - 1;
+        }
+    }
+    *out = low * M;
+    return YK_OK;
+}
+
+static yk_status find_shares(struct splitting *splitting, int64_t *shares)
+{
+    const struct yk_data_parallel_spec *split = splitting->split;
+    const int64_t batch = splitting->study->request->workload.batch;
+    int64_t *most = NULL;
+    int64_t *least = NULL; /* that surely fit */
+    double slowest_s = 0;
+    YK_TRY_NEW(splitting->arena, most, split->count);
+    YK_TRY_NEW(splitting->arena, least, split->count);
+    if (split->even_shares) {
+        for (int32_t i = 0; i < split->count; i++) {
+            shares[i] = batch / split->count + (i < batch % split->count ? 1 : 0);
+        }
+        return YK_OK;
+    }
+    YK_TRY_NEW(splitting->arena, splitting->pass_s, split->count * (batch + 1));
+    for (int64_t i = 0; i < split->count * (batch + 1); i++) {
+        splitting->pass_s[i] = NAN;
+    }
+    for (int32_t i = 0; i < split->count; i++) {
+        YK_TRY(most_samples(splitting, i, &least[i]));
+        most[i] = split->hopeful || least[i] > batch ? batch : least[i];
+    }
+    const struct yk_shares_problem problem = {
+        .rank_count = split->count,
+        .samples = batch,
+        .unit = 1,
+        .most = most,
+        .time = share_s,
+        .user = splitting,
+    };
+    YK_TRY(yk_shares_find(&problem, shares, &slowest_s));
+    bool careful = true;
+    for (int32_t i = 0; i < split->count; i++) {
+        careful = careful && shares[i] <= least[i];
+    }
+    if (split->hopeful && careful) {
+        return YK_ERROR_NO_FIT; /* not another split than without hope */
+    }
+    return slowest_s < split->most_s ? YK_OK : YK_ERROR_NO_FIT;
+}
+
+/* No micro-batch may be empty on all ranks. */
+static bool fills_micro_batches(const struct yk_data_parallel_spec *split, const int64_t *shares)
+{
+    int64_t largest = 0;
+    for (int32_t i = 0; i < split->count; i++) {
+        largest = shares[i] > largest ? shares[i] : largest;
+    }
+    return largest >= split->micro_batches;
+}
+
+static yk_status make_plan(const struct splitting *splitting, const int64_t *shares,
+                           struct yk_plan **out)
+{
+    const struct yk_data_parallel_spec *split = splitting->split;
+    struct yk_plan *plan = NULL;
+    int32_t *devices = NULL;
+    int32_t count = 0;
+    YK_TRY_NEW(splitting->arena, devices, split->count);
+    for (int32_t i = 0; i < split->count; i++) {
+        if (shares[i] > 0 || split->keeps_idle) {
+            devices[count++] = split->devices[i];
+        }
+    }
+    YK_TRY(yk_study_create_plan(splitting->study, devices, count, 1, splitting->arena, &plan));
+    YK_TRY_NEW(splitting->arena, plan->groups[0].members, count);
+    plan->groups[0].member_count = count;
+    for (int32_t i = 0, member = 0; i < split->count; i++) {
+        if (shares[i] > 0 || split->keeps_idle) {
+            plan->groups[0].members[member] =
+                (struct yk_plan_member){.rank = member, .share = shares[i], .part = 1.0 / count};
+            member++;
+        }
+    }
+    plan->micro_batches = split->micro_batches;
+    plan->no_sync = split->no_sync;
+    plan->prefetch = split->prefetch;
+    plan->block_bytes = split->block_bytes;
+    plan->bucket_bytes = split->bucket_bytes;
+    for (int32_t l = 0; l < plan->layer_count; l++) {
+        plan->layers[l] = (struct yk_plan_layer){
+            .group = 0, .strategy = split->strategies[l], .recompute = split->recompute[l]};
+    }
+    *out = plan;
+    return YK_OK;
+}
+
+yk_status yk_data_parallel_plan(struct yk_study *study, const struct yk_data_parallel_spec *split,
+                                struct yk_arena *arena, struct yk_plan **out, bool *out_fits)
+{
+    struct splitting splitting = {.study = study, .split = split, .arena = arena};
+    int64_t *shares = NULL;
+    *out = NULL;
+    *out_fits = false;
+    for (int32_t l = 0; l < study->model->layer_count; l++) {
+        add_state(&splitting, l);
+    }
+    YK_TRY_NEW(arena, shares, split->count);
+    const yk_status status = find_shares(&splitting, shares);
+    if (status != YK_OK) {
+        return status == YK_ERROR_NO_FIT ? YK_OK : status;
+    }
+    if (!fills_micro_batches(split, shares)) {
+        return YK_OK;
+    }
+    YK_TRY(make_plan(&splitting, shares, out));
+    struct yk_trial trial;
+    if (split->even_parts) {
+        YK_TRY(yk_trial_run(study, *out, YK_TRIAL_MEMORY, &trial));
+    } else {
+        YK_TRY(yk_parts_fit(study, *out, split->lean, YK_TRIAL_MEMORY, &trial));
+    }
+    *out_fits = trial.fits;
+    yk_trial_free(&trial);
+    return YK_OK;
+}

@@ -1,0 +1,37 @@
+/*
+ * Split: data parallelism over unequal devices. Shares so that the slowest rank is as fast as can
+ * be, parts so that all state has its place.
+ */
+#ifndef YK_PLANNER_SEARCH_DATA_PARALLEL_H
+#define YK_PLANNER_SEARCH_DATA_PARALLEL_H
+
+#include "planner/search/study.h"
+
+struct yk_data_parallel_spec {
+    const int32_t *devices; /* (count) those that may take part */
+    int32_t count;
+    int32_t micro_batches;
+    const enum yk_strategy *strategies; /* (L) */
+    const bool *recompute;              /* (L) */
+    bool no_sync;
+    bool even_shares;
+    bool even_parts;  /* whether they fit or not */
+    bool hopeful;     /* shares as if memory were no matter: estimates of it may be wrong */
+    bool keeps_idle;  /* devices that get no samples stay, to keep state */
+    int32_t prefetch; /* at least 1 */
+    double lean;      /* 0: parts are as equal as memory allows, so that they travel fast; 1: they
+                         leave equal room on all ranks, so that more can be kept; or between */
+    double block_bytes;
+    double bucket_bytes;
+    double most_s; /* splits whose slowest rank computes longer are not looked at further */
+};
+
+/*
+ * The plan, in the arena. That it does not fit is no failure: `out_fits` says so. NULL when no
+ * split of the samples suits the devices' memory, or all are too slow.
+ */
+yk_status yk_data_parallel_plan(struct yk_study *study, const struct yk_data_parallel_spec *split,
+                                struct yk_arena *arena, struct yk_plan **out,
+                                bool *out_fits) YK_MUST_USE;
+
+#endif

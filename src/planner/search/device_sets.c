@@ -1,0 +1,356 @@
+#include "planner/search/device_sets.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    FEW_DEVICES = 8,
+    FEW_SETS = 40,
+    VERY_FEW_DEVICES = 3,
+    ALL_WAYS = 12, /* to put three devices into two or three groups that follow each other */
+};
+
+struct gathering {
+    const struct yk_study *study;
+    struct yk_arena *arena;
+    struct yk_device_set *sets;
+    int32_t count;
+    int32_t *kinds; /* (devices) number of the first device that is alike */
+    int32_t *all;   /* devices that may be used */
+    int32_t all_count;
+};
+
+/* Alike in times, memory and limits. */
+static bool are_alike(const struct yk_study *study, int32_t a, int32_t b)
+{
+    return yk_layer_costs_device_kind(study->prices, a) ==
+               yk_layer_costs_device_kind(study->prices, b) &&
+           study->limit_bytes[a] == study->limit_bytes[b];
+}
+
+bool yk_device_sets_are_equal(const struct yk_study *study, int32_t a, int32_t b)
+{
+    const struct yk_cluster *cluster = study->cluster;
+    if (!are_alike(study, a, b) || cluster->devices[a].node != cluster->devices[b].node) {
+        return false;
+    }
+    for (int32_t p = 0; p < cluster->device_count; p++) {
+        const struct yk_link *one = yk_cluster_link(cluster, a, p);
+        const struct yk_link *other = yk_cluster_link(cluster, b, p);
+        if (p != a && p != b &&
+            (one->latency_s != other->latency_s || one->bytes_per_s != other->bytes_per_s)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool are_equal(const struct yk_device_set *a, const struct yk_device_set *b)
+{
+    return a->count == b->count &&
+           memcmp(a->devices, b->devices, (size_t)a->count * sizeof *a->devices) == 0;
+}
+
+/* Adds the devices for which `takes` is true, unless there is such a set already. */
+static yk_status add_set(struct gathering *gathering, const bool *takes)
+{
+    struct yk_device_set set = {0};
+    YK_TRY_NEW(gathering->arena, set.devices, gathering->all_count);
+    for (int32_t i = 0; i < gathering->all_count; i++) {
+        if (takes[i]) {
+            set.devices[set.count++] = gathering->all[i];
+        }
+    }
+    for (int32_t s = 0; s < gathering->count; s++) {
+        if (are_equal(&gathering->sets[s], &set)) {
+            return YK_OK;
+        }
+    }
+    if (set.count > 0 && gathering->count < YK_DEVICE_SETS_MAX) {
+        gathering->sets[gathering->count++] = set;
+    }
+    return YK_OK;
+}
+
+/* Without a kind or node, and that alone. */
+static yk_status add_by(struct gathering *gathering, bool by_node, bool *takes)
+{
+    const struct yk_device *devices = gathering->study->cluster->devices;
+    for (int32_t i = 0; i < gathering->all_count; i++) {
+        const int32_t chosen = gathering->all[i];
+        for (int32_t alone = 0; alone < 2; alone++) {
+            for (int32_t j = 0; j < gathering->all_count; j++) {
+                const int32_t other = gathering->all[j];
+                const bool same = by_node ? devices[other].node == devices[chosen].node
+                                          : gathering->kinds[other] == gathering->kinds[chosen];
+                takes[j] = same == (alone == 1);
+            }
+            YK_TRY(add_set(gathering, takes));
+        }
+    }
+    return YK_OK;
+}
+
+/* One device of each kind. */
+static yk_status add_singles(struct gathering *gathering, bool *takes)
+{
+    for (int32_t i = 0; i < gathering->all_count; i++) {
+        for (int32_t j = 0; j < gathering->all_count; j++) {
+            takes[j] = j == i;
+        }
+        if (gathering->kinds[gathering->all[i]] == gathering->all[i]) {
+            YK_TRY(add_set(gathering, takes));
+        }
+    }
+    return YK_OK;
+}
+
+/* Every number of each kind, the first ones of it, of a few devices: subsets as bits in which no
+ * device stands without those before it that are alike; of very few, that are the same. */
+static yk_status add_numbers(struct gathering *gathering, bool *takes)
+{
+    const int32_t n = gathering->all_count;
+    for (uint32_t bits = 1; n <= FEW_DEVICES && bits < (uint32_t)1 << n; bits++) {
+        bool first_ones = true;
+        for (int32_t i = 0; i < n; i++) {
+            takes[i] = (bits >> i & 1) != 0;
+            for (int32_t j = 0; j < i && takes[i]; j++) {
+                const int32_t one = gathering->all[i];
+                const int32_t other = gathering->all[j];
+                const bool alike = n <= VERY_FEW_DEVICES
+                                       ? yk_device_sets_are_equal(gathering->study, one, other)
+                                       : gathering->kinds[one] == gathering->kinds[other];
+                first_ones = first_ones && (takes[j] || !alike);
+            }
+        }
+        if (first_ones && gathering->count < FEW_SETS) {
+            YK_TRY(add_set(gathering, takes));
+        }
+    }
+    return YK_OK;
+}
+
+static yk_status find_devices(struct gathering *gathering)
+{
+    const struct yk_study *study = gathering->study;
+    const int32_t P = study->cluster->device_count;
+    YK_TRY_NEW(gathering->arena, gathering->kinds, P);
+    YK_TRY_NEW(gathering->arena, gathering->all, P);
+    for (int32_t p = 0; p < P; p++) {
+        int32_t alike = 0;
+        while (alike < p && (!are_alike(study, alike, p) || yk_study_leaves_out(study, alike))) {
+            alike++;
+        }
+        gathering->kinds[p] = alike;
+        if (!yk_study_leaves_out(study, p)) {
+            gathering->all[gathering->all_count++] = p;
+        }
+    }
+    return YK_OK;
+}
+
+yk_status yk_device_sets_list(const struct yk_study *study, struct yk_arena *arena,
+                              struct yk_device_set **out, int32_t *out_count)
+{
+    struct gathering gathering = {.study = study, .arena = arena};
+    bool *takes = NULL;
+    YK_TRY(find_devices(&gathering));
+    YK_TRY_NEW(arena, gathering.sets, YK_DEVICE_SETS_MAX);
+    YK_TRY_NEW(arena, takes, gathering.all_count + 1);
+    for (int32_t i = 0; i < gathering.all_count; i++) {
+        takes[i] = true;
+    }
+    YK_TRY(add_set(&gathering, takes));
+    if (yk_study_decides(study, YK_DECIDE_PLACEMENT) && !study->request->all_devices) {
+        YK_TRY(add_by(&gathering, false, takes));
+        YK_TRY(add_by(&gathering, true, takes));
+        YK_TRY(add_singles(&gathering, takes));
+        YK_TRY(add_numbers(&gathering, takes));
+    }
+    *out = gathering.sets;
+    *out_count = gathering.count;
+    return YK_OK;
+}
+
+/* Devices in an order, with a number for each: equal ones next to each other are one group. */
+struct line {
+    int32_t device;
+    int32_t group;
+    double key;
+};
+
+static int by_key(const void *left, const void *right)
+{
+    const struct line *a = left;
+    const struct line *b = right;
+    if (a->key != b->key) {
+        return a->key < b->key ? -1 : 1;
+    }
+    if (a->group != b->group) {
+        return a->group < b->group ? -1 : 1;
+    }
+    return a->device < b->device ? -1 : 1;
+}
+
+enum grouping {
+    ONE_BY_ONE,
+    BY_NODE,
+    BY_KIND,
+    BY_NODE_AND_KIND,
+    ACROSS_NODES,
+    GROUPINGS,
+};
+
+static int32_t place_in_node(const struct yk_study *study, const struct yk_device_set *set,
+                             int32_t index)
+{
+    int32_t before = 0;
+    for (int32_t i = 0; i < index; i++) {
+        before += study->cluster->devices[set->devices[i]].node ==
+                          study->cluster->devices[set->devices[index]].node
+                      ? 1
+                      : 0;
+    }
+    return before;
+}
+
+static int32_t group_number(const struct yk_study *study, const struct yk_device_set *set,
+                            int32_t index, enum grouping grouping)
+{
+    const int32_t device = set->devices[index];
+    const int32_t node = study->cluster->devices[device].node;
+    const int32_t kind = yk_layer_costs_device_kind(study->prices, device);
+    switch (grouping) {
+    case BY_NODE:
+        return node;
+    case BY_KIND:
+        return kind;
+    case BY_NODE_AND_KIND:
+        return node * study->cluster->device_count + kind;
+    case ACROSS_NODES:
+        return place_in_node(study, set, index);
+    case ONE_BY_ONE:
+    case GROUPINGS:
+    default:
+        return index;
+    }
+}
+
+/* Groups of one number follow each other; faster groups come first, last, or as they stand. */
+static yk_status line_up(const struct yk_study *study, const struct yk_device_set *set,
+                         enum grouping grouping, int32_t sense, struct yk_arena *arena,
+                         struct yk_device_groups *out)
+{
+    struct line *line = NULL;
+    YK_TRY_NEW(arena, line, set->count);
+    for (int32_t i = 0; i < set->count; i++) {
+        double seconds = 0;
+        YK_TRY(yk_study_layers_s(study, set->devices[i], 0, study->model->layer_count - 1, 1, NULL,
+                                 &seconds));
+        line[i] = (struct line){.device = set->devices[i],
+                                .group = group_number(study, set, i, grouping),
+                                .key = sense * seconds};
+    }
+    /* A group goes by its first device. */
+    for (int32_t i = 0; i < set->count; i++) {
+        int32_t first = 0;
+        while (line[first].group != line[i].group) {
+            first++;
+        }
+        line[i].key = line[first].key;
+    }
+    qsort(line, (size_t)set->count, sizeof *line, by_key);
+    YK_TRY_NEW(arena, out->devices, set->count);
+    YK_TRY_NEW(arena, out->sizes, set->count);
+    out->group_count = 0;
+    for (int32_t i = 0; i < set->count; i++) {
+        out->devices[i] = line[i].device;
+        out->group_count += i == 0 || line[i].group != line[i - 1].group ? 1 : 0;
+        out->sizes[out->group_count - 1]++;
+    }
+    return YK_OK;
+}
+
+/* Whether the last way is one of those before it, or as good as one. */
+static bool is_known(const struct yk_study *study, const struct yk_device_groups *groups,
+                     int32_t count, int32_t devices)
+{
+    const struct yk_device_groups *last = &groups[count];
+    for (int32_t i = 0; i < count; i++) {
+        bool same = groups[i].group_count == last->group_count &&
+                    memcmp(groups[i].sizes, last->sizes,
+                           (size_t)last->group_count * sizeof *last->sizes) == 0;
+        for (int32_t d = 0; d < devices && same; d++) {
+            same = groups[i].devices[d] == last->devices[d] ||
+                   yk_device_sets_are_equal(study, groups[i].devices[d], last->devices[d]);
+        }
+        if (same) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Every way to put the devices of a small set into groups that follow each other: a number of its
+ * group for each device, as digits, in which none is left out. */
+static yk_status add_all_ways(const struct yk_study *study, const struct yk_device_set *set,
+                              struct yk_arena *arena, struct yk_device_groups *groups,
+                              int32_t *count)
+{
+    int32_t codes = 1;
+    for (int32_t i = 0; i < set->count; i++) {
+        codes *= set->count;
+    }
+    for (int32_t code = 0; code < codes; code++) {
+        struct yk_device_groups *way = &groups[*count];
+        int32_t taken = 0;
+        *way = (struct yk_device_groups){0};
+        YK_TRY_NEW(arena, way->devices, set->count);
+        YK_TRY_NEW(arena, way->sizes, set->count);
+        for (int32_t g = 0; g < set->count; g++) {
+            for (int32_t i = 0, left = code; i < set->count; i++, left /= set->count) {
+                if (left % set->count == g) {
+                    way->devices[taken++] = set->devices[i];
+                    way->sizes[g]++;
+                }
+            }
+            way->group_count += way->sizes[g] > 0 && way->group_count == g ? 1 : 0;
+        }
+        int32_t placed = 0;
+        for (int32_t g = 0; g < way->group_count; g++) {
+            placed += way->sizes[g];
+        }
+        if (placed == set->count && way->group_count > 1 &&
+            way->group_count < study->model->layer_count &&
+            !is_known(study, groups, *count, set->count)) {
+            (*count)++;
+        }
+    }
+    return YK_OK;
+}
+
+yk_status yk_device_sets_list_groups(const struct yk_study *study, const struct yk_device_set *set,
+                                     struct yk_arena *arena, struct yk_device_groups **out,
+                                     int32_t *out_count)
+{
+    struct yk_device_groups *groups = NULL;
+    int32_t count = 0;
+    YK_TRY_NEW(arena, groups, 3 * GROUPINGS + ALL_WAYS + 1);
+    for (int32_t grouping = 0; grouping < GROUPINGS; grouping++) {
+        for (int32_t sense = -1; sense <= 1; sense++) {
+            YK_TRY(line_up(study, set, (enum grouping)grouping, sense, arena, &groups[count]));
+            if (groups[count].group_count > 1 &&
+                groups[count].group_count < study->model->layer_count &&
+                !is_known(study, groups, count, set->count)) {
+                count++;
+            }
+        }
+    }
+    if (set->count <= VERY_FEW_DEVICES) {
+        YK_TRY(add_all_ways(study, set, arena, groups, &count));
+    }
+    *out = groups;
+    *out_count = count;
+    return YK_OK;
+}

@@ -1,0 +1,100 @@
+#include "planner/search/leave_one_out.h"
+
+#include "planner/search/search.h"
+
+#include <math.h>
+
+/* Alike in kind and limit, so that leaving out one is about as good as the other. */
+static bool are_alike(const struct yk_study *study, const struct yk_plan *plan, int32_t a,
+                      int32_t b)
+{
+    const int32_t one = plan->ranks[a].device;
+    const int32_t other = plan->ranks[b].device;
+    return plan->group_count == 1 &&
+           yk_layer_costs_device_kind(study->prices, one) ==
+               yk_layer_costs_device_kind(study->prices, other) &&
+           study->limit_bytes[one] == study->limit_bytes[other];
+}
+
+/* Plans of the kind at hand first: there may not be time for all. */
+static yk_status look(struct yk_search *finder, bool for_stages)
+{
+    if (for_stages) {
+        YK_TRY(yk_search_pipelines(finder, YK_SEARCH_ALL_DEVICES));
+    }
+    return yk_search_phase_explore(finder);
+}
+
+/* With an equal part of what is left of the budget, for `rows` searches. */
+static yk_status search_without(struct yk_study *study, const bool *left_out, bool for_stages,
+                                int32_t rows, bool *out_known, double *out_s)
+{
+    struct yk_plan_request request = *study->request;
+    struct yk_study *other = NULL;
+    struct yk_search finder;
+    request.left_out = left_out;
+    request.all_devices = true;
+    const double part = (1 - yk_study_spent_part(study)) / rows;
+    request.search.budget_s *= part;
+    request.search.moves = (int64_t)ceil(part * (double)request.search.moves);
+    YK_TRY(yk_study_create(&request, &other));
+    yk_status status = yk_search_create(other, &finder);
+    if (status == YK_OK) {
+        status = look(&finder, for_stages);
+        status = status == YK_ERROR_STOPPED ? YK_OK : status;
+        *out_known = finder.best || yk_search_has_budget(&finder);
+        *out_s = finder.best ? finder.best_s : NAN;
+        yk_search_free(&finder);
+    }
+    study->trials += other->trials;
+    yk_study_destroy(other);
+    return status;
+}
+
+/* How many rows there will be, with the first rank of each. */
+static int32_t choose(const struct yk_study *study, const struct yk_plan *plan, int32_t *ranks)
+{
+    int32_t count = 0;
+    for (int32_t r = 0; r < plan->rank_count; r++) {
+        bool known = false;
+        for (int32_t i = 0; i < count; i++) {
+            known = known || are_alike(study, plan, ranks[i], r);
+        }
+        if (!known) {
+            ranks[count++] = r;
+        }
+    }
+    return count;
+}
+
+yk_status yk_leave_one_out_search(struct yk_study *study, const struct yk_plan *plan, double step_s,
+                                  struct yk_arena *arena, struct yk_plan_leave_one_out **out,
+                                  int32_t *out_count)
+{
+    int32_t *ranks = NULL;
+    bool *left_out = NULL;
+    YK_TRY_NEW(arena, ranks, plan->rank_count);
+    YK_TRY_NEW(arena, left_out, study->cluster->device_count);
+    YK_TRY_NEW(arena, *out, plan->rank_count);
+    *out_count = 0;
+    for (int32_t p = 0; p < study->cluster->device_count; p++) {
+        left_out[p] = yk_study_leaves_out(study, p);
+    }
+    const int32_t rows = plan->rank_count > 1 ? choose(study, plan, ranks) : 0;
+    for (int32_t i = 0; i < rows && yk_study_has_budget(study); i++) {
+        const int32_t device = plan->ranks[ranks[i]].device;
+        struct yk_plan_leave_one_out *row = &(*out)[*out_count];
+        bool known = false;
+        yk_study_report(study, "leaving out devices");
+        row->device = device;
+        left_out[device] = true;
+        YK_TRY(
+            search_without(study, left_out, plan->group_count > 1, rows - i, &known, &row->step_s));
+        left_out[device] = false;
+        /* A search that was cut short must not make a device look harmful: the plan itself, if it
+         * did without, is known to be no faster. */
+        row->step_s = row->step_s < step_s ? step_s : row->step_s;
+        *out_count += known ? 1 : 0;
+    }
+    return YK_OK;
+}

@@ -1,0 +1,21 @@
+/*
+ * Parts: which fraction of sharded state each rank keeps. Equal parts travel fastest, since every
+ * round of a ring waits for the largest part; a rank with too little room keeps less, and the
+ * others make up for it as evenly as their room allows.
+ */
+#ifndef YK_PLANNER_SEARCH_PARTS_H
+#define YK_PLANNER_SEARCH_PARTS_H
+
+#include "base/status.h"
+
+#include <stdint.h>
+
+/*
+ * `state_bytes` in all, `room_bytes` (count) for it on each rank. The parts add up to 1 and the
+ * largest is as small as can be. When the rooms do not suffice: YK_ERROR_NO_FIT, and `out_parts` is
+ * in proportion to the rooms (equal where there is none at all).
+ */
+yk_status yk_parts_find(int32_t count, double state_bytes, const double *room_bytes,
+                        double *out_parts) YK_MUST_USE;
+
+#endif

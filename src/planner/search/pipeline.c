@@ -1,0 +1,319 @@
+#include "planner/search/pipeline.h"
+
+#include "model/state.h"
+#include "planner/search/shares.h"
+
+#include <math.h>
+
+struct cutting {
+    struct yk_study *study;
+    const struct yk_pipeline_spec *spec;
+    struct yk_arena *arena;
+    int32_t *first_device; /* (K + 1) of each group */
+    int64_t *samples;      /* (devices) of a micro-batch */
+    int32_t chain;         /* layers that are cut; those behind it share weights with the first */
+    double *time_s;        /* (K, L + 1) of all layers before, forward and backward */
+    double *saved_bytes;   /* (K, L + 1) by one micro-batch on the rank that takes most */
+    double *state_bytes;   /* (K, L + 1) */
+    double *besides_bytes; /* (K, L) workspace and messages of a layer */
+    double *limit_bytes;   /* (K) of the group's smallest device */
+    bool hopeful;          /* no cut seems to fit: the one that lacks least is wanted */
+    double *best; /* (K + 1, L + 1) seconds of the slowest stage from group k on, from layer
+                     l on; or bytes of the one that lacks most */
+    int32_t *end; /* (K, L) where group k's stage ends if it begins at l */
+};
+
+static double *row(const struct cutting *cutting, double *table, int32_t k)
+{
+    return &table[(int64_t)k * (cutting->study->model->layer_count + 1)];
+}
+
+struct sharing {
+    const struct cutting *cutting;
+    int32_t group;
+};
+
+static yk_status micro_batch_s(void *user, int32_t rank, int64_t samples, double *out_s)
+{
+    const struct sharing *sharing = user;
+    const struct cutting *cutting = sharing->cutting;
+    const int32_t device = cutting->spec->devices[cutting->first_device[sharing->group] + rank];
+    *out_s = 0;
+    return samples == 0
+               ? YK_OK
+               : yk_study_layers_s(cutting->study, device, 0,
+                                   cutting->study->model->layer_count - 1, samples, NULL, out_s);
+}
+
+/* How a group shares out a micro-batch; YK_ERROR_NO_FIT when it cannot be cut so. */
+static yk_status share_out(struct cutting *cutting, int32_t group)
+{
+    const struct yk_pipeline_spec *spec = cutting->spec;
+    const int64_t batch = cutting->study->request->workload.batch;
+    const int64_t M = spec->micro_batches;
+    int64_t *samples = &cutting->samples[cutting->first_device[group]];
+    int64_t *most = NULL;
+    double slowest_s = 0;
+    if (spec->sizes[group] == 1) {
+        samples[0] = (batch + M - 1) / M;
+        return YK_OK;
+    }
+    if (batch % M != 0) {
+        return YK_ERROR_NO_FIT;
+    }
+    YK_TRY_NEW(cutting->arena, most, spec->sizes[group]);
+    for (int32_t i = 0; i < spec->sizes[group]; i++) {
+        most[i] = batch / M;
+    }
+    struct sharing sharing = {.cutting = cutting, .group = group};
+    const struct yk_shares_problem problem = {
+        .rank_count = spec->sizes[group],
+        .samples = batch / M,
+        .unit = 1,
+        .most = most,
+        .time = micro_batch_s,
+        .user = &sharing,
+    };
+    return yk_shares_find(&problem, samples, &slowest_s);
+}
+
+/* The time of a layer is that of the member that takes longest. */
+static yk_status layer_s(const struct cutting *cutting, int32_t k, int32_t layer, double *out_s)
+{
+    double slowest_s = 0;
+    for (int32_t i = cutting->first_device[k]; i < cutting->first_device[k + 1]; i++) {
+        double seconds = 0;
+        const bool *recompute = NULL;
+        YK_TRY(yk_study_layers_s(cutting->study, cutting->spec->devices[i], layer, layer,
+                                 cutting->samples[i], recompute, &seconds));
+        if (cutting->spec->recompute && cutting->study->recomputes[layer]) {
+            double again_s = 0;
+            YK_TRY(yk_layer_costs_seconds(cutting->study->prices, cutting->spec->devices[i], layer,
+                                          cutting->samples[i], YK_COST_FORWARD, &again_s));
+            seconds += again_s;
+        }
+        slowest_s = fmax(slowest_s, seconds);
+    }
+    *out_s = slowest_s;
+    return YK_OK;
+}
+
+static double state_of(const struct cutting *cutting, int32_t k, int32_t layer)
+{
+    const struct yk_model *model = cutting->study->model;
+    const struct yk_model_layer_state state = yk_model_layer_state(model, &model->layers[layer]);
+    const double changing = state.gradient_bytes + state.optimizer_bytes;
+    const int32_t n = cutting->spec->sizes[k];
+    if (n == 1 || cutting->spec->strategy == YK_REPLICATED) {
+        return state.weight_bytes + changing;
+    }
+    /* Whole gradients wait for the last micro-batch; kept weights are whole while it is under way.
+     */
+    const double summed = changing / n + state.gradient_bytes;
+    return cutting->spec->strategy == YK_FULLY_SHARDED ? summed + state.weight_bytes / n
+                                                       : summed + state.weight_bytes;
+}
+
+static yk_status fill_group(struct cutting *cutting, int32_t k)
+{
+    const struct yk_pipeline_spec *spec = cutting->spec;
+    const int32_t L = cutting->study->model->layer_count;
+    int64_t most = 1;
+    const struct yk_model *plain = NULL;
+    const struct yk_model *saving = NULL;
+    for (int32_t i = cutting->first_device[k]; i < cutting->first_device[k + 1]; i++) {
+        most = cutting->samples[i] > most ? cutting->samples[i] : most;
+    }
+    YK_TRY(yk_model_sizes_get(cutting->study->sizes, most, false, &plain));
+    YK_TRY(yk_model_sizes_get(cutting->study->sizes, most, spec->recompute, &saving));
+    double *time_s = row(cutting, cutting->time_s, k);
+    double *saved = row(cutting, cutting->saved_bytes, k);
+    double *state = row(cutting, cutting->state_bytes, k);
+    double *besides = row(cutting, cutting->besides_bytes, k);
+    for (int32_t l = 0; l < L; l++) {
+        double seconds = 0;
+        const double kept = (double)saving->layers[l].saved_bytes;
+        const double all = (double)plain->layers[l].saved_bytes;
+        YK_TRY(layer_s(cutting, k, l, &seconds));
+        time_s[l + 1] = time_s[l] + seconds;
+        saved[l + 1] = saved[l] + kept;
+        state[l + 1] = state[l] + state_of(cutting, k, l);
+        besides[l] = (double)plain->layers[l].workspace_bytes + all - kept;
+    }
+    return YK_OK;
+}
+
+static double limit_of(const struct cutting *cutting, int32_t k)
+{
+    double limit = INFINITY;
+    for (int32_t i = cutting->first_device[k]; i < cutting->first_device[k + 1]; i++) {
+        const int32_t device = cutting->spec->devices[i];
+        limit = fmin(limit, cutting->study->limit_bytes[device] -
+                                yk_device_facts_context_bytes(cutting->study->facts,
+                                                              cutting->study->cluster, device));
+    }
+    return limit;
+}
+
+/* Layers of the stage that begins at `from` and ends before `to`, the first one's with what shares
+ * its weights. */
+static double sum(const struct cutting *cutting, double *table, int32_t k, int32_t from, int32_t to)
+{
+    const double *values = row(cutting, table, k);
+    const int32_t L = cutting->study->model->layer_count;
+    return values[to] - values[from] + (from == 0 ? values[L] - values[cutting->chain] : 0);
+}
+
+/* `besides` is the most that a single layer of the stage takes besides. */
+static double missing_bytes(const struct cutting *cutting, int32_t k, int32_t from, int32_t to,
+                            double besides)
+{
+    const int32_t M = cutting->spec->micro_batches;
+    const int32_t after = cutting->spec->group_count - k;
+    const int32_t under_way = cutting->spec->order == YK_GPIPE || after > M ? M : after;
+    return sum(cutting, cutting->state_bytes, k, from, to) +
+           under_way * sum(cutting, cutting->saved_bytes, k, from, to) + besides -
+           cutting->limit_bytes[k];
+}
+
+static void cut_group(struct cutting *cutting, int32_t k, int32_t from)
+{
+    const int32_t n = cutting->chain;
+    const int32_t L = cutting->study->model->layer_count;
+    double *best = &row(cutting, cutting->best, k)[from];
+    double besides = 0;
+    *best = INFINITY;
+    for (int32_t to = from + 1; to <= n && (k > 0 || from == 0); to++) {
+        const double rest = row(cutting, cutting->best, k + 1)[to];
+        besides = fmax(besides, row(cutting, cutting->besides_bytes, k)[to - 1]);
+        const double missing = missing_bytes(cutting, k, from, to, besides);
+        const double worst =
+            fmax(cutting->hopeful ? missing : sum(cutting, cutting->time_s, k, from, to), rest);
+        if (worst < *best && (cutting->hopeful || missing <= 0)) {
+            *best = worst;
+            cutting->end[(int64_t)k * (L + 1) + from] = to;
+        }
+    }
+}
+
+/* Fills best and end from the last group to the first; every group has at least one layer. */
+static void cut(struct cutting *cutting)
+{
+    const int32_t K = cutting->spec->group_count;
+    const int32_t L = cutting->study->model->layer_count;
+    for (int32_t l = 0; l <= L; l++) {
+        row(cutting, cutting->best, K)[l] = l == cutting->chain ? -INFINITY : INFINITY;
+    }
+    for (int32_t k = K - 1; k >= 0; k--) {
+        row(cutting, cutting->best, k)[L] = INFINITY;
+        row(cutting, cutting->best, k)[cutting->chain] = INFINITY;
+        for (int32_t from = 0; from < cutting->chain; from++) {
+            cut_group(cutting, k, from);
+        }
+    }
+}
+
+static yk_status make_groups(const struct cutting *cutting, struct yk_plan *plan)
+{
+    const struct yk_pipeline_spec *spec = cutting->spec;
+    for (int32_t k = 0; k < spec->group_count; k++) {
+        struct yk_plan_group *group = &plan->groups[k];
+        const int32_t first = cutting->first_device[k];
+        group->member_count = spec->sizes[k];
+        YK_TRY_NEW(cutting->arena, group->members, group->member_count);
+        for (int32_t i = 0; i < group->member_count; i++) {
+            group->members[i] = (struct yk_plan_member){
+                .rank = first + i,
+                .share = group->member_count == 1
+                             ? plan->workload.batch
+                             : cutting->samples[first + i] * spec->micro_batches,
+                .part = 1.0 / group->member_count,
+            };
+        }
+    }
+    return YK_OK;
+}
+
+static yk_status make_plan(const struct cutting *cutting, struct yk_plan **out)
+{
+    const struct yk_pipeline_spec *spec = cutting->spec;
+    const int32_t L = cutting->study->model->layer_count;
+    struct yk_plan *plan = NULL;
+    YK_TRY(yk_study_create_plan(cutting->study, spec->devices,
+                                cutting->first_device[spec->group_count], spec->group_count,
+                                cutting->arena, &plan));
+    YK_TRY(make_groups(cutting, plan));
+    plan->micro_batches = spec->micro_batches;
+    plan->pipeline = spec->order;
+    int32_t from = 0;
+    for (int32_t k = 0; k < spec->group_count; k++) {
+        const int32_t to = cutting->end[(int64_t)k * (L + 1) + from];
+        for (int32_t l = from; l < to; l++) {
+            plan->layers[l].group = k;
+        }
+        from = to;
+    }
+    for (int32_t l = 0; l < L; l++) {
+        const int32_t shared = cutting->study->model->layers[l].shares;
+        if (shared != YK_LAYER_NONE) {
+            plan->layers[l].group = plan->layers[shared].group;
+        }
+        plan->layers[l].strategy = spec->strategy;
+        plan->layers[l].recompute = spec->recompute && cutting->study->recomputes[l];
+    }
+    *out = plan;
+    return YK_OK;
+}
+
+static yk_status take_tables(struct cutting *cutting)
+{
+    const int64_t K = cutting->spec->group_count;
+    const int64_t width = cutting->study->model->layer_count + 1;
+    YK_TRY_NEW(cutting->arena, cutting->time_s, K * width);
+    YK_TRY_NEW(cutting->arena, cutting->saved_bytes, K * width);
+    YK_TRY_NEW(cutting->arena, cutting->state_bytes, K * width);
+    YK_TRY_NEW(cutting->arena, cutting->besides_bytes, K * width);
+    YK_TRY_NEW(cutting->arena, cutting->limit_bytes, K);
+    YK_TRY_NEW(cutting->arena, cutting->best, (K + 1) * width);
+    YK_TRY_NEW(cutting->arena, cutting->end, K * width);
+    return YK_OK;
+}
+
+/* Layers up to the first one at the end that shares weights with the very first. */
+static int32_t chain_length(const struct yk_model *model)
+{
+    int32_t length = model->layer_count;
+    while (length > 1 && model->layers[length - 1].shares != YK_LAYER_NONE) {
+        length--;
+    }
+    return length;
+}
+
+yk_status yk_pipeline_plan(struct yk_study *study, const struct yk_pipeline_spec *spec,
+                           struct yk_arena *arena, struct yk_plan **out)
+{
+    struct cutting cutting = {.study = study, .spec = spec, .arena = arena};
+    const int32_t K = spec->group_count;
+    *out = NULL;
+    YK_TRY_NEW(arena, cutting.first_device, K + 1);
+    for (int32_t k = 0; k < K; k++) {
+        cutting.first_device[k + 1] = cutting.first_device[k] + spec->sizes[k];
+    }
+    YK_TRY_NEW(arena, cutting.samples, cutting.first_device[K]);
+    YK_TRY(take_tables(&cutting));
+    cutting.chain = chain_length(study->model);
+    for (int32_t k = 0; k < K; k++) {
+        const yk_status status = share_out(&cutting, k);
+        if (status != YK_OK) {
+            return status == YK_ERROR_NO_FIT ? YK_OK : status;
+        }
+        YK_TRY(fill_group(&cutting, k));
+        cutting.limit_bytes[k] = limit_of(&cutting, k);
+    }
+    cut(&cutting);
+    if (!isfinite(row(&cutting, cutting.best, 0)[0])) {
+        cutting.hopeful = true;
+        cut(&cutting);
+    }
+    return isfinite(row(&cutting, cutting.best, 0)[0]) ? make_plan(&cutting, out) : YK_OK;
+}

@@ -1,0 +1,398 @@
+#include "planner/search/plan_move.h"
+
+#include "planner/search/device_sets.h"
+#include "planner/search/find_split.h"
+
+#include <string.h>
+
+enum {
+    RANGES = 5,
+    AMOUNTS = 3,
+    MANY_MEMBERS = 16,
+    MANY_DEVICES = 8,
+    MOST_MICRO_BATCHES = 64,
+    MOST_PREFETCH = 4,
+};
+
+static bool is_open(const struct yk_study *study)
+{
+    return study->request->strategy == YK_STRATEGY_COUNT && !study->request->random_strategies &&
+           yk_study_decides(study, YK_DECIDE_STRATEGIES);
+}
+
+static bool are_alike(const struct yk_study *study, const struct yk_plan *plan, int32_t a,
+                      int32_t b)
+{
+    const struct yk_layer *layers = study->model->layers;
+    return plan->layers[a].group == plan->layers[b].group &&
+           plan->layers[a].strategy == plan->layers[b].strategy &&
+           plan->layers[a].recompute == plan->layers[b].recompute &&
+           strcmp(layers[a].shape, layers[b].shape) == 0;
+}
+
+/* Of the layers that follow `*first` and are like it: all, the first or last half, the first or
+ * last one. False where there is no such range, or it is one of the others. */
+static bool find_range(const struct yk_study *study, const struct yk_plan *plan, int32_t range,
+                       int32_t *first, int32_t *end)
+{
+    const int32_t from = *first;
+    int32_t to = from + 1;
+    if (from > 0 && are_alike(study, plan, from - 1, from)) {
+        return false;
+    }
+    while (to < plan->layer_count && are_alike(study, plan, from, to)) {
+        to++;
+    }
+    const int32_t count = to - from;
+    const int32_t half = from + count / 2;
+    const int32_t firsts[RANGES] = {from, from, half, from, to - 1};
+    const int32_t ends[RANGES] = {to, half, to, from + 1, to};
+    *first = firsts[range];
+    *end = ends[range];
+    return range == 0 || (range < 3 && count > 3) || (range >= 3 && count > 1);
+}
+
+/* Layers that share weights are kept and placed together. */
+static void follow_owners(const struct yk_study *study, const struct yk_plan *plan)
+{
+    for (int32_t l = 0; l < plan->layer_count; l++) {
+        const int32_t shared = study->model->layers[l].shares;
+        if (shared != YK_LAYER_NONE) {
+            plan->layers[l].group = plan->layers[shared].group;
+            plan->layers[l].strategy = plan->layers[shared].strategy;
+        }
+    }
+}
+
+bool yk_plan_move_save_memory(const struct yk_study *study, int32_t way, struct yk_plan *plan)
+{
+    static const enum yk_strategy strategies[] = {YK_FULLY_SHARDED, YK_SHARDED_STATE};
+    for (int32_t l = 0; l < plan->layer_count; l++) {
+        struct yk_plan_layer *layer = &plan->layers[l];
+        layer->strategy = is_open(study) ? strategies[way % 2] : layer->strategy;
+        layer->recompute = yk_study_decides(study, YK_DECIDE_RECOMPUTATION) ? study->recomputes[l]
+                                                                            : layer->recompute;
+    }
+    plan->no_sync = way / 2 % 2 == 1;
+    plan->pipeline = yk_plan_alternates(plan) ? plan->pipeline : YK_1F1B;
+    plan->prefetch = 1;
+    return way < 4;
+}
+
+/* How a range of layers is kept, and whether it is recomputed: often one makes room for the other.
+ */
+static yk_status change_layers(const struct yk_study *study, int32_t number, struct yk_arena *arena,
+                               struct yk_plan *plan, enum yk_plan_move_result *out)
+{
+    const enum yk_strategy strategy = (enum yk_strategy)(number % YK_STRATEGY_COUNT);
+    const bool toggle = number / YK_STRATEGY_COUNT % 2 == 1;
+    const int32_t range = number / YK_STRATEGY_COUNT / 2 % RANGES;
+    int32_t first = number / YK_STRATEGY_COUNT / 2 / RANGES;
+    int32_t end = 0;
+    (void)arena;
+    *out = first >= plan->layer_count ? YK_PLAN_MOVE_END : YK_PLAN_MOVE_NONE;
+    if (first >= plan->layer_count) {
+        return YK_OK;
+    }
+    const bool same = strategy == plan->layers[first].strategy;
+    const bool alone = plan->groups[plan->layers[first].group].member_count == 1;
+    if ((!same && (alone || !is_open(study))) || (same && !toggle) ||
+        (toggle &&
+         !(study->recomputes[first] && yk_study_decides(study, YK_DECIDE_RECOMPUTATION))) ||
+        study->model->layers[first].shares != YK_LAYER_NONE ||
+        !find_range(study, plan, range, &first, &end)) {
+        return YK_OK;
+    }
+    for (int32_t l = first; l < end; l++) {
+        plan->layers[l].strategy = strategy;
+        plan->layers[l].recompute = plan->layers[l].recompute != toggle;
+    }
+    follow_owners(study, plan);
+    *out = YK_PLAN_MOVE_DONE;
+    return YK_OK;
+}
+
+/* The least that a share changes by. */
+static int64_t unit_of(const struct yk_plan *plan)
+{
+    return plan->group_count > 1 && !yk_plan_alternates(plan) ? plan->micro_batches : 1;
+}
+
+/* Whether every turn has samples; true where there are no turns. */
+static bool turns_are_taken(const struct yk_plan *plan, int32_t group)
+{
+    bool taken = true;
+    for (int32_t m = 0; m < plan->micro_batches && yk_plan_alternates(plan); m++) {
+        const int32_t last = plan->groups[group].member_count - 1;
+        int64_t first = 0;
+        taken = taken && yk_plan_samples(plan, group, last, m, &first) + first > 0;
+    }
+    return taken;
+}
+
+/* From one member of a group to another: a sample, one of every micro-batch, or all. */
+static yk_status change_shares(const struct yk_study *study, int32_t number, struct yk_arena *arena,
+                               struct yk_plan *plan, enum yk_plan_move_result *out)
+{
+    int32_t group = 0;
+    (void)arena;
+    *out = YK_PLAN_MOVE_END;
+    if (!yk_study_decides(study, YK_DECIDE_SHARES)) {
+        return YK_OK;
+    }
+    for (; group < plan->group_count; group++) {
+        const int32_t n = plan->groups[group].member_count;
+        const int32_t moves = n > 1 && n <= MANY_MEMBERS ? AMOUNTS * n * n : 0;
+        if (number < moves) {
+            break;
+        }
+        number -= moves;
+    }
+    if (group == plan->group_count) {
+        return YK_OK;
+    }
+    const int32_t n = plan->groups[group].member_count;
+    struct yk_plan_member *from = &plan->groups[group].members[number / AMOUNTS / n];
+    struct yk_plan_member *to = &plan->groups[group].members[number / AMOUNTS % n];
+    const int64_t amounts[AMOUNTS] = {unit_of(plan), plan->micro_batches, from->share};
+    const int64_t amount = amounts[number % AMOUNTS];
+    *out =
+        from != to && amount > 0 && from->share >= amount ? YK_PLAN_MOVE_DONE : YK_PLAN_MOVE_NONE;
+    if (*out == YK_PLAN_MOVE_DONE) {
+        from->share -= amount;
+        to->share += amount;
+        *out = turns_are_taken(plan, group) ? YK_PLAN_MOVE_DONE : YK_PLAN_MOVE_NONE;
+    }
+    return YK_OK;
+}
+
+static int32_t count_layers(const struct yk_plan *plan, int32_t group)
+{
+    int32_t count = 0;
+    for (int32_t l = 0; l < plan->layer_count; l++) {
+        count += plan->layers[l].group == group ? 1 : 0;
+    }
+    return count;
+}
+
+/* The layer before or after the end of a stage goes to the other one, and is kept there in one way
+ * or another. */
+static yk_status change_cuts(const struct yk_study *study, int32_t number, struct yk_arena *arena,
+                             struct yk_plan *plan, enum yk_plan_move_result *out)
+{
+    const enum yk_strategy strategy = (enum yk_strategy)(number % YK_STRATEGY_COUNT);
+    const bool forward = number / YK_STRATEGY_COUNT % 2 == 0;
+    const int32_t last = number / YK_STRATEGY_COUNT / 2;
+    (void)arena;
+    *out = YK_PLAN_MOVE_END;
+    if (last + 1 >= plan->layer_count || plan->group_count == 1 ||
+        !yk_study_decides(study, YK_DECIDE_PLACEMENT)) {
+        return YK_OK;
+    }
+    const int32_t moving = forward ? last : last + 1;
+    const int32_t here = plan->layers[moving].group;
+    const int32_t there = plan->layers[forward ? last + 1 : last].group;
+    const bool kept_alike = strategy == plan->layers[moving].strategy;
+    *out = YK_PLAN_MOVE_NONE;
+    if (here == there || study->model->layers[moving].shares != YK_LAYER_NONE ||
+        (!kept_alike && (plan->groups[there].member_count == 1 || !is_open(study)))) {
+        return YK_OK;
+    }
+    plan->layers[moving].group = there;
+    plan->layers[moving].strategy = strategy;
+    follow_owners(study, plan);
+    *out = count_layers(plan, here) > 0 ? YK_PLAN_MOVE_DONE : YK_PLAN_MOVE_NONE;
+    return YK_OK;
+}
+
+int32_t yk_plan_move_next_micro_batches(int64_t batch, int32_t micro_batches)
+{
+    const int64_t most = batch < MOST_MICRO_BATCHES ? batch : MOST_MICRO_BATCHES;
+    for (int32_t M = micro_batches + 1; M <= most; M++) {
+        if (batch % M == 0 || (M & (M - 1)) == 0) {
+            return M;
+        }
+    }
+    return 0;
+}
+
+static int32_t previous_micro_batches(int64_t batch, int32_t micro_batches)
+{
+    int32_t previous = 0;
+    for (int32_t M = 1; M > 0 && M < micro_batches; M = yk_plan_move_next_micro_batches(batch, M)) {
+        previous = M;
+    }
+    return previous;
+}
+
+/* Shares of groups of several, where there are other groups, as multiples of the micro-batches;
+ * false when that cannot be. */
+static bool fit_shares(const struct yk_plan *plan)
+{
+    const int64_t unit = unit_of(plan);
+    for (int32_t g = 0; g < plan->group_count && unit > 1; g++) {
+        struct yk_plan_group *group = &plan->groups[g];
+        int64_t left = plan->workload.batch;
+        if (group->member_count == 1) {
+            continue;
+        }
+        if (left % unit != 0) {
+            return false;
+        }
+        for (int32_t i = 0; i < group->member_count; i++) {
+            group->members[i].share -= group->members[i].share % unit;
+            left -= group->members[i].share;
+        }
+        for (int32_t i = 0; left > 0; i = (i + 1) % group->member_count, left -= unit) {
+            group->members[i].share += unit;
+        }
+    }
+    return true;
+}
+
+static yk_status change_micro_batches(const struct yk_study *study, int32_t number,
+                                      struct yk_arena *arena, struct yk_plan *plan,
+                                      enum yk_plan_move_result *out)
+{
+    const int64_t batch = plan->workload.batch;
+    (void)arena;
+    *out = YK_PLAN_MOVE_END;
+    if (number > 1 || study->request->micro_batches > 0 || yk_plan_alternates(plan)) {
+        return YK_OK;
+    }
+    plan->micro_batches = number == 0 ? previous_micro_batches(batch, plan->micro_batches)
+                                      : yk_plan_move_next_micro_batches(batch, plan->micro_batches);
+    *out = plan->micro_batches > 0 && fit_shares(plan) ? YK_PLAN_MOVE_DONE : YK_PLAN_MOVE_NONE;
+    return YK_OK;
+}
+
+/* When gradients travel, when passes run, how far ahead gathers go, how large messages are. */
+static yk_status change_ways(const struct yk_study *study, int32_t number, struct yk_arena *arena,
+                             struct yk_plan *plan, enum yk_plan_move_result *out)
+{
+    const bool sends = plan->rank_count > plan->group_count;
+    const bool ahead = sends && yk_study_decides(study, YK_DECIDE_ORDER);
+    const bool sizes = sends && yk_study_decides(study, YK_DECIDE_BLOCK);
+    bool changed = false;
+    (void)arena;
+    switch (number) {
+    case 0:
+        changed = sends && plan->micro_batches > 1;
+        plan->no_sync = !plan->no_sync;
+        break;
+    case 1:
+        changed = plan->group_count > 1 && plan->micro_batches > 1 && !yk_plan_alternates(plan);
+        plan->pipeline = plan->pipeline == YK_GPIPE ? YK_1F1B : YK_GPIPE;
+        break;
+    case 2:
+        changed = ahead && plan->prefetch < MOST_PREFETCH;
+        plan->prefetch++;
+        break;
+    case 3:
+        changed = ahead && plan->prefetch > 1;
+        plan->prefetch--;
+        break;
+    case 4:
+    case 5:
+        changed =
+            sizes && (number == 4 || plan->block_bytes * 0.25 >= YK_DATA_PARALLEL_MIN_BLOCK_BYTES);
+        plan->block_bytes *= number == 4 ? 4 : 0.25;
+        break;
+    case 6:
+    case 7:
+        changed = sizes;
+        plan->bucket_bytes *= number == 6 ? 4 : 0.25;
+        break;
+    default:
+        *out = YK_PLAN_MOVE_END;
+        return YK_OK;
+    }
+    *out = changed ? YK_PLAN_MOVE_DONE : YK_PLAN_MOVE_NONE;
+    return YK_OK;
+}
+
+static bool is_used(const struct yk_plan *plan, int32_t device)
+{
+    for (int32_t r = 0; r < plan->rank_count; r++) {
+        if (plan->ranks[r].device == device) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A device that does nothing yet keeps a part of a group's state. */
+static yk_status add_device(const struct yk_study *study, int32_t number, struct yk_arena *arena,
+                            struct yk_plan *plan, enum yk_plan_move_result *out)
+{
+    const int32_t device = number % study->cluster->device_count;
+    const int32_t g = number / study->cluster->device_count;
+    struct yk_plan_rank *ranks = NULL;
+    struct yk_plan_member *members = NULL;
+    *out = YK_PLAN_MOVE_END;
+    if (g >= plan->group_count || study->cluster->device_count > MANY_DEVICES ||
+        yk_plan_alternates(plan) || !yk_study_decides(study, YK_DECIDE_PLACEMENT)) {
+        return YK_OK;
+    }
+    *out = YK_PLAN_MOVE_NONE;
+    if (is_used(plan, device) || yk_study_leaves_out(study, device)) {
+        return YK_OK;
+    }
+    const int32_t n = plan->groups[g].member_count;
+    YK_TRY_NEW(arena, ranks, plan->rank_count + 1);
+    YK_TRY_NEW(arena, members, n + 1);
+    memcpy(ranks, plan->ranks, (size_t)plan->rank_count * sizeof *ranks);
+    memcpy(members, plan->groups[g].members, (size_t)n * sizeof *members);
+    ranks[plan->rank_count] =
+        (struct yk_plan_rank){.device = device, .limit_bytes = study->limit_bytes[device]};
+    members[n] = (struct yk_plan_member){.rank = plan->rank_count};
+    plan->ranks = ranks;
+    plan->rank_count++;
+    plan->groups[g].members = members;
+    plan->groups[g].member_count++;
+    *out = fit_shares(plan) ? YK_PLAN_MOVE_DONE : YK_PLAN_MOVE_NONE;
+    return YK_OK;
+}
+
+/* A rank gets another device: one that does nothing, or that of another rank, which gets its own.
+ */
+static yk_status exchange_devices(const struct yk_study *study, int32_t number,
+                                  struct yk_arena *arena, struct yk_plan *plan,
+                                  enum yk_plan_move_result *out)
+{
+    const int32_t r = number / study->cluster->device_count;
+    const int32_t device = number % study->cluster->device_count;
+    (void)arena;
+    *out = YK_PLAN_MOVE_END;
+    if (r >= plan->rank_count || study->cluster->device_count > MANY_DEVICES ||
+        !yk_study_decides(study, YK_DECIDE_PLACEMENT)) {
+        return YK_OK;
+    }
+    const int32_t own = plan->ranks[r].device;
+    *out = YK_PLAN_MOVE_NONE;
+    if (own == device || yk_study_leaves_out(study, device) ||
+        yk_device_sets_are_equal(study, own, device)) {
+        return YK_OK;
+    }
+    for (int32_t i = 0; i < plan->rank_count; i++) {
+        if (plan->ranks[i].device == device) {
+            plan->ranks[i] =
+                (struct yk_plan_rank){.device = own, .limit_bytes = study->limit_bytes[own]};
+        }
+    }
+    plan->ranks[r] =
+        (struct yk_plan_rank){.device = device, .limit_bytes = study->limit_bytes[device]};
+    *out = YK_PLAN_MOVE_DONE;
+    return YK_OK;
+}
+
+const struct yk_plan_move yk_plan_moves[] = {
+    {"mixed strategies", change_layers},
+    {"other messages", change_ways},
+    {"other shares", change_shares},
+    {"other cuts", change_cuts},
+    {"other micro-batches", change_micro_batches},
+    {"another device", add_device},
+    {"other devices", exchange_devices},
+};
+const int32_t yk_plan_move_count = sizeof yk_plan_moves / sizeof yk_plan_moves[0];

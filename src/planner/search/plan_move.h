@@ -1,0 +1,40 @@
+/*
+ * Changes: small steps from one plan to another, for searches that go downhill. Each kind has a
+ * number of them for every plan; parts and the order of communication are for others to find anew.
+ */
+#ifndef YK_PLANNER_SEARCH_PLAN_MOVE_H
+#define YK_PLANNER_SEARCH_PLAN_MOVE_H
+
+#include "planner/search/study.h"
+
+enum yk_plan_move_result {
+    YK_PLAN_MOVE_DONE,
+    YK_PLAN_MOVE_NONE, /* this number changes nothing here, or what must not be */
+    YK_PLAN_MOVE_END,  /* nor does any larger one */
+};
+
+struct yk_plan_move {
+    const char *how; /* the better plan was found */
+    /* Makes change number `number` of its kind in `plan`, whose lists may move to the arena. */
+    yk_status (*make)(const struct yk_study *study, int32_t number, struct yk_arena *arena,
+                      struct yk_plan *plan, enum yk_plan_move_result *out);
+};
+
+/* The first ones change how layers are kept and sent, those from YK_PLAN_MOVES_OF_SHAPE on where
+ * they are and who takes which samples. */
+enum {
+    YK_PLAN_MOVES_OF_SHAPE = 2
+};
+
+extern const struct yk_plan_move yk_plan_moves[];
+extern const int32_t yk_plan_move_count;
+
+/* Everything that is to be decided about how layers are kept in one of the ways that take little
+ * memory; false past the last way. */
+bool yk_plan_move_save_memory(const struct yk_study *study, int32_t way, struct yk_plan *plan);
+
+/* The next larger number of micro-batches that is worth a look, or 0: one that divides the batch,
+ * or a power of two. */
+int32_t yk_plan_move_next_micro_batches(int64_t batch, int32_t micro_batches);
+
+#endif

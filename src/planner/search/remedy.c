@@ -1,0 +1,121 @@
+#include "planner/search/remedy.h"
+
+#include "base/units.h"
+#include "planner/search/search.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* Of the budget: what one way may take at the most. */
+static const double most_part = 0.25;
+enum {
+    LORA_RANK = 16,
+    WORDS_SIZE = 120,
+};
+
+/* `out_known`: the search for a plan that fits was not cut short. */
+static yk_status fits(const struct yk_plan_request *request, bool *out, bool *out_known)
+{
+    struct yk_study *study = NULL;
+    struct yk_search finder;
+    YK_TRY(yk_study_create(request, &study));
+    yk_status status = yk_search_create(study, &finder);
+    if (status == YK_OK) {
+        status = yk_search_phase_explore(&finder);
+        status = status == YK_ERROR_STOPPED ? YK_OK : status;
+        *out = finder.best != NULL;
+        *out_known = yk_search_has_budget(&finder);
+        yk_search_free(&finder);
+    }
+    yk_study_destroy(study);
+    return status;
+}
+
+/* Asks for less, one thing at a time, in the order of what it costs the user. */
+static bool ask_for_less(struct yk_plan_request *request, int32_t way, char *words)
+{
+    struct yk_workload *workload = &request->workload;
+    switch (way) {
+    case 0:
+        snprintf(words, WORDS_SIZE, "the memory that --memory leaves unused");
+        if (request->memory_bytes <= 0) {
+            return false;
+        }
+        request->memory_bytes = 0;
+        return true;
+    case 1:
+        if (request->strategy == YK_STRATEGY_COUNT && !request->random_strategies &&
+            request->decisions == YK_DECIDE_ALL && request->micro_batches == 0) {
+            return false;
+        }
+        snprintf(words, WORDS_SIZE, "strategies, micro-batches and placement left to yoke");
+        request->strategy = YK_STRATEGY_COUNT;
+        request->random_strategies = false;
+        request->decisions = YK_DECIDE_ALL;
+        request->micro_batches = 0;
+        return true;
+    case 2:
+        snprintf(words, WORDS_SIZE, "--batch %lld", (long long)(workload->batch / 2));
+        workload->batch /= 2;
+        return workload->batch > 0;
+    case 3:
+        snprintf(words, WORDS_SIZE, "--seq %lld", (long long)(workload->sequence / 2));
+        workload->sequence /= 2;
+        return workload->sequence > 0;
+    case 4:
+        snprintf(words, WORDS_SIZE, "--lora %d", LORA_RANK);
+        if (workload->lora_rank > 0) {
+            return false;
+        }
+        workload->lora_rank = LORA_RANK;
+        return true;
+    case 5:
+        snprintf(words, WORDS_SIZE, "--lora %d --nf4", LORA_RANK);
+        if (workload->nf4) {
+            return false;
+        }
+        workload->lora_rank = workload->lora_rank > 0 ? workload->lora_rank : LORA_RANK;
+        workload->nf4 = true;
+        return true;
+    default:
+        return false;
+    }
+}
+
+enum {
+    WAYS = 6
+};
+
+yk_status yk_search_remedy(struct yk_study *study, struct yk_text *out)
+{
+    const struct yk_plan_request *request = study->request;
+    bool all_known = true;
+    for (int32_t way = 0; way < WAYS; way++) {
+        struct yk_plan_request less = *request;
+        char words[WORDS_SIZE];
+        bool helps = false;
+        bool known = false;
+        less.search.progress = NULL;
+        if (!ask_for_less(&less, way, words)) {
+            continue;
+        }
+        if (request->search.moves == 0) {
+            less.search.budget_s *=
+                fmin(most_part, (1 - yk_study_spent_part(study)) / (WAYS - way));
+        }
+        if (yk_deadline_has_passed(&study->deadline)) {
+            all_known = false;
+            break;
+        }
+        YK_TRY(fits(&less, &helps, &known));
+        all_known = all_known && known;
+        if (helps) {
+            yk_text_addf(out, "it fits with %s", words);
+            return YK_OK;
+        }
+    }
+    yk_text_add(out, all_known ? "half the batch, half the sequence or adapters on NF4 do not fit "
+                                 "either: more devices or devices with more memory are needed"
+                               : "there was no time to find out what would fit");
+    return YK_OK;
+}

@@ -1,0 +1,145 @@
+#include "planner/search/search.h"
+
+#include <math.h>
+
+yk_status yk_search_create(struct yk_study *study, struct yk_search *out)
+{
+    *out = (struct yk_search){
+        .study = study, .best_s = INFINITY, .missing_bytes = INFINITY, .missing_device = -1};
+    return yk_arena_create(&out->arena);
+}
+
+void yk_search_free(struct yk_search *finder)
+{
+    yk_arena_destroy(finder->arena);
+    *finder = (struct yk_search){0};
+}
+
+static yk_status keep(const struct yk_search *finder, const struct yk_plan *plan,
+                      const struct yk_plan **out)
+{
+    struct yk_plan *copy = NULL;
+    YK_TRY(yk_plan_copy(plan, finder->arena, &copy));
+    *out = copy;
+    return YK_OK;
+}
+
+bool yk_search_has_budget(const struct yk_search *finder)
+{
+    return finder->best ? yk_study_has_budget(finder->study)
+                        : !yk_study_is_exhausted(finder->study);
+}
+
+/* Alike in devices, groups, shares and micro-batches. */
+static bool have_one_shape(const struct yk_plan *a, const struct yk_plan *b)
+{
+    if (a->rank_count != b->rank_count || a->group_count != b->group_count ||
+        a->micro_batches != b->micro_batches) {
+        return false;
+    }
+    for (int32_t r = 0; r < a->rank_count; r++) {
+        if (a->ranks[r].device != b->ranks[r].device) {
+            return false;
+        }
+    }
+    for (int32_t g = 0; g < a->group_count; g++) {
+        if (a->groups[g].member_count != b->groups[g].member_count) {
+            return false;
+        }
+        for (int32_t i = 0; i < a->groups[g].member_count; i++) {
+            if (a->groups[g].members[i].share != b->groups[g].members[i].share ||
+                a->groups[g].members[i].turn != b->groups[g].members[i].turn) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+static bool is_better(const struct yk_search_start *a, const struct yk_search_start *b)
+{
+    if (a->fits != b->fits) {
+        return a->fits;
+    }
+    return a->fits ? a->step_s < b->step_s : a->missing_bytes < b->missing_bytes;
+}
+
+/* Puts a plan among the starts: in the place of the one of its shape, or of the last. */
+static yk_status add_start(struct yk_search *finder, const struct yk_plan *plan,
+                           const struct yk_trial *trial)
+{
+    struct yk_search_start start = {.fits = trial->fits, .step_s = trial->step_s};
+    struct yk_search_start *starts = finder->starts;
+    int32_t place = 0;
+    for (int32_t r = 0; r < plan->rank_count; r++) {
+        start.missing_bytes += fmax(0, trial->peaks[r].bytes - plan->ranks[r].limit_bytes);
+    }
+    while (place < finder->start_count && !have_one_shape(starts[place].plan, plan)) {
+        place++;
+    }
+    if (place == finder->start_count && place < YK_SEARCH_STARTS) {
+        finder->start_count++;
+    } else {
+        place = place == YK_SEARCH_STARTS ? place - 1 : place;
+        if (!is_better(&start, &starts[place])) {
+            return YK_OK;
+        }
+    }
+    YK_TRY(keep(finder, plan, &start.plan));
+    for (; place > 0 && is_better(&start, &starts[place - 1]); place--) {
+        starts[place] = starts[place - 1];
+    }
+    starts[place] = start;
+    return YK_OK;
+}
+
+yk_status yk_search_accept(struct yk_search *finder, const struct yk_plan *plan, double step_s,
+                           const char *how)
+{
+    if (!(step_s < finder->best_s)) {
+        return YK_OK;
+    }
+    finder->best_s = step_s;
+    finder->how = how;
+    return keep(finder, plan, &finder->best);
+}
+
+yk_status yk_search_consider(struct yk_search *finder, const struct yk_plan *plan, const char *how,
+                             double *out_s)
+{
+    struct yk_trial trial;
+    YK_TRY(yk_trial_run(finder->study, plan, YK_TRIAL_TIME, &trial));
+    yk_status status = trial.refused ? YK_OK : add_start(finder, plan, &trial);
+    if (status == YK_OK && trial.fits) {
+        status = yk_search_accept(finder, plan, trial.step_s, how);
+    } else if (status == YK_OK && !trial.refused && !finder->best &&
+               trial.missing_bytes < finder->missing_bytes) {
+        finder->missing_bytes = trial.missing_bytes;
+        finder->missing_device = plan->ranks[trial.rank].device;
+        status = keep(finder, plan, &finder->nearest);
+    }
+    if (out_s) {
+        *out_s = trial.fits ? trial.step_s : NAN;
+    }
+    yk_trial_free(&trial);
+    return status;
+}
+
+yk_status yk_search_each_device_set(struct yk_search *finder, enum yk_search_devices devices,
+                                    yk_status (*try)(void *user, const struct yk_device_set *set,
+                                                     struct yk_arena *arena),
+                                    void *user)
+{
+    struct yk_arena *arena = NULL;
+    struct yk_device_set *sets = NULL;
+    int32_t count = 0;
+    YK_TRY(yk_arena_create(&arena));
+    yk_status status = yk_device_sets_list(finder->study, arena, &sets, &count);
+    const int32_t end = devices == YK_SEARCH_ALL_DEVICES ? 1 : count;
+    for (int32_t s = devices == YK_SEARCH_ALL_DEVICES ? 0 : 1;
+         status == YK_OK && s < end && yk_search_has_budget(finder); s++) {
+        status = try(user, &sets[s], arena);
+    }
+    yk_arena_destroy(arena);
+    return status;
+}

@@ -1,0 +1,86 @@
+/*
+ * Finder: the best plan found so far, the nearest to fit as long as none does, and plans of other
+ * shapes that may turn out better once they are improved.
+ *
+ * A finder owns copies of all. Candidates are made in an arena of their own, which ends with them.
+ */
+#ifndef YK_PLANNER_SEARCH_SEARCH_H
+#define YK_PLANNER_SEARCH_SEARCH_H
+
+#include "planner/search/device_sets.h"
+#include "planner/search/study.h"
+#include "planner/search/trial.h"
+
+/* The best plan of those with its devices, groups, shares and micro-batches. */
+struct yk_search_start {
+    const struct yk_plan *plan;
+    bool fits;
+    double step_s;        /* if it fits */
+    double missing_bytes; /* else, on all ranks together */
+};
+
+enum {
+    YK_SEARCH_STARTS = 96
+};
+
+struct yk_search {
+    struct yk_study *study;
+    struct yk_arena *arena;        /* owns the plans */
+    const struct yk_plan *best;    /* NULL: none fits so far */
+    double best_s;                 /* INFINITY then */
+    const char *how;               /* the best was found; constant */
+    const struct yk_plan *nearest; /* that lacks least, as long as none fits */
+    double missing_bytes;
+    int32_t missing_device;
+    struct yk_search_start starts[YK_SEARCH_STARTS]; /* the most promising first */
+    int32_t start_count;
+};
+
+yk_status yk_search_create(struct yk_study *study, struct yk_search *out) YK_MUST_USE;
+void yk_search_free(struct yk_search *finder);
+
+/* Tries a plan out and keeps a copy if it is the best. `out_s` is its time, NAN if it does not fit;
+ * it may be NULL. */
+yk_status yk_search_consider(struct yk_search *finder, const struct yk_plan *plan, const char *how,
+                             double *out_s) YK_MUST_USE;
+
+/* Keeps a copy of a plan that was tried out and fits, if it is the best. */
+yk_status yk_search_accept(struct yk_search *finder, const struct yk_plan *plan, double step_s,
+                           const char *how) YK_MUST_USE;
+
+/* False once the time is up: a search without a plan so far gets more of it. */
+bool yk_search_has_budget(const struct yk_search *finder);
+
+/* Which devices the candidates use. */
+enum yk_search_devices {
+    YK_SEARCH_ALL_DEVICES,
+    YK_SEARCH_SOME_DEVICES,
+};
+
+/* Calls `try` for the sets of devices that candidates may use, as long as the search goes on, with
+ * an arena that ends with it. */
+yk_status yk_search_each_device_set(struct yk_search *finder, enum yk_search_devices devices,
+                                    yk_status (*try)(void *user, const struct yk_device_set *set,
+                                                     struct yk_arena *arena),
+                                    void *user) YK_MUST_USE;
+
+/* Considers the families of plans, all within the study's budget. */
+yk_status yk_search_data_parallel(struct yk_search *finder,
+                                  enum yk_search_devices devices) YK_MUST_USE;
+yk_status yk_search_pipelines(struct yk_search *finder, enum yk_search_devices devices) YK_MUST_USE;
+
+/* The fastest device and slower ones that do a run of the layers for some samples, in a turn of
+ * their own: where the batch is too small to be shared out by speed. */
+yk_status yk_search_alternating(struct yk_search *finder) YK_MUST_USE;
+
+/* All of them, on all devices and then on some of them. */
+yk_status yk_search_phase_explore(struct yk_search *finder) YK_MUST_USE;
+
+/* Goes downhill from every start, one change at a time, until no change helps. */
+yk_status yk_local_search_run(struct yk_search *finder) YK_MUST_USE;
+
+/* Makes the best better: what helps plans of its kind, then small changes of it and all starts,
+ * then the best order of communication. */
+yk_status yk_search_phase_refine(struct yk_search *finder) YK_MUST_USE;
+
+#endif

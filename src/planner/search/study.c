@@ -1,0 +1,197 @@
+#include "planner/search/study.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* As long as none fits, so many times as many plans are looked at as were asked for, or as if so
+ * many had been: what others do is looked at first. */
+static const double patience = 16;
+static const double least_moves = 100;
+
+static const double plain_block_bytes = 25.0 * 1024 * 1024;
+
+static yk_status find_recomputed(struct yk_study *study)
+{
+    const struct yk_model *saving = NULL;
+    YK_TRY(yk_model_sizes_get(study->sizes, study->request->workload.batch, true, &saving));
+    study->recomputes = calloc((size_t)study->model->layer_count, sizeof *study->recomputes);
+    if (!study->recomputes) {
+        return yk_fail_out_of_memory();
+    }
+    for (int32_t l = 0; l < study->model->layer_count; l++) {
+        study->recomputes[l] = saving->layers[l].saved_bytes < study->model->layers[l].saved_bytes;
+    }
+    return YK_OK;
+}
+
+static yk_status start(struct yk_study *study)
+{
+    const struct yk_plan_request *request = study->request;
+    YK_TRY(yk_model_sizes_create(request->config, &request->workload, &study->sizes));
+    YK_TRY(yk_layer_costs_create(request->book, study->sizes, &study->prices));
+    study->model = yk_model_sizes_whole_batch(study->sizes);
+    study->limit_bytes = calloc((size_t)study->cluster->device_count, sizeof *study->limit_bytes);
+    if (!study->limit_bytes) {
+        return yk_fail_out_of_memory();
+    }
+    YK_TRY(find_recomputed(study));
+    for (int32_t p = 0; p < study->cluster->device_count; p++) {
+        const double memory = study->cluster->devices[p].memory_bytes;
+        study->limit_bytes[p] =
+            request->memory_bytes > 0 ? fmin(memory, request->memory_bytes) : memory;
+    }
+    return YK_OK;
+}
+
+yk_status yk_study_create(const struct yk_plan_request *request, struct yk_study **out)
+{
+    struct yk_study *study = calloc(1, sizeof *study);
+    if (!study) {
+        return yk_fail_out_of_memory();
+    }
+    study->request = request;
+    study->cluster = request->book->cluster;
+    study->facts = request->book->facts;
+    study->deadline.clock = request->search.clock;
+    study->started_s = yk_deadline_now_s(&study->deadline.clock);
+    yk_study_begin_phase(study, 1, 1);
+    const yk_status status = start(study);
+    if (status != YK_OK) {
+        yk_study_destroy(study);
+        return status;
+    }
+    *out = study;
+    return YK_OK;
+}
+
+void yk_study_destroy(struct yk_study *study)
+{
+    if (study) {
+        yk_layer_costs_destroy(study->prices);
+        yk_model_sizes_destroy(study->sizes);
+        free(study->recomputes);
+        free(study->limit_bytes);
+        free(study);
+    }
+}
+
+void yk_study_begin_phase(struct yk_study *study, double part, double last_part)
+{
+    const struct yk_scheduler_options *search = &study->request->search;
+    study->part = part;
+    study->last_part = last_part;
+    /* What is counted, or only looked at and not searched for, has no end in time. */
+    const bool timed = search->moves <= 0 && search->budget_s > 0;
+    study->deadline.at_s = timed ? study->started_s + last_part * search->budget_s : INFINITY;
+}
+
+double yk_study_spent_part(const struct yk_study *study)
+{
+    const struct yk_scheduler_options *search = &study->request->search;
+    const double now_s = search->moves > 0 ? 0 : yk_deadline_now_s(&study->deadline.clock);
+    return search->moves > 0 ? (double)study->trials / (double)search->moves
+                             : (now_s - study->started_s) / search->budget_s;
+}
+
+bool yk_study_has_budget(const struct yk_study *study)
+{
+    const struct yk_scheduler_options *search = &study->request->search;
+    return !(search->stop && atomic_load(search->stop)) && yk_study_spent_part(study) < study->part;
+}
+
+bool yk_study_is_exhausted(const struct yk_study *study)
+{
+    const double moves = (double)study->request->search.moves;
+    return yk_deadline_has_passed(&study->deadline) ||
+           (moves > 0 &&
+            (double)study->trials >= patience * study->last_part * fmax(moves, least_moves));
+}
+
+void yk_study_report(const struct yk_study *study, const char *what)
+{
+    const struct yk_scheduler_options *search = &study->request->search;
+    if (search->progress) {
+        const double done = yk_study_spent_part(study);
+        search->progress(search->progress_user, what, done < 1 ? done : 1);
+    }
+}
+
+static struct yk_plan_options options_of(const struct yk_study *study)
+{
+    const struct yk_plan_request *request = study->request;
+    return (struct yk_plan_options){
+        .memory_bytes = request->memory_bytes,
+        .micro_batches = request->micro_batches,
+        .recompute = request->workload.recompute,
+        .undecided = YK_DECIDE_ALL & ~request->decisions,
+        .one_strategy = request->strategy < YK_STRATEGY_COUNT,
+        .random_strategies = request->random_strategies,
+        .strategy = request->strategy < YK_STRATEGY_COUNT ? request->strategy : YK_REPLICATED,
+        .slowdown = request->slowdown,
+        .left_out = request->left_out,
+        .device_count = request->left_out ? study->cluster->device_count : 0,
+    };
+}
+
+void yk_study_request_restore(const struct yk_plan *plan, struct yk_plan_request *request)
+{
+    const struct yk_plan_options *options = &plan->options;
+    request->workload = plan->workload;
+    request->workload.recompute = options->recompute;
+    request->clip = plan->clip;
+    request->memory_bytes = options->memory_bytes;
+    request->micro_batches = options->micro_batches;
+    request->decisions = YK_DECIDE_ALL & ~options->undecided;
+    request->strategy = options->one_strategy ? options->strategy : YK_STRATEGY_COUNT;
+    request->random_strategies = options->random_strategies;
+    request->slowdown = options->slowdown;
+    request->left_out = options->left_out;
+}
+
+yk_status yk_study_create_plan(const struct yk_study *study, const int32_t *devices, int32_t count,
+                               int32_t groups, struct yk_arena *arena, struct yk_plan **out)
+{
+    const struct yk_plan_request *request = study->request;
+    struct yk_plan *plan = NULL;
+    YK_TRY(yk_plan_create(arena, count, groups, study->model->layer_count, &plan));
+    plan->model_source = request->model_source;
+    plan->cluster_source = request->cluster_source;
+    plan->profile_source = request->profile_source;
+    plan->workload = request->workload;
+    plan->workload.recompute = false;
+    plan->options = options_of(study);
+    plan->micro_batches = 1;
+    plan->pipeline = YK_1F1B;
+    plan->no_sync = true;
+    plan->clip = request->clip;
+    plan->prefetch = 1;
+    plan->block_bytes = plain_block_bytes;
+    plan->bucket_bytes = plain_block_bytes;
+    for (int32_t i = 0; i < count; i++) {
+        plan->ranks[i] = (struct yk_plan_rank){.device = devices[i],
+                                               .limit_bytes = study->limit_bytes[devices[i]]};
+    }
+    for (int32_t l = 0; l < plan->layer_count; l++) {
+        plan->layers[l].recompute = request->workload.recompute && study->recomputes[l];
+    }
+    *out = plan;
+    return YK_OK;
+}
+
+yk_status yk_study_layers_s(const struct yk_study *study, int32_t device, int32_t first,
+                            int32_t last, int64_t samples, const bool *recompute, double *out_s)
+{
+    double seconds = 0;
+    for (int32_t l = first; l <= last; l++) {
+        double forward_s = 0;
+        double backward_s = 0;
+        YK_TRY(
+            yk_layer_costs_seconds(study->prices, device, l, samples, YK_COST_FORWARD, &forward_s));
+        YK_TRY(yk_layer_costs_seconds(study->prices, device, l, samples, YK_COST_BACKWARD,
+                                      &backward_s));
+        const bool again = recompute && recompute[l];
+        seconds += (again ? 2 : 1) * forward_s + backward_s;
+    }
+    *out_s = seconds;
+    return YK_OK;
+}

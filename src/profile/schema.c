@@ -1,0 +1,217 @@
+#include "profile/schema.h"
+
+#include <stddef.h>
+
+enum {
+    APPLICATION = 0x796f6b65, /* "yoke" */
+    EMPTY = 0,                /* begun, without any table */
+    WITHOUT_FACTS = 1,
+    WITHOUT_WHEN = 2,
+    WITHOUT_CPU = 3,
+    FORM = 4,
+};
+
+#define COMMON "spread, samples, versions, least, most, measured_at, host"
+
+/* What one number is known by, so that measuring again replaces it. */
+#define LAYERS "device, part, shape, sequence, pass, batch"
+#define LINKS "link, collective, ranks, bytes"
+#define FACTS "subject, fact"
+
+#define TABLE(name, key, key_columns, value)                                                       \
+    "CREATE TABLE " name " (" key_columns ", " value " REAL NOT NULL, spread REAL NOT NULL,"       \
+    "  samples INTEGER NOT NULL, versions TEXT NOT NULL, least REAL NOT NULL, most REAL NOT NULL," \
+    "  measured_at INTEGER NOT NULL, host TEXT NOT NULL, cpu TEXT NOT NULL,"                       \
+    "  UNIQUE (" key ", cpu));"
+
+#define LAYERS_TABLE                                                                               \
+    TABLE("layers", LAYERS,                                                                        \
+          "device TEXT NOT NULL, part REAL NOT NULL, shape TEXT NOT NULL,"                         \
+          "  sequence INTEGER NOT NULL, pass TEXT NOT NULL, batch INTEGER NOT NULL",               \
+          "seconds")
+#define LINKS_TABLE                                                                                \
+    TABLE("links", LINKS,                                                                          \
+          "link TEXT NOT NULL, collective TEXT NOT NULL, ranks INTEGER NOT NULL,"                  \
+          "  bytes INTEGER NOT NULL",                                                              \
+          "seconds")
+#define FACTS_TABLE TABLE("facts", FACTS, "subject TEXT NOT NULL, fact TEXT NOT NULL", "value")
+
+static const char all_tables[] =
+    "PRAGMA application_id = 0x796f6b65;" LAYERS_TABLE LINKS_TABLE FACTS_TABLE
+    "PRAGMA user_version = 4;";
+
+/* Of form 2. */
+static const char facts[] =
+    "CREATE TABLE facts (subject TEXT NOT NULL, fact TEXT NOT NULL, value REAL NOT NULL,"
+    "  spread REAL NOT NULL, samples INTEGER NOT NULL, versions TEXT NOT NULL,"
+    "  UNIQUE (subject, fact));";
+
+#define WHEN_AND_WHERE(table, value)                                                               \
+    "ALTER TABLE " table " ADD COLUMN least REAL NOT NULL DEFAULT 0;"                              \
+    "ALTER TABLE " table " ADD COLUMN most REAL NOT NULL DEFAULT 0;"                               \
+    "ALTER TABLE " table " ADD COLUMN measured_at INTEGER NOT NULL DEFAULT 0;"                     \
+    "ALTER TABLE " table " ADD COLUMN host TEXT NOT NULL DEFAULT '';"                              \
+    "UPDATE " table " SET least = " value ", most = " value ";"
+
+static const char when_and_where[] = WHEN_AND_WHERE("layers", "seconds")
+    WHEN_AND_WHERE("links", "seconds") WHEN_AND_WHERE("facts", "value");
+
+/* Keys of a table do not change: it is made anew. What CPU older numbers are of is not known. */
+#define WITH_CPU(name, table, key, value)                                                          \
+    "ALTER TABLE " name " RENAME TO older;" table "INSERT INTO " name " SELECT " key ", " value    \
+    ", " COMMON ", '' FROM older;"                                                                 \
+    "DROP TABLE older;"
+
+static const char with_cpu[] = WITH_CPU("layers", LAYERS_TABLE, LAYERS, "seconds")
+    WITH_CPU("links", LINKS_TABLE, LINKS, "seconds")
+        WITH_CPU("facts", FACTS_TABLE, FACTS, "value") "PRAGMA user_version = 4;";
+
+/* A temporary view hides the table of the same name. */
+static const char empty_views[] =
+    "CREATE TEMP VIEW layers AS SELECT '' AS device, 1.0 AS part, '' AS shape, 0 AS sequence,"
+    "  '' AS pass, 0 AS batch, 0.0 AS seconds, 0.0 AS spread, 0 AS samples, '' AS versions,"
+    "  0.0 AS least, 0.0 AS most, 0 AS measured_at, '' AS host, '' AS cpu WHERE 0;"
+    "CREATE TEMP VIEW links AS SELECT '' AS link, '' AS collective, 0 AS ranks, 0 AS bytes,"
+    "  0.0 AS seconds, 0.0 AS spread, 0 AS samples, '' AS versions, 0.0 AS least, 0.0 AS most,"
+    "  0 AS measured_at, '' AS host, '' AS cpu WHERE 0;";
+
+static const char older_views[] =
+    "CREATE TEMP VIEW layers AS SELECT device, part, shape, sequence, pass, batch, seconds, spread,"
+    "  samples, versions, seconds AS least, seconds AS most, 0 AS measured_at, '' AS host,"
+    "  '' AS cpu FROM main.layers;"
+    "CREATE TEMP VIEW links AS SELECT link, collective, ranks, bytes, seconds, spread, samples,"
+    "  versions, seconds AS least, seconds AS most, 0 AS measured_at, '' AS host,"
+    "  '' AS cpu FROM main.links;";
+
+static const char empty_facts[] =
+    "CREATE TEMP VIEW facts AS SELECT '' AS subject, '' AS fact, 0.0 AS value, 0.0 AS spread,"
+    "  0 AS samples, '' AS versions, 0.0 AS least, 0.0 AS most, 0 AS measured_at, '' AS host,"
+    "  '' AS cpu WHERE 0;";
+
+static const char older_facts[] =
+    "CREATE TEMP VIEW facts AS SELECT subject, fact, value, spread, samples, versions,"
+    "  value AS least, value AS most, 0 AS measured_at, '' AS host, '' AS cpu FROM main.facts;";
+
+static const char views_without_cpu[] =
+    "CREATE TEMP VIEW layers AS SELECT *, '' AS cpu FROM main.layers;"
+    "CREATE TEMP VIEW links AS SELECT *, '' AS cpu FROM main.links;"
+    "CREATE TEMP VIEW facts AS SELECT *, '' AS cpu FROM main.facts;";
+
+/* A view may have rows without end, and a trigger change what is added. */
+static yk_status check_schema(struct yk_database *database)
+{
+    int64_t others = 0;
+    YK_TRY(yk_database_read_integer(database,
+                                    "SELECT count(*) FROM main.sqlite_master WHERE type NOT IN "
+                                    "('table', 'index') OR (type = 'table' AND rootpage = 0)",
+                                    &others));
+    if (others > 0) {
+        yk_database_mark_broken(database);
+        return yk_fail(YK_ERROR_INPUT,
+                       "%s: the profile is damaged: it has a view, a trigger or a virtual table, "
+                       "and profiles have plain tables alone",
+                       yk_database_path(database));
+    }
+    return YK_OK;
+}
+
+static yk_status look(struct yk_database *database, int64_t *out)
+{
+    int64_t application = 0;
+    int64_t form = 0;
+    int64_t tables = 0;
+    YK_TRY(yk_database_read_integer(database, "PRAGMA application_id", &application));
+    YK_TRY(yk_database_read_integer(database, "PRAGMA user_version", &form));
+    YK_TRY(yk_database_read_integer(database, "SELECT count(*) FROM main.sqlite_master", &tables));
+    *out = form;
+    if (application == 0 && form == EMPTY && tables == 0) {
+        return YK_OK;
+    }
+    if (application != APPLICATION) {
+        return yk_fail(YK_ERROR_INPUT, "%s: this is not a profile: a database of something else",
+                       yk_database_path(database));
+    }
+    if (form < WITHOUT_FACTS || form > FORM) {
+        yk_database_mark_broken(database);
+        return yk_fail(YK_ERROR_INPUT,
+                       "%s: a profile of form %lld, and this program knows form %d: it has to be "
+                       "measured again",
+                       yk_database_path(database), (long long)form, FORM);
+    }
+    return check_schema(database);
+}
+
+/* The form of the file as all of it is at one moment, since others may write. */
+static yk_status find_form(struct yk_database *database, int64_t *out)
+{
+    YK_TRY(yk_database_execute(database, "SAVEPOINT form"));
+    const yk_status status = look(database, out);
+    if (status != YK_OK) {
+        yk_database_rollback(database);
+        return status;
+    }
+    return yk_database_execute(database, "RELEASE form");
+}
+
+static yk_status check_columns(struct yk_database *database)
+{
+    static const char *const rows[] = {
+        "SELECT " LAYERS ", seconds, " COMMON ", cpu FROM layers",
+        "SELECT " LINKS ", seconds, " COMMON ", cpu FROM links",
+        "SELECT " FACTS ", value, " COMMON ", cpu FROM facts",
+    };
+    for (int i = 0; i < 3; i++) {
+        struct yk_database_statement *query = NULL;
+        YK_TRY(yk_database_prepare(database, rows[i], &query));
+        yk_database_finalize(query);
+    }
+    return YK_OK;
+}
+
+yk_status yk_schema_check(struct yk_database *database)
+{
+    int64_t form = 0;
+    YK_TRY(find_form(database, &form));
+    if (form == WITHOUT_CPU) {
+        YK_TRY(yk_database_execute(database, views_without_cpu));
+    } else if (form < FORM) {
+        YK_TRY(yk_database_execute(database, form == EMPTY ? empty_views : older_views));
+        YK_TRY(yk_database_execute(database, form <= WITHOUT_FACTS ? empty_facts : older_facts));
+    }
+    return check_columns(database);
+}
+
+static yk_status renew(struct yk_database *database)
+{
+    int64_t form = 0;
+    YK_TRY(find_form(database, &form)); /* which another process may have renewed meanwhile */
+    if (form == EMPTY) {
+        YK_TRY(yk_database_execute(database, all_tables));
+        return yk_database_commit(database);
+    }
+    if (form <= WITHOUT_FACTS) {
+        YK_TRY(yk_database_execute(database, facts));
+    }
+    if (form <= WITHOUT_WHEN) {
+        YK_TRY(yk_database_execute(database, when_and_where));
+    }
+    if (form <= WITHOUT_CPU) {
+        YK_TRY(yk_database_execute(database, with_cpu));
+    }
+    return yk_database_commit(database);
+}
+
+yk_status yk_schema_upgrade(struct yk_database *database)
+{
+    int64_t form = 0;
+    YK_TRY(find_form(database, &form));
+    if (form < FORM) {
+        YK_TRY(yk_database_begin(database));
+        const yk_status status = renew(database);
+        if (status != YK_OK) {
+            yk_database_rollback(database);
+            return status;
+        }
+    }
+    return check_columns(database);
+}

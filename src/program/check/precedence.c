@@ -1,0 +1,76 @@
+#include "program/check/precedence.h"
+
+#include "base/array.h"
+#include "program/check/rule.h"
+
+#include <stdlib.h>
+
+struct reason {
+    const char *rule;
+    const char *words;
+};
+
+static const struct reason reasons[] = {
+    [YK_PRECEDENCE_INPUT] = {"passes", "a layer goes forward after all that it takes is there"},
+    [YK_PRECEDENCE_SAVED] = {"passes", "forward comes first, then recompute, then backward"},
+    [YK_PRECEDENCE_OUTPUT_GRADIENT] = {"passes",
+                                       "a layer goes backward after all that took its output"},
+    [YK_PRECEDENCE_MESSAGE] = {"passes", "what is sent is computed first"},
+    [YK_PRECEDENCE_GATHERED] = {"resident", "parameters are gathered before they are used"},
+    [YK_PRECEDENCE_RELEASED] = {"resident", "parameters are released after their last use"},
+    [YK_PRECEDENCE_DROPPED] = {"resident", "parameters are gathered after the release before"},
+    [YK_PRECEDENCE_GRADIENT] = {"ordered", "a gradient is reduced after its backward"},
+    [YK_PRECEDENCE_REDUCED] = {"ordered",
+                               "parameters are updated after their gradient is complete"},
+    [YK_PRECEDENCE_NORM] = {"ordered", "ranks agree after all gradients are complete"},
+    [YK_PRECEDENCE_AGREED] = {"ordered", "parameters are updated after the ranks agreed"},
+    [YK_PRECEDENCE_LAST_USE] = {"ordered", "parameters are updated after their last use"},
+    [YK_PRECEDENCE_NEW_PART] = {"ordered", "parameters are gathered after their update"},
+    [YK_PRECEDENCE_NEW_WEIGHTS] = {"ordered", "parameters are used after their update"},
+};
+
+void yk_precedences_free(struct yk_precedences *demands)
+{
+    free(demands->items);
+    *demands = (struct yk_precedences){0};
+}
+
+yk_status yk_precedences_add(struct yk_precedences *demands, struct yk_demand demand)
+{
+    YK_TRY(
+        yk_array_grow((void **)&demands->items, &demands->capacity, demands->count, sizeof demand));
+    demands->items[demands->count++] = demand;
+    return YK_OK;
+}
+
+yk_status yk_precedences_add_step(const struct yk_rank_view *view, struct yk_precedences *demands,
+                                  int32_t before, int32_t after, int32_t steps,
+                                  enum yk_precedence_reason reason)
+{
+    const struct yk_op *ops = view->list->ops;
+    const struct yk_demand demand = {
+        .before = before,
+        .after = after,
+        .lag = steps + ops[before].step - ops[after].step,
+        .reason = reason,
+    };
+    return yk_precedences_add(demands, demand);
+}
+
+yk_status yk_precedences_check(const struct yk_rank_view *view,
+                               const struct yk_precedences *demands)
+{
+    const struct yk_program *program = view->facts->program;
+    for (int32_t i = 0; i < demands->count; i++) {
+        const struct yk_demand *demand = &demands->items[i];
+        if (!yk_rank_view_happens_before(view, demand->before, demand->after, demand->lag)) {
+            char before[YK_RULE_TEXT_SIZE];
+            yk_rule_describe(program, &view->list->ops[demand->before], before);
+            return yk_rule_refuse(
+                program, view->rank, reasons[demand->reason].rule, &view->list->ops[demand->after],
+                "could start before %s%s has ended, but %s", before,
+                demand->lag > 0 ? " of the round before" : "", reasons[demand->reason].words);
+        }
+    }
+    return YK_OK;
+}

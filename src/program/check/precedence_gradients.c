@@ -1,0 +1,230 @@
+#include "program/check/block_ranges.h"
+#include "program/check/precedence.h"
+#include "program/check/rule.h"
+
+struct summing {
+    const struct yk_rank_view *view;
+    struct yk_precedences *demands;
+    struct yk_slice *pieces; /* (ops) */
+};
+
+static yk_status add(const struct summing *summing, int32_t before, int32_t after,
+                     enum yk_precedence_reason reason)
+{
+    return yk_precedences_add_step(summing->view, summing->demands, before, after, 0, reason);
+}
+
+/* `after` waits for everything that adds to the gradient of a layer in a micro-batch: the backward
+ * of all layers that use its weights. */
+static yk_status after_backward(const struct summing *summing, int32_t layer, int32_t micro_batch,
+                                int32_t after, enum yk_precedence_reason reason)
+{
+    const struct yk_rank_view *view = summing->view;
+    for (int32_t u = layer; u >= 0; u = yk_facts_next_user(view->facts, layer, u)) {
+        const int32_t backward = view->backward[yk_rank_view_cell(view, u, micro_batch)];
+        if (backward != YK_OP_NONE) {
+            YK_TRY(add(summing, backward, after, reason));
+        }
+    }
+    return YK_OK;
+}
+
+/* The gradient that a reduction of `micro_batch` carries: its own, or that of all up to it. */
+static yk_status after_gradient(const struct summing *summing, int32_t layer, int32_t micro_batch,
+                                int32_t after)
+{
+    const int32_t first = yk_facts_is_summed(summing->view->facts, layer) ? 0 : micro_batch;
+    for (int32_t m = first; m <= micro_batch; m++) {
+        YK_TRY(after_backward(summing, layer, m, after, YK_PRECEDENCE_GRADIENT));
+    }
+    return YK_OK;
+}
+
+/* Refuses a set of scatters that is not every block once. */
+static yk_status refuse_scatters(const struct summing *summing, int32_t layer, int32_t micro_batch,
+                                 const struct yk_rule_blocks_fault *fault)
+{
+    const struct yk_rank_view *view = summing->view;
+    const struct yk_program *program = view->facts->program;
+    if (fault->op < 0) {
+        const struct yk_op missing = {.kind = YK_OP_REDUCE_SCATTER,
+                                      .layer = layer,
+                                      .micro_batch = micro_batch,
+                                      .first_block = fault->block,
+                                      .block_count = 1};
+        return yk_rule_refuse(program, view->rank, "reduced", &missing, "is missing");
+    }
+    char other[YK_RULE_TEXT_SIZE];
+    yk_rule_describe(program, &view->list->ops[fault->op], other);
+    return yk_rule_refuse(program, view->rank, "reduced", &view->list->ops[fault->again],
+                          "reduces block %d again after %s", fault->block, other);
+}
+
+static yk_status find_scatters(const struct summing *summing, int32_t layer)
+{
+    const struct yk_rank_view *view = summing->view;
+    const struct yk_facts *facts = view->facts;
+    const bool scattered =
+        yk_facts_is_reduced(facts, layer) && yk_plan_strategy(facts->plan, layer) != YK_REPLICATED;
+    int32_t count = 0;
+    for (int32_t i = view->first[YK_OP_REDUCE_SCATTER][layer]; i != YK_OP_NONE; i = view->next[i]) {
+        const struct yk_op *op = &view->list->ops[i];
+        if (!scattered || !yk_facts_reduces(facts, op->micro_batch)) {
+            return yk_rule_refuse(facts->program, view->rank, "reduced", op,
+                                  scattered ? "is not in the last micro-batch, under no_sync"
+                                            : "has nothing to scatter");
+        }
+        summing->pieces[count++] =
+            (struct yk_slice){op->micro_batch, op->first_block, op->block_count, i};
+        YK_TRY(after_gradient(summing, layer, op->micro_batch, i));
+        YK_TRY(add(summing, i, view->update[layer], YK_PRECEDENCE_REDUCED));
+    }
+    int32_t next = 0;
+    yk_rule_blocks_sort(summing->pieces, count);
+    for (int32_t m = 0; scattered && m < facts->M; m++) {
+        struct yk_rule_blocks_fault fault;
+        if (yk_facts_reduces(facts, m) &&
+            !yk_rule_blocks_are_complete(summing->pieces, count, m,
+                                         facts->program->layers[layer].block_count, &next,
+                                         &fault)) {
+            return refuse_scatters(summing, layer, m, &fault);
+        }
+    }
+    return YK_OK;
+}
+
+static yk_status order_reduction(const struct summing *summing, int32_t reduction)
+{
+    const struct yk_rank_view *view = summing->view;
+    const struct yk_op *op = &view->list->ops[reduction];
+    const struct yk_bucket *bucket = &view->facts->program->buckets[op->bucket];
+    for (int32_t i = 0; i < bucket->layer_count; i++) {
+        YK_TRY(after_gradient(summing, bucket->layers[i], op->micro_batch, reduction));
+        YK_TRY(add(summing, reduction, view->update[bucket->layers[i]], YK_PRECEDENCE_REDUCED));
+    }
+    return YK_OK;
+}
+
+/* Refuses a set of reductions of a bucket that is not one. */
+static yk_status refuse_reductions(const struct summing *summing, int32_t bucket,
+                                   int32_t micro_batch, const struct yk_rule_blocks_fault *fault)
+{
+    const struct yk_rank_view *view = summing->view;
+    const struct yk_program *program = view->facts->program;
+    const struct yk_bucket *reduced = &program->buckets[bucket];
+    const struct yk_op missing = {.kind = YK_OP_ALL_REDUCE,
+                                  .layer = reduced->layers[reduced->layer_count - 1],
+                                  .micro_batch = micro_batch,
+                                  .bucket = bucket};
+    return fault->op < 0
+               ? yk_rule_refuse(program, view->rank, "reduced", &missing, "is missing")
+               : yk_rule_refuse(program, view->rank, "reduced", &view->list->ops[fault->again],
+                                "reduces the bucket for the second time");
+}
+
+/* One reduction of a bucket in every micro-batch that reduces. */
+static yk_status find_reductions(const struct summing *summing, int32_t bucket)
+{
+    const struct yk_rank_view *view = summing->view;
+    const struct yk_facts *facts = view->facts;
+    int32_t count = 0;
+    for (int32_t i = view->first[YK_OP_ALL_REDUCE][bucket]; i != YK_OP_NONE; i = view->next[i]) {
+        const struct yk_op *op = &view->list->ops[i];
+        if (!yk_facts_reduces(facts, op->micro_batch)) {
+            return yk_rule_refuse(facts->program, view->rank, "reduced", op,
+                                  "is not in the last micro-batch, under no_sync");
+        }
+        summing->pieces[count++] = (struct yk_slice){op->micro_batch, 0, 1, i};
+        YK_TRY(order_reduction(summing, i));
+    }
+    int32_t next = 0;
+    yk_rule_blocks_sort(summing->pieces, count);
+    for (int32_t m = 0; m < facts->M; m++) {
+        struct yk_rule_blocks_fault fault;
+        if (yk_facts_reduces(facts, m) &&
+            !yk_rule_blocks_are_complete(summing->pieces, count, m, 1, &next, &fault)) {
+            return refuse_reductions(summing, bucket, m, &fault);
+        }
+    }
+    return YK_OK;
+}
+
+/* With one member a gradient is complete when all of its backward passes are over. */
+static yk_status order_alone(const struct summing *summing, int32_t layer, int32_t after,
+                             enum yk_precedence_reason reason)
+{
+    for (int32_t m = 0; m < summing->view->facts->M; m++) {
+        YK_TRY(after_backward(summing, layer, m, after, reason));
+    }
+    return YK_OK;
+}
+
+static yk_status expect_update(const struct summing *summing, int32_t layer)
+{
+    const struct yk_rank_view *view = summing->view;
+    const struct yk_facts *facts = view->facts;
+    const bool trained = facts->program->layers[layer].gradient_bytes > 0;
+    const struct yk_op update = {.kind = YK_OP_UPDATE, .layer = layer};
+    if (trained != (view->update[layer] != YK_OP_NONE)) {
+        return yk_rule_refuse(facts->program, view->rank, "ordered", &update,
+                              trained ? "is missing" : "has nothing to train");
+    }
+    if (trained && yk_facts_is_reduced(facts, layer) &&
+        yk_plan_strategy(facts->plan, layer) == YK_REPLICATED && facts->bucket[layer] < 0) {
+        return yk_rule_refuse(facts->program, view->rank, "reduced", &update,
+                              "has a gradient that is in no bucket");
+    }
+    return YK_OK;
+}
+
+/* All that is reduced, or complete by itself, before the ranks agree; and all updates after. */
+static yk_status order_agreement(const struct summing *summing)
+{
+    const struct yk_rank_view *view = summing->view;
+    const struct yk_facts *facts = view->facts;
+    if (!yk_plan_has_barrier(facts->plan)) {
+        return YK_OK;
+    }
+    if (view->agree == YK_OP_NONE) {
+        const struct yk_op missing = {.kind = YK_OP_AGREE, .layer = YK_LAYER_NONE};
+        return yk_rule_refuse(facts->program, view->rank, "ordered", &missing, "is missing");
+    }
+    for (int32_t i = 0; i < view->list->op_count; i++) {
+        const enum yk_op_kind kind = view->list->ops[i].kind;
+        if (kind == YK_OP_REDUCE_SCATTER || kind == YK_OP_ALL_REDUCE) {
+            YK_TRY(add(summing, i, view->agree, YK_PRECEDENCE_NORM));
+        } else if (kind == YK_OP_UPDATE) {
+            YK_TRY(add(summing, view->agree, i, YK_PRECEDENCE_AGREED));
+        }
+    }
+    for (int32_t l = 0; l < facts->L; l++) {
+        if (view->update[l] != YK_OP_NONE && !yk_facts_is_reduced(facts, l)) {
+            YK_TRY(order_alone(summing, l, view->agree, YK_PRECEDENCE_NORM));
+        }
+    }
+    return YK_OK;
+}
+
+yk_status yk_precedences_find_gradients(const struct yk_rank_view *view, struct yk_arena *arena,
+                                        struct yk_precedences *demands)
+{
+    const struct yk_facts *facts = view->facts;
+    struct summing summing = {.view = view, .demands = demands};
+    YK_TRY_NEW(arena, summing.pieces, view->list->op_count);
+    for (int32_t l = 0; l < facts->L; l++) {
+        if (!yk_rank_view_holds(view, l)) {
+            continue;
+        }
+        YK_TRY(expect_update(&summing, l));
+        YK_TRY(find_scatters(&summing, l));
+        if (view->update[l] != YK_OP_NONE && !yk_facts_is_reduced(facts, l)) {
+            YK_TRY(order_alone(&summing, l, view->update[l], YK_PRECEDENCE_REDUCED));
+        }
+    }
+    for (int32_t b = 0; b < facts->program->bucket_count; b++) {
+        if (view->members[facts->program->buckets[b].group] >= 0) {
+            YK_TRY(find_reductions(&summing, b));
+        }
+    }
+    return order_agreement(&summing);
+}

@@ -1,0 +1,233 @@
+#include "program/check/precedence.h"
+#include "program/check/rule.h"
+
+/* A crossing in one micro-batch, seen from one rank. */
+struct passage {
+    const struct yk_rank_view *view;
+    struct yk_precedences *demands;
+    bool *used;     /* (ops) messages that something asked for */
+    int64_t *sent;  /* (members + 1) see yk_plan_ranges() */
+    int64_t *taken; /* (members + 1) */
+    int32_t producer;
+    int32_t from_group;
+    int32_t to_group;
+    int32_t micro_batch;
+};
+
+/* The first layer at or after edge `*edge` of the model that takes the output there; −1 past the
+ * last one. */
+static int32_t next_taker(const struct passage *passage, int32_t *edge)
+{
+    const struct yk_facts *facts = passage->view->facts;
+    for (; *edge < facts->model->edge_count; (*edge)++) {
+        const struct yk_layer_edge *candidate = &facts->model->edges[*edge];
+        if (candidate->from == passage->producer &&
+            facts->plan->layers[candidate->to].group == passage->to_group) {
+            (*edge)++;
+            return candidate->to;
+        }
+    }
+    return -1;
+}
+
+/* True when a gradient comes back. */
+static bool returns(const struct passage *passage)
+{
+    const struct yk_facts *facts = passage->view->facts;
+    int32_t edge = 0;
+    for (int32_t l = next_taker(passage, &edge); l >= 0; l = next_taker(passage, &edge)) {
+        if (facts->goes_backward[l]) {
+            return facts->goes_backward[passage->producer];
+        }
+    }
+    return false;
+}
+
+/* True when a message keeps the order with all layers here that take the output. */
+static bool suits_takers(const struct passage *passage, int32_t message)
+{
+    const struct yk_rank_view *view = passage->view;
+    const struct yk_op *op = &view->list->ops[message];
+    int32_t edge = 0;
+    for (int32_t l = next_taker(passage, &edge); l >= 0; l = next_taker(passage, &edge)) {
+        const int64_t cell = yk_rank_view_cell(view, l, passage->micro_batch);
+        if (!op->backward &&
+            !yk_rank_view_happens_before(view, message, view->forward[cell], op->step)) {
+            return false;
+        }
+        if (op->backward && view->facts->goes_backward[l] &&
+            !yk_rank_view_happens_before(view, view->backward[cell], message, -op->step)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/*
+ * A message that nothing has asked for so far. A rank of several groups may get a layer's output
+ * for each, in messages that look alike; each takes the one that comes closest before the layers
+ * that want it, or after those that it comes from.
+ */
+static int32_t choose_message(const struct passage *passage, enum yk_op_kind kind, bool backward,
+                              int32_t peer, int64_t samples)
+{
+    const struct yk_rank_view *view = passage->view;
+    const bool taker = (kind == YK_OP_RECV) != backward; /* this side has the layers that take it */
+    int32_t chosen = YK_OP_NONE;
+    bool suited = false;
+    for (int32_t i = view->first[kind][passage->producer]; i != YK_OP_NONE; i = view->next[i]) {
+        const struct yk_op *op = &view->list->ops[i];
+        if (passage->used[i] || op->micro_batch != passage->micro_batch ||
+            op->backward != backward || op->peer != peer || op->samples != samples) {
+            continue;
+        }
+        const bool suits = taker && suits_takers(passage, i);
+        const bool later = kind == YK_OP_RECV && suits;
+        if (chosen == YK_OP_NONE || later || (suits && !suited)) {
+            chosen = i;
+            suited = suits;
+        }
+    }
+    return chosen;
+}
+
+static yk_status find_message(const struct passage *passage, enum yk_op_kind kind, bool backward,
+                              int32_t peer, int64_t samples, int32_t *out)
+{
+    const struct yk_rank_view *view = passage->view;
+    const struct yk_program *program = view->facts->program;
+    const int32_t chosen = choose_message(passage, kind, backward, peer, samples);
+    if (chosen == YK_OP_NONE) {
+        const struct yk_op missing = {.kind = kind,
+                                      .layer = passage->producer,
+                                      .micro_batch = passage->micro_batch,
+                                      .backward = backward};
+        return yk_rule_refuse(program, view->rank, "passes", &missing,
+                              "is missing for %lld samples %s %s", (long long)samples,
+                              kind == YK_OP_SEND ? "to" : "from", yk_rule_device(program, peer));
+    }
+    passage->used[chosen] = true;
+    *out = chosen;
+    return YK_OK;
+}
+
+/* Demands between a message, or the producer's own pass, and the layers that take its output. */
+static yk_status order_takers(const struct passage *passage, int32_t forward_after,
+                              int32_t backward_before)
+{
+    const struct yk_rank_view *view = passage->view;
+    int32_t edge = 0;
+    for (int32_t l = next_taker(passage, &edge); l >= 0; l = next_taker(passage, &edge)) {
+        const int64_t cell = yk_rank_view_cell(view, l, passage->micro_batch);
+        if (forward_after != YK_OP_NONE) {
+            YK_TRY(yk_precedences_add_step(view, passage->demands, forward_after,
+                                           view->forward[cell], 0, YK_PRECEDENCE_INPUT));
+        }
+        if (backward_before != YK_OP_NONE && view->facts->goes_backward[l]) {
+            YK_TRY(yk_precedences_add_step(view, passage->demands, view->backward[cell],
+                                           backward_before, 0,
+                                           view->list->ops[backward_before].kind == YK_OP_SEND
+                                               ? YK_PRECEDENCE_MESSAGE
+                                               : YK_PRECEDENCE_OUTPUT_GRADIENT));
+        }
+    }
+    return YK_OK;
+}
+
+/* This rank has the layer's output; `peer` takes some of it, or the rank itself does. */
+static yk_status order_producer(const struct passage *passage, int32_t peer, int64_t samples)
+{
+    const struct yk_rank_view *view = passage->view;
+    const int64_t cell = yk_rank_view_cell(view, passage->producer, passage->micro_batch);
+    int32_t message = YK_OP_NONE;
+    if (peer == view->rank) {
+        return order_takers(passage, view->forward[cell],
+                            returns(passage) ? view->backward[cell] : YK_OP_NONE);
+    }
+    YK_TRY(find_message(passage, YK_OP_SEND, false, peer, samples, &message));
+    YK_TRY(yk_precedences_add_step(view, passage->demands, view->forward[cell], message, 0,
+                                   YK_PRECEDENCE_MESSAGE));
+    if (!returns(passage)) {
+        return YK_OK;
+    }
+    YK_TRY(find_message(passage, YK_OP_RECV, true, peer, samples, &message));
+    return yk_precedences_add_step(view, passage->demands, message, view->backward[cell], 0,
+                                   YK_PRECEDENCE_OUTPUT_GRADIENT);
+}
+
+static yk_status order_consumer(const struct passage *passage, int32_t peer, int64_t samples)
+{
+    int32_t received = YK_OP_NONE;
+    int32_t sent = YK_OP_NONE;
+    YK_TRY(find_message(passage, YK_OP_RECV, false, peer, samples, &received));
+    if (returns(passage)) {
+        YK_TRY(find_message(passage, YK_OP_SEND, true, peer, samples, &sent));
+    }
+    return order_takers(passage, received, sent);
+}
+
+/* Samples that go from one member to the other. */
+static int64_t overlap(const struct passage *passage, int32_t from, int32_t to)
+{
+    const int64_t *sent = &passage->sent[from];
+    const int64_t *taken = &passage->taken[to];
+    const int64_t begin = sent[0] > taken[0] ? sent[0] : taken[0];
+    const int64_t end = sent[1] < taken[1] ? sent[1] : taken[1];
+    return end > begin ? end - begin : 0;
+}
+
+static yk_status order_passage(const struct passage *passage)
+{
+    const struct yk_rank_view *view = passage->view;
+    const struct yk_plan *plan = view->facts->plan;
+    const struct yk_plan_group *from = &plan->groups[passage->from_group];
+    const struct yk_plan_group *to = &plan->groups[passage->to_group];
+    const int32_t producer = view->members[passage->from_group];
+    const int32_t consumer = view->members[passage->to_group];
+    if (producer < 0 && consumer < 0) {
+        return YK_OK;
+    }
+    yk_plan_ranges(plan, passage->from_group, passage->micro_batch, passage->sent);
+    yk_plan_ranges(plan, passage->to_group, passage->micro_batch, passage->taken);
+    for (int32_t j = 0; producer >= 0 && j < to->member_count; j++) {
+        const int64_t samples = overlap(passage, producer, j);
+        if (samples > 0) {
+            YK_TRY(order_producer(passage, to->members[j].rank, samples));
+        }
+    }
+    for (int32_t i = 0; consumer >= 0 && i < from->member_count; i++) {
+        const int64_t samples = overlap(passage, i, consumer);
+        if (samples > 0 && from->members[i].rank != view->rank) {
+            YK_TRY(order_consumer(passage, from->members[i].rank, samples));
+        }
+    }
+    return YK_OK;
+}
+
+yk_status yk_precedences_find_messages(const struct yk_rank_view *view, struct yk_arena *arena,
+                                       struct yk_precedences *demands)
+{
+    const struct yk_facts *facts = view->facts;
+    struct passage passage = {.view = view, .demands = demands};
+    YK_TRY_NEW(arena, passage.used, view->list->op_count);
+    YK_TRY_NEW(arena, passage.sent, facts->plan->rank_count + 1);
+    YK_TRY_NEW(arena, passage.taken, facts->plan->rank_count + 1);
+    for (int32_t c = 0; c < facts->crossing_count; c++) {
+        passage.producer = facts->crossings[c].producer;
+        passage.from_group = facts->plan->layers[passage.producer].group;
+        passage.to_group = facts->crossings[c].group;
+        for (int32_t m = 0; m < facts->M; m++) {
+            passage.micro_batch = m;
+            YK_TRY(order_passage(&passage));
+        }
+    }
+    for (int32_t i = 0; i < view->list->op_count; i++) {
+        const struct yk_op *op = &view->list->ops[i];
+        if ((op->kind == YK_OP_SEND || op->kind == YK_OP_RECV) && !passage.used[i]) {
+            return yk_rule_refuse(facts->program, view->rank, "passes", op,
+                                  "carries %lld samples that nothing asks for",
+                                  (long long)op->samples);
+        }
+    }
+    return YK_OK;
+}

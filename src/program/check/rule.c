@@ -1,0 +1,54 @@
+#include "program/check/rule.h"
+
+#include "program/facts.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+const char *yk_rule_device(const struct yk_program *program, int32_t rank)
+{
+    return program->cluster->devices[program->plan->ranks[rank].device].name;
+}
+
+void yk_rule_describe(const struct yk_program *program, const struct yk_op *op,
+                      char out[YK_RULE_TEXT_SIZE])
+{
+    struct yk_text text = {0};
+    yk_op_describe(program, op, &text);
+    snprintf(out, YK_RULE_TEXT_SIZE, "%s", yk_text_chars(&text));
+    yk_text_free(&text);
+}
+
+yk_status yk_rule_refuse(const struct yk_program *program, int32_t rank, const char *rule,
+                         const struct yk_op *op, const char *format, ...)
+{
+    char words[4 * YK_RULE_TEXT_SIZE];
+    char described[YK_RULE_TEXT_SIZE] = "";
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(words, sizeof words, format, arguments);
+    va_end(arguments);
+    if (op) {
+        yk_rule_describe(program, op, described);
+    }
+    return yk_fail(YK_ERROR_INPUT, "%s: %s%s%s %s", rule, described, op ? " on " : "",
+                   yk_rule_device(program, rank), words);
+}
+
+bool yk_rule_same(const struct yk_program *program, int32_t rank, int32_t other)
+{
+    const struct yk_plan *plan = program->plan;
+    if (program->ranks[rank].ops != program->ranks[other].ops ||
+        program->ranks[rank].waits != program->ranks[other].waits) {
+        return false;
+    }
+    for (int32_t g = 0; g < plan->group_count; g++) {
+        const int32_t a = yk_facts_member(plan, g, rank);
+        const int32_t b = yk_facts_member(plan, g, other);
+        if ((a < 0) != (b < 0) ||
+            (a >= 0 && plan->groups[g].members[a].share != plan->groups[g].members[b].share)) {
+            return false;
+        }
+    }
+    return true;
+}

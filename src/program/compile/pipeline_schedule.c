@@ -1,0 +1,230 @@
+#include "program/compile/pipeline_schedule.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Enough that the layers of a segment start at different ticks. */
+static const int64_t unit_ticks = (int64_t)1 << 24;
+
+struct tabling {
+    const struct yk_program *program;
+    struct yk_pipeline_schedule *table;
+    int32_t *forwards;     /* (K) micro-batches that have gone forward so far */
+    int32_t *backwards;    /* (K) and backward */
+    int64_t *forward_end;  /* (K, M) */
+    int64_t *backward_end; /* (K, M) */
+    int64_t *rank_free;    /* (ranks) */
+    int64_t *group_end;    /* (groups) of the last pass */
+};
+
+static yk_status find_segments(const struct yk_program *program, struct yk_arena *arena,
+                               struct yk_pipeline_schedule *out)
+{
+    const struct yk_plan *plan = program->plan;
+    YK_TRY_NEW(arena, out->segments, plan->layer_count);
+    for (int32_t l = 0; l < plan->layer_count; l++) {
+        const int32_t group = plan->layers[l].group;
+        if (l == 0 || group != plan->layers[l - 1].group) {
+            out->segments[out->segment_count++] =
+                (struct yk_segment){.group = group, .first_layer = l};
+        }
+        out->segments[out->segment_count - 1].layer_count++;
+    }
+    return YK_OK;
+}
+
+static double operations_of(const struct yk_model *model, const struct yk_segment *segment)
+{
+    double operations = 0;
+    for (int32_t i = 0; i < segment->layer_count; i++) {
+        const struct yk_work_list *works = &model->layers[segment->first_layer + i].forward;
+        for (int32_t class = 0; class < YK_WORK_CLASS_COUNT; class ++) {
+            operations += yk_work_operations(works, (enum yk_work_class) class);
+        }
+    }
+    return operations;
+}
+
+/* A segment takes the part of its group's unit that it has of the group's operations. */
+static void set_ticks(const struct yk_program *program, struct yk_pipeline_schedule *table)
+{
+    const struct yk_model *model = yk_model_sizes_whole_batch(program->sizes);
+    for (int32_t k = 0; k < table->segment_count; k++) {
+        struct yk_segment *segment = &table->segments[k];
+        double all = 0;
+        for (int32_t other = 0; other < table->segment_count; other++) {
+            all += table->segments[other].group == segment->group
+                       ? operations_of(model, &table->segments[other])
+                       : 0;
+        }
+        const double part = all > 0 ? operations_of(model, segment) / all : 1;
+        const int64_t ticks = llround(part * (double)unit_ticks);
+        segment->forward_ticks = ticks > segment->layer_count ? ticks : segment->layer_count;
+        segment->backward_ticks = 2 * segment->forward_ticks;
+    }
+}
+
+static yk_status take_arrays(struct tabling *tabling, struct yk_arena *arena)
+{
+    const struct yk_plan *plan = tabling->program->plan;
+    const int64_t K = tabling->table->segment_count;
+    const int64_t M = plan->micro_batches;
+    YK_TRY_NEW(arena, tabling->forwards, K);
+    YK_TRY_NEW(arena, tabling->backwards, K);
+    YK_TRY_NEW(arena, tabling->forward_end, K * M);
+    YK_TRY_NEW(arena, tabling->backward_end, K * M);
+    YK_TRY_NEW(arena, tabling->rank_free, plan->rank_count);
+    YK_TRY_NEW(arena, tabling->group_end, plan->group_count);
+    YK_TRY_NEW(arena, tabling->table->passes, 2 * K * M);
+    return YK_OK;
+}
+
+static int64_t latest(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Whether a member has anything to do in a pass of its group. */
+static bool takes_part(const struct tabling *tabling, int32_t group, int32_t member,
+                       int32_t micro_batch)
+{
+    int64_t first = 0;
+    return yk_plan_samples(tabling->program->plan, group, member, micro_batch, &first) > 0;
+}
+
+/* When the ranks that take part in a pass of a segment are all free, and the group has done the one
+ * before: weights that are gathered are used by one pass at a time, whoever takes part in it. */
+static int64_t group_free(const struct tabling *tabling, int32_t segment, int32_t micro_batch)
+{
+    const int32_t number = tabling->table->segments[segment].group;
+    const struct yk_plan_group *group = &tabling->program->plan->groups[number];
+    int64_t free_at = tabling->group_end[number];
+    for (int32_t i = 0; i < group->member_count; i++) {
+        if (takes_part(tabling, number, i, micro_batch)) {
+            free_at = latest(free_at, tabling->rank_free[group->members[i].rank]);
+        }
+    }
+    return free_at;
+}
+
+/* The segment's next forward pass, if the pipeline allows one now. */
+static bool next_forward(const struct tabling *tabling, int32_t k, struct yk_segment_pass *out)
+{
+    const struct yk_plan *plan = tabling->program->plan;
+    const int64_t M = plan->micro_batches;
+    const int32_t done = tabling->forwards[k];
+    const int32_t under_way = done - tabling->backwards[k];
+    const int32_t K = tabling->table->segment_count;
+    if (done == M || (k > 0 && tabling->forwards[k - 1] <= done) ||
+        (plan->pipeline == YK_1F1B && under_way >= K - k)) {
+        return false;
+    }
+    const int32_t m = plan->pipeline == YK_NESTED ? (int32_t)M - 1 - done : done;
+    const int64_t ready = k > 0 ? tabling->forward_end[(k - 1) * M + m] : 0;
+    *out = (struct yk_segment_pass){
+        .segment = k, .micro_batch = m, .start = latest(ready, group_free(tabling, k, m))};
+    out->end = out->start + tabling->table->segments[k].forward_ticks;
+    return true;
+}
+
+static bool went_forward(const struct tabling *tabling, int32_t k, int32_t m)
+{
+    const struct yk_plan *plan = tabling->program->plan;
+    const int32_t number = plan->pipeline == YK_NESTED ? plan->micro_batches - 1 - m : m;
+    return tabling->forwards[k] > number;
+}
+
+static bool next_backward(const struct tabling *tabling, int32_t k, struct yk_segment_pass *out)
+{
+    const struct yk_plan *plan = tabling->program->plan;
+    const int64_t M = plan->micro_batches;
+    const int32_t m = tabling->backwards[k];
+    const int32_t last = tabling->table->segment_count - 1;
+    if (m == M || !went_forward(tabling, k, m) || (k < last && tabling->backwards[k + 1] <= m) ||
+        (plan->pipeline == YK_GPIPE && tabling->forwards[k] < M)) {
+        return false;
+    }
+    const int64_t ready =
+        k < last ? tabling->backward_end[(k + 1) * M + m] : tabling->forward_end[k * M + m];
+    *out = (struct yk_segment_pass){
+        .segment = k,
+        .micro_batch = m,
+        .backward = true,
+        .start = latest(ready, group_free(tabling, k, m)),
+    };
+    out->end = out->start + tabling->table->segments[k].backward_ticks;
+    return true;
+}
+
+/* Of two passes that could be next, the one that starts first; backward goes first on ties. */
+static bool comes_before(const struct yk_segment_pass *a, const struct yk_segment_pass *b)
+{
+    if (a->start != b->start) {
+        return a->start < b->start;
+    }
+    if (a->backward != b->backward) {
+        return a->backward;
+    }
+    return a->micro_batch < b->micro_batch;
+}
+
+static void take_pass(struct tabling *tabling, const struct yk_segment_pass *pass)
+{
+    const struct yk_plan *plan = tabling->program->plan;
+    const int32_t number = tabling->table->segments[pass->segment].group;
+    const struct yk_plan_group *group = &plan->groups[number];
+    const int64_t cell = (int64_t)pass->segment * plan->micro_batches + pass->micro_batch;
+    (pass->backward ? tabling->backward_end : tabling->forward_end)[cell] = pass->end;
+    (pass->backward ? tabling->backwards : tabling->forwards)[pass->segment]++;
+    tabling->group_end[number] = pass->end;
+    for (int32_t i = 0; i < group->member_count; i++) {
+        if (takes_part(tabling, number, i, pass->micro_batch)) {
+            tabling->rank_free[group->members[i].rank] = pass->end;
+        }
+    }
+    tabling->table->passes[tabling->table->pass_count++] = *pass;
+    tabling->table->end = latest(tabling->table->end, pass->end);
+}
+
+static int by_start(const void *left, const void *right)
+{
+    const struct yk_segment_pass *a = left;
+    const struct yk_segment_pass *b = right;
+    if (a->start != b->start) {
+        return a->start < b->start ? -1 : 1;
+    }
+    return a->segment < b->segment ? -1 : a->segment > b->segment ? 1 : 0;
+}
+
+yk_status yk_pipeline_schedule_make(const struct yk_program *program, struct yk_arena *arena,
+                                    struct yk_pipeline_schedule *out)
+{
+    struct tabling tabling = {.program = program, .table = out};
+    *out = (struct yk_pipeline_schedule){0};
+    YK_TRY(find_segments(program, arena, out));
+    set_ticks(program, out);
+    YK_TRY(take_arrays(&tabling, arena));
+    for (;;) {
+        struct yk_segment_pass best = {.start = INT64_MAX};
+        struct yk_segment_pass next;
+        for (int32_t k = 0; k < out->segment_count; k++) {
+            if (next_backward(&tabling, k, &next) && comes_before(&next, &best)) {
+                best = next;
+            }
+            if (next_forward(&tabling, k, &next) && comes_before(&next, &best)) {
+                best = next;
+            }
+        }
+        if (best.start == INT64_MAX) {
+            break;
+        }
+        take_pass(&tabling, &best);
+    }
+    qsort(out->passes, (size_t)out->pass_count, sizeof *out->passes, by_start);
+    return YK_OK;
+}
+
+int64_t yk_pipeline_schedule_at(const struct yk_segment_pass *pass, int32_t index, int32_t count)
+{
+    return pass->start + (pass->end - pass->start) * index / count;
+}

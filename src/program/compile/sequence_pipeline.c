@@ -1,0 +1,370 @@
+/* The script of a plan without transfers: gathers go a few uses ahead, everything else as soon as
+ * it can. */
+#include "program/compile/pipeline_schedule.h"
+#include "program/compile/sequence.h"
+#include "program/layout.h"
+
+/* A pass of a layer in the script, by the group that does it. */
+struct use {
+    int64_t start;
+    int64_t end;
+    int32_t layer;
+    int32_t micro_batch;
+    enum yk_op_kind kind;
+};
+
+/* Output of a layer that another group takes. */
+struct crossing {
+    int32_t producer;
+    int32_t consumer; /* the first one there */
+};
+
+struct writing {
+    const struct yk_program *program;
+    struct yk_arena *arena;
+    struct yk_sequence *script;
+    struct yk_pipeline_schedule table;
+    struct use *uses; /* of the group at hand, in order */
+    int32_t use_count;
+    int32_t *seen;          /* (L) uses of the layer's weights so far */
+    int32_t *begun;         /* (L) micro-batches that use them so far */
+    int32_t *uses_of_batch; /* (L) by one micro-batch */
+    int64_t *released;      /* (L) when they were last dropped */
+    bool *resident;         /* (L) */
+    int64_t *openings;      /* when each gathered set of weights so far is first used */
+    int32_t opening_count;
+    struct crossing *crossings;
+    int32_t crossing_count;
+    int64_t *begins[2]; /* (members + 1) of who sends and of who receives */
+};
+
+static yk_status add_use(struct writing *writing, struct use use)
+{
+    struct yk_sequence_entry entry =
+        yk_sequence_entry(writing->program, use.kind, use.layer, use.micro_batch);
+    entry.time = use.start;
+    entry.op.backward = use.kind != YK_OP_FORWARD;
+    writing->uses[writing->use_count++] = use;
+    return yk_sequence_add(writing->script, entry);
+}
+
+/* The uses of one pass of a segment: its layers, in or against their order. */
+static yk_status add_pass(struct writing *writing, const struct yk_segment_pass *pass)
+{
+    const struct yk_program *program = writing->program;
+    const struct yk_segment *segment = &writing->table.segments[pass->segment];
+    const int32_t n = segment->layer_count;
+    for (int32_t i = 0; i < n; i++) {
+        const int32_t layer = segment->first_layer + (pass->backward ? n - 1 - i : i);
+        struct use use = {
+            .start = yk_pipeline_schedule_at(pass, 2 * i, 2 * n),
+            .end = yk_pipeline_schedule_at(pass, 2 * i + 2, 2 * n),
+            .layer = layer,
+            .micro_batch = pass->micro_batch,
+            .kind = pass->backward ? YK_OP_BACKWARD : YK_OP_FORWARD,
+        };
+        if (pass->backward && !yk_sequence_goes_backward(program, layer)) {
+            continue;
+        }
+        if (pass->backward && program->plan->layers[layer].recompute) {
+            struct use again = use;
+            again.kind = YK_OP_RECOMPUTE;
+            again.end = use.start = yk_pipeline_schedule_at(pass, 2 * i + 1, 2 * n);
+            YK_TRY(add_use(writing, again));
+        }
+        YK_TRY(add_use(writing, use));
+    }
+    return YK_OK;
+}
+
+/* Passes that a micro-batch makes with each layer's weights. */
+static void count_uses(struct writing *writing)
+{
+    const struct yk_program *program = writing->program;
+    for (int32_t l = 0; l < program->plan->layer_count; l++) {
+        const int32_t leader = program->layers[l].leader;
+        const int32_t passes = yk_sequence_goes_backward(program, l) ? 2 : 1;
+        writing->uses_of_batch[l] += passes;
+        if (leader != l) {
+            writing->uses_of_batch[leader] += passes;
+        }
+    }
+}
+
+/* Gathers go `prefetch` sets of weights ahead, but not into weights that are still in use. */
+static yk_status open_weights(struct writing *writing, int32_t layer, const struct use *use)
+{
+    const struct yk_program *program = writing->program;
+    const int32_t ahead = program->plan->prefetch;
+    struct yk_sequence_entry entry =
+        yk_sequence_blocks(program, YK_OP_ALL_GATHER, layer, 0, program->layers[layer].block_count);
+    const int32_t number = writing->opening_count++;
+    writing->openings[number] = use->start;
+    entry.time = number >= ahead ? writing->openings[number - ahead] : writing->uses[0].start;
+    entry.time = entry.time < writing->released[layer] ? writing->released[layer] : entry.time;
+    entry.op.micro_batch = use->micro_batch;
+    entry.op.backward = use->kind != YK_OP_FORWARD;
+    writing->resident[layer] = true;
+    return yk_sequence_add(writing->script, entry);
+}
+
+static yk_status close_weights(struct writing *writing, int32_t layer, const struct use *use)
+{
+    struct yk_sequence_entry entry =
+        yk_sequence_entry(writing->program, YK_OP_RELEASE, layer, use->micro_batch);
+    entry.time = use->end;
+    entry.op.backward = use->kind != YK_OP_FORWARD;
+    writing->resident[layer] = false;
+    writing->released[layer] = use->end;
+    return yk_sequence_add(writing->script, entry);
+}
+
+static yk_status use_weights(struct writing *writing, int32_t layer, const struct use *use)
+{
+    const struct yk_program *program = writing->program;
+    if (!yk_layout_is_gathered(program, layer)) {
+        return YK_OK;
+    }
+    if (!writing->resident[layer]) {
+        YK_TRY(open_weights(writing, layer, use));
+    }
+    if (use->kind == YK_OP_RECOMPUTE) {
+        return YK_OK;
+    }
+    writing->seen[layer]++;
+    writing->begun[layer] += use->kind == YK_OP_FORWARD && use->layer == layer ? 1 : 0;
+    const bool wanted =
+        yk_layout_is_kept(program, layer) &&
+        writing->seen[layer] < writing->begun[layer] * writing->uses_of_batch[layer];
+    return wanted ? YK_OK : close_weights(writing, layer, use);
+}
+
+static yk_status add_gathers(struct writing *writing)
+{
+    for (int32_t i = 0; i < writing->use_count; i++) {
+        const struct use *use = &writing->uses[i];
+        const int32_t leader = writing->program->layers[use->layer].leader;
+        YK_TRY(use_weights(writing, use->layer, use));
+        if (leader != use->layer) {
+            YK_TRY(use_weights(writing, leader, use));
+        }
+    }
+    return YK_OK;
+}
+
+static yk_status add_reduction(struct writing *writing, const struct use *use)
+{
+    const struct yk_program *program = writing->program;
+    for (int32_t b = 0; b < program->bucket_count; b++) {
+        const struct yk_bucket *bucket = &program->buckets[b];
+        if (bucket->layers[bucket->layer_count - 1] == use->layer) {
+            struct yk_sequence_entry entry =
+                yk_sequence_entry(program, YK_OP_ALL_REDUCE, use->layer, use->micro_batch);
+            entry.time = use->end;
+            entry.op.group = entry.group;
+            entry.op.bucket = b;
+            entry.op.bytes = bucket->bytes;
+            return yk_sequence_add(writing->script, entry);
+        }
+    }
+    return YK_OK;
+}
+
+/* A layer's gradient is complete after its own backward: layers that use its weights, too, are
+ * later ones and went backward before. */
+static yk_status add_reductions(struct writing *writing)
+{
+    const struct yk_program *program = writing->program;
+    for (int32_t i = 0; i < writing->use_count; i++) {
+        const struct use *use = &writing->uses[i];
+        if (use->kind != YK_OP_BACKWARD || !yk_sequence_reduces(program, use->micro_batch)) {
+            continue;
+        }
+        if (yk_layout_is_reduce_scattered(program, use->layer)) {
+            struct yk_sequence_entry entry =
+                yk_sequence_blocks(program, YK_OP_REDUCE_SCATTER, use->layer, 0,
+                                   program->layers[use->layer].block_count);
+            entry.time = use->end;
+            entry.op.micro_batch = use->micro_batch;
+            YK_TRY(yk_sequence_add(writing->script, entry));
+        } else {
+            YK_TRY(add_reduction(writing, use));
+        }
+    }
+    return YK_OK;
+}
+
+/* Updates come last, in the order that gradients do; each is followed by the new weights. */
+static yk_status add_updates(struct writing *writing, int32_t group)
+{
+    const struct yk_program *program = writing->program;
+    const bool barrier = yk_plan_has_barrier(program->plan);
+    const int64_t end = barrier ? writing->table.end : writing->uses[writing->use_count - 1].end;
+    for (int32_t l = program->plan->layer_count - 1; l >= 0; l--) {
+        if (program->plan->layers[l].group != group || program->layers[l].gradient_bytes <= 0) {
+            continue;
+        }
+        struct yk_sequence_entry update = yk_sequence_entry(program, YK_OP_UPDATE, l, 0);
+        update.time = end;
+        YK_TRY(yk_sequence_add(writing->script, update));
+        if (yk_layout_is_refreshed(program, l)) {
+            struct yk_sequence_entry gather =
+                yk_sequence_blocks(program, YK_OP_ALL_GATHER, l, 0, program->layers[l].block_count);
+            gather.time = end;
+            gather.phase = YK_PHASE_UPDATE;
+            gather.op.step = 1;
+            YK_TRY(yk_sequence_add(writing->script, gather));
+        }
+    }
+    return YK_OK;
+}
+
+static yk_status write_group(struct writing *writing, int32_t group)
+{
+    writing->use_count = 0;
+    writing->opening_count = 0;
+    for (int32_t i = 0; i < writing->table.pass_count; i++) {
+        const struct yk_segment_pass *pass = &writing->table.passes[i];
+        if (writing->table.segments[pass->segment].group == group) {
+            YK_TRY(add_pass(writing, pass));
+        }
+    }
+    if (writing->use_count == 0) {
+        return YK_OK;
+    }
+    YK_TRY(add_gathers(writing));
+    YK_TRY(add_reductions(writing));
+    return add_updates(writing, group);
+}
+
+static yk_status add_send(struct writing *writing, int64_t time, struct yk_sequence_entry entry,
+                          int32_t from_group, int32_t to_group)
+{
+    const struct yk_plan *plan = writing->program->plan;
+    const struct yk_plan_group *from = &plan->groups[from_group];
+    const struct yk_plan_group *to = &plan->groups[to_group];
+    const int64_t *sent = writing->begins[0];
+    const int64_t *taken = writing->begins[1];
+    entry.time = time;
+    entry.group = -1;
+    yk_plan_ranges(plan, from_group, entry.op.micro_batch, writing->begins[0]);
+    yk_plan_ranges(plan, to_group, entry.op.micro_batch, writing->begins[1]);
+    for (int32_t i = 0, first = 0; i < from->member_count; i++) {
+        while (first < to->member_count && taken[first + 1] <= sent[i]) {
+            first++; /* they take nothing of this member nor of a later one */
+        }
+        for (int32_t j = first; j < to->member_count && taken[j] < sent[i + 1]; j++) {
+            const int64_t begin = sent[i] > taken[j] ? sent[i] : taken[j];
+            const int64_t end = sent[i + 1] < taken[j + 1] ? sent[i + 1] : taken[j + 1];
+            entry.sender = from->members[i].rank;
+            entry.receiver = to->members[j].rank;
+            entry.op.samples = end - begin;
+            if (end > begin && entry.sender != entry.receiver) {
+                YK_TRY(yk_sequence_add(writing->script, entry));
+            }
+        }
+    }
+    return yk_deadline_check(writing->program->deadline);
+}
+
+/* Edges of the model from one group to another; a group that takes a layer's output in several
+ * places gets it once, for the first of them. */
+static yk_status find_crossings(struct writing *writing)
+{
+    const struct yk_plan *plan = writing->program->plan;
+    const struct yk_model *model = yk_model_sizes_whole_batch(writing->program->sizes);
+    YK_TRY_NEW(writing->arena, writing->crossings, model->edge_count + 1);
+    for (int32_t e = 0; e < model->edge_count; e++) {
+        const struct yk_layer_edge *edge = &model->edges[e];
+        const int32_t group = plan->layers[edge->to].group;
+        int32_t known = 0;
+        while (known < writing->crossing_count &&
+               (writing->crossings[known].producer != edge->from ||
+                plan->layers[writing->crossings[known].consumer].group != group)) {
+            known++;
+        }
+        /* Edges stand by their consumer: the first one found is the first. */
+        if (known == writing->crossing_count && plan->layers[edge->from].group != group) {
+            writing->crossings[writing->crossing_count++] =
+                (struct crossing){.producer = edge->from, .consumer = edge->to};
+        }
+    }
+    return YK_OK;
+}
+
+/* What a layer puts out goes to every other group that takes it as soon as it is there; its
+ * gradient comes back when the first of the layers there has gone backward. */
+static yk_status add_sends(struct writing *writing, const struct use *use)
+{
+    const struct yk_program *program = writing->program;
+    for (int32_t c = 0; c < writing->crossing_count; c++) {
+        const struct crossing *crossing = &writing->crossings[c];
+        const bool forward = use->kind == YK_OP_FORWARD && crossing->producer == use->layer;
+        const bool backward = use->kind == YK_OP_BACKWARD && crossing->consumer == use->layer &&
+                              yk_sequence_goes_backward(program, crossing->producer);
+        if (forward || backward) {
+            struct yk_sequence_entry entry =
+                yk_sequence_entry(program, YK_OP_SEND, crossing->producer, use->micro_batch);
+            const int32_t producer = program->plan->layers[crossing->producer].group;
+            const int32_t consumer = program->plan->layers[crossing->consumer].group;
+            entry.op.backward = backward;
+            YK_TRY(add_send(writing, use->end, entry, forward ? producer : consumer,
+                            forward ? consumer : producer));
+        }
+    }
+    return YK_OK;
+}
+
+static yk_status take_arrays(struct writing *writing)
+{
+    const struct yk_plan *plan = writing->program->plan;
+    const int64_t L = plan->layer_count;
+    for (int i = 0; i < 2; i++) {
+        YK_TRY_NEW(writing->arena, writing->begins[i], plan->rank_count + 1);
+    }
+    YK_TRY_NEW(writing->arena, writing->uses, 3 * L * plan->micro_batches);
+    YK_TRY_NEW(writing->arena, writing->openings, 6 * L * plan->micro_batches);
+    YK_TRY_NEW(writing->arena, writing->seen, L);
+    YK_TRY_NEW(writing->arena, writing->begun, L);
+    YK_TRY_NEW(writing->arena, writing->uses_of_batch, L);
+    YK_TRY_NEW(writing->arena, writing->released, L);
+    YK_TRY_NEW(writing->arena, writing->resident, L);
+    return YK_OK;
+}
+
+static yk_status add_all_loads(struct writing *writing)
+{
+    const int32_t M = writing->program->plan->micro_batches;
+    int64_t *times = NULL;
+    YK_TRY_NEW(writing->arena, times, M);
+    for (int32_t i = 0; i < writing->table.pass_count; i++) {
+        const struct yk_segment_pass *pass = &writing->table.passes[i];
+        if (pass->segment == 0 && !pass->backward) {
+            times[pass->micro_batch] = pass->start;
+        }
+    }
+    return yk_sequence_add_loads(writing->program, times, writing->script);
+}
+
+yk_status yk_sequence_by_pipeline(const struct yk_program *program, struct yk_arena *arena,
+                                  struct yk_sequence *script)
+{
+    struct writing writing = {.program = program, .arena = arena, .script = script};
+    YK_TRY(yk_pipeline_schedule_make(program, arena, &writing.table));
+    YK_TRY(take_arrays(&writing));
+    count_uses(&writing);
+    YK_TRY(find_crossings(&writing));
+    for (int32_t g = 0; g < program->plan->group_count; g++) {
+        YK_TRY(write_group(&writing, g));
+        for (int32_t i = 0; i < writing.use_count; i++) {
+            YK_TRY(add_sends(&writing, &writing.uses[i]));
+        }
+    }
+    if (yk_plan_has_barrier(program->plan)) {
+        struct yk_sequence_entry agree = yk_sequence_entry(program, YK_OP_AGREE, YK_LAYER_NONE, 0);
+        agree.time = writing.table.end;
+        agree.op.bytes = YK_AGREE_BYTES;
+        YK_TRY(yk_sequence_add(script, agree));
+    }
+    return add_all_loads(&writing);
+}

@@ -1,0 +1,289 @@
+/* The script of a plan with transfers: one group, one micro-batch, communication in the slots that
+ * the plan says. Time is the number of the slot. */
+#include "program/compile/sequence.h"
+#include "program/layout.h"
+
+struct slotting {
+    const struct yk_program *program;
+    struct yk_sequence *script;
+    int32_t *last_reduction; /* (L) slots after the layer's backward, in the round, that its last
+                                scatter or reduction goes in; −1 when none is planned */
+    int32_t *first_gather;   /* (L) likewise its first gather for forward; −1 when none */
+};
+
+static int32_t backward_slot(const struct yk_plan *plan, int32_t layer)
+{
+    return 2 * plan->layer_count - layer;
+}
+
+/* How many slots after the layer's backward a slot is, going round. */
+static int32_t after_backward(const struct yk_plan *plan, int32_t layer, int32_t slot)
+{
+    const int32_t slots = yk_plan_slot_count(plan);
+    return (slot - backward_slot(plan, layer) + slots) % slots;
+}
+
+static bool is_for_backward(const struct yk_plan *plan, const struct yk_plan_transfer *transfer)
+{
+    return transfer->kind == YK_TRANSFER_ALL_GATHER && transfer->slot > transfer->layer &&
+           transfer->slot < backward_slot(plan, transfer->layer);
+}
+
+static yk_status add_passes(const struct slotting *slotting)
+{
+    const struct yk_program *program = slotting->program;
+    const struct yk_plan *plan = program->plan;
+    for (int32_t l = 0; l < plan->layer_count; l++) {
+        struct yk_sequence_entry entry = yk_sequence_entry(program, YK_OP_FORWARD, l, 0);
+        entry.time = l;
+        YK_TRY(yk_sequence_add(slotting->script, entry));
+        entry = yk_sequence_entry(program, YK_OP_RECOMPUTE, l, 0);
+        entry.time = backward_slot(plan, l);
+        entry.op.backward = true;
+        if (yk_sequence_goes_backward(program, l) && plan->layers[l].recompute) {
+            YK_TRY(yk_sequence_add(slotting->script, entry));
+        }
+        if (yk_sequence_goes_backward(program, l)) {
+            entry = yk_sequence_entry(program, YK_OP_BACKWARD, l, 0);
+            entry.time = backward_slot(plan, l);
+            entry.op.backward = true;
+            YK_TRY(yk_sequence_add(slotting->script, entry));
+        }
+    }
+    return YK_OK;
+}
+
+/* The pass after which a layer's weights are not wanted any more until the next forward: its own
+ * backward, or what went last of those that use them. */
+static int32_t last_use_slot(const struct yk_program *program, int32_t layer)
+{
+    const int32_t user = program->layers[layer].last_user;
+    if (yk_sequence_goes_backward(program, layer)) {
+        return backward_slot(program->plan, layer);
+    }
+    return yk_sequence_goes_backward(program, user) ? backward_slot(program->plan, user) : user;
+}
+
+static yk_status add_release(const struct slotting *slotting, int32_t layer, int32_t slot,
+                             bool backward)
+{
+    struct yk_sequence_entry entry = yk_sequence_entry(slotting->program, YK_OP_RELEASE, layer, 0);
+    entry.time = slot;
+    entry.phase = YK_PHASE_AFTER;
+    entry.op.backward = backward;
+    return yk_sequence_add(slotting->script, entry);
+}
+
+static yk_status add_releases(const struct slotting *slotting)
+{
+    const struct yk_program *program = slotting->program;
+    for (int32_t l = 0; l < program->plan->layer_count; l++) {
+        const int32_t last = last_use_slot(program, l);
+        if (!yk_layout_is_gathered(program, l)) {
+            continue;
+        }
+        if (!yk_layout_is_kept(program, l) && last != l) {
+            YK_TRY(add_release(slotting, l, l, false));
+        }
+        YK_TRY(add_release(slotting, l, last, last != l));
+    }
+    return YK_OK;
+}
+
+static int32_t bucket_of(const struct yk_program *program, int32_t layer)
+{
+    for (int32_t b = 0; b < program->bucket_count; b++) {
+        for (int32_t i = 0; i < program->buckets[b].layer_count; i++) {
+            if (program->buckets[b].layers[i] == layer) {
+                return b;
+            }
+        }
+    }
+    return -1;
+}
+
+static struct yk_sequence_entry reduction(const struct yk_program *program, int32_t bucket)
+{
+    const struct yk_bucket *reduced = &program->buckets[bucket];
+    struct yk_sequence_entry entry =
+        yk_sequence_entry(program, YK_OP_ALL_REDUCE, reduced->layers[reduced->layer_count - 1], 0);
+    entry.op.group = entry.group;
+    entry.op.bucket = bucket;
+    entry.op.bytes = reduced->bytes;
+    return entry;
+}
+
+static struct yk_sequence_entry entry_of(const struct slotting *slotting,
+                                         const struct yk_plan_transfer *transfer)
+{
+    const struct yk_program *program = slotting->program;
+    if (transfer->kind == YK_TRANSFER_ALL_REDUCE) {
+        return reduction(program, bucket_of(program, transfer->layer));
+    }
+    const int32_t joined = program->layers[transfer->layer].joined;
+    return yk_sequence_blocks(
+        program, transfer->kind == YK_TRANSFER_ALL_GATHER ? YK_OP_ALL_GATHER : YK_OP_REDUCE_SCATTER,
+        transfer->layer, transfer->first_block / joined, transfer->block_count / joined);
+}
+
+/* Scatters that were put off past the end of the round belong to the step before, gathers for
+ * forward that come before the end to the step after. */
+static int8_t step_of(const struct yk_plan *plan, const struct yk_plan_transfer *transfer)
+{
+    const bool in_forward = transfer->slot <= plan->layer_count;
+    if (transfer->kind == YK_TRANSFER_ALL_GATHER) {
+        return in_forward || is_for_backward(plan, transfer) ? 0 : 1;
+    }
+    return in_forward ? -1 : 0;
+}
+
+static void note(struct slotting *slotting, const struct yk_plan_transfer *transfer)
+{
+    const struct yk_plan *plan = slotting->program->plan;
+    const int32_t after = after_backward(plan, transfer->layer, transfer->slot);
+    int32_t *last = &slotting->last_reduction[transfer->layer];
+    int32_t *first = &slotting->first_gather[transfer->layer];
+    if (transfer->kind != YK_TRANSFER_ALL_GATHER) {
+        *last = after > *last ? after : *last;
+    } else if (!is_for_backward(plan, transfer)) {
+        *first = *first < 0 || after < *first ? after : *first;
+    }
+}
+
+/*
+ * A layer is updated as a whole. Its new weights are gathered in a slot after the one in which the
+ * last block of its gradient is scattered, or else in that where all have agreed, even if blocks of
+ * them are planned for an earlier one.
+ */
+static int32_t slot_of(const struct slotting *slotting, const struct yk_plan_transfer *transfer)
+{
+    const struct yk_plan *plan = slotting->program->plan;
+    const int32_t slots = yk_plan_slot_count(plan);
+    const int32_t backward = backward_slot(plan, transfer->layer);
+    const int32_t scattered = slotting->last_reduction[transfer->layer];
+    if (transfer->kind != YK_TRANSFER_ALL_GATHER || is_for_backward(plan, transfer) ||
+        scattered < 0) {
+        return transfer->slot;
+    }
+    const int32_t soonest = yk_plan_has_barrier(plan) ? slots - 1 - backward : scattered + 1;
+    const int32_t planned = after_backward(plan, transfer->layer, transfer->slot);
+    return planned < soonest ? (backward + soonest) % slots : transfer->slot;
+}
+
+static yk_status add_transfer(struct slotting *slotting, struct yk_plan_transfer transfer)
+{
+    const struct yk_plan *plan = slotting->program->plan;
+    transfer.slot = slot_of(slotting, &transfer);
+    struct yk_sequence_entry entry = entry_of(slotting, &transfer);
+    entry.time = transfer.slot;
+    entry.op.step = step_of(plan, &transfer);
+    entry.op.backward = is_for_backward(plan, &transfer);
+    /* In one slot what was planned first goes first, unless all must agree in between. */
+    entry.phase = yk_plan_has_barrier(plan) && transfer.kind != YK_TRANSFER_ALL_GATHER
+                      ? YK_PHASE_REDUCE
+                      : YK_PHASE_ALL_GATHER;
+    note(slotting, &transfer);
+    return yk_sequence_add(slotting->script, entry);
+}
+
+static yk_status add_transfers(struct slotting *slotting)
+{
+    const struct yk_plan *plan = slotting->program->plan;
+    for (int32_t i = 0; i < plan->transfer_count; i++) {
+        if (plan->transfers[i].kind != YK_TRANSFER_ALL_GATHER) {
+            note(slotting, &plan->transfers[i]);
+        }
+    }
+    for (int32_t i = 0; i < plan->transfer_count; i++) {
+        const struct yk_plan_transfer *transfer = &plan->transfers[i];
+        const bool bucketed = transfer->kind == YK_TRANSFER_ALL_REDUCE;
+        /* Nothing is reduced of a layer that is not trained. */
+        if (!bucketed || bucket_of(slotting->program, transfer->layer) >= 0) {
+            YK_TRY(add_transfer(slotting, *transfer));
+        }
+    }
+    return YK_OK;
+}
+
+/* Buckets that the plan does not mention are reduced as soon as they can be. */
+static yk_status add_other_reductions(struct slotting *slotting)
+{
+    const struct yk_program *program = slotting->program;
+    for (int32_t b = 0; b < program->bucket_count; b++) {
+        const struct yk_bucket *bucket = &program->buckets[b];
+        const int32_t last = bucket->layers[bucket->layer_count - 1];
+        int32_t after = slotting->last_reduction[last];
+        if (after < 0) {
+            struct yk_sequence_entry entry = reduction(program, b);
+            entry.time = backward_slot(program->plan, last) + 1;
+            after = 1;
+            YK_TRY(yk_sequence_add(slotting->script, entry));
+        }
+        /* All layers of a bucket have their sums when the last one has. */
+        for (int32_t i = 0; i < bucket->layer_count; i++) {
+            const int32_t layer = bucket->layers[i];
+            slotting->last_reduction[layer] =
+                after + backward_slot(program->plan, last) - backward_slot(program->plan, layer);
+        }
+    }
+    return YK_OK;
+}
+
+/*
+ * A layer is updated as late as it can be, so that computation does not wait for its gradient: just
+ * before its new weights are gathered, where that is before the round ends or the gradient came
+ * late; at the end of the round otherwise.
+ */
+static yk_status add_update(const struct slotting *slotting, int32_t layer)
+{
+    const struct yk_plan *plan = slotting->program->plan;
+    const int32_t slots = yk_plan_slot_count(plan);
+    const int32_t end = slots - 1 - backward_slot(plan, layer); /* after backward */
+    const int32_t gather = slotting->first_gather[layer];
+    const bool late = slotting->last_reduction[layer] > end;
+    struct yk_sequence_entry entry = yk_sequence_entry(slotting->program, YK_OP_UPDATE, layer, 0);
+    entry.time = yk_plan_has_barrier(plan) ? slots - 1 : slots;
+    if (late || (gather >= 0 && gather <= end)) {
+        const int32_t after = gather >= 0 ? gather : after_backward(plan, layer, layer);
+        entry.time = (after + backward_slot(plan, layer)) % slots;
+        entry.op.step = late ? -1 : 0;
+    }
+    return yk_sequence_add(slotting->script, entry);
+}
+
+static yk_status add_updates(const struct slotting *slotting)
+{
+    const struct yk_program *program = slotting->program;
+    for (int32_t l = program->plan->layer_count - 1; l >= 0; l--) {
+        if (program->layers[l].gradient_bytes > 0) {
+            YK_TRY(add_update(slotting, l));
+        }
+    }
+    return YK_OK;
+}
+
+yk_status yk_sequence_by_slots(const struct yk_program *program, struct yk_arena *arena,
+                               struct yk_sequence *script)
+{
+    struct slotting slotting = {.program = program, .script = script};
+    const int32_t L = program->plan->layer_count;
+    const int64_t begin = 0;
+    YK_TRY_NEW(arena, slotting.last_reduction, L);
+    YK_TRY_NEW(arena, slotting.first_gather, L);
+    for (int32_t l = 0; l < L; l++) {
+        slotting.last_reduction[l] = -1;
+        slotting.first_gather[l] = -1;
+    }
+    YK_TRY(add_passes(&slotting));
+    YK_TRY(add_releases(&slotting));
+    YK_TRY(add_transfers(&slotting));
+    YK_TRY(add_other_reductions(&slotting));
+    YK_TRY(add_updates(&slotting));
+    if (yk_plan_has_barrier(program->plan)) {
+        struct yk_sequence_entry agree = yk_sequence_entry(program, YK_OP_AGREE, YK_LAYER_NONE, 0);
+        agree.time = yk_plan_slot_count(program->plan) - 1;
+        agree.op.bytes = YK_AGREE_BYTES;
+        YK_TRY(yk_sequence_add(script, agree));
+    }
+    return yk_sequence_add_loads(program, &begin, script);
+}

@@ -1,0 +1,179 @@
+#include "program/memory/memory.h"
+
+#include "cost/device_facts.h"
+
+#include <math.h>
+
+enum {
+    TOKEN_BYTES = 8,
+    SAVING_BYTES = 4 << 20, /* numbers go to a file in pieces of at most this size */
+};
+
+struct counting {
+    const struct yk_program *program;
+    struct yk_program_memory *memory;
+};
+
+/* State that the rank keeps of a layer; see the table in docs/planning.md. */
+static void count_state(struct counting *counting, int32_t layer, double part)
+{
+    const struct yk_program_layer *message = &counting->program->layers[layer];
+    const enum yk_strategy strategy = yk_plan_strategy(counting->program->plan, layer);
+    double *always = counting->memory->always_bytes;
+    const double weights = strategy == YK_REPLICATED || strategy == YK_SHARDED_STATE ? 1 : part;
+    const double state = strategy == YK_REPLICATED ? 1 : part;
+    always[YK_MEMORY_PARAMETERS] += weights * message->weight_bytes;
+    always[YK_MEMORY_GRADIENTS] += state * message->gradient_bytes;
+    always[YK_MEMORY_OPTIMIZER] += state * message->optimizer_bytes;
+}
+
+/*
+ * Two blocks on their way, and two micro-batches of tokens and labels. A context that was measured
+ * has the blocks in it; where the device's memory is the host's, as it is where a context is
+ * measured, checkpoints are saved through some of it, too.
+ */
+static void count_room(struct counting *counting, int32_t device, double largest_message,
+                       double largest_layer, int64_t most_samples)
+{
+    const struct yk_plan *plan = counting->program->plan;
+    const struct yk_workload *workload = &plan->workload;
+    const int64_t target =
+        workload->target_sequence > 0 ? workload->target_sequence : workload->sequence;
+    const double tokens = (double)most_samples * (double)(workload->sequence + target);
+    const bool measured = yk_device_facts_at(counting->program->facts, device).context_bytes > 0;
+    const double room =
+        measured ? fmin(SAVING_BYTES, largest_layer) : 2 * fmin(plan->block_bytes, largest_message);
+    counting->memory->always_bytes[YK_MEMORY_BUFFERS] += room + 2 * TOKEN_BYTES * tokens;
+}
+
+static void count_always(struct counting *counting, int32_t rank)
+{
+    const struct yk_program *program = counting->program;
+    const struct yk_plan *plan = program->plan;
+    double largest_message = 0;
+    double largest_layer = 0;
+    int64_t most_samples = 0;
+    for (int32_t g = 0; g < plan->group_count; g++) {
+        const struct yk_plan_group *group = &plan->groups[g];
+        for (int32_t i = 0; i < group->member_count; i++) {
+            if (group->members[i].rank != rank) {
+                continue;
+            }
+            for (int32_t m = 0; m < plan->micro_batches; m++) {
+                int64_t first = 0;
+                const int64_t samples = yk_plan_samples(plan, g, i, m, &first);
+                most_samples = samples > most_samples ? samples : most_samples;
+            }
+            for (int32_t l = 0; l < plan->layer_count; l++) {
+                if (plan->layers[l].group == g) {
+                    count_state(counting, l, group->members[i].part);
+                    largest_layer = fmax(largest_layer, program->layers[l].weight_bytes);
+                    largest_message = group->member_count > 1
+                                          ? fmax(largest_message, program->layers[l].weight_bytes)
+                                          : largest_message;
+                }
+            }
+        }
+    }
+    const int32_t device = plan->ranks[rank].device;
+    count_room(counting, device, largest_message, largest_layer, most_samples);
+    counting->memory->always_bytes[YK_MEMORY_CONTEXT] =
+        yk_device_facts_context_bytes(program->facts, program->cluster, device);
+}
+
+/* ---- buffers ---- */
+
+/* Of each layer, the largest of the model's edges that its output goes along; −1: none. */
+static yk_status find_outputs(const struct yk_model *model, struct yk_arena *arena, int32_t **out)
+{
+    YK_TRY_NEW(arena, *out, model->layer_count);
+    for (int32_t l = 0; l < model->layer_count; l++) {
+        (*out)[l] = -1;
+    }
+    for (int32_t e = 0; e < model->edge_count; e++) {
+        int32_t *largest = &(*out)[model->edges[e].from];
+        *largest =
+            *largest < 0 || model->edges[e].bytes > model->edges[*largest].bytes ? e : *largest;
+    }
+    return YK_OK;
+}
+
+/* Without what was sent to it: that is another buffer. */
+static double saved_bytes(const struct yk_facts *facts, const struct yk_model *model, int32_t layer)
+{
+    double bytes = (double)model->layers[layer].saved_bytes;
+    for (int32_t e = facts->first_edge_to[layer];
+         e < facts->first_edge_to[layer + 1] && model->layers[layer].keeps_input; e++) {
+        bytes -= (double)model->edges[e].bytes;
+    }
+    return fmax(bytes, 0);
+}
+
+static yk_status count_bytes(const struct yk_rank_view *view, const int32_t *outputs,
+                             struct yk_lifetime *lifetime)
+{
+    const struct yk_facts *facts = view->facts;
+    const struct yk_model *model = facts->model;
+    if (lifetime->samples > 0) {
+        YK_TRY(yk_model_sizes_get(facts->program->sizes, lifetime->samples, false, &model));
+    }
+    switch (lifetime->kind) {
+    case YK_BUFFER_OUTPUT:
+    case YK_BUFFER_OUTPUT_GRADIENT:
+    case YK_BUFFER_INPUT:
+    case YK_BUFFER_INPUT_GRADIENT:
+    case YK_BUFFER_RETURNED:
+        lifetime->bytes = (double)model->edges[outputs[lifetime->layer]].bytes;
+        break;
+    case YK_BUFFER_SAVED:
+    case YK_BUFFER_RECOMPUTED:
+        lifetime->bytes = saved_bytes(facts, model, lifetime->layer);
+        break;
+    case YK_BUFFER_FORWARD_WORK:
+    case YK_BUFFER_RECOMPUTE_WORK:
+    case YK_BUFFER_BACKWARD_WORK:
+        lifetime->bytes = (double)model->layers[lifetime->layer].workspace_bytes;
+        break;
+    case YK_BUFFER_WEIGHTS:
+    case YK_BUFFER_GRADIENT:
+    case YK_BUFFER_BUCKET:
+    case YK_BUFFER_KIND_COUNT:
+    default:
+        lifetime->bytes = view->list->ops[lifetime->op].bytes;
+        break;
+    }
+    return YK_OK;
+}
+
+static yk_status count_buffers(const struct counting *counting, int32_t rank,
+                               struct yk_arena *scratch, struct yk_arena *arena)
+{
+    struct yk_facts *facts = NULL;
+    struct yk_rank_view *view = NULL;
+    struct yk_lifetimes lifetimes;
+    int32_t *outputs = NULL;
+    YK_TRY(yk_facts_make(counting->program, scratch, &facts));
+    YK_TRY(yk_rank_view_index(facts, rank, scratch, &view));
+    YK_TRY(yk_lifetimes_find(view, arena, &lifetimes));
+    YK_TRY(find_outputs(facts->model, scratch, &outputs));
+    for (int32_t i = 0; i < lifetimes.count; i++) {
+        YK_TRY(count_bytes(view, outputs, &lifetimes.items[i]));
+    }
+    counting->memory->lifetimes = lifetimes.items;
+    counting->memory->lifetime_count = lifetimes.count;
+    return YK_OK;
+}
+
+yk_status yk_program_memory_count(const struct yk_program *program, int32_t rank,
+                                  struct yk_arena *arena, struct yk_program_memory **out)
+{
+    struct counting counting = {.program = program};
+    struct yk_arena *scratch = NULL;
+    YK_TRY_NEW(arena, counting.memory, 1);
+    count_always(&counting, rank);
+    YK_TRY(yk_arena_create(&scratch));
+    const yk_status status = count_buffers(&counting, rank, scratch, arena);
+    yk_arena_destroy(scratch);
+    *out = counting.memory;
+    return status;
+}

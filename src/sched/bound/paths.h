@@ -1,0 +1,22 @@
+/* The path argument of bound.h: what surely lies before and after each task. Private to this room.
+ */
+#ifndef YK_SCHED_BOUND_PATHS_H
+#define YK_SCHED_BOUND_PATHS_H
+
+#include "base/arena.h"
+#include "base/status.h"
+#include "graph/graph.h"
+
+#include <stdint.h>
+
+/* The least time before and after a task, for each device it may run on. */
+struct yk_bound_paths {
+    int64_t *finish; /* (n, P) no schedule ends the task on that device earlier; or NEVER */
+    int64_t *rest;   /* (n, P) from that end, no schedule is done sooner */
+};
+
+/* The paths of all tasks; memory is the arena's. */
+yk_status yk_bound_paths_find(const struct yk_graph *graph, struct yk_arena *arena,
+                              struct yk_bound_paths *out) YK_MUST_USE;
+
+#endif

@@ -1,0 +1,216 @@
+#include "sched/mapping.h"
+
+#include "base/arena.h"
+#include "sched/task_rank.h"
+
+#include <assert.h>
+
+enum {
+    NONE = -1
+};
+
+/* Tasks of one device, the first to go at the top. */
+struct heap {
+    int32_t *tasks; /* room for all tasks of the device */
+    int32_t count;
+};
+
+struct walk {
+    const struct yk_graph *graph;
+    const struct yk_mapping *mapping;
+    struct yk_schedule *schedule;
+    const int64_t *priorities;
+    int64_t *arrivals;    /* (n) when the last of its inputs so far is on its device */
+    int64_t *idle_from;   /* (P) */
+    int32_t *missing;     /* (n) inputs and gates that have not run */
+    int32_t *gated_first; /* (n) the first task that waits for this one as its gate, or NONE */
+    int32_t *gated_next;  /* (n) the next with the same gate, or NONE */
+    struct heap *coming;  /* (P) tasks whose inputs have all run, by arrival */
+    struct heap *there;   /* (P) those that have arrived when the device is idle, by priority */
+};
+
+typedef bool (*before)(const struct walk *walk, int32_t a, int32_t b);
+
+static bool arrives_before(const struct walk *walk, int32_t a, int32_t b)
+{
+    return walk->arrivals[a] != walk->arrivals[b] ? walk->arrivals[a] < walk->arrivals[b] : a < b;
+}
+
+static bool matters_more(const struct walk *walk, int32_t a, int32_t b)
+{
+    return walk->priorities[a] != walk->priorities[b] ? walk->priorities[a] > walk->priorities[b]
+                                                      : a < b;
+}
+
+static void push(const struct walk *walk, struct heap *heap, int32_t task, before goes_before)
+{
+    int32_t place = heap->count++;
+    while (place > 0 && goes_before(walk, task, heap->tasks[(place - 1) / 2])) {
+        heap->tasks[place] = heap->tasks[(place - 1) / 2];
+        place = (place - 1) / 2;
+    }
+    heap->tasks[place] = task;
+}
+
+static int32_t pop(const struct walk *walk, struct heap *heap, before goes_before)
+{
+    const int32_t top = heap->tasks[0];
+    const int32_t last = heap->tasks[--heap->count];
+    int32_t place = 0;
+    for (int32_t child = 1; child < heap->count; child = 2 * place + 1) {
+        if (child + 1 < heap->count &&
+            goes_before(walk, heap->tasks[child + 1], heap->tasks[child])) {
+            child++;
+        }
+        if (!goes_before(walk, heap->tasks[child], last)) {
+            break;
+        }
+        heap->tasks[place] = heap->tasks[child];
+        place = child;
+    }
+    heap->tasks[place] = last;
+    return top;
+}
+
+static yk_status make_heaps(struct walk *walk, struct yk_arena *arena)
+{
+    const struct yk_graph *graph = walk->graph;
+    int32_t *counts = NULL;
+    YK_TRY_NEW(arena, counts, graph->device_count);
+    YK_TRY_NEW(arena, walk->coming, graph->device_count);
+    YK_TRY_NEW(arena, walk->there, graph->device_count);
+    for (int32_t i = 0; i < graph->task_count; i++) {
+        counts[walk->mapping->devices[i]]++;
+    }
+    for (int32_t p = 0; p < graph->device_count; p++) {
+        YK_TRY_NEW(arena, walk->coming[p].tasks, counts[p]);
+        YK_TRY_NEW(arena, walk->there[p].tasks, counts[p]);
+    }
+    return YK_OK;
+}
+
+static void open_task(struct walk *walk, int32_t task)
+{
+    push(walk, &walk->coming[walk->mapping->devices[task]], task, arrives_before);
+}
+
+static yk_status prepare(struct walk *walk, struct yk_arena *arena)
+{
+    const struct yk_graph *graph = walk->graph;
+    int64_t *ranks = NULL;
+    YK_TRY_NEW(arena, walk->arrivals, graph->task_count);
+    YK_TRY_NEW(arena, walk->idle_from, graph->device_count);
+    YK_TRY_NEW(arena, walk->missing, graph->task_count);
+    YK_TRY_NEW(arena, walk->gated_first, graph->task_count);
+    YK_TRY_NEW(arena, walk->gated_next, graph->task_count);
+    YK_TRY_NEW(arena, ranks, graph->task_count);
+    YK_TRY(make_heaps(walk, arena));
+    walk->priorities = walk->mapping->priorities;
+    if (!walk->priorities) {
+        yk_task_rank_upward(graph, ranks);
+        walk->priorities = ranks;
+    }
+    for (int32_t i = 0; i < graph->task_count; i++) {
+        walk->gated_first[i] = NONE;
+    }
+    for (int32_t i = 0; i < graph->task_count; i++) {
+        const int32_t gate = walk->mapping->gates ? walk->mapping->gates[i] : YK_MAPPING_NO_GATE;
+        walk->missing[i] = graph->in_first[i + 1] - graph->in_first[i];
+        if (gate != YK_MAPPING_NO_GATE) {
+            walk->missing[i]++;
+            walk->gated_next[i] = walk->gated_first[gate];
+            walk->gated_first[gate] = i;
+        }
+        if (walk->missing[i] == 0) {
+            open_task(walk, i);
+        }
+    }
+    return YK_OK;
+}
+
+static void release(struct walk *walk, int32_t task, int64_t arrival)
+{
+    walk->arrivals[task] = arrival > walk->arrivals[task] ? arrival : walk->arrivals[task];
+    if (--walk->missing[task] == 0) {
+        open_task(walk, task);
+    }
+}
+
+/* When the device starts its next task, of those known so far; INT64_MAX when there is none. */
+static int64_t next_start(const struct walk *walk, int32_t device)
+{
+    const int64_t idle_from = walk->idle_from[device];
+    if (walk->there[device].count > 0) {
+        return idle_from;
+    }
+    if (walk->coming[device].count == 0) {
+        return INT64_MAX;
+    }
+    const int64_t arrival = walk->arrivals[walk->coming[device].tasks[0]];
+    return arrival > idle_from ? arrival : idle_from;
+}
+
+static void run_task(struct walk *walk, int32_t task, int64_t start)
+{
+    const struct yk_graph *graph = walk->graph;
+    const int32_t device = walk->mapping->devices[task];
+    const int64_t finish = start + yk_graph_cost(graph, task, device);
+    walk->schedule->devices[task] = device;
+    walk->schedule->starts[task] = start;
+    walk->schedule->finishes[task] = finish;
+    walk->idle_from[device] = finish;
+    for (int32_t e = graph->out_first[task]; e < graph->out_first[task + 1]; e++) {
+        const struct yk_graph_edge *edge = &graph->edges[e];
+        release(walk, edge->to,
+                finish + yk_graph_delay(graph, edge, device, walk->mapping->devices[edge->to]));
+    }
+    for (int32_t i = walk->gated_first[task]; i != NONE; i = walk->gated_next[i]) {
+        release(walk, i, finish);
+    }
+}
+
+/* The device that starts first runs its most important task that is there by then: nothing that
+ * starts later can release anything that starts earlier. */
+static int32_t run_next(struct walk *walk)
+{
+    int32_t device = 0;
+    int64_t start = next_start(walk, 0);
+    for (int32_t p = 1; p < walk->graph->device_count; p++) {
+        const int64_t other = next_start(walk, p);
+        device = other < start ? p : device;
+        start = other < start ? other : start;
+    }
+    assert(start != INT64_MAX);
+    struct heap *coming = &walk->coming[device];
+    while (coming->count > 0 && walk->arrivals[coming->tasks[0]] <= start) {
+        push(walk, &walk->there[device], pop(walk, coming, arrives_before), matters_more);
+    }
+    const int32_t task = pop(walk, &walk->there[device], matters_more);
+    run_task(walk, task, start);
+    return task;
+}
+
+yk_status yk_mapping_run(const struct yk_mapping *mapping, struct yk_schedule *schedule)
+{
+    struct walk walk = {
+        .graph = schedule->graph,
+        .mapping = mapping,
+        .schedule = schedule,
+    };
+    struct yk_arena *arena = NULL;
+    YK_TRY(yk_arena_create(&arena));
+    const yk_status status = prepare(&walk, arena);
+    if (status == YK_OK) {
+        schedule->makespan = 0;
+        schedule->lower_bound = 0;
+        for (int32_t k = 0; k < schedule->graph->task_count; k++) {
+            const int32_t task = run_next(&walk);
+            schedule->sequence[k] = task;
+            if (schedule->finishes[task] > schedule->makespan) {
+                schedule->makespan = schedule->finishes[task];
+            }
+        }
+    }
+    yk_arena_destroy(arena);
+    return status;
+}

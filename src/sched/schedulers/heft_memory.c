@@ -1,0 +1,211 @@
+/*
+ * Memory-aware HEFT (HEFTM, arXiv 2503.22365) without eviction: as HEFT, but a device is out for a
+ * task when the task, its inputs and its outputs do not fit into its memory at every moment.
+ *
+ * The better of two orders is taken: by bottom level (BL, HEFT's upward rank), and by bottom level
+ * with each task's largest incoming edge added (BLC). Where neither finds room, orders and
+ * assignments that save memory are tried before giving up: depth first, which uses data soon after
+ * it was made, and groups spread over the devices by their resident bytes, largest first.
+ */
+#include "base/arena.h"
+#include "sched/schedulers/schedulers.h"
+#include "sched/task_rank.h"
+#include "sched/timeline/draft.h"
+#include "sched/timeline/memory_fit.h"
+
+#include <stdlib.h>
+
+enum {
+    ORDER_COUNT = 3,
+    PLAIN_ORDER_COUNT = 2
+};
+
+struct attempts {
+    struct yk_draft *draft;
+    struct yk_memory_fit *fit;
+    struct yk_schedule *best; /* makespan 0 until one was found */
+    int32_t *orders[ORDER_COUNT];
+    int32_t *packed; /* (groups) the device for each, or YK_DRAFT_NO_DEVICE for any */
+    bool found;
+    const struct yk_scheduler_options *options;
+};
+
+static void bottom_levels_with_input(const struct yk_graph *graph, int64_t *out)
+{
+    for (int32_t k = graph->task_count - 1; k >= 0; k--) {
+        const int32_t task = graph->order[k];
+        int64_t longest = 0;
+        int64_t largest_input = 0;
+        for (int32_t e = graph->out_first[task]; e < graph->out_first[task + 1]; e++) {
+            const struct yk_graph_edge *edge = &graph->edges[e];
+            const int64_t path = yk_task_rank_transfer(graph, edge) + out[edge->to];
+            longest = path > longest ? path : longest;
+        }
+        for (int32_t j = graph->in_first[task]; j < graph->in_first[task + 1]; j++) {
+            const int64_t input =
+                yk_task_rank_transfer(graph, &graph->edges[graph->inputs[j].edge]);
+            largest_input = input > largest_input ? input : largest_input;
+        }
+        out[task] = yk_task_rank_cost(graph, task) + longest + largest_input;
+    }
+}
+
+static yk_status make_orders(struct attempts *attempts)
+{
+    const struct yk_graph *graph = attempts->draft->graph;
+    struct yk_arena *arena = attempts->draft->arena;
+    int64_t *ranks = NULL;
+    YK_TRY_NEW(arena, ranks, graph->task_count);
+    for (int32_t i = 0; i < ORDER_COUNT; i++) {
+        YK_TRY_NEW(arena, attempts->orders[i], graph->task_count);
+    }
+    yk_task_rank_upward(graph, ranks);
+    YK_TRY(yk_task_rank_order(graph, ranks, attempts->orders[0]));
+    bottom_levels_with_input(graph, ranks);
+    YK_TRY(yk_task_rank_order(graph, ranks, attempts->orders[1]));
+    return yk_task_rank_depth_first(graph, attempts->orders[2]);
+}
+
+struct packing {
+    int64_t bytes;
+    int32_t group;
+    int32_t member; /* some task of the group; -1 when it has none */
+};
+
+static int by_falling_bytes(const void *left, const void *right)
+{
+    const struct packing *a = left;
+    const struct packing *b = right;
+    if (a->bytes != b->bytes) {
+        return a->bytes > b->bytes ? -1 : 1;
+    }
+    return (a->group > b->group) - (a->group < b->group);
+}
+
+/* Gives each group, largest first, to the device with the most room left after it that can run it.
+ */
+static yk_status pack_groups(struct attempts *attempts)
+{
+    const struct yk_graph *graph = attempts->draft->graph;
+    struct yk_arena *arena = attempts->draft->arena;
+    struct packing *packings = NULL;
+    int64_t *room = NULL;
+    YK_TRY_NEW(arena, attempts->packed, graph->group_count);
+    YK_TRY_NEW(arena, packings, graph->group_count);
+    YK_TRY_NEW(arena, room, graph->device_count);
+    struct yk_group_devices homes;
+    YK_TRY(yk_group_devices_create(arena, graph, &homes));
+    for (int32_t g = 0; g < graph->group_count; g++) {
+        packings[g] = (struct packing){graph->groups[g].resident_bytes, g, -1};
+    }
+    for (int32_t i = 0; i < graph->task_count; i++) {
+        if (graph->tasks[i].group != YK_GRAPH_NO_GROUP) {
+            packings[graph->tasks[i].group].member = i;
+        }
+    }
+    for (int32_t p = 0; p < graph->device_count; p++) {
+        room[p] = graph->devices[p].memory_bytes;
+    }
+    qsort(packings, (size_t)graph->group_count, sizeof *packings, by_falling_bytes);
+    for (int32_t k = 0; k < graph->group_count; k++) {
+        const struct packing *packing = &packings[k];
+        int32_t widest = YK_DRAFT_NO_DEVICE;
+        int64_t widest_room = 0;
+        for (int32_t p = 0; packing->member >= 0 && p < graph->device_count; p++) {
+            const int64_t left = room[p] - yk_group_devices_added_bytes(&homes, packing->member, p);
+            if (yk_graph_can_run(graph, packing->member, p) &&
+                (widest == YK_DRAFT_NO_DEVICE || left > widest_room)) {
+                widest = p;
+                widest_room = left;
+            }
+        }
+        attempts->packed[packing->group] = widest;
+        if (widest != YK_DRAFT_NO_DEVICE) {
+            room[widest] = widest_room;
+            yk_group_devices_assign(&homes, packing->member, widest);
+        }
+    }
+    return YK_OK;
+}
+
+static struct yk_draft_slot choose(struct attempts *attempts, const int32_t *packed, int32_t task)
+{
+    const int32_t group = attempts->draft->graph->tasks[task].group;
+    if (!packed || group == YK_GRAPH_NO_GROUP || packed[group] == YK_DRAFT_NO_DEVICE) {
+        return yk_memory_fit_best_slot(attempts->fit, task);
+    }
+    const int64_t *ready = yk_draft_ready_times(attempts->draft, task);
+    struct yk_draft_slot slot;
+    if (!yk_memory_fit_slot_on(attempts->fit, task, packed[group], ready[packed[group]], &slot)) {
+        slot.device = YK_DRAFT_NO_DEVICE;
+    }
+    return slot;
+}
+
+/* Places all tasks in one order; keeps the schedule if it is the best so far. */
+static yk_status attempt(struct attempts *attempts, const int32_t *order, const int32_t *packed)
+{
+    const int32_t n = attempts->draft->graph->task_count;
+    yk_memory_fit_clear(attempts->fit);
+    for (int32_t k = 0; k < n; k++) {
+        const struct yk_draft_slot slot = choose(attempts, packed, order[k]);
+        if (slot.device == YK_DRAFT_NO_DEVICE) {
+            return yk_memory_fit_explain(attempts->fit, order[k]);
+        }
+        yk_memory_fit_place(attempts->fit, order[k], slot);
+        yk_scheduler_report(attempts->options, "heft-memory", k, n);
+    }
+    yk_draft_finish(attempts->draft);
+    const struct yk_schedule *schedule = attempts->draft->schedule;
+    if (!attempts->found || schedule->makespan < attempts->best->makespan) {
+        yk_schedule_copy(schedule, attempts->best);
+        attempts->found = true;
+    }
+    return YK_OK;
+}
+
+/* Each of the first `count` orders in turn; the status is that of the last. */
+static yk_status attempt_orders(struct attempts *attempts, int32_t count, const int32_t *packed)
+{
+    yk_status status = YK_OK;
+    for (int32_t i = 0; i < count && (status == YK_OK || status == YK_ERROR_NO_FIT); i++) {
+        status = attempt(attempts, attempts->orders[i], packed);
+    }
+    return status;
+}
+
+static yk_status try_all(struct attempts *attempts)
+{
+    YK_TRY(make_orders(attempts));
+    yk_status status = attempt_orders(attempts, PLAIN_ORDER_COUNT, NULL);
+    if (status == YK_ERROR_NO_FIT && !attempts->found) {
+        YK_TRY(pack_groups(attempts));
+        status = attempt_orders(attempts, ORDER_COUNT, attempts->packed);
+    }
+    if (status == YK_ERROR_NO_FIT && !attempts->found) {
+        status = attempt_orders(attempts, ORDER_COUNT, NULL);
+    }
+    return status == YK_ERROR_NO_FIT && attempts->found ? YK_OK : status;
+}
+
+static yk_status run(const struct yk_scheduler_options *options, struct yk_schedule *schedule)
+{
+    struct yk_schedule *trial = NULL;
+    YK_TRY(yk_schedule_create(schedule->graph, &trial));
+    struct attempts attempts = {.best = schedule, .options = options};
+    yk_status status = YK_OK;
+    YK_TRY_GOTO(yk_draft_create(trial, &attempts.draft), done);
+    YK_TRY_GOTO(yk_memory_fit_create(attempts.draft, &attempts.fit), done);
+    status = try_all(&attempts);
+done:
+    yk_draft_destroy(attempts.draft);
+    yk_schedule_destroy(trial);
+    return status;
+}
+
+const struct yk_scheduler yk_scheduler_heft_memory = {
+    .name = "heft-memory",
+    .summary = "heft within every device's memory, at every moment",
+    .keeps_limits = true,
+    .run = run,
+};

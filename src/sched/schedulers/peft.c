@@ -1,0 +1,89 @@
+/*
+ * PEFT, predict earliest finish time (Arabnejad and Barbosa, 2014): a table says how long, at best,
+ * everything after a task takes when that task is on a given device; tasks go by the mean of their
+ * row, each to the device where its finish plus that prediction is least.
+ */
+#include "base/arena.h"
+#include "sched/schedulers/list.h"
+#include "sched/schedulers/schedulers.h"
+
+/* The least over the devices q of: what follows `next` on q, `next` itself, and the way there. */
+static int64_t best_continuation(const struct yk_graph *graph, const int64_t *table, int32_t next,
+                                 int64_t transfer, int32_t device)
+{
+    int64_t best = INT64_MAX;
+    for (int32_t q = 0; q < graph->device_count; q++) {
+        if (!yk_graph_can_run(graph, next, q)) {
+            continue;
+        }
+        const int64_t time = table[(int64_t)next * graph->device_count + q] +
+                             yk_graph_cost(graph, next, q) + (q == device ? 0 : transfer);
+        best = time < best ? time : best;
+    }
+    return best;
+}
+
+/* The optimistic cost table: (n, P) ticks from the end of a task to the end of all. */
+static void fill_table(const struct yk_graph *graph, int64_t *table)
+{
+    const int32_t P = graph->device_count;
+    for (int32_t k = graph->task_count - 1; k >= 0; k--) {
+        const int32_t task = graph->order[k];
+        int64_t *row = &table[(int64_t)task * P];
+        for (int32_t e = graph->out_first[task]; e < graph->out_first[task + 1]; e++) {
+            const struct yk_graph_edge *edge = &graph->edges[e];
+            const int64_t transfer = yk_graph_mean_transfer(graph, edge);
+            for (int32_t p = 0; p < P; p++) {
+                const int64_t time = best_continuation(graph, table, edge->to, transfer, p);
+                row[p] = time > row[p] ? time : row[p];
+            }
+        }
+    }
+}
+
+static yk_status prepare(struct yk_draft *draft, int64_t *priorities, void **state)
+{
+    const int64_t P = draft->graph->device_count;
+    int64_t *table = NULL;
+    YK_TRY_NEW(draft->arena, table, draft->graph->task_count * P);
+    fill_table(draft->graph, table);
+    for (int32_t i = 0; i < draft->graph->task_count; i++) {
+        for (int64_t p = 0; p < P; p++) {
+            priorities[i] += table[i * P + p];
+        }
+    }
+    *state = table;
+    return YK_OK;
+}
+
+static struct yk_draft_slot choose(struct yk_draft *draft, void *state, int32_t task)
+{
+    const int64_t *table = state;
+    const int64_t *row = &table[(int64_t)task * draft->graph->device_count];
+    const int64_t *ready = yk_draft_ready_times(draft, task);
+    struct yk_draft_slot best = {YK_DRAFT_NO_DEVICE, 0, 0};
+    for (int32_t p = 0; p < draft->graph->device_count; p++) {
+        if (!yk_draft_allows(draft, task, p)) {
+            continue;
+        }
+        const struct yk_draft_slot slot = yk_draft_slot_on(draft, task, p, ready[p]);
+        if (best.device == YK_DRAFT_NO_DEVICE ||
+            slot.finish + row[p] < best.finish + row[best.device]) {
+            best = slot;
+        }
+    }
+    return best;
+}
+
+static const struct yk_list_rule rule = {.name = "peft", .prepare = prepare, .choose = choose};
+
+static yk_status run(const struct yk_scheduler_options *options, struct yk_schedule *schedule)
+{
+    return yk_list_run(&rule, NULL, options, schedule);
+}
+
+const struct yk_scheduler yk_scheduler_peft = {
+    .name = "peft",
+    .summary = "each task where its end plus the best future after it is least",
+    .run = run,
+};

@@ -1,0 +1,160 @@
+#include "sched/task_rank.h"
+
+#include <assert.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+int64_t yk_task_rank_cost(const struct yk_graph *graph, int32_t task)
+{
+    const int32_t P = graph->device_count;
+    int64_t sum = 0;
+    int64_t able = 0;
+    for (int32_t p = 0; p < P; p++) {
+        const int64_t cost = yk_graph_cost(graph, task, p);
+        if (cost != YK_GRAPH_NEVER) {
+            sum += cost;
+            able++;
+        }
+    }
+    assert(able > 0); /* the builder has seen to it */
+    return able == P ? sum : (int64_t)(((__int128)sum * P + able / 2) / able);
+}
+
+int64_t yk_task_rank_transfer(const struct yk_graph *graph, const struct yk_graph_edge *edge)
+{
+    return yk_graph_mean_transfer(graph, edge) * graph->device_count;
+}
+
+void yk_task_rank_upward(const struct yk_graph *graph, int64_t *out)
+{
+    for (int32_t k = graph->task_count - 1; k >= 0; k--) {
+        const int32_t task = graph->order[k];
+        int64_t longest = 0;
+        for (int32_t e = graph->out_first[task]; e < graph->out_first[task + 1]; e++) {
+            const struct yk_graph_edge *edge = &graph->edges[e];
+            const int64_t path = yk_task_rank_transfer(graph, edge) + out[edge->to];
+            longest = path > longest ? path : longest;
+        }
+        out[task] = yk_task_rank_cost(graph, task) + longest;
+    }
+}
+
+void yk_task_rank_downward(const struct yk_graph *graph, int64_t *out)
+{
+    for (int32_t i = 0; i < graph->task_count; i++) {
+        out[i] = 0;
+    }
+    for (int32_t k = 0; k < graph->task_count; k++) {
+        const int32_t task = graph->order[k];
+        const int64_t through = out[task] + yk_task_rank_cost(graph, task);
+        for (int32_t e = graph->out_first[task]; e < graph->out_first[task + 1]; e++) {
+            const struct yk_graph_edge *edge = &graph->edges[e];
+            const int64_t path = through + yk_task_rank_transfer(graph, edge);
+            out[edge->to] = path > out[edge->to] ? path : out[edge->to];
+        }
+    }
+}
+
+/* A binary heap of tasks, the most urgent on top. */
+struct heap {
+    const int64_t *priorities;
+    int32_t *tasks;
+    int32_t count;
+};
+
+static bool more_urgent(const struct heap *heap, int32_t a, int32_t b)
+{
+    const int64_t *priorities = heap->priorities;
+    return priorities[a] != priorities[b] ? priorities[a] > priorities[b] : a < b;
+}
+
+static void push(struct heap *heap, int32_t task)
+{
+    int32_t place = heap->count++;
+    while (place > 0 && more_urgent(heap, task, heap->tasks[(place - 1) / 2])) {
+        heap->tasks[place] = heap->tasks[(place - 1) / 2];
+        place = (place - 1) / 2;
+    }
+    heap->tasks[place] = task;
+}
+
+static int32_t pop(struct heap *heap)
+{
+    const int32_t top = heap->tasks[0];
+    const int32_t last = heap->tasks[--heap->count];
+    int32_t place = 0;
+    for (int32_t child = 1; child < heap->count; child = 2 * place + 1) {
+        if (child + 1 < heap->count &&
+            more_urgent(heap, heap->tasks[child + 1], heap->tasks[child])) {
+            child++;
+        }
+        if (!more_urgent(heap, heap->tasks[child], last)) {
+            break;
+        }
+        heap->tasks[place] = heap->tasks[child];
+        place = child;
+    }
+    heap->tasks[place] = last;
+    return top;
+}
+
+yk_status yk_task_rank_order(const struct yk_graph *graph, const int64_t *priorities, int32_t *out)
+{
+    const int32_t n = graph->task_count;
+    int32_t *waits_for = calloc((size_t)n, sizeof *waits_for);
+    struct heap heap = {priorities, calloc((size_t)n, sizeof *heap.tasks), 0};
+    if (!waits_for || !heap.tasks) {
+        free(waits_for);
+        free(heap.tasks);
+        return yk_fail_out_of_memory();
+    }
+    for (int32_t i = 0; i < n; i++) {
+        waits_for[i] = graph->in_first[i + 1] - graph->in_first[i];
+        if (waits_for[i] == 0) {
+            push(&heap, i);
+        }
+    }
+    for (int32_t taken = 0; taken < n; taken++) {
+        const int32_t task = pop(&heap);
+        out[taken] = task;
+        for (int32_t e = graph->out_first[task]; e < graph->out_first[task + 1]; e++) {
+            if (--waits_for[graph->edges[e].to] == 0) {
+                push(&heap, graph->edges[e].to);
+            }
+        }
+    }
+    free(waits_for);
+    free(heap.tasks);
+    return YK_OK;
+}
+
+yk_status yk_task_rank_depth_first(const struct yk_graph *graph, int32_t *out)
+{
+    const int32_t n = graph->task_count;
+    int32_t *waits_for = calloc((size_t)n, sizeof *waits_for);
+    int32_t *stack = calloc((size_t)n, sizeof *stack);
+    if (!waits_for || !stack) {
+        free(waits_for);
+        free(stack);
+        return yk_fail_out_of_memory();
+    }
+    int32_t height = 0;
+    for (int32_t i = n - 1; i >= 0; i--) {
+        waits_for[i] = graph->in_first[i + 1] - graph->in_first[i];
+        if (waits_for[i] == 0) {
+            stack[height++] = i;
+        }
+    }
+    for (int32_t taken = 0; taken < n; taken++) {
+        const int32_t task = stack[--height];
+        out[taken] = task;
+        for (int32_t e = graph->out_first[task + 1] - 1; e >= graph->out_first[task]; e--) {
+            if (--waits_for[graph->edges[e].to] == 0) {
+                stack[height++] = graph->edges[e].to;
+            }
+        }
+    }
+    free(waits_for);
+    free(stack);
+    return YK_OK;
+}

@@ -1,0 +1,96 @@
+/*
+ * Treap: a search tree in an array (Seidel and Aragon, 1996): ordered by its user's keys from left
+ * to right and by a pseudo-random priority from top to bottom, which keeps it balanced whatever
+ * order nodes come in. A node's number is its place in the array, and its first member its links.
+ *
+ * The functions are inline since they are the innermost loops of schedulers: each user has one
+ * constant struct yk_treap, whose functions the compiler then puts in place. One thread at a time.
+ */
+#ifndef YK_SCHED_TIMELINE_TREAP_H
+#define YK_SCHED_TIMELINE_TREAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    YK_TREAP_NONE = -1
+};
+
+struct yk_treap_links {
+    int32_t left;
+    int32_t right;
+};
+
+struct yk_treap {
+    size_t node_size;
+    bool (*is_before)(const void *nodes, int32_t number, int64_t key);
+    /* Recomputes what a node knows about its subtree from its children. */
+    void (*update)(void *nodes, int32_t number);
+    /* Passes what a node keeps for its children on to them; NULL: it keeps nothing. */
+    void (*pass_down)(void *nodes, int32_t number);
+};
+
+/* A fixed scrambling of the number: the same tree on every run. */
+static inline uint32_t yk_treap_priority(int32_t number)
+{
+    uint32_t x = (uint32_t)number * 0x9e3779b1u + 0x7f4a7c15u;
+    x = (x ^ (x >> 16)) * 0x85ebca6bu;
+    x = (x ^ (x >> 13)) * 0xc2b2ae35u;
+    return x ^ (x >> 16);
+}
+
+static inline struct yk_treap_links *yk_treap_links_of(const struct yk_treap *treap, void *nodes,
+                                                       int32_t number)
+{
+    return (struct yk_treap_links *)((char *)nodes + (size_t)number * treap->node_size);
+}
+
+static inline void yk_treap_pass_down(const struct yk_treap *treap, void *nodes, int32_t number)
+{
+    if (treap->pass_down) {
+        treap->pass_down(nodes, number);
+    }
+}
+
+/* Cuts a tree into the nodes before `key` and the others. */
+static inline void yk_treap_split(const struct yk_treap *treap, void *nodes, int32_t root,
+                                  int64_t key, int32_t *before, int32_t *after)
+{
+    if (root == YK_TREAP_NONE) {
+        *before = *after = YK_TREAP_NONE;
+        return;
+    }
+    struct yk_treap_links *links = yk_treap_links_of(treap, nodes, root);
+    yk_treap_pass_down(treap, nodes, root);
+    if (treap->is_before(nodes, root, key)) {
+        yk_treap_split(treap, nodes, links->right, key, &links->right, after);
+        *before = root;
+    } else {
+        yk_treap_split(treap, nodes, links->left, key, before, &links->left);
+        *after = root;
+    }
+    treap->update(nodes, root);
+}
+
+/* Joins two trees, all of `before` being before all of `after`. */
+static inline int32_t yk_treap_join(const struct yk_treap *treap, void *nodes, int32_t before,
+                                    int32_t after)
+{
+    if (before == YK_TREAP_NONE || after == YK_TREAP_NONE) {
+        return before == YK_TREAP_NONE ? after : before;
+    }
+    const bool first_is_root = yk_treap_priority(before) > yk_treap_priority(after);
+    const int32_t root = first_is_root ? before : after;
+    struct yk_treap_links *links = yk_treap_links_of(treap, nodes, root);
+    yk_treap_pass_down(treap, nodes, root);
+    if (first_is_root) {
+        links->right = yk_treap_join(treap, nodes, links->right, after);
+    } else {
+        links->left = yk_treap_join(treap, nodes, before, links->left);
+    }
+    treap->update(nodes, root);
+    return root;
+}
+
+#endif

@@ -1,0 +1,164 @@
+#include "sim/idle_speedup.h"
+
+#include <math.h>
+
+/* Scales that differ by less are the same. */
+static const double same_scale = 0.005;
+
+double yk_idle_speedup_factor(const struct yk_cluster *cluster, const struct yk_device_facts *facts,
+                              int32_t device, double busy)
+{
+    const double idle_scale = yk_device_facts_at(facts, device).others_idle_scale;
+    double others = 0;
+    for (int32_t i = 0; i < cluster->device_count; i++) {
+        others += i == device ? 0 : cluster->devices[i].part;
+    }
+    if (!(idle_scale > 0 && others > 0)) {
+        return 1;
+    }
+    return idle_scale + (1 - idle_scale) * fmin(fmax(busy / others, 0), 1);
+}
+
+static bool is_crowded(const struct yk_program *program)
+{
+    for (int32_t rank = 0; rank < program->rank_count; rank++) {
+        const int32_t device = program->plan->ranks[rank].device;
+        const double scale = yk_device_facts_at(program->facts, device).others_idle_scale;
+        if (scale > 0 && scale < 1) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- who computes at the same time ---- */
+
+/* The computations of a fold one after the other, from the round before the reported one on: others
+ * may be a round ahead of it, or behind. */
+struct walk {
+    const struct yk_program_rank *list;
+    const struct yk_rounds *rounds;
+    int32_t first_op;
+    int32_t round;
+    int32_t op;
+    double start_s;
+    double end_s;
+};
+
+/* False where there is none any more. */
+static bool go_on(struct walk *walk, int32_t last_round)
+{
+    while (walk->round <= last_round) {
+        const struct yk_round *round = &walk->rounds->rounds[walk->round];
+        while (++walk->op < walk->list->op_count) {
+            walk->start_s = round->start_s[walk->first_op + walk->op];
+            walk->end_s = round->end_s[walk->first_op + walk->op];
+            if (walk->list->ops[walk->op].lane == YK_LANE_COMPUTE && !isinf(walk->start_s)) {
+                return true;
+            }
+        }
+        walk->round++;
+        walk->op = -1;
+    }
+    return false;
+}
+
+static struct walk walk_of(const struct yk_program *program, const struct yk_rank_classes *folds,
+                           const struct yk_rounds *rounds, int32_t rank, int32_t round)
+{
+    const int32_t fold = folds->of_rank[rank];
+    return (struct walk){
+        .list = &program->ranks[folds->ranks[fold]],
+        .rounds = rounds,
+        .first_op = rounds->first_op[fold],
+        .round = round,
+        .op = -1,
+    };
+}
+
+/* Of the time that a rank computes in the reported round, the part that another one does, too. */
+static double met(struct walk own, struct walk other)
+{
+    const int32_t reported = own.rounds->reported;
+    const int32_t last = own.rounds->count - 1;
+    double all_s = 0;
+    double both_s = 0;
+    bool more = go_on(&other, last);
+    while (go_on(&own, reported)) {
+        all_s += own.end_s - own.start_s;
+        while (more && other.end_s <= own.start_s) {
+            more = go_on(&other, last);
+        }
+        while (more && other.start_s < own.end_s) {
+            both_s += fmin(own.end_s, other.end_s) - fmax(own.start_s, other.start_s);
+            if (other.end_s > own.end_s) {
+                break;
+            }
+            more = go_on(&other, last);
+        }
+    }
+    return all_s > 0 ? both_s / all_s : 0;
+}
+
+/* The part of the reported round that a rank computes. */
+static double busy_of(const struct yk_rank_classes *folds, const struct yk_rounds *rounds,
+                      int32_t rank)
+{
+    const struct yk_round *round = &rounds->rounds[rounds->reported];
+    const struct yk_round *before = &rounds->rounds[rounds->reported - 1];
+    const int32_t fold = folds->of_rank[rank];
+    const double step_s = round->end_of_round_s - before->end_of_round_s;
+    return step_s > 0 ? (round->computed_s[fold] - before->computed_s[fold]) / step_s : 0;
+}
+
+static double busy_beside(const struct yk_program *program, const struct yk_rank_classes *folds,
+                          const struct yk_rounds *rounds, int32_t rank, int32_t other)
+{
+    if (folds->of_rank[rank] == folds->of_rank[other]) {
+        return 1;
+    }
+    return fmax(met(walk_of(program, folds, rounds, rank, rounds->reported),
+                    walk_of(program, folds, rounds, other, rounds->reported - 1)),
+                busy_of(folds, rounds, other));
+}
+
+static double scale_of(const struct yk_program *program, const struct yk_rank_classes *folds,
+                       const struct yk_rounds *rounds, int32_t rank)
+{
+    const struct yk_device *devices = program->cluster->devices;
+    const int32_t own = program->plan->ranks[rank].device;
+    double busy = 0;
+    for (int32_t i = 0; i < program->rank_count; i++) {
+        const int32_t device = program->plan->ranks[i].device;
+        if (device != own) {
+            busy += devices[device].part * busy_beside(program, folds, rounds, rank, i);
+        }
+    }
+    return yk_idle_speedup_factor(program->cluster, program->facts, own, busy);
+}
+
+yk_status yk_idle_speedup_scale(const struct yk_program *program,
+                                const struct yk_rank_classes *folds, const struct yk_rounds *rounds,
+                                struct yk_arena *arena, struct yk_times *times, bool *changed)
+{
+    *changed = false;
+    if (!is_crowded(program)) {
+        return YK_OK;
+    }
+    for (int32_t fold = 0; fold < folds->count; fold++) {
+        const int32_t rank = folds->ranks[fold];
+        const struct yk_program_rank *list = &program->ranks[rank];
+        const double scale = scale_of(program, folds, rounds, rank);
+        const double change = scale / times->scales[fold];
+        double *scaled_s = NULL;
+        *changed = *changed || fabs(change - 1) > same_scale;
+        YK_TRY_NEW(arena, scaled_s, list->op_count);
+        for (int32_t i = 0; i < list->op_count; i++) {
+            const bool computes = list->ops[i].lane == YK_LANE_COMPUTE;
+            scaled_s[i] = (computes ? change : 1) * times->alone_s[fold][i];
+        }
+        times->alone_s[fold] = scaled_s;
+        times->scales[fold] = scale;
+    }
+    return YK_OK;
+}

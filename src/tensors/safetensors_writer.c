@@ -1,0 +1,337 @@
+#include "tensors/safetensors_writer.h"
+
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/json_write.h"
+#include "base/names.h"
+#include "base/text.h"
+#include "base/utf8.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <libgen.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    HEADER_ALIGNMENT = 8,
+    BUFFER_BYTES = 1 << 16 /* so that many small pieces take few calls */
+};
+
+struct yk_safetensors_writer {
+    struct yk_text path;
+    struct yk_text partial;  /* the path while it is written */
+    struct yk_text metadata; /* "key": "value", … */
+    struct yk_text entries;  /* "name": {…}, … */
+    struct yk_names *names;
+    struct yk_names *keys;
+    struct yk_hash *hash;
+    unsigned char *buffer;
+    size_t buffered;
+    uint64_t declared; /* bytes of all tensors */
+    uint64_t added;    /* of these, by now */
+    uint64_t header_bytes;
+    int descriptor; /* -1 before it begins and after it is finished */
+};
+
+yk_status yk_safetensors_writer_create(const char *path, struct yk_safetensors_writer **out)
+{
+    struct yk_safetensors_writer *writer = calloc(1, sizeof *writer);
+    yk_status status = YK_OK;
+    if (!writer) {
+        return yk_fail_out_of_memory();
+    }
+    writer->descriptor = -1;
+    YK_TRY_GOTO(yk_file_check_regular(path), fail); /* a device would be replaced */
+    yk_text_add(&writer->path, path);
+    yk_text_addf(&writer->partial, "%s.partial", path);
+    YK_TRY_GOTO(yk_text_status(&writer->path), fail);
+    YK_TRY_GOTO(yk_text_status(&writer->partial), fail);
+    YK_TRY_GOTO(yk_names_create(&writer->names), fail);
+    YK_TRY_GOTO(yk_names_create(&writer->keys), fail);
+    YK_TRY_GOTO(yk_hash_create(&writer->hash), fail);
+    writer->buffer = malloc(BUFFER_BYTES);
+    if (!writer->buffer) {
+        status = yk_fail_out_of_memory();
+        goto fail;
+    }
+    *out = writer;
+    return YK_OK;
+fail:
+    yk_safetensors_writer_destroy(writer);
+    return status;
+}
+
+/* Removes what is not finished; nothing can be added to it any more. */
+static void abandon(struct yk_safetensors_writer *writer)
+{
+    if (writer->descriptor >= 0) {
+        close(writer->descriptor);
+        unlink(yk_text_chars(&writer->partial));
+        writer->descriptor = -1;
+    }
+}
+
+void yk_safetensors_writer_destroy(struct yk_safetensors_writer *writer)
+{
+    if (!writer) {
+        return;
+    }
+    abandon(writer);
+    free(writer->buffer);
+    yk_hash_destroy(writer->hash);
+    yk_names_destroy(writer->keys);
+    yk_names_destroy(writer->names);
+    yk_text_free(&writer->entries);
+    yk_text_free(&writer->metadata);
+    yk_text_free(&writer->partial);
+    yk_text_free(&writer->path);
+    free(writer);
+}
+
+static yk_status check_text(const struct yk_safetensors_writer *writer, const char *words)
+{
+    if (yk_utf8_valid_length(words, strlen(words)) < strlen(words)) {
+        return yk_fail(YK_ERROR_INPUT, "%s: a name or a value of metadata is not UTF-8",
+                       yk_text_chars(&writer->path));
+    }
+    return YK_OK;
+}
+
+/* Adds a name to one of the two sets, once. */
+static yk_status claim(const struct yk_safetensors_writer *writer, struct yk_names *names,
+                       const char *kind, const char *name)
+{
+    bool added = false;
+    int32_t number = 0;
+    if (writer->header_bytes > 0) {
+        return yk_fail(YK_ERROR_INPUT, "%s: %s \"%s\" comes after the header is written",
+                       yk_text_chars(&writer->path), kind, name);
+    }
+    YK_TRY(check_text(writer, name));
+    YK_TRY(yk_names_add(names, name, &added, &number));
+    if (!added) {
+        return yk_fail(YK_ERROR_INPUT, "%s: %s \"%s\" is declared twice",
+                       yk_text_chars(&writer->path), kind, name);
+    }
+    return YK_OK;
+}
+
+yk_status yk_safetensors_writer_declare(struct yk_safetensors_writer *writer, const char *name,
+                                        enum yk_tensor_dtype type, int32_t rank,
+                                        const int64_t *shape)
+{
+    struct yk_text *entries = &writer->entries;
+    uint64_t bytes = 0;
+    uint64_t end = 0;
+    if (strcmp(name, "__metadata__") == 0) {
+        return yk_fail(YK_ERROR_INPUT, "%s: no tensor can be called \"%s\"",
+                       yk_text_chars(&writer->path), name);
+    }
+    YK_TRY(claim(writer, writer->names, "tensor", name));
+    if (rank < 0 || rank > YK_TENSOR_MAX_RANK || !yk_tensor_bytes(type, rank, shape, &bytes) ||
+        __builtin_add_overflow(writer->declared, bytes, &end)) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "%s: tensor \"%s\" has a shape that a safetensors file cannot hold",
+                       yk_text_chars(&writer->path), name);
+    }
+    struct yk_json_writer json = {.text = entries, .follows = entries->length > 0};
+    yk_json_write_begin_object(&json, name);
+    yk_json_write_string(&json, "dtype", yk_tensor_dtype_name(type));
+    yk_json_write_begin_array(&json, "shape");
+    for (int32_t i = 0; i < rank; i++) {
+        yk_json_write_integer(&json, NULL, shape[i]);
+    }
+    yk_json_write_end_array(&json);
+    yk_json_write_key(&json, "data_offsets");
+    yk_text_addf(entries, "[%" PRIu64 ",%" PRIu64 "]", writer->declared, end);
+    yk_json_write_end_object(&json);
+    writer->declared = end;
+    return yk_text_status(entries);
+}
+
+yk_status yk_safetensors_writer_metadata(struct yk_safetensors_writer *writer, const char *key,
+                                         const char *value)
+{
+    YK_TRY(claim(writer, writer->keys, "metadata", key));
+    YK_TRY(check_text(writer, value));
+    struct yk_json_writer json = {.text = &writer->metadata,
+                                  .follows = writer->metadata.length > 0};
+    yk_json_write_string(&json, key, value);
+    return yk_text_status(&writer->metadata);
+}
+
+static yk_status fail_to_write(struct yk_safetensors_writer *writer, int error)
+{
+    abandon(writer);
+    return yk_fail(YK_ERROR_SYSTEM, "cannot write %s: %s", yk_text_chars(&writer->path),
+                   strerror(error));
+}
+
+/* A short write is no error yet: the next one tells why. */
+static yk_status write_out(struct yk_safetensors_writer *writer, const unsigned char *bytes,
+                           size_t length)
+{
+    while (length > 0) {
+        const size_t piece = length < (1u << 30) ? length : 1u << 30;
+        const ssize_t written = write(writer->descriptor, bytes, piece);
+        if (written < 0 && errno == EINTR) {
+            continue;
+        }
+        if (written <= 0) {
+            return fail_to_write(writer, written < 0 ? errno : ENOSPC);
+        }
+        bytes += written;
+        length -= (size_t)written;
+    }
+    return YK_OK;
+}
+
+static yk_status flush(struct yk_safetensors_writer *writer)
+{
+    const size_t length = writer->buffered;
+    writer->buffered = 0;
+    return write_out(writer, writer->buffer, length);
+}
+
+static yk_status put(struct yk_safetensors_writer *writer, const void *bytes, size_t length)
+{
+    yk_hash_add(writer->hash, bytes, length);
+    if (length > BUFFER_BYTES - writer->buffered) {
+        YK_TRY(flush(writer));
+    }
+    if (length > BUFFER_BYTES) {
+        return write_out(writer, bytes, length);
+    }
+    if (length > 0) {
+        memcpy(writer->buffer + writer->buffered, bytes, length);
+        writer->buffered += length;
+    }
+    return YK_OK;
+}
+
+static void add_header(const struct yk_safetensors_writer *writer, struct yk_text *out)
+{
+    struct yk_json_writer json = {.text = out};
+    yk_json_write_begin_object(&json, NULL);
+    if (writer->metadata.length > 0) {
+        yk_json_write_begin_object(&json, "__metadata__");
+        yk_text_add(out, yk_text_chars(&writer->metadata));
+        yk_json_write_end_object(&json);
+    }
+    if (writer->entries.length > 0) {
+        yk_json_write_raw(&json, NULL, yk_text_chars(&writer->entries));
+    }
+    yk_json_write_end_object(&json);
+    while (out->length % HEADER_ALIGNMENT != 0 && !out->failed) {
+        yk_text_add(out, " ");
+    }
+}
+
+static yk_status begin(struct yk_safetensors_writer *writer, const struct yk_text *header)
+{
+    unsigned char prefix[YK_SAFETENSORS_PREFIX_BYTES];
+    YK_TRY(yk_text_status(header));
+    if (header->length > YK_SAFETENSORS_MAX_HEADER_BYTES) {
+        return yk_fail(YK_ERROR_INPUT, "%s: too many tensors for one safetensors file",
+                       yk_text_chars(&writer->path));
+    }
+    for (int i = 0; i < YK_SAFETENSORS_PREFIX_BYTES; i++) {
+        prefix[i] = (unsigned char)(header->length >> (8 * i));
+    }
+    writer->header_bytes = header->length;
+    YK_TRY(yk_file_check_nofollow(yk_text_chars(&writer->partial)));
+    writer->descriptor = open(yk_text_chars(&writer->partial),
+                              O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
+    if (writer->descriptor < 0) {
+        return fail_to_write(writer, errno);
+    }
+    YK_TRY(put(writer, prefix, sizeof prefix));
+    return put(writer, header->bytes, header->length);
+}
+
+yk_status yk_safetensors_writer_begin(struct yk_safetensors_writer *writer)
+{
+    struct yk_text header = {0};
+    if (writer->header_bytes > 0) {
+        return yk_fail(YK_ERROR_INPUT, "%s: the header is written already",
+                       yk_text_chars(&writer->path));
+    }
+    add_header(writer, &header);
+    const yk_status status = begin(writer, &header);
+    yk_text_free(&header);
+    return status;
+}
+
+static yk_status check_begun(const struct yk_safetensors_writer *writer)
+{
+    if (writer->descriptor < 0) {
+        return yk_fail(YK_ERROR_INPUT, "%s: the file is not open for writing",
+                       yk_text_chars(&writer->path));
+    }
+    return YK_OK;
+}
+
+yk_status yk_safetensors_writer_add(struct yk_safetensors_writer *writer, const void *bytes,
+                                    size_t length)
+{
+    YK_TRY(check_begun(writer));
+    if (length > writer->declared - writer->added) {
+        return yk_fail(YK_ERROR_INPUT, "%s: %" PRIu64 " bytes more than the tensors declared have",
+                       yk_text_chars(&writer->path),
+                       (uint64_t)length - (writer->declared - writer->added));
+    }
+    writer->added += length;
+    return put(writer, bytes, length);
+}
+
+/* A rename is on the disk once the folder is. Some file systems cannot be asked for that. */
+static yk_status sync_folder(struct yk_safetensors_writer *writer)
+{
+    struct yk_text path = {0};
+    yk_text_add(&path, yk_text_chars(&writer->path));
+    YK_TRY(yk_text_status(&path));
+    yk_status status = YK_OK;
+    const int folder = open(dirname(path.bytes), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder >= 0) {
+        if (fsync(folder) != 0 && errno != EINVAL && errno != ENOTSUP) {
+            status = fail_to_write(writer, errno);
+        }
+        close(folder);
+    }
+    yk_text_free(&path);
+    return status;
+}
+
+yk_status yk_safetensors_writer_finish(struct yk_safetensors_writer *writer,
+                                       struct yk_safetensors_written *out)
+{
+    YK_TRY(check_begun(writer));
+    if (writer->added < writer->declared) {
+        return yk_fail(
+            YK_ERROR_INPUT,
+            "%s: %" PRIu64 " of %" PRIu64 " bytes of the tensors declared were not written",
+            yk_text_chars(&writer->path), writer->declared - writer->added, writer->declared);
+    }
+    YK_TRY(flush(writer));
+    if (fsync(writer->descriptor) != 0) {
+        return fail_to_write(writer, errno);
+    }
+    if (rename(yk_text_chars(&writer->partial), yk_text_chars(&writer->path)) != 0) {
+        return fail_to_write(writer, errno);
+    }
+    const int descriptor = writer->descriptor;
+    writer->descriptor = -1;
+    if (close(descriptor) != 0) {
+        return fail_to_write(writer, errno);
+    }
+    if (out) {
+        out->bytes = YK_SAFETENSORS_PREFIX_BYTES + writer->header_bytes + writer->declared;
+        out->hash = yk_hash_result(writer->hash);
+    }
+    return sync_folder(writer);
+}

@@ -1,0 +1,288 @@
+#include "tensors/tensor_set.h"
+
+#include "base/arena.h"
+#include "base/array.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "base/names.h"
+#include "base/text.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct yk_tensor_set {
+    struct yk_arena *arena;
+    const char *path;
+    struct yk_safetensors **files;
+    int32_t file_count;
+    int32_t file_capacity;
+    struct yk_names *names; /* numbered as places are */
+    struct yk_tensor_location *places;
+    int32_t count;
+    int32_t capacity;
+};
+
+static yk_status add_file(struct yk_tensor_set *set, const char *path)
+{
+    YK_TRY(yk_array_grow((void **)&set->files, &set->file_capacity, set->file_count,
+                         sizeof(struct yk_safetensors *)));
+    YK_TRY(yk_safetensors_open(path, &set->files[set->file_count]));
+    set->file_count++;
+    return YK_OK;
+}
+
+static yk_status add_tensor(struct yk_tensor_set *set, const struct yk_safetensors *file,
+                            const struct yk_tensor_entry *entry)
+{
+    bool added = false;
+    int32_t number = 0;
+    YK_TRY(yk_names_add(set->names, entry->name, &added, &number));
+    if (!added) {
+        return yk_fail(YK_ERROR_INPUT, "%s: \"%s\" is in %s already", yk_safetensors_path(file),
+                       entry->name, yk_safetensors_path(set->places[number].file));
+    }
+    YK_TRY(yk_array_grow((void **)&set->places, &set->capacity, set->count, sizeof *set->places));
+    set->places[set->count++] = (struct yk_tensor_location){.file = file, .entry = entry};
+    return YK_OK;
+}
+
+static yk_status add_whole_file(struct yk_tensor_set *set, const char *path)
+{
+    YK_TRY(add_file(set, path));
+    const struct yk_safetensors *file = set->files[set->file_count - 1];
+    for (int32_t i = 0; i < yk_safetensors_count(file); i++) {
+        YK_TRY(add_tensor(set, file, yk_safetensors_at(file, i)));
+    }
+    return YK_OK;
+}
+
+/* The file that the index says a tensor is in: a plain name, of a file beside the index. */
+static yk_status file_of_tensor(const struct yk_json *map, const char *tensor, const char **out)
+{
+    const struct yk_json *node = yk_json_get(map, tensor);
+    const char *file = yk_json_string(node);
+    if (!file) {
+        return yk_fail(YK_ERROR_INPUT, "weight_map: \"%s\" must be a file's name, not %s", tensor,
+                       yk_json_kind(node));
+    }
+    if (*file == '\0' || *file == '.' || strchr(file, '/')) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "weight_map: \"%s\" is in \"%s\", which is no plain name of a file beside "
+                       "the index",
+                       tensor, file);
+    }
+    *out = file;
+    return YK_OK;
+}
+
+/* Opens a file of the index when it is first named; `files` numbers them as the set does. */
+static yk_status open_named(struct yk_tensor_set *set, struct yk_names *files, const char *name,
+                            const struct yk_safetensors **out)
+{
+    bool added = false;
+    int32_t number = 0;
+    YK_TRY(yk_names_add(files, name, &added, &number));
+    if (added) {
+        struct yk_text path = {0};
+        yk_text_addf(&path, "%s/%s", set->path, name);
+        yk_status status = yk_text_status(&path);
+        if (status == YK_OK) {
+            status = add_file(set, path.bytes);
+        }
+        yk_text_free(&path);
+        YK_TRY(status);
+    }
+    *out = set->files[number];
+    return YK_OK;
+}
+
+static yk_status add_mapped(struct yk_tensor_set *set, const struct yk_json *root,
+                            struct yk_names *files)
+{
+    const struct yk_json *map = yk_json_get(root, "weight_map");
+    struct yk_json_member member = {0};
+    if (!yk_json_is_object(map)) {
+        return yk_fail(YK_ERROR_INPUT, "\"weight_map\" must be an object, not %s",
+                       yk_json_kind(map));
+    }
+    while (yk_json_next_member(map, &member)) {
+        const char *name = NULL;
+        const struct yk_safetensors *file = NULL;
+        YK_TRY(file_of_tensor(map, member.name, &name));
+        YK_TRY(open_named(set, files, name, &file));
+        const struct yk_tensor_entry *entry = yk_safetensors_find(file, member.name);
+        if (!entry) {
+            return yk_fail(YK_ERROR_INPUT, "weight_map: \"%s\" is not in %s", member.name,
+                           yk_safetensors_path(file));
+        }
+        YK_TRY(add_tensor(set, file, entry));
+    }
+    return YK_OK;
+}
+
+static yk_status add_index(struct yk_tensor_set *set, const char *path)
+{
+    struct yk_text index = {0};
+    struct yk_json *root = NULL;
+    struct yk_names *files = NULL;
+    yk_status status = yk_file_read(path, &index);
+    if (status != YK_OK) {
+        yk_text_free(&index);
+        return status;
+    }
+    YK_TRY_GOTO(yk_json_parse(yk_text_chars(&index), index.length, &root), done);
+    YK_TRY_GOTO(yk_names_create(&files), done);
+    YK_TRY_GOTO(add_mapped(set, root, files), done);
+done:
+    yk_names_destroy(files);
+    yk_json_destroy(root);
+    yk_text_free(&index);
+    return status == YK_OK ? YK_OK : yk_fail_in(status, path);
+}
+
+static yk_status add_folder(struct yk_tensor_set *set)
+{
+    static const struct {
+        const char *name;
+        yk_status (*add)(struct yk_tensor_set *set, const char *path);
+    } known[] = {
+        {"model.safetensors", add_whole_file},
+        {"model.safetensors.index.json", add_index},
+        {"adapter_model.safetensors", add_whole_file},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        struct yk_text path = {0};
+        yk_text_addf(&path, "%s/%s", set->path, known[i].name);
+        yk_status status = yk_text_status(&path);
+        const bool there = status == YK_OK && access(path.bytes, F_OK) == 0;
+        if (there) {
+            status = known[i].add(set, path.bytes);
+        }
+        yk_text_free(&path);
+        if (there || status != YK_OK) {
+            return status;
+        }
+    }
+    return yk_fail(YK_ERROR_INPUT, "%s holds no weights: neither %s nor %s nor %s is there",
+                   set->path, known[0].name, known[1].name, known[2].name);
+}
+
+static yk_status fill(struct yk_tensor_set *set)
+{
+    struct stat info;
+    if (stat(set->path, &info) != 0) {
+        return yk_fail(YK_ERROR_INPUT, "cannot open %s: %s", set->path, strerror(errno));
+    }
+    return S_ISDIR(info.st_mode) ? add_folder(set) : add_whole_file(set, set->path);
+}
+
+static yk_status fill_from(struct yk_tensor_set *set, const char *const *names, int32_t count)
+{
+    struct yk_text path = {0};
+    yk_status status = YK_OK;
+    for (int32_t i = 0; status == YK_OK && i < count; i++) {
+        path.length = 0;
+        yk_text_addf(&path, "%s/%s", set->path, names[i]);
+        status = yk_text_status(&path);
+        if (status == YK_OK) {
+            status = add_whole_file(set, path.bytes);
+        }
+    }
+    yk_text_free(&path);
+    return status;
+}
+
+static yk_status start(const char *path, struct yk_tensor_set *set)
+{
+    YK_TRY(yk_arena_create(&set->arena));
+    YK_TRY(yk_names_create(&set->names));
+    set->path = yk_arena_copy_text(set->arena, path, strlen(path));
+    return set->path ? YK_OK : yk_fail_out_of_memory();
+}
+
+yk_status yk_tensor_set_open_files(const char *folder, const char *const *names, int32_t count,
+                                   struct yk_tensor_set **out)
+{
+    struct yk_tensor_set *set = calloc(1, sizeof *set);
+    if (!set) {
+        return yk_fail_out_of_memory();
+    }
+    yk_status status = start(folder, set);
+    if (status == YK_OK) {
+        status = names ? fill_from(set, names, count) : fill(set);
+    }
+    if (status != YK_OK) {
+        yk_tensor_set_close(set);
+        return status;
+    }
+    *out = set;
+    return YK_OK;
+}
+
+yk_status yk_tensor_set_open(const char *path, struct yk_tensor_set **out)
+{
+    return yk_tensor_set_open_files(path, NULL, 0, out);
+}
+
+void yk_tensor_set_close(struct yk_tensor_set *set)
+{
+    if (!set) {
+        return;
+    }
+    for (int32_t i = 0; i < set->file_count; i++) {
+        yk_safetensors_close(set->files[i]);
+    }
+    free(set->files);
+    free(set->places);
+    yk_names_destroy(set->names);
+    yk_arena_destroy(set->arena);
+    free(set);
+}
+
+const char *yk_tensor_set_path(const struct yk_tensor_set *set)
+{
+    return set->path;
+}
+
+int32_t yk_tensor_set_count(const struct yk_tensor_set *set)
+{
+    return set->count;
+}
+
+const struct yk_tensor_location *yk_tensor_set_at(const struct yk_tensor_set *set, int32_t number)
+{
+    return &set->places[number];
+}
+
+const struct yk_tensor_location *yk_tensor_set_find(const struct yk_tensor_set *set,
+                                                    const char *name)
+{
+    const int32_t number = yk_names_find(set->names, name);
+    return number < 0 ? NULL : &set->places[number];
+}
+
+yk_status yk_tensor_set_require(const struct yk_tensor_set *set, const char *name,
+                                const struct yk_tensor_location **out)
+{
+    *out = yk_tensor_set_find(set, name);
+    if (*out) {
+        return YK_OK;
+    }
+    const char *nearest = yk_names_nearest(set->names, name);
+    return yk_fail(YK_ERROR_INPUT, "%s has no tensor \"%s\"%s%s%s", set->path, name,
+                   nearest ? "; is it \"" : "", nearest ? nearest : "", nearest ? "\"?" : "");
+}
+
+int32_t yk_tensor_set_file_count(const struct yk_tensor_set *set)
+{
+    return set->file_count;
+}
+
+const struct yk_safetensors *yk_tensor_set_file_at(const struct yk_tensor_set *set, int32_t number)
+{
+    return set->files[number];
+}

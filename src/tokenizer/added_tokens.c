@@ -1,0 +1,346 @@
+#include "tokenizer/added_tokens.h"
+
+#include "base/arena.h"
+#include "base/json_value.h"
+#include "base/text.h"
+#include "base/utf8.h"
+#include "tokenizer/token_set.h"
+#include "tokenizer/unicode.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    SHOWN_BYTES = 60 /* of a name in messages */
+};
+
+struct added {
+    int32_t id;
+    const char *name;
+    const char *form; /* what is looked for: the name, normalised where it is to be */
+    size_t form_length;
+    bool special;
+    bool normalised;
+    bool strip_left;  /* the white space before it belongs to it */
+    bool strip_right; /* … behind it */
+    bool single_word; /* no letter or digit stands beside it */
+};
+
+struct yk_added_tokens {
+    struct yk_arena *arena; /* names and forms */
+    struct added *items;
+    int32_t count;
+    int32_t new_count;
+    struct yk_token_map *names;
+    int32_t *by_id;            /* items, up to the largest id; −1: none */
+    struct yk_token_set *raw;  /* looked for in the text as it was given */
+    struct yk_token_set *done; /* … in the normalised one */
+    struct yk_regex *letter;
+};
+
+void yk_added_tokens_destroy(struct yk_added_tokens *tokens)
+{
+    if (tokens) {
+        yk_arena_destroy(tokens->arena);
+        yk_token_map_destroy(tokens->names);
+        yk_token_set_destroy(tokens->raw);
+        yk_token_set_destroy(tokens->done);
+        yk_regex_destroy(tokens->letter);
+        free(tokens->items);
+        free(tokens->by_id);
+        free(tokens);
+    }
+}
+
+static yk_status make_form(const struct yk_normalizer *normaliser, struct yk_arena *arena,
+                           struct added *out)
+{
+    out->form = out->name;
+    out->form_length = strlen(out->name);
+    if (!out->normalised || !normaliser) {
+        return YK_OK;
+    }
+    struct yk_text form = {0};
+    yk_status status = yk_normalizer_apply(normaliser, out->name, strlen(out->name), &form);
+    if (status == YK_OK) {
+        out->form = yk_arena_copy_text(arena, yk_text_chars(&form), form.length);
+        out->form_length = form.length;
+        status = out->form ? YK_OK : yk_fail_out_of_memory();
+    }
+    yk_text_free(&form);
+    return status;
+}
+
+/* The id that Hugging Face's tokenizers give it, whatever the file says. */
+static yk_status check_id(const struct yk_token_map *map, int64_t said, struct added *added,
+                          struct yk_added_tokens *tokens)
+{
+    const int64_t first = yk_token_map_count(map);
+    const int32_t known = yk_token_map_find(map, added->name, strlen(added->name));
+    const int64_t expected = known >= 0 ? known : first + tokens->new_count;
+    if (said != expected) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "the id of \"%.*s\" is %" PRId64 ", but as %s it has %" PRId64, SHOWN_BYTES,
+                       added->name, said,
+                       known >= 0 ? "a token of \"vocab\"" : "the next after \"vocab\"", expected);
+    }
+    size_t ignored = 0;
+    if (known < 0 && expected < YK_TOKEN_MAP_MAX_TOKENS &&
+        yk_token_map_token(map, (int32_t)expected, &ignored)) {
+        return yk_fail(YK_ERROR_INPUT, "the id of \"%.*s\", %" PRId64 ", is in \"vocab\" as well",
+                       SHOWN_BYTES, added->name, expected);
+    }
+    YK_TRY(yk_token_map_add(tokens->names, added->name, strlen(added->name), expected));
+    tokens->new_count += known < 0;
+    added->id = (int32_t)expected;
+    return YK_OK;
+}
+
+static yk_status read_item(const struct yk_json *node, const struct yk_token_map *map,
+                           const struct yk_normalizer *normaliser, struct yk_added_tokens *tokens)
+{
+    struct added added = {.normalised = true};
+    const char *name = yk_json_string(yk_json_get(node, "content"));
+    int64_t id = -1;
+    if (!name) {
+        return yk_fail(YK_ERROR_INPUT, "this must be an object with a \"content\"");
+    }
+    if (name[0] == '\0') {
+        return YK_OK;
+    }
+    YK_TRY(yk_json_get_integer(node, "id", 0, INT32_MAX, &id));
+    YK_TRY(yk_json_get_flag(node, "special", &added.special));
+    YK_TRY(yk_json_get_flag(node, "normalized", &added.normalised));
+    YK_TRY(yk_json_get_flag(node, "lstrip", &added.strip_left));
+    YK_TRY(yk_json_get_flag(node, "rstrip", &added.strip_right));
+    YK_TRY(yk_json_get_flag(node, "single_word", &added.single_word));
+    YK_TRY(yk_json_copy_text(tokens->arena, name, &added.name));
+    YK_TRY(check_id(map, id, &added, tokens));
+    YK_TRY(make_form(normaliser, tokens->arena, &added));
+    tokens->items[tokens->count++] = added;
+    return YK_OK;
+}
+
+static yk_status index_ids(struct yk_added_tokens *tokens)
+{
+    const int32_t limit = yk_token_map_limit(tokens->names);
+    tokens->by_id = malloc(((size_t)limit + 1) * sizeof *tokens->by_id);
+    if (!tokens->by_id) {
+        return yk_fail_out_of_memory();
+    }
+    memset(tokens->by_id, 0xff, (size_t)limit * sizeof *tokens->by_id);
+    for (int32_t i = 0; i < tokens->count; i++) {
+        tokens->by_id[tokens->items[i].id] = i;
+    }
+    return YK_OK;
+}
+
+static yk_status make_set(const struct yk_added_tokens *tokens, bool normalised,
+                          struct yk_token_set **out)
+{
+    struct yk_token_name *names = malloc(((size_t)tokens->count + 1) * sizeof *names);
+    int32_t count = 0;
+    if (!names) {
+        return yk_fail_out_of_memory();
+    }
+    for (int32_t i = 0; i < tokens->count; i++) {
+        const struct added *added = &tokens->items[i];
+        if (added->normalised == normalised) {
+            names[count++] = (struct yk_token_name){
+                .bytes = added->form, .length = added->form_length, .number = i};
+        }
+    }
+    const yk_status status = yk_token_set_create(names, count, out);
+    free(names);
+    return status;
+}
+
+static yk_status fill(const struct yk_json *node, const struct yk_token_map *map,
+                      const struct yk_normalizer *normaliser, struct yk_added_tokens *tokens)
+{
+    /* What Rust's expressions call a word's character. */
+    static const char letter[] = "[\\w\\x{200c}\\x{200d}]";
+    const size_t count = yk_json_count(node);
+    if (node && !yk_json_is_null(node) && !yk_json_is_array(node)) {
+        return yk_fail(YK_ERROR_INPUT, "this must be a list, not %s", yk_json_kind(node));
+    }
+    if (count > YK_TOKEN_MAP_MAX_TOKENS) {
+        return yk_fail(YK_ERROR_INPUT, "%zu tokens, where at most %d are allowed", count,
+                       YK_TOKEN_MAP_MAX_TOKENS);
+    }
+    tokens->items = malloc((count + 1) * sizeof *tokens->items);
+    if (!tokens->items) {
+        return yk_fail_out_of_memory();
+    }
+    YK_TRY(yk_arena_create(&tokens->arena));
+    YK_TRY(yk_token_map_create(&tokens->names));
+    for (size_t i = 0; i < count; i++) {
+        YK_TRY(read_item(yk_json_at(node, i), map, normaliser, tokens));
+    }
+    YK_TRY(index_ids(tokens));
+    YK_TRY(make_set(tokens, false, &tokens->raw));
+    YK_TRY(make_set(tokens, true, &tokens->done));
+    return yk_regex_create(letter, strlen(letter), false, &tokens->letter);
+}
+
+yk_status yk_added_tokens_read(const struct yk_json *node, const struct yk_token_map *map,
+                               const struct yk_normalizer *normaliser, struct yk_added_tokens **out)
+{
+    struct yk_added_tokens *tokens = calloc(1, sizeof *tokens);
+    if (!tokens) {
+        return yk_fail_out_of_memory();
+    }
+    const yk_status status = fill(node, map, normaliser, tokens);
+    if (status != YK_OK) {
+        yk_added_tokens_destroy(tokens);
+        return yk_fail_in(status, "added_tokens");
+    }
+    *out = tokens;
+    return YK_OK;
+}
+
+int32_t yk_added_tokens_find(const struct yk_added_tokens *tokens, const char *name, size_t length)
+{
+    return yk_token_map_find(tokens->names, name, length);
+}
+
+int32_t yk_added_tokens_new_count(const struct yk_added_tokens *tokens)
+{
+    return tokens->new_count;
+}
+
+int32_t yk_added_tokens_limit(const struct yk_added_tokens *tokens)
+{
+    return yk_token_map_limit(tokens->names);
+}
+
+static const struct added *by_id(const struct yk_added_tokens *tokens, int32_t id)
+{
+    const bool within = id >= 0 && id < yk_token_map_limit(tokens->names);
+    return within && tokens->by_id[id] >= 0 ? &tokens->items[tokens->by_id[id]] : NULL;
+}
+
+const char *yk_added_tokens_text(const struct yk_added_tokens *tokens, int32_t id, size_t *length)
+{
+    const struct added *added = by_id(tokens, id);
+    if (!added) {
+        return NULL;
+    }
+    *length = added->form_length;
+    return added->form;
+}
+
+bool yk_added_tokens_is_special(const struct yk_added_tokens *tokens, int32_t id)
+{
+    const struct added *added = by_id(tokens, id);
+    return added && added->special;
+}
+
+bool yk_added_tokens_any(const struct yk_added_tokens *tokens, bool normalised)
+{
+    return yk_token_set_count(normalised ? tokens->done : tokens->raw) > 0;
+}
+
+/* The first byte of the character that ends before `at`. */
+static size_t before(const char *text, size_t at)
+{
+    at--;
+    while (at > 0 && ((unsigned char)text[at] & 0xc0) == 0x80) {
+        at--;
+    }
+    return at;
+}
+
+static yk_status is_letter(const struct yk_added_tokens *tokens, struct yk_regex_workspace *room,
+                           const char *text, size_t length, bool *out)
+{
+    uint32_t ignored = 0;
+    size_t begin = 0;
+    size_t end = 0;
+    const size_t taken = yk_utf8_decode(text, length, &ignored);
+    return yk_regex_find(tokens->letter, room, text, taken, 0, out, &begin, &end);
+}
+
+/* Whether no word goes on beside the text from `begin` to `end`. */
+static yk_status stands_alone(const struct yk_added_tokens *tokens, struct yk_regex_workspace *room,
+                              const struct yk_added_tokens_search *search, size_t begin, size_t end,
+                              bool *out)
+{
+    bool left = false;
+    bool right = false;
+    if (begin > 0) {
+        const size_t at = before(search->text, begin);
+        YK_TRY(is_letter(tokens, room, search->text + at, begin - at, &left));
+    }
+    if (end < search->length) {
+        YK_TRY(is_letter(tokens, room, search->text + end, search->length - end, &right));
+    }
+    *out = !left && !right;
+    return YK_OK;
+}
+
+/* White space that the token before took stays with it. */
+static size_t skip_spaces_left(const struct yk_added_tokens_search *search, size_t at)
+{
+    while (at > search->done) {
+        uint32_t character = 0;
+        const size_t previous = before(search->text, at);
+        (void)yk_utf8_decode(search->text + previous, at - previous, &character);
+        if (!yk_unicode_is_space(character)) {
+            break;
+        }
+        at = previous;
+    }
+    return at;
+}
+
+static size_t skip_spaces_right(const struct yk_added_tokens_search *search, size_t at)
+{
+    while (at < search->length) {
+        uint32_t character = 0;
+        const size_t taken = yk_utf8_decode(search->text + at, search->length - at, &character);
+        if (taken == 0 || !yk_unicode_is_space(character)) {
+            break;
+        }
+        at += taken;
+    }
+    return at;
+}
+
+yk_status yk_added_tokens_next(const struct yk_added_tokens *tokens,
+                               struct yk_regex_workspace *room,
+                               struct yk_added_tokens_search *search)
+{
+    const struct yk_token_set *set = search->normalised ? tokens->done : tokens->raw;
+    const struct yk_token_name *name = NULL;
+    size_t begin = 0;
+    while ((name = yk_token_set_find(set, search->text, search->length, search->at, &begin))) {
+        const struct added *added = &tokens->items[name->number];
+        size_t end = begin + name->length;
+        bool alone = true;
+        search->at = end;
+        if (added->single_word) {
+            YK_TRY(stands_alone(tokens, room, search, begin, end, &alone));
+        }
+        if (!alone) {
+            continue;
+        }
+        if (added->strip_left) {
+            begin = skip_spaces_left(search, begin);
+        }
+        if (added->strip_right) {
+            end = skip_spaces_right(search, end);
+        }
+        /* A token of white space may begin within what the one before took. */
+        search->begin = search->done < begin ? search->done : begin;
+        search->end = begin;
+        search->id = added->id;
+        search->done = end;
+        return YK_OK;
+    }
+    search->begin = search->done;
+    search->end = search->length;
+    search->id = -1;
+    return YK_OK;
+}

@@ -1,0 +1,297 @@
+#include "tokenizer/bpe.h"
+
+#include "base/text.h"
+#include "base/utf8.h"
+#include "tokenizer/bpe_merges.h"
+#include "tokenizer/bpe_word.h"
+#include "tokenizer/byte_level.h"
+#include "tokenizer/word_cache.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    BYTES = 256,
+    SHOWN_BYTES = 60 /* of a token in messages */
+};
+
+struct yk_bpe {
+    int32_t letters[BYTES]; /* the tokens of single bytes; −1: none, it is left out */
+    struct yk_bpe_merges *merges;
+    struct yk_token_map *whole; /* words that are tokens as they are, by bytes; NULL: merges alone
+                                   make tokens */
+};
+
+struct yk_bpe_workspace {
+    struct yk_word_cache *cache;
+    struct yk_bpe_word word;
+};
+
+void yk_bpe_destroy(struct yk_bpe *bpe)
+{
+    if (bpe) {
+        yk_bpe_merges_destroy(bpe->merges);
+        yk_token_map_destroy(bpe->whole);
+        free(bpe);
+    }
+}
+
+/* A member that must be null, false, 0 or "" where it is there at all. */
+static yk_status refuse(const struct yk_json *model, const char *key)
+{
+    const struct yk_json *node = yk_json_get(model, key);
+    const char *words = yk_json_string(node);
+    double number = 0;
+    bool flag = false;
+    if (!node || yk_json_is_null(node) || (words && words[0] == '\0') ||
+        (yk_json_boolean(node, &flag) && !flag) || (yk_json_number(node, &number) && number == 0)) {
+        return YK_OK;
+    }
+    return yk_fail(YK_ERROR_INPUT, "\"%s\" of a BPE model is not supported", key);
+}
+
+/* What is done with bytes that no token stands for matters only where there are such. */
+static yk_status read_letters(const struct yk_json *model, const struct yk_token_map *map,
+                              struct yk_bpe *bpe)
+{
+    const char *unknown = yk_json_string(yk_json_get(model, "unk_token"));
+    bool complete = true;
+    for (int byte = 0; byte < BYTES; byte++) {
+        char letter[YK_UTF8_MAX_BYTES];
+        const size_t length = yk_utf8_encode(yk_byte_level_character((unsigned char)byte), letter);
+        bpe->letters[byte] = yk_token_map_find(map, letter, length);
+        complete = complete && bpe->letters[byte] >= 0;
+    }
+    if (complete) {
+        return YK_OK;
+    }
+    YK_TRY(refuse(model, "byte_fallback"));
+    if (!unknown) {
+        return YK_OK;
+    }
+    YK_TRY(refuse(model, "fuse_unk"));
+    const int32_t id = yk_token_map_find(map, unknown, strlen(unknown));
+    if (id < 0) {
+        return yk_fail(YK_ERROR_INPUT, "\"unk_token\" is \"%.*s\", which is not in \"vocab\"",
+                       SHOWN_BYTES, unknown);
+    }
+    for (int byte = 0; byte < BYTES; byte++) {
+        bpe->letters[byte] = bpe->letters[byte] < 0 ? id : bpe->letters[byte];
+    }
+    return YK_OK;
+}
+
+static yk_status find_token(const struct yk_token_map *map, const char *token, size_t length,
+                            int32_t *out)
+{
+    *out = yk_token_map_find(map, token, length);
+    if (*out < 0) {
+        return yk_fail(YK_ERROR_INPUT, "\"%.*s\" is not in \"vocab\"",
+                       length < SHOWN_BYTES ? (int)length : SHOWN_BYTES, token);
+    }
+    return YK_OK;
+}
+
+/* Both sides of a rule: "a b", or ["a", "b"], whose tokens may hold spaces. */
+static yk_status read_pair(const struct yk_json *node, const char **left, size_t *left_length,
+                           const char **right, size_t *right_length)
+{
+    const char *line = yk_json_string(node);
+    if (line) {
+        const char *space = strchr(line, ' ');
+        if (space && !strchr(space + 1, ' ')) {
+            *left = line;
+            *left_length = (size_t)(space - line);
+            *right = space + 1;
+            *right_length = strlen(*right);
+            return YK_OK;
+        }
+    } else if (yk_json_count(node) == 2) {
+        *left = yk_json_string(yk_json_at(node, 0));
+        *right = yk_json_string(yk_json_at(node, 1));
+        if (*left && *right) {
+            *left_length = strlen(*left);
+            *right_length = strlen(*right);
+            return YK_OK;
+        }
+    }
+    return yk_fail(YK_ERROR_INPUT, "this must be two tokens, \"a b\" or [\"a\", \"b\"]");
+}
+
+static yk_status read_merge(const struct yk_json *node, const struct yk_token_map *map,
+                            int32_t rank, struct yk_text *joined, struct yk_bpe_merges *merges)
+{
+    const char *left = NULL;
+    const char *right = NULL;
+    size_t left_length = 0;
+    size_t right_length = 0;
+    int32_t left_id = 0;
+    int32_t right_id = 0;
+    struct yk_bpe_merge merge = {.rank = rank};
+    YK_TRY(read_pair(node, &left, &left_length, &right, &right_length));
+    YK_TRY(find_token(map, left, left_length, &left_id));
+    YK_TRY(find_token(map, right, right_length, &right_id));
+    /* A token without letters would let the same two be joined for ever. */
+    if (left_length == 0 || right_length == 0) {
+        return yk_fail(YK_ERROR_INPUT, "one of the two tokens is empty");
+    }
+    joined->length = 0;
+    yk_text_add_bytes(joined, left, left_length);
+    yk_text_add_bytes(joined, right, right_length);
+    YK_TRY(yk_text_status(joined));
+    YK_TRY(find_token(map, joined->bytes, joined->length, &merge.id));
+    yk_bpe_merges_add(merges, left_id, right_id, merge);
+    return YK_OK;
+}
+
+static yk_status fail_in_merge(yk_status status, int32_t index)
+{
+    struct yk_text place = {0};
+    yk_text_addf(&place, "merges[%" PRId32 "]", index);
+    status = yk_fail_in(status, yk_text_chars(&place));
+    yk_text_free(&place);
+    return status;
+}
+
+static yk_status read_merges(const struct yk_json *model, const struct yk_token_map *map,
+                             struct yk_bpe *bpe)
+{
+    const struct yk_json *list = yk_json_get(model, "merges");
+    const size_t count = yk_json_count(list);
+    if (!yk_json_is_array(list)) {
+        return yk_fail(YK_ERROR_INPUT, "\"merges\" must be a list, not %s", yk_json_kind(list));
+    }
+    if (count > INT32_MAX / 4) {
+        return yk_fail(YK_ERROR_INPUT, "\"merges\" has %zu entries: too many", count);
+    }
+    YK_TRY(yk_bpe_merges_create((int32_t)count, &bpe->merges));
+    struct yk_text joined = {0};
+    yk_status status = YK_OK;
+    int32_t rank = 0;
+    for (size_t i = 0; i < count && status == YK_OK; i++) {
+        const struct yk_json *node = yk_json_at(list, i);
+        const char *line = yk_json_string(node);
+        /* The first line of a merges.txt that came along. */
+        if (line && strncmp(line, "#version", strlen("#version")) == 0) {
+            continue;
+        }
+        status = read_merge(node, map, rank++, &joined, bpe->merges);
+        if (status != YK_OK) {
+            status = fail_in_merge(status, (int32_t)i);
+        }
+    }
+    yk_text_free(&joined);
+    return status;
+}
+
+/* The tokens that a word may be as a whole. */
+static yk_status read_whole(const struct yk_json *model, const struct yk_token_map *map,
+                            struct yk_bpe *bpe)
+{
+    bool ignore_merges = false;
+    if (!yk_json_boolean(yk_json_get(model, "ignore_merges"), &ignore_merges) || !ignore_merges) {
+        return YK_OK;
+    }
+    YK_TRY(yk_token_map_create(&bpe->whole));
+    struct yk_text bytes = {0};
+    yk_status status = YK_OK;
+    for (int32_t id = 0; id < yk_token_map_limit(map) && status == YK_OK; id++) {
+        size_t length = 0;
+        const char *token = yk_token_map_token(map, id, &length);
+        bytes.length = 0;
+        if (token && yk_byte_level_decode(token, length, &bytes)) {
+            status = yk_text_status(&bytes);
+            if (status == YK_OK) {
+                status = yk_token_map_add(bpe->whole, yk_text_chars(&bytes), bytes.length, id);
+            }
+        }
+    }
+    yk_text_free(&bytes);
+    return status;
+}
+
+yk_status yk_bpe_read(const struct yk_json *model, const struct yk_token_map *map,
+                      struct yk_bpe **out)
+{
+    YK_TRY(refuse(model, "dropout"));
+    YK_TRY(refuse(model, "continuing_subword_prefix"));
+    YK_TRY(refuse(model, "end_of_word_suffix"));
+    struct yk_bpe *bpe = calloc(1, sizeof *bpe);
+    yk_status status = YK_OK;
+    if (!bpe) {
+        return yk_fail_out_of_memory();
+    }
+    YK_TRY_GOTO(read_letters(model, map, bpe), fail);
+    YK_TRY_GOTO(read_merges(model, map, bpe), fail);
+    YK_TRY_GOTO(read_whole(model, map, bpe), fail);
+    *out = bpe;
+    return YK_OK;
+fail:
+    yk_bpe_destroy(bpe);
+    return status;
+}
+
+yk_status yk_bpe_workspace_create(struct yk_bpe_workspace **out)
+{
+    struct yk_bpe_workspace *room = calloc(1, sizeof *room);
+    if (!room) {
+        return yk_fail_out_of_memory();
+    }
+    const yk_status status = yk_word_cache_create(&room->cache);
+    if (status != YK_OK) {
+        free(room);
+        return status;
+    }
+    *out = room;
+    return YK_OK;
+}
+
+void yk_bpe_workspace_destroy(struct yk_bpe_workspace *room)
+{
+    if (room) {
+        yk_word_cache_destroy(room->cache);
+        yk_bpe_merge_word_free(&room->word);
+        free(room);
+    }
+}
+
+void yk_bpe_workspace_set_stop(struct yk_bpe_workspace *room, const atomic_bool *stop)
+{
+    room->word.stop = stop;
+}
+
+static yk_status encode_new(const struct yk_bpe *bpe, struct yk_bpe_word *word, const char *bytes,
+                            size_t length)
+{
+    YK_TRY(yk_bpe_merge_word_reserve(word, length));
+    const int32_t whole = bpe->whole ? yk_token_map_find(bpe->whole, bytes, length) : -1;
+    if (whole >= 0) {
+        word->ids[0] = whole;
+        word->count = 1;
+        return YK_OK;
+    }
+    int32_t count = 0;
+    for (size_t i = 0; i < length; i++) {
+        const int32_t id = bpe->letters[(unsigned char)bytes[i]];
+        if (id >= 0) {
+            word->ids[count++] = id;
+        }
+    }
+    word->count = count;
+    return yk_bpe_merge_word(word, bpe->merges);
+}
+
+yk_status yk_bpe_encode(const struct yk_bpe *bpe, struct yk_bpe_workspace *room, const char *word,
+                        size_t length, struct yk_token_ids *out)
+{
+    if (length == 0 || yk_word_cache_find(room->cache, word, length, out)) {
+        return YK_OK;
+    }
+    YK_TRY(encode_new(bpe, &room->word, word, length));
+    yk_word_cache_store(room->cache, word, length, room->word.ids, room->word.count);
+    yk_token_ids_add_all(out, room->word.ids, room->word.count);
+    return YK_OK;
+}

@@ -1,0 +1,285 @@
+#include "tokenizer/bpe_file.h"
+
+#include "base/json_write.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <string.h>
+
+/* GPT-2's words: letters, digits and others, each with a space before, and contractions. */
+static const char gpt2_words[] =
+    "{\"type\": \"ByteLevel\", \"add_prefix_space\": false, \"trim_offsets\": true, "
+    "\"use_regex\": true}";
+
+/* Llama 3's: at most three digits, any sign before letters, line ends with signs before them. */
+static const char llama3_words[] =
+    "{\"type\": \"Sequence\", \"pretokenizers\": [{\"type\": \"Split\", \"pattern\": {\"Regex\": "
+    "\"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\\\r\\\\n\\\\p{L}\\\\p{N}]?\\\\p{L}+|\\\\p{N}{1,3}|"
+    " ?[^\\\\s\\\\p{L}\\\\p{N}]+[\\\\r\\\\n]*|\\\\s*[\\\\r\\\\n]+|\\\\s+(?!\\\\S)|\\\\s+\"}, "
+    "\"behavior\": \"Isolated\", \"invert\": false}, {\"type\": \"ByteLevel\", "
+    "\"add_prefix_space\": false, \"trim_offsets\": true, \"use_regex\": false}]}";
+
+static const char *const pairs_specials[] = {"<pad>", "<s>", "</s>"};
+static const char *const llama3_specials[] = {
+    "<|begin_of_text|>", "<|end_of_text|>", "<|start_header_id|>",
+    "<|end_header_id|>", "<|eot_id|>",      "<|finetune_right_pad_id|>",
+};
+static const char *const bert_specials[] = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"};
+
+/* A name, what it is, special tokens, how words are cut, and what frames a text. */
+#define STYLE(name_, summary_, specials_, words_, before_, behind_)                                \
+    {                                                                                              \
+        .name = (name_), .summary = (summary_), .specials = (specials_),                           \
+        .special_count = sizeof(specials_) / sizeof(specials_)[0], .pre_tokenizer = (words_),      \
+        .before = (before_), .behind = (behind_),                                                  \
+    }
+
+static const struct yk_bpe_file_style styles[] = {
+    STYLE("pairs", "<pad>, <s> before a text and </s> behind it", pairs_specials, gpt2_words, "<s>",
+          "</s>"),
+    STYLE("llama3", "Llama 3's, with its way of cutting words", llama3_specials, llama3_words,
+          "<|begin_of_text|>", NULL),
+    STYLE("bert", "[PAD], [UNK], [MASK], [CLS] before a text and [SEP] behind it", bert_specials,
+          gpt2_words, "[CLS]", "[SEP]"),
+    {.name = "none", .summary = "no special tokens", .pre_tokenizer = gpt2_words},
+};
+
+const struct yk_bpe_file_style *yk_bpe_file_style_at(size_t number)
+{
+    return number < sizeof styles / sizeof styles[0] ? &styles[number] : NULL;
+}
+
+const struct yk_bpe_file_style *yk_bpe_file_style_find(const char *name)
+{
+    for (size_t i = 0; i < sizeof styles / sizeof styles[0]; i++) {
+        if (strcmp(styles[i].name, name) == 0) {
+            return &styles[i];
+        }
+    }
+    return NULL;
+}
+
+/* "…": tokens are shown as they are where yk_text_add_json() would hide '<' and '>'. */
+static void add_quoted(struct yk_text *out, const char *words)
+{
+    yk_text_add(out, "\"");
+    for (const char *c = words; *c;) {
+        const size_t plain = strcspn(c, "\"\\\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0a\x0b\x0c\x0d"
+                                        "\x0e\x0f\x10\x11\x12\x13\x14\x15\x16\x17\x18\x19\x1a\x1b"
+                                        "\x1c\x1d\x1e\x1f");
+        yk_text_add_bytes(out, c, plain);
+        c += plain;
+        if (*c == '"' || *c == '\\') {
+            yk_text_addf(out, "\\%c", *c++);
+        } else if (*c) {
+            yk_text_addf(out, "\\u%04x", (unsigned)*c++);
+        }
+    }
+    yk_text_add(out, "\"");
+}
+
+static const char *token_of(const struct yk_bpe_learned *learned, int32_t id)
+{
+    size_t length = 0;
+    return yk_token_map_token(learned->tokens, id, &length);
+}
+
+static void write_token(struct yk_json_writer *json, const char *key, const char *token)
+{
+    yk_json_write_key(json, key);
+    add_quoted(json->text, token);
+}
+
+/* A member that is called as the token is; the caller adds its value. */
+static void write_token_key(struct yk_json_writer *json, const char *token)
+{
+    write_token(json, NULL, token);
+    yk_text_add(json->text, ": ");
+}
+
+/* Bytes as letters, in one line; the next member is on its own again. */
+static void write_byte_level(struct yk_json_writer *json, const char *key, bool trims)
+{
+    yk_json_write_begin_object(json, key);
+    json->lines = 0;
+    yk_json_write_string(json, "type", "ByteLevel");
+    yk_json_write_bool(json, "add_prefix_space", true);
+    yk_json_write_bool(json, "trim_offsets", trims);
+    yk_json_write_bool(json, "use_regex", true);
+    yk_json_write_end_object(json);
+    json->lines = 2;
+}
+
+static void write_specials(const struct yk_bpe_file_style *style, struct yk_json_writer *json)
+{
+    static const char *const off[] = {"single_word", "lstrip", "rstrip", "normalized"};
+    yk_json_write_begin_array(json, "added_tokens");
+    json->lines = 0;
+    for (int32_t i = 0; i < style->special_count; i++) {
+        yk_json_write_begin_row(json, 4);
+        yk_json_write_integer(json, "id", i);
+        write_token(json, "content", style->specials[i]);
+        for (size_t k = 0; k < sizeof off / sizeof off[0]; k++) {
+            yk_json_write_bool(json, off[k], false);
+        }
+        yk_json_write_bool(json, "special", true);
+        yk_json_write_end_object(json);
+    }
+    if (style->special_count > 0) {
+        yk_json_write_line(json, 2);
+    }
+    yk_json_write_end_array(json);
+    json->lines = 2;
+}
+
+/* A place of a template: a special token or a text, and of which of two texts it is a part. */
+static void write_place(const char *special, const char *text, int part,
+                        struct yk_json_writer *json)
+{
+    yk_json_write_begin_object(json, NULL);
+    yk_json_write_begin_object(json, special ? "SpecialToken" : "Sequence");
+    write_token(json, "id", special ? special : text);
+    yk_json_write_integer(json, "type_id", part);
+    yk_json_write_end_object(json);
+    yk_json_write_end_object(json);
+}
+
+static void write_part(const struct yk_bpe_file_style *style, const char *text, int part,
+                       bool first, struct yk_json_writer *json)
+{
+    if (style->before && first) {
+        write_place(style->before, NULL, part, json);
+    }
+    write_place(NULL, text, part, json);
+    if (style->behind) {
+        write_place(style->behind, NULL, part, json);
+    }
+}
+
+/* What a template says of a special token that stands in it; nothing where it has none. */
+static void write_framed(const char *name, const struct yk_bpe_learned *learned,
+                         struct yk_json_writer *json)
+{
+    if (!name) {
+        return;
+    }
+    yk_json_write_line(json, 8);
+    write_token_key(json, name);
+    struct yk_json_writer value = {.text = json->text, .spaced = true};
+    yk_json_write_begin_object(&value, NULL);
+    write_token(&value, "id", name);
+    yk_json_write_begin_array(&value, "ids");
+    yk_json_write_integer(&value, NULL, yk_token_map_find(learned->tokens, name, strlen(name)));
+    yk_json_write_end_array(&value);
+    yk_json_write_begin_array(&value, "tokens");
+    write_token(&value, NULL, name);
+    yk_json_write_end_array(&value);
+    yk_json_write_end_object(&value);
+}
+
+/* Of one text, of two, and of the tokens that stand in either. */
+static void write_template(const struct yk_bpe_learned *learned,
+                           const struct yk_bpe_file_style *style, struct yk_json_writer *json)
+{
+    yk_json_write_begin_object(json, NULL);
+    yk_json_write_string(json, "type", "TemplateProcessing");
+    yk_json_write_line(json, 6);
+    yk_json_write_begin_array(json, "single");
+    write_part(style, "A", 0, true, json);
+    yk_json_write_end_array(json);
+    yk_json_write_line(json, 6);
+    yk_json_write_begin_array(json, "pair");
+    write_part(style, "A", 0, true, json);
+    /* A separator divides two texts; a begin without an end comes before both. */
+    write_part(style, "B", 1, !style->behind, json);
+    yk_json_write_end_array(json);
+    yk_json_write_line(json, 6);
+    yk_json_write_begin_object(json, "special_tokens");
+    write_framed(style->before, learned, json);
+    write_framed(style->behind, learned, json);
+    yk_json_write_line(json, 6);
+    yk_json_write_end_object(json);
+    yk_json_write_end_object(json);
+}
+
+static void write_post_processor(const struct yk_bpe_learned *learned,
+                                 const struct yk_bpe_file_style *style, struct yk_json_writer *json)
+{
+    if (!style->before && !style->behind) {
+        write_byte_level(json, "post_processor", false);
+        return;
+    }
+    yk_json_write_begin_object(json, "post_processor");
+    json->lines = 0;
+    yk_json_write_string(json, "type", "Sequence");
+    yk_json_write_begin_array(json, "processors");
+    yk_json_write_line(json, 4);
+    write_byte_level(json, NULL, false);
+    json->lines = 0;
+    yk_json_write_line(json, 4);
+    write_template(learned, style, json);
+    yk_json_write_line(json, 2);
+    yk_json_write_end_array(json);
+    yk_json_write_end_object(json);
+    json->lines = 2;
+}
+
+static void write_model(const struct yk_bpe_learned *learned, struct yk_json_writer *json)
+{
+    static const char *const none[] = {"dropout", "unk_token", "continuing_subword_prefix",
+                                       "end_of_word_suffix"};
+    static const char *const off[] = {"fuse_unk", "byte_fallback", "ignore_merges"};
+    yk_json_write_begin_object(json, "model");
+    json->lines = 4;
+    yk_json_write_string(json, "type", "BPE");
+    for (size_t i = 0; i < sizeof none / sizeof none[0]; i++) {
+        yk_json_write_null(json, none[i]);
+    }
+    for (size_t i = 0; i < sizeof off / sizeof off[0]; i++) {
+        yk_json_write_bool(json, off[i], false);
+    }
+    yk_json_write_begin_object(json, "vocab");
+    json->lines = 6;
+    for (int32_t id = 0; id < yk_token_map_limit(learned->tokens); id++) {
+        write_token_key(json, token_of(learned, id));
+        yk_text_addf(json->text, "%" PRId32, id);
+    }
+    yk_json_write_line(json, 4);
+    yk_json_write_end_object(json);
+    json->lines = 4;
+    yk_json_write_begin_array(json, "merges");
+    json->lines = 0;
+    for (int32_t i = 0; i < learned->rule_count; i++) {
+        yk_json_write_line(json, 6);
+        yk_json_write_begin_array(json, NULL);
+        write_token(json, NULL, token_of(learned, learned->rules[i].left));
+        write_token(json, NULL, token_of(learned, learned->rules[i].right));
+        yk_json_write_end_array(json);
+    }
+    if (learned->rule_count > 0) {
+        yk_json_write_line(json, 4);
+    }
+    yk_json_write_end_array(json);
+    yk_json_write_line(json, 2);
+    yk_json_write_end_object(json);
+}
+
+void yk_bpe_file_write(const struct yk_bpe_learned *learned, const struct yk_bpe_file_style *style,
+                       struct yk_text *out)
+{
+    struct yk_json_writer json = {.text = out, .spaced = true};
+    yk_json_write_begin_object(&json, NULL);
+    json.lines = 2;
+    yk_json_write_string(&json, "version", "1.0");
+    yk_json_write_null(&json, "truncation");
+    yk_json_write_null(&json, "padding");
+    write_specials(style, &json);
+    yk_json_write_null(&json, "normalizer");
+    yk_json_write_raw(&json, "pre_tokenizer", style->pre_tokenizer);
+    write_post_processor(learned, style, &json);
+    write_byte_level(&json, "decoder", true);
+    write_model(learned, &json);
+    yk_json_write_line(&json, 0);
+    yk_json_write_end_object(&json);
+    yk_text_add(out, "\n");
+}

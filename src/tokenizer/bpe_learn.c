@@ -1,0 +1,309 @@
+#include "tokenizer/bpe_learn.h"
+
+#include "base/array.h"
+#include "base/text.h"
+#include "base/utf8.h"
+#include "tokenizer/bpe_pair_queue.h"
+#include "tokenizer/byte_level.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    BYTES = 256,
+    STEPS_BETWEEN_LOOKS = 1 << 14
+};
+
+/* A word on its way from bytes to tokens: a row in the learner's `ids`. */
+struct word {
+    size_t start;
+    size_t length;
+    int64_t times;
+};
+
+struct learner {
+    struct yk_bpe_pair_queue *queue;
+    struct yk_token_map *tokens;
+    struct word *words;
+    int32_t *ids;
+    int32_t of_byte[BYTES]; /* the token of a byte's letter */
+    struct yk_bpe_rule *rules;
+    int32_t rule_count;
+    int32_t rule_capacity;
+    const atomic_bool *stop; /* NULL: none */
+    uint32_t steps;          /* between looks at it */
+};
+
+/* For every token that is looked at. */
+static inline yk_status check_stop(struct learner *learner)
+{
+    const bool look = ++learner->steps % STEPS_BETWEEN_LOOKS == 0 && learner->stop;
+    return look && atomic_load(learner->stop)
+               ? yk_fail(YK_ERROR_STOPPED, "stopped while a tokenizer was learned")
+               : YK_OK;
+}
+
+static yk_status add_specials(struct learner *learner, const struct yk_bpe_learn_options *lesson)
+{
+    for (int32_t i = 0; i < lesson->special_count; i++) {
+        const char *name = lesson->specials[i];
+        if (name[0] == '\0') {
+            return yk_fail(YK_ERROR_INPUT, "a special token without a name");
+        }
+        if (yk_token_map_find(learner->tokens, name, strlen(name)) >= 0) {
+            return yk_fail(YK_ERROR_INPUT, "the special token %s is there twice", name);
+        }
+        YK_TRY(yk_token_map_add(learner->tokens, name, strlen(name), i));
+    }
+    return YK_OK;
+}
+
+static int compare_letters(const void *a, const void *b)
+{
+    const uint32_t left = *(const uint32_t *)a;
+    const uint32_t right = *(const uint32_t *)b;
+    return (left > right) - (left < right);
+}
+
+/* The letters of all bytes, in the order of their code points; one may be a special token. */
+static yk_status add_letters(struct learner *learner)
+{
+    uint32_t letters[BYTES];
+    for (int byte = 0; byte < BYTES; byte++) {
+        letters[byte] = yk_byte_level_character((unsigned char)byte);
+    }
+    qsort(letters, BYTES, sizeof letters[0], compare_letters);
+    for (int i = 0; i < BYTES; i++) {
+        char bytes[YK_UTF8_MAX_BYTES];
+        const size_t length = yk_utf8_encode(letters[i], bytes);
+        int32_t id = yk_token_map_find(learner->tokens, bytes, length);
+        if (id < 0) {
+            id = yk_token_map_count(learner->tokens);
+            YK_TRY(yk_token_map_add(learner->tokens, bytes, length, id));
+        }
+        learner->of_byte[yk_byte_level_byte(letters[i])] = id;
+    }
+    return YK_OK;
+}
+
+static yk_status add_words(struct learner *learner, const struct yk_word_counts *words)
+{
+    const int32_t count = yk_word_counts_count(words);
+    size_t bytes = 0;
+    for (int32_t i = 0; i < count; i++) {
+        bytes += yk_word_counts_at(words, i).length;
+    }
+    learner->words = calloc((size_t)count + 1, sizeof *learner->words);
+    learner->ids = calloc(bytes + 1, sizeof *learner->ids);
+    if (!learner->words || !learner->ids) {
+        return yk_fail_out_of_memory();
+    }
+    size_t start = 0;
+    for (int32_t i = 0; i < count; i++) {
+        const struct yk_word_count word = yk_word_counts_at(words, i);
+        int32_t *ids = learner->ids + start;
+        for (size_t k = 0; k < word.length; k++) {
+            ids[k] = learner->of_byte[(unsigned char)word.word[k]];
+        }
+        for (size_t k = 1; k < word.length; k++) {
+            const struct yk_pair pair = {.left = ids[k - 1], .right = ids[k]};
+            YK_TRY(check_stop(learner));
+            YK_TRY(yk_bpe_pair_queue_change(learner->queue, pair, word.times, i));
+        }
+        learner->words[i] =
+            (struct word){.start = start, .length = word.length, .times = word.times};
+        start += word.length;
+    }
+    return yk_bpe_pair_queue_flush(learner->queue);
+}
+
+/* The token that a pair becomes; another pair may have become the same. */
+static yk_status join_tokens(struct yk_token_map *tokens, struct yk_pair pair, int32_t *out)
+{
+    struct yk_text joined = {0};
+    size_t left_length = 0;
+    size_t right_length = 0;
+    const char *left = yk_token_map_token(tokens, pair.left, &left_length);
+    const char *right = yk_token_map_token(tokens, pair.right, &right_length);
+    yk_text_add_bytes(&joined, left, left_length);
+    yk_text_add_bytes(&joined, right, right_length);
+    yk_status status = yk_text_status(&joined);
+    if (status == YK_OK) {
+        *out = yk_token_map_find(tokens, joined.bytes, joined.length);
+        if (*out < 0) {
+            *out = yk_token_map_count(tokens);
+            status = yk_token_map_add(tokens, joined.bytes, joined.length, *out);
+        }
+    }
+    yk_text_free(&joined);
+    return status;
+}
+
+/*
+ * Joins the pair in a word, from the left, and tells the queue which neighbours there are no longer
+ * and which there are now. The count of the pair itself stays: it is not looked at again, unless
+ * another pair becomes one of its two tokens; that it then counts from there is BpeTrainer's way.
+ */
+static yk_status join_in_word(struct learner *learner, struct yk_pair pair, int32_t joined,
+                              int32_t index)
+{
+    struct word *word = &learner->words[index];
+    struct yk_bpe_pair_queue *queue = learner->queue;
+    int32_t *ids = learner->ids + word->start;
+    size_t kept = 0;
+    for (size_t i = 0; i < word->length; kept++) {
+        YK_TRY(check_stop(learner));
+        if (ids[i] != pair.left || i + 1 >= word->length || ids[i + 1] != pair.right) {
+            ids[kept] = ids[i];
+            i++;
+            continue;
+        }
+        if (kept > 0) {
+            const int32_t before = ids[kept - 1];
+            YK_TRY(yk_bpe_pair_queue_change(queue, (struct yk_pair){before, pair.left},
+                                            -word->times, index));
+            YK_TRY(yk_bpe_pair_queue_change(queue, (struct yk_pair){before, joined}, word->times,
+                                            index));
+        }
+        if (i + 2 < word->length) {
+            const int32_t behind = ids[i + 2];
+            YK_TRY(yk_bpe_pair_queue_change(queue, (struct yk_pair){pair.right, behind},
+                                            -word->times, index));
+            YK_TRY(yk_bpe_pair_queue_change(queue, (struct yk_pair){joined, behind}, word->times,
+                                            index));
+        }
+        ids[kept] = joined;
+        i += 2;
+    }
+    word->length = kept;
+    return YK_OK;
+}
+
+static yk_status apply(struct learner *learner, const struct yk_bpe_pair_top *top)
+{
+    int32_t joined = 0;
+    YK_TRY(join_tokens(learner->tokens, top->pair, &joined));
+    YK_TRY(yk_array_grow((void **)&learner->rules, &learner->rule_capacity, learner->rule_count,
+                         sizeof *learner->rules));
+    learner->rules[learner->rule_count++] =
+        (struct yk_bpe_rule){.left = top->pair.left, .right = top->pair.right};
+    for (int32_t i = 0; i < top->word_count; i++) {
+        YK_TRY(join_in_word(learner, top->pair, joined, top->words[i]));
+    }
+    return yk_bpe_pair_queue_flush(learner->queue);
+}
+
+static yk_status learn_rules(struct learner *learner, const struct yk_bpe_learn_options *lesson)
+{
+    while (yk_token_map_count(learner->tokens) < lesson->token_count) {
+        struct yk_bpe_pair_top top = {0};
+        if (!yk_bpe_pair_queue_pop(learner->queue, &top)) {
+            break;
+        }
+        const bool enough = top.times >= 1 && top.times >= lesson->least_times;
+        const yk_status status = enough ? apply(learner, &top) : YK_OK;
+        free(top.words);
+        YK_TRY(status);
+        if (!enough) {
+            break;
+        }
+    }
+    return YK_OK;
+}
+
+struct numbered {
+    struct yk_bpe_rule rule;
+    int32_t rank;
+};
+
+/* By pair, the last of equal ones first. */
+static int compare_pairs(const void *a, const void *b)
+{
+    const struct numbered *left = a;
+    const struct numbered *right = b;
+    if (left->rule.left != right->rule.left) {
+        return left->rule.left < right->rule.left ? -1 : 1;
+    }
+    if (left->rule.right != right->rule.right) {
+        return left->rule.right < right->rule.right ? -1 : 1;
+    }
+    return left->rank < right->rank ? 1 : -1;
+}
+
+/* A pair may have been joined twice, when one of its tokens came about in another way in between;
+ * the last time counts. */
+static yk_status drop_repeated(struct learner *learner)
+{
+    const size_t count = (size_t)learner->rule_count;
+    struct numbered *sorted = malloc((count + 1) * sizeof *sorted);
+    if (!sorted) {
+        return yk_fail_out_of_memory();
+    }
+    for (size_t i = 0; i < count; i++) {
+        sorted[i] = (struct numbered){.rule = learner->rules[i], .rank = (int32_t)i};
+    }
+    qsort(sorted, count, sizeof *sorted, compare_pairs);
+    for (size_t i = 1; i < count; i++) {
+        if (sorted[i].rule.left == sorted[i - 1].rule.left &&
+            sorted[i].rule.right == sorted[i - 1].rule.right) {
+            learner->rules[sorted[i].rank].left = -1;
+        }
+    }
+    free(sorted);
+    int32_t kept = 0;
+    for (int32_t i = 0; i < learner->rule_count; i++) {
+        if (learner->rules[i].left >= 0) {
+            learner->rules[kept++] = learner->rules[i];
+        }
+    }
+    learner->rule_count = kept;
+    return YK_OK;
+}
+
+static yk_status learn(struct learner *learner, const struct yk_bpe_learn_options *lesson)
+{
+    if (lesson->token_count < lesson->special_count + BYTES ||
+        lesson->token_count > YK_TOKEN_MAP_MAX_TOKENS) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "%" PRId32 " tokens; there must be %" PRId32 " to %d: one for each of the "
+                       "256 bytes, %" PRId32 " special ones, and what is learned",
+                       lesson->token_count, lesson->special_count + BYTES, YK_TOKEN_MAP_MAX_TOKENS,
+                       lesson->special_count);
+    }
+    YK_TRY(yk_token_map_create(&learner->tokens));
+    YK_TRY(yk_bpe_pair_queue_create(&learner->queue));
+    YK_TRY(add_specials(learner, lesson));
+    YK_TRY(add_letters(learner));
+    YK_TRY(add_words(learner, lesson->words));
+    YK_TRY(learn_rules(learner, lesson));
+    return drop_repeated(learner);
+}
+
+yk_status yk_bpe_learn(const struct yk_bpe_learn_options *lesson, struct yk_bpe_learned *out)
+{
+    struct learner learner = {.stop = lesson->stop};
+    const yk_status status = learn(&learner, lesson);
+    yk_bpe_pair_queue_destroy(learner.queue);
+    free(learner.words);
+    free(learner.ids);
+    if (status != YK_OK) {
+        yk_token_map_destroy(learner.tokens);
+        free(learner.rules);
+        return status;
+    }
+    *out = (struct yk_bpe_learned){
+        .tokens = learner.tokens,
+        .rules = learner.rules,
+        .rule_count = learner.rule_count,
+    };
+    return YK_OK;
+}
+
+void yk_bpe_learned_free(struct yk_bpe_learned *learned)
+{
+    yk_token_map_destroy(learned->tokens);
+    free(learned->rules);
+    *learned = (struct yk_bpe_learned){0};
+}

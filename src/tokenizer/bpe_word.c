@@ -1,0 +1,236 @@
+#include "tokenizer/bpe_word.h"
+
+#include "base/array.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    SHORT = 32, /* tokens; up to here looking through all pairs is quicker than keeping a heap */
+    STEPS_BETWEEN_LOOKS = 1 << 14
+};
+
+struct yk_bpe_symbol {
+    int32_t id; /* −1: it was joined to the one before */
+    int32_t before;
+    int32_t after; /* −1: none, as above */
+};
+
+struct yk_bpe_candidate {
+    int32_t rank;
+    int32_t place; /* of the left one of the two */
+    int32_t id;    /* that they become */
+};
+
+void yk_bpe_merge_word_free(struct yk_bpe_word *word)
+{
+    free(word->ids);
+    free(word->symbols);
+    free(word->steps);
+    *word = (struct yk_bpe_word){0};
+}
+
+yk_status yk_bpe_merge_word_check(size_t length)
+{
+    return length <= YK_BPE_WORD_MAX_BYTES
+               ? YK_OK
+               : yk_fail(YK_ERROR_INPUT, "a word of %zu bytes, where at most %d are supported",
+                         length, YK_BPE_WORD_MAX_BYTES);
+}
+
+yk_status yk_bpe_merge_word_reserve(struct yk_bpe_word *word, size_t count)
+{
+    YK_TRY(yk_bpe_merge_word_check(count));
+    if ((int32_t)count > word->capacity) {
+        const size_t capacity = count < SHORT ? SHORT : count;
+        int32_t *ids = realloc(word->ids, capacity * sizeof *ids);
+        if (!ids) {
+            return yk_fail_out_of_memory();
+        }
+        word->ids = ids;
+        word->capacity = (int32_t)capacity;
+    }
+    word->count = (int32_t)count;
+    return YK_OK;
+}
+
+static void merge_short(struct yk_bpe_word *word, const struct yk_bpe_merges *merges)
+{
+    struct yk_bpe_merge next[SHORT]; /* of each token with the one behind it */
+    static const struct yk_bpe_merge none = {.rank = INT32_MAX, .id = -1};
+    int32_t *ids = word->ids;
+    int32_t count = word->count;
+    for (int32_t i = 0; i + 1 < count; i++) {
+        const struct yk_bpe_merge *merge = yk_bpe_merges_find(merges, ids[i], ids[i + 1]);
+        next[i] = merge ? *merge : none;
+    }
+    while (count > 1) {
+        int32_t best = 0;
+        for (int32_t i = 1; i + 1 < count; i++) {
+            best = next[i].rank < next[best].rank ? i : best;
+        }
+        if (next[best].id < 0) {
+            break;
+        }
+        ids[best] = next[best].id;
+        const size_t behind = (size_t)(count - best - 2);
+        memmove(ids + best + 1, ids + best + 2, behind * sizeof *ids);
+        memmove(next + best, next + best + 1, behind * sizeof *next);
+        count--;
+        if (best + 1 < count) {
+            const struct yk_bpe_merge *merge = yk_bpe_merges_find(merges, ids[best], ids[best + 1]);
+            next[best] = merge ? *merge : none;
+        }
+        if (best > 0) {
+            const struct yk_bpe_merge *merge = yk_bpe_merges_find(merges, ids[best - 1], ids[best]);
+            next[best - 1] = merge ? *merge : none;
+        }
+    }
+    word->count = count;
+}
+
+static bool is_before(const struct yk_bpe_candidate *a, const struct yk_bpe_candidate *b)
+{
+    return a->rank != b->rank ? a->rank < b->rank : a->place < b->place;
+}
+
+static void sink(struct yk_bpe_candidate *steps, int32_t count, int32_t at)
+{
+    const struct yk_bpe_candidate moved = steps[at];
+    for (;;) {
+        int32_t child = 2 * at + 1;
+        if (child >= count) {
+            break;
+        }
+        child += child + 1 < count && is_before(&steps[child + 1], &steps[child]);
+        if (!is_before(&steps[child], &moved)) {
+            break;
+        }
+        steps[at] = steps[child];
+        at = child;
+    }
+    steps[at] = moved;
+}
+
+static yk_status push(struct yk_bpe_word *word, struct yk_bpe_candidate step)
+{
+    YK_TRY(
+        yk_array_grow((void **)&word->steps, &word->step_capacity, word->step_count, sizeof step));
+    int32_t at = word->step_count++;
+    while (at > 0 && is_before(&step, &word->steps[(at - 1) / 2])) {
+        word->steps[at] = word->steps[(at - 1) / 2];
+        at = (at - 1) / 2;
+    }
+    word->steps[at] = step;
+    return YK_OK;
+}
+
+static struct yk_bpe_candidate pop(struct yk_bpe_word *word)
+{
+    const struct yk_bpe_candidate first = word->steps[0];
+    word->step_count--;
+    if (word->step_count > 0) {
+        word->steps[0] = word->steps[word->step_count];
+        sink(word->steps, word->step_count, 0);
+    }
+    return first;
+}
+
+/* The rule for the token at `place` and the one behind it, if there is one. */
+static const struct yk_bpe_merge *rule_at(const struct yk_bpe_word *word,
+                                          const struct yk_bpe_merges *merges, int32_t place)
+{
+    const struct yk_bpe_symbol *left = place >= 0 ? &word->symbols[place] : NULL;
+    if (!left || left->id < 0 || left->after < 0) {
+        return NULL;
+    }
+    return yk_bpe_merges_find(merges, left->id, word->symbols[left->after].id);
+}
+
+static yk_status consider(struct yk_bpe_word *word, const struct yk_bpe_merges *merges,
+                          int32_t place)
+{
+    const struct yk_bpe_merge *merge = rule_at(word, merges, place);
+    if (!merge) {
+        return YK_OK;
+    }
+    return push(word,
+                (struct yk_bpe_candidate){.rank = merge->rank, .place = place, .id = merge->id});
+}
+
+static yk_status link_symbols(struct yk_bpe_word *word)
+{
+    if (word->count > word->symbol_capacity) {
+        struct yk_bpe_symbol *symbols =
+            realloc(word->symbols, (size_t)word->count * sizeof *symbols);
+        if (!symbols) {
+            return yk_fail_out_of_memory();
+        }
+        word->symbols = symbols;
+        word->symbol_capacity = word->count;
+    }
+    for (int32_t i = 0; i < word->count; i++) {
+        word->symbols[i] = (struct yk_bpe_symbol){
+            .id = word->ids[i], .before = i - 1, .after = i + 1 < word->count ? i + 1 : -1};
+    }
+    return YK_OK;
+}
+
+/* Of a pair that was a step when it was pushed and has changed since, nothing is done: its tokens
+ * became longer, so no rule gives what the step would have given. */
+static bool is_stale(const struct yk_bpe_word *word, const struct yk_bpe_merges *merges,
+                     const struct yk_bpe_candidate *step)
+{
+    const struct yk_bpe_merge *merge = rule_at(word, merges, step->place);
+    return !merge || merge->id != step->id;
+}
+
+/* Looked at every now and then. */
+static yk_status check_stop(const struct yk_bpe_word *word, int64_t step)
+{
+    const bool stopped = step % STEPS_BETWEEN_LOOKS == 0 && word->stop && atomic_load(word->stop);
+    return stopped ? yk_fail(YK_ERROR_STOPPED, "stopped within a word") : YK_OK;
+}
+
+static yk_status merge_long(struct yk_bpe_word *word, const struct yk_bpe_merges *merges)
+{
+    YK_TRY(link_symbols(word));
+    word->step_count = 0;
+    for (int32_t i = 0; i + 1 < word->count; i++) {
+        YK_TRY(check_stop(word, i));
+        YK_TRY(consider(word, merges, i));
+    }
+    for (int64_t i = 0; word->step_count > 0; i++) {
+        YK_TRY(check_stop(word, i));
+        const struct yk_bpe_candidate step = pop(word);
+        if (is_stale(word, merges, &step)) {
+            continue;
+        }
+        struct yk_bpe_symbol *left = &word->symbols[step.place];
+        struct yk_bpe_symbol *right = &word->symbols[left->after];
+        left->id = step.id;
+        left->after = right->after;
+        right->id = -1;
+        if (left->after >= 0) {
+            word->symbols[left->after].before = step.place;
+        }
+        YK_TRY(consider(word, merges, left->before));
+        YK_TRY(consider(word, merges, step.place));
+    }
+    int32_t count = 0;
+    for (int32_t i = 0; i >= 0; i = word->symbols[i].after) {
+        word->ids[count++] = word->symbols[i].id;
+    }
+    word->count = count;
+    return YK_OK;
+}
+
+yk_status yk_bpe_merge_word(struct yk_bpe_word *word, const struct yk_bpe_merges *merges)
+{
+    if (word->count > SHORT) {
+        return merge_long(word, merges);
+    }
+    merge_short(word, merges);
+    return YK_OK;
+}

@@ -1,0 +1,60 @@
+#include "tokenizer/byte_level.h"
+
+#include "base/utf8.h"
+
+enum {
+    FIRST_OTHER = 0x100,
+    OTHERS = 68, /* 0x00 to 0x20, 0x7f to 0xa0 and 0xad */
+    SOFT_HYPHEN = 0xad,
+    CHUNK = 64 /* bytes that are added at once; most tokens have fewer */
+};
+
+uint32_t yk_byte_level_character(unsigned char byte)
+{
+    if (byte <= 0x20) {
+        return FIRST_OTHER + (uint32_t)byte;
+    }
+    if (byte >= 0x7f && byte <= 0xa0) {
+        return FIRST_OTHER + 0x21 + (uint32_t)byte - 0x7f;
+    }
+    return byte == SOFT_HYPHEN ? FIRST_OTHER + OTHERS - 1 : byte;
+}
+
+int yk_byte_level_byte(uint32_t character)
+{
+    if (character < FIRST_OTHER) {
+        return yk_byte_level_character((unsigned char)character) == character ? (int)character : -1;
+    }
+    const uint32_t other = character - FIRST_OTHER;
+    if (other >= OTHERS) {
+        return -1;
+    }
+    if (other <= 0x20) {
+        return (int)other;
+    }
+    return other == OTHERS - 1 ? SOFT_HYPHEN : (int)(other - 0x21 + 0x7f);
+}
+
+bool yk_byte_level_decode(const char *token, size_t length, struct yk_text *out)
+{
+    char bytes[CHUNK];
+    size_t count = 0;
+    const size_t start = out->length;
+    for (size_t at = 0; at < length;) {
+        uint32_t character = 0;
+        const size_t taken = yk_utf8_decode(token + at, length - at, &character);
+        const int byte = taken ? yk_byte_level_byte(character) : -1;
+        if (byte < 0) {
+            out->length = start;
+            return false;
+        }
+        bytes[count++] = (char)byte;
+        if (count == CHUNK) {
+            yk_text_add_bytes(out, bytes, count);
+            count = 0;
+        }
+        at += taken;
+    }
+    yk_text_add_bytes(out, bytes, count);
+    return true;
+}

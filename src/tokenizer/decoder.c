@@ -1,0 +1,202 @@
+#include "tokenizer/decoder.h"
+
+#include "base/utf8.h"
+#include "tokenizer/byte_level.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum kind {
+    KIND_SPACES,
+    KIND_BYTE_LEVEL,
+    KIND_WORD_PIECE
+};
+
+enum {
+    SHOWN_BYTES = 60 /* of a name in messages */
+};
+
+struct yk_decoder {
+    enum kind kind;
+    char *prefix; /* of tokens that go on with a word */
+    bool clean_up;
+};
+
+void yk_decoder_destroy(struct yk_decoder *decoder)
+{
+    if (decoder) {
+        free(decoder->prefix);
+        free(decoder);
+    }
+}
+
+static yk_status read_word_piece(const struct yk_json *node, struct yk_decoder *out)
+{
+    const struct yk_json *prefix = yk_json_get(node, "prefix");
+    const struct yk_json *clean_up = yk_json_get(node, "cleanup");
+    const char *words = prefix ? yk_json_string(prefix) : "##";
+    out->kind = KIND_WORD_PIECE;
+    out->clean_up = true;
+    if (!words || (clean_up && !yk_json_boolean(clean_up, &out->clean_up))) {
+        return yk_fail(YK_ERROR_INPUT, "\"prefix\" must be a string and \"cleanup\" true or false");
+    }
+    out->prefix = strdup(words);
+    return out->prefix ? YK_OK : yk_fail_out_of_memory();
+}
+
+static yk_status read_node(const struct yk_json *node, struct yk_decoder *out)
+{
+    const char *type = yk_json_string(yk_json_get(node, "type"));
+    if (!node || yk_json_is_null(node)) {
+        return YK_OK;
+    }
+    if (!type) {
+        return yk_fail(YK_ERROR_INPUT, "this must be an object with a \"type\"");
+    }
+    if (strcmp(type, "ByteLevel") == 0) {
+        out->kind = KIND_BYTE_LEVEL;
+        return YK_OK;
+    }
+    if (strcmp(type, "WordPiece") == 0) {
+        return read_word_piece(node, out);
+    }
+    return yk_fail(YK_ERROR_INPUT, "\"%.*s\" is not supported", SHOWN_BYTES, type);
+}
+
+yk_status yk_decoder_read(const struct yk_json *node, struct yk_decoder **out)
+{
+    struct yk_decoder *decoder = calloc(1, sizeof *decoder);
+    if (!decoder) {
+        return yk_fail_out_of_memory();
+    }
+    const yk_status status = read_node(node, decoder);
+    if (status != YK_OK) {
+        yk_decoder_destroy(decoder);
+        return yk_fail_in(status, "decoder");
+    }
+    *out = decoder;
+    return YK_OK;
+}
+
+/* Spaces that come of cutting, token by token and in this order. */
+static const struct {
+    const char *from;
+    const char *to;
+} repairs[] = {
+    {" .", "."},   {" ?", "?"},     {" !", "!"},     {" ,", ","},
+    {" ' ", "'"},  {" n't", "n't"}, {" 'm", "'m"},   {" do not", " don't"},
+    {" 's", "'s"}, {" 've", "'ve"}, {" 're", "'re"},
+};
+
+/* Replaces from `start` on, in place: no repair makes the text longer. */
+static void repair(struct yk_text *text, size_t start, const char *from, const char *to)
+{
+    const size_t from_length = strlen(from);
+    const size_t to_length = strlen(to);
+    size_t written = start;
+    for (size_t at = start; at < text->length;) {
+        if (text->length - at >= from_length && memcmp(text->bytes + at, from, from_length) == 0) {
+            memcpy(text->bytes + written, to, to_length);
+            written += to_length;
+            at += from_length;
+        } else {
+            text->bytes[written++] = text->bytes[at++];
+        }
+    }
+    text->length = written;
+    text->bytes[written] = '\0';
+}
+
+static void add_word_piece(struct yk_decoder_stream *decoding, const char *token, size_t length)
+{
+    const struct yk_decoder *decoder = decoding->decoder;
+    const size_t prefix = strlen(decoder->prefix);
+    const size_t start = decoding->out->length;
+    if (!decoding->begun) {
+        yk_text_add_bytes(decoding->out, token, length);
+    } else if (length >= prefix && memcmp(token, decoder->prefix, prefix) == 0) {
+        yk_text_add_bytes(decoding->out, token + prefix, length - prefix);
+    } else {
+        yk_text_add(decoding->out, " ");
+        yk_text_add_bytes(decoding->out, token, length);
+    }
+    if (!decoder->clean_up || decoding->out->failed) {
+        return;
+    }
+    for (size_t i = 0; i < sizeof repairs / sizeof *repairs; i++) {
+        repair(decoding->out, start, repairs[i].from, repairs[i].to);
+    }
+}
+
+void yk_decoder_stream_add(struct yk_decoder_stream *decoding, const char *token, size_t length)
+{
+    switch (decoding->decoder->kind) {
+    case KIND_BYTE_LEVEL:
+        /* A token that is not written by letters of bytes stands for itself. */
+        if (!yk_byte_level_decode(token, length, &decoding->bytes)) {
+            yk_text_add_bytes(&decoding->bytes, token, length);
+        }
+        break;
+    case KIND_WORD_PIECE:
+        add_word_piece(decoding, token, length);
+        break;
+    case KIND_SPACES:
+        yk_text_add(decoding->out, decoding->begun ? " " : "");
+        yk_text_add_bytes(decoding->out, token, length);
+        break;
+    }
+    decoding->begun = true;
+}
+
+/*
+ * How many bytes one U+FFFD replaces where no character begins: the longest beginning of one, at
+ * least one byte (Unicode Standard, section 3.9, "maximal subparts").
+ */
+static size_t broken_length(const unsigned char *bytes, size_t length)
+{
+    const unsigned char first = bytes[0];
+    const size_t wanted = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+    unsigned char least = 0x80;
+    unsigned char most = 0xbf;
+    if (first < 0xc2 || first > 0xf4) {
+        return 1;
+    }
+    least = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : least;
+    most = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : most;
+    size_t taken = 1;
+    while (taken < wanted && taken < length && bytes[taken] >= least && bytes[taken] <= most) {
+        least = 0x80;
+        most = 0xbf;
+        taken++;
+    }
+    return taken;
+}
+
+static void add_repaired(struct yk_text *out, const char *bytes, size_t length)
+{
+    size_t done = 0;
+    for (size_t at = 0; at < length;) {
+        uint32_t character = 0;
+        const size_t taken = yk_utf8_decode(bytes + at, length - at, &character);
+        if (taken > 0) {
+            at += taken;
+            continue;
+        }
+        yk_text_add_bytes(out, bytes + done, at - done);
+        yk_text_add(out, "\xef\xbf\xbd");
+        at += broken_length((const unsigned char *)bytes + at, length - at);
+        done = at;
+    }
+    yk_text_add_bytes(out, bytes + done, length - done);
+}
+
+yk_status yk_decoder_stream_finish(struct yk_decoder_stream *decoding)
+{
+    const yk_status status = yk_text_status(&decoding->bytes);
+    if (status == YK_OK && decoding->bytes.length > 0) {
+        add_repaired(decoding->out, decoding->bytes.bytes, decoding->bytes.length);
+    }
+    yk_text_free(&decoding->bytes);
+    return status == YK_OK ? yk_text_status(decoding->out) : status;
+}

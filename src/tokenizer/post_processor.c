@@ -1,0 +1,126 @@
+#include "tokenizer/post_processor.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+enum {
+    SHOWN_BYTES = 60 /* of a name in messages */
+};
+
+void yk_post_processor_free(struct yk_post_processor *frame)
+{
+    yk_token_ids_free(&frame->before);
+    yk_token_ids_free(&frame->behind);
+}
+
+static yk_status read_id(const struct yk_json *node, int32_t limit, int32_t *out)
+{
+    double number = 0;
+    if (!yk_json_number(node, &number) || number != trunc(number) || !(number >= 0) ||
+        number >= limit) {
+        return yk_fail(YK_ERROR_INPUT, "an id must be a whole number from 0 to %" PRId32,
+                       limit - 1);
+    }
+    *out = (int32_t)number;
+    return YK_OK;
+}
+
+/* Adds the ids that a name of a template stands for. */
+static yk_status add_special(const struct yk_json *template, const char *name, int32_t limit,
+                             struct yk_token_ids *out)
+{
+    const struct yk_json *tokens = yk_json_get(template, "special_tokens");
+    const struct yk_json *ids = yk_json_get(yk_json_get(tokens, name), "ids");
+    if (!yk_json_is_array(ids)) {
+        return yk_fail(YK_ERROR_INPUT, "\"%.*s\" is not among the \"special_tokens\"", SHOWN_BYTES,
+                       name);
+    }
+    for (size_t i = 0; i < yk_json_count(ids); i++) {
+        int32_t id = 0;
+        YK_TRY(read_id(yk_json_at(ids, i), limit, &id));
+        yk_token_ids_add(out, id);
+    }
+    return yk_token_ids_status(out);
+}
+
+/* [{"SpecialToken": {"id": "[CLS]"}}, {"Sequence": {"id": "A"}}, …]: the text stands there once. */
+static yk_status read_template(const struct yk_json *node, int32_t limit,
+                               struct yk_post_processor *out)
+{
+    const struct yk_json *pieces = yk_json_get(node, "single");
+    bool text = false;
+    for (size_t i = 0; i < yk_json_count(pieces); i++) {
+        const struct yk_json *piece = yk_json_at(pieces, i);
+        const char *special = yk_json_string(yk_json_get(yk_json_get(piece, "SpecialToken"), "id"));
+        const char *sequence = yk_json_string(yk_json_get(yk_json_get(piece, "Sequence"), "id"));
+        if (special) {
+            YK_TRY(add_special(node, special, limit, text ? &out->behind : &out->before));
+        } else if (sequence && strcmp(sequence, "A") == 0 && !text) {
+            text = true;
+        } else {
+            return yk_fail(YK_ERROR_INPUT,
+                           "\"single\" must be a list of special tokens and, once, the text");
+        }
+    }
+    if (!text) {
+        return yk_fail(YK_ERROR_INPUT, "\"single\" must be a list with the text, {\"Sequence\": "
+                                       "{\"id\": \"A\"}}, in it");
+    }
+    return YK_OK;
+}
+
+/* {"cls": ["[CLS]", 101], "sep": ["[SEP]", 102]}. */
+static yk_status read_ends(const struct yk_json *node, int32_t limit, struct yk_post_processor *out)
+{
+    int32_t first = 0;
+    int32_t last = 0;
+    YK_TRY(read_id(yk_json_at(yk_json_get(node, "cls"), 1), limit, &first));
+    YK_TRY(read_id(yk_json_at(yk_json_get(node, "sep"), 1), limit, &last));
+    yk_token_ids_add(&out->before, first);
+    yk_token_ids_add(&out->behind, last);
+    YK_TRY(yk_token_ids_status(&out->before));
+    return yk_token_ids_status(&out->behind);
+}
+
+static yk_status read_node(const struct yk_json *node, int32_t limit, bool inside, bool *framed,
+                           struct yk_post_processor *out)
+{
+    const char *type = yk_json_string(yk_json_get(node, "type"));
+    const struct yk_json *list = yk_json_get(node, "processors");
+    if (!type) {
+        return yk_fail(YK_ERROR_INPUT, "this must be an object with a \"type\"");
+    }
+    if (strcmp(type, "ByteLevel") == 0) {
+        return YK_OK; /* it moves the places of tokens in the text, not the tokens */
+    }
+    if (strcmp(type, "Sequence") == 0 && !inside && yk_json_is_array(list)) {
+        for (size_t i = 0; i < yk_json_count(list); i++) {
+            YK_TRY(read_node(yk_json_at(list, i), limit, true, framed, out));
+        }
+        return YK_OK;
+    }
+    if (*framed) {
+        return yk_fail(YK_ERROR_INPUT, "%.*s after another is not supported", SHOWN_BYTES, type);
+    }
+    *framed = true;
+    if (strcmp(type, "TemplateProcessing") == 0) {
+        return read_template(node, limit, out);
+    }
+    if (strcmp(type, "BertProcessing") == 0 || strcmp(type, "RobertaProcessing") == 0) {
+        return read_ends(node, limit, out);
+    }
+    return yk_fail(YK_ERROR_INPUT, "\"%.*s\" is not supported", SHOWN_BYTES, type);
+}
+
+yk_status yk_post_processor_read(const struct yk_json *node, int32_t limit,
+                                 struct yk_post_processor *out)
+{
+    bool framed = false;
+    if (!node || yk_json_is_null(node)) {
+        return YK_OK;
+    }
+    const yk_status status = read_node(node, limit, false, &framed, out);
+    return status == YK_OK ? YK_OK : yk_fail_in(status, "post_processor");
+}

@@ -1,0 +1,255 @@
+#include "tokenizer/pre_tokenizer.h"
+
+#include "base/array.h"
+#include "base/json_value.h"
+#include "base/utf8.h"
+#include "tokenizer/word_split.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MOST_STAGES = 64, /* hands of a text down from one to the next nest */
+    SHOWN_BYTES = 60  /* of a name in messages */
+};
+
+/* GPT-2's: contractions, letters, digits and others each with a space before them, and spaces, the
+ * last of which goes with the word behind. */
+static const char usual_pattern[] =
+    "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+";
+
+enum kind {
+    KIND_SPLIT,
+    KIND_BYTE_LEVEL,
+    KIND_BERT
+};
+
+struct stage {
+    enum kind kind;
+    struct yk_regex *pattern; /* NULL: no cuts */
+    bool drop_matches;
+    bool drop_others;
+    bool prefix_space;
+};
+
+struct yk_pre_tokenizer {
+    struct stage *stages;
+    int32_t count;
+    int32_t capacity;
+};
+
+void yk_pre_tokenizer_destroy(struct yk_pre_tokenizer *pre_tokenizer)
+{
+    if (pre_tokenizer) {
+        for (int32_t i = 0; i < pre_tokenizer->count; i++) {
+            yk_regex_destroy(pre_tokenizer->stages[i].pattern);
+        }
+        free(pre_tokenizer->stages);
+        free(pre_tokenizer);
+    }
+}
+
+static yk_status read_byte_level(const struct yk_json *node, struct stage *out)
+{
+    bool use_pattern = true;
+    out->kind = KIND_BYTE_LEVEL;
+    out->prefix_space = true;
+    YK_TRY(yk_json_get_flag(node, "add_prefix_space", &out->prefix_space));
+    YK_TRY(yk_json_get_flag(node, "use_regex", &use_pattern));
+    if (!use_pattern) {
+        return YK_OK;
+    }
+    return yk_regex_create(usual_pattern, strlen(usual_pattern), false, &out->pattern);
+}
+
+static yk_status read_split(const struct yk_json *node, struct stage *out)
+{
+    const struct yk_json *pattern = yk_json_get(node, "pattern");
+    const char *expression = yk_json_string(yk_json_get(pattern, "Regex"));
+    const char *words = expression ? expression : yk_json_string(yk_json_get(pattern, "String"));
+    const char *behaviour = yk_json_string(yk_json_get(node, "behavior"));
+    bool invert = false;
+    out->kind = KIND_SPLIT;
+    YK_TRY(yk_json_get_flag(node, "invert", &invert));
+    if (!words) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "\"pattern\" of Split must be an object with a \"Regex\" or a \"String\"");
+    }
+    if (behaviour && strcmp(behaviour, "Removed") == 0) {
+        out->drop_matches = !invert;
+        out->drop_others = invert;
+    } else if (!behaviour || strcmp(behaviour, "Isolated") != 0) {
+        return yk_fail(
+            YK_ERROR_INPUT,
+            "the behavior \"%.*s\" of Split is not supported; it must be \"Isolated\" or "
+            "\"Removed\"",
+            SHOWN_BYTES, behaviour ? behaviour : "");
+    }
+    return yk_regex_create(words, strlen(words), !expression, &out->pattern);
+}
+
+static yk_status read_stage(const struct yk_json *node, const char *type,
+                            struct yk_pre_tokenizer *out)
+{
+    struct stage stage = {0};
+    if (out->count > 0 && out->stages[out->count - 1].kind == KIND_BYTE_LEVEL) {
+        return yk_fail(YK_ERROR_INPUT, "%.*s after ByteLevel is not supported", SHOWN_BYTES, type);
+    }
+    if (out->count == MOST_STAGES) {
+        return yk_fail(YK_ERROR_INPUT, "a Sequence of more than %d", MOST_STAGES);
+    }
+    YK_TRY(yk_array_grow((void **)&out->stages, &out->capacity, out->count, sizeof stage));
+    if (strcmp(type, "ByteLevel") == 0) {
+        YK_TRY(read_byte_level(node, &stage));
+    } else if (strcmp(type, "Split") == 0) {
+        YK_TRY(read_split(node, &stage));
+    } else if (strcmp(type, "BertPreTokenizer") == 0) {
+        stage.kind = KIND_BERT;
+    } else {
+        return yk_fail(YK_ERROR_INPUT, "\"%.*s\" is not supported", SHOWN_BYTES, type);
+    }
+    out->stages[out->count++] = stage;
+    return YK_OK;
+}
+
+static yk_status read_node(const struct yk_json *node, bool inside, struct yk_pre_tokenizer *out)
+{
+    const char *type = yk_json_string(yk_json_get(node, "type"));
+    if (!type) {
+        return yk_fail(YK_ERROR_INPUT, "this must be an object with a \"type\"");
+    }
+    if (strcmp(type, "Sequence") != 0) {
+        return read_stage(node, type, out);
+    }
+    const struct yk_json *list = yk_json_get(node, "pretokenizers");
+    if (inside || !yk_json_is_array(list)) {
+        return yk_fail(YK_ERROR_INPUT, inside ? "a Sequence inside a Sequence is not supported"
+                                              : "\"pretokenizers\" must be a list");
+    }
+    for (size_t i = 0; i < yk_json_count(list); i++) {
+        YK_TRY(read_node(yk_json_at(list, i), true, out));
+    }
+    return YK_OK;
+}
+
+yk_status yk_pre_tokenizer_read(const struct yk_json *node, struct yk_pre_tokenizer **out)
+{
+    struct yk_pre_tokenizer *made = calloc(1, sizeof *made);
+    if (!made) {
+        return yk_fail_out_of_memory();
+    }
+    if (node && !yk_json_is_null(node)) {
+        const yk_status status = read_node(node, false, made);
+        if (status != YK_OK) {
+            yk_pre_tokenizer_destroy(made);
+            return yk_fail_in(status, "pre_tokenizer");
+        }
+    }
+    *out = made;
+    return YK_OK;
+}
+
+bool yk_pre_tokenizer_is_byte_level(const struct yk_pre_tokenizer *pre_tokenizer)
+{
+    return pre_tokenizer->count > 0 &&
+           pre_tokenizer->stages[pre_tokenizer->count - 1].kind == KIND_BYTE_LEVEL;
+}
+
+/* A text on its way through the stages. */
+struct run {
+    const struct yk_pre_tokenizer *pre_tokenizer;
+    struct yk_pre_tokenizer_workspace *room;
+    yk_pre_tokenizer_callback take;
+    void *taker;
+};
+
+static yk_status run_stage(const struct run *run, int32_t index, const char *text, size_t length);
+
+/* Hands a piece to the next stage, or from the last one to the taker. */
+static inline yk_status hand_on(const struct run *run, int32_t index, const char *text,
+                                size_t length)
+{
+    if (length == 0) {
+        return YK_OK;
+    }
+    if (index + 1 < run->pre_tokenizer->count) {
+        return run_stage(run, index + 1, text, length);
+    }
+    return run->take(run->taker, text, length);
+}
+
+/* Matches and what is between them. Behind a match an empty one does not count, so the search goes
+ * on one character further; elsewhere an empty one cuts the text in two. */
+static yk_status run_pattern(const struct run *run, int32_t index, const char *text, size_t length)
+{
+    const struct stage *stage = &run->pre_tokenizer->stages[index];
+    size_t from = 0;
+    size_t done = 0; /* up to here the text was handed on */
+    bool matched = false;
+    while (from <= length) {
+        bool found = false;
+        size_t begin = 0;
+        size_t end = 0;
+        YK_TRY(yk_regex_find(stage->pattern, run->room->patterns, text, length, from, &found,
+                             &begin, &end));
+        if (!found) {
+            break;
+        }
+        if (begin == end && matched && end == done) {
+            uint32_t character = 0;
+            const size_t taken = yk_utf8_decode(text + from, length - from, &character);
+            from += taken ? taken : 1;
+            continue;
+        }
+        if (!stage->drop_others) {
+            YK_TRY(hand_on(run, index, text + done, begin - done));
+        }
+        if (!stage->drop_matches) {
+            YK_TRY(hand_on(run, index, text + begin, end - begin));
+        }
+        from = end;
+        done = end;
+        matched = true;
+    }
+    return stage->drop_others ? YK_OK : hand_on(run, index, text + done, length - done);
+}
+
+static yk_status run_words(const struct run *run, int32_t index, const char *text, size_t length)
+{
+    size_t at = 0;
+    size_t begin = 0;
+    size_t end = 0;
+    while (yk_word_split_next(text, length, &at, &begin, &end)) {
+        YK_TRY(hand_on(run, index, text + begin, end - begin));
+    }
+    return YK_OK;
+}
+
+static yk_status run_stage(const struct run *run, int32_t index, const char *text, size_t length)
+{
+    const struct stage *stage = &run->pre_tokenizer->stages[index];
+    if (stage->kind == KIND_BERT) {
+        return run_words(run, index, text, length);
+    }
+    if (stage->prefix_space && text[0] != ' ') {
+        struct yk_text *prefixed = &run->room->prefixed;
+        prefixed->length = 0;
+        yk_text_add_bytes(prefixed, " ", 1);
+        yk_text_add_bytes(prefixed, text, length);
+        YK_TRY(yk_text_status(prefixed));
+        text = prefixed->bytes;
+        length = prefixed->length;
+    }
+    return stage->pattern ? run_pattern(run, index, text, length)
+                          : hand_on(run, index, text, length);
+}
+
+yk_status yk_pre_tokenizer_run(const struct yk_pre_tokenizer *pre_tokenizer,
+                               struct yk_pre_tokenizer_workspace *room, const char *text,
+                               size_t length, yk_pre_tokenizer_callback take, void *taker)
+{
+    const struct run run = {
+        .pre_tokenizer = pre_tokenizer, .room = room, .take = take, .taker = taker};
+    return hand_on(&run, -1, text, length);
+}

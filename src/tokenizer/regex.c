@@ -1,0 +1,430 @@
+#include "tokenizer/regex.h"
+
+#include "base/text.h"
+
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include <pcre2.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+    /* Steps back that a match may take from one place of the text, and what it is first tried with:
+     * the patterns of GPT-2 and Llama 3 take at most a few for each character. */
+    MOST_STEPS = 10 * 1000 * 1000,
+    FIRST_STEPS = 256,
+    WINDOW_BYTES = 32, /* in which a match may begin, at a time */
+    TIMED_EVERY = 16,  /* so manyth search stands for those before: a clock takes time to read */
+    FIRST_STACK_BYTES = 32 * 1024,
+    MOST_STACK_BYTES = 4 * 1024 * 1024,
+    MOST_PATTERN_BYTES = 64 * 1024, /* the compiler's time grows faster than the pattern */
+    MOST_NAME_BYTES = 40,           /* of a property */
+    SHOWN_BYTES = 100               /* of a pattern in messages */
+};
+
+/* What matching may take of the processor: twenty times what it does with patterns that are
+ * used. */
+#define SECONDS_AT_FIRST 1.0
+#define SECONDS_PER_BYTE 1e-6
+
+struct yk_regex {
+    pcre2_code *code;
+    pcre2_code *anchored; /* the same for one place: a match begins there or there is none */
+    bool compiled;        /* to machine code, both */
+};
+
+struct yk_regex_workspace {
+    double allowed_s; /* for all that was searched */
+    double spent_s;
+    bool suspected; /* of taking too long: times are the processor's */
+    uint32_t searches;
+    uint32_t steps; /* that the library takes at most */
+    pcre2_match_data *match;
+    pcre2_match_context *context;
+    pcre2_match_context *anchored_context;
+    pcre2_jit_stack *stack;
+};
+
+/* What Oniguruma takes a class for, where PCRE2 takes it for something else; `inside` brackets
+ * NULL: it has no such form. */
+static const struct {
+    char letter;
+    const char *outside;
+    const char *inside;
+} classes[] = {
+    {'s', "\\p{White_Space}", "\\p{White_Space}"},
+    {'S', "\\P{White_Space}", "\\P{White_Space}"},
+    {'w', "[\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}]", "\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}"},
+    {'W', "[^\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}]", NULL},
+    {'h', "[0-9a-fA-F]", "0-9a-fA-F"},
+    {'H', "[^0-9a-fA-F]", NULL},
+};
+
+/* Adds what `letter` after a backslash stands for. */
+static yk_status add_escape(char letter, bool inside, struct yk_text *out)
+{
+    for (size_t i = 0; i < sizeof classes / sizeof *classes; i++) {
+        if (classes[i].letter == letter) {
+            const char *words = inside ? classes[i].inside : classes[i].outside;
+            if (!words) {
+                return yk_fail(YK_ERROR_INPUT, "\\%c inside brackets is not supported", letter);
+            }
+            yk_text_add(out, words);
+            return YK_OK;
+        }
+    }
+    const char escape[] = {'\\', letter};
+    yk_text_add_bytes(out, escape, sizeof escape);
+    return YK_OK;
+}
+
+static bool is_script(const char *name, size_t length)
+{
+    char pattern[MOST_NAME_BYTES + sizeof "\\p{sc:}"];
+    int code = 0;
+    PCRE2_SIZE at = 0;
+    (void)snprintf(pattern, sizeof pattern, "\\p{sc:%.*s}", (int)length, name);
+    pcre2_code *compiled =
+        pcre2_compile((PCRE2_SPTR)pattern, PCRE2_ZERO_TERMINATED, PCRE2_UTF, &code, &at, NULL);
+    const bool known = compiled != NULL;
+    pcre2_code_free(compiled);
+    return known;
+}
+
+/* Adds the \p{…} or \P{…} at the beginning of `pattern` and returns how long it is. By the name of
+ * a script Oniguruma means its characters, PCRE2 also those that it shares with others. */
+static size_t add_property(const char *pattern, size_t length, struct yk_text *out)
+{
+    const char *close = memchr(pattern, '}', length);
+    if (length < 3 || pattern[2] != '{' || !close) {
+        yk_text_add_bytes(out, pattern, 2);
+        return 2;
+    }
+    const char *name = pattern + 3 + (pattern[3] == '^');
+    const size_t name_length = (size_t)(close - name);
+    /* The categories have names of one or two letters. */
+    const bool script =
+        name_length > 2 && name_length <= MOST_NAME_BYTES && is_script(name, name_length);
+    yk_text_add_bytes(out, pattern, (size_t)(name - pattern));
+    yk_text_add(out, script ? "sc:" : "");
+    yk_text_add_bytes(out, name, name_length + 1);
+    return (size_t)(close - pattern) + 1;
+}
+
+/* The same pattern in the words of PCRE2. */
+static yk_status translate(const char *pattern, size_t length, struct yk_text *out)
+{
+    bool inside = false; /* brackets */
+    for (size_t i = 0; i < length; i++) {
+        if (pattern[i] == '\\' && i + 1 < length) {
+            if (pattern[i + 1] == 'p' || pattern[i + 1] == 'P') {
+                i += add_property(pattern + i, length - i, out) - 1;
+                continue;
+            }
+            YK_TRY(add_escape(pattern[++i], inside, out));
+            continue;
+        }
+        /* Oniguruma alone knows brackets in brackets and what && means there. */
+        const bool twice = i + 1 < length && pattern[i + 1] == pattern[i];
+        if (inside && (pattern[i] == '[' || (pattern[i] == '&' && twice))) {
+            return yk_fail(YK_ERROR_INPUT, "sets inside brackets are not supported");
+        }
+        const bool opens = pattern[i] == '[';
+        inside = inside ? pattern[i] != ']' : opens;
+        yk_text_add_bytes(out, pattern + i, 1);
+        /* A bracket that closes at the very beginning, behind ^ as well, is one of the set. */
+        if (opens && i + 1 < length && pattern[i + 1] == '^') {
+            yk_text_add(out, "^");
+            i++;
+        }
+        if (opens && i + 1 < length && pattern[i + 1] == ']') {
+            yk_text_add(out, "\\]");
+            i++;
+        }
+    }
+    return yk_text_status(out);
+}
+
+static yk_status fail_by_code(int code, const char *pattern, size_t length)
+{
+    PCRE2_UCHAR words[128] = {0};
+    if (code == PCRE2_ERROR_NOMEMORY) {
+        return yk_fail_out_of_memory();
+    }
+    (void)pcre2_get_error_message(code, words, sizeof words);
+    return yk_fail(YK_ERROR_INPUT, "the pattern \"%.*s\" cannot be used: %s",
+                   length < SHOWN_BYTES ? (int)length : SHOWN_BYTES, pattern, (const char *)words);
+}
+
+static yk_status compile(const char *pattern, size_t length, uint32_t options, pcre2_code **out)
+{
+    int code = 0;
+    PCRE2_SIZE at = 0;
+    pcre2_compile_context *context = pcre2_compile_context_create(NULL);
+    if (!context) {
+        return yk_fail_out_of_memory();
+    }
+    (void)pcre2_set_newline(context, PCRE2_NEWLINE_LF);
+    *out = pcre2_compile((PCRE2_SPTR)pattern, length, PCRE2_UTF | options, &code, &at, context);
+    pcre2_compile_context_free(context);
+    return *out ? YK_OK : fail_by_code(code, pattern, length);
+}
+
+static yk_status compile_both(const char *pattern, size_t length, bool literal,
+                              struct yk_regex *out)
+{
+    /* \C would match a part of a character. */
+    const uint32_t options =
+        literal ? PCRE2_LITERAL : PCRE2_UCP | PCRE2_MULTILINE | PCRE2_NEVER_BACKSLASH_C;
+    YK_TRY(compile(pattern, length, options | PCRE2_USE_OFFSET_LIMIT, &out->code));
+    YK_TRY(compile(pattern, length, options | PCRE2_ANCHORED, &out->anchored));
+    /* Where the machine allows no code made at run time, the library interprets the pattern. */
+    out->compiled = pcre2_jit_compile(out->code, PCRE2_JIT_COMPLETE) == 0 &&
+                    pcre2_jit_compile(out->anchored, PCRE2_JIT_COMPLETE) == 0;
+    return YK_OK;
+}
+
+yk_status yk_regex_create(const char *pattern, size_t length, bool literal, struct yk_regex **out)
+{
+    struct yk_text words = {0};
+    struct yk_regex *made = calloc(1, sizeof *made);
+    yk_status status = YK_OK;
+    if (!made) {
+        return yk_fail_out_of_memory();
+    }
+    if (length > MOST_PATTERN_BYTES) {
+        status = yk_fail(YK_ERROR_INPUT, "a pattern of %zu bytes, where at most %d are allowed",
+                         length, MOST_PATTERN_BYTES);
+        goto done;
+    }
+    if (literal) {
+        status = compile_both(pattern, length, true, made);
+        goto done;
+    }
+    YK_TRY_GOTO(translate(pattern, length, &words), done);
+    YK_TRY_GOTO(compile_both(yk_text_chars(&words), words.length, false, made), done);
+done:
+    yk_text_free(&words);
+    if (status != YK_OK) {
+        yk_regex_destroy(made);
+        return status;
+    }
+    *out = made;
+    return YK_OK;
+}
+
+void yk_regex_destroy(struct yk_regex *pattern)
+{
+    if (pattern) {
+        pcre2_code_free(pattern->code);
+        pcre2_code_free(pattern->anchored);
+        free(pattern);
+    }
+}
+
+yk_status yk_regex_workspace_create(struct yk_regex_workspace **out)
+{
+    struct yk_regex_workspace *room = calloc(1, sizeof *room);
+    if (!room) {
+        return yk_fail_out_of_memory();
+    }
+    room->match = pcre2_match_data_create(1, NULL);
+    room->context = pcre2_match_context_create(NULL);
+    room->anchored_context = pcre2_match_context_create(NULL);
+    room->stack = pcre2_jit_stack_create(FIRST_STACK_BYTES, MOST_STACK_BYTES, NULL);
+    if (!room->match || !room->context || !room->anchored_context) {
+        yk_regex_workspace_destroy(room);
+        return yk_fail_out_of_memory();
+    }
+    room->allowed_s = SECONDS_AT_FIRST;
+    (void)pcre2_set_heap_limit(room->context, MOST_STACK_BYTES / 1024);
+    (void)pcre2_set_heap_limit(room->anchored_context, MOST_STACK_BYTES / 1024);
+    (void)pcre2_set_match_limit(room->anchored_context, FIRST_STEPS);
+    if (room->stack) {
+        pcre2_jit_stack_assign(room->context, NULL, room->stack);
+        pcre2_jit_stack_assign(room->anchored_context, NULL, room->stack);
+    }
+    *out = room;
+    return YK_OK;
+}
+
+void yk_regex_workspace_destroy(struct yk_regex_workspace *room)
+{
+    if (room) {
+        pcre2_match_data_free(room->match);
+        pcre2_match_context_free(room->context);
+        pcre2_match_context_free(room->anchored_context);
+        pcre2_jit_stack_free(room->stack);
+        free(room);
+    }
+}
+
+/* A text that is searched, and where a match may begin: `width` bytes from `at` on. */
+struct search {
+    const struct yk_regex *pattern;
+    struct yk_regex_workspace *room;
+    const char *text;
+    size_t length;
+    size_t from;
+    size_t at;
+    size_t width;
+    bool timed; /* since `began_s` */
+    double began_s;
+};
+
+/* The processor's time takes longer to read than a word to match: it is read once there is reason
+ * to, and before that the clock, which also runs while others have the processor. */
+static double now_s(const struct yk_regex_workspace *room)
+{
+    struct timespec now = {0};
+    (void)clock_gettime(room->suspected ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC_COARSE, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+/* Whether the search has taken longer than the room may for the texts so far and all of this one.
+ */
+static bool is_late(struct search *search)
+{
+    struct yk_regex_workspace *room = search->room;
+    if (!search->timed) {
+        search->timed = true;
+        search->began_s = now_s(room);
+        return false;
+    }
+    const double allowed_s =
+        room->allowed_s + SECONDS_PER_BYTE * (double)(search->length - search->from);
+    if (room->spent_s + now_s(room) - search->began_s <= allowed_s) {
+        return false;
+    }
+    if (room->suspected) {
+        return true;
+    }
+    room->suspected = true;
+    room->spent_s = 0;
+    search->began_s = now_s(room);
+    return false;
+}
+
+static int run(const struct search *search, const pcre2_code *code, pcre2_match_context *context)
+{
+    struct yk_regex_workspace *room = search->room;
+    if (search->pattern->compiled) {
+        return pcre2_jit_match(code, (PCRE2_SPTR)search->text, search->length, search->at, 0,
+                               room->match, context);
+    }
+    return pcre2_match(code, (PCRE2_SPTR)search->text, search->length, search->at,
+                       PCRE2_NO_UTF_CHECK, room->match, context);
+}
+
+/* The library's limit of steps holds for each place where a match may begin, and a step may go over
+ * all of the text. */
+static int match(const struct search *search, uint32_t steps)
+{
+    struct yk_regex_workspace *room = search->room;
+    const size_t left = search->length - search->at;
+    if (room->steps != steps) {
+        (void)pcre2_set_match_limit(room->context, steps);
+        room->steps = steps;
+    }
+    (void)pcre2_set_offset_limit(room->context,
+                                 search->width < left ? search->at + search->width : PCRE2_UNSET);
+    return run(search, search->pattern->code, room->context);
+}
+
+/* A match that begins at `at`, with more and more steps. */
+static int match_here(struct search *search)
+{
+    int code = PCRE2_ERROR_MATCHLIMIT;
+    search->width = 0;
+    for (uint32_t steps = FIRST_STEPS;
+         code == PCRE2_ERROR_MATCHLIMIT && steps <= MOST_STEPS && !is_late(search); steps *= 2) {
+        code = match(search, steps);
+    }
+    return code;
+}
+
+/* Steps to the next place where a match may begin. */
+static void advance(struct search *search)
+{
+    search->at += search->width;
+    do {
+        search->at++;
+    } while (search->at < search->length &&
+             ((unsigned char)search->text[search->at] & 0xc0) == 0x80);
+}
+
+/* The leftmost match, in one piece of work after the other, so that none of them takes long. Words
+ * follow each other, so that most matches begin where the last one ended. */
+static int match_all(struct search *search)
+{
+    const int first = run(search, search->pattern->anchored, search->room->anchored_context);
+    if (first != PCRE2_ERROR_NOMATCH && first != PCRE2_ERROR_MATCHLIMIT) {
+        return first;
+    }
+    for (;;) {
+        search->width = WINDOW_BYTES;
+        int code = match(search, FIRST_STEPS);
+        if (code == PCRE2_ERROR_MATCHLIMIT) {
+            code = match_here(search);
+        }
+        if (code != PCRE2_ERROR_NOMATCH || search->width >= search->length - search->at) {
+            return code;
+        }
+        if (is_late(search)) {
+            return PCRE2_ERROR_MATCHLIMIT;
+        }
+        advance(search);
+    }
+}
+
+static yk_status fail_to_match(int code)
+{
+    PCRE2_UCHAR words[128] = {0};
+    if (code == PCRE2_ERROR_MATCHLIMIT) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "the tokenizer's pattern that cuts words takes too long on this text");
+    }
+    (void)pcre2_get_error_message(code, words, sizeof words);
+    return yk_fail(YK_ERROR_INPUT, "the pattern that cuts words gave up: %s", (const char *)words);
+}
+
+yk_status yk_regex_find(const struct yk_regex *pattern, struct yk_regex_workspace *room,
+                        const char *text, size_t length, size_t from, bool *found, size_t *begin,
+                        size_t *end)
+{
+    struct search search = {
+        .pattern = pattern,
+        .room = room,
+        .text = text,
+        .length = length,
+        .from = from,
+        .at = from,
+    };
+    const bool sampled = room->searches++ % TIMED_EVERY == 0;
+    if (sampled || room->suspected) {
+        (void)is_late(&search); /* begins to take the time */
+    }
+    int code = match_all(&search);
+    if (search.timed) {
+        code = is_late(&search) ? PCRE2_ERROR_MATCHLIMIT : code;
+        room->spent_s +=
+            (now_s(room) - search.began_s) * (sampled && !room->suspected ? TIMED_EVERY : 1);
+    }
+    if (code < 0 && code != PCRE2_ERROR_NOMATCH) {
+        return fail_to_match(code);
+    }
+    size_t searched = length;
+    *found = code >= 0;
+    if (*found) {
+        const PCRE2_SIZE *places = pcre2_get_ovector_pointer(room->match);
+        *begin = places[0];
+        *end = places[1];
+        /* \K in a lookaround may put the beginning behind the end. */
+        *found = *begin <= *end && *begin >= from;
+        searched = *found ? *end : from;
+    }
+    room->allowed_s += SECONDS_PER_BYTE * (double)(searched - from);
+    return YK_OK;
+}

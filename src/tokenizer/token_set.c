@@ -1,0 +1,142 @@
+#include "tokenizer/token_set.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    BYTES = 256,
+    SHOWN_BYTES = 60 /* of a name in messages */
+};
+
+struct yk_token_set {
+    struct yk_token_name *names; /* sorted by bytes */
+    int32_t count;
+    int32_t starts[BYTES + 1]; /* where names that begin with a byte begin */
+};
+
+static int compare(const void *left, const void *right)
+{
+    const struct yk_token_name *a = left;
+    const struct yk_token_name *b = right;
+    const int order = memcmp(a->bytes, b->bytes, a->length < b->length ? a->length : b->length);
+    return order != 0 ? order : (a->length > b->length) - (a->length < b->length);
+}
+
+static yk_status check(const struct yk_token_set *set)
+{
+    for (int32_t i = 0; i < set->count; i++) {
+        const struct yk_token_name *name = &set->names[i];
+        if (name->length == 0) {
+            return yk_fail(YK_ERROR_INPUT, "nothing is left of the name of one");
+        }
+        if (i > 0 && compare(name - 1, name) == 0) {
+            return yk_fail(YK_ERROR_INPUT, "two have the same name, \"%.*s\"",
+                           name->length < SHOWN_BYTES ? (int)name->length : SHOWN_BYTES,
+                           name->bytes);
+        }
+    }
+    return YK_OK;
+}
+
+yk_status yk_token_set_create(const struct yk_token_name *names, int32_t count,
+                              struct yk_token_set **out)
+{
+    struct yk_token_set *set = calloc(1, sizeof *set);
+    if (!set) {
+        return yk_fail_out_of_memory();
+    }
+    set->names = malloc(((size_t)count + 1) * sizeof *set->names);
+    if (!set->names) {
+        yk_token_set_destroy(set);
+        return yk_fail_out_of_memory();
+    }
+    if (count > 0) {
+        memcpy(set->names, names, (size_t)count * sizeof *names);
+        qsort(set->names, (size_t)count, sizeof *set->names, compare);
+    }
+    set->count = count;
+    const yk_status status = check(set);
+    if (status != YK_OK) {
+        yk_token_set_destroy(set);
+        return status;
+    }
+    for (int32_t i = 0; i < count; i++) {
+        set->starts[(unsigned char)set->names[i].bytes[0] + 1]++;
+    }
+    for (int byte = 0; byte < BYTES; byte++) {
+        set->starts[byte + 1] += set->starts[byte];
+    }
+    *out = set;
+    return YK_OK;
+}
+
+void yk_token_set_destroy(struct yk_token_set *set)
+{
+    if (set) {
+        free(set->names);
+        free(set);
+    }
+}
+
+int32_t yk_token_set_count(const struct yk_token_set *set)
+{
+    return set->count;
+}
+
+/* The first of the names from `first` to `last` whose byte at `depth` is `byte` or above; all of
+ * them have one and agree before it. */
+static int32_t seek(const struct yk_token_set *set, int32_t first, int32_t last, size_t depth,
+                    int byte)
+{
+    while (first < last) {
+        const int32_t middle = first + (last - first) / 2;
+        if ((unsigned char)set->names[middle].bytes[depth] < byte) {
+            first = middle + 1;
+        } else {
+            last = middle;
+        }
+    }
+    return first;
+}
+
+/* The longest name that begins `text`, which has at least one byte. */
+static const struct yk_token_name *longest(const struct yk_token_set *set, const char *text,
+                                           size_t length)
+{
+    const struct yk_token_name *best = NULL;
+    int32_t first = set->starts[(unsigned char)text[0]];
+    int32_t last = set->starts[(unsigned char)text[0] + 1];
+    for (size_t depth = 1; first < last; depth++) {
+        /* The name that ends here sorts before those that go on. */
+        if (set->names[first].length == depth) {
+            best = &set->names[first++];
+        }
+        if (depth == length) {
+            break;
+        }
+        const int byte = (unsigned char)text[depth];
+        first = seek(set, first, last, depth, byte);
+        last = seek(set, first, last, depth, byte + 1);
+    }
+    return best;
+}
+
+const struct yk_token_name *yk_token_set_find(const struct yk_token_set *set, const char *text,
+                                              size_t length, size_t from, size_t *begin)
+{
+    if (set->count == 0) {
+        return NULL;
+    }
+    for (size_t at = from; at < length; at++) {
+        const unsigned char byte = (unsigned char)text[at];
+        if (set->starts[byte] == set->starts[byte + 1]) {
+            continue;
+        }
+        const struct yk_token_name *name = longest(set, text + at, length - at);
+        if (name) {
+            *begin = at;
+            return name;
+        }
+    }
+    return NULL;
+}

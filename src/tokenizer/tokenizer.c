@@ -1,0 +1,319 @@
+#include "tokenizer/tokenizer.h"
+
+#include "base/file.h"
+#include "base/json.h"
+#include "base/utf8.h"
+#include "tokenizer/tokenizer_parts.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const char json_name[] = "tokenizer.json";
+static const char characters_name[] = "vocabulary.json";
+
+enum {
+    MOST_NAMES = 4,
+    SHOWN_BYTES = 60 /* of a name in messages */
+};
+
+static const char *const role_names[YK_TOKEN_ROLES][MOST_NAMES] = {
+    [YK_TOKEN_PAD] = {"<pad>", "[PAD]", "<|pad|>", "<|finetune_right_pad_id|>"},
+    [YK_TOKEN_UNKNOWN] = {"<unk>", "[UNK]"},
+    [YK_TOKEN_BEGIN] = {"<s>", "<|begin_of_text|>", "[CLS]"},
+    [YK_TOKEN_END] = {"</s>", "<|end_of_text|>", "<|endoftext|>", "[SEP]"},
+    [YK_TOKEN_MASK] = {"[MASK]", "<mask>"},
+    [YK_TOKEN_CLASS] = {"[CLS]"},
+    [YK_TOKEN_SEPARATOR] = {"[SEP]"},
+};
+
+void yk_tokenizer_destroy(struct yk_tokenizer *tokenizer)
+{
+    if (tokenizer) {
+        yk_text_free(&tokenizer->file);
+        yk_vocabulary_destroy(tokenizer->vocabulary);
+        yk_normalizer_destroy(tokenizer->normaliser);
+        yk_pre_tokenizer_destroy(tokenizer->pre_tokenizer);
+        yk_bpe_destroy(tokenizer->bpe);
+        yk_wordpiece_destroy(tokenizer->wordpiece);
+        yk_token_map_destroy(tokenizer->map);
+        yk_added_tokens_destroy(tokenizer->added);
+        yk_post_processor_free(&tokenizer->frame);
+        yk_decoder_destroy(tokenizer->decoder);
+        free(tokenizer);
+    }
+}
+
+static yk_status read_vocabulary(const struct yk_json *model, struct yk_token_map **out)
+{
+    const struct yk_json *list = yk_json_get(model, "vocab");
+    struct yk_json_member member = {0};
+    if (!yk_json_is_object(list)) {
+        return yk_fail(YK_ERROR_INPUT, "\"vocab\" must be an object of tokens and ids, not %s",
+                       yk_json_kind(list));
+    }
+    YK_TRY(yk_token_map_create(out));
+    while (yk_json_next_member(list, &member)) {
+        double id = 0;
+        if (!yk_json_number(member.value, &id) || id != trunc(id)) {
+            return yk_fail(YK_ERROR_INPUT, "the id of \"%.*s\" must be a whole number", SHOWN_BYTES,
+                           member.name);
+        }
+        /* What no 64 bits hold is out of range as well. */
+        YK_TRY(yk_token_map_add(*out, member.name, strlen(member.name),
+                                fabs(id) < 0x1p53 ? (int64_t)id : INT64_MAX));
+    }
+    if (yk_token_map_count(*out) == 0) {
+        return yk_fail(YK_ERROR_INPUT, "\"vocab\" is empty");
+    }
+    return YK_OK;
+}
+
+static yk_status read_model(const struct yk_json *model, struct yk_tokenizer *out)
+{
+    const char *type = yk_json_string(yk_json_get(model, "type"));
+    /* Files of before there were types have those members alone. */
+    if (!type && yk_json_get(model, "merges")) {
+        type = "BPE";
+    }
+    if (!type) {
+        return yk_fail(YK_ERROR_INPUT, "this must be an object with a \"type\"");
+    }
+    const bool bpe = strcmp(type, "BPE") == 0;
+    if (!bpe && strcmp(type, "WordPiece") != 0) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "\"%.*s\" is not supported; it must be \"BPE\" or \"WordPiece\"",
+                       SHOWN_BYTES, type);
+    }
+    const bool byte_level = yk_pre_tokenizer_is_byte_level(out->pre_tokenizer);
+    if (bpe != byte_level) {
+        return yk_fail(YK_ERROR_INPUT,
+                       bpe ? "BPE without a ByteLevel pre-tokenizer is not supported"
+                           : "WordPiece with a ByteLevel pre-tokenizer is not supported");
+    }
+    YK_TRY(read_vocabulary(model, &out->map));
+    return bpe ? yk_bpe_read(model, out->map, &out->bpe)
+               : yk_wordpiece_read(model, out->map, type, &out->wordpiece);
+}
+
+/*
+ * The parts of a tokenizer.json:
+ *
+ *   {"version": "1.0", "truncation": null, "padding": null, "added_tokens": […],
+ *    "normalizer": …, "pre_tokenizer": …, "post_processor": …, "decoder": …,
+ *    "model": {"type": "BPE", "vocab": {"!": 0, …}, "merges": ["Ġ t", …], …}}
+ *
+ * Truncation and padding are the business of whoever makes batches; they are not looked at.
+ */
+static yk_status read_parts(const struct yk_json *root, struct yk_tokenizer *out)
+{
+    YK_TRY(yk_normalizer_read(yk_json_get(root, "normalizer"), "normalizer", &out->normaliser));
+    YK_TRY(yk_pre_tokenizer_read(yk_json_get(root, "pre_tokenizer"), &out->pre_tokenizer));
+    const yk_status status = read_model(yk_json_get(root, "model"), out);
+    if (status != YK_OK) {
+        return yk_fail_in(status, "model");
+    }
+    YK_TRY(yk_added_tokens_read(yk_json_get(root, "added_tokens"), out->map, out->normaliser,
+                                &out->added));
+    YK_TRY(yk_post_processor_read(yk_json_get(root, "post_processor"), yk_tokenizer_count(out),
+                                  &out->frame));
+    return yk_decoder_read(yk_json_get(root, "decoder"), &out->decoder);
+}
+
+static yk_status read_root(const struct yk_json *root, const char *source, struct yk_tokenizer *out)
+{
+    if (yk_json_get(root, "model")) {
+        const yk_status status = read_parts(root, out);
+        return status == YK_OK ? YK_OK : yk_fail_in(status, source);
+    }
+    if (!yk_json_get(root, "characters")) {
+        return yk_fail(
+            YK_ERROR_INPUT,
+            "%s: neither a tokenizer, which has a \"model\", nor a vocabulary, which has "
+            "\"characters\"",
+            source);
+    }
+    return yk_vocabulary_read(out->file.bytes, out->file.length, source, &out->vocabulary);
+}
+
+yk_status yk_tokenizer_read(const char *bytes, size_t length, const char *source,
+                            struct yk_tokenizer **out)
+{
+    struct yk_json *root = NULL;
+    struct yk_tokenizer *tokenizer = calloc(1, sizeof *tokenizer);
+    if (!tokenizer) {
+        return yk_fail_out_of_memory();
+    }
+    yk_text_add_bytes(&tokenizer->file, bytes, length);
+    yk_status status = yk_text_status(&tokenizer->file);
+    if (status == YK_OK) {
+        status = yk_json_parse(bytes, length, &root);
+        status = status == YK_OK ? YK_OK : yk_fail_in(status, source);
+    }
+    if (status == YK_OK) {
+        status = read_root(root, source, tokenizer);
+    }
+    yk_json_destroy(root);
+    if (status != YK_OK) {
+        yk_tokenizer_destroy(tokenizer);
+        return status;
+    }
+    *out = tokenizer;
+    return YK_OK;
+}
+
+static bool is_file(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && !S_ISDIR(info.st_mode);
+}
+
+/* The file to read: `path` itself, or one of the two names in that folder. */
+static yk_status choose_file(const char *path, struct yk_text *out)
+{
+    struct stat info;
+    if (strcmp(path, "-") == 0 || stat(path, &info) != 0 || !S_ISDIR(info.st_mode)) {
+        yk_text_add(out, path);
+        return yk_text_status(out);
+    }
+    const char *const names[] = {json_name, characters_name};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        out->length = 0;
+        yk_text_addf(out, "%s/%s", path, names[i]);
+        YK_TRY(yk_text_status(out));
+        if (is_file(out->bytes)) {
+            return YK_OK;
+        }
+    }
+    return yk_fail(YK_ERROR_INPUT, "%s: there is neither a %s nor a %s in it", path, json_name,
+                   characters_name);
+}
+
+yk_status yk_tokenizer_open(const char *path, struct yk_tokenizer **out)
+{
+    struct yk_text chosen = {0};
+    struct yk_text bytes = {0};
+    yk_status status = choose_file(path, &chosen);
+    if (status == YK_OK) {
+        status = yk_file_read_limited(yk_text_chars(&chosen), YK_FILE_TOKENIZER_BYTES, &bytes);
+    }
+    if (status == YK_OK) {
+        status =
+            yk_tokenizer_read(yk_text_chars(&bytes), bytes.length, yk_text_chars(&chosen), out);
+    }
+    yk_text_free(&bytes);
+    yk_text_free(&chosen);
+    return status;
+}
+
+yk_status yk_tokenizer_create_characters(const struct yk_vocabulary *vocabulary,
+                                         struct yk_tokenizer **out)
+{
+    struct yk_text file = {0};
+    yk_status status = yk_vocabulary_write(vocabulary, &file);
+    if (status == YK_OK) {
+        status = yk_tokenizer_read(file.bytes, file.length, characters_name, out);
+    }
+    yk_text_free(&file);
+    return status;
+}
+
+int32_t yk_tokenizer_count(const struct yk_tokenizer *tokenizer)
+{
+    if (tokenizer->vocabulary) {
+        return yk_vocabulary_count(tokenizer->vocabulary);
+    }
+    const int32_t model = yk_token_map_limit(tokenizer->map);
+    const int32_t added = yk_added_tokens_limit(tokenizer->added);
+    return added > model ? added : model;
+}
+
+/* The id of a token that is one character, or −1. */
+static int32_t character_id(const struct yk_vocabulary *vocabulary, const char *token)
+{
+    uint32_t character = 0;
+    const size_t length = strlen(token);
+    const size_t taken = yk_utf8_decode(token, length, &character);
+    return taken > 0 && taken == length ? yk_vocabulary_id(vocabulary, character) : -1;
+}
+
+int32_t yk_tokenizer_id(const struct yk_tokenizer *tokenizer, const char *token)
+{
+    if (tokenizer->vocabulary) {
+        return character_id(tokenizer->vocabulary, token);
+    }
+    const int32_t id = yk_added_tokens_find(tokenizer->added, token, strlen(token));
+    return id >= 0 ? id : yk_token_map_find(tokenizer->map, token, strlen(token));
+}
+
+int32_t yk_tokenizer_role(const struct yk_tokenizer *tokenizer, enum yk_token_role role)
+{
+    for (int i = 0; i < MOST_NAMES && role_names[role][i]; i++) {
+        const int32_t id = yk_tokenizer_id(tokenizer, role_names[role][i]);
+        if (id >= 0) {
+            return id;
+        }
+    }
+    return -1;
+}
+
+const struct yk_vocabulary *yk_tokenizer_vocabulary(const struct yk_tokenizer *tokenizer)
+{
+    return tokenizer->vocabulary;
+}
+
+void yk_tokenizer_describe(const struct yk_tokenizer *tokenizer, struct yk_text *out)
+{
+    if (tokenizer->vocabulary) {
+        yk_text_addf(out, "characters, %" PRId32 " tokens",
+                     yk_vocabulary_count(tokenizer->vocabulary));
+        return;
+    }
+    yk_text_addf(out, "%s, %" PRId32 " tokens", tokenizer->bpe ? "byte-level BPE" : "WordPiece",
+                 yk_token_map_count(tokenizer->map) + yk_added_tokens_new_count(tokenizer->added));
+}
+
+void yk_tokenizer_write(const struct yk_tokenizer *tokenizer, struct yk_text *out)
+{
+    yk_text_add_bytes(out, yk_text_chars(&tokenizer->file), tokenizer->file.length);
+}
+
+const char *yk_tokenizer_file_name(const struct yk_tokenizer *tokenizer)
+{
+    return tokenizer->vocabulary ? characters_name : json_name;
+}
+
+static yk_status decode_characters(const struct yk_vocabulary *vocabulary, const int32_t *ids,
+                                   int64_t count, struct yk_text *out)
+{
+    for (int64_t i = 0; i < count; i++) {
+        if (ids[i] >= 0 && ids[i] < yk_vocabulary_count(vocabulary)) {
+            YK_TRY(yk_vocabulary_decode(vocabulary, &ids[i], 1, out));
+        }
+    }
+    return yk_text_status(out);
+}
+
+yk_status yk_tokenizer_decode(const struct yk_tokenizer *tokenizer, const int32_t *ids,
+                              int64_t count, bool bare, struct yk_text *out)
+{
+    if (tokenizer->vocabulary) {
+        return decode_characters(tokenizer->vocabulary, ids, count, out);
+    }
+    struct yk_decoder_stream decoding = {.decoder = tokenizer->decoder, .out = out};
+    for (int64_t i = 0; i < count; i++) {
+        size_t length = 0;
+        const char *token = yk_added_tokens_text(tokenizer->added, ids[i], &length);
+        if (token && bare && yk_added_tokens_is_special(tokenizer->added, ids[i])) {
+            continue;
+        }
+        token = token ? token : yk_token_map_token(tokenizer->map, ids[i], &length);
+        if (token) {
+            yk_decoder_stream_add(&decoding, token, length);
+        }
+    }
+    return yk_decoder_stream_finish(&decoding);
+}

@@ -1,0 +1,126 @@
+#include "tokenizer/unicode.h"
+
+#include "base/utf8.h"
+
+#include <stdlib.h>
+#include <utf8proc.h>
+
+enum {
+    STACK_CHARACTERS = 256, /* of a normal form; more are put on the heap */
+    MOST_DECOMPOSED = 18    /* characters that one becomes: U+FDFA in NFKD */
+};
+
+bool yk_unicode_is_space(uint32_t character)
+{
+    if (character < 0x80) {
+        return character == ' ' || (character >= '\t' && character <= '\r');
+    }
+    return character == 0x85 || character == 0xa0 || character == 0x1680 ||
+           (character >= 0x2000 && character <= 0x200a) || character == 0x2028 ||
+           character == 0x2029 || character == 0x202f || character == 0x205f || character == 0x3000;
+}
+
+bool yk_unicode_is(uint32_t character, enum yk_unicode_kind kind)
+{
+    const struct yk_unicode_class *class = &yk_unicode_classes[kind];
+    size_t low = 0;
+    size_t high = class->count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (class->ranges[middle].last < character) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low < class->count && class->ranges[low].first <= character;
+}
+
+int32_t yk_unicode_lower(uint32_t character, uint32_t out[YK_UNICODE_MAX_LOWER])
+{
+    enum {
+        CAPITAL_I_WITH_DOT = 0x130,
+        DOT_ABOVE = 0x307
+    };
+    if (character == CAPITAL_I_WITH_DOT) {
+        out[0] = 'i';
+        out[1] = DOT_ABOVE;
+        return 2;
+    }
+    out[0] = (uint32_t)utf8proc_tolower((utf8proc_int32_t)character);
+    return 1;
+}
+
+static utf8proc_option_t options_of(enum yk_unicode_form form)
+{
+    static const int options[] = {
+        [YK_UNICODE_NFC] = UTF8PROC_STABLE | UTF8PROC_COMPOSE,
+        [YK_UNICODE_NFD] = UTF8PROC_STABLE | UTF8PROC_DECOMPOSE,
+        [YK_UNICODE_NFKC] = UTF8PROC_STABLE | UTF8PROC_COMPOSE | UTF8PROC_COMPAT,
+        [YK_UNICODE_NFKD] = UTF8PROC_STABLE | UTF8PROC_DECOMPOSE | UTF8PROC_COMPAT,
+    };
+    return (utf8proc_option_t)options[form];
+}
+
+/* Adds the normal form of a text for which `buffer` has room. */
+static yk_status normalise_into(const char *text, size_t length, utf8proc_option_t options,
+                                utf8proc_int32_t *buffer, size_t room, struct yk_text *out)
+{
+    utf8proc_ssize_t count =
+        utf8proc_decompose((const utf8proc_uint8_t *)text, (utf8proc_ssize_t)length, buffer,
+                           (utf8proc_ssize_t)room, options);
+    if (count >= 0 && (options & UTF8PROC_COMPOSE)) {
+        count = utf8proc_normalize_utf32(buffer, count, options);
+    }
+    if (count < 0) {
+        return yk_fail(YK_ERROR_INPUT, "the text is not UTF-8; convert it first");
+    }
+    for (utf8proc_ssize_t i = 0; i < count; i++) {
+        char bytes[YK_UTF8_MAX_BYTES];
+        yk_text_add_bytes(out, bytes, yk_utf8_encode((uint32_t)buffer[i], bytes));
+    }
+    return YK_OK;
+}
+
+static yk_status normalise_piece(const char *text, size_t length, enum yk_unicode_form form,
+                                 struct yk_text *out)
+{
+    const utf8proc_option_t options = options_of(form);
+    utf8proc_int32_t few[STACK_CHARACTERS];
+    if (length <= STACK_CHARACTERS / MOST_DECOMPOSED) {
+        return normalise_into(text, length, options, few, STACK_CHARACTERS, out);
+    }
+    const size_t room = length * MOST_DECOMPOSED;
+    utf8proc_int32_t *many =
+        length <= SIZE_MAX / MOST_DECOMPOSED / sizeof *many ? malloc(room * sizeof *many) : NULL;
+    if (!many) {
+        return yk_fail_out_of_memory();
+    }
+    const yk_status status = normalise_into(text, length, options, many, room, out);
+    free(many);
+    return status;
+}
+
+yk_status yk_unicode_normalize(const char *text, size_t length, enum yk_unicode_form form,
+                               struct yk_text *out)
+{
+    /* ASCII is every form of itself, and only its last character can join what follows: runs of
+     * ASCII up to that one are copied. */
+    for (size_t at = 0; at < length;) {
+        size_t end = at;
+        while (end < length && (unsigned char)text[end] < 0x80) {
+            end++;
+        }
+        const size_t copied = end < length && end > at ? end - 1 : end;
+        yk_text_add_bytes(out, text + at, copied - at);
+        at = copied;
+        while (end < length && (unsigned char)text[end] >= 0x80) {
+            end++;
+        }
+        if (end > at) {
+            YK_TRY(normalise_piece(text + at, end - at, form, out));
+        }
+        at = end;
+    }
+    return yk_text_status(out);
+}

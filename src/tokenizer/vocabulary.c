@@ -1,0 +1,275 @@
+#include "tokenizer/vocabulary.h"
+
+#include "base/json.h"
+#include "base/json_value.h"
+#include "base/json_write.h"
+#include "base/utf8.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    CHARACTERS_A_LINE = 16
+};
+
+struct yk_vocabulary {
+    uint32_t *characters; /* by id */
+    int32_t *ids;         /* by character, up to the largest there is; -1: not in it */
+    uint32_t limit;       /* the largest character + 1 */
+    int32_t count;
+};
+
+void yk_vocabulary_destroy(struct yk_vocabulary *vocabulary)
+{
+    if (vocabulary) {
+        free(vocabulary->characters);
+        free(vocabulary->ids);
+        free(vocabulary);
+    }
+}
+
+static yk_status check_characters(const uint32_t *characters, int32_t count)
+{
+    if (count < 1) {
+        return yk_fail(YK_ERROR_INPUT, "a vocabulary without characters");
+    }
+    for (int32_t i = 0; i < count; i++) {
+        const bool surrogate = characters[i] >= 0xd800 && characters[i] < 0xe000;
+        if (characters[i] == 0 || characters[i] >= YK_UTF8_CHARACTERS || surrogate) {
+            return yk_fail(YK_ERROR_INPUT, "U+%04" PRIX32 " cannot be in a vocabulary",
+                           characters[i]);
+        }
+        if (i > 0 && characters[i] <= characters[i - 1]) {
+            return yk_fail(YK_ERROR_INPUT,
+                           "U+%04" PRIX32 " comes after U+%04" PRIX32
+                           "; characters must be in rising order, none twice",
+                           characters[i], characters[i - 1]);
+        }
+    }
+    return YK_OK;
+}
+
+yk_status yk_vocabulary_create(const uint32_t *characters, int32_t count,
+                               struct yk_vocabulary **out)
+{
+    YK_TRY(check_characters(characters, count));
+    struct yk_vocabulary *vocabulary = calloc(1, sizeof *vocabulary);
+    if (!vocabulary) {
+        return yk_fail_out_of_memory();
+    }
+    vocabulary->count = count;
+    vocabulary->limit = characters[count - 1] + 1;
+    vocabulary->characters = malloc((size_t)count * sizeof *vocabulary->characters);
+    vocabulary->ids = malloc((size_t)vocabulary->limit * sizeof *vocabulary->ids);
+    if (!vocabulary->characters || !vocabulary->ids) {
+        yk_vocabulary_destroy(vocabulary);
+        return yk_fail_out_of_memory();
+    }
+    memcpy(vocabulary->characters, characters, (size_t)count * sizeof *characters);
+    memset(vocabulary->ids, 0xff, (size_t)vocabulary->limit * sizeof *vocabulary->ids);
+    for (int32_t i = 0; i < count; i++) {
+        vocabulary->ids[characters[i]] = i;
+    }
+    *out = vocabulary;
+    return YK_OK;
+}
+
+static yk_status fail_not_text(const char *text, size_t at, const char *source)
+{
+    return yk_utf8_fail(source, yk_utf8_locate(text, at), text[at]);
+}
+
+/* Counts, and with `out` writes, the characters below YK_UTF8_CHARACTERS that `seen` marks. */
+static int32_t list_seen(const unsigned char *seen, uint32_t *out)
+{
+    int32_t count = 0;
+    for (uint32_t c = 0; c < YK_UTF8_CHARACTERS; c++) {
+        if (seen[c]) {
+            if (out) {
+                out[count] = c;
+            }
+            count++;
+        }
+    }
+    return count;
+}
+
+static yk_status mark_seen(const char *text, size_t length, const char *source, unsigned char *seen)
+{
+    for (size_t at = 0; at < length;) {
+        uint32_t character = 0;
+        const size_t taken = yk_utf8_decode(text + at, length - at, &character);
+        if (taken == 0 || character == 0) {
+            return fail_not_text(text, at, source);
+        }
+        seen[character] = 1;
+        at += taken;
+    }
+    return YK_OK;
+}
+
+yk_status yk_vocabulary_build(const char *text, size_t length, const char *source,
+                              struct yk_vocabulary **out)
+{
+    if (length == 0) {
+        return yk_fail(YK_ERROR_INPUT, "%s: the text is empty", source);
+    }
+    unsigned char *seen = calloc(YK_UTF8_CHARACTERS, 1);
+    uint32_t *characters = NULL;
+    yk_status status = YK_OK;
+    if (!seen) {
+        return yk_fail_out_of_memory();
+    }
+    YK_TRY_GOTO(mark_seen(text, length, source, seen), done);
+    const int32_t count = list_seen(seen, NULL);
+    characters = malloc((size_t)count * sizeof *characters);
+    if (!characters) {
+        status = yk_fail_out_of_memory();
+        goto done;
+    }
+    (void)list_seen(seen, characters);
+    status = yk_vocabulary_create(characters, count, out);
+done:
+    free(characters);
+    free(seen);
+    return status;
+}
+
+int32_t yk_vocabulary_count(const struct yk_vocabulary *vocabulary)
+{
+    return vocabulary->count;
+}
+
+uint32_t yk_vocabulary_character(const struct yk_vocabulary *vocabulary, int32_t id)
+{
+    return vocabulary->characters[id];
+}
+
+int32_t yk_vocabulary_id(const struct yk_vocabulary *vocabulary, uint32_t character)
+{
+    return character < vocabulary->limit ? vocabulary->ids[character] : -1;
+}
+
+yk_status yk_vocabulary_fail_unknown(const char *text, size_t length, size_t at, const char *source)
+{
+    uint32_t character = 0;
+    const size_t taken = yk_utf8_decode(text + at, length - at, &character);
+    if (taken == 0 || character == 0) {
+        return fail_not_text(text, at, source);
+    }
+    const struct yk_utf8_position place = yk_utf8_locate(text, at);
+    if (character < 0x20 || character == 0x7f) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "%s:%" PRId64 ":%" PRId64 ": U+%04" PRIX32 " is not in the vocabulary",
+                       source, place.line, place.column, character);
+    }
+    return yk_fail(YK_ERROR_INPUT,
+                   "%s:%" PRId64 ":%" PRId64 ": \"%.*s\" (U+%04" PRIX32
+                   ") is not in the vocabulary",
+                   source, place.line, place.column, (int)taken, text + at, character);
+}
+
+yk_status yk_vocabulary_encode(const struct yk_vocabulary *vocabulary, const char *text,
+                               size_t length, const char *source, int32_t *out, int64_t *count)
+{
+    int64_t written = 0;
+    for (size_t at = 0; at < length;) {
+        uint32_t character = 0;
+        const size_t taken = yk_utf8_decode(text + at, length - at, &character);
+        const int32_t id = taken ? yk_vocabulary_id(vocabulary, character) : -1;
+        if (id < 0) {
+            return yk_vocabulary_fail_unknown(text, length, at, source);
+        }
+        out[written++] = id;
+        at += taken;
+    }
+    *count = written;
+    return YK_OK;
+}
+
+yk_status yk_vocabulary_decode(const struct yk_vocabulary *vocabulary, const int32_t *ids,
+                               int64_t count, struct yk_text *out)
+{
+    for (int64_t i = 0; i < count; i++) {
+        if (ids[i] < 0 || ids[i] >= vocabulary->count) {
+            return yk_fail(YK_ERROR_INPUT,
+                           "token %" PRId32 " is no character; the vocabulary has 0 to %" PRId32,
+                           ids[i], vocabulary->count - 1);
+        }
+        char bytes[YK_UTF8_MAX_BYTES];
+        const size_t length = yk_utf8_encode(vocabulary->characters[ids[i]], bytes);
+        yk_text_add_bytes(out, bytes, length);
+    }
+    return yk_text_status(out);
+}
+
+yk_status yk_vocabulary_write(const struct yk_vocabulary *vocabulary, struct yk_text *out)
+{
+    struct yk_json_writer json = {.text = out, .spaced = true};
+    yk_json_write_begin_object(&json, NULL);
+    json.lines = 2;
+    yk_json_write_integer(&json, "yoke", 1);
+    yk_json_write_string(&json, "kind", "vocabulary");
+    yk_json_write_begin_array(&json, "characters");
+    json.lines = 0;
+    for (int32_t i = 0; i < vocabulary->count; i++) {
+        char word[YK_UTF8_MAX_BYTES + 1] = {0};
+        (void)yk_utf8_encode(vocabulary->characters[i], word);
+        if (i % CHARACTERS_A_LINE == 0) {
+            yk_json_write_line(&json, 4);
+        }
+        yk_json_write_string(&json, NULL, word);
+    }
+    yk_json_write_line(&json, 2);
+    yk_json_write_end_array(&json);
+    yk_json_write_line(&json, 0);
+    yk_json_write_end_object(&json);
+    yk_text_add(out, "\n");
+    return yk_text_status(out);
+}
+
+static yk_status read_character(const struct yk_json *node, uint32_t *out)
+{
+    const char *word = yk_json_string(node);
+    const size_t length = word ? strlen(word) : 0;
+    const size_t taken = yk_utf8_decode(word ? word : "", length, out);
+    if (taken == 0 || taken != length) {
+        return yk_fail(YK_ERROR_INPUT, "must be a string of one character");
+    }
+    return YK_OK;
+}
+
+static yk_status read_root(const struct yk_json *root, struct yk_vocabulary **out)
+{
+    static const char *const known[] = {"yoke", "kind", "name", "comment", "characters"};
+    const struct yk_json *list = NULL;
+    YK_TRY(yk_json_check_document(root, "vocabulary", known, sizeof known / sizeof *known));
+    YK_TRY(yk_json_require_list(root, "characters", &list));
+    const size_t count = yk_json_count(list);
+    if (count > YK_UTF8_CHARACTERS) {
+        return yk_fail(YK_ERROR_INPUT, "\"characters\" has more entries than there are characters");
+    }
+    uint32_t *characters = malloc((count + 1) * sizeof *characters);
+    if (!characters) {
+        return yk_fail_out_of_memory();
+    }
+    yk_status status = YK_OK;
+    for (size_t i = 0; i < count; i++) {
+        YK_TRY_GOTO(yk_json_add_location(read_character(yk_json_at(list, i), &characters[i]),
+                                         "characters", i, NULL),
+                    done);
+    }
+    status = yk_vocabulary_create(characters, (int32_t)count, out);
+done:
+    free(characters);
+    return status;
+}
+
+yk_status yk_vocabulary_read(const char *bytes, size_t length, const char *source,
+                             struct yk_vocabulary **out)
+{
+    YK_TRY_JSON(root, bytes, length, source, read_root(root, out));
+    return YK_OK;
+}

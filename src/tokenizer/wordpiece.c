@@ -1,0 +1,154 @@
+#include "tokenizer/wordpiece.h"
+
+#include "base/json_value.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MOST_TOKEN_BYTES = 1024, /* of a token with its prefix */
+    USUAL_CHARACTERS = 100   /* of a word; longer ones are unknown */
+};
+
+struct yk_wordpiece {
+    const struct yk_token_map *map;
+    char *prefix;
+    size_t prefix_length;
+    size_t longest; /* token, in bytes */
+    int64_t most_characters;
+    int32_t unknown;
+};
+
+void yk_wordpiece_destroy(struct yk_wordpiece *wordpiece)
+{
+    if (wordpiece) {
+        free(wordpiece->prefix);
+        free(wordpiece);
+    }
+}
+
+/* A string that may be empty, or `usual` where it is missing. */
+static yk_status read_words(const struct yk_json *model, const char *key, const char *usual,
+                            const char **out)
+{
+    const struct yk_json *node = yk_json_get(model, key);
+    *out = node ? yk_json_string(node) : usual;
+    return *out ? YK_OK
+                : yk_fail(YK_ERROR_INPUT, "\"%s\" is %s; it must be a string", key,
+                          yk_json_kind(node));
+}
+
+static yk_status measure_tokens(struct yk_wordpiece *wordpiece)
+{
+    for (int32_t id = 0; id < yk_token_map_limit(wordpiece->map); id++) {
+        size_t length = 0;
+        const char *token = yk_token_map_token(wordpiece->map, id, &length);
+        if (token && length > MOST_TOKEN_BYTES) {
+            return yk_fail(YK_ERROR_INPUT,
+                           "the token \"%.32s…\" has %zu bytes; at most %d are known", token,
+                           length, MOST_TOKEN_BYTES);
+        }
+        if (token && length > wordpiece->longest) {
+            wordpiece->longest = length;
+        }
+    }
+    return YK_OK;
+}
+
+static yk_status fill(const struct yk_json *model, struct yk_wordpiece *out)
+{
+    const char *unknown = NULL;
+    const char *prefix = NULL;
+    out->most_characters = USUAL_CHARACTERS;
+    YK_TRY(read_words(model, "unk_token", "[UNK]", &unknown));
+    YK_TRY(read_words(model, "continuing_subword_prefix", "##", &prefix));
+    YK_TRY(yk_json_get_integer(model, "max_input_chars_per_word", 0, INT32_MAX,
+                               &out->most_characters));
+    out->unknown = yk_token_map_find(out->map, unknown, strlen(unknown));
+    if (out->unknown < 0) {
+        return yk_fail(YK_ERROR_INPUT, "the vocabulary does not have \"unk_token\", %s", unknown);
+    }
+    out->prefix_length = strlen(prefix);
+    if (out->prefix_length > MOST_TOKEN_BYTES) {
+        return yk_fail(YK_ERROR_INPUT, "\"continuing_subword_prefix\" has %zu bytes",
+                       out->prefix_length);
+    }
+    out->prefix = strdup(prefix);
+    if (!out->prefix) {
+        return yk_fail_out_of_memory();
+    }
+    return measure_tokens(out);
+}
+
+yk_status yk_wordpiece_read(const struct yk_json *model, const struct yk_token_map *map,
+                            const char *source, struct yk_wordpiece **out)
+{
+    struct yk_wordpiece *wordpiece = calloc(1, sizeof *wordpiece);
+    if (!wordpiece) {
+        return yk_fail_out_of_memory();
+    }
+    wordpiece->map = map;
+    const yk_status status = fill(model, wordpiece);
+    if (status != YK_OK) {
+        yk_wordpiece_destroy(wordpiece);
+        return status == YK_ERROR_INPUT ? yk_fail_in(status, source) : status;
+    }
+    *out = wordpiece;
+    return YK_OK;
+}
+
+static int64_t count_characters(const char *word, size_t length)
+{
+    int64_t count = 0;
+    for (size_t i = 0; i < length; i++) {
+        count += ((unsigned char)word[i] & 0xc0) != 0x80;
+    }
+    return count;
+}
+
+/* The longest token that begins `bytes`, of which the first `kept` must be in it, and its length;
+ * −1 where there is none. */
+static int32_t longest_token(const struct yk_token_map *map, const char *bytes, size_t length,
+                             size_t kept, size_t *taken)
+{
+    for (size_t end = length; end > kept; end--) {
+        const int32_t id = yk_token_map_find(map, bytes, end);
+        if (id >= 0) {
+            *taken = end;
+            return id;
+        }
+        /* Tokens end where characters do. */
+        while (end > kept + 1 && ((unsigned char)bytes[end - 1] & 0xc0) == 0x80) {
+            end--;
+        }
+    }
+    return -1;
+}
+
+void yk_wordpiece_encode(const struct yk_wordpiece *wordpiece, const char *word, size_t length,
+                         struct yk_token_ids *out)
+{
+    char bytes[MOST_TOKEN_BYTES];
+    const int64_t first = out->count;
+    if (count_characters(word, length) > wordpiece->most_characters) {
+        yk_token_ids_add(out, wordpiece->unknown);
+        return;
+    }
+    for (size_t at = 0; at < length;) {
+        const size_t prefix = at > 0 ? wordpiece->prefix_length : 0;
+        size_t taken = 0;
+        size_t room = wordpiece->longest > prefix ? wordpiece->longest - prefix : 0;
+        room = room < length - at ? room : length - at;
+        memcpy(bytes, wordpiece->prefix, prefix);
+        memcpy(bytes + prefix, word + at, room);
+        const int32_t id = longest_token(wordpiece->map, bytes, prefix + room, prefix, &taken);
+        if (id < 0) {
+            out->count = first;
+            yk_token_ids_add(out, wordpiece->unknown);
+            return;
+        }
+        yk_token_ids_add(out, id);
+        at += taken - prefix;
+    }
+}

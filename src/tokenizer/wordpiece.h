@@ -1,0 +1,31 @@
+/*
+ * WordPiece: a word becomes the longest token that begins it, then the longest that goes on from
+ * there, marked by a prefix ("##"), and so on; a word that cannot be made up becomes the token for
+ * the unknown (Schuster and Nakajima 2012; Devlin et al. 2019).
+ *
+ * It does not change once it is read: any number of threads may share one. The map of tokens must
+ * outlive it.
+ */
+#ifndef YK_TOKENIZER_WORDPIECE_H
+#define YK_TOKENIZER_WORDPIECE_H
+
+#include "base/json.h"
+#include "base/status.h"
+#include "tokenizer/token_ids.h"
+#include "tokenizer/token_map.h"
+
+#include <stddef.h>
+
+struct yk_wordpiece;
+
+/* `model` is the "model" of a tokenizer.json whose "vocab" is in `map`; `source` begins messages.
+ */
+yk_status yk_wordpiece_read(const struct yk_json *model, const struct yk_token_map *map,
+                            const char *source, struct yk_wordpiece **out) YK_MUST_USE;
+void yk_wordpiece_destroy(struct yk_wordpiece *wordpiece);
+
+/* Adds the tokens of a word to `out`. */
+void yk_wordpiece_encode(const struct yk_wordpiece *wordpiece, const char *word, size_t length,
+                         struct yk_token_ids *out);
+
+#endif

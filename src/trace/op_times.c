@@ -1,0 +1,138 @@
+#include "trace/op_times.h"
+
+#include "base/json_value.h"
+#include "base/json_write.h"
+
+#include <math.h>
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+enum {
+    MOST_STEPS = INT32_MAX
+};
+
+static void write_rounded(struct yk_json_writer *json, const char *key, int digits, double value)
+{
+    yk_json_write_key(json, key);
+    yk_text_addf(json->text, "%.*g", digits, value);
+}
+
+static void write_op(const struct yk_op_times_op *op, struct yk_json_writer *json)
+{
+    yk_json_write_begin_row(json, 3);
+    yk_json_write_string(json, "op", op->op);
+    write_rounded(json, "seconds", 6, op->seconds);
+    write_rounded(json, "low_s", 6, op->low_s);
+    write_rounded(json, "high_s", 6, op->high_s);
+    write_rounded(json, "beside", 4, op->beside);
+    yk_json_write_end_object(json);
+}
+
+static void write_rank(const struct yk_op_times_rank *rank, struct yk_json_writer *json)
+{
+    yk_json_write_begin_row(json, 2);
+    yk_json_write_string(json, "device", rank->device);
+    yk_json_write_integer(json, "share", rank->share);
+    if (rank->versions[0]) {
+        yk_json_write_string(json, "versions", rank->versions);
+    }
+    yk_json_write_begin_array(json, "ops");
+    for (int32_t i = 0; i < rank->op_count; i++) {
+        write_op(&rank->ops[i], json);
+    }
+    yk_json_write_end_array(json);
+    yk_json_write_end_object(json);
+}
+
+yk_status yk_op_times_write(const struct yk_op_times *spent, struct yk_text *out)
+{
+    struct yk_json_writer json = {.text = out, .spaced = true};
+    yk_json_write_begin_object(&json, NULL);
+    yk_json_write_integer(&json, "yoke", 1);
+    yk_json_write_string(&json, "kind", "op times");
+    yk_json_write_integer(&json, "steps", spent->steps);
+    yk_json_write_line(&json, 1);
+    yk_json_write_begin_array(&json, "ranks");
+    for (int32_t r = 0; r < spent->rank_count; r++) {
+        write_rank(&spent->ranks[r], &json);
+    }
+    yk_json_write_end_array(&json);
+    yk_json_write_end_object(&json);
+    yk_text_add(out, "\n");
+    return yk_text_status(out);
+}
+
+/* A number that must be there, not below 0. */
+static yk_status need(const struct yk_json *object, const char *key, double *out)
+{
+    double value = NAN;
+    if (!yk_json_number(yk_json_get(object, key), &value) || !(value >= 0) || isinf(value)) {
+        return yk_fail(YK_ERROR_INPUT, "\"%s\" must be a number, 0 or more", key);
+    }
+    *out = value;
+    return YK_OK;
+}
+
+static yk_status read_op(const struct yk_json *node, struct yk_arena *arena,
+                         struct yk_op_times_op *out)
+{
+    static const char *const known[] = {"op", "seconds", "low_s", "high_s", "beside"};
+    const char *name = NULL;
+    YK_TRY(yk_json_check_object(node, known, COUNT(known)));
+    YK_TRY(yk_json_read_name(yk_json_get(node, "op"), "op", &name));
+    YK_TRY(yk_json_copy_text(arena, name, &out->op));
+    YK_TRY(need(node, "seconds", &out->seconds));
+    YK_TRY(need(node, "low_s", &out->low_s));
+    YK_TRY(need(node, "high_s", &out->high_s));
+    YK_TRY(need(node, "beside", &out->beside));
+    return out->beside <= 1 ? YK_OK : yk_fail(YK_ERROR_INPUT, "\"beside\" is a part: 1 at most");
+}
+
+static yk_status read_rank(const struct yk_json *node, struct yk_arena *arena,
+                           struct yk_op_times_rank *out)
+{
+    static const char *const known[] = {"device", "share", "versions", "ops"};
+    const struct yk_json *ops = NULL;
+    const char *device = NULL;
+    const char *versions = NULL;
+    YK_TRY(yk_json_check_object(node, known, COUNT(known)));
+    YK_TRY(yk_json_read_name(yk_json_get(node, "device"), "device", &device));
+    YK_TRY(yk_json_get_text(node, "versions", &versions));
+    YK_TRY(yk_json_get_integer(node, "share", 0, INT32_MAX, &out->share));
+    YK_TRY(yk_json_require_list(node, "ops", &ops));
+    YK_TRY(yk_json_copy_text(arena, device, &out->device));
+    YK_TRY(yk_json_copy_text(arena, versions ? versions : "", &out->versions));
+    out->op_count = (int32_t)yk_json_count(ops);
+    YK_TRY_NEW(arena, out->ops, (int64_t)out->op_count + 1);
+    for (int32_t i = 0; i < out->op_count; i++) {
+        YK_TRY(yk_json_add_location(read_op(yk_json_at(ops, (size_t)i), arena, &out->ops[i]), "ops",
+                                    (size_t)i, NULL));
+    }
+    return YK_OK;
+}
+
+static yk_status read_all(const struct yk_json *root, struct yk_arena *arena,
+                          struct yk_op_times *out)
+{
+    static const char *const known[] = {"yoke", "kind", "name", "comment", "steps", "ranks"};
+    const struct yk_json *ranks = NULL;
+    struct yk_op_times spent = {0};
+    YK_TRY(yk_json_check_document(root, "op times", known, COUNT(known)));
+    YK_TRY(yk_json_get_integer(root, "steps", 1, MOST_STEPS, &spent.steps));
+    YK_TRY(yk_json_require_list(root, "ranks", &ranks));
+    spent.rank_count = (int32_t)yk_json_count(ranks);
+    YK_TRY_NEW(arena, spent.ranks, (int64_t)spent.rank_count + 1);
+    for (int32_t r = 0; r < spent.rank_count; r++) {
+        YK_TRY(yk_json_add_location(read_rank(yk_json_at(ranks, (size_t)r), arena, &spent.ranks[r]),
+                                    "ranks", (size_t)r, NULL));
+    }
+    *out = spent;
+    return YK_OK;
+}
+
+yk_status yk_op_times_read(const char *text, size_t length, const char *source,
+                           struct yk_arena *arena, struct yk_op_times *out)
+{
+    YK_TRY_JSON(root, text, length, source, read_all(root, arena, out));
+    return YK_OK;
+}

@@ -1,0 +1,244 @@
+/*
+ * Opening a checkpoint: the newest that is whole, or what others have written.
+ *
+ * The first rank looks which folders there are; all of them then try one after the other, and agree
+ * on the first that none of them finds torn.
+ */
+#include "train/checkpoint/checkpoint.h"
+#include "base/log.h"
+#include "comm/exchange.h"
+#include "train/checkpoint/folder.h"
+#include "train/checkpoint/read.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const char RUN_FOLDER[] = "checkpoints"; /* of a run's folder */
+
+/* What may be opened, as the first rank sees it. */
+struct candidates {
+    struct yk_arena *arena;
+    const char *folder; /* of a run */
+    struct yk_checkpoint_folder_list list;
+    bool run; /* the newest of the list; else the folder itself */
+    bool own;
+};
+
+/* ---- what there is ---- */
+
+static yk_status find_run(const char *folder, struct candidates *out)
+{
+    YK_TRY(yk_checkpoint_folder_list(folder, out->arena, &out->list));
+    out->run = out->list.count > 0;
+    out->own = out->run;
+    out->folder = yk_arena_copy_text(out->arena, folder, strlen(folder));
+    return out->folder ? YK_OK : yk_fail_out_of_memory();
+}
+
+static yk_status find_run_below(const char *path, struct candidates *out)
+{
+    struct yk_text below = {0};
+    yk_status status = find_run(path, out);
+    if (status == YK_OK && !out->run) {
+        status = yk_checkpoint_folder_join(path, RUN_FOLDER, &below);
+    }
+    if (status == YK_OK && !out->run) {
+        status = find_run(below.bytes, out);
+    }
+    yk_text_free(&below);
+    return status;
+}
+
+static yk_status find_candidates(const char *path, struct candidates *out)
+{
+    struct stat info;
+    if (stat(path, &info) != 0) {
+        return yk_fail(YK_ERROR_INPUT, "cannot open %s: %s", path, strerror(errno));
+    }
+    if (!S_ISDIR(info.st_mode)) {
+        return yk_fail(YK_ERROR_INPUT, "%s is no folder; a checkpoint is one", path);
+    }
+    /* One of yoke's without its manifest is torn, not a model of somebody else's. */
+    if (yk_checkpoint_folder_has(path, YK_CHECKPOINT_MANIFEST) ||
+        yk_checkpoint_folder_has(path, YK_CHECKPOINT_STATE)) {
+        out->own = true;
+        return YK_OK;
+    }
+    YK_TRY(find_run_below(path, out));
+    if (out->run || yk_checkpoint_folder_is_adapter(path) ||
+        (yk_checkpoint_folder_has(path, YK_CHECKPOINT_CONFIG) &&
+         yk_checkpoint_folder_has_weights(path))) {
+        return YK_OK;
+    }
+    return yk_fail(YK_ERROR_INPUT,
+                   "%s holds neither checkpoints nor a model: no step-… and no config.json with "
+                   "weights",
+                   path);
+}
+
+/* ---- what the ranks say to each other ---- */
+
+static int32_t rank_of(const struct yk_ranks *ranks)
+{
+    return ranks ? ranks->rank : 0;
+}
+
+static int32_t size_of(const struct yk_ranks *ranks)
+{
+    return ranks ? ranks->size : 1;
+}
+
+static yk_status agree(const struct yk_ranks *ranks, yk_status status)
+{
+    return size_of(ranks) > 1 ? yk_exchange_agree(ranks, status) : status;
+}
+
+/* What to try: a folder that Hugging Face's tools wrote, one of yoke's, the newest of a run that
+ * has not been tried; or there is none left in the run's folder. */
+enum how {
+    TRY_OTHER = 'h',
+    TRY_OWN = 'o',
+    TRY_NEXT = 'n',
+    NONE_LEFT = 'x',
+};
+
+/* What the first rank offers after `tried` of a run's were torn: how, and the path. */
+static yk_status make_offer(const char *path, const struct candidates *candidates, int32_t tried,
+                            struct yk_text *out)
+{
+    const struct yk_checkpoint_folder_list *list = &candidates->list;
+    out->length = 0;
+    if (!candidates->run) {
+        yk_text_addf(out, "%c%s", candidates->own ? TRY_OWN : TRY_OTHER, path);
+    } else if (tried == list->count) {
+        yk_text_addf(out, "%c%s", NONE_LEFT, candidates->folder);
+    } else {
+        yk_text_addf(out, "%c%s/%s", TRY_NEXT, candidates->folder,
+                     list->entries[list->count - 1 - tried].name);
+    }
+    return yk_text_status(out);
+}
+
+/* The first rank's offer becomes everyone's. */
+static yk_status share_offer(const struct yk_ranks *ranks, yk_status made, struct yk_text *offer)
+{
+    YK_TRY(agree(ranks, made));
+    return size_of(ranks) > 1 ? yk_exchange_broadcast_text(ranks, 0, offer) : YK_OK;
+}
+
+/* Folders of one name on several machines need not be one folder. */
+static yk_status compare_hashes(const struct yk_ranks *ranks, const char *path, uint64_t hash)
+{
+    struct yk_text own = {0};
+    struct yk_text first = {0};
+    yk_text_addf(&own, "%016" PRIx64, hash);
+    yk_text_addf(&first, "%016" PRIx64, hash);
+    yk_status status = yk_exchange_broadcast_text(ranks, 0, &first);
+    if (status == YK_OK && strcmp(yk_text_chars(&own), yk_text_chars(&first)) != 0) {
+        status = yk_fail(YK_ERROR_INPUT,
+                         "%s holds another checkpoint here than for rank 0; it must be a folder "
+                         "that all ranks share",
+                         path);
+    }
+    yk_text_free(&first);
+    yk_text_free(&own);
+    return agree(ranks, status);
+}
+
+/* ---- trying ---- */
+
+static yk_status open_offer(const struct yk_ranks *ranks, const char *offer,
+                            struct yk_checkpoint **out)
+{
+    const struct yk_checkpoint_source look = {
+        .path = offer + 1,
+        .own = offer[0] != TRY_OTHER,
+        .share = {.rank = rank_of(ranks), .ranks = size_of(ranks)},
+    };
+    struct yk_checkpoint *checkpoint = NULL;
+    uint64_t hash = 0;
+    yk_status status = agree(ranks, yk_checkpoint_read(&look, &checkpoint, &hash));
+    if (status == YK_OK && size_of(ranks) > 1) {
+        status = compare_hashes(ranks, look.path, hash);
+    }
+    if (status != YK_OK) {
+        yk_checkpoint_close(checkpoint);
+        return status;
+    }
+    *out = checkpoint;
+    return YK_OK;
+}
+
+static void warn_of_torn(const struct yk_text *faults, int32_t count, const char *used)
+{
+    const char *fault = yk_text_chars(faults);
+    for (int32_t i = 0; i < count; i++) {
+        yk_log(YK_LOG_WARNING, "%s; going back to %s", fault, used);
+        fault += strlen(fault) + 1;
+    }
+}
+
+static yk_status fail_all_torn(const char *folder, struct yk_text *faults)
+{
+    YK_TRY(yk_text_status(faults));
+    for (size_t i = 0; i + 1 < faults->length; i++) {
+        faults->bytes[i] = faults->bytes[i] ? faults->bytes[i] : ';';
+    }
+    return yk_fail(YK_ERROR_INPUT, "no checkpoint in %s is whole: %s", folder,
+                   yk_text_chars(faults));
+}
+
+struct texts {
+    struct yk_text offer;
+    struct yk_text faults; /* what is wrong with newer ones, each ended by a zero */
+};
+
+/* The newest candidate that is whole. */
+static yk_status open_first_whole(const char *path, const struct yk_ranks *ranks,
+                                  const struct candidates *candidates, struct texts *texts,
+                                  struct yk_checkpoint **out)
+{
+    for (int32_t torn = 0;; torn++) {
+        const yk_status made =
+            rank_of(ranks) == 0 ? make_offer(path, candidates, torn, &texts->offer) : YK_OK;
+        YK_TRY(share_offer(ranks, made, &texts->offer));
+        const char *offer = yk_text_chars(&texts->offer);
+        if (offer[0] == NONE_LEFT) {
+            return fail_all_torn(offer + 1, &texts->faults);
+        }
+        const yk_status status = open_offer(ranks, offer, out);
+        if (status == YK_OK && rank_of(ranks) == 0) {
+            warn_of_torn(&texts->faults, torn, offer + 1);
+        }
+        if (status != YK_ERROR_INPUT || offer[0] != TRY_NEXT) {
+            return status;
+        }
+        yk_text_add_bytes(&texts->faults, yk_status_message(), strlen(yk_status_message()) + 1);
+    }
+}
+
+yk_status yk_checkpoint_open_ranks(const char *path, const struct yk_ranks *ranks,
+                                   struct yk_checkpoint **out)
+{
+    struct candidates candidates = {0};
+    struct texts texts = {0};
+    yk_status status = yk_arena_create(&candidates.arena);
+    if (status == YK_OK && rank_of(ranks) == 0) {
+        status = find_candidates(path, &candidates);
+    }
+    status = agree(ranks, status);
+    if (status == YK_OK) {
+        status = open_first_whole(path, ranks, &candidates, &texts, out);
+    }
+    yk_text_free(&texts.offer);
+    yk_text_free(&texts.faults);
+    yk_arena_destroy(candidates.arena);
+    return status;
+}
+
+yk_status yk_checkpoint_open(const char *path, struct yk_checkpoint **out)
+{
+    return yk_checkpoint_open_ranks(path, NULL, out);
+}

@@ -1,0 +1,184 @@
+#include "train/checkpoint/folder.h"
+
+#include "base/array.h"
+#include "base/number.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+    DIGITS = 8, /* at least */
+    OPEN_FOLDERS = 8,
+};
+
+static const char PREFIX[] = "step-";
+
+/* The step of a name "step-00000100" with this ending. */
+static bool read_name(const char *name, const char *ending, int64_t *step)
+{
+    const size_t prefix = sizeof PREFIX - 1;
+    if (strncmp(name, PREFIX, prefix) != 0) {
+        return false;
+    }
+    const char *digits = name + prefix;
+    const size_t length = strspn(digits, "0123456789");
+    return length >= DIGITS && strcmp(digits + length, ending) == 0 &&
+           yk_number_read_integer(digits, length, step);
+}
+
+static int older_first(const void *a, const void *b)
+{
+    const struct yk_checkpoint_folder_entry *left = a;
+    const struct yk_checkpoint_folder_entry *right = b;
+    if (left->step != right->step) {
+        return left->step < right->step ? -1 : 1;
+    }
+    return (int)right->old - (int)left->old;
+}
+
+static yk_status add_entry(struct yk_checkpoint_folder_list *list, int32_t *capacity,
+                           const char *name, struct yk_arena *arena)
+{
+    struct yk_checkpoint_folder_entry entry = {0};
+    if (read_name(name, ".old", &entry.step)) {
+        entry.old = true;
+    } else if (!read_name(name, "", &entry.step)) {
+        return YK_OK;
+    }
+    entry.name = yk_arena_copy_text(arena, name, strlen(name));
+    if (!entry.name) {
+        return yk_fail_out_of_memory();
+    }
+    YK_TRY(yk_array_grow((void **)&list->entries, capacity, list->count, sizeof *list->entries));
+    list->entries[list->count++] = entry;
+    return YK_OK;
+}
+
+static yk_status fill_list(DIR *listing, struct yk_arena *arena,
+                           struct yk_checkpoint_folder_list *list)
+{
+    int32_t capacity = 0;
+    yk_status status = YK_OK;
+    for (struct dirent *entry = NULL; status == YK_OK && (entry = readdir(listing));) {
+        status = add_entry(list, &capacity, entry->d_name, arena);
+    }
+    return status;
+}
+
+/* Moves what was reallocated while it grew into the arena, sorted. */
+static yk_status settle(struct yk_arena *arena, struct yk_checkpoint_folder_list *list)
+{
+    struct yk_checkpoint_folder_entry *entries = NULL;
+    if (list->count > 0) {
+        YK_TRY_NEW(arena, entries, list->count);
+        memcpy(entries, list->entries, (size_t)list->count * sizeof *entries);
+        qsort(entries, (size_t)list->count, sizeof *entries, older_first);
+    }
+    free(list->entries);
+    list->entries = entries;
+    return YK_OK;
+}
+
+yk_status yk_checkpoint_folder_list(const char *folder, struct yk_arena *arena,
+                                    struct yk_checkpoint_folder_list *out)
+{
+    struct yk_checkpoint_folder_list list = {0};
+    DIR *listing = opendir(folder);
+    *out = list;
+    if (!listing) {
+        return errno == ENOENT || errno == ENOTDIR
+                   ? YK_OK
+                   : yk_fail(YK_ERROR_INPUT, "cannot open %s: %s", folder, strerror(errno));
+    }
+    yk_status status = fill_list(listing, arena, &list);
+    closedir(listing);
+    if (status == YK_OK) {
+        status = settle(arena, &list);
+    }
+    if (status != YK_OK) {
+        free(list.entries);
+        return status;
+    }
+    *out = list;
+    return YK_OK;
+}
+
+yk_status yk_checkpoint_folder_join(const char *folder, const char *name, struct yk_text *out)
+{
+    out->length = 0;
+    yk_text_addf(out, "%s/%s", folder, name);
+    return yk_text_status(out);
+}
+
+bool yk_checkpoint_folder_has(const char *folder, const char *name)
+{
+    struct yk_text path = {0};
+    const bool there =
+        yk_checkpoint_folder_join(folder, name, &path) == YK_OK && access(path.bytes, F_OK) == 0;
+    yk_text_free(&path);
+    return there;
+}
+
+bool yk_checkpoint_folder_has_weights(const char *folder)
+{
+    return yk_checkpoint_folder_has(folder, YK_CHECKPOINT_MODEL) ||
+           yk_checkpoint_folder_has(folder, YK_CHECKPOINT_MODEL_INDEX);
+}
+
+bool yk_checkpoint_folder_is_adapter(const char *folder)
+{
+    return yk_checkpoint_folder_has(folder, YK_CHECKPOINT_ADAPTER_CONFIG);
+}
+
+/* Some file systems cannot sync a folder and say that the argument is wrong. */
+yk_status yk_checkpoint_folder_sync(const char *path)
+{
+    const int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0) {
+        return yk_fail(YK_ERROR_SYSTEM, "cannot open %s: %s", path, strerror(errno));
+    }
+    const int error = fsync(descriptor) != 0 ? errno : 0;
+    close(descriptor);
+    if (error != 0 && error != EINVAL && error != ENOTSUP) {
+        return yk_fail(YK_ERROR_SYSTEM, "cannot write %s: %s", path, strerror(error));
+    }
+    return YK_OK;
+}
+
+static int remove_one(const char *path, const struct stat *info, int type, struct FTW *walk)
+{
+    (void)info;
+    (void)type;
+    (void)walk;
+    (void)remove(path);
+    return 0;
+}
+
+void yk_checkpoint_folder_remove(const char *path)
+{
+    (void)nftw(path, remove_one, OPEN_FOLDERS, FTW_DEPTH | FTW_PHYS);
+}
+
+void yk_checkpoint_folder_remove_partial(const char *folder)
+{
+    DIR *listing = opendir(folder);
+    struct yk_text path = {0};
+    int64_t step = 0;
+    for (struct dirent *entry = NULL; listing && (entry = readdir(listing));) {
+        if (read_name(entry->d_name, ".partial", &step) &&
+            yk_checkpoint_folder_join(folder, entry->d_name, &path) == YK_OK) {
+            yk_checkpoint_folder_remove(path.bytes);
+        }
+    }
+    if (listing) {
+        closedir(listing);
+    }
+    yk_text_free(&path);
+}

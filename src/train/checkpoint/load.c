@@ -1,0 +1,132 @@
+/* What a checkpoint holds into a store: weights, adapters, the optimizer's state. */
+#include "nn/weights/weights.h"
+#include "train/checkpoint/checkpoint.h"
+#include "train/checkpoint/folder.h"
+#include "train/checkpoint/shard_load.h"
+#include "train/checkpoint/shard_set.h"
+#include "train/checkpoint/tensors.h"
+
+#include <string.h>
+#include <unistd.h>
+
+static yk_status load_model_of_shards(const struct yk_checkpoint *checkpoint,
+                                      struct yk_store *store)
+{
+    const struct yk_shard_load what = {
+        .precision = checkpoint->workload.precision, .model = true, .rounded = true};
+    struct yk_shard_set *set = NULL;
+    YK_TRY(yk_shard_set_open(checkpoint->path, checkpoint->shards, &set));
+    const yk_status status = yk_shard_load(set, &what, store);
+    yk_shard_set_close(set);
+    return status;
+}
+
+yk_status yk_checkpoint_load_model(const char *path, struct yk_store *store)
+{
+    struct yk_checkpoint *checkpoint = NULL;
+    if (yk_checkpoint_folder_has_weights(path) ||
+        !yk_checkpoint_folder_has(path, YK_CHECKPOINT_MANIFEST)) {
+        return yk_weights_load(store, path);
+    }
+    YK_TRY(yk_checkpoint_open(path, &checkpoint));
+    const yk_status status = checkpoint->shards > 0 ? load_model_of_shards(checkpoint, store)
+                                                    : yk_weights_load(store, checkpoint->path);
+    yk_checkpoint_close(checkpoint);
+    return status;
+}
+
+/* Of the model itself: here, or where the one that is adapted is. */
+static yk_status load_weights(const struct yk_checkpoint *checkpoint, const char *base,
+                              struct yk_store *store)
+{
+    const char *elsewhere = base ? base : checkpoint->base_model;
+    if (yk_checkpoint_folder_has_weights(checkpoint->path)) {
+        return yk_weights_load(store, checkpoint->path);
+    }
+    if (!elsewhere) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "%s holds an adapter alone and does not say of which model; name its folder",
+                       checkpoint->path);
+    }
+    if (strcmp(elsewhere, YK_CHECKPOINT_RANDOM) == 0) {
+        return yk_store_init_roughly(store, checkpoint->state.seed);
+    }
+    if (access(elsewhere, F_OK) != 0) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "the adapter in %s is for the model \"%s\", which is no folder here; name "
+                       "the folder with its weights",
+                       checkpoint->path, elsewhere);
+    }
+    return yk_checkpoint_load_model(elsewhere, store);
+}
+
+static yk_status load_file(const struct yk_checkpoint *checkpoint, const char *name,
+                           yk_status (*load)(struct yk_store *store, const char *path),
+                           struct yk_store *store)
+{
+    struct yk_text path = {0};
+    yk_status status = yk_checkpoint_folder_join(checkpoint->path, name, &path);
+    if (status == YK_OK) {
+        status = load(store, path.bytes);
+    }
+    yk_text_free(&path);
+    return status;
+}
+
+/* Of a model that is adapted from here on, nothing of the state belongs to what is trained. */
+static bool wants_state(const struct yk_checkpoint *checkpoint, const struct yk_store *store)
+{
+    const bool adapted = checkpoint->workload.lora_rank > 0;
+    return store->optimizer != YK_OPTIMIZER_NONE && adapted == (store->net->workload.lora_rank > 0);
+}
+
+static yk_status load_files(const struct yk_checkpoint *checkpoint, const char *base,
+                            struct yk_store *store)
+{
+    YK_TRY(load_weights(checkpoint, base, store));
+    if (store->net->workload.nf4 &&
+        yk_checkpoint_folder_has(checkpoint->path, YK_CHECKPOINT_FROZEN)) {
+        YK_TRY(
+            load_file(checkpoint, YK_CHECKPOINT_FROZEN, yk_checkpoint_load_frozen_tensors, store));
+    }
+    if (checkpoint->workload.lora_rank > 0) {
+        YK_TRY(yk_adapter_load(store, checkpoint->path));
+    }
+    return wants_state(checkpoint, store) &&
+                   yk_checkpoint_folder_has(checkpoint->path, YK_CHECKPOINT_OPTIMIZER)
+               ? load_file(checkpoint, YK_CHECKPOINT_OPTIMIZER,
+                           yk_checkpoint_load_optimizer_tensors, store)
+               : YK_OK;
+}
+
+static yk_status load_shards(const struct yk_checkpoint *checkpoint, const char *base,
+                             struct yk_store *store)
+{
+    const bool adapted = checkpoint->workload.lora_rank > 0;
+    struct yk_shard_set *set = NULL;
+    struct yk_shard_load what = {
+        .precision = checkpoint->workload.precision,
+        .model = !adapted || !checkpoint->base_model,
+        .adapters = adapted,
+        .rounded = !wants_state(checkpoint, store),
+    };
+    if (!what.model) {
+        YK_TRY(load_weights(checkpoint, base, store));
+    }
+    YK_TRY(yk_shard_set_open(checkpoint->path, checkpoint->shards, &set));
+    what.state = wants_state(checkpoint, store) && yk_shard_set_has(set, YK_SHARD_MOMENT1, NULL);
+    const yk_status status = yk_shard_load(set, &what, store);
+    yk_shard_set_close(set);
+    return status;
+}
+
+yk_status yk_checkpoint_load(const struct yk_checkpoint *checkpoint, const char *base,
+                             struct yk_store *store)
+{
+    if (checkpoint->workload.lora_rank > 0 && store->net->workload.lora_rank == 0) {
+        return yk_fail(YK_ERROR_INPUT, "%s has an adapter, but the model was made without one",
+                       checkpoint->path);
+    }
+    return checkpoint->shards > 0 ? load_shards(checkpoint, base, store)
+                                  : load_files(checkpoint, base, store);
+}

@@ -1,0 +1,391 @@
+#include "train/checkpoint/manifest.h"
+
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/json.h"
+#include "base/json_value.h"
+#include "base/json_write.h"
+#include "train/checkpoint/folder.h"
+#include "train/checkpoint/shard.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+    MOST_FILES = 64 + YK_SHARD_MAX_RANKS, /* of one folder */
+    PIECE_BYTES = 1 << 20,
+    HASH_DIGITS = 16,
+};
+
+static const int64_t MOST_BYTES = INT64_C(1) << 53; /* what JSON's numbers hold exactly */
+
+bool yk_manifest_has(const struct yk_manifest *manifest, const char *name)
+{
+    for (int32_t i = 0; i < manifest->count; i++) {
+        if (strcmp(manifest->files[i].name, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void yk_manifest_write(const struct yk_manifest *manifest, struct yk_text *out)
+{
+    struct yk_json_writer json = {.text = out, .spaced = true};
+    yk_json_write_begin_object(&json, NULL);
+    json.lines = 2;
+    yk_json_write_integer(&json, "yoke", 1);
+    yk_json_write_string(&json, "kind", "checkpoint");
+    yk_json_write_integer(&json, "step", manifest->step);
+    if (manifest->ranks > 0) {
+        yk_json_write_integer(&json, "ranks", manifest->ranks);
+    }
+    yk_json_write_begin_array(&json, "files");
+    json.lines = 0;
+    for (int32_t i = 0; i < manifest->count; i++) {
+        const struct yk_manifest_file *file = &manifest->files[i];
+        char hash[HASH_DIGITS + 1];
+        (void)snprintf(hash, sizeof hash, "%016" PRIx64, file->hash);
+        yk_json_write_line(&json, 4);
+        yk_json_write_begin_object(&json, NULL);
+        yk_json_write_string(&json, "name", file->name);
+        yk_json_write_integer(&json, "bytes", (int64_t)file->bytes);
+        yk_json_write_string(&json, "xxh3", hash);
+        yk_json_write_end_object(&json);
+    }
+    yk_json_write_line(&json, 2);
+    yk_json_write_end_array(&json);
+    yk_json_write_line(&json, 0);
+    yk_json_write_end_object(&json);
+    yk_text_add(out, "\n");
+}
+
+static bool read_hash(const char *digits, uint64_t *out)
+{
+    *out = 0;
+    if (strlen(digits) != HASH_DIGITS) {
+        return false;
+    }
+    for (int i = 0; i < HASH_DIGITS; i++) {
+        static const char known[] = "0123456789abcdef";
+        const char *found = strchr(known, digits[i]);
+        if (!found) {
+            return false;
+        }
+        *out = *out << 4 | (uint64_t)(found - known);
+    }
+    return true;
+}
+
+static yk_status read_file(const struct yk_json *node, struct yk_arena *arena,
+                           struct yk_manifest_file *out)
+{
+    static const char *const known[] = {"name", "bytes", "xxh3"};
+    const char *name = NULL;
+    const char *digits = NULL;
+    int64_t bytes = -1;
+    YK_TRY(yk_json_check_object(node, known, sizeof known / sizeof known[0]));
+    YK_TRY(yk_json_read_name(yk_json_get(node, "name"), "name", &name));
+    YK_TRY(yk_json_read_name(yk_json_get(node, "xxh3"), "xxh3", &digits));
+    YK_TRY(yk_json_get_integer(node, "bytes", 0, MOST_BYTES, &bytes));
+    if (name[0] == '.' || strchr(name, '/')) {
+        return yk_fail(YK_ERROR_INPUT, "\"%s\" is no plain name of a file beside the manifest",
+                       name);
+    }
+    if (bytes < 0 || !read_hash(digits, &out->hash)) {
+        return yk_fail(YK_ERROR_INPUT, "the size or the hash of \"%s\" makes no sense", name);
+    }
+    out->bytes = (uint64_t)bytes;
+    return yk_json_copy_text(arena, name, &out->name);
+}
+
+/* Files are by name, and so shards by rank. */
+static yk_status check_shards(const struct yk_manifest *manifest)
+{
+    int32_t shards = 0;
+    for (int32_t i = 0; i < manifest->count; i++) {
+        const char *name = manifest->files[i].name;
+        int32_t rank = 0;
+        int32_t ranks = 0;
+        if (!yk_shard_read_file_name(name, &rank, &ranks)) {
+            continue;
+        }
+        if (ranks != manifest->ranks || rank != shards) {
+            return yk_fail(YK_ERROR_INPUT, "\"%s\" is not shard %" PRId32 " of %" PRId32, name,
+                           shards + 1, manifest->ranks);
+        }
+        shards++;
+    }
+    if (shards != manifest->ranks) {
+        return yk_fail(YK_ERROR_INPUT, "shard %" PRId32 " of %" PRId32 " is missing", shards + 1,
+                       manifest->ranks);
+    }
+    return YK_OK;
+}
+
+static yk_status read_root(const struct yk_json *root, struct yk_arena *arena,
+                           struct yk_manifest *out)
+{
+    static const char *const known[] = {"yoke", "kind",  "name", "comment",
+                                        "step", "ranks", "files"};
+    const struct yk_json *files = NULL;
+    int64_t ranks = 0;
+    YK_TRY(yk_json_check_document(root, "checkpoint", known, sizeof known / sizeof known[0]));
+    YK_TRY(yk_json_get_integer(root, "step", 0, MOST_BYTES, &out->step));
+    if (yk_json_get(root, "ranks")) {
+        YK_TRY(yk_json_get_integer(root, "ranks", 2, YK_SHARD_MAX_RANKS, &ranks));
+    }
+    out->ranks = (int32_t)ranks;
+    YK_TRY(yk_json_require_list(root, "files", &files));
+    const size_t count = yk_json_count(files);
+    if (count > MOST_FILES) {
+        return yk_fail(YK_ERROR_INPUT, "%zu files are more than a checkpoint has", count);
+    }
+    YK_TRY_NEW(arena, out->files, count + 1);
+    for (; out->count < (int32_t)count; out->count++) {
+        const size_t number = (size_t)out->count;
+        YK_TRY(
+            yk_json_add_location(read_file(yk_json_at(files, number), arena, &out->files[number]),
+                                 "files", number, NULL));
+    }
+    return check_shards(out);
+}
+
+/* What differs from how it would be written was changed after it was. */
+static yk_status check_form(const struct yk_manifest *manifest, const char *bytes, size_t length)
+{
+    struct yk_text again = {0};
+    yk_manifest_write(manifest, &again);
+    yk_status status = yk_text_status(&again);
+    if (status == YK_OK && (again.length != length || memcmp(again.bytes, bytes, length) != 0)) {
+        status = yk_fail(YK_ERROR_INPUT, "it was changed after it was written");
+    }
+    yk_text_free(&again);
+    return status;
+}
+
+yk_status yk_manifest_read(const char *bytes, size_t length, struct yk_arena *arena,
+                           struct yk_manifest *out)
+{
+    struct yk_json *root = NULL;
+    struct yk_manifest manifest = {0};
+    YK_TRY(yk_json_parse(bytes, length, &root));
+    yk_status status = read_root(root, arena, &manifest);
+    yk_json_destroy(root);
+    if (status == YK_OK) {
+        status = check_form(&manifest, bytes, length);
+    }
+    if (status == YK_OK) {
+        *out = manifest;
+    }
+    return status;
+}
+
+static yk_status hash_open(int descriptor, const char *path, struct yk_hash *hash, char *piece,
+                           struct yk_manifest_file *out)
+{
+    out->bytes = 0;
+    for (;;) {
+        const ssize_t length = read(descriptor, piece, PIECE_BYTES);
+        if (length < 0 && errno == EINTR) {
+            continue;
+        }
+        if (length < 0) {
+            return yk_fail(YK_ERROR_INPUT, "cannot read %s: %s", path, strerror(errno));
+        }
+        if (length == 0) {
+            break;
+        }
+        yk_hash_add(hash, piece, (size_t)length);
+        out->bytes += (uint64_t)length;
+    }
+    out->hash = yk_hash_result(hash);
+    return YK_OK;
+}
+
+static yk_status hash_file(const char *path, struct yk_manifest_file *out)
+{
+    struct yk_hash *hash = NULL;
+    YK_TRY(yk_hash_create(&hash));
+    char *piece = malloc(PIECE_BYTES);
+    int descriptor = -1;
+    yk_status status = piece ? yk_file_open(path, false, &descriptor) : yk_fail_out_of_memory();
+    if (status == YK_OK) {
+        status = hash_open(descriptor, path, hash, piece, out);
+    }
+    if (descriptor >= 0) {
+        close(descriptor);
+    }
+    free(piece);
+    yk_hash_destroy(hash);
+    return status;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const struct yk_manifest_file *left = a;
+    const struct yk_manifest_file *right = b;
+    return strcmp(left->name, right->name);
+}
+
+static yk_status add_file(const char *folder, const char *name, struct yk_arena *arena,
+                          struct yk_text *path, struct yk_manifest *manifest)
+{
+    if (manifest->count == MOST_FILES) {
+        return yk_fail(YK_ERROR_SYSTEM, "%s holds too many files", folder);
+    }
+    struct yk_manifest_file *file = &manifest->files[manifest->count++];
+    YK_TRY(yk_json_copy_text(arena, name, &file->name));
+    YK_TRY(yk_checkpoint_folder_join(folder, file->name, path));
+    YK_TRY(yk_checkpoint_folder_sync(path->bytes));
+    return hash_file(path->bytes, file);
+}
+
+/* Those that others have written and hashed. */
+static yk_status add_known(const char *folder, const struct yk_manifest *known,
+                           struct yk_text *path, struct yk_manifest *manifest)
+{
+    struct stat info;
+    for (int32_t i = 0; i < known->count; i++) {
+        const struct yk_manifest_file *file = &known->files[i];
+        YK_TRY(yk_checkpoint_folder_join(folder, file->name, path));
+        if (stat(path->bytes, &info) != 0 || (uint64_t)info.st_size != file->bytes) {
+            return yk_fail(YK_ERROR_SYSTEM,
+                           "%s is not here as it was written; checkpoints must be in a folder "
+                           "that all ranks share",
+                           path->bytes);
+        }
+        if (manifest->count == MOST_FILES) {
+            return yk_fail(YK_ERROR_SYSTEM, "%s holds too many files", folder);
+        }
+        manifest->files[manifest->count++] = *file;
+    }
+    return YK_OK;
+}
+
+static yk_status seal_files(const char *folder, const struct yk_manifest *known, DIR *listing,
+                            struct yk_arena *arena, struct yk_text *path,
+                            struct yk_manifest *manifest)
+{
+    for (struct dirent *entry = NULL; (entry = readdir(listing));) {
+        if (entry->d_name[0] != '.' && !yk_manifest_has(known, entry->d_name)) {
+            YK_TRY(add_file(folder, entry->d_name, arena, path, manifest));
+        }
+    }
+    YK_TRY(add_known(folder, known, path, manifest));
+    qsort(manifest->files, (size_t)manifest->count, sizeof *manifest->files, by_name);
+    return YK_OK;
+}
+
+static yk_status write_manifest(const char *folder, const struct yk_manifest *manifest,
+                                struct yk_text *path)
+{
+    struct yk_text text = {0};
+    yk_manifest_write(manifest, &text);
+    yk_status status = yk_checkpoint_folder_join(folder, YK_CHECKPOINT_MANIFEST, path);
+    if (status == YK_OK) {
+        status = yk_file_write_nofollow(path->bytes, &text);
+    }
+    if (status == YK_OK) {
+        status = yk_checkpoint_folder_sync(path->bytes);
+    }
+    yk_text_free(&text);
+    return status;
+}
+
+yk_status yk_manifest_save(const char *folder, const struct yk_manifest *known)
+{
+    struct yk_arena *arena = NULL;
+    struct yk_text path = {0};
+    struct yk_manifest manifest = {.step = known->step, .ranks = known->ranks};
+    YK_TRY(yk_arena_create(&arena));
+    DIR *listing = opendir(folder);
+    yk_status status = YK_OK;
+    manifest.files = yk_arena_allocate(arena, MOST_FILES, sizeof *manifest.files);
+    if (!listing) {
+        status = yk_fail(YK_ERROR_SYSTEM, "cannot open %s: %s", folder, strerror(errno));
+    } else if (!manifest.files) {
+        status = yk_fail_out_of_memory();
+    } else {
+        status = seal_files(folder, known, listing, arena, &path, &manifest);
+    }
+    if (listing) {
+        closedir(listing);
+    }
+    if (status == YK_OK) {
+        status = write_manifest(folder, &manifest, &path);
+    }
+    yk_text_free(&path);
+    yk_arena_destroy(arena);
+    return status;
+}
+
+/* Sizes are told at a glance, before any hash is made. */
+static yk_status check_size(const char *path, const struct yk_manifest_file *file)
+{
+    struct stat info;
+    if (stat(path, &info) != 0) {
+        return yk_fail(YK_ERROR_INPUT, "cannot open %s: %s", path, strerror(errno));
+    }
+    if ((uint64_t)info.st_size != file->bytes) {
+        return yk_fail(YK_ERROR_INPUT, "%s has %lld bytes, but had %" PRIu64 " when it was saved",
+                       path, (long long)info.st_size, file->bytes);
+    }
+    return YK_OK;
+}
+
+static yk_status check_hash(const char *path, const struct yk_manifest_file *file)
+{
+    struct yk_manifest_file found = {0};
+    YK_TRY(hash_file(path, &found));
+    if (found.hash != file->hash || found.bytes != file->bytes) {
+        return yk_fail(YK_ERROR_INPUT, "%s does not hold what was saved: its hash differs", path);
+    }
+    return YK_OK;
+}
+
+static yk_status
+check_files(const char *folder, const struct yk_manifest *manifest, struct yk_manifest_share share,
+            yk_status (*check)(const char *path, const struct yk_manifest_file *file))
+{
+    struct yk_text path = {0};
+    yk_status status = YK_OK;
+    for (int32_t i = share.rank; status == YK_OK && i < manifest->count; i += share.ranks) {
+        status = yk_checkpoint_folder_join(folder, manifest->files[i].name, &path);
+        if (status == YK_OK) {
+            status = check(path.bytes, &manifest->files[i]);
+        }
+    }
+    yk_text_free(&path);
+    return status;
+}
+
+yk_status yk_manifest_verify(const char *folder, struct yk_manifest_share share,
+                             struct yk_arena *arena, struct yk_manifest *out, uint64_t *hash)
+{
+    static const struct yk_manifest_share everything = {.rank = 0, .ranks = 1};
+    struct yk_text path = {0};
+    struct yk_text text = {0};
+    yk_status status = yk_checkpoint_folder_join(folder, YK_CHECKPOINT_MANIFEST, &path);
+    if (status == YK_OK) {
+        status = yk_file_read(path.bytes, &text);
+    }
+    if (status == YK_OK) {
+        status = yk_manifest_read(yk_text_chars(&text), text.length, arena, out);
+        status = status == YK_ERROR_INPUT ? yk_fail_in(status, path.bytes) : status;
+    }
+    if (status == YK_OK && hash) {
+        *hash = yk_hash_bytes(text.bytes, text.length);
+    }
+    yk_text_free(&text);
+    yk_text_free(&path);
+    YK_TRY(status);
+    YK_TRY(check_files(folder, out, everything, check_size));
+    return check_files(folder, out, share, check_hash);
+}

@@ -1,0 +1,271 @@
+#include "train/checkpoint/shard_load.h"
+
+#include "backend/cpu/math/numbers.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    ROOM_BYTES = 1 << 22 /* read at a time */
+};
+
+struct load {
+    const struct yk_shard_set *set;
+    const struct yk_shard_load *what;
+    struct yk_store *store;
+    void *room; /* (ROOM_BYTES) */
+};
+
+/* As what a parameter was saved. */
+static yk_status find_kind(const struct load *load, const struct yk_parameter *parameter,
+                           bool *found, enum yk_shard_kind *out)
+{
+    *found = false;
+    for (int i = 0; i < YK_SHARD_KINDS; i++) {
+        const enum yk_shard_kind kind = (enum yk_shard_kind)i;
+        const bool weights = kind == YK_SHARD_WEIGHTS || yk_shard_is_frozen(kind);
+        if (!weights || !yk_shard_set_has(load->set, kind, parameter)) {
+            continue;
+        }
+        if (*found) {
+            return yk_fail(YK_ERROR_INPUT, "\"%s\" was saved twice, as %s and as %s",
+                           parameter->name, yk_shard_kind_name(*out), yk_shard_kind_name(kind));
+        }
+        *found = true;
+        *out = kind;
+    }
+    return YK_OK;
+}
+
+/* ---- ranges ---- */
+
+/* Such a number would spread to everything in the first step. */
+static yk_status check_finite(const struct yk_parameter *parameter, const float *numbers,
+                              struct yk_range range)
+{
+    for (int64_t i = 0; i < range.count; i++) {
+        if (!isfinite(numbers[i])) {
+            return yk_fail(YK_ERROR_NUMBERS, "number %" PRId64 " of \"%s\" is %g in the checkpoint",
+                           range.first + i, parameter->name, (double)numbers[i]);
+        }
+    }
+    return YK_OK;
+}
+
+/* Master copies have more digits than the weights that were computed with. */
+static void round_numbers(const struct load *load, float *numbers, int64_t count)
+{
+    const enum yk_precision precision = load->what->precision;
+    if (!load->what->rounded || yk_precision_bytes(precision) != 2) {
+        return;
+    }
+    for (int64_t i = 0; i < count; i++) {
+        uint16_t half = 0;
+        yk_cpu_numbers_store(precision, &numbers[i], 1, &half, 0);
+        yk_cpu_numbers_load(precision, &half, 0, 1, &numbers[i]);
+    }
+}
+
+static yk_status put(const struct load *load, int32_t layer, const struct yk_parameter *parameter,
+                     enum yk_shard_kind kind, struct yk_range range)
+{
+    float *numbers = load->room;
+    switch (kind) {
+    case YK_SHARD_WEIGHTS:
+        YK_TRY(check_finite(parameter, numbers, range));
+        round_numbers(load, numbers, range.count);
+        return yk_store_write_range(load->store, layer, parameter, YK_STATE_WEIGHTS, range,
+                                    numbers);
+    case YK_SHARD_MOMENT1:
+        return yk_store_write_range(load->store, layer, parameter, YK_STATE_MOMENT1, range,
+                                    numbers);
+    case YK_SHARD_MOMENT2:
+        return yk_store_write_range(load->store, layer, parameter, YK_STATE_MOMENT2, range,
+                                    numbers);
+    default:
+        return yk_store_write_frozen_range(load->store, layer, parameter, range, load->room);
+    }
+}
+
+static yk_status load_range(const struct load *load, int32_t layer,
+                            const struct yk_parameter *parameter, enum yk_shard_kind kind,
+                            struct yk_range range)
+{
+    const int64_t most = ROOM_BYTES / yk_shard_element_bytes(kind);
+    for (int64_t done = 0; done < range.count; done += most) {
+        const int64_t left = range.count - done;
+        const struct yk_range piece = {range.first + done, left < most ? left : most};
+        YK_TRY(yk_shard_set_read(load->set, kind, parameter, piece, load->room));
+        YK_TRY(put(load, layer, parameter, kind, piece));
+    }
+    return YK_OK;
+}
+
+/* What is kept of a parameter; `whole`: its weights are, though its state is not. */
+static yk_status load_ranges(const struct load *load, int32_t layer,
+                             const struct yk_parameter *parameter, enum yk_shard_kind kind,
+                             bool whole)
+{
+    const struct yk_partition *holding = &load->store->layers[layer].holding;
+    struct yk_range range = {0, yk_shard_element_count(kind, parameter->count)};
+    if (whole) {
+        return load_range(load, layer, parameter, kind, range);
+    }
+    for (int32_t b = 0; b < yk_partition_range_count(holding); b++) {
+        if (yk_partition_range(holding, b, load->store->net, layer, parameter, &range)) {
+            YK_TRY(load_range(load, layer, parameter, kind, range));
+        }
+    }
+    return YK_OK;
+}
+
+/* ---- parameters that are stored in another form than they were saved in ---- */
+
+static yk_status decode_nf4(const struct yk_engine *engine, const void *stored, int64_t count,
+                            float *out)
+{
+    const size_t bytes = (size_t)yk_shard_element_count(YK_SHARD_NF4, count);
+    void *from = NULL;
+    void *to = NULL;
+    struct yk_dequantise_op op = {.count = count, .type = YK_PRECISION_FP32};
+    yk_status status = engine->backend->allocate(engine->device, bytes, &from);
+    if (status == YK_OK) {
+        status = engine->backend->allocate(engine->device, (size_t)count * sizeof *out, &to);
+    }
+    if (status == YK_OK) {
+        (void)yk_ops_nf4_layout(from, count, &op.from);
+        op.to = to;
+        engine->backend->copy(engine->lane, from, stored, bytes);
+        engine->backend->dequantise(engine->lane, &op);
+        status = yk_engine_download(engine, out, to, (size_t)count * sizeof *out);
+    }
+    engine->backend->free(engine->device, to);
+    engine->backend->free(engine->device, from);
+    return status;
+}
+
+static yk_status decode(const struct load *load, enum yk_shard_kind kind, const void *stored,
+                        int64_t count, float *out)
+{
+    switch (kind) {
+    case YK_SHARD_NF4:
+        return decode_nf4(&load->store->engine, stored, count, out);
+    case YK_SHARD_BF16:
+    case YK_SHARD_FP16:
+        yk_cpu_numbers_load(kind == YK_SHARD_BF16 ? YK_PRECISION_BF16 : YK_PRECISION_FP16, stored,
+                            0, count, out);
+        return YK_OK;
+    default:
+        memcpy(out, stored, (size_t)count * sizeof *out);
+        return YK_OK;
+    }
+}
+
+static yk_status load_converted(const struct load *load, int32_t layer,
+                                const struct yk_parameter *parameter, enum yk_shard_kind kind)
+{
+    const struct yk_range all = {0, yk_shard_element_count(kind, parameter->count)};
+    void *stored = malloc((size_t)(all.count * yk_shard_element_bytes(kind)));
+    float *numbers = malloc((size_t)parameter->count * sizeof *numbers);
+    yk_status status = stored && numbers ? YK_OK : yk_fail_out_of_memory();
+    if (status == YK_OK) {
+        status = yk_shard_set_read(load->set, kind, parameter, all, stored);
+    }
+    if (status == YK_OK) {
+        status = decode(load, kind, stored, parameter->count, numbers);
+    }
+    if (status == YK_OK) {
+        status = check_finite(parameter, numbers, (struct yk_range){0, parameter->count});
+    }
+    if (status == YK_OK && kind == YK_SHARD_WEIGHTS) {
+        round_numbers(load, numbers, parameter->count);
+    }
+    if (status == YK_OK) {
+        status = yk_store_write_values(load->store, layer, parameter, numbers);
+    }
+    free(numbers);
+    free(stored);
+    return status;
+}
+
+/* ---- all of it ---- */
+
+static yk_status load_weights(const struct load *load, int32_t layer,
+                              const struct yk_parameter *parameter)
+{
+    const struct yk_net *net = load->store->net;
+    const enum yk_partition_kind keep = load->store->layers[layer].holding.keep;
+    enum yk_shard_kind kind =
+        parameter->trained ? YK_SHARD_WEIGHTS : yk_shard_kind_of(net, parameter);
+    const enum yk_shard_kind own = kind;
+    bool found = false;
+    YK_TRY(find_kind(load, parameter, &found, &kind));
+    YK_TRY(yk_shard_set_check(load->set, kind, parameter));
+    if (keep == YK_PARTITION_ABSENT) {
+        return YK_OK;
+    }
+    return kind == own
+               ? load_ranges(load, layer, parameter, kind, keep != YK_PARTITION_FULLY_SHARDED)
+               : load_converted(load, layer, parameter, kind);
+}
+
+static yk_status load_state(const struct load *load, int32_t layer,
+                            const struct yk_parameter *parameter)
+{
+    static const struct {
+        enum yk_state_tensor numbers;
+        enum yk_shard_kind kind;
+    } states[] = {{YK_STATE_MOMENT1, YK_SHARD_MOMENT1}, {YK_STATE_MOMENT2, YK_SHARD_MOMENT2}};
+    for (size_t i = 0; i < sizeof states / sizeof states[0]; i++) {
+        if (!yk_store_has_state(load->store, layer, states[i].numbers)) {
+            continue;
+        }
+        if (!yk_shard_set_has(load->set, states[i].kind, parameter)) {
+            return yk_fail(YK_ERROR_INPUT,
+                           "no shard has %s of \"%s\"; it was trained with another optimizer, or "
+                           "other parameters were",
+                           yk_shard_kind_name(states[i].kind), parameter->name);
+        }
+        YK_TRY(yk_shard_set_check(load->set, states[i].kind, parameter));
+        YK_TRY(load_ranges(load, layer, parameter, states[i].kind, false));
+    }
+    return YK_OK;
+}
+
+static yk_status load_parameter(const struct load *load, int32_t layer,
+                                const struct yk_parameter *parameter)
+{
+    const struct yk_shard_load *what = load->what;
+    if (parameter->adapter ? what->adapters : what->model) {
+        YK_TRY(load_weights(load, layer, parameter));
+    }
+    return what->state && parameter->trained ? load_state(load, layer, parameter) : YK_OK;
+}
+
+static yk_status load_all(const struct load *load)
+{
+    const struct yk_net *net = load->store->net;
+    YK_TRY(yk_shard_set_check_net(load->set, net));
+    for (int32_t l = 0; l < net->layer_count; l++) {
+        for (int32_t i = 0; i < net->layers[l].parameter_count; i++) {
+            YK_TRY(load_parameter(load, l, &net->layers[l].parameters[i]));
+        }
+    }
+    return YK_OK;
+}
+
+yk_status yk_shard_load(const struct yk_shard_set *set, const struct yk_shard_load *what,
+                        struct yk_store *store)
+{
+    const struct load load = {
+        .set = set,
+        .what = what,
+        .store = store,
+        .room = malloc(ROOM_BYTES),
+    };
+    const yk_status status = load.room ? load_all(&load) : yk_fail_out_of_memory();
+    free(load.room);
+    return status;
+}

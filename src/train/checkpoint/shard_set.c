@@ -1,0 +1,264 @@
+#include "train/checkpoint/shard_set.h"
+
+#include "base/arena.h"
+#include "tensors/safetensors.h"
+#include "train/checkpoint/folder.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct piece {
+    const char *parameter;
+    enum yk_shard_kind kind;
+    int64_t first;
+    int64_t count;
+    const struct yk_safetensors *file;
+    const struct yk_tensor_entry *entry;
+};
+
+struct yk_shard_set {
+    struct yk_arena *arena;
+    const char *folder;
+    struct yk_safetensors **files;
+    int32_t file_count;
+    struct piece *pieces; /* by parameter, kind and first number */
+    int32_t piece_count;
+};
+
+/* ---- opening ---- */
+
+static int in_order(const void *a, const void *b)
+{
+    const struct piece *left = a;
+    const struct piece *right = b;
+    const int names = strcmp(left->parameter, right->parameter);
+    if (names != 0) {
+        return names;
+    }
+    if (left->kind != right->kind) {
+        return left->kind < right->kind ? -1 : 1;
+    }
+    return left->first < right->first ? -1 : left->first > right->first;
+}
+
+static yk_status add_piece(struct yk_shard_set *set, const struct yk_safetensors *file,
+                           const struct yk_tensor_entry *entry)
+{
+    struct piece *piece = &set->pieces[set->piece_count];
+    struct yk_shard_slice name = {0};
+    if (!yk_shard_read_slice_name(entry->name, &name)) {
+        return yk_fail(YK_ERROR_INPUT, "%s: \"%s\" does not name a piece of a parameter",
+                       yk_safetensors_path(file), entry->name);
+    }
+    const enum yk_tensor_dtype type = yk_shard_is_frozen(name.kind) ? YK_TENSOR_U8 : YK_TENSOR_F32;
+    if (entry->type != type || entry->rank != 1 || entry->shape[0] < 1 ||
+        entry->shape[0] > INT64_MAX - name.first) {
+        return yk_fail(YK_ERROR_INPUT, "%s: \"%s\" is no row of %s", yk_safetensors_path(file),
+                       entry->name, yk_tensor_dtype_name(type));
+    }
+    *piece = (struct piece){
+        .parameter = yk_arena_copy_text(set->arena, name.parameter, name.parameter_length),
+        .kind = name.kind,
+        .first = name.first,
+        .count = entry->shape[0],
+        .file = file,
+        .entry = entry,
+    };
+    set->piece_count++;
+    return piece->parameter ? YK_OK : yk_fail_out_of_memory();
+}
+
+static yk_status add_pieces(struct yk_shard_set *set)
+{
+    int64_t count = 0;
+    for (int32_t i = 0; i < set->file_count; i++) {
+        count += yk_safetensors_count(set->files[i]);
+    }
+    if (count > INT32_MAX) {
+        return yk_fail(YK_ERROR_INPUT, "%s: too many pieces", set->folder);
+    }
+    YK_TRY_NEW(set->arena, set->pieces, count + 1);
+    for (int32_t i = 0; i < set->file_count; i++) {
+        for (int32_t j = 0; j < yk_safetensors_count(set->files[i]); j++) {
+            YK_TRY(add_piece(set, set->files[i], yk_safetensors_at(set->files[i], j)));
+        }
+    }
+    qsort(set->pieces, (size_t)set->piece_count, sizeof *set->pieces, in_order);
+    return YK_OK;
+}
+
+static yk_status open_files(struct yk_shard_set *set, int32_t ranks)
+{
+    struct yk_text name = {0};
+    struct yk_text path = {0};
+    yk_status status = YK_OK;
+    set->files = yk_arena_allocate(set->arena, (size_t)ranks, sizeof(struct yk_safetensors *));
+    if (!set->files) {
+        return yk_fail_out_of_memory();
+    }
+    for (int32_t rank = 0; status == YK_OK && rank < ranks; rank++) {
+        name.length = 0;
+        yk_shard_add_file_name(&name, rank, ranks);
+        status = yk_text_status(&name);
+        if (status == YK_OK) {
+            status = yk_checkpoint_folder_join(set->folder, name.bytes, &path);
+        }
+        if (status == YK_OK) {
+            status = yk_safetensors_open(path.bytes, &set->files[rank]);
+        }
+        set->file_count += status == YK_OK;
+    }
+    yk_text_free(&path);
+    yk_text_free(&name);
+    return status;
+}
+
+yk_status yk_shard_set_open(const char *folder, int32_t ranks, struct yk_shard_set **out)
+{
+    struct yk_arena *arena = NULL;
+    YK_TRY(yk_arena_create(&arena));
+    struct yk_shard_set *set = yk_arena_allocate(arena, 1, sizeof *set);
+    if (!set) {
+        yk_arena_destroy(arena);
+        return yk_fail_out_of_memory();
+    }
+    *set = (struct yk_shard_set){
+        .arena = arena,
+        .folder = yk_arena_copy_text(arena, folder, strlen(folder)),
+    };
+    yk_status status = set->folder ? open_files(set, ranks) : yk_fail_out_of_memory();
+    if (status == YK_OK) {
+        status = add_pieces(set);
+    }
+    if (status != YK_OK) {
+        yk_shard_set_close(set);
+        return status;
+    }
+    *out = set;
+    return YK_OK;
+}
+
+void yk_shard_set_close(struct yk_shard_set *set)
+{
+    if (set) {
+        for (int32_t i = 0; i < set->file_count; i++) {
+            yk_safetensors_close(set->files[i]);
+        }
+        yk_arena_destroy(set->arena);
+    }
+}
+
+/* ---- looking ---- */
+
+yk_status yk_shard_set_check_net(const struct yk_shard_set *set, const struct yk_net *net)
+{
+    for (int32_t i = 0; i < set->piece_count; i++) {
+        const struct piece *piece = &set->pieces[i];
+        const bool again = i > 0 && strcmp(piece->parameter, piece[-1].parameter) == 0;
+        if (!again && !yk_net_find(net, piece->parameter, NULL)) {
+            return yk_fail(YK_ERROR_INPUT, "%s: the model has no parameter \"%s\"",
+                           yk_safetensors_path(piece->file), piece->parameter);
+        }
+    }
+    return YK_OK;
+}
+
+/* The first piece that is not before number `first` of a parameter. */
+static int32_t find(const struct yk_shard_set *set, enum yk_shard_kind kind, const char *parameter,
+                    int64_t first)
+{
+    const struct piece wanted = {.parameter = parameter, .kind = kind, .first = first};
+    int32_t low = 0;
+    int32_t high = set->piece_count;
+    while (low < high) {
+        const int32_t middle = low + (high - low) / 2;
+        if (in_order(&set->pieces[middle], &wanted) < 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+/* NULL past the last of a parameter. */
+static const struct piece *piece_at(const struct yk_shard_set *set, int32_t number,
+                                    enum yk_shard_kind kind, const char *parameter)
+{
+    const struct piece *piece = &set->pieces[number];
+    return number >= 0 && number < set->piece_count && piece->kind == kind &&
+                   strcmp(piece->parameter, parameter) == 0
+               ? piece
+               : NULL;
+}
+
+bool yk_shard_set_has(const struct yk_shard_set *set, enum yk_shard_kind kind,
+                      const struct yk_parameter *parameter)
+{
+    if (parameter) {
+        return piece_at(set, find(set, kind, parameter->name, 0), kind, parameter->name) != NULL;
+    }
+    for (int32_t i = 0; i < set->piece_count; i++) {
+        if (set->pieces[i].kind == kind) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static yk_status fail_missing(const struct yk_shard_set *set, enum yk_shard_kind kind,
+                              const char *parameter, int64_t first, int64_t end)
+{
+    return yk_fail(YK_ERROR_INPUT, "%s: no shard has %s %" PRId64 " to %" PRId64 " of \"%s\" (%s)",
+                   set->folder, yk_shard_is_frozen(kind) ? "bytes" : "numbers", first, end - 1,
+                   parameter, yk_shard_kind_name(kind));
+}
+
+yk_status yk_shard_set_check(const struct yk_shard_set *set, enum yk_shard_kind kind,
+                             const struct yk_parameter *parameter)
+{
+    const int64_t things = yk_shard_element_count(kind, parameter->count);
+    const char *name = parameter->name;
+    const struct piece *piece = NULL;
+    int64_t end = 0;
+    for (int32_t i = find(set, kind, name, 0); (piece = piece_at(set, i, kind, name)); i++) {
+        if (piece->first > end) {
+            return fail_missing(set, kind, name, end, piece->first);
+        }
+        if (piece->first < end) {
+            return yk_fail(YK_ERROR_INPUT, "%s: \"%s\" is in \"%s\" of %s already",
+                           yk_safetensors_path(piece->file), piece->entry->name,
+                           piece[-1].entry->name, yk_safetensors_path(piece[-1].file));
+        }
+        end += piece->count;
+        if (end > things) {
+            return yk_fail(YK_ERROR_INPUT,
+                           "%s: \"%s\" ends at %" PRId64 ", but the model's \"%s\" at %" PRId64,
+                           yk_safetensors_path(piece->file), piece->entry->name, end, name, things);
+        }
+    }
+    return end == things ? YK_OK : fail_missing(set, kind, name, end, things);
+}
+
+yk_status yk_shard_set_read(const struct yk_shard_set *set, enum yk_shard_kind kind,
+                            const struct yk_parameter *parameter, struct yk_range range, void *out)
+{
+    const int64_t width = yk_shard_element_bytes(kind);
+    /* The first of the pieces after is not wanted, the one before it may begin in the range. */
+    int32_t i = find(set, kind, parameter->name, range.first + 1) - 1;
+    for (int64_t done = 0; done < range.count; i++) {
+        const struct piece *piece = piece_at(set, i, kind, parameter->name);
+        if (!piece) {
+            return fail_missing(set, kind, parameter->name, range.first + done,
+                                range.first + range.count);
+        }
+        const int64_t from = range.first + done - piece->first;
+        const int64_t left = range.count - done;
+        const int64_t count = piece->count - from < left ? piece->count - from : left;
+        YK_TRY(yk_safetensors_read(piece->file, piece->entry, (uint64_t)(from * width),
+                                   (uint64_t)(count * width), (char *)out + done * width));
+        done += count;
+    }
+    return YK_OK;
+}

@@ -1,0 +1,185 @@
+#include "train/checkpoint/state.h"
+
+#include "base/json_value.h"
+#include "base/json_write.h"
+#include "base/precision.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A line break is never inside a string of JSON, so that the first of these begins the settings. */
+static const char SETTINGS[] = "\n  \"settings\": ";
+static const char ENDING[] = "\n}\n";
+
+static const int64_t MOST = INT64_C(1) << 53; /* what JSON's numbers hold exactly */
+
+enum {
+    MOST_BAD = 1 << 30,
+    SEED_SIZE = 24, /* digits of 64 bits */
+};
+
+static yk_status check_object(const char *text, size_t length, const char *what)
+{
+    struct yk_json *root = NULL;
+    YK_TRY(yk_json_parse(text, length, &root));
+    const bool object = yk_json_is_object(root);
+    yk_json_destroy(root);
+    return object ? YK_OK : yk_fail(YK_ERROR_INPUT, "the %s must be an object of JSON", what);
+}
+
+static void write_workload(const struct yk_net *net, struct yk_json_writer *json)
+{
+    const struct yk_workload *workload = &net->workload;
+    yk_json_write_begin_object(json, "workload");
+    json->lines = 0;
+    yk_json_write_string(json, "precision", yk_precision_name(workload->precision));
+    yk_json_write_integer(json, "batch", workload->batch);
+    yk_json_write_integer(json, "sequence", workload->sequence);
+    yk_json_write_integer(json, "lora_rank", workload->lora_rank);
+    yk_json_write_number(json, "lora_alpha", net->settings.lora_alpha);
+    yk_json_write_bool(json, "nf4", workload->nf4);
+    yk_json_write_end_object(json);
+    json->lines = 2;
+}
+
+static void write_progress(const struct yk_checkpoint_state *state, struct yk_json_writer *json)
+{
+    char seed[SEED_SIZE];
+    (void)snprintf(seed, sizeof seed, "%" PRIu64, state->seed);
+    yk_json_write_integer(json, "step", state->step);
+    yk_json_write_integer(json, "updates", state->updates);
+    yk_json_write_integer(json, "samples", state->samples);
+    yk_json_write_integer(json, "epoch", state->epoch);
+    yk_json_write_integer(json, "bad", state->bad);
+    yk_json_write_string(json, "seed", seed);
+    yk_json_write_begin_object(json, "scaler");
+    json->lines = 0;
+    yk_json_write_number(json, "scale", state->scaler.scale);
+    yk_json_write_integer(json, "clean", state->scaler.clean);
+    yk_json_write_end_object(json);
+    json->lines = 2;
+}
+
+yk_status yk_checkpoint_state_write(const struct yk_checkpoint_content *content,
+                                    struct yk_text *out)
+{
+    const char *settings = content->settings_json ? content->settings_json : "{}";
+    struct yk_json_writer json = {.text = out, .spaced = true};
+    YK_TRY(check_object(settings, strlen(settings), "settings of a run"));
+    yk_json_write_begin_object(&json, NULL);
+    json.lines = 2;
+    yk_json_write_integer(&json, "yoke", 1);
+    yk_json_write_string(&json, "kind", "state");
+    yk_json_write_string(&json, "model", content->store->net->config->name);
+    write_progress(&content->state, &json);
+    write_workload(content->store->net, &json);
+    yk_json_write_string(&json, "base_model", content->base_model);
+    yk_json_write_raw(&json, "settings", settings); /* as SETTINGS and ENDING find it again */
+    yk_json_write_line(&json, 0);
+    yk_json_write_end_object(&json);
+    yk_text_add(out, "\n");
+    return yk_text_status(out);
+}
+
+static bool read_seed(const char *digits, uint64_t *out)
+{
+    *out = 0;
+    if (!digits || *digits == '\0') {
+        return false;
+    }
+    for (; *digits; digits++) {
+        if (*digits < '0' || *digits > '9' || __builtin_mul_overflow(*out, 10U, out) ||
+            __builtin_add_overflow(*out, (uint64_t)(*digits - '0'), out)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static yk_status need_integer(const struct yk_json *object, const char *key, int64_t most,
+                              int64_t *out)
+{
+    if (!yk_json_get(object, key)) {
+        return yk_fail(YK_ERROR_INPUT, "\"%s\" is missing", key);
+    }
+    return yk_json_get_integer(object, key, 0, most, out);
+}
+
+static yk_status read_position(const struct yk_json *root, struct yk_checkpoint_state *out)
+{
+    const struct yk_json *scaler = yk_json_get(root, "scaler");
+    YK_TRY(need_integer(root, "step", MOST, &out->step));
+    YK_TRY(need_integer(root, "updates", MOST, &out->updates));
+    YK_TRY(need_integer(root, "samples", MOST, &out->samples));
+    if (yk_json_get(root, "epoch")) {
+        YK_TRY(yk_json_get_integer(root, "epoch", 0, MOST, &out->epoch));
+    }
+    YK_TRY(need_integer(root, "bad", MOST_BAD, &out->bad));
+    if (!read_seed(yk_json_string(yk_json_get(root, "seed")), &out->seed)) {
+        return yk_fail(YK_ERROR_INPUT, "\"seed\" must be a string of digits, below 2^64");
+    }
+    if (!yk_json_number(yk_json_get(scaler, "scale"), &out->scaler.scale)) {
+        return yk_fail(YK_ERROR_INPUT, "\"scaler\" has no number \"scale\"");
+    }
+    return need_integer(scaler, "clean", MOST, &out->scaler.clean);
+}
+
+static yk_status read_workload(const struct yk_json *node, struct yk_workload *out, double *alpha)
+{
+    const char *precision = yk_json_string(yk_json_get(node, "precision"));
+    if (!precision || !yk_precision_find(precision, &out->precision)) {
+        return yk_fail(YK_ERROR_INPUT, "\"workload\" has no known \"precision\"");
+    }
+    YK_TRY(need_integer(node, "batch", MOST, &out->batch));
+    YK_TRY(need_integer(node, "sequence", MOST, &out->sequence));
+    YK_TRY(need_integer(node, "lora_rank", MOST, &out->lora_rank));
+    if (!yk_json_number(yk_json_get(node, "lora_alpha"), alpha) ||
+        !yk_json_boolean(yk_json_get(node, "nf4"), &out->nf4)) {
+        return yk_fail(YK_ERROR_INPUT, "\"workload\" has no \"lora_alpha\" or no \"nf4\"");
+    }
+    return YK_OK;
+}
+
+static yk_status read_settings(const char *bytes, size_t length, struct yk_arena *arena,
+                               const char **out)
+{
+    const size_t marker = sizeof SETTINGS - 1;
+    const size_t ending = sizeof ENDING - 1;
+    const char *found = memmem(bytes, length, SETTINGS, marker);
+    const size_t before = found ? (size_t)(found - bytes) + marker : length;
+    if (length < before + ending || memcmp(bytes + length - ending, ENDING, ending) != 0) {
+        return yk_fail(YK_ERROR_INPUT, "\"settings\" are not where they were written");
+    }
+    const size_t kept = length - before - ending;
+    YK_TRY(check_object(bytes + before, kept, "settings"));
+    *out = yk_arena_copy_text(arena, bytes + before, kept);
+    return *out ? YK_OK : yk_fail_out_of_memory();
+}
+
+static yk_status read_root(const struct yk_json *root, struct yk_arena *arena,
+                           struct yk_checkpoint *out, const char **model)
+{
+    static const char *const known[] = {
+        "yoke",  "kind", "name", "comment", "model",    "step",       "updates",  "samples",
+        "epoch", "bad",  "seed", "scaler",  "workload", "base_model", "settings",
+    };
+    const char *name = NULL;
+    YK_TRY(yk_json_check_document(root, "state", known, sizeof known / sizeof known[0]));
+    YK_TRY(read_position(root, &out->state));
+    YK_TRY(read_workload(yk_json_get(root, "workload"), &out->workload, &out->lora_alpha));
+    YK_TRY(yk_json_read_name(yk_json_get(root, "model"), "model", &name));
+    YK_TRY(yk_json_copy_text(arena, name, model));
+    return yk_json_copy_text(arena, yk_json_string(yk_json_get(root, "base_model")),
+                             &out->base_model);
+}
+
+yk_status yk_checkpoint_state_read(const char *bytes, size_t length, struct yk_arena *arena,
+                                   struct yk_checkpoint *out, const char **model)
+{
+    struct yk_json *root = NULL;
+    YK_TRY(yk_json_parse(bytes, length, &root));
+    yk_status status = read_root(root, arena, out, model);
+    yk_json_destroy(root);
+    return status == YK_OK ? read_settings(bytes, length, arena, &out->settings_json) : status;
+}

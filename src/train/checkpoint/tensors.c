@@ -1,0 +1,263 @@
+#include "train/checkpoint/tensors.h"
+
+#include "base/text.h"
+#include "nn/store/range.h"
+#include "nn/weights/tensor.h"
+#include "tensors/safetensors_writer.h"
+#include "tensors/tensor_set.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+enum kind {
+    MASTER,
+    MOMENT1,
+    MOMENT2,
+    KINDS,
+};
+
+static const char *const prefixes[KINDS] = {"master.", "moment1.", "moment2."};
+static const enum yk_state_tensor numbers_of[KINDS] = {YK_STATE_WEIGHTS, YK_STATE_MOMENT1,
+                                                       YK_STATE_MOMENT2};
+
+enum {
+    PIECE_BYTES = 1 << 22
+};
+
+/* Where a parameter's numbers of this kind are; NULL where it has none. */
+static float *find_state(const struct yk_store *store, int32_t layer,
+                         const struct yk_parameter *parameter, enum kind kind)
+{
+    const struct yk_store_layer *kept = &store->layers[layer];
+    float *const arrays[KINDS] = {kept->master, kept->moment1, kept->moment2};
+    return parameter->trained && arrays[kind] ? arrays[kind] + parameter->first : NULL;
+}
+
+/* What a walk does with each parameter; `name` is that of its tensor. */
+struct visit {
+    const struct yk_store *store;
+    struct yk_safetensors_writer *writer;
+    const struct yk_tensor_set *set;
+    float *room;
+    yk_status (*state)(const struct visit *visit, int32_t layer,
+                       const struct yk_parameter *parameter, enum kind kind, const char *name);
+    yk_status (*frozen)(const struct visit *visit, int32_t layer,
+                        const struct yk_parameter *parameter);
+};
+
+static yk_status visit_state(const struct visit *visit, int32_t layer,
+                             const struct yk_parameter *parameter)
+{
+    struct yk_text name = {0};
+    yk_status status = YK_OK;
+    for (int kind = 0; status == YK_OK && kind < KINDS; kind++) {
+        name.length = 0;
+        yk_text_addf(&name, "%s%s", prefixes[kind], parameter->name);
+        status = yk_text_status(&name);
+        if (status == YK_OK) {
+            status = visit->state(visit, layer, parameter, (enum kind)kind, name.bytes);
+        }
+    }
+    yk_text_free(&name);
+    return status;
+}
+
+static yk_status visit_all(const struct visit *visit)
+{
+    const struct yk_net *net = visit->store->net;
+    for (int32_t l = 0; l < net->layer_count; l++) {
+        const bool elsewhere = visit->store->layers[l].holding.keep == YK_PARTITION_ABSENT;
+        for (int32_t i = 0; !elsewhere && i < net->layers[l].parameter_count; i++) {
+            const struct yk_parameter *parameter = &net->layers[l].parameters[i];
+            if (visit->state && parameter->trained) {
+                YK_TRY(visit_state(visit, l, parameter));
+            }
+            if (visit->frozen && parameter->form == YK_PARAMETER_NF4) {
+                YK_TRY(visit->frozen(visit, l, parameter));
+            }
+        }
+    }
+    return YK_OK;
+}
+
+static yk_status declare_state(const struct visit *visit, int32_t layer,
+                               const struct yk_parameter *parameter, enum kind kind,
+                               const char *name)
+{
+    return find_state(visit->store, layer, parameter, kind)
+               ? yk_safetensors_writer_declare(visit->writer, name, YK_TENSOR_F32, parameter->rank,
+                                               parameter->shape)
+               : YK_OK;
+}
+
+static yk_status write_state(const struct visit *visit, int32_t layer,
+                             const struct yk_parameter *parameter, enum kind kind, const char *name)
+{
+    const float *numbers = find_state(visit->store, layer, parameter, kind);
+    (void)name;
+    return numbers ? yk_weights_add_device_tensor(visit->writer, &visit->store->engine, numbers,
+                                                  (uint64_t)parameter->count * sizeof *numbers)
+                   : YK_OK;
+}
+
+/* Whether the store wants numbers of this kind: weights always. */
+static bool wants(const struct yk_store *store, int32_t layer, enum kind kind)
+{
+    return yk_store_has_state(store, layer, numbers_of[kind]);
+}
+
+/* What is kept of a parameter: its weights are whole where only its state is in parts. */
+static yk_status read_kept(const struct visit *visit, int32_t layer,
+                           const struct yk_parameter *parameter, enum kind kind,
+                           const struct yk_tensor_location *place)
+{
+    const struct yk_partition *holding = &visit->store->layers[layer].holding;
+    const bool whole = kind == MASTER && holding->keep != YK_PARTITION_FULLY_SHARDED;
+    struct yk_range range = {0, parameter->count};
+    for (int32_t b = 0; b < (whole ? 1 : yk_partition_range_count(holding)); b++) {
+        if (whole || yk_partition_range(holding, b, visit->store->net, layer, parameter, &range)) {
+            YK_TRY(yk_weights_read_tensor(place, range.first, range.count, visit->room));
+            YK_TRY(yk_store_write_range(visit->store, layer, parameter, numbers_of[kind], range,
+                                        visit->room));
+        }
+    }
+    return YK_OK;
+}
+
+/* A checkpoint of 16-bit training has master copies, whatever the store has: they are the weights
+ * to go on with. */
+static yk_status read_state(const struct visit *visit, int32_t layer,
+                            const struct yk_parameter *parameter, enum kind kind, const char *name)
+{
+    const struct yk_tensor_location *place = yk_tensor_set_find(visit->set, name);
+    if (!wants(visit->store, layer, kind) || (!place && kind == MASTER)) {
+        return YK_OK;
+    }
+    if (!place) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "%s has no \"%s\"; it was trained with another optimizer, or other "
+                       "parameters were",
+                       yk_tensor_set_path(visit->set), name);
+    }
+    YK_TRY(yk_weights_check_tensor(place, parameter));
+    return read_kept(visit, layer, parameter, kind, place);
+}
+
+static yk_status declare_frozen(const struct visit *visit, int32_t layer,
+                                const struct yk_parameter *parameter)
+{
+    const int64_t bytes = (int64_t)yk_net_parameter_bytes(visit->store->net, parameter);
+    (void)layer;
+    return yk_safetensors_writer_declare(visit->writer, parameter->name, YK_TENSOR_U8, 1, &bytes);
+}
+
+static yk_status write_frozen(const struct visit *visit, int32_t layer,
+                              const struct yk_parameter *parameter)
+{
+    return yk_weights_add_device_tensor(visit->writer, &visit->store->engine,
+                                        visit->store->layers[layer].weights + parameter->offset,
+                                        yk_net_parameter_bytes(visit->store->net, parameter));
+}
+
+static yk_status read_frozen_range(const struct visit *visit, int32_t layer,
+                                   const struct yk_parameter *parameter,
+                                   const struct yk_tensor_location *place, struct yk_range range)
+{
+    for (int64_t done = 0; done < range.count; done += PIECE_BYTES) {
+        const int64_t left = range.count - done;
+        const struct yk_range piece = {range.first + done, left < PIECE_BYTES ? left : PIECE_BYTES};
+        YK_TRY(yk_safetensors_read(place->file, place->entry, (uint64_t)piece.first,
+                                   (uint64_t)piece.count, visit->room));
+        YK_TRY(yk_store_write_frozen_range(visit->store, layer, parameter, piece, visit->room));
+    }
+    return YK_OK;
+}
+
+static yk_status read_frozen(const struct visit *visit, int32_t layer,
+                             const struct yk_parameter *parameter)
+{
+    const struct yk_tensor_location *place = NULL;
+    const uint64_t bytes = yk_net_parameter_bytes(visit->store->net, parameter);
+    const struct yk_partition *holding = &visit->store->layers[layer].holding;
+    YK_TRY(yk_tensor_set_require(visit->set, parameter->name, &place));
+    if (place->entry->type != YK_TENSOR_U8 || place->entry->bytes != bytes) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "%s: \"%s\" has %" PRIu64 " bytes, but in NF4 the model's has %" PRIu64,
+                       yk_tensor_set_path(visit->set), parameter->name, place->entry->bytes, bytes);
+    }
+    struct yk_range range = {0, (int64_t)bytes};
+    if (holding->keep != YK_PARTITION_FULLY_SHARDED) {
+        return read_frozen_range(visit, layer, parameter, place, range);
+    }
+    for (int32_t b = 0; b < yk_partition_range_count(holding); b++) {
+        if (yk_partition_range(holding, b, visit->store->net, layer, parameter, &range)) {
+            YK_TRY(read_frozen_range(visit, layer, parameter, place, range));
+        }
+    }
+    return YK_OK;
+}
+
+/* One walk declares the tensors, the other adds their bytes. */
+static yk_status save(struct visit declare, struct visit write, const char *path)
+{
+    struct yk_safetensors_writer *writer = NULL;
+    YK_TRY(yk_safetensors_writer_create(path, &writer));
+    declare.writer = writer;
+    write.writer = writer;
+    yk_status status = visit_all(&declare);
+    if (status == YK_OK) {
+        status = yk_safetensors_writer_begin(writer);
+    }
+    if (status == YK_OK) {
+        status = visit_all(&write);
+    }
+    if (status == YK_OK) {
+        status = yk_safetensors_writer_finish(writer, NULL);
+    }
+    yk_safetensors_writer_destroy(writer);
+    return status;
+}
+
+static yk_status load(struct visit read, const char *path)
+{
+    struct yk_tensor_set *set = NULL;
+    YK_TRY(yk_tensor_set_open(path, &set));
+    read.set = set;
+    const yk_status status = visit_all(&read);
+    yk_tensor_set_close(set);
+    return status;
+}
+
+yk_status yk_checkpoint_save_optimizer_tensors(const struct yk_store *store, const char *path)
+{
+    return save((struct visit){.store = store, .state = declare_state},
+                (struct visit){.store = store, .state = write_state}, path);
+}
+
+yk_status yk_checkpoint_load_optimizer_tensors(struct yk_store *store, const char *path)
+{
+    float *room = NULL;
+    YK_TRY(yk_weights_allocate_tensor(store->net, &room));
+    const yk_status status =
+        load((struct visit){.store = store, .room = room, .state = read_state}, path);
+    free(room);
+    return status;
+}
+
+yk_status yk_checkpoint_save_frozen_tensors(const struct yk_store *store, const char *path)
+{
+    return save((struct visit){.store = store, .frozen = declare_frozen},
+                (struct visit){.store = store, .frozen = write_frozen}, path);
+}
+
+yk_status yk_checkpoint_load_frozen_tensors(struct yk_store *store, const char *path)
+{
+    float *room = malloc(PIECE_BYTES);
+    if (!room) {
+        return yk_fail_out_of_memory();
+    }
+    const yk_status status =
+        load((struct visit){.store = store, .room = room, .frozen = read_frozen}, path);
+    free(room);
+    return status;
+}

@@ -1,0 +1,61 @@
+/*
+ * Exchanges: the records of all that a rank's program gathers, scatters and reduces, made once and
+ * put on the comm lane again and again.
+ *
+ * They point into the store and into the memory of train/buffers, which must stay where they are.
+ */
+#ifndef YK_TRAIN_EXECUTOR_COLLECTIVES_H
+#define YK_TRAIN_EXECUTOR_COLLECTIVES_H
+
+#include "base/arena.h"
+#include "base/status.h"
+#include "comm/ranks.h"
+#include "nn/store/store.h"
+#include "program/program.h"
+#include "train/executor/buffers.h"
+
+#include <stdbool.h>
+
+/* Records of one op follow each other. */
+struct yk_collective_span {
+    int32_t first;
+    int32_t count;
+};
+
+struct yk_collectives {
+    const struct yk_comm *comm;
+    struct yk_comm_all_gather *gathers;
+    struct yk_comm_reduce_scatter *scatters;
+    struct yk_comm_all_reduce *reduces;
+    int32_t gather_count;
+    int32_t scatter_count;
+    int32_t reduce_count;
+    struct yk_collective_span *of; /* (ops) in the records of the op's kind */
+    struct yk_comm_group **groups; /* (groups of the plan); NULL: alone, or not in it */
+    int32_t group_count;
+};
+
+struct yk_collectives_request {
+    const struct yk_program *program;
+    const struct yk_ranks *ranks;
+    const struct yk_store *store;
+    const struct yk_buffers *buffers;
+    char *memory; /* that the buffers lie in */
+    bool wide;    /* 16-bit gradients are summed as fp32 */
+};
+
+/* All ranks make theirs at the same time: groups are made together. */
+yk_status yk_collectives_create(const struct yk_collectives_request *wish, struct yk_arena *arena,
+                                struct yk_collectives *out) YK_MUST_USE;
+void yk_collectives_destroy(struct yk_collectives *exchanges);
+
+/* Puts an op that gathers, scatters or reduces on the comm lane. */
+void yk_collectives_enqueue(const struct yk_collectives *exchanges,
+                            const struct yk_program_rank *list, int32_t op);
+
+/* The order in which a store should keep gradients, so that a bucket's lie behind each other: (L)
+ * layers, in the arena. */
+yk_status yk_collectives_gradient_order(const struct yk_program *program, struct yk_arena *arena,
+                                        int32_t **out) YK_MUST_USE;
+
+#endif

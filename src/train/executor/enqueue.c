@@ -1,0 +1,451 @@
+/* Putting the ops of a round on their lanes. */
+#include "base/clock.h"
+#include "train/executor/state.h"
+
+#include <time.h>
+
+/* ---- passes ---- */
+
+/* Where the store keeps gradients that a pass has elsewhere. */
+struct lent {
+    char *own;
+    char *lead;
+};
+
+/* Points the store at weights and gradients that are elsewhere for the time of a pass. */
+static struct lent lend_wholes(const struct yk_executor *executor, int32_t number)
+{
+    const struct yk_op *op = &executor->list->ops[number];
+    const struct yk_op_buffers *buffers = &executor->buffers.ops[number];
+    const int32_t leader = executor->program->layers[op->layer].leader;
+    struct yk_store_layer *own = &executor->store->layers[op->layer];
+    struct yk_store_layer *lead = &executor->store->layers[leader];
+    const size_t *offsets = executor->buffers.offsets;
+    const struct lent lent = {own->gradients, lead->gradients};
+    if (buffers->weights != YK_BUFFER_NONE) {
+        own->weights = executor->passing + offsets[buffers->weights];
+    }
+    if (buffers->leader_weights != YK_BUFFER_NONE) {
+        lead->weights = executor->passing + offsets[buffers->leader_weights];
+    }
+    if (buffers->gradient != YK_BUFFER_NONE) {
+        own->gradients = executor->passing + offsets[buffers->gradient] + buffers->gradient_at;
+    }
+    if (buffers->leader_gradient != YK_BUFFER_NONE) {
+        lead->gradients =
+            executor->passing + offsets[buffers->leader_gradient] + buffers->leader_gradient_at;
+    }
+    return lent;
+}
+
+static void take_back(const struct yk_executor *executor, int32_t number, struct lent lent)
+{
+    const struct yk_op *op = &executor->list->ops[number];
+    const int32_t leader = executor->program->layers[op->layer].leader;
+    executor->store->layers[leader].gradients = lent.lead;
+    executor->store->layers[op->layer].gradients = lent.own;
+}
+
+static void clear_gradient(const struct yk_executor *executor, int32_t layer)
+{
+    const struct yk_net *net = executor->store->net;
+    executor->backend->clear(
+        executor->lanes[YK_LANE_COMPUTE], executor->store->layers[layer].gradients,
+        (size_t)(net->layers[layer].trained * yk_precision_bytes(net->workload.precision)));
+}
+
+static void run_pass(struct yk_executor *executor, int32_t number, int64_t step)
+{
+    const struct yk_op *op = &executor->list->ops[number];
+    const struct yk_step_slot *slot = yk_executor_slot(executor, step);
+    const struct yk_batch *batch = slot->step.batch;
+    const struct yk_batch_slice *piece = &batch->pieces[op->micro_batch];
+    const struct yk_net_layer *layer = &executor->store->net->layers[op->layer];
+    const struct yk_pass_offsets *offsets =
+        &executor->buffers.passes[yk_rank_view_cell(executor->view, op->layer, op->micro_batch)];
+    const bool forward = op->kind == YK_OP_FORWARD;
+    char *base = executor->passing;
+    int64_t begin = 0;
+    const int64_t samples =
+        yk_executor_route_rows(executor, piece, op->layer, op->micro_batch, &begin);
+    if (samples == 0) {
+        return;
+    }
+    struct yk_pass made = {
+        .net = executor->store->net,
+        .store = executor->store,
+        .lane = executor->lanes[op->lane],
+        .layer = op->layer,
+        .training = !slot->evaluating,
+        .loss_factor =
+            slot->evaluating ? 0 : (float)(slot->step.loss_scale / (double)batch->counted),
+        .loss = forward ? &slot->report[YK_REPORT_LOSS] : executor->again,
+        .output = forward ? base + offsets->output : NULL,
+        .saved = base + (forward ? offsets->forward_saved : offsets->saved),
+        .workspace = base + (forward ? offsets->forward_work : offsets->recompute_work),
+        .output_gradient = base + offsets->output_gradient,
+    };
+    yk_device_batches_fill_pass(&executor->intake, (int32_t)(step % YK_EXECUTOR_STEPS),
+                                op->micro_batch, &piece->own, begin, samples, &made);
+    yk_executor_route_input(executor, number, piece, &made);
+    if (op->kind == YK_OP_BACKWARD) {
+        yk_executor_route_gradient(executor, number, piece);
+        made.workspace = base + offsets->backward_work;
+        layer->kind->backward(&made);
+    } else {
+        layer->kind->forward(&made);
+    }
+}
+
+static void put_pass(struct yk_executor *executor, int32_t number, int64_t step)
+{
+    const struct yk_op *op = &executor->list->ops[number];
+    const struct yk_op_buffers *buffers = &executor->buffers.ops[number];
+    const struct lent lent = lend_wholes(executor, number);
+    if (executor->is_first[number]) {
+        yk_device_batches_load_lengths(
+            &executor->intake, executor->backend, executor->lanes[YK_LANE_COMPUTE],
+            (int32_t)(step % YK_EXECUTOR_STEPS), op->micro_batch,
+            &yk_executor_slot(executor, step)->step.batch->pieces[op->micro_batch].own);
+    }
+    if (buffers->clears_gradient) {
+        clear_gradient(executor, op->layer);
+    }
+    if (buffers->clears_leader) {
+        clear_gradient(executor, executor->program->layers[op->layer].leader);
+    }
+    /* Layers that are no blocks have kept all that they saved. */
+    const bool again = op->kind == YK_OP_RECOMPUTE;
+    if (op->samples > 0 && (!again || executor->store->net->layers[op->layer].kind->is_block)) {
+        run_pass(executor, number, step);
+    }
+    take_back(executor, number, lent);
+}
+
+/* ---- gradients, once they are complete ---- */
+
+/* Sums of one micro-batch, which were reduced apart, to where those of all are kept. */
+static void keep_sums(struct yk_executor *executor, int32_t number)
+{
+    const struct yk_op *op = &executor->list->ops[number];
+    const struct yk_op_buffers *buffers = &executor->buffers.ops[number];
+    const struct yk_bucket *bucket = &executor->program->buckets[op->bucket];
+    const struct yk_net *net = executor->store->net;
+    struct yk_backend_lane *lane = executor->lanes[op->lane];
+    const size_t width = (size_t)yk_precision_bytes(net->workload.precision);
+    if (buffers->gradient == YK_BUFFER_NONE) {
+        return;
+    }
+    struct yk_carver carver = {.base = executor->passing +
+                                       executor->buffers.offsets[buffers->gradient]};
+    for (int32_t i = 0; i < bucket->layer_count; i++) {
+        const int64_t count = net->layers[bucket->layers[i]].trained;
+        struct yk_add_op add = {
+            .count = count,
+            .from = yk_carve(&carver, count, width),
+            .to = executor->store->layers[bucket->layers[i]].gradients,
+            .type = net->workload.precision,
+        };
+        if (buffers->adds) {
+            executor->backend->add(lane, &add);
+        } else {
+            executor->backend->copy(lane, add.to, add.from, (size_t)count * width);
+        }
+    }
+}
+
+/* Adds up the squares of what this rank answers for: of a gradient that every member of its group
+ * has, an equal slice. */
+static void sum_layer(const struct yk_executor *executor, int32_t layer, double *to)
+{
+    const struct yk_net *net = executor->store->net;
+    const struct yk_store_layer *kept = &executor->store->layers[layer];
+    const int64_t width = yk_precision_bytes(net->workload.precision);
+    const struct yk_plan *plan = executor->program->plan;
+    const int32_t group = plan->layers[layer].group;
+    const int32_t members = plan->groups[group].member_count;
+    const int32_t member = executor->view->members[group];
+    int64_t first = 0;
+    int64_t count = kept->kept;
+    const char *from = kept->gradient_part;
+    if (!from) {
+        first = yk_partition_block_first(net->layers[layer].trained, members, member);
+        count = yk_partition_block_first(net->layers[layer].trained, members, member + 1) - first;
+        from = kept->gradients + first * width;
+    }
+    executor->backend->sum_squares(executor->lanes[YK_LANE_COMPUTE],
+                                   &(struct yk_sum_squares_op){
+                                       .count = count,
+                                       .from = from,
+                                       .to = to,
+                                       .type = net->workload.precision,
+                                   });
+}
+
+static void put_update(struct yk_executor *executor, int32_t number, int64_t step)
+{
+    const struct yk_op *op = &executor->list->ops[number];
+    const struct yk_step_slot *slot = yk_executor_slot(executor, step);
+    if (!executor->barrier) {
+        sum_layer(executor, op->layer, &slot->report[YK_REPORT_SUMS + op->layer]);
+    }
+    yk_optimizer_update(executor->optimizer, executor->store, executor->lanes[op->lane], op->layer,
+                        slot->step.rate, slot->step.updates,
+                        executor->barrier ? slot->verdict : NULL);
+}
+
+/* ---- the result of a step ---- */
+
+/* What the host of this rank has to say to the others, as late as it can without being waited for.
+ */
+static void write_note(void *user)
+{
+    const struct yk_step_slot *slot = user;
+    slot->note[YK_HOST_REPORT_STOP] = atomic_load(&slot->executor->stop) ? 1 : 0;
+    slot->note[YK_HOST_REPORT_SECONDS] = atomic_load(&slot->executor->computed_s);
+}
+
+static void add_note(struct yk_executor *executor, struct yk_step_slot *slot,
+                     struct yk_backend_lane *lane)
+{
+    double *seconds = slot->report + YK_REPORT_SUMS + executor->facts->L + executor->rank;
+    if (executor->apart) {
+        write_note(slot); /* a device of its own does not wait for the host */
+    } else {
+        executor->backend->call_host(lane, write_note, slot);
+    }
+    executor->backend->copy(lane, slot->report + YK_REPORT_STOP, slot->note + YK_HOST_REPORT_STOP,
+                            sizeof *slot->note);
+    executor->backend->copy(lane, seconds, slot->note + YK_HOST_REPORT_SECONDS, sizeof *slot->note);
+}
+
+static void judge(struct yk_executor *executor, struct yk_step_slot *slot,
+                  struct yk_backend_lane *lane)
+{
+    if (executor->ranks > 1) {
+        add_note(executor, slot, lane);
+        executor->options.ranks->comm->reduce(&slot->exchange);
+    }
+    executor->backend->clip_norm(lane, &(struct yk_clip_norm_op){
+                                           .sums = slot->report + YK_REPORT_SUMS,
+                                           .count = executor->facts->L,
+                                           .unscale = (float)(1 / slot->step.loss_scale),
+                                           .clip = (float)slot->step.clip,
+                                           .gradient_norm = slot->verdict,
+                                       });
+    executor->backend->copy(lane, slot->read, slot->report,
+                            (size_t)executor->report_count * sizeof *slot->read);
+    executor->backend->copy(lane, slot->verdict_read, slot->verdict, sizeof *slot->verdict);
+    executor->backend->event_record(lane, slot->reported);
+}
+
+void yk_executor_enqueue_report(struct yk_executor *executor, int64_t step)
+{
+    struct yk_step_slot *slot = yk_executor_slot(executor, step);
+    struct yk_backend_lane *lane =
+        executor->lanes[executor->ranks > 1 ? YK_LANE_COMM : YK_LANE_COMPUTE];
+    if (executor->ranks > 1) {
+        executor->backend->event_record(executor->lanes[YK_LANE_COMPUTE], executor->summed);
+        executor->backend->event_wait(lane, executor->summed);
+    }
+    judge(executor, slot, lane);
+}
+
+/* When the agreement's turn has come, squares are added up where computing is done; then all ranks
+ * hear of each other's. */
+static void put_agreement(struct yk_executor *executor, int32_t number, int64_t step)
+{
+    struct yk_step_slot *slot = yk_executor_slot(executor, step);
+    struct yk_backend_lane *lane = executor->lanes[executor->list->ops[number].lane];
+    executor->backend->event_record(lane, executor->reduced);
+    executor->backend->event_wait(executor->lanes[YK_LANE_COMPUTE], executor->reduced);
+    for (int32_t l = 0; l < executor->facts->L; l++) {
+        if (executor->view->update[l] != YK_OP_NONE) {
+            sum_layer(executor, l, &slot->report[YK_REPORT_SUMS + l]);
+        }
+    }
+    executor->backend->event_record(executor->lanes[YK_LANE_COMPUTE], executor->summed);
+    executor->backend->event_wait(lane, executor->summed);
+    judge(executor, slot, lane);
+}
+
+/* ---- ops ---- */
+
+/* Of a batch that is only evaluated, what brings it to its loss. */
+static bool is_evaluated(const struct yk_op *op)
+{
+    switch (op->kind) {
+    case YK_OP_LOAD:
+    case YK_OP_FORWARD:
+        return true;
+    case YK_OP_ALL_GATHER:
+    case YK_OP_SEND:
+    case YK_OP_RECV:
+        return !op->backward;
+    default:
+        return false;
+    }
+}
+
+static void put_work(struct yk_executor *executor, int32_t number, int64_t step)
+{
+    const struct yk_op *op = &executor->list->ops[number];
+    const struct yk_batch *batch = yk_executor_slot(executor, step)->step.batch;
+    switch (op->kind) {
+    case YK_OP_LOAD:
+        if (executor->is_first[number]) {
+            yk_device_batches_load(&executor->intake, executor->backend, executor->lanes[op->lane],
+                                   (int32_t)(step % YK_EXECUTOR_STEPS), op->micro_batch,
+                                   &batch->pieces[op->micro_batch].own);
+        }
+        break;
+    case YK_OP_FORWARD:
+    case YK_OP_RECOMPUTE:
+    case YK_OP_BACKWARD:
+        put_pass(executor, number, step);
+        break;
+    case YK_OP_ALL_GATHER:
+    case YK_OP_REDUCE_SCATTER:
+        yk_collectives_enqueue(&executor->exchanges, executor->list, number);
+        break;
+    case YK_OP_ALL_REDUCE:
+        yk_collectives_enqueue(&executor->exchanges, executor->list, number);
+        keep_sums(executor, number);
+        break;
+    case YK_OP_SEND:
+    case YK_OP_RECV:
+        yk_executor_route_message(executor, number, &batch->pieces[op->micro_batch],
+                                  executor->rounds);
+        break;
+    case YK_OP_AGREE:
+        put_agreement(executor, number, step);
+        break;
+    case YK_OP_UPDATE:
+        put_update(executor, number, step);
+        break;
+    default: /* a release ends a lifetime: the memory is free for other buffers from here on */
+        break;
+    }
+}
+
+static void wait_for(struct yk_executor *executor, struct yk_backend_lane *lane, int32_t op,
+                     int32_t lag)
+{
+    const int64_t round = executor->rounds - lag;
+    const struct yk_op_events *events =
+        executor->events[(round + YK_EXECUTOR_ROUNDS) % YK_EXECUTOR_ROUNDS];
+    if (events[op].round == round) {
+        executor->backend->event_wait(lane, events[op].ended);
+    }
+}
+
+static void put_waits(struct yk_executor *executor, int32_t number)
+{
+    const struct yk_op *op = &executor->list->ops[number];
+    const enum yk_lane lane = op->lane;
+    for (int32_t w = 0; w < op->wait_count; w++) {
+        const struct yk_op_wait *wait = &executor->list->waits[op->first_wait + w];
+        if (executor->list->ops[wait->op].lane != lane) {
+            wait_for(executor, executor->lanes[lane], wait->op, wait->lag);
+        }
+    }
+    for (int32_t w = executor->first_wait[number]; w < executor->first_wait[number + 1]; w++) {
+        const struct yk_offsets_wait *wait = &executor->buffers.waits[w];
+        if (executor->list->ops[wait->after].lane != op->lane) {
+            wait_for(executor, executor->lanes[op->lane], wait->after, wait->lag);
+        }
+    }
+}
+
+static void note_start(void *user)
+{
+    struct yk_op_slowdown *slowed = user;
+    slowed->started_s = yk_clock_now_s();
+}
+
+/* Makes what was computed since the op started take so many times as long. */
+static void linger(void *user)
+{
+    const struct yk_op_slowdown *slowed = user;
+    const double spent_s = yk_clock_now_s() - slowed->started_s;
+    const double more_s = spent_s * (slowed->executor->options.slow - 1);
+    if (more_s > 0) {
+        const struct timespec pause = {
+            .tv_sec = (time_t)more_s,
+            .tv_nsec = (long)((more_s - (double)(time_t)more_s) * 1e9),
+        };
+        (void)nanosleep(&pause, NULL);
+    }
+}
+
+static void tell_begin(void *user)
+{
+    const struct yk_op_callback *told = user;
+    told->executor->options.begins(told->executor->options.user, told->lane, told->op);
+}
+
+/* A lane that waits for others is in no op: how long it waits is not its rank's doing. */
+static void tell_end(void *user)
+{
+    const struct yk_op_callback *told = user;
+    told->executor->options.begins(told->executor->options.user, told->lane, YK_OP_NONE);
+}
+
+static bool is_computing(const struct yk_op *op)
+{
+    return op->lane == YK_LANE_COMPUTE && op->kind != YK_OP_RELEASE;
+}
+
+static void put_op(struct yk_executor *executor, int32_t number, int64_t step, bool works)
+{
+    const struct yk_op *op = &executor->list->ops[number];
+    const struct yk_backend *backend = executor->backend;
+    struct yk_backend_lane *lane = executor->lanes[op->lane];
+    struct yk_op_events *events = &executor->events[executor->rounds % YK_EXECUTOR_ROUNDS][number];
+    struct yk_op_slowdown *slowed =
+        &executor->slowed[executor->rounds % YK_EXECUTOR_ROUNDS][number];
+    const bool lingers = works && executor->options.slow > 1 && is_computing(op);
+    const bool tells = works && executor->options.begins && !executor->apart;
+    events->works = works;
+    put_waits(executor, number);
+    if (tells) {
+        backend->call_host(lane, tell_begin, &executor->told[number]);
+    }
+    backend->event_record(lane, events->started);
+    if (lingers) {
+        backend->call_host(lane, note_start, slowed);
+    }
+    if (works && executor->names) {
+        backend->begin_range(lane, executor->names[number]);
+    }
+    if (works) {
+        put_work(executor, number, step);
+    }
+    if (works && executor->names) {
+        backend->end_range(lane);
+    }
+    if (lingers) {
+        backend->call_host(lane, linger, slowed);
+    }
+    backend->event_record(lane, events->ended);
+    if (tells) {
+        backend->call_host(lane, tell_end, &executor->told[number]);
+    }
+    events->round = executor->rounds;
+}
+
+void yk_executor_enqueue_round(struct yk_executor *executor, int64_t step, int64_t first,
+                               int64_t last)
+{
+    for (int32_t i = 0; i < executor->list->op_count; i++) {
+        const struct yk_op *op = &executor->list->ops[i];
+        const int64_t for_step = step + op->step;
+        const bool works = for_step >= first && for_step <= last;
+        /* One that does nothing this time still keeps the others in order: what they know of each
+         * other, they may know through it. */
+        const bool evaluating = works && yk_executor_slot(executor, for_step)->evaluating;
+        put_op(executor, i, for_step, works && (!evaluating || is_evaluated(op)));
+        atomic_fetch_add_explicit(&executor->put, 1, memory_order_release);
+    }
+    executor->rounds++;
+}

@@ -1,0 +1,308 @@
+#include "train/executor/executor.h"
+
+#include "nn/carve.h"
+#include "train/executor/state.h"
+
+#include <stdlib.h>
+
+/* ---- memory ---- */
+
+static void carve(struct yk_executor *executor, struct yk_carver *carver)
+{
+    executor->passing = yk_carve(carver, (int64_t)executor->buffers.bytes, 1);
+    yk_device_batches_carve(&executor->intake, carver);
+    executor->again = yk_carve(carver, 1, sizeof(double));
+    for (int i = 0; i < YK_EXECUTOR_STEPS; i++) {
+        executor->slots[i].report = yk_carve(carver, executor->report_count, sizeof(double));
+        executor->slots[i].verdict = yk_carve(carver, 1, sizeof(struct yk_gradient_norm));
+    }
+}
+
+static void carve_host(struct yk_executor *executor, struct yk_carver *carver)
+{
+    for (int i = 0; i < YK_EXECUTOR_STEPS; i++) {
+        executor->slots[i].read = yk_carve(carver, executor->report_count, sizeof(double));
+        executor->slots[i].verdict_read = yk_carve(carver, 1, sizeof(struct yk_gradient_norm));
+        executor->slots[i].note = yk_carve(carver, YK_HOST_REPORT_COUNT, sizeof(double));
+    }
+}
+
+static yk_status allocate(struct yk_executor *executor)
+{
+    const struct yk_engine *engine = &executor->store->engine;
+    struct yk_carver carver = {0};
+    carve(executor, &carver);
+    executor->bytes = carver.used;
+    YK_TRY(engine->backend->allocate(engine->device, executor->bytes, &executor->memory));
+    carver = (struct yk_carver){.base = executor->memory};
+    carve(executor, &carver);
+    carver = (struct yk_carver){0};
+    carve_host(executor, &carver);
+    YK_TRY(engine->backend->allocate_host(engine->device, carver.used, &executor->host));
+    carver = (struct yk_carver){.base = executor->host};
+    carve_host(executor, &carver);
+    return YK_OK;
+}
+
+/* ---- lanes and events ---- */
+
+static yk_status create_lanes(struct yk_executor *executor)
+{
+    static const char *const names[YK_LANE_COUNT] = {"compute", "comm", "copy"};
+    const struct yk_engine *engine = &executor->store->engine;
+    for (int i = 0; i < YK_LANE_COUNT; i++) {
+        if (i == YK_LANE_COMM && executor->options.ranks) {
+            executor->lanes[i] = executor->options.ranks->lane;
+        } else {
+            YK_TRY(engine->backend->lane_create(engine->device, names[i], &executor->lanes[i]));
+        }
+    }
+    executor->owns_comm_lane = !executor->options.ranks;
+    return YK_OK;
+}
+
+static yk_status create_op_events(struct yk_executor *executor, int32_t set)
+{
+    const struct yk_engine *engine = &executor->store->engine;
+    const int32_t ops = executor->list->op_count;
+    YK_TRY_NEW(executor->arena, executor->events[set], ops + 1);
+    YK_TRY_NEW(executor->arena, executor->slowed[set], ops + 1);
+    YK_TRY_NEW(executor->arena, executor->mail[set], ops + 1);
+    for (int32_t i = 0; i < ops; i++) {
+        struct yk_op_events *events = &executor->events[set][i];
+        events->round = -1;
+        YK_TRY(engine->backend->event_create(engine->device, &events->started));
+        YK_TRY(engine->backend->event_create(engine->device, &events->ended));
+        executor->slowed[set][i] = (struct yk_op_slowdown){.executor = executor};
+    }
+    return YK_OK;
+}
+
+static yk_status create_events(struct yk_executor *executor)
+{
+    const struct yk_engine *engine = &executor->store->engine;
+    for (int32_t set = 0; set < YK_EXECUTOR_ROUNDS; set++) {
+        YK_TRY(create_op_events(executor, set));
+    }
+    YK_TRY_NEW(executor->arena, executor->told, executor->list->op_count + 1);
+    for (int32_t i = 0; i < executor->list->op_count; i++) {
+        executor->told[i] = (struct yk_op_callback){executor, executor->list->ops[i].lane, i};
+    }
+    for (int i = 0; i < YK_EXECUTOR_STEPS; i++) {
+        struct yk_step_slot *slot = &executor->slots[i];
+        slot->executor = executor;
+        YK_TRY(engine->backend->event_create(engine->device, &slot->reported));
+        YK_TRY(engine->backend->event_create(engine->device, &slot->done));
+        slot->exchange = (struct yk_comm_all_reduce){
+            .group = executor->options.ranks ? executor->options.ranks->all : NULL,
+            .numbers = slot->report,
+            .count = executor->report_count,
+            .type = YK_COMM_FP64,
+        };
+    }
+    YK_TRY(engine->backend->event_create(engine->device, &executor->reduced));
+    return engine->backend->event_create(engine->device, &executor->summed);
+}
+
+/* ---- making one ---- */
+
+static yk_status name_ops(struct yk_executor *executor)
+{
+    struct yk_text text = {0};
+    yk_status status = YK_OK;
+    if (!executor->backend->begin_range) {
+        return YK_OK;
+    }
+    YK_TRY_NEW(executor->arena, executor->names, executor->list->op_count + 1);
+    for (int32_t i = 0; i < executor->list->op_count && status == YK_OK; i++) {
+        text.length = 0;
+        yk_op_describe(executor->program, &executor->list->ops[i], &text);
+        status = yk_text_status(&text);
+        if (status == YK_OK) {
+            executor->names[i] =
+                yk_arena_copy_text(executor->arena, yk_text_chars(&text), text.length);
+            status = executor->names[i] ? YK_OK : yk_fail_out_of_memory();
+        }
+    }
+    yk_text_free(&text);
+    return status;
+}
+
+static yk_status index_waits(struct yk_executor *executor)
+{
+    const struct yk_buffers *buffers = &executor->buffers;
+    const int32_t ops = executor->list->op_count;
+    int32_t next = 0;
+    YK_TRY_NEW(executor->arena, executor->first_wait, ops + 2);
+    for (int32_t i = 0; i <= ops; i++) {
+        executor->first_wait[i] = next;
+        while (next < buffers->wait_count && buffers->waits[next].op == i) {
+            next++;
+        }
+    }
+    return YK_OK;
+}
+
+static void note_program(struct yk_executor *executor)
+{
+    for (int32_t i = 0; i < executor->list->op_count; i++) {
+        const struct yk_op *op = &executor->list->ops[i];
+        executor->barrier = executor->barrier || op->kind == YK_OP_AGREE;
+    }
+    for (int32_t r = 0; r < executor->program->rank_count; r++) {
+        const struct yk_program_rank *list = &executor->program->ranks[r];
+        for (int32_t i = 0; i < list->op_count; i++) {
+            executor->late =
+                executor->late || (list->ops[i].kind == YK_OP_UPDATE && list->ops[i].step < 0);
+        }
+    }
+    executor->late = executor->late && !executor->barrier;
+}
+
+static yk_status look_up(struct yk_executor *executor)
+{
+    struct yk_facts *facts = NULL;
+    YK_TRY(yk_facts_make(executor->program, executor->arena, &facts));
+    executor->facts = facts;
+    YK_TRY(yk_rank_view_make(facts, executor->rank, executor->arena, &executor->view));
+    executor->report_count = YK_REPORT_SUMS + facts->L + executor->ranks;
+    note_program(executor);
+    return yk_executor_find_routes(executor);
+}
+
+static yk_status set_up(struct yk_executor *executor)
+{
+    const struct yk_net *net = executor->store->net;
+    YK_TRY(look_up(executor));
+    YK_TRY(yk_device_batches_init(executor->program->plan, executor->rank,
+                                  executor->options.spare_samples, net, executor->arena,
+                                  &executor->intake));
+    YK_TRY(yk_buffers_assign(
+        &(struct yk_buffers_request){executor->view, net, executor->options.spare_samples},
+        executor->arena, &executor->buffers));
+    YK_TRY(index_waits(executor));
+    YK_TRY(allocate(executor));
+    YK_TRY(create_lanes(executor));
+    YK_TRY(create_events(executor));
+    YK_TRY(name_ops(executor));
+    YK_TRY(yk_executor_sort_lanes(executor));
+    if (executor->backend->reserve_scratch) {
+        YK_TRY(executor->backend->reserve_scratch(executor->lanes[YK_LANE_COMPUTE], 0));
+    }
+    if (executor->ranks > 1) {
+        YK_TRY(
+            yk_collectives_create(&(struct yk_collectives_request){.program = executor->program,
+                                                                   .ranks = executor->options.ranks,
+                                                                   .store = executor->store,
+                                                                   .buffers = &executor->buffers,
+                                                                   .memory = executor->passing,
+                                                                   .wide = executor->options.wide},
+                                  executor->arena, &executor->exchanges));
+    }
+    return yk_position_tables_fill(executor->store, executor->intake.longest,
+                                   &executor->intake.constants);
+}
+
+yk_status yk_executor_create(const struct yk_program *program, struct yk_store *store,
+                             const struct yk_optimizer *optimizer,
+                             const struct yk_executor_options *options, struct yk_executor **out)
+{
+    struct yk_arena *arena = NULL;
+    const int32_t ranks = options->ranks ? options->ranks->size : 1;
+    if (program->rank_count != ranks) {
+        return yk_fail(YK_ERROR_INPUT, "the plan has %d ranks, but %d %s here",
+                       (int)program->rank_count, (int)ranks, ranks == 1 ? "is" : "are");
+    }
+    YK_TRY(yk_arena_create(&arena));
+    struct yk_executor *executor = yk_arena_allocate(arena, 1, sizeof *executor);
+    if (!executor) {
+        yk_arena_destroy(arena);
+        return yk_fail_out_of_memory();
+    }
+    *executor = (struct yk_executor){
+        .arena = arena,
+        .program = program,
+        .rank = options->ranks ? options->ranks->rank : 0,
+        .ranks = ranks,
+        .store = store,
+        .optimizer = optimizer,
+        .backend = store->engine.backend,
+        .apart = store->engine.backend->used_bytes != NULL,
+        .options = *options,
+        .unsettled = -1,
+    };
+    executor->list = &program->ranks[executor->rank];
+    const yk_status status = set_up(executor);
+    if (status != YK_OK) {
+        yk_executor_destroy(executor);
+        return status;
+    }
+    if (options->watched) {
+        options->watched(options->user, executor);
+    }
+    *out = executor;
+    return YK_OK;
+}
+
+static void destroy_events(struct yk_executor *executor)
+{
+    const struct yk_backend *backend = executor->backend;
+    for (int32_t set = 0; set < YK_EXECUTOR_ROUNDS; set++) {
+        for (int32_t i = 0; executor->events[set] && i < executor->list->op_count; i++) {
+            backend->event_destroy(executor->events[set][i].started);
+            backend->event_destroy(executor->events[set][i].ended);
+        }
+    }
+    for (int i = 0; i < YK_EXECUTOR_STEPS; i++) {
+        backend->event_destroy(executor->slots[i].reported);
+        backend->event_destroy(executor->slots[i].done);
+    }
+    backend->event_destroy(executor->reduced);
+    backend->event_destroy(executor->summed);
+}
+
+void yk_executor_destroy(struct yk_executor *executor)
+{
+    if (!executor) {
+        return;
+    }
+    const struct yk_engine *engine = &executor->store->engine;
+    if (executor->options.watched) {
+        executor->options.watched(executor->options.user, NULL);
+    }
+    if (executor->options.ranks && executor->lanes[YK_LANE_COMM]) {
+        (void)engine->backend->lane_synchronize(executor->lanes[YK_LANE_COMM]);
+    }
+    for (int i = 0; i < YK_LANE_COUNT; i++) {
+        if (i != YK_LANE_COMM || executor->owns_comm_lane) {
+            engine->backend->lane_destroy(executor->lanes[i]);
+        }
+    }
+    yk_collectives_destroy(&executor->exchanges);
+    destroy_events(executor);
+    engine->backend->free_host(engine->device, executor->host);
+    engine->backend->free(engine->device, executor->memory);
+    yk_arena_destroy(executor->arena);
+}
+
+size_t yk_executor_bytes(const struct yk_executor *executor)
+{
+    return executor->bytes;
+}
+
+void *yk_executor_memory(const struct yk_executor *executor, size_t *bytes)
+{
+    *bytes = executor->buffers.bytes;
+    return executor->passing;
+}
+
+int32_t yk_executor_depth(const struct yk_executor *executor)
+{
+    /* A device of its own need not wait for the host between two steps. */
+    return executor->late ? 3 : executor->ranks > 1 || executor->apart ? 2 : 1;
+}
+
+void yk_executor_request_stop(struct yk_executor *executor)
+{
+    atomic_store(&executor->stop, true);
+}

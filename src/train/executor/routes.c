@@ -1,0 +1,261 @@
+/* Rows of samples, and how outputs and gradients come from one group of ranks to another. */
+#include "train/executor/state.h"
+
+static int64_t row_bytes(const struct yk_executor *executor, int32_t layer,
+                         const struct yk_slice *piece)
+{
+    const struct yk_net *net = executor->store->net;
+    const int64_t sequence = net->layers[layer].decodes ? piece->target_sequence : piece->sequence;
+    return sequence * net->config->width * yk_precision_bytes(net->workload.precision);
+}
+
+static const struct yk_pass_offsets *pass_offsets(const struct yk_executor *executor, int32_t layer,
+                                                  int32_t micro_batch)
+{
+    return &executor->buffers.passes[(int64_t)layer * executor->facts->M + micro_batch];
+}
+
+static const struct yk_crossing_offsets *crossing_offsets(const struct yk_executor *executor,
+                                                          int32_t crossing, int32_t micro_batch)
+{
+    return &executor->buffers.crossings[(int64_t)crossing * executor->facts->M + micro_batch];
+}
+
+int64_t yk_executor_route_rows(const struct yk_executor *executor,
+                               const struct yk_batch_slice *piece, int32_t layer,
+                               int32_t micro_batch, int64_t *begin)
+{
+    const int32_t group = executor->program->plan->layers[layer].group;
+    int64_t end = 0;
+    const int64_t first =
+        yk_executor_route_range(executor, group, executor->view->members[group], micro_batch, &end);
+    const int64_t from = yk_batch_slice_at(piece, first);
+    *begin = from - piece->first;
+    return yk_batch_slice_at(piece, end) - from;
+}
+
+/* The samples that this rank has of a crossing on both sides, `first` to `end` of the plan's. */
+static bool find_local(const struct yk_executor *executor, int32_t crossing, int32_t micro_batch,
+                       struct yk_op_message *out)
+{
+    const struct yk_crossing *at = &executor->facts->crossings[crossing];
+    const int32_t group = executor->program->plan->layers[at->producer].group;
+    const int32_t makes = executor->view->members[group];
+    const int32_t takes = executor->view->members[at->group];
+    int64_t end = 0;
+    int64_t other_end = 0;
+    if (makes < 0 || takes < 0) {
+        return false;
+    }
+    const int64_t first = yk_executor_route_range(executor, group, makes, micro_batch, &end);
+    const int64_t other =
+        yk_executor_route_range(executor, at->group, takes, micro_batch, &other_end);
+    out->first = first > other ? first : other;
+    out->end = end < other_end ? end : other_end;
+    return out->end > out->first;
+}
+
+/* Rows of the plan's samples `first` to `end`, in a buffer whose first sample is `from`. */
+struct strip {
+    size_t at;
+    size_t bytes;
+};
+
+static struct strip strip_of(const struct yk_batch_slice *piece, int64_t from, int64_t first,
+                             int64_t end, int64_t bytes)
+{
+    const int64_t base = yk_batch_slice_at(piece, from);
+    const int64_t begin = yk_batch_slice_at(piece, first);
+    return (struct strip){(size_t)((begin - base) * bytes),
+                          (size_t)((yk_batch_slice_at(piece, end) - begin) * bytes)};
+}
+
+/* This rank's first sample in the group that makes, or takes, the output of a crossing. */
+static int64_t first_here(const struct yk_executor *executor, int32_t crossing, bool taking,
+                          int32_t micro_batch)
+{
+    const struct yk_crossing *at = &executor->facts->crossings[crossing];
+    const int32_t group = taking ? at->group : executor->program->plan->layers[at->producer].group;
+    int64_t end = 0;
+    return yk_executor_route_range(executor, group, executor->view->members[group], micro_batch,
+                                   &end);
+}
+
+/* What this rank made itself for another of its groups. */
+static void copy_local(struct yk_executor *executor, int32_t number, int32_t crossing,
+                       const struct yk_batch_slice *piece)
+{
+    const struct yk_op *op = &executor->list->ops[number];
+    const int32_t producer = executor->facts->crossings[crossing].producer;
+    const int64_t bytes = row_bytes(executor, producer, &piece->own);
+    struct yk_op_message local;
+    if (op->kind != YK_OP_FORWARD ||
+        executor->first_taker[(int64_t)crossing * executor->facts->M + op->micro_batch] != number ||
+        !find_local(executor, crossing, op->micro_batch, &local)) {
+        return;
+    }
+    const struct strip from =
+        strip_of(piece, first_here(executor, crossing, false, op->micro_batch), local.first,
+                 local.end, bytes);
+    const struct strip to = strip_of(piece, first_here(executor, crossing, true, op->micro_batch),
+                                     local.first, local.end, bytes);
+    if (from.bytes > 0) {
+        executor->backend->copy(
+            executor->lanes[YK_LANE_COMPUTE],
+            executor->passing + crossing_offsets(executor, crossing, op->micro_batch)->input +
+                to.at,
+            executor->passing + pass_offsets(executor, producer, op->micro_batch)->output + from.at,
+            from.bytes);
+    }
+}
+
+/* Where layer `from`'s output is for `layer`, and where its gradient goes. */
+static void find_stream(struct yk_executor *executor, int32_t number, int32_t from, int32_t which,
+                        const struct yk_batch_slice *piece, const void **output, void **gradient)
+{
+    const struct yk_op *op = &executor->list->ops[number];
+    const int32_t crossing = executor->crossing_of[2 * op->layer + which];
+    char *base = executor->passing;
+    if (crossing >= 0) {
+        const struct yk_crossing_offsets *offsets =
+            crossing_offsets(executor, crossing, op->micro_batch);
+        copy_local(executor, number, crossing, piece);
+        *output = base + offsets->input;
+        *gradient = base + offsets->input_gradient;
+    } else {
+        const struct yk_pass_offsets *offsets = pass_offsets(executor, from, op->micro_batch);
+        *output = base + offsets->output;
+        *gradient = base + offsets->output_gradient;
+    }
+}
+
+void yk_executor_route_input(struct yk_executor *executor, int32_t number,
+                             const struct yk_batch_slice *piece, struct yk_pass *pass)
+{
+    const struct yk_op *op = &executor->list->ops[number];
+    const struct yk_net_layer *layer = &executor->store->net->layers[op->layer];
+    if (layer->input >= 0) {
+        find_stream(executor, number, layer->input, 0, piece, &pass->input, &pass->input_gradient);
+    }
+    if (layer->memory >= 0) {
+        find_stream(executor, number, layer->memory, 1, piece, &pass->memory,
+                    &pass->memory_gradient);
+        pass->memory_added = executor->memory_added[number];
+    }
+}
+
+/* Whether a layer of `group` that takes the output goes backward. */
+static bool returns(const struct yk_executor *executor, int32_t producer, int32_t group)
+{
+    const struct yk_facts *facts = executor->facts;
+    for (int32_t e = 0; e < facts->model->edge_count; e++) {
+        const struct yk_layer_edge *edge = &facts->model->edges[e];
+        if (edge->from == producer && facts->plan->layers[edge->to].group == group &&
+            facts->goes_backward[edge->to]) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Adds `from` to rows of the gradient, or puts it there. */
+static void bring(struct yk_executor *executor, char *to, const char *from, size_t bytes, bool add)
+{
+    struct yk_backend_lane *lane = executor->lanes[YK_LANE_COMPUTE];
+    const enum yk_precision type = executor->store->net->workload.precision;
+    if (bytes == 0) {
+        return;
+    }
+    if (!add) {
+        executor->backend->copy(lane, to, from, bytes);
+        return;
+    }
+    executor->backend->add(lane, &(struct yk_add_op){
+                                     .count = (int64_t)bytes / yk_precision_bytes(type),
+                                     .from = from,
+                                     .to = to,
+                                     .type = type,
+                                 });
+}
+
+/* From one group that took the output: what its other members sent, and this rank's own. */
+static void bring_crossing(struct yk_executor *executor, int32_t crossing, int32_t micro_batch,
+                           const struct yk_batch_slice *piece, bool add)
+{
+    const struct yk_crossing *at = &executor->facts->crossings[crossing];
+    const struct yk_plan *plan = executor->program->plan;
+    const int32_t group = plan->layers[at->producer].group;
+    const struct yk_crossing_offsets *offsets = crossing_offsets(executor, crossing, micro_batch);
+    const int64_t bytes = row_bytes(executor, at->producer, &piece->own);
+    char *gradient =
+        executor->passing + pass_offsets(executor, at->producer, micro_batch)->output_gradient;
+    int64_t end = 0;
+    const int64_t mine =
+        yk_executor_route_range(executor, group, executor->view->members[group], micro_batch, &end);
+    for (int32_t j = 0; j < plan->groups[at->group].member_count; j++) {
+        int64_t other_end = 0;
+        const int64_t other =
+            yk_executor_route_range(executor, at->group, j, micro_batch, &other_end);
+        const int64_t first = mine > other ? mine : other;
+        const int64_t last = end < other_end ? end : other_end;
+        if (last <= first) {
+            continue;
+        }
+        const bool local = plan->groups[at->group].members[j].rank == executor->rank;
+        const struct strip to = strip_of(piece, mine, first, last, bytes);
+        const struct strip from = strip_of(piece, local ? other : mine, first, last, bytes);
+        const char *source =
+            executor->passing + (local ? offsets->input_gradient : offsets->returned) + from.at;
+        bring(executor, gradient + to.at, source, to.bytes, add);
+    }
+}
+
+void yk_executor_route_gradient(struct yk_executor *executor, int32_t number,
+                                const struct yk_batch_slice *piece)
+{
+    const struct yk_op *op = &executor->list->ops[number];
+    const struct yk_facts *facts = executor->facts;
+    bool filled = returns(executor, op->layer, facts->plan->layers[op->layer].group);
+    for (int32_t c = 0; c < facts->crossing_count; c++) {
+        const struct yk_crossing *crossing = &facts->crossings[c];
+        if (crossing->producer != op->layer ||
+            crossing_offsets(executor, c, op->micro_batch)->direct ||
+            !returns(executor, op->layer, crossing->group)) {
+            continue;
+        }
+        bring_crossing(executor, c, op->micro_batch, piece, filled);
+        filled = true;
+    }
+}
+
+void yk_executor_route_message(struct yk_executor *executor, int32_t number,
+                               const struct yk_batch_slice *piece, int64_t round)
+{
+    const struct yk_op *op = &executor->list->ops[number];
+    const struct yk_op_message *message = &executor->messages[number];
+    const struct yk_crossing_offsets *offsets =
+        crossing_offsets(executor, message->crossing, op->micro_batch);
+    const struct strip strip = strip_of(piece, message->from, message->first, message->end,
+                                        row_bytes(executor, op->layer, &piece->own));
+    struct yk_comm_message *mail = &executor->mail[round % YK_EXECUTOR_ROUNDS][number];
+    const bool sends = op->kind == YK_OP_SEND;
+    const size_t at =
+        !op->backward
+            ? (sends ? pass_offsets(executor, op->layer, op->micro_batch)->output : offsets->input)
+            : (sends ? offsets->input_gradient : offsets->returned);
+    if (strip.bytes == 0) {
+        return;
+    }
+    *mail = (struct yk_comm_message){
+        .world = executor->options.ranks->world,
+        .bytes = executor->passing + at + strip.at,
+        .size = strip.bytes,
+        .peer = op->peer,
+        .number = op->match,
+    };
+    if (sends) {
+        executor->options.ranks->comm->send(mail);
+    } else {
+        executor->options.ranks->comm->recv(mail);
+    }
+}

@@ -1,0 +1,88 @@
+#include "train/partitions.h"
+
+int32_t yk_partitions_member(const struct yk_plan_group *group, int32_t rank)
+{
+    for (int32_t m = 0; m < group->member_count; m++) {
+        if (group->members[m].rank == rank) {
+            return m;
+        }
+    }
+    return -1;
+}
+
+/* Where a member's part begins: parts add up to 1 only as far as rounding lets them, so what comes
+ * after the last part begins at 1. */
+double yk_partitions_begin(const struct yk_plan_group *group, int32_t member)
+{
+    double before = 0;
+    double after = 0;
+    for (int32_t m = 0; m < group->member_count; m++) {
+        *(m < member ? &before : &after) += group->members[m].part;
+    }
+    return after > 0 && before < 1 ? before : 1;
+}
+
+static enum yk_partition_kind keep_of(enum yk_strategy strategy)
+{
+    return strategy == YK_REPLICATED      ? YK_PARTITION_WHOLE
+           : strategy == YK_SHARDED_STATE ? YK_PARTITION_SHARDED_STATE
+                                          : YK_PARTITION_FULLY_SHARDED;
+}
+
+static struct yk_partition holding_of(const struct yk_program *program, int32_t rank, int32_t layer)
+{
+    const struct yk_plan *plan = program->plan;
+    const struct yk_plan_group *group = &plan->groups[plan->layers[layer].group];
+    const struct yk_program_layer *messages = &program->layers[layer];
+    const int32_t member = yk_partitions_member(group, rank);
+    struct yk_partition holding = {.keep = YK_PARTITION_ABSENT, .blocks = 1, .from = 0, .to = 1};
+    if (member < 0) {
+        return holding;
+    }
+    holding.keep = messages->weight_bytes > 0 ? keep_of(yk_plan_strategy(plan, layer))
+                                              : YK_PARTITION_WHOLE; /* there is nothing to cut */
+    if (holding.keep != YK_PARTITION_WHOLE) {
+        holding.blocks = messages->block_count > 1 ? messages->block_count : 1;
+        holding.from = yk_partitions_begin(group, member);
+        holding.to = yk_partitions_begin(group, member + 1);
+    }
+    return holding;
+}
+
+yk_status yk_partitions_of_rank(const struct yk_program *program, int32_t rank,
+                                struct yk_arena *arena, struct yk_partition **out)
+{
+    const int32_t L = program->plan->layer_count;
+    struct yk_partition *holdings = NULL;
+    YK_TRY_NEW(arena, holdings, L);
+    for (int32_t l = 0; l < L; l++) {
+        holdings[l] = holding_of(program, rank, l);
+    }
+    *out = holdings;
+    return YK_OK;
+}
+
+yk_status yk_partitions_to_save(const struct yk_program *program, int32_t rank,
+                                struct yk_arena *arena, struct yk_partition **out)
+{
+    const struct yk_plan *plan = program->plan;
+    struct yk_partition *saves = NULL;
+    YK_TRY(yk_partitions_of_rank(program, rank, arena, &saves));
+    for (int32_t l = 0; l < plan->layer_count; l++) {
+        const struct yk_plan_group *group = &plan->groups[plan->layers[l].group];
+        const int32_t member = yk_partitions_member(group, rank);
+        if (saves[l].keep == YK_PARTITION_ABSENT) {
+            continue;
+        }
+        if (saves[l].keep == YK_PARTITION_WHOLE) {
+            saves[l] = (struct yk_partition){
+                .blocks = 1,
+                .from = (double)member / group->member_count,
+                .to = (double)(member + 1) / group->member_count,
+            };
+        }
+        saves[l].keep = YK_PARTITION_FULLY_SHARDED;
+    }
+    *out = saves;
+    return YK_OK;
+}

@@ -1,0 +1,33 @@
+/* Fuzz target of run.json: settings that are accepted have names and values, and a page. */
+#include "fuzz/fuzz.h"
+
+#include "job/reporting/run_options.h"
+
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct yk_arena *arena = NULL;
+    const struct yk_run_report_setting *settings = NULL;
+    int32_t count = -1;
+    fuzz_expect(yk_arena_create(&arena) == YK_OK, "there is memory");
+    if (yk_run_options_read((const char *)data, size, "fuzz", arena, &settings, &count) == YK_OK) {
+        struct yk_text page = {0};
+        const struct yk_run_report report = {
+            .title = "fuzz", .settings = settings, .setting_count = count};
+        fuzz_accept();
+        fuzz_expect(count >= 0, "settings can be counted");
+        for (int32_t i = 0; i < count; i++) {
+            fuzz_expect(settings[i].name && settings[i].value, "settings are whole");
+            fuzz_expect(strcmp(settings[i].name, "yoke") != 0 &&
+                            strcmp(settings[i].name, "kind") != 0,
+                        "what the file is, is no setting");
+        }
+        fuzz_expect(yk_run_report_page(&report, &page) == YK_OK, "there is a page");
+        yk_text_free(&page);
+    } else {
+        fuzz_expect(strncmp(yk_status_message(), "fuzz", 4) == 0, "a refusal names the file");
+    }
+    yk_arena_destroy(arena);
+    return 0;
+}

@@ -1,0 +1,114 @@
+#include "support/support.h"
+
+#include "measure/benchmark/plan.h"
+#include "measure/benchmark/truncate.h"
+#include "model/builtin.h"
+
+#include <math.h>
+
+static const struct yk_workload workload = {
+    .batch = 8, .sequence = 64, .precision = YK_PRECISION_FP32};
+
+struct place {
+    struct yk_arena *arena;
+    struct yk_cluster *cluster;
+    struct yk_benchmark_truncate_request wish;
+};
+
+static int make(void **state)
+{
+    static struct place place;
+    assert_ok(yk_arena_create(&place.arena));
+    assert_ok(yk_cluster_parse("cpu:1:64GiB", &place.cluster));
+    place.wish = (struct yk_benchmark_truncate_request){
+        .workload = workload, .cluster = place.cluster, .free_bytes = 1e15, .step_s = INFINITY};
+    assert_ok(yk_model_config_open("gpt2", place.arena, &place.wish.config));
+    *state = &place;
+    return 0;
+}
+
+static int unmake(void **state)
+{
+    struct place *place = *state;
+    yk_cluster_destroy(place->cluster);
+    yk_arena_destroy(place->arena);
+    return 0;
+}
+
+static double bytes_of(const struct place *place, const struct yk_model_config *config,
+                       int64_t samples)
+{
+    struct yk_benchmark_plan plan = {0};
+    double bytes = 0;
+    assert_ok(
+        yk_benchmark_plan_make(config, &workload, place->cluster, samples, place->arena, &plan));
+    assert_ok(yk_benchmark_plan_bytes(&plan, &bytes));
+    yk_benchmark_plan_free(&plan);
+    return bytes;
+}
+
+static void what_fits_stays_whole(void **state)
+{
+    const struct place *place = *state;
+    struct yk_benchmark_truncated made;
+    assert_ok(yk_benchmark_truncate(&place->wish, place->arena, &made));
+    assert_true(made.whole);
+    assert_int_equal(made.config->layers, 12);
+    assert_int_equal(made.batch, 8);
+}
+
+static void what_does_not_fit_has_the_most_blocks_that_do(void **state)
+{
+    const struct place *place = *state;
+    const struct yk_model_config *eight = NULL;
+    struct yk_benchmark_truncate_request wish = place->wish;
+    struct yk_benchmark_truncated made;
+    assert_ok(yk_benchmark_truncate_blocks(wish.config, 8, place->arena, &eight));
+    wish.free_bytes = bytes_of(place, eight, 8);
+    assert_ok(yk_benchmark_truncate(&wish, place->arena, &made));
+    assert_false(made.whole);
+    assert_int_equal(made.config->layers, 8);
+    wish.free_bytes -= 1;
+    assert_ok(yk_benchmark_truncate(&wish, place->arena, &made));
+    assert_int_equal(made.config->layers, 4);
+    assert_int_equal(made.batch, 8);
+}
+
+static void with_two_blocks_samples_are_what_gives_way(void **state)
+{
+    const struct place *place = *state;
+    const struct yk_model_config *two = NULL;
+    struct yk_benchmark_truncate_request wish = place->wish;
+    struct yk_benchmark_truncated made;
+    assert_ok(yk_benchmark_truncate_blocks(wish.config, 2, place->arena, &two));
+    wish.free_bytes = bytes_of(place, two, 2);
+    assert_ok(yk_benchmark_truncate(&wish, place->arena, &made));
+    assert_int_equal(made.config->layers, 2);
+    assert_int_equal(made.batch, 2);
+    wish.free_bytes = 1e6; /* not even its embedding */
+    assert_ok(yk_benchmark_truncate(&wish, place->arena, &made));
+    assert_int_equal(made.batch, 0);
+}
+
+static void what_takes_too_long_is_shortened(void **state)
+{
+    const struct place *place = *state;
+    struct yk_benchmark_truncate_request wish = place->wish;
+    struct yk_benchmark_truncated made;
+    wish.step_s = 1e-9;
+    assert_ok(yk_benchmark_truncate(&wish, place->arena, &made));
+    assert_int_equal(made.config->layers, 2);
+    assert_int_equal(made.batch, 8);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(what_fits_stays_whole, make, unmake),
+        cmocka_unit_test_setup_teardown(what_does_not_fit_has_the_most_blocks_that_do, make,
+                                        unmake),
+        cmocka_unit_test_setup_teardown(with_two_blocks_samples_are_what_gives_way, make, unmake),
+        cmocka_unit_test_setup_teardown(what_takes_too_long_is_shortened, make, unmake),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

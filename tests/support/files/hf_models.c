@@ -1,0 +1,39 @@
+#include "support/files/hf_models.h"
+
+#include "model/architecture.h"
+#include "support/support.h"
+
+#include <string.h>
+
+/* Only what lists the modules: these tests need nothing else of an architecture. */
+static const struct yk_architecture gpt2 = {.name = "gpt2", .list_modules = yk_modules_gpt2};
+static const struct yk_architecture llama = {.name = "llama", .list_modules = yk_modules_llama};
+static const struct yk_architecture bert = {.name = "bert", .list_modules = yk_modules_bert};
+static const struct yk_architecture transformer = {.name = "transformer",
+                                                   .list_modules = yk_modules_transformer};
+
+#define MODEL(name_, architecture_, ...)                                                           \
+    {.name = (name_), .architecture = &(architecture_), __VA_ARGS__},
+
+static const struct yk_model_config configs[] = {
+#include "planner/auto_cases.inc"
+};
+
+const struct yk_model_config *support_hf_config(const char *name)
+{
+    for (size_t i = 0; i < sizeof configs / sizeof configs[0]; i++) {
+        if (strcmp(configs[i].name, name) == 0) {
+            return &configs[i];
+        }
+    }
+    print_error("no model \"%s\" was recorded\n", name);
+    fail();
+    return NULL;
+}
+
+const struct yk_modules *support_hf_modules(const char *name, struct yk_arena *arena)
+{
+    const struct yk_modules *modules = NULL;
+    assert_ok(yk_modules_list(support_hf_config(name), arena, &modules));
+    return modules;
+}

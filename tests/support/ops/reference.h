@@ -1,0 +1,136 @@
+/*
+ * Op reference: every op of backend/ops.h once more, written for reading: dense arrays of doubles,
+ * one loop for each index of the equation, nothing shared with any backend.
+ *
+ * An op's struct gives sizes and settings only; its pointers and strides are never looked at, since
+ * they may be a device's. Arrays come beside it, without gaps between rows, as double whatever type
+ * the op stores. NULL means what it means in ops.h.
+ */
+#ifndef YK_TESTS_OP_REFERENCE_H
+#define YK_TESTS_OP_REFERENCE_H
+
+#include "backend/ops.h"
+
+#include <stdint.h>
+
+/* ---- stored numbers ---- */
+
+/* The number of that type that is nearest, ties to even; beyond the largest, infinity. */
+double reference_round(enum yk_precision type, double value);
+double reference_load(enum yk_precision type, const void *from, int64_t at);
+/* Stores the nearest number. */
+void reference_store(enum yk_precision type, double value, void *to, int64_t at);
+
+/* ---- dropout ---- */
+
+/* Philox4x32-10: Salmon et al., Parallel Random Numbers: As Easy as 1, 2, 3 (2011). */
+void reference_philox(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]);
+
+/* What number `place` of a sample is multiplied by: 0, or 1 / (1 − rate). */
+double reference_kept(const struct yk_dropout *dropout, int64_t sample, int64_t place);
+
+/* ---- products ---- */
+
+/* The ending as a function of x, and of aux where it goes backward. */
+double reference_ending(enum yk_epilogue ending, double x, double aux);
+
+struct reference_matmul {
+    const double *a; /* as stored: (m, k), or (k, m) where transposed */
+    const double *b;
+    const double *bias;
+    const double *add;
+    const double *aux; /* read by endings that go backward */
+    double *c;         /* (m, n) */
+    double *inner;     /* (m, n): x before the ending, or NULL */
+};
+
+void reference_matmul(const struct yk_matmul_op *op, const struct reference_matmul *numbers);
+/* `from` is what is summed: a, b, or what c holds afterwards. */
+void reference_matmul_sums(const struct yk_matmul_op *op, const double *from, double *sums);
+
+struct reference_attend {
+    const double *q;
+    const double *k;
+    const double *v;
+    const int32_t *lengths;
+};
+
+void reference_attend(const struct yk_attention_op *op, const struct reference_attend *numbers,
+                      double *out, double *sums);
+void reference_attend_back(const struct yk_attention_op *op, const struct reference_attend *numbers,
+                           const double *d_out, double *dq, double *dk, double *dv);
+
+/* ---- rows ---- */
+
+struct reference_normalise {
+    const double *x;
+    const double *weight;
+    const double *bias; /* NULL: root mean square */
+    double *y;
+    double *mean; /* NULL: not wanted */
+    double *rstd;
+};
+
+void reference_normalise(const struct yk_norm_op *op, const struct reference_normalise *numbers);
+
+struct reference_normalise_back {
+    const double *x;
+    const double *dy;
+    const double *add;
+    const double *weight;
+    const double *mean; /* NULL: root mean square */
+    const double *rstd;
+    double *dx;
+    double *d_weight;
+    double *d_bias;
+};
+
+void reference_normalise_back(const struct yk_norm_backward_op *op,
+                              const struct reference_normalise_back *numbers);
+
+void reference_embed(const struct yk_embedding_op *op, const int32_t *tokens, const double *table,
+                     const double *positions, const double *shift, double *out);
+void reference_embed_back(const struct yk_embedding_backward_op *op, const int32_t *tokens,
+                          const double *d_out, double *d_table, double *d_positions);
+void reference_rotate(const struct yk_rotary_op *op, const double *turns, double *data);
+void reference_gate(const struct yk_swiglu_op *op, const double *gate_up, double *out);
+void reference_gate_back(const struct yk_swiglu_backward_op *op, const double *gate_up,
+                         const double *d_out, double *d_gate_up);
+void reference_drop(const struct yk_dropout_op *op, const double *from, const double *add,
+                    double *to);
+void reference_sum_rows(const struct yk_sum_rows_op *op, const double *from, double *to);
+void reference_lose(const struct yk_cross_entropy_op *op, const int32_t *targets, double *logits,
+                    double *row_losses, double *loss);
+
+/* ---- updates ---- */
+
+double reference_sum_squares(const struct yk_sum_squares_op *op, const double *from);
+void reference_judge(const struct yk_clip_norm_op *op, const double *sums,
+                     struct yk_gradient_norm *out);
+
+/* `weights` are those of the master where there is one. */
+void reference_adamw(const struct yk_adamw_op *op, const struct yk_gradient_norm *verdict,
+                     const double *gradients, double *weights, double *moment1, double *moment2);
+void reference_sgd(const struct yk_sgd_op *op, const struct yk_gradient_norm *verdict,
+                   const double *gradients, double *weights, double *velocity);
+
+/* ---- NF4 ---- */
+
+/* The 16 values of a code (Dettmers et al. 2023, appendix E). */
+double reference_nf4_value(int code);
+
+/* The 256 values of a scale's code, ascending: 0, 1, and of both signs the midpoints of 2^i equal
+ * parts of 0.1 to 1 times 10^(i − 6), for i from 0 to 6 (Dettmers et al. 2022). */
+void reference_nf4_scale_values(double out[256]);
+
+struct reference_nf4 {
+    uint8_t *codes;
+    uint8_t *scales;
+    double *scale_scales;
+    double *mean;
+};
+
+void reference_quantise(int64_t count, const double *from, const struct reference_nf4 *to);
+void reference_dequantise(int64_t count, const struct reference_nf4 *from, double *to);
+
+#endif

@@ -1,0 +1,179 @@
+#include "support/ops/reference.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stddef.h>
+
+enum {
+    MOST_KEYS = 4096,
+};
+
+/* One query of one head: what it looks at and how much. */
+struct look {
+    int64_t sample;
+    int64_t head;
+    int64_t query;
+    int64_t seen;             /* how many keys it looks at: the first ones */
+    const double *q;          /* (head_size) */
+    int64_t first_key;        /* of the head's keys: where key 0 begins in k and v */
+    int64_t key_step;         /* from one key to the next */
+    int64_t first_query;      /* where the query begins in q and out */
+    double chance[MOST_KEYS]; /* (seen): softmax */
+    double kept[MOST_KEYS];   /* (seen): what dropout multiplies the chance by */
+    double sum;               /* log of the sum of exp(score) */
+};
+
+static double dot(const double *a, const double *b, int64_t count)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < count; i++) {
+        sum += a[i] * b[i];
+    }
+    return sum;
+}
+
+static int64_t keys_seen(const struct yk_attention_op *op, const int32_t *lengths, int64_t sample,
+                         int64_t query)
+{
+    int64_t seen = op->keys;
+    if (lengths && lengths[sample] < seen) {
+        seen = lengths[sample];
+    }
+    const int64_t causal = query + op->keys - op->queries + 1;
+    return op->causal && causal < seen ? causal : seen;
+}
+
+static void look(const struct yk_attention_op *op, const struct reference_attend *numbers,
+                 struct look *out)
+{
+    const int64_t size = op->head_size;
+    const int64_t kv_head = out->head / (op->heads / op->kv_heads);
+    const int64_t seen = keys_seen(op, numbers->lengths, out->sample, out->query);
+    out->seen = seen;
+    out->first_query = ((out->sample * op->queries + out->query) * op->heads + out->head) * size;
+    out->q = numbers->q + out->first_query;
+    out->key_step = op->kv_heads * size;
+    out->first_key = out->sample * op->keys * out->key_step + kv_head * size;
+    double largest = -INFINITY;
+    for (int64_t s = 0; s < seen; s++) {
+        const double *k = numbers->k + out->first_key + s * out->key_step;
+        out->chance[s] = (double)op->scale * dot(out->q, k, size);
+        largest = fmax(largest, out->chance[s]);
+    }
+    double total = 0;
+    for (int64_t s = 0; s < seen; s++) {
+        total += exp(out->chance[s] - largest);
+    }
+    out->sum = largest + log(total);
+    for (int64_t s = 0; s < seen; s++) {
+        const int64_t place = (out->head * op->queries + out->query) * op->keys + s;
+        out->chance[s] = exp(out->chance[s] - out->sum);
+        out->kept[s] =
+            op->dropout.rate > 0
+                ? reference_kept(&op->dropout, op->dropout.first_sample + out->sample, place)
+                : 1;
+    }
+}
+
+typedef void (*on_look)(const struct yk_attention_op *op, const struct look *look, void *user);
+
+static void for_every_query(const struct yk_attention_op *op,
+                            const struct reference_attend *numbers, on_look visit, void *user)
+{
+    static struct look one;
+    assert(op->keys <= MOST_KEYS);
+    for (int64_t b = 0; b < op->batch; b++) {
+        for (int64_t h = 0; h < op->heads; h++) {
+            for (int64_t t = 0; t < op->queries; t++) {
+                one.sample = b;
+                one.head = h;
+                one.query = t;
+                look(op, numbers, &one);
+                visit(op, &one, user);
+            }
+        }
+    }
+}
+
+struct forward {
+    const double *v;
+    double *out;
+    double *sums;
+};
+
+static void weigh_values(const struct yk_attention_op *op, const struct look *look, void *user)
+{
+    const struct forward *forward = user;
+    double *out = forward->out + look->first_query;
+    for (int64_t d = 0; d < op->head_size; d++) {
+        out[d] = 0;
+    }
+    for (int64_t s = 0; s < look->seen; s++) {
+        const double *v = forward->v + look->first_key + s * look->key_step;
+        for (int64_t d = 0; d < op->head_size; d++) {
+            out[d] += look->chance[s] * look->kept[s] * v[d];
+        }
+    }
+    if (forward->sums) {
+        forward->sums[(look->sample * op->heads + look->head) * op->queries + look->query] =
+            look->sum;
+    }
+}
+
+void reference_attend(const struct yk_attention_op *op, const struct reference_attend *numbers,
+                      double *out, double *sums)
+{
+    struct forward forward = {.v = numbers->v};
+    forward.out = out;
+    forward.sums = sums;
+    for_every_query(op, numbers, weigh_values, &forward);
+}
+
+struct backward {
+    const double *k;
+    const double *v;
+    const double *d_out;
+    double *dq;
+    double *dk;
+    double *dv;
+};
+
+/* With P the chances and M what dropout does to them: dP = M ∘ (dO Vᵀ), and the softmax turns it
+ * into dS = P ∘ (dP − Σ P ∘ dP). */
+static void push_back(const struct yk_attention_op *op, const struct look *look, void *user)
+{
+    const struct backward *backward = user;
+    const double *d_out = backward->d_out + look->first_query;
+    double mean = 0;
+    for (int64_t s = 0; s < look->seen; s++) {
+        const double *v = backward->v + look->first_key + s * look->key_step;
+        mean += look->chance[s] * look->kept[s] * dot(d_out, v, op->head_size);
+    }
+    for (int64_t s = 0; s < look->seen; s++) {
+        const int64_t at = look->first_key + s * look->key_step;
+        const double d_chance = look->kept[s] * dot(d_out, backward->v + at, op->head_size);
+        const double d_score = look->chance[s] * (d_chance - mean) * (double)op->scale;
+        for (int64_t d = 0; d < op->head_size; d++) {
+            backward->dq[look->first_query + d] += d_score * backward->k[at + d];
+            backward->dk[at + d] += d_score * look->q[d];
+            backward->dv[at + d] += look->chance[s] * look->kept[s] * d_out[d];
+        }
+    }
+}
+
+static void clear(double *numbers, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++) {
+        numbers[i] = 0;
+    }
+}
+
+void reference_attend_back(const struct yk_attention_op *op, const struct reference_attend *numbers,
+                           const double *d_out, double *dq, double *dk, double *dv)
+{
+    clear(dq, op->batch * op->queries * op->heads * op->head_size);
+    clear(dk, op->batch * op->keys * op->kv_heads * op->head_size);
+    clear(dv, op->batch * op->keys * op->kv_heads * op->head_size);
+    struct backward backward = {numbers->k, numbers->v, d_out, dq, dk, dv};
+    for_every_query(op, numbers, push_back, &backward);
+}

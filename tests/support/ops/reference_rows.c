@@ -1,0 +1,209 @@
+#include "support/ops/reference.h"
+
+#include <math.h>
+#include <stddef.h>
+
+/* ---- norms ---- */
+
+/* Ba et al. 2016; without mean and bias, Zhang and Sennrich 2019. */
+void reference_normalise(const struct yk_norm_op *op, const struct reference_normalise *numbers)
+{
+    const int64_t width = op->width;
+    for (int64_t row = 0; row < op->rows; row++) {
+        const double *x = numbers->x + row * width;
+        double mean = 0;
+        for (int64_t i = 0; i < width && numbers->bias; i++) {
+            mean += x[i] / (double)width;
+        }
+        double variance = 0;
+        for (int64_t i = 0; i < width; i++) {
+            variance += (x[i] - mean) * (x[i] - mean) / (double)width;
+        }
+        const double rstd = 1 / sqrt(variance + (double)op->epsilon);
+        for (int64_t i = 0; i < width; i++) {
+            numbers->y[row * width + i] =
+                (x[i] - mean) * rstd * numbers->weight[i] + (numbers->bias ? numbers->bias[i] : 0);
+        }
+        if (numbers->mean) {
+            numbers->mean[row] = mean;
+        }
+        numbers->rstd[row] = rstd;
+    }
+}
+
+/* With x̂ = (x − mean) · rstd and g = dy · weight:
+ * dx = rstd · (g − mean(g) − x̂ · mean(g · x̂)), the middle term only where a mean was taken off. */
+void reference_normalise_back(const struct yk_norm_backward_op *op,
+                              const struct reference_normalise_back *numbers)
+{
+    const int64_t width = op->width;
+    for (int64_t row = 0; row < op->rows; row++) {
+        const double *x = numbers->x + row * width;
+        const double *dy = numbers->dy + row * width;
+        const double mean = numbers->mean ? numbers->mean[row] : 0;
+        const double rstd = numbers->rstd[row];
+        double mean_g = 0;
+        double mean_gx = 0;
+        for (int64_t i = 0; i < width; i++) {
+            const double g = dy[i] * numbers->weight[i];
+            const double hat = (x[i] - mean) * rstd;
+            mean_g += numbers->mean ? g / (double)width : 0;
+            mean_gx += g * hat / (double)width;
+            if (numbers->d_weight) {
+                numbers->d_weight[i] += dy[i] * hat;
+            }
+            if (numbers->d_bias) {
+                numbers->d_bias[i] += dy[i];
+            }
+        }
+        for (int64_t i = 0; i < width; i++) {
+            const int64_t at = row * width + i;
+            const double hat = (x[i] - mean) * rstd;
+            numbers->dx[at] = (numbers->add ? numbers->add[at] : 0) +
+                              rstd * (dy[i] * numbers->weight[i] - mean_g - hat * mean_gx);
+        }
+    }
+}
+
+/* ---- embedding ---- */
+
+void reference_embed(const struct yk_embedding_op *op, const int32_t *tokens, const double *table,
+                     const double *positions, const double *shift, double *out)
+{
+    for (int64_t row = 0; row < op->rows; row++) {
+        for (int64_t i = 0; i < op->width; i++) {
+            out[row * op->width + i] =
+                (double)op->scale * table[tokens[row] * op->width + i] +
+                (positions ? positions[row % op->sequence * op->width + i] : 0) +
+                (shift ? shift[i] : 0);
+        }
+    }
+}
+
+void reference_embed_back(const struct yk_embedding_backward_op *op, const int32_t *tokens,
+                          const double *d_out, double *d_table, double *d_positions)
+{
+    for (int64_t row = 0; row < op->rows; row++) {
+        for (int64_t i = 0; i < op->width; i++) {
+            if (d_table) {
+                d_table[tokens[row] * op->width + i] +=
+                    (double)op->scale * d_out[row * op->width + i];
+            }
+            if (d_positions) {
+                d_positions[row % op->sequence * op->width + i] += d_out[row * op->width + i];
+            }
+        }
+    }
+}
+
+/* Su et al. 2021, with the pairs of Hugging Face's rotate_half(). */
+void reference_rotate(const struct yk_rotary_op *op, const double *turns, double *data)
+{
+    const int64_t half = op->head_size / 2;
+    for (int64_t row = 0; row < op->rows; row++) {
+        for (int64_t head = 0; head < op->heads; head++) {
+            double *one = data + (row * op->heads + head) * op->head_size;
+            for (int64_t i = 0; i < half; i++) {
+                const double *turn = turns + (row % op->sequence * half + i) * 2;
+                const double cosine = turn[0];
+                const double sine = op->inverse ? -turn[1] : turn[1];
+                const double x = one[i];
+                const double y = one[i + half];
+                one[i] = x * cosine - y * sine;
+                one[i + half] = y * cosine + x * sine;
+            }
+        }
+    }
+}
+
+/* ---- gate, dropout, sums ---- */
+
+static double sigmoid(double x)
+{
+    return 1 / (1 + exp(-x));
+}
+
+void reference_gate(const struct yk_swiglu_op *op, const double *gate_up, double *out)
+{
+    for (int64_t row = 0; row < op->rows; row++) {
+        for (int64_t i = 0; i < op->width; i++) {
+            const double gate = gate_up[row * 2 * op->width + i];
+            const double up = gate_up[(row * 2 + 1) * op->width + i];
+            out[row * op->width + i] = gate * sigmoid(gate) * up;
+        }
+    }
+}
+
+void reference_gate_back(const struct yk_swiglu_backward_op *op, const double *gate_up,
+                         const double *d_out, double *d_gate_up)
+{
+    for (int64_t row = 0; row < op->rows; row++) {
+        for (int64_t i = 0; i < op->width; i++) {
+            const int64_t at_gate = row * 2 * op->width + i;
+            const int64_t at_up = at_gate + op->width;
+            const double gate = gate_up[at_gate];
+            const double up = gate_up[at_up];
+            const double d = d_out[row * op->width + i];
+            const double s = sigmoid(gate);
+            d_gate_up[at_gate] = d * up * (s + gate * s * (1 - s));
+            d_gate_up[at_up] = d * gate * s;
+        }
+    }
+}
+
+void reference_drop(const struct yk_dropout_op *op, const double *from, const double *add,
+                    double *to)
+{
+    for (int64_t row = 0; row < op->rows; row++) {
+        const int64_t sample = op->dropout.first_sample + row / op->sequence;
+        for (int64_t i = 0; i < op->width; i++) {
+            const int64_t at = row * op->width + i;
+            const int64_t place = row % op->sequence * op->width + i;
+            const double kept =
+                op->dropout.rate > 0 ? reference_kept(&op->dropout, sample, place) : 1;
+            to[at] = from[at] * kept + (add ? add[at] : 0);
+        }
+    }
+}
+
+void reference_sum_rows(const struct yk_sum_rows_op *op, const double *from, double *to)
+{
+    for (int64_t row = 0; row < op->rows; row++) {
+        for (int64_t i = 0; i < op->columns; i++) {
+            to[i] += from[row * op->columns + i];
+        }
+    }
+}
+
+/* ---- loss ---- */
+
+void reference_lose(const struct yk_cross_entropy_op *op, const int32_t *targets, double *logits,
+                    double *row_losses, double *loss)
+{
+    const double smoothing = (double)op->smoothing;
+    for (int64_t row = 0; row < op->rows; row++) {
+        double *logit = logits + row * op->classes;
+        double largest = -INFINITY;
+        double total = 0;
+        for (int64_t i = 0; i < op->classes; i++) {
+            largest = fmax(largest, logit[i]);
+        }
+        for (int64_t i = 0; i < op->classes; i++) {
+            total += exp(logit[i] - largest);
+        }
+        const double log_total = largest + log(total);
+        row_losses[row] = 0;
+        for (int64_t i = 0; i < op->classes; i++) {
+            const double wanted =
+                smoothing / (double)op->classes + (i == targets[row] ? 1 - smoothing : 0);
+            const double gradient = exp(logit[i] - log_total) - wanted;
+            if (targets[row] >= 0) {
+                row_losses[row] -= wanted * (logit[i] - log_total);
+            }
+            if (op->factor != 0) {
+                logit[i] = targets[row] >= 0 ? (double)op->factor * gradient : 0;
+            }
+        }
+        *loss += row_losses[row];
+    }
+}

@@ -1,0 +1,251 @@
+#include "support/ops/reference.h"
+#include "support/ops/table.h"
+
+#include <math.h>
+#include <stddef.h>
+
+/* ---- embedding ---- */
+
+struct embed_case {
+    int64_t rows;
+    int64_t width;
+    int64_t sequence;
+    int32_t vocabulary;
+    enum yk_precision table_type;
+    enum yk_precision out_type;
+    bool positions;
+};
+
+/* Where there are more rows than tokens, tokens come again. */
+static const struct embed_case embed_cases[] = {
+    {1, 1, 1, 1, FP32, FP32, true},      {21, 17, 7, 50, FP32, FP32, true},
+    {21, 17, 7, 5, BF16, BF16, true},    {34, 65, 17, 300, FP16, FP16, true},
+    {130, 7, 65, 3, FP32, FP32, true},   {130, 130, 130, 1000, FP32, BF16, true},
+    {21, 17, 7, 50, FP32, FP32, false},  {21, 17, 7, 50, BF16, FP32, false},
+    {600, 17, 200, 2, FP32, FP32, true}, {600, 17, 200, 2, BF16, BF16, true},
+    {600, 17, 50, 2, FP16, FP16, true},  {1100, 17, 50, 2000, FP32, FP32, true},
+    {3, 4200, 2, 5, BF16, BF16, true},   {70, 300, 70, 100, FP32, FP32, true},
+    {0, 17, 7, 50, FP32, FP32, true},
+};
+
+static void begin_embed(struct op_bench *bench, const char *op, const struct embed_case *one,
+                        bool shift, float scale)
+{
+    op_bench_begin(bench, "%s %lldx%lld sequence %lld vocabulary %d table %s out %s%s%s scale %g",
+                   op, (long long)one->rows, (long long)one->width, (long long)one->sequence,
+                   (int)one->vocabulary, yk_precision_name(one->table_type),
+                   yk_precision_name(one->out_type), one->positions ? " positions" : "",
+                   shift ? " shift" : "", (double)scale);
+}
+
+static void try_embed(struct op_bench *bench, const struct embed_case *one, bool shift, float scale)
+{
+    begin_embed(bench, "embed", one, shift, scale);
+    const int64_t width = one->width;
+    struct op_array *tokens = op_indices(bench, one->rows, 0, one->vocabulary);
+    struct op_array *table = op_drawn(bench, one->table_type, one->vocabulary, width, width, 1);
+    struct op_array *positions =
+        op_drawn(bench, one->table_type, one->sequence + 1, width, width, 1);
+    struct op_array *added = op_drawn(bench, one->table_type, 1, width, width, 1);
+    struct op_array *out = op_poisoned(bench, one->out_type, one->rows, width, width);
+    const struct yk_embedding_op op = {
+        .rows = one->rows,
+        .width = width,
+        .sequence = one->sequence,
+        .vocabulary = one->vocabulary,
+        .tokens = tokens->device,
+        .table = table->device,
+        .positions = one->positions ? positions->device : NULL,
+        .shift = shift ? added->device : NULL,
+        .out = out->device,
+        .scale = scale,
+        .table_type = one->table_type,
+        .out_type = one->out_type,
+    };
+    op_bench_upload(bench);
+    bench->backend->embedding(bench->lane, &op);
+    op_bench_run(bench);
+    double *expected = op_room(bench, one->rows * width);
+    reference_embed(&op, tokens->indices, table->values, one->positions ? positions->values : NULL,
+                    shift ? added->values : NULL, expected);
+    op_expect(bench, out, "out", expected, 0);
+    op_bench_end(bench);
+}
+
+void op_table_embed(struct op_bench *bench)
+{
+    for (size_t i = 0; i < sizeof embed_cases / sizeof *embed_cases; i++) {
+        for (int j = 0; j < 4; j++) {
+            const float scale = j & 2 ? 22.627417F : 1; /* the root of 512, and none */
+            try_embed(bench, &embed_cases[i], j & 1, scale);
+        }
+    }
+}
+
+static void try_embed_back(struct op_bench *bench, const struct embed_case *one, bool with_table,
+                           float scale)
+{
+    begin_embed(bench, with_table ? "embed_back" : "embed_back without table", one, false, scale);
+    const int64_t width = one->width;
+    struct op_array *tokens = op_indices(bench, one->rows, 0, one->vocabulary);
+    struct op_array *d_out = op_drawn(bench, one->out_type, one->rows, width, width, 1);
+    struct op_array *d_table = op_drawn(bench, one->table_type, one->vocabulary, width, width, 1);
+    struct op_array *d_positions =
+        op_drawn(bench, one->table_type, one->sequence + 1, width, width, 1);
+    for (int64_t i = 0; i < one->rows * width; i++) {
+        d_out->values[i] += 1; /* sums that grow show where they are kept in 16 bits */
+    }
+    op_store(d_out);
+    const struct yk_embedding_backward_op op = {
+        .rows = one->rows,
+        .width = width,
+        .sequence = one->sequence,
+        .vocabulary = one->vocabulary,
+        .tokens = tokens->device,
+        .d_out = d_out->device,
+        .d_table = with_table ? d_table->device : NULL,
+        .d_positions = one->positions ? d_positions->device : NULL,
+        .scale = scale,
+        .table_type = one->table_type,
+        .out_type = one->out_type,
+    };
+    op_bench_upload(bench);
+    bench->backend->embedding_backward(bench->lane, &op);
+    op_bench_run(bench);
+    double *expected_table = op_copy(bench, d_table);
+    double *expected_positions = op_copy(bench, d_positions);
+    reference_embed_back(&op, tokens->indices, d_out->values, expected_table, expected_positions);
+    if (with_table) {
+        op_expect(bench, d_table, "d_table", expected_table, 0);
+    }
+    if (one->positions) {
+        op_expect(bench, d_positions, "d_positions", expected_positions, 0);
+    }
+    op_bench_end(bench);
+}
+
+void op_table_embed_back(struct op_bench *bench)
+{
+    for (size_t i = 0; i < sizeof embed_cases / sizeof *embed_cases; i++) {
+        try_embed_back(bench, &embed_cases[i], true, 1);
+        try_embed_back(bench, &embed_cases[i], false, 1);
+        try_embed_back(bench, &embed_cases[i], true, -2.5F);
+    }
+}
+
+/* ---- rotation ---- */
+
+static void try_rotate(struct op_bench *bench, const int64_t size[5], enum yk_precision type,
+                       bool back)
+{
+    const int64_t width = size[2] * size[3];
+    op_bench_begin(bench, "rotate %s%s rows %lld sequence %lld heads %lld x %lld gap %lld",
+                   yk_precision_name(type), back ? " back" : "", (long long)size[0],
+                   (long long)size[1], (long long)size[2], (long long)size[3], (long long)size[4]);
+    const int64_t half = size[3] / 2;
+    struct op_array *data = op_drawn(bench, type, size[0], width, width + size[4], 1);
+    double *angles = op_room(bench, size[1] * size[3]);
+    for (int64_t i = 0; i < size[1] * half; i++) {
+        const int64_t position = i / half;
+        const int64_t pair = i % half;
+        const double turn = (double)position * pow(10000, -(double)pair / (double)half);
+        angles[2 * i] = cos(turn);
+        angles[2 * i + 1] = sin(turn);
+    }
+    struct op_array *turns = op_given(bench, FP32, size[1], size[3], size[3], angles);
+    const struct yk_rotary_op op = {
+        .rows = size[0],
+        .sequence = size[1],
+        .heads = size[2],
+        .head_size = size[3],
+        .stride = data->stride,
+        .data = data->device,
+        .cos_sin = turns->device,
+        .inverse = back,
+        .type = type,
+    };
+    op_bench_upload(bench);
+    bench->backend->rotary(bench->lane, &op);
+    op_bench_run(bench);
+    double *expected = op_copy(bench, data);
+    reference_rotate(&op, turns->values, expected);
+    op_expect(bench, data, "data", expected, 0);
+    op_bench_end(bench);
+}
+
+void op_table_rotate(struct op_bench *bench)
+{
+    /* rows, sequence, heads, head_size, gap */
+    static const int64_t sizes[][5] = {
+        {1, 1, 1, 2, 0},      {3, 3, 1, 6, 1},    {14, 7, 3, 16, 32},  {34, 17, 2, 64, 0},
+        {130, 65, 1, 128, 0}, {65, 65, 5, 34, 3}, {40, 17, 3, 64, 16}, {0, 7, 2, 8, 0}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        for (int j = 0; j < OP_TYPES; j++) {
+            try_rotate(bench, sizes[i], op_types[j], false);
+            try_rotate(bench, sizes[i], op_types[j], true);
+        }
+    }
+}
+
+/* ---- gate ---- */
+
+static const int64_t gate_sizes[][2] = {{1, 1},    {3, 7},    {17, 65},  {65, 17},
+                                        {7, 1030}, {3, 5000}, {50, 700}, {0, 7}};
+
+static void try_gate(struct op_bench *bench, const int64_t size[2], enum yk_precision type,
+                     double large)
+{
+    op_bench_begin(bench, "gate %s %lldx%lld up to %g", yk_precision_name(type), (long long)size[0],
+                   (long long)size[1], large);
+    struct op_array *gate_up = op_drawn(bench, type, size[0], 2 * size[1], 2 * size[1], large);
+    struct op_array *out = op_poisoned(bench, type, size[0], size[1], size[1]);
+    const struct yk_swiglu_op op = {size[0], size[1], gate_up->device, out->device, type};
+    op_bench_upload(bench);
+    bench->backend->swiglu(bench->lane, &op);
+    op_bench_run(bench);
+    double *expected = op_room(bench, size[0] * size[1]);
+    reference_gate(&op, gate_up->values, expected);
+    op_expect(bench, out, "out", expected, 0);
+    op_bench_end(bench);
+}
+
+void op_table_gate(struct op_bench *bench)
+{
+    for (int j = 0; j < OP_TYPES; j++) {
+        for (size_t i = 0; i < sizeof gate_sizes / sizeof *gate_sizes; i++) {
+            try_gate(bench, gate_sizes[i], op_types[j], 3);
+        }
+        try_gate(bench, gate_sizes[2], op_types[j], 200); /* exp(200) is no fp32 */
+    }
+}
+
+static void try_gate_back(struct op_bench *bench, const int64_t size[2], enum yk_precision type,
+                          bool in_place, double large)
+{
+    op_bench_begin(bench, "gate_back %s %lldx%lld up to %g%s", yk_precision_name(type),
+                   (long long)size[0], (long long)size[1], large, in_place ? " in place" : "");
+    struct op_array *gate_up = op_drawn(bench, type, size[0], 2 * size[1], 2 * size[1], large);
+    struct op_array *d_out = op_drawn(bench, type, size[0], size[1], size[1], 1);
+    struct op_array *d_gate_up =
+        in_place ? gate_up : op_poisoned(bench, type, size[0], 2 * size[1], 2 * size[1]);
+    const struct yk_swiglu_backward_op op = {size[0],       size[1],           gate_up->device,
+                                             d_out->device, d_gate_up->device, type};
+    op_bench_upload(bench);
+    bench->backend->swiglu_backward(bench->lane, &op);
+    op_bench_run(bench);
+    double *expected = op_room(bench, size[0] * 2 * size[1]);
+    reference_gate_back(&op, gate_up->values, d_out->values, expected);
+    op_expect(bench, d_gate_up, "d_gate_up", expected, 0);
+    op_bench_end(bench);
+}
+
+void op_table_gate_back(struct op_bench *bench)
+{
+    for (int j = 0; j < OP_TYPES; j++) {
+        for (size_t i = 0; i < sizeof gate_sizes / sizeof *gate_sizes; i++) {
+            try_gate_back(bench, gate_sizes[i], op_types[j], false, 3);
+            try_gate_back(bench, gate_sizes[i], op_types[j], true, 3);
+        }
+        try_gate_back(bench, gate_sizes[2], op_types[j], true, 200);
+    }
+}

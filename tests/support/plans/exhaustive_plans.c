@@ -1,0 +1,482 @@
+#include "support/plans/exhaustive_plans.h"
+
+#include "support/support.h"
+
+#include "model/state.h"
+#include "planner/order/plan.h"
+#include "planner/search/parts.h"
+#include "planner/search/trial.h"
+
+#include <math.h>
+
+enum {
+    MOST_DEVICES = 3,
+    MOST_LAYERS = 8,
+    ROUNDS = 3,
+};
+
+struct looking {
+    struct every_plan *every;
+    bool any;
+    struct yk_arena *arena; /* of the groups at hand */
+    struct yk_plan *plan;
+    int32_t several;          /* the group of several members; −1: none */
+    int32_t own[MOST_LAYERS]; /* its layers with weights of their own */
+    int32_t own_count;
+};
+
+static bool is_over(const struct looking *looking)
+{
+    return looking->any && looking->every->best;
+}
+
+static void take(const struct looking *looking, const struct yk_plan *plan,
+                 const struct yk_trial *trial)
+{
+    struct every_plan *every = looking->every;
+    if (trial->fits && trial->step_s < every->best_s) {
+        struct yk_plan *copy = NULL;
+        assert_ok(yk_plan_copy(plan, every->arena, &copy));
+        every->best = copy;
+        every->best_s = trial->step_s;
+    }
+}
+
+/* State of the group of several that is divided. */
+static double sharded_bytes(const struct looking *looking)
+{
+    const struct yk_model *model = looking->every->study->model;
+    double bytes = 0;
+    for (int32_t i = 0; i < looking->own_count; i++) {
+        const struct yk_model_layer_state state =
+            yk_model_layer_state(model, &model->layers[looking->own[i]]);
+        const enum yk_strategy strategy = looking->plan->layers[looking->own[i]].strategy;
+        if (strategy != YK_REPLICATED) {
+            bytes += state.gradient_bytes + state.optimizer_bytes;
+        }
+        if (strategy == YK_KEPT || strategy == YK_FULLY_SHARDED) {
+            bytes += state.weight_bytes;
+        }
+    }
+    return bytes;
+}
+
+/* What each rank has for state when all samples of one micro-batch have gone forward: at that
+ * moment it holds what they saved. */
+static void find_rooms(const struct looking *looking, double *rooms)
+{
+    const struct yk_study *study = looking->every->study;
+    const struct yk_plan *plan = looking->plan;
+    for (int32_t g = 0; g < plan->group_count; g++) {
+        for (int32_t i = 0; i < plan->groups[g].member_count; i++) {
+            const int32_t rank = plan->groups[g].members[i].rank;
+            const int32_t device = plan->ranks[rank].device;
+            int64_t first = 0;
+            int64_t most = 0;
+            for (int32_t m = 0; m < plan->micro_batches; m++) {
+                const int64_t samples = yk_plan_samples(plan, g, i, m, &first);
+                most = samples > most ? samples : most;
+            }
+            rooms[rank] = plan->ranks[rank].limit_bytes -
+                          yk_device_facts_context_bytes(study->facts, study->cluster, device);
+            for (int32_t l = 0; l < plan->layer_count && most > 0; l++) {
+                const struct yk_model *model = NULL;
+                if (plan->layers[l].group == g) {
+                    assert_ok(
+                        yk_model_sizes_get(study->sizes, most, plan->layers[l].recompute, &model));
+                    rooms[rank] -= (double)model->layers[l].saved_bytes;
+                }
+            }
+        }
+    }
+}
+
+/* False when state alone, however it is divided, is too much beside `rooms`. */
+static bool has_room(const struct looking *looking, const double *rooms, bool strategies)
+{
+    const struct yk_model *model = looking->every->study->model;
+    const struct yk_plan *plan = looking->plan;
+    for (int32_t g = 0; g < plan->group_count; g++) {
+        double whole = 0;
+        double divided = 0;
+        for (int32_t l = 0; l < plan->layer_count; l++) {
+            const struct yk_model_layer_state state =
+                yk_model_layer_state(model, &model->layers[l]);
+            const double changing = state.gradient_bytes + state.optimizer_bytes;
+            if (plan->layers[l].group != g) {
+                continue;
+            }
+            const enum yk_strategy strategy =
+                strategies ? yk_plan_strategy(plan, l) : YK_FULLY_SHARDED;
+            whole += strategy == YK_REPLICATED ? changing : 0;
+            whole += strategy <= YK_SHARDED_STATE ? state.weight_bytes : 0;
+            divided += strategy == YK_REPLICATED ? 0 : changing;
+            divided += strategy <= YK_SHARDED_STATE ? 0 : state.weight_bytes;
+        }
+        for (int32_t i = 0; i < plan->groups[g].member_count; i++) {
+            const double room = rooms[plan->groups[g].members[i].rank] - whole;
+            if (room < 0) {
+                return false;
+            }
+            divided -= room;
+        }
+        if (divided > 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Parts for the rooms that a trial found; false when there is no room for all state. */
+static bool change_parts(const struct looking *looking, const struct yk_trial *trial, double state)
+{
+    struct yk_plan *plan = looking->plan;
+    struct yk_plan_group *group = &plan->groups[looking->several];
+    double room[MOST_DEVICES];
+    double parts[MOST_DEVICES];
+    for (int32_t i = 0; i < group->member_count; i++) {
+        const int32_t rank = group->members[i].rank;
+        room[i] = plan->ranks[rank].limit_bytes - trial->peaks[rank].bytes +
+                  state * group->members[i].part;
+    }
+    const yk_status status = yk_parts_find(group->member_count, state, room, parts);
+    for (int32_t i = 0; i < group->member_count; i++) {
+        group->members[i].part = parts[i];
+    }
+    return status == YK_OK;
+}
+
+static void equal_parts(const struct yk_plan_group *group)
+{
+    for (int32_t i = 0; i < group->member_count; i++) {
+        group->members[i].part = 1.0 / group->member_count;
+    }
+}
+
+/* With equal parts, or with others if they do not fit. */
+static bool try_parts(const struct looking *looking)
+{
+    struct yk_study *study = looking->every->study;
+    struct yk_trial trial;
+    assert_ok(yk_trial_run(study, looking->plan, YK_TRIAL_TIME, &trial));
+    looking->every->looked++;
+    take(looking, looking->plan, &trial);
+    const double state = looking->several < 0 || trial.fits ? 0 : sharded_bytes(looking);
+    for (int round = 0; round < ROUNDS && state > 0 && !trial.fits; round++) {
+        if (!change_parts(looking, &trial, state)) {
+            break;
+        }
+        yk_trial_free(&trial);
+        assert_ok(yk_trial_run(study, looking->plan, YK_TRIAL_TIME, &trial));
+        take(looking, looking->plan, &trial);
+    }
+    const bool fits = trial.fits;
+    yk_trial_free(&trial);
+    return fits;
+}
+
+static void try_ordered(const struct looking *looking)
+{
+    struct yk_study *study = looking->every->study;
+    const struct yk_order_plan_options ordering = {.method = YK_ORDER_METHOD_GREEDY};
+    struct yk_arena *arena = NULL;
+    struct yk_plan *plan = NULL;
+    bool ordered = false;
+    assert_ok(yk_arena_create(&arena));
+    assert_ok(yk_plan_copy(looking->plan, arena, &plan));
+    assert_ok(yk_order_plan_apply(study, &ordering, arena, plan, &ordered));
+    if (ordered) {
+        struct yk_trial trial;
+        assert_ok(yk_trial_run(study, plan, YK_TRIAL_TIME, &trial));
+        take(looking, plan, &trial);
+        yk_trial_free(&trial);
+    }
+    yk_arena_destroy(arena);
+}
+
+static bool gathers(const struct looking *looking)
+{
+    for (int32_t i = 0; i < looking->own_count; i++) {
+        if (looking->plan->layers[looking->own[i]].strategy >= YK_KEPT) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void try_prefetches(const struct looking *looking)
+{
+    struct yk_plan *plan = looking->plan;
+    const int32_t most = looking->several >= 0 && gathers(looking) ? 2 : 1;
+    bool fits = true;
+    for (plan->prefetch = 1; plan->prefetch <= most && fits && !is_over(looking);
+         plan->prefetch++) {
+        if (looking->several >= 0) {
+            equal_parts(&plan->groups[looking->several]);
+        }
+        fits = try_parts(looking);
+        if (fits && plan->prefetch == 1 && plan->group_count == 1 && plan->micro_batches == 1 &&
+            looking->several >= 0) {
+            try_ordered(looking);
+        }
+    }
+}
+
+static void try_strategies(const struct looking *looking)
+{
+    const struct yk_model *model = looking->every->study->model;
+    const int32_t codes = 1 << (2 * looking->own_count);
+    double rooms[MOST_DEVICES];
+    find_rooms(looking, rooms);
+    if (!has_room(looking, rooms, false)) {
+        return;
+    }
+    for (int32_t code = 0; code < codes && !is_over(looking); code++) {
+        for (int32_t i = 0; i < looking->own_count; i++) {
+            looking->plan->layers[looking->own[i]].strategy =
+                (enum yk_strategy)(code >> (2 * i) & 3);
+        }
+        for (int32_t l = 0; l < model->layer_count; l++) {
+            const int32_t shared = model->layers[l].shares;
+            if (shared != YK_LAYER_NONE) {
+                looking->plan->layers[l].strategy = looking->plan->layers[shared].strategy;
+            }
+        }
+        if (has_room(looking, rooms, true)) {
+            try_prefetches(looking);
+        }
+    }
+}
+
+/* The slowest rank computes this long, whatever the rest. */
+static double compute_s(const struct looking *looking)
+{
+    const struct yk_plan *plan = looking->plan;
+    struct yk_layer_costs *prices = looking->every->study->prices;
+    double slowest_s = 0;
+    for (int32_t g = 0; g < plan->group_count; g++) {
+        for (int32_t i = 0; i < plan->groups[g].member_count; i++) {
+            const int32_t device = plan->ranks[plan->groups[g].members[i].rank].device;
+            double busy_s = 0;
+            for (int32_t m = 0; m < plan->micro_batches; m++) {
+                int64_t first = 0;
+                const int64_t samples = yk_plan_samples(plan, g, i, m, &first);
+                for (int32_t l = 0; l < plan->layer_count; l++) {
+                    double forward_s = 0;
+                    double backward_s = 0;
+                    if (plan->layers[l].group != g) {
+                        continue;
+                    }
+                    assert_ok(yk_layer_costs_seconds(prices, device, l, samples, YK_COST_FORWARD,
+                                                     &forward_s));
+                    assert_ok(yk_layer_costs_seconds(prices, device, l, samples, YK_COST_BACKWARD,
+                                                     &backward_s));
+                    busy_s += backward_s + (plan->layers[l].recompute ? 2 : 1) * forward_s;
+                }
+            }
+            slowest_s = fmax(slowest_s, busy_s);
+        }
+    }
+    return slowest_s;
+}
+
+/* Parameters and gradients of the group of several, once over its slowest link. */
+static double travel_s(const struct looking *looking)
+{
+    const struct yk_study *study = looking->every->study;
+    const struct yk_plan *plan = looking->plan;
+    double bytes = 0;
+    double slowest = INFINITY;
+    if (looking->several < 0) {
+        return 0;
+    }
+    const struct yk_plan_group *group = &plan->groups[looking->several];
+    const int32_t n = group->member_count;
+    for (int32_t i = 0; i < looking->own_count; i++) {
+        const struct yk_model_layer_state state =
+            yk_model_layer_state(study->model, &study->model->layers[looking->own[i]]);
+        bytes += state.weight_bytes + state.gradient_bytes;
+    }
+    for (int32_t i = 0; i < n; i++) {
+        const int32_t a = plan->ranks[group->members[i].rank].device;
+        const int32_t b = plan->ranks[group->members[(i + 1) % n].rank].device;
+        slowest = fmin(slowest, yk_cluster_link(study->cluster, a, b)->bytes_per_s);
+    }
+    return bytes * (n - 1) / n / slowest;
+}
+
+/* Gradients kept whole until the last micro-batch, or not. */
+static void try_sums(const struct looking *looking)
+{
+    struct yk_plan *plan = looking->plan;
+    if (fmax(compute_s(looking), travel_s(looking)) >= looking->every->best_s) {
+        return;
+    }
+    if (yk_plan_check(plan, looking->every->study->model) != YK_OK) {
+        return; /* more micro-batches than samples of a share */
+    }
+    plan->no_sync = true;
+    try_strategies(looking);
+    if (plan->micro_batches > 1 && looking->several >= 0) {
+        plan->no_sync = false;
+        try_strategies(looking);
+    }
+}
+
+/* Members from `member` on take the units that are left. */
+static void try_shares(const struct looking *looking, int32_t member, int64_t units, int64_t unit)
+{
+    struct yk_plan_group *group =
+        &looking->plan->groups[looking->several < 0 ? 0 : looking->several];
+    if (looking->several < 0) {
+        try_sums(looking);
+    } else if (member + 1 == group->member_count) {
+        group->members[member].share = units * unit;
+        try_sums(looking);
+    } else {
+        for (int64_t taken = 0; taken <= units && !is_over(looking); taken++) {
+            group->members[member].share = taken * unit;
+            try_shares(looking, member + 1, units - taken, unit);
+        }
+    }
+}
+
+static void try_recomputation(const struct looking *looking)
+{
+    const struct yk_study *study = looking->every->study;
+    const int64_t batch = study->request->workload.batch;
+    const int64_t unit = looking->plan->group_count > 1 ? looking->plan->micro_batches : 1;
+    int32_t blocks[MOST_LAYERS];
+    int32_t count = 0;
+    for (int32_t l = 0; l < study->model->layer_count; l++) {
+        if (study->recomputes[l]) {
+            blocks[count++] = l;
+        }
+    }
+    for (int32_t code = 0; code < 1 << count && !is_over(looking); code++) {
+        for (int32_t i = 0; i < count; i++) {
+            looking->plan->layers[blocks[i]].recompute = (code >> i & 1) != 0;
+        }
+        try_shares(looking, 0, batch / unit, unit);
+    }
+}
+
+static void try_micro_batches(const struct looking *looking)
+{
+    const int64_t batch = looking->every->study->request->workload.batch;
+    struct yk_plan *plan = looking->plan;
+    for (int32_t M = 1; M <= batch; M++) {
+        if (batch % M != 0) {
+            continue;
+        }
+        plan->micro_batches = M;
+        plan->pipeline = YK_1F1B;
+        try_recomputation(looking);
+        if (plan->group_count > 1 && M > 1) {
+            plan->pipeline = YK_GPIPE;
+            try_recomputation(looking);
+        }
+    }
+}
+
+/* A stage ends after layer l where bit l of `cuts` is set. */
+static void place_layers(struct looking *looking, int32_t chain, uint32_t cuts)
+{
+    const struct yk_model *model = looking->every->study->model;
+    int32_t group = 0;
+    looking->own_count = 0;
+    for (int32_t l = 0; l < model->layer_count; l++) {
+        const int32_t shared = model->layers[l].shares;
+        looking->plan->layers[l].group =
+            shared == YK_LAYER_NONE ? group : looking->plan->layers[shared].group;
+        if (shared == YK_LAYER_NONE && group == looking->several) {
+            looking->own[looking->own_count++] = l;
+        }
+        group += l + 1 < chain && (cuts >> l & 1) != 0 ? 1 : 0;
+    }
+}
+
+/* `places` (devices) are groups, −1 for devices that are left out. */
+static void begin_plan(struct looking *looking, const int32_t *places, int32_t groups)
+{
+    const struct yk_study *study = looking->every->study;
+    int32_t devices[MOST_DEVICES];
+    int32_t sizes[MOST_DEVICES] = {0};
+    int32_t count = 0;
+    for (int32_t g = 0; g < groups; g++) {
+        for (int32_t p = 0; p < study->cluster->device_count; p++) {
+            if (places[p] == g) {
+                devices[count++] = p;
+                sizes[g]++;
+            }
+        }
+    }
+    assert_ok(yk_study_create_plan(study, devices, count, groups, looking->arena, &looking->plan));
+    looking->several = -1;
+    for (int32_t g = 0, rank = 0; g < groups; g++) {
+        struct yk_plan_group *group = &looking->plan->groups[g];
+        looking->several = sizes[g] > 1 ? g : looking->several;
+        group->member_count = sizes[g];
+        group->members =
+            yk_arena_allocate(looking->arena, (size_t)sizes[g], sizeof *group->members);
+        assert_non_null(group->members);
+        for (int32_t i = 0; i < sizes[g]; i++) {
+            group->members[i] = (struct yk_plan_member){
+                .rank = rank++, .share = study->request->workload.batch, .part = 1.0 / sizes[g]};
+        }
+    }
+}
+
+static int32_t count_bits(uint32_t bits)
+{
+    int32_t count = 0;
+    for (; bits; bits &= bits - 1) {
+        count++;
+    }
+    return count;
+}
+
+static void try_places(struct looking *looking, const int32_t *places, int32_t groups)
+{
+    const struct yk_model *model = looking->every->study->model;
+    int32_t chain = model->layer_count;
+    while (model->layers[chain - 1].shares != YK_LAYER_NONE) {
+        chain--;
+    }
+    assert_ok(yk_arena_create(&looking->arena));
+    begin_plan(looking, places, groups);
+    for (uint32_t cuts = 0; cuts < (uint32_t)1 << (chain - 1) && !is_over(looking); cuts++) {
+        if (count_bits(cuts) == groups - 1) {
+            place_layers(looking, chain, cuts);
+            try_micro_batches(looking);
+        }
+    }
+    yk_arena_destroy(looking->arena);
+}
+
+void every_plan_look(struct yk_study *study, double below_s, bool any, struct yk_arena *arena,
+                     struct every_plan *out)
+{
+    const int32_t P = study->cluster->device_count;
+    struct looking looking = {.every = out, .any = any};
+    *out =
+        (struct every_plan){.study = study, .arena = arena, .below_s = below_s, .best_s = below_s};
+    assert_true(P <= MOST_DEVICES && study->model->layer_count <= MOST_LAYERS);
+    for (int32_t groups = 1; groups <= P; groups++) {
+        int32_t codes = 1;
+        for (int32_t p = 0; p < P; p++) {
+            codes *= groups + 1;
+        }
+        for (int32_t code = 0; code < codes && !is_over(&looking); code++) {
+            int32_t places[MOST_DEVICES] = {0};
+            uint32_t used = 0;
+            for (int32_t p = 0, left = code; p < P; p++, left /= groups + 1) {
+                places[p] = left % (groups + 1) - 1;
+                used |= places[p] >= 0 ? (uint32_t)1 << places[p] : 0;
+            }
+            if (count_bits(used) == groups) {
+                try_places(&looking, places, groups);
+            }
+        }
+    }
+}

@@ -1,0 +1,162 @@
+#include "support/programs/tiny_step.h"
+
+#include "model/config.h"
+#include "support/support.h"
+
+#include <math.h>
+#include <string.h>
+
+static const struct yk_model_config *read_config(struct yk_arena *arena,
+                                                 const struct tiny_wish *wish)
+{
+    const struct yk_model_config *config = NULL;
+    struct yk_text text = {0};
+    if (wish->config) {
+        assert_ok(yk_model_config_read(wish->config, strlen(wish->config), "tiny", arena, &config));
+        return config;
+    }
+    yk_text_addf(&text,
+                 "{\"model_type\": \"gpt2\", \"vocab_size\": %d, \"n_embd\": %d, \"n_layer\": %d, "
+                 "\"n_head\": 2, \"n_positions\": %d, \"tie_word_embeddings\": %s}",
+                 TINY_VOCABULARY, TINY_WIDTH, (int)wish->blocks, TINY_POSITIONS,
+                 wish->tied ? "true" : "false");
+    assert_ok(yk_text_status(&text));
+    assert_ok(yk_model_config_read(text.bytes, text.length, "tiny", arena, &config));
+    yk_text_free(&text);
+    return config;
+}
+
+static void fill_plan(struct tiny_step *tiny, const struct tiny_wish *wish)
+{
+    struct yk_plan *plan = tiny->plan;
+    plan->model_source = "tiny";
+    plan->cluster_source = wish->cluster;
+    plan->micro_batches = 1;
+    plan->prefetch = 1;
+    plan->block_bytes = 1e9;
+    plan->bucket_bytes = 1e9;
+    for (int32_t i = 0; i < plan->rank_count; i++) {
+        plan->ranks[i] = (struct yk_plan_rank){
+            .device = i, .limit_bytes = tiny->cluster->devices[i].memory_bytes};
+        if (wish->groups == 0) {
+            tiny_step_add_member(tiny, 0, i, plan->workload.batch / plan->rank_count,
+                                 1.0 / plan->rank_count);
+        }
+    }
+}
+
+struct tiny_step tiny_step_make(struct tiny_wish wish)
+{
+    struct tiny_step tiny = {0};
+    assert_ok(yk_arena_create(&tiny.arena));
+    assert_ok(yk_cluster_parse(wish.cluster, &tiny.cluster));
+    const int32_t ranks = tiny.cluster->device_count;
+    const struct yk_workload workload = {
+        .batch = wish.batch > 0 ? wish.batch : ranks,
+        .sequence = TINY_SEQUENCE,
+        .precision = wish.precision,
+        .lora_rank = wish.lora_rank,
+        .nf4 = wish.nf4,
+    };
+    tiny.config = read_config(tiny.arena, &wish);
+    assert_ok(yk_model_sizes_create(tiny.config, &workload, &tiny.sizes));
+    tiny.model = yk_model_sizes_whole_batch(tiny.sizes);
+    assert_ok(yk_plan_create(tiny.arena, ranks, wish.groups > 0 ? wish.groups : 1,
+                             tiny.model->layer_count, &tiny.plan));
+    tiny.plan->workload = workload;
+    fill_plan(&tiny, &wish);
+    return tiny;
+}
+
+void tiny_step_free(struct tiny_step *tiny)
+{
+    yk_program_destroy(tiny->program);
+    yk_model_sizes_destroy(tiny->sizes);
+    yk_cluster_destroy(tiny->cluster);
+    yk_arena_destroy(tiny->arena);
+}
+
+void tiny_step_set_strategy(struct tiny_step *tiny, enum yk_strategy strategy)
+{
+    for (int32_t l = 0; l < tiny->plan->layer_count; l++) {
+        tiny->plan->layers[l].strategy = strategy;
+    }
+}
+
+void tiny_step_add_member(struct tiny_step *tiny, int32_t group, int32_t rank, int64_t share,
+                          double part)
+{
+    struct yk_plan_group *planned = &tiny->plan->groups[group];
+    planned->members[planned->member_count++] =
+        (struct yk_plan_member){.rank = rank, .share = share, .part = part};
+}
+
+void tiny_step_set_stages(struct tiny_step *tiny, const int32_t *groups)
+{
+    for (int32_t g = 0; g < tiny->plan->group_count; g++) {
+        tiny_step_add_member(tiny, g, g, tiny->plan->workload.batch, 1);
+    }
+    for (int32_t l = 0; l < tiny->plan->layer_count; l++) {
+        tiny->plan->layers[l].group = groups[l];
+    }
+}
+
+void tiny_step_compile(struct tiny_step *tiny)
+{
+    yk_program_destroy(tiny->program);
+    tiny->program = NULL;
+    assert_ok(yk_plan_check(tiny->plan, tiny->model));
+    assert_ok(yk_program_compile(tiny->plan, tiny->cluster, tiny->sizes, &tiny->program));
+}
+
+struct yk_program_memory *tiny_step_memory(const struct tiny_step *tiny, int32_t rank)
+{
+    struct yk_program_memory *memory = NULL;
+    assert_ok(yk_program_memory_count(tiny->program, rank, tiny->arena, &memory));
+    return memory;
+}
+
+double tiny_step_always(const struct tiny_step *tiny, int32_t rank, enum yk_memory_kind kind)
+{
+    return tiny_step_memory(tiny, rank)->always_bytes[kind];
+}
+
+static bool is_message(const struct yk_lifetime *lifetime)
+{
+    return lifetime->begin[YK_LANE_COMM] != YK_OP_NONE || lifetime->end[YK_LANE_COMM] != YK_OP_NONE;
+}
+
+static double most_of(const struct tiny_step *tiny, int32_t rank, enum yk_memory_kind kind,
+                      bool messages)
+{
+    const struct yk_program_memory *memory = tiny_step_memory(tiny, rank);
+    struct yk_program_memory some = {.lifetimes = memory->lifetimes};
+    struct yk_memory_peak peak;
+    for (int32_t i = 0; i < memory->lifetime_count; i++) {
+        const struct yk_lifetime lifetime = memory->lifetimes[i];
+        if (lifetime.memory == kind &&
+            (kind != YK_MEMORY_BUFFERS || is_message(&lifetime) == messages)) {
+            some.lifetimes[some.lifetime_count++] = lifetime;
+        }
+    }
+    assert_ok(yk_program_memory_peak(tiny->program, rank, &some, &peak));
+    return peak.bytes;
+}
+
+double tiny_step_most(const struct tiny_step *tiny, int32_t rank, enum yk_memory_kind kind)
+{
+    return most_of(tiny, rank, kind, false);
+}
+
+double tiny_step_most_messages(const struct tiny_step *tiny, int32_t rank)
+{
+    return most_of(tiny, rank, YK_MEMORY_BUFFERS, true);
+}
+
+void tiny_assert_bytes(double actual, double expected, const char *file, int line)
+{
+    if (!(fabs(actual - expected) <= 1e-9 * (1 + fabs(expected)))) {
+        print_error("%.12g bytes, not the expected %.12g\n", actual, expected);
+        _fail(file, line);
+    }
+}

@@ -1,0 +1,47 @@
+/*
+ * Model oracle: a training case of support/training_case.h trained once more, on any backend, and
+ * how far that is from what PyTorch recorded: logits, every gradient, losses and norms of all
+ * steps, parameters at the end.
+ *
+ * Whatever cannot be made or run fails the test.
+ */
+#ifndef YK_TESTS_MODEL_ORACLE_H
+#define YK_TESTS_MODEL_ORACLE_H
+
+#include "backend/backend.h"
+#include "support/training/training_case.h"
+
+#include <stdbool.h>
+
+struct model_oracle_wish {
+    const struct yk_backend *backend;         /* NULL: the CPU's */
+    const struct yk_backend_options *options; /* NULL: two threads of the CPU */
+    bool recompute;
+    enum yk_precision precision; /* of weights and activations; the case's own, or 16 bits */
+    /* How far apart numbers are: training_case_apart() or model_oracle_apart_in_norm(). */
+    double (*apart)(const float *given, const float *expected, int64_t count);
+};
+
+struct model_oracle_distance {
+    double logits;
+    double gradients; /* of the tensor that is farthest off, named below */
+    double losses;
+    double norms;
+    double final;
+    const char *gradient_name; /* the case's; NULL: there is none */
+    const char *final_name;
+};
+
+struct model_oracle_distance model_oracle_run(const struct training_case *c,
+                                              const struct model_oracle_wish *wish);
+
+/* Fails the test where a distance is larger than that of `most`. */
+void model_oracle_expect(const struct training_case *c, const struct model_oracle_distance *found,
+                         const struct model_oracle_distance *most);
+
+/* The norm of the difference over that of what is expected, or a fourth of training_case_apart(),
+ * whichever is more: a single number may be as far off as rounding at the largest one, several
+ * times. */
+double model_oracle_apart_in_norm(const float *given, const float *expected, int64_t count);
+
+#endif

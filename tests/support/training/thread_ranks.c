@@ -1,0 +1,484 @@
+#include "support/training/thread_ranks.h"
+
+#include "backend/backend.h"
+#include "base/random.h"
+#include "comm/exchange.h"
+#include "comm/staged.h"
+#include "program/memory/memory.h"
+#include "support/exchanges/thread_comm.h"
+#include "train/batches.h"
+#include "train/executor/collectives.h"
+#include "train/executor/executor.h"
+#include "train/partitions.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    FEWEST_TOKENS = 2,
+    VOCABULARY = 40,
+};
+
+/* ---- samples that are made up ---- */
+
+static uint64_t mix(uint64_t a, uint64_t b)
+{
+    struct yk_random random = yk_random_from_seed(a * 0x9e3779b97f4a7c15ULL + b);
+    return (uint64_t)yk_random_below(&random, INT32_MAX);
+}
+
+static void make_up(uint64_t seed, int64_t count, int32_t *tokens, int32_t *targets)
+{
+    for (int64_t i = 0; i < count; i++) {
+        const uint64_t drawn = mix(seed, (uint64_t)i);
+        if (tokens) {
+            tokens[i] = (int32_t)(drawn % VOCABULARY);
+        }
+        if (targets) {
+            targets[i] = drawn % 5 == 0 ? -1 : (int32_t)(drawn / 64 % VOCABULARY);
+        }
+    }
+}
+
+static void destroy(struct yk_sampler *sampler)
+{
+    free(sampler);
+}
+
+static yk_status take_sample(const struct yk_sampler *sampler, int64_t number, int32_t *tokens,
+                             int32_t *targets, int64_t *there)
+{
+    make_up((uint64_t)number, sampler->sequence, tokens, targets);
+    targets[0] = 1;
+    *there = sampler->sequence;
+    return YK_OK;
+}
+
+/* Pieces of as many tokens as planned or fewer: longer and shorter sentences take turns. */
+static yk_status take_piece(const struct yk_sampler *sampler, int64_t number, struct yk_slice *out)
+{
+    const int64_t longest = sampler->sequence;
+    const int64_t length =
+        FEWEST_TOKENS + (int64_t)(mix(7, (uint64_t)number) % (uint64_t)(longest - 1));
+    const int64_t other =
+        FEWEST_TOKENS + (int64_t)(mix(8, (uint64_t)number) % (uint64_t)(longest - 1));
+    const int64_t widest = length > other ? length : other;
+    out->samples = sampler->piece_rows / widest;
+    out->sequence = length;
+    out->target_sequence = other;
+    out->first_sample = number * sampler->piece_rows;
+    make_up((uint64_t)number * 3 + 1, out->samples * length, out->tokens, NULL);
+    make_up((uint64_t)number * 3 + 2, out->samples * other, out->target_tokens, out->targets);
+    out->targets[0] = 1;
+    for (int64_t i = 0; i < out->samples; i++) {
+        out->lengths[i] = (int32_t)(1 + mix((uint64_t)number, (uint64_t)i) % (uint64_t)length);
+    }
+    out->present = out->samples * length;
+    return YK_OK;
+}
+
+static const struct yk_sampler_kind sample_kind = {.destroy = destroy, .take_sample = take_sample};
+static const struct yk_sampler_kind piece_kind = {.destroy = destroy, .take_piece = take_piece};
+
+int64_t rank_run_rows(const struct yk_program *program)
+{
+    const struct yk_plan *plan = program->plan;
+    int64_t least = INT64_MAX;
+    for (int32_t m = 0; m < plan->micro_batches; m++) {
+        int64_t all = 0;
+        for (int32_t i = 0; i < plan->groups[0].member_count; i++) {
+            int64_t first = 0;
+            all += yk_plan_samples(plan, 0, i, m, &first);
+        }
+        least = all < least ? all : least;
+    }
+    return least * plan->workload.sequence;
+}
+
+static yk_status make_sampler(const struct rank_run_wish *wish, struct yk_sampler **out)
+{
+    const struct yk_program *program = wish->program;
+    const struct yk_plan *plan = program->plan;
+    const struct yk_model *model = yk_model_sizes_whole_batch(program->sizes);
+    struct yk_sampler *sampler = calloc(1, sizeof *sampler);
+    if (!sampler) {
+        return yk_fail_out_of_memory();
+    }
+    const bool pieces = model->config->encoder_layers > 0;
+    *sampler = (struct yk_sampler){
+        .kind = pieces ? &piece_kind : &sample_kind,
+        .epoch_units = 1000,
+        .sequence = plan->workload.sequence,
+        .target_sequence = pieces ? plan->workload.sequence : 0,
+        .piece_rows = pieces ? wish->piece_rows : 0,
+    };
+    *out = sampler;
+    return YK_OK;
+}
+
+/* ---- one rank ---- */
+
+struct crew {
+    const struct rank_run_wish *wish;
+    struct rank_run_result *result;
+    struct yk_net *net;
+    struct yk_sampler *sampler;
+    int64_t *first_of;              /* (L) of each layer's numbers in the result */
+    struct rank_run_memory *memory; /* (ranks) */
+};
+
+struct rank {
+    struct crew *crew;
+    struct yk_backend backend; /* the CPU's, or one that is like a GPU */
+    struct yk_engine engine;
+    struct yk_backend_lane *comm_lane;
+    struct yk_backend_lane *staged_lane;
+    struct yk_ranks ranks;
+    struct yk_ranks staged;
+    struct yk_arena *arena;
+    struct yk_store *store;
+    struct yk_executor *executor;
+    struct yk_batches *batches;
+};
+
+static yk_status open_store(struct rank *rank)
+{
+    const struct yk_program *program = rank->crew->wish->program;
+    struct yk_partition *holdings = NULL;
+    int32_t *order = NULL;
+    YK_TRY(yk_partitions_of_rank(program, rank->ranks.rank, rank->arena, &holdings));
+    YK_TRY(yk_collectives_gradient_order(program, rank->arena, &order));
+    YK_TRY(yk_store_create_partitioned(rank->crew->net, &rank->engine,
+                                       rank->crew->wish->optimizer.kind,
+                                       &(struct yk_store_layout){holdings, order}, &rank->store));
+    return yk_store_init(rank->store, 5);
+}
+
+/* Samples that a pass may have besides those of the plan, where pieces are cut in proportion. */
+static int64_t spare_samples(const struct crew *crew)
+{
+    return crew->sampler->piece_rows > 0 ? 1 : 0;
+}
+
+static size_t use_none(struct yk_backend_device *device)
+{
+    (void)device;
+    return 0;
+}
+
+static bool hold_all(const struct yk_backend_device *device, const void *memory)
+{
+    (void)device;
+    return memory != NULL;
+}
+
+/* The ranks that the executor exchanges with; none where it is alone. */
+static yk_status open_work(struct rank *rank, const struct yk_ranks **out)
+{
+    *out = rank->ranks.size > 1 ? &rank->ranks : NULL;
+    if (!*out || !rank->crew->wish->apart) {
+        return YK_OK;
+    }
+    YK_TRY(yk_backend_cpu.lane_create(rank->engine.device, "staged", &rank->staged_lane));
+    YK_TRY(yk_ranks_open(&yk_comm_staged,
+                         &(struct yk_comm_options){.backend = &rank->backend,
+                                                   .device = rank->engine.device,
+                                                   .lane = rank->staged_lane,
+                                                   .through = &rank->ranks},
+                         &rank->staged));
+    *out = &rank->staged;
+    return YK_OK;
+}
+
+static yk_status open_rank(struct rank *rank)
+{
+    const struct rank_run_wish *wish = rank->crew->wish;
+    const struct yk_plan *plan = wish->program->plan;
+    const struct yk_backend_options options = {.threads = 1};
+    struct yk_batch_share *cuts = NULL;
+    const struct yk_ranks *work = NULL;
+    rank->backend = yk_backend_cpu;
+    if (wish->apart) {
+        rank->backend.used_bytes = use_none;
+        rank->backend.contains = hold_all;
+    }
+    rank->engine.backend = &rank->backend;
+    YK_TRY(yk_arena_create(&rank->arena));
+    YK_TRY(yk_backend_cpu.open(&options, &rank->engine.device));
+    YK_TRY(yk_backend_cpu.lane_create(rank->engine.device, "load", &rank->engine.lane));
+    YK_TRY(yk_backend_cpu.lane_create(rank->engine.device, "comm", &rank->comm_lane));
+    YK_TRY(yk_ranks_open(&yk_comm_threads,
+                         &(struct yk_comm_options){.backend = &yk_backend_cpu,
+                                                   .device = rank->engine.device,
+                                                   .lane = rank->comm_lane},
+                         &rank->ranks));
+    YK_TRY(open_store(rank));
+    YK_TRY(open_work(rank, &work));
+    YK_TRY(yk_executor_create(
+        wish->program, rank->store, &wish->optimizer,
+        &(struct yk_executor_options){
+            .ranks = work, .wide = wish->wide, .spare_samples = spare_samples(rank->crew)},
+        &rank->executor));
+    YK_TRY_NEW(rank->arena, cuts, plan->micro_batches);
+    yk_batches_find_shares(plan, rank->ranks.rank, cuts);
+    return yk_batches_create(rank->crew->sampler, &rank->engine, plan->micro_batches, cuts,
+                             &rank->batches);
+}
+
+static void close_rank(struct rank *rank)
+{
+    yk_batches_destroy(rank->batches);
+    yk_executor_destroy(rank->executor);
+    yk_store_destroy(rank->store);
+    yk_ranks_close(&rank->staged);
+    yk_ranks_close(&rank->ranks);
+    yk_backend_cpu.lane_destroy(rank->staged_lane);
+    yk_backend_cpu.lane_destroy(rank->comm_lane);
+    yk_backend_cpu.lane_destroy(rank->engine.lane);
+    yk_backend_cpu.close(rank->engine.device);
+    yk_arena_destroy(rank->arena);
+}
+
+static yk_status end_step(struct rank *rank, int64_t number)
+{
+    struct yk_step_result result = {0};
+    YK_TRY(yk_executor_end_step(rank->executor, &result));
+    if (rank->ranks.rank == 0) {
+        rank->crew->result->losses[number] = result.loss;
+        rank->crew->result->norms[number] = result.norm;
+    }
+    return YK_OK;
+}
+
+static yk_status evaluate(struct rank *rank)
+{
+    const struct yk_batch *batch = NULL;
+    double loss = 0;
+    YK_TRY(yk_batches_next(rank->batches, 500, INT64_MAX, &batch));
+    YK_TRY(yk_executor_evaluate_step(rank->executor, batch, &loss));
+    if (rank->ranks.rank == 0) {
+        rank->crew->result->evaluated = loss;
+    }
+    return YK_OK;
+}
+
+static yk_status train(struct rank *rank)
+{
+    const struct rank_run_wish *wish = rank->crew->wish;
+    struct yk_random breaks = yk_random_from_seed(wish->seed);
+    const struct yk_batch *now = NULL;
+    int64_t taken = 0;
+    int64_t ended = 0;
+    YK_TRY(yk_batches_next(rank->batches, taken, INT64_MAX, &now));
+    taken += now->units;
+    for (int64_t s = 0; s < wish->steps; s++) {
+        const struct yk_batch *next = NULL;
+        bool skipped = false;
+        YK_TRY(yk_batches_next(rank->batches, taken, INT64_MAX, &next));
+        taken += next->units;
+        const struct yk_step step = {
+            .batch = now,
+            .rate = wish->rate,
+            .updates = s,
+            .loss_scale = 1,
+            .clip = wish->program->plan->clip ? wish->clip : 0,
+        };
+        YK_TRY(yk_executor_begin_step(rank->executor, &step, next));
+        YK_TRY(yk_executor_step_verdict(rank->executor, &skipped));
+        now = next;
+        if (s + 1 == wish->steps || yk_random_below(&breaks, 4) == 0) {
+            YK_TRY(yk_executor_finish_steps(rank->executor));
+            while (ended <= s) {
+                YK_TRY(end_step(rank, ended++));
+            }
+            YK_TRY(evaluate(rank));
+        } else if (s + 1 - ended == yk_executor_depth(rank->executor)) {
+            YK_TRY(end_step(rank, ended++));
+        }
+    }
+    return YK_OK;
+}
+
+/* This rank's numbers into the common result: of a layer that several keep whole, each its slice,
+ * so that every rank's are looked at. */
+static yk_status hand_in(struct rank *rank)
+{
+    const struct yk_plan *plan = rank->crew->wish->program->plan;
+    const struct yk_net *net = rank->crew->net;
+    for (int32_t l = 0; l < net->layer_count; l++) {
+        const struct yk_store_layer *kept = &rank->store->layers[l];
+        const struct yk_plan_group *group = &plan->groups[plan->layers[l].group];
+        const int32_t member = yk_partitions_member(group, rank->ranks.rank);
+        for (int32_t i = 0; i < kept->span_count && net->layers[l].trained > 0; i++) {
+            struct yk_partition_span span = kept->spans[i];
+            if (kept->holding.keep == YK_PARTITION_WHOLE) {
+                span.first =
+                    yk_partition_block_first(net->layers[l].trained, group->member_count, member);
+                span.count = yk_partition_block_first(net->layers[l].trained, group->member_count,
+                                                      member + 1) -
+                             span.first;
+                span.at = span.first;
+            }
+            const char *from = kept->master ? (const char *)(kept->master + span.at)
+                               : kept->part ? kept->part + span.at * (int64_t)sizeof(float)
+                                            : kept->weights + span.first * (int64_t)sizeof(float);
+            for (int64_t n = 0; n < span.count; n++) {
+                float number = 0;
+                memcpy(&number, from + n * (int64_t)sizeof number, sizeof number);
+                rank->crew->result->weights[rank->crew->first_of[l] + span.first + n] = number;
+            }
+        }
+    }
+    return YK_OK;
+}
+
+static void note_memory(struct rank *rank)
+{
+    rank->crew->memory[rank->ranks.rank].allocated =
+        (double)(yk_executor_bytes(rank->executor) + rank->store->bytes);
+}
+
+static yk_status run_rank(int32_t number, int32_t ranks, void *user)
+{
+    struct rank rank = {.crew = user};
+    (void)number;
+    (void)ranks;
+    yk_status status = open_rank(&rank);
+    if (status == YK_OK) {
+        status = train(&rank);
+    }
+    if (status == YK_OK) {
+        status = hand_in(&rank);
+    }
+    if (status == YK_OK) {
+        note_memory(&rank);
+    }
+    close_rank(&rank);
+    return status;
+}
+
+/* ---- all of them ---- */
+
+/* The softmax does not see what is added to all scores of a query: key biases have no gradient. */
+static void note_idle(const struct yk_net *net, int32_t layer, bool *idle)
+{
+    for (int32_t i = 0; i < net->layers[layer].parameter_count; i++) {
+        const struct yk_parameter *parameter = &net->layers[layer].parameters[i];
+        const char *name = parameter->name;
+        const size_t length = strlen(name);
+        const bool bias = length > 5 && strcmp(name + length - 5, ".bias") == 0;
+        int64_t first = parameter->first;
+        int64_t count = parameter->count;
+        if (!parameter->trained || !bias) {
+            continue;
+        }
+        if (strstr(name, "c_attn")) {
+            first += count / 3;
+            count /= 3;
+        } else if (!strstr(name, "k_proj") && !strstr(name, ".key.")) {
+            continue;
+        }
+        memset(idle + first, 1, (size_t)count * sizeof *idle);
+    }
+}
+
+/* Plans do not count those: as many more bytes for as many more samples. */
+static void add_spare(const struct crew *crew, struct yk_program_memory *memory)
+{
+    for (int32_t i = 0; i < memory->lifetime_count; i++) {
+        struct yk_lifetime *lifetime = &memory->lifetimes[i];
+        if (lifetime->samples > 0) {
+            lifetime->bytes *=
+                (double)(lifetime->samples + spare_samples(crew)) / (double)lifetime->samples;
+        }
+    }
+}
+
+/* Before ranks are threads: a model's sizes are for one at a time. */
+static yk_status count_memory(struct crew *crew)
+{
+    const struct yk_program *program = crew->wish->program;
+    struct yk_arena *arena = NULL;
+    yk_status status = YK_OK;
+    YK_TRY(yk_arena_create(&arena));
+    for (int32_t r = 0; r < program->rank_count && status == YK_OK; r++) {
+        struct yk_program_memory *memory = NULL;
+        struct yk_memory_peak peak = {0};
+        status = yk_program_memory_count(program, r, arena, &memory);
+        if (status == YK_OK) {
+            add_spare(crew, memory);
+            status = yk_program_memory_peak(program, r, memory, &peak);
+        }
+        if (status == YK_OK) {
+            crew->memory[r].counted = peak.bytes - memory->always_bytes[YK_MEMORY_CONTEXT];
+        }
+    }
+    yk_arena_destroy(arena);
+    return status;
+}
+
+static yk_status set_up(struct crew *crew)
+{
+    const struct yk_program *program = crew->wish->program;
+    struct rank_run_result *result = crew->result;
+    YK_TRY(yk_net_create(yk_model_sizes_whole_batch(program->sizes),
+                         &(struct yk_net_options){.seed = 3}, &crew->net));
+    YK_TRY(make_sampler(crew->wish, &crew->sampler));
+    crew->first_of = calloc((size_t)crew->net->layer_count, sizeof *crew->first_of);
+    crew->memory = calloc((size_t)program->rank_count, sizeof *crew->memory);
+    for (int32_t l = 0; crew->first_of && l < crew->net->layer_count; l++) {
+        crew->first_of[l] = result->count;
+        result->count += crew->net->layers[l].trained;
+    }
+    result->weights = calloc((size_t)result->count + 1, sizeof *result->weights);
+    result->idle = calloc((size_t)result->count + 1, sizeof *result->idle);
+    if (!crew->first_of || !crew->memory || !result->weights || !result->idle) {
+        return yk_fail_out_of_memory();
+    }
+    for (int32_t l = 0; l < crew->net->layer_count; l++) {
+        note_idle(crew->net, l, result->idle + crew->first_of[l]);
+    }
+    return count_memory(crew);
+}
+
+yk_status rank_run(const struct rank_run_wish *wish, struct rank_run_result *out)
+{
+    struct crew crew = {.wish = wish, .result = out};
+    *out = (struct rank_run_result){0};
+    yk_status status = set_up(&crew);
+    if (status == YK_OK) {
+        status = yk_thread_world_run(wish->program->rank_count, run_rank, &crew);
+    }
+    for (int32_t r = 0; status == YK_OK && r < wish->program->rank_count; r++) {
+        const struct rank_run_memory *memory = &crew.memory[r];
+        const double over = memory->allocated - memory->counted;
+        out->memory =
+            r == 0 || over > out->memory.allocated - out->memory.counted ? *memory : out->memory;
+    }
+    yk_sampler_destroy(crew.sampler);
+    yk_net_destroy(crew.net);
+    free(crew.first_of);
+    free(crew.memory);
+    return status;
+}
+
+yk_status rank_run_alone(const struct yk_program *program, struct yk_arena *arena,
+                         struct yk_program **out)
+{
+    const struct yk_plan *of = program->plan;
+    const bool pieces = yk_model_sizes_whole_batch(program->sizes)->config->encoder_layers > 0;
+    struct yk_plan *plan = NULL;
+    YK_TRY(yk_plan_create(arena, 1, 1, of->layer_count, &plan));
+    plan->model_source = of->model_source;
+    plan->cluster_source = of->cluster_source;
+    plan->workload = of->workload;
+    plan->ranks[0].limit_bytes = 1e15;
+    plan->groups[0].member_count = 1;
+    plan->groups[0].members[0] = (struct yk_plan_member){.share = of->workload.batch, .part = 1};
+    plan->micro_batches = pieces ? of->micro_batches : 1;
+    plan->clip = of->clip;
+    plan->prefetch = 1;
+    plan->block_bytes = 1e9;
+    plan->bucket_bytes = 1e9;
+    return yk_program_compile(plan, program->cluster, program->sizes, out);
+}

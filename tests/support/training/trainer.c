@@ -1,0 +1,191 @@
+#include "support/training/trainer.h"
+
+#include "support/support.h"
+
+#include <string.h>
+
+static void make_plan(struct trainer *trainer, const struct trainer_wish *wish,
+                      const struct yk_workload *workload)
+{
+    const struct yk_model *model = yk_model_sizes_whole_batch(trainer->sizes);
+    struct yk_plan *plan = NULL;
+    assert_int_equal(yk_plan_create(trainer->arena, 1, 1, model->layer_count, &plan), YK_OK);
+    plan->model_source = "test";
+    plan->cluster_source = "cpu:2";
+    plan->workload = *workload;
+    plan->ranks[0].limit_bytes = trainer->cluster->devices[0].memory_bytes;
+    plan->groups[0].member_count = 1;
+    plan->groups[0].members[0] = (struct yk_plan_member){.share = wish->batch, .part = 1};
+    for (int32_t l = 0; l < model->layer_count; l++) {
+        const char *kind = model->layers[l].kind;
+        plan->layers[l].recompute = wish->recompute && strstr(kind, "-block") != NULL;
+    }
+    plan->micro_batches = wish->micro_batches > 0 ? wish->micro_batches : 1;
+    plan->pipeline = YK_1F1B;
+    plan->clip = wish->clip;
+    plan->no_sync = true;
+    plan->prefetch = 1;
+    plan->block_bytes = 25e6;
+    plan->bucket_bytes = 25e6;
+    assert_int_equal(yk_plan_check(plan, model), YK_OK);
+    trainer->plan = plan;
+}
+
+static void make_engine(struct trainer *trainer, const struct trainer_wish *wish)
+{
+    const struct yk_backend_options two_threads = {.threads =
+                                                       wish->threads > 0 ? wish->threads : 2};
+    const struct yk_backend *backend = wish->backend ? wish->backend : &yk_backend_cpu;
+    struct yk_engine *engine = &trainer->engine;
+    engine->backend = backend;
+    assert_ok(backend->open(wish->backend_options ? wish->backend_options : &two_threads,
+                            &engine->device));
+    assert_ok(backend->lane_create(engine->device, "host", &engine->lane));
+}
+
+/* A step allocates nothing, and neither does what hands it its samples. */
+static void make_room(struct trainer *trainer)
+{
+    const struct yk_workload *workload = &trainer->plan->workload;
+    trainer->pieces = yk_arena_allocate(trainer->arena, (size_t)trainer->plan->micro_batches,
+                                        sizeof *trainer->pieces);
+    trainer->lengths =
+        yk_arena_allocate(trainer->arena, (size_t)workload->batch, sizeof *trainer->lengths);
+    assert_true(trainer->pieces && trainer->lengths);
+    for (int64_t i = 0; i < workload->batch; i++) {
+        trainer->lengths[i] = (int32_t)workload->sequence;
+    }
+}
+
+struct trainer *trainer_open(const struct trainer_wish *wish)
+{
+    struct yk_arena *arena = NULL;
+    assert_int_equal(yk_arena_create(&arena), YK_OK);
+    struct trainer *trainer = yk_arena_allocate(arena, 1, sizeof *trainer);
+    assert_non_null(trainer);
+    const struct yk_workload workload = {
+        .batch = wish->batch,
+        .sequence = wish->sequence,
+        .target_sequence = wish->target_sequence,
+        .precision = wish->precision,
+        .lora_rank = wish->lora_rank,
+        .nf4 = wish->nf4,
+    };
+    trainer->arena = arena;
+    trainer->optimizer = wish->optimizer;
+    assert_int_equal(yk_cluster_parse("cpu:2", &trainer->cluster), YK_OK);
+    assert_int_equal(yk_model_sizes_create(wish->config, &workload, &trainer->sizes), YK_OK);
+    make_plan(trainer, wish, &workload);
+    assert_int_equal(
+        yk_program_compile(trainer->plan, trainer->cluster, trainer->sizes, &trainer->program),
+        YK_OK);
+    assert_int_equal(
+        yk_net_create(yk_model_sizes_whole_batch(trainer->sizes), &wish->settings, &trainer->net),
+        YK_OK);
+    make_room(trainer);
+    make_engine(trainer, wish);
+    assert_int_equal(
+        yk_store_create(trainer->net, &trainer->engine, wish->optimizer.kind, &trainer->store),
+        YK_OK);
+    if (wish->optimizer.kind != YK_OPTIMIZER_NONE) {
+        assert_int_equal(yk_executor_create(trainer->program, trainer->store, &trainer->optimizer,
+                                            &(struct yk_executor_options){0}, &trainer->executor),
+                         YK_OK);
+    }
+    return trainer;
+}
+
+void trainer_close(struct trainer *trainer)
+{
+    yk_executor_destroy(trainer->executor);
+    yk_store_destroy(trainer->store);
+    trainer->engine.backend->lane_destroy(trainer->engine.lane);
+    trainer->engine.backend->close(trainer->engine.device);
+    yk_net_destroy(trainer->net);
+    yk_program_destroy(trainer->program);
+    yk_model_sizes_destroy(trainer->sizes);
+    yk_cluster_destroy(trainer->cluster);
+    yk_arena_destroy(trainer->arena);
+}
+
+/* The samples `first` to `first` + `samples` − 1 of a piece. */
+static struct yk_slice part_of(const struct yk_slice *whole, int64_t first, int64_t samples)
+{
+    struct yk_slice piece = *whole;
+    const int64_t width = whole->target_sequence > 0 ? whole->target_sequence : whole->sequence;
+    piece.samples = samples;
+    piece.first_sample += first;
+    piece.tokens += first * whole->sequence;
+    piece.lengths += first;
+    piece.targets += first * width;
+    piece.target_tokens = whole->target_tokens ? whole->target_tokens + first * width : NULL;
+    return piece;
+}
+
+struct yk_step_result trainer_step_on(struct trainer *trainer, const struct yk_slice *whole,
+                                      struct yk_step step)
+{
+    const int32_t M = trainer->plan->micro_batches;
+    const int64_t width = whole->target_sequence > 0 ? whole->target_sequence : whole->sequence;
+    struct yk_step_result result;
+    struct yk_batch_slice *pieces = trainer->pieces;
+    struct yk_batch batch = {.piece_count = M, .pieces = pieces};
+    int64_t done = 0;
+    for (int32_t m = 0; m < M; m++) {
+        int64_t first = 0;
+        const int64_t samples = yk_plan_samples(trainer->plan, 0, 0, m, &first);
+        pieces[m] = (struct yk_batch_slice){.own = part_of(whole, done, samples), .all = samples};
+        done += samples;
+    }
+    for (int64_t i = 0; i < whole->samples * width; i++) {
+        batch.counted += whole->targets[i] >= 0;
+    }
+    step.batch = &batch;
+    step.loss_scale = step.loss_scale > 0 ? step.loss_scale : 1;
+    assert_int_equal(yk_executor_begin_step(trainer->executor, &step, &batch), YK_OK);
+    assert_int_equal(yk_executor_end_step(trainer->executor, &result), YK_OK);
+    return result;
+}
+
+struct yk_step_result trainer_step(struct trainer *trainer, const int32_t *tokens,
+                                   const int32_t *targets, int64_t first_sample,
+                                   struct yk_step step)
+{
+    const struct yk_workload *workload = &trainer->plan->workload;
+    const struct yk_slice whole = {
+        .samples = workload->batch,
+        .sequence = workload->sequence,
+        .first_sample = first_sample,
+        .tokens = (int32_t *)(uintptr_t)tokens,
+        .lengths = trainer->lengths,
+        .targets = (int32_t *)(uintptr_t)targets,
+    };
+    return trainer_step_on(trainer, &whole, step);
+}
+
+float *trainer_gradient(struct trainer *trainer, const char *name, int64_t *count)
+{
+    int32_t layer = 0;
+    const struct yk_parameter *parameter = yk_net_find(trainer->net, name, &layer);
+    assert_non_null(parameter);
+    assert_true(parameter->trained);
+    const enum yk_precision type = trainer->net->workload.precision;
+    const struct yk_engine *engine = &trainer->engine;
+    const size_t bytes = (size_t)parameter->count * sizeof(float);
+    float *numbers = yk_arena_allocate(trainer->arena, (size_t)parameter->count, sizeof *numbers);
+    void *there = NULL;
+    assert_non_null(numbers);
+    assert_ok(engine->backend->allocate(engine->device, bytes, &there));
+    engine->backend->cast(engine->lane, &(struct yk_cast_op){
+                                            .count = parameter->count,
+                                            .from = trainer->store->layers[layer].gradients +
+                                                    parameter->first * yk_precision_bytes(type),
+                                            .to = there,
+                                            .from_type = type,
+                                            .to_type = YK_PRECISION_FP32,
+                                        });
+    assert_ok(yk_engine_download(engine, numbers, there, bytes));
+    engine->backend->free(engine->device, there);
+    *count = parameter->count;
+    return numbers;
+}

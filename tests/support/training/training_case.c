@@ -1,0 +1,366 @@
+#include "support/training/training_case.h"
+
+#include "base/file.h"
+#include "base/json.h"
+#include "support/support.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+const char *const training_case_names[] = {
+    "gpt-tied",   "gpt-untied", "gpt-erf",   "gpt-clip-cosine",   "gpt-accumulate", "gpt-smoothing",
+    "gpt-sgd",    "gpt-rsqrt",  "gpt-bf16",  "gpt-lora",          "llama",          "llama-tied",
+    "llama-bias", "llama-lora", "llama-nf4", "llama3-scaling",    "bert",           "bert-untied",
+    "bert-bf16",  "bert-lora",  "marian",    "marian-two-tables", "marian-untied",  "marian-bf16",
+    "marian-nf4", NULL,
+};
+
+static void *take(const struct training_case *c, int64_t count, size_t size)
+{
+    void *memory = yk_arena_allocate(c->arena, (size_t)count, size);
+    assert_non_null(memory);
+    return memory;
+}
+
+static double number_at(const struct yk_json *object, const char *key)
+{
+    double number = 0;
+    if (!yk_json_number(yk_json_get(object, key), &number)) {
+        print_error("there is no number \"%s\"\n", key);
+        fail();
+    }
+    return number;
+}
+
+static const char *string_at(const struct yk_json *object, const char *key)
+{
+    const char *string = yk_json_string(yk_json_get(object, key));
+    if (!string) {
+        print_error("there is no string \"%s\"\n", key);
+        fail();
+    }
+    return string;
+}
+
+/* The text of the object at `key` of the outermost object: no string of the file holds braces. */
+static const char *object_text(const struct training_case *c, const char *text, const char *key)
+{
+    struct yk_text start = {0};
+    yk_text_addf(&start, "\n  \"%s\": {", key);
+    const char *found = strstr(text, yk_text_chars(&start));
+    const char *begin = found ? strchr(found, '{') : NULL;
+    yk_text_free(&start);
+    if (!begin) {
+        return NULL;
+    }
+    const char *end = begin;
+    int depth = 0;
+    do {
+        assert_true(*end != '\0');
+        depth += (*end == '{') - (*end == '}');
+        end++;
+    } while (depth > 0);
+    const char *copy = yk_arena_copy_text(c->arena, begin, (size_t)(end - begin));
+    assert_non_null(copy);
+    return copy;
+}
+
+static struct yk_optimizer read_optimizer(const struct yk_json *json)
+{
+    const char *name = string_at(json, "name");
+    struct yk_optimizer optimizer = {.decay = number_at(json, "decay")};
+    if (strcmp(name, "sgd") == 0) {
+        optimizer.kind = YK_OPTIMIZER_SGD;
+        optimizer.momentum = number_at(json, "momentum");
+        return optimizer;
+    }
+    assert_string_equal(name, "adamw");
+    optimizer.kind = YK_OPTIMIZER_ADAMW;
+    optimizer.beta1 = number_at(json, "beta1");
+    optimizer.beta2 = number_at(json, "beta2");
+    optimizer.epsilon = number_at(json, "epsilon");
+    return optimizer;
+}
+
+static struct yk_lr_schedule read_rate(const struct yk_json *json, int64_t steps)
+{
+    static const struct {
+        const char *name;
+        enum yk_lr_schedule_kind rule;
+    } rules[] = {
+        {"constant", YK_LR_SCHEDULE_CONSTANT},
+        {"cosine", YK_LR_SCHEDULE_COSINE},
+        {"inverse-root", YK_LR_SCHEDULE_INVERSE_ROOT},
+    };
+    const char *name = string_at(json, "name");
+    size_t rule = 0;
+    while (strcmp(name, rules[rule].name) != 0) {
+        rule++;
+        assert_true(rule < sizeof rules / sizeof rules[0]);
+    }
+    return (struct yk_lr_schedule){
+        .rule = rules[rule].rule,
+        .most = number_at(json, "maximum"),
+        .least = number_at(json, "minimum"),
+        .warmup = (int64_t)number_at(json, "warmup"),
+        .steps = steps,
+    };
+}
+
+static void read_settings(struct training_case *c, const struct yk_json *json)
+{
+    struct training_case_settings *settings = &c->settings;
+    const struct yk_json *lora = yk_json_get(json, "lora");
+    settings->steps = (int64_t)number_at(json, "steps");
+    settings->batch = (int64_t)number_at(json, "batch");
+    settings->sequence = (int64_t)number_at(json, "sequence");
+    if (yk_json_get(json, "target_sequence")) {
+        settings->target_sequence = (int64_t)number_at(json, "target_sequence");
+    }
+    settings->accumulation = (int64_t)number_at(json, "accumulation");
+    settings->optimizer = read_optimizer(yk_json_get(json, "optimizer"));
+    settings->rate = read_rate(yk_json_get(json, "rate"), settings->steps);
+    settings->clip = number_at(json, "clip");
+    settings->smoothing = number_at(json, "smoothing");
+    if (yk_json_is_object(lora)) {
+        settings->lora_rank = (int64_t)number_at(lora, "rank");
+        settings->lora_alpha = number_at(lora, "alpha");
+    }
+    assert_true(yk_json_boolean(yk_json_get(json, "nf4"), &settings->nf4));
+    assert_true(yk_precision_find(string_at(json, "precision"), &settings->precision));
+}
+
+static void read_spread(struct training_case *c, const struct yk_json *json)
+{
+    c->spread = (struct training_case_spread){
+        .logits = number_at(json, "logits"),
+        .losses = number_at(json, "losses"),
+        .norms = number_at(json, "norms"),
+        .gradients = number_at(json, "gradients"),
+        .final = number_at(json, "final"),
+    };
+}
+
+static void read_json(struct training_case *c)
+{
+    struct yk_text path = {0};
+    struct yk_text text = {0};
+    struct yk_json *json = NULL;
+    training_case_path(c->name, ".json", &path);
+    assert_ok(yk_file_read(yk_text_chars(&path), &text));
+    assert_ok(yk_json_parse(text.bytes, text.length, &json));
+    read_settings(c, yk_json_get(json, "settings"));
+    read_spread(c, yk_json_get(json, "spread"));
+    c->config_text = object_text(c, text.bytes, "config");
+    c->adapter_text = object_text(c, text.bytes, "adapter_config");
+    assert_non_null(c->config_text);
+    assert_ok(yk_model_config_read(c->config_text, strlen(c->config_text), c->name, c->arena,
+                                   &c->config));
+    yk_json_destroy(json);
+    yk_text_free(&text);
+    yk_text_free(&path);
+}
+
+static void read_tensor(const struct training_case *c, const struct yk_safetensors *file,
+                        const struct yk_tensor_entry *entry, struct training_tensor *out)
+{
+    const uint64_t size = yk_tensor_dtype_bytes(entry->type);
+    void *numbers = take(c, (int64_t)entry->bytes, 1);
+    assert_ok(yk_safetensors_read(file, entry, 0, entry->bytes, numbers));
+    out->name = yk_arena_copy_text(c->arena, entry->name, strlen(entry->name));
+    assert_non_null(out->name);
+    out->type = entry->type;
+    out->rank = entry->rank;
+    memcpy(out->shape, entry->shape, sizeof out->shape);
+    out->count = (int64_t)(entry->bytes / size);
+    out->floats = entry->type == YK_TENSOR_F32 ? numbers : NULL;
+    out->whole = entry->type == YK_TENSOR_I32 ? numbers : NULL;
+    out->bytes = entry->type == YK_TENSOR_U8 ? numbers : NULL;
+}
+
+static void read_tensors(struct training_case *c)
+{
+    struct yk_text path = {0};
+    struct yk_safetensors *file = NULL;
+    training_case_path(c->name, ".safetensors", &path);
+    assert_ok(yk_safetensors_open(yk_text_chars(&path), &file));
+    c->tensor_count = yk_safetensors_count(file);
+    struct training_tensor *tensors = take(c, c->tensor_count, sizeof *tensors);
+    for (int32_t i = 0; i < c->tensor_count; i++) {
+        read_tensor(c, file, yk_safetensors_at(file, i), &tensors[i]);
+    }
+    c->tensors = tensors;
+    yk_safetensors_close(file);
+    yk_text_free(&path);
+}
+
+struct training_case *training_case_open(const char *name)
+{
+    struct training_case *c = calloc(1, sizeof *c);
+    assert_non_null(c);
+    assert_ok(yk_arena_create(&c->arena));
+    c->name = yk_arena_copy_text(c->arena, name, strlen(name));
+    assert_non_null(c->name);
+    read_json(c);
+    read_tensors(c);
+    const struct training_case_settings *settings = &c->settings;
+    int32_t *whole = take(c, settings->batch, sizeof *whole);
+    for (int64_t i = 0; i < settings->batch; i++) {
+        whole[i] = (int32_t)settings->sequence;
+    }
+    c->whole = whole;
+    c->logits = training_case_floats(
+        c, "logits", NULL, training_case_rows(c) * yk_model_config_target_vocabulary(c->config));
+    c->losses = training_case_floats(c, "losses", NULL, settings->steps);
+    c->norms = training_case_floats(c, "norms", NULL, settings->steps);
+    c->rates = training_case_floats(c, "rates", NULL, settings->steps);
+    return c;
+}
+
+void training_case_close(struct training_case *c)
+{
+    if (c) {
+        yk_arena_destroy(c->arena);
+        free(c);
+    }
+}
+
+/* Fixtures lie beside the sources that tests are built from; where a program was taken to another
+ * machine, in the repository that it is run in. */
+void training_case_path(const char *name, const char *ending, struct yk_text *out)
+{
+    const size_t before = out->length;
+    yk_text_addf(out, "%s/nn/fixtures/%s%s", TESTS_FOLDER, name, ending);
+    if (access(yk_text_chars(out), R_OK) != 0) {
+        out->length = before;
+        yk_text_addf(out, "tests/nn/fixtures/%s%s", name, ending);
+    }
+    assert_ok(yk_text_status(out));
+}
+
+int64_t training_case_rows(const struct training_case *c)
+{
+    const struct training_case_settings *settings = &c->settings;
+    return settings->batch *
+           (settings->target_sequence > 0 ? settings->target_sequence : settings->sequence);
+}
+
+/* Whole numbers of a step, `count` of them; pieces are not changed by whoever reads them. */
+static int32_t *of_step(const struct training_case *c, const char *kind, int64_t step,
+                        int64_t count)
+{
+    const struct training_tensor *tensor = training_case_find(c, kind, NULL);
+    assert_true(tensor && tensor->whole && tensor->count == count * c->settings.steps);
+    assert_in_range(step, 0, c->settings.steps - 1);
+    return (int32_t *)(uintptr_t)(tensor->whole + count * step);
+}
+
+struct yk_slice training_case_piece(const struct training_case *c, int64_t step)
+{
+    const struct training_case_settings *settings = &c->settings;
+    const int64_t B = settings->batch;
+    const bool filled = training_case_find(c, "lengths", NULL) != NULL;
+    struct yk_slice piece = {
+        .samples = B,
+        .sequence = settings->sequence,
+        .target_sequence = settings->target_sequence,
+        .first_sample = step * B,
+        .tokens = of_step(c, "tokens", step, B * settings->sequence),
+        .lengths = filled ? of_step(c, "lengths", step, B) : (int32_t *)(uintptr_t)c->whole,
+        .targets = of_step(c, "targets", step, training_case_rows(c)),
+    };
+    if (settings->target_sequence > 0) {
+        piece.target_tokens = of_step(c, "target_tokens", step, training_case_rows(c));
+    }
+    for (int64_t i = 0; piece.targets && i < training_case_rows(c); i++) {
+        piece.counted += piece.targets[i] >= 0;
+    }
+    return piece;
+}
+
+static bool ends_in(const char *name, const char *ending)
+{
+    const size_t length = strlen(name);
+    const size_t wanted = strlen(ending);
+    return length >= wanted && strcmp(name + length - wanted, ending) == 0;
+}
+
+bool training_case_is_still(const struct training_case *c, const char *name)
+{
+    return c->config->rope_theta == 0 &&
+           (ends_in(name, ".key.bias") || ends_in(name, ".k_proj.bias"));
+}
+
+/* What follows "<kind>." in a tensor's name, or NULL. */
+static const char *name_in(const char *kind, const char *name)
+{
+    const size_t length = strlen(kind);
+    const bool of_kind = strncmp(name, kind, length) == 0 && name[length] == '.';
+    return of_kind ? name + length + 1 : NULL;
+}
+
+const struct training_tensor *training_case_find(const struct training_case *c, const char *kind,
+                                                 const char *name)
+{
+    for (int32_t i = 0; i < c->tensor_count; i++) {
+        const char *whole = c->tensors[i].name;
+        const char *rest = name ? name_in(kind, whole) : NULL;
+        if (name ? rest && strcmp(rest, name) == 0 : strcmp(whole, kind) == 0) {
+            return &c->tensors[i];
+        }
+    }
+    return NULL;
+}
+
+const float *training_case_floats(const struct training_case *c, const char *kind, const char *name,
+                                  int64_t count)
+{
+    const struct training_tensor *tensor = training_case_find(c, kind, name);
+    if (!tensor || !tensor->floats || tensor->count != count) {
+        print_error("%s: %s%s%s has not %lld floats but %lld\n", c->name, kind, name ? "." : "",
+                    name ? name : "", (long long)count, tensor ? (long long)tensor->count : 0LL);
+        fail();
+        return NULL;
+    }
+    return tensor->floats;
+}
+
+const float *training_case_start(const struct training_case *c, const char *name, int64_t count)
+{
+    struct yk_text original = {0};
+    yk_text_addf(&original, "%s.original", name);
+    const bool quantised = training_case_find(c, "nf4", yk_text_chars(&original)) != NULL;
+    const float *floats = quantised
+                              ? training_case_floats(c, "nf4", yk_text_chars(&original), count)
+                              : training_case_floats(c, "weights", name, count);
+    yk_text_free(&original);
+    return floats;
+}
+
+const char *training_case_name(const struct training_case *c, const char *kind, int32_t number)
+{
+    int32_t seen = 0;
+    for (int32_t i = 0; i < c->tensor_count; i++) {
+        const char *name = name_in(kind, c->tensors[i].name);
+        if (name && seen++ == number) {
+            return name;
+        }
+    }
+    return NULL;
+}
+
+double training_case_apart(const float *given, const float *expected, int64_t count)
+{
+    double most = 0;
+    double largest = 1e-6;
+    for (int64_t i = 0; i < count; i++) {
+        if (!isfinite(given[i])) {
+            return INFINITY;
+        }
+        most = fmax(most, fabs((double)given[i] - (double)expected[i]));
+        largest = fmax(largest, fabs((double)expected[i]));
+    }
+    return most / largest;
+}

@@ -1,0 +1,277 @@
+#include "support/support.h"
+
+#include "base/random.h"
+#include "tokenizer/bpe_file.h"
+#include "tokenizer/chunk_boundary.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Things that words are made of, and that patterns look at; spaces more often than others. */
+static const char *const parts[] = {
+    " ",
+    " ",
+    " ",
+    "  ",
+    "\n",
+    "\r\n",
+    "\t",
+    "\xc2\xa0",
+    "\xe3\x80\x80",
+    "a",
+    "word",
+    "B",
+    "'s",
+    "'LL",
+    "1",
+    "12345",
+    ".",
+    "!?",
+    "(",
+    "_",
+    "e\xcc\x81",
+    "\xc3\xa9",
+    "\xed\x95\x9c",
+    "\xe4\xb8\xad",
+    "\xf0\x9f\x98\x80",
+    "\xe2\x80\x8b",
+    "\xcc\x81",
+    "<s>",
+    "[MASK]",
+    "\x7f",
+    "\xc2\x85",
+    "\x1f",
+};
+
+static const char bert_file[] =
+    "{\"version\": \"1.0\", \"added_tokens\": [{\"id\": 1, \"content\": \"[MASK]\", "
+    "\"single_word\": false, \"lstrip\": false, \"rstrip\": false, \"normalized\": false, "
+    "\"special\": true}], \"normalizer\": {\"type\": \"BertNormalizer\", \"clean_text\": true, "
+    "\"handle_chinese_chars\": true, \"strip_accents\": null, \"lowercase\": true}, "
+    "\"pre_tokenizer\": {\"type\": \"BertPreTokenizer\"}, \"post_processor\": null, "
+    "\"decoder\": {\"type\": \"WordPiece\", \"prefix\": \"##\", \"cleanup\": true}, "
+    "\"model\": {\"type\": \"WordPiece\", \"unk_token\": \"[UNK]\", "
+    "\"continuing_subword_prefix\": \"##\", \"max_input_chars_per_word\": 100, \"vocab\": "
+    "{\"[UNK]\": 0, \"[MASK]\": 1, \"a\": 2, \"##a\": 3, \"word\": 4, \"##word\": 5, \"b\": 6, "
+    "\"##b\": 7, \"e\": 8, \"##e\": 9, \".\": 10, \"1\": 11, \"##1\": 12}}}";
+
+/* A tokenizer of a style, whose tokens tell apart how spaces fall to words. */
+static void learn_file(const struct yk_bpe_file_style *style, struct yk_text *out)
+{
+    static const char *const words[] = {
+        " a", "  ", "\n\n", " \n", "\n ", "   ", " word", "\n\n\n", "\t ", " 1", " .", ".\n", " \t",
+    };
+    struct yk_word_counts *counts = NULL;
+    struct yk_bpe_learned learned = {0};
+    assert_ok(yk_word_counts_create(&counts));
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        assert_ok(yk_word_counts_add(counts, words[i], strlen(words[i])));
+    }
+    const struct yk_bpe_learn_options lesson = {
+        .words = counts,
+        .specials = style->specials,
+        .special_count = style->special_count,
+        .token_count = 400,
+    };
+    assert_ok(yk_bpe_learn(&lesson, &learned));
+    yk_bpe_file_write(&learned, style, out);
+    yk_bpe_learned_free(&learned);
+    yk_word_counts_destroy(counts);
+}
+
+static void make_text(struct yk_random *random, struct yk_text *out)
+{
+    out->length = 0;
+    for (int i = 0; i < 24; i++) {
+        const int64_t part = yk_random_below(random, sizeof parts / sizeof parts[0]);
+        yk_text_add(out, parts[part]);
+    }
+}
+
+static void encode(struct yk_tokenizer_encoder *encoder, const char *text, size_t length,
+                   struct yk_token_ids *out)
+{
+    assert_ok(yk_tokenizer_encode(encoder, text, length, "text", YK_SPECIAL_TOKENS_NONE, out));
+}
+
+/* Cuts the text at every place that is found for one of its beginnings; returns how many. */
+static int check_text(struct yk_tokenizer_encoder *encoder, const struct yk_chunk_boundary *cut,
+                      const struct yk_text *text)
+{
+    struct yk_token_ids whole = {0};
+    struct yk_token_ids pieces = {0};
+    size_t last = 0;
+    int cuts = 0;
+    encode(encoder, text->bytes, text->length, &whole);
+    for (size_t length = 1; length <= text->length; length++) {
+        const size_t at = yk_chunk_boundary_find(cut, text->bytes, length);
+        assert_true(at < length);
+        if (at == 0 || at == last) {
+            continue;
+        }
+        last = at;
+        cuts++;
+        pieces.count = 0;
+        encode(encoder, text->bytes, at, &pieces);
+        encode(encoder, text->bytes + at, text->length - at, &pieces);
+        if (pieces.count != whole.count ||
+            memcmp(pieces.items, whole.items, (size_t)whole.count * sizeof *whole.items) != 0) {
+            fail_msg("\"%s\" has other tokens when it is cut at byte %zu", text->bytes, at);
+        }
+    }
+    yk_token_ids_free(&whole);
+    yk_token_ids_free(&pieces);
+    return cuts;
+}
+
+static void check_file(const char *file, size_t length, bool some)
+{
+    struct yk_tokenizer *tokenizer = NULL;
+    struct yk_tokenizer_encoder *encoder = NULL;
+    struct yk_chunk_boundary cut = {0};
+    struct yk_text text = {0};
+    struct yk_random random = yk_random_from_seed(5);
+    int cuts = 0;
+    assert_ok(yk_tokenizer_read(file, length, "test", &tokenizer));
+    assert_ok(yk_chunk_boundary_of(tokenizer, &cut));
+    assert_int_equal(cut.possible, some);
+    assert_ok(yk_tokenizer_encoder_create(tokenizer, &encoder));
+    for (int i = 0; i < 300; i++) {
+        make_text(&random, &text);
+        cuts += check_text(encoder, &cut, &text);
+    }
+    assert_int_equal(cuts > 20, some);
+    yk_text_free(&text);
+    yk_tokenizer_encoder_destroy(encoder);
+    yk_tokenizer_destroy(tokenizer);
+}
+
+static void pieces_have_the_tokens_of_the_whole(void **state)
+{
+    (void)state;
+    static const char *const styles[] = {"pairs", "llama3", "none"};
+    for (size_t i = 0; i < sizeof styles / sizeof styles[0]; i++) {
+        struct yk_text file = {0};
+        learn_file(yk_bpe_file_style_find(styles[i]), &file);
+        check_file(file.bytes, file.length, true);
+        yk_text_free(&file);
+    }
+    check_file(bert_file, strlen(bert_file), true);
+}
+
+/* The first `from` in a file becomes `to`. */
+static void replace(struct yk_text *file, const char *from, const char *to)
+{
+    struct yk_text changed = {0};
+    const char *there = strstr(file->bytes, from);
+    assert_non_null(there);
+    yk_text_add_bytes(&changed, file->bytes, (size_t)(there - file->bytes));
+    yk_text_add(&changed, to);
+    yk_text_add(&changed, there + strlen(from));
+    yk_text_free(file);
+    *file = changed;
+}
+
+static void a_space_put_before_a_text_is_put_before_no_piece(void **state)
+{
+    (void)state;
+    struct yk_text file = {0};
+    learn_file(yk_bpe_file_style_find("pairs"), &file);
+    replace(&file, "\"pre_tokenizer\": {\"type\": \"ByteLevel\", \"add_prefix_space\": false",
+            "\"pre_tokenizer\": {\"type\": \"ByteLevel\", \"add_prefix_space\": true");
+    check_file(file.bytes, file.length, true);
+    yk_text_free(&file);
+}
+
+static void tokens_that_take_spaces_are_kept_from_cuts(void **state)
+{
+    (void)state;
+    static const char *const sides[] = {"\"lstrip\": true, \"rstrip\": false",
+                                        "\"lstrip\": false, \"rstrip\": true",
+                                        "\"lstrip\": true, \"rstrip\": true"};
+    for (size_t i = 0; i < 3; i++) {
+        struct yk_text file = {0};
+        learn_file(yk_bpe_file_style_find("pairs"), &file);
+        /* The first special token is <pad>, the second <s>, which the texts have. */
+        replace(&file, "\"<pad>\", \"single_word\": false, \"lstrip\": false, \"rstrip\": false",
+                "\"<pad>\", \"single_word\": false, \"lstrip\": false");
+        replace(&file, "\"lstrip\": false, \"rstrip\": false", sides[i]);
+        replace(&file, "\"lstrip\": false,", "\"lstrip\": false, \"rstrip\": false,");
+        check_file(file.bytes, file.length, true);
+        yk_text_free(&file);
+    }
+}
+
+/* Not within or behind several ends of lines, which may be one word or two. */
+static void a_text_without_spaces_is_cut_behind_a_line(void **state)
+{
+    (void)state;
+    static const char words[] = "\xe4\xb8\xad.\nab\n\ncd\r\nef\n";
+    static const char *const prefixes[] = {"false", "true"};
+    for (int i = 0; i < 2; i++) {
+        struct yk_text file = {0};
+        struct yk_json *root = NULL;
+        struct yk_chunk_boundary cut = {0};
+        yk_text_addf(&file, "{\"type\": \"ByteLevel\", \"add_prefix_space\": %s}", prefixes[i]);
+        assert_ok(yk_json_parse(file.bytes, file.length, &root));
+        yk_chunk_boundary_read_pre_tokenizer(root, &cut);
+        assert_true(cut.possible);
+        assert_int_equal(yk_chunk_boundary_find(&cut, words, strlen(words)), i == 0 ? 5 : 0);
+        yk_json_destroy(root);
+        yk_text_free(&file);
+    }
+}
+
+static void nothing_is_cut_of_which_nothing_is_known(void **state)
+{
+    (void)state;
+    static const char *const changes[][2] = {
+        {"\"<s>\", \"single_word\"", "\"< s>\", \"single_word\""},
+        {"\"use_regex\": true", "\"use_regex\": false"},
+        {"\"normalizer\": null,", "\"normalizer\": {\"type\": \"Lowercase\"},"},
+    };
+    for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
+        struct yk_text file = {0};
+        struct yk_json *root = NULL;
+        struct yk_chunk_boundary cut = {0};
+        learn_file(yk_bpe_file_style_find("pairs"), &file);
+        replace(&file, changes[i][0], changes[i][1]);
+        if (i == 2) { /* small letters, and a token that a normalized text may hold */
+            replace(&file, "\"content\": \"<s>\"", "\"content\": \"S\"");
+            replace(&file, "\"normalized\": false", "\"normalized\": true");
+            replace(&file, "\"normalized\": false", "\"normalized\": true");
+        }
+        assert_ok(yk_json_parse(file.bytes, file.length, &root));
+        yk_chunk_boundary_read(root, &cut);
+        assert_false(cut.possible);
+        assert_int_equal(yk_chunk_boundary_find(&cut, "a b c", 5), 0);
+        yk_json_destroy(root);
+        yk_text_free(&file);
+    }
+}
+
+static void a_text_of_characters_is_one_piece(void **state)
+{
+    (void)state;
+    static const char file[] =
+        "{\"yoke\": 1, \"kind\": \"vocabulary\", \"characters\": [\" \", \"a\", \"b\"]}";
+    struct yk_tokenizer *tokenizer = NULL;
+    struct yk_chunk_boundary cut = {.possible = true};
+    assert_ok(yk_tokenizer_read(file, strlen(file), "test", &tokenizer));
+    assert_ok(yk_chunk_boundary_of(tokenizer, &cut));
+    assert_false(cut.possible);
+    yk_tokenizer_destroy(tokenizer);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pieces_have_the_tokens_of_the_whole),
+        cmocka_unit_test(a_space_put_before_a_text_is_put_before_no_piece),
+        cmocka_unit_test(tokens_that_take_spaces_are_kept_from_cuts),
+        cmocka_unit_test(a_text_without_spaces_is_cut_behind_a_line),
+        cmocka_unit_test(nothing_is_cut_of_which_nothing_is_known),
+        cmocka_unit_test(a_text_of_characters_is_one_piece),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,206 @@
+#include "support/support.h"
+
+#include "tokenizer/regex.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Where the first match must be; −1: there must be none. */
+static void check(const char *pattern, bool literal, const char *text, long begin, long end)
+{
+    struct yk_regex *made = NULL;
+    struct yk_regex_workspace *room = NULL;
+    bool found = false;
+    size_t given[2] = {0};
+    assert_ok(yk_regex_create(pattern, strlen(pattern), literal, &made));
+    assert_ok(yk_regex_workspace_create(&room));
+    assert_ok(yk_regex_find(made, room, text, strlen(text), 0, &found, &given[0], &given[1]));
+    assert_int_equal(found, begin >= 0);
+    if (found) {
+        assert_int_equal(given[0], begin);
+        assert_int_equal(given[1], end);
+    }
+    yk_regex_workspace_destroy(room);
+    yk_regex_destroy(made);
+}
+
+/* What Split(Regex(…)) of Hugging Face's tokenizers 0.23 finds. */
+static void classes_are_those_of_oniguruma(void **state)
+{
+    (void)state;
+    check("\\s", false,
+          "a\xc2\x85"
+          "b",
+          1, 3);
+    check("\\s", false, "\xe3\x80\x80", 0, 3);
+    check("\\s", false, "\xe1\xa0\x8e", -1, -1); /* U+180E */
+    check("[\\s]", false, "\xe1\xa0\x8e", -1, -1);
+    check("[^\\S]", false, "\xe1\xa0\x8e ", 3, 4);
+    check("\\S", false, "\xe1\xa0\x8e", 0, 3);
+    check("\\w", false, "\xcc\x81", 0, 2); /* U+0301 */
+    check("\\W", false, "\xcc\x81-", 2, 3);
+    check("[\\w]", false, "-\xe2\x80\xbf", 1, 4);               /* U+203F */
+    check("\\p{Han}", false, "\xe3\x88\xba\xe4\xb8\x80", 3, 6); /* U+323A is shared */
+    check("\\P{Han}", false, "\xe4\xb8\x80\xe3\x88\xba", 3, 6);
+    check("\\p{^L}", false, "a1", 1, 2);
+    check("^b$", false, "a\nb\nc", 2, 3);
+    check("(?i:'s)", false, "'\xc5\xbf", 0, 3); /* U+017F */
+    check("[]a]", false, "]", 0, 1);
+    check("[^]a]", false, "]ab", 2, 3);
+    check("\\h", false, "xyzF", 3, 4);
+}
+
+static void a_literal_is_looked_for_as_it_is(void **state)
+{
+    (void)state;
+    check("a.c\\s", true, "abc a.c\\s", 4, 9);
+    check("a.c\\s", true, "abc ", -1, -1);
+}
+
+static void patterns_that_cannot_be_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *pattern;
+        const char *message;
+    } broken[] = {
+        {"(", "the pattern \"(\" cannot be used: missing closing parenthesis"},
+        {"[a[b]]", "sets inside brackets are not supported"},
+        {"[a&&b]", "sets inside brackets are not supported"},
+        {"[\\W]", "\\W inside brackets is not supported"},
+        {"a\\C", "the pattern \"a\\C\" cannot be used: using \\C is disabled by the application"},
+    };
+    for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
+        struct yk_regex *made = NULL;
+        assert_fails(yk_regex_create(broken[i].pattern, strlen(broken[i].pattern), false, &made),
+                     YK_ERROR_INPUT, broken[i].message);
+        assert_null(made);
+    }
+}
+
+static void a_pattern_that_tries_too_many_ways_is_given_up(void **state)
+{
+    (void)state;
+    static const char pattern[] = "(a+)+(a+)+(a+)+b\\1";
+    char text[60];
+    struct yk_regex *made = NULL;
+    struct yk_regex_workspace *room = NULL;
+    bool found = false;
+    size_t begin = 0;
+    size_t end = 0;
+    memset(text, 'a', sizeof text);
+    text[sizeof text - 1] = 'b'; /* or the library sees that there is none */
+    assert_ok(yk_regex_create(pattern, strlen(pattern), false, &made));
+    assert_ok(yk_regex_workspace_create(&room));
+    assert_fails(yk_regex_find(made, room, text, sizeof text, 0, &found, &begin, &end),
+                 YK_ERROR_INPUT,
+                 "the tokenizer's pattern that cuts words takes too long on this text");
+    yk_regex_workspace_destroy(room);
+    yk_regex_destroy(made);
+}
+
+/* With n letters, a*a*a*b takes n³/6 steps from the first of them, and a*a*b half of n² from each:
+ * 13 thousand million in both cases, many of which the library does not count. */
+static void a_pattern_whose_steps_are_long_or_many_is_given_up(void **state)
+{
+    (void)state;
+    enum {
+        LETTERS = 4300
+    };
+    static const char *const patterns[] = {"a*a*a*b", "a*a*b"};
+    char text[LETTERS + 2];
+    memset(text, 'a', LETTERS);
+    text[LETTERS] = 'c';
+    text[LETTERS + 1] = 'b';
+    for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
+        struct yk_regex *made = NULL;
+        struct yk_regex_workspace *room = NULL;
+        bool found = false;
+        size_t begin = 0;
+        size_t end = 0;
+        assert_ok(yk_regex_create(patterns[i], strlen(patterns[i]), false, &made));
+        assert_ok(yk_regex_workspace_create(&room));
+        /* Few letters are searched, and the match behind them is found. */
+        assert_ok(
+            yk_regex_find(made, room, text, sizeof text, LETTERS - 100, &found, &begin, &end));
+        assert_true(found);
+        assert_int_equal(begin, LETTERS + 1);
+        assert_int_equal(end, LETTERS + 2);
+        assert_fails(yk_regex_find(made, room, text, sizeof text, 0, &found, &begin, &end),
+                     YK_ERROR_INPUT,
+                     "the tokenizer's pattern that cuts words takes too long on this text");
+        yk_regex_workspace_destroy(room);
+        yk_regex_destroy(made);
+    }
+}
+
+/* Every match of (?:a*b|a) goes over all letters that are left before it takes one of them. */
+static void matches_that_each_take_little_are_given_up_together(void **state)
+{
+    (void)state;
+    enum {
+        LETTERS = 1000 * 1000
+    };
+    static const char pattern[] = "(?:a*b|a)";
+    struct yk_regex *made = NULL;
+    struct yk_regex_workspace *room = NULL;
+    bool found = true;
+    size_t begin = 0;
+    size_t end = 0;
+    char *text = malloc(LETTERS);
+    yk_status status = YK_OK;
+    assert_non_null(text);
+    memset(text, 'a', LETTERS);
+    assert_ok(yk_regex_create(pattern, strlen(pattern), false, &made));
+    assert_ok(yk_regex_workspace_create(&room));
+    while (status == YK_OK && found) {
+        status = yk_regex_find(made, room, text, LETTERS, end, &found, &begin, &end);
+    }
+    assert_int_equal(status, YK_ERROR_INPUT);
+    assert_in_range(end, 1, LETTERS - 1);
+    yk_regex_workspace_destroy(room);
+    yk_regex_destroy(made);
+    free(text);
+}
+
+/* Steps back over a million spaces stay within the limits. */
+static void long_texts_are_no_reason_to_give_up(void **state)
+{
+    (void)state;
+    enum {
+        SPACES = 1000 * 1000
+    };
+    static const char pattern[] = "\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+";
+    struct yk_regex *made = NULL;
+    struct yk_regex_workspace *room = NULL;
+    bool found = false;
+    size_t begin = 0;
+    size_t end = 0;
+    char *text = malloc(SPACES + 1);
+    assert_non_null(text);
+    memset(text, ' ', SPACES);
+    text[SPACES] = 'x';
+    assert_ok(yk_regex_create(pattern, strlen(pattern), false, &made));
+    assert_ok(yk_regex_workspace_create(&room));
+    assert_ok(yk_regex_find(made, room, text, SPACES + 1, 0, &found, &begin, &end));
+    assert_true(found);
+    assert_int_equal(begin, 0);
+    assert_int_equal(end, SPACES - 1);
+    yk_regex_workspace_destroy(room);
+    yk_regex_destroy(made);
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(classes_are_those_of_oniguruma),
+        cmocka_unit_test(a_literal_is_looked_for_as_it_is),
+        cmocka_unit_test(patterns_that_cannot_be_are_refused),
+        cmocka_unit_test(a_pattern_that_tries_too_many_ways_is_given_up),
+        cmocka_unit_test(a_pattern_whose_steps_are_long_or_many_is_given_up),
+        cmocka_unit_test(matches_that_each_take_little_are_given_up_together),
+        cmocka_unit_test(long_texts_are_no_reason_to_give_up),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

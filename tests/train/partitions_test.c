@@ -1,0 +1,140 @@
+#include "train/partitions.h"
+
+#include "nn/store/partition.h"
+#include "support/plans/valid_plan.h"
+#include "support/programs/small_program.h"
+#include "support/support.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MOST_NUMBERS = 5000,
+};
+
+/* Counts who keeps each of a layer's `count` numbers. */
+static void count_keepers(const struct yk_partition *holding, int64_t count, uint8_t *keepers)
+{
+    if (holding->keep == YK_PARTITION_ABSENT) {
+        return;
+    }
+    assert_true(holding->blocks >= 1);
+    for (int32_t b = 0; b < holding->blocks; b++) {
+        const int64_t end = yk_partition_block_cut(count, holding->blocks, b, holding->to);
+        for (int64_t i = yk_partition_block_cut(count, holding->blocks, b, holding->from); i < end;
+             i++) {
+            keepers[i]++;
+        }
+    }
+}
+
+static void check_layer(const struct yk_program *program, struct yk_partition *const *holdings,
+                        int32_t ranks, int32_t layer, int64_t count)
+{
+    static uint8_t keepers[MOST_NUMBERS];
+    const struct yk_plan *plan = program->plan;
+    const struct yk_plan_group *group = &plan->groups[plan->layers[layer].group];
+    const bool whole = holdings[group->members[0].rank][layer].keep == YK_PARTITION_WHOLE;
+    memset(keepers, 0, sizeof keepers);
+    for (int32_t rank = 0; rank < ranks; rank++) {
+        count_keepers(&holdings[rank][layer], count, keepers);
+    }
+    for (int64_t i = 0; i < count; i++) {
+        if (keepers[i] != (whole ? group->member_count : 1)) {
+            fail_msg("number %d of %d of layer %d is kept by %d", (int)i, (int)count, (int)layer,
+                     keepers[i]);
+        }
+    }
+}
+
+static void every_number_is_kept_by_one_member(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 500; seed++) {
+        struct sound_plan sound = sound_plan_make(seed);
+        struct yk_random random = yk_random_from_seed(seed);
+        struct yk_program *program = NULL;
+        struct yk_partition *holdings[16] = {0};
+        const int32_t ranks = sound.plan->rank_count;
+        assert_ok(yk_program_compile(sound.plan, sound.cluster, sound.sizes, &program));
+        for (int32_t rank = 0; rank < ranks; rank++) {
+            assert_ok(yk_partitions_of_rank(program, rank, sound.arena, &holdings[rank]));
+        }
+        for (int32_t l = 0; l < sound.plan->layer_count; l++) {
+            check_layer(program, holdings, ranks, l, 1 + yk_random_below(&random, MOST_NUMBERS));
+        }
+        yk_program_destroy(program);
+        sound_plan_free(&sound);
+    }
+}
+
+static void parts_that_do_not_quite_add_up_leave_no_number_over(void **state)
+{
+    (void)state;
+    struct small_program small =
+        small_program_make(&(struct small_spec){.ranks = 3, .strategy = YK_FULLY_SHARDED});
+    struct yk_plan_member *members = small.plan->groups[0].members;
+    const double parts[][3] = {
+        {0.3333333, 0.3333333, 0.3333333}, {0.5, 0.5, 0}, {0.4999999, 0.4999999, 0}, {0, 1, 0}};
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        struct yk_partition *last = NULL;
+        struct yk_partition *middle = NULL;
+        for (int32_t m = 0; m < 3; m++) {
+            members[m].part = parts[i][m];
+        }
+        assert_ok(yk_partitions_of_rank(small.program, 1, small.arena, &middle));
+        assert_ok(yk_partitions_of_rank(small.program, 2, small.arena, &last));
+        assert_true(last[SMALL_LAYER_0].to == 1);
+        assert_true(middle[SMALL_LAYER_0].to == last[SMALL_LAYER_0].from);
+        /* A member without a part keeps nothing, however large the layer. */
+        assert_true(parts[i][2] > 0 || last[SMALL_LAYER_0].from == 1);
+    }
+    small_program_free(&small);
+}
+
+static void assert_kept(enum yk_strategy strategy, enum yk_partition_kind expected)
+{
+    struct small_program small =
+        small_program_make(&(struct small_spec){.ranks = 2, .strategy = strategy, .tied = true});
+    struct yk_partition *holdings = NULL;
+    assert_ok(yk_partitions_of_rank(small.program, 1, small.arena, &holdings));
+    assert_int_equal(holdings[SMALL_LAYER_0].keep, expected);
+    assert_int_equal(holdings[SMALL_HEAD].keep, YK_PARTITION_WHOLE); /* the embedding's weights */
+    small_program_free(&small);
+}
+
+static void the_strategy_says_what_is_kept(void **state)
+{
+    (void)state;
+    assert_kept(YK_REPLICATED, YK_PARTITION_WHOLE);
+    assert_kept(YK_SHARDED_STATE, YK_PARTITION_SHARDED_STATE);
+    assert_kept(YK_KEPT, YK_PARTITION_FULLY_SHARDED);
+    assert_kept(YK_FULLY_SHARDED, YK_PARTITION_FULLY_SHARDED);
+}
+
+static void a_rank_of_another_group_keeps_nothing(void **state)
+{
+    (void)state;
+    struct small_program small = small_program_make(
+        &(struct small_spec){.ranks = 2, .groups = 2, .strategy = YK_FULLY_SHARDED});
+    for (int32_t rank = 0; rank < 2; rank++) {
+        struct yk_partition *holdings = NULL;
+        assert_ok(yk_partitions_of_rank(small.program, rank, small.arena, &holdings));
+        for (int32_t l = 0; l < SMALL_LAYERS; l++) {
+            const bool member = small.plan->layers[l].group == rank;
+            assert_int_equal(holdings[l].keep, member ? YK_PARTITION_WHOLE : YK_PARTITION_ABSENT);
+        }
+    }
+    small_program_free(&small);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_number_is_kept_by_one_member),
+        cmocka_unit_test(parts_that_do_not_quite_add_up_leave_no_number_over),
+        cmocka_unit_test(the_strategy_says_what_is_kept),
+        cmocka_unit_test(a_rank_of_another_group_keeps_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
