@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 
 struct running {
-    struct yk_vector_span_array *run;
+    struct yk_run *run;
     struct yk_run_steps steps;
     struct yk_arena *arena;
     struct yk_partition *saves; /* (L) what this rank saves */
@@ -30,7 +30,7 @@ static yk_status make_folder(const char *path)
 
 static struct yk_checkpoint_content content_of(const struct running *running)
 {
-    const struct yk_vector_span_array *run = running->run;
+    const struct yk_run *run = running->run;
     return (struct yk_checkpoint_content){
         .store = run->store,
         .state = run->state,
@@ -53,7 +53,7 @@ static yk_status fail_last(const struct running *running, yk_status status)
 
 static yk_status save(struct running *running, bool last)
 {
-    struct yk_vector_span_array *run = running->run;
+    struct yk_run *run = running->run;
     const struct yk_checkpoint_content content = content_of(running);
     struct yk_text folder = {0};
     struct yk_text path = {0};
@@ -80,7 +80,7 @@ static yk_status save(struct running *running, bool last)
 
 static yk_status evaluate(struct running *running)
 {
-    struct yk_vector_span_array *run = running->run;
+    struct yk_run *run = running->run;
     struct yk_run_steps *steps = &running->steps;
     int64_t tokens = 0;
     struct yk_run_memory loan = {0};
@@ -109,7 +109,7 @@ static yk_status evaluate(struct running *running)
     return YK_OK;
 }
 
-static bool saves(const struct yk_vector_span_array *run)
+static bool saves(const struct yk_run *run)
 {
     return run->folder && !run->settings.saves_nothing;
 }
@@ -120,7 +120,7 @@ static bool is_due(int64_t step, int64_t every)
 }
 
 /* Something happens between this step and the next. */
-static bool is_break(const struct yk_vector_span_array *run, int64_t step)
+static bool is_break(const struct yk_run *run, int64_t step)
 {
     const struct yk_run_options *settings = &run->settings;
     return step == settings->steps || (run->evaluation && is_due(step, settings->evaluate_every)) ||
@@ -139,7 +139,7 @@ static yk_status keep_trace(struct running *running)
 
 static yk_status take_break(struct running *running)
 {
-    struct yk_vector_span_array *run = running->run;
+    struct yk_run *run = running->run;
     struct yk_run_steps *steps = &running->steps;
     const struct yk_run_options *settings = &run->settings;
     const bool last = run->state.step == settings->steps;
@@ -161,7 +161,7 @@ static yk_status take_break(struct running *running)
 /* Each rank may be asked to stop; all do when they hear of it with a step's result. */
 static void look_for_stop(struct running *running)
 {
-    const struct yk_vector_span_array *run = running->run;
+    const struct yk_run *run = running->run;
     struct yk_run_steps *steps = &running->steps;
     if (run->watch.stop && run->watch.stop(run->watch.user)) {
         yk_executor_request_stop(steps->executor);
@@ -171,7 +171,7 @@ static void look_for_stop(struct running *running)
 
 static yk_status train_steps(struct running *running)
 {
-    struct yk_vector_span_array *run = running->run;
+    struct yk_run *run = running->run;
     struct yk_run_steps *steps = &running->steps;
     const int32_t depth = yk_executor_depth(steps->executor);
     while (run->state.step < run->settings.steps && !steps->stopped) {
@@ -195,7 +195,7 @@ static yk_status train_steps(struct running *running)
 
 static yk_status train(struct running *running)
 {
-    struct yk_vector_span_array *run = running->run;
+    struct yk_run *run = running->run;
     const struct yk_run_options *settings = &run->settings;
     YK_TRY(yk_run_steps_prepare(&running->steps));
     YK_TRY(train_steps(running));
@@ -216,7 +216,7 @@ static yk_status train(struct running *running)
 }
 
 /* Checkpoints that will be written: at times, and the last. */
-static int64_t count_saves(const struct yk_vector_span_array *run)
+static int64_t count_saves(const struct yk_run *run)
 {
     const int64_t every = run->settings.save_every;
     const int64_t last = run->settings.steps;
@@ -227,7 +227,7 @@ static int64_t count_saves(const struct yk_vector_span_array *run)
 /* The folder of a run and what is to be written there, by rank 0. */
 static yk_status open_folder(struct running *running)
 {
-    struct yk_vector_span_array *run = running->run;
+    struct yk_run *run = running->run;
     struct yk_text path = {0};
     YK_TRY(make_folder(run->folder));
     if (saves(run)) {
@@ -246,7 +246,7 @@ static yk_status open_folder(struct running *running)
 
 static yk_status open_all(struct running *running)
 {
-    struct yk_vector_span_array *run = running->run;
+    struct yk_run *run = running->run;
     run->state.epoch = run->samples->epoch_units;
     YK_TRY(yk_arena_create(&running->arena));
     if (run->executor.ranks) {
@@ -258,7 +258,7 @@ static yk_status open_all(struct running *running)
     return yk_run_steps_agree(run, writes ? open_folder(running) : YK_OK);
 }
 
-yk_status yk_run_train(struct yk_vector_span_array *run)
+yk_status yk_run_train(struct yk_run *run)
 {
     struct running running = {.run = run, .saved_step = -1, .evaluated_step = -1};
     run->evaluation_loss = NAN;

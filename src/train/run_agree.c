@@ -2,18 +2,18 @@
 
 #include "comm/exchange.h"
 
-int32_t yk_run_own_rank(const struct yk_vector_span_array *run)
+int32_t yk_run_own_rank(const struct yk_run *run)
 {
     return run->executor.ranks ? run->executor.ranks->rank : 0;
 }
 
-void yk_run_steps_note_agreed(struct yk_vector_span_array *run, yk_status status)
+void yk_run_steps_note_agreed(struct yk_run *run, yk_status status)
 {
     const struct yk_ranks *ranks = run->executor.ranks;
     run->agreed = ranks && status != YK_OK && ranks->comm->check(ranks->world) == YK_OK;
 }
 
-yk_status yk_run_steps_agree(struct yk_vector_span_array *run, yk_status mine)
+yk_status yk_run_steps_agree(struct yk_run *run, yk_status mine)
 {
     const yk_status status =
         run->executor.ranks ? yk_exchange_agree(run->executor.ranks, mine) : mine;

@@ -12,12 +12,12 @@
 
 #include <stdint.h>
 
-int32_t yk_run_own_rank(const struct yk_vector_span_array *run);
+int32_t yk_run_own_rank(const struct yk_run *run);
 
 /* What all ranks come to. */
-yk_status yk_run_steps_agree(struct yk_vector_span_array *run, yk_status mine) YK_MUST_USE;
+yk_status yk_run_steps_agree(struct yk_run *run, yk_status mine) YK_MUST_USE;
 
 /* A failure that ranks have come to together, unless it is that they cannot hear each other. */
-void yk_run_steps_note_agreed(struct yk_vector_span_array *run, yk_status status);
+void yk_run_steps_note_agreed(struct yk_run *run, yk_status status);
 
 #endif

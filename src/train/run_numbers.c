@@ -10,8 +10,7 @@ enum {
     MOST_BAD_STEPS = 8, /* in a row */
 };
 
-static yk_status fail_named(const struct yk_vector_span_array *run, const char *name,
-                            const char *what)
+static yk_status fail_named(const struct yk_run *run, const char *name, const char *what)
 {
     const char *advice =
         run->settings.clip > 0 ? "try a lower --rate" : "try a lower --rate, or --clip 1";
@@ -25,7 +24,7 @@ static yk_status fail_named(const struct yk_vector_span_array *run, const char *
                    (long long)run->state.step, name, (long long)run->state.bad, advice);
 }
 
-yk_status yk_run_steps_fail_nonfinite(struct yk_vector_span_array *run, double loss)
+yk_status yk_run_steps_fail_nonfinite(struct yk_run *run, double loss)
 {
     const char *name = NULL;
     const char *what = NULL;
@@ -43,7 +42,7 @@ yk_status yk_run_steps_fail_nonfinite(struct yk_vector_span_array *run, double l
                          (long long)run->state.step, loss, (long long)run->state.bad, advice);
 }
 
-yk_status yk_run_steps_check_end(struct yk_vector_span_array *run)
+yk_status yk_run_steps_check_end(struct yk_run *run)
 {
     const char *name = NULL;
     const char *what = NULL;
@@ -60,7 +59,7 @@ yk_status yk_run_steps_check_end(struct yk_vector_span_array *run)
                : YK_OK;
 }
 
-yk_status yk_run_steps_check_result(struct yk_vector_span_array *run, struct yk_executor *executor,
+yk_status yk_run_steps_check_result(struct yk_run *run, struct yk_executor *executor,
                                     const struct yk_step_result *result)
 {
     const bool bad = result->skipped || !isfinite(result->loss) || !isfinite(result->norm);

@@ -12,14 +12,14 @@
 
 /* Of a step that has ended. One whose numbers are bad counts as done, but updates nothing; fails
  * where that cannot be, or too many follow each other. */
-yk_status yk_run_steps_check_result(struct yk_vector_span_array *run, struct yk_executor *executor,
+yk_status yk_run_steps_check_result(struct yk_run *run, struct yk_executor *executor,
                                     const struct yk_step_result *result) YK_MUST_USE;
 
 /* A run that ends while its numbers are bad: steps that were skipped did no harm, unless the loss
  * or the weights themselves are no numbers. */
-yk_status yk_run_steps_check_end(struct yk_vector_span_array *run) YK_MUST_USE;
+yk_status yk_run_steps_check_end(struct yk_run *run) YK_MUST_USE;
 
 /* Always a failure. All ranks come here together: one that holds the bad numbers names them. */
-yk_status yk_run_steps_fail_nonfinite(struct yk_vector_span_array *run, double loss) YK_MUST_USE;
+yk_status yk_run_steps_fail_nonfinite(struct yk_run *run, double loss) YK_MUST_USE;
 
 #endif

@@ -13,7 +13,7 @@ enum {
 
 static yk_status create_times(struct yk_run_steps *steps)
 {
-    const struct yk_vector_span_array *run = steps->run;
+    const struct yk_run *run = steps->run;
     const size_t ops = (size_t)run->program->ranks[yk_run_own_rank(run)].op_count;
     free(steps->times);
     steps->times = calloc(ops + 1, sizeof *steps->times);
@@ -22,7 +22,7 @@ static yk_status create_times(struct yk_run_steps *steps)
 
 static yk_status create_batches(struct yk_run_steps *steps)
 {
-    const struct yk_vector_span_array *run = steps->run;
+    const struct yk_run *run = steps->run;
     const struct yk_plan *plan = run->program->plan;
     struct yk_batch_share *cuts = calloc((size_t)plan->micro_batches, sizeof *cuts);
     if (!cuts) {
@@ -36,7 +36,7 @@ static yk_status create_batches(struct yk_run_steps *steps)
 }
 
 /* Times of another program's ops go. */
-static yk_status begin_log(struct yk_vector_span_array *run)
+static yk_status begin_log(struct yk_run *run)
 {
     yk_round_log_destroy(run->log);
     run->log = NULL;
@@ -45,12 +45,12 @@ static yk_status begin_log(struct yk_vector_span_array *run)
 
 static yk_status create_executor(struct yk_run_steps *steps)
 {
-    const struct yk_vector_span_array *run = steps->run;
+    const struct yk_run *run = steps->run;
     return yk_executor_create(run->program, run->store, &run->settings.optimizer, &run->executor,
                               &steps->executor);
 }
 
-yk_status yk_run_steps_open(struct yk_vector_span_array *run, struct yk_run_steps *out)
+yk_status yk_run_steps_open(struct yk_run *run, struct yk_run_steps *out)
 {
     const int64_t left = run->settings.steps - run->state.step;
     *out = (struct yk_run_steps){.run = run};
@@ -115,7 +115,7 @@ void yk_run_steps_note_metrics(struct yk_run_steps *steps, yk_status written)
 
 yk_status yk_run_steps_change(struct yk_run_steps *steps)
 {
-    struct yk_vector_span_array *run = steps->run;
+    struct yk_run *run = steps->run;
     yk_executor_destroy(steps->executor);
     yk_batches_destroy(steps->batches);
     steps->executor = NULL;
@@ -139,7 +139,7 @@ yk_status yk_run_steps_change(struct yk_run_steps *steps)
 static void tell(struct yk_run_steps *steps, const struct yk_step_result *result,
                  const struct yk_run_pending *pending)
 {
-    struct yk_vector_span_array *run = steps->run;
+    struct yk_run *run = steps->run;
     const struct yk_run_step line = {
         .step = run->state.step,
         .steps = run->settings.steps,
@@ -172,7 +172,7 @@ static void tell(struct yk_run_steps *steps, const struct yk_step_result *result
 
 yk_status yk_run_steps_begin(struct yk_run_steps *steps)
 {
-    struct yk_vector_span_array *run = steps->run;
+    struct yk_run *run = steps->run;
     const int64_t number = run->state.step + steps->pending_count;
     const struct yk_step step = {
         .batch = steps->now,
@@ -195,7 +195,7 @@ yk_status yk_run_steps_begin(struct yk_run_steps *steps)
 }
 
 /* All is taken by the end of the first steps; asking takes the driver a while. */
-static void note_memory(struct yk_vector_span_array *run)
+static void note_memory(struct yk_run *run)
 {
     const struct yk_engine *engine = &run->store->engine;
     if (engine->backend->used_bytes && run->state.step % MEMORY_NOTED == 1) {
@@ -217,7 +217,7 @@ static yk_status tell_times(const struct yk_run_steps *steps)
 
 yk_status yk_run_steps_end(struct yk_run_steps *steps)
 {
-    struct yk_vector_span_array *run = steps->run;
+    struct yk_run *run = steps->run;
     struct yk_step_result result = {0};
     YK_TRY(yk_executor_end_step(steps->executor, &result));
     YK_TRY(tell_times(steps));

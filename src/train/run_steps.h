@@ -29,7 +29,7 @@ struct yk_run_pending {
 };
 
 struct yk_run_steps {
-    struct yk_vector_span_array *run;
+    struct yk_run *run;
     struct yk_executor *executor;
     struct yk_batches *batches;
     struct yk_metrics *metrics;  /* owned, though opened by the run; NULL: none */
@@ -46,7 +46,7 @@ struct yk_run_steps {
 };
 
 /* To be closed also where it fails. */
-yk_status yk_run_steps_open(struct yk_vector_span_array *run, struct yk_run_steps *out) YK_MUST_USE;
+yk_status yk_run_steps_open(struct yk_run *run, struct yk_run_steps *out) YK_MUST_USE;
 /* Leaves the median of their seconds in the run. */
 void yk_run_steps_close(struct yk_run_steps *steps);
 
