@@ -14,7 +14,7 @@ endif
 export FUZZ_SECONDS
 MAKEFLAGS += --no-print-directory
 .NOTPARALLEL: # the targets share build/, and Ninja is parallel itself
-LINTS = lint-format lint-tidy lint-layers lint-shell
+LINTS = lint-docs lint-format lint-layers lint-shell lint-tidy lint-words
 
 .PHONY: build run test test-threads test-cluster bench lint $(LINTS) format fuzz install clean help
 build: ## build the program, build/release/yoke, and the library (what plain `make` does)
@@ -52,7 +52,7 @@ bench: build ## all benchmarks; DATA=FOLDER has graphs of known optimum for thos
 	@bench/translation/run
 	@bench/tokenize/run
 
-lint: ## all checks of the sources; one alone: lint-format, lint-tidy, lint-layers, lint-shell
+lint: ## all checks of the sources; one alone: lint-docs, -format, -layers, -shell, -tidy, -words
 	@tools/setup build test lint
 	@tools/lint format layers shell tidy
 
