@@ -32,14 +32,14 @@ static void check_trained(const struct small_store *whole, const struct yk_store
     const struct yk_partition *holding = &part->layers[layer].holding;
     float numbers[MOST];
     float kept[MOST];
-    struct yk_range range;
+    struct yk_parameter_range range;
     assert_true(parameter->count <= MOST);
     assert_ok(yk_store_read_values(whole->store, layer, parameter, numbers));
     for (int64_t first = 0; first < parameter->count;) {
         const int64_t left = parameter->count - first;
         const int64_t count = 1 + yk_random_below(random, left);
         assert_ok(yk_store_write_range(part, layer, parameter, YK_STATE_WEIGHTS,
-                                       (struct yk_range){first, count}, numbers + first));
+                                       (struct yk_parameter_range){first, count}, numbers + first));
         first += count;
     }
     for (int32_t b = 0; b < yk_partition_range_count(holding); b++) {
@@ -104,9 +104,9 @@ static void numbers_that_are_not_kept_here_are_not_read(void **state)
     float numbers[MOST];
     /* The embedding's 88 + 48 numbers: the first half ends at 68. */
     assert_string_equal(parameter->name, "transformer.wte.weight");
-    assert_ok(yk_store_read_range(part, 0, parameter, YK_STATE_MOMENT1, (struct yk_range){60, 8},
+    assert_ok(yk_store_read_range(part, 0, parameter, YK_STATE_MOMENT1, (struct yk_parameter_range){60, 8},
                                   numbers));
-    assert_fails(yk_store_read_range(part, 0, parameter, YK_STATE_MOMENT1, (struct yk_range){60, 9},
+    assert_fails(yk_store_read_range(part, 0, parameter, YK_STATE_MOMENT1, (struct yk_parameter_range){60, 9},
                                      numbers),
                  YK_ERROR_INPUT,
                  "1 of 9 things of \"transformer.wte.weight\" from 60 on are not kept here");

@@ -145,7 +145,7 @@ static void a_range_is_read_from_all_shards_that_have_some_of_it(void **state)
     for (int64_t from = 0; from < 10; from++) {
         for (int64_t count = 1; count <= 10 - from; count++) {
             float numbers[10] = {0};
-            const struct yk_range range = {from, count};
+            const struct yk_parameter_range range = {from, count};
             assert_ok(yk_shard_set_read(set, YK_SHARD_WEIGHTS, &ten, range, numbers));
             assert_memory_equal(numbers, places + from, (size_t)count * sizeof numbers[0]);
         }

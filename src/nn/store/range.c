@@ -33,7 +33,7 @@ int32_t yk_partition_range_count(const struct yk_partition *holding)
 }
 
 bool yk_partition_range(const struct yk_partition *holding, int32_t block, const struct yk_net *net,
-                        int32_t layer, const struct yk_parameter *parameter, struct yk_range *out)
+                        int32_t layer, const struct yk_parameter *parameter, struct yk_parameter_range *out)
 {
     const int64_t all = parameter->trained
                             ? net->layers[layer].trained
@@ -51,7 +51,7 @@ bool yk_partition_range(const struct yk_partition *holding, int32_t block, const
     }
     begin = begin > first ? begin : first;
     stop = stop < end ? stop : end;
-    *out = (struct yk_range){begin - first, stop - begin};
+    *out = (struct yk_parameter_range){begin - first, stop - begin};
     return stop > begin;
 }
 
@@ -93,7 +93,7 @@ static char *array_of(const struct yk_store_layer *kept, const struct yk_paramet
 /* What span `number` has of the range. */
 static bool find_piece(const struct yk_store *store, int32_t layer,
                        const struct yk_parameter *parameter, enum array array,
-                       struct yk_range range, int32_t number, struct piece *out)
+                       struct yk_parameter_range range, int32_t number, struct piece *out)
 {
     const struct yk_store_layer *kept = &store->layers[layer];
     const int64_t width = thing_bytes(store, parameter, array);
@@ -116,7 +116,7 @@ static bool find_piece(const struct yk_store *store, int32_t layer,
 
 /* Copies what is kept here of a range to or from the host; returns how many things that are. */
 static int64_t move(const struct yk_store *store, int32_t layer,
-                    const struct yk_parameter *parameter, enum array array, struct yk_range range,
+                    const struct yk_parameter *parameter, enum array array, struct yk_parameter_range range,
                     char *host, bool reading)
 {
     const struct yk_engine *engine = &store->engine;
@@ -142,7 +142,7 @@ static int64_t move(const struct yk_store *store, int32_t layer,
 
 static yk_status read_array(const struct yk_store *store, int32_t layer,
                             const struct yk_parameter *parameter, enum array array,
-                            struct yk_range range, void *out)
+                            struct yk_parameter_range range, void *out)
 {
     const bool none = store->layers[layer].holding.keep == YK_PARTITION_ABSENT;
     const int64_t moved = none ? 0 : move(store, layer, parameter, array, range, out, true);
@@ -158,7 +158,7 @@ static yk_status read_array(const struct yk_store *store, int32_t layer,
 
 static yk_status write_array(const struct yk_store *store, int32_t layer,
                              const struct yk_parameter *parameter, enum array array,
-                             struct yk_range range, const void *from)
+                             struct yk_parameter_range range, const void *from)
 {
     if (store->layers[layer].holding.keep == YK_PARTITION_ABSENT) {
         return YK_OK;
@@ -189,7 +189,7 @@ bool yk_store_has_state(const struct yk_store *store, int32_t layer, enum yk_sta
 
 /* Numbers that are stored in 16 bits are converted on the host. */
 static yk_status through_half(const struct yk_store *store, int32_t layer,
-                              const struct yk_parameter *parameter, struct yk_range range,
+                              const struct yk_parameter *parameter, struct yk_parameter_range range,
                               const float *from, float *to)
 {
     const enum yk_precision precision = store->net->workload.precision;
@@ -218,7 +218,7 @@ static bool is_half(const struct yk_store *store)
 
 yk_status yk_store_read_range(const struct yk_store *store, int32_t layer,
                               const struct yk_parameter *parameter, enum yk_state_tensor which,
-                              struct yk_range range, float *out)
+                              struct yk_parameter_range range, float *out)
 {
     if (which != YK_STATE_WEIGHTS || store->layers[layer].master) {
         return read_array(store, layer, parameter, state_of(which), range, out);
@@ -229,7 +229,7 @@ yk_status yk_store_read_range(const struct yk_store *store, int32_t layer,
 
 yk_status yk_store_write_range(const struct yk_store *store, int32_t layer,
                                const struct yk_parameter *parameter, enum yk_state_tensor which,
-                               struct yk_range range, const float *numbers)
+                               struct yk_parameter_range range, const float *numbers)
 {
     if (which != YK_STATE_WEIGHTS || store->layers[layer].master) {
         YK_TRY(write_array(store, layer, parameter, state_of(which), range, numbers));
@@ -242,14 +242,14 @@ yk_status yk_store_write_range(const struct yk_store *store, int32_t layer,
 }
 
 yk_status yk_store_read_frozen_range(const struct yk_store *store, int32_t layer,
-                                     const struct yk_parameter *parameter, struct yk_range range,
+                                     const struct yk_parameter *parameter, struct yk_parameter_range range,
                                      void *out)
 {
     return read_array(store, layer, parameter, STORED, range, out);
 }
 
 yk_status yk_store_write_frozen_range(const struct yk_store *store, int32_t layer,
-                                      const struct yk_parameter *parameter, struct yk_range range,
+                                      const struct yk_parameter *parameter, struct yk_parameter_range range,
                                       const void *bytes)
 {
     return write_array(store, layer, parameter, STORED, range, bytes);

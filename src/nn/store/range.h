@@ -17,7 +17,7 @@
 
 /* Things `first` to `first` + `count` of a parameter: numbers of a trained one, bytes of a frozen
  * one. */
-struct yk_range {
+struct yk_parameter_range {
     int64_t first;
     int64_t count;
 };
@@ -32,7 +32,7 @@ enum yk_state_tensor {
 /* What block `block` of a holding has of a parameter: a part of it even where the weights are whole
  * (YK_PARTITION_SHARDED_STATE). False: nothing. */
 bool yk_partition_range(const struct yk_partition *holding, int32_t block, const struct yk_net *net,
-                        int32_t layer, const struct yk_parameter *parameter, struct yk_range *out);
+                        int32_t layer, const struct yk_parameter *parameter, struct yk_parameter_range *out);
 
 /* How many blocks to ask for. */
 int32_t yk_partition_range_count(const struct yk_partition *holding);
@@ -43,17 +43,17 @@ bool yk_store_has_state(const struct yk_store *store, int32_t layer, enum yk_sta
 /* Of a trained parameter. */
 yk_status yk_store_read_range(const struct yk_store *store, int32_t layer,
                               const struct yk_parameter *parameter, enum yk_state_tensor which,
-                              struct yk_range range, float *out) YK_MUST_USE;
+                              struct yk_parameter_range range, float *out) YK_MUST_USE;
 yk_status yk_store_write_range(const struct yk_store *store, int32_t layer,
                                const struct yk_parameter *parameter, enum yk_state_tensor which,
-                               struct yk_range range, const float *numbers) YK_MUST_USE;
+                               struct yk_parameter_range range, const float *numbers) YK_MUST_USE;
 
 /* Of a frozen one. */
 yk_status yk_store_read_frozen_range(const struct yk_store *store, int32_t layer,
-                                     const struct yk_parameter *parameter, struct yk_range range,
+                                     const struct yk_parameter *parameter, struct yk_parameter_range range,
                                      void *out) YK_MUST_USE;
 yk_status yk_store_write_frozen_range(const struct yk_store *store, int32_t layer,
-                                      const struct yk_parameter *parameter, struct yk_range range,
+                                      const struct yk_parameter *parameter, struct yk_parameter_range range,
                                       const void *bytes) YK_MUST_USE;
 
 #endif

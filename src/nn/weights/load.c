@@ -37,7 +37,7 @@ static yk_status find(const struct yk_net *net, const struct yk_tensor_set *set,
 
 /* Such a number would spread to everything in the first step. */
 static yk_status check_finite(const struct yk_tensor_location *place, const float *numbers,
-                              struct yk_range range)
+                              struct yk_parameter_range range)
 {
     for (int64_t i = 0; i < range.count; i++) {
         if (!isfinite(numbers[i])) {
@@ -91,7 +91,7 @@ static yk_status load_numbers(struct yk_store *store, const struct yk_tensor_loc
                               int32_t layer, const struct yk_parameter *parameter, float *room)
 {
     const struct yk_partition *holding = &store->layers[layer].holding;
-    struct yk_range range = {0, parameter->count};
+    struct yk_parameter_range range = {0, parameter->count};
     if (holding->keep != YK_PARTITION_FULLY_SHARDED || !parameter->trained) {
         YK_TRY(yk_weights_read_tensor(place, 0, parameter->count, room));
         YK_TRY(check_finite(place, room, range));

@@ -43,7 +43,7 @@ static yk_status find_kind(const struct load *load, const struct yk_parameter *p
 
 /* Such a number would spread to everything in the first step. */
 static yk_status check_finite(const struct yk_parameter *parameter, const float *numbers,
-                              struct yk_range range)
+                              struct yk_parameter_range range)
 {
     for (int64_t i = 0; i < range.count; i++) {
         if (!isfinite(numbers[i])) {
@@ -69,7 +69,7 @@ static void round_numbers(const struct load *load, float *numbers, int64_t count
 }
 
 static yk_status put(const struct load *load, int32_t layer, const struct yk_parameter *parameter,
-                     enum yk_shard_kind kind, struct yk_range range)
+                     enum yk_shard_kind kind, struct yk_parameter_range range)
 {
     float *numbers = load->room;
     switch (kind) {
@@ -91,12 +91,12 @@ static yk_status put(const struct load *load, int32_t layer, const struct yk_par
 
 static yk_status load_range(const struct load *load, int32_t layer,
                             const struct yk_parameter *parameter, enum yk_shard_kind kind,
-                            struct yk_range range)
+                            struct yk_parameter_range range)
 {
     const int64_t most = ROOM_BYTES / yk_shard_element_bytes(kind);
     for (int64_t done = 0; done < range.count; done += most) {
         const int64_t left = range.count - done;
-        const struct yk_range piece = {range.first + done, left < most ? left : most};
+        const struct yk_parameter_range piece = {range.first + done, left < most ? left : most};
         YK_TRY(yk_shard_set_read(load->set, kind, parameter, piece, load->room));
         YK_TRY(put(load, layer, parameter, kind, piece));
     }
@@ -109,7 +109,7 @@ static yk_status load_ranges(const struct load *load, int32_t layer,
                              bool whole)
 {
     const struct yk_partition *holding = &load->store->layers[layer].holding;
-    struct yk_range range = {0, yk_shard_element_count(kind, parameter->count)};
+    struct yk_parameter_range range = {0, yk_shard_element_count(kind, parameter->count)};
     if (whole) {
         return load_range(load, layer, parameter, kind, range);
     }
@@ -166,7 +166,7 @@ static yk_status decode(const struct load *load, enum yk_shard_kind kind, const 
 static yk_status load_converted(const struct load *load, int32_t layer,
                                 const struct yk_parameter *parameter, enum yk_shard_kind kind)
 {
-    const struct yk_range all = {0, yk_shard_element_count(kind, parameter->count)};
+    const struct yk_parameter_range all = {0, yk_shard_element_count(kind, parameter->count)};
     void *stored = malloc((size_t)(all.count * yk_shard_element_bytes(kind)));
     float *numbers = malloc((size_t)parameter->count * sizeof *numbers);
     yk_status status = stored && numbers ? YK_OK : yk_fail_out_of_memory();
@@ -177,7 +177,7 @@ static yk_status load_converted(const struct load *load, int32_t layer,
         status = decode(load, kind, stored, parameter->count, numbers);
     }
     if (status == YK_OK) {
-        status = check_finite(parameter, numbers, (struct yk_range){0, parameter->count});
+        status = check_finite(parameter, numbers, (struct yk_parameter_range){0, parameter->count});
     }
     if (status == YK_OK && kind == YK_SHARD_WEIGHTS) {
         round_numbers(load, numbers, parameter->count);

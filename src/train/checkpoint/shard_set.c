@@ -242,7 +242,7 @@ yk_status yk_shard_set_check(const struct yk_shard_set *set, enum yk_shard_kind 
 }
 
 yk_status yk_shard_set_read(const struct yk_shard_set *set, enum yk_shard_kind kind,
-                            const struct yk_parameter *parameter, struct yk_range range, void *out)
+                            const struct yk_parameter *parameter, struct yk_parameter_range range, void *out)
 {
     const int64_t width = yk_shard_element_bytes(kind);
     /* The first of the pieces after is not wanted, the one before it may begin in the range. */

@@ -36,7 +36,7 @@ yk_status yk_shard_set_check(const struct yk_shard_set *set, enum yk_shard_kind 
 
 /* A range of a parameter that was checked: fp32 numbers, or bytes of a frozen one. */
 yk_status yk_shard_set_read(const struct yk_shard_set *set, enum yk_shard_kind kind,
-                            const struct yk_parameter *parameter, struct yk_range range,
+                            const struct yk_parameter *parameter, struct yk_parameter_range range,
                             void *out) YK_MUST_USE;
 
 #endif

@@ -18,12 +18,12 @@ struct walk {
     char *room;           /* (ROOM_BYTES) */
     struct yk_text *name; /* of one piece after the other */
     yk_status (*visit)(const struct walk *walk, int32_t layer, const struct yk_parameter *parameter,
-                       enum yk_shard_kind kind, struct yk_range range);
+                       enum yk_shard_kind kind, struct yk_parameter_range range);
 };
 
 static yk_status declare(const struct walk *walk, int32_t layer,
                          const struct yk_parameter *parameter, enum yk_shard_kind kind,
-                         struct yk_range range)
+                         struct yk_parameter_range range)
 {
     (void)layer;
     walk->name->length = 0;
@@ -36,7 +36,7 @@ static yk_status declare(const struct walk *walk, int32_t layer,
 
 static yk_status read_piece(const struct walk *walk, int32_t layer,
                             const struct yk_parameter *parameter, enum yk_shard_kind kind,
-                            struct yk_range range)
+                            struct yk_parameter_range range)
 {
     static const enum yk_state_tensor numbers[] = {
         [YK_SHARD_WEIGHTS] = YK_STATE_WEIGHTS,
@@ -51,13 +51,13 @@ static yk_status read_piece(const struct walk *walk, int32_t layer,
 }
 
 static yk_status add(const struct walk *walk, int32_t layer, const struct yk_parameter *parameter,
-                     enum yk_shard_kind kind, struct yk_range range)
+                     enum yk_shard_kind kind, struct yk_parameter_range range)
 {
     const int64_t width = yk_shard_element_bytes(kind);
     const int64_t most = ROOM_BYTES / width;
     for (int64_t done = 0; done < range.count; done += most) {
         const int64_t count = range.count - done < most ? range.count - done : most;
-        const struct yk_range piece = {range.first + done, count};
+        const struct yk_parameter_range piece = {range.first + done, count};
         YK_TRY(read_piece(walk, layer, parameter, kind, piece));
         YK_TRY(yk_safetensors_writer_add(walk->writer, walk->room, (size_t)(count * width)));
     }
@@ -79,7 +79,7 @@ static yk_status walk_parameter(const struct walk *walk, int32_t layer,
                                 const struct yk_parameter *parameter, enum yk_shard_kind kind)
 {
     const struct yk_partition *saved = &walk->saves[layer];
-    struct yk_range range;
+    struct yk_parameter_range range;
     for (int32_t b = 0; b < yk_partition_range_count(saved); b++) {
         if (yk_partition_range(saved, b, walk->store->net, layer, parameter, &range)) {
             YK_TRY(walk->visit(walk, layer, parameter, kind, range));

@@ -113,7 +113,7 @@ static yk_status read_kept(const struct visit *visit, int32_t layer,
 {
     const struct yk_partition *holding = &visit->store->layers[layer].holding;
     const bool whole = kind == MASTER && holding->keep != YK_PARTITION_FULLY_SHARDED;
-    struct yk_range range = {0, parameter->count};
+    struct yk_parameter_range range = {0, parameter->count};
     for (int32_t b = 0; b < (whole ? 1 : yk_partition_range_count(holding)); b++) {
         if (whole || yk_partition_range(holding, b, visit->store->net, layer, parameter, &range)) {
             YK_TRY(yk_weights_read_tensor(place, range.first, range.count, visit->room));
@@ -161,11 +161,11 @@ static yk_status write_frozen(const struct visit *visit, int32_t layer,
 
 static yk_status read_frozen_range(const struct visit *visit, int32_t layer,
                                    const struct yk_parameter *parameter,
-                                   const struct yk_tensor_location *place, struct yk_range range)
+                                   const struct yk_tensor_location *place, struct yk_parameter_range range)
 {
     for (int64_t done = 0; done < range.count; done += PIECE_BYTES) {
         const int64_t left = range.count - done;
-        const struct yk_range piece = {range.first + done, left < PIECE_BYTES ? left : PIECE_BYTES};
+        const struct yk_parameter_range piece = {range.first + done, left < PIECE_BYTES ? left : PIECE_BYTES};
         YK_TRY(yk_safetensors_read(place->file, place->entry, (uint64_t)piece.first,
                                    (uint64_t)piece.count, visit->room));
         YK_TRY(yk_store_write_frozen_range(visit->store, layer, parameter, piece, visit->room));
@@ -185,7 +185,7 @@ static yk_status read_frozen(const struct visit *visit, int32_t layer,
                        "%s: \"%s\" has %" PRIu64 " bytes, but in NF4 the model's has %" PRIu64,
                        yk_tensor_set_path(visit->set), parameter->name, place->entry->bytes, bytes);
     }
-    struct yk_range range = {0, (int64_t)bytes};
+    struct yk_parameter_range range = {0, (int64_t)bytes};
     if (holding->keep != YK_PARTITION_FULLY_SHARDED) {
         return read_frozen_range(visit, layer, parameter, place, range);
     }
