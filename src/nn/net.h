@@ -37,7 +37,7 @@ struct yk_projection {
     int64_t out; /* of all parts */
     int32_t parts;
     int64_t part_out[YK_PROJECTION_PARTS];
-    bool flipped;   /* weights are stored as (in, out), as GPT-2 has them; else as (out, in) */
+    bool transposed;   /* weights are stored as (in, out), as GPT-2 has them; else as (out, in) */
     int32_t weight; /* the first part's, among the layer's parameters; the others follow it */
     int32_t bias;   /* −1: none, here and below */
     int32_t a;      /* of the adapter: (rank, in) */
@@ -49,8 +49,8 @@ struct yk_net_layer {
     const char *name; /* the model's: "layer 3" */
     struct yk_parameter *parameters;
     int32_t parameter_count;
-    struct yk_projection sites[YK_LAYER_PROJECTIONS];
-    int32_t site_count;
+    struct yk_projection projections[YK_LAYER_PROJECTIONS];
+    int32_t projection_count;
     enum yk_precision precision; /* of what its products are stored in: fp32 outside the blocks of
                                     an NF4 model */
     int32_t leader;              /* the layer whose weights it uses too, or itself */
@@ -66,13 +66,13 @@ struct yk_net {
     struct yk_arena *arena;
     const struct yk_model_config *config;
     struct yk_workload workload; /* precision, adapters, NF4 and sequence; its batch says nothing */
-    struct yk_net_options settings;
+    struct yk_net_options options;
     int32_t layer_count;
     struct yk_net_layer *layers; /* those of the model, in its order */
 };
 
 /* Fails where a layer's kind cannot be trained. */
-yk_status yk_net_create(const struct yk_model *model, const struct yk_net_options *settings,
+yk_status yk_net_create(const struct yk_model *model, const struct yk_net_options *options,
                         struct yk_net **out) YK_MUST_USE;
 void yk_net_destroy(struct yk_net *net);
 

@@ -46,25 +46,25 @@ bool yk_optimizer_find(const char *name, enum yk_optimizer_kind *out)
 }
 
 /* Vaswani et al. 2017, with the peak at the end of the warm-up. */
-static double inverse_root(const struct yk_lr_schedule *rate, double step)
+static double inverse_root(const struct yk_lr_schedule *schedule, double step)
 {
-    const double warmup = rate->warmup > 0 ? (double)rate->warmup : 1;
-    return rate->most * fmin(step / warmup, sqrt(warmup / step));
+    const double warmup = schedule->warmup > 0 ? (double)schedule->warmup : 1;
+    return schedule->max_lr * fmin(step / warmup, sqrt(warmup / step));
 }
 
-double yk_lr_schedule_at(const struct yk_lr_schedule *rate, int64_t step)
+double yk_lr_schedule_at(const struct yk_lr_schedule *schedule, int64_t step)
 {
-    if (rate->rule == YK_LR_SCHEDULE_INVERSE_ROOT) {
-        return inverse_root(rate, (double)step + 1);
+    if (schedule->kind == YK_LR_SCHEDULE_INVERSE_ROOT) {
+        return inverse_root(schedule, (double)step + 1);
     }
-    if (step < rate->warmup) {
-        return rate->most * (double)(step + 1) / (double)(rate->warmup + 1);
+    if (step < schedule->warmup) {
+        return schedule->max_lr * (double)(step + 1) / (double)(schedule->warmup + 1);
     }
-    if (rate->rule == YK_LR_SCHEDULE_CONSTANT || rate->steps <= rate->warmup) {
-        return rate->most;
+    if (schedule->kind == YK_LR_SCHEDULE_CONSTANT || schedule->steps <= schedule->warmup) {
+        return schedule->max_lr;
     }
-    const double done = (double)(step - rate->warmup) / (double)(rate->steps - rate->warmup);
-    return rate->least + 0.5 * (1 + cos(M_PI * fmin(1, done))) * (rate->most - rate->least);
+    const double done = (double)(step - schedule->warmup) / (double)(schedule->steps - schedule->warmup);
+    return schedule->min_lr + 0.5 * (1 + cos(M_PI * fmin(1, done))) * (schedule->max_lr - schedule->min_lr);
 }
 
 /* Where numbers of a layer and their state are: `first` is their number in the layer, `at` that in

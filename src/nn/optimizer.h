@@ -30,14 +30,14 @@ enum yk_lr_schedule_kind {
 
 /* Steps are numbered from 0; docs/training.md has the formulas. */
 struct yk_lr_schedule {
-    enum yk_lr_schedule_kind rule;
-    double most;
-    double least;
+    enum yk_lr_schedule_kind kind;
+    double max_lr;
+    double min_lr;
     int64_t warmup;
     int64_t steps;
 };
 
-double yk_lr_schedule_at(const struct yk_lr_schedule *rate, int64_t step);
+double yk_lr_schedule_at(const struct yk_lr_schedule *schedule, int64_t step);
 
 /* "constant", "cosine", "inverse-root"; "adamw", "sgd". */
 const char *yk_lr_schedule_name(enum yk_lr_schedule_kind rule);

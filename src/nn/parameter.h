@@ -34,7 +34,7 @@ struct yk_parameter {
     int32_t rank;     /* 1 or 2 */
     int64_t shape[2]; /* as in the file */
     int64_t count;
-    enum yk_parameter_format form;
+    enum yk_parameter_format format;
     bool trained;
     bool decayed;
     bool adapter;  /* saved with the adapter, not with the model */

@@ -48,7 +48,7 @@ void yk_parameter_list_add_vector(struct yk_parameter_list *parameters, const ch
               (struct yk_parameter){
                   .rank = 1,
                   .shape = {size, 1},
-                  .form = outer_form(parameters),
+                  .format = outer_form(parameters),
                   .trained = trains_all(parameters),
                   .start = start,
               });
@@ -75,7 +75,7 @@ void yk_parameter_list_add_buffer(struct yk_parameter_list *parameters, const ch
               (struct yk_parameter){
                   .rank = rows > 0 ? 2 : 1,
                   .shape = {rows > 0 ? rows : columns, rows > 0 ? columns : 1},
-                  .form = outer_form(parameters),
+                  .format = outer_form(parameters),
                   .optional = true,
                   .start = YK_INIT_ZERO,
               });
@@ -90,7 +90,7 @@ void yk_parameter_list_add_embedding(struct yk_parameter_list *parameters, const
               (struct yk_parameter){
                   .rank = 2,
                   .shape = {rows, columns},
-                  .form = outer_form(parameters),
+                  .format = outer_form(parameters),
                   .trained = trains_all(parameters),
                   .start = YK_INIT_NORMAL,
                   .spread = parameters->config->spread,
@@ -108,8 +108,8 @@ static int32_t add_weights(struct yk_parameter_list *parameters, const char *mod
     return add(parameters, name,
                (struct yk_parameter){
                    .rank = 2,
-                   .shape = {names->flipped ? names->in : out, names->flipped ? out : names->in},
-                   .form = quantised ? YK_PARAMETER_NF4 : outer_form(parameters),
+                   .shape = {names->transposed ? names->in : out, names->transposed ? out : names->in},
+                   .format = quantised ? YK_PARAMETER_NF4 : outer_form(parameters),
                    .trained = trains_all(parameters),
                    .start = YK_INIT_NORMAL,
                    .spread = names->spread,
@@ -138,7 +138,7 @@ static int32_t add_adapter(struct yk_parameter_list *parameters, const char *mod
                (struct yk_parameter){
                    .rank = 2,
                    .shape = {a ? rank : names->out[part], a ? names->in : rank},
-                   .form = YK_PARAMETER_PLAIN,
+                   .format = YK_PARAMETER_PLAIN,
                    .trained = true,
                    .adapter = true,
                    .start = a ? YK_INIT_UNIFORM : YK_INIT_ZERO,
@@ -149,30 +149,30 @@ static int32_t add_adapter(struct yk_parameter_list *parameters, const char *mod
 void yk_parameter_list_add_projection(struct yk_parameter_list *parameters, const char *module,
                                       const struct yk_projection_spec *names)
 {
-    assert(parameters->site_count < YK_LAYER_PROJECTIONS);
-    struct yk_projection *site = &parameters->sites[parameters->site_count++];
-    *site = (struct yk_projection){
-        .in = names->in, .flipped = names->flipped, .weight = -1, .bias = -1, .a = -1, .b = -1};
-    while (site->parts < YK_PROJECTION_PARTS && names->parts[site->parts]) {
-        site->part_out[site->parts] = names->out[site->parts];
-        site->out += names->out[site->parts++];
+    assert(parameters->projection_count < YK_LAYER_PROJECTIONS);
+    struct yk_projection *projection = &parameters->projections[parameters->projection_count++];
+    *projection = (struct yk_projection){
+        .in = names->in, .transposed = names->transposed, .weight = -1, .bias = -1, .a = -1, .b = -1};
+    while (projection->parts < YK_PROJECTION_PARTS && names->parts[projection->parts]) {
+        projection->part_out[projection->parts] = names->out[projection->parts];
+        projection->out += names->out[projection->parts++];
     }
     const bool adapted = parameters->block && parameters->workload->lora_rank > 0;
     /* By role, so that the parts of one role lie side by side. */
-    for (int32_t i = 0; i < site->parts; i++) {
+    for (int32_t i = 0; i < projection->parts; i++) {
         const int32_t number = add_weights(parameters, module, names, i);
-        site->weight = i == 0 ? number : site->weight;
+        projection->weight = i == 0 ? number : projection->weight;
     }
-    for (int32_t i = 0; names->bias && i < site->parts; i++) {
+    for (int32_t i = 0; names->bias && i < projection->parts; i++) {
         const int32_t number = add_bias(parameters, module, names, i);
-        site->bias = i == 0 ? number : site->bias;
+        projection->bias = i == 0 ? number : projection->bias;
     }
-    for (int32_t i = 0; adapted && i < site->parts; i++) {
+    for (int32_t i = 0; adapted && i < projection->parts; i++) {
         const int32_t number = add_adapter(parameters, module, names, i, 'A');
-        site->a = i == 0 ? number : site->a;
+        projection->a = i == 0 ? number : projection->a;
     }
-    for (int32_t i = 0; adapted && i < site->parts; i++) {
+    for (int32_t i = 0; adapted && i < projection->parts; i++) {
         const int32_t number = add_adapter(parameters, module, names, i, 'B');
-        site->b = i == 0 ? number : site->b;
+        projection->b = i == 0 ? number : projection->b;
     }
 }

@@ -24,8 +24,8 @@ struct yk_parameter_list {
     bool decodes;               /* it reads the tokens of a decoder that follows an encoder */
     struct yk_parameter items[YK_PARAMETER_LIST_MAX];
     int32_t count;
-    struct yk_projection sites[YK_LAYER_PROJECTIONS];
-    int32_t site_count;
+    struct yk_projection projections[YK_LAYER_PROJECTIONS];
+    int32_t projection_count;
     bool failed;
 };
 
@@ -53,7 +53,7 @@ struct yk_projection_spec {
     int64_t out[YK_PROJECTION_PARTS];
     int64_t in;
     bool bias;
-    bool flipped;
+    bool transposed;
     double spread; /* of the weights at the start */
 };
 

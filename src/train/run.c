@@ -35,7 +35,7 @@ static struct yk_checkpoint_content content_of(const struct running *running)
         .store = run->store,
         .state = run->state,
         .tokenizer = run->tokenizer,
-        .settings_json = run->settings_json,
+        .options_json = run->options_json,
         .base_model = run->base_model,
         .ranks = run->executor.ranks,
         .saves = running->saves,
@@ -61,12 +61,12 @@ static yk_status save(struct running *running, bool last)
     yk_status status = yk_text_status(&folder);
     status = yk_run_steps_agree(run, status);
     if (status == YK_OK) {
-        status = yk_checkpoint_save(yk_text_chars(&folder), &content, run->settings.keep, &path);
+        status = yk_checkpoint_save(yk_text_chars(&folder), &content, run->options.keep, &path);
         yk_run_steps_note_agreed(run, status); /* ranks have come to it together in there */
     }
     running->saved_step = status == YK_OK ? run->state.step : running->saved_step;
-    if (run->watch.saved && (status == YK_OK || !last)) {
-        run->watch.saved(run->watch.user, run->state.step, yk_text_chars(&path),
+    if (run->callbacks.saved && (status == YK_OK || !last)) {
+        run->callbacks.saved(run->callbacks.user, run->state.step, yk_text_chars(&path),
                          status == YK_OK ? NULL : yk_status_message());
     }
     yk_text_free(&folder);
@@ -85,8 +85,8 @@ static yk_status evaluate(struct running *running)
     int64_t tokens = 0;
     struct yk_run_memory loan = {0};
     const struct yk_run_evaluation evaluation = {
-        .batch = run->settings.batch,
-        .samples = run->settings.evaluate_samples,
+        .batch = run->options.batch,
+        .samples = run->options.evaluate_samples,
         .loan = &loan,
     };
     loan.memory = yk_executor_memory(steps->executor, &loan.bytes);
@@ -98,8 +98,8 @@ static yk_status evaluate(struct running *running)
                                &tokens));
     }
     running->evaluated_step = run->state.step;
-    if (run->watch.evaluated) {
-        run->watch.evaluated(run->watch.user, run->state.step, run->evaluation_loss, tokens);
+    if (run->callbacks.evaluated) {
+        run->callbacks.evaluated(run->callbacks.user, run->state.step, run->evaluation_loss, tokens);
     }
     if (steps->metrics) {
         yk_run_steps_note_metrics(steps,
@@ -111,7 +111,7 @@ static yk_status evaluate(struct running *running)
 
 static bool saves(const struct yk_vector_span_array *run)
 {
-    return run->folder && !run->settings.saves_nothing;
+    return run->folder && !run->options.saves_nothing;
 }
 
 static bool is_due(int64_t step, int64_t every)
@@ -122,9 +122,9 @@ static bool is_due(int64_t step, int64_t every)
 /* Something happens between this step and the next. */
 static bool is_break(const struct yk_vector_span_array *run, int64_t step)
 {
-    const struct yk_run_options *settings = &run->settings;
-    return step == settings->steps || (run->evaluation && is_due(step, settings->evaluate_every)) ||
-           (saves(run) && is_due(step, settings->save_every));
+    const struct yk_run_options *options = &run->options;
+    return step == options->steps || (run->evaluation && is_due(step, options->evaluate_every)) ||
+           (saves(run) && is_due(step, options->save_every));
 }
 
 /* What happened in the last step, before anything else happens on the lanes. */
@@ -137,33 +137,33 @@ static yk_status keep_trace(struct running *running)
     return yk_round_times_trace(&times, &running->run->trace);
 }
 
-static yk_status take_break(struct running *running)
+static yk_status pause(struct running *running)
 {
     struct yk_vector_span_array *run = running->run;
     struct yk_run_steps *steps = &running->steps;
-    const struct yk_run_options *settings = &run->settings;
-    const bool last = run->state.step == settings->steps;
+    const struct yk_run_options *options = &run->options;
+    const bool last = run->state.step == options->steps;
     steps->stopped = steps->stopped && !last;
     if (last || steps->stopped) {
         YK_TRY(keep_trace(running));
     }
-    if (run->evaluation && !steps->stopped && is_due(run->state.step, settings->evaluate_every)) {
+    if (run->evaluation && !steps->stopped && is_due(run->state.step, options->evaluate_every)) {
         YK_TRY(evaluate(running));
     }
     /* Steps that were skipped changed nothing that is worth an older checkpoint. */
     if (saves(run) && !last && run->state.bad == 0 &&
-        is_due(run->state.step, settings->save_every)) {
+        is_due(run->state.step, options->save_every)) {
         YK_TRY(save(running, false));
     }
     return YK_OK;
 }
 
 /* Each rank may be asked to stop; all do when they hear of it with a step's result. */
-static void look_for_stop(struct running *running)
+static void check_stop(struct running *running)
 {
     const struct yk_vector_span_array *run = running->run;
     struct yk_run_steps *steps = &running->steps;
-    if (run->watch.stop && run->watch.stop(run->watch.user)) {
+    if (run->callbacks.stop && run->callbacks.stop(run->callbacks.user)) {
         yk_executor_request_stop(steps->executor);
         steps->stopped = steps->stopped || run->program->rank_count == 1;
     }
@@ -174,19 +174,19 @@ static yk_status train_steps(struct running *running)
     struct yk_vector_span_array *run = running->run;
     struct yk_run_steps *steps = &running->steps;
     const int32_t depth = yk_executor_depth(steps->executor);
-    while (run->state.step < run->settings.steps && !steps->stopped) {
+    while (run->state.step < run->options.steps && !steps->stopped) {
         YK_TRY(yk_run_steps_begin(steps));
         const bool breaks = is_break(run, run->state.step + steps->pending_count);
         if (!breaks && steps->pending_count < depth) {
             continue;
         }
         YK_TRY(breaks ? yk_run_steps_end_all(steps) : yk_run_steps_end(steps));
-        look_for_stop(running);
+        check_stop(running);
         if (breaks || steps->stopped || steps->change) {
             YK_TRY(yk_run_steps_end_all(steps));
-            YK_TRY(take_break(running));
+            YK_TRY(pause(running));
         }
-        if (steps->change && run->state.step < run->settings.steps && !steps->stopped) {
+        if (steps->change && run->state.step < run->options.steps && !steps->stopped) {
             YK_TRY(yk_run_steps_change(steps));
         }
     }
@@ -196,7 +196,7 @@ static yk_status train_steps(struct running *running)
 static yk_status train(struct running *running)
 {
     struct yk_vector_span_array *run = running->run;
-    const struct yk_run_options *settings = &run->settings;
+    const struct yk_run_options *options = &run->options;
     YK_TRY(yk_run_steps_prepare(&running->steps));
     YK_TRY(train_steps(running));
     YK_TRY(yk_run_steps_check_end(run));
@@ -211,15 +211,15 @@ static yk_status train(struct running *running)
         YK_TRY(save(running, true));
     }
     return running->steps.stopped ? yk_fail(YK_ERROR_STOPPED, "stopped after step %lld of %lld",
-                                            (long long)run->state.step, (long long)settings->steps)
+                                            (long long)run->state.step, (long long)options->steps)
                                   : YK_OK;
 }
 
 /* Checkpoints that will be written: at times, and the last. */
 static int64_t count_saves(const struct yk_vector_span_array *run)
 {
-    const int64_t every = run->settings.save_every;
-    const int64_t last = run->settings.steps;
+    const int64_t every = run->options.save_every;
+    const int64_t last = run->options.steps;
     const int64_t done = run->state.step;
     return done >= last ? 0 : 1 + (every > 0 ? (last - 1) / every - done / every : 0);
 }
@@ -233,7 +233,7 @@ static yk_status open_folder(struct running *running)
     if (saves(run)) {
         const struct yk_checkpoint_content content = content_of(running);
         YK_TRY(yk_checkpoint_check_save_space(run->folder, &content, count_saves(run),
-                                              run->settings.keep));
+                                              run->options.keep));
     }
     yk_text_addf(&path, "%s/metrics.jsonl", run->folder);
     yk_status status = yk_text_status(&path);

@@ -56,7 +56,7 @@ struct yk_run_callbacks {
 struct yk_run_options {
     int64_t steps;
     int64_t batch;
-    struct yk_lr_schedule rate;
+    struct yk_lr_schedule lr_schedule;
     struct yk_optimizer optimizer;
     double clip;              /* 0: none */
     int64_t evaluate_every;   /* steps; 0: only after the last */
@@ -72,10 +72,10 @@ struct yk_vector_span_array {
     struct yk_executor_options executor; /* its ranks are those of the run */
     const struct yk_sampler *samples;
     const struct yk_sampler *evaluation; /* sequential; NULL: none */
-    struct yk_run_options settings;
-    struct yk_run_callbacks watch;
+    struct yk_run_options options;
+    struct yk_run_callbacks callbacks;
     const char *folder;        /* for checkpoints/ and metrics.jsonl; NULL: nothing is kept */
-    const char *settings_json; /* an object, kept in checkpoints word for word */
+    const char *options_json; /* an object, kept in checkpoints word for word */
     const char *base_model;    /* what adapters adapt, by name or path; NULL without */
     const struct yk_tokenizer *tokenizer; /* kept in checkpoints; may be NULL */
     struct yk_checkpoint_state state;     /* where to go on; where it stands afterwards */

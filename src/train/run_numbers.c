@@ -14,7 +14,7 @@ static yk_status fail_named(const struct yk_vector_span_array *run, const char *
                             const char *what)
 {
     const char *advice =
-        run->settings.clip > 0 ? "try a lower --rate" : "try a lower --rate, or --clip 1";
+        run->options.clip > 0 ? "try a lower --rate" : "try a lower --rate, or --clip 1";
     if (strcmp(what, "weights") == 0) {
         return yk_fail(YK_ERROR_NUMBERS,
                        "step %lld: the weights %s hold numbers that are not finite; %s",
@@ -30,7 +30,7 @@ yk_status yk_run_steps_fail_nonfinite(struct yk_vector_span_array *run, double l
     const char *name = NULL;
     const char *what = NULL;
     const char *advice =
-        run->settings.clip > 0 ? "try a lower --rate" : "try a lower --rate, or --clip 1";
+        run->options.clip > 0 ? "try a lower --rate" : "try a lower --rate, or --clip 1";
     yk_status status = yk_store_find_nonfinite_values(run->store, &name, &what);
     if (status == YK_OK && name) {
         status = fail_named(run, name, what);

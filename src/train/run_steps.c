@@ -24,14 +24,14 @@ static yk_status create_batches(struct yk_run_steps *steps)
 {
     const struct yk_vector_span_array *run = steps->run;
     const struct yk_plan *plan = run->program->plan;
-    struct yk_batch_share *cuts = calloc((size_t)plan->micro_batches, sizeof *cuts);
-    if (!cuts) {
+    struct yk_batch_share *shares = calloc((size_t)plan->micro_batches, sizeof *shares);
+    if (!shares) {
         return yk_fail_out_of_memory();
     }
-    yk_batches_find_shares(plan, yk_run_own_rank(run), cuts);
+    yk_batches_find_shares(plan, yk_run_own_rank(run), shares);
     const yk_status status = yk_batches_create(run->samples, &run->store->engine,
-                                               plan->micro_batches, cuts, &steps->batches);
-    free(cuts);
+                                               plan->micro_batches, shares, &steps->batches);
+    free(shares);
     return status;
 }
 
@@ -46,13 +46,13 @@ static yk_status begin_log(struct yk_vector_span_array *run)
 static yk_status create_executor(struct yk_run_steps *steps)
 {
     const struct yk_vector_span_array *run = steps->run;
-    return yk_executor_create(run->program, run->store, &run->settings.optimizer, &run->executor,
+    return yk_executor_create(run->program, run->store, &run->options.optimizer, &run->executor,
                               &steps->executor);
 }
 
 yk_status yk_run_steps_open(struct yk_vector_span_array *run, struct yk_run_steps *out)
 {
-    const int64_t left = run->settings.steps - run->state.step;
+    const int64_t left = run->options.steps - run->state.step;
     *out = (struct yk_run_steps){.run = run};
     out->seconds = calloc((size_t)(left > 0 ? left : 0) + 1, sizeof *out->seconds);
     if (!out->seconds) {
@@ -89,18 +89,18 @@ void yk_run_steps_close(struct yk_run_steps *steps)
     free(steps->seconds);
 }
 
-static yk_status take(struct yk_run_steps *steps, const struct yk_batch **out)
+static yk_status next_batch(struct yk_run_steps *steps, const struct yk_batch **out)
 {
-    YK_TRY(yk_batches_next(steps->batches, steps->taken, INT64_MAX, out));
-    steps->taken += (*out)->units;
+    YK_TRY(yk_batches_next(steps->batches, steps->next_unit, INT64_MAX, out));
+    steps->next_unit += (*out)->units;
     return YK_OK;
 }
 
 yk_status yk_run_steps_prepare(struct yk_run_steps *steps)
 {
-    steps->taken = steps->run->state.samples;
-    YK_TRY(take(steps, &steps->now));
-    return take(steps, &steps->next);
+    steps->next_unit = steps->run->state.samples;
+    YK_TRY(next_batch(steps, &steps->now));
+    return next_batch(steps, &steps->next);
 }
 
 void yk_run_steps_note_metrics(struct yk_run_steps *steps, yk_status written)
@@ -122,8 +122,8 @@ yk_status yk_run_steps_change(struct yk_run_steps *steps)
     steps->batches = NULL;
     run->program = steps->change;
     steps->change = NULL;
-    if (run->watch.changed) {
-        run->watch.changed(run->watch.user, run->state.step);
+    if (run->callbacks.changed) {
+        run->callbacks.changed(run->callbacks.user, run->state.step);
     }
     if (steps->metrics) {
         yk_run_steps_note_metrics(
@@ -136,13 +136,13 @@ yk_status yk_run_steps_change(struct yk_run_steps *steps)
     return yk_run_steps_prepare(steps);
 }
 
-static void tell(struct yk_run_steps *steps, const struct yk_step_result *result,
+static void report_step(struct yk_run_steps *steps, const struct yk_step_result *result,
                  const struct yk_run_pending *pending)
 {
     struct yk_vector_span_array *run = steps->run;
     const struct yk_run_step line = {
         .step = run->state.step,
-        .steps = run->settings.steps,
+        .steps = run->options.steps,
         .loss = result->loss,
         .norm = result->norm,
         .rate = pending->rate,
@@ -158,11 +158,11 @@ static void tell(struct yk_run_steps *steps, const struct yk_step_result *result
     run->tokens += (double)pending->present;
     run->seconds += result->seconds;
     steps->seconds[steps->count++] = result->seconds;
-    if (run->watch.step) {
-        run->watch.step(run->watch.user, &line);
+    if (run->callbacks.step) {
+        run->callbacks.step(run->callbacks.user, &line);
     }
-    if (run->watch.change) {
-        const struct yk_program *change = run->watch.change(run->watch.user, &line);
+    if (run->callbacks.change) {
+        const struct yk_program *change = run->callbacks.change(run->callbacks.user, &line);
         steps->change = change ? change : steps->change;
     }
     if (steps->metrics) {
@@ -176,10 +176,10 @@ yk_status yk_run_steps_begin(struct yk_run_steps *steps)
     const int64_t number = run->state.step + steps->pending_count;
     const struct yk_step step = {
         .batch = steps->now,
-        .rate = yk_lr_schedule_at(&run->settings.rate, number),
+        .rate = yk_lr_schedule_at(&run->options.lr_schedule, number),
         .updates = run->state.updates,
         .loss_scale = run->state.scaler.scale,
-        .clip = run->settings.clip,
+        .clip = run->options.clip,
     };
     bool skipped = false;
     YK_TRY(yk_executor_begin_step(steps->executor, &step, steps->next));
@@ -187,7 +187,7 @@ yk_status yk_run_steps_begin(struct yk_run_steps *steps)
         (struct yk_run_pending){step.rate, step.loss_scale, step.batch->present};
     run->state.samples += step.batch->units;
     steps->now = steps->next;
-    YK_TRY(take(steps, &steps->next));
+    YK_TRY(next_batch(steps, &steps->next));
     YK_TRY(yk_executor_step_verdict(steps->executor, &skipped));
     yk_loss_scaler_update(&run->state.scaler, run->store->net->workload.precision, skipped);
     run->state.updates += skipped ? 0 : 1;
@@ -204,13 +204,13 @@ static void note_memory(struct yk_vector_span_array *run)
     }
 }
 
-static yk_status tell_times(const struct yk_run_steps *steps)
+static yk_status report_times(const struct yk_run_steps *steps)
 {
-    const struct yk_run_callbacks *watch = &steps->run->watch;
+    const struct yk_run_callbacks *callbacks = &steps->run->callbacks;
     struct yk_round_times times;
-    if (watch->timed) {
+    if (callbacks->timed) {
         YK_TRY(yk_executor_times(steps->executor, 0, steps->times, &times));
-        watch->timed(watch->user, &times);
+        callbacks->timed(callbacks->user, &times);
     }
     return YK_OK;
 }
@@ -220,7 +220,7 @@ yk_status yk_run_steps_end(struct yk_run_steps *steps)
     struct yk_vector_span_array *run = steps->run;
     struct yk_step_result result = {0};
     YK_TRY(yk_executor_end_step(steps->executor, &result));
-    YK_TRY(tell_times(steps));
+    YK_TRY(report_times(steps));
     const struct yk_run_pending ended = steps->pending[0];
     steps->pending_count--;
     for (int32_t i = 0; i < steps->pending_count; i++) {
@@ -230,7 +230,7 @@ yk_status yk_run_steps_end(struct yk_run_steps *steps)
     YK_TRY(yk_round_log_add(run->log, steps->executor, run->state.step));
     note_memory(run);
     steps->stopped = steps->stopped || result.stopped;
-    tell(steps, &result, &ended);
+    report_step(steps, &result, &ended);
     return yk_run_steps_check_result(run, steps->executor, &result);
 }
 

@@ -48,10 +48,10 @@ struct bench {
 
 static void open_bench(struct bench *bench, uint64_t seed)
 {
-    struct trainer_wish wish = {.batch = SENTENCES, .sequence = SOURCE};
+    struct trainer_request request = {.batch = SENTENCES, .sequence = SOURCE};
     assert_ok(yk_arena_create(&bench->arena));
-    assert_ok(yk_model_config_read(json, strlen(json), "test", bench->arena, &wish.config));
-    bench->trainer = trainer_open(&wish);
+    assert_ok(yk_model_config_read(json, strlen(json), "test", bench->arena, &request.config));
+    bench->trainer = trainer_open(&request);
     assert_ok(yk_store_init(bench->trainer->store, seed));
     const struct yk_forward_shape shape = {
         .samples = (int64_t)SENTENCES * MOST_WIDTH,
@@ -117,11 +117,11 @@ static void try_all(struct bench *bench, int32_t *row, int64_t length, double sc
 
 static void search(struct bench *bench, int32_t width, struct yk_beam **out)
 {
-    const struct yk_beam_options settings = {
+    const struct yk_beam_options options = {
         .width = width, .length_penalty = ALPHA, .start = START, .end = END, .pad = PAD};
     static const int64_t longest[SENTENCES] = {LONGEST, LONGEST, LONGEST};
     const struct yk_beam_input input = {sources, lengths, longest, SENTENCES, SOURCE, NULL};
-    assert_ok(yk_beam_create(&settings, SENTENCES, LONGEST, KNOWN, out));
+    assert_ok(yk_beam_create(&options, SENTENCES, LONGEST, KNOWN, out));
     assert_ok(yk_beam_search(*out, bench->forward, &input));
 }
 
@@ -189,7 +189,7 @@ static void sentences_are_translated_alone_as_in_company(void **state)
     open_bench(&bench, 11);
     search(&bench, 3, &together);
     for (int64_t i = 0; i < SENTENCES; i++) {
-        const struct yk_beam_options settings = {
+        const struct yk_beam_options options = {
             .width = 3, .length_penalty = ALPHA, .start = START, .end = END, .pad = PAD};
         const int64_t longest = LONGEST;
         const struct yk_beam_input input = {sources + i * SOURCE, lengths + i, &longest, 1,
@@ -197,7 +197,7 @@ static void sentences_are_translated_alone_as_in_company(void **state)
         struct yk_beam *alone = NULL;
         int64_t counts[2];
         double scores[2];
-        assert_ok(yk_beam_create(&settings, 1, LONGEST, KNOWN, &alone));
+        assert_ok(yk_beam_create(&options, 1, LONGEST, KNOWN, &alone));
         assert_ok(yk_beam_search(alone, bench.forward, &input));
         const int32_t *one = yk_beam_best(alone, 0, &counts[0], &scores[0]);
         const int32_t *other = yk_beam_best(together, i, &counts[1], &scores[1]);
@@ -293,14 +293,14 @@ static void search_plainly(struct bench *bench, int64_t sentence, int width,
 static void expect_found(struct bench *bench, int32_t width, int penalty,
                          struct found (*best)[PENALTIES])
 {
-    const struct yk_beam_options settings = {.width = width,
+    const struct yk_beam_options options = {.width = width,
                                              .length_penalty = penalties[penalty],
                                              .start = START,
                                              .end = END,
                                              .pad = PAD};
     const struct yk_beam_input input = {sources, lengths, limits, SENTENCES, SOURCE, NULL};
     struct yk_beam *beam = NULL;
-    assert_ok(yk_beam_create(&settings, SENTENCES, FARTHEST, KNOWN, &beam));
+    assert_ok(yk_beam_create(&options, SENTENCES, FARTHEST, KNOWN, &beam));
     assert_ok(yk_beam_search(beam, bench->forward, &input));
     for (int64_t i = 0; i < SENTENCES; i++) {
         const struct found *plain = &best[i][penalty];
@@ -342,7 +342,7 @@ static void numbers_that_are_none_are_an_error_and_no_translation(void **state)
     struct bench bench;
     struct yk_beam *beam = NULL;
     static const int64_t longest[SENTENCES] = {LONGEST, LONGEST, LONGEST};
-    const struct yk_beam_options settings = {
+    const struct yk_beam_options options = {
         .width = 2, .length_penalty = ALPHA, .start = START, .end = END, .pad = PAD};
     const struct yk_beam_input input = {sources, lengths, longest, SENTENCES, SOURCE, NULL};
     int32_t layer = 0;
@@ -355,7 +355,7 @@ static void numbers_that_are_none_are_an_error_and_no_translation(void **state)
     assert_ok(yk_store_read_values(bench.trainer->store, layer, table, numbers));
     numbers[(ptrdiff_t)END * 8] = NAN;
     assert_ok(yk_store_write_values(bench.trainer->store, layer, table, numbers));
-    assert_ok(yk_beam_create(&settings, SENTENCES, LONGEST, KNOWN, &beam));
+    assert_ok(yk_beam_create(&options, SENTENCES, LONGEST, KNOWN, &beam));
     assert_int_equal(yk_beam_search(beam, bench.forward, &input), YK_ERROR_NUMBERS);
     yk_beam_destroy(beam);
     close_bench(&bench);

@@ -21,11 +21,11 @@ struct started {
 static struct started open_started(bool roughly, uint64_t seed)
 {
     struct started started = {0};
-    struct small_store_wish wish = {
+    struct small_store_request request = {
         .lora_rank = 4, .lora_alpha = 8, .optimizer = YK_OPTIMIZER_ADAMW};
     assert_ok(yk_arena_create(&started.arena));
-    assert_ok(yk_model_config_read(json, strlen(json), "test", started.arena, &wish.config));
-    started.small = small_store_open(&wish);
+    assert_ok(yk_model_config_read(json, strlen(json), "test", started.arena, &request.config));
+    started.small = small_store_open(&request);
     assert_ok(roughly ? yk_store_init_roughly(started.small.store, seed)
                       : yk_store_init_adapters(started.small.store, seed));
     return started;

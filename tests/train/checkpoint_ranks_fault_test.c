@@ -26,7 +26,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static const struct small_store_wish wish = {.config = &small_gpt, .optimizer = YK_OPTIMIZER_SGD};
+static const struct small_store_request request = {.config = &small_gpt, .optimizer = YK_OPTIMIZER_SGD};
 
 enum fault {
     FAULT_NONE,
@@ -141,7 +141,7 @@ static const char *run_folder(void)
 static struct sharded_world world_of_three(uint64_t seed)
 {
     return (struct sharded_world){
-        .wish = &wish, .folder = run_folder(), .ranks = RANKS, .seed = seed};
+        .request = &request, .folder = run_folder(), .ranks = RANKS, .seed = seed};
 }
 
 static yk_status save(int64_t step)
@@ -169,7 +169,7 @@ static bool has_later(int64_t step)
 static void assert_whole(int64_t step)
 {
     assert_int_equal(support_scratch_count("run"), 1);
-    assert_int_equal(small_checkpoint_step(run_folder(), &wish), step);
+    assert_int_equal(small_checkpoint_step(run_folder(), &request), step);
 }
 
 /* ---- calls of one rank that fail ---- */
@@ -313,7 +313,7 @@ static void ranks_that_end_at_any_call_leave_a_whole_checkpoint(void **state)
         code = save_apart();
         fault = FAULT_NONE;
         assert_true(code == ENDED || code == 0);
-        const int64_t step = small_checkpoint_step(run_folder(), &wish);
+        const int64_t step = small_checkpoint_step(run_folder(), &request);
         assert_true(step == 1 || step == 2);
         old += step == 1;
         new += step == 2;
@@ -349,7 +349,7 @@ static void ranks_that_are_killed_leave_a_whole_checkpoint(void **state)
         assert_int_equal(kill(child, SIGKILL), 0);
         assert_int_equal(waitpid(child, &code, 0), child);
         assert_true(WIFSIGNALED(code));
-        const int64_t found = small_checkpoint_step(run_folder(), &wish);
+        const int64_t found = small_checkpoint_step(run_folder(), &request);
         assert_true(found >= step);
         saved += found - step;
         step = found;

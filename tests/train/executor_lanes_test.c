@@ -28,11 +28,11 @@ static bool has_happened(const struct yk_backend_event *event)
     return event->happened;
 }
 
-static const struct yk_backend told = {.name = "told", .event_query = has_happened};
+static const struct yk_backend callback = {.name = "fake", .event_query = has_happened};
 
 /* How far a lane is: begun and ended, of its ops over all rounds. */
 struct walk {
-    int64_t put;
+    int64_t enqueued;
     int64_t begun;
     int64_t ended;
 };
@@ -44,7 +44,7 @@ struct scene {
     struct yk_op_events events[YK_EXECUTOR_ROUNDS][OPS];
     struct yk_backend_event marks[YK_EXECUTOR_ROUNDS][OPS][2];
     struct walk walks[YK_LANE_COUNT];
-    int64_t put; /* of all lanes */
+    int64_t enqueued; /* of all lanes */
 };
 
 static void set_scene(struct scene *scene, struct yk_random *random)
@@ -52,7 +52,7 @@ static void set_scene(struct scene *scene, struct yk_random *random)
     memset(scene, 0, sizeof *scene);
     scene->list = (struct yk_program_rank){.ops = scene->ops, .op_count = OPS};
     scene->executor.list = &scene->list;
-    scene->executor.backend = &told;
+    scene->executor.backend = &callback;
     assert_ok(yk_arena_create(&scene->executor.arena));
     for (int32_t i = 0; i < OPS; i++) {
         scene->ops[i].lane = (enum yk_lane)yk_random_below(random, YK_LANE_COUNT);
@@ -94,8 +94,8 @@ static int32_t op_at(const struct scene *scene, int lane, int64_t at, int64_t *r
 /* As the executor does: no round before the one that lies four before it has ended. */
 static void put_next(struct scene *scene)
 {
-    const int64_t round = scene->put / OPS;
-    const int32_t op = (int32_t)(scene->put % OPS);
+    const int64_t round = scene->enqueued / OPS;
+    const int32_t op = (int32_t)(scene->enqueued % OPS);
     const int lane = (int)scene->ops[op].lane;
     for (int i = 0; i < YK_LANE_COUNT; i++) {
         const int64_t must = (round - YK_EXECUTOR_ROUNDS + 1) * count_lane(scene, i);
@@ -105,16 +105,16 @@ static void put_next(struct scene *scene)
     }
     scene->marks[round % YK_EXECUTOR_ROUNDS][op][0].happened = false;
     scene->marks[round % YK_EXECUTOR_ROUNDS][op][1].happened = false;
-    scene->walks[lane].put++;
-    scene->put++;
-    atomic_store(&scene->executor.put, scene->put);
+    scene->walks[lane].enqueued++;
+    scene->enqueued++;
+    atomic_store(&scene->executor.enqueued, scene->enqueued);
 }
 
 static void go_on(struct scene *scene, int lane)
 {
     struct walk *walk = &scene->walks[lane];
     int64_t round = 0;
-    if (walk->ended == walk->put) {
+    if (walk->ended == walk->enqueued) {
         return;
     }
     const bool begins = walk->begun == walk->ended;
@@ -154,7 +154,7 @@ static void a_lane_is_in_the_first_op_that_has_begun_and_not_ended(void **state)
             }
             expect_places(&scene);
         }
-        assert_true(scene.put > INT64_C(20) * OPS); /* rounds went by */
+        assert_true(scene.enqueued > INT64_C(20) * OPS); /* rounds went by */
         yk_arena_destroy(scene.executor.arena);
     }
 }
@@ -163,7 +163,7 @@ static void a_lane_is_in_the_first_op_that_has_begun_and_not_ended(void **state)
 
 struct asked {
     _Atomic(const struct yk_executor *) executor;
-    atomic_int told;
+    atomic_int callback;
     atomic_int wrong;
 };
 
@@ -171,7 +171,7 @@ static void note_executor(void *user, const struct yk_executor *executor)
 {
     struct asked *asked = user;
     atomic_store(&asked->executor, executor);
-    atomic_fetch_add(&asked->told, 1);
+    atomic_fetch_add(&asked->callback, 1);
 }
 
 /* On the lane, before the op starts: all before it on the lane have ended, and it is in none. */
@@ -202,7 +202,7 @@ static void an_executor_tells_where_its_lanes_are(void **state)
     int32_t tokens[SAMPLES * SEQUENCE];
     assert_ok(yk_arena_create(&arena));
     assert_ok(yk_model_config_read(json, strlen(json), "test", arena, &config));
-    struct trainer *trainer = trainer_open(&(struct trainer_wish){
+    struct trainer *trainer = trainer_open(&(struct trainer_request){
         .config = config,
         .batch = SAMPLES,
         .sequence = SEQUENCE,
@@ -231,7 +231,7 @@ static void an_executor_tells_where_its_lanes_are(void **state)
     }
     assert_int_equal(atomic_load(&asked.wrong), 0);
     trainer_close(trainer);
-    assert_int_equal(atomic_load(&asked.told), 2);
+    assert_int_equal(atomic_load(&asked.callback), 2);
     assert_null(atomic_load(&asked.executor));
     yk_arena_destroy(arena);
 }

@@ -79,7 +79,7 @@ static struct trainer *open_mini(void)
 {
     const struct yk_model_config *config = NULL;
     assert_int_equal(yk_model_config_find("gpt-mini", &config), YK_OK);
-    struct trainer *trainer = trainer_open(&(struct trainer_wish){
+    struct trainer *trainer = trainer_open(&(struct trainer_request){
         .config = config,
         .batch = BATCH,
         .sequence = SEQUENCE,

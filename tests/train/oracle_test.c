@@ -9,7 +9,7 @@
  * fp64, and another way of rounding is as far to the other side. */
 static struct model_oracle_distance tolerance_of(const struct training_case *c)
 {
-    return c->settings.precision == YK_PRECISION_FP32
+    return c->options.precision == YK_PRECISION_FP32
                ? (struct model_oracle_distance){.logits = 1e-5,
                                                 .gradients = 1e-5,
                                                 .losses = 1e-5,
@@ -27,8 +27,8 @@ static void train(const char *name, bool recompute)
     struct training_case *c = training_case_open(name);
     const struct model_oracle_distance most = tolerance_of(c);
     const struct model_oracle_distance found =
-        model_oracle_run(c, &(struct model_oracle_wish){.recompute = recompute,
-                                                        .precision = c->settings.precision,
+        model_oracle_run(c, &(struct model_oracle_request){.recompute = recompute,
+                                                        .precision = c->options.precision,
                                                         .apart = training_case_apart});
     model_oracle_expect(c, &found, &most);
     training_case_close(c);

@@ -35,7 +35,7 @@ struct yk_beam_input {
 struct yk_beam;
 
 /* For up to `sentences` at once with outputs of up to `longest` tokens over V tokens. */
-yk_status yk_beam_create(const struct yk_beam_options *settings, int64_t sentences, int64_t longest,
+yk_status yk_beam_create(const struct yk_beam_options *options, int64_t sentences, int64_t longest,
                          int64_t vocabulary, struct yk_beam **out) YK_MUST_USE;
 void yk_beam_destroy(struct yk_beam *beam);
 

@@ -20,7 +20,7 @@ struct yk_forward {
     int32_t *lengths;             /* (B) */
     int32_t *target_tokens;       /* (B, S) */
     int32_t *targets;
-    struct yk_position_tables constants;
+    struct yk_position_tables position_tables;
     double *loss;
     float *wide;            /* (B, V) as fp32 */
     void *streams[STREAMS]; /* (B·T, C) */
@@ -68,9 +68,9 @@ static void carve_layers(struct yk_forward *forward, struct yk_carver *carver)
     struct yk_layer_sizes last = {0};
     for (int32_t l = 0; l < net->layer_count; l++) {
         struct yk_layer_sizes sizes;
-        struct yk_batch_shape extent = most_of(forward, l);
-        extent.sequence = forward->most.last_only && is_head(forward, l) ? 1 : extent.sequence;
-        net->layers[l].kind->measure(net, l, &extent, &sizes);
+        struct yk_batch_shape batch = most_of(forward, l);
+        batch.sequence = forward->most.last_only && is_head(forward, l) ? 1 : batch.sequence;
+        net->layers[l].kind->measure(net, l, &batch, &sizes);
         last = sizes;
         most.forward_bytes =
             sizes.forward_bytes > most.forward_bytes ? sizes.forward_bytes : most.forward_bytes;
@@ -98,7 +98,7 @@ static void carve(struct yk_forward *forward, struct yk_carver *carver)
     forward->spread_lengths = yk_carve(carver, memory_rows, sizeof(int32_t));
     forward->target_tokens = yk_carve(carver, target_rows, sizeof(int32_t));
     forward->targets = yk_carve(carver, larger, sizeof(int32_t));
-    yk_position_tables_carve(net, longest(forward), carver, &forward->constants);
+    yk_position_tables_carve(net, longest(forward), carver, &forward->position_tables);
     forward->loss = yk_carve(carver, 1, sizeof(double));
     forward->wide = yk_carve(carver,
                              (most->last_only ? most->samples : 1) *
@@ -148,7 +148,7 @@ yk_status yk_forward_create_in(const struct yk_store *store, const struct yk_for
     *forward = (struct yk_forward){.store = store, .most = *most, .slots = slots};
     carve(forward, &carver);
     choose_slots(forward);
-    const yk_status status = yk_position_tables_fill(store, longest(forward), &forward->constants);
+    const yk_status status = yk_position_tables_fill(store, longest(forward), &forward->position_tables);
     if (status != YK_OK) {
         yk_forward_destroy(forward);
         return status;
@@ -188,16 +188,16 @@ static void keep_last(const struct yk_forward *forward, int32_t layer, struct yk
     const struct yk_engine *engine = &forward->store->engine;
     const size_t row = (size_t)(net->config->width * yk_precision_bytes(net->workload.precision));
     char *to = forward->streams[forward->slots[layer]];
-    for (int64_t i = 0; i < pass->extent.samples; i++) {
-        const int64_t last = (i + 1) * pass->extent.sequence - 1;
+    for (int64_t i = 0; i < pass->batch.samples; i++) {
+        const int64_t last = (i + 1) * pass->batch.sequence - 1;
         engine->backend->copy(engine->lane, to + (size_t)i * row,
                               (const char *)pass->input + (size_t)last * row, row);
     }
     pass->input = to;
-    pass->extent.sequence = 1;
+    pass->batch.sequence = 1;
 }
 
-static void put_layer(struct yk_forward *forward, int32_t number, bool losing)
+static void enqueue_layer(struct yk_forward *forward, int32_t number, bool with_loss)
 {
     const struct yk_net *net = forward->store->net;
     const struct yk_net_layer *layer = &net->layers[number];
@@ -207,11 +207,11 @@ static void put_layer(struct yk_forward *forward, int32_t number, bool losing)
         .store = forward->store,
         .lane = forward->store->engine.lane,
         .layer = number,
-        .extent = layer->decodes ? forward->target : forward->source,
+        .batch = layer->decodes ? forward->target : forward->source,
         .tokens = layer->decodes ? forward->target_tokens : forward->tokens,
         .lengths = forward->lengths,
-        .targets = losing ? forward->targets : NULL,
-        .constants = forward->constants,
+        .targets = with_loss ? forward->targets : NULL,
+        .position_tables = forward->position_tables,
         .loss = forward->loss,
         .input = layer->input >= 0 ? forward->streams[forward->slots[layer->input]] : NULL,
         .output = last ? NULL : forward->streams[forward->slots[number]],
@@ -222,17 +222,17 @@ static void put_layer(struct yk_forward *forward, int32_t number, bool losing)
     if (last && forward->most.last_only) {
         keep_last(forward, number, &pass);
     }
-    forward->logit_sequence = pass.extent.sequence;
+    forward->logit_sequence = pass.batch.sequence;
     layer->kind->forward(&pass);
 }
 
 /* The layers of the encoder, or those after it; all where there is none. */
-static void put(struct yk_forward *forward, bool encoder, bool decoder, bool losing)
+static void enqueue(struct yk_forward *forward, bool encoder, bool decoder, bool with_loss)
 {
     const struct yk_net *net = forward->store->net;
     for (int32_t l = 0; l < net->layer_count; l++) {
         if (net->layers[l].decodes ? decoder : encoder) {
-            put_layer(forward, l, losing);
+            enqueue_layer(forward, l, with_loss);
         }
     }
 }
@@ -258,29 +258,29 @@ yk_status yk_forward_run(struct yk_forward *forward, const int32_t *tokens, int6
         lengths[i] = (int32_t)sequence;
     }
     upload(forward, forward->lengths, lengths, samples);
-    put(forward, true, true, false);
+    enqueue(forward, true, true, false);
     const yk_status status = engine->backend->lane_synchronize(engine->lane);
     free(lengths);
     return status;
 }
 
-yk_status yk_forward_loss(struct yk_forward *forward, const struct yk_slice *piece, double *out)
+yk_status yk_forward_loss(struct yk_forward *forward, const struct yk_slice *slice, double *out)
 {
     const struct yk_engine *engine = &forward->store->engine;
-    const int64_t rows = piece->samples * piece->sequence;
-    const int64_t target_rows = piece->samples * piece->target_sequence;
+    const int64_t rows = slice->samples * slice->sequence;
+    const int64_t target_rows = slice->samples * slice->target_sequence;
     forward->source =
-        (struct yk_batch_shape){.samples = piece->samples, .sequence = piece->sequence};
+        (struct yk_batch_shape){.samples = slice->samples, .sequence = slice->sequence};
     forward->target = (struct yk_batch_shape){
-        .samples = piece->samples, .sequence = piece->target_sequence, .memory = piece->sequence};
-    upload(forward, forward->tokens, piece->tokens, rows);
-    upload(forward, forward->lengths, piece->lengths, piece->samples);
-    upload(forward, forward->targets, piece->targets, target_rows > 0 ? target_rows : rows);
+        .samples = slice->samples, .sequence = slice->target_sequence, .memory = slice->sequence};
+    upload(forward, forward->tokens, slice->tokens, rows);
+    upload(forward, forward->lengths, slice->lengths, slice->samples);
+    upload(forward, forward->targets, slice->targets, target_rows > 0 ? target_rows : rows);
     if (target_rows > 0) {
-        upload(forward, forward->target_tokens, piece->target_tokens, target_rows);
+        upload(forward, forward->target_tokens, slice->target_tokens, target_rows);
     }
     engine->backend->clear(engine->lane, forward->loss, sizeof *forward->loss);
-    put(forward, true, true, true);
+    enqueue(forward, true, true, true);
     return yk_engine_download(engine, out, forward->loss, sizeof *out);
 }
 
@@ -292,7 +292,7 @@ yk_status yk_forward_encode(struct yk_forward *forward, const int32_t *tokens,
     forward->target = (struct yk_batch_shape){.samples = samples, .memory = sequence};
     upload(forward, forward->tokens, tokens, samples * sequence);
     upload(forward, forward->lengths, lengths, samples);
-    put(forward, true, false, false);
+    enqueue(forward, true, false, false);
     return engine->backend->lane_synchronize(engine->lane);
 }
 
@@ -323,7 +323,7 @@ yk_status yk_forward_decode(struct yk_forward *forward, const int32_t *tokens, i
     const struct yk_engine *engine = &forward->store->engine;
     forward->target.sequence = sequence;
     upload(forward, forward->target_tokens, tokens, forward->target.samples * sequence);
-    put(forward, false, true, false);
+    enqueue(forward, false, true, false);
     return engine->backend->lane_synchronize(engine->lane);
 }
 

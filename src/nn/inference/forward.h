@@ -41,7 +41,7 @@ yk_status yk_forward_run(struct yk_forward *forward, const int32_t *tokens, int6
                          int64_t sequence) YK_MUST_USE;
 
 /* Runs a piece and gives the sum of the losses of targets that are not negative. */
-yk_status yk_forward_loss(struct yk_forward *forward, const struct yk_slice *piece,
+yk_status yk_forward_loss(struct yk_forward *forward, const struct yk_slice *slice,
                           double *out) YK_MUST_USE;
 
 /* Runs the encoder: tokens (samples, sequence), of which lengths (samples) count. */

@@ -30,7 +30,7 @@ struct yk_sampling_candidate {
  * a token that never comes.
  */
 yk_status yk_sampling_draw(const float *logits, int64_t count,
-                           const struct yk_sampling_options *settings, struct yk_random *random,
+                           const struct yk_sampling_options *options, struct yk_random *random,
                            struct yk_sampling_candidate *scratch, int32_t *out) YK_MUST_USE;
 
 #endif

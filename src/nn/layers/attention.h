@@ -47,7 +47,7 @@ struct yk_attention_shape yk_attention_causal(const struct yk_model_config *conf
 int64_t yk_attention_width(const struct yk_attention_shape *shape);
 
 void yk_attention_carve(const struct yk_net *net, int32_t layer,
-                        const struct yk_attention_shape *shape, const struct yk_batch_shape *extent,
+                        const struct yk_attention_shape *shape, const struct yk_batch_shape *batch,
                         struct yk_carver *carver, struct yk_attention_saved *out);
 
 /* to = stream + what attention makes of x. */

@@ -48,12 +48,12 @@ static struct saved carve(const struct yk_net *net, int64_t rows, struct yk_carv
     };
 }
 
-static void measure(const struct yk_net *net, int32_t layer, const struct yk_batch_shape *extent,
+static void measure(const struct yk_net *net, int32_t layer, const struct yk_batch_shape *batch,
                     struct yk_layer_sizes *out)
 {
     struct yk_carver carver = {0};
     (void)layer;
-    (void)carve(net, extent->samples * extent->sequence, &carver);
+    (void)carve(net, batch->samples * batch->sequence, &carver);
     *out = (struct yk_layer_sizes){.saved_bytes = carver.used};
 }
 
@@ -66,7 +66,7 @@ static void forward(const struct yk_pass *pass)
                                            &(struct yk_embedding_op){
                                                .rows = yk_pass_rows(pass),
                                                .width = config->width,
-                                               .sequence = pass->extent.sequence,
+                                               .sequence = pass->batch.sequence,
                                                .vocabulary = config->vocabulary,
                                                .tokens = pass->tokens,
                                                .table = yk_pass_weights(pass, TOKENS),
@@ -97,7 +97,7 @@ static void backward(const struct yk_pass *pass)
     backend->embedding_backward(pass->lane, &(struct yk_embedding_backward_op){
                                                 .rows = yk_pass_rows(pass),
                                                 .width = config->width,
-                                                .sequence = pass->extent.sequence,
+                                                .sequence = pass->batch.sequence,
                                                 .vocabulary = config->vocabulary,
                                                 .tokens = pass->tokens,
                                                 .d_out = gradient,

@@ -72,10 +72,10 @@ static void *carve_gradient(const struct yk_net *net, int32_t layer, int64_t row
                     (size_t)yk_precision_bytes(net->layers[layer].precision));
 }
 
-static void measure(const struct yk_net *net, int32_t layer, const struct yk_batch_shape *extent,
+static void measure(const struct yk_net *net, int32_t layer, const struct yk_batch_shape *batch,
                     struct yk_layer_sizes *out)
 {
-    const int64_t rows = extent->samples * extent->sequence;
+    const int64_t rows = batch->samples * batch->sequence;
     struct yk_carver saved = {0};
     struct yk_carver forward = {0};
     struct yk_carver backward = {0};

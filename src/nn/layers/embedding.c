@@ -53,12 +53,12 @@ static void list(struct yk_parameter_list *parameters)
     }
 }
 
-static void measure(const struct yk_net *net, int32_t layer, const struct yk_batch_shape *extent,
+static void measure(const struct yk_net *net, int32_t layer, const struct yk_batch_shape *batch,
                     struct yk_layer_sizes *out)
 {
     (void)net;
     (void)layer;
-    (void)extent;
+    (void)batch;
     *out = (struct yk_layer_sizes){0};
 }
 
@@ -82,12 +82,12 @@ static void forward(const struct yk_pass *pass)
         pass->lane, &(struct yk_embedding_op){
                         .rows = yk_pass_rows(pass),
                         .width = config->width,
-                        .sequence = pass->extent.sequence,
+                        .sequence = pass->batch.sequence,
                         .vocabulary = vocabulary_of(pass),
                         .tokens = pass->tokens,
                         .table = yk_pass_weights(&owner, TOKENS),
                         .positions = has_positions(config) ? yk_pass_weights(&owner, POSITIONS)
-                                                           : pass->constants.waves,
+                                                           : pass->position_tables.sinusoidal,
                         .out = pass->output,
                         .scale = scale_of(config),
                         .table_type = yk_pass_type(&owner, TOKENS),
@@ -110,7 +110,7 @@ static void backward(const struct yk_pass *pass)
         &(struct yk_embedding_backward_op){
             .rows = yk_pass_rows(pass),
             .width = config->width,
-            .sequence = pass->extent.sequence,
+            .sequence = pass->batch.sequence,
             .vocabulary = vocabulary_of(pass),
             .tokens = pass->tokens,
             .d_out = pass->output_gradient,

@@ -22,10 +22,10 @@ static void list(struct yk_parameter_list *parameters)
     }
 }
 
-static void measure(const struct yk_net *net, int32_t layer, const struct yk_batch_shape *extent,
+static void measure(const struct yk_net *net, int32_t layer, const struct yk_batch_shape *batch,
                     struct yk_layer_sizes *out)
 {
-    const int64_t rows = extent->samples * extent->sequence;
+    const int64_t rows = batch->samples * batch->sequence;
     struct yk_carver saved = {0};
     struct yk_carver forward = {0};
     (void)yk_logits_carve(net, layer, rows, &saved);

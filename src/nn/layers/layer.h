@@ -29,14 +29,14 @@ struct yk_pass {
     const struct yk_store *store;
     struct yk_backend_lane *lane;
     int32_t layer;
-    struct yk_batch_shape extent;
+    struct yk_batch_shape batch;
     int64_t first_sample;   /* its number in the run, for dropout */
     bool training;          /* with dropout */
     const int32_t *tokens;  /* (B, T): the decoder's own in a decoder */
     const int32_t *targets; /* (B, T); negative: no loss */
     const int32_t *lengths; /* (B): how many tokens of the encoder's stream, or of a stream that
                                attends in both directions, count; NULL: all */
-    struct yk_position_tables constants;
+    struct yk_position_tables position_tables;
     float loss_factor; /* 0: no gradient is wanted */
     double *loss;      /* the sum of losses is added here */
     const void *input; /* (B·T, C) in the precision of the training; NULL for an embedding */
@@ -64,7 +64,7 @@ struct yk_layer_kind {
     bool is_block;     /* gets adapters and NF4 */
     bool reads_tokens; /* it is sent nothing by other layers */
     void (*list)(struct yk_parameter_list *parameters);
-    void (*measure)(const struct yk_net *net, int32_t layer, const struct yk_batch_shape *extent,
+    void (*measure)(const struct yk_net *net, int32_t layer, const struct yk_batch_shape *batch,
                     struct yk_layer_sizes *out);
     void (*forward)(const struct yk_pass *pass);
     void (*backward)(const struct yk_pass *pass);
@@ -84,7 +84,7 @@ extern const struct yk_layer_kind yk_layer_bert_head;
 /* The tokens of a whole pass: B·T. */
 static inline int64_t yk_pass_rows(const struct yk_pass *pass)
 {
-    return pass->extent.samples * pass->extent.sequence;
+    return pass->batch.samples * pass->batch.sequence;
 }
 
 extern const struct yk_layer_kind *const yk_layer_kinds[];

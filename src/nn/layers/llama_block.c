@@ -26,7 +26,7 @@ static void list(struct yk_parameter_list *parameters)
     const double spread = config->spread;
     yk_parameter_list_add_norm(parameters, module, "input_layernorm");
     yk_parameter_list_add_norm(parameters, module, "post_attention_layernorm");
-    const struct yk_projection_spec sites[] = {
+    const struct yk_projection_spec projections[] = {
         [YK_ATTENTION_QKV] = {{"self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"},
                               {Q, K, K},
                               C,
@@ -38,8 +38,8 @@ static void list(struct yk_parameter_list *parameters)
             {{"mlp.gate_proj", "mlp.up_proj"}, {F, F}, C, config->inner_bias, false, spread},
         [DOWN] = {{"mlp.down_proj"}, {C}, F, config->inner_bias, false, spread},
     };
-    for (size_t i = 0; i < sizeof sites / sizeof sites[0]; i++) {
-        yk_parameter_list_add_projection(parameters, module, &sites[i]);
+    for (size_t i = 0; i < sizeof projections / sizeof projections[0]; i++) {
+        yk_parameter_list_add_projection(parameters, module, &projections[i]);
     }
 }
 
@@ -56,14 +56,14 @@ struct saved {
 };
 
 static void carve_saved(const struct yk_net *net, int32_t layer,
-                        const struct yk_batch_shape *extent, struct yk_carver *carver,
+                        const struct yk_batch_shape *batch, struct yk_carver *carver,
                         struct saved *out)
 {
     const struct yk_model_config *config = net->config;
     const enum yk_precision type = net->workload.precision;
     const size_t size = (size_t)yk_precision_bytes(type);
-    const int64_t rows = extent->samples * extent->sequence;
-    yk_prenorm_attention_carve(net, layer, extent, carver, &out->attention);
+    const int64_t rows = batch->samples * batch->sequence;
+    yk_prenorm_attention_carve(net, layer, batch, carver, &out->attention);
     out->middle = yk_carve(carver, rows * config->width, size);
     out->normed = yk_carve(carver, rows * config->width, size);
     out->norm = yk_norm_carve(net, NORM2, type, rows, carver);
@@ -78,7 +78,7 @@ static int64_t larger(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-static void carve_room(const struct yk_net *net, int32_t layer, const struct yk_batch_shape *extent,
+static void carve_room(const struct yk_net *net, int32_t layer, const struct yk_batch_shape *batch,
                        struct yk_carver *carver, struct yk_residual_workspace *out)
 {
     const struct yk_model_config *config = net->config;
@@ -87,10 +87,10 @@ static void carve_room(const struct yk_net *net, int32_t layer, const struct yk_
         .wide = larger(config->inner, yk_attention_width(&shape)),
         .narrow = larger(config->width, config->heads * config->head_size),
     };
-    yk_residual_carve_workspace(net, layer, extent, &widths, carver, out);
+    yk_residual_carve_workspace(net, layer, batch, &widths, carver, out);
 }
 
-static void measure(const struct yk_net *net, int32_t layer, const struct yk_batch_shape *extent,
+static void measure(const struct yk_net *net, int32_t layer, const struct yk_batch_shape *batch,
                     struct yk_layer_sizes *out)
 {
     struct yk_carver saved_carver = {0};
@@ -98,9 +98,9 @@ static void measure(const struct yk_net *net, int32_t layer, const struct yk_bat
     struct yk_carver backward_carver = {0};
     struct saved saved;
     struct yk_residual_workspace room;
-    carve_saved(net, layer, extent, &saved_carver, &saved);
+    carve_saved(net, layer, batch, &saved_carver, &saved);
     (void)yk_projection_carve_weights(net, layer, &forward_carver);
-    carve_room(net, layer, extent, &backward_carver, &room);
+    carve_room(net, layer, batch, &backward_carver, &room);
     *out = (struct yk_layer_sizes){saved_carver.used, forward_carver.used, backward_carver.used};
 }
 
@@ -136,7 +136,7 @@ static void forward(const struct yk_pass *pass)
     struct saved saved;
     struct yk_carver carver = {.base = pass->saved};
     struct yk_carver room = {.base = pass->workspace};
-    carve_saved(pass->net, pass->layer, &pass->extent, &carver, &saved);
+    carve_saved(pass->net, pass->layer, &pass->batch, &carver, &saved);
     void *weights = yk_projection_carve_weights(pass->net, pass->layer, &room);
     yk_prenorm_attention_forward(pass, &saved.attention, weights, saved.middle);
     yk_norm_forward(pass, &saved.norm, saved.middle, saved.normed);
@@ -184,8 +184,8 @@ static void backward(const struct yk_pass *pass)
     struct yk_residual_workspace room;
     struct yk_carver carver = {.base = pass->saved};
     struct yk_carver room_carver = {.base = pass->workspace};
-    carve_saved(pass->net, pass->layer, &pass->extent, &carver, &saved);
-    carve_room(pass->net, pass->layer, &pass->extent, &room_carver, &room);
+    carve_saved(pass->net, pass->layer, &pass->batch, &carver, &saved);
+    carve_room(pass->net, pass->layer, &pass->batch, &room_carver, &room);
     feed_forward_back(pass, &saved, &room);
     yk_prenorm_attention_backward(pass, &saved.attention, &room);
 }

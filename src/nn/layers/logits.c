@@ -61,7 +61,7 @@ void yk_logits_forward(const struct yk_pass *pass, const struct yk_logits *io, f
                 .targets = pass->targets,
                 .row_losses = losses,
                 .loss = pass->loss,
-                .smoothing = pass->training ? (float)pass->net->settings.label_smoothing : 0,
+                .smoothing = pass->training ? (float)pass->net->options.label_smoothing : 0,
                 .factor = pass->loss_factor,
                 .type = type,
             });

@@ -18,7 +18,7 @@ void yk_mlp_carve(const struct yk_net *net, int32_t layer, int64_t rows, struct 
                   struct yk_mlp_saved *out)
 {
     const size_t size = (size_t)yk_precision_bytes(net->workload.precision);
-    const int64_t F = net->layers[layer].sites[YK_MLP_UP].out;
+    const int64_t F = net->layers[layer].projections[YK_MLP_UP].out;
     out->up = net->config->relu ? NULL : yk_carve(carver, rows * F, size);
     out->active = yk_carve(carver, rows * F, size);
     out->inner_up = yk_projection_carve_inner(net, layer, YK_MLP_UP, rows, carver);

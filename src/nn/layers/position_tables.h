@@ -14,8 +14,8 @@
 #include <stdint.h>
 
 struct yk_position_tables {
-    float *turns; /* (T, head_size / 2, 2): cosines and sines; NULL: positions are not rotary */
-    void *waves;  /* (T, C) in the precision of the embedding's table; NULL: positions are not
+    float *rotary; /* (T, head_size / 2, 2): cosines and sines; NULL: positions are not rotary */
+    void *sinusoidal;  /* (T, C) in the precision of the embedding's table; NULL: positions are not
                      sinusoidal */
 };
 
@@ -25,7 +25,7 @@ void yk_position_tables_carve(const struct yk_net *net, int64_t longest, struct 
 
 /* Fills what was carved, and waits. */
 yk_status yk_position_tables_fill(const struct yk_store *store, int64_t longest,
-                                  const struct yk_position_tables *constants) YK_MUST_USE;
+                                  const struct yk_position_tables *position_tables) YK_MUST_USE;
 
 /* On the host: the cosines and sines up to `longest`, (longest, head_size / 2, 2). */
 void yk_position_tables_rotary(const struct yk_model_config *config, int64_t longest, float *out);

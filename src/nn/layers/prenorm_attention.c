@@ -1,15 +1,15 @@
 #include "nn/layers/prenorm_attention.h"
 
 void yk_prenorm_attention_carve(const struct yk_net *net, int32_t layer,
-                                const struct yk_batch_shape *extent, struct yk_carver *carver,
+                                const struct yk_batch_shape *batch, struct yk_carver *carver,
                                 struct yk_prenorm_attention_saved *out)
 {
     const enum yk_precision type = net->workload.precision;
-    const int64_t rows = extent->samples * extent->sequence;
+    const int64_t rows = batch->samples * batch->sequence;
     const struct yk_attention_shape shape = yk_attention_causal(net->config);
     out->norm = yk_norm_carve(net, 0, type, rows, carver);
     out->normed = yk_carve(carver, rows * net->config->width, (size_t)yk_precision_bytes(type));
-    yk_attention_carve(net, layer, &shape, extent, carver, &out->attention);
+    yk_attention_carve(net, layer, &shape, batch, carver, &out->attention);
 }
 
 void yk_prenorm_attention_forward(const struct yk_pass *pass,

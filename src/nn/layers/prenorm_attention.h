@@ -16,7 +16,7 @@ struct yk_prenorm_attention_saved {
 };
 
 void yk_prenorm_attention_carve(const struct yk_net *net, int32_t layer,
-                                const struct yk_batch_shape *extent, struct yk_carver *carver,
+                                const struct yk_batch_shape *batch, struct yk_carver *carver,
                                 struct yk_prenorm_attention_saved *out);
 
 /* `out` (rows, C) = the input + what attention adds to it. */

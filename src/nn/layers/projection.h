@@ -50,11 +50,11 @@ void *yk_projection_bias_gradient(const struct yk_pass *pass, int32_t number);
 
 /* The inside of a site's adapter alone: for recomputation, where the product is not wanted again.
  */
-void yk_projection_recompute_inner(const struct yk_pass *pass, int32_t site, const void *x,
+void yk_projection_recompute_inner(const struct yk_pass *pass, int32_t projection, const void *x,
                                    void *inner);
 
 /* Carves a site's `inner` for `rows`; NULL where it has no adapter. */
-void *yk_projection_carve_inner(const struct yk_net *net, int32_t layer, int32_t site, int64_t rows,
+void *yk_projection_carve_inner(const struct yk_net *net, int32_t layer, int32_t projection, int64_t rows,
                                 struct yk_carver *carver);
 
 /* Carves room for the largest site's `d_inner` and for its dequantised weights. */

@@ -34,12 +34,12 @@ struct yk_residual_widths {
 };
 
 void yk_residual_carve_workspace(const struct yk_net *net, int32_t layer,
-                                 const struct yk_batch_shape *extent,
+                                 const struct yk_batch_shape *batch,
                                  const struct yk_residual_widths *widths, struct yk_carver *carver,
                                  struct yk_residual_workspace *out);
 
 /* A product whose output is dropped from and added to the residual stream: to = stream + … */
-void yk_residual_add(const struct yk_pass *pass, int32_t site, enum yk_dropout_place place,
+void yk_residual_add(const struct yk_pass *pass, int32_t projection, enum yk_dropout_place place,
                      const void *x, const void *stream, void *inner, void *weights, void *to);
 
 /* The gradient of what such a product made, before some of it was dropped: `gradient` itself, or

@@ -43,9 +43,9 @@ static yk_status check_one(const struct yk_store *store, int32_t layer,
                            bool *out)
 {
     const struct yk_store_layer *kept = &store->layers[layer];
-    const enum yk_partition_kind keep = kept->holding.keep;
+    const enum yk_partition_kind keep = kept->partition.kind;
     const int64_t width = yk_precision_bytes(store->net->workload.precision);
-    const bool full = parameter->form == YK_PARAMETER_FP32;
+    const bool full = parameter->format == YK_PARAMETER_FP32;
     *out = true;
     if (keep == YK_PARTITION_ABSENT || (gradient && !parameter->trained)) {
         return YK_OK;
@@ -61,7 +61,7 @@ static yk_status check_one(const struct yk_store *store, int32_t layer,
         return parameter->trained ? check_part(store, layer, parameter, kept->part, room, out)
                                   : YK_OK;
     }
-    if (!gradient && parameter->form != YK_PARAMETER_NF4) {
+    if (!gradient && parameter->format != YK_PARAMETER_NF4) {
         return are_finite(store, kept->weights + parameter->offset, parameter->count,
                           full ? YK_PRECISION_FP32 : store->net->workload.precision, room, out);
     }

@@ -123,7 +123,7 @@ static yk_status start_all(const struct yk_store *store, enum how how, struct po
 {
     for (int32_t l = 0; l < store->net->layer_count; l++) {
         const struct yk_net_layer *layer = &store->net->layers[l];
-        const bool kept = store->layers[l].holding.keep != YK_PARTITION_ABSENT;
+        const bool kept = store->layers[l].partition.kind != YK_PARTITION_ABSENT;
         for (int32_t i = 0; kept && i < layer->parameter_count; i++) {
             if (how != ADAPTERS || layer->parameters[i].adapter) {
                 YK_TRY(start_one(store, l, &layer->parameters[i], how, pools));

@@ -20,7 +20,7 @@ enum yk_partition_kind {
 };
 
 struct yk_partition {
-    enum yk_partition_kind keep;
+    enum yk_partition_kind kind;
     int32_t blocks; /* at least 1 where a part is kept */
     double from;    /* the part, of each block: from 0 to 1 */
     double to;

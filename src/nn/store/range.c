@@ -20,34 +20,34 @@ static int64_t first_of(const struct yk_net *net, int32_t layer,
                               : (int64_t)parameter->offset - trained_bytes(net, layer);
 }
 
-static int64_t things_of(const struct yk_net *net, const struct yk_parameter *parameter)
+static int64_t element_count(const struct yk_net *net, const struct yk_parameter *parameter)
 {
     return parameter->trained ? parameter->count : (int64_t)yk_net_parameter_bytes(net, parameter);
 }
 
-int32_t yk_partition_range_count(const struct yk_partition *holding)
+int32_t yk_partition_range_count(const struct yk_partition *partition)
 {
-    return holding->keep == YK_PARTITION_ABSENT  ? 0
-           : holding->keep == YK_PARTITION_WHOLE ? 1
-                                                 : holding->blocks;
+    return partition->kind == YK_PARTITION_ABSENT  ? 0
+           : partition->kind == YK_PARTITION_WHOLE ? 1
+                                                 : partition->blocks;
 }
 
-bool yk_partition_range(const struct yk_partition *holding, int32_t block, const struct yk_net *net,
+bool yk_partition_range(const struct yk_partition *partition, int32_t block, const struct yk_net *net,
                         int32_t layer, const struct yk_parameter *parameter, struct yk_parameter_range *out)
 {
     const int64_t all = parameter->trained
                             ? net->layers[layer].trained
                             : (int64_t)net->layers[layer].weight_bytes - trained_bytes(net, layer);
     const int64_t first = first_of(net, layer, parameter);
-    const int64_t end = first + things_of(net, parameter);
+    const int64_t end = first + element_count(net, parameter);
     int64_t begin = 0;
     int64_t stop = all;
-    if (holding->keep == YK_PARTITION_ABSENT) {
+    if (partition->kind == YK_PARTITION_ABSENT) {
         return false;
     }
-    if (holding->keep != YK_PARTITION_WHOLE) {
-        begin = yk_partition_block_cut(all, holding->blocks, block, holding->from);
-        stop = yk_partition_block_cut(all, holding->blocks, block, holding->to);
+    if (partition->kind != YK_PARTITION_WHOLE) {
+        begin = yk_partition_block_cut(all, partition->blocks, block, partition->from);
+        stop = yk_partition_block_cut(all, partition->blocks, block, partition->to);
     }
     begin = begin > first ? begin : first;
     stop = stop < end ? stop : end;
@@ -65,13 +65,13 @@ enum array {
 };
 
 /* A part of a range that lies in one piece of the device's memory. */
-struct piece {
+struct segment {
     char *at;
     int64_t first; /* thing of the range */
     int64_t count;
 };
 
-static int64_t thing_bytes(const struct yk_store *store, const struct yk_parameter *parameter,
+static int64_t element_bytes(const struct yk_store *store, const struct yk_parameter *parameter,
                            enum array array)
 {
     return !parameter->trained ? 1
@@ -91,12 +91,12 @@ static char *array_of(const struct yk_store_layer *kept, const struct yk_paramet
 }
 
 /* What span `number` has of the range. */
-static bool find_piece(const struct yk_store *store, int32_t layer,
+static bool find_segment(const struct yk_store *store, int32_t layer,
                        const struct yk_parameter *parameter, enum array array,
-                       struct yk_parameter_range range, int32_t number, struct piece *out)
+                       struct yk_parameter_range range, int32_t number, struct segment *out)
 {
     const struct yk_store_layer *kept = &store->layers[layer];
-    const int64_t width = thing_bytes(store, parameter, array);
+    const int64_t width = element_bytes(store, parameter, array);
     const int64_t first = first_of(store->net, layer, parameter) + range.first;
     const struct yk_partition_span *span =
         parameter->trained ? &kept->spans[number] : &kept->frozen_spans[number];
@@ -106,7 +106,7 @@ static bool find_piece(const struct yk_store *store, int32_t layer,
     if (end <= begin) {
         return false;
     }
-    *out = (struct piece){
+    *out = (struct segment){
         .at = array_of(kept, parameter, array) + (span->at + begin - span->first) * width,
         .first = begin - first,
         .count = end - begin,
@@ -121,21 +121,21 @@ static int64_t move(const struct yk_store *store, int32_t layer,
 {
     const struct yk_engine *engine = &store->engine;
     const struct yk_store_layer *kept = &store->layers[layer];
-    const int64_t width = thing_bytes(store, parameter, array);
-    const bool whole = array == STORED && kept->holding.keep != YK_PARTITION_FULLY_SHARDED;
+    const int64_t width = element_bytes(store, parameter, array);
+    const bool whole = array == STORED && kept->partition.kind != YK_PARTITION_FULLY_SHARDED;
     int64_t moved = 0;
     for (int32_t i = 0; i < (whole ? 1 : kept->span_count); i++) {
-        struct piece piece = {0};
+        struct segment segment = {0};
         if (whole) {
-            piece = (struct piece){kept->weights + parameter->offset + range.first * width, 0,
+            segment = (struct segment){kept->weights + parameter->offset + range.first * width, 0,
                                    range.count};
-        } else if (!find_piece(store, layer, parameter, array, range, i, &piece)) {
+        } else if (!find_segment(store, layer, parameter, array, range, i, &segment)) {
             continue;
         }
-        char *beside = host + piece.first * width;
-        engine->backend->copy(engine->lane, reading ? beside : piece.at,
-                              reading ? piece.at : beside, (size_t)(piece.count * width));
-        moved += piece.count;
+        char *host_at = host + segment.first * width;
+        engine->backend->copy(engine->lane, reading ? host_at : segment.at,
+                              reading ? segment.at : host_at, (size_t)(segment.count * width));
+        moved += segment.count;
     }
     return moved;
 }
@@ -144,7 +144,7 @@ static yk_status read_array(const struct yk_store *store, int32_t layer,
                             const struct yk_parameter *parameter, enum array array,
                             struct yk_parameter_range range, void *out)
 {
-    const bool none = store->layers[layer].holding.keep == YK_PARTITION_ABSENT;
+    const bool none = store->layers[layer].partition.kind == YK_PARTITION_ABSENT;
     const int64_t moved = none ? 0 : move(store, layer, parameter, array, range, out, true);
     YK_TRY(store->engine.backend->lane_synchronize(store->engine.lane));
     if (moved != range.count) {
@@ -160,7 +160,7 @@ static yk_status write_array(const struct yk_store *store, int32_t layer,
                              const struct yk_parameter *parameter, enum array array,
                              struct yk_parameter_range range, const void *from)
 {
-    if (store->layers[layer].holding.keep == YK_PARTITION_ABSENT) {
+    if (store->layers[layer].partition.kind == YK_PARTITION_ABSENT) {
         return YK_OK;
     }
     (void)move(store, layer, parameter, array, range, (char *)(uintptr_t)from, false);
@@ -183,7 +183,7 @@ bool yk_store_has_state(const struct yk_store *store, int32_t layer, enum yk_sta
     case YK_STATE_MOMENT2:
         return kept->moment2 != NULL;
     default:
-        return kept->holding.keep != YK_PARTITION_ABSENT;
+        return kept->partition.kind != YK_PARTITION_ABSENT;
     }
 }
 

@@ -31,11 +31,11 @@ enum yk_state_tensor {
 
 /* What block `block` of a holding has of a parameter: a part of it even where the weights are whole
  * (YK_PARTITION_SHARDED_STATE). False: nothing. */
-bool yk_partition_range(const struct yk_partition *holding, int32_t block, const struct yk_net *net,
+bool yk_partition_range(const struct yk_partition *partition, int32_t block, const struct yk_net *net,
                         int32_t layer, const struct yk_parameter *parameter, struct yk_parameter_range *out);
 
 /* How many blocks to ask for. */
-int32_t yk_partition_range_count(const struct yk_partition *holding);
+int32_t yk_partition_range_count(const struct yk_partition *partition);
 
 /* Whether the store keeps such numbers of the layer. */
 bool yk_store_has_state(const struct yk_store *store, int32_t layer, enum yk_state_tensor which);

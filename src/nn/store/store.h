@@ -33,7 +33,7 @@ enum yk_optimizer_kind {
  * and NULL otherwise.
  */
 struct yk_store_layer {
-    struct yk_partition holding;
+    struct yk_partition partition;
     char *weights;       /* whole */
     char *part;          /* (kept) trained ones, then, at `frozen_at`, bytes of the frozen ones */
     char *gradients;     /* (trained) whole, in the precision of the training */
@@ -60,7 +60,7 @@ struct yk_store {
 
 /* What is kept of a net: everything, where these are NULL. */
 struct yk_store_layout {
-    const struct yk_partition *holdings; /* (L) */
+    const struct yk_partition *partitions; /* (L) */
     const int32_t *order; /* (L) layers; gradients that are kept whole lie behind each other so */
 };
 

@@ -19,7 +19,7 @@ yk_status yk_engine_download(const struct yk_engine *engine, void *to, const voi
 }
 
 /* Room on the device for a parameter as fp32, to convert to or from. */
-static yk_status take_room(const struct yk_store *store, const struct yk_parameter *parameter,
+static yk_status allocate_fp32(const struct yk_store *store, const struct yk_parameter *parameter,
                            void **out)
 {
     return store->engine.backend->allocate(store->engine.device,
@@ -34,8 +34,8 @@ static bool has_master(const struct yk_store *store, int32_t layer,
 
 static bool is_plain_fp32(const struct yk_store *store, const struct yk_parameter *parameter)
 {
-    return parameter->form == YK_PARAMETER_FP32 ||
-           (parameter->form == YK_PARAMETER_PLAIN && !is_half(store->net));
+    return parameter->format == YK_PARAMETER_FP32 ||
+           (parameter->format == YK_PARAMETER_PLAIN && !is_half(store->net));
 }
 
 /* Puts what makes fp32 numbers of the parameter in `to` on the lane. */
@@ -44,7 +44,7 @@ static void widen(const struct yk_store *store, int32_t layer, const struct yk_p
 {
     const struct yk_backend *backend = store->engine.backend;
     void *at = store->layers[layer].weights + parameter->offset;
-    if (parameter->form == YK_PARAMETER_NF4) {
+    if (parameter->format == YK_PARAMETER_NF4) {
         struct yk_dequantise_op op = {
             .count = parameter->count, .to = to, .type = YK_PRECISION_FP32};
         (void)yk_ops_nf4_layout(at, parameter->count, &op.from);
@@ -74,7 +74,7 @@ yk_status yk_store_read_values(const struct yk_store *store, int32_t layer,
         return yk_engine_download(engine, out, store->layers[layer].weights + parameter->offset,
                                   bytes);
     }
-    YK_TRY(take_room(store, parameter, &room));
+    YK_TRY(allocate_fp32(store, parameter, &room));
     widen(store, layer, parameter, room);
     const yk_status status = yk_engine_download(engine, out, room, bytes);
     engine->backend->free(engine->device, room);
@@ -86,7 +86,7 @@ static void narrow(const struct yk_store *store, const struct yk_parameter *para
                    const void *from, void *to)
 {
     const struct yk_backend *backend = store->engine.backend;
-    if (parameter->form == YK_PARAMETER_NF4) {
+    if (parameter->format == YK_PARAMETER_NF4) {
         struct yk_quantise_op op = {
             .count = parameter->count, .from = from, .type = YK_PRECISION_FP32};
         (void)yk_ops_nf4_layout(to, parameter->count, &op.to);
@@ -121,7 +121,7 @@ bool yk_partition_span_of_parameter(const struct yk_partition_span *span,
 
 /* Puts the copies of what is kept of a parameter on the lane, from where all of it is, in the form
  * it is stored in. */
-static void put_kept(const struct yk_store *store, int32_t layer,
+static void copy_kept(const struct yk_store *store, int32_t layer,
                      const struct yk_parameter *parameter, const char *from)
 {
     const struct yk_backend *backend = store->engine.backend;
@@ -129,7 +129,7 @@ static void put_kept(const struct yk_store *store, int32_t layer,
     const int64_t width = yk_precision_bytes(store->net->workload.precision);
     const int64_t frozen = (int64_t)parameter->offset - store->net->layers[layer].trained * width;
     const int64_t bytes = (int64_t)yk_net_parameter_bytes(store->net, parameter);
-    if (kept->holding.keep != YK_PARTITION_FULLY_SHARDED) {
+    if (kept->partition.kind != YK_PARTITION_FULLY_SHARDED) {
         backend->copy(store->engine.lane, kept->weights + parameter->offset, from, (size_t)bytes);
         return;
     }
@@ -150,15 +150,15 @@ static void put_kept(const struct yk_store *store, int32_t layer,
 yk_status yk_store_write_raw_values(const struct yk_store *store, int32_t layer,
                                     const struct yk_parameter *parameter, const void *bytes)
 {
-    if (store->layers[layer].holding.keep == YK_PARTITION_ABSENT) {
+    if (store->layers[layer].partition.kind == YK_PARTITION_ABSENT) {
         return YK_OK;
     }
-    put_kept(store, layer, parameter, bytes);
+    copy_kept(store, layer, parameter, bytes);
     return store->engine.backend->lane_synchronize(store->engine.lane);
 }
 
 /* Puts the copies of a trained parameter's master numbers on the lane, from all of them. */
-static void put_master(const struct yk_store *store, int32_t layer,
+static void copy_master(const struct yk_store *store, int32_t layer,
                        const struct yk_parameter *parameter, const float *from)
 {
     const struct yk_store_layer *kept = &store->layers[layer];
@@ -174,7 +174,7 @@ static void put_master(const struct yk_store *store, int32_t layer,
 
 /* Puts `given` numbers of the host at the beginning of `room`, and again after themselves until
  * `count` are there: what has been written is doubled on the device. */
-static void put_repeating(const struct yk_engine *engine, const float *numbers, int64_t given,
+static void copy_repeated(const struct yk_engine *engine, const float *numbers, int64_t given,
                           int64_t count, float *room)
 {
     int64_t done = given < count ? given : count;
@@ -188,20 +188,20 @@ static void put_repeating(const struct yk_engine *engine, const float *numbers, 
 
 /* Puts what stores a parameter on the lane, from fp32 in `room`. `stored` is room for it as it is
  * stored, where only a part of it is kept. */
-static void put_stored(const struct yk_store *store, int32_t layer,
+static void write_stored(const struct yk_store *store, int32_t layer,
                        const struct yk_parameter *parameter, const float *room, void *stored)
 {
     if (is_plain_fp32(store, parameter)) {
-        put_kept(store, layer, parameter, (const char *)room);
+        copy_kept(store, layer, parameter, (const char *)room);
         return;
     }
     if (has_master(store, layer, parameter)) {
-        put_master(store, layer, parameter, room);
+        copy_master(store, layer, parameter, room);
     }
     narrow(store, parameter, room,
            stored ? stored : store->layers[layer].weights + parameter->offset);
     if (stored) {
-        put_kept(store, layer, parameter, stored);
+        copy_kept(store, layer, parameter, stored);
     }
 }
 
@@ -210,17 +210,17 @@ static yk_status convert(const struct yk_store *store, int32_t layer,
                          const struct yk_parameter *parameter, const float *numbers, int64_t given)
 {
     const struct yk_engine *engine = &store->engine;
-    const bool whole = store->layers[layer].holding.keep != YK_PARTITION_FULLY_SHARDED;
+    const bool whole = store->layers[layer].partition.kind != YK_PARTITION_FULLY_SHARDED;
     void *room = NULL;
     void *stored = NULL;
-    yk_status status = take_room(store, parameter, &room);
+    yk_status status = allocate_fp32(store, parameter, &room);
     if (status == YK_OK && !whole && !is_plain_fp32(store, parameter)) {
         status = engine->backend->allocate(engine->device,
                                            yk_net_parameter_bytes(store->net, parameter), &stored);
     }
     if (status == YK_OK) {
-        put_repeating(engine, numbers, given, parameter->count, room);
-        put_stored(store, layer, parameter, room, stored);
+        copy_repeated(engine, numbers, given, parameter->count, room);
+        write_stored(store, layer, parameter, room, stored);
         status = engine->backend->lane_synchronize(engine->lane);
     }
     engine->backend->free(engine->device, room);
@@ -231,7 +231,7 @@ static yk_status convert(const struct yk_store *store, int32_t layer,
 yk_status yk_store_write_values(const struct yk_store *store, int32_t layer,
                                 const struct yk_parameter *parameter, const float *numbers)
 {
-    if (store->layers[layer].holding.keep == YK_PARTITION_ABSENT) {
+    if (store->layers[layer].partition.kind == YK_PARTITION_ABSENT) {
         return YK_OK;
     }
     return is_plain_fp32(store, parameter)
@@ -243,7 +243,7 @@ yk_status yk_store_write_repeated_values(const struct yk_store *store, int32_t l
                                          const struct yk_parameter *parameter, const float *numbers,
                                          int64_t given)
 {
-    return store->layers[layer].holding.keep == YK_PARTITION_ABSENT
+    return store->layers[layer].partition.kind == YK_PARTITION_ABSENT
                ? YK_OK
                : convert(store, layer, parameter, numbers, given);
 }

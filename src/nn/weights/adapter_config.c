@@ -17,7 +17,7 @@ enum {
 
 double yk_adapter_config_alpha(const struct yk_net *net)
 {
-    return net->settings.lora_alpha > 0 ? net->settings.lora_alpha
+    return net->options.lora_alpha > 0 ? net->options.lora_alpha
                                         : (double)net->workload.lora_rank;
 }
 
@@ -127,7 +127,7 @@ yk_status yk_adapter_config_read(const char *folder, struct yk_arena *arena,
 struct targets {
     struct yk_text names[MOST_TARGETS]; /* ends of adapted modules' names, in order */
     int32_t count;
-    bool flipped;
+    bool transposed;
 };
 
 static int by_name(const void *a, const void *b)
@@ -172,14 +172,14 @@ static void list_targets(const struct yk_net *net, struct targets *out)
 {
     for (int32_t l = 0; l < net->layer_count; l++) {
         const struct yk_net_layer *layer = &net->layers[l];
-        for (int32_t s = 0; s < layer->site_count; s++) {
-            const struct yk_projection *site = &layer->sites[s];
-            for (int32_t part = 0; site->a >= 0 && part < site->parts; part++) {
-                const char *name = layer->parameters[site->weight + part].name;
+        for (int32_t s = 0; s < layer->projection_count; s++) {
+            const struct yk_projection *projection = &layer->projections[s];
+            for (int32_t part = 0; projection->a >= 0 && part < projection->parts; part++) {
+                const char *name = layer->parameters[projection->weight + part].name;
                 const char *end = strrchr(name, '.');
                 const char *begin = target_of(name, end);
                 add_target(out, begin, (size_t)(end - begin));
-                out->flipped = site->flipped;
+                out->transposed = projection->transposed;
             }
         }
     }
@@ -205,7 +205,7 @@ yk_status yk_adapter_config_write(const struct yk_net *net, const char *base, st
     yk_json_write_raw(&json, "alpha_pattern", "{}");
     yk_json_write_string(&json, "base_model_name_or_path", base);
     yk_json_write_string(&json, "bias", "none");
-    yk_json_write_bool(&json, "fan_in_fan_out", targets.flipped);
+    yk_json_write_bool(&json, "fan_in_fan_out", targets.transposed);
     yk_json_write_bool(&json, "inference_mode", true);
     yk_json_write_bool(&json, "init_lora_weights", true);
     yk_json_write_null(&json, "layers_pattern");

@@ -13,7 +13,7 @@
 
 enum {
     LISTED = 3,     /* names of tensors that are not used */
-    PIECE = 1 << 12 /* numbers compared at a time */
+    CHUNK = 1 << 12 /* numbers compared at a time */
 };
 
 /* Where a parameter is: under its own name or an older one, else as a copy of a tied tensor; NULL
@@ -55,11 +55,11 @@ static yk_status check_copy(const struct yk_tensor_set *set, const struct yk_par
                             const struct yk_tensor_location *place,
                             const struct yk_tensor_location *copy)
 {
-    float ours[PIECE];
-    float theirs[PIECE];
+    float ours[CHUNK];
+    float theirs[CHUNK];
     YK_TRY(yk_weights_check_tensor(copy, parameter));
-    for (int64_t done = 0; done < parameter->count; done += PIECE) {
-        const int64_t length = parameter->count - done < PIECE ? parameter->count - done : PIECE;
+    for (int64_t done = 0; done < parameter->count; done += CHUNK) {
+        const int64_t length = parameter->count - done < CHUNK ? parameter->count - done : CHUNK;
         YK_TRY(yk_weights_read_tensor(place, done, length, ours));
         YK_TRY(yk_weights_read_tensor(copy, done, length, theirs));
         if (memcmp(ours, theirs, (size_t)length * sizeof *ours) != 0) {
@@ -90,15 +90,15 @@ static yk_status check_copies(const struct yk_net *net, const struct yk_tensor_s
 static yk_status load_numbers(struct yk_store *store, const struct yk_tensor_location *place,
                               int32_t layer, const struct yk_parameter *parameter, float *room)
 {
-    const struct yk_partition *holding = &store->layers[layer].holding;
+    const struct yk_partition *partition = &store->layers[layer].partition;
     struct yk_parameter_range range = {0, parameter->count};
-    if (holding->keep != YK_PARTITION_FULLY_SHARDED || !parameter->trained) {
+    if (partition->kind != YK_PARTITION_FULLY_SHARDED || !parameter->trained) {
         YK_TRY(yk_weights_read_tensor(place, 0, parameter->count, room));
         YK_TRY(check_finite(place, room, range));
         return yk_store_write_values(store, layer, parameter, room);
     }
-    for (int32_t b = 0; b < yk_partition_range_count(holding); b++) {
-        if (yk_partition_range(holding, b, store->net, layer, parameter, &range)) {
+    for (int32_t b = 0; b < yk_partition_range_count(partition); b++) {
+        if (yk_partition_range(partition, b, store->net, layer, parameter, &range)) {
             YK_TRY(yk_weights_read_tensor(place, range.first, range.count, room));
             YK_TRY(check_finite(place, room, range));
             YK_TRY(yk_store_write_range(store, layer, parameter, YK_STATE_WEIGHTS, range, room));
@@ -118,7 +118,7 @@ static yk_status load_parameter(struct yk_store *store, const struct yk_tensor_s
         return yk_store_write_values(store, layer, parameter, room);
     }
     YK_TRY(yk_weights_check_tensor(place, parameter));
-    if (store->layers[layer].holding.keep == YK_PARTITION_ABSENT) {
+    if (store->layers[layer].partition.kind == YK_PARTITION_ABSENT) {
         return YK_OK;
     }
     YK_TRY(check_copies(store->net, set, parameter, place));

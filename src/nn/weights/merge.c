@@ -3,15 +3,15 @@
 #include <stdlib.h>
 
 /* The part of which site has this weight; false where none has it and an adapter. */
-static bool find_site(const struct yk_net_layer *layer, int32_t parameter,
+static bool find_projection(const struct yk_net_layer *layer, int32_t parameter,
                       const struct yk_projection **out, int32_t *part)
 {
-    for (int32_t s = 0; s < layer->site_count; s++) {
-        const struct yk_projection *site = &layer->sites[s];
-        if (site->a >= 0 && site->weight >= 0 && parameter >= site->weight &&
-            parameter < site->weight + site->parts) {
-            *out = site;
-            *part = parameter - site->weight;
+    for (int32_t s = 0; s < layer->projection_count; s++) {
+        const struct yk_projection *projection = &layer->projections[s];
+        if (projection->a >= 0 && projection->weight >= 0 && parameter >= projection->weight &&
+            parameter < projection->weight + projection->parts) {
+            *out = projection;
+            *part = parameter - projection->weight;
             return true;
         }
     }
@@ -58,17 +58,17 @@ yk_status yk_weights_merge(const struct yk_store *store, int32_t layer, int32_t 
 {
     const struct yk_net *net = store->net;
     const struct yk_net_layer *described = &net->layers[layer];
-    const struct yk_projection *site = NULL;
+    const struct yk_projection *projection = NULL;
     int32_t part = 0;
-    if (!find_site(described, parameter, &site, &part)) {
+    if (!find_projection(described, parameter, &projection, &part)) {
         return YK_OK;
     }
-    const struct yk_parameter *a = &described->parameters[site->a + part]; /* (rank, in) */
-    const struct yk_parameter *b = &described->parameters[site->b + part]; /* (out, rank) */
+    const struct yk_parameter *a = &described->parameters[projection->a + part]; /* (rank, in) */
+    const struct yk_parameter *b = &described->parameters[projection->b + part]; /* (out, rank) */
     const int64_t rank = a->shape[0];
     const int64_t in = a->shape[1];
     const int64_t out = b->shape[0];
-    const double alpha = net->settings.lora_alpha;
+    const double alpha = net->options.lora_alpha;
     const float scale = alpha > 0 ? (float)(alpha / (double)rank) : 1.0F;
     float *halves = malloc((size_t)(a->count + 2 * b->count) * sizeof *halves);
     if (!halves) {
@@ -76,7 +76,7 @@ yk_status yk_weights_merge(const struct yk_store *store, int32_t layer, int32_t 
     }
     float *b_numbers = halves + a->count;
     const yk_status status = read_halves(store, layer, a, b, halves, b_numbers);
-    if (status == YK_OK && site->flipped) {
+    if (status == YK_OK && projection->transposed) {
         float *turned = b_numbers + b->count; /* (rank, out) */
         transpose(b_numbers, out, rank, turned);
         add_product(numbers, in, out, rank, scale, halves, 1, in, turned); /* (in, out) */

@@ -92,7 +92,7 @@ static yk_status write_parameter(const struct save *save, const struct walk *wal
 {
     const struct yk_store *store = save->store;
     const struct yk_net *net = store->net;
-    if (parameter->form != YK_PARAMETER_NF4 && !save->merged) {
+    if (parameter->format != YK_PARAMETER_NF4 && !save->merged) {
         return yk_weights_add_device_tensor(writer, &store->engine,
                                             store->layers[walk->layer].weights + parameter->offset,
                                             yk_net_parameter_bytes(net, parameter));

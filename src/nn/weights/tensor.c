@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 enum {
-    PIECE = 1 << 12,      /* numbers converted at a time, on the stack */
-    PIECE_BYTES = 1 << 22 /* copied from the device at a time */
+    CHUNK = 1 << 12,      /* numbers converted at a time, on the stack */
+    CHUNK_BYTES = 1 << 22 /* copied from the device at a time */
 };
 
 enum yk_tensor_dtype yk_weights_tensor_type(enum yk_precision precision)
@@ -26,7 +26,7 @@ enum yk_tensor_dtype yk_weights_tensor_type(enum yk_precision precision)
 enum yk_precision yk_weights_tensor_precision(const struct yk_net *net,
                                               const struct yk_parameter *parameter)
 {
-    return parameter->form == YK_PARAMETER_FP32 ? YK_PRECISION_FP32 : net->workload.precision;
+    return parameter->format == YK_PARAMETER_FP32 ? YK_PRECISION_FP32 : net->workload.precision;
 }
 
 static void add_shape(struct yk_text *text, int32_t rank, const int64_t *shape)
@@ -100,12 +100,12 @@ yk_status yk_weights_read_tensor(const struct yk_tensor_location *place, int64_t
         return yk_safetensors_read(place->file, entry, (uint64_t)first * size,
                                    (uint64_t)count * size, out);
     }
-    double piece[PIECE];
-    for (int64_t done = 0; done < count; done += PIECE) {
-        const int64_t length = count - done < PIECE ? count - done : PIECE;
+    double chunk[CHUNK];
+    for (int64_t done = 0; done < count; done += CHUNK) {
+        const int64_t length = count - done < CHUNK ? count - done : CHUNK;
         YK_TRY(yk_safetensors_read(place->file, entry, (uint64_t)(first + done) * size,
-                                   (uint64_t)length * size, piece));
-        convert(entry->type, piece, length, out + done);
+                                   (uint64_t)length * size, chunk));
+        convert(entry->type, chunk, length, out + done);
     }
     return YK_OK;
 }
@@ -125,11 +125,11 @@ yk_status yk_weights_add_tensor(struct yk_safetensors_writer *writer, const floa
     if (yk_weights_tensor_type(precision) == YK_TENSOR_F32) {
         return yk_safetensors_writer_add(writer, numbers, (size_t)count * sizeof *numbers);
     }
-    uint16_t piece[PIECE];
-    for (int64_t done = 0; done < count; done += PIECE) {
-        const int64_t length = count - done < PIECE ? count - done : PIECE;
-        yk_cpu_numbers_store(precision, numbers + done, length, piece, 0);
-        YK_TRY(yk_safetensors_writer_add(writer, piece, (size_t)length * sizeof *piece));
+    uint16_t chunk[CHUNK];
+    for (int64_t done = 0; done < count; done += CHUNK) {
+        const int64_t length = count - done < CHUNK ? count - done : CHUNK;
+        yk_cpu_numbers_store(precision, numbers + done, length, chunk, 0);
+        YK_TRY(yk_safetensors_writer_add(writer, chunk, (size_t)length * sizeof *chunk));
     }
     return YK_OK;
 }
@@ -139,18 +139,18 @@ yk_status yk_weights_add_device_tensor(struct yk_safetensors_writer *writer,
                                        uint64_t bytes)
 {
     yk_status status = YK_OK;
-    char *piece = malloc(bytes < PIECE_BYTES ? (size_t)bytes + 1 : PIECE_BYTES);
-    if (!piece) {
+    char *chunk = malloc(bytes < CHUNK_BYTES ? (size_t)bytes + 1 : CHUNK_BYTES);
+    if (!chunk) {
         return yk_fail_out_of_memory();
     }
-    for (uint64_t done = 0; status == YK_OK && done < bytes; done += PIECE_BYTES) {
-        const size_t length = (size_t)(bytes - done < PIECE_BYTES ? bytes - done : PIECE_BYTES);
-        status = yk_engine_download(engine, piece, (const char *)memory + done, length);
+    for (uint64_t done = 0; status == YK_OK && done < bytes; done += CHUNK_BYTES) {
+        const size_t length = (size_t)(bytes - done < CHUNK_BYTES ? bytes - done : CHUNK_BYTES);
+        status = yk_engine_download(engine, chunk, (const char *)memory + done, length);
         if (status == YK_OK) {
-            status = yk_safetensors_writer_add(writer, piece, length);
+            status = yk_safetensors_writer_add(writer, chunk, length);
         }
     }
-    free(piece);
+    free(chunk);
     return status;
 }
 

@@ -19,7 +19,7 @@
 
 enum {
     MOST_FILES = 64 + YK_SHARD_MAX_RANKS, /* of one folder */
-    PIECE_BYTES = 1 << 20,
+    CHUNK_BYTES = 1 << 20,
     HASH_DIGITS = 16,
 };
 
@@ -187,12 +187,12 @@ yk_status yk_manifest_read(const char *bytes, size_t length, struct yk_arena *ar
     return status;
 }
 
-static yk_status hash_open(int descriptor, const char *path, struct yk_hash *hash, char *piece,
+static yk_status hash_open(int descriptor, const char *path, struct yk_hash *hash, char *chunk,
                            struct yk_manifest_file *out)
 {
     out->bytes = 0;
     for (;;) {
-        const ssize_t length = read(descriptor, piece, PIECE_BYTES);
+        const ssize_t length = read(descriptor, chunk, CHUNK_BYTES);
         if (length < 0 && errno == EINTR) {
             continue;
         }
@@ -202,7 +202,7 @@ static yk_status hash_open(int descriptor, const char *path, struct yk_hash *has
         if (length == 0) {
             break;
         }
-        yk_hash_add(hash, piece, (size_t)length);
+        yk_hash_add(hash, chunk, (size_t)length);
         out->bytes += (uint64_t)length;
     }
     out->hash = yk_hash_result(hash);
@@ -213,16 +213,16 @@ static yk_status hash_file(const char *path, struct yk_manifest_file *out)
 {
     struct yk_hash *hash = NULL;
     YK_TRY(yk_hash_create(&hash));
-    char *piece = malloc(PIECE_BYTES);
+    char *chunk = malloc(CHUNK_BYTES);
     int descriptor = -1;
-    yk_status status = piece ? yk_file_open(path, false, &descriptor) : yk_fail_out_of_memory();
+    yk_status status = chunk ? yk_file_open(path, false, &descriptor) : yk_fail_out_of_memory();
     if (status == YK_OK) {
-        status = hash_open(descriptor, path, hash, piece, out);
+        status = hash_open(descriptor, path, hash, chunk, out);
     }
     if (descriptor >= 0) {
         close(descriptor);
     }
-    free(piece);
+    free(chunk);
     yk_hash_destroy(hash);
     return status;
 }

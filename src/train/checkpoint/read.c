@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-static yk_status read_beside(const char *folder, const char *name, struct yk_text *path,
+static yk_status read_file(const char *folder, const char *name, struct yk_text *path,
                              struct yk_text *out)
 {
     YK_TRY(yk_checkpoint_folder_join(folder, name, path));
@@ -25,7 +25,7 @@ static yk_status read_config(struct yk_checkpoint *checkpoint, const char *folde
     struct yk_text text = {0};
     const struct yk_model_config *read = NULL;
     struct yk_model_config *config = NULL;
-    yk_status status = read_beside(folder, YK_CHECKPOINT_CONFIG, &path, &text);
+    yk_status status = read_file(folder, YK_CHECKPOINT_CONFIG, &path, &text);
     if (status == YK_OK) {
         status = yk_model_config_read(yk_text_chars(&text), text.length, path.bytes,
                                       checkpoint->arena, &read);
@@ -44,7 +44,7 @@ static yk_status read_state(struct yk_checkpoint *checkpoint, const char **model
 {
     struct yk_text path = {0};
     struct yk_text text = {0};
-    yk_status status = read_beside(checkpoint->path, YK_CHECKPOINT_STATE, &path, &text);
+    yk_status status = read_file(checkpoint->path, YK_CHECKPOINT_STATE, &path, &text);
     if (status == YK_OK) {
         status = yk_checkpoint_state_read(yk_text_chars(&text), text.length, checkpoint->arena,
                                           checkpoint, model);
@@ -60,7 +60,7 @@ static yk_status read_tokenizer(struct yk_checkpoint *checkpoint, const char *fo
 {
     struct yk_text path = {0};
     struct yk_text text = {0};
-    yk_status status = read_beside(folder, name, &path, &text);
+    yk_status status = read_file(folder, name, &path, &text);
     if (status == YK_OK) {
         status = yk_tokenizer_read(yk_text_chars(&text), text.length, path.bytes,
                                    &checkpoint->tokenizer);
@@ -111,7 +111,7 @@ static yk_status read_dtype(const char *folder, enum yk_precision *out)
     struct yk_text path = {0};
     struct yk_text text = {0};
     struct yk_json *root = NULL;
-    yk_status status = read_beside(folder, YK_CHECKPOINT_CONFIG, &path, &text);
+    yk_status status = read_file(folder, YK_CHECKPOINT_CONFIG, &path, &text);
     if (status == YK_OK) {
         status = yk_json_parse(yk_text_chars(&text), text.length, &root);
     }

@@ -219,7 +219,7 @@ static yk_status seal(const struct yk_checkpoint_content *content, const char *p
 
 /* A folder cannot be renamed onto another: the one of the same step, if there is one, steps aside
  * under a name that is still read. */
-static yk_status put_in_place(const char *folder, const struct places *places)
+static yk_status move_into_place(const char *folder, const struct places *places)
 {
     struct stat info;
     if (lstat(places->final.bytes, &info) == 0) {
@@ -319,7 +319,7 @@ static yk_status finish(const char *folder, const struct yk_checkpoint_content *
     YK_TRY(write_small_files(content, places));
     YK_TRY(seal(content, places->partial.bytes, said, arena));
     YK_TRY(yk_checkpoint_folder_sync(places->partial.bytes));
-    return put_in_place(folder, places);
+    return move_into_place(folder, places);
 }
 
 static yk_status save(const char *folder, const struct yk_checkpoint_content *content,

@@ -92,8 +92,8 @@ static enum yk_shard_kind kind_of_precision(enum yk_precision precision)
 
 enum yk_shard_kind yk_shard_kind_of(const struct yk_net *net, const struct yk_parameter *parameter)
 {
-    return parameter->form == YK_PARAMETER_NF4    ? YK_SHARD_NF4
-           : parameter->form == YK_PARAMETER_FP32 ? YK_SHARD_FP32
+    return parameter->format == YK_PARAMETER_NF4    ? YK_SHARD_NF4
+           : parameter->format == YK_PARAMETER_FP32 ? YK_SHARD_FP32
                                                   : kind_of_precision(net->workload.precision);
 }
 

@@ -68,7 +68,7 @@ static void round_numbers(const struct load *load, float *numbers, int64_t count
     }
 }
 
-static yk_status put(const struct load *load, int32_t layer, const struct yk_parameter *parameter,
+static yk_status write_state(const struct load *load, int32_t layer, const struct yk_parameter *parameter,
                      enum yk_shard_kind kind, struct yk_parameter_range range)
 {
     float *numbers = load->room;
@@ -96,9 +96,9 @@ static yk_status load_range(const struct load *load, int32_t layer,
     const int64_t most = ROOM_BYTES / yk_shard_element_bytes(kind);
     for (int64_t done = 0; done < range.count; done += most) {
         const int64_t left = range.count - done;
-        const struct yk_parameter_range piece = {range.first + done, left < most ? left : most};
-        YK_TRY(yk_shard_set_read(load->set, kind, parameter, piece, load->room));
-        YK_TRY(put(load, layer, parameter, kind, piece));
+        const struct yk_parameter_range slice = {range.first + done, left < most ? left : most};
+        YK_TRY(yk_shard_set_read(load->set, kind, parameter, slice, load->room));
+        YK_TRY(write_state(load, layer, parameter, kind, slice));
     }
     return YK_OK;
 }
@@ -108,13 +108,13 @@ static yk_status load_ranges(const struct load *load, int32_t layer,
                              const struct yk_parameter *parameter, enum yk_shard_kind kind,
                              bool whole)
 {
-    const struct yk_partition *holding = &load->store->layers[layer].holding;
+    const struct yk_partition *partition = &load->store->layers[layer].partition;
     struct yk_parameter_range range = {0, yk_shard_element_count(kind, parameter->count)};
     if (whole) {
         return load_range(load, layer, parameter, kind, range);
     }
-    for (int32_t b = 0; b < yk_partition_range_count(holding); b++) {
-        if (yk_partition_range(holding, b, load->store->net, layer, parameter, &range)) {
+    for (int32_t b = 0; b < yk_partition_range_count(partition); b++) {
+        if (yk_partition_range(partition, b, load->store->net, layer, parameter, &range)) {
             YK_TRY(load_range(load, layer, parameter, kind, range));
         }
     }
@@ -196,7 +196,7 @@ static yk_status load_weights(const struct load *load, int32_t layer,
                               const struct yk_parameter *parameter)
 {
     const struct yk_net *net = load->store->net;
-    const enum yk_partition_kind keep = load->store->layers[layer].holding.keep;
+    const enum yk_partition_kind keep = load->store->layers[layer].partition.kind;
     enum yk_shard_kind kind =
         parameter->trained ? YK_SHARD_WEIGHTS : yk_shard_kind_of(net, parameter);
     const enum yk_shard_kind own = kind;

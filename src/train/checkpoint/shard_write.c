@@ -34,7 +34,7 @@ static yk_status declare(const struct walk *walk, int32_t layer,
                                          &range.count);
 }
 
-static yk_status read_piece(const struct walk *walk, int32_t layer,
+static yk_status read_slice(const struct walk *walk, int32_t layer,
                             const struct yk_parameter *parameter, enum yk_shard_kind kind,
                             struct yk_parameter_range range)
 {
@@ -57,8 +57,8 @@ static yk_status add(const struct walk *walk, int32_t layer, const struct yk_par
     const int64_t most = ROOM_BYTES / width;
     for (int64_t done = 0; done < range.count; done += most) {
         const int64_t count = range.count - done < most ? range.count - done : most;
-        const struct yk_parameter_range piece = {range.first + done, count};
-        YK_TRY(read_piece(walk, layer, parameter, kind, piece));
+        const struct yk_parameter_range slice = {range.first + done, count};
+        YK_TRY(read_slice(walk, layer, parameter, kind, slice));
         YK_TRY(yk_safetensors_writer_add(walk->writer, walk->room, (size_t)(count * width)));
     }
     return YK_OK;

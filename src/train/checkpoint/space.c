@@ -44,7 +44,7 @@ static uint64_t bytes_of(const struct yk_checkpoint_content *content,
     }
     /* A master copy beside weights of 16 bits; codes of NF4 beside what they stand for. */
     bytes += parameter->trained && moments > 0 && width < NUMBER_BYTES ? count * NUMBER_BYTES : 0;
-    bytes += parameter->form == YK_PARAMETER_NF4 ? yk_net_parameter_bytes(net, parameter) : 0;
+    bytes += parameter->format == YK_PARAMETER_NF4 ? yk_net_parameter_bytes(net, parameter) : 0;
     return bytes + count * (uint64_t)width;
 }
 
@@ -77,7 +77,7 @@ static yk_status count_saved(const char *folder, int32_t *out)
     return status;
 }
 
-static yk_status fail_without_room(const char *folder, int64_t more, double each, double free)
+static yk_status fail_no_space(const char *folder, int64_t more, double each, double free)
 {
     char one[YK_UNITS_SIZE];
     char all[YK_UNITS_SIZE];
@@ -107,5 +107,5 @@ yk_status yk_checkpoint_check_save_space(const char *folder,
     }
     const double free = (double)system.f_bavail * (double)system.f_frsize;
     const double each = (double)yk_checkpoint_save_bytes(content);
-    return (double)most * each <= free ? YK_OK : fail_without_room(folder, most, each, free);
+    return (double)most * each <= free ? YK_OK : fail_no_space(folder, most, each, free);
 }

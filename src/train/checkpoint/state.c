@@ -9,8 +9,8 @@
 #include <string.h>
 
 /* A line break is never inside a string of JSON, so that the first of these begins the settings. */
-static const char SETTINGS[] = "\n  \"settings\": ";
-static const char ENDING[] = "\n}\n";
+static const char OPTIONS[] = "\n  \"settings\": ";
+static const char END[] = "\n}\n";
 
 static const int64_t MOST = INT64_C(1) << 53; /* what JSON's numbers hold exactly */
 
@@ -37,7 +37,7 @@ static void write_workload(const struct yk_net *net, struct yk_json_writer *json
     yk_json_write_integer(json, "batch", workload->batch);
     yk_json_write_integer(json, "sequence", workload->sequence);
     yk_json_write_integer(json, "lora_rank", workload->lora_rank);
-    yk_json_write_number(json, "lora_alpha", net->settings.lora_alpha);
+    yk_json_write_number(json, "lora_alpha", net->options.lora_alpha);
     yk_json_write_bool(json, "nf4", workload->nf4);
     yk_json_write_end_object(json);
     json->lines = 2;
@@ -64,9 +64,9 @@ static void write_progress(const struct yk_checkpoint_state *state, struct yk_js
 yk_status yk_checkpoint_state_write(const struct yk_checkpoint_content *content,
                                     struct yk_text *out)
 {
-    const char *settings = content->settings_json ? content->settings_json : "{}";
+    const char *options = content->options_json ? content->options_json : "{}";
     struct yk_json_writer json = {.text = out, .spaced = true};
-    YK_TRY(check_object(settings, strlen(settings), "settings of a run"));
+    YK_TRY(check_object(options, strlen(options), "settings of a run"));
     yk_json_write_begin_object(&json, NULL);
     json.lines = 2;
     yk_json_write_integer(&json, "yoke", 1);
@@ -75,7 +75,7 @@ yk_status yk_checkpoint_state_write(const struct yk_checkpoint_content *content,
     write_progress(&content->state, &json);
     write_workload(content->store->net, &json);
     yk_json_write_string(&json, "base_model", content->base_model);
-    yk_json_write_raw(&json, "settings", settings); /* as SETTINGS and ENDING find it again */
+    yk_json_write_raw(&json, "settings", options); /* as SETTINGS and ENDING find it again */
     yk_json_write_line(&json, 0);
     yk_json_write_end_object(&json);
     yk_text_add(out, "\n");
@@ -141,17 +141,17 @@ static yk_status read_workload(const struct yk_json *node, struct yk_workload *o
     return YK_OK;
 }
 
-static yk_status read_settings(const char *bytes, size_t length, struct yk_arena *arena,
+static yk_status read_options(const char *bytes, size_t length, struct yk_arena *arena,
                                const char **out)
 {
-    const size_t marker = sizeof SETTINGS - 1;
-    const size_t ending = sizeof ENDING - 1;
-    const char *found = memmem(bytes, length, SETTINGS, marker);
+    const size_t marker = sizeof OPTIONS - 1;
+    const size_t end = sizeof END - 1;
+    const char *found = memmem(bytes, length, OPTIONS, marker);
     const size_t before = found ? (size_t)(found - bytes) + marker : length;
-    if (length < before + ending || memcmp(bytes + length - ending, ENDING, ending) != 0) {
+    if (length < before + end || memcmp(bytes + length - end, END, end) != 0) {
         return yk_fail(YK_ERROR_INPUT, "\"settings\" are not where they were written");
     }
-    const size_t kept = length - before - ending;
+    const size_t kept = length - before - end;
     YK_TRY(check_object(bytes + before, kept, "settings"));
     *out = yk_arena_copy_text(arena, bytes + before, kept);
     return *out ? YK_OK : yk_fail_out_of_memory();
@@ -181,5 +181,5 @@ yk_status yk_checkpoint_state_read(const char *bytes, size_t length, struct yk_a
     YK_TRY(yk_json_parse(bytes, length, &root));
     yk_status status = read_root(root, arena, out, model);
     yk_json_destroy(root);
-    return status == YK_OK ? read_settings(bytes, length, arena, &out->settings_json) : status;
+    return status == YK_OK ? read_options(bytes, length, arena, &out->options_json) : status;
 }

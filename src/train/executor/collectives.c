@@ -3,7 +3,7 @@
 #include "train/partitions.h"
 
 struct making {
-    const struct yk_collectives_request *wish;
+    const struct yk_collectives_request *request;
     const struct yk_program *program;
     const struct yk_plan *plan;
     const struct yk_store *store;
@@ -91,8 +91,8 @@ static yk_status add_gather(struct making *making, const struct yk_op *op,
                             const struct yk_op_buffers *buffers)
 {
     const struct yk_store_layer *kept = &making->store->layers[op->layer];
-    const bool parted = kept->holding.keep == YK_PARTITION_FULLY_SHARDED;
-    char *whole = parted ? making->wish->memory + making->wish->buffers->offsets[buffers->weights]
+    const bool parted = kept->partition.kind == YK_PARTITION_FULLY_SHARDED;
+    char *whole = parted ? making->request->memory + making->request->buffers->offsets[buffers->weights]
                          : kept->weights;
     for (int32_t b = op->first_block; b < op->first_block + op->block_count; b++) {
         YK_TRY(add_trained(making, op->layer, b, whole));
@@ -129,8 +129,8 @@ static yk_status add_scatter(struct making *making, const struct yk_program_rank
     const int64_t count = making->store->net->layers[op->layer].trained;
     const int32_t blocks = blocks_of(making, op->layer);
     const int32_t group = making->plan->layers[op->layer].group;
-    const struct yk_buffers *buffers = making->wish->buffers;
-    char *whole = making->wish->memory + buffers->offsets[buffers->ops[number].gradient];
+    const struct yk_buffers *buffers = making->request->buffers;
+    char *whole = making->request->memory + buffers->offsets[buffers->ops[number].gradient];
     for (int32_t b = op->first_block; b < op->first_block + op->block_count; b++) {
         int64_t *firsts = NULL;
         YK_TRY(find_firsts(making, &making->plan->groups[group], count, blocks, b, &firsts));
@@ -141,7 +141,7 @@ static yk_status add_scatter(struct making *making, const struct yk_program_rank
             .added = is_added(list, number, b),
             .firsts = firsts,
             .type = yk_comm_type_of(making->store->net->workload.precision),
-            .wide = making->wish->wide,
+            .wide = making->request->wide,
         };
     }
     return YK_OK;
@@ -157,10 +157,10 @@ static void add_reduce(struct making *making, const struct yk_op *op,
     if (buffers->gradient != YK_BUFFER_NONE) {
         making->out->reduces[making->out->reduce_count++] = (struct yk_comm_all_reduce){
             .group = making->out->groups[bucket->group],
-            .numbers = making->wish->memory + making->wish->buffers->offsets[buffers->gradient],
+            .numbers = making->request->memory + making->request->buffers->offsets[buffers->gradient],
             .count = (int64_t)buffers->reduced_bytes / making->width,
             .type = yk_comm_type_of(making->store->net->workload.precision),
-            .wide = making->wish->wide,
+            .wide = making->request->wide,
         };
         return;
     }
@@ -179,14 +179,14 @@ static void add_reduce(struct making *making, const struct yk_op *op,
             .numbers = begin,
             .count = count,
             .type = yk_comm_type_of(making->store->net->workload.precision),
-            .wide = making->wish->wide,
+            .wide = making->request->wide,
         };
     }
 }
 
 static yk_status make_groups(struct making *making)
 {
-    const struct yk_ranks *ranks = making->wish->ranks;
+    const struct yk_ranks *ranks = making->request->ranks;
     const struct yk_plan *plan = making->plan;
     struct yk_collectives *out = making->out;
     int32_t *members = NULL;
@@ -207,7 +207,7 @@ static yk_status make_groups(struct making *making)
     return YK_OK;
 }
 
-static yk_status take_records(struct making *making, const struct yk_program_rank *list)
+static yk_status allocate_records(struct making *making, const struct yk_program_rank *list)
 {
     int64_t gathers = 0;
     int64_t scatters = 0;
@@ -236,33 +236,33 @@ static yk_status make_records(struct making *making, const struct yk_program_ran
                                                                  : &out->reduce_count;
         out->of[i].first = *made;
         if (op->kind == YK_OP_ALL_GATHER) {
-            YK_TRY(add_gather(making, op, &making->wish->buffers->ops[i]));
+            YK_TRY(add_gather(making, op, &making->request->buffers->ops[i]));
         } else if (op->kind == YK_OP_REDUCE_SCATTER) {
             YK_TRY(add_scatter(making, list, i));
         } else if (op->kind == YK_OP_ALL_REDUCE) {
-            add_reduce(making, op, &making->wish->buffers->ops[i]);
+            add_reduce(making, op, &making->request->buffers->ops[i]);
         }
         out->of[i].count = *made - out->of[i].first;
     }
     return YK_OK;
 }
 
-yk_status yk_collectives_create(const struct yk_collectives_request *wish, struct yk_arena *arena,
+yk_status yk_collectives_create(const struct yk_collectives_request *request, struct yk_arena *arena,
                                 struct yk_collectives *out)
 {
     struct making making = {
-        .wish = wish,
-        .program = wish->program,
-        .plan = wish->program->plan,
-        .store = wish->store,
+        .request = request,
+        .program = request->program,
+        .plan = request->program->plan,
+        .store = request->store,
         .arena = arena,
         .out = out,
-        .width = yk_precision_bytes(wish->store->net->workload.precision),
+        .width = yk_precision_bytes(request->store->net->workload.precision),
     };
-    const struct yk_program_rank *list = &wish->program->ranks[wish->ranks->rank];
-    *out = (struct yk_collectives){.comm = wish->ranks->comm};
+    const struct yk_program_rank *list = &request->program->ranks[request->ranks->rank];
+    *out = (struct yk_collectives){.comm = request->ranks->comm};
     YK_TRY(make_groups(&making));
-    YK_TRY(take_records(&making, list));
+    YK_TRY(allocate_records(&making, list));
     return make_records(&making, list);
 }
 

@@ -45,7 +45,7 @@ struct yk_collectives_request {
 };
 
 /* All ranks make theirs at the same time: groups are made together. */
-yk_status yk_collectives_create(const struct yk_collectives_request *wish, struct yk_arena *arena,
+yk_status yk_collectives_create(const struct yk_collectives_request *request, struct yk_arena *arena,
                                 struct yk_collectives *out) YK_MUST_USE;
 void yk_collectives_destroy(struct yk_collectives *exchanges);
 

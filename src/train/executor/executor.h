@@ -39,18 +39,18 @@ struct yk_batch_slice {
 };
 
 /* Which sample of the piece the plan's sample number `planned` is. */
-static inline int64_t yk_batch_slice_at(const struct yk_batch_slice *piece, int64_t planned)
+static inline int64_t yk_batch_slice_at(const struct yk_batch_slice *slice, int64_t planned)
 {
-    if (piece->planned > 0) {
-        return planned * piece->all / piece->planned;
+    if (slice->planned > 0) {
+        return planned * slice->all / slice->planned;
     }
-    return planned < piece->all ? planned : piece->all;
+    return planned < slice->all ? planned : slice->all;
 }
 
 /* The samples of one step: a piece for each micro-batch. */
 struct yk_batch {
-    int32_t piece_count;
-    struct yk_batch_slice *pieces;
+    int32_t slice_count;
+    struct yk_batch_slice *slices;
     int64_t counted; /* targets that bear loss, of all pieces and ranks */
     int64_t present; /* tokens that are no filling, likewise */
     int64_t units;   /* of the sampler's */

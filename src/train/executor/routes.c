@@ -2,10 +2,10 @@
 #include "train/executor/state.h"
 
 static int64_t row_bytes(const struct yk_executor *executor, int32_t layer,
-                         const struct yk_slice *piece)
+                         const struct yk_slice *slice)
 {
     const struct yk_net *net = executor->store->net;
-    const int64_t sequence = net->layers[layer].decodes ? piece->target_sequence : piece->sequence;
+    const int64_t sequence = net->layers[layer].decodes ? slice->target_sequence : slice->sequence;
     return sequence * net->config->width * yk_precision_bytes(net->workload.precision);
 }
 
@@ -22,16 +22,16 @@ static const struct yk_crossing_offsets *crossing_offsets(const struct yk_execut
 }
 
 int64_t yk_executor_route_rows(const struct yk_executor *executor,
-                               const struct yk_batch_slice *piece, int32_t layer,
+                               const struct yk_batch_slice *slice, int32_t layer,
                                int32_t micro_batch, int64_t *begin)
 {
     const int32_t group = executor->program->plan->layers[layer].group;
     int64_t end = 0;
     const int64_t first =
         yk_executor_route_range(executor, group, executor->view->members[group], micro_batch, &end);
-    const int64_t from = yk_batch_slice_at(piece, first);
-    *begin = from - piece->first;
-    return yk_batch_slice_at(piece, end) - from;
+    const int64_t from = yk_batch_slice_at(slice, first);
+    *begin = from - slice->first;
+    return yk_batch_slice_at(slice, end) - from;
 }
 
 /* The samples that this rank has of a crossing on both sides, `first` to `end` of the plan's. */
@@ -61,13 +61,13 @@ struct strip {
     size_t bytes;
 };
 
-static struct strip strip_of(const struct yk_batch_slice *piece, int64_t from, int64_t first,
+static struct strip strip_of(const struct yk_batch_slice *slice, int64_t from, int64_t first,
                              int64_t end, int64_t bytes)
 {
-    const int64_t base = yk_batch_slice_at(piece, from);
-    const int64_t begin = yk_batch_slice_at(piece, first);
+    const int64_t base = yk_batch_slice_at(slice, from);
+    const int64_t begin = yk_batch_slice_at(slice, first);
     return (struct strip){(size_t)((begin - base) * bytes),
-                          (size_t)((yk_batch_slice_at(piece, end) - begin) * bytes)};
+                          (size_t)((yk_batch_slice_at(slice, end) - begin) * bytes)};
 }
 
 /* This rank's first sample in the group that makes, or takes, the output of a crossing. */
@@ -83,11 +83,11 @@ static int64_t first_here(const struct yk_executor *executor, int32_t crossing, 
 
 /* What this rank made itself for another of its groups. */
 static void copy_local(struct yk_executor *executor, int32_t number, int32_t crossing,
-                       const struct yk_batch_slice *piece)
+                       const struct yk_batch_slice *slice)
 {
     const struct yk_op *op = &executor->list->ops[number];
     const int32_t producer = executor->facts->crossings[crossing].producer;
-    const int64_t bytes = row_bytes(executor, producer, &piece->own);
+    const int64_t bytes = row_bytes(executor, producer, &slice->own);
     struct yk_op_message local;
     if (op->kind != YK_OP_FORWARD ||
         executor->first_taker[(int64_t)crossing * executor->facts->M + op->micro_batch] != number ||
@@ -95,31 +95,31 @@ static void copy_local(struct yk_executor *executor, int32_t number, int32_t cro
         return;
     }
     const struct strip from =
-        strip_of(piece, first_here(executor, crossing, false, op->micro_batch), local.first,
+        strip_of(slice, first_here(executor, crossing, false, op->micro_batch), local.first,
                  local.end, bytes);
-    const struct strip to = strip_of(piece, first_here(executor, crossing, true, op->micro_batch),
+    const struct strip to = strip_of(slice, first_here(executor, crossing, true, op->micro_batch),
                                      local.first, local.end, bytes);
     if (from.bytes > 0) {
         executor->backend->copy(
             executor->lanes[YK_LANE_COMPUTE],
-            executor->passing + crossing_offsets(executor, crossing, op->micro_batch)->input +
+            executor->buffer_memory + crossing_offsets(executor, crossing, op->micro_batch)->input +
                 to.at,
-            executor->passing + pass_offsets(executor, producer, op->micro_batch)->output + from.at,
+            executor->buffer_memory + pass_offsets(executor, producer, op->micro_batch)->output + from.at,
             from.bytes);
     }
 }
 
 /* Where layer `from`'s output is for `layer`, and where its gradient goes. */
 static void find_stream(struct yk_executor *executor, int32_t number, int32_t from, int32_t which,
-                        const struct yk_batch_slice *piece, const void **output, void **gradient)
+                        const struct yk_batch_slice *slice, const void **output, void **gradient)
 {
     const struct yk_op *op = &executor->list->ops[number];
     const int32_t crossing = executor->crossing_of[2 * op->layer + which];
-    char *base = executor->passing;
+    char *base = executor->buffer_memory;
     if (crossing >= 0) {
         const struct yk_crossing_offsets *offsets =
             crossing_offsets(executor, crossing, op->micro_batch);
-        copy_local(executor, number, crossing, piece);
+        copy_local(executor, number, crossing, slice);
         *output = base + offsets->input;
         *gradient = base + offsets->input_gradient;
     } else {
@@ -130,15 +130,15 @@ static void find_stream(struct yk_executor *executor, int32_t number, int32_t fr
 }
 
 void yk_executor_route_input(struct yk_executor *executor, int32_t number,
-                             const struct yk_batch_slice *piece, struct yk_pass *pass)
+                             const struct yk_batch_slice *slice, struct yk_pass *pass)
 {
     const struct yk_op *op = &executor->list->ops[number];
     const struct yk_net_layer *layer = &executor->store->net->layers[op->layer];
     if (layer->input >= 0) {
-        find_stream(executor, number, layer->input, 0, piece, &pass->input, &pass->input_gradient);
+        find_stream(executor, number, layer->input, 0, slice, &pass->input, &pass->input_gradient);
     }
     if (layer->memory >= 0) {
-        find_stream(executor, number, layer->memory, 1, piece, &pass->memory,
+        find_stream(executor, number, layer->memory, 1, slice, &pass->memory,
                     &pass->memory_gradient);
         pass->memory_added = executor->memory_added[number];
     }
@@ -180,15 +180,15 @@ static void bring(struct yk_executor *executor, char *to, const char *from, size
 
 /* From one group that took the output: what its other members sent, and this rank's own. */
 static void bring_crossing(struct yk_executor *executor, int32_t crossing, int32_t micro_batch,
-                           const struct yk_batch_slice *piece, bool add)
+                           const struct yk_batch_slice *slice, bool add)
 {
     const struct yk_crossing *at = &executor->facts->crossings[crossing];
     const struct yk_plan *plan = executor->program->plan;
     const int32_t group = plan->layers[at->producer].group;
     const struct yk_crossing_offsets *offsets = crossing_offsets(executor, crossing, micro_batch);
-    const int64_t bytes = row_bytes(executor, at->producer, &piece->own);
+    const int64_t bytes = row_bytes(executor, at->producer, &slice->own);
     char *gradient =
-        executor->passing + pass_offsets(executor, at->producer, micro_batch)->output_gradient;
+        executor->buffer_memory + pass_offsets(executor, at->producer, micro_batch)->output_gradient;
     int64_t end = 0;
     const int64_t mine =
         yk_executor_route_range(executor, group, executor->view->members[group], micro_batch, &end);
@@ -202,16 +202,16 @@ static void bring_crossing(struct yk_executor *executor, int32_t crossing, int32
             continue;
         }
         const bool local = plan->groups[at->group].members[j].rank == executor->rank;
-        const struct strip to = strip_of(piece, mine, first, last, bytes);
-        const struct strip from = strip_of(piece, local ? other : mine, first, last, bytes);
+        const struct strip to = strip_of(slice, mine, first, last, bytes);
+        const struct strip from = strip_of(slice, local ? other : mine, first, last, bytes);
         const char *source =
-            executor->passing + (local ? offsets->input_gradient : offsets->returned) + from.at;
+            executor->buffer_memory + (local ? offsets->input_gradient : offsets->returned) + from.at;
         bring(executor, gradient + to.at, source, to.bytes, add);
     }
 }
 
 void yk_executor_route_gradient(struct yk_executor *executor, int32_t number,
-                                const struct yk_batch_slice *piece)
+                                const struct yk_batch_slice *slice)
 {
     const struct yk_op *op = &executor->list->ops[number];
     const struct yk_facts *facts = executor->facts;
@@ -223,21 +223,21 @@ void yk_executor_route_gradient(struct yk_executor *executor, int32_t number,
             !returns(executor, op->layer, crossing->group)) {
             continue;
         }
-        bring_crossing(executor, c, op->micro_batch, piece, filled);
+        bring_crossing(executor, c, op->micro_batch, slice, filled);
         filled = true;
     }
 }
 
 void yk_executor_route_message(struct yk_executor *executor, int32_t number,
-                               const struct yk_batch_slice *piece, int64_t round)
+                               const struct yk_batch_slice *slice, int64_t round)
 {
     const struct yk_op *op = &executor->list->ops[number];
     const struct yk_op_message *message = &executor->messages[number];
     const struct yk_crossing_offsets *offsets =
         crossing_offsets(executor, message->crossing, op->micro_batch);
-    const struct strip strip = strip_of(piece, message->from, message->first, message->end,
-                                        row_bytes(executor, op->layer, &piece->own));
-    struct yk_comm_message *mail = &executor->mail[round % YK_EXECUTOR_ROUNDS][number];
+    const struct strip strip = strip_of(slice, message->from, message->first, message->end,
+                                        row_bytes(executor, op->layer, &slice->own));
+    struct yk_comm_message *transfer = &executor->transfers[round % YK_EXECUTOR_ROUNDS][number];
     const bool sends = op->kind == YK_OP_SEND;
     const size_t at =
         !op->backward
@@ -246,16 +246,16 @@ void yk_executor_route_message(struct yk_executor *executor, int32_t number,
     if (strip.bytes == 0) {
         return;
     }
-    *mail = (struct yk_comm_message){
+    *transfer = (struct yk_comm_message){
         .world = executor->options.ranks->world,
-        .bytes = executor->passing + at + strip.at,
+        .bytes = executor->buffer_memory + at + strip.at,
         .size = strip.bytes,
         .peer = op->peer,
         .number = op->match,
     };
     if (sends) {
-        executor->options.ranks->comm->send(mail);
+        executor->options.ranks->comm->send(transfer);
     } else {
-        executor->options.ranks->comm->recv(mail);
+        executor->options.ranks->comm->recv(transfer);
     }
 }

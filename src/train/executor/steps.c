@@ -20,7 +20,7 @@ static void open_slot(struct yk_executor *executor, int64_t number, const struct
 }
 
 /* The round of a step, and before the first of a row what is done ahead for it. */
-static void put_step(struct yk_executor *executor, int64_t number)
+static void enqueue_step(struct yk_executor *executor, int64_t number)
 {
     struct yk_step_slot *slot = yk_executor_slot(executor, number);
     struct yk_backend_lane *lane = executor->lanes[YK_LANE_COMPUTE];
@@ -45,13 +45,13 @@ yk_status yk_executor_begin_step(struct yk_executor *executor, const struct yk_s
     if (step->clip > 0 && !executor->barrier) {
         return yk_fail(YK_ERROR_INPUT, "the plan was made without clipping; plan with --clip");
     }
-    YK_TRY(yk_device_batches_check(&executor->intake, step->batch));
-    YK_TRY(yk_device_batches_check(&executor->intake, next));
+    YK_TRY(yk_device_batches_check(&executor->batches, step->batch));
+    YK_TRY(yk_device_batches_check(&executor->batches, next));
     YK_TRY(check(executor));
     open_slot(executor, number, step, false);
     open_slot(executor, number + 1, &(struct yk_step){.batch = next, .loss_scale = 1}, false);
     executor->begun++;
-    put_step(executor, number);
+    enqueue_step(executor, number);
     if (executor->late && number > executor->unsettled) {
         yk_executor_enqueue_report(executor, number - 1);
     } else if (!executor->late && !executor->barrier) {
@@ -130,11 +130,11 @@ yk_status yk_executor_evaluate_step(struct yk_executor *executor, const struct y
 {
     const int64_t number = executor->begun;
     struct yk_step_slot *slot = yk_executor_slot(executor, number);
-    YK_TRY(yk_device_batches_check(&executor->intake, batch));
+    YK_TRY(yk_device_batches_check(&executor->batches, batch));
     open_slot(executor, number, &(struct yk_step){.batch = batch, .loss_scale = 1}, true);
     executor->begun++;
     executor->ended++;
-    put_step(executor, number);
+    enqueue_step(executor, number);
     yk_executor_enqueue_report(executor, number);
     executor->unsettled = -1;
     YK_TRY(finish_lanes(executor));

@@ -106,17 +106,17 @@ void yk_executor_lane_position(const struct yk_executor *executor, enum yk_lane 
                                struct yk_executor_position *out)
 {
     const struct yk_backend *backend = executor->backend;
-    const int64_t put = atomic_load_explicit(&executor->put, memory_order_acquire);
+    const int64_t enqueued = atomic_load_explicit(&executor->enqueued, memory_order_acquire);
     const int32_t ops = executor->list->op_count;
     const int64_t count = executor->lane_op_counts[lane];
     *out = (struct yk_executor_position){.op = YK_OP_NONE};
-    if (count == 0 || put == 0) {
+    if (count == 0 || enqueued == 0) {
         return;
     }
-    const int64_t round = (put - 1) / ops; /* of the op put last */
+    const int64_t round = (enqueued - 1) / ops; /* of the op put last */
     int32_t op = YK_OP_NONE;
     int64_t low = round >= YK_EXECUTOR_ROUNDS ? (round - YK_EXECUTOR_ROUNDS + 1) * count : 0;
-    const int64_t end = put / ops * count + count_before(executor, lane, (int32_t)(put % ops));
+    const int64_t end = enqueued / ops * count + count_before(executor, lane, (int32_t)(enqueued % ops));
     int64_t high = end;
     while (low < high) {
         const int64_t middle = low + (high - low) / 2;

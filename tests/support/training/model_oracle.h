@@ -13,7 +13,7 @@
 
 #include <stdbool.h>
 
-struct model_oracle_wish {
+struct model_oracle_request {
     const struct yk_backend *backend;         /* NULL: the CPU's */
     const struct yk_backend_options *options; /* NULL: two threads of the CPU */
     bool recompute;
@@ -33,7 +33,7 @@ struct model_oracle_distance {
 };
 
 struct model_oracle_distance model_oracle_run(const struct training_case *c,
-                                              const struct model_oracle_wish *wish);
+                                              const struct model_oracle_request *request);
 
 /* Fails the test where a distance is larger than that of `most`. */
 void model_oracle_expect(const struct training_case *c, const struct model_oracle_distance *found,

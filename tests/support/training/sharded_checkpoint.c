@@ -151,7 +151,7 @@ static yk_status save(const struct job *job, const struct yk_ranks *ranks,
     const struct yk_checkpoint_content content = {
         .store = store,
         .state = {.step = step, .updates = step, .samples = 8 * step, .seed = (uint64_t)step},
-        .settings_json = "{}",
+        .options_json = "{}",
         .base_model = job->world->base_model,
         .ranks = ranks,
         .saves = saves,
@@ -196,14 +196,14 @@ static yk_status load(struct job *job, const struct yk_ranks *ranks, int32_t ran
 static yk_status do_job(struct job *job, const struct yk_ranks *ranks, int32_t rank)
 {
     const struct small_store *whole = &job->whole[rank];
-    struct yk_partition *holdings = NULL;
+    struct yk_partition *partitions = NULL;
     struct yk_partition *saves = NULL;
     struct yk_store *store = NULL;
-    YK_TRY(yk_partitions_of_rank(job->program, rank, whole->arena, &holdings));
+    YK_TRY(yk_partitions_of_rank(job->program, rank, whole->arena, &partitions));
     YK_TRY(yk_partitions_to_save(job->program, rank, whole->arena, &saves));
     YK_TRY(yk_store_create_partitioned(whole->net, &whole->store->engine,
-                                       job->world->wish->optimizer,
-                                       &(struct yk_store_layout){.holdings = holdings}, &store));
+                                       job->world->request->optimizer,
+                                       &(struct yk_store_layout){.partitions = partitions}, &store));
     const yk_status status =
         job->loads ? load(job, ranks, rank, store) : save_all(job, ranks, rank, store, saves);
     yk_store_destroy(store);
@@ -249,7 +249,7 @@ static yk_status run(struct job *job)
         return yk_fail(YK_ERROR_USAGE, "there are no worlds of %d ranks", (int)ranks);
     }
     for (int32_t r = 0; r < ranks; r++) {
-        wholes[r] = small_store_open(job->world->wish);
+        wholes[r] = small_store_open(job->world->request);
     }
     job->whole = wholes;
     job->program = sharded_program(wholes[0].net, ranks, job->world->seed, wholes[0].arena);

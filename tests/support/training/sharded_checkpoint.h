@@ -18,7 +18,7 @@ enum {
 };
 
 struct sharded_world {
-    const struct small_store_wish *wish;
+    const struct small_store_request *request;
     const char *folder;
     int32_t ranks; /* 1: today's form, of one rank alone */
     uint64_t seed; /* of the layout */

@@ -88,48 +88,48 @@ static struct yk_lr_schedule read_rate(const struct yk_json *json, int64_t steps
 {
     static const struct {
         const char *name;
-        enum yk_lr_schedule_kind rule;
-    } rules[] = {
+        enum yk_lr_schedule_kind kind;
+    } kinds[] = {
         {"constant", YK_LR_SCHEDULE_CONSTANT},
         {"cosine", YK_LR_SCHEDULE_COSINE},
         {"inverse-root", YK_LR_SCHEDULE_INVERSE_ROOT},
     };
     const char *name = string_at(json, "name");
-    size_t rule = 0;
-    while (strcmp(name, rules[rule].name) != 0) {
-        rule++;
-        assert_true(rule < sizeof rules / sizeof rules[0]);
+    size_t kind = 0;
+    while (strcmp(name, kinds[kind].name) != 0) {
+        kind++;
+        assert_true(kind < sizeof kinds / sizeof kinds[0]);
     }
     return (struct yk_lr_schedule){
-        .rule = rules[rule].rule,
-        .most = number_at(json, "maximum"),
-        .least = number_at(json, "minimum"),
+        .kind = kinds[kind].kind,
+        .max_lr = number_at(json, "maximum"),
+        .min_lr = number_at(json, "minimum"),
         .warmup = (int64_t)number_at(json, "warmup"),
         .steps = steps,
     };
 }
 
-static void read_settings(struct training_case *c, const struct yk_json *json)
+static void read_options(struct training_case *c, const struct yk_json *json)
 {
-    struct training_case_settings *settings = &c->settings;
+    struct training_case_options *options = &c->options;
     const struct yk_json *lora = yk_json_get(json, "lora");
-    settings->steps = (int64_t)number_at(json, "steps");
-    settings->batch = (int64_t)number_at(json, "batch");
-    settings->sequence = (int64_t)number_at(json, "sequence");
+    options->steps = (int64_t)number_at(json, "steps");
+    options->batch = (int64_t)number_at(json, "batch");
+    options->sequence = (int64_t)number_at(json, "sequence");
     if (yk_json_get(json, "target_sequence")) {
-        settings->target_sequence = (int64_t)number_at(json, "target_sequence");
+        options->target_sequence = (int64_t)number_at(json, "target_sequence");
     }
-    settings->accumulation = (int64_t)number_at(json, "accumulation");
-    settings->optimizer = read_optimizer(yk_json_get(json, "optimizer"));
-    settings->rate = read_rate(yk_json_get(json, "rate"), settings->steps);
-    settings->clip = number_at(json, "clip");
-    settings->smoothing = number_at(json, "smoothing");
+    options->accumulation = (int64_t)number_at(json, "accumulation");
+    options->optimizer = read_optimizer(yk_json_get(json, "optimizer"));
+    options->rate = read_rate(yk_json_get(json, "rate"), options->steps);
+    options->clip = number_at(json, "clip");
+    options->smoothing = number_at(json, "smoothing");
     if (yk_json_is_object(lora)) {
-        settings->lora_rank = (int64_t)number_at(lora, "rank");
-        settings->lora_alpha = number_at(lora, "alpha");
+        options->lora_rank = (int64_t)number_at(lora, "rank");
+        options->lora_alpha = number_at(lora, "alpha");
     }
-    assert_true(yk_json_boolean(yk_json_get(json, "nf4"), &settings->nf4));
-    assert_true(yk_precision_find(string_at(json, "precision"), &settings->precision));
+    assert_true(yk_json_boolean(yk_json_get(json, "nf4"), &options->nf4));
+    assert_true(yk_precision_find(string_at(json, "precision"), &options->precision));
 }
 
 static void read_spread(struct training_case *c, const struct yk_json *json)
@@ -151,7 +151,7 @@ static void read_json(struct training_case *c)
     training_case_path(c->name, ".json", &path);
     assert_ok(yk_file_read(yk_text_chars(&path), &text));
     assert_ok(yk_json_parse(text.bytes, text.length, &json));
-    read_settings(c, yk_json_get(json, "settings"));
+    read_options(c, yk_json_get(json, "settings"));
     read_spread(c, yk_json_get(json, "spread"));
     c->config_text = object_text(c, text.bytes, "config");
     c->adapter_text = object_text(c, text.bytes, "adapter_config");
@@ -205,17 +205,17 @@ struct training_case *training_case_open(const char *name)
     assert_non_null(c->name);
     read_json(c);
     read_tensors(c);
-    const struct training_case_settings *settings = &c->settings;
-    int32_t *whole = take(c, settings->batch, sizeof *whole);
-    for (int64_t i = 0; i < settings->batch; i++) {
-        whole[i] = (int32_t)settings->sequence;
+    const struct training_case_options *options = &c->options;
+    int32_t *whole = take(c, options->batch, sizeof *whole);
+    for (int64_t i = 0; i < options->batch; i++) {
+        whole[i] = (int32_t)options->sequence;
     }
     c->whole = whole;
     c->logits = training_case_floats(
         c, "logits", NULL, training_case_rows(c) * yk_model_config_target_vocabulary(c->config));
-    c->losses = training_case_floats(c, "losses", NULL, settings->steps);
-    c->norms = training_case_floats(c, "norms", NULL, settings->steps);
-    c->rates = training_case_floats(c, "rates", NULL, settings->steps);
+    c->losses = training_case_floats(c, "losses", NULL, options->steps);
+    c->norms = training_case_floats(c, "norms", NULL, options->steps);
+    c->rates = training_case_floats(c, "rates", NULL, options->steps);
     return c;
 }
 
@@ -242,9 +242,9 @@ void training_case_path(const char *name, const char *ending, struct yk_text *ou
 
 int64_t training_case_rows(const struct training_case *c)
 {
-    const struct training_case_settings *settings = &c->settings;
-    return settings->batch *
-           (settings->target_sequence > 0 ? settings->target_sequence : settings->sequence);
+    const struct training_case_options *options = &c->options;
+    return options->batch *
+           (options->target_sequence > 0 ? options->target_sequence : options->sequence);
 }
 
 /* Whole numbers of a step, `count` of them; pieces are not changed by whoever reads them. */
@@ -252,32 +252,32 @@ static int32_t *of_step(const struct training_case *c, const char *kind, int64_t
                         int64_t count)
 {
     const struct training_tensor *tensor = training_case_find(c, kind, NULL);
-    assert_true(tensor && tensor->whole && tensor->count == count * c->settings.steps);
-    assert_in_range(step, 0, c->settings.steps - 1);
+    assert_true(tensor && tensor->whole && tensor->count == count * c->options.steps);
+    assert_in_range(step, 0, c->options.steps - 1);
     return (int32_t *)(uintptr_t)(tensor->whole + count * step);
 }
 
-struct yk_slice training_case_piece(const struct training_case *c, int64_t step)
+struct yk_slice training_case_slice(const struct training_case *c, int64_t step)
 {
-    const struct training_case_settings *settings = &c->settings;
-    const int64_t B = settings->batch;
+    const struct training_case_options *options = &c->options;
+    const int64_t B = options->batch;
     const bool filled = training_case_find(c, "lengths", NULL) != NULL;
-    struct yk_slice piece = {
+    struct yk_slice slice = {
         .samples = B,
-        .sequence = settings->sequence,
-        .target_sequence = settings->target_sequence,
+        .sequence = options->sequence,
+        .target_sequence = options->target_sequence,
         .first_sample = step * B,
-        .tokens = of_step(c, "tokens", step, B * settings->sequence),
+        .tokens = of_step(c, "tokens", step, B * options->sequence),
         .lengths = filled ? of_step(c, "lengths", step, B) : (int32_t *)(uintptr_t)c->whole,
         .targets = of_step(c, "targets", step, training_case_rows(c)),
     };
-    if (settings->target_sequence > 0) {
-        piece.target_tokens = of_step(c, "target_tokens", step, training_case_rows(c));
+    if (options->target_sequence > 0) {
+        slice.target_tokens = of_step(c, "target_tokens", step, training_case_rows(c));
     }
-    for (int64_t i = 0; piece.targets && i < training_case_rows(c); i++) {
-        piece.counted += piece.targets[i] >= 0;
+    for (int64_t i = 0; slice.targets && i < training_case_rows(c); i++) {
+        slice.counted += slice.targets[i] >= 0;
     }
-    return piece;
+    return slice;
 }
 
 static bool ends_in(const char *name, const char *ending)

@@ -20,7 +20,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct training_case_settings {
+struct training_case_options {
     int64_t steps;
     int64_t batch;           /* B, of all micro-batches together */
     int64_t sequence;        /* T */
@@ -63,7 +63,7 @@ struct training_case {
     const char *config_text;  /* config.json */
     const char *adapter_text; /* adapter_config.json as PEFT wrote it; NULL without adapters */
     const struct yk_model_config *config;
-    struct training_case_settings settings;
+    struct training_case_options options;
     struct training_case_spread spread;
     const struct training_tensor *tensors;
     int32_t tensor_count;
@@ -84,7 +84,7 @@ void training_case_close(struct training_case *c);
 void training_case_path(const char *name, const char *ending, struct yk_text *out);
 
 /* All samples of a step; its arrays are the case's. */
-struct yk_slice training_case_piece(const struct training_case *c, int64_t step);
+struct yk_slice training_case_slice(const struct training_case *c, int64_t step);
 
 /* How many rows of logits and targets a step has: B·T, or B·S of an encoder–decoder. */
 int64_t training_case_rows(const struct training_case *c);
