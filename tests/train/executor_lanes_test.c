@@ -28,7 +28,7 @@ static bool has_happened(const struct yk_backend_event *event)
     return event->happened;
 }
 
-static const struct yk_backend callback = {.name = "fake", .event_query = has_happened};
+static const struct yk_backend fake_backend = {.name = "fake", .event_query = has_happened};
 
 /* How far a lane is: begun and ended, of its ops over all rounds. */
 struct walk {
@@ -52,7 +52,7 @@ static void set_scene(struct scene *scene, struct yk_random *random)
     memset(scene, 0, sizeof *scene);
     scene->list = (struct yk_program_rank){.ops = scene->ops, .op_count = OPS};
     scene->executor.list = &scene->list;
-    scene->executor.backend = &callback;
+    scene->executor.backend = &fake_backend;
     assert_ok(yk_arena_create(&scene->executor.arena));
     for (int32_t i = 0; i < OPS; i++) {
         scene->ops[i].lane = (enum yk_lane)yk_random_below(random, YK_LANE_COUNT);
@@ -163,7 +163,7 @@ static void a_lane_is_in_the_first_op_that_has_begun_and_not_ended(void **state)
 
 struct asked {
     _Atomic(const struct yk_executor *) executor;
-    atomic_int callback;
+    atomic_int reported;
     atomic_int wrong;
 };
 
@@ -171,7 +171,7 @@ static void note_executor(void *user, const struct yk_executor *executor)
 {
     struct asked *asked = user;
     atomic_store(&asked->executor, executor);
-    atomic_fetch_add(&asked->callback, 1);
+    atomic_fetch_add(&asked->reported, 1);
 }
 
 /* On the lane, before the op starts: all before it on the lane have ended, and it is in none. */
@@ -231,7 +231,7 @@ static void an_executor_tells_where_its_lanes_are(void **state)
     }
     assert_int_equal(atomic_load(&asked.wrong), 0);
     trainer_close(trainer);
-    assert_int_equal(atomic_load(&asked.callback), 2);
+    assert_int_equal(atomic_load(&asked.reported), 2);
     assert_null(atomic_load(&asked.executor));
     yk_arena_destroy(arena);
 }

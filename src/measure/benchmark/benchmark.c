@@ -31,23 +31,23 @@ static yk_status make_piece(struct yk_benchmark *rehearsal, const struct yk_work
     const int64_t T = workload->sequence;
     const bool decodes = config->encoder_layers > 0;
     const int64_t S = workload->target_sequence > 0 ? workload->target_sequence : T;
-    struct yk_slice slice = {.samples = samples, .sequence = T};
-    YK_TRY_NEW(rehearsal->arena, slice.tokens, samples * T);
-    YK_TRY_NEW(rehearsal->arena, slice.lengths, samples);
-    YK_TRY_NEW(rehearsal->arena, slice.targets, samples * (decodes ? S : T));
-    fill(random, samples * T, config->vocabulary, slice.tokens);
+    struct yk_slice piece = {.samples = samples, .sequence = T};
+    YK_TRY_NEW(rehearsal->arena, piece.tokens, samples * T);
+    YK_TRY_NEW(rehearsal->arena, piece.lengths, samples);
+    YK_TRY_NEW(rehearsal->arena, piece.targets, samples * (decodes ? S : T));
+    fill(random, samples * T, config->vocabulary, piece.tokens);
     for (int64_t i = 0; i < samples; i++) {
-        slice.lengths[i] = (int32_t)T;
+        piece.lengths[i] = (int32_t)T;
     }
-    slice.counted = samples * (decodes ? S : T);
-    slice.present = slice.counted;
-    fill(random, slice.counted, yk_model_config_target_vocabulary(config), slice.targets);
+    piece.counted = samples * (decodes ? S : T);
+    piece.present = piece.counted;
+    fill(random, piece.counted, yk_model_config_target_vocabulary(config), piece.targets);
     if (decodes) {
-        slice.target_sequence = S;
-        YK_TRY_NEW(rehearsal->arena, slice.target_tokens, samples * S);
-        fill(random, samples * S, yk_model_config_target_vocabulary(config), slice.target_tokens);
+        piece.target_sequence = S;
+        YK_TRY_NEW(rehearsal->arena, piece.target_tokens, samples * S);
+        fill(random, samples * S, yk_model_config_target_vocabulary(config), piece.target_tokens);
     }
-    *out = slice;
+    *out = piece;
     return YK_OK;
 }
 
@@ -60,13 +60,13 @@ static yk_status make_batch(struct yk_benchmark *rehearsal)
     batch->slice_count = YK_BENCHMARK_MICRO_BATCHES;
     YK_TRY_NEW(rehearsal->arena, batch->slices, batch->slice_count);
     for (int32_t m = 0; m < batch->slice_count; m++) {
-        struct yk_batch_slice *slice = &batch->slices[m];
-        YK_TRY(make_piece(rehearsal, workload, samples, &random, &slice->own));
-        slice->all = samples;
-        slice->own.first_sample = batch->units;
+        struct yk_batch_slice *piece = &batch->slices[m];
+        YK_TRY(make_piece(rehearsal, workload, samples, &random, &piece->own));
+        piece->all = samples;
+        piece->own.first_sample = batch->units;
         batch->units += samples;
-        batch->counted += slice->own.counted;
-        batch->present += slice->own.present;
+        batch->counted += piece->own.counted;
+        batch->present += piece->own.present;
     }
     return YK_OK;
 }
