@@ -105,15 +105,16 @@ static int32_t add_weights(struct yk_parameter_list *parameters, const char *mod
     const int64_t out = names->out[part];
     snprintf(name, sizeof name, "%s%s%s.weight", module, names->parts[part][0] ? "." : "",
              names->parts[part]);
-    return add(parameters, name,
-               (struct yk_parameter){
-                   .rank = 2,
-                   .shape = {names->transposed ? names->in : out, names->transposed ? out : names->in},
-                   .format = quantised ? YK_PARAMETER_NF4 : outer_form(parameters),
-                   .trained = trains_all(parameters),
-                   .start = YK_INIT_NORMAL,
-                   .spread = names->spread,
-               });
+    return add(
+        parameters, name,
+        (struct yk_parameter){
+            .rank = 2,
+            .shape = {names->transposed ? names->in : out, names->transposed ? out : names->in},
+            .format = quantised ? YK_PARAMETER_NF4 : outer_form(parameters),
+            .trained = trains_all(parameters),
+            .start = YK_INIT_NORMAL,
+            .spread = names->spread,
+        });
 }
 
 static int32_t add_bias(struct yk_parameter_list *parameters, const char *module,
@@ -151,8 +152,12 @@ void yk_parameter_list_add_projection(struct yk_parameter_list *parameters, cons
 {
     assert(parameters->projection_count < YK_LAYER_PROJECTIONS);
     struct yk_projection *projection = &parameters->projections[parameters->projection_count++];
-    *projection = (struct yk_projection){
-        .in = names->in, .transposed = names->transposed, .weight = -1, .bias = -1, .a = -1, .b = -1};
+    *projection = (struct yk_projection){.in = names->in,
+                                         .transposed = names->transposed,
+                                         .weight = -1,
+                                         .bias = -1,
+                                         .a = -1,
+                                         .b = -1};
     while (projection->parts < YK_PROJECTION_PARTS && names->parts[projection->parts]) {
         projection->part_out[projection->parts] = names->out[projection->parts];
         projection->out += names->out[projection->parts++];

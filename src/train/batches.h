@@ -28,9 +28,9 @@ struct yk_batch_share {
 /* The cuts of a plan for a rank: (M). The rank takes whatever it needs in any of its groups. */
 void yk_batches_find_shares(const struct yk_plan *plan, int32_t rank, struct yk_batch_share *out);
 
-/* Of `slice_count` pieces, the m-th cut as `shares`[m] says, where the sampler counts in samples; one
- * whose units are pieces is cut in proportion. In memory of the host that the device copies from;
- * sampler and engine must outlive it. */
+/* Of `slice_count` pieces, the m-th cut as `shares`[m] says, where the sampler counts in samples;
+ * one whose units are pieces is cut in proportion. In memory of the host that the device copies
+ * from; sampler and engine must outlive it. */
 yk_status yk_batches_create(const struct yk_sampler *sampler, const struct yk_engine *engine,
                             int32_t slice_count, const struct yk_batch_share *shares,
                             struct yk_batches **out) YK_MUST_USE;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 static yk_status run_loss(struct yk_forward *forward, const struct yk_run_evaluation *evaluation,
-                      const struct yk_slice *slice, double *out)
+                          const struct yk_slice *slice, double *out)
 {
     const double began_s = yk_clock_now_s();
     YK_TRY(yk_forward_loss(forward, slice, out));

@@ -29,7 +29,8 @@ static enum yk_partition_kind kind_of(enum yk_strategy strategy)
                                           : YK_PARTITION_FULLY_SHARDED;
 }
 
-static struct yk_partition partition_of(const struct yk_program *program, int32_t rank, int32_t layer)
+static struct yk_partition partition_of(const struct yk_program *program, int32_t rank,
+                                        int32_t layer)
 {
     const struct yk_plan *plan = program->plan;
     const struct yk_plan_group *group = &plan->groups[plan->layers[layer].group];
@@ -40,7 +41,7 @@ static struct yk_partition partition_of(const struct yk_program *program, int32_
         return partition;
     }
     partition.kind = messages->weight_bytes > 0 ? kind_of(yk_plan_strategy(plan, layer))
-                                              : YK_PARTITION_WHOLE; /* there is nothing to cut */
+                                                : YK_PARTITION_WHOLE; /* there is nothing to cut */
     if (partition.kind != YK_PARTITION_WHOLE) {
         partition.blocks = messages->block_count > 1 ? messages->block_count : 1;
         partition.from = yk_partitions_begin(group, member);

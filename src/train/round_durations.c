@@ -326,8 +326,9 @@ static yk_status unite(struct uniting *uniting, struct yk_arena *arena, struct y
     return YK_OK;
 }
 
-yk_status yk_round_durations(const struct yk_program *program, const struct yk_rank_rounds *rank_rounds,
-                             struct yk_arena *arena, struct yk_op_times *out)
+yk_status yk_round_durations(const struct yk_program *program,
+                             const struct yk_rank_rounds *rank_rounds, struct yk_arena *arena,
+                             struct yk_op_times *out)
 {
     struct uniting uniting = {.program = program, .rank_rounds = rank_rounds};
     YK_TRY(yk_arena_create(&uniting.arena));

@@ -67,7 +67,7 @@ static yk_status save(struct running *running, bool last)
     running->saved_step = status == YK_OK ? run->state.step : running->saved_step;
     if (run->callbacks.saved && (status == YK_OK || !last)) {
         run->callbacks.saved(run->callbacks.user, run->state.step, yk_text_chars(&path),
-                         status == YK_OK ? NULL : yk_status_message());
+                             status == YK_OK ? NULL : yk_status_message());
     }
     yk_text_free(&folder);
     yk_text_free(&path);
@@ -99,7 +99,8 @@ static yk_status evaluate(struct running *running)
     }
     running->evaluated_step = run->state.step;
     if (run->callbacks.evaluated) {
-        run->callbacks.evaluated(run->callbacks.user, run->state.step, run->evaluation_loss, tokens);
+        run->callbacks.evaluated(run->callbacks.user, run->state.step, run->evaluation_loss,
+                                 tokens);
     }
     if (steps->metrics) {
         yk_run_steps_note_metrics(steps,

@@ -11,6 +11,7 @@
 
 #include "base/status.h"
 #include "data/sampler.h"
+#include "nn/lr_schedule.h"
 #include "nn/optimizer.h"
 #include "nn/store/store.h"
 #include "program/program.h"
@@ -74,9 +75,9 @@ struct yk_vector_span_array {
     const struct yk_sampler *evaluation; /* sequential; NULL: none */
     struct yk_run_options options;
     struct yk_run_callbacks callbacks;
-    const char *folder;        /* for checkpoints/ and metrics.jsonl; NULL: nothing is kept */
+    const char *folder;       /* for checkpoints/ and metrics.jsonl; NULL: nothing is kept */
     const char *options_json; /* an object, kept in checkpoints word for word */
-    const char *base_model;    /* what adapters adapt, by name or path; NULL without */
+    const char *base_model;   /* what adapters adapt, by name or path; NULL without */
     const struct yk_tokenizer *tokenizer; /* kept in checkpoints; may be NULL */
     struct yk_checkpoint_state state;     /* where to go on; where it stands afterwards */
     /* Afterwards: */

@@ -137,7 +137,7 @@ yk_status yk_run_steps_change(struct yk_run_steps *steps)
 }
 
 static void report_step(struct yk_run_steps *steps, const struct yk_step_result *result,
-                 const struct yk_run_pending *pending)
+                        const struct yk_run_pending *pending)
 {
     struct yk_vector_span_array *run = steps->run;
     const struct yk_run_step line = {

@@ -35,7 +35,7 @@ struct yk_run_steps {
     struct yk_metrics *metrics;  /* owned, though opened by the run; NULL: none */
     const struct yk_batch *now;  /* of the step that begins next */
     const struct yk_batch *next; /* of the one after: prepared while others run */
-    int64_t next_unit;               /* units of the sampler in all of these */
+    int64_t next_unit;           /* units of the sampler in all of these */
     struct yk_run_pending pending[YK_RUN_MAX_PENDING];
     int32_t pending_count;
     struct yk_op_time *times; /* (ops) for those of a round */

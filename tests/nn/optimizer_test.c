@@ -1,6 +1,9 @@
 /* Rates by hand, and the loss scale's rule. (What updates do is held against PyTorch elsewhere.) */
 #include "nn/optimizer.h"
 
+#include "nn/loss_scaler.h"
+#include "nn/lr_schedule.h"
+
 #include "support/support.h"
 
 #include <math.h>

@@ -148,7 +148,8 @@ yk_status yk_forward_create_in(const struct yk_store *store, const struct yk_for
     *forward = (struct yk_forward){.store = store, .most = *most, .slots = slots};
     carve(forward, &carver);
     choose_slots(forward);
-    const yk_status status = yk_position_tables_fill(store, longest(forward), &forward->position_tables);
+    const yk_status status =
+        yk_position_tables_fill(store, longest(forward), &forward->position_tables);
     if (status != YK_OK) {
         yk_forward_destroy(forward);
         return status;
@@ -281,7 +282,7 @@ yk_status yk_forward_loss(struct yk_forward *forward, const struct yk_slice *sli
     }
     engine->backend->clear(engine->lane, forward->loss, sizeof *forward->loss);
     enqueue(forward, true, true, true);
-    return yk_engine_download(engine, out, forward->loss, sizeof *out);
+    return yk_engine_copy(engine, out, forward->loss, sizeof *out);
 }
 
 yk_status yk_forward_encode(struct yk_forward *forward, const int32_t *tokens,
@@ -345,7 +346,7 @@ static yk_status download(const struct yk_forward *forward, int64_t row, int64_t
                                   .to_type = YK_PRECISION_FP32,
                               });
     }
-    return yk_engine_download(engine, out, forward->wide, (size_t)(rows * V) * sizeof *out);
+    return yk_engine_copy(engine, out, forward->wide, (size_t)(rows * V) * sizeof *out);
 }
 
 yk_status yk_forward_logits(const struct yk_forward *forward, int64_t sample, int64_t position,

@@ -3,7 +3,6 @@
  * x₂ + down(gelu(up(norm x₂))).
  */
 #include "nn/layers/mlp.h"
-#include "nn/layers/prenorm_attention.h"
 #include "nn/parameter_list.h"
 
 #include <math.h>
@@ -42,9 +41,8 @@ struct saved {
     struct yk_mlp_saved feed;
 };
 
-static void carve_saved(const struct yk_net *net, int32_t layer,
-                        const struct yk_batch_shape *batch, struct yk_carver *carver,
-                        struct saved *out)
+static void carve_saved(const struct yk_net *net, int32_t layer, const struct yk_batch_shape *batch,
+                        struct yk_carver *carver, struct saved *out)
 {
     const enum yk_precision type = net->workload.precision;
     const size_t size = (size_t)yk_precision_bytes(type);
@@ -62,8 +60,8 @@ static void carve_room(const struct yk_net *net, int32_t layer, const struct yk_
     const int64_t C = net->config->width;
     const int64_t F = net->config->inner;
     yk_residual_carve_workspace(
-        net, layer, batch,
-        &(struct yk_residual_widths){.wide = F > 3 * C ? F : 3 * C, .narrow = C}, carver, out);
+        net, layer, batch, &(struct yk_residual_widths){.wide = F > 3 * C ? F : 3 * C, .narrow = C},
+        carver, out);
 }
 
 static void measure(const struct yk_net *net, int32_t layer, const struct yk_batch_shape *batch,

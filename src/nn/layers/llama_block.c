@@ -2,7 +2,7 @@
  * The block of Llama (Touvron et al. 2023): x₂ = x + out(attention(norm x)) with positions turned
  * into queries and keys, then x₂ + down(silu(gate(norm x₂)) · up(norm x₂)).
  */
-#include "nn/layers/prenorm_attention.h"
+#include "nn/layers/attention.h"
 #include "nn/parameter_list.h"
 
 enum {
@@ -55,9 +55,8 @@ struct saved {
     void *inner_down;
 };
 
-static void carve_saved(const struct yk_net *net, int32_t layer,
-                        const struct yk_batch_shape *batch, struct yk_carver *carver,
-                        struct saved *out)
+static void carve_saved(const struct yk_net *net, int32_t layer, const struct yk_batch_shape *batch,
+                        struct yk_carver *carver, struct saved *out)
 {
     const struct yk_model_config *config = net->config;
     const enum yk_precision type = net->workload.precision;

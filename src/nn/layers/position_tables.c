@@ -28,7 +28,8 @@ void yk_position_tables_carve(const struct yk_net *net, int64_t longest, struct 
     const size_t size = (size_t)yk_precision_bytes(sinusoidal_precision(net));
     out->rotary =
         is_rotary(config) ? yk_carve(carver, longest * config->head_size, sizeof(float)) : NULL;
-    out->sinusoidal = is_sinusoidal(config) ? yk_carve(carver, longest * config->width, size) : NULL;
+    out->sinusoidal =
+        is_sinusoidal(config) ? yk_carve(carver, longest * config->width, size) : NULL;
 }
 
 /*
@@ -86,19 +87,19 @@ static yk_status fill_rotary(const struct yk_store *store, int64_t longest, floa
         return yk_fail_out_of_memory();
     }
     yk_position_tables_rotary(config, longest, made);
-    const yk_status status = yk_engine_upload(&store->engine, rotary, made, count * sizeof *made);
+    const yk_status status = yk_engine_copy(&store->engine, rotary, made, count * sizeof *made);
     free(made);
     return status;
 }
 
 /* Made in fp32 and rounded on the device, by way of memory that is given back. */
 static yk_status round_sinusoidal(const struct yk_store *store, int64_t count, const float *made,
-                             void *sinusoidal)
+                                  void *sinusoidal)
 {
     const struct yk_engine *engine = &store->engine;
     void *wide = NULL;
     YK_TRY(engine->backend->allocate(engine->device, (size_t)count * sizeof *made, &wide));
-    yk_status status = yk_engine_upload(engine, wide, made, (size_t)count * sizeof *made);
+    yk_status status = yk_engine_copy(engine, wide, made, (size_t)count * sizeof *made);
     if (status == YK_OK) {
         engine->backend->cast(engine->lane, &(struct yk_cast_op){
                                                 .count = count,
@@ -133,5 +134,7 @@ yk_status yk_position_tables_fill(const struct yk_store *store, int64_t longest,
     if (position_tables->rotary) {
         YK_TRY(fill_rotary(store, longest, position_tables->rotary));
     }
-    return position_tables->sinusoidal ? fill_sinusoidal(store, longest, position_tables->sinusoidal) : YK_OK;
+    return position_tables->sinusoidal
+               ? fill_sinusoidal(store, longest, position_tables->sinusoidal)
+               : YK_OK;
 }

@@ -14,9 +14,9 @@
 #include <stdint.h>
 
 struct yk_position_tables {
-    float *rotary; /* (T, head_size / 2, 2): cosines and sines; NULL: positions are not rotary */
-    void *sinusoidal;  /* (T, C) in the precision of the embedding's table; NULL: positions are not
-                     sinusoidal */
+    float *rotary;    /* (T, head_size / 2, 2): cosines and sines; NULL: positions are not rotary */
+    void *sinusoidal; /* (T, C) in the precision of the embedding's table; NULL: positions are not
+                    sinusoidal */
 };
 
 /* Room for sequences of up to `longest` tokens. */

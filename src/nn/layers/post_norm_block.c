@@ -168,9 +168,8 @@ static struct sum carve_sum(const struct yk_net *net, int32_t weight, int64_t ro
     };
 }
 
-static void carve_saved(const struct yk_net *net, int32_t layer,
-                        const struct yk_batch_shape *batch, struct yk_carver *carver,
-                        struct saved *out)
+static void carve_saved(const struct yk_net *net, int32_t layer, const struct yk_batch_shape *batch,
+                        struct yk_carver *carver, struct saved *out)
 {
     const int64_t rows = batch->samples * batch->sequence;
     const struct yk_attention_shape self = self_shape(net, layer);

@@ -1,49 +1,8 @@
 #include "nn/layers/projection.h"
 
-enum {
-    PLACES = 8 /* of dropout in a layer, at most */
-};
-
 static const struct yk_net_layer *layer_of(const struct yk_pass *pass)
 {
     return &pass->net->layers[pass->layer];
-}
-
-struct yk_pass yk_pass_leader(const struct yk_pass *pass)
-{
-    struct yk_pass other = *pass;
-    other.layer = layer_of(pass)->leader;
-    return other;
-}
-
-void *yk_pass_weights(const struct yk_pass *pass, int32_t parameter)
-{
-    return pass->store->layers[pass->layer].weights + layer_of(pass)->parameters[parameter].offset;
-}
-
-void *yk_pass_gradients(const struct yk_pass *pass, int32_t parameter)
-{
-    const struct yk_parameter *found = &layer_of(pass)->parameters[parameter];
-    const int64_t width = yk_precision_bytes(pass->net->workload.precision);
-    return found->trained ? pass->store->layers[pass->layer].gradients + found->first * width
-                          : NULL;
-}
-
-enum yk_precision yk_pass_type(const struct yk_pass *pass, int32_t parameter)
-{
-    return layer_of(pass)->parameters[parameter].format == YK_PARAMETER_FP32
-               ? YK_PRECISION_FP32
-               : pass->net->workload.precision;
-}
-
-struct yk_dropout yk_pass_dropout(const struct yk_pass *pass, uint64_t place)
-{
-    return (struct yk_dropout){
-        .rate = pass->training ? (float)pass->net->options.dropout : 0,
-        .seed = pass->net->options.seed,
-        .site = (uint64_t)pass->layer * PLACES + place,
-        .first_sample = pass->first_sample,
-    };
 }
 
 static int64_t inner_width(const struct yk_net *net, const struct yk_projection *projection)
@@ -51,8 +10,8 @@ static int64_t inner_width(const struct yk_net *net, const struct yk_projection 
     return projection->a >= 0 ? projection->parts * net->workload.lora_rank : 0;
 }
 
-void *yk_projection_carve_inner(const struct yk_net *net, int32_t layer, int32_t projection, int64_t rows,
-                                struct yk_carver *carver)
+void *yk_projection_carve_inner(const struct yk_net *net, int32_t layer, int32_t projection,
+                                int64_t rows, struct yk_carver *carver)
 {
     const int64_t width = inner_width(net, &net->layers[layer].projections[projection]);
     return width > 0
@@ -127,12 +86,6 @@ static const void *weights_of(const struct yk_pass *pass, int32_t number, bool b
     return place;
 }
 
-static float adapter_scale(const struct yk_net *net)
-{
-    const double alpha = net->options.lora_alpha;
-    return alpha > 0 ? (float)(alpha / (double)net->workload.lora_rank) : 1;
-}
-
 static void *column(const void *base, int64_t at, enum yk_precision type)
 {
     return (char *)(uintptr_t)base + at * yk_precision_bytes(type);
@@ -144,26 +97,27 @@ static int64_t rows_of(const struct yk_pass *pass, int64_t rows)
 }
 
 /* inner = x · Aᵀ, for all parts at once. */
-static void make_inner(const struct yk_pass *pass, const struct yk_projection *projection, int64_t rows,
-                       const void *x, void *inner)
+static void make_inner(const struct yk_pass *pass, const struct yk_projection *projection,
+                       int64_t rows, const void *x, void *inner)
 {
     const enum yk_precision type = pass->net->workload.precision;
-    pass->store->engine.backend->matmul(pass->lane, &(struct yk_matmul_op){
-                                                        .m = rows,
-                                                        .n = inner_width(pass->net, projection),
-                                                        .k = projection->in,
-                                                        .a = x,
-                                                        .a_stride = projection->in,
-                                                        .b = yk_pass_weights(pass, projection->a),
-                                                        .b_stride = projection->in,
-                                                        .b_transposed = true,
-                                                        .c = inner,
-                                                        .c_stride = inner_width(pass->net, projection),
-                                                        .scale = 1,
-                                                        .a_type = type,
-                                                        .b_type = type,
-                                                        .c_type = type,
-                                                    });
+    pass->store->engine.backend->matmul(pass->lane,
+                                        &(struct yk_matmul_op){
+                                            .m = rows,
+                                            .n = inner_width(pass->net, projection),
+                                            .k = projection->in,
+                                            .a = x,
+                                            .a_stride = projection->in,
+                                            .b = yk_pass_weights(pass, projection->a),
+                                            .b_stride = projection->in,
+                                            .b_transposed = true,
+                                            .c = inner,
+                                            .c_stride = inner_width(pass->net, projection),
+                                            .scale = 1,
+                                            .a_type = type,
+                                            .b_type = type,
+                                            .c_type = type,
+                                        });
 }
 
 void yk_projection_recompute_inner(const struct yk_pass *pass, int32_t projection, const void *x,
@@ -197,7 +151,7 @@ static void adapt(const struct yk_pass *pass, const struct yk_projection *projec
                                         .c_stride = projection->out,
                                         .add = io->add ? column(io->add, done, type) : NULL,
                                         .add_stride = projection->out,
-                                        .scale = adapter_scale(pass->net),
+                                        .scale = yk_net_adapter_scale(pass->net),
                                         .a_type = type,
                                         .b_type = type,
                                         .c_type = type,
@@ -266,7 +220,7 @@ static void adapt_parts_back(const struct yk_pass *pass, const struct yk_project
             .c = yk_pass_gradients(pass, projection->b + i),
             .c_stride = rank,
             .accumulate = true,
-            .scale = adapter_scale(pass->net),
+            .scale = yk_net_adapter_scale(pass->net),
             .a_type = type,
             .b_type = type,
             .c_type = type,
@@ -359,7 +313,8 @@ static void train_weights(const struct yk_pass *pass, const struct yk_projection
 void *yk_projection_bias_gradient(const struct yk_pass *pass, int32_t number)
 {
     const struct yk_projection *projection = &layer_of(pass)->projections[number];
-    return projection->bias >= 0 && projection->a < 0 ? yk_pass_gradients(pass, projection->bias) : NULL;
+    return projection->bias >= 0 && projection->a < 0 ? yk_pass_gradients(pass, projection->bias)
+                                                      : NULL;
 }
 
 void yk_projection_backward(const struct yk_pass *pass, int32_t number,

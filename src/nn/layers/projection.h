@@ -54,26 +54,13 @@ void yk_projection_recompute_inner(const struct yk_pass *pass, int32_t projectio
                                    void *inner);
 
 /* Carves a site's `inner` for `rows`; NULL where it has no adapter. */
-void *yk_projection_carve_inner(const struct yk_net *net, int32_t layer, int32_t projection, int64_t rows,
-                                struct yk_carver *carver);
+void *yk_projection_carve_inner(const struct yk_net *net, int32_t layer, int32_t projection,
+                                int64_t rows, struct yk_carver *carver);
 
 /* Carves room for the largest site's `d_inner` and for its dequantised weights. */
 void *yk_projection_carve_d_inner(const struct yk_net *net, int32_t layer, int64_t rows,
                                   struct yk_carver *carver);
 void *yk_projection_carve_weights(const struct yk_net *net, int32_t layer,
                                   struct yk_carver *carver);
-
-/* The pass as seen by the layer whose table it uses: itself, unless it follows another. */
-struct yk_pass yk_pass_leader(const struct yk_pass *pass);
-
-/* A parameter's place in the weights, and in the gradients: NULL where it is frozen. */
-void *yk_pass_weights(const struct yk_pass *pass, int32_t parameter);
-void *yk_pass_gradients(const struct yk_pass *pass, int32_t parameter);
-
-/* The number format in which a parameter is stored, unless in NF4. */
-enum yk_precision yk_pass_type(const struct yk_pass *pass, int32_t parameter);
-
-/* Where in the run's random numbers a layer's place `place` (0 to 7) drops. */
-struct yk_dropout yk_pass_dropout(const struct yk_pass *pass, uint64_t place);
 
 #endif

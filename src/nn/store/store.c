@@ -132,8 +132,8 @@ static yk_status set_up(struct yk_store *store, const struct yk_store_layout *la
     }
     for (int32_t l = 0; l < store->net->layer_count; l++) {
         store->layers[l].partition = layout->partitions
-                                       ? layout->partitions[l]
-                                       : (struct yk_partition){.kind = YK_PARTITION_WHOLE};
+                                         ? layout->partitions[l]
+                                         : (struct yk_partition){.kind = YK_PARTITION_WHOLE};
         YK_TRY(find_kept(store, l));
     }
     carve_all(store, layout->order, &carver);
@@ -180,5 +180,18 @@ void yk_store_destroy(struct yk_store *store)
         }
         free(store->layers);
         free(store);
+    }
+}
+
+bool yk_store_has_state(const struct yk_store *store, int32_t layer, enum yk_state_tensor which)
+{
+    const struct yk_store_layer *kept = &store->layers[layer];
+    switch (which) {
+    case YK_STATE_MOMENT1:
+        return kept->moment1 != NULL;
+    case YK_STATE_MOMENT2:
+        return kept->moment2 != NULL;
+    default:
+        return kept->partition.kind != YK_PARTITION_ABSENT;
     }
 }

@@ -21,6 +21,14 @@ struct yk_engine {
     struct yk_backend_lane *lane;
 };
 
+/* Copies between host and device, and waits. */
+static inline yk_status yk_engine_copy(const struct yk_engine *engine, void *to, const void *from,
+                                       size_t bytes)
+{
+    engine->backend->copy(engine->lane, to, from, bytes);
+    return engine->backend->lane_synchronize(engine->lane);
+}
+
 enum yk_optimizer_kind {
     YK_OPTIMIZER_NONE, /* weights alone: for evaluation */
     YK_OPTIMIZER_ADAMW,
@@ -72,6 +80,16 @@ yk_status yk_store_create_partitioned(const struct yk_net *net, const struct yk_
                                       struct yk_store **out) YK_MUST_USE;
 void yk_store_destroy(struct yk_store *store);
 
+enum yk_state_tensor {
+    YK_STATE_WEIGHTS, /* the master copy where there is one */
+    YK_STATE_MOMENT1,
+    YK_STATE_MOMENT2,
+    YK_STATE_COUNT,
+};
+
+/* Whether the store keeps such numbers of the layer. */
+bool yk_store_has_state(const struct yk_store *store, int32_t layer, enum yk_state_tensor which);
+
 /* A parameter's numbers as fp32 on the host, and back: of a trained one in 16 bits its master copy,
  * of one in NF4 what its codes stand for. (count) numbers. Waits for the device. Reading asks for a
  * layer that is kept whole; of one that is not, what is kept here is written. */
@@ -86,23 +104,6 @@ yk_status yk_store_write_values(const struct yk_store *store, int32_t layer,
 yk_status yk_store_write_repeated_values(const struct yk_store *store, int32_t layer,
                                          const struct yk_parameter *parameter, const float *numbers,
                                          int64_t given) YK_MUST_USE;
-
-/* A parameter as it is stored, yk_net_parameter_bytes() of them from the host: what is kept of it.
- */
-yk_status yk_store_write_raw_values(const struct yk_store *store, int32_t layer,
-                                    const struct yk_parameter *parameter,
-                                    const void *bytes) YK_MUST_USE;
-
-/* The numbers that a parameter and a span of its layer have in common; false: none. */
-bool yk_partition_span_of_parameter(const struct yk_partition_span *span,
-                                    const struct yk_parameter *parameter,
-                                    struct yk_partition_span *out);
-
-/* Bytes between host and device, waiting for them. */
-yk_status yk_engine_upload(const struct yk_engine *engine, void *to, const void *from,
-                           size_t bytes) YK_MUST_USE;
-yk_status yk_engine_download(const struct yk_engine *engine, void *to, const void *from,
-                             size_t bytes) YK_MUST_USE;
 
 /* Fills every parameter as the reference implementations do, from numbers that depend on the seed
  * and the parameter's name alone. */

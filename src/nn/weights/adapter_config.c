@@ -17,8 +17,7 @@ enum {
 
 double yk_adapter_config_alpha(const struct yk_net *net)
 {
-    return net->options.lora_alpha > 0 ? net->options.lora_alpha
-                                        : (double)net->workload.lora_rank;
+    return net->options.lora_alpha > 0 ? net->options.lora_alpha : (double)net->workload.lora_rank;
 }
 
 /* What PEFT writes where the key asks for nothing. */

@@ -26,7 +26,7 @@
 #include "base/text.h"
 #include "comm/ranks.h"
 #include "model/model.h"
-#include "nn/optimizer.h"
+#include "nn/loss_scaler.h"
 #include "nn/store/store.h"
 #include "tokenizer/tokenizer.h"
 
@@ -50,7 +50,7 @@ struct yk_checkpoint_content {
     const struct yk_store *store;
     struct yk_checkpoint_state state;
     const struct yk_tokenizer *tokenizer; /* or NULL */
-    const char *options_json;            /* an object */
+    const char *options_json;             /* an object */
     const char *base_model;               /* of adapters; else NULL */
     const struct yk_ranks *ranks;         /* that save it together; NULL: this one alone */
     const struct yk_partition *saves;     /* (L) with several ranks: what this one saves of each
@@ -76,7 +76,7 @@ struct yk_checkpoint {
     const char *base_model;
     struct yk_checkpoint_state state;
     struct yk_tokenizer *tokenizer; /* or NULL */
-    const char *options_json;      /* or NULL: a folder of Hugging Face */
+    const char *options_json;       /* or NULL: a folder of Hugging Face */
     int32_t shards;                 /* of the ranks that saved it; 0: of one rank alone */
 };
 

@@ -11,7 +11,7 @@
 #include <string.h>
 
 static yk_status read_file(const char *folder, const char *name, struct yk_text *path,
-                             struct yk_text *out)
+                           struct yk_text *out)
 {
     YK_TRY(yk_checkpoint_folder_join(folder, name, path));
     return yk_file_read(path->bytes, out);

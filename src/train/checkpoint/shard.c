@@ -94,7 +94,7 @@ enum yk_shard_kind yk_shard_kind_of(const struct yk_net *net, const struct yk_pa
 {
     return parameter->format == YK_PARAMETER_NF4    ? YK_SHARD_NF4
            : parameter->format == YK_PARAMETER_FP32 ? YK_SHARD_FP32
-                                                  : kind_of_precision(net->workload.precision);
+                                                    : kind_of_precision(net->workload.precision);
 }
 
 int64_t yk_shard_element_count(enum yk_shard_kind kind, int64_t count)

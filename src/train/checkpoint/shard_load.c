@@ -68,8 +68,9 @@ static void round_numbers(const struct load *load, float *numbers, int64_t count
     }
 }
 
-static yk_status write_state(const struct load *load, int32_t layer, const struct yk_parameter *parameter,
-                     enum yk_shard_kind kind, struct yk_parameter_range range)
+static yk_status write_state(const struct load *load, int32_t layer,
+                             const struct yk_parameter *parameter, enum yk_shard_kind kind,
+                             struct yk_parameter_range range)
 {
     float *numbers = load->room;
     switch (kind) {
@@ -139,7 +140,7 @@ static yk_status decode_nf4(const struct yk_engine *engine, const void *stored, 
         op.to = to;
         engine->backend->copy(engine->lane, from, stored, bytes);
         engine->backend->dequantise(engine->lane, &op);
-        status = yk_engine_download(engine, out, to, (size_t)count * sizeof *out);
+        status = yk_engine_copy(engine, out, to, (size_t)count * sizeof *out);
     }
     engine->backend->free(engine->device, to);
     engine->backend->free(engine->device, from);

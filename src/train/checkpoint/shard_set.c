@@ -235,14 +235,16 @@ yk_status yk_shard_set_check(const struct yk_shard_set *set, enum yk_shard_kind 
         if (end > elements) {
             return yk_fail(YK_ERROR_INPUT,
                            "%s: \"%s\" ends at %" PRId64 ", but the model's \"%s\" at %" PRId64,
-                           yk_safetensors_path(slice->file), slice->entry->name, end, name, elements);
+                           yk_safetensors_path(slice->file), slice->entry->name, end, name,
+                           elements);
         }
     }
     return end == elements ? YK_OK : fail_missing(set, kind, name, end, elements);
 }
 
 yk_status yk_shard_set_read(const struct yk_shard_set *set, enum yk_shard_kind kind,
-                            const struct yk_parameter *parameter, struct yk_parameter_range range, void *out)
+                            const struct yk_parameter *parameter, struct yk_parameter_range range,
+                            void *out)
 {
     const int64_t width = yk_shard_element_bytes(kind);
     /* The first of the pieces after is not wanted, the one before it may begin in the range. */

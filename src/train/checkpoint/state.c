@@ -142,7 +142,7 @@ static yk_status read_workload(const struct yk_json *node, struct yk_workload *o
 }
 
 static yk_status read_options(const char *bytes, size_t length, struct yk_arena *arena,
-                               const char **out)
+                              const char **out)
 {
     const size_t marker = sizeof OPTIONS - 1;
     const size_t end = sizeof END - 1;

@@ -115,7 +115,8 @@ static yk_status read_kept(const struct visit *visit, int32_t layer,
     const bool whole = kind == MASTER && partition->kind != YK_PARTITION_FULLY_SHARDED;
     struct yk_parameter_range range = {0, parameter->count};
     for (int32_t b = 0; b < (whole ? 1 : yk_partition_range_count(partition)); b++) {
-        if (whole || yk_partition_range(partition, b, visit->store->net, layer, parameter, &range)) {
+        if (whole ||
+            yk_partition_range(partition, b, visit->store->net, layer, parameter, &range)) {
             YK_TRY(yk_weights_read_tensor(place, range.first, range.count, visit->room));
             YK_TRY(yk_store_write_range(visit->store, layer, parameter, numbers_of[kind], range,
                                         visit->room));
@@ -161,11 +162,13 @@ static yk_status write_frozen(const struct visit *visit, int32_t layer,
 
 static yk_status read_frozen_range(const struct visit *visit, int32_t layer,
                                    const struct yk_parameter *parameter,
-                                   const struct yk_tensor_location *place, struct yk_parameter_range range)
+                                   const struct yk_tensor_location *place,
+                                   struct yk_parameter_range range)
 {
     for (int64_t done = 0; done < range.count; done += CHUNK_BYTES) {
         const int64_t left = range.count - done;
-        const struct yk_parameter_range chunk = {range.first + done, left < CHUNK_BYTES ? left : CHUNK_BYTES};
+        const struct yk_parameter_range chunk = {range.first + done,
+                                                 left < CHUNK_BYTES ? left : CHUNK_BYTES};
         YK_TRY(yk_safetensors_read(place->file, place->entry, (uint64_t)chunk.first,
                                    (uint64_t)chunk.count, visit->room));
         YK_TRY(yk_store_write_frozen_range(visit->store, layer, parameter, chunk, visit->room));

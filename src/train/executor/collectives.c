@@ -92,8 +92,9 @@ static yk_status add_gather(struct making *making, const struct yk_op *op,
 {
     const struct yk_store_layer *kept = &making->store->layers[op->layer];
     const bool parted = kept->partition.kind == YK_PARTITION_FULLY_SHARDED;
-    char *whole = parted ? making->request->memory + making->request->buffers->offsets[buffers->weights]
-                         : kept->weights;
+    char *whole =
+        parted ? making->request->memory + making->request->buffers->offsets[buffers->weights]
+               : kept->weights;
     for (int32_t b = op->first_block; b < op->first_block + op->block_count; b++) {
         YK_TRY(add_trained(making, op->layer, b, whole));
         if (parted) {
@@ -157,7 +158,8 @@ static void add_reduce(struct making *making, const struct yk_op *op,
     if (buffers->gradient != YK_BUFFER_NONE) {
         making->out->reduces[making->out->reduce_count++] = (struct yk_comm_all_reduce){
             .group = making->out->groups[bucket->group],
-            .numbers = making->request->memory + making->request->buffers->offsets[buffers->gradient],
+            .numbers =
+                making->request->memory + making->request->buffers->offsets[buffers->gradient],
             .count = (int64_t)buffers->reduced_bytes / making->width,
             .type = yk_comm_type_of(making->store->net->workload.precision),
             .wide = making->request->wide,
@@ -247,8 +249,8 @@ static yk_status make_records(struct making *making, const struct yk_program_ran
     return YK_OK;
 }
 
-yk_status yk_collectives_create(const struct yk_collectives_request *request, struct yk_arena *arena,
-                                struct yk_collectives *out)
+yk_status yk_collectives_create(const struct yk_collectives_request *request,
+                                struct yk_arena *arena, struct yk_collectives *out)
 {
     struct making making = {
         .request = request,

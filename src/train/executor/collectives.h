@@ -45,8 +45,8 @@ struct yk_collectives_request {
 };
 
 /* All ranks make theirs at the same time: groups are made together. */
-yk_status yk_collectives_create(const struct yk_collectives_request *request, struct yk_arena *arena,
-                                struct yk_collectives *out) YK_MUST_USE;
+yk_status yk_collectives_create(const struct yk_collectives_request *request,
+                                struct yk_arena *arena, struct yk_collectives *out) YK_MUST_USE;
 void yk_collectives_destroy(struct yk_collectives *exchanges);
 
 /* Puts an op that gathers, scatters or reduces on the comm lane. */

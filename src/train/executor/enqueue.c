@@ -29,16 +29,18 @@ static struct replaced point_store(const struct yk_executor *executor, int32_t n
         lead->weights = executor->buffer_memory + offsets[buffers->leader_weights];
     }
     if (buffers->gradient != YK_BUFFER_NONE) {
-        own->gradients = executor->buffer_memory + offsets[buffers->gradient] + buffers->gradient_at;
+        own->gradients =
+            executor->buffer_memory + offsets[buffers->gradient] + buffers->gradient_at;
     }
     if (buffers->leader_gradient != YK_BUFFER_NONE) {
-        lead->gradients =
-            executor->buffer_memory + offsets[buffers->leader_gradient] + buffers->leader_gradient_at;
+        lead->gradients = executor->buffer_memory + offsets[buffers->leader_gradient] +
+                          buffers->leader_gradient_at;
     }
     return replaced;
 }
 
-static void restore_gradients(const struct yk_executor *executor, int32_t number, struct replaced replaced)
+static void restore_gradients(const struct yk_executor *executor, int32_t number,
+                              struct replaced replaced)
 {
     const struct yk_op *op = &executor->list->ops[number];
     const int32_t leader = executor->program->layers[op->layer].leader;
@@ -191,7 +193,7 @@ static void enqueue_update(struct yk_executor *executor, int32_t number, int64_t
     }
     yk_optimizer_update(executor->optimizer, executor->store, executor->lanes[op->lane], op->layer,
                         slot->step.rate, slot->step.updates,
-                        executor->barrier ? slot->verdict : NULL);
+                        executor->barrier ? slot->gradient_norm : NULL);
 }
 
 /* ---- the result of a step ---- */
@@ -206,7 +208,7 @@ static void write_host_report(void *user)
 }
 
 static void add_host_report(struct yk_executor *executor, struct yk_step_slot *slot,
-                     struct yk_backend_lane *lane)
+                            struct yk_backend_lane *lane)
 {
     double *seconds = slot->report + YK_REPORT_SUMS + executor->facts->L + executor->rank;
     if (executor->apart) {
@@ -214,13 +216,14 @@ static void add_host_report(struct yk_executor *executor, struct yk_step_slot *s
     } else {
         executor->backend->call_host(lane, write_host_report, slot);
     }
-    executor->backend->copy(lane, slot->report + YK_REPORT_STOP, slot->host_report + YK_HOST_REPORT_STOP,
+    executor->backend->copy(lane, slot->report + YK_REPORT_STOP,
+                            slot->host_report + YK_HOST_REPORT_STOP, sizeof *slot->host_report);
+    executor->backend->copy(lane, seconds, slot->host_report + YK_HOST_REPORT_SECONDS,
                             sizeof *slot->host_report);
-    executor->backend->copy(lane, seconds, slot->host_report + YK_HOST_REPORT_SECONDS, sizeof *slot->host_report);
 }
 
-static void judge(struct yk_executor *executor, struct yk_step_slot *slot,
-                  struct yk_backend_lane *lane)
+static void finish_report(struct yk_executor *executor, struct yk_step_slot *slot,
+                          struct yk_backend_lane *lane)
 {
     if (executor->ranks > 1) {
         add_host_report(executor, slot, lane);
@@ -231,11 +234,12 @@ static void judge(struct yk_executor *executor, struct yk_step_slot *slot,
                                            .count = executor->facts->L,
                                            .unscale = (float)(1 / slot->step.loss_scale),
                                            .clip = (float)slot->step.clip,
-                                           .gradient_norm = slot->verdict,
+                                           .gradient_norm = slot->gradient_norm,
                                        });
     executor->backend->copy(lane, slot->read, slot->report,
                             (size_t)executor->report_count * sizeof *slot->read);
-    executor->backend->copy(lane, slot->verdict_read, slot->verdict, sizeof *slot->verdict);
+    executor->backend->copy(lane, slot->gradient_norm_read, slot->gradient_norm,
+                            sizeof *slot->gradient_norm);
     executor->backend->event_record(lane, slot->reported);
 }
 
@@ -248,7 +252,7 @@ void yk_executor_enqueue_report(struct yk_executor *executor, int64_t step)
         executor->backend->event_record(executor->lanes[YK_LANE_COMPUTE], executor->summed);
         executor->backend->event_wait(lane, executor->summed);
     }
-    judge(executor, slot, lane);
+    finish_report(executor, slot, lane);
 }
 
 /* When the agreement's turn has come, squares are added up where computing is done; then all ranks
@@ -266,7 +270,7 @@ static void enqueue_agreement(struct yk_executor *executor, int32_t number, int6
     }
     executor->backend->event_record(executor->lanes[YK_LANE_COMPUTE], executor->summed);
     executor->backend->event_wait(lane, executor->summed);
-    judge(executor, slot, lane);
+    finish_report(executor, slot, lane);
 }
 
 /* ---- ops ---- */
@@ -381,14 +385,16 @@ static void linger(void *user)
 static void report_begin(void *user)
 {
     const struct yk_op_callback *callback = user;
-    callback->executor->options.begins(callback->executor->options.user, callback->lane, callback->op);
+    callback->executor->options.begins(callback->executor->options.user, callback->lane,
+                                       callback->op);
 }
 
 /* A lane that waits for others is in no op: how long it waits is not its rank's doing. */
 static void report_end(void *user)
 {
     const struct yk_op_callback *callback = user;
-    callback->executor->options.begins(callback->executor->options.user, callback->lane, YK_OP_NONE);
+    callback->executor->options.begins(callback->executor->options.user, callback->lane,
+                                       YK_OP_NONE);
 }
 
 static bool is_computing(const struct yk_op *op)

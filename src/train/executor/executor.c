@@ -14,7 +14,7 @@ static void carve(struct yk_executor *executor, struct yk_carver *carver)
     executor->discarded_loss = yk_carve(carver, 1, sizeof(double));
     for (int i = 0; i < YK_EXECUTOR_STEPS; i++) {
         executor->slots[i].report = yk_carve(carver, executor->report_count, sizeof(double));
-        executor->slots[i].verdict = yk_carve(carver, 1, sizeof(struct yk_gradient_norm));
+        executor->slots[i].gradient_norm = yk_carve(carver, 1, sizeof(struct yk_gradient_norm));
     }
 }
 
@@ -22,7 +22,8 @@ static void carve_host(struct yk_executor *executor, struct yk_carver *carver)
 {
     for (int i = 0; i < YK_EXECUTOR_STEPS; i++) {
         executor->slots[i].read = yk_carve(carver, executor->report_count, sizeof(double));
-        executor->slots[i].verdict_read = yk_carve(carver, 1, sizeof(struct yk_gradient_norm));
+        executor->slots[i].gradient_norm_read =
+            yk_carve(carver, 1, sizeof(struct yk_gradient_norm));
         executor->slots[i].host_report = yk_carve(carver, YK_HOST_REPORT_COUNT, sizeof(double));
     }
 }
@@ -190,14 +191,14 @@ static yk_status set_up(struct yk_executor *executor)
         YK_TRY(executor->backend->reserve_scratch(executor->lanes[YK_LANE_COMPUTE], 0));
     }
     if (executor->ranks > 1) {
-        YK_TRY(
-            yk_collectives_create(&(struct yk_collectives_request){.program = executor->program,
-                                                                   .ranks = executor->options.ranks,
-                                                                   .store = executor->store,
-                                                                   .buffers = &executor->buffers,
-                                                                   .memory = executor->buffer_memory,
-                                                                   .wide = executor->options.wide},
-                                  executor->arena, &executor->collectives));
+        YK_TRY(yk_collectives_create(
+            &(struct yk_collectives_request){.program = executor->program,
+                                             .ranks = executor->options.ranks,
+                                             .store = executor->store,
+                                             .buffers = &executor->buffers,
+                                             .memory = executor->buffer_memory,
+                                             .wide = executor->options.wide},
+            executor->arena, &executor->collectives));
     }
     return yk_position_tables_fill(executor->store, executor->batches.longest,
                                    &executor->batches.position_tables);

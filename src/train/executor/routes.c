@@ -104,7 +104,8 @@ static void copy_local(struct yk_executor *executor, int32_t number, int32_t cro
             executor->lanes[YK_LANE_COMPUTE],
             executor->buffer_memory + crossing_offsets(executor, crossing, op->micro_batch)->input +
                 to.at,
-            executor->buffer_memory + pass_offsets(executor, producer, op->micro_batch)->output + from.at,
+            executor->buffer_memory + pass_offsets(executor, producer, op->micro_batch)->output +
+                from.at,
             from.bytes);
     }
 }
@@ -187,8 +188,8 @@ static void bring_crossing(struct yk_executor *executor, int32_t crossing, int32
     const int32_t group = plan->layers[at->producer].group;
     const struct yk_crossing_offsets *offsets = crossing_offsets(executor, crossing, micro_batch);
     const int64_t bytes = row_bytes(executor, at->producer, &slice->own);
-    char *gradient =
-        executor->buffer_memory + pass_offsets(executor, at->producer, micro_batch)->output_gradient;
+    char *gradient = executor->buffer_memory +
+                     pass_offsets(executor, at->producer, micro_batch)->output_gradient;
     int64_t end = 0;
     const int64_t mine =
         yk_executor_route_range(executor, group, executor->view->members[group], micro_batch, &end);
@@ -204,8 +205,8 @@ static void bring_crossing(struct yk_executor *executor, int32_t crossing, int32
         const bool local = plan->groups[at->group].members[j].rank == executor->rank;
         const struct strip to = strip_of(slice, mine, first, last, bytes);
         const struct strip from = strip_of(slice, local ? other : mine, first, last, bytes);
-        const char *source =
-            executor->buffer_memory + (local ? offsets->input_gradient : offsets->returned) + from.at;
+        const char *source = executor->buffer_memory +
+                             (local ? offsets->input_gradient : offsets->returned) + from.at;
         bring(executor, gradient + to.at, source, to.bytes, add);
     }
 }

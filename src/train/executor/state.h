@@ -42,13 +42,13 @@ struct yk_step_slot {
     struct yk_executor *executor;
     struct yk_step step;
     bool evaluating;
-    int64_t round;  /* its own */
-    double began_s; /* of the first in a row; else NAN: when the one before was done */
-    double *report; /* on the device: loss, sums … of this rank, then of all */
-    double *read;   /* the same on the host */
-    double *host_report;   /* (YK_HOST_REPORT_COUNT) on the host */
-    struct yk_gradient_norm *verdict;
-    struct yk_gradient_norm *verdict_read;
+    int64_t round;       /* its own */
+    double began_s;      /* of the first in a row; else NAN: when the one before was done */
+    double *report;      /* on the device: loss, sums … of this rank, then of all */
+    double *read;        /* the same on the host */
+    double *host_report; /* (YK_HOST_REPORT_COUNT) on the host */
+    struct yk_gradient_norm *gradient_norm;
+    struct yk_gradient_norm *gradient_norm_read;
     struct yk_comm_all_reduce exchange; /* of the report */
     struct yk_backend_event *reported;
     struct yk_backend_event *done; /* all computing of its round */
@@ -90,17 +90,17 @@ struct yk_executor {
     bool owns_comm_lane;
     bool apart; /* the device is none of the host: nothing on its lanes waits for a call there */
     struct yk_op_events *events[YK_EXECUTOR_ROUNDS]; /* (ops) each */
-    struct yk_op_callback *callbacks;                    /* (ops) */
+    struct yk_op_callback *callbacks;                /* (ops) */
     const char **names; /* (ops) for profilers; NULL where the backend knows none */
     struct yk_op_slowdown *slowdowns[YK_EXECUTOR_ROUNDS]; /* (ops) each */
-    struct yk_backend_event *reduced;                  /* all gradients, before the ranks agree */
-    struct yk_backend_event *summed;                   /* their squares */
+    struct yk_backend_event *reduced; /* all gradients, before the ranks agree */
+    struct yk_backend_event *summed;  /* their squares */
     struct yk_buffers buffers;
     struct yk_collectives collectives;
     int32_t *first_wait; /* (ops + 1) in buffers.waits, sorted by op */
     bool *memory_added;  /* (ops) a backward that is not the first to send to what it looks at */
     bool *is_first;      /* (ops) the first pass of a micro-batch, and its first load */
-    struct yk_op_message *messages;                   /* (ops) */
+    struct yk_op_message *messages;                        /* (ops) */
     struct yk_comm_message *transfers[YK_EXECUTOR_ROUNDS]; /* (ops) each */
     int32_t *crossing_of; /* (L, 2) of the input and the memory of a layer; −1: none */
     int32_t *first_taker; /* (crossings, M) ops that take an output made here; −1 */

@@ -67,7 +67,7 @@ yk_status yk_executor_step_verdict(struct yk_executor *executor, bool *skipped)
     if (executor->barrier) {
         YK_TRY(executor->backend->event_synchronize(slot->reported));
         YK_TRY(check(executor));
-        *skipped = slot->verdict_read->skip != 0;
+        *skipped = slot->gradient_norm_read->skip != 0;
     }
     return YK_OK;
 }
@@ -82,8 +82,8 @@ yk_status yk_executor_end_step(struct yk_executor *executor, struct yk_step_resu
     const double began_s = isnan(slot->began_s) ? executor->last_done_s : slot->began_s;
     *out = (struct yk_step_result){
         .loss = slot->read[YK_REPORT_LOSS] / (double)slot->step.batch->counted,
-        .norm = slot->verdict_read->norm,
-        .skipped = executor->barrier && slot->verdict_read->skip != 0,
+        .norm = slot->gradient_norm_read->norm,
+        .skipped = executor->barrier && slot->gradient_norm_read->skip != 0,
         .stopped =
             executor->ranks > 1 ? slot->read[YK_REPORT_STOP] > 0 : atomic_load(&executor->stop),
         .seconds = done_s - began_s,

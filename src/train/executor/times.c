@@ -116,7 +116,8 @@ void yk_executor_lane_position(const struct yk_executor *executor, enum yk_lane 
     const int64_t round = (enqueued - 1) / ops; /* of the op put last */
     int32_t op = YK_OP_NONE;
     int64_t low = round >= YK_EXECUTOR_ROUNDS ? (round - YK_EXECUTOR_ROUNDS + 1) * count : 0;
-    const int64_t end = enqueued / ops * count + count_before(executor, lane, (int32_t)(enqueued % ops));
+    const int64_t end =
+        enqueued / ops * count + count_before(executor, lane, (int32_t)(enqueued % ops));
     int64_t high = end;
     while (low < high) {
         const int64_t middle = low + (high - low) / 2;

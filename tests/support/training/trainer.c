@@ -184,7 +184,7 @@ float *trainer_gradient(struct trainer *trainer, const char *name, int64_t *coun
                                             .from_type = type,
                                             .to_type = YK_PRECISION_FP32,
                                         });
-    assert_ok(yk_engine_download(engine, numbers, there, bytes));
+    assert_ok(yk_engine_copy(engine, numbers, there, bytes));
     engine->backend->free(engine->device, there);
     *count = parameter->count;
     return numbers;

@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "data/sampler.h"
 #include "model/config.h"
+#include "nn/lr_schedule.h"
 #include "nn/optimizer.h"
 #include "tensors/safetensors.h"
 
