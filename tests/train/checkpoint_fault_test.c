@@ -6,7 +6,7 @@
  * The calls by which checkpoints change the disk go through this file.
  */
 #include "train/checkpoint/checkpoint.h"
-#include "train/checkpoint/space.h"
+#include "train/checkpoint/checkpoint.h"
 
 #include "support/files/disk_faults.h"
 #include "support/files/scratch.h"

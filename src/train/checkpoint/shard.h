@@ -19,7 +19,8 @@
 #include "base/precision.h"
 #include "base/status.h"
 #include "base/text.h"
-#include "nn/net.h"
+#include "nn/store/store.h"
+#include "tensors/safetensors_writer.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -77,5 +78,14 @@ static inline int64_t yk_shard_element_bytes(enum yk_shard_kind kind)
 {
     return yk_shard_is_frozen(kind) ? 1 : (int64_t)sizeof(float);
 }
+
+/*
+ * Writes what `saves` (L) says of every layer, which the store must keep: weights and the
+ * optimizer's state of trained parameters, and frozen ones as they are stored, unless they can be
+ * had elsewhere (`frozen` is false). The file is on the disk afterwards.
+ */
+yk_status yk_shard_write(const struct yk_store *store, const struct yk_partition *saves,
+                         bool frozen, const char *path,
+                         struct yk_safetensors_written *out) YK_MUST_USE;
 
 #endif

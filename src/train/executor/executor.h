@@ -21,7 +21,7 @@
 #include "nn/optimizer.h"
 #include "nn/store/store.h"
 #include "program/program.h"
-#include "train/executor/round_times.h"
+#include "trace/trace.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -72,6 +72,22 @@ struct yk_step_result {
     double seconds;
     const double *compute_s; /* (ranks) how long each computed, in a step before or in this one;
                                 until the next call */
+};
+
+/* When an op ran, on the clock of base/clock.h. */
+struct yk_op_time {
+    int32_t op; /* of the rank's list */
+    double start_s;
+    double end_s;
+};
+
+struct yk_round_times {
+    const struct yk_program *program;
+    int32_t rank;
+    struct yk_op_time *ops; /* that had something to do, in the order of the list */
+    int32_t count;
+    double began_s; /* when the step before was done, or this one was begun; NAN: not known */
+    double done_s;
 };
 
 struct yk_executor; /* opaque */
@@ -143,6 +159,13 @@ void yk_executor_lane_position(const struct yk_executor *executor, enum yk_lane 
  */
 yk_status yk_executor_times(const struct yk_executor *executor, int32_t back,
                             struct yk_op_time *ops, struct yk_round_times *out) YK_MUST_USE;
+
+/* Whether all ops of the list had something to do, and none ended before it started. */
+bool yk_round_times_are_whole(const struct yk_round_times *times);
+
+/* As a trace, from the round's begin at 0. The caller destroys it. */
+yk_status yk_round_times_trace(const struct yk_round_times *times,
+                               struct yk_trace **out) YK_MUST_USE;
 
 /* Between two steps that are settled, the memory that buffers lie in during one. */
 void *yk_executor_memory(const struct yk_executor *executor, size_t *bytes);

@@ -1,5 +1,251 @@
-/* Rows of samples, and how outputs and gradients come from one group of ranks to another. */
+/*
+ * Routes: which samples a rank has, and how outputs and their gradients come from one group of
+ * ranks to another. What belongs to which message is looked up once.
+ */
 #include "train/executor/state.h"
+
+int64_t yk_executor_route_range(const struct yk_executor *executor, int32_t group, int32_t member,
+                                int32_t micro_batch, int64_t *end)
+{
+    int64_t first = 0;
+    const int64_t count =
+        yk_plan_samples(executor->program->plan, group, member, micro_batch, &first);
+    *end = first + count;
+    return first;
+}
+
+static int32_t find_crossing(const struct yk_executor *executor, int32_t producer, int32_t group)
+{
+    const struct yk_facts *facts = executor->facts;
+    for (int32_t c = 0; c < facts->crossing_count; c++) {
+        if (facts->crossings[c].producer == producer && facts->crossings[c].group == group) {
+            return c;
+        }
+    }
+    return -1;
+}
+
+/* The samples of a crossing that both this rank and the message's peer have; `out` says which. */
+static bool find_common(const struct yk_executor *executor, const struct yk_op *op,
+                        int32_t crossing, struct yk_op_message *out)
+{
+    const struct yk_facts *facts = executor->facts;
+    const int32_t taking = facts->crossings[crossing].group;
+    const int32_t making = facts->plan->layers[op->layer].group;
+    const bool makes = (op->kind == YK_OP_SEND) != op->backward; /* this side has the layer */
+    const int32_t here = makes ? making : taking;
+    const int32_t there = makes ? taking : making;
+    const int32_t mine = executor->view->members[here];
+    const int32_t other = yk_facts_member(facts->plan, there, op->peer);
+    int64_t end = 0;
+    int64_t other_end = 0;
+    if (facts->crossings[crossing].producer != op->layer || mine < 0 || other < 0) {
+        return false;
+    }
+    const int64_t first = yk_executor_route_range(executor, here, mine, op->micro_batch, &end);
+    const int64_t other_first =
+        yk_executor_route_range(executor, there, other, op->micro_batch, &other_end);
+    *out = (struct yk_op_message){
+        .crossing = crossing,
+        .first = first > other_first ? first : other_first,
+        .end = end < other_end ? end : other_end,
+        .from = first,
+    };
+    return out->end - out->first == op->samples;
+}
+
+/* Whether a message of the rank that takes the output is in time for the layers of a group there:
+ * what they take comes before, what they send back after they have gone backward. */
+static bool suits(const struct yk_rank_view *view, int32_t message, int32_t group)
+{
+    const struct yk_op *op = &view->list->ops[message];
+    const struct yk_facts *facts = view->facts;
+    for (int32_t e = 0; e < facts->model->edge_count; e++) {
+        const struct yk_layer_edge *edge = &facts->model->edges[e];
+        if (edge->from != op->layer || facts->plan->layers[edge->to].group != group) {
+            continue;
+        }
+        const int64_t cell = yk_rank_view_cell(view, edge->to, op->micro_batch);
+        if (!op->backward && !yk_rank_view_happens_before(view, message, view->forward[cell], 0)) {
+            return false;
+        }
+        if (op->backward && facts->goes_backward[edge->to] &&
+            !yk_rank_view_happens_before(view, view->backward[cell], message, 0)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/*
+ * A rank in several groups may get an output for each, or send its gradient from each, in messages
+ * that look alike. Which is whose follows from when they come, on the side that takes the output:
+ * crossing after crossing takes the last that is in time, or sends the first. The other side knows
+ * them by their match.
+ */
+static int32_t choose_alike(const struct yk_rank_view *view, const struct yk_op *like, int32_t peer,
+                            int32_t group, const bool *used)
+{
+    const enum yk_op_kind kind = like->backward ? YK_OP_SEND : YK_OP_RECV;
+    int32_t chosen = YK_OP_NONE;
+    for (int32_t i = view->first[kind][like->layer]; i != YK_OP_NONE; i = view->next[i]) {
+        const struct yk_op *op = &view->list->ops[i];
+        if (used[op->match] || op->micro_batch != like->micro_batch ||
+            op->backward != like->backward || op->peer != peer || op->samples != like->samples ||
+            !suits(view, i, group)) {
+            continue;
+        }
+        const bool better = like->backward ? i < chosen : i > chosen;
+        chosen = chosen == YK_OP_NONE || better ? i : chosen;
+    }
+    return chosen;
+}
+
+static yk_status choose_crossing(struct yk_executor *executor, int32_t number,
+                                 struct yk_op_message *out)
+{
+    const struct yk_op *op = &executor->list->ops[number];
+    const struct yk_facts *facts = executor->facts;
+    const bool makes = (op->kind == YK_OP_SEND) != op->backward;
+    struct yk_rank_view *view = executor->view;
+    bool *used = NULL;
+    YK_TRY_NEW(executor->arena, used, executor->program->match_count);
+    if (makes) {
+        YK_TRY(yk_rank_view_make(facts, op->peer, executor->arena, &view));
+    }
+    for (int32_t c = 0; c < facts->crossing_count; c++) {
+        if (!find_common(executor, op, c, out)) {
+            continue;
+        }
+        const int32_t chosen = choose_alike(view, op, makes ? executor->rank : op->peer,
+                                            facts->crossings[c].group, used);
+        if (chosen != YK_OP_NONE && view->list->ops[chosen].match == op->match) {
+            return YK_OK;
+        }
+        if (chosen != YK_OP_NONE) {
+            used[view->list->ops[chosen].match] = true;
+        }
+    }
+    return yk_fail(YK_ERROR_INPUT, "the program has a message of %lld samples that nobody takes",
+                   (long long)op->samples);
+}
+
+/* Which crossing a message belongs to: mostly there is one with as many samples between the two. */
+static yk_status find_message(struct yk_executor *executor, int32_t number)
+{
+    const struct yk_op *op = &executor->list->ops[number];
+    struct yk_op_message *out = &executor->messages[number];
+    int32_t count = 0;
+    for (int32_t c = 0; c < executor->facts->crossing_count; c++) {
+        struct yk_op_message candidate;
+        if (find_common(executor, op, c, &candidate)) {
+            *out = candidate;
+            count++;
+        }
+    }
+    return count == 1 ? YK_OK : choose_crossing(executor, number, out);
+}
+
+static void find_takers(struct yk_executor *executor)
+{
+    const struct yk_facts *facts = executor->facts;
+    for (int64_t i = 0; i < (int64_t)facts->crossing_count * facts->M; i++) {
+        executor->first_taker[i] = -1;
+    }
+    for (int32_t i = executor->list->op_count; i-- > 0;) {
+        const struct yk_op *op = &executor->list->ops[i];
+        for (int which = 0; op->kind == YK_OP_FORWARD && which < 2; which++) {
+            const int32_t crossing = executor->crossing_of[2 * op->layer + which];
+            if (crossing >= 0) {
+                executor->first_taker[(int64_t)crossing * facts->M + op->micro_batch] = i;
+            }
+        }
+    }
+}
+
+/* What an op's layer looks at is sent a gradient by every layer of its group that does so, in the
+ * order of the list: all but the first of each micro-batch add theirs. */
+static bool adds_to_memory(const struct yk_executor *executor, int32_t number)
+{
+    const struct yk_op *op = &executor->list->ops[number];
+    const struct yk_net_layer *layers = executor->store->net->layers;
+    const struct yk_plan_layer *planned = executor->program->plan->layers;
+    const int32_t memory = layers[op->layer].memory;
+    for (int32_t i = 0; memory >= 0 && i < number; i++) {
+        const struct yk_op *before = &executor->list->ops[i];
+        if (before->kind == YK_OP_BACKWARD && before->micro_batch == op->micro_batch &&
+            layers[before->layer].memory == memory &&
+            planned[before->layer].group == planned[op->layer].group) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A rank of several groups has a load for each, and its samples are loaded as one: by the first for
+ * the step, as those for a later round are. To load them again would disturb who reads them. */
+static void find_first_load(struct yk_executor *executor, int32_t micro_batch)
+{
+    const struct yk_op *ops = executor->list->ops;
+    int32_t first = -1;
+    for (int32_t i = 0; i < executor->list->op_count; i++) {
+        if (ops[i].kind == YK_OP_LOAD && ops[i].micro_batch == micro_batch &&
+            (first < 0 || ops[i].step > ops[first].step)) {
+            first = i;
+        }
+    }
+    if (first >= 0) {
+        executor->is_first[first] = true;
+    }
+}
+
+static void find_first(struct yk_executor *executor)
+{
+    for (int32_t m = 0; m < executor->facts->M; m++) {
+        for (int32_t i = 0; i < executor->list->op_count; i++) {
+            const struct yk_op *op = &executor->list->ops[i];
+            if (op->kind == YK_OP_FORWARD && op->micro_batch == m) {
+                executor->is_first[i] = true;
+                break;
+            }
+        }
+        find_first_load(executor, m);
+    }
+}
+
+yk_status yk_executor_find_routes(struct yk_executor *executor)
+{
+    const struct yk_facts *facts = executor->facts;
+    const int32_t ops = executor->list->op_count;
+    YK_TRY_NEW(executor->arena, executor->memory_added, ops + 1);
+    YK_TRY_NEW(executor->arena, executor->is_first, ops + 1);
+    YK_TRY_NEW(executor->arena, executor->messages, ops + 1);
+    YK_TRY_NEW(executor->arena, executor->crossing_of, 2 * facts->L);
+    YK_TRY_NEW(executor->arena, executor->first_taker,
+               (int64_t)facts->crossing_count * facts->M + 1);
+    for (int32_t l = 0; l < facts->L; l++) {
+        const struct yk_net_layer *layer = &executor->store->net->layers[l];
+        const int32_t group = facts->plan->layers[l].group;
+        const int32_t from[] = {layer->input, layer->memory};
+        for (int which = 0; which < 2; which++) {
+            executor->crossing_of[2 * l + which] =
+                from[which] >= 0 ? find_crossing(executor, from[which], group) : -1;
+        }
+    }
+    find_takers(executor);
+    find_first(executor);
+    for (int32_t i = 0; i < ops; i++) {
+        const enum yk_op_kind kind = executor->list->ops[i].kind;
+        if (kind == YK_OP_SEND || kind == YK_OP_RECV) {
+            YK_TRY(find_message(executor, i));
+        } else if (kind == YK_OP_BACKWARD) {
+            executor->memory_added[i] = adds_to_memory(executor, i);
+        }
+    }
+    return YK_OK;
+}
+
+/* ---- during a step ---- */
 
 static int64_t row_bytes(const struct yk_executor *executor, int32_t layer,
                          const struct yk_slice *slice)
