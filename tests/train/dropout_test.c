@@ -107,8 +107,8 @@ static int visits[MOST_SITES];
 static void visit(const struct yk_dropout *dropout)
 {
     assert_true(dropout->rate > 0);
-    assert_in_range(dropout->projection, 0, MOST_SITES - 1);
-    visits[dropout->projection]++;
+    assert_in_range(dropout->site, 0, MOST_SITES - 1);
+    visits[dropout->site]++;
 }
 
 static void watch_attend(struct yk_backend_lane *lane, const struct yk_attention_op *op)
