@@ -175,16 +175,27 @@ void yk_net_destroy(struct yk_net *net)
     }
 }
 
+bool yk_net_next(const struct yk_net *net, struct yk_net_cursor *at)
+{
+    while (at->layer < net->layer_count && at->next == net->layers[at->layer].parameter_count) {
+        at->layer++;
+        at->next = 0;
+    }
+    if (at->layer == net->layer_count) {
+        return false;
+    }
+    at->parameter = &net->layers[at->layer].parameters[at->next++];
+    return true;
+}
+
 const struct yk_parameter *yk_net_find(const struct yk_net *net, const char *name, int32_t *layer)
 {
-    for (int32_t l = 0; l < net->layer_count; l++) {
-        for (int32_t i = 0; i < net->layers[l].parameter_count; i++) {
-            if (strcmp(net->layers[l].parameters[i].name, name) == 0) {
-                if (layer) {
-                    *layer = l;
-                }
-                return &net->layers[l].parameters[i];
+    for (struct yk_net_cursor at = {0}; yk_net_next(net, &at);) {
+        if (strcmp(at.parameter->name, name) == 0) {
+            if (layer) {
+                *layer = at.layer;
             }
+            return at.parameter;
         }
     }
     return NULL;

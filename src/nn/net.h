@@ -105,6 +105,15 @@ yk_status yk_net_create(const struct yk_model *model, const struct yk_net_option
                         struct yk_net **out) YK_MUST_USE;
 void yk_net_destroy(struct yk_net *net);
 
+/* The parameters of all layers in their order: for (struct yk_net_cursor at = {0}; yk_net_next(net,
+ * &at);). False past the last. */
+struct yk_net_cursor {
+    int32_t layer;
+    int32_t next; /* in the layer */
+    const struct yk_parameter *parameter;
+};
+bool yk_net_next(const struct yk_net *net, struct yk_net_cursor *at);
+
 /* The parameter of that name, or NULL; `layer` may be NULL. */
 const struct yk_parameter *yk_net_find(const struct yk_net *net, const char *name, int32_t *layer);
 

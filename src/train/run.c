@@ -27,7 +27,7 @@ struct pending_step {
 
 /* The steps of a run that are on their way, with all they go by. */
 struct steps {
-    struct yk_vector_span_array *run;
+    struct yk_run *run;
     struct yk_executor *executor;
     struct yk_batches *batches;
     struct yk_metrics *metrics;  /* owned, though opened by the run; NULL: none */
@@ -45,20 +45,20 @@ struct steps {
 
 /* ---- what the ranks come to together: all make the same calls ---- */
 
-static int32_t own_rank(const struct yk_vector_span_array *run)
+static int32_t own_rank(const struct yk_run *run)
 {
     return run->executor.ranks ? run->executor.ranks->rank : 0;
 }
 
 /* A failure that ranks have come to together, unless it is that they cannot hear each other. */
-static void note_agreed(struct yk_vector_span_array *run, yk_status status)
+static void note_agreed(struct yk_run *run, yk_status status)
 {
     const struct yk_ranks *ranks = run->executor.ranks;
     run->agreed = ranks && status != YK_OK && ranks->comm->check(ranks->world) == YK_OK;
 }
 
 /* What all ranks come to. */
-static yk_status agree(struct yk_vector_span_array *run, yk_status mine)
+static yk_status agree(struct yk_run *run, yk_status mine)
 {
     const yk_status status =
         run->executor.ranks ? yk_exchange_agree(run->executor.ranks, mine) : mine;
@@ -68,7 +68,7 @@ static yk_status agree(struct yk_vector_span_array *run, yk_status mine)
 
 /* ---- whether the numbers are still good ---- */
 
-static yk_status fail_named(const struct yk_vector_span_array *run, const char *name,
+static yk_status fail_named(const struct yk_run *run, const char *name,
                             const char *what)
 {
     const char *advice =
@@ -84,7 +84,7 @@ static yk_status fail_named(const struct yk_vector_span_array *run, const char *
 }
 
 /* Always a failure. All ranks come here together: one that holds the bad numbers names them. */
-static yk_status fail_nonfinite(struct yk_vector_span_array *run, double loss)
+static yk_status fail_nonfinite(struct yk_run *run, double loss)
 {
     const char *name = NULL;
     const char *what = NULL;
@@ -104,7 +104,7 @@ static yk_status fail_nonfinite(struct yk_vector_span_array *run, double loss)
 
 /* A run that ends while its numbers are bad: steps that were skipped did no harm, unless the loss
  * or the weights themselves are not finite. */
-static yk_status check_end(struct yk_vector_span_array *run)
+static yk_status check_end(struct yk_run *run)
 {
     const char *name = NULL;
     const char *what = NULL;
@@ -123,7 +123,7 @@ static yk_status check_end(struct yk_vector_span_array *run)
 
 /* A step whose numbers are bad counts as done, but updates nothing; fails where it was not skipped,
  * or too many follow each other. */
-static yk_status check_result(struct yk_vector_span_array *run, struct yk_executor *executor,
+static yk_status check_result(struct yk_run *run, struct yk_executor *executor,
                               const struct yk_step_result *result)
 {
     const bool bad = result->skipped || !isfinite(result->loss) || !isfinite(result->norm);
@@ -139,7 +139,7 @@ static yk_status check_result(struct yk_vector_span_array *run, struct yk_execut
 
 static yk_status create_times(struct steps *steps)
 {
-    const struct yk_vector_span_array *run = steps->run;
+    const struct yk_run *run = steps->run;
     const size_t ops = (size_t)run->program->ranks[own_rank(run)].op_count;
     free(steps->times);
     steps->times = calloc(ops + 1, sizeof *steps->times);
@@ -148,7 +148,7 @@ static yk_status create_times(struct steps *steps)
 
 static yk_status create_batches(struct steps *steps)
 {
-    const struct yk_vector_span_array *run = steps->run;
+    const struct yk_run *run = steps->run;
     const struct yk_plan *plan = run->program->plan;
     struct yk_batch_share *shares = calloc((size_t)plan->micro_batches, sizeof *shares);
     if (!shares) {
@@ -162,7 +162,7 @@ static yk_status create_batches(struct steps *steps)
 }
 
 /* Times of another program's ops go. */
-static yk_status begin_log(struct yk_vector_span_array *run)
+static yk_status begin_log(struct yk_run *run)
 {
     yk_round_log_destroy(run->log);
     run->log = NULL;
@@ -171,13 +171,13 @@ static yk_status begin_log(struct yk_vector_span_array *run)
 
 static yk_status create_executor(struct steps *steps)
 {
-    const struct yk_vector_span_array *run = steps->run;
+    const struct yk_run *run = steps->run;
     return yk_executor_create(run->program, run->store, &run->options.optimizer, &run->executor,
                               &steps->executor);
 }
 
 /* To be closed also where it fails. */
-static yk_status open_steps(struct yk_vector_span_array *run, struct steps *out)
+static yk_status open_steps(struct yk_run *run, struct steps *out)
 {
     const int64_t left = run->options.steps - run->state.step;
     *out = (struct steps){.run = run};
@@ -248,7 +248,7 @@ static void note_metrics(struct steps *steps, yk_status written)
  * from the next step on. */
 static yk_status change_program(struct steps *steps)
 {
-    struct yk_vector_span_array *run = steps->run;
+    struct yk_run *run = steps->run;
     yk_executor_destroy(steps->executor);
     yk_batches_destroy(steps->batches);
     steps->executor = NULL;
@@ -272,7 +272,7 @@ static yk_status change_program(struct steps *steps)
 static void report_step(struct steps *steps, const struct yk_step_result *result,
                         const struct pending_step *pending)
 {
-    struct yk_vector_span_array *run = steps->run;
+    struct yk_run *run = steps->run;
     const struct yk_run_step line = {
         .step = run->state.step,
         .steps = run->options.steps,
@@ -307,7 +307,7 @@ static void report_step(struct steps *steps, const struct yk_step_result *result
  * after depends on is known when this returns. */
 static yk_status begin_step(struct steps *steps)
 {
-    struct yk_vector_span_array *run = steps->run;
+    struct yk_run *run = steps->run;
     const int64_t number = run->state.step + steps->pending_count;
     const struct yk_step step = {
         .batch = steps->now,
@@ -330,7 +330,7 @@ static yk_status begin_step(struct steps *steps)
 }
 
 /* All is taken by the end of the first steps; asking takes the driver a while. */
-static void note_memory(struct yk_vector_span_array *run)
+static void note_memory(struct yk_run *run)
 {
     const struct yk_engine *engine = &run->store->engine;
     if (engine->backend->used_bytes && run->state.step % MEMORY_NOTED == 1) {
@@ -353,7 +353,7 @@ static yk_status report_times(const struct steps *steps)
 /* Ends the oldest step that has begun. */
 static yk_status end_step(struct steps *steps)
 {
-    struct yk_vector_span_array *run = steps->run;
+    struct yk_run *run = steps->run;
     struct yk_step_result result = {0};
     YK_TRY(yk_executor_end_step(steps->executor, &result));
     YK_TRY(report_times(steps));
@@ -382,7 +382,7 @@ static yk_status end_all(struct steps *steps)
 /* ---- evaluations and checkpoints between steps ---- */
 
 struct running {
-    struct yk_vector_span_array *run;
+    struct yk_run *run;
     struct steps steps;
     struct yk_arena *arena;
     struct yk_partition *saves; /* (L) what this rank saves */
@@ -400,7 +400,7 @@ static yk_status make_folder(const char *path)
 
 static struct yk_checkpoint_content content_of(const struct running *running)
 {
-    const struct yk_vector_span_array *run = running->run;
+    const struct yk_run *run = running->run;
     return (struct yk_checkpoint_content){
         .store = run->store,
         .state = run->state,
@@ -423,7 +423,7 @@ static yk_status fail_last(const struct running *running, yk_status status)
 
 static yk_status save(struct running *running, bool last)
 {
-    struct yk_vector_span_array *run = running->run;
+    struct yk_run *run = running->run;
     const struct yk_checkpoint_content content = content_of(running);
     struct yk_text folder = {0};
     struct yk_text path = {0};
@@ -450,7 +450,7 @@ static yk_status save(struct running *running, bool last)
 
 static yk_status evaluate(struct running *running)
 {
-    struct yk_vector_span_array *run = running->run;
+    struct yk_run *run = running->run;
     struct steps *steps = &running->steps;
     int64_t tokens = 0;
     struct yk_run_memory loan = {0};
@@ -479,7 +479,7 @@ static yk_status evaluate(struct running *running)
     return YK_OK;
 }
 
-static bool saves(const struct yk_vector_span_array *run)
+static bool saves(const struct yk_run *run)
 {
     return run->folder && !run->options.saves_nothing;
 }
@@ -490,7 +490,7 @@ static bool is_due(int64_t step, int64_t every)
 }
 
 /* Something happens between this step and the next. */
-static bool is_break(const struct yk_vector_span_array *run, int64_t step)
+static bool is_break(const struct yk_run *run, int64_t step)
 {
     const struct yk_run_options *options = &run->options;
     return step == options->steps || (run->evaluation && is_due(step, options->evaluate_every)) ||
@@ -509,7 +509,7 @@ static yk_status keep_trace(struct running *running)
 
 static yk_status pause(struct running *running)
 {
-    struct yk_vector_span_array *run = running->run;
+    struct yk_run *run = running->run;
     struct steps *steps = &running->steps;
     const struct yk_run_options *options = &run->options;
     const bool last = run->state.step == options->steps;
@@ -531,7 +531,7 @@ static yk_status pause(struct running *running)
 /* Each rank may be asked to stop; all do when they hear of it with a step's result. */
 static void check_stop(struct running *running)
 {
-    const struct yk_vector_span_array *run = running->run;
+    const struct yk_run *run = running->run;
     struct steps *steps = &running->steps;
     if (run->callbacks.stop && run->callbacks.stop(run->callbacks.user)) {
         yk_executor_request_stop(steps->executor);
@@ -541,7 +541,7 @@ static void check_stop(struct running *running)
 
 static yk_status train_steps(struct running *running)
 {
-    struct yk_vector_span_array *run = running->run;
+    struct yk_run *run = running->run;
     struct steps *steps = &running->steps;
     const int32_t depth = yk_executor_depth(steps->executor);
     while (run->state.step < run->options.steps && !steps->stopped) {
@@ -565,7 +565,7 @@ static yk_status train_steps(struct running *running)
 
 static yk_status train(struct running *running)
 {
-    struct yk_vector_span_array *run = running->run;
+    struct yk_run *run = running->run;
     const struct yk_run_options *options = &run->options;
     YK_TRY(prepare_steps(&running->steps));
     YK_TRY(train_steps(running));
@@ -586,7 +586,7 @@ static yk_status train(struct running *running)
 }
 
 /* Checkpoints that will be written: at times, and the last. */
-static int64_t count_saves(const struct yk_vector_span_array *run)
+static int64_t count_saves(const struct yk_run *run)
 {
     const int64_t every = run->options.save_every;
     const int64_t last = run->options.steps;
@@ -597,7 +597,7 @@ static int64_t count_saves(const struct yk_vector_span_array *run)
 /* The folder of a run and what is to be written there, by rank 0. */
 static yk_status open_folder(struct running *running)
 {
-    struct yk_vector_span_array *run = running->run;
+    struct yk_run *run = running->run;
     struct yk_text path = {0};
     YK_TRY(make_folder(run->folder));
     if (saves(run)) {
@@ -616,7 +616,7 @@ static yk_status open_folder(struct running *running)
 
 static yk_status open_all(struct running *running)
 {
-    struct yk_vector_span_array *run = running->run;
+    struct yk_run *run = running->run;
     run->state.epoch = run->samples->epoch_units;
     YK_TRY(yk_arena_create(&running->arena));
     if (run->executor.ranks) {
@@ -627,7 +627,7 @@ static yk_status open_all(struct running *running)
     return agree(run, writes ? open_folder(running) : YK_OK);
 }
 
-yk_status yk_run_train(struct yk_vector_span_array *run)
+yk_status yk_run_train(struct yk_run *run)
 {
     struct running running = {.run = run, .saved_step = -1, .evaluated_step = -1};
     run->evaluation_loss = NAN;

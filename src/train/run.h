@@ -67,7 +67,7 @@ struct yk_run_options {
     bool saves_nothing;       /* no checkpoint, not even after the last step */
 };
 
-struct yk_vector_span_array {
+struct yk_run {
     const struct yk_program *program;
     struct yk_store *store;
     struct yk_executor_options executor; /* its ranks are those of the run */
@@ -101,11 +101,11 @@ struct yk_vector_span_array {
  * bad end it with YK_ERROR_NUMBERS and the tensor's name. A checkpoint that cannot be written is
  * told to the watch and training goes on; one at the very end is an error.
  */
-yk_status yk_run_train(struct yk_vector_span_array *run) YK_MUST_USE;
+yk_status yk_run_train(struct yk_run *run) YK_MUST_USE;
 
 /* The same over all ranks of an executor that is settled. */
 yk_status yk_run_evaluate_ranks(struct yk_executor *executor, const struct yk_program *program,
-                                const struct yk_vector_span_array *run, double *out_loss,
+                                const struct yk_run *run, double *out_loss,
                                 int64_t *out_tokens) YK_MUST_USE;
 
 /* Memory of the device that may be used for a while. */

@@ -47,7 +47,7 @@ struct bench {
     struct yk_sampler *samples;
     struct yk_sampler *evaluation;
     struct trainer *trainer;
-    struct yk_vector_span_array run;
+    struct yk_run run;
     int64_t stop_at; /* 0: never */
     int64_t last_step;
     int64_t saves;
@@ -124,7 +124,7 @@ static void open_trainer(struct bench *bench, enum yk_precision precision, int32
         .options = {.dropout = dropout, .seed = 9},
     });
     assert_int_equal(yk_store_init(bench->trainer->store, 1), YK_OK);
-    bench->run = (struct yk_vector_span_array){
+    bench->run = (struct yk_run){
         .program = bench->trainer->program,
         .store = bench->trainer->store,
         .samples = bench->samples,

@@ -20,7 +20,7 @@ struct figures {
 
 static yk_status pack(const struct yk_training *training, struct yk_text *out)
 {
-    const struct yk_vector_span_array *run = &training->run;
+    const struct yk_run *run = &training->run;
     struct yk_exchange_clock clock = {0};
     if (!yk_train_team_is_alone(&training->team)) {
         YK_TRY(yk_exchange_compare_clocks(&training->team.ranks, &clock));

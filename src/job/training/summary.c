@@ -75,7 +75,7 @@ static yk_status copy_ranks(const struct yk_training *training, struct yk_train_
 yk_status yk_train_summary_measure(const struct yk_training *training, const char *checkpoint,
                                    struct yk_train_result *out)
 {
-    const struct yk_vector_span_array *run = &training->run;
+    const struct yk_run *run = &training->run;
     const struct yk_train_balance *balance = training->balance;
     YK_TRY(yk_train_summary_predict(training, out));
     YK_TRY(describe_device(training, out));

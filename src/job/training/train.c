@@ -38,7 +38,7 @@ yk_status yk_train_check(const struct yk_train_request *request)
 
 static yk_status fail_stopped(const struct yk_training *training)
 {
-    const struct yk_vector_span_array *run = &training->run;
+    const struct yk_run *run = &training->run;
     return yk_fail(YK_ERROR_STOPPED,
                    "stopped after step %" PRId64 " of %" PRId64
                    " and saved; go on with: yoke train --resume --out %s",

@@ -323,7 +323,7 @@ static void set_run(struct yk_training *training, const char *base)
 {
     const struct yk_train_request *request = &training->request;
     const struct yk_train_source *source = &training->source;
-    training->run = (struct yk_vector_span_array){
+    training->run = (struct yk_run){
         .program = training->plan.planned->trial.program,
         .store = training->store,
         .executor = executor_options(training),

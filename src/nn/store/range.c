@@ -122,8 +122,11 @@ static bool is_half(const struct yk_store *store)
 
 yk_status yk_store_read_range(const struct yk_store *store, int32_t layer,
                               const struct yk_parameter *parameter, enum yk_state_tensor which,
-                              struct yk_parameter_range range, float *out)
+                              struct yk_parameter_range range, void *out)
 {
+    if (!parameter->trained) {
+        return read_array(store, layer, parameter, YK_STORE_ARRAY_WEIGHTS, range, out);
+    }
     if (which != YK_STATE_WEIGHTS || store->layers[layer].master) {
         return read_array(store, layer, parameter, array_holding(which), range, out);
     }
@@ -133,29 +136,18 @@ yk_status yk_store_read_range(const struct yk_store *store, int32_t layer,
 
 yk_status yk_store_write_range(const struct yk_store *store, int32_t layer,
                                const struct yk_parameter *parameter, enum yk_state_tensor which,
-                               struct yk_parameter_range range, const float *numbers)
+                               struct yk_parameter_range range, const void *values)
 {
+    if (!parameter->trained) {
+        return write_array(store, layer, parameter, YK_STORE_ARRAY_WEIGHTS, range, values);
+    }
     if (which != YK_STATE_WEIGHTS || store->layers[layer].master) {
-        YK_TRY(write_array(store, layer, parameter, array_holding(which), range, numbers));
+        YK_TRY(write_array(store, layer, parameter, array_holding(which), range, values));
     }
     if (which != YK_STATE_WEIGHTS) {
         return YK_OK;
     }
     return is_half(store)
-               ? through_half(store, layer, parameter, range, numbers, NULL)
-               : write_array(store, layer, parameter, YK_STORE_ARRAY_WEIGHTS, range, numbers);
-}
-
-yk_status yk_store_read_frozen_range(const struct yk_store *store, int32_t layer,
-                                     const struct yk_parameter *parameter,
-                                     struct yk_parameter_range range, void *out)
-{
-    return read_array(store, layer, parameter, YK_STORE_ARRAY_WEIGHTS, range, out);
-}
-
-yk_status yk_store_write_frozen_range(const struct yk_store *store, int32_t layer,
-                                      const struct yk_parameter *parameter,
-                                      struct yk_parameter_range range, const void *bytes)
-{
-    return write_array(store, layer, parameter, YK_STORE_ARRAY_WEIGHTS, range, bytes);
+               ? through_half(store, layer, parameter, range, values, NULL)
+               : write_array(store, layer, parameter, YK_STORE_ARRAY_WEIGHTS, range, values);
 }

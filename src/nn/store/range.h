@@ -28,21 +28,12 @@ int64_t yk_store_copy_range(const struct yk_store *store, int32_t layer,
                             const struct yk_parameter *parameter, enum yk_store_array array,
                             struct yk_parameter_range range, void *other, bool reading);
 
-/* Of a trained parameter. */
+/* `which` counts of a trained parameter alone. */
 yk_status yk_store_read_range(const struct yk_store *store, int32_t layer,
                               const struct yk_parameter *parameter, enum yk_state_tensor which,
-                              struct yk_parameter_range range, float *out) YK_MUST_USE;
+                              struct yk_parameter_range range, void *out) YK_MUST_USE;
 yk_status yk_store_write_range(const struct yk_store *store, int32_t layer,
                                const struct yk_parameter *parameter, enum yk_state_tensor which,
-                               struct yk_parameter_range range, const float *numbers) YK_MUST_USE;
-
-/* Of a frozen one. */
-yk_status yk_store_read_frozen_range(const struct yk_store *store, int32_t layer,
-                                     const struct yk_parameter *parameter,
-                                     struct yk_parameter_range range, void *out) YK_MUST_USE;
-yk_status yk_store_write_frozen_range(const struct yk_store *store, int32_t layer,
-                                      const struct yk_parameter *parameter,
-                                      struct yk_parameter_range range,
-                                      const void *bytes) YK_MUST_USE;
+                               struct yk_parameter_range range, const void *values) YK_MUST_USE;
 
 #endif

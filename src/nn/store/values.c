@@ -250,13 +250,10 @@ static yk_status check_one(const struct yk_store *store, int32_t layer,
 static yk_status find_nonfinite(const struct yk_store *store, bool gradient, double *room,
                                 const char **name)
 {
-    for (int32_t l = 0; l < store->net->layer_count && !*name; l++) {
-        const struct yk_net_layer *layer = &store->net->layers[l];
-        for (int32_t i = 0; i < layer->parameter_count && !*name; i++) {
-            bool finite = true;
-            YK_TRY(check_one(store, l, &layer->parameters[i], gradient, room, &finite));
-            *name = finite ? NULL : layer->parameters[i].name;
-        }
+    for (struct yk_net_cursor at = {0}; !*name && yk_net_next(store->net, &at);) {
+        bool finite = true;
+        YK_TRY(check_one(store, at.layer, at.parameter, gradient, room, &finite));
+        *name = finite ? NULL : at.parameter->name;
     }
     return YK_OK;
 }

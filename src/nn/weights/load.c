@@ -232,12 +232,9 @@ static yk_status load_parameters(struct yk_store *store, const struct yk_tensor_
                                  struct yk_arena *arena, float *room)
 {
     const struct yk_net *net = store->net;
-    for (int32_t l = 0; l < net->layer_count; l++) {
-        for (int32_t i = 0; i < net->layers[l].parameter_count; i++) {
-            const struct yk_parameter *parameter = &net->layers[l].parameters[i];
-            if (!parameter->adapter) {
-                YK_TRY(load_parameter(store, set, l, parameter, arena, room));
-            }
+    for (struct yk_net_cursor at = {0}; yk_net_next(net, &at);) {
+        if (!at.parameter->adapter) {
+            YK_TRY(load_parameter(store, set, at.layer, at.parameter, arena, room));
         }
     }
     return YK_OK;
@@ -284,10 +281,8 @@ static yk_status list_all_names(const struct yk_net *net, struct yk_arena *arena
         out->room += MAX_NAMES * (size_t)net->layers[l].parameter_count;
     }
     YK_TRY_NEW(arena, out->items, out->room);
-    for (int32_t l = 0; l < net->layer_count; l++) {
-        for (int32_t i = 0; i < net->layers[l].parameter_count; i++) {
-            YK_TRY(add_names(net, &net->layers[l].parameters[i], arena, out));
-        }
+    for (struct yk_net_cursor at = {0}; yk_net_next(net, &at);) {
+        YK_TRY(add_names(net, at.parameter, arena, out));
     }
     qsort(out->items, out->count, sizeof *out->items, by_name);
     return YK_OK;

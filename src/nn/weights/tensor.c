@@ -157,11 +157,8 @@ yk_status yk_weights_add_device_tensor(struct yk_safetensors_writer *writer,
 yk_status yk_weights_allocate_tensor(const struct yk_net *net, float **out)
 {
     int64_t most = 1;
-    for (int32_t l = 0; l < net->layer_count; l++) {
-        for (int32_t i = 0; i < net->layers[l].parameter_count; i++) {
-            const int64_t count = net->layers[l].parameters[i].count;
-            most = count > most ? count : most;
-        }
+    for (struct yk_net_cursor at = {0}; yk_net_next(net, &at);) {
+        most = at.parameter->count > most ? at.parameter->count : most;
     }
     *out = malloc((size_t)most * sizeof **out);
     return *out ? YK_OK : yk_fail_out_of_memory();

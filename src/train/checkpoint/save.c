@@ -413,10 +413,8 @@ uint64_t yk_checkpoint_save_bytes(const struct yk_checkpoint_content *content)
     const struct yk_net *net = content->store->net;
     const uint64_t moments = moments_of(content->store);
     uint64_t bytes = 0;
-    for (int32_t l = 0; l < net->layer_count; l++) {
-        for (int32_t i = 0; i < net->layers[l].parameter_count; i++) {
-            bytes += bytes_of(content, &net->layers[l].parameters[i], moments);
-        }
+    for (struct yk_net_cursor at = {0}; yk_net_next(net, &at);) {
+        bytes += bytes_of(content, at.parameter, moments);
     }
     return bytes;
 }

@@ -144,22 +144,6 @@ static yk_status declare(const struct walk *walk, int32_t layer,
                                          &range.count);
 }
 
-static yk_status read_slice(const struct walk *walk, int32_t layer,
-                            const struct yk_parameter *parameter, enum yk_shard_kind kind,
-                            struct yk_parameter_range range)
-{
-    static const enum yk_state_tensor numbers[] = {
-        [YK_SHARD_WEIGHTS] = YK_STATE_WEIGHTS,
-        [YK_SHARD_MOMENT1] = YK_STATE_MOMENT1,
-        [YK_SHARD_MOMENT2] = YK_STATE_MOMENT2,
-    };
-    if (yk_shard_is_frozen(kind)) {
-        return yk_store_read_frozen_range(walk->store, layer, parameter, range, walk->room);
-    }
-    return yk_store_read_range(walk->store, layer, parameter, numbers[kind], range,
-                               (float *)(void *)walk->room);
-}
-
 static yk_status add(const struct walk *walk, int32_t layer, const struct yk_parameter *parameter,
                      enum yk_shard_kind kind, struct yk_parameter_range range)
 {
@@ -168,7 +152,8 @@ static yk_status add(const struct walk *walk, int32_t layer, const struct yk_par
     for (int64_t done = 0; done < range.count; done += most) {
         const int64_t count = range.count - done < most ? range.count - done : most;
         const struct yk_parameter_range slice = {range.first + done, count};
-        YK_TRY(read_slice(walk, layer, parameter, kind, slice));
+        YK_TRY(yk_store_read_range(walk->store, layer, parameter, yk_shard_state(kind), slice,
+                                   walk->room));
         YK_TRY(yk_safetensors_writer_add(walk->writer, walk->room, (size_t)(count * width)));
     }
     return YK_OK;
@@ -180,9 +165,8 @@ static bool has_kind(const struct walk *walk, int32_t layer, const struct yk_par
     if (!parameter->trained) {
         return kind == yk_shard_kind_of(walk->store->net, parameter);
     }
-    return kind == YK_SHARD_WEIGHTS ||
-           (kind == YK_SHARD_MOMENT1 && yk_store_has_state(walk->store, layer, YK_STATE_MOMENT1)) ||
-           (kind == YK_SHARD_MOMENT2 && yk_store_has_state(walk->store, layer, YK_STATE_MOMENT2));
+    return !yk_shard_is_frozen(kind) &&
+           yk_store_has_state(walk->store, layer, yk_shard_state(kind));
 }
 
 static yk_status walk_parameter(const struct walk *walk, int32_t layer,
@@ -203,13 +187,10 @@ static yk_status walk_all(const struct walk *walk, bool frozen)
 {
     const struct yk_net *net = walk->store->net;
     for (int kind = 0; kind < YK_SHARD_KINDS; kind++) {
-        for (int32_t l = 0; l < net->layer_count; l++) {
-            for (int32_t i = 0; i < net->layers[l].parameter_count; i++) {
-                const struct yk_parameter *parameter = &net->layers[l].parameters[i];
-                if ((parameter->trained || frozen) &&
-                    has_kind(walk, l, parameter, (enum yk_shard_kind)kind)) {
-                    YK_TRY(walk_parameter(walk, l, parameter, (enum yk_shard_kind)kind));
-                }
+        for (struct yk_net_cursor at = {0}; yk_net_next(net, &at);) {
+            if ((at.parameter->trained || frozen) &&
+                has_kind(walk, at.layer, at.parameter, (enum yk_shard_kind)kind)) {
+                YK_TRY(walk_parameter(walk, at.layer, at.parameter, (enum yk_shard_kind)kind));
             }
         }
     }

@@ -67,6 +67,14 @@ static inline bool yk_shard_is_frozen(enum yk_shard_kind kind)
     return kind >= YK_SHARD_FP32;
 }
 
+/* What a store calls numbers of this kind. */
+static inline enum yk_state_tensor yk_shard_state(enum yk_shard_kind kind)
+{
+    return kind == YK_SHARD_MOMENT1   ? YK_STATE_MOMENT1
+           : kind == YK_SHARD_MOMENT2 ? YK_STATE_MOMENT2
+                                      : YK_STATE_WEIGHTS;
+}
+
 /* How a frozen parameter of the net is stored. */
 enum yk_shard_kind yk_shard_kind_of(const struct yk_net *net, const struct yk_parameter *parameter);
 

@@ -68,28 +68,6 @@ static void round_numbers(const struct load *load, float *numbers, int64_t count
     }
 }
 
-static yk_status write_state(const struct load *load, int32_t layer,
-                             const struct yk_parameter *parameter, enum yk_shard_kind kind,
-                             struct yk_parameter_range range)
-{
-    float *numbers = load->room;
-    switch (kind) {
-    case YK_SHARD_WEIGHTS:
-        YK_TRY(check_finite(parameter, numbers, range));
-        round_numbers(load, numbers, range.count);
-        return yk_store_write_range(load->store, layer, parameter, YK_STATE_WEIGHTS, range,
-                                    numbers);
-    case YK_SHARD_MOMENT1:
-        return yk_store_write_range(load->store, layer, parameter, YK_STATE_MOMENT1, range,
-                                    numbers);
-    case YK_SHARD_MOMENT2:
-        return yk_store_write_range(load->store, layer, parameter, YK_STATE_MOMENT2, range,
-                                    numbers);
-    default:
-        return yk_store_write_frozen_range(load->store, layer, parameter, range, load->room);
-    }
-}
-
 static yk_status load_range(const struct load *load, int32_t layer,
                             const struct yk_parameter *parameter, enum yk_shard_kind kind,
                             struct yk_parameter_range range)
@@ -99,7 +77,12 @@ static yk_status load_range(const struct load *load, int32_t layer,
         const int64_t left = range.count - done;
         const struct yk_parameter_range slice = {range.first + done, left < most ? left : most};
         YK_TRY(yk_shard_set_read(load->set, kind, parameter, slice, load->room));
-        YK_TRY(write_state(load, layer, parameter, kind, slice));
+        if (kind == YK_SHARD_WEIGHTS) {
+            YK_TRY(check_finite(parameter, load->room, slice));
+            round_numbers(load, load->room, slice.count);
+        }
+        YK_TRY(yk_store_write_range(load->store, layer, parameter, yk_shard_state(kind), slice,
+                                    load->room));
     }
     return YK_OK;
 }
@@ -215,22 +198,19 @@ static yk_status load_weights(const struct load *load, int32_t layer,
 static yk_status load_state(const struct load *load, int32_t layer,
                             const struct yk_parameter *parameter)
 {
-    static const struct {
-        enum yk_state_tensor numbers;
-        enum yk_shard_kind kind;
-    } states[] = {{YK_STATE_MOMENT1, YK_SHARD_MOMENT1}, {YK_STATE_MOMENT2, YK_SHARD_MOMENT2}};
-    for (size_t i = 0; i < sizeof states / sizeof states[0]; i++) {
-        if (!yk_store_has_state(load->store, layer, states[i].numbers)) {
+    for (int i = YK_SHARD_MOMENT1; i <= YK_SHARD_MOMENT2; i++) {
+        const enum yk_shard_kind kind = (enum yk_shard_kind)i;
+        if (!yk_store_has_state(load->store, layer, yk_shard_state(kind))) {
             continue;
         }
-        if (!yk_shard_set_has(load->set, states[i].kind, parameter)) {
+        if (!yk_shard_set_has(load->set, kind, parameter)) {
             return yk_fail(YK_ERROR_INPUT,
                            "no shard has %s of \"%s\"; it was trained with another optimizer, or "
                            "other parameters were",
-                           yk_shard_kind_name(states[i].kind), parameter->name);
+                           yk_shard_kind_name(kind), parameter->name);
         }
-        YK_TRY(yk_shard_set_check(load->set, states[i].kind, parameter));
-        YK_TRY(load_ranges(load, layer, parameter, states[i].kind, false));
+        YK_TRY(yk_shard_set_check(load->set, kind, parameter));
+        YK_TRY(load_ranges(load, layer, parameter, kind, false));
     }
     return YK_OK;
 }
@@ -249,10 +229,8 @@ static yk_status load_all(const struct load *load)
 {
     const struct yk_net *net = load->store->net;
     YK_TRY(yk_shard_set_check_net(load->set, net));
-    for (int32_t l = 0; l < net->layer_count; l++) {
-        for (int32_t i = 0; i < net->layers[l].parameter_count; i++) {
-            YK_TRY(load_parameter(load, l, &net->layers[l].parameters[i]));
-        }
+    for (struct yk_net_cursor at = {0}; yk_net_next(net, &at);) {
+        YK_TRY(load_parameter(load, at.layer, at.parameter));
     }
     return YK_OK;
 }

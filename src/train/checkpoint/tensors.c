@@ -65,16 +65,15 @@ static yk_status visit_state(const struct visit *visit, int32_t layer,
 static yk_status visit_all(const struct visit *visit)
 {
     const struct yk_net *net = visit->store->net;
-    for (int32_t l = 0; l < net->layer_count; l++) {
-        const bool elsewhere = visit->store->layers[l].partition.kind == YK_PARTITION_ABSENT;
-        for (int32_t i = 0; !elsewhere && i < net->layers[l].parameter_count; i++) {
-            const struct yk_parameter *parameter = &net->layers[l].parameters[i];
-            if (visit->state && parameter->trained) {
-                YK_TRY(visit_state(visit, l, parameter));
-            }
-            if (visit->frozen && parameter->format == YK_PARAMETER_NF4) {
-                YK_TRY(visit->frozen(visit, l, parameter));
-            }
+    for (struct yk_net_cursor at = {0}; yk_net_next(net, &at);) {
+        if (visit->store->layers[at.layer].partition.kind == YK_PARTITION_ABSENT) {
+            continue;
+        }
+        if (visit->state && at.parameter->trained) {
+            YK_TRY(visit_state(visit, at.layer, at.parameter));
+        }
+        if (visit->frozen && at.parameter->format == YK_PARAMETER_NF4) {
+            YK_TRY(visit->frozen(visit, at.layer, at.parameter));
         }
     }
     return YK_OK;
@@ -171,7 +170,8 @@ static yk_status read_frozen_range(const struct visit *visit, int32_t layer,
                                                  left < CHUNK_BYTES ? left : CHUNK_BYTES};
         YK_TRY(yk_safetensors_read(place->file, place->entry, (uint64_t)chunk.first,
                                    (uint64_t)chunk.count, visit->room));
-        YK_TRY(yk_store_write_frozen_range(visit->store, layer, parameter, chunk, visit->room));
+        YK_TRY(yk_store_write_range(visit->store, layer, parameter, YK_STATE_WEIGHTS, chunk,
+                                    visit->room));
     }
     return YK_OK;
 }
