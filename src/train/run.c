@@ -25,8 +25,8 @@ struct pending_step {
     int64_t present;
 };
 
-/* The steps of a run that are on their way, with all they go by. */
-struct steps {
+/* A run on its way: the steps that have begun, with all they go by. */
+struct running {
     struct yk_run *run;
     struct yk_executor *executor;
     struct yk_batches *batches;
@@ -41,6 +41,10 @@ struct steps {
     int64_t count;
     bool stopped;
     const struct yk_program *change; /* to go on with */
+    struct yk_arena *arena;
+    struct yk_partition *saves; /* (L) what this rank saves */
+    int64_t saved_step;         /* −1: not yet */
+    int64_t evaluated_step;
 };
 
 /* ---- what the ranks come to together: all make the same calls ---- */
@@ -68,8 +72,7 @@ static yk_status agree(struct yk_run *run, yk_status mine)
 
 /* ---- whether the numbers are still good ---- */
 
-static yk_status fail_named(const struct yk_run *run, const char *name,
-                            const char *what)
+static yk_status fail_named(const struct yk_run *run, const char *name, const char *what)
 {
     const char *advice =
         run->options.clip > 0 ? "try a lower --rate" : "try a lower --rate, or --clip 1";
@@ -137,18 +140,18 @@ static yk_status check_result(struct yk_run *run, struct yk_executor *executor,
 
 /* ---- steps ---- */
 
-static yk_status create_times(struct steps *steps)
+static yk_status create_times(struct running *running)
 {
-    const struct yk_run *run = steps->run;
+    const struct yk_run *run = running->run;
     const size_t ops = (size_t)run->program->ranks[own_rank(run)].op_count;
-    free(steps->times);
-    steps->times = calloc(ops + 1, sizeof *steps->times);
-    return steps->times ? YK_OK : yk_fail_out_of_memory();
+    free(running->times);
+    running->times = calloc(ops + 1, sizeof *running->times);
+    return running->times ? YK_OK : yk_fail_out_of_memory();
 }
 
-static yk_status create_batches(struct steps *steps)
+static yk_status create_batches(struct running *running)
 {
-    const struct yk_run *run = steps->run;
+    const struct yk_run *run = running->run;
     const struct yk_plan *plan = run->program->plan;
     struct yk_batch_share *shares = calloc((size_t)plan->micro_batches, sizeof *shares);
     if (!shares) {
@@ -156,7 +159,7 @@ static yk_status create_batches(struct steps *steps)
     }
     yk_batches_find_shares(plan, own_rank(run), shares);
     const yk_status status = yk_batches_create(run->samples, &run->store->engine,
-                                               plan->micro_batches, shares, &steps->batches);
+                                               plan->micro_batches, shares, &running->batches);
     free(shares);
     return status;
 }
@@ -169,26 +172,26 @@ static yk_status begin_log(struct yk_run *run)
     return yk_round_log_create(run->program->ranks[own_rank(run)].op_count, &run->log);
 }
 
-static yk_status create_executor(struct steps *steps)
+static yk_status create_executor(struct running *running)
 {
-    const struct yk_run *run = steps->run;
+    const struct yk_run *run = running->run;
     return yk_executor_create(run->program, run->store, &run->options.optimizer, &run->executor,
-                              &steps->executor);
+                              &running->executor);
 }
 
 /* To be closed also where it fails. */
-static yk_status open_steps(struct yk_run *run, struct steps *out)
+static yk_status open_steps(struct running *running)
 {
+    struct yk_run *run = running->run;
     const int64_t left = run->options.steps - run->state.step;
-    *out = (struct steps){.run = run};
-    out->seconds = calloc((size_t)(left > 0 ? left : 0) + 1, sizeof *out->seconds);
-    if (!out->seconds) {
+    running->seconds = calloc((size_t)(left > 0 ? left : 0) + 1, sizeof *running->seconds);
+    if (!running->seconds) {
         return yk_fail_out_of_memory();
     }
     YK_TRY(begin_log(run));
-    YK_TRY(agree(run, create_executor(out)));
-    YK_TRY(create_batches(out));
-    return create_times(out);
+    YK_TRY(agree(run, create_executor(running)));
+    YK_TRY(create_batches(running));
+    return create_times(running);
 }
 
 static int compare(const void *a, const void *b)
@@ -205,74 +208,74 @@ static double find_median(double *seconds, int64_t count)
 }
 
 /* Leaves the median of their seconds in the run. */
-static void close_steps(struct steps *steps)
+static void close_steps(struct running *running)
 {
-    if (steps->count > 0) {
-        steps->run->median_step_s = find_median(steps->seconds, steps->count);
+    if (running->count > 0) {
+        running->run->median_step_s = find_median(running->seconds, running->count);
     }
-    yk_metrics_close(steps->metrics);
-    yk_batches_destroy(steps->batches);
-    yk_executor_destroy(steps->executor);
-    free(steps->times);
-    free(steps->seconds);
+    yk_metrics_close(running->metrics);
+    yk_batches_destroy(running->batches);
+    yk_executor_destroy(running->executor);
+    free(running->times);
+    free(running->seconds);
 }
 
-static yk_status next_batch(struct steps *steps, const struct yk_batch **out)
+static yk_status next_batch(struct running *running, const struct yk_batch **out)
 {
-    YK_TRY(yk_batches_next(steps->batches, steps->next_unit, INT64_MAX, out));
-    steps->next_unit += (*out)->units;
+    YK_TRY(yk_batches_next(running->batches, running->next_unit, INT64_MAX, out));
+    running->next_unit += (*out)->units;
     return YK_OK;
 }
 
 /* The samples of the next two steps: once, before the first begins. */
-static yk_status prepare_steps(struct steps *steps)
+static yk_status prepare_steps(struct running *running)
 {
-    steps->next_unit = steps->run->state.samples;
-    YK_TRY(next_batch(steps, &steps->now));
-    return next_batch(steps, &steps->next);
+    running->next_unit = running->run->state.samples;
+    YK_TRY(next_batch(running, &running->now));
+    return next_batch(running, &running->next);
 }
 
 /* A line of the metrics that cannot be written is no reason to end the training; later ones are not
  * tried. */
-static void note_metrics(struct steps *steps, yk_status written)
+static void note_metrics(struct running *running, yk_status written)
 {
     if (written != YK_OK) {
         yk_log(YK_LOG_WARNING, "step %lld: %s; the metrics end here",
-               (long long)steps->run->state.step, yk_status_message());
-        yk_metrics_close(steps->metrics);
-        steps->metrics = NULL;
+               (long long)running->run->state.step, yk_status_message());
+        yk_metrics_close(running->metrics);
+        running->metrics = NULL;
     }
 }
 
 /* When all have ended: another program with the same store, `change`. Samples are divided otherwise
  * from the next step on. */
-static yk_status change_program(struct steps *steps)
+static yk_status change_program(struct running *running)
 {
-    struct yk_run *run = steps->run;
-    yk_executor_destroy(steps->executor);
-    yk_batches_destroy(steps->batches);
-    steps->executor = NULL;
-    steps->batches = NULL;
-    run->program = steps->change;
-    steps->change = NULL;
+    struct yk_run *run = running->run;
+    yk_executor_destroy(running->executor);
+    yk_batches_destroy(running->batches);
+    running->executor = NULL;
+    running->batches = NULL;
+    run->program = running->change;
+    running->change = NULL;
     if (run->callbacks.changed) {
         run->callbacks.changed(run->callbacks.user, run->state.step);
     }
-    if (steps->metrics) {
-        note_metrics(steps,
-                     yk_metrics_write_shares(steps->metrics, run->state.step, run->program->plan));
+    if (running->metrics) {
+        note_metrics(running, yk_metrics_write_shares(running->metrics, run->state.step,
+                                                      run->program->plan));
     }
     YK_TRY(agree(run, begin_log(run)));
-    YK_TRY(agree(run, create_executor(steps)));
-    YK_TRY(agree(run, create_batches(steps)));
-    YK_TRY(agree(run, create_times(steps)));
-    return prepare_steps(steps);
+    YK_TRY(agree(run, create_executor(running)));
+    YK_TRY(agree(run, create_batches(running)));
+    YK_TRY(agree(run, create_times(running)));
+    return prepare_steps(running);
 }
 
-static void report_step(struct steps *steps, const struct yk_step_result *result,
+static void report_step(struct running *running, const struct yk_step_result *result,
                         const struct pending_step *pending)
 {
-    struct yk_run *run = steps->run;
+    struct yk_run *run = running->run;
     const struct yk_run_step line = {
         .step = run->state.step,
         .steps = run->options.steps,
@@ -286,44 +289,44 @@ static void report_step(struct steps *steps, const struct yk_step_result *result
         .compute_s = result->compute_s,
         .ranks = run->program->rank_count,
     };
-    run->first_loss = steps->count == 0 ? result->loss : run->first_loss;
+    run->first_loss = running->count == 0 ? result->loss : run->first_loss;
     run->last_loss = result->loss;
     run->tokens += (double)pending->present;
     run->seconds += result->seconds;
-    steps->seconds[steps->count++] = result->seconds;
+    running->seconds[running->count++] = result->seconds;
     if (run->callbacks.step) {
         run->callbacks.step(run->callbacks.user, &line);
     }
     if (run->callbacks.change) {
         const struct yk_program *change = run->callbacks.change(run->callbacks.user, &line);
-        steps->change = change ? change : steps->change;
+        running->change = change ? change : running->change;
     }
-    if (steps->metrics) {
-        note_metrics(steps, yk_metrics_write_step(steps->metrics, &line));
+    if (running->metrics) {
+        note_metrics(running, yk_metrics_write_step(running->metrics, &line));
     }
 }
 
 /* Begins a step, and while it runs prepares the samples of the one after the next. What the one
  * after depends on is known when this returns. */
-static yk_status begin_step(struct steps *steps)
+static yk_status begin_step(struct running *running)
 {
-    struct yk_run *run = steps->run;
-    const int64_t number = run->state.step + steps->pending_count;
+    struct yk_run *run = running->run;
+    const int64_t number = run->state.step + running->pending_count;
     const struct yk_step step = {
-        .batch = steps->now,
+        .batch = running->now,
         .rate = yk_lr_schedule_at(&run->options.lr_schedule, number),
         .updates = run->state.updates,
         .loss_scale = run->state.scaler.scale,
         .clip = run->options.clip,
     };
     bool skipped = false;
-    YK_TRY(yk_executor_begin_step(steps->executor, &step, steps->next));
-    steps->pending[steps->pending_count++] =
+    YK_TRY(yk_executor_begin_step(running->executor, &step, running->next));
+    running->pending[running->pending_count++] =
         (struct pending_step){step.rate, step.loss_scale, step.batch->present};
     run->state.samples += step.batch->units;
-    steps->now = steps->next;
-    YK_TRY(next_batch(steps, &steps->next));
-    YK_TRY(yk_executor_step_verdict(steps->executor, &skipped));
+    running->now = running->next;
+    YK_TRY(next_batch(running, &running->next));
+    YK_TRY(yk_executor_step_verdict(running->executor, &skipped));
     yk_loss_scaler_update(&run->state.scaler, run->store->net->workload.precision, skipped);
     run->state.updates += skipped ? 0 : 1;
     return YK_OK;
@@ -339,56 +342,47 @@ static void note_memory(struct yk_run *run)
     }
 }
 
-static yk_status report_times(const struct steps *steps)
+static yk_status report_times(const struct running *running)
 {
-    const struct yk_run_callbacks *callbacks = &steps->run->callbacks;
+    const struct yk_run_callbacks *callbacks = &running->run->callbacks;
     struct yk_round_times times;
     if (callbacks->timed) {
-        YK_TRY(yk_executor_times(steps->executor, 0, steps->times, &times));
+        YK_TRY(yk_executor_times(running->executor, 0, running->times, &times));
         callbacks->timed(callbacks->user, &times);
     }
     return YK_OK;
 }
 
 /* Ends the oldest step that has begun. */
-static yk_status end_step(struct steps *steps)
+static yk_status end_step(struct running *running)
 {
-    struct yk_run *run = steps->run;
+    struct yk_run *run = running->run;
     struct yk_step_result result = {0};
-    YK_TRY(yk_executor_end_step(steps->executor, &result));
-    YK_TRY(report_times(steps));
-    const struct pending_step ended = steps->pending[0];
-    steps->pending_count--;
-    for (int32_t i = 0; i < steps->pending_count; i++) {
-        steps->pending[i] = steps->pending[i + 1];
+    YK_TRY(yk_executor_end_step(running->executor, &result));
+    YK_TRY(report_times(running));
+    const struct pending_step ended = running->pending[0];
+    running->pending_count--;
+    for (int32_t i = 0; i < running->pending_count; i++) {
+        running->pending[i] = running->pending[i + 1];
     }
     run->state.step++;
-    YK_TRY(yk_round_log_add(run->log, steps->executor, run->state.step));
+    YK_TRY(yk_round_log_add(run->log, running->executor, run->state.step));
     note_memory(run);
-    steps->stopped = steps->stopped || result.stopped;
-    report_step(steps, &result, &ended);
-    return check_result(run, steps->executor, &result);
+    running->stopped = running->stopped || result.stopped;
+    report_step(running, &result, &ended);
+    return check_result(run, running->executor, &result);
 }
 
-static yk_status end_all(struct steps *steps)
+static yk_status end_all(struct running *running)
 {
-    YK_TRY(yk_executor_finish_steps(steps->executor));
-    while (steps->pending_count > 0) {
-        YK_TRY(end_step(steps));
+    YK_TRY(yk_executor_finish_steps(running->executor));
+    while (running->pending_count > 0) {
+        YK_TRY(end_step(running));
     }
     return YK_OK;
 }
 
 /* ---- evaluations and checkpoints between steps ---- */
-
-struct running {
-    struct yk_run *run;
-    struct steps steps;
-    struct yk_arena *arena;
-    struct yk_partition *saves; /* (L) what this rank saves */
-    int64_t saved_step;         /* −1: not yet */
-    int64_t evaluated_step;
-};
 
 static yk_status make_folder(const char *path)
 {
@@ -451,7 +445,6 @@ static yk_status save(struct running *running, bool last)
 static yk_status evaluate(struct running *running)
 {
     struct yk_run *run = running->run;
-    struct steps *steps = &running->steps;
     int64_t tokens = 0;
     struct yk_run_memory loan = {0};
     const struct yk_run_evaluation evaluation = {
@@ -459,9 +452,9 @@ static yk_status evaluate(struct running *running)
         .samples = run->options.evaluate_samples,
         .loan = &loan,
     };
-    loan.memory = yk_executor_memory(steps->executor, &loan.bytes);
+    loan.memory = yk_executor_memory(running->executor, &loan.bytes);
     if (run->program->rank_count > 1) {
-        YK_TRY(yk_run_evaluate_ranks(steps->executor, run->program, run, &run->evaluation_loss,
+        YK_TRY(yk_run_evaluate_ranks(running->executor, run->program, run, &run->evaluation_loss,
                                      &tokens));
     } else {
         YK_TRY(yk_run_evaluate(run->store, run->evaluation, &evaluation, &run->evaluation_loss,
@@ -472,9 +465,9 @@ static yk_status evaluate(struct running *running)
         run->callbacks.evaluated(run->callbacks.user, run->state.step, run->evaluation_loss,
                                  tokens);
     }
-    if (steps->metrics) {
-        note_metrics(steps, yk_metrics_write_evaluation(steps->metrics, run->state.step,
-                                                        run->evaluation_loss, tokens));
+    if (running->metrics) {
+        note_metrics(running, yk_metrics_write_evaluation(running->metrics, run->state.step,
+                                                          run->evaluation_loss, tokens));
     }
     return YK_OK;
 }
@@ -500,9 +493,8 @@ static bool is_break(const struct yk_run *run, int64_t step)
 /* What happened in the last step, before anything else happens on the lanes. */
 static yk_status keep_trace(struct running *running)
 {
-    const struct steps *steps = &running->steps;
     struct yk_round_times times;
-    YK_TRY(yk_executor_times(steps->executor, 0, steps->times, &times));
+    YK_TRY(yk_executor_times(running->executor, 0, running->times, &times));
     running->run->traced_s = times.began_s;
     return yk_round_times_trace(&times, &running->run->trace);
 }
@@ -510,14 +502,13 @@ static yk_status keep_trace(struct running *running)
 static yk_status pause(struct running *running)
 {
     struct yk_run *run = running->run;
-    struct steps *steps = &running->steps;
     const struct yk_run_options *options = &run->options;
     const bool last = run->state.step == options->steps;
-    steps->stopped = steps->stopped && !last;
-    if (last || steps->stopped) {
+    running->stopped = running->stopped && !last;
+    if (last || running->stopped) {
         YK_TRY(keep_trace(running));
     }
-    if (run->evaluation && !steps->stopped && is_due(run->state.step, options->evaluate_every)) {
+    if (run->evaluation && !running->stopped && is_due(run->state.step, options->evaluate_every)) {
         YK_TRY(evaluate(running));
     }
     /* Steps that were skipped changed nothing that is worth an older checkpoint. */
@@ -532,32 +523,30 @@ static yk_status pause(struct running *running)
 static void check_stop(struct running *running)
 {
     const struct yk_run *run = running->run;
-    struct steps *steps = &running->steps;
     if (run->callbacks.stop && run->callbacks.stop(run->callbacks.user)) {
-        yk_executor_request_stop(steps->executor);
-        steps->stopped = steps->stopped || run->program->rank_count == 1;
+        yk_executor_request_stop(running->executor);
+        running->stopped = running->stopped || run->program->rank_count == 1;
     }
 }
 
 static yk_status train_steps(struct running *running)
 {
     struct yk_run *run = running->run;
-    struct steps *steps = &running->steps;
-    const int32_t depth = yk_executor_depth(steps->executor);
-    while (run->state.step < run->options.steps && !steps->stopped) {
-        YK_TRY(begin_step(steps));
-        const bool breaks = is_break(run, run->state.step + steps->pending_count);
-        if (!breaks && steps->pending_count < depth) {
+    const int32_t depth = yk_executor_depth(running->executor);
+    while (run->state.step < run->options.steps && !running->stopped) {
+        YK_TRY(begin_step(running));
+        const bool breaks = is_break(run, run->state.step + running->pending_count);
+        if (!breaks && running->pending_count < depth) {
             continue;
         }
-        YK_TRY(breaks ? end_all(steps) : end_step(steps));
+        YK_TRY(breaks ? end_all(running) : end_step(running));
         check_stop(running);
-        if (breaks || steps->stopped || steps->change) {
-            YK_TRY(end_all(steps));
+        if (breaks || running->stopped || running->change) {
+            YK_TRY(end_all(running));
             YK_TRY(pause(running));
         }
-        if (steps->change && run->state.step < run->options.steps && !steps->stopped) {
-            YK_TRY(change_program(steps));
+        if (running->change && run->state.step < run->options.steps && !running->stopped) {
+            YK_TRY(change_program(running));
         }
     }
     return YK_OK;
@@ -567,10 +556,10 @@ static yk_status train(struct running *running)
 {
     struct yk_run *run = running->run;
     const struct yk_run_options *options = &run->options;
-    YK_TRY(prepare_steps(&running->steps));
+    YK_TRY(prepare_steps(running));
     YK_TRY(train_steps(running));
     YK_TRY(check_end(run));
-    if (run->evaluation && !running->steps.stopped && running->evaluated_step != run->state.step) {
+    if (run->evaluation && !running->stopped && running->evaluated_step != run->state.step) {
         YK_TRY(evaluate(running));
     }
     if (run->evaluation && running->evaluated_step == run->state.step &&
@@ -580,9 +569,9 @@ static yk_status train(struct running *running)
     if (saves(run) && running->saved_step != run->state.step) {
         YK_TRY(save(running, true));
     }
-    return running->steps.stopped ? yk_fail(YK_ERROR_STOPPED, "stopped after step %lld of %lld",
-                                            (long long)run->state.step, (long long)options->steps)
-                                  : YK_OK;
+    return running->stopped ? yk_fail(YK_ERROR_STOPPED, "stopped after step %lld of %lld",
+                                      (long long)run->state.step, (long long)options->steps)
+                            : YK_OK;
 }
 
 /* Checkpoints that will be written: at times, and the last. */
@@ -608,7 +597,7 @@ static yk_status open_folder(struct running *running)
     yk_text_addf(&path, "%s/metrics.jsonl", run->folder);
     yk_status status = yk_text_status(&path);
     if (status == YK_OK) {
-        status = yk_metrics_open(yk_text_chars(&path), run->state.step, &running->steps.metrics);
+        status = yk_metrics_open(yk_text_chars(&path), run->state.step, &running->metrics);
     }
     yk_text_free(&path);
     return status;
@@ -622,7 +611,7 @@ static yk_status open_all(struct running *running)
     if (run->executor.ranks) {
         YK_TRY(yk_partitions_to_save(run->program, own_rank(run), running->arena, &running->saves));
     }
-    YK_TRY(open_steps(run, &running->steps));
+    YK_TRY(open_steps(running));
     const bool writes = run->folder && own_rank(run) == 0;
     return agree(run, writes ? open_folder(running) : YK_OK);
 }
@@ -635,7 +624,7 @@ yk_status yk_run_train(struct yk_run *run)
     if (status == YK_OK) {
         status = train(&running);
     }
-    close_steps(&running.steps);
+    close_steps(&running);
     yk_arena_destroy(running.arena);
     return status;
 }

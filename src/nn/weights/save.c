@@ -24,10 +24,9 @@ enum {
 struct walk {
     const struct yk_net *net;
     uint64_t most_bytes;
-    int32_t layer;
-    int32_t parameter; /* −1 before the first */
-    int32_t file;      /* that it is in, from 0 */
-    uint64_t in_file;  /* bytes so far */
+    struct yk_net_cursor at;
+    int32_t file;     /* that it is in, from 0 */
+    uint64_t in_file; /* bytes so far */
     uint64_t total;
 };
 
@@ -128,27 +127,19 @@ static yk_status merge(const struct yk_store *store, int32_t layer, int32_t para
 
 static struct walk start_walk(const struct save *save)
 {
-    return (struct walk){.net = save->store->net, .most_bytes = save->most_bytes, .parameter = -1};
+    return (struct walk){.net = save->store->net, .most_bytes = save->most_bytes};
 }
 
 /* The next parameter, with the file it belongs to; NULL past the last. A file is closed when the
  * next tensor would make it too large; one that is too large by itself has a file of its own. */
 static const struct yk_parameter *next(struct walk *walk)
 {
-    for (;;) {
-        if (walk->layer >= walk->net->layer_count) {
+    do {
+        if (!yk_net_next(walk->net, &walk->at)) {
             return NULL;
         }
-        const struct yk_net_layer *layer = &walk->net->layers[walk->layer];
-        if (++walk->parameter >= layer->parameter_count) {
-            walk->layer++;
-            walk->parameter = -1;
-        } else if (!layer->parameters[walk->parameter].adapter) {
-            break;
-        }
-    }
-    const struct yk_parameter *parameter =
-        &walk->net->layers[walk->layer].parameters[walk->parameter];
+    } while (walk->at.parameter->adapter);
+    const struct yk_parameter *parameter = walk->at.parameter;
     const uint64_t bytes =
         (uint64_t)parameter->count *
         (uint64_t)yk_precision_bytes(yk_weights_tensor_precision(walk->net, parameter));
@@ -177,13 +168,13 @@ static yk_status write_parameter(const struct save *save, const struct walk *wal
     const struct yk_store *store = save->store;
     const struct yk_net *net = store->net;
     if (parameter->format != YK_PARAMETER_NF4 && !save->merged) {
-        return yk_weights_add_device_tensor(writer, &store->engine,
-                                            store->layers[walk->layer].weights + parameter->offset,
-                                            yk_net_parameter_bytes(net, parameter));
+        return yk_weights_add_device_tensor(
+            writer, &store->engine, store->layers[walk->at.layer].weights + parameter->offset,
+            yk_net_parameter_bytes(net, parameter));
     }
-    YK_TRY(yk_store_read_values(store, walk->layer, parameter, save->room));
+    YK_TRY(yk_store_read_values(store, walk->at.layer, parameter, save->room));
     if (save->merged) {
-        YK_TRY(merge(store, walk->layer, walk->parameter, save->room));
+        YK_TRY(merge(store, walk->at.layer, walk->at.next - 1, save->room));
     }
     return yk_weights_add_tensor(writer, save->room, parameter->count,
                                  yk_weights_tensor_precision(net, parameter));
