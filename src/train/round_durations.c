@@ -24,7 +24,7 @@ struct rank_round {
     int32_t moving_count;
     /* (ops, rounds) */
     double *seconds;
-    double *beside;
+    double *overlapped;
 };
 
 /* A message in the round: from when the last rank came until it is over everywhere. */
@@ -184,16 +184,16 @@ static void add_round(struct uniting *uniting, int32_t number)
             const int64_t place = (int64_t)i * uniting->rounds + number;
             const struct span own = {rank->from_s[i], rank->until_s[i]};
             double seconds = own.end_s - own.begin_s;
-            double beside_s = 0;
+            double overlapped_s = 0;
             if (op->match != YK_NO_MATCH) {
                 const struct meeting *meeting = &uniting->meetings[op->match];
                 seconds = meeting->span.end_s - meeting->span.begin_s;
-                beside_s = meeting->computing_s;
+                overlapped_s = meeting->computing_s;
             } else if (op->lane == YK_LANE_COMPUTE) {
-                beside_s = covered_s(rank->moving, rank->moving_count, own);
+                overlapped_s = covered_s(rank->moving, rank->moving_count, own);
             }
             rank->seconds[place] = fmax(seconds, 0);
-            rank->beside[place] = seconds > 0 ? fmin(beside_s / seconds, 1) : 0;
+            rank->overlapped[place] = seconds > 0 ? fmin(overlapped_s / seconds, 1) : 0;
         }
     }
 }
@@ -244,7 +244,7 @@ static yk_status summarise(const struct uniting *uniting, int32_t number, int32_
         op->seconds = median(seconds, count);
         op->low_s = seconds[count / 4];
         op->high_s = seconds[count - 1 - count / 4];
-        op->beside = median(rank->beside + (int64_t)i * uniting->rounds, count);
+        op->beside = median(rank->overlapped + (int64_t)i * uniting->rounds, count);
         name.length = 0;
         yk_op_describe(program, &rank->list->ops[i], &name);
         op->op = yk_arena_copy_text(uniting->arena, yk_text_chars(&name), name.length);
@@ -268,7 +268,7 @@ static yk_status open_rank(struct uniting *uniting, int32_t number)
     YK_TRY_NEW(uniting->arena, rank->computing, ops + 1);
     YK_TRY_NEW(uniting->arena, rank->moving, ops + 1);
     YK_TRY_NEW(uniting->arena, rank->seconds, ops * uniting->rounds + 1);
-    YK_TRY_NEW(uniting->arena, rank->beside, ops * uniting->rounds + 1);
+    YK_TRY_NEW(uniting->arena, rank->overlapped, ops * uniting->rounds + 1);
     uniting->span_count += rank->list->op_count;
     return YK_OK;
 }

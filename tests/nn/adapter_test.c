@@ -230,7 +230,7 @@ static void other_kinds_of_adapters_are_refused_by_their_key(void **state)
     }
 }
 
-static void a_model_without_adapters_has_none_to_save(void **state)
+static void a_model_with_no_adapters_has_none_to_save(void **state)
 {
     (void)state;
     const struct small_store_request whole = {.config = &small_gpt};
@@ -254,7 +254,7 @@ int main(void)
         IN_SCRATCH(another_rank_or_alpha_is_refused),
         IN_SCRATCH(other_modules_are_refused),
         IN_SCRATCH(other_kinds_of_adapters_are_refused_by_their_key),
-        IN_SCRATCH(a_model_without_adapters_has_none_to_save),
+        IN_SCRATCH(a_model_with_no_adapters_has_none_to_save),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

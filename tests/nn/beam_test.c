@@ -77,7 +77,7 @@ static void encode(struct bench *bench, int64_t sentence)
 }
 
 /* The logarithms of the probabilities of what may follow a beginning. */
-static void foretell(struct bench *bench, const int32_t *row, int64_t length, double out[KNOWN])
+static void predict(struct bench *bench, const int32_t *row, int64_t length, double out[KNOWN])
 {
     float logits[KNOWN];
     double sum = 0;
@@ -102,7 +102,7 @@ static void try_all(struct bench *bench, int32_t *row, int64_t length, double sc
                     struct found *best)
 {
     double next[KNOWN];
-    foretell(bench, row, length, next);
+    predict(bench, row, length, next);
     const double rank = (score + next[END]) / pow((5 + (double)length) / 6, ALPHA);
     if (rank > best->rank) {
         best->rank = rank;
@@ -148,7 +148,7 @@ static void a_beam_wide_enough_finds_the_best_of_all_outputs(void **state)
     close_bench(&bench);
 }
 
-static void a_beam_of_one_takes_the_likeliest_token_each_time(void **state)
+static void a_beam_of_one_picks_the_likeliest_token_each_time(void **state)
 {
     (void)state;
     struct bench bench;
@@ -164,7 +164,7 @@ static void a_beam_of_one_takes_the_likeliest_token_each_time(void **state)
         for (bool ended = false; !ended && length <= LONGEST;) {
             double next[KNOWN];
             int32_t likeliest = END;
-            foretell(&bench, row, length, next);
+            predict(&bench, row, length, next);
             for (int32_t v = END + 1; v < KNOWN; v++) {
                 likeliest = next[v] > next[likeliest] ? v : likeliest;
             }
@@ -181,7 +181,7 @@ static void a_beam_of_one_takes_the_likeliest_token_each_time(void **state)
 }
 
 /* What is beside a sentence, and how far it is filled up, makes no difference to it. */
-static void sentences_are_translated_alone_as_in_company(void **state)
+static void sentences_are_translated_alone_as_among_others(void **state)
 {
     (void)state;
     struct bench bench;
@@ -234,7 +234,7 @@ static int lengthen(struct bench *bench, const struct beginning *from, int count
     int made = 0;
     for (int i = 0; i < count; i++) {
         double next[KNOWN];
-        foretell(bench, from[i].tokens, from[i].length, next);
+        predict(bench, from[i].tokens, from[i].length, next);
         for (int32_t v = END; v < KNOWN; v++) {
             out[made] = from[i];
             out[made].tokens[out[made].length++] = v;
@@ -366,8 +366,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_that_are_none_are_an_error_and_no_translation),
         cmocka_unit_test(a_beam_wide_enough_finds_the_best_of_all_outputs),
-        cmocka_unit_test(a_beam_of_one_takes_the_likeliest_token_each_time),
-        cmocka_unit_test(sentences_are_translated_alone_as_in_company),
+        cmocka_unit_test(a_beam_of_one_picks_the_likeliest_token_each_time),
+        cmocka_unit_test(sentences_are_translated_alone_as_among_others),
         cmocka_unit_test(beams_find_what_a_plain_search_finds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -27,7 +27,7 @@ static double cross_entropy(const float logits[KNOWN], int32_t target)
     return log(sum) - (double)logits[target];
 }
 
-static void losses_are_cross_entropies_without_smoothing_and_dropout(void **state)
+static void losses_are_cross_entropies_with_no_smoothing_or_dropout(void **state)
 {
     (void)state;
     struct yk_arena *arena = NULL;
@@ -75,7 +75,7 @@ static void losses_are_cross_entropies_without_smoothing_and_dropout(void **stat
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(losses_are_cross_entropies_without_smoothing_and_dropout),
+        cmocka_unit_test(losses_are_cross_entropies_with_no_smoothing_or_dropout),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -73,7 +73,7 @@ struct bench {
     int32_t targets[ROWS];
 };
 
-static void *take(struct bench *bench, size_t bytes)
+static void *allocate(struct bench *bench, size_t bytes)
 {
     void *memory = NULL;
     const struct yk_engine *engine = &bench->trainer->engine;
@@ -130,22 +130,22 @@ static void open_bench(struct bench *bench, const char *json, const struct train
     const struct yk_net *net = bench->trainer->net;
     const size_t stream = ROWS * (size_t)request.config->width * sizeof(float);
     net->layers[layer].kind->measure(net, layer, &batch, &bench->sizes);
-    bench->input = take(bench, stream);
-    bench->output = take(bench, stream);
-    bench->weighing = take(bench, stream);
-    bench->input_gradient = take(bench, stream);
-    bench->output_gradient = take(bench, stream);
-    bench->saved = take(bench, bench->sizes.saved_bytes);
-    bench->workspace = take(bench, bench->sizes.forward_bytes + bench->sizes.backward_bytes);
-    bench->loss = take(bench, sizeof(double));
-    bench->rotary = take(bench, SEQUENCE * (size_t)request.config->head_size * sizeof(float));
+    bench->input = allocate(bench, stream);
+    bench->output = allocate(bench, stream);
+    bench->weighing = allocate(bench, stream);
+    bench->input_gradient = allocate(bench, stream);
+    bench->output_gradient = allocate(bench, stream);
+    bench->saved = allocate(bench, bench->sizes.saved_bytes);
+    bench->workspace = allocate(bench, bench->sizes.forward_bytes + bench->sizes.backward_bytes);
+    bench->loss = allocate(bench, sizeof(double));
+    bench->rotary = allocate(bench, SEQUENCE * (size_t)request.config->head_size * sizeof(float));
     if (request.config->rope_theta > 0) {
         yk_position_tables_rotary(request.config, SEQUENCE, bench->rotary);
     }
-    bench->sinusoidal = take(bench, stream);
+    bench->sinusoidal = allocate(bench, stream);
     yk_position_tables_sinusoidal(request.config, SEQUENCE, bench->sinusoidal);
-    bench->memory = take(bench, stream);
-    bench->memory_gradient = take(bench, stream);
+    bench->memory = allocate(bench, stream);
+    bench->memory_gradient = allocate(bench, stream);
     draw(&random, bench->memory, MEMORY_ROWS * request.config->width);
     bench->lengths[0] = MEMORY; /* less than the sequence, too */
     bench->lengths[1] = 2;

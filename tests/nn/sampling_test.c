@@ -74,7 +74,7 @@ static void temperature_divides_the_logits(void **state)
     assert_frequencies(frequencies, probabilities);
 }
 
-static void temperature_zero_takes_the_most_likely(void **state)
+static void temperature_zero_picks_the_most_likely(void **state)
 {
     (void)state;
     const struct yk_sampling_options options = {.temperature = 0, .top_p = 1};
@@ -142,12 +142,12 @@ static void tokens_that_are_ruled_out_never_come(void **state)
     const struct yk_sampling_options options = {.temperature = 1, .top_p = 1};
     struct yk_random random = yk_random_from_seed(5);
     const float logits[KNOWN] = {-INFINITY, 1, -INFINITY, 1, -INFINITY};
-    int seen[KNOWN] = {0};
+    int draws[KNOWN] = {0};
     for (int i = 0; i < 200; i++) {
-        seen[draw(logits, &options, &random)]++;
+        draws[draw(logits, &options, &random)]++;
     }
-    assert_int_equal(seen[1] + seen[3], 200);
-    assert_true(seen[1] > 0 && seen[3] > 0);
+    assert_int_equal(draws[1] + draws[3], 200);
+    assert_true(draws[1] > 0 && draws[3] > 0);
 }
 
 static void one_seed_gives_one_sequence(void **state)
@@ -182,7 +182,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tokens_come_as_often_as_they_are_likely),
         cmocka_unit_test(temperature_divides_the_logits),
-        cmocka_unit_test(temperature_zero_takes_the_most_likely),
+        cmocka_unit_test(temperature_zero_picks_the_most_likely),
         cmocka_unit_test(top_k_leaves_the_most_likely_ones),
         cmocka_unit_test(top_k_breaks_ties_by_token),
         cmocka_unit_test(top_p_leaves_the_fewest_that_are_likely_enough),

@@ -77,7 +77,7 @@ static void rough_numbers_follow_seed_and_name(void **state)
     close_started(&other);
 }
 
-static void adapters_start_as_beside_weights_that_are_loaded(void **state)
+static void adapters_start_as_next_to_weights_that_are_loaded(void **state)
 {
     (void)state;
     const char *name = "base_model.model.model.layers.0.self_attn.q_proj.lora_A.weight";
@@ -96,7 +96,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rough_numbers_have_the_spread_of_exact_ones),
         cmocka_unit_test(rough_numbers_follow_seed_and_name),
-        cmocka_unit_test(adapters_start_as_beside_weights_that_are_loaded),
+        cmocka_unit_test(adapters_start_as_next_to_weights_that_are_loaded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -215,9 +215,9 @@ static void declare(struct yk_safetensors_writer *writer, const struct edit *edi
     const bool retyped = edit->retype && strcmp(name, edit->retype) == 0;
     name += edit->strip && strncmp(name, edit->strip, strip) == 0 ? strip : 0;
     char renamed[128];
-    const char *ending = edit->rename[0] ? strstr(name, edit->rename[0]) : NULL;
-    if (ending) {
-        snprintf(renamed, sizeof renamed, "%.*s%s", (int)(ending - name), name, edit->rename[1]);
+    const char *suffix = edit->rename[0] ? strstr(name, edit->rename[0]) : NULL;
+    if (suffix) {
+        snprintf(renamed, sizeof renamed, "%.*s%s", (int)(suffix - name), name, edit->rename[1]);
         name = renamed;
     }
     assert_ok(yk_safetensors_writer_declare(writer, name, retyped ? YK_TENSOR_I32 : YK_TENSOR_F32,
@@ -312,7 +312,7 @@ static yk_status load_edited(const struct small_store_request *request, const st
 }
 
 /* The names that the first GPT-2 was published under. */
-static void names_without_the_models_own_module_are_read(void **state)
+static void names_that_leave_out_the_models_own_module_are_read(void **state)
 {
     (void)state;
     const struct edit edit = {
@@ -573,7 +573,7 @@ int main(void)
         IN_SCRATCH(a_number_that_is_none_is_refused_by_the_name_of_its_tensor),
         IN_SCRATCH(nf4_is_saved_as_what_its_codes_stand_for),
         IN_SCRATCH(several_files_have_an_index),
-        IN_SCRATCH(names_without_the_models_own_module_are_read),
+        IN_SCRATCH(names_that_leave_out_the_models_own_module_are_read),
         IN_SCRATCH(tensors_that_are_not_used_are_noted),
         IN_SCRATCH(a_tied_head_may_be_there_if_it_is_equal),
         IN_SCRATCH(older_names_of_bert_are_read),

@@ -278,7 +278,7 @@ static void nothing_lies_on_what_is_still_needed(void **state)
 
 /* Two per cent, for pieces that do not fit together without gaps, and the alignment of small ones.
  */
-static void buffers_take_no_more_than_was_counted(void **state)
+static void buffers_need_no_more_than_was_counted(void **state)
 {
     (void)state;
     for (int w = 0; w < REQUESTS; w++) {
@@ -344,7 +344,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_lies_on_what_is_still_needed),
-        cmocka_unit_test(buffers_take_no_more_than_was_counted),
+        cmocka_unit_test(buffers_need_no_more_than_was_counted),
         cmocka_unit_test(thousands_of_micro_batches_lie_where_a_few_do),
         cmocka_unit_test(samples_that_cannot_be_counted_are_refused),
     };

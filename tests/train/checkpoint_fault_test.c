@@ -182,7 +182,7 @@ static uint64_t tensor_bytes(const char *folder)
     return bytes;
 }
 
-static void what_a_checkpoint_takes_is_known_before(void **state)
+static void the_size_of_a_checkpoint_is_known_before(void **state)
 {
     (void)state;
     static const struct small_store_request requests[] = {
@@ -346,7 +346,7 @@ int main(void)
         IN_SCRATCH(every_file_is_synced),
         IN_SCRATCH(a_sync_that_fails_leaves_the_checkpoint_before),
         IN_SCRATCH(a_full_disk_leaves_the_checkpoint_before),
-        IN_SCRATCH(what_a_checkpoint_takes_is_known_before),
+        IN_SCRATCH(the_size_of_a_checkpoint_is_known_before),
         IN_SCRATCH(room_is_needed_for_those_that_stay_and_one_more),
         IN_SCRATCH(a_process_that_ends_at_any_call_leaves_a_whole_checkpoint),
         IN_SCRATCH(a_replacement_that_ends_at_any_call_leaves_a_whole_checkpoint),

@@ -240,7 +240,7 @@ static void ranks_go_on_in_another_precision(void **state)
 }
 
 /* One rank's files keep the model in 16 bits; shards keep what the codes stand for exactly. */
-static void nf4_loads_into_a_store_without_it(void **state)
+static void nf4_loads_into_a_store_that_has_none(void **state)
 {
     (void)state;
     const struct small_store_request nf4 = {
@@ -402,7 +402,7 @@ static void shards_of_another_number_of_ranks_are_left(void **state)
     }
 }
 
-static void a_run_without_a_whole_checkpoint_is_refused_by_all_ranks(void **state)
+static void a_run_with_no_whole_checkpoint_is_refused_by_all_ranks(void **state)
 {
     (void)state;
     const struct sharded_world world = world_of(&adamw, 3, 3);
@@ -432,13 +432,13 @@ int main(void)
         IN_SCRATCH(replicated_layers_are_saved_in_slices),
         IN_SCRATCH(shards_load_into_other_forms_as_files_of_one_rank_do),
         IN_SCRATCH(ranks_go_on_in_another_precision),
-        IN_SCRATCH(nf4_loads_into_a_store_without_it),
+        IN_SCRATCH(nf4_loads_into_a_store_that_has_none),
         IN_SCRATCH(adapters_leave_a_model_that_is_kept_elsewhere_there),
         IN_SCRATCH(a_shard_that_was_cut_off_is_left_for_the_checkpoint_before),
         IN_SCRATCH(a_flipped_bit_is_left_for_the_checkpoint_before),
         IN_SCRATCH(a_missing_shard_is_left_for_the_checkpoint_before),
         IN_SCRATCH(shards_of_another_number_of_ranks_are_left),
-        IN_SCRATCH(a_run_without_a_whole_checkpoint_is_refused_by_all_ranks),
+        IN_SCRATCH(a_run_with_no_whole_checkpoint_is_refused_by_all_ranks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -208,7 +208,7 @@ static void only_the_newest_are_kept(void **state)
 }
 
 /* A run that goes on from an older checkpoint: what was saved after that is of another run. */
-static void steps_that_were_taken_back_go_first(void **state)
+static void steps_that_were_undone_go_first(void **state)
 {
     (void)state;
     static const char *const kept[] = {"step-00000002", "step-00000003", NULL};
@@ -350,7 +350,7 @@ static void a_file_that_is_cut_or_gone_is_found(void **state)
     }
 }
 
-static void where_none_is_whole_all_faults_are_told(void **state)
+static void where_none_is_whole_all_faults_are_reported(void **state)
 {
     (void)state;
     struct yk_checkpoint *opened = NULL;
@@ -519,14 +519,14 @@ int main(void)
         IN_SCRATCH(weights_that_are_kept_elsewhere_are_not_saved_again),
         IN_SCRATCH(the_newest_of_a_runs_folder_is_opened),
         IN_SCRATCH(only_the_newest_are_kept),
-        IN_SCRATCH(steps_that_were_taken_back_go_first),
+        IN_SCRATCH(steps_that_were_undone_go_first),
         IN_SCRATCH(a_checkpoint_of_the_same_step_is_replaced),
         IN_SCRATCH(one_that_stepped_aside_is_still_read),
         IN_SCRATCH(what_was_cut_off_is_cleared_away),
         IN_SCRATCH(a_bit_that_flipped_is_found_in_every_file),
         IN_SCRATCH(a_bit_that_flipped_anywhere_in_the_manifest_is_found),
         IN_SCRATCH(a_file_that_is_cut_or_gone_is_found),
-        IN_SCRATCH(where_none_is_whole_all_faults_are_told),
+        IN_SCRATCH(where_none_is_whole_all_faults_are_reported),
         IN_SCRATCH(a_model_of_hugging_faces_opens_at_step_0),
         IN_SCRATCH(an_adapter_of_pefts_opens_at_step_0),
         IN_SCRATCH(a_whole_checkpoint_can_be_adapted),

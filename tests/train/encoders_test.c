@@ -157,7 +157,7 @@ static void a_batch_may_be_cut_into_micro_batches(void **state)
     }
 }
 
-static void sixteen_bits_beside_nf4_are_near_fp32(void **state)
+static void sixteen_bits_next_to_nf4_are_near_fp32(void **state)
 {
     (void)state;
     static const char *const models[] = {marian, bert};
@@ -174,7 +174,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_computed_again_is_the_same_to_the_bit),
         cmocka_unit_test(a_batch_may_be_cut_into_micro_batches),
-        cmocka_unit_test(sixteen_bits_beside_nf4_are_near_fp32),
+        cmocka_unit_test(sixteen_bits_next_to_nf4_are_near_fp32),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

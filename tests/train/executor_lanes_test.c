@@ -92,7 +92,7 @@ static int32_t op_at(const struct scene *scene, int lane, int64_t at, int64_t *r
 }
 
 /* As the executor does: no round before the one that lies four before it has ended. */
-static void put_next(struct scene *scene)
+static void enqueue_next(struct scene *scene)
 {
     const int64_t round = scene->enqueued / OPS;
     const int32_t op = (int32_t)(scene->enqueued % OPS);
@@ -150,7 +150,7 @@ static void a_lane_is_in_the_first_op_that_has_begun_and_not_ended(void **state)
             if (action < YK_LANE_COUNT) {
                 go_on(&scene, action);
             } else {
-                put_next(&scene);
+                enqueue_next(&scene);
             }
             expect_places(&scene);
         }
@@ -188,7 +188,7 @@ static void ask(void *user, enum yk_lane lane, int32_t op)
     atomic_fetch_add(&asked->wrong, place.op != YK_OP_NONE || next != op);
 }
 
-static void an_executor_tells_where_its_lanes_are(void **state)
+static void an_executor_reports_where_its_lanes_are(void **state)
 {
     (void)state;
     static const char json[] = "{\"model_type\": \"gpt2\", \"vocab_size\": 19, "
@@ -240,7 +240,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_lane_is_in_the_first_op_that_has_begun_and_not_ended),
-        cmocka_unit_test(an_executor_tells_where_its_lanes_are),
+        cmocka_unit_test(an_executor_reports_where_its_lanes_are),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

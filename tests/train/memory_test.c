@@ -19,7 +19,7 @@ enum {
 
 #if defined(__SANITIZE_ADDRESS__)
 
-static void sanitizers_take_memory_of_their_own(void **state)
+static void sanitizers_allocate_memory_of_their_own(void **state)
 {
     (void)state;
     skip();
@@ -27,7 +27,7 @@ static void sanitizers_take_memory_of_their_own(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(sanitizers_take_memory_of_their_own)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(sanitizers_allocate_memory_of_their_own)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
 
@@ -42,12 +42,12 @@ extern void *__libc_memalign(size_t alignment, size_t size);
 /* NOLINTEND(bugprone-reserved-identifier) */
 
 static atomic_bool counting;
-static atomic_int taken;
+static atomic_int allocations;
 
 static void note(void)
 {
     if (atomic_load(&counting)) {
-        atomic_fetch_add(&taken, 1);
+        atomic_fetch_add(&allocations, 1);
     }
 }
 
@@ -109,11 +109,11 @@ static void a_step_allocates_nothing(void **state)
     atomic_store(&counting, true);
     step(trainer, 1);
     step(trainer, 2);
-    assert_int_equal(atomic_load(&taken), 0);
+    assert_int_equal(atomic_load(&allocations), 0);
     struct yk_arena *arena = NULL;
     assert_int_equal(yk_arena_create(&arena), YK_OK); /* that would have been noticed */
     atomic_store(&counting, false);
-    assert_true(atomic_load(&taken) > 0);
+    assert_true(atomic_load(&allocations) > 0);
     yk_arena_destroy(arena);
     trainer_close(trainer);
 }
@@ -135,7 +135,7 @@ static double peak_bytes(void)
     return kilobytes * 1024;
 }
 
-static void the_process_takes_what_was_planned(void **state)
+static void the_process_allocates_what_was_planned(void **state)
 {
     (void)state;
     struct trainer *trainer = open_mini();
@@ -157,7 +157,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_step_allocates_nothing),
-        cmocka_unit_test(the_process_takes_what_was_planned),
+        cmocka_unit_test(the_process_allocates_what_was_planned),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

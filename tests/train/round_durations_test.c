@@ -53,7 +53,7 @@ static void assert_near(double actual, double expected)
     }
 }
 
-static void an_op_takes_its_lane_from_when_it_could_begin(void **state)
+static void an_op_occupies_its_lane_from_when_it_could_begin(void **state)
 {
     (void)state;
     struct hand_program *hand = make();
@@ -100,7 +100,7 @@ static void make_rounds(struct rounds *rounds, const int64_t *steps_0, const int
     }
 }
 
-static void messages_take_from_when_the_last_rank_came(void **state)
+static void messages_last_from_when_the_last_rank_came(void **state)
 {
     (void)state;
     static const int64_t one[ROUNDS] = {3, 4, 5};
@@ -187,8 +187,8 @@ static void a_record_is_read_as_it_was_written(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_op_takes_its_lane_from_when_it_could_begin),
-        cmocka_unit_test(messages_take_from_when_the_last_rank_came),
+        cmocka_unit_test(an_op_occupies_its_lane_from_when_it_could_begin),
+        cmocka_unit_test(messages_last_from_when_the_last_rank_came),
         cmocka_unit_test(medians_are_over_the_rounds_of_all_ranks),
         cmocka_unit_test(a_record_is_read_as_it_was_written),
     };

@@ -21,7 +21,7 @@ enum {
 static const char PREFIX[] = "step-";
 
 /* The step of a name "step-00000100" with this ending. */
-static bool read_name(const char *name, const char *ending, int64_t *step)
+static bool read_name(const char *name, const char *suffix, int64_t *step)
 {
     const size_t prefix = sizeof PREFIX - 1;
     if (strncmp(name, PREFIX, prefix) != 0) {
@@ -29,7 +29,7 @@ static bool read_name(const char *name, const char *ending, int64_t *step)
     }
     const char *digits = name + prefix;
     const size_t length = strspn(digits, "0123456789");
-    return length >= DIGITS && strcmp(digits + length, ending) == 0 &&
+    return length >= DIGITS && strcmp(digits + length, suffix) == 0 &&
            yk_number_read_integer(digits, length, step);
 }
 

@@ -75,7 +75,7 @@ yk_status yk_checkpoint_state_write(const struct yk_checkpoint_content *content,
     write_progress(&content->state, &json);
     write_workload(content->store->net, &json);
     yk_json_write_string(&json, "base_model", content->base_model);
-    yk_json_write_raw(&json, "settings", options); /* as SETTINGS and ENDING find it again */
+    yk_json_write_raw(&json, "settings", options); /* as OPTIONS and END find it again */
     yk_json_write_line(&json, 0);
     yk_json_write_end_object(&json);
     yk_text_add(out, "\n");

@@ -32,9 +32,9 @@ static bool find_common(const struct yk_executor *executor, const struct yk_op *
     const struct yk_facts *facts = executor->facts;
     const int32_t taking = facts->crossings[crossing].group;
     const int32_t making = facts->plan->layers[op->layer].group;
-    const bool makes = (op->kind == YK_OP_SEND) != op->backward; /* this side has the layer */
-    const int32_t here = makes ? making : taking;
-    const int32_t there = makes ? taking : making;
+    const bool maker = (op->kind == YK_OP_SEND) != op->backward; /* this side has the layer */
+    const int32_t here = maker ? making : taking;
+    const int32_t there = maker ? taking : making;
     const int32_t mine = executor->view->members[here];
     const int32_t other = yk_facts_member(facts->plan, there, op->peer);
     int64_t end = 0;
@@ -106,18 +106,18 @@ static yk_status choose_crossing(struct yk_executor *executor, int32_t number,
 {
     const struct yk_op *op = &executor->list->ops[number];
     const struct yk_facts *facts = executor->facts;
-    const bool makes = (op->kind == YK_OP_SEND) != op->backward;
+    const bool maker = (op->kind == YK_OP_SEND) != op->backward;
     struct yk_rank_view *view = executor->view;
     bool *used = NULL;
     YK_TRY_NEW(executor->arena, used, executor->program->match_count);
-    if (makes) {
+    if (maker) {
         YK_TRY(yk_rank_view_make(facts, op->peer, executor->arena, &view));
     }
     for (int32_t c = 0; c < facts->crossing_count; c++) {
         if (!find_common(executor, op, c, out)) {
             continue;
         }
-        const int32_t chosen = choose_alike(view, op, makes ? executor->rank : op->peer,
+        const int32_t chosen = choose_alike(view, op, maker ? executor->rank : op->peer,
                                             facts->crossings[c].group, used);
         if (chosen != YK_OP_NONE && view->list->ops[chosen].match == op->match) {
             return YK_OK;
@@ -286,16 +286,16 @@ static bool find_local(const struct yk_executor *executor, int32_t crossing, int
 {
     const struct yk_crossing *at = &executor->facts->crossings[crossing];
     const int32_t group = executor->program->plan->layers[at->producer].group;
-    const int32_t makes = executor->view->members[group];
-    const int32_t takes = executor->view->members[at->group];
+    const int32_t maker = executor->view->members[group];
+    const int32_t taker = executor->view->members[at->group];
     int64_t end = 0;
     int64_t other_end = 0;
-    if (makes < 0 || takes < 0) {
+    if (maker < 0 || taker < 0) {
         return false;
     }
-    const int64_t first = yk_executor_route_range(executor, group, makes, micro_batch, &end);
+    const int64_t first = yk_executor_route_range(executor, group, maker, micro_batch, &end);
     const int64_t other =
-        yk_executor_route_range(executor, at->group, takes, micro_batch, &other_end);
+        yk_executor_route_range(executor, at->group, taker, micro_batch, &other_end);
     out->first = first > other ? first : other;
     out->end = end < other_end ? end : other_end;
     return out->end > out->first;

@@ -186,7 +186,7 @@ void model_oracle_expect(const struct training_case *c, const struct model_oracl
 
 double model_oracle_apart_in_norm(const float *given, const float *expected, int64_t count)
 {
-    const double least = 1e-6; /* as training_case_apart() has it, of each number */
+    const double floor = 1e-6; /* as training_case_apart() has it, of each number */
     double difference = 0;
     double size = 0;
     for (int64_t i = 0; i < count; i++) {
@@ -194,7 +194,7 @@ double model_oracle_apart_in_norm(const float *given, const float *expected, int
         difference += apart * apart;
         size += (double)expected[i] * (double)expected[i];
     }
-    const double norm = sqrt(difference / fmax(size, least * least * (double)count));
+    const double norm = sqrt(difference / fmax(size, floor * floor * (double)count));
     const double worst = training_case_apart(given, expected, count) / 4;
     return norm > worst ? norm : worst;
 }

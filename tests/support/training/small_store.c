@@ -62,7 +62,7 @@ const struct yk_model_config small_marian = SMALL_MARIAN("small-marian", true, t
 const struct yk_model_config small_marian_two = SMALL_MARIAN("small-marian-two", true, false);
 const struct yk_model_config small_marian_free = SMALL_MARIAN("small-marian-free", false, true);
 
-static yk_status take(struct yk_backend_device *device, size_t bytes, void **out)
+static yk_status allocate(struct yk_backend_device *device, size_t bytes, void **out)
 {
     (void)device;
     *out = calloc(bytes > 0 ? bytes : 1, 1);
@@ -108,7 +108,7 @@ static void dequantise(struct yk_backend_lane *lane, const struct yk_dequantise_
 static const struct yk_backend at_once = {
     .name = "at once",
     .abi = YK_BACKEND_ABI,
-    .allocate = take,
+    .allocate = allocate,
     .free = give_back,
     .lane_synchronize = finish,
     .copy = copy,

@@ -83,16 +83,16 @@ static const struct yk_sampler_kind slice_kind = {.destroy = destroy, .take_piec
 int64_t rank_run_rows(const struct yk_program *program)
 {
     const struct yk_plan *plan = program->plan;
-    int64_t least = INT64_MAX;
+    int64_t fewest = INT64_MAX;
     for (int32_t m = 0; m < plan->micro_batches; m++) {
         int64_t all = 0;
         for (int32_t i = 0; i < plan->groups[0].member_count; i++) {
             int64_t first = 0;
             all += yk_plan_samples(plan, 0, i, m, &first);
         }
-        least = all < least ? all : least;
+        fewest = all < fewest ? all : fewest;
     }
-    return least * plan->workload.sequence;
+    return fewest * plan->workload.sequence;
 }
 
 static yk_status make_sampler(const struct rank_run_request *request, struct yk_sampler **out)

@@ -17,7 +17,7 @@ const char *const training_case_names[] = {
     "marian-nf4", NULL,
 };
 
-static void *take(const struct training_case *c, int64_t count, size_t size)
+static void *allocate(const struct training_case *c, int64_t count, size_t size)
 {
     void *memory = yk_arena_allocate(c->arena, (size_t)count, size);
     assert_non_null(memory);
@@ -167,7 +167,7 @@ static void read_tensor(const struct training_case *c, const struct yk_safetenso
                         const struct yk_tensor_entry *entry, struct training_tensor *out)
 {
     const uint64_t size = yk_tensor_dtype_bytes(entry->type);
-    void *numbers = take(c, (int64_t)entry->bytes, 1);
+    void *numbers = allocate(c, (int64_t)entry->bytes, 1);
     assert_ok(yk_safetensors_read(file, entry, 0, entry->bytes, numbers));
     out->name = yk_arena_copy_text(c->arena, entry->name, strlen(entry->name));
     assert_non_null(out->name);
@@ -187,7 +187,7 @@ static void read_tensors(struct training_case *c)
     training_case_path(c->name, ".safetensors", &path);
     assert_ok(yk_safetensors_open(yk_text_chars(&path), &file));
     c->tensor_count = yk_safetensors_count(file);
-    struct training_tensor *tensors = take(c, c->tensor_count, sizeof *tensors);
+    struct training_tensor *tensors = allocate(c, c->tensor_count, sizeof *tensors);
     for (int32_t i = 0; i < c->tensor_count; i++) {
         read_tensor(c, file, yk_safetensors_at(file, i), &tensors[i]);
     }
@@ -206,7 +206,7 @@ struct training_case *training_case_open(const char *name)
     read_json(c);
     read_tensors(c);
     const struct training_case_options *options = &c->options;
-    int32_t *whole = take(c, options->batch, sizeof *whole);
+    int32_t *whole = allocate(c, options->batch, sizeof *whole);
     for (int64_t i = 0; i < options->batch; i++) {
         whole[i] = (int32_t)options->sequence;
     }
@@ -229,13 +229,13 @@ void training_case_close(struct training_case *c)
 
 /* Fixtures lie beside the sources that tests are built from; where a program was taken to another
  * machine, in the repository that it is run in. */
-void training_case_path(const char *name, const char *ending, struct yk_text *out)
+void training_case_path(const char *name, const char *suffix, struct yk_text *out)
 {
     const size_t before = out->length;
-    yk_text_addf(out, "%s/nn/fixtures/%s%s", TESTS_FOLDER, name, ending);
+    yk_text_addf(out, "%s/nn/fixtures/%s%s", TESTS_FOLDER, name, suffix);
     if (access(yk_text_chars(out), R_OK) != 0) {
         out->length = before;
-        yk_text_addf(out, "tests/nn/fixtures/%s%s", name, ending);
+        yk_text_addf(out, "tests/nn/fixtures/%s%s", name, suffix);
     }
     assert_ok(yk_text_status(out));
 }
@@ -280,11 +280,11 @@ struct yk_slice training_case_slice(const struct training_case *c, int64_t step)
     return slice;
 }
 
-static bool ends_in(const char *name, const char *ending)
+static bool ends_in(const char *name, const char *suffix)
 {
     const size_t length = strlen(name);
-    const size_t wanted = strlen(ending);
-    return length >= wanted && strcmp(name + length - wanted, ending) == 0;
+    const size_t wanted = strlen(suffix);
+    return length >= wanted && strcmp(name + length - wanted, suffix) == 0;
 }
 
 bool training_case_is_still(const struct training_case *c, const char *name)
@@ -341,10 +341,10 @@ const float *training_case_start(const struct training_case *c, const char *name
 
 const char *training_case_name(const struct training_case *c, const char *kind, int32_t number)
 {
-    int32_t seen = 0;
+    int32_t index = 0;
     for (int32_t i = 0; i < c->tensor_count; i++) {
         const char *name = name_in(kind, c->tensors[i].name);
-        if (name && seen++ == number) {
+        if (name && index++ == number) {
             return name;
         }
     }

@@ -81,8 +81,8 @@ extern const char *const training_case_names[];
 struct training_case *training_case_open(const char *name);
 void training_case_close(struct training_case *c);
 
-/* The path of a file of the case: `ending` is ".json" or ".safetensors". */
-void training_case_path(const char *name, const char *ending, struct yk_text *out);
+/* The path of a file of the case: `suffix` is ".json" or ".safetensors". */
+void training_case_path(const char *name, const char *suffix, struct yk_text *out);
 
 /* All samples of a step; its arrays are the case's. */
 struct yk_slice training_case_slice(const struct training_case *c, int64_t step);
