@@ -99,7 +99,7 @@ static int64_t find_distance(const struct yk_rank_view *view, const struct life 
         if (a->until[lane] != NOTHING) {
             const int64_t min_rounds =
                 divide_up(a->until[lane] - b->after[lane], view->lane_count[lane]);
-            rounds = min_rounds > rounds ? lower_bound : rounds;
+            rounds = min_rounds > rounds ? min_rounds : rounds;
         }
     }
     return rounds;
