@@ -20,7 +20,7 @@ struct yk_layer_kind;
 
 enum yk_parameter_format {
     YK_PARAMETER_PLAIN, /* in the precision of the training */
-    YK_PARAMETER_FP32,  /* fp32: beside NF4 */
+    YK_PARAMETER_FP32,  /* fp32: next to NF4 */
     YK_PARAMETER_NF4,
 };
 
@@ -94,7 +94,7 @@ struct yk_net_layer {
 struct yk_net {
     struct yk_arena *arena;
     const struct yk_model_config *config;
-    struct yk_workload workload; /* precision, adapters, NF4 and sequence; its batch says nothing */
+    struct yk_workload workload; /* its batch does not count */
     struct yk_net_options options;
     int32_t layer_count;
     struct yk_net_layer *layers; /* those of the model, in its order */

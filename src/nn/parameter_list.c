@@ -33,7 +33,7 @@ static bool trains_all(const struct yk_parameter_list *parameters)
     return parameters->workload->lora_rank == 0;
 }
 
-/* What is neither a block's linear nor an adapter: fp32 beside NF4. */
+/* What is neither a block's linear nor an adapter: fp32 next to NF4. */
 static enum yk_parameter_format outer_form(const struct yk_parameter_list *parameters)
 {
     return parameters->workload->nf4 ? YK_PARAMETER_FP32 : YK_PARAMETER_PLAIN;

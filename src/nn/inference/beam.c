@@ -21,7 +21,7 @@ struct ended {
 struct yk_beam {
     struct yk_beam_options options;
     int64_t longest;
-    int64_t stride; /* of rows: room for the start and one token more than fits */
+    int64_t stride; /* of rows: the start, and one token more than fits */
     int64_t vocabulary;
     int64_t open_count;     /* sentences that go on, side by side */
     int32_t *open;          /* (sentences) their numbers */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 enum {
-    MEMORY = 2, /* the stream that others look at; the first two are used by turns */
+    MEMORY = 2, /* what others attend to; the first two alternate */
     STREAMS,
 };
 
@@ -26,7 +26,7 @@ struct yk_forward {
     void *streams[STREAMS]; /* (B·T, C) */
     void *spread;           /* as the memory: what it is spread to */
     int32_t *spread_lengths;
-    int32_t *slots; /* (L) the stream that a layer puts out; on the host */
+    int32_t *slots; /* (L) the stream of a layer's output; on the host */
     void *saved;    /* of the layer at hand */
     void *logits;   /* of the head */
     void *workspace;
@@ -37,7 +37,7 @@ static bool decodes(const struct yk_forward *forward)
     return forward->most.target_sequence > 0;
 }
 
-/* Sequences may be longer than those that the room was asked for, and fewer. */
+/* Sequences may be longer than the shape says where there are fewer samples. */
 static int64_t longest(const struct yk_forward *forward)
 {
     const int64_t positions = forward->store->net->config->positions;
@@ -119,7 +119,7 @@ size_t yk_forward_bytes(const struct yk_store *store, const struct yk_forward_sh
     return carver.used;
 }
 
-/* What is looked at stays where it is; others take turns with what they were sent. */
+/* What others attend to stays where it is; other outputs alternate between two streams. */
 static void choose_slots(struct yk_forward *forward)
 {
     const struct yk_net *net = forward->store->net;

@@ -62,7 +62,7 @@ static void *head(const void *base, int64_t at, const struct yk_pass *pass)
     return (char *)(uintptr_t)base + at * yk_precision_bytes(pass->net->workload.precision);
 }
 
-/* Keys and values, or their gradients: beside the queries, or in rows of their own. */
+/* Keys and values, or their gradients: next to the queries, or in rows of their own. */
 struct keys {
     void *k;
     void *v;
@@ -109,7 +109,7 @@ static struct yk_attention_op attend_op(const struct yk_pass *pass,
     };
 }
 
-/* Rotary positions. Queries and keys lie side by side, so that one op turns both. */
+/* Queries and keys lie side by side, so that one op rotates both. */
 static void turn(const struct yk_pass *pass, const struct yk_attention_shape *shape, void *q,
                  bool back)
 {
@@ -159,7 +159,7 @@ void yk_attention_forward(const struct yk_pass *pass, const struct yk_attention_
                     weights, to);
 }
 
-/* The gradients of keys and values go on to what was looked at. */
+/* The gradients of keys and values go on to what was attended to. */
 static void memory_back(const struct yk_pass *pass, const struct yk_attention_shape *shape,
                         const struct yk_attention_saved *saved,
                         const struct yk_residual_workspace *room)

@@ -201,7 +201,7 @@ const struct yk_layer_kind yk_layer_head = {
  * the loss over masked tokens ---- */
 
 enum {
-    TRANSFORM, /* the only site */
+    TRANSFORM, /* the only projection */
 };
 
 /* By transformers' names. Untied, the product has a bias of its own, and the other is idle. */
@@ -237,7 +237,7 @@ static int32_t bias_of(const struct yk_net *net, int32_t layer)
 /* What is kept from forward to backward, besides the input; (rows, C) each but the logits. */
 struct saved {
     void *logits;      /* (rows, V) in front, where whoever wants them looks */
-    void *transformed; /* before the activation; NULL for ReLU, whose output says as much */
+    void *transformed; /* before the activation; NULL for ReLU, whose output is enough */
     void *active;
     void *normed;
     struct yk_norm norm;
@@ -304,11 +304,8 @@ static void bert_forward(const struct yk_pass *pass)
     forward_logits(pass, &io, pass->workspace);
 }
 
-/*
- * The derivative of the activation, in place. No op applies one alone, so it is the ending of a
- * product that is multiplied by 0: of a column of what the norm put
- * out with the norm's weight.
- */
+/* The derivative of the activation, in place. No op applies one alone, so it is the epilogue of
+ * a product that is multiplied by 0: of a column of the norm's output with the norm's weight. */
 static void activation_back(const struct yk_pass *pass, const struct saved *saved, void *gradient)
 {
     const int64_t C = pass->net->config->width;

@@ -1,9 +1,9 @@
 /*
- * Layer: what a kind of layer does on the way forward and backward, as an entry of one table: the
- * twin of what the model room says it costs.
+ * Layer: forward and backward of each kind of layer, as an entry of one table: the twin of what the
+ * model room says it costs.
  *
- * To add one: write src/nn/KIND.c with its `const struct yk_layer_kind` and add it to the table in
- * layer.c. Forward and backward put work on a lane and return at once.
+ * To add one, write src/nn/layers/KIND.c with its `const struct yk_layer_kind` and add it to the
+ * table in layer.c. Forward and backward enqueue work on a lane and return at once.
  */
 #ifndef YK_NN_LAYERS_LAYER_H
 #define YK_NN_LAYERS_LAYER_H
@@ -19,10 +19,10 @@ struct yk_layer_sizes {
     size_t backward_bytes; /* of workspace */
 };
 
-struct yk_parameter_list; /* nn/parameters.h */
+struct yk_parameter_list; /* nn/parameter_list.h */
 
 struct yk_layer_kind {
-    const char *name;  /* the model's word for it: "gpt-block" */
+    const char *name;  /* as the model room calls it: "gpt-block" */
     bool is_block;     /* gets adapters and NF4 */
     bool reads_tokens; /* it is sent nothing by other layers */
     void (*list)(struct yk_parameter_list *parameters);

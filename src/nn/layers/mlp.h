@@ -16,8 +16,8 @@ enum {
 
 /* What is kept from forward to backward, besides the input. */
 struct yk_mlp_saved {
-    void *up; /* (rows, F) before the activation; NULL for ReLU, whose output says as much; (rows,
-                 2F) of a gated one, until backward, which puts their gradient there */
+    void *up; /* (rows, F) before the activation; NULL for ReLU, whose output is enough; of a gated
+                 one (rows, 2F), which backward overwrites with their gradient */
     void *active; /* (rows, F) */
     void *inner_up;
     void *inner_down;

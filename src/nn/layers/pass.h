@@ -13,11 +13,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* How many tokens go through a layer. */
+/* (B, T), and (B, S) of what a decoder attends to. */
 struct yk_batch_shape {
     int64_t samples;  /* B */
-    int64_t sequence; /* T, of the layer's own stream */
-    int64_t memory;   /* S, of what it looks at besides: a decoder at its encoder; 0: nothing */
+    int64_t sequence; /* T */
+    int64_t memory;   /* S; 0: nothing */
 };
 
 struct yk_pass {
@@ -30,8 +30,8 @@ struct yk_pass {
     bool training;          /* with dropout */
     const int32_t *tokens;  /* (B, T): the decoder's own in a decoder */
     const int32_t *targets; /* (B, T); negative: no loss */
-    const int32_t *lengths; /* (B): how many tokens of the encoder's stream, or of a stream that
-                               attends in both directions, count; NULL: all */
+    const int32_t *lengths; /* (B): tokens of a sample that are no padding, where attention is not
+                               causal; NULL: all */
     struct yk_position_tables position_tables;
     float loss_factor; /* 0: no gradient is wanted */
     double *loss;      /* the sum of losses is added here */
@@ -42,9 +42,9 @@ struct yk_pass {
     void *workspace;
     void *output_gradient; /* may be changed */
     void *input_gradient;  /* NULL: not wanted */
-    const void *memory;    /* (B·S, C): what it looks at besides; NULL: nothing */
+    const void *memory;    /* (B·S, C): the encoder's output; NULL: none */
     void *memory_gradient; /* NULL: not wanted */
-    bool memory_added;     /* its gradient is added to what is there, not put there */
+    bool memory_added;     /* its gradient is added to what is there, not written */
 };
 
 /* The tokens of a whole pass: B·T. */

@@ -15,7 +15,7 @@ static bool is_sinusoidal(const struct yk_model_config *config)
     return config->architecture->position_table && !config->architecture->learned_positions;
 }
 
-/* That of tables, which waves are added to the rows of: fp32 beside NF4. */
+/* That of the embedding's table: fp32 next to NF4. */
 static enum yk_precision sinusoidal_precision(const struct yk_net *net)
 {
     return net->layers[0].precision;
@@ -32,11 +32,9 @@ void yk_position_tables_carve(const struct yk_net *net, int64_t longest, struct 
         is_sinusoidal(config) ? yk_carve(carver, longest * config->width, size) : NULL;
 }
 
-/*
- * Llama 3 stretches what turns slowly: wavelengths longer than rope_positions / rope_low by the
+/* Llama 3 stretches slow rotations: wavelengths longer than rope_positions / rope_low by the
  * whole factor, those shorter than rope_positions / rope_high not at all, and between the two a
- * mixture that is linear in the number of turns.
- */
+ * mixture that is linear in the number of rotations. */
 static double stretch(const struct yk_model_config *config, double frequency)
 {
     if (config->rope_factor == 0) {
@@ -92,7 +90,7 @@ static yk_status fill_rotary(const struct yk_store *store, int64_t longest, floa
     return status;
 }
 
-/* Made in fp32 and rounded on the device, by way of memory that is given back. */
+/* Made in fp32 and rounded on the device. */
 static yk_status round_sinusoidal(const struct yk_store *store, int64_t count, const float *made,
                                   void *sinusoidal)
 {

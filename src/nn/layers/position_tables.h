@@ -1,9 +1,5 @@
-/*
- * Constants: tables that passes read and nothing changes: the turns of rotary positions and the
- * waves of sinusoidal ones, on the device.
- *
- * A plain struct of pointers into memory that its user carves and owns.
- */
+/* Position tables: of rotary or sinusoidal positions, on the device. Pointers into memory that
+ * the caller carves and owns; nothing changes them once filled. */
 #ifndef YK_NN_LAYERS_POSITION_TABLES_H
 #define YK_NN_LAYERS_POSITION_TABLES_H
 
@@ -19,7 +15,7 @@ struct yk_position_tables {
                     sinusoidal */
 };
 
-/* Room for sequences of up to `longest` tokens. */
+/* For sequences of up to `longest` tokens. */
 void yk_position_tables_carve(const struct yk_net *net, int64_t longest, struct yk_carver *carver,
                               struct yk_position_tables *out);
 

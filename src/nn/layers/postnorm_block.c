@@ -122,7 +122,7 @@ static struct yk_attention_shape self_shape(const struct yk_net *net, int32_t la
     shape.kv_heads = shape.heads;
     shape.head_size = config->width / shape.heads;
     shape.causal = is_decoder(net, layer);
-    shape.measured = !shape.causal; /* what is filled up comes last, where none looks */
+    shape.measured = !shape.causal; /* padding comes last, where a causal mask hides it */
     return shape;
 }
 

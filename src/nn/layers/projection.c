@@ -32,8 +32,8 @@ void *yk_projection_carve_d_inner(const struct yk_net *net, int32_t layer, int64
                : NULL;
 }
 
-/* Dequantised weights have two places, for even and for odd sites, so that those of the next site
- * can be made while a product takes the ones before. Numbers of the first place, or of both. */
+/* Dequantised weights have two places, for even and for odd projections, so that the next ones
+ * are made while a product uses the ones before. Numbers of the first place, or of both. */
 static int64_t room_size(const struct yk_net_layer *layer, bool both)
 {
     int64_t most[2] = {0, 0};
@@ -54,9 +54,8 @@ void *yk_projection_carve_weights(const struct yk_net *net, int32_t layer, struc
                : NULL;
 }
 
-/* The weights of all parts, one below the other (flipped ones have one part): dequantised first
- * where they are in NF4. Going through a layer's sites, `begins` says that this is the first of
- * them. */
+/* The weights of all parts, one below the other (transposed ones have one part): dequantised
+ * first where they are in NF4. `begins`: the first of a layer's projections. */
 static const void *weights_of(const struct yk_pass *pass, int32_t number, bool begins, void *room,
                               enum yk_precision *type)
 {

@@ -17,7 +17,7 @@ static int64_t trained_bytes(const struct yk_store *store, const struct yk_net_l
     return layer->trained * yk_precision_bytes(store->net->workload.precision);
 }
 
-/* The part of `count` things that is kept of each block; returns how many that are in all. */
+/* The part of `count` elements that is kept of each block; returns how many that are in all. */
 static int64_t find_spans(const struct yk_partition *partition, int64_t count,
                           struct yk_partition_span *out)
 {

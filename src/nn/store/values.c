@@ -8,7 +8,7 @@ static bool is_half(const struct yk_net *net)
     return yk_precision_bytes(net->workload.precision) == 2;
 }
 
-/* Room on the device for a parameter as fp32, to convert to or from. */
+/* On the device, for a parameter as fp32. */
 static yk_status allocate_fp32(const struct yk_store *store, const struct yk_parameter *parameter,
                                void **out)
 {
@@ -28,7 +28,7 @@ static bool is_plain_fp32(const struct yk_store *store, const struct yk_paramete
            (parameter->format == YK_PARAMETER_PLAIN && !is_half(store->net));
 }
 
-/* Puts what makes fp32 numbers of the parameter in `to` on the lane. */
+/* Converts the parameter to fp32 in `to`. */
 static void widen(const struct yk_store *store, int32_t layer, const struct yk_parameter *parameter,
                   void *to)
 {
@@ -101,8 +101,8 @@ static void narrow(const struct yk_store *store, const struct yk_parameter *para
     }
 }
 
-/* Puts `given` numbers of the host at the beginning of `room`, and again after themselves until
- * `count` are there: what has been written is doubled on the device. */
+/* Copies `given` numbers to `room`, and repeats them until `count` are there: what has been
+ * written is doubled on the device. */
 static void copy_repeated(const struct yk_engine *engine, const float *numbers, int64_t given,
                           int64_t count, float *room)
 {
@@ -115,8 +115,8 @@ static void copy_repeated(const struct yk_engine *engine, const float *numbers, 
     }
 }
 
-/* Puts what stores a parameter on the lane, from fp32 in `room`. `stored` is room for it as it is
- * stored, where only a part of it is kept. */
+/* Stores a parameter from fp32 in `room`. `stored` is for all of it as it is stored, where only
+ * a part of it is kept. */
 static void write_stored(const struct yk_store *store, int32_t layer,
                          const struct yk_parameter *parameter, const float *room, void *stored)
 {

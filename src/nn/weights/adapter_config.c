@@ -10,7 +10,7 @@
 #include <string.h>
 
 enum {
-    USUAL_ALPHA = 8, /* what PEFT takes where the file does not say */
+    USUAL_ALPHA = 8, /* PEFT's default */
     MOST_RANK = 1 << 20,
     MOST_TARGETS = 64,
 };
@@ -20,7 +20,7 @@ double yk_adapter_config_alpha(const struct yk_net *net)
     return net->options.lora_alpha > 0 ? net->options.lora_alpha : (double)net->workload.lora_rank;
 }
 
-/* What PEFT writes where the key asks for nothing. */
+/* What PEFT writes where a key is not used. */
 static bool is_unset(const struct yk_json *node)
 {
     bool flag = false;
@@ -156,8 +156,8 @@ static const char *last_part(const char *name, const char *end)
     return end;
 }
 
-/* "model.layers.0.mlp.up_proj.weight" is adapted as "up_proj". BERT calls many linears "dense", its
- * head's too, which has no adapter: those are told by the part before as well, "output.dense". */
+/* "model.layers.0.mlp.up_proj.weight" is adapted as "up_proj". BERT calls many linears "dense",
+ * its head's too, which has no adapter: these get the part before as well, "output.dense". */
 static const char *target_of(const char *name, const char *end)
 {
     static const char common[] = "dense";
@@ -185,7 +185,7 @@ static void list_targets(const struct yk_net *net, struct targets *out)
     qsort(out->names, (size_t)out->count, sizeof out->names[0], by_name);
 }
 
-/* PEFT's word for what the model is for; it has none for masked tokens. */
+/* PEFT's name for what the model is for; it has none for masked tokens. */
 static const char *task_of(const struct yk_model_config *config)
 {
     if (config->encoder_layers > 0) {

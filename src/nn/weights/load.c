@@ -152,8 +152,7 @@ static yk_status check_finite(const struct yk_tensor_location *place, const floa
     return YK_OK;
 }
 
-/* Trained as one tensor, they cannot be told apart afterwards: a copy that differs would be lost.
- */
+/* They are trained as one tensor: a copy that differs would be lost. */
 static yk_status check_copy(const struct yk_tensor_set *set, const struct yk_parameter *parameter,
                             const struct yk_tensor_location *place,
                             const struct yk_tensor_location *copy)

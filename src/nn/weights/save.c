@@ -1,4 +1,4 @@
-/* Writing a model's weights: one file, or several with an index, and the config beside them. */
+/* Writing a model's weights: one file, or several with an index, and the config. */
 #include "base/file.h"
 #include "base/json_write.h"
 #include "base/text.h"
@@ -256,7 +256,7 @@ static yk_status write_text(const char *folder, const char *name, const struct y
     return status;
 }
 
-/* A file of weights from before would be taken for these. */
+/* An older file of weights would be mistaken for these. */
 static yk_status remove_stale(const char *folder, const char *name)
 {
     struct yk_text path = {0};

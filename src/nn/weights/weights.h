@@ -33,7 +33,7 @@ yk_status yk_adapter_load(struct yk_store *store, const char *folder) YK_MUST_US
 yk_status yk_adapter_save(const struct yk_store *store, const char *folder,
                           const char *base) YK_MUST_USE;
 
-/* What an adapter_config.json says, to plan with before there is a net. */
+/* Rank and alpha of an adapter_config.json, to plan with before there is a net. */
 yk_status yk_adapter_read_config(const char *folder, int64_t *rank, double *alpha) YK_MUST_USE;
 
 #endif
