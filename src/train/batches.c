@@ -6,7 +6,7 @@ struct yk_batches {
     const struct yk_sampler *sampler;
     struct yk_engine engine;
     void *memory;
-    struct yk_batch_share *shares; /* (pieces) */
+    struct yk_batch_share *shares; /* (slices) */
     struct yk_batch batches[YK_BATCHES_PREFETCH];
     int next;
 };
@@ -43,7 +43,7 @@ static int64_t units_of(const struct yk_batches *batches, int32_t slice)
     return batches->sampler->piece_rows > 0 ? 1 : batches->shares[slice].all;
 }
 
-/* Tokens of either side that are read for a piece. */
+/* Tokens of either side that are read for a slice. */
 static int64_t rows_of(const struct yk_batches *batches, int32_t slice)
 {
     const struct yk_sampler *sampler = batches->sampler;
@@ -51,8 +51,8 @@ static int64_t rows_of(const struct yk_batches *batches, int32_t slice)
                               : yk_sampler_rows(sampler, batches->shares[slice].all);
 }
 
-/* Numbers that a piece takes: tokens, lengths, targets, and what a decoder reads. A piece has no
- * more samples than tokens. */
+/* Numbers of a slice: tokens, lengths, targets, and what a decoder reads. A slice has no more
+ * samples than tokens. */
 static int64_t slice_numbers(const struct yk_sampler *sampler, int64_t rows)
 {
     return rows * (sampler->target_sequence > 0 ? 4 : 3);

@@ -106,8 +106,7 @@ static yk_status evaluate_ranks(struct yk_executor *executor, struct yk_batches 
 }
 
 yk_status yk_run_evaluate_ranks(struct yk_executor *executor, const struct yk_program *program,
-                                const struct yk_run *run, double *out_loss,
-                                int64_t *out_tokens)
+                                const struct yk_run *run, double *out_loss, int64_t *out_tokens)
 {
     const struct yk_sampler *sampler = run->evaluation;
     const int64_t wanted = run->options.evaluate_samples;

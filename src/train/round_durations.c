@@ -19,7 +19,7 @@ struct rank_round {
     double *from_s; /* (ops) with the pauses that belong to them */
     double *until_s;
     struct span *computing; /* (ops) of its compute lane, one after the other */
-    struct span *moving;    /* (ops) messages, likewise */
+    struct span *moving;    /* (ops) messages */
     int32_t computing_count;
     int32_t moving_count;
     /* (ops, rounds) */

@@ -54,7 +54,7 @@ static int32_t own_rank(const struct yk_run *run)
     return run->executor.ranks ? run->executor.ranks->rank : 0;
 }
 
-/* A failure that ranks have come to together, unless it is that they cannot hear each other. */
+/* A failure that all ranks have, unless it is that they cannot reach each other. */
 static void note_agreed(struct yk_run *run, yk_status status)
 {
     const struct yk_ranks *ranks = run->executor.ranks;
@@ -332,7 +332,7 @@ static yk_status begin_step(struct running *running)
     return YK_OK;
 }
 
-/* All is taken by the end of the first steps; asking takes the driver a while. */
+/* All memory is allocated by the end of the first steps, and the driver answers slowly. */
 static void note_memory(struct yk_run *run)
 {
     const struct yk_engine *engine = &run->store->engine;
@@ -406,7 +406,7 @@ static struct yk_checkpoint_content content_of(const struct running *running)
     };
 }
 
-/* What the last step has made is lost; say what is not. */
+/* The result of the last step is lost; say which checkpoint is not. */
 static yk_status fail_last(const struct running *running, yk_status status)
 {
     return running->saved_step < 0
@@ -519,7 +519,7 @@ static yk_status pause(struct running *running)
     return YK_OK;
 }
 
-/* Each rank may be asked to stop; all do when they hear of it with a step's result. */
+/* Any rank may be asked to stop; all do with the result of a step. */
 static void check_stop(struct running *running)
 {
     const struct yk_run *run = running->run;

@@ -85,7 +85,7 @@ struct yk_run {
     double last_loss;
     double evaluation_loss; /* NAN where there was none */
     double median_step_s;
-    double tokens;          /* trained on, filling left out */
+    double tokens;          /* trained on, without padding */
     double seconds;         /* of all steps together */
     double device_bytes;    /* of a device with memory of its own, the most in use after a step */
     struct yk_trace *trace; /* of this rank's last step; the caller destroys it */
@@ -96,14 +96,12 @@ struct yk_run {
     struct yk_round_log *log;
 };
 
-/*
- * Trains until settings.steps, or until asked to stop: YK_ERROR_STOPPED, saved. Numbers that stay
+/* Trains until options.steps, or until `stop` is true: YK_ERROR_STOPPED, saved. Numbers that stay
  * bad end it with YK_ERROR_NUMBERS and the tensor's name. A checkpoint that cannot be written is
- * told to the watch and training goes on; one at the very end is an error.
- */
+ * reported by `saved` and training goes on; one at the very end is an error. */
 yk_status yk_run_train(struct yk_run *run) YK_MUST_USE;
 
-/* The same over all ranks of an executor that is settled. */
+/* Mean loss over `run->evaluation` on all ranks of an executor between finished steps. */
 yk_status yk_run_evaluate_ranks(struct yk_executor *executor, const struct yk_program *program,
                                 const struct yk_run *run, double *out_loss,
                                 int64_t *out_tokens) YK_MUST_USE;

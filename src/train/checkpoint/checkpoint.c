@@ -165,8 +165,8 @@ static yk_status open_model(struct yk_checkpoint *checkpoint, const char *folder
     return read_dtype(folder, &checkpoint->workload.precision);
 }
 
-/* An adapter does not say what it adapts, except by name: the config is beside it, or in the folder
- * of that name, or that of a built-in model. */
+/* An adapter does not say what it adapts, except by name: the config is in its folder, in the
+ * folder of that name, or that of a built-in model. */
 static yk_status open_adapter(struct yk_checkpoint *checkpoint)
 {
     struct yk_adapter_config adapter = {0};
@@ -311,7 +311,7 @@ static yk_status agree(const struct yk_ranks *ranks, yk_status status)
 }
 
 /* What to try: a folder that Hugging Face's tools wrote, one of yoke's, the newest of a run that
- * has not been tried; or there is none left in the run's folder. */
+ * has not been tried; or none is left in the run's folder. */
 enum how {
     TRY_OTHER = 'h',
     TRY_OWN = 'o',

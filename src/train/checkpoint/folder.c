@@ -137,7 +137,7 @@ bool yk_checkpoint_folder_is_adapter(const char *folder)
     return yk_checkpoint_folder_has(folder, YK_CHECKPOINT_ADAPTER_CONFIG);
 }
 
-/* Some file systems cannot sync a folder and say that the argument is wrong. */
+/* Some file systems cannot sync a folder and fail with EINVAL. */
 yk_status yk_checkpoint_folder_sync(const char *path)
 {
     const int descriptor = open(path, O_RDONLY | O_CLOEXEC);

@@ -326,7 +326,7 @@ yk_status yk_manifest_save(const char *folder, const struct yk_manifest *known)
     return status;
 }
 
-/* Sizes are told at a glance, before any hash is made. */
+/* Sizes are compared before any hash is made. */
 static yk_status check_size(const char *path, const struct yk_manifest_file *file)
 {
     struct stat info;

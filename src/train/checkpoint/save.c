@@ -1,6 +1,6 @@
 /*
- * Saving a checkpoint: beside its name, synced and renamed. At every moment the folder holds the
- * checkpoint before, the new one, or both, whole.
+ * Saving a checkpoint: under another name, synced and renamed, so that at every moment the folder
+ * holds the checkpoint before, the new one, or both, whole.
  *
  * Of several ranks, the first makes the folder, each writes its shard into it, and the first adds
  * everything else and renames it. Between these, all of them agree that nothing went wrong.
@@ -238,7 +238,7 @@ static yk_status move_into_place(const char *folder, const struct places *places
     return yk_checkpoint_folder_sync(folder);
 }
 
-/* Renamed first, so that one which is removed only in part is not taken for a checkpoint. */
+/* Renamed first, so that one which is removed only in part is not mistaken for a checkpoint. */
 static void remove_whole(const char *folder, const char *name)
 {
     struct yk_text path = {0};
@@ -256,8 +256,8 @@ static void remove_whole(const char *folder, const char *name)
     yk_text_free(&path);
 }
 
-/* Keeps the one just saved and the newest before it. Steps after it are of a run that was taken
- * back: they are the first to go. */
+/* Keeps the one just saved and the newest before it. Later steps are of a run that was resumed from
+ * an earlier step: they go first. */
 static void prune(const char *folder, const struct yk_checkpoint_folder_list *list, int64_t saved,
                   int32_t keep)
 {
@@ -282,7 +282,7 @@ static void prune(const char *folder, const struct yk_checkpoint_folder_list *li
     }
 }
 
-/* What cannot be removed is told, but the checkpoint stands. */
+/* What cannot be removed is a warning: the checkpoint stands. */
 static void remove_older(const char *folder, int64_t saved, int32_t keep)
 {
     struct yk_arena *arena = NULL;
@@ -402,7 +402,7 @@ static uint64_t bytes_of(const struct yk_checkpoint_content *content,
     if (sharded) {
         return bytes + yk_net_parameter_bytes(net, parameter);
     }
-    /* A master copy beside weights of 16 bits; codes of NF4 beside what they stand for. */
+    /* A master copy next to weights of 16 bits; codes of NF4 next to what they stand for. */
     bytes += parameter->trained && moments > 0 && width < NUMBER_BYTES ? count * NUMBER_BYTES : 0;
     bytes += parameter->format == YK_PARAMETER_NF4 ? yk_net_parameter_bytes(net, parameter) : 0;
     return bytes + count * (uint64_t)width;

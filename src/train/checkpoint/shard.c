@@ -120,13 +120,13 @@ enum {
     ROOM_BYTES = 1 << 22 /* copied from the device at a time */
 };
 
-/* What a walk does with each piece. */
+/* What a walk does with each slice. */
 struct walk {
     const struct yk_store *store;
     const struct yk_partition *saves; /* (L) */
     struct yk_safetensors_writer *writer;
     char *room;           /* (ROOM_BYTES) */
-    struct yk_text *name; /* of one piece after the other */
+    struct yk_text *name; /* of one slice after the other */
     yk_status (*visit)(const struct walk *walk, int32_t layer, const struct yk_parameter *parameter,
                        enum yk_shard_kind kind, struct yk_parameter_range range);
 };

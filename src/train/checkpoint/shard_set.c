@@ -164,7 +164,7 @@ yk_status yk_shard_set_check_net(const struct yk_shard_set *set, const struct yk
     return YK_OK;
 }
 
-/* The first piece that is not before number `first` of a parameter. */
+/* The first slice that is not before number `first` of a parameter. */
 static int32_t find(const struct yk_shard_set *set, enum yk_shard_kind kind, const char *parameter,
                     int64_t first)
 {
@@ -247,7 +247,7 @@ yk_status yk_shard_set_read(const struct yk_shard_set *set, enum yk_shard_kind k
                             void *out)
 {
     const int64_t width = yk_shard_element_bytes(kind);
-    /* The first of the pieces after is not wanted, the one before it may begin in the range. */
+    /* The first slice after the range is not wanted; the one before it may begin in the range. */
     int32_t i = find(set, kind, parameter->name, range.first + 1) - 1;
     for (int64_t done = 0; done < range.count; i++) {
         const struct slice *slice = slice_at(set, i, kind, parameter->name);

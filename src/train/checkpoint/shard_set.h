@@ -1,7 +1,7 @@
 /*
- * Shard set: the shards of a checkpoint, opened, and which of them has which piece.
+ * Shard set: the shards of a checkpoint, opened, and which of them has which slice.
  *
- * A set owns its files. Pieces are read by pread: any number of threads may read from one set.
+ * A set owns its files. Slices are read by pread: any number of threads may read from one set.
  */
 #ifndef YK_TRAIN_CHECKPOINT_SHARD_SET_H
 #define YK_TRAIN_CHECKPOINT_SHARD_SET_H
@@ -16,20 +16,20 @@
 
 struct yk_shard_set;
 
-/* Opens the shards of `ranks` ranks in `folder`. A tensor that is no piece is refused. */
+/* Opens the shards of `ranks` ranks in `folder`. A tensor that is no slice is refused. */
 yk_status yk_shard_set_open(const char *folder, int32_t ranks,
                             struct yk_shard_set **out) YK_MUST_USE;
 void yk_shard_set_close(struct yk_shard_set *set);
 
-/* Fails where there is a piece of a parameter that the net does not have. */
+/* Fails where there is a slice of a parameter that the net does not have. */
 yk_status yk_shard_set_check_net(const struct yk_shard_set *set,
                                  const struct yk_net *net) YK_MUST_USE;
 
-/* Whether there is any piece of this kind; of this parameter, unless it is NULL. */
+/* Whether there is any slice of this kind; of this parameter, unless it is NULL. */
 bool yk_shard_set_has(const struct yk_shard_set *set, enum yk_shard_kind kind,
                       const struct yk_parameter *parameter);
 
-/* Fails unless the pieces of this kind are all of the parameter, every number once; what is missing
+/* Fails unless the slices of this kind are all of the parameter, every number once; what is missing
  * or there twice is named, with its file. */
 yk_status yk_shard_set_check(const struct yk_shard_set *set, enum yk_shard_kind kind,
                              const struct yk_parameter *parameter) YK_MUST_USE;

@@ -285,7 +285,8 @@ static void note_scatter(const struct finding *finding, const struct yk_lifetime
     }
 }
 
-/* Whether another reduction of the step has put its sums before: see is_added() of exchanges. */
+/* Whether another reduction of the step has left its sums there before: see is_added() of
+ * collectives. */
 static bool adds(const struct yk_rank_view *view, int32_t bucket, int32_t number)
 {
     const struct yk_op *op = &view->list->ops[number];

@@ -104,8 +104,8 @@ static yk_status add_gather(struct making *making, const struct yk_op *op,
     return YK_OK;
 }
 
-/* Whether another scatter of the step has put its sum of the block before: of an earlier place in
- * the step, which those of the round after come last in. */
+/* Whether another reduce-scatter of the step has left its sum of the block before: one earlier in
+ * the step, in which those of the round after come last. */
 static bool is_added(const struct yk_program_rank *list, int32_t number, int32_t block)
 {
     const struct yk_op *op = &list->ops[number];

@@ -1,4 +1,4 @@
-/* Putting the ops of a round on their lanes. */
+/* Enqueueing the ops of a round on their lanes. */
 #include "base/clock.h"
 #include "train/executor/state.h"
 
@@ -198,8 +198,7 @@ static void enqueue_update(struct yk_executor *executor, int32_t number, int64_t
 
 /* ---- the result of a step ---- */
 
-/* What the host of this rank has to say to the others, as late as it can without being waited for.
- */
+/* What the host of this rank reports to the others, as late as it can without being waited for. */
 static void write_host_report(void *user)
 {
     const struct yk_step_slot *slot = user;
@@ -255,8 +254,7 @@ void yk_executor_enqueue_report(struct yk_executor *executor, int64_t step)
     finish_report(executor, slot, lane);
 }
 
-/* When the agreement's turn has come, squares are added up where computing is done; then all ranks
- * hear of each other's. */
+/* Squares are added up on the compute lane; then all ranks sum each other's. */
 static void enqueue_agreement(struct yk_executor *executor, int32_t number, int64_t step)
 {
     struct yk_step_slot *slot = yk_executor_slot(executor, step);

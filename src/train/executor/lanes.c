@@ -39,12 +39,9 @@ static const struct yk_op_events *events_at(const struct yk_executor *executor, 
     return &executor->events[at / count % YK_EXECUTOR_ROUNDS][*op];
 }
 
-/*
- * Ops of a lane end in their order, so the first that has not is searched by halves. Of rounds so
- * old that their events serve others, or may do so by the time they are looked at, all have ended.
- * Should the host have put a whole round meanwhile, the answer is one of that round: an op that the
- * lane is in, or none.
- */
+/* Ops of a lane end in their order: a binary search finds the first that has not. All have ended in
+ * rounds so old that their events may be used again. Should the host enqueue a whole round
+ * meanwhile, the answer is one of that round: an op that the lane is in, or none. */
 void yk_executor_lane_position(const struct yk_executor *executor, enum yk_lane lane,
                                struct yk_executor_position *out)
 {
@@ -56,7 +53,7 @@ void yk_executor_lane_position(const struct yk_executor *executor, enum yk_lane 
     if (count == 0 || enqueued == 0) {
         return;
     }
-    const int64_t round = (enqueued - 1) / ops; /* of the op put last */
+    const int64_t round = (enqueued - 1) / ops; /* of the last op */
     int32_t op = YK_OP_NONE;
     int64_t low = round >= YK_EXECUTOR_ROUNDS ? (round - YK_EXECUTOR_ROUNDS + 1) * count : 0;
     const int64_t end =

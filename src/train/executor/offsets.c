@@ -138,7 +138,7 @@ struct nearby {
     const struct yk_rank_view *view;
     struct life *lives;       /* (parts) */
     int32_t *compute;         /* (ops of the compute lane) the op at each position */
-    int32_t *visited;            /* (parts) 1 + by whom it was looked at last */
+    int32_t *visited;         /* (parts) 1 + by whom it was looked at last */
     int32_t heads[CELLS + 1]; /* the last is for those listed apart */
     struct entry *entries;
     int32_t count;
@@ -320,7 +320,7 @@ static int compare_spans(const void *a, const void *b)
     return compare_bytes(a, b);
 }
 
-/* Puts parts together as buffers, in the order in which these get their offsets. */
+/* Joins parts to buffers, in the order in which these get their offsets. */
 static int32_t join_parts(struct yk_offsets *offsets, int32_t ops, struct buffer *buffers)
 {
     int32_t count = 0;
@@ -453,7 +453,7 @@ static yk_status place_all(struct placing *placing, size_t *out_bytes)
 
 /* What is alive at once at most, which no offsets can do with less than. */
 static yk_status find_lower_bound(const struct yk_offsets *offsets, const struct yk_rank_view *view,
-                            double *out)
+                                  double *out)
 {
     struct yk_program_memory memory = {.lifetime_count = offsets->count};
     struct yk_memory_peak peak = {0};

@@ -25,7 +25,7 @@ static int32_t find_crossing(const struct yk_executor *executor, int32_t produce
     return -1;
 }
 
-/* The samples of a crossing that both this rank and the message's peer have; `out` says which. */
+/* The samples of a crossing that both this rank and the message's peer have. */
 static bool find_common(const struct yk_executor *executor, const struct yk_op *op,
                         int32_t crossing, struct yk_op_message *out)
 {
@@ -405,7 +405,7 @@ static bool returns(const struct yk_executor *executor, int32_t producer, int32_
     return false;
 }
 
-/* Adds `from` to rows of the gradient, or puts it there. */
+/* Adds `from` to rows of the gradient, or copies it there. */
 static void bring(struct yk_executor *executor, char *to, const char *from, size_t bytes, bool add)
 {
     struct yk_backend_lane *lane = executor->lanes[YK_LANE_COMPUTE];

@@ -19,7 +19,7 @@ static void open_slot(struct yk_executor *executor, int64_t number, const struct
     slot->evaluating = evaluating;
 }
 
-/* The round of a step, and before the first of a row what is done ahead for it. */
+/* The round of a step, and before the first of a row what belongs to it in the round before. */
 static void enqueue_step(struct yk_executor *executor, int64_t number)
 {
     struct yk_step_slot *slot = yk_executor_slot(executor, number);

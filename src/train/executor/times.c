@@ -45,7 +45,7 @@ yk_status yk_executor_times(const struct yk_executor *executor, int32_t back,
     };
     for (int32_t i = 0; i < executor->list->op_count && round >= 0; i++) {
         const struct yk_op_events *events = &executor->events[round % YK_EXECUTOR_ROUNDS][i];
-        /* The round's computing is done; what it sends ahead may still be on its way. */
+        /* The round's computing is done; what it sends may still be on its way. */
         if (events->round == round && events->works) {
             YK_TRY(executor->backend->event_synchronize(events->ended));
         }
