@@ -57,6 +57,6 @@ struct yk_projection_spec {
 
 /* The parameters of a projection, the layer's next. */
 void yk_parameter_list_add_projection(struct yk_parameter_list *parameters, const char *module,
-                                      const struct yk_projection_spec *names);
+                                      const struct yk_projection_spec *spec);
 
 #endif

@@ -45,10 +45,10 @@ static struct yk_forward_shape shape_of(const struct yk_sampler *sampler, int64_
 }
 
 /* As many units at once as the loan holds, or −1 where it holds not even one. */
-static int64_t fit(const struct yk_store *store, const struct yk_sampler *sampler, int64_t most,
+static int64_t fit(const struct yk_store *store, const struct yk_sampler *sampler, int64_t max,
                    const struct yk_run_memory *loan)
 {
-    for (int64_t units = most; units > 0; units /= 2) {
+    for (int64_t units = max; units > 0; units /= 2) {
         const struct yk_forward_shape shape = shape_of(sampler, units);
         if (yk_forward_bytes(store, &shape) <= loan->bytes) {
             return units;
@@ -66,9 +66,9 @@ yk_status yk_run_evaluate(struct yk_store *store, const struct yk_sampler *sampl
     const int64_t all = sampler->epoch_units;
     const int64_t wanted = samples > 0 && samples < all ? samples : all;
     const int64_t usual = sampler->piece_rows > 0 ? 1 : evaluation->batch;
-    const int64_t most = usual < wanted ? usual : wanted;
-    const int64_t fitting = loan ? fit(store, sampler, most, loan) : -1;
-    const int64_t at_once = fitting > 0 ? fitting : most;
+    const int64_t max = usual < wanted ? usual : wanted;
+    const int64_t fitting = loan ? fit(store, sampler, max, loan) : -1;
+    const int64_t at_once = fitting > 0 ? fitting : max;
     const struct yk_forward_shape shape = shape_of(sampler, at_once);
     struct yk_forward *forward = NULL;
     struct yk_batches *batches = NULL;

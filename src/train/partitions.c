@@ -1,14 +1,6 @@
 #include "train/partitions.h"
 
-int32_t yk_partitions_member(const struct yk_plan_group *group, int32_t rank)
-{
-    for (int32_t m = 0; m < group->member_count; m++) {
-        if (group->members[m].rank == rank) {
-            return m;
-        }
-    }
-    return -1;
-}
+#include "program/facts.h"
 
 /* Where a member's part begins: parts add up to 1 only as far as rounding lets them, so what comes
  * after the last part begins at 1. */
@@ -35,7 +27,7 @@ static struct yk_partition partition_of(const struct yk_program *program, int32_
     const struct yk_plan *plan = program->plan;
     const struct yk_plan_group *group = &plan->groups[plan->layers[layer].group];
     const struct yk_program_layer *messages = &program->layers[layer];
-    const int32_t member = yk_partitions_member(group, rank);
+    const int32_t member = yk_facts_member(plan, plan->layers[layer].group, rank);
     struct yk_partition partition = {.kind = YK_PARTITION_ABSENT, .blocks = 1, .from = 0, .to = 1};
     if (member < 0) {
         return partition;
@@ -71,7 +63,7 @@ yk_status yk_partitions_to_save(const struct yk_program *program, int32_t rank,
     YK_TRY(yk_partitions_of_rank(program, rank, arena, &saves));
     for (int32_t l = 0; l < plan->layer_count; l++) {
         const struct yk_plan_group *group = &plan->groups[plan->layers[l].group];
-        const int32_t member = yk_partitions_member(group, rank);
+        const int32_t member = yk_facts_member(plan, plan->layers[l].group, rank);
         if (saves[l].kind == YK_PARTITION_ABSENT) {
             continue;
         }

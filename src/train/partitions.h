@@ -24,7 +24,4 @@ double yk_partitions_begin(const struct yk_plan_group *group, int32_t member);
 yk_status yk_partitions_to_save(const struct yk_program *program, int32_t rank,
                                 struct yk_arena *arena, struct yk_partition **out) YK_MUST_USE;
 
-/* A rank's number among a group's members; −1: it is none of them. */
-int32_t yk_partitions_member(const struct yk_plan_group *group, int32_t rank);
-
 #endif

@@ -326,7 +326,7 @@ static yk_status begin_step(struct running *running)
     run->state.samples += step.batch->units;
     running->now = running->next;
     YK_TRY(next_batch(running, &running->next));
-    YK_TRY(yk_executor_step_verdict(running->executor, &skipped));
+    YK_TRY(yk_executor_step_skipped(running->executor, &skipped));
     yk_loss_scaler_update(&run->state.scaler, run->store->net->workload.precision, skipped);
     run->state.updates += skipped ? 0 : 1;
     return YK_OK;

@@ -11,11 +11,24 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static const struct small_store_request gpt = {.config = &small_gpt, .lora_rank = 3, .lora_alpha = 6};
+static const struct small_store_request gpt = {
+    .config = &small_gpt, .lora_rank = 3, .lora_alpha = 6};
 static const struct small_store_request llama = {
     .config = &small_llama, .precision = YK_PRECISION_BF16, .lora_rank = 2};
 
 static const struct small_store_request marian = {.config = &small_marian, .lora_rank = 2};
+
+static yk_status read_config(int64_t *rank, double *alpha)
+{
+    struct yk_arena *arena = NULL;
+    struct yk_adapter_config config = {.rank = *rank, .alpha = *alpha};
+    assert_ok(yk_arena_create(&arena));
+    const yk_status status = yk_adapter_config_read(support_scratch_folder(), arena, &config);
+    yk_arena_destroy(arena);
+    *rank = config.rank;
+    *alpha = config.alpha;
+    return status;
+}
 
 static void assert_file_holds(const char *path, const char *words)
 {
@@ -131,7 +144,7 @@ static void an_alpha_that_was_not_given_is_the_rank(void **state)
     int64_t rank = 0;
     double alpha = 0;
     save(&llama, NULL);
-    assert_ok(yk_adapter_read_config(support_scratch_folder(), &rank, &alpha));
+    assert_ok(read_config(&rank, &alpha));
     assert_int_equal(rank, 2);
     assert_true(alpha == 2);
 }
@@ -145,7 +158,7 @@ static void what_peft_wrote_is_read(void **state)
         int64_t rank = 0;
         double alpha = 0;
         (void)support_scratch_write_text("adapter_config.json", c->adapter_text);
-        assert_ok(yk_adapter_read_config(support_scratch_folder(), &rank, &alpha));
+        assert_ok(read_config(&rank, &alpha));
         assert_int_equal(rank, c->options.lora_rank);
         assert_true(alpha == c->options.lora_alpha);
         training_case_close(c);
@@ -224,8 +237,7 @@ static void other_kinds_of_adapters_are_refused_by_their_key(void **state)
         int64_t rank = -1;
         double alpha = -1;
         const char *path = support_scratch_write_text("adapter_config.json", cases[i].text);
-        assert_says(yk_adapter_read_config(support_scratch_folder(), &rank, &alpha),
-                    cases[i].sentence, path);
+        assert_says(read_config(&rank, &alpha), cases[i].sentence, path);
         assert_int_equal(rank, -1);
     }
 }

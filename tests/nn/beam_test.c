@@ -17,9 +17,9 @@ enum {
     SENTENCES = 3,
     SOURCE = 5,
     LONGEST = 4,
-    MOST_WIDTH = 100, /* more than there are outputs */
-    FARTHEST = 12,    /* output of the plain search */
-    WIDTHS = 5,       /* of the plain search: 1 to 5 */
+    MAX_WIDTH = 100, /* more than there are outputs */
+    FARTHEST = 12,   /* output of the plain search */
+    WIDTHS = 5,      /* of the plain search: 1 to 5 */
     PENALTIES = 4,
     FIRST_SEED = 9,
     LAST_SEED = 12,
@@ -54,7 +54,7 @@ static void open_bench(struct bench *bench, uint64_t seed)
     bench->trainer = trainer_open(&request);
     assert_ok(yk_store_init(bench->trainer->store, seed));
     const struct yk_forward_shape shape = {
-        .samples = (int64_t)SENTENCES * MOST_WIDTH,
+        .samples = (int64_t)SENTENCES * MAX_WIDTH,
         .sequence = SOURCE,
         .target_sequence = FARTHEST + 1,
         .last_only = true,
@@ -131,7 +131,7 @@ static void a_beam_wide_enough_finds_the_best_of_all_outputs(void **state)
     struct bench bench;
     struct yk_beam *beam = NULL;
     open_bench(&bench, 11);
-    search(&bench, MOST_WIDTH, &beam);
+    search(&bench, MAX_WIDTH, &beam);
     for (int64_t i = 0; i < SENTENCES; i++) {
         struct found best = {.rank = -INFINITY};
         int32_t row[LONGEST + 1] = {START};
@@ -294,10 +294,10 @@ static void expect_found(struct bench *bench, int32_t width, int penalty,
                          struct found (*best)[PENALTIES])
 {
     const struct yk_beam_options options = {.width = width,
-                                             .length_penalty = penalties[penalty],
-                                             .start = START,
-                                             .end = END,
-                                             .pad = PAD};
+                                            .length_penalty = penalties[penalty],
+                                            .start = START,
+                                            .end = END,
+                                            .pad = PAD};
     const struct yk_beam_input input = {sources, lengths, limits, SENTENCES, SOURCE, NULL};
     struct yk_beam *beam = NULL;
     assert_ok(yk_beam_create(&options, SENTENCES, FARTHEST, KNOWN, &beam));

@@ -120,8 +120,8 @@ static void open_bench(struct bench *bench, const char *json, const struct train
     struct trainer_request request = *with;
     struct yk_random random = yk_random_from_seed(7);
     assert_int_equal(yk_arena_create(&bench->arena), YK_OK);
-    assert_int_equal(yk_model_config_read(json, strlen(json), "test", bench->arena, &request.config),
-                     YK_OK);
+    assert_int_equal(
+        yk_model_config_read(json, strlen(json), "test", bench->arena, &request.config), YK_OK);
     request.batch = SAMPLES;
     request.sequence = SEQUENCE;
     request.optimizer = (struct yk_optimizer){.kind = YK_OPTIMIZER_ADAMW};
@@ -165,9 +165,9 @@ static void close_bench(struct bench *bench)
 {
     const struct yk_engine *engine = &bench->trainer->engine;
     void *const memories[] = {
-        bench->input,           bench->output, bench->weighing,  bench->input_gradient,
-        bench->output_gradient, bench->saved,  bench->workspace, bench->loss,
-        bench->rotary,           bench->sinusoidal,  bench->memory,    bench->memory_gradient};
+        bench->input,           bench->output,     bench->weighing,  bench->input_gradient,
+        bench->output_gradient, bench->saved,      bench->workspace, bench->loss,
+        bench->rotary,          bench->sinusoidal, bench->memory,    bench->memory_gradient};
     for (size_t i = 0; i < sizeof memories / sizeof memories[0]; i++) {
         engine->backend->free(engine->device, memories[i]);
     }
@@ -195,7 +195,8 @@ static struct yk_pass pass_of(struct bench *bench)
         .targets = bench->targets,
         .lengths = bench->lengths,
         .position_tables = {.rotary = bench->rotary,
-                      .sinusoidal = is_sinusoidal(bench->trainer->net) ? bench->sinusoidal : NULL},
+                            .sinusoidal =
+                                is_sinusoidal(bench->trainer->net) ? bench->sinusoidal : NULL},
         .loss_factor = 1,
         .loss = bench->loss,
         .input = bench->input,
@@ -442,8 +443,8 @@ static void llama_adapters_do_too_on_plain_weights_and_nf4(void **state)
 {
     (void)state;
     check_llama(false, &(struct trainer_request){.lora_rank = 2, .options = {.lora_alpha = 4}});
-    check_llama(false,
-                &(struct trainer_request){.lora_rank = 2, .nf4 = true, .options = {.lora_alpha = 4}});
+    check_llama(false, &(struct trainer_request){
+                           .lora_rank = 2, .nf4 = true, .options = {.lora_alpha = 4}});
 }
 
 static void bert_layers_go_back_as_they_came(void **state)
@@ -463,12 +464,13 @@ static void bert_layers_with_dropout_do_too(void **state)
 static void bert_adapters_do_too_on_plain_weights_and_nf4(void **state)
 {
     (void)state;
-    check_bert("gelu", true, &(struct trainer_request){.lora_rank = 2, .options = {.lora_alpha = 4}});
+    check_bert("gelu", true,
+               &(struct trainer_request){.lora_rank = 2, .options = {.lora_alpha = 4}});
     check_bert("gelu", false,
                &(struct trainer_request){.lora_rank = 2,
-                                      .nf4 = true,
-                                      .recompute = true,
-                                      .options = {.dropout = 0.2, .lora_alpha = 4}});
+                                         .nf4 = true,
+                                         .recompute = true,
+                                         .options = {.dropout = 0.2, .lora_alpha = 4}});
 }
 
 static void encoders_and_decoders_go_back_as_they_came(void **state)
@@ -484,7 +486,7 @@ static void encoders_and_decoders_with_dropout_and_smoothing_do_too(void **state
     (void)state;
     check_marian("relu", true, true, true,
                  &(struct trainer_request){.recompute = true,
-                                        .options = {.dropout = 0.2, .label_smoothing = 0.1}});
+                                           .options = {.dropout = 0.2, .label_smoothing = 0.1}});
 }
 
 static void their_adapters_do_too_on_plain_weights_and_nf4(void **state)
@@ -494,9 +496,9 @@ static void their_adapters_do_too_on_plain_weights_and_nf4(void **state)
                  &(struct trainer_request){.lora_rank = 2, .options = {.lora_alpha = 4}});
     check_marian("gelu", true, false, false,
                  &(struct trainer_request){.lora_rank = 2,
-                                        .nf4 = true,
-                                        .recompute = true,
-                                        .options = {.dropout = 0.2, .lora_alpha = 4}});
+                                           .nf4 = true,
+                                           .recompute = true,
+                                           .options = {.dropout = 0.2, .lora_alpha = 4}});
 }
 
 int main(void)

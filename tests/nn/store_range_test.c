@@ -5,7 +5,7 @@
 #include "support/training/small_store.h"
 
 enum {
-    MOST = 4096
+    MAX_COUNT = 4096
 };
 
 /* A store of the same net that keeps a part of every layer. */
@@ -18,9 +18,9 @@ static struct yk_store *open_part(const struct small_store *whole, struct yk_par
     for (int32_t l = 0; l < whole->net->layer_count; l++) {
         partitions[l] = partition;
     }
-    assert_ok(yk_store_create_partitioned(whole->net, &whole->store->engine,
-                                          whole->store->optimizer,
-                                          &(struct yk_store_layout){.partitions = partitions}, &store));
+    assert_ok(
+        yk_store_create_partitioned(whole->net, &whole->store->engine, whole->store->optimizer,
+                                    &(struct yk_store_layout){.partitions = partitions}, &store));
     return store;
 }
 
@@ -30,10 +30,10 @@ static void check_trained(const struct small_store *whole, const struct yk_store
                           struct yk_random *random)
 {
     const struct yk_partition *partition = &part->layers[layer].partition;
-    float numbers[MOST];
-    float kept[MOST];
+    float numbers[MAX_COUNT];
+    float kept[MAX_COUNT];
     struct yk_parameter_range range;
-    assert_true(parameter->count <= MOST);
+    assert_true(parameter->count <= MAX_COUNT);
     assert_ok(yk_store_read_values(whole->store, layer, parameter, numbers));
     for (int64_t first = 0; first < parameter->count;) {
         const int64_t left = parameter->count - first;
@@ -95,19 +95,20 @@ static void numbers_come_back_in_any_ranges(void **state)
 static void numbers_that_are_not_kept_here_are_not_read(void **state)
 {
     (void)state;
-    const struct small_store_request request = {.config = &small_gpt, .optimizer = YK_OPTIMIZER_SGD};
+    const struct small_store_request request = {.config = &small_gpt,
+                                                .optimizer = YK_OPTIMIZER_SGD};
     struct small_store whole = small_store_open(&request);
     struct yk_store *part = open_part(
         &whole, (struct yk_partition){
                     .kind = YK_PARTITION_FULLY_SHARDED, .blocks = 1, .from = 0, .to = 0.5});
     const struct yk_parameter *parameter = &whole.net->layers[0].parameters[0];
-    float numbers[MOST];
+    float numbers[MAX_COUNT];
     /* The embedding's 88 + 48 numbers: the first half ends at 68. */
     assert_string_equal(parameter->name, "transformer.wte.weight");
-    assert_ok(yk_store_read_range(part, 0, parameter, YK_STATE_MOMENT1, (struct yk_parameter_range){60, 8},
-                                  numbers));
-    assert_fails(yk_store_read_range(part, 0, parameter, YK_STATE_MOMENT1, (struct yk_parameter_range){60, 9},
-                                     numbers),
+    assert_ok(yk_store_read_range(part, 0, parameter, YK_STATE_MOMENT1,
+                                  (struct yk_parameter_range){60, 8}, numbers));
+    assert_fails(yk_store_read_range(part, 0, parameter, YK_STATE_MOMENT1,
+                                     (struct yk_parameter_range){60, 9}, numbers),
                  YK_ERROR_INPUT,
                  "1 of 9 things of \"transformer.wte.weight\" from 60 on are not kept here");
     yk_store_destroy(part);

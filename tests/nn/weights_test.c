@@ -551,7 +551,8 @@ static void check_merged(const struct small_store_request *request, const char *
 static void adapters_are_added_to_what_they_adapt(void **state)
 {
     (void)state;
-    const struct small_store_request transposed = {.config = &small_gpt, .lora_rank = 3, .lora_alpha = 6};
+    const struct small_store_request transposed = {
+        .config = &small_gpt, .lora_rank = 3, .lora_alpha = 6};
     const struct small_store_request straight = {
         .config = &small_llama, .lora_rank = 2, .lora_alpha = 5};
     check_merged(&transposed, "transformer.h.0.attn.c_attn", 24, 8, true);

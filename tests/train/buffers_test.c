@@ -99,8 +99,8 @@ static struct step open_step(const struct request *request)
     assert_int_equal(yk_model_config_find(request->model, &config), YK_OK);
     assert_int_equal(yk_cluster_parse("cpu:2", &step.cluster), YK_OK);
     assert_int_equal(yk_model_sizes_create(config, &workload, &step.sizes), YK_OK);
-    assert_int_equal(yk_program_compile(plan_of(&step, request, &workload), step.cluster, step.sizes,
-                                        &step.program),
+    assert_int_equal(yk_program_compile(plan_of(&step, request, &workload), step.cluster,
+                                        step.sizes, &step.program),
                      YK_OK);
     assert_int_equal(yk_net_create(yk_model_sizes_whole_batch(step.sizes), &options, &step.net),
                      YK_OK);
@@ -312,10 +312,10 @@ static void thousands_of_micro_batches_lie_where_a_few_do(void **state)
     const struct request few = {
         .model = "gpt-nano", .batch = 4, .sequence = 8, .micro_batches = 4, .pipeline = YK_1F1B};
     const struct request many = {.model = "gpt-nano",
-                              .batch = 4000,
-                              .sequence = 8,
-                              .micro_batches = 4000,
-                              .pipeline = YK_1F1B};
+                                 .batch = 4000,
+                                 .sequence = 8,
+                                 .micro_batches = 4000,
+                                 .pipeline = YK_1F1B};
     struct step small = open_step(&few);
     struct step large = open_step(&many);
     assert_int_equal(large.buffers.bytes, small.buffers.bytes);

@@ -6,7 +6,6 @@
  * The calls by which checkpoints change the disk go through this file.
  */
 #include "train/checkpoint/checkpoint.h"
-#include "train/checkpoint/checkpoint.h"
 
 #include "support/files/disk_faults.h"
 #include "support/files/scratch.h"
@@ -29,7 +28,8 @@
 #include <time.h>
 #include <unistd.h>
 
-static const struct small_store_request request = {.config = &small_gpt, .optimizer = YK_OPTIMIZER_SGD};
+static const struct small_store_request request = {.config = &small_gpt,
+                                                   .optimizer = YK_OPTIMIZER_SGD};
 
 enum fault {
     FAULT_NONE,
@@ -120,16 +120,16 @@ static void a_sync_that_fails_leaves_the_checkpoint_before(void **state)
     assert_ok(save(1, 1));
     start(FAULT_NONE, 0);
     assert_ok(save(2, 1));
-    const int most = syncs;
-    for (int at = 1; at <= most; at++) {
+    const int max = syncs;
+    for (int at = 1; at <= max; at++) {
         start(FAULT_FSYNC, at);
         assert_int_equal(save(2 + at, 1), YK_ERROR_SYSTEM);
         fault = FAULT_NONE;
         assert_memory_equal(yk_status_message(), "cannot write /", 14);
         assert_non_null(strstr(yk_status_message(), ": Input/output error"));
         /* The very last one says that the folder above is not synced: then both are there. */
-        assert_int_equal(support_scratch_count("run"), at < most ? 1 : 2);
-        assert_int_equal(small_checkpoint_step(run_folder(), &request), at < most ? 2 : 2 + at);
+        assert_int_equal(support_scratch_count("run"), at < max ? 1 : 2);
+        assert_int_equal(small_checkpoint_step(run_folder(), &request), at < max ? 2 : 2 + at);
     }
 }
 
@@ -141,13 +141,13 @@ static void a_full_disk_leaves_the_checkpoint_before(void **state)
     assert_ok(save(1, 1));
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
     assert_true(signal(SIGXFSZ, SIG_IGN) != SIG_ERR);
-    for (rlim_t most = 0; most < 20000; most += 1000) {
-        const struct rlimit limit = {.rlim_cur = most, .rlim_max = before.rlim_max};
+    for (rlim_t max = 0; max < 20000; max += 1000) {
+        const struct rlimit limit = {.rlim_cur = max, .rlim_max = before.rlim_max};
         assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
         const yk_status status = save(2, 1);
         assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
         if (status == YK_OK) {
-            assert_true(most > 5000); /* the model alone has 1896 numbers */
+            assert_true(max > 5000); /* the model alone has 1896 numbers */
             assert_int_equal(small_checkpoint_step(run_folder(), &request), 2);
             return;
         }

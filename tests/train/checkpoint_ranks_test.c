@@ -15,11 +15,11 @@
 #include <unistd.h>
 
 enum {
-    MOST_RANKS = 4
+    MAX_RANKS = 4
 };
 
 static const struct small_store_request adamw = {.config = &small_gpt,
-                                              .optimizer = YK_OPTIMIZER_ADAMW};
+                                                 .optimizer = YK_OPTIMIZER_ADAMW};
 
 static struct sharded_world world_of(const struct small_store_request *request, int32_t ranks,
                                      uint64_t seed)
@@ -42,8 +42,8 @@ static void save_steps(int32_t ranks, int64_t first, int64_t last)
 static void check_all_pairs(const struct small_store_request *request)
 {
     int64_t step = 0;
-    for (int32_t savers = 1; savers <= MOST_RANKS; savers++) {
-        for (int32_t loaders = 1; loaders <= MOST_RANKS; loaders++) {
+    for (int32_t savers = 1; savers <= MAX_RANKS; savers++) {
+        for (int32_t loaders = 1; loaders <= MAX_RANKS; loaders++) {
             for (uint64_t seed = 1; seed <= 5; seed++) {
                 const struct sharded_world from = world_of(request, savers, seed);
                 const struct sharded_world to = world_of(request, loaders, 100 * seed);
@@ -77,28 +77,28 @@ static void any_number_of_ranks_goes_on_from_any_other_with_sgd(void **state)
 {
     (void)state;
     check_all_pairs(&(struct small_store_request){.config = &small_marian_two,
-                                               .precision = YK_PRECISION_FP16,
-                                               .optimizer = YK_OPTIMIZER_SGD});
+                                                  .precision = YK_PRECISION_FP16,
+                                                  .optimizer = YK_OPTIMIZER_SGD});
 }
 
 static void any_number_of_ranks_goes_on_from_any_other_with_adapters_of_nf4(void **state)
 {
     (void)state;
     check_all_pairs(&(struct small_store_request){.config = &small_gpt_free,
-                                               .precision = YK_PRECISION_BF16,
-                                               .lora_rank = 2,
-                                               .lora_alpha = 4,
-                                               .nf4 = true,
-                                               .optimizer = YK_OPTIMIZER_ADAMW});
+                                                  .precision = YK_PRECISION_BF16,
+                                                  .lora_rank = 2,
+                                                  .lora_alpha = 4,
+                                                  .nf4 = true,
+                                                  .optimizer = YK_OPTIMIZER_ADAMW});
 }
 
 static void any_number_of_ranks_goes_on_from_any_other_with_frozen_16_bits(void **state)
 {
     (void)state;
     check_all_pairs(&(struct small_store_request){.config = &small_bert,
-                                               .precision = YK_PRECISION_BF16,
-                                               .lora_rank = 3,
-                                               .optimizer = YK_OPTIMIZER_SGD});
+                                                  .precision = YK_PRECISION_BF16,
+                                                  .lora_rank = 3,
+                                                  .optimizer = YK_OPTIMIZER_SGD});
 }
 
 static const struct yk_model_config *const configs[] = {
@@ -110,7 +110,7 @@ static void all_models_come_back_into_one_store(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof configs / sizeof configs[0]; i++) {
         const struct small_store_request request = {.config = configs[i],
-                                              .optimizer = YK_OPTIMIZER_ADAMW};
+                                                    .optimizer = YK_OPTIMIZER_ADAMW};
         const struct sharded_world world = world_of(&request, 3, i);
         assert_ok(sharded_save(&world, (int64_t)i, 1));
         assert_int_equal(small_checkpoint_step(world.folder, &request), i);
@@ -199,9 +199,9 @@ static void shards_load_into_other_forms_as_files_of_one_rank_do(void **state)
     const struct small_store_request half = {
         .config = &small_gpt, .precision = YK_PRECISION_BF16, .optimizer = YK_OPTIMIZER_ADAMW};
     const struct small_store_request frozen = {.config = &small_gpt,
-                                            .precision = YK_PRECISION_BF16,
-                                            .lora_rank = 2,
-                                            .optimizer = YK_OPTIMIZER_ADAMW};
+                                               .precision = YK_PRECISION_BF16,
+                                               .lora_rank = 2,
+                                               .optimizer = YK_OPTIMIZER_ADAMW};
     struct small_store_request wanted = half;
     wanted.optimizer = YK_OPTIMIZER_NONE; /* to evaluate */
     assert_same_from_shards(&half, &wanted);
@@ -317,7 +317,7 @@ static const char *shard_path(int step, int shard, int ranks)
 /* With any number of ranks, all of which go back to step 1 and say why. */
 static void assert_goes_back(const char *path, const char *why)
 {
-    for (int32_t ranks = 1; ranks <= MOST_RANKS; ranks++) {
+    for (int32_t ranks = 1; ranks <= MAX_RANKS; ranks++) {
         const struct sharded_world world = world_of(&adamw, ranks, 8);
         char expected[1024];
         int64_t found = 0;

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 static const struct small_store_request adamw = {.config = &small_gpt,
-                                              .optimizer = YK_OPTIMIZER_ADAMW};
+                                                 .optimizer = YK_OPTIMIZER_ADAMW};
 
 static void save_steps(const struct small_store_request *request, int64_t first, int64_t last,
                        int32_t keep)
@@ -53,7 +53,7 @@ static void all_that_a_training_needs_comes_back(void **state)
 {
     (void)state;
     static const char options[] = "{\"optimizer\": \"adamw\",\n  \"settings\": {\"x\" : 1e-3},\n"
-                                   "  \"text\": \"\\\"\\u00e4\\n}\", \"list\":[ ]}";
+                                  "  \"text\": \"\\\"\\u00e4\\n}\", \"list\":[ ]}";
     struct small_store small = small_store_open(&adamw);
     struct yk_vocabulary *vocabulary = NULL;
     struct yk_tokenizer *tokenizer = NULL;
@@ -134,11 +134,11 @@ static void weights_that_are_kept_elsewhere_are_not_saved_again(void **state)
                                         "state.json",
                                         NULL};
     const struct small_store_request request = {.config = &small_llama,
-                                          .precision = YK_PRECISION_BF16,
-                                          .lora_rank = 2,
-                                          .lora_alpha = 4,
-                                          .nf4 = true,
-                                          .optimizer = YK_OPTIMIZER_ADAMW};
+                                                .precision = YK_PRECISION_BF16,
+                                                .lora_rank = 2,
+                                                .lora_alpha = 4,
+                                                .nf4 = true,
+                                                .optimizer = YK_OPTIMIZER_ADAMW};
     const struct small_store_request plain = {.config = &small_llama};
     const char *base = support_scratch_path("base");
     struct small_store model = small_store_open(&plain);
@@ -223,7 +223,8 @@ static void a_checkpoint_of_the_same_step_is_replaced(void **state)
 {
     (void)state;
     static const char *const kept[] = {"step-00000004", NULL};
-    const struct small_store_request request = {.config = &small_llama, .optimizer = YK_OPTIMIZER_SGD};
+    const struct small_store_request request = {.config = &small_llama,
+                                                .optimizer = YK_OPTIMIZER_SGD};
     save_steps(&adamw, 4, 4, 2);
     save_steps(&request, 4, 4, 2);
     assert_files("", kept);
@@ -378,15 +379,16 @@ static void where_none_is_whole_all_faults_are_reported(void **state)
 static void a_model_of_hugging_faces_opens_at_step_0(void **state)
 {
     (void)state;
-    const struct small_store_request request = {.config = &small_llama, .precision = YK_PRECISION_BF16};
+    const struct small_store_request request = {.config = &small_llama,
+                                                .precision = YK_PRECISION_BF16};
     const struct small_store_request trained = {
         .config = &small_llama, .precision = YK_PRECISION_BF16, .optimizer = YK_OPTIMIZER_ADAMW};
-    for (uint64_t most = 0; most <= 1000; most += 1000) {
+    for (uint64_t max = 0; max <= 1000; max += 1000) {
         struct small_store saved = small_store_open(&request);
         struct small_store loaded = small_store_open(&trained);
         struct yk_checkpoint *opened = NULL;
         small_store_fill(&saved, 3);
-        assert_ok(yk_weights_save(saved.store, support_scratch_folder(), most, false));
+        assert_ok(yk_weights_save(saved.store, support_scratch_folder(), max, false));
         assert_ok(yk_checkpoint_open(support_scratch_folder(), &opened));
         assert_int_equal(opened->state.step, 0);
         assert_int_equal(opened->state.updates, 0);
@@ -408,7 +410,8 @@ static void an_adapter_of_pefts_opens_at_step_0(void **state)
 {
     (void)state;
     const struct small_store_request plain = {.config = &small_gpt};
-    const struct small_store_request request = {.config = &small_gpt, .lora_rank = 2, .lora_alpha = 3};
+    const struct small_store_request request = {
+        .config = &small_gpt, .lora_rank = 2, .lora_alpha = 3};
     const char *base = support_scratch_path("base");
     const char *folder = support_scratch_path("adapter");
     struct small_store model = small_store_open(&plain);

@@ -97,17 +97,17 @@ static void another_seed_drops_others(void **state)
 
 /* The backend of the CPU, but for what is dropped: how often each place of dropout comes. */
 enum {
-    MOST_SITES = 128,
+    MAX_SITES = 128,
     ENCODER_LAYERS = 2,
     DECODER_LAYERS = 3,
 };
 
-static int visits[MOST_SITES];
+static int visits[MAX_SITES];
 
 static void visit(const struct yk_dropout *dropout)
 {
     assert_true(dropout->rate > 0);
-    assert_in_range(dropout->site, 0, MOST_SITES - 1);
+    assert_in_range(dropout->site, 0, MAX_SITES - 1);
     visits[dropout->site]++;
 }
 
@@ -177,7 +177,7 @@ static void every_place_of_an_encoder_and_decoder_drops_for_itself(void **state)
         .targets = tokens,
     };
     (void)trainer_step_on(trainer, &whole, (struct yk_step){.rate = 1e-3});
-    for (int i = 0; i < MOST_SITES; i++) {
+    for (int i = 0; i < MAX_SITES; i++) {
         assert_true(visits[i] == 0 || visits[i] == 2);
         projections += visits[i] > 0;
     }

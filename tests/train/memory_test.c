@@ -146,8 +146,8 @@ static void the_process_allocates_what_was_planned(void **state)
     assert_int_equal(yk_program_memory_count(trainer->program, 0, trainer->arena, &memory), YK_OK);
     assert_int_equal(yk_program_memory_peak(trainer->program, 0, memory, &peak), YK_OK);
     const double trained = peak.bytes - peak.by_kind[YK_MEMORY_CONTEXT];
-    const double most = 1.05 * peak.bytes + EXTRA_MIB * 1048576.0;
-    if (!(peak_bytes() <= most) || !(peak_bytes() >= 0.95 * trained)) {
+    const double max = 1.05 * peak.bytes + EXTRA_MIB * 1048576.0;
+    if (!(peak_bytes() <= max) || !(peak_bytes() >= 0.95 * trained)) {
         fail_msg("%.1f MiB, planned %.1f MiB", peak_bytes() / 1048576, peak.bytes / 1048576);
     }
     trainer_close(trainer);

@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum {
-    MOST_NUMBERS = 5000,
+    MAX_NUMBERS = 5000,
 };
 
 /* Counts who keeps each of a layer's `count` numbers. */
@@ -21,8 +21,8 @@ static void count_keepers(const struct yk_partition *partition, int64_t count, u
     assert_true(partition->blocks >= 1);
     for (int32_t b = 0; b < partition->blocks; b++) {
         const int64_t end = yk_partition_block_cut(count, partition->blocks, b, partition->to);
-        for (int64_t i = yk_partition_block_cut(count, partition->blocks, b, partition->from); i < end;
-             i++) {
+        for (int64_t i = yk_partition_block_cut(count, partition->blocks, b, partition->from);
+             i < end; i++) {
             keepers[i]++;
         }
     }
@@ -31,7 +31,7 @@ static void count_keepers(const struct yk_partition *partition, int64_t count, u
 static void check_layer(const struct yk_program *program, struct yk_partition *const *partitions,
                         int32_t ranks, int32_t layer, int64_t count)
 {
-    static uint8_t keepers[MOST_NUMBERS];
+    static uint8_t keepers[MAX_NUMBERS];
     const struct yk_plan *plan = program->plan;
     const struct yk_plan_group *group = &plan->groups[plan->layers[layer].group];
     const bool whole = partitions[group->members[0].rank][layer].kind == YK_PARTITION_WHOLE;
@@ -61,7 +61,7 @@ static void every_number_is_kept_by_one_member(void **state)
             assert_ok(yk_partitions_of_rank(program, rank, sound.arena, &partitions[rank]));
         }
         for (int32_t l = 0; l < sound.plan->layer_count; l++) {
-            check_layer(program, partitions, ranks, l, 1 + yk_random_below(&random, MOST_NUMBERS));
+            check_layer(program, partitions, ranks, l, 1 + yk_random_below(&random, MAX_NUMBERS));
         }
         yk_program_destroy(program);
         sound_plan_free(&sound);

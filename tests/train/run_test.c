@@ -24,7 +24,7 @@ enum {
     BATCH = 4,
     SEQUENCE = 16,
     STEPS = 100,
-    MOST_PATH = 512,
+    MAX_PATH = 512,
 };
 
 static const struct yk_optimizer adamw = {
@@ -85,7 +85,7 @@ static void write_text(const char *folder)
 
 static void open_data(struct bench *bench)
 {
-    char path[MOST_PATH];
+    char path[MAX_PATH];
     struct yk_corpus_range training;
     struct yk_corpus_range evaluation;
     bench->folder = outside_make_folder();
@@ -128,13 +128,15 @@ static void open_trainer(struct bench *bench, enum yk_precision precision, int32
         .program = bench->trainer->program,
         .store = bench->trainer->store,
         .samples = bench->samples,
-        .options =
-            {.steps = STEPS,
-             .batch = BATCH,
-             .lr_schedule = {.kind = YK_LR_SCHEDULE_COSINE, .max_lr = 3e-3, .warmup = 10, .steps = STEPS},
-             .optimizer = adamw,
-             .clip = 1,
-             .keep = 2},
+        .options = {.steps = STEPS,
+                    .batch = BATCH,
+                    .lr_schedule = {.kind = YK_LR_SCHEDULE_COSINE,
+                                    .max_lr = 3e-3,
+                                    .warmup = 10,
+                                    .steps = STEPS},
+                    .optimizer = adamw,
+                    .clip = 1,
+                    .keep = 2},
         .callbacks = {.user = bench, .step = note_step, .saved = note_save, .stop = wants_to_stop},
         .options_json = "{}",
         .tokenizer = yk_corpus_tokenizer(bench->corpus),
@@ -176,7 +178,7 @@ static void resuming_half_way_gives_the_same_bits(void **state)
         const int64_t steps = lengths[p];
         struct bench bench = {0};
         struct yk_checkpoint *checkpoint = NULL;
-        char path[MOST_PATH];
+        char path[MAX_PATH];
         open_data(&bench);
         open_trainer(&bench, precisions[p], 2, 0.1);
         bench.run.options.steps = steps;
@@ -269,7 +271,7 @@ static void a_run_leaves_its_metrics_and_the_newest_checkpoints(void **state)
     (void)state;
     struct bench bench = {0};
     struct yk_text lines = {0};
-    char path[MOST_PATH];
+    char path[MAX_PATH];
     open_data(&bench);
     open_trainer(&bench, YK_PRECISION_FP32, 2, 0);
     (void)snprintf(path, sizeof path, "%s/run", bench.folder);
@@ -343,7 +345,7 @@ static void a_run_that_ends_on_bad_numbers_fails_and_saves_nothing(void **state)
     (void)state;
     struct bench bench = {0};
     struct yk_text lines = {0};
-    char path[MOST_PATH];
+    char path[MAX_PATH];
     open_data(&bench);
     open_trainer(&bench, YK_PRECISION_FP32, 2, 0);
     (void)snprintf(path, sizeof path, "%s/run", bench.folder);
@@ -367,7 +369,7 @@ static void a_full_disk_does_not_end_training(void **state)
     struct bench bench = {0};
     struct yk_text lines = {0};
     struct rlimit before;
-    char path[MOST_PATH];
+    char path[MAX_PATH];
     open_data(&bench);
     open_trainer(&bench, YK_PRECISION_FP32, 2, 0);
     (void)snprintf(path, sizeof path, "%s/run", bench.folder);
@@ -394,7 +396,7 @@ static void a_disk_that_is_too_small_is_found_before_the_first_step(void **state
 {
     (void)state;
     struct bench bench = {0};
-    char path[MOST_PATH];
+    char path[MAX_PATH];
     open_data(&bench);
     open_trainer(&bench, YK_PRECISION_FP32, 2, 0);
     (void)snprintf(path, sizeof path, "%s/run", bench.folder);
@@ -428,7 +430,7 @@ static void where_the_last_cannot_be_saved_the_newest_is_named(void **state)
     struct bench bench = {0};
     struct yk_text lines = {0};
     struct rlimit before;
-    char path[MOST_PATH];
+    char path[MAX_PATH];
     open_data(&bench);
     open_trainer(&bench, YK_PRECISION_FP32, 2, 0);
     (void)snprintf(path, sizeof path, "%s/run", bench.folder);

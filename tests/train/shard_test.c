@@ -4,7 +4,6 @@
 #include "support/support.h"
 #include "support/training/small_store.h"
 #include "tensors/safetensors_writer.h"
-#include "train/checkpoint/shard_load.h"
 #include "train/checkpoint/shard_set.h"
 
 #include <stdio.h>
@@ -219,7 +218,8 @@ static void parameters_that_the_model_does_not_have_are_refused(void **state)
 {
     (void)state;
     const struct row rows[] = {{"weights.ten@0", 10}, {NULL, 0}};
-    struct small_store small = small_store_open(&(struct small_store_request){.config = &small_gpt});
+    struct small_store small =
+        small_store_open(&(struct small_store_request){.config = &small_gpt});
     struct yk_shard_set *set = NULL;
     write_shard(0, 1, rows, YK_TENSOR_F32);
     assert_ok(yk_shard_set_open(support_scratch_folder(), 1, &set));

@@ -115,32 +115,32 @@ static void begin(struct yk_beam *beam, const struct yk_beam_input *input)
 /* The logarithm of the sum of exponentials. */
 static double log_sum(const float *logits, int64_t count)
 {
-    float most = logits[0];
+    float max = logits[0];
     double sum = 0;
     for (int64_t i = 1; i < count; i++) {
-        most = logits[i] > most ? logits[i] : most;
+        max = logits[i] > max ? logits[i] : max;
     }
     for (int64_t i = 0; i < count; i++) {
-        sum += exp((double)logits[i] - (double)most);
+        sum += exp((double)logits[i] - (double)max);
     }
-    return (double)most + log(sum);
+    return (double)max + log(sum);
 }
 
 /* Keeps the best candidates in order; of equal ones the earlier. */
 static void offer(struct yk_beam *beam, const struct candidate *candidate, int32_t *count)
 {
-    const int32_t most = 2 * beam->options.width;
+    const int32_t max = 2 * beam->options.width;
     int32_t at = *count;
-    if (at == most && candidate->score <= beam->best[at - 1].score) {
+    if (at == max && candidate->score <= beam->best[at - 1].score) {
         return;
     }
-    at = at == most ? at - 1 : at;
+    at = at == max ? at - 1 : at;
     while (at > 0 && beam->best[at - 1].score < candidate->score) {
         beam->best[at] = beam->best[at - 1];
         at--;
     }
     beam->best[at] = *candidate;
-    *count = *count == most ? most : *count + 1;
+    *count = *count == max ? max : *count + 1;
 }
 
 /* The best ways to go on with a sentence, the twice `width` of them: at most half of those end. −1

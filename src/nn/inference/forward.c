@@ -11,7 +11,7 @@ enum {
 
 struct yk_forward {
     const struct yk_store *store;
-    struct yk_forward_shape most;
+    struct yk_forward_shape max;
     struct yk_batch_shape source; /* of the last run */
     struct yk_batch_shape target; /* of a decoder */
     int64_t logit_sequence;       /* rows of logits of each sample */
@@ -34,24 +34,24 @@ struct yk_forward {
 
 static bool decodes(const struct yk_forward *forward)
 {
-    return forward->most.target_sequence > 0;
+    return forward->max.target_sequence > 0;
 }
 
 /* Sequences may be longer than the shape says where there are fewer samples. */
 static int64_t longest(const struct yk_forward *forward)
 {
     const int64_t positions = forward->store->net->config->positions;
-    return decodes(forward) && positions > forward->most.sequence ? positions
-                                                                  : forward->most.sequence;
+    return decodes(forward) && positions > forward->max.sequence ? positions
+                                                                 : forward->max.sequence;
 }
 
-static struct yk_batch_shape most_of(const struct yk_forward *forward, int32_t layer)
+static struct yk_batch_shape max_shape(const struct yk_forward *forward, int32_t layer)
 {
     const struct yk_net_layer *at = &forward->store->net->layers[layer];
     return (struct yk_batch_shape){
-        .samples = forward->most.samples,
-        .sequence = at->decodes ? forward->most.target_sequence : forward->most.sequence,
-        .memory = at->memory >= 0 ? forward->most.sequence : 0,
+        .samples = forward->max.samples,
+        .sequence = at->decodes ? forward->max.target_sequence : forward->max.sequence,
+        .memory = at->memory >= 0 ? forward->max.sequence : 0,
     };
 }
 
@@ -64,31 +64,31 @@ static bool is_head(const struct yk_forward *forward, int32_t layer)
 static void carve_layers(struct yk_forward *forward, struct yk_carver *carver)
 {
     const struct yk_net *net = forward->store->net;
-    struct yk_layer_sizes most = {0};
+    struct yk_layer_sizes max = {0};
     struct yk_layer_sizes last = {0};
     for (int32_t l = 0; l < net->layer_count; l++) {
         struct yk_layer_sizes sizes;
-        struct yk_batch_shape batch = most_of(forward, l);
-        batch.sequence = forward->most.last_only && is_head(forward, l) ? 1 : batch.sequence;
+        struct yk_batch_shape batch = max_shape(forward, l);
+        batch.sequence = forward->max.last_only && is_head(forward, l) ? 1 : batch.sequence;
         net->layers[l].kind->measure(net, l, &batch, &sizes);
         last = sizes;
-        most.forward_bytes =
-            sizes.forward_bytes > most.forward_bytes ? sizes.forward_bytes : most.forward_bytes;
-        if (!is_head(forward, l) && sizes.saved_bytes > most.saved_bytes) {
-            most.saved_bytes = sizes.saved_bytes;
+        max.forward_bytes =
+            sizes.forward_bytes > max.forward_bytes ? sizes.forward_bytes : max.forward_bytes;
+        if (!is_head(forward, l) && sizes.saved_bytes > max.saved_bytes) {
+            max.saved_bytes = sizes.saved_bytes;
         }
     }
-    forward->saved = yk_carve(carver, (int64_t)most.saved_bytes, 1);
+    forward->saved = yk_carve(carver, (int64_t)max.saved_bytes, 1);
     forward->logits = yk_carve(carver, (int64_t)last.saved_bytes, 1);
-    forward->workspace = yk_carve(carver, (int64_t)most.forward_bytes, 1);
+    forward->workspace = yk_carve(carver, (int64_t)max.forward_bytes, 1);
 }
 
 static void carve(struct yk_forward *forward, struct yk_carver *carver)
 {
     const struct yk_net *net = forward->store->net;
-    const struct yk_forward_shape *most = &forward->most;
-    const int64_t rows = most->samples * most->sequence;
-    const int64_t target_rows = most->samples * most->target_sequence;
+    const struct yk_forward_shape *max = &forward->max;
+    const int64_t rows = max->samples * max->sequence;
+    const int64_t target_rows = max->samples * max->target_sequence;
     const int64_t larger = target_rows > rows ? target_rows : rows;
     const int64_t memory_rows = decodes(forward) ? rows : 0;
     const int64_t C = net->config->width;
@@ -101,7 +101,7 @@ static void carve(struct yk_forward *forward, struct yk_carver *carver)
     yk_position_tables_carve(net, longest(forward), carver, &forward->position_tables);
     forward->loss = yk_carve(carver, 1, sizeof(double));
     forward->wide = yk_carve(carver,
-                             (most->last_only ? most->samples : 1) *
+                             (max->last_only ? max->samples : 1) *
                                  yk_model_config_target_vocabulary(net->config),
                              sizeof(float));
     forward->streams[0] = yk_carve(carver, larger * C, size);
@@ -111,9 +111,9 @@ static void carve(struct yk_forward *forward, struct yk_carver *carver)
     carve_layers(forward, carver);
 }
 
-size_t yk_forward_bytes(const struct yk_store *store, const struct yk_forward_shape *most)
+size_t yk_forward_bytes(const struct yk_store *store, const struct yk_forward_shape *max)
 {
-    struct yk_forward forward = {.store = store, .most = *most};
+    struct yk_forward forward = {.store = store, .max = *max};
     struct yk_carver carver = {0};
     carve(&forward, &carver);
     return carver.used;
@@ -134,7 +134,7 @@ static void choose_slots(struct yk_forward *forward)
     }
 }
 
-yk_status yk_forward_create_in(const struct yk_store *store, const struct yk_forward_shape *most,
+yk_status yk_forward_create_in(const struct yk_store *store, const struct yk_forward_shape *max,
                                void *memory, struct yk_forward **out)
 {
     struct yk_forward *forward = calloc(1, sizeof *forward);
@@ -145,7 +145,7 @@ yk_status yk_forward_create_in(const struct yk_store *store, const struct yk_for
         free(slots);
         return yk_fail_out_of_memory();
     }
-    *forward = (struct yk_forward){.store = store, .most = *most, .slots = slots};
+    *forward = (struct yk_forward){.store = store, .max = *max, .slots = slots};
     carve(forward, &carver);
     choose_slots(forward);
     const yk_status status =
@@ -158,13 +158,13 @@ yk_status yk_forward_create_in(const struct yk_store *store, const struct yk_for
     return YK_OK;
 }
 
-yk_status yk_forward_create(const struct yk_store *store, const struct yk_forward_shape *most,
+yk_status yk_forward_create(const struct yk_store *store, const struct yk_forward_shape *max,
                             struct yk_forward **out)
 {
     const struct yk_engine *engine = &store->engine;
     void *memory = NULL;
-    YK_TRY(engine->backend->allocate(engine->device, yk_forward_bytes(store, most), &memory));
-    const yk_status status = yk_forward_create_in(store, most, memory, out);
+    YK_TRY(engine->backend->allocate(engine->device, yk_forward_bytes(store, max), &memory));
+    const yk_status status = yk_forward_create_in(store, max, memory, out);
     if (status != YK_OK) {
         engine->backend->free(engine->device, memory);
         return status;
@@ -220,7 +220,7 @@ static void enqueue_layer(struct yk_forward *forward, int32_t number, bool with_
         .workspace = forward->workspace,
         .memory = layer->memory >= 0 ? forward->streams[MEMORY] : NULL,
     };
-    if (last && forward->most.last_only) {
+    if (last && forward->max.last_only) {
         keep_last(forward, number, &pass);
     }
     forward->logit_sequence = pass.batch.sequence;

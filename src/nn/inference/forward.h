@@ -26,13 +26,13 @@ struct yk_forward_shape {
 };
 
 /* In memory of its own. The store must outlive it. */
-yk_status yk_forward_create(const struct yk_store *store, const struct yk_forward_shape *most,
+yk_status yk_forward_create(const struct yk_store *store, const struct yk_forward_shape *max,
                             struct yk_forward **out) YK_MUST_USE;
 /* The same in the caller's device memory: at least yk_forward_bytes() of it, which nothing else
  * uses meanwhile. */
-yk_status yk_forward_create_in(const struct yk_store *store, const struct yk_forward_shape *most,
+yk_status yk_forward_create_in(const struct yk_store *store, const struct yk_forward_shape *max,
                                void *memory, struct yk_forward **out) YK_MUST_USE;
-size_t yk_forward_bytes(const struct yk_store *store, const struct yk_forward_shape *most);
+size_t yk_forward_bytes(const struct yk_store *store, const struct yk_forward_shape *max);
 void yk_forward_destroy(struct yk_forward *forward);
 
 /* Runs tokens (samples, sequence) through a net without an encoder, and waits. */

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-static yk_status find_most_likely(const float *logits, int64_t count, int32_t *out)
+static yk_status find_likeliest(const float *logits, int64_t count, int32_t *out)
 {
     int64_t best = 0;
     for (int64_t i = 0; i < count; i++) {
@@ -59,7 +59,7 @@ yk_status yk_sampling_draw(const float *logits, int64_t count,
                            struct yk_sampling_candidate *scratch, int32_t *out)
 {
     int32_t best = 0;
-    YK_TRY(find_most_likely(logits, count, &best));
+    YK_TRY(find_likeliest(logits, count, &best));
     if (options->temperature <= 0) {
         *out = best;
         return YK_OK;

@@ -22,13 +22,13 @@ void *yk_projection_carve_inner(const struct yk_net *net, int32_t layer, int32_t
 void *yk_projection_carve_d_inner(const struct yk_net *net, int32_t layer, int64_t rows,
                                   struct yk_carver *carver)
 {
-    int64_t most = 0;
+    int64_t max = 0;
     for (int32_t s = 0; s < net->layers[layer].projection_count; s++) {
         const int64_t width = inner_width(net, &net->layers[layer].projections[s]);
-        most = width > most ? width : most;
+        max = width > max ? width : max;
     }
-    return most > 0
-               ? yk_carve(carver, rows * most, (size_t)yk_precision_bytes(net->workload.precision))
+    return max > 0
+               ? yk_carve(carver, rows * max, (size_t)yk_precision_bytes(net->workload.precision))
                : NULL;
 }
 
@@ -36,14 +36,14 @@ void *yk_projection_carve_d_inner(const struct yk_net *net, int32_t layer, int64
  * are made while a product uses the ones before. Numbers of the first place, or of both. */
 static int64_t room_size(const struct yk_net_layer *layer, bool both)
 {
-    int64_t most[2] = {0, 0};
+    int64_t max[2] = {0, 0};
     for (int32_t s = 0; s < layer->projection_count; s++) {
         const int64_t size = layer->projections[s].in * layer->projections[s].out;
-        most[s % 2] = size > most[s % 2] ? size : most[s % 2];
+        max[s % 2] = size > max[s % 2] ? size : max[s % 2];
     }
     const int64_t first =
-        (most[0] + YK_BACKEND_ALIGNMENT - 1) / YK_BACKEND_ALIGNMENT * YK_BACKEND_ALIGNMENT;
-    return both ? first + most[1] : first;
+        (max[0] + YK_BACKEND_ALIGNMENT - 1) / YK_BACKEND_ALIGNMENT * YK_BACKEND_ALIGNMENT;
+    return both ? first + max[1] : first;
 }
 
 void *yk_projection_carve_weights(const struct yk_net *net, int32_t layer, struct yk_carver *carver)

@@ -19,33 +19,22 @@ static yk_status join(const char *folder, const char *name, struct yk_text *out)
     return yk_text_status(out);
 }
 
-yk_status yk_adapter_read_config(const char *folder, int64_t *rank, double *alpha)
+static yk_status check_config(const struct yk_net *net, const char *folder)
 {
     struct yk_arena *arena = NULL;
     struct yk_adapter_config config = {0};
     YK_TRY(yk_arena_create(&arena));
     const yk_status status = yk_adapter_config_read(folder, arena, &config);
     yk_arena_destroy(arena);
-    if (status == YK_OK) {
-        *rank = config.rank;
-        *alpha = config.alpha;
-    }
-    return status;
-}
-
-static yk_status check_config(const struct yk_net *net, const char *folder)
-{
-    int64_t rank = 0;
-    double alpha = 0;
-    YK_TRY(yk_adapter_read_config(folder, &rank, &alpha));
-    if (rank != net->workload.lora_rank) {
+    YK_TRY(status);
+    if (config.rank != net->workload.lora_rank) {
         return yk_fail(YK_ERROR_INPUT,
                        "the adapter in %s has the rank %" PRId64 ", but %" PRId64 " was asked for",
-                       folder, rank, net->workload.lora_rank);
+                       folder, config.rank, net->workload.lora_rank);
     }
-    if (alpha != yk_adapter_config_alpha(net)) {
+    if (config.alpha != yk_adapter_config_alpha(net)) {
         return yk_fail(YK_ERROR_INPUT, "the adapter in %s has an alpha of %g, but %g was asked for",
-                       folder, alpha, yk_adapter_config_alpha(net));
+                       folder, config.alpha, yk_adapter_config_alpha(net));
     }
     return YK_OK;
 }

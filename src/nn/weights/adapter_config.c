@@ -11,8 +11,8 @@
 
 enum {
     USUAL_ALPHA = 8, /* PEFT's default */
-    MOST_RANK = 1 << 20,
-    MOST_TARGETS = 64,
+    MAX_RANK = 1 << 20,
+    MAX_TARGETS = 64,
 };
 
 double yk_adapter_config_alpha(const struct yk_net *net)
@@ -81,7 +81,7 @@ static yk_status read_root(const struct yk_json *root, struct yk_arena *arena,
     if (!yk_json_get(root, "r")) {
         return yk_fail(YK_ERROR_INPUT, "\"r\" is missing; it gives the rank of the adapters");
     }
-    YK_TRY(yk_json_get_integer(root, "r", 1, MOST_RANK, &out->rank));
+    YK_TRY(yk_json_get_integer(root, "r", 1, MAX_RANK, &out->rank));
     out->alpha = USUAL_ALPHA;
     if (alpha && (!yk_json_number(alpha, &out->alpha) || !(out->alpha > 0))) {
         return yk_fail(YK_ERROR_INPUT, "\"lora_alpha\" must be a number above 0");
@@ -124,7 +124,7 @@ yk_status yk_adapter_config_read(const char *folder, struct yk_arena *arena,
 }
 
 struct targets {
-    struct yk_text names[MOST_TARGETS]; /* ends of adapted modules' names, in order */
+    struct yk_text names[MAX_TARGETS]; /* ends of adapted modules' names, in order */
     int32_t count;
     bool transposed;
 };
@@ -142,7 +142,7 @@ static void add_target(struct targets *targets, const char *module, size_t lengt
             return;
         }
     }
-    if (targets->count < MOST_TARGETS) {
+    if (targets->count < MAX_TARGETS) {
         yk_text_add_bytes(&targets->names[targets->count++], module, length);
     }
 }

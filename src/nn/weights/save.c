@@ -23,7 +23,7 @@ enum {
 /* A walk through the parameters that are saved, in the order of files. */
 struct walk {
     const struct yk_net *net;
-    uint64_t most_bytes;
+    uint64_t max_bytes;
     struct yk_net_cursor at;
     int32_t file;     /* that it is in, from 0 */
     uint64_t in_file; /* bytes so far */
@@ -33,7 +33,7 @@ struct walk {
 struct save {
     const struct yk_store *store;
     const char *folder;
-    uint64_t most_bytes;
+    uint64_t max_bytes;
     bool merged;
     int32_t files;
     uint64_t total;
@@ -127,7 +127,7 @@ static yk_status merge(const struct yk_store *store, int32_t layer, int32_t para
 
 static struct walk start_walk(const struct save *save)
 {
-    return (struct walk){.net = save->store->net, .most_bytes = save->most_bytes};
+    return (struct walk){.net = save->store->net, .max_bytes = save->max_bytes};
 }
 
 /* The next parameter, with the file it belongs to; NULL past the last. A file is closed when the
@@ -143,7 +143,7 @@ static const struct yk_parameter *next(struct walk *walk)
     const uint64_t bytes =
         (uint64_t)parameter->count *
         (uint64_t)yk_precision_bytes(yk_weights_tensor_precision(walk->net, parameter));
-    if (walk->most_bytes > 0 && walk->in_file > 0 && walk->in_file + bytes > walk->most_bytes) {
+    if (walk->max_bytes > 0 && walk->in_file > 0 && walk->in_file + bytes > walk->max_bytes) {
         walk->file++;
         walk->in_file = 0;
     }
@@ -293,11 +293,10 @@ static yk_status write_config(const struct save *save)
     return status;
 }
 
-yk_status yk_weights_save(const struct yk_store *store, const char *folder, uint64_t most_bytes,
+yk_status yk_weights_save(const struct yk_store *store, const char *folder, uint64_t max_bytes,
                           bool merged)
 {
-    struct save save = {
-        .store = store, .folder = folder, .most_bytes = most_bytes, .merged = merged};
+    struct save save = {.store = store, .folder = folder, .max_bytes = max_bytes, .merged = merged};
     struct walk walk = start_walk(&save);
     while (next(&walk)) {
     }

@@ -11,7 +11,7 @@ enum {
     CHUNK_BYTES = 1 << 22 /* copied from the device at a time */
 };
 
-enum yk_tensor_dtype yk_weights_tensor_type(enum yk_precision precision)
+static enum yk_tensor_dtype dtype_of(enum yk_precision precision)
 {
     switch (precision) {
     case YK_PRECISION_FP16:
@@ -113,16 +113,15 @@ yk_status yk_weights_read_tensor(const struct yk_tensor_location *place, int64_t
 yk_status yk_weights_declare_tensor(struct yk_safetensors_writer *writer, const struct yk_net *net,
                                     const struct yk_parameter *parameter)
 {
-    return yk_safetensors_writer_declare(
-        writer, parameter->name,
-        yk_weights_tensor_type(yk_weights_tensor_precision(net, parameter)), parameter->rank,
-        parameter->shape);
+    return yk_safetensors_writer_declare(writer, parameter->name,
+                                         dtype_of(yk_weights_tensor_precision(net, parameter)),
+                                         parameter->rank, parameter->shape);
 }
 
 yk_status yk_weights_add_tensor(struct yk_safetensors_writer *writer, const float *numbers,
                                 int64_t count, enum yk_precision precision)
 {
-    if (yk_weights_tensor_type(precision) == YK_TENSOR_F32) {
+    if (dtype_of(precision) == YK_TENSOR_F32) {
         return yk_safetensors_writer_add(writer, numbers, (size_t)count * sizeof *numbers);
     }
     uint16_t chunk[CHUNK];
@@ -156,10 +155,10 @@ yk_status yk_weights_add_device_tensor(struct yk_safetensors_writer *writer,
 
 yk_status yk_weights_allocate_tensor(const struct yk_net *net, float **out)
 {
-    int64_t most = 1;
+    int64_t max = 1;
     for (struct yk_net_cursor at = {0}; yk_net_next(net, &at);) {
-        most = at.parameter->count > most ? at.parameter->count : most;
+        max = at.parameter->count > max ? at.parameter->count : max;
     }
-    *out = malloc((size_t)most * sizeof **out);
+    *out = malloc((size_t)max * sizeof **out);
     return *out ? YK_OK : yk_fail_out_of_memory();
 }

@@ -10,8 +10,6 @@
 
 #include <stdint.h>
 
-enum yk_tensor_dtype yk_weights_tensor_type(enum yk_precision precision);
-
 /* What a parameter is written as: as it is stored, but NF4 as what its codes stand for, in the
  * precision of the training. */
 enum yk_precision yk_weights_tensor_precision(const struct yk_net *net,

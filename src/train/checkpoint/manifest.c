@@ -18,12 +18,12 @@
 #include <unistd.h>
 
 enum {
-    MOST_FILES = 64 + YK_SHARD_MAX_RANKS, /* of one folder */
+    MAX_FILES = 64 + YK_SHARD_MAX_RANKS, /* of one folder */
     CHUNK_BYTES = 1 << 20,
     HASH_DIGITS = 16,
 };
 
-static const int64_t MOST_BYTES = INT64_C(1) << 53; /* what JSON's numbers hold exactly */
+static const int64_t MAX_BYTES = INT64_C(1) << 53; /* what JSON's numbers hold exactly */
 
 bool yk_manifest_has(const struct yk_manifest *manifest, const char *name)
 {
@@ -93,7 +93,7 @@ static yk_status read_file(const struct yk_json *node, struct yk_arena *arena,
     YK_TRY(yk_json_check_object(node, known, sizeof known / sizeof known[0]));
     YK_TRY(yk_json_read_name(yk_json_get(node, "name"), "name", &name));
     YK_TRY(yk_json_read_name(yk_json_get(node, "xxh3"), "xxh3", &digits));
-    YK_TRY(yk_json_get_integer(node, "bytes", 0, MOST_BYTES, &bytes));
+    YK_TRY(yk_json_get_integer(node, "bytes", 0, MAX_BYTES, &bytes));
     if (name[0] == '.' || strchr(name, '/')) {
         return yk_fail(YK_ERROR_INPUT, "\"%s\" is no plain name of a file beside the manifest",
                        name);
@@ -137,14 +137,14 @@ static yk_status read_root(const struct yk_json *root, struct yk_arena *arena,
     const struct yk_json *files = NULL;
     int64_t ranks = 0;
     YK_TRY(yk_json_check_document(root, "checkpoint", known, sizeof known / sizeof known[0]));
-    YK_TRY(yk_json_get_integer(root, "step", 0, MOST_BYTES, &out->step));
+    YK_TRY(yk_json_get_integer(root, "step", 0, MAX_BYTES, &out->step));
     if (yk_json_get(root, "ranks")) {
         YK_TRY(yk_json_get_integer(root, "ranks", 2, YK_SHARD_MAX_RANKS, &ranks));
     }
     out->ranks = (int32_t)ranks;
     YK_TRY(yk_json_require_list(root, "files", &files));
     const size_t count = yk_json_count(files);
-    if (count > MOST_FILES) {
+    if (count > MAX_FILES) {
         return yk_fail(YK_ERROR_INPUT, "%zu files are more than a checkpoint has", count);
     }
     YK_TRY_NEW(arena, out->files, count + 1);
@@ -237,7 +237,7 @@ static int by_name(const void *a, const void *b)
 static yk_status add_file(const char *folder, const char *name, struct yk_arena *arena,
                           struct yk_text *path, struct yk_manifest *manifest)
 {
-    if (manifest->count == MOST_FILES) {
+    if (manifest->count == MAX_FILES) {
         return yk_fail(YK_ERROR_SYSTEM, "%s holds too many files", folder);
     }
     struct yk_manifest_file *file = &manifest->files[manifest->count++];
@@ -261,7 +261,7 @@ static yk_status add_known(const char *folder, const struct yk_manifest *known,
                            "that all ranks share",
                            path->bytes);
         }
-        if (manifest->count == MOST_FILES) {
+        if (manifest->count == MAX_FILES) {
             return yk_fail(YK_ERROR_SYSTEM, "%s holds too many files", folder);
         }
         manifest->files[manifest->count++] = *file;
@@ -307,7 +307,7 @@ yk_status yk_manifest_save(const char *folder, const struct yk_manifest *known)
     YK_TRY(yk_arena_create(&arena));
     DIR *listing = opendir(folder);
     yk_status status = YK_OK;
-    manifest.files = yk_arena_allocate(arena, MOST_FILES, sizeof *manifest.files);
+    manifest.files = yk_arena_allocate(arena, MAX_FILES, sizeof *manifest.files);
     if (!listing) {
         status = yk_fail(YK_ERROR_SYSTEM, "cannot open %s: %s", folder, strerror(errno));
     } else if (!manifest.files) {

@@ -459,11 +459,11 @@ yk_status yk_checkpoint_check_save_space(const char *folder,
     YK_TRY(count_saved(folder, &saved));
     /* One is written before an older one goes. */
     const int64_t more = keep > 0 ? (keep > saved ? keep - saved : 0) + 1 : saves;
-    const int64_t most = more < saves ? more : saves;
+    const int64_t max = more < saves ? more : saves;
     if (statvfs(folder, &system) != 0 || system.f_blocks == 0) {
         return YK_OK;
     }
     const double free = (double)system.f_bavail * (double)system.f_frsize;
     const double each = (double)yk_checkpoint_save_bytes(content);
-    return (double)most * each <= free ? YK_OK : fail_no_space(folder, most, each, free);
+    return (double)max * each <= free ? YK_OK : fail_no_space(folder, max, each, free);
 }

@@ -148,9 +148,9 @@ static yk_status add(const struct walk *walk, int32_t layer, const struct yk_par
                      enum yk_shard_kind kind, struct yk_parameter_range range)
 {
     const int64_t width = yk_shard_element_bytes(kind);
-    const int64_t most = ROOM_BYTES / width;
-    for (int64_t done = 0; done < range.count; done += most) {
-        const int64_t count = range.count - done < most ? range.count - done : most;
+    const int64_t max = ROOM_BYTES / width;
+    for (int64_t done = 0; done < range.count; done += max) {
+        const int64_t count = range.count - done < max ? range.count - done : max;
         const struct yk_parameter_range slice = {range.first + done, count};
         YK_TRY(yk_store_read_range(walk->store, layer, parameter, yk_shard_state(kind), slice,
                                    walk->room));

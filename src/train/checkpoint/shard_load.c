@@ -1,4 +1,4 @@
-#include "train/checkpoint/shard_load.h"
+#include "train/checkpoint/shard_set.h"
 
 #include "backend/cpu/math/numbers.h"
 
@@ -72,10 +72,10 @@ static yk_status load_range(const struct load *load, int32_t layer,
                             const struct yk_parameter *parameter, enum yk_shard_kind kind,
                             struct yk_parameter_range range)
 {
-    const int64_t most = ROOM_BYTES / yk_shard_element_bytes(kind);
-    for (int64_t done = 0; done < range.count; done += most) {
+    const int64_t max = ROOM_BYTES / yk_shard_element_bytes(kind);
+    for (int64_t done = 0; done < range.count; done += max) {
         const int64_t left = range.count - done;
-        const struct yk_parameter_range slice = {range.first + done, left < most ? left : most};
+        const struct yk_parameter_range slice = {range.first + done, left < max ? left : max};
         YK_TRY(yk_shard_set_read(load->set, kind, parameter, slice, load->room));
         if (kind == YK_SHARD_WEIGHTS) {
             YK_TRY(check_finite(parameter, load->room, slice));

@@ -6,6 +6,7 @@
 #ifndef YK_TRAIN_CHECKPOINT_SHARD_SET_H
 #define YK_TRAIN_CHECKPOINT_SHARD_SET_H
 
+#include "base/precision.h"
 #include "base/status.h"
 #include "nn/net.h"
 #include "nn/store/range.h"
@@ -38,5 +39,18 @@ yk_status yk_shard_set_check(const struct yk_shard_set *set, enum yk_shard_kind 
 yk_status yk_shard_set_read(const struct yk_shard_set *set, enum yk_shard_kind kind,
                             const struct yk_parameter *parameter, struct yk_parameter_range range,
                             void *out) YK_MUST_USE;
+
+/* What to load; shard_load.c. */
+struct yk_shard_load {
+    enum yk_precision precision; /* of the training that was saved */
+    bool model;                  /* the shards have the model's own parameters */
+    bool adapters;               /* they have adapters */
+    bool state;                  /* they have the optimizer's state, and it is wanted */
+    bool rounded;                /* weights are wanted as the training computed with them */
+};
+
+/* Reads what the store keeps of every parameter, and nothing else of it. */
+yk_status yk_shard_load(const struct yk_shard_set *set, const struct yk_shard_load *what,
+                        struct yk_store *store) YK_MUST_USE;
 
 #endif

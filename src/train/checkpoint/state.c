@@ -12,10 +12,10 @@
 static const char OPTIONS[] = "\n  \"settings\": ";
 static const char END[] = "\n}\n";
 
-static const int64_t MOST = INT64_C(1) << 53; /* what JSON's numbers hold exactly */
+static const int64_t MAX_INTEGER = INT64_C(1) << 53; /* what JSON's numbers hold exactly */
 
 enum {
-    MOST_BAD = 1 << 30,
+    MAX_BAD = 1 << 30,
     SEED_SIZE = 24, /* digits of 64 bits */
 };
 
@@ -97,32 +97,32 @@ static bool read_seed(const char *digits, uint64_t *out)
     return true;
 }
 
-static yk_status need_integer(const struct yk_json *object, const char *key, int64_t most,
+static yk_status need_integer(const struct yk_json *object, const char *key, int64_t max,
                               int64_t *out)
 {
     if (!yk_json_get(object, key)) {
         return yk_fail(YK_ERROR_INPUT, "\"%s\" is missing", key);
     }
-    return yk_json_get_integer(object, key, 0, most, out);
+    return yk_json_get_integer(object, key, 0, max, out);
 }
 
 static yk_status read_position(const struct yk_json *root, struct yk_checkpoint_state *out)
 {
     const struct yk_json *scaler = yk_json_get(root, "scaler");
-    YK_TRY(need_integer(root, "step", MOST, &out->step));
-    YK_TRY(need_integer(root, "updates", MOST, &out->updates));
-    YK_TRY(need_integer(root, "samples", MOST, &out->samples));
+    YK_TRY(need_integer(root, "step", MAX_INTEGER, &out->step));
+    YK_TRY(need_integer(root, "updates", MAX_INTEGER, &out->updates));
+    YK_TRY(need_integer(root, "samples", MAX_INTEGER, &out->samples));
     if (yk_json_get(root, "epoch")) {
-        YK_TRY(yk_json_get_integer(root, "epoch", 0, MOST, &out->epoch));
+        YK_TRY(yk_json_get_integer(root, "epoch", 0, MAX_INTEGER, &out->epoch));
     }
-    YK_TRY(need_integer(root, "bad", MOST_BAD, &out->bad));
+    YK_TRY(need_integer(root, "bad", MAX_BAD, &out->bad));
     if (!read_seed(yk_json_string(yk_json_get(root, "seed")), &out->seed)) {
         return yk_fail(YK_ERROR_INPUT, "\"seed\" must be a string of digits, below 2^64");
     }
     if (!yk_json_number(yk_json_get(scaler, "scale"), &out->scaler.scale)) {
         return yk_fail(YK_ERROR_INPUT, "\"scaler\" has no number \"scale\"");
     }
-    return need_integer(scaler, "clean", MOST, &out->scaler.clean);
+    return need_integer(scaler, "clean", MAX_INTEGER, &out->scaler.clean);
 }
 
 static yk_status read_workload(const struct yk_json *node, struct yk_workload *out, double *alpha)
@@ -131,9 +131,9 @@ static yk_status read_workload(const struct yk_json *node, struct yk_workload *o
     if (!precision || !yk_precision_find(precision, &out->precision)) {
         return yk_fail(YK_ERROR_INPUT, "\"workload\" has no known \"precision\"");
     }
-    YK_TRY(need_integer(node, "batch", MOST, &out->batch));
-    YK_TRY(need_integer(node, "sequence", MOST, &out->sequence));
-    YK_TRY(need_integer(node, "lora_rank", MOST, &out->lora_rank));
+    YK_TRY(need_integer(node, "batch", MAX_INTEGER, &out->batch));
+    YK_TRY(need_integer(node, "sequence", MAX_INTEGER, &out->sequence));
+    YK_TRY(need_integer(node, "lora_rank", MAX_INTEGER, &out->lora_rank));
     if (!yk_json_number(yk_json_get(node, "lora_alpha"), alpha) ||
         !yk_json_boolean(yk_json_get(node, "nf4"), &out->nf4)) {
         return yk_fail(YK_ERROR_INPUT, "\"workload\" has no \"lora_alpha\" or no \"nf4\"");

@@ -44,10 +44,10 @@ struct yk_collectives_request {
 /* Ranks call it together: groups are made by all of their members. */
 yk_status yk_collectives_create(const struct yk_collectives_request *request,
                                 struct yk_arena *arena, struct yk_collectives *out) YK_MUST_USE;
-void yk_collectives_destroy(struct yk_collectives *exchanges);
+void yk_collectives_destroy(struct yk_collectives *collectives);
 
 /* Enqueues a collective on the comm lane. */
-void yk_collectives_enqueue(const struct yk_collectives *exchanges,
+void yk_collectives_enqueue(const struct yk_collectives *collectives,
                             const struct yk_program_rank *list, int32_t op);
 
 /* The order in which a store should keep gradients, so that a bucket's are contiguous: (L) layers,

@@ -125,7 +125,7 @@ yk_status yk_executor_begin_step(struct yk_executor *executor, const struct yk_s
 int32_t yk_executor_depth(const struct yk_executor *executor);
 
 /* Whether the step begun last updates nothing; waits only where the program has a barrier. */
-yk_status yk_executor_step_verdict(struct yk_executor *executor, bool *skipped) YK_MUST_USE;
+yk_status yk_executor_step_skipped(struct yk_executor *executor, bool *skipped) YK_MUST_USE;
 
 /* Waits for the oldest step that has not ended. */
 yk_status yk_executor_end_step(struct yk_executor *executor,

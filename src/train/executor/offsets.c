@@ -12,8 +12,8 @@ enum {
     FAR = 3, /* rounds: lanes are never further apart than that from anything that matters */
     /* Of each order that the search for a better one starts from: how many are tried, and how many
      * buffers get an offset in them altogether, so that it stays quick. */
-    MOST_TRIES = 64,
-    MOST_PLACED = 1 << 15,
+    MAX_TRIES = 64,
+    MAX_PLACED = 1 << 15,
 };
 
 static const double WASTE = 1.01; /* times the least: better is not looked for */
@@ -537,8 +537,8 @@ static yk_status search(struct placing *placing, double lower_bound, int64_t tri
 static yk_status place_best(struct placing *placing, double lower_bound, size_t *out_bytes)
 {
     static int (*const orders[])(const void *, const void *) = {compare_bytes, compare_spans};
-    const int64_t some = MOST_PLACED / placing->count;
-    const int64_t tries = some < MOST_TRIES ? some : MOST_TRIES;
+    const int64_t some = MAX_PLACED / placing->count;
+    const int64_t tries = some < MAX_TRIES ? some : MAX_TRIES;
     struct yk_random random = yk_random_from_seed(1);
     *out_bytes = SIZE_MAX;
     for (int32_t i = 0; i < placing->count; i++) {

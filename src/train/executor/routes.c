@@ -4,8 +4,8 @@
  */
 #include "train/executor/state.h"
 
-int64_t yk_executor_route_range(const struct yk_executor *executor, int32_t group, int32_t member,
-                                int32_t micro_batch, int64_t *end)
+static int64_t find_range(const struct yk_executor *executor, int32_t group, int32_t member,
+                          int32_t micro_batch, int64_t *end)
 {
     int64_t first = 0;
     const int64_t count =
@@ -42,9 +42,8 @@ static bool find_common(const struct yk_executor *executor, const struct yk_op *
     if (facts->crossings[crossing].producer != op->layer || mine < 0 || other < 0) {
         return false;
     }
-    const int64_t first = yk_executor_route_range(executor, here, mine, op->micro_batch, &end);
-    const int64_t other_first =
-        yk_executor_route_range(executor, there, other, op->micro_batch, &other_end);
+    const int64_t first = find_range(executor, here, mine, op->micro_batch, &end);
+    const int64_t other_first = find_range(executor, there, other, op->micro_batch, &other_end);
     *out = (struct yk_op_message){
         .crossing = crossing,
         .first = first > other_first ? first : other_first,
@@ -274,7 +273,7 @@ int64_t yk_executor_route_rows(const struct yk_executor *executor,
     const int32_t group = executor->program->plan->layers[layer].group;
     int64_t end = 0;
     const int64_t first =
-        yk_executor_route_range(executor, group, executor->view->members[group], micro_batch, &end);
+        find_range(executor, group, executor->view->members[group], micro_batch, &end);
     const int64_t from = yk_batch_slice_at(slice, first);
     *begin = from - slice->first;
     return yk_batch_slice_at(slice, end) - from;
@@ -293,9 +292,8 @@ static bool find_local(const struct yk_executor *executor, int32_t crossing, int
     if (maker < 0 || taker < 0) {
         return false;
     }
-    const int64_t first = yk_executor_route_range(executor, group, maker, micro_batch, &end);
-    const int64_t other =
-        yk_executor_route_range(executor, at->group, taker, micro_batch, &other_end);
+    const int64_t first = find_range(executor, group, maker, micro_batch, &end);
+    const int64_t other = find_range(executor, at->group, taker, micro_batch, &other_end);
     out->first = first > other ? first : other;
     out->end = end < other_end ? end : other_end;
     return out->end > out->first;
@@ -323,8 +321,7 @@ static int64_t first_here(const struct yk_executor *executor, int32_t crossing, 
     const struct yk_crossing *at = &executor->facts->crossings[crossing];
     const int32_t group = taking ? at->group : executor->program->plan->layers[at->producer].group;
     int64_t end = 0;
-    return yk_executor_route_range(executor, group, executor->view->members[group], micro_batch,
-                                   &end);
+    return find_range(executor, group, executor->view->members[group], micro_batch, &end);
 }
 
 /* What this rank made itself for another of its groups. */
@@ -438,11 +435,10 @@ static void bring_crossing(struct yk_executor *executor, int32_t crossing, int32
                      pass_offsets(executor, at->producer, micro_batch)->output_gradient;
     int64_t end = 0;
     const int64_t mine =
-        yk_executor_route_range(executor, group, executor->view->members[group], micro_batch, &end);
+        find_range(executor, group, executor->view->members[group], micro_batch, &end);
     for (int32_t j = 0; j < plan->groups[at->group].member_count; j++) {
         int64_t other_end = 0;
-        const int64_t other =
-            yk_executor_route_range(executor, at->group, j, micro_batch, &other_end);
+        const int64_t other = find_range(executor, at->group, j, micro_batch, &other_end);
         const int64_t first = mine > other ? mine : other;
         const int64_t last = end < other_end ? end : other_end;
         if (last <= first) {

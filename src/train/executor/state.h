@@ -136,12 +136,6 @@ static inline struct yk_step_slot *yk_executor_slot(struct yk_executor *executor
     return &executor->slots[step % YK_EXECUTOR_STEPS];
 }
 
-/* The samples of a micro-batch that a member of a group takes, in the plan's: the first is
- * returned.
- */
-int64_t yk_executor_route_range(const struct yk_executor *executor, int32_t group, int32_t member,
-                                int32_t micro_batch, int64_t *end);
-
 /* The op's samples, as rows of its group: from number `*begin` of the rank's piece on. */
 int64_t yk_executor_route_rows(const struct yk_executor *executor,
                                const struct yk_batch_slice *slice, int32_t layer,

@@ -60,7 +60,7 @@ yk_status yk_executor_begin_step(struct yk_executor *executor, const struct yk_s
     return YK_OK;
 }
 
-yk_status yk_executor_step_verdict(struct yk_executor *executor, bool *skipped)
+yk_status yk_executor_step_skipped(struct yk_executor *executor, bool *skipped)
 {
     struct yk_step_slot *slot = yk_executor_slot(executor, executor->begun - 1);
     *skipped = false;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 enum {
-    MOST_STEPS = 64,
+    MAX_STEPS = 64,
 };
 
 /* Gradients of 16 bits that would be too small to tell from 0 in fp16. */
@@ -53,7 +53,8 @@ static void fill(const struct training_case *c, struct trainer *trainer)
     }
 }
 
-static double compare_logits(const struct training_case *c, const struct model_oracle_request *request,
+static double compare_logits(const struct training_case *c,
+                             const struct model_oracle_request *request,
                              const struct trainer *trainer)
 {
     const struct yk_slice slice = training_case_slice(c, 0);
@@ -83,15 +84,16 @@ static double compare_logits(const struct training_case *c, const struct model_o
 /* A gradient that is 0 but for rounding, beside the norm of all gradients. */
 static double size_of_still(const struct training_case *c, const float *given, int64_t count)
 {
-    double most = 0;
+    double max = 0;
     for (int64_t i = 0; i < count; i++) {
-        most = isfinite(given[i]) ? fmax(most, fabs((double)given[i])) : (double)INFINITY;
+        max = isfinite(given[i]) ? fmax(max, fabs((double)given[i])) : (double)INFINITY;
     }
-    return most / (double)c->norms[0];
+    return max / (double)c->norms[0];
 }
 
-static void compare_gradients(const struct training_case *c, const struct model_oracle_request *request,
-                              struct trainer *trainer, struct model_oracle_distance *out)
+static void compare_gradients(const struct training_case *c,
+                              const struct model_oracle_request *request, struct trainer *trainer,
+                              struct model_oracle_distance *out)
 {
     for (int32_t i = 0; training_case_name(c, "gradients", i); i++) {
         const char *name = training_case_name(c, "gradients", i);
@@ -101,8 +103,9 @@ static void compare_gradients(const struct training_case *c, const struct model_
         for (int64_t k = 0; k < count; k++) {
             given[k] /= (float)loss_scale_of(request);
         }
-        const double apart = training_case_is_still(c, name) ? size_of_still(c, given, count)
-                                                             : request->apart(given, expected, count);
+        const double apart = training_case_is_still(c, name)
+                                 ? size_of_still(c, given, count)
+                                 : request->apart(given, expected, count);
         if (!(apart <= out->gradients)) {
             out->gradients = apart;
             out->gradient_name = name;
@@ -137,11 +140,11 @@ struct model_oracle_distance model_oracle_run(const struct training_case *c,
     const struct training_case_options *options = &c->options;
     struct model_oracle_distance found = {0};
     struct trainer *trainer = open_trainer(c, request);
-    float losses[MOST_STEPS];
-    float norms[MOST_STEPS];
+    float losses[MAX_STEPS];
+    float norms[MAX_STEPS];
     fill(c, trainer);
     found.logits = compare_logits(c, request, trainer);
-    assert_true(options->steps <= MOST_STEPS);
+    assert_true(options->steps <= MAX_STEPS);
     for (int64_t s = 0; s < options->steps; s++) {
         const double rate = yk_lr_schedule_at(&options->rate, s);
         const struct yk_slice slice = training_case_slice(c, s);
@@ -166,22 +169,22 @@ struct model_oracle_distance model_oracle_run(const struct training_case *c,
     return found;
 }
 
-static void expect_near(const struct training_case *c, const char *what, double apart, double most)
+static void expect_near(const struct training_case *c, const char *what, double apart, double max)
 {
-    if (!(apart <= most)) {
-        fail_msg("%s: %s is %.3g apart, more than %.3g", c->name, what, apart, most);
+    if (!(apart <= max)) {
+        fail_msg("%s: %s is %.3g apart, more than %.3g", c->name, what, apart, max);
     }
 }
 
 void model_oracle_expect(const struct training_case *c, const struct model_oracle_distance *found,
-                         const struct model_oracle_distance *most)
+                         const struct model_oracle_distance *max)
 {
-    expect_near(c, "logits", found->logits, most->logits);
+    expect_near(c, "logits", found->logits, max->logits);
     expect_near(c, found->gradient_name ? found->gradient_name : "gradients", found->gradients,
-                most->gradients);
-    expect_near(c, "losses", found->losses, most->losses);
-    expect_near(c, "norms", found->norms, most->norms);
-    expect_near(c, found->final_name ? found->final_name : "final", found->final, most->final);
+                max->gradients);
+    expect_near(c, "losses", found->losses, max->losses);
+    expect_near(c, "norms", found->norms, max->norms);
+    expect_near(c, found->final_name ? found->final_name : "final", found->final, max->final);
 }
 
 double model_oracle_apart_in_norm(const float *given, const float *expected, int64_t count)

@@ -14,7 +14,7 @@
 #include "train/checkpoint/checkpoint.h"
 
 enum {
-    SHARDED_MOST_RANKS = 8
+    SHARDED_MAX_RANKS = 8
 };
 
 struct sharded_world {

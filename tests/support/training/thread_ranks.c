@@ -4,6 +4,7 @@
 #include "base/random.h"
 #include "comm/exchange.h"
 #include "comm/staged.h"
+#include "program/facts.h"
 #include "program/memory/memory.h"
 #include "support/exchanges/thread_comm.h"
 #include "train/batches.h"
@@ -284,7 +285,7 @@ static yk_status train(struct rank *rank)
             .clip = request->program->plan->clip ? request->clip : 0,
         };
         YK_TRY(yk_executor_begin_step(rank->executor, &step, next));
-        YK_TRY(yk_executor_step_verdict(rank->executor, &skipped));
+        YK_TRY(yk_executor_step_skipped(rank->executor, &skipped));
         now = next;
         if (s + 1 == request->steps || yk_random_below(&breaks, 4) == 0) {
             YK_TRY(yk_executor_finish_steps(rank->executor));
@@ -308,7 +309,7 @@ static yk_status hand_in(struct rank *rank)
     for (int32_t l = 0; l < net->layer_count; l++) {
         const struct yk_store_layer *kept = &rank->store->layers[l];
         const struct yk_plan_group *group = &plan->groups[plan->layers[l].group];
-        const int32_t member = yk_partitions_member(group, rank->ranks.rank);
+        const int32_t member = yk_facts_member(plan, plan->layers[l].group, rank->ranks.rank);
         for (int32_t i = 0; i < kept->span_count && net->layers[l].trained > 0; i++) {
             struct yk_partition_span span = kept->spans[i];
             if (kept->partition.kind == YK_PARTITION_WHOLE) {

@@ -353,14 +353,14 @@ const char *training_case_name(const struct training_case *c, const char *kind, 
 
 double training_case_apart(const float *given, const float *expected, int64_t count)
 {
-    double most = 0;
+    double max = 0;
     double largest = 1e-6;
     for (int64_t i = 0; i < count; i++) {
         if (!isfinite(given[i])) {
             return INFINITY;
         }
-        most = fmax(most, fabs((double)given[i] - (double)expected[i]));
+        max = fmax(max, fabs((double)given[i] - (double)expected[i]));
         largest = fmax(largest, fabs((double)expected[i]));
     }
-    return most / largest;
+    return max / largest;
 }
