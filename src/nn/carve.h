@@ -1,7 +1,5 @@
-/*
- * Carve: cuts one piece of memory into several. With no memory at all it only counts, so that the
- * same lines say how much is needed and where everything is.
- */
+/* Carve: cuts one allocation into aligned parts. With no memory at all it only counts, so that
+ * the same lines say how much is needed and where everything is. */
 #ifndef YK_NN_CARVE_H
 #define YK_NN_CARVE_H
 
@@ -15,7 +13,7 @@ struct yk_carver {
     size_t used;
 };
 
-/* `count` things of `size` bytes, aligned as a device's memory is. */
+/* `count` elements of `size` bytes, aligned as a device's memory is. */
 static inline void *yk_carve(struct yk_carver *carver, int64_t count, size_t size)
 {
     const size_t at = carver->used;

@@ -12,7 +12,7 @@ enum {
 size_t yk_net_parameter_bytes(const struct yk_net *net, const struct yk_parameter *parameter)
 {
     const size_t count = (size_t)parameter->count;
-    switch (parameter->form) {
+    switch (parameter->format) {
     case YK_PARAMETER_NF4:
         return yk_ops_nf4_layout(NULL, parameter->count, NULL);
     case YK_PARAMETER_FP32:
@@ -45,7 +45,7 @@ static void lay_out(const struct yk_net *net, struct yk_net_layer *layer)
             if (class_of(parameter) != class) {
                 continue;
             }
-            const bool aligned = parameter->form != YK_PARAMETER_PLAIN;
+            const bool aligned = parameter->format != YK_PARAMETER_PLAIN;
             parameter->offset = aligned ? align(layer->weight_bytes) : layer->weight_bytes;
             layer->weight_bytes = parameter->offset + yk_net_parameter_bytes(net, parameter);
             if (parameter->trained) {
@@ -93,9 +93,9 @@ static yk_status add_layer(struct yk_net *net, const struct yk_model *model, int
     }
     memcpy(layer->parameters, parameters.items,
            (size_t)parameters.count * sizeof *layer->parameters);
-    memcpy(layer->sites, parameters.sites, sizeof layer->sites);
+    memcpy(layer->projections, parameters.projections, sizeof layer->projections);
     layer->parameter_count = parameters.count;
-    layer->site_count = parameters.site_count;
+    layer->projection_count = parameters.projection_count;
     lay_out(net, layer);
     return YK_OK;
 }
@@ -134,7 +134,7 @@ static yk_status fill(struct yk_net *net, const struct yk_model *model)
     return YK_OK;
 }
 
-yk_status yk_net_create(const struct yk_model *model, const struct yk_net_options *settings,
+yk_status yk_net_create(const struct yk_model *model, const struct yk_net_options *options,
                         struct yk_net **out)
 {
     struct yk_arena *arena = NULL;
@@ -157,7 +157,7 @@ yk_status yk_net_create(const struct yk_model *model, const struct yk_net_option
         *net = (struct yk_net){.arena = arena,
                                .config = model->config,
                                .workload = model->workload,
-                               .settings = *settings};
+                               .options = *options};
         status = fill(net, model);
     }
     if (status != YK_OK) {
@@ -175,16 +175,27 @@ void yk_net_destroy(struct yk_net *net)
     }
 }
 
+bool yk_net_next(const struct yk_net *net, struct yk_net_cursor *at)
+{
+    while (at->layer < net->layer_count && at->next == net->layers[at->layer].parameter_count) {
+        at->layer++;
+        at->next = 0;
+    }
+    if (at->layer == net->layer_count) {
+        return false;
+    }
+    at->parameter = &net->layers[at->layer].parameters[at->next++];
+    return true;
+}
+
 const struct yk_parameter *yk_net_find(const struct yk_net *net, const char *name, int32_t *layer)
 {
-    for (int32_t l = 0; l < net->layer_count; l++) {
-        for (int32_t i = 0; i < net->layers[l].parameter_count; i++) {
-            if (strcmp(net->layers[l].parameters[i].name, name) == 0) {
-                if (layer) {
-                    *layer = l;
-                }
-                return &net->layers[l].parameters[i];
+    for (struct yk_net_cursor at = {0}; yk_net_next(net, &at);) {
+        if (strcmp(at.parameter->name, name) == 0) {
+            if (layer) {
+                *layer = at.layer;
             }
+            return at.parameter;
         }
     }
     return NULL;

@@ -9,14 +9,43 @@
 #define YK_NN_NET_H
 
 #include "base/arena.h"
+#include "base/precision.h"
 #include "base/status.h"
 #include "model/model.h"
-#include "nn/parameter.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
 struct yk_layer_kind;
+
+enum yk_parameter_format {
+    YK_PARAMETER_PLAIN, /* in the precision of the training */
+    YK_PARAMETER_FP32,  /* fp32: next to NF4 */
+    YK_PARAMETER_NF4,
+};
+
+enum yk_parameter_init {
+    YK_INIT_ZERO,
+    YK_INIT_ONE,
+    YK_INIT_NORMAL,  /* of mean 0 and standard deviation `spread` */
+    YK_INIT_UNIFORM, /* from −spread to spread */
+};
+
+struct yk_parameter {
+    const char *name; /* "transformer.h.0.attn.c_attn.weight" */
+    int32_t rank;     /* 1 or 2 */
+    int64_t shape[2]; /* as in the file */
+    int64_t count;
+    enum yk_parameter_format format;
+    bool trained;
+    bool decayed;
+    bool adapter;  /* saved with the adapter, not with the model */
+    bool optional; /* a file may lack it: it is then as it starts */
+    enum yk_parameter_init start;
+    double spread;
+    size_t offset; /* in the layer's weights, bytes */
+    int64_t first; /* of a trained one: its first number in the layer's gradients and state */
+};
 
 struct yk_net_options {
     double dropout; /* of embeddings, attention and what is added to the residual stream */
@@ -37,11 +66,11 @@ struct yk_projection {
     int64_t out; /* of all parts */
     int32_t parts;
     int64_t part_out[YK_PROJECTION_PARTS];
-    bool flipped;   /* weights are stored as (in, out), as GPT-2 has them; else as (out, in) */
-    int32_t weight; /* the first part's, among the layer's parameters; the others follow it */
-    int32_t bias;   /* −1: none, here and below */
-    int32_t a;      /* of the adapter: (rank, in) */
-    int32_t b;      /* (part_out, rank) */
+    bool transposed; /* weights are stored as (in, out), as GPT-2 has them; else as (out, in) */
+    int32_t weight;  /* the first part's, among the layer's parameters; the others follow it */
+    int32_t bias;    /* −1: none, here and below */
+    int32_t a;       /* of the adapter: (rank, in) */
+    int32_t b;       /* (part_out, rank) */
 };
 
 struct yk_net_layer {
@@ -49,8 +78,8 @@ struct yk_net_layer {
     const char *name; /* the model's: "layer 3" */
     struct yk_parameter *parameters;
     int32_t parameter_count;
-    struct yk_projection sites[YK_LAYER_PROJECTIONS];
-    int32_t site_count;
+    struct yk_projection projections[YK_LAYER_PROJECTIONS];
+    int32_t projection_count;
     enum yk_precision precision; /* of what its products are stored in: fp32 outside the blocks of
                                     an NF4 model */
     int32_t leader;              /* the layer whose weights it uses too, or itself */
@@ -65,21 +94,37 @@ struct yk_net_layer {
 struct yk_net {
     struct yk_arena *arena;
     const struct yk_model_config *config;
-    struct yk_workload workload; /* precision, adapters, NF4 and sequence; its batch says nothing */
-    struct yk_net_options settings;
+    struct yk_workload workload; /* its batch does not count */
+    struct yk_net_options options;
     int32_t layer_count;
     struct yk_net_layer *layers; /* those of the model, in its order */
 };
 
 /* Fails where a layer's kind cannot be trained. */
-yk_status yk_net_create(const struct yk_model *model, const struct yk_net_options *settings,
+yk_status yk_net_create(const struct yk_model *model, const struct yk_net_options *options,
                         struct yk_net **out) YK_MUST_USE;
 void yk_net_destroy(struct yk_net *net);
+
+/* The parameters of all layers in their order: for (struct yk_net_cursor at = {0}; yk_net_next(net,
+ * &at);). False past the last. */
+struct yk_net_cursor {
+    int32_t layer;
+    int32_t next; /* in the layer */
+    const struct yk_parameter *parameter;
+};
+bool yk_net_next(const struct yk_net *net, struct yk_net_cursor *at);
 
 /* The parameter of that name, or NULL; `layer` may be NULL. */
 const struct yk_parameter *yk_net_find(const struct yk_net *net, const char *name, int32_t *layer);
 
 /* The bytes that a parameter takes in the weights. */
 size_t yk_net_parameter_bytes(const struct yk_net *net, const struct yk_parameter *parameter);
+
+/* What adapters are scaled by. */
+static inline float yk_net_adapter_scale(const struct yk_net *net)
+{
+    const double alpha = net->options.lora_alpha;
+    return alpha > 0 ? (float)(alpha / (double)net->workload.lora_rank) : 1;
+}
 
 #endif

@@ -1,9 +1,4 @@
-/*
- * Optimizer: how gradients become new weights: the rule, the learning rate at each step, and the
- * scale of the loss in half precision.
- *
- * Plain values; the functions that compute are pure.
- */
+/* Optimizer: how gradients become new weights, by AdamW or SGD. */
 #ifndef YK_NN_OPTIMIZER_H
 #define YK_NN_OPTIMIZER_H
 
@@ -22,45 +17,13 @@ struct yk_optimizer {
     double momentum;
 };
 
-enum yk_lr_schedule_kind {
-    YK_LR_SCHEDULE_CONSTANT, /* after the warm-up */
-    YK_LR_SCHEDULE_COSINE,   /* down to `least` at the last step */
-    YK_LR_SCHEDULE_INVERSE_ROOT,
-};
-
-/* Steps are numbered from 0; docs/training.md has the formulas. */
-struct yk_lr_schedule {
-    enum yk_lr_schedule_kind rule;
-    double most;
-    double least;
-    int64_t warmup;
-    int64_t steps;
-};
-
-double yk_lr_schedule_at(const struct yk_lr_schedule *rate, int64_t step);
-
-/* "constant", "cosine", "inverse-root"; "adamw", "sgd". */
-const char *yk_lr_schedule_name(enum yk_lr_schedule_kind rule);
-bool yk_lr_schedule_find(const char *name, enum yk_lr_schedule_kind *out);
-const char *yk_optimizer_name(enum yk_optimizer_kind kind);
+/* By "adamw" or "sgd"; false: there is none of that name. */
 bool yk_optimizer_find(const char *name, enum yk_optimizer_kind *out);
 
-/*
- * Puts the update of a layer's own parameters on a lane. `updates` is how many were made before;
- * `verdict` is on the device, or NULL.
- */
+/* Enqueues the update of a layer's own parameters. `updates` is how many were made before; `norm`
+ * is on the device, or NULL. */
 void yk_optimizer_update(const struct yk_optimizer *optimizer, const struct yk_store *store,
                          struct yk_backend_lane *lane, int32_t layer, double rate, int64_t updates,
-                         const struct yk_gradient_norm *verdict);
-
-/* The loss scale of half precision: halved by an overflow, doubled after 2000 steps without. */
-struct yk_loss_scaler {
-    double scale;
-    int64_t clean; /* steps since the last overflow */
-};
-
-struct yk_loss_scaler yk_loss_scaler_init(enum yk_precision precision);
-void yk_loss_scaler_update(struct yk_loss_scaler *scaler, enum yk_precision precision,
-                           bool overflow);
+                         const struct yk_gradient_norm *norm);
 
 #endif

@@ -16,16 +16,14 @@ static const char *keep_name(struct yk_parameter_list *parameters, const char *n
     return kept ? kept : "";
 }
 
-/* Returns its number. */
-static int32_t add(struct yk_parameter_list *parameters, const char *name,
-                   struct yk_parameter parameter)
+static void add(struct yk_parameter_list *parameters, const char *name,
+                struct yk_parameter parameter)
 {
     assert(parameters->count < YK_PARAMETER_LIST_MAX);
     parameter.name = keep_name(parameters, name);
     parameter.count = parameter.shape[0] * (parameter.rank > 1 ? parameter.shape[1] : 1);
     parameter.decayed = parameter.rank > 1;
-    parameters->items[parameters->count] = parameter;
-    return parameters->count++;
+    parameters->items[parameters->count++] = parameter;
 }
 
 static bool trains_all(const struct yk_parameter_list *parameters)
@@ -33,8 +31,8 @@ static bool trains_all(const struct yk_parameter_list *parameters)
     return parameters->workload->lora_rank == 0;
 }
 
-/* What is neither a block's linear nor an adapter: fp32 beside NF4. */
-static enum yk_parameter_format outer_form(const struct yk_parameter_list *parameters)
+/* What is neither a block's linear nor an adapter: fp32 next to NF4. */
+static enum yk_parameter_format outer_format(const struct yk_parameter_list *parameters)
 {
     return parameters->workload->nf4 ? YK_PARAMETER_FP32 : YK_PARAMETER_PLAIN;
 }
@@ -44,14 +42,14 @@ void yk_parameter_list_add_vector(struct yk_parameter_list *parameters, const ch
 {
     char name[LONGEST_NAME];
     snprintf(name, sizeof name, "%s.%s", module, suffix);
-    (void)add(parameters, name,
-              (struct yk_parameter){
-                  .rank = 1,
-                  .shape = {size, 1},
-                  .form = outer_form(parameters),
-                  .trained = trains_all(parameters),
-                  .start = start,
-              });
+    add(parameters, name,
+        (struct yk_parameter){
+            .rank = 1,
+            .shape = {size, 1},
+            .format = outer_format(parameters),
+            .trained = trains_all(parameters),
+            .start = start,
+        });
 }
 
 void yk_parameter_list_add_norm(struct yk_parameter_list *parameters, const char *module,
@@ -71,14 +69,14 @@ void yk_parameter_list_add_norm(struct yk_parameter_list *parameters, const char
 void yk_parameter_list_add_buffer(struct yk_parameter_list *parameters, const char *name,
                                   int64_t rows, int64_t columns)
 {
-    (void)add(parameters, name,
-              (struct yk_parameter){
-                  .rank = rows > 0 ? 2 : 1,
-                  .shape = {rows > 0 ? rows : columns, rows > 0 ? columns : 1},
-                  .form = outer_form(parameters),
-                  .optional = true,
-                  .start = YK_INIT_ZERO,
-              });
+    add(parameters, name,
+        (struct yk_parameter){
+            .rank = rows > 0 ? 2 : 1,
+            .shape = {rows > 0 ? rows : columns, rows > 0 ? columns : 1},
+            .format = outer_format(parameters),
+            .optional = true,
+            .start = YK_INIT_ZERO,
+        });
 }
 
 void yk_parameter_list_add_embedding(struct yk_parameter_list *parameters, const char *module,
@@ -86,93 +84,85 @@ void yk_parameter_list_add_embedding(struct yk_parameter_list *parameters, const
 {
     char name[LONGEST_NAME];
     snprintf(name, sizeof name, "%s.weight", module);
-    (void)add(parameters, name,
-              (struct yk_parameter){
-                  .rank = 2,
-                  .shape = {rows, columns},
-                  .form = outer_form(parameters),
-                  .trained = trains_all(parameters),
-                  .start = YK_INIT_NORMAL,
-                  .spread = parameters->config->spread,
-              });
+    add(parameters, name,
+        (struct yk_parameter){
+            .rank = 2,
+            .shape = {rows, columns},
+            .format = outer_format(parameters),
+            .trained = trains_all(parameters),
+            .start = YK_INIT_NORMAL,
+            .spread = parameters->config->spread,
+        });
 }
 
-static int32_t add_weights(struct yk_parameter_list *parameters, const char *module,
-                           const struct yk_projection_spec *names, int32_t part)
+static void add_weights(struct yk_parameter_list *parameters, const char *module,
+                        const struct yk_projection_spec *spec, int32_t part)
 {
     char name[LONGEST_NAME];
     const bool quantised = parameters->workload->nf4 && parameters->block;
-    const int64_t out = names->out[part];
-    snprintf(name, sizeof name, "%s%s%s.weight", module, names->parts[part][0] ? "." : "",
-             names->parts[part]);
-    return add(parameters, name,
-               (struct yk_parameter){
-                   .rank = 2,
-                   .shape = {names->flipped ? names->in : out, names->flipped ? out : names->in},
-                   .form = quantised ? YK_PARAMETER_NF4 : outer_form(parameters),
-                   .trained = trains_all(parameters),
-                   .start = YK_INIT_NORMAL,
-                   .spread = names->spread,
-               });
-}
-
-static int32_t add_bias(struct yk_parameter_list *parameters, const char *module,
-                        const struct yk_projection_spec *names, int32_t part)
-{
-    char suffix[LONGEST_NAME];
-    snprintf(suffix, sizeof suffix, "%s.bias", names->parts[part]);
-    yk_parameter_list_add_vector(parameters, module, suffix, names->out[part], YK_INIT_ZERO);
-    return parameters->count - 1;
+    const int64_t out = spec->out[part];
+    snprintf(name, sizeof name, "%s%s%s.weight", module, spec->parts[part][0] ? "." : "",
+             spec->parts[part]);
+    add(parameters, name,
+        (struct yk_parameter){
+            .rank = 2,
+            .shape = {spec->transposed ? spec->in : out, spec->transposed ? out : spec->in},
+            .format = quantised ? YK_PARAMETER_NF4 : outer_format(parameters),
+            .trained = trains_all(parameters),
+            .start = YK_INIT_NORMAL,
+            .spread = spec->spread,
+        });
 }
 
 /* PEFT's names. A starts as a linear of PyTorch does, B at 0, so that adapters start as nothing. */
-static int32_t add_adapter(struct yk_parameter_list *parameters, const char *module,
-                           const struct yk_projection_spec *names, int32_t part, char which)
+static void add_adapter(struct yk_parameter_list *parameters, const char *module,
+                        const struct yk_projection_spec *spec, int32_t part, char which)
 {
     char name[LONGEST_NAME];
     const int64_t rank = parameters->workload->lora_rank;
     const bool a = which == 'A';
-    snprintf(name, sizeof name, "base_model.model.%s.%s.lora_%c.weight", module, names->parts[part],
+    snprintf(name, sizeof name, "base_model.model.%s.%s.lora_%c.weight", module, spec->parts[part],
              which);
-    return add(parameters, name,
-               (struct yk_parameter){
-                   .rank = 2,
-                   .shape = {a ? rank : names->out[part], a ? names->in : rank},
-                   .form = YK_PARAMETER_PLAIN,
-                   .trained = true,
-                   .adapter = true,
-                   .start = a ? YK_INIT_UNIFORM : YK_INIT_ZERO,
-                   .spread = a ? 1 / sqrt((double)names->in) : 0,
-               });
+    add(parameters, name,
+        (struct yk_parameter){
+            .rank = 2,
+            .shape = {a ? rank : spec->out[part], a ? spec->in : rank},
+            .format = YK_PARAMETER_PLAIN,
+            .trained = true,
+            .adapter = true,
+            .start = a ? YK_INIT_UNIFORM : YK_INIT_ZERO,
+            .spread = a ? 1 / sqrt((double)spec->in) : 0,
+        });
 }
 
 void yk_parameter_list_add_projection(struct yk_parameter_list *parameters, const char *module,
-                                      const struct yk_projection_spec *names)
+                                      const struct yk_projection_spec *spec)
 {
-    assert(parameters->site_count < YK_LAYER_PROJECTIONS);
-    struct yk_projection *site = &parameters->sites[parameters->site_count++];
-    *site = (struct yk_projection){
-        .in = names->in, .flipped = names->flipped, .weight = -1, .bias = -1, .a = -1, .b = -1};
-    while (site->parts < YK_PROJECTION_PARTS && names->parts[site->parts]) {
-        site->part_out[site->parts] = names->out[site->parts];
-        site->out += names->out[site->parts++];
+    assert(parameters->projection_count < YK_LAYER_PROJECTIONS);
+    struct yk_projection *projection = &parameters->projections[parameters->projection_count++];
+    *projection = (struct yk_projection){.in = spec->in, .transposed = spec->transposed};
+    while (projection->parts < YK_PROJECTION_PARTS && spec->parts[projection->parts]) {
+        projection->part_out[projection->parts] = spec->out[projection->parts];
+        projection->out += spec->out[projection->parts++];
     }
     const bool adapted = parameters->block && parameters->workload->lora_rank > 0;
     /* By role, so that the parts of one role lie side by side. */
-    for (int32_t i = 0; i < site->parts; i++) {
-        const int32_t number = add_weights(parameters, module, names, i);
-        site->weight = i == 0 ? number : site->weight;
+    projection->weight = parameters->count;
+    for (int32_t i = 0; i < projection->parts; i++) {
+        add_weights(parameters, module, spec, i);
     }
-    for (int32_t i = 0; names->bias && i < site->parts; i++) {
-        const int32_t number = add_bias(parameters, module, names, i);
-        site->bias = i == 0 ? number : site->bias;
+    projection->bias = spec->bias ? parameters->count : -1;
+    for (int32_t i = 0; spec->bias && i < projection->parts; i++) {
+        char suffix[LONGEST_NAME];
+        snprintf(suffix, sizeof suffix, "%s.bias", spec->parts[i]);
+        yk_parameter_list_add_vector(parameters, module, suffix, spec->out[i], YK_INIT_ZERO);
     }
-    for (int32_t i = 0; adapted && i < site->parts; i++) {
-        const int32_t number = add_adapter(parameters, module, names, i, 'A');
-        site->a = i == 0 ? number : site->a;
+    projection->a = adapted ? parameters->count : -1;
+    for (int32_t i = 0; adapted && i < projection->parts; i++) {
+        add_adapter(parameters, module, spec, i, 'A');
     }
-    for (int32_t i = 0; adapted && i < site->parts; i++) {
-        const int32_t number = add_adapter(parameters, module, names, i, 'B');
-        site->b = i == 0 ? number : site->b;
+    projection->b = adapted ? parameters->count : -1;
+    for (int32_t i = 0; adapted && i < projection->parts; i++) {
+        add_adapter(parameters, module, spec, i, 'B');
     }
 }

@@ -1,8 +1,6 @@
-/*
- * Parameters: the list of a layer's parameters in the making. A layer's kind adds its own, in the
- * order its passes number them; where each lies is decided when the list is complete. Running out
- * of memory is remembered and reported at the end.
- */
+/* Parameter list: a layer's parameters in the making. A kind of layer adds its own in the order
+ * in which its passes number them; where each lies is decided when the list is complete. Running
+ * out of memory is reported at the end. */
 #ifndef YK_NN_PARAMETER_LIST_H
 #define YK_NN_PARAMETER_LIST_H
 
@@ -18,14 +16,14 @@ struct yk_parameter_list {
     struct yk_arena *arena;
     const struct yk_model_config *config;
     const struct yk_workload *workload;
-    const char *const *modules; /* of the layer, in Hugging Face's words */
-    bool block;                 /* gets adapters and NF4 where the workload asks for them */
+    const char *const *modules; /* of the layer, by Hugging Face's names */
+    bool block;                 /* gets adapters and NF4 where the workload has them */
     bool follows;               /* it uses the table of another layer, and has none of its own */
     bool decodes;               /* it reads the tokens of a decoder that follows an encoder */
     struct yk_parameter items[YK_PARAMETER_LIST_MAX];
     int32_t count;
-    struct yk_projection sites[YK_LAYER_PROJECTIONS];
-    int32_t site_count;
+    struct yk_projection projections[YK_LAYER_PROJECTIONS];
+    int32_t projection_count;
     bool failed;
 };
 
@@ -53,12 +51,12 @@ struct yk_projection_spec {
     int64_t out[YK_PROJECTION_PARTS];
     int64_t in;
     bool bias;
-    bool flipped;
+    bool transposed;
     double spread; /* of the weights at the start */
 };
 
-/* The parameters of a product; it is the next of the layer's sites. */
+/* The parameters of a projection, the layer's next. */
 void yk_parameter_list_add_projection(struct yk_parameter_list *parameters, const char *module,
-                                      const struct yk_projection_spec *names);
+                                      const struct yk_projection_spec *spec);
 
 #endif

@@ -6,11 +6,11 @@
 
 #include <stdlib.h>
 
-static yk_status lose(struct yk_forward *forward, const struct yk_run_evaluation *evaluation,
-                      const struct yk_slice *piece, double *out)
+static yk_status run_loss(struct yk_forward *forward, const struct yk_run_evaluation *evaluation,
+                          const struct yk_slice *slice, double *out)
 {
     const double began_s = yk_clock_now_s();
-    YK_TRY(yk_forward_loss(forward, piece, out));
+    YK_TRY(yk_forward_loss(forward, slice, out));
     if (evaluation->ran) {
         evaluation->ran(evaluation->user, began_s, yk_clock_now_s());
     }
@@ -24,12 +24,12 @@ static yk_status evaluate(struct yk_forward *forward, struct yk_batches *batches
     double sum = 0;
     int64_t counted = 0;
     for (int64_t done = 0; done < units; done += at_once) {
-        const struct yk_batch *taken = NULL;
+        const struct yk_batch *batch = NULL;
         double loss = 0;
-        YK_TRY(yk_batches_next(batches, done, units, &taken));
-        YK_TRY(lose(forward, evaluation, &taken->pieces[0].own, &loss));
+        YK_TRY(yk_batches_next(batches, done, units, &batch));
+        YK_TRY(run_loss(forward, evaluation, &batch->slices[0].own, &loss));
         sum += loss;
-        counted += taken->counted;
+        counted += batch->counted;
     }
     *out_loss = sum / (double)counted;
     *out_tokens = counted;
@@ -45,10 +45,10 @@ static struct yk_forward_shape shape_of(const struct yk_sampler *sampler, int64_
 }
 
 /* As many units at once as the loan holds, or −1 where it holds not even one. */
-static int64_t fit(const struct yk_store *store, const struct yk_sampler *sampler, int64_t most,
+static int64_t fit(const struct yk_store *store, const struct yk_sampler *sampler, int64_t max,
                    const struct yk_run_memory *loan)
 {
-    for (int64_t units = most; units > 0; units /= 2) {
+    for (int64_t units = max; units > 0; units /= 2) {
         const struct yk_forward_shape shape = shape_of(sampler, units);
         if (yk_forward_bytes(store, &shape) <= loan->bytes) {
             return units;
@@ -66,17 +66,17 @@ yk_status yk_run_evaluate(struct yk_store *store, const struct yk_sampler *sampl
     const int64_t all = sampler->epoch_units;
     const int64_t wanted = samples > 0 && samples < all ? samples : all;
     const int64_t usual = sampler->piece_rows > 0 ? 1 : evaluation->batch;
-    const int64_t most = usual < wanted ? usual : wanted;
-    const int64_t fitting = loan ? fit(store, sampler, most, loan) : -1;
-    const int64_t at_once = fitting > 0 ? fitting : most;
+    const int64_t max = usual < wanted ? usual : wanted;
+    const int64_t fitting = loan ? fit(store, sampler, max, loan) : -1;
+    const int64_t at_once = fitting > 0 ? fitting : max;
     const struct yk_forward_shape shape = shape_of(sampler, at_once);
     struct yk_forward *forward = NULL;
     struct yk_batches *batches = NULL;
     yk_status status = fitting > 0 ? yk_forward_create_in(store, &shape, loan->memory, &forward)
                                    : yk_forward_create(store, &shape, &forward);
     if (status == YK_OK) {
-        const struct yk_batch_share cut = {.all = at_once, .count = at_once};
-        status = yk_batches_create(sampler, &store->engine, 1, &cut, &batches);
+        const struct yk_batch_share share = {.all = at_once, .count = at_once};
+        status = yk_batches_create(sampler, &store->engine, 1, &share, &batches);
     }
     if (status == YK_OK) {
         status = evaluate(forward, batches, evaluation, wanted, at_once, out_loss, out_tokens);
@@ -109,19 +109,19 @@ yk_status yk_run_evaluate_ranks(struct yk_executor *executor, const struct yk_pr
                                 const struct yk_run *run, double *out_loss, int64_t *out_tokens)
 {
     const struct yk_sampler *sampler = run->evaluation;
-    const int64_t wanted = run->settings.evaluate_samples;
+    const int64_t wanted = run->options.evaluate_samples;
     const int64_t units =
         wanted > 0 && wanted < sampler->epoch_units ? wanted : sampler->epoch_units;
     struct yk_batches *batches = NULL;
-    struct yk_batch_share *cuts = calloc((size_t)program->plan->micro_batches, sizeof *cuts);
-    if (!cuts) {
+    struct yk_batch_share *shares = calloc((size_t)program->plan->micro_batches, sizeof *shares);
+    if (!shares) {
         return yk_fail_out_of_memory();
     }
     yk_batches_find_shares(program->plan, run->executor.ranks ? run->executor.ranks->rank : 0,
-                           cuts);
+                           shares);
     yk_status status = yk_batches_create(sampler, &run->store->engine, program->plan->micro_batches,
-                                         cuts, &batches);
-    free(cuts);
+                                         shares, &batches);
+    free(shares);
     if (status == YK_OK) {
         status = evaluate_ranks(executor, batches, units, out_loss, out_tokens);
     }

@@ -123,7 +123,7 @@ static struct yk_json_writer begin_line(struct yk_text *text, int64_t step)
     return json;
 }
 
-/* Ends the line and frees its text. A line is written at once, and taken back unless all of it was,
+/* Ends the line and frees its text. A line is written at once, and truncated unless all of it was,
  * so that a reader never sees half of one. */
 static yk_status write_line(struct yk_metrics *metrics, struct yk_json_writer *json)
 {

@@ -1,14 +1,6 @@
 #include "train/partitions.h"
 
-int32_t yk_partitions_member(const struct yk_plan_group *group, int32_t rank)
-{
-    for (int32_t m = 0; m < group->member_count; m++) {
-        if (group->members[m].rank == rank) {
-            return m;
-        }
-    }
-    return -1;
-}
+#include "program/facts.h"
 
 /* Where a member's part begins: parts add up to 1 only as far as rounding lets them, so what comes
  * after the last part begins at 1. */
@@ -22,43 +14,44 @@ double yk_partitions_begin(const struct yk_plan_group *group, int32_t member)
     return after > 0 && before < 1 ? before : 1;
 }
 
-static enum yk_partition_kind keep_of(enum yk_strategy strategy)
+static enum yk_partition_kind kind_of(enum yk_strategy strategy)
 {
     return strategy == YK_REPLICATED      ? YK_PARTITION_WHOLE
            : strategy == YK_SHARDED_STATE ? YK_PARTITION_SHARDED_STATE
                                           : YK_PARTITION_FULLY_SHARDED;
 }
 
-static struct yk_partition holding_of(const struct yk_program *program, int32_t rank, int32_t layer)
+static struct yk_partition partition_of(const struct yk_program *program, int32_t rank,
+                                        int32_t layer)
 {
     const struct yk_plan *plan = program->plan;
     const struct yk_plan_group *group = &plan->groups[plan->layers[layer].group];
     const struct yk_program_layer *messages = &program->layers[layer];
-    const int32_t member = yk_partitions_member(group, rank);
-    struct yk_partition holding = {.keep = YK_PARTITION_ABSENT, .blocks = 1, .from = 0, .to = 1};
+    const int32_t member = yk_facts_member(plan, plan->layers[layer].group, rank);
+    struct yk_partition partition = {.kind = YK_PARTITION_ABSENT, .blocks = 1, .from = 0, .to = 1};
     if (member < 0) {
-        return holding;
+        return partition;
     }
-    holding.keep = messages->weight_bytes > 0 ? keep_of(yk_plan_strategy(plan, layer))
-                                              : YK_PARTITION_WHOLE; /* there is nothing to cut */
-    if (holding.keep != YK_PARTITION_WHOLE) {
-        holding.blocks = messages->block_count > 1 ? messages->block_count : 1;
-        holding.from = yk_partitions_begin(group, member);
-        holding.to = yk_partitions_begin(group, member + 1);
+    partition.kind = messages->weight_bytes > 0 ? kind_of(yk_plan_strategy(plan, layer))
+                                                : YK_PARTITION_WHOLE; /* there is nothing to cut */
+    if (partition.kind != YK_PARTITION_WHOLE) {
+        partition.blocks = messages->block_count > 1 ? messages->block_count : 1;
+        partition.from = yk_partitions_begin(group, member);
+        partition.to = yk_partitions_begin(group, member + 1);
     }
-    return holding;
+    return partition;
 }
 
 yk_status yk_partitions_of_rank(const struct yk_program *program, int32_t rank,
                                 struct yk_arena *arena, struct yk_partition **out)
 {
     const int32_t L = program->plan->layer_count;
-    struct yk_partition *holdings = NULL;
-    YK_TRY_NEW(arena, holdings, L);
+    struct yk_partition *partitions = NULL;
+    YK_TRY_NEW(arena, partitions, L);
     for (int32_t l = 0; l < L; l++) {
-        holdings[l] = holding_of(program, rank, l);
+        partitions[l] = partition_of(program, rank, l);
     }
-    *out = holdings;
+    *out = partitions;
     return YK_OK;
 }
 
@@ -70,18 +63,18 @@ yk_status yk_partitions_to_save(const struct yk_program *program, int32_t rank,
     YK_TRY(yk_partitions_of_rank(program, rank, arena, &saves));
     for (int32_t l = 0; l < plan->layer_count; l++) {
         const struct yk_plan_group *group = &plan->groups[plan->layers[l].group];
-        const int32_t member = yk_partitions_member(group, rank);
-        if (saves[l].keep == YK_PARTITION_ABSENT) {
+        const int32_t member = yk_facts_member(plan, plan->layers[l].group, rank);
+        if (saves[l].kind == YK_PARTITION_ABSENT) {
             continue;
         }
-        if (saves[l].keep == YK_PARTITION_WHOLE) {
+        if (saves[l].kind == YK_PARTITION_WHOLE) {
             saves[l] = (struct yk_partition){
                 .blocks = 1,
                 .from = (double)member / group->member_count,
                 .to = (double)(member + 1) / group->member_count,
             };
         }
-        saves[l].keep = YK_PARTITION_FULLY_SHARDED;
+        saves[l].kind = YK_PARTITION_FULLY_SHARDED;
     }
     *out = saves;
     return YK_OK;

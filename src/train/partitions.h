@@ -1,10 +1,6 @@
-/*
- * Holdings: which part of every layer a rank's store keeps, as the plan says.
- *
- * The parts of a group's members lie behind each other in the order of the members, and the last
- * one ends where the layer does, so that every number of a layer is kept by exactly one of them.
- * Pure functions of a program; any thread.
- */
+/* Partitions: which part of every layer a rank's store keeps, as the plan says. The parts of a
+ * group's members follow each other in the order of the members, so that every number of a layer is
+ * kept by exactly one of them. Pure functions of a program; any thread. */
 #ifndef YK_TRAIN_PARTITIONS_H
 #define YK_TRAIN_PARTITIONS_H
 
@@ -15,7 +11,7 @@
 
 #include <stdint.h>
 
-/* (L) holdings, in the arena. */
+/* (L) partitions, in the arena. */
 yk_status yk_partitions_of_rank(const struct yk_program *program, int32_t rank,
                                 struct yk_arena *arena, struct yk_partition **out) YK_MUST_USE;
 
@@ -27,8 +23,5 @@ double yk_partitions_begin(const struct yk_plan_group *group, int32_t member);
  * layer that all members of a group have whole is cut into equal slices. */
 yk_status yk_partitions_to_save(const struct yk_program *program, int32_t rank,
                                 struct yk_arena *arena, struct yk_partition **out) YK_MUST_USE;
-
-/* A rank's number among a group's members; −1: it is none of them. */
-int32_t yk_partitions_member(const struct yk_plan_group *group, int32_t rank);
 
 #endif

@@ -19,12 +19,12 @@ struct rank_round {
     double *from_s; /* (ops) with the pauses that belong to them */
     double *until_s;
     struct span *computing; /* (ops) of its compute lane, one after the other */
-    struct span *moving;    /* (ops) messages, likewise */
+    struct span *moving;    /* (ops) messages */
     int32_t computing_count;
     int32_t moving_count;
     /* (ops, rounds) */
     double *seconds;
-    double *beside;
+    double *overlapped;
 };
 
 /* A message in the round: from when the last rank came until it is over everywhere. */
@@ -35,7 +35,7 @@ struct meeting {
 
 struct uniting {
     const struct yk_program *program;
-    const struct yk_rank_rounds *pieces;
+    const struct yk_rank_rounds *rank_rounds;
     struct yk_arena *arena;
     int32_t rounds; /* that all ranks have, at most */
     struct rank_round *ranks;
@@ -79,10 +79,10 @@ static double covered_s(const struct span *spans, int32_t count, struct span wit
 
 /* ---- one round ---- */
 
-static bool find_round(const struct yk_rank_rounds *piece, int64_t step, int32_t *out)
+static bool find_round(const struct yk_rank_rounds *own, int64_t step, int32_t *out)
 {
-    for (int32_t k = 0; k < piece->round_count; k++) {
-        if (piece->steps[k] == step) {
+    for (int32_t k = 0; k < own->round_count; k++) {
+        if (own->steps[k] == step) {
             *out = k;
             return true;
         }
@@ -93,14 +93,14 @@ static bool find_round(const struct yk_rank_rounds *piece, int64_t step, int32_t
 static bool open_round(struct uniting *uniting, int64_t step)
 {
     for (int32_t r = 0; r < uniting->program->rank_count; r++) {
-        const struct yk_rank_rounds *piece = &uniting->pieces[r];
+        const struct yk_rank_rounds *own = &uniting->rank_rounds[r];
         struct rank_round *rank = &uniting->ranks[r];
         int32_t number = 0;
-        if (!find_round(piece, step, &number)) {
+        if (!find_round(own, step, &number)) {
             return false;
         }
-        rank->begin_s = piece->begin_s + (int64_t)number * piece->op_count;
-        rank->end_s = piece->end_s + (int64_t)number * piece->op_count;
+        rank->begin_s = own->begin_s + (int64_t)number * own->op_count;
+        rank->end_s = own->end_s + (int64_t)number * own->op_count;
         yk_op_spans_find(rank->list, rank->begin_s, rank->end_s, rank->from_s, rank->until_s);
         rank->computing_count = 0;
         for (int32_t i = 0; i < rank->list->op_count; i++) {
@@ -184,16 +184,16 @@ static void add_round(struct uniting *uniting, int32_t number)
             const int64_t place = (int64_t)i * uniting->rounds + number;
             const struct span own = {rank->from_s[i], rank->until_s[i]};
             double seconds = own.end_s - own.begin_s;
-            double beside_s = 0;
+            double overlapped_s = 0;
             if (op->match != YK_NO_MATCH) {
                 const struct meeting *meeting = &uniting->meetings[op->match];
                 seconds = meeting->span.end_s - meeting->span.begin_s;
-                beside_s = meeting->computing_s;
+                overlapped_s = meeting->computing_s;
             } else if (op->lane == YK_LANE_COMPUTE) {
-                beside_s = covered_s(rank->moving, rank->moving_count, own);
+                overlapped_s = covered_s(rank->moving, rank->moving_count, own);
             }
             rank->seconds[place] = fmax(seconds, 0);
-            rank->beside[place] = seconds > 0 ? fmin(beside_s / seconds, 1) : 0;
+            rank->overlapped[place] = seconds > 0 ? fmin(overlapped_s / seconds, 1) : 0;
         }
     }
 }
@@ -244,7 +244,7 @@ static yk_status summarise(const struct uniting *uniting, int32_t number, int32_
         op->seconds = median(seconds, count);
         op->low_s = seconds[count / 4];
         op->high_s = seconds[count - 1 - count / 4];
-        op->beside = median(rank->beside + (int64_t)i * uniting->rounds, count);
+        op->beside = median(rank->overlapped + (int64_t)i * uniting->rounds, count);
         name.length = 0;
         yk_op_describe(program, &rank->list->ops[i], &name);
         op->op = yk_arena_copy_text(uniting->arena, yk_text_chars(&name), name.length);
@@ -259,16 +259,16 @@ static yk_status open_rank(struct uniting *uniting, int32_t number)
     struct rank_round *rank = &uniting->ranks[number];
     rank->list = &uniting->program->ranks[number];
     const int64_t ops = rank->list->op_count;
-    if (uniting->pieces[number].op_count != ops) {
+    if (uniting->rank_rounds[number].op_count != ops) {
         return yk_fail(YK_ERROR_INPUT, "rank %d kept times of %d ops, its program has %d",
-                       (int)number, (int)uniting->pieces[number].op_count, (int)ops);
+                       (int)number, (int)uniting->rank_rounds[number].op_count, (int)ops);
     }
     YK_TRY_NEW(uniting->arena, rank->from_s, ops + 1);
     YK_TRY_NEW(uniting->arena, rank->until_s, ops + 1);
     YK_TRY_NEW(uniting->arena, rank->computing, ops + 1);
     YK_TRY_NEW(uniting->arena, rank->moving, ops + 1);
     YK_TRY_NEW(uniting->arena, rank->seconds, ops * uniting->rounds + 1);
-    YK_TRY_NEW(uniting->arena, rank->beside, ops * uniting->rounds + 1);
+    YK_TRY_NEW(uniting->arena, rank->overlapped, ops * uniting->rounds + 1);
     uniting->span_count += rank->list->op_count;
     return YK_OK;
 }
@@ -306,13 +306,13 @@ static yk_status unite(struct uniting *uniting, struct yk_arena *arena, struct y
     const struct yk_program *program = uniting->program;
     int32_t count = 0;
     YK_TRY_NEW(uniting->arena, uniting->ranks, program->rank_count);
-    uniting->rounds = uniting->pieces[0].round_count;
+    uniting->rounds = uniting->rank_rounds[0].round_count;
     for (int32_t r = 0; r < program->rank_count; r++) {
         YK_TRY(open_rank(uniting, r));
     }
     YK_TRY(find_ends(uniting));
     for (int32_t k = 0; k < uniting->rounds; k++) {
-        if (open_round(uniting, uniting->pieces[0].steps[k])) {
+        if (open_round(uniting, uniting->rank_rounds[0].steps[k])) {
             add_round(uniting, count++);
         }
     }
@@ -326,10 +326,11 @@ static yk_status unite(struct uniting *uniting, struct yk_arena *arena, struct y
     return YK_OK;
 }
 
-yk_status yk_round_durations(const struct yk_program *program, const struct yk_rank_rounds *pieces,
-                             struct yk_arena *arena, struct yk_op_times *out)
+yk_status yk_round_durations(const struct yk_program *program,
+                             const struct yk_rank_rounds *rank_rounds, struct yk_arena *arena,
+                             struct yk_op_times *out)
 {
-    struct uniting uniting = {.program = program, .pieces = pieces};
+    struct uniting uniting = {.program = program, .rank_rounds = rank_rounds};
     YK_TRY(yk_arena_create(&uniting.arena));
     struct yk_arena *scratch = uniting.arena;
     const yk_status status = unite(&uniting, arena, out);

@@ -13,9 +13,10 @@
 #include "trace/op_times.h"
 #include "train/round_log.h"
 
-/* `pieces` (ranks of the program), by one clock. Rounds that all ranks kept count; without any,
- * `steps` is 0. Versions are left to the caller. In the arena. */
-yk_status yk_round_durations(const struct yk_program *program, const struct yk_rank_rounds *pieces,
-                             struct yk_arena *arena, struct yk_op_times *out) YK_MUST_USE;
+/* `rank_rounds` (ranks of the program), by one clock. Rounds that all ranks kept count; without
+ * any, `steps` is 0. Versions are left to the caller. In the arena. */
+yk_status yk_round_durations(const struct yk_program *program,
+                             const struct yk_rank_rounds *rank_rounds, struct yk_arena *arena,
+                             struct yk_op_times *out) YK_MUST_USE;
 
 #endif

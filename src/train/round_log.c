@@ -8,8 +8,8 @@ enum {
     LOG_WARM_UP = 2,
     LOG_DENSE = 20,
     LOG_SPARSE = 8,
-    LOG_MOST = 48,
-    LOG_MOST_OPS = 1 << 18, /* of all rounds */
+    LOG_MAX_ROUNDS = 48,
+    LOG_MAX_OPS = 1 << 18, /* of all rounds */
 };
 
 struct yk_round_log {
@@ -35,9 +35,9 @@ yk_status yk_round_log_create(int32_t op_count, struct yk_round_log **out)
     if (!log) {
         return yk_fail_out_of_memory();
     }
-    const int32_t room = op_count > 0 ? LOG_MOST_OPS / op_count : LOG_MOST;
+    const int32_t room = op_count > 0 ? LOG_MAX_OPS / op_count : LOG_MAX_ROUNDS;
     log->op_count = op_count;
-    log->room = room < 4 ? 4 : room < LOG_MOST ? room : LOG_MOST;
+    log->room = room < 4 ? 4 : room < LOG_MAX_ROUNDS ? room : LOG_MAX_ROUNDS;
     const size_t count = (size_t)log->room * (size_t)op_count + 1;
     log->steps = calloc((size_t)log->room, sizeof *log->steps);
     log->begin_s = calloc(count, sizeof *log->begin_s);
@@ -123,8 +123,8 @@ yk_status yk_round_log_unpack(const void *bytes, size_t size, const char *source
     if (size >= sizeof head) {
         memcpy(&head, bytes, sizeof head);
     }
-    const bool sane = head.op_count >= 0 && head.op_count <= INT32_MAX / LOG_MOST &&
-                      head.round_count >= 0 && head.round_count <= LOG_MOST;
+    const bool sane = head.op_count >= 0 && head.op_count <= INT32_MAX / LOG_MAX_ROUNDS &&
+                      head.round_count >= 0 && head.round_count <= LOG_MAX_ROUNDS;
     const size_t rounds = sane ? (size_t)head.round_count : 0;
     const size_t times = sane ? rounds * (size_t)head.op_count : 0;
     if (!sane || size != sizeof head + rounds * sizeof(int64_t) + 2 * times * sizeof(double)) {

@@ -1,11 +1,9 @@
 /*
  * Round log: when the ops of this rank began and ended, in some of the last steps of a run.
  *
- * A round is read when the one after it has been computed: what it communicates is over by then.
- * All ranks keep the rounds of the same steps, which depends on nothing but how many have passed:
- * none of the first two, which warm up, the twenty that follow them, then one of eight, so that
- * reading the clocks of a GPU's events takes next to nothing. Of these, as many of the last are
- * kept as there is room for.
+ * A round is read when the one after it has been computed: its communication has ended by then. All
+ * ranks keep the same rounds: none of the first two, the twenty after them, then one of eight, so
+ * that reading the clocks of a GPU's events costs next to nothing; of these the last ones that fit.
  *
  * Nothing is allocated while steps run. One thread at a time.
  */

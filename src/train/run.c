@@ -1,24 +1,388 @@
 #include "train/run.h"
 
-#include "train/checkpoint/space.h"
+#include "base/log.h"
+#include "comm/exchange.h"
+#include "train/batches.h"
+#include "train/metrics.h"
 #include "train/partitions.h"
-#include "train/run_agree.h"
-#include "train/run_numbers.h"
-#include "train/run_steps.h"
 
 #include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+enum {
+    MAX_PENDING = 4,
+    MAX_BAD_STEPS = 8, /* in a row */
+    MEMORY_NOTED = 16, /* of so many steps, once */
+};
+
+/* A step that has begun and not ended. */
+struct pending_step {
+    double rate;
+    double scale;
+    int64_t present;
+};
+
+/* A run on its way: the steps that have begun, with all they go by. */
 struct running {
     struct yk_run *run;
-    struct yk_run_steps steps;
+    struct yk_executor *executor;
+    struct yk_batches *batches;
+    struct yk_metrics *metrics;  /* owned, though opened by the run; NULL: none */
+    const struct yk_batch *now;  /* of the step that begins next */
+    const struct yk_batch *next; /* of the one after: prepared while others run */
+    int64_t next_unit;           /* units of the sampler in all of these */
+    struct pending_step pending[MAX_PENDING];
+    int32_t pending_count;
+    struct yk_op_time *times; /* (ops) for those of a round */
+    double *seconds;          /* of the steps of this run */
+    int64_t count;
+    bool stopped;
+    const struct yk_program *change; /* to go on with */
     struct yk_arena *arena;
     struct yk_partition *saves; /* (L) what this rank saves */
     int64_t saved_step;         /* −1: not yet */
     int64_t evaluated_step;
 };
+
+/* ---- what the ranks come to together: all make the same calls ---- */
+
+static int32_t own_rank(const struct yk_run *run)
+{
+    return run->executor.ranks ? run->executor.ranks->rank : 0;
+}
+
+/* A failure that all ranks have, unless it is that they cannot reach each other. */
+static void note_agreed(struct yk_run *run, yk_status status)
+{
+    const struct yk_ranks *ranks = run->executor.ranks;
+    run->agreed = ranks && status != YK_OK && ranks->comm->check(ranks->world) == YK_OK;
+}
+
+/* What all ranks come to. */
+static yk_status agree(struct yk_run *run, yk_status mine)
+{
+    const yk_status status =
+        run->executor.ranks ? yk_exchange_agree(run->executor.ranks, mine) : mine;
+    note_agreed(run, status);
+    return status;
+}
+
+/* ---- whether the numbers are still good ---- */
+
+static yk_status fail_named(const struct yk_run *run, const char *name, const char *what)
+{
+    const char *advice =
+        run->options.clip > 0 ? "try a lower --rate" : "try a lower --rate, or --clip 1";
+    if (strcmp(what, "weights") == 0) {
+        return yk_fail(YK_ERROR_NUMBERS,
+                       "step %lld: the weights %s hold numbers that are not finite; %s",
+                       (long long)run->state.step, name, advice);
+    }
+    return yk_fail(YK_ERROR_NUMBERS,
+                   "step %lld: the gradient of %s is not finite, %lld times in a row; %s",
+                   (long long)run->state.step, name, (long long)run->state.bad, advice);
+}
+
+/* Always a failure. All ranks come here together: one that holds the bad numbers names them. */
+static yk_status fail_nonfinite(struct yk_run *run, double loss)
+{
+    const char *name = NULL;
+    const char *what = NULL;
+    const char *advice =
+        run->options.clip > 0 ? "try a lower --rate" : "try a lower --rate, or --clip 1";
+    yk_status status = yk_store_find_nonfinite_values(run->store, &name, &what);
+    if (status == YK_OK && name) {
+        status = fail_named(run, name, what);
+    }
+    status = agree(run, status);
+    run->agreed = true;
+    return status != YK_OK
+               ? status
+               : yk_fail(YK_ERROR_NUMBERS, "step %lld: the loss is %g, %lld times in a row; %s",
+                         (long long)run->state.step, loss, (long long)run->state.bad, advice);
+}
+
+/* A run that ends while its numbers are bad: steps that were skipped did no harm, unless the loss
+ * or the weights themselves are not finite. */
+static yk_status check_end(struct yk_run *run)
+{
+    const char *name = NULL;
+    const char *what = NULL;
+    double harmed = 0;
+    if (run->state.bad > 0 && isfinite(run->last_loss)) {
+        YK_TRY(yk_store_find_nonfinite_values(run->store, &name, &what));
+        harmed = name && strcmp(what, "weights") == 0 ? 1 : 0;
+        if (run->executor.ranks) {
+            YK_TRY(yk_exchange_max(run->executor.ranks, &harmed, 1));
+        }
+    }
+    return run->state.bad > 0 && (harmed > 0 || !isfinite(run->last_loss))
+               ? fail_nonfinite(run, run->last_loss)
+               : YK_OK;
+}
+
+/* A step whose numbers are bad counts as done, but updates nothing; fails where it was not skipped,
+ * or too many follow each other. */
+static yk_status check_result(struct yk_run *run, struct yk_executor *executor,
+                              const struct yk_step_result *result)
+{
+    const bool bad = result->skipped || !isfinite(result->loss) || !isfinite(result->norm);
+    run->state.bad = bad ? run->state.bad + 1 : 0;
+    if (bad && (!result->skipped || run->state.bad >= MAX_BAD_STEPS)) {
+        YK_TRY(yk_executor_finish_steps(executor));
+        return fail_nonfinite(run, result->loss);
+    }
+    return YK_OK;
+}
+
+/* ---- steps ---- */
+
+static yk_status create_times(struct running *running)
+{
+    const struct yk_run *run = running->run;
+    const size_t ops = (size_t)run->program->ranks[own_rank(run)].op_count;
+    free(running->times);
+    running->times = calloc(ops + 1, sizeof *running->times);
+    return running->times ? YK_OK : yk_fail_out_of_memory();
+}
+
+static yk_status create_batches(struct running *running)
+{
+    const struct yk_run *run = running->run;
+    const struct yk_plan *plan = run->program->plan;
+    struct yk_batch_share *shares = calloc((size_t)plan->micro_batches, sizeof *shares);
+    if (!shares) {
+        return yk_fail_out_of_memory();
+    }
+    yk_batches_find_shares(plan, own_rank(run), shares);
+    const yk_status status = yk_batches_create(run->samples, &run->store->engine,
+                                               plan->micro_batches, shares, &running->batches);
+    free(shares);
+    return status;
+}
+
+/* Times of another program's ops go. */
+static yk_status begin_log(struct yk_run *run)
+{
+    yk_round_log_destroy(run->log);
+    run->log = NULL;
+    return yk_round_log_create(run->program->ranks[own_rank(run)].op_count, &run->log);
+}
+
+static yk_status create_executor(struct running *running)
+{
+    const struct yk_run *run = running->run;
+    return yk_executor_create(run->program, run->store, &run->options.optimizer, &run->executor,
+                              &running->executor);
+}
+
+/* To be closed also where it fails. */
+static yk_status open_steps(struct running *running)
+{
+    struct yk_run *run = running->run;
+    const int64_t left = run->options.steps - run->state.step;
+    running->seconds = calloc((size_t)(left > 0 ? left : 0) + 1, sizeof *running->seconds);
+    if (!running->seconds) {
+        return yk_fail_out_of_memory();
+    }
+    YK_TRY(begin_log(run));
+    YK_TRY(agree(run, create_executor(running)));
+    YK_TRY(create_batches(running));
+    return create_times(running);
+}
+
+static int compare(const void *a, const void *b)
+{
+    const double left = *(const double *)a;
+    const double right = *(const double *)b;
+    return left < right ? -1 : left > right;
+}
+
+static double find_median(double *seconds, int64_t count)
+{
+    qsort(seconds, (size_t)count, sizeof *seconds, compare);
+    return (seconds[(count - 1) / 2] + seconds[count / 2]) / 2;
+}
+
+/* Leaves the median of their seconds in the run. */
+static void close_steps(struct running *running)
+{
+    if (running->count > 0) {
+        running->run->median_step_s = find_median(running->seconds, running->count);
+    }
+    yk_metrics_close(running->metrics);
+    yk_batches_destroy(running->batches);
+    yk_executor_destroy(running->executor);
+    free(running->times);
+    free(running->seconds);
+}
+
+static yk_status next_batch(struct running *running, const struct yk_batch **out)
+{
+    YK_TRY(yk_batches_next(running->batches, running->next_unit, INT64_MAX, out));
+    running->next_unit += (*out)->units;
+    return YK_OK;
+}
+
+/* The samples of the next two steps: once, before the first begins. */
+static yk_status prepare_steps(struct running *running)
+{
+    running->next_unit = running->run->state.samples;
+    YK_TRY(next_batch(running, &running->now));
+    return next_batch(running, &running->next);
+}
+
+/* A line of the metrics that cannot be written is no reason to end the training; later ones are not
+ * tried. */
+static void note_metrics(struct running *running, yk_status written)
+{
+    if (written != YK_OK) {
+        yk_log(YK_LOG_WARNING, "step %lld: %s; the metrics end here",
+               (long long)running->run->state.step, yk_status_message());
+        yk_metrics_close(running->metrics);
+        running->metrics = NULL;
+    }
+}
+
+/* When all have ended: another program with the same store, `change`. Samples are divided otherwise
+ * from the next step on. */
+static yk_status change_program(struct running *running)
+{
+    struct yk_run *run = running->run;
+    yk_executor_destroy(running->executor);
+    yk_batches_destroy(running->batches);
+    running->executor = NULL;
+    running->batches = NULL;
+    run->program = running->change;
+    running->change = NULL;
+    if (run->callbacks.changed) {
+        run->callbacks.changed(run->callbacks.user, run->state.step);
+    }
+    if (running->metrics) {
+        note_metrics(running, yk_metrics_write_shares(running->metrics, run->state.step,
+                                                      run->program->plan));
+    }
+    YK_TRY(agree(run, begin_log(run)));
+    YK_TRY(agree(run, create_executor(running)));
+    YK_TRY(agree(run, create_batches(running)));
+    YK_TRY(agree(run, create_times(running)));
+    return prepare_steps(running);
+}
+
+static void report_step(struct running *running, const struct yk_step_result *result,
+                        const struct pending_step *pending)
+{
+    struct yk_run *run = running->run;
+    const struct yk_run_step line = {
+        .step = run->state.step,
+        .steps = run->options.steps,
+        .loss = result->loss,
+        .norm = result->norm,
+        .rate = pending->rate,
+        .seconds = result->seconds,
+        .tokens_per_s = (double)pending->present / result->seconds,
+        .loss_scale = pending->scale,
+        .skipped = result->skipped,
+        .compute_s = result->compute_s,
+        .ranks = run->program->rank_count,
+    };
+    run->first_loss = running->count == 0 ? result->loss : run->first_loss;
+    run->last_loss = result->loss;
+    run->tokens += (double)pending->present;
+    run->seconds += result->seconds;
+    running->seconds[running->count++] = result->seconds;
+    if (run->callbacks.step) {
+        run->callbacks.step(run->callbacks.user, &line);
+    }
+    if (run->callbacks.change) {
+        const struct yk_program *change = run->callbacks.change(run->callbacks.user, &line);
+        running->change = change ? change : running->change;
+    }
+    if (running->metrics) {
+        note_metrics(running, yk_metrics_write_step(running->metrics, &line));
+    }
+}
+
+/* Begins a step, and while it runs prepares the samples of the one after the next. What the one
+ * after depends on is known when this returns. */
+static yk_status begin_step(struct running *running)
+{
+    struct yk_run *run = running->run;
+    const int64_t number = run->state.step + running->pending_count;
+    const struct yk_step step = {
+        .batch = running->now,
+        .rate = yk_lr_schedule_at(&run->options.lr_schedule, number),
+        .updates = run->state.updates,
+        .loss_scale = run->state.scaler.scale,
+        .clip = run->options.clip,
+    };
+    bool skipped = false;
+    YK_TRY(yk_executor_begin_step(running->executor, &step, running->next));
+    running->pending[running->pending_count++] =
+        (struct pending_step){step.rate, step.loss_scale, step.batch->present};
+    run->state.samples += step.batch->units;
+    running->now = running->next;
+    YK_TRY(next_batch(running, &running->next));
+    YK_TRY(yk_executor_step_skipped(running->executor, &skipped));
+    yk_loss_scaler_update(&run->state.scaler, run->store->net->workload.precision, skipped);
+    run->state.updates += skipped ? 0 : 1;
+    return YK_OK;
+}
+
+/* All memory is allocated by the end of the first steps, and the driver answers slowly. */
+static void note_memory(struct yk_run *run)
+{
+    const struct yk_engine *engine = &run->store->engine;
+    if (engine->backend->used_bytes && run->state.step % MEMORY_NOTED == 1) {
+        run->device_bytes =
+            fmax(run->device_bytes, (double)engine->backend->used_bytes(engine->device));
+    }
+}
+
+static yk_status report_times(const struct running *running)
+{
+    const struct yk_run_callbacks *callbacks = &running->run->callbacks;
+    struct yk_round_times times;
+    if (callbacks->timed) {
+        YK_TRY(yk_executor_times(running->executor, 0, running->times, &times));
+        callbacks->timed(callbacks->user, &times);
+    }
+    return YK_OK;
+}
+
+/* Ends the oldest step that has begun. */
+static yk_status end_step(struct running *running)
+{
+    struct yk_run *run = running->run;
+    struct yk_step_result result = {0};
+    YK_TRY(yk_executor_end_step(running->executor, &result));
+    YK_TRY(report_times(running));
+    const struct pending_step ended = running->pending[0];
+    running->pending_count--;
+    for (int32_t i = 0; i < running->pending_count; i++) {
+        running->pending[i] = running->pending[i + 1];
+    }
+    run->state.step++;
+    YK_TRY(yk_round_log_add(run->log, running->executor, run->state.step));
+    note_memory(run);
+    running->stopped = running->stopped || result.stopped;
+    report_step(running, &result, &ended);
+    return check_result(run, running->executor, &result);
+}
+
+static yk_status end_all(struct running *running)
+{
+    YK_TRY(yk_executor_finish_steps(running->executor));
+    while (running->pending_count > 0) {
+        YK_TRY(end_step(running));
+    }
+    return YK_OK;
+}
+
+/* ---- evaluations and checkpoints between steps ---- */
 
 static yk_status make_folder(const char *path)
 {
@@ -35,14 +399,14 @@ static struct yk_checkpoint_content content_of(const struct running *running)
         .store = run->store,
         .state = run->state,
         .tokenizer = run->tokenizer,
-        .settings_json = run->settings_json,
+        .options_json = run->options_json,
         .base_model = run->base_model,
         .ranks = run->executor.ranks,
         .saves = running->saves,
     };
 }
 
-/* What the last step has made is lost; say what is not. */
+/* The result of the last step is lost; say which checkpoint is not. */
 static yk_status fail_last(const struct running *running, yk_status status)
 {
     return running->saved_step < 0
@@ -59,15 +423,15 @@ static yk_status save(struct running *running, bool last)
     struct yk_text path = {0};
     yk_text_addf(&folder, "%s/checkpoints", run->folder);
     yk_status status = yk_text_status(&folder);
-    status = yk_run_steps_agree(run, status);
+    status = agree(run, status);
     if (status == YK_OK) {
-        status = yk_checkpoint_save(yk_text_chars(&folder), &content, run->settings.keep, &path);
-        yk_run_steps_note_agreed(run, status); /* ranks have come to it together in there */
+        status = yk_checkpoint_save(yk_text_chars(&folder), &content, run->options.keep, &path);
+        note_agreed(run, status); /* ranks have come to it together in there */
     }
     running->saved_step = status == YK_OK ? run->state.step : running->saved_step;
-    if (run->watch.saved && (status == YK_OK || !last)) {
-        run->watch.saved(run->watch.user, run->state.step, yk_text_chars(&path),
-                         status == YK_OK ? NULL : yk_status_message());
+    if (run->callbacks.saved && (status == YK_OK || !last)) {
+        run->callbacks.saved(run->callbacks.user, run->state.step, yk_text_chars(&path),
+                             status == YK_OK ? NULL : yk_status_message());
     }
     yk_text_free(&folder);
     yk_text_free(&path);
@@ -81,37 +445,36 @@ static yk_status save(struct running *running, bool last)
 static yk_status evaluate(struct running *running)
 {
     struct yk_run *run = running->run;
-    struct yk_run_steps *steps = &running->steps;
     int64_t tokens = 0;
     struct yk_run_memory loan = {0};
     const struct yk_run_evaluation evaluation = {
-        .batch = run->settings.batch,
-        .samples = run->settings.evaluate_samples,
+        .batch = run->options.batch,
+        .samples = run->options.evaluate_samples,
         .loan = &loan,
     };
-    loan.memory = yk_executor_memory(steps->executor, &loan.bytes);
+    loan.memory = yk_executor_memory(running->executor, &loan.bytes);
     if (run->program->rank_count > 1) {
-        YK_TRY(yk_run_evaluate_ranks(steps->executor, run->program, run, &run->evaluation_loss,
+        YK_TRY(yk_run_evaluate_ranks(running->executor, run->program, run, &run->evaluation_loss,
                                      &tokens));
     } else {
         YK_TRY(yk_run_evaluate(run->store, run->evaluation, &evaluation, &run->evaluation_loss,
                                &tokens));
     }
     running->evaluated_step = run->state.step;
-    if (run->watch.evaluated) {
-        run->watch.evaluated(run->watch.user, run->state.step, run->evaluation_loss, tokens);
+    if (run->callbacks.evaluated) {
+        run->callbacks.evaluated(run->callbacks.user, run->state.step, run->evaluation_loss,
+                                 tokens);
     }
-    if (steps->metrics) {
-        yk_run_steps_note_metrics(steps,
-                                  yk_metrics_write_evaluation(steps->metrics, run->state.step,
-                                                              run->evaluation_loss, tokens));
+    if (running->metrics) {
+        note_metrics(running, yk_metrics_write_evaluation(running->metrics, run->state.step,
+                                                          run->evaluation_loss, tokens));
     }
     return YK_OK;
 }
 
 static bool saves(const struct yk_run *run)
 {
-    return run->folder && !run->settings.saves_nothing;
+    return run->folder && !run->options.saves_nothing;
 }
 
 static bool is_due(int64_t step, int64_t every)
@@ -122,72 +485,68 @@ static bool is_due(int64_t step, int64_t every)
 /* Something happens between this step and the next. */
 static bool is_break(const struct yk_run *run, int64_t step)
 {
-    const struct yk_run_options *settings = &run->settings;
-    return step == settings->steps || (run->evaluation && is_due(step, settings->evaluate_every)) ||
-           (saves(run) && is_due(step, settings->save_every));
+    const struct yk_run_options *options = &run->options;
+    return step == options->steps || (run->evaluation && is_due(step, options->evaluate_every)) ||
+           (saves(run) && is_due(step, options->save_every));
 }
 
 /* What happened in the last step, before anything else happens on the lanes. */
 static yk_status keep_trace(struct running *running)
 {
-    const struct yk_run_steps *steps = &running->steps;
     struct yk_round_times times;
-    YK_TRY(yk_executor_times(steps->executor, 0, steps->times, &times));
+    YK_TRY(yk_executor_times(running->executor, 0, running->times, &times));
     running->run->traced_s = times.began_s;
     return yk_round_times_trace(&times, &running->run->trace);
 }
 
-static yk_status take_break(struct running *running)
+static yk_status pause(struct running *running)
 {
     struct yk_run *run = running->run;
-    struct yk_run_steps *steps = &running->steps;
-    const struct yk_run_options *settings = &run->settings;
-    const bool last = run->state.step == settings->steps;
-    steps->stopped = steps->stopped && !last;
-    if (last || steps->stopped) {
+    const struct yk_run_options *options = &run->options;
+    const bool last = run->state.step == options->steps;
+    running->stopped = running->stopped && !last;
+    if (last || running->stopped) {
         YK_TRY(keep_trace(running));
     }
-    if (run->evaluation && !steps->stopped && is_due(run->state.step, settings->evaluate_every)) {
+    if (run->evaluation && !running->stopped && is_due(run->state.step, options->evaluate_every)) {
         YK_TRY(evaluate(running));
     }
     /* Steps that were skipped changed nothing that is worth an older checkpoint. */
     if (saves(run) && !last && run->state.bad == 0 &&
-        is_due(run->state.step, settings->save_every)) {
+        is_due(run->state.step, options->save_every)) {
         YK_TRY(save(running, false));
     }
     return YK_OK;
 }
 
-/* Each rank may be asked to stop; all do when they hear of it with a step's result. */
-static void look_for_stop(struct running *running)
+/* Any rank may be asked to stop; all do with the result of a step. */
+static void check_stop(struct running *running)
 {
     const struct yk_run *run = running->run;
-    struct yk_run_steps *steps = &running->steps;
-    if (run->watch.stop && run->watch.stop(run->watch.user)) {
-        yk_executor_request_stop(steps->executor);
-        steps->stopped = steps->stopped || run->program->rank_count == 1;
+    if (run->callbacks.stop && run->callbacks.stop(run->callbacks.user)) {
+        yk_executor_request_stop(running->executor);
+        running->stopped = running->stopped || run->program->rank_count == 1;
     }
 }
 
 static yk_status train_steps(struct running *running)
 {
     struct yk_run *run = running->run;
-    struct yk_run_steps *steps = &running->steps;
-    const int32_t depth = yk_executor_depth(steps->executor);
-    while (run->state.step < run->settings.steps && !steps->stopped) {
-        YK_TRY(yk_run_steps_begin(steps));
-        const bool breaks = is_break(run, run->state.step + steps->pending_count);
-        if (!breaks && steps->pending_count < depth) {
+    const int32_t depth = yk_executor_depth(running->executor);
+    while (run->state.step < run->options.steps && !running->stopped) {
+        YK_TRY(begin_step(running));
+        const bool breaks = is_break(run, run->state.step + running->pending_count);
+        if (!breaks && running->pending_count < depth) {
             continue;
         }
-        YK_TRY(breaks ? yk_run_steps_end_all(steps) : yk_run_steps_end(steps));
-        look_for_stop(running);
-        if (breaks || steps->stopped || steps->change) {
-            YK_TRY(yk_run_steps_end_all(steps));
-            YK_TRY(take_break(running));
+        YK_TRY(breaks ? end_all(running) : end_step(running));
+        check_stop(running);
+        if (breaks || running->stopped || running->change) {
+            YK_TRY(end_all(running));
+            YK_TRY(pause(running));
         }
-        if (steps->change && run->state.step < run->settings.steps && !steps->stopped) {
-            YK_TRY(yk_run_steps_change(steps));
+        if (running->change && run->state.step < run->options.steps && !running->stopped) {
+            YK_TRY(change_program(running));
         }
     }
     return YK_OK;
@@ -196,30 +555,30 @@ static yk_status train_steps(struct running *running)
 static yk_status train(struct running *running)
 {
     struct yk_run *run = running->run;
-    const struct yk_run_options *settings = &run->settings;
-    YK_TRY(yk_run_steps_prepare(&running->steps));
+    const struct yk_run_options *options = &run->options;
+    YK_TRY(prepare_steps(running));
     YK_TRY(train_steps(running));
-    YK_TRY(yk_run_steps_check_end(run));
-    if (run->evaluation && !running->steps.stopped && running->evaluated_step != run->state.step) {
+    YK_TRY(check_end(run));
+    if (run->evaluation && !running->stopped && running->evaluated_step != run->state.step) {
         YK_TRY(evaluate(running));
     }
     if (run->evaluation && running->evaluated_step == run->state.step &&
         !isfinite(run->evaluation_loss)) {
-        return yk_run_steps_fail_nonfinite(run, run->evaluation_loss);
+        return fail_nonfinite(run, run->evaluation_loss);
     }
     if (saves(run) && running->saved_step != run->state.step) {
         YK_TRY(save(running, true));
     }
-    return running->steps.stopped ? yk_fail(YK_ERROR_STOPPED, "stopped after step %lld of %lld",
-                                            (long long)run->state.step, (long long)settings->steps)
-                                  : YK_OK;
+    return running->stopped ? yk_fail(YK_ERROR_STOPPED, "stopped after step %lld of %lld",
+                                      (long long)run->state.step, (long long)options->steps)
+                            : YK_OK;
 }
 
 /* Checkpoints that will be written: at times, and the last. */
 static int64_t count_saves(const struct yk_run *run)
 {
-    const int64_t every = run->settings.save_every;
-    const int64_t last = run->settings.steps;
+    const int64_t every = run->options.save_every;
+    const int64_t last = run->options.steps;
     const int64_t done = run->state.step;
     return done >= last ? 0 : 1 + (every > 0 ? (last - 1) / every - done / every : 0);
 }
@@ -233,12 +592,12 @@ static yk_status open_folder(struct running *running)
     if (saves(run)) {
         const struct yk_checkpoint_content content = content_of(running);
         YK_TRY(yk_checkpoint_check_save_space(run->folder, &content, count_saves(run),
-                                              run->settings.keep));
+                                              run->options.keep));
     }
     yk_text_addf(&path, "%s/metrics.jsonl", run->folder);
     yk_status status = yk_text_status(&path);
     if (status == YK_OK) {
-        status = yk_metrics_open(yk_text_chars(&path), run->state.step, &running->steps.metrics);
+        status = yk_metrics_open(yk_text_chars(&path), run->state.step, &running->metrics);
     }
     yk_text_free(&path);
     return status;
@@ -250,12 +609,11 @@ static yk_status open_all(struct running *running)
     run->state.epoch = run->samples->epoch_units;
     YK_TRY(yk_arena_create(&running->arena));
     if (run->executor.ranks) {
-        YK_TRY(yk_partitions_to_save(run->program, yk_run_own_rank(run), running->arena,
-                                     &running->saves));
+        YK_TRY(yk_partitions_to_save(run->program, own_rank(run), running->arena, &running->saves));
     }
-    YK_TRY(yk_run_steps_open(run, &running->steps));
-    const bool writes = run->folder && yk_run_own_rank(run) == 0;
-    return yk_run_steps_agree(run, writes ? open_folder(running) : YK_OK);
+    YK_TRY(open_steps(running));
+    const bool writes = run->folder && own_rank(run) == 0;
+    return agree(run, writes ? open_folder(running) : YK_OK);
 }
 
 yk_status yk_run_train(struct yk_run *run)
@@ -266,7 +624,7 @@ yk_status yk_run_train(struct yk_run *run)
     if (status == YK_OK) {
         status = train(&running);
     }
-    yk_run_steps_close(&running.steps);
+    close_steps(&running);
     yk_arena_destroy(running.arena);
     return status;
 }

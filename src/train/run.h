@@ -11,6 +11,7 @@
 
 #include "base/status.h"
 #include "data/sampler.h"
+#include "nn/lr_schedule.h"
 #include "nn/optimizer.h"
 #include "nn/store/store.h"
 #include "program/program.h"
@@ -56,7 +57,7 @@ struct yk_run_callbacks {
 struct yk_run_options {
     int64_t steps;
     int64_t batch;
-    struct yk_lr_schedule rate;
+    struct yk_lr_schedule lr_schedule;
     struct yk_optimizer optimizer;
     double clip;              /* 0: none */
     int64_t evaluate_every;   /* steps; 0: only after the last */
@@ -72,11 +73,11 @@ struct yk_run {
     struct yk_executor_options executor; /* its ranks are those of the run */
     const struct yk_sampler *samples;
     const struct yk_sampler *evaluation; /* sequential; NULL: none */
-    struct yk_run_options settings;
-    struct yk_run_callbacks watch;
-    const char *folder;        /* for checkpoints/ and metrics.jsonl; NULL: nothing is kept */
-    const char *settings_json; /* an object, kept in checkpoints word for word */
-    const char *base_model;    /* what adapters adapt, by name or path; NULL without */
+    struct yk_run_options options;
+    struct yk_run_callbacks callbacks;
+    const char *folder;       /* for checkpoints/ and metrics.jsonl; NULL: nothing is kept */
+    const char *options_json; /* an object, kept in checkpoints word for word */
+    const char *base_model;   /* what adapters adapt, by name or path; NULL without */
     const struct yk_tokenizer *tokenizer; /* kept in checkpoints; may be NULL */
     struct yk_checkpoint_state state;     /* where to go on; where it stands afterwards */
     /* Afterwards: */
@@ -84,7 +85,7 @@ struct yk_run {
     double last_loss;
     double evaluation_loss; /* NAN where there was none */
     double median_step_s;
-    double tokens;          /* trained on, filling left out */
+    double tokens;          /* trained on, without padding */
     double seconds;         /* of all steps together */
     double device_bytes;    /* of a device with memory of its own, the most in use after a step */
     struct yk_trace *trace; /* of this rank's last step; the caller destroys it */
@@ -95,14 +96,12 @@ struct yk_run {
     struct yk_round_log *log;
 };
 
-/*
- * Trains until settings.steps, or until asked to stop: YK_ERROR_STOPPED, saved. Numbers that stay
+/* Trains until options.steps, or until `stop` is true: YK_ERROR_STOPPED, saved. Numbers that stay
  * bad end it with YK_ERROR_NUMBERS and the tensor's name. A checkpoint that cannot be written is
- * told to the watch and training goes on; one at the very end is an error.
- */
+ * reported by `saved` and training goes on; one at the very end is an error. */
 yk_status yk_run_train(struct yk_run *run) YK_MUST_USE;
 
-/* The same over all ranks of an executor that is settled. */
+/* Mean loss over `run->evaluation` on all ranks of an executor between finished steps. */
 yk_status yk_run_evaluate_ranks(struct yk_executor *executor, const struct yk_program *program,
                                 const struct yk_run *run, double *out_loss,
                                 int64_t *out_tokens) YK_MUST_USE;

@@ -27,7 +27,7 @@ static void check(const char *bytes, size_t size, struct yk_arena *arena)
     fuzz_expect(checkpoint.workload.batch >= 0 && checkpoint.workload.sequence >= 0 &&
                     checkpoint.workload.lora_rank >= 0,
                 "sizes are not negative");
-    fuzz_expect(yk_json_parse(checkpoint.settings_json, strlen(checkpoint.settings_json),
+    fuzz_expect(yk_json_parse(checkpoint.options_json, strlen(checkpoint.options_json),
                               &settings) == YK_OK &&
                     yk_json_is_object(settings),
                 "settings are an object");

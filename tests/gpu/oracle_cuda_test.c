@@ -38,7 +38,7 @@ static enum yk_precision precision_of(const struct training_case *c, enum way wa
     case IN_FP16:
         return YK_PRECISION_FP16;
     default:
-        return c->settings.precision;
+        return c->options.precision;
     }
 }
 
@@ -58,7 +58,7 @@ static struct model_oracle_distance tolerance_of(const struct training_case *c,
         return (struct model_oracle_distance){
             .logits = 1e-2, .gradients = 1e-2, .losses = 2e-3, .norms = 1e-2, .final = INFINITY};
     }
-    const bool recorded = c->settings.precision == precision;
+    const bool recorded = c->options.precision == precision;
     return (struct model_oracle_distance){.logits = recorded ? 2e-2 : 3e-2,
                                           .gradients = recorded ? 4e-2 : 1e-1,
                                           .losses = recorded ? 1e-2 : 2e-2,
@@ -71,15 +71,15 @@ static void trains_as_pytorch_does(void **state)
     const struct run *run = *state;
     struct training_case *c = training_case_open(run->name);
     const struct yk_backend_options options = {.products = support_scratch_path("products.txt")};
-    const struct model_oracle_wish wish = {
+    const struct model_oracle_request request = {
         .backend = backend,
         .options = &options,
         .recompute = run->way == RECOMPUTED,
         .precision = precision_of(c, run->way),
         .apart = model_oracle_apart_in_norm,
     };
-    const struct model_oracle_distance most = tolerance_of(c, wish.precision);
-    const struct model_oracle_distance found = model_oracle_run(c, &wish);
+    const struct model_oracle_distance most = tolerance_of(c, request.precision);
+    const struct model_oracle_distance found = model_oracle_run(c, &request);
     print_message("logits %.1e, gradients %.1e, losses %.1e, norms %.1e, at the end %.1e apart\n",
                   found.logits, found.gradients, found.losses, found.norms, found.final);
     model_oracle_expect(c, &found, &most);
@@ -91,7 +91,7 @@ static bool is_of_use(const char *name, enum way way)
 {
     struct training_case *c = training_case_open(name);
     const bool of_use =
-        way == AS_RECORDED || way == RECOMPUTED || c->settings.precision == YK_PRECISION_FP32;
+        way == AS_RECORDED || way == RECOMPUTED || c->options.precision == YK_PRECISION_FP32;
     training_case_close(c);
     return of_use;
 }

@@ -11,11 +11,24 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static const struct small_store_wish gpt = {.config = &small_gpt, .lora_rank = 3, .lora_alpha = 6};
-static const struct small_store_wish llama = {
+static const struct small_store_request gpt = {
+    .config = &small_gpt, .lora_rank = 3, .lora_alpha = 6};
+static const struct small_store_request llama = {
     .config = &small_llama, .precision = YK_PRECISION_BF16, .lora_rank = 2};
 
-static const struct small_store_wish marian = {.config = &small_marian, .lora_rank = 2};
+static const struct small_store_request marian = {.config = &small_marian, .lora_rank = 2};
+
+static yk_status read_config(int64_t *rank, double *alpha)
+{
+    struct yk_arena *arena = NULL;
+    struct yk_adapter_config config = {.rank = *rank, .alpha = *alpha};
+    assert_ok(yk_arena_create(&arena));
+    const yk_status status = yk_adapter_config_read(support_scratch_folder(), arena, &config);
+    yk_arena_destroy(arena);
+    *rank = config.rank;
+    *alpha = config.alpha;
+    return status;
+}
 
 static void assert_file_holds(const char *path, const char *words)
 {
@@ -25,18 +38,18 @@ static void assert_file_holds(const char *path, const char *words)
     yk_text_free(&text);
 }
 
-/* Saves an adapter of `wish` in the scratch folder itself. */
-static void save(const struct small_store_wish *wish, const char *base)
+/* Saves an adapter of `request` in the scratch folder itself. */
+static void save(const struct small_store_request *request, const char *base)
 {
-    struct small_store small = small_store_open(wish);
+    struct small_store small = small_store_open(request);
     small_store_fill(&small, 4);
     assert_ok(yk_adapter_save(small.store, support_scratch_folder(), base));
     small_store_close(&small);
 }
 
-static yk_status load(const struct small_store_wish *wish)
+static yk_status load(const struct small_store_request *request)
 {
-    struct small_store small = small_store_open(wish);
+    struct small_store small = small_store_open(request);
     const yk_status status = yk_adapter_load(small.store, support_scratch_folder());
     small_store_close(&small);
     return status;
@@ -45,10 +58,10 @@ static yk_status load(const struct small_store_wish *wish)
 static void an_adapter_is_loaded_bit_for_bit(void **state)
 {
     (void)state;
-    const struct small_store_wish *wishes[] = {&gpt, &llama, &marian};
+    const struct small_store_request *requests[] = {&gpt, &llama, &marian};
     for (int i = 0; i < 3; i++) {
-        struct small_store saved = small_store_open(wishes[i]);
-        struct small_store loaded = small_store_open(wishes[i]);
+        struct small_store saved = small_store_open(requests[i]);
+        struct small_store loaded = small_store_open(requests[i]);
         small_store_fill(&saved, 4);
         small_store_fill(&loaded, 4);
         for (int32_t l = 0; l < loaded.net->layer_count; l++) {
@@ -114,7 +127,7 @@ static void assert_config_has(const char *words)
 static void target_modules_mean_no_others(void **state)
 {
     (void)state;
-    const struct small_store_wish bert = {.config = &small_bert, .lora_rank = 2};
+    const struct small_store_request bert = {.config = &small_bert, .lora_rank = 2};
     save(&bert, NULL);
     assert_config_has("\"target_modules\": [\n    \"intermediate.dense\",\n    \"key\",\n    "
                       "\"output.dense\",\n    \"query\",\n    \"value\"\n  ],\n  "
@@ -131,7 +144,7 @@ static void an_alpha_that_was_not_given_is_the_rank(void **state)
     int64_t rank = 0;
     double alpha = 0;
     save(&llama, NULL);
-    assert_ok(yk_adapter_read_config(support_scratch_folder(), &rank, &alpha));
+    assert_ok(read_config(&rank, &alpha));
     assert_int_equal(rank, 2);
     assert_true(alpha == 2);
 }
@@ -145,9 +158,9 @@ static void what_peft_wrote_is_read(void **state)
         int64_t rank = 0;
         double alpha = 0;
         (void)support_scratch_write_text("adapter_config.json", c->adapter_text);
-        assert_ok(yk_adapter_read_config(support_scratch_folder(), &rank, &alpha));
-        assert_int_equal(rank, c->settings.lora_rank);
-        assert_true(alpha == c->settings.lora_alpha);
+        assert_ok(read_config(&rank, &alpha));
+        assert_int_equal(rank, c->options.lora_rank);
+        assert_true(alpha == c->options.lora_alpha);
         training_case_close(c);
     }
 }
@@ -163,7 +176,7 @@ static void assert_says(yk_status status, const char *format, const char *path)
 static void another_rank_or_alpha_is_refused(void **state)
 {
     (void)state;
-    struct small_store_wish other = gpt;
+    struct small_store_request other = gpt;
     save(&gpt, NULL);
     other.lora_rank = 4;
     assert_says(load(&other), "the adapter in %s has the rank 3, but 4 was asked for",
@@ -178,7 +191,7 @@ static void other_modules_are_refused(void **state)
 {
     (void)state;
     struct yk_model_config config = small_gpt;
-    struct small_store_wish other = gpt;
+    struct small_store_request other = gpt;
     other.config = &config;
     save(&gpt, NULL);
     config.layers = 1;
@@ -224,16 +237,15 @@ static void other_kinds_of_adapters_are_refused_by_their_key(void **state)
         int64_t rank = -1;
         double alpha = -1;
         const char *path = support_scratch_write_text("adapter_config.json", cases[i].text);
-        assert_says(yk_adapter_read_config(support_scratch_folder(), &rank, &alpha),
-                    cases[i].sentence, path);
+        assert_says(read_config(&rank, &alpha), cases[i].sentence, path);
         assert_int_equal(rank, -1);
     }
 }
 
-static void a_model_without_adapters_has_none_to_save(void **state)
+static void a_model_with_no_adapters_has_none_to_save(void **state)
 {
     (void)state;
-    const struct small_store_wish whole = {.config = &small_gpt};
+    const struct small_store_request whole = {.config = &small_gpt};
     struct small_store small = small_store_open(&whole);
     assert_fails(yk_adapter_save(small.store, support_scratch_folder(), NULL), YK_ERROR_INPUT,
                  "small-gpt has no adapter that could be saved");
@@ -254,7 +266,7 @@ int main(void)
         IN_SCRATCH(another_rank_or_alpha_is_refused),
         IN_SCRATCH(other_modules_are_refused),
         IN_SCRATCH(other_kinds_of_adapters_are_refused_by_their_key),
-        IN_SCRATCH(a_model_without_adapters_has_none_to_save),
+        IN_SCRATCH(a_model_with_no_adapters_has_none_to_save),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

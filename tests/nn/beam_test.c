@@ -17,9 +17,9 @@ enum {
     SENTENCES = 3,
     SOURCE = 5,
     LONGEST = 4,
-    MOST_WIDTH = 100, /* more than there are outputs */
-    FARTHEST = 12,    /* output of the plain search */
-    WIDTHS = 5,       /* of the plain search: 1 to 5 */
+    MAX_WIDTH = 100, /* more than there are outputs */
+    FARTHEST = 12,   /* output of the plain search */
+    WIDTHS = 5,      /* of the plain search: 1 to 5 */
     PENALTIES = 4,
     FIRST_SEED = 9,
     LAST_SEED = 12,
@@ -48,13 +48,13 @@ struct bench {
 
 static void open_bench(struct bench *bench, uint64_t seed)
 {
-    struct trainer_wish wish = {.batch = SENTENCES, .sequence = SOURCE};
+    struct trainer_request request = {.batch = SENTENCES, .sequence = SOURCE};
     assert_ok(yk_arena_create(&bench->arena));
-    assert_ok(yk_model_config_read(json, strlen(json), "test", bench->arena, &wish.config));
-    bench->trainer = trainer_open(&wish);
+    assert_ok(yk_model_config_read(json, strlen(json), "test", bench->arena, &request.config));
+    bench->trainer = trainer_open(&request);
     assert_ok(yk_store_init(bench->trainer->store, seed));
     const struct yk_forward_shape shape = {
-        .samples = (int64_t)SENTENCES * MOST_WIDTH,
+        .samples = (int64_t)SENTENCES * MAX_WIDTH,
         .sequence = SOURCE,
         .target_sequence = FARTHEST + 1,
         .last_only = true,
@@ -77,7 +77,7 @@ static void encode(struct bench *bench, int64_t sentence)
 }
 
 /* The logarithms of the probabilities of what may follow a beginning. */
-static void foretell(struct bench *bench, const int32_t *row, int64_t length, double out[KNOWN])
+static void predict(struct bench *bench, const int32_t *row, int64_t length, double out[KNOWN])
 {
     float logits[KNOWN];
     double sum = 0;
@@ -102,7 +102,7 @@ static void try_all(struct bench *bench, int32_t *row, int64_t length, double sc
                     struct found *best)
 {
     double next[KNOWN];
-    foretell(bench, row, length, next);
+    predict(bench, row, length, next);
     const double rank = (score + next[END]) / pow((5 + (double)length) / 6, ALPHA);
     if (rank > best->rank) {
         best->rank = rank;
@@ -117,11 +117,11 @@ static void try_all(struct bench *bench, int32_t *row, int64_t length, double sc
 
 static void search(struct bench *bench, int32_t width, struct yk_beam **out)
 {
-    const struct yk_beam_options settings = {
+    const struct yk_beam_options options = {
         .width = width, .length_penalty = ALPHA, .start = START, .end = END, .pad = PAD};
     static const int64_t longest[SENTENCES] = {LONGEST, LONGEST, LONGEST};
     const struct yk_beam_input input = {sources, lengths, longest, SENTENCES, SOURCE, NULL};
-    assert_ok(yk_beam_create(&settings, SENTENCES, LONGEST, KNOWN, out));
+    assert_ok(yk_beam_create(&options, SENTENCES, LONGEST, KNOWN, out));
     assert_ok(yk_beam_search(*out, bench->forward, &input));
 }
 
@@ -131,7 +131,7 @@ static void a_beam_wide_enough_finds_the_best_of_all_outputs(void **state)
     struct bench bench;
     struct yk_beam *beam = NULL;
     open_bench(&bench, 11);
-    search(&bench, MOST_WIDTH, &beam);
+    search(&bench, MAX_WIDTH, &beam);
     for (int64_t i = 0; i < SENTENCES; i++) {
         struct found best = {.rank = -INFINITY};
         int32_t row[LONGEST + 1] = {START};
@@ -148,7 +148,7 @@ static void a_beam_wide_enough_finds_the_best_of_all_outputs(void **state)
     close_bench(&bench);
 }
 
-static void a_beam_of_one_takes_the_likeliest_token_each_time(void **state)
+static void a_beam_of_one_picks_the_likeliest_token_each_time(void **state)
 {
     (void)state;
     struct bench bench;
@@ -164,7 +164,7 @@ static void a_beam_of_one_takes_the_likeliest_token_each_time(void **state)
         for (bool ended = false; !ended && length <= LONGEST;) {
             double next[KNOWN];
             int32_t likeliest = END;
-            foretell(&bench, row, length, next);
+            predict(&bench, row, length, next);
             for (int32_t v = END + 1; v < KNOWN; v++) {
                 likeliest = next[v] > next[likeliest] ? v : likeliest;
             }
@@ -181,7 +181,7 @@ static void a_beam_of_one_takes_the_likeliest_token_each_time(void **state)
 }
 
 /* What is beside a sentence, and how far it is filled up, makes no difference to it. */
-static void sentences_are_translated_alone_as_in_company(void **state)
+static void sentences_are_translated_alone_as_among_others(void **state)
 {
     (void)state;
     struct bench bench;
@@ -189,7 +189,7 @@ static void sentences_are_translated_alone_as_in_company(void **state)
     open_bench(&bench, 11);
     search(&bench, 3, &together);
     for (int64_t i = 0; i < SENTENCES; i++) {
-        const struct yk_beam_options settings = {
+        const struct yk_beam_options options = {
             .width = 3, .length_penalty = ALPHA, .start = START, .end = END, .pad = PAD};
         const int64_t longest = LONGEST;
         const struct yk_beam_input input = {sources + i * SOURCE, lengths + i, &longest, 1,
@@ -197,7 +197,7 @@ static void sentences_are_translated_alone_as_in_company(void **state)
         struct yk_beam *alone = NULL;
         int64_t counts[2];
         double scores[2];
-        assert_ok(yk_beam_create(&settings, 1, LONGEST, KNOWN, &alone));
+        assert_ok(yk_beam_create(&options, 1, LONGEST, KNOWN, &alone));
         assert_ok(yk_beam_search(alone, bench.forward, &input));
         const int32_t *one = yk_beam_best(alone, 0, &counts[0], &scores[0]);
         const int32_t *other = yk_beam_best(together, i, &counts[1], &scores[1]);
@@ -234,7 +234,7 @@ static int lengthen(struct bench *bench, const struct beginning *from, int count
     int made = 0;
     for (int i = 0; i < count; i++) {
         double next[KNOWN];
-        foretell(bench, from[i].tokens, from[i].length, next);
+        predict(bench, from[i].tokens, from[i].length, next);
         for (int32_t v = END; v < KNOWN; v++) {
             out[made] = from[i];
             out[made].tokens[out[made].length++] = v;
@@ -293,14 +293,14 @@ static void search_plainly(struct bench *bench, int64_t sentence, int width,
 static void expect_found(struct bench *bench, int32_t width, int penalty,
                          struct found (*best)[PENALTIES])
 {
-    const struct yk_beam_options settings = {.width = width,
-                                             .length_penalty = penalties[penalty],
-                                             .start = START,
-                                             .end = END,
-                                             .pad = PAD};
+    const struct yk_beam_options options = {.width = width,
+                                            .length_penalty = penalties[penalty],
+                                            .start = START,
+                                            .end = END,
+                                            .pad = PAD};
     const struct yk_beam_input input = {sources, lengths, limits, SENTENCES, SOURCE, NULL};
     struct yk_beam *beam = NULL;
-    assert_ok(yk_beam_create(&settings, SENTENCES, FARTHEST, KNOWN, &beam));
+    assert_ok(yk_beam_create(&options, SENTENCES, FARTHEST, KNOWN, &beam));
     assert_ok(yk_beam_search(beam, bench->forward, &input));
     for (int64_t i = 0; i < SENTENCES; i++) {
         const struct found *plain = &best[i][penalty];
@@ -342,7 +342,7 @@ static void numbers_that_are_none_are_an_error_and_no_translation(void **state)
     struct bench bench;
     struct yk_beam *beam = NULL;
     static const int64_t longest[SENTENCES] = {LONGEST, LONGEST, LONGEST};
-    const struct yk_beam_options settings = {
+    const struct yk_beam_options options = {
         .width = 2, .length_penalty = ALPHA, .start = START, .end = END, .pad = PAD};
     const struct yk_beam_input input = {sources, lengths, longest, SENTENCES, SOURCE, NULL};
     int32_t layer = 0;
@@ -355,7 +355,7 @@ static void numbers_that_are_none_are_an_error_and_no_translation(void **state)
     assert_ok(yk_store_read_values(bench.trainer->store, layer, table, numbers));
     numbers[(ptrdiff_t)END * 8] = NAN;
     assert_ok(yk_store_write_values(bench.trainer->store, layer, table, numbers));
-    assert_ok(yk_beam_create(&settings, SENTENCES, LONGEST, KNOWN, &beam));
+    assert_ok(yk_beam_create(&options, SENTENCES, LONGEST, KNOWN, &beam));
     assert_int_equal(yk_beam_search(beam, bench.forward, &input), YK_ERROR_NUMBERS);
     yk_beam_destroy(beam);
     close_bench(&bench);
@@ -366,8 +366,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_that_are_none_are_an_error_and_no_translation),
         cmocka_unit_test(a_beam_wide_enough_finds_the_best_of_all_outputs),
-        cmocka_unit_test(a_beam_of_one_takes_the_likeliest_token_each_time),
-        cmocka_unit_test(sentences_are_translated_alone_as_in_company),
+        cmocka_unit_test(a_beam_of_one_picks_the_likeliest_token_each_time),
+        cmocka_unit_test(sentences_are_translated_alone_as_among_others),
         cmocka_unit_test(beams_find_what_a_plain_search_finds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -27,14 +27,14 @@ static double cross_entropy(const float logits[KNOWN], int32_t target)
     return log(sum) - (double)logits[target];
 }
 
-static void losses_are_cross_entropies_without_smoothing_and_dropout(void **state)
+static void losses_are_cross_entropies_with_no_smoothing_or_dropout(void **state)
 {
     (void)state;
     struct yk_arena *arena = NULL;
-    struct trainer_wish wish = {
+    struct trainer_request request = {
         .batch = SAMPLES,
         .sequence = SEQUENCE,
-        .settings = {.dropout = 0.4, .label_smoothing = 0.3, .seed = 5},
+        .options = {.dropout = 0.4, .label_smoothing = 0.3, .seed = 5},
     };
     const struct yk_forward_shape shape = {.samples = SAMPLES, .sequence = SEQUENCE};
     struct yk_forward *forward = NULL;
@@ -44,8 +44,8 @@ static void losses_are_cross_entropies_without_smoothing_and_dropout(void **stat
     double expected = 0;
     double loss = 0;
     assert_ok(yk_arena_create(&arena));
-    assert_ok(yk_model_config_read(json, strlen(json), "test", arena, &wish.config));
-    struct trainer *trainer = trainer_open(&wish);
+    assert_ok(yk_model_config_read(json, strlen(json), "test", arena, &request.config));
+    struct trainer *trainer = trainer_open(&request);
     assert_ok(yk_store_init(trainer->store, 1));
     assert_ok(yk_forward_create(trainer->store, &shape, &forward));
     for (int i = 0; i < SAMPLES * SEQUENCE; i++) {
@@ -58,14 +58,14 @@ static void losses_are_cross_entropies_without_smoothing_and_dropout(void **stat
         assert_ok(yk_forward_logits(forward, i / SEQUENCE, i % SEQUENCE, logits));
         expected += targets[i] >= 0 ? cross_entropy(logits, targets[i]) : 0;
     }
-    const struct yk_slice piece = {
+    const struct yk_slice slice = {
         .samples = SAMPLES,
         .sequence = SEQUENCE,
         .tokens = tokens,
         .lengths = lengths,
         .targets = targets,
     };
-    assert_ok(yk_forward_loss(forward, &piece, &loss));
+    assert_ok(yk_forward_loss(forward, &slice, &loss));
     assert_true(fabs(loss - expected) < 1e-5 * expected);
     yk_forward_destroy(forward);
     trainer_close(trainer);
@@ -75,7 +75,7 @@ static void losses_are_cross_entropies_without_smoothing_and_dropout(void **stat
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(losses_are_cross_entropies_without_smoothing_and_dropout),
+        cmocka_unit_test(losses_are_cross_entropies_with_no_smoothing_or_dropout),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

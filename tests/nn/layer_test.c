@@ -62,8 +62,8 @@ struct bench {
     char *saved;
     char *workspace;
     double *loss;
-    float *turns;
-    float *waves;
+    float *rotary;
+    float *sinusoidal;
     float *memory; /* (MEMORY_ROWS, C) */
     float *memory_gradient;
     bool adds;      /* to the memory's gradient */
@@ -73,7 +73,7 @@ struct bench {
     int32_t targets[ROWS];
 };
 
-static void *take(struct bench *bench, size_t bytes)
+static void *allocate(struct bench *bench, size_t bytes)
 {
     void *memory = NULL;
     const struct yk_engine *engine = &bench->trainer->engine;
@@ -111,46 +111,46 @@ static void fill_layer(struct bench *bench, int32_t layer, struct yk_random *ran
     }
 }
 
-static const struct yk_batch_shape extent = {
+static const struct yk_batch_shape batch = {
     .samples = SAMPLES, .sequence = SEQUENCE, .memory = MEMORY};
 
-static void open_bench(struct bench *bench, const char *json, const struct trainer_wish *with,
+static void open_bench(struct bench *bench, const char *json, const struct trainer_request *with,
                        int32_t layer)
 {
-    struct trainer_wish wish = *with;
+    struct trainer_request request = *with;
     struct yk_random random = yk_random_from_seed(7);
     assert_int_equal(yk_arena_create(&bench->arena), YK_OK);
-    assert_int_equal(yk_model_config_read(json, strlen(json), "test", bench->arena, &wish.config),
-                     YK_OK);
-    wish.batch = SAMPLES;
-    wish.sequence = SEQUENCE;
-    wish.optimizer = (struct yk_optimizer){.kind = YK_OPTIMIZER_ADAMW};
-    bench->trainer = trainer_open(&wish);
+    assert_int_equal(
+        yk_model_config_read(json, strlen(json), "test", bench->arena, &request.config), YK_OK);
+    request.batch = SAMPLES;
+    request.sequence = SEQUENCE;
+    request.optimizer = (struct yk_optimizer){.kind = YK_OPTIMIZER_ADAMW};
+    bench->trainer = trainer_open(&request);
     bench->layer = layer;
     const struct yk_net *net = bench->trainer->net;
-    const size_t stream = ROWS * (size_t)wish.config->width * sizeof(float);
-    net->layers[layer].kind->measure(net, layer, &extent, &bench->sizes);
-    bench->input = take(bench, stream);
-    bench->output = take(bench, stream);
-    bench->weighing = take(bench, stream);
-    bench->input_gradient = take(bench, stream);
-    bench->output_gradient = take(bench, stream);
-    bench->saved = take(bench, bench->sizes.saved_bytes);
-    bench->workspace = take(bench, bench->sizes.forward_bytes + bench->sizes.backward_bytes);
-    bench->loss = take(bench, sizeof(double));
-    bench->turns = take(bench, SEQUENCE * (size_t)wish.config->head_size * sizeof(float));
-    if (wish.config->rope_theta > 0) {
-        yk_position_tables_rotary(wish.config, SEQUENCE, bench->turns);
+    const size_t stream = ROWS * (size_t)request.config->width * sizeof(float);
+    net->layers[layer].kind->measure(net, layer, &batch, &bench->sizes);
+    bench->input = allocate(bench, stream);
+    bench->output = allocate(bench, stream);
+    bench->weighing = allocate(bench, stream);
+    bench->input_gradient = allocate(bench, stream);
+    bench->output_gradient = allocate(bench, stream);
+    bench->saved = allocate(bench, bench->sizes.saved_bytes);
+    bench->workspace = allocate(bench, bench->sizes.forward_bytes + bench->sizes.backward_bytes);
+    bench->loss = allocate(bench, sizeof(double));
+    bench->rotary = allocate(bench, SEQUENCE * (size_t)request.config->head_size * sizeof(float));
+    if (request.config->rope_theta > 0) {
+        yk_position_tables_rotary(request.config, SEQUENCE, bench->rotary);
     }
-    bench->waves = take(bench, stream);
-    yk_position_tables_sinusoidal(wish.config, SEQUENCE, bench->waves);
-    bench->memory = take(bench, stream);
-    bench->memory_gradient = take(bench, stream);
-    draw(&random, bench->memory, MEMORY_ROWS * wish.config->width);
+    bench->sinusoidal = allocate(bench, stream);
+    yk_position_tables_sinusoidal(request.config, SEQUENCE, bench->sinusoidal);
+    bench->memory = allocate(bench, stream);
+    bench->memory_gradient = allocate(bench, stream);
+    draw(&random, bench->memory, MEMORY_ROWS * request.config->width);
     bench->lengths[0] = MEMORY; /* less than the sequence, too */
     bench->lengths[1] = 2;
-    draw(&random, bench->input, ROWS * wish.config->width);
-    draw(&random, bench->weighing, ROWS * wish.config->width);
+    draw(&random, bench->input, ROWS * request.config->width);
+    draw(&random, bench->weighing, ROWS * request.config->width);
     for (int i = 0; i < ROWS; i++) {
         bench->tokens[i] = (int32_t)yk_random_below(&random, 13);
         bench->targets[i] = i % 4 == 3 ? -1 : (int32_t)yk_random_below(&random, 13);
@@ -165,9 +165,9 @@ static void close_bench(struct bench *bench)
 {
     const struct yk_engine *engine = &bench->trainer->engine;
     void *const memories[] = {
-        bench->input,           bench->output, bench->weighing,  bench->input_gradient,
-        bench->output_gradient, bench->saved,  bench->workspace, bench->loss,
-        bench->turns,           bench->waves,  bench->memory,    bench->memory_gradient};
+        bench->input,           bench->output,     bench->weighing,  bench->input_gradient,
+        bench->output_gradient, bench->saved,      bench->workspace, bench->loss,
+        bench->rotary,          bench->sinusoidal, bench->memory,    bench->memory_gradient};
     for (size_t i = 0; i < sizeof memories / sizeof memories[0]; i++) {
         engine->backend->free(engine->device, memories[i]);
     }
@@ -176,7 +176,7 @@ static void close_bench(struct bench *bench)
 }
 
 /* Positions are sinusoids, as in an encoder–decoder. */
-static bool waved(const struct yk_net *net)
+static bool is_sinusoidal(const struct yk_net *net)
 {
     return net->config->encoder_layers > 0;
 }
@@ -188,14 +188,15 @@ static struct yk_pass pass_of(struct bench *bench)
         .store = bench->trainer->store,
         .lane = bench->trainer->engine.lane,
         .layer = bench->layer,
-        .extent = extent,
+        .batch = batch,
         .first_sample = 100,
         .training = true,
         .tokens = bench->tokens,
         .targets = bench->targets,
         .lengths = bench->lengths,
-        .constants = {.turns = bench->turns,
-                      .waves = waved(bench->trainer->net) ? bench->waves : NULL},
+        .position_tables = {.rotary = bench->rotary,
+                            .sinusoidal =
+                                is_sinusoidal(bench->trainer->net) ? bench->sinusoidal : NULL},
         .loss_factor = 1,
         .loss = bench->loss,
         .input = bench->input,
@@ -350,14 +351,14 @@ static void check_adding(struct bench *bench)
     free(before);
 }
 
-static void check_layer(const char *json, const struct trainer_wish *wish, int32_t layer)
+static void check_layer(const char *json, const struct trainer_request *request, int32_t layer)
 {
     struct bench bench = {0};
-    open_bench(&bench, json, wish, layer);
+    open_bench(&bench, json, request, layer);
     const struct yk_net *net = bench.trainer->net;
     const struct yk_net_layer *at = &net->layers[layer];
     const int64_t C = net->config->width;
-    bench.recompute = wish->recompute && at->kind->is_block;
+    bench.recompute = request->recompute && at->kind->is_block;
     if (!at->kind->reads_tokens) {
         check_input(&bench, "input", bench.input, bench.input_gradient, ROWS * C);
     }
@@ -372,131 +373,132 @@ static void check_layer(const char *json, const struct trainer_wish *wish, int32
     close_bench(&bench);
 }
 
-static void check_gpt(const char *activation, bool tied, const struct trainer_wish *wish)
+static void check_gpt(const char *activation, bool tied, const struct trainer_request *request)
 {
     char json[512];
     (void)snprintf(json, sizeof json, gpt, activation, tied ? "true" : "false");
     for (int32_t layer = 0; layer < 4; layer++) {
-        check_layer(json, wish, layer);
+        check_layer(json, request, layer);
     }
 }
 
-static void check_llama(bool bias, const struct trainer_wish *wish)
+static void check_llama(bool bias, const struct trainer_request *request)
 {
     char json[512];
     (void)snprintf(json, sizeof json, llama, bias ? "true" : "false", bias ? "true" : "false");
     for (int32_t layer = 0; layer < 4; layer++) {
-        check_layer(json, wish, layer);
+        check_layer(json, request, layer);
     }
 }
 
-static void check_bert(const char *activation, bool tied, const struct trainer_wish *wish)
+static void check_bert(const char *activation, bool tied, const struct trainer_request *request)
 {
     char json[512];
     (void)snprintf(json, sizeof json, bert, activation, tied ? "true" : "false");
     for (int32_t layer = 0; layer < 3; layer++) {
-        check_layer(json, wish, layer);
+        check_layer(json, request, layer);
     }
 }
 
 static void check_marian(const char *activation, bool scaled, bool tied, bool shared,
-                         const struct trainer_wish *wish)
+                         const struct trainer_request *request)
 {
     char json[768];
     (void)snprintf(json, sizeof json, marian, activation, scaled ? "true" : "false",
                    tied ? "true" : "false", shared ? "true" : "false");
     for (int32_t layer = 0; layer < 5; layer++) {
-        check_layer(json, wish, layer);
+        check_layer(json, request, layer);
     }
 }
 
 static void gpt_layers_go_back_as_they_came(void **state)
 {
     (void)state;
-    check_gpt("gelu_new", false, &(struct trainer_wish){0});
-    check_gpt("gelu", true, &(struct trainer_wish){0});
+    check_gpt("gelu_new", false, &(struct trainer_request){0});
+    check_gpt("gelu", true, &(struct trainer_request){0});
 }
 
 static void gpt_layers_with_dropout_and_smoothing_do_too(void **state)
 {
     (void)state;
     check_gpt("gelu_new", false,
-              &(struct trainer_wish){.settings = {.dropout = 0.3, .label_smoothing = 0.1}});
+              &(struct trainer_request){.options = {.dropout = 0.3, .label_smoothing = 0.1}});
 }
 
 static void gpt_adapters_do_too(void **state)
 {
     (void)state;
     check_gpt("gelu_new", false,
-              &(struct trainer_wish){.lora_rank = 3, .settings = {.lora_alpha = 5}});
+              &(struct trainer_request){.lora_rank = 3, .options = {.lora_alpha = 5}});
 }
 
 static void llama_layers_go_back_as_they_came(void **state)
 {
     (void)state;
-    check_llama(false, &(struct trainer_wish){0});
-    check_llama(true, &(struct trainer_wish){.settings = {.dropout = 0.2}});
+    check_llama(false, &(struct trainer_request){0});
+    check_llama(true, &(struct trainer_request){.options = {.dropout = 0.2}});
 }
 
 static void llama_adapters_do_too_on_plain_weights_and_nf4(void **state)
 {
     (void)state;
-    check_llama(false, &(struct trainer_wish){.lora_rank = 2, .settings = {.lora_alpha = 4}});
-    check_llama(false,
-                &(struct trainer_wish){.lora_rank = 2, .nf4 = true, .settings = {.lora_alpha = 4}});
+    check_llama(false, &(struct trainer_request){.lora_rank = 2, .options = {.lora_alpha = 4}});
+    check_llama(false, &(struct trainer_request){
+                           .lora_rank = 2, .nf4 = true, .options = {.lora_alpha = 4}});
 }
 
 static void bert_layers_go_back_as_they_came(void **state)
 {
     (void)state;
-    check_bert("gelu", true, &(struct trainer_wish){0});
-    check_bert("relu", false, &(struct trainer_wish){.recompute = true});
+    check_bert("gelu", true, &(struct trainer_request){0});
+    check_bert("relu", false, &(struct trainer_request){.recompute = true});
 }
 
 static void bert_layers_with_dropout_do_too(void **state)
 {
     (void)state;
     check_bert("gelu_new", true,
-               &(struct trainer_wish){.recompute = true, .settings = {.dropout = 0.2}});
+               &(struct trainer_request){.recompute = true, .options = {.dropout = 0.2}});
 }
 
 static void bert_adapters_do_too_on_plain_weights_and_nf4(void **state)
 {
     (void)state;
-    check_bert("gelu", true, &(struct trainer_wish){.lora_rank = 2, .settings = {.lora_alpha = 4}});
+    check_bert("gelu", true,
+               &(struct trainer_request){.lora_rank = 2, .options = {.lora_alpha = 4}});
     check_bert("gelu", false,
-               &(struct trainer_wish){.lora_rank = 2,
-                                      .nf4 = true,
-                                      .recompute = true,
-                                      .settings = {.dropout = 0.2, .lora_alpha = 4}});
+               &(struct trainer_request){.lora_rank = 2,
+                                         .nf4 = true,
+                                         .recompute = true,
+                                         .options = {.dropout = 0.2, .lora_alpha = 4}});
 }
 
 static void encoders_and_decoders_go_back_as_they_came(void **state)
 {
     (void)state;
-    check_marian("swish", true, true, true, &(struct trainer_wish){0});
-    check_marian("gelu", false, true, false, &(struct trainer_wish){.recompute = true});
-    check_marian("relu", true, false, true, &(struct trainer_wish){0});
+    check_marian("swish", true, true, true, &(struct trainer_request){0});
+    check_marian("gelu", false, true, false, &(struct trainer_request){.recompute = true});
+    check_marian("relu", true, false, true, &(struct trainer_request){0});
 }
 
 static void encoders_and_decoders_with_dropout_and_smoothing_do_too(void **state)
 {
     (void)state;
     check_marian("relu", true, true, true,
-                 &(struct trainer_wish){.recompute = true,
-                                        .settings = {.dropout = 0.2, .label_smoothing = 0.1}});
+                 &(struct trainer_request){.recompute = true,
+                                           .options = {.dropout = 0.2, .label_smoothing = 0.1}});
 }
 
 static void their_adapters_do_too_on_plain_weights_and_nf4(void **state)
 {
     (void)state;
     check_marian("swish", false, true, true,
-                 &(struct trainer_wish){.lora_rank = 2, .settings = {.lora_alpha = 4}});
+                 &(struct trainer_request){.lora_rank = 2, .options = {.lora_alpha = 4}});
     check_marian("gelu", true, false, false,
-                 &(struct trainer_wish){.lora_rank = 2,
-                                        .nf4 = true,
-                                        .recompute = true,
-                                        .settings = {.dropout = 0.2, .lora_alpha = 4}});
+                 &(struct trainer_request){.lora_rank = 2,
+                                           .nf4 = true,
+                                           .recompute = true,
+                                           .options = {.dropout = 0.2, .lora_alpha = 4}});
 }
 
 int main(void)

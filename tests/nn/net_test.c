@@ -17,7 +17,7 @@ struct bench {
 /* `model` is a built-in name, or a config.json. */
 static yk_status open_bench(struct bench *bench, const char *model)
 {
-    const struct yk_net_options settings = {0};
+    const struct yk_net_options options = {0};
     const struct yk_workload workload = {.batch = 2, .sequence = 8};
     *bench = (struct bench){0};
     assert_ok(yk_arena_create(&bench->arena));
@@ -27,7 +27,7 @@ static yk_status open_bench(struct bench *bench, const char *model)
         assert_ok(yk_model_config_find(model, &bench->config));
     }
     assert_ok(yk_model_sizes_create(bench->config, &workload, &bench->sizes));
-    return yk_net_create(yk_model_sizes_whole_batch(bench->sizes), &settings, &bench->net);
+    return yk_net_create(yk_model_sizes_whole_batch(bench->sizes), &options, &bench->net);
 }
 
 static void close_bench(struct bench *bench)

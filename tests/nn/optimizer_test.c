@@ -1,6 +1,9 @@
 /* Rates by hand, and the loss scale's rule. (What updates do is held against PyTorch elsewhere.) */
 #include "nn/optimizer.h"
 
+#include "nn/loss_scaler.h"
+#include "nn/lr_schedule.h"
+
 #include "support/support.h"
 
 #include <math.h>
@@ -10,11 +13,11 @@ static void expect_near(double given, double expected)
     assert_true(fabs(given - expected) <= 1e-12 * fabs(expected) + 1e-18);
 }
 
-static void cosine_rises_then_falls_to_the_least(void **state)
+static void cosine_rises_then_falls_to_the_minimum(void **state)
 {
     (void)state;
     const struct yk_lr_schedule rate = {
-        .rule = YK_LR_SCHEDULE_COSINE, .most = 1, .least = 0.1, .warmup = 4, .steps = 14};
+        .kind = YK_LR_SCHEDULE_COSINE, .max_lr = 1, .min_lr = 0.1, .warmup = 4, .steps = 14};
     expect_near(yk_lr_schedule_at(&rate, 0), 0.2);
     expect_near(yk_lr_schedule_at(&rate, 3), 0.8);
     expect_near(yk_lr_schedule_at(&rate, 4), 1);
@@ -26,7 +29,7 @@ static void cosine_rises_then_falls_to_the_least(void **state)
 static void constant_stays_after_its_warm_up(void **state)
 {
     (void)state;
-    const struct yk_lr_schedule rate = {.rule = YK_LR_SCHEDULE_CONSTANT, .most = 3, .warmup = 2};
+    const struct yk_lr_schedule rate = {.kind = YK_LR_SCHEDULE_CONSTANT, .max_lr = 3, .warmup = 2};
     expect_near(yk_lr_schedule_at(&rate, 0), 1);
     expect_near(yk_lr_schedule_at(&rate, 2), 3);
     expect_near(yk_lr_schedule_at(&rate, 1000000), 3);
@@ -36,11 +39,11 @@ static void inverse_root_peaks_where_the_warm_up_ends(void **state)
 {
     (void)state;
     const struct yk_lr_schedule rate = {
-        .rule = YK_LR_SCHEDULE_INVERSE_ROOT, .most = 2, .warmup = 4};
+        .kind = YK_LR_SCHEDULE_INVERSE_ROOT, .max_lr = 2, .warmup = 4};
     expect_near(yk_lr_schedule_at(&rate, 0), 0.5);
     expect_near(yk_lr_schedule_at(&rate, 3), 2);
     expect_near(yk_lr_schedule_at(&rate, 15), 1); /* sqrt(4 / 16) */
-    const struct yk_lr_schedule none = {.rule = YK_LR_SCHEDULE_INVERSE_ROOT, .most = 2};
+    const struct yk_lr_schedule none = {.kind = YK_LR_SCHEDULE_INVERSE_ROOT, .max_lr = 2};
     expect_near(yk_lr_schedule_at(&none, 3), 1);
 }
 
@@ -96,7 +99,7 @@ static void names_are_found_and_others_are_not(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cosine_rises_then_falls_to_the_least),
+        cmocka_unit_test(cosine_rises_then_falls_to_the_minimum),
         cmocka_unit_test(constant_stays_after_its_warm_up),
         cmocka_unit_test(inverse_root_peaks_where_the_warm_up_ends),
         cmocka_unit_test(overflow_halves_the_scale_and_two_thousand_good_steps_double_it),

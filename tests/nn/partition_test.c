@@ -4,7 +4,7 @@
 #include "support/support.h"
 
 enum {
-    MOST_MEMBERS = 10,
+    MAX_MEMBERS = 10,
 };
 
 static int64_t part_of(int64_t count, int32_t blocks, int32_t block, int32_t member, int32_t n)
@@ -19,7 +19,7 @@ static void equal_parts_of_many_are_equal(void **state)
     (void)state;
     static const int64_t counts[] = {10080, 2621440, 7087872, 38597376, 9999991, 123456789};
     for (size_t c = 0; c < sizeof counts / sizeof counts[0]; c++) {
-        for (int32_t n = 2; n <= MOST_MEMBERS; n++) {
+        for (int32_t n = 2; n <= MAX_MEMBERS; n++) {
             const int64_t first = part_of(counts[c], 1, 0, 0, n);
             const int64_t last = part_of(counts[c], 1, 0, n - 1, n);
             for (int32_t i = 1; i < n - 1; i++) {

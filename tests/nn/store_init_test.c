@@ -21,11 +21,11 @@ struct started {
 static struct started open_started(bool roughly, uint64_t seed)
 {
     struct started started = {0};
-    struct small_store_wish wish = {
+    struct small_store_request request = {
         .lora_rank = 4, .lora_alpha = 8, .optimizer = YK_OPTIMIZER_ADAMW};
     assert_ok(yk_arena_create(&started.arena));
-    assert_ok(yk_model_config_read(json, strlen(json), "test", started.arena, &wish.config));
-    started.small = small_store_open(&wish);
+    assert_ok(yk_model_config_read(json, strlen(json), "test", started.arena, &request.config));
+    started.small = small_store_open(&request);
     assert_ok(roughly ? yk_store_init_roughly(started.small.store, seed)
                       : yk_store_init_adapters(started.small.store, seed));
     return started;
@@ -77,7 +77,7 @@ static void rough_numbers_follow_seed_and_name(void **state)
     close_started(&other);
 }
 
-static void adapters_start_as_beside_weights_that_are_loaded(void **state)
+static void adapters_start_as_next_to_weights_that_are_loaded(void **state)
 {
     (void)state;
     const char *name = "base_model.model.model.layers.0.self_attn.q_proj.lora_A.weight";
@@ -96,7 +96,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rough_numbers_have_the_spread_of_exact_ones),
         cmocka_unit_test(rough_numbers_follow_seed_and_name),
-        cmocka_unit_test(adapters_start_as_beside_weights_that_are_loaded),
+        cmocka_unit_test(adapters_start_as_next_to_weights_that_are_loaded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

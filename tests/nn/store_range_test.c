@@ -5,22 +5,22 @@
 #include "support/training/small_store.h"
 
 enum {
-    MOST = 4096
+    MAX_COUNT = 4096
 };
 
 /* A store of the same net that keeps a part of every layer. */
-static struct yk_store *open_part(const struct small_store *whole, struct yk_partition holding)
+static struct yk_store *open_part(const struct small_store *whole, struct yk_partition partition)
 {
     struct yk_store *store = NULL;
-    struct yk_partition *holdings =
-        yk_arena_allocate(whole->arena, (size_t)whole->net->layer_count, sizeof *holdings);
-    assert_non_null(holdings);
+    struct yk_partition *partitions =
+        yk_arena_allocate(whole->arena, (size_t)whole->net->layer_count, sizeof *partitions);
+    assert_non_null(partitions);
     for (int32_t l = 0; l < whole->net->layer_count; l++) {
-        holdings[l] = holding;
+        partitions[l] = partition;
     }
-    assert_ok(yk_store_create_partitioned(whole->net, &whole->store->engine,
-                                          whole->store->optimizer,
-                                          &(struct yk_store_layout){.holdings = holdings}, &store));
+    assert_ok(
+        yk_store_create_partitioned(whole->net, &whole->store->engine, whole->store->optimizer,
+                                    &(struct yk_store_layout){.partitions = partitions}, &store));
     return store;
 }
 
@@ -29,21 +29,21 @@ static void check_trained(const struct small_store *whole, const struct yk_store
                           int32_t layer, const struct yk_parameter *parameter,
                           struct yk_random *random)
 {
-    const struct yk_partition *holding = &part->layers[layer].holding;
-    float numbers[MOST];
-    float kept[MOST];
-    struct yk_range range;
-    assert_true(parameter->count <= MOST);
+    const struct yk_partition *partition = &part->layers[layer].partition;
+    float numbers[MAX_COUNT];
+    float kept[MAX_COUNT];
+    struct yk_parameter_range range;
+    assert_true(parameter->count <= MAX_COUNT);
     assert_ok(yk_store_read_values(whole->store, layer, parameter, numbers));
     for (int64_t first = 0; first < parameter->count;) {
         const int64_t left = parameter->count - first;
         const int64_t count = 1 + yk_random_below(random, left);
         assert_ok(yk_store_write_range(part, layer, parameter, YK_STATE_WEIGHTS,
-                                       (struct yk_range){first, count}, numbers + first));
+                                       (struct yk_parameter_range){first, count}, numbers + first));
         first += count;
     }
-    for (int32_t b = 0; b < yk_partition_range_count(holding); b++) {
-        if (yk_partition_range(holding, b, whole->net, layer, parameter, &range)) {
+    for (int32_t b = 0; b < yk_partition_range_count(partition); b++) {
+        if (yk_partition_range(partition, b, whole->net, layer, parameter, &range)) {
             assert_ok(yk_store_read_range(part, layer, parameter, YK_STATE_WEIGHTS, range, kept));
             assert_memory_equal(kept, numbers + range.first,
                                 (size_t)range.count * sizeof numbers[0]);
@@ -51,10 +51,10 @@ static void check_trained(const struct small_store *whole, const struct yk_store
     }
 }
 
-static void check_all(const struct small_store_wish *wish, struct yk_partition holding)
+static void check_all(const struct small_store_request *request, struct yk_partition partition)
 {
-    struct small_store whole = small_store_open(wish);
-    struct yk_store *part = open_part(&whole, holding);
+    struct small_store whole = small_store_open(request);
+    struct yk_store *part = open_part(&whole, partition);
     struct yk_random random = yk_random_from_seed(5);
     small_store_fill(&whole, 3);
     for (int32_t l = 0; l < whole.net->layer_count; l++) {
@@ -72,22 +72,22 @@ static void check_all(const struct small_store_wish *wish, struct yk_partition h
 static void numbers_come_back_in_any_ranges(void **state)
 {
     (void)state;
-    static const struct yk_partition holdings[] = {
-        {.keep = YK_PARTITION_WHOLE},
-        {.keep = YK_PARTITION_ABSENT},
-        {.keep = YK_PARTITION_SHARDED_STATE, .blocks = 3, .from = 0.2, .to = 0.7},
-        {.keep = YK_PARTITION_FULLY_SHARDED, .blocks = 1, .from = 0, .to = 0.3},
-        {.keep = YK_PARTITION_FULLY_SHARDED, .blocks = 5, .from = 0.3, .to = 1},
+    static const struct yk_partition partitions[] = {
+        {.kind = YK_PARTITION_WHOLE},
+        {.kind = YK_PARTITION_ABSENT},
+        {.kind = YK_PARTITION_SHARDED_STATE, .blocks = 3, .from = 0.2, .to = 0.7},
+        {.kind = YK_PARTITION_FULLY_SHARDED, .blocks = 1, .from = 0, .to = 0.3},
+        {.kind = YK_PARTITION_FULLY_SHARDED, .blocks = 5, .from = 0.3, .to = 1},
     };
     static const enum yk_precision precisions[] = {YK_PRECISION_FP32, YK_PRECISION_BF16,
                                                    YK_PRECISION_FP16};
-    for (size_t h = 0; h < sizeof holdings / sizeof holdings[0]; h++) {
+    for (size_t h = 0; h < sizeof partitions / sizeof partitions[0]; h++) {
         for (size_t p = 0; p < sizeof precisions / sizeof precisions[0]; p++) {
-            struct small_store_wish wish = {
+            struct small_store_request request = {
                 .config = &small_gpt, .precision = precisions[p], .optimizer = YK_OPTIMIZER_ADAMW};
-            check_all(&wish, holdings[h]);
-            wish.optimizer = YK_OPTIMIZER_NONE; /* no master copies */
-            check_all(&wish, holdings[h]);
+            check_all(&request, partitions[h]);
+            request.optimizer = YK_OPTIMIZER_NONE; /* no master copies */
+            check_all(&request, partitions[h]);
         }
     }
 }
@@ -95,19 +95,20 @@ static void numbers_come_back_in_any_ranges(void **state)
 static void numbers_that_are_not_kept_here_are_not_read(void **state)
 {
     (void)state;
-    const struct small_store_wish wish = {.config = &small_gpt, .optimizer = YK_OPTIMIZER_SGD};
-    struct small_store whole = small_store_open(&wish);
+    const struct small_store_request request = {.config = &small_gpt,
+                                                .optimizer = YK_OPTIMIZER_SGD};
+    struct small_store whole = small_store_open(&request);
     struct yk_store *part = open_part(
         &whole, (struct yk_partition){
-                    .keep = YK_PARTITION_FULLY_SHARDED, .blocks = 1, .from = 0, .to = 0.5});
+                    .kind = YK_PARTITION_FULLY_SHARDED, .blocks = 1, .from = 0, .to = 0.5});
     const struct yk_parameter *parameter = &whole.net->layers[0].parameters[0];
-    float numbers[MOST];
+    float numbers[MAX_COUNT];
     /* The embedding's 88 + 48 numbers: the first half ends at 68. */
     assert_string_equal(parameter->name, "transformer.wte.weight");
-    assert_ok(yk_store_read_range(part, 0, parameter, YK_STATE_MOMENT1, (struct yk_range){60, 8},
-                                  numbers));
-    assert_fails(yk_store_read_range(part, 0, parameter, YK_STATE_MOMENT1, (struct yk_range){60, 9},
-                                     numbers),
+    assert_ok(yk_store_read_range(part, 0, parameter, YK_STATE_MOMENT1,
+                                  (struct yk_parameter_range){60, 8}, numbers));
+    assert_fails(yk_store_read_range(part, 0, parameter, YK_STATE_MOMENT1,
+                                     (struct yk_parameter_range){60, 9}, numbers),
                  YK_ERROR_INPUT,
                  "1 of 9 things of \"transformer.wte.weight\" from 60 on are not kept here");
     yk_store_destroy(part);

@@ -45,15 +45,15 @@ static void first_loss_follows_from_the_logits(void **state)
     for (int i = 0; training_case_names[i]; i++) {
         struct training_case *c = training_case_open(training_case_names[i]);
         const int64_t V = yk_model_config_target_vocabulary(c->config);
-        const struct yk_slice piece = training_case_piece(c, 0);
-        const int32_t *targets = piece.targets;
+        const struct yk_slice slice = training_case_slice(c, 0);
+        const int32_t *targets = slice.targets;
         double loss = 0;
         for (int64_t row = 0; row < training_case_rows(c); row++) {
             if (targets[row] >= 0) {
-                loss += loss_of_row(c->logits + row * V, V, targets[row], c->settings.smoothing);
+                loss += loss_of_row(c->logits + row * V, V, targets[row], c->options.smoothing);
             }
         }
-        loss /= (double)piece.counted;
+        loss /= (double)slice.counted;
         assert_near(loss, (double)c->losses[0], NEAR_ENOUGH, c->name);
         training_case_close(c);
     }
@@ -92,12 +92,12 @@ static void trained_parameters_have_a_start_and_an_end(void **state)
             const float *end = training_case_floats(c, "final", name, numbers);
             assert_true(training_case_apart(end, start, numbers) > 1e-4 ||
                         training_case_is_still(c, name));
-            assert_int_equal(c->settings.lora_rank > 0, strstr(name, ".lora_") != NULL);
+            assert_int_equal(c->options.lora_rank > 0, strstr(name, ".lora_") != NULL);
         }
         assert_true(count > 0);
         assert_null(c->config->not_trained);
         assert_null(training_case_name(c, "final", count));
-        assert_int_equal(c->settings.lora_rank > 0, c->adapter_text != NULL);
+        assert_int_equal(c->options.lora_rank > 0, c->adapter_text != NULL);
         training_case_close(c);
     }
 }

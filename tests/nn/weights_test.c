@@ -15,7 +15,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static const struct small_store_wish gpt = {.config = &small_gpt};
+static const struct small_store_request gpt = {.config = &small_gpt};
 
 static char logged[1024];
 
@@ -42,7 +42,7 @@ static const char *make_folder(const char *name)
 static void what_is_saved_is_loaded_bit_for_bit(void **state)
 {
     (void)state;
-    static const struct small_store_wish wishes[] = {
+    static const struct small_store_request requests[] = {
         {.config = &small_gpt},
         {.config = &small_gpt_free, .precision = YK_PRECISION_BF16},
         {.config = &small_llama, .precision = YK_PRECISION_FP16},
@@ -54,12 +54,12 @@ static void what_is_saved_is_loaded_bit_for_bit(void **state)
         {.config = &small_marian_two, .precision = YK_PRECISION_BF16},
         {.config = &small_marian_free},
     };
-    for (size_t i = 0; i < sizeof wishes / sizeof wishes[0]; i++) {
+    for (size_t i = 0; i < sizeof requests / sizeof requests[0]; i++) {
         char name[16];
         snprintf(name, sizeof name, "model-%zu", i);
         const char *folder = make_folder(name);
-        struct small_store saved = small_store_open(&wishes[i]);
-        struct small_store loaded = small_store_open(&wishes[i]);
+        struct small_store saved = small_store_open(&requests[i]);
+        struct small_store loaded = small_store_open(&requests[i]);
         small_store_fill(&saved, 1 + i);
         assert_non_null(small_store_difference(&saved, &loaded, false));
         assert_ok(yk_weights_save(saved.store, folder, 0, false));
@@ -73,10 +73,10 @@ static void what_is_saved_is_loaded_bit_for_bit(void **state)
 static void types_in_the_file_are_those_of_the_training(void **state)
 {
     (void)state;
-    const struct small_store_wish wish = {
+    const struct small_store_request request = {
         .config = &small_llama, .precision = YK_PRECISION_FP16, .lora_rank = 2, .nf4 = true};
     const char *folder = make_folder("model");
-    struct small_store small = small_store_open(&wish);
+    struct small_store small = small_store_open(&request);
     struct yk_tensor_set *set = NULL;
     small_store_fill(&small, 7);
     assert_ok(yk_weights_save(small.store, folder, 0, false));
@@ -96,9 +96,9 @@ static void types_in_the_file_are_those_of_the_training(void **state)
 static void a_number_that_is_none_is_refused_by_the_name_of_its_tensor(void **state)
 {
     (void)state;
-    const struct small_store_wish wish = {.config = &small_llama};
+    const struct small_store_request request = {.config = &small_llama};
     const char *folder = make_folder("model");
-    struct small_store small = small_store_open(&wish);
+    struct small_store small = small_store_open(&request);
     int32_t layer = 0;
     small_store_fill(&small, 7);
     const struct yk_parameter *parameter =
@@ -119,11 +119,11 @@ static void nf4_is_saved_as_what_its_codes_stand_for(void **state)
 {
     (void)state;
     static const char name[] = "model.layers.1.mlp.down_proj.weight";
-    const struct small_store_wish wish = {
+    const struct small_store_request request = {
         .config = &small_llama, .precision = YK_PRECISION_BF16, .lora_rank = 2, .nf4 = true};
-    const struct small_store_wish plain = {.config = &small_llama};
+    const struct small_store_request plain = {.config = &small_llama};
     const char *folder = make_folder("model");
-    struct small_store small = small_store_open(&wish);
+    struct small_store small = small_store_open(&request);
     struct small_store loaded = small_store_open(&plain);
     small_store_fill(&small, 7);
     assert_ok(yk_weights_save(small.store, folder, 0, false));
@@ -215,9 +215,9 @@ static void declare(struct yk_safetensors_writer *writer, const struct edit *edi
     const bool retyped = edit->retype && strcmp(name, edit->retype) == 0;
     name += edit->strip && strncmp(name, edit->strip, strip) == 0 ? strip : 0;
     char renamed[128];
-    const char *ending = edit->rename[0] ? strstr(name, edit->rename[0]) : NULL;
-    if (ending) {
-        snprintf(renamed, sizeof renamed, "%.*s%s", (int)(ending - name), name, edit->rename[1]);
+    const char *suffix = edit->rename[0] ? strstr(name, edit->rename[0]) : NULL;
+    if (suffix) {
+        snprintf(renamed, sizeof renamed, "%.*s%s", (int)(suffix - name), name, edit->rename[1]);
         name = renamed;
     }
     assert_ok(yk_safetensors_writer_declare(writer, name, retyped ? YK_TENSOR_I32 : YK_TENSOR_F32,
@@ -294,10 +294,10 @@ static const char *write_edited(const struct small_store *small, const struct ed
 }
 
 /* Loads an edited file into a fresh store. */
-static yk_status load_edited(const struct small_store_wish *wish, const struct edit *edit)
+static yk_status load_edited(const struct small_store_request *request, const struct edit *edit)
 {
-    struct small_store saved = small_store_open(wish);
-    struct small_store loaded = small_store_open(wish);
+    struct small_store saved = small_store_open(request);
+    struct small_store loaded = small_store_open(request);
     small_store_fill(&saved, 5);
     logged[0] = '\0';
     yk_log_set_sink(keep_line, NULL);
@@ -312,7 +312,7 @@ static yk_status load_edited(const struct small_store_wish *wish, const struct e
 }
 
 /* The names that the first GPT-2 was published under. */
-static void names_without_the_models_own_module_are_read(void **state)
+static void names_that_leave_out_the_models_own_module_are_read(void **state)
 {
     (void)state;
     const struct edit edit = {
@@ -355,7 +355,7 @@ static void a_tied_head_may_be_there_if_it_is_equal(void **state)
 static void older_names_of_bert_are_read(void **state)
 {
     (void)state;
-    const struct small_store_wish bert = {.config = &small_bert};
+    const struct small_store_request bert = {.config = &small_bert};
     const struct edit older = {.rename = {"LayerNorm.weight", "LayerNorm.gamma"},
                                .extra = {"bert.embeddings.position_ids"}};
     const struct edit old_biases = {.strip = "bert.",
@@ -369,9 +369,9 @@ static void older_names_of_bert_are_read(void **state)
 static void copies_of_tied_tensors_may_be_there_if_they_are_equal(void **state)
 {
     (void)state;
-    const struct small_store_wish bert = {.config = &small_bert};
-    const struct small_store_wish marian = {.config = &small_marian};
-    const struct small_store_wish two = {.config = &small_marian_two};
+    const struct small_store_request bert = {.config = &small_bert};
+    const struct small_store_request marian = {.config = &small_marian};
+    const struct small_store_request two = {.config = &small_marian_two};
     const struct edit weights = {.copies = {"cls.predictions.decoder.weight"}};
     struct edit biases = {.copies = {"cls.predictions.decoder.bias"},
                           .copy_of = "cls.predictions.bias"};
@@ -400,7 +400,7 @@ static void copies_of_tied_tensors_may_be_there_if_they_are_equal(void **state)
 static void a_copy_may_stand_for_what_is_missing(void **state)
 {
     (void)state;
-    const struct small_store_wish marian = {.config = &small_marian};
+    const struct small_store_request marian = {.config = &small_marian};
     assert_ok(
         load_edited(&marian, &(struct edit){.leave_out = "model.shared.weight",
                                             .copies = {"model.encoder.embed_tokens.weight"}}));
@@ -410,9 +410,9 @@ static void a_copy_may_stand_for_what_is_missing(void **state)
 static void a_bias_that_is_never_trained_may_be_missing(void **state)
 {
     (void)state;
-    const struct small_store_wish wish = {.config = &small_marian};
-    struct small_store saved = small_store_open(&wish);
-    struct small_store loaded = small_store_open(&wish);
+    const struct small_store_request request = {.config = &small_marian};
+    struct small_store saved = small_store_open(&request);
+    struct small_store loaded = small_store_open(&request);
     small_store_fill(&saved, 5);
     small_store_fill(&loaded, 6);
     const char *path = write_edited(&saved, &(struct edit){.leave_out = "final_logits_bias"});
@@ -511,16 +511,16 @@ static void every_floating_type_is_read(void **state)
 }
 
 /* One linear against the definition, W + alpha / rank · B·A, number by number. */
-static void check_merged(const struct small_store_wish *wish, const char *module, int64_t out,
-                         int64_t in, bool flipped)
+static void check_merged(const struct small_store_request *request, const char *module, int64_t out,
+                         int64_t in, bool transposed)
 {
     char a_name[128];
     char b_name[128];
     char w_name[128];
-    const char *folder = support_scratch_path(wish->config->name);
-    const struct small_store_wish whole = {.config = wish->config};
+    const char *folder = support_scratch_path(request->config->name);
+    const struct small_store_request whole = {.config = request->config};
     (void)mkdir(folder, 0777);
-    struct small_store adapted = small_store_open(wish);
+    struct small_store adapted = small_store_open(request);
     struct small_store merged = small_store_open(&whole);
     small_store_fill(&adapted, 9);
     assert_ok(yk_weights_save(adapted.store, folder, 0, true));
@@ -535,12 +535,12 @@ static void check_merged(const struct small_store_wish *wish, const char *module
     for (int64_t o = 0; o < out; o++) {
         for (int64_t i = 0; i < in; i++) {
             double sum = 0;
-            for (int64_t k = 0; k < wish->lora_rank; k++) {
-                sum += (double)b[o * wish->lora_rank + k] * (double)a[k * in + i];
+            for (int64_t k = 0; k < request->lora_rank; k++) {
+                sum += (double)b[o * request->lora_rank + k] * (double)a[k * in + i];
             }
-            const int64_t at = flipped ? i * out + o : o * in + i;
+            const int64_t at = transposed ? i * out + o : o * in + i;
             const double expected =
-                (double)w[at] + wish->lora_alpha / (double)wish->lora_rank * sum;
+                (double)w[at] + request->lora_alpha / (double)request->lora_rank * sum;
             assert_true(fabs((double)m[at] - expected) < 1e-6);
         }
     }
@@ -551,12 +551,13 @@ static void check_merged(const struct small_store_wish *wish, const char *module
 static void adapters_are_added_to_what_they_adapt(void **state)
 {
     (void)state;
-    const struct small_store_wish flipped = {.config = &small_gpt, .lora_rank = 3, .lora_alpha = 6};
-    const struct small_store_wish straight = {
+    const struct small_store_request transposed = {
+        .config = &small_gpt, .lora_rank = 3, .lora_alpha = 6};
+    const struct small_store_request straight = {
         .config = &small_llama, .lora_rank = 2, .lora_alpha = 5};
-    check_merged(&flipped, "transformer.h.0.attn.c_attn", 24, 8, true);
-    check_merged(&flipped, "transformer.h.1.attn.c_proj", 8, 8, true);
-    check_merged(&flipped, "transformer.h.1.mlp.c_proj", 8, 32, true);
+    check_merged(&transposed, "transformer.h.0.attn.c_attn", 24, 8, true);
+    check_merged(&transposed, "transformer.h.1.attn.c_proj", 8, 8, true);
+    check_merged(&transposed, "transformer.h.1.mlp.c_proj", 8, 32, true);
     check_merged(&straight, "model.layers.0.self_attn.v_proj", 4, 8, false);
     check_merged(&straight, "model.layers.1.self_attn.o_proj", 8, 8, false);
     check_merged(&straight, "model.layers.1.mlp.up_proj", 24, 8, false);
@@ -573,7 +574,7 @@ int main(void)
         IN_SCRATCH(a_number_that_is_none_is_refused_by_the_name_of_its_tensor),
         IN_SCRATCH(nf4_is_saved_as_what_its_codes_stand_for),
         IN_SCRATCH(several_files_have_an_index),
-        IN_SCRATCH(names_without_the_models_own_module_are_read),
+        IN_SCRATCH(names_that_leave_out_the_models_own_module_are_read),
         IN_SCRATCH(tensors_that_are_not_used_are_noted),
         IN_SCRATCH(a_tied_head_may_be_there_if_it_is_equal),
         IN_SCRATCH(older_names_of_bert_are_read),

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-struct wish {
+struct request {
     const char *model;
     int64_t batch;
     int64_t sequence;
@@ -21,7 +21,7 @@ struct wish {
     int64_t target_sequence; /* of a decoder */
 };
 
-static const struct wish wishes[] = {
+static const struct request requests[] = {
     {"gpt-mini", 12, 64, 1, YK_PRECISION_FP32, 0, false, false, YK_1F1B, 0},
     {"gpt-mini", 12, 64, 4, YK_PRECISION_FP32, 0, false, false, YK_1F1B, 0},
     {"gpt-mini", 12, 64, 3, YK_PRECISION_FP32, 0, false, false, YK_GPIPE, 0},
@@ -45,7 +45,7 @@ static const struct wish wishes[] = {
 };
 
 enum {
-    WISHES = sizeof wishes / sizeof wishes[0]
+    REQUESTS = sizeof requests / sizeof requests[0]
 };
 
 struct step {
@@ -57,24 +57,24 @@ struct step {
     struct yk_buffers buffers;
 };
 
-static struct yk_plan *plan_of(struct step *step, const struct wish *wish,
+static struct yk_plan *plan_of(struct step *step, const struct request *request,
                                const struct yk_workload *workload)
 {
     const struct yk_model *model = yk_model_sizes_whole_batch(step->sizes);
     struct yk_plan *plan = NULL;
     assert_int_equal(yk_plan_create(step->arena, 1, 1, model->layer_count, &plan), YK_OK);
-    plan->model_source = wish->model;
+    plan->model_source = request->model;
     plan->cluster_source = "cpu:2";
     plan->workload = *workload;
     plan->ranks[0].limit_bytes = 1e12;
     plan->groups[0].member_count = 1;
-    plan->groups[0].members[0] = (struct yk_plan_member){.share = wish->batch, .part = 1};
+    plan->groups[0].members[0] = (struct yk_plan_member){.share = request->batch, .part = 1};
     for (int32_t l = 0; l < model->layer_count; l++) {
         const bool block = strstr(model->layers[l].kind, "-block") != NULL;
-        plan->layers[l].recompute = wish->recompute && block;
+        plan->layers[l].recompute = request->recompute && block;
     }
-    plan->micro_batches = wish->micro_batches;
-    plan->pipeline = wish->pipeline;
+    plan->micro_batches = request->micro_batches;
+    plan->pipeline = request->pipeline;
     plan->no_sync = true;
     plan->prefetch = 1;
     plan->block_bytes = 25e6;
@@ -82,27 +82,27 @@ static struct yk_plan *plan_of(struct step *step, const struct wish *wish,
     return plan;
 }
 
-static struct step open_step(const struct wish *wish)
+static struct step open_step(const struct request *request)
 {
     struct step step = {0};
     const struct yk_model_config *config = NULL;
-    const struct yk_net_options settings = {0};
+    const struct yk_net_options options = {0};
     const struct yk_workload workload = {
-        .batch = wish->batch,
-        .sequence = wish->sequence,
-        .target_sequence = wish->target_sequence,
-        .precision = wish->precision,
-        .lora_rank = wish->lora_rank,
-        .nf4 = wish->nf4,
+        .batch = request->batch,
+        .sequence = request->sequence,
+        .target_sequence = request->target_sequence,
+        .precision = request->precision,
+        .lora_rank = request->lora_rank,
+        .nf4 = request->nf4,
     };
     assert_int_equal(yk_arena_create(&step.arena), YK_OK);
-    assert_int_equal(yk_model_config_find(wish->model, &config), YK_OK);
+    assert_int_equal(yk_model_config_find(request->model, &config), YK_OK);
     assert_int_equal(yk_cluster_parse("cpu:2", &step.cluster), YK_OK);
     assert_int_equal(yk_model_sizes_create(config, &workload, &step.sizes), YK_OK);
-    assert_int_equal(yk_program_compile(plan_of(&step, wish, &workload), step.cluster, step.sizes,
-                                        &step.program),
+    assert_int_equal(yk_program_compile(plan_of(&step, request, &workload), step.cluster,
+                                        step.sizes, &step.program),
                      YK_OK);
-    assert_int_equal(yk_net_create(yk_model_sizes_whole_batch(step.sizes), &settings, &step.net),
+    assert_int_equal(yk_net_create(yk_model_sizes_whole_batch(step.sizes), &options, &step.net),
                      YK_OK);
     struct yk_facts *facts = NULL;
     struct yk_rank_view *view = NULL;
@@ -180,8 +180,8 @@ static struct yk_batch_shape extent_of(const struct step *step, const struct yk_
 /* The bytes of what a layer puts out, and of its gradient. */
 static size_t stream_of(const struct step *step, const struct yk_op *op, int32_t layer)
 {
-    const struct yk_batch_shape extent = extent_of(step, op, layer);
-    return (size_t)(extent.samples * extent.sequence * step->net->config->width *
+    const struct yk_batch_shape batch = extent_of(step, op, layer);
+    return (size_t)(batch.samples * batch.sequence * step->net->config->width *
                     yk_precision_bytes(step->net->workload.precision));
 }
 
@@ -244,9 +244,9 @@ static void run_backward(const struct step *step, struct canvas *canvas, const s
 /* What one op writes and reads, painted and looked at. */
 static void run_op(const struct step *step, struct canvas *canvas, const struct yk_op *op)
 {
-    const struct yk_batch_shape extent = extent_of(step, op, op->layer);
+    const struct yk_batch_shape batch = extent_of(step, op, op->layer);
     struct yk_layer_sizes sizes;
-    step->net->layers[op->layer].kind->measure(step->net, op->layer, &extent, &sizes);
+    step->net->layers[op->layer].kind->measure(step->net, op->layer, &batch, &sizes);
     expect_inputs(step, canvas, op);
     if (op->kind == YK_OP_BACKWARD) {
         run_backward(step, canvas, op, &sizes);
@@ -259,8 +259,8 @@ static void run_op(const struct step *step, struct canvas *canvas, const struct 
 static void nothing_lies_on_what_is_still_needed(void **state)
 {
     (void)state;
-    for (int w = 0; w < WISHES; w++) {
-        struct step step = open_step(&wishes[w]);
+    for (int w = 0; w < REQUESTS; w++) {
+        struct step step = open_step(&requests[w]);
         struct canvas canvas = {.size = step.buffers.bytes / 64 + 1};
         canvas.owner = yk_arena_allocate(step.arena, canvas.size, sizeof *canvas.owner);
         assert_non_null(canvas.owner);
@@ -278,11 +278,11 @@ static void nothing_lies_on_what_is_still_needed(void **state)
 
 /* Two per cent, for pieces that do not fit together without gaps, and the alignment of small ones.
  */
-static void buffers_take_no_more_than_was_counted(void **state)
+static void buffers_need_no_more_than_was_counted(void **state)
 {
     (void)state;
-    for (int w = 0; w < WISHES; w++) {
-        struct step step = open_step(&wishes[w]);
+    for (int w = 0; w < REQUESTS; w++) {
+        struct step step = open_step(&requests[w]);
         struct yk_program_memory *memory = NULL;
         struct yk_memory_peak peak;
         assert_int_equal(yk_program_memory_count(step.program, 0, step.arena, &memory), YK_OK);
@@ -293,12 +293,12 @@ static void buffers_take_no_more_than_was_counted(void **state)
         }
         const double counted = peak.bytes - always;
         if (!((double)step.buffers.bytes <= 1.02 * counted + 65536)) {
-            fail_msg("%s, %d micro-batches: %zu bytes, counted %.0f", wishes[w].model,
-                     (int)wishes[w].micro_batches, step.buffers.bytes, counted);
+            fail_msg("%s, %d micro-batches: %zu bytes, counted %.0f", requests[w].model,
+                     (int)requests[w].micro_batches, step.buffers.bytes, counted);
         }
         if (!((double)step.buffers.bytes >= 0.8 * counted)) {
-            fail_msg("%s, %d micro-batches: only %zu bytes, counted %.0f", wishes[w].model,
-                     (int)wishes[w].micro_batches, step.buffers.bytes, counted);
+            fail_msg("%s, %d micro-batches: only %zu bytes, counted %.0f", requests[w].model,
+                     (int)requests[w].micro_batches, step.buffers.bytes, counted);
         }
         close_step(&step);
     }
@@ -309,13 +309,13 @@ static void buffers_take_no_more_than_was_counted(void **state)
 static void thousands_of_micro_batches_lie_where_a_few_do(void **state)
 {
     (void)state;
-    const struct wish few = {
+    const struct request few = {
         .model = "gpt-nano", .batch = 4, .sequence = 8, .micro_batches = 4, .pipeline = YK_1F1B};
-    const struct wish many = {.model = "gpt-nano",
-                              .batch = 4000,
-                              .sequence = 8,
-                              .micro_batches = 4000,
-                              .pipeline = YK_1F1B};
+    const struct request many = {.model = "gpt-nano",
+                                 .batch = 4000,
+                                 .sequence = 8,
+                                 .micro_batches = 4000,
+                                 .pipeline = YK_1F1B};
     struct step small = open_step(&few);
     struct step large = open_step(&many);
     assert_int_equal(large.buffers.bytes, small.buffers.bytes);
@@ -327,7 +327,7 @@ static void samples_that_cannot_be_counted_are_refused(void **state)
 {
     (void)state;
     static const int64_t wrong[] = {-1, 13, INT64_MAX / 4};
-    struct step step = open_step(&wishes[0]);
+    struct step step = open_step(&requests[0]);
     struct yk_facts *facts = NULL;
     struct yk_rank_view *view = NULL;
     struct yk_buffers buffers;
@@ -344,7 +344,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_lies_on_what_is_still_needed),
-        cmocka_unit_test(buffers_take_no_more_than_was_counted),
+        cmocka_unit_test(buffers_need_no_more_than_was_counted),
         cmocka_unit_test(thousands_of_micro_batches_lie_where_a_few_do),
         cmocka_unit_test(samples_that_cannot_be_counted_are_refused),
     };

@@ -6,7 +6,6 @@
  * The calls by which checkpoints change the disk go through this file.
  */
 #include "train/checkpoint/checkpoint.h"
-#include "train/checkpoint/space.h"
 
 #include "support/files/disk_faults.h"
 #include "support/files/scratch.h"
@@ -29,7 +28,8 @@
 #include <time.h>
 #include <unistd.h>
 
-static const struct small_store_wish wish = {.config = &small_gpt, .optimizer = YK_OPTIMIZER_SGD};
+static const struct small_store_request request = {.config = &small_gpt,
+                                                   .optimizer = YK_OPTIMIZER_SGD};
 
 enum fault {
     FAULT_NONE,
@@ -99,7 +99,7 @@ static const char *run_folder(void)
 
 static yk_status save(int64_t step, int32_t keep)
 {
-    struct small_store small = small_store_open(&wish);
+    struct small_store small = small_store_open(&request);
     const yk_status status = small_checkpoint_save(run_folder(), &small, step, keep);
     small_store_close(&small);
     return status;
@@ -120,16 +120,16 @@ static void a_sync_that_fails_leaves_the_checkpoint_before(void **state)
     assert_ok(save(1, 1));
     start(FAULT_NONE, 0);
     assert_ok(save(2, 1));
-    const int most = syncs;
-    for (int at = 1; at <= most; at++) {
+    const int max = syncs;
+    for (int at = 1; at <= max; at++) {
         start(FAULT_FSYNC, at);
         assert_int_equal(save(2 + at, 1), YK_ERROR_SYSTEM);
         fault = FAULT_NONE;
         assert_memory_equal(yk_status_message(), "cannot write /", 14);
         assert_non_null(strstr(yk_status_message(), ": Input/output error"));
         /* The very last one says that the folder above is not synced: then both are there. */
-        assert_int_equal(support_scratch_count("run"), at < most ? 1 : 2);
-        assert_int_equal(small_checkpoint_step(run_folder(), &wish), at < most ? 2 : 2 + at);
+        assert_int_equal(support_scratch_count("run"), at < max ? 1 : 2);
+        assert_int_equal(small_checkpoint_step(run_folder(), &request), at < max ? 2 : 2 + at);
     }
 }
 
@@ -141,21 +141,21 @@ static void a_full_disk_leaves_the_checkpoint_before(void **state)
     assert_ok(save(1, 1));
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
     assert_true(signal(SIGXFSZ, SIG_IGN) != SIG_ERR);
-    for (rlim_t most = 0; most < 20000; most += 1000) {
-        const struct rlimit limit = {.rlim_cur = most, .rlim_max = before.rlim_max};
+    for (rlim_t max = 0; max < 20000; max += 1000) {
+        const struct rlimit limit = {.rlim_cur = max, .rlim_max = before.rlim_max};
         assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
         const yk_status status = save(2, 1);
         assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
         if (status == YK_OK) {
-            assert_true(most > 5000); /* the model alone has 1896 numbers */
-            assert_int_equal(small_checkpoint_step(run_folder(), &wish), 2);
+            assert_true(max > 5000); /* the model alone has 1896 numbers */
+            assert_int_equal(small_checkpoint_step(run_folder(), &request), 2);
             return;
         }
         assert_int_equal(status, YK_ERROR_SYSTEM);
         assert_memory_equal(yk_status_message(), "cannot write /", 14);
         assert_non_null(strstr(yk_status_message(), ": File too large"));
         assert_int_equal(support_scratch_count("run"), 1);
-        assert_int_equal(small_checkpoint_step(run_folder(), &wish), 1);
+        assert_int_equal(small_checkpoint_step(run_folder(), &request), 1);
     }
     fail_msg("no limit was large enough");
 }
@@ -182,10 +182,10 @@ static uint64_t tensor_bytes(const char *folder)
     return bytes;
 }
 
-static void what_a_checkpoint_takes_is_known_before(void **state)
+static void the_size_of_a_checkpoint_is_known_before(void **state)
 {
     (void)state;
-    static const struct small_store_wish wishes[] = {
+    static const struct small_store_request requests[] = {
         {.config = &small_gpt, .optimizer = YK_OPTIMIZER_SGD},
         {.config = &small_gpt, .precision = YK_PRECISION_BF16, .optimizer = YK_OPTIMIZER_ADAMW},
         {.config = &small_llama, .lora_rank = 2, .optimizer = YK_OPTIMIZER_ADAMW},
@@ -195,8 +195,8 @@ static void what_a_checkpoint_takes_is_known_before(void **state)
          .nf4 = true,
          .optimizer = YK_OPTIMIZER_ADAMW},
     };
-    for (size_t i = 0; i < sizeof wishes / sizeof *wishes; i++) {
-        struct small_store small = small_store_open(&wishes[i]);
+    for (size_t i = 0; i < sizeof requests / sizeof *requests; i++) {
+        struct small_store small = small_store_open(&requests[i]);
         const struct yk_checkpoint_content content = {.store = small.store};
         assert_ok(small_checkpoint_save(run_folder(), &small, 1, 1));
         assert_int_equal(yk_checkpoint_save_bytes(&content),
@@ -220,7 +220,7 @@ static void check_room(const struct yk_checkpoint_content *content, int64_t save
 static void room_is_needed_for_those_that_stay_and_one_more(void **state)
 {
     (void)state;
-    struct small_store small = small_store_open(&wish);
+    struct small_store small = small_store_open(&request);
     const struct yk_checkpoint_content content = {.store = small.store};
     check_room(&content, 1, 2, 1);
     check_room(&content, 2, 2, 2);
@@ -273,14 +273,14 @@ static void a_process_that_ends_at_any_call_leaves_a_whole_checkpoint(void **sta
         code = run_apart(save_one, 2);
         fault = FAULT_NONE;
         assert_true(code == ENDED || code == 0);
-        const int64_t step = small_checkpoint_step(run_folder(), &wish);
+        const int64_t step = small_checkpoint_step(run_folder(), &request);
         assert_true(step == 1 || step == 2);
         old += step == 1;
         new += step == 2;
         /* The next save clears away what is left, step 2 included: it is of a run taken back. */
         assert_ok(save(1, 1));
         assert_int_equal(support_scratch_count("run"), 1);
-        assert_int_equal(small_checkpoint_step(run_folder(), &wish), 1);
+        assert_int_equal(small_checkpoint_step(run_folder(), &request), 1);
     }
     assert_true(old >= 15 && new >= 5);
 }
@@ -296,7 +296,7 @@ static void a_replacement_that_ends_at_any_call_leaves_a_whole_checkpoint(void *
         code = run_apart(save_one, 1);
         fault = FAULT_NONE;
         assert_true(code == ENDED || code == 0);
-        assert_int_equal(small_checkpoint_step(run_folder(), &wish), 1);
+        assert_int_equal(small_checkpoint_step(run_folder(), &request), 1);
     }
     assert_ok(save(1, 1));
     assert_int_equal(support_scratch_count("run"), 1);
@@ -304,7 +304,7 @@ static void a_replacement_that_ends_at_any_call_leaves_a_whole_checkpoint(void *
 
 static int save_forever(int64_t step)
 {
-    struct small_store small = small_store_open(&wish);
+    struct small_store small = small_store_open(&request);
     while (small_checkpoint_save(run_folder(), &small, step, 2) == YK_OK) {
         step++;
     }
@@ -332,7 +332,7 @@ static void a_process_that_is_killed_leaves_a_whole_checkpoint(void **state)
         assert_int_equal(kill(child, SIGKILL), 0);
         assert_int_equal(waitpid(child, &code, 0), child);
         assert_true(WIFSIGNALED(code));
-        const int64_t found = small_checkpoint_step(run_folder(), &wish);
+        const int64_t found = small_checkpoint_step(run_folder(), &request);
         assert_true(found >= step);
         step = found;
     }
@@ -346,7 +346,7 @@ int main(void)
         IN_SCRATCH(every_file_is_synced),
         IN_SCRATCH(a_sync_that_fails_leaves_the_checkpoint_before),
         IN_SCRATCH(a_full_disk_leaves_the_checkpoint_before),
-        IN_SCRATCH(what_a_checkpoint_takes_is_known_before),
+        IN_SCRATCH(the_size_of_a_checkpoint_is_known_before),
         IN_SCRATCH(room_is_needed_for_those_that_stay_and_one_more),
         IN_SCRATCH(a_process_that_ends_at_any_call_leaves_a_whole_checkpoint),
         IN_SCRATCH(a_replacement_that_ends_at_any_call_leaves_a_whole_checkpoint),

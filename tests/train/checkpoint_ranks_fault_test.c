@@ -26,7 +26,8 @@
 #include <time.h>
 #include <unistd.h>
 
-static const struct small_store_wish wish = {.config = &small_gpt, .optimizer = YK_OPTIMIZER_SGD};
+static const struct small_store_request request = {.config = &small_gpt,
+                                                   .optimizer = YK_OPTIMIZER_SGD};
 
 enum fault {
     FAULT_NONE,
@@ -141,7 +142,7 @@ static const char *run_folder(void)
 static struct sharded_world world_of_three(uint64_t seed)
 {
     return (struct sharded_world){
-        .wish = &wish, .folder = run_folder(), .ranks = RANKS, .seed = seed};
+        .request = &request, .folder = run_folder(), .ranks = RANKS, .seed = seed};
 }
 
 static yk_status save(int64_t step)
@@ -169,7 +170,7 @@ static bool has_later(int64_t step)
 static void assert_whole(int64_t step)
 {
     assert_int_equal(support_scratch_count("run"), 1);
-    assert_int_equal(small_checkpoint_step(run_folder(), &wish), step);
+    assert_int_equal(small_checkpoint_step(run_folder(), &request), step);
 }
 
 /* ---- calls of one rank that fail ---- */
@@ -221,10 +222,10 @@ static void a_sync_that_fails_on_any_rank_leaves_the_checkpoint_before(void **st
         assert_ok(save(1));
         start(FAULT_FSYNC, rank, EIO, -1);
         assert_ok(save(2));
-        const int most = atomic_load(&counts[rank]);
-        assert_true(most >= (rank == 0 ? 7 : 2));
+        const int max = atomic_load(&counts[rank]);
+        assert_true(max >= (rank == 0 ? 7 : 2));
         /* The very last one of the first rank syncs the folder above: the new one is there then. */
-        for (int at = 1; at < most + (rank > 0); at++) {
+        for (int at = 1; at < max + (rank > 0); at++) {
             check_fault(FAULT_FSYNC, rank, EIO, at);
         }
     }
@@ -238,13 +239,13 @@ static void a_full_disk_leaves_the_checkpoint_before(void **state)
     assert_ok(save(1));
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
     assert_true(signal(SIGXFSZ, SIG_IGN) != SIG_ERR);
-    for (rlim_t most = 0; most < 20000; most += 1000) {
-        const struct rlimit limit = {.rlim_cur = most, .rlim_max = before.rlim_max};
+    for (rlim_t max = 0; max < 20000; max += 1000) {
+        const struct rlimit limit = {.rlim_cur = max, .rlim_max = before.rlim_max};
         assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
         const yk_status status = save(2);
         assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
         if (status == YK_OK) {
-            assert_true(most > 5000); /* the model alone has 1896 numbers, twice */
+            assert_true(max > 5000); /* the model alone has 1896 numbers, twice */
             assert_whole(2);
             return;
         }
@@ -313,7 +314,7 @@ static void ranks_that_end_at_any_call_leave_a_whole_checkpoint(void **state)
         code = save_apart();
         fault = FAULT_NONE;
         assert_true(code == ENDED || code == 0);
-        const int64_t step = small_checkpoint_step(run_folder(), &wish);
+        const int64_t step = small_checkpoint_step(run_folder(), &request);
         assert_true(step == 1 || step == 2);
         old += step == 1;
         new += step == 2;
@@ -349,7 +350,7 @@ static void ranks_that_are_killed_leave_a_whole_checkpoint(void **state)
         assert_int_equal(kill(child, SIGKILL), 0);
         assert_int_equal(waitpid(child, &code, 0), child);
         assert_true(WIFSIGNALED(code));
-        const int64_t found = small_checkpoint_step(run_folder(), &wish);
+        const int64_t found = small_checkpoint_step(run_folder(), &request);
         assert_true(found >= step);
         saved += found - step;
         step = found;

@@ -15,17 +15,17 @@
 #include <unistd.h>
 
 enum {
-    MOST_RANKS = 4
+    MAX_RANKS = 4
 };
 
-static const struct small_store_wish adamw = {.config = &small_gpt,
-                                              .optimizer = YK_OPTIMIZER_ADAMW};
+static const struct small_store_request adamw = {.config = &small_gpt,
+                                                 .optimizer = YK_OPTIMIZER_ADAMW};
 
-static struct sharded_world world_of(const struct small_store_wish *wish, int32_t ranks,
+static struct sharded_world world_of(const struct small_store_request *request, int32_t ranks,
                                      uint64_t seed)
 {
     return (struct sharded_world){
-        .wish = wish, .folder = support_scratch_folder(), .ranks = ranks, .seed = seed};
+        .request = request, .folder = support_scratch_folder(), .ranks = ranks, .seed = seed};
 }
 
 static void save_steps(int32_t ranks, int64_t first, int64_t last)
@@ -39,14 +39,14 @@ static void save_steps(int32_t ranks, int64_t first, int64_t last)
 /* ---- from any number of ranks to any other ---- */
 
 /* Every seed is another layout: groups, strategies, parts and blocks. */
-static void check_all_pairs(const struct small_store_wish *wish)
+static void check_all_pairs(const struct small_store_request *request)
 {
     int64_t step = 0;
-    for (int32_t savers = 1; savers <= MOST_RANKS; savers++) {
-        for (int32_t loaders = 1; loaders <= MOST_RANKS; loaders++) {
+    for (int32_t savers = 1; savers <= MAX_RANKS; savers++) {
+        for (int32_t loaders = 1; loaders <= MAX_RANKS; loaders++) {
             for (uint64_t seed = 1; seed <= 5; seed++) {
-                const struct sharded_world from = world_of(wish, savers, seed);
-                const struct sharded_world to = world_of(wish, loaders, 100 * seed);
+                const struct sharded_world from = world_of(request, savers, seed);
+                const struct sharded_world to = world_of(request, loaders, 100 * seed);
                 int64_t found = 0;
                 assert_ok(sharded_save(&from, ++step, 1));
                 if (sharded_load(&to, &found) != YK_OK) {
@@ -69,36 +69,36 @@ static void any_number_of_ranks_goes_on_from_any_other_in_fp32(void **state)
 static void any_number_of_ranks_goes_on_from_any_other_in_bf16(void **state)
 {
     (void)state;
-    check_all_pairs(&(struct small_store_wish){
+    check_all_pairs(&(struct small_store_request){
         .config = &small_llama, .precision = YK_PRECISION_BF16, .optimizer = YK_OPTIMIZER_ADAMW});
 }
 
 static void any_number_of_ranks_goes_on_from_any_other_with_sgd(void **state)
 {
     (void)state;
-    check_all_pairs(&(struct small_store_wish){.config = &small_marian_two,
-                                               .precision = YK_PRECISION_FP16,
-                                               .optimizer = YK_OPTIMIZER_SGD});
+    check_all_pairs(&(struct small_store_request){.config = &small_marian_two,
+                                                  .precision = YK_PRECISION_FP16,
+                                                  .optimizer = YK_OPTIMIZER_SGD});
 }
 
 static void any_number_of_ranks_goes_on_from_any_other_with_adapters_of_nf4(void **state)
 {
     (void)state;
-    check_all_pairs(&(struct small_store_wish){.config = &small_gpt_free,
-                                               .precision = YK_PRECISION_BF16,
-                                               .lora_rank = 2,
-                                               .lora_alpha = 4,
-                                               .nf4 = true,
-                                               .optimizer = YK_OPTIMIZER_ADAMW});
+    check_all_pairs(&(struct small_store_request){.config = &small_gpt_free,
+                                                  .precision = YK_PRECISION_BF16,
+                                                  .lora_rank = 2,
+                                                  .lora_alpha = 4,
+                                                  .nf4 = true,
+                                                  .optimizer = YK_OPTIMIZER_ADAMW});
 }
 
 static void any_number_of_ranks_goes_on_from_any_other_with_frozen_16_bits(void **state)
 {
     (void)state;
-    check_all_pairs(&(struct small_store_wish){.config = &small_bert,
-                                               .precision = YK_PRECISION_BF16,
-                                               .lora_rank = 3,
-                                               .optimizer = YK_OPTIMIZER_SGD});
+    check_all_pairs(&(struct small_store_request){.config = &small_bert,
+                                                  .precision = YK_PRECISION_BF16,
+                                                  .lora_rank = 3,
+                                                  .optimizer = YK_OPTIMIZER_SGD});
 }
 
 static const struct yk_model_config *const configs[] = {
@@ -109,11 +109,11 @@ static void all_models_come_back_into_one_store(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof configs / sizeof configs[0]; i++) {
-        const struct small_store_wish wish = {.config = configs[i],
-                                              .optimizer = YK_OPTIMIZER_ADAMW};
-        const struct sharded_world world = world_of(&wish, 3, i);
+        const struct small_store_request request = {.config = configs[i],
+                                                    .optimizer = YK_OPTIMIZER_ADAMW};
+        const struct sharded_world world = world_of(&request, 3, i);
         assert_ok(sharded_save(&world, (int64_t)i, 1));
-        assert_int_equal(small_checkpoint_step(world.folder, &wish), i);
+        assert_int_equal(small_checkpoint_step(world.folder, &request), i);
     }
 }
 
@@ -173,8 +173,8 @@ static void replicated_layers_are_saved_in_slices(void **state)
 
 /* Loads the newest checkpoint into one store; the same from one rank's and from three ranks' files
  * must give the same numbers. */
-static void assert_same_from_shards(const struct small_store_wish *saved,
-                                    const struct small_store_wish *wanted)
+static void assert_same_from_shards(const struct small_store_request *saved,
+                                    const struct small_store_request *wanted)
 {
     struct small_store loaded[2];
     for (int i = 0; i < 2; i++) {
@@ -196,13 +196,13 @@ static void assert_same_from_shards(const struct small_store_wish *saved,
 static void shards_load_into_other_forms_as_files_of_one_rank_do(void **state)
 {
     (void)state;
-    const struct small_store_wish half = {
+    const struct small_store_request half = {
         .config = &small_gpt, .precision = YK_PRECISION_BF16, .optimizer = YK_OPTIMIZER_ADAMW};
-    const struct small_store_wish frozen = {.config = &small_gpt,
-                                            .precision = YK_PRECISION_BF16,
-                                            .lora_rank = 2,
-                                            .optimizer = YK_OPTIMIZER_ADAMW};
-    struct small_store_wish wanted = half;
+    const struct small_store_request frozen = {.config = &small_gpt,
+                                               .precision = YK_PRECISION_BF16,
+                                               .lora_rank = 2,
+                                               .optimizer = YK_OPTIMIZER_ADAMW};
+    struct small_store_request wanted = half;
     wanted.optimizer = YK_OPTIMIZER_NONE; /* to evaluate */
     assert_same_from_shards(&half, &wanted);
     wanted.precision = YK_PRECISION_FP32;
@@ -224,7 +224,7 @@ static void shards_load_into_other_forms_as_files_of_one_rank_do(void **state)
 static void ranks_go_on_in_another_precision(void **state)
 {
     (void)state;
-    const struct small_store_wish half = {
+    const struct small_store_request half = {
         .config = &small_gpt, .precision = YK_PRECISION_BF16, .optimizer = YK_OPTIMIZER_ADAMW};
     int64_t step = 0;
     for (int32_t savers = 1; savers <= 3; savers += 2) {
@@ -240,12 +240,12 @@ static void ranks_go_on_in_another_precision(void **state)
 }
 
 /* One rank's files keep the model in 16 bits; shards keep what the codes stand for exactly. */
-static void nf4_loads_into_a_store_without_it(void **state)
+static void nf4_loads_into_a_store_that_has_none(void **state)
 {
     (void)state;
-    const struct small_store_wish nf4 = {
+    const struct small_store_request nf4 = {
         .config = &small_llama, .lora_rank = 2, .nf4 = true, .optimizer = YK_OPTIMIZER_ADAMW};
-    struct small_store_wish plain = nf4;
+    struct small_store_request plain = nf4;
     plain.nf4 = false;
     assert_same_from_shards(&nf4, &plain);
 }
@@ -253,8 +253,8 @@ static void nf4_loads_into_a_store_without_it(void **state)
 /* Frozen numbers are the base's, whoever saved it; adapters are the checkpoint's. */
 static void check_adapters(int32_t base_ranks)
 {
-    const struct small_store_wish full = {.config = &small_llama, .optimizer = YK_OPTIMIZER_SGD};
-    const struct small_store_wish adapted = {
+    const struct small_store_request full = {.config = &small_llama, .optimizer = YK_OPTIMIZER_SGD};
+    const struct small_store_request adapted = {
         .config = &small_llama, .lora_rank = 2, .optimizer = YK_OPTIMIZER_ADAMW};
     const char *const frozen = "model.layers.0.mlp.down_proj.weight";
     const char *const trained = "base_model.model.model.layers.0.mlp.down_proj.lora_A.weight";
@@ -265,8 +265,8 @@ static void check_adapters(int32_t base_ranks)
     char base[256];
     snprintf(base, sizeof base, "%s", support_scratch_path("base/step-00000077"));
     const struct sharded_world first = {
-        .wish = &full, .folder = support_scratch_path("base"), .ranks = base_ranks, .seed = 4};
-    const struct sharded_world second = {.wish = &adapted,
+        .request = &full, .folder = support_scratch_path("base"), .ranks = base_ranks, .seed = 4};
+    const struct sharded_world second = {.request = &adapted,
                                          .folder = support_scratch_path("run"),
                                          .ranks = 2,
                                          .seed = 2,
@@ -317,7 +317,7 @@ static const char *shard_path(int step, int shard, int ranks)
 /* With any number of ranks, all of which go back to step 1 and say why. */
 static void assert_goes_back(const char *path, const char *why)
 {
-    for (int32_t ranks = 1; ranks <= MOST_RANKS; ranks++) {
+    for (int32_t ranks = 1; ranks <= MAX_RANKS; ranks++) {
         const struct sharded_world world = world_of(&adamw, ranks, 8);
         char expected[1024];
         int64_t found = 0;
@@ -383,7 +383,7 @@ static void shards_of_another_number_of_ranks_are_left(void **state)
 {
     (void)state;
     const struct sharded_world two = {
-        .wish = &adamw, .folder = support_scratch_path("other"), .ranks = 2, .seed = 3};
+        .request = &adamw, .folder = support_scratch_path("other"), .ranks = 2, .seed = 3};
     char theirs[256];
     char ours[256];
     save_steps(3, 1, 2);
@@ -402,7 +402,7 @@ static void shards_of_another_number_of_ranks_are_left(void **state)
     }
 }
 
-static void a_run_without_a_whole_checkpoint_is_refused_by_all_ranks(void **state)
+static void a_run_with_no_whole_checkpoint_is_refused_by_all_ranks(void **state)
 {
     (void)state;
     const struct sharded_world world = world_of(&adamw, 3, 3);
@@ -432,13 +432,13 @@ int main(void)
         IN_SCRATCH(replicated_layers_are_saved_in_slices),
         IN_SCRATCH(shards_load_into_other_forms_as_files_of_one_rank_do),
         IN_SCRATCH(ranks_go_on_in_another_precision),
-        IN_SCRATCH(nf4_loads_into_a_store_without_it),
+        IN_SCRATCH(nf4_loads_into_a_store_that_has_none),
         IN_SCRATCH(adapters_leave_a_model_that_is_kept_elsewhere_there),
         IN_SCRATCH(a_shard_that_was_cut_off_is_left_for_the_checkpoint_before),
         IN_SCRATCH(a_flipped_bit_is_left_for_the_checkpoint_before),
         IN_SCRATCH(a_missing_shard_is_left_for_the_checkpoint_before),
         IN_SCRATCH(shards_of_another_number_of_ranks_are_left),
-        IN_SCRATCH(a_run_without_a_whole_checkpoint_is_refused_by_all_ranks),
+        IN_SCRATCH(a_run_with_no_whole_checkpoint_is_refused_by_all_ranks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,13 +15,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const struct small_store_wish adamw = {.config = &small_gpt,
-                                              .optimizer = YK_OPTIMIZER_ADAMW};
+static const struct small_store_request adamw = {.config = &small_gpt,
+                                                 .optimizer = YK_OPTIMIZER_ADAMW};
 
-static void save_steps(const struct small_store_wish *wish, int64_t first, int64_t last,
+static void save_steps(const struct small_store_request *request, int64_t first, int64_t last,
                        int32_t keep)
 {
-    struct small_store small = small_store_open(wish);
+    struct small_store small = small_store_open(request);
     for (int64_t step = first; step <= last; step++) {
         assert_ok(small_checkpoint_save(support_scratch_folder(), &small, step, keep));
     }
@@ -52,8 +52,8 @@ static void assert_files(const char *name, const char *const *expected)
 static void all_that_a_training_needs_comes_back(void **state)
 {
     (void)state;
-    static const char settings[] = "{\"optimizer\": \"adamw\",\n  \"settings\": {\"x\" : 1e-3},\n"
-                                   "  \"text\": \"\\\"\\u00e4\\n}\", \"list\":[ ]}";
+    static const char options[] = "{\"optimizer\": \"adamw\",\n  \"settings\": {\"x\" : 1e-3},\n"
+                                  "  \"text\": \"\\\"\\u00e4\\n}\", \"list\":[ ]}";
     struct small_store small = small_store_open(&adamw);
     struct yk_vocabulary *vocabulary = NULL;
     struct yk_tokenizer *tokenizer = NULL;
@@ -70,14 +70,14 @@ static void all_that_a_training_needs_comes_back(void **state)
                   .seed = UINT64_MAX - 1,
                   .scaler = {.scale = 1.0 / 3, .clean = 1999}},
         .tokenizer = tokenizer,
-        .settings_json = settings,
+        .options_json = options,
     };
     assert_ok(yk_checkpoint_save(support_scratch_folder(), &content, 1, &path));
     assert_string_equal(yk_text_chars(&path), support_scratch_path("step-123456789"));
     assert_ok(yk_checkpoint_open(yk_text_chars(&path), &opened));
     assert_string_equal(opened->path, yk_text_chars(&path));
     assert_memory_equal(&opened->state, &content.state, sizeof content.state);
-    assert_string_equal(opened->settings_json, settings);
+    assert_string_equal(opened->options_json, options);
     assert_string_equal(opened->config->name, "small-gpt");
     assert_int_equal(opened->config->vocabulary, 11);
     assert_int_equal(opened->workload.batch, 3);
@@ -95,7 +95,7 @@ static void all_that_a_training_needs_comes_back(void **state)
 static void stores_of_every_kind_come_back_bit_for_bit(void **state)
 {
     (void)state;
-    static const struct small_store_wish wishes[] = {
+    static const struct small_store_request requests[] = {
         {.config = &small_gpt_free, .optimizer = YK_OPTIMIZER_ADAMW},
         {.config = &small_gpt, .precision = YK_PRECISION_BF16, .optimizer = YK_OPTIMIZER_ADAMW},
         {.config = &small_llama, .precision = YK_PRECISION_FP16, .optimizer = YK_OPTIMIZER_SGD},
@@ -108,9 +108,9 @@ static void stores_of_every_kind_come_back_bit_for_bit(void **state)
          .nf4 = true,
          .optimizer = YK_OPTIMIZER_ADAMW},
     };
-    for (size_t i = 0; i < sizeof wishes / sizeof wishes[0]; i++) {
-        save_steps(&wishes[i], 1 + (int64_t)i, 1 + (int64_t)i, 1);
-        assert_int_equal(small_checkpoint_step(support_scratch_folder(), &wishes[i]), 1 + i);
+    for (size_t i = 0; i < sizeof requests / sizeof requests[0]; i++) {
+        save_steps(&requests[i], 1 + (int64_t)i, 1 + (int64_t)i, 1);
+        assert_int_equal(small_checkpoint_step(support_scratch_folder(), &requests[i]), 1 + i);
     }
 }
 
@@ -133,17 +133,17 @@ static void weights_that_are_kept_elsewhere_are_not_saved_again(void **state)
                                         "optimizer.safetensors",
                                         "state.json",
                                         NULL};
-    const struct small_store_wish wish = {.config = &small_llama,
-                                          .precision = YK_PRECISION_BF16,
-                                          .lora_rank = 2,
-                                          .lora_alpha = 4,
-                                          .nf4 = true,
-                                          .optimizer = YK_OPTIMIZER_ADAMW};
-    const struct small_store_wish plain = {.config = &small_llama};
+    const struct small_store_request request = {.config = &small_llama,
+                                                .precision = YK_PRECISION_BF16,
+                                                .lora_rank = 2,
+                                                .lora_alpha = 4,
+                                                .nf4 = true,
+                                                .optimizer = YK_OPTIMIZER_ADAMW};
+    const struct small_store_request plain = {.config = &small_llama};
     const char *base = support_scratch_path("base");
     struct small_store model = small_store_open(&plain);
-    struct small_store small = small_store_open(&wish);
-    struct small_store loaded = small_store_open(&wish);
+    struct small_store small = small_store_open(&request);
+    struct small_store loaded = small_store_open(&request);
     struct yk_checkpoint *opened = NULL;
     struct yk_text path = {0};
     assert_int_equal(mkdir(base, 0777), 0);
@@ -152,7 +152,7 @@ static void weights_that_are_kept_elsewhere_are_not_saved_again(void **state)
     small_store_fill(&small, 2);
     assert_ok(yk_weights_load(small.store, base));
     const struct yk_checkpoint_content content = {
-        .store = small.store, .settings_json = "{}", .base_model = base};
+        .store = small.store, .options_json = "{}", .base_model = base};
     assert_ok(yk_checkpoint_save(support_scratch_path("run"), &content, 1, &path));
     assert_files("run/step-00000000", files);
     assert_ok(yk_checkpoint_open(support_scratch_path("run"), &opened));
@@ -208,7 +208,7 @@ static void only_the_newest_are_kept(void **state)
 }
 
 /* A run that goes on from an older checkpoint: what was saved after that is of another run. */
-static void steps_that_were_taken_back_go_first(void **state)
+static void steps_that_were_undone_go_first(void **state)
 {
     (void)state;
     static const char *const kept[] = {"step-00000002", "step-00000003", NULL};
@@ -223,11 +223,12 @@ static void a_checkpoint_of_the_same_step_is_replaced(void **state)
 {
     (void)state;
     static const char *const kept[] = {"step-00000004", NULL};
-    const struct small_store_wish wish = {.config = &small_llama, .optimizer = YK_OPTIMIZER_SGD};
+    const struct small_store_request request = {.config = &small_llama,
+                                                .optimizer = YK_OPTIMIZER_SGD};
     save_steps(&adamw, 4, 4, 2);
-    save_steps(&wish, 4, 4, 2);
+    save_steps(&request, 4, 4, 2);
     assert_files("", kept);
-    assert_int_equal(small_checkpoint_step(support_scratch_folder(), &wish), 4);
+    assert_int_equal(small_checkpoint_step(support_scratch_folder(), &request), 4);
 }
 
 /* Cut off between stepping aside and being replaced. */
@@ -350,7 +351,7 @@ static void a_file_that_is_cut_or_gone_is_found(void **state)
     }
 }
 
-static void where_none_is_whole_all_faults_are_told(void **state)
+static void where_none_is_whole_all_faults_are_reported(void **state)
 {
     (void)state;
     struct yk_checkpoint *opened = NULL;
@@ -378,19 +379,20 @@ static void where_none_is_whole_all_faults_are_told(void **state)
 static void a_model_of_hugging_faces_opens_at_step_0(void **state)
 {
     (void)state;
-    const struct small_store_wish wish = {.config = &small_llama, .precision = YK_PRECISION_BF16};
-    const struct small_store_wish trained = {
+    const struct small_store_request request = {.config = &small_llama,
+                                                .precision = YK_PRECISION_BF16};
+    const struct small_store_request trained = {
         .config = &small_llama, .precision = YK_PRECISION_BF16, .optimizer = YK_OPTIMIZER_ADAMW};
-    for (uint64_t most = 0; most <= 1000; most += 1000) {
-        struct small_store saved = small_store_open(&wish);
+    for (uint64_t max = 0; max <= 1000; max += 1000) {
+        struct small_store saved = small_store_open(&request);
         struct small_store loaded = small_store_open(&trained);
         struct yk_checkpoint *opened = NULL;
         small_store_fill(&saved, 3);
-        assert_ok(yk_weights_save(saved.store, support_scratch_folder(), most, false));
+        assert_ok(yk_weights_save(saved.store, support_scratch_folder(), max, false));
         assert_ok(yk_checkpoint_open(support_scratch_folder(), &opened));
         assert_int_equal(opened->state.step, 0);
         assert_int_equal(opened->state.updates, 0);
-        assert_null(opened->settings_json);
+        assert_null(opened->options_json);
         assert_string_equal(opened->config->name, support_scratch_folder());
         assert_null(opened->tokenizer);
         assert_int_equal(opened->workload.precision, YK_PRECISION_BF16);
@@ -407,13 +409,14 @@ static void a_model_of_hugging_faces_opens_at_step_0(void **state)
 static void an_adapter_of_pefts_opens_at_step_0(void **state)
 {
     (void)state;
-    const struct small_store_wish plain = {.config = &small_gpt};
-    const struct small_store_wish wish = {.config = &small_gpt, .lora_rank = 2, .lora_alpha = 3};
+    const struct small_store_request plain = {.config = &small_gpt};
+    const struct small_store_request request = {
+        .config = &small_gpt, .lora_rank = 2, .lora_alpha = 3};
     const char *base = support_scratch_path("base");
     const char *folder = support_scratch_path("adapter");
     struct small_store model = small_store_open(&plain);
-    struct small_store saved = small_store_open(&wish);
-    struct small_store loaded = small_store_open(&wish);
+    struct small_store saved = small_store_open(&request);
+    struct small_store loaded = small_store_open(&request);
     struct yk_checkpoint *opened = NULL;
     assert_int_equal(mkdir(base, 0777), 0);
     assert_int_equal(mkdir(folder, 0777), 0);
@@ -443,9 +446,9 @@ static void an_adapter_of_pefts_opens_at_step_0(void **state)
 static void a_whole_checkpoint_can_be_adapted(void **state)
 {
     (void)state;
-    const struct small_store_wish wish = {
+    const struct small_store_request request = {
         .config = &small_gpt, .lora_rank = 2, .optimizer = YK_OPTIMIZER_ADAMW};
-    struct small_store loaded = small_store_open(&wish);
+    struct small_store loaded = small_store_open(&request);
     struct small_store expected = small_store_open(&adamw);
     struct yk_checkpoint *opened = NULL;
     save_steps(&adamw, 1, 1, 1);
@@ -464,7 +467,7 @@ static void a_whole_checkpoint_can_be_adapted(void **state)
 static void master_copies_become_weights_in_another_precision(void **state)
 {
     (void)state;
-    const struct small_store_wish half = {
+    const struct small_store_request half = {
         .config = &small_gpt, .precision = YK_PRECISION_BF16, .optimizer = YK_OPTIMIZER_ADAMW};
     save_steps(&half, 1, 1, 1);
     assert_int_equal(small_checkpoint_step(support_scratch_folder(), &adamw), 1);
@@ -475,7 +478,7 @@ static void master_copies_become_weights_in_another_precision(void **state)
 static void state_of_another_optimizer_is_refused(void **state)
 {
     (void)state;
-    const struct small_store_wish sgd = {.config = &small_gpt, .optimizer = YK_OPTIMIZER_SGD};
+    const struct small_store_request sgd = {.config = &small_gpt, .optimizer = YK_OPTIMIZER_SGD};
     struct small_store loaded = small_store_open(&adamw);
     struct yk_checkpoint *opened = NULL;
     char expected[512];
@@ -519,14 +522,14 @@ int main(void)
         IN_SCRATCH(weights_that_are_kept_elsewhere_are_not_saved_again),
         IN_SCRATCH(the_newest_of_a_runs_folder_is_opened),
         IN_SCRATCH(only_the_newest_are_kept),
-        IN_SCRATCH(steps_that_were_taken_back_go_first),
+        IN_SCRATCH(steps_that_were_undone_go_first),
         IN_SCRATCH(a_checkpoint_of_the_same_step_is_replaced),
         IN_SCRATCH(one_that_stepped_aside_is_still_read),
         IN_SCRATCH(what_was_cut_off_is_cleared_away),
         IN_SCRATCH(a_bit_that_flipped_is_found_in_every_file),
         IN_SCRATCH(a_bit_that_flipped_anywhere_in_the_manifest_is_found),
         IN_SCRATCH(a_file_that_is_cut_or_gone_is_found),
-        IN_SCRATCH(where_none_is_whole_all_faults_are_told),
+        IN_SCRATCH(where_none_is_whole_all_faults_are_reported),
         IN_SCRATCH(a_model_of_hugging_faces_opens_at_step_0),
         IN_SCRATCH(an_adapter_of_pefts_opens_at_step_0),
         IN_SCRATCH(a_whole_checkpoint_can_be_adapted),

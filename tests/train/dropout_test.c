@@ -32,7 +32,7 @@ static struct trained train(bool recompute, int32_t micro_batches, double dropou
     assert_int_equal(yk_arena_create(&arena), YK_OK);
     assert_int_equal(yk_model_config_read(config_json, strlen(config_json), "test", arena, &config),
                      YK_OK);
-    struct trainer *trainer = trainer_open(&(struct trainer_wish){
+    struct trainer *trainer = trainer_open(&(struct trainer_request){
         .config = config,
         .batch = BATCH,
         .sequence = SEQUENCE,
@@ -40,7 +40,7 @@ static struct trained train(bool recompute, int32_t micro_batches, double dropou
         .recompute = recompute,
         .clip = true,
         .optimizer = {.kind = YK_OPTIMIZER_ADAMW, .beta1 = 0.9, .beta2 = 0.99, .epsilon = 1e-8},
-        .settings = {.dropout = dropout, .seed = seed},
+        .options = {.dropout = dropout, .seed = seed},
     });
     assert_int_equal(yk_store_init(trainer->store, 1), YK_OK);
     for (int i = 0; i < BATCH * SEQUENCE; i++) {
@@ -97,17 +97,17 @@ static void another_seed_drops_others(void **state)
 
 /* The backend of the CPU, but for what is dropped: how often each place of dropout comes. */
 enum {
-    MOST_SITES = 128,
+    MAX_SITES = 128,
     ENCODER_LAYERS = 2,
     DECODER_LAYERS = 3,
 };
 
-static int visits[MOST_SITES];
+static int visits[MAX_SITES];
 
 static void visit(const struct yk_dropout *dropout)
 {
     assert_true(dropout->rate > 0);
-    assert_in_range(dropout->site, 0, MOST_SITES - 1);
+    assert_in_range(dropout->site, 0, MAX_SITES - 1);
     visits[dropout->site]++;
 }
 
@@ -148,15 +148,15 @@ static void every_place_of_an_encoder_and_decoder_drops_for_itself(void **state)
     const struct yk_model_config *config = NULL;
     int32_t tokens[BATCH * SEQUENCE];
     struct yk_backend watched = yk_backend_cpu;
-    int sites = 0;
+    int projections = 0;
     assert_ok(yk_arena_create(&arena));
     assert_ok(yk_model_config_read(marian_json, strlen(marian_json), "test", arena, &config));
-    struct trainer *trainer = trainer_open(&(struct trainer_wish){
+    struct trainer *trainer = trainer_open(&(struct trainer_request){
         .config = config,
         .batch = BATCH,
         .sequence = SEQUENCE,
         .optimizer = {.kind = YK_OPTIMIZER_SGD},
-        .settings = {.dropout = 0.3, .seed = 5},
+        .options = {.dropout = 0.3, .seed = 5},
     });
     assert_ok(yk_store_init(trainer->store, 1));
     watched.attention = watch_attend;
@@ -177,11 +177,11 @@ static void every_place_of_an_encoder_and_decoder_drops_for_itself(void **state)
         .targets = tokens,
     };
     (void)trainer_step_on(trainer, &whole, (struct yk_step){.rate = 1e-3});
-    for (int i = 0; i < MOST_SITES; i++) {
+    for (int i = 0; i < MAX_SITES; i++) {
         assert_true(visits[i] == 0 || visits[i] == 2);
-        sites += visits[i] > 0;
+        projections += visits[i] > 0;
     }
-    assert_int_equal(sites, 2 + 3 * ENCODER_LAYERS + 5 * DECODER_LAYERS);
+    assert_int_equal(projections, 2 + 3 * ENCODER_LAYERS + 5 * DECODER_LAYERS);
     trainer->store->engine.backend = &yk_backend_cpu;
     trainer_close(trainer);
     yk_arena_destroy(arena);

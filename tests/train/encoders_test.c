@@ -87,7 +87,7 @@ static struct trained train(const struct how *how)
     assert_int_equal(yk_arena_create(&arena), YK_OK);
     assert_int_equal(yk_model_config_read(how->model, strlen(how->model), "test", arena, &config),
                      YK_OK);
-    struct trainer *trainer = trainer_open(&(struct trainer_wish){
+    struct trainer *trainer = trainer_open(&(struct trainer_request){
         .config = config,
         .batch = BATCH,
         .sequence = SEQUENCE,
@@ -99,7 +99,7 @@ static struct trained train(const struct how *how)
         .recompute = how->recompute,
         .clip = true,
         .optimizer = {.kind = YK_OPTIMIZER_ADAMW, .beta1 = 0.9, .beta2 = 0.99, .epsilon = 1e-6},
-        .settings = {.dropout = how->dropout, .seed = 5},
+        .options = {.dropout = how->dropout, .seed = 5},
     });
     assert_int_equal(yk_store_init(trainer->store, 1), YK_OK);
     train_steps(trainer, config->encoder_layers > 0, &trained);
@@ -157,7 +157,7 @@ static void a_batch_may_be_cut_into_micro_batches(void **state)
     }
 }
 
-static void sixteen_bits_beside_nf4_are_near_fp32(void **state)
+static void sixteen_bits_next_to_nf4_are_near_fp32(void **state)
 {
     (void)state;
     static const char *const models[] = {marian, bert};
@@ -174,7 +174,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_computed_again_is_the_same_to_the_bit),
         cmocka_unit_test(a_batch_may_be_cut_into_micro_batches),
-        cmocka_unit_test(sixteen_bits_beside_nf4_are_near_fp32),
+        cmocka_unit_test(sixteen_bits_next_to_nf4_are_near_fp32),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,11 +28,11 @@ static bool has_happened(const struct yk_backend_event *event)
     return event->happened;
 }
 
-static const struct yk_backend told = {.name = "told", .event_query = has_happened};
+static const struct yk_backend fake_backend = {.name = "fake", .event_query = has_happened};
 
 /* How far a lane is: begun and ended, of its ops over all rounds. */
 struct walk {
-    int64_t put;
+    int64_t enqueued;
     int64_t begun;
     int64_t ended;
 };
@@ -44,7 +44,7 @@ struct scene {
     struct yk_op_events events[YK_EXECUTOR_ROUNDS][OPS];
     struct yk_backend_event marks[YK_EXECUTOR_ROUNDS][OPS][2];
     struct walk walks[YK_LANE_COUNT];
-    int64_t put; /* of all lanes */
+    int64_t enqueued; /* of all lanes */
 };
 
 static void set_scene(struct scene *scene, struct yk_random *random)
@@ -52,7 +52,7 @@ static void set_scene(struct scene *scene, struct yk_random *random)
     memset(scene, 0, sizeof *scene);
     scene->list = (struct yk_program_rank){.ops = scene->ops, .op_count = OPS};
     scene->executor.list = &scene->list;
-    scene->executor.backend = &told;
+    scene->executor.backend = &fake_backend;
     assert_ok(yk_arena_create(&scene->executor.arena));
     for (int32_t i = 0; i < OPS; i++) {
         scene->ops[i].lane = (enum yk_lane)yk_random_below(random, YK_LANE_COUNT);
@@ -92,10 +92,10 @@ static int32_t op_at(const struct scene *scene, int lane, int64_t at, int64_t *r
 }
 
 /* As the executor does: no round before the one that lies four before it has ended. */
-static void put_next(struct scene *scene)
+static void enqueue_next(struct scene *scene)
 {
-    const int64_t round = scene->put / OPS;
-    const int32_t op = (int32_t)(scene->put % OPS);
+    const int64_t round = scene->enqueued / OPS;
+    const int32_t op = (int32_t)(scene->enqueued % OPS);
     const int lane = (int)scene->ops[op].lane;
     for (int i = 0; i < YK_LANE_COUNT; i++) {
         const int64_t must = (round - YK_EXECUTOR_ROUNDS + 1) * count_lane(scene, i);
@@ -105,16 +105,16 @@ static void put_next(struct scene *scene)
     }
     scene->marks[round % YK_EXECUTOR_ROUNDS][op][0].happened = false;
     scene->marks[round % YK_EXECUTOR_ROUNDS][op][1].happened = false;
-    scene->walks[lane].put++;
-    scene->put++;
-    atomic_store(&scene->executor.put, scene->put);
+    scene->walks[lane].enqueued++;
+    scene->enqueued++;
+    atomic_store(&scene->executor.enqueued, scene->enqueued);
 }
 
 static void go_on(struct scene *scene, int lane)
 {
     struct walk *walk = &scene->walks[lane];
     int64_t round = 0;
-    if (walk->ended == walk->put) {
+    if (walk->ended == walk->enqueued) {
         return;
     }
     const bool begins = walk->begun == walk->ended;
@@ -150,11 +150,11 @@ static void a_lane_is_in_the_first_op_that_has_begun_and_not_ended(void **state)
             if (action < YK_LANE_COUNT) {
                 go_on(&scene, action);
             } else {
-                put_next(&scene);
+                enqueue_next(&scene);
             }
             expect_places(&scene);
         }
-        assert_true(scene.put > INT64_C(20) * OPS); /* rounds went by */
+        assert_true(scene.enqueued > INT64_C(20) * OPS); /* rounds went by */
         yk_arena_destroy(scene.executor.arena);
     }
 }
@@ -163,7 +163,7 @@ static void a_lane_is_in_the_first_op_that_has_begun_and_not_ended(void **state)
 
 struct asked {
     _Atomic(const struct yk_executor *) executor;
-    atomic_int told;
+    atomic_int reported;
     atomic_int wrong;
 };
 
@@ -171,7 +171,7 @@ static void note_executor(void *user, const struct yk_executor *executor)
 {
     struct asked *asked = user;
     atomic_store(&asked->executor, executor);
-    atomic_fetch_add(&asked->told, 1);
+    atomic_fetch_add(&asked->reported, 1);
 }
 
 /* On the lane, before the op starts: all before it on the lane have ended, and it is in none. */
@@ -188,7 +188,7 @@ static void ask(void *user, enum yk_lane lane, int32_t op)
     atomic_fetch_add(&asked->wrong, place.op != YK_OP_NONE || next != op);
 }
 
-static void an_executor_tells_where_its_lanes_are(void **state)
+static void an_executor_reports_where_its_lanes_are(void **state)
 {
     (void)state;
     static const char json[] = "{\"model_type\": \"gpt2\", \"vocab_size\": 19, "
@@ -202,7 +202,7 @@ static void an_executor_tells_where_its_lanes_are(void **state)
     int32_t tokens[SAMPLES * SEQUENCE];
     assert_ok(yk_arena_create(&arena));
     assert_ok(yk_model_config_read(json, strlen(json), "test", arena, &config));
-    struct trainer *trainer = trainer_open(&(struct trainer_wish){
+    struct trainer *trainer = trainer_open(&(struct trainer_request){
         .config = config,
         .batch = SAMPLES,
         .sequence = SEQUENCE,
@@ -231,7 +231,7 @@ static void an_executor_tells_where_its_lanes_are(void **state)
     }
     assert_int_equal(atomic_load(&asked.wrong), 0);
     trainer_close(trainer);
-    assert_int_equal(atomic_load(&asked.told), 2);
+    assert_int_equal(atomic_load(&asked.reported), 2);
     assert_null(atomic_load(&asked.executor));
     yk_arena_destroy(arena);
 }
@@ -240,7 +240,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_lane_is_in_the_first_op_that_has_begun_and_not_ended),
-        cmocka_unit_test(an_executor_tells_where_its_lanes_are),
+        cmocka_unit_test(an_executor_reports_where_its_lanes_are),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* Times of a round by hand: what is whole, and the trace that is made from it. */
-#include "train/executor/round_times.h"
+#include "train/executor/executor.h"
 
 #include "support/programs/row_program.h"
 #include "support/support.h"

@@ -19,7 +19,7 @@ enum {
 
 #if defined(__SANITIZE_ADDRESS__)
 
-static void sanitizers_take_memory_of_their_own(void **state)
+static void sanitizers_allocate_memory_of_their_own(void **state)
 {
     (void)state;
     skip();
@@ -27,7 +27,7 @@ static void sanitizers_take_memory_of_their_own(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(sanitizers_take_memory_of_their_own)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(sanitizers_allocate_memory_of_their_own)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
 
@@ -42,12 +42,12 @@ extern void *__libc_memalign(size_t alignment, size_t size);
 /* NOLINTEND(bugprone-reserved-identifier) */
 
 static atomic_bool counting;
-static atomic_int taken;
+static atomic_int allocations;
 
 static void note(void)
 {
     if (atomic_load(&counting)) {
-        atomic_fetch_add(&taken, 1);
+        atomic_fetch_add(&allocations, 1);
     }
 }
 
@@ -79,7 +79,7 @@ static struct trainer *open_mini(void)
 {
     const struct yk_model_config *config = NULL;
     assert_int_equal(yk_model_config_find("gpt-mini", &config), YK_OK);
-    struct trainer *trainer = trainer_open(&(struct trainer_wish){
+    struct trainer *trainer = trainer_open(&(struct trainer_request){
         .config = config,
         .batch = BATCH,
         .sequence = SEQUENCE,
@@ -109,11 +109,11 @@ static void a_step_allocates_nothing(void **state)
     atomic_store(&counting, true);
     step(trainer, 1);
     step(trainer, 2);
-    assert_int_equal(atomic_load(&taken), 0);
+    assert_int_equal(atomic_load(&allocations), 0);
     struct yk_arena *arena = NULL;
     assert_int_equal(yk_arena_create(&arena), YK_OK); /* that would have been noticed */
     atomic_store(&counting, false);
-    assert_true(atomic_load(&taken) > 0);
+    assert_true(atomic_load(&allocations) > 0);
     yk_arena_destroy(arena);
     trainer_close(trainer);
 }
@@ -135,7 +135,7 @@ static double peak_bytes(void)
     return kilobytes * 1024;
 }
 
-static void the_process_takes_what_was_planned(void **state)
+static void the_process_allocates_what_was_planned(void **state)
 {
     (void)state;
     struct trainer *trainer = open_mini();
@@ -146,8 +146,8 @@ static void the_process_takes_what_was_planned(void **state)
     assert_int_equal(yk_program_memory_count(trainer->program, 0, trainer->arena, &memory), YK_OK);
     assert_int_equal(yk_program_memory_peak(trainer->program, 0, memory, &peak), YK_OK);
     const double trained = peak.bytes - peak.by_kind[YK_MEMORY_CONTEXT];
-    const double most = 1.05 * peak.bytes + EXTRA_MIB * 1048576.0;
-    if (!(peak_bytes() <= most) || !(peak_bytes() >= 0.95 * trained)) {
+    const double max = 1.05 * peak.bytes + EXTRA_MIB * 1048576.0;
+    if (!(peak_bytes() <= max) || !(peak_bytes() >= 0.95 * trained)) {
         fail_msg("%.1f MiB, planned %.1f MiB", peak_bytes() / 1048576, peak.bytes / 1048576);
     }
     trainer_close(trainer);
@@ -157,7 +157,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_step_allocates_nothing),
-        cmocka_unit_test(the_process_takes_what_was_planned),
+        cmocka_unit_test(the_process_allocates_what_was_planned),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

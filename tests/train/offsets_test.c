@@ -13,9 +13,9 @@
 
 enum {
     ROUNDS = 6,
-    MOST_AHEAD = 3, /* rounds that lanes may be apart, as the executor puts them */
-    MOST_BUFFERS = 30,
-    MOST_PARTS = 3 * MOST_BUFFERS,
+    MAX_LEAD = 3, /* rounds that lanes may be apart, as the executor puts them */
+    MAX_BUFFERS = 30,
+    MAX_PARTS = 3 * MAX_BUFFERS,
 };
 
 struct walk {
@@ -62,7 +62,7 @@ static bool can_start(const struct walk *walk, int32_t round, int32_t op)
     for (int32_t lane = 0; lane < YK_LANE_COUNT; lane++) {
         int32_t other = 0;
         (void)op_at(walk, lane, &other);
-        if (round - other >= MOST_AHEAD) {
+        if (round - other >= MAX_LEAD) {
             return false;
         }
     }
@@ -241,7 +241,7 @@ static void add_buffers(struct yk_random *random, const struct yk_rank_view *vie
     int32_t buffer = 0;
     int64_t parts = 1 + yk_random_below(random, 3);
     size_t at = 0;
-    for (int32_t tries = 0; tries < 50 * MOST_PARTS && buffer < MOST_BUFFERS; tries++) {
+    for (int32_t tries = 0; tries < 50 * MAX_PARTS && buffer < MAX_BUFFERS; tries++) {
         const size_t bytes = 1 + (size_t)yk_random_below(random, 600);
         struct yk_lifetime lifetime;
         if (!draw_lifetime(random, view, &lifetime)) {
@@ -278,7 +278,7 @@ static bool ends_before(const struct yk_rank_view *view, const struct yk_lifetim
 static bool can_meet(const struct yk_rank_view *view, const struct yk_lifetime *a,
                      const struct yk_lifetime *b)
 {
-    for (int32_t rounds = -MOST_AHEAD; rounds <= MOST_AHEAD; rounds++) {
+    for (int32_t rounds = -MAX_LEAD; rounds <= MAX_LEAD; rounds++) {
         if (!ends_before(view, a, b, rounds) && !ends_before(view, b, a, -rounds)) {
             return true;
         }
@@ -329,8 +329,8 @@ static int32_t order_buffers(const struct yk_offsets *buffers, struct ordered *o
 struct placed {
     const struct yk_offsets *buffers;
     const size_t *offsets;
-    bool meets[MOST_PARTS][MOST_PARTS];
-    bool is_there[MOST_BUFFERS + 1]; /* it has its offset by now */
+    bool meets[MAX_PARTS][MAX_PARTS];
+    bool is_there[MAX_BUFFERS + 1]; /* it has its offset by now */
 };
 
 /* Whether the buffer would be clear, at that offset, of all before it that it may meet. */
@@ -355,9 +355,9 @@ static bool fits(const struct placed *placed, int32_t buffer, size_t offset)
 static bool expect_packed(const struct yk_rank_view *view, const struct yk_offsets *buffers,
                           const size_t *offsets, size_t bytes)
 {
-    struct ordered order[MOST_BUFFERS + 1];
-    size_t lowest[MOST_BUFFERS + 1] = {0};
-    size_t most = 0;
+    struct ordered order[MAX_BUFFERS + 1];
+    size_t lowest[MAX_BUFFERS + 1] = {0};
+    size_t max = 0;
     const int32_t count = order_buffers(buffers, order);
     struct placed placed = {.buffers = buffers, .offsets = offsets};
     struct placed plain = {.buffers = buffers, .offsets = lowest};
@@ -378,10 +378,10 @@ static bool expect_packed(const struct yk_rank_view *view, const struct yk_offse
         }
         placed.is_there[buffer] = true;
         plain.is_there[buffer] = true;
-        most = lowest[buffer] + order[i].bytes > most ? lowest[buffer] + order[i].bytes : most;
+        max = lowest[buffer] + order[i].bytes > max ? lowest[buffer] + order[i].bytes : max;
     }
-    assert_true(bytes <= most);
-    return bytes < most;
+    assert_true(bytes <= max);
+    return bytes < max;
 }
 
 static bool try_rank(const struct yk_program *program, int32_t rank, uint64_t seed)
@@ -390,7 +390,7 @@ static bool try_rank(const struct yk_program *program, int32_t rank, uint64_t se
     struct yk_facts *facts = NULL;
     struct yk_rank_view *view = NULL;
     struct yk_offsets buffers = {0};
-    size_t offsets[MOST_BUFFERS + 1];
+    size_t offsets[MAX_BUFFERS + 1];
     size_t bytes = 0;
     bool less = false;
     struct walk walk = {.random = yk_random_from_seed(seed)};
@@ -448,14 +448,14 @@ static void buffers_that_follow_each_other_share_memory(void **state)
     struct yk_facts *facts = NULL;
     struct yk_rank_view *view = NULL;
     struct yk_offsets buffers = {0};
-    size_t offsets[MOST_BUFFERS];
+    size_t offsets[MAX_BUFFERS];
     size_t bytes = 0;
     int32_t count = 0;
     assert_ok(yk_arena_create(&arena));
     assert_ok(yk_program_compile(sound.plan, sound.cluster, sound.sizes, &program));
     assert_ok(yk_facts_make(program, arena, &facts));
     assert_ok(yk_rank_view_make(facts, 0, arena, &view));
-    for (int32_t i = 0; i < view->list->op_count && count < MOST_BUFFERS; i++) {
+    for (int32_t i = 0; i < view->list->op_count && count < MAX_BUFFERS; i++) {
         if (view->list->ops[i].lane == YK_LANE_COMPUTE) {
             struct yk_lifetime lifetime = yk_lifetime_new();
             lifetime.buffer = count++;

@@ -9,7 +9,7 @@
  * fp64, and another way of rounding is as far to the other side. */
 static struct model_oracle_distance tolerance_of(const struct training_case *c)
 {
-    return c->settings.precision == YK_PRECISION_FP32
+    return c->options.precision == YK_PRECISION_FP32
                ? (struct model_oracle_distance){.logits = 1e-5,
                                                 .gradients = 1e-5,
                                                 .losses = 1e-5,
@@ -25,12 +25,12 @@ static struct model_oracle_distance tolerance_of(const struct training_case *c)
 static void train(const char *name, bool recompute)
 {
     struct training_case *c = training_case_open(name);
-    const struct model_oracle_distance most = tolerance_of(c);
+    const struct model_oracle_distance max = tolerance_of(c);
     const struct model_oracle_distance found =
-        model_oracle_run(c, &(struct model_oracle_wish){.recompute = recompute,
-                                                        .precision = c->settings.precision,
-                                                        .apart = training_case_apart});
-    model_oracle_expect(c, &found, &most);
+        model_oracle_run(c, &(struct model_oracle_request){.recompute = recompute,
+                                                           .precision = c->options.precision,
+                                                           .apart = training_case_apart});
+    model_oracle_expect(c, &found, &max);
     training_case_close(c);
 }
 
@@ -47,12 +47,12 @@ static void trains_the_same_with_recomputation(void **state)
 int main(void)
 {
     enum {
-        MOST = 64
+        MAX_COUNT = 64
     };
-    struct CMUnitTest tests[MOST];
-    char names[MOST][96];
+    struct CMUnitTest tests[MAX_COUNT];
+    char names[MAX_COUNT][96];
     size_t count = 0;
-    for (size_t i = 0; training_case_names[i] && count + 2 <= MOST; i++) {
+    for (size_t i = 0; training_case_names[i] && count + 2 <= MAX_COUNT; i++) {
         const struct {
             CMUnitTestFunction run;
             const char *how;

@@ -9,35 +9,35 @@
 #include <string.h>
 
 enum {
-    MOST_NUMBERS = 5000,
+    MAX_NUMBERS = 5000,
 };
 
 /* Counts who keeps each of a layer's `count` numbers. */
-static void count_keepers(const struct yk_partition *holding, int64_t count, uint8_t *keepers)
+static void count_keepers(const struct yk_partition *partition, int64_t count, uint8_t *keepers)
 {
-    if (holding->keep == YK_PARTITION_ABSENT) {
+    if (partition->kind == YK_PARTITION_ABSENT) {
         return;
     }
-    assert_true(holding->blocks >= 1);
-    for (int32_t b = 0; b < holding->blocks; b++) {
-        const int64_t end = yk_partition_block_cut(count, holding->blocks, b, holding->to);
-        for (int64_t i = yk_partition_block_cut(count, holding->blocks, b, holding->from); i < end;
-             i++) {
+    assert_true(partition->blocks >= 1);
+    for (int32_t b = 0; b < partition->blocks; b++) {
+        const int64_t end = yk_partition_block_cut(count, partition->blocks, b, partition->to);
+        for (int64_t i = yk_partition_block_cut(count, partition->blocks, b, partition->from);
+             i < end; i++) {
             keepers[i]++;
         }
     }
 }
 
-static void check_layer(const struct yk_program *program, struct yk_partition *const *holdings,
+static void check_layer(const struct yk_program *program, struct yk_partition *const *partitions,
                         int32_t ranks, int32_t layer, int64_t count)
 {
-    static uint8_t keepers[MOST_NUMBERS];
+    static uint8_t keepers[MAX_NUMBERS];
     const struct yk_plan *plan = program->plan;
     const struct yk_plan_group *group = &plan->groups[plan->layers[layer].group];
-    const bool whole = holdings[group->members[0].rank][layer].keep == YK_PARTITION_WHOLE;
+    const bool whole = partitions[group->members[0].rank][layer].kind == YK_PARTITION_WHOLE;
     memset(keepers, 0, sizeof keepers);
     for (int32_t rank = 0; rank < ranks; rank++) {
-        count_keepers(&holdings[rank][layer], count, keepers);
+        count_keepers(&partitions[rank][layer], count, keepers);
     }
     for (int64_t i = 0; i < count; i++) {
         if (keepers[i] != (whole ? group->member_count : 1)) {
@@ -54,14 +54,14 @@ static void every_number_is_kept_by_one_member(void **state)
         struct sound_plan sound = sound_plan_make(seed);
         struct yk_random random = yk_random_from_seed(seed);
         struct yk_program *program = NULL;
-        struct yk_partition *holdings[16] = {0};
+        struct yk_partition *partitions[16] = {0};
         const int32_t ranks = sound.plan->rank_count;
         assert_ok(yk_program_compile(sound.plan, sound.cluster, sound.sizes, &program));
         for (int32_t rank = 0; rank < ranks; rank++) {
-            assert_ok(yk_partitions_of_rank(program, rank, sound.arena, &holdings[rank]));
+            assert_ok(yk_partitions_of_rank(program, rank, sound.arena, &partitions[rank]));
         }
         for (int32_t l = 0; l < sound.plan->layer_count; l++) {
-            check_layer(program, holdings, ranks, l, 1 + yk_random_below(&random, MOST_NUMBERS));
+            check_layer(program, partitions, ranks, l, 1 + yk_random_below(&random, MAX_NUMBERS));
         }
         yk_program_destroy(program);
         sound_plan_free(&sound);
@@ -96,10 +96,10 @@ static void assert_kept(enum yk_strategy strategy, enum yk_partition_kind expect
 {
     struct small_program small =
         small_program_make(&(struct small_spec){.ranks = 2, .strategy = strategy, .tied = true});
-    struct yk_partition *holdings = NULL;
-    assert_ok(yk_partitions_of_rank(small.program, 1, small.arena, &holdings));
-    assert_int_equal(holdings[SMALL_LAYER_0].keep, expected);
-    assert_int_equal(holdings[SMALL_HEAD].keep, YK_PARTITION_WHOLE); /* the embedding's weights */
+    struct yk_partition *partitions = NULL;
+    assert_ok(yk_partitions_of_rank(small.program, 1, small.arena, &partitions));
+    assert_int_equal(partitions[SMALL_LAYER_0].kind, expected);
+    assert_int_equal(partitions[SMALL_HEAD].kind, YK_PARTITION_WHOLE); /* the embedding's weights */
     small_program_free(&small);
 }
 
@@ -118,11 +118,11 @@ static void a_rank_of_another_group_keeps_nothing(void **state)
     struct small_program small = small_program_make(
         &(struct small_spec){.ranks = 2, .groups = 2, .strategy = YK_FULLY_SHARDED});
     for (int32_t rank = 0; rank < 2; rank++) {
-        struct yk_partition *holdings = NULL;
-        assert_ok(yk_partitions_of_rank(small.program, rank, small.arena, &holdings));
+        struct yk_partition *partitions = NULL;
+        assert_ok(yk_partitions_of_rank(small.program, rank, small.arena, &partitions));
         for (int32_t l = 0; l < SMALL_LAYERS; l++) {
             const bool member = small.plan->layers[l].group == rank;
-            assert_int_equal(holdings[l].keep, member ? YK_PARTITION_WHOLE : YK_PARTITION_ABSENT);
+            assert_int_equal(partitions[l].kind, member ? YK_PARTITION_WHOLE : YK_PARTITION_ABSENT);
         }
     }
     small_program_free(&small);

@@ -57,7 +57,7 @@ struct trial {
     struct yk_program *program;
     struct yk_program *alone;
     struct rank_run_result expected;
-    struct rank_run_wish wish;
+    struct rank_run_request request;
 };
 
 /* A BERT without a head for masked words has nothing to be trained by. */
@@ -99,7 +99,7 @@ static bool open_trial(uint64_t seed, bool half, bool each, struct trial *out)
     assert_ok(
         yk_program_compile(out->sound.plan, out->sound.cluster, out->sound.sizes, &out->program));
     assert_ok(rank_run_alone(out->program, out->sound.arena, &out->alone));
-    out->wish = (struct rank_run_wish){
+    out->request = (struct rank_run_request){
         .program = out->alone,
         .optimizer = seed % 2 == 0 ? adamw : sgd,
         .rate = seed % 2 == 0 ? 1e-3 : 0.05,
@@ -110,7 +110,7 @@ static bool open_trial(uint64_t seed, bool half, bool each, struct trial *out)
         .wide = seed % 3 == 0,
         .apart = seed % 4 == 1,
     };
-    assert_ok(rank_run(&out->wish, &out->expected));
+    assert_ok(rank_run(&out->request, &out->expected));
     return true;
 }
 
@@ -126,9 +126,9 @@ static void expect_same(struct trial *trial, const struct yk_program *program, u
                         const char *what)
 {
     struct rank_run_result result;
-    trial->wish.program = program;
+    trial->request.program = program;
     assert_ok(yk_program_check(program));
-    const yk_status status = rank_run(&trial->wish, &result);
+    const yk_status status = rank_run(&trial->request, &result);
     if (status != YK_OK) {
         fail_msg("seed %llu, %s: %s", (unsigned long long)seed, what, yk_status_message());
     }

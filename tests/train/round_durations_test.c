@@ -53,7 +53,7 @@ static void assert_near(double actual, double expected)
     }
 }
 
-static void an_op_takes_its_lane_from_when_it_could_begin(void **state)
+static void an_op_occupies_its_lane_from_when_it_could_begin(void **state)
 {
     (void)state;
     struct hand_program *hand = make();
@@ -87,7 +87,7 @@ static void fill(double *begin_s, double *end_s, const double *begin, const doub
 struct rounds {
     double begin_s[2][ROUNDS * OPS];
     double end_s[2][ROUNDS * OPS];
-    struct yk_rank_rounds pieces[2];
+    struct yk_rank_rounds slices[2];
 };
 
 static void make_rounds(struct rounds *rounds, const int64_t *steps_0, const int64_t *steps_1)
@@ -95,12 +95,12 @@ static void make_rounds(struct rounds *rounds, const int64_t *steps_0, const int
     fill(rounds->begin_s[0], rounds->end_s[0], begin_0, end_0);
     fill(rounds->begin_s[1], rounds->end_s[1], begin_1, end_1);
     for (int r = 0; r < 2; r++) {
-        rounds->pieces[r] = (struct yk_rank_rounds){OPS, ROUNDS, r == 0 ? steps_0 : steps_1,
+        rounds->slices[r] = (struct yk_rank_rounds){OPS, ROUNDS, r == 0 ? steps_0 : steps_1,
                                                     rounds->begin_s[r], rounds->end_s[r]};
     }
 }
 
-static void messages_take_from_when_the_last_rank_came(void **state)
+static void messages_last_from_when_the_last_rank_came(void **state)
 {
     (void)state;
     static const int64_t one[ROUNDS] = {3, 4, 5};
@@ -109,7 +109,7 @@ static void messages_take_from_when_the_last_rank_came(void **state)
     struct rounds rounds;
     struct yk_op_times spent = {0};
     make_rounds(&rounds, one, other);
-    assert_ok(yk_round_durations(&hand->program, rounds.pieces, hand->arena, &spent));
+    assert_ok(yk_round_durations(&hand->program, rounds.slices, hand->arena, &spent));
     assert_int_equal(spent.steps, 1);
     assert_int_equal(spent.rank_count, 2);
     for (int r = 0; r < 2; r++) {
@@ -138,7 +138,7 @@ static void medians_are_over_the_rounds_of_all_ranks(void **state)
     struct rounds rounds;
     struct yk_op_times spent = {0};
     make_rounds(&rounds, steps, steps);
-    assert_ok(yk_round_durations(&hand->program, rounds.pieces, hand->arena, &spent));
+    assert_ok(yk_round_durations(&hand->program, rounds.slices, hand->arena, &spent));
     assert_int_equal(spent.steps, ROUNDS);
     /* Forward of layer 2 on rank 0: 3, 103 and 6 s. */
     assert_near(spent.ranks[0].ops[2].seconds, 6);
@@ -157,7 +157,7 @@ static void a_record_is_read_as_it_was_written(void **state)
     struct yk_op_times read = {0};
     struct yk_text text = {0};
     make_rounds(&rounds, steps, steps);
-    assert_ok(yk_round_durations(&hand->program, rounds.pieces, hand->arena, &spent));
+    assert_ok(yk_round_durations(&hand->program, rounds.slices, hand->arena, &spent));
     spent.ranks[1].versions = "a \"b\"";
     assert_ok(yk_op_times_write(&spent, &text));
     assert_ok(yk_op_times_read(text.bytes, text.length, "test", hand->arena, &read));
@@ -187,8 +187,8 @@ static void a_record_is_read_as_it_was_written(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_op_takes_its_lane_from_when_it_could_begin),
-        cmocka_unit_test(messages_take_from_when_the_last_rank_came),
+        cmocka_unit_test(an_op_occupies_its_lane_from_when_it_could_begin),
+        cmocka_unit_test(messages_last_from_when_the_last_rank_came),
         cmocka_unit_test(medians_are_over_the_rounds_of_all_ranks),
         cmocka_unit_test(a_record_is_read_as_it_was_written),
     };

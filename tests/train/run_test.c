@@ -24,7 +24,7 @@ enum {
     BATCH = 4,
     SEQUENCE = 16,
     STEPS = 100,
-    MOST_PATH = 512,
+    MAX_PATH = 512,
 };
 
 static const struct yk_optimizer adamw = {
@@ -85,7 +85,7 @@ static void write_text(const char *folder)
 
 static void open_data(struct bench *bench)
 {
-    char path[MOST_PATH];
+    char path[MAX_PATH];
     struct yk_corpus_range training;
     struct yk_corpus_range evaluation;
     bench->folder = outside_make_folder();
@@ -112,7 +112,7 @@ static void open_trainer(struct bench *bench, enum yk_precision precision, int32
     assert_int_equal(yk_arena_create(&bench->arena), YK_OK);
     assert_int_equal(yk_model_config_read(json, strlen(json), "test", bench->arena, &config),
                      YK_OK);
-    bench->trainer = trainer_open(&(struct trainer_wish){
+    bench->trainer = trainer_open(&(struct trainer_request){
         .config = config,
         .batch = BATCH,
         .sequence = SEQUENCE,
@@ -121,22 +121,24 @@ static void open_trainer(struct bench *bench, enum yk_precision precision, int32
         .clip = true,
         .threads = threads,
         .optimizer = adamw,
-        .settings = {.dropout = dropout, .seed = 9},
+        .options = {.dropout = dropout, .seed = 9},
     });
     assert_int_equal(yk_store_init(bench->trainer->store, 1), YK_OK);
     bench->run = (struct yk_run){
         .program = bench->trainer->program,
         .store = bench->trainer->store,
         .samples = bench->samples,
-        .settings =
-            {.steps = STEPS,
-             .batch = BATCH,
-             .rate = {.rule = YK_LR_SCHEDULE_COSINE, .most = 3e-3, .warmup = 10, .steps = STEPS},
-             .optimizer = adamw,
-             .clip = 1,
-             .keep = 2},
-        .watch = {.user = bench, .step = note_step, .saved = note_save, .stop = wants_to_stop},
-        .settings_json = "{}",
+        .options = {.steps = STEPS,
+                    .batch = BATCH,
+                    .lr_schedule = {.kind = YK_LR_SCHEDULE_COSINE,
+                                    .max_lr = 3e-3,
+                                    .warmup = 10,
+                                    .steps = STEPS},
+                    .optimizer = adamw,
+                    .clip = 1,
+                    .keep = 2},
+        .callbacks = {.user = bench, .step = note_step, .saved = note_save, .stop = wants_to_stop},
+        .options_json = "{}",
         .tokenizer = yk_corpus_tokenizer(bench->corpus),
         .state = {.seed = 1, .scaler = yk_loss_scaler_init(precision)},
     };
@@ -176,10 +178,10 @@ static void resuming_half_way_gives_the_same_bits(void **state)
         const int64_t steps = lengths[p];
         struct bench bench = {0};
         struct yk_checkpoint *checkpoint = NULL;
-        char path[MOST_PATH];
+        char path[MAX_PATH];
         open_data(&bench);
         open_trainer(&bench, precisions[p], 2, 0.1);
-        bench.run.settings.steps = steps;
+        bench.run.options.steps = steps;
         assert_int_equal(yk_run_train(&bench.run), YK_OK);
         assert_true(steps < STEPS || bench.run.last_loss < 0.6 * bench.run.first_loss);
         void *straight = copy_store(&bench);
@@ -187,7 +189,7 @@ static void resuming_half_way_gives_the_same_bits(void **state)
 
         (void)snprintf(path, sizeof path, "%s/run", bench.folder);
         open_trainer(&bench, precisions[p], 2, 0.1);
-        bench.run.settings.steps = steps;
+        bench.run.options.steps = steps;
         bench.run.folder = path;
         bench.stop_at = steps / 2;
         assert_int_equal(yk_run_train(&bench.run), YK_ERROR_STOPPED);
@@ -196,7 +198,7 @@ static void resuming_half_way_gives_the_same_bits(void **state)
         close_trainer(&bench);
 
         open_trainer(&bench, precisions[p], 2, 0.1);
-        bench.run.settings.steps = steps;
+        bench.run.options.steps = steps;
         bench.run.folder = path;
         bench.stop_at = 0;
         assert_int_equal(yk_checkpoint_open(path, &checkpoint), YK_OK);
@@ -219,7 +221,7 @@ static void any_number_of_threads_gives_the_same_bits(void **state)
     open_data(&bench);
     for (int32_t threads = 1; threads <= 3; threads++) {
         open_trainer(&bench, YK_PRECISION_FP32, threads, 0.1);
-        bench.run.settings.steps = 20;
+        bench.run.options.steps = 20;
         assert_int_equal(yk_run_train(&bench.run), YK_OK);
         if (!first) {
             first = copy_store(&bench);
@@ -255,7 +257,7 @@ static void a_lane_is_in_an_op_only_while_it_runs_it(void **state)
     struct bench bench = {0};
     open_data(&bench);
     open_trainer(&bench, YK_PRECISION_FP32, 1, 0);
-    bench.run.settings.steps = 5;
+    bench.run.options.steps = 5;
     bench.run.executor.begins = hear;
     assert_int_equal(yk_run_train(&bench.run), YK_OK);
     assert_true(atomic_load(&heard.begun) > 5 * 2 * 4);
@@ -269,15 +271,15 @@ static void a_run_leaves_its_metrics_and_the_newest_checkpoints(void **state)
     (void)state;
     struct bench bench = {0};
     struct yk_text lines = {0};
-    char path[MOST_PATH];
+    char path[MAX_PATH];
     open_data(&bench);
     open_trainer(&bench, YK_PRECISION_FP32, 2, 0);
     (void)snprintf(path, sizeof path, "%s/run", bench.folder);
     bench.run.folder = path;
     bench.run.evaluation = bench.evaluation;
-    bench.run.settings.steps = 30;
-    bench.run.settings.save_every = 7;
-    bench.run.settings.evaluate_every = 10;
+    bench.run.options.steps = 30;
+    bench.run.options.save_every = 7;
+    bench.run.options.evaluate_every = 10;
     assert_int_equal(yk_run_train(&bench.run), YK_OK);
     assert_int_equal(bench.saves, 5);
     assert_true(isfinite(bench.run.evaluation_loss));
@@ -343,15 +345,15 @@ static void a_run_that_ends_on_bad_numbers_fails_and_saves_nothing(void **state)
     (void)state;
     struct bench bench = {0};
     struct yk_text lines = {0};
-    char path[MOST_PATH];
+    char path[MAX_PATH];
     open_data(&bench);
     open_trainer(&bench, YK_PRECISION_FP32, 2, 0);
     (void)snprintf(path, sizeof path, "%s/run", bench.folder);
     bench.run.folder = path;
-    bench.run.settings.steps = 5;
-    bench.run.settings.save_every = 1;
-    bench.run.settings.rate =
-        (struct yk_lr_schedule){.rule = YK_LR_SCHEDULE_CONSTANT, .most = 1e30};
+    bench.run.options.steps = 5;
+    bench.run.options.save_every = 1;
+    bench.run.options.lr_schedule =
+        (struct yk_lr_schedule){.kind = YK_LR_SCHEDULE_CONSTANT, .max_lr = 1e30};
     assert_int_equal(yk_run_train(&bench.run), YK_ERROR_NUMBERS);
     assert_int_equal(outside_run(path, "ls checkpoints", &lines), 0);
     assert_string_equal(yk_text_chars(&lines), "step-00000001\n"); /* the step before it blew up */
@@ -367,13 +369,13 @@ static void a_full_disk_does_not_end_training(void **state)
     struct bench bench = {0};
     struct yk_text lines = {0};
     struct rlimit before;
-    char path[MOST_PATH];
+    char path[MAX_PATH];
     open_data(&bench);
     open_trainer(&bench, YK_PRECISION_FP32, 2, 0);
     (void)snprintf(path, sizeof path, "%s/run", bench.folder);
     bench.run.folder = path;
-    bench.run.settings.steps = 12;
-    bench.run.watch.saved = NULL;
+    bench.run.options.steps = 12;
+    bench.run.callbacks.saved = NULL;
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
     const struct rlimit small = {.rlim_cur = 600, .rlim_max = before.rlim_max};
     (void)signal(SIGXFSZ, SIG_IGN);
@@ -394,7 +396,7 @@ static void a_disk_that_is_too_small_is_found_before_the_first_step(void **state
 {
     (void)state;
     struct bench bench = {0};
-    char path[MOST_PATH];
+    char path[MAX_PATH];
     open_data(&bench);
     open_trainer(&bench, YK_PRECISION_FP32, 2, 0);
     (void)snprintf(path, sizeof path, "%s/run", bench.folder);
@@ -428,15 +430,15 @@ static void where_the_last_cannot_be_saved_the_newest_is_named(void **state)
     struct bench bench = {0};
     struct yk_text lines = {0};
     struct rlimit before;
-    char path[MOST_PATH];
+    char path[MAX_PATH];
     open_data(&bench);
     open_trainer(&bench, YK_PRECISION_FP32, 2, 0);
     (void)snprintf(path, sizeof path, "%s/run", bench.folder);
     bench.run.folder = path;
-    bench.run.settings.steps = 3;
-    bench.run.settings.save_every = 2;
-    bench.run.settings.keep = 1;
-    bench.run.watch.saved = fill_disk;
+    bench.run.options.steps = 3;
+    bench.run.options.save_every = 2;
+    bench.run.options.keep = 1;
+    bench.run.callbacks.saved = fill_disk;
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
     (void)signal(SIGXFSZ, SIG_IGN);
     const yk_status status = yk_run_train(&bench.run);
@@ -457,8 +459,8 @@ static void a_rate_that_explodes_ends_it_too(void **state)
     struct bench bench = {0};
     open_data(&bench);
     open_trainer(&bench, YK_PRECISION_FP32, 2, 0);
-    bench.run.settings.rate =
-        (struct yk_lr_schedule){.rule = YK_LR_SCHEDULE_CONSTANT, .most = 1e30};
+    bench.run.options.lr_schedule =
+        (struct yk_lr_schedule){.kind = YK_LR_SCHEDULE_CONSTANT, .max_lr = 1e30};
     assert_int_equal(yk_run_train(&bench.run), YK_ERROR_NUMBERS);
     assert_non_null(strstr(yk_status_message(), "transformer."));
     close_trainer(&bench);

@@ -4,7 +4,6 @@
 #include "support/support.h"
 #include "support/training/small_store.h"
 #include "tensors/safetensors_writer.h"
-#include "train/checkpoint/shard_load.h"
 #include "train/checkpoint/shard_set.h"
 
 #include <stdio.h>
@@ -51,22 +50,22 @@ static void other_names_of_files_are_none_of_shards(void **state)
     }
 }
 
-static void pieces_are_named_by_what_they_are_and_where_they_begin(void **state)
+static void slices_are_named_by_what_they_are_and_where_they_begin(void **state)
 {
     (void)state;
     struct yk_text name = {0};
-    struct yk_shard_slice piece;
+    struct yk_shard_slice slice;
     yk_shard_add_slice_name(&name, YK_SHARD_MOMENT2, "a.b@c", 4096);
     assert_string_equal(yk_text_chars(&name), "moment2.a.b@c@4096");
-    assert_true(yk_shard_read_slice_name(yk_text_chars(&name), &piece));
-    assert_int_equal(piece.kind, YK_SHARD_MOMENT2);
-    assert_int_equal(piece.parameter_length, 5);
-    assert_memory_equal(piece.parameter, "a.b@c", 5);
-    assert_int_equal(piece.first, 4096);
+    assert_true(yk_shard_read_slice_name(yk_text_chars(&name), &slice));
+    assert_int_equal(slice.kind, YK_SHARD_MOMENT2);
+    assert_int_equal(slice.parameter_length, 5);
+    assert_memory_equal(slice.parameter, "a.b@c", 5);
+    assert_int_equal(slice.first, 4096);
     yk_text_free(&name);
 }
 
-static void other_names_of_tensors_are_none_of_pieces(void **state)
+static void other_names_of_tensors_are_none_of_slices(void **state)
 {
     (void)state;
     static const char *const names[] = {"weights.a",
@@ -85,8 +84,8 @@ static void other_names_of_tensors_are_none_of_pieces(void **state)
                                         "",
                                         "weights.a@+1"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        struct yk_shard_slice piece;
-        if (yk_shard_read_slice_name(names[i], &piece)) {
+        struct yk_shard_slice slice;
+        if (yk_shard_read_slice_name(names[i], &slice)) {
             fail_msg("\"%s\" was taken for a piece", names[i]);
         }
     }
@@ -145,7 +144,7 @@ static void a_range_is_read_from_all_shards_that_have_some_of_it(void **state)
     for (int64_t from = 0; from < 10; from++) {
         for (int64_t count = 1; count <= 10 - from; count++) {
             float numbers[10] = {0};
-            const struct yk_range range = {from, count};
+            const struct yk_parameter_range range = {from, count};
             assert_ok(yk_shard_set_read(set, YK_SHARD_WEIGHTS, &ten, range, numbers));
             assert_memory_equal(numbers, places + from, (size_t)count * sizeof numbers[0]);
         }
@@ -195,7 +194,7 @@ static void assert_open_fails(const char *words)
     }
 }
 
-static void tensors_that_are_no_pieces_are_refused(void **state)
+static void tensors_that_are_no_slices_are_refused(void **state)
 {
     (void)state;
     const struct row other[] = {{"transformer.wte.weight", 4}, {NULL, 0}};
@@ -219,7 +218,8 @@ static void parameters_that_the_model_does_not_have_are_refused(void **state)
 {
     (void)state;
     const struct row rows[] = {{"weights.ten@0", 10}, {NULL, 0}};
-    struct small_store small = small_store_open(&(struct small_store_wish){.config = &small_gpt});
+    struct small_store small =
+        small_store_open(&(struct small_store_request){.config = &small_gpt});
     struct yk_shard_set *set = NULL;
     write_shard(0, 1, rows, YK_TENSOR_F32);
     assert_ok(yk_shard_set_open(support_scratch_folder(), 1, &set));
@@ -239,11 +239,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(files_are_named_by_rank_and_ranks),
         cmocka_unit_test(other_names_of_files_are_none_of_shards),
-        cmocka_unit_test(pieces_are_named_by_what_they_are_and_where_they_begin),
-        cmocka_unit_test(other_names_of_tensors_are_none_of_pieces),
+        cmocka_unit_test(slices_are_named_by_what_they_are_and_where_they_begin),
+        cmocka_unit_test(other_names_of_tensors_are_none_of_slices),
         IN_SCRATCH(a_range_is_read_from_all_shards_that_have_some_of_it),
         IN_SCRATCH(numbers_that_are_missing_or_there_twice_are_named),
-        IN_SCRATCH(tensors_that_are_no_pieces_are_refused),
+        IN_SCRATCH(tensors_that_are_no_slices_are_refused),
         IN_SCRATCH(parameters_that_the_model_does_not_have_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

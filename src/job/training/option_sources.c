@@ -55,7 +55,7 @@ static yk_status add_resumed(const struct yk_train_request *request, const char 
     }
     YK_TRY(yk_checkpoint_open(folder, &checkpoint));
     yk_status status = YK_OK;
-    const char *json = checkpoint->settings_json;
+    const char *json = checkpoint->options_json;
     if (!json) {
         status = yk_fail(YK_ERROR_INPUT,
                          "%s is no checkpoint of a run, so there is nothing to resume; start from "

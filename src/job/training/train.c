@@ -28,10 +28,10 @@ yk_status yk_train_check(const struct yk_train_request *request)
                        "--rebalance goes on by the order of a plan, which --shuffle "
                        "is to do without; leave one of them out");
     }
-    const struct yk_lr_schedule rate = yk_training_learning_rate(request, 1);
-    if (rate.least > rate.most) {
+    const struct yk_lr_schedule schedule = yk_training_learning_rate(request, 1);
+    if (schedule.min_lr > schedule.max_lr) {
         return yk_fail(YK_ERROR_USAGE, "--least-rate %g is more than --rate, which is %g",
-                       rate.least, rate.most);
+                       schedule.min_lr, schedule.max_lr);
     }
     return YK_OK;
 }
@@ -42,7 +42,7 @@ static yk_status fail_stopped(const struct yk_training *training)
     return yk_fail(YK_ERROR_STOPPED,
                    "stopped after step %" PRId64 " of %" PRId64
                    " and saved; go on with: yoke train --resume --out %s",
-                   run->state.step, run->settings.steps, training->folder);
+                   run->state.step, run->options.steps, training->folder);
 }
 
 /* Stopped or done, what was measured is kept, by rank 0. */
@@ -139,7 +139,7 @@ static yk_status run_steps(struct yk_training *training, struct yk_train_steps *
                            struct yk_train_result *out)
 {
     struct yk_train_team *team = &training->team;
-    training->run.watch = yk_train_steps_watch(steps);
+    training->run.callbacks = yk_train_steps_watch(steps);
     yk_train_progress_phase(training->request.progress, YK_TRAIN_PHASE_STEPS);
     const yk_status status = run_gauged(training);
     yk_job_end(training->request.job);

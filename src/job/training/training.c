@@ -43,16 +43,16 @@ struct yk_lr_schedule yk_training_learning_rate(const struct yk_train_request *r
     const double usual = strcmp(request->optimizer, "sgd") == 0 ? 0.1
                          : request->lora_rank > 0               ? 2e-4
                                                                 : 1e-3;
-    struct yk_lr_schedule rate = {
-        .most = isnan(request->rate) ? usual : request->rate,
+    struct yk_lr_schedule schedule = {
+        .max_lr = isnan(request->rate) ? usual : request->rate,
         .warmup = request->warmup >= 0  ? request->warmup
                   : tenth < MOST_WARMUP ? tenth
                                         : MOST_WARMUP,
         .steps = steps,
     };
-    rate.least = isnan(request->least_rate) ? rate.most / 10 : request->least_rate;
-    (void)yk_lr_schedule_find(request->rate_rule, &rate.rule);
-    return rate;
+    schedule.min_lr = isnan(request->least_rate) ? schedule.max_lr / 10 : request->least_rate;
+    (void)yk_lr_schedule_find(request->rate_rule, &schedule.kind);
+    return schedule;
 }
 
 /* A folder keeps one run: another one's checkpoints would be mistaken for this one's. */
@@ -95,7 +95,7 @@ static yk_status open_checkpoint(struct yk_training *training)
     YK_TRY(yk_checkpoint_open_ranks(request->resumed,
                                     yk_train_team_is_alone(team) ? NULL : &team->ranks,
                                     &training->checkpoint));
-    return yk_train_option_sources_check_resumed(request, training->checkpoint->settings_json,
+    return yk_train_option_sources_check_resumed(request, training->checkpoint->options_json,
                                                  training->checkpoint->path);
 }
 
@@ -261,15 +261,15 @@ static yk_status open_engine(struct yk_training *training)
 static yk_status open_store(struct yk_training *training)
 {
     const struct yk_program *program = training->plan.planned->trial.program;
-    struct yk_partition *holdings = NULL;
+    struct yk_partition *partitions = NULL;
     int32_t *order = NULL;
     YK_TRY(open_engine(training));
     YK_TRY(yk_partitions_of_rank(program, yk_train_team_rank(&training->team), training->arena,
-                                 &holdings));
+                                 &partitions));
     YK_TRY(yk_collectives_gradient_order(program, training->arena, &order));
     YK_TRY(yk_store_create_partitioned(
         training->net, &training->engine, yk_training_optimizer(&training->request).kind,
-        &(struct yk_store_layout){holdings, order}, &training->store));
+        &(struct yk_store_layout){partitions, order}, &training->store));
     return yk_train_weights_fill(training);
 }
 
@@ -329,11 +329,11 @@ static void set_run(struct yk_training *training, const char *base)
         .executor = executor_options(training),
         .samples = source->samples,
         .evaluation = source->evaluation,
-        .settings =
+        .options =
             {
                 .steps = training->steps,
                 .batch = request->batch,
-                .rate = yk_training_learning_rate(request, training->steps),
+                .lr_schedule = yk_training_learning_rate(request, training->steps),
                 .optimizer = yk_training_optimizer(request),
                 .clip = request->clip,
                 .evaluate_every = request->eval_every,
@@ -343,7 +343,7 @@ static void set_run(struct yk_training *training, const char *base)
                 .saves_nothing = request->keep == 0,
             },
         .folder = training->folder,
-        .settings_json = yk_text_chars(&training->settings_json),
+        .options_json = yk_text_chars(&training->settings_json),
         .base_model = base,
         .tokenizer = source->tokenizer,
         .state = {.seed = (uint64_t)request->seed,

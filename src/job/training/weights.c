@@ -87,18 +87,17 @@ yk_status yk_train_weights_resolve(struct yk_training *training)
 yk_status yk_train_weights_read_adapter(struct yk_training *training)
 {
     struct yk_train_request *request = &training->request;
-    int64_t rank = 0;
-    double alpha = 0;
+    struct yk_adapter_config config = {0};
     if (request->adapter && !training->checkpoint) {
-        YK_TRY(yk_adapter_read_config(request->adapter, &rank, &alpha));
-        if (request->lora_rank > 0 && request->lora_rank != rank) {
+        YK_TRY(yk_adapter_config_read(request->adapter, training->arena, &config));
+        if (request->lora_rank > 0 && request->lora_rank != config.rank) {
             return yk_fail(YK_ERROR_INPUT,
                            "%s: the adapter has rank %" PRId64 ", not %" PRId64
                            "; leave out --lora",
-                           request->adapter, rank, request->lora_rank);
+                           request->adapter, config.rank, request->lora_rank);
         }
-        request->lora_rank = rank;
-        request->lora_alpha = isnan(request->lora_alpha) ? alpha : request->lora_alpha;
+        request->lora_rank = config.rank;
+        request->lora_alpha = isnan(request->lora_alpha) ? config.alpha : request->lora_alpha;
     }
     if (request->lora_rank > 0 && isnan(request->lora_alpha)) {
         request->lora_alpha = 2 * (double)request->lora_rank;

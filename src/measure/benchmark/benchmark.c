@@ -57,10 +57,10 @@ static yk_status make_batch(struct yk_benchmark *rehearsal)
     struct yk_random random = yk_random_from_seed(1);
     struct yk_batch *batch = &rehearsal->batch;
     const int64_t samples = workload->batch / YK_BENCHMARK_MICRO_BATCHES;
-    batch->piece_count = YK_BENCHMARK_MICRO_BATCHES;
-    YK_TRY_NEW(rehearsal->arena, batch->pieces, batch->piece_count);
-    for (int32_t m = 0; m < batch->piece_count; m++) {
-        struct yk_batch_slice *piece = &batch->pieces[m];
+    batch->slice_count = YK_BENCHMARK_MICRO_BATCHES;
+    YK_TRY_NEW(rehearsal->arena, batch->slices, batch->slice_count);
+    for (int32_t m = 0; m < batch->slice_count; m++) {
+        struct yk_batch_slice *piece = &batch->slices[m];
         YK_TRY(make_piece(rehearsal, workload, samples, &random, &piece->own));
         piece->all = samples;
         piece->own.first_sample = batch->units;

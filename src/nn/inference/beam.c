@@ -19,9 +19,9 @@ struct ended {
 };
 
 struct yk_beam {
-    struct yk_beam_options settings;
+    struct yk_beam_options options;
     int64_t longest;
-    int64_t stride; /* of rows: room for the start and one token more than fits */
+    int64_t stride; /* of rows: the start, and one token more than fits */
     int64_t vocabulary;
     int64_t open_count;     /* sentences that go on, side by side */
     int32_t *open;          /* (sentences) their numbers */
@@ -37,15 +37,15 @@ struct yk_beam {
     int32_t *ended_tokens;  /* (sentences, stride) */
 };
 
-yk_status yk_beam_create(const struct yk_beam_options *settings, int64_t sentences, int64_t longest,
+yk_status yk_beam_create(const struct yk_beam_options *options, int64_t sentences, int64_t longest,
                          int64_t vocabulary, struct yk_beam **out)
 {
-    const size_t count = (size_t)(sentences * settings->width);
+    const size_t count = (size_t)(sentences * options->width);
     struct yk_beam *beam = calloc(1, sizeof *beam);
     if (!beam) {
         return yk_fail_out_of_memory();
     }
-    beam->settings = *settings;
+    beam->options = *options;
     beam->longest = longest;
     beam->stride = longest + 2;
     beam->vocabulary = vocabulary;
@@ -57,7 +57,7 @@ yk_status yk_beam_create(const struct yk_beam_options *settings, int64_t sentenc
     beam->scores = calloc(count, sizeof *beam->scores);
     beam->from = calloc(count, sizeof *beam->from);
     beam->logits = calloc(count * (size_t)vocabulary, sizeof *beam->logits);
-    beam->best = calloc(2 * (size_t)settings->width, sizeof *beam->best);
+    beam->best = calloc(2 * (size_t)options->width, sizeof *beam->best);
     beam->ended = calloc((size_t)sentences, sizeof *beam->ended);
     beam->ended_tokens = calloc((size_t)(sentences * beam->stride), sizeof *beam->ended_tokens);
     if (!beam->open || !beam->limits || !beam->rows || !beam->next_rows || !beam->packed ||
@@ -91,12 +91,12 @@ void yk_beam_destroy(struct yk_beam *beam)
 /* What a score is divided by, for an output of `length` tokens with its end. */
 static double penalty(const struct yk_beam *beam, int64_t length)
 {
-    return pow((5 + (double)length) / 6, beam->settings.length_penalty);
+    return pow((5 + (double)length) / 6, beam->options.length_penalty);
 }
 
 static void begin(struct yk_beam *beam, const struct yk_beam_input *input)
 {
-    const int32_t width = beam->settings.width;
+    const int32_t width = beam->options.width;
     beam->open_count = input->sentences;
     for (int64_t i = 0; i < input->sentences; i++) {
         beam->open[i] = (int32_t)i;
@@ -106,7 +106,7 @@ static void begin(struct yk_beam *beam, const struct yk_beam_input *input)
         for (int32_t k = 0; k < width; k++) {
             const int64_t row = i * width + k;
             beam->from[row] = (int32_t)i;
-            beam->rows[row * beam->stride] = beam->settings.start;
+            beam->rows[row * beam->stride] = beam->options.start;
             beam->scores[row] = k == 0 ? 0 : -INFINITY; /* or all would be the same */
         }
     }
@@ -115,42 +115,42 @@ static void begin(struct yk_beam *beam, const struct yk_beam_input *input)
 /* The logarithm of the sum of exponentials. */
 static double log_sum(const float *logits, int64_t count)
 {
-    float most = logits[0];
+    float max = logits[0];
     double sum = 0;
     for (int64_t i = 1; i < count; i++) {
-        most = logits[i] > most ? logits[i] : most;
+        max = logits[i] > max ? logits[i] : max;
     }
     for (int64_t i = 0; i < count; i++) {
-        sum += exp((double)logits[i] - (double)most);
+        sum += exp((double)logits[i] - (double)max);
     }
-    return (double)most + log(sum);
+    return (double)max + log(sum);
 }
 
 /* Keeps the best candidates in order; of equal ones the earlier. */
 static void offer(struct yk_beam *beam, const struct candidate *candidate, int32_t *count)
 {
-    const int32_t most = 2 * beam->settings.width;
+    const int32_t max = 2 * beam->options.width;
     int32_t at = *count;
-    if (at == most && candidate->score <= beam->best[at - 1].score) {
+    if (at == max && candidate->score <= beam->best[at - 1].score) {
         return;
     }
-    at = at == most ? at - 1 : at;
+    at = at == max ? at - 1 : at;
     while (at > 0 && beam->best[at - 1].score < candidate->score) {
         beam->best[at] = beam->best[at - 1];
         at--;
     }
     beam->best[at] = *candidate;
-    *count = *count == most ? most : *count + 1;
+    *count = *count == max ? max : *count + 1;
 }
 
 /* The best ways to go on with a sentence, the twice `width` of them: at most half of those end. −1
  * where logits are no numbers. */
 static int32_t find_best(struct yk_beam *beam, int64_t place)
 {
-    const struct yk_beam_options *settings = &beam->settings;
+    const struct yk_beam_options *options = &beam->options;
     int32_t count = 0;
-    for (int32_t k = 0; k < settings->width; k++) {
-        const int64_t row = place * settings->width + k;
+    for (int32_t k = 0; k < options->width; k++) {
+        const int64_t row = place * options->width + k;
         const float *logits = beam->logits + row * beam->vocabulary;
         if (isinf(beam->scores[row])) {
             continue;
@@ -161,8 +161,8 @@ static int32_t find_best(struct yk_beam *beam, int64_t place)
         }
         for (int64_t v = 0; v < beam->vocabulary; v++) {
             const double score = beam->scores[row] + (double)logits[v] - sum;
-            if ((count == 2 * settings->width && score <= beam->best[count - 1].score) ||
-                v == settings->pad || (v == settings->start && v != settings->end)) {
+            if ((count == 2 * options->width && score <= beam->best[count - 1].score) ||
+                v == options->pad || (v == options->start && v != options->end)) {
                 continue;
             }
             offer(beam, &(struct candidate){(int32_t)row, (int32_t)v, score}, &count);
@@ -191,7 +191,7 @@ static void end(struct yk_beam *beam, int32_t sentence, const int32_t *row, int6
  */
 static bool go_on(struct yk_beam *beam, int64_t place, int64_t length, int32_t count)
 {
-    const int32_t width = beam->settings.width;
+    const int32_t width = beam->options.width;
     const int32_t sentence = beam->open[place];
     const int64_t longest = beam->limits[sentence];
     double best = -INFINITY; /* of those that go on */
@@ -199,7 +199,7 @@ static bool go_on(struct yk_beam *beam, int64_t place, int64_t length, int32_t c
     for (int32_t i = 0; i < count && kept < width; i++) {
         const struct candidate *candidate = &beam->best[i];
         const int32_t *row = beam->rows + (int64_t)candidate->row * beam->stride;
-        if (candidate->token == beam->settings.end) {
+        if (candidate->token == beam->options.end) {
             /* Where it is not among the best `width`, a better one has ended as well. */
             end(beam, sentence, row, length, candidate->score);
             continue;
@@ -229,7 +229,7 @@ static bool go_on(struct yk_beam *beam, int64_t place, int64_t length, int32_t c
 static yk_status close_gaps(struct yk_beam *beam, struct yk_forward *forward, const bool *finished,
                             int64_t length)
 {
-    const int32_t width = beam->settings.width;
+    const int32_t width = beam->options.width;
     int64_t kept = 0;
     for (int64_t i = 0; i < beam->open_count; i++) {
         if (finished[i]) {
@@ -252,7 +252,7 @@ static yk_status close_gaps(struct yk_beam *beam, struct yk_forward *forward, co
 static yk_status step(struct yk_beam *beam, struct yk_forward *forward, int64_t length,
                       bool *finished)
 {
-    const int64_t rows = beam->open_count * beam->settings.width;
+    const int64_t rows = beam->open_count * beam->options.width;
     for (int64_t i = 0; i < rows; i++) {
         memcpy(beam->packed + i * length, beam->rows + i * beam->stride,
                (size_t)length * sizeof *beam->packed);
@@ -285,7 +285,7 @@ yk_status yk_beam_search(struct yk_beam *beam, struct yk_forward *forward,
     yk_status status = yk_forward_encode(forward, input->tokens, input->lengths, input->sentences,
                                          input->sequence);
     if (status == YK_OK) {
-        status = yk_forward_expand(forward, beam->from, input->sentences * beam->settings.width);
+        status = yk_forward_expand(forward, beam->from, input->sentences * beam->options.width);
     }
     for (int64_t length = 1; status == YK_OK && beam->open_count > 0; length++) {
         status = step(beam, forward, length, finished);

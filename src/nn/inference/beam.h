@@ -19,29 +19,28 @@ struct yk_beam_options {
     double length_penalty; /* 0: none, so that short ones win */
     int32_t start;         /* what the decoder is given first */
     int32_t end;           /* what ends an output */
-    int32_t pad;           /* never put out; −1: there is none */
+    int32_t pad;           /* never generated; −1: there is none */
 };
 
-/* Sentences to be translated: encoded side by side, filled up to the longest. */
+/* Sentences to be translated: encoded side by side, padded to the longest. */
 struct yk_beam_input {
     const int32_t *tokens;  /* (sentences, sequence) */
     const int32_t *lengths; /* (sentences) */
     const int64_t *longest; /* (sentences): output, in tokens */
     int64_t sentences;
     int64_t sequence;
-    const atomic_bool *stop; /* NULL: nobody asks */
+    const atomic_bool *stop; /* or NULL */
 };
 
 struct yk_beam;
 
 /* For up to `sentences` at once with outputs of up to `longest` tokens over V tokens. */
-yk_status yk_beam_create(const struct yk_beam_options *settings, int64_t sentences, int64_t longest,
+yk_status yk_beam_create(const struct yk_beam_options *options, int64_t sentences, int64_t longest,
                          int64_t vocabulary, struct yk_beam **out) YK_MUST_USE;
 void yk_beam_destroy(struct yk_beam *beam);
 
-/* `forward` has room for width samples of each sentence. Logits that are no numbers are
- * YK_ERROR_NUMBERS. Ends with YK_ERROR_STOPPED, and nothing
- * found, when it is asked to stop. */
+/* `forward` is large enough for width samples of each sentence. Logits that are not finite are
+ * YK_ERROR_NUMBERS. Where `stop` is set it ends with YK_ERROR_STOPPED and finds nothing. */
 yk_status yk_beam_search(struct yk_beam *beam, struct yk_forward *forward,
                          const struct yk_beam_input *input) YK_MUST_USE;
 

@@ -5,13 +5,13 @@
 #include <stdlib.h>
 
 enum {
-    MEMORY = 2, /* the stream that others look at; the first two are used by turns */
+    MEMORY = 2, /* what others attend to; the first two alternate */
     STREAMS,
 };
 
 struct yk_forward {
     const struct yk_store *store;
-    struct yk_forward_shape most;
+    struct yk_forward_shape max;
     struct yk_batch_shape source; /* of the last run */
     struct yk_batch_shape target; /* of a decoder */
     int64_t logit_sequence;       /* rows of logits of each sample */
@@ -20,13 +20,13 @@ struct yk_forward {
     int32_t *lengths;             /* (B) */
     int32_t *target_tokens;       /* (B, S) */
     int32_t *targets;
-    struct yk_position_tables constants;
+    struct yk_position_tables position_tables;
     double *loss;
     float *wide;            /* (B, V) as fp32 */
     void *streams[STREAMS]; /* (B·T, C) */
     void *spread;           /* as the memory: what it is spread to */
     int32_t *spread_lengths;
-    int32_t *slots; /* (L) the stream that a layer puts out; on the host */
+    int32_t *slots; /* (L) the stream of a layer's output; on the host */
     void *saved;    /* of the layer at hand */
     void *logits;   /* of the head */
     void *workspace;
@@ -34,24 +34,24 @@ struct yk_forward {
 
 static bool decodes(const struct yk_forward *forward)
 {
-    return forward->most.target_sequence > 0;
+    return forward->max.target_sequence > 0;
 }
 
-/* Sequences may be longer than those that the room was asked for, and fewer. */
+/* Sequences may be longer than the shape says where there are fewer samples. */
 static int64_t longest(const struct yk_forward *forward)
 {
     const int64_t positions = forward->store->net->config->positions;
-    return decodes(forward) && positions > forward->most.sequence ? positions
-                                                                  : forward->most.sequence;
+    return decodes(forward) && positions > forward->max.sequence ? positions
+                                                                 : forward->max.sequence;
 }
 
-static struct yk_batch_shape most_of(const struct yk_forward *forward, int32_t layer)
+static struct yk_batch_shape max_shape(const struct yk_forward *forward, int32_t layer)
 {
     const struct yk_net_layer *at = &forward->store->net->layers[layer];
     return (struct yk_batch_shape){
-        .samples = forward->most.samples,
-        .sequence = at->decodes ? forward->most.target_sequence : forward->most.sequence,
-        .memory = at->memory >= 0 ? forward->most.sequence : 0,
+        .samples = forward->max.samples,
+        .sequence = at->decodes ? forward->max.target_sequence : forward->max.sequence,
+        .memory = at->memory >= 0 ? forward->max.sequence : 0,
     };
 }
 
@@ -64,31 +64,31 @@ static bool is_head(const struct yk_forward *forward, int32_t layer)
 static void carve_layers(struct yk_forward *forward, struct yk_carver *carver)
 {
     const struct yk_net *net = forward->store->net;
-    struct yk_layer_sizes most = {0};
+    struct yk_layer_sizes max = {0};
     struct yk_layer_sizes last = {0};
     for (int32_t l = 0; l < net->layer_count; l++) {
         struct yk_layer_sizes sizes;
-        struct yk_batch_shape extent = most_of(forward, l);
-        extent.sequence = forward->most.last_only && is_head(forward, l) ? 1 : extent.sequence;
-        net->layers[l].kind->measure(net, l, &extent, &sizes);
+        struct yk_batch_shape batch = max_shape(forward, l);
+        batch.sequence = forward->max.last_only && is_head(forward, l) ? 1 : batch.sequence;
+        net->layers[l].kind->measure(net, l, &batch, &sizes);
         last = sizes;
-        most.forward_bytes =
-            sizes.forward_bytes > most.forward_bytes ? sizes.forward_bytes : most.forward_bytes;
-        if (!is_head(forward, l) && sizes.saved_bytes > most.saved_bytes) {
-            most.saved_bytes = sizes.saved_bytes;
+        max.forward_bytes =
+            sizes.forward_bytes > max.forward_bytes ? sizes.forward_bytes : max.forward_bytes;
+        if (!is_head(forward, l) && sizes.saved_bytes > max.saved_bytes) {
+            max.saved_bytes = sizes.saved_bytes;
         }
     }
-    forward->saved = yk_carve(carver, (int64_t)most.saved_bytes, 1);
+    forward->saved = yk_carve(carver, (int64_t)max.saved_bytes, 1);
     forward->logits = yk_carve(carver, (int64_t)last.saved_bytes, 1);
-    forward->workspace = yk_carve(carver, (int64_t)most.forward_bytes, 1);
+    forward->workspace = yk_carve(carver, (int64_t)max.forward_bytes, 1);
 }
 
 static void carve(struct yk_forward *forward, struct yk_carver *carver)
 {
     const struct yk_net *net = forward->store->net;
-    const struct yk_forward_shape *most = &forward->most;
-    const int64_t rows = most->samples * most->sequence;
-    const int64_t target_rows = most->samples * most->target_sequence;
+    const struct yk_forward_shape *max = &forward->max;
+    const int64_t rows = max->samples * max->sequence;
+    const int64_t target_rows = max->samples * max->target_sequence;
     const int64_t larger = target_rows > rows ? target_rows : rows;
     const int64_t memory_rows = decodes(forward) ? rows : 0;
     const int64_t C = net->config->width;
@@ -98,10 +98,10 @@ static void carve(struct yk_forward *forward, struct yk_carver *carver)
     forward->spread_lengths = yk_carve(carver, memory_rows, sizeof(int32_t));
     forward->target_tokens = yk_carve(carver, target_rows, sizeof(int32_t));
     forward->targets = yk_carve(carver, larger, sizeof(int32_t));
-    yk_position_tables_carve(net, longest(forward), carver, &forward->constants);
+    yk_position_tables_carve(net, longest(forward), carver, &forward->position_tables);
     forward->loss = yk_carve(carver, 1, sizeof(double));
     forward->wide = yk_carve(carver,
-                             (most->last_only ? most->samples : 1) *
+                             (max->last_only ? max->samples : 1) *
                                  yk_model_config_target_vocabulary(net->config),
                              sizeof(float));
     forward->streams[0] = yk_carve(carver, larger * C, size);
@@ -111,15 +111,15 @@ static void carve(struct yk_forward *forward, struct yk_carver *carver)
     carve_layers(forward, carver);
 }
 
-size_t yk_forward_bytes(const struct yk_store *store, const struct yk_forward_shape *most)
+size_t yk_forward_bytes(const struct yk_store *store, const struct yk_forward_shape *max)
 {
-    struct yk_forward forward = {.store = store, .most = *most};
+    struct yk_forward forward = {.store = store, .max = *max};
     struct yk_carver carver = {0};
     carve(&forward, &carver);
     return carver.used;
 }
 
-/* What is looked at stays where it is; others take turns with what they were sent. */
+/* What others attend to stays where it is; other outputs alternate between two streams. */
 static void choose_slots(struct yk_forward *forward)
 {
     const struct yk_net *net = forward->store->net;
@@ -134,7 +134,7 @@ static void choose_slots(struct yk_forward *forward)
     }
 }
 
-yk_status yk_forward_create_in(const struct yk_store *store, const struct yk_forward_shape *most,
+yk_status yk_forward_create_in(const struct yk_store *store, const struct yk_forward_shape *max,
                                void *memory, struct yk_forward **out)
 {
     struct yk_forward *forward = calloc(1, sizeof *forward);
@@ -145,10 +145,11 @@ yk_status yk_forward_create_in(const struct yk_store *store, const struct yk_for
         free(slots);
         return yk_fail_out_of_memory();
     }
-    *forward = (struct yk_forward){.store = store, .most = *most, .slots = slots};
+    *forward = (struct yk_forward){.store = store, .max = *max, .slots = slots};
     carve(forward, &carver);
     choose_slots(forward);
-    const yk_status status = yk_position_tables_fill(store, longest(forward), &forward->constants);
+    const yk_status status =
+        yk_position_tables_fill(store, longest(forward), &forward->position_tables);
     if (status != YK_OK) {
         yk_forward_destroy(forward);
         return status;
@@ -157,13 +158,13 @@ yk_status yk_forward_create_in(const struct yk_store *store, const struct yk_for
     return YK_OK;
 }
 
-yk_status yk_forward_create(const struct yk_store *store, const struct yk_forward_shape *most,
+yk_status yk_forward_create(const struct yk_store *store, const struct yk_forward_shape *max,
                             struct yk_forward **out)
 {
     const struct yk_engine *engine = &store->engine;
     void *memory = NULL;
-    YK_TRY(engine->backend->allocate(engine->device, yk_forward_bytes(store, most), &memory));
-    const yk_status status = yk_forward_create_in(store, most, memory, out);
+    YK_TRY(engine->backend->allocate(engine->device, yk_forward_bytes(store, max), &memory));
+    const yk_status status = yk_forward_create_in(store, max, memory, out);
     if (status != YK_OK) {
         engine->backend->free(engine->device, memory);
         return status;
@@ -188,16 +189,16 @@ static void keep_last(const struct yk_forward *forward, int32_t layer, struct yk
     const struct yk_engine *engine = &forward->store->engine;
     const size_t row = (size_t)(net->config->width * yk_precision_bytes(net->workload.precision));
     char *to = forward->streams[forward->slots[layer]];
-    for (int64_t i = 0; i < pass->extent.samples; i++) {
-        const int64_t last = (i + 1) * pass->extent.sequence - 1;
+    for (int64_t i = 0; i < pass->batch.samples; i++) {
+        const int64_t last = (i + 1) * pass->batch.sequence - 1;
         engine->backend->copy(engine->lane, to + (size_t)i * row,
                               (const char *)pass->input + (size_t)last * row, row);
     }
     pass->input = to;
-    pass->extent.sequence = 1;
+    pass->batch.sequence = 1;
 }
 
-static void put_layer(struct yk_forward *forward, int32_t number, bool losing)
+static void enqueue_layer(struct yk_forward *forward, int32_t number, bool with_loss)
 {
     const struct yk_net *net = forward->store->net;
     const struct yk_net_layer *layer = &net->layers[number];
@@ -207,11 +208,11 @@ static void put_layer(struct yk_forward *forward, int32_t number, bool losing)
         .store = forward->store,
         .lane = forward->store->engine.lane,
         .layer = number,
-        .extent = layer->decodes ? forward->target : forward->source,
+        .batch = layer->decodes ? forward->target : forward->source,
         .tokens = layer->decodes ? forward->target_tokens : forward->tokens,
         .lengths = forward->lengths,
-        .targets = losing ? forward->targets : NULL,
-        .constants = forward->constants,
+        .targets = with_loss ? forward->targets : NULL,
+        .position_tables = forward->position_tables,
         .loss = forward->loss,
         .input = layer->input >= 0 ? forward->streams[forward->slots[layer->input]] : NULL,
         .output = last ? NULL : forward->streams[forward->slots[number]],
@@ -219,20 +220,20 @@ static void put_layer(struct yk_forward *forward, int32_t number, bool losing)
         .workspace = forward->workspace,
         .memory = layer->memory >= 0 ? forward->streams[MEMORY] : NULL,
     };
-    if (last && forward->most.last_only) {
+    if (last && forward->max.last_only) {
         keep_last(forward, number, &pass);
     }
-    forward->logit_sequence = pass.extent.sequence;
+    forward->logit_sequence = pass.batch.sequence;
     layer->kind->forward(&pass);
 }
 
 /* The layers of the encoder, or those after it; all where there is none. */
-static void put(struct yk_forward *forward, bool encoder, bool decoder, bool losing)
+static void enqueue(struct yk_forward *forward, bool encoder, bool decoder, bool with_loss)
 {
     const struct yk_net *net = forward->store->net;
     for (int32_t l = 0; l < net->layer_count; l++) {
         if (net->layers[l].decodes ? decoder : encoder) {
-            put_layer(forward, l, losing);
+            enqueue_layer(forward, l, with_loss);
         }
     }
 }
@@ -258,30 +259,30 @@ yk_status yk_forward_run(struct yk_forward *forward, const int32_t *tokens, int6
         lengths[i] = (int32_t)sequence;
     }
     upload(forward, forward->lengths, lengths, samples);
-    put(forward, true, true, false);
+    enqueue(forward, true, true, false);
     const yk_status status = engine->backend->lane_synchronize(engine->lane);
     free(lengths);
     return status;
 }
 
-yk_status yk_forward_loss(struct yk_forward *forward, const struct yk_slice *piece, double *out)
+yk_status yk_forward_loss(struct yk_forward *forward, const struct yk_slice *slice, double *out)
 {
     const struct yk_engine *engine = &forward->store->engine;
-    const int64_t rows = piece->samples * piece->sequence;
-    const int64_t target_rows = piece->samples * piece->target_sequence;
+    const int64_t rows = slice->samples * slice->sequence;
+    const int64_t target_rows = slice->samples * slice->target_sequence;
     forward->source =
-        (struct yk_batch_shape){.samples = piece->samples, .sequence = piece->sequence};
+        (struct yk_batch_shape){.samples = slice->samples, .sequence = slice->sequence};
     forward->target = (struct yk_batch_shape){
-        .samples = piece->samples, .sequence = piece->target_sequence, .memory = piece->sequence};
-    upload(forward, forward->tokens, piece->tokens, rows);
-    upload(forward, forward->lengths, piece->lengths, piece->samples);
-    upload(forward, forward->targets, piece->targets, target_rows > 0 ? target_rows : rows);
+        .samples = slice->samples, .sequence = slice->target_sequence, .memory = slice->sequence};
+    upload(forward, forward->tokens, slice->tokens, rows);
+    upload(forward, forward->lengths, slice->lengths, slice->samples);
+    upload(forward, forward->targets, slice->targets, target_rows > 0 ? target_rows : rows);
     if (target_rows > 0) {
-        upload(forward, forward->target_tokens, piece->target_tokens, target_rows);
+        upload(forward, forward->target_tokens, slice->target_tokens, target_rows);
     }
     engine->backend->clear(engine->lane, forward->loss, sizeof *forward->loss);
-    put(forward, true, true, true);
-    return yk_engine_download(engine, out, forward->loss, sizeof *out);
+    enqueue(forward, true, true, true);
+    return yk_engine_copy(engine, out, forward->loss, sizeof *out);
 }
 
 yk_status yk_forward_encode(struct yk_forward *forward, const int32_t *tokens,
@@ -292,7 +293,7 @@ yk_status yk_forward_encode(struct yk_forward *forward, const int32_t *tokens,
     forward->target = (struct yk_batch_shape){.samples = samples, .memory = sequence};
     upload(forward, forward->tokens, tokens, samples * sequence);
     upload(forward, forward->lengths, lengths, samples);
-    put(forward, true, false, false);
+    enqueue(forward, true, false, false);
     return engine->backend->lane_synchronize(engine->lane);
 }
 
@@ -323,7 +324,7 @@ yk_status yk_forward_decode(struct yk_forward *forward, const int32_t *tokens, i
     const struct yk_engine *engine = &forward->store->engine;
     forward->target.sequence = sequence;
     upload(forward, forward->target_tokens, tokens, forward->target.samples * sequence);
-    put(forward, false, true, false);
+    enqueue(forward, false, true, false);
     return engine->backend->lane_synchronize(engine->lane);
 }
 
@@ -345,7 +346,7 @@ static yk_status download(const struct yk_forward *forward, int64_t row, int64_t
                                   .to_type = YK_PRECISION_FP32,
                               });
     }
-    return yk_engine_download(engine, out, forward->wide, (size_t)(rows * V) * sizeof *out);
+    return yk_engine_copy(engine, out, forward->wide, (size_t)(rows * V) * sizeof *out);
 }
 
 yk_status yk_forward_logits(const struct yk_forward *forward, int64_t sample, int64_t position,

@@ -1,8 +1,7 @@
 /*
- * Forward: a net run forward only, for evaluation, for making text and for translating.
+ * Forward: a net run forward alone: for evaluation, generation and translation.
  *
- * It owns its memory: what is between two layers, and what one layer needs, is used again by the
- * next. One thread at a time.
+ * It owns its memory, which every layer uses again. One thread at a time.
  */
 #ifndef YK_NN_INFERENCE_FORWARD_H
 #define YK_NN_INFERENCE_FORWARD_H
@@ -17,7 +16,7 @@
 
 struct yk_forward; /* opaque */
 
-/* The most that is run at once; a run may be of another shape with no more tokens. */
+/* The largest batch; a run may have another shape with no more tokens. */
 struct yk_forward_shape {
     int64_t samples;
     int64_t sequence;
@@ -27,29 +26,29 @@ struct yk_forward_shape {
 };
 
 /* In memory of its own. The store must outlive it. */
-yk_status yk_forward_create(const struct yk_store *store, const struct yk_forward_shape *most,
+yk_status yk_forward_create(const struct yk_store *store, const struct yk_forward_shape *max,
                             struct yk_forward **out) YK_MUST_USE;
-/* The same in memory of the device that is lent: at least yk_forward_bytes() of it, and nothing
- * else uses it meanwhile. */
-yk_status yk_forward_create_in(const struct yk_store *store, const struct yk_forward_shape *most,
+/* The same in the caller's device memory: at least yk_forward_bytes() of it, which nothing else
+ * uses meanwhile. */
+yk_status yk_forward_create_in(const struct yk_store *store, const struct yk_forward_shape *max,
                                void *memory, struct yk_forward **out) YK_MUST_USE;
-size_t yk_forward_bytes(const struct yk_store *store, const struct yk_forward_shape *most);
+size_t yk_forward_bytes(const struct yk_store *store, const struct yk_forward_shape *max);
 void yk_forward_destroy(struct yk_forward *forward);
 
 /* Runs tokens (samples, sequence) through a net without an encoder, and waits. */
 yk_status yk_forward_run(struct yk_forward *forward, const int32_t *tokens, int64_t samples,
                          int64_t sequence) YK_MUST_USE;
 
-/* Runs a piece and gives the sum of the losses of targets that are not negative. */
-yk_status yk_forward_loss(struct yk_forward *forward, const struct yk_slice *piece,
+/* Runs a slice; the sum of the losses of targets that are not negative. */
+yk_status yk_forward_loss(struct yk_forward *forward, const struct yk_slice *slice,
                           double *out) YK_MUST_USE;
 
 /* Runs the encoder: tokens (samples, sequence), of which lengths (samples) count. */
 yk_status yk_forward_encode(struct yk_forward *forward, const int32_t *tokens,
                             const int32_t *lengths, int64_t samples, int64_t sequence) YK_MUST_USE;
 
-/* Sample i of the decoder will look at what sample from[i] of the encoder gave, for `samples` of
- * them, instead of one at each. */
+/* Sample i of the decoder attends to sample from[i] of the encoder, for `samples` of them,
+ * instead of one to each. */
 yk_status yk_forward_expand(struct yk_forward *forward, const int32_t *from,
                             int64_t samples) YK_MUST_USE;
 
@@ -57,7 +56,7 @@ yk_status yk_forward_expand(struct yk_forward *forward, const int32_t *from,
 yk_status yk_forward_decode(struct yk_forward *forward, const int32_t *tokens,
                             int64_t sequence) YK_MUST_USE;
 
-/* The logits (V) that the last run gave for one token; where only the last has any, position 0. */
+/* The logits (V) of one token of the last run; where only the last has any, position 0. */
 yk_status yk_forward_logits(const struct yk_forward *forward, int64_t sample, int64_t position,
                             float *out) YK_MUST_USE;
 

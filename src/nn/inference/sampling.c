@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-static yk_status find_most_likely(const float *logits, int64_t count, int32_t *out)
+static yk_status find_likeliest(const float *logits, int64_t count, int32_t *out)
 {
     int64_t best = 0;
     for (int64_t i = 0; i < count; i++) {
@@ -55,23 +55,23 @@ static int64_t find_nucleus(const struct yk_sampling_candidate *places, int64_t 
 }
 
 yk_status yk_sampling_draw(const float *logits, int64_t count,
-                           const struct yk_sampling_options *settings, struct yk_random *random,
+                           const struct yk_sampling_options *options, struct yk_random *random,
                            struct yk_sampling_candidate *scratch, int32_t *out)
 {
     int32_t best = 0;
-    YK_TRY(find_most_likely(logits, count, &best));
-    if (settings->temperature <= 0) {
+    YK_TRY(find_likeliest(logits, count, &best));
+    if (options->temperature <= 0) {
         *out = best;
         return YK_OK;
     }
     for (int64_t i = 0; i < count; i++) {
         const double below = (double)logits[i] - (double)logits[best];
-        scratch[i] = (struct yk_sampling_candidate){exp(below / settings->temperature), (int32_t)i};
+        scratch[i] = (struct yk_sampling_candidate){exp(below / options->temperature), (int32_t)i};
     }
     qsort(scratch, (size_t)count, sizeof *scratch, compare);
-    int64_t kept = settings->top_k > 0 && settings->top_k < count ? settings->top_k : count;
-    if (settings->top_p < 1) {
-        kept = find_nucleus(scratch, kept, settings->top_p);
+    int64_t kept = options->top_k > 0 && options->top_k < count ? options->top_k : count;
+    if (options->top_p < 1) {
+        kept = find_nucleus(scratch, kept, options->top_p);
     }
     double left = yk_random_uniform(random) * sum_weights(scratch, kept);
     int64_t chosen = 0;

@@ -1,7 +1,7 @@
 /*
- * Sample: the next token, drawn from what a model thinks of each.
+ * Sampling: the next token, drawn from a model's logits.
  *
- * Pure: the same logits, settings and random numbers give the same token.
+ * Pure: the same logits, options and random numbers give the same token.
  */
 #ifndef YK_NN_INFERENCE_SAMPLING_H
 #define YK_NN_INFERENCE_SAMPLING_H
@@ -18,7 +18,7 @@ struct yk_sampling_options {
                            (nucleus sampling, Holtzman et al. 2020); 1: all */
 };
 
-/* Room to sort in. */
+/* To sort in. */
 struct yk_sampling_candidate {
     double weight;
     int32_t token;
@@ -30,7 +30,7 @@ struct yk_sampling_candidate {
  * a token that never comes.
  */
 yk_status yk_sampling_draw(const float *logits, int64_t count,
-                           const struct yk_sampling_options *settings, struct yk_random *random,
+                           const struct yk_sampling_options *options, struct yk_random *random,
                            struct yk_sampling_candidate *scratch, int32_t *out) YK_MUST_USE;
 
 #endif

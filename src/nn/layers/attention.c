@@ -38,12 +38,12 @@ int64_t yk_attention_width(const struct yk_attention_shape *shape)
 }
 
 void yk_attention_carve(const struct yk_net *net, int32_t layer,
-                        const struct yk_attention_shape *shape, const struct yk_batch_shape *extent,
+                        const struct yk_attention_shape *shape, const struct yk_batch_shape *batch,
                         struct yk_carver *carver, struct yk_attention_saved *out)
 {
     const size_t size = (size_t)yk_precision_bytes(net->workload.precision);
-    const int64_t rows = extent->samples * extent->sequence;
-    const int64_t memory = extent->samples * extent->memory;
+    const int64_t rows = batch->samples * batch->sequence;
+    const int64_t memory = batch->samples * batch->memory;
     *out = (struct yk_attention_saved){0};
     out->q = yk_carve(carver, rows * yk_attention_width(shape), size);
     out->attended = yk_carve(carver, rows * query_width(shape), size);
@@ -62,7 +62,7 @@ static void *head(const void *base, int64_t at, const struct yk_pass *pass)
     return (char *)(uintptr_t)base + at * yk_precision_bytes(pass->net->workload.precision);
 }
 
-/* Keys and values, or their gradients: beside the queries, or in rows of their own. */
+/* Keys and values, or their gradients: next to the queries, or in rows of their own. */
 struct keys {
     void *k;
     void *v;
@@ -86,9 +86,9 @@ static struct yk_attention_op attend_op(const struct yk_pass *pass,
 {
     const struct keys keys = find_keys(pass, shape, saved->q, saved->kv);
     return (struct yk_attention_op){
-        .batch = pass->extent.samples,
-        .queries = pass->extent.sequence,
-        .keys = is_cross(shape) ? pass->extent.memory : pass->extent.sequence,
+        .batch = pass->batch.samples,
+        .queries = pass->batch.sequence,
+        .keys = is_cross(shape) ? pass->batch.memory : pass->batch.sequence,
         .heads = shape->heads,
         .kv_heads = shape->kv_heads,
         .head_size = shape->head_size,
@@ -109,7 +109,7 @@ static struct yk_attention_op attend_op(const struct yk_pass *pass,
     };
 }
 
-/* Rotary positions. Queries and keys lie side by side, so that one op turns both. */
+/* Queries and keys lie side by side, so that one op rotates both. */
 static void turn(const struct yk_pass *pass, const struct yk_attention_shape *shape, void *q,
                  bool back)
 {
@@ -118,12 +118,12 @@ static void turn(const struct yk_pass *pass, const struct yk_attention_shape *sh
     }
     pass->store->engine.backend->rotary(pass->lane, &(struct yk_rotary_op){
                                                         .rows = yk_pass_rows(pass),
-                                                        .sequence = pass->extent.sequence,
+                                                        .sequence = pass->batch.sequence,
                                                         .heads = shape->heads + shape->kv_heads,
                                                         .head_size = shape->head_size,
                                                         .stride = yk_attention_width(shape),
                                                         .data = q,
-                                                        .cos_sin = pass->constants.turns,
+                                                        .cos_sin = pass->position_tables.rotary,
                                                         .inverse = back,
                                                         .type = pass->net->workload.precision,
                                                     });
@@ -146,7 +146,7 @@ void yk_attention_forward(const struct yk_pass *pass, const struct yk_attention_
     if (is_cross(shape)) {
         yk_projection_forward(pass, shape->memory,
                               &(struct yk_projection_forward){
-                                  .rows = pass->extent.samples * pass->extent.memory,
+                                  .rows = pass->batch.samples * pass->batch.memory,
                                   .x = pass->memory,
                                   .y = saved->kv,
                                   .inner = saved->inner_kv,
@@ -159,14 +159,14 @@ void yk_attention_forward(const struct yk_pass *pass, const struct yk_attention_
                     weights, to);
 }
 
-/* The gradients of keys and values go on to what was looked at. */
+/* The gradients of keys and values go on to what was attended to. */
 static void memory_back(const struct yk_pass *pass, const struct yk_attention_shape *shape,
                         const struct yk_attention_saved *saved,
                         const struct yk_residual_workspace *room)
 {
     yk_projection_backward(pass, shape->memory,
                            &(struct yk_projection_backward){
-                               .rows = pass->extent.samples * pass->extent.memory,
+                               .rows = pass->batch.samples * pass->batch.memory,
                                .x = pass->memory,
                                .dy = room->memory,
                                .dx = pass->memory_gradient,

@@ -1,9 +1,142 @@
 /*
- * The last layer: logits over the vocabulary, and the loss. Marian adds a bias that it never
- * trains.
+ * The last layer: a product over the vocabulary, by a table of its own or by that of the embedding,
+ * and the loss, which turns logits into their gradient where they are. The table is the first
+ * parameter of whichever layer has it.
  */
-#include "nn/layers/logits.h"
+#include "nn/layers/mlp.h"
+#include "nn/layers/norm.h"
 #include "nn/parameter_list.h"
+
+struct logits {
+    const void *x; /* (rows, C) */
+    enum yk_precision x_type;
+    int32_t bias; /* (V), among the layer's own parameters; −1: none */
+    void *logits; /* (rows, V), yk_model_config_logit_stride() apart, in the precision of the head's
+                     products; afterwards their gradient */
+};
+
+static int64_t vocabulary_of(const struct yk_net *net)
+{
+    return yk_model_config_target_vocabulary(net->config);
+}
+
+static int64_t stride_of(const struct yk_net *net)
+{
+    return yk_model_config_logit_stride(vocabulary_of(net));
+}
+
+static void *carve_logits(const struct yk_net *net, int32_t layer, int64_t rows,
+                          struct yk_carver *carver)
+{
+    return yk_carve(carver, rows * stride_of(net),
+                    (size_t)yk_precision_bytes(net->layers[layer].precision));
+}
+
+static float *carve_losses(int64_t rows, struct yk_carver *carver)
+{
+    return yk_carve(carver, rows, sizeof(float));
+}
+
+static void forward_logits(const struct yk_pass *pass, const struct logits *io, float *losses)
+{
+    const struct yk_backend *backend = pass->store->engine.backend;
+    const struct yk_pass owner = yk_pass_leader(pass);
+    const int64_t C = pass->net->config->width;
+    const int64_t V = vocabulary_of(pass->net);
+    const enum yk_precision type = pass->net->layers[pass->layer].precision;
+    struct yk_matmul_op op = {
+        .m = yk_pass_rows(pass),
+        .n = V,
+        .k = C,
+        .a = io->x,
+        .a_stride = C,
+        .b = yk_pass_weights(&owner, 0),
+        .b_stride = C,
+        .b_transposed = true,
+        .c = io->logits,
+        .c_stride = stride_of(pass->net),
+        .scale = 1,
+        .a_type = io->x_type,
+        .b_type = yk_pass_type(&owner, 0),
+        .c_type = type,
+    };
+    if (io->bias >= 0) {
+        op.bias = yk_pass_weights(pass, io->bias);
+        op.bias_type = yk_pass_type(pass, io->bias);
+    }
+    backend->matmul(pass->lane, &op);
+    if (pass->targets) {
+        backend->cross_entropy(
+            pass->lane,
+            &(struct yk_cross_entropy_op){
+                .rows = yk_pass_rows(pass),
+                .classes = V,
+                .stride = stride_of(pass->net),
+                .logits = io->logits,
+                .targets = pass->targets,
+                .row_losses = losses,
+                .loss = pass->loss,
+                .smoothing = pass->training ? (float)pass->net->options.label_smoothing : 0,
+                .factor = pass->loss_factor,
+                .type = type,
+            });
+    }
+}
+
+static void bias_back(const struct yk_pass *pass, const struct logits *io)
+{
+    void *to = io->bias >= 0 ? yk_pass_gradients(pass, io->bias) : NULL;
+    if (to) {
+        pass->store->engine.backend->sum_rows(
+            pass->lane, &(struct yk_sum_rows_op){
+                            .rows = yk_pass_rows(pass),
+                            .columns = vocabulary_of(pass->net),
+                            .from = io->logits,
+                            .stride = stride_of(pass->net),
+                            .to = to,
+                            .from_type = pass->net->layers[pass->layer].precision,
+                            .to_type = pass->net->workload.precision,
+                        });
+    }
+}
+
+static void backward_logits(const struct yk_pass *pass, const struct logits *io, void *dx)
+{
+    const struct yk_backend *backend = pass->store->engine.backend;
+    const struct yk_pass owner = yk_pass_leader(pass);
+    const int64_t C = pass->net->config->width;
+    const int64_t V = vocabulary_of(pass->net);
+    struct yk_matmul_op op = {
+        .m = yk_pass_rows(pass),
+        .n = C,
+        .k = V,
+        .a = io->logits,
+        .a_stride = stride_of(pass->net),
+        .b = yk_pass_weights(&owner, 0),
+        .b_stride = C,
+        .c = dx,
+        .c_stride = C,
+        .scale = 1,
+        .a_type = pass->net->layers[pass->layer].precision,
+        .b_type = yk_pass_type(&owner, 0),
+        .c_type = io->x_type,
+    };
+    backend->matmul(pass->lane, &op);
+    op.c = yk_pass_gradients(&owner, 0);
+    if (op.c) {
+        op.k = op.m;
+        op.m = V;
+        op.a_transposed = true;
+        op.b = io->x;
+        op.b_type = io->x_type;
+        op.c_type = pass->net->workload.precision;
+        op.accumulate = true;
+        backend->matmul(pass->lane, &op);
+    }
+    bias_back(pass, io);
+}
+
+/* ---- the head of GPT-2, Llama and Marian, which adds a bias that it never trains ---- */
 
 static bool has_bias(const struct yk_model_config *config)
 {
@@ -22,21 +155,21 @@ static void list(struct yk_parameter_list *parameters)
     }
 }
 
-static void measure(const struct yk_net *net, int32_t layer, const struct yk_batch_shape *extent,
+static void measure(const struct yk_net *net, int32_t layer, const struct yk_batch_shape *batch,
                     struct yk_layer_sizes *out)
 {
-    const int64_t rows = extent->samples * extent->sequence;
+    const int64_t rows = batch->samples * batch->sequence;
     struct yk_carver saved = {0};
     struct yk_carver forward = {0};
-    (void)yk_logits_carve(net, layer, rows, &saved);
-    (void)yk_logits_carve_losses(rows, &forward);
+    (void)carve_logits(net, layer, rows, &saved);
+    (void)carve_losses(rows, &forward);
     *out = (struct yk_layer_sizes){.saved_bytes = saved.used, .forward_bytes = forward.used};
 }
 
-static struct yk_logits logits_of(const struct yk_pass *pass)
+static struct logits logits_of(const struct yk_pass *pass)
 {
     const struct yk_net_layer *layer = &pass->net->layers[pass->layer];
-    return (struct yk_logits){
+    return (struct logits){
         .x = pass->input,
         .x_type = pass->net->workload.precision,
         .bias = has_bias(pass->net->config) ? layer->parameter_count - 1 : -1,
@@ -46,14 +179,14 @@ static struct yk_logits logits_of(const struct yk_pass *pass)
 
 static void forward(const struct yk_pass *pass)
 {
-    const struct yk_logits io = logits_of(pass);
-    yk_logits_forward(pass, &io, pass->workspace);
+    const struct logits io = logits_of(pass);
+    forward_logits(pass, &io, pass->workspace);
 }
 
 static void backward(const struct yk_pass *pass)
 {
-    const struct yk_logits io = logits_of(pass);
-    yk_logits_backward(pass, &io, pass->input_gradient);
+    const struct logits io = logits_of(pass);
+    backward_logits(pass, &io, pass->input_gradient);
 }
 
 const struct yk_layer_kind yk_layer_head = {
@@ -62,4 +195,163 @@ const struct yk_layer_kind yk_layer_head = {
     .measure = measure,
     .forward = forward,
     .backward = backward,
+};
+
+/* ---- that of BERT (Devlin et al. 2019): norm(activation(transform x)), logits with a bias, and
+ * the loss over masked tokens ---- */
+
+enum {
+    TRANSFORM, /* the only projection */
+};
+
+/* By transformers' names. Untied, the product has a bias of its own, and the other is idle. */
+static void bert_list(struct yk_parameter_list *parameters)
+{
+    const struct yk_model_config *config = parameters->config;
+    const char *module = parameters->modules[0];
+    const int64_t C = config->width;
+    const int64_t V = config->vocabulary;
+    if (parameters->follows) {
+        yk_parameter_list_add_vector(parameters, module, "predictions.bias", V, YK_INIT_ZERO);
+    } else {
+        yk_parameter_list_add_embedding(parameters, "cls.predictions.decoder", V, C);
+        yk_parameter_list_add_vector(parameters, module, "predictions.decoder.bias", V,
+                                     YK_INIT_ZERO);
+    }
+    yk_parameter_list_add_norm(parameters, module, "predictions.transform.LayerNorm");
+    yk_parameter_list_add_projection(
+        parameters, module,
+        &(struct yk_projection_spec){
+            {"predictions.transform.dense"}, {C}, C, true, false, config->spread});
+    if (!parameters->follows) {
+        yk_parameter_list_add_buffer(parameters, "cls.predictions.bias", 0, V);
+    }
+}
+
+/* After the table, where it has one of its own. */
+static int32_t bias_of(const struct yk_net *net, int32_t layer)
+{
+    return net->layers[layer].leader == layer ? 1 : 0;
+}
+
+/* What is kept from forward to backward, besides the input; (rows, C) each but the logits. */
+struct saved {
+    void *logits;      /* (rows, V) in front, where whoever wants them looks */
+    void *transformed; /* before the activation; NULL for ReLU, whose output is enough */
+    void *active;
+    void *normed;
+    struct yk_norm norm;
+};
+
+static struct saved carve_saved(const struct yk_net *net, int32_t layer, int64_t rows,
+                                struct yk_carver *carver)
+{
+    const enum yk_precision type = net->layers[layer].precision;
+    const size_t size = (size_t)yk_precision_bytes(type);
+    const int64_t numbers = rows * net->config->width;
+    struct saved saved = {.logits = carve_logits(net, layer, rows, carver)};
+    saved.transformed = net->config->relu ? NULL : yk_carve(carver, numbers, size);
+    saved.active = yk_carve(carver, numbers, size);
+    saved.normed = yk_carve(carver, numbers, size);
+    saved.norm = yk_norm_carve(net, bias_of(net, layer) + 1, type, rows, carver);
+    return saved;
+}
+
+/* Gradients as they go back: (rows, C). */
+static void *carve_gradient(const struct yk_net *net, int32_t layer, int64_t rows,
+                            struct yk_carver *carver)
+{
+    return yk_carve(carver, rows * net->config->width,
+                    (size_t)yk_precision_bytes(net->layers[layer].precision));
+}
+
+static void bert_measure(const struct yk_net *net, int32_t layer,
+                         const struct yk_batch_shape *batch, struct yk_layer_sizes *out)
+{
+    const int64_t rows = batch->samples * batch->sequence;
+    struct yk_carver saved = {0};
+    struct yk_carver forward = {0};
+    struct yk_carver backward = {0};
+    (void)carve_saved(net, layer, rows, &saved);
+    (void)carve_losses(rows, &forward);
+    (void)carve_gradient(net, layer, rows, &backward);
+    *out = (struct yk_layer_sizes){saved.used, forward.used, backward.used};
+}
+
+static struct logits bert_logits_of(const struct yk_pass *pass, const struct saved *saved)
+{
+    return (struct logits){
+        .x = saved->normed,
+        .x_type = saved->norm.type,
+        .bias = bias_of(pass->net, pass->layer),
+        .logits = saved->logits,
+    };
+}
+
+static void bert_forward(const struct yk_pass *pass)
+{
+    struct yk_carver carver = {.base = pass->saved};
+    const struct saved saved = carve_saved(pass->net, pass->layer, yk_pass_rows(pass), &carver);
+    const struct logits io = bert_logits_of(pass, &saved);
+    yk_projection_forward(pass, TRANSFORM,
+                          &(struct yk_projection_forward){
+                              .x = pass->input,
+                              .y = saved.active,
+                              .epilogue = yk_mlp_epilogue(pass->net->config, false),
+                              .aux = saved.transformed,
+                          });
+    yk_norm_forward(pass, &saved.norm, saved.active, saved.normed);
+    forward_logits(pass, &io, pass->workspace);
+}
+
+/* The derivative of the activation, in place. No op applies one alone, so it is the epilogue of
+ * a product that is multiplied by 0: of a column of the norm's output with the norm's weight. */
+static void activation_back(const struct yk_pass *pass, const struct saved *saved, void *gradient)
+{
+    const int64_t C = pass->net->config->width;
+    pass->store->engine.backend->matmul(
+        pass->lane, &(struct yk_matmul_op){
+                        .m = yk_pass_rows(pass),
+                        .n = C,
+                        .k = 1,
+                        .a = saved->normed,
+                        .a_stride = C,
+                        .b = yk_pass_weights(pass, saved->norm.weight),
+                        .b_stride = C,
+                        .c = gradient,
+                        .c_stride = C,
+                        .add = gradient,
+                        .add_stride = C,
+                        .epilogue = yk_mlp_epilogue(pass->net->config, true),
+                        .aux = saved->transformed ? saved->transformed : saved->active,
+                        .aux_stride = C,
+                        .scale = 0,
+                        .a_type = saved->norm.type,
+                        .b_type = yk_pass_type(pass, saved->norm.weight),
+                        .c_type = saved->norm.type,
+                    });
+}
+
+static void bert_backward(const struct yk_pass *pass)
+{
+    const int64_t rows = yk_pass_rows(pass);
+    struct yk_carver carver = {.base = pass->saved};
+    struct yk_carver room = {.base = pass->workspace};
+    const struct saved saved = carve_saved(pass->net, pass->layer, rows, &carver);
+    const struct logits io = bert_logits_of(pass, &saved);
+    void *gradient = carve_gradient(pass->net, pass->layer, rows, &room);
+    backward_logits(pass, &io, gradient);
+    yk_norm_backward(pass, &saved.norm, saved.active, gradient, NULL, gradient);
+    activation_back(pass, &saved, gradient);
+    yk_projection_backward(pass, TRANSFORM,
+                           &(struct yk_projection_backward){
+                               .x = pass->input, .dy = gradient, .dx = pass->input_gradient});
+}
+
+const struct yk_layer_kind yk_layer_bert_head = {
+    .name = "bert-head",
+    .list = bert_list,
+    .measure = bert_measure,
+    .forward = bert_forward,
+    .backward = bert_backward,
 };

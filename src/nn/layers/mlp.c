@@ -1,42 +1,59 @@
 #include "nn/layers/mlp.h"
 
-enum yk_epilogue yk_mlp_epilogue(const struct yk_model_config *config, bool back)
+enum yk_epilogue yk_mlp_epilogue(const struct yk_model_config *config, bool backward)
 {
     if (config->relu) {
-        return back ? YK_EPILOGUE_RELU_BACKWARD : YK_EPILOGUE_RELU;
+        return backward ? YK_EPILOGUE_RELU_BACKWARD : YK_EPILOGUE_RELU;
     }
     if (config->silu) {
-        return back ? YK_EPILOGUE_SILU_BACKWARD : YK_EPILOGUE_SILU;
+        return backward ? YK_EPILOGUE_SILU_BACKWARD : YK_EPILOGUE_SILU;
     }
     if (config->gelu_erf) {
-        return back ? YK_EPILOGUE_GELU_ERF_BACKWARD : YK_EPILOGUE_GELU_ERF;
+        return backward ? YK_EPILOGUE_GELU_ERF_BACKWARD : YK_EPILOGUE_GELU_ERF;
     }
-    return back ? YK_EPILOGUE_GELU_BACKWARD : YK_EPILOGUE_GELU;
+    return backward ? YK_EPILOGUE_GELU_BACKWARD : YK_EPILOGUE_GELU;
 }
 
 void yk_mlp_carve(const struct yk_net *net, int32_t layer, int64_t rows, struct yk_carver *carver,
                   struct yk_mlp_saved *out)
 {
     const size_t size = (size_t)yk_precision_bytes(net->workload.precision);
-    const int64_t F = net->layers[layer].sites[YK_MLP_UP].out;
-    out->up = net->config->relu ? NULL : yk_carve(carver, rows * F, size);
-    out->active = yk_carve(carver, rows * F, size);
+    const struct yk_projection *up = &net->layers[layer].projections[YK_MLP_UP];
+    const struct yk_projection *down = &net->layers[layer].projections[YK_MLP_DOWN];
+    out->up = net->config->relu ? NULL : yk_carve(carver, rows * up->out, size);
+    out->active = yk_carve(carver, rows * down->in, size);
     out->inner_up = yk_projection_carve_inner(net, layer, YK_MLP_UP, rows, carver);
     out->inner_down = yk_projection_carve_inner(net, layer, YK_MLP_DOWN, rows, carver);
+}
+
+static bool is_gated(const struct yk_pass *pass)
+{
+    return pass->net->layers[pass->layer].projections[YK_MLP_UP].parts == 2;
 }
 
 void yk_mlp_forward(const struct yk_pass *pass, const struct yk_mlp_saved *saved, const void *x,
                     const void *stream, void *weights, void *to)
 {
-    yk_projection_forward(pass, YK_MLP_UP,
-                          &(struct yk_projection_forward){
-                              .x = x,
-                              .y = saved->active,
-                              .epilogue = yk_mlp_epilogue(pass->net->config, false),
-                              .aux = saved->up,
-                              .inner = saved->inner_up,
-                              .weights = weights,
-                          });
+    const bool gated = is_gated(pass);
+    yk_projection_forward(
+        pass, YK_MLP_UP,
+        &(struct yk_projection_forward){
+            .x = x,
+            .y = gated ? saved->up : saved->active,
+            .epilogue = gated ? YK_EPILOGUE_NONE : yk_mlp_epilogue(pass->net->config, false),
+            .aux = gated ? NULL : saved->up,
+            .inner = saved->inner_up,
+            .weights = weights,
+        });
+    if (gated) {
+        pass->store->engine.backend->swiglu(pass->lane, &(struct yk_swiglu_op){
+                                                            .rows = yk_pass_rows(pass),
+                                                            .width = pass->net->config->inner,
+                                                            .gate_up = saved->up,
+                                                            .out = saved->active,
+                                                            .type = pass->net->workload.precision,
+                                                        });
+    }
     if (to) {
         yk_residual_add(pass, YK_MLP_DOWN, YK_DROPOUT_DOWN, saved->active, stream,
                         saved->inner_down, weights, to);
@@ -50,24 +67,38 @@ void yk_mlp_backward(const struct yk_pass *pass, const struct yk_mlp_saved *save
                      const struct yk_residual_workspace *room, const void *x, const void *gradient,
                      const void *add, void *dx)
 {
-    void *up_bias = yk_projection_bias_gradient(pass, YK_MLP_UP);
+    const bool gated = is_gated(pass);
+    void *up_bias = gated ? NULL : yk_projection_bias_gradient(pass, YK_MLP_UP);
     yk_projection_backward(
         pass, YK_MLP_DOWN,
         &(struct yk_projection_backward){
             .x = saved->active,
             .dy = yk_residual_backward(pass, YK_DROPOUT_DOWN, gradient, room->dropped),
             .dx = room->wide,
-            .epilogue = yk_mlp_epilogue(pass->net->config, true),
-            .aux = saved->up ? saved->up : saved->active,
+            .epilogue = gated ? YK_EPILOGUE_NONE : yk_mlp_epilogue(pass->net->config, true),
+            .aux = gated       ? NULL
+                   : saved->up ? saved->up
+                               : saved->active,
             .inner = saved->inner_down,
             .d_inner = room->d_inner,
             .weights = room->weights,
             .dx_sums = up_bias,
         });
+    if (gated) {
+        pass->store->engine.backend->swiglu_backward(pass->lane,
+                                                     &(struct yk_swiglu_backward_op){
+                                                         .rows = yk_pass_rows(pass),
+                                                         .width = pass->net->config->inner,
+                                                         .gate_up = saved->up,
+                                                         .d_out = room->wide,
+                                                         .d_gate_up = saved->up,
+                                                         .type = pass->net->workload.precision,
+                                                     });
+    }
     yk_projection_backward(pass, YK_MLP_UP,
                            &(struct yk_projection_backward){
                                .x = x,
-                               .dy = room->wide,
+                               .dy = gated ? saved->up : room->wide,
                                .dx = dx,
                                .add = add,
                                .inner = saved->inner_up,

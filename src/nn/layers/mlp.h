@@ -1,6 +1,7 @@
 /*
- * Feed-forward: down(activation(up x)) of a block, forward and backward, wherever its norm stands.
- * Its two sites follow those of attention to the stream itself.
+ * MLP: the feed-forward part of a block, wherever its norm stands: down(activation(up x)), or
+ * gated, down(silu(gate x) · up x). Its two projections follow those of self-attention; a gated
+ * one's gate and up are one projection of two parts.
  */
 #ifndef YK_NN_LAYERS_MLP_H
 #define YK_NN_LAYERS_MLP_H
@@ -15,8 +16,9 @@ enum {
 
 /* What is kept from forward to backward, besides the input. */
 struct yk_mlp_saved {
-    void *up; /* (rows, F) before the activation; NULL for ReLU, whose output says as much */
-    void *active;
+    void *up; /* (rows, F) before the activation; NULL for ReLU, whose output is enough; of a gated
+                 one (rows, 2F), which backward overwrites with their gradient */
+    void *active; /* (rows, F) */
     void *inner_up;
     void *inner_down;
 };
@@ -24,7 +26,7 @@ struct yk_mlp_saved {
 void yk_mlp_carve(const struct yk_net *net, int32_t layer, int64_t rows, struct yk_carver *carver,
                   struct yk_mlp_saved *out);
 
-/* to = stream + what the feed-forward makes of x. `to` NULL: only what backward needs. */
+/* to = stream + mlp(x). `to` NULL: only what backward needs. */
 void yk_mlp_forward(const struct yk_pass *pass, const struct yk_mlp_saved *saved, const void *x,
                     const void *stream, void *weights, void *to);
 
@@ -34,8 +36,8 @@ void yk_mlp_backward(const struct yk_pass *pass, const struct yk_mlp_saved *save
                      const struct yk_residual_workspace *room, const void *x, const void *gradient,
                      const void *add, void *dx);
 
-/* The config's activation as the ending of a product, and its gradient as that of the product that
+/* The config's activation as the epilogue of a product, or its gradient as that of the product that
  * goes back through it. */
-enum yk_epilogue yk_mlp_epilogue(const struct yk_model_config *config, bool back);
+enum yk_epilogue yk_mlp_epilogue(const struct yk_model_config *config, bool backward);
 
 #endif

@@ -64,12 +64,12 @@ static struct yk_norm carve(const struct yk_net *net, int64_t rows, struct yk_ca
     return yk_norm_carve(net, 0, net->workload.precision, rows, carver);
 }
 
-static void measure(const struct yk_net *net, int32_t layer, const struct yk_batch_shape *extent,
+static void measure(const struct yk_net *net, int32_t layer, const struct yk_batch_shape *batch,
                     struct yk_layer_sizes *out)
 {
     struct yk_carver carver = {0};
     (void)layer;
-    (void)carve(net, extent->samples * extent->sequence, &carver);
+    (void)carve(net, batch->samples * batch->sequence, &carver);
     *out = (struct yk_layer_sizes){.saved_bytes = carver.used};
 }
 

@@ -5,18 +5,18 @@
 #include <math.h>
 #include <stdlib.h>
 
-static bool turned(const struct yk_model_config *config)
+static bool is_rotary(const struct yk_model_config *config)
 {
     return config->rope_theta > 0;
 }
 
-static bool waved(const struct yk_model_config *config)
+static bool is_sinusoidal(const struct yk_model_config *config)
 {
     return config->architecture->position_table && !config->architecture->learned_positions;
 }
 
-/* That of tables, which waves are added to the rows of: fp32 beside NF4. */
-static enum yk_precision wave_precision(const struct yk_net *net)
+/* That of the embedding's table: fp32 next to NF4. */
+static enum yk_precision sinusoidal_precision(const struct yk_net *net)
 {
     return net->layers[0].precision;
 }
@@ -25,24 +25,23 @@ void yk_position_tables_carve(const struct yk_net *net, int64_t longest, struct 
                               struct yk_position_tables *out)
 {
     const struct yk_model_config *config = net->config;
-    const size_t size = (size_t)yk_precision_bytes(wave_precision(net));
-    out->turns =
-        turned(config) ? yk_carve(carver, longest * config->head_size, sizeof(float)) : NULL;
-    out->waves = waved(config) ? yk_carve(carver, longest * config->width, size) : NULL;
+    const size_t size = (size_t)yk_precision_bytes(sinusoidal_precision(net));
+    out->rotary =
+        is_rotary(config) ? yk_carve(carver, longest * config->head_size, sizeof(float)) : NULL;
+    out->sinusoidal =
+        is_sinusoidal(config) ? yk_carve(carver, longest * config->width, size) : NULL;
 }
 
-/*
- * Llama 3 stretches what turns slowly: wavelengths longer than rope_positions / rope_low by the
+/* Llama 3 stretches slow rotations: wavelengths longer than rope_positions / rope_low by the
  * whole factor, those shorter than rope_positions / rope_high not at all, and between the two a
- * mixture that is linear in the number of turns.
- */
+ * mixture that is linear in the number of rotations. */
 static double stretch(const struct yk_model_config *config, double frequency)
 {
     if (config->rope_factor == 0) {
         return frequency;
     }
-    const double turns = (double)config->rope_positions * frequency / (2 * M_PI);
-    const double kept = (turns - config->rope_low) / (config->rope_high - config->rope_low);
+    const double rotations = (double)config->rope_positions * frequency / (2 * M_PI);
+    const double kept = (rotations - config->rope_low) / (config->rope_high - config->rope_low);
     const double smooth = fmin(1, fmax(0, kept));
     return smooth * frequency + (1 - smooth) * frequency / config->rope_factor;
 }
@@ -77,7 +76,7 @@ void yk_position_tables_sinusoidal(const struct yk_model_config *config, int64_t
     }
 }
 
-static yk_status fill_turns(const struct yk_store *store, int64_t longest, float *turns)
+static yk_status fill_rotary(const struct yk_store *store, int64_t longest, float *rotary)
 {
     const struct yk_model_config *config = store->net->config;
     const size_t count = (size_t)(longest * config->head_size);
@@ -86,26 +85,26 @@ static yk_status fill_turns(const struct yk_store *store, int64_t longest, float
         return yk_fail_out_of_memory();
     }
     yk_position_tables_rotary(config, longest, made);
-    const yk_status status = yk_engine_upload(&store->engine, turns, made, count * sizeof *made);
+    const yk_status status = yk_engine_copy(&store->engine, rotary, made, count * sizeof *made);
     free(made);
     return status;
 }
 
-/* Made in fp32 and rounded on the device, by way of memory that is given back. */
-static yk_status round_waves(const struct yk_store *store, int64_t count, const float *made,
-                             void *waves)
+/* Made in fp32 and rounded on the device. */
+static yk_status round_sinusoidal(const struct yk_store *store, int64_t count, const float *made,
+                                  void *sinusoidal)
 {
     const struct yk_engine *engine = &store->engine;
     void *wide = NULL;
     YK_TRY(engine->backend->allocate(engine->device, (size_t)count * sizeof *made, &wide));
-    yk_status status = yk_engine_upload(engine, wide, made, (size_t)count * sizeof *made);
+    yk_status status = yk_engine_copy(engine, wide, made, (size_t)count * sizeof *made);
     if (status == YK_OK) {
         engine->backend->cast(engine->lane, &(struct yk_cast_op){
                                                 .count = count,
                                                 .from = wide,
-                                                .to = waves,
+                                                .to = sinusoidal,
                                                 .from_type = YK_PRECISION_FP32,
-                                                .to_type = wave_precision(store->net),
+                                                .to_type = sinusoidal_precision(store->net),
                                             });
         status = engine->backend->lane_synchronize(engine->lane);
     }
@@ -113,7 +112,7 @@ static yk_status round_waves(const struct yk_store *store, int64_t count, const 
     return status;
 }
 
-static yk_status fill_waves(const struct yk_store *store, int64_t longest, void *waves)
+static yk_status fill_sinusoidal(const struct yk_store *store, int64_t longest, void *sinusoidal)
 {
     const struct yk_model_config *config = store->net->config;
     const int64_t count = longest * config->width;
@@ -122,16 +121,18 @@ static yk_status fill_waves(const struct yk_store *store, int64_t longest, void 
         return yk_fail_out_of_memory();
     }
     yk_position_tables_sinusoidal(config, longest, made);
-    const yk_status status = round_waves(store, count, made, waves);
+    const yk_status status = round_sinusoidal(store, count, made, sinusoidal);
     free(made);
     return status;
 }
 
 yk_status yk_position_tables_fill(const struct yk_store *store, int64_t longest,
-                                  const struct yk_position_tables *constants)
+                                  const struct yk_position_tables *position_tables)
 {
-    if (constants->turns) {
-        YK_TRY(fill_turns(store, longest, constants->turns));
+    if (position_tables->rotary) {
+        YK_TRY(fill_rotary(store, longest, position_tables->rotary));
     }
-    return constants->waves ? fill_waves(store, longest, constants->waves) : YK_OK;
+    return position_tables->sinusoidal
+               ? fill_sinusoidal(store, longest, position_tables->sinusoidal)
+               : YK_OK;
 }

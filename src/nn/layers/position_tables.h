@@ -1,9 +1,5 @@
-/*
- * Constants: tables that passes read and nothing changes: the turns of rotary positions and the
- * waves of sinusoidal ones, on the device.
- *
- * A plain struct of pointers into memory that its user carves and owns.
- */
+/* Position tables: of rotary or sinusoidal positions, on the device. Pointers into memory that
+ * the caller carves and owns; nothing changes them once filled. */
 #ifndef YK_NN_LAYERS_POSITION_TABLES_H
 #define YK_NN_LAYERS_POSITION_TABLES_H
 
@@ -14,18 +10,18 @@
 #include <stdint.h>
 
 struct yk_position_tables {
-    float *turns; /* (T, head_size / 2, 2): cosines and sines; NULL: positions are not rotary */
-    void *waves;  /* (T, C) in the precision of the embedding's table; NULL: positions are not
-                     sinusoidal */
+    float *rotary;    /* (T, head_size / 2, 2): cosines and sines; NULL: positions are not rotary */
+    void *sinusoidal; /* (T, C) in the precision of the embedding's table; NULL: positions are not
+                    sinusoidal */
 };
 
-/* Room for sequences of up to `longest` tokens. */
+/* For sequences of up to `longest` tokens. */
 void yk_position_tables_carve(const struct yk_net *net, int64_t longest, struct yk_carver *carver,
                               struct yk_position_tables *out);
 
 /* Fills what was carved, and waits. */
 yk_status yk_position_tables_fill(const struct yk_store *store, int64_t longest,
-                                  const struct yk_position_tables *constants) YK_MUST_USE;
+                                  const struct yk_position_tables *position_tables) YK_MUST_USE;
 
 /* On the host: the cosines and sines up to `longest`, (longest, head_size / 2, 2). */
 void yk_position_tables_rotary(const struct yk_model_config *config, int64_t longest, float *out);

@@ -1,60 +1,19 @@
 #include "nn/layers/projection.h"
 
-enum {
-    PLACES = 8 /* of dropout in a layer, at most */
-};
-
 static const struct yk_net_layer *layer_of(const struct yk_pass *pass)
 {
     return &pass->net->layers[pass->layer];
 }
 
-struct yk_pass yk_pass_leader(const struct yk_pass *pass)
+static int64_t inner_width(const struct yk_net *net, const struct yk_projection *projection)
 {
-    struct yk_pass other = *pass;
-    other.layer = layer_of(pass)->leader;
-    return other;
+    return projection->a >= 0 ? projection->parts * net->workload.lora_rank : 0;
 }
 
-void *yk_pass_weights(const struct yk_pass *pass, int32_t parameter)
+void *yk_projection_carve_inner(const struct yk_net *net, int32_t layer, int32_t projection,
+                                int64_t rows, struct yk_carver *carver)
 {
-    return pass->store->layers[pass->layer].weights + layer_of(pass)->parameters[parameter].offset;
-}
-
-void *yk_pass_gradients(const struct yk_pass *pass, int32_t parameter)
-{
-    const struct yk_parameter *found = &layer_of(pass)->parameters[parameter];
-    const int64_t width = yk_precision_bytes(pass->net->workload.precision);
-    return found->trained ? pass->store->layers[pass->layer].gradients + found->first * width
-                          : NULL;
-}
-
-enum yk_precision yk_pass_type(const struct yk_pass *pass, int32_t parameter)
-{
-    return layer_of(pass)->parameters[parameter].form == YK_PARAMETER_FP32
-               ? YK_PRECISION_FP32
-               : pass->net->workload.precision;
-}
-
-struct yk_dropout yk_pass_dropout(const struct yk_pass *pass, uint64_t place)
-{
-    return (struct yk_dropout){
-        .rate = pass->training ? (float)pass->net->settings.dropout : 0,
-        .seed = pass->net->settings.seed,
-        .site = (uint64_t)pass->layer * PLACES + place,
-        .first_sample = pass->first_sample,
-    };
-}
-
-static int64_t inner_width(const struct yk_net *net, const struct yk_projection *site)
-{
-    return site->a >= 0 ? site->parts * net->workload.lora_rank : 0;
-}
-
-void *yk_projection_carve_inner(const struct yk_net *net, int32_t layer, int32_t site, int64_t rows,
-                                struct yk_carver *carver)
-{
-    const int64_t width = inner_width(net, &net->layers[layer].sites[site]);
+    const int64_t width = inner_width(net, &net->layers[layer].projections[projection]);
     return width > 0
                ? yk_carve(carver, rows * width, (size_t)yk_precision_bytes(net->workload.precision))
                : NULL;
@@ -63,28 +22,28 @@ void *yk_projection_carve_inner(const struct yk_net *net, int32_t layer, int32_t
 void *yk_projection_carve_d_inner(const struct yk_net *net, int32_t layer, int64_t rows,
                                   struct yk_carver *carver)
 {
-    int64_t most = 0;
-    for (int32_t s = 0; s < net->layers[layer].site_count; s++) {
-        const int64_t width = inner_width(net, &net->layers[layer].sites[s]);
-        most = width > most ? width : most;
+    int64_t max = 0;
+    for (int32_t s = 0; s < net->layers[layer].projection_count; s++) {
+        const int64_t width = inner_width(net, &net->layers[layer].projections[s]);
+        max = width > max ? width : max;
     }
-    return most > 0
-               ? yk_carve(carver, rows * most, (size_t)yk_precision_bytes(net->workload.precision))
+    return max > 0
+               ? yk_carve(carver, rows * max, (size_t)yk_precision_bytes(net->workload.precision))
                : NULL;
 }
 
-/* Dequantised weights have two places, for even and for odd sites, so that those of the next site
- * can be made while a product takes the ones before. Numbers of the first place, or of both. */
+/* Dequantised weights have two places, for even and for odd projections, so that the next ones
+ * are made while a product uses the ones before. Numbers of the first place, or of both. */
 static int64_t room_size(const struct yk_net_layer *layer, bool both)
 {
-    int64_t most[2] = {0, 0};
-    for (int32_t s = 0; s < layer->site_count; s++) {
-        const int64_t size = layer->sites[s].in * layer->sites[s].out;
-        most[s % 2] = size > most[s % 2] ? size : most[s % 2];
+    int64_t max[2] = {0, 0};
+    for (int32_t s = 0; s < layer->projection_count; s++) {
+        const int64_t size = layer->projections[s].in * layer->projections[s].out;
+        max[s % 2] = size > max[s % 2] ? size : max[s % 2];
     }
     const int64_t first =
-        (most[0] + YK_BACKEND_ALIGNMENT - 1) / YK_BACKEND_ALIGNMENT * YK_BACKEND_ALIGNMENT;
-    return both ? first + most[1] : first;
+        (max[0] + YK_BACKEND_ALIGNMENT - 1) / YK_BACKEND_ALIGNMENT * YK_BACKEND_ALIGNMENT;
+    return both ? first + max[1] : first;
 }
 
 void *yk_projection_carve_weights(const struct yk_net *net, int32_t layer, struct yk_carver *carver)
@@ -95,23 +54,22 @@ void *yk_projection_carve_weights(const struct yk_net *net, int32_t layer, struc
                : NULL;
 }
 
-/* The weights of all parts, one below the other (flipped ones have one part): dequantised first
- * where they are in NF4. Going through a layer's sites, `begins` says that this is the first of
- * them. */
+/* The weights of all parts, one below the other (transposed ones have one part): dequantised
+ * first where they are in NF4. `begins`: the first of a layer's projections. */
 static const void *weights_of(const struct yk_pass *pass, int32_t number, bool begins, void *room,
                               enum yk_precision *type)
 {
     const struct yk_net_layer *layer = layer_of(pass);
-    const struct yk_projection *site = &layer->sites[number];
-    const struct yk_parameter *first = &layer_of(pass)->parameters[site->weight];
-    *type = yk_pass_type(pass, site->weight);
-    if (first->form != YK_PARAMETER_NF4) {
-        return yk_pass_weights(pass, site->weight);
+    const struct yk_projection *projection = &layer->projections[number];
+    const struct yk_parameter *first = &layer_of(pass)->parameters[projection->weight];
+    *type = yk_pass_type(pass, projection->weight);
+    if (first->format != YK_PARAMETER_NF4) {
+        return yk_pass_weights(pass, projection->weight);
     }
     char *place =
         (char *)room + (number % 2 ? room_size(layer, false) : 0) * yk_precision_bytes(*type);
     int64_t done = 0;
-    for (int32_t i = 0; i < site->parts; i++) {
+    for (int32_t i = 0; i < projection->parts; i++) {
         struct yk_dequantise_op op = {
             .count = first[i].count,
             .to = place + done * yk_precision_bytes(*type),
@@ -120,17 +78,11 @@ static const void *weights_of(const struct yk_pass *pass, int32_t number, bool b
                      : begins ? YK_DEQUANTISE_IN_ORDER
                               : YK_DEQUANTISE_PREFETCH,
         };
-        (void)yk_ops_nf4_layout(yk_pass_weights(pass, site->weight + i), op.count, &op.from);
+        (void)yk_ops_nf4_layout(yk_pass_weights(pass, projection->weight + i), op.count, &op.from);
         pass->store->engine.backend->dequantise(pass->lane, &op);
         done += op.count;
     }
     return place;
-}
-
-static float adapter_scale(const struct yk_net *net)
-{
-    const double alpha = net->settings.lora_alpha;
-    return alpha > 0 ? (float)(alpha / (double)net->workload.lora_rank) : 1;
 }
 
 static void *column(const void *base, int64_t at, enum yk_precision type)
@@ -144,213 +96,214 @@ static int64_t rows_of(const struct yk_pass *pass, int64_t rows)
 }
 
 /* inner = x · Aᵀ, for all parts at once. */
-static void make_inner(const struct yk_pass *pass, const struct yk_projection *site, int64_t rows,
-                       const void *x, void *inner)
+static void make_inner(const struct yk_pass *pass, const struct yk_projection *projection,
+                       int64_t rows, const void *x, void *inner)
 {
     const enum yk_precision type = pass->net->workload.precision;
-    pass->store->engine.backend->matmul(pass->lane, &(struct yk_matmul_op){
-                                                        .m = rows,
-                                                        .n = inner_width(pass->net, site),
-                                                        .k = site->in,
-                                                        .a = x,
-                                                        .a_stride = site->in,
-                                                        .b = yk_pass_weights(pass, site->a),
-                                                        .b_stride = site->in,
-                                                        .b_transposed = true,
-                                                        .c = inner,
-                                                        .c_stride = inner_width(pass->net, site),
-                                                        .scale = 1,
-                                                        .a_type = type,
-                                                        .b_type = type,
-                                                        .c_type = type,
-                                                    });
+    pass->store->engine.backend->matmul(pass->lane,
+                                        &(struct yk_matmul_op){
+                                            .m = rows,
+                                            .n = inner_width(pass->net, projection),
+                                            .k = projection->in,
+                                            .a = x,
+                                            .a_stride = projection->in,
+                                            .b = yk_pass_weights(pass, projection->a),
+                                            .b_stride = projection->in,
+                                            .b_transposed = true,
+                                            .c = inner,
+                                            .c_stride = inner_width(pass->net, projection),
+                                            .scale = 1,
+                                            .a_type = type,
+                                            .b_type = type,
+                                            .c_type = type,
+                                        });
 }
 
-void yk_projection_recompute_inner(const struct yk_pass *pass, int32_t site, const void *x,
+void yk_projection_recompute_inner(const struct yk_pass *pass, int32_t projection, const void *x,
                                    void *inner)
 {
-    make_inner(pass, &layer_of(pass)->sites[site], yk_pass_rows(pass), x, inner);
+    make_inner(pass, &layer_of(pass)->projections[projection], yk_pass_rows(pass), x, inner);
 }
 
 /* y = scale · inner · Bᵀ + add, for each part. */
-static void adapt(const struct yk_pass *pass, const struct yk_projection *site,
+static void adapt(const struct yk_pass *pass, const struct yk_projection *projection,
                   const struct yk_projection_forward *io)
 {
     const struct yk_backend *backend = pass->store->engine.backend;
     const enum yk_precision type = pass->net->workload.precision;
     const int64_t rows = rows_of(pass, io->rows);
     const int64_t rank = pass->net->workload.lora_rank;
-    const int64_t width = site->parts * rank;
-    make_inner(pass, site, rows, io->x, io->inner);
+    const int64_t width = projection->parts * rank;
+    make_inner(pass, projection, rows, io->x, io->inner);
     int64_t done = 0;
-    for (int32_t i = 0; i < site->parts; i++) {
+    for (int32_t i = 0; i < projection->parts; i++) {
         backend->matmul(pass->lane, &(struct yk_matmul_op){
                                         .m = rows,
-                                        .n = site->part_out[i],
+                                        .n = projection->part_out[i],
                                         .k = rank,
                                         .a = column(io->inner, i * rank, type),
                                         .a_stride = width,
-                                        .b = yk_pass_weights(pass, site->b + i),
+                                        .b = yk_pass_weights(pass, projection->b + i),
                                         .b_stride = rank,
                                         .b_transposed = true,
                                         .c = column(io->y, done, type),
-                                        .c_stride = site->out,
+                                        .c_stride = projection->out,
                                         .add = io->add ? column(io->add, done, type) : NULL,
-                                        .add_stride = site->out,
-                                        .scale = adapter_scale(pass->net),
+                                        .add_stride = projection->out,
+                                        .scale = yk_net_adapter_scale(pass->net),
                                         .a_type = type,
                                         .b_type = type,
                                         .c_type = type,
                                     });
-        done += site->part_out[i];
+        done += projection->part_out[i];
     }
 }
 
 void yk_projection_forward(const struct yk_pass *pass, int32_t number,
                            const struct yk_projection_forward *io)
 {
-    const struct yk_projection *site = &layer_of(pass)->sites[number];
+    const struct yk_projection *projection = &layer_of(pass)->projections[number];
     const enum yk_precision type = pass->net->workload.precision;
     struct yk_matmul_op op = {
         .m = rows_of(pass, io->rows),
-        .n = site->out,
-        .k = site->in,
+        .n = projection->out,
+        .k = projection->in,
         .a = io->x,
-        .a_stride = site->in,
-        .b_stride = site->flipped ? site->out : site->in,
-        .b_transposed = !site->flipped,
+        .a_stride = projection->in,
+        .b_stride = projection->transposed ? projection->out : projection->in,
+        .b_transposed = !projection->transposed,
         .c = io->y,
-        .c_stride = site->out,
+        .c_stride = projection->out,
         .add = io->add,
-        .add_stride = site->out,
+        .add_stride = projection->out,
         .epilogue = io->epilogue,
         .aux = io->aux,
-        .aux_stride = site->out,
+        .aux_stride = projection->out,
         .scale = 1,
         .a_type = type,
         .c_type = pass->net->layers[pass->layer].precision,
         .cuts = {io->cuts[0], io->cuts[1]},
     };
     op.b = weights_of(pass, number, number == 0, io->weights, &op.b_type);
-    if (site->bias >= 0) {
-        op.bias = yk_pass_weights(pass, site->bias);
-        op.bias_type = yk_pass_type(pass, site->bias);
+    if (projection->bias >= 0) {
+        op.bias = yk_pass_weights(pass, projection->bias);
+        op.bias_type = yk_pass_type(pass, projection->bias);
     }
-    if (site->a >= 0) {
-        adapt(pass, site, io);
+    if (projection->a >= 0) {
+        adapt(pass, projection, io);
         op.add = io->y;
     }
     pass->store->engine.backend->matmul(pass->lane, &op);
 }
 
 /* dB += scale · dyᵀ · inner, d_inner = scale · dy · B, for each part. */
-static void adapt_parts_back(const struct yk_pass *pass, const struct yk_projection *site,
+static void adapt_parts_back(const struct yk_pass *pass, const struct yk_projection *projection,
                              const struct yk_projection_backward *io)
 {
     const struct yk_backend *backend = pass->store->engine.backend;
     const enum yk_precision type = pass->net->workload.precision;
     const int64_t rows = rows_of(pass, io->rows);
     const int64_t rank = pass->net->workload.lora_rank;
-    const int64_t width = site->parts * rank;
+    const int64_t width = projection->parts * rank;
     int64_t done = 0;
-    for (int32_t i = 0; i < site->parts; i++) {
+    for (int32_t i = 0; i < projection->parts; i++) {
         struct yk_matmul_op op = {
-            .m = site->part_out[i],
+            .m = projection->part_out[i],
             .n = rank,
             .k = rows,
             .a = column(io->dy, done, type),
-            .a_stride = site->out,
+            .a_stride = projection->out,
             .a_transposed = true,
             .b = column(io->inner, i * rank, type),
             .b_stride = width,
-            .c = yk_pass_gradients(pass, site->b + i),
+            .c = yk_pass_gradients(pass, projection->b + i),
             .c_stride = rank,
             .accumulate = true,
-            .scale = adapter_scale(pass->net),
+            .scale = yk_net_adapter_scale(pass->net),
             .a_type = type,
             .b_type = type,
             .c_type = type,
         };
         backend->matmul(pass->lane, &op);
         op.m = rows;
-        op.k = site->part_out[i];
+        op.k = projection->part_out[i];
         op.a_transposed = false;
-        op.b = yk_pass_weights(pass, site->b + i);
+        op.b = yk_pass_weights(pass, projection->b + i);
         op.b_stride = rank;
         op.c = column(io->d_inner, i * rank, type);
         op.c_stride = width;
         op.accumulate = false;
         backend->matmul(pass->lane, &op);
-        done += site->part_out[i];
+        done += projection->part_out[i];
     }
 }
 
 /* dA += d_innerᵀ · x and dx = d_inner · A + add, for all parts at once. */
-static void adapt_back(const struct yk_pass *pass, const struct yk_projection *site,
+static void adapt_back(const struct yk_pass *pass, const struct yk_projection *projection,
                        const struct yk_projection_backward *io)
 {
     const struct yk_backend *backend = pass->store->engine.backend;
     const enum yk_precision type = pass->net->workload.precision;
-    const int64_t width = site->parts * pass->net->workload.lora_rank;
+    const int64_t width = projection->parts * pass->net->workload.lora_rank;
     struct yk_matmul_op op = {
         .m = width,
-        .n = site->in,
+        .n = projection->in,
         .k = rows_of(pass, io->rows),
         .a = io->d_inner,
         .a_stride = width,
         .a_transposed = true,
         .b = io->x,
-        .b_stride = site->in,
-        .c = yk_pass_gradients(pass, site->a),
-        .c_stride = site->in,
+        .b_stride = projection->in,
+        .c = yk_pass_gradients(pass, projection->a),
+        .c_stride = projection->in,
         .accumulate = true,
         .scale = 1,
         .a_type = type,
         .b_type = type,
         .c_type = type,
     };
-    adapt_parts_back(pass, site, io);
+    adapt_parts_back(pass, projection, io);
     backend->matmul(pass->lane, &op);
     if (io->dx) {
         op.m = op.k;
         op.k = width;
         op.a_transposed = false;
-        op.b = yk_pass_weights(pass, site->a);
+        op.b = yk_pass_weights(pass, projection->a);
         op.c = io->dx;
         op.accumulate = false;
         op.add = io->add;
-        op.add_stride = site->in;
+        op.add_stride = projection->in;
         backend->matmul(pass->lane, &op);
     }
 }
 
 /* dW += xᵀ · dy, or dyᵀ · x where weights are (out, in); the bias's is the sum over the rows. */
-static void train_weights(const struct yk_pass *pass, const struct yk_projection *site,
+static void train_weights(const struct yk_pass *pass, const struct yk_projection *projection,
                           const struct yk_projection_backward *io)
 {
     const struct yk_backend *backend = pass->store->engine.backend;
     const enum yk_precision type = pass->net->workload.precision;
     const enum yk_precision dy_type = pass->net->layers[pass->layer].precision;
     struct yk_matmul_op op = {
-        .m = site->flipped ? site->in : site->out,
-        .n = site->flipped ? site->out : site->in,
+        .m = projection->transposed ? projection->in : projection->out,
+        .n = projection->transposed ? projection->out : projection->in,
         .k = rows_of(pass, io->rows),
-        .a = site->flipped ? io->x : io->dy,
-        .a_stride = site->flipped ? site->in : site->out,
+        .a = projection->transposed ? io->x : io->dy,
+        .a_stride = projection->transposed ? projection->in : projection->out,
         .a_transposed = true,
-        .b = site->flipped ? io->dy : io->x,
-        .b_stride = site->flipped ? site->out : site->in,
-        .c = yk_pass_gradients(pass, site->weight),
-        .c_stride = site->flipped ? site->out : site->in,
+        .b = projection->transposed ? io->dy : io->x,
+        .b_stride = projection->transposed ? projection->out : projection->in,
+        .c = yk_pass_gradients(pass, projection->weight),
+        .c_stride = projection->transposed ? projection->out : projection->in,
         .accumulate = true,
         .scale = 1,
-        .a_type = site->flipped ? type : dy_type,
-        .b_type = site->flipped ? dy_type : type,
+        .a_type = projection->transposed ? type : dy_type,
+        .b_type = projection->transposed ? dy_type : type,
         .c_type = type,
     };
-    if (site->bias >= 0 && !io->bias_summed) {
-        op.sums_of = site->flipped ? YK_SUMS_OF_B : YK_SUMS_OF_A;
-        op.sums = yk_pass_gradients(pass, site->bias);
+    if (projection->bias >= 0 && !io->bias_summed) {
+        op.sums_of = projection->transposed ? YK_SUMS_OF_B : YK_SUMS_OF_A;
+        op.sums = yk_pass_gradients(pass, projection->bias);
         op.sums_type = type;
     }
     backend->matmul(pass->lane, &op);
@@ -358,38 +311,39 @@ static void train_weights(const struct yk_pass *pass, const struct yk_projection
 
 void *yk_projection_bias_gradient(const struct yk_pass *pass, int32_t number)
 {
-    const struct yk_projection *site = &layer_of(pass)->sites[number];
-    return site->bias >= 0 && site->a < 0 ? yk_pass_gradients(pass, site->bias) : NULL;
+    const struct yk_projection *projection = &layer_of(pass)->projections[number];
+    return projection->bias >= 0 && projection->a < 0 ? yk_pass_gradients(pass, projection->bias)
+                                                      : NULL;
 }
 
 void yk_projection_backward(const struct yk_pass *pass, int32_t number,
                             const struct yk_projection_backward *io)
 {
-    const struct yk_projection *site = &layer_of(pass)->sites[number];
+    const struct yk_projection *projection = &layer_of(pass)->projections[number];
     struct yk_matmul_op op = {
         .m = rows_of(pass, io->rows),
-        .n = site->in,
-        .k = site->out,
+        .n = projection->in,
+        .k = projection->out,
         .a = io->dy,
-        .a_stride = site->out,
-        .b_stride = site->flipped ? site->out : site->in,
-        .b_transposed = site->flipped,
+        .a_stride = projection->out,
+        .b_stride = projection->transposed ? projection->out : projection->in,
+        .b_transposed = projection->transposed,
         .c = io->dx,
-        .c_stride = site->in,
+        .c_stride = projection->in,
         .add = io->add,
-        .add_stride = site->in,
+        .add_stride = projection->in,
         .epilogue = io->epilogue,
         .aux = io->aux,
-        .aux_stride = site->in,
+        .aux_stride = projection->in,
         .scale = 1,
         .a_type = pass->net->layers[pass->layer].precision,
         .c_type = pass->net->workload.precision,
     };
-    if (site->a >= 0) {
-        adapt_back(pass, site, io);
+    if (projection->a >= 0) {
+        adapt_back(pass, projection, io);
         op.add = io->dx;
-    } else if (layer_of(pass)->parameters[site->weight].trained) {
-        train_weights(pass, site, io);
+    } else if (layer_of(pass)->parameters[projection->weight].trained) {
+        train_weights(pass, projection, io);
     }
     if (io->dx_sums) {
         op.sums_of = YK_SUMS_OF_C;
@@ -397,7 +351,7 @@ void yk_projection_backward(const struct yk_pass *pass, int32_t number,
         op.sums_type = pass->net->workload.precision;
     }
     if (io->dx) {
-        const bool begins = number + 1 == layer_of(pass)->site_count;
+        const bool begins = number + 1 == layer_of(pass)->projection_count;
         op.b = weights_of(pass, number, begins, io->weights, &op.b_type);
         pass->store->engine.backend->matmul(pass->lane, &op);
     }

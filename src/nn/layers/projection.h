@@ -1,14 +1,12 @@
-/*
- * Site: a product with weights on its way forward and backward, with its adapter and its weights
- * dequantised where there are such.
- */
+/* Projection: a product with weights, forward and backward, with its LoRA adapter and its
+ * weights dequantised where there are such. */
 #ifndef YK_NN_LAYERS_PROJECTION_H
 #define YK_NN_LAYERS_PROJECTION_H
 
 #include "nn/carve.h"
 #include "nn/layers/layer.h"
 
-/* y (rows, out) = ending(x (rows, in) · weights + bias + add). */
+/* y (rows, out) = epilogue(x (rows, in) · weights + bias + add). */
 struct yk_projection_forward {
     int64_t rows; /* 0: the tokens of the pass */
     const void *x;
@@ -16,13 +14,13 @@ struct yk_projection_forward {
     const void *add; /* NULL: none */
     enum yk_epilogue epilogue;
     void *aux;
-    void *inner;     /* (rows, parts · rank): what the adapter's halves pass on; NULL without */
-    void *weights;   /* room for dequantised ones; NULL unless NF4 */
+    void *inner;     /* (rows, parts · rank): x · Aᵀ of the adapter; NULL: none */
+    void *weights;   /* for dequantised ones; NULL unless NF4 */
     int64_t cuts[2]; /* of the output, as in struct yk_matmul_op */
 };
 
-/* dx (rows, in) = ending(dy (rows, out) · weights + add), and the gradients of whatever is trained.
- */
+/* dx (rows, in) = epilogue(dy (rows, out) · weights + add), and the gradients of whatever is
+ * trained. */
 struct yk_projection_backward {
     int64_t rows; /* 0: the tokens of the pass */
     const void *x;
@@ -34,9 +32,9 @@ struct yk_projection_backward {
     const void *inner;
     void *d_inner; /* as large as inner */
     void *weights;
-    void *dx_sums; /* (in) the gradient of a bias that dx is that of, too: sums of its columns are
-                      added; NULL: none */
-    bool bias_summed; /* the gradient of this product's own bias was made so */
+    void *dx_sums; /* (in) sums of dx's columns are added, which are the gradient of a bias before
+                      it; or NULL */
+    bool bias_summed; /* this projection's own bias gradient was made so */
 };
 
 void yk_projection_forward(const struct yk_pass *pass, int32_t number,
@@ -44,36 +42,22 @@ void yk_projection_forward(const struct yk_pass *pass, int32_t number,
 void yk_projection_backward(const struct yk_pass *pass, int32_t number,
                             const struct yk_projection_backward *io);
 
-/* Where a site's backward adds the sums of its columns of dy: the gradient of its bias. NULL where
- * it has none that is trained, or an adapter. */
+/* Where backward adds the sums of the columns of dy. NULL where the bias is not trained, or
+ * there is an adapter. */
 void *yk_projection_bias_gradient(const struct yk_pass *pass, int32_t number);
 
-/* The inside of a site's adapter alone: for recomputation, where the product is not wanted again.
- */
-void yk_projection_recompute_inner(const struct yk_pass *pass, int32_t site, const void *x,
+/* `inner` of the adapter alone: for recomputation, where the product is not needed again. */
+void yk_projection_recompute_inner(const struct yk_pass *pass, int32_t projection, const void *x,
                                    void *inner);
 
-/* Carves a site's `inner` for `rows`; NULL where it has no adapter. */
-void *yk_projection_carve_inner(const struct yk_net *net, int32_t layer, int32_t site, int64_t rows,
-                                struct yk_carver *carver);
+/* NULL where it has no adapter. */
+void *yk_projection_carve_inner(const struct yk_net *net, int32_t layer, int32_t projection,
+                                int64_t rows, struct yk_carver *carver);
 
-/* Carves room for the largest site's `d_inner` and for its dequantised weights. */
+/* For the largest projection's `d_inner`, and for its dequantised weights. */
 void *yk_projection_carve_d_inner(const struct yk_net *net, int32_t layer, int64_t rows,
                                   struct yk_carver *carver);
 void *yk_projection_carve_weights(const struct yk_net *net, int32_t layer,
                                   struct yk_carver *carver);
-
-/* The pass as seen by the layer whose table it uses: itself, unless it follows another. */
-struct yk_pass yk_pass_leader(const struct yk_pass *pass);
-
-/* A parameter's place in the weights, and in the gradients: NULL where it is frozen. */
-void *yk_pass_weights(const struct yk_pass *pass, int32_t parameter);
-void *yk_pass_gradients(const struct yk_pass *pass, int32_t parameter);
-
-/* The number format in which a parameter is stored, unless in NF4. */
-enum yk_precision yk_pass_type(const struct yk_pass *pass, int32_t parameter);
-
-/* Where in the run's random numbers a layer's place `place` (0 to 7) drops. */
-struct yk_dropout yk_pass_dropout(const struct yk_pass *pass, uint64_t place);
 
 #endif

@@ -3,7 +3,7 @@
 /* Some architectures drop from attention alone. */
 static bool may_drop(const struct yk_net *net)
 {
-    return net->config->drops_stream && net->settings.dropout > 0;
+    return net->config->drops_stream && net->options.dropout > 0;
 }
 
 static bool drops(const struct yk_pass *pass)
@@ -12,13 +12,13 @@ static bool drops(const struct yk_pass *pass)
 }
 
 void yk_residual_carve_workspace(const struct yk_net *net, int32_t layer,
-                                 const struct yk_batch_shape *extent,
+                                 const struct yk_batch_shape *batch,
                                  const struct yk_residual_widths *widths, struct yk_carver *carver,
                                  struct yk_residual_workspace *out)
 {
     const size_t size = (size_t)yk_precision_bytes(net->workload.precision);
-    const int64_t rows = extent->samples * extent->sequence;
-    const int64_t memory = extent->samples * extent->memory;
+    const int64_t rows = batch->samples * batch->sequence;
+    const int64_t memory = batch->samples * batch->memory;
     out->wide = yk_carve(carver, rows * widths->wide, size);
     out->narrow = yk_carve(carver, rows * widths->narrow, size);
     out->memory = widths->memory > 0 ? yk_carve(carver, memory * widths->memory, size) : NULL;
@@ -33,7 +33,7 @@ static void drop(const struct yk_pass *pass, enum yk_dropout_place place, const 
     pass->store->engine.backend->dropout(pass->lane, &(struct yk_dropout_op){
                                                          .rows = yk_pass_rows(pass),
                                                          .width = pass->net->config->width,
-                                                         .sequence = pass->extent.sequence,
+                                                         .sequence = pass->batch.sequence,
                                                          .from = from,
                                                          .to = to,
                                                          .add = add,
@@ -42,12 +42,12 @@ static void drop(const struct yk_pass *pass, enum yk_dropout_place place, const 
                                                      });
 }
 
-void yk_residual_add(const struct yk_pass *pass, int32_t site, enum yk_dropout_place place,
+void yk_residual_add(const struct yk_pass *pass, int32_t projection, enum yk_dropout_place place,
                      const void *x, const void *stream, void *inner, void *weights, void *to)
 {
     const bool dropped = drops(pass);
     yk_projection_forward(
-        pass, site,
+        pass, projection,
         &(struct yk_projection_forward){
             .x = x, .y = to, .add = dropped ? NULL : stream, .inner = inner, .weights = weights});
     if (dropped) {

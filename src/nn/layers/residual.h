@@ -1,7 +1,5 @@
-/*
- * Stream: what blocks do to the residual stream: the products that add to it, with dropout, and the
- * room that going backward through a block takes.
- */
+/* Residual: products that add to the residual stream, with dropout, and the workspace of going
+ * backward through a block. */
 #ifndef YK_NN_LAYERS_RESIDUAL_H
 #define YK_NN_LAYERS_RESIDUAL_H
 
@@ -17,7 +15,7 @@ enum yk_dropout_place {
     YK_DROPOUT_CROSS_OUT,
 };
 
-/* Gradients on their way through a block, and room. */
+/* Gradients on their way through a block. */
 struct yk_residual_workspace {
     void *wide;    /* (rows, the widest product's output that needs one) */
     void *narrow;  /* (rows, the widest product's input) */
@@ -34,20 +32,19 @@ struct yk_residual_widths {
 };
 
 void yk_residual_carve_workspace(const struct yk_net *net, int32_t layer,
-                                 const struct yk_batch_shape *extent,
+                                 const struct yk_batch_shape *batch,
                                  const struct yk_residual_widths *widths, struct yk_carver *carver,
                                  struct yk_residual_workspace *out);
 
-/* A product whose output is dropped from and added to the residual stream: to = stream + … */
-void yk_residual_add(const struct yk_pass *pass, int32_t site, enum yk_dropout_place place,
+/* to = stream + dropout(projection of x). */
+void yk_residual_add(const struct yk_pass *pass, int32_t projection, enum yk_dropout_place place,
                      const void *x, const void *stream, void *inner, void *weights, void *to);
 
-/* The gradient of what such a product made, before some of it was dropped: `gradient` itself, or
- * made in `room`. */
+/* The gradient before that dropout: `gradient` itself, or made in `room`. */
 const void *yk_residual_backward(const struct yk_pass *pass, enum yk_dropout_place place,
                                  const void *gradient, void *room);
 
-/* Drops from (rows, C) numbers where they are; the same op on the gradient goes backward. */
+/* Dropout of (rows, C) numbers in place; the same op on the gradient goes backward. */
 void yk_residual_dropout(const struct yk_pass *pass, enum yk_dropout_place place, void *numbers);
 
 #endif

@@ -121,13 +121,10 @@ static yk_status start_one(const struct yk_store *store, int32_t layer,
 
 static yk_status start_all(const struct yk_store *store, enum how how, struct pools *pools)
 {
-    for (int32_t l = 0; l < store->net->layer_count; l++) {
-        const struct yk_net_layer *layer = &store->net->layers[l];
-        const bool kept = store->layers[l].holding.keep != YK_PARTITION_ABSENT;
-        for (int32_t i = 0; kept && i < layer->parameter_count; i++) {
-            if (how != ADAPTERS || layer->parameters[i].adapter) {
-                YK_TRY(start_one(store, l, &layer->parameters[i], how, pools));
-            }
+    for (struct yk_net_cursor at = {0}; yk_net_next(store->net, &at);) {
+        const bool kept = store->layers[at.layer].partition.kind != YK_PARTITION_ABSENT;
+        if (kept && (how != ADAPTERS || at.parameter->adapter)) {
+            YK_TRY(start_one(store, at.layer, at.parameter, how, pools));
         }
     }
     return YK_OK;

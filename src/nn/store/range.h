@@ -1,10 +1,10 @@
 /*
- * Store range: some of a parameter's numbers, between the host and a store that may keep only a
- * part of them.
+ * Store range: some elements of a parameter, between the host and a store that may keep only a part
+ * of them.
  *
  * Trained parameters are counted in numbers and read as fp32, frozen ones in bytes as they are
- * stored. What is read must be kept here; of what is written, that which is kept here is taken. All
- * of it waits for the device; a store is used by one thread at a time.
+ * stored. Reading fails unless the store keeps all of the range; writing ignores what it does not
+ * keep. Both wait for the device; a store is used by one thread at a time.
  */
 #ifndef YK_NN_STORE_RANGE_H
 #define YK_NN_STORE_RANGE_H
@@ -15,45 +15,25 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Things `first` to `first` + `count` of a parameter: numbers of a trained one, bytes of a frozen
- * one. */
-struct yk_range {
-    int64_t first;
-    int64_t count;
+enum yk_store_array {
+    YK_STORE_ARRAY_WEIGHTS, /* as they are stored */
+    YK_STORE_ARRAY_MASTER,
+    YK_STORE_ARRAY_MOMENT1,
+    YK_STORE_ARRAY_MOMENT2,
 };
 
-enum yk_state_tensor {
-    YK_STATE_WEIGHTS, /* the master copy where there is one */
-    YK_STATE_MOMENT1,
-    YK_STATE_MOMENT2,
-    YK_STATE_COUNT,
-};
+/* Enqueues copies between an array of the store, as far as it has the range, and `other`, where all
+ * of the range is: on the host or the device. Returns how many elements are copied. */
+int64_t yk_store_copy_range(const struct yk_store *store, int32_t layer,
+                            const struct yk_parameter *parameter, enum yk_store_array array,
+                            struct yk_parameter_range range, void *other, bool reading);
 
-/* What block `block` of a holding has of a parameter: a part of it even where the weights are whole
- * (YK_PARTITION_SHARDED_STATE). False: nothing. */
-bool yk_partition_range(const struct yk_partition *holding, int32_t block, const struct yk_net *net,
-                        int32_t layer, const struct yk_parameter *parameter, struct yk_range *out);
-
-/* How many blocks to ask for. */
-int32_t yk_partition_range_count(const struct yk_partition *holding);
-
-/* Whether the store keeps such numbers of the layer. */
-bool yk_store_has_state(const struct yk_store *store, int32_t layer, enum yk_state_tensor which);
-
-/* Of a trained parameter. */
+/* `which` counts of a trained parameter alone. */
 yk_status yk_store_read_range(const struct yk_store *store, int32_t layer,
                               const struct yk_parameter *parameter, enum yk_state_tensor which,
-                              struct yk_range range, float *out) YK_MUST_USE;
+                              struct yk_parameter_range range, void *out) YK_MUST_USE;
 yk_status yk_store_write_range(const struct yk_store *store, int32_t layer,
                                const struct yk_parameter *parameter, enum yk_state_tensor which,
-                               struct yk_range range, const float *numbers) YK_MUST_USE;
-
-/* Of a frozen one. */
-yk_status yk_store_read_frozen_range(const struct yk_store *store, int32_t layer,
-                                     const struct yk_parameter *parameter, struct yk_range range,
-                                     void *out) YK_MUST_USE;
-yk_status yk_store_write_frozen_range(const struct yk_store *store, int32_t layer,
-                                      const struct yk_parameter *parameter, struct yk_range range,
-                                      const void *bytes) YK_MUST_USE;
+                               struct yk_parameter_range range, const void *values) YK_MUST_USE;
 
 #endif

@@ -17,14 +17,14 @@ static int64_t trained_bytes(const struct yk_store *store, const struct yk_net_l
     return layer->trained * yk_precision_bytes(store->net->workload.precision);
 }
 
-/* The part of `count` things that is kept of each block; returns how many that are in all. */
-static int64_t find_spans(const struct yk_partition *holding, int64_t count,
+/* The part of `count` elements that is kept of each block; returns how many that are in all. */
+static int64_t find_spans(const struct yk_partition *partition, int64_t count,
                           struct yk_partition_span *out)
 {
     int64_t at = 0;
-    for (int32_t b = 0; b < holding->blocks; b++) {
-        const int64_t first = yk_partition_block_cut(count, holding->blocks, b, holding->from);
-        const int64_t end = yk_partition_block_cut(count, holding->blocks, b, holding->to);
+    for (int32_t b = 0; b < partition->blocks; b++) {
+        const int64_t first = yk_partition_block_cut(count, partition->blocks, b, partition->from);
+        const int64_t end = yk_partition_block_cut(count, partition->blocks, b, partition->to);
         out[b] = (struct yk_partition_span){first, end - first, at};
         at += end - first;
     }
@@ -35,22 +35,22 @@ static yk_status find_kept(const struct yk_store *store, int32_t number)
 {
     const struct yk_net_layer *layer = &store->net->layers[number];
     struct yk_store_layer *kept = &store->layers[number];
-    struct yk_partition holding = kept->holding;
-    if (holding.keep == YK_PARTITION_ABSENT) {
+    struct yk_partition partition = kept->partition;
+    if (partition.kind == YK_PARTITION_ABSENT) {
         return YK_OK;
     }
-    if (holding.keep == YK_PARTITION_WHOLE) {
-        holding =
-            (struct yk_partition){.keep = YK_PARTITION_WHOLE, .blocks = 1, .from = 0, .to = 1};
+    if (partition.kind == YK_PARTITION_WHOLE) {
+        partition =
+            (struct yk_partition){.kind = YK_PARTITION_WHOLE, .blocks = 1, .from = 0, .to = 1};
     }
-    kept->spans = calloc((size_t)holding.blocks, sizeof *kept->spans);
-    kept->frozen_spans = calloc((size_t)holding.blocks, sizeof *kept->frozen_spans);
+    kept->spans = calloc((size_t)partition.blocks, sizeof *kept->spans);
+    kept->frozen_spans = calloc((size_t)partition.blocks, sizeof *kept->frozen_spans);
     if (!kept->spans || !kept->frozen_spans) {
         return yk_fail_out_of_memory();
     }
-    kept->span_count = holding.blocks;
-    kept->kept = find_spans(&holding, layer->trained, kept->spans);
-    (void)find_spans(&holding, (int64_t)layer->weight_bytes - trained_bytes(store, layer),
+    kept->span_count = partition.blocks;
+    kept->kept = find_spans(&partition, layer->trained, kept->spans);
+    (void)find_spans(&partition, (int64_t)layer->weight_bytes - trained_bytes(store, layer),
                      kept->frozen_spans);
     return YK_OK;
 }
@@ -67,10 +67,10 @@ static void carve_weights(const struct yk_store *store, int32_t number, struct y
 {
     const struct yk_net_layer *layer = &store->net->layers[number];
     struct yk_store_layer *kept = &store->layers[number];
-    if (layer->weight_bytes == 0 || kept->holding.keep == YK_PARTITION_ABSENT) {
+    if (layer->weight_bytes == 0 || kept->partition.kind == YK_PARTITION_ABSENT) {
         return;
     }
-    if (kept->holding.keep != YK_PARTITION_FULLY_SHARDED) {
+    if (kept->partition.kind != YK_PARTITION_FULLY_SHARDED) {
         kept->weights = yk_carve(carver, (int64_t)layer->weight_bytes, 1);
         return;
     }
@@ -84,14 +84,14 @@ static void carve_weights(const struct yk_store *store, int32_t number, struct y
 static bool is_trained(const struct yk_store *store, int32_t layer)
 {
     return store->optimizer != YK_OPTIMIZER_NONE && store->net->layers[layer].trained > 0 &&
-           store->layers[layer].holding.keep != YK_PARTITION_ABSENT;
+           store->layers[layer].partition.kind != YK_PARTITION_ABSENT;
 }
 
 static void carve_gradients(const struct yk_store *store, int32_t layer, struct yk_carver *carver)
 {
     const size_t width = (size_t)yk_precision_bytes(store->net->workload.precision);
     struct yk_store_layer *kept = &store->layers[layer];
-    if (kept->holding.keep == YK_PARTITION_WHOLE) {
+    if (kept->partition.kind == YK_PARTITION_WHOLE) {
         kept->gradients = yk_carve(carver, kept->kept, width);
     } else {
         kept->gradient_part = yk_carve(carver, kept->kept, width);
@@ -131,9 +131,9 @@ static yk_status set_up(struct yk_store *store, const struct yk_store_layout *la
         return yk_fail_out_of_memory();
     }
     for (int32_t l = 0; l < store->net->layer_count; l++) {
-        store->layers[l].holding = layout->holdings
-                                       ? layout->holdings[l]
-                                       : (struct yk_partition){.keep = YK_PARTITION_WHOLE};
+        store->layers[l].partition = layout->partitions
+                                         ? layout->partitions[l]
+                                         : (struct yk_partition){.kind = YK_PARTITION_WHOLE};
         YK_TRY(find_kept(store, l));
     }
     carve_all(store, layout->order, &carver);
@@ -180,5 +180,18 @@ void yk_store_destroy(struct yk_store *store)
         }
         free(store->layers);
         free(store);
+    }
+}
+
+bool yk_store_has_state(const struct yk_store *store, int32_t layer, enum yk_state_tensor which)
+{
+    const struct yk_store_layer *kept = &store->layers[layer];
+    switch (which) {
+    case YK_STATE_MOMENT1:
+        return kept->moment1 != NULL;
+    case YK_STATE_MOMENT2:
+        return kept->moment2 != NULL;
+    default:
+        return kept->partition.kind != YK_PARTITION_ABSENT;
     }
 }

@@ -1,8 +1,8 @@
 /*
- * Store: the numbers of a net on a device: weights, gradients, optimizer state; all of them, or
- * what is kept here of a net that several stores keep together.
+ * Store: the numbers of a net on a device: weights, gradients and optimizer state, whole or
+ * partitioned among several stores.
  *
- * A store owns one piece of the device's memory. Whoever puts work on lanes sees to it that nobody
+ * A store owns one allocation of device memory. Callers that enqueue work see to it that nobody
  * else uses the same numbers at the same time.
  */
 #ifndef YK_NN_STORE_STORE_H
@@ -14,12 +14,20 @@
 
 #include <stdbool.h>
 
-/* A device and the lane on which its memory is filled and read. */
+/* A device, and the lane on which its memory is written and read. */
 struct yk_engine {
     const struct yk_backend *backend;
     struct yk_backend_device *device;
     struct yk_backend_lane *lane;
 };
+
+/* Copies between host and device, and waits. */
+static inline yk_status yk_engine_copy(const struct yk_engine *engine, void *to, const void *from,
+                                       size_t bytes)
+{
+    engine->backend->copy(engine->lane, to, from, bytes);
+    return engine->backend->lane_synchronize(engine->lane);
+}
 
 enum yk_optimizer_kind {
     YK_OPTIMIZER_NONE, /* weights alone: for evaluation */
@@ -27,13 +35,10 @@ enum yk_optimizer_kind {
     YK_OPTIMIZER_SGD,
 };
 
-/*
- * Of one layer; NULL where it has nothing of the sort. Of a layer that is kept in part, the whole
- * weights and gradients are wherever the owner of that memory puts them for the time of their use,
- * and NULL otherwise.
- */
+/* Of one layer; NULL where it has none. Whole weights and gradients of a layer that is kept in
+ * part are wherever the owner of that memory has them during their use, and NULL otherwise. */
 struct yk_store_layer {
-    struct yk_partition holding;
+    struct yk_partition partition;
     char *weights;       /* whole */
     char *part;          /* (kept) trained ones, then, at `frozen_at`, bytes of the frozen ones */
     char *gradients;     /* (trained) whole, in the precision of the training */
@@ -60,7 +65,7 @@ struct yk_store {
 
 /* What is kept of a net: everything, where these are NULL. */
 struct yk_store_layout {
-    const struct yk_partition *holdings; /* (L) */
+    const struct yk_partition *partitions; /* (L) */
     const int32_t *order; /* (L) layers; gradients that are kept whole lie behind each other so */
 };
 
@@ -72,50 +77,41 @@ yk_status yk_store_create_partitioned(const struct yk_net *net, const struct yk_
                                       struct yk_store **out) YK_MUST_USE;
 void yk_store_destroy(struct yk_store *store);
 
-/* A parameter's numbers as fp32 on the host, and back: of a trained one in 16 bits its master copy,
- * of one in NF4 what its codes stand for. (count) numbers. Waits for the device. Reading asks for a
- * layer that is kept whole; of one that is not, what is kept here is written. */
+enum yk_state_tensor {
+    YK_STATE_WEIGHTS, /* the master copy where there is one */
+    YK_STATE_MOMENT1,
+    YK_STATE_MOMENT2,
+    YK_STATE_COUNT,
+};
+
+/* Whether the store keeps such numbers of the layer. */
+bool yk_store_has_state(const struct yk_store *store, int32_t layer, enum yk_state_tensor which);
+
+/* A parameter's numbers (count) as fp32 on the host: of a trained one in 16 bits its master
+ * copy, of one in NF4 what its codes stand for. Waits for the device. Reading needs a whole
+ * layer; of one that is kept in part, that part is written. */
 yk_status yk_store_read_values(const struct yk_store *store, int32_t layer,
                                const struct yk_parameter *parameter, float *out) YK_MUST_USE;
 yk_status yk_store_write_values(const struct yk_store *store, int32_t layer,
                                 const struct yk_parameter *parameter,
                                 const float *numbers) YK_MUST_USE;
 
-/* The same where the first `given` numbers, at least one, come again and again: they alone leave
- * the host. */
+/* The same where the first `given` numbers, at least one, repeat: they alone leave the host. */
 yk_status yk_store_write_repeated_values(const struct yk_store *store, int32_t layer,
                                          const struct yk_parameter *parameter, const float *numbers,
                                          int64_t given) YK_MUST_USE;
 
-/* A parameter as it is stored, yk_net_parameter_bytes() of them from the host: what is kept of it.
- */
-yk_status yk_store_write_raw_values(const struct yk_store *store, int32_t layer,
-                                    const struct yk_parameter *parameter,
-                                    const void *bytes) YK_MUST_USE;
-
-/* The numbers that a parameter and a span of its layer have in common; false: none. */
-bool yk_partition_span_of_parameter(const struct yk_partition_span *span,
-                                    const struct yk_parameter *parameter,
-                                    struct yk_partition_span *out);
-
-/* Bytes between host and device, waiting for them. */
-yk_status yk_engine_upload(const struct yk_engine *engine, void *to, const void *from,
-                           size_t bytes) YK_MUST_USE;
-yk_status yk_engine_download(const struct yk_engine *engine, void *to, const void *from,
-                             size_t bytes) YK_MUST_USE;
-
-/* Fills every parameter as the reference implementations do, from numbers that depend on the seed
- * and the parameter's name alone. */
+/* Fills every parameter as the reference implementations do, from numbers that depend on the
+ * seed and the parameter's name alone. */
 yk_status yk_store_init(struct yk_store *store, uint64_t seed) YK_MUST_USE;
-/* The same with numbers that repeat, within a parameter and among them: where they only keep the
- * device as busy as real ones would. Drawing billions of numbers takes minutes, this a second or
- * so. Adapters, which are few, are drawn as above. */
+/* The same with numbers that repeat, which only keep the device as busy as real ones: drawing
+ * billions of numbers takes minutes, this a second. Adapters, which are few, are drawn as above. */
 yk_status yk_store_init_roughly(struct yk_store *store, uint64_t seed) YK_MUST_USE;
-/* The same for adapters alone: where everything else is about to be loaded. */
+/* Of adapters alone, where everything else is about to be loaded. */
 yk_status yk_store_init_adapters(struct yk_store *store, uint64_t seed) YK_MUST_USE;
 
-/* The name of a parameter that is not all finite, or, where all are, of one whose gradient is not;
- * NULL when everything is. `what` says which of the two. */
+/* The name of a parameter that is not all finite, or, where all are, of one whose gradient is
+ * not; else NULL. `what` is "weights" or "gradient". */
 yk_status yk_store_find_nonfinite_values(const struct yk_store *store, const char **name,
                                          const char **what) YK_MUST_USE;
 

@@ -1,26 +1,16 @@
 /* A store's numbers, between the host and the device. */
-#include "nn/store/store.h"
+#include "nn/store/range.h"
+
+#include <math.h>
 
 static bool is_half(const struct yk_net *net)
 {
     return yk_precision_bytes(net->workload.precision) == 2;
 }
 
-yk_status yk_engine_upload(const struct yk_engine *engine, void *to, const void *from, size_t bytes)
-{
-    engine->backend->copy(engine->lane, to, from, bytes);
-    return engine->backend->lane_synchronize(engine->lane);
-}
-
-yk_status yk_engine_download(const struct yk_engine *engine, void *to, const void *from,
-                             size_t bytes)
-{
-    return yk_engine_upload(engine, to, from, bytes);
-}
-
-/* Room on the device for a parameter as fp32, to convert to or from. */
-static yk_status take_room(const struct yk_store *store, const struct yk_parameter *parameter,
-                           void **out)
+/* On the device, for a parameter as fp32. */
+static yk_status allocate_fp32(const struct yk_store *store, const struct yk_parameter *parameter,
+                               void **out)
 {
     return store->engine.backend->allocate(store->engine.device,
                                            (size_t)parameter->count * sizeof(float), out);
@@ -34,17 +24,17 @@ static bool has_master(const struct yk_store *store, int32_t layer,
 
 static bool is_plain_fp32(const struct yk_store *store, const struct yk_parameter *parameter)
 {
-    return parameter->form == YK_PARAMETER_FP32 ||
-           (parameter->form == YK_PARAMETER_PLAIN && !is_half(store->net));
+    return parameter->format == YK_PARAMETER_FP32 ||
+           (parameter->format == YK_PARAMETER_PLAIN && !is_half(store->net));
 }
 
-/* Puts what makes fp32 numbers of the parameter in `to` on the lane. */
+/* Converts the parameter to fp32 in `to`. */
 static void widen(const struct yk_store *store, int32_t layer, const struct yk_parameter *parameter,
                   void *to)
 {
     const struct yk_backend *backend = store->engine.backend;
     void *at = store->layers[layer].weights + parameter->offset;
-    if (parameter->form == YK_PARAMETER_NF4) {
+    if (parameter->format == YK_PARAMETER_NF4) {
         struct yk_dequantise_op op = {
             .count = parameter->count, .to = to, .type = YK_PRECISION_FP32};
         (void)yk_ops_nf4_layout(at, parameter->count, &op.from);
@@ -67,18 +57,27 @@ yk_status yk_store_read_values(const struct yk_store *store, int32_t layer,
     const size_t bytes = (size_t)parameter->count * sizeof *out;
     void *room = NULL;
     if (has_master(store, layer, parameter)) {
-        return yk_engine_download(engine, out, store->layers[layer].master + parameter->first,
-                                  bytes);
+        return yk_engine_copy(engine, out, store->layers[layer].master + parameter->first, bytes);
     }
     if (is_plain_fp32(store, parameter)) {
-        return yk_engine_download(engine, out, store->layers[layer].weights + parameter->offset,
-                                  bytes);
+        return yk_engine_copy(engine, out, store->layers[layer].weights + parameter->offset, bytes);
     }
-    YK_TRY(take_room(store, parameter, &room));
+    YK_TRY(allocate_fp32(store, parameter, &room));
     widen(store, layer, parameter, room);
-    const yk_status status = yk_engine_download(engine, out, room, bytes);
+    const yk_status status = yk_engine_copy(engine, out, room, bytes);
     engine->backend->free(engine->device, room);
     return status;
+}
+
+/* Copies a parameter from where all of it is, in the form it is stored in; or, of a trained one,
+ * its master numbers. */
+static void copy_kept(const struct yk_store *store, int32_t layer,
+                      const struct yk_parameter *parameter, enum yk_store_array array,
+                      const void *from)
+{
+    const struct yk_parameter_range all = {
+        0, yk_partition_parameter(store->net, layer, parameter).count};
+    (void)yk_store_copy_range(store, layer, parameter, array, all, (void *)(uintptr_t)from, false);
 }
 
 /* From fp32 in `from` to how the parameter is stored, at `to`. */
@@ -86,7 +85,7 @@ static void narrow(const struct yk_store *store, const struct yk_parameter *para
                    const void *from, void *to)
 {
     const struct yk_backend *backend = store->engine.backend;
-    if (parameter->form == YK_PARAMETER_NF4) {
+    if (parameter->format == YK_PARAMETER_NF4) {
         struct yk_quantise_op op = {
             .count = parameter->count, .from = from, .type = YK_PRECISION_FP32};
         (void)yk_ops_nf4_layout(to, parameter->count, &op.to);
@@ -102,79 +101,9 @@ static void narrow(const struct yk_store *store, const struct yk_parameter *para
     }
 }
 
-static bool intersect(const struct yk_partition_span *span, int64_t first, int64_t count,
-                      struct yk_partition_span *out)
-{
-    const int64_t begin = span->first > first ? span->first : first;
-    const int64_t span_end = span->first + span->count;
-    const int64_t end = span_end < first + count ? span_end : first + count;
-    *out = (struct yk_partition_span){begin, end - begin, span->at + begin - span->first};
-    return end > begin;
-}
-
-bool yk_partition_span_of_parameter(const struct yk_partition_span *span,
-                                    const struct yk_parameter *parameter,
-                                    struct yk_partition_span *out)
-{
-    return parameter->trained && intersect(span, parameter->first, parameter->count, out);
-}
-
-/* Puts the copies of what is kept of a parameter on the lane, from where all of it is, in the form
- * it is stored in. */
-static void put_kept(const struct yk_store *store, int32_t layer,
-                     const struct yk_parameter *parameter, const char *from)
-{
-    const struct yk_backend *backend = store->engine.backend;
-    const struct yk_store_layer *kept = &store->layers[layer];
-    const int64_t width = yk_precision_bytes(store->net->workload.precision);
-    const int64_t frozen = (int64_t)parameter->offset - store->net->layers[layer].trained * width;
-    const int64_t bytes = (int64_t)yk_net_parameter_bytes(store->net, parameter);
-    if (kept->holding.keep != YK_PARTITION_FULLY_SHARDED) {
-        backend->copy(store->engine.lane, kept->weights + parameter->offset, from, (size_t)bytes);
-        return;
-    }
-    for (int32_t i = 0; i < kept->span_count; i++) {
-        struct yk_partition_span span;
-        if (yk_partition_span_of_parameter(&kept->spans[i], parameter, &span)) {
-            backend->copy(store->engine.lane, kept->part + span.at * width,
-                          from + (span.first - parameter->first) * width,
-                          (size_t)(span.count * width));
-        }
-        if (!parameter->trained && intersect(&kept->frozen_spans[i], frozen, bytes, &span)) {
-            backend->copy(store->engine.lane, kept->part + kept->frozen_at + span.at,
-                          from + (span.first - frozen), (size_t)span.count);
-        }
-    }
-}
-
-yk_status yk_store_write_raw_values(const struct yk_store *store, int32_t layer,
-                                    const struct yk_parameter *parameter, const void *bytes)
-{
-    if (store->layers[layer].holding.keep == YK_PARTITION_ABSENT) {
-        return YK_OK;
-    }
-    put_kept(store, layer, parameter, bytes);
-    return store->engine.backend->lane_synchronize(store->engine.lane);
-}
-
-/* Puts the copies of a trained parameter's master numbers on the lane, from all of them. */
-static void put_master(const struct yk_store *store, int32_t layer,
-                       const struct yk_parameter *parameter, const float *from)
-{
-    const struct yk_store_layer *kept = &store->layers[layer];
-    for (int32_t i = 0; i < kept->span_count; i++) {
-        struct yk_partition_span span;
-        if (yk_partition_span_of_parameter(&kept->spans[i], parameter, &span)) {
-            store->engine.backend->copy(store->engine.lane, kept->master + span.at,
-                                        from + (span.first - parameter->first),
-                                        (size_t)span.count * sizeof *from);
-        }
-    }
-}
-
-/* Puts `given` numbers of the host at the beginning of `room`, and again after themselves until
- * `count` are there: what has been written is doubled on the device. */
-static void put_repeating(const struct yk_engine *engine, const float *numbers, int64_t given,
+/* Copies `given` numbers to `room`, and repeats them until `count` are there: what has been
+ * written is doubled on the device. */
+static void copy_repeated(const struct yk_engine *engine, const float *numbers, int64_t given,
                           int64_t count, float *room)
 {
     int64_t done = given < count ? given : count;
@@ -186,22 +115,22 @@ static void put_repeating(const struct yk_engine *engine, const float *numbers, 
     }
 }
 
-/* Puts what stores a parameter on the lane, from fp32 in `room`. `stored` is room for it as it is
- * stored, where only a part of it is kept. */
-static void put_stored(const struct yk_store *store, int32_t layer,
-                       const struct yk_parameter *parameter, const float *room, void *stored)
+/* Stores a parameter from fp32 in `room`. `stored` is for all of it as it is stored, where only
+ * a part of it is kept. */
+static void write_stored(const struct yk_store *store, int32_t layer,
+                         const struct yk_parameter *parameter, const float *room, void *stored)
 {
     if (is_plain_fp32(store, parameter)) {
-        put_kept(store, layer, parameter, (const char *)room);
+        copy_kept(store, layer, parameter, YK_STORE_ARRAY_WEIGHTS, room);
         return;
     }
     if (has_master(store, layer, parameter)) {
-        put_master(store, layer, parameter, room);
+        copy_kept(store, layer, parameter, YK_STORE_ARRAY_MASTER, room);
     }
     narrow(store, parameter, room,
            stored ? stored : store->layers[layer].weights + parameter->offset);
     if (stored) {
-        put_kept(store, layer, parameter, stored);
+        copy_kept(store, layer, parameter, YK_STORE_ARRAY_WEIGHTS, stored);
     }
 }
 
@@ -210,17 +139,17 @@ static yk_status convert(const struct yk_store *store, int32_t layer,
                          const struct yk_parameter *parameter, const float *numbers, int64_t given)
 {
     const struct yk_engine *engine = &store->engine;
-    const bool whole = store->layers[layer].holding.keep != YK_PARTITION_FULLY_SHARDED;
+    const bool whole = store->layers[layer].partition.kind != YK_PARTITION_FULLY_SHARDED;
     void *room = NULL;
     void *stored = NULL;
-    yk_status status = take_room(store, parameter, &room);
+    yk_status status = allocate_fp32(store, parameter, &room);
     if (status == YK_OK && !whole && !is_plain_fp32(store, parameter)) {
         status = engine->backend->allocate(engine->device,
                                            yk_net_parameter_bytes(store->net, parameter), &stored);
     }
     if (status == YK_OK) {
-        put_repeating(engine, numbers, given, parameter->count, room);
-        put_stored(store, layer, parameter, room, stored);
+        copy_repeated(engine, numbers, given, parameter->count, room);
+        write_stored(store, layer, parameter, room, stored);
         status = engine->backend->lane_synchronize(engine->lane);
     }
     engine->backend->free(engine->device, room);
@@ -231,19 +160,117 @@ static yk_status convert(const struct yk_store *store, int32_t layer,
 yk_status yk_store_write_values(const struct yk_store *store, int32_t layer,
                                 const struct yk_parameter *parameter, const float *numbers)
 {
-    if (store->layers[layer].holding.keep == YK_PARTITION_ABSENT) {
+    if (store->layers[layer].partition.kind == YK_PARTITION_ABSENT) {
         return YK_OK;
     }
-    return is_plain_fp32(store, parameter)
-               ? yk_store_write_raw_values(store, layer, parameter, numbers)
-               : convert(store, layer, parameter, numbers, parameter->count);
+    if (!is_plain_fp32(store, parameter)) {
+        return convert(store, layer, parameter, numbers, parameter->count);
+    }
+    copy_kept(store, layer, parameter, YK_STORE_ARRAY_WEIGHTS, numbers);
+    return store->engine.backend->lane_synchronize(store->engine.lane);
 }
 
 yk_status yk_store_write_repeated_values(const struct yk_store *store, int32_t layer,
                                          const struct yk_parameter *parameter, const float *numbers,
                                          int64_t given)
 {
-    return store->layers[layer].holding.keep == YK_PARTITION_ABSENT
+    return store->layers[layer].partition.kind == YK_PARTITION_ABSENT
                ? YK_OK
                : convert(store, layer, parameter, numbers, given);
+}
+
+/* ---- values that are not finite ---- */
+
+/* Whether numbers on the device are all finite: their squares then add up to a finite sum, since
+ * those of fp32 cannot overflow a double. */
+static yk_status are_finite(const struct yk_store *store, const void *numbers, int64_t count,
+                            enum yk_precision type, double *room, bool *out)
+{
+    double sum = 0;
+    store->engine.backend->sum_squares(store->engine.lane, &(struct yk_sum_squares_op){
+                                                               .count = count,
+                                                               .from = numbers,
+                                                               .to = room,
+                                                               .type = type,
+                                                           });
+    YK_TRY(yk_engine_copy(&store->engine, &sum, room, sizeof sum));
+    *out = isfinite(sum);
+    return YK_OK;
+}
+
+/* What is kept of a parameter among numbers that are kept in part. */
+static yk_status check_part(const struct yk_store *store, int32_t layer,
+                            const struct yk_parameter *parameter, const char *part, double *room,
+                            bool *out)
+{
+    const struct yk_store_layer *kept = &store->layers[layer];
+    const enum yk_precision type = store->net->workload.precision;
+    for (int32_t i = 0; i < kept->span_count && *out; i++) {
+        struct yk_partition_span span;
+        if (parameter->trained && yk_partition_span_intersect(&kept->spans[i], parameter->first,
+                                                              parameter->count, &span)) {
+            YK_TRY(are_finite(store, part + span.at * yk_precision_bytes(type), span.count, type,
+                              room, out));
+        }
+    }
+    return YK_OK;
+}
+
+/* Frozen weights that are kept in part do not change: they are passed over. */
+static yk_status check_one(const struct yk_store *store, int32_t layer,
+                           const struct yk_parameter *parameter, bool gradient, double *room,
+                           bool *out)
+{
+    const struct yk_store_layer *kept = &store->layers[layer];
+    const enum yk_partition_kind kind = kept->partition.kind;
+    const int64_t width = yk_precision_bytes(store->net->workload.precision);
+    const bool full = parameter->format == YK_PARAMETER_FP32;
+    *out = true;
+    if (kind == YK_PARTITION_ABSENT || (gradient && !parameter->trained)) {
+        return YK_OK;
+    }
+    if (gradient && kept->gradient_part) {
+        return check_part(store, layer, parameter, kept->gradient_part, room, out);
+    }
+    if (gradient && kept->gradients) {
+        return are_finite(store, kept->gradients + parameter->first * width, parameter->count,
+                          store->net->workload.precision, room, out);
+    }
+    if (!gradient && kind == YK_PARTITION_FULLY_SHARDED) {
+        return parameter->trained ? check_part(store, layer, parameter, kept->part, room, out)
+                                  : YK_OK;
+    }
+    if (!gradient && parameter->format != YK_PARAMETER_NF4) {
+        return are_finite(store, kept->weights + parameter->offset, parameter->count,
+                          full ? YK_PRECISION_FP32 : store->net->workload.precision, room, out);
+    }
+    return YK_OK;
+}
+
+static yk_status find_nonfinite(const struct yk_store *store, bool gradient, double *room,
+                                const char **name)
+{
+    for (struct yk_net_cursor at = {0}; !*name && yk_net_next(store->net, &at);) {
+        bool finite = true;
+        YK_TRY(check_one(store, at.layer, at.parameter, gradient, room, &finite));
+        *name = finite ? NULL : at.parameter->name;
+    }
+    return YK_OK;
+}
+
+yk_status yk_store_find_nonfinite_values(const struct yk_store *store, const char **name,
+                                         const char **what)
+{
+    const struct yk_engine *engine = &store->engine;
+    void *room = NULL;
+    *name = NULL;
+    YK_TRY(engine->backend->allocate(engine->device, sizeof(double), &room));
+    *what = "weights";
+    yk_status status = find_nonfinite(store, false, room, name);
+    if (status == YK_OK && !*name) {
+        *what = "gradient";
+        status = find_nonfinite(store, true, room, name);
+    }
+    engine->backend->free(engine->device, room);
+    return status;
 }

@@ -19,33 +19,22 @@ static yk_status join(const char *folder, const char *name, struct yk_text *out)
     return yk_text_status(out);
 }
 
-yk_status yk_adapter_read_config(const char *folder, int64_t *rank, double *alpha)
+static yk_status check_config(const struct yk_net *net, const char *folder)
 {
     struct yk_arena *arena = NULL;
     struct yk_adapter_config config = {0};
     YK_TRY(yk_arena_create(&arena));
     const yk_status status = yk_adapter_config_read(folder, arena, &config);
     yk_arena_destroy(arena);
-    if (status == YK_OK) {
-        *rank = config.rank;
-        *alpha = config.alpha;
-    }
-    return status;
-}
-
-static yk_status check_config(const struct yk_net *net, const char *folder)
-{
-    int64_t rank = 0;
-    double alpha = 0;
-    YK_TRY(yk_adapter_read_config(folder, &rank, &alpha));
-    if (rank != net->workload.lora_rank) {
+    YK_TRY(status);
+    if (config.rank != net->workload.lora_rank) {
         return yk_fail(YK_ERROR_INPUT,
                        "the adapter in %s has the rank %" PRId64 ", but %" PRId64 " was asked for",
-                       folder, rank, net->workload.lora_rank);
+                       folder, config.rank, net->workload.lora_rank);
     }
-    if (alpha != yk_adapter_config_alpha(net)) {
+    if (config.alpha != yk_adapter_config_alpha(net)) {
         return yk_fail(YK_ERROR_INPUT, "the adapter in %s has an alpha of %g, but %g was asked for",
-                       folder, alpha, yk_adapter_config_alpha(net));
+                       folder, config.alpha, yk_adapter_config_alpha(net));
     }
     return YK_OK;
 }
@@ -70,22 +59,20 @@ static yk_status load_tensors(struct yk_store *store, const struct yk_tensor_set
 {
     const struct yk_net *net = store->net;
     YK_TRY(check_targets(net, set));
-    for (int32_t l = 0; l < net->layer_count; l++) {
-        for (int32_t i = 0; i < net->layers[l].parameter_count; i++) {
-            const struct yk_parameter *parameter = &net->layers[l].parameters[i];
-            if (!parameter->adapter) {
-                continue;
-            }
-            const struct yk_tensor_location *place = yk_tensor_set_find(set, parameter->name);
-            if (!place) {
-                return yk_fail(YK_ERROR_INPUT,
-                               "%s has no \"%s\"; adapters must be on all linears of all blocks",
-                               yk_tensor_set_path(set), parameter->name);
-            }
-            YK_TRY(yk_weights_check_tensor(place, parameter));
-            YK_TRY(yk_weights_read_tensor(place, 0, parameter->count, room));
-            YK_TRY(yk_store_write_values(store, l, parameter, room));
+    for (struct yk_net_cursor at = {0}; yk_net_next(net, &at);) {
+        const struct yk_parameter *parameter = at.parameter;
+        if (!parameter->adapter) {
+            continue;
         }
+        const struct yk_tensor_location *place = yk_tensor_set_find(set, parameter->name);
+        if (!place) {
+            return yk_fail(YK_ERROR_INPUT,
+                           "%s has no \"%s\"; adapters must be on all linears of all blocks",
+                           yk_tensor_set_path(set), parameter->name);
+        }
+        YK_TRY(yk_weights_check_tensor(place, parameter));
+        YK_TRY(yk_weights_read_tensor(place, 0, parameter->count, room));
+        YK_TRY(yk_store_write_values(store, at.layer, parameter, room));
     }
     return YK_OK;
 }
@@ -116,22 +103,17 @@ static yk_status write_tensors(const struct yk_store *store, struct yk_safetenso
 {
     const struct yk_net *net = store->net;
     YK_TRY(yk_safetensors_writer_metadata(writer, "format", "pt"));
-    for (int32_t l = 0; l < net->layer_count; l++) {
-        for (int32_t i = 0; i < net->layers[l].parameter_count; i++) {
-            if (net->layers[l].parameters[i].adapter) {
-                YK_TRY(yk_weights_declare_tensor(writer, net, &net->layers[l].parameters[i]));
-            }
+    for (struct yk_net_cursor at = {0}; yk_net_next(net, &at);) {
+        if (at.parameter->adapter) {
+            YK_TRY(yk_weights_declare_tensor(writer, net, at.parameter));
         }
     }
     YK_TRY(yk_safetensors_writer_begin(writer));
-    for (int32_t l = 0; l < net->layer_count; l++) {
-        for (int32_t i = 0; i < net->layers[l].parameter_count; i++) {
-            const struct yk_parameter *parameter = &net->layers[l].parameters[i];
-            if (parameter->adapter) {
-                YK_TRY(yk_weights_add_device_tensor(writer, &store->engine,
-                                                    store->layers[l].weights + parameter->offset,
-                                                    yk_net_parameter_bytes(net, parameter)));
-            }
+    for (struct yk_net_cursor at = {0}; yk_net_next(net, &at);) {
+        if (at.parameter->adapter) {
+            YK_TRY(yk_weights_add_device_tensor(
+                writer, &store->engine, store->layers[at.layer].weights + at.parameter->offset,
+                yk_net_parameter_bytes(net, at.parameter)));
         }
     }
     return yk_safetensors_writer_finish(writer, NULL);

@@ -10,18 +10,17 @@
 #include <string.h>
 
 enum {
-    USUAL_ALPHA = 8, /* what PEFT takes where the file does not say */
-    MOST_RANK = 1 << 20,
-    MOST_TARGETS = 64,
+    USUAL_ALPHA = 8, /* PEFT's default */
+    MAX_RANK = 1 << 20,
+    MAX_TARGETS = 64,
 };
 
 double yk_adapter_config_alpha(const struct yk_net *net)
 {
-    return net->settings.lora_alpha > 0 ? net->settings.lora_alpha
-                                        : (double)net->workload.lora_rank;
+    return net->options.lora_alpha > 0 ? net->options.lora_alpha : (double)net->workload.lora_rank;
 }
 
-/* What PEFT writes where the key asks for nothing. */
+/* What PEFT writes where a key is not used. */
 static bool is_unset(const struct yk_json *node)
 {
     bool flag = false;
@@ -82,7 +81,7 @@ static yk_status read_root(const struct yk_json *root, struct yk_arena *arena,
     if (!yk_json_get(root, "r")) {
         return yk_fail(YK_ERROR_INPUT, "\"r\" is missing; it gives the rank of the adapters");
     }
-    YK_TRY(yk_json_get_integer(root, "r", 1, MOST_RANK, &out->rank));
+    YK_TRY(yk_json_get_integer(root, "r", 1, MAX_RANK, &out->rank));
     out->alpha = USUAL_ALPHA;
     if (alpha && (!yk_json_number(alpha, &out->alpha) || !(out->alpha > 0))) {
         return yk_fail(YK_ERROR_INPUT, "\"lora_alpha\" must be a number above 0");
@@ -125,9 +124,9 @@ yk_status yk_adapter_config_read(const char *folder, struct yk_arena *arena,
 }
 
 struct targets {
-    struct yk_text names[MOST_TARGETS]; /* ends of adapted modules' names, in order */
+    struct yk_text names[MAX_TARGETS]; /* ends of adapted modules' names, in order */
     int32_t count;
-    bool flipped;
+    bool transposed;
 };
 
 static int by_name(const void *a, const void *b)
@@ -143,7 +142,7 @@ static void add_target(struct targets *targets, const char *module, size_t lengt
             return;
         }
     }
-    if (targets->count < MOST_TARGETS) {
+    if (targets->count < MAX_TARGETS) {
         yk_text_add_bytes(&targets->names[targets->count++], module, length);
     }
 }
@@ -157,8 +156,8 @@ static const char *last_part(const char *name, const char *end)
     return end;
 }
 
-/* "model.layers.0.mlp.up_proj.weight" is adapted as "up_proj". BERT calls many linears "dense", its
- * head's too, which has no adapter: those are told by the part before as well, "output.dense". */
+/* "model.layers.0.mlp.up_proj.weight" is adapted as "up_proj". BERT calls many linears "dense",
+ * its head's too, which has no adapter: these get the part before as well, "output.dense". */
 static const char *target_of(const char *name, const char *end)
 {
     static const char common[] = "dense";
@@ -172,21 +171,21 @@ static void list_targets(const struct yk_net *net, struct targets *out)
 {
     for (int32_t l = 0; l < net->layer_count; l++) {
         const struct yk_net_layer *layer = &net->layers[l];
-        for (int32_t s = 0; s < layer->site_count; s++) {
-            const struct yk_projection *site = &layer->sites[s];
-            for (int32_t part = 0; site->a >= 0 && part < site->parts; part++) {
-                const char *name = layer->parameters[site->weight + part].name;
+        for (int32_t s = 0; s < layer->projection_count; s++) {
+            const struct yk_projection *projection = &layer->projections[s];
+            for (int32_t part = 0; projection->a >= 0 && part < projection->parts; part++) {
+                const char *name = layer->parameters[projection->weight + part].name;
                 const char *end = strrchr(name, '.');
                 const char *begin = target_of(name, end);
                 add_target(out, begin, (size_t)(end - begin));
-                out->flipped = site->flipped;
+                out->transposed = projection->transposed;
             }
         }
     }
     qsort(out->names, (size_t)out->count, sizeof out->names[0], by_name);
 }
 
-/* PEFT's word for what the model is for; it has none for masked tokens. */
+/* PEFT's name for what the model is for; it has none for masked tokens. */
 static const char *task_of(const struct yk_model_config *config)
 {
     if (config->encoder_layers > 0) {
@@ -205,7 +204,7 @@ yk_status yk_adapter_config_write(const struct yk_net *net, const char *base, st
     yk_json_write_raw(&json, "alpha_pattern", "{}");
     yk_json_write_string(&json, "base_model_name_or_path", base);
     yk_json_write_string(&json, "bias", "none");
-    yk_json_write_bool(&json, "fan_in_fan_out", targets.flipped);
+    yk_json_write_bool(&json, "fan_in_fan_out", targets.transposed);
     yk_json_write_bool(&json, "inference_mode", true);
     yk_json_write_bool(&json, "init_lora_weights", true);
     yk_json_write_null(&json, "layers_pattern");

@@ -1,6 +1,4 @@
-/*
- * Adapter config: adapter_config.json, where PEFT keeps what a LoRA adapter is.
- */
+/* Adapter config: adapter_config.json, as PEFT writes it for a LoRA adapter. */
 #ifndef YK_NN_WEIGHTS_ADAPTER_CONFIG_H
 #define YK_NN_WEIGHTS_ADAPTER_CONFIG_H
 
@@ -14,11 +12,11 @@
 struct yk_adapter_config {
     int64_t rank;
     double alpha;
-    const char *base; /* the model it adapts, by name or path; NULL: not said */
+    const char *base; /* the model it adapts, by name or path; or NULL */
 };
 
-/* Refuses kinds of adapters that are not alpha / rank · B·A on linears, by the key that asks for
- * them. What other tools add is not looked at. Strings live in the arena. */
+/* Refuses adapters other than alpha / rank · B·A on linears, naming the key. Unknown keys are
+ * ignored. Strings live in the arena. */
 yk_status yk_adapter_config_read(const char *folder, struct yk_arena *arena,
                                  struct yk_adapter_config *out) YK_MUST_USE;
 

@@ -1,9 +1,8 @@
-/* Writing a model's weights: one file, or several with an index, and the config beside them. */
+/* Writing a model's weights: one file, or several with an index, and the config. */
 #include "base/file.h"
 #include "base/json_write.h"
 #include "base/text.h"
 #include "model/config_write.h"
-#include "nn/weights/merge.h"
 #include "nn/weights/tensor.h"
 #include "nn/weights/weights.h"
 #include "tensors/safetensors_writer.h"
@@ -24,51 +23,127 @@ enum {
 /* A walk through the parameters that are saved, in the order of files. */
 struct walk {
     const struct yk_net *net;
-    uint64_t most_bytes;
-    int32_t layer;
-    int32_t parameter; /* −1 before the first */
-    int32_t file;      /* that it is in, from 0 */
-    uint64_t in_file;  /* bytes so far */
+    uint64_t max_bytes;
+    struct yk_net_cursor at;
+    int32_t file;     /* that it is in, from 0 */
+    uint64_t in_file; /* bytes so far */
     uint64_t total;
 };
 
 struct save {
     const struct yk_store *store;
     const char *folder;
-    uint64_t most_bytes;
+    uint64_t max_bytes;
     bool merged;
     int32_t files;
     uint64_t total;
     float *room;
 };
 
+/* The projection and part that have this weight; false where none has it and an adapter. */
+static bool find_projection(const struct yk_net_layer *layer, int32_t parameter,
+                            const struct yk_projection **out, int32_t *part)
+{
+    for (int32_t s = 0; s < layer->projection_count; s++) {
+        const struct yk_projection *projection = &layer->projections[s];
+        if (projection->a >= 0 && projection->weight >= 0 && parameter >= projection->weight &&
+            parameter < projection->weight + projection->parts) {
+            *out = projection;
+            *part = parameter - projection->weight;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* weights (rows, columns) += scale · left (rows, rank) · right (rank, columns); `left` is read with
+ * its own strides, since one of the halves lies the other way round. */
+static void add_product(float *weights, int64_t rows, int64_t columns, int64_t rank, float scale,
+                        const float *left, int64_t left_row, int64_t left_column,
+                        const float *right)
+{
+    for (int64_t i = 0; i < rows; i++) {
+        float *row = weights + i * columns;
+        for (int64_t k = 0; k < rank; k++) {
+            const float factor = scale * left[i * left_row + k * left_column];
+            const float *other = right + k * columns;
+            for (int64_t j = 0; j < columns; j++) {
+                row[j] += factor * other[j];
+            }
+        }
+    }
+}
+
+static void transpose(const float *from, int64_t rows, int64_t columns, float *to)
+{
+    for (int64_t i = 0; i < rows; i++) {
+        for (int64_t j = 0; j < columns; j++) {
+            to[j * rows + i] = from[i * columns + j];
+        }
+    }
+}
+
+static yk_status read_halves(const struct yk_store *store, int32_t layer,
+                             const struct yk_parameter *a, const struct yk_parameter *b,
+                             float *a_numbers, float *b_numbers)
+{
+    YK_TRY(yk_store_read_values(store, layer, a, a_numbers));
+    return yk_store_read_values(store, layer, b, b_numbers);
+}
+
+/* Adds alpha / rank · B·A to the parameter's `numbers`; nothing where it has no adapter. */
+static yk_status merge(const struct yk_store *store, int32_t layer, int32_t parameter,
+                       float *numbers)
+{
+    const struct yk_net *net = store->net;
+    const struct yk_net_layer *described = &net->layers[layer];
+    const struct yk_projection *projection = NULL;
+    int32_t part = 0;
+    if (!find_projection(described, parameter, &projection, &part)) {
+        return YK_OK;
+    }
+    const struct yk_parameter *a = &described->parameters[projection->a + part]; /* (rank, in) */
+    const struct yk_parameter *b = &described->parameters[projection->b + part]; /* (out, rank) */
+    const int64_t rank = a->shape[0];
+    const int64_t in = a->shape[1];
+    const int64_t out = b->shape[0];
+    const float scale = yk_net_adapter_scale(net);
+    float *halves = malloc((size_t)(a->count + 2 * b->count) * sizeof *halves);
+    if (!halves) {
+        return yk_fail_out_of_memory();
+    }
+    float *b_numbers = halves + a->count;
+    const yk_status status = read_halves(store, layer, a, b, halves, b_numbers);
+    if (status == YK_OK && projection->transposed) {
+        float *transposed = b_numbers + b->count; /* (rank, out) */
+        transpose(b_numbers, out, rank, transposed);
+        add_product(numbers, in, out, rank, scale, halves, 1, in, transposed); /* (in, out) */
+    } else if (status == YK_OK) {
+        add_product(numbers, out, in, rank, scale, b_numbers, rank, 1, halves); /* (out, in) */
+    }
+    free(halves);
+    return status;
+}
+
 static struct walk start_walk(const struct save *save)
 {
-    return (struct walk){.net = save->store->net, .most_bytes = save->most_bytes, .parameter = -1};
+    return (struct walk){.net = save->store->net, .max_bytes = save->max_bytes};
 }
 
 /* The next parameter, with the file it belongs to; NULL past the last. A file is closed when the
  * next tensor would make it too large; one that is too large by itself has a file of its own. */
 static const struct yk_parameter *next(struct walk *walk)
 {
-    for (;;) {
-        if (walk->layer >= walk->net->layer_count) {
+    do {
+        if (!yk_net_next(walk->net, &walk->at)) {
             return NULL;
         }
-        const struct yk_net_layer *layer = &walk->net->layers[walk->layer];
-        if (++walk->parameter >= layer->parameter_count) {
-            walk->layer++;
-            walk->parameter = -1;
-        } else if (!layer->parameters[walk->parameter].adapter) {
-            break;
-        }
-    }
-    const struct yk_parameter *parameter =
-        &walk->net->layers[walk->layer].parameters[walk->parameter];
+    } while (walk->at.parameter->adapter);
+    const struct yk_parameter *parameter = walk->at.parameter;
     const uint64_t bytes =
         (uint64_t)parameter->count *
         (uint64_t)yk_precision_bytes(yk_weights_tensor_precision(walk->net, parameter));
-    if (walk->most_bytes > 0 && walk->in_file > 0 && walk->in_file + bytes > walk->most_bytes) {
+    if (walk->max_bytes > 0 && walk->in_file > 0 && walk->in_file + bytes > walk->max_bytes) {
         walk->file++;
         walk->in_file = 0;
     }
@@ -92,14 +167,14 @@ static yk_status write_parameter(const struct save *save, const struct walk *wal
 {
     const struct yk_store *store = save->store;
     const struct yk_net *net = store->net;
-    if (parameter->form != YK_PARAMETER_NF4 && !save->merged) {
-        return yk_weights_add_device_tensor(writer, &store->engine,
-                                            store->layers[walk->layer].weights + parameter->offset,
-                                            yk_net_parameter_bytes(net, parameter));
+    if (parameter->format != YK_PARAMETER_NF4 && !save->merged) {
+        return yk_weights_add_device_tensor(
+            writer, &store->engine, store->layers[walk->at.layer].weights + parameter->offset,
+            yk_net_parameter_bytes(net, parameter));
     }
-    YK_TRY(yk_store_read_values(store, walk->layer, parameter, save->room));
+    YK_TRY(yk_store_read_values(store, walk->at.layer, parameter, save->room));
     if (save->merged) {
-        YK_TRY(yk_weights_merge(store, walk->layer, walk->parameter, save->room));
+        YK_TRY(merge(store, walk->at.layer, walk->at.next - 1, save->room));
     }
     return yk_weights_add_tensor(writer, save->room, parameter->count,
                                  yk_weights_tensor_precision(net, parameter));
@@ -181,7 +256,7 @@ static yk_status write_text(const char *folder, const char *name, const struct y
     return status;
 }
 
-/* A file of weights from before would be taken for these. */
+/* An older file of weights would be mistaken for these. */
 static yk_status remove_stale(const char *folder, const char *name)
 {
     struct yk_text path = {0};
@@ -218,11 +293,10 @@ static yk_status write_config(const struct save *save)
     return status;
 }
 
-yk_status yk_weights_save(const struct yk_store *store, const char *folder, uint64_t most_bytes,
+yk_status yk_weights_save(const struct yk_store *store, const char *folder, uint64_t max_bytes,
                           bool merged)
 {
-    struct save save = {
-        .store = store, .folder = folder, .most_bytes = most_bytes, .merged = merged};
+    struct save save = {.store = store, .folder = folder, .max_bytes = max_bytes, .merged = merged};
     struct walk walk = start_walk(&save);
     while (next(&walk)) {
     }

@@ -7,11 +7,11 @@
 #include <stdlib.h>
 
 enum {
-    PIECE = 1 << 12,      /* numbers converted at a time, on the stack */
-    PIECE_BYTES = 1 << 22 /* copied from the device at a time */
+    CHUNK = 1 << 12,      /* numbers converted at a time, on the stack */
+    CHUNK_BYTES = 1 << 22 /* copied from the device at a time */
 };
 
-enum yk_tensor_dtype yk_weights_tensor_type(enum yk_precision precision)
+static enum yk_tensor_dtype dtype_of(enum yk_precision precision)
 {
     switch (precision) {
     case YK_PRECISION_FP16:
@@ -26,7 +26,7 @@ enum yk_tensor_dtype yk_weights_tensor_type(enum yk_precision precision)
 enum yk_precision yk_weights_tensor_precision(const struct yk_net *net,
                                               const struct yk_parameter *parameter)
 {
-    return parameter->form == YK_PARAMETER_FP32 ? YK_PRECISION_FP32 : net->workload.precision;
+    return parameter->format == YK_PARAMETER_FP32 ? YK_PRECISION_FP32 : net->workload.precision;
 }
 
 static void add_shape(struct yk_text *text, int32_t rank, const int64_t *shape)
@@ -100,12 +100,12 @@ yk_status yk_weights_read_tensor(const struct yk_tensor_location *place, int64_t
         return yk_safetensors_read(place->file, entry, (uint64_t)first * size,
                                    (uint64_t)count * size, out);
     }
-    double piece[PIECE];
-    for (int64_t done = 0; done < count; done += PIECE) {
-        const int64_t length = count - done < PIECE ? count - done : PIECE;
+    double chunk[CHUNK];
+    for (int64_t done = 0; done < count; done += CHUNK) {
+        const int64_t length = count - done < CHUNK ? count - done : CHUNK;
         YK_TRY(yk_safetensors_read(place->file, entry, (uint64_t)(first + done) * size,
-                                   (uint64_t)length * size, piece));
-        convert(entry->type, piece, length, out + done);
+                                   (uint64_t)length * size, chunk));
+        convert(entry->type, chunk, length, out + done);
     }
     return YK_OK;
 }
@@ -113,23 +113,22 @@ yk_status yk_weights_read_tensor(const struct yk_tensor_location *place, int64_t
 yk_status yk_weights_declare_tensor(struct yk_safetensors_writer *writer, const struct yk_net *net,
                                     const struct yk_parameter *parameter)
 {
-    return yk_safetensors_writer_declare(
-        writer, parameter->name,
-        yk_weights_tensor_type(yk_weights_tensor_precision(net, parameter)), parameter->rank,
-        parameter->shape);
+    return yk_safetensors_writer_declare(writer, parameter->name,
+                                         dtype_of(yk_weights_tensor_precision(net, parameter)),
+                                         parameter->rank, parameter->shape);
 }
 
 yk_status yk_weights_add_tensor(struct yk_safetensors_writer *writer, const float *numbers,
                                 int64_t count, enum yk_precision precision)
 {
-    if (yk_weights_tensor_type(precision) == YK_TENSOR_F32) {
+    if (dtype_of(precision) == YK_TENSOR_F32) {
         return yk_safetensors_writer_add(writer, numbers, (size_t)count * sizeof *numbers);
     }
-    uint16_t piece[PIECE];
-    for (int64_t done = 0; done < count; done += PIECE) {
-        const int64_t length = count - done < PIECE ? count - done : PIECE;
-        yk_cpu_numbers_store(precision, numbers + done, length, piece, 0);
-        YK_TRY(yk_safetensors_writer_add(writer, piece, (size_t)length * sizeof *piece));
+    uint16_t chunk[CHUNK];
+    for (int64_t done = 0; done < count; done += CHUNK) {
+        const int64_t length = count - done < CHUNK ? count - done : CHUNK;
+        yk_cpu_numbers_store(precision, numbers + done, length, chunk, 0);
+        YK_TRY(yk_safetensors_writer_add(writer, chunk, (size_t)length * sizeof *chunk));
     }
     return YK_OK;
 }
@@ -139,30 +138,27 @@ yk_status yk_weights_add_device_tensor(struct yk_safetensors_writer *writer,
                                        uint64_t bytes)
 {
     yk_status status = YK_OK;
-    char *piece = malloc(bytes < PIECE_BYTES ? (size_t)bytes + 1 : PIECE_BYTES);
-    if (!piece) {
+    char *chunk = malloc(bytes < CHUNK_BYTES ? (size_t)bytes + 1 : CHUNK_BYTES);
+    if (!chunk) {
         return yk_fail_out_of_memory();
     }
-    for (uint64_t done = 0; status == YK_OK && done < bytes; done += PIECE_BYTES) {
-        const size_t length = (size_t)(bytes - done < PIECE_BYTES ? bytes - done : PIECE_BYTES);
-        status = yk_engine_download(engine, piece, (const char *)memory + done, length);
+    for (uint64_t done = 0; status == YK_OK && done < bytes; done += CHUNK_BYTES) {
+        const size_t length = (size_t)(bytes - done < CHUNK_BYTES ? bytes - done : CHUNK_BYTES);
+        status = yk_engine_copy(engine, chunk, (const char *)memory + done, length);
         if (status == YK_OK) {
-            status = yk_safetensors_writer_add(writer, piece, length);
+            status = yk_safetensors_writer_add(writer, chunk, length);
         }
     }
-    free(piece);
+    free(chunk);
     return status;
 }
 
 yk_status yk_weights_allocate_tensor(const struct yk_net *net, float **out)
 {
-    int64_t most = 1;
-    for (int32_t l = 0; l < net->layer_count; l++) {
-        for (int32_t i = 0; i < net->layers[l].parameter_count; i++) {
-            const int64_t count = net->layers[l].parameters[i].count;
-            most = count > most ? count : most;
-        }
+    int64_t max = 1;
+    for (struct yk_net_cursor at = {0}; yk_net_next(net, &at);) {
+        max = at.parameter->count > max ? at.parameter->count : max;
     }
-    *out = malloc((size_t)most * sizeof **out);
+    *out = malloc((size_t)max * sizeof **out);
     return *out ? YK_OK : yk_fail_out_of_memory();
 }

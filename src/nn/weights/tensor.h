@@ -1,7 +1,5 @@
-/*
- * Weights tensor: parameters as tensors of files: which type each is kept as, and numbers of any
- * floating type read as fp32.
- */
+/* Weights tensor: parameters as tensors of files: which type each is saved as, and numbers of
+ * any floating type read as fp32. */
 #ifndef YK_NN_WEIGHTS_TENSOR_H
 #define YK_NN_WEIGHTS_TENSOR_H
 
@@ -11,8 +9,6 @@
 #include "tensors/tensor_set.h"
 
 #include <stdint.h>
-
-enum yk_tensor_dtype yk_weights_tensor_type(enum yk_precision precision);
 
 /* What a parameter is written as: as it is stored, but NF4 as what its codes stand for, in the
  * precision of the training. */
@@ -39,7 +35,7 @@ yk_status yk_weights_add_device_tensor(struct yk_safetensors_writer *writer,
                                        const struct yk_engine *engine, const void *memory,
                                        uint64_t bytes) YK_MUST_USE;
 
-/* Room for the numbers of the largest parameter, freed by free(). */
+/* For the numbers of the largest parameter; freed by free(). */
 yk_status yk_weights_allocate_tensor(const struct yk_net *net, float **out) YK_MUST_USE;
 
 #endif

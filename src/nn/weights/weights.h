@@ -21,10 +21,10 @@ yk_status yk_weights_load(struct yk_store *store, const char *path) YK_MUST_USE;
 
 /*
  * Writes the model into `folder`, which exists: config.json, and model.safetensors in the precision
- * of the training; or several files of at most `most_bytes` (0: one file) with an index. Adapters
+ * of the training; or several files of at most `max_bytes` (0: one file) with an index. Adapters
  * are left out, or added to the weights they adapt if `merged`.
  */
-yk_status yk_weights_save(const struct yk_store *store, const char *folder, uint64_t most_bytes,
+yk_status yk_weights_save(const struct yk_store *store, const char *folder, uint64_t max_bytes,
                           bool merged) YK_MUST_USE;
 
 /* The adapter in `folder`: rank, alpha and target modules must be those of the net. */
@@ -32,8 +32,5 @@ yk_status yk_adapter_load(struct yk_store *store, const char *folder) YK_MUST_US
 /* `base` is the name or path of the model that is adapted. */
 yk_status yk_adapter_save(const struct yk_store *store, const char *folder,
                           const char *base) YK_MUST_USE;
-
-/* What an adapter_config.json says, to plan with before there is a net. */
-yk_status yk_adapter_read_config(const char *folder, int64_t *rank, double *alpha) YK_MUST_USE;
 
 #endif

@@ -21,7 +21,7 @@ enum {
 static const char PREFIX[] = "step-";
 
 /* The step of a name "step-00000100" with this ending. */
-static bool read_name(const char *name, const char *ending, int64_t *step)
+static bool read_name(const char *name, const char *suffix, int64_t *step)
 {
     const size_t prefix = sizeof PREFIX - 1;
     if (strncmp(name, PREFIX, prefix) != 0) {
@@ -29,7 +29,7 @@ static bool read_name(const char *name, const char *ending, int64_t *step)
     }
     const char *digits = name + prefix;
     const size_t length = strspn(digits, "0123456789");
-    return length >= DIGITS && strcmp(digits + length, ending) == 0 &&
+    return length >= DIGITS && strcmp(digits + length, suffix) == 0 &&
            yk_number_read_integer(digits, length, step);
 }
 
@@ -73,7 +73,7 @@ static yk_status fill_list(DIR *listing, struct yk_arena *arena,
 }
 
 /* Moves what was reallocated while it grew into the arena, sorted. */
-static yk_status settle(struct yk_arena *arena, struct yk_checkpoint_folder_list *list)
+static yk_status drop_replaced(struct yk_arena *arena, struct yk_checkpoint_folder_list *list)
 {
     struct yk_checkpoint_folder_entry *entries = NULL;
     if (list->count > 0) {
@@ -100,7 +100,7 @@ yk_status yk_checkpoint_folder_list(const char *folder, struct yk_arena *arena,
     yk_status status = fill_list(listing, arena, &list);
     closedir(listing);
     if (status == YK_OK) {
-        status = settle(arena, &list);
+        status = drop_replaced(arena, &list);
     }
     if (status != YK_OK) {
         free(list.entries);
@@ -137,7 +137,7 @@ bool yk_checkpoint_folder_is_adapter(const char *folder)
     return yk_checkpoint_folder_has(folder, YK_CHECKPOINT_ADAPTER_CONFIG);
 }
 
-/* Some file systems cannot sync a folder and say that the argument is wrong. */
+/* Some file systems cannot sync a folder and fail with EINVAL. */
 yk_status yk_checkpoint_folder_sync(const char *path)
 {
     const int descriptor = open(path, O_RDONLY | O_CLOEXEC);

@@ -2,7 +2,6 @@
 #include "nn/weights/weights.h"
 #include "train/checkpoint/checkpoint.h"
 #include "train/checkpoint/folder.h"
-#include "train/checkpoint/shard_load.h"
 #include "train/checkpoint/shard_set.h"
 #include "train/checkpoint/tensors.h"
 

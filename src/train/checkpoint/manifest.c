@@ -18,12 +18,12 @@
 #include <unistd.h>
 
 enum {
-    MOST_FILES = 64 + YK_SHARD_MAX_RANKS, /* of one folder */
-    PIECE_BYTES = 1 << 20,
+    MAX_FILES = 64 + YK_SHARD_MAX_RANKS, /* of one folder */
+    CHUNK_BYTES = 1 << 20,
     HASH_DIGITS = 16,
 };
 
-static const int64_t MOST_BYTES = INT64_C(1) << 53; /* what JSON's numbers hold exactly */
+static const int64_t MAX_BYTES = INT64_C(1) << 53; /* what JSON's numbers hold exactly */
 
 bool yk_manifest_has(const struct yk_manifest *manifest, const char *name)
 {
@@ -93,7 +93,7 @@ static yk_status read_file(const struct yk_json *node, struct yk_arena *arena,
     YK_TRY(yk_json_check_object(node, known, sizeof known / sizeof known[0]));
     YK_TRY(yk_json_read_name(yk_json_get(node, "name"), "name", &name));
     YK_TRY(yk_json_read_name(yk_json_get(node, "xxh3"), "xxh3", &digits));
-    YK_TRY(yk_json_get_integer(node, "bytes", 0, MOST_BYTES, &bytes));
+    YK_TRY(yk_json_get_integer(node, "bytes", 0, MAX_BYTES, &bytes));
     if (name[0] == '.' || strchr(name, '/')) {
         return yk_fail(YK_ERROR_INPUT, "\"%s\" is no plain name of a file beside the manifest",
                        name);
@@ -137,14 +137,14 @@ static yk_status read_root(const struct yk_json *root, struct yk_arena *arena,
     const struct yk_json *files = NULL;
     int64_t ranks = 0;
     YK_TRY(yk_json_check_document(root, "checkpoint", known, sizeof known / sizeof known[0]));
-    YK_TRY(yk_json_get_integer(root, "step", 0, MOST_BYTES, &out->step));
+    YK_TRY(yk_json_get_integer(root, "step", 0, MAX_BYTES, &out->step));
     if (yk_json_get(root, "ranks")) {
         YK_TRY(yk_json_get_integer(root, "ranks", 2, YK_SHARD_MAX_RANKS, &ranks));
     }
     out->ranks = (int32_t)ranks;
     YK_TRY(yk_json_require_list(root, "files", &files));
     const size_t count = yk_json_count(files);
-    if (count > MOST_FILES) {
+    if (count > MAX_FILES) {
         return yk_fail(YK_ERROR_INPUT, "%zu files are more than a checkpoint has", count);
     }
     YK_TRY_NEW(arena, out->files, count + 1);
@@ -187,12 +187,12 @@ yk_status yk_manifest_read(const char *bytes, size_t length, struct yk_arena *ar
     return status;
 }
 
-static yk_status hash_open(int descriptor, const char *path, struct yk_hash *hash, char *piece,
+static yk_status hash_open(int descriptor, const char *path, struct yk_hash *hash, char *chunk,
                            struct yk_manifest_file *out)
 {
     out->bytes = 0;
     for (;;) {
-        const ssize_t length = read(descriptor, piece, PIECE_BYTES);
+        const ssize_t length = read(descriptor, chunk, CHUNK_BYTES);
         if (length < 0 && errno == EINTR) {
             continue;
         }
@@ -202,7 +202,7 @@ static yk_status hash_open(int descriptor, const char *path, struct yk_hash *has
         if (length == 0) {
             break;
         }
-        yk_hash_add(hash, piece, (size_t)length);
+        yk_hash_add(hash, chunk, (size_t)length);
         out->bytes += (uint64_t)length;
     }
     out->hash = yk_hash_result(hash);
@@ -213,16 +213,16 @@ static yk_status hash_file(const char *path, struct yk_manifest_file *out)
 {
     struct yk_hash *hash = NULL;
     YK_TRY(yk_hash_create(&hash));
-    char *piece = malloc(PIECE_BYTES);
+    char *chunk = malloc(CHUNK_BYTES);
     int descriptor = -1;
-    yk_status status = piece ? yk_file_open(path, false, &descriptor) : yk_fail_out_of_memory();
+    yk_status status = chunk ? yk_file_open(path, false, &descriptor) : yk_fail_out_of_memory();
     if (status == YK_OK) {
-        status = hash_open(descriptor, path, hash, piece, out);
+        status = hash_open(descriptor, path, hash, chunk, out);
     }
     if (descriptor >= 0) {
         close(descriptor);
     }
-    free(piece);
+    free(chunk);
     yk_hash_destroy(hash);
     return status;
 }
@@ -237,7 +237,7 @@ static int by_name(const void *a, const void *b)
 static yk_status add_file(const char *folder, const char *name, struct yk_arena *arena,
                           struct yk_text *path, struct yk_manifest *manifest)
 {
-    if (manifest->count == MOST_FILES) {
+    if (manifest->count == MAX_FILES) {
         return yk_fail(YK_ERROR_SYSTEM, "%s holds too many files", folder);
     }
     struct yk_manifest_file *file = &manifest->files[manifest->count++];
@@ -261,7 +261,7 @@ static yk_status add_known(const char *folder, const struct yk_manifest *known,
                            "that all ranks share",
                            path->bytes);
         }
-        if (manifest->count == MOST_FILES) {
+        if (manifest->count == MAX_FILES) {
             return yk_fail(YK_ERROR_SYSTEM, "%s holds too many files", folder);
         }
         manifest->files[manifest->count++] = *file;
@@ -307,7 +307,7 @@ yk_status yk_manifest_save(const char *folder, const struct yk_manifest *known)
     YK_TRY(yk_arena_create(&arena));
     DIR *listing = opendir(folder);
     yk_status status = YK_OK;
-    manifest.files = yk_arena_allocate(arena, MOST_FILES, sizeof *manifest.files);
+    manifest.files = yk_arena_allocate(arena, MAX_FILES, sizeof *manifest.files);
     if (!listing) {
         status = yk_fail(YK_ERROR_SYSTEM, "cannot open %s: %s", folder, strerror(errno));
     } else if (!manifest.files) {
@@ -326,7 +326,7 @@ yk_status yk_manifest_save(const char *folder, const struct yk_manifest *known)
     return status;
 }
 
-/* Sizes are told at a glance, before any hash is made. */
+/* Sizes are compared before any hash is made. */
 static yk_status check_size(const char *path, const struct yk_manifest_file *file)
 {
     struct stat info;

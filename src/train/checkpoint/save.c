@@ -1,6 +1,6 @@
 /*
- * Saving a checkpoint: beside its name, synced and renamed. At every moment the folder holds the
- * checkpoint before, the new one, or both, whole.
+ * Saving a checkpoint: under another name, synced and renamed, so that at every moment the folder
+ * holds the checkpoint before, the new one, or both, whole.
  *
  * Of several ranks, the first makes the folder, each writes its shard into it, and the first adds
  * everything else and renames it. Between these, all of them agree that nothing went wrong.
@@ -8,14 +8,15 @@
 #include "base/file.h"
 #include "base/json_value.h"
 #include "base/log.h"
+#include "base/units.h"
 #include "comm/exchange.h"
 #include "model/config_write.h"
+#include "nn/weights/tensor.h"
 #include "nn/weights/weights.h"
 #include "train/checkpoint/checkpoint.h"
 #include "train/checkpoint/folder.h"
 #include "train/checkpoint/manifest.h"
 #include "train/checkpoint/shard.h"
-#include "train/checkpoint/shard_write.h"
 #include "train/checkpoint/state.h"
 #include "train/checkpoint/tensors.h"
 
@@ -24,6 +25,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 
 /* Folders of one checkpoint on its way. */
 struct places {
@@ -219,7 +221,7 @@ static yk_status seal(const struct yk_checkpoint_content *content, const char *p
 
 /* A folder cannot be renamed onto another: the one of the same step, if there is one, steps aside
  * under a name that is still read. */
-static yk_status put_in_place(const char *folder, const struct places *places)
+static yk_status move_into_place(const char *folder, const struct places *places)
 {
     struct stat info;
     if (lstat(places->final.bytes, &info) == 0) {
@@ -236,7 +238,7 @@ static yk_status put_in_place(const char *folder, const struct places *places)
     return yk_checkpoint_folder_sync(folder);
 }
 
-/* Renamed first, so that one which is removed only in part is not taken for a checkpoint. */
+/* Renamed first, so that one which is removed only in part is not mistaken for a checkpoint. */
 static void remove_whole(const char *folder, const char *name)
 {
     struct yk_text path = {0};
@@ -254,8 +256,8 @@ static void remove_whole(const char *folder, const char *name)
     yk_text_free(&path);
 }
 
-/* Keeps the one just saved and the newest before it. Steps after it are of a run that was taken
- * back: they are the first to go. */
+/* Keeps the one just saved and the newest before it. Later steps are of a run that was resumed from
+ * an earlier step: they go first. */
 static void prune(const char *folder, const struct yk_checkpoint_folder_list *list, int64_t saved,
                   int32_t keep)
 {
@@ -280,7 +282,7 @@ static void prune(const char *folder, const struct yk_checkpoint_folder_list *li
     }
 }
 
-/* What cannot be removed is told, but the checkpoint stands. */
+/* What cannot be removed is a warning: the checkpoint stands. */
 static void remove_older(const char *folder, int64_t saved, int32_t keep)
 {
     struct yk_arena *arena = NULL;
@@ -319,7 +321,7 @@ static yk_status finish(const char *folder, const struct yk_checkpoint_content *
     YK_TRY(write_small_files(content, places));
     YK_TRY(seal(content, places->partial.bytes, said, arena));
     YK_TRY(yk_checkpoint_folder_sync(places->partial.bytes));
-    return put_in_place(folder, places);
+    return move_into_place(folder, places);
 }
 
 static yk_status save(const char *folder, const struct yk_checkpoint_content *content,
@@ -362,4 +364,106 @@ yk_status yk_checkpoint_save(const char *folder, const struct yk_checkpoint_cont
     }
     free_places(&places);
     return status;
+}
+
+/* ---- space on the disk ---- */
+
+enum {
+    NUMBER_BYTES = 4 /* of optimizer state and of trained weights in shards */
+};
+
+/* Moments that the optimizer keeps of a trained number; a rank may keep those of some layers. */
+static uint64_t moments_of(const struct yk_store *store)
+{
+    bool first = false;
+    bool second = false;
+    for (int32_t l = 0; l < store->net->layer_count; l++) {
+        first = first || yk_store_has_state(store, l, YK_STATE_MOMENT1);
+        second = second || yk_store_has_state(store, l, YK_STATE_MOMENT2);
+    }
+    return (uint64_t)first + (uint64_t)second;
+}
+
+static uint64_t bytes_of(const struct yk_checkpoint_content *content,
+                         const struct yk_parameter *parameter, uint64_t moments)
+{
+    const struct yk_net *net = content->store->net;
+    const bool sharded = content->ranks && content->ranks->size > 1;
+    const bool elsewhere = net->workload.lora_rank > 0 && content->base_model;
+    const uint64_t count = (uint64_t)parameter->count;
+    const int64_t width = yk_precision_bytes(yk_weights_tensor_precision(net, parameter));
+    uint64_t bytes = parameter->trained ? count * NUMBER_BYTES * moments : 0;
+    if (sharded && parameter->trained) {
+        return bytes + count * NUMBER_BYTES;
+    }
+    if (!parameter->adapter && elsewhere) {
+        return bytes;
+    }
+    if (sharded) {
+        return bytes + yk_net_parameter_bytes(net, parameter);
+    }
+    /* A master copy next to weights of 16 bits; codes of NF4 next to what they stand for. */
+    bytes += parameter->trained && moments > 0 && width < NUMBER_BYTES ? count * NUMBER_BYTES : 0;
+    bytes += parameter->format == YK_PARAMETER_NF4 ? yk_net_parameter_bytes(net, parameter) : 0;
+    return bytes + count * (uint64_t)width;
+}
+
+uint64_t yk_checkpoint_save_bytes(const struct yk_checkpoint_content *content)
+{
+    const struct yk_net *net = content->store->net;
+    const uint64_t moments = moments_of(content->store);
+    uint64_t bytes = 0;
+    for (struct yk_net_cursor at = {0}; yk_net_next(net, &at);) {
+        bytes += bytes_of(content, at.parameter, moments);
+    }
+    return bytes;
+}
+
+static yk_status count_saved(const char *folder, int32_t *out)
+{
+    struct yk_arena *arena = NULL;
+    struct yk_text path = {0};
+    struct yk_checkpoint_folder_list list = {0};
+    YK_TRY(yk_arena_create(&arena));
+    yk_status status = yk_checkpoint_folder_join(folder, "checkpoints", &path);
+    if (status == YK_OK) {
+        status = yk_checkpoint_folder_list(path.bytes, arena, &list);
+    }
+    *out = list.count;
+    yk_text_free(&path);
+    yk_arena_destroy(arena);
+    return status;
+}
+
+static yk_status fail_no_space(const char *folder, int64_t more, double each, double free)
+{
+    char one[YK_UNITS_SIZE];
+    char all[YK_UNITS_SIZE];
+    char left[YK_UNITS_SIZE];
+    yk_units_format(each, YK_UNIT_BYTES, one);
+    yk_units_format(each * (double)more, YK_UNIT_BYTES, all);
+    yk_units_format(free, YK_UNIT_BYTES, left);
+    return yk_fail(
+        YK_ERROR_SYSTEM,
+        "%s: %" PRId64 " checkpoint%s of %s, of which one is being written, need%s %s, "
+        "and %s are free there; make room, keep fewer (--keep) or save elsewhere (--out)",
+        folder, more, more == 1 ? "" : "s", one, more == 1 ? "s" : "", all, left);
+}
+
+yk_status yk_checkpoint_check_save_space(const char *folder,
+                                         const struct yk_checkpoint_content *content, int64_t saves,
+                                         int32_t keep)
+{
+    struct statvfs system;
+    int32_t saved = 0;
+    YK_TRY(count_saved(folder, &saved));
+    /* One is written before an older one goes. */
+    const int64_t more = keep > 0 ? (keep > saved ? keep - saved : 0) + 1 : saves;
+    const int64_t max = more < saves ? more : saves;
+    if (statvfs(folder, &system) != 0 || system.f_blocks == 0) {
+        return YK_OK;
+    }
+    const double free = (double)system.f_bavail * (double)system.f_frsize;
+    const double each = (double)yk_checkpoint_save_bytes(content);
+    return (double)max * each <= free ? YK_OK : fail_no_space(folder, max, each, free);
 }

@@ -2,9 +2,11 @@
 
 #include "backend/ops.h"
 #include "base/number.h"
+#include "nn/store/range.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *const kind_names[YK_SHARD_KINDS] = {"weights", "moment1", "moment2", "fp32",
@@ -92,9 +94,9 @@ static enum yk_shard_kind kind_of_precision(enum yk_precision precision)
 
 enum yk_shard_kind yk_shard_kind_of(const struct yk_net *net, const struct yk_parameter *parameter)
 {
-    return parameter->form == YK_PARAMETER_NF4    ? YK_SHARD_NF4
-           : parameter->form == YK_PARAMETER_FP32 ? YK_SHARD_FP32
-                                                  : kind_of_precision(net->workload.precision);
+    return parameter->format == YK_PARAMETER_NF4    ? YK_SHARD_NF4
+           : parameter->format == YK_PARAMETER_FP32 ? YK_SHARD_FP32
+                                                    : kind_of_precision(net->workload.precision);
 }
 
 int64_t yk_shard_element_count(enum yk_shard_kind kind, int64_t count)
@@ -110,4 +112,116 @@ int64_t yk_shard_element_count(enum yk_shard_kind kind, int64_t count)
     default:
         return count;
     }
+}
+
+/* ---- writing a shard ---- */
+
+enum {
+    ROOM_BYTES = 1 << 22 /* copied from the device at a time */
+};
+
+/* What a walk does with each slice. */
+struct walk {
+    const struct yk_store *store;
+    const struct yk_partition *saves; /* (L) */
+    struct yk_safetensors_writer *writer;
+    char *room;           /* (ROOM_BYTES) */
+    struct yk_text *name; /* of one slice after the other */
+    yk_status (*visit)(const struct walk *walk, int32_t layer, const struct yk_parameter *parameter,
+                       enum yk_shard_kind kind, struct yk_parameter_range range);
+};
+
+static yk_status declare(const struct walk *walk, int32_t layer,
+                         const struct yk_parameter *parameter, enum yk_shard_kind kind,
+                         struct yk_parameter_range range)
+{
+    (void)layer;
+    walk->name->length = 0;
+    yk_shard_add_slice_name(walk->name, kind, parameter->name, range.first);
+    YK_TRY(yk_text_status(walk->name));
+    return yk_safetensors_writer_declare(walk->writer, walk->name->bytes,
+                                         yk_shard_is_frozen(kind) ? YK_TENSOR_U8 : YK_TENSOR_F32, 1,
+                                         &range.count);
+}
+
+static yk_status add(const struct walk *walk, int32_t layer, const struct yk_parameter *parameter,
+                     enum yk_shard_kind kind, struct yk_parameter_range range)
+{
+    const int64_t width = yk_shard_element_bytes(kind);
+    const int64_t max = ROOM_BYTES / width;
+    for (int64_t done = 0; done < range.count; done += max) {
+        const int64_t count = range.count - done < max ? range.count - done : max;
+        const struct yk_parameter_range slice = {range.first + done, count};
+        YK_TRY(yk_store_read_range(walk->store, layer, parameter, yk_shard_state(kind), slice,
+                                   walk->room));
+        YK_TRY(yk_safetensors_writer_add(walk->writer, walk->room, (size_t)(count * width)));
+    }
+    return YK_OK;
+}
+
+static bool has_kind(const struct walk *walk, int32_t layer, const struct yk_parameter *parameter,
+                     enum yk_shard_kind kind)
+{
+    if (!parameter->trained) {
+        return kind == yk_shard_kind_of(walk->store->net, parameter);
+    }
+    return !yk_shard_is_frozen(kind) &&
+           yk_store_has_state(walk->store, layer, yk_shard_state(kind));
+}
+
+static yk_status walk_parameter(const struct walk *walk, int32_t layer,
+                                const struct yk_parameter *parameter, enum yk_shard_kind kind)
+{
+    const struct yk_partition *saved = &walk->saves[layer];
+    struct yk_parameter_range range;
+    for (int32_t b = 0; b < yk_partition_range_count(saved); b++) {
+        if (yk_partition_range(saved, b, walk->store->net, layer, parameter, &range)) {
+            YK_TRY(walk->visit(walk, layer, parameter, kind, range));
+        }
+    }
+    return YK_OK;
+}
+
+/* By kind, so that numbers of four bytes come before single bytes. */
+static yk_status walk_all(const struct walk *walk, bool frozen)
+{
+    const struct yk_net *net = walk->store->net;
+    for (int kind = 0; kind < YK_SHARD_KINDS; kind++) {
+        for (struct yk_net_cursor at = {0}; yk_net_next(net, &at);) {
+            if ((at.parameter->trained || frozen) &&
+                has_kind(walk, at.layer, at.parameter, (enum yk_shard_kind)kind)) {
+                YK_TRY(walk_parameter(walk, at.layer, at.parameter, (enum yk_shard_kind)kind));
+            }
+        }
+    }
+    return YK_OK;
+}
+
+static yk_status write_all(struct walk *walk, bool frozen, struct yk_safetensors_written *out)
+{
+    walk->visit = declare;
+    YK_TRY(walk_all(walk, frozen));
+    YK_TRY(yk_safetensors_writer_begin(walk->writer));
+    walk->visit = add;
+    YK_TRY(walk_all(walk, frozen));
+    return yk_safetensors_writer_finish(walk->writer, out);
+}
+
+yk_status yk_shard_write(const struct yk_store *store, const struct yk_partition *saves,
+                         bool frozen, const char *path, struct yk_safetensors_written *out)
+{
+    struct yk_text name = {0};
+    struct walk walk = {.store = store, .saves = saves, .name = &name};
+    walk.room = malloc(ROOM_BYTES);
+    if (!walk.room) {
+        return yk_fail_out_of_memory();
+    }
+    yk_status status = yk_safetensors_writer_create(path, &walk.writer);
+    if (status == YK_OK) {
+        status = write_all(&walk, frozen, out);
+    }
+    yk_safetensors_writer_destroy(walk.writer);
+    yk_text_free(&name);
+    free(walk.room);
+    return status;
 }

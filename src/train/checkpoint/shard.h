@@ -3,7 +3,7 @@
  *
  *   shard-00002-of-00004.safetensors   of rank 1 of 4
  *
- * It holds pieces of parameters as tensors of one dimension, named by what they are, the parameter,
+ * It holds slices of parameters as tensors of one dimension, named by what they are, the parameter,
  * and where in it they begin:
  *
  *   weights.transformer.wte.weight@4096   F32: numbers 4096 … of a trained parameter
@@ -11,7 +11,7 @@
  *   bf16.NAME@8192                        U8: bytes 8192 … of a frozen one that is stored so; also
  *                                         fp32, fp16 and nf4
  *
- * The pieces of all shards together are every parameter once. Pure functions; any thread.
+ * The slices of all shards together are every parameter once. Pure functions; any thread.
  */
 #ifndef YK_TRAIN_CHECKPOINT_SHARD_H
 #define YK_TRAIN_CHECKPOINT_SHARD_H
@@ -19,7 +19,8 @@
 #include "base/precision.h"
 #include "base/status.h"
 #include "base/text.h"
-#include "nn/net.h"
+#include "nn/store/store.h"
+#include "tensors/safetensors_writer.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -40,7 +41,7 @@ enum yk_shard_kind {
     YK_SHARD_KINDS,
 };
 
-/* What the name of a piece says. */
+/* What the name of a slice says. */
 struct yk_shard_slice {
     enum yk_shard_kind kind;
     const char *parameter; /* in the name: not ended by a zero */
@@ -60,10 +61,18 @@ bool yk_shard_read_slice_name(const char *name, struct yk_shard_slice *out);
 /* "weights", "nf4" … */
 const char *yk_shard_kind_name(enum yk_shard_kind kind);
 
-/* Whether pieces are bytes of a frozen parameter. */
+/* Whether slices are bytes of a frozen parameter. */
 static inline bool yk_shard_is_frozen(enum yk_shard_kind kind)
 {
     return kind >= YK_SHARD_FP32;
+}
+
+/* What a store calls numbers of this kind. */
+static inline enum yk_state_tensor yk_shard_state(enum yk_shard_kind kind)
+{
+    return kind == YK_SHARD_MOMENT1   ? YK_STATE_MOMENT1
+           : kind == YK_SHARD_MOMENT2 ? YK_STATE_MOMENT2
+                                      : YK_STATE_WEIGHTS;
 }
 
 /* How a frozen parameter of the net is stored. */
@@ -77,5 +86,12 @@ static inline int64_t yk_shard_element_bytes(enum yk_shard_kind kind)
 {
     return yk_shard_is_frozen(kind) ? 1 : (int64_t)sizeof(float);
 }
+
+/* Writes what `saves` (L) says of every layer, which the store must keep: weights and optimizer
+ * state of trained parameters, and frozen ones as they are stored, unless they are saved elsewhere
+ * (`frozen` is false). The file is synced. */
+yk_status yk_shard_write(const struct yk_store *store, const struct yk_partition *saves,
+                         bool frozen, const char *path,
+                         struct yk_safetensors_written *out) YK_MUST_USE;
 
 #endif

@@ -1,4 +1,4 @@
-#include "train/checkpoint/shard_load.h"
+#include "train/checkpoint/shard_set.h"
 
 #include "backend/cpu/math/numbers.h"
 
@@ -43,7 +43,7 @@ static yk_status find_kind(const struct load *load, const struct yk_parameter *p
 
 /* Such a number would spread to everything in the first step. */
 static yk_status check_finite(const struct yk_parameter *parameter, const float *numbers,
-                              struct yk_range range)
+                              struct yk_parameter_range range)
 {
     for (int64_t i = 0; i < range.count; i++) {
         if (!isfinite(numbers[i])) {
@@ -68,37 +68,21 @@ static void round_numbers(const struct load *load, float *numbers, int64_t count
     }
 }
 
-static yk_status put(const struct load *load, int32_t layer, const struct yk_parameter *parameter,
-                     enum yk_shard_kind kind, struct yk_range range)
-{
-    float *numbers = load->room;
-    switch (kind) {
-    case YK_SHARD_WEIGHTS:
-        YK_TRY(check_finite(parameter, numbers, range));
-        round_numbers(load, numbers, range.count);
-        return yk_store_write_range(load->store, layer, parameter, YK_STATE_WEIGHTS, range,
-                                    numbers);
-    case YK_SHARD_MOMENT1:
-        return yk_store_write_range(load->store, layer, parameter, YK_STATE_MOMENT1, range,
-                                    numbers);
-    case YK_SHARD_MOMENT2:
-        return yk_store_write_range(load->store, layer, parameter, YK_STATE_MOMENT2, range,
-                                    numbers);
-    default:
-        return yk_store_write_frozen_range(load->store, layer, parameter, range, load->room);
-    }
-}
-
 static yk_status load_range(const struct load *load, int32_t layer,
                             const struct yk_parameter *parameter, enum yk_shard_kind kind,
-                            struct yk_range range)
+                            struct yk_parameter_range range)
 {
-    const int64_t most = ROOM_BYTES / yk_shard_element_bytes(kind);
-    for (int64_t done = 0; done < range.count; done += most) {
+    const int64_t max = ROOM_BYTES / yk_shard_element_bytes(kind);
+    for (int64_t done = 0; done < range.count; done += max) {
         const int64_t left = range.count - done;
-        const struct yk_range piece = {range.first + done, left < most ? left : most};
-        YK_TRY(yk_shard_set_read(load->set, kind, parameter, piece, load->room));
-        YK_TRY(put(load, layer, parameter, kind, piece));
+        const struct yk_parameter_range slice = {range.first + done, left < max ? left : max};
+        YK_TRY(yk_shard_set_read(load->set, kind, parameter, slice, load->room));
+        if (kind == YK_SHARD_WEIGHTS) {
+            YK_TRY(check_finite(parameter, load->room, slice));
+            round_numbers(load, load->room, slice.count);
+        }
+        YK_TRY(yk_store_write_range(load->store, layer, parameter, yk_shard_state(kind), slice,
+                                    load->room));
     }
     return YK_OK;
 }
@@ -108,13 +92,13 @@ static yk_status load_ranges(const struct load *load, int32_t layer,
                              const struct yk_parameter *parameter, enum yk_shard_kind kind,
                              bool whole)
 {
-    const struct yk_partition *holding = &load->store->layers[layer].holding;
-    struct yk_range range = {0, yk_shard_element_count(kind, parameter->count)};
+    const struct yk_partition *partition = &load->store->layers[layer].partition;
+    struct yk_parameter_range range = {0, yk_shard_element_count(kind, parameter->count)};
     if (whole) {
         return load_range(load, layer, parameter, kind, range);
     }
-    for (int32_t b = 0; b < yk_partition_range_count(holding); b++) {
-        if (yk_partition_range(holding, b, load->store->net, layer, parameter, &range)) {
+    for (int32_t b = 0; b < yk_partition_range_count(partition); b++) {
+        if (yk_partition_range(partition, b, load->store->net, layer, parameter, &range)) {
             YK_TRY(load_range(load, layer, parameter, kind, range));
         }
     }
@@ -139,7 +123,7 @@ static yk_status decode_nf4(const struct yk_engine *engine, const void *stored, 
         op.to = to;
         engine->backend->copy(engine->lane, from, stored, bytes);
         engine->backend->dequantise(engine->lane, &op);
-        status = yk_engine_download(engine, out, to, (size_t)count * sizeof *out);
+        status = yk_engine_copy(engine, out, to, (size_t)count * sizeof *out);
     }
     engine->backend->free(engine->device, to);
     engine->backend->free(engine->device, from);
@@ -166,7 +150,7 @@ static yk_status decode(const struct load *load, enum yk_shard_kind kind, const 
 static yk_status load_converted(const struct load *load, int32_t layer,
                                 const struct yk_parameter *parameter, enum yk_shard_kind kind)
 {
-    const struct yk_range all = {0, yk_shard_element_count(kind, parameter->count)};
+    const struct yk_parameter_range all = {0, yk_shard_element_count(kind, parameter->count)};
     void *stored = malloc((size_t)(all.count * yk_shard_element_bytes(kind)));
     float *numbers = malloc((size_t)parameter->count * sizeof *numbers);
     yk_status status = stored && numbers ? YK_OK : yk_fail_out_of_memory();
@@ -177,7 +161,7 @@ static yk_status load_converted(const struct load *load, int32_t layer,
         status = decode(load, kind, stored, parameter->count, numbers);
     }
     if (status == YK_OK) {
-        status = check_finite(parameter, numbers, (struct yk_range){0, parameter->count});
+        status = check_finite(parameter, numbers, (struct yk_parameter_range){0, parameter->count});
     }
     if (status == YK_OK && kind == YK_SHARD_WEIGHTS) {
         round_numbers(load, numbers, parameter->count);
@@ -196,7 +180,7 @@ static yk_status load_weights(const struct load *load, int32_t layer,
                               const struct yk_parameter *parameter)
 {
     const struct yk_net *net = load->store->net;
-    const enum yk_partition_kind keep = load->store->layers[layer].holding.keep;
+    const enum yk_partition_kind keep = load->store->layers[layer].partition.kind;
     enum yk_shard_kind kind =
         parameter->trained ? YK_SHARD_WEIGHTS : yk_shard_kind_of(net, parameter);
     const enum yk_shard_kind own = kind;
@@ -214,22 +198,19 @@ static yk_status load_weights(const struct load *load, int32_t layer,
 static yk_status load_state(const struct load *load, int32_t layer,
                             const struct yk_parameter *parameter)
 {
-    static const struct {
-        enum yk_state_tensor numbers;
-        enum yk_shard_kind kind;
-    } states[] = {{YK_STATE_MOMENT1, YK_SHARD_MOMENT1}, {YK_STATE_MOMENT2, YK_SHARD_MOMENT2}};
-    for (size_t i = 0; i < sizeof states / sizeof states[0]; i++) {
-        if (!yk_store_has_state(load->store, layer, states[i].numbers)) {
+    for (int i = YK_SHARD_MOMENT1; i <= YK_SHARD_MOMENT2; i++) {
+        const enum yk_shard_kind kind = (enum yk_shard_kind)i;
+        if (!yk_store_has_state(load->store, layer, yk_shard_state(kind))) {
             continue;
         }
-        if (!yk_shard_set_has(load->set, states[i].kind, parameter)) {
+        if (!yk_shard_set_has(load->set, kind, parameter)) {
             return yk_fail(YK_ERROR_INPUT,
                            "no shard has %s of \"%s\"; it was trained with another optimizer, or "
                            "other parameters were",
-                           yk_shard_kind_name(states[i].kind), parameter->name);
+                           yk_shard_kind_name(kind), parameter->name);
         }
-        YK_TRY(yk_shard_set_check(load->set, states[i].kind, parameter));
-        YK_TRY(load_ranges(load, layer, parameter, states[i].kind, false));
+        YK_TRY(yk_shard_set_check(load->set, kind, parameter));
+        YK_TRY(load_ranges(load, layer, parameter, kind, false));
     }
     return YK_OK;
 }
@@ -248,10 +229,8 @@ static yk_status load_all(const struct load *load)
 {
     const struct yk_net *net = load->store->net;
     YK_TRY(yk_shard_set_check_net(load->set, net));
-    for (int32_t l = 0; l < net->layer_count; l++) {
-        for (int32_t i = 0; i < net->layers[l].parameter_count; i++) {
-            YK_TRY(load_parameter(load, l, &net->layers[l].parameters[i]));
-        }
+    for (struct yk_net_cursor at = {0}; yk_net_next(net, &at);) {
+        YK_TRY(load_parameter(load, at.layer, at.parameter));
     }
     return YK_OK;
 }

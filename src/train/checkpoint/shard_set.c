@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct piece {
+struct slice {
     const char *parameter;
     enum yk_shard_kind kind;
     int64_t first;
@@ -22,16 +22,16 @@ struct yk_shard_set {
     const char *folder;
     struct yk_safetensors **files;
     int32_t file_count;
-    struct piece *pieces; /* by parameter, kind and first number */
-    int32_t piece_count;
+    struct slice *slices; /* by parameter, kind and first number */
+    int32_t slice_count;
 };
 
 /* ---- opening ---- */
 
 static int in_order(const void *a, const void *b)
 {
-    const struct piece *left = a;
-    const struct piece *right = b;
+    const struct slice *left = a;
+    const struct slice *right = b;
     const int names = strcmp(left->parameter, right->parameter);
     if (names != 0) {
         return names;
@@ -42,10 +42,10 @@ static int in_order(const void *a, const void *b)
     return left->first < right->first ? -1 : left->first > right->first;
 }
 
-static yk_status add_piece(struct yk_shard_set *set, const struct yk_safetensors *file,
+static yk_status add_slice(struct yk_shard_set *set, const struct yk_safetensors *file,
                            const struct yk_tensor_entry *entry)
 {
-    struct piece *piece = &set->pieces[set->piece_count];
+    struct slice *slice = &set->slices[set->slice_count];
     struct yk_shard_slice name = {0};
     if (!yk_shard_read_slice_name(entry->name, &name)) {
         return yk_fail(YK_ERROR_INPUT, "%s: \"%s\" does not name a piece of a parameter",
@@ -57,7 +57,7 @@ static yk_status add_piece(struct yk_shard_set *set, const struct yk_safetensors
         return yk_fail(YK_ERROR_INPUT, "%s: \"%s\" is no row of %s", yk_safetensors_path(file),
                        entry->name, yk_tensor_dtype_name(type));
     }
-    *piece = (struct piece){
+    *slice = (struct slice){
         .parameter = yk_arena_copy_text(set->arena, name.parameter, name.parameter_length),
         .kind = name.kind,
         .first = name.first,
@@ -65,11 +65,11 @@ static yk_status add_piece(struct yk_shard_set *set, const struct yk_safetensors
         .file = file,
         .entry = entry,
     };
-    set->piece_count++;
-    return piece->parameter ? YK_OK : yk_fail_out_of_memory();
+    set->slice_count++;
+    return slice->parameter ? YK_OK : yk_fail_out_of_memory();
 }
 
-static yk_status add_pieces(struct yk_shard_set *set)
+static yk_status add_slices(struct yk_shard_set *set)
 {
     int64_t count = 0;
     for (int32_t i = 0; i < set->file_count; i++) {
@@ -78,13 +78,13 @@ static yk_status add_pieces(struct yk_shard_set *set)
     if (count > INT32_MAX) {
         return yk_fail(YK_ERROR_INPUT, "%s: too many pieces", set->folder);
     }
-    YK_TRY_NEW(set->arena, set->pieces, count + 1);
+    YK_TRY_NEW(set->arena, set->slices, count + 1);
     for (int32_t i = 0; i < set->file_count; i++) {
         for (int32_t j = 0; j < yk_safetensors_count(set->files[i]); j++) {
-            YK_TRY(add_piece(set, set->files[i], yk_safetensors_at(set->files[i], j)));
+            YK_TRY(add_slice(set, set->files[i], yk_safetensors_at(set->files[i], j)));
         }
     }
-    qsort(set->pieces, (size_t)set->piece_count, sizeof *set->pieces, in_order);
+    qsort(set->slices, (size_t)set->slice_count, sizeof *set->slices, in_order);
     return YK_OK;
 }
 
@@ -129,7 +129,7 @@ yk_status yk_shard_set_open(const char *folder, int32_t ranks, struct yk_shard_s
     };
     yk_status status = set->folder ? open_files(set, ranks) : yk_fail_out_of_memory();
     if (status == YK_OK) {
-        status = add_pieces(set);
+        status = add_slices(set);
     }
     if (status != YK_OK) {
         yk_shard_set_close(set);
@@ -153,27 +153,27 @@ void yk_shard_set_close(struct yk_shard_set *set)
 
 yk_status yk_shard_set_check_net(const struct yk_shard_set *set, const struct yk_net *net)
 {
-    for (int32_t i = 0; i < set->piece_count; i++) {
-        const struct piece *piece = &set->pieces[i];
-        const bool again = i > 0 && strcmp(piece->parameter, piece[-1].parameter) == 0;
-        if (!again && !yk_net_find(net, piece->parameter, NULL)) {
+    for (int32_t i = 0; i < set->slice_count; i++) {
+        const struct slice *slice = &set->slices[i];
+        const bool again = i > 0 && strcmp(slice->parameter, slice[-1].parameter) == 0;
+        if (!again && !yk_net_find(net, slice->parameter, NULL)) {
             return yk_fail(YK_ERROR_INPUT, "%s: the model has no parameter \"%s\"",
-                           yk_safetensors_path(piece->file), piece->parameter);
+                           yk_safetensors_path(slice->file), slice->parameter);
         }
     }
     return YK_OK;
 }
 
-/* The first piece that is not before number `first` of a parameter. */
+/* The first slice that is not before number `first` of a parameter. */
 static int32_t find(const struct yk_shard_set *set, enum yk_shard_kind kind, const char *parameter,
                     int64_t first)
 {
-    const struct piece wanted = {.parameter = parameter, .kind = kind, .first = first};
+    const struct slice wanted = {.parameter = parameter, .kind = kind, .first = first};
     int32_t low = 0;
-    int32_t high = set->piece_count;
+    int32_t high = set->slice_count;
     while (low < high) {
         const int32_t middle = low + (high - low) / 2;
-        if (in_order(&set->pieces[middle], &wanted) < 0) {
+        if (in_order(&set->slices[middle], &wanted) < 0) {
             low = middle + 1;
         } else {
             high = middle;
@@ -183,13 +183,13 @@ static int32_t find(const struct yk_shard_set *set, enum yk_shard_kind kind, con
 }
 
 /* NULL past the last of a parameter. */
-static const struct piece *piece_at(const struct yk_shard_set *set, int32_t number,
+static const struct slice *slice_at(const struct yk_shard_set *set, int32_t number,
                                     enum yk_shard_kind kind, const char *parameter)
 {
-    const struct piece *piece = &set->pieces[number];
-    return number >= 0 && number < set->piece_count && piece->kind == kind &&
-                   strcmp(piece->parameter, parameter) == 0
-               ? piece
+    const struct slice *slice = &set->slices[number];
+    return number >= 0 && number < set->slice_count && slice->kind == kind &&
+                   strcmp(slice->parameter, parameter) == 0
+               ? slice
                : NULL;
 }
 
@@ -197,10 +197,10 @@ bool yk_shard_set_has(const struct yk_shard_set *set, enum yk_shard_kind kind,
                       const struct yk_parameter *parameter)
 {
     if (parameter) {
-        return piece_at(set, find(set, kind, parameter->name, 0), kind, parameter->name) != NULL;
+        return slice_at(set, find(set, kind, parameter->name, 0), kind, parameter->name) != NULL;
     }
-    for (int32_t i = 0; i < set->piece_count; i++) {
-        if (set->pieces[i].kind == kind) {
+    for (int32_t i = 0; i < set->slice_count; i++) {
+        if (set->slices[i].kind == kind) {
             return true;
         }
     }
@@ -218,45 +218,47 @@ static yk_status fail_missing(const struct yk_shard_set *set, enum yk_shard_kind
 yk_status yk_shard_set_check(const struct yk_shard_set *set, enum yk_shard_kind kind,
                              const struct yk_parameter *parameter)
 {
-    const int64_t things = yk_shard_element_count(kind, parameter->count);
+    const int64_t elements = yk_shard_element_count(kind, parameter->count);
     const char *name = parameter->name;
-    const struct piece *piece = NULL;
+    const struct slice *slice = NULL;
     int64_t end = 0;
-    for (int32_t i = find(set, kind, name, 0); (piece = piece_at(set, i, kind, name)); i++) {
-        if (piece->first > end) {
-            return fail_missing(set, kind, name, end, piece->first);
+    for (int32_t i = find(set, kind, name, 0); (slice = slice_at(set, i, kind, name)); i++) {
+        if (slice->first > end) {
+            return fail_missing(set, kind, name, end, slice->first);
         }
-        if (piece->first < end) {
+        if (slice->first < end) {
             return yk_fail(YK_ERROR_INPUT, "%s: \"%s\" is in \"%s\" of %s already",
-                           yk_safetensors_path(piece->file), piece->entry->name,
-                           piece[-1].entry->name, yk_safetensors_path(piece[-1].file));
+                           yk_safetensors_path(slice->file), slice->entry->name,
+                           slice[-1].entry->name, yk_safetensors_path(slice[-1].file));
         }
-        end += piece->count;
-        if (end > things) {
+        end += slice->count;
+        if (end > elements) {
             return yk_fail(YK_ERROR_INPUT,
                            "%s: \"%s\" ends at %" PRId64 ", but the model's \"%s\" at %" PRId64,
-                           yk_safetensors_path(piece->file), piece->entry->name, end, name, things);
+                           yk_safetensors_path(slice->file), slice->entry->name, end, name,
+                           elements);
         }
     }
-    return end == things ? YK_OK : fail_missing(set, kind, name, end, things);
+    return end == elements ? YK_OK : fail_missing(set, kind, name, end, elements);
 }
 
 yk_status yk_shard_set_read(const struct yk_shard_set *set, enum yk_shard_kind kind,
-                            const struct yk_parameter *parameter, struct yk_range range, void *out)
+                            const struct yk_parameter *parameter, struct yk_parameter_range range,
+                            void *out)
 {
     const int64_t width = yk_shard_element_bytes(kind);
-    /* The first of the pieces after is not wanted, the one before it may begin in the range. */
+    /* The first slice after the range is not wanted; the one before it may begin in the range. */
     int32_t i = find(set, kind, parameter->name, range.first + 1) - 1;
     for (int64_t done = 0; done < range.count; i++) {
-        const struct piece *piece = piece_at(set, i, kind, parameter->name);
-        if (!piece) {
+        const struct slice *slice = slice_at(set, i, kind, parameter->name);
+        if (!slice) {
             return fail_missing(set, kind, parameter->name, range.first + done,
                                 range.first + range.count);
         }
-        const int64_t from = range.first + done - piece->first;
+        const int64_t from = range.first + done - slice->first;
         const int64_t left = range.count - done;
-        const int64_t count = piece->count - from < left ? piece->count - from : left;
-        YK_TRY(yk_safetensors_read(piece->file, piece->entry, (uint64_t)(from * width),
+        const int64_t count = slice->count - from < left ? slice->count - from : left;
+        YK_TRY(yk_safetensors_read(slice->file, slice->entry, (uint64_t)(from * width),
                                    (uint64_t)(count * width), (char *)out + done * width));
         done += count;
     }

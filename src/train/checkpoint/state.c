@@ -9,13 +9,13 @@
 #include <string.h>
 
 /* A line break is never inside a string of JSON, so that the first of these begins the settings. */
-static const char SETTINGS[] = "\n  \"settings\": ";
-static const char ENDING[] = "\n}\n";
+static const char OPTIONS[] = "\n  \"settings\": ";
+static const char END[] = "\n}\n";
 
-static const int64_t MOST = INT64_C(1) << 53; /* what JSON's numbers hold exactly */
+static const int64_t MAX_INTEGER = INT64_C(1) << 53; /* what JSON's numbers hold exactly */
 
 enum {
-    MOST_BAD = 1 << 30,
+    MAX_BAD = 1 << 30,
     SEED_SIZE = 24, /* digits of 64 bits */
 };
 
@@ -37,7 +37,7 @@ static void write_workload(const struct yk_net *net, struct yk_json_writer *json
     yk_json_write_integer(json, "batch", workload->batch);
     yk_json_write_integer(json, "sequence", workload->sequence);
     yk_json_write_integer(json, "lora_rank", workload->lora_rank);
-    yk_json_write_number(json, "lora_alpha", net->settings.lora_alpha);
+    yk_json_write_number(json, "lora_alpha", net->options.lora_alpha);
     yk_json_write_bool(json, "nf4", workload->nf4);
     yk_json_write_end_object(json);
     json->lines = 2;
@@ -64,9 +64,9 @@ static void write_progress(const struct yk_checkpoint_state *state, struct yk_js
 yk_status yk_checkpoint_state_write(const struct yk_checkpoint_content *content,
                                     struct yk_text *out)
 {
-    const char *settings = content->settings_json ? content->settings_json : "{}";
+    const char *options = content->options_json ? content->options_json : "{}";
     struct yk_json_writer json = {.text = out, .spaced = true};
-    YK_TRY(check_object(settings, strlen(settings), "settings of a run"));
+    YK_TRY(check_object(options, strlen(options), "settings of a run"));
     yk_json_write_begin_object(&json, NULL);
     json.lines = 2;
     yk_json_write_integer(&json, "yoke", 1);
@@ -75,7 +75,7 @@ yk_status yk_checkpoint_state_write(const struct yk_checkpoint_content *content,
     write_progress(&content->state, &json);
     write_workload(content->store->net, &json);
     yk_json_write_string(&json, "base_model", content->base_model);
-    yk_json_write_raw(&json, "settings", settings); /* as SETTINGS and ENDING find it again */
+    yk_json_write_raw(&json, "settings", options); /* as OPTIONS and END find it again */
     yk_json_write_line(&json, 0);
     yk_json_write_end_object(&json);
     yk_text_add(out, "\n");
@@ -97,32 +97,32 @@ static bool read_seed(const char *digits, uint64_t *out)
     return true;
 }
 
-static yk_status need_integer(const struct yk_json *object, const char *key, int64_t most,
+static yk_status need_integer(const struct yk_json *object, const char *key, int64_t max,
                               int64_t *out)
 {
     if (!yk_json_get(object, key)) {
         return yk_fail(YK_ERROR_INPUT, "\"%s\" is missing", key);
     }
-    return yk_json_get_integer(object, key, 0, most, out);
+    return yk_json_get_integer(object, key, 0, max, out);
 }
 
 static yk_status read_position(const struct yk_json *root, struct yk_checkpoint_state *out)
 {
     const struct yk_json *scaler = yk_json_get(root, "scaler");
-    YK_TRY(need_integer(root, "step", MOST, &out->step));
-    YK_TRY(need_integer(root, "updates", MOST, &out->updates));
-    YK_TRY(need_integer(root, "samples", MOST, &out->samples));
+    YK_TRY(need_integer(root, "step", MAX_INTEGER, &out->step));
+    YK_TRY(need_integer(root, "updates", MAX_INTEGER, &out->updates));
+    YK_TRY(need_integer(root, "samples", MAX_INTEGER, &out->samples));
     if (yk_json_get(root, "epoch")) {
-        YK_TRY(yk_json_get_integer(root, "epoch", 0, MOST, &out->epoch));
+        YK_TRY(yk_json_get_integer(root, "epoch", 0, MAX_INTEGER, &out->epoch));
     }
-    YK_TRY(need_integer(root, "bad", MOST_BAD, &out->bad));
+    YK_TRY(need_integer(root, "bad", MAX_BAD, &out->bad));
     if (!read_seed(yk_json_string(yk_json_get(root, "seed")), &out->seed)) {
         return yk_fail(YK_ERROR_INPUT, "\"seed\" must be a string of digits, below 2^64");
     }
     if (!yk_json_number(yk_json_get(scaler, "scale"), &out->scaler.scale)) {
         return yk_fail(YK_ERROR_INPUT, "\"scaler\" has no number \"scale\"");
     }
-    return need_integer(scaler, "clean", MOST, &out->scaler.clean);
+    return need_integer(scaler, "clean", MAX_INTEGER, &out->scaler.clean);
 }
 
 static yk_status read_workload(const struct yk_json *node, struct yk_workload *out, double *alpha)
@@ -131,9 +131,9 @@ static yk_status read_workload(const struct yk_json *node, struct yk_workload *o
     if (!precision || !yk_precision_find(precision, &out->precision)) {
         return yk_fail(YK_ERROR_INPUT, "\"workload\" has no known \"precision\"");
     }
-    YK_TRY(need_integer(node, "batch", MOST, &out->batch));
-    YK_TRY(need_integer(node, "sequence", MOST, &out->sequence));
-    YK_TRY(need_integer(node, "lora_rank", MOST, &out->lora_rank));
+    YK_TRY(need_integer(node, "batch", MAX_INTEGER, &out->batch));
+    YK_TRY(need_integer(node, "sequence", MAX_INTEGER, &out->sequence));
+    YK_TRY(need_integer(node, "lora_rank", MAX_INTEGER, &out->lora_rank));
     if (!yk_json_number(yk_json_get(node, "lora_alpha"), alpha) ||
         !yk_json_boolean(yk_json_get(node, "nf4"), &out->nf4)) {
         return yk_fail(YK_ERROR_INPUT, "\"workload\" has no \"lora_alpha\" or no \"nf4\"");
@@ -141,17 +141,17 @@ static yk_status read_workload(const struct yk_json *node, struct yk_workload *o
     return YK_OK;
 }
 
-static yk_status read_settings(const char *bytes, size_t length, struct yk_arena *arena,
-                               const char **out)
+static yk_status read_options(const char *bytes, size_t length, struct yk_arena *arena,
+                              const char **out)
 {
-    const size_t marker = sizeof SETTINGS - 1;
-    const size_t ending = sizeof ENDING - 1;
-    const char *found = memmem(bytes, length, SETTINGS, marker);
+    const size_t marker = sizeof OPTIONS - 1;
+    const size_t end = sizeof END - 1;
+    const char *found = memmem(bytes, length, OPTIONS, marker);
     const size_t before = found ? (size_t)(found - bytes) + marker : length;
-    if (length < before + ending || memcmp(bytes + length - ending, ENDING, ending) != 0) {
+    if (length < before + end || memcmp(bytes + length - end, END, end) != 0) {
         return yk_fail(YK_ERROR_INPUT, "\"settings\" are not where they were written");
     }
-    const size_t kept = length - before - ending;
+    const size_t kept = length - before - end;
     YK_TRY(check_object(bytes + before, kept, "settings"));
     *out = yk_arena_copy_text(arena, bytes + before, kept);
     return *out ? YK_OK : yk_fail_out_of_memory();
@@ -181,5 +181,5 @@ yk_status yk_checkpoint_state_read(const char *bytes, size_t length, struct yk_a
     YK_TRY(yk_json_parse(bytes, length, &root));
     yk_status status = read_root(root, arena, out, model);
     yk_json_destroy(root);
-    return status == YK_OK ? read_settings(bytes, length, arena, &out->settings_json) : status;
+    return status == YK_OK ? read_options(bytes, length, arena, &out->options_json) : status;
 }

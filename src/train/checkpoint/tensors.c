@@ -21,7 +21,7 @@ static const enum yk_state_tensor numbers_of[KINDS] = {YK_STATE_WEIGHTS, YK_STAT
                                                        YK_STATE_MOMENT2};
 
 enum {
-    PIECE_BYTES = 1 << 22
+    CHUNK_BYTES = 1 << 22
 };
 
 /* Where a parameter's numbers of this kind are; NULL where it has none. */
@@ -65,16 +65,15 @@ static yk_status visit_state(const struct visit *visit, int32_t layer,
 static yk_status visit_all(const struct visit *visit)
 {
     const struct yk_net *net = visit->store->net;
-    for (int32_t l = 0; l < net->layer_count; l++) {
-        const bool elsewhere = visit->store->layers[l].holding.keep == YK_PARTITION_ABSENT;
-        for (int32_t i = 0; !elsewhere && i < net->layers[l].parameter_count; i++) {
-            const struct yk_parameter *parameter = &net->layers[l].parameters[i];
-            if (visit->state && parameter->trained) {
-                YK_TRY(visit_state(visit, l, parameter));
-            }
-            if (visit->frozen && parameter->form == YK_PARAMETER_NF4) {
-                YK_TRY(visit->frozen(visit, l, parameter));
-            }
+    for (struct yk_net_cursor at = {0}; yk_net_next(net, &at);) {
+        if (visit->store->layers[at.layer].partition.kind == YK_PARTITION_ABSENT) {
+            continue;
+        }
+        if (visit->state && at.parameter->trained) {
+            YK_TRY(visit_state(visit, at.layer, at.parameter));
+        }
+        if (visit->frozen && at.parameter->format == YK_PARAMETER_NF4) {
+            YK_TRY(visit->frozen(visit, at.layer, at.parameter));
         }
     }
     return YK_OK;
@@ -111,11 +110,12 @@ static yk_status read_kept(const struct visit *visit, int32_t layer,
                            const struct yk_parameter *parameter, enum kind kind,
                            const struct yk_tensor_location *place)
 {
-    const struct yk_partition *holding = &visit->store->layers[layer].holding;
-    const bool whole = kind == MASTER && holding->keep != YK_PARTITION_FULLY_SHARDED;
-    struct yk_range range = {0, parameter->count};
-    for (int32_t b = 0; b < (whole ? 1 : yk_partition_range_count(holding)); b++) {
-        if (whole || yk_partition_range(holding, b, visit->store->net, layer, parameter, &range)) {
+    const struct yk_partition *partition = &visit->store->layers[layer].partition;
+    const bool whole = kind == MASTER && partition->kind != YK_PARTITION_FULLY_SHARDED;
+    struct yk_parameter_range range = {0, parameter->count};
+    for (int32_t b = 0; b < (whole ? 1 : yk_partition_range_count(partition)); b++) {
+        if (whole ||
+            yk_partition_range(partition, b, visit->store->net, layer, parameter, &range)) {
             YK_TRY(yk_weights_read_tensor(place, range.first, range.count, visit->room));
             YK_TRY(yk_store_write_range(visit->store, layer, parameter, numbers_of[kind], range,
                                         visit->room));
@@ -161,14 +161,17 @@ static yk_status write_frozen(const struct visit *visit, int32_t layer,
 
 static yk_status read_frozen_range(const struct visit *visit, int32_t layer,
                                    const struct yk_parameter *parameter,
-                                   const struct yk_tensor_location *place, struct yk_range range)
+                                   const struct yk_tensor_location *place,
+                                   struct yk_parameter_range range)
 {
-    for (int64_t done = 0; done < range.count; done += PIECE_BYTES) {
+    for (int64_t done = 0; done < range.count; done += CHUNK_BYTES) {
         const int64_t left = range.count - done;
-        const struct yk_range piece = {range.first + done, left < PIECE_BYTES ? left : PIECE_BYTES};
-        YK_TRY(yk_safetensors_read(place->file, place->entry, (uint64_t)piece.first,
-                                   (uint64_t)piece.count, visit->room));
-        YK_TRY(yk_store_write_frozen_range(visit->store, layer, parameter, piece, visit->room));
+        const struct yk_parameter_range chunk = {range.first + done,
+                                                 left < CHUNK_BYTES ? left : CHUNK_BYTES};
+        YK_TRY(yk_safetensors_read(place->file, place->entry, (uint64_t)chunk.first,
+                                   (uint64_t)chunk.count, visit->room));
+        YK_TRY(yk_store_write_range(visit->store, layer, parameter, YK_STATE_WEIGHTS, chunk,
+                                    visit->room));
     }
     return YK_OK;
 }
@@ -178,19 +181,19 @@ static yk_status read_frozen(const struct visit *visit, int32_t layer,
 {
     const struct yk_tensor_location *place = NULL;
     const uint64_t bytes = yk_net_parameter_bytes(visit->store->net, parameter);
-    const struct yk_partition *holding = &visit->store->layers[layer].holding;
+    const struct yk_partition *partition = &visit->store->layers[layer].partition;
     YK_TRY(yk_tensor_set_require(visit->set, parameter->name, &place));
     if (place->entry->type != YK_TENSOR_U8 || place->entry->bytes != bytes) {
         return yk_fail(YK_ERROR_INPUT,
                        "%s: \"%s\" has %" PRIu64 " bytes, but in NF4 the model's has %" PRIu64,
                        yk_tensor_set_path(visit->set), parameter->name, place->entry->bytes, bytes);
     }
-    struct yk_range range = {0, (int64_t)bytes};
-    if (holding->keep != YK_PARTITION_FULLY_SHARDED) {
+    struct yk_parameter_range range = {0, (int64_t)bytes};
+    if (partition->kind != YK_PARTITION_FULLY_SHARDED) {
         return read_frozen_range(visit, layer, parameter, place, range);
     }
-    for (int32_t b = 0; b < yk_partition_range_count(holding); b++) {
-        if (yk_partition_range(holding, b, visit->store->net, layer, parameter, &range)) {
+    for (int32_t b = 0; b < yk_partition_range_count(partition); b++) {
+        if (yk_partition_range(partition, b, visit->store->net, layer, parameter, &range)) {
             YK_TRY(read_frozen_range(visit, layer, parameter, place, range));
         }
     }
@@ -252,7 +255,7 @@ yk_status yk_checkpoint_save_frozen_tensors(const struct yk_store *store, const 
 
 yk_status yk_checkpoint_load_frozen_tensors(struct yk_store *store, const char *path)
 {
-    float *room = malloc(PIECE_BYTES);
+    float *room = malloc(CHUNK_BYTES);
     if (!room) {
         return yk_fail_out_of_memory();
     }

@@ -48,12 +48,12 @@ static const struct yk_layer_sizes *pass_sizes(struct finding *finding,
     const struct yk_net *net = finding->net;
     const int32_t layer = lifetime->layer;
     if (layer != finding->sized_layer || lifetime->samples != finding->sized_samples) {
-        const struct yk_batch_shape extent = {
+        const struct yk_batch_shape batch = {
             .samples = lifetime->samples + finding->request->spare_samples,
             .sequence = sequence_of(net, layer),
             .memory = net->layers[layer].memory >= 0 ? net->workload.sequence : 0,
         };
-        net->layers[layer].kind->measure(net, layer, &extent, &finding->sizes);
+        net->layers[layer].kind->measure(net, layer, &batch, &finding->sizes);
         finding->sized_layer = layer;
         finding->sized_samples = lifetime->samples;
     }
@@ -285,7 +285,8 @@ static void note_scatter(const struct finding *finding, const struct yk_lifetime
     }
 }
 
-/* Whether another reduction of the step has put its sums before: see is_added() of exchanges. */
+/* Whether another reduction of the step has left its sums there before: see is_added() of
+ * collectives. */
 static bool adds(const struct yk_rank_view *view, int32_t bucket, int32_t number)
 {
     const struct yk_op *op = &view->list->ops[number];

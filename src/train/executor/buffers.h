@@ -1,10 +1,10 @@
 /*
- * Buffers: where in one allocation the buffers of a step lie on a rank: what layers put out, save
- * and work with, gradients on their way back, weights that are gathered for the time of their use,
- * gradients that are summed up until they are scattered, and what comes from other ranks.
+ * Buffers: offsets of a rank's buffers in one allocation during a step: outputs, saved activations
+ * and workspaces of layers, gradients, gathered weights, gradients until they are scattered, and
+ * what other ranks send.
  *
- * How long each lives is program/lifetimes' to say, how large it is the layers' (nn). Made once,
- * before the first step; lives in the arena given.
+ * program/memory/lifetimes says how long each lives, nn how large it is. Made once, before the
+ * first step; lives in the arena given.
  */
 #ifndef YK_TRAIN_EXECUTOR_BUFFERS_H
 #define YK_TRAIN_EXECUTOR_BUFFERS_H
@@ -34,12 +34,10 @@ struct yk_pass_offsets {
     size_t backward_work;
 };
 
-/*
- * The output of a layer that another group takes, one of program/facts' crossings, in one
- * micro-batch. On a rank of that group: its rows of the output, and of the gradient that goes back.
- * On a rank of the layer's own group: where gradients from that group come in, which is the
- * output's gradient itself where nobody else adds to it.
- */
+/* A layer's output that crosses to another group (program/facts), in one micro-batch. On a rank of
+ * that group: its rows of the output, and of the gradient that goes back. On a rank of the layer's
+ * own group: where gradients from that group arrive, which is the output's gradient itself where
+ * nobody else adds to it. */
 struct yk_crossing_offsets {
     size_t input;
     size_t input_gradient;
@@ -52,7 +50,7 @@ struct yk_op_buffers {
     int32_t weights;         /* gathered: of the op's layer, also of gather */
     int32_t leader_weights;  /* of the layer whose table it uses, too */
     int32_t gradient;        /* being summed up, also of scatter and reduce */
-    int32_t leader_gradient; /* likewise */
+    int32_t leader_gradient; /* the same of its layer */
     size_t gradient_at;      /* bytes from there, of a layer among those of a bucket */
     size_t leader_gradient_at;
     bool clears_gradient; /* it is the first to add to it in the step, or the micro-batch */

@@ -3,7 +3,7 @@
 #include "train/partitions.h"
 
 struct making {
-    const struct yk_collectives_request *wish;
+    const struct yk_collectives_request *request;
     const struct yk_program *program;
     const struct yk_plan *plan;
     const struct yk_store *store;
@@ -32,58 +32,26 @@ static int32_t blocks_of(const struct making *making, int32_t layer)
     return count > 1 ? count : 1;
 }
 
-/* Trained numbers of a block, into `whole` from the parts of all. */
-static yk_status add_trained(struct making *making, int32_t layer, int32_t block, void *memory)
+/* Of a block of `count` elements, into `whole` from the parts of all; this rank's is at `part`, or,
+ * where that is NULL, already in `whole`. */
+static yk_status add_part(struct making *making, int32_t layer, int32_t block, int64_t count,
+                          int64_t size, const struct yk_partition_span *span, char *part,
+                          char *whole)
 {
-    char *whole = memory;
-    const struct yk_store_layer *kept = &making->store->layers[layer];
-    const int64_t count = making->store->net->layers[layer].trained;
     const int32_t blocks = blocks_of(making, layer);
     const int32_t group = making->plan->layers[layer].group;
-    const int64_t base = yk_partition_block_first(count, blocks, block);
-    struct yk_comm_all_gather *gather = &making->out->gathers[making->out->gather_count];
     int64_t *firsts = NULL;
     if (count == 0) {
         return YK_OK;
     }
     YK_TRY(find_firsts(making, &making->plan->groups[group], count, blocks, block, &firsts));
-    const struct yk_partition_span *span = &kept->spans[block];
-    *gather = (struct yk_comm_all_gather){
+    making->out->gathers[making->out->gather_count++] = (struct yk_comm_all_gather){
         .group = making->out->groups[group],
-        .own = kept->part ? kept->part + span->at * making->width
-                          : whole + span->first * making->width,
-        .whole = whole + base * making->width,
+        .own = part ? part + span->at * size : whole + span->first * size,
+        .whole = whole + yk_partition_block_first(count, blocks, block) * size,
         .firsts = firsts,
-        .size = (size_t)making->width,
+        .size = (size_t)size,
     };
-    making->out->gather_count++;
-    return YK_OK;
-}
-
-/* Frozen ones, by the byte. */
-static yk_status add_frozen(struct making *making, int32_t layer, int32_t block, void *memory)
-{
-    char *whole = memory;
-    const struct yk_store_layer *kept = &making->store->layers[layer];
-    const struct yk_net_layer *net_layer = &making->store->net->layers[layer];
-    const int64_t trained = net_layer->trained * making->width;
-    const int64_t count = (int64_t)net_layer->weight_bytes - trained;
-    const int32_t blocks = blocks_of(making, layer);
-    const int32_t group = making->plan->layers[layer].group;
-    struct yk_comm_all_gather *gather = &making->out->gathers[making->out->gather_count];
-    int64_t *firsts = NULL;
-    if (count == 0) {
-        return YK_OK;
-    }
-    YK_TRY(find_firsts(making, &making->plan->groups[group], count, blocks, block, &firsts));
-    *gather = (struct yk_comm_all_gather){
-        .group = making->out->groups[group],
-        .own = kept->part + kept->frozen_at + kept->frozen_spans[block].at,
-        .whole = whole + trained + yk_partition_block_first(count, blocks, block),
-        .firsts = firsts,
-        .size = 1,
-    };
-    making->out->gather_count++;
     return YK_OK;
 }
 
@@ -91,20 +59,25 @@ static yk_status add_gather(struct making *making, const struct yk_op *op,
                             const struct yk_op_buffers *buffers)
 {
     const struct yk_store_layer *kept = &making->store->layers[op->layer];
-    const bool parted = kept->holding.keep == YK_PARTITION_FULLY_SHARDED;
-    char *whole = parted ? making->wish->memory + making->wish->buffers->offsets[buffers->weights]
-                         : kept->weights;
+    const struct yk_net_layer *layer = &making->store->net->layers[op->layer];
+    const int64_t trained = layer->trained * making->width;
+    const bool parted = kept->partition.kind == YK_PARTITION_FULLY_SHARDED;
+    char *whole =
+        parted ? making->request->memory + making->request->buffers->offsets[buffers->weights]
+               : kept->weights;
     for (int32_t b = op->first_block; b < op->first_block + op->block_count; b++) {
-        YK_TRY(add_trained(making, op->layer, b, whole));
-        if (parted) {
-            YK_TRY(add_frozen(making, op->layer, b, whole));
+        YK_TRY(add_part(making, op->layer, b, layer->trained, making->width, &kept->spans[b],
+                        kept->part, whole));
+        if (parted) { /* frozen weights, by the byte */
+            YK_TRY(add_part(making, op->layer, b, (int64_t)layer->weight_bytes - trained, 1,
+                            &kept->frozen_spans[b], kept->part + kept->frozen_at, whole + trained));
         }
     }
     return YK_OK;
 }
 
-/* Whether another scatter of the step has put its sum of the block before: of an earlier place in
- * the step, which those of the round after come last in. */
+/* Whether another reduce-scatter of the step has left its sum of the block before: one earlier in
+ * the step, in which those of the round after come last. */
 static bool is_added(const struct yk_program_rank *list, int32_t number, int32_t block)
 {
     const struct yk_op *op = &list->ops[number];
@@ -129,8 +102,8 @@ static yk_status add_scatter(struct making *making, const struct yk_program_rank
     const int64_t count = making->store->net->layers[op->layer].trained;
     const int32_t blocks = blocks_of(making, op->layer);
     const int32_t group = making->plan->layers[op->layer].group;
-    const struct yk_buffers *buffers = making->wish->buffers;
-    char *whole = making->wish->memory + buffers->offsets[buffers->ops[number].gradient];
+    const struct yk_buffers *buffers = making->request->buffers;
+    char *whole = making->request->memory + buffers->offsets[buffers->ops[number].gradient];
     for (int32_t b = op->first_block; b < op->first_block + op->block_count; b++) {
         int64_t *firsts = NULL;
         YK_TRY(find_firsts(making, &making->plan->groups[group], count, blocks, b, &firsts));
@@ -141,10 +114,22 @@ static yk_status add_scatter(struct making *making, const struct yk_program_rank
             .added = is_added(list, number, b),
             .firsts = firsts,
             .type = yk_comm_type_of(making->store->net->workload.precision),
-            .wide = making->wish->wide,
+            .wide = making->request->wide,
         };
     }
     return YK_OK;
+}
+
+static struct yk_comm_all_reduce reduce_of(const struct making *making, int32_t group,
+                                           void *numbers, int64_t count)
+{
+    return (struct yk_comm_all_reduce){
+        .group = making->out->groups[group],
+        .numbers = numbers,
+        .count = count,
+        .type = yk_comm_type_of(making->store->net->workload.precision),
+        .wide = making->request->wide,
+    };
 }
 
 /* Gradients of a bucket's layers that lie behind each other go as one. What fills the gaps between
@@ -155,13 +140,10 @@ static void add_reduce(struct making *making, const struct yk_op *op,
     const struct yk_bucket *bucket = &making->program->buckets[op->bucket];
     struct yk_comm_all_reduce *last = NULL;
     if (buffers->gradient != YK_BUFFER_NONE) {
-        making->out->reduces[making->out->reduce_count++] = (struct yk_comm_all_reduce){
-            .group = making->out->groups[bucket->group],
-            .numbers = making->wish->memory + making->wish->buffers->offsets[buffers->gradient],
-            .count = (int64_t)buffers->reduced_bytes / making->width,
-            .type = yk_comm_type_of(making->store->net->workload.precision),
-            .wide = making->wish->wide,
-        };
+        making->out->reduces[making->out->reduce_count++] = reduce_of(
+            making, bucket->group,
+            making->request->memory + making->request->buffers->offsets[buffers->gradient],
+            (int64_t)buffers->reduced_bytes / making->width);
         return;
     }
     for (int32_t i = 0; i < bucket->layer_count; i++) {
@@ -174,19 +156,13 @@ static void add_reduce(struct making *making, const struct yk_op *op,
             continue;
         }
         last = &making->out->reduces[making->out->reduce_count++];
-        *last = (struct yk_comm_all_reduce){
-            .group = making->out->groups[bucket->group],
-            .numbers = begin,
-            .count = count,
-            .type = yk_comm_type_of(making->store->net->workload.precision),
-            .wide = making->wish->wide,
-        };
+        *last = reduce_of(making, bucket->group, begin, count);
     }
 }
 
 static yk_status make_groups(struct making *making)
 {
-    const struct yk_ranks *ranks = making->wish->ranks;
+    const struct yk_ranks *ranks = making->request->ranks;
     const struct yk_plan *plan = making->plan;
     struct yk_collectives *out = making->out;
     int32_t *members = NULL;
@@ -207,7 +183,7 @@ static yk_status make_groups(struct making *making)
     return YK_OK;
 }
 
-static yk_status take_records(struct making *making, const struct yk_program_rank *list)
+static yk_status allocate_records(struct making *making, const struct yk_program_rank *list)
 {
     int64_t gathers = 0;
     int64_t scatters = 0;
@@ -236,56 +212,56 @@ static yk_status make_records(struct making *making, const struct yk_program_ran
                                                                  : &out->reduce_count;
         out->of[i].first = *made;
         if (op->kind == YK_OP_ALL_GATHER) {
-            YK_TRY(add_gather(making, op, &making->wish->buffers->ops[i]));
+            YK_TRY(add_gather(making, op, &making->request->buffers->ops[i]));
         } else if (op->kind == YK_OP_REDUCE_SCATTER) {
             YK_TRY(add_scatter(making, list, i));
         } else if (op->kind == YK_OP_ALL_REDUCE) {
-            add_reduce(making, op, &making->wish->buffers->ops[i]);
+            add_reduce(making, op, &making->request->buffers->ops[i]);
         }
         out->of[i].count = *made - out->of[i].first;
     }
     return YK_OK;
 }
 
-yk_status yk_collectives_create(const struct yk_collectives_request *wish, struct yk_arena *arena,
-                                struct yk_collectives *out)
+yk_status yk_collectives_create(const struct yk_collectives_request *request,
+                                struct yk_arena *arena, struct yk_collectives *out)
 {
     struct making making = {
-        .wish = wish,
-        .program = wish->program,
-        .plan = wish->program->plan,
-        .store = wish->store,
+        .request = request,
+        .program = request->program,
+        .plan = request->program->plan,
+        .store = request->store,
         .arena = arena,
         .out = out,
-        .width = yk_precision_bytes(wish->store->net->workload.precision),
+        .width = yk_precision_bytes(request->store->net->workload.precision),
     };
-    const struct yk_program_rank *list = &wish->program->ranks[wish->ranks->rank];
-    *out = (struct yk_collectives){.comm = wish->ranks->comm};
+    const struct yk_program_rank *list = &request->program->ranks[request->ranks->rank];
+    *out = (struct yk_collectives){.comm = request->ranks->comm};
     YK_TRY(make_groups(&making));
-    YK_TRY(take_records(&making, list));
+    YK_TRY(allocate_records(&making, list));
     return make_records(&making, list);
 }
 
-void yk_collectives_destroy(struct yk_collectives *exchanges)
+void yk_collectives_destroy(struct yk_collectives *collectives)
 {
-    for (int32_t g = 0; exchanges->groups && g < exchanges->group_count; g++) {
-        exchanges->comm->group_destroy(exchanges->groups[g]);
+    for (int32_t g = 0; collectives->groups && g < collectives->group_count; g++) {
+        collectives->comm->group_destroy(collectives->groups[g]);
     }
-    *exchanges = (struct yk_collectives){0};
+    *collectives = (struct yk_collectives){0};
 }
 
-void yk_collectives_enqueue(const struct yk_collectives *exchanges,
+void yk_collectives_enqueue(const struct yk_collectives *collectives,
                             const struct yk_program_rank *list, int32_t op)
 {
-    const struct yk_collective_span *span = &exchanges->of[op];
+    const struct yk_collective_span *span = &collectives->of[op];
     const enum yk_op_kind kind = list->ops[op].kind;
     for (int32_t i = span->first; i < span->first + span->count; i++) {
         if (kind == YK_OP_ALL_GATHER) {
-            exchanges->comm->gather(&exchanges->gathers[i]);
+            collectives->comm->gather(&collectives->gathers[i]);
         } else if (kind == YK_OP_REDUCE_SCATTER) {
-            exchanges->comm->scatter(&exchanges->scatters[i]);
+            collectives->comm->scatter(&collectives->scatters[i]);
         } else {
-            exchanges->comm->reduce(&exchanges->reduces[i]);
+            collectives->comm->reduce(&collectives->reduces[i]);
         }
     }
 }

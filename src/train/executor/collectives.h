@@ -1,9 +1,6 @@
-/*
- * Exchanges: the records of all that a rank's program gathers, scatters and reduces, made once and
- * put on the comm lane again and again.
- *
- * They point into the store and into the memory of train/buffers, which must stay where they are.
- */
+/* Collectives: the records of a rank's all-gathers, reduce-scatters and all-reduces, made once and
+ * enqueued in every round. They point into the store and into the buffers' memory, which must stay
+ * where they are. */
 #ifndef YK_TRAIN_EXECUTOR_COLLECTIVES_H
 #define YK_TRAIN_EXECUTOR_COLLECTIVES_H
 
@@ -44,17 +41,17 @@ struct yk_collectives_request {
     bool wide;    /* 16-bit gradients are summed as fp32 */
 };
 
-/* All ranks make theirs at the same time: groups are made together. */
-yk_status yk_collectives_create(const struct yk_collectives_request *wish, struct yk_arena *arena,
-                                struct yk_collectives *out) YK_MUST_USE;
-void yk_collectives_destroy(struct yk_collectives *exchanges);
+/* Ranks call it together: groups are made by all of their members. */
+yk_status yk_collectives_create(const struct yk_collectives_request *request,
+                                struct yk_arena *arena, struct yk_collectives *out) YK_MUST_USE;
+void yk_collectives_destroy(struct yk_collectives *collectives);
 
-/* Puts an op that gathers, scatters or reduces on the comm lane. */
-void yk_collectives_enqueue(const struct yk_collectives *exchanges,
+/* Enqueues a collective on the comm lane. */
+void yk_collectives_enqueue(const struct yk_collectives *collectives,
                             const struct yk_program_rank *list, int32_t op);
 
-/* The order in which a store should keep gradients, so that a bucket's lie behind each other: (L)
- * layers, in the arena. */
+/* The order in which a store should keep gradients, so that a bucket's are contiguous: (L) layers,
+ * in the arena. */
 yk_status yk_collectives_gradient_order(const struct yk_program *program, struct yk_arena *arena,
                                         int32_t **out) YK_MUST_USE;
 

@@ -1,9 +1,6 @@
-/*
- * Intake: the samples of a few steps on the device, a place for each micro-batch as large as the
- * plan says. A piece may have another shape than its micro-batch in the plan, but not more tokens.
- *
- * It points into memory that its user carves and owns. One thread at a time.
- */
+/* Device batches: the samples of a few steps on the device, with as many tokens for each
+ * micro-batch as the plan says. Points into memory that the caller carves and owns. One thread at a
+ * time. */
 #ifndef YK_TRAIN_EXECUTOR_DEVICE_BATCHES_H
 #define YK_TRAIN_EXECUTOR_DEVICE_BATCHES_H
 
@@ -34,38 +31,37 @@ struct yk_device_batches {
         int32_t *target_tokens; /* (B, S); NULL without a decoder */
         int32_t *targets;       /* (B, S) */
     } steps[YK_DEVICE_BATCHES_STEPS];
-    struct yk_position_tables constants;
+    struct yk_position_tables position_tables;
 };
 
-/* For a rank of a plan, with room for `spare` samples more in each micro-batch; its small tables
- * live in `arena`. */
+/* For a rank of a plan, with `spare` samples more in each micro-batch; small tables live in
+ * `arena`. */
 yk_status yk_device_batches_init(const struct yk_plan *plan, int32_t rank, int64_t spare,
                                  const struct yk_net *net, struct yk_arena *arena,
                                  struct yk_device_batches *out) YK_MUST_USE;
 
-/* Room for the rank's samples of as many steps. */
-void yk_device_batches_carve(struct yk_device_batches *intake, struct yk_carver *carver);
+void yk_device_batches_carve(struct yk_device_batches *batches, struct yk_carver *carver);
 
-/* Fails unless each piece has room in its micro-batch. */
-yk_status yk_device_batches_check(const struct yk_device_batches *intake,
+/* Fails unless each slice fits into its micro-batch. */
+yk_status yk_device_batches_check(const struct yk_device_batches *batches,
                                   const struct yk_batch *batch) YK_MUST_USE;
 
-/* Puts the copies of a piece's tokens and targets to the device on a lane. */
-void yk_device_batches_load(const struct yk_device_batches *intake,
+/* Enqueues copies of a slice's tokens and targets to the device. */
+void yk_device_batches_load(const struct yk_device_batches *batches,
                             const struct yk_backend *backend, struct yk_backend_lane *lane,
-                            int32_t slot, int32_t micro_batch, const struct yk_slice *piece);
+                            int32_t slot, int32_t micro_batch, const struct yk_slice *slice);
 
-/* The same of its lengths: layers in the middle of a model look at them, on ranks where nothing
- * else may be loaded. */
-void yk_device_batches_load_lengths(const struct yk_device_batches *intake,
+/* The same of its lengths, which layers in the middle of a model read on ranks where nothing else
+ * may be loaded. */
+void yk_device_batches_load_lengths(const struct yk_device_batches *batches,
                                     const struct yk_backend *backend, struct yk_backend_lane *lane,
                                     int32_t slot, int32_t micro_batch,
-                                    const struct yk_slice *piece);
+                                    const struct yk_slice *slice);
 
-/* Fills in what a pass of `samples`, from number `begin` of the piece on, reads of them, and how
- * many they are. */
-void yk_device_batches_fill_pass(const struct yk_device_batches *intake, int32_t slot,
-                                 int32_t micro_batch, const struct yk_slice *piece, int64_t begin,
+/* Fills in the shape, tokens, targets and lengths of a pass of `samples`, from number `begin` of
+ * the slice on. */
+void yk_device_batches_fill_pass(const struct yk_device_batches *batches, int32_t slot,
+                                 int32_t micro_batch, const struct yk_slice *slice, int64_t begin,
                                  int64_t samples, struct yk_pass *pass);
 
 #endif

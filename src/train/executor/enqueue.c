@@ -1,4 +1,4 @@
-/* Putting the ops of a round on their lanes. */
+/* Enqueueing the ops of a round on their lanes. */
 #include "base/clock.h"
 #include "train/executor/state.h"
 
@@ -7,13 +7,13 @@
 /* ---- passes ---- */
 
 /* Where the store keeps gradients that a pass has elsewhere. */
-struct lent {
+struct replaced {
     char *own;
     char *lead;
 };
 
 /* Points the store at weights and gradients that are elsewhere for the time of a pass. */
-static struct lent lend_wholes(const struct yk_executor *executor, int32_t number)
+static struct replaced point_store(const struct yk_executor *executor, int32_t number)
 {
     const struct yk_op *op = &executor->list->ops[number];
     const struct yk_op_buffers *buffers = &executor->buffers.ops[number];
@@ -21,29 +21,31 @@ static struct lent lend_wholes(const struct yk_executor *executor, int32_t numbe
     struct yk_store_layer *own = &executor->store->layers[op->layer];
     struct yk_store_layer *lead = &executor->store->layers[leader];
     const size_t *offsets = executor->buffers.offsets;
-    const struct lent lent = {own->gradients, lead->gradients};
+    const struct replaced replaced = {own->gradients, lead->gradients};
     if (buffers->weights != YK_BUFFER_NONE) {
-        own->weights = executor->passing + offsets[buffers->weights];
+        own->weights = executor->buffer_memory + offsets[buffers->weights];
     }
     if (buffers->leader_weights != YK_BUFFER_NONE) {
-        lead->weights = executor->passing + offsets[buffers->leader_weights];
+        lead->weights = executor->buffer_memory + offsets[buffers->leader_weights];
     }
     if (buffers->gradient != YK_BUFFER_NONE) {
-        own->gradients = executor->passing + offsets[buffers->gradient] + buffers->gradient_at;
+        own->gradients =
+            executor->buffer_memory + offsets[buffers->gradient] + buffers->gradient_at;
     }
     if (buffers->leader_gradient != YK_BUFFER_NONE) {
-        lead->gradients =
-            executor->passing + offsets[buffers->leader_gradient] + buffers->leader_gradient_at;
+        lead->gradients = executor->buffer_memory + offsets[buffers->leader_gradient] +
+                          buffers->leader_gradient_at;
     }
-    return lent;
+    return replaced;
 }
 
-static void take_back(const struct yk_executor *executor, int32_t number, struct lent lent)
+static void restore_gradients(const struct yk_executor *executor, int32_t number,
+                              struct replaced replaced)
 {
     const struct yk_op *op = &executor->list->ops[number];
     const int32_t leader = executor->program->layers[op->layer].leader;
-    executor->store->layers[leader].gradients = lent.lead;
-    executor->store->layers[op->layer].gradients = lent.own;
+    executor->store->layers[leader].gradients = replaced.lead;
+    executor->store->layers[op->layer].gradients = replaced.own;
 }
 
 static void clear_gradient(const struct yk_executor *executor, int32_t layer)
@@ -59,15 +61,15 @@ static void run_pass(struct yk_executor *executor, int32_t number, int64_t step)
     const struct yk_op *op = &executor->list->ops[number];
     const struct yk_step_slot *slot = yk_executor_slot(executor, step);
     const struct yk_batch *batch = slot->step.batch;
-    const struct yk_batch_slice *piece = &batch->pieces[op->micro_batch];
+    const struct yk_batch_slice *slice = &batch->slices[op->micro_batch];
     const struct yk_net_layer *layer = &executor->store->net->layers[op->layer];
     const struct yk_pass_offsets *offsets =
         &executor->buffers.passes[yk_rank_view_cell(executor->view, op->layer, op->micro_batch)];
     const bool forward = op->kind == YK_OP_FORWARD;
-    char *base = executor->passing;
+    char *base = executor->buffer_memory;
     int64_t begin = 0;
     const int64_t samples =
-        yk_executor_route_rows(executor, piece, op->layer, op->micro_batch, &begin);
+        yk_executor_route_rows(executor, slice, op->layer, op->micro_batch, &begin);
     if (samples == 0) {
         return;
     }
@@ -79,17 +81,17 @@ static void run_pass(struct yk_executor *executor, int32_t number, int64_t step)
         .training = !slot->evaluating,
         .loss_factor =
             slot->evaluating ? 0 : (float)(slot->step.loss_scale / (double)batch->counted),
-        .loss = forward ? &slot->report[YK_REPORT_LOSS] : executor->again,
+        .loss = forward ? &slot->report[YK_REPORT_LOSS] : executor->discarded_loss,
         .output = forward ? base + offsets->output : NULL,
         .saved = base + (forward ? offsets->forward_saved : offsets->saved),
         .workspace = base + (forward ? offsets->forward_work : offsets->recompute_work),
         .output_gradient = base + offsets->output_gradient,
     };
-    yk_device_batches_fill_pass(&executor->intake, (int32_t)(step % YK_EXECUTOR_STEPS),
-                                op->micro_batch, &piece->own, begin, samples, &made);
-    yk_executor_route_input(executor, number, piece, &made);
+    yk_device_batches_fill_pass(&executor->batches, (int32_t)(step % YK_EXECUTOR_STEPS),
+                                op->micro_batch, &slice->own, begin, samples, &made);
+    yk_executor_route_input(executor, number, slice, &made);
     if (op->kind == YK_OP_BACKWARD) {
-        yk_executor_route_gradient(executor, number, piece);
+        yk_executor_route_gradient(executor, number, slice);
         made.workspace = base + offsets->backward_work;
         layer->kind->backward(&made);
     } else {
@@ -97,16 +99,16 @@ static void run_pass(struct yk_executor *executor, int32_t number, int64_t step)
     }
 }
 
-static void put_pass(struct yk_executor *executor, int32_t number, int64_t step)
+static void enqueue_pass(struct yk_executor *executor, int32_t number, int64_t step)
 {
     const struct yk_op *op = &executor->list->ops[number];
     const struct yk_op_buffers *buffers = &executor->buffers.ops[number];
-    const struct lent lent = lend_wholes(executor, number);
+    const struct replaced replaced = point_store(executor, number);
     if (executor->is_first[number]) {
         yk_device_batches_load_lengths(
-            &executor->intake, executor->backend, executor->lanes[YK_LANE_COMPUTE],
+            &executor->batches, executor->backend, executor->lanes[YK_LANE_COMPUTE],
             (int32_t)(step % YK_EXECUTOR_STEPS), op->micro_batch,
-            &yk_executor_slot(executor, step)->step.batch->pieces[op->micro_batch].own);
+            &yk_executor_slot(executor, step)->step.batch->slices[op->micro_batch].own);
     }
     if (buffers->clears_gradient) {
         clear_gradient(executor, op->layer);
@@ -119,7 +121,7 @@ static void put_pass(struct yk_executor *executor, int32_t number, int64_t step)
     if (op->samples > 0 && (!again || executor->store->net->layers[op->layer].kind->is_block)) {
         run_pass(executor, number, step);
     }
-    take_back(executor, number, lent);
+    restore_gradients(executor, number, replaced);
 }
 
 /* ---- gradients, once they are complete ---- */
@@ -136,7 +138,7 @@ static void keep_sums(struct yk_executor *executor, int32_t number)
     if (buffers->gradient == YK_BUFFER_NONE) {
         return;
     }
-    struct yk_carver carver = {.base = executor->passing +
+    struct yk_carver carver = {.base = executor->buffer_memory +
                                        executor->buffers.offsets[buffers->gradient]};
     for (int32_t i = 0; i < bucket->layer_count; i++) {
         const int64_t count = net->layers[bucket->layers[i]].trained;
@@ -182,7 +184,7 @@ static void sum_layer(const struct yk_executor *executor, int32_t layer, double 
                                    });
 }
 
-static void put_update(struct yk_executor *executor, int32_t number, int64_t step)
+static void enqueue_update(struct yk_executor *executor, int32_t number, int64_t step)
 {
     const struct yk_op *op = &executor->list->ops[number];
     const struct yk_step_slot *slot = yk_executor_slot(executor, step);
@@ -191,39 +193,39 @@ static void put_update(struct yk_executor *executor, int32_t number, int64_t ste
     }
     yk_optimizer_update(executor->optimizer, executor->store, executor->lanes[op->lane], op->layer,
                         slot->step.rate, slot->step.updates,
-                        executor->barrier ? slot->verdict : NULL);
+                        executor->barrier ? slot->gradient_norm : NULL);
 }
 
 /* ---- the result of a step ---- */
 
-/* What the host of this rank has to say to the others, as late as it can without being waited for.
- */
-static void write_note(void *user)
+/* What the host of this rank reports to the others, as late as it can without being waited for. */
+static void write_host_report(void *user)
 {
     const struct yk_step_slot *slot = user;
-    slot->note[YK_HOST_REPORT_STOP] = atomic_load(&slot->executor->stop) ? 1 : 0;
-    slot->note[YK_HOST_REPORT_SECONDS] = atomic_load(&slot->executor->computed_s);
+    slot->host_report[YK_HOST_REPORT_STOP] = atomic_load(&slot->executor->stop) ? 1 : 0;
+    slot->host_report[YK_HOST_REPORT_SECONDS] = atomic_load(&slot->executor->computed_s);
 }
 
-static void add_note(struct yk_executor *executor, struct yk_step_slot *slot,
-                     struct yk_backend_lane *lane)
+static void add_host_report(struct yk_executor *executor, struct yk_step_slot *slot,
+                            struct yk_backend_lane *lane)
 {
     double *seconds = slot->report + YK_REPORT_SUMS + executor->facts->L + executor->rank;
     if (executor->apart) {
-        write_note(slot); /* a device of its own does not wait for the host */
+        write_host_report(slot); /* a device of its own does not wait for the host */
     } else {
-        executor->backend->call_host(lane, write_note, slot);
+        executor->backend->call_host(lane, write_host_report, slot);
     }
-    executor->backend->copy(lane, slot->report + YK_REPORT_STOP, slot->note + YK_HOST_REPORT_STOP,
-                            sizeof *slot->note);
-    executor->backend->copy(lane, seconds, slot->note + YK_HOST_REPORT_SECONDS, sizeof *slot->note);
+    executor->backend->copy(lane, slot->report + YK_REPORT_STOP,
+                            slot->host_report + YK_HOST_REPORT_STOP, sizeof *slot->host_report);
+    executor->backend->copy(lane, seconds, slot->host_report + YK_HOST_REPORT_SECONDS,
+                            sizeof *slot->host_report);
 }
 
-static void judge(struct yk_executor *executor, struct yk_step_slot *slot,
-                  struct yk_backend_lane *lane)
+static void finish_report(struct yk_executor *executor, struct yk_step_slot *slot,
+                          struct yk_backend_lane *lane)
 {
     if (executor->ranks > 1) {
-        add_note(executor, slot, lane);
+        add_host_report(executor, slot, lane);
         executor->options.ranks->comm->reduce(&slot->exchange);
     }
     executor->backend->clip_norm(lane, &(struct yk_clip_norm_op){
@@ -231,11 +233,12 @@ static void judge(struct yk_executor *executor, struct yk_step_slot *slot,
                                            .count = executor->facts->L,
                                            .unscale = (float)(1 / slot->step.loss_scale),
                                            .clip = (float)slot->step.clip,
-                                           .gradient_norm = slot->verdict,
+                                           .gradient_norm = slot->gradient_norm,
                                        });
     executor->backend->copy(lane, slot->read, slot->report,
                             (size_t)executor->report_count * sizeof *slot->read);
-    executor->backend->copy(lane, slot->verdict_read, slot->verdict, sizeof *slot->verdict);
+    executor->backend->copy(lane, slot->gradient_norm_read, slot->gradient_norm,
+                            sizeof *slot->gradient_norm);
     executor->backend->event_record(lane, slot->reported);
 }
 
@@ -248,12 +251,11 @@ void yk_executor_enqueue_report(struct yk_executor *executor, int64_t step)
         executor->backend->event_record(executor->lanes[YK_LANE_COMPUTE], executor->summed);
         executor->backend->event_wait(lane, executor->summed);
     }
-    judge(executor, slot, lane);
+    finish_report(executor, slot, lane);
 }
 
-/* When the agreement's turn has come, squares are added up where computing is done; then all ranks
- * hear of each other's. */
-static void put_agreement(struct yk_executor *executor, int32_t number, int64_t step)
+/* Squares are added up on the compute lane; then all ranks sum each other's. */
+static void enqueue_agreement(struct yk_executor *executor, int32_t number, int64_t step)
 {
     struct yk_step_slot *slot = yk_executor_slot(executor, step);
     struct yk_backend_lane *lane = executor->lanes[executor->list->ops[number].lane];
@@ -266,7 +268,7 @@ static void put_agreement(struct yk_executor *executor, int32_t number, int64_t 
     }
     executor->backend->event_record(executor->lanes[YK_LANE_COMPUTE], executor->summed);
     executor->backend->event_wait(lane, executor->summed);
-    judge(executor, slot, lane);
+    finish_report(executor, slot, lane);
 }
 
 /* ---- ops ---- */
@@ -287,41 +289,41 @@ static bool is_evaluated(const struct yk_op *op)
     }
 }
 
-static void put_work(struct yk_executor *executor, int32_t number, int64_t step)
+static void enqueue_work(struct yk_executor *executor, int32_t number, int64_t step)
 {
     const struct yk_op *op = &executor->list->ops[number];
     const struct yk_batch *batch = yk_executor_slot(executor, step)->step.batch;
     switch (op->kind) {
     case YK_OP_LOAD:
         if (executor->is_first[number]) {
-            yk_device_batches_load(&executor->intake, executor->backend, executor->lanes[op->lane],
+            yk_device_batches_load(&executor->batches, executor->backend, executor->lanes[op->lane],
                                    (int32_t)(step % YK_EXECUTOR_STEPS), op->micro_batch,
-                                   &batch->pieces[op->micro_batch].own);
+                                   &batch->slices[op->micro_batch].own);
         }
         break;
     case YK_OP_FORWARD:
     case YK_OP_RECOMPUTE:
     case YK_OP_BACKWARD:
-        put_pass(executor, number, step);
+        enqueue_pass(executor, number, step);
         break;
     case YK_OP_ALL_GATHER:
     case YK_OP_REDUCE_SCATTER:
-        yk_collectives_enqueue(&executor->exchanges, executor->list, number);
+        yk_collectives_enqueue(&executor->collectives, executor->list, number);
         break;
     case YK_OP_ALL_REDUCE:
-        yk_collectives_enqueue(&executor->exchanges, executor->list, number);
+        yk_collectives_enqueue(&executor->collectives, executor->list, number);
         keep_sums(executor, number);
         break;
     case YK_OP_SEND:
     case YK_OP_RECV:
-        yk_executor_route_message(executor, number, &batch->pieces[op->micro_batch],
+        yk_executor_route_message(executor, number, &batch->slices[op->micro_batch],
                                   executor->rounds);
         break;
     case YK_OP_AGREE:
-        put_agreement(executor, number, step);
+        enqueue_agreement(executor, number, step);
         break;
     case YK_OP_UPDATE:
-        put_update(executor, number, step);
+        enqueue_update(executor, number, step);
         break;
     default: /* a release ends a lifetime: the memory is free for other buffers from here on */
         break;
@@ -339,7 +341,7 @@ static void wait_for(struct yk_executor *executor, struct yk_backend_lane *lane,
     }
 }
 
-static void put_waits(struct yk_executor *executor, int32_t number)
+static void enqueue_waits(struct yk_executor *executor, int32_t number)
 {
     const struct yk_op *op = &executor->list->ops[number];
     const enum yk_lane lane = op->lane;
@@ -359,16 +361,16 @@ static void put_waits(struct yk_executor *executor, int32_t number)
 
 static void note_start(void *user)
 {
-    struct yk_op_slowdown *slowed = user;
-    slowed->started_s = yk_clock_now_s();
+    struct yk_op_slowdown *slowdown = user;
+    slowdown->started_s = yk_clock_now_s();
 }
 
 /* Makes what was computed since the op started take so many times as long. */
 static void linger(void *user)
 {
-    const struct yk_op_slowdown *slowed = user;
-    const double spent_s = yk_clock_now_s() - slowed->started_s;
-    const double more_s = spent_s * (slowed->executor->options.slow - 1);
+    const struct yk_op_slowdown *slowdown = user;
+    const double spent_s = yk_clock_now_s() - slowdown->started_s;
+    const double more_s = spent_s * (slowdown->executor->options.slow - 1);
     if (more_s > 0) {
         const struct timespec pause = {
             .tv_sec = (time_t)more_s,
@@ -378,17 +380,19 @@ static void linger(void *user)
     }
 }
 
-static void tell_begin(void *user)
+static void report_begin(void *user)
 {
-    const struct yk_op_callback *told = user;
-    told->executor->options.begins(told->executor->options.user, told->lane, told->op);
+    const struct yk_op_callback *callback = user;
+    callback->executor->options.begins(callback->executor->options.user, callback->lane,
+                                       callback->op);
 }
 
 /* A lane that waits for others is in no op: how long it waits is not its rank's doing. */
-static void tell_end(void *user)
+static void report_end(void *user)
 {
-    const struct yk_op_callback *told = user;
-    told->executor->options.begins(told->executor->options.user, told->lane, YK_OP_NONE);
+    const struct yk_op_callback *callback = user;
+    callback->executor->options.begins(callback->executor->options.user, callback->lane,
+                                       YK_OP_NONE);
 }
 
 static bool is_computing(const struct yk_op *op)
@@ -396,40 +400,40 @@ static bool is_computing(const struct yk_op *op)
     return op->lane == YK_LANE_COMPUTE && op->kind != YK_OP_RELEASE;
 }
 
-static void put_op(struct yk_executor *executor, int32_t number, int64_t step, bool works)
+static void enqueue_op(struct yk_executor *executor, int32_t number, int64_t step, bool works)
 {
     const struct yk_op *op = &executor->list->ops[number];
     const struct yk_backend *backend = executor->backend;
     struct yk_backend_lane *lane = executor->lanes[op->lane];
     struct yk_op_events *events = &executor->events[executor->rounds % YK_EXECUTOR_ROUNDS][number];
-    struct yk_op_slowdown *slowed =
-        &executor->slowed[executor->rounds % YK_EXECUTOR_ROUNDS][number];
+    struct yk_op_slowdown *slowdown =
+        &executor->slowdowns[executor->rounds % YK_EXECUTOR_ROUNDS][number];
     const bool lingers = works && executor->options.slow > 1 && is_computing(op);
-    const bool tells = works && executor->options.begins && !executor->apart;
+    const bool reports = works && executor->options.begins && !executor->apart;
     events->works = works;
-    put_waits(executor, number);
-    if (tells) {
-        backend->call_host(lane, tell_begin, &executor->told[number]);
+    enqueue_waits(executor, number);
+    if (reports) {
+        backend->call_host(lane, report_begin, &executor->callbacks[number]);
     }
     backend->event_record(lane, events->started);
     if (lingers) {
-        backend->call_host(lane, note_start, slowed);
+        backend->call_host(lane, note_start, slowdown);
     }
     if (works && executor->names) {
         backend->begin_range(lane, executor->names[number]);
     }
     if (works) {
-        put_work(executor, number, step);
+        enqueue_work(executor, number, step);
     }
     if (works && executor->names) {
         backend->end_range(lane);
     }
     if (lingers) {
-        backend->call_host(lane, linger, slowed);
+        backend->call_host(lane, linger, slowdown);
     }
     backend->event_record(lane, events->ended);
-    if (tells) {
-        backend->call_host(lane, tell_end, &executor->told[number]);
+    if (reports) {
+        backend->call_host(lane, report_end, &executor->callbacks[number]);
     }
     events->round = executor->rounds;
 }
@@ -444,8 +448,8 @@ void yk_executor_enqueue_round(struct yk_executor *executor, int64_t step, int64
         /* One that does nothing this time still keeps the others in order: what they know of each
          * other, they may know through it. */
         const bool evaluating = works && yk_executor_slot(executor, for_step)->evaluating;
-        put_op(executor, i, for_step, works && (!evaluating || is_evaluated(op)));
-        atomic_fetch_add_explicit(&executor->put, 1, memory_order_release);
+        enqueue_op(executor, i, for_step, works && (!evaluating || is_evaluated(op)));
+        atomic_fetch_add_explicit(&executor->enqueued, 1, memory_order_release);
     }
     executor->rounds++;
 }

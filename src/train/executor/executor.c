@@ -9,12 +9,12 @@
 
 static void carve(struct yk_executor *executor, struct yk_carver *carver)
 {
-    executor->passing = yk_carve(carver, (int64_t)executor->buffers.bytes, 1);
-    yk_device_batches_carve(&executor->intake, carver);
-    executor->again = yk_carve(carver, 1, sizeof(double));
+    executor->buffer_memory = yk_carve(carver, (int64_t)executor->buffers.bytes, 1);
+    yk_device_batches_carve(&executor->batches, carver);
+    executor->discarded_loss = yk_carve(carver, 1, sizeof(double));
     for (int i = 0; i < YK_EXECUTOR_STEPS; i++) {
         executor->slots[i].report = yk_carve(carver, executor->report_count, sizeof(double));
-        executor->slots[i].verdict = yk_carve(carver, 1, sizeof(struct yk_gradient_norm));
+        executor->slots[i].gradient_norm = yk_carve(carver, 1, sizeof(struct yk_gradient_norm));
     }
 }
 
@@ -22,8 +22,9 @@ static void carve_host(struct yk_executor *executor, struct yk_carver *carver)
 {
     for (int i = 0; i < YK_EXECUTOR_STEPS; i++) {
         executor->slots[i].read = yk_carve(carver, executor->report_count, sizeof(double));
-        executor->slots[i].verdict_read = yk_carve(carver, 1, sizeof(struct yk_gradient_norm));
-        executor->slots[i].note = yk_carve(carver, YK_HOST_REPORT_COUNT, sizeof(double));
+        executor->slots[i].gradient_norm_read =
+            yk_carve(carver, 1, sizeof(struct yk_gradient_norm));
+        executor->slots[i].host_report = yk_carve(carver, YK_HOST_REPORT_COUNT, sizeof(double));
     }
 }
 
@@ -66,14 +67,14 @@ static yk_status create_op_events(struct yk_executor *executor, int32_t set)
     const struct yk_engine *engine = &executor->store->engine;
     const int32_t ops = executor->list->op_count;
     YK_TRY_NEW(executor->arena, executor->events[set], ops + 1);
-    YK_TRY_NEW(executor->arena, executor->slowed[set], ops + 1);
-    YK_TRY_NEW(executor->arena, executor->mail[set], ops + 1);
+    YK_TRY_NEW(executor->arena, executor->slowdowns[set], ops + 1);
+    YK_TRY_NEW(executor->arena, executor->transfers[set], ops + 1);
     for (int32_t i = 0; i < ops; i++) {
         struct yk_op_events *events = &executor->events[set][i];
         events->round = -1;
         YK_TRY(engine->backend->event_create(engine->device, &events->started));
         YK_TRY(engine->backend->event_create(engine->device, &events->ended));
-        executor->slowed[set][i] = (struct yk_op_slowdown){.executor = executor};
+        executor->slowdowns[set][i] = (struct yk_op_slowdown){.executor = executor};
     }
     return YK_OK;
 }
@@ -84,9 +85,9 @@ static yk_status create_events(struct yk_executor *executor)
     for (int32_t set = 0; set < YK_EXECUTOR_ROUNDS; set++) {
         YK_TRY(create_op_events(executor, set));
     }
-    YK_TRY_NEW(executor->arena, executor->told, executor->list->op_count + 1);
+    YK_TRY_NEW(executor->arena, executor->callbacks, executor->list->op_count + 1);
     for (int32_t i = 0; i < executor->list->op_count; i++) {
-        executor->told[i] = (struct yk_op_callback){executor, executor->list->ops[i].lane, i};
+        executor->callbacks[i] = (struct yk_op_callback){executor, executor->list->ops[i].lane, i};
     }
     for (int i = 0; i < YK_EXECUTOR_STEPS; i++) {
         struct yk_step_slot *slot = &executor->slots[i];
@@ -176,7 +177,7 @@ static yk_status set_up(struct yk_executor *executor)
     YK_TRY(look_up(executor));
     YK_TRY(yk_device_batches_init(executor->program->plan, executor->rank,
                                   executor->options.spare_samples, net, executor->arena,
-                                  &executor->intake));
+                                  &executor->batches));
     YK_TRY(yk_buffers_assign(
         &(struct yk_buffers_request){executor->view, net, executor->options.spare_samples},
         executor->arena, &executor->buffers));
@@ -190,17 +191,17 @@ static yk_status set_up(struct yk_executor *executor)
         YK_TRY(executor->backend->reserve_scratch(executor->lanes[YK_LANE_COMPUTE], 0));
     }
     if (executor->ranks > 1) {
-        YK_TRY(
-            yk_collectives_create(&(struct yk_collectives_request){.program = executor->program,
-                                                                   .ranks = executor->options.ranks,
-                                                                   .store = executor->store,
-                                                                   .buffers = &executor->buffers,
-                                                                   .memory = executor->passing,
-                                                                   .wide = executor->options.wide},
-                                  executor->arena, &executor->exchanges));
+        YK_TRY(yk_collectives_create(
+            &(struct yk_collectives_request){.program = executor->program,
+                                             .ranks = executor->options.ranks,
+                                             .store = executor->store,
+                                             .buffers = &executor->buffers,
+                                             .memory = executor->buffer_memory,
+                                             .wide = executor->options.wide},
+            executor->arena, &executor->collectives));
     }
-    return yk_position_tables_fill(executor->store, executor->intake.longest,
-                                   &executor->intake.constants);
+    return yk_position_tables_fill(executor->store, executor->batches.longest,
+                                   &executor->batches.position_tables);
 }
 
 yk_status yk_executor_create(const struct yk_program *program, struct yk_store *store,
@@ -278,7 +279,7 @@ void yk_executor_destroy(struct yk_executor *executor)
             engine->backend->lane_destroy(executor->lanes[i]);
         }
     }
-    yk_collectives_destroy(&executor->exchanges);
+    yk_collectives_destroy(&executor->collectives);
     destroy_events(executor);
     engine->backend->free_host(engine->device, executor->host);
     engine->backend->free(engine->device, executor->memory);
@@ -293,7 +294,7 @@ size_t yk_executor_bytes(const struct yk_executor *executor)
 void *yk_executor_memory(const struct yk_executor *executor, size_t *bytes)
 {
     *bytes = executor->buffers.bytes;
-    return executor->passing;
+    return executor->buffer_memory;
 }
 
 int32_t yk_executor_depth(const struct yk_executor *executor)

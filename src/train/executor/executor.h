@@ -1,16 +1,18 @@
 /*
  * Executor: runs a rank's program, op by op, on the lanes of a real device.
  *
- * All memory of a step is allocated when the executor is made, for the lifetimes that
- * program/memory counts; a step allocates nothing. The host only puts work on lanes and reads
- * results; lanes wait for each other exactly as the program says, and at its two ends for the
- * result of the step.
+ * All memory of a step is allocated when the executor is created. The host only enqueues work and
+ * reads results; lanes wait for each other as the program says.
  *
- * Steps follow each other without a gap: the next may begin before the one before has ended, and
- * what the program puts off or does ahead overlaps with its neighbours. settle() ends what was put
- * off, so that the store holds all that was trained; the step after that starts anew.
+ * Steps overlap: the next may begin before the one before has ended, and an op may belong to the
+ * step before or after its round's. yk_executor_finish_steps() ends them all, so that the store
+ * holds all that was trained; the step after that starts anew.
  *
  * One thread at a time. In a run of several ranks all of them make the same calls.
+ *
+ * executor.c creates it, steps begins and ends steps, enqueue puts ops on lanes, routes passes
+ * activations between groups, collectives are its all-gathers and reductions, buffers and offsets
+ * its memory, device_batches its input; lanes and times read its events.
  */
 #ifndef YK_TRAIN_EXECUTOR_EXECUTOR_H
 #define YK_TRAIN_EXECUTOR_EXECUTOR_H
@@ -21,7 +23,7 @@
 #include "nn/optimizer.h"
 #include "nn/store/store.h"
 #include "program/program.h"
-#include "train/executor/round_times.h"
+#include "trace/trace.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,27 +34,27 @@ struct yk_batch_slice {
     struct yk_slice own; /* `counted` and `present` are those of all ranks */
     int64_t all;         /* samples of the micro-batch on all ranks */
     int64_t first;       /* of them, the rank's first */
-    int64_t planned;     /* samples of like length that the plan has for it, where the piece may
-                            have more or fewer and is cut in proportion; 0: they are the plan's */
+    int64_t planned; /* samples that the plan has for it, where a slice may have more or fewer and
+                        is cut in proportion; 0: they are the plan's */
     int32_t *memory;
     int64_t rows;
 };
 
-/* Which sample of the piece the plan's sample number `planned` is. */
-static inline int64_t yk_batch_slice_at(const struct yk_batch_slice *piece, int64_t planned)
+/* Which sample of the slice the plan's sample number `planned` is. */
+static inline int64_t yk_batch_slice_at(const struct yk_batch_slice *slice, int64_t planned)
 {
-    if (piece->planned > 0) {
-        return planned * piece->all / piece->planned;
+    if (slice->planned > 0) {
+        return planned * slice->all / slice->planned;
     }
-    return planned < piece->all ? planned : piece->all;
+    return planned < slice->all ? planned : slice->all;
 }
 
-/* The samples of one step: a piece for each micro-batch. */
+/* The samples of one step: a slice for each micro-batch. */
 struct yk_batch {
-    int32_t piece_count;
-    struct yk_batch_slice *pieces;
-    int64_t counted; /* targets that bear loss, of all pieces and ranks */
-    int64_t present; /* tokens that are no filling, likewise */
+    int32_t slice_count;
+    struct yk_batch_slice *slices;
+    int64_t counted; /* targets that bear loss, of all slices and ranks */
+    int64_t present; /* tokens that are no padding, likewise */
     int64_t units;   /* of the sampler's */
 };
 
@@ -68,10 +70,26 @@ struct yk_step_result {
     double loss;  /* mean over the tokens that bear any, of all ranks */
     double norm;  /* of all gradients, before clipping */
     bool skipped; /* numbers went bad, nothing was updated (where the program has a barrier) */
-    bool stopped; /* a rank asks to stop */
+    bool stopped; /* a rank requested it */
     double seconds;
     const double *compute_s; /* (ranks) how long each computed, in a step before or in this one;
                                 until the next call */
+};
+
+/* When an op ran, on the clock of base/clock.h. */
+struct yk_op_time {
+    int32_t op; /* of the rank's list */
+    double start_s;
+    double end_s;
+};
+
+struct yk_round_times {
+    const struct yk_program *program;
+    int32_t rank;
+    struct yk_op_time *ops; /* that had something to do, in the order of the list */
+    int32_t count;
+    double began_s; /* when the step before was done, or this one was begun; NAN: not known */
+    double done_s;
 };
 
 struct yk_executor; /* opaque */
@@ -85,8 +103,8 @@ struct yk_executor_options {
     /* Called on lanes of the host as ops begin, with a lane and an op of this rank, and with −1
      * when a lane has nothing to do any more; or NULL. */
     void (*begins)(void *user, enum yk_lane lane, int32_t op);
-    /* Told of an executor that may be asked where() it is from now on, and of NULL when it may no
-     * longer; or NULL. */
+    /* Called with an executor that has lane positions from now on, and with NULL when it no longer
+     * has; or NULL. */
     void (*watched)(void *user, const struct yk_executor *executor);
     void *user;
 };
@@ -96,55 +114,57 @@ yk_status yk_executor_create(const struct yk_program *program, struct yk_store *
                              const struct yk_optimizer *optimizer,
                              const struct yk_executor_options *options,
                              struct yk_executor **out) YK_MUST_USE;
-/* After settle(), or after a failure. */
+/* After yk_executor_finish_steps(), or after a failure. */
 void yk_executor_destroy(struct yk_executor *executor);
 
-/* Puts a step on the lanes and returns at once. `next` is the batch of the step after, for what is
- * loaded ahead. A piece may have another shape than its micro-batch in the plan, but not more
- * tokens. At most yk_executor_depth() steps may have begun and not ended. */
+/* Enqueues a step and returns at once. `next` is the batch of the step after, for what is loaded
+ * early. A slice may have another shape than its micro-batch in the plan, but not more tokens. At
+ * most yk_executor_depth() steps may have begun and not ended. */
 yk_status yk_executor_begin_step(struct yk_executor *executor, const struct yk_step *step,
                                  const struct yk_batch *next) YK_MUST_USE;
 int32_t yk_executor_depth(const struct yk_executor *executor);
 
 /* Whether the step begun last updates nothing; waits only where the program has a barrier. */
-yk_status yk_executor_step_verdict(struct yk_executor *executor, bool *skipped) YK_MUST_USE;
+yk_status yk_executor_step_skipped(struct yk_executor *executor, bool *skipped) YK_MUST_USE;
 
 /* Waits for the oldest step that has not ended. */
 yk_status yk_executor_end_step(struct yk_executor *executor,
                                struct yk_step_result *out) YK_MUST_USE;
 
-/* Ends what steps put off, and waits for all lanes. Steps that have not been ended can be, after.
+/* Enqueues what is left of all steps, and waits for all lanes. Steps can still be ended after it.
  */
 yk_status yk_executor_finish_steps(struct yk_executor *executor) YK_MUST_USE;
 
-/* Between two steps that are settled: the sum of losses of a batch over all ranks, without training
- * on it. */
+/* Between finished steps: the sum of losses of a batch over all ranks, with no training on it. */
 yk_status yk_executor_evaluate_step(struct yk_executor *executor, const struct yk_batch *batch,
                                     double *out_loss) YK_MUST_USE;
 
-/* This rank asks all to stop: the result of a step under way tells them. Any thread. */
+/* Asks all ranks to stop, by the result of a step under way. Any thread. */
 void yk_executor_request_stop(struct yk_executor *executor);
 
-/* How far a lane has come. */
 struct yk_executor_position {
     int64_t passed; /* ops that have ended, since the executor was made */
     int32_t op;     /* that it is in; −1: it has nothing to do, or waits for other lanes */
 };
 
-/* As the device tells it, without a wait; any thread, while the executor is there. */
+/* Does not wait; any thread, while the executor is there. */
 void yk_executor_lane_position(const struct yk_executor *executor, enum yk_lane lane,
                                struct yk_executor_position *out);
 
-/*
- * When the ops of a round ran: of the step that ended last, also while others are under way, or of
- * the one that lies `back` rounds before. Waits for those that have not ended. Without ops where
- * the round's events serve another one by now. `ops` has room for all of the rank, and becomes the
- * times'.
- */
+/* When the ops of a round ran: of the step that ended last, or of `back` rounds before. Waits for
+ * ops that have not ended. None where the round's events have been used again. `ops` is for all ops
+ * of the rank. */
 yk_status yk_executor_times(const struct yk_executor *executor, int32_t back,
                             struct yk_op_time *ops, struct yk_round_times *out) YK_MUST_USE;
 
-/* Between two steps that are settled, the memory that buffers lie in during one. */
+/* Whether all ops of the list had something to do, and none ended before it started. */
+bool yk_round_times_are_whole(const struct yk_round_times *times);
+
+/* As a trace, from the round's begin at 0. The caller destroys it. */
+yk_status yk_round_times_trace(const struct yk_round_times *times,
+                               struct yk_trace **out) YK_MUST_USE;
+
+/* Between finished steps, the memory that buffers lie in during one. */
 void *yk_executor_memory(const struct yk_executor *executor, size_t *bytes);
 
 /* The device memory allocated for activations, workspace and batches; the store has the rest. */

@@ -12,8 +12,8 @@ enum {
     FAR = 3, /* rounds: lanes are never further apart than that from anything that matters */
     /* Of each order that the search for a better one starts from: how many are tried, and how many
      * buffers get an offset in them altogether, so that it stays quick. */
-    MOST_TRIES = 64,
-    MOST_PLACED = 1 << 15,
+    MAX_TRIES = 64,
+    MAX_PLACED = 1 << 15,
 };
 
 static const double WASTE = 1.01; /* times the least: better is not looked for */
@@ -97,9 +97,9 @@ static int64_t find_distance(const struct yk_rank_view *view, const struct life 
     int64_t rounds = INT32_MIN;
     for (int lane = 0; lane < YK_LIFETIME_LANES; lane++) {
         if (a->until[lane] != NOTHING) {
-            const int64_t least =
+            const int64_t min_rounds =
                 divide_up(a->until[lane] - b->after[lane], view->lane_count[lane]);
-            rounds = least > rounds ? least : rounds;
+            rounds = min_rounds > rounds ? min_rounds : rounds;
         }
     }
     return rounds;
@@ -138,7 +138,7 @@ struct nearby {
     const struct yk_rank_view *view;
     struct life *lives;       /* (parts) */
     int32_t *compute;         /* (ops of the compute lane) the op at each position */
-    int32_t *seen;            /* (parts) 1 + by whom it was looked at last */
+    int32_t *visited;         /* (parts) 1 + by whom it was looked at last */
     int32_t heads[CELLS + 1]; /* the last is for those listed apart */
     struct entry *entries;
     int32_t count;
@@ -149,7 +149,7 @@ static void free_nearby(struct nearby *nearby)
 {
     free(nearby->lives);
     free(nearby->compute);
-    free(nearby->seen);
+    free(nearby->visited);
     free(nearby->entries);
 }
 
@@ -162,9 +162,9 @@ static yk_status make_nearby(const struct yk_offsets *offsets, const struct yk_r
         .view = view,
         .lives = calloc(count, sizeof *out->lives),
         .compute = calloc((size_t)view->lane_count[YK_LANE_COMPUTE] + 1, sizeof *out->compute),
-        .seen = calloc(count, sizeof *out->seen),
+        .visited = calloc(count, sizeof *out->visited),
     };
-    if (!out->lives || !out->compute || !out->seen) {
+    if (!out->lives || !out->compute || !out->visited) {
         return yk_fail_out_of_memory();
     }
     for (int32_t i = 0; i < view->list->op_count; i++) {
@@ -185,7 +185,7 @@ static void clear_nearby(struct nearby *nearby, int32_t parts)
         nearby->heads[i] = -1;
     }
     nearby->count = 0;
-    memset(nearby->seen, 0, (size_t)parts * sizeof *nearby->seen);
+    memset(nearby->visited, 0, (size_t)parts * sizeof *nearby->visited);
 }
 
 /* Whether the op at that position of the compute lane knows the part to have ended. */
@@ -320,7 +320,7 @@ static int compare_spans(const void *a, const void *b)
     return compare_bytes(a, b);
 }
 
-/* Puts parts together as buffers, in the order in which these get their offsets. */
+/* Joins parts to buffers, in the order in which these get their offsets. */
 static int32_t join_parts(struct yk_offsets *offsets, int32_t ops, struct buffer *buffers)
 {
     int32_t count = 0;
@@ -389,14 +389,14 @@ static yk_status add_ranges(struct placing *placing, int32_t cell, int32_t numbe
     const struct yk_offsets_part *parts = placing->parts;
     for (int32_t i = nearby->heads[cell]; i >= 0; i = nearby->entries[i].next) {
         const int32_t other = nearby->entries[i].part;
-        if (nearby->seen[other] != number + 1 &&
+        if (nearby->visited[other] != number + 1 &&
             can_meet(nearby->view, &nearby->lives[number], &nearby->lives[other])) {
             YK_TRY(yk_array_grow((void **)&placing->ranges, &placing->range_capacity,
                                  placing->range_count, sizeof *placing->ranges));
             placing->ranges[placing->range_count++] = find_range(
                 &parts[number], &parts[other], placing->out[parts[other].lifetime.buffer]);
         }
-        nearby->seen[other] = number + 1;
+        nearby->visited[other] = number + 1;
     }
     return YK_OK;
 }
@@ -452,8 +452,8 @@ static yk_status place_all(struct placing *placing, size_t *out_bytes)
 }
 
 /* What is alive at once at most, which no offsets can do with less than. */
-static yk_status find_least(const struct yk_offsets *offsets, const struct yk_rank_view *view,
-                            double *out)
+static yk_status find_lower_bound(const struct yk_offsets *offsets, const struct yk_rank_view *view,
+                                  double *out)
 {
     struct yk_program_memory memory = {.lifetime_count = offsets->count};
     struct yk_memory_peak peak = {0};
@@ -504,23 +504,23 @@ static void accept(struct placing *placing, bool is_best)
 }
 
 /* Whether another order is worth a try. */
-static bool wastes(size_t bytes, double least)
+static bool wastes(size_t bytes, double lower_bound)
 {
-    return bytes == SIZE_MAX || (double)bytes > WASTE * least;
+    return bytes == SIZE_MAX || (double)bytes > WASTE * lower_bound;
 }
 
 /* From one order on, moves that make nothing worse, until little is wasted or `tries` are over. */
-static yk_status search(struct placing *placing, double least, int64_t tries,
+static yk_status search(struct placing *placing, double lower_bound, int64_t tries,
                         struct yk_random *random, size_t *out_bytes)
 {
     /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
     const size_t order_bytes = (size_t)placing->count * sizeof *placing->order;
     size_t current = SIZE_MAX;
-    for (int64_t i = 0; i <= tries && wastes(*out_bytes, least); i++) {
+    for (int64_t i = 0; i <= tries && wastes(*out_bytes, lower_bound); i++) {
         size_t bytes = 0;
         memcpy(placing->accepted, placing->order, order_bytes);
         if (i > 0) {
-            move_one(placing, (size_t)least, random);
+            move_one(placing, (size_t)lower_bound, random);
         }
         YK_TRY(place_all(placing, &bytes));
         if (bytes <= current) {
@@ -534,11 +534,11 @@ static yk_status search(struct placing *placing, double least, int64_t tries,
     return YK_OK;
 }
 
-static yk_status place_best(struct placing *placing, double least, size_t *out_bytes)
+static yk_status place_best(struct placing *placing, double lower_bound, size_t *out_bytes)
 {
     static int (*const orders[])(const void *, const void *) = {compare_bytes, compare_spans};
-    const int64_t some = MOST_PLACED / placing->count;
-    const int64_t tries = some < MOST_TRIES ? some : MOST_TRIES;
+    const int64_t some = MAX_PLACED / placing->count;
+    const int64_t tries = some < MAX_TRIES ? some : MAX_TRIES;
     struct yk_random random = yk_random_from_seed(1);
     *out_bytes = SIZE_MAX;
     for (int32_t i = 0; i < placing->count; i++) {
@@ -547,7 +547,7 @@ static yk_status place_best(struct placing *placing, double least, size_t *out_b
     for (size_t i = 0; i < sizeof orders / sizeof orders[0]; i++) {
         /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
         qsort(placing->order, (size_t)placing->count, sizeof *placing->order, orders[i]);
-        YK_TRY(search(placing, least, tries, &random, out_bytes));
+        YK_TRY(search(placing, lower_bound, tries, &random, out_bytes));
     }
     for (int32_t i = 0; i < placing->count; i++) {
         placing->out[placing->buffers[i].number] = placing->buffers[i].best;
@@ -559,7 +559,7 @@ static yk_status find(struct yk_offsets *offsets, const struct yk_rank_view *vie
                       struct placing *placing, size_t *out_bytes)
 {
     const size_t count = (size_t)offsets->count;
-    double least = 0;
+    double lower_bound = 0;
     placing->buffers = calloc(count, sizeof *placing->buffers);
     /* NOLINTBEGIN(bugprone-sizeof-expression): arrays of pointers */
     placing->order = calloc(count, sizeof *placing->order);
@@ -570,8 +570,8 @@ static yk_status find(struct yk_offsets *offsets, const struct yk_rank_view *vie
     }
     placing->count = join_parts(offsets, view->list->op_count, placing->buffers);
     YK_TRY(make_nearby(offsets, view, &placing->nearby));
-    YK_TRY(find_least(offsets, view, &least));
-    return place_best(placing, least, out_bytes);
+    YK_TRY(find_lower_bound(offsets, view, &lower_bound));
+    return place_best(placing, lower_bound, out_bytes);
 }
 
 yk_status yk_offsets_assign(struct yk_offsets *offsets, const struct yk_rank_view *view,

@@ -1,12 +1,11 @@
 /*
- * Offsets: where buffers lie in one allocation, in which those that may be alive at the same time
+ * Offsets: where buffers lie in one allocation, so that those that may be alive at the same time
  * never overlap.
  *
- * Whether two may be, the program's order and waits say for every moment that lanes can come to, in
- * this round and from one round to the next. A buffer of several parts (program/lifetimes.h) has
- * one offset, and each part its own lifetime. Buffers get their offsets one after the other, each
- * the lowest that is free: the largest first, and where that wastes memory in some other orders, of
- * which the best is taken. The result is always the same.
+ * The program's order and waits say which may be, in this round and from one round to the next. A
+ * buffer of several parts (program/memory/lifetimes.h) has one offset, and each part its own
+ * lifetime. Each buffer gets the lowest free offset, the largest first, and where that wastes
+ * memory other orders are tried. The result is deterministic.
  */
 #ifndef YK_TRAIN_EXECUTOR_OFFSETS_H
 #define YK_TRAIN_EXECUTOR_OFFSETS_H
@@ -29,7 +28,7 @@ struct yk_offsets {
     struct yk_offsets_part *parts; /* free with yk_offsets_free() */
     int32_t count;
     int32_t capacity;
-    bool failed;       /* said when offsets are found: memory ran out, */
+    bool failed;       /* reported when offsets are assigned: memory ran out, */
     bool is_uncounted; /* or one has more bytes than can be counted */
 };
 
@@ -44,8 +43,8 @@ void yk_offsets_add(struct yk_offsets *offsets, const struct yk_lifetime *lifeti
 yk_status yk_offsets_assign(struct yk_offsets *offsets, const struct yk_rank_view *view,
                             size_t *out, size_t *out_bytes) YK_MUST_USE;
 
-/* An op that must wait, besides what the program says, for one `lag` rounds before, since what it
- * begins to fill is what the other has in use until it ends. */
+/* An op that must wait, besides what the program says, for one `lag` rounds before, whose memory it
+ * overwrites. */
 struct yk_offsets_wait {
     int32_t op;
     int32_t after;

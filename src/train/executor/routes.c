@@ -1,11 +1,256 @@
-/* Rows of samples, and how outputs and gradients come from one group of ranks to another. */
+/*
+ * Routes: which samples a rank has, and how outputs and their gradients come from one group of
+ * ranks to another. What belongs to which message is looked up once.
+ */
 #include "train/executor/state.h"
 
+static int64_t find_range(const struct yk_executor *executor, int32_t group, int32_t member,
+                          int32_t micro_batch, int64_t *end)
+{
+    int64_t first = 0;
+    const int64_t count =
+        yk_plan_samples(executor->program->plan, group, member, micro_batch, &first);
+    *end = first + count;
+    return first;
+}
+
+static int32_t find_crossing(const struct yk_executor *executor, int32_t producer, int32_t group)
+{
+    const struct yk_facts *facts = executor->facts;
+    for (int32_t c = 0; c < facts->crossing_count; c++) {
+        if (facts->crossings[c].producer == producer && facts->crossings[c].group == group) {
+            return c;
+        }
+    }
+    return -1;
+}
+
+/* The samples of a crossing that both this rank and the message's peer have. */
+static bool find_common(const struct yk_executor *executor, const struct yk_op *op,
+                        int32_t crossing, struct yk_op_message *out)
+{
+    const struct yk_facts *facts = executor->facts;
+    const int32_t taking = facts->crossings[crossing].group;
+    const int32_t making = facts->plan->layers[op->layer].group;
+    const bool maker = (op->kind == YK_OP_SEND) != op->backward; /* this side has the layer */
+    const int32_t here = maker ? making : taking;
+    const int32_t there = maker ? taking : making;
+    const int32_t mine = executor->view->members[here];
+    const int32_t other = yk_facts_member(facts->plan, there, op->peer);
+    int64_t end = 0;
+    int64_t other_end = 0;
+    if (facts->crossings[crossing].producer != op->layer || mine < 0 || other < 0) {
+        return false;
+    }
+    const int64_t first = find_range(executor, here, mine, op->micro_batch, &end);
+    const int64_t other_first = find_range(executor, there, other, op->micro_batch, &other_end);
+    *out = (struct yk_op_message){
+        .crossing = crossing,
+        .first = first > other_first ? first : other_first,
+        .end = end < other_end ? end : other_end,
+        .from = first,
+    };
+    return out->end - out->first == op->samples;
+}
+
+/* Whether a message of the rank that takes the output is in time for the layers of a group there:
+ * what they take comes before, what they send back after they have gone backward. */
+static bool suits(const struct yk_rank_view *view, int32_t message, int32_t group)
+{
+    const struct yk_op *op = &view->list->ops[message];
+    const struct yk_facts *facts = view->facts;
+    for (int32_t e = 0; e < facts->model->edge_count; e++) {
+        const struct yk_layer_edge *edge = &facts->model->edges[e];
+        if (edge->from != op->layer || facts->plan->layers[edge->to].group != group) {
+            continue;
+        }
+        const int64_t cell = yk_rank_view_cell(view, edge->to, op->micro_batch);
+        if (!op->backward && !yk_rank_view_happens_before(view, message, view->forward[cell], 0)) {
+            return false;
+        }
+        if (op->backward && facts->goes_backward[edge->to] &&
+            !yk_rank_view_happens_before(view, view->backward[cell], message, 0)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/*
+ * A rank in several groups may get an output for each, or send its gradient from each, in messages
+ * that look alike. Which is whose follows from when they come, on the side that takes the output:
+ * crossing after crossing takes the last that is in time, or sends the first. The other side knows
+ * them by their match.
+ */
+static int32_t choose_alike(const struct yk_rank_view *view, const struct yk_op *like, int32_t peer,
+                            int32_t group, const bool *used)
+{
+    const enum yk_op_kind kind = like->backward ? YK_OP_SEND : YK_OP_RECV;
+    int32_t chosen = YK_OP_NONE;
+    for (int32_t i = view->first[kind][like->layer]; i != YK_OP_NONE; i = view->next[i]) {
+        const struct yk_op *op = &view->list->ops[i];
+        if (used[op->match] || op->micro_batch != like->micro_batch ||
+            op->backward != like->backward || op->peer != peer || op->samples != like->samples ||
+            !suits(view, i, group)) {
+            continue;
+        }
+        const bool better = like->backward ? i < chosen : i > chosen;
+        chosen = chosen == YK_OP_NONE || better ? i : chosen;
+    }
+    return chosen;
+}
+
+static yk_status choose_crossing(struct yk_executor *executor, int32_t number,
+                                 struct yk_op_message *out)
+{
+    const struct yk_op *op = &executor->list->ops[number];
+    const struct yk_facts *facts = executor->facts;
+    const bool maker = (op->kind == YK_OP_SEND) != op->backward;
+    struct yk_rank_view *view = executor->view;
+    bool *used = NULL;
+    YK_TRY_NEW(executor->arena, used, executor->program->match_count);
+    if (maker) {
+        YK_TRY(yk_rank_view_make(facts, op->peer, executor->arena, &view));
+    }
+    for (int32_t c = 0; c < facts->crossing_count; c++) {
+        if (!find_common(executor, op, c, out)) {
+            continue;
+        }
+        const int32_t chosen = choose_alike(view, op, maker ? executor->rank : op->peer,
+                                            facts->crossings[c].group, used);
+        if (chosen != YK_OP_NONE && view->list->ops[chosen].match == op->match) {
+            return YK_OK;
+        }
+        if (chosen != YK_OP_NONE) {
+            used[view->list->ops[chosen].match] = true;
+        }
+    }
+    return yk_fail(YK_ERROR_INPUT, "the program has a message of %lld samples that nobody takes",
+                   (long long)op->samples);
+}
+
+/* Which crossing a message belongs to: mostly there is one with as many samples between the two. */
+static yk_status find_message(struct yk_executor *executor, int32_t number)
+{
+    const struct yk_op *op = &executor->list->ops[number];
+    struct yk_op_message *out = &executor->messages[number];
+    int32_t count = 0;
+    for (int32_t c = 0; c < executor->facts->crossing_count; c++) {
+        struct yk_op_message candidate;
+        if (find_common(executor, op, c, &candidate)) {
+            *out = candidate;
+            count++;
+        }
+    }
+    return count == 1 ? YK_OK : choose_crossing(executor, number, out);
+}
+
+static void find_takers(struct yk_executor *executor)
+{
+    const struct yk_facts *facts = executor->facts;
+    for (int64_t i = 0; i < (int64_t)facts->crossing_count * facts->M; i++) {
+        executor->first_taker[i] = -1;
+    }
+    for (int32_t i = executor->list->op_count; i-- > 0;) {
+        const struct yk_op *op = &executor->list->ops[i];
+        for (int which = 0; op->kind == YK_OP_FORWARD && which < 2; which++) {
+            const int32_t crossing = executor->crossing_of[2 * op->layer + which];
+            if (crossing >= 0) {
+                executor->first_taker[(int64_t)crossing * facts->M + op->micro_batch] = i;
+            }
+        }
+    }
+}
+
+/* What an op's layer looks at is sent a gradient by every layer of its group that does so, in the
+ * order of the list: all but the first of each micro-batch add theirs. */
+static bool adds_to_memory(const struct yk_executor *executor, int32_t number)
+{
+    const struct yk_op *op = &executor->list->ops[number];
+    const struct yk_net_layer *layers = executor->store->net->layers;
+    const struct yk_plan_layer *planned = executor->program->plan->layers;
+    const int32_t memory = layers[op->layer].memory;
+    for (int32_t i = 0; memory >= 0 && i < number; i++) {
+        const struct yk_op *before = &executor->list->ops[i];
+        if (before->kind == YK_OP_BACKWARD && before->micro_batch == op->micro_batch &&
+            layers[before->layer].memory == memory &&
+            planned[before->layer].group == planned[op->layer].group) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A rank of several groups has a load for each, and its samples are loaded as one: by the first for
+ * the step, as those for a later round are. To load them again would disturb who reads them. */
+static void find_first_load(struct yk_executor *executor, int32_t micro_batch)
+{
+    const struct yk_op *ops = executor->list->ops;
+    int32_t first = -1;
+    for (int32_t i = 0; i < executor->list->op_count; i++) {
+        if (ops[i].kind == YK_OP_LOAD && ops[i].micro_batch == micro_batch &&
+            (first < 0 || ops[i].step > ops[first].step)) {
+            first = i;
+        }
+    }
+    if (first >= 0) {
+        executor->is_first[first] = true;
+    }
+}
+
+static void find_first(struct yk_executor *executor)
+{
+    for (int32_t m = 0; m < executor->facts->M; m++) {
+        for (int32_t i = 0; i < executor->list->op_count; i++) {
+            const struct yk_op *op = &executor->list->ops[i];
+            if (op->kind == YK_OP_FORWARD && op->micro_batch == m) {
+                executor->is_first[i] = true;
+                break;
+            }
+        }
+        find_first_load(executor, m);
+    }
+}
+
+yk_status yk_executor_find_routes(struct yk_executor *executor)
+{
+    const struct yk_facts *facts = executor->facts;
+    const int32_t ops = executor->list->op_count;
+    YK_TRY_NEW(executor->arena, executor->memory_added, ops + 1);
+    YK_TRY_NEW(executor->arena, executor->is_first, ops + 1);
+    YK_TRY_NEW(executor->arena, executor->messages, ops + 1);
+    YK_TRY_NEW(executor->arena, executor->crossing_of, 2 * facts->L);
+    YK_TRY_NEW(executor->arena, executor->first_taker,
+               (int64_t)facts->crossing_count * facts->M + 1);
+    for (int32_t l = 0; l < facts->L; l++) {
+        const struct yk_net_layer *layer = &executor->store->net->layers[l];
+        const int32_t group = facts->plan->layers[l].group;
+        const int32_t from[] = {layer->input, layer->memory};
+        for (int which = 0; which < 2; which++) {
+            executor->crossing_of[2 * l + which] =
+                from[which] >= 0 ? find_crossing(executor, from[which], group) : -1;
+        }
+    }
+    find_takers(executor);
+    find_first(executor);
+    for (int32_t i = 0; i < ops; i++) {
+        const enum yk_op_kind kind = executor->list->ops[i].kind;
+        if (kind == YK_OP_SEND || kind == YK_OP_RECV) {
+            YK_TRY(find_message(executor, i));
+        } else if (kind == YK_OP_BACKWARD) {
+            executor->memory_added[i] = adds_to_memory(executor, i);
+        }
+    }
+    return YK_OK;
+}
+
+/* ---- during a step ---- */
+
 static int64_t row_bytes(const struct yk_executor *executor, int32_t layer,
-                         const struct yk_slice *piece)
+                         const struct yk_slice *slice)
 {
     const struct yk_net *net = executor->store->net;
-    const int64_t sequence = net->layers[layer].decodes ? piece->target_sequence : piece->sequence;
+    const int64_t sequence = net->layers[layer].decodes ? slice->target_sequence : slice->sequence;
     return sequence * net->config->width * yk_precision_bytes(net->workload.precision);
 }
 
@@ -22,16 +267,16 @@ static const struct yk_crossing_offsets *crossing_offsets(const struct yk_execut
 }
 
 int64_t yk_executor_route_rows(const struct yk_executor *executor,
-                               const struct yk_batch_slice *piece, int32_t layer,
+                               const struct yk_batch_slice *slice, int32_t layer,
                                int32_t micro_batch, int64_t *begin)
 {
     const int32_t group = executor->program->plan->layers[layer].group;
     int64_t end = 0;
     const int64_t first =
-        yk_executor_route_range(executor, group, executor->view->members[group], micro_batch, &end);
-    const int64_t from = yk_batch_slice_at(piece, first);
-    *begin = from - piece->first;
-    return yk_batch_slice_at(piece, end) - from;
+        find_range(executor, group, executor->view->members[group], micro_batch, &end);
+    const int64_t from = yk_batch_slice_at(slice, first);
+    *begin = from - slice->first;
+    return yk_batch_slice_at(slice, end) - from;
 }
 
 /* The samples that this rank has of a crossing on both sides, `first` to `end` of the plan's. */
@@ -40,16 +285,15 @@ static bool find_local(const struct yk_executor *executor, int32_t crossing, int
 {
     const struct yk_crossing *at = &executor->facts->crossings[crossing];
     const int32_t group = executor->program->plan->layers[at->producer].group;
-    const int32_t makes = executor->view->members[group];
-    const int32_t takes = executor->view->members[at->group];
+    const int32_t maker = executor->view->members[group];
+    const int32_t taker = executor->view->members[at->group];
     int64_t end = 0;
     int64_t other_end = 0;
-    if (makes < 0 || takes < 0) {
+    if (maker < 0 || taker < 0) {
         return false;
     }
-    const int64_t first = yk_executor_route_range(executor, group, makes, micro_batch, &end);
-    const int64_t other =
-        yk_executor_route_range(executor, at->group, takes, micro_batch, &other_end);
+    const int64_t first = find_range(executor, group, maker, micro_batch, &end);
+    const int64_t other = find_range(executor, at->group, taker, micro_batch, &other_end);
     out->first = first > other ? first : other;
     out->end = end < other_end ? end : other_end;
     return out->end > out->first;
@@ -61,13 +305,13 @@ struct strip {
     size_t bytes;
 };
 
-static struct strip strip_of(const struct yk_batch_slice *piece, int64_t from, int64_t first,
+static struct strip strip_of(const struct yk_batch_slice *slice, int64_t from, int64_t first,
                              int64_t end, int64_t bytes)
 {
-    const int64_t base = yk_batch_slice_at(piece, from);
-    const int64_t begin = yk_batch_slice_at(piece, first);
+    const int64_t base = yk_batch_slice_at(slice, from);
+    const int64_t begin = yk_batch_slice_at(slice, first);
     return (struct strip){(size_t)((begin - base) * bytes),
-                          (size_t)((yk_batch_slice_at(piece, end) - begin) * bytes)};
+                          (size_t)((yk_batch_slice_at(slice, end) - begin) * bytes)};
 }
 
 /* This rank's first sample in the group that makes, or takes, the output of a crossing. */
@@ -77,17 +321,16 @@ static int64_t first_here(const struct yk_executor *executor, int32_t crossing, 
     const struct yk_crossing *at = &executor->facts->crossings[crossing];
     const int32_t group = taking ? at->group : executor->program->plan->layers[at->producer].group;
     int64_t end = 0;
-    return yk_executor_route_range(executor, group, executor->view->members[group], micro_batch,
-                                   &end);
+    return find_range(executor, group, executor->view->members[group], micro_batch, &end);
 }
 
 /* What this rank made itself for another of its groups. */
 static void copy_local(struct yk_executor *executor, int32_t number, int32_t crossing,
-                       const struct yk_batch_slice *piece)
+                       const struct yk_batch_slice *slice)
 {
     const struct yk_op *op = &executor->list->ops[number];
     const int32_t producer = executor->facts->crossings[crossing].producer;
-    const int64_t bytes = row_bytes(executor, producer, &piece->own);
+    const int64_t bytes = row_bytes(executor, producer, &slice->own);
     struct yk_op_message local;
     if (op->kind != YK_OP_FORWARD ||
         executor->first_taker[(int64_t)crossing * executor->facts->M + op->micro_batch] != number ||
@@ -95,31 +338,32 @@ static void copy_local(struct yk_executor *executor, int32_t number, int32_t cro
         return;
     }
     const struct strip from =
-        strip_of(piece, first_here(executor, crossing, false, op->micro_batch), local.first,
+        strip_of(slice, first_here(executor, crossing, false, op->micro_batch), local.first,
                  local.end, bytes);
-    const struct strip to = strip_of(piece, first_here(executor, crossing, true, op->micro_batch),
+    const struct strip to = strip_of(slice, first_here(executor, crossing, true, op->micro_batch),
                                      local.first, local.end, bytes);
     if (from.bytes > 0) {
         executor->backend->copy(
             executor->lanes[YK_LANE_COMPUTE],
-            executor->passing + crossing_offsets(executor, crossing, op->micro_batch)->input +
+            executor->buffer_memory + crossing_offsets(executor, crossing, op->micro_batch)->input +
                 to.at,
-            executor->passing + pass_offsets(executor, producer, op->micro_batch)->output + from.at,
+            executor->buffer_memory + pass_offsets(executor, producer, op->micro_batch)->output +
+                from.at,
             from.bytes);
     }
 }
 
 /* Where layer `from`'s output is for `layer`, and where its gradient goes. */
 static void find_stream(struct yk_executor *executor, int32_t number, int32_t from, int32_t which,
-                        const struct yk_batch_slice *piece, const void **output, void **gradient)
+                        const struct yk_batch_slice *slice, const void **output, void **gradient)
 {
     const struct yk_op *op = &executor->list->ops[number];
     const int32_t crossing = executor->crossing_of[2 * op->layer + which];
-    char *base = executor->passing;
+    char *base = executor->buffer_memory;
     if (crossing >= 0) {
         const struct yk_crossing_offsets *offsets =
             crossing_offsets(executor, crossing, op->micro_batch);
-        copy_local(executor, number, crossing, piece);
+        copy_local(executor, number, crossing, slice);
         *output = base + offsets->input;
         *gradient = base + offsets->input_gradient;
     } else {
@@ -130,15 +374,15 @@ static void find_stream(struct yk_executor *executor, int32_t number, int32_t fr
 }
 
 void yk_executor_route_input(struct yk_executor *executor, int32_t number,
-                             const struct yk_batch_slice *piece, struct yk_pass *pass)
+                             const struct yk_batch_slice *slice, struct yk_pass *pass)
 {
     const struct yk_op *op = &executor->list->ops[number];
     const struct yk_net_layer *layer = &executor->store->net->layers[op->layer];
     if (layer->input >= 0) {
-        find_stream(executor, number, layer->input, 0, piece, &pass->input, &pass->input_gradient);
+        find_stream(executor, number, layer->input, 0, slice, &pass->input, &pass->input_gradient);
     }
     if (layer->memory >= 0) {
-        find_stream(executor, number, layer->memory, 1, piece, &pass->memory,
+        find_stream(executor, number, layer->memory, 1, slice, &pass->memory,
                     &pass->memory_gradient);
         pass->memory_added = executor->memory_added[number];
     }
@@ -158,7 +402,7 @@ static bool returns(const struct yk_executor *executor, int32_t producer, int32_
     return false;
 }
 
-/* Adds `from` to rows of the gradient, or puts it there. */
+/* Adds `from` to rows of the gradient, or copies it there. */
 static void bring(struct yk_executor *executor, char *to, const char *from, size_t bytes, bool add)
 {
     struct yk_backend_lane *lane = executor->lanes[YK_LANE_COMPUTE];
@@ -180,38 +424,37 @@ static void bring(struct yk_executor *executor, char *to, const char *from, size
 
 /* From one group that took the output: what its other members sent, and this rank's own. */
 static void bring_crossing(struct yk_executor *executor, int32_t crossing, int32_t micro_batch,
-                           const struct yk_batch_slice *piece, bool add)
+                           const struct yk_batch_slice *slice, bool add)
 {
     const struct yk_crossing *at = &executor->facts->crossings[crossing];
     const struct yk_plan *plan = executor->program->plan;
     const int32_t group = plan->layers[at->producer].group;
     const struct yk_crossing_offsets *offsets = crossing_offsets(executor, crossing, micro_batch);
-    const int64_t bytes = row_bytes(executor, at->producer, &piece->own);
-    char *gradient =
-        executor->passing + pass_offsets(executor, at->producer, micro_batch)->output_gradient;
+    const int64_t bytes = row_bytes(executor, at->producer, &slice->own);
+    char *gradient = executor->buffer_memory +
+                     pass_offsets(executor, at->producer, micro_batch)->output_gradient;
     int64_t end = 0;
     const int64_t mine =
-        yk_executor_route_range(executor, group, executor->view->members[group], micro_batch, &end);
+        find_range(executor, group, executor->view->members[group], micro_batch, &end);
     for (int32_t j = 0; j < plan->groups[at->group].member_count; j++) {
         int64_t other_end = 0;
-        const int64_t other =
-            yk_executor_route_range(executor, at->group, j, micro_batch, &other_end);
+        const int64_t other = find_range(executor, at->group, j, micro_batch, &other_end);
         const int64_t first = mine > other ? mine : other;
         const int64_t last = end < other_end ? end : other_end;
         if (last <= first) {
             continue;
         }
         const bool local = plan->groups[at->group].members[j].rank == executor->rank;
-        const struct strip to = strip_of(piece, mine, first, last, bytes);
-        const struct strip from = strip_of(piece, local ? other : mine, first, last, bytes);
-        const char *source =
-            executor->passing + (local ? offsets->input_gradient : offsets->returned) + from.at;
+        const struct strip to = strip_of(slice, mine, first, last, bytes);
+        const struct strip from = strip_of(slice, local ? other : mine, first, last, bytes);
+        const char *source = executor->buffer_memory +
+                             (local ? offsets->input_gradient : offsets->returned) + from.at;
         bring(executor, gradient + to.at, source, to.bytes, add);
     }
 }
 
 void yk_executor_route_gradient(struct yk_executor *executor, int32_t number,
-                                const struct yk_batch_slice *piece)
+                                const struct yk_batch_slice *slice)
 {
     const struct yk_op *op = &executor->list->ops[number];
     const struct yk_facts *facts = executor->facts;
@@ -223,21 +466,21 @@ void yk_executor_route_gradient(struct yk_executor *executor, int32_t number,
             !returns(executor, op->layer, crossing->group)) {
             continue;
         }
-        bring_crossing(executor, c, op->micro_batch, piece, filled);
+        bring_crossing(executor, c, op->micro_batch, slice, filled);
         filled = true;
     }
 }
 
 void yk_executor_route_message(struct yk_executor *executor, int32_t number,
-                               const struct yk_batch_slice *piece, int64_t round)
+                               const struct yk_batch_slice *slice, int64_t round)
 {
     const struct yk_op *op = &executor->list->ops[number];
     const struct yk_op_message *message = &executor->messages[number];
     const struct yk_crossing_offsets *offsets =
         crossing_offsets(executor, message->crossing, op->micro_batch);
-    const struct strip strip = strip_of(piece, message->from, message->first, message->end,
-                                        row_bytes(executor, op->layer, &piece->own));
-    struct yk_comm_message *mail = &executor->mail[round % YK_EXECUTOR_ROUNDS][number];
+    const struct strip strip = strip_of(slice, message->from, message->first, message->end,
+                                        row_bytes(executor, op->layer, &slice->own));
+    struct yk_comm_message *transfer = &executor->transfers[round % YK_EXECUTOR_ROUNDS][number];
     const bool sends = op->kind == YK_OP_SEND;
     const size_t at =
         !op->backward
@@ -246,16 +489,16 @@ void yk_executor_route_message(struct yk_executor *executor, int32_t number,
     if (strip.bytes == 0) {
         return;
     }
-    *mail = (struct yk_comm_message){
+    *transfer = (struct yk_comm_message){
         .world = executor->options.ranks->world,
-        .bytes = executor->passing + at + strip.at,
+        .bytes = executor->buffer_memory + at + strip.at,
         .size = strip.bytes,
         .peer = op->peer,
         .number = op->match,
     };
     if (sends) {
-        executor->options.ranks->comm->send(mail);
+        executor->options.ranks->comm->send(transfer);
     } else {
-        executor->options.ranks->comm->recv(mail);
+        executor->options.ranks->comm->recv(transfer);
     }
 }

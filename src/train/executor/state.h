@@ -42,13 +42,13 @@ struct yk_step_slot {
     struct yk_executor *executor;
     struct yk_step step;
     bool evaluating;
-    int64_t round;  /* its own */
-    double began_s; /* of the first in a row; else NAN: when the one before was done */
-    double *report; /* on the device: loss, sums … of this rank, then of all */
-    double *read;   /* the same on the host */
-    double *note;   /* (YK_HOST_REPORT_COUNT) on the host */
-    struct yk_gradient_norm *verdict;
-    struct yk_gradient_norm *verdict_read;
+    int64_t round;       /* its own */
+    double began_s;      /* of the first in a row; else NAN: when the one before was done */
+    double *report;      /* on the device: loss, sums … of this rank, then of all */
+    double *read;        /* the same on the host */
+    double *host_report; /* (YK_HOST_REPORT_COUNT) on the host */
+    struct yk_gradient_norm *gradient_norm;
+    struct yk_gradient_norm *gradient_norm_read;
     struct yk_comm_all_reduce exchange; /* of the report */
     struct yk_backend_event *reported;
     struct yk_backend_event *done; /* all computing of its round */
@@ -90,18 +90,18 @@ struct yk_executor {
     bool owns_comm_lane;
     bool apart; /* the device is none of the host: nothing on its lanes waits for a call there */
     struct yk_op_events *events[YK_EXECUTOR_ROUNDS]; /* (ops) each */
-    struct yk_op_callback *told;                     /* (ops) */
+    struct yk_op_callback *callbacks;                /* (ops) */
     const char **names; /* (ops) for profilers; NULL where the backend knows none */
-    struct yk_op_slowdown *slowed[YK_EXECUTOR_ROUNDS]; /* (ops) each */
-    struct yk_backend_event *reduced;                  /* all gradients, before the ranks agree */
-    struct yk_backend_event *summed;                   /* their squares */
+    struct yk_op_slowdown *slowdowns[YK_EXECUTOR_ROUNDS]; /* (ops) each */
+    struct yk_backend_event *reduced; /* all gradients, before the ranks agree */
+    struct yk_backend_event *summed;  /* their squares */
     struct yk_buffers buffers;
-    struct yk_collectives exchanges;
+    struct yk_collectives collectives;
     int32_t *first_wait; /* (ops + 1) in buffers.waits, sorted by op */
     bool *memory_added;  /* (ops) a backward that is not the first to send to what it looks at */
     bool *is_first;      /* (ops) the first pass of a micro-batch, and its first load */
-    struct yk_op_message *messages;                   /* (ops) */
-    struct yk_comm_message *mail[YK_EXECUTOR_ROUNDS]; /* (ops) each */
+    struct yk_op_message *messages;                        /* (ops) */
+    struct yk_comm_message *transfers[YK_EXECUTOR_ROUNDS]; /* (ops) each */
     int32_t *crossing_of; /* (L, 2) of the input and the memory of a layer; −1: none */
     int32_t *first_taker; /* (crossings, M) ops that take an output made here; −1 */
     bool barrier;         /* updates wait for the verdict */
@@ -109,16 +109,16 @@ struct yk_executor {
 
     void *memory;
     size_t bytes;
-    char *passing; /* what buffers lie in */
-    struct yk_device_batches intake;
-    double *again; /* where recomputation puts losses that were counted before */
+    char *buffer_memory; /* what buffers lie in */
+    struct yk_device_batches batches;
+    double *discarded_loss; /* where recomputation puts losses that were counted before */
     void *host;
     struct yk_step_slot slots[YK_EXECUTOR_STEPS];
     int32_t report_count; /* numbers of a report */
 
     int32_t *lane_ops[YK_LANE_COUNT]; /* the list's ops of each lane */
     int32_t lane_op_counts[YK_LANE_COUNT];
-    atomic_int_fast64_t put; /* ops so far, of all rounds and lanes */
+    atomic_int_fast64_t enqueued; /* ops so far, of all rounds and lanes */
 
     int64_t rounds;    /* put so far */
     int64_t begun;     /* steps */
@@ -136,29 +136,23 @@ static inline struct yk_step_slot *yk_executor_slot(struct yk_executor *executor
     return &executor->slots[step % YK_EXECUTOR_STEPS];
 }
 
-/* The samples of a micro-batch that a member of a group takes, in the plan's: the first is
- * returned.
- */
-int64_t yk_executor_route_range(const struct yk_executor *executor, int32_t group, int32_t member,
-                                int32_t micro_batch, int64_t *end);
-
 /* The op's samples, as rows of its group: from number `*begin` of the rank's piece on. */
 int64_t yk_executor_route_rows(const struct yk_executor *executor,
-                               const struct yk_batch_slice *piece, int32_t layer,
+                               const struct yk_batch_slice *slice, int32_t layer,
                                int32_t micro_batch, int64_t *begin);
 
 /* What a pass is sent, and where it puts gradients; copies what another group of this rank made. */
 void yk_executor_route_input(struct yk_executor *executor, int32_t number,
-                             const struct yk_batch_slice *piece, struct yk_pass *pass);
+                             const struct yk_batch_slice *slice, struct yk_pass *pass);
 
 /* Puts together the gradient of an output that other groups took, before its layer goes backward.
  */
 void yk_executor_route_gradient(struct yk_executor *executor, int32_t number,
-                                const struct yk_batch_slice *piece);
+                                const struct yk_batch_slice *slice);
 
 /* Puts a message between groups on the comm lane. */
 void yk_executor_route_message(struct yk_executor *executor, int32_t number,
-                               const struct yk_batch_slice *piece, int64_t round);
+                               const struct yk_batch_slice *slice, int64_t round);
 
 /* Looks up crossings and messages, once. */
 yk_status yk_executor_find_routes(struct yk_executor *executor) YK_MUST_USE;

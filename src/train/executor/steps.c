@@ -19,8 +19,8 @@ static void open_slot(struct yk_executor *executor, int64_t number, const struct
     slot->evaluating = evaluating;
 }
 
-/* The round of a step, and before the first of a row what is done ahead for it. */
-static void put_step(struct yk_executor *executor, int64_t number)
+/* The round of a step, and before the first of a row what belongs to it in the round before. */
+static void enqueue_step(struct yk_executor *executor, int64_t number)
 {
     struct yk_step_slot *slot = yk_executor_slot(executor, number);
     struct yk_backend_lane *lane = executor->lanes[YK_LANE_COMPUTE];
@@ -45,13 +45,13 @@ yk_status yk_executor_begin_step(struct yk_executor *executor, const struct yk_s
     if (step->clip > 0 && !executor->barrier) {
         return yk_fail(YK_ERROR_INPUT, "the plan was made without clipping; plan with --clip");
     }
-    YK_TRY(yk_device_batches_check(&executor->intake, step->batch));
-    YK_TRY(yk_device_batches_check(&executor->intake, next));
+    YK_TRY(yk_device_batches_check(&executor->batches, step->batch));
+    YK_TRY(yk_device_batches_check(&executor->batches, next));
     YK_TRY(check(executor));
     open_slot(executor, number, step, false);
     open_slot(executor, number + 1, &(struct yk_step){.batch = next, .loss_scale = 1}, false);
     executor->begun++;
-    put_step(executor, number);
+    enqueue_step(executor, number);
     if (executor->late && number > executor->unsettled) {
         yk_executor_enqueue_report(executor, number - 1);
     } else if (!executor->late && !executor->barrier) {
@@ -60,14 +60,14 @@ yk_status yk_executor_begin_step(struct yk_executor *executor, const struct yk_s
     return YK_OK;
 }
 
-yk_status yk_executor_step_verdict(struct yk_executor *executor, bool *skipped)
+yk_status yk_executor_step_skipped(struct yk_executor *executor, bool *skipped)
 {
     struct yk_step_slot *slot = yk_executor_slot(executor, executor->begun - 1);
     *skipped = false;
     if (executor->barrier) {
         YK_TRY(executor->backend->event_synchronize(slot->reported));
         YK_TRY(check(executor));
-        *skipped = slot->verdict_read->skip != 0;
+        *skipped = slot->gradient_norm_read->skip != 0;
     }
     return YK_OK;
 }
@@ -82,8 +82,8 @@ yk_status yk_executor_end_step(struct yk_executor *executor, struct yk_step_resu
     const double began_s = isnan(slot->began_s) ? executor->last_done_s : slot->began_s;
     *out = (struct yk_step_result){
         .loss = slot->read[YK_REPORT_LOSS] / (double)slot->step.batch->counted,
-        .norm = slot->verdict_read->norm,
-        .skipped = executor->barrier && slot->verdict_read->skip != 0,
+        .norm = slot->gradient_norm_read->norm,
+        .skipped = executor->barrier && slot->gradient_norm_read->skip != 0,
         .stopped =
             executor->ranks > 1 ? slot->read[YK_REPORT_STOP] > 0 : atomic_load(&executor->stop),
         .seconds = done_s - began_s,
@@ -130,11 +130,11 @@ yk_status yk_executor_evaluate_step(struct yk_executor *executor, const struct y
 {
     const int64_t number = executor->begun;
     struct yk_step_slot *slot = yk_executor_slot(executor, number);
-    YK_TRY(yk_device_batches_check(&executor->intake, batch));
+    YK_TRY(yk_device_batches_check(&executor->batches, batch));
     open_slot(executor, number, &(struct yk_step){.batch = batch, .loss_scale = 1}, true);
     executor->begun++;
     executor->ended++;
-    put_step(executor, number);
+    enqueue_step(executor, number);
     yk_executor_enqueue_report(executor, number);
     executor->unsettled = -1;
     YK_TRY(finish_lanes(executor));

@@ -1,9 +1,7 @@
-/* What the events of ops tell: when they ran, and which op a lane is in. */
+/* When the ops of a round ran, by their events. */
 #include "train/executor/state.h"
 
 #include <math.h>
-
-/* ---- when ops ran ---- */
 
 /* Of an op that had something to do in that round, and has ended; false: it had not. */
 static bool read_op(const struct yk_executor *executor, int64_t round, int32_t op,
@@ -47,7 +45,7 @@ yk_status yk_executor_times(const struct yk_executor *executor, int32_t back,
     };
     for (int32_t i = 0; i < executor->list->op_count && round >= 0; i++) {
         const struct yk_op_events *events = &executor->events[round % YK_EXECUTOR_ROUNDS][i];
-        /* The round's computing is done; what it sends ahead may still be on its way. */
+        /* The round's computing is done; what it sends may still be on its way. */
         if (events->round == round && events->works) {
             YK_TRY(executor->backend->event_synchronize(events->ended));
         }
@@ -56,78 +54,52 @@ yk_status yk_executor_times(const struct yk_executor *executor, int32_t back,
     return YK_OK;
 }
 
-/* ---- where lanes are ---- */
-
-yk_status yk_executor_sort_lanes(struct yk_executor *executor)
+bool yk_round_times_are_whole(const struct yk_round_times *times)
 {
-    const struct yk_program_rank *list = executor->list;
-    for (int lane = 0; lane < YK_LANE_COUNT; lane++) {
-        YK_TRY_NEW(executor->arena, executor->lane_ops[lane], list->op_count + 1);
+    if (times->count != times->program->ranks[times->rank].op_count) {
+        return false;
     }
-    for (int32_t i = 0; i < list->op_count; i++) {
-        const enum yk_lane lane = list->ops[i].lane;
-        executor->lane_ops[lane][executor->lane_op_counts[lane]++] = i;
+    for (int32_t i = 0; i < times->count; i++) {
+        if (times->ops[i].end_s < times->ops[i].start_s) {
+            return false;
+        }
     }
+    return true;
+}
+
+static yk_status add_event(const struct yk_round_times *times, const struct yk_op_time *time,
+                           struct yk_text *name, struct yk_trace *trace)
+{
+    const struct yk_op *op = &times->program->ranks[times->rank].ops[time->op];
+    name->length = 0;
+    yk_op_describe(times->program, op, name);
+    YK_TRY(yk_text_status(name));
+    const struct yk_trace_event event = {
+        .lane = op->lane,
+        .op = yk_text_chars(name),
+        .start_s = time->start_s - times->began_s,
+        .end_s = time->end_s - times->began_s,
+        .bytes = op->bytes,
+    };
+    return yk_trace_add_event(trace, &event, NULL);
+}
+
+yk_status yk_round_times_trace(const struct yk_round_times *times, struct yk_trace **out)
+{
+    const struct yk_program *program = times->program;
+    const int32_t device = program->plan->ranks[times->rank].device;
+    struct yk_trace *trace = NULL;
+    struct yk_text name = {0};
+    YK_TRY(yk_trace_create(&trace));
+    yk_status status = yk_trace_add_rank(trace, program->cluster->devices[device].name);
+    for (int32_t i = 0; i < times->count && status == YK_OK; i++) {
+        status = add_event(times, &times->ops[i], &name, trace);
+    }
+    yk_text_free(&name);
+    if (status != YK_OK) {
+        yk_trace_destroy(trace);
+        return status;
+    }
+    *out = trace;
     return YK_OK;
-}
-
-/* How many of the lane's ops come before op `number` of the list. */
-static int32_t count_before(const struct yk_executor *executor, enum yk_lane lane, int32_t number)
-{
-    int32_t low = 0;
-    int32_t high = executor->lane_op_counts[lane];
-    while (low < high) {
-        const int32_t middle = low + (high - low) / 2;
-        if (executor->lane_ops[lane][middle] < number) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
-}
-
-/* The lane's op number `at`, counted over all rounds. */
-static const struct yk_op_events *events_at(const struct yk_executor *executor, enum yk_lane lane,
-                                            int64_t at, int32_t *op)
-{
-    const int32_t count = executor->lane_op_counts[lane];
-    *op = executor->lane_ops[lane][at % count];
-    return &executor->events[at / count % YK_EXECUTOR_ROUNDS][*op];
-}
-
-/*
- * Ops of a lane end in their order, so the first that has not is searched by halves. Of rounds so
- * old that their events serve others, or may do so by the time they are looked at, all have ended.
- * Should the host have put a whole round meanwhile, the answer is one of that round: an op that the
- * lane is in, or none.
- */
-void yk_executor_lane_position(const struct yk_executor *executor, enum yk_lane lane,
-                               struct yk_executor_position *out)
-{
-    const struct yk_backend *backend = executor->backend;
-    const int64_t put = atomic_load_explicit(&executor->put, memory_order_acquire);
-    const int32_t ops = executor->list->op_count;
-    const int64_t count = executor->lane_op_counts[lane];
-    *out = (struct yk_executor_position){.op = YK_OP_NONE};
-    if (count == 0 || put == 0) {
-        return;
-    }
-    const int64_t round = (put - 1) / ops; /* of the op put last */
-    int32_t op = YK_OP_NONE;
-    int64_t low = round >= YK_EXECUTOR_ROUNDS ? (round - YK_EXECUTOR_ROUNDS + 1) * count : 0;
-    const int64_t end = put / ops * count + count_before(executor, lane, (int32_t)(put % ops));
-    int64_t high = end;
-    while (low < high) {
-        const int64_t middle = low + (high - low) / 2;
-        if (backend->event_query(events_at(executor, lane, middle, &op)->ended)) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    out->passed = low;
-    if (low < end && backend->event_query(events_at(executor, lane, low, &op)->started)) {
-        out->op = op;
-    }
 }

@@ -8,36 +8,36 @@
 #include <stdlib.h>
 
 enum {
-    MOST_STEPS = 64,
+    MAX_STEPS = 64,
 };
 
 /* Gradients of 16 bits that would be too small to tell from 0 in fp16. */
 static const double fp16_loss_scale = 1024;
 
-static double loss_scale_of(const struct model_oracle_wish *wish)
+static double loss_scale_of(const struct model_oracle_request *request)
 {
-    return wish->precision == YK_PRECISION_FP16 ? fp16_loss_scale : 1;
+    return request->precision == YK_PRECISION_FP16 ? fp16_loss_scale : 1;
 }
 
 static struct trainer *open_trainer(const struct training_case *c,
-                                    const struct model_oracle_wish *wish)
+                                    const struct model_oracle_request *request)
 {
-    const struct training_case_settings *settings = &c->settings;
-    return trainer_open(&(struct trainer_wish){
-        .backend = wish->backend,
-        .backend_options = wish->options,
+    const struct training_case_options *options = &c->options;
+    return trainer_open(&(struct trainer_request){
+        .backend = request->backend,
+        .backend_options = request->options,
         .config = c->config,
-        .batch = settings->batch,
-        .sequence = settings->sequence,
-        .target_sequence = settings->target_sequence,
-        .micro_batches = (int32_t)settings->accumulation,
-        .precision = wish->precision,
-        .lora_rank = settings->lora_rank,
-        .nf4 = settings->nf4,
-        .recompute = wish->recompute,
-        .clip = settings->clip > 0 || loss_scale_of(wish) > 1,
-        .optimizer = settings->optimizer,
-        .settings = {.label_smoothing = settings->smoothing, .lora_alpha = settings->lora_alpha},
+        .batch = options->batch,
+        .sequence = options->sequence,
+        .target_sequence = options->target_sequence,
+        .micro_batches = (int32_t)options->accumulation,
+        .precision = request->precision,
+        .lora_rank = options->lora_rank,
+        .nf4 = options->nf4,
+        .recompute = request->recompute,
+        .clip = options->clip > 0 || loss_scale_of(request) > 1,
+        .optimizer = options->optimizer,
+        .options = {.label_smoothing = options->smoothing, .lora_alpha = options->lora_alpha},
     });
 }
 
@@ -53,14 +53,15 @@ static void fill(const struct training_case *c, struct trainer *trainer)
     }
 }
 
-static double compare_logits(const struct training_case *c, const struct model_oracle_wish *wish,
+static double compare_logits(const struct training_case *c,
+                             const struct model_oracle_request *request,
                              const struct trainer *trainer)
 {
-    const struct yk_slice piece = training_case_piece(c, 0);
+    const struct yk_slice slice = training_case_slice(c, 0);
     const struct yk_forward_shape shape = {
-        .samples = piece.samples,
-        .sequence = piece.sequence,
-        .target_sequence = piece.target_sequence,
+        .samples = slice.samples,
+        .sequence = slice.sequence,
+        .target_sequence = slice.target_sequence,
     };
     const int64_t V = yk_model_config_target_vocabulary(c->config);
     const int64_t rows = training_case_rows(c);
@@ -69,12 +70,12 @@ static double compare_logits(const struct training_case *c, const struct model_o
     double loss = 0;
     assert_non_null(logits);
     assert_ok(yk_forward_create(trainer->store, &shape, &forward));
-    assert_ok(yk_forward_loss(forward, &piece, &loss));
+    assert_ok(yk_forward_loss(forward, &slice, &loss));
     for (int64_t row = 0; row < rows; row++) {
-        const int64_t sequence = rows / piece.samples;
+        const int64_t sequence = rows / slice.samples;
         assert_ok(yk_forward_logits(forward, row / sequence, row % sequence, logits + row * V));
     }
-    const double apart = wish->apart(logits, c->logits, rows * V);
+    const double apart = request->apart(logits, c->logits, rows * V);
     yk_forward_destroy(forward);
     free(logits);
     return apart;
@@ -83,15 +84,16 @@ static double compare_logits(const struct training_case *c, const struct model_o
 /* A gradient that is 0 but for rounding, beside the norm of all gradients. */
 static double size_of_still(const struct training_case *c, const float *given, int64_t count)
 {
-    double most = 0;
+    double max = 0;
     for (int64_t i = 0; i < count; i++) {
-        most = isfinite(given[i]) ? fmax(most, fabs((double)given[i])) : (double)INFINITY;
+        max = isfinite(given[i]) ? fmax(max, fabs((double)given[i])) : (double)INFINITY;
     }
-    return most / (double)c->norms[0];
+    return max / (double)c->norms[0];
 }
 
-static void compare_gradients(const struct training_case *c, const struct model_oracle_wish *wish,
-                              struct trainer *trainer, struct model_oracle_distance *out)
+static void compare_gradients(const struct training_case *c,
+                              const struct model_oracle_request *request, struct trainer *trainer,
+                              struct model_oracle_distance *out)
 {
     for (int32_t i = 0; training_case_name(c, "gradients", i); i++) {
         const char *name = training_case_name(c, "gradients", i);
@@ -99,10 +101,11 @@ static void compare_gradients(const struct training_case *c, const struct model_
         float *given = trainer_gradient(trainer, name, &count);
         const float *expected = training_case_floats(c, "gradients", name, count);
         for (int64_t k = 0; k < count; k++) {
-            given[k] /= (float)loss_scale_of(wish);
+            given[k] /= (float)loss_scale_of(request);
         }
-        const double apart = training_case_is_still(c, name) ? size_of_still(c, given, count)
-                                                             : wish->apart(given, expected, count);
+        const double apart = training_case_is_still(c, name)
+                                 ? size_of_still(c, given, count)
+                                 : request->apart(given, expected, count);
         if (!(apart <= out->gradients)) {
             out->gradients = apart;
             out->gradient_name = name;
@@ -110,7 +113,7 @@ static void compare_gradients(const struct training_case *c, const struct model_
     }
 }
 
-static void compare_final(const struct training_case *c, const struct model_oracle_wish *wish,
+static void compare_final(const struct training_case *c, const struct model_oracle_request *request,
                           struct trainer *trainer, struct model_oracle_distance *out)
 {
     for (int32_t i = 0; training_case_name(c, "final", i); i++) {
@@ -121,7 +124,7 @@ static void compare_final(const struct training_case *c, const struct model_orac
         float *given = calloc((size_t)parameter->count, sizeof *given);
         assert_non_null(given);
         assert_ok(yk_store_read_values(trainer->store, layer, parameter, given));
-        const double apart = wish->apart(
+        const double apart = request->apart(
             given, training_case_floats(c, "final", name, parameter->count), parameter->count);
         if (!(apart <= out->final)) {
             out->final = apart;
@@ -132,61 +135,61 @@ static void compare_final(const struct training_case *c, const struct model_orac
 }
 
 struct model_oracle_distance model_oracle_run(const struct training_case *c,
-                                              const struct model_oracle_wish *wish)
+                                              const struct model_oracle_request *request)
 {
-    const struct training_case_settings *settings = &c->settings;
+    const struct training_case_options *options = &c->options;
     struct model_oracle_distance found = {0};
-    struct trainer *trainer = open_trainer(c, wish);
-    float losses[MOST_STEPS];
-    float norms[MOST_STEPS];
+    struct trainer *trainer = open_trainer(c, request);
+    float losses[MAX_STEPS];
+    float norms[MAX_STEPS];
     fill(c, trainer);
-    found.logits = compare_logits(c, wish, trainer);
-    assert_true(settings->steps <= MOST_STEPS);
-    for (int64_t s = 0; s < settings->steps; s++) {
-        const double rate = yk_lr_schedule_at(&settings->rate, s);
-        const struct yk_slice piece = training_case_piece(c, s);
+    found.logits = compare_logits(c, request, trainer);
+    assert_true(options->steps <= MAX_STEPS);
+    for (int64_t s = 0; s < options->steps; s++) {
+        const double rate = yk_lr_schedule_at(&options->rate, s);
+        const struct yk_slice slice = training_case_slice(c, s);
         const struct yk_step_result result =
-            trainer_step_on(trainer, &piece,
+            trainer_step_on(trainer, &slice,
                             (struct yk_step){.rate = rate,
                                              .updates = s,
-                                             .clip = settings->clip,
-                                             .loss_scale = loss_scale_of(wish)});
+                                             .clip = options->clip,
+                                             .loss_scale = loss_scale_of(request)});
         losses[s] = (float)result.loss;
         norms[s] = (float)result.norm;
         assert_false(result.skipped);
         assert_true(fabs(rate - (double)c->rates[s]) <= 1e-6 * (double)c->rates[s]);
         if (s == 0) {
-            compare_gradients(c, wish, trainer, &found);
+            compare_gradients(c, request, trainer, &found);
         }
     }
-    found.losses = wish->apart(losses, c->losses, settings->steps);
-    found.norms = wish->apart(norms, c->norms, settings->steps);
-    compare_final(c, wish, trainer, &found);
+    found.losses = request->apart(losses, c->losses, options->steps);
+    found.norms = request->apart(norms, c->norms, options->steps);
+    compare_final(c, request, trainer, &found);
     trainer_close(trainer);
     return found;
 }
 
-static void expect_near(const struct training_case *c, const char *what, double apart, double most)
+static void expect_near(const struct training_case *c, const char *what, double apart, double max)
 {
-    if (!(apart <= most)) {
-        fail_msg("%s: %s is %.3g apart, more than %.3g", c->name, what, apart, most);
+    if (!(apart <= max)) {
+        fail_msg("%s: %s is %.3g apart, more than %.3g", c->name, what, apart, max);
     }
 }
 
 void model_oracle_expect(const struct training_case *c, const struct model_oracle_distance *found,
-                         const struct model_oracle_distance *most)
+                         const struct model_oracle_distance *max)
 {
-    expect_near(c, "logits", found->logits, most->logits);
+    expect_near(c, "logits", found->logits, max->logits);
     expect_near(c, found->gradient_name ? found->gradient_name : "gradients", found->gradients,
-                most->gradients);
-    expect_near(c, "losses", found->losses, most->losses);
-    expect_near(c, "norms", found->norms, most->norms);
-    expect_near(c, found->final_name ? found->final_name : "final", found->final, most->final);
+                max->gradients);
+    expect_near(c, "losses", found->losses, max->losses);
+    expect_near(c, "norms", found->norms, max->norms);
+    expect_near(c, found->final_name ? found->final_name : "final", found->final, max->final);
 }
 
 double model_oracle_apart_in_norm(const float *given, const float *expected, int64_t count)
 {
-    const double least = 1e-6; /* as training_case_apart() has it, of each number */
+    const double floor = 1e-6; /* as training_case_apart() has it, of each number */
     double difference = 0;
     double size = 0;
     for (int64_t i = 0; i < count; i++) {
@@ -194,7 +197,7 @@ double model_oracle_apart_in_norm(const float *given, const float *expected, int
         difference += apart * apart;
         size += (double)expected[i] * (double)expected[i];
     }
-    const double norm = sqrt(difference / fmax(size, least * least * (double)count));
+    const double norm = sqrt(difference / fmax(size, floor * floor * (double)count));
     const double worst = training_case_apart(given, expected, count) / 4;
     return norm > worst ? norm : worst;
 }

@@ -13,7 +13,7 @@
 
 #include <stdbool.h>
 
-struct model_oracle_wish {
+struct model_oracle_request {
     const struct yk_backend *backend;         /* NULL: the CPU's */
     const struct yk_backend_options *options; /* NULL: two threads of the CPU */
     bool recompute;
@@ -33,11 +33,11 @@ struct model_oracle_distance {
 };
 
 struct model_oracle_distance model_oracle_run(const struct training_case *c,
-                                              const struct model_oracle_wish *wish);
+                                              const struct model_oracle_request *request);
 
-/* Fails the test where a distance is larger than that of `most`. */
+/* Fails the test where a distance is larger than that of `max`. */
 void model_oracle_expect(const struct training_case *c, const struct model_oracle_distance *found,
-                         const struct model_oracle_distance *most);
+                         const struct model_oracle_distance *max);
 
 /* The norm of the difference over that of what is expected, or a fourth of training_case_apart(),
  * whichever is more: a single number may be as far off as rounding at the largest one, several

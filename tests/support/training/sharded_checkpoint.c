@@ -12,8 +12,8 @@ _Thread_local int32_t sharded_rank;
 
 enum {
     LONGEST = 1024, /* sentence */
-    MOST_BLOCKS = 4,
-    MOST_PART = 3,
+    MAX_BLOCKS = 4,
+    MAX_PART = 3,
 };
 
 /* ---- who keeps what ---- */
@@ -25,7 +25,7 @@ static void draw_group(struct yk_random *random, int32_t first, int32_t count,
     out->member_count = count;
     for (int32_t m = 0; m < count; m++) {
         out->members[m].rank = first + (m + 1) % count; /* not in the order of the ranks */
-        out->members[m].part = m == 0 ? 1 : (double)yk_random_below(random, MOST_PART + 1);
+        out->members[m].part = m == 0 ? 1 : (double)yk_random_below(random, MAX_PART + 1);
         sum += out->members[m].part;
     }
     for (int32_t m = 0; m < count; m++) {
@@ -56,7 +56,7 @@ struct yk_program *sharded_program(const struct yk_net *net, int32_t ranks, uint
         plan->layers[l].strategy = (enum yk_strategy)yk_random_below(&random, YK_STRATEGY_COUNT);
         program->layers[l] = (struct yk_program_layer){
             .leader = layer->leader,
-            .block_count = 1 + (int32_t)yk_random_below(&random, MOST_BLOCKS),
+            .block_count = 1 + (int32_t)yk_random_below(&random, MAX_BLOCKS),
             .weight_bytes = (double)layer->weight_bytes,
         };
     }
@@ -139,9 +139,9 @@ struct job {
     int32_t keep;
     bool loads;
     bool forever;
-    int64_t found[SHARDED_MOST_RANKS]; /* steps */
-    yk_status status[SHARDED_MOST_RANKS];
-    char sentence[SHARDED_MOST_RANKS][LONGEST];
+    int64_t found[SHARDED_MAX_RANKS]; /* steps */
+    yk_status status[SHARDED_MAX_RANKS];
+    char sentence[SHARDED_MAX_RANKS][LONGEST];
 };
 
 static yk_status save(const struct job *job, const struct yk_ranks *ranks,
@@ -151,7 +151,7 @@ static yk_status save(const struct job *job, const struct yk_ranks *ranks,
     const struct yk_checkpoint_content content = {
         .store = store,
         .state = {.step = step, .updates = step, .samples = 8 * step, .seed = (uint64_t)step},
-        .settings_json = "{}",
+        .options_json = "{}",
         .base_model = job->world->base_model,
         .ranks = ranks,
         .saves = saves,
@@ -196,14 +196,14 @@ static yk_status load(struct job *job, const struct yk_ranks *ranks, int32_t ran
 static yk_status do_job(struct job *job, const struct yk_ranks *ranks, int32_t rank)
 {
     const struct small_store *whole = &job->whole[rank];
-    struct yk_partition *holdings = NULL;
+    struct yk_partition *partitions = NULL;
     struct yk_partition *saves = NULL;
     struct yk_store *store = NULL;
-    YK_TRY(yk_partitions_of_rank(job->program, rank, whole->arena, &holdings));
+    YK_TRY(yk_partitions_of_rank(job->program, rank, whole->arena, &partitions));
     YK_TRY(yk_partitions_to_save(job->program, rank, whole->arena, &saves));
-    YK_TRY(yk_store_create_partitioned(whole->net, &whole->store->engine,
-                                       job->world->wish->optimizer,
-                                       &(struct yk_store_layout){.holdings = holdings}, &store));
+    YK_TRY(yk_store_create_partitioned(
+        whole->net, &whole->store->engine, job->world->request->optimizer,
+        &(struct yk_store_layout){.partitions = partitions}, &store));
     const yk_status status =
         job->loads ? load(job, ranks, rank, store) : save_all(job, ranks, rank, store, saves);
     yk_store_destroy(store);
@@ -244,12 +244,12 @@ static yk_status run_rank(int32_t rank, int32_t ranks, void *user)
 static yk_status run(struct job *job)
 {
     const int32_t ranks = job->world->ranks;
-    struct small_store wholes[SHARDED_MOST_RANKS] = {0};
-    if (ranks < 1 || ranks > SHARDED_MOST_RANKS) {
+    struct small_store wholes[SHARDED_MAX_RANKS] = {0};
+    if (ranks < 1 || ranks > SHARDED_MAX_RANKS) {
         return yk_fail(YK_ERROR_USAGE, "there are no worlds of %d ranks", (int)ranks);
     }
     for (int32_t r = 0; r < ranks; r++) {
-        wholes[r] = small_store_open(job->world->wish);
+        wholes[r] = small_store_open(job->world->request);
     }
     job->whole = wholes;
     job->program = sharded_program(wholes[0].net, ranks, job->world->seed, wholes[0].arena);

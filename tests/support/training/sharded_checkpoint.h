@@ -14,11 +14,11 @@
 #include "train/checkpoint/checkpoint.h"
 
 enum {
-    SHARDED_MOST_RANKS = 8
+    SHARDED_MAX_RANKS = 8
 };
 
 struct sharded_world {
-    const struct small_store_wish *wish;
+    const struct small_store_request *request;
     const char *folder;
     int32_t ranks; /* 1: today's form, of one rank alone */
     uint64_t seed; /* of the layout */

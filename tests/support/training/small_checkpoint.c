@@ -9,7 +9,7 @@ yk_status small_checkpoint_save(const char *folder, const struct small_store *sm
     const struct yk_checkpoint_content content = {
         .store = small->store,
         .state = {.step = step, .updates = step, .samples = 8 * step, .seed = (uint64_t)step},
-        .settings_json = "{}",
+        .options_json = "{}",
     };
     small_store_fill(small, (uint64_t)step);
     const yk_status status = yk_checkpoint_save(folder, &content, keep, &path);
@@ -17,11 +17,11 @@ yk_status small_checkpoint_save(const char *folder, const struct small_store *sm
     return status;
 }
 
-int64_t small_checkpoint_step(const char *path, const struct small_store_wish *wish)
+int64_t small_checkpoint_step(const char *path, const struct small_store_request *request)
 {
     struct yk_checkpoint *checkpoint = NULL;
-    struct small_store loaded = small_store_open(wish);
-    struct small_store expected = small_store_open(wish);
+    struct small_store loaded = small_store_open(request);
+    struct small_store expected = small_store_open(request);
     assert_ok(yk_checkpoint_open(path, &checkpoint));
     assert_ok(yk_checkpoint_load(checkpoint, NULL, loaded.store));
     const int64_t step = checkpoint->state.step;

@@ -13,6 +13,6 @@ yk_status small_checkpoint_save(const char *folder, const struct small_store *sm
                                 int32_t keep);
 
 /* Opens `path` and loads it; returns its step after making sure that all of it is of that step. */
-int64_t small_checkpoint_step(const char *path, const struct small_store_wish *wish);
+int64_t small_checkpoint_step(const char *path, const struct small_store_request *request);
 
 #endif

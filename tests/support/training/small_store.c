@@ -62,7 +62,7 @@ const struct yk_model_config small_marian = SMALL_MARIAN("small-marian", true, t
 const struct yk_model_config small_marian_two = SMALL_MARIAN("small-marian-two", true, false);
 const struct yk_model_config small_marian_free = SMALL_MARIAN("small-marian-free", false, true);
 
-static yk_status take(struct yk_backend_device *device, size_t bytes, void **out)
+static yk_status allocate(struct yk_backend_device *device, size_t bytes, void **out)
 {
     (void)device;
     *out = calloc(bytes > 0 ? bytes : 1, 1);
@@ -108,7 +108,7 @@ static void dequantise(struct yk_backend_lane *lane, const struct yk_dequantise_
 static const struct yk_backend at_once = {
     .name = "at once",
     .abi = YK_BACKEND_ABI,
-    .allocate = take,
+    .allocate = allocate,
     .free = give_back,
     .lane_synchronize = finish,
     .copy = copy,
@@ -117,23 +117,23 @@ static const struct yk_backend at_once = {
     .dequantise = dequantise,
 };
 
-struct small_store small_store_open(const struct small_store_wish *wish)
+struct small_store small_store_open(const struct small_store_request *request)
 {
     struct small_store small = {0};
     const struct yk_model *model = NULL;
     const struct yk_engine engine = {.backend = &at_once};
-    const struct yk_net_options settings = {.lora_alpha = wish->lora_alpha};
+    const struct yk_net_options options = {.lora_alpha = request->lora_alpha};
     const struct yk_workload workload = {
         .batch = 3,
         .sequence = 5,
-        .precision = wish->precision,
-        .lora_rank = wish->lora_rank,
-        .nf4 = wish->nf4,
+        .precision = request->precision,
+        .lora_rank = request->lora_rank,
+        .nf4 = request->nf4,
     };
     assert_ok(yk_arena_create(&small.arena));
-    assert_ok(yk_model_describe(wish->config, &workload, small.arena, &model));
-    assert_ok(yk_net_create(model, &settings, &small.net));
-    assert_ok(yk_store_create(small.net, &engine, wish->optimizer, &small.store));
+    assert_ok(yk_model_describe(request->config, &workload, small.arena, &model));
+    assert_ok(yk_net_create(model, &options, &small.net));
+    assert_ok(yk_store_create(small.net, &engine, request->optimizer, &small.store));
     return small;
 }
 

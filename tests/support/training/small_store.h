@@ -21,7 +21,7 @@ extern const struct yk_model_config small_marian;      /* one table for everythi
 extern const struct yk_model_config small_marian_two;  /* another for the source */
 extern const struct yk_model_config small_marian_free; /* three, and one that is idle */
 
-struct small_store_wish {
+struct small_store_request {
     const struct yk_model_config *config;
     enum yk_precision precision;
     int64_t lora_rank;
@@ -36,7 +36,7 @@ struct small_store {
     struct yk_store *store;
 };
 
-struct small_store small_store_open(const struct small_store_wish *wish);
+struct small_store small_store_open(const struct small_store_request *request);
 void small_store_close(struct small_store *small);
 
 /* Gives every weight and every number of the optimizer's state a value that depends on the seed. */

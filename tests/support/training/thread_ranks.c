@@ -4,6 +4,7 @@
 #include "base/random.h"
 #include "comm/exchange.h"
 #include "comm/staged.h"
+#include "program/facts.h"
 #include "program/memory/memory.h"
 #include "support/exchanges/thread_comm.h"
 #include "train/batches.h"
@@ -78,39 +79,39 @@ static yk_status take_piece(const struct yk_sampler *sampler, int64_t number, st
 }
 
 static const struct yk_sampler_kind sample_kind = {.destroy = destroy, .take_sample = take_sample};
-static const struct yk_sampler_kind piece_kind = {.destroy = destroy, .take_piece = take_piece};
+static const struct yk_sampler_kind slice_kind = {.destroy = destroy, .take_piece = take_piece};
 
 int64_t rank_run_rows(const struct yk_program *program)
 {
     const struct yk_plan *plan = program->plan;
-    int64_t least = INT64_MAX;
+    int64_t fewest = INT64_MAX;
     for (int32_t m = 0; m < plan->micro_batches; m++) {
         int64_t all = 0;
         for (int32_t i = 0; i < plan->groups[0].member_count; i++) {
             int64_t first = 0;
             all += yk_plan_samples(plan, 0, i, m, &first);
         }
-        least = all < least ? all : least;
+        fewest = all < fewest ? all : fewest;
     }
-    return least * plan->workload.sequence;
+    return fewest * plan->workload.sequence;
 }
 
-static yk_status make_sampler(const struct rank_run_wish *wish, struct yk_sampler **out)
+static yk_status make_sampler(const struct rank_run_request *request, struct yk_sampler **out)
 {
-    const struct yk_program *program = wish->program;
+    const struct yk_program *program = request->program;
     const struct yk_plan *plan = program->plan;
     const struct yk_model *model = yk_model_sizes_whole_batch(program->sizes);
     struct yk_sampler *sampler = calloc(1, sizeof *sampler);
     if (!sampler) {
         return yk_fail_out_of_memory();
     }
-    const bool pieces = model->config->encoder_layers > 0;
+    const bool slices = model->config->encoder_layers > 0;
     *sampler = (struct yk_sampler){
-        .kind = pieces ? &piece_kind : &sample_kind,
+        .kind = slices ? &slice_kind : &sample_kind,
         .epoch_units = 1000,
         .sequence = plan->workload.sequence,
-        .target_sequence = pieces ? plan->workload.sequence : 0,
-        .piece_rows = pieces ? wish->piece_rows : 0,
+        .target_sequence = slices ? plan->workload.sequence : 0,
+        .piece_rows = slices ? request->piece_rows : 0,
     };
     *out = sampler;
     return YK_OK;
@@ -119,7 +120,7 @@ static yk_status make_sampler(const struct rank_run_wish *wish, struct yk_sample
 /* ---- one rank ---- */
 
 struct crew {
-    const struct rank_run_wish *wish;
+    const struct rank_run_request *request;
     struct rank_run_result *result;
     struct yk_net *net;
     struct yk_sampler *sampler;
@@ -143,14 +144,14 @@ struct rank {
 
 static yk_status open_store(struct rank *rank)
 {
-    const struct yk_program *program = rank->crew->wish->program;
-    struct yk_partition *holdings = NULL;
+    const struct yk_program *program = rank->crew->request->program;
+    struct yk_partition *partitions = NULL;
     int32_t *order = NULL;
-    YK_TRY(yk_partitions_of_rank(program, rank->ranks.rank, rank->arena, &holdings));
+    YK_TRY(yk_partitions_of_rank(program, rank->ranks.rank, rank->arena, &partitions));
     YK_TRY(yk_collectives_gradient_order(program, rank->arena, &order));
     YK_TRY(yk_store_create_partitioned(rank->crew->net, &rank->engine,
-                                       rank->crew->wish->optimizer.kind,
-                                       &(struct yk_store_layout){holdings, order}, &rank->store));
+                                       rank->crew->request->optimizer.kind,
+                                       &(struct yk_store_layout){partitions, order}, &rank->store));
     return yk_store_init(rank->store, 5);
 }
 
@@ -176,7 +177,7 @@ static bool hold_all(const struct yk_backend_device *device, const void *memory)
 static yk_status open_work(struct rank *rank, const struct yk_ranks **out)
 {
     *out = rank->ranks.size > 1 ? &rank->ranks : NULL;
-    if (!*out || !rank->crew->wish->apart) {
+    if (!*out || !rank->crew->request->apart) {
         return YK_OK;
     }
     YK_TRY(yk_backend_cpu.lane_create(rank->engine.device, "staged", &rank->staged_lane));
@@ -192,13 +193,13 @@ static yk_status open_work(struct rank *rank, const struct yk_ranks **out)
 
 static yk_status open_rank(struct rank *rank)
 {
-    const struct rank_run_wish *wish = rank->crew->wish;
-    const struct yk_plan *plan = wish->program->plan;
+    const struct rank_run_request *request = rank->crew->request;
+    const struct yk_plan *plan = request->program->plan;
     const struct yk_backend_options options = {.threads = 1};
     struct yk_batch_share *cuts = NULL;
     const struct yk_ranks *work = NULL;
     rank->backend = yk_backend_cpu;
-    if (wish->apart) {
+    if (request->apart) {
         rank->backend.used_bytes = use_none;
         rank->backend.contains = hold_all;
     }
@@ -215,9 +216,9 @@ static yk_status open_rank(struct rank *rank)
     YK_TRY(open_store(rank));
     YK_TRY(open_work(rank, &work));
     YK_TRY(yk_executor_create(
-        wish->program, rank->store, &wish->optimizer,
+        request->program, rank->store, &request->optimizer,
         &(struct yk_executor_options){
-            .ranks = work, .wide = wish->wide, .spare_samples = spare_samples(rank->crew)},
+            .ranks = work, .wide = request->wide, .spare_samples = spare_samples(rank->crew)},
         &rank->executor));
     YK_TRY_NEW(rank->arena, cuts, plan->micro_batches);
     yk_batches_find_shares(plan, rank->ranks.rank, cuts);
@@ -264,29 +265,29 @@ static yk_status evaluate(struct rank *rank)
 
 static yk_status train(struct rank *rank)
 {
-    const struct rank_run_wish *wish = rank->crew->wish;
-    struct yk_random breaks = yk_random_from_seed(wish->seed);
+    const struct rank_run_request *request = rank->crew->request;
+    struct yk_random breaks = yk_random_from_seed(request->seed);
     const struct yk_batch *now = NULL;
-    int64_t taken = 0;
+    int64_t next_unit = 0;
     int64_t ended = 0;
-    YK_TRY(yk_batches_next(rank->batches, taken, INT64_MAX, &now));
-    taken += now->units;
-    for (int64_t s = 0; s < wish->steps; s++) {
+    YK_TRY(yk_batches_next(rank->batches, next_unit, INT64_MAX, &now));
+    next_unit += now->units;
+    for (int64_t s = 0; s < request->steps; s++) {
         const struct yk_batch *next = NULL;
         bool skipped = false;
-        YK_TRY(yk_batches_next(rank->batches, taken, INT64_MAX, &next));
-        taken += next->units;
+        YK_TRY(yk_batches_next(rank->batches, next_unit, INT64_MAX, &next));
+        next_unit += next->units;
         const struct yk_step step = {
             .batch = now,
-            .rate = wish->rate,
+            .rate = request->rate,
             .updates = s,
             .loss_scale = 1,
-            .clip = wish->program->plan->clip ? wish->clip : 0,
+            .clip = request->program->plan->clip ? request->clip : 0,
         };
         YK_TRY(yk_executor_begin_step(rank->executor, &step, next));
-        YK_TRY(yk_executor_step_verdict(rank->executor, &skipped));
+        YK_TRY(yk_executor_step_skipped(rank->executor, &skipped));
         now = next;
-        if (s + 1 == wish->steps || yk_random_below(&breaks, 4) == 0) {
+        if (s + 1 == request->steps || yk_random_below(&breaks, 4) == 0) {
             YK_TRY(yk_executor_finish_steps(rank->executor));
             while (ended <= s) {
                 YK_TRY(end_step(rank, ended++));
@@ -303,15 +304,15 @@ static yk_status train(struct rank *rank)
  * so that every rank's are looked at. */
 static yk_status hand_in(struct rank *rank)
 {
-    const struct yk_plan *plan = rank->crew->wish->program->plan;
+    const struct yk_plan *plan = rank->crew->request->program->plan;
     const struct yk_net *net = rank->crew->net;
     for (int32_t l = 0; l < net->layer_count; l++) {
         const struct yk_store_layer *kept = &rank->store->layers[l];
         const struct yk_plan_group *group = &plan->groups[plan->layers[l].group];
-        const int32_t member = yk_partitions_member(group, rank->ranks.rank);
+        const int32_t member = yk_facts_member(plan, plan->layers[l].group, rank->ranks.rank);
         for (int32_t i = 0; i < kept->span_count && net->layers[l].trained > 0; i++) {
             struct yk_partition_span span = kept->spans[i];
-            if (kept->holding.keep == YK_PARTITION_WHOLE) {
+            if (kept->partition.kind == YK_PARTITION_WHOLE) {
                 span.first =
                     yk_partition_block_first(net->layers[l].trained, group->member_count, member);
                 span.count = yk_partition_block_first(net->layers[l].trained, group->member_count,
@@ -397,7 +398,7 @@ static void add_spare(const struct crew *crew, struct yk_program_memory *memory)
 /* Before ranks are threads: a model's sizes are for one at a time. */
 static yk_status count_memory(struct crew *crew)
 {
-    const struct yk_program *program = crew->wish->program;
+    const struct yk_program *program = crew->request->program;
     struct yk_arena *arena = NULL;
     yk_status status = YK_OK;
     YK_TRY(yk_arena_create(&arena));
@@ -419,11 +420,11 @@ static yk_status count_memory(struct crew *crew)
 
 static yk_status set_up(struct crew *crew)
 {
-    const struct yk_program *program = crew->wish->program;
+    const struct yk_program *program = crew->request->program;
     struct rank_run_result *result = crew->result;
     YK_TRY(yk_net_create(yk_model_sizes_whole_batch(program->sizes),
                          &(struct yk_net_options){.seed = 3}, &crew->net));
-    YK_TRY(make_sampler(crew->wish, &crew->sampler));
+    YK_TRY(make_sampler(crew->request, &crew->sampler));
     crew->first_of = calloc((size_t)crew->net->layer_count, sizeof *crew->first_of);
     crew->memory = calloc((size_t)program->rank_count, sizeof *crew->memory);
     for (int32_t l = 0; crew->first_of && l < crew->net->layer_count; l++) {
@@ -441,15 +442,15 @@ static yk_status set_up(struct crew *crew)
     return count_memory(crew);
 }
 
-yk_status rank_run(const struct rank_run_wish *wish, struct rank_run_result *out)
+yk_status rank_run(const struct rank_run_request *request, struct rank_run_result *out)
 {
-    struct crew crew = {.wish = wish, .result = out};
+    struct crew crew = {.request = request, .result = out};
     *out = (struct rank_run_result){0};
     yk_status status = set_up(&crew);
     if (status == YK_OK) {
-        status = yk_thread_world_run(wish->program->rank_count, run_rank, &crew);
+        status = yk_thread_world_run(request->program->rank_count, run_rank, &crew);
     }
-    for (int32_t r = 0; status == YK_OK && r < wish->program->rank_count; r++) {
+    for (int32_t r = 0; status == YK_OK && r < request->program->rank_count; r++) {
         const struct rank_run_memory *memory = &crew.memory[r];
         const double over = memory->allocated - memory->counted;
         out->memory =
@@ -466,7 +467,7 @@ yk_status rank_run_alone(const struct yk_program *program, struct yk_arena *aren
                          struct yk_program **out)
 {
     const struct yk_plan *of = program->plan;
-    const bool pieces = yk_model_sizes_whole_batch(program->sizes)->config->encoder_layers > 0;
+    const bool slices = yk_model_sizes_whole_batch(program->sizes)->config->encoder_layers > 0;
     struct yk_plan *plan = NULL;
     YK_TRY(yk_plan_create(arena, 1, 1, of->layer_count, &plan));
     plan->model_source = of->model_source;
@@ -475,7 +476,7 @@ yk_status rank_run_alone(const struct yk_program *program, struct yk_arena *aren
     plan->ranks[0].limit_bytes = 1e15;
     plan->groups[0].member_count = 1;
     plan->groups[0].members[0] = (struct yk_plan_member){.share = of->workload.batch, .part = 1};
-    plan->micro_batches = pieces ? of->micro_batches : 1;
+    plan->micro_batches = slices ? of->micro_batches : 1;
     plan->clip = of->clip;
     plan->prefetch = 1;
     plan->block_bytes = 1e9;

@@ -13,7 +13,7 @@
 
 #include <stdint.h>
 
-struct rank_run_wish {
+struct rank_run_request {
     const struct yk_program *program;
     struct yk_optimizer optimizer;
     double rate;
@@ -43,7 +43,7 @@ struct rank_run_result {
     struct rank_run_memory memory; /* of the rank that allocated most beyond what was counted */
 };
 
-yk_status rank_run(const struct rank_run_wish *wish, struct rank_run_result *out) YK_MUST_USE;
+yk_status rank_run(const struct rank_run_request *request, struct rank_run_result *out) YK_MUST_USE;
 
 /* Tokens that every micro-batch of a program has room for. */
 int64_t rank_run_rows(const struct yk_program *program);

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static void make_plan(struct trainer *trainer, const struct trainer_wish *wish,
+static void make_plan(struct trainer *trainer, const struct trainer_request *request,
                       const struct yk_workload *workload)
 {
     const struct yk_model *model = yk_model_sizes_whole_batch(trainer->sizes);
@@ -15,14 +15,14 @@ static void make_plan(struct trainer *trainer, const struct trainer_wish *wish,
     plan->workload = *workload;
     plan->ranks[0].limit_bytes = trainer->cluster->devices[0].memory_bytes;
     plan->groups[0].member_count = 1;
-    plan->groups[0].members[0] = (struct yk_plan_member){.share = wish->batch, .part = 1};
+    plan->groups[0].members[0] = (struct yk_plan_member){.share = request->batch, .part = 1};
     for (int32_t l = 0; l < model->layer_count; l++) {
         const char *kind = model->layers[l].kind;
-        plan->layers[l].recompute = wish->recompute && strstr(kind, "-block") != NULL;
+        plan->layers[l].recompute = request->recompute && strstr(kind, "-block") != NULL;
     }
-    plan->micro_batches = wish->micro_batches > 0 ? wish->micro_batches : 1;
+    plan->micro_batches = request->micro_batches > 0 ? request->micro_batches : 1;
     plan->pipeline = YK_1F1B;
-    plan->clip = wish->clip;
+    plan->clip = request->clip;
     plan->no_sync = true;
     plan->prefetch = 1;
     plan->block_bytes = 25e6;
@@ -31,14 +31,14 @@ static void make_plan(struct trainer *trainer, const struct trainer_wish *wish,
     trainer->plan = plan;
 }
 
-static void make_engine(struct trainer *trainer, const struct trainer_wish *wish)
+static void make_engine(struct trainer *trainer, const struct trainer_request *request)
 {
     const struct yk_backend_options two_threads = {.threads =
-                                                       wish->threads > 0 ? wish->threads : 2};
-    const struct yk_backend *backend = wish->backend ? wish->backend : &yk_backend_cpu;
+                                                       request->threads > 0 ? request->threads : 2};
+    const struct yk_backend *backend = request->backend ? request->backend : &yk_backend_cpu;
     struct yk_engine *engine = &trainer->engine;
     engine->backend = backend;
-    assert_ok(backend->open(wish->backend_options ? wish->backend_options : &two_threads,
+    assert_ok(backend->open(request->backend_options ? request->backend_options : &two_threads,
                             &engine->device));
     assert_ok(backend->lane_create(engine->device, "host", &engine->lane));
 }
@@ -47,47 +47,47 @@ static void make_engine(struct trainer *trainer, const struct trainer_wish *wish
 static void make_room(struct trainer *trainer)
 {
     const struct yk_workload *workload = &trainer->plan->workload;
-    trainer->pieces = yk_arena_allocate(trainer->arena, (size_t)trainer->plan->micro_batches,
-                                        sizeof *trainer->pieces);
+    trainer->slices = yk_arena_allocate(trainer->arena, (size_t)trainer->plan->micro_batches,
+                                        sizeof *trainer->slices);
     trainer->lengths =
         yk_arena_allocate(trainer->arena, (size_t)workload->batch, sizeof *trainer->lengths);
-    assert_true(trainer->pieces && trainer->lengths);
+    assert_true(trainer->slices && trainer->lengths);
     for (int64_t i = 0; i < workload->batch; i++) {
         trainer->lengths[i] = (int32_t)workload->sequence;
     }
 }
 
-struct trainer *trainer_open(const struct trainer_wish *wish)
+struct trainer *trainer_open(const struct trainer_request *request)
 {
     struct yk_arena *arena = NULL;
     assert_int_equal(yk_arena_create(&arena), YK_OK);
     struct trainer *trainer = yk_arena_allocate(arena, 1, sizeof *trainer);
     assert_non_null(trainer);
     const struct yk_workload workload = {
-        .batch = wish->batch,
-        .sequence = wish->sequence,
-        .target_sequence = wish->target_sequence,
-        .precision = wish->precision,
-        .lora_rank = wish->lora_rank,
-        .nf4 = wish->nf4,
+        .batch = request->batch,
+        .sequence = request->sequence,
+        .target_sequence = request->target_sequence,
+        .precision = request->precision,
+        .lora_rank = request->lora_rank,
+        .nf4 = request->nf4,
     };
     trainer->arena = arena;
-    trainer->optimizer = wish->optimizer;
+    trainer->optimizer = request->optimizer;
     assert_int_equal(yk_cluster_parse("cpu:2", &trainer->cluster), YK_OK);
-    assert_int_equal(yk_model_sizes_create(wish->config, &workload, &trainer->sizes), YK_OK);
-    make_plan(trainer, wish, &workload);
+    assert_int_equal(yk_model_sizes_create(request->config, &workload, &trainer->sizes), YK_OK);
+    make_plan(trainer, request, &workload);
     assert_int_equal(
         yk_program_compile(trainer->plan, trainer->cluster, trainer->sizes, &trainer->program),
         YK_OK);
     assert_int_equal(
-        yk_net_create(yk_model_sizes_whole_batch(trainer->sizes), &wish->settings, &trainer->net),
+        yk_net_create(yk_model_sizes_whole_batch(trainer->sizes), &request->options, &trainer->net),
         YK_OK);
     make_room(trainer);
-    make_engine(trainer, wish);
+    make_engine(trainer, request);
     assert_int_equal(
-        yk_store_create(trainer->net, &trainer->engine, wish->optimizer.kind, &trainer->store),
+        yk_store_create(trainer->net, &trainer->engine, request->optimizer.kind, &trainer->store),
         YK_OK);
-    if (wish->optimizer.kind != YK_OPTIMIZER_NONE) {
+    if (request->optimizer.kind != YK_OPTIMIZER_NONE) {
         assert_int_equal(yk_executor_create(trainer->program, trainer->store, &trainer->optimizer,
                                             &(struct yk_executor_options){0}, &trainer->executor),
                          YK_OK);
@@ -111,15 +111,15 @@ void trainer_close(struct trainer *trainer)
 /* The samples `first` to `first` + `samples` − 1 of a piece. */
 static struct yk_slice part_of(const struct yk_slice *whole, int64_t first, int64_t samples)
 {
-    struct yk_slice piece = *whole;
+    struct yk_slice slice = *whole;
     const int64_t width = whole->target_sequence > 0 ? whole->target_sequence : whole->sequence;
-    piece.samples = samples;
-    piece.first_sample += first;
-    piece.tokens += first * whole->sequence;
-    piece.lengths += first;
-    piece.targets += first * width;
-    piece.target_tokens = whole->target_tokens ? whole->target_tokens + first * width : NULL;
-    return piece;
+    slice.samples = samples;
+    slice.first_sample += first;
+    slice.tokens += first * whole->sequence;
+    slice.lengths += first;
+    slice.targets += first * width;
+    slice.target_tokens = whole->target_tokens ? whole->target_tokens + first * width : NULL;
+    return slice;
 }
 
 struct yk_step_result trainer_step_on(struct trainer *trainer, const struct yk_slice *whole,
@@ -128,13 +128,13 @@ struct yk_step_result trainer_step_on(struct trainer *trainer, const struct yk_s
     const int32_t M = trainer->plan->micro_batches;
     const int64_t width = whole->target_sequence > 0 ? whole->target_sequence : whole->sequence;
     struct yk_step_result result;
-    struct yk_batch_slice *pieces = trainer->pieces;
-    struct yk_batch batch = {.piece_count = M, .pieces = pieces};
+    struct yk_batch_slice *slices = trainer->slices;
+    struct yk_batch batch = {.slice_count = M, .slices = slices};
     int64_t done = 0;
     for (int32_t m = 0; m < M; m++) {
         int64_t first = 0;
         const int64_t samples = yk_plan_samples(trainer->plan, 0, 0, m, &first);
-        pieces[m] = (struct yk_batch_slice){.own = part_of(whole, done, samples), .all = samples};
+        slices[m] = (struct yk_batch_slice){.own = part_of(whole, done, samples), .all = samples};
         done += samples;
     }
     for (int64_t i = 0; i < whole->samples * width; i++) {
@@ -184,7 +184,7 @@ float *trainer_gradient(struct trainer *trainer, const char *name, int64_t *coun
                                             .from_type = type,
                                             .to_type = YK_PRECISION_FP32,
                                         });
-    assert_ok(yk_engine_download(engine, numbers, there, bytes));
+    assert_ok(yk_engine_copy(engine, numbers, there, bytes));
     engine->backend->free(engine->device, there);
     *count = parameter->count;
     return numbers;

@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct trainer_wish {
+struct trainer_request {
     const struct yk_backend *backend;                 /* NULL: the CPU's */
     const struct yk_backend_options *backend_options; /* NULL: `threads` of a CPU */
     const struct yk_model_config *config;
@@ -31,7 +31,7 @@ struct trainer_wish {
     bool clip;       /* the plan has a barrier */
     int32_t threads; /* 0: 2 */
     struct yk_optimizer optimizer;
-    struct yk_net_options settings;
+    struct yk_net_options options;
 };
 
 struct trainer {
@@ -45,11 +45,11 @@ struct trainer {
     struct yk_store *store;
     struct yk_executor *executor;
     struct yk_optimizer optimizer;
-    struct yk_batch_slice *pieces; /* (M) room for those of a step */
+    struct yk_batch_slice *slices; /* (M) room for those of a step */
     int32_t *lengths;              /* (B) of samples that are all there */
 };
 
-struct trainer *trainer_open(const struct trainer_wish *wish);
+struct trainer *trainer_open(const struct trainer_request *request);
 void trainer_close(struct trainer *trainer);
 
 /* One step on all samples of a batch, which are cut into micro-batches as planned; `step` gives all

@@ -17,7 +17,7 @@ const char *const training_case_names[] = {
     "marian-nf4", NULL,
 };
 
-static void *take(const struct training_case *c, int64_t count, size_t size)
+static void *allocate(const struct training_case *c, int64_t count, size_t size)
 {
     void *memory = yk_arena_allocate(c->arena, (size_t)count, size);
     assert_non_null(memory);
@@ -88,48 +88,48 @@ static struct yk_lr_schedule read_rate(const struct yk_json *json, int64_t steps
 {
     static const struct {
         const char *name;
-        enum yk_lr_schedule_kind rule;
-    } rules[] = {
+        enum yk_lr_schedule_kind kind;
+    } kinds[] = {
         {"constant", YK_LR_SCHEDULE_CONSTANT},
         {"cosine", YK_LR_SCHEDULE_COSINE},
         {"inverse-root", YK_LR_SCHEDULE_INVERSE_ROOT},
     };
     const char *name = string_at(json, "name");
-    size_t rule = 0;
-    while (strcmp(name, rules[rule].name) != 0) {
-        rule++;
-        assert_true(rule < sizeof rules / sizeof rules[0]);
+    size_t kind = 0;
+    while (strcmp(name, kinds[kind].name) != 0) {
+        kind++;
+        assert_true(kind < sizeof kinds / sizeof kinds[0]);
     }
     return (struct yk_lr_schedule){
-        .rule = rules[rule].rule,
-        .most = number_at(json, "maximum"),
-        .least = number_at(json, "minimum"),
+        .kind = kinds[kind].kind,
+        .max_lr = number_at(json, "maximum"),
+        .min_lr = number_at(json, "minimum"),
         .warmup = (int64_t)number_at(json, "warmup"),
         .steps = steps,
     };
 }
 
-static void read_settings(struct training_case *c, const struct yk_json *json)
+static void read_options(struct training_case *c, const struct yk_json *json)
 {
-    struct training_case_settings *settings = &c->settings;
+    struct training_case_options *options = &c->options;
     const struct yk_json *lora = yk_json_get(json, "lora");
-    settings->steps = (int64_t)number_at(json, "steps");
-    settings->batch = (int64_t)number_at(json, "batch");
-    settings->sequence = (int64_t)number_at(json, "sequence");
+    options->steps = (int64_t)number_at(json, "steps");
+    options->batch = (int64_t)number_at(json, "batch");
+    options->sequence = (int64_t)number_at(json, "sequence");
     if (yk_json_get(json, "target_sequence")) {
-        settings->target_sequence = (int64_t)number_at(json, "target_sequence");
+        options->target_sequence = (int64_t)number_at(json, "target_sequence");
     }
-    settings->accumulation = (int64_t)number_at(json, "accumulation");
-    settings->optimizer = read_optimizer(yk_json_get(json, "optimizer"));
-    settings->rate = read_rate(yk_json_get(json, "rate"), settings->steps);
-    settings->clip = number_at(json, "clip");
-    settings->smoothing = number_at(json, "smoothing");
+    options->accumulation = (int64_t)number_at(json, "accumulation");
+    options->optimizer = read_optimizer(yk_json_get(json, "optimizer"));
+    options->rate = read_rate(yk_json_get(json, "rate"), options->steps);
+    options->clip = number_at(json, "clip");
+    options->smoothing = number_at(json, "smoothing");
     if (yk_json_is_object(lora)) {
-        settings->lora_rank = (int64_t)number_at(lora, "rank");
-        settings->lora_alpha = number_at(lora, "alpha");
+        options->lora_rank = (int64_t)number_at(lora, "rank");
+        options->lora_alpha = number_at(lora, "alpha");
     }
-    assert_true(yk_json_boolean(yk_json_get(json, "nf4"), &settings->nf4));
-    assert_true(yk_precision_find(string_at(json, "precision"), &settings->precision));
+    assert_true(yk_json_boolean(yk_json_get(json, "nf4"), &options->nf4));
+    assert_true(yk_precision_find(string_at(json, "precision"), &options->precision));
 }
 
 static void read_spread(struct training_case *c, const struct yk_json *json)
@@ -151,7 +151,7 @@ static void read_json(struct training_case *c)
     training_case_path(c->name, ".json", &path);
     assert_ok(yk_file_read(yk_text_chars(&path), &text));
     assert_ok(yk_json_parse(text.bytes, text.length, &json));
-    read_settings(c, yk_json_get(json, "settings"));
+    read_options(c, yk_json_get(json, "settings"));
     read_spread(c, yk_json_get(json, "spread"));
     c->config_text = object_text(c, text.bytes, "config");
     c->adapter_text = object_text(c, text.bytes, "adapter_config");
@@ -167,7 +167,7 @@ static void read_tensor(const struct training_case *c, const struct yk_safetenso
                         const struct yk_tensor_entry *entry, struct training_tensor *out)
 {
     const uint64_t size = yk_tensor_dtype_bytes(entry->type);
-    void *numbers = take(c, (int64_t)entry->bytes, 1);
+    void *numbers = allocate(c, (int64_t)entry->bytes, 1);
     assert_ok(yk_safetensors_read(file, entry, 0, entry->bytes, numbers));
     out->name = yk_arena_copy_text(c->arena, entry->name, strlen(entry->name));
     assert_non_null(out->name);
@@ -187,7 +187,7 @@ static void read_tensors(struct training_case *c)
     training_case_path(c->name, ".safetensors", &path);
     assert_ok(yk_safetensors_open(yk_text_chars(&path), &file));
     c->tensor_count = yk_safetensors_count(file);
-    struct training_tensor *tensors = take(c, c->tensor_count, sizeof *tensors);
+    struct training_tensor *tensors = allocate(c, c->tensor_count, sizeof *tensors);
     for (int32_t i = 0; i < c->tensor_count; i++) {
         read_tensor(c, file, yk_safetensors_at(file, i), &tensors[i]);
     }
@@ -205,17 +205,17 @@ struct training_case *training_case_open(const char *name)
     assert_non_null(c->name);
     read_json(c);
     read_tensors(c);
-    const struct training_case_settings *settings = &c->settings;
-    int32_t *whole = take(c, settings->batch, sizeof *whole);
-    for (int64_t i = 0; i < settings->batch; i++) {
-        whole[i] = (int32_t)settings->sequence;
+    const struct training_case_options *options = &c->options;
+    int32_t *whole = allocate(c, options->batch, sizeof *whole);
+    for (int64_t i = 0; i < options->batch; i++) {
+        whole[i] = (int32_t)options->sequence;
     }
     c->whole = whole;
     c->logits = training_case_floats(
         c, "logits", NULL, training_case_rows(c) * yk_model_config_target_vocabulary(c->config));
-    c->losses = training_case_floats(c, "losses", NULL, settings->steps);
-    c->norms = training_case_floats(c, "norms", NULL, settings->steps);
-    c->rates = training_case_floats(c, "rates", NULL, settings->steps);
+    c->losses = training_case_floats(c, "losses", NULL, options->steps);
+    c->norms = training_case_floats(c, "norms", NULL, options->steps);
+    c->rates = training_case_floats(c, "rates", NULL, options->steps);
     return c;
 }
 
@@ -229,22 +229,22 @@ void training_case_close(struct training_case *c)
 
 /* Fixtures lie beside the sources that tests are built from; where a program was taken to another
  * machine, in the repository that it is run in. */
-void training_case_path(const char *name, const char *ending, struct yk_text *out)
+void training_case_path(const char *name, const char *suffix, struct yk_text *out)
 {
     const size_t before = out->length;
-    yk_text_addf(out, "%s/nn/fixtures/%s%s", TESTS_FOLDER, name, ending);
+    yk_text_addf(out, "%s/nn/fixtures/%s%s", TESTS_FOLDER, name, suffix);
     if (access(yk_text_chars(out), R_OK) != 0) {
         out->length = before;
-        yk_text_addf(out, "tests/nn/fixtures/%s%s", name, ending);
+        yk_text_addf(out, "tests/nn/fixtures/%s%s", name, suffix);
     }
     assert_ok(yk_text_status(out));
 }
 
 int64_t training_case_rows(const struct training_case *c)
 {
-    const struct training_case_settings *settings = &c->settings;
-    return settings->batch *
-           (settings->target_sequence > 0 ? settings->target_sequence : settings->sequence);
+    const struct training_case_options *options = &c->options;
+    return options->batch *
+           (options->target_sequence > 0 ? options->target_sequence : options->sequence);
 }
 
 /* Whole numbers of a step, `count` of them; pieces are not changed by whoever reads them. */
@@ -252,39 +252,39 @@ static int32_t *of_step(const struct training_case *c, const char *kind, int64_t
                         int64_t count)
 {
     const struct training_tensor *tensor = training_case_find(c, kind, NULL);
-    assert_true(tensor && tensor->whole && tensor->count == count * c->settings.steps);
-    assert_in_range(step, 0, c->settings.steps - 1);
+    assert_true(tensor && tensor->whole && tensor->count == count * c->options.steps);
+    assert_in_range(step, 0, c->options.steps - 1);
     return (int32_t *)(uintptr_t)(tensor->whole + count * step);
 }
 
-struct yk_slice training_case_piece(const struct training_case *c, int64_t step)
+struct yk_slice training_case_slice(const struct training_case *c, int64_t step)
 {
-    const struct training_case_settings *settings = &c->settings;
-    const int64_t B = settings->batch;
+    const struct training_case_options *options = &c->options;
+    const int64_t B = options->batch;
     const bool filled = training_case_find(c, "lengths", NULL) != NULL;
-    struct yk_slice piece = {
+    struct yk_slice slice = {
         .samples = B,
-        .sequence = settings->sequence,
-        .target_sequence = settings->target_sequence,
+        .sequence = options->sequence,
+        .target_sequence = options->target_sequence,
         .first_sample = step * B,
-        .tokens = of_step(c, "tokens", step, B * settings->sequence),
+        .tokens = of_step(c, "tokens", step, B * options->sequence),
         .lengths = filled ? of_step(c, "lengths", step, B) : (int32_t *)(uintptr_t)c->whole,
         .targets = of_step(c, "targets", step, training_case_rows(c)),
     };
-    if (settings->target_sequence > 0) {
-        piece.target_tokens = of_step(c, "target_tokens", step, training_case_rows(c));
+    if (options->target_sequence > 0) {
+        slice.target_tokens = of_step(c, "target_tokens", step, training_case_rows(c));
     }
-    for (int64_t i = 0; piece.targets && i < training_case_rows(c); i++) {
-        piece.counted += piece.targets[i] >= 0;
+    for (int64_t i = 0; slice.targets && i < training_case_rows(c); i++) {
+        slice.counted += slice.targets[i] >= 0;
     }
-    return piece;
+    return slice;
 }
 
-static bool ends_in(const char *name, const char *ending)
+static bool ends_in(const char *name, const char *suffix)
 {
     const size_t length = strlen(name);
-    const size_t wanted = strlen(ending);
-    return length >= wanted && strcmp(name + length - wanted, ending) == 0;
+    const size_t wanted = strlen(suffix);
+    return length >= wanted && strcmp(name + length - wanted, suffix) == 0;
 }
 
 bool training_case_is_still(const struct training_case *c, const char *name)
@@ -341,10 +341,10 @@ const float *training_case_start(const struct training_case *c, const char *name
 
 const char *training_case_name(const struct training_case *c, const char *kind, int32_t number)
 {
-    int32_t seen = 0;
+    int32_t index = 0;
     for (int32_t i = 0; i < c->tensor_count; i++) {
         const char *name = name_in(kind, c->tensors[i].name);
-        if (name && seen++ == number) {
+        if (name && index++ == number) {
             return name;
         }
     }
@@ -353,14 +353,14 @@ const char *training_case_name(const struct training_case *c, const char *kind, 
 
 double training_case_apart(const float *given, const float *expected, int64_t count)
 {
-    double most = 0;
+    double max = 0;
     double largest = 1e-6;
     for (int64_t i = 0; i < count; i++) {
         if (!isfinite(given[i])) {
             return INFINITY;
         }
-        most = fmax(most, fabs((double)given[i] - (double)expected[i]));
+        max = fmax(max, fabs((double)given[i] - (double)expected[i]));
         largest = fmax(largest, fabs((double)expected[i]));
     }
-    return most / largest;
+    return max / largest;
 }

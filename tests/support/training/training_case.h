@@ -14,13 +14,14 @@
 #include "base/text.h"
 #include "data/sampler.h"
 #include "model/config.h"
+#include "nn/lr_schedule.h"
 #include "nn/optimizer.h"
 #include "tensors/safetensors.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-struct training_case_settings {
+struct training_case_options {
     int64_t steps;
     int64_t batch;           /* B, of all micro-batches together */
     int64_t sequence;        /* T */
@@ -63,7 +64,7 @@ struct training_case {
     const char *config_text;  /* config.json */
     const char *adapter_text; /* adapter_config.json as PEFT wrote it; NULL without adapters */
     const struct yk_model_config *config;
-    struct training_case_settings settings;
+    struct training_case_options options;
     struct training_case_spread spread;
     const struct training_tensor *tensors;
     int32_t tensor_count;
@@ -80,11 +81,11 @@ extern const char *const training_case_names[];
 struct training_case *training_case_open(const char *name);
 void training_case_close(struct training_case *c);
 
-/* The path of a file of the case: `ending` is ".json" or ".safetensors". */
-void training_case_path(const char *name, const char *ending, struct yk_text *out);
+/* The path of a file of the case: `suffix` is ".json" or ".safetensors". */
+void training_case_path(const char *name, const char *suffix, struct yk_text *out);
 
 /* All samples of a step; its arrays are the case's. */
-struct yk_slice training_case_piece(const struct training_case *c, int64_t step);
+struct yk_slice training_case_slice(const struct training_case *c, int64_t step);
 
 /* How many rows of logits and targets a step has: B·T, or B·S of an encoder–decoder. */
 int64_t training_case_rows(const struct training_case *c);

@@ -60,15 +60,15 @@ static void list_block(struct yk_parameter_list *parameters, const struct names 
     const char *module = parameters->modules[0];
     const int64_t C = parameters->config->width;
     const double spread = parameters->config->spread;
-    const struct yk_projection_spec sites[] = {
+    const struct yk_projection_spec projections[] = {
         [YK_ATTENTION_QKV] =
             {{names->queries, names->keys, names->values}, {C, C, C}, C, true, false, spread},
         [YK_ATTENTION_OUT] = {{names->out}, {C}, C, true, false, spread},
         [YK_MLP_UP] = {{names->up}, {inner}, C, true, false, spread},
         [YK_MLP_DOWN] = {{names->down}, {C}, inner, true, false, spread},
     };
-    for (size_t i = 0; i < sizeof sites / sizeof sites[0]; i++) {
-        yk_parameter_list_add_projection(parameters, module, &sites[i]);
+    for (size_t i = 0; i < sizeof projections / sizeof projections[0]; i++) {
+        yk_parameter_list_add_projection(parameters, module, &projections[i]);
     }
 }
 
@@ -122,7 +122,7 @@ static struct yk_attention_shape self_shape(const struct yk_net *net, int32_t la
     shape.kv_heads = shape.heads;
     shape.head_size = config->width / shape.heads;
     shape.causal = is_decoder(net, layer);
-    shape.measured = !shape.causal; /* what is filled up comes last, where none looks */
+    shape.measured = !shape.causal; /* padding comes last, where a causal mask hides it */
     return shape;
 }
 
@@ -168,18 +168,17 @@ static struct sum carve_sum(const struct yk_net *net, int32_t weight, int64_t ro
     };
 }
 
-static void carve_saved(const struct yk_net *net, int32_t layer,
-                        const struct yk_batch_shape *extent, struct yk_carver *carver,
-                        struct saved *out)
+static void carve_saved(const struct yk_net *net, int32_t layer, const struct yk_batch_shape *batch,
+                        struct yk_carver *carver, struct saved *out)
 {
-    const int64_t rows = extent->samples * extent->sequence;
+    const int64_t rows = batch->samples * batch->sequence;
     const struct yk_attention_shape self = self_shape(net, layer);
     *out = (struct saved){0};
-    yk_attention_carve(net, layer, &self, extent, carver, &out->self);
+    yk_attention_carve(net, layer, &self, batch, carver, &out->self);
     out->after_self = carve_sum(net, NORM_SELF, rows, false, carver);
     if (is_decoder(net, layer)) {
         const struct yk_attention_shape cross = cross_shape(net);
-        yk_attention_carve(net, layer, &cross, extent, carver, &out->cross);
+        yk_attention_carve(net, layer, &cross, batch, carver, &out->cross);
         out->after_cross = carve_sum(net, NORM_CROSS, rows, false, carver);
     }
     yk_mlp_carve(net, layer, rows, carver, &out->feed);
@@ -202,20 +201,20 @@ static struct forward_room carve_forward(const struct yk_net *net, int32_t layer
     };
 }
 
-static void carve_room(const struct yk_net *net, int32_t layer, const struct yk_batch_shape *extent,
+static void carve_room(const struct yk_net *net, int32_t layer, const struct yk_batch_shape *batch,
                        struct yk_carver *carver, struct yk_residual_workspace *out)
 {
     const int64_t C = net->config->width;
-    const int64_t F = net->layers[layer].sites[YK_MLP_UP].out;
+    const int64_t F = net->layers[layer].projections[YK_MLP_UP].out;
     const struct yk_residual_widths widths = {
         .wide = F > 3 * C ? F : 3 * C,
         .narrow = C,
         .memory = is_decoder(net, layer) ? 2 * C : 0,
     };
-    yk_residual_carve_workspace(net, layer, extent, &widths, carver, out);
+    yk_residual_carve_workspace(net, layer, batch, &widths, carver, out);
 }
 
-static void measure(const struct yk_net *net, int32_t layer, const struct yk_batch_shape *extent,
+static void measure(const struct yk_net *net, int32_t layer, const struct yk_batch_shape *batch,
                     struct yk_layer_sizes *out)
 {
     struct yk_carver saved_carver = {0};
@@ -223,9 +222,9 @@ static void measure(const struct yk_net *net, int32_t layer, const struct yk_bat
     struct yk_carver backward_carver = {0};
     struct saved saved;
     struct yk_residual_workspace room;
-    carve_saved(net, layer, extent, &saved_carver, &saved);
-    (void)carve_forward(net, layer, extent->samples * extent->sequence, &forward_carver);
-    carve_room(net, layer, extent, &backward_carver, &room);
+    carve_saved(net, layer, batch, &saved_carver, &saved);
+    (void)carve_forward(net, layer, batch->samples * batch->sequence, &forward_carver);
+    carve_room(net, layer, batch, &backward_carver, &room);
     *out = (struct yk_layer_sizes){saved_carver.used, forward_carver.used, backward_carver.used};
 }
 
@@ -235,7 +234,7 @@ static void forward(const struct yk_pass *pass)
     struct saved saved;
     struct yk_carver carver = {.base = pass->saved};
     struct yk_carver room_carver = {.base = pass->workspace};
-    carve_saved(pass->net, pass->layer, &pass->extent, &carver, &saved);
+    carve_saved(pass->net, pass->layer, &pass->batch, &carver, &saved);
     const struct forward_room room =
         carve_forward(pass->net, pass->layer, yk_pass_rows(pass), &room_carver);
     const struct sum *before = &saved.after_self;
@@ -271,8 +270,8 @@ static void backward(const struct yk_pass *pass)
     struct yk_carver carver = {.base = pass->saved};
     struct yk_carver room_carver = {.base = pass->workspace};
     void *gradient = pass->output_gradient;
-    carve_saved(pass->net, pass->layer, &pass->extent, &carver, &saved);
-    carve_room(pass->net, pass->layer, &pass->extent, &room_carver, &room);
+    carve_saved(pass->net, pass->layer, &pass->batch, &carver, &saved);
+    carve_room(pass->net, pass->layer, &pass->batch, &room_carver, &room);
     const struct sum *before = decoder ? &saved.after_cross : &saved.after_self;
     sum_back(pass, &saved.after_feed, gradient);
     yk_mlp_backward(pass, &saved.feed, &room, before->normed, gradient, gradient, gradient);

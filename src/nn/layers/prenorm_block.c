@@ -1,0 +1,175 @@
+/*
+ * Blocks whose norms come first: x₂ = x + out(attention(norm x)), then x₂ + mlp(norm x₂). That of
+ * GPT-2 (Radford et al. 2019), and that of Llama (Touvron et al. 2023) with rotary positions and a
+ * gated MLP.
+ */
+#include "nn/layers/mlp.h"
+#include "nn/layers/norm.h"
+#include "nn/parameter_list.h"
+
+#include <math.h>
+
+static void add_projections(struct yk_parameter_list *parameters,
+                            const struct yk_projection_spec specs[YK_MLP_END])
+{
+    for (int i = 0; i < YK_MLP_END; i++) {
+        yk_parameter_list_add_projection(parameters, parameters->modules[0], &specs[i]);
+    }
+}
+
+static void list_gpt(struct yk_parameter_list *parameters)
+{
+    const struct yk_model_config *config = parameters->config;
+    const int64_t C = config->width;
+    const int64_t F = config->inner;
+    /* What is added to the residual stream starts smaller, by the number of times it is. */
+    const double residual = config->spread / sqrt(2 * (double)config->layers);
+    yk_parameter_list_add_norm(parameters, parameters->modules[0], "ln_1");
+    yk_parameter_list_add_norm(parameters, parameters->modules[0], "ln_2");
+    const struct yk_projection_spec specs[YK_MLP_END] = {
+        [YK_ATTENTION_QKV] = {{"attn.c_attn"}, {3 * C}, C, true, true, config->spread},
+        [YK_ATTENTION_OUT] = {{"attn.c_proj"}, {C}, C, true, true, residual},
+        [YK_MLP_UP] = {{"mlp.c_fc"}, {F}, C, true, true, config->spread},
+        [YK_MLP_DOWN] = {{"mlp.c_proj"}, {C}, F, true, true, residual},
+    };
+    add_projections(parameters, specs);
+}
+
+static void list_llama(struct yk_parameter_list *parameters)
+{
+    const struct yk_model_config *config = parameters->config;
+    const int64_t C = config->width;
+    const int64_t F = config->inner;
+    const int64_t Q = config->heads * config->head_size;
+    const int64_t K = config->kv_heads * config->head_size;
+    const bool bias = config->linear_bias;
+    const bool inner_bias = config->inner_bias;
+    const double spread = config->spread;
+    yk_parameter_list_add_norm(parameters, parameters->modules[0], "input_layernorm");
+    yk_parameter_list_add_norm(parameters, parameters->modules[0], "post_attention_layernorm");
+    const struct yk_projection_spec specs[YK_MLP_END] = {
+        [YK_ATTENTION_QKV] = {{"self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"},
+                              {Q, K, K},
+                              C,
+                              bias,
+                              false,
+                              spread},
+        [YK_ATTENTION_OUT] = {{"self_attn.o_proj"}, {C}, Q, bias, false, spread},
+        [YK_MLP_UP] = {{"mlp.gate_proj", "mlp.up_proj"}, {F, F}, C, inner_bias, false, spread},
+        [YK_MLP_DOWN] = {{"mlp.down_proj"}, {C}, F, inner_bias, false, spread},
+    };
+    add_projections(parameters, specs);
+}
+
+/* What is kept from forward to backward, besides the input; (rows, C) each. */
+struct saved {
+    struct yk_norm norm1;
+    void *normed1;
+    struct yk_attention_saved attention;
+    void *middle; /* x₂ */
+    void *normed2;
+    struct yk_norm norm2;
+    struct yk_mlp_saved mlp;
+};
+
+static void carve_saved(const struct yk_net *net, int32_t layer, const struct yk_batch_shape *batch,
+                        struct yk_carver *carver, struct saved *out)
+{
+    const struct yk_attention_shape shape = yk_attention_causal(net->config);
+    const enum yk_precision type = net->workload.precision;
+    const size_t size = (size_t)yk_precision_bytes(type);
+    const int64_t rows = batch->samples * batch->sequence;
+    const int32_t second = net->config->rms_norm ? 1 : 2; /* after the first norm's parameters */
+    out->norm1 = yk_norm_carve(net, 0, type, rows, carver);
+    out->normed1 = yk_carve(carver, rows * net->config->width, size);
+    yk_attention_carve(net, layer, &shape, batch, carver, &out->attention);
+    out->middle = yk_carve(carver, rows * net->config->width, size);
+    out->normed2 = yk_carve(carver, rows * net->config->width, size);
+    out->norm2 = yk_norm_carve(net, second, type, rows, carver);
+    yk_mlp_carve(net, layer, rows, carver, &out->mlp);
+}
+
+static int64_t larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static void carve_workspace(const struct yk_net *net, int32_t layer,
+                            const struct yk_batch_shape *batch, struct yk_carver *carver,
+                            struct yk_residual_workspace *out)
+{
+    const struct yk_model_config *config = net->config;
+    const struct yk_attention_shape shape = yk_attention_causal(config);
+    const struct yk_residual_widths widths = {
+        .wide = larger(config->inner, yk_attention_width(&shape)),
+        .narrow = larger(config->width, config->heads * config->head_size),
+    };
+    yk_residual_carve_workspace(net, layer, batch, &widths, carver, out);
+}
+
+static void measure(const struct yk_net *net, int32_t layer, const struct yk_batch_shape *batch,
+                    struct yk_layer_sizes *out)
+{
+    struct yk_carver saved_carver = {0};
+    struct yk_carver forward_carver = {0};
+    struct yk_carver backward_carver = {0};
+    struct saved saved;
+    struct yk_residual_workspace workspace;
+    carve_saved(net, layer, batch, &saved_carver, &saved);
+    (void)yk_projection_carve_weights(net, layer, &forward_carver);
+    carve_workspace(net, layer, batch, &backward_carver, &workspace);
+    *out = (struct yk_layer_sizes){saved_carver.used, forward_carver.used, backward_carver.used};
+}
+
+static void forward(const struct yk_pass *pass)
+{
+    const struct yk_attention_shape shape = yk_attention_causal(pass->net->config);
+    struct saved saved;
+    struct yk_carver carver = {.base = pass->saved};
+    struct yk_carver workspace = {.base = pass->workspace};
+    carve_saved(pass->net, pass->layer, &pass->batch, &carver, &saved);
+    void *weights = yk_projection_carve_weights(pass->net, pass->layer, &workspace);
+    yk_norm_forward(pass, &saved.norm1, pass->input, saved.normed1);
+    yk_attention_forward(pass, &shape, &saved.attention, saved.normed1, pass->input, weights,
+                         saved.middle);
+    yk_norm_forward(pass, &saved.norm2, saved.middle, saved.normed2);
+    yk_mlp_forward(pass, &saved.mlp, saved.normed2, saved.middle, weights, pass->output);
+}
+
+static void backward(const struct yk_pass *pass)
+{
+    const struct yk_attention_shape shape = yk_attention_causal(pass->net->config);
+    struct saved saved;
+    struct yk_residual_workspace room;
+    struct yk_carver carver = {.base = pass->saved};
+    struct yk_carver workspace = {.base = pass->workspace};
+    carve_saved(pass->net, pass->layer, &pass->batch, &carver, &saved);
+    carve_workspace(pass->net, pass->layer, &pass->batch, &workspace, &room);
+    yk_mlp_backward(pass, &saved.mlp, &room, saved.normed2, pass->output_gradient, NULL,
+                    room.narrow);
+    /* The gradient of x₂ goes where the input's belongs. */
+    yk_norm_backward(pass, &saved.norm2, saved.middle, room.narrow, pass->output_gradient,
+                     pass->input_gradient);
+    yk_attention_backward(pass, &shape, &saved.attention, &room, saved.normed1,
+                          pass->input_gradient, NULL, room.narrow);
+    yk_norm_backward(pass, &saved.norm1, pass->input, room.narrow, pass->input_gradient,
+                     pass->input_gradient);
+}
+
+const struct yk_layer_kind yk_layer_gpt_block = {
+    .name = "gpt-block",
+    .is_block = true,
+    .list = list_gpt,
+    .measure = measure,
+    .forward = forward,
+    .backward = backward,
+};
+
+const struct yk_layer_kind yk_layer_llama_block = {
+    .name = "llama-block",
+    .is_block = true,
+    .list = list_llama,
+    .measure = measure,
+    .forward = forward,
+    .backward = backward,
+};

@@ -1,0 +1,74 @@
+/* Which op a lane is in, by the events of its ops. */
+#include "train/executor/state.h"
+
+yk_status yk_executor_sort_lanes(struct yk_executor *executor)
+{
+    const struct yk_program_rank *list = executor->list;
+    for (int lane = 0; lane < YK_LANE_COUNT; lane++) {
+        YK_TRY_NEW(executor->arena, executor->lane_ops[lane], list->op_count + 1);
+    }
+    for (int32_t i = 0; i < list->op_count; i++) {
+        const enum yk_lane lane = list->ops[i].lane;
+        executor->lane_ops[lane][executor->lane_op_counts[lane]++] = i;
+    }
+    return YK_OK;
+}
+
+/* How many of the lane's ops come before op `number` of the list. */
+static int32_t count_before(const struct yk_executor *executor, enum yk_lane lane, int32_t number)
+{
+    int32_t low = 0;
+    int32_t high = executor->lane_op_counts[lane];
+    while (low < high) {
+        const int32_t middle = low + (high - low) / 2;
+        if (executor->lane_ops[lane][middle] < number) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+/* The lane's op number `at`, counted over all rounds. */
+static const struct yk_op_events *events_at(const struct yk_executor *executor, enum yk_lane lane,
+                                            int64_t at, int32_t *op)
+{
+    const int32_t count = executor->lane_op_counts[lane];
+    *op = executor->lane_ops[lane][at % count];
+    return &executor->events[at / count % YK_EXECUTOR_ROUNDS][*op];
+}
+
+/* Ops of a lane end in their order: a binary search finds the first that has not. All have ended in
+ * rounds so old that their events may be used again. Should the host enqueue a whole round
+ * meanwhile, the answer is one of that round: an op that the lane is in, or none. */
+void yk_executor_lane_position(const struct yk_executor *executor, enum yk_lane lane,
+                               struct yk_executor_position *out)
+{
+    const struct yk_backend *backend = executor->backend;
+    const int64_t enqueued = atomic_load_explicit(&executor->enqueued, memory_order_acquire);
+    const int32_t ops = executor->list->op_count;
+    const int64_t count = executor->lane_op_counts[lane];
+    *out = (struct yk_executor_position){.op = YK_OP_NONE};
+    if (count == 0 || enqueued == 0) {
+        return;
+    }
+    const int64_t round = (enqueued - 1) / ops; /* of the last op */
+    int32_t op = YK_OP_NONE;
+    int64_t low = round >= YK_EXECUTOR_ROUNDS ? (round - YK_EXECUTOR_ROUNDS + 1) * count : 0;
+    const int64_t end =
+        enqueued / ops * count + count_before(executor, lane, (int32_t)(enqueued % ops));
+    int64_t high = end;
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        if (backend->event_query(events_at(executor, lane, middle, &op)->ended)) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    out->passed = low;
+    if (low < end && backend->event_query(events_at(executor, lane, low, &op)->started)) {
+        out->op = op;
+    }
+}
