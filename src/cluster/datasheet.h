@@ -1,8 +1,7 @@
 /*
- * Datasheet: what the makers of devices promise, one row a device, each with its source.
- *
- * Rates are dense (no sparsity) and with fp32 accumulation, which is what training uses: half the
- * headline figure on GeForce cards. The table is constant.
+ * Datasheet: what the vendors of devices state, one row a device, each with its source. Rates are
+ * dense (no sparsity) and with fp32 accumulation, which is what training uses: half the headline
+ * figure on GeForce cards. The table is constant.
  */
 #ifndef YK_CLUSTER_DATASHEET_H
 #define YK_CLUSTER_DATASHEET_H
@@ -46,14 +45,17 @@ struct yk_datasheet {
 extern const struct yk_datasheet yk_datasheets[];
 extern const size_t yk_datasheet_count;
 
-/* The row that answers to `name`, in any case and without regard to '-', '_' and ' '; or NULL. */
+/* Whether two spellings mean one product: "RTX 3090", "rtx-3090" and "rtx3090" do. */
+bool yk_datasheet_same_name(const char *a, const char *b);
+
+/* The row of that name, or NULL. */
 const struct yk_datasheet *yk_datasheet_find(const char *name);
 
 /* The nearest name, or NULL. */
 const char *yk_datasheet_nearest(const char *name);
 
-/* Up to `room` names into `out`, the nearest first; returns how many. */
-size_t yk_datasheet_nearest_names(const char *name, const char **out, size_t room);
+/* Up to `capacity` names into `out`, the nearest first; returns how many. */
+size_t yk_datasheet_nearest_names(const char *name, const char **out, size_t capacity);
 
 /* "Ampere" … */
 const char *yk_datasheet_generation_name(enum yk_generation generation);

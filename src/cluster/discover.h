@@ -1,8 +1,6 @@
 /*
- * Discover: what this machine has, and the cluster that it is.
- *
- * No GPU and no driver is not an error: the machine then is a cluster of one CPU. One thread at a
- * time.
+ * Discover: what this machine has, and the cluster that it is. No GPU and no driver is not an
+ * error: the machine then is a cluster of one CPU. One thread at a time.
  */
 #ifndef YK_CLUSTER_DISCOVER_H
 #define YK_CLUSTER_DISCOVER_H

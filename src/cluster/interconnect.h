@@ -1,7 +1,6 @@
 /*
- * Interconnect: what joins devices, by the names people use: "pcie4", "nvlink3", "10GbE".
- *
- * A bandwidth is one way, for one device, as its maker quotes it. Makers say nothing of latency:
+ * Interconnect: links between devices by their common names: "pcie4", "nvlink3", "10GbE". A
+ * bandwidth is one way, for one device, as its vendor quotes it. Vendors say nothing of latency:
  * those here are what a small message between two devices commonly takes, software included. The
  * table is constant.
  */
@@ -25,7 +24,7 @@ struct yk_interconnect {
 extern const struct yk_interconnect yk_interconnects[];
 extern const size_t yk_interconnect_count;
 
-/* The row of that name, in any case and without regard to '-', '_' and ' '; or NULL. */
+/* The row of that name, in any spelling of yk_datasheet_same_name(); or NULL. */
 const struct yk_interconnect *yk_interconnect_find(const char *name);
 
 /* The nearest name, or NULL. */
