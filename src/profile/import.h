@@ -1,6 +1,6 @@
 /*
- * Import: what another file knows, added to a profile. One thread at a time; other processes may
- * use both files meanwhile.
+ * Import: adds the numbers of another profile to a profile. One thread at a time; other processes
+ * may use both files meanwhile.
  */
 #ifndef YK_PROFILE_IMPORT_H
 #define YK_PROFILE_IMPORT_H

@@ -1,6 +1,6 @@
 /*
- * Set aside: what becomes of a profile's file that is damaged, when there is something to be added.
- * Several processes may do this at the same time, each with one thread.
+ * Set aside: renames a damaged profile when something is to be added to it. Several processes may
+ * do this at the same time, each with one thread.
  */
 #ifndef YK_PROFILE_SET_ASIDE_H
 #define YK_PROFILE_SET_ASIDE_H
