@@ -279,11 +279,6 @@ const struct yk_cost_book *yk_layer_costs_book(const struct yk_layer_costs *pric
     return &prices->book;
 }
 
-struct yk_model_sizes *yk_layer_costs_sizes(const struct yk_layer_costs *prices)
-{
-    return prices->sizes;
-}
-
 const struct yk_error_band *yk_layer_costs_band(const struct yk_layer_costs *prices)
 {
     return &prices->band;

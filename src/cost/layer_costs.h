@@ -1,8 +1,7 @@
 /*
- * Prices: the times of a model's layers on a cluster's devices for batches of any size, each looked
- * up once. Devices that are alike have one price.
- *
- * One thread at a time. Book and sizes must outlive the prices.
+ * Layer costs: the times of a model's layers on a cluster's devices for batches of any size, each
+ * looked up once. Equal devices share their times. One thread at a time. Book and sizes must
+ * outlive it.
  */
 #ifndef YK_COST_LAYER_COSTS_H
 #define YK_COST_LAYER_COSTS_H
@@ -36,7 +35,6 @@ yk_status yk_layer_costs_load_time(struct yk_layer_costs *prices, int32_t device
 int32_t yk_layer_costs_device_kind(const struct yk_layer_costs *prices, int32_t device);
 
 const struct yk_cost_book *yk_layer_costs_book(const struct yk_layer_costs *prices);
-struct yk_model_sizes *yk_layer_costs_sizes(const struct yk_layer_costs *prices);
 
 /* Of the times asked for so far, each once. */
 const struct yk_error_band *yk_layer_costs_band(const struct yk_layer_costs *prices);

@@ -1,7 +1,7 @@
 /*
- * Subject: what a profile calls a device, or the link between two: measure writes these words, cost
- * looks them up. `facts` are those of the device, of a link those of all devices; they may be NULL:
- * times are measured of a device as it is.
+ * Profile key: the name by which a profile knows a device, or the link between two: measure writes
+ * it, cost looks it up. `facts` are those of the device, of a link those of all devices; they may
+ * be NULL: times are measured of a device as it is.
  */
 #ifndef YK_COST_PROFILE_KEY_H
 #define YK_COST_PROFILE_KEY_H

@@ -1,8 +1,6 @@
 /*
- * Config: the numbers that make a transformer, whoever wrote them down: a built-in model, or a
- * Hugging Face config.json.
- *
- * A config made by the functions here has been checked: every size is positive and so small that
+ * Config: the numbers that make a transformer, of a built-in model or a Hugging Face config.json. A
+ * config made by the functions here has been checked: every size is positive and so small that
  * products of a few of them do not overflow, heads divide what they divide. It never changes.
  */
 #ifndef YK_MODEL_CONFIG_H

@@ -1,11 +1,9 @@
 /*
  * Config writer: a config as the config.json that Hugging Face's transformers reads, in the keys
  * that its versions 4 and 5 share. yk_model_config_read() gives back an equal config, by the name
- * it is then read under.
- *
- * What the framework needs besides and no config here holds, it takes its own presets for. Ids of
- * tokens that are not known are written as null, so that it does not take its presets for those;
- * but for a decoder's first token, whose id version 5 wants to be a number: that is left out.
+ * it is then read under. What the framework needs besides, it takes its own defaults for. Unknown
+ * ids of tokens are written as null, so that it does not take its defaults for those; but for a
+ * decoder's first token, which version 5 wants to be a number: that is left out.
  */
 #ifndef YK_MODEL_CONFIG_WRITE_H
 #define YK_MODEL_CONFIG_WRITE_H

@@ -1,6 +1,5 @@
 /*
- * Sizes: one model under batches of several sizes, each described when it is first asked for.
- *
+ * Model sizes: one model under batches of several sizes, each described when it is first needed.
  * Descriptions live as long as the sizes do. One thread at a time.
  */
 #ifndef YK_MODEL_MODEL_SIZES_H

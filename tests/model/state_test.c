@@ -1,5 +1,5 @@
 /* Bytes of a layer's state, against DESIGN's bytes a parameter. */
-#include "model/state.h"
+#include "model/model.h"
 
 #include "model/config.h"
 #include "support/programs/tiny_step.h"
