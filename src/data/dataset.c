@@ -24,8 +24,8 @@ struct yk_dataset {
 static yk_status open_corpus(struct yk_dataset *dataset)
 {
     const struct yk_dataset_request *request = &dataset->request;
-    const struct yk_corpus_request wish = {request->path, request->part, request->tokenizer};
-    YK_TRY(yk_corpus_open(&wish, &dataset->corpus));
+    const struct yk_corpus_request inner = {request->path, request->part, request->tokenizer};
+    YK_TRY(yk_corpus_open(&inner, &dataset->corpus));
     yk_corpus_split(dataset->corpus, request->held_out, &dataset->training, &dataset->evaluation);
     return YK_OK;
 }
@@ -40,7 +40,7 @@ static yk_status open_pairs(struct yk_dataset *dataset)
 {
     const struct yk_dataset_request *request = &dataset->request;
     const double kept = request->part * (1 - request->held_out);
-    struct yk_pair_list_request wish = {
+    struct yk_pair_list_request inner = {
         .source_path = request->path,
         .target_path = request->target_path,
         .source_tokenizer = request->tokenizer,
@@ -50,13 +50,13 @@ static yk_status open_pairs(struct yk_dataset *dataset)
         .start_id = request->start,
         .skip_faulty = request->skip_faulty,
     };
-    YK_TRY(yk_pair_list_open(&wish, &dataset->pairs));
+    YK_TRY(yk_pair_list_open(&inner, &dataset->pairs));
     if (request->held_out == 0) {
         return YK_OK;
     }
-    wish.from = kept;
-    wish.until = request->part;
-    YK_TRY(yk_pair_list_open(&wish, &dataset->other_pairs));
+    inner.from = kept;
+    inner.until = request->part;
+    YK_TRY(yk_pair_list_open(&inner, &dataset->other_pairs));
     if (yk_pair_list_count(dataset->other_pairs) == 0) {
         yk_pair_list_close(dataset->other_pairs);
         dataset->other_pairs = NULL;
@@ -68,20 +68,20 @@ static yk_status open_instructions(struct yk_dataset *dataset)
 {
     const struct yk_dataset_request *request = &dataset->request;
     const double kept = request->part * (1 - request->held_out);
-    struct yk_instructions_request wish = {
+    struct yk_instructions_request inner = {
         .path = request->path,
         .tokenizer = request->tokenizer,
         .longest = request->longest,
         .skip_faulty = request->skip_faulty,
         .until = kept,
     };
-    YK_TRY(yk_instructions_open(&wish, &dataset->instructions));
+    YK_TRY(yk_instructions_open(&inner, &dataset->instructions));
     if (request->held_out == 0) {
         return YK_OK;
     }
-    wish.from = kept;
-    wish.until = request->part;
-    YK_TRY(yk_instructions_open(&wish, &dataset->other_instructions));
+    inner.from = kept;
+    inner.until = request->part;
+    YK_TRY(yk_instructions_open(&inner, &dataset->other_instructions));
     if (yk_instructions_count(dataset->other_instructions) == 0) {
         yk_instructions_close(dataset->other_instructions);
         dataset->other_instructions = NULL;
@@ -190,7 +190,7 @@ static yk_status sample(const struct yk_dataset *dataset,
 {
     switch (dataset->request.kind) {
     case YK_DATASET_PAIRS:
-        return yk_pair_sampler_create(dataset->pairs, cut->piece_rows, cut->seed, out);
+        return yk_pair_sampler_create(dataset->pairs, cut->slice_rows, cut->seed, out);
     case YK_DATASET_INSTRUCTIONS:
         return sample_instructions(dataset, dataset->instructions, cut, false, out);
     case YK_DATASET_MASKED:
@@ -220,7 +220,7 @@ yk_status yk_dataset_create_sequential_sampler(const struct yk_dataset *dataset,
     *out = NULL;
     switch (dataset->request.kind) {
     case YK_DATASET_PAIRS:
-        return pairs ? yk_pair_sampler_create_sequential(pairs, cut->piece_rows, out) : YK_OK;
+        return pairs ? yk_pair_sampler_create_sequential(pairs, cut->slice_rows, out) : YK_OK;
     case YK_DATASET_INSTRUCTIONS:
         return instructions ? sample_instructions(dataset, instructions, cut, true, out) : YK_OK;
     case YK_DATASET_MASKED:

@@ -1,13 +1,16 @@
 /*
- * Dataset: what is learned from, of whichever kind, and the samplers over it.
- *
- *   windows       text or token shards (data/corpus.h), each token foretold from those before it,
- *   masked        the same text with some tokens hidden, to be foretold from both sides,
+ * Dataset: what is trained on, of whichever kind, and the samplers over it.
+ *   windows       text or token shards (data/corpus.h), each token predicted from those before it,
+ *   masked        the same text with some tokens masked, predicted from both sides,
  *   pairs         sentences and their translations (data/pair_list.h),
- *   instructions  prompts and what completes them (data/instructions.h).
- *
+ *   instructions  prompts and their completions (data/instructions.h).
  * A dataset does not change once it is open: any number of threads may use one. It must outlive its
- * samplers, and what the request points to must outlive it.
+ * samplers, and what the request points to must outlive it. The rest of the room:
+ *   sampler, window_sampler, masked_sampler, pair_sampler, instruction_sampler, packing,
+ * permutation file_list, text_reader, lines, records      files of text token_shard,
+ * token_shard_writer             files of tokens instruction_files, instruction_line         files
+ * of instructions gettext_pairs, mo_catalogue, pair_cleaning  pairs from gettext's files bleu the
+ * score of translations
  */
 #ifndef YK_DATA_DATASET_H
 #define YK_DATA_DATASET_H
@@ -57,7 +60,7 @@ void yk_dataset_describe(const struct yk_dataset *dataset, struct yk_text *out);
 
 struct yk_dataset_sampler_options {
     int64_t sequence;   /* T of samples that are all as long */
-    int64_t piece_rows; /* of pairs: the most tokens of a side in a micro-batch */
+    int64_t slice_rows; /* of pairs: the most tokens of a side in a micro-batch */
     uint64_t seed;
 };
 

@@ -8,7 +8,6 @@
 #include "base/utf8.h"
 #include "data/file_list.h"
 #include "data/mo_catalogue.h"
-#include "tokenizer/lowercase.h"
 #include "tokenizer/unicode.h"
 
 #include <ctype.h>

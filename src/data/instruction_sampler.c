@@ -35,7 +35,7 @@ static int64_t window_of(const struct instruction_sampler *sampler, int64_t numb
 
 /* An instruction, at the beginning of what is left of a window. Its last token has no target: what
  * may follow is the first token of another, which bears no loss. */
-static void put(const struct yk_instruction *instruction, int32_t *tokens, int32_t *targets)
+static void write(const struct yk_instruction *instruction, int32_t *tokens, int32_t *targets)
 {
     const int64_t count = instruction->count;
     memcpy(tokens, instruction->tokens, (size_t)count * sizeof *tokens);
@@ -45,8 +45,8 @@ static void put(const struct yk_instruction *instruction, int32_t *tokens, int32
     targets[count - 1] = YK_SAMPLER_NO_TARGET;
 }
 
-static yk_status take_sample(const struct yk_sampler *base, int64_t number, int32_t *tokens,
-                             int32_t *targets, int64_t *out)
+static yk_status fetch_sample(const struct yk_sampler *base, int64_t number, int32_t *tokens,
+                              int32_t *targets, int64_t *out)
 {
     const struct instruction_sampler *sampler = (const struct instruction_sampler *)base;
     const int64_t T = base->sequence;
@@ -54,16 +54,16 @@ static yk_status take_sample(const struct yk_sampler *base, int64_t number, int3
     const struct yk_packing *packing = &sampler->packing;
     const int64_t first = packing->items ? packing->starts[window] : window;
     const int64_t end = packing->items ? packing->starts[window + 1] : window + 1;
-    const int32_t filling = yk_instructions_padding_id(sampler->instructions);
+    const int32_t padding = yk_instructions_padding_id(sampler->instructions);
     int64_t there = 0;
     for (int64_t i = first; i < end; i++) {
         const int64_t item = packing->items ? packing->items[i] : i;
         const struct yk_instruction instruction = yk_instructions_at(sampler->instructions, item);
-        put(&instruction, tokens + there, targets + there);
+        write(&instruction, tokens + there, targets + there);
         there += instruction.count;
     }
     for (int64_t i = there; i < T; i++) {
-        tokens[i] = filling;
+        tokens[i] = padding;
         targets[i] = YK_SAMPLER_NO_TARGET;
     }
     *out = there;
@@ -71,7 +71,7 @@ static yk_status take_sample(const struct yk_sampler *base, int64_t number, int3
 }
 
 static const struct yk_sampler_kind instructions_kind = {.destroy = destroy,
-                                                         .take_sample = take_sample};
+                                                         .fetch_sample = fetch_sample};
 
 static yk_status pack(struct instruction_sampler *sampler)
 {
@@ -122,13 +122,4 @@ yk_status yk_instruction_sampler_create(const struct yk_instructions *instructio
     }
     *out = &sampler->base;
     return YK_OK;
-}
-
-double yk_instruction_sampler_padding(const struct yk_sampler *sampler)
-{
-    assert(sampler->kind == &instructions_kind);
-    const struct yk_instructions *instructions =
-        ((const struct instruction_sampler *)sampler)->instructions;
-    const int64_t tokens = yk_instructions_totals(instructions).tokens;
-    return 1 - (double)tokens / ((double)sampler->epoch_units * (double)sampler->sequence);
 }

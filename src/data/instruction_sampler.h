@@ -1,11 +1,9 @@
 /*
  * Instruction sampler: samples are windows of T tokens that hold instructions (data/instructions.h)
- * and, for each token, the one that follows where that bears loss.
- *
- * A window holds one instruction; or, packed, as many whole ones as first-fit decreasing
- * (data/packing.h) puts there, one after the other. The packing is the same in each epoch.
- * Positions go on through a packed window, and its tokens see those of the instructions before
- * them. The rest of a window is filled up.
+ * and, for each token, the next one where that bears loss. A window holds one instruction; or,
+ * packed, as many whole ones as first-fit decreasing (data/packing.h) puts there, the same in each
+ * epoch. Positions go on through a packed window, and its tokens attend to those of the
+ * instructions before them. The rest of a window is padding.
  *
  * In training each window comes exactly once an epoch, in an order that follows from seed and
  * epoch. In evaluation (sequential) windows come in their order.
@@ -29,8 +27,5 @@ struct yk_instruction_sampler_options {
 yk_status yk_instruction_sampler_create(const struct yk_instructions *instructions,
                                         const struct yk_instruction_sampler_options *sampling,
                                         struct yk_sampler **out) YK_MUST_USE;
-
-/* How much of all windows is filling: from 0 to below 1. */
-double yk_instruction_sampler_padding(const struct yk_sampler *sampler);
 
 #endif

@@ -1,7 +1,6 @@
 #include "data/masked_sampler.h"
 
 #include "data/permutation.h"
-#include "data/windows.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -110,8 +109,8 @@ static void mask(const struct yk_masked_sampler_tokens *tokens, uint64_t key, in
 }
 
 /* [CLS] and [SEP] are among the tokens that are there. */
-static yk_status take_sample(const struct yk_sampler *base, int64_t number, int32_t *row,
-                             int32_t *targets, int64_t *out)
+static yk_status fetch_sample(const struct yk_sampler *base, int64_t number, int32_t *row,
+                              int32_t *targets, int64_t *out)
 {
     const struct masked_sampler *sampler = (const struct masked_sampler *)base;
     const int64_t T = base->sequence;
@@ -137,9 +136,10 @@ static yk_status take_sample(const struct yk_sampler *base, int64_t number, int3
     return YK_OK;
 }
 
-static const struct yk_sampler_kind masked_kind = {.destroy = destroy, .take_sample = take_sample};
+static const struct yk_sampler_kind masked_kind = {.destroy = destroy,
+                                                   .fetch_sample = fetch_sample};
 
-static yk_status check(const struct yk_masked_sampler_request *request, int64_t least,
+static yk_status check(const struct yk_masked_sampler_request *request, int64_t min_tokens,
                        const char *purpose)
 {
     const struct yk_masked_sampler_tokens *tokens = &request->tokens;
@@ -153,11 +153,11 @@ static yk_status check(const struct yk_masked_sampler_request *request, int64_t 
                        " tokens; it must be at least 3, of which two frame the text",
                        request->sequence);
     }
-    if (request->range.count < least) {
+    if (request->range.count < min_tokens) {
         return yk_fail(YK_ERROR_INPUT,
                        "there are %" PRId64 " tokens to %s on, but a context of %" PRId64
                        " needs at least %" PRId64 "; use a longer text or a shorter context",
-                       request->range.count, purpose, request->sequence, least);
+                       request->range.count, purpose, request->sequence, min_tokens);
     }
     return YK_OK;
 }

@@ -1,17 +1,15 @@
 /*
- * Masked sampler: samples are windows of a corpus in which tokens are masked, as BERT was taught
- * (Devlin et al., 2018): [CLS], T - 2 tokens of the corpus, [SEP].
- *
- * Of the tokens that are not special, each is chosen with a chance of 15 %, and one where none was.
- * Of those chosen, 80 % become [MASK], 10 % any token that is not special, and 10 % stay. The
- * targets are the tokens as they were at the chosen places, and none elsewhere. A window of special
- * tokens alone has no target.
+ * Masked sampler: samples are windows of a corpus in which tokens are masked, as BERT was trained
+ * (Devlin et al., 2018): [CLS], T - 2 tokens of the corpus, [SEP]. Of the tokens that are not
+ * special, each is chosen with a probability of 15 %, and one where none was. Of those chosen, 80 %
+ * become [MASK], 10 % any token that is not special, and 10 % stay. The targets are the original
+ * tokens at the chosen places, and none elsewhere.
  *
  * In training, the windows of an epoch lie end to end from a phase on that differs from epoch to
  * epoch, and each comes exactly once, in an order that differs too; each epoch masks anew. All of
  * it follows from seed and sample. In evaluation (sequential) the windows lie end to end from the
  * first token on, come in order, and are masked the same each time; the last one, where it is
- * shorter, is filled up behind its [SEP].
+ * shorter, is padded behind its [SEP].
  */
 #ifndef YK_DATA_MASKED_SAMPLER_H
 #define YK_DATA_MASKED_SAMPLER_H

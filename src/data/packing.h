@@ -1,8 +1,8 @@
 /*
- * Packing: things of different lengths in windows of one length, few of them: first-fit decreasing
- * (Johnson, 1973), which needs at most 11/9 of the fewest windows possible, and 6/9 more (Dósa,
- * 2007). The longest thing comes first, things of one length in their order; each goes into the
- * first window that has room. Any thread.
+ * Packing: items of different lengths in few windows of one length: first-fit decreasing (Johnson,
+ * 1973), which needs at most 11/9 of the fewest windows possible, and 6/9 more (Dósa, 2007). The
+ * longest item comes first, items of one length in their order; each goes into the first window
+ * that has space. Any thread.
  */
 #ifndef YK_DATA_PACKING_H
 #define YK_DATA_PACKING_H

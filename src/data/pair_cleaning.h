@@ -1,9 +1,7 @@
 /*
- * Pair cleaning: what of a program's messages makes a pair of sentences to learn translating from,
- * and in what form.
- *
- * White space becomes single spaces; marks of mnemonics go ("_File", "E&xit", "파일(_F)"). The
- * rules for leaving a pair out are the rows of enum yk_pair_fault. Any thread.
+ * Pair cleaning: which messages of a program make a pair of sentences to train translation on, and
+ * in what form. White space becomes single spaces; marks of mnemonics go ("_File", "E&xit",
+ * "파일(_F)"). The rules for leaving a pair out are the rows of enum yk_pair_fault. Any thread.
  */
 #ifndef YK_DATA_PAIR_CLEANING_H
 #define YK_DATA_PAIR_CLEANING_H

@@ -1,6 +1,6 @@
 /*
- * Permutation: the numbers 0 … count - 1 in an order that looks random and follows from a key,
- * without keeping the order anywhere: any place of it can be asked for. Any thread.
+ * Permutation: the numbers 0 … count - 1 in a pseudo-random order that follows from a key and is
+ * not stored: any place of it can be computed. Any thread.
  */
 #ifndef YK_DATA_PERMUTATION_H
 #define YK_DATA_PERMUTATION_H

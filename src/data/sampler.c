@@ -1,5 +1,7 @@
 #include "data/sampler.h"
 
+#include "data/permutation.h"
+
 #include <inttypes.h>
 
 void yk_sampler_destroy(struct yk_sampler *sampler)
@@ -9,8 +11,8 @@ void yk_sampler_destroy(struct yk_sampler *sampler)
     }
 }
 
-static yk_status take_samples(const struct yk_sampler *sampler, int64_t first, int64_t count,
-                              struct yk_slice *out)
+static yk_status fetch_samples(const struct yk_sampler *sampler, int64_t first, int64_t count,
+                               struct yk_slice *out)
 {
     const int64_t T = sampler->sequence;
     out->samples = count;
@@ -20,8 +22,8 @@ static yk_status take_samples(const struct yk_sampler *sampler, int64_t first, i
     out->present = 0;
     for (int64_t i = 0; i < count; i++) {
         int64_t there = 0;
-        YK_TRY(sampler->kind->take_sample(sampler, first + i, out->tokens + i * T,
-                                          out->targets + i * T, &there));
+        YK_TRY(sampler->kind->fetch_sample(sampler, first + i, out->tokens + i * T,
+                                           out->targets + i * T, &there));
         out->lengths[i] = (int32_t)there;
         out->present += there;
     }
@@ -34,8 +36,8 @@ yk_status yk_sampler_fetch(const struct yk_sampler *sampler, int64_t first, int6
     if (first < 0) {
         return yk_fail(YK_ERROR_INPUT, "there is no sample %" PRId64 "; they count from 0", first);
     }
-    YK_TRY(sampler->kind->take_sample ? take_samples(sampler, first, count, out)
-                                      : sampler->kind->take_piece(sampler, first, out));
+    YK_TRY(sampler->kind->fetch_sample ? fetch_samples(sampler, first, count, out)
+                                       : sampler->kind->fetch_slice(sampler, first, out));
     const int64_t rows =
         out->samples * (out->target_sequence > 0 ? out->target_sequence : out->sequence);
     out->counted = 0;
@@ -47,5 +49,41 @@ yk_status yk_sampler_fetch(const struct yk_sampler *sampler, int64_t first, int6
 
 int64_t yk_sampler_rows(const struct yk_sampler *sampler, int64_t units)
 {
-    return sampler->piece_rows > 0 ? sampler->piece_rows : units * sampler->sequence;
+    return sampler->slice_rows > 0 ? sampler->slice_rows : units * sampler->sequence;
+}
+
+struct yk_sampler_windows yk_sampler_windows_shuffled(int64_t tokens, int64_t length, uint64_t seed)
+{
+    const int64_t fitting = (tokens - (length - 1)) / length;
+    const int64_t count = fitting > 0 ? fitting : 1;
+    const int64_t room = tokens - length * count + 1;
+    return (struct yk_sampler_windows){
+        .count = count,
+        .length = length,
+        .phases = room < length ? room : length,
+        .seed = seed,
+    };
+}
+
+struct yk_sampler_windows yk_sampler_windows_sequential(int64_t tokens, int64_t length)
+{
+    return (struct yk_sampler_windows){
+        .count = (tokens - 1) / length + 1,
+        .length = length,
+        .phases = 1,
+        .sequential = true,
+    };
+}
+
+int64_t yk_sampler_windows_first(const struct yk_sampler_windows *windows, int64_t number)
+{
+    const int64_t window = number % windows->count;
+    if (windows->sequential) {
+        return window * windows->length;
+    }
+    const uint64_t epoch = (uint64_t)(number / windows->count);
+    const uint64_t key = yk_permutation_mix(windows->seed, epoch);
+    /* So few phases of 2^64 that the remainder's bias cannot be seen. */
+    const int64_t phase = (int64_t)(yk_permutation_mix(key, 0) % (uint64_t)windows->phases);
+    return phase + yk_permutation_at(key, windows->count, window) * windows->length;
 }

@@ -1,16 +1,12 @@
 /*
- * Sampler: which samples come at place n, for n = 0, 1, 2 … through a whole run.
+ * Sampler: which samples come at place n, for n = 0, 1, 2 … through a whole run. No state is kept:
+ * n alone says which they are, so a run that is resumed or shared among other ranks sees the same
+ * samples in the same order. A sampler does not change once it is made: any number of threads may
+ * use one. It does not own the data.
  *
- * Nothing is remembered between samples: n alone says which they are, so a run that is resumed or
- * that is shared among other ranks sees the same samples in the same order. A sampler does not
- * change once it is made: any number of threads may use one. It does not own the data.
- *
- * Places are counted in units. A unit is a sample; where samples differ in length and are put
- * together by like length (pairs), a unit is all that a micro-batch holds.
- *
- * Kinds: windows of a corpus (data/window_sampler.h), the same with tokens masked
- * (data/masked_sampler.h), pairs of sentences (data/pair_sampler.h), instructions
- * (data/instruction_sampler.h).
+ * Places are counted in units. A unit is a sample; where samples of like length are put together
+ * (pairs), a unit is a micro-batch slice. Each kind is a table of functions: data/window_sampler.h,
+ * data/masked_sampler.h, data/pair_sampler.h, data/instruction_sampler.h.
  */
 #ifndef YK_DATA_SAMPLER_H
 #define YK_DATA_SAMPLER_H
@@ -45,10 +41,11 @@ struct yk_sampler_kind {
     void (*destroy)(struct yk_sampler *sampler);
     /* One of the two. Where a unit is a sample: its tokens (T) and targets (T), filled up, and how
      * many tokens are there. */
-    yk_status (*take_sample)(const struct yk_sampler *sampler, int64_t number, int32_t *tokens,
-                             int32_t *targets, int64_t *there);
+    yk_status (*fetch_sample)(const struct yk_sampler *sampler, int64_t number, int32_t *tokens,
+                              int32_t *targets, int64_t *there);
     /* Where a unit is a piece: all of it but `counted`. */
-    yk_status (*take_piece)(const struct yk_sampler *sampler, int64_t number, struct yk_slice *out);
+    yk_status (*fetch_slice)(const struct yk_sampler *sampler, int64_t number,
+                             struct yk_slice *out);
 };
 
 /* What every kind has in front of its own. */
@@ -57,7 +54,7 @@ struct yk_sampler {
     int64_t epoch_units;     /* of one epoch: the same for each */
     int64_t sequence;        /* the most tokens of a sample */
     int64_t target_sequence; /* the same of what a decoder reads; 0: there is none */
-    int64_t piece_rows; /* a unit is a piece of at most so many tokens on either side; 0: a unit
+    int64_t slice_rows; /* a unit is a piece of at most so many tokens on either side; 0: a unit
                            is a sample of `sequence` tokens */
     bool even; /* every place of every sample bears loss: nobody needs to look to count them */
 };
@@ -70,5 +67,30 @@ yk_status yk_sampler_fetch(const struct yk_sampler *sampler, int64_t first, int6
 
 /* The tokens of either side that a piece of `units` has room for. */
 int64_t yk_sampler_rows(const struct yk_sampler *sampler, int64_t units);
+
+/*
+ * Where samples of equal length begin in a text of so many tokens. In order they lie side by side
+ * from the first token on, the last one perhaps beyond the end. Shuffled, each epoch has an order
+ * of its own, and lays them side by side from a phase of its own on.
+ */
+struct yk_sampler_windows {
+    int64_t count; /* of an epoch */
+    int64_t length;
+    int64_t phases; /* the first window begins at a token below; 1 when in order */
+    uint64_t seed;
+    bool sequential;
+};
+
+/* In a random order: as many as fit from the last phase on, so that all epochs have as many; a text
+ * too short for that has one, and the phases that leave room for it. It has `length` tokens at
+ * least. */
+struct yk_sampler_windows yk_sampler_windows_shuffled(int64_t tokens, int64_t length,
+                                                      uint64_t seed);
+
+/* In order: so many that every token is in one; there is one token at least. */
+struct yk_sampler_windows yk_sampler_windows_sequential(int64_t tokens, int64_t length);
+
+/* The first token of the window at place `number`, counted through all epochs. */
+int64_t yk_sampler_windows_first(const struct yk_sampler_windows *windows, int64_t number);
 
 #endif

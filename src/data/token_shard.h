@@ -1,11 +1,9 @@
 /*
- * Token shard: a file of tokens as llm.c writes them: 256 int32 (magic, version, how many tokens
- * there are, zeros), then the tokens; all little-endian. Tokens of GPT-2 are uint16 (magic
- * 20240520, version 1), those of larger vocabularies such as Llama 3's uint32 (magic 20240801,
- * version 7).
- *
- * The size of the file is checked when it is opened. Tokens are read with pread: any number of
- * threads may read from one shard.
+ * Token shard: a file of tokens as llm.c writes them: 256 int32 (magic, version, number of tokens,
+ * zeros), then the tokens; all little-endian. Tokens of GPT-2 are uint16 (magic 20240520, version
+ * 1), those of larger vocabularies such as Llama 3's uint32 (magic 20240801, version 7). The size
+ * of the file is checked when it is opened. Tokens are read with pread: any number of threads may
+ * read from one shard.
  */
 #ifndef YK_DATA_TOKEN_SHARD_H
 #define YK_DATA_TOKEN_SHARD_H

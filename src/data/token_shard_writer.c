@@ -17,7 +17,7 @@
 
 enum {
     BUFFER_BYTES = 1 << 16,
-    MOST_FILES = 1000000 /* six digits */
+    MAX_FILES = 1000000 /* six digits */
 };
 
 struct yk_token_shard_writer {
@@ -26,7 +26,7 @@ struct yk_token_shard_writer {
     struct yk_text name; /* of the file that is written, or was last asked for */
     bool series;
     int32_t vocabulary;
-    int64_t most;  /* tokens in a file */
+    int64_t max;   /* tokens in a file */
     int64_t count; /* in the file that is written */
     int64_t total;
     int64_t bytes;
@@ -49,7 +49,7 @@ yk_status yk_token_shard_writer_create(const struct yk_token_shard_writer_reques
         request->vocabulary <= UINT16_MAX + 1 ? &yk_token_shard_narrow : &yk_token_shard_wide;
     writer->vocabulary = request->vocabulary;
     writer->series = request->shard_tokens > 0;
-    writer->most =
+    writer->max =
         writer->series && request->shard_tokens < INT32_MAX ? request->shard_tokens : INT32_MAX;
     writer->descriptor = -1;
     size_t length = strlen(request->path);
@@ -153,7 +153,7 @@ static yk_status write_bytes(struct yk_token_shard_writer *writer, const unsigne
     return error == 0 ? YK_OK : fail_aside(writer, writer->files - 1, error);
 }
 
-static void put_number(unsigned char *to, uint32_t number, int32_t bytes)
+static void write_number(unsigned char *to, uint32_t number, int32_t bytes)
 {
     for (int32_t i = 0; i < bytes; i++) {
         to[i] = (unsigned char)(number >> (8 * i));
@@ -191,7 +191,7 @@ static yk_status begin_file(struct yk_token_shard_writer *writer)
 {
     static const unsigned char header[YK_TOKEN_SHARD_HEADER_BYTES] = {0};
     const int flags = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC;
-    if (writer->files == MOST_FILES || (writer->files > 0 && !writer->series)) {
+    if (writer->files == MAX_FILES || (writer->files > 0 && !writer->series)) {
         return yk_fail(
             YK_ERROR_INPUT, "more tokens than %s hold; put %s in each of a series of files",
             writer->series ? "a million files" : "one file can", writer->series ? "more" : "some");
@@ -245,9 +245,9 @@ static yk_status end_file(struct yk_token_shard_writer *writer)
     const size_t length = writer->buffered;
     writer->buffered = 0;
     YK_TRY(write_bytes(writer, writer->buffer, length));
-    put_number(header, (uint32_t)writer->form->magic, 4);
-    put_number(header + 4, (uint32_t)writer->form->version, 4);
-    put_number(header + 8, (uint32_t)writer->count, 4);
+    write_number(header, (uint32_t)writer->form->magic, 4);
+    write_number(header + 4, (uint32_t)writer->form->version, 4);
+    write_number(header + 8, (uint32_t)writer->count, 4);
     const int descriptor = writer->descriptor;
     const bool written = pwrite(descriptor, header, sizeof header, 0) == (ssize_t)sizeof header &&
                          (in_place || fsync(descriptor) == 0);
@@ -262,16 +262,16 @@ static yk_status end_file(struct yk_token_shard_writer *writer)
 }
 
 /* Puts tokens in the buffer until it or the file is full; returns how many. */
-static int64_t put_tokens(struct yk_token_shard_writer *writer, const int32_t *tokens,
-                          int64_t count)
+static int64_t write_tokens(struct yk_token_shard_writer *writer, const int32_t *tokens,
+                            int64_t count)
 {
     const int32_t width = writer->form->token_bytes;
     const int64_t room = (int64_t)(BUFFER_BYTES - writer->buffered) / width;
-    const int64_t left = writer->most - writer->count;
+    const int64_t left = writer->max - writer->count;
     int64_t taken = count < room ? count : room;
     taken = taken < left ? taken : left;
     for (int64_t i = 0; i < taken; i++) {
-        put_number(writer->buffer + writer->buffered + i * width, (uint32_t)tokens[i], width);
+        write_number(writer->buffer + writer->buffered + i * width, (uint32_t)tokens[i], width);
     }
     writer->buffered += (size_t)(taken * width);
     writer->count += taken;
@@ -289,13 +289,13 @@ yk_status yk_token_shard_writer_add(struct yk_token_shard_writer *writer, const 
         }
     }
     while (count > 0) {
-        if (writer->descriptor >= 0 && writer->count == writer->most) {
+        if (writer->descriptor >= 0 && writer->count == writer->max) {
             YK_TRY(end_file(writer));
         }
         if (writer->descriptor < 0) {
             YK_TRY(begin_file(writer));
         }
-        const int64_t taken = put_tokens(writer, tokens, count);
+        const int64_t taken = write_tokens(writer, tokens, count);
         if (taken == 0) {
             const size_t length = writer->buffered;
             writer->buffered = 0;

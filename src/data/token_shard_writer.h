@@ -1,11 +1,9 @@
 /*
- * Token shard writing: tokens into files as llm.c writes them (data/token_shard.h), all in one or
- * so many in each of a series NAME_000000.bin, NAME_000001.bin …
- *
- * Files are written beside their final names and renamed when all of them are complete: a failure
- * leaves what was there before. What stands at such a name and is no plain file (a device, a pipe,
- * a link) is written to instead, when the file is complete: until then it is kept in a temporary
- * file, as its header can only be written at the end. One thread at a time.
+ * Token shard writer: tokens into files as llm.c writes them (data/token_shard.h), all in one or so
+ * many in each of a series NAME_000000.bin, NAME_000001.bin … Files are written under temporary
+ * names and renamed when all are complete: a failure leaves what was there before. Where such a
+ * name is no plain file (a device, a pipe, a link), it is written to when the file is complete,
+ * since its header can only be written at the end. One thread at a time.
  */
 #ifndef YK_DATA_TOKEN_SHARD_WRITER_H
 #define YK_DATA_TOKEN_SHARD_WRITER_H

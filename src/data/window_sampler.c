@@ -1,7 +1,5 @@
 #include "data/window_sampler.h"
 
-#include "data/windows.h"
-
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -18,8 +16,8 @@ static void destroy(struct yk_sampler *sampler)
     free(sampler);
 }
 
-static yk_status take_sample(const struct yk_sampler *base, int64_t number, int32_t *tokens,
-                             int32_t *targets, int64_t *out)
+static yk_status fetch_sample(const struct yk_sampler *base, int64_t number, int32_t *tokens,
+                              int32_t *targets, int64_t *out)
 {
     const struct window_sampler *sampler = (const struct window_sampler *)base;
     const int64_t T = base->sequence;
@@ -39,7 +37,8 @@ static yk_status take_sample(const struct yk_sampler *base, int64_t number, int3
     return YK_OK;
 }
 
-static const struct yk_sampler_kind windows_kind = {.destroy = destroy, .take_sample = take_sample};
+static const struct yk_sampler_kind windows_kind = {.destroy = destroy,
+                                                    .fetch_sample = fetch_sample};
 
 static yk_status create(const struct window_sampler *values, struct yk_sampler **out)
 {

@@ -1,8 +1,6 @@
 /*
- * Window sampler: samples are windows of T tokens of a corpus and, for each token, the one that
- * follows.
- *
- * In training, the windows of an epoch lie end to end from a phase on that differs from epoch to
+ * Window sampler: samples are windows of T tokens of a corpus and, for each token, the next one. In
+ * training, the windows of an epoch lie end to end from a phase on that differs from epoch to
  * epoch, and each comes exactly once, in an order that differs too: both follow from seed and
  * epoch. In evaluation (sequential) the windows lie end to end from the first token on and come in
  * order.

@@ -2,8 +2,7 @@
 
 #include "base/text.h"
 #include "base/utf8.h"
-#include "tokenizer/bpe_merges.h"
-#include "tokenizer/bpe_word.h"
+#include "tokenizer/bpe_merge.h"
 #include "tokenizer/byte_level.h"
 #include "tokenizer/word_cache.h"
 
@@ -43,10 +42,10 @@ void yk_bpe_destroy(struct yk_bpe *bpe)
 static yk_status refuse(const struct yk_json *model, const char *key)
 {
     const struct yk_json *node = yk_json_get(model, key);
-    const char *words = yk_json_string(node);
+    const char *text = yk_json_string(node);
     double number = 0;
     bool flag = false;
-    if (!node || yk_json_is_null(node) || (words && words[0] == '\0') ||
+    if (!node || yk_json_is_null(node) || (text && text[0] == '\0') ||
         (yk_json_boolean(node, &flag) && !flag) || (yk_json_number(node, &number) && number == 0)) {
         return YK_OK;
     }
@@ -236,31 +235,31 @@ fail:
 
 yk_status yk_bpe_workspace_create(struct yk_bpe_workspace **out)
 {
-    struct yk_bpe_workspace *room = calloc(1, sizeof *room);
-    if (!room) {
+    struct yk_bpe_workspace *workspace = calloc(1, sizeof *workspace);
+    if (!workspace) {
         return yk_fail_out_of_memory();
     }
-    const yk_status status = yk_word_cache_create(&room->cache);
+    const yk_status status = yk_word_cache_create(&workspace->cache);
     if (status != YK_OK) {
-        free(room);
+        free(workspace);
         return status;
     }
-    *out = room;
+    *out = workspace;
     return YK_OK;
 }
 
-void yk_bpe_workspace_destroy(struct yk_bpe_workspace *room)
+void yk_bpe_workspace_destroy(struct yk_bpe_workspace *workspace)
 {
-    if (room) {
-        yk_word_cache_destroy(room->cache);
-        yk_bpe_merge_word_free(&room->word);
-        free(room);
+    if (workspace) {
+        yk_word_cache_destroy(workspace->cache);
+        yk_bpe_merge_word_free(&workspace->word);
+        free(workspace);
     }
 }
 
-void yk_bpe_workspace_set_stop(struct yk_bpe_workspace *room, const atomic_bool *stop)
+void yk_bpe_workspace_set_stop(struct yk_bpe_workspace *workspace, const atomic_bool *stop)
 {
-    room->word.stop = stop;
+    workspace->word.stop = stop;
 }
 
 static yk_status encode_new(const struct yk_bpe *bpe, struct yk_bpe_word *word, const char *bytes,
@@ -284,14 +283,14 @@ static yk_status encode_new(const struct yk_bpe *bpe, struct yk_bpe_word *word, 
     return yk_bpe_merge_word(word, bpe->merges);
 }
 
-yk_status yk_bpe_encode(const struct yk_bpe *bpe, struct yk_bpe_workspace *room, const char *word,
-                        size_t length, struct yk_token_ids *out)
+yk_status yk_bpe_encode(const struct yk_bpe *bpe, struct yk_bpe_workspace *workspace,
+                        const char *word, size_t length, struct yk_token_ids *out)
 {
-    if (length == 0 || yk_word_cache_find(room->cache, word, length, out)) {
+    if (length == 0 || yk_word_cache_find(workspace->cache, word, length, out)) {
         return YK_OK;
     }
-    YK_TRY(encode_new(bpe, &room->word, word, length));
-    yk_word_cache_store(room->cache, word, length, room->word.ids, room->word.count);
-    yk_token_ids_add_all(out, room->word.ids, room->word.count);
+    YK_TRY(encode_new(bpe, &workspace->word, word, length));
+    yk_word_cache_store(workspace->cache, word, length, workspace->word.ids, workspace->word.count);
+    yk_token_ids_add_all(out, workspace->word.ids, workspace->word.count);
     return YK_OK;
 }

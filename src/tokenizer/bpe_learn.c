@@ -202,7 +202,7 @@ static yk_status learn_rules(struct learner *learner, const struct yk_bpe_learn_
         if (!yk_bpe_pair_queue_pop(learner->queue, &top)) {
             break;
         }
-        const bool enough = top.times >= 1 && top.times >= lesson->least_times;
+        const bool enough = top.times >= 1 && top.times >= lesson->min_times;
         const yk_status status = enough ? apply(learner, &top) : YK_OK;
         free(top.words);
         YK_TRY(status);

@@ -1,10 +1,8 @@
 /*
- * Pair queue: how often pairs of neighbouring tokens stand in words, in which words, and which pair
- * is the most frequent: what learning a byte-pair encoding asks again and again.
- *
- * Changes are collected, then put in the queue all at once by yk_bpe_pair_queue_flush(). What is in
- * the queue may have an older count; it is put right when it comes to the top. One thread at a
- * time.
+ * BPE pair queue: how often pairs of neighbouring tokens occur in words, in which words, and which
+ * pair is the most frequent. Changes are collected and enter the queue with
+ * yk_bpe_pair_queue_flush(). A queued pair may have an older count, which is corrected when it
+ * comes to the top. One thread.
  */
 #ifndef YK_TOKENIZER_BPE_PAIR_QUEUE_H
 #define YK_TOKENIZER_BPE_PAIR_QUEUE_H

@@ -92,7 +92,7 @@ static bool is_fixed(char byte)
 }
 
 /* Notes what an added token keeps from being cut; false where that cannot be told. */
-static bool add_token(const struct yk_json *token, bool normalised, struct yk_chunk_boundary *out)
+static bool add_token(const struct yk_json *token, bool normalized, struct yk_chunk_boundary *out)
 {
     const char *content = yk_json_string(yk_json_get(token, "content"));
     if (!content || !*content || has_space(content)) {
@@ -100,7 +100,7 @@ static bool add_token(const struct yk_json *token, bool normalised, struct yk_ch
     }
     const char first = content[0];
     const char last = content[strlen(content) - 1];
-    if (normalised && has_flag(token, "normalized", true) && !(is_fixed(first) && is_fixed(last))) {
+    if (normalized && has_flag(token, "normalized", true) && !(is_fixed(first) && is_fixed(last))) {
         return false;
     }
     out->begins_token[(unsigned char)first] = true;
@@ -114,11 +114,11 @@ static bool add_token(const struct yk_json *token, bool normalised, struct yk_ch
 void yk_chunk_boundary_read(const struct yk_json *root, struct yk_chunk_boundary *out)
 {
     const struct yk_json *added = yk_json_get(root, "added_tokens");
-    const struct yk_json *normaliser = yk_json_get(root, "normalizer");
-    const bool normalised = normaliser && !yk_json_is_null(normaliser);
+    const struct yk_json *normalizer = yk_json_get(root, "normalizer");
+    const bool normalized = normalizer && !yk_json_is_null(normalizer);
     yk_chunk_boundary_read_pre_tokenizer(yk_json_get(root, "pre_tokenizer"), out);
     for (size_t i = 0; out->possible && i < yk_json_count(added); i++) {
-        out->possible = add_token(yk_json_at(added, i), normalised, out);
+        out->possible = add_token(yk_json_at(added, i), normalized, out);
     }
 }
 

@@ -35,13 +35,13 @@ static yk_status read_word_piece(const struct yk_json *node, struct yk_decoder *
 {
     const struct yk_json *prefix = yk_json_get(node, "prefix");
     const struct yk_json *clean_up = yk_json_get(node, "cleanup");
-    const char *words = prefix ? yk_json_string(prefix) : "##";
+    const char *text = prefix ? yk_json_string(prefix) : "##";
     out->kind = KIND_WORD_PIECE;
     out->clean_up = true;
-    if (!words || (clean_up && !yk_json_boolean(clean_up, &out->clean_up))) {
+    if (!text || (clean_up && !yk_json_boolean(clean_up, &out->clean_up))) {
         return yk_fail(YK_ERROR_INPUT, "\"prefix\" must be a string and \"cleanup\" true or false");
     }
-    out->prefix = strdup(words);
+    out->prefix = strdup(text);
     return out->prefix ? YK_OK : yk_fail_out_of_memory();
 }
 
@@ -157,17 +157,17 @@ static size_t broken_length(const unsigned char *bytes, size_t length)
 {
     const unsigned char first = bytes[0];
     const size_t wanted = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-    unsigned char least = 0x80;
-    unsigned char most = 0xbf;
+    unsigned char min = 0x80;
+    unsigned char max = 0xbf;
     if (first < 0xc2 || first > 0xf4) {
         return 1;
     }
-    least = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : least;
-    most = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : most;
+    min = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : min;
+    max = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : max;
     size_t taken = 1;
-    while (taken < wanted && taken < length && bytes[taken] >= least && bytes[taken] <= most) {
-        least = 0x80;
-        most = 0xbf;
+    while (taken < wanted && taken < length && bytes[taken] >= min && bytes[taken] <= max) {
+        min = 0x80;
+        max = 0xbf;
         taken++;
     }
     return taken;

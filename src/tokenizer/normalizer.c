@@ -10,7 +10,7 @@
 #include <string.h>
 
 enum {
-    MOST_DEPTH = 16 /* of sequences in sequences */
+    MAX_DEPTH = 16 /* of sequences in sequences */
 };
 
 enum step {
@@ -31,20 +31,20 @@ struct yk_normalizer {
     int32_t capacity;
 };
 
-void yk_normalizer_destroy(struct yk_normalizer *normaliser)
+void yk_normalizer_destroy(struct yk_normalizer *normalizer)
 {
-    if (normaliser) {
-        free(normaliser->steps);
-        free(normaliser);
+    if (normalizer) {
+        free(normalizer->steps);
+        free(normalizer);
     }
 }
 
-static yk_status add_step(struct yk_normalizer *normaliser, enum step step)
+static yk_status add_step(struct yk_normalizer *normalizer, enum step step)
 {
-    void *steps = normaliser->steps;
-    YK_TRY(yk_array_grow(&steps, &normaliser->capacity, normaliser->count, sizeof step));
-    normaliser->steps = steps;
-    normaliser->steps[normaliser->count++] = step;
+    void *steps = normalizer->steps;
+    YK_TRY(yk_array_grow(&steps, &normalizer->capacity, normalizer->count, sizeof step));
+    normalizer->steps = steps;
+    normalizer->steps[normalizer->count++] = step;
     return YK_OK;
 }
 
@@ -95,9 +95,9 @@ static yk_status read_sequence(const struct yk_json *node, const char *source, i
         return yk_fail(YK_ERROR_INPUT, "%s: \"normalizers\" of a Sequence is %s; it must be a list",
                        source, yk_json_kind(list));
     }
-    if (depth == MOST_DEPTH) {
+    if (depth == MAX_DEPTH) {
         return yk_fail(YK_ERROR_INPUT, "%s: more than %d normalizers inside each other", source,
-                       MOST_DEPTH);
+                       MAX_DEPTH);
     }
     for (size_t i = 0; i < yk_json_count(list); i++) {
         YK_TRY(read_node(yk_json_at(list, i), source, depth + 1, out));
@@ -143,16 +143,16 @@ yk_status yk_normalizer_read(const struct yk_json *node, const char *source,
         *out = NULL;
         return YK_OK;
     }
-    struct yk_normalizer *normaliser = calloc(1, sizeof *normaliser);
-    if (!normaliser) {
+    struct yk_normalizer *normalizer = calloc(1, sizeof *normalizer);
+    if (!normalizer) {
         return yk_fail_out_of_memory();
     }
-    const yk_status status = read_node(node, source, 0, normaliser);
+    const yk_status status = read_node(node, source, 0, normalizer);
     if (status != YK_OK) {
-        yk_normalizer_destroy(normaliser);
+        yk_normalizer_destroy(normalizer);
         return status;
     }
-    *out = normaliser;
+    *out = normalizer;
     return YK_OK;
 }
 
@@ -285,10 +285,10 @@ static yk_status run_step(enum step step, const char *text, size_t length, struc
     return run_characters(step, text, length, out);
 }
 
-yk_status yk_normalizer_apply(const struct yk_normalizer *normaliser, const char *text,
+yk_status yk_normalizer_apply(const struct yk_normalizer *normalizer, const char *text,
                               size_t length, struct yk_text *out)
 {
-    const int32_t count = normaliser ? normaliser->count : 0;
+    const int32_t count = normalizer ? normalizer->count : 0;
     if (count == 0) {
         yk_text_add_bytes(out, text, length);
         return yk_text_status(out);
@@ -302,7 +302,7 @@ yk_status yk_normalizer_apply(const struct yk_normalizer *normaliser, const char
         if (to != out) {
             to->length = 0;
         }
-        status = run_step(normaliser->steps[i], from ? yk_text_chars(from) : text,
+        status = run_step(normalizer->steps[i], from ? yk_text_chars(from) : text,
                           from ? from->length : length, to);
     }
     yk_text_free(&between[0]);

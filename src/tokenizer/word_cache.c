@@ -7,9 +7,9 @@
 
 enum {
     SLOTS = 1 << 16, /* a power of two */
-    MOST_WORDS = SLOTS / 2,
+    MAX_WORDS = SLOTS / 2,
     INLINE_IDS = 3, /* most words have no more */
-    MOST_IDS = MOST_WORDS * 4
+    MAX_IDS = MAX_WORDS * 4
 };
 
 /* 64 bytes, a line of most caches: a word of a few tokens is found by one look. */
@@ -36,7 +36,7 @@ yk_status yk_word_cache_create(struct yk_word_cache **out)
         return yk_fail_out_of_memory();
     }
     cache->slots = calloc(SLOTS, sizeof *cache->slots);
-    cache->ids = malloc(MOST_IDS * sizeof *cache->ids);
+    cache->ids = malloc(MAX_IDS * sizeof *cache->ids);
     if (!cache->slots || !cache->ids) {
         yk_word_cache_destroy(cache);
         return yk_fail_out_of_memory();
@@ -91,7 +91,7 @@ void yk_word_cache_store(struct yk_word_cache *cache, const char *word, size_t l
     if (length > YK_WORD_CACHE_MAX_BYTES || count < 1 || count > YK_WORD_CACHE_MAX_BYTES) {
         return;
     }
-    if (cache->words == MOST_WORDS || cache->id_count > MOST_IDS - count) {
+    if (cache->words == MAX_WORDS || cache->id_count > MAX_IDS - count) {
         memset(cache->slots, 0, SLOTS * sizeof *cache->slots);
         cache->words = 0;
         cache->id_count = 0;

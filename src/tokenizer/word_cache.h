@@ -1,6 +1,6 @@
 /*
- * Word cache: the tokens of words that were met before. It holds a bounded number of words and
- * begins anew when it is full. One thread at a time.
+ * Word cache: the tokens of words that were encoded before. It holds a bounded number of words and
+ * is emptied when it is full. One thread at a time.
  */
 #ifndef YK_TOKENIZER_WORD_CACHE_H
 #define YK_TOKENIZER_WORD_CACHE_H

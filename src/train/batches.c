@@ -35,12 +35,12 @@ void yk_batches_find_shares(const struct yk_plan *plan, int32_t rank, struct yk_
 /* True when a rank reads what it takes itself, and nothing else. */
 static bool reads_own(const struct yk_sampler *sampler)
 {
-    return sampler->even && sampler->piece_rows == 0;
+    return sampler->even && sampler->slice_rows == 0;
 }
 
 static int64_t units_of(const struct yk_batches *batches, int32_t piece)
 {
-    return batches->sampler->piece_rows > 0 ? 1 : batches->cuts[piece].all;
+    return batches->sampler->slice_rows > 0 ? 1 : batches->cuts[piece].all;
 }
 
 /* Tokens of either side that are read for a piece. */
@@ -176,7 +176,7 @@ static yk_status take_all(struct yk_batches *batches, int64_t first, int64_t lef
     const int64_t units = units_of(batches, number);
     YK_TRY(yk_sampler_fetch(batches->sampler, first, units < left ? units : left, &piece->own));
     piece->all = piece->own.samples;
-    piece->planned = batches->sampler->piece_rows > 0 ? planned->all : 0;
+    piece->planned = batches->sampler->slice_rows > 0 ? planned->all : 0;
     cut(piece, planned);
     return YK_OK;
 }

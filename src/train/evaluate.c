@@ -38,8 +38,8 @@ static yk_status evaluate(struct yk_forward *forward, struct yk_batches *batches
 
 static struct yk_forward_shape shape_of(const struct yk_sampler *sampler, int64_t units)
 {
-    if (sampler->piece_rows > 0) {
-        return (struct yk_forward_shape){1, sampler->piece_rows, sampler->piece_rows, false};
+    if (sampler->slice_rows > 0) {
+        return (struct yk_forward_shape){1, sampler->slice_rows, sampler->slice_rows, false};
     }
     return (struct yk_forward_shape){units, sampler->sequence, sampler->target_sequence, false};
 }
@@ -65,7 +65,7 @@ yk_status yk_run_evaluate(struct yk_store *store, const struct yk_sampler *sampl
     const int64_t samples = evaluation->samples;
     const int64_t all = sampler->epoch_units;
     const int64_t wanted = samples > 0 && samples < all ? samples : all;
-    const int64_t usual = sampler->piece_rows > 0 ? 1 : evaluation->batch;
+    const int64_t usual = sampler->slice_rows > 0 ? 1 : evaluation->batch;
     const int64_t most = usual < wanted ? usual : wanted;
     const int64_t fitting = loan ? fit(store, sampler, most, loan) : -1;
     const int64_t at_once = fitting > 0 ? fitting : most;

@@ -2,7 +2,6 @@
 #include "support/support.h"
 
 #include "data/bleu.h"
-#include "data/tokens_13a.h"
 
 #include <math.h>
 #include <stdio.h>

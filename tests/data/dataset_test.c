@@ -65,7 +65,7 @@ static const char *write_lines(const char *name, const char *before, const char 
 static void expect_apart(const struct yk_dataset_request *request, int place)
 {
     const struct yk_dataset_sampler_options cut = {
-        .sequence = SEQUENCE, .piece_rows = ROWS, .seed = 3};
+        .sequence = SEQUENCE, .slice_rows = ROWS, .seed = 3};
     struct yk_dataset *dataset = NULL;
     struct yk_sampler *training = NULL;
     struct yk_sampler *evaluation = NULL;
@@ -156,7 +156,7 @@ static void without_a_part_held_out_there_is_nothing_to_evaluate_on(void **state
 {
     (void)state;
     struct yk_tokenizer *tokenizer = support_word_tokenizer(names, LINES, NULL);
-    const struct yk_dataset_sampler_options cut = {.sequence = SEQUENCE, .piece_rows = ROWS};
+    const struct yk_dataset_sampler_options cut = {.sequence = SEQUENCE, .slice_rows = ROWS};
     struct yk_dataset_request request = {
         .path = write_lines("a", "w", " "),
         .target_path = NULL,

@@ -213,9 +213,8 @@ static void pieces_are_full_but_for_few(void **state)
         rows += piece->samples * (piece->sequence + piece->target_sequence);
         present += piece->present;
     }
-    const double filling = yk_pair_sampler_padding(sampler);
-    assert_true(filling == 1 - (double)present / (double)rows);
-    assert_true(filling > 0 && filling < 0.15);
+    const double padding = 1 - (double)present / (double)rows;
+    assert_true(padding > 0 && padding < 0.15);
     yk_sampler_destroy(sampler);
     close_pairs(fixture);
 }

@@ -236,7 +236,7 @@ yk_status yk_train_source_open_samplers(struct yk_train_source *source,
 {
     const struct yk_dataset_sampler_options cut = {
         .sequence = workload->sequence,
-        .piece_rows = workload->batch / micro_batches * workload->sequence,
+        .slice_rows = workload->batch / micro_batches * workload->sequence,
         .seed = (uint64_t)request->seed,
     };
     const struct yk_dataset *evaluated = source->other ? source->other : source->dataset;

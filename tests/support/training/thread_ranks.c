@@ -45,8 +45,8 @@ static void destroy(struct yk_sampler *sampler)
     free(sampler);
 }
 
-static yk_status take_sample(const struct yk_sampler *sampler, int64_t number, int32_t *tokens,
-                             int32_t *targets, int64_t *there)
+static yk_status fetch_sample(const struct yk_sampler *sampler, int64_t number, int32_t *tokens,
+                              int32_t *targets, int64_t *there)
 {
     make_up((uint64_t)number, sampler->sequence, tokens, targets);
     targets[0] = 1;
@@ -55,7 +55,7 @@ static yk_status take_sample(const struct yk_sampler *sampler, int64_t number, i
 }
 
 /* Pieces of as many tokens as planned or fewer: longer and shorter sentences take turns. */
-static yk_status take_piece(const struct yk_sampler *sampler, int64_t number, struct yk_slice *out)
+static yk_status fetch_slice(const struct yk_sampler *sampler, int64_t number, struct yk_slice *out)
 {
     const int64_t longest = sampler->sequence;
     const int64_t length =
@@ -63,10 +63,10 @@ static yk_status take_piece(const struct yk_sampler *sampler, int64_t number, st
     const int64_t other =
         FEWEST_TOKENS + (int64_t)(mix(8, (uint64_t)number) % (uint64_t)(longest - 1));
     const int64_t widest = length > other ? length : other;
-    out->samples = sampler->piece_rows / widest;
+    out->samples = sampler->slice_rows / widest;
     out->sequence = length;
     out->target_sequence = other;
-    out->first_sample = number * sampler->piece_rows;
+    out->first_sample = number * sampler->slice_rows;
     make_up((uint64_t)number * 3 + 1, out->samples * length, out->tokens, NULL);
     make_up((uint64_t)number * 3 + 2, out->samples * other, out->target_tokens, out->targets);
     out->targets[0] = 1;
@@ -77,8 +77,9 @@ static yk_status take_piece(const struct yk_sampler *sampler, int64_t number, st
     return YK_OK;
 }
 
-static const struct yk_sampler_kind sample_kind = {.destroy = destroy, .take_sample = take_sample};
-static const struct yk_sampler_kind piece_kind = {.destroy = destroy, .take_piece = take_piece};
+static const struct yk_sampler_kind sample_kind = {.destroy = destroy,
+                                                   .fetch_sample = fetch_sample};
+static const struct yk_sampler_kind piece_kind = {.destroy = destroy, .fetch_slice = fetch_slice};
 
 int64_t rank_run_rows(const struct yk_program *program)
 {
@@ -110,7 +111,7 @@ static yk_status make_sampler(const struct rank_run_wish *wish, struct yk_sample
         .epoch_units = 1000,
         .sequence = plan->workload.sequence,
         .target_sequence = pieces ? plan->workload.sequence : 0,
-        .piece_rows = pieces ? wish->piece_rows : 0,
+        .slice_rows = pieces ? wish->piece_rows : 0,
     };
     *out = sampler;
     return YK_OK;
@@ -157,7 +158,7 @@ static yk_status open_store(struct rank *rank)
 /* Samples that a pass may have besides those of the plan, where pieces are cut in proportion. */
 static int64_t spare_samples(const struct crew *crew)
 {
-    return crew->sampler->piece_rows > 0 ? 1 : 0;
+    return crew->sampler->slice_rows > 0 ? 1 : 0;
 }
 
 static size_t use_none(struct yk_backend_device *device)
