@@ -286,9 +286,9 @@ static yk_status fail_as_reported(const struct yk_mpirun_output *output, int32_t
 /* How to go on, after what the rank was last seen in if that is known. */
 static const char *rest_of(const struct yk_mpirun_output *output)
 {
-    const char *seen = yk_text_chars(&output->ended);
-    const char *end = strstr(seen, has_ended);
-    return end && strtol(seen + 5, NULL, 10) == output->loss.rank
+    const char *reported = yk_text_chars(&output->ended);
+    const char *end = strstr(reported, has_ended);
+    return end && strtol(reported + 5, NULL, 10) == output->loss.rank
                ? end + sizeof has_ended - 2
                : ", so the others were ended; --resume goes on from the last checkpoint";
 }

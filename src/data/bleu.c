@@ -57,8 +57,8 @@ static size_t space_length(const char *bytes, size_t length)
     if (first < 0x80) {
         return first == ' ' || (first >= 0x09 && first <= 0x0d) || (first >= 0x1c && first <= 0x1f);
     }
-    const size_t taken = yk_utf8_decode(bytes, length, &c);
-    return taken > 0 && yk_unicode_is_space(c) ? taken : 0;
+    const size_t used = yk_utf8_decode(bytes, length, &c);
+    return used > 0 && yk_unicode_is_space(c) ? used : 0;
 }
 
 /* The length without white space at the end. */
@@ -325,7 +325,7 @@ static void add_run(const struct runs *runs, const char *bytes, size_t length)
 }
 
 /* Takes one of such a run of the reference, so that none is matched twice. */
-static bool take_run(const struct runs *runs, const char *bytes, size_t length)
+static bool match_run(const struct runs *runs, const char *bytes, size_t length)
 {
     struct run *run = find_run(runs, bytes, length, yk_hash_bytes(bytes, length));
     if (!run->bytes || run->left == 0) {
@@ -356,7 +356,7 @@ static void walk_runs(const struct yk_bleu_tokens *tokens, const struct runs *ru
                 add_run(runs, word, length);
             } else {
                 out->totals[order]++;
-                out->matches[order] += take_run(runs, word, length);
+                out->matches[order] += match_run(runs, word, length);
             }
             if (stop == end) {
                 break;

@@ -298,9 +298,9 @@ yk_status yk_corpus_max_token(const struct yk_corpus *corpus, int32_t *out)
     yk_status status = chunk ? YK_OK : yk_fail_out_of_memory();
     for (int64_t first = 0; status == YK_OK && first < corpus->count; first += CHUNK_TOKENS) {
         const int64_t left = corpus->count - first;
-        const int64_t taken = left < CHUNK_TOKENS ? left : CHUNK_TOKENS;
-        status = yk_corpus_read(corpus, first, taken, chunk);
-        for (int64_t i = 0; status == YK_OK && i < taken; i++) {
+        const int64_t used = left < CHUNK_TOKENS ? left : CHUNK_TOKENS;
+        status = yk_corpus_read(corpus, first, used, chunk);
+        for (int64_t i = 0; status == YK_OK && i < used; i++) {
             largest = chunk[i] > largest ? chunk[i] : largest;
         }
     }
@@ -334,11 +334,11 @@ static yk_status read_shards(const struct yk_corpus *corpus, int64_t first, int6
         const struct shard *shard = &corpus->shards[i];
         const int64_t inside = first - shard->first;
         const int64_t left = yk_token_shard_count(shard->file) - inside;
-        const int64_t taken = count < left ? count : left;
-        YK_TRY(yk_token_shard_read(shard->file, inside, taken, out));
-        out += taken;
-        first += taken;
-        count -= taken;
+        const int64_t used = count < left ? count : left;
+        YK_TRY(yk_token_shard_read(shard->file, inside, used, out));
+        out += used;
+        first += used;
+        count -= used;
     }
     return YK_OK;
 }

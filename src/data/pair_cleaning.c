@@ -55,15 +55,15 @@ static struct cut word_around(const struct yk_text *text, size_t at)
     struct cut word = {0};
     for (size_t i = 0; i < text->length;) {
         uint32_t c = 0;
-        const size_t taken = yk_utf8_decode(text->bytes + i, text->length - i, &c);
-        if (taken == 0 || !is_of_word(c, mark)) {
+        const size_t used = yk_utf8_decode(text->bytes + i, text->length - i, &c);
+        if (used == 0 || !is_of_word(c, mark)) {
             if (i > at) {
                 word.end = i;
                 return word;
             }
-            word.begin = i + (taken ? taken : 1);
+            word.begin = i + (used ? used : 1);
         }
-        i += taken ? taken : 1;
+        i += used ? used : 1;
     }
     word.end = text->length;
     return word;
@@ -266,8 +266,8 @@ static enum yk_pair_fault collapse(const char *text, size_t length, struct yk_te
     bool layout = false;
     for (size_t at = 0; at < length;) {
         uint32_t c = 0;
-        const size_t taken = yk_utf8_decode(text + at, length - at, &c);
-        if (taken == 0 || c == 0x7f || (c < 0x20 && !is_space(c))) {
+        const size_t used = yk_utf8_decode(text + at, length - at, &c);
+        if (used == 0 || c == 0x7f || (c < 0x20 && !is_space(c))) {
             return YK_PAIR_NOT_TEXT;
         }
         if (is_space(c)) {
@@ -280,10 +280,10 @@ static enum yk_pair_fault collapse(const char *text, size_t length, struct yk_te
             if (gaps.run > 0 && out->length > 0) {
                 yk_text_add_bytes(out, " ", 1);
             }
-            yk_text_add_bytes(out, text + at, taken);
+            yk_text_add_bytes(out, text + at, used);
             gaps = (struct gaps){0};
         }
-        at += taken;
+        at += used;
     }
     return layout ? YK_PAIR_LAYOUT : YK_PAIR_GOOD;
 }
@@ -299,13 +299,13 @@ static struct count count(const struct yk_text *text)
     struct count result = {0};
     for (size_t at = 0; at < text->length;) {
         uint32_t c = 0;
-        const size_t taken = yk_utf8_decode(text->bytes + at, text->length - at, &c);
+        const size_t used = yk_utf8_decode(text->bytes + at, text->length - at, &c);
         result.latin = result.latin || (c < 0x80 && isalpha((int)c));
         result.letter = result.letter || (c >= 0xc0 && (c < SYMBOLS_BEGIN || c >= SYMBOLS_END) &&
                                           !yk_unicode_is(c, YK_UNICODE_PUNCTUATION) &&
                                           !yk_unicode_is(c, YK_UNICODE_MARK));
         result.characters++;
-        at += taken ? taken : 1;
+        at += used ? used : 1;
     }
     result.letter = result.letter || result.latin;
     return result;

@@ -98,16 +98,16 @@ static yk_status fill(struct yk_text_reader *reader, size_t wanted)
         YK_TRY(wait_for_bytes(reader));
         yk_text_add_bytes(held, zeros, sizeof zeros);
         YK_TRY(yk_text_status(held));
-        ssize_t taken = -1;
+        ssize_t used = -1;
         do {
-            taken = read(reader->descriptor, held->bytes + start, sizeof zeros);
-        } while (taken < 0 && errno == EINTR);
-        held->length = start + (taken > 0 ? (size_t)taken : 0);
-        if (taken < 0) {
+            used = read(reader->descriptor, held->bytes + start, sizeof zeros);
+        } while (used < 0 && errno == EINTR);
+        held->length = start + (used > 0 ? (size_t)used : 0);
+        if (used < 0) {
             return yk_fail(YK_ERROR_INPUT, "cannot read %s: %s", yk_text_chars(&reader->path),
                            strerror(errno));
         }
-        reader->ended = taken == 0;
+        reader->ended = used == 0;
     }
     return YK_OK;
 }

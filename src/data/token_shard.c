@@ -93,21 +93,21 @@ static yk_status read_bytes(const struct yk_token_shard *shard, int64_t offset, 
                             unsigned char *to)
 {
     while (bytes > 0) {
-        const ssize_t taken = pread(shard->descriptor, to, bytes, (off_t)offset);
-        if (taken < 0 && errno == EINTR) {
+        const ssize_t used = pread(shard->descriptor, to, bytes, (off_t)offset);
+        if (used < 0 && errno == EINTR) {
             continue;
         }
-        if (taken < 0) {
+        if (used < 0) {
             return yk_fail(YK_ERROR_SYSTEM, "cannot read %s: %s", shard->path, strerror(errno));
         }
-        if (taken == 0) {
+        if (used == 0) {
             return yk_fail(YK_ERROR_INPUT,
                            "%s: the file ends too early; it was cut off while it was read",
                            shard->path);
         }
-        to += taken;
-        offset += taken;
-        bytes -= (size_t)taken;
+        to += used;
+        offset += used;
+        bytes -= (size_t)used;
     }
     return YK_OK;
 }

@@ -268,15 +268,15 @@ static int64_t write_tokens(struct yk_token_shard_writer *writer, const int32_t 
     const int32_t width = writer->form->token_bytes;
     const int64_t room = (int64_t)(BUFFER_BYTES - writer->buffered) / width;
     const int64_t left = writer->max - writer->count;
-    int64_t taken = count < room ? count : room;
-    taken = taken < left ? taken : left;
-    for (int64_t i = 0; i < taken; i++) {
+    int64_t used = count < room ? count : room;
+    used = used < left ? used : left;
+    for (int64_t i = 0; i < used; i++) {
         write_number(writer->buffer + writer->buffered + i * width, (uint32_t)tokens[i], width);
     }
-    writer->buffered += (size_t)(taken * width);
-    writer->count += taken;
-    writer->total += taken;
-    return taken;
+    writer->buffered += (size_t)(used * width);
+    writer->count += used;
+    writer->total += used;
+    return used;
 }
 
 yk_status yk_token_shard_writer_add(struct yk_token_shard_writer *writer, const int32_t *tokens,
@@ -295,14 +295,14 @@ yk_status yk_token_shard_writer_add(struct yk_token_shard_writer *writer, const 
         if (writer->descriptor < 0) {
             YK_TRY(begin_file(writer));
         }
-        const int64_t taken = write_tokens(writer, tokens, count);
-        if (taken == 0) {
+        const int64_t used = write_tokens(writer, tokens, count);
+        if (used == 0) {
             const size_t length = writer->buffered;
             writer->buffered = 0;
             YK_TRY(write_bytes(writer, writer->buffer, length));
         }
-        tokens += taken;
-        count -= taken;
+        tokens += used;
+        count -= used;
     }
     return YK_OK;
 }

@@ -5,9 +5,9 @@
 enum {
     APPLICATION = 0x796f6b65, /* "yoke" */
     EMPTY = 0,                /* begun, without any table */
-    WITHOUT_FACTS = 1,
-    WITHOUT_WHEN = 2,
-    WITHOUT_CPU = 3,
+    BEFORE_FACTS = 1,
+    BEFORE_WHEN = 2,
+    BEFORE_CPU = 3,
     VERSION = 4,
 };
 
@@ -92,7 +92,7 @@ static const char older_facts[] =
     "CREATE TEMP VIEW facts AS SELECT subject, fact, value, spread, samples, versions,"
     "  value AS least, value AS most, 0 AS measured_at, '' AS host, '' AS cpu FROM main.facts;";
 
-static const char views_without_cpu[] =
+static const char views_before_cpu[] =
     "CREATE TEMP VIEW layers AS SELECT *, '' AS cpu FROM main.layers;"
     "CREATE TEMP VIEW links AS SELECT *, '' AS cpu FROM main.links;"
     "CREATE TEMP VIEW facts AS SELECT *, '' AS cpu FROM main.facts;";
@@ -131,7 +131,7 @@ static yk_status inspect(struct yk_database *database, int64_t *out)
         return yk_fail(YK_ERROR_INPUT, "%s: this is not a profile: a database of something else",
                        yk_database_path(database));
     }
-    if (version < WITHOUT_FACTS || version > VERSION) {
+    if (version < BEFORE_FACTS || version > VERSION) {
         yk_database_mark_broken(database);
         return yk_fail(YK_ERROR_INPUT,
                        "%s: a profile of form %lld, and this program knows form %d: it has to be "
@@ -172,11 +172,11 @@ yk_status yk_schema_check(struct yk_database *database)
 {
     int64_t version = 0;
     YK_TRY(find_version(database, &version));
-    if (version == WITHOUT_CPU) {
-        YK_TRY(yk_database_execute(database, views_without_cpu));
+    if (version == BEFORE_CPU) {
+        YK_TRY(yk_database_execute(database, views_before_cpu));
     } else if (version < VERSION) {
         YK_TRY(yk_database_execute(database, version == EMPTY ? empty_views : older_views));
-        YK_TRY(yk_database_execute(database, version <= WITHOUT_FACTS ? empty_facts : older_facts));
+        YK_TRY(yk_database_execute(database, version <= BEFORE_FACTS ? empty_facts : older_facts));
     }
     return check_columns(database);
 }
@@ -189,13 +189,13 @@ static yk_status upgrade(struct yk_database *database)
         YK_TRY(yk_database_execute(database, all_tables));
         return yk_database_commit(database);
     }
-    if (version <= WITHOUT_FACTS) {
+    if (version <= BEFORE_FACTS) {
         YK_TRY(yk_database_execute(database, facts));
     }
-    if (version <= WITHOUT_WHEN) {
+    if (version <= BEFORE_WHEN) {
         YK_TRY(yk_database_execute(database, when_and_where));
     }
-    if (version <= WITHOUT_CPU) {
+    if (version <= BEFORE_CPU) {
         YK_TRY(yk_database_execute(database, with_cpu));
     }
     return yk_database_commit(database);

@@ -280,22 +280,22 @@ static yk_status read_bytes(const struct yk_safetensors *file, uint64_t offset, 
     unsigned char *at = to;
     while (bytes > 0) {
         const size_t chunk = bytes < (1u << 30) ? (size_t)bytes : 1u << 30;
-        const ssize_t taken = pread(file->descriptor, at, chunk, (off_t)offset);
-        if (taken < 0 && errno == EINTR) {
+        const ssize_t used = pread(file->descriptor, at, chunk, (off_t)offset);
+        if (used < 0 && errno == EINTR) {
             continue;
         }
-        if (taken < 0) {
+        if (used < 0) {
             return yk_fail(YK_ERROR_SYSTEM, "cannot read %s: %s", file->path, strerror(errno));
         }
-        if (taken == 0) {
+        if (used == 0) {
             return yk_fail(YK_ERROR_INPUT,
                            "%s: the file ends %" PRIu64 " bytes too early; it was cut off while "
                            "it was read",
                            file->path, bytes);
         }
-        at += taken;
-        offset += (uint64_t)taken;
-        bytes -= (uint64_t)taken;
+        at += used;
+        offset += (uint64_t)used;
+        bytes -= (uint64_t)used;
     }
     return YK_OK;
 }

@@ -254,8 +254,8 @@ static yk_status is_letter(const struct yk_added_tokens *tokens,
     uint32_t ignored = 0;
     size_t begin = 0;
     size_t end = 0;
-    const size_t taken = yk_utf8_decode(text, length, &ignored);
-    return yk_regex_find(tokens->letter, workspace, text, taken, 0, out, &begin, &end);
+    const size_t used = yk_utf8_decode(text, length, &ignored);
+    return yk_regex_find(tokens->letter, workspace, text, used, 0, out, &begin, &end);
 }
 
 /* Whether no word goes on beside the text from `begin` to `end`. */
@@ -296,11 +296,11 @@ static size_t skip_spaces_right(const struct yk_added_tokens_search *search, siz
 {
     while (at < search->length) {
         uint32_t character = 0;
-        const size_t taken = yk_utf8_decode(search->text + at, search->length - at, &character);
-        if (taken == 0 || !yk_unicode_is_space(character)) {
+        const size_t used = yk_utf8_decode(search->text + at, search->length - at, &character);
+        if (used == 0 || !yk_unicode_is_space(character)) {
             break;
         }
-        at += taken;
+        at += used;
     }
     return at;
 }

@@ -75,11 +75,11 @@ static bool has_space(const char *words)
     const size_t length = strlen(words);
     for (size_t at = 0; at < length;) {
         uint32_t character = 0;
-        const size_t taken = yk_utf8_decode(words + at, length - at, &character);
-        if (taken == 0 || yk_unicode_is_space(character)) {
+        const size_t used = yk_utf8_decode(words + at, length - at, &character);
+        if (used == 0 || yk_unicode_is_space(character)) {
             return true;
         }
-        at += taken;
+        at += used;
     }
     return false;
 }
@@ -105,7 +105,7 @@ static bool add_token(const struct yk_json *token, bool normalized, struct yk_ch
     }
     out->begins_token[(unsigned char)first] = true;
     if (has_flag(token, "rstrip", false)) {
-        out->takes_behind = true;
+        out->strips_right = true;
         out->ends_token[(unsigned char)last] = true;
     }
     return true;
@@ -187,7 +187,7 @@ size_t yk_chunk_boundary_find(const struct yk_chunk_boundary *cut, const char *t
             continue;
         }
         /* Where white space may have been taken, it must begin with this space. */
-        if (cut->takes_behind && (before <= ' ' || before >= 0x7f || cut->ends_token[before])) {
+        if (cut->strips_right && (before <= ' ' || before >= 0x7f || cut->ends_token[before])) {
             continue;
         }
         return at;

@@ -28,7 +28,7 @@
 struct yk_chunk_boundary {
     bool possible;
     bool lines;             /* also behind the end of a line: no space is put before a text */
-    bool takes_behind;      /* an added token takes the white space behind it */
+    bool strips_right;      /* an added token takes the white space behind it */
     bool begins_token[256]; /* bytes that begin an added token */
     bool ends_token[256];   /* bytes that end one that takes what is behind it */
 };

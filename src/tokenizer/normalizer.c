@@ -246,8 +246,8 @@ static yk_status run_characters(enum step step, const char *text, size_t length,
         }
         uint32_t character = 0;
         uint32_t changed[3];
-        const size_t taken = yk_utf8_decode(text + at, length - at, &character);
-        if (taken == 0) {
+        const size_t used = yk_utf8_decode(text + at, length - at, &character);
+        if (used == 0) {
             return yk_fail(YK_ERROR_INPUT, "the text is not UTF-8; convert it first");
         }
         const int32_t count = change(step, character, changed);
@@ -255,7 +255,7 @@ static yk_status run_characters(enum step step, const char *text, size_t length,
             char bytes[YK_UTF8_MAX_BYTES];
             yk_text_add_bytes(out, bytes, yk_utf8_encode(changed[i], bytes));
         }
-        at += taken;
+        at += used;
     }
     return yk_text_status(out);
 }

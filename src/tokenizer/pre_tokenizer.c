@@ -199,8 +199,8 @@ static yk_status run_pattern(const struct run *run, int32_t index, const char *t
         }
         if (begin == end && matched && end == done) {
             uint32_t character = 0;
-            const size_t taken = yk_utf8_decode(text + from, length - from, &character);
-            from += taken ? taken : 1;
+            const size_t used = yk_utf8_decode(text + from, length - from, &character);
+            from += used ? used : 1;
             continue;
         }
         if (!stage->drop_others) {
@@ -234,16 +234,16 @@ static enum part ascii_part(unsigned char c)
 
 /* What the character at the beginning is and how many bytes it takes; what is no UTF-8 counts as a
  * letter. */
-static enum part part_at(const char *text, size_t length, size_t *taken)
+static enum part part_at(const char *text, size_t length, size_t *used)
 {
     uint32_t character = 0;
     if ((unsigned char)text[0] < 0x80) {
-        *taken = 1;
+        *used = 1;
         return ascii_part((unsigned char)text[0]);
     }
-    *taken = yk_utf8_decode(text, length, &character);
-    if (*taken == 0) {
-        *taken = 1;
+    *used = yk_utf8_decode(text, length, &character);
+    if (*used == 0) {
+        *used = 1;
         return PART_WORD;
     }
     if (yk_unicode_is_space(character)) {
@@ -256,11 +256,11 @@ static enum part part_at(const char *text, size_t length, size_t *taken)
  * White space parts words and is dropped; each punctuation character is a word of its own. */
 static bool next_bert_word(const char *text, size_t length, size_t *at, size_t *begin, size_t *end)
 {
-    size_t taken = 0;
+    size_t used = 0;
     enum part part = PART_SPACE;
     size_t i = *at;
-    for (; i < length; i += taken) {
-        part = part_at(text + i, length - i, &taken);
+    for (; i < length; i += used) {
+        part = part_at(text + i, length - i, &used);
         if (part != PART_SPACE) {
             break;
         }
@@ -271,9 +271,9 @@ static bool next_bert_word(const char *text, size_t length, size_t *at, size_t *
         *end = length;
         return false;
     }
-    i += taken;
-    while (part == PART_WORD && i < length && part_at(text + i, length - i, &taken) == PART_WORD) {
-        i += taken;
+    i += used;
+    while (part == PART_WORD && i < length && part_at(text + i, length - i, &used) == PART_WORD) {
+        i += used;
     }
     *end = i;
     *at = i;

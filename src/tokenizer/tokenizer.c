@@ -259,8 +259,8 @@ static int32_t character_id(const struct yk_vocabulary *vocabulary, const char *
 {
     uint32_t character = 0;
     const size_t length = strlen(token);
-    const size_t taken = yk_utf8_decode(token, length, &character);
-    return taken > 0 && taken == length ? yk_vocabulary_id(vocabulary, character) : -1;
+    const size_t used = yk_utf8_decode(token, length, &character);
+    return used > 0 && used == length ? yk_vocabulary_id(vocabulary, character) : -1;
 }
 
 int32_t yk_tokenizer_id(const struct yk_tokenizer *tokenizer, const char *token)

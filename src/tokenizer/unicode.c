@@ -181,11 +181,11 @@ static bool letter_follows(const char *text, size_t length, size_t at)
 {
     while (at < length) {
         uint32_t c = 0;
-        const size_t taken = yk_utf8_decode(text + at, length - at, &c);
-        if (taken == 0 || !is_ignorable(c)) {
-            return taken > 0 && is_cased(c);
+        const size_t used = yk_utf8_decode(text + at, length - at, &c);
+        if (used == 0 || !is_ignorable(c)) {
+            return used > 0 && is_cased(c);
         }
-        at += taken;
+        at += used;
     }
     return false;
 }
@@ -205,14 +205,14 @@ void yk_unicode_lowercase(const char *text, size_t length, struct yk_text *out)
     bool after_letter = false;
     for (size_t at = 0; at < length;) {
         uint32_t c = 0;
-        const size_t taken = yk_utf8_decode(text + at, length - at, &c);
-        if (taken == 0) {
+        const size_t used = yk_utf8_decode(text + at, length - at, &c);
+        if (used == 0) {
             yk_text_add_bytes(out, text + at, 1);
             after_letter = false;
             at++;
             continue;
         }
-        at += taken;
+        at += used;
         if (c == CAPITAL_SIGMA && after_letter && !letter_follows(text, length, at)) {
             c = FINAL_SIGMA;
         }

@@ -95,12 +95,12 @@ static yk_status mark_present(const char *text, size_t length, const char *sourc
 {
     for (size_t at = 0; at < length;) {
         uint32_t character = 0;
-        const size_t taken = yk_utf8_decode(text + at, length - at, &character);
-        if (taken == 0 || character == 0) {
+        const size_t used = yk_utf8_decode(text + at, length - at, &character);
+        if (used == 0 || character == 0) {
             return fail_not_text(text, at, source);
         }
         present[character] = 1;
-        at += taken;
+        at += used;
     }
     return YK_OK;
 }
@@ -145,8 +145,8 @@ int32_t yk_vocabulary_id(const struct yk_vocabulary *vocabulary, uint32_t charac
 yk_status yk_vocabulary_fail_unknown(const char *text, size_t length, size_t at, const char *source)
 {
     uint32_t character = 0;
-    const size_t taken = yk_utf8_decode(text + at, length - at, &character);
-    if (taken == 0 || character == 0) {
+    const size_t used = yk_utf8_decode(text + at, length - at, &character);
+    if (used == 0 || character == 0) {
         return fail_not_text(text, at, source);
     }
     const struct yk_utf8_position place = yk_utf8_locate(text, at);
@@ -158,7 +158,7 @@ yk_status yk_vocabulary_fail_unknown(const char *text, size_t length, size_t at,
     return yk_fail(YK_ERROR_INPUT,
                    "%s:%" PRId64 ":%" PRId64 ": \"%.*s\" (U+%04" PRIX32
                    ") is not in the vocabulary",
-                   source, place.line, place.column, (int)taken, text + at, character);
+                   source, place.line, place.column, (int)used, text + at, character);
 }
 
 yk_status yk_vocabulary_encode(const struct yk_vocabulary *vocabulary, const char *text,
@@ -166,13 +166,13 @@ yk_status yk_vocabulary_encode(const struct yk_vocabulary *vocabulary, const cha
 {
     for (size_t at = 0; at < length;) {
         uint32_t character = 0;
-        const size_t taken = yk_utf8_decode(text + at, length - at, &character);
-        const int32_t id = taken > 0 ? yk_vocabulary_id(vocabulary, character) : -1;
+        const size_t used = yk_utf8_decode(text + at, length - at, &character);
+        const int32_t id = used > 0 ? yk_vocabulary_id(vocabulary, character) : -1;
         if (id < 0) {
             return yk_vocabulary_fail_unknown(text, length, at, source);
         }
         yk_token_ids_add(out, id);
-        at += taken;
+        at += used;
     }
     return yk_token_ids_status(out);
 }
@@ -222,8 +222,8 @@ static yk_status read_character(const struct yk_json *node, uint32_t *out)
 {
     const char *word = yk_json_string(node);
     const size_t length = word ? strlen(word) : 0;
-    const size_t taken = yk_utf8_decode(word ? word : "", length, out);
-    if (taken == 0 || taken != length) {
+    const size_t used = yk_utf8_decode(word ? word : "", length, out);
+    if (used == 0 || used != length) {
         return yk_fail(YK_ERROR_INPUT, "must be a string of one character");
     }
     return YK_OK;

@@ -110,12 +110,12 @@ static int64_t count_characters(const char *word, size_t length)
 /* The longest token that begins `bytes`, of which the first `kept` must be in it, and its length;
  * −1 where there is none. */
 static int32_t longest_token(const struct yk_token_map *map, const char *bytes, size_t length,
-                             size_t kept, size_t *taken)
+                             size_t kept, size_t *used)
 {
     for (size_t end = length; end > kept; end--) {
         const int32_t id = yk_token_map_find(map, bytes, end);
         if (id >= 0) {
-            *taken = end;
+            *used = end;
             return id;
         }
         /* Tokens end where characters do. */
@@ -137,18 +137,18 @@ void yk_wordpiece_encode(const struct yk_wordpiece *wordpiece, const char *word,
     }
     for (size_t at = 0; at < length;) {
         const size_t prefix = at > 0 ? wordpiece->prefix_length : 0;
-        size_t taken = 0;
+        size_t used = 0;
         size_t room = wordpiece->longest > prefix ? wordpiece->longest - prefix : 0;
         room = room < length - at ? room : length - at;
         memcpy(bytes, wordpiece->prefix, prefix);
         memcpy(bytes + prefix, word + at, room);
-        const int32_t id = longest_token(wordpiece->map, bytes, prefix + room, prefix, &taken);
+        const int32_t id = longest_token(wordpiece->map, bytes, prefix + room, prefix, &used);
         if (id < 0) {
             out->count = first;
             yk_token_ids_add(out, wordpiece->unknown);
             return;
         }
         yk_token_ids_add(out, id);
-        at += taken - prefix;
+        at += used - prefix;
     }
 }

@@ -62,7 +62,7 @@ static void a_text_becomes_ids_of_its_sorted_characters(void **state)
     yk_corpus_close(corpus);
 }
 
-static void a_folder_is_its_texts_joined_without_what_is_no_text(void **state)
+static void a_folder_is_its_texts_joined_and_nothing_that_is_no_text(void **state)
 {
     (void)state;
     support_scratch_write_text("b.txt", "two\xc3\xa9");
@@ -266,7 +266,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         in_scratch(a_text_becomes_ids_of_its_sorted_characters),
-        in_scratch(a_folder_is_its_texts_joined_without_what_is_no_text),
+        in_scratch(a_folder_is_its_texts_joined_and_nothing_that_is_no_text),
         in_scratch(a_part_ends_at_a_character),
         in_scratch(a_part_of_a_folder_leaves_out_its_last_files),
         in_scratch(a_tokenizer_can_be_given),

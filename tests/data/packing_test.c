@@ -6,13 +6,13 @@
 #include <stdbool.h>
 
 enum {
-    MOST = 300
+    MAX = 300
 };
 
 static void check_packing(const struct yk_packing *packing, const int64_t *lengths, int64_t count,
                           int64_t room)
 {
-    bool seen[MOST] = {false};
+    bool visited[MAX] = {false};
     assert_int_equal(packing->starts[0], 0);
     assert_int_equal(packing->starts[packing->windows], count);
     for (int64_t w = 0; w < packing->windows; w++) {
@@ -21,8 +21,8 @@ static void check_packing(const struct yk_packing *packing, const int64_t *lengt
         for (int64_t i = packing->starts[w]; i < packing->starts[w + 1]; i++) {
             const int64_t item = packing->items[i];
             assert_in_range(item, 0, count - 1);
-            assert_false(seen[item]);
-            seen[item] = true;
+            assert_false(visited[item]);
+            visited[item] = true;
             used += lengths[item];
         }
         assert_true(used <= room);
@@ -32,7 +32,7 @@ static void check_packing(const struct yk_packing *packing, const int64_t *lengt
 /* First-fit decreasing by its definition, with every window looked at; returns how many. */
 static int64_t pack_slowly(const int64_t *lengths, int64_t count, int64_t room, int64_t *windows)
 {
-    int64_t used[MOST] = {0};
+    int64_t used[MAX] = {0};
     int64_t made = 0;
     for (int64_t length = room; length > 0; length--) {
         for (int64_t i = 0; i < count; i++) {
@@ -56,10 +56,10 @@ static void packing_is_first_fit_decreasing(void **state)
     (void)state;
     struct yk_random random = yk_random_from_seed(3);
     for (int64_t round = 0; round < 200; round++) {
-        int64_t lengths[MOST];
-        int64_t windows[MOST];
+        int64_t lengths[MAX];
+        int64_t windows[MAX];
         struct yk_packing packing = {0};
-        const int64_t count = 1 + yk_random_below(&random, MOST);
+        const int64_t count = 1 + yk_random_below(&random, MAX);
         const int64_t room = 1 + yk_random_below(&random, 60);
         for (int64_t i = 0; i < count; i++) {
             lengths[i] = 1 + yk_random_below(&random, room);
@@ -77,7 +77,7 @@ static void packing_is_first_fit_decreasing(void **state)
 }
 
 /* 6 + 4, 5 + 5 and 3 + 3 + 2 + 2 of 10: all windows are full. */
-static void an_example_by_hand_is_packed_without_waste(void **state)
+static void an_example_by_hand_is_packed_and_nothing_is_wasted(void **state)
 {
     (void)state;
     static const int64_t lengths[] = {2, 5, 3, 6, 2, 4, 3, 5};
@@ -96,7 +96,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(packing_is_first_fit_decreasing),
-        cmocka_unit_test(an_example_by_hand_is_packed_without_waste),
+        cmocka_unit_test(an_example_by_hand_is_packed_and_nothing_is_wasted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

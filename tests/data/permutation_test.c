@@ -7,18 +7,18 @@
 #include <string.h>
 
 enum {
-    MOST = 5000
+    MAX = 5000
 };
 
 static void assert_bijection(uint64_t key, int64_t count)
 {
-    static bool seen[MOST];
-    memset(seen, 0, sizeof seen);
+    static bool visited[MAX];
+    memset(visited, 0, sizeof visited);
     for (int64_t i = 0; i < count; i++) {
         const int64_t number = yk_permutation_at(key, count, i);
         assert_in_range(number, 0, count - 1);
-        assert_false(seen[number]);
-        seen[number] = true;
+        assert_false(visited[number]);
+        visited[number] = true;
     }
 }
 
@@ -28,7 +28,7 @@ static void every_number_comes_exactly_once(void **state)
     for (int64_t count = 1; count <= 300; count++) {
         assert_bijection((uint64_t)count * 7, count);
     }
-    static const int64_t sizes[] = {1000, 1023, 1024, 1025, 4095, 4096, 4097, MOST};
+    static const int64_t sizes[] = {1000, 1023, 1024, 1025, 4095, 4096, 4097, MAX};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         assert_bijection(0, sizes[i]);
         assert_bijection(UINT64_MAX, sizes[i]);
@@ -43,10 +43,10 @@ static void the_order_looks_random(void **state)
     for (uint64_t key = 0; key < 20; key++) {
         int fixed = 0;
         int followed = 0;
-        for (int64_t i = 0; i < MOST; i++) {
-            const int64_t number = yk_permutation_at(key, MOST, i);
+        for (int64_t i = 0; i < MAX; i++) {
+            const int64_t number = yk_permutation_at(key, MAX, i);
             fixed += number == i;
-            followed += i + 1 < MOST && yk_permutation_at(key, MOST, i + 1) == number + 1;
+            followed += i + 1 < MAX && yk_permutation_at(key, MAX, i + 1) == number + 1;
         }
         assert_true(fixed < 20);
         assert_true(followed < 20);
@@ -75,8 +75,8 @@ static void different_keys_give_different_orders(void **state)
 {
     (void)state;
     int same = 0;
-    for (int64_t i = 0; i < MOST; i++) {
-        same += yk_permutation_at(1, MOST, i) == yk_permutation_at(2, MOST, i);
+    for (int64_t i = 0; i < MAX; i++) {
+        same += yk_permutation_at(1, MAX, i) == yk_permutation_at(2, MAX, i);
     }
     assert_true(same < 20);
 }

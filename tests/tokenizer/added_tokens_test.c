@@ -34,7 +34,7 @@ static const struct spans_case cases[] = {
     {"a  <b>  <b>  b", {{2, 1, 8}, {2, 8, 13}}},
 };
 
-static void white_space_between_two_tokens_is_taken_once(void **state)
+static void white_space_between_two_tokens_is_stripped_once(void **state)
 {
     (void)state;
     struct yk_json *root = NULL;
@@ -69,7 +69,7 @@ static void white_space_between_two_tokens_is_taken_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(white_space_between_two_tokens_is_taken_once),
+        cmocka_unit_test(white_space_between_two_tokens_is_stripped_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -127,7 +127,7 @@ static void impossible_lessons_are_refused(void **state)
     learn_banana(twice, 1, 257, 0, YK_OK, NULL);
 }
 
-static void a_text_without_pairs_teaches_nothing(void **state)
+static void from_a_text_with_no_pairs_nothing_is_learned(void **state)
 {
     (void)state;
     struct yk_word_counts *counts = NULL;
@@ -146,7 +146,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tokens_and_merges_are_those_that_hugging_face_learns),
         cmocka_unit_test(impossible_lessons_are_refused),
-        cmocka_unit_test(a_text_without_pairs_teaches_nothing),
+        cmocka_unit_test(from_a_text_with_no_pairs_nothing_is_learned),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -75,7 +75,7 @@ static void the_first_rule_and_the_leftmost_place_come_first(void **state)
     close_model(&model);
 }
 
-static void a_token_without_merges_is_used_only_where_merges_are_ignored(void **state)
+static void a_token_with_no_merges_is_used_only_where_merges_are_ignored(void **state)
 {
     (void)state;
     static const char *const merged[] = {"ab", "\xc4\xa0xyz"};
@@ -253,7 +253,7 @@ static void encoding_ends_within_a_word_when_it_is_to_stop(void **state)
     close_model(&model);
 }
 
-static void bytes_without_a_token_are_left_out_or_unknown(void **state)
+static void bytes_with_no_token_are_left_out_or_unknown(void **state)
 {
     (void)state;
     struct yk_token_map *map = NULL;
@@ -339,12 +339,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_first_rule_and_the_leftmost_place_come_first),
-        cmocka_unit_test(a_token_without_merges_is_used_only_where_merges_are_ignored),
+        cmocka_unit_test(a_token_with_no_merges_is_used_only_where_merges_are_ignored),
         cmocka_unit_test(words_of_all_lengths_become_what_the_definition_says),
         cmocka_unit_test(a_million_equal_letters_are_one_word),
         cmocka_unit_test(a_word_that_is_too_long_is_refused),
         cmocka_unit_test(encoding_ends_within_a_word_when_it_is_to_stop),
-        cmocka_unit_test(bytes_without_a_token_are_left_out_or_unknown),
+        cmocka_unit_test(bytes_with_no_token_are_left_out_or_unknown),
         cmocka_unit_test(broken_models_are_refused),
         cmocka_unit_test(bytes_are_written_by_the_letters_of_gpt2),
     };

@@ -12,13 +12,13 @@ struct sample {
     size_t expected_length;
 };
 
-struct settings {
+struct options {
     const char *json;
     const struct sample *samples; /* up to one without a text */
 };
 
 /* Hugging Face's tokenizers. */
-static const struct settings cases[] = {
+static const struct options cases[] = {
 #include "normalizer_cases.inc"
 };
 /* clang-format on */
@@ -59,7 +59,7 @@ static void texts_of_all_scripts_become_what_hugging_face_makes_of_them(void **s
     }
 }
 
-static void a_long_text_is_normalized_as_its_pieces_are(void **state)
+static void a_long_text_is_normalized_as_its_parts_are(void **state)
 {
     (void)state;
     /* "e" with an acute accent, apart, 1000 times: NFC joins each pair (U+00E9). */
@@ -145,7 +145,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(texts_of_all_scripts_become_what_hugging_face_makes_of_them),
-        cmocka_unit_test(a_long_text_is_normalized_as_its_pieces_are),
+        cmocka_unit_test(a_long_text_is_normalized_as_its_parts_are),
         cmocka_unit_test(no_normalizer_leaves_a_text_as_it_is),
         cmocka_unit_test(what_is_not_known_is_refused_by_its_name),
         cmocka_unit_test(sequences_inside_each_other_end_somewhere),

@@ -61,7 +61,7 @@ static yk_status add_length(void *argument, const char *word, size_t length)
     return YK_OK;
 }
 
-static void bert_takes_a_zero_as_a_part_of_a_word(void **state)
+static void to_bert_a_zero_is_a_part_of_a_word(void **state)
 {
     (void)state;
     struct yk_pre_tokenizer *bert = read_bert();
@@ -78,7 +78,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bert_cuts_texts_of_all_scripts_as_hugging_face_does),
-        cmocka_unit_test(bert_takes_a_zero_as_a_part_of_a_word),
+        cmocka_unit_test(to_bert_a_zero_is_a_part_of_a_word),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -135,7 +135,7 @@ static void a_pattern_whose_steps_are_long_or_many_is_given_up(void **state)
 }
 
 /* Every match of (?:a*b|a) goes over all letters that are left before it takes one of them. */
-static void matches_that_each_take_little_are_given_up_together(void **state)
+static void matches_of_little_time_each_are_given_up_together(void **state)
 {
     (void)state;
     enum {
@@ -199,7 +199,7 @@ int main(void)
         cmocka_unit_test(patterns_that_cannot_be_are_refused),
         cmocka_unit_test(a_pattern_that_tries_too_many_ways_is_given_up),
         cmocka_unit_test(a_pattern_whose_steps_are_long_or_many_is_given_up),
-        cmocka_unit_test(matches_that_each_take_little_are_given_up_together),
+        cmocka_unit_test(matches_of_little_time_each_are_given_up_together),
         cmocka_unit_test(long_texts_are_no_reason_to_give_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

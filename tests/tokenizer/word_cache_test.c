@@ -28,7 +28,7 @@ static void words_are_found_again_with_all_their_tokens(void **state)
     yk_word_cache_destroy(cache);
 }
 
-static void long_words_and_words_without_tokens_are_not_kept(void **state)
+static void long_words_and_words_of_no_tokens_are_not_kept(void **state)
 {
     (void)state;
     char word[YK_WORD_CACHE_MAX_BYTES + 1];
@@ -85,7 +85,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(words_are_found_again_with_all_their_tokens),
-        cmocka_unit_test(long_words_and_words_without_tokens_are_not_kept),
+        cmocka_unit_test(long_words_and_words_of_no_tokens_are_not_kept),
         cmocka_unit_test(a_full_cache_begins_anew),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
