@@ -130,7 +130,7 @@ static yk_status note(struct yk_bpe_pair_queue *queue, struct slot *slot, int32_
     return YK_OK;
 }
 
-yk_status yk_bpe_pair_queue_change(struct yk_bpe_pair_queue *queue, struct yk_pair pair,
+yk_status yk_bpe_pair_queue_change(struct yk_bpe_pair_queue *queue, struct yk_token_pair pair,
                                    int64_t times, int32_t word)
 {
     const uint64_t number = (uint64_t)(uint32_t)pair.left << 32 | (uint32_t)pair.right;
