@@ -29,7 +29,7 @@ yk_status yk_discover(const struct yk_nvml *nvml, struct yk_machine *out)
 }
 
 /* `name` without `prefix`, in any case, and the spaces after it. */
-static const char *missing(const char *name, const char *prefix)
+static const char *strip_prefix(const char *name, const char *prefix)
 {
     const size_t length = strlen(prefix);
     return strncasecmp(name, prefix, length) == 0 ? name + length + strspn(name + length, " ")
@@ -38,9 +38,9 @@ static const char *missing(const char *name, const char *prefix)
 
 const struct yk_datasheet *yk_discover_datasheet(const char *name)
 {
-    const char *product = missing(name, "NVIDIA");
+    const char *product = strip_prefix(name, "NVIDIA");
     const struct yk_datasheet *sheet = yk_datasheet_find(product);
-    return sheet ? sheet : yk_datasheet_find(missing(product, "Tesla"));
+    return sheet ? sheet : yk_datasheet_find(strip_prefix(product, "Tesla"));
 }
 
 static yk_status describe_gpu(const struct yk_nvml_gpu *gpu, struct yk_device *out)

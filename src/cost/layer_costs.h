@@ -8,7 +8,7 @@
 
 #include "cost/cost.h"
 #include "cost/error_band.h"
-#include "model/model_sizes.h"
+#include "model/model.h"
 
 struct yk_layer_costs;
 

@@ -28,4 +28,23 @@ yk_status yk_instruction_sampler_create(const struct yk_instructions *instructio
                                         const struct yk_instruction_sampler_options *sampling,
                                         struct yk_sampler **out) YK_MUST_USE;
 
+/*
+ * Items of different lengths in few windows of one length: first-fit decreasing (Johnson, 1973),
+ * which needs at most 11/9 of the fewest windows possible, and 6/9 more (Dósa, 2007). The longest
+ * item comes first, items of one length in their order; each goes into the first window that has
+ * space.
+ */
+struct yk_instruction_packing {
+    int64_t *items;  /* (things) those of the first window, of the second … */
+    int64_t *starts; /* (windows + 1) in `items` */
+    int64_t windows;
+};
+
+/* `count` > 0 lengths from 1 to `capacity`. */
+yk_status yk_instruction_sampler_pack(const int64_t *lengths, int64_t count, int64_t capacity,
+                                      struct yk_instruction_packing *out) YK_MUST_USE;
+
+/* Also of one that is {0}. */
+void yk_instruction_sampler_packing_free(struct yk_instruction_packing *packing);
+
 #endif

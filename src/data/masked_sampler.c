@@ -1,6 +1,6 @@
 #include "data/masked_sampler.h"
 
-#include "data/permutation.h"
+#include "data/sampler.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -85,10 +85,10 @@ static void mask(const struct yk_masked_sampler_tokens *tokens, uint64_t key, in
             continue;
         }
         ordinary++;
-        const double number = unit_of(yk_permutation_mix(key, 2 * (uint64_t)i));
+        const double number = unit_of(yk_sampler_mix(key, 2 * (uint64_t)i));
         if (number < chosen_part) {
             targets[i] = row[i];
-            replace(tokens, number, yk_permutation_mix(key, 2 * (uint64_t)i + 1), &row[i]);
+            replace(tokens, number, yk_sampler_mix(key, 2 * (uint64_t)i + 1), &row[i]);
             chosen = true;
         }
     }
@@ -97,12 +97,12 @@ static void mask(const struct yk_masked_sampler_tokens *tokens, uint64_t key, in
     }
     /* None was: nothing has changed yet, and any of them is as likely as the others. */
     const uint64_t behind = 2 * (uint64_t)count;
-    int64_t left = below(yk_permutation_mix(key, behind), ordinary);
+    int64_t left = below(yk_sampler_mix(key, behind), ordinary);
     for (int64_t i = 0; i < count; i++) {
         if (!is_special(tokens, row[i]) && left-- == 0) {
-            const double number = unit_of(yk_permutation_mix(key, behind + 1)) * chosen_part;
+            const double number = unit_of(yk_sampler_mix(key, behind + 1)) * chosen_part;
             targets[i] = row[i];
-            replace(tokens, number, yk_permutation_mix(key, behind + 2), &row[i]);
+            replace(tokens, number, yk_sampler_mix(key, behind + 2), &row[i]);
             return;
         }
     }
@@ -121,7 +121,7 @@ static yk_status fetch_sample(const struct yk_sampler *base, int64_t number, int
     const int64_t inside = left < T - FRAME ? left : T - FRAME;
     const int64_t sample =
         sampler->windows.sequential ? number % sampler->base.epoch_units : number;
-    const uint64_t key = yk_permutation_mix(~sampler->seed, (uint64_t)sample);
+    const uint64_t key = yk_sampler_mix(~sampler->seed, (uint64_t)sample);
     YK_TRY(yk_corpus_read(range->corpus, range->first + first, inside, row + 1));
     mask(tokens, key, inside, row + 1, targets + 1);
     row[0] = tokens->class_id;

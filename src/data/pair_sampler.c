@@ -1,6 +1,6 @@
 #include "data/pair_sampler.h"
 
-#include "data/permutation.h"
+#include "data/sampler.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -56,14 +56,14 @@ struct epoch {
 static struct epoch epoch_of(const struct pair_sampler *sampler, int64_t unit)
 {
     const int64_t number = unit / sampler->base.epoch_units;
-    return (struct epoch){yk_permutation_mix(sampler->seed, (uint64_t)number), number};
+    return (struct epoch){yk_sampler_mix(sampler->seed, (uint64_t)number), number};
 }
 
 static int64_t slice_of(const struct pair_sampler *sampler, struct epoch epoch, int64_t unit)
 {
     const int64_t slices = sampler->base.epoch_units;
     return sampler->sequential ? unit % slices
-                               : yk_permutation_at(epoch.key, slices, unit % slices);
+                               : yk_sampler_permute(epoch.key, slices, unit % slices);
 }
 
 /* The last bucket that begins at or before a place. */
@@ -87,8 +87,9 @@ static struct yk_pair pair_at(const struct pair_sampler *sampler, struct epoch e
     if (!sampler->sequential) {
         const int64_t bucket = bucket_of(sampler, place);
         const int64_t first = sampler->buckets[bucket];
-        const uint64_t key = yk_permutation_mix(epoch.key, (uint64_t)bucket + 1);
-        place = first + yk_permutation_at(key, sampler->buckets[bucket + 1] - first, place - first);
+        const uint64_t key = yk_sampler_mix(epoch.key, (uint64_t)bucket + 1);
+        place =
+            first + yk_sampler_permute(key, sampler->buckets[bucket + 1] - first, place - first);
     }
     return yk_pair_list_at(sampler->list, sampler->order[place]);
 }

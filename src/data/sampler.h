@@ -93,4 +93,10 @@ struct yk_sampler_windows yk_sampler_windows_sequential(int64_t tokens, int64_t 
 /* The first token of the window at place `number`, counted through all epochs. */
 int64_t yk_sampler_windows_first(const struct yk_sampler_windows *windows, int64_t number);
 
+/* 64 bits that look random, from two numbers. The same on every machine. */
+uint64_t yk_sampler_mix(uint64_t seed, uint64_t number);
+
+/* The number at place `index` of the order of `key`; 0 <= index < count. */
+int64_t yk_sampler_permute(uint64_t key, int64_t count, int64_t index);
+
 #endif

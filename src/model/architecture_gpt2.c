@@ -94,23 +94,13 @@ static void build_block(const struct yk_model_builder *model, struct yk_layer_bu
     const struct yk_model_config *config = model->config;
     const int64_t rows = model->workload.batch * model->workload.sequence; /* B·T */
     const int64_t C = config->width;
-    const int64_t F = config->inner;
     const struct yk_layer_attention attention =
         yk_model_builder_self_attention(model, model->workload.sequence, true);
-    yk_model_builder_begin_layer(model, YK_LAYER_BLOCK, "gpt-block", rows, layer);
-    yk_layer_add_shape(layer, " C%lld F%lld H%lld%s", (long long)C, (long long)F,
-                       (long long)config->heads, config->relu ? " relu" : "");
+    yk_model_builder_begin_block(model, "gpt-block", rows, config->inner, config->heads, layer);
     yk_layer_add_norm(layer, YK_NORM_LAYER, rows, C);
-    yk_layer_add_linear(layer, &(struct yk_layer_linear){"qkv", rows, C, 3 * C, 1, .bias = true});
-    yk_layer_add_attention(layer, &attention);
-    yk_layer_add_linear(
-        layer, &(struct yk_layer_linear){"out", rows, C, C, 1, .bias = true, .input_kept = true});
-    yk_layer_add_residual(layer, rows, C);
+    yk_layer_add_self_attention(layer, &attention, 1);
     yk_layer_add_norm(layer, YK_NORM_LAYER, rows, C);
-    yk_layer_add_linear(layer, &(struct yk_layer_linear){"up", rows, C, F, 1, .bias = true});
-    yk_layer_add_activation(layer, yk_model_builder_activation(model), rows, F);
-    yk_layer_add_linear(layer, &(struct yk_layer_linear){"down", rows, F, C, 1, .bias = true});
-    yk_layer_add_residual(layer, rows, C);
+    yk_model_builder_add_feed_forward(model, layer, rows, config->inner);
 }
 
 static void describe(struct yk_model_builder *model)

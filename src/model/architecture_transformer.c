@@ -142,21 +142,7 @@ static int32_t add_target_embed(struct yk_model_builder *model, int32_t source_e
                                       tied ? source_embed : YK_LAYER_NONE);
 }
 
-/* Attention with its linears, the sum and its norm. `attention` is to the sequence itself. */
-static void build_self_attention(struct yk_layer_builder *layer,
-                                 const struct yk_layer_attention *attention)
-{
-    const int64_t rows = attention->batch * attention->queries;
-    const int64_t C = attention->heads * attention->head_size;
-    yk_layer_add_linear(layer, &(struct yk_layer_linear){"qkv", rows, C, 3 * C, 3, .bias = true});
-    yk_layer_add_attention(layer, attention);
-    yk_layer_add_linear(
-        layer, &(struct yk_layer_linear){"out", rows, C, C, 1, .bias = true, .input_kept = true});
-    yk_layer_add_residual(layer, rows, C);
-    yk_layer_add_norm(layer, YK_NORM_LAYER, rows, C);
-}
-
-/* The same to the encoder's output, which gives keys and values. */
+/* Attention to the encoder's output, which gives keys and values, the sum and its norm. */
 static void build_cross_attention(struct yk_layer_builder *layer,
                                   const struct yk_layer_attention *attention)
 {
@@ -173,17 +159,6 @@ static void build_cross_attention(struct yk_layer_builder *layer,
     yk_layer_add_norm(layer, YK_NORM_LAYER, rows, C);
 }
 
-static void build_feed_forward(const struct yk_model_builder *model, struct yk_layer_builder *layer,
-                               int64_t rows, int64_t F)
-{
-    const int64_t C = model->config->width;
-    yk_layer_add_linear(layer, &(struct yk_layer_linear){"up", rows, C, F, 1, .bias = true});
-    yk_layer_add_activation(layer, yk_model_builder_activation(model), rows, F);
-    yk_layer_add_linear(layer, &(struct yk_layer_linear){"down", rows, F, C, 1, .bias = true});
-    yk_layer_add_residual(layer, rows, C);
-    yk_layer_add_norm(layer, YK_NORM_LAYER, rows, C);
-}
-
 static void build_encoder_block(const struct yk_model_builder *model,
                                 struct yk_layer_builder *layer)
 {
@@ -193,12 +168,12 @@ static void build_encoder_block(const struct yk_model_builder *model,
         yk_model_builder_self_attention(model, model->workload.sequence, false);
     attention.heads = attention.kv_heads = config->encoder_heads;
     attention.head_size = config->width / config->encoder_heads;
-    yk_model_builder_begin_layer(model, YK_LAYER_BLOCK, "encoder-block", rows, layer);
-    yk_layer_add_shape(layer, " C%lld F%lld H%lld%s", (long long)config->width,
-                       (long long)config->encoder_inner, (long long)config->encoder_heads,
-                       config->relu ? " relu" : "");
-    build_self_attention(layer, &attention);
-    build_feed_forward(model, layer, rows, config->encoder_inner);
+    yk_model_builder_begin_block(model, "encoder-block", rows, config->encoder_inner,
+                                 config->encoder_heads, layer);
+    yk_layer_add_self_attention(layer, &attention, 3);
+    yk_layer_add_norm(layer, YK_NORM_LAYER, rows, config->width);
+    yk_model_builder_add_feed_forward(model, layer, rows, config->encoder_inner);
+    yk_layer_add_norm(layer, YK_NORM_LAYER, rows, config->width);
 }
 
 static void build_decoder_block(const struct yk_model_builder *model,
@@ -214,14 +189,14 @@ static void build_decoder_block(const struct yk_model_builder *model,
         yk_model_builder_self_attention(model, workload->target_sequence, false);
     cross.name = "cross attention";
     cross.keys = workload->sequence;
-    yk_model_builder_begin_layer(model, YK_LAYER_BLOCK, "decoder-block", rows + memory, layer);
-    yk_layer_add_shape(layer, " C%lld F%lld H%lld%s", (long long)config->width,
-                       (long long)config->inner, (long long)config->heads,
-                       config->relu ? " relu" : "");
+    yk_model_builder_begin_block(model, "decoder-block", rows + memory, config->inner,
+                                 config->heads, layer);
     yk_model_builder_shape_target(model, layer);
-    build_self_attention(layer, &self);
+    yk_layer_add_self_attention(layer, &self, 3);
+    yk_layer_add_norm(layer, YK_NORM_LAYER, rows, config->width);
     build_cross_attention(layer, &cross);
-    build_feed_forward(model, layer, rows, config->inner);
+    yk_model_builder_add_feed_forward(model, layer, rows, config->inner);
+    yk_layer_add_norm(layer, YK_NORM_LAYER, rows, config->width);
     /* The gradients of the encoder's keys and values have room of their own. */
     layer->transient_bytes += 2 * memory * config->width * yk_precision_bytes(layer->precision);
 }

@@ -7,7 +7,9 @@
 #define YK_MODEL_CONFIG_H
 
 #include "base/arena.h"
+#include "base/precision.h"
 #include "base/status.h"
+#include "base/text.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -108,5 +110,15 @@ bool yk_model_config_is_path(const char *word);
  * a config.json. */
 yk_status yk_model_config_open(const char *word, struct yk_arena *arena,
                                const struct yk_model_config **out) YK_MUST_USE;
+
+/*
+ * Adds the config.json that Hugging Face's transformers reads, in the keys that its versions 4 and
+ * 5 share; `dtype` is that of the weights. yk_model_config_read() gives back an equal config, by
+ * the name it is then read under. Unknown ids of tokens are written as null, so that the framework
+ * does not take its defaults for those; but for a decoder's first token, which version 5 wants to
+ * be a number: that is left out. A Mistral is written as the Llama that it computes like.
+ */
+yk_status yk_model_config_write(const struct yk_model_config *config, enum yk_precision dtype,
+                                struct yk_text *out) YK_MUST_USE;
 
 #endif

@@ -1,4 +1,4 @@
-#include "model/config_write.h"
+#include "model/config.h"
 
 #include "base/json_write.h"
 #include "base/number.h"

@@ -346,6 +346,19 @@ void yk_layer_add_residual(struct yk_layer_builder *builder, int64_t rows, int64
     add_backward(builder, work);
 }
 
+void yk_layer_add_self_attention(struct yk_layer_builder *builder,
+                                 const struct yk_layer_attention *attention, int64_t linears)
+{
+    const int64_t rows = attention->batch * attention->queries;
+    const int64_t C = attention->heads * attention->head_size;
+    yk_layer_add_linear(builder,
+                        &(struct yk_layer_linear){"qkv", rows, C, 3 * C, linears, .bias = true});
+    yk_layer_add_attention(builder, attention);
+    yk_layer_add_linear(
+        builder, &(struct yk_layer_linear){"out", rows, C, C, 1, .bias = true, .input_kept = true});
+    yk_layer_add_residual(builder, rows, C);
+}
+
 void yk_layer_add_rotary(struct yk_layer_builder *builder, int64_t rows, int64_t width)
 {
     const double numbers = (double)rows * (double)width;

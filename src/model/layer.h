@@ -97,6 +97,10 @@ void yk_layer_add_shape(struct yk_layer_builder *builder, const char *format, ..
 void yk_layer_add_linear(struct yk_layer_builder *builder, const struct yk_layer_linear *linear);
 void yk_layer_add_attention(struct yk_layer_builder *builder,
                             const struct yk_layer_attention *attention);
+/* Attention to the sequence itself with its linears, and the sum; queries, keys and values are
+ * products of `linears` linears. */
+void yk_layer_add_self_attention(struct yk_layer_builder *builder,
+                                 const struct yk_layer_attention *attention, int64_t linears);
 void yk_layer_add_norm(struct yk_layer_builder *builder, enum yk_norm_kind kind, int64_t rows,
                        int64_t width);
 void yk_layer_add_activation(struct yk_layer_builder *builder, enum yk_activation_kind kind,

@@ -11,7 +11,7 @@
  *   config, config_fields, config_write, builtin  the numbers of a model, known models
  *   architecture, architecture_NAME               a family: its config, layers and modules
  *   model_builder, layer, work                    what architectures build layers from
- *   model_sizes, modules                          batches of several sizes; modules of Hugging Face
+ *   modules                                       modules of Hugging Face
  */
 #ifndef YK_MODEL_MODEL_H
 #define YK_MODEL_MODEL_H
@@ -113,5 +113,24 @@ struct yk_model_layer_state {
 
 struct yk_model_layer_state yk_model_layer_state(const struct yk_model *model,
                                                  const struct yk_layer *layer);
+
+/* One model under batches of several sizes, each described when it is first needed. Descriptions
+ * live as long as the sizes do. One thread at a time. */
+struct yk_model_sizes;
+
+/* `workload` is that of the whole batch; its batch and recompute are replaced in each description.
+ * `config` must outlive the sizes. */
+yk_status yk_model_sizes_create(const struct yk_model_config *config,
+                                const struct yk_workload *workload,
+                                struct yk_model_sizes **out) YK_MUST_USE;
+void yk_model_sizes_destroy(struct yk_model_sizes *sizes);
+
+/* The model for `batch` samples, from 1 to the whole batch. With `recompute` its blocks save only
+ * their inputs. */
+yk_status yk_model_sizes_get(struct yk_model_sizes *sizes, int64_t batch, bool recompute,
+                             const struct yk_model **out) YK_MUST_USE;
+
+/* The model for the whole batch, without recomputation: for names, parameters and edges. */
+const struct yk_model *yk_model_sizes_whole_batch(const struct yk_model_sizes *sizes);
 
 #endif

@@ -20,6 +20,25 @@ void yk_model_builder_begin_layer(const struct yk_model_builder *model, enum yk_
     yk_layer_begin(out, model->config, &model->workload, role, kind, input_rows);
 }
 
+void yk_model_builder_begin_block(const struct yk_model_builder *model, const char *kind,
+                                  int64_t input_rows, int64_t inner, int64_t heads,
+                                  struct yk_layer_builder *out)
+{
+    yk_model_builder_begin_layer(model, YK_LAYER_BLOCK, kind, input_rows, out);
+    yk_layer_add_shape(out, " C%lld F%lld H%lld%s", (long long)model->config->width,
+                       (long long)inner, (long long)heads, model->config->relu ? " relu" : "");
+}
+
+void yk_model_builder_add_feed_forward(const struct yk_model_builder *model,
+                                       struct yk_layer_builder *layer, int64_t rows, int64_t inner)
+{
+    const int64_t C = model->config->width;
+    yk_layer_add_linear(layer, &(struct yk_layer_linear){"up", rows, C, inner, 1, .bias = true});
+    yk_layer_add_activation(layer, yk_model_builder_activation(model), rows, inner);
+    yk_layer_add_linear(layer, &(struct yk_layer_linear){"down", rows, inner, C, 1, .bias = true});
+    yk_layer_add_residual(layer, rows, C);
+}
+
 static const char *text(struct yk_model_builder *model, const char *format, ...) YK_PRINTF(2, 3);
 
 static const char *text(struct yk_model_builder *model, const char *format, ...)

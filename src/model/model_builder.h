@@ -31,6 +31,15 @@ void yk_model_builder_begin_layer(const struct yk_model_builder *model, enum yk_
                                   const char *kind, int64_t input_rows,
                                   struct yk_layer_builder *out);
 
+/* The same for a block, with C, the feed-forward's width, the heads and ReLU in its shape. */
+void yk_model_builder_begin_block(const struct yk_model_builder *model, const char *kind,
+                                  int64_t input_rows, int64_t inner, int64_t heads,
+                                  struct yk_layer_builder *out);
+
+/* Adds both linears of a feed-forward with biases, the activation between them, and the sum. */
+void yk_model_builder_add_feed_forward(const struct yk_model_builder *model,
+                                       struct yk_layer_builder *layer, int64_t rows, int64_t inner);
+
 /*
  * Adds one layer, made of the modules up to the first NULL, that uses the weights of layer `shares`
  * too (or YK_LAYER_NONE). Returns its number. Names are constant.

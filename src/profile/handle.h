@@ -48,4 +48,12 @@ yk_status yk_profile_write_link_row(struct yk_profile *profile,
 yk_status yk_profile_write_fact_row(struct yk_profile *profile,
                                     const struct yk_profile_fact_row *row) YK_MUST_USE;
 
+/* Refuses a file that is no profile, or of an unknown version; afterwards every table has the
+ * columns of the newest version, if need be as temporary views. An empty file is a profile with no
+ * numbers. */
+yk_status yk_schema_check(struct yk_database *database) YK_MUST_USE;
+
+/* The same for adding: creates tables and upgrades older ones; other processes may do so too. */
+yk_status yk_schema_upgrade(struct yk_database *database) YK_MUST_USE;
+
 #endif

@@ -1,4 +1,4 @@
-#include "profile/import.h"
+#include "profile/profile.h"
 
 #include "profile/handle.h"
 

@@ -2,7 +2,6 @@
 
 #include "base/array.h"
 #include "profile/handle.h"
-#include "profile/schema.h"
 
 #include <errno.h>
 #include <math.h>

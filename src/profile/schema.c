@@ -1,4 +1,4 @@
-#include "profile/schema.h"
+#include "profile/handle.h"
 
 #include <stddef.h>
 

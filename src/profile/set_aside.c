@@ -1,7 +1,6 @@
-#include "profile/set_aside.h"
+#include "profile/profile.h"
 
 #include "profile/handle.h"
-#include "profile/schema.h"
 
 #include <errno.h>
 #include <fcntl.h>

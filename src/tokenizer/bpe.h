@@ -34,4 +34,23 @@ void yk_bpe_workspace_set_stop(struct yk_bpe_workspace *workspace, const atomic_
 yk_status yk_bpe_encode(const struct yk_bpe *bpe, struct yk_bpe_workspace *workspace,
                         const char *word, size_t length, struct yk_token_ids *out) YK_MUST_USE;
 
+/* The tokens of words that were encoded before: a bounded number of words, emptied when it is full.
+ * One thread at a time. */
+enum {
+    YK_BPE_CACHE_MAX_BYTES = 46 /* of a word that is kept; longer ones seldom come again */
+};
+
+struct yk_bpe_cache;
+
+yk_status yk_bpe_cache_create(struct yk_bpe_cache **out) YK_MUST_USE;
+void yk_bpe_cache_destroy(struct yk_bpe_cache *cache);
+
+/* Adds the tokens of a word to `out`; false where the word is not known. */
+bool yk_bpe_cache_find(struct yk_bpe_cache *cache, const char *word, size_t length,
+                       struct yk_token_ids *out);
+
+/* Keeps the tokens of the word that was last looked for and not found; of some, nothing is kept. */
+void yk_bpe_cache_store(struct yk_bpe_cache *cache, const char *word, size_t length,
+                        const int32_t *ids, int64_t count);
+
 #endif

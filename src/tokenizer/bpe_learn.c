@@ -164,15 +164,15 @@ static yk_status join_in_word(struct learner *learner, struct yk_token_pair pair
             const int32_t before = ids[kept - 1];
             YK_TRY(yk_bpe_pair_queue_change(queue, (struct yk_token_pair){before, pair.left},
                                             -word->times, index));
-            YK_TRY(yk_bpe_pair_queue_change(queue, (struct yk_token_pair){before, joined}, word->times,
-                                            index));
+            YK_TRY(yk_bpe_pair_queue_change(queue, (struct yk_token_pair){before, joined},
+                                            word->times, index));
         }
         if (i + 2 < word->length) {
             const int32_t behind = ids[i + 2];
             YK_TRY(yk_bpe_pair_queue_change(queue, (struct yk_token_pair){pair.right, behind},
                                             -word->times, index));
-            YK_TRY(yk_bpe_pair_queue_change(queue, (struct yk_token_pair){joined, behind}, word->times,
-                                            index));
+            YK_TRY(yk_bpe_pair_queue_change(queue, (struct yk_token_pair){joined, behind},
+                                            word->times, index));
         }
         ids[kept] = joined;
         i += 2;

@@ -1,6 +1,6 @@
 /* Configs that transformers wrote, and what the models compute that it makes of them:
  * tests/oracle/make_config_cases.py. */
-#include "model/config_write.h"
+#include "model/config.h"
 #include "model/model.h"
 #include "support/group_arena.h"
 #include "support/ops/reference.h"

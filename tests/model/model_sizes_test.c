@@ -1,4 +1,4 @@
-#include "model/model_sizes.h"
+#include "model/model.h"
 
 #include "model/config.h"
 #include "support/support.h"

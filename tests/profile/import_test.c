@@ -1,7 +1,6 @@
 #include "support/support.h"
 
 #include "place.h"
-#include "profile/import.h"
 #include "profile/profile.h"
 
 #include <sqlite3.h>

@@ -2,7 +2,6 @@
 
 #include "place.h"
 #include "profile/profile.h"
-#include "profile/set_aside.h"
 
 #include <sqlite3.h>
 #include <sys/stat.h>

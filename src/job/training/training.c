@@ -9,7 +9,7 @@
 #include "job/training/balance.h"
 #include "job/training/option_sources.h"
 #include "job/training/weights.h"
-#include "model/config_write.h"
+#include "model/config.h"
 #include "train/executor/collectives.h"
 #include "train/partitions.h"
 

@@ -9,7 +9,7 @@
 #include "base/json_value.h"
 #include "base/log.h"
 #include "comm/exchange.h"
-#include "model/config_write.h"
+#include "model/config.h"
 #include "nn/weights/weights.h"
 #include "train/checkpoint/checkpoint.h"
 #include "train/checkpoint/folder.h"

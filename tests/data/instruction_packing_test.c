@@ -1,7 +1,7 @@
 #include "support/support.h"
 
 #include "base/random.h"
-#include "data/packing.h"
+#include "data/instruction_sampler.h"
 
 #include <stdbool.h>
 
@@ -9,8 +9,8 @@ enum {
     MAX = 300
 };
 
-static void check_packing(const struct yk_packing *packing, const int64_t *lengths, int64_t count,
-                          int64_t room)
+static void check_packing(const struct yk_instruction_packing *packing, const int64_t *lengths,
+                          int64_t count, int64_t room)
 {
     bool visited[MAX] = {false};
     assert_int_equal(packing->starts[0], 0);
@@ -58,13 +58,13 @@ static void packing_is_first_fit_decreasing(void **state)
     for (int64_t round = 0; round < 200; round++) {
         int64_t lengths[MAX];
         int64_t windows[MAX];
-        struct yk_packing packing = {0};
+        struct yk_instruction_packing packing = {0};
         const int64_t count = 1 + yk_random_below(&random, MAX);
         const int64_t room = 1 + yk_random_below(&random, 60);
         for (int64_t i = 0; i < count; i++) {
             lengths[i] = 1 + yk_random_below(&random, room);
         }
-        assert_ok(yk_packing_compute(lengths, count, room, &packing));
+        assert_ok(yk_instruction_sampler_pack(lengths, count, room, &packing));
         check_packing(&packing, lengths, count, room);
         assert_int_equal(packing.windows, pack_slowly(lengths, count, room, windows));
         for (int64_t w = 0; w < packing.windows; w++) {
@@ -72,7 +72,7 @@ static void packing_is_first_fit_decreasing(void **state)
                 assert_int_equal(windows[packing.items[i]], w);
             }
         }
-        yk_packing_free(&packing);
+        yk_instruction_sampler_packing_free(&packing);
     }
 }
 
@@ -83,13 +83,13 @@ static void an_example_by_hand_is_packed_and_nothing_is_wasted(void **state)
     static const int64_t lengths[] = {2, 5, 3, 6, 2, 4, 3, 5};
     static const int64_t items[] = {3, 5, 1, 7, 2, 6, 0, 4};
     static const int64_t starts[] = {0, 2, 4, 8};
-    struct yk_packing packing = {0};
-    assert_ok(yk_packing_compute(lengths, 8, 10, &packing));
+    struct yk_instruction_packing packing = {0};
+    assert_ok(yk_instruction_sampler_pack(lengths, 8, 10, &packing));
     assert_int_equal(packing.windows, 3);
     assert_memory_equal(packing.items, items, sizeof items);
     assert_memory_equal(packing.starts, starts, sizeof starts);
-    yk_packing_free(&packing);
-    yk_packing_free(&packing);
+    yk_instruction_sampler_packing_free(&packing);
+    yk_instruction_sampler_packing_free(&packing);
 }
 
 int main(void)
