@@ -58,20 +58,14 @@ yk_status yk_dataset_max_token(const struct yk_dataset *dataset, int32_t *out) Y
 /* "3 files, 1.2MB, 94 characters", "29000 pairs, …". */
 void yk_dataset_describe(const struct yk_dataset *dataset, struct yk_text *out);
 
-struct yk_dataset_sampler_options {
-    int64_t sequence;   /* T of samples that are all as long */
-    int64_t slice_rows; /* of pairs: the most tokens of a side in a micro-batch */
-    uint64_t seed;
-};
-
 /* Samples to train on: all that is not held out. */
 yk_status yk_dataset_create_sampler(const struct yk_dataset *dataset,
-                                    const struct yk_dataset_sampler_options *cut,
+                                    const struct yk_sampler_options *options,
                                     struct yk_sampler **out) YK_MUST_USE;
 
 /* What is held out, or with `all` everything, once and in order. NULL where nothing is. */
 yk_status yk_dataset_create_sequential_sampler(const struct yk_dataset *dataset,
-                                               const struct yk_dataset_sampler_options *cut,
-                                               bool all, struct yk_sampler **out) YK_MUST_USE;
+                                               const struct yk_sampler_options *options, bool all,
+                                               struct yk_sampler **out) YK_MUST_USE;
 
 #endif

@@ -214,15 +214,15 @@ static yk_status pack_instructions(struct instruction_sampler *sampler)
 }
 
 yk_status yk_instruction_sampler_create(const struct yk_instructions *instructions,
-                                        const struct yk_instruction_sampler_options *sampling,
+                                        const struct yk_sampler_options *options,
                                         struct yk_sampler **out)
 {
     const int64_t longest = yk_instructions_totals(instructions).longest;
-    if (longest > sampling->sequence) {
+    if (longest > options->sequence) {
         return yk_fail(YK_ERROR_INPUT,
                        "a context of %" PRId64 " tokens, but the longest instruction has %" PRId64
                        "; use a longer context, or leave longer instructions out",
-                       sampling->sequence, longest);
+                       options->sequence, longest);
     }
     struct instruction_sampler *sampler = calloc(1, sizeof *sampler);
     if (!sampler) {
@@ -231,12 +231,12 @@ yk_status yk_instruction_sampler_create(const struct yk_instructions *instructio
     sampler->base = (struct yk_sampler){
         .kind = &instructions_kind,
         .epoch_units = yk_instructions_count(instructions),
-        .sequence = sampling->sequence,
+        .sequence = options->sequence,
     };
     sampler->instructions = instructions;
-    sampler->seed = sampling->seed;
-    sampler->sequential = sampling->sequential;
-    if (sampling->packed) {
+    sampler->seed = options->seed;
+    sampler->sequential = options->sequential;
+    if (options->packed) {
         const yk_status status = pack_instructions(sampler);
         if (status != YK_OK) {
             destroy(&sampler->base);

@@ -16,16 +16,9 @@
 
 #include <stdbool.h>
 
-struct yk_instruction_sampler_options {
-    int64_t sequence; /* T */
-    uint64_t seed;
-    bool packed;
-    bool sequential;
-};
-
 /* Refuses instructions of which one is longer than T. They must outlive the sampler. */
 yk_status yk_instruction_sampler_create(const struct yk_instructions *instructions,
-                                        const struct yk_instruction_sampler_options *sampling,
+                                        const struct yk_sampler_options *options,
                                         struct yk_sampler **out) YK_MUST_USE;
 
 /*

@@ -139,67 +139,51 @@ static yk_status fetch_sample(const struct yk_sampler *base, int64_t number, int
 static const struct yk_sampler_kind masked_kind = {.destroy = destroy,
                                                    .fetch_sample = fetch_sample};
 
-static yk_status check(const struct yk_masked_sampler_request *request, int64_t min_tokens,
-                       const char *purpose)
+static yk_status check(const struct yk_masked_sampler_request *request)
 {
     const struct yk_masked_sampler_tokens *tokens = &request->tokens;
+    const int64_t T = request->options.sequence;
+    const bool sequential = request->options.sequential;
+    const int64_t min_tokens = sequential ? 1 : T - FRAME;
     assert(tokens->count > tokens->special_count);
     for (int32_t i = 1; i < tokens->special_count; i++) {
         assert(tokens->special[i - 1] < tokens->special[i]);
     }
-    if (request->sequence <= FRAME || request->sequence > INT32_MAX) {
+    if (T <= FRAME || T > INT32_MAX) {
         return yk_fail(YK_ERROR_INPUT,
                        "a context of %" PRId64
                        " tokens; it must be at least 3, of which two frame the text",
-                       request->sequence);
+                       T);
     }
     if (request->range.count < min_tokens) {
         return yk_fail(YK_ERROR_INPUT,
                        "there are %" PRId64 " tokens to %s on, but a context of %" PRId64
                        " needs at least %" PRId64 "; use a longer text or a shorter context",
-                       request->range.count, purpose, request->sequence, min_tokens);
+                       request->range.count, sequential ? "evaluate" : "train", T, min_tokens);
     }
-    return YK_OK;
-}
-
-static yk_status create(const struct masked_sampler *values, struct yk_sampler **out)
-{
-    struct masked_sampler *sampler = malloc(sizeof *sampler);
-    if (!sampler) {
-        return yk_fail_out_of_memory();
-    }
-    *sampler = *values;
-    sampler->base.kind = &masked_kind;
-    sampler->base.epoch_units = values->windows.count;
-    sampler->base.sequence = values->request.sequence;
-    *out = &sampler->base;
     return YK_OK;
 }
 
 yk_status yk_masked_sampler_create(const struct yk_masked_sampler_request *request,
                                    struct yk_sampler **out)
 {
-    const int64_t inside = request->sequence - FRAME;
-    YK_TRY(check(request, inside, "train"));
-    const struct masked_sampler values = {
-        .request = *request,
-        .windows = yk_sampler_windows_shuffled(request->range.count, inside, request->seed),
-        .seed = request->seed,
+    const struct yk_sampler_options *options = &request->options;
+    YK_TRY(check(request));
+    struct masked_sampler *sampler = calloc(1, sizeof *sampler);
+    if (!sampler) {
+        return yk_fail_out_of_memory();
+    }
+    sampler->request = *request;
+    sampler->seed = options->sequential ? evaluation_seed : options->seed;
+    sampler->windows =
+        yk_sampler_windows_lay(request->range.count, options->sequence - FRAME, options);
+    sampler->base = (struct yk_sampler){
+        .kind = &masked_kind,
+        .epoch_units = sampler->windows.count,
+        .sequence = options->sequence,
     };
-    return create(&values, out);
-}
-
-yk_status yk_masked_sampler_create_sequential(const struct yk_masked_sampler_request *request,
-                                              struct yk_sampler **out)
-{
-    const int64_t inside = request->sequence - FRAME;
-    YK_TRY(check(request, 1, "evaluate"));
-    const struct masked_sampler values = {
-        .request = *request,
-        .windows = yk_sampler_windows_sequential(request->range.count, inside),
-        .seed = evaluation_seed,
-    };
-    return create(&values, out);
+    *out = &sampler->base;
+    return YK_OK;
 }
 
 /* Puts an id in its place among rising ones, unless it is there. */

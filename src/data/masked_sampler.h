@@ -31,9 +31,8 @@ struct yk_masked_sampler_tokens {
 
 struct yk_masked_sampler_request {
     struct yk_corpus_range range;
-    int64_t sequence; /* T, at least 3 */
-    uint64_t seed;    /* of training */
     struct yk_masked_sampler_tokens tokens;
+    struct yk_sampler_options options; /* T is at least 3 */
 };
 
 /* Those of a tokenizer; special are those that have a role. Refuses one that has no [CLS], [SEP] or
@@ -41,12 +40,8 @@ struct yk_masked_sampler_request {
 yk_status yk_masked_sampler_find_tokens(const struct yk_tokenizer *tokenizer,
                                         struct yk_masked_sampler_tokens *out) YK_MUST_USE;
 
-/* Refuses a range of fewer than T - 2 tokens. */
+/* Refuses a range of fewer than T - 2 tokens, in order one of none. */
 yk_status yk_masked_sampler_create(const struct yk_masked_sampler_request *request,
                                    struct yk_sampler **out) YK_MUST_USE;
-
-/* In order, for evaluation; the seed is not looked at. Refuses a range without tokens. */
-yk_status yk_masked_sampler_create_sequential(const struct yk_masked_sampler_request *request,
-                                              struct yk_sampler **out) YK_MUST_USE;
 
 #endif

@@ -257,13 +257,17 @@ static yk_status fill(struct pair_sampler *sampler)
     return cut_slices(sampler);
 }
 
-static yk_status create(const struct pair_sampler *values, struct yk_sampler **out)
+yk_status yk_pair_sampler_create(const struct yk_pair_list *list,
+                                 const struct yk_sampler_options *options, struct yk_sampler **out)
 {
-    struct pair_sampler *sampler = malloc(sizeof *sampler);
+    struct pair_sampler *sampler = calloc(1, sizeof *sampler);
     if (!sampler) {
         return yk_fail_out_of_memory();
     }
-    *sampler = *values;
+    sampler->base.slice_rows = options->slice_rows;
+    sampler->list = list;
+    sampler->seed = options->seed;
+    sampler->sequential = options->sequential;
     const yk_status status = fill(sampler);
     if (status != YK_OK) {
         destroy(&sampler->base);
@@ -271,20 +275,4 @@ static yk_status create(const struct pair_sampler *values, struct yk_sampler **o
     }
     *out = &sampler->base;
     return YK_OK;
-}
-
-yk_status yk_pair_sampler_create(const struct yk_pair_list *list, int64_t slice_rows, uint64_t seed,
-                                 struct yk_sampler **out)
-{
-    const struct pair_sampler values = {
-        .base = {.slice_rows = slice_rows}, .list = list, .seed = seed};
-    return create(&values, out);
-}
-
-yk_status yk_pair_sampler_create_sequential(const struct yk_pair_list *list, int64_t slice_rows,
-                                            struct yk_sampler **out)
-{
-    const struct pair_sampler values = {
-        .base = {.slice_rows = slice_rows}, .list = list, .sequential = true};
-    return create(&values, out);
 }

@@ -17,12 +17,9 @@
 #include "data/pair_list.h"
 #include "data/sampler.h"
 
-/* `slice_rows` is the most tokens of either side of a piece, filling included. Refuses a list with
- * a longer pair. The list must outlive the sampler. */
-yk_status yk_pair_sampler_create(const struct yk_pair_list *list, int64_t slice_rows, uint64_t seed,
+/* Refuses a list with a pair longer than the options' `slice_rows`. The list must outlive it. */
+yk_status yk_pair_sampler_create(const struct yk_pair_list *list,
+                                 const struct yk_sampler_options *options,
                                  struct yk_sampler **out) YK_MUST_USE;
-
-yk_status yk_pair_sampler_create_sequential(const struct yk_pair_list *list, int64_t slice_rows,
-                                            struct yk_sampler **out) YK_MUST_USE;
 
 #endif

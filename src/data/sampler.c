@@ -108,26 +108,21 @@ int64_t yk_sampler_rows(const struct yk_sampler *sampler, int64_t units)
     return sampler->slice_rows > 0 ? sampler->slice_rows : units * sampler->sequence;
 }
 
-struct yk_sampler_windows yk_sampler_windows_shuffled(int64_t tokens, int64_t length, uint64_t seed)
+struct yk_sampler_windows yk_sampler_windows_lay(int64_t tokens, int64_t length,
+                                                 const struct yk_sampler_options *options)
 {
+    if (options->sequential) {
+        return (struct yk_sampler_windows){
+            .count = (tokens - 1) / length + 1, .length = length, .phases = 1, .sequential = true};
+    }
     const int64_t fitting = (tokens - (length - 1)) / length;
     const int64_t count = fitting > 0 ? fitting : 1;
-    const int64_t room = tokens - length * count + 1;
+    const int64_t phases = tokens - length * count + 1;
     return (struct yk_sampler_windows){
         .count = count,
         .length = length,
-        .phases = room < length ? room : length,
-        .seed = seed,
-    };
-}
-
-struct yk_sampler_windows yk_sampler_windows_sequential(int64_t tokens, int64_t length)
-{
-    return (struct yk_sampler_windows){
-        .count = (tokens - 1) / length + 1,
-        .length = length,
-        .phases = 1,
-        .sequential = true,
+        .phases = phases < length ? phases : length,
+        .seed = options->seed,
     };
 }
 

@@ -59,6 +59,15 @@ struct yk_sampler {
     bool even; /* every place of every sample bears loss: nobody needs to look to count them */
 };
 
+/* What a sampler is created with; each kind reads what concerns it. */
+struct yk_sampler_options {
+    int64_t sequence;   /* T of samples that are all as long */
+    int64_t slice_rows; /* of pairs: the most tokens of a side in a slice, padding included */
+    uint64_t seed;      /* of training */
+    bool packed;        /* instructions share samples */
+    bool sequential;    /* in order, for evaluation */
+};
+
 void yk_sampler_destroy(struct yk_sampler *sampler);
 
 /* Takes `count` units from number `first` on; where a unit is a piece, one. */
@@ -81,14 +90,11 @@ struct yk_sampler_windows {
     bool sequential;
 };
 
-/* In a random order: as many as fit from the last phase on, so that all epochs have as many; a text
- * too short for that has one, and the phases that leave room for it. It has `length` tokens at
- * least. */
-struct yk_sampler_windows yk_sampler_windows_shuffled(int64_t tokens, int64_t length,
-                                                      uint64_t seed);
-
-/* In order: so many that every token is in one; there is one token at least. */
-struct yk_sampler_windows yk_sampler_windows_sequential(int64_t tokens, int64_t length);
+/* Shuffled: as many as fit from the last phase on, so that all epochs have as many; a text too
+ * short for that has one, and the phases that leave space for it. It has `length` tokens at least.
+ * In order: so many that every token is in one; there is one token at least. */
+struct yk_sampler_windows yk_sampler_windows_lay(int64_t tokens, int64_t length,
+                                                 const struct yk_sampler_options *options);
 
 /* The first token of the window at place `number`, counted through all epochs. */
 int64_t yk_sampler_windows_first(const struct yk_sampler_windows *windows, int64_t number);

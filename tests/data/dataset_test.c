@@ -64,8 +64,7 @@ static const char *write_lines(const char *name, const char *before, const char 
 
 static void expect_apart(const struct yk_dataset_request *request, int place)
 {
-    const struct yk_dataset_sampler_options cut = {
-        .sequence = SEQUENCE, .slice_rows = ROWS, .seed = 3};
+    const struct yk_sampler_options cut = {.sequence = SEQUENCE, .slice_rows = ROWS, .seed = 3};
     struct yk_dataset *dataset = NULL;
     struct yk_sampler *training = NULL;
     struct yk_sampler *evaluation = NULL;
@@ -135,7 +134,7 @@ static void packed_instructions_are_packed_in_training_and_evaluation(void **sta
         .longest = SEQUENCE,
         .packed = true,
     };
-    const struct yk_dataset_sampler_options cut = {.sequence = SEQUENCE, .seed = 3};
+    const struct yk_sampler_options cut = {.sequence = SEQUENCE, .seed = 3};
     struct yk_dataset *dataset = NULL;
     struct yk_sampler *samplers[3] = {NULL};
     assert_ok(yk_dataset_open(&request, &dataset));
@@ -156,7 +155,7 @@ static void with_no_part_held_out_there_is_nothing_to_evaluate_on(void **state)
 {
     (void)state;
     struct yk_tokenizer *tokenizer = support_word_tokenizer(names, LINES, NULL);
-    const struct yk_dataset_sampler_options cut = {.sequence = SEQUENCE, .slice_rows = ROWS};
+    const struct yk_sampler_options cut = {.sequence = SEQUENCE, .slice_rows = ROWS};
     struct yk_dataset_request request = {
         .path = write_lines("a", "w", " "),
         .target_path = NULL,

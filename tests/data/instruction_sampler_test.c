@@ -71,7 +71,7 @@ static int close_fixture(void **state)
     return 0;
 }
 
-static struct yk_sampler *create(struct yk_instruction_sampler_options sampling)
+static struct yk_sampler *create(struct yk_sampler_options sampling)
 {
     struct yk_sampler *sampler = NULL;
     sampling.sequence = T;
@@ -155,7 +155,7 @@ static void every_instruction_comes_once_an_epoch(void **state)
     (void)state;
     for (int packed = 0; packed < 2; packed++) {
         struct yk_sampler *sampler =
-            create((struct yk_instruction_sampler_options){.seed = 4, .packed = packed > 0});
+            create((struct yk_sampler_options){.seed = 4, .packed = packed > 0});
         for (int64_t epoch = 0; epoch < 3; epoch++) {
             bool visited[COUNT] = {false};
             int count = 0;
@@ -175,8 +175,8 @@ static void every_instruction_comes_once_an_epoch(void **state)
 static void packing_leaves_little_to_fill(void **state)
 {
     (void)state;
-    struct yk_sampler *one = create((struct yk_instruction_sampler_options){0});
-    struct yk_sampler *packed = create((struct yk_instruction_sampler_options){.packed = true});
+    struct yk_sampler *one = create((struct yk_sampler_options){0});
+    struct yk_sampler *packed = create((struct yk_sampler_options){.packed = true});
     int64_t tokens = 0;
     for (int i = 0; i < COUNT; i++) {
         tokens += 2 + fixture.prompts[i] + fixture.completions[i];
@@ -193,9 +193,9 @@ static void orders_differ_between_epochs_and_seeds(void **state)
     (void)state;
     for (int packed = 0; packed < 2; packed++) {
         struct yk_sampler *one =
-            create((struct yk_instruction_sampler_options){.seed = 1, .packed = packed > 0});
+            create((struct yk_sampler_options){.seed = 1, .packed = packed > 0});
         struct yk_sampler *two =
-            create((struct yk_instruction_sampler_options){.seed = 2, .packed = packed > 0});
+            create((struct yk_sampler_options){.seed = 2, .packed = packed > 0});
         const int64_t windows = one->epoch_units;
         int same_epoch = 0;
         int same_seed = 0;
@@ -219,7 +219,7 @@ static void a_sample_follows_from_its_number_alone(void **state)
 {
     (void)state;
     for (int packed = 0; packed < 2; packed++) {
-        const struct yk_instruction_sampler_options sampling = {.seed = 6, .packed = packed > 0};
+        const struct yk_sampler_options sampling = {.seed = 6, .packed = packed > 0};
         struct yk_sampler *sampler = create(sampling);
         for (int64_t n = 3 * sampler->epoch_units; n > 0; n -= 7) {
             struct yk_sampler *resumed = create(sampling);
@@ -239,8 +239,7 @@ static void a_sample_follows_from_its_number_alone(void **state)
 static void in_evaluation_instructions_come_in_order(void **state)
 {
     (void)state;
-    struct yk_sampler *sampler =
-        create((struct yk_instruction_sampler_options){.sequential = true});
+    struct yk_sampler *sampler = create((struct yk_sampler_options){.sequential = true});
     for (int64_t n = 0; n < INT64_C(2) * COUNT; n++) {
         struct fetched fetched;
         fetch(sampler, n, 1, &fetched);
@@ -253,7 +252,7 @@ static void a_context_shorter_than_the_longest_is_refused(void **state)
 {
     (void)state;
     struct yk_sampler *sampler = NULL;
-    struct yk_instruction_sampler_options sampling = {.sequence = 30, .packed = true};
+    struct yk_sampler_options sampling = {.sequence = 30, .packed = true};
     assert_fails(yk_instruction_sampler_create(fixture.instructions, &sampling, &sampler),
                  YK_ERROR_INPUT,
                  "a context of 30 tokens, but the longest instruction has 32; use a longer "

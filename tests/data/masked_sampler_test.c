@@ -43,8 +43,7 @@ static struct yk_masked_sampler_request request_of(const struct yk_corpus *corpu
 {
     return (struct yk_masked_sampler_request){
         .range = yk_corpus_all(corpus),
-        .sequence = sequence,
-        .seed = 3,
+        .options = {.sequence = sequence, .seed = 3},
         .tokens = {.class_id = CLASS,
                    .separator_id = SEPARATOR,
                    .mask_id = MASK,
@@ -57,9 +56,10 @@ static struct yk_masked_sampler_request request_of(const struct yk_corpus *corpu
 
 static struct yk_sampler *create(const struct yk_masked_sampler_request *request, bool sequential)
 {
+    struct yk_masked_sampler_request asked = *request;
     struct yk_sampler *sampler = NULL;
-    assert_ok(sequential ? yk_masked_sampler_create_sequential(request, &sampler)
-                         : yk_masked_sampler_create(request, &sampler));
+    asked.options.sequential = sequential;
+    assert_ok(yk_masked_sampler_create(&asked, &sampler));
     return sampler;
 }
 
@@ -274,7 +274,7 @@ static void each_epoch_and_seed_masks_anew(void **state)
     struct yk_corpus *corpus = open_counting(100);
     struct yk_masked_sampler_request request = request_of(corpus, 102); /* one window, one phase */
     struct yk_sampler *one = create(&request, false);
-    request.seed = 4;
+    request.options.seed = 4;
     struct yk_sampler *two = create(&request, false);
     for (int64_t n = 0; n < 50; n++) {
         struct fetched first;
@@ -319,7 +319,7 @@ static void in_evaluation_every_token_comes_once_and_is_masked_alike(void **stat
         request.range.first = 1;
         request.range.count = count;
         struct yk_sampler *sampler = create(&request, true);
-        request.seed++;
+        request.options.seed++;
         struct yk_sampler *other = create(&request, true);
         int64_t next = 1;
         for (int64_t n = 0; n < sampler->epoch_units; n++) {
@@ -347,12 +347,13 @@ static void what_cannot_be_sampled_is_refused(void **state)
     assert_fails(yk_masked_sampler_create(&request, &sampler), YK_ERROR_INPUT,
                  "there are 7 tokens to train on, but a context of 10 needs at least 8; use a "
                  "longer text or a shorter context");
-    request.sequence = 2;
+    request.options.sequence = 2;
     assert_fails(yk_masked_sampler_create(&request, &sampler), YK_ERROR_INPUT,
                  "a context of 2 tokens; it must be at least 3, of which two frame the text");
-    request.sequence = 10;
+    request.options.sequence = 10;
     request.range.count = 0;
-    assert_fails(yk_masked_sampler_create_sequential(&request, &sampler), YK_ERROR_INPUT,
+    request.options.sequential = true;
+    assert_fails(yk_masked_sampler_create(&request, &sampler), YK_ERROR_INPUT,
                  "there are 0 tokens to evaluate on, but a context of 10 needs at least 1; use a "
                  "longer text or a shorter context");
     assert_null(sampler);

@@ -163,7 +163,9 @@ static void every_pair_comes_once_an_epoch_in_slices_that_fit(void **state)
     for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
         struct yk_sampler *sampler = NULL;
         struct fetched fetched;
-        assert_ok(yk_pair_sampler_create(fixture->list, rows[r], 5, &sampler));
+        assert_ok(yk_pair_sampler_create(
+            fixture->list, &(struct yk_sampler_options){.slice_rows = rows[r], .seed = 5},
+            &sampler));
         assert_int_equal(yk_sampler_rows(sampler, 1), rows[r]);
         for (int64_t epoch = 0; epoch < 3; epoch++) {
             bool visited[PAIRS] = {false};
@@ -200,7 +202,8 @@ static void slices_are_full_but_for_few(void **state)
     int64_t longer_sides = 0;
     int64_t rows = 0;
     int64_t present = 0;
-    assert_ok(yk_pair_sampler_create(fixture->list, 256, 5, &sampler));
+    assert_ok(yk_pair_sampler_create(
+        fixture->list, &(struct yk_sampler_options){.slice_rows = 256, .seed = 5}, &sampler));
     for (int i = 0; i < PAIRS; i++) {
         const int64_t source = fixture->source_lengths[i];
         const int64_t target = fixture->target_lengths[i];
@@ -229,8 +232,10 @@ static void slices_and_order_differ_between_epochs_and_seeds(void **state)
     int same_pair = 0;
     int same_slice = 0;
     int same_neighbours = 0;
-    assert_ok(yk_pair_sampler_create(fixture->list, 128, 1, &samplers[0]));
-    assert_ok(yk_pair_sampler_create(fixture->list, 128, 2, &samplers[1]));
+    assert_ok(yk_pair_sampler_create(
+        fixture->list, &(struct yk_sampler_options){.slice_rows = 128, .seed = 1}, &samplers[0]));
+    assert_ok(yk_pair_sampler_create(
+        fixture->list, &(struct yk_sampler_options){.slice_rows = 128, .seed = 2}, &samplers[1]));
     const int64_t slices = samplers[0]->epoch_units;
     assert_int_equal(samplers[1]->epoch_units, slices);
     for (int64_t n = 0; n < slices; n++) {
@@ -265,8 +270,10 @@ static void a_slice_follows_from_its_number_alone(void **state)
     struct yk_sampler *second = NULL;
     struct fetched one;
     struct fetched two;
-    assert_ok(yk_pair_sampler_create(fixture->list, 100, 9, &first));
-    assert_ok(yk_pair_sampler_create(fixture->list, 100, 9, &second));
+    assert_ok(yk_pair_sampler_create(
+        fixture->list, &(struct yk_sampler_options){.slice_rows = 100, .seed = 9}, &first));
+    assert_ok(yk_pair_sampler_create(
+        fixture->list, &(struct yk_sampler_options){.slice_rows = 100, .seed = 9}, &second));
     for (int64_t n = 0; n < 3 * first->epoch_units; n++) {
         fetch(first, n, &one);
     }
@@ -292,7 +299,9 @@ static void in_evaluation_pairs_come_by_length_then_number(void **state)
     struct fetched fetched;
     int64_t last = -1; /* length, then number */
     int64_t count = 0;
-    assert_ok(yk_pair_sampler_create_sequential(fixture->list, 90, &sampler));
+    assert_ok(yk_pair_sampler_create(
+        fixture->list, &(struct yk_sampler_options){.slice_rows = 90, .sequential = true},
+        &sampler));
     for (int64_t n = 0; n < sampler->epoch_units; n++) {
         const struct yk_slice *slice = fetch(sampler, n, &fetched);
         check_slice(fixture, slice, 90);
@@ -325,9 +334,12 @@ static void a_slice_too_small_for_the_longest_is_refused(void **state)
                  "a micro-batch has room for %d tokens, but the longest sentence has %d; give it "
                  "more room, or leave longer sentences out",
                  (int)longest - 1, (int)longest);
-    assert_fails(yk_pair_sampler_create(fixture->list, longest - 1, 0, &sampler), YK_ERROR_INPUT,
-                 yk_text_chars(&message));
-    assert_ok(yk_pair_sampler_create(fixture->list, longest, 0, &sampler));
+    assert_fails(yk_pair_sampler_create(
+                     fixture->list,
+                     &(struct yk_sampler_options){.slice_rows = longest - 1, .seed = 0}, &sampler),
+                 YK_ERROR_INPUT, yk_text_chars(&message));
+    assert_ok(yk_pair_sampler_create(
+        fixture->list, &(struct yk_sampler_options){.slice_rows = longest, .seed = 0}, &sampler));
     yk_sampler_destroy(sampler);
     yk_text_free(&message);
     close_pairs(fixture);

@@ -29,7 +29,8 @@ static struct yk_sampler *create(const struct yk_corpus_range *range, int64_t se
                                  uint64_t seed)
 {
     struct yk_sampler *sampler = NULL;
-    assert_ok(yk_window_sampler_create(range, sequence, seed, &sampler));
+    assert_ok(yk_window_sampler_create(
+        range, &(struct yk_sampler_options){.sequence = sequence, .seed = seed}, &sampler));
     return sampler;
 }
 
@@ -187,14 +188,20 @@ static void a_text_shorter_than_the_context_is_refused(void **state)
     const struct yk_corpus_range range = yk_corpus_all(corpus);
     const struct yk_corpus_range one = {.corpus = corpus, .count = 1};
     struct yk_sampler *sampler = NULL;
-    assert_fails(yk_window_sampler_create(&range, 8, 1, &sampler), YK_ERROR_INPUT,
+    assert_fails(yk_window_sampler_create(
+                     &range, &(struct yk_sampler_options){.sequence = 8, .seed = 1}, &sampler),
+                 YK_ERROR_INPUT,
                  "there are 8 tokens to train on, but a context of 8 needs at least 9; use a "
                  "longer text or a shorter context");
-    assert_fails(yk_window_sampler_create_sequential(&one, 8, &sampler), YK_ERROR_INPUT,
-                 "there are 1 tokens to evaluate on, but at least 2 are needed; keep more of the "
-                 "text");
-    assert_fails(yk_window_sampler_create(&range, 0, 1, &sampler), YK_ERROR_INPUT,
-                 "a context of 0 tokens; it must be at least 1 token");
+    assert_fails(
+        yk_window_sampler_create(
+            &one, &(struct yk_sampler_options){.sequence = 8, .sequential = true}, &sampler),
+        YK_ERROR_INPUT,
+        "there are 1 tokens to evaluate on, but at least 2 are needed; keep more of the "
+        "text");
+    assert_fails(
+        yk_window_sampler_create(&range, &(struct yk_sampler_options){.seed = 1}, &sampler),
+        YK_ERROR_INPUT, "a context of 0 tokens; it must be at least 1 token");
     yk_sampler_destroy(NULL);
     yk_corpus_close(corpus);
 }
@@ -210,7 +217,8 @@ static void in_evaluation_every_token_but_the_first_bears_loss_once(void **state
             int32_t tokens[12];
             int32_t targets[12];
             int64_t next = 1006; /* the target that comes next */
-            assert_ok(yk_window_sampler_create_sequential(&range, T, &sampler));
+            assert_ok(yk_window_sampler_create(
+                &range, &(struct yk_sampler_options){.sequence = T, .sequential = true}, &sampler));
             for (int64_t n = 0; n < sampler->epoch_units; n++) {
                 assert_ok(fetch_one(sampler, n, tokens, targets));
                 for (int64_t i = 0; i < T; i++) {

@@ -29,8 +29,7 @@ static void check_one(const struct yk_instruction *instruction, int32_t limit)
 
 static void check_windows(const struct yk_instructions *instructions)
 {
-    static const struct yk_instruction_sampler_options packed = {.sequence = LONGEST,
-                                                                 .packed = true};
+    static const struct yk_sampler_options packed = {.sequence = LONGEST, .packed = true};
     struct yk_sampler *sampler = NULL;
     int32_t tokens[LONGEST];
     int32_t targets[LONGEST];

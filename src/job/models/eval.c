@@ -61,7 +61,7 @@ static yk_status measure_loss(struct evaluation *evaluation)
 {
     const struct yk_workload *workload = &evaluation->loaded.model->workload;
     struct yk_eval_result *result = evaluation->result;
-    const struct yk_dataset_sampler_options cut = {
+    const struct yk_sampler_options cut = {
         .sequence = workload->sequence,
         .slice_rows = workload->batch * workload->sequence,
     };
