@@ -169,7 +169,7 @@ static void end_banner(struct yk_mpirun_output *output)
 {
     const char *banner = yk_text_chars(&output->banner);
     struct yk_mpirun_lost_rank loss = {0};
-    /* Says only that the job is over, because of what another one tells. */
+    /* Says only that the job is over, for a reason that another one gives. */
     const bool says_nothing = strstr(banner, "Primary job") != NULL;
     if (read_rank_line(banner, &loss) || read_exit_lines(banner, &loss) ||
         read_abort(banner, &loss)) {

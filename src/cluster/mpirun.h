@@ -1,5 +1,5 @@
 /*
- * Mpirun: what Open MPI's mpirun prints on standard error, told apart from what the ranks print,
+ * Mpirun: what Open MPI's mpirun prints on standard error, separated from what the ranks print,
  * and what it means for the run. mpirun puts its messages between two lines of dashes, or begins
  * them with its name. They are read for which rank ended first and how; everything else is passed
  * on as it comes, but for what a rank prints about one that has ended: both go into one sentence. A
@@ -22,7 +22,7 @@ enum {
 struct yk_mpirun_lost_rank {
     bool known;
     int32_t rank;
-    char node[YK_MPIRUN_NODE_SIZE]; /* "": not told */
+    char node[YK_MPIRUN_NODE_SIZE]; /* "": unknown */
     int32_t signal;                 /* 0: none */
     int32_t code;
     bool improper; /* it left without a word to the others */

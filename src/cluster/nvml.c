@@ -135,7 +135,7 @@ static bool describe(const struct yk_nvml *nvml, void *device, struct yk_nvml_gp
     out->nvlink_count = count_nvlinks(nvml, device);
     out->mig = nvml->mig_mode && nvml->mig_mode(device, &mig, &pending) == 0 && mig == 1;
     out->fp32_flops = 2.0 * cores * ask_clock_hz(nvml, device, CLOCK_SM);
-    /* Two transfers a cycle of the clock that the driver tells. */
+    /* Two transfers a cycle of the clock that the driver reports. */
     out->memory_bytes_per_s =
         2 * ask_clock_hz(nvml, device, CLOCK_MEMORY) * ask(nvml->memory_bus_width, device) / 8;
     if (nvml->uuid && nvml->uuid(device, out->uuid, YK_NVML_UUID_SIZE) != 0) {

@@ -313,7 +313,7 @@ static yk_status add_device(struct parser *parser, struct level *level, struct y
 
 static yk_status parse_cluster(struct parser *parser);
 
-/* A cluster ended too early: a group goes on with more, but a link comes last. */
+/* A cluster ended too early: a group continues with more, but a link comes last. */
 static yk_status fail_unfinished(struct parser *parser, const char *closer)
 {
     char expected[80];

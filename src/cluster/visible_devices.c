@@ -9,7 +9,7 @@
 #define INSTANCE_PREFIX "MIG-"
 
 enum {
-    MAX = 64, /* entries that are told apart */
+    MAX = 64, /* entries that are distinguished */
 };
 
 static const struct yk_visible_device nothing = {-1, -1};

@@ -72,7 +72,7 @@ static struct yk_cost_time interpolated(double seconds, double error)
     return (struct yk_cost_time){seconds, YK_COST_INTERPOLATED, error};
 }
 
-/* Nothing tells how the times bend between the two sequences, but they do not leave the two: half
+/* It is unknown how the times bend between the two sequences, but they do not leave the two: half
  * of the distance is added to the error. */
 static yk_status find_between(const struct wanted *wanted, int64_t below, int64_t above,
                               struct yk_cost_time *out)

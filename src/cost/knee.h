@@ -25,8 +25,8 @@ struct yk_knee {
                                    INFINITY where the sizes leave it open */
     double latency_s;           /* α: what an empty message takes */
     double plateau_bytes_per_s; /* over each link, see yk_knee_link_fraction() */
-    bool reached;               /* false: no size that was measured has it, the line tells */
-    bool beyond; /* four times the knee was not measured: the largest size speaks for it */
+    bool reached; /* false: no size that was measured has it, it is computed from the line */
+    bool beyond;  /* four times the knee was not measured: the largest size speaks for it */
 };
 
 /*

@@ -15,7 +15,7 @@ enum {
     YK_PROFILE_KEY_SIZE = 200
 };
 
-/* "rtx3090", "cpu:2": the kind of device that layers are known by, beside the part of it. False for
+/* "rtx3090", "cpu:2": the kind of device that layers are known by, besides its part. False for
  * a device that has no type: nobody can tell it from another. */
 bool yk_profile_key_device_type(const struct yk_device *device, char out[YK_PROFILE_KEY_SIZE]);
 

@@ -4,7 +4,7 @@
  * of devices were fitted on public measurements by bench/accuracy, whose --fit prints the table
  * again (docs/costs.md). Any thread.
  *
- * A matrix product is slowed by two things more: it fetches its operands again, once for every
+ * A matrix product has two costs more: it fetches its operands again, once for every
  * `reuse` operations, which holds back devices with a high rate and a narrow memory; and while it
  * begins and ends the device is not full, which costs as much as `ramp` operations more.
  */

@@ -13,7 +13,7 @@
 
 /*
  * The rules are regular expressions in sacreBLEU, over code points. Bytes do as well: what is
- * matched and moved is ASCII, and "anything but a digit" beside it may be the one byte of a longer
+ * matched and moved is ASCII, and "anything but a digit" next to it may be the one byte of a longer
  * character that is next to it.
  *
  * Each rule reads all of the text and writes it anew, at most GROWTH times as long.

@@ -12,10 +12,10 @@ struct packing_work {
     const int64_t *lengths;
     int64_t count;
     int64_t *order;   /* (count) longest first */
-    int64_t *windows; /* (count) of each thing */
-    int64_t *free;  /* (2 leaves) a tree over the windows: leaf `leaves` + w is the capacity left in
-                       window w, node n the most of 2n and 2n + 1, the root 1 */
-    int64_t leaves; /* a power of two, at least as many as there are things */
+    int64_t *windows; /* (count) of each item */
+    int64_t *free;    /* (2 leaves) a tree over the windows: leaf `leaves` + w is the space left in
+                         window w, node n the most of 2n and 2n + 1, the root 1 */
+    int64_t leaves;   /* a power of two, at least as many as there are items */
 };
 
 void yk_instruction_sampler_packing_free(struct yk_instruction_packing *packing)
@@ -25,7 +25,7 @@ void yk_instruction_sampler_packing_free(struct yk_instruction_packing *packing)
     *packing = (struct yk_instruction_packing){0};
 }
 
-/* Counts the things of each length and gives each length its places. */
+/* Counts the items of each length and gives each length its places. */
 static yk_status sort(struct packing_work *work, int64_t capacity)
 {
     int64_t *next = calloc((size_t)capacity + 2, sizeof *next);
@@ -46,7 +46,7 @@ static yk_status sort(struct packing_work *work, int64_t capacity)
     return YK_OK;
 }
 
-/* Puts a thing into the first window that has capacity for it, and returns the window. */
+/* Puts an item into the first window with space for it, and returns the window. */
 static int64_t place(struct packing_work *work, int64_t length)
 {
     int64_t *capacity = work->free;

@@ -28,7 +28,7 @@ yk_status yk_instruction_sampler_create(const struct yk_instructions *instructio
  * space.
  */
 struct yk_instruction_packing {
-    int64_t *items;  /* (things) those of the first window, of the second … */
+    int64_t *items;  /* (count) those of the first window, of the second … */
     int64_t *starts; /* (windows + 1) in `items` */
     int64_t windows;
 };

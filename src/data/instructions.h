@@ -80,7 +80,7 @@ struct yk_instructions_totals yk_instructions_totals(const struct yk_instruction
 /* 0 <= index < count, in the order of the lines. The tokens belong to the instructions. */
 struct yk_instruction yk_instructions_at(const struct yk_instructions *instructions, int64_t index);
 
-/* What samples are filled up with: the tokenizer's padding, or 0 where it has none. */
+/* What samples are padded with: the tokenizer's padding, or 0 where it has none. */
 int32_t yk_instructions_padding_id(const struct yk_instructions *instructions);
 
 /* "52002 instructions, 5012345 tokens, 2912345 with loss, 0 left out, 0 cut off". */

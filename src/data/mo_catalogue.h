@@ -21,7 +21,7 @@ struct yk_mo_text {
 };
 
 struct yk_mo_entry {
-    struct yk_mo_text context; /* tells apart messages of the same words (msgctxt) */
+    struct yk_mo_text context; /* distinguishes messages of the same text (msgctxt) */
     struct yk_mo_text source;  /* msgid; empty of the entry that is about the catalogue itself */
     struct yk_mo_text plural;  /* msgid_plural */
     struct yk_mo_text forms;   /* of the translation, with zeros between them */

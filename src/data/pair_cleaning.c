@@ -238,7 +238,7 @@ const char *yk_pair_cleaning_fault_name(enum yk_pair_fault fault)
     return names[fault];
 }
 
-/* ASCII is told quickly: nearly all characters are. */
+/* ASCII first: nearly all characters are. */
 static bool is_space(uint32_t c)
 {
     return c < 0x80 ? c == ' ' || (c >= '\t' && c <= '\r') : yk_unicode_is_space(c);

@@ -22,7 +22,7 @@ enum yk_pair_fault {
     YK_PAIR_PLACEHOLDERS, /* %s, {name} or @ on one side that the other has not */
     YK_PAIR_LONG,         /* a side of more characters than asked for */
     YK_PAIR_UNEQUAL,      /* a side several times as long as the other */
-    YK_PAIR_PLURAL,       /* forms of plurals that cannot be told apart */
+    YK_PAIR_PLURAL,       /* forms of plurals that cannot be assigned */
     YK_PAIR_REPEATED,     /* the pair was there before */
     YK_PAIR_FAULTS
 };

@@ -49,7 +49,7 @@ struct yk_pair_totals {
     int64_t target_tokens;
     int64_t longest_source; /* of one */
     int64_t longest_target;
-    double mean_longer_side; /* tokens of a pair's longer side: what it is filled up to */
+    double mean_longer_side; /* tokens of a pair's longer side: what it is padded to */
 };
 
 yk_status yk_pair_list_open(const struct yk_pair_list_request *request,
@@ -62,7 +62,7 @@ struct yk_pair_totals yk_pair_list_totals(const struct yk_pair_list *list);
 /* 0 <= index < count, in the order of the lines. The tokens belong to the list. */
 struct yk_pair yk_pair_list_at(const struct yk_pair_list *list, int64_t index);
 
-/* What a decoder reads first, and what either side is filled up with: the tokenizer's padding, or 0
+/* What a decoder reads first, and what either side is padded with: the tokenizer's padding, or 0
  * where it has none. */
 int32_t yk_pair_list_start_id(const struct yk_pair_list *list);
 int32_t yk_pair_list_source_padding_id(const struct yk_pair_list *list);

@@ -9,7 +9,7 @@
 
 enum {
     /* A bucket's lengths are within 1/16 of its shortest; below 16 tokens each length has its own.
-     * Simulated with sentences of about 16 tokens and pieces of 4096, 8 % is filling: 22 % where
+     * Simulated with sentences of about 16 tokens and slices of 4096, 8 % is padding: 22 % where
      * lengths are rounded up to multiples of 8, and 6 % with a bucket for each length, which mixes
      * less. */
     BUCKET_PART = 16
@@ -47,7 +47,7 @@ static int64_t length_at(const struct pair_sampler *sampler, int64_t place)
     return longer_side(&pair);
 }
 
-/* What an epoch is: which of the pieces and pairs come where. */
+/* What an epoch is: which of the slices and pairs come where. */
 struct epoch {
     uint64_t key;
     int64_t number;
@@ -213,7 +213,7 @@ static int64_t bound_at(const struct pair_sampler *sampler, int64_t place)
     return length_at(sampler, sampler->buckets[bucket_of(sampler, place) + 1] - 1);
 }
 
-/* Bounds never fall from place to place, so that of a piece is that of its last place. */
+/* Bounds never fall from place to place, so that of a slice is that of its last place. */
 static yk_status cut_slices(struct pair_sampler *sampler)
 {
     const int64_t count = yk_pair_list_count(sampler->list);

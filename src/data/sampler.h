@@ -20,17 +20,17 @@ enum {
     YK_SAMPLER_NO_TARGET = -1 /* a place that bears no loss */
 };
 
-/* The samples of one micro-batch on the host, filled up to the longest of them. Whoever takes
- * samples has room for as many as the sampler says. */
+/* The samples of one micro-batch slice on the host, padded to the longest of them. The caller of
+ * yk_sampler_fetch() allocates as much as the sampler says. */
 struct yk_slice {
     int64_t samples;         /* B */
     int64_t sequence;        /* T */
     int64_t target_sequence; /* S of what a decoder reads; 0: there is none */
     int64_t first_sample;    /* its number in the run, each sample's being another */
     int64_t counted;         /* targets that bear loss */
-    int64_t present;         /* tokens that are no filling */
+    int64_t present;         /* tokens that are no padding */
     int32_t *tokens;         /* (B, T) */
-    int32_t *lengths;        /* (B): how many of a sample's tokens are no filling, at least 1 */
+    int32_t *lengths;        /* (B): how many of a sample's tokens are no padding, at least 1 */
     int32_t *target_tokens;  /* (B, S); NULL without */
     int32_t *targets;        /* (B, T), or (B, S) where there is a decoder; negative: no loss */
 };
@@ -39,11 +39,11 @@ struct yk_sampler;
 
 struct yk_sampler_kind {
     void (*destroy)(struct yk_sampler *sampler);
-    /* One of the two. Where a unit is a sample: its tokens (T) and targets (T), filled up, and how
+    /* One of the two. Where a unit is a sample: its tokens (T) and targets (T), padded, and how
      * many tokens are there. */
     yk_status (*fetch_sample)(const struct yk_sampler *sampler, int64_t number, int32_t *tokens,
                               int32_t *targets, int64_t *there);
-    /* Where a unit is a piece: all of it but `counted`. */
+    /* Where a unit is a slice: all of it but `counted`. */
     yk_status (*fetch_slice)(const struct yk_sampler *sampler, int64_t number,
                              struct yk_slice *out);
 };
@@ -54,7 +54,7 @@ struct yk_sampler {
     int64_t epoch_units;     /* of one epoch: the same for each */
     int64_t sequence;        /* the most tokens of a sample */
     int64_t target_sequence; /* the same of what a decoder reads; 0: there is none */
-    int64_t slice_rows; /* a unit is a piece of at most so many tokens on either side; 0: a unit
+    int64_t slice_rows; /* a unit is a slice of at most so many tokens on either side; 0: a unit
                            is a sample of `sequence` tokens */
     bool even; /* every place of every sample bears loss: nobody needs to look to count them */
 };
@@ -70,11 +70,11 @@ struct yk_sampler_options {
 
 void yk_sampler_destroy(struct yk_sampler *sampler);
 
-/* Takes `count` units from number `first` on; where a unit is a piece, one. */
+/* Fetches `count` units from number `first` on; where a unit is a slice, one. */
 yk_status yk_sampler_fetch(const struct yk_sampler *sampler, int64_t first, int64_t count,
                            struct yk_slice *out) YK_MUST_USE;
 
-/* The tokens of either side that a piece of `units` has room for. */
+/* The tokens of either side that fit in a slice of `units`. */
 int64_t yk_sampler_rows(const struct yk_sampler *sampler, int64_t units);
 
 /*

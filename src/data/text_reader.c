@@ -20,7 +20,7 @@ enum {
 struct yk_text_reader {
     struct yk_chunk_boundary cut;
     struct yk_text path;
-    struct yk_text held; /* bytes that were read: first the piece that was given out */
+    struct yk_text held; /* bytes that were read: first the chunk that was returned */
     size_t given;
     size_t checked; /* of the bytes held: they are UTF-8 */
     size_t chunk;
@@ -128,7 +128,7 @@ static yk_status fail_at(const struct yk_text_reader *reader, size_t at)
     return yk_utf8_fail(yk_text_chars(&reader->path), place_of(reader, at), reader->held.bytes[at]);
 }
 
-/* Lets go of the piece that was given out. */
+/* Drops the chunk that was returned. */
 static void drop_given(struct yk_text_reader *reader)
 {
     struct yk_text *held = &reader->held;
@@ -141,7 +141,7 @@ static void drop_given(struct yk_text_reader *reader)
     }
 }
 
-/* How many bytes at the end may be the beginning of a character that goes on behind. */
+/* How many bytes at the end may be the beginning of a character that continues behind. */
 static size_t unfinished(const char *bytes, size_t length)
 {
     for (size_t back = 1; back <= 3 && back <= length; back++) {
@@ -153,7 +153,7 @@ static size_t unfinished(const char *bytes, size_t length)
     return 0;
 }
 
-/* What is no text is refused as soon as it is read, not when a piece ends. */
+/* What is no text is refused as soon as it is read, not when a chunk ends. */
 static yk_status check_held(struct yk_text_reader *reader)
 {
     const char *bytes = yk_text_chars(&reader->held);

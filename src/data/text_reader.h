@@ -27,10 +27,10 @@ yk_status yk_text_reader_open(const char *path, const struct yk_chunk_boundary *
                               struct yk_text_reader **out) YK_MUST_USE;
 void yk_text_reader_close(struct yk_text_reader *reader);
 
-/* Once the flag is set, a piece that is being read ends with YK_ERROR_STOPPED. NULL: none. */
+/* Once the flag is set, a chunk that is being read ends with YK_ERROR_STOPPED. NULL: none. */
 void yk_text_reader_set_stop(struct yk_text_reader *reader, const atomic_bool *stop);
 
-/* The next piece, which stays until the next call; of 0 bytes at the end. */
+/* The next chunk, which stays until the next call; of 0 bytes at the end. */
 yk_status yk_text_reader_next(struct yk_text_reader *reader, const char **text,
                               size_t *length) YK_MUST_USE;
 

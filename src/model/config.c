@@ -145,7 +145,7 @@ bool yk_model_config_builtin(size_t number, const char **name, const char **summ
     return true;
 }
 
-/* The next character that tells names apart, in lower case: case and "-_." do not. */
+/* The next character that distinguishes names, in lower case: case and "-_." do not. */
 static char next_letter(const char **word)
 {
     while (**word && strchr("-_.", **word)) {

@@ -75,7 +75,7 @@ struct yk_model_config {
     const char *not_trained; /* what of the file cannot be computed with yet, or NULL */
 };
 
-/* How many tokens the head tells apart: `target_vocabulary`, or else `vocabulary`. */
+/* How many tokens the head distinguishes: `target_vocabulary`, or else `vocabulary`. */
 static inline int64_t yk_model_config_target_vocabulary(const struct yk_model_config *config)
 {
     return config->target_vocabulary > 0 ? config->target_vocabulary : config->vocabulary;

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* With a point or an exponent in any case: the framework tells 8 from 8.0. */
+/* With a point or an exponent in any case: to the framework 8 and 8.0 differ. */
 static void write_number(struct yk_json_writer *json, const char *key, double value)
 {
     char digits[YK_NUMBER_SIZE];

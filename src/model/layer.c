@@ -45,7 +45,7 @@ static bool is_quantised(const struct yk_layer_builder *builder)
     return builder->role == YK_LAYER_BLOCK && builder->workload->nf4;
 }
 
-/* Whether the layer's own weights are trained, not only adapters beside them. */
+/* Whether the layer's own weights are trained, not only adapters. */
 static bool trains(const struct yk_layer_builder *builder)
 {
     return builder->workload->lora_rank == 0;
@@ -63,7 +63,7 @@ static void add(struct yk_layer_works *works, struct yk_work work)
     works->items[works->count++] = work;
 }
 
-/* Attention is counted where it is drafted. */
+/* Attention is counted where it is added. */
 static void count_products(struct yk_layer_builder *builder, const struct yk_work *work)
 {
     const double operations = work->class == YK_WORK_MATRIX ? work->operations : 0;

@@ -19,7 +19,8 @@ enum yk_layer_role {
     YK_LAYER_EMBEDDING, /* nothing below it wants a gradient */
     YK_LAYER_BLOCK,     /* gets adapters, NF4 and recomputation where the workload asks for them
                          */
-    YK_LAYER_OUTER,     /* after the blocks: frozen beside adapters, fp32 beside NF4 */
+    YK_LAYER_OUTER, /* after the blocks: frozen where blocks have adapters, fp32 where they are NF4
+                     */
 };
 
 struct yk_layer_works {
@@ -86,7 +87,7 @@ enum yk_norm_kind {
 };
 
 /* Starts a layer that is sent `input_rows` tokens of the model's width; 0 for one that reads tokens
- * themselves. `shape` tells the sizes, such as "C768 F3072 H12". */
+ * themselves. `shape` has the sizes, such as "C768 F3072 H12". */
 void yk_layer_begin(struct yk_layer_builder *builder, const struct yk_model_config *config,
                     const struct yk_workload *workload, enum yk_layer_role role, const char *kind,
                     int64_t input_rows);

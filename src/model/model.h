@@ -56,7 +56,7 @@ struct yk_layer {
     int64_t parameters;
     int64_t trainable;
     int64_t quantised;  /* of the frozen ones: kept as NF4 */
-    int64_t full_width; /* of the frozen ones: kept as fp32 (beside an NF4 model) */
+    int64_t full_width; /* of the frozen ones: kept as fp32 (in an NF4 model) */
 
     struct yk_work_list forward;
     struct yk_work_list backward; /* with the recomputation, where there is one */

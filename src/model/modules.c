@@ -18,7 +18,7 @@ struct yk_modules_growth {
     bool failed;
 };
 
-/* Room for one more element: arenas do not give back, so at worst half of what is taken is used. */
+/* Space for one more element: arenas do not free, so at worst half of what is allocated is used. */
 static void *grow(struct yk_modules_growth *growth, void *array, int32_t count, int32_t *capacity,
                   size_t size)
 {

@@ -59,7 +59,7 @@ yk_status yk_modules_list(const struct yk_model_config *config, struct yk_arena 
 /* The module of that full name, or YK_MODULE_NONE. */
 int32_t yk_modules_find(const struct yk_modules *modules, const char *name);
 
-/* The first module inside `module`, or YK_MODULE_NONE; and the next one beside it. */
+/* The first module inside `module`, or YK_MODULE_NONE; and its next sibling. */
 int32_t yk_modules_first_child(const struct yk_modules *modules, int32_t module);
 int32_t yk_modules_next_sibling(const struct yk_modules *modules, int32_t module);
 

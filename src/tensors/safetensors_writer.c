@@ -19,7 +19,7 @@
 
 enum {
     HEADER_ALIGNMENT = 8,
-    BUFFER_BYTES = 1 << 16 /* so that many small pieces take few calls */
+    BUFFER_BYTES = 1 << 16 /* so that many small chunks need few calls */
 };
 
 struct yk_safetensors_writer {
@@ -172,7 +172,7 @@ static yk_status fail_to_write(struct yk_safetensors_writer *writer, int error)
                    strerror(error));
 }
 
-/* A short write is no error yet: the next one tells why. */
+/* A short write is no error yet: the next one reports why. */
 static yk_status write_out(struct yk_safetensors_writer *writer, const unsigned char *bytes,
                            size_t length)
 {

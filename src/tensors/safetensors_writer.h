@@ -37,7 +37,7 @@ yk_status yk_safetensors_writer_metadata(struct yk_safetensors_writer *writer, c
 /* Opens the file and writes the header; nothing can be declared afterwards. */
 yk_status yk_safetensors_writer_begin(struct yk_safetensors_writer *writer) YK_MUST_USE;
 
-/* The next bytes; a piece may end in the middle of a tensor or reach into the next. */
+/* The next bytes; a chunk may end in the middle of a tensor or reach into the next. */
 yk_status yk_safetensors_writer_add(struct yk_safetensors_writer *writer, const void *bytes,
                                     size_t length) YK_MUST_USE;
 

@@ -24,7 +24,7 @@ struct added {
     bool normalized;
     bool strip_left;  /* the white space before it belongs to it */
     bool strip_right; /* … behind it */
-    bool single_word; /* no letter or digit stands beside it */
+    bool single_word; /* no letter or digit stands next to it */
 };
 
 struct yk_added_tokens {
@@ -258,7 +258,7 @@ static yk_status is_letter(const struct yk_added_tokens *tokens,
     return yk_regex_find(tokens->letter, workspace, text, used, 0, out, &begin, &end);
 }
 
-/* Whether no word goes on beside the text from `begin` to `end`. */
+/* Whether no word continues around the text from `begin` to `end`. */
 static yk_status stands_alone(const struct yk_added_tokens *tokens,
                               struct yk_regex_workspace *workspace,
                               const struct yk_added_tokens_search *search, size_t begin, size_t end,

@@ -53,11 +53,11 @@ struct yk_added_tokens_search {
     size_t end;
     int32_t id;
 
-    size_t at;   /* the search goes on from here */
+    size_t at;   /* the search continues from here */
     size_t done; /* up to here the text was found */
 };
 
-/* Starts as {.text, .length, .normalized}; each call goes on to the next token: the leftmost, of
+/* Starts as {.text, .length, .normalized}; each call advances to the next token: the leftmost, of
  * several the longest. */
 yk_status yk_added_tokens_next(const struct yk_added_tokens *tokens,
                                struct yk_regex_workspace *workspace,

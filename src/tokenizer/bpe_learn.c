@@ -142,9 +142,10 @@ static yk_status join_tokens(struct yk_token_map *tokens, struct yk_token_pair p
 }
 
 /*
- * Joins the pair in a word, from the left, and tells the queue which neighbours there are no longer
- * and which there are now. The count of the pair itself stays: it is not looked at again, unless
- * another pair becomes one of its two tokens; that it then counts from there is BpeTrainer's way.
+ * Joins the pair in a word, from the left, and reports to the queue which neighbours there are no
+ * longer and which there are now. The count of the pair itself stays: it is not looked at again,
+ * unless another pair becomes one of its two tokens; that it then counts from there is BpeTrainer's
+ * way.
  */
 static yk_status join_in_word(struct learner *learner, struct yk_token_pair pair, int32_t joined,
                               int32_t index)

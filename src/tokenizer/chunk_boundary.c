@@ -49,7 +49,7 @@ static bool are_known_words(const struct yk_json *node)
     if (has_type(node, "BertPreTokenizer")) {
         return true;
     }
-    /* A space put before a text is none where it begins with one, as all pieces but the first do.
+    /* A space added before a text is none where it begins with one, as all chunks but the first do.
      */
     if (has_type(node, "ByteLevel")) {
         return has_flag(node, "use_regex", true);
@@ -91,7 +91,7 @@ static bool is_fixed(char byte)
            !(byte >= 'a' && byte <= 'z');
 }
 
-/* Notes what an added token keeps from being cut; false where that cannot be told. */
+/* Notes what an added token keeps from being cut; false where that is unknown. */
 static bool add_token(const struct yk_json *token, bool normalized, struct yk_chunk_boundary *out)
 {
     const char *content = yk_json_string(yk_json_get(token, "content"));

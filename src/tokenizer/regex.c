@@ -356,7 +356,7 @@ static void advance(struct search *search)
              ((unsigned char)search->text[search->at] & 0xc0) == 0x80);
 }
 
-/* The leftmost match, in one piece of work after the other, so that none of them takes long. Words
+/* The leftmost match, in one step after the other, so that none of them takes long. Words
  * follow each other, so that most matches begin where the last one ended. */
 static int match_all(struct search *search)
 {

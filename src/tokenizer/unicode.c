@@ -135,7 +135,7 @@ enum {
     END_OF_GREEK_EXTENDED = 0x2000
 };
 
-/* The property Case_Ignorable of what stands in and beside Greek words. */
+/* The property Case_Ignorable of what stands in and next to Greek words. */
 static bool is_ignorable(uint32_t c)
 {
     switch (c) {
