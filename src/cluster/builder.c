@@ -2,7 +2,7 @@
 
 #include "base/array.h"
 #include "base/units.h"
-#include "cluster/interconnect.h"
+#include "cluster/datasheet.h"
 
 #include <stdlib.h>
 #include <string.h>

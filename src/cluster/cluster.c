@@ -8,7 +8,7 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "cluster/builder.h"
-#include "cluster/interconnect.h"
+#include "cluster/datasheet.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 #include "cluster/discover.h"
 
 #include "cluster/builder.h"
-#include "cluster/interconnect.h"
+#include "cluster/datasheet.h"
 
 #include <math.h>
 #include <stdio.h>

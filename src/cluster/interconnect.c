@@ -1,4 +1,3 @@
-#include "cluster/interconnect.h"
 
 #include "base/nearest.h"
 #include "cluster/datasheet.h"

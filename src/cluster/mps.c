@@ -84,11 +84,11 @@ double yk_mps_part(const struct yk_mps_driver *driver, const struct yk_mps_envir
 }
 
 /* "24G", "512M", "24GiB": bytes; 0: none of these. */
-static double read_bytes(const char *environment)
+static double read_bytes(const char *text)
 {
     char *end = NULL;
-    const double number = strtod(environment, &end);
-    if (end == environment || !(number > 0)) {
+    const double number = strtod(text, &end);
+    if (end == text || !(number > 0)) {
         return 0;
     }
     switch (toupper((unsigned char)*end)) {

@@ -15,7 +15,7 @@
 #include "base/units.h"
 #include "cluster/builder.h"
 #include "cluster/cluster.h"
-#include "cluster/interconnect.h"
+#include "cluster/datasheet.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -11,15 +11,12 @@
 
 static const struct yk_work_list *works_of(const struct yk_layer *layer, enum yk_cost_pass pass)
 {
-    switch (pass) {
-    case YK_COST_FORWARD:
-        return &layer->forward;
-    case YK_COST_BACKWARD:
-        return &layer->backward;
-    case YK_COST_UPDATE:
-    default:
-        return &layer->update;
-    }
+    const struct yk_work_list *const works[] = {
+        [YK_COST_FORWARD] = &layer->forward,
+        [YK_COST_BACKWARD] = &layer->backward,
+        [YK_COST_UPDATE] = &layer->update,
+    };
+    return works[pass];
 }
 
 /*
@@ -162,15 +159,9 @@ static yk_status find_profiled(const struct yk_cost_book *book, int32_t device,
 
 static double seconds_of(const struct yk_measured_layer *entry, enum yk_cost_pass pass)
 {
-    switch (pass) {
-    case YK_COST_FORWARD:
-        return entry->forward_s;
-    case YK_COST_BACKWARD:
-        return entry->backward_s;
-    case YK_COST_UPDATE:
-    default:
-        return entry->update_s;
-    }
+    return pass == YK_COST_FORWARD    ? entry->forward_s
+           : pass == YK_COST_BACKWARD ? entry->backward_s
+                                      : entry->update_s;
 }
 
 /* How much the entry says about what it is for; 0 when it is not for this layer. */
@@ -313,22 +304,16 @@ const char *yk_cost_origin_name(enum yk_cost_origin origin)
 
 void yk_cost_describe_origin(enum yk_cost_origin origin, struct yk_text *out)
 {
-    switch (origin) {
-    case YK_COST_MEASURED:
-        yk_text_add(out, "measured on this machine");
-        break;
-    case YK_COST_INTERPOLATED:
-        yk_text_add(out, "interpolated from what was measured on this machine");
-        break;
-    case YK_COST_TABLE:
-        yk_text_add(out, "measured, says the cluster file");
-        break;
-    case YK_COST_DATASHEET:
-    case YK_COST_ORIGINS:
-    default:
-        yk_text_addf(
-            out, "datasheet with fitted efficiency, half within %d %%, nine tenths within %d %%",
-            YK_EFFICIENCY_MEDIAN_ERROR_PERCENT, YK_EFFICIENCY_P90_ERROR_PERCENT);
-        break;
+    static const char *const texts[YK_COST_DATASHEET] = {
+        [YK_COST_MEASURED] = "measured on this machine",
+        [YK_COST_INTERPOLATED] = "interpolated from what was measured on this machine",
+        [YK_COST_TABLE] = "measured, says the cluster file",
+    };
+    if (origin < YK_COST_DATASHEET) {
+        yk_text_add(out, texts[origin]);
+        return;
     }
+    yk_text_addf(out,
+                 "datasheet with fitted efficiency, half within %d %%, nine tenths within %d %%",
+                 YK_EFFICIENCY_MEDIAN_ERROR_PERCENT, YK_EFFICIENCY_P90_ERROR_PERCENT);
 }

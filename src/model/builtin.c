@@ -1,4 +1,4 @@
-#include "model/builtin.h"
+#include "model/config.h"
 
 #include "model/architecture.h"
 

@@ -5,7 +5,6 @@
 #include "base/nearest.h"
 #include "base/text.h"
 #include "model/architecture.h"
-#include "model/builtin.h"
 
 #include <ctype.h>
 #include <inttypes.h>

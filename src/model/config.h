@@ -121,4 +121,18 @@ yk_status yk_model_config_open(const char *word, struct yk_arena *arena,
 yk_status yk_model_config_write(const struct yk_model_config *config, enum yk_precision dtype,
                                 struct yk_text *out) YK_MUST_USE;
 
+/* The models that yoke knows by name. */
+enum {
+    YK_BUILTIN_ALIASES = 3
+};
+
+struct yk_builtin_model {
+    struct yk_model_config config;
+    const char *summary;
+    const char *aliases[YK_BUILTIN_ALIASES]; /* besides its name; up to the first NULL */
+};
+
+extern const struct yk_builtin_model yk_builtin_models[];
+extern const size_t yk_builtin_model_count;
+
 #endif

@@ -17,17 +17,9 @@ static void write_number(struct yk_json_writer *json, const char *key, double va
 
 static const char *torch_name(enum yk_precision dtype)
 {
-    switch (dtype) {
-    case YK_PRECISION_FP16:
-        return "float16";
-    case YK_PRECISION_BF16:
-        return "bfloat16";
-    case YK_PRECISION_FP32:
-    case YK_PRECISION_TF32:
-    case YK_PRECISION_COUNT:
-        break;
-    }
-    return "float32";
+    return dtype == YK_PRECISION_FP16   ? "float16"
+           : dtype == YK_PRECISION_BF16 ? "bfloat16"
+                                        : "float32";
 }
 
 static void write_id(struct yk_json_writer *json, const char *key, int64_t id)

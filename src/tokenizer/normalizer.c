@@ -16,7 +16,7 @@ enum {
 enum step {
     STEP_CLEAN,            /* control characters away, every white space a space */
     STEP_SPACE_IDEOGRAPHS, /* a space before and behind each */
-    STEP_NFC,
+    STEP_NFC,              /* these as in enum yk_unicode_form */
     STEP_NFD,
     STEP_NFKC,
     STEP_NFKD,
@@ -224,13 +224,9 @@ static int32_t change(enum step step, uint32_t character, uint32_t out[3])
         return yk_unicode_is(character, YK_UNICODE_MARK) ? 0 : 1;
     case STEP_LOWER:
         return yk_unicode_lower(character, out);
-    case STEP_NFC:
-    case STEP_NFD:
-    case STEP_NFKC:
-    case STEP_NFKD:
-        break;
+    default:
+        return 1;
     }
-    return 1;
 }
 
 static yk_status run_characters(enum step step, const char *text, size_t length,
@@ -266,21 +262,9 @@ static yk_status run_step(enum step step, const char *text, size_t length, struc
         run_ascii(step, text, length, out);
         return yk_text_status(out);
     }
-    switch (step) {
-    case STEP_NFC:
-        return yk_unicode_normalize(text, length, YK_UNICODE_NFC, out);
-    case STEP_NFD:
-        return yk_unicode_normalize(text, length, YK_UNICODE_NFD, out);
-    case STEP_NFKC:
-        return yk_unicode_normalize(text, length, YK_UNICODE_NFKC, out);
-    case STEP_NFKD:
-        return yk_unicode_normalize(text, length, YK_UNICODE_NFKD, out);
-    case STEP_CLEAN:
-    case STEP_SPACE_IDEOGRAPHS:
-    case STEP_STRIP_NONSPACING:
-    case STEP_STRIP_MARKS:
-    case STEP_LOWER:
-        break;
+    if (step >= STEP_NFC && step <= STEP_NFKD) {
+        const enum yk_unicode_form form = (enum yk_unicode_form)(step - STEP_NFC);
+        return yk_unicode_normalize(text, length, form, out);
     }
     return run_characters(step, text, length, out);
 }

@@ -138,29 +138,15 @@ enum {
 /* The property Case_Ignorable of what stands in and next to Greek words. */
 static bool is_ignorable(uint32_t c)
 {
-    switch (c) {
-    case '\'':
-    case '.':
-    case ':':
-    case '^':
-    case '`':
-    case 0xa8:
-    case 0xad:
-    case 0xaf:
-    case 0xb4:
-    case 0xb7:
-    case 0xb8:
-    case 0x384:
-    case 0x385:
-    case 0x387:
-    case 0x2018:
-    case 0x2019:
-    case 0x2024:
-    case 0x2027:
-        return true;
-    default:
-        return yk_unicode_is(c, YK_UNICODE_NONSPACING_MARK);
+    static const uint32_t signs[] = {'\'',  '.',   ':',    '^',    '`',    0xa8,
+                                     0xad,  0xaf,  0xb4,   0xb7,   0xb8,   0x384,
+                                     0x385, 0x387, 0x2018, 0x2019, 0x2024, 0x2027};
+    for (size_t i = 0; i < sizeof signs / sizeof signs[0]; i++) {
+        if (c == signs[i]) {
+            return true;
+        }
     }
+    return yk_unicode_is(c, YK_UNICODE_NONSPACING_MARK);
 }
 
 /* The property Cased, of the scripts that Greek is mixed with. */

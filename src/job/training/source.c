@@ -3,7 +3,7 @@
 #include "base/folder.h"
 #include "base/log.h"
 #include "job/model_data.h"
-#include "model/builtin.h"
+#include "model/config.h"
 
 #include <string.h>
 
