@@ -5,7 +5,7 @@
 #include "accuracy/csv.h"
 #include "accuracy/software.h"
 #include "cluster/cluster.h"
-#include "cost/efficiency.h"
+#include "cost/roofline.h"
 
 struct measurement {
     size_t row;         /* of the table */

@@ -1,6 +1,6 @@
 """Which windows of a shard yoke train takes as samples, so that PyTorch can take the very same.
 
-The twin of src/data/permutation.c and src/data/window_sampler.c.
+The twin of src/data/sampler.c and src/data/window_sampler.c.
 """
 
 MASK = (1 << 64) - 1

@@ -1,22 +1,143 @@
 #include "cluster/builder.h"
 
 #include "base/array.h"
-#include "cluster/assume.h"
+#include "base/units.h"
+#include "cluster/datasheet.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-yk_status yk_cluster_builder_begin(struct yk_cluster_builder *draft)
+/* Of a device that no datasheet knows, and between nodes: what the oldest of common machines has.
+ */
+#define UNKNOWN_BUS "pcie3"
+#define NETWORK "10GbE"
+
+/* What was assumed so far: the ends of the range, each with a device that has it. */
+struct assumed {
+    const struct yk_interconnect *slowest;
+    const struct yk_interconnect *fastest;
+    const struct yk_device *slowest_device;
+    const struct yk_device *fastest_device;
+    const struct yk_interconnect *network;
+};
+
+static const struct yk_interconnect *bus_of(const struct yk_device *device)
 {
-    *draft = (struct yk_cluster_builder){0};
-    return yk_arena_create(&draft->arena);
+    return yk_interconnect_find(device->sheet ? device->sheet->bus : UNKNOWN_BUS);
 }
 
-void yk_cluster_builder_free(struct yk_cluster_builder *draft)
+static const struct yk_interconnect *peer_of(const struct yk_device *a, const struct yk_device *b)
 {
-    free(draft->devices);
-    yk_arena_destroy(draft->arena);
-    *draft = (struct yk_cluster_builder){0};
+    const bool twins = a->sheet && a->sheet == b->sheet && a->part == 1 && b->part == 1;
+    return twins && a->sheet->peer ? yk_interconnect_find(a->sheet->peer) : NULL;
+}
+
+static const struct yk_interconnect *
+assume_within_node(const struct yk_device *a, const struct yk_device *b, struct assumed *assumed)
+{
+    const struct yk_device *device = a;
+    const struct yk_interconnect *link = peer_of(a, b);
+    if (!link) {
+        const struct yk_interconnect *first = bus_of(a);
+        const struct yk_interconnect *second = bus_of(b);
+        device = second->bytes_per_s < first->bytes_per_s ? b : a;
+        link = second->bytes_per_s < first->bytes_per_s ? second : first;
+    }
+    if (!assumed->slowest || link->bytes_per_s < assumed->slowest->bytes_per_s) {
+        assumed->slowest = link;
+        assumed->slowest_device = device;
+    }
+    if (!assumed->fastest || link->bytes_per_s > assumed->fastest->bytes_per_s) {
+        assumed->fastest = link;
+        assumed->fastest_device = device;
+    }
+    return link;
+}
+
+static const struct yk_interconnect *assume_link(const struct yk_device *a,
+                                                 const struct yk_device *b, struct assumed *assumed)
+{
+    if (a->node == b->node) {
+        return assume_within_node(a, b, assumed);
+    }
+    assumed->network = yk_interconnect_find(NETWORK);
+    return assumed->network;
+}
+
+/* "PCIe 4.0 x16 of rtx3090, 32GB/s". */
+static void add_link(struct yk_text *out, const struct yk_interconnect *link,
+                     const struct yk_device *device)
+{
+    char bandwidth[YK_UNITS_SIZE];
+    yk_units_format(link->bytes_per_s, YK_UNIT_BYTES_PER_S, bandwidth);
+    yk_text_add(out, link->title);
+    if (device) {
+        yk_text_addf(out, " of %s", device->type ? device->type : device->name);
+    }
+    yk_text_addf(out, ", %s", bandwidth);
+}
+
+static yk_status describe(const struct assumed *assumed, struct yk_arena *arena, const char **out)
+{
+    struct yk_text text = {0};
+    yk_text_add(&text, "links not given: ");
+    if (assumed->slowest) {
+        add_link(&text, assumed->slowest, assumed->slowest_device);
+    }
+    if (assumed->fastest != assumed->slowest) {
+        yk_text_add(&text, ", to ");
+        add_link(&text, assumed->fastest, assumed->fastest_device);
+        yk_text_add(&text, "; each pair talks at its slower device's pace");
+    }
+    if (assumed->network) {
+        yk_text_add(&text, assumed->slowest ? "; between nodes " : "between nodes ");
+        add_link(&text, assumed->network, NULL);
+    }
+    const yk_status status = yk_text_status(&text);
+    const char *copy = NULL;
+    if (status == YK_OK) {
+        copy = yk_arena_copy_text(arena, yk_text_chars(&text), text.length);
+    }
+    yk_text_free(&text);
+    if (status == YK_OK && !copy) {
+        return yk_fail_out_of_memory();
+    }
+    *out = copy;
+    return status;
+}
+
+/* Fills the links without a bandwidth. `out` is a sentence that says what was assumed; NULL where
+ * all links were given. */
+static yk_status assume_links(const struct yk_device *devices, int32_t count, struct yk_link *links,
+                              struct yk_arena *arena, const char **out)
+{
+    struct assumed assumed = {0};
+    for (int64_t a = 0; a < count; a++) {
+        for (int64_t b = a + 1; b < count; b++) {
+            if (links[a * count + b].bytes_per_s > 0) {
+                continue;
+            }
+            const struct yk_interconnect *link = assume_link(&devices[a], &devices[b], &assumed);
+            const struct yk_link value = {link->latency_s, link->bytes_per_s};
+            links[a * count + b] = value;
+            links[b * count + a] = value;
+        }
+    }
+    *out = NULL;
+    return assumed.slowest || assumed.network ? describe(&assumed, arena, out) : YK_OK;
+}
+
+yk_status yk_cluster_builder_begin(struct yk_cluster_builder *builder)
+{
+    *builder = (struct yk_cluster_builder){0};
+    return yk_arena_create(&builder->arena);
+}
+
+void yk_cluster_builder_free(struct yk_cluster_builder *builder)
+{
+    free(builder->devices);
+    yk_arena_destroy(builder->arena);
+    *builder = (struct yk_cluster_builder){0};
 }
 
 void yk_cluster_builder_describe_device(const struct yk_datasheet *sheet, double part,
@@ -54,64 +175,64 @@ static void fill_rates(struct yk_device *device)
     }
 }
 
-yk_status yk_cluster_builder_add_device(struct yk_cluster_builder *draft,
+yk_status yk_cluster_builder_add_device(struct yk_cluster_builder *builder,
                                         const struct yk_device *device)
 {
-    if (draft->device_count >= YK_CLUSTER_MAX_DEVICES) {
+    if (builder->device_count >= YK_CLUSTER_MAX_DEVICES) {
         return yk_fail(YK_ERROR_INPUT, "more than %d devices", YK_CLUSTER_MAX_DEVICES);
     }
-    YK_TRY(yk_array_grow((void **)&draft->devices, &draft->device_capacity, draft->device_count,
-                         sizeof *draft->devices));
-    struct yk_device *added = &draft->devices[draft->device_count++];
+    YK_TRY(yk_array_grow((void **)&builder->devices, &builder->device_capacity,
+                         builder->device_count, sizeof *builder->devices));
+    struct yk_device *added = &builder->devices[builder->device_count++];
     *added = *device;
     fill_rates(added);
-    if (added->node >= draft->node_count) {
-        draft->node_count = added->node + 1;
+    if (added->node >= builder->node_count) {
+        builder->node_count = added->node + 1;
     }
     return YK_OK;
 }
 
-yk_status yk_cluster_builder_begin_links(struct yk_cluster_builder *draft)
+yk_status yk_cluster_builder_begin_links(struct yk_cluster_builder *builder)
 {
-    const size_t count = (size_t)draft->device_count;
-    YK_TRY_NEW(draft->arena, draft->links, count * count);
+    const size_t count = (size_t)builder->device_count;
+    YK_TRY_NEW(builder->arena, builder->links, count * count);
     return YK_OK;
 }
 
-void yk_cluster_builder_set_link(struct yk_cluster_builder *draft, int32_t a, int32_t b,
+void yk_cluster_builder_set_link(struct yk_cluster_builder *builder, int32_t a, int32_t b,
                                  struct yk_link link)
 {
-    const int64_t count = draft->device_count;
-    draft->links[a * count + b] = link;
-    draft->links[b * count + a] = link;
+    const int64_t count = builder->device_count;
+    builder->links[a * count + b] = link;
+    builder->links[b * count + a] = link;
 }
 
-yk_status yk_cluster_builder_finish(struct yk_cluster_builder *draft, const char *source,
+yk_status yk_cluster_builder_finish(struct yk_cluster_builder *builder, const char *source,
                                     double host_memory_bytes, struct yk_cluster **out)
 {
     struct yk_cluster *cluster = NULL;
     struct yk_device *devices = NULL;
-    YK_TRY_NEW(draft->arena, cluster, 1);
-    YK_TRY_NEW(draft->arena, devices, draft->device_count);
-    memcpy(devices, draft->devices, (size_t)draft->device_count * sizeof *devices);
-    const char *copy = yk_arena_copy_text(draft->arena, source, strlen(source));
+    YK_TRY_NEW(builder->arena, cluster, 1);
+    YK_TRY_NEW(builder->arena, devices, builder->device_count);
+    memcpy(devices, builder->devices, (size_t)builder->device_count * sizeof *devices);
+    const char *copy = yk_arena_copy_text(builder->arena, source, strlen(source));
     if (!copy) {
         return yk_fail_out_of_memory();
     }
     const char *assumption = NULL;
-    YK_TRY(yk_cluster_assume_links(draft->devices, draft->device_count, draft->links, draft->arena,
-                                   &assumption));
+    YK_TRY(assume_links(builder->devices, builder->device_count, builder->links, builder->arena,
+                        &assumption));
     *cluster = (struct yk_cluster){
-        .arena = draft->arena,
+        .arena = builder->arena,
         .source = copy,
-        .device_count = draft->device_count,
-        .node_count = draft->node_count,
+        .device_count = builder->device_count,
+        .node_count = builder->node_count,
         .devices = devices,
-        .links = draft->links,
+        .links = builder->links,
         .host_memory_bytes = host_memory_bytes,
         .assumption = assumption,
     };
-    draft->arena = NULL;
+    builder->arena = NULL;
     *out = cluster;
     return YK_OK;
 }

@@ -1,9 +1,8 @@
 /*
- * Draft: a cluster in the making, whatever form it comes from.
- *
- * Devices first, then links for those pairs that somebody spoke of; finishing fills in the rest
- * from the datasheets and says so in the cluster's assumption. Texts handed over must live in the
- * draft's arena or for ever. One thread at a time.
+ * Builder: makes a cluster, whatever form it comes from: devices first, then the links that are
+ * given. Finishing assumes the others: within a node, a pair of whole devices of one type has the
+ * peer link of their boards, any other pair the slower of their two buses; between nodes it is a
+ * common network. Texts passed in must live in the builder's arena or for ever. One thread.
  */
 #ifndef YK_CLUSTER_BUILDER_H
 #define YK_CLUSTER_BUILDER_H
@@ -20,10 +19,10 @@ struct yk_cluster_builder {
     struct yk_link *links; /* (P, P); without bandwidth where nothing is said yet */
 };
 
-yk_status yk_cluster_builder_begin(struct yk_cluster_builder *draft) YK_MUST_USE;
+yk_status yk_cluster_builder_begin(struct yk_cluster_builder *builder) YK_MUST_USE;
 
-/* Gives back whatever the draft still owns; after finishing, nothing. */
-void yk_cluster_builder_free(struct yk_cluster_builder *draft);
+/* Gives back whatever the builder still owns; after finishing, nothing. */
+void yk_cluster_builder_free(struct yk_cluster_builder *builder);
 
 /* What `sheet` says of `part` of a device, of a CPU of so many `cores`, else 0; its name and node
  * stay open. */
@@ -31,18 +30,18 @@ void yk_cluster_builder_describe_device(const struct yk_datasheet *sheet, double
                                         int32_t cores, struct yk_device *out);
 
 /* Adds a device whose fields are all known; rates that it lacks fall back on fp32. */
-yk_status yk_cluster_builder_add_device(struct yk_cluster_builder *draft,
+yk_status yk_cluster_builder_add_device(struct yk_cluster_builder *builder,
                                         const struct yk_device *device) YK_MUST_USE;
 
 /* Once all devices are there. */
-yk_status yk_cluster_builder_begin_links(struct yk_cluster_builder *draft) YK_MUST_USE;
+yk_status yk_cluster_builder_begin_links(struct yk_cluster_builder *builder) YK_MUST_USE;
 
 /* Sets the link of a pair, both ways. */
-void yk_cluster_builder_set_link(struct yk_cluster_builder *draft, int32_t a, int32_t b,
+void yk_cluster_builder_set_link(struct yk_cluster_builder *builder, int32_t a, int32_t b,
                                  struct yk_link link);
 
-/* Turns the draft into a cluster. `source` is copied. */
-yk_status yk_cluster_builder_finish(struct yk_cluster_builder *draft, const char *source,
+/* Turns the builder into a cluster. `source` is copied. */
+yk_status yk_cluster_builder_finish(struct yk_cluster_builder *builder, const char *source,
                                     double host_memory_bytes, struct yk_cluster **out) YK_MUST_USE;
 
 #endif

@@ -1,10 +1,14 @@
 /*
- * Cluster: devices that need not match, and the links between them.
- *
- * A cluster comes from a JSON file, from one line of text ("1xrtx6000ada + 2xrtx3090 @ 32GB/s",
- * docs/clusters.md), or from looking at this machine (discover.h). Whatever it came from has been
- * checked and filled in from the datasheets: rates, memories and bandwidths are positive, every
- * pair of devices has a link. It never changes afterwards; nothing here knows of models.
+ * Cluster: devices that need not match, and the links between them. A cluster comes from a JSON
+ * file (read.c), from one line of text (parse.c; "1xrtx6000ada + 2xrtx3090 @ 32GB/s",
+ * docs/clusters.md), or from this machine (discover.h). It has been checked and filled in from the
+ * datasheets: rates, memories and bandwidths are positive, every pair of devices has a link. It
+ * never changes afterwards. The rest of the room:
+ *   builder, write                                 makes a cluster; writes its file
+ *   datasheet, datasheet_table, interconnect       what vendors state of devices and links
+ *   discover, topology, nvml                       what this machine has
+ *   visible_devices, mps                           and what of it this process has
+ *   launcher, cores, mpirun                        its rank, its cores, what mpirun reports
  */
 #ifndef YK_CLUSTER_CLUSTER_H
 #define YK_CLUSTER_CLUSTER_H

@@ -7,13 +7,13 @@
 #include <stdlib.h>
 
 enum {
-    MOST_CORES = 8192
+    MAX_CORES = 8192
 };
 
 /* The set of cores that this process may use, of MOST_CORES; NULL: the system does not tell. */
 static cpu_set_t *find_allowed(size_t size)
 {
-    cpu_set_t *set = CPU_ALLOC(MOST_CORES);
+    cpu_set_t *set = CPU_ALLOC(MAX_CORES);
     if (set && sched_getaffinity(0, size, set) != 0) {
         CPU_FREE(set);
         return NULL;
@@ -23,7 +23,7 @@ static cpu_set_t *find_allowed(size_t size)
 
 yk_status yk_cores_find(struct yk_arena *arena, struct yk_cores_allowed *out)
 {
-    const size_t size = CPU_ALLOC_SIZE(MOST_CORES);
+    const size_t size = CPU_ALLOC_SIZE(MAX_CORES);
     cpu_set_t *allowed = find_allowed(size);
     struct yk_core *known = NULL;
     int32_t known_count = 0;
@@ -43,12 +43,12 @@ yk_status yk_cores_find(struct yk_arena *arena, struct yk_cores_allowed *out)
         goto done;
     }
     for (int32_t i = 0; i < known_count; i++) {
-        if (known[i].number < MOST_CORES && CPU_ISSET_S((size_t)known[i].number, size, allowed)) {
+        if (known[i].number < MAX_CORES && CPU_ISSET_S((size_t)known[i].number, size, allowed)) {
             cores[used++] = known[i];
             CPU_CLR_S((size_t)known[i].number, size, allowed);
         }
     }
-    for (int32_t i = 0; i < MOST_CORES && used < count; i++) {
+    for (int32_t i = 0; i < MAX_CORES && used < count; i++) {
         if (CPU_ISSET_S((size_t)i, size, allowed)) {
             cores[used++] = (struct yk_core){.number = i};
         }
@@ -70,7 +70,7 @@ struct block {
     int32_t threads;
 };
 
-static int32_t least(int64_t a, int64_t b)
+static int32_t min(int64_t a, int64_t b)
 {
     return (int32_t)(a < b ? a : b);
 }
@@ -105,7 +105,7 @@ static struct block find_block(const struct yk_cores_request *request, int32_t c
         const int64_t left = count - all;
         const int64_t each = left / ranks;
         const int64_t more = left % ranks; /* ranks that get one more */
-        block.first = (int32_t)(before + me * each) + least(me, more);
+        block.first = (int32_t)(before + me * each) + min(me, more);
         block.count = (int32_t)(own + each) + (me < more ? 1 : 0);
         block.threads = (int32_t)own;
     }
@@ -162,7 +162,7 @@ yk_status yk_cores_choose(const struct yk_cores_request *request,
     }
     *out = (struct yk_cores){
         .compute = order,
-        .compute_count = least(block.threads, block.count),
+        .compute_count = min(block.threads, block.count),
         .message = order[block.count - 1],
         .spare = block.threads < block.count,
     };

@@ -1,9 +1,7 @@
 /*
- * Cores: which of this machine's cores the threads of a rank use, so that ranks beside each other
- * do not push each other around.
- *
- * A core here is what the system schedules a thread on. Where the launcher has bound a rank, the
- * cores it may use are its own; else those of the machine are divided among its ranks.
+ * Cores: which of this machine's cores the threads of a rank use, so that ranks on one machine do
+ * not compete. A core here is what the system schedules a thread on. Where the launcher has bound a
+ * rank, the cores it may use are its own; else those of the machine are divided among its ranks.
  */
 #ifndef YK_CLUSTER_CORES_H
 #define YK_CLUSTER_CORES_H

@@ -1,16 +1,32 @@
 #include "cluster/datasheet.h"
 
 #include "base/nearest.h"
-#include "cluster/spelling.h"
 
+#include <ctype.h>
 #include <string.h>
 
+static const char *skip_separators(const char *word)
+{
+    return word + strspn(word, "-_ ");
+}
+
+bool yk_datasheet_same_name(const char *a, const char *b)
+{
+    a = skip_separators(a);
+    b = skip_separators(b);
+    while (*a && tolower((unsigned char)*a) == tolower((unsigned char)*b)) {
+        a = skip_separators(a + 1);
+        b = skip_separators(b + 1);
+    }
+    return !*a && !*b;
+}
+
 enum {
-    LEAST_SHORT_FORM = 3,
-    MOST_NAMES = 256
+    MIN_SHORT_FORM = 3,
+    MAX_NAMES = 256
 };
 
-static bool answers_to(const struct yk_datasheet *sheet, const char *name)
+static bool has_name(const struct yk_datasheet *sheet, const char *name)
 {
     if (yk_datasheet_same_name(sheet->name, name) || yk_datasheet_same_name(sheet->title, name)) {
         return true;
@@ -26,7 +42,7 @@ static bool answers_to(const struct yk_datasheet *sheet, const char *name)
 const struct yk_datasheet *yk_datasheet_find(const char *name)
 {
     for (size_t i = 0; i < yk_datasheet_count; i++) {
-        if (answers_to(&yk_datasheets[i], name)) {
+        if (has_name(&yk_datasheets[i], name)) {
             return &yk_datasheets[i];
         }
     }
@@ -37,22 +53,22 @@ const struct yk_datasheet *yk_datasheet_find(const char *name)
 static const char *first_with(const char *word, const char *const *names, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        if (strlen(word) >= LEAST_SHORT_FORM && strcasestr(names[i], word)) {
+        if (strlen(word) >= MIN_SHORT_FORM && strcasestr(names[i], word)) {
             return names[i];
         }
     }
     return NULL;
 }
 
-size_t yk_datasheet_nearest_names(const char *name, const char **out, size_t room)
+size_t yk_datasheet_nearest_names(const char *name, const char **out, size_t capacity)
 {
-    const char *names[MOST_NAMES];
+    const char *names[MAX_NAMES];
     size_t left = 0;
-    for (size_t i = 0; i < yk_datasheet_count && left < MOST_NAMES; i++) {
+    for (size_t i = 0; i < yk_datasheet_count && left < MAX_NAMES; i++) {
         names[left++] = yk_datasheets[i].name;
     }
     size_t found = 0;
-    while (found < room) {
+    while (found < capacity) {
         const char *nearest = first_with(name, names, left);
         nearest = nearest ? nearest : yk_nearest(name, names, left);
         if (!nearest) {

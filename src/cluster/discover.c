@@ -1,7 +1,7 @@
 #include "cluster/discover.h"
 
 #include "cluster/builder.h"
-#include "cluster/interconnect.h"
+#include "cluster/datasheet.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -29,7 +29,7 @@ yk_status yk_discover(const struct yk_nvml *nvml, struct yk_machine *out)
 }
 
 /* `name` without `prefix`, in any case, and the spaces after it. */
-static const char *without(const char *name, const char *prefix)
+static const char *strip_prefix(const char *name, const char *prefix)
 {
     const size_t length = strlen(prefix);
     return strncasecmp(name, prefix, length) == 0 ? name + length + strspn(name + length, " ")
@@ -38,9 +38,9 @@ static const char *without(const char *name, const char *prefix)
 
 const struct yk_datasheet *yk_discover_datasheet(const char *name)
 {
-    const char *product = without(name, "NVIDIA");
+    const char *product = strip_prefix(name, "NVIDIA");
     const struct yk_datasheet *sheet = yk_datasheet_find(product);
-    return sheet ? sheet : yk_datasheet_find(without(product, "Tesla"));
+    return sheet ? sheet : yk_datasheet_find(strip_prefix(product, "Tesla"));
 }
 
 static yk_status describe_gpu(const struct yk_nvml_gpu *gpu, struct yk_device *out)
@@ -65,22 +65,22 @@ static yk_status describe_gpu(const struct yk_nvml_gpu *gpu, struct yk_device *o
     return YK_OK;
 }
 
-static yk_status add_named(struct yk_cluster_builder *draft, struct yk_device *device,
+static yk_status add_named(struct yk_cluster_builder *builder, struct yk_device *device,
                            const char *kind, int number)
 {
     char name[24];
     const int length = snprintf(name, sizeof name, "%s%d", kind, number);
-    device->name = yk_arena_copy_text(draft->arena, name, (size_t)length);
-    return device->name ? yk_cluster_builder_add_device(draft, device) : yk_fail_out_of_memory();
+    device->name = yk_arena_copy_text(builder->arena, name, (size_t)length);
+    return device->name ? yk_cluster_builder_add_device(builder, device) : yk_fail_out_of_memory();
 }
 
-static yk_status add_cpu(const struct yk_topology *host, struct yk_cluster_builder *draft)
+static yk_status add_cpu(const struct yk_topology *host, struct yk_cluster_builder *builder)
 {
     struct yk_device device = {0};
     const int cores = host->core_count > 0 ? host->core_count : host->thread_count;
     yk_cluster_builder_describe_device(yk_datasheet_find("cpu"), 1, cores > 0 ? cores : 1, &device);
     device.memory_bytes = host->memory_bytes > 0 ? host->memory_bytes : device.memory_bytes;
-    return add_named(draft, &device, "cpu", 0);
+    return add_named(builder, &device, "cpu", 0);
 }
 
 /* One way, for one link: whitepapers of P100, V100, A100, GA102 (bridge), H100 and Blackwell. */
@@ -116,20 +116,21 @@ static struct yk_link link_of(const struct yk_nvml_gpu *a, const struct yk_nvml_
     return (struct yk_link){pcie->latency_s, fmin(pcie_bytes_per_s(a), pcie_bytes_per_s(b))};
 }
 
-static yk_status fill(const struct yk_machine *machine, struct yk_cluster_builder *draft)
+static yk_status fill(const struct yk_machine *machine, struct yk_cluster_builder *builder)
 {
     for (int i = 0; i < machine->gpu_count; i++) {
         struct yk_device device = {0};
         YK_TRY(describe_gpu(&machine->gpus[i], &device));
-        YK_TRY(add_named(draft, &device, "gpu", i));
+        YK_TRY(add_named(builder, &device, "gpu", i));
     }
     if (machine->gpu_count == 0) {
-        YK_TRY(add_cpu(&machine->host, draft));
+        YK_TRY(add_cpu(&machine->host, builder));
     }
-    YK_TRY(yk_cluster_builder_begin_links(draft));
+    YK_TRY(yk_cluster_builder_begin_links(builder));
     for (int a = 0; a < machine->gpu_count; a++) {
         for (int b = a + 1; b < machine->gpu_count; b++) {
-            yk_cluster_builder_set_link(draft, a, b, link_of(&machine->gpus[a], &machine->gpus[b]));
+            yk_cluster_builder_set_link(builder, a, b,
+                                        link_of(&machine->gpus[a], &machine->gpus[b]));
         }
     }
     return YK_OK;
@@ -137,14 +138,14 @@ static yk_status fill(const struct yk_machine *machine, struct yk_cluster_builde
 
 yk_status yk_discover_cluster(const struct yk_machine *machine, struct yk_cluster **out)
 {
-    struct yk_cluster_builder draft = {0};
-    YK_TRY(yk_cluster_builder_begin(&draft));
-    yk_status status = fill(machine, &draft);
+    struct yk_cluster_builder builder = {0};
+    YK_TRY(yk_cluster_builder_begin(&builder));
+    yk_status status = fill(machine, &builder);
     if (status == YK_OK) {
         /* Where the CPU is the device, its memory is spoken for. */
         const double spare = machine->gpu_count > 0 ? machine->host.memory_bytes : 0;
-        status = yk_cluster_builder_finish(&draft, "this machine", spare, out);
+        status = yk_cluster_builder_finish(&builder, "this machine", spare, out);
     }
-    yk_cluster_builder_free(&draft);
+    yk_cluster_builder_free(&builder);
     return status;
 }

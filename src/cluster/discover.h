@@ -1,8 +1,6 @@
 /*
- * Discover: what this machine has, and the cluster that it is.
- *
- * No GPU and no driver is not an error: the machine then is a cluster of one CPU. One thread at a
- * time.
+ * Discover: what this machine has, and the cluster that it is. No GPU and no driver is not an
+ * error: the machine then is a cluster of one CPU. One thread at a time.
  */
 #ifndef YK_CLUSTER_DISCOVER_H
 #define YK_CLUSTER_DISCOVER_H
@@ -30,7 +28,7 @@ yk_status yk_discover(const struct yk_nvml *nvml, struct yk_machine *out) YK_MUS
 const struct yk_datasheet *yk_discover_datasheet(const char *name);
 
 /*
- * The machine as a cluster: its GPUs with the host's memory beside them, or its cores where it has
+ * The machine as a cluster: its GPUs with the host's memory, or its cores where it has
  * no GPU. A GPU without a datasheet gets what its cores and clocks amount to; one whose driver does
  * not tell those is an error.
  */

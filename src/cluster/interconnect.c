@@ -1,7 +1,6 @@
-#include "cluster/interconnect.h"
 
 #include "base/nearest.h"
-#include "cluster/spelling.h"
+#include "cluster/datasheet.h"
 
 #define GB 1e9
 #define GBIT 0.125e9

@@ -8,24 +8,23 @@
 #include <string.h>
 
 enum {
-    MOST_PORT = 65535
+    MAX_PORT = 65535
 };
 
-/* The variable as a number from `least` on. */
-static yk_status read_number(const char *name, int64_t least, int32_t *out)
+/* The variable as a number from `min` on. */
+static yk_status read_number(const char *name, int64_t min, int32_t *out)
 {
-    const char *words = getenv(name);
+    const char *text = getenv(name);
     int64_t value = 0;
-    if (!words) {
+    if (!text) {
         return yk_fail(YK_ERROR_INPUT,
                        "the launcher gives no %s; start the ranks with mpirun, "
                        "srun --mpi=pmix or torchrun",
                        name);
     }
-    if (!yk_number_read_integer(words, strlen(words), &value) || value < least ||
-        value > INT32_MAX) {
+    if (!yk_number_read_integer(text, strlen(text), &value) || value < min || value > INT32_MAX) {
         return yk_fail(YK_ERROR_INPUT, "%s=%s is no number that a launcher gives; unset it", name,
-                       words);
+                       text);
     }
     *out = (int32_t)value;
     return YK_OK;
@@ -33,8 +32,8 @@ static yk_status read_number(const char *name, int64_t least, int32_t *out)
 
 static bool is_set(const char *name)
 {
-    const char *words = getenv(name);
-    return words && *words;
+    const char *text = getenv(name);
+    return text && *text;
 }
 
 static yk_status set_address(const char *name, size_t length, struct yk_launcher *out)
@@ -66,10 +65,10 @@ static yk_status find_master(struct yk_launcher *out)
     if (is_set("MASTER_PORT")) {
         YK_TRY(read_number("MASTER_PORT", 1, &out->port));
     }
-    return out->port <= MOST_PORT
+    return out->port <= MAX_PORT
                ? YK_OK
                : yk_fail(YK_ERROR_INPUT, "MASTER_PORT=%" PRId32 " is no port; it is at most %d",
-                         out->port, MOST_PORT);
+                         out->port, MAX_PORT);
 }
 
 static yk_status find_local(struct yk_launcher *out)
@@ -95,7 +94,7 @@ static yk_status find_environment(const char *name, struct yk_launcher *out)
     YK_TRY(find_master(out));
     /* torchrun's own agent listens at the port already. */
     if (out->meets && agent && strcmp(agent, "True") == 0) {
-        out->port += out->port < MOST_PORT ? 1 : -1;
+        out->port += out->port < MAX_PORT ? 1 : -1;
     }
     return YK_OK;
 }
@@ -229,7 +228,7 @@ static yk_status read_master(const char *master, struct yk_launcher *out)
     }
     if (colon && *colon &&
         (*colon != ':' || !yk_number_read_integer(colon + 1, strlen(colon + 1), &port) ||
-         port < 1 || port > MOST_PORT)) {
+         port < 1 || port > MAX_PORT)) {
         return yk_fail(YK_ERROR_USAGE,
                        "--master %s: it is the host of rank 0 and a port, as in "
                        "node1:29500",

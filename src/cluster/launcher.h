@@ -1,7 +1,7 @@
 /*
  * Launcher: which rank of how many this process is, and where the ranks meet, as the launcher that
  * started it says in the environment: mpirun, srun, torchrun, anybody who sets RANK and WORLD_SIZE,
- * or a person by hand. Without a launcher a process is alone.
+ * or a person by hand. Without a launcher there is one process.
  */
 #ifndef YK_CLUSTER_LAUNCHER_H
 #define YK_CLUSTER_LAUNCHER_H

@@ -7,8 +7,8 @@
 #include <string.h>
 
 enum {
-    FENCE = 60,           /* dashes that a line between banners has at least */
-    MOST_BANNER = 1 << 16 /* bytes of one that are read */
+    FENCE = 60,          /* dashes that a line between banners has at least */
+    MAX_BANNER = 1 << 16 /* bytes of one that are read */
 };
 
 /* How lines begin that mpirun writes outside banners. */
@@ -45,7 +45,7 @@ static bool is_fence(const char *line)
     return dashes >= FENCE && line[dashes] == '\0';
 }
 
-static bool is_own(const char *line)
+static bool is_mpirun(const char *line)
 {
     for (size_t i = 0; i < sizeof own_lines / sizeof own_lines[0]; i++) {
         if (strncmp(line, own_lines[i], strlen(own_lines[i])) == 0) {
@@ -60,20 +60,20 @@ static bool is_own(const char *line)
     return false;
 }
 
-static bool may_begin(const char *line, const char *words)
+static bool may_begin(const char *line, const char *text)
 {
     const size_t length = strlen(line);
-    const size_t whole = strlen(words);
-    return strncmp(line, words, length < whole ? length : whole) == 0;
+    const size_t whole = strlen(text);
+    return strncmp(line, text, length < whole ? length : whole) == 0;
 }
 
 /* Whether what has come of a line may still turn out to be mpirun's. */
-static bool may_be_own(const char *line)
+static bool may_be_mpirun(const char *line)
 {
     return line[strspn(line, "-")] == '\0' || line[0] == '[' || may_begin(line, "mpirun:");
 }
 
-static bool says_yoke(const char *line)
+static bool is_from_yoke(const char *line)
 {
     return strncmp(line, yoke, sizeof yoke - 1) == 0;
 }
@@ -81,7 +81,7 @@ static bool says_yoke(const char *line)
 /* "yoke: rank 0: rank 2 has ended; …" is held back from the second "rank" on. */
 static bool is_about_an_end(const char *line, const char **out)
 {
-    const char *end = says_yoke(line) ? strstr(line, has_ended) : NULL;
+    const char *end = is_from_yoke(line) ? strstr(line, has_ended) : NULL;
     const char *rank = NULL;
     for (const char *at = strstr(line, "rank "); at && end && at < end;
          at = strstr(at + 1, "rank ")) {
@@ -95,34 +95,34 @@ static bool is_about_an_end(const char *line, const char **out)
     return true;
 }
 
-static void read_node(const char *words, const char *until, char out[YK_MPIRUN_NODE_SIZE])
+static void read_node(const char *text, const char *until, char out[YK_MPIRUN_NODE_SIZE])
 {
-    words += strspn(words, " \n");
-    const size_t length = strcspn(words, until);
-    snprintf(out, YK_MPIRUN_NODE_SIZE, "%.*s", (int)length, words);
+    text += strspn(text, " \n");
+    const size_t length = strcspn(text, until);
+    snprintf(out, YK_MPIRUN_NODE_SIZE, "%.*s", (int)length, text);
 }
 
 /* "… process rank 2 with PID 71 on node vm exited on signal 9 (Killed)." or "… exiting improperly".
  */
 static bool read_rank_line(const char *banner, struct yk_mpirun_lost_rank *out)
 {
-    static const char rank_words[] = "process rank ";
-    static const char node_words[] = "node ";
-    static const char signal_words[] = "exited on signal ";
-    const char *rank = strstr(banner, rank_words);
-    const char *signal_at = strstr(banner, signal_words);
+    static const char rank_text[] = "process rank ";
+    static const char node_text[] = "node ";
+    static const char signal_text[] = "exited on signal ";
+    const char *rank = strstr(banner, rank_text);
+    const char *signal_at = strstr(banner, signal_text);
     const bool improper = strstr(banner, "exiting improperly") != NULL;
     if (!rank || (!signal_at && !improper)) {
         return false;
     }
     *out = (struct yk_mpirun_lost_rank){.known = true, .improper = improper && !signal_at};
-    out->rank = (int32_t)strtol(rank + sizeof rank_words - 1, NULL, 10);
-    const char *node = strstr(rank, node_words);
+    out->rank = (int32_t)strtol(rank + sizeof rank_text - 1, NULL, 10);
+    const char *node = strstr(rank, node_text);
     if (node) {
-        read_node(node + sizeof node_words - 1, " \n", out->node);
+        read_node(node + sizeof node_text - 1, " \n", out->node);
     }
     if (signal_at) {
-        out->signal = (int32_t)strtol(signal_at + sizeof signal_words - 1, NULL, 10);
+        out->signal = (int32_t)strtol(signal_at + sizeof signal_text - 1, NULL, 10);
     }
     return true;
 }
@@ -130,9 +130,9 @@ static bool read_rank_line(const char *banner, struct yk_mpirun_lost_rank *out)
 /* "Process name: [[22066,1],2]" and "Exit code: 4", each on a line of its own. */
 static bool read_exit_lines(const char *banner, struct yk_mpirun_lost_rank *out)
 {
-    static const char code_words[] = "Exit code:";
+    static const char code_text[] = "Exit code:";
     const char *name = strstr(banner, "Process name:");
-    const char *code = strstr(banner, code_words);
+    const char *code = strstr(banner, code_text);
     if (!name || !code || code < name) {
         return false;
     }
@@ -145,119 +145,119 @@ static bool read_exit_lines(const char *banner, struct yk_mpirun_lost_rank *out)
     }
     *out = (struct yk_mpirun_lost_rank){.known = true};
     out->rank = (int32_t)strtol(comma + 1, NULL, 10);
-    out->code = (int32_t)strtol(code + sizeof code_words - 1, NULL, 10);
+    out->code = (int32_t)strtol(code + sizeof code_text - 1, NULL, 10);
     return true;
 }
 
 /* "MPI_ABORT was invoked on rank 1 in communicator MPI_COMM_WORLD with errorcode 6." */
 static bool read_abort(const char *banner, struct yk_mpirun_lost_rank *out)
 {
-    static const char rank_words[] = "invoked on rank ";
-    static const char code_words[] = "errorcode ";
-    const char *rank = strstr(banner, rank_words);
-    const char *code = strstr(banner, code_words);
+    static const char rank_text[] = "invoked on rank ";
+    static const char code_text[] = "errorcode ";
+    const char *rank = strstr(banner, rank_text);
+    const char *code = strstr(banner, code_text);
     if (!strstr(banner, "MPI_ABORT") || !rank || !code) {
         return false;
     }
     *out = (struct yk_mpirun_lost_rank){.known = true};
-    out->rank = (int32_t)strtol(rank + sizeof rank_words - 1, NULL, 10);
-    out->code = (int32_t)strtol(code + sizeof code_words - 1, NULL, 10);
+    out->rank = (int32_t)strtol(rank + sizeof rank_text - 1, NULL, 10);
+    out->code = (int32_t)strtol(code + sizeof code_text - 1, NULL, 10);
     return true;
 }
 
-static void end_banner(struct yk_mpirun_output *talk)
+static void end_banner(struct yk_mpirun_output *output)
 {
-    const char *banner = yk_text_chars(&talk->banner);
+    const char *banner = yk_text_chars(&output->banner);
     struct yk_mpirun_lost_rank loss = {0};
-    /* Says only that the job is over, because of what another one tells. */
+    /* Says only that the job is over, for a reason that another one gives. */
     const bool says_nothing = strstr(banner, "Primary job") != NULL;
     if (read_rank_line(banner, &loss) || read_exit_lines(banner, &loss) ||
         read_abort(banner, &loss)) {
-        talk->loss = talk->loss.known ? talk->loss : loss;
-    } else if (!says_nothing && talk->first.length == 0) {
-        yk_text_add(&talk->first, banner);
+        output->loss = output->loss.known ? output->loss : loss;
+    } else if (!says_nothing && output->first.length == 0) {
+        yk_text_add(&output->first, banner);
     }
-    empty(&talk->banner);
-    talk->inside = false;
+    empty(&output->banner);
+    output->inside = false;
 }
 
-static void take_line(struct yk_mpirun_output *talk, struct yk_text *out)
+static void read_line(struct yk_mpirun_output *output, struct yk_text *out)
 {
-    const char *line = yk_text_chars(&talk->line);
+    const char *line = yk_text_chars(&output->line);
     const char *about = NULL;
     if (is_about_an_end(line, &about)) {
-        if (talk->ended.length == 0) {
-            yk_text_add(&talk->ended, about);
+        if (output->ended.length == 0) {
+            yk_text_add(&output->ended, about);
         }
     } else if (is_fence(line)) {
-        if (talk->inside) {
-            end_banner(talk);
+        if (output->inside) {
+            end_banner(output);
         } else {
-            talk->inside = true;
+            output->inside = true;
         }
-    } else if (talk->inside && !says_yoke(line)) {
-        if (talk->banner.length < MOST_BANNER) {
-            yk_text_addf(&talk->banner, "%s\n", line);
+    } else if (output->inside && !is_from_yoke(line)) {
+        if (output->banner.length < MAX_BANNER) {
+            yk_text_addf(&output->banner, "%s\n", line);
         }
-    } else if (!is_own(line)) {
+    } else if (!is_mpirun(line)) {
         yk_text_addf(out, "%s\n", line);
-        talk->advised = talk->advised || (says_yoke(line) && strstr(line, "--resume"));
+        output->advised = output->advised || (is_from_yoke(line) && strstr(line, "--resume"));
     }
-    empty(&talk->line);
+    empty(&output->line);
 }
 
 /* A character of a rank's line: progress is wiped, and then anything may begin. */
-static void pass(struct yk_mpirun_output *talk, char character, struct yk_text *out)
+static void pass(struct yk_mpirun_output *output, char character, struct yk_text *out)
 {
     const size_t length = sizeof wipe - 1;
     yk_text_add_bytes(out, &character, 1);
-    if (character != '\n' && talk->line.length < MOST_BANNER) {
-        yk_text_add_bytes(&talk->line, &character, 1);
+    if (character != '\n' && output->line.length < MAX_BANNER) {
+        yk_text_add_bytes(&output->line, &character, 1);
     }
-    const bool wiped = talk->line.length >= length &&
-                       memcmp(talk->line.bytes + talk->line.length - length, wipe, length) == 0;
+    const bool wiped = output->line.length >= length &&
+                       memcmp(output->line.bytes + output->line.length - length, wipe, length) == 0;
     if (character == '\n' || wiped) {
-        empty(&talk->line);
-        talk->passing = false;
+        empty(&output->line);
+        output->passing = false;
     }
 }
 
-void yk_mpirun_output_add(struct yk_mpirun_output *talk, const char *bytes, size_t length,
+void yk_mpirun_output_add(struct yk_mpirun_output *output, const char *bytes, size_t length,
                           struct yk_text *out)
 {
     for (size_t i = 0; i < length; i++) {
-        if (talk->passing) {
-            pass(talk, bytes[i], out);
+        if (output->passing) {
+            pass(output, bytes[i], out);
         } else if (bytes[i] == '\n') {
-            take_line(talk, out);
+            read_line(output, out);
         } else {
-            yk_text_add_bytes(&talk->line, &bytes[i], 1);
+            yk_text_add_bytes(&output->line, &bytes[i], 1);
             /* A line of progress has no end and must not wait for one. */
-            const char *line = yk_text_chars(&talk->line);
-            if (!talk->inside && !may_be_own(line) && !may_begin(line, yoke)) {
-                yk_text_add_bytes(out, talk->line.bytes, talk->line.length);
-                talk->passing = true;
+            const char *line = yk_text_chars(&output->line);
+            if (!output->inside && !may_be_mpirun(line) && !may_begin(line, yoke)) {
+                yk_text_add_bytes(out, output->line.bytes, output->line.length);
+                output->passing = true;
             }
         }
     }
 }
 
-void yk_mpirun_output_finish(struct yk_mpirun_output *talk, struct yk_text *out)
+void yk_mpirun_output_finish(struct yk_mpirun_output *output, struct yk_text *out)
 {
-    if (talk->line.length > 0 && !talk->passing) {
-        take_line(talk, out);
+    if (output->line.length > 0 && !output->passing) {
+        read_line(output, out);
     }
-    if (talk->inside) {
-        end_banner(talk);
+    if (output->inside) {
+        end_banner(output);
     }
 }
 
-void yk_mpirun_output_free(struct yk_mpirun_output *talk)
+void yk_mpirun_output_free(struct yk_mpirun_output *output)
 {
-    yk_text_free(&talk->line);
-    yk_text_free(&talk->banner);
-    yk_text_free(&talk->first);
-    yk_text_free(&talk->ended);
+    yk_text_free(&output->line);
+    yk_text_free(&output->banner);
+    yk_text_free(&output->first);
+    yk_text_free(&output->ended);
 }
 
 static bool is_ours(int32_t code)
@@ -276,40 +276,40 @@ static yk_status fail_unready(void)
 }
 
 /* What the others have seen of a rank is said where nothing else says why the run is over. */
-static yk_status fail_as_seen(const struct yk_mpirun_output *talk, int32_t code)
+static yk_status fail_as_reported(const struct yk_mpirun_output *output, int32_t code)
 {
-    return code == YK_ERROR_LOST && !talk->advised
-               ? yk_fail(YK_ERROR_LOST, "%s", yk_text_chars(&talk->ended))
+    return code == YK_ERROR_LOST && !output->advised
+               ? yk_fail(YK_ERROR_LOST, "%s", yk_text_chars(&output->ended))
                : fail_silently(code);
 }
 
 /* How to go on, after what the rank was last seen in if that is known. */
-static const char *rest_of(const struct yk_mpirun_output *talk)
+static const char *rest_of(const struct yk_mpirun_output *output)
 {
-    const char *seen = yk_text_chars(&talk->ended);
-    const char *end = strstr(seen, has_ended);
-    return end && strtol(seen + 5, NULL, 10) == talk->loss.rank
+    const char *reported = yk_text_chars(&output->ended);
+    const char *end = strstr(reported, has_ended);
+    return end && strtol(reported + 5, NULL, 10) == output->loss.rank
                ? end + sizeof has_ended - 2
                : ", so the others were ended; --resume goes on from the last checkpoint";
 }
 
-static yk_status judge_loss(const struct yk_mpirun_output *talk, const struct yk_mpirun_exit *end)
+static yk_status fail_lost(const struct yk_mpirun_output *output, const struct yk_mpirun_exit *end)
 {
-    const struct yk_mpirun_lost_rank *loss = &talk->loss;
+    const struct yk_mpirun_lost_rank *loss = &output->loss;
     if (end->stopped && loss->signal == SIGUSR1) {
         return fail_unready();
     }
     if (loss->signal == 0 && !loss->improper && is_ours(loss->code)) {
-        return fail_as_seen(talk, loss->code);
+        return fail_as_reported(output, loss->code);
     }
-    if (talk->advised) {
+    if (output->advised) {
         return fail_silently(YK_ERROR_LOST);
     }
     struct yk_text how = {0};
     if (loss->signal > 0) {
-        const char *words = strsignal(loss->signal);
+        const char *text = strsignal(loss->signal);
         yk_text_addf(&how, "was ended by signal %" PRId32 " (%s)", loss->signal,
-                     words ? words : "unknown");
+                     text ? text : "unknown");
     } else if (loss->improper) {
         yk_text_add(&how, "ended without a word to the others");
     } else {
@@ -317,7 +317,7 @@ static yk_status judge_loss(const struct yk_mpirun_output *talk, const struct yk
     }
     const yk_status status =
         yk_fail(YK_ERROR_LOST, "rank %" PRId32 "%s%s %s%s", loss->rank, loss->node[0] ? " on " : "",
-                loss->node, yk_text_chars(&how), rest_of(talk));
+                loss->node, yk_text_chars(&how), rest_of(output));
     yk_text_free(&how);
     return status;
 }
@@ -335,29 +335,30 @@ static void add_sentence(struct yk_text *out, const char *banner)
     yk_text_trim(out);
 }
 
-static yk_status judge_start(const struct yk_mpirun_output *talk, const struct yk_mpirun_exit *end)
+static yk_status fail_to_start(const struct yk_mpirun_output *output,
+                               const struct yk_mpirun_exit *end)
 {
-    if (talk->first.length == 0) {
+    if (output->first.length == 0) {
         return yk_fail(YK_ERROR_SYSTEM,
                        "mpirun ended with exit code %" PRId32
                        " and did not say why; try: mpirun -n 2 hostname",
                        end->code);
     }
     struct yk_text said = {0};
-    add_sentence(&said, yk_text_chars(&talk->first));
+    add_sentence(&said, yk_text_chars(&output->first));
     const yk_status status =
         yk_fail(YK_ERROR_SYSTEM, "mpirun cannot start the ranks: %s", yk_text_chars(&said));
     yk_text_free(&said);
     return status;
 }
 
-yk_status yk_mpirun_status(const struct yk_mpirun_output *talk, const struct yk_mpirun_exit *end)
+yk_status yk_mpirun_status(const struct yk_mpirun_output *output, const struct yk_mpirun_exit *end)
 {
     if (end->signal == 0 && end->code == 0) {
         return YK_OK;
     }
-    if (talk->loss.known) {
-        return judge_loss(talk, end);
+    if (output->loss.known) {
+        return fail_lost(output, end);
     }
     if (end->signal > 0) {
         return end->stopped && end->signal == SIGUSR1
@@ -369,7 +370,7 @@ yk_status yk_mpirun_status(const struct yk_mpirun_output *talk, const struct yk_
     }
     /* A rank that gave up for all of them, of which mpirun passes on the code alone. */
     if (is_ours(end->code) && end->code > YK_ERROR_USAGE) {
-        return fail_as_seen(talk, end->code);
+        return fail_as_reported(output, end->code);
     }
-    return judge_start(talk, end);
+    return fail_to_start(output, end);
 }

@@ -1,11 +1,9 @@
 /*
- * Mpirun: what Open MPI's mpirun says on standard error, told from what the ranks say, and what it
- * means for the run.
- *
- * mpirun puts its own words between two lines of dashes, or begins them with its name. They are
- * read for which rank ended first and how; everything else is passed on as it comes, but for what a
- * rank says of one that has ended: mpirun knows how it did, and both are told in one sentence. A
- * talk is a plain struct that starts as {0}; one thread at a time.
+ * Mpirun: what Open MPI's mpirun prints on standard error, separated from what the ranks print,
+ * and what it means for the run. mpirun puts its messages between two lines of dashes, or begins
+ * them with its name. They are read for which rank ended first and how; everything else is passed
+ * on as it comes, but for what a rank prints about one that has ended: both go into one sentence. A
+ * plain struct that starts as {0}; one thread at a time.
  */
 #ifndef YK_CLUSTER_MPIRUN_H
 #define YK_CLUSTER_MPIRUN_H
@@ -24,7 +22,7 @@ enum {
 struct yk_mpirun_lost_rank {
     bool known;
     int32_t rank;
-    char node[YK_MPIRUN_NODE_SIZE]; /* "": not told */
+    char node[YK_MPIRUN_NODE_SIZE]; /* "": unknown */
     int32_t signal;                 /* 0: none */
     int32_t code;
     bool improper; /* it left without a word to the others */
@@ -42,13 +40,13 @@ struct yk_mpirun_output {
 };
 
 /* Takes the next bytes and adds to `out` what is to be passed on. */
-void yk_mpirun_output_add(struct yk_mpirun_output *talk, const char *bytes, size_t length,
+void yk_mpirun_output_add(struct yk_mpirun_output *output, const char *bytes, size_t length,
                           struct yk_text *out);
 
 /* The end of it: what was held back. */
-void yk_mpirun_output_finish(struct yk_mpirun_output *talk, struct yk_text *out);
+void yk_mpirun_output_finish(struct yk_mpirun_output *output, struct yk_text *out);
 
-void yk_mpirun_output_free(struct yk_mpirun_output *talk);
+void yk_mpirun_output_free(struct yk_mpirun_output *output);
 
 /* How mpirun itself ended. */
 struct yk_mpirun_exit {
@@ -62,7 +60,7 @@ struct yk_mpirun_exit {
  * sentence is empty; a rank that was lost is YK_ERROR_LOST with its number, how it ended and what
  * it was in.
  */
-yk_status yk_mpirun_status(const struct yk_mpirun_output *talk,
+yk_status yk_mpirun_status(const struct yk_mpirun_output *output,
                            const struct yk_mpirun_exit *end) YK_MUST_USE;
 
 #endif

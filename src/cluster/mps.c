@@ -44,11 +44,11 @@ struct yk_mps_environment yk_mps_environment(void)
 }
 
 /* The part that is asked for; 1 where none is. */
-static double read_percent(const char *words)
+static double read_percent(const char *environment)
 {
     char *end = NULL;
-    const double percent = words ? strtod(words, &end) : 100;
-    return words && end == words ? 1 : percent > 0 && percent < 100 ? percent / 100 : 1;
+    const double percent = environment ? strtod(environment, &end) : 100;
+    return environment && end == environment ? 1 : percent > 0 && percent < 100 ? percent / 100 : 1;
 }
 
 /* How many multiprocessors the driver counts for this process; 0: it does not say. A process is a
@@ -57,38 +57,38 @@ static double read_percent(const char *words)
 static int count(const struct yk_mps_driver *driver, int number, int whole, bool wants_part)
 {
     int device = 0;
-    int seen = 0;
+    int visible = 0;
     void *context = NULL;
     if (driver->begin(0) != 0 || driver->device(&device, number) != 0 ||
-        driver->attribute(&seen, MULTIPROCESSORS, device) != 0) {
+        driver->attribute(&visible, MULTIPROCESSORS, device) != 0) {
         return 0;
     }
-    if (wants_part && seen >= whole && driver->retain(&context, device) == 0) {
-        if (driver->attribute(&seen, MULTIPROCESSORS, device) != 0) {
-            seen = 0;
+    if (wants_part && visible >= whole && driver->retain(&context, device) == 0) {
+        if (driver->attribute(&visible, MULTIPROCESSORS, device) != 0) {
+            visible = 0;
         }
         (void)driver->release(device);
     }
-    return seen;
+    return visible;
 }
 
-double yk_mps_part(const struct yk_mps_driver *driver, const struct yk_mps_environment *words,
+double yk_mps_part(const struct yk_mps_driver *driver, const struct yk_mps_environment *environment,
                    int number, int whole)
 {
-    const double asked = read_percent(words->percent);
-    const int seen = driver && whole > 0 ? count(driver, number, whole, asked < 1) : 0;
-    if (seen <= 0) {
+    const double asked = read_percent(environment->percent);
+    const int visible = driver && whole > 0 ? count(driver, number, whole, asked < 1) : 0;
+    if (visible <= 0) {
         return asked;
     }
-    return seen < whole ? (double)seen / whole : 1;
+    return visible < whole ? (double)visible / whole : 1;
 }
 
 /* "24G", "512M", "24GiB": bytes; 0: none of these. */
-static double read_bytes(const char *words)
+static double read_bytes(const char *text)
 {
     char *end = NULL;
-    const double number = strtod(words, &end);
-    if (end == words || !(number > 0)) {
+    const double number = strtod(text, &end);
+    if (end == text || !(number > 0)) {
         return 0;
     }
     switch (toupper((unsigned char)*end)) {
@@ -103,10 +103,10 @@ static double read_bytes(const char *words)
     }
 }
 
-double yk_mps_memory_bytes(const struct yk_mps_environment *words, int number, double whole)
+double yk_mps_memory_bytes(const struct yk_mps_environment *environment, int number, double whole)
 {
     double bytes = whole;
-    for (const char *entry = words->limits; entry; entry = strchr(entry, ',')) {
+    for (const char *entry = environment->limits; entry; entry = strchr(entry, ',')) {
         entry += *entry == ',' ? 1 : 0;
         char *end = NULL;
         const long device = strtol(entry, &end, 10);

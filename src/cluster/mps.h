@@ -1,9 +1,8 @@
 /*
  * MPS: which part of a GPU this process has where several share it under NVIDIA's Multi-Process
- * Service: some of its multiprocessors, and some of its memory.
- *
- * CUDA's driver is loaded when it is asked for, and stays loaded. The functions used of it stand in
- * a table, so that a test can put others in their place. One thread at a time.
+ * Service: some of its multiprocessors, and some of its memory. CUDA's driver is loaded on demand
+ * and stays loaded. Its functions stand in a table, so that a test can replace them. One thread at
+ * a time.
  */
 #ifndef YK_CLUSTER_MPS_H
 #define YK_CLUSTER_MPS_H
@@ -32,10 +31,10 @@ struct yk_mps_environment yk_mps_environment(void);
 
 /* The part of the `whole` multiprocessors (0: not known) that CUDA's device `number` has for this
  * process: what the driver counts, or without one (NULL) the percentage that is asked for. */
-double yk_mps_part(const struct yk_mps_driver *driver, const struct yk_mps_environment *words,
+double yk_mps_part(const struct yk_mps_driver *driver, const struct yk_mps_environment *environment,
                    int number, int whole);
 
 /* How many of the `whole` bytes of CUDA's device `number` this process may take. */
-double yk_mps_memory_bytes(const struct yk_mps_environment *words, int number, double whole);
+double yk_mps_memory_bytes(const struct yk_mps_environment *environment, int number, double whole);
 
 #endif

@@ -7,7 +7,7 @@
 enum {
     CLOCK_SM = 1, /* nvmlClockType_t */
     CLOCK_MEMORY = 2,
-    MOST_NVLINKS = 18,
+    MAX_NVLINKS = 18,
 };
 
 #define MIB 1048576.0
@@ -80,7 +80,7 @@ static double ask_clock_hz(const struct yk_nvml *nvml, void *device, unsigned do
 static int count_nvlinks(const struct yk_nvml *nvml, void *device)
 {
     int count = 0;
-    for (unsigned link = 0; nvml->nvlink_state && link < MOST_NVLINKS; link++) {
+    for (unsigned link = 0; nvml->nvlink_state && link < MAX_NVLINKS; link++) {
         unsigned active = 0;
         count += nvml->nvlink_state(device, link, &active) == 0 && active == 1;
     }
@@ -135,7 +135,7 @@ static bool describe(const struct yk_nvml *nvml, void *device, struct yk_nvml_gp
     out->nvlink_count = count_nvlinks(nvml, device);
     out->mig = nvml->mig_mode && nvml->mig_mode(device, &mig, &pending) == 0 && mig == 1;
     out->fp32_flops = 2.0 * cores * ask_clock_hz(nvml, device, CLOCK_SM);
-    /* Two transfers a cycle of the clock that the driver tells. */
+    /* Two transfers a cycle of the clock that the driver reports. */
     out->memory_bytes_per_s =
         2 * ask_clock_hz(nvml, device, CLOCK_MEMORY) * ask(nvml->memory_bus_width, device) / 8;
     if (nvml->uuid && nvml->uuid(device, out->uuid, YK_NVML_UUID_SIZE) != 0) {
@@ -145,14 +145,14 @@ static bool describe(const struct yk_nvml *nvml, void *device, struct yk_nvml_gp
     return true;
 }
 
-int yk_nvml_find(const struct yk_nvml *nvml, struct yk_nvml_gpu *out, int room)
+int yk_nvml_find(const struct yk_nvml *nvml, struct yk_nvml_gpu *out, int capacity)
 {
     unsigned there = 0;
     if (nvml->begin() != 0 || nvml->count(&there) != 0) {
         return -1;
     }
     int count = 0;
-    for (unsigned i = 0; i < there && count < room; i++) {
+    for (unsigned i = 0; i < there && count < capacity; i++) {
         struct yk_nvml_gpu gpu = {0};
         void *device = NULL;
         if (nvml->handle(i, &device) == 0 && describe(nvml, device, &gpu)) {

@@ -1,8 +1,7 @@
 /*
- * NVML: what NVIDIA's driver tells about the GPUs of this machine.
- *
- * The driver's library is loaded when it is asked for, and stays loaded. The functions used of it
- * stand in a table, so that a test can put others in their place. One thread at a time.
+ * NVML: what NVIDIA's driver reports about the GPUs of this machine. Its library is loaded on
+ * demand and stays loaded. Its functions stand in a table, so that a test can replace them. One
+ * thread at a time.
  */
 #ifndef YK_CLUSTER_NVML_H
 #define YK_CLUSTER_NVML_H
@@ -150,7 +149,7 @@ struct yk_nvml_gpu {
 /* Loads the driver's library. False without one. */
 bool yk_nvml_load(struct yk_nvml *out);
 
-/* Finds up to `room` GPUs and returns how many; -1 when the driver does not answer. */
-int yk_nvml_find(const struct yk_nvml *nvml, struct yk_nvml_gpu *out, int room);
+/* Finds up to `capacity` GPUs and returns how many; -1 when the driver does not answer. */
+int yk_nvml_find(const struct yk_nvml *nvml, struct yk_nvml_gpu *out, int capacity);
 
 #endif

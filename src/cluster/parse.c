@@ -8,13 +8,14 @@
  *
  * Spaces may stand anywhere between words. Each function below reads one of these rules.
  */
+#include "base/arena.h"
 #include "base/array.h"
 #include "base/number.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "cluster/builder.h"
 #include "cluster/cluster.h"
-#include "cluster/interconnect.h"
-#include "cluster/line.h"
+#include "cluster/datasheet.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -22,11 +23,78 @@
 #include <string.h>
 
 enum {
-    MOST_DEPTH = 16,
-    MOST_CORES = 4096,
-    MOST_OFFERED = 3,
+    MAX_DEPTH = 16,
+    MAX_CORES = 4096,
+    MAX_OFFERED = 3,
     SHOWN_COLUMNS = 40,
 };
+
+/* A line that knows where it is when something is wrong. Words end at one of the signs +@():, and
+ * at the end; spaces around them do not count. */
+struct line {
+    const char *text;
+    size_t at; /* what is read next */
+    struct yk_arena *arena;
+};
+
+struct word {
+    size_t at;
+    const char *text; /* in the arena; may be empty */
+};
+
+/* The next character that is no space; 0 at the end. */
+static char peek(struct line *line)
+{
+    while (isspace((unsigned char)line->text[line->at])) {
+        line->at++;
+    }
+    return line->text[line->at];
+}
+
+static bool accept(struct line *line, char sign)
+{
+    const bool there = peek(line) == sign;
+    line->at += there;
+    return there;
+}
+
+static yk_status read_word(struct line *line, struct word *out)
+{
+    (void)peek(line);
+    out->at = line->at;
+    size_t length = strcspn(line->text + out->at, "+@():,");
+    line->at += length;
+    while (length > 0 && isspace((unsigned char)line->text[out->at + length - 1])) {
+        length--;
+    }
+    out->text = yk_arena_copy_text(line->arena, line->text + out->at, length);
+    return out->text ? YK_OK : yk_fail_out_of_memory();
+}
+
+/* Puts the column of `at`, in characters from 1, before the sentence. */
+static yk_status fail_at(const struct line *line, size_t at, yk_status status)
+{
+    size_t column = 1;
+    for (size_t i = 0; i < at; i++) {
+        column += ((unsigned char)line->text[i] & 0xc0) != 0x80;
+    }
+    char place[40];
+    snprintf(place, sizeof place, "column %zu", column);
+    return yk_fail_in(status, place);
+}
+
+static yk_status fail_expected(struct line *line, const char *expected)
+{
+    if (!peek(line)) {
+        return fail_at(line, line->at,
+                       yk_fail(YK_ERROR_INPUT, "the line ends where %s should stand", expected));
+    }
+    const char *rest = line->text + line->at;
+    const int shown = (int)yk_text_prefix(rest, 1);
+    return fail_at(line, line->at,
+                   yk_fail(YK_ERROR_INPUT, "\"%.*s\" stands where %s should", shown > 0 ? shown : 1,
+                           rest, expected));
+}
 
 /* A `cluster` of the grammar: its devices are those from `first` on until it ends. */
 struct level {
@@ -38,20 +106,20 @@ struct level {
 };
 
 struct parser {
-    struct yk_line line;
+    struct line line;
     int depth;
     int32_t gpu_count;
     int32_t cpu_count;
-    struct yk_cluster_builder draft;
+    struct yk_cluster_builder builder;
     struct level *levels; /* those that ended, inner ones before outer ones */
     int32_t level_count;
     int32_t level_capacity;
 };
 
-static yk_status fail_unknown_device(const struct parser *parser, const struct yk_line_word *word)
+static yk_status fail_unknown_device(const struct parser *parser, const struct word *word)
 {
-    const char *names[MOST_OFFERED];
-    const size_t count = yk_datasheet_nearest_names(word->text, names, MOST_OFFERED);
+    const char *names[MAX_OFFERED];
+    const size_t count = yk_datasheet_nearest_names(word->text, names, MAX_OFFERED);
     struct yk_text offer = {0};
     for (size_t i = 0; i < count; i++) {
         yk_text_addf(&offer, "%s%s", i == 0 ? "" : i + 1 < count ? ", " : " or ", names[i]);
@@ -64,16 +132,16 @@ static yk_status fail_unknown_device(const struct parser *parser, const struct y
                             "unknown device \"%.*s\"; yoke devices --list names those known", shown,
                             word->text);
     yk_text_free(&offer);
-    return yk_line_fail_at(&parser->line, word->at, status);
+    return fail_at(&parser->line, word->at, status);
 }
 
 /* NAME "x" COUNT, as people write it who are used to it, is answered by what to write instead. */
 static yk_status check_order(const struct parser *parser)
 {
-    struct yk_line line = parser->line;
-    struct yk_line_word word = {0};
+    struct line line = parser->line;
+    struct word word = {0};
     int64_t count = 0;
-    YK_TRY(yk_line_word(&line, &word));
+    YK_TRY(read_word(&line, &word));
     const char *times = strrchr(word.text, 'x');
     times = times ? times : strrchr(word.text, 'X');
     if (!times || yk_datasheet_find(word.text)) {
@@ -89,7 +157,7 @@ static yk_status check_order(const struct parser *parser)
         count > YK_CLUSTER_MAX_DEVICES) {
         return YK_OK;
     }
-    return yk_line_fail_at(
+    return fail_at(
         &line, word.at,
         yk_fail(YK_ERROR_INPUT, "the count comes first: write \"%dx%s\"", (int)count, sheet->name));
 }
@@ -98,11 +166,11 @@ static yk_status check_order(const struct parser *parser)
 static yk_status parse_count(struct parser *parser, int32_t *out)
 {
     *out = 1;
-    (void)yk_line_peek(&parser->line);
+    (void)peek(&parser->line);
     const size_t start = parser->line.at;
     const size_t digits = strspn(parser->line.text + start, "0123456789");
     parser->line.at += digits;
-    const char sign = yk_line_peek(&parser->line);
+    const char sign = peek(&parser->line);
     if (digits == 0 || (sign != 'x' && sign != 'X')) {
         parser->line.at = start;
         return YK_OK;
@@ -111,23 +179,21 @@ static yk_status parse_count(struct parser *parser, int32_t *out)
     int64_t count = 0;
     if (!yk_number_read_integer(parser->line.text + start, digits, &count) ||
         count > YK_CLUSTER_MAX_DEVICES) {
-        return yk_line_fail_at(&parser->line, start,
-                               yk_fail(YK_ERROR_INPUT,
-                                       "%.*s is too many; a cluster has at most %d devices",
-                                       digits > SHOWN_COLUMNS ? SHOWN_COLUMNS : (int)digits,
-                                       parser->line.text + start, YK_CLUSTER_MAX_DEVICES));
+        return fail_at(&parser->line, start,
+                       yk_fail(YK_ERROR_INPUT, "%.*s is too many; a cluster has at most %d devices",
+                               digits > SHOWN_COLUMNS ? SHOWN_COLUMNS : (int)digits,
+                               parser->line.text + start, YK_CLUSTER_MAX_DEVICES));
     }
     if (count < 1) {
-        return yk_line_fail_at(
-            &parser->line, start,
-            yk_fail(YK_ERROR_INPUT, "a count of 0; leave it out or write at least 1x"));
+        return fail_at(&parser->line, start,
+                       yk_fail(YK_ERROR_INPUT, "a count of 0; leave it out or write at least 1x"));
     }
     *out = (int32_t)count;
     return YK_OK;
 }
 
 /* An amount above 0. */
-static yk_status parse_amount(const struct parser *parser, const struct yk_line_word *word,
+static yk_status parse_amount(const struct parser *parser, const struct word *word,
                               enum yk_unit unit, double *out)
 {
     double value = 0;
@@ -136,31 +202,28 @@ static yk_status parse_amount(const struct parser *parser, const struct yk_line_
         status = yk_fail(YK_ERROR_INPUT, "\"%s\" must be more than 0", word->text);
     }
     if (status != YK_OK) {
-        return yk_line_fail_at(&parser->line, word->at, status);
+        return fail_at(&parser->line, word->at, status);
     }
     *out = value;
     return YK_OK;
 }
 
-static yk_status parse_latency(const struct parser *parser, const struct yk_line_word *word,
-                               double *out)
+static yk_status parse_latency(const struct parser *parser, const struct word *word, double *out)
 {
     const yk_status status = yk_units_read(word->text, YK_UNIT_SECONDS, out);
-    return status == YK_OK ? YK_OK : yk_line_fail_at(&parser->line, word->at, status);
+    return status == YK_OK ? YK_OK : fail_at(&parser->line, word->at, status);
 }
 
-static yk_status parse_part(const struct parser *parser, const struct yk_line_word *word,
-                            double *out)
+static yk_status parse_part(const struct parser *parser, const struct word *word, double *out)
 {
     double percent = 0;
     if (!yk_number_read(word->text, strlen(word->text) - 1, &percent) || !(percent / 100 > 0) ||
         percent > 100) {
-        return yk_line_fail_at(
-            &parser->line, word->at,
-            yk_fail(YK_ERROR_INPUT,
-                    "\"%s\" is no part of a device; write more than 0%% and at most "
-                    "100%%",
-                    word->text));
+        return fail_at(&parser->line, word->at,
+                       yk_fail(YK_ERROR_INPUT,
+                               "\"%s\" is no part of a device; write more than 0%% and at most "
+                               "100%%",
+                               word->text));
     }
     *out = percent / 100;
     return YK_OK;
@@ -175,19 +238,19 @@ static bool is_percentage(const char *text)
 /* The first field of a CPU. */
 static yk_status parse_cores(struct parser *parser, int32_t *out)
 {
-    struct yk_line_word word = {0};
+    struct word word = {0};
     int64_t cores = 0;
-    if (!yk_line_accept(&parser->line, ':')) {
-        return yk_line_fail_at(&parser->line, parser->line.at,
-                               yk_fail(YK_ERROR_INPUT, "say how many cores: cpu:8"));
+    if (!accept(&parser->line, ':')) {
+        return fail_at(&parser->line, parser->line.at,
+                       yk_fail(YK_ERROR_INPUT, "say how many cores: cpu:8"));
     }
-    YK_TRY(yk_line_word(&parser->line, &word));
+    YK_TRY(read_word(&parser->line, &word));
     if (!yk_number_read_integer(word.text, strlen(word.text), &cores) || cores < 1 ||
-        cores > MOST_CORES) {
-        return yk_line_fail_at(&parser->line, word.at,
-                               yk_fail(YK_ERROR_INPUT,
-                                       "\"%s\" is no number of cores; write cpu:1 to cpu:%d",
-                                       word.text, MOST_CORES));
+        cores > MAX_CORES) {
+        return fail_at(&parser->line, word.at,
+                       yk_fail(YK_ERROR_INPUT,
+                               "\"%s\" is no number of cores; write cpu:1 to cpu:%d", word.text,
+                               MAX_CORES));
     }
     *out = (int32_t)cores;
     return YK_OK;
@@ -196,10 +259,10 @@ static yk_status parse_cores(struct parser *parser, int32_t *out)
 /* A device without its name and place, which its group gives it. */
 static yk_status parse_device(struct parser *parser, struct yk_device *out)
 {
-    struct yk_line_word word = {0};
-    YK_TRY(yk_line_word(&parser->line, &word));
+    struct word word = {0};
+    YK_TRY(read_word(&parser->line, &word));
     if (!*word.text) {
-        return yk_line_fail_expected(&parser->line, "a device");
+        return fail_expected(&parser->line, "a device");
     }
     const struct yk_datasheet *sheet = yk_datasheet_find(word.text);
     if (!sheet) {
@@ -211,19 +274,19 @@ static yk_status parse_device(struct parser *parser, struct yk_device *out)
     if (sheet->generation == YK_GENERATION_CPU) {
         YK_TRY(parse_cores(parser, &cores));
     }
-    bool more = yk_line_accept(&parser->line, ':');
+    bool more = accept(&parser->line, ':');
     if (more) {
-        YK_TRY(yk_line_word(&parser->line, &word));
+        YK_TRY(read_word(&parser->line, &word));
         if (is_percentage(word.text)) {
             YK_TRY(parse_part(parser, &word, &part));
-            more = yk_line_accept(&parser->line, ':');
+            more = accept(&parser->line, ':');
         } else {
             more = false;
             YK_TRY(parse_amount(parser, &word, YK_UNIT_BYTES, &memory_bytes));
         }
     }
     if (more) {
-        YK_TRY(yk_line_word(&parser->line, &word));
+        YK_TRY(read_word(&parser->line, &word));
         YK_TRY(parse_amount(parser, &word, YK_UNIT_BYTES, &memory_bytes));
     }
     yk_cluster_builder_describe_device(sheet, part, cores, out);
@@ -237,42 +300,42 @@ static yk_status add_device(struct parser *parser, struct level *level, struct y
     const int length = device->is_cpu
                            ? snprintf(name, sizeof name, "cpu%d", (int)parser->cpu_count++)
                            : snprintf(name, sizeof name, "gpu%d", (int)parser->gpu_count++);
-    device->name = yk_arena_copy_text(parser->draft.arena, name, (size_t)length);
+    device->name = yk_arena_copy_text(parser->builder.arena, name, (size_t)length);
     if (!device->name) {
         return yk_fail_out_of_memory();
     }
     if (level->node < 0) {
-        level->node = parser->draft.node_count;
+        level->node = parser->builder.node_count;
     }
     device->node = level->node;
-    return yk_cluster_builder_add_device(&parser->draft, device);
+    return yk_cluster_builder_add_device(&parser->builder, device);
 }
 
 static yk_status parse_cluster(struct parser *parser);
 
-/* A cluster ended too early: a group goes on with more, but a link comes last. */
+/* A cluster ended too early: a group continues with more, but a link comes last. */
 static yk_status fail_unfinished(struct parser *parser, const char *closer)
 {
     char expected[80];
     const bool linked = parser->levels[parser->level_count - 1].has_link;
     snprintf(expected, sizeof expected, "%s%s", linked ? "" : "\"+\", \"@\" or ", closer);
-    return yk_line_fail_expected(&parser->line, expected);
+    return fail_expected(&parser->line, expected);
 }
 
 /* "(" cluster ")", as often as it is counted: every time anew, since each is a node of its own. */
 static yk_status parse_nested(struct parser *parser, int32_t count)
 {
     const size_t start = parser->line.at;
-    if (parser->depth == MOST_DEPTH) {
-        return yk_line_fail_at(
+    if (parser->depth == MAX_DEPTH) {
+        return fail_at(
             &parser->line, start - 1,
-            yk_fail(YK_ERROR_INPUT, "more than %d parentheses inside each other", MOST_DEPTH));
+            yk_fail(YK_ERROR_INPUT, "more than %d parentheses inside each other", MAX_DEPTH));
     }
     parser->depth++;
     for (int32_t i = 0; i < count; i++) {
         parser->line.at = start;
         YK_TRY(parse_cluster(parser));
-        if (!yk_line_accept(&parser->line, ')')) {
+        if (!accept(&parser->line, ')')) {
             return fail_unfinished(parser, "\")\"");
         }
     }
@@ -286,7 +349,7 @@ static yk_status parse_group(struct parser *parser, struct level *level)
     struct yk_device device = {0};
     YK_TRY(check_order(parser));
     YK_TRY(parse_count(parser, &count));
-    if (yk_line_accept(&parser->line, '(')) {
+    if (accept(&parser->line, '(')) {
         return parse_nested(parser, count);
     }
     const size_t start = parser->line.at;
@@ -294,13 +357,13 @@ static yk_status parse_group(struct parser *parser, struct level *level)
     for (int32_t i = 0; i < count; i++) {
         const yk_status status = add_device(parser, level, &device);
         if (status != YK_OK) {
-            return yk_line_fail_at(&parser->line, start, status);
+            return fail_at(&parser->line, start, status);
         }
     }
     return YK_OK;
 }
 
-static yk_status fail_unknown_link(const struct parser *parser, const struct yk_line_word *word)
+static yk_status fail_unknown_link(const struct parser *parser, const struct word *word)
 {
     const char *nearest = yk_interconnect_nearest(word->text);
     const int shown = (int)yk_text_prefix(word->text, SHOWN_COLUMNS);
@@ -309,15 +372,15 @@ static yk_status fail_unknown_link(const struct parser *parser, const struct yk_
                           word->text, nearest)
                 : yk_fail(YK_ERROR_INPUT, "unknown link \"%.*s\"; write a bandwidth like 32GB/s",
                           shown, word->text);
-    return yk_line_fail_at(&parser->line, word->at, status);
+    return fail_at(&parser->line, word->at, status);
 }
 
 static yk_status parse_link(struct parser *parser, struct yk_link *out)
 {
-    struct yk_line_word word = {0};
-    YK_TRY(yk_line_word(&parser->line, &word));
+    struct word word = {0};
+    YK_TRY(read_word(&parser->line, &word));
     if (!*word.text) {
-        return yk_line_fail_expected(&parser->line, "a link");
+        return fail_expected(&parser->line, "a link");
     }
     const struct yk_interconnect *known = yk_interconnect_find(word.text);
     if (known) {
@@ -328,8 +391,8 @@ static yk_status parse_link(struct parser *parser, struct yk_link *out)
         YK_TRY(parse_amount(parser, &word, YK_UNIT_BYTES_PER_S, &out->bytes_per_s));
         out->latency_s = YK_INTERCONNECT_LATENCY_S;
     }
-    if (yk_line_accept(&parser->line, ',')) {
-        YK_TRY(yk_line_word(&parser->line, &word));
+    if (accept(&parser->line, ',')) {
+        YK_TRY(read_word(&parser->line, &word));
         YK_TRY(parse_latency(parser, &word, &out->latency_s));
     }
     return YK_OK;
@@ -337,15 +400,15 @@ static yk_status parse_link(struct parser *parser, struct yk_link *out)
 
 static yk_status parse_cluster(struct parser *parser)
 {
-    struct level level = {.first = parser->draft.device_count, .node = -1};
+    struct level level = {.first = parser->builder.device_count, .node = -1};
     do {
         YK_TRY(parse_group(parser, &level));
-    } while (yk_line_accept(&parser->line, '+'));
-    if (yk_line_accept(&parser->line, '@')) {
+    } while (accept(&parser->line, '+'));
+    if (accept(&parser->line, '@')) {
         level.has_link = true;
         YK_TRY(parse_link(parser, &level.link));
     }
-    level.end = parser->draft.device_count;
+    level.end = parser->builder.device_count;
     YK_TRY(yk_array_grow((void **)&parser->levels, &parser->level_capacity, parser->level_count,
                          sizeof level));
     parser->levels[parser->level_count++] = level;
@@ -355,16 +418,16 @@ static yk_status parse_cluster(struct parser *parser)
 /* A link holds for the pairs that no inner level holds both ends of. */
 static yk_status link_devices(struct parser *parser)
 {
-    struct yk_cluster_builder *draft = &parser->draft;
+    struct yk_cluster_builder *builder = &parser->builder;
     /* Told apart from pairs not met yet, and still without bandwidth for whoever finishes. */
     const struct yk_link unsaid = {.bytes_per_s = -1};
-    YK_TRY(yk_cluster_builder_begin_links(draft));
+    YK_TRY(yk_cluster_builder_begin_links(builder));
     for (int32_t i = 0; i < parser->level_count; i++) {
         const struct level *level = &parser->levels[i];
         for (int32_t a = level->first; a < level->end; a++) {
             for (int32_t b = a + 1; b < level->end; b++) {
-                if (draft->links[(int64_t)a * draft->device_count + b].bytes_per_s == 0) {
-                    yk_cluster_builder_set_link(draft, a, b,
+                if (builder->links[(int64_t)a * builder->device_count + b].bytes_per_s == 0) {
+                    yk_cluster_builder_set_link(builder, a, b,
                                                 level->has_link ? level->link : unsaid);
                 }
             }
@@ -376,7 +439,7 @@ static yk_status link_devices(struct parser *parser)
 static yk_status parse_line(struct parser *parser)
 {
     YK_TRY(parse_cluster(parser));
-    if (yk_line_peek(&parser->line)) {
+    if (peek(&parser->line)) {
         return fail_unfinished(parser, "the end of the line");
     }
     return link_devices(parser);
@@ -385,13 +448,13 @@ static yk_status parse_line(struct parser *parser)
 yk_status yk_cluster_parse(const char *line, struct yk_cluster **out)
 {
     struct parser parser = {0};
-    YK_TRY(yk_cluster_builder_begin(&parser.draft));
-    parser.line = (struct yk_line){.text = line, .arena = parser.draft.arena};
+    YK_TRY(yk_cluster_builder_begin(&parser.builder));
+    parser.line = (struct line){.text = line, .arena = parser.builder.arena};
     yk_status status = parse_line(&parser);
     if (status == YK_OK) {
-        status = yk_cluster_builder_finish(&parser.draft, line, 0, out);
+        status = yk_cluster_builder_finish(&parser.builder, line, 0, out);
     }
     free(parser.levels);
-    yk_cluster_builder_free(&parser.draft);
+    yk_cluster_builder_free(&parser.builder);
     return status;
 }

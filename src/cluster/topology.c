@@ -62,7 +62,7 @@ yk_status yk_topology_find(struct yk_topology *out)
     };
     if (found.core_count == 0) {
         found.core_count =
-            found.thread_count; /* without /sys nobody tells which threads share one */
+            found.thread_count; /* without /sys it is unknown which threads share one */
     }
     for (int level = 0; level < YK_TOPOLOGY_CACHE_LEVELS; level++) {
         found.cache_bytes[level] = sum_caches(topology, caches[level]);

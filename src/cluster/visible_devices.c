@@ -9,7 +9,7 @@
 #define INSTANCE_PREFIX "MIG-"
 
 enum {
-    MOST = 64, /* entries that are told apart */
+    MAX = 64, /* entries that are distinguished */
 };
 
 static const struct yk_visible_device nothing = {-1, -1};
@@ -110,13 +110,13 @@ static struct yk_visible_device find_instance(const struct entry *entry,
 
 /* All that CUDA shows, into `out`. */
 static int list(const char *text, const struct yk_nvml_gpu *gpus, int count,
-                struct yk_visible_device out[MOST])
+                struct yk_visible_device out[MAX])
 {
     const char *rest = text;
     const char *prefix = NULL; /* of all entries; "": numbers */
     struct entry entry;
     int shown = 0;
-    while (shown < MOST && next_entry(&rest, &entry)) {
+    while (shown < MAX && next_entry(&rest, &entry)) {
         if (!prefix) {
             prefix = begins(&entry, GPU_PREFIX)        ? GPU_PREFIX
                      : begins(&entry, INSTANCE_PREFIX) ? INSTANCE_PREFIX
@@ -140,10 +140,10 @@ static int list(const char *text, const struct yk_nvml_gpu *gpus, int count,
     return shown;
 }
 
-static int list_all(const struct yk_nvml_gpu *gpus, int count, struct yk_visible_device out[MOST])
+static int list_all(const struct yk_nvml_gpu *gpus, int count, struct yk_visible_device out[MAX])
 {
     int shown = 0;
-    for (int i = 0; i < count && i < MOST; i++) {
+    for (int i = 0; i < count && i < MAX; i++) {
         out[shown++] = first_of(gpus, i);
     }
     return shown;
@@ -152,7 +152,7 @@ static int list_all(const struct yk_nvml_gpu *gpus, int count, struct yk_visible
 struct yk_visible_device yk_visible_devices_find(const char *text, const struct yk_nvml_gpu *gpus,
                                                  int count, int number)
 {
-    struct yk_visible_device shown[MOST];
+    struct yk_visible_device shown[MAX];
     const int devices = text ? list(text, gpus, count, shown) : list_all(gpus, count, shown);
     for (int i = 0; i < devices; i++) {
         /* Beside an instance nothing else is shown. */

@@ -1,9 +1,8 @@
 /*
- * Visible: which of the driver's GPUs is CUDA's device 0, 1 and so on.
- *
- * CUDA shows a process the GPUs that CUDA_VISIBLE_DEVICES lists, in that order, and numbers them
- * anew; the driver's numbers, by which machines are discovered and GPUs are watched, stay. Both
- * count along the bus, as long as CUDA_DEVICE_ORDER is PCI_BUS_ID. Any thread.
+ * Visible devices: which of the driver's GPUs is CUDA's device 0, 1 and so on. CUDA shows a process
+ * the GPUs that CUDA_VISIBLE_DEVICES lists, in that order, and numbers them anew; the driver's
+ * numbers, by which machines are discovered and GPUs are watched, stay. Both count along the bus,
+ * as long as CUDA_DEVICE_ORDER is PCI_BUS_ID. Any thread.
  */
 #ifndef YK_CLUSTER_VISIBLE_DEVICES_H
 #define YK_CLUSTER_VISIBLE_DEVICES_H

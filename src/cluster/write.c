@@ -61,10 +61,10 @@ static void write_amount(struct yk_json_writer *json, const char *key, double va
     yk_json_write_string(json, key, word);
 }
 
-static void write_known(struct yk_json_writer *json, const char *key, const char *words)
+static void write_known(struct yk_json_writer *json, const char *key, const char *text)
 {
-    if (words) {
-        yk_json_write_string(json, key, words);
+    if (text) {
+        yk_json_write_string(json, key, text);
     }
 }
 

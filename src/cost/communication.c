@@ -7,7 +7,8 @@
 #include <math.h>
 #include <stdbool.h>
 
-const char *yk_communication_collective_name(enum yk_collective collective)
+/* As profiles call them. */
+static const char *collective_name(enum yk_collective collective)
 {
     static const char *const names[] = {"gather", "scatter", "reduce"};
     return names[collective];
@@ -23,11 +24,11 @@ static yk_status find_in_profile(const struct yk_cost_book *book,
     *found = curve.count > 0;
     if (*found) {
         /* Below the smallest message latency is all there is. */
-        const double least = curve.points[0].size;
-        const struct yk_curve_value value = yk_curve_at(&curve, fmax(bytes, least));
+        const double min = curve.points[0].size;
+        const struct yk_curve_value value = yk_curve_at(&curve, fmax(bytes, min));
         *out = (struct yk_cost_time){
             .seconds = value.seconds,
-            .origin = value.measured && bytes >= least ? YK_COST_MEASURED : YK_COST_INTERPOLATED,
+            .origin = value.measured && bytes >= min ? YK_COST_MEASURED : YK_COST_INTERPOLATED,
             .error = value.error,
         };
     }
@@ -124,8 +125,7 @@ yk_status yk_communication_collective_time(const struct yk_cost_book *book,
     const int32_t rounds = (n - 1) * (collective == YK_COLLECTIVE_ALL_REDUCE ? 2 : 1);
     const struct yk_ring_devices pair = {
         (const int32_t[]){ranks->devices[slowest], ranks->devices[(slowest + 1) % n]}, 2};
-    const struct yk_profile_link how = {.collective = yk_communication_collective_name(collective),
-                                        .ranks = n};
+    const struct yk_profile_link how = {.collective = collective_name(collective), .ranks = n};
     return find_message(book, &pair, &how, part_bytes * n, rounds * round_s, out);
 }
 
@@ -166,15 +166,15 @@ yk_status yk_communication_slowdown(const struct yk_cost_book *book,
                                     const struct yk_ring_devices *ranks,
                                     struct yk_communication_slowdown *out)
 {
-    struct yk_communication_slowdown beside = {NAN, NAN};
+    struct yk_communication_slowdown slowdown = {NAN, NAN};
     char link[YK_PROFILE_KEY_SIZE];
     for (int32_t i = 0; book->profile && ranks->count > 1 && i < ranks->count; i++) {
         if (yk_profile_key_link(book->cluster, book->facts, ranks->devices[i],
                                 ranks->devices[(i + 1) % ranks->count], link)) {
-            YK_TRY(find_fact(book, link, YK_PROFILE_COMPUTE_SLOWDOWN, &beside.compute));
-            YK_TRY(find_fact(book, link, YK_PROFILE_MESSAGE_SLOWDOWN, &beside.message));
+            YK_TRY(find_fact(book, link, YK_PROFILE_COMPUTE_SLOWDOWN, &slowdown.compute));
+            YK_TRY(find_fact(book, link, YK_PROFILE_MESSAGE_SLOWDOWN, &slowdown.message));
         }
     }
-    *out = beside;
+    *out = slowdown;
     return YK_OK;
 }

@@ -1,9 +1,9 @@
 /*
  * Communication: how long data takes between devices. Without a measured curve a message takes the
  * link's latency and its bytes over the bandwidth, and a collective of n ranks goes around a ring:
- * n - 1 rounds of one part each, (n - 1)(α + Mβ/n) for gather and scatter, twice that for reduce,
- * with α and β of the slowest link of the ring. Where parts are unequal every round waits for the
- * largest, so the largest part counts as if all were so large.
+ * n - 1 rounds of one part each, (n - 1)(α + Mβ/n) for all_gather and reduce_scatter, twice that
+ * for all_reduce, with α and β of the slowest link of the ring. Where parts are unequal every round
+ * waits for the largest, so the largest part counts as if all were so large.
  */
 #ifndef YK_COST_COMMUNICATION_H
 #define YK_COST_COMMUNICATION_H
@@ -15,9 +15,6 @@ enum yk_collective {
     YK_COLLECTIVE_REDUCE_SCATTER, /* every rank gets the sum of its part */
     YK_COLLECTIVE_ALL_REDUCE, /* every rank gets the sum of everything: a scatter, then a gather */
 };
-
-/* "gather", "scatter", "reduce". */
-const char *yk_communication_collective_name(enum yk_collective collective);
 
 /* The devices that take part, as numbers of the cluster, in the order of the ring. */
 struct yk_ring_devices {

@@ -1,23 +1,281 @@
 #include "cost/cost.h"
 
-#include "cost/measured.h"
+#include "cost/curve.h"
 #include "cost/profile_key.h"
-#include "cost/profiled.h"
 #include "cost/roofline.h"
-#include "model/state.h"
+#include "model/model.h"
+#include "profile/profile.h"
 
 #include <math.h>
+#include <string.h>
+
+static const struct yk_work_list *works_of(const struct yk_layer *layer, enum yk_cost_pass pass)
+{
+    const struct yk_work_list *const works[] = {
+        [YK_COST_FORWARD] = &layer->forward,
+        [YK_COST_BACKWARD] = &layer->backward,
+        [YK_COST_UPDATE] = &layer->update,
+    };
+    return works[pass];
+}
+
+/*
+ * From the profile: the curve that was measured for the layer's sequence, or, where there is none,
+ * those of other sequences. A layer's time for B samples of T tokens is a + b·BT + c·BT², c being
+ * attention's: among batches of equally many tokens BT it is a straight line in T. So between two
+ * measured sequences the line is taken; beyond them the nearest is scaled by what the datasheet
+ * says of the two, which at equal tokens differ by attention only.
+ */
+struct wanted {
+    const struct yk_cost_book *book;
+    const struct yk_device *device;
+    const struct yk_work_list *works;
+    struct yk_profile_layer layer;
+    double tokens;
+    bool is_update;
+};
+
+/* What was measured at the sequence of `layer` says about as many tokens; seconds are NAN where
+ * there is nothing. */
+static yk_status read_at(const struct wanted *wanted, int64_t sequence, struct yk_curve_value *out)
+{
+    struct yk_profile_layer layer = wanted->layer;
+    struct yk_profile_curve curve = {0};
+    layer.sequence = sequence;
+    *out = (struct yk_curve_value){.seconds = NAN};
+    YK_TRY(yk_profile_find_layer(wanted->book->profile, &layer, &curve));
+    if (curve.count > 0) {
+        /* The optimizer runs once a step, whatever the batch. */
+        *out = yk_curve_at(&curve, wanted->is_update ? curve.points[0].size
+                                                     : wanted->tokens / (double)sequence);
+    }
+    return YK_OK;
+}
+
+/* By the datasheet, with as many tokens in sequences of `ratio` times the length. */
+static double datasheet_s(const struct wanted *wanted, double ratio)
+{
+    double seconds = 0;
+    for (int32_t i = 0; i < wanted->works->count; i++) {
+        struct yk_work work = wanted->works->items[i];
+        work.operations *= work.class == YK_WORK_ATTENTION ? ratio : 1;
+        seconds += yk_roofline_time(wanted->device, wanted->book->efficiencies, &work);
+    }
+    return seconds;
+}
+
+static struct yk_cost_time interpolated(double seconds, double error)
+{
+    return (struct yk_cost_time){seconds, YK_COST_INTERPOLATED, error};
+}
+
+/* It is unknown how the times bend between the two sequences, but they do not leave the two: half
+ * of the distance is added to the error. */
+static yk_status find_between(const struct wanted *wanted, int64_t below, int64_t above,
+                              struct yk_cost_time *out)
+{
+    struct yk_curve_value shorter;
+    struct yk_curve_value longer;
+    YK_TRY(read_at(wanted, below, &shorter));
+    YK_TRY(read_at(wanted, above, &longer));
+    const double along = (double)(wanted->layer.sequence - below) / (double)(above - below);
+    const double shorter_s = (1 - along) * shorter.seconds;
+    const double longer_s = along * longer.seconds;
+    const double off_s = shorter_s * shorter.error + longer_s * longer.error +
+                         fabs(longer.seconds - shorter.seconds) / 2;
+    *out = interpolated(shorter_s + longer_s, off_s / (shorter_s + longer_s));
+    return YK_OK;
+}
+
+/* As far as the datasheet changes the time, it is off as datasheets are. */
+static yk_status find_beyond(const struct wanted *wanted, int64_t nearest, struct yk_cost_time *out)
+{
+    struct yk_curve_value known;
+    YK_TRY(read_at(wanted, nearest, &known));
+    const double known_s = datasheet_s(wanted, (double)nearest / (double)wanted->layer.sequence);
+    const double ratio = known_s > 0 ? datasheet_s(wanted, 1) / known_s : 1;
+    *out = interpolated(known.seconds * ratio,
+                        known.error + YK_CURVE_FLOOR_PERCENT / 100.0 +
+                            YK_EFFICIENCY_P90_ERROR_PERCENT / 100.0 * fabs(1 - 1 / ratio));
+    return YK_OK;
+}
+
+static yk_status find_elsewhere(const struct wanted *wanted, struct yk_cost_time *out, bool *found)
+{
+    int64_t below = 0;
+    int64_t above = 0;
+    YK_TRY(yk_profile_find_sequences(wanted->book->profile, &wanted->layer, &below, &above));
+    if (below == 0 && above == 0) {
+        return YK_OK;
+    }
+    *found = true;
+    if (wanted->is_update) { /* whatever the sequence, too */
+        struct yk_curve_value value;
+        YK_TRY(read_at(wanted, below > 0 ? below : above, &value));
+        *out = (struct yk_cost_time){value.seconds, YK_COST_MEASURED, value.error};
+        return YK_OK;
+    }
+    return below > 0 && above > 0 ? find_between(wanted, below, above, out)
+                                  : find_beyond(wanted, below > 0 ? below : above, out);
+}
+
+/* `found` is false where the profile has nothing of use. */
+static yk_status find_profiled(const struct yk_cost_book *book, int32_t device,
+                               const struct yk_model *model, const struct yk_layer *layer,
+                               enum yk_cost_pass pass, struct yk_cost_time *out, bool *found)
+{
+    static const char *const passes[] = {"forward", "backward", "update"};
+    const struct yk_device *on = &book->cluster->devices[device];
+    char name[YK_PROFILE_KEY_SIZE];
+    *found = false;
+    if (!book->profile || !yk_profile_key_device_type(on, name)) {
+        return YK_OK;
+    }
+    const struct wanted wanted = {
+        .book = book,
+        .device = on,
+        .works = works_of(layer, pass),
+        .layer =
+            {
+                .device = name,
+                .part = yk_profile_key_part(on, book->facts ? &book->facts[device] : NULL),
+                .shape = layer->shape,
+                .sequence = model->workload.sequence,
+                .pass = passes[pass],
+            },
+        .tokens = (double)model->workload.batch * (double)model->workload.sequence,
+        .is_update = pass == YK_COST_UPDATE,
+    };
+    struct yk_curve_value value;
+    YK_TRY(read_at(&wanted, model->workload.sequence, &value));
+    if (isnan(value.seconds)) {
+        return find_elsewhere(&wanted, out, found);
+    }
+    *found = true;
+    *out = (struct yk_cost_time){
+        value.seconds, value.measured ? YK_COST_MEASURED : YK_COST_INTERPOLATED, value.error};
+    return YK_OK;
+}
+
+static double seconds_of(const struct yk_measured_layer *entry, enum yk_cost_pass pass)
+{
+    return pass == YK_COST_FORWARD    ? entry->forward_s
+           : pass == YK_COST_BACKWARD ? entry->backward_s
+                                      : entry->update_s;
+}
+
+/* How much the entry says about what it is for; 0 when it is not for this layer. */
+static int closeness(const struct yk_measured_layer *entry, const struct yk_model *model,
+                     const struct yk_layer *layer, enum yk_cost_pass pass)
+{
+    const struct yk_workload *workload = &model->workload;
+    const bool named = strcmp(entry->layer, layer->name) == 0;
+    const bool shaped = strcmp(entry->layer, layer->shape) == 0;
+    if ((!named && !shaped && strcmp(entry->layer, layer->kind) != 0) ||
+        isnan(seconds_of(entry, pass)) ||
+        (entry->model && strcmp(entry->model, model->config->name) != 0) ||
+        (entry->precision &&
+         strcmp(entry->precision, yk_precision_name(workload->precision)) != 0) ||
+        (entry->sequence != 0 && entry->sequence != workload->sequence)) {
+        return 0;
+    }
+    return 1 + (named ? 16 : 0) + (shaped ? 8 : 0) + (entry->model ? 4 : 0) +
+           (entry->precision ? 2 : 0) + (entry->sequence != 0 ? 1 : 0);
+}
+
+/* The points around `batch` among the entries of that closeness: the nearest on either side, or the
+ * batch itself. */
+static int32_t neighbours(const struct yk_device *device, const struct yk_model *model,
+                          const struct yk_layer *layer, enum yk_cost_pass pass, int closest,
+                          struct yk_profile_point points[2])
+{
+    const double batch = (double)model->workload.batch;
+    struct yk_profile_point below = {0};
+    struct yk_profile_point above = {.size = INFINITY};
+    for (int32_t i = 0; i < device->measured_count; i++) {
+        const struct yk_measured_layer *entry = &device->measured[i];
+        const double size = (double)entry->batch;
+        if (closeness(entry, model, layer, pass) != closest) {
+            continue;
+        }
+        if (size <= batch && size > below.size) {
+            below = (struct yk_profile_point){.size = size, .seconds = seconds_of(entry, pass)};
+        }
+        if (size >= batch && size < above.size) {
+            above = (struct yk_profile_point){.size = size, .seconds = seconds_of(entry, pass)};
+        }
+    }
+    int32_t count = 0;
+    if (below.size > 0) {
+        points[count++] = below;
+    }
+    if (above.size < INFINITY && above.size > below.size) {
+        points[count++] = above;
+    }
+    return count;
+}
+
+/*
+ * From the device's table in the cluster file, between its batches as yk_curve_at() has it. Of the
+ * entries that apply, the most specific count: a layer's name before its kind, then the model, the
+ * precision, the sequence. False when no entry applies.
+ */
+static bool find_measured(const struct yk_device *device, const struct yk_model *model,
+                          const struct yk_layer *layer, enum yk_cost_pass pass,
+                          struct yk_cost_time *out)
+{
+    int closest = 0;
+    for (int32_t i = 0; i < device->measured_count; i++) {
+        const int close = closeness(&device->measured[i], model, layer, pass);
+        closest = close > closest ? close : closest;
+    }
+    struct yk_profile_point points[2] = {{0}};
+    const int32_t count = closest > 0 ? neighbours(device, model, layer, pass, closest, points) : 0;
+    if (count == 0) {
+        return false;
+    }
+    /* The optimizer runs once a step, whatever the batch. */
+    const struct yk_profile_curve curve = {points, count};
+    const struct yk_curve_value value = yk_curve_at(
+        &curve, pass == YK_COST_UPDATE ? points[0].size : (double)model->workload.batch);
+    *out = (struct yk_cost_time){value.seconds, YK_COST_TABLE,
+                                 fmax(value.error, YK_COST_TABLE_PERCENT / 100.0)};
+    return true;
+}
+
+/* Whether the entry is for this layer, whatever the batch, sequence and precision. */
+static bool names_layer(const struct yk_measured_layer *entry, const struct yk_layer *layer)
+{
+    return strcmp(entry->layer, layer->name) == 0 || strcmp(entry->layer, layer->kind) == 0 ||
+           strcmp(entry->layer, layer->shape) == 0;
+}
+
+const struct yk_measured_layer *yk_cost_unused_measurement(const struct yk_device *device,
+                                                           const struct yk_model *model)
+{
+    for (int32_t i = 0; i < device->measured_count; i++) {
+        const struct yk_measured_layer *entry = &device->measured[i];
+        bool used = entry->model && strcmp(entry->model, model->config->name) != 0;
+        for (int32_t l = 0; l < model->layer_count && !used; l++) {
+            used = names_layer(entry, &model->layers[l]);
+        }
+        if (!used) {
+            return entry;
+        }
+    }
+    return NULL;
+}
 
 yk_status yk_cost_layer(const struct yk_cost_book *book, int32_t device,
                         const struct yk_model *model, const struct yk_layer *layer,
                         enum yk_cost_pass pass, struct yk_cost_time *out)
 {
     const struct yk_device *on = &book->cluster->devices[device];
-    const struct yk_work_list *works = yk_roofline_layer_work(layer, pass);
+    const struct yk_work_list *works = works_of(layer, pass);
     struct yk_cost_time time = {0};
     bool found = false;
-    YK_TRY(yk_cost_find_profiled(book, device, model, layer, pass, &time, &found));
-    if (!found && !yk_cost_find_measured(on, model, layer, pass, &time)) {
+    YK_TRY(find_profiled(book, device, model, layer, pass, &time, &found));
+    if (!found && !find_measured(on, model, layer, pass, &time)) {
         time = (struct yk_cost_time){0, YK_COST_DATASHEET, YK_EFFICIENCY_P90_ERROR_PERCENT / 100.0};
         for (int32_t i = 0; i < works->count; i++) {
             time.seconds += yk_roofline_time(on, book->efficiencies, &works->items[i]);
@@ -46,22 +304,16 @@ const char *yk_cost_origin_name(enum yk_cost_origin origin)
 
 void yk_cost_describe_origin(enum yk_cost_origin origin, struct yk_text *out)
 {
-    switch (origin) {
-    case YK_COST_MEASURED:
-        yk_text_add(out, "measured on this machine");
-        break;
-    case YK_COST_INTERPOLATED:
-        yk_text_add(out, "interpolated from what was measured on this machine");
-        break;
-    case YK_COST_TABLE:
-        yk_text_add(out, "measured, says the cluster file");
-        break;
-    case YK_COST_DATASHEET:
-    case YK_COST_ORIGINS:
-    default:
-        yk_text_addf(
-            out, "datasheet with fitted efficiency, half within %d %%, nine tenths within %d %%",
-            YK_EFFICIENCY_MEDIAN_ERROR_PERCENT, YK_EFFICIENCY_P90_ERROR_PERCENT);
-        break;
+    static const char *const texts[YK_COST_DATASHEET] = {
+        [YK_COST_MEASURED] = "measured on this machine",
+        [YK_COST_INTERPOLATED] = "interpolated from what was measured on this machine",
+        [YK_COST_TABLE] = "measured, says the cluster file",
+    };
+    if (origin < YK_COST_DATASHEET) {
+        yk_text_add(out, texts[origin]);
+        return;
     }
+    yk_text_addf(out,
+                 "datasheet with fitted efficiency, half within %d %%, nine tenths within %d %%",
+                 YK_EFFICIENCY_MEDIAN_ERROR_PERCENT, YK_EFFICIENCY_P90_ERROR_PERCENT);
 }

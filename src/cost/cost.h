@@ -1,8 +1,14 @@
 /*
  * Cost: how long a layer takes on a device and how long data takes on a link, from the profile, a
  * measured table of the cluster file, or the datasheet with a stated efficiency, in this order.
- *
- * Every answer says where it came from and how far off such answers are known to be.
+ * Every answer says where it came from and how far off such answers are known to be. The rest of
+ * the room:
+ *   layer_costs          layers on all devices of a cluster, each looked up once
+ *   communication, knee  links and collectives, and the message size that saturates a link
+ *   roofline             times from the datasheet, with the efficiencies that were fitted
+ *   curve, error_band    times between measured sizes, and the error of a sum of times
+ *   device_facts         what was measured about devices
+ *   profile_key          the names by which a profile knows devices and links
  */
 #ifndef YK_COST_COST_H
 #define YK_COST_COST_H
@@ -10,7 +16,7 @@
 #include "base/status.h"
 #include "cluster/cluster.h"
 #include "cost/device_facts.h"
-#include "cost/efficiency.h"
+#include "cost/roofline.h"
 #include "model/model.h"
 
 #include <stdint.h>
@@ -66,5 +72,9 @@ const char *yk_cost_origin_name(enum yk_cost_origin origin);
 /* "datasheet with fitted efficiency, half within 12 %, nine tenths within 29 %": for the line under
  * every prediction. */
 void yk_cost_describe_origin(enum yk_cost_origin origin, struct yk_text *out);
+
+/* The first entry of the device's table that names no layer of `model`, or NULL. */
+const struct yk_measured_layer *yk_cost_unused_measurement(const struct yk_device *device,
+                                                           const struct yk_model *model);
 
 #endif

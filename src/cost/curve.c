@@ -31,9 +31,9 @@ static double bend_between(const struct yk_profile_curve *curve, int32_t below, 
     const struct yk_profile_point *b = a + 1;
     double bend = 0;
     if (curve->count < 3) {
-        const double least_s = fmax(a->seconds, b->seconds * size / b->size);
-        const double most_s = fmin(b->seconds, a->seconds * size / a->size);
-        return fabs(most_s - least_s) / 2;
+        const double min_s = fmax(a->seconds, b->seconds * size / b->size);
+        const double max_s = fmin(b->seconds, a->seconds * size / a->size);
+        return fabs(max_s - min_s) / 2;
     }
     if (below > 0) {
         bend = fabs(bend_of(a - 1, a, b));

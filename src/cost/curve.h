@@ -7,7 +7,7 @@
 #include <stdbool.h>
 
 enum {
-    /* What repeating at once does not show, and so no spread tells: clocks, heat, where memory
+    /* What repeating at once does not show, and so no spread contains: clocks, heat, where memory
      * lies, what ran before. */
     YK_CURVE_FLOOR_PERCENT = 3,
 };
@@ -22,7 +22,7 @@ struct yk_curve_value {
 /*
  * The time at `size`. The curve has at least one point; sizes are positive and rise.
  *
- * Between two points it is on the straight line through them. Beyond the ends it goes on from the
+ * Between two points it is on the straight line through them. Beyond the ends it continues from the
  * last point as the line through the last two does, so that a device that takes a + b·size is known
  * from any two points; but neither so flat that more would take less, nor so steep that nothing
  * would take less than nothing: with one point it is proportional to the size.

@@ -1,8 +1,7 @@
 /*
- * Device facts: what was measured about a cluster's devices, one record a device.
- *
- * They come from a profile, and a caller who knows better may change them before anybody plans with
- * them. Whoever takes an array of them takes NULL for one in which nothing is known.
+ * Device facts: what was measured about a cluster's devices, one record a device. They come from a
+ * profile; a caller may change them before they are used to plan. Wherever an array of them is
+ * expected, NULL means that nothing is known.
  */
 #ifndef YK_COST_DEVICE_FACTS_H
 #define YK_COST_DEVICE_FACTS_H

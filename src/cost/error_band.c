@@ -33,23 +33,23 @@ double yk_error_band_part(const struct yk_error_band *band, enum yk_cost_origin 
 }
 
 /* What rounds to nothing is not worth a word. */
-static const double least_said = 0.005;
+static const double min_shown = 0.005;
 
 void yk_error_band_describe(const struct yk_error_band *band, struct yk_text *out)
 {
-    int32_t said = 0;
+    int32_t shown = 0;
     for (int origin = 0; origin < YK_COST_ORIGINS; origin++) {
-        said += yk_error_band_part(band, (enum yk_cost_origin)origin) >= least_said ? 1 : 0;
+        shown += yk_error_band_part(band, (enum yk_cost_origin)origin) >= min_shown ? 1 : 0;
     }
     const char *between = "";
     for (int origin = 0; origin < YK_COST_ORIGINS; origin++) {
         const double part = yk_error_band_part(band, (enum yk_cost_origin)origin);
-        if (part < least_said) {
+        if (part < min_shown) {
             continue;
         }
         yk_text_add(out, between);
         yk_cost_describe_origin((enum yk_cost_origin)origin, out);
-        if (said > 1) {
+        if (shown > 1) {
             yk_text_addf(out, " (%.0f %% of the time)", 100 * part);
         }
         between = "; ";

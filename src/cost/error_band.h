@@ -1,10 +1,8 @@
 /*
- * Band: how far off a sum of times may be, and where the times come from.
- *
- * Times of one origin err together: a machine that was measured 3 % too fast is so for every layer,
- * and a datasheet that promises too much does so all along. So errors do not cancel as those of
- * independent times would; the relative error of the sum is the mean of those of its parts,
- * weighted by time.
+ * Error band: how far off a sum of times may be, and where the times come from. Times of one origin
+ * err together: a machine that was measured 3 % too fast is so for every layer. So errors do not
+ * cancel as those of independent times would; the relative error of the sum is the mean of those of
+ * its parts, weighted by time.
  */
 #ifndef YK_COST_ERROR_BAND_H
 #define YK_COST_ERROR_BAND_H

@@ -7,11 +7,11 @@
 #include <string.h>
 
 enum {
-    MOST_SIZES = 64,
-    LEAST_SIZES = 2,       /* that make a line */
-    LEAST_FOR_PLATEAU = 4, /* sizes that the slope of the largest comes from, where there are */
-    NEIGHBOURS = 2,        /* on each side, that say whether a size was held up */
-    STEPS_AN_OCTAVE = 8,   /* of the search, before it is narrowed down */
+    MAX_SIZES = 64,
+    MIN_SIZES = 2,       /* that make a line */
+    MIN_FOR_PLATEAU = 4, /* sizes that the slope of the largest comes from, where there are */
+    NEIGHBOURS = 2,      /* on each side, that say whether a size was held up */
+    STEPS_AN_OCTAVE = 8, /* of the search, before it is narrowed down */
     HALVINGS = 30,
 };
 
@@ -21,8 +21,8 @@ static const double plateau_part = 1.0 / 64;
 static const double held_up = 3;
 /* A distance from the line is noise up to three times the spread; a rule about nine tenths cannot
  * see less than the first, and more than the second is a bend even on a noisy machine. */
-static const double least_noise = 0.08;
-static const double most_noise = 0.3;
+static const double min_noise = 0.08;
+static const double max_noise = 0.3;
 
 struct size {
     double bytes;
@@ -32,7 +32,7 @@ struct size {
 };
 
 struct curve {
-    struct size sizes[MOST_SIZES];
+    struct size sizes[MAX_SIZES];
     int32_t count;
     double latency_s;  /* α */
     double s_per_byte; /* β */
@@ -78,11 +78,11 @@ static double weighted_median(struct weighed *items, int32_t count)
  */
 static double find_slope(const struct curve *curve)
 {
-    struct weighed slopes[MOST_SIZES * (MOST_SIZES - 1) / 2];
+    struct weighed slopes[MAX_SIZES * (MAX_SIZES - 1) / 2];
     int32_t count = 0;
     int32_t first = curve->count - 1;
     const double largest = curve->sizes[first].bytes;
-    while (first > 0 && (curve->count - first < LEAST_FOR_PLATEAU ||
+    while (first > 0 && (curve->count - first < MIN_FOR_PLATEAU ||
                          curve->sizes[first - 1].bytes >= plateau_part * largest)) {
         first--;
     }
@@ -101,7 +101,7 @@ static double find_slope(const struct curve *curve)
 /* What remains at no bytes; sizes where that is most of the time count most. */
 static double find_latency(const struct curve *curve)
 {
-    struct weighed rests[MOST_SIZES];
+    struct weighed rests[MAX_SIZES];
     for (int32_t i = 0; i < curve->count; i++) {
         const struct size *size = &curve->sizes[i];
         rests[i] =
@@ -119,9 +119,9 @@ static double line_at(const struct curve *curve, double bytes)
  * would be left, there is no line for any to stand out from. */
 static void drop_held_up(struct curve *curve)
 {
-    struct size kept[MOST_SIZES];
+    struct size kept[MAX_SIZES];
     int32_t count = 0;
-    if (curve->count < LEAST_FOR_PLATEAU) {
+    if (curve->count < MIN_FOR_PLATEAU) {
         return;
     }
     for (int32_t i = 0; i < curve->count; i++) {
@@ -137,7 +137,7 @@ static void drop_held_up(struct curve *curve)
             kept[count++] = curve->sizes[i];
         }
     }
-    if (count >= LEAST_SIZES) {
+    if (count >= MIN_SIZES) {
         memcpy(curve->sizes, kept, (size_t)count * sizeof *kept);
         curve->count = count;
     }
@@ -159,7 +159,7 @@ static void straighten(struct curve *curve)
 {
     for (int32_t i = 0; i < curve->count; i++) {
         struct size *size = &curve->sizes[i];
-        const double noise = fmax(least_noise, fmin(3 * size->spread, most_noise));
+        const double noise = fmax(min_noise, fmin(3 * size->spread, max_noise));
         size->bend *= fmax(0, fmin(fabs(size->bend) / noise - 1, 1));
     }
 }
@@ -186,9 +186,9 @@ static double efficiency_at(const struct curve *curve, double bytes)
 static bool is_enough(const struct curve *curve, double bytes)
 {
     /* What lies exactly on the line must not fail by rounding. */
-    const double least = YK_KNEE_BANDWIDTH_FRACTION * (1 - 1e-9);
-    return efficiency_at(curve, bytes) >= least && efficiency_at(curve, 2 * bytes) >= least &&
-           efficiency_at(curve, 4 * bytes) >= least;
+    const double min = YK_KNEE_BANDWIDTH_FRACTION * (1 - 1e-9);
+    return efficiency_at(curve, bytes) >= min && efficiency_at(curve, 2 * bytes) >= min &&
+           efficiency_at(curve, 4 * bytes) >= min;
 }
 
 /* The least size that is enough, among those that were measured; NAN: none is. */
@@ -243,9 +243,9 @@ static struct yk_knee find(struct curve *curve)
 }
 
 /* Every k-th size from the largest down, so that all fit; what is no time is passed over. */
-static void take_sizes(const struct yk_profile_curve *curve, struct curve *out)
+static void select_sizes(const struct yk_profile_curve *curve, struct curve *out)
 {
-    const int32_t every = (curve->count + MOST_SIZES - 1) / MOST_SIZES;
+    const int32_t every = (curve->count + MAX_SIZES - 1) / MAX_SIZES;
     out->count = 0;
     for (int32_t i = every > 0 ? (curve->count - 1) % every : 0; i < curve->count; i += every) {
         const struct yk_profile_point *point = &curve->points[i];
@@ -284,9 +284,9 @@ static double find_uncertainty(const struct curve *all, double bytes)
 bool yk_knee_find(const struct yk_profile_curve *curve, double part, struct yk_knee *out)
 {
     struct curve all;
-    take_sizes(curve, &all);
+    select_sizes(curve, &all);
     struct curve worked = all;
-    if (all.count < LEAST_SIZES) {
+    if (all.count < MIN_SIZES) {
         return false;
     }
     *out = find(&worked);
@@ -320,8 +320,8 @@ yk_status yk_knee_of_link(const struct yk_cost_book *book, int32_t a, int32_t b,
         struct yk_profile_curve points = {0};
         struct curve curve;
         YK_TRY(yk_profile_find_link(book->profile, &known[i].link, &points));
-        take_sizes(&points, &curve);
-        if (curve.count >= LEAST_SIZES) {
+        select_sizes(&points, &curve);
+        if (curve.count >= MIN_SIZES) {
             *out_bytes = known[i].scale * find(&curve).bytes;
         }
     }

@@ -1,14 +1,11 @@
 /*
- * Knee: the smallest message that has nine tenths of a link's bandwidth, from times that were
- * measured at a few sizes.
+ * Knee: the smallest message that has nine tenths of a link's bandwidth, from times at a few sizes.
  *
- * A line T = α + βs is laid through the curve by medians (Theil and Sen), so that a size whose
- * messages were held up does not move it; what is further from the line than it spreads is a bend
- * of the link's own, such as another protocol or a cache, and stays. The plateau is what the slope
- * of the largest sizes promises; the knee is the smallest size that has nine tenths of it and has
- * them at twice and four times the size as well. On the line that is 9α/β.
- *
- * Any thread may call this.
+ * A line T = α + βs is laid through the curve by medians (Theil and Sen), so that an outlier does
+ * not move it; what is further from the line than it spreads is a bend of the link's own, such as
+ * another protocol or a cache, and stays. The plateau is the bandwidth by the slope of the largest
+ * sizes; the knee is the smallest size that has nine tenths of it, also at twice and four times the
+ * size. On the line that is 9α/β. Any thread.
  */
 #ifndef YK_COST_KNEE_H
 #define YK_COST_KNEE_H
@@ -28,8 +25,8 @@ struct yk_knee {
                                    INFINITY where the sizes leave it open */
     double latency_s;           /* α: what an empty message takes */
     double plateau_bytes_per_s; /* over each link, see yk_knee_link_fraction() */
-    bool reached;               /* false: no size that was measured has it, the line tells */
-    bool beyond; /* four times the knee was not measured: the largest size speaks for it */
+    bool reached; /* false: no size that was measured has it, it is computed from the line */
+    bool beyond;  /* four times the knee was not measured: the largest size speaks for it */
 };
 
 /*

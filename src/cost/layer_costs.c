@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Prices of one size of batch lie together: planners walk along the layers. Number 0, which no
+/* Times of one batch size lie together: planners walk along the layers. Number 0, which no
  * batch has, is the row of the updates. */
 enum {
     UPDATES = 0,
@@ -80,12 +80,12 @@ static bool is_named(const struct yk_device *device, const struct yk_layer *laye
     return false;
 }
 
-static yk_status find_likes(struct yk_layer_costs *prices, struct kind *kind)
+static yk_status find_likes(struct yk_layer_costs *costs, struct kind *kind)
 {
-    const struct yk_device *device = &prices->book.cluster->devices[kind->device];
-    const struct yk_layer *layers = yk_model_sizes_whole_batch(prices->sizes)->layers;
-    YK_TRY_NEW(prices->arena, kind->likes, prices->layer_count);
-    for (int32_t i = 0; i < prices->layer_count; i++) {
+    const struct yk_device *device = &costs->book.cluster->devices[kind->device];
+    const struct yk_layer *layers = yk_model_sizes_whole_batch(costs->sizes)->layers;
+    YK_TRY_NEW(costs->arena, kind->likes, costs->layer_count);
+    for (int32_t i = 0; i < costs->layer_count; i++) {
         kind->likes[i] = i;
         if (is_named(device, &layers[i])) {
             continue;
@@ -101,21 +101,21 @@ static yk_status find_likes(struct yk_layer_costs *prices, struct kind *kind)
     return YK_OK;
 }
 
-static yk_status sort_devices(struct yk_layer_costs *prices)
+static yk_status sort_devices(struct yk_layer_costs *costs)
 {
-    const struct yk_cluster *cluster = prices->book.cluster;
-    YK_TRY_NEW(prices->arena, prices->kinds, cluster->device_count);
-    YK_TRY_NEW(prices->arena, prices->kind_of, cluster->device_count);
+    const struct yk_cluster *cluster = costs->book.cluster;
+    YK_TRY_NEW(costs->arena, costs->kinds, cluster->device_count);
+    YK_TRY_NEW(costs->arena, costs->kind_of, cluster->device_count);
     for (int32_t i = 0; i < cluster->device_count; i++) {
         int32_t k = 0;
-        while (k < prices->kind_count &&
-               !are_alike(&cluster->devices[prices->kinds[k].device], &cluster->devices[i])) {
+        while (k < costs->kind_count &&
+               !are_alike(&cluster->devices[costs->kinds[k].device], &cluster->devices[i])) {
             k++;
         }
-        if (k == prices->kind_count) {
-            prices->kinds[prices->kind_count++].device = i;
+        if (k == costs->kind_count) {
+            costs->kinds[costs->kind_count++].device = i;
         }
-        prices->kind_of[i] = k;
+        costs->kind_of[i] = k;
     }
     return YK_OK;
 }
@@ -123,45 +123,45 @@ static yk_status sort_devices(struct yk_layer_costs *prices)
 yk_status yk_layer_costs_create(const struct yk_cost_book *book, struct yk_model_sizes *sizes,
                                 struct yk_layer_costs **out)
 {
-    struct yk_layer_costs *prices = calloc(1, sizeof *prices);
-    if (!prices) {
+    struct yk_layer_costs *costs = calloc(1, sizeof *costs);
+    if (!costs) {
         return yk_fail_out_of_memory();
     }
     const struct yk_model *whole = yk_model_sizes_whole_batch(sizes);
-    prices->book = *book;
-    prices->sizes = sizes;
-    prices->batch = whole->workload.batch;
-    prices->layer_count = whole->layer_count;
-    yk_status status = yk_arena_create(&prices->arena);
+    costs->book = *book;
+    costs->sizes = sizes;
+    costs->batch = whole->workload.batch;
+    costs->layer_count = whole->layer_count;
+    yk_status status = yk_arena_create(&costs->arena);
     if (status == YK_OK) {
-        status = sort_devices(prices);
+        status = sort_devices(costs);
     }
     if (status != YK_OK) {
-        yk_layer_costs_destroy(prices);
+        yk_layer_costs_destroy(costs);
         return status;
     }
-    *out = prices;
+    *out = costs;
     return YK_OK;
 }
 
-void yk_layer_costs_destroy(struct yk_layer_costs *prices)
+void yk_layer_costs_destroy(struct yk_layer_costs *costs)
 {
-    if (prices) {
-        yk_arena_destroy(prices->arena);
-        free(prices);
+    if (costs) {
+        yk_arena_destroy(costs->arena);
+        free(costs);
     }
 }
 
-static yk_status open_row(struct yk_layer_costs *prices, struct kind *kind, int64_t number)
+static yk_status open_row(struct yk_layer_costs *costs, struct kind *kind, int64_t number)
 {
     struct yk_cost_time *row = NULL;
     if (!kind->rows) {
-        YK_TRY(find_likes(prices, kind));
+        YK_TRY(find_likes(costs, kind));
         /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
-        YK_TRY_NEW(prices->arena, kind->rows, prices->batch + 1);
+        YK_TRY_NEW(costs->arena, kind->rows, costs->batch + 1);
     }
-    YK_TRY_NEW(prices->arena, row, (int64_t)prices->layer_count * PASSES);
-    for (int32_t i = 0; i < prices->layer_count * PASSES; i++) {
+    YK_TRY_NEW(costs->arena, row, (int64_t)costs->layer_count * PASSES);
+    for (int32_t i = 0; i < costs->layer_count * PASSES; i++) {
         row[i].seconds = NAN;
     }
     kind->rows[number] = row;
@@ -173,118 +173,113 @@ static int32_t place_of(int32_t layer, enum yk_cost_pass pass)
     return layer * PASSES + (pass == YK_COST_BACKWARD ? 1 : 0);
 }
 
-static yk_status look_up(struct yk_layer_costs *prices, const struct kind *kind, int64_t samples,
+static yk_status look_up(struct yk_layer_costs *costs, const struct kind *kind, int64_t samples,
                          int32_t layer, enum yk_cost_pass pass, struct yk_cost_time *out)
 {
-    const struct yk_model *model = yk_model_sizes_whole_batch(prices->sizes);
+    const struct yk_model *model = yk_model_sizes_whole_batch(costs->sizes);
     if (pass != YK_COST_UPDATE) {
-        YK_TRY(yk_model_sizes_get(prices->sizes, samples, false, &model));
+        YK_TRY(yk_model_sizes_get(costs->sizes, samples, false, &model));
     }
-    YK_TRY(yk_cost_layer(&prices->book, kind->device, model, &model->layers[layer], pass, out));
-    yk_error_band_add(&prices->band, out, out->seconds);
+    YK_TRY(yk_cost_layer(&costs->book, kind->device, model, &model->layers[layer], pass, out));
+    yk_error_band_add(&costs->band, out, out->seconds);
     return YK_OK;
 }
 
 /* What nobody asked for yet: as long as the first layer like it, which may be known. */
-static yk_status fill(struct yk_layer_costs *prices, struct kind *kind, int64_t number,
+static yk_status fill(struct yk_layer_costs *costs, struct kind *kind, int64_t number,
                       int32_t layer, enum yk_cost_pass pass, struct yk_cost_time *out)
 {
     if (!kind->rows || !kind->rows[number]) {
-        YK_TRY(open_row(prices, kind, number));
+        YK_TRY(open_row(costs, kind, number));
     }
     const int32_t like = kind->likes[layer];
-    struct yk_cost_time *price = &kind->rows[number][place_of(layer, pass)];
+    struct yk_cost_time *time = &kind->rows[number][place_of(layer, pass)];
     struct yk_cost_time *first = &kind->rows[number][place_of(like, pass)];
     if (isnan(first->seconds)) {
         struct yk_cost_time found;
-        YK_TRY(look_up(prices, kind, number, like, pass, &found));
+        YK_TRY(look_up(costs, kind, number, like, pass, &found));
         *first = found;
     }
     if (like != layer) {
-        *price = *first;
-        yk_error_band_add(&prices->band, price, price->seconds);
+        *time = *first;
+        yk_error_band_add(&costs->band, time, time->seconds);
     }
-    *out = *price;
+    *out = *time;
     return YK_OK;
 }
 
-yk_status yk_layer_costs_time(struct yk_layer_costs *prices, int32_t device, int32_t layer,
+yk_status yk_layer_costs_time(struct yk_layer_costs *costs, int32_t device, int32_t layer,
                               int64_t samples, enum yk_cost_pass pass, struct yk_cost_time *out)
 {
-    struct kind *kind = &prices->kinds[prices->kind_of[device]];
+    struct kind *kind = &costs->kinds[costs->kind_of[device]];
     const int64_t number = pass == YK_COST_UPDATE ? UPDATES : samples;
     if (samples == 0 && pass != YK_COST_UPDATE) {
         *out = (struct yk_cost_time){0, YK_COST_DATASHEET, 0};
         return YK_OK;
     }
     if (kind->rows && kind->rows[number]) {
-        const struct yk_cost_time *price = &kind->rows[number][place_of(layer, pass)];
-        if (!isnan(price->seconds)) {
-            *out = *price;
+        const struct yk_cost_time *time = &kind->rows[number][place_of(layer, pass)];
+        if (!isnan(time->seconds)) {
+            *out = *time;
             return YK_OK;
         }
     }
-    return fill(prices, kind, number, layer, pass, out);
+    return fill(costs, kind, number, layer, pass, out);
 }
 
-yk_status yk_layer_costs_seconds(struct yk_layer_costs *prices, int32_t device, int32_t layer,
+yk_status yk_layer_costs_seconds(struct yk_layer_costs *costs, int32_t device, int32_t layer,
                                  int64_t samples, enum yk_cost_pass pass, double *out_s)
 {
     struct yk_cost_time time;
-    YK_TRY(yk_layer_costs_time(prices, device, layer, samples, pass, &time));
+    YK_TRY(yk_layer_costs_time(costs, device, layer, samples, pass, &time));
     *out_s = time.seconds;
     return YK_OK;
 }
 
 /* Tokens and targets are 4 bytes each; where a decoder has tokens of its own, the targets are
  * theirs. What is copied after the first follows at once. */
-static double load_bytes(const struct yk_layer_costs *prices, int64_t samples)
+static double load_bytes(const struct yk_layer_costs *costs, int64_t samples)
 {
-    const struct yk_workload *workload = &yk_model_sizes_whole_batch(prices->sizes)->workload;
+    const struct yk_workload *workload = &yk_model_sizes_whole_batch(costs->sizes)->workload;
     const int64_t numbers = workload->target_sequence > 0
                                 ? workload->sequence + 2 * workload->target_sequence
                                 : 2 * workload->sequence;
     return (double)(samples * numbers) * sizeof(int32_t);
 }
 
-yk_status yk_layer_costs_load_time(struct yk_layer_costs *prices, int32_t device, int64_t samples,
+yk_status yk_layer_costs_load_time(struct yk_layer_costs *costs, int32_t device, int64_t samples,
                                    struct yk_cost_time *out)
 {
-    struct kind *kind = &prices->kinds[prices->kind_of[device]];
+    struct kind *kind = &costs->kinds[costs->kind_of[device]];
     if (!kind->loads) {
         struct yk_cost_time *loads = NULL;
-        YK_TRY_NEW(prices->arena, loads, prices->batch + 1);
-        for (int64_t i = 0; i <= prices->batch; i++) {
+        YK_TRY_NEW(costs->arena, loads, costs->batch + 1);
+        for (int64_t i = 0; i <= costs->batch; i++) {
             loads[i].seconds = NAN;
         }
         kind->loads = loads;
     }
     if (isnan(kind->loads[samples].seconds)) {
         struct yk_cost_time found;
-        YK_TRY(yk_communication_copy_time(&prices->book, kind->device, YK_COPY_TO_DEVICE,
-                                          load_bytes(prices, samples), &found));
+        YK_TRY(yk_communication_copy_time(&costs->book, kind->device, YK_COPY_TO_DEVICE,
+                                          load_bytes(costs, samples), &found));
         kind->loads[samples] = found;
     }
     *out = kind->loads[samples];
     return YK_OK;
 }
 
-int32_t yk_layer_costs_device_kind(const struct yk_layer_costs *prices, int32_t device)
+int32_t yk_layer_costs_device_kind(const struct yk_layer_costs *costs, int32_t device)
 {
-    return prices->kind_of[device];
+    return costs->kind_of[device];
 }
 
-const struct yk_cost_book *yk_layer_costs_book(const struct yk_layer_costs *prices)
+const struct yk_cost_book *yk_layer_costs_book(const struct yk_layer_costs *costs)
 {
-    return &prices->book;
+    return &costs->book;
 }
 
-struct yk_model_sizes *yk_layer_costs_sizes(const struct yk_layer_costs *prices)
+const struct yk_error_band *yk_layer_costs_band(const struct yk_layer_costs *costs)
 {
-    return prices->sizes;
-}
-
-const struct yk_error_band *yk_layer_costs_band(const struct yk_layer_costs *prices)
-{
-    return &prices->band;
+    return &costs->band;
 }

@@ -1,7 +1,7 @@
 /*
- * Subject: what a profile calls a device, or the link between two: measure writes these words, cost
- * looks them up. `facts` are those of the device, of a link those of all devices; they may be NULL:
- * times are measured of a device as it is.
+ * Profile key: the name by which a profile knows a device, or the link between two: measure writes
+ * it, cost looks it up. `facts` are those of the device, of a link those of all devices; they may
+ * be NULL: times are measured of a device as it is.
  */
 #ifndef YK_COST_PROFILE_KEY_H
 #define YK_COST_PROFILE_KEY_H
@@ -15,7 +15,7 @@ enum {
     YK_PROFILE_KEY_SIZE = 200
 };
 
-/* "rtx3090", "cpu:2": the kind of device that layers are known by, beside the part of it. False for
+/* "rtx3090", "cpu:2": the kind of device that layers are known by, besides its part. False for
  * a device that has no type: nobody can tell it from another. */
 bool yk_profile_key_device_type(const struct yk_device *device, char out[YK_PROFILE_KEY_SIZE]);
 

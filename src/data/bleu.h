@@ -1,14 +1,11 @@
 /*
- * BLEU: how much of what a translator wrote stands in translations by people (Papineni, Roukos,
- * Ward and Zhu, "BLEU: a Method for Automatic Evaluation of Machine Translation", ACL 2002), of a
- * whole corpus and with one reference for each sentence, computed as sacreBLEU (Post, "A Call for
- * Clarity in Reporting BLEU Scores", WMT 2018) does by default: words as 13a cuts them
- * (data/tokens_13a.h), runs of one to four of them, and orders without a single match smoothed
- * exponentially.
+ * BLEU: how much of a machine translation occurs in a human one (Papineni, Roukos, Ward and Zhu,
+ * "BLEU: a Method for Automatic Evaluation of Machine Translation", ACL 2002), of a whole corpus
+ * with one reference a sentence, computed as sacreBLEU (Post, "A Call for Clarity in Reporting BLEU
+ * Scores", WMT 2018) does by default: words by tokenizer 13a, n-grams of one to four, orders
+ * without a match smoothed exponentially. Any thread.
  *
  *   score = 100 · BP · exp(¼ Σ ln pₙ),  BP = min(1, exp(1 − reference words / hypothesis words))
- *
- * Any thread may call this.
  */
 #ifndef YK_DATA_BLEU_H
 #define YK_DATA_BLEU_H
@@ -17,6 +14,7 @@
 #include "base/text.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum {
@@ -51,5 +49,27 @@ double yk_bleu_ratio(const struct yk_bleu *bleu);
 /* "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0": by which rules the score was
  * computed, in sacreBLEU's form. The version is that of the sacreBLEU whose rules these are. */
 void yk_bleu_add_signature(const struct yk_bleu_options *options, struct yk_text *out);
+
+/*
+ * A sentence cut into the words that BLEU counts, as mteval-v13a.pl of NIST and WMT cuts them and
+ * as sacreBLEU's tokenizer "13a" does to the byte: entities of XML are undone, ASCII punctuation
+ * stands alone, but for full stops and commas between digits and for hyphens that follow none.
+ * Words end where Python's str.split() ends them: at any white space of Unicode.
+ *
+ * A plain struct that starts as {0} and serves one sentence after another. One thread at a time.
+ */
+struct yk_bleu_tokens {
+    char *words;   /* with one space between two of them, and a terminating zero */
+    size_t length; /* of `words` in bytes */
+    size_t capacity;
+    char *spare;
+    size_t spare_capacity;
+};
+
+/* Makes `tokens` those of one sentence. Bytes that are no UTF-8 are parts of words. */
+yk_status yk_bleu_tokens_split(const char *sentence, size_t length,
+                               struct yk_bleu_tokens *tokens) YK_MUST_USE;
+
+void yk_bleu_tokens_free(struct yk_bleu_tokens *tokens);
 
 #endif

@@ -18,7 +18,7 @@
 #include <sys/stat.h>
 
 enum {
-    PIECE_TOKENS = 1 << 14 /* read at a time when all are looked at */
+    CHUNK_TOKENS = 1 << 14 /* read at a time when all are looked at */
 };
 
 struct shard {
@@ -79,8 +79,8 @@ static yk_status join(const char *path, bool by_name, struct joined *out)
         return YK_OK;
     }
     /* Of a pipe, this is the first look at what it holds. */
-    const size_t most = YK_INSTRUCTION_FILES_DETECT_BYTES;
-    if (by_name && yk_instruction_files_detect(bytes, length < most ? length : most)) {
+    const size_t max = YK_INSTRUCTION_FILES_DETECT_BYTES;
+    if (by_name && yk_instruction_files_detect(bytes, length < max ? length : max)) {
         return yk_fail(YK_ERROR_INPUT,
                        "%s: instructions are not read from a pipe; name the file that they are in",
                        path);
@@ -282,11 +282,6 @@ void yk_corpus_close(struct yk_corpus *corpus)
     free(corpus);
 }
 
-int64_t yk_corpus_count(const struct yk_corpus *corpus)
-{
-    return corpus->count;
-}
-
 const struct yk_tokenizer *yk_corpus_tokenizer(const struct yk_corpus *corpus)
 {
     return corpus->tokenizer;
@@ -299,17 +294,17 @@ yk_status yk_corpus_max_token(const struct yk_corpus *corpus, int32_t *out)
         return YK_OK;
     }
     int32_t largest = 0;
-    int32_t *piece = malloc(PIECE_TOKENS * sizeof *piece);
-    yk_status status = piece ? YK_OK : yk_fail_out_of_memory();
-    for (int64_t first = 0; status == YK_OK && first < corpus->count; first += PIECE_TOKENS) {
+    int32_t *chunk = malloc(CHUNK_TOKENS * sizeof *chunk);
+    yk_status status = chunk ? YK_OK : yk_fail_out_of_memory();
+    for (int64_t first = 0; status == YK_OK && first < corpus->count; first += CHUNK_TOKENS) {
         const int64_t left = corpus->count - first;
-        const int64_t taken = left < PIECE_TOKENS ? left : PIECE_TOKENS;
-        status = yk_corpus_read(corpus, first, taken, piece);
-        for (int64_t i = 0; status == YK_OK && i < taken; i++) {
-            largest = piece[i] > largest ? piece[i] : largest;
+        const int64_t used = left < CHUNK_TOKENS ? left : CHUNK_TOKENS;
+        status = yk_corpus_read(corpus, first, used, chunk);
+        for (int64_t i = 0; status == YK_OK && i < used; i++) {
+            largest = chunk[i] > largest ? chunk[i] : largest;
         }
     }
-    free(piece);
+    free(chunk);
     if (status == YK_OK) {
         *out = largest;
     }
@@ -339,11 +334,11 @@ static yk_status read_shards(const struct yk_corpus *corpus, int64_t first, int6
         const struct shard *shard = &corpus->shards[i];
         const int64_t inside = first - shard->first;
         const int64_t left = yk_token_shard_count(shard->file) - inside;
-        const int64_t taken = count < left ? count : left;
-        YK_TRY(yk_token_shard_read(shard->file, inside, taken, out));
-        out += taken;
-        first += taken;
-        count -= taken;
+        const int64_t used = count < left ? count : left;
+        YK_TRY(yk_token_shard_read(shard->file, inside, used, out));
+        out += used;
+        first += used;
+        count -= used;
     }
     return YK_OK;
 }

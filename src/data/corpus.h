@@ -1,16 +1,11 @@
 /*
- * Corpus: a long row of tokens to learn from.
- *
- * A path is
+ * Corpus: a long row of tokens to train on. A path is
  *   a text file        UTF-8, cut into tokens by a tokenizer, or else into its characters,
- *   a folder           the text files in it and below, by the bytes of their paths, one after the
- *                      other; what is hidden, what is called build, node_modules or __pycache__,
- *                      and files that are not text are left out,
+ *   a folder           the text files in it and below, in the order of data/file_list.h,
  *   a .bin file        tokens that llm.c wrote (data/token_shard.h),
  *   a folder of these  one after the other.
- * Text is kept in memory as ids of two or four bytes; tokens of shards stay on the disk.
- *
- * A corpus does not change once it is open: any number of threads may read from one.
+ * Text is kept in memory as ids of two or four bytes; tokens of shards stay on the disk. A corpus
+ * does not change once it is open: any number of threads may read from one.
  */
 #ifndef YK_DATA_CORPUS_H
 #define YK_DATA_CORPUS_H
@@ -40,8 +35,6 @@ struct yk_corpus_range {
 yk_status yk_corpus_open(const struct yk_corpus_request *request,
                          struct yk_corpus **out) YK_MUST_USE;
 void yk_corpus_close(struct yk_corpus *corpus);
-
-int64_t yk_corpus_count(const struct yk_corpus *corpus);
 
 /* The tokenizer of the text, given or the corpus's own; NULL for tokens of shards. */
 const struct yk_tokenizer *yk_corpus_tokenizer(const struct yk_corpus *corpus);

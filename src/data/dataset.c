@@ -24,8 +24,8 @@ struct yk_dataset {
 static yk_status open_corpus(struct yk_dataset *dataset)
 {
     const struct yk_dataset_request *request = &dataset->request;
-    const struct yk_corpus_request wish = {request->path, request->part, request->tokenizer};
-    YK_TRY(yk_corpus_open(&wish, &dataset->corpus));
+    const struct yk_corpus_request inner = {request->path, request->part, request->tokenizer};
+    YK_TRY(yk_corpus_open(&inner, &dataset->corpus));
     yk_corpus_split(dataset->corpus, request->held_out, &dataset->training, &dataset->evaluation);
     return YK_OK;
 }
@@ -40,7 +40,7 @@ static yk_status open_pairs(struct yk_dataset *dataset)
 {
     const struct yk_dataset_request *request = &dataset->request;
     const double kept = request->part * (1 - request->held_out);
-    struct yk_pair_list_request wish = {
+    struct yk_pair_list_request inner = {
         .source_path = request->path,
         .target_path = request->target_path,
         .source_tokenizer = request->tokenizer,
@@ -50,13 +50,13 @@ static yk_status open_pairs(struct yk_dataset *dataset)
         .start_id = request->start,
         .skip_faulty = request->skip_faulty,
     };
-    YK_TRY(yk_pair_list_open(&wish, &dataset->pairs));
+    YK_TRY(yk_pair_list_open(&inner, &dataset->pairs));
     if (request->held_out == 0) {
         return YK_OK;
     }
-    wish.from = kept;
-    wish.until = request->part;
-    YK_TRY(yk_pair_list_open(&wish, &dataset->other_pairs));
+    inner.from = kept;
+    inner.until = request->part;
+    YK_TRY(yk_pair_list_open(&inner, &dataset->other_pairs));
     if (yk_pair_list_count(dataset->other_pairs) == 0) {
         yk_pair_list_close(dataset->other_pairs);
         dataset->other_pairs = NULL;
@@ -68,20 +68,20 @@ static yk_status open_instructions(struct yk_dataset *dataset)
 {
     const struct yk_dataset_request *request = &dataset->request;
     const double kept = request->part * (1 - request->held_out);
-    struct yk_instructions_request wish = {
+    struct yk_instructions_request inner = {
         .path = request->path,
         .tokenizer = request->tokenizer,
         .longest = request->longest,
         .skip_faulty = request->skip_faulty,
         .until = kept,
     };
-    YK_TRY(yk_instructions_open(&wish, &dataset->instructions));
+    YK_TRY(yk_instructions_open(&inner, &dataset->instructions));
     if (request->held_out == 0) {
         return YK_OK;
     }
-    wish.from = kept;
-    wish.until = request->part;
-    YK_TRY(yk_instructions_open(&wish, &dataset->other_instructions));
+    inner.from = kept;
+    inner.until = request->part;
+    YK_TRY(yk_instructions_open(&inner, &dataset->other_instructions));
     if (yk_instructions_count(dataset->other_instructions) == 0) {
         yk_instructions_close(dataset->other_instructions);
         dataset->other_instructions = NULL;
@@ -156,78 +156,50 @@ void yk_dataset_describe(const struct yk_dataset *dataset, struct yk_text *out)
     }
 }
 
-static yk_status sample_masked(const struct yk_dataset *dataset,
-                               const struct yk_corpus_range *range,
-                               const struct yk_dataset_sampler_options *cut, bool in_order,
-                               struct yk_sampler **out)
+/* From what is trained on, or in order from what is held out or, with `all`, everything. */
+static yk_status create_sampler(const struct yk_dataset *dataset,
+                                const struct yk_sampler_options *options, bool all,
+                                struct yk_sampler **out)
 {
-    const struct yk_masked_sampler_request request = {
-        .range = *range,
-        .sequence = cut->sequence,
-        .seed = cut->seed,
-        .tokens = dataset->masked,
-    };
-    return in_order ? yk_masked_sampler_create_sequential(&request, out)
-                    : yk_masked_sampler_create(&request, out);
-}
-
-static yk_status sample_instructions(const struct yk_dataset *dataset,
-                                     const struct yk_instructions *instructions,
-                                     const struct yk_dataset_sampler_options *cut, bool in_order,
-                                     struct yk_sampler **out)
-{
-    const struct yk_instruction_sampler_options sampling = {
-        .sequence = cut->sequence,
-        .seed = cut->seed,
-        .packed = dataset->request.packed,
-        .sequential = in_order,
-    };
-    return yk_instruction_sampler_create(instructions, &sampling, out);
-}
-
-static yk_status sample(const struct yk_dataset *dataset,
-                        const struct yk_dataset_sampler_options *cut, struct yk_sampler **out)
-{
+    const bool held_out = options->sequential && !all;
+    const struct yk_pair_list *pairs = held_out ? dataset->other_pairs : dataset->pairs;
+    const struct yk_instructions *instructions =
+        held_out ? dataset->other_instructions : dataset->instructions;
+    struct yk_corpus_range range = held_out ? dataset->evaluation : dataset->training;
+    if (options->sequential && all && dataset->corpus) {
+        range = yk_corpus_all(dataset->corpus);
+    }
+    const struct yk_masked_sampler_request masked = {range, dataset->masked, *options};
+    *out = NULL;
     switch (dataset->request.kind) {
     case YK_DATASET_PAIRS:
-        return yk_pair_sampler_create(dataset->pairs, cut->piece_rows, cut->seed, out);
+        return pairs ? yk_pair_sampler_create(pairs, options, out) : YK_OK;
     case YK_DATASET_INSTRUCTIONS:
-        return sample_instructions(dataset, dataset->instructions, cut, false, out);
+        return instructions ? yk_instruction_sampler_create(instructions, options, out) : YK_OK;
     case YK_DATASET_MASKED:
-        return sample_masked(dataset, &dataset->training, cut, false, out);
+        return options->sequential && range.count == 0 ? YK_OK
+                                                       : yk_masked_sampler_create(&masked, out);
     default:
-        return yk_window_sampler_create(&dataset->training, cut->sequence, cut->seed, out);
+        return held_out && range.count < 2 ? YK_OK : yk_window_sampler_create(&range, options, out);
     }
 }
 
 yk_status yk_dataset_create_sampler(const struct yk_dataset *dataset,
-                                    const struct yk_dataset_sampler_options *cut,
+                                    const struct yk_sampler_options *options,
                                     struct yk_sampler **out)
 {
-    const yk_status status = sample(dataset, cut, out);
+    struct yk_sampler_options training = *options;
+    training.packed = dataset->request.packed;
+    const yk_status status = create_sampler(dataset, &training, false, out);
     return status == YK_OK ? YK_OK : yk_fail_in(status, dataset->request.path);
 }
 
 yk_status yk_dataset_create_sequential_sampler(const struct yk_dataset *dataset,
-                                               const struct yk_dataset_sampler_options *cut,
-                                               bool all, struct yk_sampler **out)
+                                               const struct yk_sampler_options *options, bool all,
+                                               struct yk_sampler **out)
 {
-    const struct yk_corpus_range range =
-        all && dataset->corpus ? yk_corpus_all(dataset->corpus) : dataset->evaluation;
-    const struct yk_pair_list *pairs = all ? dataset->pairs : dataset->other_pairs;
-    const struct yk_instructions *instructions =
-        all ? dataset->instructions : dataset->other_instructions;
-    *out = NULL;
-    switch (dataset->request.kind) {
-    case YK_DATASET_PAIRS:
-        return pairs ? yk_pair_sampler_create_sequential(pairs, cut->piece_rows, out) : YK_OK;
-    case YK_DATASET_INSTRUCTIONS:
-        return instructions ? sample_instructions(dataset, instructions, cut, true, out) : YK_OK;
-    case YK_DATASET_MASKED:
-        return range.count > 0 ? sample_masked(dataset, &range, cut, true, out) : YK_OK;
-    default:
-        return range.count < 2 && !all
-                   ? YK_OK
-                   : yk_window_sampler_create_sequential(&range, cut->sequence, out);
-    }
+    struct yk_sampler_options evaluation = *options;
+    evaluation.packed = dataset->request.packed;
+    evaluation.sequential = true;
+    return create_sampler(dataset, &evaluation, all, out);
 }

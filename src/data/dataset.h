@@ -1,13 +1,16 @@
 /*
- * Dataset: what is learned from, of whichever kind, and the samplers over it.
- *
- *   windows       text or token shards (data/corpus.h), each token foretold from those before it,
- *   masked        the same text with some tokens hidden, to be foretold from both sides,
+ * Dataset: what is trained on, of whichever kind, and the samplers over it.
+ *   windows       text or token shards (data/corpus.h), each token predicted from those before it,
+ *   masked        the same text with some tokens masked, predicted from both sides,
  *   pairs         sentences and their translations (data/pair_list.h),
- *   instructions  prompts and what completes them (data/instructions.h).
- *
+ *   instructions  prompts and their completions (data/instructions.h).
  * A dataset does not change once it is open: any number of threads may use one. It must outlive its
- * samplers, and what the request points to must outlive it.
+ * samplers, and what the request points to must outlive it. The rest of the room:
+ *   sampler, window_sampler, masked_sampler, pair_sampler, instruction_sampler, packing,
+ * permutation file_list, text_reader, lines, records      files of text token_shard,
+ * token_shard_writer             files of tokens instruction_files, instruction_line         files
+ * of instructions gettext_pairs, mo_catalogue, pair_cleaning  pairs from gettext's files bleu the
+ * score of translations
  */
 #ifndef YK_DATA_DATASET_H
 #define YK_DATA_DATASET_H
@@ -55,20 +58,14 @@ yk_status yk_dataset_max_token(const struct yk_dataset *dataset, int32_t *out) Y
 /* "3 files, 1.2MB, 94 characters", "29000 pairs, …". */
 void yk_dataset_describe(const struct yk_dataset *dataset, struct yk_text *out);
 
-struct yk_dataset_sampler_options {
-    int64_t sequence;   /* T of samples that are all as long */
-    int64_t piece_rows; /* of pairs: the most tokens of a side in a micro-batch */
-    uint64_t seed;
-};
-
 /* Samples to train on: all that is not held out. */
 yk_status yk_dataset_create_sampler(const struct yk_dataset *dataset,
-                                    const struct yk_dataset_sampler_options *cut,
+                                    const struct yk_sampler_options *options,
                                     struct yk_sampler **out) YK_MUST_USE;
 
 /* What is held out, or with `all` everything, once and in order. NULL where nothing is. */
 yk_status yk_dataset_create_sequential_sampler(const struct yk_dataset *dataset,
-                                               const struct yk_dataset_sampler_options *cut,
-                                               bool all, struct yk_sampler **out) YK_MUST_USE;
+                                               const struct yk_sampler_options *options, bool all,
+                                               struct yk_sampler **out) YK_MUST_USE;
 
 #endif

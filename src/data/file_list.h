@@ -1,9 +1,7 @@
 /*
- * File list: the files of a folder and of the folders in it that a person would call its contents.
- *
- * Left out are hidden names, folders called build, node_modules or __pycache__, links to folders
- * (they may lead in circles), and what is no plain file. The order is that of the paths' bytes: the
- * same on every machine. A list belongs to whoever made it.
+ * File list: the files of a folder and of the folders in it. Left out are hidden names, folders
+ * called build, node_modules or __pycache__, links to folders (they may lead in circles), and what
+ * is no plain file. The order is that of the paths' bytes: the same on every machine.
  */
 #ifndef YK_DATA_FILE_LIST_H
 #define YK_DATA_FILE_LIST_H

@@ -8,7 +8,6 @@
 #include "base/utf8.h"
 #include "data/file_list.h"
 #include "data/mo_catalogue.h"
-#include "tokenizer/lowercase.h"
 #include "tokenizer/unicode.h"
 
 #include <ctype.h>
@@ -43,15 +42,15 @@ static uint64_t key_of(const struct yk_text *source, struct yk_text *small)
     yk_unicode_lowercase(yk_text_chars(source), source->length, small);
     for (size_t at = 0; at < small->length;) {
         uint32_t c = 0;
-        const size_t taken = yk_utf8_decode(small->bytes + at, small->length - at, &c);
+        const size_t used = yk_utf8_decode(small->bytes + at, small->length - at, &c);
         const bool letter =
             c < 0x80 ? isalnum((int)c) != 0
                      : !yk_unicode_is_space(c) && !yk_unicode_is(c, YK_UNICODE_PUNCTUATION);
         if (letter) {
-            memmove(small->bytes + kept, small->bytes + at, taken);
-            kept += taken;
+            memmove(small->bytes + kept, small->bytes + at, used);
+            kept += used;
         }
-        at += taken ? taken : 1;
+        at += used ? used : 1;
     }
     return yk_hash_bytes(yk_text_chars(small), kept);
 }
@@ -157,7 +156,7 @@ static yk_status add_folder(struct collecting *collecting, const char *folder)
     return YK_OK;
 }
 
-static yk_status fail_without_catalogues(const struct yk_gettext_pairs_request *request)
+static yk_status fail_no_catalogues(const struct yk_gettext_pairs_request *request)
 {
     struct yk_text folders = {0};
     for (int32_t i = 0; i < request->folder_count; i++) {
@@ -190,7 +189,7 @@ static yk_status add_folders(struct collecting *collecting)
     }
     return collecting->pairs->catalogues + collecting->pairs->broken > 0
                ? YK_OK
-               : fail_without_catalogues(request);
+               : fail_no_catalogues(request);
 }
 
 static int by_words(const void *left, const void *right)

@@ -1,13 +1,13 @@
 /*
  * Gettext pairs: pairs of English and translated sentences from the catalogues of messages that
- * programs bring along (data/mo_catalogue.h), cleaned (data/pair_cleaning.h).
+ * programs install (data/mo_catalogue.h), cleaned (data/pair_cleaning.h). The catalogues of a
+ * language are FOLDER/LANGUAGE/LC_MESSAGES/….mo.
  *
- * The catalogues of a language are FOLDER/LANGUAGE/LC_MESSAGES/….mo. Of messages with plurals,
- * languages of two forms give two pairs and languages of one form give the plural; of more forms,
- * which one belongs to English's is a formula of the language, and they are left out. Pairs are in
- * the order of their sources' bytes, then of their translations', none twice: the same catalogues
- * give the same pairs on every machine. They belong to whoever collected them; any number of
- * threads may read them.
+ * Of messages with plurals, languages of two forms give two pairs and languages of one form give
+ * the plural; of more forms, which one belongs to English's is a formula of the language, and they
+ * are left out. Pairs are in the order of their sources' bytes, then of their translations', none
+ * twice: the same catalogues give the same pairs on every machine. They belong to the caller; any
+ * number of threads may read them.
  */
 #ifndef YK_DATA_GETTEXT_PAIRS_H
 #define YK_DATA_GETTEXT_PAIRS_H

@@ -1,15 +1,11 @@
 /*
- * Instruction files: which files of some data hold instructions (data/instructions.h), and no text.
- *
- * A file holds instructions
- *   by its name      .jsonl, .ndjson or .json, in capitals or not,
- *   by its beginning where that is an object with the members of an instruction, or a list whose
- *                    first element is one; of a file, its first YK_INSTRUCTION_FILES_DETECT_BYTES
- * bytes are looked at. A folder holds instructions where all files in it do (data/file_list.h says
- * which count). Files that are not text are left out, as everywhere. Beside text, JSON of another
- * kind is text as well: the package.json of some source code; alone it is refused. Instructions
- * beside text are refused by the name of a file: one or the other would not be learned from as it
- * is meant.
+ * Instruction files: which files of a path hold instructions (data/instructions.h), and no text.
+ *   by its name       .jsonl, .ndjson or .json, in capitals or not,
+ *   by its beginning  an object with the members of an instruction, or a list whose first element
+ * is one, within the first YK_INSTRUCTION_FILES_DETECT_BYTES bytes. A folder holds instructions
+ * where all its files do (data/file_list.h); files that are not text are left out. Next to text,
+ * JSON of another kind counts as text, alone it is refused. Instructions next to text are refused
+ * by the name of a file. Any thread.
  */
 #ifndef YK_DATA_INSTRUCTION_FILES_H
 #define YK_DATA_INSTRUCTION_FILES_H

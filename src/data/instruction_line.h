@@ -1,8 +1,6 @@
 /*
- * Instruction line: the tokens of one instruction (data/instructions.h says of which forms it may
- * be), and which of them bear loss.
- *
- * One thread at a time. The tokenizer must outlive it.
+ * Instruction line: the tokens of one instruction (data/instructions.h says its forms), and which
+ * of them bear loss. One thread at a time. The tokenizer must outlive it.
  */
 #ifndef YK_DATA_INSTRUCTION_LINE_H
 #define YK_DATA_INSTRUCTION_LINE_H

@@ -1,17 +1,141 @@
 #include "data/instruction_sampler.h"
 
-#include "data/packing.h"
-#include "data/permutation.h"
+#include "data/sampler.h"
 
 #include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* What is made on the way. */
+struct packing_work {
+    const int64_t *lengths;
+    int64_t count;
+    int64_t *order;   /* (count) longest first */
+    int64_t *windows; /* (count) of each item */
+    int64_t *free;    /* (2 leaves) a tree over the windows: leaf `leaves` + w is the space left in
+                         window w, node n the most of 2n and 2n + 1, the root 1 */
+    int64_t leaves;   /* a power of two, at least as many as there are items */
+};
+
+void yk_instruction_sampler_packing_free(struct yk_instruction_packing *packing)
+{
+    free(packing->items);
+    free(packing->starts);
+    *packing = (struct yk_instruction_packing){0};
+}
+
+/* Counts the items of each length and gives each length its places. */
+static yk_status sort(struct packing_work *work, int64_t capacity)
+{
+    int64_t *next = calloc((size_t)capacity + 2, sizeof *next);
+    if (!next) {
+        return yk_fail_out_of_memory();
+    }
+    for (int64_t i = 0; i < work->count; i++) {
+        assert(work->lengths[i] > 0 && work->lengths[i] <= capacity);
+        next[capacity - work->lengths[i] + 1]++;
+    }
+    for (int64_t i = 0; i < capacity; i++) {
+        next[i + 1] += next[i];
+    }
+    for (int64_t i = 0; i < work->count; i++) {
+        work->order[next[capacity - work->lengths[i]]++] = i;
+    }
+    free(next);
+    return YK_OK;
+}
+
+/* Puts an item into the first window with space for it, and returns the window. */
+static int64_t place(struct packing_work *work, int64_t length)
+{
+    int64_t *capacity = work->free;
+    int64_t node = 1;
+    while (node < work->leaves) {
+        node = 2 * node + (capacity[2 * node] < length);
+    }
+    const int64_t window = node - work->leaves;
+    capacity[node] -= length;
+    for (node /= 2; node > 0; node /= 2) {
+        const int64_t left = capacity[2 * node];
+        const int64_t right = capacity[2 * node + 1];
+        capacity[node] = left > right ? left : right;
+    }
+    return window;
+}
+
+static yk_status list_windows(const struct packing_work *work, struct yk_instruction_packing *out)
+{
+    out->items = calloc((size_t)work->count, sizeof *out->items);
+    out->starts = calloc((size_t)out->windows + 2, sizeof *out->starts);
+    if (!out->items || !out->starts) {
+        return yk_fail_out_of_memory();
+    }
+    /* One place further on, so that filling in moves each start to where it belongs. */
+    int64_t *next = out->starts + 1;
+    for (int64_t i = 0; i < work->count; i++) {
+        if (work->windows[i] + 1 < out->windows) {
+            next[work->windows[i] + 1]++;
+        }
+    }
+    for (int64_t w = 1; w < out->windows; w++) {
+        next[w] += next[w - 1];
+    }
+    for (int64_t i = 0; i < work->count; i++) {
+        const int64_t item = work->order[i];
+        out->items[next[work->windows[item]]++] = item;
+    }
+    return YK_OK;
+}
+
+static yk_status pack(struct packing_work *work, int64_t capacity,
+                      struct yk_instruction_packing *out)
+{
+    work->leaves = 1;
+    while (work->leaves < work->count) {
+        work->leaves *= 2;
+    }
+    work->order = calloc((size_t)work->count, sizeof *work->order);
+    work->windows = calloc((size_t)work->count, sizeof *work->windows);
+    work->free = calloc(2 * (size_t)work->leaves, sizeof *work->free);
+    if (!work->order || !work->windows || !work->free) {
+        return yk_fail_out_of_memory();
+    }
+    YK_TRY(sort(work, capacity));
+    for (int64_t node = 1; node < 2 * work->leaves; node++) {
+        work->free[node] = capacity;
+    }
+    for (int64_t i = 0; i < work->count; i++) {
+        const int64_t item = work->order[i];
+        const int64_t window = place(work, work->lengths[item]);
+        work->windows[item] = window;
+        out->windows = window + 1 > out->windows ? window + 1 : out->windows;
+    }
+    return list_windows(work, out);
+}
+
+yk_status yk_instruction_sampler_pack(const int64_t *lengths, int64_t count, int64_t capacity,
+                                      struct yk_instruction_packing *out)
+{
+    assert(count > 0);
+    struct packing_work work = {.lengths = lengths, .count = count};
+    struct yk_instruction_packing packing = {0};
+    const yk_status status = pack(&work, capacity, &packing);
+    free(work.order);
+    free(work.windows);
+    free(work.free);
+    if (status != YK_OK) {
+        yk_instruction_sampler_packing_free(&packing);
+        return status;
+    }
+    *out = packing;
+    return YK_OK;
+}
+
 struct instruction_sampler {
     struct yk_sampler base;
     const struct yk_instructions *instructions;
-    struct yk_packing packing; /* {0}: a window for each instruction */
+    struct yk_instruction_packing packing; /* {0}: a window for each instruction */
     uint64_t seed;
     bool sequential;
 };
@@ -19,7 +143,7 @@ struct instruction_sampler {
 static void destroy(struct yk_sampler *base)
 {
     struct instruction_sampler *sampler = (struct instruction_sampler *)base;
-    yk_packing_free(&sampler->packing);
+    yk_instruction_sampler_packing_free(&sampler->packing);
     free(sampler);
 }
 
@@ -29,13 +153,13 @@ static int64_t window_of(const struct instruction_sampler *sampler, int64_t numb
     if (sampler->sequential) {
         return number % windows;
     }
-    const uint64_t key = yk_permutation_mix(sampler->seed, (uint64_t)(number / windows));
-    return yk_permutation_at(key, windows, number % windows);
+    const uint64_t key = yk_sampler_mix(sampler->seed, (uint64_t)(number / windows));
+    return yk_sampler_permute(key, windows, number % windows);
 }
 
 /* An instruction, at the beginning of what is left of a window. Its last token has no target: what
  * may follow is the first token of another, which bears no loss. */
-static void put(const struct yk_instruction *instruction, int32_t *tokens, int32_t *targets)
+static void write(const struct yk_instruction *instruction, int32_t *tokens, int32_t *targets)
 {
     const int64_t count = instruction->count;
     memcpy(tokens, instruction->tokens, (size_t)count * sizeof *tokens);
@@ -45,25 +169,25 @@ static void put(const struct yk_instruction *instruction, int32_t *tokens, int32
     targets[count - 1] = YK_SAMPLER_NO_TARGET;
 }
 
-static yk_status take_sample(const struct yk_sampler *base, int64_t number, int32_t *tokens,
-                             int32_t *targets, int64_t *out)
+static yk_status fetch_sample(const struct yk_sampler *base, int64_t number, int32_t *tokens,
+                              int32_t *targets, int64_t *out)
 {
     const struct instruction_sampler *sampler = (const struct instruction_sampler *)base;
     const int64_t T = base->sequence;
     const int64_t window = window_of(sampler, number);
-    const struct yk_packing *packing = &sampler->packing;
+    const struct yk_instruction_packing *packing = &sampler->packing;
     const int64_t first = packing->items ? packing->starts[window] : window;
     const int64_t end = packing->items ? packing->starts[window + 1] : window + 1;
-    const int32_t filling = yk_instructions_padding_id(sampler->instructions);
+    const int32_t padding = yk_instructions_padding_id(sampler->instructions);
     int64_t there = 0;
     for (int64_t i = first; i < end; i++) {
         const int64_t item = packing->items ? packing->items[i] : i;
         const struct yk_instruction instruction = yk_instructions_at(sampler->instructions, item);
-        put(&instruction, tokens + there, targets + there);
+        write(&instruction, tokens + there, targets + there);
         there += instruction.count;
     }
     for (int64_t i = there; i < T; i++) {
-        tokens[i] = filling;
+        tokens[i] = padding;
         targets[i] = YK_SAMPLER_NO_TARGET;
     }
     *out = there;
@@ -71,9 +195,9 @@ static yk_status take_sample(const struct yk_sampler *base, int64_t number, int3
 }
 
 static const struct yk_sampler_kind instructions_kind = {.destroy = destroy,
-                                                         .take_sample = take_sample};
+                                                         .fetch_sample = fetch_sample};
 
-static yk_status pack(struct instruction_sampler *sampler)
+static yk_status pack_instructions(struct instruction_sampler *sampler)
 {
     const int64_t count = yk_instructions_count(sampler->instructions);
     int64_t *lengths = calloc((size_t)count, sizeof *lengths);
@@ -84,21 +208,21 @@ static yk_status pack(struct instruction_sampler *sampler)
         lengths[i] = yk_instructions_at(sampler->instructions, i).count;
     }
     const yk_status status =
-        yk_packing_compute(lengths, count, sampler->base.sequence, &sampler->packing);
+        yk_instruction_sampler_pack(lengths, count, sampler->base.sequence, &sampler->packing);
     free(lengths);
     return status;
 }
 
 yk_status yk_instruction_sampler_create(const struct yk_instructions *instructions,
-                                        const struct yk_instruction_sampler_options *sampling,
+                                        const struct yk_sampler_options *options,
                                         struct yk_sampler **out)
 {
     const int64_t longest = yk_instructions_totals(instructions).longest;
-    if (longest > sampling->sequence) {
+    if (longest > options->sequence) {
         return yk_fail(YK_ERROR_INPUT,
                        "a context of %" PRId64 " tokens, but the longest instruction has %" PRId64
                        "; use a longer context, or leave longer instructions out",
-                       sampling->sequence, longest);
+                       options->sequence, longest);
     }
     struct instruction_sampler *sampler = calloc(1, sizeof *sampler);
     if (!sampler) {
@@ -107,13 +231,13 @@ yk_status yk_instruction_sampler_create(const struct yk_instructions *instructio
     sampler->base = (struct yk_sampler){
         .kind = &instructions_kind,
         .epoch_units = yk_instructions_count(instructions),
-        .sequence = sampling->sequence,
+        .sequence = options->sequence,
     };
     sampler->instructions = instructions;
-    sampler->seed = sampling->seed;
-    sampler->sequential = sampling->sequential;
-    if (sampling->packed) {
-        const yk_status status = pack(sampler);
+    sampler->seed = options->seed;
+    sampler->sequential = options->sequential;
+    if (options->packed) {
+        const yk_status status = pack_instructions(sampler);
         if (status != YK_OK) {
             destroy(&sampler->base);
             return status;
@@ -122,13 +246,4 @@ yk_status yk_instruction_sampler_create(const struct yk_instructions *instructio
     }
     *out = &sampler->base;
     return YK_OK;
-}
-
-double yk_instruction_sampler_padding(const struct yk_sampler *sampler)
-{
-    assert(sampler->kind == &instructions_kind);
-    const struct yk_instructions *instructions =
-        ((const struct instruction_sampler *)sampler)->instructions;
-    const int64_t tokens = yk_instructions_totals(instructions).tokens;
-    return 1 - (double)tokens / ((double)sampler->epoch_units * (double)sampler->sequence);
 }

@@ -20,7 +20,7 @@ struct yk_instructions {
     int64_t count;
     int64_t skipped;
     int64_t cut;
-    int32_t filling;
+    int32_t padding;
 };
 
 /* A file of instructions. */
@@ -102,8 +102,8 @@ static bool is_blank(const char *bytes, size_t length)
     return blanks == length;
 }
 
-static yk_status take_record(struct yk_instructions *instructions, struct reader *reader,
-                             int64_t number)
+static yk_status add_record(struct yk_instructions *instructions, struct reader *reader,
+                            int64_t number)
 {
     const struct yk_instructions_request *request = reader->request;
     const struct source *source = &reader->sources[reader->at];
@@ -158,15 +158,15 @@ static yk_status finish(struct yk_instructions *instructions, const char *path)
 }
 
 /* The lines of all files count as one row, of which the request takes a part. */
-static yk_status take_part(struct yk_instructions *instructions, struct reader *reader,
-                           int64_t from, int64_t until)
+static yk_status add_part(struct yk_instructions *instructions, struct reader *reader, int64_t from,
+                          int64_t until)
 {
     int64_t before = 0;
     for (reader->at = 0; reader->at < reader->count; reader->at++) {
         const int64_t count = reader->sources[reader->at].records.count;
         const int64_t end = until - before < count ? until - before : count;
         for (int64_t i = from > before ? from - before : 0; i < end; i++) {
-            YK_TRY(take_record(instructions, reader, i));
+            YK_TRY(add_record(instructions, reader, i));
         }
         before += count;
     }
@@ -188,7 +188,7 @@ static yk_status fill(struct yk_instructions *instructions, struct reader *reade
     const struct yk_instructions_request *request = reader->request;
     const int64_t first = yk_lines_boundary(count, request->from);
     const int64_t end = request->until > 0 ? yk_lines_boundary(count, request->until) : count;
-    YK_TRY(take_part(instructions, reader, first, end));
+    YK_TRY(add_part(instructions, reader, first, end));
     return request->from > 0 && first == end ? YK_OK : finish(instructions, request->path);
 }
 
@@ -200,8 +200,8 @@ static yk_status create(struct reader *reader, struct yk_instructions **out)
     if (!instructions) {
         return yk_fail_out_of_memory();
     }
-    const int32_t filling = yk_tokenizer_role(request->tokenizer, YK_TOKEN_PAD);
-    instructions->filling = filling >= 0 ? filling : 0;
+    const int32_t padding = yk_tokenizer_role(request->tokenizer, YK_TOKEN_PAD);
+    instructions->padding = padding >= 0 ? padding : 0;
     const yk_status status = fill(instructions, reader);
     yk_instruction_line_close(&reader->line);
     if (status != YK_OK) {
@@ -351,7 +351,7 @@ struct yk_instruction yk_instructions_at(const struct yk_instructions *instructi
 
 int32_t yk_instructions_padding_id(const struct yk_instructions *instructions)
 {
-    return instructions->filling;
+    return instructions->padding;
 }
 
 struct yk_instructions_totals yk_instructions_totals(const struct yk_instructions *instructions)

@@ -1,31 +1,26 @@
 /*
- * Instructions: what is asked and what is to be answered, as tokens, from a file of one JSON object
- * a line, or of one list of objects; or from a folder of such files (data/instruction_files.h),
- * which gives the same as one file of all their lines. Each object is of one of four forms; other
- * members are not looked at, and blank lines are left out, as is a byte order mark at the very
- * beginning of a file. A list gives the same as its elements do as lines:
+ * Instructions: prompts and completions, as tokens, from a file of one JSON object a line, or of
+ * one list of objects; or from a folder of such files (data/instruction_files.h), which gives the
+ * same as one file of all their lines. Other members are ignored, blank lines are left out, as is a
+ * byte order mark. Each object is of one of four forms:
  *
  *   {"prompt": "…", "completion": "…"}
- *       The tokens of both, each encoded by itself, with the tokenizer's begin token in front,
- * where its texts are framed with one, and its end token behind. Loss is on the completion and the
- *       end.
+ *       Both encoded by themselves, with the tokenizer's begin token in front, where it has one,
+ * and its end token behind. Loss is on the completion and the end.
  *   {"messages": [{"role": "system" | "user" | "assistant", "content": "…"}, …]}
  *       A chat of Llama 3's form (tokenizer/chat.h). Loss is on the content of each of the
- * assistant's messages and the <|eot_id|> behind it.
+ *       assistant's messages and the <|eot_id|> behind it.
  *   {"conversations": [{"from": "system" | "human" | "gpt", "value": "…"}, …]}
  *       The same as ShareGPT writes it.
  *   {"instruction": "…", "input": "…", "output": "…"}
- *       Of Alpaca (Taori et al., 2023), with its own words around; "input" may be empty, null or
- * missing. A prompt and a completion from there on.
+ *       Alpaca's (Taori et al., 2023), with its own text around; "input" may be empty, null or
+ *       missing. A prompt and a completion from there on.
  *
- * The first token bears no loss, as nothing is before it.
- *
- * Called lines below, be they elements of a list. Faulty are lines with an empty completion or
- * without any of the assistant's, and lines longer than allowed. The first of them is refused by
- * its line; or, where it is wished, all are left out and counted. Long ones may be cut off at their
- * end instead; those of which no token that bears loss would be left stay faulty. Broken JSON,
- * members that are missing or of another type, unknown roles, what is no UTF-8, and what the
- * tokenizer cannot encode, are always refused.
+ * The first token bears no loss. Faulty are lines (or elements of a list) with an empty completion
+ * or no message of the assistant, and lines longer than allowed: the first is refused by its line,
+ * or all are left out and counted. Long ones may be truncated instead, unless no token that bears
+ * loss would be left. Broken JSON, members that are missing or of another type, unknown roles, text
+ * that is not UTF-8 or cannot be encoded are always refused.
  *
  * All tokens are in memory, five bytes each. Instructions do not change once they are read: any
  * number of threads may use them. They keep nothing of the request.
@@ -85,7 +80,7 @@ struct yk_instructions_totals yk_instructions_totals(const struct yk_instruction
 /* 0 <= index < count, in the order of the lines. The tokens belong to the instructions. */
 struct yk_instruction yk_instructions_at(const struct yk_instructions *instructions, int64_t index);
 
-/* What samples are filled up with: the tokenizer's padding, or 0 where it has none. */
+/* What samples are padded with: the tokenizer's padding, or 0 where it has none. */
 int32_t yk_instructions_padding_id(const struct yk_instructions *instructions);
 
 /* "52002 instructions, 5012345 tokens, 2912345 with loss, 0 left out, 0 cut off". */

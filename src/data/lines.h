@@ -1,9 +1,8 @@
 /*
- * Lines: a text of one sentence a line, as corpora of translation are kept.
- *
- * Lines end with LF or CR LF, the last one with either or with nothing; the ends are not part of
- * them. All of it is UTF-8 without zero bytes, so that a line is also a C string. Lines do not
- * change once they are read: any number of threads may use them. They belong to whoever read them.
+ * Lines: a text of one sentence a line. Lines end with LF or CR LF, the last one with either or
+ * with nothing; the ends are not part of them. All of it is UTF-8 without zero bytes, so that a
+ * line is also a C string. Lines do not change once they are read: any number of threads may use
+ * them.
  */
 #ifndef YK_DATA_LINES_H
 #define YK_DATA_LINES_H

@@ -1,7 +1,6 @@
 #include "data/masked_sampler.h"
 
-#include "data/permutation.h"
-#include "data/windows.h"
+#include "data/sampler.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -86,10 +85,10 @@ static void mask(const struct yk_masked_sampler_tokens *tokens, uint64_t key, in
             continue;
         }
         ordinary++;
-        const double number = unit_of(yk_permutation_mix(key, 2 * (uint64_t)i));
+        const double number = unit_of(yk_sampler_mix(key, 2 * (uint64_t)i));
         if (number < chosen_part) {
             targets[i] = row[i];
-            replace(tokens, number, yk_permutation_mix(key, 2 * (uint64_t)i + 1), &row[i]);
+            replace(tokens, number, yk_sampler_mix(key, 2 * (uint64_t)i + 1), &row[i]);
             chosen = true;
         }
     }
@@ -98,20 +97,20 @@ static void mask(const struct yk_masked_sampler_tokens *tokens, uint64_t key, in
     }
     /* None was: nothing has changed yet, and any of them is as likely as the others. */
     const uint64_t behind = 2 * (uint64_t)count;
-    int64_t left = below(yk_permutation_mix(key, behind), ordinary);
+    int64_t left = below(yk_sampler_mix(key, behind), ordinary);
     for (int64_t i = 0; i < count; i++) {
         if (!is_special(tokens, row[i]) && left-- == 0) {
-            const double number = unit_of(yk_permutation_mix(key, behind + 1)) * chosen_part;
+            const double number = unit_of(yk_sampler_mix(key, behind + 1)) * chosen_part;
             targets[i] = row[i];
-            replace(tokens, number, yk_permutation_mix(key, behind + 2), &row[i]);
+            replace(tokens, number, yk_sampler_mix(key, behind + 2), &row[i]);
             return;
         }
     }
 }
 
 /* [CLS] and [SEP] are among the tokens that are there. */
-static yk_status take_sample(const struct yk_sampler *base, int64_t number, int32_t *row,
-                             int32_t *targets, int64_t *out)
+static yk_status fetch_sample(const struct yk_sampler *base, int64_t number, int32_t *row,
+                              int32_t *targets, int64_t *out)
 {
     const struct masked_sampler *sampler = (const struct masked_sampler *)base;
     const int64_t T = base->sequence;
@@ -122,7 +121,7 @@ static yk_status take_sample(const struct yk_sampler *base, int64_t number, int3
     const int64_t inside = left < T - FRAME ? left : T - FRAME;
     const int64_t sample =
         sampler->windows.sequential ? number % sampler->base.epoch_units : number;
-    const uint64_t key = yk_permutation_mix(~sampler->seed, (uint64_t)sample);
+    const uint64_t key = yk_sampler_mix(~sampler->seed, (uint64_t)sample);
     YK_TRY(yk_corpus_read(range->corpus, range->first + first, inside, row + 1));
     mask(tokens, key, inside, row + 1, targets + 1);
     row[0] = tokens->class_id;
@@ -137,69 +136,54 @@ static yk_status take_sample(const struct yk_sampler *base, int64_t number, int3
     return YK_OK;
 }
 
-static const struct yk_sampler_kind masked_kind = {.destroy = destroy, .take_sample = take_sample};
+static const struct yk_sampler_kind masked_kind = {.destroy = destroy,
+                                                   .fetch_sample = fetch_sample};
 
-static yk_status check(const struct yk_masked_sampler_request *request, int64_t least,
-                       const char *purpose)
+static yk_status check(const struct yk_masked_sampler_request *request)
 {
     const struct yk_masked_sampler_tokens *tokens = &request->tokens;
+    const int64_t T = request->options.sequence;
+    const bool sequential = request->options.sequential;
+    const int64_t min_tokens = sequential ? 1 : T - FRAME;
     assert(tokens->count > tokens->special_count);
     for (int32_t i = 1; i < tokens->special_count; i++) {
         assert(tokens->special[i - 1] < tokens->special[i]);
     }
-    if (request->sequence <= FRAME || request->sequence > INT32_MAX) {
+    if (T <= FRAME || T > INT32_MAX) {
         return yk_fail(YK_ERROR_INPUT,
                        "a context of %" PRId64
                        " tokens; it must be at least 3, of which two frame the text",
-                       request->sequence);
+                       T);
     }
-    if (request->range.count < least) {
+    if (request->range.count < min_tokens) {
         return yk_fail(YK_ERROR_INPUT,
                        "there are %" PRId64 " tokens to %s on, but a context of %" PRId64
                        " needs at least %" PRId64 "; use a longer text or a shorter context",
-                       request->range.count, purpose, request->sequence, least);
+                       request->range.count, sequential ? "evaluate" : "train", T, min_tokens);
     }
-    return YK_OK;
-}
-
-static yk_status create(const struct masked_sampler *values, struct yk_sampler **out)
-{
-    struct masked_sampler *sampler = malloc(sizeof *sampler);
-    if (!sampler) {
-        return yk_fail_out_of_memory();
-    }
-    *sampler = *values;
-    sampler->base.kind = &masked_kind;
-    sampler->base.epoch_units = values->windows.count;
-    sampler->base.sequence = values->request.sequence;
-    *out = &sampler->base;
     return YK_OK;
 }
 
 yk_status yk_masked_sampler_create(const struct yk_masked_sampler_request *request,
                                    struct yk_sampler **out)
 {
-    const int64_t inside = request->sequence - FRAME;
-    YK_TRY(check(request, inside, "train"));
-    const struct masked_sampler values = {
-        .request = *request,
-        .windows = yk_sampler_windows_shuffled(request->range.count, inside, request->seed),
-        .seed = request->seed,
+    const struct yk_sampler_options *options = &request->options;
+    YK_TRY(check(request));
+    struct masked_sampler *sampler = calloc(1, sizeof *sampler);
+    if (!sampler) {
+        return yk_fail_out_of_memory();
+    }
+    sampler->request = *request;
+    sampler->seed = options->sequential ? evaluation_seed : options->seed;
+    sampler->windows =
+        yk_sampler_windows_lay(request->range.count, options->sequence - FRAME, options);
+    sampler->base = (struct yk_sampler){
+        .kind = &masked_kind,
+        .epoch_units = sampler->windows.count,
+        .sequence = options->sequence,
     };
-    return create(&values, out);
-}
-
-yk_status yk_masked_sampler_create_sequential(const struct yk_masked_sampler_request *request,
-                                              struct yk_sampler **out)
-{
-    const int64_t inside = request->sequence - FRAME;
-    YK_TRY(check(request, 1, "evaluate"));
-    const struct masked_sampler values = {
-        .request = *request,
-        .windows = yk_sampler_windows_sequential(request->range.count, inside),
-        .seed = evaluation_seed,
-    };
-    return create(&values, out);
+    *out = &sampler->base;
+    return YK_OK;
 }
 
 /* Puts an id in its place among rising ones, unless it is there. */

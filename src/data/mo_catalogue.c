@@ -162,8 +162,8 @@ struct yk_mo_text yk_mo_catalogue_charset(const struct yk_mo_catalogue *catalogu
             charset.bytes = find_key(line, "charset=");
         }
         if (charset.bytes) {
-            const size_t most = (size_t)(line.bytes + line.length - charset.bytes);
-            while (charset.length < most && !strchr("; \t\r", charset.bytes[charset.length])) {
+            const size_t max = (size_t)(line.bytes + line.length - charset.bytes);
+            while (charset.length < max && !strchr("; \t\r", charset.bytes[charset.length])) {
                 charset.length++;
             }
         }

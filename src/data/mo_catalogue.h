@@ -1,10 +1,8 @@
 /*
  * MO catalogue: the messages of a program and their translations, as GNU gettext's msgfmt compiles
- * them (GNU gettext manual, "The Format of GNU MO Files").
- *
- * Both orders of bytes, revisions 0.x and 1.x. Of the latter, messages whose text depends on the
- * machine they run on (system-dependent segments) are not seen. A catalogue is a view of bytes that
- * the caller keeps; it holds nothing else, and any number of threads may read one.
+ * them (GNU gettext manual, "The Format of GNU MO Files"). Both byte orders, revisions 0.x and 1.x;
+ * of the latter, messages with system-dependent segments are left out. A catalogue is a view of
+ * bytes that the caller keeps; any number of threads may read one.
  */
 #ifndef YK_DATA_MO_CATALOGUE_H
 #define YK_DATA_MO_CATALOGUE_H
@@ -23,7 +21,7 @@ struct yk_mo_text {
 };
 
 struct yk_mo_entry {
-    struct yk_mo_text context; /* tells apart messages of the same words (msgctxt) */
+    struct yk_mo_text context; /* distinguishes messages of the same text (msgctxt) */
     struct yk_mo_text source;  /* msgid; empty of the entry that is about the catalogue itself */
     struct yk_mo_text plural;  /* msgid_plural */
     struct yk_mo_text forms;   /* of the translation, with zeros between them */

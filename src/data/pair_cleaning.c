@@ -1,12 +1,12 @@
 #include "data/pair_cleaning.h"
 
+#include "base/hash.h"
 #include "base/utf8.h"
-#include "data/pair_mnemonics.h"
-#include "data/pair_placeholders.h"
 #include "tokenizer/unicode.h"
 
 #include <ctype.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
 enum {
@@ -18,6 +18,207 @@ enum {
     SYMBOLS_BEGIN = 0x2000, /* punctuation, arrows, boxes, pictures; no letters */
     SYMBOLS_END = 0x2c00
 };
+
+/* Bytes `begin` to `end` − 1 are removed from a text; none where both are the same. */
+struct cut {
+    size_t begin;
+    size_t end;
+};
+
+static bool is_key(char c)
+{
+    return isalnum((unsigned char)c) || (unsigned char)c >= 0x80;
+}
+
+/* "&amp;" and the like. */
+static bool is_entity(const char *after)
+{
+    size_t length = 0;
+    while (isalnum((unsigned char)after[length]) || after[length] == '#') {
+        length++;
+    }
+    return length > 0 && after[length] == ';';
+}
+
+static bool is_of_word(uint32_t c, char mark)
+{
+    if (c < 0x80) {
+        return isalnum((int)c) || c == (uint32_t)(unsigned char)mark;
+    }
+    return !yk_unicode_is_space(c) && !yk_unicode_is(c, YK_UNICODE_PUNCTUATION);
+}
+
+/* The word that byte `at` is in. */
+static struct cut word_around(const struct yk_text *text, size_t at)
+{
+    const char mark = text->bytes[at];
+    struct cut word = {0};
+    for (size_t i = 0; i < text->length;) {
+        uint32_t c = 0;
+        const size_t used = yk_utf8_decode(text->bytes + i, text->length - i, &c);
+        if (used == 0 || !is_of_word(c, mark)) {
+            if (i > at) {
+                word.end = i;
+                return word;
+            }
+            word.begin = i + (used ? used : 1);
+        }
+        i += used ? used : 1;
+    }
+    word.end = text->length;
+    return word;
+}
+
+static struct cut find_mark(const struct yk_text *text, char mark, const struct yk_text *other)
+{
+    const struct cut none = {0};
+    const char *const found = memchr(yk_text_chars(text), mark, text->length);
+    if (!found || strchr(found + 1, mark) || !is_key(found[1]) ||
+        (mark == '&' && is_entity(found + 1))) {
+        return none;
+    }
+    const size_t at = (size_t)(found - text->bytes);
+    if (at > 0 && found[-1] == '(' && isalnum((unsigned char)found[1]) && found[2] == ')') {
+        const size_t begin = at > 1 && found[-2] == ' ' ? at - 2 : at - 1;
+        return (struct cut){begin, at + 3};
+    }
+    const struct cut word = word_around(text, at);
+    if (word.begin == at || !memmem(yk_text_chars(other), other->length, text->bytes + word.begin,
+                                    word.end - word.begin)) {
+        return (struct cut){at, at + 1};
+    }
+    return none;
+}
+
+static void remove_bytes(struct yk_text *text, struct cut cut)
+{
+    if (cut.end > cut.begin) {
+        memmove(text->bytes + cut.begin, text->bytes + cut.end, text->length - cut.end + 1);
+        text->length -= cut.end - cut.begin;
+    }
+}
+
+/* Removes from both sides the marks that say which key chooses a label: "_File" and "E_xit" of GTK,
+ * "&File" of Qt and Windows, "파일(_F)" where the language has no such letter. A mark is one _ or &
+ * alone in its text, at the beginning of a word, or inside of one that the other side has not:
+ * file_name and AT&T, which a translation keeps, stay. */
+static void strip_mnemonics(struct yk_text *source, struct yk_text *translation)
+{
+    static const char marks[] = {'_', '&'};
+    for (size_t i = 0; i < sizeof marks; i++) {
+        const struct cut of_source = find_mark(source, marks[i], translation);
+        const struct cut of_translation = find_mark(translation, marks[i], source);
+        remove_bytes(source, of_source);
+        remove_bytes(translation, of_translation);
+    }
+}
+
+/* The text from `at` to `end`, without a byte copied. */
+struct cursor {
+    const char *at;
+    const char *end;
+};
+
+static char next(const struct cursor *cursor)
+{
+    return cursor->at < cursor->end ? *cursor->at : '\0';
+}
+
+static bool next_is_of(const struct cursor *cursor, const char *set)
+{
+    const char c = next(cursor);
+    return c != '\0' && strchr(set, c);
+}
+
+static void skip(struct cursor *cursor, const char *set)
+{
+    while (next_is_of(cursor, set)) {
+        cursor->at++;
+    }
+}
+
+static uint64_t hash_of(const char *begin, const char *end, char kind)
+{
+    const uint64_t hash = yk_hash_bytes(begin, (size_t)(end - begin));
+    return hash * 31 + (uint64_t)(unsigned char)kind;
+}
+
+/* %(name)s: the name and the conversion count. */
+static uint64_t hash_named(struct cursor *cursor)
+{
+    const char *const begin = cursor->at;
+    const char *close = memchr(begin, ')', (size_t)(cursor->end - begin));
+    if (!close || close + 1 == cursor->end) {
+        return 0;
+    }
+    cursor->at = close + 2;
+    return hash_of(begin, cursor->at, '(');
+}
+
+/* What follows a %: 0 and nothing taken where it is no directive. */
+static uint64_t hash_directive(struct cursor *cursor)
+{
+    static const char digits[] = "0123456789";
+    struct cursor here = *cursor;
+    uint64_t hash = 0;
+    if (next(&here) == '(') {
+        return hash_named(cursor);
+    }
+    const char *const number = here.at;
+    skip(&here, digits);
+    const char *const number_end = here.at;
+    if (next(&here) == '$') {
+        here.at++;
+    }
+    /* The space is a flag, too, but in texts it follows a sign of percent. */
+    skip(&here, "-+#'I0123456789*.$");
+    const char *const type = here.at;
+    skip(&here, "hlLqjzt");
+    if (next_is_of(&here, "diouxXeEfFgGaAcCsSpnm%@")) {
+        here.at++;
+        hash = hash_of(type, here.at, '%');
+    } else if (number_end > number) {
+        here.at = number_end;
+        hash = hash_of(number, number_end, '1');
+    }
+    if (hash != 0) {
+        *cursor = here;
+    }
+    return hash;
+}
+
+/* What follows a {: a name up to }. */
+static uint64_t hash_brace(struct cursor *cursor)
+{
+    struct cursor here = *cursor;
+    skip(&here, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:!");
+    if (next(&here) != '}') {
+        return 0;
+    }
+    const uint64_t hash = hash_of(cursor->at, here.at, '{');
+    cursor->at = here.at + 1;
+    return hash;
+}
+
+/* A number that is the same for texts of the same placeholders, whatever their order, positions,
+ * flags and widths: directives of printf (%s, %1$d, %(name)s, %1), names in braces ({name}), and
+ * the sign @ of addresses. */
+static uint64_t hash_placeholders(const char *text, size_t length)
+{
+    struct cursor cursor = {text, text + length};
+    uint64_t sum = 0;
+    while (cursor.at < cursor.end) {
+        const char c = *cursor.at++;
+        if (c == '%') {
+            sum += hash_directive(&cursor);
+        } else if (c == '{') {
+            sum += hash_brace(&cursor);
+        } else if (c == '@') {
+            sum += yk_hash_bytes(&c, 1);
+        }
+    }
+    return sum;
+}
 
 const char *yk_pair_cleaning_fault_name(enum yk_pair_fault fault)
 {
@@ -37,7 +238,7 @@ const char *yk_pair_cleaning_fault_name(enum yk_pair_fault fault)
     return names[fault];
 }
 
-/* ASCII is told quickly: nearly all characters are. */
+/* ASCII first: nearly all characters are. */
 static bool is_space(uint32_t c)
 {
     return c < 0x80 ? c == ' ' || (c >= '\t' && c <= '\r') : yk_unicode_is_space(c);
@@ -65,8 +266,8 @@ static enum yk_pair_fault collapse(const char *text, size_t length, struct yk_te
     bool layout = false;
     for (size_t at = 0; at < length;) {
         uint32_t c = 0;
-        const size_t taken = yk_utf8_decode(text + at, length - at, &c);
-        if (taken == 0 || c == 0x7f || (c < 0x20 && !is_space(c))) {
+        const size_t used = yk_utf8_decode(text + at, length - at, &c);
+        if (used == 0 || c == 0x7f || (c < 0x20 && !is_space(c))) {
             return YK_PAIR_NOT_TEXT;
         }
         if (is_space(c)) {
@@ -79,10 +280,10 @@ static enum yk_pair_fault collapse(const char *text, size_t length, struct yk_te
             if (gaps.run > 0 && out->length > 0) {
                 yk_text_add_bytes(out, " ", 1);
             }
-            yk_text_add_bytes(out, text + at, taken);
+            yk_text_add_bytes(out, text + at, used);
             gaps = (struct gaps){0};
         }
-        at += taken;
+        at += used;
     }
     return layout ? YK_PAIR_LAYOUT : YK_PAIR_GOOD;
 }
@@ -98,13 +299,13 @@ static struct count count(const struct yk_text *text)
     struct count result = {0};
     for (size_t at = 0; at < text->length;) {
         uint32_t c = 0;
-        const size_t taken = yk_utf8_decode(text->bytes + at, text->length - at, &c);
+        const size_t used = yk_utf8_decode(text->bytes + at, text->length - at, &c);
         result.latin = result.latin || (c < 0x80 && isalpha((int)c));
         result.letter = result.letter || (c >= 0xc0 && (c < SYMBOLS_BEGIN || c >= SYMBOLS_END) &&
                                           !yk_unicode_is(c, YK_UNICODE_PUNCTUATION) &&
                                           !yk_unicode_is(c, YK_UNICODE_MARK));
         result.characters++;
-        at += taken ? taken : 1;
+        at += used ? used : 1;
     }
     result.letter = result.letter || result.latin;
     return result;
@@ -124,8 +325,8 @@ static enum yk_pair_fault judge(const struct yk_text *source, const struct yk_te
     if (strcmp(yk_text_chars(source), yk_text_chars(translation)) == 0) {
         return YK_PAIR_SAME;
     }
-    if (yk_pair_placeholders(source->bytes, source->length) !=
-        yk_pair_placeholders(translation->bytes, translation->length)) {
+    if (hash_placeholders(source->bytes, source->length) !=
+        hash_placeholders(translation->bytes, translation->length)) {
         return YK_PAIR_PLACEHOLDERS;
     }
     if (more > longest) {
@@ -160,7 +361,7 @@ yk_status yk_pair_clean(struct yk_pair_sides *sides, int64_t longest, enum yk_pa
         *out = YK_PAIR_UNTRANSLATED;
     }
     if (*out == YK_PAIR_GOOD) {
-        yk_pair_strip_mnemonics(source, translation);
+        strip_mnemonics(source, translation);
         *out = judge(source, translation, longest);
     }
     return YK_OK;

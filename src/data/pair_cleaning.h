@@ -1,9 +1,7 @@
 /*
- * Pair cleaning: what of a program's messages makes a pair of sentences to learn translating from,
- * and in what form.
- *
- * White space becomes single spaces; marks of mnemonics go ("_File", "E&xit", "파일(_F)"). The
- * rules for leaving a pair out are the rows of enum yk_pair_fault. Any thread.
+ * Pair cleaning: which messages of a program make a pair of sentences to train translation on, and
+ * in what form. White space becomes single spaces; marks of mnemonics go ("_File", "E&xit",
+ * "파일(_F)"). The rules for leaving a pair out are the rows of enum yk_pair_fault. Any thread.
  */
 #ifndef YK_DATA_PAIR_CLEANING_H
 #define YK_DATA_PAIR_CLEANING_H
@@ -24,7 +22,7 @@ enum yk_pair_fault {
     YK_PAIR_PLACEHOLDERS, /* %s, {name} or @ on one side that the other has not */
     YK_PAIR_LONG,         /* a side of more characters than asked for */
     YK_PAIR_UNEQUAL,      /* a side several times as long as the other */
-    YK_PAIR_PLURAL,       /* forms of plurals that cannot be told apart */
+    YK_PAIR_PLURAL,       /* forms of plurals that cannot be assigned */
     YK_PAIR_REPEATED,     /* the pair was there before */
     YK_PAIR_FAULTS
 };

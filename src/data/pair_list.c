@@ -15,8 +15,8 @@ struct yk_pair_list {
     int64_t count;
     int64_t skipped;
     int32_t start_id;
-    int32_t source_filling;
-    int32_t target_filling;
+    int32_t source_padding;
+    int32_t target_padding;
 };
 
 /* One of the two files while it is read. */
@@ -172,7 +172,7 @@ static yk_status fill(struct yk_pair_list *list, const struct yk_pair_list_reque
     return YK_OK;
 }
 
-static int32_t filling(const struct yk_tokenizer *tokenizer)
+static int32_t padding(const struct yk_tokenizer *tokenizer)
 {
     const int32_t id = yk_tokenizer_role(tokenizer, YK_TOKEN_PAD);
     return id >= 0 ? id : 0;
@@ -187,8 +187,8 @@ yk_status yk_pair_list_open(const struct yk_pair_list_request *request, struct y
     yk_status status = list ? YK_OK : yk_fail_out_of_memory();
     if (status == YK_OK) {
         list->start_id = request->start_id;
-        list->source_filling = filling(request->source_tokenizer);
-        list->target_filling = filling(request->target_tokenizer);
+        list->source_padding = padding(request->source_tokenizer);
+        list->target_padding = padding(request->target_tokenizer);
         status = open_side(request->source_path, request->source_tokenizer, &source);
     }
     if (status == YK_OK) {
@@ -210,11 +210,6 @@ yk_status yk_pair_list_open(const struct yk_pair_list_request *request, struct y
 int64_t yk_pair_list_count(const struct yk_pair_list *list)
 {
     return list->count;
-}
-
-int64_t yk_pair_list_skipped(const struct yk_pair_list *list)
-{
-    return list->skipped;
 }
 
 struct yk_pair yk_pair_list_at(const struct yk_pair_list *list, int64_t index)
@@ -255,12 +250,12 @@ int32_t yk_pair_list_start_id(const struct yk_pair_list *list)
 
 int32_t yk_pair_list_source_padding_id(const struct yk_pair_list *list)
 {
-    return list->source_filling;
+    return list->source_padding;
 }
 
 int32_t yk_pair_list_target_padding_id(const struct yk_pair_list *list)
 {
-    return list->target_filling;
+    return list->target_padding;
 }
 
 void yk_pair_list_describe(const struct yk_pair_list *list, struct yk_text *out)

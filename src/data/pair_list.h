@@ -1,16 +1,13 @@
 /*
  * Pair list: sentences and their translations, from two files of one sentence a line
- * (data/lines.h), as tokens. Line n of one file translates line n of the other.
+ * (data/lines.h), as tokens. Line n of one file translates line n of the other. A source is the
+ * tokens of its line and an end token, and so is a target, as in Marian (Junczys-Dowmunt et al.,
+ * 2018). A decoder reads a start token and all of the target but its end.
  *
- * A source is the tokens of its line and an end token, and so is a target, as Marian has them
- * (Junczys-Dowmunt et al., 2018). A decoder reads a start token and all of the target but its end.
- *
- * Faulty are pairs with a side that is empty or too long. The first of them is refused by its line;
- * or, where it is wished, all are left out and counted. What is no UTF-8 is always refused, and so
- * are files of different numbers of lines.
- *
- * All tokens are in memory, four bytes each. A list does not change once it is open: any number of
- * threads may use one. It keeps nothing of the request.
+ * Faulty are pairs with a side that is empty or too long: the first is refused by its line, or all
+ * are left out and counted. Text that is not UTF-8 and files of different numbers of lines are
+ * always refused. All tokens are in memory, four bytes each. A list does not change once it is
+ * open: any number of threads may use one. It keeps nothing of the request.
  */
 #ifndef YK_DATA_PAIR_LIST_H
 #define YK_DATA_PAIR_LIST_H
@@ -52,7 +49,7 @@ struct yk_pair_totals {
     int64_t target_tokens;
     int64_t longest_source; /* of one */
     int64_t longest_target;
-    double mean_longer_side; /* tokens of a pair's longer side: what it is filled up to */
+    double mean_longer_side; /* tokens of a pair's longer side: what it is padded to */
 };
 
 yk_status yk_pair_list_open(const struct yk_pair_list_request *request,
@@ -60,14 +57,12 @@ yk_status yk_pair_list_open(const struct yk_pair_list_request *request,
 void yk_pair_list_close(struct yk_pair_list *list);
 
 int64_t yk_pair_list_count(const struct yk_pair_list *list);
-/* Pairs that were left out. */
-int64_t yk_pair_list_skipped(const struct yk_pair_list *list);
 struct yk_pair_totals yk_pair_list_totals(const struct yk_pair_list *list);
 
 /* 0 <= index < count, in the order of the lines. The tokens belong to the list. */
 struct yk_pair yk_pair_list_at(const struct yk_pair_list *list, int64_t index);
 
-/* What a decoder reads first, and what either side is filled up with: the tokenizer's padding, or 0
+/* What a decoder reads first, and what either side is padded with: the tokenizer's padding, or 0
  * where it has none. */
 int32_t yk_pair_list_start_id(const struct yk_pair_list *list);
 int32_t yk_pair_list_source_padding_id(const struct yk_pair_list *list);

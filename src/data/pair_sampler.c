@@ -1,6 +1,6 @@
 #include "data/pair_sampler.h"
 
-#include "data/permutation.h"
+#include "data/sampler.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -9,7 +9,7 @@
 
 enum {
     /* A bucket's lengths are within 1/16 of its shortest; below 16 tokens each length has its own.
-     * Simulated with sentences of about 16 tokens and pieces of 4096, 8 % is filling: 22 % where
+     * Simulated with sentences of about 16 tokens and slices of 4096, 8 % is padding: 22 % where
      * lengths are rounded up to multiples of 8, and 6 % with a bucket for each length, which mixes
      * less. */
     BUCKET_PART = 16
@@ -21,7 +21,7 @@ struct pair_sampler {
     const struct yk_pair_list *list;
     int64_t *order;   /* (pairs) by length, then by number */
     int64_t *buckets; /* (bucket_count + 1) the first place of each; the last is the end */
-    int64_t *pieces;  /* (epoch_units + 1) likewise */
+    int64_t *slices;  /* (epoch_units + 1) likewise */
     int64_t bucket_count;
     uint64_t seed;
     bool sequential;
@@ -32,7 +32,7 @@ static void destroy(struct yk_sampler *base)
     struct pair_sampler *sampler = (struct pair_sampler *)base;
     free(sampler->order);
     free(sampler->buckets);
-    free(sampler->pieces);
+    free(sampler->slices);
     free(sampler);
 }
 
@@ -47,7 +47,7 @@ static int64_t length_at(const struct pair_sampler *sampler, int64_t place)
     return longer_side(&pair);
 }
 
-/* What an epoch is: which of the pieces and pairs come where. */
+/* What an epoch is: which of the slices and pairs come where. */
 struct epoch {
     uint64_t key;
     int64_t number;
@@ -56,14 +56,14 @@ struct epoch {
 static struct epoch epoch_of(const struct pair_sampler *sampler, int64_t unit)
 {
     const int64_t number = unit / sampler->base.epoch_units;
-    return (struct epoch){yk_permutation_mix(sampler->seed, (uint64_t)number), number};
+    return (struct epoch){yk_sampler_mix(sampler->seed, (uint64_t)number), number};
 }
 
-static int64_t piece_of(const struct pair_sampler *sampler, struct epoch epoch, int64_t unit)
+static int64_t slice_of(const struct pair_sampler *sampler, struct epoch epoch, int64_t unit)
 {
-    const int64_t pieces = sampler->base.epoch_units;
-    return sampler->sequential ? unit % pieces
-                               : yk_permutation_at(epoch.key, pieces, unit % pieces);
+    const int64_t slices = sampler->base.epoch_units;
+    return sampler->sequential ? unit % slices
+                               : yk_sampler_permute(epoch.key, slices, unit % slices);
 }
 
 /* The last bucket that begins at or before a place. */
@@ -87,18 +87,19 @@ static struct yk_pair pair_at(const struct pair_sampler *sampler, struct epoch e
     if (!sampler->sequential) {
         const int64_t bucket = bucket_of(sampler, place);
         const int64_t first = sampler->buckets[bucket];
-        const uint64_t key = yk_permutation_mix(epoch.key, (uint64_t)bucket + 1);
-        place = first + yk_permutation_at(key, sampler->buckets[bucket + 1] - first, place - first);
+        const uint64_t key = yk_sampler_mix(epoch.key, (uint64_t)bucket + 1);
+        place =
+            first + yk_sampler_permute(key, sampler->buckets[bucket + 1] - first, place - first);
     }
     return yk_pair_list_at(sampler->list, sampler->order[place]);
 }
 
 /* Sets T, S and how many tokens are there. */
-static void measure(const struct pair_sampler *sampler, struct epoch epoch, int64_t piece,
+static void measure(const struct pair_sampler *sampler, struct epoch epoch, int64_t slice,
                     struct yk_slice *out)
 {
-    const int64_t first = sampler->pieces[piece];
-    out->samples = sampler->pieces[piece + 1] - first;
+    const int64_t first = sampler->slices[slice];
+    out->samples = sampler->slices[slice + 1] - first;
     out->first_sample = epoch.number * yk_pair_list_count(sampler->list) + first;
     out->sequence = 0;
     out->target_sequence = 0;
@@ -115,15 +116,15 @@ static void measure(const struct pair_sampler *sampler, struct epoch epoch, int6
     }
 }
 
-static void fill_up(int32_t *items, int64_t from, int64_t to, int32_t filling)
+static void fill_up(int32_t *items, int64_t from, int64_t to, int32_t padding)
 {
     for (int64_t i = from; i < to; i++) {
-        items[i] = filling;
+        items[i] = padding;
     }
 }
 
-static void put_pair(const struct yk_pair_list *list, const struct yk_pair *pair, int64_t sample,
-                     struct yk_slice *out)
+static void write_pair(const struct yk_pair_list *list, const struct yk_pair *pair, int64_t sample,
+                       struct yk_slice *out)
 {
     const int64_t T = out->sequence;
     const int64_t S = out->target_sequence;
@@ -141,20 +142,20 @@ static void put_pair(const struct yk_pair_list *list, const struct yk_pair *pair
     fill_up(targets, pair->target_count, S, YK_SAMPLER_NO_TARGET);
 }
 
-static yk_status take_piece(const struct yk_sampler *base, int64_t number, struct yk_slice *out)
+static yk_status fetch_slice(const struct yk_sampler *base, int64_t number, struct yk_slice *out)
 {
     const struct pair_sampler *sampler = (const struct pair_sampler *)base;
     const struct epoch epoch = epoch_of(sampler, number);
-    const int64_t piece = piece_of(sampler, epoch, number);
-    measure(sampler, epoch, piece, out);
+    const int64_t slice = slice_of(sampler, epoch, number);
+    measure(sampler, epoch, slice, out);
     for (int64_t i = 0; i < out->samples; i++) {
-        const struct yk_pair pair = pair_at(sampler, epoch, sampler->pieces[piece] + i);
-        put_pair(sampler->list, &pair, i, out);
+        const struct yk_pair pair = pair_at(sampler, epoch, sampler->slices[slice] + i);
+        write_pair(sampler->list, &pair, i, out);
     }
     return YK_OK;
 }
 
-static const struct yk_sampler_kind pairs_kind = {.destroy = destroy, .take_piece = take_piece};
+static const struct yk_sampler_kind pairs_kind = {.destroy = destroy, .fetch_slice = fetch_slice};
 
 /* Orders the pairs by length, keeping the order of those of one length: counts those of each, and
  * gives each length its places. */
@@ -193,9 +194,9 @@ static yk_status make_buckets(struct pair_sampler *sampler, int64_t longest)
     }
     for (int64_t place = 0; place < count;) {
         const int64_t shortest = length_at(sampler, place);
-        const int64_t most = shortest + shortest / BUCKET_PART;
+        const int64_t max = shortest + shortest / BUCKET_PART;
         sampler->buckets[sampler->bucket_count++] = place;
-        while (place < count && length_at(sampler, place) <= most) {
+        while (place < count && length_at(sampler, place) <= max) {
             place++;
         }
     }
@@ -212,24 +213,24 @@ static int64_t bound_at(const struct pair_sampler *sampler, int64_t place)
     return length_at(sampler, sampler->buckets[bucket_of(sampler, place) + 1] - 1);
 }
 
-/* Bounds never fall from place to place, so that of a piece is that of its last place. */
-static yk_status cut_pieces(struct pair_sampler *sampler)
+/* Bounds never fall from place to place, so that of a slice is that of its last place. */
+static yk_status cut_slices(struct pair_sampler *sampler)
 {
     const int64_t count = yk_pair_list_count(sampler->list);
-    const int64_t rows = sampler->base.piece_rows;
-    sampler->pieces = calloc((size_t)count + 1, sizeof *sampler->pieces);
-    if (!sampler->pieces) {
+    const int64_t rows = sampler->base.slice_rows;
+    sampler->slices = calloc((size_t)count + 1, sizeof *sampler->slices);
+    if (!sampler->slices) {
         return yk_fail_out_of_memory();
     }
-    int64_t pieces = 1;
+    int64_t slices = 1;
     for (int64_t place = 1; place < count; place++) {
-        const int64_t pairs = place - sampler->pieces[pieces - 1] + 1;
+        const int64_t pairs = place - sampler->slices[slices - 1] + 1;
         if (pairs > rows / bound_at(sampler, place)) {
-            sampler->pieces[pieces++] = place;
+            sampler->slices[slices++] = place;
         }
     }
-    sampler->pieces[pieces] = count;
-    sampler->base.epoch_units = pieces;
+    sampler->slices[slices] = count;
+    sampler->base.epoch_units = slices;
     return YK_OK;
 }
 
@@ -242,27 +243,31 @@ static yk_status fill(struct pair_sampler *sampler)
     base->kind = &pairs_kind;
     base->sequence = totals.longest_source;
     base->target_sequence = totals.longest_target;
-    if (longest > base->piece_rows) {
+    if (longest > base->slice_rows) {
         return yk_fail(YK_ERROR_INPUT,
                        "a micro-batch has room for %" PRId64
                        " tokens, but the longest sentence has %" PRId64
                        "; give it more room, or leave longer sentences out",
-                       base->piece_rows, longest);
+                       base->slice_rows, longest);
     }
     YK_TRY(sort(sampler, longest));
     if (!sampler->sequential) {
         YK_TRY(make_buckets(sampler, longest));
     }
-    return cut_pieces(sampler);
+    return cut_slices(sampler);
 }
 
-static yk_status create(const struct pair_sampler *values, struct yk_sampler **out)
+yk_status yk_pair_sampler_create(const struct yk_pair_list *list,
+                                 const struct yk_sampler_options *options, struct yk_sampler **out)
 {
-    struct pair_sampler *sampler = malloc(sizeof *sampler);
+    struct pair_sampler *sampler = calloc(1, sizeof *sampler);
     if (!sampler) {
         return yk_fail_out_of_memory();
     }
-    *sampler = *values;
+    sampler->base.slice_rows = options->slice_rows;
+    sampler->list = list;
+    sampler->seed = options->seed;
+    sampler->sequential = options->sequential;
     const yk_status status = fill(sampler);
     if (status != YK_OK) {
         destroy(&sampler->base);
@@ -270,36 +275,4 @@ static yk_status create(const struct pair_sampler *values, struct yk_sampler **o
     }
     *out = &sampler->base;
     return YK_OK;
-}
-
-yk_status yk_pair_sampler_create(const struct yk_pair_list *list, int64_t piece_rows, uint64_t seed,
-                                 struct yk_sampler **out)
-{
-    const struct pair_sampler values = {
-        .base = {.piece_rows = piece_rows}, .list = list, .seed = seed};
-    return create(&values, out);
-}
-
-yk_status yk_pair_sampler_create_sequential(const struct yk_pair_list *list, int64_t piece_rows,
-                                            struct yk_sampler **out)
-{
-    const struct pair_sampler values = {
-        .base = {.piece_rows = piece_rows}, .list = list, .sequential = true};
-    return create(&values, out);
-}
-
-double yk_pair_sampler_padding(const struct yk_sampler *sampler)
-{
-    const struct pair_sampler *pairs = (const struct pair_sampler *)sampler;
-    const struct epoch epoch = epoch_of(pairs, 0);
-    int64_t rows = 0;
-    int64_t present = 0;
-    assert(sampler->kind == &pairs_kind);
-    for (int64_t piece = 0; piece < sampler->epoch_units; piece++) {
-        struct yk_slice measured = {0};
-        measure(pairs, epoch, piece, &measured);
-        rows += measured.samples * (measured.sequence + measured.target_sequence);
-        present += measured.present;
-    }
-    return 1 - (double)present / (double)rows;
 }

@@ -1,11 +1,8 @@
 /*
- * Records: the JSON values of a file of data, as bytes that are still to be parsed: one a line, or
- * the elements of one list. A file whose first character is "[" is a list; a byte order mark may be
- * in front.
- *
- * Only the borders of elements are looked for, so a list takes no more memory than lines do: the
- * file's bytes and a few for each record. Records do not change once they are cut: any number of
- * threads may use them.
+ * Records: the JSON values of a file, as bytes that are still to be parsed: one a line, or the
+ * elements of one list. A file whose first character is "[" is a list; a byte order mark may be in
+ * front. Only the borders of elements are looked for, so a list takes no more memory than lines do.
+ * Records do not change once they are split: any number of threads may use them.
  */
 #ifndef YK_DATA_RECORDS_H
 #define YK_DATA_RECORDS_H

@@ -20,17 +20,17 @@ enum {
 struct yk_text_reader {
     struct yk_chunk_boundary cut;
     struct yk_text path;
-    struct yk_text held; /* bytes that were read: first the piece that was given out */
+    struct yk_text held; /* bytes that were read: first the chunk that was returned */
     size_t given;
     size_t checked; /* of the bytes held: they are UTF-8 */
-    size_t piece;
+    size_t chunk;
     const atomic_bool *stop;       /* NULL: none */
     struct yk_utf8_position place; /* of the first byte held */
     int descriptor;
     bool ended;
 };
 
-yk_status yk_text_reader_open(const char *path, const struct yk_chunk_boundary *cut, size_t piece,
+yk_status yk_text_reader_open(const char *path, const struct yk_chunk_boundary *cut, size_t chunk,
                               struct yk_text_reader **out)
 {
     struct yk_text_reader *reader = calloc(1, sizeof *reader);
@@ -39,7 +39,7 @@ yk_status yk_text_reader_open(const char *path, const struct yk_chunk_boundary *
     }
     const bool standard = strcmp(path, "-") == 0;
     reader->cut = *cut;
-    reader->piece = piece;
+    reader->chunk = chunk;
     reader->place = (struct yk_utf8_position){.line = 1, .column = 1};
     yk_text_add(&reader->path, standard ? "standard input" : path);
     reader->descriptor = STDIN_FILENO;
@@ -98,16 +98,16 @@ static yk_status fill(struct yk_text_reader *reader, size_t wanted)
         YK_TRY(wait_for_bytes(reader));
         yk_text_add_bytes(held, zeros, sizeof zeros);
         YK_TRY(yk_text_status(held));
-        ssize_t taken = -1;
+        ssize_t used = -1;
         do {
-            taken = read(reader->descriptor, held->bytes + start, sizeof zeros);
-        } while (taken < 0 && errno == EINTR);
-        held->length = start + (taken > 0 ? (size_t)taken : 0);
-        if (taken < 0) {
+            used = read(reader->descriptor, held->bytes + start, sizeof zeros);
+        } while (used < 0 && errno == EINTR);
+        held->length = start + (used > 0 ? (size_t)used : 0);
+        if (used < 0) {
             return yk_fail(YK_ERROR_INPUT, "cannot read %s: %s", yk_text_chars(&reader->path),
                            strerror(errno));
         }
-        reader->ended = taken == 0;
+        reader->ended = used == 0;
     }
     return YK_OK;
 }
@@ -128,7 +128,7 @@ static yk_status fail_at(const struct yk_text_reader *reader, size_t at)
     return yk_utf8_fail(yk_text_chars(&reader->path), place_of(reader, at), reader->held.bytes[at]);
 }
 
-/* Lets go of the piece that was given out. */
+/* Drops the chunk that was returned. */
 static void drop_given(struct yk_text_reader *reader)
 {
     struct yk_text *held = &reader->held;
@@ -141,7 +141,7 @@ static void drop_given(struct yk_text_reader *reader)
     }
 }
 
-/* How many bytes at the end may be the beginning of a character that goes on behind. */
+/* How many bytes at the end may be the beginning of a character that continues behind. */
 static size_t unfinished(const char *bytes, size_t length)
 {
     for (size_t back = 1; back <= 3 && back <= length; back++) {
@@ -153,7 +153,7 @@ static size_t unfinished(const char *bytes, size_t length)
     return 0;
 }
 
-/* What is no text is refused as soon as it is read, not when a piece ends. */
+/* What is no text is refused as soon as it is read, not when a chunk ends. */
 static yk_status check_held(struct yk_text_reader *reader)
 {
     const char *bytes = yk_text_chars(&reader->held);
@@ -166,16 +166,16 @@ static yk_status check_held(struct yk_text_reader *reader)
     return reader->checked < whole ? fail_at(reader, reader->checked) : YK_OK;
 }
 
-static size_t most_of(const struct yk_text_reader *reader)
+static size_t max_of(const struct yk_text_reader *reader)
 {
-    return reader->piece * YK_TEXT_READER_MAX_CHUNKS;
+    return reader->chunk * YK_TEXT_READER_MAX_CHUNKS;
 }
 
 static yk_status fail_too_long(const struct yk_text_reader *reader)
 {
     char limit[YK_UNITS_SIZE];
     const char *path = yk_text_chars(&reader->path);
-    yk_units_format((double)most_of(reader), YK_UNIT_BYTES, limit);
+    yk_units_format((double)max_of(reader), YK_UNIT_BYTES, limit);
     if (!reader->cut.possible) {
         return yk_fail(YK_ERROR_INPUT,
                        "%s is longer than %s, and it is not known where text can be cut for this "
@@ -191,11 +191,11 @@ static yk_status fail_too_long(const struct yk_text_reader *reader)
 yk_status yk_text_reader_next(struct yk_text_reader *reader, const char **text, size_t *length)
 {
     drop_given(reader);
-    const size_t most = most_of(reader);
-    size_t wanted = reader->piece;
+    const size_t max = max_of(reader);
+    size_t wanted = reader->chunk;
     size_t end = 0;
     for (;; wanted *= 2) {
-        wanted = wanted < most ? wanted : most;
+        wanted = wanted < max ? wanted : max;
         YK_TRY(fill(reader, wanted + 1)); /* one more says whether the file ends */
         YK_TRY(check_held(reader));
         const size_t held = reader->held.length;
@@ -208,7 +208,7 @@ yk_status yk_text_reader_next(struct yk_text_reader *reader, const char **text, 
         if (end > 0) {
             break;
         }
-        if (wanted == most) {
+        if (wanted == max) {
             return fail_too_long(reader);
         }
     }

@@ -1,10 +1,8 @@
 /*
- * Text reader: a file of UTF-8 text, piece by piece, so that a file of any size needs little
- * memory. Pieces end where the text may be cut (tokenizer/chunk_boundary.h); where nothing is known
- * about that, all of it is one piece. A piece that would be longer than the limits below is
- * refused.
- *
- * What is no text is refused by its line and column in the file. One thread at a time.
+ * Text reader: a file of UTF-8 text, chunk by chunk, so that a file of any size needs little
+ * memory. Chunks end where the text may be cut (tokenizer/chunk_boundary.h); where nothing is known
+ * about that, all of it is one chunk. A chunk beyond the limits below is refused, and what is not
+ * text by its line and column. One thread at a time.
  */
 #ifndef YK_DATA_TEXT_READER_H
 #define YK_DATA_TEXT_READER_H
@@ -23,16 +21,16 @@ enum {
 
 struct yk_text_reader;
 
-/* The path "-" is standard input. Pieces have `piece` bytes or less, unless there is no place to
+/* The path "-" is standard input. Pieces have `chunk` bytes or less, unless there is no place to
  * cut. `cut` is copied. */
-yk_status yk_text_reader_open(const char *path, const struct yk_chunk_boundary *cut, size_t piece,
+yk_status yk_text_reader_open(const char *path, const struct yk_chunk_boundary *cut, size_t chunk,
                               struct yk_text_reader **out) YK_MUST_USE;
 void yk_text_reader_close(struct yk_text_reader *reader);
 
-/* Once the flag is set, a piece that is being read ends with YK_ERROR_STOPPED. NULL: none. */
+/* Once the flag is set, a chunk that is being read ends with YK_ERROR_STOPPED. NULL: none. */
 void yk_text_reader_set_stop(struct yk_text_reader *reader, const atomic_bool *stop);
 
-/* The next piece, which stays until the next call; of 0 bytes at the end. */
+/* The next chunk, which stays until the next call; of 0 bytes at the end. */
 yk_status yk_text_reader_next(struct yk_text_reader *reader, const char **text,
                               size_t *length) YK_MUST_USE;
 

@@ -1,10 +1,15 @@
 #include "data/token_shard.h"
 
+#include "base/array.h"
 #include "base/file.h"
+#include "base/text.h"
 
 #include <assert.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -93,21 +98,21 @@ static yk_status read_bytes(const struct yk_token_shard *shard, int64_t offset, 
                             unsigned char *to)
 {
     while (bytes > 0) {
-        const ssize_t taken = pread(shard->descriptor, to, bytes, (off_t)offset);
-        if (taken < 0 && errno == EINTR) {
+        const ssize_t used = pread(shard->descriptor, to, bytes, (off_t)offset);
+        if (used < 0 && errno == EINTR) {
             continue;
         }
-        if (taken < 0) {
+        if (used < 0) {
             return yk_fail(YK_ERROR_SYSTEM, "cannot read %s: %s", shard->path, strerror(errno));
         }
-        if (taken == 0) {
+        if (used == 0) {
             return yk_fail(YK_ERROR_INPUT,
                            "%s: the file ends too early; it was cut off while it was read",
                            shard->path);
         }
-        to += taken;
-        offset += taken;
-        bytes -= (size_t)taken;
+        to += used;
+        offset += used;
+        bytes -= (size_t)used;
     }
     return YK_OK;
 }
@@ -200,4 +205,329 @@ yk_status yk_token_shard_read(const struct yk_token_shard *shard, int64_t first,
         return YK_OK;
     }
     return check_wide(shard, first, out, count);
+}
+
+enum {
+    BUFFER_BYTES = 1 << 16,
+    MAX_FILES = 1000000 /* six digits */
+};
+
+struct yk_token_shard_writer {
+    const struct yk_token_shard_form *form;
+    struct yk_text path; /* of the file, or of the series up to its number */
+    struct yk_text name; /* of the file that is written, or was last asked for */
+    bool series;
+    int32_t vocabulary;
+    int64_t max;   /* tokens in a file */
+    int64_t count; /* in the file that is written */
+    int64_t total;
+    int64_t bytes;
+    int32_t files;  /* begun */
+    bool *in_place; /* (files) what stands at the name is written to, not replaced */
+    int32_t in_place_capacity;
+    int descriptor;
+    size_t buffered;
+    unsigned char buffer[BUFFER_BYTES];
+};
+
+yk_status yk_token_shard_writer_create(const struct yk_token_shard_writer_request *request,
+                                       struct yk_token_shard_writer **out)
+{
+    struct yk_token_shard_writer *writer = calloc(1, sizeof *writer);
+    if (!writer) {
+        return yk_fail_out_of_memory();
+    }
+    writer->form =
+        request->vocabulary <= UINT16_MAX + 1 ? &yk_token_shard_narrow : &yk_token_shard_wide;
+    writer->vocabulary = request->vocabulary;
+    writer->series = request->shard_tokens > 0;
+    writer->max =
+        writer->series && request->shard_tokens < INT32_MAX ? request->shard_tokens : INT32_MAX;
+    writer->descriptor = -1;
+    size_t length = strlen(request->path);
+    if (writer->series && length > 4 && strcmp(request->path + length - 4, ".bin") == 0) {
+        length -= 4;
+    }
+    yk_text_add_bytes(&writer->path, request->path, length);
+    const yk_status status = yk_text_status(&writer->path);
+    if (status != YK_OK) {
+        yk_token_shard_writer_destroy(writer);
+        return status;
+    }
+    *out = writer;
+    return YK_OK;
+}
+
+/* The name of file `number`, while it is written or afterwards. */
+static const char *name_of(struct yk_token_shard_writer *writer, int32_t number, bool partial)
+{
+    writer->name.length = 0;
+    yk_text_add_bytes(&writer->name, yk_text_chars(&writer->path), writer->path.length);
+    if (writer->series) {
+        yk_text_addf(&writer->name, "_%06" PRId32 ".bin", number);
+    }
+    yk_text_add(&writer->name, partial ? ".partial" : "");
+    return yk_text_chars(&writer->name);
+}
+
+/* Closes and removes all that has not got its name yet: files `from` and later. What is written in
+ * place has no other name. */
+static void abandon(struct yk_token_shard_writer *writer, int32_t from)
+{
+    if (writer->descriptor >= 0) {
+        close(writer->descriptor);
+        writer->descriptor = -1;
+    }
+    for (int32_t i = from; i < writer->files; i++) {
+        if (writer->in_place[i]) {
+            continue;
+        }
+        const char *name = name_of(writer, i, true);
+        if (!writer->name.failed) {
+            unlink(name);
+        }
+    }
+    writer->files = 0;
+}
+
+void yk_token_shard_writer_destroy(struct yk_token_shard_writer *writer)
+{
+    if (writer) {
+        abandon(writer, 0);
+        yk_text_free(&writer->name);
+        yk_text_free(&writer->path);
+        free(writer->in_place);
+        free(writer);
+    }
+}
+
+static yk_status fail_to_write(struct yk_token_shard_writer *writer, int32_t number, int error)
+{
+    return yk_fail(YK_ERROR_SYSTEM, "cannot write %s: %s", name_of(writer, number, false),
+                   strerror(error));
+}
+
+/* Returns 0, or what went wrong. */
+static int write_all(int descriptor, const unsigned char *bytes, size_t length)
+{
+    while (length > 0) {
+        const ssize_t written = write(descriptor, bytes, length);
+        if (written < 0 && errno == EINTR) {
+            continue;
+        }
+        if (written <= 0) {
+            return written < 0 ? errno : ENOSPC;
+        }
+        bytes += written;
+        length -= (size_t)written;
+    }
+    return 0;
+}
+
+static yk_status fail_to_keep(struct yk_token_shard_writer *writer, int32_t number, int error)
+{
+    return yk_fail(YK_ERROR_SYSTEM, "cannot keep what goes to %s in a temporary file: %s",
+                   name_of(writer, number, false), strerror(error));
+}
+
+/* A fault while file `number` is written aside. */
+static yk_status fail_aside(struct yk_token_shard_writer *writer, int32_t number, int error)
+{
+    return writer->in_place[number] ? fail_to_keep(writer, number, error)
+                                    : fail_to_write(writer, number, error);
+}
+
+static yk_status write_bytes(struct yk_token_shard_writer *writer, const unsigned char *bytes,
+                             size_t length)
+{
+    writer->bytes += (int64_t)length;
+    const int error = write_all(writer->descriptor, bytes, length);
+    return error == 0 ? YK_OK : fail_aside(writer, writer->files - 1, error);
+}
+
+static void write_number(unsigned char *to, uint32_t number, int32_t bytes)
+{
+    for (int32_t i = 0; i < bytes; i++) {
+        to[i] = (unsigned char)(number >> (8 * i));
+    }
+}
+
+/* A file without a name, gone when it is closed; −1 where there can be none. */
+static int open_nameless(void)
+{
+    FILE *stream = tmpfile();
+    if (!stream) {
+        return -1;
+    }
+    const int descriptor = fcntl(fileno(stream), F_DUPFD_CLOEXEC, 0);
+    const int error = errno;
+    fclose(stream);
+    errno = error;
+    return descriptor;
+}
+
+/* Whether something stands at the name of file `number` that must not be replaced: a device, a
+ * pipe, a link. */
+static yk_status look_at_place(struct yk_token_shard_writer *writer, int32_t number)
+{
+    struct stat found;
+    const char *name = name_of(writer, number, false);
+    YK_TRY(yk_text_status(&writer->name));
+    YK_TRY(yk_array_grow((void **)&writer->in_place, &writer->in_place_capacity, number,
+                         sizeof *writer->in_place));
+    writer->in_place[number] = lstat(name, &found) == 0 && !S_ISREG(found.st_mode);
+    return YK_OK;
+}
+
+static yk_status begin_file(struct yk_token_shard_writer *writer)
+{
+    static const unsigned char header[YK_TOKEN_SHARD_HEADER_BYTES] = {0};
+    const int flags = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC;
+    if (writer->files == MAX_FILES || (writer->files > 0 && !writer->series)) {
+        return yk_fail(
+            YK_ERROR_INPUT, "more tokens than %s hold; put %s in each of a series of files",
+            writer->series ? "a million files" : "one file can", writer->series ? "more" : "some");
+    }
+    YK_TRY(look_at_place(writer, writer->files));
+    const char *name = name_of(writer, writer->files, true);
+    YK_TRY(yk_text_status(&writer->name));
+    YK_TRY(yk_file_check_nofollow(name));
+    writer->descriptor =
+        writer->in_place[writer->files] ? open_nameless() : open(name, flags, 0666);
+    if (writer->descriptor < 0) {
+        return fail_aside(writer, writer->files, errno);
+    }
+    writer->files++;
+    writer->count = 0;
+    return write_bytes(writer, header, sizeof header);
+}
+
+/* Copies all of the nameless file to what stands at the name of file `number`. */
+static yk_status copy_in_place(struct yk_token_shard_writer *writer, int32_t number, int from)
+{
+    if (lseek(from, 0, SEEK_SET) != 0) {
+        return fail_to_keep(writer, number, errno);
+    }
+    const char *name = name_of(writer, number, false);
+    const int to = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (to < 0) {
+        return fail_to_write(writer, number, errno);
+    }
+    int error = 0;
+    ssize_t length = 0;
+    while (error == 0 && (length = read(from, writer->buffer, sizeof writer->buffer)) != 0) {
+        if (length > 0) {
+            error = write_all(to, writer->buffer, (size_t)length);
+        } else if (errno != EINTR) {
+            error = errno;
+        }
+    }
+    if (close(to) != 0 && error == 0) {
+        error = errno;
+    }
+    return error == 0 ? YK_OK : fail_to_write(writer, number, error);
+}
+
+/* Writes what is left, and the header now that the count is known. */
+static yk_status end_file(struct yk_token_shard_writer *writer)
+{
+    const int32_t number = writer->files - 1;
+    const bool in_place = writer->in_place[number];
+    unsigned char header[12];
+    const size_t length = writer->buffered;
+    writer->buffered = 0;
+    YK_TRY(write_bytes(writer, writer->buffer, length));
+    write_number(header, (uint32_t)writer->form->magic, 4);
+    write_number(header + 4, (uint32_t)writer->form->version, 4);
+    write_number(header + 8, (uint32_t)writer->count, 4);
+    const int descriptor = writer->descriptor;
+    const bool written = pwrite(descriptor, header, sizeof header, 0) == (ssize_t)sizeof header &&
+                         (in_place || fsync(descriptor) == 0);
+    const int error = errno;
+    writer->descriptor = -1;
+    const yk_status copied =
+        in_place && written ? copy_in_place(writer, number, descriptor) : YK_OK;
+    if (close(descriptor) != 0 || !written) {
+        return fail_aside(writer, number, written ? errno : error);
+    }
+    return copied;
+}
+
+/* Puts tokens in the buffer until it or the file is full; returns how many. */
+static int64_t write_tokens(struct yk_token_shard_writer *writer, const int32_t *tokens,
+                            int64_t count)
+{
+    const int32_t width = writer->form->token_bytes;
+    const int64_t room = (int64_t)(BUFFER_BYTES - writer->buffered) / width;
+    const int64_t left = writer->max - writer->count;
+    int64_t used = count < room ? count : room;
+    used = used < left ? used : left;
+    for (int64_t i = 0; i < used; i++) {
+        write_number(writer->buffer + writer->buffered + i * width, (uint32_t)tokens[i], width);
+    }
+    writer->buffered += (size_t)(used * width);
+    writer->count += used;
+    writer->total += used;
+    return used;
+}
+
+yk_status yk_token_shard_writer_add(struct yk_token_shard_writer *writer, const int32_t *tokens,
+                                    int64_t count)
+{
+    for (int64_t i = 0; i < count; i++) {
+        if (tokens[i] < 0 || tokens[i] >= writer->vocabulary) {
+            return yk_fail(YK_ERROR_INPUT, "token %" PRId32 "; there are 0 to %" PRId32, tokens[i],
+                           writer->vocabulary - 1);
+        }
+    }
+    while (count > 0) {
+        if (writer->descriptor >= 0 && writer->count == writer->max) {
+            YK_TRY(end_file(writer));
+        }
+        if (writer->descriptor < 0) {
+            YK_TRY(begin_file(writer));
+        }
+        const int64_t used = write_tokens(writer, tokens, count);
+        if (used == 0) {
+            const size_t length = writer->buffered;
+            writer->buffered = 0;
+            YK_TRY(write_bytes(writer, writer->buffer, length));
+        }
+        tokens += used;
+        count -= used;
+    }
+    return YK_OK;
+}
+
+yk_status yk_token_shard_writer_finish(struct yk_token_shard_writer *writer,
+                                       struct yk_token_shard_written *out)
+{
+    struct yk_text final = {0};
+    if (writer->total == 0) {
+        return yk_fail(YK_ERROR_INPUT, "there are no tokens to write");
+    }
+    yk_status status = end_file(writer);
+    const int32_t files = writer->files;
+    for (int32_t i = 0; status == YK_OK && i < files; i++) {
+        final.length = 0;
+        yk_text_add(&final, name_of(writer, i, false));
+        const char *partial = name_of(writer, i, true);
+        if (final.failed || writer->name.failed) {
+            status = yk_fail_out_of_memory();
+        } else if (!writer->in_place[i] && rename(partial, final.bytes) != 0) {
+            status = fail_to_write(writer, i, errno);
+        }
+        if (status != YK_OK) {
+            abandon(writer, i);
+        }
+    }
+    yk_text_free(&final);
+    YK_TRY(status);
+    writer->files = 0;
+    *out = (struct yk_token_shard_written){
+        .tokens = writer->total,
+        .bytes = writer->bytes,
+        .files = files,
+    };
+    return YK_OK;
 }

@@ -1,8 +1,6 @@
 /*
- * Window sampler: samples are windows of T tokens of a corpus and, for each token, the one that
- * follows.
- *
- * In training, the windows of an epoch lie end to end from a phase on that differs from epoch to
+ * Window sampler: samples are windows of T tokens of a corpus and, for each token, the next one. In
+ * training, the windows of an epoch lie end to end from a phase on that differs from epoch to
  * epoch, and each comes exactly once, in an order that differs too: both follow from seed and
  * epoch. In evaluation (sequential) the windows lie end to end from the first token on and come in
  * order.
@@ -13,15 +11,13 @@
 #include "data/corpus.h"
 #include "data/sampler.h"
 
-/* `sequence` is T. Refuses a range of fewer than T + 1 tokens. */
-yk_status yk_window_sampler_create(const struct yk_corpus_range *range, int64_t sequence,
-                                   uint64_t seed, struct yk_sampler **out) YK_MUST_USE;
-
 /*
- * In order, for evaluation: each token but the first is a target exactly once. The last window is
- * filled up with tokens 0 and targets YK_SAMPLER_NO_TARGET. Refuses a range of fewer than 2 tokens.
+ * Refuses a range of fewer than T + 1 tokens. In order, each token but the first is a target
+ * exactly once, the last window is padded with tokens 0 and targets YK_SAMPLER_NO_TARGET, and a
+ * range of fewer than 2 tokens is refused.
  */
-yk_status yk_window_sampler_create_sequential(const struct yk_corpus_range *range, int64_t sequence,
-                                              struct yk_sampler **out) YK_MUST_USE;
+yk_status yk_window_sampler_create(const struct yk_corpus_range *range,
+                                   const struct yk_sampler_options *options,
+                                   struct yk_sampler **out) YK_MUST_USE;
 
 #endif

@@ -3,7 +3,7 @@
 #include "base/folder.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "profile/set_aside.h"
+#include "profile/profile.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
+#include "model/model.h"
 #include "library/library.h"
 #include "model/architecture.h"
-#include "model/state.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -44,8 +44,8 @@ struct yk_profile_measurement yk_timings_summarise(struct yk_timings *timings, c
         .versions = versions,
     };
     if (count > 0) {
-        made.least = timings->seconds[0];
-        made.most = timings->seconds[count - 1];
+        made.min = timings->seconds[0];
+        made.max = timings->seconds[count - 1];
     }
     if (made.value > 0) {
         const double low = timings->seconds[count / 4];

@@ -1,9 +1,8 @@
 /*
- * Architecture: a family of transformers, as an entry of one table.
- *
- * To add one: write src/model/architecture_NAME.c with its `const struct yk_architecture`, declare
- * it here and add it to the table in architecture.c. Reading a config.json, describing the layers
- * and listing the modules follow the table.
+ * Architecture: a family of transformers, as an entry of one table. To add one: write
+ * src/model/architecture_NAME.c with its `const struct yk_architecture`, declare it here and add it
+ * to the table in architecture.c. Reading a config.json, describing the layers and listing the
+ * modules follow the table.
  */
 #ifndef YK_MODEL_ARCHITECTURE_H
 #define YK_MODEL_ARCHITECTURE_H
@@ -21,8 +20,8 @@ struct yk_architecture {
     bool position_table;            /* `positions` rows are kept, learned or computed */
     /* Fills all but `name` and `architecture` from a config.json; the caller checks the sizes. */
     yk_status (*read)(const struct yk_json *json, struct yk_model_config *config);
-    /* Adds every layer and edge of the model that `layers` is for. */
-    void (*describe)(struct yk_model_builder *layers);
+    /* Adds every layer and edge of the model. */
+    void (*describe)(struct yk_model_builder *model);
     /* Adds every Hugging Face module, in the order the framework lists them. */
     void (*list_modules)(const struct yk_model_config *config, struct yk_modules *modules);
 };

@@ -16,23 +16,17 @@ static const double USUAL_EPSILON = 1e-12;
 static const double USUAL_SPREAD = 0.02;
 
 static const struct yk_config_field fields[] = {
-    {{"vocab_size"}, "the vocabulary", YK_FIELD_REQUIRED, YK_CONFIG_OFFSET(vocabulary)},
-    {{"hidden_size"}, "the width of the model", YK_FIELD_REQUIRED, YK_CONFIG_OFFSET(width)},
-    {{"intermediate_size"},
-     "the width inside the feed-forward",
-     YK_FIELD_REQUIRED,
-     YK_CONFIG_OFFSET(inner)},
-    {{"num_hidden_layers"}, "the number of blocks", YK_FIELD_REQUIRED, YK_CONFIG_OFFSET(layers)},
-    {{"num_attention_heads"}, "the number of heads", YK_FIELD_REQUIRED, YK_CONFIG_OFFSET(heads)},
-    {{"max_position_embeddings"},
-     "the number of positions",
-     YK_FIELD_REQUIRED,
-     YK_CONFIG_OFFSET(positions)},
-    {{"type_vocab_size"}, "the number of segments", USUAL_SEGMENTS, YK_CONFIG_OFFSET(token_types)},
+    YK_FIELD(vocabulary, YK_FIELD_REQUIRED, "the vocabulary", "vocab_size"),
+    YK_FIELD(width, YK_FIELD_REQUIRED, "the width of the model", "hidden_size"),
+    YK_FIELD(inner, YK_FIELD_REQUIRED, "the width inside the feed-forward", "intermediate_size"),
+    YK_FIELD(layers, YK_FIELD_REQUIRED, "the number of blocks", "num_hidden_layers"),
+    YK_FIELD(heads, YK_FIELD_REQUIRED, "the number of heads", "num_attention_heads"),
+    YK_FIELD(positions, YK_FIELD_REQUIRED, "the number of positions", "max_position_embeddings"),
+    YK_FIELD(token_types, USUAL_SEGMENTS, "the number of segments", "type_vocab_size"),
 };
 
 static const struct yk_config_flag flags[] = {
-    {"tie_word_embeddings", true, YK_CONFIG_OFFSET(tied)},
+    YK_FLAG(tied, "tie_word_embeddings", true),
 };
 
 static const char ENCODER_ONLY[] = "BERT is known only as an encoder";
@@ -83,117 +77,211 @@ static bool is_inside(const struct yk_model_config *config)
     return config->masked_head;
 }
 
-static int32_t add_embed(struct yk_model_builder *layers)
+static int32_t add_embed(struct yk_model_builder *model)
 {
-    const struct yk_model_config *config = layers->config;
+    const struct yk_model_config *config = model->config;
     const char *const modules[YK_MODEL_BUILDER_MODULES] = {is_inside(config) ? "bert.embeddings"
                                                                              : "embeddings"};
-    const int64_t rows = layers->workload.batch * layers->workload.sequence;
+    const int64_t rows = model->workload.batch * model->workload.sequence;
     const int64_t C = config->width;
-    struct yk_layer_builder draft;
-    yk_model_builder_begin_layer(layers, YK_LAYER_EMBEDDING, "bert-embed", 0, &draft);
-    yk_layer_add_shape(&draft, " V%lld C%lld P%lld S%lld", (long long)config->vocabulary,
+    struct yk_layer_builder layer;
+    yk_model_builder_begin_layer(model, YK_LAYER_EMBEDDING, "bert-embed", 0, &layer);
+    yk_layer_add_shape(&layer, " V%lld C%lld P%lld S%lld", (long long)config->vocabulary,
                        (long long)C, (long long)config->positions, (long long)config->token_types);
-    yk_layer_add_embedding(&draft, rows, C, 3,
+    yk_layer_add_embedding(&layer, rows, C, 3,
                            (config->vocabulary + config->positions + config->token_types) * C);
-    yk_layer_add_norm(&draft, YK_NORM_LAYER, rows, C);
-    return yk_model_builder_add_layer(layers, &draft, "embed", modules, YK_LAYER_NONE);
+    yk_layer_add_norm(&layer, YK_NORM_LAYER, rows, C);
+    return yk_model_builder_add_layer(model, &layer, "embed", modules, YK_LAYER_NONE);
 }
 
-static void draft_block(const struct yk_model_builder *layers, struct yk_layer_builder *draft)
+static void build_block(const struct yk_model_builder *model, struct yk_layer_builder *layer)
 {
-    const struct yk_model_config *config = layers->config;
-    const int64_t rows = layers->workload.batch * layers->workload.sequence; /* B·T */
+    const struct yk_model_config *config = model->config;
+    const int64_t rows = model->workload.batch * model->workload.sequence; /* B·T */
     const int64_t C = config->width;
-    const int64_t F = config->inner;
     const struct yk_layer_attention attention =
-        yk_model_builder_self_attention(layers, layers->workload.sequence, false);
-    yk_model_builder_begin_layer(layers, YK_LAYER_BLOCK, "bert-block", rows, draft);
-    yk_layer_add_shape(draft, " C%lld F%lld H%lld%s", (long long)C, (long long)F,
-                       (long long)config->heads, config->relu ? " relu" : "");
-    yk_layer_add_linear(draft, &(struct yk_layer_linear){"qkv", rows, C, 3 * C, 3, .bias = true});
-    yk_layer_add_attention(draft, &attention);
-    yk_layer_add_linear(
-        draft, &(struct yk_layer_linear){"out", rows, C, C, 1, .bias = true, .input_kept = true});
-    yk_layer_add_residual(draft, rows, C);
-    yk_layer_add_norm(draft, YK_NORM_LAYER, rows, C);
-    yk_layer_add_linear(draft, &(struct yk_layer_linear){"up", rows, C, F, 1, .bias = true});
-    yk_layer_add_activation(draft, yk_model_builder_activation(layers), rows, F);
-    yk_layer_add_linear(draft, &(struct yk_layer_linear){"down", rows, F, C, 1, .bias = true});
-    yk_layer_add_residual(draft, rows, C);
-    yk_layer_add_norm(draft, YK_NORM_LAYER, rows, C);
+        yk_model_builder_self_attention(model, model->workload.sequence, false);
+    yk_model_builder_begin_block(model, "bert-block", rows, config->inner, config->heads, layer);
+    yk_layer_add_self_attention(layer, &attention, 3);
+    yk_layer_add_norm(layer, YK_NORM_LAYER, rows, C);
+    yk_model_builder_add_feed_forward(model, layer, rows, config->inner);
+    yk_layer_add_norm(layer, YK_NORM_LAYER, rows, C);
 }
 
-static int32_t add_pooler(struct yk_model_builder *layers, int32_t last)
+static int32_t add_pooler(struct yk_model_builder *model, int32_t last)
 {
-    const struct yk_model_config *config = layers->config;
+    const struct yk_model_config *config = model->config;
     const char *const modules[YK_MODEL_BUILDER_MODULES] = {is_inside(config) ? "bert.pooler"
                                                                              : "pooler"};
-    const int64_t B = layers->workload.batch; /* one token of each sample */
+    const int64_t B = model->workload.batch; /* one token of each sample */
     const int64_t C = config->width;
-    struct yk_layer_builder draft;
-    yk_model_builder_begin_layer(layers, YK_LAYER_OUTER, "pooler", layers->workload.sequence * B,
-                                 &draft);
-    yk_layer_add_shape(&draft, " C%lld", (long long)C);
-    yk_layer_add_linear(&draft, &(struct yk_layer_linear){"pool", B, C, C, 1, .bias = true});
-    yk_layer_add_activation(&draft, YK_ACTIVATION_TANH, B, C);
-    draft.keeps_input = false; /* but a copy of one token of each sample */
+    struct yk_layer_builder layer;
+    yk_model_builder_begin_layer(model, YK_LAYER_OUTER, "pooler", model->workload.sequence * B,
+                                 &layer);
+    yk_layer_add_shape(&layer, " C%lld", (long long)C);
+    yk_layer_add_linear(&layer, &(struct yk_layer_linear){"pool", B, C, C, 1, .bias = true});
+    yk_layer_add_activation(&layer, YK_ACTIVATION_TANH, B, C);
+    layer.keeps_input = false; /* but a copy of one token of each sample */
     const int32_t pooler =
-        yk_model_builder_add_layer(layers, &draft, "pooler", modules, YK_LAYER_NONE);
-    yk_model_builder_add_edge(layers, last, pooler, B * layers->workload.sequence);
+        yk_model_builder_add_layer(model, &layer, "pooler", modules, YK_LAYER_NONE);
+    yk_model_builder_add_edge(model, last, pooler, B * model->workload.sequence);
     return pooler;
 }
 
-static void add_head(struct yk_model_builder *layers, int32_t last, int32_t pooler, int32_t embed)
+static void add_head(struct yk_model_builder *model, int32_t last, int32_t pooler, int32_t embed)
 {
     static const char *const modules[YK_MODEL_BUILDER_MODULES] = {"cls"};
-    const struct yk_model_config *config = layers->config;
-    const int64_t B = layers->workload.batch;
-    const int64_t rows = B * layers->workload.sequence;
+    const struct yk_model_config *config = model->config;
+    const int64_t B = model->workload.batch;
+    const int64_t rows = B * model->workload.sequence;
     const int64_t C = config->width;
     const int64_t V = config->vocabulary;
-    struct yk_layer_builder draft;
-    yk_model_builder_begin_layer(layers, YK_LAYER_OUTER, "bert-head", rows, &draft);
-    yk_layer_add_shape(&draft, " C%lld V%lld%s%s%s", (long long)C, (long long)V,
+    struct yk_layer_builder layer;
+    yk_model_builder_begin_layer(model, YK_LAYER_OUTER, "bert-head", rows, &layer);
+    yk_layer_add_shape(&layer, " C%lld V%lld%s%s%s", (long long)C, (long long)V,
                        config->relu ? " relu" : "", config->tied ? " tied" : "",
                        pooler != YK_LAYER_NONE ? " pairs" : "");
-    yk_layer_add_linear(&draft,
+    yk_layer_add_linear(&layer,
                         &(struct yk_layer_linear){"transform", rows, C, C, 1, .bias = true});
-    yk_layer_add_activation(&draft, yk_model_builder_activation(layers), rows, C);
-    yk_layer_add_norm(&draft, YK_NORM_LAYER, rows, C);
-    yk_layer_add_linear(&draft, &(struct yk_layer_linear){"logits", rows, C, V, 1, .bias = true,
+    yk_layer_add_activation(&layer, yk_model_builder_activation(model), rows, C);
+    yk_layer_add_norm(&layer, YK_NORM_LAYER, rows, C);
+    yk_layer_add_linear(&layer, &(struct yk_layer_linear){"logits", rows, C, V, 1, .bias = true,
                                                           .tied = config->tied, .in_place = true});
-    yk_layer_add_loss(&draft, rows, V);
+    yk_layer_add_loss(&layer, rows, V);
     if (!config->tied) { /* predictions.bias: the product then has its own, decoder.bias */
-        yk_layer_add_unused(&draft, V);
+        yk_layer_add_unused(&layer, V);
     }
     if (pooler != YK_LAYER_NONE) {
-        yk_layer_add_linear(&draft, &(struct yk_layer_linear){"sentence", B, C, SENTENCE_CLASSES, 1,
+        yk_layer_add_linear(&layer, &(struct yk_layer_linear){"sentence", B, C, SENTENCE_CLASSES, 1,
                                                               .bias = true, .in_place = true});
-        yk_layer_add_loss(&draft, B, SENTENCE_CLASSES);
+        yk_layer_add_loss(&layer, B, SENTENCE_CLASSES);
     }
-    const int32_t head = yk_model_builder_add_layer(layers, &draft, "head", modules,
+    const int32_t head = yk_model_builder_add_layer(model, &layer, "head", modules,
                                                     config->tied ? embed : YK_LAYER_NONE);
-    yk_model_builder_add_edge(layers, last, head, rows);
+    yk_model_builder_add_edge(model, last, head, rows);
     if (pooler != YK_LAYER_NONE) {
-        yk_model_builder_add_edge(layers, pooler, head, B);
+        yk_model_builder_add_edge(model, pooler, head, B);
     }
 }
 
-static void describe(struct yk_model_builder *layers)
+static void describe(struct yk_model_builder *model)
 {
-    const struct yk_model_config *config = layers->config;
-    const int64_t rows = layers->workload.batch * layers->workload.sequence;
-    struct yk_layer_builder draft;
-    const int32_t embed = add_embed(layers);
-    draft_block(layers, &draft);
+    const struct yk_model_config *config = model->config;
+    const int64_t rows = model->workload.batch * model->workload.sequence;
+    struct yk_layer_builder layer;
+    const int32_t embed = add_embed(model);
+    build_block(model, &layer);
     const int32_t last = yk_model_builder_add_blocks(
-        layers, &draft, config->layers, "layer",
+        model, &layer, config->layers, "layer",
         is_inside(config) ? "bert.encoder.layer" : "encoder.layer", embed, rows);
-    const int32_t pooler = config->pooler ? add_pooler(layers, last) : YK_LAYER_NONE;
+    const int32_t pooler = config->pooler ? add_pooler(model, last) : YK_LAYER_NONE;
     if (config->masked_head) {
-        add_head(layers, last, pooler, embed);
+        add_head(model, last, pooler, embed);
     }
+}
+
+/* Returns the tokens' embedding. */
+static int32_t list_embeddings(const struct yk_model_config *config, struct yk_modules *modules)
+{
+    yk_modules_open(modules, "embeddings");
+    yk_modules_set_unsplittable(modules);
+    yk_modules_add_buffer(modules, "position_ids", YK_MODULE_TENSOR_INT64, config->positions);
+    yk_modules_add_buffer(modules, "token_type_ids", YK_MODULE_TENSOR_INT64, config->positions);
+    const int32_t tokens =
+        yk_modules_add_embedding(modules, "word_embeddings", config->vocabulary, config->width);
+    (void)yk_modules_add_embedding(modules, "position_embeddings", config->positions,
+                                   config->width);
+    (void)yk_modules_add_embedding(modules, "token_type_embeddings", config->token_types,
+                                   config->width);
+    yk_modules_add_norm(modules, "LayerNorm", config->width, true);
+    yk_modules_add_empty(modules, "dropout");
+    yk_modules_close(modules);
+    return tokens;
+}
+
+/* A linear back to the model's width, with the norm over the sum that follows it. */
+static void list_output(const struct yk_model_config *config, struct yk_modules *modules,
+                        int64_t in)
+{
+    yk_modules_open(modules, "output");
+    (void)yk_modules_add_linear(modules, "dense", in, config->width, true);
+    yk_modules_add_norm(modules, "LayerNorm", config->width, true);
+    yk_modules_add_empty(modules, "dropout");
+    yk_modules_close(modules);
+}
+
+static void list_block(const struct yk_model_config *config, struct yk_modules *modules)
+{
+    const int64_t width = config->width;
+    yk_modules_set_unsplittable(modules);
+    yk_modules_open(modules, "attention");
+    yk_modules_open(modules, "self");
+    (void)yk_modules_add_linear(modules, "query", width, width, true);
+    (void)yk_modules_add_linear(modules, "key", width, width, true);
+    (void)yk_modules_add_linear(modules, "value", width, width, true);
+    yk_modules_add_empty(modules, "dropout");
+    yk_modules_close(modules);
+    list_output(config, modules, width);
+    yk_modules_close(modules);
+    yk_modules_open(modules, "intermediate");
+    (void)yk_modules_add_linear(modules, "dense", width, config->inner, true);
+    yk_modules_add_empty(modules, "intermediate_act_fn");
+    yk_modules_close(modules);
+    list_output(config, modules, config->inner);
+}
+
+/* The encoder with its embeddings, and its pooler; returns the tokens' embedding. */
+static int32_t list_encoder(const struct yk_model_config *config, struct yk_modules *modules)
+{
+    const int32_t tokens = list_embeddings(config, modules);
+    yk_modules_open(modules, "encoder");
+    yk_modules_add_blocks(modules, "layer", config->layers, list_block, config);
+    yk_modules_close(modules);
+    if (config->pooler) {
+        yk_modules_open(modules, "pooler");
+        (void)yk_modules_add_linear(modules, "dense", config->width, config->width, true);
+        yk_modules_add_empty(modules, "activation");
+        yk_modules_close(modules);
+    }
+    return tokens;
+}
+
+/* The head for masked tokens; with a pooler, also the one for pairs of sentences. */
+static void list_heads(const struct yk_model_config *config, struct yk_modules *modules,
+                       int32_t tokens)
+{
+    const int64_t width = config->width;
+    yk_modules_open(modules, "cls");
+    yk_modules_open(modules, "predictions");
+    const int32_t bias = yk_modules_add_parameter(modules, "bias", config->vocabulary);
+    yk_modules_open(modules, "transform");
+    (void)yk_modules_add_linear(modules, "dense", width, width, true);
+    yk_modules_add_empty(modules, "transform_act_fn");
+    yk_modules_add_norm(modules, "LayerNorm", width, true);
+    yk_modules_close(modules);
+    const int32_t decoder =
+        yk_modules_add_linear(modules, "decoder", width, config->vocabulary, true);
+    if (config->tied) {
+        yk_modules_tie(modules, decoder, tokens);
+        yk_modules_tie(modules, decoder + 1, bias);
+    }
+    yk_modules_close(modules);
+    if (config->pooler) {
+        (void)yk_modules_add_linear(modules, "seq_relationship", width, SENTENCE_CLASSES, true);
+    }
+    yk_modules_close(modules);
+}
+
+static void list_modules(const struct yk_model_config *config, struct yk_modules *modules)
+{
+    if (!config->masked_head) {
+        (void)list_encoder(config, modules);
+        return;
+    }
+    yk_modules_open(modules, "bert");
+    const int32_t tokens = list_encoder(config, modules);
+    yk_modules_close(modules);
+    list_heads(config, modules, tokens);
 }
 
 static const char *const model_types[] = {"bert", NULL};
@@ -207,5 +295,5 @@ const struct yk_architecture yk_architecture_bert = {
     .position_table = true,
     .read = read_config,
     .describe = describe,
-    .list_modules = yk_modules_bert,
+    .list_modules = list_modules,
 };

@@ -14,28 +14,17 @@ static const double USUAL_EPSILON = 1e-5;
 static const double USUAL_SPREAD = 0.02;
 
 static const struct yk_config_field fields[] = {
-    {{"vocab_size"}, "the vocabulary", YK_FIELD_REQUIRED, YK_CONFIG_OFFSET(vocabulary)},
-    {{"n_embd", "hidden_size"},
-     "the width of the model",
-     YK_FIELD_REQUIRED,
-     YK_CONFIG_OFFSET(width)},
-    {{"n_layer", "num_hidden_layers"},
-     "the number of blocks",
-     YK_FIELD_REQUIRED,
-     YK_CONFIG_OFFSET(layers)},
-    {{"n_head", "num_attention_heads"},
-     "the number of heads",
-     YK_FIELD_REQUIRED,
-     YK_CONFIG_OFFSET(heads)},
-    {{"n_positions", "max_position_embeddings"},
-     "the number of positions",
-     YK_FIELD_REQUIRED,
-     YK_CONFIG_OFFSET(positions)},
-    {{"n_inner"}, "the width inside the feed-forward", YK_FIELD_DERIVED, YK_CONFIG_OFFSET(inner)},
+    YK_FIELD(vocabulary, YK_FIELD_REQUIRED, "the vocabulary", "vocab_size"),
+    YK_FIELD(width, YK_FIELD_REQUIRED, "the width of the model", "n_embd", "hidden_size"),
+    YK_FIELD(layers, YK_FIELD_REQUIRED, "the number of blocks", "n_layer", "num_hidden_layers"),
+    YK_FIELD(heads, YK_FIELD_REQUIRED, "the number of heads", "n_head", "num_attention_heads"),
+    YK_FIELD(positions, YK_FIELD_REQUIRED, "the number of positions", "n_positions",
+             "max_position_embeddings"),
+    YK_FIELD(inner, YK_FIELD_DERIVED, "the width inside the feed-forward", "n_inner"),
 };
 
 static const struct yk_config_flag flags[] = {
-    {"tie_word_embeddings", true, YK_CONFIG_OFFSET(tied)},
+    YK_FLAG(tied, "tie_word_embeddings", true),
 };
 
 static const struct yk_config_field_table table = YK_FIELD_TABLE(fields, flags);
@@ -85,54 +74,82 @@ static yk_status read_config(const struct yk_json *json, struct yk_model_config 
     return YK_OK;
 }
 
-static int32_t add_embed(struct yk_model_builder *layers)
+static int32_t add_embed(struct yk_model_builder *model)
 {
     static const char *const modules[YK_MODEL_BUILDER_MODULES] = {
         "transformer.wte", "transformer.wpe", "transformer.drop"};
-    const struct yk_model_config *config = layers->config;
-    const int64_t rows = layers->workload.batch * layers->workload.sequence;
-    struct yk_layer_builder draft;
-    yk_model_builder_begin_layer(layers, YK_LAYER_EMBEDDING, "embed", 0, &draft);
-    yk_layer_add_shape(&draft, " V%lld C%lld P%lld", (long long)config->vocabulary,
+    const struct yk_model_config *config = model->config;
+    const int64_t rows = model->workload.batch * model->workload.sequence;
+    struct yk_layer_builder layer;
+    yk_model_builder_begin_layer(model, YK_LAYER_EMBEDDING, "embed", 0, &layer);
+    yk_layer_add_shape(&layer, " V%lld C%lld P%lld", (long long)config->vocabulary,
                        (long long)config->width, (long long)config->positions);
-    yk_layer_add_embedding(&draft, rows, config->width, 2,
+    yk_layer_add_embedding(&layer, rows, config->width, 2,
                            (config->vocabulary + config->positions) * config->width);
-    return yk_model_builder_add_layer(layers, &draft, "embed", modules, YK_LAYER_NONE);
+    return yk_model_builder_add_layer(model, &layer, "embed", modules, YK_LAYER_NONE);
 }
 
-static void draft_block(const struct yk_model_builder *layers, struct yk_layer_builder *draft)
+static void build_block(const struct yk_model_builder *model, struct yk_layer_builder *layer)
 {
-    const struct yk_model_config *config = layers->config;
-    const int64_t rows = layers->workload.batch * layers->workload.sequence; /* B·T */
+    const struct yk_model_config *config = model->config;
+    const int64_t rows = model->workload.batch * model->workload.sequence; /* B·T */
     const int64_t C = config->width;
-    const int64_t F = config->inner;
     const struct yk_layer_attention attention =
-        yk_model_builder_self_attention(layers, layers->workload.sequence, true);
-    yk_model_builder_begin_layer(layers, YK_LAYER_BLOCK, "gpt-block", rows, draft);
-    yk_layer_add_shape(draft, " C%lld F%lld H%lld%s", (long long)C, (long long)F,
-                       (long long)config->heads, config->relu ? " relu" : "");
-    yk_layer_add_norm(draft, YK_NORM_LAYER, rows, C);
-    yk_layer_add_linear(draft, &(struct yk_layer_linear){"qkv", rows, C, 3 * C, 1, .bias = true});
-    yk_layer_add_attention(draft, &attention);
-    yk_layer_add_linear(
-        draft, &(struct yk_layer_linear){"out", rows, C, C, 1, .bias = true, .input_kept = true});
-    yk_layer_add_residual(draft, rows, C);
-    yk_layer_add_norm(draft, YK_NORM_LAYER, rows, C);
-    yk_layer_add_linear(draft, &(struct yk_layer_linear){"up", rows, C, F, 1, .bias = true});
-    yk_layer_add_activation(draft, yk_model_builder_activation(layers), rows, F);
-    yk_layer_add_linear(draft, &(struct yk_layer_linear){"down", rows, F, C, 1, .bias = true});
-    yk_layer_add_residual(draft, rows, C);
+        yk_model_builder_self_attention(model, model->workload.sequence, true);
+    yk_model_builder_begin_block(model, "gpt-block", rows, config->inner, config->heads, layer);
+    yk_layer_add_norm(layer, YK_NORM_LAYER, rows, C);
+    yk_layer_add_self_attention(layer, &attention, 1);
+    yk_layer_add_norm(layer, YK_NORM_LAYER, rows, C);
+    yk_model_builder_add_feed_forward(model, layer, rows, config->inner);
 }
 
-static void describe(struct yk_model_builder *layers)
+static void describe(struct yk_model_builder *model)
 {
-    const int64_t rows = layers->workload.batch * layers->workload.sequence;
-    struct yk_layer_builder draft;
-    const int32_t embed = add_embed(layers);
-    draft_block(layers, &draft);
-    const int32_t last = yk_model_builder_add_blocks(layers, &draft, layers->config->layers,
-                                                     "layer", "transformer.h", embed, rows);
-    yk_model_builder_add_norm_and_head(layers, YK_NORM_LAYER, last, embed, "transformer.ln_f");
+    const int64_t rows = model->workload.batch * model->workload.sequence;
+    struct yk_layer_builder layer;
+    const int32_t embed = add_embed(model);
+    build_block(model, &layer);
+    const int32_t last = yk_model_builder_add_blocks(model, &layer, model->config->layers, "layer",
+                                                     "transformer.h", embed, rows);
+    yk_model_builder_add_norm_and_head(model, YK_NORM_LAYER, last, embed, "transformer.ln_f");
+}
+
+/* Causal masks are not listed: the framework no longer keeps them as buffers. */
+static void list_block(const struct yk_model_config *config, struct yk_modules *modules)
+{
+    const int64_t width = config->width;
+    yk_modules_set_unsplittable(modules);
+    yk_modules_add_norm(modules, "ln_1", width, true);
+    yk_modules_open(modules, "attn");
+    (void)yk_modules_add_linear(modules, "c_attn", width, 3 * width, true);
+    (void)yk_modules_add_linear(modules, "c_proj", width, width, true);
+    yk_modules_add_empty(modules, "attn_dropout");
+    yk_modules_add_empty(modules, "resid_dropout");
+    yk_modules_close(modules);
+    yk_modules_add_norm(modules, "ln_2", width, true);
+    yk_modules_open(modules, "mlp");
+    (void)yk_modules_add_linear(modules, "c_fc", width, config->inner, true);
+    (void)yk_modules_add_linear(modules, "c_proj", config->inner, width, true);
+    yk_modules_add_empty(modules, "act");
+    yk_modules_add_empty(modules, "dropout");
+    yk_modules_close(modules);
+}
+
+static void list_modules(const struct yk_model_config *config, struct yk_modules *modules)
+{
+    yk_modules_open(modules, "transformer");
+    const int32_t tokens =
+        yk_modules_add_embedding(modules, "wte", config->vocabulary, config->width);
+    (void)yk_modules_add_embedding(modules, "wpe", config->positions, config->width);
+    yk_modules_add_empty(modules, "drop");
+    yk_modules_add_blocks(modules, "h", config->layers, list_block, config);
+    yk_modules_add_norm(modules, "ln_f", config->width, true);
+    yk_modules_close(modules);
+    const int32_t head =
+        yk_modules_add_linear(modules, "lm_head", config->width, config->vocabulary, false);
+    if (config->tied) {
+        yk_modules_tie(modules, head, tokens);
+    }
 }
 
 static const char *const model_types[] = {"gpt2", NULL};
@@ -146,5 +163,5 @@ const struct yk_architecture yk_architecture_gpt2 = {
     .position_table = true,
     .read = read_config,
     .describe = describe,
-    .list_modules = yk_modules_gpt2,
+    .list_modules = list_modules,
 };

@@ -9,39 +9,31 @@
 
 enum {
     USUAL_POSITIONS = 2048, /* what the framework assumes; nothing is counted by it */
-    MOST_POSITIONS = 1 << 30,
+    MAX_POSITIONS = 1 << 30,
     MISTRALS_USUAL_KV_HEADS = 8, /* where the key is missing; null is the number of heads */
 };
 
 static const struct yk_config_field fields[] = {
-    {{"vocab_size"}, "the vocabulary", YK_FIELD_REQUIRED, YK_CONFIG_OFFSET(vocabulary)},
-    {{"hidden_size"}, "the width of the model", YK_FIELD_REQUIRED, YK_CONFIG_OFFSET(width)},
-    {{"intermediate_size"},
-     "the width inside the feed-forward",
-     YK_FIELD_REQUIRED,
-     YK_CONFIG_OFFSET(inner)},
-    {{"num_hidden_layers"}, "the number of blocks", YK_FIELD_REQUIRED, YK_CONFIG_OFFSET(layers)},
-    {{"num_attention_heads"}, "the number of heads", YK_FIELD_REQUIRED, YK_CONFIG_OFFSET(heads)},
-    {{"num_key_value_heads"},
-     "the number of heads of keys and values",
-     YK_FIELD_DERIVED,
-     YK_CONFIG_OFFSET(kv_heads)},
-    {{"head_dim"}, "the size of a head", YK_FIELD_DERIVED, YK_CONFIG_OFFSET(head_size)},
-    {{"max_position_embeddings"},
-     "the longest sequence",
-     USUAL_POSITIONS,
-     YK_CONFIG_OFFSET(positions)},
+    YK_FIELD(vocabulary, YK_FIELD_REQUIRED, "the vocabulary", "vocab_size"),
+    YK_FIELD(width, YK_FIELD_REQUIRED, "the width of the model", "hidden_size"),
+    YK_FIELD(inner, YK_FIELD_REQUIRED, "the width inside the feed-forward", "intermediate_size"),
+    YK_FIELD(layers, YK_FIELD_REQUIRED, "the number of blocks", "num_hidden_layers"),
+    YK_FIELD(heads, YK_FIELD_REQUIRED, "the number of heads", "num_attention_heads"),
+    YK_FIELD(kv_heads, YK_FIELD_DERIVED, "the number of heads of keys and values",
+             "num_key_value_heads"),
+    YK_FIELD(head_size, YK_FIELD_DERIVED, "the size of a head", "head_dim"),
+    YK_FIELD(positions, USUAL_POSITIONS, "the longest sequence", "max_position_embeddings"),
 };
 
 static const struct yk_config_flag flags[] = {
-    {"tie_word_embeddings", false, YK_CONFIG_OFFSET(tied)},
-    {"attention_bias", false, YK_CONFIG_OFFSET(linear_bias)},
-    {"mlp_bias", false, YK_CONFIG_OFFSET(inner_bias)},
+    YK_FLAG(tied, "tie_word_embeddings", false),
+    YK_FLAG(linear_bias, "attention_bias", false),
+    YK_FLAG(inner_bias, "mlp_bias", false),
 };
 
 /* Mistral's linears have no biases, whatever the file says. */
 static const struct yk_config_flag mistral_flags[] = {
-    {"tie_word_embeddings", false, YK_CONFIG_OFFSET(tied)},
+    YK_FLAG(tied, "tie_word_embeddings", false),
 };
 
 static const struct yk_config_field_table llama_table = YK_FIELD_TABLE(fields, flags);
@@ -69,7 +61,7 @@ static yk_status read_scaling(const struct yk_json *scaling, struct yk_model_con
     YK_TRY(yk_config_fields_read_number(scaling, "high_freq_factor", 4, &config->rope_high));
     YK_TRY(yk_config_fields_read_number(scaling, "original_max_position_embeddings",
                                         (double)config->positions, &positions));
-    if (!(positions <= MOST_POSITIONS && config->rope_high > config->rope_low)) {
+    if (!(positions <= MAX_POSITIONS && config->rope_high > config->rope_low)) {
         return yk_fail(YK_ERROR_INPUT, "\"rope_scaling\" makes no sense: high_freq_factor must be "
                                        "above low_freq_factor");
     }
@@ -102,7 +94,7 @@ static yk_status read_window(const struct yk_json *json, bool mistral,
     double window = 0;
     if (mistral) {
         YK_TRY(yk_config_fields_read_number(json, "sliding_window", 0, &window));
-        config->window = window < MOST_POSITIONS ? (int64_t)window : 0;
+        config->window = window < MAX_POSITIONS ? (int64_t)window : 0;
     }
     return YK_OK;
 }
@@ -136,68 +128,112 @@ static yk_status read_config(const struct yk_json *json, struct yk_model_config 
                                           YK_CONFIG_OFFSET(heads));
 }
 
-static int32_t add_embed(struct yk_model_builder *layers)
+static int32_t add_embed(struct yk_model_builder *model)
 {
     static const char *const modules[YK_MODEL_BUILDER_MODULES] = {"model.embed_tokens",
                                                                   "model.rotary_emb"};
-    const struct yk_model_config *config = layers->config;
-    const int64_t rows = layers->workload.batch * layers->workload.sequence;
-    struct yk_layer_builder draft;
-    yk_model_builder_begin_layer(layers, YK_LAYER_EMBEDDING, "embed", 0, &draft);
-    yk_layer_add_shape(&draft, " V%lld C%lld", (long long)config->vocabulary,
+    const struct yk_model_config *config = model->config;
+    const int64_t rows = model->workload.batch * model->workload.sequence;
+    struct yk_layer_builder layer;
+    yk_model_builder_begin_layer(model, YK_LAYER_EMBEDDING, "embed", 0, &layer);
+    yk_layer_add_shape(&layer, " V%lld C%lld", (long long)config->vocabulary,
                        (long long)config->width);
-    yk_layer_add_embedding(&draft, rows, config->width, 1, config->vocabulary * config->width);
-    return yk_model_builder_add_layer(layers, &draft, "embed", modules, YK_LAYER_NONE);
+    yk_layer_add_embedding(&layer, rows, config->width, 1, config->vocabulary * config->width);
+    return yk_model_builder_add_layer(model, &layer, "embed", modules, YK_LAYER_NONE);
 }
 
-static void draft_shape(const struct yk_model_config *config, struct yk_layer_builder *draft)
+static void build_shape(const struct yk_model_config *config, struct yk_layer_builder *layer)
 {
-    yk_layer_add_shape(draft, " C%lld F%lld H%lld KV%lld D%lld%s%s", (long long)config->width,
+    yk_layer_add_shape(layer, " C%lld F%lld H%lld KV%lld D%lld%s%s", (long long)config->width,
                        (long long)config->inner, (long long)config->heads,
                        (long long)config->kv_heads, (long long)config->head_size,
                        config->linear_bias ? " attention-bias" : "",
                        config->inner_bias ? " inner-bias" : "");
 }
 
-static void draft_block(const struct yk_model_builder *layers, struct yk_layer_builder *draft)
+static void build_block(const struct yk_model_builder *model, struct yk_layer_builder *layer)
 {
-    const struct yk_model_config *config = layers->config;
-    const int64_t rows = layers->workload.batch * layers->workload.sequence; /* B·T */
+    const struct yk_model_config *config = model->config;
+    const int64_t rows = model->workload.batch * model->workload.sequence; /* B·T */
     const int64_t C = config->width;
     const int64_t F = config->inner;
     const int64_t Q = config->heads * config->head_size;
     const int64_t K = config->kv_heads * config->head_size;
     const bool bias = config->linear_bias;
     const struct yk_layer_attention attention =
-        yk_model_builder_self_attention(layers, layers->workload.sequence, true);
-    yk_model_builder_begin_layer(layers, YK_LAYER_BLOCK, "llama-block", rows, draft);
-    draft_shape(config, draft);
-    yk_layer_add_norm(draft, YK_NORM_RMS, rows, C);
-    yk_layer_add_linear(draft,
+        yk_model_builder_self_attention(model, model->workload.sequence, true);
+    yk_model_builder_begin_layer(model, YK_LAYER_BLOCK, "llama-block", rows, layer);
+    build_shape(config, layer);
+    yk_layer_add_norm(layer, YK_NORM_RMS, rows, C);
+    yk_layer_add_linear(layer,
                         &(struct yk_layer_linear){"qkv", rows, C, Q + 2 * K, 3, .bias = bias});
-    yk_layer_add_rotary(draft, rows, Q + K);
-    yk_layer_add_attention(draft, &attention);
+    yk_layer_add_rotary(layer, rows, Q + K);
+    yk_layer_add_attention(layer, &attention);
     yk_layer_add_linear(
-        draft, &(struct yk_layer_linear){"out", rows, Q, C, 1, .bias = bias, .input_kept = true});
-    yk_layer_add_residual(draft, rows, C);
-    yk_layer_add_norm(draft, YK_NORM_RMS, rows, C);
-    yk_layer_add_linear(draft, &(struct yk_layer_linear){"gate and up", rows, C, 2 * F, 2,
+        layer, &(struct yk_layer_linear){"out", rows, Q, C, 1, .bias = bias, .input_kept = true});
+    yk_layer_add_residual(layer, rows, C);
+    yk_layer_add_norm(layer, YK_NORM_RMS, rows, C);
+    yk_layer_add_linear(layer, &(struct yk_layer_linear){"gate and up", rows, C, 2 * F, 2,
                                                          .bias = config->inner_bias});
-    yk_layer_add_activation(draft, YK_ACTIVATION_SWIGLU, rows, F);
+    yk_layer_add_activation(layer, YK_ACTIVATION_SWIGLU, rows, F);
     yk_layer_add_linear(
-        draft, &(struct yk_layer_linear){"down", rows, F, C, 1, .bias = config->inner_bias});
-    yk_layer_add_residual(draft, rows, C);
+        layer, &(struct yk_layer_linear){"down", rows, F, C, 1, .bias = config->inner_bias});
+    yk_layer_add_residual(layer, rows, C);
 }
 
-static void describe(struct yk_model_builder *layers)
+static void describe(struct yk_model_builder *model)
 {
-    const int64_t rows = layers->workload.batch * layers->workload.sequence;
-    struct yk_layer_builder draft;
-    const int32_t embed = add_embed(layers);
-    draft_block(layers, &draft);
-    const int32_t last = yk_model_builder_add_blocks(layers, &draft, layers->config->layers,
-                                                     "layer", "model.layers", embed, rows);
-    yk_model_builder_add_norm_and_head(layers, YK_NORM_RMS, last, embed, "model.norm");
+    const int64_t rows = model->workload.batch * model->workload.sequence;
+    struct yk_layer_builder layer;
+    const int32_t embed = add_embed(model);
+    build_block(model, &layer);
+    const int32_t last = yk_model_builder_add_blocks(model, &layer, model->config->layers, "layer",
+                                                     "model.layers", embed, rows);
+    yk_model_builder_add_norm_and_head(model, YK_NORM_RMS, last, embed, "model.norm");
+}
+
+static void list_block(const struct yk_model_config *config, struct yk_modules *modules)
+{
+    const int64_t width = config->width;
+    const int64_t queries = config->heads * config->head_size;
+    const int64_t keys = config->kv_heads * config->head_size;
+    const bool bias = config->linear_bias;
+    const bool inner_bias = config->inner_bias;
+    yk_modules_set_unsplittable(modules);
+    yk_modules_open(modules, "self_attn");
+    (void)yk_modules_add_linear(modules, "q_proj", width, queries, bias);
+    (void)yk_modules_add_linear(modules, "k_proj", width, keys, bias);
+    (void)yk_modules_add_linear(modules, "v_proj", width, keys, bias);
+    (void)yk_modules_add_linear(modules, "o_proj", queries, width, bias);
+    yk_modules_close(modules);
+    yk_modules_open(modules, "mlp");
+    (void)yk_modules_add_linear(modules, "gate_proj", width, config->inner, inner_bias);
+    (void)yk_modules_add_linear(modules, "up_proj", width, config->inner, inner_bias);
+    (void)yk_modules_add_linear(modules, "down_proj", config->inner, width, inner_bias);
+    yk_modules_add_empty(modules, "act_fn");
+    yk_modules_close(modules);
+    yk_modules_add_norm(modules, "input_layernorm", width, false);
+    yk_modules_add_norm(modules, "post_attention_layernorm", width, false);
+}
+
+static void list_modules(const struct yk_model_config *config, struct yk_modules *modules)
+{
+    yk_modules_open(modules, "model");
+    const int32_t tokens =
+        yk_modules_add_embedding(modules, "embed_tokens", config->vocabulary, config->width);
+    yk_modules_add_blocks(modules, "layers", config->layers, list_block, config);
+    yk_modules_add_norm(modules, "norm", config->width, false);
+    yk_modules_open(modules, "rotary_emb");
+    yk_modules_add_buffer(modules, "inv_freq", YK_MODULE_TENSOR_FLOAT, config->head_size / 2);
+    yk_modules_add_buffer(modules, "original_inv_freq", YK_MODULE_TENSOR_FLOAT,
+                          config->head_size / 2);
+    yk_modules_close(modules);
+    yk_modules_close(modules);
+    const int32_t head =
+        yk_modules_add_linear(modules, "lm_head", config->width, config->vocabulary, false);
+    if (config->tied) {
+        yk_modules_tie(modules, head, tokens);
+    }
 }
 
 static const char *const model_types[] = {"llama", "mistral", NULL};
@@ -209,5 +245,5 @@ const struct yk_architecture yk_architecture_llama = {
     .classes = classes,
     .read = read_config,
     .describe = describe,
-    .list_modules = yk_modules_llama,
+    .list_modules = list_modules,
 };

@@ -13,52 +13,30 @@ enum {
 };
 
 static const struct yk_config_field fields[] = {
-    {{"vocab_size"}, "the vocabulary", YK_FIELD_REQUIRED, YK_CONFIG_OFFSET(vocabulary)},
-    {{"decoder_vocab_size"},
-     "the target's vocabulary",
-     YK_FIELD_DERIVED,
-     YK_CONFIG_OFFSET(target_vocabulary)},
-    {{"d_model", "hidden_size"},
-     "the width of the model",
-     YK_FIELD_REQUIRED,
-     YK_CONFIG_OFFSET(width)},
-    {{"encoder_layers", "num_hidden_layers"},
-     "the number of the encoder's blocks",
-     YK_FIELD_REQUIRED,
-     YK_CONFIG_OFFSET(encoder_layers)},
-    {{"decoder_layers"},
-     "the number of the decoder's blocks",
-     YK_FIELD_REQUIRED,
-     YK_CONFIG_OFFSET(layers)},
-    {{"encoder_ffn_dim"},
-     "the width inside the encoder's feed-forward",
-     YK_FIELD_REQUIRED,
-     YK_CONFIG_OFFSET(encoder_inner)},
-    {{"decoder_ffn_dim"},
-     "the width inside the decoder's feed-forward",
-     YK_FIELD_REQUIRED,
-     YK_CONFIG_OFFSET(inner)},
-    {{"encoder_attention_heads", "num_attention_heads"},
-     "the number of the encoder's heads",
-     YK_FIELD_REQUIRED,
-     YK_CONFIG_OFFSET(encoder_heads)},
-    {{"decoder_attention_heads"},
-     "the number of the decoder's heads",
-     YK_FIELD_REQUIRED,
-     YK_CONFIG_OFFSET(heads)},
-    {{"max_position_embeddings"},
-     "the longest sequence",
-     USUAL_POSITIONS,
-     YK_CONFIG_OFFSET(positions)},
+    YK_FIELD(vocabulary, YK_FIELD_REQUIRED, "the vocabulary", "vocab_size"),
+    YK_FIELD(target_vocabulary, YK_FIELD_DERIVED, "the target's vocabulary", "decoder_vocab_size"),
+    YK_FIELD(width, YK_FIELD_REQUIRED, "the width of the model", "d_model", "hidden_size"),
+    YK_FIELD(encoder_layers, YK_FIELD_REQUIRED, "the number of the encoder's blocks",
+             "encoder_layers", "num_hidden_layers"),
+    YK_FIELD(layers, YK_FIELD_REQUIRED, "the number of the decoder's blocks", "decoder_layers"),
+    YK_FIELD(encoder_inner, YK_FIELD_REQUIRED, "the width inside the encoder's feed-forward",
+             "encoder_ffn_dim"),
+    YK_FIELD(inner, YK_FIELD_REQUIRED, "the width inside the decoder's feed-forward",
+             "decoder_ffn_dim"),
+    YK_FIELD(encoder_heads, YK_FIELD_REQUIRED, "the number of the encoder's heads",
+             "encoder_attention_heads", "num_attention_heads"),
+    YK_FIELD(heads, YK_FIELD_REQUIRED, "the number of the decoder's heads",
+             "decoder_attention_heads"),
+    YK_FIELD(positions, USUAL_POSITIONS, "the longest sequence", "max_position_embeddings"),
 };
 
 static const double USUAL_SPREAD = 0.02;
 static const double EPSILON = 1e-5; /* no key: what the framework gives a norm that says nothing */
 
 static const struct yk_config_flag flags[] = {
-    {"tie_word_embeddings", true, YK_CONFIG_OFFSET(tied)},
-    {"share_encoder_decoder_embeddings", true, YK_CONFIG_OFFSET(shared)},
-    {"scale_embedding", false, YK_CONFIG_OFFSET(scaled_embedding)},
+    YK_FLAG(tied, "tie_word_embeddings", true),
+    YK_FLAG(shared, "share_encoder_decoder_embeddings", true),
+    YK_FLAG(scaled_embedding, "scale_embedding", false),
 };
 
 static const struct yk_config_field_table table = YK_FIELD_TABLE(fields, flags);
@@ -126,149 +104,203 @@ static bool has_one_table(const struct yk_model_config *config)
     return config->shared && config->tied;
 }
 
-static int32_t add_source_embed(struct yk_model_builder *layers)
+static int32_t add_source_embed(struct yk_model_builder *model)
 {
     static const char *const own[YK_MODEL_BUILDER_MODULES] = {"model.encoder.embed_tokens",
                                                               "model.encoder.embed_positions"};
     static const char *const shared[YK_MODEL_BUILDER_MODULES] = {
         "model.shared", "model.encoder.embed_tokens", "model.encoder.embed_positions"};
-    const struct yk_model_config *config = layers->config;
+    const struct yk_model_config *config = model->config;
     const int64_t weights = config->vocabulary * config->width;
     const bool idle = config->shared && !config->tied; /* then model.shared is kept unused */
-    struct yk_layer_builder draft;
-    yk_model_builder_begin_layer(layers, YK_LAYER_EMBEDDING, "embed", 0, &draft);
-    yk_layer_add_shape(&draft, " V%lld C%lld sinusoids%s", (long long)config->vocabulary,
+    struct yk_layer_builder layer;
+    yk_model_builder_begin_layer(model, YK_LAYER_EMBEDDING, "embed", 0, &layer);
+    yk_layer_add_shape(&layer, " V%lld C%lld sinusoids%s", (long long)config->vocabulary,
                        (long long)config->width, idle ? " idle" : "");
-    yk_layer_add_embedding(&draft, layers->workload.batch * layers->workload.sequence,
-                           config->width, 2, weights); /* token and position */
-    yk_layer_add_unused(&draft, idle ? weights : 0);
-    return yk_model_builder_add_layer(layers, &draft, "encoder embed",
-                                      config->shared ? shared : own, YK_LAYER_NONE);
+    yk_layer_add_embedding(&layer, model->workload.batch * model->workload.sequence, config->width,
+                           2, weights); /* token and position */
+    yk_layer_add_unused(&layer, idle ? weights : 0);
+    return yk_model_builder_add_layer(model, &layer, "encoder embed", config->shared ? shared : own,
+                                      YK_LAYER_NONE);
 }
 
-static int32_t add_target_embed(struct yk_model_builder *layers, int32_t source_embed)
+static int32_t add_target_embed(struct yk_model_builder *model, int32_t source_embed)
 {
     static const char *const modules[YK_MODEL_BUILDER_MODULES] = {"model.decoder.embed_tokens",
                                                                   "model.decoder.embed_positions"};
-    const struct yk_model_config *config = layers->config;
+    const struct yk_model_config *config = model->config;
     const int64_t V = yk_model_config_target_vocabulary(config);
     const bool tied = has_one_table(config);
-    struct yk_layer_builder draft;
-    yk_model_builder_begin_layer(layers, YK_LAYER_EMBEDDING, "embed", 0, &draft);
-    yk_layer_add_shape(&draft, " V%lld C%lld sinusoids%s", (long long)V, (long long)config->width,
+    struct yk_layer_builder layer;
+    yk_model_builder_begin_layer(model, YK_LAYER_EMBEDDING, "embed", 0, &layer);
+    yk_layer_add_shape(&layer, " V%lld C%lld sinusoids%s", (long long)V, (long long)config->width,
                        tied ? " tied" : "");
-    yk_model_builder_shape_target(layers, &draft);
-    yk_layer_add_embedding(&draft, layers->workload.batch * layers->workload.target_sequence,
+    yk_model_builder_shape_target(model, &layer);
+    yk_layer_add_embedding(&layer, model->workload.batch * model->workload.target_sequence,
                            config->width, 2, tied ? 0 : V * config->width);
-    return yk_model_builder_add_layer(layers, &draft, "decoder embed", modules,
+    return yk_model_builder_add_layer(model, &layer, "decoder embed", modules,
                                       tied ? source_embed : YK_LAYER_NONE);
 }
 
-/* Attention with its linears, the sum and its norm. `attention` is to the sequence itself. */
-static void draft_self_attention(struct yk_layer_builder *draft,
-                                 const struct yk_layer_attention *attention)
-{
-    const int64_t rows = attention->batch * attention->queries;
-    const int64_t C = attention->heads * attention->head_size;
-    yk_layer_add_linear(draft, &(struct yk_layer_linear){"qkv", rows, C, 3 * C, 3, .bias = true});
-    yk_layer_add_attention(draft, attention);
-    yk_layer_add_linear(
-        draft, &(struct yk_layer_linear){"out", rows, C, C, 1, .bias = true, .input_kept = true});
-    yk_layer_add_residual(draft, rows, C);
-    yk_layer_add_norm(draft, YK_NORM_LAYER, rows, C);
-}
-
-/* The same to the encoder's output, which gives keys and values. */
-static void draft_cross_attention(struct yk_layer_builder *draft,
+/* Attention to the encoder's output, which gives keys and values, the sum and its norm. */
+static void build_cross_attention(struct yk_layer_builder *layer,
                                   const struct yk_layer_attention *attention)
 {
     const int64_t rows = attention->batch * attention->queries;
     const int64_t memory = attention->batch * attention->keys;
     const int64_t C = attention->heads * attention->head_size;
-    yk_layer_add_linear(draft, &(struct yk_layer_linear){"cross q", rows, C, C, 1, .bias = true});
-    yk_layer_add_linear(draft,
+    yk_layer_add_linear(layer, &(struct yk_layer_linear){"cross q", rows, C, C, 1, .bias = true});
+    yk_layer_add_linear(layer,
                         &(struct yk_layer_linear){"cross kv", memory, C, 2 * C, 2, .bias = true});
-    yk_layer_add_attention(draft, attention);
-    yk_layer_add_linear(draft, &(struct yk_layer_linear){"cross out", rows, C, C, 1, .bias = true,
+    yk_layer_add_attention(layer, attention);
+    yk_layer_add_linear(layer, &(struct yk_layer_linear){"cross out", rows, C, C, 1, .bias = true,
                                                          .input_kept = true});
-    yk_layer_add_residual(draft, rows, C);
-    yk_layer_add_norm(draft, YK_NORM_LAYER, rows, C);
+    yk_layer_add_residual(layer, rows, C);
+    yk_layer_add_norm(layer, YK_NORM_LAYER, rows, C);
 }
 
-static void draft_feed_forward(const struct yk_model_builder *layers,
-                               struct yk_layer_builder *draft, int64_t rows, int64_t F)
+static void build_encoder_block(const struct yk_model_builder *model,
+                                struct yk_layer_builder *layer)
 {
-    const int64_t C = layers->config->width;
-    yk_layer_add_linear(draft, &(struct yk_layer_linear){"up", rows, C, F, 1, .bias = true});
-    yk_layer_add_activation(draft, yk_model_builder_activation(layers), rows, F);
-    yk_layer_add_linear(draft, &(struct yk_layer_linear){"down", rows, F, C, 1, .bias = true});
-    yk_layer_add_residual(draft, rows, C);
-    yk_layer_add_norm(draft, YK_NORM_LAYER, rows, C);
-}
-
-static void draft_encoder_block(const struct yk_model_builder *layers,
-                                struct yk_layer_builder *draft)
-{
-    const struct yk_model_config *config = layers->config;
-    const int64_t rows = layers->workload.batch * layers->workload.sequence;
+    const struct yk_model_config *config = model->config;
+    const int64_t rows = model->workload.batch * model->workload.sequence;
     struct yk_layer_attention attention =
-        yk_model_builder_self_attention(layers, layers->workload.sequence, false);
+        yk_model_builder_self_attention(model, model->workload.sequence, false);
     attention.heads = attention.kv_heads = config->encoder_heads;
     attention.head_size = config->width / config->encoder_heads;
-    yk_model_builder_begin_layer(layers, YK_LAYER_BLOCK, "encoder-block", rows, draft);
-    yk_layer_add_shape(draft, " C%lld F%lld H%lld%s", (long long)config->width,
-                       (long long)config->encoder_inner, (long long)config->encoder_heads,
-                       config->relu ? " relu" : "");
-    draft_self_attention(draft, &attention);
-    draft_feed_forward(layers, draft, rows, config->encoder_inner);
+    yk_model_builder_begin_block(model, "encoder-block", rows, config->encoder_inner,
+                                 config->encoder_heads, layer);
+    yk_layer_add_self_attention(layer, &attention, 3);
+    yk_layer_add_norm(layer, YK_NORM_LAYER, rows, config->width);
+    yk_model_builder_add_feed_forward(model, layer, rows, config->encoder_inner);
+    yk_layer_add_norm(layer, YK_NORM_LAYER, rows, config->width);
 }
 
-static void draft_decoder_block(const struct yk_model_builder *layers,
-                                struct yk_layer_builder *draft)
+static void build_decoder_block(const struct yk_model_builder *model,
+                                struct yk_layer_builder *layer)
 {
-    const struct yk_model_config *config = layers->config;
-    const struct yk_workload *workload = &layers->workload;
+    const struct yk_model_config *config = model->config;
+    const struct yk_workload *workload = &model->workload;
     const int64_t rows = workload->batch * workload->target_sequence;
     const int64_t memory = workload->batch * workload->sequence;
     const struct yk_layer_attention self =
-        yk_model_builder_self_attention(layers, workload->target_sequence, true);
+        yk_model_builder_self_attention(model, workload->target_sequence, true);
     struct yk_layer_attention cross =
-        yk_model_builder_self_attention(layers, workload->target_sequence, false);
+        yk_model_builder_self_attention(model, workload->target_sequence, false);
     cross.name = "cross attention";
     cross.keys = workload->sequence;
-    yk_model_builder_begin_layer(layers, YK_LAYER_BLOCK, "decoder-block", rows + memory, draft);
-    yk_layer_add_shape(draft, " C%lld F%lld H%lld%s", (long long)config->width,
-                       (long long)config->inner, (long long)config->heads,
-                       config->relu ? " relu" : "");
-    yk_model_builder_shape_target(layers, draft);
-    draft_self_attention(draft, &self);
-    draft_cross_attention(draft, &cross);
-    draft_feed_forward(layers, draft, rows, config->inner);
+    yk_model_builder_begin_block(model, "decoder-block", rows + memory, config->inner,
+                                 config->heads, layer);
+    yk_model_builder_shape_target(model, layer);
+    yk_layer_add_self_attention(layer, &self, 3);
+    yk_layer_add_norm(layer, YK_NORM_LAYER, rows, config->width);
+    build_cross_attention(layer, &cross);
+    yk_model_builder_add_feed_forward(model, layer, rows, config->inner);
+    yk_layer_add_norm(layer, YK_NORM_LAYER, rows, config->width);
     /* The gradients of the encoder's keys and values have room of their own. */
-    draft->transient_bytes += 2 * memory * config->width * yk_precision_bytes(draft->precision);
+    layer->transient_bytes += 2 * memory * config->width * yk_precision_bytes(layer->precision);
 }
 
-static void describe(struct yk_model_builder *layers)
+static void describe(struct yk_model_builder *model)
 {
-    const struct yk_model_config *config = layers->config;
-    const int64_t source_rows = layers->workload.batch * layers->workload.sequence;
-    const int64_t target_rows = layers->workload.batch * layers->workload.target_sequence;
-    struct yk_layer_builder draft;
-    const int32_t source_embed = add_source_embed(layers);
-    draft_encoder_block(layers, &draft);
+    const struct yk_model_config *config = model->config;
+    const int64_t source_rows = model->workload.batch * model->workload.sequence;
+    const int64_t target_rows = model->workload.batch * model->workload.target_sequence;
+    struct yk_layer_builder layer;
+    const int32_t source_embed = add_source_embed(model);
+    build_encoder_block(model, &layer);
     const int32_t encoder =
-        yk_model_builder_add_blocks(layers, &draft, config->encoder_layers, "encoder",
+        yk_model_builder_add_blocks(model, &layer, config->encoder_layers, "encoder",
                                     "model.encoder.layers", source_embed, source_rows);
-    const int32_t target_embed = add_target_embed(layers, source_embed);
-    draft_decoder_block(layers, &draft);
+    const int32_t target_embed = add_target_embed(model, source_embed);
+    build_decoder_block(model, &layer);
     const int32_t decoder =
-        yk_model_builder_add_blocks(layers, &draft, config->layers, "decoder",
+        yk_model_builder_add_blocks(model, &layer, config->layers, "decoder",
                                     "model.decoder.layers", target_embed, target_rows);
     for (int32_t block = target_embed + 1; block <= decoder; block++) {
-        yk_model_builder_add_edge(layers, encoder, block, source_rows);
+        yk_model_builder_add_edge(model, encoder, block, source_rows);
     }
-    yk_model_builder_add_head(layers, target_rows, decoder,
+    yk_model_builder_add_head(model, target_rows, decoder,
                               config->shared ? source_embed : target_embed);
+}
+
+/* The framework lists Marian's classes as splittable, one and all. */
+
+static void list_attention(const struct yk_model_config *config, struct yk_modules *modules,
+                           const char *name)
+{
+    const int64_t width = config->width;
+    yk_modules_open(modules, name);
+    (void)yk_modules_add_linear(modules, "k_proj", width, width, true);
+    (void)yk_modules_add_linear(modules, "v_proj", width, width, true);
+    (void)yk_modules_add_linear(modules, "q_proj", width, width, true);
+    (void)yk_modules_add_linear(modules, "out_proj", width, width, true);
+    yk_modules_close(modules);
+}
+
+static void list_feed_forward(struct yk_modules *modules, int64_t width, int64_t inner)
+{
+    (void)yk_modules_add_linear(modules, "fc1", width, inner, true);
+    (void)yk_modules_add_linear(modules, "fc2", inner, width, true);
+    yk_modules_add_norm(modules, "final_layer_norm", width, true);
+}
+
+static void list_encoder_block(const struct yk_model_config *config, struct yk_modules *modules)
+{
+    list_attention(config, modules, "self_attn");
+    yk_modules_add_norm(modules, "self_attn_layer_norm", config->width, true);
+    yk_modules_add_empty(modules, "activation_fn");
+    list_feed_forward(modules, config->width, config->encoder_inner);
+}
+
+static void list_decoder_block(const struct yk_model_config *config, struct yk_modules *modules)
+{
+    list_attention(config, modules, "self_attn");
+    yk_modules_add_empty(modules, "activation_fn");
+    yk_modules_add_norm(modules, "self_attn_layer_norm", config->width, true);
+    list_attention(config, modules, "encoder_attn");
+    yk_modules_add_norm(modules, "encoder_attn_layer_norm", config->width, true);
+    list_feed_forward(modules, config->width, config->inner);
+}
+
+/* An encoder or decoder; returns its embedding, which is tied to `shared` unless that is NONE.
+ * Positions are fixed sinusoids, which the framework keeps as parameters all the same. */
+static int32_t list_stack(const struct yk_model_config *config, struct yk_modules *modules,
+                          bool decoder, int32_t shared)
+{
+    yk_modules_open(modules, decoder ? "decoder" : "encoder");
+    const int64_t vocabulary =
+        decoder ? yk_model_config_target_vocabulary(config) : config->vocabulary;
+    const int32_t tokens =
+        yk_modules_add_embedding(modules, "embed_tokens", vocabulary, config->width);
+    if (shared != YK_MODULE_NONE) {
+        yk_modules_tie(modules, tokens, shared);
+    }
+    (void)yk_modules_add_embedding(modules, "embed_positions", config->positions, config->width);
+    yk_modules_add_blocks(modules, "layers", decoder ? config->layers : config->encoder_layers,
+                          decoder ? list_decoder_block : list_encoder_block, config);
+    yk_modules_close(modules);
+    return tokens;
+}
+
+/* Without tied weights the framework keeps even the shared embedding three times. */
+static void list_modules(const struct yk_model_config *config, struct yk_modules *modules)
+{
+    const int64_t predicted = yk_model_config_target_vocabulary(config);
+    int32_t shared = YK_MODULE_NONE;
+    yk_modules_add_buffer(modules, "final_logits_bias", YK_MODULE_TENSOR_FLOAT, predicted);
+    yk_modules_open(modules, "model");
+    if (config->shared) {
+        shared = yk_modules_add_embedding(modules, "shared", config->vocabulary, config->width);
+    }
+    const int32_t original = config->tied ? shared : YK_MODULE_NONE;
+    (void)list_stack(config, modules, false, original);
+    const int32_t target = list_stack(config, modules, true, original);
+    yk_modules_close(modules);
+    const int32_t head = yk_modules_add_linear(modules, "lm_head", config->width, predicted, false);
+    if (config->tied) {
+        yk_modules_tie(modules, head, config->shared ? shared : target);
+    }
 }
 
 static const char *const model_types[] = {"marian", NULL};
@@ -281,5 +313,5 @@ const struct yk_architecture yk_architecture_transformer = {
     .position_table = true,
     .read = read_config,
     .describe = describe,
-    .list_modules = yk_modules_transformer,
+    .list_modules = list_modules,
 };

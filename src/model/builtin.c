@@ -1,4 +1,4 @@
-#include "model/builtin.h"
+#include "model/config.h"
 
 #include "model/architecture.h"
 
@@ -16,7 +16,7 @@
 #define MINGPT(layers_, heads_, C)                                                                 \
     GPT(65, 128, layers_, heads_, C, false), .ids = YK_CONFIG_TOKEN_IDS_NONE
 
-/* The first of the word pieces is [PAD]. */
+/* The first token of WordPiece is [PAD]. */
 #define BERT(layers_, heads_, C, masked)                                                           \
     .architecture = &yk_architecture_bert, .vocabulary = 30522, .width = (C), .positions = 512,    \
     .token_types = 2, .layers = (layers_), .heads = (heads_), .kv_heads = (heads_),                \

@@ -1,15 +1,15 @@
 /*
- * Config: the numbers that make a transformer, whoever wrote them down: a built-in model, or a
- * Hugging Face config.json.
- *
- * A config made by the functions here has been checked: every size is positive and so small that
+ * Config: the numbers that make a transformer, of a built-in model or a Hugging Face config.json. A
+ * config made by the functions here has been checked: every size is positive and so small that
  * products of a few of them do not overflow, heads divide what they divide. It never changes.
  */
 #ifndef YK_MODEL_CONFIG_H
 #define YK_MODEL_CONFIG_H
 
 #include "base/arena.h"
+#include "base/precision.h"
 #include "base/status.h"
+#include "base/text.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -75,7 +75,7 @@ struct yk_model_config {
     const char *not_trained; /* what of the file cannot be computed with yet, or NULL */
 };
 
-/* How many tokens the head tells apart: `target_vocabulary`, or else `vocabulary`. */
+/* How many tokens the head distinguishes: `target_vocabulary`, or else `vocabulary`. */
 static inline int64_t yk_model_config_target_vocabulary(const struct yk_model_config *config)
 {
     return config->target_vocabulary > 0 ? config->target_vocabulary : config->vocabulary;
@@ -110,5 +110,29 @@ bool yk_model_config_is_path(const char *word);
  * a config.json. */
 yk_status yk_model_config_open(const char *word, struct yk_arena *arena,
                                const struct yk_model_config **out) YK_MUST_USE;
+
+/*
+ * Adds the config.json that Hugging Face's transformers reads, in the keys that its versions 4 and
+ * 5 share; `dtype` is that of the weights. yk_model_config_read() gives back an equal config, by
+ * the name it is then read under. Unknown ids of tokens are written as null, so that the framework
+ * does not take its defaults for those; but for a decoder's first token, which version 5 wants to
+ * be a number: that is left out. A Mistral is written as the Llama that it computes like.
+ */
+yk_status yk_model_config_write(const struct yk_model_config *config, enum yk_precision dtype,
+                                struct yk_text *out) YK_MUST_USE;
+
+/* The models that yoke knows by name. */
+enum {
+    YK_BUILTIN_ALIASES = 3
+};
+
+struct yk_builtin_model {
+    struct yk_model_config config;
+    const char *summary;
+    const char *aliases[YK_BUILTIN_ALIASES]; /* besides its name; up to the first NULL */
+};
+
+extern const struct yk_builtin_model yk_builtin_models[];
+extern const size_t yk_builtin_model_count;
 
 #endif

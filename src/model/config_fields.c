@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-static const double MOST_SIZE = 0x1p40;
+static const double MAX_SIZE = 0x1p40;
 
 /* The member of the last key that is there, and that key; or the first key and NULL. */
 static const struct yk_json *find(const struct yk_config_field *field, const struct yk_json *json,
@@ -48,9 +48,9 @@ static yk_status read_size(const struct yk_config_field *field, const struct yk_
         return yk_fail(YK_ERROR_INPUT, "\"%s\" is %s; %s is a whole number, 1 or more", key, digits,
                        field->what);
     }
-    if (value > MOST_SIZE) {
+    if (value > MAX_SIZE) {
         return yk_fail(YK_ERROR_INPUT, "\"%s\" is %s; %s is at most %.0f", key, digits, field->what,
-                       MOST_SIZE);
+                       MAX_SIZE);
     }
     *out = (int64_t)value;
     return YK_OK;
@@ -69,7 +69,7 @@ yk_status yk_config_fields_read_flag(const struct yk_json *json, const char *key
     return read_flag(&(struct yk_config_flag){.key = key, .preset = preset}, json, out);
 }
 
-yk_status yk_config_fields_read_match(const struct yk_json *json, const char *key, const char *word,
+yk_status yk_config_fields_read_match(const struct yk_json *json, const char *key, const char *name,
                                       bool *out)
 {
     const struct yk_json *node = yk_json_get(json, key);
@@ -77,16 +77,16 @@ yk_status yk_config_fields_read_match(const struct yk_json *json, const char *ke
     if (node && !yk_json_is_null(node) && !found) {
         return yk_fail(YK_ERROR_INPUT, "\"%s\" must be a string, not %s", key, yk_json_kind(node));
     }
-    *out = found && strcmp(found, word) == 0;
+    *out = found && strcmp(found, name) == 0;
     return YK_OK;
 }
 
-static bool is_among(const char *word, const char *const *words)
+static bool is_among(const char *name, const char *const *names)
 {
-    while (*words && strcmp(word, *words) != 0) {
-        words++;
+    while (*names && strcmp(name, *names) != 0) {
+        names++;
     }
-    return *words;
+    return *names;
 }
 
 yk_status yk_config_fields_read_activation(const struct yk_json *json, const char *key,
@@ -131,10 +131,10 @@ yk_status yk_config_fields_read_token_ids(const struct yk_json *json,
                                           struct yk_model_config *config)
 {
     const int64_t target = yk_model_config_target_vocabulary(config);
-    const int64_t least = target < config->vocabulary ? target : config->vocabulary;
-    YK_TRY(read_id(json, "pad_token_id", least, &config->ids.pad));
-    YK_TRY(read_id(json, "bos_token_id", least, &config->ids.begin));
-    YK_TRY(read_id(json, "eos_token_id", least, &config->ids.end));
+    const int64_t min = target < config->vocabulary ? target : config->vocabulary;
+    YK_TRY(read_id(json, "pad_token_id", min, &config->ids.pad));
+    YK_TRY(read_id(json, "bos_token_id", min, &config->ids.begin));
+    YK_TRY(read_id(json, "eos_token_id", min, &config->ids.end));
     return read_id(json, "decoder_start_token_id", target, &config->ids.decoder_start);
 }
 

@@ -1,9 +1,7 @@
 /*
- * Fields: how the numbers of a config.json become those of a config, as rows of a table.
- *
+ * Config fields: how the numbers of a config.json become those of a config, as rows of a table.
  * Each architecture has such tables, since the same number goes by several names ("n_embd",
- * "hidden_size", "d_model"). Keys in none of the tables are other tools' business and not looked
- * at.
+ * "hidden_size", "d_model"). Keys in none of the tables are ignored.
  */
 #ifndef YK_MODEL_CONFIG_FIELDS_H
 #define YK_MODEL_CONFIG_FIELDS_H
@@ -43,8 +41,17 @@ struct yk_config_field_table {
     size_t flag_count;
 };
 
-/* Where a row's number goes. */
 #define YK_CONFIG_OFFSET(member) offsetof(struct yk_model_config, member)
+
+/* Rows for a member of the config; the keys are one or two strings. */
+#define YK_FIELD(member, preset, what, ...)                                                        \
+    {                                                                                              \
+        {__VA_ARGS__}, what, preset, YK_CONFIG_OFFSET(member)                                      \
+    }
+#define YK_FLAG(member, key, preset)                                                               \
+    {                                                                                              \
+        key, preset, YK_CONFIG_OFFSET(member)                                                      \
+    }
 
 #define YK_FIELD_TABLE(field_rows, flag_rows)                                                      \
     {                                                                                              \

@@ -1,4 +1,4 @@
-#include "model/config_write.h"
+#include "model/config.h"
 
 #include "base/json_write.h"
 #include "base/number.h"
@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* With a point or an exponent in any case: the framework tells 8 from 8.0. */
+/* With a point or an exponent in any case: to the framework 8 and 8.0 differ. */
 static void write_number(struct yk_json_writer *json, const char *key, double value)
 {
     char digits[YK_NUMBER_SIZE];
@@ -17,17 +17,9 @@ static void write_number(struct yk_json_writer *json, const char *key, double va
 
 static const char *torch_name(enum yk_precision dtype)
 {
-    switch (dtype) {
-    case YK_PRECISION_FP16:
-        return "float16";
-    case YK_PRECISION_BF16:
-        return "bfloat16";
-    case YK_PRECISION_FP32:
-    case YK_PRECISION_TF32:
-    case YK_PRECISION_COUNT:
-        break;
-    }
-    return "float32";
+    return dtype == YK_PRECISION_FP16   ? "float16"
+           : dtype == YK_PRECISION_BF16 ? "bfloat16"
+                                        : "float32";
 }
 
 static void write_id(struct yk_json_writer *json, const char *key, int64_t id)

@@ -30,30 +30,31 @@ enum {
     ATTENTION_COUNTED = 2 * (2 + 4),
 };
 
-static int64_t item_bytes(const struct yk_layer_builder *draft)
+static int64_t item_bytes(const struct yk_layer_builder *builder)
 {
-    return yk_precision_bytes(draft->precision);
+    return yk_precision_bytes(builder->precision);
 }
 
-static bool is_adapted(const struct yk_layer_builder *draft)
+static bool is_adapted(const struct yk_layer_builder *builder)
 {
-    return draft->role == YK_LAYER_BLOCK && draft->workload->lora_rank > 0;
+    return builder->role == YK_LAYER_BLOCK && builder->workload->lora_rank > 0;
 }
 
-static bool is_quantised(const struct yk_layer_builder *draft)
+static bool is_quantised(const struct yk_layer_builder *builder)
 {
-    return draft->role == YK_LAYER_BLOCK && draft->workload->nf4;
+    return builder->role == YK_LAYER_BLOCK && builder->workload->nf4;
 }
 
-bool yk_layer_trains(const struct yk_layer_builder *draft)
+/* Whether the layer's own weights are trained, not only adapters. */
+static bool trains(const struct yk_layer_builder *builder)
 {
-    return draft->workload->lora_rank == 0;
+    return builder->workload->lora_rank == 0;
 }
 
 /* A frozen layer with nothing trained below it has no backward at all, and keeps nothing for it. */
-static bool has_backward(const struct yk_layer_builder *draft)
+static bool has_backward(const struct yk_layer_builder *builder)
 {
-    return draft->role != YK_LAYER_EMBEDDING || yk_layer_trains(draft);
+    return builder->role != YK_LAYER_EMBEDDING || trains(builder);
 }
 
 static void add(struct yk_layer_works *works, struct yk_work work)
@@ -62,32 +63,32 @@ static void add(struct yk_layer_works *works, struct yk_work work)
     works->items[works->count++] = work;
 }
 
-/* Attention is counted where it is drafted. */
-static void count_products(struct yk_layer_builder *draft, const struct yk_work *work)
+/* Attention is counted where it is added. */
+static void count_products(struct yk_layer_builder *builder, const struct yk_work *work)
 {
     const double operations = work->class == YK_WORK_MATRIX ? work->operations : 0;
-    draft->flops.formula += operations;
-    draft->flops.exact += operations;
+    builder->flops.formula += operations;
+    builder->flops.exact += operations;
 }
 
-static bool is_narrow(const struct yk_layer_builder *draft)
+static bool is_narrow(const struct yk_layer_builder *builder)
 {
-    return yk_precision_bytes(draft->workload->precision) == 2;
+    return yk_precision_bytes(builder->workload->precision) == 2;
 }
 
-static void add_forward(struct yk_layer_builder *draft, struct yk_work work)
+static void add_forward(struct yk_layer_builder *builder, struct yk_work work)
 {
-    count_products(draft, &work);
-    work.narrow = is_narrow(draft);
-    add(&draft->forward, work);
+    count_products(builder, &work);
+    work.narrow = is_narrow(builder);
+    add(&builder->forward, work);
 }
 
-static void add_backward(struct yk_layer_builder *draft, struct yk_work work)
+static void add_backward(struct yk_layer_builder *builder, struct yk_work work)
 {
-    if (has_backward(draft)) {
-        count_products(draft, &work);
-        work.narrow = is_narrow(draft);
-        add(&draft->backward, work);
+    if (has_backward(builder)) {
+        count_products(builder, &work);
+        work.narrow = is_narrow(builder);
+        add(&builder->backward, work);
     }
 }
 
@@ -104,164 +105,164 @@ static struct yk_work vector_work(const char *name, double operations, double by
     };
 }
 
-static void keep_bytes(struct yk_layer_builder *draft, int64_t bytes)
+static void keep_bytes(struct yk_layer_builder *builder, int64_t bytes)
 {
-    if (has_backward(draft)) {
-        draft->saved_bytes += bytes;
+    if (has_backward(builder)) {
+        builder->saved_bytes += bytes;
     }
 }
 
-static void keep(struct yk_layer_builder *draft, int64_t numbers)
+static void keep(struct yk_layer_builder *builder, int64_t numbers)
 {
-    keep_bytes(draft, numbers * item_bytes(draft));
+    keep_bytes(builder, numbers * item_bytes(builder));
 }
 
 /* The input of a part, which the first part has from the layer before. */
-static void keep_input(struct yk_layer_builder *draft, int64_t numbers, bool first)
+static void keep_input(struct yk_layer_builder *builder, int64_t numbers, bool first)
 {
-    keep(draft, numbers);
-    draft->keeps_input = draft->keeps_input || (first && draft->input_bytes > 0);
+    keep(builder, numbers);
+    builder->keeps_input = builder->keeps_input || (first && builder->input_bytes > 0);
 }
 
 /* Gradients of a part's output and input live only while it runs. */
-static void hold(struct yk_layer_builder *draft, int64_t numbers)
+static void hold(struct yk_layer_builder *builder, int64_t numbers)
 {
-    const int64_t bytes = numbers * item_bytes(draft);
-    if (has_backward(draft) && bytes > draft->transient_bytes) {
-        draft->transient_bytes = bytes;
+    const int64_t bytes = numbers * item_bytes(builder);
+    if (has_backward(builder) && bytes > builder->transient_bytes) {
+        builder->transient_bytes = bytes;
     }
 }
 
 /* The layer's own parameters, of which `weights` may be kept as NF4. */
-static void count_parameters(struct yk_layer_builder *draft, int64_t weights, int64_t others)
+static void count_parameters(struct yk_layer_builder *builder, int64_t weights, int64_t others)
 {
-    draft->parameters += weights + others;
-    if (yk_layer_trains(draft)) {
-        draft->trainable += weights + others;
-    } else if (is_quantised(draft)) {
-        draft->quantised += weights;
-        draft->full_width += others;
-    } else if (draft->workload->nf4) {
-        draft->full_width += weights + others;
+    builder->parameters += weights + others;
+    if (trains(builder)) {
+        builder->trainable += weights + others;
+    } else if (is_quantised(builder)) {
+        builder->quantised += weights;
+        builder->full_width += others;
+    } else if (builder->workload->nf4) {
+        builder->full_width += weights + others;
     }
 }
 
-void yk_layer_begin(struct yk_layer_builder *draft, const struct yk_model_config *config,
+void yk_layer_begin(struct yk_layer_builder *builder, const struct yk_model_config *config,
                     const struct yk_workload *workload, enum yk_layer_role role, const char *kind,
                     int64_t input_rows)
 {
-    *draft = (struct yk_layer_builder){
+    *builder = (struct yk_layer_builder){
         .workload = workload,
         .role = role,
         .kind = kind,
         .precision =
             workload->nf4 && role != YK_LAYER_BLOCK ? YK_PRECISION_FP32 : workload->precision,
     };
-    draft->input_bytes = input_rows > 0 ? input_rows * config->width * item_bytes(draft) : 0;
-    yk_layer_add_shape(draft, "%s", kind);
+    builder->input_bytes = input_rows > 0 ? input_rows * config->width * item_bytes(builder) : 0;
+    yk_layer_add_shape(builder, "%s", kind);
 }
 
-void yk_layer_add_shape(struct yk_layer_builder *draft, const char *format, ...)
+void yk_layer_add_shape(struct yk_layer_builder *builder, const char *format, ...)
 {
-    const size_t length = strlen(draft->shape);
+    const size_t length = strlen(builder->shape);
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(draft->shape + length, sizeof draft->shape - length, format, arguments);
+    vsnprintf(builder->shape + length, sizeof builder->shape - length, format, arguments);
     va_end(arguments);
 }
 
 /* Those of a product are dequantised while the product before still takes its own: there is room
  * for two. */
-static void hold_dequantised(struct yk_layer_builder *draft, int64_t weights)
+static void hold_dequantised(struct yk_layer_builder *builder, int64_t weights)
 {
-    const int64_t bytes = weights * item_bytes(draft);
-    int64_t *most = draft->dequantised;
-    if (bytes > most[0]) {
-        most[1] = most[0];
-        most[0] = bytes;
-    } else if (bytes > most[1]) {
-        most[1] = bytes;
+    const int64_t bytes = weights * item_bytes(builder);
+    int64_t *max = builder->dequantised;
+    if (bytes > max[0]) {
+        max[1] = max[0];
+        max[0] = bytes;
+    } else if (bytes > max[1]) {
+        max[1] = bytes;
     }
 }
 
-static void add_dequantise(struct yk_layer_builder *draft, const struct yk_layer_linear *linear)
+static void add_dequantise(struct yk_layer_builder *builder, const struct yk_layer_linear *linear)
 {
     const double weights = (double)linear->in * (double)linear->out;
     const struct yk_work work = vector_work(
-        "dequantise", weights, weights * (YK_MODEL_NF4_BYTES + (double)item_bytes(draft)),
+        "dequantise", weights, weights * (YK_MODEL_NF4_BYTES + (double)item_bytes(builder)),
         (int32_t)linear->parts);
-    add_forward(draft, work);
-    add_backward(draft, work);
+    add_forward(builder, work);
+    add_backward(builder, work);
 }
 
 /* (rows, in) × (in, r) for each part, then (rows, r) × (r, out); backward twice that. */
-static void add_adapter(struct yk_layer_builder *draft, const struct yk_layer_linear *linear)
+static void add_adapter(struct yk_layer_builder *builder, const struct yk_layer_linear *linear)
 {
-    const int64_t rank = draft->workload->lora_rank;
+    const int64_t rank = builder->workload->lora_rank;
     const int64_t parameters = rank * (linear->parts * linear->in + linear->out);
     const int64_t inner = linear->rows * rank * linear->parts; /* numbers between A and B */
-    const double bytes =
-        (double)item_bytes(draft) * ((double)linear->rows * (double)(linear->in + 2 * linear->out) +
-                                     2 * (double)inner + (double)parameters);
+    const double bytes = (double)item_bytes(builder) *
+                         ((double)linear->rows * (double)(linear->in + 2 * linear->out) +
+                          2 * (double)inner + (double)parameters);
     struct yk_work work = {
         .name = "lora",
         .class = YK_WORK_MATRIX,
-        .precision = draft->precision,
+        .precision = builder->precision,
         .operations = 2 * (double)linear->rows * (double)parameters,
         .bytes = bytes,
         .launches = 2 * (int32_t)linear->parts,
     };
-    add_forward(draft, work);
+    add_forward(builder, work);
     work.operations *= 2;
     work.bytes *= 2;
     work.launches *= 2;
-    add_backward(draft, work);
-    draft->parameters += parameters;
-    draft->trainable += parameters;
-    keep(draft, inner);
+    add_backward(builder, work);
+    builder->parameters += parameters;
+    builder->trainable += parameters;
+    keep(builder, inner);
 }
 
-void yk_layer_add_linear(struct yk_layer_builder *draft, const struct yk_layer_linear *linear)
+void yk_layer_add_linear(struct yk_layer_builder *builder, const struct yk_layer_linear *linear)
 {
     const int64_t weights = linear->in * linear->out;
     const double rows = (double)linear->rows;
-    const double size = (double)item_bytes(draft);
-    const bool trained = yk_layer_trains(draft);
-    const bool first = draft->forward.count == 0;
-    count_parameters(draft, linear->tied ? 0 : weights, linear->bias ? linear->out : 0);
-    if (is_quantised(draft)) {
-        add_dequantise(draft, linear);
-        hold_dequantised(draft, weights);
+    const double size = (double)item_bytes(builder);
+    const bool trained = trains(builder);
+    const bool first = builder->forward.count == 0;
+    count_parameters(builder, linear->tied ? 0 : weights, linear->bias ? linear->out : 0);
+    if (is_quantised(builder)) {
+        add_dequantise(builder, linear);
+        hold_dequantised(builder, weights);
     }
     struct yk_work work = {
         .name = linear->name,
         .class = YK_WORK_MATRIX,
-        .precision = draft->precision,
+        .precision = builder->precision,
         .operations = 2 * rows * (double)weights,
         .bytes = size * (rows * (double)(linear->in + linear->out) + (double)weights),
         .launches = 1,
     };
-    add_forward(draft, work);
+    add_forward(builder, work);
     if (trained && linear->bias) {
         const double numbers = rows * (double)linear->out;
-        add_backward(draft, vector_work("bias", numbers, numbers * size, 1));
+        add_backward(builder, vector_work("bias", numbers, numbers * size, 1));
     }
     if (trained) { /* the gradients of its input and of its weights */
         work.operations *= 2;
         work.bytes *= 2;
         work.launches *= 2;
     }
-    add_backward(draft, work);
-    if (is_adapted(draft)) {
-        add_adapter(draft, linear);
+    add_backward(builder, work);
+    if (is_adapted(builder)) {
+        add_adapter(builder, linear);
     }
-    if (!linear->input_kept && (trained || is_adapted(draft))) {
-        keep_input(draft, linear->rows * linear->in, first);
+    if (!linear->input_kept && (trained || is_adapted(builder))) {
+        keep_input(builder, linear->rows * linear->in, first);
     }
-    hold(draft, linear->rows * (linear->in + (linear->in_place ? 0 : linear->out)));
+    hold(builder, linear->rows * (linear->in + (linear->in_place ? 0 : linear->out)));
 }
 
-void yk_layer_add_attention(struct yk_layer_builder *draft,
+void yk_layer_add_attention(struct yk_layer_builder *builder,
                             const struct yk_layer_attention *attention)
 {
     const double queries = (double)attention->queries;
@@ -275,44 +276,44 @@ void yk_layer_add_attention(struct yk_layer_builder *draft,
     const int64_t kv =
         attention->batch * attention->keys * attention->kv_heads * attention->head_size;
     const int64_t sums = FP32_BYTES * rows * attention->heads; /* log-sum-exp of the scores */
-    const double size = (double)item_bytes(draft);
+    const double size = (double)item_bytes(builder);
     struct yk_work work = {
         .name = attention->name,
         .class = YK_WORK_ATTENTION,
-        .precision = draft->precision,
+        .precision = builder->precision,
         .operations = ATTENTION_FORWARD * elements,
         .bytes = size * 2 * (double)(q + kv) + (double)sums,
         .launches = 1,
     };
-    add_forward(draft, work);
+    add_forward(builder, work);
     work.operations = ATTENTION_BACKWARD * elements;
     work.bytes = size * 4 * (double)(q + kv) + (double)sums;
     work.launches = 2;
-    add_backward(draft, work);
-    draft->flops.formula += ATTENTION_COUNTED * queries * (double)attention->keys * numbers;
-    draft->flops.exact += ATTENTION_COUNTED * elements;
-    keep(draft, q + 2 * kv + q); /* queries, keys and values, output */
-    keep_bytes(draft, sums);
-    hold(draft, 2 * (q + kv)); /* gradients of all four */
+    add_backward(builder, work);
+    builder->flops.formula += ATTENTION_COUNTED * queries * (double)attention->keys * numbers;
+    builder->flops.exact += ATTENTION_COUNTED * elements;
+    keep(builder, q + 2 * kv + q); /* queries, keys and values, output */
+    keep_bytes(builder, sums);
+    hold(builder, 2 * (q + kv)); /* gradients of all four */
 }
 
-void yk_layer_add_norm(struct yk_layer_builder *draft, enum yk_norm_kind kind, int64_t rows,
+void yk_layer_add_norm(struct yk_layer_builder *builder, enum yk_norm_kind kind, int64_t rows,
                        int64_t width)
 {
     const bool layer_norm = kind == YK_NORM_LAYER;
     const double numbers = (double)rows * (double)width;
     const double operations = numbers * (layer_norm ? LAYER_NORM_OPERATIONS : RMS_NORM_OPERATIONS);
-    const double size = (double)item_bytes(draft);
-    const bool first = draft->forward.count == 0;
-    count_parameters(draft, 0, layer_norm ? 2 * width : width);
-    add_forward(draft, vector_work("norm", operations, 2 * numbers * size, 1));
-    add_backward(draft, vector_work("norm", BACKWARD_FACTOR * operations, 3 * numbers * size, 1));
-    keep_input(draft, rows * width, first);
-    keep_bytes(draft, FP32_BYTES * rows * (layer_norm ? 2 : 1));
-    hold(draft, 2 * rows * width);
+    const double size = (double)item_bytes(builder);
+    const bool first = builder->forward.count == 0;
+    count_parameters(builder, 0, layer_norm ? 2 * width : width);
+    add_forward(builder, vector_work("norm", operations, 2 * numbers * size, 1));
+    add_backward(builder, vector_work("norm", BACKWARD_FACTOR * operations, 3 * numbers * size, 1));
+    keep_input(builder, rows * width, first);
+    keep_bytes(builder, FP32_BYTES * rows * (layer_norm ? 2 : 1));
+    hold(builder, 2 * rows * width);
 }
 
-void yk_layer_add_activation(struct yk_layer_builder *draft, enum yk_activation_kind kind,
+void yk_layer_add_activation(struct yk_layer_builder *builder, enum yk_activation_kind kind,
                              int64_t rows, int64_t width)
 {
     static const struct {
@@ -327,56 +328,69 @@ void yk_layer_add_activation(struct yk_layer_builder *draft, enum yk_activation_
     };
     const double numbers = (double)rows * (double)width;
     const double operations = numbers * kinds[kind].operations;
-    const double size = (double)item_bytes(draft);
+    const double size = (double)item_bytes(builder);
     const int inputs = kinds[kind].inputs;
-    add_forward(draft, vector_work("activation", operations, numbers * size * (inputs + 1), 1));
-    add_backward(draft, vector_work("activation", BACKWARD_FACTOR * operations,
-                                    numbers * size * (2 * inputs + 1), 1));
-    keep(draft, rows * width * kinds[kind].kept);
-    hold(draft, rows * width * (inputs + 1));
+    add_forward(builder, vector_work("activation", operations, numbers * size * (inputs + 1), 1));
+    add_backward(builder, vector_work("activation", BACKWARD_FACTOR * operations,
+                                      numbers * size * (2 * inputs + 1), 1));
+    keep(builder, rows * width * kinds[kind].kept);
+    hold(builder, rows * width * (inputs + 1));
 }
 
-void yk_layer_add_residual(struct yk_layer_builder *draft, int64_t rows, int64_t width)
+void yk_layer_add_residual(struct yk_layer_builder *builder, int64_t rows, int64_t width)
 {
     const double numbers = (double)rows * (double)width;
     const struct yk_work work =
-        vector_work("residual", numbers, 3 * numbers * (double)item_bytes(draft), 1);
-    add_forward(draft, work);
-    add_backward(draft, work);
+        vector_work("residual", numbers, 3 * numbers * (double)item_bytes(builder), 1);
+    add_forward(builder, work);
+    add_backward(builder, work);
 }
 
-void yk_layer_add_rotary(struct yk_layer_builder *draft, int64_t rows, int64_t width)
+void yk_layer_add_self_attention(struct yk_layer_builder *builder,
+                                 const struct yk_layer_attention *attention, int64_t linears)
+{
+    const int64_t rows = attention->batch * attention->queries;
+    const int64_t C = attention->heads * attention->head_size;
+    yk_layer_add_linear(builder,
+                        &(struct yk_layer_linear){"qkv", rows, C, 3 * C, linears, .bias = true});
+    yk_layer_add_attention(builder, attention);
+    yk_layer_add_linear(
+        builder, &(struct yk_layer_linear){"out", rows, C, C, 1, .bias = true, .input_kept = true});
+    yk_layer_add_residual(builder, rows, C);
+}
+
+void yk_layer_add_rotary(struct yk_layer_builder *builder, int64_t rows, int64_t width)
 {
     const double numbers = (double)rows * (double)width;
     const struct yk_work work = vector_work("rotary", ROTARY_OPERATIONS * numbers,
-                                            2 * numbers * (double)item_bytes(draft), 1);
-    add_forward(draft, work);
-    add_backward(draft, work);
+                                            2 * numbers * (double)item_bytes(builder), 1);
+    add_forward(builder, work);
+    add_backward(builder, work);
 }
 
-void yk_layer_add_embedding(struct yk_layer_builder *draft, int64_t rows, int64_t width,
+void yk_layer_add_embedding(struct yk_layer_builder *builder, int64_t rows, int64_t width,
                             int64_t tables, int64_t parameters)
 {
     const double numbers = (double)rows * (double)width;
-    const double size = (double)item_bytes(draft);
-    count_parameters(draft, 0, parameters);
-    add_forward(draft, vector_work("embed", numbers * (double)(tables - 1),
-                                   numbers * size * (double)(tables + 1), 1));
+    const double size = (double)item_bytes(builder);
+    count_parameters(builder, 0, parameters);
+    add_forward(builder, vector_work("embed", numbers * (double)(tables - 1),
+                                     numbers * size * (double)(tables + 1), 1));
     /* Rows of the tables' gradients are read, added to and written. */
-    add_backward(draft, vector_work("embed", numbers * (double)tables,
-                                    numbers * size * (double)(2 * tables + 1), 1));
-    keep_bytes(draft, TOKEN_BYTES * rows);
+    add_backward(builder, vector_work("embed", numbers * (double)tables,
+                                      numbers * size * (double)(2 * tables + 1), 1));
+    keep_bytes(builder, TOKEN_BYTES * rows);
 }
 
-void yk_layer_add_loss(struct yk_layer_builder *draft, int64_t rows, int64_t classes)
+void yk_layer_add_loss(struct yk_layer_builder *builder, int64_t rows, int64_t classes)
 {
     const double numbers = (double)rows * (double)classes;
-    add_forward(draft, vector_work("loss", LOSS_OPERATIONS * numbers,
-                                   2 * numbers * (double)item_bytes(draft), 1));
-    keep(draft, rows * yk_model_config_logit_stride(classes));
+    add_forward(builder, vector_work("loss", LOSS_OPERATIONS * numbers,
+                                     2 * numbers * (double)item_bytes(builder), 1));
+    keep(builder, rows * yk_model_config_logit_stride(classes));
 }
 
-void yk_layer_add_unused(struct yk_layer_builder *draft, int64_t parameters)
+void yk_layer_add_unused(struct yk_layer_builder *builder, int64_t parameters)
 {
-    count_parameters(draft, 0, parameters);
+    count_parameters(builder, 0, parameters);
 }

@@ -1,11 +1,9 @@
 /*
- * Draft: one layer in the making, put together from the parts that transformers are made of.
- *
- * Each part adds its parameters, its work forward and backward, and the bytes that its backward
- * will need. Parts are added in the order of the forward pass. A part keeps its own input, and
- * attention its output as well, so what a layer saves is the sum over its parts.
- *
- * A draft is a plain struct with room for the works of the largest block; adding cannot fail.
+ * Layer: builds one layer from the parts that transformers are made of. Each part adds its
+ * parameters, its work forward and backward, and the bytes that its backward needs, in the order of
+ * the forward pass. A part keeps its own input, and attention its output as well, so what a layer
+ * saves is the sum over its parts. A builder is a plain struct with space for the works of the
+ * largest block; adding cannot fail. One thread.
  */
 #ifndef YK_MODEL_LAYER_H
 #define YK_MODEL_LAYER_H
@@ -21,7 +19,8 @@ enum yk_layer_role {
     YK_LAYER_EMBEDDING, /* nothing below it wants a gradient */
     YK_LAYER_BLOCK,     /* gets adapters, NF4 and recomputation where the workload asks for them
                          */
-    YK_LAYER_OUTER,     /* after the blocks: frozen beside adapters, fp32 beside NF4 */
+    YK_LAYER_OUTER, /* after the blocks: frozen where blocks have adapters, fp32 where they are NF4
+                     */
 };
 
 struct yk_layer_works {
@@ -88,38 +87,39 @@ enum yk_norm_kind {
 };
 
 /* Starts a layer that is sent `input_rows` tokens of the model's width; 0 for one that reads tokens
- * themselves. `shape` tells the sizes, such as "C768 F3072 H12". */
-void yk_layer_begin(struct yk_layer_builder *draft, const struct yk_model_config *config,
+ * themselves. `shape` has the sizes, such as "C768 F3072 H12". */
+void yk_layer_begin(struct yk_layer_builder *builder, const struct yk_model_config *config,
                     const struct yk_workload *workload, enum yk_layer_role role, const char *kind,
                     int64_t input_rows);
 
 /* Adds words to the shape; see yk_layer.shape. */
-void yk_layer_add_shape(struct yk_layer_builder *draft, const char *format, ...) YK_PRINTF(2, 3);
+void yk_layer_add_shape(struct yk_layer_builder *builder, const char *format, ...) YK_PRINTF(2, 3);
 
-void yk_layer_add_linear(struct yk_layer_builder *draft, const struct yk_layer_linear *linear);
-void yk_layer_add_attention(struct yk_layer_builder *draft,
+void yk_layer_add_linear(struct yk_layer_builder *builder, const struct yk_layer_linear *linear);
+void yk_layer_add_attention(struct yk_layer_builder *builder,
                             const struct yk_layer_attention *attention);
-void yk_layer_add_norm(struct yk_layer_builder *draft, enum yk_norm_kind kind, int64_t rows,
+/* Attention to the sequence itself with its linears, and the sum; queries, keys and values are
+ * products of `linears` linears. */
+void yk_layer_add_self_attention(struct yk_layer_builder *builder,
+                                 const struct yk_layer_attention *attention, int64_t linears);
+void yk_layer_add_norm(struct yk_layer_builder *builder, enum yk_norm_kind kind, int64_t rows,
                        int64_t width);
-void yk_layer_add_activation(struct yk_layer_builder *draft, enum yk_activation_kind kind,
+void yk_layer_add_activation(struct yk_layer_builder *builder, enum yk_activation_kind kind,
                              int64_t rows, int64_t width);
-void yk_layer_add_residual(struct yk_layer_builder *draft, int64_t rows, int64_t width);
+void yk_layer_add_residual(struct yk_layer_builder *builder, int64_t rows, int64_t width);
 
 /* Turns queries and keys by their positions, in place; `width` is that of both together. */
-void yk_layer_add_rotary(struct yk_layer_builder *draft, int64_t rows, int64_t width);
+void yk_layer_add_rotary(struct yk_layer_builder *builder, int64_t rows, int64_t width);
 
 /* Sums `tables` rows for each token (its embedding, its learned position …); the tables have
  * `parameters` in all, 0 where they belong to another layer. */
-void yk_layer_add_embedding(struct yk_layer_builder *draft, int64_t rows, int64_t width,
+void yk_layer_add_embedding(struct yk_layer_builder *builder, int64_t rows, int64_t width,
                             int64_t tables, int64_t parameters);
 
 /* Softmax and cross-entropy, which turn the logits into their gradient in place. */
-void yk_layer_add_loss(struct yk_layer_builder *draft, int64_t rows, int64_t classes);
+void yk_layer_add_loss(struct yk_layer_builder *builder, int64_t rows, int64_t classes);
 
 /* Parameters that the layer owns and that no work of it uses. */
-void yk_layer_add_unused(struct yk_layer_builder *draft, int64_t parameters);
-
-/* True when the layer's own weights are trained, not only adapters beside them. */
-bool yk_layer_trains(const struct yk_layer_builder *draft);
+void yk_layer_add_unused(struct yk_layer_builder *builder, int64_t parameters);
 
 #endif

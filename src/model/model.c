@@ -7,13 +7,13 @@
 #include <stdlib.h>
 
 enum {
-    MOST_LORA_RANK = 1 << 20,
+    MAX_LORA_RANK = 1 << 20,
     OUTER_LAYERS = 4, /* that no architecture exceeds besides its blocks: embeds, norm, head … */
 };
 
 /* Bytes and parameters are counted in int64_t; below this bound, sums over layers do not overflow.
  */
-static const double MOST_BYTES = 0x1p60;
+static const double MAX_BYTES = 0x1p60;
 
 static yk_status check_sequence(const struct yk_model_config *config,
                                 const struct yk_workload *workload)
@@ -45,8 +45,8 @@ static yk_status check_sequence(const struct yk_model_config *config,
 
 static yk_status check_adapters(const struct yk_workload *workload)
 {
-    if (workload->lora_rank < 0 || workload->lora_rank > MOST_LORA_RANK) {
-        return yk_fail(YK_ERROR_INPUT, "a LoRA rank is from 1 to %d, not %" PRId64, MOST_LORA_RANK,
+    if (workload->lora_rank < 0 || workload->lora_rank > MAX_LORA_RANK) {
+        return yk_fail(YK_ERROR_INPUT, "a LoRA rank is from 1 to %d, not %" PRId64, MAX_LORA_RANK,
                        workload->lora_rank);
     }
     if (workload->nf4 && workload->lora_rank == 0) {
@@ -72,7 +72,7 @@ static yk_status check_size(const struct yk_model_config *config,
     const double bytes =
         8 * (blocks * (widths + adapted) * (tokens + (double)workload->lora_rank) +
              (tokens + 1) * ((double)yk_model_config_target_vocabulary(config) + widths));
-    if (bytes > MOST_BYTES) {
+    if (bytes > MAX_BYTES) {
         return yk_fail(YK_ERROR_INPUT,
                        "%s: a batch of %" PRId64 " × %" PRId64
                        " tokens is more than can be counted",
@@ -91,19 +91,19 @@ static int by_target(const void *a, const void *b)
     return left->from < right->from ? -1 : left->from > right->from;
 }
 
-static yk_status finish(struct yk_model_builder *layers, struct yk_model *model)
+static yk_status finish(struct yk_model_builder *builder, struct yk_model *model)
 {
-    if (layers->failed) {
+    if (builder->failed) {
         return yk_fail_out_of_memory();
     }
-    qsort(layers->edges, (size_t)layers->edge_count, sizeof *layers->edges, by_target);
+    qsort(builder->edges, (size_t)builder->edge_count, sizeof *builder->edges, by_target);
     *model = (struct yk_model){
-        .config = layers->config,
-        .workload = layers->workload,
-        .layer_count = layers->layer_count,
-        .edge_count = layers->edge_count,
-        .layers = layers->layers,
-        .edges = layers->edges,
+        .config = builder->config,
+        .workload = builder->workload,
+        .layer_count = builder->layer_count,
+        .edge_count = builder->edge_count,
+        .layers = builder->layers,
+        .edges = builder->edges,
     };
     for (int32_t i = 0; i < model->layer_count; i++) {
         model->parameters += model->layers[i].parameters;
@@ -119,18 +119,18 @@ yk_status yk_model_describe(const struct yk_model_config *config,
     YK_TRY(check_sequence(config, workload));
     YK_TRY(check_adapters(workload));
     YK_TRY(check_size(config, workload));
-    struct yk_model_builder layers = {.config = config, .workload = *workload, .arena = arena};
+    struct yk_model_builder builder = {.config = config, .workload = *workload, .arena = arena};
     if (config->encoder_layers > 0 && workload->target_sequence == 0) {
-        layers.workload.target_sequence = workload->sequence;
+        builder.workload.target_sequence = workload->sequence;
     }
     /* A decoder's blocks have two edges each: from the block before and from the encoder. */
     const int64_t blocks = config->layers + config->encoder_layers + OUTER_LAYERS;
     struct yk_model *model = NULL;
     YK_TRY_NEW(arena, model, 1);
-    YK_TRY_NEW(arena, layers.layers, blocks);
-    YK_TRY_NEW(arena, layers.edges, 2 * blocks);
-    config->architecture->describe(&layers);
-    YK_TRY(finish(&layers, model));
+    YK_TRY_NEW(arena, builder.layers, blocks);
+    YK_TRY_NEW(arena, builder.edges, 2 * blocks);
+    config->architecture->describe(&builder);
+    YK_TRY(finish(&builder, model));
     *out = model;
     return YK_OK;
 }
@@ -155,4 +155,85 @@ struct yk_flops yk_model_flops(const struct yk_model *model)
         sum.exact += model->layers[i].flops.exact;
     }
     return sum;
+}
+
+struct yk_model_layer_state yk_model_layer_state(const struct yk_model *model,
+                                                 const struct yk_layer *layer)
+{
+    /* 2 + 2 + 12 bytes a trained parameter in 16 bit, 4 + 4 + 8 in fp32. */
+    const double state_bytes = 16;
+    const double full_bytes = 4;
+    const double width = (double)yk_precision_bytes(model->workload.precision);
+    const int64_t plain = layer->parameters - layer->quantised - layer->full_width;
+    return (struct yk_model_layer_state){
+        .weight_bytes = width * (double)plain + YK_MODEL_NF4_BYTES * (double)layer->quantised +
+                        full_bytes * (double)layer->full_width,
+        .gradient_bytes = width * (double)layer->trainable,
+        .optimizer_bytes = (state_bytes - 2 * width) * (double)layer->trainable,
+    };
+}
+
+struct yk_model_sizes {
+    struct yk_arena *arena;
+    const struct yk_model_config *config;
+    struct yk_workload workload;
+    const struct yk_model **models; /* (batch + 1, 2), NULL where nobody asked yet */
+};
+
+static yk_status start(struct yk_model_sizes *sizes)
+{
+    const struct yk_model *whole = NULL;
+    YK_TRY(yk_arena_create(&sizes->arena));
+    /* Refuses what cannot be before room is taken for as many samples as it says. */
+    YK_TRY(yk_model_describe(sizes->config, &sizes->workload, sizes->arena, &whole));
+    /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
+    YK_TRY_NEW(sizes->arena, sizes->models, 2 * (sizes->workload.batch + 1));
+    sizes->models[2 * sizes->workload.batch] = whole;
+    return YK_OK;
+}
+
+yk_status yk_model_sizes_create(const struct yk_model_config *config,
+                                const struct yk_workload *workload, struct yk_model_sizes **out)
+{
+    struct yk_model_sizes *sizes = calloc(1, sizeof *sizes);
+    if (!sizes) {
+        return yk_fail_out_of_memory();
+    }
+    sizes->config = config;
+    sizes->workload = *workload;
+    sizes->workload.recompute = false;
+    const yk_status status = start(sizes);
+    if (status != YK_OK) {
+        yk_model_sizes_destroy(sizes);
+        return status;
+    }
+    *out = sizes;
+    return YK_OK;
+}
+
+void yk_model_sizes_destroy(struct yk_model_sizes *sizes)
+{
+    if (sizes) {
+        yk_arena_destroy(sizes->arena);
+        free(sizes);
+    }
+}
+
+yk_status yk_model_sizes_get(struct yk_model_sizes *sizes, int64_t batch, bool recompute,
+                             const struct yk_model **out)
+{
+    const struct yk_model **slot = &sizes->models[2 * batch + (recompute ? 1 : 0)];
+    if (!*slot) {
+        struct yk_workload workload = sizes->workload;
+        workload.batch = batch;
+        workload.recompute = recompute;
+        YK_TRY(yk_model_describe(sizes->config, &workload, sizes->arena, slot));
+    }
+    *out = *slot;
+    return YK_OK;
+}
+
+const struct yk_model *yk_model_sizes_whole_batch(const struct yk_model_sizes *sizes)
+{
+    return sizes->models[2 * sizes->workload.batch];
 }

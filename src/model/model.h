@@ -1,15 +1,17 @@
 /*
  * Model: the layers of a transformer and what each takes to train on a batch: parameters,
- * operations, bytes saved for the backward pass, bytes sent to the next layer.
+ * operations, bytes saved for the backward pass, bytes sent to the next layer. A model is a config
+ * under a workload. It lives in the arena it was made in and never changes.
  *
- * A model is a config seen under a workload. It lives in the arena it was made in and never
- * changes. Nothing here knows of devices.
- *
- * Counting. A matrix product (m, k) × (k, n) is 2mkn operations; its backward is as many for the
- * gradient of its input and as many again for that of its weights, if those are trained. Attention
- * looks at T(T+1)/2 pairs of positions where it is causal and T·S otherwise, 4·d operations a pair
- * and head forward, 10·d backward (flash attention computes the scores again). Vector work is
- * counted in its own class.
+ * A matrix product (m, k) × (k, n) is 2mkn operations; its backward is as many for the gradient of
+ * its input and as many again for that of its weights, if those are trained. Attention looks at
+ * T(T+1)/2 pairs of positions where it is causal and T·S otherwise, 4·d operations a pair and head
+ * forward, 10·d backward (flash attention computes the scores again). Vector work is counted in its
+ * own class. The rest of the room:
+ *   config, config_fields, config_write, builtin  the numbers of a model, known models
+ *   architecture, architecture_NAME               a family: its config, layers and modules
+ *   model_builder, layer, work                    what architectures build layers from
+ *   modules                                       modules of Hugging Face
  */
 #ifndef YK_MODEL_MODEL_H
 #define YK_MODEL_MODEL_H
@@ -54,7 +56,7 @@ struct yk_layer {
     int64_t parameters;
     int64_t trainable;
     int64_t quantised;  /* of the frozen ones: kept as NF4 */
-    int64_t full_width; /* of the frozen ones: kept as fp32 (beside an NF4 model) */
+    int64_t full_width; /* of the frozen ones: kept as fp32 (in an NF4 model) */
 
     struct yk_work_list forward;
     struct yk_work_list backward; /* with the recomputation, where there is one */
@@ -101,5 +103,34 @@ int64_t yk_model_all_tokens(const struct yk_model *model);
 
 /* What MFU counts of training on one (micro-)batch: the only place that says so. */
 struct yk_flops yk_model_flops(const struct yk_model *model);
+
+/* The bytes of a layer's parameters while they are trained. */
+struct yk_model_layer_state {
+    double weight_bytes;    /* as they are kept and gathered, frozen ones included */
+    double gradient_bytes;  /* of what is trained */
+    double optimizer_bytes; /* Adam's moments; in 16 bit a master copy besides */
+};
+
+struct yk_model_layer_state yk_model_layer_state(const struct yk_model *model,
+                                                 const struct yk_layer *layer);
+
+/* One model under batches of several sizes, each described when it is first needed. Descriptions
+ * live as long as the sizes do. One thread at a time. */
+struct yk_model_sizes;
+
+/* `workload` is that of the whole batch; its batch and recompute are replaced in each description.
+ * `config` must outlive the sizes. */
+yk_status yk_model_sizes_create(const struct yk_model_config *config,
+                                const struct yk_workload *workload,
+                                struct yk_model_sizes **out) YK_MUST_USE;
+void yk_model_sizes_destroy(struct yk_model_sizes *sizes);
+
+/* The model for `batch` samples, from 1 to the whole batch. With `recompute` its blocks save only
+ * their inputs. */
+yk_status yk_model_sizes_get(struct yk_model_sizes *sizes, int64_t batch, bool recompute,
+                             const struct yk_model **out) YK_MUST_USE;
+
+/* The model for the whole batch, without recomputation: for names, parameters and edges. */
+const struct yk_model *yk_model_sizes_whole_batch(const struct yk_model_sizes *sizes);
 
 #endif

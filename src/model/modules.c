@@ -1,7 +1,6 @@
 #include "model/modules.h"
 
 #include "model/architecture.h"
-#include "model/modules_tree.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -19,7 +18,7 @@ struct yk_modules_growth {
     bool failed;
 };
 
-/* Room for one more element: arenas do not give back, so at worst half of what is taken is used. */
+/* Space for one more element: arenas do not free, so at worst half of what is allocated is used. */
 static void *grow(struct yk_modules_growth *growth, void *array, int32_t count, int32_t *capacity,
                   size_t size)
 {
@@ -70,13 +69,6 @@ void yk_modules_open(struct yk_modules *modules, const char *name)
         .first_tensor = modules->tensor_count,
     };
     growth->open = modules->module_count++;
-}
-
-void yk_modules_open_numbered(struct yk_modules *modules, int64_t number)
-{
-    char name[24];
-    (void)snprintf(name, sizeof name, "%" PRId64, number);
-    yk_modules_open(modules, name);
 }
 
 void yk_modules_close(struct yk_modules *modules)
@@ -161,6 +153,21 @@ void yk_modules_add_norm(struct yk_modules *modules, const char *name, int64_t w
 void yk_modules_add_empty(struct yk_modules *modules, const char *name)
 {
     yk_modules_open(modules, name);
+    yk_modules_close(modules);
+}
+
+void yk_modules_add_blocks(struct yk_modules *modules, const char *name, int64_t count,
+                           void (*list)(const struct yk_model_config *, struct yk_modules *),
+                           const struct yk_model_config *config)
+{
+    yk_modules_open(modules, name);
+    for (int64_t i = 0; i < count; i++) {
+        char number[24];
+        (void)snprintf(number, sizeof number, "%" PRId64, i);
+        yk_modules_open(modules, number);
+        list(config, modules);
+        yk_modules_close(modules);
+    }
     yk_modules_close(modules);
 }
 

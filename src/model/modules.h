@@ -1,10 +1,9 @@
 /*
  * Modules: the tree of a Hugging Face model's modules with the tensors each owns, as the framework
- * lists them. What Accelerate's rule walks over, and what a device_map names.
- *
- * Modules and tensors stand in the order in which the framework visits them: a module before those
- * inside it, so that a module and all inside it are one range [module, end). Module 0 is the model
- * itself, whose name is "". The tree lives in the arena it was made in and never changes.
+ * lists them: what Accelerate's rule walks over, and what a device_map names. A module stands
+ * before those inside it, so that a module and all inside it are one range [module, end). Module 0
+ * is the model itself, whose name is "". The tree lives in the arena it was made in and never
+ * changes.
  */
 #ifndef YK_MODEL_MODULES_H
 #define YK_MODEL_MODULES_H
@@ -50,7 +49,7 @@ struct yk_modules {
     struct yk_module_tensor *tensors;
     int32_t module_count;
     int32_t tensor_count;
-    struct yk_modules_growth *growth; /* while it is added to (modules_tree.h), else NULL */
+    struct yk_modules_growth *growth; /* while it is added to, else NULL */
 };
 
 /* The module tree of `config`'s architecture. */
@@ -60,18 +59,45 @@ yk_status yk_modules_list(const struct yk_model_config *config, struct yk_arena 
 /* The module of that full name, or YK_MODULE_NONE. */
 int32_t yk_modules_find(const struct yk_modules *modules, const char *name);
 
-/* The first module inside `module`, or YK_MODULE_NONE; and the next one beside it. */
+/* The first module inside `module`, or YK_MODULE_NONE; and its next sibling. */
 int32_t yk_modules_first_child(const struct yk_modules *modules, int32_t module);
 int32_t yk_modules_next_sibling(const struct yk_modules *modules, int32_t module);
 
 /*
- * `list_modules` of the architectures: each adds all of its modules. GPT-2 and Llama are the models
- * with a language-modelling head, BERT is the bare encoder or the one with heads, and the
- * encoder–decoder Transformer is Marian's.
+ * For architectures, which add their modules in the order in which the framework visits them: a
+ * module is opened, its own tensors and then the modules inside it are added, and it is closed.
+ * Running out of memory is remembered and reported by yk_modules_list(). Sizes come from a checked
+ * config, so their products do not overflow.
  */
-void yk_modules_gpt2(const struct yk_model_config *config, struct yk_modules *modules);
-void yk_modules_llama(const struct yk_model_config *config, struct yk_modules *modules);
-void yk_modules_bert(const struct yk_model_config *config, struct yk_modules *modules);
-void yk_modules_transformer(const struct yk_model_config *config, struct yk_modules *modules);
+
+/* A module inside the open one, which is open from now on until it is closed. */
+void yk_modules_open(struct yk_modules *modules, const char *name);
+void yk_modules_close(struct yk_modules *modules);
+
+/* The open module may not be spread over devices. */
+void yk_modules_set_unsplittable(struct yk_modules *modules);
+
+/* Tensors of the open module; the number of the parameter, to tie another to it. */
+int32_t yk_modules_add_parameter(struct yk_modules *modules, const char *name, int64_t elements);
+void yk_modules_add_buffer(struct yk_modules *modules, const char *name,
+                           enum yk_module_tensor_kind kind, int64_t elements);
+
+/* The parameter is the same tensor as an earlier one. */
+void yk_modules_tie(struct yk_modules *modules, int32_t parameter, int32_t earlier);
+
+/* Whole modules without others inside: a product (in, out), (rows, width) of vectors, a norm, and
+ * one without tensors, such as an activation. The first two return the number of their weight,
+ * after which comes the bias, if there is one. */
+int32_t yk_modules_add_linear(struct yk_modules *modules, const char *name, int64_t in, int64_t out,
+                              bool bias);
+int32_t yk_modules_add_embedding(struct yk_modules *modules, const char *name, int64_t rows,
+                                 int64_t width);
+void yk_modules_add_norm(struct yk_modules *modules, const char *name, int64_t width, bool bias);
+void yk_modules_add_empty(struct yk_modules *modules, const char *name);
+
+/* A module with `count` numbered ones inside, each listed by `list`. */
+void yk_modules_add_blocks(struct yk_modules *modules, const char *name, int64_t count,
+                           void (*list)(const struct yk_model_config *, struct yk_modules *),
+                           const struct yk_model_config *config);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * Work: one thing a device does, by what it takes: operations, bytes to and from the device's
- * memory, launches. How long that is, only the cost room knows.
+ * Work: one operation of a device, by what it takes: arithmetic operations, bytes to and from the
+ * device's memory, launches. How long that is, only the cost room knows.
  */
 #ifndef YK_MODEL_WORK_H
 #define YK_MODEL_WORK_H
@@ -43,10 +43,14 @@ struct yk_flops {
     double exact;   /* attention by the pairs of positions that are looked at */
 };
 
-/* "matrix", "attention", "vector". */
-const char *yk_work_class_name(enum yk_work_class class);
-
 /* The operations of all items of one class. */
-double yk_work_operations(const struct yk_work_list *list, enum yk_work_class class);
+static inline double yk_work_operations(const struct yk_work_list *list, enum yk_work_class class)
+{
+    double sum = 0;
+    for (int32_t i = 0; i < list->count; i++) {
+        sum += list->items[i].class == class ? list->items[i].operations : 0;
+    }
+    return sum;
+}
 
 #endif

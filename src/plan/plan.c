@@ -1,6 +1,6 @@
 #include "plan/plan.h"
 
-#include "model/state.h"
+#include "model/model.h"
 
 #include <math.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 
 enum {
     BUSY_MS = 30000, /* how long to wait while others write; better than to lose a measurement */
-    MOST_VALUE_BYTES = 1 << 20, /* of a row: names are short, and columns may be computed */
+    MAX_VALUE_BYTES = 1 << 20, /* of a row: names are short, and columns may be computed */
 };
 
 struct yk_database {
@@ -54,7 +54,7 @@ static void distrust(sqlite3 *file)
 {
     sqlite3_db_config(file, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     sqlite3_db_config(file, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-    sqlite3_limit(file, SQLITE_LIMIT_LENGTH, MOST_VALUE_BYTES);
+    sqlite3_limit(file, SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES);
 }
 
 yk_status yk_database_open(const char *path, bool make, struct yk_database **out)
@@ -164,10 +164,10 @@ void yk_database_finalize(struct yk_database_statement *query)
     }
 }
 
-void yk_database_bind_text(struct yk_database_statement *query, int number, const char *words)
+void yk_database_bind_text(struct yk_database_statement *query, int number, const char *text)
 {
     query->failed |=
-        sqlite3_bind_text(query->statement, number, words, -1, SQLITE_STATIC) != SQLITE_OK;
+        sqlite3_bind_text(query->statement, number, text, -1, SQLITE_STATIC) != SQLITE_OK;
 }
 
 void yk_database_bind_real(struct yk_database_statement *query, int number, double value)
@@ -210,8 +210,8 @@ bool yk_database_column_is_real(const struct yk_database_statement *query, int c
 
 const char *yk_database_column_text(const struct yk_database_statement *query, int column)
 {
-    const char *words = (const char *)sqlite3_column_text(query->statement, column);
-    return words ? words : "";
+    const char *text = (const char *)sqlite3_column_text(query->statement, column);
+    return text ? text : "";
 }
 
 double yk_database_column_real(const struct yk_database_statement *query, int column)

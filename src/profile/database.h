@@ -1,12 +1,11 @@
 /*
- * Database: an SQLite file and what is asked of it, with what goes wrong put into sentences. For
- * the files of this room alone. One thread at a time.
+ * Database: an SQLite file and its statements, with failures put into sentences. For the files of
+ * this room alone. One thread at a time.
  *
  * Several processes may write one file. SQLite's rollback journal is kept: what a killed process
- * left half written is undone by whoever opens the file next. (Its write-ahead log would need
- * memory shared by all who use the file, which network file systems do not have, and homes of
- * clusters are on those.) Whoever writes takes the lock for writing before it reads, so that two
- * who change the same file wait for each other, and neither has to give up.
+ * left half written is undone by whoever opens the file next. (The write-ahead log needs shared
+ * memory, which network file systems do not have.) A writer takes the lock for writing before it
+ * reads, so that two who change the same file wait for each other, and neither has to give up.
  */
 #ifndef YK_PROFILE_DATABASE_H
 #define YK_PROFILE_DATABASE_H
@@ -50,7 +49,7 @@ yk_status yk_database_prepare(struct yk_database *database, const char *sql,
 void yk_database_finalize(struct yk_database_statement *query);
 
 /* What is bound must last until the query is closed. Without memory for it, step says so. */
-void yk_database_bind_text(struct yk_database_statement *query, int number, const char *words);
+void yk_database_bind_text(struct yk_database_statement *query, int number, const char *text);
 void yk_database_bind_real(struct yk_database_statement *query, int number, double value);
 void yk_database_bind_integer(struct yk_database_statement *query, int number, int64_t value);
 

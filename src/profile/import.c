@@ -1,7 +1,6 @@
-#include "profile/import.h"
+#include "profile/profile.h"
 
 #include "profile/handle.h"
-#include "profile/rows.h"
 
 #include <math.h>
 #include <sys/stat.h>
@@ -43,9 +42,9 @@ static yk_status check_time(const struct importing *importing, int64_t size, dou
                          importing->path, seconds, (long long)size);
 }
 
-static yk_status import_layer(void *user, const struct yk_profile_layer_row *row)
+static yk_status import_layer(void *argument, const struct yk_profile_layer_row *row)
 {
-    struct importing *importing = user;
+    struct importing *importing = argument;
     struct yk_database_statement *query = NULL;
     enum verdict verdict = LEAVE;
     YK_TRY(check_time(importing, row->batch, row->measurement.value));
@@ -59,9 +58,9 @@ static yk_status import_layer(void *user, const struct yk_profile_layer_row *row
     return verdict == LEAVE ? YK_OK : yk_profile_write_layer_row(importing->profile, row);
 }
 
-static yk_status import_link(void *user, const struct yk_profile_link_row *row)
+static yk_status import_link(void *argument, const struct yk_profile_link_row *row)
 {
-    struct importing *importing = user;
+    struct importing *importing = argument;
     struct yk_database_statement *query = NULL;
     enum verdict verdict = LEAVE;
     YK_TRY(check_time(importing, row->bytes, row->measurement.value));
@@ -74,9 +73,9 @@ static yk_status import_link(void *user, const struct yk_profile_link_row *row)
     return verdict == LEAVE ? YK_OK : yk_profile_write_link_row(importing->profile, row);
 }
 
-static yk_status import_fact(void *user, const struct yk_profile_fact_row *row)
+static yk_status import_fact(void *argument, const struct yk_profile_fact_row *row)
 {
-    struct importing *importing = user;
+    struct importing *importing = argument;
     struct yk_database_statement *query = NULL;
     enum verdict verdict = LEAVE;
     if (!isfinite(row->measurement.value)) {

@@ -1,27 +1,112 @@
 #include "profile/profile.h"
 
+#include "base/array.h"
 #include "profile/handle.h"
-#include "profile/schema.h"
 
 #include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
+
+yk_status yk_profile_handle_open(const char *path, bool make, struct yk_profile **out)
+{
+    struct yk_profile *profile = calloc(1, sizeof *profile);
+    if (!profile) {
+        return yk_fail_out_of_memory();
+    }
+    if (gethostname(profile->host, sizeof profile->host - 1) != 0) {
+        profile->host[0] = '\0';
+    }
+    yk_system_cpu_name(profile->cpu);
+    const yk_status status = yk_database_open(path, make, &profile->database);
+    if (status != YK_OK) {
+        yk_profile_close(profile);
+        return status;
+    }
+    *out = profile;
+    return YK_OK;
+}
+
+void yk_profile_close(struct yk_profile *profile)
+{
+    if (profile) {
+        yk_database_close(profile->database);
+        free(profile->points);
+        free(profile);
+    }
+}
+
+static bool begins_with_cpu(const char *text)
+{
+    return strncmp(text, "cpu", 3) == 0 && strchr(":- ", text[3]); /* or the end of the text */
+}
+
+const char *yk_profile_handle_cpu(const struct yk_profile *profile, const char *subject)
+{
+    const size_t devices = strcspn(subject, " ");
+    for (size_t i = 0; i < devices; i++) {
+        if ((i == 0 || subject[i - 1] == '-') && begins_with_cpu(subject + i)) {
+            return profile->cpu;
+        }
+    }
+    return "";
+}
+
+yk_status yk_profile_handle_query_layer(const struct yk_profile *profile, const char *sql,
+                                        const struct yk_profile_layer *layer, const char *cpu,
+                                        struct yk_database_statement **out)
+{
+    YK_TRY(yk_database_prepare(profile->database, sql, out));
+    yk_database_bind_text(*out, 1, layer->device);
+    yk_database_bind_real(*out, 2, layer->part);
+    yk_database_bind_text(*out, 3, layer->shape);
+    yk_database_bind_integer(*out, 4, layer->sequence);
+    yk_database_bind_text(*out, 5, layer->pass);
+    yk_database_bind_text(*out, 6, cpu);
+    return YK_OK;
+}
+
+yk_status yk_profile_handle_query_link(const struct yk_profile *profile, const char *sql,
+                                       const struct yk_profile_link *link, const char *cpu,
+                                       struct yk_database_statement **out)
+{
+    YK_TRY(yk_database_prepare(profile->database, sql, out));
+    yk_database_bind_text(*out, 1, link->link);
+    yk_database_bind_text(*out, 2, link->collective);
+    yk_database_bind_integer(*out, 3, link->ranks);
+    yk_database_bind_text(*out, 4, cpu);
+    return YK_OK;
+}
+
+yk_status yk_profile_handle_query_fact(const struct yk_profile *profile, const char *sql,
+                                       const struct yk_profile_fact *fact, const char *cpu,
+                                       struct yk_database_statement **out)
+{
+    YK_TRY(yk_database_prepare(profile->database, sql, out));
+    yk_database_bind_text(*out, 1, fact->subject);
+    yk_database_bind_text(*out, 2, fact->fact);
+    yk_database_bind_text(*out, 3, cpu);
+    return YK_OK;
+}
 
 /* What a killed writer left half written is undone by the next reader too, who must be able to
  * write for that; it writes nothing else. */
-static yk_status read_form(struct yk_database *database)
+static yk_status check_for_reading(struct yk_database *database)
 {
     YK_TRY(yk_schema_check(database));
     return yk_database_execute(database, "PRAGMA query_only = ON");
 }
 
-/* Opens the file and looks at its form. */
-static yk_status open_as(const char *path, bool make, yk_status (*look)(struct yk_database *),
-                         struct yk_profile **out)
+/* Opens the file and checks its schema. */
+static yk_status open_checked(const char *path, bool make, yk_status (*check)(struct yk_database *),
+                              struct yk_profile **out)
 {
     struct yk_profile *profile = NULL;
     YK_TRY(yk_profile_handle_open(path, make, &profile));
-    const yk_status status = look(profile->database);
+    const yk_status status = check(profile->database);
     if (status != YK_OK) {
         yk_profile_close(profile);
         return status;
@@ -35,12 +120,12 @@ yk_status yk_profile_open(const char *path, struct yk_profile **out)
     if (access(path, R_OK) != 0) {
         return yk_fail(YK_ERROR_INPUT, "cannot open %s: %s", path, strerror(errno));
     }
-    return open_as(path, false, read_form, out);
+    return open_checked(path, false, check_for_reading, out);
 }
 
 yk_status yk_profile_create(const char *path, struct yk_profile **out)
 {
-    return open_as(path, true, yk_schema_upgrade, out);
+    return open_checked(path, true, yk_schema_upgrade, out);
 }
 
 yk_status yk_profile_begin(struct yk_profile *profile)
@@ -66,37 +151,455 @@ static void add_value(struct yk_text *out, const struct yk_database_statement *q
     }
 }
 
-static yk_status list_rows(struct yk_profile *profile, const char *sql, struct yk_text *out)
+/* Calls `visit` for each row, until it fails. */
+static yk_status each_row(struct yk_profile *profile, const char *sql,
+                          yk_status (*visit)(const struct yk_database_statement *row,
+                                             void *argument),
+                          void *argument)
 {
     struct yk_database_statement *query = NULL;
     bool found = false;
     YK_TRY(yk_database_prepare(profile->database, sql, &query));
     yk_status status = yk_database_step(query, &found);
     while (status == YK_OK && found) {
-        for (int i = 0; i < yk_database_column_count(query); i++) {
-            add_value(out, query, i);
+        status = visit(query, argument);
+        if (status == YK_OK) {
+            status = yk_database_step(query, &found);
         }
-        yk_text_add(out, "\n");
-        status = yk_database_step(query, &found);
     }
     yk_database_finalize(query);
-    return status == YK_OK ? yk_text_status(out) : status;
+    return status;
+}
+
+static yk_status list_row(const struct yk_database_statement *row, void *argument)
+{
+    struct yk_text *out = argument;
+    for (int i = 0; i < yk_database_column_count(row); i++) {
+        add_value(out, row, i);
+    }
+    yk_text_add(out, "\n");
+    return yk_text_status(out);
 }
 
 yk_status yk_profile_list(struct yk_profile *profile, struct yk_text *out)
 {
-    YK_TRY(list_rows(profile,
-                     "SELECT 'layer', device, part, shape, sequence, pass, batch, seconds, spread, "
-                     "samples, " VERSIONS " FROM layers "
-                     "ORDER BY device, cpu, part, shape, sequence, pass, batch",
-                     out));
-    YK_TRY(list_rows(
+    YK_TRY(each_row(profile,
+                    "SELECT 'layer', device, part, shape, sequence, pass, batch, seconds, spread, "
+                    "samples, " VERSIONS " FROM layers "
+                    "ORDER BY device, cpu, part, shape, sequence, pass, batch",
+                    list_row, out));
+    YK_TRY(each_row(
         profile,
         "SELECT 'link', link, collective, ranks, bytes, seconds, spread, samples, " VERSIONS
         " FROM links ORDER BY link, cpu, collective, ranks, bytes",
-        out));
-    return list_rows(profile,
-                     "SELECT 'fact', subject, fact, value, spread, samples, " VERSIONS
-                     " FROM facts ORDER BY subject, cpu, fact",
-                     out);
+        list_row, out));
+    return each_row(profile,
+                    "SELECT 'fact', subject, fact, value, spread, samples, " VERSIONS
+                    " FROM facts ORDER BY subject, cpu, fact",
+                    list_row, out);
+}
+
+/* The point of a row of (size, seconds, spread). */
+static yk_status read_point(const struct yk_profile *profile,
+                            const struct yk_database_statement *query, struct yk_profile_point *out)
+{
+    const double size = yk_database_column_real(query, 0);
+    const double seconds = yk_database_column_real(query, 1);
+    const double spread = yk_database_column_real(query, 2);
+    if (!(size > 0) || !isfinite(size) || !(seconds > 0) || !isfinite(seconds)) {
+        return yk_fail(YK_ERROR_INPUT, "%s: a time of %g s for a size of %g cannot be",
+                       yk_database_path(profile->database), seconds, size);
+    }
+    if (!(spread >= 0) || !isfinite(spread)) {
+        return yk_fail(YK_ERROR_INPUT, "%s: a spread of %g around %g s cannot be",
+                       yk_database_path(profile->database), spread, seconds);
+    }
+    *out = (struct yk_profile_point){size, seconds, spread};
+    return YK_OK;
+}
+
+/* Reads rows until there are no more; of several of one size, the first. */
+static yk_status read_points(struct yk_profile *profile, struct yk_database_statement *query,
+                             struct yk_profile_curve *out)
+{
+    int32_t count = 0;
+    bool found = false;
+    YK_TRY(yk_database_step(query, &found));
+    while (found) {
+        YK_TRY(yk_array_grow((void **)&profile->points, &profile->point_capacity, count,
+                             sizeof *profile->points));
+        YK_TRY(read_point(profile, query, &profile->points[count]));
+        count += count == 0 || profile->points[count].size > profile->points[count - 1].size;
+        YK_TRY(yk_database_step(query, &found));
+    }
+    *out = (struct yk_profile_curve){profile->points, count};
+    return YK_OK;
+}
+
+yk_status yk_profile_find_layer(struct yk_profile *profile, const struct yk_profile_layer *layer,
+                                struct yk_profile_curve *out)
+{
+    struct yk_database_statement *query = NULL;
+    YK_TRY(yk_profile_handle_query_layer(
+        profile,
+        "SELECT batch, seconds, spread FROM layers WHERE " YK_PROFILE_WHERE_LAYER
+        " ORDER BY batch, abs(part - ?2)",
+        layer, yk_profile_handle_cpu(profile, layer->device), &query));
+    const yk_status status = read_points(profile, query, out);
+    yk_database_finalize(query);
+    return status;
+}
+
+yk_status yk_profile_find_part(struct yk_profile *profile, const char *device, double part,
+                               double most, double *out)
+{
+    struct yk_database_statement *query = NULL;
+    bool found = false;
+    YK_TRY(yk_database_prepare(profile->database,
+                               "SELECT part FROM layers WHERE device = ?1 AND abs(part - ?2) <= ?3 "
+                               "AND cpu = ?4 ORDER BY abs(part - ?2), part LIMIT 1",
+                               &query));
+    yk_database_bind_text(query, 1, device);
+    yk_database_bind_real(query, 2, part);
+    yk_database_bind_real(query, 3, most);
+    yk_database_bind_text(query, 4, yk_profile_handle_cpu(profile, device));
+    const yk_status status = yk_database_step(query, &found);
+    *out = found ? yk_database_column_real(query, 0) : NAN;
+    yk_database_finalize(query);
+    return status;
+}
+
+const char *yk_profile_cpu(const struct yk_profile *profile)
+{
+    return profile->cpu;
+}
+
+yk_status yk_profile_find_other_cpu(struct yk_profile *profile, const char *device, bool *out,
+                                    char name[YK_SYSTEM_CPU_NAME_SIZE])
+{
+    struct yk_database_statement *query = NULL;
+    bool found = false;
+    YK_TRY(yk_database_prepare(profile->database,
+                               "SELECT cpu FROM layers WHERE device = ?1 "
+                               "ORDER BY cpu <> ?2, cpu = '', cpu LIMIT 1",
+                               &query));
+    yk_database_bind_text(query, 1, device);
+    yk_database_bind_text(query, 2, profile->cpu);
+    const yk_status status = yk_database_step(query, &found);
+    *out = status == YK_OK && found && strcmp(yk_database_column_text(query, 0), profile->cpu) != 0;
+    snprintf(name, YK_SYSTEM_CPU_NAME_SIZE, "%s", *out ? yk_database_column_text(query, 0) : "");
+    yk_database_finalize(query);
+    return status;
+}
+
+yk_status yk_profile_find_link(struct yk_profile *profile, const struct yk_profile_link *link,
+                               struct yk_profile_curve *out)
+{
+    struct yk_database_statement *query = NULL;
+    YK_TRY(yk_profile_handle_query_link(
+        profile,
+        "SELECT bytes, seconds, spread FROM links WHERE " YK_PROFILE_WHERE_LINK " ORDER BY bytes",
+        link, yk_profile_handle_cpu(profile, link->link), &query));
+    const yk_status status = read_points(profile, query, out);
+    yk_database_finalize(query);
+    return status;
+}
+
+yk_status yk_profile_find_fact(struct yk_profile *profile, const struct yk_profile_fact *fact,
+                               double *out)
+{
+    struct yk_database_statement *query = NULL;
+    bool found = false;
+    *out = NAN;
+    YK_TRY(yk_profile_handle_query_fact(
+        profile, "SELECT value FROM facts WHERE " YK_PROFILE_WHERE_FACT, fact,
+        yk_profile_handle_cpu(profile, fact->subject), &query));
+    const yk_status status = yk_database_step(query, &found);
+    const double value = found ? yk_database_column_real(query, 0) : NAN;
+    yk_database_finalize(query);
+    if (isinf(value)) {
+        return yk_fail(YK_ERROR_INPUT, "%s: %s: %s of %g cannot be",
+                       yk_database_path(profile->database), fact->subject, fact->fact, value);
+    }
+    *out = value;
+    return status;
+}
+
+/* Whether there is a row of such a size with the versions: arguments `number` and the next. */
+static yk_status has_size(struct yk_database_statement *query, int number, int64_t size,
+                          const char *versions, bool *out)
+{
+    yk_database_bind_integer(query, number, size);
+    yk_database_bind_text(query, number + 1, versions);
+    return yk_database_step_once(query, out);
+}
+
+yk_status yk_profile_has_layer(struct yk_profile *profile, const struct yk_profile_layer *layer,
+                               int64_t batch, const char *versions, bool *out)
+{
+    struct yk_database_statement *query = NULL;
+    YK_TRY(yk_profile_handle_query_layer(
+        profile,
+        "SELECT 1 FROM layers WHERE " YK_PROFILE_WHERE_LAYER " AND batch = ?7 AND versions = ?8",
+        layer, yk_profile_handle_cpu(profile, layer->device), &query));
+    return has_size(query, 7, batch, versions, out);
+}
+
+yk_status yk_profile_has_link(struct yk_profile *profile, const struct yk_profile_link *link,
+                              int64_t bytes, const char *versions, bool *out)
+{
+    struct yk_database_statement *query = NULL;
+    YK_TRY(yk_profile_handle_query_link(profile,
+                                        "SELECT 1 FROM links WHERE " YK_PROFILE_WHERE_LINK
+                                        " AND bytes = ?5 AND versions = ?6",
+                                        link, yk_profile_handle_cpu(profile, link->link), &query));
+    return has_size(query, 5, bytes, versions, out);
+}
+
+yk_status yk_profile_has_fact(struct yk_profile *profile, const struct yk_profile_fact *fact,
+                              const char *versions, bool *out)
+{
+    struct yk_database_statement *query = NULL;
+    *out = false;
+    YK_TRY(yk_profile_handle_query_fact(
+        profile, "SELECT 1 FROM facts WHERE " YK_PROFILE_WHERE_FACT " AND versions = ?4", fact,
+        yk_profile_handle_cpu(profile, fact->subject), &query));
+    yk_database_bind_text(query, 4, versions);
+    return yk_database_step_once(query, out);
+}
+
+yk_status yk_profile_find_sequences(struct yk_profile *profile,
+                                    const struct yk_profile_layer *layer, int64_t *out_below,
+                                    int64_t *out_above)
+{
+    struct yk_database_statement *query = NULL;
+    bool found = false;
+    YK_TRY(yk_profile_handle_query_layer(
+        profile,
+        "SELECT coalesce(max(CASE WHEN sequence < ?4 THEN sequence END), 0), "
+        "coalesce(min(CASE WHEN sequence > ?4 THEN sequence END), 0) FROM layers "
+        "WHERE device = ?1 AND abs(part - ?2) <= 0.005 * part AND shape = ?3 AND pass = ?5 "
+        "AND cpu = ?6 AND sequence > 0",
+        layer, yk_profile_handle_cpu(profile, layer->device), &query));
+    const yk_status status = yk_database_step(query, &found);
+    const int64_t below = found ? yk_database_column_integer(query, 0) : 0;
+    const int64_t above = found ? yk_database_column_integer(query, 1) : 0;
+    yk_database_finalize(query);
+    /* What is no number compares in SQLite as if it were more than any. */
+    if (below < 0 || (below > 0 && below >= layer->sequence) ||
+        (above != 0 && above <= layer->sequence)) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "%s: layers were measured at sequences that are no whole numbers",
+                       yk_database_path(profile->database));
+    }
+    *out_below = below;
+    *out_above = above;
+    return status;
+}
+
+#define MEASUREMENT "spread, samples, versions, least, most, measured_at, host"
+
+/* The columns from `first` on: the value, MEASUREMENT and the CPU. */
+static struct yk_profile_measurement measurement_of(const struct yk_database_statement *query,
+                                                    int first)
+{
+    return (struct yk_profile_measurement){
+        .value = yk_database_column_real(query, first),
+        .spread = yk_database_column_real(query, first + 1),
+        .samples = yk_database_column_integer(query, first + 2),
+        .versions = yk_database_column_text(query, first + 3),
+        .min = yk_database_column_real(query, first + 4),
+        .max = yk_database_column_real(query, first + 5),
+        .measured_at = yk_database_column_integer(query, first + 6),
+        .host = yk_database_column_text(query, first + 7),
+        .cpu = yk_database_column_text(query, first + 8),
+    };
+}
+
+struct visitor {
+    const struct yk_profile *profile;
+    void *argument;
+    yk_status (*layer)(void *argument, const struct yk_profile_layer_row *row);
+    yk_status (*link)(void *argument, const struct yk_profile_link_row *row);
+    yk_status (*fact)(void *argument, const struct yk_profile_fact_row *row);
+};
+
+static yk_status visit_layer(const struct yk_database_statement *query, void *argument)
+{
+    const struct visitor *visitor = argument;
+    const struct yk_profile_layer_row row = {
+        .layer = {.device = yk_database_column_text(query, 0),
+                  .part = yk_database_column_real(query, 1),
+                  .shape = yk_database_column_text(query, 2),
+                  .sequence = yk_database_column_integer(query, 3),
+                  .pass = yk_database_column_text(query, 4)},
+        .batch = yk_database_column_integer(query, 5),
+        .measurement = measurement_of(query, 6),
+    };
+    return visitor->layer(visitor->argument, &row);
+}
+
+yk_status yk_profile_visit_layers(struct yk_profile *profile,
+                                  yk_status (*visit)(void *argument,
+                                                     const struct yk_profile_layer_row *row),
+                                  void *argument)
+{
+    struct visitor visitor = {.argument = argument, .layer = visit};
+    return each_row(profile,
+                    "SELECT device, part, shape, sequence, pass, batch, "
+                    "seconds, " MEASUREMENT ", cpu FROM layers "
+                    "ORDER BY device, cpu, part, shape, sequence, pass, batch",
+                    visit_layer, &visitor);
+}
+
+static yk_status visit_link(const struct yk_database_statement *query, void *argument)
+{
+    const struct visitor *visitor = argument;
+    const int64_t ranks = yk_database_column_integer(query, 2);
+    const struct yk_profile_link_row row = {
+        .link = {.link = yk_database_column_text(query, 0),
+                 .collective = yk_database_column_text(query, 1),
+                 .ranks = (int32_t)ranks},
+        .bytes = yk_database_column_integer(query, 3),
+        .measurement = measurement_of(query, 4),
+    };
+    if (ranks <= 0 || ranks > INT32_MAX) {
+        return yk_fail(YK_ERROR_INPUT, "%s: %s: %lld ranks cannot be",
+                       yk_database_path(visitor->profile->database), row.link.link,
+                       (long long)ranks);
+    }
+    return visitor->link(visitor->argument, &row);
+}
+
+yk_status yk_profile_visit_links(struct yk_profile *profile,
+                                 yk_status (*visit)(void *argument,
+                                                    const struct yk_profile_link_row *row),
+                                 void *argument)
+{
+    struct visitor visitor = {.profile = profile, .argument = argument, .link = visit};
+    return each_row(profile,
+                    "SELECT link, collective, ranks, bytes, seconds, " MEASUREMENT
+                    ", cpu FROM links ORDER BY link, cpu, collective, ranks, bytes",
+                    visit_link, &visitor);
+}
+
+static yk_status visit_fact(const struct yk_database_statement *query, void *argument)
+{
+    const struct visitor *visitor = argument;
+    const struct yk_profile_fact_row row = {
+        .fact = {.subject = yk_database_column_text(query, 0),
+                 .fact = yk_database_column_text(query, 1)},
+        .measurement = measurement_of(query, 2),
+    };
+    return visitor->fact(visitor->argument, &row);
+}
+
+yk_status yk_profile_visit_facts(struct yk_profile *profile,
+                                 yk_status (*visit)(void *argument,
+                                                    const struct yk_profile_fact_row *row),
+                                 void *argument)
+{
+    struct visitor visitor = {.argument = argument, .fact = visit};
+    return each_row(profile,
+                    "SELECT subject, fact, value, " MEASUREMENT
+                    ", cpu FROM facts ORDER BY subject, cpu, fact",
+                    visit_fact, &visitor);
+}
+
+/* Binds the measurement from number `first` on, and runs the statement, which ends with that. */
+static yk_status insert(struct yk_database_statement *query, int first,
+                        const struct yk_profile_measurement *measurement)
+{
+    bool found = false;
+    yk_database_bind_real(query, first, measurement->value);
+    yk_database_bind_real(query, first + 1, measurement->spread);
+    yk_database_bind_integer(query, first + 2, measurement->samples);
+    yk_database_bind_text(query, first + 3, measurement->versions);
+    yk_database_bind_real(query, first + 4, measurement->min);
+    yk_database_bind_real(query, first + 5, measurement->max);
+    yk_database_bind_integer(query, first + 6, measurement->measured_at);
+    yk_database_bind_text(query, first + 7, measurement->host);
+    return yk_database_step_once(query, &found);
+}
+
+yk_status yk_profile_write_layer_row(struct yk_profile *profile,
+                                     const struct yk_profile_layer_row *row)
+{
+    struct yk_database_statement *query = NULL;
+    YK_TRY(yk_profile_handle_query_layer(
+        profile,
+        "INSERT OR REPLACE INTO layers (device, part, shape, sequence, pass, cpu, batch, "
+        "seconds, " MEASUREMENT
+        ") VALUES (?1, coalesce((SELECT part FROM layers WHERE " YK_PROFILE_WHERE_LAYER
+        " AND batch = ?7 ORDER BY abs(part - ?2) LIMIT 1), ?2), "
+        "?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
+        &row->layer, row->measurement.cpu, &query));
+    yk_database_bind_integer(query, 7, row->batch);
+    return insert(query, 8, &row->measurement);
+}
+
+yk_status yk_profile_write_link_row(struct yk_profile *profile,
+                                    const struct yk_profile_link_row *row)
+{
+    struct yk_database_statement *query = NULL;
+    YK_TRY(yk_profile_handle_query_link(
+        profile,
+        "INSERT OR REPLACE INTO links (link, collective, ranks, cpu, bytes, "
+        "seconds, " MEASUREMENT ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        &row->link, row->measurement.cpu, &query));
+    yk_database_bind_integer(query, 5, row->bytes);
+    return insert(query, 6, &row->measurement);
+}
+
+yk_status yk_profile_write_fact_row(struct yk_profile *profile,
+                                    const struct yk_profile_fact_row *row)
+{
+    struct yk_database_statement *query = NULL;
+    YK_TRY(yk_profile_handle_query_fact(
+        profile,
+        "INSERT OR REPLACE INTO facts (subject, fact, cpu, value, " MEASUREMENT
+        ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        &row->fact, row->measurement.cpu, &query));
+    return insert(query, 4, &row->measurement);
+}
+
+/* The measurement of the subject with what its maker left to be filled in. */
+static struct yk_profile_measurement complete(const struct yk_profile *profile, const char *subject,
+                                              const struct yk_profile_measurement *given)
+{
+    struct yk_profile_measurement made = *given;
+    if (made.min == 0 && made.max == 0) {
+        made.min = made.value;
+        made.max = made.value;
+    }
+    /* The median of several ranks may lie outside of what one of them saw. */
+    made.min = fmin(made.min, made.value);
+    made.max = fmax(made.max, made.value);
+    made.measured_at = made.measured_at != 0 ? made.measured_at : (int64_t)time(NULL);
+    made.host = made.host ? made.host : profile->host;
+    made.cpu = made.cpu ? made.cpu : yk_profile_handle_cpu(profile, subject);
+    return made;
+}
+
+yk_status yk_profile_add_layer(struct yk_profile *profile, const struct yk_profile_layer *layer,
+                               int64_t batch, const struct yk_profile_measurement *measurement)
+{
+    const struct yk_profile_layer_row row = {*layer, batch,
+                                             complete(profile, layer->device, measurement)};
+    return yk_profile_write_layer_row(profile, &row);
+}
+
+yk_status yk_profile_add_link(struct yk_profile *profile, const struct yk_profile_link *link,
+                              int64_t bytes, const struct yk_profile_measurement *measurement)
+{
+    const struct yk_profile_link_row row = {*link, bytes,
+                                            complete(profile, link->link, measurement)};
+    return yk_profile_write_link_row(profile, &row);
+}
+
+yk_status yk_profile_add_fact(struct yk_profile *profile, const struct yk_profile_fact *fact,
+                              const struct yk_profile_measurement *measurement)
+{
+    const struct yk_profile_fact_row row = {*fact, complete(profile, fact->subject, measurement)};
+    return yk_profile_write_fact_row(profile, &row);
 }

@@ -1,11 +1,10 @@
 /*
- * Profile: what was measured on this machine, in an SQLite file. Written by measure, read by
- * whoever plans; every time in it is a median.
- *
- * Form 4 (PRAGMA application_id 0x796f6b65, user_version 4):
+ * Profile: what was measured on this machine, in an SQLite file. Written by measure, read by the
+ * planner; every time in it is a median. Version 4 (PRAGMA application_id 0x796f6b65, user_version
+ * 4) has three tables:
  *
  *   layers  device TEXT       the device's type, "rtx3090"; a CPU's with its cores, "cpu:2"
- *           part REAL         of the whole device: 1, or less; found again within half a percent
+ *           part REAL         of the whole device: 1, or less; equal within half a percent
  *           shape TEXT        yk_layer.shape: the layer's kind, sizes and precision
  *           sequence INTEGER  tokens a sample
  *           pass TEXT         "forward", "backward", "update"
@@ -14,33 +13,32 @@
  *           spread REAL       half the distance between the quartiles, over the median
  *           samples INTEGER   how many times it was run
  *           versions TEXT     driver and libraries, as in "cuda 13.0, cublas 13.1"
- *           least REAL        the fastest and the slowest run that counted; the median where that
- *           most REAL           is not known
- *           measured_at INTEGER  seconds since 1970; 0: not known
- *           host TEXT         the name of the machine; "": not known
- *           cpu TEXT          the CPU's name, where the device is a CPU; "": it is none, or not
- * known links   link TEXT         the two devices, as above, in alphabetical order, and where they
- *                             are: "a30-titanxp between nodes", "cpu:1-cpu:1 within a node"
+ *           least REAL        the fastest and the slowest run that counted, or the median
+ *           most REAL
+ *           measured_at INTEGER  seconds since 1970; 0: unknown
+ *           host TEXT         the name of the machine; "": unknown
+ *           cpu TEXT          the CPU's name, where the device is a CPU; "": none, or unknown
+ *   links   link TEXT         the two devices, in alphabetical order, and where they are:
+ *                             "a30-titanxp between nodes", "cpu:1-cpu:1 within a node"
  *           collective TEXT   "send", "gather", "scatter", "reduce"
  *           ranks INTEGER     how many take part; 2 for "send"
  *           bytes INTEGER     of the whole message
- *           seconds to cpu as above
+ *           seconds to cpu    as above
  *   facts   subject TEXT      a device or a link, as above
  *           fact TEXT         what is said of it, see below
  *           value REAL        median, in the fact's own unit
- *           spread to cpu as above
+ *           spread to cpu     as above
  *
- * Form 1 had no facts, forms 1 and 2 nothing after the versions, and form 3 no CPU; such files are
- * read as ones where that is not known, and become ones of form 4 when they are opened for adding.
+ * Version 1 had no facts, versions 1 and 2 nothing after the versions, and version 3 no CPU; such
+ * files are read with these unknown, and upgraded when they are opened for adding. Numbers of CPUs,
+ * and of links with one, count only on machines with the same CPU.
  *
- * Two cores of one CPU are not two of another: numbers of CPUs, and of links with one, count on
- * machines with the CPU that they were measured on. Those of a CPU that is not known never count.
- *
- * Several processes may read and write one file at the same time. What one adds is there for the
+ * Several processes may read and write one file at the same time. What one adds is visible to the
  * others at once, or, between begin and commit, when it is committed; a process that is killed
- * loses what it has not committed, and nothing else.
- *
- * An open profile belongs to one thread at a time, and not to a child of fork().
+ * loses what it has not committed, and nothing else. An open profile belongs to one thread at a
+ * time, and not to a child of fork(). The rest of the room:
+ *   database   SQLite                 import     adds the numbers of another profile
+ *   schema     tables and versions    set_aside  renames a damaged file
  */
 #ifndef YK_PROFILE_PROFILE_H
 #define YK_PROFILE_PROFILE_H
@@ -84,17 +82,13 @@ struct yk_profile_link {
     int32_t ranks;
 };
 
-/*
- * Facts.
- *
- * Of a link: how many times as long computation takes while a message of its rank is under way, and
- * a message while a rank of it computes. The first is of a device, too, where devices differ in it:
- * what messages take of a GPU is more of a small one.
- */
+/* Facts. Of a link: the slowdown factor of computation while a message of its rank is in flight,
+ * and of a message while a rank of it computes. The first is also of a device, where devices
+ * differ. */
 #define YK_PROFILE_COMPUTE_SLOWDOWN "computation beside messages"
 #define YK_PROFILE_MESSAGE_SLOWDOWN "messages beside computation"
-/* Of a device: how many times as long computation takes while the others that were measured with it
- * rest, 1 at most: what shares power, memory or cores with others is slower beside them. */
+/* Of a device: the factor on compute times while the others that were measured with it are idle, at
+ * most 1: devices may share power, memory or cores. */
 #define YK_PROFILE_IDLE_SPEEDUP "computation while others rest"
 /* Of a device: bytes that a process holds besides what its program counts. */
 #define YK_PROFILE_CONTEXT_BYTES "context bytes"
@@ -110,8 +104,8 @@ struct yk_profile_measurement {
     double spread;
     int64_t samples;
     const char *versions;
-    double least; /* the fastest and the slowest that counted; both 0: not known, the median */
-    double most;
+    double min; /* the fastest and the slowest that counted; both 0: not known, the median */
+    double max;
     int64_t measured_at; /* seconds since 1970; to be added: 0 is now; read: 0 is not known */
     const char *host;    /* the machine's name; to be added: NULL is this one; read: "" not known */
     /* The CPU's name, where one takes part; to be added: NULL is this machine's; read: "" is none,
@@ -217,5 +211,27 @@ yk_status yk_profile_add_fact(struct yk_profile *profile, const struct yk_profil
  * nothing that takes long belongs in between. */
 yk_status yk_profile_begin(struct yk_profile *profile) YK_MUST_USE;
 yk_status yk_profile_commit(struct yk_profile *profile) YK_MUST_USE;
+
+/* What became of the numbers of the other file. */
+struct yk_profile_import_counts {
+    int64_t added;
+    int64_t replaced; /* what was known is older */
+    int64_t left;     /* what was known is as new, or newer */
+};
+
+/* Adds every number of the profile at `path`, of any form, to `profile`, or none of them. Of two
+ * numbers for the same the one that was measured later stays; what is known stays of two as new. */
+yk_status yk_profile_import(struct yk_profile *profile, const char *path,
+                            struct yk_profile_import_counts *out) YK_MUST_USE;
+
+/*
+ * Opens a profile for reading and adding, as yk_profile_create does, and looks through all of it.
+ * Where the file is damaged, no database at all, or a profile of a form that is not known here, it
+ * is renamed to PATH.damaged (PATH.damaged-2, … where that is taken), a new one is begun, and
+ * `note` gets a sentence about it. A database of something else is refused, and a file that cannot
+ * be read.
+ */
+yk_status yk_profile_create_or_set_aside(const char *path, struct yk_text *note,
+                                         struct yk_profile **out) YK_MUST_USE;
 
 #endif

@@ -1,14 +1,14 @@
-#include "profile/schema.h"
+#include "profile/handle.h"
 
 #include <stddef.h>
 
 enum {
     APPLICATION = 0x796f6b65, /* "yoke" */
     EMPTY = 0,                /* begun, without any table */
-    WITHOUT_FACTS = 1,
-    WITHOUT_WHEN = 2,
-    WITHOUT_CPU = 3,
-    FORM = 4,
+    BEFORE_FACTS = 1,
+    BEFORE_WHEN = 2,
+    BEFORE_CPU = 3,
+    VERSION = 4,
 };
 
 #define COMMON "spread, samples, versions, least, most, measured_at, host"
@@ -92,7 +92,7 @@ static const char older_facts[] =
     "CREATE TEMP VIEW facts AS SELECT subject, fact, value, spread, samples, versions,"
     "  value AS least, value AS most, 0 AS measured_at, '' AS host, '' AS cpu FROM main.facts;";
 
-static const char views_without_cpu[] =
+static const char views_before_cpu[] =
     "CREATE TEMP VIEW layers AS SELECT *, '' AS cpu FROM main.layers;"
     "CREATE TEMP VIEW links AS SELECT *, '' AS cpu FROM main.links;"
     "CREATE TEMP VIEW facts AS SELECT *, '' AS cpu FROM main.facts;";
@@ -115,37 +115,37 @@ static yk_status check_schema(struct yk_database *database)
     return YK_OK;
 }
 
-static yk_status look(struct yk_database *database, int64_t *out)
+static yk_status inspect(struct yk_database *database, int64_t *out)
 {
     int64_t application = 0;
-    int64_t form = 0;
+    int64_t version = 0;
     int64_t tables = 0;
     YK_TRY(yk_database_read_integer(database, "PRAGMA application_id", &application));
-    YK_TRY(yk_database_read_integer(database, "PRAGMA user_version", &form));
+    YK_TRY(yk_database_read_integer(database, "PRAGMA user_version", &version));
     YK_TRY(yk_database_read_integer(database, "SELECT count(*) FROM main.sqlite_master", &tables));
-    *out = form;
-    if (application == 0 && form == EMPTY && tables == 0) {
+    *out = version;
+    if (application == 0 && version == EMPTY && tables == 0) {
         return YK_OK;
     }
     if (application != APPLICATION) {
         return yk_fail(YK_ERROR_INPUT, "%s: this is not a profile: a database of something else",
                        yk_database_path(database));
     }
-    if (form < WITHOUT_FACTS || form > FORM) {
+    if (version < BEFORE_FACTS || version > VERSION) {
         yk_database_mark_broken(database);
         return yk_fail(YK_ERROR_INPUT,
                        "%s: a profile of form %lld, and this program knows form %d: it has to be "
                        "measured again",
-                       yk_database_path(database), (long long)form, FORM);
+                       yk_database_path(database), (long long)version, VERSION);
     }
     return check_schema(database);
 }
 
 /* The form of the file as all of it is at one moment, since others may write. */
-static yk_status find_form(struct yk_database *database, int64_t *out)
+static yk_status find_version(struct yk_database *database, int64_t *out)
 {
     YK_TRY(yk_database_execute(database, "SAVEPOINT form"));
-    const yk_status status = look(database, out);
+    const yk_status status = inspect(database, out);
     if (status != YK_OK) {
         yk_database_rollback(database);
         return status;
@@ -170,32 +170,32 @@ static yk_status check_columns(struct yk_database *database)
 
 yk_status yk_schema_check(struct yk_database *database)
 {
-    int64_t form = 0;
-    YK_TRY(find_form(database, &form));
-    if (form == WITHOUT_CPU) {
-        YK_TRY(yk_database_execute(database, views_without_cpu));
-    } else if (form < FORM) {
-        YK_TRY(yk_database_execute(database, form == EMPTY ? empty_views : older_views));
-        YK_TRY(yk_database_execute(database, form <= WITHOUT_FACTS ? empty_facts : older_facts));
+    int64_t version = 0;
+    YK_TRY(find_version(database, &version));
+    if (version == BEFORE_CPU) {
+        YK_TRY(yk_database_execute(database, views_before_cpu));
+    } else if (version < VERSION) {
+        YK_TRY(yk_database_execute(database, version == EMPTY ? empty_views : older_views));
+        YK_TRY(yk_database_execute(database, version <= BEFORE_FACTS ? empty_facts : older_facts));
     }
     return check_columns(database);
 }
 
-static yk_status renew(struct yk_database *database)
+static yk_status upgrade(struct yk_database *database)
 {
-    int64_t form = 0;
-    YK_TRY(find_form(database, &form)); /* which another process may have renewed meanwhile */
-    if (form == EMPTY) {
+    int64_t version = 0;
+    YK_TRY(find_version(database, &version)); /* which another process may have renewed meanwhile */
+    if (version == EMPTY) {
         YK_TRY(yk_database_execute(database, all_tables));
         return yk_database_commit(database);
     }
-    if (form <= WITHOUT_FACTS) {
+    if (version <= BEFORE_FACTS) {
         YK_TRY(yk_database_execute(database, facts));
     }
-    if (form <= WITHOUT_WHEN) {
+    if (version <= BEFORE_WHEN) {
         YK_TRY(yk_database_execute(database, when_and_where));
     }
-    if (form <= WITHOUT_CPU) {
+    if (version <= BEFORE_CPU) {
         YK_TRY(yk_database_execute(database, with_cpu));
     }
     return yk_database_commit(database);
@@ -203,11 +203,11 @@ static yk_status renew(struct yk_database *database)
 
 yk_status yk_schema_upgrade(struct yk_database *database)
 {
-    int64_t form = 0;
-    YK_TRY(find_form(database, &form));
-    if (form < FORM) {
+    int64_t version = 0;
+    YK_TRY(find_version(database, &version));
+    if (version < VERSION) {
         YK_TRY(yk_database_begin(database));
-        const yk_status status = renew(database);
+        const yk_status status = upgrade(database);
         if (status != YK_OK) {
             yk_database_rollback(database);
             return status;

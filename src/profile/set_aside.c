@@ -1,7 +1,6 @@
-#include "profile/set_aside.h"
+#include "profile/profile.h"
 
 #include "profile/handle.h"
-#include "profile/schema.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,8 +11,8 @@
 #include <unistd.h>
 
 enum {
-    MOST_NAMES = 1000,
-    MOST_TRIES = 10, /* of a file that others set aside, and damage, at the same time */
+    MAX_NAMES = 1000,
+    MAX_TRIES = 10, /* of a file that others set aside, and damage, at the same time */
 };
 
 /* A page of the file may be damaged that no other question comes by. */
@@ -23,12 +22,12 @@ static yk_status check_pages(struct yk_database *database)
     bool found = false;
     YK_TRY(yk_database_prepare(database, "PRAGMA quick_check(1)", &query));
     yk_status status = yk_database_step(query, &found);
-    const char *words = status == YK_OK && found ? yk_database_column_text(query, 0) : "ok";
-    if (strcmp(words, "ok") != 0) {
-        const char *line = strrchr(words, '\n'); /* the first says which database */
+    const char *text = status == YK_OK && found ? yk_database_column_text(query, 0) : "ok";
+    if (strcmp(text, "ok") != 0) {
+        const char *line = strrchr(text, '\n'); /* the first says which database */
         yk_database_mark_broken(database);
         status = yk_fail(YK_ERROR_INPUT, "%s: the profile is damaged: %s",
-                         yk_database_path(database), line ? line + 1 : words);
+                         yk_database_path(database), line ? line + 1 : text);
     }
     yk_database_finalize(query);
     return status;
@@ -56,7 +55,7 @@ static yk_status open_whole(const char *path, bool *broken, struct yk_profile **
 /* A name for the file that nothing has. */
 static yk_status find_name(const char *path, struct yk_text *out)
 {
-    for (int i = 1; i <= MOST_NAMES; i++) {
+    for (int i = 1; i <= MAX_NAMES; i++) {
         struct stat found;
         yk_text_free(out);
         yk_text_addf(out, i > 1 ? "%s.damaged-%d" : "%s.damaged", path, i);
@@ -66,7 +65,7 @@ static yk_status find_name(const char *path, struct yk_text *out)
         }
     }
     return yk_fail(YK_ERROR_SYSTEM, "%s: damaged, and so are %d files before it; move them away",
-                   path, MOST_NAMES);
+                   path, MAX_NAMES);
 }
 
 /* The journal of a transaction that was not finished belongs to the file: it goes with it. */
@@ -164,7 +163,7 @@ yk_status yk_profile_create_or_set_aside(const char *path, struct yk_text *note,
     if (!again) {
         return status;
     }
-    for (int i = 0; i < MOST_TRIES && again; i++) {
+    for (int i = 0; i < MAX_TRIES && again; i++) {
         YK_TRY(open_or_move(path, note, &again, out));
     }
     return again ? yk_fail(YK_ERROR_SYSTEM, "%s: damaged again and again; keep it elsewhere", path)

@@ -1,7 +1,7 @@
 #include "program/layout.h"
 
 #include "base/divisor.h"
-#include "model/state.h"
+#include "model/model.h"
 
 static int32_t leader_of(const struct yk_model *model, int32_t layer)
 {

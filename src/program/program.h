@@ -24,7 +24,7 @@
 #include "base/text.h"
 #include "cluster/cluster.h"
 #include "cost/device_facts.h"
-#include "model/model_sizes.h"
+#include "model/model.h"
 #include "plan/plan.h"
 #include "trace/trace.h"
 

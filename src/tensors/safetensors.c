@@ -1,14 +1,269 @@
 #include "tensors/safetensors.h"
 
 #include "base/file.h"
+#include "base/json.h"
+#include "base/json_value.h"
 #include "base/names.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/*
+ * The header:
+ *
+ *   {"__metadata__": {"format": "pt", …},
+ *    "wte.weight": {"dtype": "F32", "shape": [50257, 768], "data_offsets": [0, 154389504]}, …}
+ *
+ * with offsets counted from its end. The bytes of the tensors must fill the rest of the file,
+ * without holes or overlap; the header may name them in any order.
+ */
+enum {
+    SHOWN_COLUMNS = 80 /* of a name */
+};
+
+yk_status yk_safetensors_header_length(const unsigned char *bytes, size_t length,
+                                       uint64_t file_size, const char *source, uint64_t *out)
+{
+    if (length < YK_SAFETENSORS_PREFIX_BYTES || file_size < YK_SAFETENSORS_PREFIX_BYTES) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "%s: %" PRIu64
+                       " bytes are too few for a safetensors file, which begins with the 8 bytes "
+                       "of its header's length",
+                       source, file_size);
+    }
+    uint64_t header = 0;
+    for (int i = YK_SAFETENSORS_PREFIX_BYTES - 1; i >= 0; i--) {
+        header = header << 8 | bytes[i];
+    }
+    if (header > YK_SAFETENSORS_MAX_HEADER_BYTES) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "%s: a header of %" PRIu64
+                       " bytes, where at most %d are allowed; this is no safetensors file",
+                       source, header, YK_SAFETENSORS_MAX_HEADER_BYTES);
+    }
+    if (header > file_size - YK_SAFETENSORS_PREFIX_BYTES) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "%s: the file is cut off inside its header: %" PRIu64 " bytes are missing",
+                       source, header - (file_size - YK_SAFETENSORS_PREFIX_BYTES));
+    }
+    *out = header;
+    return YK_OK;
+}
+
+/* A whole number that a double holds exactly, which is more than any disk does. */
+static bool read_size(const struct yk_json *node, uint64_t *out)
+{
+    double number = 0;
+    if (!yk_json_number(node, &number) || !(number >= 0) || number >= 0x1p53 ||
+        number != trunc(number)) {
+        return false;
+    }
+    *out = (uint64_t)number;
+    return true;
+}
+
+static yk_status read_shape(const struct yk_json *node, struct yk_tensor_entry *out)
+{
+    const struct yk_json *shape = yk_json_get(node, "shape");
+    const size_t rank = yk_json_count(shape);
+    if (!yk_json_is_array(shape)) {
+        return yk_fail(YK_ERROR_INPUT, "\"shape\" must be a list, not %s", yk_json_kind(shape));
+    }
+    if (rank > YK_TENSOR_MAX_RANK) {
+        return yk_fail(YK_ERROR_INPUT, "%zu dimensions, where at most %d are supported", rank,
+                       YK_TENSOR_MAX_RANK);
+    }
+    for (size_t i = 0; i < rank; i++) {
+        uint64_t size = 0;
+        if (!read_size(yk_json_at(shape, i), &size)) {
+            return yk_fail(YK_ERROR_INPUT, "dimension %zu of \"shape\" must be a whole number", i);
+        }
+        out->shape[i] = (int64_t)size;
+    }
+    out->rank = (int32_t)rank;
+    return YK_OK;
+}
+
+static yk_status read_type(const struct yk_json *node, struct yk_tensor_entry *out)
+{
+    const struct yk_json *type = yk_json_get(node, "dtype");
+    const char *name = yk_json_string(type);
+    if (!name) {
+        return yk_fail(YK_ERROR_INPUT, "\"dtype\" must be a string, not %s", yk_json_kind(type));
+    }
+    if (!yk_tensor_dtype_find(name, &out->type)) {
+        return yk_fail(YK_ERROR_INPUT, "the type \"%.*s\" is not supported",
+                       (int)yk_text_prefix(name, SHOWN_COLUMNS), name);
+    }
+    return YK_OK;
+}
+
+/* `data` is where the bytes of tensors begin in the file. */
+static yk_status read_entry(const struct yk_json *node, uint64_t data, struct yk_tensor_entry *out)
+{
+    if (!yk_json_is_object(node)) {
+        return yk_fail(YK_ERROR_INPUT, "this must be an object, not %s", yk_json_kind(node));
+    }
+    YK_TRY(read_type(node, out));
+    YK_TRY(read_shape(node, out));
+    const struct yk_json *offsets = yk_json_get(node, "data_offsets");
+    uint64_t begin = 0;
+    uint64_t end = 0;
+    if (yk_json_count(offsets) != 2 || !read_size(yk_json_at(offsets, 0), &begin) ||
+        !read_size(yk_json_at(offsets, 1), &end) || begin > end) {
+        return yk_fail(
+            YK_ERROR_INPUT,
+            "\"data_offsets\" must be two whole numbers, the second not below the first");
+    }
+    if (!yk_tensor_bytes(out->type, out->rank, out->shape, &out->bytes)) {
+        return yk_fail(YK_ERROR_INPUT, "the shape has more elements than can be counted");
+    }
+    if (out->bytes != end - begin) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "its type and shape take %" PRIu64 " bytes, but its offsets span %" PRIu64,
+                       out->bytes, end - begin);
+    }
+    out->offset = data + begin;
+    return YK_OK;
+}
+
+static yk_status fail_in_tensor(yk_status status, const char *name)
+{
+    struct yk_text place = {0};
+    yk_text_addf(&place, "tensor \"%.*s\"", (int)yk_text_prefix(name, SHOWN_COLUMNS), name);
+    status = yk_fail_in(status, yk_text_chars(&place));
+    yk_text_free(&place);
+    return status;
+}
+
+/* Empty tensors come before the one whose bytes begin at the same place. */
+static int compare_places(const void *left, const void *right)
+{
+    const struct yk_tensor_entry *a = left;
+    const struct yk_tensor_entry *b = right;
+    if (a->offset != b->offset) {
+        return a->offset < b->offset ? -1 : 1;
+    }
+    if (a->bytes != b->bytes) {
+        return a->bytes < b->bytes ? -1 : 1;
+    }
+    return strcmp(a->name, b->name);
+}
+
+/* The tensors, sorted, fill the file from `data` to its end. */
+static yk_status check_places(const struct yk_tensor_entry *entries, int32_t count, uint64_t data,
+                              uint64_t file_size)
+{
+    uint64_t end = data;
+    for (int32_t i = 0; i < count; i++) {
+        const struct yk_tensor_entry *entry = &entries[i];
+        if (entry->offset < end) {
+            return fail_in_tensor(yk_fail(YK_ERROR_INPUT,
+                                          "its bytes overlap those of another tensor by %" PRIu64,
+                                          end - entry->offset),
+                                  entry->name);
+        }
+        if (entry->offset > end) {
+            return fail_in_tensor(yk_fail(YK_ERROR_INPUT,
+                                          "%" PRIu64 " bytes before it belong to no tensor",
+                                          entry->offset - end),
+                                  entry->name);
+        }
+        end = entry->offset + entry->bytes;
+    }
+    if (end > file_size) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "the file is cut off: %" PRIu64 " of %" PRIu64 " bytes are missing",
+                       end - file_size, end);
+    }
+    if (end < file_size) {
+        return yk_fail(YK_ERROR_INPUT, "%" PRIu64 " bytes after the last tensor belong to none",
+                       file_size - end);
+    }
+    return YK_OK;
+}
+
+static const char metadata_key[] = "__metadata__";
+
+static yk_status read_notes(const struct yk_json *root, struct yk_arena *arena,
+                            struct yk_safetensors_header *out)
+{
+    const struct yk_json *node = yk_json_get(root, metadata_key);
+    struct yk_json_member member = {0};
+    struct yk_safetensors_metadata_entry *notes = NULL;
+    if (!node) {
+        return YK_OK;
+    }
+    if (!yk_json_is_object(node)) {
+        return yk_fail(YK_ERROR_INPUT, "\"%s\" must be an object, not %s", metadata_key,
+                       yk_json_kind(node));
+    }
+    YK_TRY_NEW(arena, notes, yk_json_member_count(node));
+    while (yk_json_next_member(node, &member)) {
+        const char *value = yk_json_string(member.value);
+        if (!value) {
+            return yk_fail(YK_ERROR_INPUT, "\"%.*s\" of \"%s\" must be a string, not %s",
+                           (int)yk_text_prefix(member.name, SHOWN_COLUMNS), member.name,
+                           metadata_key, yk_json_kind(member.value));
+        }
+        struct yk_safetensors_metadata_entry *note = &notes[out->note_count++];
+        YK_TRY(yk_json_copy_text(arena, member.name, &note->key));
+        YK_TRY(yk_json_copy_text(arena, value, &note->value));
+    }
+    out->notes = notes;
+    return YK_OK;
+}
+
+static yk_status read_root(size_t length, uint64_t file_size, const struct yk_json *root,
+                           struct yk_arena *arena, struct yk_safetensors_header *out)
+{
+    const uint64_t data = YK_SAFETENSORS_PREFIX_BYTES + (uint64_t)length;
+    struct yk_json_member member = {0};
+    struct yk_tensor_entry *entries = NULL;
+    YK_TRY(read_notes(root, arena, out));
+    YK_TRY_NEW(arena, entries, yk_json_member_count(root));
+    while (yk_json_next_member(root, &member)) {
+        if (strcmp(member.name, metadata_key) == 0) {
+            continue;
+        }
+        struct yk_tensor_entry *entry = &entries[out->count++];
+        YK_TRY(yk_json_copy_text(arena, member.name, &entry->name));
+        const yk_status status = read_entry(member.value, data, entry);
+        if (status != YK_OK) {
+            return fail_in_tensor(status, entry->name);
+        }
+    }
+    qsort(entries, (size_t)out->count, sizeof *entries, compare_places);
+    out->entries = entries;
+    return check_places(entries, out->count, data, file_size);
+}
+
+yk_status yk_safetensors_header_parse(const char *bytes, size_t length, uint64_t file_size,
+                                      const char *source, struct yk_arena *arena,
+                                      const struct yk_safetensors_header **out)
+{
+    struct yk_safetensors_header *header = NULL;
+    struct yk_json *root = NULL;
+    yk_status status = YK_OK;
+    YK_TRY_NEW(arena, header, 1);
+    if (length == 0 || bytes[0] != '{') {
+        status = yk_fail(YK_ERROR_INPUT,
+                         "the header does not begin with {; this is no safetensors file");
+        goto done;
+    }
+    YK_TRY_GOTO(yk_json_parse(bytes, length, &root), done);
+    YK_TRY_GOTO(read_root(length, file_size, root, arena, header), done);
+    *out = header;
+done:
+    yk_json_destroy(root);
+    return status == YK_OK ? YK_OK : yk_fail_in(status, source);
+}
 
 struct yk_safetensors {
     struct yk_arena *arena;
@@ -24,23 +279,23 @@ static yk_status read_bytes(const struct yk_safetensors *file, uint64_t offset, 
 {
     unsigned char *at = to;
     while (bytes > 0) {
-        const size_t piece = bytes < (1u << 30) ? (size_t)bytes : 1u << 30;
-        const ssize_t taken = pread(file->descriptor, at, piece, (off_t)offset);
-        if (taken < 0 && errno == EINTR) {
+        const size_t chunk = bytes < (1u << 30) ? (size_t)bytes : 1u << 30;
+        const ssize_t used = pread(file->descriptor, at, chunk, (off_t)offset);
+        if (used < 0 && errno == EINTR) {
             continue;
         }
-        if (taken < 0) {
+        if (used < 0) {
             return yk_fail(YK_ERROR_SYSTEM, "cannot read %s: %s", file->path, strerror(errno));
         }
-        if (taken == 0) {
+        if (used == 0) {
             return yk_fail(YK_ERROR_INPUT,
                            "%s: the file ends %" PRIu64 " bytes too early; it was cut off while "
                            "it was read",
                            file->path, bytes);
         }
-        at += taken;
-        offset += (uint64_t)taken;
-        bytes -= (uint64_t)taken;
+        at += used;
+        offset += (uint64_t)used;
+        bytes -= (uint64_t)used;
     }
     return YK_OK;
 }
@@ -149,16 +404,6 @@ const struct yk_tensor_entry *yk_safetensors_find(const struct yk_safetensors *f
 {
     const int32_t number = yk_names_find(file->names, name);
     return number < 0 ? NULL : &file->header->entries[number];
-}
-
-const char *yk_safetensors_metadata(const struct yk_safetensors *file, const char *key)
-{
-    for (int32_t i = 0; i < file->header->note_count; i++) {
-        if (strcmp(file->header->notes[i].key, key) == 0) {
-            return file->header->notes[i].value;
-        }
-    }
-    return NULL;
 }
 
 int32_t yk_safetensors_metadata_count(const struct yk_safetensors *file)

@@ -1,68 +1,24 @@
 /*
- * Safetensors: reading files of named tensors in the form Hugging Face keeps weights in.
- *
- * A file is eight bytes with the length of a JSON header (little-endian), the header, and the bytes
- * of the tensors one after the other. Everything the header says is checked when the file is
- * opened; bytes of tensors are read afterwards, on demand, with pread: a file that is cut off while
- * it is used gives an error, where one that is mapped into memory would kill the process.
- *
- * A file owns its entries and their names. Any number of threads may look at and read from one
- * file.
+ * Safetensors: reads files of named tensors in Hugging Face's form: eight bytes with the length of
+ * a JSON header (little-endian), the header, and the bytes of the tensors one after the other. The
+ * header is checked when the file is opened; tensors are read on demand with pread: a file that is
+ * truncated while it is used gives an error, where a mapped one would kill the process. A file owns
+ * its entries and their names. Any number of threads may read from one.
  */
 #ifndef YK_TENSORS_SAFETENSORS_H
 #define YK_TENSORS_SAFETENSORS_H
 
 #include "base/arena.h"
 #include "base/status.h"
+#include "tensors/tensor.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 enum {
-    YK_TENSOR_MAX_RANK = 8,
     YK_SAFETENSORS_PREFIX_BYTES = 8,            /* before the header: its length */
     YK_SAFETENSORS_MAX_HEADER_BYTES = 100000000 /* of the form itself */
-};
-
-/* Names in files are those behind YK_TENSOR_: "F32", "BF16". */
-enum yk_tensor_dtype {
-    YK_TENSOR_F64,
-    YK_TENSOR_F32,
-    YK_TENSOR_F16,
-    YK_TENSOR_BF16,
-    YK_TENSOR_I64,
-    YK_TENSOR_I32,
-    YK_TENSOR_I16,
-    YK_TENSOR_I8,
-    YK_TENSOR_U8,
-    YK_TENSOR_BOOL,
-    YK_TENSOR_U16,
-    YK_TENSOR_U32,
-    YK_TENSOR_U64,
-    YK_TENSOR_F8_E4M3,
-    YK_TENSOR_F8_E5M2,
-    YK_TENSOR_F8_E8M0,
-    YK_TENSOR_C64, /* two F32: real and imaginary part */
-    YK_TENSOR_DTYPES,
-};
-
-const char *yk_tensor_dtype_name(enum yk_tensor_dtype type);
-uint64_t yk_tensor_dtype_bytes(enum yk_tensor_dtype type);
-/* False when no type has that name. */
-bool yk_tensor_dtype_find(const char *name, enum yk_tensor_dtype *out);
-
-/* The bytes of a tensor of this type and shape; false when dimensions are negative or the product
- * is more than 64 bits hold. Rank 0 is one number. */
-bool yk_tensor_bytes(enum yk_tensor_dtype type, int32_t rank, const int64_t *shape, uint64_t *out);
-
-struct yk_tensor_entry {
-    const char *name;
-    enum yk_tensor_dtype type;
-    int32_t rank; /* 0: one number */
-    int64_t shape[YK_TENSOR_MAX_RANK];
-    uint64_t offset; /* in the file */
-    uint64_t bytes;
 };
 
 /* What a file says about itself: `__metadata__`. */
@@ -106,8 +62,6 @@ const struct yk_tensor_entry *yk_safetensors_at(const struct yk_safetensors *fil
 const struct yk_tensor_entry *yk_safetensors_find(const struct yk_safetensors *file,
                                                   const char *name);
 
-/* The value of a key of `__metadata__`, or NULL. */
-const char *yk_safetensors_metadata(const struct yk_safetensors *file, const char *key);
 int32_t yk_safetensors_metadata_count(const struct yk_safetensors *file);
 const struct yk_safetensors_metadata_entry *
 yk_safetensors_metadata_at(const struct yk_safetensors *file, int32_t number);

@@ -19,7 +19,7 @@
 
 enum {
     HEADER_ALIGNMENT = 8,
-    BUFFER_BYTES = 1 << 16 /* so that many small pieces take few calls */
+    BUFFER_BYTES = 1 << 16 /* so that many small chunks need few calls */
 };
 
 struct yk_safetensors_writer {
@@ -93,9 +93,9 @@ void yk_safetensors_writer_destroy(struct yk_safetensors_writer *writer)
     free(writer);
 }
 
-static yk_status check_text(const struct yk_safetensors_writer *writer, const char *words)
+static yk_status check_text(const struct yk_safetensors_writer *writer, const char *text)
 {
-    if (yk_utf8_valid_length(words, strlen(words)) < strlen(words)) {
+    if (yk_utf8_valid_length(text, strlen(text)) < strlen(text)) {
         return yk_fail(YK_ERROR_INPUT, "%s: a name or a value of metadata is not UTF-8",
                        yk_text_chars(&writer->path));
     }
@@ -172,13 +172,13 @@ static yk_status fail_to_write(struct yk_safetensors_writer *writer, int error)
                    strerror(error));
 }
 
-/* A short write is no error yet: the next one tells why. */
+/* A short write is no error yet: the next one reports why. */
 static yk_status write_out(struct yk_safetensors_writer *writer, const unsigned char *bytes,
                            size_t length)
 {
     while (length > 0) {
-        const size_t piece = length < (1u << 30) ? length : 1u << 30;
-        const ssize_t written = write(writer->descriptor, bytes, piece);
+        const size_t chunk = length < (1u << 30) ? length : 1u << 30;
+        const ssize_t written = write(writer->descriptor, bytes, chunk);
         if (written < 0 && errno == EINTR) {
             continue;
         }
@@ -198,7 +198,7 @@ static yk_status flush(struct yk_safetensors_writer *writer)
     return write_out(writer, writer->buffer, length);
 }
 
-static yk_status put(struct yk_safetensors_writer *writer, const void *bytes, size_t length)
+static yk_status write_bytes(struct yk_safetensors_writer *writer, const void *bytes, size_t length)
 {
     yk_hash_add(writer->hash, bytes, length);
     if (length > BUFFER_BYTES - writer->buffered) {
@@ -250,8 +250,8 @@ static yk_status begin(struct yk_safetensors_writer *writer, const struct yk_tex
     if (writer->descriptor < 0) {
         return fail_to_write(writer, errno);
     }
-    YK_TRY(put(writer, prefix, sizeof prefix));
-    return put(writer, header->bytes, header->length);
+    YK_TRY(write_bytes(writer, prefix, sizeof prefix));
+    return write_bytes(writer, header->bytes, header->length);
 }
 
 yk_status yk_safetensors_writer_begin(struct yk_safetensors_writer *writer)
@@ -286,7 +286,7 @@ yk_status yk_safetensors_writer_add(struct yk_safetensors_writer *writer, const 
                        (uint64_t)length - (writer->declared - writer->added));
     }
     writer->added += length;
-    return put(writer, bytes, length);
+    return write_bytes(writer, bytes, length);
 }
 
 /* A rename is on the disk once the folder is. Some file systems cannot be asked for that. */

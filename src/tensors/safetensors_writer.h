@@ -1,12 +1,10 @@
 /*
- * Safetensors writer: a file of named tensors, written from front to back.
- *
- * First all tensors are declared, then the header is written by yk_safetensors_writer_begin(), then
- * come their bytes in the order of declaration, in pieces of any size. The file grows beside its
- * final name (PATH.partial) and is renamed by yk_safetensors_writer_finish() once all of it is on
- * the disk: a failure, or destroying an unfinished writer, leaves what was at the path before.
- *
- * A writer is used by one thread at a time. After a failure it can only be destroyed.
+ * Safetensors writer: a file of named tensors, written from front to back. First all tensors are
+ * declared, then yk_safetensors_writer_begin() writes the header, then come their bytes in the
+ * order of declaration, in chunks of any size. The file grows as PATH.partial and is renamed by
+ * yk_safetensors_writer_finish() once all of it is on the disk: a failure, or destroying an
+ * unfinished writer, leaves what was at the path before. One thread at a time. After a failure a
+ * writer can only be destroyed.
  */
 #ifndef YK_TENSORS_SAFETENSORS_WRITER_H
 #define YK_TENSORS_SAFETENSORS_WRITER_H
@@ -39,7 +37,7 @@ yk_status yk_safetensors_writer_metadata(struct yk_safetensors_writer *writer, c
 /* Opens the file and writes the header; nothing can be declared afterwards. */
 yk_status yk_safetensors_writer_begin(struct yk_safetensors_writer *writer) YK_MUST_USE;
 
-/* The next bytes; a piece may end in the middle of a tensor or reach into the next. */
+/* The next bytes; a chunk may end in the middle of a tensor or reach into the next. */
 yk_status yk_safetensors_writer_add(struct yk_safetensors_writer *writer, const void *bytes,
                                     size_t length) YK_MUST_USE;
 

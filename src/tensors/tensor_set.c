@@ -60,7 +60,7 @@ static yk_status add_whole_file(struct yk_tensor_set *set, const char *path)
     return YK_OK;
 }
 
-/* The file that the index says a tensor is in: a plain name, of a file beside the index. */
+/* The file that the index says a tensor is in: a plain name, of a file next to the index. */
 static yk_status file_of_tensor(const struct yk_json *map, const char *tensor, const char **out)
 {
     const struct yk_json *node = yk_json_get(map, tensor);

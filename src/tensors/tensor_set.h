@@ -1,13 +1,11 @@
 /*
- * Tensor set: the weights of a model as Hugging Face keeps them, in one file or several.
- *
- * A path is one .safetensors file, or a folder with (the first that is there)
+ * Tensor set: the weights of a model, in one file or several. A path is one .safetensors file, or a
+ * folder with (the first that is there)
  *   model.safetensors              all weights,
  *   model.safetensors.index.json   whose weight_map says which tensor is in which file,
  *   adapter_model.safetensors      a LoRA adapter.
- * With an index, the tensors of the set are those it names.
- *
- * A set owns its files. Any number of threads may look at and read from one set.
+ * With an index, the tensors of the set are those it names. A set owns its files. Any number of
+ * threads may read from one.
  */
 #ifndef YK_TENSORS_TENSOR_SET_H
 #define YK_TENSORS_TENSOR_SET_H

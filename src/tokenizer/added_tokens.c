@@ -18,13 +18,13 @@ enum {
 struct added {
     int32_t id;
     const char *name;
-    const char *form; /* what is looked for: the name, normalised where it is to be */
+    const char *form; /* what is looked for: the name, normalized where it is to be */
     size_t form_length;
     bool special;
-    bool normalised;
+    bool normalized;
     bool strip_left;  /* the white space before it belongs to it */
     bool strip_right; /* … behind it */
-    bool single_word; /* no letter or digit stands beside it */
+    bool single_word; /* no letter or digit stands next to it */
 };
 
 struct yk_added_tokens {
@@ -35,7 +35,7 @@ struct yk_added_tokens {
     struct yk_token_map *names;
     int32_t *by_id;            /* items, up to the largest id; −1: none */
     struct yk_token_set *raw;  /* looked for in the text as it was given */
-    struct yk_token_set *done; /* … in the normalised one */
+    struct yk_token_set *done; /* … in the normalized one */
     struct yk_regex *letter;
 };
 
@@ -53,16 +53,16 @@ void yk_added_tokens_destroy(struct yk_added_tokens *tokens)
     }
 }
 
-static yk_status make_form(const struct yk_normalizer *normaliser, struct yk_arena *arena,
+static yk_status make_form(const struct yk_normalizer *normalizer, struct yk_arena *arena,
                            struct added *out)
 {
     out->form = out->name;
     out->form_length = strlen(out->name);
-    if (!out->normalised || !normaliser) {
+    if (!out->normalized || !normalizer) {
         return YK_OK;
     }
     struct yk_text form = {0};
-    yk_status status = yk_normalizer_apply(normaliser, out->name, strlen(out->name), &form);
+    yk_status status = yk_normalizer_apply(normalizer, out->name, strlen(out->name), &form);
     if (status == YK_OK) {
         out->form = yk_arena_copy_text(arena, yk_text_chars(&form), form.length);
         out->form_length = form.length;
@@ -98,9 +98,9 @@ static yk_status check_id(const struct yk_token_map *map, int64_t said, struct a
 }
 
 static yk_status read_item(const struct yk_json *node, const struct yk_token_map *map,
-                           const struct yk_normalizer *normaliser, struct yk_added_tokens *tokens)
+                           const struct yk_normalizer *normalizer, struct yk_added_tokens *tokens)
 {
-    struct added added = {.normalised = true};
+    struct added added = {.normalized = true};
     const char *name = yk_json_string(yk_json_get(node, "content"));
     int64_t id = -1;
     if (!name) {
@@ -111,13 +111,13 @@ static yk_status read_item(const struct yk_json *node, const struct yk_token_map
     }
     YK_TRY(yk_json_get_integer(node, "id", 0, INT32_MAX, &id));
     YK_TRY(yk_json_get_flag(node, "special", &added.special));
-    YK_TRY(yk_json_get_flag(node, "normalized", &added.normalised));
+    YK_TRY(yk_json_get_flag(node, "normalized", &added.normalized));
     YK_TRY(yk_json_get_flag(node, "lstrip", &added.strip_left));
     YK_TRY(yk_json_get_flag(node, "rstrip", &added.strip_right));
     YK_TRY(yk_json_get_flag(node, "single_word", &added.single_word));
     YK_TRY(yk_json_copy_text(tokens->arena, name, &added.name));
     YK_TRY(check_id(map, id, &added, tokens));
-    YK_TRY(make_form(normaliser, tokens->arena, &added));
+    YK_TRY(make_form(normalizer, tokens->arena, &added));
     tokens->items[tokens->count++] = added;
     return YK_OK;
 }
@@ -136,7 +136,7 @@ static yk_status index_ids(struct yk_added_tokens *tokens)
     return YK_OK;
 }
 
-static yk_status make_set(const struct yk_added_tokens *tokens, bool normalised,
+static yk_status make_set(const struct yk_added_tokens *tokens, bool normalized,
                           struct yk_token_set **out)
 {
     struct yk_token_name *names = malloc(((size_t)tokens->count + 1) * sizeof *names);
@@ -146,7 +146,7 @@ static yk_status make_set(const struct yk_added_tokens *tokens, bool normalised,
     }
     for (int32_t i = 0; i < tokens->count; i++) {
         const struct added *added = &tokens->items[i];
-        if (added->normalised == normalised) {
+        if (added->normalized == normalized) {
             names[count++] = (struct yk_token_name){
                 .bytes = added->form, .length = added->form_length, .number = i};
         }
@@ -157,7 +157,7 @@ static yk_status make_set(const struct yk_added_tokens *tokens, bool normalised,
 }
 
 static yk_status fill(const struct yk_json *node, const struct yk_token_map *map,
-                      const struct yk_normalizer *normaliser, struct yk_added_tokens *tokens)
+                      const struct yk_normalizer *normalizer, struct yk_added_tokens *tokens)
 {
     /* What Rust's expressions call a word's character. */
     static const char letter[] = "[\\w\\x{200c}\\x{200d}]";
@@ -176,7 +176,7 @@ static yk_status fill(const struct yk_json *node, const struct yk_token_map *map
     YK_TRY(yk_arena_create(&tokens->arena));
     YK_TRY(yk_token_map_create(&tokens->names));
     for (size_t i = 0; i < count; i++) {
-        YK_TRY(read_item(yk_json_at(node, i), map, normaliser, tokens));
+        YK_TRY(read_item(yk_json_at(node, i), map, normalizer, tokens));
     }
     YK_TRY(index_ids(tokens));
     YK_TRY(make_set(tokens, false, &tokens->raw));
@@ -185,13 +185,13 @@ static yk_status fill(const struct yk_json *node, const struct yk_token_map *map
 }
 
 yk_status yk_added_tokens_read(const struct yk_json *node, const struct yk_token_map *map,
-                               const struct yk_normalizer *normaliser, struct yk_added_tokens **out)
+                               const struct yk_normalizer *normalizer, struct yk_added_tokens **out)
 {
     struct yk_added_tokens *tokens = calloc(1, sizeof *tokens);
     if (!tokens) {
         return yk_fail_out_of_memory();
     }
-    const yk_status status = fill(node, map, normaliser, tokens);
+    const yk_status status = fill(node, map, normalizer, tokens);
     if (status != YK_OK) {
         yk_added_tokens_destroy(tokens);
         return yk_fail_in(status, "added_tokens");
@@ -237,11 +237,6 @@ bool yk_added_tokens_is_special(const struct yk_added_tokens *tokens, int32_t id
     return added && added->special;
 }
 
-bool yk_added_tokens_any(const struct yk_added_tokens *tokens, bool normalised)
-{
-    return yk_token_set_count(normalised ? tokens->done : tokens->raw) > 0;
-}
-
 /* The first byte of the character that ends before `at`. */
 static size_t before(const char *text, size_t at)
 {
@@ -252,18 +247,20 @@ static size_t before(const char *text, size_t at)
     return at;
 }
 
-static yk_status is_letter(const struct yk_added_tokens *tokens, struct yk_regex_workspace *room,
-                           const char *text, size_t length, bool *out)
+static yk_status is_letter(const struct yk_added_tokens *tokens,
+                           struct yk_regex_workspace *workspace, const char *text, size_t length,
+                           bool *out)
 {
     uint32_t ignored = 0;
     size_t begin = 0;
     size_t end = 0;
-    const size_t taken = yk_utf8_decode(text, length, &ignored);
-    return yk_regex_find(tokens->letter, room, text, taken, 0, out, &begin, &end);
+    const size_t used = yk_utf8_decode(text, length, &ignored);
+    return yk_regex_find(tokens->letter, workspace, text, used, 0, out, &begin, &end);
 }
 
-/* Whether no word goes on beside the text from `begin` to `end`. */
-static yk_status stands_alone(const struct yk_added_tokens *tokens, struct yk_regex_workspace *room,
+/* Whether no word continues around the text from `begin` to `end`. */
+static yk_status stands_alone(const struct yk_added_tokens *tokens,
+                              struct yk_regex_workspace *workspace,
                               const struct yk_added_tokens_search *search, size_t begin, size_t end,
                               bool *out)
 {
@@ -271,10 +268,10 @@ static yk_status stands_alone(const struct yk_added_tokens *tokens, struct yk_re
     bool right = false;
     if (begin > 0) {
         const size_t at = before(search->text, begin);
-        YK_TRY(is_letter(tokens, room, search->text + at, begin - at, &left));
+        YK_TRY(is_letter(tokens, workspace, search->text + at, begin - at, &left));
     }
     if (end < search->length) {
-        YK_TRY(is_letter(tokens, room, search->text + end, search->length - end, &right));
+        YK_TRY(is_letter(tokens, workspace, search->text + end, search->length - end, &right));
     }
     *out = !left && !right;
     return YK_OK;
@@ -299,20 +296,20 @@ static size_t skip_spaces_right(const struct yk_added_tokens_search *search, siz
 {
     while (at < search->length) {
         uint32_t character = 0;
-        const size_t taken = yk_utf8_decode(search->text + at, search->length - at, &character);
-        if (taken == 0 || !yk_unicode_is_space(character)) {
+        const size_t used = yk_utf8_decode(search->text + at, search->length - at, &character);
+        if (used == 0 || !yk_unicode_is_space(character)) {
             break;
         }
-        at += taken;
+        at += used;
     }
     return at;
 }
 
 yk_status yk_added_tokens_next(const struct yk_added_tokens *tokens,
-                               struct yk_regex_workspace *room,
+                               struct yk_regex_workspace *workspace,
                                struct yk_added_tokens_search *search)
 {
-    const struct yk_token_set *set = search->normalised ? tokens->done : tokens->raw;
+    const struct yk_token_set *set = search->normalized ? tokens->done : tokens->raw;
     const struct yk_token_name *name = NULL;
     size_t begin = 0;
     while ((name = yk_token_set_find(set, search->text, search->length, search->at, &begin))) {
@@ -321,7 +318,7 @@ yk_status yk_added_tokens_next(const struct yk_added_tokens *tokens,
         bool alone = true;
         search->at = end;
         if (added->single_word) {
-            YK_TRY(stands_alone(tokens, room, search, begin, end, &alone));
+            YK_TRY(stands_alone(tokens, workspace, search, begin, end, &alone));
         }
         if (!alone) {
             continue;

@@ -1,9 +1,8 @@
 /*
- * Added tokens: tokens that are looked for in a text before it is cut into words, special ones
+ * Added tokens: tokens that are found in a text before it is cut into words, special ones
  * ("<|endoftext|>") and others, as the "added_tokens" of a tokenizer.json lists them. A normalized
- * one is looked for in the normalised text by what the normaliser makes of its name, the others in
- * the text as it was given.
- *
+ * one is found in the normalized text by the normalized form of its name, the others in the
+ * original text.
  * They do not change once they are read: any number of threads may share them.
  */
 #ifndef YK_TOKENIZER_ADDED_TOKENS_H
@@ -27,7 +26,7 @@ struct yk_added_tokens;
  * that says otherwise is refused.
  */
 yk_status yk_added_tokens_read(const struct yk_json *node, const struct yk_token_map *map,
-                               const struct yk_normalizer *normaliser,
+                               const struct yk_normalizer *normalizer,
                                struct yk_added_tokens **out) YK_MUST_USE;
 void yk_added_tokens_destroy(struct yk_added_tokens *tokens);
 
@@ -42,14 +41,11 @@ int32_t yk_added_tokens_limit(const struct yk_added_tokens *tokens);
 const char *yk_added_tokens_text(const struct yk_added_tokens *tokens, int32_t id, size_t *length);
 bool yk_added_tokens_is_special(const struct yk_added_tokens *tokens, int32_t id);
 
-/* Whether any is looked for in text that was normalised, or in text that was not. */
-bool yk_added_tokens_any(const struct yk_added_tokens *tokens, bool normalised);
-
 /* A search through one text, from its beginning to its end. */
 struct yk_added_tokens_search {
     const char *text;
     size_t length;
-    bool normalised; /* the text was: those that are normalized are looked for */
+    bool normalized; /* the text was: those that are normalized are looked for */
 
     /* What was found last: text from `begin` to `end`, maybe none, that holds no token, and the
      * token behind it; −1: the text is done. */
@@ -57,14 +53,14 @@ struct yk_added_tokens_search {
     size_t end;
     int32_t id;
 
-    size_t at;   /* the search goes on from here */
+    size_t at;   /* the search continues from here */
     size_t done; /* up to here the text was found */
 };
 
-/* Starts as {.text, .length, .normalised}; each call goes on to the next token: the leftmost, of
+/* Starts as {.text, .length, .normalized}; each call advances to the next token: the leftmost, of
  * several the longest. */
 yk_status yk_added_tokens_next(const struct yk_added_tokens *tokens,
-                               struct yk_regex_workspace *room,
+                               struct yk_regex_workspace *workspace,
                                struct yk_added_tokens_search *search) YK_MUST_USE;
 
 #endif

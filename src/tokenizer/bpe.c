@@ -1,17 +1,121 @@
 #include "tokenizer/bpe.h"
 
+#include "base/hash.h"
 #include "base/text.h"
 #include "base/utf8.h"
-#include "tokenizer/bpe_merges.h"
-#include "tokenizer/bpe_word.h"
+#include "tokenizer/bpe_merge.h"
 #include "tokenizer/byte_level.h"
-#include "tokenizer/word_cache.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum {
+    SLOTS = 1 << 16, /* a power of two */
+    MAX_WORDS = SLOTS / 2,
+    INLINE_IDS = 3, /* most words have no more */
+    MAX_IDS = MAX_WORDS * 4
+};
+
+/* 64 bytes, a line of most caches: a word of a few tokens is found by one look. */
+struct slot {
+    uint32_t tag;
+    uint8_t length; /* of the word */
+    uint8_t count;  /* of ids; 0: a free slot */
+    char word[YK_BPE_CACHE_MAX_BYTES];
+    int32_t ids[INLINE_IDS]; /* or in the first of them where in `ids` they begin */
+};
+
+struct yk_bpe_cache {
+    struct slot *slots;
+    int32_t words;
+    int32_t *ids; /* of words with more than INLINE_IDS */
+    int32_t id_count;
+    uint64_t asked; /* hash of the word that was looked for last */
+};
+
+yk_status yk_bpe_cache_create(struct yk_bpe_cache **out)
+{
+    struct yk_bpe_cache *cache = calloc(1, sizeof *cache);
+    if (!cache) {
+        return yk_fail_out_of_memory();
+    }
+    cache->slots = calloc(SLOTS, sizeof *cache->slots);
+    cache->ids = malloc(MAX_IDS * sizeof *cache->ids);
+    if (!cache->slots || !cache->ids) {
+        yk_bpe_cache_destroy(cache);
+        return yk_fail_out_of_memory();
+    }
+    *out = cache;
+    return YK_OK;
+}
+
+void yk_bpe_cache_destroy(struct yk_bpe_cache *cache)
+{
+    if (cache) {
+        free(cache->slots);
+        free(cache->ids);
+        free(cache);
+    }
+}
+
+/* The slot of a word, or the free one where it belongs. */
+static struct slot *seek(const struct yk_bpe_cache *cache, const char *word, size_t length)
+{
+    const uint32_t tag = (uint32_t)(cache->asked >> 32);
+    size_t at = (size_t)cache->asked & (SLOTS - 1);
+    for (;;) {
+        struct slot *slot = &cache->slots[at];
+        if (slot->count == 0 ||
+            (slot->tag == tag && slot->length == length && memcmp(slot->word, word, length) == 0)) {
+            return slot;
+        }
+        at = (at + 1) & (SLOTS - 1);
+    }
+}
+
+bool yk_bpe_cache_find(struct yk_bpe_cache *cache, const char *word, size_t length,
+                       struct yk_token_ids *out)
+{
+    if (length > YK_BPE_CACHE_MAX_BYTES) {
+        return false;
+    }
+    cache->asked = yk_hash_bytes(word, length);
+    const struct slot *slot = seek(cache, word, length);
+    if (slot->count == 0) {
+        return false;
+    }
+    yk_token_ids_add_all(out, slot->count > INLINE_IDS ? cache->ids + slot->ids[0] : slot->ids,
+                         slot->count);
+    return true;
+}
+
+void yk_bpe_cache_store(struct yk_bpe_cache *cache, const char *word, size_t length,
+                        const int32_t *ids, int64_t count)
+{
+    if (length > YK_BPE_CACHE_MAX_BYTES || count < 1 || count > YK_BPE_CACHE_MAX_BYTES) {
+        return;
+    }
+    if (cache->words == MAX_WORDS || cache->id_count > MAX_IDS - count) {
+        memset(cache->slots, 0, SLOTS * sizeof *cache->slots);
+        cache->words = 0;
+        cache->id_count = 0;
+    }
+    struct slot *slot = seek(cache, word, length);
+    *slot = (struct slot){
+        .tag = (uint32_t)(cache->asked >> 32), .length = (uint8_t)length, .count = (uint8_t)count};
+    memcpy(slot->word, word, length);
+    if (count > INLINE_IDS) {
+        slot->ids[0] = cache->id_count;
+        memcpy(cache->ids + cache->id_count, ids, (size_t)count * sizeof *ids);
+        cache->id_count += (int32_t)count;
+    } else {
+        memcpy(slot->ids, ids, (size_t)count * sizeof *ids);
+    }
+    cache->words++;
+}
 
 enum {
     BYTES = 256,
@@ -26,7 +130,7 @@ struct yk_bpe {
 };
 
 struct yk_bpe_workspace {
-    struct yk_word_cache *cache;
+    struct yk_bpe_cache *cache;
     struct yk_bpe_word word;
 };
 
@@ -43,10 +147,10 @@ void yk_bpe_destroy(struct yk_bpe *bpe)
 static yk_status refuse(const struct yk_json *model, const char *key)
 {
     const struct yk_json *node = yk_json_get(model, key);
-    const char *words = yk_json_string(node);
+    const char *text = yk_json_string(node);
     double number = 0;
     bool flag = false;
-    if (!node || yk_json_is_null(node) || (words && words[0] == '\0') ||
+    if (!node || yk_json_is_null(node) || (text && text[0] == '\0') ||
         (yk_json_boolean(node, &flag) && !flag) || (yk_json_number(node, &number) && number == 0)) {
         return YK_OK;
     }
@@ -236,31 +340,31 @@ fail:
 
 yk_status yk_bpe_workspace_create(struct yk_bpe_workspace **out)
 {
-    struct yk_bpe_workspace *room = calloc(1, sizeof *room);
-    if (!room) {
+    struct yk_bpe_workspace *workspace = calloc(1, sizeof *workspace);
+    if (!workspace) {
         return yk_fail_out_of_memory();
     }
-    const yk_status status = yk_word_cache_create(&room->cache);
+    const yk_status status = yk_bpe_cache_create(&workspace->cache);
     if (status != YK_OK) {
-        free(room);
+        free(workspace);
         return status;
     }
-    *out = room;
+    *out = workspace;
     return YK_OK;
 }
 
-void yk_bpe_workspace_destroy(struct yk_bpe_workspace *room)
+void yk_bpe_workspace_destroy(struct yk_bpe_workspace *workspace)
 {
-    if (room) {
-        yk_word_cache_destroy(room->cache);
-        yk_bpe_merge_word_free(&room->word);
-        free(room);
+    if (workspace) {
+        yk_bpe_cache_destroy(workspace->cache);
+        yk_bpe_merge_word_free(&workspace->word);
+        free(workspace);
     }
 }
 
-void yk_bpe_workspace_set_stop(struct yk_bpe_workspace *room, const atomic_bool *stop)
+void yk_bpe_workspace_set_stop(struct yk_bpe_workspace *workspace, const atomic_bool *stop)
 {
-    room->word.stop = stop;
+    workspace->word.stop = stop;
 }
 
 static yk_status encode_new(const struct yk_bpe *bpe, struct yk_bpe_word *word, const char *bytes,
@@ -284,14 +388,14 @@ static yk_status encode_new(const struct yk_bpe *bpe, struct yk_bpe_word *word, 
     return yk_bpe_merge_word(word, bpe->merges);
 }
 
-yk_status yk_bpe_encode(const struct yk_bpe *bpe, struct yk_bpe_workspace *room, const char *word,
-                        size_t length, struct yk_token_ids *out)
+yk_status yk_bpe_encode(const struct yk_bpe *bpe, struct yk_bpe_workspace *workspace,
+                        const char *word, size_t length, struct yk_token_ids *out)
 {
-    if (length == 0 || yk_word_cache_find(room->cache, word, length, out)) {
+    if (length == 0 || yk_bpe_cache_find(workspace->cache, word, length, out)) {
         return YK_OK;
     }
-    YK_TRY(encode_new(bpe, &room->word, word, length));
-    yk_word_cache_store(room->cache, word, length, room->word.ids, room->word.count);
-    yk_token_ids_add_all(out, room->word.ids, room->word.count);
+    YK_TRY(encode_new(bpe, &workspace->word, word, length));
+    yk_bpe_cache_store(workspace->cache, word, length, workspace->word.ids, workspace->word.count);
+    yk_token_ids_add_all(out, workspace->word.ids, workspace->word.count);
     return YK_OK;
 }

@@ -1,11 +1,9 @@
 /*
  * BPE: byte-level byte-pair encoding, the model of GPT-2's and Llama 3's tokenizers. A word begins
- * as a row of tokens of one byte each; again and again the two neighbours whose rule stands first
- * in the file are joined, the leftmost of equal ones, until no rule is left (Sennrich, Haddow and
- * Birch 2016).
- *
- * A model does not change once it is made: any number of threads may share one. Encoding needs room
- * of its own: one for each thread.
+ * as one token a byte; the two neighbours whose rule stands first in the file are joined, the
+ * leftmost of equal ones, until no rule applies (Sennrich, Haddow and Birch 2016).
+ * A model does not change once it is made: any number of threads may share one. Each thread needs a
+ * workspace of its own.
  */
 #ifndef YK_TOKENIZER_BPE_H
 #define YK_TOKENIZER_BPE_H
@@ -27,13 +25,32 @@ yk_status yk_bpe_read(const struct yk_json *model, const struct yk_token_map *ma
 void yk_bpe_destroy(struct yk_bpe *bpe);
 
 yk_status yk_bpe_workspace_create(struct yk_bpe_workspace **out) YK_MUST_USE;
-void yk_bpe_workspace_destroy(struct yk_bpe_workspace *room);
+void yk_bpe_workspace_destroy(struct yk_bpe_workspace *workspace);
 
 /* Once the flag is set, encoding a long word ends with YK_ERROR_STOPPED. NULL: none. */
-void yk_bpe_workspace_set_stop(struct yk_bpe_workspace *room, const atomic_bool *stop);
+void yk_bpe_workspace_set_stop(struct yk_bpe_workspace *workspace, const atomic_bool *stop);
 
 /* Adds the tokens of a word, given as its bytes, to `out`. A room serves one model. */
-yk_status yk_bpe_encode(const struct yk_bpe *bpe, struct yk_bpe_workspace *room, const char *word,
-                        size_t length, struct yk_token_ids *out) YK_MUST_USE;
+yk_status yk_bpe_encode(const struct yk_bpe *bpe, struct yk_bpe_workspace *workspace,
+                        const char *word, size_t length, struct yk_token_ids *out) YK_MUST_USE;
+
+/* The tokens of words that were encoded before: a bounded number of words, emptied when it is full.
+ * One thread at a time. */
+enum {
+    YK_BPE_CACHE_MAX_BYTES = 46 /* of a word that is kept; longer ones seldom come again */
+};
+
+struct yk_bpe_cache;
+
+yk_status yk_bpe_cache_create(struct yk_bpe_cache **out) YK_MUST_USE;
+void yk_bpe_cache_destroy(struct yk_bpe_cache *cache);
+
+/* Adds the tokens of a word to `out`; false where the word is not known. */
+bool yk_bpe_cache_find(struct yk_bpe_cache *cache, const char *word, size_t length,
+                       struct yk_token_ids *out);
+
+/* Keeps the tokens of the word that was last looked for and not found; of some, nothing is kept. */
+void yk_bpe_cache_store(struct yk_bpe_cache *cache, const char *word, size_t length,
+                        const int32_t *ids, int64_t count);
 
 #endif

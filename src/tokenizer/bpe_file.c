@@ -7,12 +7,12 @@
 #include <string.h>
 
 /* GPT-2's words: letters, digits and others, each with a space before, and contractions. */
-static const char gpt2_words[] =
+static const char gpt2_pre_tokenizer[] =
     "{\"type\": \"ByteLevel\", \"add_prefix_space\": false, \"trim_offsets\": true, "
     "\"use_regex\": true}";
 
 /* Llama 3's: at most three digits, any sign before letters, line ends with signs before them. */
-static const char llama3_words[] =
+static const char llama3_pre_tokenizer[] =
     "{\"type\": \"Sequence\", \"pretokenizers\": [{\"type\": \"Split\", \"pattern\": {\"Regex\": "
     "\"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\\\r\\\\n\\\\p{L}\\\\p{N}]?\\\\p{L}+|\\\\p{N}{1,3}|"
     " ?[^\\\\s\\\\p{L}\\\\p{N}]+[\\\\r\\\\n]*|\\\\s*[\\\\r\\\\n]+|\\\\s+(?!\\\\S)|\\\\s+\"}, "
@@ -27,21 +27,21 @@ static const char *const llama3_specials[] = {
 static const char *const bert_specials[] = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"};
 
 /* A name, what it is, special tokens, how words are cut, and what frames a text. */
-#define STYLE(name_, summary_, specials_, words_, before_, behind_)                                \
+#define STYLE(name_, summary_, specials_, pre_tokenizer_, before_, behind_)                        \
     {                                                                                              \
         .name = (name_), .summary = (summary_), .specials = (specials_),                           \
-        .special_count = sizeof(specials_) / sizeof(specials_)[0], .pre_tokenizer = (words_),      \
-        .before = (before_), .behind = (behind_),                                                  \
+        .special_count = sizeof(specials_) / sizeof(specials_)[0],                                 \
+        .pre_tokenizer = (pre_tokenizer_), .before = (before_), .behind = (behind_),               \
     }
 
 static const struct yk_bpe_file_style styles[] = {
-    STYLE("pairs", "<pad>, <s> before a text and </s> behind it", pairs_specials, gpt2_words, "<s>",
-          "</s>"),
-    STYLE("llama3", "Llama 3's, with its way of cutting words", llama3_specials, llama3_words,
-          "<|begin_of_text|>", NULL),
+    STYLE("pairs", "<pad>, <s> before a text and </s> behind it", pairs_specials,
+          gpt2_pre_tokenizer, "<s>", "</s>"),
+    STYLE("llama3", "Llama 3's, with its way of cutting words", llama3_specials,
+          llama3_pre_tokenizer, "<|begin_of_text|>", NULL),
     STYLE("bert", "[PAD], [UNK], [MASK], [CLS] before a text and [SEP] behind it", bert_specials,
-          gpt2_words, "[CLS]", "[SEP]"),
-    {.name = "none", .summary = "no special tokens", .pre_tokenizer = gpt2_words},
+          gpt2_pre_tokenizer, "[CLS]", "[SEP]"),
+    {.name = "none", .summary = "no special tokens", .pre_tokenizer = gpt2_pre_tokenizer},
 };
 
 const struct yk_bpe_file_style *yk_bpe_file_style_at(size_t number)
@@ -60,10 +60,10 @@ const struct yk_bpe_file_style *yk_bpe_file_style_find(const char *name)
 }
 
 /* "…": tokens are shown as they are where yk_text_add_json() would hide '<' and '>'. */
-static void add_quoted(struct yk_text *out, const char *words)
+static void add_quoted(struct yk_text *out, const char *text)
 {
     yk_text_add(out, "\"");
-    for (const char *c = words; *c;) {
+    for (const char *c = text; *c;) {
         const size_t plain = strcspn(c, "\"\\\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0a\x0b\x0c\x0d"
                                         "\x0e\x0f\x10\x11\x12\x13\x14\x15\x16\x17\x18\x19\x1a\x1b"
                                         "\x1c\x1d\x1e\x1f");

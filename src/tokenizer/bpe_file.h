@@ -1,5 +1,5 @@
 /*
- * BPE file: a learned byte-level encoding as the tokenizer.json that Hugging Face's tokenizers
+ * BPE file: writes a learned byte-level encoding as a tokenizer.json that Hugging Face's tokenizers
  * read, in one of a few styles: which special tokens there are, how a text is cut into words, and
  * what is put around it. Styles are constant. Any thread.
  */

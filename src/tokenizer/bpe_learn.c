@@ -108,7 +108,7 @@ static yk_status add_words(struct learner *learner, const struct yk_word_counts 
             ids[k] = learner->of_byte[(unsigned char)word.word[k]];
         }
         for (size_t k = 1; k < word.length; k++) {
-            const struct yk_pair pair = {.left = ids[k - 1], .right = ids[k]};
+            const struct yk_token_pair pair = {.left = ids[k - 1], .right = ids[k]};
             YK_TRY(check_stop(learner));
             YK_TRY(yk_bpe_pair_queue_change(learner->queue, pair, word.times, i));
         }
@@ -120,7 +120,7 @@ static yk_status add_words(struct learner *learner, const struct yk_word_counts 
 }
 
 /* The token that a pair becomes; another pair may have become the same. */
-static yk_status join_tokens(struct yk_token_map *tokens, struct yk_pair pair, int32_t *out)
+static yk_status join_tokens(struct yk_token_map *tokens, struct yk_token_pair pair, int32_t *out)
 {
     struct yk_text joined = {0};
     size_t left_length = 0;
@@ -142,11 +142,12 @@ static yk_status join_tokens(struct yk_token_map *tokens, struct yk_pair pair, i
 }
 
 /*
- * Joins the pair in a word, from the left, and tells the queue which neighbours there are no longer
- * and which there are now. The count of the pair itself stays: it is not looked at again, unless
- * another pair becomes one of its two tokens; that it then counts from there is BpeTrainer's way.
+ * Joins the pair in a word, from the left, and reports to the queue which neighbours there are no
+ * longer and which there are now. The count of the pair itself stays: it is not looked at again,
+ * unless another pair becomes one of its two tokens; that it then counts from there is BpeTrainer's
+ * way.
  */
-static yk_status join_in_word(struct learner *learner, struct yk_pair pair, int32_t joined,
+static yk_status join_in_word(struct learner *learner, struct yk_token_pair pair, int32_t joined,
                               int32_t index)
 {
     struct word *word = &learner->words[index];
@@ -162,17 +163,17 @@ static yk_status join_in_word(struct learner *learner, struct yk_pair pair, int3
         }
         if (kept > 0) {
             const int32_t before = ids[kept - 1];
-            YK_TRY(yk_bpe_pair_queue_change(queue, (struct yk_pair){before, pair.left},
+            YK_TRY(yk_bpe_pair_queue_change(queue, (struct yk_token_pair){before, pair.left},
                                             -word->times, index));
-            YK_TRY(yk_bpe_pair_queue_change(queue, (struct yk_pair){before, joined}, word->times,
-                                            index));
+            YK_TRY(yk_bpe_pair_queue_change(queue, (struct yk_token_pair){before, joined},
+                                            word->times, index));
         }
         if (i + 2 < word->length) {
             const int32_t behind = ids[i + 2];
-            YK_TRY(yk_bpe_pair_queue_change(queue, (struct yk_pair){pair.right, behind},
+            YK_TRY(yk_bpe_pair_queue_change(queue, (struct yk_token_pair){pair.right, behind},
                                             -word->times, index));
-            YK_TRY(yk_bpe_pair_queue_change(queue, (struct yk_pair){joined, behind}, word->times,
-                                            index));
+            YK_TRY(yk_bpe_pair_queue_change(queue, (struct yk_token_pair){joined, behind},
+                                            word->times, index));
         }
         ids[kept] = joined;
         i += 2;
@@ -202,7 +203,7 @@ static yk_status learn_rules(struct learner *learner, const struct yk_bpe_learn_
         if (!yk_bpe_pair_queue_pop(learner->queue, &top)) {
             break;
         }
-        const bool enough = top.times >= 1 && top.times >= lesson->least_times;
+        const bool enough = top.times >= 1 && top.times >= lesson->min_times;
         const yk_status status = enough ? apply(learner, &top) : YK_OK;
         free(top.words);
         YK_TRY(status);

@@ -1,12 +1,11 @@
 /*
- * BPE learning: the tokens of a byte-level byte-pair encoding, learned from words and how often
- * they stand in a text (Sennrich, Haddow and Birch 2016). The tokens are the special ones, the
- * letters of the 256 bytes (tokenizer/byte_level.h), and then, one after the other, the joined pair
- * that is the most frequent in the words; of equally frequent ones that of the smallest ids. Tokens
- * and rules are those that Hugging Face's BpeTrainer finds in the same words: those of whole texts
- * (train_from_iterator), where train() of files takes the words of one line after the other.
- *
- * What was learned belongs to whoever asked for it. One thread.
+ * BPE learning: the tokens of a byte-level byte-pair encoding, learned from words and their counts
+ * (Sennrich, Haddow and Birch 2016). The tokens are the special ones, the characters of the 256
+ * bytes (tokenizer/byte_level.h), and then, one after the other, the most frequent pair joined; of
+ * equally frequent ones that of the smallest ids. Tokens and rules equal those of Hugging Face's
+ * BpeTrainer with train_from_iterator(), which cuts whole texts into words; its train() cuts line
+ * by line.
+ * What was learned belongs to the caller. One thread.
  */
 #ifndef YK_TOKENIZER_BPE_LEARN_H
 #define YK_TOKENIZER_BPE_LEARN_H
@@ -24,7 +23,7 @@ struct yk_bpe_learn_options {
     int32_t special_count;
     int32_t token_count;     /* to end with, the special ones among them */
     const atomic_bool *stop; /* NULL: none; once it is set, it ends with YK_ERROR_STOPPED */
-    int64_t least_times;     /* a pair must stand to be joined; 0 or 1: each */
+    int64_t min_times;       /* a pair must stand to be joined; 0 or 1: each */
 };
 
 /* Two neighbours become one. */

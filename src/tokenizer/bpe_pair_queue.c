@@ -32,7 +32,7 @@ struct entry {
 struct yk_bpe_pair_queue {
     struct slot *slots; /* at most half of them are taken */
     uint64_t slot_count;
-    uint64_t taken;
+    uint64_t used;
 
     uint64_t *noted; /* pairs with words noted */
     int32_t noted_count;
@@ -130,18 +130,18 @@ static yk_status note(struct yk_bpe_pair_queue *queue, struct slot *slot, int32_
     return YK_OK;
 }
 
-yk_status yk_bpe_pair_queue_change(struct yk_bpe_pair_queue *queue, struct yk_pair pair,
+yk_status yk_bpe_pair_queue_change(struct yk_bpe_pair_queue *queue, struct yk_token_pair pair,
                                    int64_t times, int32_t word)
 {
     const uint64_t number = (uint64_t)(uint32_t)pair.left << 32 | (uint32_t)pair.right;
     struct slot *slot = find(queue->slots, queue->slot_count, number);
     if (slot->pair == no_pair) {
-        if (queue->taken >= queue->slot_count / 2) {
+        if (queue->used >= queue->slot_count / 2) {
             YK_TRY(double_slots(queue));
             slot = find(queue->slots, queue->slot_count, number);
         }
         slot->pair = number;
-        queue->taken++;
+        queue->used++;
     }
     slot->times += times;
     return times > 0 ? note(queue, slot, word) : YK_OK;

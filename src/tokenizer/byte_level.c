@@ -42,8 +42,8 @@ bool yk_byte_level_decode(const char *token, size_t length, struct yk_text *out)
     const size_t start = out->length;
     for (size_t at = 0; at < length;) {
         uint32_t character = 0;
-        const size_t taken = yk_utf8_decode(token + at, length - at, &character);
-        const int byte = taken ? yk_byte_level_byte(character) : -1;
+        const size_t used = yk_utf8_decode(token + at, length - at, &character);
+        const int byte = used ? yk_byte_level_byte(character) : -1;
         if (byte < 0) {
             out->length = start;
             return false;
@@ -53,7 +53,7 @@ bool yk_byte_level_decode(const char *token, size_t length, struct yk_text *out)
             yk_text_add_bytes(out, bytes, count);
             count = 0;
         }
-        at += taken;
+        at += used;
     }
     yk_text_add_bytes(out, bytes, count);
     return true;

@@ -1,6 +1,6 @@
 /*
- * Byte letters: the 256 printable characters by which byte-level tokenizers write bytes, as GPT-2's
- * encoder does (Radford et al. 2019). The printable ones of Latin-1 stand for themselves, the
+ * Byte level: the 256 printable characters by which byte-level tokenizers write bytes, as GPT-2's
+ * encoder does (Radford et al. 2019). Printable characters of Latin-1 stand for themselves, the
  * others follow from U+0100 on in their order: the space is U+0120, "Ġ". Any thread.
  */
 #ifndef YK_TOKENIZER_BYTE_LEVEL_H

@@ -43,9 +43,9 @@ const char *yk_chat_trim(const char *text, size_t *length)
     size_t end = 0;
     for (size_t at = 0; at < whole;) {
         uint32_t character = 0;
-        const size_t taken = yk_utf8_decode(text + at, whole - at, &character);
-        const size_t bytes = taken > 0 ? taken : 1;
-        if (taken == 0 || !is_space(character)) {
+        const size_t used = yk_utf8_decode(text + at, whole - at, &character);
+        const size_t bytes = used > 0 ? used : 1;
+        if (used == 0 || !is_space(character)) {
             first = at < first ? at : first;
             end = at + bytes;
         }

@@ -49,7 +49,7 @@ static bool are_known_words(const struct yk_json *node)
     if (has_type(node, "BertPreTokenizer")) {
         return true;
     }
-    /* A space put before a text is none where it begins with one, as all pieces but the first do.
+    /* A space added before a text is none where it begins with one, as all chunks but the first do.
      */
     if (has_type(node, "ByteLevel")) {
         return has_flag(node, "use_regex", true);
@@ -75,11 +75,11 @@ static bool has_space(const char *words)
     const size_t length = strlen(words);
     for (size_t at = 0; at < length;) {
         uint32_t character = 0;
-        const size_t taken = yk_utf8_decode(words + at, length - at, &character);
-        if (taken == 0 || yk_unicode_is_space(character)) {
+        const size_t used = yk_utf8_decode(words + at, length - at, &character);
+        if (used == 0 || yk_unicode_is_space(character)) {
             return true;
         }
-        at += taken;
+        at += used;
     }
     return false;
 }
@@ -91,8 +91,8 @@ static bool is_fixed(char byte)
            !(byte >= 'a' && byte <= 'z');
 }
 
-/* Notes what an added token keeps from being cut; false where that cannot be told. */
-static bool add_token(const struct yk_json *token, bool normalised, struct yk_chunk_boundary *out)
+/* Notes what an added token keeps from being cut; false where that is unknown. */
+static bool add_token(const struct yk_json *token, bool normalized, struct yk_chunk_boundary *out)
 {
     const char *content = yk_json_string(yk_json_get(token, "content"));
     if (!content || !*content || has_space(content)) {
@@ -100,12 +100,12 @@ static bool add_token(const struct yk_json *token, bool normalised, struct yk_ch
     }
     const char first = content[0];
     const char last = content[strlen(content) - 1];
-    if (normalised && has_flag(token, "normalized", true) && !(is_fixed(first) && is_fixed(last))) {
+    if (normalized && has_flag(token, "normalized", true) && !(is_fixed(first) && is_fixed(last))) {
         return false;
     }
     out->begins_token[(unsigned char)first] = true;
     if (has_flag(token, "rstrip", false)) {
-        out->takes_behind = true;
+        out->strips_right = true;
         out->ends_token[(unsigned char)last] = true;
     }
     return true;
@@ -114,11 +114,11 @@ static bool add_token(const struct yk_json *token, bool normalised, struct yk_ch
 void yk_chunk_boundary_read(const struct yk_json *root, struct yk_chunk_boundary *out)
 {
     const struct yk_json *added = yk_json_get(root, "added_tokens");
-    const struct yk_json *normaliser = yk_json_get(root, "normalizer");
-    const bool normalised = normaliser && !yk_json_is_null(normaliser);
+    const struct yk_json *normalizer = yk_json_get(root, "normalizer");
+    const bool normalized = normalizer && !yk_json_is_null(normalizer);
     yk_chunk_boundary_read_pre_tokenizer(yk_json_get(root, "pre_tokenizer"), out);
     for (size_t i = 0; out->possible && i < yk_json_count(added); i++) {
-        out->possible = add_token(yk_json_at(added, i), normalised, out);
+        out->possible = add_token(yk_json_at(added, i), normalized, out);
     }
 }
 
@@ -187,7 +187,7 @@ size_t yk_chunk_boundary_find(const struct yk_chunk_boundary *cut, const char *t
             continue;
         }
         /* Where white space may have been taken, it must begin with this space. */
-        if (cut->takes_behind && (before <= ' ' || before >= 0x7f || cut->ends_token[before])) {
+        if (cut->strips_right && (before <= ' ' || before >= 0x7f || cut->ends_token[before])) {
             continue;
         }
         return at;

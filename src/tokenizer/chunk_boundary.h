@@ -1,17 +1,17 @@
 /*
- * Text cut: where a long text can be cut so that the tokens of its pieces, one after the other, are
- * those of the whole. That is known of the words of GPT-2, Llama 3, Qwen 2 and BERT: a text is cut
- * before a space that something other than white space follows, or behind the end of a line that
- * stands alone between two things other than white space.
+ * Chunk boundary: where a long text can be cut so that the tokens of its chunks, one after the
+ * other, are those of the whole. That is known of the words of GPT-2, Llama 3, Qwen 2 and BERT: a
+ * text is cut before a space that something other than white space follows, or behind the end of a
+ * line that stands alone between two characters other than white space.
  *
- * Why: no alternative of their patterns goes on from what is no white space to a space, and none
- * takes two kinds of white space where a space comes last; of a run of white space that ends with
- * a space before a word, each leaves that last space to be the beginning of the next match, for its
- * sake (\s+(?!\S)), as it does when the text ends before that space. Nothing in them looks back.
- * The end of a line alone is a match of its own, or ends one of punctuation, as it does when the
- * text ends behind it. Normal forms join nothing to white space before it, BERT's pre-tokenizer
- * drops spaces. Added tokens hold no white space; a text ends for the pattern where one of them
- * begins, so no cut is before one, nor behind one that takes the white space beside it.
+ * Why: no alternative of their patterns goes on from a character that is not white space to a
+ * space, and none takes two kinds of white space where a space comes last; of white space that ends
+ * with a space before a word, each leaves that last space to the next match (\s+(?!\S)), as it does
+ * when the text ends before it. Nothing in them looks back. The end of a line alone is a match of
+ * its own, or ends one of punctuation, as it does when the text ends behind it. Normal forms join
+ * nothing to white space before it, BERT's pre-tokenizer drops spaces. Added tokens hold no white
+ * space; a text ends for the pattern where one begins, so no cut is before one, nor behind one that
+ * takes the white space next to it.
  *
  * A plain struct that does not change once it is read: any number of threads may share one.
  */
@@ -28,7 +28,7 @@
 struct yk_chunk_boundary {
     bool possible;
     bool lines;             /* also behind the end of a line: no space is put before a text */
-    bool takes_behind;      /* an added token takes the white space behind it */
+    bool strips_right;      /* an added token takes the white space behind it */
     bool begins_token[256]; /* bytes that begin an added token */
     bool ends_token[256];   /* bytes that end one that takes what is behind it */
 };

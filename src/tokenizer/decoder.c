@@ -10,7 +10,7 @@
 enum kind {
     KIND_SPACES,
     KIND_BYTE_LEVEL,
-    KIND_WORD_PIECE
+    KIND_WORDPIECE
 };
 
 enum {
@@ -31,17 +31,17 @@ void yk_decoder_destroy(struct yk_decoder *decoder)
     }
 }
 
-static yk_status read_word_piece(const struct yk_json *node, struct yk_decoder *out)
+static yk_status read_wordpiece(const struct yk_json *node, struct yk_decoder *out)
 {
     const struct yk_json *prefix = yk_json_get(node, "prefix");
     const struct yk_json *clean_up = yk_json_get(node, "cleanup");
-    const char *words = prefix ? yk_json_string(prefix) : "##";
-    out->kind = KIND_WORD_PIECE;
+    const char *text = prefix ? yk_json_string(prefix) : "##";
+    out->kind = KIND_WORDPIECE;
     out->clean_up = true;
-    if (!words || (clean_up && !yk_json_boolean(clean_up, &out->clean_up))) {
+    if (!text || (clean_up && !yk_json_boolean(clean_up, &out->clean_up))) {
         return yk_fail(YK_ERROR_INPUT, "\"prefix\" must be a string and \"cleanup\" true or false");
     }
-    out->prefix = strdup(words);
+    out->prefix = strdup(text);
     return out->prefix ? YK_OK : yk_fail_out_of_memory();
 }
 
@@ -59,7 +59,7 @@ static yk_status read_node(const struct yk_json *node, struct yk_decoder *out)
         return YK_OK;
     }
     if (strcmp(type, "WordPiece") == 0) {
-        return read_word_piece(node, out);
+        return read_wordpiece(node, out);
     }
     return yk_fail(YK_ERROR_INPUT, "\"%.*s\" is not supported", SHOWN_BYTES, type);
 }
@@ -108,7 +108,7 @@ static void repair(struct yk_text *text, size_t start, const char *from, const c
     text->bytes[written] = '\0';
 }
 
-static void add_word_piece(struct yk_decoder_stream *decoding, const char *token, size_t length)
+static void add_wordpiece(struct yk_decoder_stream *decoding, const char *token, size_t length)
 {
     const struct yk_decoder *decoder = decoding->decoder;
     const size_t prefix = strlen(decoder->prefix);
@@ -138,8 +138,8 @@ void yk_decoder_stream_add(struct yk_decoder_stream *decoding, const char *token
             yk_text_add_bytes(&decoding->bytes, token, length);
         }
         break;
-    case KIND_WORD_PIECE:
-        add_word_piece(decoding, token, length);
+    case KIND_WORDPIECE:
+        add_wordpiece(decoding, token, length);
         break;
     case KIND_SPACES:
         yk_text_add(decoding->out, decoding->begun ? " " : "");
@@ -157,20 +157,20 @@ static size_t broken_length(const unsigned char *bytes, size_t length)
 {
     const unsigned char first = bytes[0];
     const size_t wanted = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-    unsigned char least = 0x80;
-    unsigned char most = 0xbf;
+    unsigned char min = 0x80;
+    unsigned char max = 0xbf;
     if (first < 0xc2 || first > 0xf4) {
         return 1;
     }
-    least = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : least;
-    most = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : most;
-    size_t taken = 1;
-    while (taken < wanted && taken < length && bytes[taken] >= least && bytes[taken] <= most) {
-        least = 0x80;
-        most = 0xbf;
-        taken++;
+    min = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : min;
+    max = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : max;
+    size_t used = 1;
+    while (used < wanted && used < length && bytes[used] >= min && bytes[used] <= max) {
+        min = 0x80;
+        max = 0xbf;
+        used++;
     }
-    return taken;
+    return used;
 }
 
 static void add_repaired(struct yk_text *out, const char *bytes, size_t length)
@@ -178,9 +178,9 @@ static void add_repaired(struct yk_text *out, const char *bytes, size_t length)
     size_t done = 0;
     for (size_t at = 0; at < length;) {
         uint32_t character = 0;
-        const size_t taken = yk_utf8_decode(bytes + at, length - at, &character);
-        if (taken > 0) {
-            at += taken;
+        const size_t used = yk_utf8_decode(bytes + at, length - at, &character);
+        if (used > 0) {
+            at += used;
             continue;
         }
         yk_text_add_bytes(out, bytes + done, at - done);

@@ -1,9 +1,8 @@
 /*
  * Decoder: how tokens become text again, as the "decoder" of a tokenizer.json says: ByteLevel,
  * WordPiece, or none, when tokens are joined by spaces. Another kind is refused by its name.
- *
- * A decoder does not change once it is read: any number of threads may share one. What it has of
- * one text while that is decoded is a yk_decoder_stream, owned by one thread.
+ * A decoder does not change once it is read: any number of threads may share one. The state of one
+ * text while it is decoded is a yk_decoder_stream, owned by one thread.
  */
 #ifndef YK_TOKENIZER_DECODER_H
 #define YK_TOKENIZER_DECODER_H

@@ -10,13 +10,13 @@
 #include <string.h>
 
 enum {
-    MOST_DEPTH = 16 /* of sequences in sequences */
+    MAX_DEPTH = 16 /* of sequences in sequences */
 };
 
 enum step {
     STEP_CLEAN,            /* control characters away, every white space a space */
     STEP_SPACE_IDEOGRAPHS, /* a space before and behind each */
-    STEP_NFC,
+    STEP_NFC,              /* these as in enum yk_unicode_form */
     STEP_NFD,
     STEP_NFKC,
     STEP_NFKD,
@@ -31,20 +31,20 @@ struct yk_normalizer {
     int32_t capacity;
 };
 
-void yk_normalizer_destroy(struct yk_normalizer *normaliser)
+void yk_normalizer_destroy(struct yk_normalizer *normalizer)
 {
-    if (normaliser) {
-        free(normaliser->steps);
-        free(normaliser);
+    if (normalizer) {
+        free(normalizer->steps);
+        free(normalizer);
     }
 }
 
-static yk_status add_step(struct yk_normalizer *normaliser, enum step step)
+static yk_status add_step(struct yk_normalizer *normalizer, enum step step)
 {
-    void *steps = normaliser->steps;
-    YK_TRY(yk_array_grow(&steps, &normaliser->capacity, normaliser->count, sizeof step));
-    normaliser->steps = steps;
-    normaliser->steps[normaliser->count++] = step;
+    void *steps = normalizer->steps;
+    YK_TRY(yk_array_grow(&steps, &normalizer->capacity, normalizer->count, sizeof step));
+    normalizer->steps = steps;
+    normalizer->steps[normalizer->count++] = step;
     return YK_OK;
 }
 
@@ -95,9 +95,9 @@ static yk_status read_sequence(const struct yk_json *node, const char *source, i
         return yk_fail(YK_ERROR_INPUT, "%s: \"normalizers\" of a Sequence is %s; it must be a list",
                        source, yk_json_kind(list));
     }
-    if (depth == MOST_DEPTH) {
+    if (depth == MAX_DEPTH) {
         return yk_fail(YK_ERROR_INPUT, "%s: more than %d normalizers inside each other", source,
-                       MOST_DEPTH);
+                       MAX_DEPTH);
     }
     for (size_t i = 0; i < yk_json_count(list); i++) {
         YK_TRY(read_node(yk_json_at(list, i), source, depth + 1, out));
@@ -143,16 +143,16 @@ yk_status yk_normalizer_read(const struct yk_json *node, const char *source,
         *out = NULL;
         return YK_OK;
     }
-    struct yk_normalizer *normaliser = calloc(1, sizeof *normaliser);
-    if (!normaliser) {
+    struct yk_normalizer *normalizer = calloc(1, sizeof *normalizer);
+    if (!normalizer) {
         return yk_fail_out_of_memory();
     }
-    const yk_status status = read_node(node, source, 0, normaliser);
+    const yk_status status = read_node(node, source, 0, normalizer);
     if (status != YK_OK) {
-        yk_normalizer_destroy(normaliser);
+        yk_normalizer_destroy(normalizer);
         return status;
     }
-    *out = normaliser;
+    *out = normalizer;
     return YK_OK;
 }
 
@@ -224,13 +224,9 @@ static int32_t change(enum step step, uint32_t character, uint32_t out[3])
         return yk_unicode_is(character, YK_UNICODE_MARK) ? 0 : 1;
     case STEP_LOWER:
         return yk_unicode_lower(character, out);
-    case STEP_NFC:
-    case STEP_NFD:
-    case STEP_NFKC:
-    case STEP_NFKD:
-        break;
+    default:
+        return 1;
     }
-    return 1;
 }
 
 static yk_status run_characters(enum step step, const char *text, size_t length,
@@ -246,8 +242,8 @@ static yk_status run_characters(enum step step, const char *text, size_t length,
         }
         uint32_t character = 0;
         uint32_t changed[3];
-        const size_t taken = yk_utf8_decode(text + at, length - at, &character);
-        if (taken == 0) {
+        const size_t used = yk_utf8_decode(text + at, length - at, &character);
+        if (used == 0) {
             return yk_fail(YK_ERROR_INPUT, "the text is not UTF-8; convert it first");
         }
         const int32_t count = change(step, character, changed);
@@ -255,7 +251,7 @@ static yk_status run_characters(enum step step, const char *text, size_t length,
             char bytes[YK_UTF8_MAX_BYTES];
             yk_text_add_bytes(out, bytes, yk_utf8_encode(changed[i], bytes));
         }
-        at += taken;
+        at += used;
     }
     return yk_text_status(out);
 }
@@ -266,29 +262,17 @@ static yk_status run_step(enum step step, const char *text, size_t length, struc
         run_ascii(step, text, length, out);
         return yk_text_status(out);
     }
-    switch (step) {
-    case STEP_NFC:
-        return yk_unicode_normalize(text, length, YK_UNICODE_NFC, out);
-    case STEP_NFD:
-        return yk_unicode_normalize(text, length, YK_UNICODE_NFD, out);
-    case STEP_NFKC:
-        return yk_unicode_normalize(text, length, YK_UNICODE_NFKC, out);
-    case STEP_NFKD:
-        return yk_unicode_normalize(text, length, YK_UNICODE_NFKD, out);
-    case STEP_CLEAN:
-    case STEP_SPACE_IDEOGRAPHS:
-    case STEP_STRIP_NONSPACING:
-    case STEP_STRIP_MARKS:
-    case STEP_LOWER:
-        break;
+    if (step >= STEP_NFC && step <= STEP_NFKD) {
+        const enum yk_unicode_form form = (enum yk_unicode_form)(step - STEP_NFC);
+        return yk_unicode_normalize(text, length, form, out);
     }
     return run_characters(step, text, length, out);
 }
 
-yk_status yk_normalizer_apply(const struct yk_normalizer *normaliser, const char *text,
+yk_status yk_normalizer_apply(const struct yk_normalizer *normalizer, const char *text,
                               size_t length, struct yk_text *out)
 {
-    const int32_t count = normaliser ? normaliser->count : 0;
+    const int32_t count = normalizer ? normalizer->count : 0;
     if (count == 0) {
         yk_text_add_bytes(out, text, length);
         return yk_text_status(out);
@@ -302,7 +286,7 @@ yk_status yk_normalizer_apply(const struct yk_normalizer *normaliser, const char
         if (to != out) {
             to->length = 0;
         }
-        status = run_step(normaliser->steps[i], from ? yk_text_chars(from) : text,
+        status = run_step(normalizer->steps[i], from ? yk_text_chars(from) : text,
                           from ? from->length : length, to);
     }
     yk_text_free(&between[0]);

@@ -9,10 +9,10 @@ enum {
     SHOWN_BYTES = 60 /* of a name in messages */
 };
 
-void yk_post_processor_free(struct yk_post_processor *frame)
+void yk_post_processor_free(struct yk_post_processor *processor)
 {
-    yk_token_ids_free(&frame->before);
-    yk_token_ids_free(&frame->behind);
+    yk_token_ids_free(&processor->prefix);
+    yk_token_ids_free(&processor->suffix);
 }
 
 static yk_status read_id(const struct yk_json *node, int32_t limit, int32_t *out)
@@ -49,14 +49,14 @@ static yk_status add_special(const struct yk_json *template, const char *name, i
 static yk_status read_template(const struct yk_json *node, int32_t limit,
                                struct yk_post_processor *out)
 {
-    const struct yk_json *pieces = yk_json_get(node, "single");
+    const struct yk_json *parts = yk_json_get(node, "single");
     bool text = false;
-    for (size_t i = 0; i < yk_json_count(pieces); i++) {
-        const struct yk_json *piece = yk_json_at(pieces, i);
-        const char *special = yk_json_string(yk_json_get(yk_json_get(piece, "SpecialToken"), "id"));
-        const char *sequence = yk_json_string(yk_json_get(yk_json_get(piece, "Sequence"), "id"));
+    for (size_t i = 0; i < yk_json_count(parts); i++) {
+        const struct yk_json *part = yk_json_at(parts, i);
+        const char *special = yk_json_string(yk_json_get(yk_json_get(part, "SpecialToken"), "id"));
+        const char *sequence = yk_json_string(yk_json_get(yk_json_get(part, "Sequence"), "id"));
         if (special) {
-            YK_TRY(add_special(node, special, limit, text ? &out->behind : &out->before));
+            YK_TRY(add_special(node, special, limit, text ? &out->suffix : &out->prefix));
         } else if (sequence && strcmp(sequence, "A") == 0 && !text) {
             text = true;
         } else {
@@ -78,13 +78,13 @@ static yk_status read_ends(const struct yk_json *node, int32_t limit, struct yk_
     int32_t last = 0;
     YK_TRY(read_id(yk_json_at(yk_json_get(node, "cls"), 1), limit, &first));
     YK_TRY(read_id(yk_json_at(yk_json_get(node, "sep"), 1), limit, &last));
-    yk_token_ids_add(&out->before, first);
-    yk_token_ids_add(&out->behind, last);
-    YK_TRY(yk_token_ids_status(&out->before));
-    return yk_token_ids_status(&out->behind);
+    yk_token_ids_add(&out->prefix, first);
+    yk_token_ids_add(&out->suffix, last);
+    YK_TRY(yk_token_ids_status(&out->prefix));
+    return yk_token_ids_status(&out->suffix);
 }
 
-static yk_status read_node(const struct yk_json *node, int32_t limit, bool inside, bool *framed,
+static yk_status read_node(const struct yk_json *node, int32_t limit, bool inside, bool *found,
                            struct yk_post_processor *out)
 {
     const char *type = yk_json_string(yk_json_get(node, "type"));
@@ -97,14 +97,14 @@ static yk_status read_node(const struct yk_json *node, int32_t limit, bool insid
     }
     if (strcmp(type, "Sequence") == 0 && !inside && yk_json_is_array(list)) {
         for (size_t i = 0; i < yk_json_count(list); i++) {
-            YK_TRY(read_node(yk_json_at(list, i), limit, true, framed, out));
+            YK_TRY(read_node(yk_json_at(list, i), limit, true, found, out));
         }
         return YK_OK;
     }
-    if (*framed) {
+    if (*found) {
         return yk_fail(YK_ERROR_INPUT, "%.*s after another is not supported", SHOWN_BYTES, type);
     }
-    *framed = true;
+    *found = true;
     if (strcmp(type, "TemplateProcessing") == 0) {
         return read_template(node, limit, out);
     }
@@ -117,10 +117,10 @@ static yk_status read_node(const struct yk_json *node, int32_t limit, bool insid
 yk_status yk_post_processor_read(const struct yk_json *node, int32_t limit,
                                  struct yk_post_processor *out)
 {
-    bool framed = false;
+    bool found = false;
     if (!node || yk_json_is_null(node)) {
         return YK_OK;
     }
-    const yk_status status = read_node(node, limit, false, &framed, out);
+    const yk_status status = read_node(node, limit, false, &found, out);
     return status == YK_OK ? YK_OK : yk_fail_in(status, "post_processor");
 }

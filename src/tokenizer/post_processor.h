@@ -1,10 +1,8 @@
 /*
- * Token frame: the tokens that stand before and behind those of a text, as the "post_processor" of
- * a tokenizer.json says: TemplateProcessing, BertProcessing, RobertaProcessing, ByteLevel, which
- * puts none, and a Sequence of these. Another kind is refused by its name.
- *
- * A plain struct that starts as {0} and is freed by yk_post_processor_free(). Any number of threads
- * may look at one.
+ * Post-processor: the tokens before and behind those of a text, as the "post_processor" of a
+ * tokenizer.json says: TemplateProcessing, BertProcessing, RobertaProcessing, ByteLevel, which adds
+ * none, and a Sequence of these. Another kind is refused by its name. A plain struct that starts as
+ * {0}; any number of threads may read one.
  */
 #ifndef YK_TOKENIZER_POST_PROCESSOR_H
 #define YK_TOKENIZER_POST_PROCESSOR_H
@@ -16,13 +14,13 @@
 #include <stdint.h>
 
 struct yk_post_processor {
-    struct yk_token_ids before;
-    struct yk_token_ids behind;
+    struct yk_token_ids prefix;
+    struct yk_token_ids suffix;
 };
 
 /* Where the node is NULL or null, nothing is put around a text. Ids must be below `limit`. */
 yk_status yk_post_processor_read(const struct yk_json *node, int32_t limit,
                                  struct yk_post_processor *out) YK_MUST_USE;
-void yk_post_processor_free(struct yk_post_processor *frame);
+void yk_post_processor_free(struct yk_post_processor *processor);
 
 #endif

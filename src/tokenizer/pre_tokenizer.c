@@ -3,15 +3,15 @@
 #include "base/array.h"
 #include "base/json_value.h"
 #include "base/utf8.h"
-#include "tokenizer/word_split.h"
+#include "tokenizer/unicode.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    MOST_STAGES = 64, /* hands of a text down from one to the next nest */
-    SHOWN_BYTES = 60  /* of a name in messages */
+    MAX_STAGES = 64, /* stages call each other */
+    SHOWN_BYTES = 60 /* of a name in messages */
 };
 
 /* GPT-2's: contractions, letters, digits and others each with a space before them, and spaces, the
@@ -67,12 +67,13 @@ static yk_status read_split(const struct yk_json *node, struct stage *out)
 {
     const struct yk_json *pattern = yk_json_get(node, "pattern");
     const char *expression = yk_json_string(yk_json_get(pattern, "Regex"));
-    const char *words = expression ? expression : yk_json_string(yk_json_get(pattern, "String"));
+    const char *pattern_text =
+        expression ? expression : yk_json_string(yk_json_get(pattern, "String"));
     const char *behaviour = yk_json_string(yk_json_get(node, "behavior"));
     bool invert = false;
     out->kind = KIND_SPLIT;
     YK_TRY(yk_json_get_flag(node, "invert", &invert));
-    if (!words) {
+    if (!pattern_text) {
         return yk_fail(YK_ERROR_INPUT,
                        "\"pattern\" of Split must be an object with a \"Regex\" or a \"String\"");
     }
@@ -86,7 +87,7 @@ static yk_status read_split(const struct yk_json *node, struct stage *out)
             "\"Removed\"",
             SHOWN_BYTES, behaviour ? behaviour : "");
     }
-    return yk_regex_create(words, strlen(words), !expression, &out->pattern);
+    return yk_regex_create(pattern_text, strlen(pattern_text), !expression, &out->pattern);
 }
 
 static yk_status read_stage(const struct yk_json *node, const char *type,
@@ -96,8 +97,8 @@ static yk_status read_stage(const struct yk_json *node, const char *type,
     if (out->count > 0 && out->stages[out->count - 1].kind == KIND_BYTE_LEVEL) {
         return yk_fail(YK_ERROR_INPUT, "%.*s after ByteLevel is not supported", SHOWN_BYTES, type);
     }
-    if (out->count == MOST_STAGES) {
-        return yk_fail(YK_ERROR_INPUT, "a Sequence of more than %d", MOST_STAGES);
+    if (out->count == MAX_STAGES) {
+        return yk_fail(YK_ERROR_INPUT, "a Sequence of more than %d", MAX_STAGES);
     }
     YK_TRY(yk_array_grow((void **)&out->stages, &out->capacity, out->count, sizeof stage));
     if (strcmp(type, "ByteLevel") == 0) {
@@ -159,15 +160,15 @@ bool yk_pre_tokenizer_is_byte_level(const struct yk_pre_tokenizer *pre_tokenizer
 /* A text on its way through the stages. */
 struct run {
     const struct yk_pre_tokenizer *pre_tokenizer;
-    struct yk_pre_tokenizer_workspace *room;
-    yk_pre_tokenizer_callback take;
-    void *taker;
+    struct yk_pre_tokenizer_workspace *workspace;
+    yk_pre_tokenizer_callback callback;
+    void *argument;
 };
 
 static yk_status run_stage(const struct run *run, int32_t index, const char *text, size_t length);
 
-/* Hands a piece to the next stage, or from the last one to the taker. */
-static inline yk_status hand_on(const struct run *run, int32_t index, const char *text,
+/* Passes a segment to the next stage, or from the last one to the callback. */
+static inline yk_status pass_on(const struct run *run, int32_t index, const char *text,
                                 size_t length)
 {
     if (length == 0) {
@@ -176,7 +177,7 @@ static inline yk_status hand_on(const struct run *run, int32_t index, const char
     if (index + 1 < run->pre_tokenizer->count) {
         return run_stage(run, index + 1, text, length);
     }
-    return run->take(run->taker, text, length);
+    return run->callback(run->argument, text, length);
 }
 
 /* Matches and what is between them. Behind a match an empty one does not count, so the search goes
@@ -185,34 +186,98 @@ static yk_status run_pattern(const struct run *run, int32_t index, const char *t
 {
     const struct stage *stage = &run->pre_tokenizer->stages[index];
     size_t from = 0;
-    size_t done = 0; /* up to here the text was handed on */
+    size_t done = 0; /* up to here the text was passed on */
     bool matched = false;
     while (from <= length) {
         bool found = false;
         size_t begin = 0;
         size_t end = 0;
-        YK_TRY(yk_regex_find(stage->pattern, run->room->patterns, text, length, from, &found,
+        YK_TRY(yk_regex_find(stage->pattern, run->workspace->regex, text, length, from, &found,
                              &begin, &end));
         if (!found) {
             break;
         }
         if (begin == end && matched && end == done) {
             uint32_t character = 0;
-            const size_t taken = yk_utf8_decode(text + from, length - from, &character);
-            from += taken ? taken : 1;
+            const size_t used = yk_utf8_decode(text + from, length - from, &character);
+            from += used ? used : 1;
             continue;
         }
         if (!stage->drop_others) {
-            YK_TRY(hand_on(run, index, text + done, begin - done));
+            YK_TRY(pass_on(run, index, text + done, begin - done));
         }
         if (!stage->drop_matches) {
-            YK_TRY(hand_on(run, index, text + begin, end - begin));
+            YK_TRY(pass_on(run, index, text + begin, end - begin));
         }
         from = end;
         done = end;
         matched = true;
     }
-    return stage->drop_others ? YK_OK : hand_on(run, index, text + done, length - done);
+    return stage->drop_others ? YK_OK : pass_on(run, index, text + done, length - done);
+}
+
+enum part {
+    PART_SPACE,
+    PART_PUNCTUATION,
+    PART_WORD
+};
+
+static enum part ascii_part(unsigned char c)
+{
+    if (c == ' ' || (c >= '\t' && c <= '\r')) {
+        return PART_SPACE;
+    }
+    const bool word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                      c < ' ' || c == 0x7f;
+    return word ? PART_WORD : PART_PUNCTUATION;
+}
+
+/* What the character at the beginning is and how many bytes it takes; what is no UTF-8 counts as a
+ * letter. */
+static enum part part_at(const char *text, size_t length, size_t *used)
+{
+    uint32_t character = 0;
+    if ((unsigned char)text[0] < 0x80) {
+        *used = 1;
+        return ascii_part((unsigned char)text[0]);
+    }
+    *used = yk_utf8_decode(text, length, &character);
+    if (*used == 0) {
+        *used = 1;
+        return PART_WORD;
+    }
+    if (yk_unicode_is_space(character)) {
+        return PART_SPACE;
+    }
+    return yk_unicode_is(character, YK_UNICODE_PUNCTUATION) ? PART_PUNCTUATION : PART_WORD;
+}
+
+/* The next word of BertPreTokenizer from `*at` on, which then stands behind it; false at the end.
+ * White space parts words and is dropped; each punctuation character is a word of its own. */
+static bool next_bert_word(const char *text, size_t length, size_t *at, size_t *begin, size_t *end)
+{
+    size_t used = 0;
+    enum part part = PART_SPACE;
+    size_t i = *at;
+    for (; i < length; i += used) {
+        part = part_at(text + i, length - i, &used);
+        if (part != PART_SPACE) {
+            break;
+        }
+    }
+    *begin = i;
+    if (i >= length) {
+        *at = length;
+        *end = length;
+        return false;
+    }
+    i += used;
+    while (part == PART_WORD && i < length && part_at(text + i, length - i, &used) == PART_WORD) {
+        i += used;
+    }
+    *end = i;
+    *at = i;
+    return true;
 }
 
 static yk_status run_words(const struct run *run, int32_t index, const char *text, size_t length)
@@ -220,8 +285,8 @@ static yk_status run_words(const struct run *run, int32_t index, const char *tex
     size_t at = 0;
     size_t begin = 0;
     size_t end = 0;
-    while (yk_word_split_next(text, length, &at, &begin, &end)) {
-        YK_TRY(hand_on(run, index, text + begin, end - begin));
+    while (next_bert_word(text, length, &at, &begin, &end)) {
+        YK_TRY(pass_on(run, index, text + begin, end - begin));
     }
     return YK_OK;
 }
@@ -233,7 +298,7 @@ static yk_status run_stage(const struct run *run, int32_t index, const char *tex
         return run_words(run, index, text, length);
     }
     if (stage->prefix_space && text[0] != ' ') {
-        struct yk_text *prefixed = &run->room->prefixed;
+        struct yk_text *prefixed = &run->workspace->prefixed;
         prefixed->length = 0;
         yk_text_add_bytes(prefixed, " ", 1);
         yk_text_add_bytes(prefixed, text, length);
@@ -242,14 +307,16 @@ static yk_status run_stage(const struct run *run, int32_t index, const char *tex
         length = prefixed->length;
     }
     return stage->pattern ? run_pattern(run, index, text, length)
-                          : hand_on(run, index, text, length);
+                          : pass_on(run, index, text, length);
 }
 
 yk_status yk_pre_tokenizer_run(const struct yk_pre_tokenizer *pre_tokenizer,
-                               struct yk_pre_tokenizer_workspace *room, const char *text,
-                               size_t length, yk_pre_tokenizer_callback take, void *taker)
+                               struct yk_pre_tokenizer_workspace *workspace, const char *text,
+                               size_t length, yk_pre_tokenizer_callback callback, void *argument)
 {
-    const struct run run = {
-        .pre_tokenizer = pre_tokenizer, .room = room, .take = take, .taker = taker};
-    return hand_on(&run, -1, text, length);
+    const struct run run = {.pre_tokenizer = pre_tokenizer,
+                            .workspace = workspace,
+                            .callback = callback,
+                            .argument = argument};
+    return pass_on(&run, -1, text, length);
 }

@@ -13,15 +13,15 @@
 enum {
     /* Steps back that a match may take from one place of the text, and what it is first tried with:
      * the patterns of GPT-2 and Llama 3 take at most a few for each character. */
-    MOST_STEPS = 10 * 1000 * 1000,
+    MAX_STEPS = 10 * 1000 * 1000,
     FIRST_STEPS = 256,
     WINDOW_BYTES = 32, /* in which a match may begin, at a time */
     TIMED_EVERY = 16,  /* so manyth search stands for those before: a clock takes time to read */
     FIRST_STACK_BYTES = 32 * 1024,
-    MOST_STACK_BYTES = 4 * 1024 * 1024,
-    MOST_PATTERN_BYTES = 64 * 1024, /* the compiler's time grows faster than the pattern */
-    MOST_NAME_BYTES = 40,           /* of a property */
-    SHOWN_BYTES = 100               /* of a pattern in messages */
+    MAX_STACK_BYTES = 4 * 1024 * 1024,
+    MAX_PATTERN_BYTES = 64 * 1024, /* the compiler's time grows faster than the pattern */
+    MAX_NAME_BYTES = 40,           /* of a property */
+    SHOWN_BYTES = 100              /* of a pattern in messages */
 };
 
 /* What matching may take of the processor: twenty times what it does with patterns that are
@@ -67,11 +67,11 @@ static yk_status add_escape(char letter, bool inside, struct yk_text *out)
 {
     for (size_t i = 0; i < sizeof classes / sizeof *classes; i++) {
         if (classes[i].letter == letter) {
-            const char *words = inside ? classes[i].inside : classes[i].outside;
-            if (!words) {
+            const char *text = inside ? classes[i].inside : classes[i].outside;
+            if (!text) {
                 return yk_fail(YK_ERROR_INPUT, "\\%c inside brackets is not supported", letter);
             }
-            yk_text_add(out, words);
+            yk_text_add(out, text);
             return YK_OK;
         }
     }
@@ -82,7 +82,7 @@ static yk_status add_escape(char letter, bool inside, struct yk_text *out)
 
 static bool is_script(const char *name, size_t length)
 {
-    char pattern[MOST_NAME_BYTES + sizeof "\\p{sc:}"];
+    char pattern[MAX_NAME_BYTES + sizeof "\\p{sc:}"];
     int code = 0;
     PCRE2_SIZE at = 0;
     (void)snprintf(pattern, sizeof pattern, "\\p{sc:%.*s}", (int)length, name);
@@ -106,7 +106,7 @@ static size_t add_property(const char *pattern, size_t length, struct yk_text *o
     const size_t name_length = (size_t)(close - name);
     /* The categories have names of one or two letters. */
     const bool script =
-        name_length > 2 && name_length <= MOST_NAME_BYTES && is_script(name, name_length);
+        name_length > 2 && name_length <= MAX_NAME_BYTES && is_script(name, name_length);
     yk_text_add_bytes(out, pattern, (size_t)(name - pattern));
     yk_text_add(out, script ? "sc:" : "");
     yk_text_add_bytes(out, name, name_length + 1);
@@ -149,13 +149,13 @@ static yk_status translate(const char *pattern, size_t length, struct yk_text *o
 
 static yk_status fail_by_code(int code, const char *pattern, size_t length)
 {
-    PCRE2_UCHAR words[128] = {0};
+    PCRE2_UCHAR text[128] = {0};
     if (code == PCRE2_ERROR_NOMEMORY) {
         return yk_fail_out_of_memory();
     }
-    (void)pcre2_get_error_message(code, words, sizeof words);
+    (void)pcre2_get_error_message(code, text, sizeof text);
     return yk_fail(YK_ERROR_INPUT, "the pattern \"%.*s\" cannot be used: %s",
-                   length < SHOWN_BYTES ? (int)length : SHOWN_BYTES, pattern, (const char *)words);
+                   length < SHOWN_BYTES ? (int)length : SHOWN_BYTES, pattern, (const char *)text);
 }
 
 static yk_status compile(const char *pattern, size_t length, uint32_t options, pcre2_code **out)
@@ -188,25 +188,25 @@ static yk_status compile_both(const char *pattern, size_t length, bool literal,
 
 yk_status yk_regex_create(const char *pattern, size_t length, bool literal, struct yk_regex **out)
 {
-    struct yk_text words = {0};
+    struct yk_text text = {0};
     struct yk_regex *made = calloc(1, sizeof *made);
     yk_status status = YK_OK;
     if (!made) {
         return yk_fail_out_of_memory();
     }
-    if (length > MOST_PATTERN_BYTES) {
+    if (length > MAX_PATTERN_BYTES) {
         status = yk_fail(YK_ERROR_INPUT, "a pattern of %zu bytes, where at most %d are allowed",
-                         length, MOST_PATTERN_BYTES);
+                         length, MAX_PATTERN_BYTES);
         goto done;
     }
     if (literal) {
         status = compile_both(pattern, length, true, made);
         goto done;
     }
-    YK_TRY_GOTO(translate(pattern, length, &words), done);
-    YK_TRY_GOTO(compile_both(yk_text_chars(&words), words.length, false, made), done);
+    YK_TRY_GOTO(translate(pattern, length, &text), done);
+    YK_TRY_GOTO(compile_both(yk_text_chars(&text), text.length, false, made), done);
 done:
-    yk_text_free(&words);
+    yk_text_free(&text);
     if (status != YK_OK) {
         yk_regex_destroy(made);
         return status;
@@ -226,45 +226,45 @@ void yk_regex_destroy(struct yk_regex *pattern)
 
 yk_status yk_regex_workspace_create(struct yk_regex_workspace **out)
 {
-    struct yk_regex_workspace *room = calloc(1, sizeof *room);
-    if (!room) {
+    struct yk_regex_workspace *workspace = calloc(1, sizeof *workspace);
+    if (!workspace) {
         return yk_fail_out_of_memory();
     }
-    room->match = pcre2_match_data_create(1, NULL);
-    room->context = pcre2_match_context_create(NULL);
-    room->anchored_context = pcre2_match_context_create(NULL);
-    room->stack = pcre2_jit_stack_create(FIRST_STACK_BYTES, MOST_STACK_BYTES, NULL);
-    if (!room->match || !room->context || !room->anchored_context) {
-        yk_regex_workspace_destroy(room);
+    workspace->match = pcre2_match_data_create(1, NULL);
+    workspace->context = pcre2_match_context_create(NULL);
+    workspace->anchored_context = pcre2_match_context_create(NULL);
+    workspace->stack = pcre2_jit_stack_create(FIRST_STACK_BYTES, MAX_STACK_BYTES, NULL);
+    if (!workspace->match || !workspace->context || !workspace->anchored_context) {
+        yk_regex_workspace_destroy(workspace);
         return yk_fail_out_of_memory();
     }
-    room->allowed_s = SECONDS_AT_FIRST;
-    (void)pcre2_set_heap_limit(room->context, MOST_STACK_BYTES / 1024);
-    (void)pcre2_set_heap_limit(room->anchored_context, MOST_STACK_BYTES / 1024);
-    (void)pcre2_set_match_limit(room->anchored_context, FIRST_STEPS);
-    if (room->stack) {
-        pcre2_jit_stack_assign(room->context, NULL, room->stack);
-        pcre2_jit_stack_assign(room->anchored_context, NULL, room->stack);
+    workspace->allowed_s = SECONDS_AT_FIRST;
+    (void)pcre2_set_heap_limit(workspace->context, MAX_STACK_BYTES / 1024);
+    (void)pcre2_set_heap_limit(workspace->anchored_context, MAX_STACK_BYTES / 1024);
+    (void)pcre2_set_match_limit(workspace->anchored_context, FIRST_STEPS);
+    if (workspace->stack) {
+        pcre2_jit_stack_assign(workspace->context, NULL, workspace->stack);
+        pcre2_jit_stack_assign(workspace->anchored_context, NULL, workspace->stack);
     }
-    *out = room;
+    *out = workspace;
     return YK_OK;
 }
 
-void yk_regex_workspace_destroy(struct yk_regex_workspace *room)
+void yk_regex_workspace_destroy(struct yk_regex_workspace *workspace)
 {
-    if (room) {
-        pcre2_match_data_free(room->match);
-        pcre2_match_context_free(room->context);
-        pcre2_match_context_free(room->anchored_context);
-        pcre2_jit_stack_free(room->stack);
-        free(room);
+    if (workspace) {
+        pcre2_match_data_free(workspace->match);
+        pcre2_match_context_free(workspace->context);
+        pcre2_match_context_free(workspace->anchored_context);
+        pcre2_jit_stack_free(workspace->stack);
+        free(workspace);
     }
 }
 
 /* A text that is searched, and where a match may begin: `width` bytes from `at` on. */
 struct search {
     const struct yk_regex *pattern;
-    struct yk_regex_workspace *room;
+    struct yk_regex_workspace *workspace;
     const char *text;
     size_t length;
     size_t from;
@@ -276,10 +276,11 @@ struct search {
 
 /* The processor's time takes longer to read than a word to match: it is read once there is reason
  * to, and before that the clock, which also runs while others have the processor. */
-static double now_s(const struct yk_regex_workspace *room)
+static double now_s(const struct yk_regex_workspace *workspace)
 {
     struct timespec now = {0};
-    (void)clock_gettime(room->suspected ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC_COARSE, &now);
+    (void)clock_gettime(workspace->suspected ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC_COARSE,
+                        &now);
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
@@ -287,50 +288,50 @@ static double now_s(const struct yk_regex_workspace *room)
  */
 static bool is_late(struct search *search)
 {
-    struct yk_regex_workspace *room = search->room;
+    struct yk_regex_workspace *workspace = search->workspace;
     if (!search->timed) {
         search->timed = true;
-        search->began_s = now_s(room);
+        search->began_s = now_s(workspace);
         return false;
     }
     const double allowed_s =
-        room->allowed_s + SECONDS_PER_BYTE * (double)(search->length - search->from);
-    if (room->spent_s + now_s(room) - search->began_s <= allowed_s) {
+        workspace->allowed_s + SECONDS_PER_BYTE * (double)(search->length - search->from);
+    if (workspace->spent_s + now_s(workspace) - search->began_s <= allowed_s) {
         return false;
     }
-    if (room->suspected) {
+    if (workspace->suspected) {
         return true;
     }
-    room->suspected = true;
-    room->spent_s = 0;
-    search->began_s = now_s(room);
+    workspace->suspected = true;
+    workspace->spent_s = 0;
+    search->began_s = now_s(workspace);
     return false;
 }
 
 static int run(const struct search *search, const pcre2_code *code, pcre2_match_context *context)
 {
-    struct yk_regex_workspace *room = search->room;
+    struct yk_regex_workspace *workspace = search->workspace;
     if (search->pattern->compiled) {
         return pcre2_jit_match(code, (PCRE2_SPTR)search->text, search->length, search->at, 0,
-                               room->match, context);
+                               workspace->match, context);
     }
     return pcre2_match(code, (PCRE2_SPTR)search->text, search->length, search->at,
-                       PCRE2_NO_UTF_CHECK, room->match, context);
+                       PCRE2_NO_UTF_CHECK, workspace->match, context);
 }
 
 /* The library's limit of steps holds for each place where a match may begin, and a step may go over
  * all of the text. */
 static int match(const struct search *search, uint32_t steps)
 {
-    struct yk_regex_workspace *room = search->room;
+    struct yk_regex_workspace *workspace = search->workspace;
     const size_t left = search->length - search->at;
-    if (room->steps != steps) {
-        (void)pcre2_set_match_limit(room->context, steps);
-        room->steps = steps;
+    if (workspace->steps != steps) {
+        (void)pcre2_set_match_limit(workspace->context, steps);
+        workspace->steps = steps;
     }
-    (void)pcre2_set_offset_limit(room->context,
+    (void)pcre2_set_offset_limit(workspace->context,
                                  search->width < left ? search->at + search->width : PCRE2_UNSET);
-    return run(search, search->pattern->code, room->context);
+    return run(search, search->pattern->code, workspace->context);
 }
 
 /* A match that begins at `at`, with more and more steps. */
@@ -339,7 +340,7 @@ static int match_here(struct search *search)
     int code = PCRE2_ERROR_MATCHLIMIT;
     search->width = 0;
     for (uint32_t steps = FIRST_STEPS;
-         code == PCRE2_ERROR_MATCHLIMIT && steps <= MOST_STEPS && !is_late(search); steps *= 2) {
+         code == PCRE2_ERROR_MATCHLIMIT && steps <= MAX_STEPS && !is_late(search); steps *= 2) {
         code = match(search, steps);
     }
     return code;
@@ -355,11 +356,11 @@ static void advance(struct search *search)
              ((unsigned char)search->text[search->at] & 0xc0) == 0x80);
 }
 
-/* The leftmost match, in one piece of work after the other, so that none of them takes long. Words
+/* The leftmost match, in one step after the other, so that none of them takes long. Words
  * follow each other, so that most matches begin where the last one ended. */
 static int match_all(struct search *search)
 {
-    const int first = run(search, search->pattern->anchored, search->room->anchored_context);
+    const int first = run(search, search->pattern->anchored, search->workspace->anchored_context);
     if (first != PCRE2_ERROR_NOMATCH && first != PCRE2_ERROR_MATCHLIMIT) {
         return first;
     }
@@ -381,36 +382,36 @@ static int match_all(struct search *search)
 
 static yk_status fail_to_match(int code)
 {
-    PCRE2_UCHAR words[128] = {0};
+    PCRE2_UCHAR text[128] = {0};
     if (code == PCRE2_ERROR_MATCHLIMIT) {
         return yk_fail(YK_ERROR_INPUT,
                        "the tokenizer's pattern that cuts words takes too long on this text");
     }
-    (void)pcre2_get_error_message(code, words, sizeof words);
-    return yk_fail(YK_ERROR_INPUT, "the pattern that cuts words gave up: %s", (const char *)words);
+    (void)pcre2_get_error_message(code, text, sizeof text);
+    return yk_fail(YK_ERROR_INPUT, "the pattern that cuts words gave up: %s", (const char *)text);
 }
 
-yk_status yk_regex_find(const struct yk_regex *pattern, struct yk_regex_workspace *room,
+yk_status yk_regex_find(const struct yk_regex *pattern, struct yk_regex_workspace *workspace,
                         const char *text, size_t length, size_t from, bool *found, size_t *begin,
                         size_t *end)
 {
     struct search search = {
         .pattern = pattern,
-        .room = room,
+        .workspace = workspace,
         .text = text,
         .length = length,
         .from = from,
         .at = from,
     };
-    const bool sampled = room->searches++ % TIMED_EVERY == 0;
-    if (sampled || room->suspected) {
+    const bool sampled = workspace->searches++ % TIMED_EVERY == 0;
+    if (sampled || workspace->suspected) {
         (void)is_late(&search); /* begins to take the time */
     }
     int code = match_all(&search);
     if (search.timed) {
         code = is_late(&search) ? PCRE2_ERROR_MATCHLIMIT : code;
-        room->spent_s +=
-            (now_s(room) - search.began_s) * (sampled && !room->suspected ? TIMED_EVERY : 1);
+        workspace->spent_s += (now_s(workspace) - search.began_s) *
+                              (sampled && !workspace->suspected ? TIMED_EVERY : 1);
     }
     if (code < 0 && code != PCRE2_ERROR_NOMATCH) {
         return fail_to_match(code);
@@ -418,13 +419,13 @@ yk_status yk_regex_find(const struct yk_regex *pattern, struct yk_regex_workspac
     size_t searched = length;
     *found = code >= 0;
     if (*found) {
-        const PCRE2_SIZE *places = pcre2_get_ovector_pointer(room->match);
+        const PCRE2_SIZE *places = pcre2_get_ovector_pointer(workspace->match);
         *begin = places[0];
         *end = places[1];
         /* \K in a lookaround may put the beginning behind the end. */
         *found = *begin <= *end && *begin >= from;
         searched = *found ? *end : from;
     }
-    room->allowed_s += SECONDS_PER_BYTE * (double)(searched - from);
+    workspace->allowed_s += SECONDS_PER_BYTE * (double)(searched - from);
     return YK_OK;
 }

@@ -1,9 +1,7 @@
 /*
- * Ids: a row of tokens that grows.
- *
- * A plain struct that starts as {0} and is freed by yk_token_ids_free(). Running out of memory is
- * remembered in `failed` and reported once by yk_token_ids_status(), as yk_text does. One thread at
- * a time.
+ * Token ids: a list of tokens that grows. A plain struct that starts as {0}. Running out of memory
+ * is remembered in `failed` and reported by yk_token_ids_status(), as yk_text does. One thread at a
+ * time.
  */
 #ifndef YK_TOKENIZER_TOKEN_IDS_H
 #define YK_TOKENIZER_TOKEN_IDS_H

@@ -20,7 +20,7 @@ struct entry {
     int32_t id;
 };
 
-/* Open addressing, at most half full; the hash's upper half tells most others apart unseen. */
+/* Open addressing, at most half full; the hash's upper half rules most others out. */
 struct slot {
     uint32_t tag;
     int32_t entry; /* its place and one; 0: a free slot */

@@ -1,8 +1,7 @@
 /*
- * Token map: tokens by their ids and ids by their tokens.
- *
- * A token is a row of bytes, which the map copies. While tokens are added a map belongs to one
- * thread; afterwards any number of threads may look things up.
+ * Token map: tokens by their ids and ids by their tokens. A token is a string of bytes, which the
+ * map copies. While tokens are added a map belongs to one thread; afterwards any number of threads
+ * may read it.
  */
 #ifndef YK_TOKENIZER_TOKEN_MAP_H
 #define YK_TOKENIZER_TOKEN_MAP_H

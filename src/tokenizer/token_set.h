@@ -1,8 +1,6 @@
 /*
- * Token set: names that are looked for in a text, all at once.
- *
- * A set does not change once it is made: any number of threads may share one. The names belong to
- * the caller and must outlive it.
+ * Token set: names that are searched for in a text, all at once. A set does not change once it is
+ * made: any number of threads may share one. The names belong to the caller and must outlive it.
  */
 #ifndef YK_TOKENIZER_TOKEN_SET_H
 #define YK_TOKENIZER_TOKEN_SET_H

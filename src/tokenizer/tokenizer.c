@@ -2,8 +2,16 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "base/utf8.h"
-#include "tokenizer/tokenizer_parts.h"
+#include "tokenizer/added_tokens.h"
+#include "tokenizer/bpe.h"
+#include "tokenizer/decoder.h"
+#include "tokenizer/normalizer.h"
+#include "tokenizer/post_processor.h"
+#include "tokenizer/pre_tokenizer.h"
+#include "tokenizer/token_map.h"
+#include "tokenizer/wordpiece.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -12,15 +20,30 @@
 #include <string.h>
 #include <sys/stat.h>
 
+/* The parts belong to the tokenizer and do not change once it is made. */
+struct yk_tokenizer {
+    struct yk_text file;
+    struct yk_vocabulary *vocabulary; /* of one by characters, which has none of what follows */
+
+    struct yk_normalizer *normalizer; /* NULL: a text stays as it is */
+    struct yk_pre_tokenizer *pre_tokenizer;
+    struct yk_token_map *map; /* the model's tokens */
+    struct yk_bpe *bpe;       /* the model: one of the two */
+    struct yk_wordpiece *wordpiece;
+    struct yk_added_tokens *added;
+    struct yk_post_processor post_processor;
+    struct yk_decoder *decoder;
+};
+
 static const char json_name[] = "tokenizer.json";
 static const char characters_name[] = "vocabulary.json";
 
 enum {
-    MOST_NAMES = 4,
+    MAX_NAMES = 4,
     SHOWN_BYTES = 60 /* of a name in messages */
 };
 
-static const char *const role_names[YK_TOKEN_ROLES][MOST_NAMES] = {
+static const char *const role_names[YK_TOKEN_ROLES][MAX_NAMES] = {
     [YK_TOKEN_PAD] = {"<pad>", "[PAD]", "<|pad|>", "<|finetune_right_pad_id|>"},
     [YK_TOKEN_UNKNOWN] = {"<unk>", "[UNK]"},
     [YK_TOKEN_BEGIN] = {"<s>", "<|begin_of_text|>", "[CLS]"},
@@ -35,13 +58,13 @@ void yk_tokenizer_destroy(struct yk_tokenizer *tokenizer)
     if (tokenizer) {
         yk_text_free(&tokenizer->file);
         yk_vocabulary_destroy(tokenizer->vocabulary);
-        yk_normalizer_destroy(tokenizer->normaliser);
+        yk_normalizer_destroy(tokenizer->normalizer);
         yk_pre_tokenizer_destroy(tokenizer->pre_tokenizer);
         yk_bpe_destroy(tokenizer->bpe);
         yk_wordpiece_destroy(tokenizer->wordpiece);
         yk_token_map_destroy(tokenizer->map);
         yk_added_tokens_destroy(tokenizer->added);
-        yk_post_processor_free(&tokenizer->frame);
+        yk_post_processor_free(&tokenizer->post_processor);
         yk_decoder_destroy(tokenizer->decoder);
         free(tokenizer);
     }
@@ -110,16 +133,16 @@ static yk_status read_model(const struct yk_json *model, struct yk_tokenizer *ou
  */
 static yk_status read_parts(const struct yk_json *root, struct yk_tokenizer *out)
 {
-    YK_TRY(yk_normalizer_read(yk_json_get(root, "normalizer"), "normalizer", &out->normaliser));
+    YK_TRY(yk_normalizer_read(yk_json_get(root, "normalizer"), "normalizer", &out->normalizer));
     YK_TRY(yk_pre_tokenizer_read(yk_json_get(root, "pre_tokenizer"), &out->pre_tokenizer));
     const yk_status status = read_model(yk_json_get(root, "model"), out);
     if (status != YK_OK) {
         return yk_fail_in(status, "model");
     }
-    YK_TRY(yk_added_tokens_read(yk_json_get(root, "added_tokens"), out->map, out->normaliser,
+    YK_TRY(yk_added_tokens_read(yk_json_get(root, "added_tokens"), out->map, out->normalizer,
                                 &out->added));
     YK_TRY(yk_post_processor_read(yk_json_get(root, "post_processor"), yk_tokenizer_count(out),
-                                  &out->frame));
+                                  &out->post_processor));
     return yk_decoder_read(yk_json_get(root, "decoder"), &out->decoder);
 }
 
@@ -236,8 +259,8 @@ static int32_t character_id(const struct yk_vocabulary *vocabulary, const char *
 {
     uint32_t character = 0;
     const size_t length = strlen(token);
-    const size_t taken = yk_utf8_decode(token, length, &character);
-    return taken > 0 && taken == length ? yk_vocabulary_id(vocabulary, character) : -1;
+    const size_t used = yk_utf8_decode(token, length, &character);
+    return used > 0 && used == length ? yk_vocabulary_id(vocabulary, character) : -1;
 }
 
 int32_t yk_tokenizer_id(const struct yk_tokenizer *tokenizer, const char *token)
@@ -251,7 +274,7 @@ int32_t yk_tokenizer_id(const struct yk_tokenizer *tokenizer, const char *token)
 
 int32_t yk_tokenizer_role(const struct yk_tokenizer *tokenizer, enum yk_token_role role)
 {
-    for (int i = 0; i < MOST_NAMES && role_names[role][i]; i++) {
+    for (int i = 0; i < MAX_NAMES && role_names[role][i]; i++) {
         const int32_t id = yk_tokenizer_id(tokenizer, role_names[role][i]);
         if (id >= 0) {
             return id;
@@ -298,22 +321,169 @@ static yk_status decode_characters(const struct yk_vocabulary *vocabulary, const
 }
 
 yk_status yk_tokenizer_decode(const struct yk_tokenizer *tokenizer, const int32_t *ids,
-                              int64_t count, bool bare, struct yk_text *out)
+                              int64_t count, bool skip_special, struct yk_text *out)
 {
     if (tokenizer->vocabulary) {
         return decode_characters(tokenizer->vocabulary, ids, count, out);
     }
-    struct yk_decoder_stream decoding = {.decoder = tokenizer->decoder, .out = out};
+    struct yk_decoder_stream stream = {.decoder = tokenizer->decoder, .out = out};
     for (int64_t i = 0; i < count; i++) {
         size_t length = 0;
         const char *token = yk_added_tokens_text(tokenizer->added, ids[i], &length);
-        if (token && bare && yk_added_tokens_is_special(tokenizer->added, ids[i])) {
+        if (token && skip_special && yk_added_tokens_is_special(tokenizer->added, ids[i])) {
             continue;
         }
         token = token ? token : yk_token_map_token(tokenizer->map, ids[i], &length);
         if (token) {
-            yk_decoder_stream_add(&decoding, token, length);
+            yk_decoder_stream_add(&stream, token, length);
         }
     }
-    return yk_decoder_stream_finish(&decoding);
+    return yk_decoder_stream_finish(&stream);
+}
+
+/* Encoding: added tokens that are not normalized are found first; what is between them is
+ * normalized, the other added tokens are found in that, and what is left is cut into words, of
+ * which the model makes tokens. */
+struct yk_tokenizer_encoder {
+    const struct yk_tokenizer *tokenizer;
+    struct yk_pre_tokenizer_workspace workspace;
+    struct yk_bpe_workspace *bpe;
+    struct yk_text normalized;
+    const atomic_bool *stop; /* NULL: none */
+};
+
+/* What the words of one text are handed to. */
+struct word_output {
+    struct yk_tokenizer_encoder *encoder;
+    struct yk_token_ids *out;
+};
+
+yk_status yk_tokenizer_encoder_create(const struct yk_tokenizer *tokenizer,
+                                      struct yk_tokenizer_encoder **out)
+{
+    struct yk_tokenizer_encoder *encoder = calloc(1, sizeof *encoder);
+    yk_status status = YK_OK;
+    if (!encoder) {
+        return yk_fail_out_of_memory();
+    }
+    encoder->tokenizer = tokenizer;
+    YK_TRY_GOTO(yk_regex_workspace_create(&encoder->workspace.regex), fail);
+    YK_TRY_GOTO(yk_bpe_workspace_create(&encoder->bpe), fail);
+    *out = encoder;
+    return YK_OK;
+fail:
+    yk_tokenizer_encoder_destroy(encoder);
+    return status;
+}
+
+void yk_tokenizer_encoder_destroy(struct yk_tokenizer_encoder *encoder)
+{
+    if (encoder) {
+        yk_regex_workspace_destroy(encoder->workspace.regex);
+        yk_text_free(&encoder->workspace.prefixed);
+        yk_bpe_workspace_destroy(encoder->bpe);
+        yk_text_free(&encoder->normalized);
+        free(encoder);
+    }
+}
+
+void yk_tokenizer_encoder_set_stop(struct yk_tokenizer_encoder *encoder, const atomic_bool *stop)
+{
+    encoder->stop = stop;
+    yk_bpe_workspace_set_stop(encoder->bpe, stop);
+}
+
+/* Zeros are characters like others here, as Hugging Face's tokenizers have it. */
+static yk_status check_text(const char *text, size_t length, const char *source)
+{
+    for (size_t at = 0; at < length; at++) {
+        at += yk_utf8_valid_length(text + at, length - at);
+        if (at < length && text[at] != '\0') {
+            return yk_vocabulary_fail_unknown(text, length, at, source);
+        }
+    }
+    return YK_OK;
+}
+
+static yk_status encode_word(void *argument, const char *word, size_t length)
+{
+    const struct word_output *output = argument;
+    const struct yk_tokenizer *tokenizer = output->encoder->tokenizer;
+    if (output->encoder->stop && atomic_load(output->encoder->stop)) {
+        return yk_fail(YK_ERROR_STOPPED, "stopped between two words");
+    }
+    if (tokenizer->bpe) {
+        return yk_bpe_encode(tokenizer->bpe, output->encoder->bpe, word, length, output->out);
+    }
+    yk_wordpiece_encode(tokenizer->wordpiece, word, length, output->out);
+    return YK_OK;
+}
+
+/* Text in which only those added tokens are left to be found that are normalized, as it is. */
+static yk_status add_normalized(struct yk_tokenizer_encoder *encoder, const char *text,
+                                size_t length, struct yk_token_ids *out)
+{
+    const struct yk_tokenizer *tokenizer = encoder->tokenizer;
+    struct word_output output = {.encoder = encoder, .out = out};
+    struct yk_added_tokens_search search = {.text = text, .length = length, .normalized = true};
+    do {
+        YK_TRY(yk_added_tokens_next(tokenizer->added, encoder->workspace.regex, &search));
+        YK_TRY(yk_pre_tokenizer_run(tokenizer->pre_tokenizer, &encoder->workspace,
+                                    text + search.begin, search.end - search.begin, encode_word,
+                                    &output));
+        if (search.id >= 0) {
+            yk_token_ids_add(out, search.id);
+        }
+    } while (search.id >= 0);
+    return YK_OK;
+}
+
+static yk_status add_segment(struct yk_tokenizer_encoder *encoder, const char *text, size_t length,
+                             struct yk_token_ids *out)
+{
+    const struct yk_normalizer *normalizer = encoder->tokenizer->normalizer;
+    if (!normalizer || length == 0) {
+        return add_normalized(encoder, text, length, out);
+    }
+    struct yk_text *normalized = &encoder->normalized;
+    normalized->length = 0;
+    YK_TRY(yk_normalizer_apply(normalizer, text, length, normalized));
+    return add_normalized(encoder, yk_text_chars(normalized), normalized->length, out);
+}
+
+static yk_status add_text(struct yk_tokenizer_encoder *encoder, const char *text, size_t length,
+                          struct yk_token_ids *out)
+{
+    struct yk_added_tokens_search search = {.text = text, .length = length};
+    do {
+        YK_TRY(yk_added_tokens_next(encoder->tokenizer->added, encoder->workspace.regex, &search));
+        YK_TRY(add_segment(encoder, text + search.begin, search.end - search.begin, out));
+        if (search.id >= 0) {
+            yk_token_ids_add(out, search.id);
+        }
+    } while (search.id >= 0);
+    return YK_OK;
+}
+
+yk_status yk_tokenizer_encode(struct yk_tokenizer_encoder *encoder, const char *text, size_t length,
+                              const char *source, enum yk_special_tokens special,
+                              struct yk_token_ids *out)
+{
+    const struct yk_tokenizer *tokenizer = encoder->tokenizer;
+    const struct yk_post_processor *processor = &tokenizer->post_processor;
+    if (tokenizer->vocabulary) {
+        return yk_vocabulary_encode(tokenizer->vocabulary, text, length, source, out);
+    }
+    YK_TRY(check_text(text, length, source));
+    if (special == YK_SPECIAL_TOKENS_ADD) {
+        yk_token_ids_add_all(out, processor->prefix.items, processor->prefix.count);
+    }
+    const yk_status status = add_text(encoder, text, length, out);
+    if (status != YK_OK) {
+        return yk_fail_in(status, source);
+    }
+    if (special == YK_SPECIAL_TOKENS_ADD) {
+        yk_token_ids_add_all(out, processor->suffix.items, processor->suffix.count);
+    }
+    return yk_token_ids_status(out);
 }

@@ -1,14 +1,20 @@
 /*
  * Tokenizer: how text becomes tokens and tokens text. Of three kinds:
- *   characters           the code points of a text (tokenizer/vocabulary.h),
- *   byte-level BPE       as GPT-2 and Llama 3 have it,
- *   WordPiece            as BERT has it,
- * the last two read from a tokenizer.json as Hugging Face's tokenizers write it, with their
- * normalizer, pre-tokenizer, added tokens, post-processor and decoder. A file that asks for a part
- * that is not known here is refused by the part's name.
+ *   characters      the code points of a text (tokenizer/vocabulary.h),
+ *   byte-level BPE  as GPT-2 and Llama 3 have it,
+ *   WordPiece       as BERT has it,
+ * the last two read from a tokenizer.json as Hugging Face's tokenizers write it. A file that needs
+ * a part that is not known here is refused by the part's name.
  *
- * A tokenizer does not change once it is made: any number of threads may share one. Encoding needs
- * room of its own, an encoder: one for each thread.
+ * A tokenizer does not change once it is made: any number of threads may share one. Each thread
+ * needs an encoder of its own. The rest of the room:
+ *   normalizer, pre_tokenizer, post_processor, decoder, added_tokens  parts of the file
+ *   bpe, bpe_merge, wordpiece, vocabulary             the models
+ *   token_ids, token_map, token_set, word_cache       lists and tables of tokens
+ *   byte_level, unicode, regex                        characters and patterns
+ *   bpe_learn, bpe_pair_queue, word_counts, bpe_file  learning a byte-level BPE
+ *   chat                                              Llama 3's chat template
+ *   chunk_boundary                                    where a long text can be cut
  */
 #ifndef YK_TOKENIZER_TOKENIZER_H
 #define YK_TOKENIZER_TOKENIZER_H
@@ -68,11 +74,11 @@ void yk_tokenizer_write(const struct yk_tokenizer *tokenizer, struct yk_text *ou
 const char *yk_tokenizer_file_name(const struct yk_tokenizer *tokenizer);
 
 /*
- * Adds the text of tokens to `out`, special ones left out where `bare`. What is no UTF-8 becomes
- * U+FFFD. Ids that are not the tokenizer's are left out.
+ * Adds the text of tokens to `out`, special ones left out with `skip_special`. What is no UTF-8
+ * becomes U+FFFD. Ids that are not the tokenizer's are left out.
  */
 yk_status yk_tokenizer_decode(const struct yk_tokenizer *tokenizer, const int32_t *ids,
-                              int64_t count, bool bare, struct yk_text *out) YK_MUST_USE;
+                              int64_t count, bool skip_special, struct yk_text *out) YK_MUST_USE;
 
 /* One thread's room for encoding. The tokenizer must outlive it. */
 struct yk_tokenizer_encoder;
@@ -95,7 +101,7 @@ enum yk_special_tokens {
  * characters does not have, is refused by line and column; `source` begins the message.
  */
 yk_status yk_tokenizer_encode(struct yk_tokenizer_encoder *encoder, const char *text, size_t length,
-                              const char *source, enum yk_special_tokens framing,
+                              const char *source, enum yk_special_tokens special,
                               struct yk_token_ids *out) YK_MUST_USE;
 
 #endif

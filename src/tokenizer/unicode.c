@@ -2,12 +2,14 @@
 
 #include "base/utf8.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <utf8proc.h>
 
 enum {
     STACK_CHARACTERS = 256, /* of a normal form; more are put on the heap */
-    MOST_DECOMPOSED = 18    /* characters that one becomes: U+FDFA in NFKD */
+    MAX_DECOMPOSED = 18     /* characters that one becomes: U+FDFA in NFKD */
 };
 
 bool yk_unicode_is_space(uint32_t character)
@@ -63,7 +65,7 @@ static utf8proc_option_t options_of(enum yk_unicode_form form)
 }
 
 /* Adds the normal form of a text for which `buffer` has room. */
-static yk_status normalise_into(const char *text, size_t length, utf8proc_option_t options,
+static yk_status normalize_into(const char *text, size_t length, utf8proc_option_t options,
                                 utf8proc_int32_t *buffer, size_t room, struct yk_text *out)
 {
     utf8proc_ssize_t count =
@@ -82,21 +84,21 @@ static yk_status normalise_into(const char *text, size_t length, utf8proc_option
     return YK_OK;
 }
 
-static yk_status normalise_piece(const char *text, size_t length, enum yk_unicode_form form,
-                                 struct yk_text *out)
+static yk_status normalize_segment(const char *text, size_t length, enum yk_unicode_form form,
+                                   struct yk_text *out)
 {
     const utf8proc_option_t options = options_of(form);
     utf8proc_int32_t few[STACK_CHARACTERS];
-    if (length <= STACK_CHARACTERS / MOST_DECOMPOSED) {
-        return normalise_into(text, length, options, few, STACK_CHARACTERS, out);
+    if (length <= STACK_CHARACTERS / MAX_DECOMPOSED) {
+        return normalize_into(text, length, options, few, STACK_CHARACTERS, out);
     }
-    const size_t room = length * MOST_DECOMPOSED;
+    const size_t room = length * MAX_DECOMPOSED;
     utf8proc_int32_t *many =
-        length <= SIZE_MAX / MOST_DECOMPOSED / sizeof *many ? malloc(room * sizeof *many) : NULL;
+        length <= SIZE_MAX / MAX_DECOMPOSED / sizeof *many ? malloc(room * sizeof *many) : NULL;
     if (!many) {
         return yk_fail_out_of_memory();
     }
-    const yk_status status = normalise_into(text, length, options, many, room, out);
+    const yk_status status = normalize_into(text, length, options, many, room, out);
     free(many);
     return status;
 }
@@ -118,9 +120,89 @@ yk_status yk_unicode_normalize(const char *text, size_t length, enum yk_unicode_
             end++;
         }
         if (end > at) {
-            YK_TRY(normalise_piece(text + at, end - at, form, out));
+            YK_TRY(normalize_segment(text + at, end - at, form, out));
         }
         at = end;
     }
     return yk_text_status(out);
+}
+
+enum {
+    CAPITAL_SIGMA = 0x3a3,
+    FINAL_SIGMA = 0x3c2,
+    END_OF_CASED_SCRIPTS = 0x590, /* Latin, Greek, Cyrillic, Armenian are below */
+    GREEK_EXTENDED = 0x1f00,
+    END_OF_GREEK_EXTENDED = 0x2000
+};
+
+/* The property Case_Ignorable of what stands in and next to Greek words. */
+static bool is_ignorable(uint32_t c)
+{
+    static const uint32_t signs[] = {'\'',  '.',   ':',    '^',    '`',    0xa8,
+                                     0xad,  0xaf,  0xb4,   0xb7,   0xb8,   0x384,
+                                     0x385, 0x387, 0x2018, 0x2019, 0x2024, 0x2027};
+    for (size_t i = 0; i < sizeof signs / sizeof signs[0]; i++) {
+        if (c == signs[i]) {
+            return true;
+        }
+    }
+    return yk_unicode_is(c, YK_UNICODE_NONSPACING_MARK);
+}
+
+/* The property Cased, of the scripts that Greek is mixed with. */
+static bool is_cased(uint32_t c)
+{
+    if (c < 0x80) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    }
+    const bool script = (c >= 0xc0 && c < END_OF_CASED_SCRIPTS && c != 0xd7 && c != 0xf7) ||
+                        c == 0xaa || c == 0xb5 || c == 0xba ||
+                        (c >= GREEK_EXTENDED && c < END_OF_GREEK_EXTENDED);
+    return script && !yk_unicode_is(c, YK_UNICODE_PUNCTUATION) &&
+           !yk_unicode_is(c, YK_UNICODE_MARK);
+}
+
+/* Whether the first character behind `at` that counts is a letter. */
+static bool letter_follows(const char *text, size_t length, size_t at)
+{
+    while (at < length) {
+        uint32_t c = 0;
+        const size_t used = yk_utf8_decode(text + at, length - at, &c);
+        if (used == 0 || !is_ignorable(c)) {
+            return used > 0 && is_cased(c);
+        }
+        at += used;
+    }
+    return false;
+}
+
+static void add_character(uint32_t character, struct yk_text *out)
+{
+    uint32_t small[YK_UNICODE_MAX_LOWER];
+    char bytes[YK_UTF8_MAX_BYTES];
+    const int32_t count = yk_unicode_lower(character, small);
+    for (int32_t i = 0; i < count; i++) {
+        yk_text_add_bytes(out, bytes, yk_utf8_encode(small[i], bytes));
+    }
+}
+
+void yk_unicode_lowercase(const char *text, size_t length, struct yk_text *out)
+{
+    bool after_letter = false;
+    for (size_t at = 0; at < length;) {
+        uint32_t c = 0;
+        const size_t used = yk_utf8_decode(text + at, length - at, &c);
+        if (used == 0) {
+            yk_text_add_bytes(out, text + at, 1);
+            after_letter = false;
+            at++;
+            continue;
+        }
+        at += used;
+        if (c == CAPITAL_SIGMA && after_letter && !letter_follows(text, length, at)) {
+            c = FINAL_SIGMA;
+        }
+        add_character(c, out);
+        after_letter = is_cased(c) || (after_letter && is_ignorable(c));
+    }
 }

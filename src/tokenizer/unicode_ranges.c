@@ -1,5 +1,5 @@
 /* Written by tests/oracle/unicode_ranges.py. */
-#include "tokenizer/unicode_ranges.h"
+#include "tokenizer/unicode.h"
 
 static const struct yk_unicode_range dropped[] = {
     {0x0000, 0x0008},     {0x000b, 0x000c},   {0x000e, 0x001f},   {0x007f, 0x009f},

@@ -36,11 +36,6 @@ static yk_status check_characters(const uint32_t *characters, int32_t count)
         return yk_fail(YK_ERROR_INPUT, "a vocabulary without characters");
     }
     for (int32_t i = 0; i < count; i++) {
-        const bool surrogate = characters[i] >= 0xd800 && characters[i] < 0xe000;
-        if (characters[i] == 0 || characters[i] >= YK_UTF8_CHARACTERS || surrogate) {
-            return yk_fail(YK_ERROR_INPUT, "U+%04" PRIX32 " cannot be in a vocabulary",
-                           characters[i]);
-        }
         if (i > 0 && characters[i] <= characters[i - 1]) {
             return yk_fail(YK_ERROR_INPUT,
                            "U+%04" PRIX32 " comes after U+%04" PRIX32
@@ -51,8 +46,7 @@ static yk_status check_characters(const uint32_t *characters, int32_t count)
     return YK_OK;
 }
 
-yk_status yk_vocabulary_create(const uint32_t *characters, int32_t count,
-                               struct yk_vocabulary **out)
+static yk_status create(const uint32_t *characters, int32_t count, struct yk_vocabulary **out)
 {
     YK_TRY(check_characters(characters, count));
     struct yk_vocabulary *vocabulary = calloc(1, sizeof *vocabulary);
@@ -81,12 +75,12 @@ static yk_status fail_not_text(const char *text, size_t at, const char *source)
     return yk_utf8_fail(source, yk_utf8_locate(text, at), text[at]);
 }
 
-/* Counts, and with `out` writes, the characters below YK_UTF8_CHARACTERS that `seen` marks. */
-static int32_t list_seen(const unsigned char *seen, uint32_t *out)
+/* Counts, and with `out` writes, the characters below YK_UTF8_CHARACTERS that `present` marks. */
+static int32_t list_present(const unsigned char *present, uint32_t *out)
 {
     int32_t count = 0;
     for (uint32_t c = 0; c < YK_UTF8_CHARACTERS; c++) {
-        if (seen[c]) {
+        if (present[c]) {
             if (out) {
                 out[count] = c;
             }
@@ -96,16 +90,17 @@ static int32_t list_seen(const unsigned char *seen, uint32_t *out)
     return count;
 }
 
-static yk_status mark_seen(const char *text, size_t length, const char *source, unsigned char *seen)
+static yk_status mark_present(const char *text, size_t length, const char *source,
+                              unsigned char *present)
 {
     for (size_t at = 0; at < length;) {
         uint32_t character = 0;
-        const size_t taken = yk_utf8_decode(text + at, length - at, &character);
-        if (taken == 0 || character == 0) {
+        const size_t used = yk_utf8_decode(text + at, length - at, &character);
+        if (used == 0 || character == 0) {
             return fail_not_text(text, at, source);
         }
-        seen[character] = 1;
-        at += taken;
+        present[character] = 1;
+        at += used;
     }
     return YK_OK;
 }
@@ -116,35 +111,30 @@ yk_status yk_vocabulary_build(const char *text, size_t length, const char *sourc
     if (length == 0) {
         return yk_fail(YK_ERROR_INPUT, "%s: the text is empty", source);
     }
-    unsigned char *seen = calloc(YK_UTF8_CHARACTERS, 1);
+    unsigned char *present = calloc(YK_UTF8_CHARACTERS, 1);
     uint32_t *characters = NULL;
     yk_status status = YK_OK;
-    if (!seen) {
+    if (!present) {
         return yk_fail_out_of_memory();
     }
-    YK_TRY_GOTO(mark_seen(text, length, source, seen), done);
-    const int32_t count = list_seen(seen, NULL);
+    YK_TRY_GOTO(mark_present(text, length, source, present), done);
+    const int32_t count = list_present(present, NULL);
     characters = malloc((size_t)count * sizeof *characters);
     if (!characters) {
         status = yk_fail_out_of_memory();
         goto done;
     }
-    (void)list_seen(seen, characters);
-    status = yk_vocabulary_create(characters, count, out);
+    (void)list_present(present, characters);
+    status = create(characters, count, out);
 done:
     free(characters);
-    free(seen);
+    free(present);
     return status;
 }
 
 int32_t yk_vocabulary_count(const struct yk_vocabulary *vocabulary)
 {
     return vocabulary->count;
-}
-
-uint32_t yk_vocabulary_character(const struct yk_vocabulary *vocabulary, int32_t id)
-{
-    return vocabulary->characters[id];
 }
 
 int32_t yk_vocabulary_id(const struct yk_vocabulary *vocabulary, uint32_t character)
@@ -155,8 +145,8 @@ int32_t yk_vocabulary_id(const struct yk_vocabulary *vocabulary, uint32_t charac
 yk_status yk_vocabulary_fail_unknown(const char *text, size_t length, size_t at, const char *source)
 {
     uint32_t character = 0;
-    const size_t taken = yk_utf8_decode(text + at, length - at, &character);
-    if (taken == 0 || character == 0) {
+    const size_t used = yk_utf8_decode(text + at, length - at, &character);
+    if (used == 0 || character == 0) {
         return fail_not_text(text, at, source);
     }
     const struct yk_utf8_position place = yk_utf8_locate(text, at);
@@ -168,25 +158,23 @@ yk_status yk_vocabulary_fail_unknown(const char *text, size_t length, size_t at,
     return yk_fail(YK_ERROR_INPUT,
                    "%s:%" PRId64 ":%" PRId64 ": \"%.*s\" (U+%04" PRIX32
                    ") is not in the vocabulary",
-                   source, place.line, place.column, (int)taken, text + at, character);
+                   source, place.line, place.column, (int)used, text + at, character);
 }
 
 yk_status yk_vocabulary_encode(const struct yk_vocabulary *vocabulary, const char *text,
-                               size_t length, const char *source, int32_t *out, int64_t *count)
+                               size_t length, const char *source, struct yk_token_ids *out)
 {
-    int64_t written = 0;
     for (size_t at = 0; at < length;) {
         uint32_t character = 0;
-        const size_t taken = yk_utf8_decode(text + at, length - at, &character);
-        const int32_t id = taken ? yk_vocabulary_id(vocabulary, character) : -1;
+        const size_t used = yk_utf8_decode(text + at, length - at, &character);
+        const int32_t id = used > 0 ? yk_vocabulary_id(vocabulary, character) : -1;
         if (id < 0) {
             return yk_vocabulary_fail_unknown(text, length, at, source);
         }
-        out[written++] = id;
-        at += taken;
+        yk_token_ids_add(out, id);
+        at += used;
     }
-    *count = written;
-    return YK_OK;
+    return yk_token_ids_status(out);
 }
 
 yk_status yk_vocabulary_decode(const struct yk_vocabulary *vocabulary, const int32_t *ids,
@@ -234,8 +222,8 @@ static yk_status read_character(const struct yk_json *node, uint32_t *out)
 {
     const char *word = yk_json_string(node);
     const size_t length = word ? strlen(word) : 0;
-    const size_t taken = yk_utf8_decode(word ? word : "", length, out);
-    if (taken == 0 || taken != length) {
+    const size_t used = yk_utf8_decode(word ? word : "", length, out);
+    if (used == 0 || used != length) {
         return yk_fail(YK_ERROR_INPUT, "must be a string of one character");
     }
     return YK_OK;
@@ -261,7 +249,7 @@ static yk_status read_root(const struct yk_json *root, struct yk_vocabulary **ou
                                          "characters", i, NULL),
                     done);
     }
-    status = yk_vocabulary_create(characters, (int32_t)count, out);
+    status = create(characters, (int32_t)count, out);
 done:
     free(characters);
     return status;

@@ -1,16 +1,15 @@
 /*
  * Vocabulary: characters (Unicode code points) and their ids 0, 1, 2 …, in the order of the code
- * points, as nanoGPT numbers the characters of a text.
- *
- * Its file is {"yoke": 1, "kind": "vocabulary", "characters": ["\n", " ", "!", …]}. A vocabulary
- * does not change once it is made: any number of threads may use one. The zero character is never
- * in it.
+ * points, as nanoGPT numbers the characters of a text. Its file is {"yoke": 1, "kind":
+ * "vocabulary", "characters": ["\n", " ", "!", …]}. A vocabulary does not change once it is made:
+ * any number of threads may use one. The zero character is never in it.
  */
 #ifndef YK_TOKENIZER_VOCABULARY_H
 #define YK_TOKENIZER_VOCABULARY_H
 
 #include "base/status.h"
 #include "base/text.h"
+#include "tokenizer/token_ids.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -21,24 +20,17 @@ struct yk_vocabulary;
 yk_status yk_vocabulary_build(const char *text, size_t length, const char *source,
                               struct yk_vocabulary **out) YK_MUST_USE;
 
-/* Of code points in rising order, none twice. */
-yk_status yk_vocabulary_create(const uint32_t *characters, int32_t count,
-                               struct yk_vocabulary **out) YK_MUST_USE;
 void yk_vocabulary_destroy(struct yk_vocabulary *vocabulary);
 
 int32_t yk_vocabulary_count(const struct yk_vocabulary *vocabulary);
-/* The code point of an id. */
-uint32_t yk_vocabulary_character(const struct yk_vocabulary *vocabulary, int32_t id);
 /* The id of a code point, or -1. */
 int32_t yk_vocabulary_id(const struct yk_vocabulary *vocabulary, uint32_t character);
 
-/*
- * The ids of UTF-8 text: at most `length` of them, `*count` in the end. A character that is not in
- * the vocabulary is refused by its line and column.
- */
+/* Adds the ids of UTF-8 text to `out`. A character that is not in the vocabulary is refused by its
+ * line and column. */
 yk_status yk_vocabulary_encode(const struct yk_vocabulary *vocabulary, const char *text,
-                               size_t length, const char *source, int32_t *out,
-                               int64_t *count) YK_MUST_USE;
+                               size_t length, const char *source,
+                               struct yk_token_ids *out) YK_MUST_USE;
 
 /* Adds the characters of `count` ids to `out`. */
 yk_status yk_vocabulary_decode(const struct yk_vocabulary *vocabulary, const int32_t *ids,

@@ -10,7 +10,7 @@
 
 enum {
     FIRST_SLOTS = 1 << 12, /* a power of two */
-    MOST_WORDS = 1 << 29   /* twice as many slots can be counted */
+    MAX_WORDS = 1 << 29    /* twice as many slots can be counted */
 };
 
 struct word {
@@ -27,7 +27,7 @@ struct yk_word_counts {
     int32_t capacity;
     int32_t *slots; /* index of a word, or −1; at most half of them are taken */
     int32_t slot_count;
-    double most; /* bytes of all words; 0: any number */
+    double max_bytes; /* bytes of all words; 0: any number */
 };
 
 static void clear(int32_t *slots, int32_t count)
@@ -61,16 +61,16 @@ void yk_word_counts_destroy(struct yk_word_counts *counts)
     }
 }
 
-void yk_word_counts_limit(struct yk_word_counts *counts, double most)
+void yk_word_counts_limit(struct yk_word_counts *counts, double max_bytes)
 {
-    counts->most = most;
+    counts->max_bytes = max_bytes;
 }
 
-static yk_status check_room(const struct yk_word_counts *counts, size_t length)
+static yk_status check_limit(const struct yk_word_counts *counts, size_t length)
 {
     const double bytes = (double)counts->bytes.length + (double)length +
                          (double)counts->count * (double)sizeof *counts->words;
-    if (counts->most <= 0 || bytes <= counts->most) {
+    if (counts->max_bytes <= 0 || bytes <= counts->max_bytes) {
         return YK_OK;
     }
     return yk_fail(YK_ERROR_INPUT,
@@ -99,8 +99,8 @@ static int32_t *slot_of(const struct yk_word_counts *counts, const char *word, s
 
 static yk_status double_slots(struct yk_word_counts *counts)
 {
-    if (counts->count >= MOST_WORDS) {
-        return yk_fail(YK_ERROR_INPUT, "more than %d different words; use less text", MOST_WORDS);
+    if (counts->count >= MAX_WORDS) {
+        return yk_fail(YK_ERROR_INPUT, "more than %d different words; use less text", MAX_WORDS);
     }
     const int32_t slot_count = counts->slot_count * 2;
     int32_t *slots = malloc((size_t)slot_count * sizeof *slots);
@@ -129,7 +129,7 @@ yk_status yk_word_counts_add(struct yk_word_counts *counts, const char *word, si
         counts->words[*slot].times++;
         return YK_OK;
     }
-    YK_TRY(check_room(counts, length));
+    YK_TRY(check_limit(counts, length));
     if (counts->count >= counts->slot_count / 2) {
         YK_TRY(double_slots(counts));
         slot = slot_of(counts, word, length, hash);

@@ -1,6 +1,6 @@
 /*
- * Word counts: the different words of a text and how often each stands in it. A word is a row of
- * bytes, which is copied. One thread at a time; when no word is added, any number may look.
+ * Word counts: the different words of a text and how often each occurs. A word is a string of
+ * bytes, which is copied. One thread at a time; while no word is added, any number may read.
  */
 #ifndef YK_TOKENIZER_WORD_COUNTS_H
 #define YK_TOKENIZER_WORD_COUNTS_H
@@ -21,9 +21,9 @@ struct yk_word_count {
 yk_status yk_word_counts_create(struct yk_word_counts **out) YK_MUST_USE;
 void yk_word_counts_destroy(struct yk_word_counts *counts);
 
-/* What is made of the words takes about ten times the memory that they take here: from `most` bytes
- * on, a new word is refused. 0, as at first: never. */
-void yk_word_counts_limit(struct yk_word_counts *counts, double most);
+/* What is made of the words takes about ten times the memory that they take here: from `max_bytes`
+ * bytes on, a new word is refused. 0, as at first: never. */
+void yk_word_counts_limit(struct yk_word_counts *counts, double max_bytes);
 
 yk_status yk_word_counts_add(struct yk_word_counts *counts, const char *word,
                              size_t length) YK_MUST_USE;

@@ -7,8 +7,8 @@
 #include <string.h>
 
 enum {
-    MOST_TOKEN_BYTES = 1024, /* of a token with its prefix */
-    USUAL_CHARACTERS = 100   /* of a word; longer ones are unknown */
+    MAX_TOKEN_BYTES = 1024, /* of a token with its prefix */
+    USUAL_CHARACTERS = 100  /* of a word; longer ones are unknown */
 };
 
 struct yk_wordpiece {
@@ -16,7 +16,7 @@ struct yk_wordpiece {
     char *prefix;
     size_t prefix_length;
     size_t longest; /* token, in bytes */
-    int64_t most_characters;
+    int64_t max_characters;
     int32_t unknown;
 };
 
@@ -44,10 +44,10 @@ static yk_status measure_tokens(struct yk_wordpiece *wordpiece)
     for (int32_t id = 0; id < yk_token_map_limit(wordpiece->map); id++) {
         size_t length = 0;
         const char *token = yk_token_map_token(wordpiece->map, id, &length);
-        if (token && length > MOST_TOKEN_BYTES) {
+        if (token && length > MAX_TOKEN_BYTES) {
             return yk_fail(YK_ERROR_INPUT,
                            "the token \"%.32s…\" has %zu bytes; at most %d are known", token,
-                           length, MOST_TOKEN_BYTES);
+                           length, MAX_TOKEN_BYTES);
         }
         if (token && length > wordpiece->longest) {
             wordpiece->longest = length;
@@ -60,17 +60,17 @@ static yk_status fill(const struct yk_json *model, struct yk_wordpiece *out)
 {
     const char *unknown = NULL;
     const char *prefix = NULL;
-    out->most_characters = USUAL_CHARACTERS;
+    out->max_characters = USUAL_CHARACTERS;
     YK_TRY(read_words(model, "unk_token", "[UNK]", &unknown));
     YK_TRY(read_words(model, "continuing_subword_prefix", "##", &prefix));
-    YK_TRY(yk_json_get_integer(model, "max_input_chars_per_word", 0, INT32_MAX,
-                               &out->most_characters));
+    YK_TRY(
+        yk_json_get_integer(model, "max_input_chars_per_word", 0, INT32_MAX, &out->max_characters));
     out->unknown = yk_token_map_find(out->map, unknown, strlen(unknown));
     if (out->unknown < 0) {
         return yk_fail(YK_ERROR_INPUT, "the vocabulary does not have \"unk_token\", %s", unknown);
     }
     out->prefix_length = strlen(prefix);
-    if (out->prefix_length > MOST_TOKEN_BYTES) {
+    if (out->prefix_length > MAX_TOKEN_BYTES) {
         return yk_fail(YK_ERROR_INPUT, "\"continuing_subword_prefix\" has %zu bytes",
                        out->prefix_length);
     }
@@ -110,12 +110,12 @@ static int64_t count_characters(const char *word, size_t length)
 /* The longest token that begins `bytes`, of which the first `kept` must be in it, and its length;
  * −1 where there is none. */
 static int32_t longest_token(const struct yk_token_map *map, const char *bytes, size_t length,
-                             size_t kept, size_t *taken)
+                             size_t kept, size_t *used)
 {
     for (size_t end = length; end > kept; end--) {
         const int32_t id = yk_token_map_find(map, bytes, end);
         if (id >= 0) {
-            *taken = end;
+            *used = end;
             return id;
         }
         /* Tokens end where characters do. */
@@ -129,26 +129,26 @@ static int32_t longest_token(const struct yk_token_map *map, const char *bytes, 
 void yk_wordpiece_encode(const struct yk_wordpiece *wordpiece, const char *word, size_t length,
                          struct yk_token_ids *out)
 {
-    char bytes[MOST_TOKEN_BYTES];
+    char bytes[MAX_TOKEN_BYTES];
     const int64_t first = out->count;
-    if (count_characters(word, length) > wordpiece->most_characters) {
+    if (count_characters(word, length) > wordpiece->max_characters) {
         yk_token_ids_add(out, wordpiece->unknown);
         return;
     }
     for (size_t at = 0; at < length;) {
         const size_t prefix = at > 0 ? wordpiece->prefix_length : 0;
-        size_t taken = 0;
+        size_t used = 0;
         size_t room = wordpiece->longest > prefix ? wordpiece->longest - prefix : 0;
         room = room < length - at ? room : length - at;
         memcpy(bytes, wordpiece->prefix, prefix);
         memcpy(bytes + prefix, word + at, room);
-        const int32_t id = longest_token(wordpiece->map, bytes, prefix + room, prefix, &taken);
+        const int32_t id = longest_token(wordpiece->map, bytes, prefix + room, prefix, &used);
         if (id < 0) {
             out->count = first;
             yk_token_ids_add(out, wordpiece->unknown);
             return;
         }
         yk_token_ids_add(out, id);
-        at += taken - prefix;
+        at += used - prefix;
     }
 }

@@ -1,10 +1,8 @@
 /*
- * WordPiece: a word becomes the longest token that begins it, then the longest that goes on from
- * there, marked by a prefix ("##"), and so on; a word that cannot be made up becomes the token for
- * the unknown (Schuster and Nakajima 2012; Devlin et al. 2019).
- *
- * It does not change once it is read: any number of threads may share one. The map of tokens must
- * outlive it.
+ * WordPiece: a word becomes the longest token that begins it, then the longest that continues it,
+ * marked by a prefix ("##"), and so on; a word that cannot be made up becomes the unknown token
+ * (Schuster and Nakajima 2012; Devlin et al. 2019). It does not change once it is read: any number
+ * of threads may share one. The token map must outlive it.
  */
 #ifndef YK_TOKENIZER_WORDPIECE_H
 #define YK_TOKENIZER_WORDPIECE_H

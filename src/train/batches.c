@@ -35,7 +35,7 @@ void yk_batches_find_shares(const struct yk_plan *plan, int32_t rank, struct yk_
 /* True when a rank reads what it takes itself, and nothing else. */
 static bool reads_own(const struct yk_sampler *sampler)
 {
-    return sampler->even && sampler->piece_rows == 0;
+    return sampler->even && sampler->slice_rows == 0;
 }
 
 static int64_t units_of(const struct yk_batches *batches, int32_t slice)

@@ -38,8 +38,8 @@ static yk_status evaluate(struct yk_forward *forward, struct yk_batches *batches
 
 static struct yk_forward_shape shape_of(const struct yk_sampler *sampler, int64_t units)
 {
-    if (sampler->piece_rows > 0) {
-        return (struct yk_forward_shape){1, sampler->piece_rows, sampler->piece_rows, false};
+    if (sampler->slice_rows > 0) {
+        return (struct yk_forward_shape){1, sampler->slice_rows, sampler->slice_rows, false};
     }
     return (struct yk_forward_shape){units, sampler->sequence, sampler->target_sequence, false};
 }

@@ -112,7 +112,7 @@ static void bound_rank_keeps_what_it_was_given(void **state)
     expect(&all, launcher, threads, "rank 3: compute on core 6, messages on core 7");
 }
 
-static void ranks_that_a_launcher_put_together_are_not_pinned(void **state)
+static void ranks_that_a_launcher_bound_together_are_not_pinned(void **state)
 {
     (void)state;
     struct yk_core cores[4];
@@ -171,7 +171,7 @@ int main(void)
         cmocka_unit_test(more_ranks_than_cores_share_them),
         cmocka_unit_test(every_core_has_one_owner),
         cmocka_unit_test(bound_rank_keeps_what_it_was_given),
-        cmocka_unit_test(ranks_that_a_launcher_put_together_are_not_pinned),
+        cmocka_unit_test(ranks_that_a_launcher_bound_together_are_not_pinned),
         cmocka_unit_test(threads_go_to_physical_cores_first),
         cmocka_unit_test(cores_found_are_those_of_the_affinity),
     };

@@ -1,7 +1,6 @@
 #include "support/support.h"
 
 #include "cluster/datasheet.h"
-#include "cluster/interconnect.h"
 
 #include <math.h>
 #include <string.h>

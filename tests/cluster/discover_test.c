@@ -199,7 +199,7 @@ static void nvlinks_that_are_up_are_added(void **state)
     yk_cluster_destroy(cluster);
 }
 
-static void a_gpu_without_a_datasheet_counts_by_its_cores_and_clocks(void **state)
+static void a_gpu_with_no_datasheet_counts_by_its_cores_and_clocks(void **state)
 {
     (void)state;
     struct yk_machine machine;
@@ -212,7 +212,7 @@ static void a_gpu_without_a_datasheet_counts_by_its_cores_and_clocks(void **stat
     yk_cluster_destroy(cluster);
 }
 
-static void an_old_driver_tells_less(void **state)
+static void an_old_driver_reports_less(void **state)
 {
     (void)state;
     struct yk_machine machine;
@@ -230,7 +230,7 @@ static void an_old_driver_tells_less(void **state)
                  "clocks; write a cluster file that says its memory, rates and memory_bandwidth");
 }
 
-static void without_gpus_the_cores_are_the_device(void **state)
+static void where_there_is_no_gpu_the_cores_are_the_device(void **state)
 {
     (void)state;
     struct yk_machine machine;
@@ -312,9 +312,9 @@ int main(void)
         cmocka_unit_test_setup(gpus_become_devices_with_the_numbers_of_their_datasheets, reset),
         cmocka_unit_test_setup(the_slower_slot_decides_between_two_gpus, reset),
         cmocka_unit_test_setup(nvlinks_that_are_up_are_added, reset),
-        cmocka_unit_test_setup(a_gpu_without_a_datasheet_counts_by_its_cores_and_clocks, reset),
-        cmocka_unit_test_setup(an_old_driver_tells_less, reset),
-        cmocka_unit_test_setup(without_gpus_the_cores_are_the_device, reset),
+        cmocka_unit_test_setup(a_gpu_with_no_datasheet_counts_by_its_cores_and_clocks, reset),
+        cmocka_unit_test_setup(an_old_driver_reports_less, reset),
+        cmocka_unit_test_setup(where_there_is_no_gpu_the_cores_are_the_device, reset),
         cmocka_unit_test(this_machine_has_cores_and_memory),
         cmocka_unit_test(names_of_the_driver_lead_to_datasheets),
     };

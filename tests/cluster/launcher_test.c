@@ -40,10 +40,10 @@ static int forget_all(void **state)
 }
 
 /* Variables and values in turn, ended by NULL. */
-static void set(const char *const *words)
+static void set(const char *const *text)
 {
-    for (; words[0]; words += 2) {
-        assert_int_equal(setenv(words[0], words[1], 1), 0);
+    for (; text[0]; text += 2) {
+        assert_int_equal(setenv(text[0], text[1], 1), 0);
     }
 }
 
@@ -56,7 +56,7 @@ static void expect(const struct yk_launcher *found, int rank, int size, int loca
     assert_int_equal(found->local_size, local_size);
 }
 
-static void process_without_launcher_is_alone(void **state)
+static void process_that_no_launcher_started_is_alone(void **state)
 {
     (void)state;
     struct yk_launcher found;
@@ -66,7 +66,7 @@ static void process_without_launcher_is_alone(void **state)
 }
 
 /* As `mpirun --host one:2,two:1` sets them for its last rank. */
-static void mpirun_tells_ranks_of_unequal_hosts(void **state)
+static void mpirun_numbers_ranks_of_unequal_hosts(void **state)
 {
     (void)state;
     struct yk_launcher found;
@@ -79,7 +79,7 @@ static void mpirun_tells_ranks_of_unequal_hosts(void **state)
 }
 
 /* Four nodes, three of them with two tasks. */
-static void srun_tells_how_many_are_on_this_node(void **state)
+static void srun_reports_how_many_are_on_this_node(void **state)
 {
     (void)state;
     struct yk_launcher found;
@@ -105,7 +105,7 @@ static void step_goes_before_its_job(void **state)
     expect(&found, 1, 3, 1, 3);
 }
 
-static void launchers_tell_whether_they_bound_the_rank(void **state)
+static void launchers_report_whether_they_bound_the_rank(void **state)
 {
     (void)state;
     struct yk_launcher found;
@@ -200,7 +200,7 @@ static const char *const torchrun[] = {"RANK",
                                        "True",
                                        NULL};
 
-static void torchrun_tells_where_ranks_meet(void **state)
+static void torchrun_reports_where_ranks_meet(void **state)
 {
     (void)state;
     struct yk_launcher found;
@@ -284,7 +284,7 @@ static void mpirun_goes_before_plain_variables(void **state)
     expect(&found, 1, 2, 1, 2);
 }
 
-static void srun_without_pmix_meets_at_the_master(void **state)
+static void srun_with_no_pmix_meets_at_the_master(void **state)
 {
     (void)state;
     struct yk_launcher found;
@@ -353,20 +353,20 @@ static void what_a_person_cannot_mean_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(process_without_launcher_is_alone, forget_all),
-        cmocka_unit_test_setup(mpirun_tells_ranks_of_unequal_hosts, forget_all),
-        cmocka_unit_test_setup(srun_tells_how_many_are_on_this_node, forget_all),
+        cmocka_unit_test_setup(process_that_no_launcher_started_is_alone, forget_all),
+        cmocka_unit_test_setup(mpirun_numbers_ranks_of_unequal_hosts, forget_all),
+        cmocka_unit_test_setup(srun_reports_how_many_are_on_this_node, forget_all),
         cmocka_unit_test_setup(step_goes_before_its_job, forget_all),
-        cmocka_unit_test_setup(launchers_tell_whether_they_bound_the_rank, forget_all),
+        cmocka_unit_test_setup(launchers_report_whether_they_bound_the_rank, forget_all),
         cmocka_unit_test_setup(batch_script_is_no_rank, forget_all),
         cmocka_unit_test_setup(tasks_that_cannot_meet_are_refused, forget_all),
         cmocka_unit_test_setup(numbers_that_contradict_each_other_are_refused, forget_all),
-        cmocka_unit_test_setup(torchrun_tells_where_ranks_meet, forget_all),
+        cmocka_unit_test_setup(torchrun_reports_where_ranks_meet, forget_all),
         cmocka_unit_test_setup(torchrun_goes_before_those_that_started_it, forget_all),
         cmocka_unit_test_setup(plain_variables_are_enough, forget_all),
         cmocka_unit_test_setup(plain_variables_that_cannot_be_are_refused, forget_all),
         cmocka_unit_test_setup(mpirun_goes_before_plain_variables, forget_all),
-        cmocka_unit_test_setup(srun_without_pmix_meets_at_the_master, forget_all),
+        cmocka_unit_test_setup(srun_with_no_pmix_meets_at_the_master, forget_all),
         cmocka_unit_test_setup(a_person_may_say_it, forget_all),
         cmocka_unit_test_setup(what_a_person_cannot_mean_is_refused, forget_all),
     };

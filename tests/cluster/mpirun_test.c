@@ -24,12 +24,12 @@
     FENCE "MPI_ABORT was invoked on rank 1 in communicator MPI_COMM_WORLD\nwith errorcode 6.\n\n"  \
           "NOTE: invoking MPI_ABORT causes Open MPI to kill all MPI processes.\n" FENCE
 
-/* Hears `said` in pieces of `piece` bytes; `out` is what was passed on. */
-static void hear(struct yk_mpirun_output *talk, const char *said, size_t piece, struct yk_text *out)
+/* Hears `said` in pieces of `chunk` bytes; `out` is what was passed on. */
+static void hear(struct yk_mpirun_output *talk, const char *said, size_t chunk, struct yk_text *out)
 {
     const size_t length = strlen(said);
-    for (size_t at = 0; at < length; at += piece) {
-        yk_mpirun_output_add(talk, said + at, length - at < piece ? length - at : piece, out);
+    for (size_t at = 0; at < length; at += chunk) {
+        yk_mpirun_output_add(talk, said + at, length - at < chunk ? length - at : chunk, out);
     }
     yk_mpirun_output_finish(talk, out);
 }
@@ -53,10 +53,10 @@ static void ranks_are_heard_and_mpirun_is_not(void **state)
         "[vm:15152] [[22478,0],0] ORTE_ERROR_LOG: Out of resource in file show_help.c at line 501\n"
         "[vm:15152] 3 more processes have sent help message help-mpi-api.txt / mpi-abort\n"
         "[vm:16211] Read -1, expected 28272, errno = 3\n" KILLED "mp3 files\nlast";
-    for (size_t piece = 1; piece < 100; piece += 3) {
+    for (size_t chunk = 1; chunk < 100; chunk += 3) {
         struct yk_mpirun_output talk = {0};
         struct yk_text out = {0};
-        hear(&talk, said, piece, &out);
+        hear(&talk, said, chunk, &out);
         assert_string_equal(yk_text_chars(&out),
                             "step 1\n\n- a list\n[a bracket] of a rank\nmp3 files\nlast");
         yk_text_free(&out);
@@ -64,7 +64,7 @@ static void ranks_are_heard_and_mpirun_is_not(void **state)
     }
 }
 
-static void line_without_an_end_is_passed_on_at_once(void **state)
+static void line_that_has_not_ended_is_passed_on_at_once(void **state)
 {
     (void)state;
     struct yk_mpirun_output talk = {0};
@@ -97,15 +97,15 @@ static void killed_rank_is_named_with_its_signal(void **state)
     assert_non_null(strstr(yk_status_message(), "rank 2 on vm ended without a word"));
 }
 
-#define SEEN "rank 2 has ended; it was last seen in forward embed; start again with --resume"
+#define REPORTED "rank 2 has ended; it was last seen in forward embed; start again with --resume"
 
 static void how_a_rank_ended_and_what_it_was_in_are_one_sentence(void **state)
 {
     (void)state;
     static const char *const said[] = {
-        "yoke: " SEEN "\n" KILLED,
-        "\r\033[Kstep 3\r\033[Kyoke: rank 1: " SEEN "\n" OVER KILLED,
-        FENCE "yoke: " SEEN "\n" FENCE KILLED,
+        "yoke: " REPORTED "\n" KILLED,
+        "\r\033[Kstep 3\r\033[Kyoke: rank 1: " REPORTED "\n" OVER KILLED,
+        FENCE "yoke: " REPORTED "\n" FENCE KILLED,
     };
     for (size_t i = 0; i < 3; i++) {
         struct yk_mpirun_output talk = {0};
@@ -122,14 +122,15 @@ static void how_a_rank_ended_and_what_it_was_in_are_one_sentence(void **state)
     }
 }
 
-static void rank_that_mpirun_says_nothing_of_is_told_as_seen(void **state)
+static void rank_that_mpirun_does_not_name_is_named_by_the_others(void **state)
 {
     (void)state;
-    assert_int_equal(judge("yoke: " SEEN "\n", (struct yk_mpirun_exit){.code = 6}), YK_ERROR_LOST);
-    assert_string_equal(yk_status_message(), SEEN);
-    assert_int_equal(judge("yoke: " SEEN "\n" ABORTED, (struct yk_mpirun_exit){.code = 6}),
+    assert_int_equal(judge("yoke: " REPORTED "\n", (struct yk_mpirun_exit){.code = 6}),
                      YK_ERROR_LOST);
-    assert_string_equal(yk_status_message(), SEEN);
+    assert_string_equal(yk_status_message(), REPORTED);
+    assert_int_equal(judge("yoke: " REPORTED "\n" ABORTED, (struct yk_mpirun_exit){.code = 6}),
+                     YK_ERROR_LOST);
+    assert_string_equal(yk_status_message(), REPORTED);
     /* Of another rank than the one that was killed it says nothing. */
     assert_int_equal(
         judge("yoke: rank 0 has ended; it was in x\n" KILLED, (struct yk_mpirun_exit){.code = 137}),
@@ -139,7 +140,7 @@ static void rank_that_mpirun_says_nothing_of_is_told_as_seen(void **state)
     /* One that hangs is said at once; that mpirun ends it afterwards is no news. */
     static const char hangs[] = "yoke: rank 1: rank 2 has not been heard of for 30 s; --resume\n";
     struct yk_text both = {0};
-    yk_text_addf(&both, "%syoke: " SEEN "\n%s", hangs, KILLED);
+    yk_text_addf(&both, "%syoke: " REPORTED "\n%s", hangs, KILLED);
     assert_int_equal(judge(yk_text_chars(&both), (struct yk_mpirun_exit){.code = 137}),
                      YK_ERROR_LOST);
     assert_string_equal(yk_status_message(), "");
@@ -147,8 +148,9 @@ static void rank_that_mpirun_says_nothing_of_is_told_as_seen(void **state)
     assert_string_equal(yk_status_message(), "");
     yk_text_free(&both);
     /* Ranks that gave up have said why, and that they are gone is no news. */
-    assert_int_equal(judge("yoke: no file\nyoke: " SEEN "\n", (struct yk_mpirun_exit){.code = 4}),
-                     YK_ERROR_INPUT);
+    assert_int_equal(
+        judge("yoke: no file\nyoke: " REPORTED "\n", (struct yk_mpirun_exit){.code = 4}),
+        YK_ERROR_INPUT);
     assert_string_equal(yk_status_message(), "");
 }
 
@@ -172,7 +174,7 @@ static void code_that_ranks_agreed_on_needs_no_more_words(void **state)
     assert_string_equal(yk_status_message(), "");
 }
 
-static void signal_before_ranks_were_ready_stops_without_saving(void **state)
+static void signal_before_ranks_were_ready_stops_and_saves_nothing(void **state)
 {
     (void)state;
     static const char early[] = FENCE "mpirun noticed that process rank 0 with PID 0 on node vm "
@@ -206,14 +208,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ranks_are_heard_and_mpirun_is_not),
-        cmocka_unit_test(line_without_an_end_is_passed_on_at_once),
+        cmocka_unit_test(line_that_has_not_ended_is_passed_on_at_once),
         cmocka_unit_test(sentence_of_a_rank_within_a_banner_is_heard),
         cmocka_unit_test(killed_rank_is_named_with_its_signal),
         cmocka_unit_test(how_a_rank_ended_and_what_it_was_in_are_one_sentence),
-        cmocka_unit_test(rank_that_mpirun_says_nothing_of_is_told_as_seen),
+        cmocka_unit_test(rank_that_mpirun_does_not_name_is_named_by_the_others),
         cmocka_unit_test(first_of_several_is_the_one_that_counts),
         cmocka_unit_test(code_that_ranks_agreed_on_needs_no_more_words),
-        cmocka_unit_test(signal_before_ranks_were_ready_stops_without_saving),
+        cmocka_unit_test(signal_before_ranks_were_ready_stops_and_saves_nothing),
         cmocka_unit_test(trouble_of_its_own_is_one_sentence),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -73,7 +73,7 @@ static void the_driver_counts_the_part(void **state)
     assert_true(part_of(NULL, 66, 66) == 0.5);
 }
 
-static void a_context_is_made_where_it_takes_one_to_know(void **state)
+static void a_context_is_made_where_one_is_needed_to_know(void **state)
 {
     (void)state;
     assert_true(part_of("50", 132, 66) == 0.5);
@@ -84,7 +84,7 @@ static void a_context_is_made_where_it_takes_one_to_know(void **state)
     assert_int_equal(contexts_made, 0);
 }
 
-static void without_an_answer_the_percentage_counts(void **state)
+static void where_there_is_no_answer_the_percentage_counts(void **state)
 {
     (void)state;
     const struct yk_mps_environment asked = {.percent = "14"};
@@ -125,8 +125,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_driver_counts_the_part),
-        cmocka_unit_test(a_context_is_made_where_it_takes_one_to_know),
-        cmocka_unit_test(without_an_answer_the_percentage_counts),
+        cmocka_unit_test(a_context_is_made_where_one_is_needed_to_know),
+        cmocka_unit_test(where_there_is_no_answer_the_percentage_counts),
         cmocka_unit_test(each_device_is_asked_by_its_own_number),
         cmocka_unit_test(the_limit_of_the_device_counts),
     };

@@ -134,7 +134,7 @@ static void a_format_the_chip_lacks_runs_at_the_rate_of_fp32(void **state)
     yk_cluster_destroy(cluster);
 }
 
-static void without_a_link_the_slower_bus_is_taken_and_said(void **state)
+static void with_no_link_the_slower_bus_is_assumed_and_reported(void **state)
 {
     (void)state;
     struct yk_cluster *cluster = parse("2xrtx3090");
@@ -150,7 +150,7 @@ static void without_a_link_the_slower_bus_is_taken_and_said(void **state)
     yk_cluster_destroy(cluster);
 }
 
-static void inside_parentheses_without_a_link_the_bus_is_taken(void **state)
+static void inside_parentheses_with_no_link_the_bus_is_assumed(void **state)
 {
     (void)state;
     struct yk_cluster *cluster = parse("2x(2xa30) @ 10GbE");
@@ -212,7 +212,7 @@ static void counts_have_bounds(void **state)
     yk_cluster_destroy(cluster);
 }
 
-static void a_count_behind_a_name_is_told_where_it_belongs(void **state)
+static void a_count_behind_a_name_is_refused_with_the_right_order(void **state)
 {
     (void)state;
     assert_line_refused("3090x2", "column 1: the count comes first: write \"2xrtx3090\"");
@@ -307,13 +307,13 @@ int main(void)
         cmocka_unit_test(memory_alone_may_be_said),
         cmocka_unit_test(a_cpu_counts_by_its_cores),
         cmocka_unit_test(a_format_the_chip_lacks_runs_at_the_rate_of_fp32),
-        cmocka_unit_test(without_a_link_the_slower_bus_is_taken_and_said),
-        cmocka_unit_test(inside_parentheses_without_a_link_the_bus_is_taken),
+        cmocka_unit_test(with_no_link_the_slower_bus_is_assumed_and_reported),
+        cmocka_unit_test(inside_parentheses_with_no_link_the_bus_is_assumed),
         cmocka_unit_test(a_link_may_say_its_latency),
         cmocka_unit_test(spaces_case_and_joints_do_not_matter),
         cmocka_unit_test(an_unknown_device_is_offered_the_nearest_names),
         cmocka_unit_test(counts_have_bounds),
-        cmocka_unit_test(a_count_behind_a_name_is_told_where_it_belongs),
+        cmocka_unit_test(a_count_behind_a_name_is_refused_with_the_right_order),
         cmocka_unit_test(a_link_needs_a_bandwidth_above_zero),
         cmocka_unit_test(parts_and_memories_have_bounds),
         cmocka_unit_test(what_does_not_belong_is_pointed_at),

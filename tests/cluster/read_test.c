@@ -104,7 +104,7 @@ static void links_may_be_given_pair_by_pair(void **state)
     yk_cluster_destroy(cluster);
 }
 
-static void pairs_without_a_link_take_the_slower_bus(void **state)
+static void pairs_with_no_link_get_the_slower_bus(void **state)
 {
     (void)state;
     struct yk_cluster *cluster =
@@ -224,7 +224,7 @@ int main(void)
         cmocka_unit_test(a_link_may_have_no_latency),
         cmocka_unit_test(a_type_fills_in_the_rest),
         cmocka_unit_test(links_may_be_given_pair_by_pair),
-        cmocka_unit_test(pairs_without_a_link_take_the_slower_bus),
+        cmocka_unit_test(pairs_with_no_link_get_the_slower_bus),
         cmocka_unit_test(measured_layers_are_kept),
         cmocka_unit_test(the_file_must_be_a_cluster),
         cmocka_unit_test(a_device_is_checked_key_by_key),

@@ -41,7 +41,7 @@ static const char *shown(const char *text)
     return digits;
 }
 
-static void without_the_variable_numbers_are_the_drivers(void **state)
+static void where_the_variable_is_not_set_numbers_are_the_drivers(void **state)
 {
     (void)state;
     assert_string_equal(shown(NULL), "012");
@@ -98,7 +98,7 @@ static void assert_instance(const char *text, int number, int gpu, int instance)
     assert_int_equal(found.instance, instance);
 }
 
-static void of_instances_one_is_shown_and_nothing_beside_it(void **state)
+static void of_instances_one_is_shown_and_nothing_else(void **state)
 {
     (void)state;
     assert_instance("MIG-bbbb2222-0000-0000-0000-000000000002", 0, 1, 1);
@@ -190,7 +190,7 @@ static int fake_attributes(void *instance, struct yk_nvml_attributes *out)
     return 0;
 }
 
-static void the_driver_tells_what_instances_have(void **state)
+static void the_driver_reports_what_instances_have(void **state)
 {
     (void)state;
     const struct yk_nvml driver = {
@@ -219,14 +219,14 @@ static void the_driver_tells_what_instances_have(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(without_the_variable_numbers_are_the_drivers),
+        cmocka_unit_test(where_the_variable_is_not_set_numbers_are_the_drivers),
         cmocka_unit_test(numbers_are_shown_in_the_order_of_the_list),
         cmocka_unit_test(the_list_ends_at_what_names_no_gpu),
         cmocka_unit_test(a_gpu_listed_twice_hides_all),
         cmocka_unit_test(the_beginning_of_a_uuid_names_the_gpu_that_alone_has_it),
-        cmocka_unit_test(of_instances_one_is_shown_and_nothing_beside_it),
+        cmocka_unit_test(of_instances_one_is_shown_and_nothing_else),
         cmocka_unit_test(the_processs_own_variable_is_read),
-        cmocka_unit_test(the_driver_tells_what_instances_have),
+        cmocka_unit_test(the_driver_reports_what_instances_have),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

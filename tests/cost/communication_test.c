@@ -57,7 +57,7 @@ static double collective_s(const struct three *three, enum yk_collective collect
     return time.seconds;
 }
 
-static void a_message_takes_latency_and_its_bytes(void **state)
+static void a_message_costs_latency_and_its_bytes(void **state)
 {
     (void)state;
     struct three three;
@@ -145,7 +145,7 @@ static void a_measured_curve_goes_before_the_ring(void **state)
 }
 
 /* 1 µs and 1 GB/s to the device, at two sizes; back was not measured. */
-static void copies_take_what_was_measured_or_nothing(void **state)
+static void copies_cost_what_was_measured_or_nothing(void **state)
 {
     (void)state;
     const struct yk_profile_link to = {"a30-host", "to device", 1};
@@ -180,11 +180,11 @@ static void copies_take_what_was_measured_or_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_message_takes_latency_and_its_bytes),
+        cmocka_unit_test(a_message_costs_latency_and_its_bytes),
         cmocka_unit_test(a_ring_goes_as_fast_as_its_slowest_link),
         cmocka_unit_test(of_unequal_parts_the_largest_counts),
         cmocka_unit_test(a_measured_curve_goes_before_the_ring),
-        cmocka_unit_test(copies_take_what_was_measured_or_nothing),
+        cmocka_unit_test(copies_cost_what_was_measured_or_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

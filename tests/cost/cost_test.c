@@ -50,7 +50,7 @@ static double time_of(struct yk_work work)
     return yk_roofline_time(&device, round_efficiencies, &work);
 }
 
-static void a_product_takes_its_operations_its_ramp_and_what_it_fetches_again(void **state)
+static void a_product_costs_its_operations_its_ramp_and_what_it_fetches_again(void **state)
 {
     (void)state;
     /* (9 + 1) G operations at half of 1 T/s; a tenth of a percent of 10 G numbers of 4 bytes over
@@ -69,7 +69,7 @@ static void a_product_takes_its_operations_its_ramp_and_what_it_fetches_again(vo
                 0.0025 + 0.0002 + 2e-5);
 }
 
-static void work_bound_by_memory_takes_its_bytes(void **state)
+static void work_bound_by_memory_costs_its_bytes(void **state)
 {
     (void)state;
     const double seconds = 2e9 / 5e10 + 1e-5;
@@ -148,7 +148,7 @@ static struct yk_cost_time cost_of(const struct yk_device *device, struct yk_pro
     return time;
 }
 
-static void a_layer_takes_the_sum_of_its_works_where_nothing_was_measured(void **state)
+static void a_layer_costs_the_sum_of_its_works_where_nothing_was_measured(void **state)
 {
     (void)state;
     const struct yk_device device = round_device();
@@ -342,11 +342,11 @@ static void every_origin_is_said(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_product_takes_its_operations_its_ramp_and_what_it_fetches_again),
-        cmocka_unit_test(work_bound_by_memory_takes_its_bytes),
+        cmocka_unit_test(a_product_costs_its_operations_its_ramp_and_what_it_fetches_again),
+        cmocka_unit_test(work_bound_by_memory_costs_its_bytes),
         cmocka_unit_test(attention_and_vector_work_run_at_their_own_rates),
         cmocka_unit_test(every_generation_has_efficiencies),
-        cmocka_unit_test(a_layer_takes_the_sum_of_its_works_where_nothing_was_measured),
+        cmocka_unit_test(a_layer_costs_the_sum_of_its_works_where_nothing_was_measured),
         cmocka_unit_test(the_table_of_the_cluster_file_goes_before_the_datasheet),
         cmocka_unit_test(the_entry_that_says_most_counts),
         cmocka_unit_test(the_profile_goes_before_everything),

@@ -31,7 +31,7 @@ static void a_curve_is_straight_between_points(void **state)
 }
 
 /* Launches and work: a + b·size, whichever two sizes were measured. */
-static void two_points_tell_all_of_a_straight_line(void **state)
+static void two_points_determine_a_straight_line(void **state)
 {
     (void)state;
     static const double sizes[] = {0.5, 1, 2, 3, 8, 100, 1e4};
@@ -47,7 +47,7 @@ static void two_points_tell_all_of_a_straight_line(void **state)
     }
 }
 
-static void beyond_the_ends_more_takes_no_less_and_nothing_takes_no_less_than_nothing(void **state)
+static void beyond_the_ends_more_costs_no_less_and_no_time_is_negative(void **state)
 {
     (void)state;
     /* The line through these is below 0 at 1, and that through the next two at 16. */
@@ -104,7 +104,7 @@ static void the_bend_of_a_curve_is_part_of_the_error(void **state)
     }
 }
 
-static void without_a_third_point_half_of_what_is_possible_is_added(void **state)
+static void with_no_third_point_half_of_what_is_possible_is_added(void **state)
 {
     (void)state;
     /* 3 take no less than 2 do (1 s) nor 3/4 of what 4 do (1.125 s), and no more than 4 do (1.5 s)
@@ -126,21 +126,21 @@ static void the_error_grows_with_the_distance_and_with_noise(void **state)
         assert_true(error > before);
         before = error;
     }
-    const double quiet = at(points, 3, 3).error;
+    const double steady = at(points, 3, 3).error;
     points[1].spread = 0.2;
-    assert_true(at(points, 3, 3).error > quiet + 0.1);
+    assert_true(at(points, 3, 3).error > steady + 0.1);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_curve_is_straight_between_points),
-        cmocka_unit_test(two_points_tell_all_of_a_straight_line),
-        cmocka_unit_test(beyond_the_ends_more_takes_no_less_and_nothing_takes_no_less_than_nothing),
+        cmocka_unit_test(two_points_determine_a_straight_line),
+        cmocka_unit_test(beyond_the_ends_more_costs_no_less_and_no_time_is_negative),
         cmocka_unit_test(a_point_is_off_by_what_it_spreads),
         cmocka_unit_test(nine_tenths_of_normal_errors_are_within_the_error),
         cmocka_unit_test(the_bend_of_a_curve_is_part_of_the_error),
-        cmocka_unit_test(without_a_third_point_half_of_what_is_possible_is_added),
+        cmocka_unit_test(with_no_third_point_half_of_what_is_possible_is_added),
         cmocka_unit_test(the_error_grows_with_the_distance_and_with_noise),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -57,12 +57,12 @@ static struct yk_profile *make_profile(void)
     add_context(profile, "h200", 7e8);
     add_context(profile, "h200:69.7% with made-up", 5e8);
     add_context(profile, "h200:13.6%", 4e8);
-    const struct yk_profile_fact beside = {"h200:13.6%", YK_PROFILE_COMPUTE_SLOWDOWN};
+    const struct yk_profile_fact slowdown = {"h200:13.6%", YK_PROFILE_COMPUTE_SLOWDOWN};
     const struct yk_profile_measurement longer = measured(1.25);
-    assert_ok(yk_profile_add_fact(profile, &beside, &longer));
-    const struct yk_profile_fact rested = {"h200:69.7%", YK_PROFILE_IDLE_SPEEDUP};
+    assert_ok(yk_profile_add_fact(profile, &slowdown, &longer));
+    const struct yk_profile_fact idle = {"h200:69.7%", YK_PROFILE_IDLE_SPEEDUP};
     const struct yk_profile_measurement shorter = measured(0.75);
-    assert_ok(yk_profile_add_fact(profile, &rested, &shorter));
+    assert_ok(yk_profile_add_fact(profile, &idle, &shorter));
     const struct yk_profile_link link = {"h200:13.6%-h200:69.7% between nodes", "send", 2};
     const struct yk_profile_measurement made = measured(0.25);
     assert_ok(yk_profile_add_link(profile, &link, 1024, &made));
@@ -141,7 +141,7 @@ static void a_part_that_was_measured_is_itself(void **state)
     yk_profile_close(profile);
 }
 
-static void without_a_profile_nothing_is_known(void **state)
+static void where_there_is_no_profile_nothing_is_known(void **state)
 {
     (void)state;
     struct yk_cluster *cluster = NULL;
@@ -183,7 +183,7 @@ int main(void)
                                         support_scratch_make, support_scratch_drop),
         cmocka_unit_test_setup_teardown(a_part_that_was_measured_is_itself, support_scratch_make,
                                         support_scratch_drop),
-        cmocka_unit_test(without_a_profile_nothing_is_known),
+        cmocka_unit_test(where_there_is_no_profile_nothing_is_known),
         cmocka_unit_test(a_process_needs_a_context_on_a_gpu_and_on_a_cpu),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

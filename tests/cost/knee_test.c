@@ -207,10 +207,10 @@ static void a_dip_after_it_moves_it_behind_the_dip(void **state)
         struct yk_random random = yk_random_from_seed(seed);
         struct truth truth = {.latency_s = 5e-6 * exp(yk_random_uniform(&random) * log(10)),
                               .bytes_per_s = 1e9 * exp(yk_random_uniform(&random) * log(10))};
-        const double without = 9 * truth.latency_s * truth.bytes_per_s;
+        const double clean = 9 * truth.latency_s * truth.bytes_per_s;
         int first = 0;
-        lay_sizes(&truth, without * 2000);
-        while (truth.sizes[first] < without) {
+        lay_sizes(&truth, clean * 2000);
+        while (truth.sizes[first] < clean) {
             first++;
         }
         truth.bends[first] = 1.3 + 1.5 * yk_random_uniform(&random);
@@ -219,7 +219,7 @@ static void a_dip_after_it_moves_it_behind_the_dip(void **state)
         const struct yk_knee knee = knee_of(&truth, sigma, &random);
         assert_within(knee.bytes, expected, sigma > 0 ? 1.35 : 1.02);
         assert_true(knee.reached);
-        moved += expected > 2 * without;
+        moved += expected > 2 * clean;
     }
     assert_in_range(moved, 150, 200);
 }
@@ -262,7 +262,7 @@ static void a_bucket_is_not_the_plateau(void **state)
     assert_within(knee.bytes, 50e-6 / (1 / (0.9 * 125e6) - 1e-10), 1.1);
 }
 
-static void what_never_saturates_is_told_from_the_line(void **state)
+static void what_never_saturates_is_computed_from_the_line(void **state)
 {
     (void)state;
     struct truth truth = {.latency_s = 1e-3, .bytes_per_s = 1e9};
@@ -313,7 +313,7 @@ static void two_or_three_sizes_give_the_line(void **state)
 }
 
 /* More sizes than are looked at, and some that are no times. */
-static void many_sizes_and_bad_ones_are_put_up_with(void **state)
+static void many_sizes_and_bad_ones_are_tolerated(void **state)
 {
     (void)state;
     struct yk_profile_point points[1000];
@@ -351,9 +351,9 @@ int main(void)
         cmocka_unit_test(a_dip_after_it_moves_it_behind_the_dip),
         cmocka_unit_test(a_fast_spot_is_not_the_plateau),
         cmocka_unit_test(a_bucket_is_not_the_plateau),
-        cmocka_unit_test(what_never_saturates_is_told_from_the_line),
+        cmocka_unit_test(what_never_saturates_is_computed_from_the_line),
         cmocka_unit_test(two_or_three_sizes_give_the_line),
-        cmocka_unit_test(many_sizes_and_bad_ones_are_put_up_with),
+        cmocka_unit_test(many_sizes_and_bad_ones_are_tolerated),
         cmocka_unit_test(sizes_that_all_stand_out_are_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

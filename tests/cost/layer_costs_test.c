@@ -82,7 +82,7 @@ static void prices_are_what_layers_cost(void **state)
     unmake(&made);
 }
 
-static void no_samples_take_no_time(void **state)
+static void no_samples_cost_no_time(void **state)
 {
     (void)state;
     struct made made = make_line("1xa30");
@@ -113,7 +113,7 @@ static void devices_alike_are_of_one_kind(void **state)
 #define BLOCK_3(forward)                                                                           \
     "{\"layer\":\"layer 3\",\"batch\":1,\"forward\":\"" forward "\",\"backward\":\"9s\"}"
 
-static void measured_tables_tell_devices_apart(void **state)
+static void measured_tables_make_devices_differ(void **state)
 {
     (void)state;
     struct made made = make_file(
@@ -198,9 +198,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(prices_are_what_layers_cost),
-        cmocka_unit_test(no_samples_take_no_time),
+        cmocka_unit_test(no_samples_cost_no_time),
         cmocka_unit_test(devices_alike_are_of_one_kind),
-        cmocka_unit_test(measured_tables_tell_devices_apart),
+        cmocka_unit_test(measured_tables_make_devices_differ),
         cmocka_unit_test(a_layer_that_the_table_names_has_its_own_price),
         cmocka_unit_test(prices_say_where_they_come_from),
     };

@@ -38,7 +38,7 @@ static void assert_between(double value, double low, double high)
 /* Milliseconds of a step in bf16 on an H200, with the fused AdamW, compiled by PyTorch 2.11 with
  * CUDA
  * 13. llm.c takes 31.9 ms for the second, 7 % less. */
-static void steps_on_an_h200_take_as_long_as_measured(void **state)
+static void steps_on_an_h200_are_as_long_as_measured(void **state)
 {
     static const struct {
         const char *model;
@@ -80,7 +80,7 @@ static void an_rtx_6000_ada_is_not_five_times_an_rtx_3090(void **state)
                    1.5, 3.5);
 }
 
-static void twice_the_batch_takes_up_to_twice_as_long(void **state)
+static void twice_the_batch_is_up_to_twice_as_long(void **state)
 {
     (void)state;
     for (int64_t batch = 1; batch <= 64; batch *= 2) {
@@ -95,10 +95,10 @@ static void twice_the_batch_takes_up_to_twice_as_long(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(steps_on_an_h200_take_as_long_as_measured),
+        cmocka_unit_test(steps_on_an_h200_are_as_long_as_measured),
         cmocka_unit_test(llama_with_adapters_on_an_h200_runs_as_measured),
         cmocka_unit_test(an_rtx_6000_ada_is_not_five_times_an_rtx_3090),
-        cmocka_unit_test(twice_the_batch_takes_up_to_twice_as_long),
+        cmocka_unit_test(twice_the_batch_is_up_to_twice_as_long),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

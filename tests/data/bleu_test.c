@@ -2,7 +2,6 @@
 #include "support/support.h"
 
 #include "data/bleu.h"
-#include "data/tokens_13a.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -129,7 +128,7 @@ static void corpora_get_the_scores_sacrebleu_gives_them(void **state)
     assert_scored_as_recorded(false, "mixed");
 }
 
-static void corpora_without_regard_to_case_do_too(void **state)
+static void corpora_in_lowercase_do_too(void **state)
 {
     (void)state;
     assert_scored_as_recorded(true, "lc");
@@ -179,7 +178,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sentences_are_cut_as_sacrebleu_cuts_them),
         cmocka_unit_test(corpora_get_the_scores_sacrebleu_gives_them),
-        cmocka_unit_test(corpora_without_regard_to_case_do_too),
+        cmocka_unit_test(corpora_in_lowercase_do_too),
         cmocka_unit_test(signatures_are_sacrebleus),
         cmocka_unit_test(words_match_no_more_often_than_the_reference_has_them),
         cmocka_unit_test(no_sentences_score_nothing),

@@ -28,10 +28,10 @@ static void assert_text(const struct yk_corpus *corpus, const char *expected)
 {
     int32_t ids[100];
     struct yk_text text = {0};
-    assert_in_range(yk_corpus_count(corpus), 0, 100);
-    assert_ok(yk_corpus_read(corpus, 0, yk_corpus_count(corpus), ids));
-    assert_ok(yk_tokenizer_decode(yk_corpus_tokenizer(corpus), ids, yk_corpus_count(corpus), true,
-                                  &text));
+    assert_in_range(yk_corpus_all(corpus).count, 0, 100);
+    assert_ok(yk_corpus_read(corpus, 0, yk_corpus_all(corpus).count, ids));
+    assert_ok(yk_tokenizer_decode(yk_corpus_tokenizer(corpus), ids, yk_corpus_all(corpus).count,
+                                  true, &text));
     assert_string_equal(yk_text_chars(&text), expected);
     yk_text_free(&text);
 }
@@ -51,7 +51,7 @@ static void a_text_becomes_ids_of_its_sorted_characters(void **state)
     struct yk_corpus *corpus = open_part(support_scratch_write_text("a.txt", "banana\n"), 1);
     int32_t ids[7];
     int32_t largest = 0;
-    assert_int_equal(yk_corpus_count(corpus), 7);
+    assert_int_equal(yk_corpus_all(corpus).count, 7);
     assert_ok(yk_corpus_read(corpus, 0, 7, ids));
     assert_memory_equal(ids, expected, sizeof expected);
     assert_ok(yk_corpus_read(corpus, 2, 3, ids));
@@ -62,7 +62,7 @@ static void a_text_becomes_ids_of_its_sorted_characters(void **state)
     yk_corpus_close(corpus);
 }
 
-static void a_folder_is_its_texts_joined_without_what_is_no_text(void **state)
+static void a_folder_is_its_texts_joined_and_nothing_that_is_no_text(void **state)
 {
     (void)state;
     support_scratch_write_text("b.txt", "two\xc3\xa9");
@@ -147,7 +147,7 @@ static void more_characters_than_two_bytes_hold_are_kept(void **state)
     }
     struct yk_corpus *corpus = open_part(support_scratch_write("a", text, sizeof text), 1);
     int32_t ids[2];
-    assert_int_equal(yk_corpus_count(corpus), MANY);
+    assert_int_equal(yk_corpus_all(corpus).count, MANY);
     assert_ok(yk_corpus_read(corpus, MANY - 2, 2, ids));
     assert_true(ids[0] == MANY - 2 && ids[1] == MANY - 1);
     yk_corpus_close(corpus);
@@ -200,7 +200,7 @@ static void shards_of_a_folder_are_one_row(void **state)
     support_write_shard("s_1.bin", second, 1, 1);
     struct yk_corpus *corpus = open_part(support_scratch_folder(), 1);
     int32_t largest = 0;
-    assert_int_equal(yk_corpus_count(corpus), 6);
+    assert_int_equal(yk_corpus_all(corpus).count, 6);
     assert_null(yk_corpus_tokenizer(corpus));
     for (int64_t from = 0; from <= 6; from++) {
         for (int64_t count = 0; count <= 6 - from; count++) {
@@ -223,7 +223,7 @@ static void one_shard_and_a_part_of_it_are_read(void **state)
     struct yk_corpus *corpus = open_part(path, 0.75);
     int32_t ids[4];
     int32_t largest = 0;
-    assert_int_equal(yk_corpus_count(corpus), 3);
+    assert_int_equal(yk_corpus_all(corpus).count, 3);
     assert_ok(yk_corpus_max_token(corpus, &largest));
     assert_int_equal(largest, 9);
     assert_fails(yk_corpus_read(corpus, 1, 3, ids), YK_ERROR_INPUT,
@@ -266,7 +266,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         in_scratch(a_text_becomes_ids_of_its_sorted_characters),
-        in_scratch(a_folder_is_its_texts_joined_without_what_is_no_text),
+        in_scratch(a_folder_is_its_texts_joined_and_nothing_that_is_no_text),
         in_scratch(a_part_ends_at_a_character),
         in_scratch(a_part_of_a_folder_leaves_out_its_last_files),
         in_scratch(a_tokenizer_can_be_given),

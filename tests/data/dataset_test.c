@@ -19,19 +19,19 @@ static const char *const names[] = {"<pad>", "</s>", "<s>", "[CLS]", "[SEP]", "[
 
 /* A piece with room for a test's samples. */
 struct room {
-    struct yk_slice piece;
+    struct yk_slice slice;
     int32_t numbers[4][ROWS * SEQUENCE];
 };
 
 static struct yk_slice *begin(struct room *room)
 {
-    room->piece = (struct yk_slice){
+    room->slice = (struct yk_slice){
         .tokens = room->numbers[0],
         .lengths = room->numbers[1],
         .targets = room->numbers[2],
         .target_tokens = room->numbers[3],
     };
-    return &room->piece;
+    return &room->slice;
 }
 
 /* Counts how often each line comes in an epoch; the first word of line n is word n. */
@@ -40,10 +40,10 @@ static void count_lines(const struct yk_sampler *sampler, int place, int counts[
     struct room *room = calloc(1, sizeof *room);
     assert_non_null(room);
     for (int64_t unit = 0; unit < sampler->epoch_units; unit++) {
-        struct yk_slice *piece = begin(room);
-        assert_ok(yk_sampler_fetch(sampler, unit, 1, piece));
-        for (int64_t i = 0; i < piece->samples; i++) {
-            const int32_t line = piece->tokens[i * piece->sequence + place] - FIRST_WORD;
+        struct yk_slice *slice = begin(room);
+        assert_ok(yk_sampler_fetch(sampler, unit, 1, slice));
+        for (int64_t i = 0; i < slice->samples; i++) {
+            const int32_t line = slice->tokens[i * slice->sequence + place] - FIRST_WORD;
             assert_in_range(line, 0, LINES - 1);
             counts[line]++;
         }
@@ -64,8 +64,7 @@ static const char *write_lines(const char *name, const char *before, const char 
 
 static void expect_apart(const struct yk_dataset_request *request, int place)
 {
-    const struct yk_dataset_sampler_options cut = {
-        .sequence = SEQUENCE, .piece_rows = ROWS, .seed = 3};
+    const struct yk_sampler_options cut = {.sequence = SEQUENCE, .slice_rows = ROWS, .seed = 3};
     struct yk_dataset *dataset = NULL;
     struct yk_sampler *training = NULL;
     struct yk_sampler *evaluation = NULL;
@@ -135,7 +134,7 @@ static void packed_instructions_are_packed_in_training_and_evaluation(void **sta
         .longest = SEQUENCE,
         .packed = true,
     };
-    const struct yk_dataset_sampler_options cut = {.sequence = SEQUENCE, .seed = 3};
+    const struct yk_sampler_options cut = {.sequence = SEQUENCE, .seed = 3};
     struct yk_dataset *dataset = NULL;
     struct yk_sampler *samplers[3] = {NULL};
     assert_ok(yk_dataset_open(&request, &dataset));
@@ -152,11 +151,11 @@ static void packed_instructions_are_packed_in_training_and_evaluation(void **sta
     yk_tokenizer_destroy(tokenizer);
 }
 
-static void without_a_part_held_out_there_is_nothing_to_evaluate_on(void **state)
+static void with_no_part_held_out_there_is_nothing_to_evaluate_on(void **state)
 {
     (void)state;
     struct yk_tokenizer *tokenizer = support_word_tokenizer(names, LINES, NULL);
-    const struct yk_dataset_sampler_options cut = {.sequence = SEQUENCE, .piece_rows = ROWS};
+    const struct yk_sampler_options cut = {.sequence = SEQUENCE, .slice_rows = ROWS};
     struct yk_dataset_request request = {
         .path = write_lines("a", "w", " "),
         .target_path = NULL,
@@ -190,7 +189,7 @@ int main(void)
         in_scratch(pairs_are_trained_on_or_held_out),
         in_scratch(instructions_are_trained_on_or_held_out),
         in_scratch(packed_instructions_are_packed_in_training_and_evaluation),
-        in_scratch(without_a_part_held_out_there_is_nothing_to_evaluate_on),
+        in_scratch(with_no_part_held_out_there_is_nothing_to_evaluate_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

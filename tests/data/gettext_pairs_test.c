@@ -200,7 +200,7 @@ static void broken_catalogues_are_passed_over(void **state)
     yk_gettext_pairs_destroy(pairs);
 }
 
-static void a_language_without_catalogues_is_refused(void **state)
+static void a_language_with_no_catalogues_is_refused(void **state)
 {
     (void)state;
     static const char *const languages[] = {"", "..", "a/b"};
@@ -234,7 +234,7 @@ int main(void)
         IN_SCRATCH(no_sentence_is_both_held_out_and_not),
         IN_SCRATCH(too_many_to_hold_out_are_refused),
         IN_SCRATCH(broken_catalogues_are_passed_over),
-        IN_SCRATCH(a_language_without_catalogues_is_refused),
+        IN_SCRATCH(a_language_with_no_catalogues_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

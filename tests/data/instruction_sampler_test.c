@@ -71,35 +71,35 @@ static int close_fixture(void **state)
     return 0;
 }
 
-static struct yk_sampler *create(struct yk_instruction_sampler_options sampling)
+static struct yk_sampler *create(struct yk_sampler_options sampling)
 {
     struct yk_sampler *sampler = NULL;
     sampling.sequence = T;
     assert_ok(yk_instruction_sampler_create(fixture.instructions, &sampling, &sampler));
     assert_int_equal(sampler->sequence, T);
-    assert_int_equal(sampler->piece_rows, 0);
+    assert_int_equal(sampler->slice_rows, 0);
     return sampler;
 }
 
 /* Room for two samples. */
-struct taken {
-    struct yk_slice piece;
+struct fetched {
+    struct yk_slice slice;
     int32_t tokens[2 * T];
     int32_t targets[2 * T];
     int32_t lengths[2];
 };
 
-static const struct yk_slice *take(const struct yk_sampler *sampler, int64_t first, int64_t count,
-                                   struct taken *out)
+static const struct yk_slice *fetch(const struct yk_sampler *sampler, int64_t first, int64_t count,
+                                    struct fetched *out)
 {
-    out->piece =
+    out->slice =
         (struct yk_slice){.tokens = out->tokens, .targets = out->targets, .lengths = out->lengths};
-    assert_ok(yk_sampler_fetch(sampler, first, count, &out->piece));
-    assert_int_equal(out->piece.samples, count);
-    assert_int_equal(out->piece.sequence, T);
-    assert_int_equal(out->piece.target_sequence, 0);
-    assert_int_equal(out->piece.first_sample, first);
-    return &out->piece;
+    assert_ok(yk_sampler_fetch(sampler, first, count, &out->slice));
+    assert_int_equal(out->slice.samples, count);
+    assert_int_equal(out->slice.sequence, T);
+    assert_int_equal(out->slice.target_sequence, 0);
+    assert_int_equal(out->slice.first_sample, first);
+    return &out->slice;
 }
 
 /* Checks the instruction at the beginning of a row, by what it was made of; returns its number. */
@@ -125,27 +125,27 @@ static int check_instruction(const int32_t *tokens, const int32_t *targets, int6
 }
 
 /* Checks all of a sample, and marks what was in it; returns how many instructions. */
-static int check_sample(const struct yk_slice *piece, bool *seen)
+static int check_sample(const struct yk_slice *slice, bool *visited)
 {
     int64_t at = 0;
     int64_t counted = 0;
     int instructions = 0;
-    while (at < T && piece->tokens[at] != PAD) {
+    while (at < T && slice->tokens[at] != PAD) {
         int64_t count = 0;
-        const int number = check_instruction(piece->tokens + at, piece->targets + at, &count);
-        assert_false(seen[number]);
-        seen[number] = true;
+        const int number = check_instruction(slice->tokens + at, slice->targets + at, &count);
+        assert_false(visited[number]);
+        visited[number] = true;
         at += count;
         counted += fixture.completions[number] + 1;
         instructions++;
     }
     assert_true(at <= T);
-    assert_int_equal(piece->lengths[0], at);
-    assert_int_equal(piece->present, at);
-    assert_int_equal(piece->counted, counted);
+    assert_int_equal(slice->lengths[0], at);
+    assert_int_equal(slice->present, at);
+    assert_int_equal(slice->counted, counted);
     for (; at < T; at++) {
-        assert_int_equal(piece->tokens[at], PAD);
-        assert_int_equal(piece->targets[at], YK_SAMPLER_NO_TARGET);
+        assert_int_equal(slice->tokens[at], PAD);
+        assert_int_equal(slice->targets[at], YK_SAMPLER_NO_TARGET);
     }
     return instructions;
 }
@@ -155,14 +155,14 @@ static void every_instruction_comes_once_an_epoch(void **state)
     (void)state;
     for (int packed = 0; packed < 2; packed++) {
         struct yk_sampler *sampler =
-            create((struct yk_instruction_sampler_options){.seed = 4, .packed = packed > 0});
+            create((struct yk_sampler_options){.seed = 4, .packed = packed > 0});
         for (int64_t epoch = 0; epoch < 3; epoch++) {
-            bool seen[COUNT] = {false};
+            bool visited[COUNT] = {false};
             int count = 0;
-            struct taken taken;
+            struct fetched fetched;
             for (int64_t n = 0; n < sampler->epoch_units; n++) {
-                const int found =
-                    check_sample(take(sampler, epoch * sampler->epoch_units + n, 1, &taken), seen);
+                const int found = check_sample(
+                    fetch(sampler, epoch * sampler->epoch_units + n, 1, &fetched), visited);
                 assert_true(found > 0 && (packed || found == 1));
                 count += found;
             }
@@ -175,8 +175,8 @@ static void every_instruction_comes_once_an_epoch(void **state)
 static void packing_leaves_little_to_fill(void **state)
 {
     (void)state;
-    struct yk_sampler *one = create((struct yk_instruction_sampler_options){0});
-    struct yk_sampler *packed = create((struct yk_instruction_sampler_options){.packed = true});
+    struct yk_sampler *one = create((struct yk_sampler_options){0});
+    struct yk_sampler *packed = create((struct yk_sampler_options){.packed = true});
     int64_t tokens = 0;
     for (int i = 0; i < COUNT; i++) {
         tokens += 2 + fixture.prompts[i] + fixture.completions[i];
@@ -184,9 +184,6 @@ static void packing_leaves_little_to_fill(void **state)
     assert_int_equal(one->epoch_units, COUNT);
     /* At most 11/9 of the fewest possible, and one. */
     assert_true(packed->epoch_units <= (tokens + T - 1) / T * 11 / 9 + 1);
-    assert_true(yk_instruction_sampler_padding(one) == 1 - (double)tokens / (COUNT * T));
-    assert_true(yk_instruction_sampler_padding(packed) ==
-                1 - (double)tokens / (double)(packed->epoch_units * T));
     yk_sampler_destroy(one);
     yk_sampler_destroy(packed);
 }
@@ -196,19 +193,19 @@ static void orders_differ_between_epochs_and_seeds(void **state)
     (void)state;
     for (int packed = 0; packed < 2; packed++) {
         struct yk_sampler *one =
-            create((struct yk_instruction_sampler_options){.seed = 1, .packed = packed > 0});
+            create((struct yk_sampler_options){.seed = 1, .packed = packed > 0});
         struct yk_sampler *two =
-            create((struct yk_instruction_sampler_options){.seed = 2, .packed = packed > 0});
+            create((struct yk_sampler_options){.seed = 2, .packed = packed > 0});
         const int64_t windows = one->epoch_units;
         int same_epoch = 0;
         int same_seed = 0;
         for (int64_t n = 0; n < windows; n++) {
-            struct taken first;
-            struct taken second;
-            take(one, n, 1, &first);
-            take(one, windows + n, 1, &second);
+            struct fetched first;
+            struct fetched second;
+            fetch(one, n, 1, &first);
+            fetch(one, windows + n, 1, &second);
             same_epoch += memcmp(first.tokens, second.tokens, T * sizeof(int32_t)) == 0;
-            take(two, n, 1, &second);
+            fetch(two, n, 1, &second);
             same_seed += memcmp(first.tokens, second.tokens, T * sizeof(int32_t)) == 0;
         }
         assert_true(same_epoch < 10); /* 1 expected */
@@ -222,14 +219,14 @@ static void a_sample_follows_from_its_number_alone(void **state)
 {
     (void)state;
     for (int packed = 0; packed < 2; packed++) {
-        const struct yk_instruction_sampler_options sampling = {.seed = 6, .packed = packed > 0};
+        const struct yk_sampler_options sampling = {.seed = 6, .packed = packed > 0};
         struct yk_sampler *sampler = create(sampling);
         for (int64_t n = 3 * sampler->epoch_units; n > 0; n -= 7) {
             struct yk_sampler *resumed = create(sampling);
-            struct taken pair;
-            struct taken one;
-            take(sampler, n, 2, &pair);
-            take(resumed, n + 1, 1, &one);
+            struct fetched pair;
+            struct fetched one;
+            fetch(sampler, n, 2, &pair);
+            fetch(resumed, n + 1, 1, &one);
             assert_memory_equal(pair.tokens + T, one.tokens, sizeof one.tokens / 2);
             assert_memory_equal(pair.targets + T, one.targets, sizeof one.targets / 2);
             assert_int_equal(pair.lengths[1], one.lengths[0]);
@@ -242,12 +239,11 @@ static void a_sample_follows_from_its_number_alone(void **state)
 static void in_evaluation_instructions_come_in_order(void **state)
 {
     (void)state;
-    struct yk_sampler *sampler =
-        create((struct yk_instruction_sampler_options){.sequential = true});
+    struct yk_sampler *sampler = create((struct yk_sampler_options){.sequential = true});
     for (int64_t n = 0; n < INT64_C(2) * COUNT; n++) {
-        struct taken taken;
-        take(sampler, n, 1, &taken);
-        assert_int_equal(taken.tokens[1] - FIRST_WORD, n % COUNT);
+        struct fetched fetched;
+        fetch(sampler, n, 1, &fetched);
+        assert_int_equal(fetched.tokens[1] - FIRST_WORD, n % COUNT);
     }
     yk_sampler_destroy(sampler);
 }
@@ -256,7 +252,7 @@ static void a_context_shorter_than_the_longest_is_refused(void **state)
 {
     (void)state;
     struct yk_sampler *sampler = NULL;
-    struct yk_instruction_sampler_options sampling = {.sequence = 30, .packed = true};
+    struct yk_sampler_options sampling = {.sequence = 30, .packed = true};
     assert_fails(yk_instruction_sampler_create(fixture.instructions, &sampling, &sampler),
                  YK_ERROR_INPUT,
                  "a context of 30 tokens, but the longest instruction has 32; use a longer "

@@ -43,8 +43,7 @@ static struct yk_masked_sampler_request request_of(const struct yk_corpus *corpu
 {
     return (struct yk_masked_sampler_request){
         .range = yk_corpus_all(corpus),
-        .sequence = sequence,
-        .seed = 3,
+        .options = {.sequence = sequence, .seed = 3},
         .tokens = {.class_id = CLASS,
                    .separator_id = SEPARATOR,
                    .mask_id = MASK,
@@ -57,54 +56,55 @@ static struct yk_masked_sampler_request request_of(const struct yk_corpus *corpu
 
 static struct yk_sampler *create(const struct yk_masked_sampler_request *request, bool sequential)
 {
+    struct yk_masked_sampler_request asked = *request;
     struct yk_sampler *sampler = NULL;
-    assert_ok(sequential ? yk_masked_sampler_create_sequential(request, &sampler)
-                         : yk_masked_sampler_create(request, &sampler));
+    asked.options.sequential = sequential;
+    assert_ok(yk_masked_sampler_create(&asked, &sampler));
     return sampler;
 }
 
-struct taken {
-    struct yk_slice piece;
+struct fetched {
+    struct yk_slice slice;
     int32_t tokens[MOST];
     int32_t targets[MOST];
     int32_t lengths[4];
 };
 
-static const struct yk_slice *take(const struct yk_sampler *sampler, int64_t first, int64_t count,
-                                   struct taken *out)
+static const struct yk_slice *fetch(const struct yk_sampler *sampler, int64_t first, int64_t count,
+                                    struct fetched *out)
 {
-    out->piece =
+    out->slice =
         (struct yk_slice){.tokens = out->tokens, .targets = out->targets, .lengths = out->lengths};
-    assert_ok(yk_sampler_fetch(sampler, first, count, &out->piece));
-    assert_int_equal(out->piece.samples, count);
-    assert_int_equal(out->piece.first_sample, first);
-    assert_int_equal(out->piece.target_sequence, 0);
-    return &out->piece;
+    assert_ok(yk_sampler_fetch(sampler, first, count, &out->slice));
+    assert_int_equal(out->slice.samples, count);
+    assert_int_equal(out->slice.first_sample, first);
+    assert_int_equal(out->slice.target_sequence, 0);
+    return &out->slice;
 }
 
 /* Checks a sample of a counting corpus, what is not masked and what was: returns the place of its
  * first token. */
-static int64_t check_window(const struct yk_slice *piece)
+static int64_t check_window(const struct yk_slice *slice)
 {
-    const int64_t end = piece->lengths[0] - 1;
+    const int64_t end = slice->lengths[0] - 1;
     int64_t first = -1;
     int64_t counted = 0;
-    assert_int_equal(piece->tokens[0], CLASS);
-    assert_int_equal(piece->tokens[end], SEPARATOR);
+    assert_int_equal(slice->tokens[0], CLASS);
+    assert_int_equal(slice->tokens[end], SEPARATOR);
     for (int64_t i = 1; i < end; i++) {
-        const bool chosen = piece->targets[i] != YK_SAMPLER_NO_TARGET;
-        const int32_t original = chosen ? piece->targets[i] : piece->tokens[i];
+        const bool chosen = slice->targets[i] != YK_SAMPLER_NO_TARGET;
+        const int32_t original = chosen ? slice->targets[i] : slice->tokens[i];
         first = i == 1 ? original - 200 : first;
         assert_int_equal(original, 200 + first + i - 1);
         counted += chosen;
     }
-    assert_int_equal(piece->targets[0], YK_SAMPLER_NO_TARGET);
-    for (int64_t i = end; i < piece->sequence; i++) {
-        assert_int_equal(piece->tokens[i], i == end ? SEPARATOR : PAD);
-        assert_int_equal(piece->targets[i], YK_SAMPLER_NO_TARGET);
+    assert_int_equal(slice->targets[0], YK_SAMPLER_NO_TARGET);
+    for (int64_t i = end; i < slice->sequence; i++) {
+        assert_int_equal(slice->tokens[i], i == end ? SEPARATOR : PAD);
+        assert_int_equal(slice->targets[i], YK_SAMPLER_NO_TARGET);
     }
-    assert_int_equal(piece->present, end + 1);
-    assert_int_equal(piece->counted, counted);
+    assert_int_equal(slice->present, end + 1);
+    assert_int_equal(slice->counted, counted);
     assert_true(counted > 0);
     return first;
 }
@@ -124,18 +124,18 @@ static void every_window_comes_once_an_epoch(void **state)
             }
             assert_int_equal(windows, fit > 0 ? fit : 1);
             for (int64_t epoch = 0; epoch < 3; epoch++) {
-                bool seen[MOST] = {false};
+                bool visited[MOST] = {false};
                 int64_t phase = -1;
                 for (int64_t n = 0; n < windows; n++) {
-                    struct taken taken;
+                    struct fetched fetched;
                     const int64_t first =
-                        check_window(take(sampler, epoch * windows + n, 1, &taken));
+                        check_window(fetch(sampler, epoch * windows + n, 1, &fetched));
                     phase = phase < 0 ? first % inside : phase;
-                    assert_int_equal(taken.lengths[0], inside + 2);
+                    assert_int_equal(fetched.lengths[0], inside + 2);
                     assert_true(first + inside <= count);
                     assert_int_equal(first % inside, phase);
-                    assert_false(seen[first / inside]);
-                    seen[first / inside] = true;
+                    assert_false(visited[first / inside]);
+                    visited[first / inside] = true;
                 }
             }
             yk_sampler_destroy(sampler);
@@ -164,11 +164,11 @@ static void a_part_is_chosen_and_most_of_that_is_masked(void **state)
     int64_t low = 0; /* of the random ones */
     int64_t places[100] = {0};
     for (int64_t n = 0; n < 3000; n++) {
-        struct taken taken;
-        check_window(take(sampler, n, 1, &taken));
+        struct fetched fetched;
+        check_window(fetch(sampler, n, 1, &fetched));
         for (int64_t i = 1; i <= 100; i++) {
-            const int32_t token = taken.tokens[i];
-            const int32_t target = taken.targets[i];
+            const int32_t token = fetched.tokens[i];
+            const int32_t target = fetched.targets[i];
             all++;
             if (target == YK_SAMPLER_NO_TARGET) {
                 continue;
@@ -209,13 +209,13 @@ static void special_tokens_are_never_chosen(void **state)
     struct yk_sampler *sampler = create(&request, false);
     int64_t chosen = 0;
     for (int64_t n = 0; n < 3000; n++) {
-        struct taken taken;
-        const struct yk_slice *piece = take(sampler, n, 1, &taken);
+        struct fetched fetched;
+        const struct yk_slice *slice = fetch(sampler, n, 1, &fetched);
         for (int64_t i = 0; i < 32; i++) {
-            assert_true(piece->targets[i] == YK_SAMPLER_NO_TARGET || piece->targets[i] == 300);
+            assert_true(slice->targets[i] == YK_SAMPLER_NO_TARGET || slice->targets[i] == 300);
         }
-        assert_true(piece->counted > 0);
-        chosen += piece->counted;
+        assert_true(slice->counted > 0);
+        chosen += slice->counted;
     }
     /* Of 10 in each sample 1.5, and one more where none was chosen. */
     const double none = pow(0.85, 10);
@@ -231,15 +231,15 @@ static void a_window_of_special_tokens_has_no_target(void **state)
     struct yk_corpus *corpus = open_tokens(tokens, 3);
     const struct yk_masked_sampler_request request = request_of(corpus, 5);
     struct yk_sampler *sampler = create(&request, true);
-    struct taken taken;
-    assert_int_equal(take(sampler, 0, 1, &taken)->counted, 0);
-    assert_int_equal(taken.tokens[3], SPECIAL_INSIDE);
+    struct fetched fetched;
+    assert_int_equal(fetch(sampler, 0, 1, &fetched)->counted, 0);
+    assert_int_equal(fetched.tokens[3], SPECIAL_INSIDE);
     yk_sampler_destroy(sampler);
     yk_corpus_close(corpus);
 }
 
 /* Where no token was chosen, one is, and each as often as the others. */
-static void a_short_window_has_one_target_at_least(void **state)
+static void a_short_window_has_a_target(void **state)
 {
     (void)state;
     struct yk_corpus *corpus = open_counting(3);
@@ -249,12 +249,12 @@ static void a_short_window_has_one_target_at_least(void **state)
     int64_t masked = 0;
     int64_t all = 0;
     for (int64_t n = 0; n < 6000; n++) {
-        struct taken taken;
-        check_window(take(sampler, n, 1, &taken));
+        struct fetched fetched;
+        check_window(fetch(sampler, n, 1, &fetched));
         for (int64_t i = 0; i < 3; i++) {
-            const bool chosen = taken.targets[i + 1] != YK_SAMPLER_NO_TARGET;
+            const bool chosen = fetched.targets[i + 1] != YK_SAMPLER_NO_TARGET;
             places[i] += chosen;
-            masked += chosen && taken.tokens[i + 1] == MASK;
+            masked += chosen && fetched.tokens[i + 1] == MASK;
             all += chosen;
         }
     }
@@ -274,15 +274,15 @@ static void each_epoch_and_seed_masks_anew(void **state)
     struct yk_corpus *corpus = open_counting(100);
     struct yk_masked_sampler_request request = request_of(corpus, 102); /* one window, one phase */
     struct yk_sampler *one = create(&request, false);
-    request.seed = 4;
+    request.options.seed = 4;
     struct yk_sampler *two = create(&request, false);
     for (int64_t n = 0; n < 50; n++) {
-        struct taken first;
-        struct taken second;
-        take(one, n, 1, &first);
-        take(one, n + 1, 1, &second);
+        struct fetched first;
+        struct fetched second;
+        fetch(one, n, 1, &first);
+        fetch(one, n + 1, 1, &second);
         assert_memory_not_equal(first.targets, second.targets, 102 * sizeof(int32_t));
-        take(two, n, 1, &second);
+        fetch(two, n, 1, &second);
         assert_memory_not_equal(first.targets, second.targets, 102 * sizeof(int32_t));
     }
     yk_sampler_destroy(one);
@@ -298,10 +298,10 @@ static void a_sample_follows_from_its_number_alone(void **state)
     struct yk_sampler *sampler = create(&request, false);
     for (int64_t n = 100; n >= 0; n -= 3) {
         struct yk_sampler *resumed = create(&request, false);
-        struct taken several;
-        struct taken one;
-        take(sampler, n, 4, &several);
-        take(resumed, n + 2, 1, &one);
+        struct fetched several;
+        struct fetched one;
+        fetch(sampler, n, 4, &several);
+        fetch(resumed, n + 2, 1, &one);
         assert_memory_equal(several.tokens + 40, one.tokens, 20 * sizeof(int32_t));
         assert_memory_equal(several.targets + 40, one.targets, 20 * sizeof(int32_t));
         yk_sampler_destroy(resumed);
@@ -319,15 +319,15 @@ static void in_evaluation_every_token_comes_once_and_is_masked_alike(void **stat
         request.range.first = 1;
         request.range.count = count;
         struct yk_sampler *sampler = create(&request, true);
-        request.seed++;
+        request.options.seed++;
         struct yk_sampler *other = create(&request, true);
         int64_t next = 1;
         for (int64_t n = 0; n < sampler->epoch_units; n++) {
-            struct taken first;
-            struct taken second;
-            assert_int_equal(check_window(take(sampler, n, 1, &first)), next);
+            struct fetched first;
+            struct fetched second;
+            assert_int_equal(check_window(fetch(sampler, n, 1, &first)), next);
             next += first.lengths[0] - 2;
-            take(other, n + other->epoch_units, 1, &second);
+            fetch(other, n + other->epoch_units, 1, &second);
             assert_memory_equal(first.tokens, second.tokens, 12 * sizeof(int32_t));
             assert_memory_equal(first.targets, second.targets, 12 * sizeof(int32_t));
         }
@@ -347,12 +347,13 @@ static void what_cannot_be_sampled_is_refused(void **state)
     assert_fails(yk_masked_sampler_create(&request, &sampler), YK_ERROR_INPUT,
                  "there are 7 tokens to train on, but a context of 10 needs at least 8; use a "
                  "longer text or a shorter context");
-    request.sequence = 2;
+    request.options.sequence = 2;
     assert_fails(yk_masked_sampler_create(&request, &sampler), YK_ERROR_INPUT,
                  "a context of 2 tokens; it must be at least 3, of which two frame the text");
-    request.sequence = 10;
+    request.options.sequence = 10;
     request.range.count = 0;
-    assert_fails(yk_masked_sampler_create_sequential(&request, &sampler), YK_ERROR_INPUT,
+    request.options.sequential = true;
+    assert_fails(yk_masked_sampler_create(&request, &sampler), YK_ERROR_INPUT,
                  "there are 0 tokens to evaluate on, but a context of 10 needs at least 1; use a "
                  "longer text or a shorter context");
     assert_null(sampler);
@@ -394,7 +395,7 @@ int main(void)
         in_scratch(a_part_is_chosen_and_most_of_that_is_masked),
         in_scratch(special_tokens_are_never_chosen),
         in_scratch(a_window_of_special_tokens_has_no_target),
-        in_scratch(a_short_window_has_one_target_at_least),
+        in_scratch(a_short_window_has_a_target),
         in_scratch(each_epoch_and_seed_masks_anew),
         in_scratch(a_sample_follows_from_its_number_alone),
         in_scratch(in_evaluation_every_token_comes_once_and_is_masked_alike),

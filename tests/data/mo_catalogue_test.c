@@ -19,38 +19,38 @@ struct made {
     bool big;
 };
 
-static void put(struct made *made, size_t at, uint32_t value)
+static void store(struct made *made, size_t at, uint32_t value)
 {
     for (size_t i = 0; i < 4; i++) {
         made->bytes[at + (made->big ? 3 - i : i)] = (char)(value >> (8 * i) & 0xff);
     }
 }
 
-static void put_string(struct made *made, size_t row, const char *bytes, size_t length)
+static void store_string(struct made *made, size_t row, const char *bytes, size_t length)
 {
-    put(made, row, (uint32_t)length);
-    put(made, row + 4, (uint32_t)made->length);
+    store(made, row, (uint32_t)length);
+    store(made, row + 4, (uint32_t)made->length);
     memcpy(made->bytes + made->length, bytes, length);
     made->length += length + 1;
     assert_true(made->length < ROOM);
 }
 
-#define PUT(made, row, literal) put_string((made), (row), (literal), sizeof(literal) - 1)
+#define STORE(made, row, literal) store_string((made), (row), (literal), sizeof(literal) - 1)
 
 static struct made make(bool big, const char *header)
 {
     struct made made = {.length = STRINGS, .big = big};
-    put(&made, 0, 0x950412de);
-    put(&made, 8, COUNT);
-    put(&made, 12, SOURCES);
-    put(&made, 16, TRANSLATIONS);
-    put(&made, 24, STRINGS); /* where a hash table of 0 entries would be */
-    PUT(&made, SOURCES, "");
-    PUT(&made, SOURCES + 8, "menu\004%d file\0%d files");
-    PUT(&made, SOURCES + 16, "yes");
-    put_string(&made, TRANSLATIONS, header, strlen(header));
-    PUT(&made, TRANSLATIONS + 8, "%d Datei\0%d Dateien");
-    PUT(&made, TRANSLATIONS + 16, "ja");
+    store(&made, 0, 0x950412de);
+    store(&made, 8, COUNT);
+    store(&made, 12, SOURCES);
+    store(&made, 16, TRANSLATIONS);
+    store(&made, 24, STRINGS); /* where a hash table of 0 entries would be */
+    STORE(&made, SOURCES, "");
+    STORE(&made, SOURCES + 8, "menu\004%d file\0%d files");
+    STORE(&made, SOURCES + 16, "yes");
+    store_string(&made, TRANSLATIONS, header, strlen(header));
+    STORE(&made, TRANSLATIONS + 8, "%d Datei\0%d Dateien");
+    STORE(&made, TRANSLATIONS + 16, "ja");
     return made;
 }
 
@@ -140,19 +140,19 @@ static void strings_outside_of_the_file_are_refused(void **state)
 {
     (void)state;
     struct made made = make(false, utf8_header);
-    put(&made, SOURCES + 8 + 4, (uint32_t)made.length);
+    store(&made, SOURCES + 8 + 4, (uint32_t)made.length);
     assert_refused_as(&made, "test.mo: message 1 ends beyond the file");
     made = make(true, utf8_header);
-    put(&made, TRANSLATIONS + 16, 0xffffffff);
+    store(&made, TRANSLATIONS + 16, 0xffffffff);
     assert_refused_as(&made, "test.mo: message 2 ends beyond the file");
     made = make(false, utf8_header);
-    put(&made, SOURCES + 16, 2);
+    store(&made, SOURCES + 16, 2);
     assert_refused_as(&made, "test.mo: message 2 does not end with a zero");
     made = make(false, utf8_header);
-    put(&made, 8, 0x20000000); /* times eight is nothing in 32 bits */
+    store(&made, 8, 0x20000000); /* times eight is nothing in 32 bits */
     assert_refused_as(&made, "test.mo: a table of 536870912 messages ends beyond the file");
     made = make(false, utf8_header);
-    put(&made, 16, (uint32_t)made.length - 8);
+    store(&made, 16, (uint32_t)made.length - 8);
     assert_refused_as(&made, "test.mo: a table of 3 messages ends beyond the file");
 }
 
@@ -160,10 +160,10 @@ static void what_is_no_catalogue_is_refused(void **state)
 {
     (void)state;
     struct made made = make(false, utf8_header);
-    put(&made, 0, 0x12345678);
+    store(&made, 0, 0x12345678);
     assert_refused_as(&made, "test.mo: no catalogue of messages (.mo)");
     made = make(false, utf8_header);
-    put(&made, 4, 2 << 16);
+    store(&made, 4, 2 << 16);
     assert_refused_as(&made, "test.mo: a catalogue of revision 2; only 0 and 1 are known");
     made = make(false, utf8_header);
     made.length = 27;

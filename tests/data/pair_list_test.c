@@ -154,7 +154,7 @@ static void faulty_pairs_are_left_out_where_it_is_wished(void **state)
     request.skip_faulty = true;
     struct yk_pair_list *list = open_list(&request);
     assert_int_equal(yk_pair_list_count(list), 2);
-    assert_int_equal(yk_pair_list_skipped(list), 4);
+    assert_int_equal(yk_pair_list_totals(list).skipped, 4);
     const struct yk_pair last = yk_pair_list_at(list, 1);
     assert_ids(last.source, last.source_count, 9, 2);
     assert_ids(last.target, last.target_count, 9, 2);
@@ -162,7 +162,7 @@ static void faulty_pairs_are_left_out_where_it_is_wished(void **state)
     yk_pair_list_close(list);
 }
 
-static void a_list_without_a_pair_is_refused(void **state)
+static void a_list_with_no_pair_is_refused(void **state)
 {
     (void)state;
     struct yk_pair_list *list = NULL;
@@ -181,7 +181,7 @@ static void a_list_without_a_pair_is_refused(void **state)
     yk_pair_list_close(NULL);
 }
 
-static void a_part_without_a_pair_is_named_by_its_lines(void **state)
+static void a_part_with_no_pair_is_named_by_its_lines(void **state)
 {
     (void)state;
     static const struct {
@@ -209,7 +209,7 @@ static void a_part_without_a_pair_is_named_by_its_lines(void **state)
 }
 
 /* Characters have no end token. */
-static void a_tokenizer_without_an_end_is_refused(void **state)
+static void a_tokenizer_with_no_end_is_refused(void **state)
 {
     (void)state;
     static const char *const none[] = {NULL};
@@ -237,9 +237,9 @@ int main(void)
         in_scratch(totals_are_of_both_sides_with_their_ends),
         in_scratch(faulty_lines_are_refused_by_their_number),
         in_scratch(faulty_pairs_are_left_out_where_it_is_wished),
-        in_scratch(a_list_without_a_pair_is_refused),
-        in_scratch(a_part_without_a_pair_is_named_by_its_lines),
-        in_scratch(a_tokenizer_without_an_end_is_refused),
+        in_scratch(a_list_with_no_pair_is_refused),
+        in_scratch(a_part_with_no_pair_is_named_by_its_lines),
+        in_scratch(a_tokenizer_with_no_end_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,13 +12,13 @@
 static const struct yk_chunk_boundary at_spaces = {.possible = true};
 
 /* All pieces of a file, with "|" between them. */
-static void read_all(const char *path, const struct yk_chunk_boundary *cut, size_t piece,
+static void read_all(const char *path, const struct yk_chunk_boundary *cut, size_t chunk,
                      struct yk_text *out)
 {
     struct yk_text_reader *reader = NULL;
     const char *text = NULL;
     size_t length = 0;
-    assert_ok(yk_text_reader_open(path, cut, piece, &reader));
+    assert_ok(yk_text_reader_open(path, cut, chunk, &reader));
     do {
         assert_ok(yk_text_reader_next(reader, &text, &length));
         yk_text_add(out, out->length > 0 && length > 0 ? "|" : "");
@@ -30,58 +30,58 @@ static void read_all(const char *path, const struct yk_chunk_boundary *cut, size
     yk_text_reader_close(reader);
 }
 
-static void assert_pieces(const char *words, size_t piece, const char *expected)
+static void assert_chunks(const char *words, size_t chunk, const char *expected)
 {
-    struct yk_text pieces = {0};
-    read_all(support_scratch_write_text("a.txt", words), &at_spaces, piece, &pieces);
-    assert_string_equal(yk_text_chars(&pieces), expected);
-    yk_text_free(&pieces);
+    struct yk_text chunks = {0};
+    read_all(support_scratch_write_text("a.txt", words), &at_spaces, chunk, &chunks);
+    assert_string_equal(yk_text_chars(&chunks), expected);
+    yk_text_free(&chunks);
 }
 
-static void pieces_end_before_spaces_and_are_as_long_as_they_may_be(void **state)
+static void chunks_end_before_spaces_and_are_as_long_as_they_may_be(void **state)
 {
     (void)state;
-    assert_pieces("one two three four", 9, "one two| three| four");
-    assert_pieces("one two", 100, "one two");
-    assert_pieces("", 8, "");
-    assert_pieces("unbreakable words", 4, "unbreakable| words");
-    assert_pieces("unbreakable", 4, "unbreakable");
-    assert_pieces("a  b\n c", 4, "a | b\n c");
+    assert_chunks("one two three four", 9, "one two| three| four");
+    assert_chunks("one two", 100, "one two");
+    assert_chunks("", 8, "");
+    assert_chunks("unbreakable words", 4, "unbreakable| words");
+    assert_chunks("unbreakable", 4, "unbreakable");
+    assert_chunks("a  b\n c", 4, "a | b\n c");
 }
 
-static void without_a_place_to_cut_all_is_one_piece(void **state)
+static void where_there_is_no_place_to_cut_all_is_one_chunk(void **state)
 {
     (void)state;
     static const struct yk_chunk_boundary none = {0};
-    struct yk_text pieces = {0};
-    read_all(support_scratch_write_text("a.txt", "one two three"), &none, 4, &pieces);
-    assert_string_equal(yk_text_chars(&pieces), "one two three");
-    yk_text_free(&pieces);
+    struct yk_text chunks = {0};
+    read_all(support_scratch_write_text("a.txt", "one two three"), &none, 4, &chunks);
+    assert_string_equal(yk_text_chars(&chunks), "one two three");
+    yk_text_free(&chunks);
 }
 
 static void a_long_file_comes_whole(void **state)
 {
     (void)state;
     struct yk_text words = {0};
-    struct yk_text pieces = {0};
+    struct yk_text chunks = {0};
     for (int i = 0; i < 100000; i++) {
         yk_text_addf(&words, "%s%d", i % 17 == 0 ? "\n" : " ", i);
     }
     const char *path = support_scratch_write("long.txt", words.bytes, words.length);
-    read_all(path, &at_spaces, 1 << 16, &pieces);
+    read_all(path, &at_spaces, 1 << 16, &chunks);
     size_t kept = 0;
     int cuts = 0;
-    for (size_t i = 0; i < pieces.length; i++) {
-        cuts += pieces.bytes[i] == '|';
-        if (pieces.bytes[i] != '|') {
-            pieces.bytes[kept++] = pieces.bytes[i];
+    for (size_t i = 0; i < chunks.length; i++) {
+        cuts += chunks.bytes[i] == '|';
+        if (chunks.bytes[i] != '|') {
+            chunks.bytes[kept++] = chunks.bytes[i];
         }
     }
     assert_int_equal(kept, words.length);
-    assert_memory_equal(pieces.bytes, words.bytes, kept);
+    assert_memory_equal(chunks.bytes, words.bytes, kept);
     assert_in_range(cuts, words.length >> 16, (words.length >> 16) + 1);
     yk_text_free(&words);
-    yk_text_free(&pieces);
+    yk_text_free(&chunks);
 }
 
 static void assert_refused_at(const void *bytes, size_t length, const char *what)
@@ -118,21 +118,21 @@ static void what_cannot_be_cut_is_refused_where_it_is_too_long(void **state)
 {
     (void)state;
     enum {
-        PIECE = 1 << 12,
-        MOST = PIECE * YK_TEXT_READER_MAX_CHUNKS
+        CHUNK = 1 << 12,
+        MAX = CHUNK * YK_TEXT_READER_MAX_CHUNKS
     };
     struct yk_text_reader *reader = NULL;
-    struct yk_text pieces = {0};
+    struct yk_text chunks = {0};
     const char *text = NULL;
     size_t length = 0;
-    char *bytes = malloc(MOST + 1);
+    char *bytes = malloc(MAX + 1);
     assert_non_null(bytes);
-    memset(bytes, 'a', MOST + 1);
-    read_all(support_scratch_write("a.txt", bytes, MOST), &at_spaces, PIECE, &pieces);
-    assert_int_equal(pieces.length, MOST);
-    yk_text_free(&pieces);
-    const char *path = support_scratch_write("a.txt", bytes, MOST + 1);
-    assert_ok(yk_text_reader_open(path, &at_spaces, PIECE, &reader));
+    memset(bytes, 'a', MAX + 1);
+    read_all(support_scratch_write("a.txt", bytes, MAX), &at_spaces, CHUNK, &chunks);
+    assert_int_equal(chunks.length, MAX);
+    yk_text_free(&chunks);
+    const char *path = support_scratch_write("a.txt", bytes, MAX + 1);
+    assert_ok(yk_text_reader_open(path, &at_spaces, CHUNK, &reader));
     assert_int_equal(yk_text_reader_next(reader, &text, &length), YK_ERROR_INPUT);
     assert_non_null(strstr(yk_status_message(), ":1:1: from here on, 1MiB of text have no place"));
     yk_text_reader_close(reader);
@@ -140,7 +140,7 @@ static void what_cannot_be_cut_is_refused_where_it_is_too_long(void **state)
 }
 
 /* Of zeros without end, nobody looks for the end of the first word. */
-static void what_is_no_text_is_refused_before_a_piece_ends(void **state)
+static void what_is_no_text_is_refused_before_a_chunk_ends(void **state)
 {
     (void)state;
     static const struct yk_chunk_boundary none = {0};
@@ -173,7 +173,7 @@ static void a_reader_that_is_to_stop_reads_no_further(void **state)
     yk_text_reader_close(reader);
 }
 
-static void texts_are_told_from_other_files(void **state)
+static void texts_are_distinguished_from_other_files(void **state)
 {
     (void)state;
     static char large[(1 << 18) + 8];
@@ -209,14 +209,14 @@ static void texts_are_told_from_other_files(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        in_scratch(pieces_end_before_spaces_and_are_as_long_as_they_may_be),
-        in_scratch(without_a_place_to_cut_all_is_one_piece),
+        in_scratch(chunks_end_before_spaces_and_are_as_long_as_they_may_be),
+        in_scratch(where_there_is_no_place_to_cut_all_is_one_chunk),
         in_scratch(a_long_file_comes_whole),
         in_scratch(what_is_no_text_is_refused_by_its_place_in_the_file),
         in_scratch(what_cannot_be_cut_is_refused_where_it_is_too_long),
-        in_scratch(what_is_no_text_is_refused_before_a_piece_ends),
+        in_scratch(what_is_no_text_is_refused_before_a_chunk_ends),
         in_scratch(a_reader_that_is_to_stop_reads_no_further),
-        in_scratch(texts_are_told_from_other_files),
+        in_scratch(texts_are_distinguished_from_other_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

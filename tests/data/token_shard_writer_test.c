@@ -3,7 +3,6 @@
 
 #include "base/file.h"
 #include "data/token_shard.h"
-#include "data/token_shard_writer.h"
 
 #include <fcntl.h>
 #include <string.h>

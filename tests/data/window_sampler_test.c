@@ -8,13 +8,13 @@
 #include <string.h>
 
 enum {
-    MOST = 400
+    MAX = 400
 };
 
 /* A corpus whose token i is i + 1000, so that tokens say where they come from. */
 static struct yk_corpus *open_counting(int count)
 {
-    uint16_t tokens[MOST];
+    uint16_t tokens[MAX];
     const struct yk_corpus_request request = {.path = support_scratch_path("a.bin"), .part = 1};
     struct yk_corpus *corpus = NULL;
     for (int i = 0; i < count; i++) {
@@ -29,27 +29,28 @@ static struct yk_sampler *create(const struct yk_corpus_range *range, int64_t se
                                  uint64_t seed)
 {
     struct yk_sampler *sampler = NULL;
-    assert_ok(yk_window_sampler_create(range, sequence, seed, &sampler));
+    assert_ok(yk_window_sampler_create(
+        range, &(struct yk_sampler_options){.sequence = sequence, .seed = seed}, &sampler));
     return sampler;
 }
 
-static yk_status take_one(const struct yk_sampler *sampler, int64_t number, int32_t *tokens,
-                          int32_t *targets)
+static yk_status fetch_one(const struct yk_sampler *sampler, int64_t number, int32_t *tokens,
+                           int32_t *targets)
 {
     int32_t length = 0;
-    struct yk_slice piece = {.lengths = &length};
-    piece.tokens = tokens;
-    piece.targets = targets;
-    return yk_sampler_fetch(sampler, number, 1, &piece);
+    struct yk_slice slice = {.lengths = &length};
+    slice.tokens = tokens;
+    slice.targets = targets;
+    return yk_sampler_fetch(sampler, number, 1, &slice);
 }
 
 /* Takes a sample, checks that it is a window, and returns the place of its first token. */
-static int64_t take(const struct yk_sampler *sampler, int64_t number)
+static int64_t fetch(const struct yk_sampler *sampler, int64_t number)
 {
-    int32_t tokens[MOST];
-    int32_t targets[MOST];
+    int32_t tokens[MAX];
+    int32_t targets[MAX];
     const int64_t T = sampler->sequence;
-    assert_ok(take_one(sampler, number, tokens, targets));
+    assert_ok(fetch_one(sampler, number, tokens, targets));
     for (int64_t i = 0; i < T; i++) {
         assert_int_equal(tokens[i], tokens[0] + i);
         assert_int_equal(targets[i], tokens[i] + 1);
@@ -68,14 +69,14 @@ static void sampler_gives_every_window_once_an_epoch(void **state)
             const int64_t windows = sampler->epoch_units;
             assert_true(windows > 0);
             for (int64_t epoch = 0; epoch < 3; epoch++) {
-                bool seen[MOST] = {false};
-                const int64_t phase = take(sampler, epoch * windows) % T;
+                bool visited[MAX] = {false};
+                const int64_t phase = fetch(sampler, epoch * windows) % T;
                 for (int64_t n = 0; n < windows; n++) {
-                    const int64_t first = take(sampler, epoch * windows + n);
+                    const int64_t first = fetch(sampler, epoch * windows + n);
                     assert_int_equal(first % T, phase);
                     assert_in_range(first / T, 0, windows - 1);
-                    assert_false(seen[first / T]);
-                    seen[first / T] = true;
+                    assert_false(visited[first / T]);
+                    visited[first / T] = true;
                 }
             }
             yk_sampler_destroy(sampler);
@@ -116,9 +117,9 @@ static void phases_and_orders_differ_between_epochs_and_seeds(void **state)
     int same = 0;
     int same_seed = 0;
     for (int64_t epoch = 0; epoch < 100; epoch++) {
-        phases[take(one, epoch * windows) % 8] = true;
-        same += take(one, epoch * windows) / 8 == take(one, (epoch + 1) * windows) / 8;
-        same_seed += take(one, epoch * windows) == take(two, epoch * windows);
+        phases[fetch(one, epoch * windows) % 8] = true;
+        same += fetch(one, epoch * windows) / 8 == fetch(one, (epoch + 1) * windows) / 8;
+        same_seed += fetch(one, epoch * windows) == fetch(two, epoch * windows);
     }
     for (int i = 0; i < 8; i++) {
         assert_true(phases[i]);
@@ -140,7 +141,7 @@ static void sample_numbers_mean_the_same_for_ever(void **state)
     const struct yk_corpus_range range = yk_corpus_all(corpus);
     struct yk_sampler *sampler = create(&range, 4, 7);
     for (int64_t n = 23; n >= 0; n--) { /* in any order */
-        assert_int_equal(take(sampler, n), expected[n]);
+        assert_int_equal(fetch(sampler, n), expected[n]);
     }
     yk_sampler_destroy(sampler);
     yk_corpus_close(corpus);
@@ -152,16 +153,16 @@ static void samples_stay_inside_their_range(void **state)
     struct yk_corpus *corpus = open_counting(100);
     const struct yk_corpus_range range = {.corpus = corpus, .first = 60, .count = 25};
     struct yk_sampler *sampler = create(&range, 6, 3);
-    int64_t least = MOST;
-    int64_t most = 0;
+    int64_t min = MAX;
+    int64_t max = 0;
     for (int64_t n = 0; n < 300; n++) {
-        const int64_t first = take(sampler, n);
-        least = first < least ? first : least;
-        most = first > most ? first : most;
+        const int64_t first = fetch(sampler, n);
+        min = first < min ? first : min;
+        max = first > max ? first : max;
     }
-    assert_int_equal(least, 60);
+    assert_int_equal(min, 60);
     /* 3 windows from phase 5 on: the last begins at 60 + 5 + 12, and ends at 83 of 84. */
-    assert_int_equal(most, 77);
+    assert_int_equal(max, 77);
     yk_sampler_destroy(sampler);
     yk_corpus_close(corpus);
 }
@@ -174,7 +175,7 @@ static void a_text_just_long_enough_is_one_window(void **state)
     struct yk_sampler *sampler = create(&range, 8, 1);
     assert_int_equal(sampler->epoch_units, 1);
     for (int64_t n = 0; n < 20; n++) {
-        assert_int_equal(take(sampler, n), 0);
+        assert_int_equal(fetch(sampler, n), 0);
     }
     yk_sampler_destroy(sampler);
     yk_corpus_close(corpus);
@@ -187,14 +188,20 @@ static void a_text_shorter_than_the_context_is_refused(void **state)
     const struct yk_corpus_range range = yk_corpus_all(corpus);
     const struct yk_corpus_range one = {.corpus = corpus, .count = 1};
     struct yk_sampler *sampler = NULL;
-    assert_fails(yk_window_sampler_create(&range, 8, 1, &sampler), YK_ERROR_INPUT,
+    assert_fails(yk_window_sampler_create(
+                     &range, &(struct yk_sampler_options){.sequence = 8, .seed = 1}, &sampler),
+                 YK_ERROR_INPUT,
                  "there are 8 tokens to train on, but a context of 8 needs at least 9; use a "
                  "longer text or a shorter context");
-    assert_fails(yk_window_sampler_create_sequential(&one, 8, &sampler), YK_ERROR_INPUT,
-                 "there are 1 tokens to evaluate on, but at least 2 are needed; keep more of the "
-                 "text");
-    assert_fails(yk_window_sampler_create(&range, 0, 1, &sampler), YK_ERROR_INPUT,
-                 "a context of 0 tokens; it must be at least 1 token");
+    assert_fails(
+        yk_window_sampler_create(
+            &one, &(struct yk_sampler_options){.sequence = 8, .sequential = true}, &sampler),
+        YK_ERROR_INPUT,
+        "there are 1 tokens to evaluate on, but at least 2 are needed; keep more of the "
+        "text");
+    assert_fails(
+        yk_window_sampler_create(&range, &(struct yk_sampler_options){.seed = 1}, &sampler),
+        YK_ERROR_INPUT, "a context of 0 tokens; it must be at least 1 token");
     yk_sampler_destroy(NULL);
     yk_corpus_close(corpus);
 }
@@ -210,9 +217,10 @@ static void in_evaluation_every_token_but_the_first_bears_loss_once(void **state
             int32_t tokens[12];
             int32_t targets[12];
             int64_t next = 1006; /* the target that comes next */
-            assert_ok(yk_window_sampler_create_sequential(&range, T, &sampler));
+            assert_ok(yk_window_sampler_create(
+                &range, &(struct yk_sampler_options){.sequence = T, .sequential = true}, &sampler));
             for (int64_t n = 0; n < sampler->epoch_units; n++) {
-                assert_ok(take_one(sampler, n, tokens, targets));
+                assert_ok(fetch_one(sampler, n, tokens, targets));
                 for (int64_t i = 0; i < T; i++) {
                     const bool there = next < 1005 + count;
                     assert_int_equal(tokens[i], there ? next - 1 : 0);

@@ -29,8 +29,7 @@ static void check_one(const struct yk_instruction *instruction, int32_t limit)
 
 static void check_windows(const struct yk_instructions *instructions)
 {
-    static const struct yk_instruction_sampler_options packed = {.sequence = LONGEST,
-                                                                 .packed = true};
+    static const struct yk_sampler_options packed = {.sequence = LONGEST, .packed = true};
     struct yk_sampler *sampler = NULL;
     int32_t tokens[LONGEST];
     int32_t targets[LONGEST];
@@ -38,11 +37,11 @@ static void check_windows(const struct yk_instructions *instructions)
     fuzz_expect(yk_instruction_sampler_create(instructions, &packed, &sampler) == YK_OK,
                 "what is not too long can be packed");
     for (int64_t n = 0; n < sampler->epoch_units && n < MOST_WINDOWS; n++) {
-        struct yk_slice piece = {.tokens = tokens, .targets = targets, .lengths = &length};
-        fuzz_expect(yk_sampler_fetch(sampler, n, 1, &piece) == YK_OK, "windows can be taken");
-        fuzz_expect(piece.present == length && length > 1 && length <= LONGEST,
+        struct yk_slice slice = {.tokens = tokens, .targets = targets, .lengths = &length};
+        fuzz_expect(yk_sampler_fetch(sampler, n, 1, &slice) == YK_OK, "windows can be taken");
+        fuzz_expect(slice.present == length && length > 1 && length <= LONGEST,
                     "windows have room");
-        fuzz_expect(piece.counted > 0, "each window bears loss");
+        fuzz_expect(slice.counted > 0, "each window bears loss");
     }
     yk_sampler_destroy(sampler);
 }
@@ -69,13 +68,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         tokenizer = support_word_tokenizer(names, 10, "<|begin_of_text|>");
     }
     (void)yk_instruction_files_detect((const char *)data, size);
-    for (int wishes = 0; wishes < 4; wishes++) {
+    for (int options = 0; options < 4; options++) {
         const struct yk_instructions_request request = {
             .path = "fuzz",
             .tokenizer = tokenizer,
             .longest = LONGEST,
-            .skip_faulty = (wishes & 1) != 0,
-            .cut_long = (wishes & 2) != 0,
+            .skip_faulty = (options & 1) != 0,
+            .cut_long = (options & 2) != 0,
         };
         struct yk_instructions *instructions = NULL;
         if (yk_instructions_read((const char *)data, size, &request, &instructions) == YK_OK) {

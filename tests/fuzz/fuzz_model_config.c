@@ -7,7 +7,6 @@
 
 #include "model/architecture.h"
 #include "model/config.h"
-#include "model/config_write.h"
 #include "model/model.h"
 
 static void check_config(const struct yk_model_config *config)

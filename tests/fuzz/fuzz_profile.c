@@ -6,8 +6,7 @@
 #include "fuzz/fuzz.h"
 
 #include "base/file.h"
-#include "profile/import.h"
-#include "profile/set_aside.h"
+#include "profile/profile.h"
 
 #include <math.h>
 

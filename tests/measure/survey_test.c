@@ -4,7 +4,7 @@
 #include "measure/benchmark/benchmark.h"
 #include "measure/benchmark/layer_times.h"
 #include "measure/survey/survey.h"
-#include "model/builtin.h"
+#include "model/config.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 
 #include "measure/benchmark/plan.h"
 #include "measure/benchmark/truncate.h"
-#include "model/builtin.h"
+#include "model/config.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /* Configs that transformers wrote, and what the models compute that it makes of them:
  * tests/oracle/make_config_cases.py. */
-#include "model/config_write.h"
+#include "model/config.h"
 #include "model/model.h"
 #include "support/group_arena.h"
 #include "support/ops/reference.h"
@@ -46,7 +46,7 @@ static void sizes_are_those_of_the_framework(void **state)
     }
 }
 
-static enum yk_epilogue ending_of(const struct yk_model_config *config)
+static enum yk_epilogue suffix_of(const struct yk_model_config *config)
 {
     const enum yk_epilogue gelu = config->gelu_erf ? YK_EPILOGUE_GELU_ERF : YK_EPILOGUE_GELU;
     const enum yk_epilogue smooth = config->silu ? YK_EPILOGUE_SILU : gelu;
@@ -62,7 +62,7 @@ static void arithmetic_is_that_of_the_framework(void **state)
         assert_null(config->not_trained);
         assert_true(config->norm_epsilon == cases[i].norm_epsilon);
         assert_true(config->spread == cases[i].spread);
-        assert_true(fabs(reference_ending(ending_of(config), -1, 0) - cases[i].activation) < 1e-9);
+        assert_true(fabs(reference_ending(suffix_of(config), -1, 0) - cases[i].activation) < 1e-9);
         assert_true(fabs(scale - cases[i].embedding_scale) < 1e-9);
         assert_true(config->post_norm && config->drops_stream && !config->rms_norm);
     }

@@ -220,7 +220,7 @@ static void mistral_differs_from_llama_in_keys_that_are_missing(void **state)
 }
 
 /* Heads may be larger than their part of the width, and biases come where they are asked for. */
-static void llama_takes_a_size_of_heads_and_biases(void **state)
+static void llama_reads_a_size_of_heads_and_biases(void **state)
 {
     (void)state;
 #define SIZES                                                                                      \
@@ -509,7 +509,7 @@ int main(void)
         cmocka_unit_test(gpt2_goes_by_the_common_names_as_well),
         cmocka_unit_test(gpt2_reads_the_keys_that_the_framework_reads),
         cmocka_unit_test(mistral_differs_from_llama_in_keys_that_are_missing),
-        cmocka_unit_test(llama_takes_a_size_of_heads_and_biases),
+        cmocka_unit_test(llama_reads_a_size_of_heads_and_biases),
         cmocka_unit_test(a_bad_size_is_one_sentence_that_names_it),
         cmocka_unit_test(heads_that_do_not_divide_are_refused),
         cmocka_unit_test(sizes_that_cannot_be_counted_together_are_refused),

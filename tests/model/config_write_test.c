@@ -1,4 +1,4 @@
-#include "model/config_write.h"
+#include "model/config.h"
 
 #include "model/architecture.h"
 #include "support/group_arena.h"

@@ -163,7 +163,7 @@ static void what_is_computed_again_does_not_count(void **state)
 
 /* Adapters add less than the gradients of frozen weights would; and a causal model looks at fewer
  * pairs than the formula says. */
-static void adapters_take_less_than_training_all(void **state)
+static void adapters_cost_less_than_training_all(void **state)
 {
     (void)state;
     static const char *const names[] = {
@@ -186,7 +186,7 @@ int main(void)
         cmocka_unit_test(berts_attention_is_that_of_the_formula),
         cmocka_unit_test(a_decoder_counts_cross_attention_by_the_sources_length),
         cmocka_unit_test(what_is_computed_again_does_not_count),
-        cmocka_unit_test(adapters_take_less_than_training_all),
+        cmocka_unit_test(adapters_cost_less_than_training_all),
     };
     return cmocka_run_group_tests(tests, group_arena_make, group_arena_drop);
 }

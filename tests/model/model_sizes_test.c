@@ -1,4 +1,4 @@
-#include "model/model_sizes.h"
+#include "model/model.h"
 
 #include "model/config.h"
 #include "support/support.h"
@@ -72,7 +72,7 @@ static void recomputing_blocks_save_their_inputs_alone(void **state)
     }
 }
 
-static void the_whole_is_the_whole_batch_without_recomputation(void **state)
+static void the_whole_batch_is_not_recomputed(void **state)
 {
     (void)state;
     const struct yk_model *whole = yk_model_sizes_whole_batch(sizes);
@@ -94,7 +94,7 @@ static void what_was_described_once_is_not_described_again(void **state)
     assert_int_equal(plain->layers[BLOCK].saved_bytes, 2 * T * SAVED);
 }
 
-static void what_cannot_be_is_refused_before_room_is_taken(void **state)
+static void what_cannot_be_is_refused_before_memory_is_allocated(void **state)
 {
     (void)state;
     struct yk_model_sizes *none = NULL;
@@ -117,12 +117,11 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(recomputing_blocks_save_their_inputs_alone, set_up,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(the_whole_is_the_whole_batch_without_recomputation, set_up,
-                                        tear_down),
+        cmocka_unit_test_setup_teardown(the_whole_batch_is_not_recomputed, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_was_described_once_is_not_described_again, set_up,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(what_cannot_be_is_refused_before_room_is_taken, set_up,
-                                        tear_down),
+        cmocka_unit_test_setup_teardown(what_cannot_be_is_refused_before_memory_is_allocated,
+                                        set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -131,14 +131,6 @@ static void backward_goes_through_the_parts_from_the_last_to_the_first(void **st
     yk_arena_destroy(arena);
 }
 
-static void classes_of_work_have_names(void **state)
-{
-    (void)state;
-    assert_string_equal(yk_work_class_name(YK_WORK_MATRIX), "matrix");
-    assert_string_equal(yk_work_class_name(YK_WORK_ATTENTION), "attention");
-    assert_string_equal(yk_work_class_name(YK_WORK_VECTOR), "vector");
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -146,7 +138,6 @@ int main(void)
         cmocka_unit_test(layers_and_modules_agree_on_what_is_shared_and_tied),
         cmocka_unit_test(equal_blocks_share_their_works),
         cmocka_unit_test(backward_goes_through_the_parts_from_the_last_to_the_first),
-        cmocka_unit_test(classes_of_work_have_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

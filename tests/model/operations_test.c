@@ -278,7 +278,7 @@ static void an_update_touches_each_trained_parameter_once(void **state)
     assert_int_equal(layer_of(model, "head")->update.count, 0); /* tied: at the embedding */
 }
 
-static void shapes_tell_layers_apart_that_take_other_times(void **state)
+static void layers_of_different_times_have_different_shapes(void **state)
 {
     (void)state;
     const struct yk_model_config *config = NULL;
@@ -294,7 +294,7 @@ static void shapes_tell_layers_apart_that_take_other_times(void **state)
 }
 
 /* A profile knows layers by their shape and T, the source's length. */
-static void a_decoders_shapes_tell_the_targets_length_where_it_is_not_t(void **state)
+static void a_decoders_shapes_have_the_targets_length_where_it_is_not_t(void **state)
 {
     (void)state;
     struct yk_workload workload = of(2, 5);
@@ -319,7 +319,7 @@ static void a_decoders_shapes_tell_the_targets_length_where_it_is_not_t(void **s
 
 /* The update of a tied head is the embedding's; two tables are looked up in where one has learned
  * positions. */
-static void shapes_tell_what_is_tied_and_looked_up(void **state)
+static void shapes_have_what_is_tied_and_looked_up(void **state)
 {
     (void)state;
     const struct yk_model *gpt = describe(TINY_GPT, of(1, 4));
@@ -358,9 +358,9 @@ int main(void)
         cmocka_unit_test(everything_but_weights_is_linear_in_the_batch),
         cmocka_unit_test(the_encoders_output_goes_to_every_block_of_the_decoder),
         cmocka_unit_test(an_update_touches_each_trained_parameter_once),
-        cmocka_unit_test(shapes_tell_layers_apart_that_take_other_times),
-        cmocka_unit_test(a_decoders_shapes_tell_the_targets_length_where_it_is_not_t),
-        cmocka_unit_test(shapes_tell_what_is_tied_and_looked_up),
+        cmocka_unit_test(layers_of_different_times_have_different_shapes),
+        cmocka_unit_test(a_decoders_shapes_have_the_targets_length_where_it_is_not_t),
+        cmocka_unit_test(shapes_have_what_is_tied_and_looked_up),
         cmocka_unit_test(every_precision_moves_the_bytes_of_its_numbers),
     };
     return cmocka_run_group_tests(tests, group_arena_make, group_arena_drop);

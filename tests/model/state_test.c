@@ -1,5 +1,5 @@
 /* Bytes of a layer's state, against DESIGN's bytes a parameter. */
-#include "model/state.h"
+#include "model/model.h"
 
 #include "model/config.h"
 #include "support/programs/tiny_step.h"
@@ -33,7 +33,7 @@ static void assert_state(struct yk_model_layer_state state, double weights, doub
     assert_bytes(state.optimizer_bytes, optimizer);
 }
 
-static void sixteen_bit_training_takes_2_and_2_and_12_bytes_a_parameter(void **state)
+static void sixteen_bit_training_needs_2_and_2_and_12_bytes_a_parameter(void **state)
 {
     (void)state;
     const enum yk_precision precisions[] = {YK_PRECISION_BF16, YK_PRECISION_FP16};
@@ -45,7 +45,7 @@ static void sixteen_bit_training_takes_2_and_2_and_12_bytes_a_parameter(void **s
     }
 }
 
-static void fp32_training_takes_4_and_4_and_8_bytes_a_parameter(void **state)
+static void fp32_training_needs_4_and_4_and_8_bytes_a_parameter(void **state)
 {
     (void)state;
     const enum yk_precision precisions[] = {YK_PRECISION_FP32, YK_PRECISION_TF32};
@@ -74,7 +74,7 @@ static void adapters_alone_have_gradients_and_optimizer_state(void **state)
 }
 
 /* The paper's 0.127 bits are rounded: 0.126953. */
-static void nf4_takes_half_a_byte_and_its_scales(void **state)
+static void nf4_needs_half_a_byte_and_its_scales(void **state)
 {
     (void)state;
     const struct yk_model_layer_state block = state_of(YK_PRECISION_BF16, 3, true, 1);
@@ -83,7 +83,7 @@ static void nf4_takes_half_a_byte_and_its_scales(void **state)
     assert_bytes(quantised, BLOCK_WEIGHTS * (0.5 + 0.127 / 8));
 }
 
-static void what_is_not_quantised_beside_nf4_is_fp32(void **state)
+static void what_is_not_quantised_in_an_nf4_model_is_fp32(void **state)
 {
     (void)state;
     assert_state(state_of(YK_PRECISION_BF16, 3, true, 0), 4 * 216, 0, 0);
@@ -106,11 +106,11 @@ static void a_tied_head_has_no_state_of_its_own(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sixteen_bit_training_takes_2_and_2_and_12_bytes_a_parameter),
-        cmocka_unit_test(fp32_training_takes_4_and_4_and_8_bytes_a_parameter),
+        cmocka_unit_test(sixteen_bit_training_needs_2_and_2_and_12_bytes_a_parameter),
+        cmocka_unit_test(fp32_training_needs_4_and_4_and_8_bytes_a_parameter),
         cmocka_unit_test(adapters_alone_have_gradients_and_optimizer_state),
-        cmocka_unit_test(nf4_takes_half_a_byte_and_its_scales),
-        cmocka_unit_test(what_is_not_quantised_beside_nf4_is_fp32),
+        cmocka_unit_test(nf4_needs_half_a_byte_and_its_scales),
+        cmocka_unit_test(what_is_not_quantised_in_an_nf4_model_is_fp32),
         cmocka_unit_test(a_tied_head_has_no_state_of_its_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 #include "nn/net.h"
 
-#include "model/model_sizes.h"
+#include "model/model.h"
 #include "model/modules.h"
 #include "nn/layers/layer.h"
 #include "support/support.h"

@@ -88,7 +88,7 @@ static void types_in_the_file_are_those_of_the_training(void **state)
         const bool linear = strstr(entry->name, "_proj");
         assert_int_equal(entry->type, linear ? YK_TENSOR_F16 : YK_TENSOR_F32);
     }
-    assert_string_equal(yk_safetensors_metadata(yk_tensor_set_file_at(set, 0), "format"), "pt");
+    assert_string_equal(yk_safetensors_metadata_at(yk_tensor_set_file_at(set, 0), 0)->value, "pt");
     yk_tensor_set_close(set);
     small_store_close(&small);
 }

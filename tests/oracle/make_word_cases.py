@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes tests/tokenizer/{normaliser,word_split,wordpiece}_cases.inc: what Hugging Face's tokenizers make
+"""Writes tests/tokenizer/{normalizer,bert_words,wordpiece}_cases.inc: what Hugging Face's tokenizers make
 of texts in many scripts with BERT's and other normalizers, its pre-tokenizer and a WordPiece.
 
     python tests/oracle/make_word_cases.py
@@ -92,7 +92,7 @@ def sized(text):
     return "%s, %d" % (quoted(text), len(text.encode()))
 
 
-def normaliser_cases(texts):
+def normalizer_cases(texts):
     for settings in NORMALIZERS:
         bare = Tokenizer(models.BPE())
         content = json.loads(bare.to_str())
@@ -144,8 +144,8 @@ MADE = "/* Written by tests/oracle/make_word_cases.py. clang-format off */"
 def main():
     texts = TEXTS + list(random_texts(24))
     for name, lines in (
-        ("normaliser_cases", normaliser_cases(texts)),
-        ("word_split_cases", split_cases(texts)),
+        ("normalizer_cases", normalizer_cases(texts)),
+        ("bert_words_cases", split_cases(texts)),
         ("wordpiece_cases", wordpiece_cases()),
     ):
         (FOLDER / f"{name}.inc").write_text("\n".join([MADE, *lines]) + "\n")

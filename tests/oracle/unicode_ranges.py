@@ -51,7 +51,7 @@ def main():
         "ideograph": ideographs(),
     }
     print("/* Written by tests/oracle/unicode_ranges.py. */")
-    print('#include "tokenizer/unicode_ranges.h"\n')
+    print('#include "tokenizer/unicode.h"\n')
     for name, characters in classes.items():
         entries = ["{0x%04x, 0x%04x}" % tuple(pair) for pair in ranges(characters)]
         print(f"static const struct yk_unicode_range {name}[] = {{")

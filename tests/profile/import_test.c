@@ -1,7 +1,6 @@
 #include "support/support.h"
 
 #include "place.h"
-#include "profile/import.h"
 #include "profile/profile.h"
 
 #include <sqlite3.h>
@@ -94,8 +93,8 @@ static void a_number_comes_with_all_that_is_known_of_it(void **state)
     struct yk_profile_measurement found = {0};
     struct yk_profile *profile = NULL;
     given.spread = 0.5;
-    given.least = 8;
-    given.most = 13;
+    given.min = 8;
+    given.max = 13;
     given.samples = 77;
     assert_ok(yk_profile_create(place->other, &profile));
     assert_ok(yk_profile_add_fact(profile, &context, &given));
@@ -105,7 +104,7 @@ static void a_number_comes_with_all_that_is_known_of_it(void **state)
     assert_ok(yk_profile_open(place->path, &profile));
     assert_ok(yk_profile_visit_facts(profile, see_fact, &found));
     yk_profile_close(profile);
-    assert_true(found.value == 10 && found.spread == 0.5 && found.least == 8 && found.most == 13);
+    assert_true(found.value == 10 && found.spread == 0.5 && found.min == 8 && found.max == 13);
     assert_int_equal(found.samples, 77);
     assert_int_equal(found.measured_at, 100);
 }
@@ -205,7 +204,7 @@ static void a_profile_is_not_imported_into_itself(void **state)
 }
 
 /* When something of form 2 was measured is not known: anything that is known is newer. */
-static void an_older_form_is_imported_without_a_time(void **state)
+static void an_older_version_is_imported_with_no_time(void **state)
 {
     const struct place *place = *state;
     static const int64_t bytes[] = {8};
@@ -239,7 +238,7 @@ int main(void)
         in_place(numbers_of_another_cpu_stay_apart),
         in_place(all_is_added_or_nothing),
         in_place(a_profile_is_not_imported_into_itself),
-        in_place(an_older_form_is_imported_without_a_time),
+        in_place(an_older_version_is_imported_with_no_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

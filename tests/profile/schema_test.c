@@ -51,7 +51,7 @@ static void make_file(const char *path, const char *sql)
 }
 
 /* The last row of each sort, and how many there are. */
-struct seen {
+struct visited {
     int layers;
     int links;
     int facts;
@@ -61,46 +61,46 @@ struct seen {
     char host[256]; /* of the last row of all */
 };
 
-static void remember(struct seen *seen, const struct yk_profile_measurement *from,
+static void remember(struct visited *visited, const struct yk_profile_measurement *from,
                      struct yk_profile_measurement *to)
 {
     *to = *from;
     to->host = NULL; /* which last no longer */
     to->cpu = NULL;
-    snprintf(seen->host, sizeof seen->host, "%s", from->host);
+    snprintf(visited->host, sizeof visited->host, "%s", from->host);
 }
 
 static yk_status see_layer(void *user, const struct yk_profile_layer_row *row)
 {
-    struct seen *seen = user;
-    seen->layers++;
-    remember(seen, &row->measurement, &seen->layer);
+    struct visited *visited = user;
+    visited->layers++;
+    remember(visited, &row->measurement, &visited->layer);
     return YK_OK;
 }
 
 static yk_status see_link(void *user, const struct yk_profile_link_row *row)
 {
-    struct seen *seen = user;
-    seen->links++;
-    remember(seen, &row->measurement, &seen->link);
+    struct visited *visited = user;
+    visited->links++;
+    remember(visited, &row->measurement, &visited->link);
     return YK_OK;
 }
 
 static yk_status see_fact(void *user, const struct yk_profile_fact_row *row)
 {
-    struct seen *seen = user;
-    seen->facts++;
-    remember(seen, &row->measurement, &seen->fact);
+    struct visited *visited = user;
+    visited->facts++;
+    remember(visited, &row->measurement, &visited->fact);
     return YK_OK;
 }
 
-static struct seen see(struct yk_profile *profile)
+static struct visited see(struct yk_profile *profile)
 {
-    struct seen seen = {0};
-    assert_ok(yk_profile_visit_layers(profile, see_layer, &seen));
-    assert_ok(yk_profile_visit_links(profile, see_link, &seen));
-    assert_ok(yk_profile_visit_facts(profile, see_fact, &seen));
-    return seen;
+    struct visited visited = {0};
+    assert_ok(yk_profile_visit_layers(profile, see_layer, &visited));
+    assert_ok(yk_profile_visit_links(profile, see_link, &visited));
+    assert_ok(yk_profile_visit_facts(profile, see_fact, &visited));
+    return visited;
 }
 
 static char *list_of(struct yk_profile *profile)
@@ -118,17 +118,17 @@ static void read_and_renew(const char *path, int facts)
     char *lists[2] = {NULL, NULL};
     for (int i = 0; i < 2; i++) {
         assert_ok(yk_profile_open(path, &profile));
-        const struct seen seen = see(profile);
+        const struct visited visited = see(profile);
         lists[i] = list_of(profile);
         yk_profile_close(profile);
-        assert_int_equal(seen.layers, 1);
-        assert_int_equal(seen.links, 1);
-        assert_int_equal(seen.facts, facts);
-        assert_true(seen.layer.least == 0.5 && seen.layer.most == 0.5);
-        assert_true(seen.link.least == 0.25 && seen.link.most == 0.25);
-        assert_true(facts == 0 || (seen.fact.least == 1000 && seen.fact.most == 1000));
-        assert_int_equal(seen.layer.measured_at, 0);
-        assert_string_equal(seen.host, "");
+        assert_int_equal(visited.layers, 1);
+        assert_int_equal(visited.links, 1);
+        assert_int_equal(visited.facts, facts);
+        assert_true(visited.layer.min == 0.5 && visited.layer.max == 0.5);
+        assert_true(visited.link.min == 0.25 && visited.link.max == 0.25);
+        assert_true(facts == 0 || (visited.fact.min == 1000 && visited.fact.max == 1000));
+        assert_int_equal(visited.layer.measured_at, 0);
+        assert_string_equal(visited.host, "");
         if (i == 0) {
             assert_ok(yk_profile_create(path, &profile));
             yk_profile_close(profile);
@@ -161,7 +161,7 @@ static void a_profile_of_form_3_is_read_and_renewed(void **state)
 }
 
 /* Two cores of whatever it was: they may be another machine's. */
-static void numbers_of_a_cpu_without_a_name_do_not_count(void **state)
+static void numbers_of_a_cpu_that_has_no_name_do_not_count(void **state)
 {
     const struct place *place = *state;
     const struct yk_profile_layer layer = {"cpu:2", 1, "norm", 64, "forward"};
@@ -182,7 +182,7 @@ static void numbers_of_a_cpu_without_a_name_do_not_count(void **state)
     }
 }
 
-static void a_renewed_profile_takes_what_is_new(void **state)
+static void an_upgraded_profile_stores_what_is_new(void **state)
 {
     const struct place *place = *state;
     const struct yk_profile_fact context = {"v100", YK_PROFILE_CONTEXT_BYTES};
@@ -192,16 +192,16 @@ static void a_renewed_profile_takes_what_is_new(void **state)
     make_file(place->path, FORM_1);
     assert_ok(yk_profile_create(place->path, &profile));
     assert_ok(yk_profile_add_fact(profile, &context, &measured));
-    const struct seen seen = see(profile);
+    const struct visited visited = see(profile);
     yk_profile_close(profile);
-    assert_int_equal(seen.facts, 1);
-    assert_true(seen.fact.value == 5);
-    assert_int_equal(seen.fact.measured_at, 77);
-    assert_string_equal(seen.host, "far");
+    assert_int_equal(visited.facts, 1);
+    assert_true(visited.fact.value == 5);
+    assert_int_equal(visited.fact.measured_at, 77);
+    assert_string_equal(visited.host, "far");
 }
 
 /* What a process leaves that is killed before it has made the tables. */
-static void an_empty_file_is_a_profile_without_numbers(void **state)
+static void an_empty_file_is_a_profile_of_no_numbers(void **state)
 {
     const struct place *place = *state;
     const struct yk_profile_link link = {"v100-v100 within a node", "send", 2};
@@ -214,14 +214,14 @@ static void an_empty_file_is_a_profile_without_numbers(void **state)
     assert_ok(yk_profile_open(place->path, &profile));
     assert_ok(yk_profile_find_link(profile, &link, &curve));
     assert_int_equal(curve.count, 0);
-    const struct seen seen = see(profile);
-    assert_int_equal(seen.layers + seen.links + seen.facts, 0);
+    const struct visited visited = see(profile);
+    assert_int_equal(visited.layers + visited.links + visited.facts, 0);
     yk_profile_close(profile);
     assert_ok(yk_profile_create(place->path, &profile));
     yk_profile_close(profile);
 }
 
-static void a_table_without_a_column_is_damage(void **state)
+static void a_table_that_lacks_a_column_is_damage(void **state)
 {
     const struct place *place = *state;
     struct yk_profile *profile = NULL;
@@ -290,18 +290,18 @@ static void a_number_is_kept_with_when_and_where_it_was_measured(void **state)
     const struct place *place = *state;
     const struct yk_profile_layer layer = {"v100", 1, "norm", 64, "forward"};
     const struct yk_profile_measurement measured = {
-        .value = 2, .samples = 3, .versions = "new", .least = 1.5, .most = 4};
+        .value = 2, .samples = 3, .versions = "new", .min = 1.5, .max = 4};
     const int64_t before = (int64_t)time(NULL);
     struct yk_profile *profile = NULL;
     char host[256] = "";
     assert_int_equal(gethostname(host, sizeof host - 1), 0);
     assert_ok(yk_profile_create(place->path, &profile));
     assert_ok(yk_profile_add_layer(profile, &layer, 4, &measured));
-    const struct seen seen = see(profile);
+    const struct visited visited = see(profile);
     yk_profile_close(profile);
-    assert_true(seen.layer.least == 1.5 && seen.layer.most == 4);
-    assert_in_range(seen.layer.measured_at, before, (int64_t)time(NULL));
-    assert_string_equal(seen.host, host);
+    assert_true(visited.layer.min == 1.5 && visited.layer.max == 4);
+    assert_in_range(visited.layer.measured_at, before, (int64_t)time(NULL));
+    assert_string_equal(visited.host, host);
 }
 
 /* The worst of several ranks is more than what this one has seen. */
@@ -310,13 +310,13 @@ static void the_median_lies_between_the_fastest_and_the_slowest(void **state)
     const struct place *place = *state;
     const struct yk_profile_fact context = {"v100", YK_PROFILE_CONTEXT_BYTES};
     const struct yk_profile_measurement worst = {
-        .value = 9, .samples = 3, .versions = "new", .least = 1, .most = 2};
+        .value = 9, .samples = 3, .versions = "new", .min = 1, .max = 2};
     struct yk_profile *profile = NULL;
     assert_ok(yk_profile_create(place->path, &profile));
     assert_ok(yk_profile_add_fact(profile, &context, &worst));
-    const struct seen seen = see(profile);
+    const struct visited visited = see(profile);
     yk_profile_close(profile);
-    assert_true(seen.fact.least == 1 && seen.fact.most == 9);
+    assert_true(visited.fact.min == 1 && visited.fact.max == 9);
 }
 
 static yk_status refuse_second(void *user, const struct yk_profile_link_row *row)
@@ -347,10 +347,10 @@ int main(void)
         in_place(a_profile_of_form_1_is_read_and_renewed),
         in_place(a_profile_of_form_2_is_read_and_renewed),
         in_place(a_profile_of_form_3_is_read_and_renewed),
-        in_place(numbers_of_a_cpu_without_a_name_do_not_count),
-        in_place(a_renewed_profile_takes_what_is_new),
-        in_place(an_empty_file_is_a_profile_without_numbers),
-        in_place(a_table_without_a_column_is_damage),
+        in_place(numbers_of_a_cpu_that_has_no_name_do_not_count),
+        in_place(an_upgraded_profile_stores_what_is_new),
+        in_place(an_empty_file_is_a_profile_of_no_numbers),
+        in_place(a_table_that_lacks_a_column_is_damage),
         in_place(a_view_or_a_trigger_is_damage),
         in_place(a_fact_that_is_no_number_is_refused),
         in_place(tables_of_something_else_are_left_alone),

@@ -2,7 +2,6 @@
 
 #include "place.h"
 #include "profile/profile.h"
-#include "profile/set_aside.h"
 
 #include <sqlite3.h>
 #include <sys/stat.h>
@@ -60,8 +59,8 @@ static int32_t count_rows(const char *path)
     return curve.count;
 }
 
-/* The file at the path is damaged for this reason: it is kept as PATH`ending`. */
-static void assert_set_aside(const char *path, const char *reason, const char *ending)
+/* The file at the path is damaged for this reason: it is kept as PATH`suffix`. */
+static void assert_set_aside(const char *path, const char *reason, const char *suffix)
 {
     struct yk_text note = {0};
     char kept[96];
@@ -69,7 +68,7 @@ static void assert_set_aside(const char *path, const char *reason, const char *e
     struct stat before;
     struct stat after;
     assert_int_equal(stat(path, &before), 0);
-    snprintf(kept, sizeof kept, "%s%s", path, ending);
+    snprintf(kept, sizeof kept, "%s%s", path, suffix);
     snprintf(sentence, sizeof sentence, "%s: %s; it is kept as %s, and a new profile was begun",
              path, reason, kept);
     add_one(path, &note);
@@ -137,7 +136,7 @@ static void a_file_cut_short_is_set_aside(void **state)
     assert_int_equal(count_rows(place->path), 1);
 }
 
-static void a_profile_of_another_form_or_without_a_column_is_set_aside(void **state)
+static void a_profile_of_another_version_or_that_lacks_a_column_is_set_aside(void **state)
 {
     const struct place *place = *state;
     write_profile(place->path);
@@ -219,7 +218,7 @@ int main(void)
         in_place(what_is_no_database_is_set_aside_under_a_free_name),
         in_place(a_damaged_page_is_found),
         in_place(a_file_cut_short_is_set_aside),
-        in_place(a_profile_of_another_form_or_without_a_column_is_set_aside),
+        in_place(a_profile_of_another_version_or_that_lacks_a_column_is_set_aside),
         in_place(a_database_of_something_else_is_not_touched),
         in_place(a_folder_is_refused),
         in_place(several_who_find_damage_set_one_file_aside),

@@ -54,7 +54,7 @@ static int wait_for(pid_t process)
 }
 
 /* They are let go at once by the end of a pipe, so that all find no file there. */
-static void several_writers_lose_nothing(void **state)
+static void several_writers_keep_everything(void **state)
 {
     const struct place *place = *state;
     pid_t processes[WRITERS];
@@ -120,7 +120,7 @@ static void a_killed_writer_loses_only_what_it_had_not_committed(void **state)
     assert_int_equal(count_rows(place->path), 2);
 }
 
-static void what_is_not_committed_is_not_seen_by_others(void **state)
+static void what_is_not_committed_is_hidden_from_others(void **state)
 {
     const struct place *place = *state;
     struct yk_profile *profile = NULL;
@@ -136,9 +136,9 @@ static void what_is_not_committed_is_not_seen_by_others(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        in_place(several_writers_lose_nothing),
+        in_place(several_writers_keep_everything),
         in_place(a_killed_writer_loses_only_what_it_had_not_committed),
-        in_place(what_is_not_committed_is_not_seen_by_others),
+        in_place(what_is_not_committed_is_hidden_from_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -61,7 +61,7 @@ static void a_written_file_is_these_bytes(void **state)
     yk_text_free(&text);
 }
 
-static void pieces_of_any_size_make_the_same_file(void **state)
+static void chunks_of_any_size_make_the_same_file(void **state)
 {
     (void)state;
     enum {
@@ -69,7 +69,7 @@ static void pieces_of_any_size_make_the_same_file(void **state)
     };
     static unsigned char bytes[MANY];
     static unsigned char again[MANY];
-    static const size_t pieces[] = {1, 65535, 65536, 65537, 7, 0, 100000};
+    static const size_t chunks[] = {1, 65535, 65536, 65537, 7, 0, 100000};
     const int64_t shape[] = {MANY};
     for (size_t i = 0; i < MANY; i++) {
         bytes[i] = (unsigned char)(i * 31 + i / 253);
@@ -79,9 +79,9 @@ static void pieces_of_any_size_make_the_same_file(void **state)
     assert_ok(yk_safetensors_writer_declare(writer, "x", YK_TENSOR_U8, 1, shape));
     assert_ok(yk_safetensors_writer_begin(writer));
     size_t at = 0;
-    for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
-        assert_ok(yk_safetensors_writer_add(writer, bytes + at, pieces[i]));
-        at += pieces[i];
+    for (size_t i = 0; i < sizeof chunks / sizeof *chunks; i++) {
+        assert_ok(yk_safetensors_writer_add(writer, bytes + at, chunks[i]));
+        at += chunks[i];
     }
     assert_ok(yk_safetensors_writer_add(writer, bytes + at, MANY - at));
     assert_ok(yk_safetensors_writer_finish(writer, &written));
@@ -112,7 +112,8 @@ static void names_and_values_that_need_escapes_read_back(void **state)
     yk_safetensors_writer_destroy(writer);
     assert_ok(yk_safetensors_open(support_scratch_path("escapes"), &file));
     assert_non_null(yk_safetensors_find(file, "a\"\\\n\xed\x95\x9c"));
-    assert_string_equal(yk_safetensors_metadata(file, "k\""), "<\t\x01>");
+    assert_string_equal(yk_safetensors_metadata_at(file, 0)->key, "k\"");
+    assert_string_equal(yk_safetensors_metadata_at(file, 0)->value, "<\t\x01>");
     yk_safetensors_close(file);
 }
 
@@ -234,7 +235,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         in_scratch(a_written_file_is_these_bytes),
-        in_scratch(pieces_of_any_size_make_the_same_file),
+        in_scratch(chunks_of_any_size_make_the_same_file),
         in_scratch(names_and_values_that_need_escapes_read_back),
         in_scratch(an_unfinished_file_is_removed_and_the_old_one_stays),
         in_scratch(bytes_missing_and_bytes_too_many_are_refused),

@@ -138,7 +138,7 @@ static void an_index_of_the_wrong_form_is_refused(void **state)
     refuse("weight_map: \"a\" must be a file's name, not a number");
 }
 
-static void a_folder_without_weights_says_what_was_looked_for(void **state)
+static void a_folder_with_no_weights_is_refused_with_what_was_looked_for(void **state)
 {
     (void)state;
     struct yk_tensor_set *set = NULL;
@@ -188,7 +188,7 @@ int main(void)
         in_scratch(what_an_index_names_must_be_there),
         in_scratch(an_index_cannot_lead_out_of_its_folder),
         in_scratch(an_index_of_the_wrong_form_is_refused),
-        in_scratch(a_folder_without_weights_says_what_was_looked_for),
+        in_scratch(a_folder_with_no_weights_is_refused_with_what_was_looked_for),
         in_scratch(a_tensor_that_is_missing_is_named_with_the_nearest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 enum {
-    MOST = 2 /* tokens in a text */
+    MAX = 2 /* tokens in a text */
 };
 
 /* From a token's first byte, or that of the white space before it, to the byte behind it. */
@@ -18,7 +18,7 @@ struct span {
 
 struct spans_case {
     const char *text;
-    struct span spans[MOST];
+    struct span spans[MAX];
 };
 
 static const char json[] =
@@ -34,33 +34,33 @@ static const struct spans_case cases[] = {
     {"a  <b>  <b>  b", {{2, 1, 8}, {2, 8, 13}}},
 };
 
-static void white_space_between_two_tokens_is_taken_once(void **state)
+static void white_space_between_two_tokens_is_stripped_once(void **state)
 {
     (void)state;
     struct yk_json *root = NULL;
     struct yk_token_map *map = NULL;
     struct yk_added_tokens *tokens = NULL;
-    struct yk_regex_workspace *room = NULL;
+    struct yk_regex_workspace *workspace = NULL;
     assert_ok(yk_json_parse(json, strlen(json), &root));
     assert_ok(yk_token_map_create(&map));
     assert_ok(yk_added_tokens_read(root, map, NULL, &tokens));
-    assert_ok(yk_regex_workspace_create(&room));
+    assert_ok(yk_regex_workspace_create(&workspace));
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct yk_added_tokens_search search = {.text = cases[i].text,
                                                 .length = strlen(cases[i].text)};
-        for (int k = 0; k < MOST; k++) {
+        for (int k = 0; k < MAX; k++) {
             const struct span *span = &cases[i].spans[k];
-            assert_ok(yk_added_tokens_next(tokens, room, &search));
+            assert_ok(yk_added_tokens_next(tokens, workspace, &search));
             assert_int_equal(search.id, span->id);
             assert_int_equal(search.end, span->begin);
             assert_int_equal(search.done, span->end);
         }
-        assert_ok(yk_added_tokens_next(tokens, room, &search));
+        assert_ok(yk_added_tokens_next(tokens, workspace, &search));
         assert_int_equal(search.id, -1);
-        assert_int_equal(search.begin, cases[i].spans[MOST - 1].end);
+        assert_int_equal(search.begin, cases[i].spans[MAX - 1].end);
         assert_int_equal(search.end, search.length);
     }
-    yk_regex_workspace_destroy(room);
+    yk_regex_workspace_destroy(workspace);
     yk_added_tokens_destroy(tokens);
     yk_token_map_destroy(map);
     yk_json_destroy(root);
@@ -69,7 +69,7 @@ static void white_space_between_two_tokens_is_taken_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(white_space_between_two_tokens_is_taken_once),
+        cmocka_unit_test(white_space_between_two_tokens_is_stripped_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,7 +10,7 @@
 struct sample {
     const char *style;
     int32_t token_count;
-    int32_t least_times;
+    int32_t min_times;
     const char *const *specials;
     int32_t special_count;
     const char *text;
@@ -24,7 +24,7 @@ static const struct sample samples[] = {
 };
 /* clang-format on */
 
-static yk_status take_word(void *counts, const char *word, size_t length)
+static yk_status count_word(void *counts, const char *word, size_t length)
 {
     return yk_word_counts_add(counts, word, length);
 }
@@ -33,15 +33,15 @@ static struct yk_word_counts *count_words(const char *pre_tokenizer, const char 
 {
     struct yk_json *json = NULL;
     struct yk_pre_tokenizer *words = NULL;
-    struct yk_pre_tokenizer_workspace room = {0};
+    struct yk_pre_tokenizer_workspace workspace = {0};
     struct yk_word_counts *counts = NULL;
     assert_ok(yk_json_parse(pre_tokenizer, strlen(pre_tokenizer), &json));
     assert_ok(yk_pre_tokenizer_read(json, &words));
-    assert_ok(yk_regex_workspace_create(&room.patterns));
+    assert_ok(yk_regex_workspace_create(&workspace.regex));
     assert_ok(yk_word_counts_create(&counts));
-    assert_ok(yk_pre_tokenizer_run(words, &room, text, strlen(text), take_word, counts));
-    yk_regex_workspace_destroy(room.patterns);
-    yk_text_free(&room.prefixed);
+    assert_ok(yk_pre_tokenizer_run(words, &workspace, text, strlen(text), count_word, counts));
+    yk_regex_workspace_destroy(workspace.regex);
+    yk_text_free(&workspace.prefixed);
     yk_pre_tokenizer_destroy(words);
     yk_json_destroy(json);
     return counts;
@@ -62,7 +62,7 @@ static void check(const struct sample *sample)
         .specials = sample->specials,
         .special_count = sample->special_count,
         .token_count = sample->token_count,
-        .least_times = sample->least_times,
+        .min_times = sample->min_times,
     };
     struct yk_bpe_learned learned = {0};
     struct yk_text tokens = {0};
@@ -92,7 +92,7 @@ static void tokens_and_merges_are_those_that_hugging_face_learns(void **state)
 }
 
 static void learn_banana(const char *const *specials, int32_t special_count, int32_t token_count,
-                         int64_t least_times, yk_status expected, const char *message)
+                         int64_t min_times, yk_status expected, const char *message)
 {
     struct yk_word_counts *counts = NULL;
     struct yk_bpe_learned learned = {0};
@@ -103,7 +103,7 @@ static void learn_banana(const char *const *specials, int32_t special_count, int
         .specials = specials,
         .special_count = special_count,
         .token_count = token_count,
-        .least_times = least_times,
+        .min_times = min_times,
     };
     assert_int_equal(yk_bpe_learn(&lesson, &learned), expected);
     if (expected != YK_OK) {
@@ -127,7 +127,7 @@ static void impossible_lessons_are_refused(void **state)
     learn_banana(twice, 1, 257, 0, YK_OK, NULL);
 }
 
-static void a_text_without_pairs_teaches_nothing(void **state)
+static void from_a_text_with_no_pairs_nothing_is_learned(void **state)
 {
     (void)state;
     struct yk_word_counts *counts = NULL;
@@ -146,7 +146,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tokens_and_merges_are_those_that_hugging_face_learns),
         cmocka_unit_test(impossible_lessons_are_refused),
-        cmocka_unit_test(a_text_without_pairs_teaches_nothing),
+        cmocka_unit_test(from_a_text_with_no_pairs_nothing_is_learned),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,7 +7,7 @@
 static void change(struct yk_bpe_pair_queue *queue, int32_t left, int32_t right, int64_t times,
                    int32_t word)
 {
-    assert_ok(yk_bpe_pair_queue_change(queue, (struct yk_pair){left, right}, times, word));
+    assert_ok(yk_bpe_pair_queue_change(queue, (struct yk_token_pair){left, right}, times, word));
 }
 
 static void assert_top(struct yk_bpe_pair_queue *queue, int32_t left, int32_t right, int64_t times,

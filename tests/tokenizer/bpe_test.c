@@ -15,7 +15,7 @@ struct model {
     struct yk_token_map *map;
     struct yk_json *json;
     struct yk_bpe *bpe;
-    struct yk_bpe_workspace *room;
+    struct yk_bpe_workspace *workspace;
 };
 
 static struct yk_token_map *make_map(const char *const *merged, int count)
@@ -38,12 +38,12 @@ static void open_model(const char *const *merged, int count, const char *json, s
     *out = (struct model){.map = make_map(merged, count)};
     assert_ok(yk_json_parse(json, strlen(json), &out->json));
     assert_ok(yk_bpe_read(out->json, out->map, &out->bpe));
-    assert_ok(yk_bpe_workspace_create(&out->room));
+    assert_ok(yk_bpe_workspace_create(&out->workspace));
 }
 
 static void close_model(struct model *model)
 {
-    yk_bpe_workspace_destroy(model->room);
+    yk_bpe_workspace_destroy(model->workspace);
     yk_bpe_destroy(model->bpe);
     yk_json_destroy(model->json);
     yk_token_map_destroy(model->map);
@@ -55,7 +55,7 @@ static void check(struct model *model, const char *word, const int32_t *expected
     /* The second time from memory. */
     for (int time = 0; time < 2; time++) {
         ids.count = 0;
-        assert_ok(yk_bpe_encode(model->bpe, model->room, word, strlen(word), &ids));
+        assert_ok(yk_bpe_encode(model->bpe, model->workspace, word, strlen(word), &ids));
         assert_int_equal(ids.count, count);
         assert_memory_equal(ids.items, expected, (size_t)count * sizeof *expected);
     }
@@ -75,7 +75,7 @@ static void the_first_rule_and_the_leftmost_place_come_first(void **state)
     close_model(&model);
 }
 
-static void a_token_without_merges_is_used_only_where_merges_are_ignored(void **state)
+static void a_token_with_no_merges_is_used_only_where_merges_are_ignored(void **state)
 {
     (void)state;
     static const char *const merged[] = {"ab", "\xc4\xa0xyz"};
@@ -90,13 +90,13 @@ static void a_token_without_merges_is_used_only_where_merges_are_ignored(void **
 }
 
 enum {
-    MOST_RULES = 24,
-    MOST_LETTERS = 200
+    MAX_RULES = 24,
+    MAX_LETTERS = 200
 };
 
 struct rules {
-    int left[MOST_RULES];
-    int right[MOST_RULES];
+    int left[MAX_RULES];
+    int right[MAX_RULES];
     int count;
 };
 
@@ -129,10 +129,10 @@ static int merge_by_definition(const struct rules *rules, int32_t *ids, int coun
 static void make_rules(struct yk_random *random, struct rules *rules, char names[][64],
                        struct yk_text *json)
 {
-    int known[3 + MOST_RULES] = {'a', 'b', 'c'};
+    int known[3 + MAX_RULES] = {'a', 'b', 'c'};
     rules->count = 0;
     yk_text_add(json, "{\"merges\": [");
-    while (rules->count < MOST_RULES) {
+    while (rules->count < MAX_RULES) {
         const int left = known[yk_random_below(random, 3 + rules->count)];
         const int right = known[yk_random_below(random, 3 + rules->count)];
         const char letters[2][2] = {{(char)left, '\0'}, {(char)right, '\0'}};
@@ -163,8 +163,8 @@ static void words_of_all_lengths_become_what_the_definition_says(void **state)
     struct yk_random random = yk_random_from_seed(11);
     for (int round = 0; round < 20; round++) {
         struct rules rules;
-        char names[MOST_RULES][64];
-        const char *pointers[MOST_RULES];
+        char names[MAX_RULES][64];
+        const char *pointers[MAX_RULES];
         struct yk_text json = {0};
         struct model model;
         make_rules(&random, &rules, names, &json);
@@ -173,9 +173,9 @@ static void words_of_all_lengths_become_what_the_definition_says(void **state)
         }
         open_model(pointers, rules.count, json.bytes, &model);
         for (int trial = 0; trial < 40; trial++) {
-            char word[MOST_LETTERS + 1] = {0};
-            int32_t expected[MOST_LETTERS];
-            const int length = 1 + (int)yk_random_below(&random, MOST_LETTERS);
+            char word[MAX_LETTERS + 1] = {0};
+            int32_t expected[MAX_LETTERS];
+            const int length = 1 + (int)yk_random_below(&random, MAX_LETTERS);
             for (int i = 0; i < length; i++) {
                 word[i] = (char)('a' + (int)yk_random_below(&random, 3));
                 expected[i] = word[i];
@@ -202,7 +202,7 @@ static void a_million_equal_letters_are_one_word(void **state)
     assert_non_null(word);
     memset(word, 'a', LETTERS);
     open_model(merged, 2, "{\"merges\": [\"a a\", \"aa aa\"]}", &model);
-    assert_ok(yk_bpe_encode(model.bpe, model.room, word, LETTERS, &ids));
+    assert_ok(yk_bpe_encode(model.bpe, model.workspace, word, LETTERS, &ids));
     assert_int_equal(ids.count, LETTERS / 4);
     int64_t others = 0;
     for (int64_t i = 0; i < ids.count; i++) {
@@ -224,9 +224,9 @@ static void a_word_that_is_too_long_is_refused(void **state)
     assert_non_null(word);
     memset(word, 'a', length);
     open_model(NULL, 0, "{\"merges\": []}", &model);
-    assert_ok(yk_bpe_encode(model.bpe, model.room, word, length - 1, &ids));
+    assert_ok(yk_bpe_encode(model.bpe, model.workspace, word, length - 1, &ids));
     assert_int_equal(ids.count, length - 1);
-    assert_fails(yk_bpe_encode(model.bpe, model.room, word, length, &ids), YK_ERROR_INPUT,
+    assert_fails(yk_bpe_encode(model.bpe, model.workspace, word, length, &ids), YK_ERROR_INPUT,
                  "a word of 16777217 bytes, where at most 16777216 are supported");
     yk_token_ids_free(&ids);
     free(word);
@@ -243,22 +243,22 @@ static void encoding_ends_within_a_word_when_it_is_to_stop(void **state)
     char word[1000];
     memset(word, 'a', sizeof word);
     open_model(merged, 1, "{\"merges\": [\"a a\"]}", &model);
-    yk_bpe_workspace_set_stop(model.room, &stop);
-    assert_int_equal(yk_bpe_encode(model.bpe, model.room, word, sizeof word, &ids),
+    yk_bpe_workspace_set_stop(model.workspace, &stop);
+    assert_int_equal(yk_bpe_encode(model.bpe, model.workspace, word, sizeof word, &ids),
                      YK_ERROR_STOPPED);
     atomic_store(&stop, false);
-    assert_ok(yk_bpe_encode(model.bpe, model.room, word, sizeof word, &ids));
+    assert_ok(yk_bpe_encode(model.bpe, model.workspace, word, sizeof word, &ids));
     assert_int_equal(ids.count, sizeof word / 2);
     yk_token_ids_free(&ids);
     close_model(&model);
 }
 
-static void bytes_without_a_token_are_left_out_or_unknown(void **state)
+static void bytes_with_no_token_are_left_out_or_unknown(void **state)
 {
     (void)state;
     struct yk_token_map *map = NULL;
     struct yk_bpe *bpe = NULL;
-    struct yk_bpe_workspace *room = NULL;
+    struct yk_bpe_workspace *workspace = NULL;
     struct yk_json *json = NULL;
     static const char *const models[] = {"{\"merges\": []}",
                                          "{\"merges\": [], \"unk_token\": \"?\"}"};
@@ -270,12 +270,12 @@ static void bytes_without_a_token_are_left_out_or_unknown(void **state)
         struct yk_token_ids ids = {0};
         assert_ok(yk_json_parse(models[i], strlen(models[i]), &json));
         assert_ok(yk_bpe_read(json, map, &bpe));
-        assert_ok(yk_bpe_workspace_create(&room));
-        assert_ok(yk_bpe_encode(bpe, room, "axa", 3, &ids));
+        assert_ok(yk_bpe_workspace_create(&workspace));
+        assert_ok(yk_bpe_encode(bpe, workspace, "axa", 3, &ids));
         assert_int_equal(ids.count, 2 + i);
         assert_memory_equal(ids.items, expected[i], (size_t)(2 + i) * sizeof(int32_t));
         yk_token_ids_free(&ids);
-        yk_bpe_workspace_destroy(room);
+        yk_bpe_workspace_destroy(workspace);
         yk_bpe_destroy(bpe);
         yk_json_destroy(json);
     }
@@ -339,12 +339,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_first_rule_and_the_leftmost_place_come_first),
-        cmocka_unit_test(a_token_without_merges_is_used_only_where_merges_are_ignored),
+        cmocka_unit_test(a_token_with_no_merges_is_used_only_where_merges_are_ignored),
         cmocka_unit_test(words_of_all_lengths_become_what_the_definition_says),
         cmocka_unit_test(a_million_equal_letters_are_one_word),
         cmocka_unit_test(a_word_that_is_too_long_is_refused),
         cmocka_unit_test(encoding_ends_within_a_word_when_it_is_to_stop),
-        cmocka_unit_test(bytes_without_a_token_are_left_out_or_unknown),
+        cmocka_unit_test(bytes_with_no_token_are_left_out_or_unknown),
         cmocka_unit_test(broken_models_are_refused),
         cmocka_unit_test(bytes_are_written_by_the_letters_of_gpt2),
     };

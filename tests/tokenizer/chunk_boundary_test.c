@@ -99,7 +99,7 @@ static int check_text(struct yk_tokenizer_encoder *encoder, const struct yk_chun
                       const struct yk_text *text)
 {
     struct yk_token_ids whole = {0};
-    struct yk_token_ids pieces = {0};
+    struct yk_token_ids chunks = {0};
     size_t last = 0;
     int cuts = 0;
     encode(encoder, text->bytes, text->length, &whole);
@@ -111,16 +111,16 @@ static int check_text(struct yk_tokenizer_encoder *encoder, const struct yk_chun
         }
         last = at;
         cuts++;
-        pieces.count = 0;
-        encode(encoder, text->bytes, at, &pieces);
-        encode(encoder, text->bytes + at, text->length - at, &pieces);
-        if (pieces.count != whole.count ||
-            memcmp(pieces.items, whole.items, (size_t)whole.count * sizeof *whole.items) != 0) {
+        chunks.count = 0;
+        encode(encoder, text->bytes, at, &chunks);
+        encode(encoder, text->bytes + at, text->length - at, &chunks);
+        if (chunks.count != whole.count ||
+            memcmp(chunks.items, whole.items, (size_t)whole.count * sizeof *whole.items) != 0) {
             fail_msg("\"%s\" has other tokens when it is cut at byte %zu", text->bytes, at);
         }
     }
     yk_token_ids_free(&whole);
-    yk_token_ids_free(&pieces);
+    yk_token_ids_free(&chunks);
     return cuts;
 }
 
@@ -146,7 +146,7 @@ static void check_file(const char *file, size_t length, bool some)
     yk_tokenizer_destroy(tokenizer);
 }
 
-static void pieces_have_the_tokens_of_the_whole(void **state)
+static void chunks_have_the_tokens_of_the_whole(void **state)
 {
     (void)state;
     static const char *const styles[] = {"pairs", "llama3", "none"};
@@ -172,7 +172,7 @@ static void replace(struct yk_text *file, const char *from, const char *to)
     *file = changed;
 }
 
-static void a_space_put_before_a_text_is_put_before_no_piece(void **state)
+static void a_space_added_before_a_text_is_added_before_no_chunk(void **state)
 {
     (void)state;
     struct yk_text file = {0};
@@ -183,7 +183,7 @@ static void a_space_put_before_a_text_is_put_before_no_piece(void **state)
     yk_text_free(&file);
 }
 
-static void tokens_that_take_spaces_are_kept_from_cuts(void **state)
+static void tokens_that_strip_spaces_are_kept_from_cuts(void **state)
 {
     (void)state;
     static const char *const sides[] = {"\"lstrip\": true, \"rstrip\": false",
@@ -203,7 +203,7 @@ static void tokens_that_take_spaces_are_kept_from_cuts(void **state)
 }
 
 /* Not within or behind several ends of lines, which may be one word or two. */
-static void a_text_without_spaces_is_cut_behind_a_line(void **state)
+static void a_text_with_no_spaces_is_cut_behind_a_line(void **state)
 {
     (void)state;
     static const char words[] = "\xe4\xb8\xad.\nab\n\ncd\r\nef\n";
@@ -225,17 +225,17 @@ static void a_text_without_spaces_is_cut_behind_a_line(void **state)
 static void nothing_is_cut_of_which_nothing_is_known(void **state)
 {
     (void)state;
-    static const char *const changes[][2] = {
+    static const char *const edits[][2] = {
         {"\"<s>\", \"single_word\"", "\"< s>\", \"single_word\""},
         {"\"use_regex\": true", "\"use_regex\": false"},
         {"\"normalizer\": null,", "\"normalizer\": {\"type\": \"Lowercase\"},"},
     };
-    for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
+    for (size_t i = 0; i < sizeof edits / sizeof edits[0]; i++) {
         struct yk_text file = {0};
         struct yk_json *root = NULL;
         struct yk_chunk_boundary cut = {0};
         learn_file(yk_bpe_file_style_find("pairs"), &file);
-        replace(&file, changes[i][0], changes[i][1]);
+        replace(&file, edits[i][0], edits[i][1]);
         if (i == 2) { /* small letters, and a token that a normalized text may hold */
             replace(&file, "\"content\": \"<s>\"", "\"content\": \"S\"");
             replace(&file, "\"normalized\": false", "\"normalized\": true");
@@ -250,7 +250,7 @@ static void nothing_is_cut_of_which_nothing_is_known(void **state)
     }
 }
 
-static void a_text_of_characters_is_one_piece(void **state)
+static void a_text_of_characters_is_one_chunk(void **state)
 {
     (void)state;
     static const char file[] =
@@ -266,12 +266,12 @@ static void a_text_of_characters_is_one_piece(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pieces_have_the_tokens_of_the_whole),
-        cmocka_unit_test(a_space_put_before_a_text_is_put_before_no_piece),
-        cmocka_unit_test(tokens_that_take_spaces_are_kept_from_cuts),
-        cmocka_unit_test(a_text_without_spaces_is_cut_behind_a_line),
+        cmocka_unit_test(chunks_have_the_tokens_of_the_whole),
+        cmocka_unit_test(a_space_added_before_a_text_is_added_before_no_chunk),
+        cmocka_unit_test(tokens_that_strip_spaces_are_kept_from_cuts),
+        cmocka_unit_test(a_text_with_no_spaces_is_cut_behind_a_line),
         cmocka_unit_test(nothing_is_cut_of_which_nothing_is_known),
-        cmocka_unit_test(a_text_of_characters_is_one_piece),
+        cmocka_unit_test(a_text_of_characters_is_one_chunk),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

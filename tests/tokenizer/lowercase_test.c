@@ -2,7 +2,7 @@
 #include "support/support.h"
 
 #include "base/text.h"
-#include "tokenizer/lowercase.h"
+#include "tokenizer/unicode.h"
 
 #include <string.h>
 

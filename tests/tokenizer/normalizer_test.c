@@ -12,33 +12,33 @@ struct sample {
     size_t expected_length;
 };
 
-struct settings {
+struct options {
     const char *json;
     const struct sample *samples; /* up to one without a text */
 };
 
 /* Hugging Face's tokenizers. */
-static const struct settings cases[] = {
-#include "normaliser_cases.inc"
+static const struct options cases[] = {
+#include "normalizer_cases.inc"
 };
 /* clang-format on */
 
-static struct yk_normalizer *read_normaliser(const char *json)
+static struct yk_normalizer *read_normalizer(const char *json)
 {
     struct yk_json *node = NULL;
-    struct yk_normalizer *normaliser = NULL;
+    struct yk_normalizer *normalizer = NULL;
     assert_ok(yk_json_parse(json, strlen(json), &node));
-    assert_ok(yk_normalizer_read(node, "test", &normaliser));
+    assert_ok(yk_normalizer_read(node, "test", &normalizer));
     yk_json_destroy(node);
-    return normaliser;
+    return normalizer;
 }
 
-static void check(const struct yk_normalizer *normaliser, const struct sample *sample,
+static void check(const struct yk_normalizer *normalizer, const struct sample *sample,
                   const char *json)
 {
     struct yk_text text = {0};
     yk_text_add(&text, "before ");
-    assert_ok(yk_normalizer_apply(normaliser, sample->text, sample->length, &text));
+    assert_ok(yk_normalizer_apply(normalizer, sample->text, sample->length, &text));
     const char *got = yk_text_chars(&text) + strlen("before ");
     const size_t length = text.length - strlen("before ");
     if (length != sample->expected_length || memcmp(got, sample->expected, length) != 0) {
@@ -51,44 +51,44 @@ static void texts_of_all_scripts_become_what_hugging_face_makes_of_them(void **s
 {
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct yk_normalizer *normaliser = read_normaliser(cases[i].json);
+        struct yk_normalizer *normalizer = read_normalizer(cases[i].json);
         for (const struct sample *sample = cases[i].samples; sample->text; sample++) {
-            check(normaliser, sample, cases[i].json);
+            check(normalizer, sample, cases[i].json);
         }
-        yk_normalizer_destroy(normaliser);
+        yk_normalizer_destroy(normalizer);
     }
 }
 
-static void a_long_text_is_normalised_as_its_pieces_are(void **state)
+static void a_long_text_is_normalized_as_its_parts_are(void **state)
 {
     (void)state;
     /* "e" with an acute accent, apart, 1000 times: NFC joins each pair (U+00E9). */
-    struct yk_normalizer *normaliser = read_normaliser("{\"type\": \"NFC\"}");
+    struct yk_normalizer *normalizer = read_normalizer("{\"type\": \"NFC\"}");
     struct yk_text apart = {0};
     struct yk_text joined = {0};
     struct yk_text expected = {0};
     yk_text_add_repeated(&apart, "e\xcc\x81\xe1\x84\x80\xe1\x85\xa1", 1000);
     yk_text_add_repeated(&expected, "\xc3\xa9\xea\xb0\x80", 1000);
-    assert_ok(yk_normalizer_apply(normaliser, apart.bytes, apart.length, &joined));
+    assert_ok(yk_normalizer_apply(normalizer, apart.bytes, apart.length, &joined));
     assert_string_equal(yk_text_chars(&joined), yk_text_chars(&expected));
     yk_text_free(&apart);
     yk_text_free(&joined);
     yk_text_free(&expected);
-    yk_normalizer_destroy(normaliser);
+    yk_normalizer_destroy(normalizer);
 }
 
-static void no_normaliser_leaves_a_text_as_it_is(void **state)
+static void no_normalizer_leaves_a_text_as_it_is(void **state)
 {
     (void)state;
     struct yk_json *nothing = NULL;
-    struct yk_normalizer *normaliser = NULL;
+    struct yk_normalizer *normalizer = NULL;
     struct yk_text text = {0};
-    assert_ok(yk_normalizer_read(NULL, "test", &normaliser));
-    assert_null(normaliser);
+    assert_ok(yk_normalizer_read(NULL, "test", &normalizer));
+    assert_null(normalizer);
     assert_ok(yk_json_parse("[null]", 6, &nothing));
-    assert_ok(yk_normalizer_read(yk_json_at(nothing, 0), "test", &normaliser));
-    assert_null(normaliser);
-    assert_ok(yk_normalizer_apply(normaliser, "A\xcc\x81\n", 4, &text));
+    assert_ok(yk_normalizer_read(yk_json_at(nothing, 0), "test", &normalizer));
+    assert_null(normalizer);
+    assert_ok(yk_normalizer_apply(normalizer, "A\xcc\x81\n", 4, &text));
     assert_string_equal(yk_text_chars(&text), "A\xcc\x81\n");
     yk_text_free(&text);
     yk_json_destroy(nothing);
@@ -97,9 +97,9 @@ static void no_normaliser_leaves_a_text_as_it_is(void **state)
 static void check_refused(const char *json, const char *message)
 {
     struct yk_json *node = NULL;
-    struct yk_normalizer *normaliser = NULL;
+    struct yk_normalizer *normalizer = NULL;
     assert_ok(yk_json_parse(json, strlen(json), &node));
-    assert_fails(yk_normalizer_read(node, "test", &normaliser), YK_ERROR_INPUT, message);
+    assert_fails(yk_normalizer_read(node, "test", &normalizer), YK_ERROR_INPUT, message);
     yk_json_destroy(node);
 }
 
@@ -132,12 +132,12 @@ static void text_that_is_no_utf8_is_refused(void **state)
     (void)state;
     static const char *const kinds[] = {"{\"type\": \"Lowercase\"}", "{\"type\": \"NFKC\"}"};
     for (size_t i = 0; i < 2; i++) {
-        struct yk_normalizer *normaliser = read_normaliser(kinds[i]);
+        struct yk_normalizer *normalizer = read_normalizer(kinds[i]);
         struct yk_text text = {0};
-        assert_fails(yk_normalizer_apply(normaliser, "a\xff", 2, &text), YK_ERROR_INPUT,
+        assert_fails(yk_normalizer_apply(normalizer, "a\xff", 2, &text), YK_ERROR_INPUT,
                      "the text is not UTF-8; convert it first");
         yk_text_free(&text);
-        yk_normalizer_destroy(normaliser);
+        yk_normalizer_destroy(normalizer);
     }
 }
 
@@ -145,8 +145,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(texts_of_all_scripts_become_what_hugging_face_makes_of_them),
-        cmocka_unit_test(a_long_text_is_normalised_as_its_pieces_are),
-        cmocka_unit_test(no_normaliser_leaves_a_text_as_it_is),
+        cmocka_unit_test(a_long_text_is_normalized_as_its_parts_are),
+        cmocka_unit_test(no_normalizer_leaves_a_text_as_it_is),
         cmocka_unit_test(what_is_not_known_is_refused_by_its_name),
         cmocka_unit_test(sequences_inside_each_other_end_somewhere),
         cmocka_unit_test(text_that_is_no_utf8_is_refused),

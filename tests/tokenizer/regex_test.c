@@ -9,18 +9,18 @@
 static void check(const char *pattern, bool literal, const char *text, long begin, long end)
 {
     struct yk_regex *made = NULL;
-    struct yk_regex_workspace *room = NULL;
+    struct yk_regex_workspace *workspace = NULL;
     bool found = false;
     size_t given[2] = {0};
     assert_ok(yk_regex_create(pattern, strlen(pattern), literal, &made));
-    assert_ok(yk_regex_workspace_create(&room));
-    assert_ok(yk_regex_find(made, room, text, strlen(text), 0, &found, &given[0], &given[1]));
+    assert_ok(yk_regex_workspace_create(&workspace));
+    assert_ok(yk_regex_find(made, workspace, text, strlen(text), 0, &found, &given[0], &given[1]));
     assert_int_equal(found, begin >= 0);
     if (found) {
         assert_int_equal(given[0], begin);
         assert_int_equal(given[1], end);
     }
-    yk_regex_workspace_destroy(room);
+    yk_regex_workspace_destroy(workspace);
     yk_regex_destroy(made);
 }
 
@@ -84,18 +84,18 @@ static void a_pattern_that_tries_too_many_ways_is_given_up(void **state)
     static const char pattern[] = "(a+)+(a+)+(a+)+b\\1";
     char text[60];
     struct yk_regex *made = NULL;
-    struct yk_regex_workspace *room = NULL;
+    struct yk_regex_workspace *workspace = NULL;
     bool found = false;
     size_t begin = 0;
     size_t end = 0;
     memset(text, 'a', sizeof text);
     text[sizeof text - 1] = 'b'; /* or the library sees that there is none */
     assert_ok(yk_regex_create(pattern, strlen(pattern), false, &made));
-    assert_ok(yk_regex_workspace_create(&room));
-    assert_fails(yk_regex_find(made, room, text, sizeof text, 0, &found, &begin, &end),
+    assert_ok(yk_regex_workspace_create(&workspace));
+    assert_fails(yk_regex_find(made, workspace, text, sizeof text, 0, &found, &begin, &end),
                  YK_ERROR_INPUT,
                  "the tokenizer's pattern that cuts words takes too long on this text");
-    yk_regex_workspace_destroy(room);
+    yk_regex_workspace_destroy(workspace);
     yk_regex_destroy(made);
 }
 
@@ -114,28 +114,28 @@ static void a_pattern_whose_steps_are_long_or_many_is_given_up(void **state)
     text[LETTERS + 1] = 'b';
     for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
         struct yk_regex *made = NULL;
-        struct yk_regex_workspace *room = NULL;
+        struct yk_regex_workspace *workspace = NULL;
         bool found = false;
         size_t begin = 0;
         size_t end = 0;
         assert_ok(yk_regex_create(patterns[i], strlen(patterns[i]), false, &made));
-        assert_ok(yk_regex_workspace_create(&room));
+        assert_ok(yk_regex_workspace_create(&workspace));
         /* Few letters are searched, and the match behind them is found. */
         assert_ok(
-            yk_regex_find(made, room, text, sizeof text, LETTERS - 100, &found, &begin, &end));
+            yk_regex_find(made, workspace, text, sizeof text, LETTERS - 100, &found, &begin, &end));
         assert_true(found);
         assert_int_equal(begin, LETTERS + 1);
         assert_int_equal(end, LETTERS + 2);
-        assert_fails(yk_regex_find(made, room, text, sizeof text, 0, &found, &begin, &end),
+        assert_fails(yk_regex_find(made, workspace, text, sizeof text, 0, &found, &begin, &end),
                      YK_ERROR_INPUT,
                      "the tokenizer's pattern that cuts words takes too long on this text");
-        yk_regex_workspace_destroy(room);
+        yk_regex_workspace_destroy(workspace);
         yk_regex_destroy(made);
     }
 }
 
 /* Every match of (?:a*b|a) goes over all letters that are left before it takes one of them. */
-static void matches_that_each_take_little_are_given_up_together(void **state)
+static void matches_of_little_time_each_are_given_up_together(void **state)
 {
     (void)state;
     enum {
@@ -143,7 +143,7 @@ static void matches_that_each_take_little_are_given_up_together(void **state)
     };
     static const char pattern[] = "(?:a*b|a)";
     struct yk_regex *made = NULL;
-    struct yk_regex_workspace *room = NULL;
+    struct yk_regex_workspace *workspace = NULL;
     bool found = true;
     size_t begin = 0;
     size_t end = 0;
@@ -152,13 +152,13 @@ static void matches_that_each_take_little_are_given_up_together(void **state)
     assert_non_null(text);
     memset(text, 'a', LETTERS);
     assert_ok(yk_regex_create(pattern, strlen(pattern), false, &made));
-    assert_ok(yk_regex_workspace_create(&room));
+    assert_ok(yk_regex_workspace_create(&workspace));
     while (status == YK_OK && found) {
-        status = yk_regex_find(made, room, text, LETTERS, end, &found, &begin, &end);
+        status = yk_regex_find(made, workspace, text, LETTERS, end, &found, &begin, &end);
     }
     assert_int_equal(status, YK_ERROR_INPUT);
     assert_in_range(end, 1, LETTERS - 1);
-    yk_regex_workspace_destroy(room);
+    yk_regex_workspace_destroy(workspace);
     yk_regex_destroy(made);
     free(text);
 }
@@ -172,7 +172,7 @@ static void long_texts_are_no_reason_to_give_up(void **state)
     };
     static const char pattern[] = "\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+";
     struct yk_regex *made = NULL;
-    struct yk_regex_workspace *room = NULL;
+    struct yk_regex_workspace *workspace = NULL;
     bool found = false;
     size_t begin = 0;
     size_t end = 0;
@@ -181,12 +181,12 @@ static void long_texts_are_no_reason_to_give_up(void **state)
     memset(text, ' ', SPACES);
     text[SPACES] = 'x';
     assert_ok(yk_regex_create(pattern, strlen(pattern), false, &made));
-    assert_ok(yk_regex_workspace_create(&room));
-    assert_ok(yk_regex_find(made, room, text, SPACES + 1, 0, &found, &begin, &end));
+    assert_ok(yk_regex_workspace_create(&workspace));
+    assert_ok(yk_regex_find(made, workspace, text, SPACES + 1, 0, &found, &begin, &end));
     assert_true(found);
     assert_int_equal(begin, 0);
     assert_int_equal(end, SPACES - 1);
-    yk_regex_workspace_destroy(room);
+    yk_regex_workspace_destroy(workspace);
     yk_regex_destroy(made);
     free(text);
 }
@@ -199,7 +199,7 @@ int main(void)
         cmocka_unit_test(patterns_that_cannot_be_are_refused),
         cmocka_unit_test(a_pattern_that_tries_too_many_ways_is_given_up),
         cmocka_unit_test(a_pattern_whose_steps_are_long_or_many_is_given_up),
-        cmocka_unit_test(matches_that_each_take_little_are_given_up_together),
+        cmocka_unit_test(matches_of_little_time_each_are_given_up_together),
         cmocka_unit_test(long_texts_are_no_reason_to_give_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

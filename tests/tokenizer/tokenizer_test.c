@@ -59,7 +59,7 @@ static void refuse(const char *json, const char *message)
     assert_null(tokenizer);
 }
 
-static void a_tokenizer_tells_what_it_is(void **state)
+static void a_tokenizer_describes_itself(void **state)
 {
     (void)state;
     struct yk_tokenizer *tokenizer = read_json(PLAIN);
@@ -220,7 +220,7 @@ static void ids_of_nothing_and_special_tokens_are_left_out(void **state)
     yk_tokenizer_destroy(tokenizer);
 }
 
-static void a_frame_is_put_around_a_text_where_asked_for(void **state)
+static void special_tokens_are_added_around_a_text_where_asked_for(void **state)
 {
     (void)state;
     static const char *const frames[] = {
@@ -345,7 +345,7 @@ static void hostile_added_tokens_are_refused(void **state)
 #undef ADDED
 }
 
-static void a_pattern_without_end_stops_with_a_sentence(void **state)
+static void a_pattern_that_never_ends_stops_with_a_sentence(void **state)
 {
     (void)state;
     struct yk_tokenizer *tokenizer = read_json(
@@ -370,13 +370,13 @@ static void a_pattern_without_end_stops_with_a_sentence(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_tokenizer_tells_what_it_is),
+        cmocka_unit_test(a_tokenizer_describes_itself),
         cmocka_unit_test(roles_are_known_by_their_names),
         cmocka_unit_test(characters_are_a_tokenizer_too),
         cmocka_unit_test(text_must_be_utf8_but_may_hold_zeros),
         cmocka_unit_test(bytes_that_are_no_utf8_are_replaced),
         cmocka_unit_test(ids_of_nothing_and_special_tokens_are_left_out),
-        cmocka_unit_test(a_frame_is_put_around_a_text_where_asked_for),
+        cmocka_unit_test(special_tokens_are_added_around_a_text_where_asked_for),
         cmocka_unit_test_setup_teardown(a_folder_gives_its_tokenizer, support_scratch_make,
                                         support_scratch_drop),
         cmocka_unit_test_setup_teardown(what_cannot_be_read_is_named, support_scratch_make,
@@ -384,7 +384,7 @@ int main(void)
         cmocka_unit_test(parts_that_are_not_known_are_refused_by_name),
         cmocka_unit_test(hostile_vocabularies_are_refused),
         cmocka_unit_test(hostile_added_tokens_are_refused),
-        cmocka_unit_test(a_pattern_without_end_stops_with_a_sentence),
+        cmocka_unit_test(a_pattern_that_never_ends_stops_with_a_sentence),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

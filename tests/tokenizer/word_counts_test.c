@@ -42,7 +42,7 @@ static void bytes_of_all_kinds_make_words(void **state)
     yk_word_counts_destroy(counts);
 }
 
-static void many_words_are_told_apart(void **state)
+static void many_words_are_distinguished(void **state)
 {
     (void)state;
     enum {
@@ -90,7 +90,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(words_are_counted_in_the_order_they_come),
         cmocka_unit_test(bytes_of_all_kinds_make_words),
-        cmocka_unit_test(many_words_are_told_apart),
+        cmocka_unit_test(many_words_are_distinguished),
         cmocka_unit_test(words_beyond_the_limit_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

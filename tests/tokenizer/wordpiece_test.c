@@ -12,7 +12,7 @@ struct word {
     const int32_t *ids;
 };
 
-struct settings {
+struct options {
     const char *json;
     const struct word *words; /* up to one without a word */
 };
@@ -22,7 +22,7 @@ static const char *const vocabulary[] = {
 };
 
 /* Hugging Face's WordPiece with that vocabulary. */
-static const struct settings cases[] = {
+static const struct options cases[] = {
 #include "wordpiece_cases.inc"
 };
 /* clang-format on */

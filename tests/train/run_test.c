@@ -95,8 +95,14 @@ static void open_data(struct bench *bench)
         yk_corpus_open(&(struct yk_corpus_request){.path = path, .part = 1}, &bench->corpus),
         YK_OK);
     yk_corpus_split(bench->corpus, 0.1, &training, &evaluation);
-    assert_int_equal(yk_window_sampler_create(&training, SEQUENCE, 5, &bench->samples), YK_OK);
-    assert_int_equal(yk_window_sampler_create_sequential(&evaluation, SEQUENCE, &bench->evaluation),
+    assert_int_equal(yk_window_sampler_create(
+                         &training, &(struct yk_sampler_options){.sequence = SEQUENCE, .seed = 5},
+                         &bench->samples),
+                     YK_OK);
+    assert_int_equal(yk_window_sampler_create(
+                         &evaluation,
+                         &(struct yk_sampler_options){.sequence = SEQUENCE, .sequential = true},
+                         &bench->evaluation),
                      YK_OK);
 }
 

@@ -61,9 +61,9 @@ static yk_status measure_loss(struct evaluation *evaluation)
 {
     const struct yk_workload *workload = &evaluation->loaded.model->workload;
     struct yk_eval_result *result = evaluation->result;
-    const struct yk_dataset_sampler_options cut = {
+    const struct yk_sampler_options cut = {
         .sequence = workload->sequence,
-        .piece_rows = workload->batch * workload->sequence,
+        .slice_rows = workload->batch * workload->sequence,
     };
     const struct yk_run_evaluation how = {
         .batch = workload->batch,

@@ -83,7 +83,7 @@ static yk_status write_outputs(const struct yk_store *store, const struct yk_sam
 yk_status yk_eval_write_outputs(const struct yk_store *store, const struct yk_dataset *dataset,
                                 int64_t samples, const char *path)
 {
-    const struct yk_dataset_sampler_options cut = {.sequence = store->net->workload.sequence};
+    const struct yk_sampler_options cut = {.sequence = store->net->workload.sequence};
     struct outputs outputs = {0};
     struct yk_sampler *sampler = NULL;
     if (store->net->config->encoder_layers > 0) {

@@ -1,7 +1,7 @@
 #include "job/models/tokenize.h"
 #include "base/arena.h"
 #include "base/clock.h"
-#include "data/token_shard_writer.h"
+#include "data/token_shard.h"
 #include "job/models/tokenize_output.h"
 #include "job/text_files.h"
 #include "tokenizer/tokenizer.h"

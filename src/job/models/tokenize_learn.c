@@ -7,7 +7,7 @@
 #include "job/models/tokenize_output.h"
 #include "job/text_files.h"
 #include "tokenizer/bpe_file.h"
-#include "tokenizer/bpe_word.h"
+#include "tokenizer/bpe_merge.h"
 #include "tokenizer/pre_tokenizer.h"
 
 #include <inttypes.h>
@@ -129,7 +129,7 @@ static yk_status prepare(struct lesson *lesson)
     const yk_status status = yk_pre_tokenizer_read(words, &lesson->pre_tokenizer);
     yk_json_destroy(words);
     YK_TRY(status);
-    YK_TRY(yk_regex_workspace_create(&lesson->room.patterns));
+    YK_TRY(yk_regex_workspace_create(&lesson->room.regex));
     YK_TRY(yk_word_counts_create(&lesson->counts));
     yk_word_counts_limit(lesson->counts, yk_system_free_memory_bytes() / MEMORY_PER_WORDS);
     const struct yk_tokenize_learn_request *request = lesson->request;
@@ -163,7 +163,7 @@ static yk_status learn(struct lesson *lesson)
         .special_count = lesson->style.special_count,
         .token_count = (int32_t)lesson->request->tokens,
         .stop = yk_job_stop(lesson->request->job),
-        .least_times = lesson->least_times,
+        .min_times = lesson->least_times,
     };
     YK_TRY(yk_text_files_read(&lesson->files, &lesson->cut, "counting words", &taker,
                               lesson->request->job, &lesson->bytes));
@@ -203,7 +203,7 @@ yk_status yk_tokenize_learn(const struct yk_tokenize_learn_request *request,
     yk_bpe_learned_free(&lesson.learned);
     yk_word_counts_destroy(lesson.counts);
     yk_pre_tokenizer_destroy(lesson.pre_tokenizer);
-    yk_regex_workspace_destroy(lesson.room.patterns);
+    yk_regex_workspace_destroy(lesson.room.regex);
     yk_text_free(&lesson.room.prefixed);
     yk_arena_destroy(lesson.arena);
     return status;

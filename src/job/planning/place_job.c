@@ -2,7 +2,7 @@
 
 #include "base/log.h"
 #include "base/units.h"
-#include "cost/measured.h"
+#include "cost/cost.h"
 #include "export/accelerate.h"
 #include "job/planning/map.h"
 #include "planner/placement/remedy.h"

@@ -2,7 +2,7 @@
 
 #include "job/profile_path.h"
 #include "job/profiling/profile.h"
-#include "profile/import.h"
+#include "profile/profile.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #include "base/folder.h"
 #include "base/log.h"
 #include "job/model_data.h"
-#include "model/builtin.h"
+#include "model/config.h"
 
 #include <string.h>
 
@@ -234,9 +234,9 @@ yk_status yk_train_source_open_samplers(struct yk_train_source *source,
                                         const struct yk_train_request *request,
                                         const struct yk_workload *workload, int32_t micro_batches)
 {
-    const struct yk_dataset_sampler_options cut = {
+    const struct yk_sampler_options cut = {
         .sequence = workload->sequence,
-        .piece_rows = workload->batch / micro_batches * workload->sequence,
+        .slice_rows = workload->batch / micro_batches * workload->sequence,
         .seed = (uint64_t)request->seed,
     };
     const struct yk_dataset *evaluated = source->other ? source->other : source->dataset;

@@ -94,7 +94,7 @@ static yk_status report_start(const struct yk_training *training)
         .vocabulary = yk_model_config_target_vocabulary(model->config),
         .data = yk_text_chars(&data),
         .epoch_units = training->source.samples->epoch_units,
-        .batch_rows = training->source.samples->piece_rows,
+        .batch_rows = training->source.samples->slice_rows,
         .sequence = model->workload.sequence,
         .batch = planned->plan->workload.batch,
         .precision = yk_precision_name(planned->plan->workload.precision),

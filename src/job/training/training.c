@@ -9,7 +9,7 @@
 #include "job/training/balance.h"
 #include "job/training/option_sources.h"
 #include "job/training/weights.h"
-#include "model/config_write.h"
+#include "model/config.h"
 #include "train/executor/collectives.h"
 #include "train/partitions.h"
 
@@ -107,7 +107,7 @@ static yk_status count_steps(struct yk_training *training)
         const struct yk_sampler *sampler = training->source.samples;
         const struct yk_plan *plan = training->plan.planned->plan;
         const int64_t pieces = plan ? plan->micro_batches : 1;
-        const int64_t units = sampler->piece_rows > 0 ? pieces : request->batch;
+        const int64_t units = sampler->slice_rows > 0 ? pieces : request->batch;
         const double all = request->epochs * (double)sampler->epoch_units;
         const double steps = fmax(1, ceil(all / (double)units));
         if (steps > 1e9) {
@@ -300,7 +300,7 @@ static int64_t spare_samples(const struct yk_training *training)
     const struct yk_workload *workload = &training->net->workload;
     const int64_t longest =
         sampler->sequence > sampler->target_sequence ? sampler->sequence : sampler->target_sequence;
-    return sampler->piece_rows > 0 && !yk_train_team_is_alone(&training->team)
+    return sampler->slice_rows > 0 && !yk_train_team_is_alone(&training->team)
                ? (longest + workload->sequence - 1) / workload->sequence
                : 0;
 }

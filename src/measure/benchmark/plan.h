@@ -8,7 +8,6 @@
 #include "base/status.h"
 #include "cluster/cluster.h"
 #include "model/model.h"
-#include "model/model_sizes.h"
 #include "program/program.h"
 
 enum {

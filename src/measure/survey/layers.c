@@ -191,8 +191,8 @@ static struct yk_profile_measurement mean_of(const struct surveying *surveying, 
             mean.value += made[0];
             mean.spread = fmax(mean.spread, made[1]);
             mean.samples += (int64_t)made[2];
-            mean.least = ranks > 0 ? fmin(mean.least, made[3]) : made[3];
-            mean.most = fmax(mean.most, made[4]);
+            mean.min = ranks > 0 ? fmin(mean.min, made[3]) : made[3];
+            mean.max = fmax(mean.max, made[4]);
             ranks++;
         }
     }
@@ -259,8 +259,8 @@ static yk_status add_all(const struct surveying *surveying, double *own, double 
         own[(int64_t)i * NUMBERS] = made.samples > 0 ? made.value : 0;
         own[(int64_t)i * NUMBERS + 1] = made.spread;
         own[(int64_t)i * NUMBERS + 2] = (double)made.samples;
-        own[(int64_t)i * NUMBERS + 3] = made.least;
-        own[(int64_t)i * NUMBERS + 4] = made.most;
+        own[(int64_t)i * NUMBERS + 3] = made.min;
+        own[(int64_t)i * NUMBERS + 4] = made.max;
     }
     double *context = &own[(int64_t)times->count * NUMBERS];
     context[0] = surveying->context_bytes;

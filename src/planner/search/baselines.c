@@ -1,7 +1,7 @@
 #include "planner/search/baselines.h"
 
 #include "base/units.h"
-#include "model/state.h"
+#include "model/model.h"
 #include "planner/placement/placement.h"
 #include "planner/placement/plan.h"
 #include "planner/search/device_sets.h"

@@ -1,6 +1,6 @@
 #include "planner/search/data_parallel.h"
 
-#include "model/state.h"
+#include "model/model.h"
 #include "planner/search/fit.h"
 #include "planner/search/shares.h"
 

@@ -1,6 +1,6 @@
 #include "planner/search/fit.h"
 
-#include "model/state.h"
+#include "model/model.h"
 #include "planner/search/parts.h"
 
 #include <math.h>

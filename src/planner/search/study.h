@@ -11,7 +11,7 @@
 #include "base/status.h"
 #include "cost/cost.h"
 #include "cost/layer_costs.h"
-#include "model/model_sizes.h"
+#include "model/model.h"
 #include "plan/plan.h"
 #include "sched/scheduler.h"
 

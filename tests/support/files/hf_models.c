@@ -5,15 +5,8 @@
 
 #include <string.h>
 
-/* Only what lists the modules: these tests need nothing else of an architecture. */
-static const struct yk_architecture gpt2 = {.name = "gpt2", .list_modules = yk_modules_gpt2};
-static const struct yk_architecture llama = {.name = "llama", .list_modules = yk_modules_llama};
-static const struct yk_architecture bert = {.name = "bert", .list_modules = yk_modules_bert};
-static const struct yk_architecture transformer = {.name = "transformer",
-                                                   .list_modules = yk_modules_transformer};
-
 #define MODEL(name_, architecture_, ...)                                                           \
-    {.name = (name_), .architecture = &(architecture_), __VA_ARGS__},
+    {.name = (name_), .architecture = &yk_architecture_##architecture_, __VA_ARGS__},
 
 static const struct yk_model_config configs[] = {
 #include "planner/auto_cases.inc"

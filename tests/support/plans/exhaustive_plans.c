@@ -2,7 +2,7 @@
 
 #include "support/support.h"
 
-#include "model/state.h"
+#include "model/model.h"
 #include "planner/order/plan.h"
 #include "planner/search/parts.h"
 #include "planner/search/trial.h"

@@ -1,6 +1,6 @@
 #include "support/plans/valid_plan.h"
 
-#include "model/state.h"
+#include "model/model.h"
 #include "support/support.h"
 
 #include <math.h>

@@ -8,7 +8,7 @@
 
 #include "base/random.h"
 #include "cluster/cluster.h"
-#include "model/model_sizes.h"
+#include "model/model.h"
 #include "plan/plan.h"
 
 struct sound_plan {

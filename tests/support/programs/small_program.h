@@ -4,7 +4,7 @@
 #define YK_TESTS_SMALL_PROGRAM_H
 
 #include "cluster/cluster.h"
-#include "model/model_sizes.h"
+#include "model/model.h"
 #include "plan/plan.h"
 #include "program/program.h"
 

@@ -4,7 +4,7 @@
 
 #include "base/arena.h"
 #include "cluster/cluster.h"
-#include "model/model_sizes.h"
+#include "model/model.h"
 #include "plan/plan.h"
 #include "program/memory/memory.h"
 #include "program/program.h"

@@ -46,8 +46,8 @@ static void destroy(struct yk_sampler *sampler)
     free(sampler);
 }
 
-static yk_status take_sample(const struct yk_sampler *sampler, int64_t number, int32_t *tokens,
-                             int32_t *targets, int64_t *there)
+static yk_status fetch_sample(const struct yk_sampler *sampler, int64_t number, int32_t *tokens,
+                              int32_t *targets, int64_t *there)
 {
     make_up((uint64_t)number, sampler->sequence, tokens, targets);
     targets[0] = 1;
@@ -56,7 +56,7 @@ static yk_status take_sample(const struct yk_sampler *sampler, int64_t number, i
 }
 
 /* Pieces of as many tokens as planned or fewer: longer and shorter sentences take turns. */
-static yk_status take_piece(const struct yk_sampler *sampler, int64_t number, struct yk_slice *out)
+static yk_status fetch_slice(const struct yk_sampler *sampler, int64_t number, struct yk_slice *out)
 {
     const int64_t longest = sampler->sequence;
     const int64_t length =
@@ -64,10 +64,10 @@ static yk_status take_piece(const struct yk_sampler *sampler, int64_t number, st
     const int64_t other =
         FEWEST_TOKENS + (int64_t)(mix(8, (uint64_t)number) % (uint64_t)(longest - 1));
     const int64_t widest = length > other ? length : other;
-    out->samples = sampler->piece_rows / widest;
+    out->samples = sampler->slice_rows / widest;
     out->sequence = length;
     out->target_sequence = other;
-    out->first_sample = number * sampler->piece_rows;
+    out->first_sample = number * sampler->slice_rows;
     make_up((uint64_t)number * 3 + 1, out->samples * length, out->tokens, NULL);
     make_up((uint64_t)number * 3 + 2, out->samples * other, out->target_tokens, out->targets);
     out->targets[0] = 1;
@@ -158,7 +158,7 @@ static yk_status open_store(struct rank *rank)
 /* Samples that a pass may have besides those of the plan, where pieces are cut in proportion. */
 static int64_t spare_samples(const struct crew *crew)
 {
-    return crew->sampler->piece_rows > 0 ? 1 : 0;
+    return crew->sampler->slice_rows > 0 ? 1 : 0;
 }
 
 static size_t use_none(struct yk_backend_device *device)

@@ -7,7 +7,7 @@
 #ifndef YK_TESTS_RANK_RUN_H
 #define YK_TESTS_RANK_RUN_H
 
-#include "model/model_sizes.h"
+#include "model/model.h"
 #include "nn/optimizer.h"
 #include "program/program.h"
 

@@ -7,7 +7,7 @@
 
 #include "base/arena.h"
 #include "cluster/cluster.h"
-#include "model/model_sizes.h"
+#include "model/model.h"
 #include "nn/optimizer.h"
 #include "nn/store/store.h"
 #include "program/program.h"

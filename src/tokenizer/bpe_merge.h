@@ -1,15 +1,34 @@
 /*
- * BPE word: the tokens of one word while rules of merging are applied to it. One thread at a time.
+ * BPE merge: the rules of byte-pair encoding, which two neighbouring tokens become which one and in
+ * which order (Sennrich, Haddow and Birch 2016), and their application to the tokens of one word.
+ *
+ * While rules are added they belong to one thread; afterwards any number of threads may look them
+ * up. A word belongs to one thread.
  */
-#ifndef YK_TOKENIZER_BPE_WORD_H
-#define YK_TOKENIZER_BPE_WORD_H
+#ifndef YK_TOKENIZER_BPE_MERGE_H
+#define YK_TOKENIZER_BPE_MERGE_H
 
 #include "base/status.h"
-#include "tokenizer/bpe_merges.h"
 
 #include <stdatomic.h>
 #include <stddef.h>
+
 #include <stdint.h>
+
+struct yk_bpe_merges;
+
+struct yk_bpe_merge {
+    int32_t rank; /* lower ones come first */
+    int32_t id;   /* of the token that the two become */
+};
+
+/* Room for `count` rules. */
+yk_status yk_bpe_merges_create(int32_t count, struct yk_bpe_merges **out) YK_MUST_USE;
+void yk_bpe_merges_destroy(struct yk_bpe_merges *merges);
+
+/* Adds a rule, at most as many as there is room for; a later one for the same pair replaces it. */
+void yk_bpe_merges_add(struct yk_bpe_merges *merges, int32_t left, int32_t right,
+                       struct yk_bpe_merge merge);
 
 struct yk_bpe_symbol;    /* a token of a long word, and its neighbours */
 struct yk_bpe_candidate; /* a rule that may be applied at a place */

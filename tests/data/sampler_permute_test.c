@@ -1,24 +1,24 @@
 #include "support/support.h"
 
-#include "data/permutation.h"
+#include "data/sampler.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    MOST = 5000
+    MAX = 5000
 };
 
 static void assert_bijection(uint64_t key, int64_t count)
 {
-    static bool seen[MOST];
-    memset(seen, 0, sizeof seen);
+    static bool visited[MAX];
+    memset(visited, 0, sizeof visited);
     for (int64_t i = 0; i < count; i++) {
-        const int64_t number = yk_permutation_at(key, count, i);
+        const int64_t number = yk_sampler_permute(key, count, i);
         assert_in_range(number, 0, count - 1);
-        assert_false(seen[number]);
-        seen[number] = true;
+        assert_false(visited[number]);
+        visited[number] = true;
     }
 }
 
@@ -28,7 +28,7 @@ static void every_number_comes_exactly_once(void **state)
     for (int64_t count = 1; count <= 300; count++) {
         assert_bijection((uint64_t)count * 7, count);
     }
-    static const int64_t sizes[] = {1000, 1023, 1024, 1025, 4095, 4096, 4097, MOST};
+    static const int64_t sizes[] = {1000, 1023, 1024, 1025, 4095, 4096, 4097, MAX};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         assert_bijection(0, sizes[i]);
         assert_bijection(UINT64_MAX, sizes[i]);
@@ -43,10 +43,10 @@ static void the_order_looks_random(void **state)
     for (uint64_t key = 0; key < 20; key++) {
         int fixed = 0;
         int followed = 0;
-        for (int64_t i = 0; i < MOST; i++) {
-            const int64_t number = yk_permutation_at(key, MOST, i);
+        for (int64_t i = 0; i < MAX; i++) {
+            const int64_t number = yk_sampler_permute(key, MAX, i);
             fixed += number == i;
-            followed += i + 1 < MOST && yk_permutation_at(key, MOST, i + 1) == number + 1;
+            followed += i + 1 < MAX && yk_sampler_permute(key, MAX, i + 1) == number + 1;
         }
         assert_true(fixed < 20);
         assert_true(followed < 20);
@@ -61,7 +61,7 @@ static void no_number_prefers_a_place(void **state)
     int counts[8][8] = {{0}};
     for (uint64_t key = 0; key < 8000; key++) {
         for (int64_t i = 0; i < 8; i++) {
-            counts[i][yk_permutation_at(yk_permutation_mix(1, key), 8, i)]++;
+            counts[i][yk_sampler_permute(yk_sampler_mix(1, key), 8, i)]++;
         }
     }
     for (int i = 0; i < 8; i++) {
@@ -75,8 +75,8 @@ static void different_keys_give_different_orders(void **state)
 {
     (void)state;
     int same = 0;
-    for (int64_t i = 0; i < MOST; i++) {
-        same += yk_permutation_at(1, MOST, i) == yk_permutation_at(2, MOST, i);
+    for (int64_t i = 0; i < MAX; i++) {
+        same += yk_sampler_permute(1, MAX, i) == yk_sampler_permute(2, MAX, i);
     }
     assert_true(same < 20);
 }
@@ -85,8 +85,8 @@ static void very_large_counts_work(void **state)
 {
     (void)state;
     for (int64_t i = 0; i < 1000; i++) {
-        assert_true(yk_permutation_at(3, INT64_MAX, INT64_MAX - 1 - i) >= 0);
-        const int64_t number = yk_permutation_at(3, (INT64_C(1) << 62) + 1, i);
+        assert_true(yk_sampler_permute(3, INT64_MAX, INT64_MAX - 1 - i) >= 0);
+        const int64_t number = yk_sampler_permute(3, (INT64_C(1) << 62) + 1, i);
         assert_true(number >= 0 && number <= INT64_C(1) << 62);
     }
 }
@@ -97,7 +97,7 @@ static void orders_never_change(void **state)
     (void)state;
     static const int64_t expected[10] = {4, 8, 7, 2, 0, 3, 1, 5, 6, 9};
     for (int64_t i = 0; i < 10; i++) {
-        assert_int_equal(yk_permutation_at(42, 10, i), expected[i]);
+        assert_int_equal(yk_sampler_permute(42, 10, i), expected[i]);
     }
 }
 

@@ -1,6 +1,6 @@
 #include "support/support.h"
 
-#include "data/tokens_13a.h"
+#include "data/bleu.h"
 
 #include <string.h>
 

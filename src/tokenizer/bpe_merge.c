@@ -1,4 +1,4 @@
-#include "tokenizer/bpe_word.h"
+#include "tokenizer/bpe_merge.h"
 
 #include "base/array.h"
 
@@ -6,9 +6,83 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Open addressing, at most half full. */
+struct slot {
+    uint64_t pair; /* the left id above, the right one below */
+    struct yk_bpe_merge merge;
+};
+
+#define NO_PAIR UINT64_MAX /* ids are not negative */
+
+struct yk_bpe_merges {
+    struct slot *slots;
+    int shift; /* 64 less the logarithm of the number of slots */
+    uint64_t mask;
+};
+
+yk_status yk_bpe_merges_create(int32_t count, struct yk_bpe_merges **out)
+{
+    int logarithm = 4;
+    while ((INT64_C(1) << logarithm) < 2 * (int64_t)count) {
+        logarithm++;
+    }
+    struct yk_bpe_merges *merges = calloc(1, sizeof *merges);
+    if (!merges) {
+        return yk_fail_out_of_memory();
+    }
+    const size_t slots = (size_t)1 << logarithm;
+    merges->slots = malloc(slots * sizeof *merges->slots);
+    if (!merges->slots) {
+        free(merges);
+        return yk_fail_out_of_memory();
+    }
+    for (size_t i = 0; i < slots; i++) {
+        merges->slots[i] = (struct slot){.pair = NO_PAIR};
+    }
+    merges->shift = 64 - logarithm;
+    merges->mask = slots - 1;
+    *out = merges;
+    return YK_OK;
+}
+
+void yk_bpe_merges_destroy(struct yk_bpe_merges *merges)
+{
+    if (merges) {
+        free(merges->slots);
+        free(merges);
+    }
+}
+
+static struct slot *seek(const struct yk_bpe_merges *merges, int32_t left, int32_t right)
+{
+    const uint64_t pair = (uint64_t)(uint32_t)left << 32 | (uint32_t)right;
+    /* 2⁶⁴ over the golden ratio (Knuth): the upper bits depend on all lower ones. The lower half
+     * holds the right id alone, so the upper one is folded in first. */
+    uint64_t at = ((pair ^ pair >> 29) * UINT64_C(0x9e3779b97f4a7c15)) >> merges->shift;
+    while (merges->slots[at].pair != pair && merges->slots[at].pair != NO_PAIR) {
+        at = (at + 1) & merges->mask;
+    }
+    return &merges->slots[at];
+}
+
+void yk_bpe_merges_add(struct yk_bpe_merges *merges, int32_t left, int32_t right,
+                       struct yk_bpe_merge merge)
+{
+    *seek(merges, left, right) =
+        (struct slot){.pair = (uint64_t)(uint32_t)left << 32 | (uint32_t)right, .merge = merge};
+}
+
+/* What the pair becomes; NULL where it stays two. */
+static const struct yk_bpe_merge *find(const struct yk_bpe_merges *merges, int32_t left,
+                                       int32_t right)
+{
+    const struct slot *slot = seek(merges, left, right);
+    return slot->pair == NO_PAIR ? NULL : &slot->merge;
+}
+
 enum {
     SHORT = 32, /* tokens; up to here looking through all pairs is quicker than keeping a heap */
-    STEPS_BETWEEN_LOOKS = 1 << 14
+    STEPS_BETWEEN_CHECKS = 1 << 14
 };
 
 struct yk_bpe_symbol {
@@ -62,7 +136,7 @@ static void merge_short(struct yk_bpe_word *word, const struct yk_bpe_merges *me
     int32_t *ids = word->ids;
     int32_t count = word->count;
     for (int32_t i = 0; i + 1 < count; i++) {
-        const struct yk_bpe_merge *merge = yk_bpe_merges_find(merges, ids[i], ids[i + 1]);
+        const struct yk_bpe_merge *merge = find(merges, ids[i], ids[i + 1]);
         next[i] = merge ? *merge : none;
     }
     while (count > 1) {
@@ -79,11 +153,11 @@ static void merge_short(struct yk_bpe_word *word, const struct yk_bpe_merges *me
         memmove(next + best, next + best + 1, behind * sizeof *next);
         count--;
         if (best + 1 < count) {
-            const struct yk_bpe_merge *merge = yk_bpe_merges_find(merges, ids[best], ids[best + 1]);
+            const struct yk_bpe_merge *merge = find(merges, ids[best], ids[best + 1]);
             next[best] = merge ? *merge : none;
         }
         if (best > 0) {
-            const struct yk_bpe_merge *merge = yk_bpe_merges_find(merges, ids[best - 1], ids[best]);
+            const struct yk_bpe_merge *merge = find(merges, ids[best - 1], ids[best]);
             next[best - 1] = merge ? *merge : none;
         }
     }
@@ -145,7 +219,7 @@ static const struct yk_bpe_merge *rule_at(const struct yk_bpe_word *word,
     if (!left || left->id < 0 || left->after < 0) {
         return NULL;
     }
-    return yk_bpe_merges_find(merges, left->id, word->symbols[left->after].id);
+    return find(merges, left->id, word->symbols[left->after].id);
 }
 
 static yk_status consider(struct yk_bpe_word *word, const struct yk_bpe_merges *merges,
@@ -189,7 +263,7 @@ static bool is_stale(const struct yk_bpe_word *word, const struct yk_bpe_merges 
 /* Looked at every now and then. */
 static yk_status check_stop(const struct yk_bpe_word *word, int64_t step)
 {
-    const bool stopped = step % STEPS_BETWEEN_LOOKS == 0 && word->stop && atomic_load(word->stop);
+    const bool stopped = step % STEPS_BETWEEN_CHECKS == 0 && word->stop && atomic_load(word->stop);
     return stopped ? yk_fail(YK_ERROR_STOPPED, "stopped within a word") : YK_OK;
 }
 
