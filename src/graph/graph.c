@@ -14,7 +14,7 @@
 static const double LONGEST_SCHEDULE_TICKS = 4503599627370496.0; /* 2^52 */
 /* Larger powers of ten are not exact in a double. */
 enum {
-    MOST_DECIMALS = 22
+    MAX_DECIMALS = 22
 };
 
 static double largest_cost(const struct yk_graph_builder *builder, int32_t task)
@@ -67,7 +67,7 @@ static yk_status choose_ticks(const struct yk_graph_builder *builder, struct yk_
                        "all costs together are %.3g, which is too large; use a larger unit of time",
                        sum);
     }
-    for (int k = 0; k < MOST_DECIMALS && sum * scale * 10 + slack < LONGEST_SCHEDULE_TICKS; k++) {
+    for (int k = 0; k < MAX_DECIMALS && sum * scale * 10 + slack < LONGEST_SCHEDULE_TICKS; k++) {
         scale *= 10;
     }
     graph->ticks_per_unit = scale;
@@ -101,7 +101,7 @@ static yk_status convert_links(const struct yk_graph_builder *builder, struct yk
     const double scale = graph->ticks_per_unit;
     YK_TRY_NEW(graph->arena, graph->links, P * P);
     struct yk_graph_link sum = {0, 0};
-    struct yk_graph_link least = {INFINITY, INFINITY};
+    struct yk_graph_link fastest = {INFINITY, INFINITY};
     bool equal = true;
     for (int32_t i = 0; i < P * P; i++) {
         const struct link_record *record = &builder->links[i];
@@ -115,13 +115,13 @@ static yk_status convert_links(const struct yk_graph_builder *builder, struct yk
         graph->links[i].ticks_per_byte = scale / record->bytes_per_unit;
         sum.latency_ticks += graph->links[i].latency_ticks;
         sum.ticks_per_byte += graph->links[i].ticks_per_byte;
-        least.latency_ticks = fmin(least.latency_ticks, graph->links[i].latency_ticks);
-        least.ticks_per_byte = fmin(least.ticks_per_byte, graph->links[i].ticks_per_byte);
+        fastest.latency_ticks = fmin(fastest.latency_ticks, graph->links[i].latency_ticks);
+        fastest.ticks_per_byte = fmin(fastest.ticks_per_byte, graph->links[i].ticks_per_byte);
     }
     const double pairs = (double)P * (P - 1);
     graph->mean_link.latency_ticks = sum.latency_ticks / pairs;
     graph->mean_link.ticks_per_byte = sum.ticks_per_byte / pairs;
-    graph->fastest_link = least;
+    graph->fastest_link = fastest;
     if (equal) {
         graph->mean_link = graph->links[1];
         graph->links = NULL;
@@ -149,19 +149,23 @@ static int64_t edge_ticks(const struct yk_graph *graph, const struct edge_record
                    ceil(record->bytes) * graph->mean_link.ticks_per_byte);
 }
 
-static const double MOST_BYTES = 2305843009213693952.0; /* 2^61 */
+static const double MAX_BYTES = 2305843009213693952.0; /* 2^61 */
 
-static yk_status name_devices(const struct yk_graph_builder *builder, struct yk_graph *graph)
+static yk_status copy_name(struct yk_graph *graph, const struct yk_names *names, int32_t number,
+                           const char **out)
+{
+    const char *name = yk_names_at(names, number);
+    *out = yk_arena_copy_text(graph->arena, name, strlen(name));
+    return *out ? YK_OK : yk_fail_out_of_memory();
+}
+
+static yk_status copy_devices(const struct yk_graph_builder *builder, struct yk_graph *graph)
 {
     YK_TRY_NEW(graph->arena, graph->devices, graph->device_count);
     for (int32_t p = 0; p < graph->device_count; p++) {
         struct yk_graph_device *device = &graph->devices[p];
-        const char *name = yk_names_at(builder->device_names, p);
         const double memory_bytes = builder->devices[p].memory_bytes;
-        device->name = yk_arena_copy_text(graph->arena, name, strlen(name));
-        if (!device->name) {
-            return yk_fail_out_of_memory();
-        }
+        YK_TRY(copy_name(graph, builder->device_names, p, &device->name));
         device->memory_bytes =
             isinf(memory_bytes) ? YK_GRAPH_UNLIMITED : (int64_t)floor(memory_bytes);
         graph->limited = graph->limited || device->memory_bytes != YK_GRAPH_UNLIMITED;
@@ -169,41 +173,23 @@ static yk_status name_devices(const struct yk_graph_builder *builder, struct yk_
     return YK_OK;
 }
 
-static yk_status name_tasks(const struct yk_graph_builder *builder, struct yk_graph *graph)
+static yk_status copy_tasks(const struct yk_graph_builder *builder, struct yk_graph *graph)
 {
     YK_TRY_NEW(graph->arena, graph->tasks, graph->task_count);
     for (int32_t i = 0; i < graph->task_count; i++) {
-        struct yk_graph_task *task = &graph->tasks[i];
-        const char *name = yk_names_at(builder->task_names, i);
-        task->name = yk_arena_copy_text(graph->arena, name, strlen(name));
-        if (!task->name) {
-            return yk_fail_out_of_memory();
-        }
-        task->memory_bytes = (int64_t)ceil(builder->tasks[i].memory_bytes);
-        task->group = builder->tasks[i].group;
+        YK_TRY(copy_name(graph, builder->task_names, i, &graph->tasks[i].name));
+        graph->tasks[i].memory_bytes = (int64_t)ceil(builder->tasks[i].memory_bytes);
+        graph->tasks[i].group = builder->tasks[i].group;
     }
     YK_TRY_NEW(graph->arena, graph->groups, graph->group_count);
     for (int32_t g = 0; g < graph->group_count; g++) {
-        const char *name = yk_names_at(builder->group_names, g);
-        graph->groups[g].name = yk_arena_copy_text(graph->arena, name, strlen(name));
-        if (!graph->groups[g].name) {
-            return yk_fail_out_of_memory();
-        }
+        YK_TRY(copy_name(graph, builder->group_names, g, &graph->groups[g].name));
         graph->groups[g].resident_bytes = (int64_t)ceil(builder->groups[g].resident_bytes);
         graph->groups[g].store = builder->groups[g].store;
     }
-    return YK_OK;
-}
-
-static yk_status name_stores(const struct yk_graph_builder *builder, struct yk_graph *graph)
-{
     YK_TRY_NEW(graph->arena, graph->stores, graph->store_count);
     for (int32_t s = 0; s < graph->store_count; s++) {
-        const char *name = yk_names_at(builder->store_names, s);
-        graph->stores[s].name = yk_arena_copy_text(graph->arena, name, strlen(name));
-        if (!graph->stores[s].name) {
-            return yk_fail_out_of_memory();
-        }
+        YK_TRY(copy_name(graph, builder->store_names, s, &graph->stores[s].name));
         graph->stores[s].bytes = (int64_t)ceil(builder->stores[s].bytes);
     }
     return YK_OK;
@@ -293,9 +279,9 @@ static yk_status check_bytes(const struct yk_graph_builder *builder, const struc
         sum += builder->stores[s].bytes * graph->device_count;
     }
     for (int32_t e = 0; e < builder->edge_count; e++) {
-        sum += 2 * builder->edges[e].held;
+        sum += 2 * builder->edges[e].resident_bytes;
     }
-    return sum < MOST_BYTES
+    return sum < MAX_BYTES
                ? YK_OK
                : yk_fail(YK_ERROR_INPUT, "all bytes together are %.3g, which is too large", sum);
 }
@@ -325,7 +311,7 @@ static yk_status sort_edges(const struct yk_graph_builder *builder, struct yk_gr
             .to = record->to,
             .cost = edge_ticks(graph, record),
             .bytes = (int64_t)ceil(record->bytes),
-            .held = (int64_t)ceil(record->held),
+            .resident_bytes = (int64_t)ceil(record->resident_bytes),
         };
     }
     memset(filled, 0, (size_t)graph->task_count * sizeof *filled);
@@ -363,13 +349,13 @@ static yk_status name_cycle(const struct yk_graph *graph, const int32_t *waits_f
     }
     /* The walk went against the edges, so the cycle is read from its end. */
     enum {
-        MOST_NAMED = 8
+        MAX_NAMED = 8
     };
     struct yk_text names = {0};
     yk_text_addf(&names, "\"%s\"", graph->tasks[task].name);
     const int32_t first = place[task] - 1;
     for (int32_t i = length - 1; i >= first; i--) {
-        if (length - i > MOST_NAMED && i > first) {
+        if (length - i > MAX_NAMED && i > first) {
             yk_text_addf(&names, " -> … (%d more)", i - first);
             i = first;
         }
@@ -410,9 +396,8 @@ static yk_status sort_tasks(struct yk_graph *graph)
 
 static yk_status fill_graph(struct yk_graph_builder *builder, struct yk_graph *graph)
 {
-    YK_TRY(name_devices(builder, graph));
-    YK_TRY(name_tasks(builder, graph));
-    YK_TRY(name_stores(builder, graph));
+    YK_TRY(copy_devices(builder, graph));
+    YK_TRY(copy_tasks(builder, graph));
     YK_TRY(spread_group_limits(builder, graph));
     YK_TRY(check_runnable(builder, graph));
     YK_TRY(check_links(builder, graph));

@@ -530,7 +530,7 @@ done:
 
 const struct yk_graph_reader yk_graph_reader_json = {
     .name = "JSON with \"yoke\": 1",
-    .takes_links = true,
+    .accepts_links = true,
     .recognises = recognises,
     .read = read_json,
 };

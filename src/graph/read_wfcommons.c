@@ -360,7 +360,7 @@ done:
 const struct yk_graph_reader yk_graph_reader_wfcommons = {
     .name = "WfCommons 1.5",
     .needs_devices = true,
-    .takes_links = true,
+    .accepts_links = true,
     .recognises = recognises,
     .read = read_wfcommons,
 };

@@ -46,9 +46,9 @@ static void hold_edge(const struct yk_schedule *schedule, const struct yk_graph_
     const int32_t from_device = schedule->devices[edge->from];
     const int32_t to_device = schedule->devices[edge->to];
     const int64_t until = schedule->finishes[edge->to];
-    hold(changes, from_device, schedule->starts[edge->from], until, edge->held);
+    hold(changes, from_device, schedule->starts[edge->from], until, edge->resident_bytes);
     if (to_device != from_device) {
-        hold(changes, to_device, schedule->finishes[edge->from], until, edge->held);
+        hold(changes, to_device, schedule->finishes[edge->from], until, edge->resident_bytes);
     }
 }
 

@@ -27,7 +27,7 @@ static void carry_activations(struct ports *ports, const struct yk_schedule *sch
     for (int32_t e = 0; e < graph->edge_count; e++) {
         const struct yk_graph_edge *edge = &graph->edges[e];
         carry(ports, schedule->devices[edge->from], schedule->devices[edge->to],
-              (double)edge->held);
+              (double)edge->resident_bytes);
     }
 }
 

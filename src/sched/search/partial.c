@@ -68,8 +68,8 @@ static void begin(struct yk_partial *partial)
         partial->needs[i] = graph->tasks[i].memory_bytes;
     }
     for (int32_t e = 0; e < graph->edge_count; e++) {
-        partial->needs[graph->edges[e].from] += graph->edges[e].held;
-        partial->needs[graph->edges[e].to] += graph->edges[e].held;
+        partial->needs[graph->edges[e].from] += graph->edges[e].resident_bytes;
+        partial->needs[graph->edges[e].to] += graph->edges[e].resident_bytes;
     }
     for (int32_t p = 0; p < graph->device_count; p++) {
         partial->room[p] = graph->devices[p].memory_bytes;

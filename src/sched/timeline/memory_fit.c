@@ -71,7 +71,7 @@ static int64_t output_bytes(const struct yk_graph *graph, int32_t task)
 {
     int64_t bytes = 0;
     for (int32_t e = graph->out_first[task]; e < graph->out_first[task + 1]; e++) {
-        bytes += graph->edges[e].held;
+        bytes += graph->edges[e].resident_bytes;
     }
     return bytes;
 }
@@ -89,15 +89,15 @@ static struct need find_need(struct yk_memory_fit *fit, int32_t task, int32_t de
     need.limit = graph->devices[device].memory_bytes + fit->extra_bytes - need.resident;
     for (int32_t k = graph->in_first[task]; k < graph->in_first[task + 1]; k++) {
         const struct yk_graph_edge *edge = &graph->edges[graph->inputs[k].edge];
-        if (edge->held == 0) {
+        if (edge->resident_bytes == 0) {
             continue;
         }
         if (schedule->devices[edge->from] == device) {
-            need.after -= edge->held;
+            need.after -= edge->resident_bytes;
         } else {
-            need.running += edge->held;
+            need.running += edge->resident_bytes;
             fit->arrivals[need.arrival_count++] =
-                (struct arrival){schedule->finishes[edge->from], edge->held};
+                (struct arrival){schedule->finishes[edge->from], edge->resident_bytes};
         }
     }
     qsort(fit->arrivals, (size_t)need.arrival_count, sizeof *fit->arrivals, by_production);
@@ -188,10 +188,11 @@ void yk_memory_fit_place(struct yk_memory_fit *fit, int32_t task, struct yk_draf
     for (int32_t k = graph->in_first[task]; k < graph->in_first[task + 1]; k++) {
         const struct yk_graph_edge *edge = &graph->edges[graph->inputs[k].edge];
         const int32_t source = schedule->devices[edge->from];
-        yk_memory_usage_add(usage, source, slot.finish, YK_MEMORY_USAGE_FOREVER, -edge->held);
+        yk_memory_usage_add(usage, source, slot.finish, YK_MEMORY_USAGE_FOREVER,
+                            -edge->resident_bytes);
         if (source != slot.device) {
             yk_memory_usage_add(usage, slot.device, schedule->finishes[edge->from], slot.finish,
-                                edge->held);
+                                edge->resident_bytes);
         }
     }
 }
