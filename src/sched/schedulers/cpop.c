@@ -4,8 +4,8 @@
  * others where they end first.
  */
 #include "base/arena.h"
+#include "sched/scheduler.h"
 #include "sched/schedulers/list.h"
-#include "sched/schedulers/schedulers.h"
 #include "sched/task_rank.h"
 
 struct path {

@@ -2,8 +2,8 @@
  * HEFT, heterogeneous earliest finish time (Topcuoglu, Hariri, Wu, 2002): tasks by falling upward
  * rank, each to the device where it ends first, in the first gap that holds it.
  */
+#include "sched/scheduler.h"
 #include "sched/schedulers/list.h"
-#include "sched/schedulers/schedulers.h"
 #include "sched/task_rank.h"
 
 static yk_status prepare(struct yk_draft *draft, int64_t *priorities, void **state)

@@ -1,7 +1,7 @@
 #include "sched/schedulers/list.h"
 
 #include "base/arena.h"
-#include "sched/schedulers/schedulers.h"
+#include "sched/scheduler.h"
 #include "sched/task_rank.h"
 
 static yk_status place_all(const struct yk_list_rule *rule, void *state,

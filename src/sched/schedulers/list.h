@@ -1,6 +1,6 @@
 /*
- * List scheduling: take the tasks one by one in the order of their priorities, and put each into
- * the slot that a rule chooses. HEFT, CPOP, PEFT and lookahead are such rules.
+ * List scheduling: places the tasks one by one in the order of their priorities, each into the slot
+ * that a rule chooses. HEFT, CPOP, PEFT and lookahead are such rules.
  */
 #ifndef YK_SCHED_SCHEDULERS_LIST_H
 #define YK_SCHED_SCHEDULERS_LIST_H

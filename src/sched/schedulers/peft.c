@@ -4,8 +4,8 @@
  * row, each to the device where its finish plus that prediction is least.
  */
 #include "base/arena.h"
+#include "sched/scheduler.h"
 #include "sched/schedulers/list.h"
-#include "sched/schedulers/schedulers.h"
 
 /* The least over the devices q of: what follows `next` on q, `next` itself, and the way there. */
 static int64_t best_continuation(const struct yk_graph *graph, const int64_t *table, int32_t next,

@@ -2,7 +2,7 @@
 
 #include "base/clock.h"
 #include "base/random.h"
-#include "sched/schedulers/schedulers.h"
+#include "sched/scheduler.h"
 #include "sched/search/move.h"
 #include "sched/search/solution.h"
 
@@ -13,8 +13,8 @@
 
 enum {
     CHAIN_COUNT = 2,
-    MOST_MOVES_PER_LOOK = 64, /* between two looks at the clock; fewer where a move takes long */
-    TASKS_PER_LOOK = 100000,
+    MAX_MOVES_PER_CHECK = 64, /* between two looks at the clock; fewer where a move takes long */
+    TASKS_PER_CHECK = 100000,
 };
 
 /*
@@ -91,18 +91,18 @@ static double count_cycles(const struct annealing *annealing, int32_t task_count
 }
 
 /* Tries one move; keeps it when it is no longer than chance allows at this temperature. */
-static bool step(struct yk_move_generator *maker, struct yk_solution *solution,
+static bool step(struct yk_move_generator *generator, struct yk_solution *solution,
                  struct yk_random *random, double temperature)
 {
     struct yk_move move;
-    if (!yk_move_propose(maker, random, &move)) {
+    if (!yk_move_propose(generator, random, &move)) {
         return false;
     }
     const double worse = temperature * yk_random_exponential(random);
-    yk_move_apply(maker, &move);
+    yk_move_apply(generator, &move);
     if (yk_solution_decode(solution, move.first_place, solution->makespan + (int64_t)worse) ==
         YK_SOLUTION_NONE) {
-        yk_move_undo(maker, &move);
+        yk_move_undo(generator, &move);
         return false;
     }
     return true;
@@ -118,17 +118,17 @@ static double find_mean_cost(const struct yk_solution *solution)
     return sum / solution->graph->task_count;
 }
 
-static int64_t count_moves_per_look(int32_t task_count)
+static int64_t count_moves_per_check(int32_t task_count)
 {
-    const int64_t moves = TASKS_PER_LOOK / task_count;
-    return moves > MOST_MOVES_PER_LOOK ? MOST_MOVES_PER_LOOK : moves < 1 ? 1 : moves;
+    const int64_t moves = TASKS_PER_CHECK / task_count;
+    return moves > MAX_MOVES_PER_CHECK ? MAX_MOVES_PER_CHECK : moves < 1 ? 1 : moves;
 }
 
 /* Decodes the whole solution, after something else than a move changed it. */
-static void decode_anew(struct yk_move_generator *maker, struct yk_solution *solution)
+static void decode_anew(struct yk_move_generator *generator, struct yk_solution *solution)
 {
     (void)yk_solution_decode(solution, 0, YK_SOLUTION_NONE - 1);
-    yk_move_invalidate_path(maker);
+    yk_move_invalidate_path(generator);
 }
 
 static void report(const struct chain *chain, double done)
@@ -140,17 +140,17 @@ static void report(const struct chain *chain, double done)
 }
 
 static yk_status search(struct chain *chain, struct yk_solution *solution,
-                        struct yk_move_generator *maker)
+                        struct yk_move_generator *generator)
 {
     struct annealing *annealing = chain->annealing;
     struct yk_random random = yk_random_from_seed(chain->seed);
     const double mean_cost = find_mean_cost(solution);
     const int64_t moves_per_sort = 8 * (int64_t)solution->graph->task_count;
-    const int64_t moves_per_look = count_moves_per_look(solution->graph->task_count);
+    const int64_t moves_per_check = count_moves_per_check(solution->graph->task_count);
     double temperature = 0;
     int64_t cycle = 0;
     for (int64_t moves = 0;; moves++) {
-        if (moves % moves_per_look == 0) {
+        if (moves % moves_per_check == 0) {
             const double done = part_done(annealing, moves);
             if (finished(annealing, chain->best, done)) {
                 return YK_OK;
@@ -160,15 +160,15 @@ static yk_status search(struct chain *chain, struct yk_solution *solution,
             /* Every other cycle goes on from the best schedule, the others from where they are. */
             if ((int64_t)(done * annealing->cycles) > cycle && ++cycle % 2 == 1) {
                 YK_TRY(yk_solution_load(solution, chain->best));
-                decode_anew(maker, solution);
+                decode_anew(generator, solution);
             }
         }
         if (moves % moves_per_sort == 0 && !solution->graph->limited) {
             YK_TRY(yk_solution_sort(solution));
-            decode_anew(maker, solution);
+            decode_anew(generator, solution);
         }
-        if (step(maker, solution, &random, temperature)) {
-            yk_move_invalidate_path(maker);
+        if (step(generator, solution, &random, temperature)) {
+            yk_move_invalidate_path(generator);
             if (solution->makespan < chain->best->makespan) {
                 yk_solution_write(solution, chain->best);
             }
@@ -180,13 +180,13 @@ static void *run_chain(void *argument)
 {
     struct chain *chain = argument;
     struct yk_solution *solution = NULL;
-    struct yk_move_generator *maker = NULL;
+    struct yk_move_generator *generator = NULL;
     chain->status = yk_solution_create(chain->best, &solution);
     if (chain->status == YK_OK) {
-        chain->status = yk_move_generator_create(solution, &maker);
+        chain->status = yk_move_generator_create(solution, &generator);
     }
     if (chain->status == YK_OK) {
-        chain->status = search(chain, solution, maker);
+        chain->status = search(chain, solution, generator);
     }
     yk_solution_destroy(solution);
     if (chain->status != YK_OK) {

@@ -17,26 +17,26 @@ struct yk_move_generator {
     int32_t *group_tasks; /* (tasks with a group) */
 };
 
-static yk_status list_groups(struct yk_move_generator *maker)
+static yk_status list_groups(struct yk_move_generator *generator)
 {
-    const struct yk_graph *graph = maker->solution->graph;
-    struct yk_arena *arena = maker->solution->arena;
+    const struct yk_graph *graph = generator->solution->graph;
+    struct yk_arena *arena = generator->solution->arena;
     int32_t *filled = NULL;
-    YK_TRY_NEW(arena, maker->group_first, graph->group_count + 1);
-    YK_TRY_NEW(arena, maker->group_tasks, graph->task_count);
+    YK_TRY_NEW(arena, generator->group_first, graph->group_count + 1);
+    YK_TRY_NEW(arena, generator->group_tasks, graph->task_count);
     YK_TRY_NEW(arena, filled, graph->group_count);
     for (int32_t i = 0; i < graph->task_count; i++) {
         if (graph->tasks[i].group != YK_GRAPH_NO_GROUP) {
-            maker->group_first[graph->tasks[i].group + 1]++;
+            generator->group_first[graph->tasks[i].group + 1]++;
         }
     }
     for (int32_t g = 0; g < graph->group_count; g++) {
-        maker->group_first[g + 1] += maker->group_first[g];
+        generator->group_first[g + 1] += generator->group_first[g];
     }
     for (int32_t i = 0; i < graph->task_count; i++) {
         const int32_t group = graph->tasks[i].group;
         if (group != YK_GRAPH_NO_GROUP) {
-            maker->group_tasks[maker->group_first[group] + filled[group]++] = i;
+            generator->group_tasks[generator->group_first[group] + filled[group]++] = i;
         }
     }
     return YK_OK;
@@ -44,18 +44,18 @@ static yk_status list_groups(struct yk_move_generator *maker)
 
 yk_status yk_move_generator_create(struct yk_solution *solution, struct yk_move_generator **out)
 {
-    struct yk_move_generator *maker = NULL;
-    YK_TRY_NEW(solution->arena, maker, 1);
-    YK_TRY_NEW(solution->arena, maker->path, solution->graph->task_count);
-    maker->solution = solution;
-    YK_TRY(list_groups(maker));
-    *out = maker;
+    struct yk_move_generator *generator = NULL;
+    YK_TRY_NEW(solution->arena, generator, 1);
+    YK_TRY_NEW(solution->arena, generator->path, solution->graph->task_count);
+    generator->solution = solution;
+    YK_TRY(list_groups(generator));
+    *out = generator;
     return YK_OK;
 }
 
-void yk_move_invalidate_path(struct yk_move_generator *maker)
+void yk_move_invalidate_path(struct yk_move_generator *generator)
 {
-    maker->path_known = false;
+    generator->path_known = false;
 }
 
 /* The input whose data `task` started on as soon as it arrived, or NONE. */
@@ -87,34 +87,34 @@ static bool device_was_busy(const struct yk_solution *solution, int32_t task)
             solution->places[previous] < solution->places[task]);
 }
 
-static void find_path(struct yk_move_generator *maker)
+static void find_path(struct yk_move_generator *generator)
 {
-    const struct yk_solution *solution = maker->solution;
+    const struct yk_solution *solution = generator->solution;
     int32_t task = 0;
     for (int32_t i = 1; i < solution->graph->task_count; i++) {
         task = solution->finishes[i] > solution->finishes[task] ? i : task;
     }
-    maker->path_length = 0;
+    generator->path_length = 0;
     while (task != NONE) {
-        assert(maker->path_length < solution->graph->task_count);
-        maker->path[maker->path_length++] = task;
+        assert(generator->path_length < solution->graph->task_count);
+        generator->path[generator->path_length++] = task;
         task = device_was_busy(solution, task) ? solution->previous[task]
                                                : critical_input(solution, task);
     }
-    maker->path_known = true;
+    generator->path_known = true;
 }
 
-static int32_t draw_task(struct yk_move_generator *maker, struct yk_random *random)
+static int32_t draw_task(struct yk_move_generator *generator, struct yk_random *random)
 {
-    if (!maker->path_known) {
-        find_path(maker);
+    if (!generator->path_known) {
+        find_path(generator);
     }
     /* Where a task waited for memory the path is not followed further, so others matter more. */
-    const int64_t elsewhere_in_eight = maker->solution->graph->limited ? 4 : 1;
+    const int64_t elsewhere_in_eight = generator->solution->graph->limited ? 4 : 1;
     if (yk_random_below(random, 8) < elsewhere_in_eight) {
-        return (int32_t)yk_random_below(random, maker->solution->graph->task_count);
+        return (int32_t)yk_random_below(random, generator->solution->graph->task_count);
     }
-    return maker->path[yk_random_below(random, maker->path_length)];
+    return generator->path[yk_random_below(random, generator->path_length)];
 }
 
 /* The places `task` can have in the sequence: after its inputs and before what uses it. */
@@ -174,19 +174,21 @@ static void draw_place(const struct yk_solution *solution, struct yk_random *ran
     }
 }
 
-static int32_t first_of_group(const struct yk_move_generator *maker, int32_t group, int32_t place)
+static int32_t first_of_group(const struct yk_move_generator *generator, int32_t group,
+                              int32_t place)
 {
-    for (int32_t k = maker->group_first[group]; k < maker->group_first[group + 1]; k++) {
-        const int32_t other = maker->solution->places[maker->group_tasks[k]];
+    for (int32_t k = generator->group_first[group]; k < generator->group_first[group + 1]; k++) {
+        const int32_t other = generator->solution->places[generator->group_tasks[k]];
         place = other < place ? other : place;
     }
     return place;
 }
 
-bool yk_move_propose(struct yk_move_generator *maker, struct yk_random *random, struct yk_move *out)
+bool yk_move_propose(struct yk_move_generator *generator, struct yk_random *random,
+                     struct yk_move *out)
 {
-    const struct yk_solution *solution = maker->solution;
-    const int32_t task = draw_task(maker, random);
+    const struct yk_solution *solution = generator->solution;
+    const int32_t task = draw_task(generator, random);
     struct yk_move move = {
         .task = task,
         .device = solution->devices[task],
@@ -208,32 +210,32 @@ bool yk_move_propose(struct yk_move_generator *maker, struct yk_random *random, 
     move.first_place = move.place < move.old_place ? move.place : move.old_place;
     const int32_t group = solution->graph->tasks[task].group;
     if (changes_device && group != YK_GRAPH_NO_GROUP) {
-        move.first_place = first_of_group(maker, group, move.first_place);
+        move.first_place = first_of_group(generator, group, move.first_place);
     }
     *out = move;
     return true;
 }
 
-static void set_device(struct yk_move_generator *maker, int32_t task, int32_t device)
+static void set_device(struct yk_move_generator *generator, int32_t task, int32_t device)
 {
-    const int32_t group = maker->solution->graph->tasks[task].group;
+    const int32_t group = generator->solution->graph->tasks[task].group;
     if (group == YK_GRAPH_NO_GROUP) {
-        maker->solution->devices[task] = device;
+        generator->solution->devices[task] = device;
         return;
     }
-    for (int32_t k = maker->group_first[group]; k < maker->group_first[group + 1]; k++) {
-        maker->solution->devices[maker->group_tasks[k]] = device;
+    for (int32_t k = generator->group_first[group]; k < generator->group_first[group + 1]; k++) {
+        generator->solution->devices[generator->group_tasks[k]] = device;
     }
 }
 
-void yk_move_apply(struct yk_move_generator *maker, const struct yk_move *move)
+void yk_move_apply(struct yk_move_generator *generator, const struct yk_move *move)
 {
-    set_device(maker, move->task, move->device);
-    yk_solution_shift(maker->solution, move->task, move->place);
+    set_device(generator, move->task, move->device);
+    yk_solution_shift(generator->solution, move->task, move->place);
 }
 
-void yk_move_undo(struct yk_move_generator *maker, const struct yk_move *move)
+void yk_move_undo(struct yk_move_generator *generator, const struct yk_move *move)
 {
-    set_device(maker, move->task, move->old_device);
-    yk_solution_shift(maker->solution, move->task, move->old_place);
+    set_device(generator, move->task, move->old_device);
+    yk_solution_shift(generator->solution, move->task, move->old_place);
 }

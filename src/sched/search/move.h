@@ -1,9 +1,7 @@
 /*
  * Move: a small change of a solution: some tasks to another device, or one to another place in the
  * order. Moves are aimed at the critical path, the chain of tasks and waits that makes the schedule
- * as long as it is: changing anything else cannot shorten it.
- *
- * A maker belongs to one solution and its thread.
+ * as long as it is. A generator belongs to one solution and its thread.
  */
 #ifndef YK_SCHED_SEARCH_MOVE_H
 #define YK_SCHED_SEARCH_MOVE_H
@@ -27,13 +25,13 @@ yk_status yk_move_generator_create(struct yk_solution *solution,
                                    struct yk_move_generator **out) YK_MUST_USE;
 
 /* The solution was decoded anew: the critical path must be found again. */
-void yk_move_invalidate_path(struct yk_move_generator *maker);
+void yk_move_invalidate_path(struct yk_move_generator *generator);
 
 /* Draws a move; false when the draw gave none (nothing to swap, no other device). */
-bool yk_move_propose(struct yk_move_generator *maker, struct yk_random *random,
+bool yk_move_propose(struct yk_move_generator *generator, struct yk_random *random,
                      struct yk_move *out);
 
-void yk_move_apply(struct yk_move_generator *maker, const struct yk_move *move);
-void yk_move_undo(struct yk_move_generator *maker, const struct yk_move *move);
+void yk_move_apply(struct yk_move_generator *generator, const struct yk_move *move);
+void yk_move_undo(struct yk_move_generator *generator, const struct yk_move *move);
 
 #endif
