@@ -1,5 +1,5 @@
 #include "library/plan_handle.h"
-#include "planner/planned_facts.h"
+#include "planner/planner.h"
 
 _Static_assert((int)YOKE_MEMORY_PARAMETERS == (int)YK_MEMORY_PARAMETERS &&
                    (int)YOKE_MEMORY_GATHERED == (int)YK_MEMORY_GATHERED &&

@@ -54,4 +54,26 @@ yk_status yk_planner_outcome_result(const struct yk_planner_outcome *planned,
                                     const struct yk_trace *trace, struct yk_arena *arena,
                                     struct yk_plan_result *out) YK_MUST_USE;
 
+/* Model FLOPS utilisation, 0 to 1: what yk_model_flops() counts over the sum of the devices' dense
+ * peaks. */
+struct yk_mfu {
+    double formula;
+    double exact;
+};
+
+/* In the predicted step. */
+struct yk_mfu yk_planner_mfu(const struct yk_planner_outcome *outcome);
+
+/* Where the plan trains on so many tokens a second; of an encoder–decoder, those of both sides. */
+struct yk_mfu yk_planner_mfu_at(const struct yk_planner_outcome *outcome, double tokens_per_s);
+
+/* The rank's share and part in the first group it is in; NULL when it is in none. */
+const struct yk_plan_member *yk_planner_member(const struct yk_plan *plan, int32_t rank);
+
+/* Fails with the device, what it lacks and the remedy, when no plan was found. */
+yk_status yk_planner_fail_unfound(const struct yk_planner_outcome *outcome) YK_MUST_USE;
+
+/* Fails with the device and what it lacks, when the plan that was examined does not fit. */
+yk_status yk_planner_fail_unfit(const struct yk_planner_outcome *outcome) YK_MUST_USE;
+
 #endif

@@ -2,8 +2,8 @@
 
 #include "base/units.h"
 #include "planner/order/plan.h"
+#include "planner/search/data_parallel.h"
 #include "planner/search/device_sets.h"
-#include "planner/search/find_split.h"
 #include "planner/search/lower_bound.h"
 #include "planner/search/trial.h"
 

@@ -5,7 +5,7 @@
 #include "job/search.h"
 #include "planner/order/problem.h"
 #include "planner/order/slots.h"
-#include "planner/order/sums.h"
+#include "planner/order/order.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
 #include "base/table.h"
 #include "base/units.h"
 #include "planner/order/slots.h"
-#include "planner/order/sums.h"
+#include "planner/order/order.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include "base/json_write.h"
 #include "job/planning/plan_times.h"
 #include "planner/explain.h"
-#include "planner/planned_facts.h"
+#include "planner/planner.h"
 
 #include <math.h>
 

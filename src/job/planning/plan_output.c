@@ -4,7 +4,7 @@
 #include "base/units.h"
 #include "job/workload.h"
 #include "planner/explain.h"
-#include "planner/planned_facts.h"
+#include "planner/planner.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -5,7 +5,6 @@
 #include "planner/order/bound.h"
 #include "planner/order/sort.h"
 #include "planner/order/state.h"
-#include "planner/order/sums.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,7 +5,6 @@
 #include "planner/order/formulation.h"
 #include "planner/order/slots.h"
 #include "planner/order/sort.h"
-#include "planner/order/sums.h"
 
 #include <math.h>
 #include <string.h>

@@ -25,6 +25,7 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* What may be done with a layer. */
@@ -86,5 +87,39 @@ yk_status yk_order_check(const struct yk_order_problem *problem, const struct yk
 yk_status yk_order_transfers(const struct yk_order_problem *problem, const struct yk_order *order,
                              struct yk_arena *arena, struct yk_plan_transfer **out,
                              int32_t *out_count) YK_MUST_USE;
+
+enum {
+    YK_ORDER_SLOT_NAME_SIZE = 32
+};
+
+/* "forward 3", "turn", "backward 3", "end", "begin". */
+void yk_order_slot_name(const struct yk_order_problem *problem, int32_t slot,
+                        char out[YK_ORDER_SLOT_NAME_SIZE]);
+
+/* An order with nothing in it yet. */
+yk_status yk_order_create(const struct yk_order_problem *problem, struct yk_arena *arena,
+                          struct yk_order **out) YK_MUST_USE;
+
+/* Copies all but the pointers. */
+void yk_order_copy(const struct yk_order_problem *problem, const struct yk_order *from,
+                   struct yk_order *to);
+
+/* Seconds that the link is busy in each slot: (2n + 3). */
+void yk_order_loads_s(const struct yk_order_problem *problem, const struct yk_order *order,
+                      double *out_s);
+
+/* Bytes of gathered parameters and of gradients in each slot: (2n + 3). */
+void yk_order_memory_bytes(const struct yk_order_problem *problem, const struct yk_order *order,
+                           double *out_bytes);
+
+/* The most bytes a slot can use: its room, and what rounding may add. */
+double yk_order_limit_bytes(double room_bytes);
+
+/* The step of slots with these loads. */
+double yk_order_step_s(const struct yk_order_problem *problem, const double *load_s);
+
+/* Fails naming the slot of these uses that lacks most, if any lacks memory. */
+yk_status yk_order_check_memory(const struct yk_order_problem *problem,
+                                const double *used_bytes) YK_MUST_USE;
 
 #endif

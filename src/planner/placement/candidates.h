@@ -44,4 +44,8 @@ yk_status yk_candidates_add_divided(struct yk_candidates *contest) YK_MUST_USE;
 /* Moves the cuts of the best, which is undivided, as long as that makes it shorter. */
 yk_status yk_candidates_refine(struct yk_candidates *contest) YK_MUST_USE;
 
+/* Considers what the devices of each node would do by themselves; of nodes that are alike, one: the
+ * quick schedulers spread work over slow links between nodes. */
+yk_status yk_candidates_add_nodes(struct yk_candidates *candidates) YK_MUST_USE;
+
 #endif

@@ -1,6 +1,6 @@
 #include "planner/placement/context.h"
 
-#include "planner/placement/traffic.h"
+#include "planner/placement/evaluate.h"
 #include "sched/memory.h"
 
 #include <math.h>

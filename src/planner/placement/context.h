@@ -46,10 +46,6 @@ yk_status yk_placement_context_apply_map(struct yk_placement_context *place,
                                          const struct yk_module_map *map,
                                          struct yk_placement *placement) YK_MUST_USE;
 
-/* The way named auto. */
-yk_status yk_placement_auto(struct yk_placement_context *place,
-                            struct yk_placement *placement) YK_MUST_USE;
-
 /* The ways named pipeline and best: they search over maps, orders and, where they are open,
  * micro-batches. */
 yk_status yk_placement_search_pipeline(struct yk_placement_context *place,

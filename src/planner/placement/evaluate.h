@@ -29,4 +29,17 @@ yk_status yk_evaluate_memory(const struct yk_schedule *schedule,
 yk_status yk_evaluate_map(const struct yk_step_graph *step, const int32_t *devices,
                           struct yk_schedule *schedule, struct yk_placement_fit *out) YK_MUST_USE;
 
+/*
+ * How long the busiest port of a device is busy, one way. A schedule lets any number of transfers
+ * share a link; no step is shorter than what has to pass one port. Counts activations and their
+ * gradients between devices, and for each layer that is divided its accumulated gradient once from
+ * every other device to where it is updated, and its new weights back.
+ */
+yk_status yk_evaluate_traffic_s(const struct yk_step_graph *step,
+                                const struct yk_schedule *schedule, double *out) YK_MUST_USE;
+
+/* The time of the step: the schedule's, or the busiest port's if that is more. */
+yk_status yk_evaluate_step_s(const struct yk_step_graph *step, const struct yk_schedule *schedule,
+                             double *out) YK_MUST_USE;
+
 #endif

@@ -2,8 +2,8 @@
  * by moving its cuts, the best by annealing. */
 #include "base/text.h"
 #include "base/units.h"
+#include "planner/placement/candidates.h"
 #include "planner/placement/context.h"
-#include "planner/placement/subset.h"
 #include "sched/bound/bound.h"
 #include "sched/search/anneal.h"
 

@@ -4,8 +4,8 @@
 #include "model/state.h"
 #include "planner/placement/placement.h"
 #include "planner/placement/plan.h"
+#include "planner/search/data_parallel.h"
 #include "planner/search/device_sets.h"
-#include "planner/search/find_split.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Goes downhill from the starts that were found, as finder.h asks for it. */
 #include "planner/order/plan.h"
-#include "planner/search/fit.h"
+#include "planner/search/parts.h"
 #include "planner/search/plan_move.h"
 #include "planner/search/search.h"
 

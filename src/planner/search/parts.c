@@ -2,7 +2,9 @@
 
 #include "base/arena.h"
 #include "base/units.h"
+#include "model/state.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 struct room {
@@ -78,5 +80,133 @@ yk_status yk_parts_find(int32_t count, double state_bytes, const double *room_by
     }
     fill(rooms, count, out_parts);
     yk_arena_destroy(arena);
+    return YK_OK;
+}
+
+enum {
+    ROUNDS = 3
+};
+
+/* State of a group that is divided among its members, by DESIGN's table of strategies. */
+static double divided_bytes(const struct yk_study *study, const struct yk_plan *plan, int32_t group)
+{
+    double bytes = 0;
+    for (int32_t l = 0; l < plan->layer_count; l++) {
+        const struct yk_model_layer_state state =
+            yk_model_layer_state(study->model, &study->model->layers[l]);
+        const enum yk_strategy strategy = yk_plan_strategy(plan, l);
+        if (plan->layers[l].group != group || strategy == YK_REPLICATED) {
+            continue;
+        }
+        bytes += state.gradient_bytes + state.optimizer_bytes;
+        bytes += strategy == YK_SHARDED_STATE ? 0 : state.weight_bytes;
+    }
+    return bytes;
+}
+
+/* Parts that leave all ranks with equal room, where they can: the level is found by bisection. */
+static void level_parts(int32_t count, double state_bytes, const double *room, double *parts)
+{
+    double low = -state_bytes;
+    double high = 0;
+    for (int32_t i = 0; i < count; i++) {
+        low = fmin(low, room[i] - state_bytes);
+        high = fmax(high, room[i]);
+    }
+    for (int32_t step = 0; step < 60; step++) {
+        const double level = low + (high - low) / 2;
+        double taken = 0;
+        for (int32_t i = 0; i < count; i++) {
+            taken += fmax(0, room[i] - level);
+        }
+        if (taken > state_bytes) {
+            low = level;
+        } else {
+            high = level;
+        }
+    }
+    double sum = 0;
+    for (int32_t i = 0; i < count; i++) {
+        parts[i] = fmax(0, room[i] - low);
+        sum += parts[i];
+    }
+    for (int32_t i = 0; i < count; i++) {
+        parts[i] /= sum;
+    }
+}
+
+/* Parts for the rooms that a trial left beside the parts it had; `out_room` is false when those are
+ * too small in all. */
+static yk_status set_parts(const struct yk_trial *trial, double state_bytes, double lean,
+                           struct yk_arena *arena, struct yk_plan *plan,
+                           struct yk_plan_group *group, bool *out_room)
+{
+    const int32_t n = group->member_count;
+    double *room = NULL;
+    double *parts = NULL;
+    double *level = NULL;
+    YK_TRY_NEW(arena, room, n);
+    YK_TRY_NEW(arena, parts, n);
+    YK_TRY_NEW(arena, level, n);
+    for (int32_t i = 0; i < n; i++) {
+        const int32_t rank = group->members[i].rank;
+        room[i] = plan->ranks[rank].limit_bytes -
+                  (trial->peaks[rank].bytes - state_bytes * group->members[i].part);
+    }
+    const yk_status status = yk_parts_find(n, state_bytes, room, parts);
+    if (status != YK_OK && status != YK_ERROR_NO_FIT) {
+        return status;
+    }
+    *out_room = *out_room && status == YK_OK;
+    level_parts(n, state_bytes, room, level);
+    for (int32_t i = 0; i < n; i++) {
+        group->members[i].part = (1 - lean) * parts[i] + lean * level[i];
+    }
+    return YK_OK;
+}
+
+/* Sets the parts of every group that divides state; `out_any` says whether there is one, `out_room`
+ * whether there is room for the state of all. */
+static yk_status set_all(const struct yk_study *study, const struct yk_trial *trial, double lean,
+                         struct yk_plan *plan, bool *out_any, bool *out_room)
+{
+    struct yk_arena *arena = NULL;
+    yk_status status = yk_arena_create(&arena);
+    *out_any = false;
+    *out_room = true;
+    for (int32_t g = 0; g < plan->group_count && status == YK_OK; g++) {
+        const double bytes = divided_bytes(study, plan, g);
+        if (bytes > 0) {
+            *out_any = true;
+            status = set_parts(trial, bytes, lean, arena, plan, &plan->groups[g], out_room);
+        }
+    }
+    yk_arena_destroy(arena);
+    return status;
+}
+
+yk_status yk_parts_fit(struct yk_study *study, struct yk_plan *plan, double lean,
+                       enum yk_trial_effort effort, struct yk_trial *out)
+{
+    struct yk_trial trial;
+    YK_TRY(yk_trial_run(study, plan, effort, &trial));
+    yk_status status = YK_OK;
+    bool open = yk_study_decides(study, YK_DECIDE_PARTS);
+    bool room = !trial.refused;
+    for (int32_t round = 0; round < ROUNDS && open && room && status == YK_OK; round++) {
+        if (trial.fits && (lean <= 0 || round > 0)) {
+            break;
+        }
+        status = set_all(study, &trial, lean, plan, &open, &room);
+        if (status == YK_OK && open) {
+            yk_trial_free(&trial);
+            status = yk_trial_run(study, plan, effort, &trial);
+        }
+    }
+    if (status != YK_OK) {
+        yk_trial_free(&trial);
+        return status;
+    }
+    *out = trial;
     return YK_OK;
 }

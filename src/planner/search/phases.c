@@ -1,10 +1,19 @@
-/* Makes the best plan better by small changes, as finder.h asks for it. */
+/* The two phases of a search: all families of plans, then what makes the best better. */
 #include "planner/order/plan.h"
-#include "planner/search/find_split.h"
+#include "planner/search/data_parallel.h"
 #include "planner/search/search.h"
 
 #include <math.h>
 #include <string.h>
+
+yk_status yk_search_phase_explore(struct yk_search *finder)
+{
+    YK_TRY(yk_search_data_parallel(finder, YK_SEARCH_ALL_DEVICES));
+    YK_TRY(yk_search_alternating(finder));
+    YK_TRY(yk_search_pipelines(finder, YK_SEARCH_ALL_DEVICES));
+    YK_TRY(yk_search_data_parallel(finder, YK_SEARCH_SOME_DEVICES));
+    return yk_search_pipelines(finder, YK_SEARCH_SOME_DEVICES);
+}
 
 struct polishing {
     struct yk_search *finder;

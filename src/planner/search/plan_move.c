@@ -1,7 +1,7 @@
 #include "planner/search/plan_move.h"
 
+#include "planner/search/data_parallel.h"
 #include "planner/search/device_sets.h"
-#include "planner/search/find_split.h"
 
 #include <string.h>
 
