@@ -168,12 +168,12 @@ void yk_explain_bottleneck(const struct yk_study *study, const struct yk_trial *
 static void add_shares(const struct yk_plan_group *group, struct yk_text *out)
 {
     enum {
-        MOST_SHARES = 8
+        MAX_SHARES = 8
     };
-    for (int32_t i = 0; i < group->member_count && i < MOST_SHARES; i++) {
+    for (int32_t i = 0; i < group->member_count && i < MAX_SHARES; i++) {
         yk_text_addf(out, "%s%lld", i > 0 ? "/" : "", (long long)group->members[i].share);
     }
-    yk_text_add(out, group->member_count > MOST_SHARES ? "/…" : "");
+    yk_text_add(out, group->member_count > MAX_SHARES ? "/…" : "");
 }
 
 static void add_strategies(const struct yk_plan *plan, struct yk_text *out)
@@ -193,8 +193,8 @@ static void add_strategies(const struct yk_plan *plan, struct yk_text *out)
 }
 
 /* "3/1/1 samples of embed to layer 20 in 2 turns, the rest on gpu0". */
-static void explain_turns(const struct yk_study *study, const struct yk_plan *plan,
-                          struct yk_text *out)
+static void explain_alternating(const struct yk_study *study, const struct yk_plan *plan,
+                                struct yk_text *out)
 {
     const char *between = "";
     for (int32_t g = 0; g < plan->group_count; g++) {
@@ -236,7 +236,7 @@ void yk_explain_plan(const struct yk_study *study, const struct yk_plan *plan, s
         yk_text_addf(out, "data-parallel on %d devices, shares ", plan->rank_count);
         add_shares(&plan->groups[0], out);
     } else if (yk_plan_alternates(plan)) {
-        explain_turns(study, plan, out);
+        explain_alternating(study, plan, out);
     } else {
         yk_text_addf(out, "a pipeline of %d %s on %d devices", plan->group_count,
                      several > 0 ? "groups" : "stages", plan->rank_count);

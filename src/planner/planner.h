@@ -42,15 +42,15 @@ yk_status yk_planner_search(const struct yk_plan_request *request,
 
 /* All that is to be said about a plan that is there already; with rivals, what others do, too. */
 yk_status yk_planner_examine(const struct yk_plan_request *request, const struct yk_plan *plan,
-                             bool with_rivals, struct yk_planner_outcome **out) YK_MUST_USE;
+                             bool with_baselines, struct yk_planner_outcome **out) YK_MUST_USE;
 
 /* Goes on with another valid program of the plan, drawn by the seed, in place of the plan's own. */
-yk_status yk_planner_shuffle(struct yk_planner_outcome *planned, uint64_t seed) YK_MUST_USE;
+yk_status yk_planner_shuffle(struct yk_planner_outcome *outcome, uint64_t seed) YK_MUST_USE;
 
-void yk_planner_outcome_destroy(struct yk_planner_outcome *planned);
+void yk_planner_outcome_destroy(struct yk_planner_outcome *outcome);
 
 /* All of it as the record that others read; `trace` must outlive it. In the arena. */
-yk_status yk_planner_outcome_result(const struct yk_planner_outcome *planned,
+yk_status yk_planner_outcome_result(const struct yk_planner_outcome *outcome,
                                     const struct yk_trace *trace, struct yk_arena *arena,
                                     struct yk_plan_result *out) YK_MUST_USE;
 

@@ -142,7 +142,7 @@ static void make_larger(struct larger *larger, struct yk_random *random)
 {
     const bool equal = yk_random_below(random, 2) == 0;
     const int64_t choices = yk_random_below(random, 2) == 0 ? 1 : 3;
-    const double most_bytes = (double)(60 + yk_random_below(random, 80));
+    const double max_bytes = (double)(60 + yk_random_below(random, 80));
     larger->problem = (struct yk_order_problem){
         .layer_count = LARGER_LAYERS,
         .layers = larger->layers,
@@ -160,7 +160,7 @@ static void make_larger(struct larger *larger, struct yk_random *random)
     for (int t = 0; t < 2 * LARGER_LAYERS + 3; t++) {
         const bool gap = t == LARGER_LAYERS || t > 2 * LARGER_LAYERS;
         larger->compute_s[t] = gap ? 0 : yk_random_uniform(random) * (t < LARGER_LAYERS ? 2 : 4);
-        larger->room_bytes[t] = most_bytes + (double)yk_random_below(random, 40);
+        larger->room_bytes[t] = max_bytes + (double)yk_random_below(random, 40);
     }
 }
 

@@ -11,7 +11,7 @@
  * first layers expose between their backward and their forward. `least_bytes` is what each slot
  * uses at the least, with no open layer kept: yk_order_state_on_demand().
  */
-yk_status yk_order_bound_quick(const struct yk_order_problem *problem, const double *least_bytes,
+yk_status yk_order_bound_quick(const struct yk_order_problem *problem, const double *min_bytes,
                                struct yk_arena *arena, double *out_s) YK_MUST_USE;
 
 /*

@@ -16,8 +16,8 @@ enum yk_order_method {
 struct yk_order_plan_options {
     enum yk_order_method method;
     bool open; /* kept or fully-sharded is chosen here for layers that are one of them */
-    const double *most_bytes; /* (slots) room that may be used in each slot; NULL: all there is */
-    double budget_s;          /* of the integer program */
+    const double *max_bytes; /* (slots) room that may be used in each slot; NULL: all there is */
+    double budget_s;         /* of the integer program */
 };
 
 /* The slots of a plan that has no transfers yet. In the arena. */

@@ -9,83 +9,85 @@
 #include <string.h>
 
 enum {
-    LEAST_CUTS = 4,
-    MOST_CUTS = 24,
-    MOST_EVALUATED = 200000,   /* tasks of all cuts together */
-    MOST_LOOKED_AHEAD = 50000, /* tasks times devices */
-    MOST_REFINED = 4000,       /* tasks times devices */
-    MOST_DESCENTS = 6,
+    MIN_CUTS = 4,
+    MAX_CUTS = 24,
+    MAX_EVALUATED = 200000, /* tasks of all cuts together */
+    MAX_LOOKAHEAD = 50000,  /* tasks times devices */
+    MAX_REFINED = 4000,     /* tasks times devices */
+    MAX_DESCENTS = 6,
 };
 
 yk_status yk_candidates_create(const struct yk_step_graph *step, const struct yk_deadline *deadline,
                                struct yk_candidates *out)
 {
-    struct yk_candidates contest = {
+    struct yk_candidates candidates = {
         .step = step, .step_s = INFINITY, .on_all_s = INFINITY, .deadline = deadline};
-    yk_status status = yk_schedule_create(step->graph, &contest.best);
+    yk_status status = yk_schedule_create(step->graph, &candidates.best);
     if (status == YK_OK) {
-        status = yk_schedule_create(step->graph, &contest.trial);
+        status = yk_schedule_create(step->graph, &candidates.trial);
     }
     if (status != YK_OK) {
-        yk_candidates_free(&contest);
+        yk_candidates_free(&candidates);
         return status;
     }
-    *out = contest;
+    *out = candidates;
     return YK_OK;
 }
 
-void yk_candidates_free(struct yk_candidates *contest)
+void yk_candidates_free(struct yk_candidates *candidates)
 {
-    yk_schedule_destroy(contest->best);
-    yk_schedule_destroy(contest->trial);
-    *contest = (struct yk_candidates){0};
+    yk_schedule_destroy(candidates->best);
+    yk_schedule_destroy(candidates->trial);
+    *candidates = (struct yk_candidates){0};
 }
 
-static bool is_over(const struct yk_candidates *contest)
+static bool is_over(const struct yk_candidates *candidates)
 {
-    return contest->trials > 0 && yk_deadline_has_passed(contest->deadline);
+    return candidates->trials > 0 && yk_deadline_has_passed(candidates->deadline);
 }
 
-static bool is_better(const struct yk_candidates *contest, const struct yk_placement_fit *fit,
+static bool is_better(const struct yk_candidates *candidates, const struct yk_placement_fit *fit,
                       double step_s)
 {
-    if (isinf(contest->step_s) || fit->fits != contest->fit.fits) {
-        return isinf(contest->step_s) || fit->fits;
+    if (isinf(candidates->step_s) || fit->fits != candidates->fit.fits) {
+        return isinf(candidates->step_s) || fit->fits;
     }
-    return fit->fits ? step_s < contest->step_s : fit->missing_bytes < contest->fit.missing_bytes;
+    return fit->fits ? step_s < candidates->step_s
+                     : fit->missing_bytes < candidates->fit.missing_bytes;
 }
 
 /* Considers a schedule that stands to the devices' memory as `fit` says. */
-static yk_status consider(struct yk_candidates *contest, const struct yk_schedule *schedule,
+static yk_status consider(struct yk_candidates *candidates, const struct yk_schedule *schedule,
                           const struct yk_placement_fit *fit)
 {
     double step_s = 0;
-    contest->trials++;
-    YK_TRY(yk_evaluate_step_s(contest->step, schedule, &step_s));
-    if (is_better(contest, fit, step_s)) {
-        yk_schedule_copy(schedule, contest->best);
-        contest->fit = *fit;
-        contest->step_s = step_s;
+    candidates->trials++;
+    YK_TRY(yk_evaluate_step_s(candidates->step, schedule, &step_s));
+    if (is_better(candidates, fit, step_s)) {
+        yk_schedule_copy(schedule, candidates->best);
+        candidates->fit = *fit;
+        candidates->step_s = step_s;
     }
-    if (fit->fits && step_s < contest->on_all_s &&
-        yk_schedule_count_devices(schedule) == contest->step->graph->device_count) {
-        contest->on_all_s = step_s;
+    if (fit->fits && step_s < candidates->on_all_s &&
+        yk_schedule_count_devices(schedule) == candidates->step->graph->device_count) {
+        candidates->on_all_s = step_s;
     }
     return YK_OK;
 }
 
-yk_status yk_candidates_consider(struct yk_candidates *contest, const struct yk_schedule *schedule)
+yk_status yk_candidates_consider(struct yk_candidates *candidates,
+                                 const struct yk_schedule *schedule)
 {
     struct yk_placement_fit fit;
     YK_TRY(yk_evaluate_memory(schedule, &fit));
-    return consider(contest, schedule, &fit);
+    return consider(candidates, schedule, &fit);
 }
 
-static yk_status consider_map(struct yk_candidates *contest, const int32_t *devices)
+static yk_status consider_map(struct yk_candidates *candidates, const int32_t *devices)
 {
     struct yk_placement_fit fit;
-    YK_TRY(yk_evaluate_map(contest->step, devices, contest->trial, &fit));
-    return consider(contest, contest->trial, &fit);
+    YK_TRY(yk_evaluate_map(candidates->step, devices, candidates->trial, &fit));
+    return consider(candidates, candidates->trial, &fit);
 }
 
 static bool is_first_of_its_kind(const struct yk_step_graph *step, int32_t device)
@@ -99,10 +101,10 @@ static bool is_first_of_its_kind(const struct yk_step_graph *step, int32_t devic
 }
 
 /* The more tasks, the longer a cut takes to evaluate. */
-static int32_t most_cuts(const struct yk_step_graph *step)
+static int32_t max_cuts(const struct yk_step_graph *step)
 {
-    const int32_t affordable = MOST_EVALUATED / step->graph->task_count;
-    return affordable < LEAST_CUTS ? LEAST_CUTS : affordable < MOST_CUTS ? affordable : MOST_CUTS;
+    const int32_t affordable = MAX_EVALUATED / step->graph->task_count;
+    return affordable < MIN_CUTS ? MIN_CUTS : affordable < MAX_CUTS ? affordable : MAX_CUTS;
 }
 
 static int64_t micro_batch_ticks(const struct yk_step_graph *step, int32_t micro_batch,
@@ -129,9 +131,9 @@ static bool holds_all_weights(const struct yk_step_graph *step, int32_t device)
 }
 
 /* Whole micro-batches on devices that hold the whole model, each where it would end first. */
-static yk_status consider_copies(struct yk_candidates *contest, struct yk_arena *arena)
+static yk_status consider_copies(struct yk_candidates *candidates, struct yk_arena *arena)
 {
-    const struct yk_step_graph *step = contest->step;
+    const struct yk_step_graph *step = candidates->step;
     const int32_t L = step->layer_count;
     int32_t *devices = NULL;
     int64_t *busy = NULL;
@@ -155,22 +157,22 @@ static yk_status consider_copies(struct yk_candidates *contest, struct yk_arena 
             devices[m * L + l] = first;
         }
     }
-    return consider_map(contest, devices);
+    return consider_map(candidates, devices);
 }
 
-static yk_status consider_schedulers(struct yk_candidates *contest)
+static yk_status consider_schedulers(struct yk_candidates *candidates)
 {
     static const char *const quick[] = {"heft", "lookahead", "heft-memory"};
     const struct yk_scheduler_options options = {0};
-    const struct yk_graph *graph = contest->step->graph;
+    const struct yk_graph *graph = candidates->step->graph;
     const int64_t size = (int64_t)graph->task_count * graph->device_count;
-    for (size_t i = 0; i < sizeof quick / sizeof quick[0] && !is_over(contest); i++) {
-        if (strcmp(quick[i], "lookahead") == 0 && size > MOST_LOOKED_AHEAD) {
+    for (size_t i = 0; i < sizeof quick / sizeof quick[0] && !is_over(candidates); i++) {
+        if (strcmp(quick[i], "lookahead") == 0 && size > MAX_LOOKAHEAD) {
             continue; /* it takes longer than it is worth */
         }
-        const yk_status status = yk_scheduler_find(quick[i])->run(&options, contest->trial);
+        const yk_status status = yk_scheduler_find(quick[i])->run(&options, candidates->trial);
         if (status == YK_OK) {
-            YK_TRY(yk_candidates_consider(contest, contest->trial));
+            YK_TRY(yk_candidates_consider(candidates, candidates->trial));
         } else if (status != YK_ERROR_NO_FIT) {
             return status;
         }
@@ -178,21 +180,21 @@ static yk_status consider_schedulers(struct yk_candidates *contest)
     return YK_OK;
 }
 
-yk_status yk_candidates_add_divided(struct yk_candidates *contest)
+yk_status yk_candidates_add_divided(struct yk_candidates *candidates)
 {
     struct yk_arena *arena = NULL;
-    if (contest->step->micro_batch_count > 1) {
+    if (candidates->step->micro_batch_count > 1) {
         YK_TRY(yk_arena_create(&arena));
-        const yk_status status = consider_copies(contest, arena);
+        const yk_status status = consider_copies(candidates, arena);
         yk_arena_destroy(arena);
         YK_TRY(status);
     }
-    return consider_schedulers(contest);
+    return consider_schedulers(candidates);
 }
 
 /* A map on its way downhill. */
 struct descent {
-    struct yk_candidates *contest;
+    struct yk_candidates *candidates;
     int32_t *devices; /* (M, L) */
     double step_s;
     int32_t leader;    /* the best move seen from here: this layer, and those that follow it … */
@@ -202,7 +204,7 @@ struct descent {
 
 static void move_layer(const struct descent *descent, int32_t leader, int32_t device)
 {
-    const struct yk_step_graph *step = descent->contest->step;
+    const struct yk_step_graph *step = descent->candidates->step;
     const int32_t L = step->layer_count;
     for (int32_t k = 0; k < step->micro_batch_count * L; k++) {
         if (yk_step_graph_weight_owner(step, k % L) == leader) {
@@ -213,16 +215,16 @@ static void move_layer(const struct descent *descent, int32_t leader, int32_t de
 
 static yk_status try_move(struct descent *descent, int32_t leader, int32_t device)
 {
-    struct yk_candidates *contest = descent->contest;
+    struct yk_candidates *candidates = descent->candidates;
     const int32_t before = descent->devices[leader];
     struct yk_placement_fit fit;
     double step_s = 0;
     move_layer(descent, leader, device);
-    YK_TRY(yk_evaluate_map(contest->step, descent->devices, contest->trial, &fit));
-    YK_TRY(consider(contest, contest->trial, &fit));
-    YK_TRY(yk_evaluate_step_s(contest->step, contest->trial, &step_s));
+    YK_TRY(yk_evaluate_map(candidates->step, descent->devices, candidates->trial, &fit));
+    YK_TRY(consider(candidates, candidates->trial, &fit));
+    YK_TRY(yk_evaluate_step_s(candidates->step, candidates->trial, &step_s));
     move_layer(descent, leader, before);
-    descent->allowance -= contest->step->graph->task_count;
+    descent->allowance -= candidates->step->graph->task_count;
     if (fit.fits && step_s < descent->step_s) {
         descent->step_s = step_s;
         descent->leader = leader;
@@ -233,13 +235,13 @@ static yk_status try_move(struct descent *descent, int32_t leader, int32_t devic
 
 static bool may_go_on(const struct descent *descent)
 {
-    return descent->allowance > 0 && !is_over(descent->contest);
+    return descent->allowance > 0 && !is_over(descent->candidates);
 }
 
 /* Moves one layer over a cut, the one that helps most, until none does. */
 static yk_status go_down(struct descent *descent)
 {
-    const struct yk_step_graph *step = descent->contest->step;
+    const struct yk_step_graph *step = descent->candidates->step;
     do {
         descent->device = -1;
         for (int32_t l = 0; l + 1 < step->layer_count && may_go_on(descent); l++) {
@@ -257,27 +259,27 @@ static yk_status go_down(struct descent *descent)
     return YK_OK;
 }
 
-yk_status yk_candidates_refine(struct yk_candidates *contest)
+yk_status yk_candidates_refine(struct yk_candidates *candidates)
 {
-    const struct yk_step_graph *step = contest->step;
+    const struct yk_step_graph *step = candidates->step;
     struct yk_arena *arena = NULL;
-    if (!contest->fit.fits) {
+    if (!candidates->fit.fits) {
         return YK_OK;
     }
     YK_TRY(yk_arena_create(&arena));
     struct descent descent = {
-        .contest = contest,
+        .candidates = candidates,
         .devices = yk_arena_allocate(
             arena, (size_t)step->micro_batch_count * (size_t)step->layer_count, sizeof(int32_t)),
-        .step_s = contest->step_s,
-        .allowance = 10 * (int64_t)MOST_EVALUATED,
+        .step_s = candidates->step_s,
+        .allowance = 10 * (int64_t)MAX_EVALUATED,
     };
     yk_status status = YK_OK;
     if (!descent.devices) {
         status = yk_fail_out_of_memory();
     } else {
         for (int32_t i = 0; i < step->micro_batch_count * step->layer_count; i++) {
-            descent.devices[i] = contest->best->devices[step->forward[i]];
+            descent.devices[i] = candidates->best->devices[step->forward[i]];
         }
         status = go_down(&descent);
     }
@@ -286,48 +288,48 @@ yk_status yk_candidates_refine(struct yk_candidates *contest)
 }
 
 /* Every micro-batch goes through the same stages. */
-static yk_status consider_stages(struct yk_candidates *contest, struct yk_arena *arena)
+static yk_status consider_stages(struct yk_candidates *candidates, struct yk_arena *arena)
 {
-    const struct yk_step_graph *step = contest->step;
+    const struct yk_step_graph *step = candidates->step;
     const int32_t L = step->layer_count;
     const int32_t M = step->micro_batch_count;
     /* Of a small step, the first few cuts go downhill each from where it is. */
     const int64_t size = (int64_t)step->graph->task_count * step->graph->device_count;
-    const int32_t refined = size <= MOST_REFINED ? MOST_DESCENTS : 0;
+    const int32_t refined = size <= MAX_REFINED ? MAX_DESCENTS : 0;
     struct yk_stages_list cuts = {0};
     int32_t *devices = NULL;
-    YK_TRY(yk_stages_propose(step, most_cuts(step), contest->deadline, arena, &cuts));
+    YK_TRY(yk_stages_propose(step, max_cuts(step), candidates->deadline, arena, &cuts));
     YK_TRY_NEW(arena, devices, (int64_t)M * L);
-    for (int32_t i = 0; i < cuts.count && !is_over(contest); i++) {
+    for (int32_t i = 0; i < cuts.count && !is_over(candidates); i++) {
         for (int32_t k = 0; k < M * L; k++) {
             devices[k] = cuts.devices[(int64_t)i * L + k % L];
         }
-        YK_TRY(consider_map(contest, devices));
+        YK_TRY(consider_map(candidates, devices));
         if (i < refined) {
             struct descent descent = {
-                .contest = contest,
+                .candidates = candidates,
                 .devices = devices,
                 .step_s = INFINITY,
-                .allowance = MOST_EVALUATED,
+                .allowance = MAX_EVALUATED,
             };
-            YK_TRY(yk_evaluate_step_s(step, contest->trial, &descent.step_s));
+            YK_TRY(yk_evaluate_step_s(step, candidates->trial, &descent.step_s));
             YK_TRY(go_down(&descent));
         }
     }
-    for (int32_t p = 0; p < step->graph->device_count && !is_over(contest); p++) {
+    for (int32_t p = 0; p < step->graph->device_count && !is_over(candidates); p++) {
         for (int32_t k = 0; k < M * L; k++) {
             devices[k] = p;
         }
         if (is_first_of_its_kind(step, p)) {
-            YK_TRY(consider_map(contest, devices));
+            YK_TRY(consider_map(candidates, devices));
         }
     }
     return YK_OK;
 }
 
-yk_status yk_candidates_add_undivided(struct yk_candidates *contest)
+yk_status yk_candidates_add_undivided(struct yk_candidates *candidates)
 {
-    YK_TRY_IN_ARENA(arena, consider_stages(contest, arena));
+    YK_TRY_IN_ARENA(arena, consider_stages(candidates, arena));
     return YK_OK;
 }
 
@@ -369,7 +371,7 @@ static yk_status make_cluster(const struct yk_cost_book *whole, struct subset *s
 
 /* The subset's best schedule on the devices of the whole cluster; tasks have the same numbers. */
 static yk_status translate(const struct subset *subset, const struct yk_schedule *schedule,
-                           struct yk_candidates *contest)
+                           struct yk_candidates *candidates)
 {
     const int32_t n = schedule->graph->task_count;
     int32_t *devices = NULL;
@@ -382,28 +384,28 @@ static yk_status translate(const struct subset *subset, const struct yk_schedule
         priorities[task] = n - k;
     }
     const struct yk_mapping mapping = {.devices = devices, .priorities = priorities};
-    YK_TRY(yk_mapping_run(&mapping, contest->trial));
-    return yk_candidates_consider(contest, contest->trial);
+    YK_TRY(yk_mapping_run(&mapping, candidates->trial));
+    return yk_candidates_consider(candidates, candidates->trial);
 }
 
-static yk_status consider_subset(struct subset *subset, struct yk_candidates *contest)
+static yk_status consider_subset(struct subset *subset, struct yk_candidates *candidates)
 {
-    struct yk_step_graph_spec spec = contest->step->spec;
+    struct yk_step_graph_spec spec = candidates->step->spec;
     struct yk_step_graph *step = NULL;
     struct yk_candidates own = {0};
     YK_TRY(make_cluster(spec.book, subset));
     spec.book = &subset->book;
     YK_TRY(yk_step_graph_create(&spec, &step));
-    yk_status status = yk_candidates_create(step, contest->deadline, &own);
+    yk_status status = yk_candidates_create(step, candidates->deadline, &own);
     if (status == YK_OK) {
         status = yk_candidates_add_undivided(&own);
     }
     if (status == YK_OK) {
         status = yk_candidates_add_divided(&own);
     }
-    contest->trials += own.trials;
+    candidates->trials += own.trials;
     if (status == YK_OK && isfinite(own.step_s)) {
-        status = translate(subset, own.best, contest);
+        status = translate(subset, own.best, candidates);
     }
     yk_candidates_free(&own);
     yk_step_graph_destroy(step);
@@ -439,11 +441,11 @@ static bool is_repeated(const struct yk_step_graph *step, const struct subset *s
     return false;
 }
 
-yk_status yk_candidates_add_nodes(struct yk_candidates *contest)
+yk_status yk_candidates_add_nodes(struct yk_candidates *candidates)
 {
-    const struct yk_cluster *cluster = contest->step->spec.book->cluster;
+    const struct yk_cluster *cluster = candidates->step->spec.book->cluster;
     for (int32_t node = 0; cluster->node_count > 1 && node < cluster->node_count &&
-                           !yk_deadline_has_passed(contest->deadline);
+                           !yk_deadline_has_passed(candidates->deadline);
          node++) {
         struct subset subset = {0};
         YK_TRY(yk_arena_create(&subset.arena));
@@ -453,8 +455,8 @@ yk_status yk_candidates_add_nodes(struct yk_candidates *contest)
         yk_status status = subset.numbers && room ? YK_OK : yk_fail_out_of_memory();
         if (status == YK_OK) {
             subset.count = list_node(cluster, node, subset.numbers);
-            if (subset.count > 1 && !is_repeated(contest->step, &subset, node, room)) {
-                status = consider_subset(&subset, contest);
+            if (subset.count > 1 && !is_repeated(candidates->step, &subset, node, room)) {
+                status = consider_subset(&subset, candidates);
             }
         }
         yk_arena_destroy(subset.arena);

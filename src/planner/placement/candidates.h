@@ -27,22 +27,22 @@ struct yk_candidates {
  * considered. NULL: none. */
 yk_status yk_candidates_create(const struct yk_step_graph *step, const struct yk_deadline *deadline,
                                struct yk_candidates *out) YK_MUST_USE;
-void yk_candidates_free(struct yk_candidates *contest);
+void yk_candidates_free(struct yk_candidates *candidates);
 
 /* Considers every pipeline of unequal stages worth it and every single device: maps in which a
  * layer has one device. */
-yk_status yk_candidates_add_undivided(struct yk_candidates *contest) YK_MUST_USE;
+yk_status yk_candidates_add_undivided(struct yk_candidates *candidates) YK_MUST_USE;
 
 /* Considers `schedule`, of the contest's step. */
-yk_status yk_candidates_consider(struct yk_candidates *contest,
+yk_status yk_candidates_consider(struct yk_candidates *candidates,
                                  const struct yk_schedule *schedule) YK_MUST_USE;
 
 /* Considers what may divide a layer's micro-batches over devices, too: whole copies of the model
  * that share the micro-batches, and the quick schedulers. */
-yk_status yk_candidates_add_divided(struct yk_candidates *contest) YK_MUST_USE;
+yk_status yk_candidates_add_divided(struct yk_candidates *candidates) YK_MUST_USE;
 
 /* Moves the cuts of the best, which is undivided, as long as that makes it shorter. */
-yk_status yk_candidates_refine(struct yk_candidates *contest) YK_MUST_USE;
+yk_status yk_candidates_refine(struct yk_candidates *candidates) YK_MUST_USE;
 
 /* Considers what the devices of each node would do by themselves; of nodes that are alike, one: the
  * quick schedulers spread work over slow links between nodes. */

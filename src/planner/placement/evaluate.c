@@ -37,7 +37,7 @@ struct trials {
     int32_t *task_devices; /* (n) */
     int64_t *priorities;   /* (n) backward before forward, earlier micro-batches first */
     int32_t *gates;        /* (n) */
-    struct yk_group_devices homes;
+    struct yk_group_devices groups;
 };
 
 /* How many devices the map uses: a pipeline needs about as many micro-batches under way. */
@@ -147,14 +147,14 @@ static yk_status try_fewer_in_flight(struct trials *trials, int32_t stages)
 static bool holds_weights(const struct trials *trials)
 {
     const struct yk_graph *graph = trials->step->graph;
-    int64_t held[YK_GRAPH_MAX_DEVICES] = {0};
-    struct yk_group_devices homes = trials->homes;
-    yk_group_devices_clear(&homes);
+    int64_t resident_bytes[YK_GRAPH_MAX_DEVICES] = {0};
+    struct yk_group_devices groups = trials->groups;
+    yk_group_devices_clear(&groups);
     for (int32_t i = 0; i < graph->task_count; i++) {
         const int32_t device = trials->task_devices[i];
-        held[device] += yk_group_devices_added_bytes(&homes, i, device);
-        yk_group_devices_assign(&homes, i, device);
-        if (held[device] > graph->devices[device].memory_bytes) {
+        resident_bytes[device] += yk_group_devices_added_bytes(&groups, i, device);
+        yk_group_devices_assign(&groups, i, device);
+        if (resident_bytes[device] > graph->devices[device].memory_bytes) {
             return false;
         }
     }
@@ -169,7 +169,7 @@ static yk_status try_orders(struct trials *trials, const int32_t *devices, struc
     YK_TRY_NEW(arena, trials->task_devices, n);
     YK_TRY_NEW(arena, trials->priorities, n);
     YK_TRY_NEW(arena, trials->gates, n);
-    YK_TRY(yk_group_devices_create(arena, step->graph, &trials->homes));
+    YK_TRY(yk_group_devices_create(arena, step->graph, &trials->groups));
     yk_step_graph_task_devices(step, devices, trials->task_devices);
     set_priorities(trials);
     YK_TRY(try_order(trials, NULL, M));

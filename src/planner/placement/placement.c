@@ -48,10 +48,10 @@ static yk_status renumber(const struct yk_module_map *map, const int32_t *number
     return YK_OK;
 }
 
-static yk_status place_auto(struct yk_placement_context *place, struct yk_placement *placement)
+static yk_status place_auto(struct yk_placement_context *context, struct yk_placement *placement)
 {
-    const struct yk_cluster *cluster = place->request->book->cluster;
-    struct yk_arena *arena = place->out->arena;
+    const struct yk_cluster *cluster = context->request->book->cluster;
+    struct yk_arena *arena = context->out->arena;
     const struct yk_module_map *map = NULL;
     int32_t *numbers = NULL;
     int64_t *memory = NULL;
@@ -62,51 +62,51 @@ static yk_status place_auto(struct yk_placement_context *place, struct yk_placem
         memory[i] = (int64_t)cluster->devices[numbers[i]].memory_bytes;
     }
     const struct yk_auto_request request = {
-        .modules = place->modules,
-        .precision = place->request->workload.precision,
-        .nf4 = place->request->workload.nf4,
+        .modules = context->modules,
+        .precision = context->request->workload.precision,
+        .nf4 = context->request->workload.nf4,
         .memory_bytes = memory,
         .device_count = count,
         .cpu_bytes = host_bytes(cluster, count),
     };
     YK_TRY(yk_auto_place(&request, arena, &map));
     YK_TRY(renumber(map, numbers, arena, &map));
-    return yk_placement_context_apply_map(place, map, placement);
+    return yk_placement_context_apply_map(context, map, placement);
 }
 
 enum {
-    MOST_STEPS = 64
+    MAX_STEPS = 64
 };
 
 /* Micro-batches of a way that does not choose them itself. */
-static int32_t given_micro_batches(const struct yk_placement_context *place)
+static int32_t given_micro_batches(const struct yk_placement_context *context)
 {
-    return place->request->micro_batches > 0 ? place->request->micro_batches : 1;
+    return context->request->micro_batches > 0 ? context->request->micro_batches : 1;
 }
 
-static yk_status place_map(struct yk_placement_context *place, struct yk_placement *placement)
+static yk_status place_map(struct yk_placement_context *context, struct yk_placement *placement)
 {
-    return yk_placement_context_apply_map(place, place->request->map, placement);
+    return yk_placement_context_apply_map(context, context->request->map, placement);
 }
 
-static yk_status place_by_scheduler(struct yk_placement_context *place,
+static yk_status place_by_scheduler(struct yk_placement_context *context,
                                     struct yk_placement *placement)
 {
     struct yk_schedule *schedule = NULL;
     YK_TRY(yk_schedule_create(placement->step->graph, &schedule));
     const yk_status status =
-        yk_scheduler_find(placement->name)->run(&place->request->search, schedule);
+        yk_scheduler_find(placement->name)->run(&context->request->search, schedule);
     if (status == YK_OK) {
-        return yk_placement_context_finish(place, schedule, placement);
+        return yk_placement_context_finish(context, schedule, placement);
     }
     yk_schedule_destroy(schedule);
-    return status == YK_ERROR_NO_FIT ? yk_placement_context_refuse(place, placement) : status;
+    return status == YK_ERROR_NO_FIT ? yk_placement_context_refuse(context, placement) : status;
 }
 
 static const struct {
     const char *name;
-    yk_status (*run)(struct yk_placement_context *place, struct yk_placement *placement);
-} ways[] = {
+    yk_status (*run)(struct yk_placement_context *context, struct yk_placement *placement);
+} methods[] = {
     {"auto", place_auto},
     {"map", place_map},
     {"heft", place_by_scheduler},
@@ -115,20 +115,20 @@ static const struct {
     {"best", yk_placement_search_best},
 };
 enum {
-    WAY_COUNT = sizeof ways / sizeof ways[0]
+    METHOD_COUNT = sizeof methods / sizeof methods[0]
 };
 
 const char *yk_placement_algorithm(size_t number)
 {
-    return number < WAY_COUNT ? ways[number].name : NULL;
+    return number < METHOD_COUNT ? methods[number].name : NULL;
 }
 
-static bool is_wanted(const struct yk_placement_request *request, size_t way)
+static bool is_wanted(const struct yk_placement_request *request, size_t method)
 {
     if (request->algorithm) {
-        return strcmp(request->algorithm, ways[way].name) == 0;
+        return strcmp(request->algorithm, methods[method].name) == 0;
     }
-    return request->map || ways[way].run != place_map;
+    return request->map || methods[method].run != place_map;
 }
 
 static yk_status find_bound(struct yk_placement *placement)
@@ -139,19 +139,19 @@ static yk_status find_bound(struct yk_placement *placement)
     return YK_OK;
 }
 
-static yk_status run_ways(struct yk_placement_context *place)
+static yk_status run_methods(struct yk_placement_context *context)
 {
-    struct yk_placements *out = place->out;
-    for (size_t i = 0; i < WAY_COUNT; i++) {
-        if (!is_wanted(place->request, i)) {
+    struct yk_placements *out = context->out;
+    for (size_t i = 0; i < METHOD_COUNT; i++) {
+        if (!is_wanted(context->request, i)) {
             continue;
         }
         struct yk_placement *placement = &out->placements[out->count];
-        placement->name = ways[i].name;
-        YK_TRY(
-            yk_placement_context_step_graph(place, given_micro_batches(place), &placement->step));
+        placement->name = methods[i].name;
+        YK_TRY(yk_placement_context_step_graph(context, given_micro_batches(context),
+                                               &placement->step));
         out->count++;
-        YK_TRY(ways[i].run(place, placement));
+        YK_TRY(methods[i].run(context, placement));
         YK_TRY(find_bound(placement));
         const bool first = out->winner < 0;
         if (placement->schedule && placement->fit.fits &&
@@ -162,14 +162,14 @@ static yk_status run_ways(struct yk_placement_context *place)
     return YK_OK;
 }
 
-static yk_status compare(struct yk_placement_context *place)
+static yk_status compare(struct yk_placement_context *context)
 {
-    struct yk_placements *out = place->out;
+    struct yk_placements *out = context->out;
     /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
-    YK_TRY_NEW(out->arena, out->steps, MOST_STEPS);
-    YK_TRY_NEW(out->arena, out->placements, WAY_COUNT);
-    YK_TRY(yk_modules_list(place->request->config, out->arena, &place->modules));
-    return run_ways(place);
+    YK_TRY_NEW(out->arena, out->steps, MAX_STEPS);
+    YK_TRY_NEW(out->arena, out->placements, METHOD_COUNT);
+    YK_TRY(yk_modules_list(context->request->config, out->arena, &context->modules));
+    return run_methods(context);
 }
 
 yk_status yk_placement_compare(const struct yk_placement_request *request,
@@ -184,15 +184,15 @@ yk_status yk_placement_compare(const struct yk_placement_request *request,
     }
     placements->arena = arena;
     placements->winner = -1;
-    struct yk_placement_context place = {
+    struct yk_placement_context context = {
         .request = request,
         .out = placements,
         .started_s = yk_deadline_now_s(&request->search.clock),
     };
-    yk_placement_context_begin_phase(&place, 1);
-    placements->deadline = place.deadline;
-    const yk_status status = compare(&place);
-    yk_candidates_free(&place.pipeline.contest);
+    yk_placement_context_begin_phase(&context, 1);
+    placements->deadline = context.deadline;
+    const yk_status status = compare(&context);
+    yk_candidates_free(&context.pipeline.candidates);
     if (status != YK_OK) {
         yk_placements_destroy(placements);
         return status;

@@ -14,31 +14,31 @@ enum {
 /* A change of the request: false when it changes nothing. */
 typedef bool (*change)(struct yk_placement_request *request);
 
-static bool take_another_way(struct yk_placement_request *request)
+static bool use_another_method(struct yk_placement_request *request)
 {
     return request->algorithm != NULL; /* every trial is free to choose its way */
 }
 
 static bool recompute(struct yk_placement_request *request)
 {
-    const bool changes = !request->workload.recompute;
+    const bool changed = !request->workload.recompute;
     request->workload.recompute = true;
-    return changes;
+    return changed;
 }
 
 static bool split_batch(struct yk_placement_request *request)
 {
-    const bool changes =
+    const bool changed =
         request->micro_batches > 0 && request->micro_batches < request->workload.batch;
     request->micro_batches = 0;
-    return changes;
+    return changed;
 }
 
 static bool quantise(struct yk_placement_request *request)
 {
-    const bool changes = request->workload.lora_rank > 0 && !request->workload.nf4;
+    const bool changed = request->workload.lora_rank > 0 && !request->workload.nf4;
     request->workload.nf4 = request->workload.lora_rank > 0;
-    return changes;
+    return changed;
 }
 
 static bool recompute_and_split(struct yk_placement_request *request)
@@ -55,9 +55,9 @@ static bool recompute_and_quantise(struct yk_placement_request *request)
 
 static bool train_adapters(struct yk_placement_request *request)
 {
-    const bool changes = request->workload.lora_rank == 0;
+    const bool changed = request->workload.lora_rank == 0;
     request->workload.lora_rank = 32;
-    return changes;
+    return changed;
 }
 
 static bool train_on_nf4(struct yk_placement_request *request)
@@ -76,11 +76,11 @@ static bool train_thriftily(struct yk_placement_request *request)
 /* In rounds: what costs nothing, then what only takes time, then what changes the training. The
  * first round with something that helps decides. */
 static const struct {
-    const char *words;
+    const char *text;
     change apply;
     int round;
 } remedies[] = {
-    {"another placement (leave out --algorithm)", take_another_way, 0},
+    {"another placement (leave out --algorithm)", use_another_method, 0},
     {"--recompute", recompute, 1},
     {"more micro-batches (leave out --micro-batches)", split_batch, 1},
     {"--nf4", quantise, 1},
@@ -212,7 +212,7 @@ yk_status yk_placement_remedy_search(const struct yk_placement_request *request,
             YK_TRY(step_with(&changed, deadline, &step_s));
         }
         if (step_s < cheapest_s) {
-            cheapest = remedies[i].words;
+            cheapest = remedies[i].text;
             cheapest_s = step_s;
         }
     }

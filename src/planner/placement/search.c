@@ -10,7 +10,7 @@
 #include <math.h>
 
 enum {
-    MOST_MICRO_BATCHES = 64,
+    MAX_MICRO_BATCHES = 64,
 };
 
 /* Of the budget, when the search for a pipeline, alone or before others, and that of the best's
@@ -21,12 +21,12 @@ static const double candidates_part = 0.75;
 static const double annealing_part = 0.25;
 
 /* All small numbers, then ever fewer, and the batch itself: one sample each. */
-static bool is_worth_trying(const struct yk_placement_context *place, int32_t micro_batches)
+static bool is_worth_trying(const struct yk_placement_context *context, int32_t micro_batches)
 {
     static const int32_t larger[] = {8, 10, 12, 16, 20, 24, 32, 48, 64};
-    const int64_t batch = place->request->workload.batch;
-    if (place->request->micro_batches > 0 || micro_batches <= 6 || micro_batches == batch) {
-        return place->request->micro_batches > 0 || micro_batches <= batch;
+    const int64_t batch = context->request->workload.batch;
+    if (context->request->micro_batches > 0 || micro_batches <= 6 || micro_batches == batch) {
+        return context->request->micro_batches > 0 || micro_batches <= batch;
     }
     for (size_t i = 0; i < sizeof larger / sizeof larger[0]; i++) {
         if (micro_batches == larger[i]) {
@@ -37,112 +37,113 @@ static bool is_worth_trying(const struct yk_placement_context *place, int32_t mi
 }
 
 /* Keeps the contest if its best is the best so far: what fits before what does not. */
-static void keep(struct yk_placement_best_candidate *choice, struct yk_candidates *contest)
+static void keep_better(struct yk_placement_best_candidate *choice,
+                        struct yk_candidates *candidates)
 {
-    const struct yk_candidates *before = &choice->contest;
-    const bool fits = contest->fit.fits;
+    const struct yk_candidates *before = &choice->candidates;
+    const bool fits = candidates->fit.fits;
     bool better = before->step == NULL;
     if (!better && fits != before->fit.fits) {
         better = fits;
     } else if (!better) {
-        better = fits ? contest->step_s < before->step_s
-                      : contest->fit.missing_bytes < before->fit.missing_bytes;
+        better = fits ? candidates->step_s < before->step_s
+                      : candidates->fit.missing_bytes < before->fit.missing_bytes;
     }
-    if (contest->on_all_s < choice->on_all_s) {
-        choice->on_all_s = contest->on_all_s;
-        choice->on_all_micro_batches = contest->step->micro_batch_count;
+    if (candidates->on_all_s < choice->on_all_s) {
+        choice->on_all_s = candidates->on_all_s;
+        choice->on_all_micro_batches = candidates->step->micro_batch_count;
     }
     if (better) {
-        yk_candidates_free(&choice->contest);
-        choice->contest = *contest;
+        yk_candidates_free(&choice->candidates);
+        choice->candidates = *candidates;
     } else {
-        yk_candidates_free(contest);
+        yk_candidates_free(candidates);
     }
 }
 
 /* What other ways have found for the same step. */
-static yk_status consider_others(const struct yk_placement_context *place,
-                                 struct yk_candidates *contest)
+static yk_status consider_others(const struct yk_placement_context *context,
+                                 struct yk_candidates *candidates)
 {
-    for (int32_t i = 0; i < place->out->count; i++) {
-        const struct yk_placement *placement = &place->out->placements[i];
-        if (placement->step == contest->step && placement->schedule && !placement->divided) {
-            YK_TRY(yk_candidates_consider(contest, placement->schedule));
+    for (int32_t i = 0; i < context->out->count; i++) {
+        const struct yk_placement *placement = &context->out->placements[i];
+        if (placement->step == candidates->step && placement->schedule && !placement->divided) {
+            YK_TRY(yk_candidates_consider(candidates, placement->schedule));
         }
     }
     return YK_OK;
 }
 
-typedef yk_status (*filler)(struct yk_candidates *contest);
+typedef yk_status (*filler)(struct yk_candidates *candidates);
 
 /* Whether to make do with what was found: the step of so many micro-batches could not be made and
  * looked at, which takes about as long again, in the time that is left. */
-static bool is_too_long(const struct yk_placement_context *place, int32_t micro_batches)
+static bool is_too_long(const struct yk_placement_context *context, int32_t micro_batches)
 {
-    const double now_s = yk_deadline_now_s(&place->deadline.clock);
-    return now_s + 2 * micro_batches * place->micro_batch_s > place->deadline.at_s;
+    const double now_s = yk_deadline_now_s(&context->deadline.clock);
+    return now_s + 2 * micro_batches * context->micro_batch_s > context->deadline.at_s;
 }
 
 /* Lets `fill` propose for every number of micro-batches, and keeps the best. */
-static yk_status choose(struct yk_placement_context *place, filler fill,
-                        struct yk_placement_best_candidate *choice)
+static yk_status search_micro_batches(struct yk_placement_context *context, filler fill,
+                                      struct yk_placement_best_candidate *choice)
 {
-    const struct yk_scheduler_options *search = &place->request->search;
-    const int32_t given = place->request->micro_batches;
+    const struct yk_scheduler_options *search = &context->request->search;
+    const int32_t given = context->request->micro_batches;
     /* One, then from many to few: many are what keeps many devices busy. */
-    for (int32_t k = 0; k < (given > 0 ? 1 : MOST_MICRO_BATCHES); k++) {
-        const int32_t M = given > 0 ? given : (k == 0 ? 1 : MOST_MICRO_BATCHES + 1 - k);
-        if (!is_worth_trying(place, M)) {
+    for (int32_t k = 0; k < (given > 0 ? 1 : MAX_MICRO_BATCHES); k++) {
+        const int32_t M = given > 0 ? given : (k == 0 ? 1 : MAX_MICRO_BATCHES + 1 - k);
+        if (!is_worth_trying(context, M)) {
             continue;
         }
-        if (choice->contest.step && search->stop && atomic_load(search->stop)) {
+        if (choice->candidates.step && search->stop && atomic_load(search->stop)) {
             return YK_OK;
         }
-        if (choice->contest.step && is_too_long(place, M)) {
-            place->out->cut_short = true;
+        if (choice->candidates.step && is_too_long(context, M)) {
+            context->out->cut_short = true;
             continue;
         }
         const struct yk_step_graph *step = NULL;
-        struct yk_candidates contest;
-        YK_TRY(yk_placement_context_step_graph(place, M, &step));
-        YK_TRY(yk_candidates_create(step, &place->deadline, &contest));
-        yk_status status = fill(&contest);
-        place->out->trials += contest.trials;
-        place->out->cut_short |= yk_deadline_has_passed(&place->deadline);
+        struct yk_candidates candidates;
+        YK_TRY(yk_placement_context_step_graph(context, M, &step));
+        YK_TRY(yk_candidates_create(step, &context->deadline, &candidates));
+        yk_status status = fill(&candidates);
+        context->out->trials += candidates.trials;
+        context->out->cut_short |= yk_deadline_has_passed(&context->deadline);
         if (status == YK_OK) {
-            status = consider_others(place, &contest);
+            status = consider_others(context, &candidates);
         }
         if (status != YK_OK) {
-            yk_candidates_free(&contest);
+            yk_candidates_free(&candidates);
             return status;
         }
-        if (isfinite(contest.step_s)) {
-            keep(choice, &contest);
+        if (isfinite(candidates.step_s)) {
+            keep_better(choice, &candidates);
         } else {
-            yk_candidates_free(&contest);
+            yk_candidates_free(&candidates);
         }
         if (search->progress) {
-            search->progress(search->progress_user, "best", (double)k / MOST_MICRO_BATCHES);
+            search->progress(search->progress_user, "best", (double)k / MAX_MICRO_BATCHES);
         }
     }
     return YK_OK;
 }
 
 /* Why the best leaves devices out: what all of them together would take. */
-static yk_status explain(struct yk_placement_context *place,
+static yk_status explain(struct yk_placement_context *context,
                          const struct yk_placement_best_candidate *choice)
 {
-    const struct yk_step_graph *step = choice->contest.step;
+    const struct yk_step_graph *step = choice->candidates.step;
     const int32_t P = step->graph->device_count;
-    const int32_t used = yk_schedule_count_devices(choice->contest.best);
-    if (used == P || !choice->contest.fit.fits) {
+    const int32_t used = yk_schedule_count_devices(choice->candidates.best);
+    if (used == P || !choice->candidates.fit.fits) {
         return YK_OK;
     }
     struct yk_text note = {0};
     yk_text_addf(&note, "%d of %d devices stay idle: ", P - used, P);
-    if (used == 1 && place->request->workload.batch == 1) {
+    if (used == 1 && context->request->workload.batch == 1) {
         yk_text_add(&note, "one sample goes through the layers one after the other; ");
-    } else if (used == 1 && place->request->micro_batches == 1) {
+    } else if (used == 1 && context->request->micro_batches == 1) {
         yk_text_add(&note, "one micro-batch goes through the layers one after the other (leave out "
                            "--micro-batches to let best choose); ");
     }
@@ -156,96 +157,97 @@ static yk_status explain(struct yk_placement_context *place,
             "the best way found that uses all of them takes %s (%d micro-batch%s), %.1f %% "
             "longer",
             time, choice->on_all_micro_batches, choice->on_all_micro_batches == 1 ? "" : "es",
-            100 * (choice->on_all_s / choice->contest.step_s - 1));
+            100 * (choice->on_all_s / choice->candidates.step_s - 1));
     }
     const yk_status status = yk_text_status(&note);
     if (status == YK_OK) {
-        place->out->note = yk_arena_copy_text(place->out->arena, note.bytes, note.length);
+        context->out->note = yk_arena_copy_text(context->out->arena, note.bytes, note.length);
     }
     yk_text_free(&note);
     YK_TRY(status);
-    return place->out->note ? YK_OK : yk_fail_out_of_memory();
+    return context->out->note ? YK_OK : yk_fail_out_of_memory();
 }
 
 /* Annealing does not see the ports: its result counts only where it is better with them. */
-static yk_status improve(struct yk_placement_context *place, struct yk_candidates *contest)
+static yk_status anneal(struct yk_placement_context *context, struct yk_candidates *candidates)
 {
-    const struct yk_scheduler_options *search = &place->request->search;
-    const double left_s = place->deadline.at_s - yk_deadline_now_s(&place->deadline.clock);
+    const struct yk_scheduler_options *search = &context->request->search;
+    const double left_s = context->deadline.at_s - yk_deadline_now_s(&context->deadline.clock);
     int64_t bound = 0;
-    if (!contest->fit.fits || left_s <= 0) {
+    if (!candidates->fit.fits || left_s <= 0) {
         return YK_OK;
     }
-    YK_TRY(yk_bound_compute(contest->step->graph, &bound));
-    yk_schedule_copy(contest->best, contest->trial);
+    YK_TRY(yk_bound_compute(candidates->step->graph, &bound));
+    yk_schedule_copy(candidates->best, candidates->trial);
     YK_TRY(yk_anneal_run(search, fmin(left_s, annealing_part * search->budget_s), bound,
-                         contest->trial));
-    return yk_candidates_consider(contest, contest->trial);
+                         candidates->trial));
+    return yk_candidates_consider(candidates, candidates->trial);
 }
 
 /* Makes a copy of the choice's best schedule the placement's. */
-static yk_status take(struct yk_placement_context *place,
-                      const struct yk_placement_best_candidate *choice,
-                      struct yk_placement *placement)
+static yk_status copy_best(struct yk_placement_context *context,
+                           const struct yk_placement_best_candidate *choice,
+                           struct yk_placement *placement)
 {
     struct yk_schedule *schedule = NULL;
-    placement->step = choice->contest.step;
+    placement->step = choice->candidates.step;
     YK_TRY(yk_schedule_create(placement->step->graph, &schedule));
-    yk_schedule_copy(choice->contest.best, schedule);
-    return yk_placement_context_finish(place, schedule, placement);
+    yk_schedule_copy(choice->candidates.best, schedule);
+    return yk_placement_context_finish(context, schedule, placement);
 }
 
-static yk_status find_pipeline(struct yk_placement_context *place, double part)
+static yk_status search_pipeline(struct yk_placement_context *context, double part)
 {
-    struct yk_placement_best_candidate *choice = &place->pipeline;
-    if (choice->contest.step) {
+    struct yk_placement_best_candidate *choice = &context->pipeline;
+    if (choice->candidates.step) {
         return YK_OK;
     }
     *choice = (struct yk_placement_best_candidate){.on_all_s = INFINITY};
-    yk_placement_context_begin_phase(place, part);
-    YK_TRY(choose(place, yk_candidates_add_undivided, choice));
-    const int64_t before = choice->contest.trials;
-    YK_TRY(yk_candidates_refine(&choice->contest));
-    place->out->trials += choice->contest.trials - before;
-    place->out->cut_short |= yk_deadline_has_passed(&place->deadline);
+    yk_placement_context_begin_phase(context, part);
+    YK_TRY(search_micro_batches(context, yk_candidates_add_undivided, choice));
+    const int64_t before = choice->candidates.trials;
+    YK_TRY(yk_candidates_refine(&choice->candidates));
+    context->out->trials += choice->candidates.trials - before;
+    context->out->cut_short |= yk_deadline_has_passed(&context->deadline);
     return YK_OK;
 }
 
-yk_status yk_placement_search_pipeline(struct yk_placement_context *place,
+yk_status yk_placement_search_pipeline(struct yk_placement_context *context,
                                        struct yk_placement *placement)
 {
-    YK_TRY(find_pipeline(place, place->request->algorithm ? pipeline_alone_part : pipeline_part));
-    return take(place, &place->pipeline, placement);
+    YK_TRY(search_pipeline(context,
+                           context->request->algorithm ? pipeline_alone_part : pipeline_part));
+    return copy_best(context, &context->pipeline, placement);
 }
 
-static yk_status fill_divided(struct yk_candidates *contest)
+static yk_status fill_divided(struct yk_candidates *candidates)
 {
-    YK_TRY(yk_candidates_add_divided(contest));
-    return yk_candidates_add_nodes(contest);
+    YK_TRY(yk_candidates_add_divided(candidates));
+    return yk_candidates_add_nodes(candidates);
 }
 
 /* Everything that best does once the pipeline, its first candidate, is known. */
-static yk_status search(struct yk_placement_context *place,
+static yk_status search(struct yk_placement_context *context,
                         struct yk_placement_best_candidate *choice, struct yk_placement *placement)
 {
-    const struct yk_candidates *pipeline = &place->pipeline.contest;
-    yk_placement_context_begin_phase(place, candidates_part);
-    YK_TRY(yk_candidates_create(pipeline->step, &place->deadline, &choice->contest));
-    YK_TRY(yk_candidates_consider(&choice->contest, pipeline->best));
-    YK_TRY(choose(place, fill_divided, choice));
-    yk_placement_context_begin_phase(place, 1);
-    YK_TRY(improve(place, &choice->contest));
-    YK_TRY(explain(place, choice));
-    return take(place, choice, placement);
+    const struct yk_candidates *pipeline = &context->pipeline.candidates;
+    yk_placement_context_begin_phase(context, candidates_part);
+    YK_TRY(yk_candidates_create(pipeline->step, &context->deadline, &choice->candidates));
+    YK_TRY(yk_candidates_consider(&choice->candidates, pipeline->best));
+    YK_TRY(search_micro_batches(context, fill_divided, choice));
+    yk_placement_context_begin_phase(context, 1);
+    YK_TRY(anneal(context, &choice->candidates));
+    YK_TRY(explain(context, choice));
+    return copy_best(context, choice, placement);
 }
 
-yk_status yk_placement_search_best(struct yk_placement_context *place,
+yk_status yk_placement_search_best(struct yk_placement_context *context,
                                    struct yk_placement *placement)
 {
-    YK_TRY(find_pipeline(place, pipeline_part));
-    struct yk_placement_best_candidate choice = place->pipeline;
-    choice.contest = (struct yk_candidates){0};
-    const yk_status status = search(place, &choice, placement);
-    yk_candidates_free(&choice.contest);
+    YK_TRY(search_pipeline(context, pipeline_part));
+    struct yk_placement_best_candidate choice = context->pipeline;
+    choice.candidates = (struct yk_candidates){0};
+    const yk_status status = search(context, &choice, placement);
+    yk_candidates_free(&choice.candidates);
     return status;
 }

@@ -42,7 +42,7 @@ static yk_status describe_models(struct making *making)
     return YK_OK;
 }
 
-static yk_status take_arrays(struct making *making)
+static yk_status allocate_arrays(struct making *making)
 {
     struct yk_step_graph *step = making->step;
     const int64_t cells = (int64_t)step->micro_batch_count * step->layer_count;
@@ -272,7 +272,7 @@ static yk_status join_micro_batch(const struct making *making, int32_t m)
 static yk_status make_graph(struct making *making)
 {
     YK_TRY(describe_models(making));
-    YK_TRY(take_arrays(making));
+    YK_TRY(allocate_arrays(making));
     YK_TRY(yk_graph_builder_create(&making->builder));
     YK_TRY(add_devices(making));
     YK_TRY(add_tasks(making));

@@ -18,7 +18,7 @@ struct yk_baselines {
 /* Tries all of them; where the request leaves everything open, they are candidates of `finder`,
  * too. Ends with YK_ERROR_STOPPED where the study's deadline passes: the rows before are there
  * then. In the arena. */
-yk_status yk_baselines_try(struct yk_search *finder, struct yk_arena *arena,
+yk_status yk_baselines_try(struct yk_search *search, struct yk_arena *arena,
                            struct yk_baselines *out) YK_MUST_USE;
 
 #endif

@@ -93,7 +93,7 @@ static yk_status pass_bytes(const struct splitting *splitting, int64_t samples, 
 }
 
 /* The most samples that leave a rank room for what it holds at the least. */
-static yk_status most_samples(const struct splitting *splitting, int32_t rank, int64_t *out)
+static yk_status max_samples(const struct splitting *splitting, int32_t rank, int64_t *out)
 {
     const struct yk_data_parallel_spec *split = splitting->split;
     const struct yk_study *study = splitting->study;
@@ -122,11 +122,11 @@ static yk_status find_shares(struct splitting *splitting, int64_t *shares)
 {
     const struct yk_data_parallel_spec *split = splitting->split;
     const int64_t batch = splitting->study->request->workload.batch;
-    int64_t *most = NULL;
-    int64_t *least = NULL; /* that surely fit */
+    int64_t *max = NULL;
+    int64_t *min = NULL; /* that surely fit */
     double slowest_s = 0;
-    YK_TRY_NEW(splitting->arena, most, split->count);
-    YK_TRY_NEW(splitting->arena, least, split->count);
+    YK_TRY_NEW(splitting->arena, max, split->count);
+    YK_TRY_NEW(splitting->arena, min, split->count);
     if (split->even_shares) {
         for (int32_t i = 0; i < split->count; i++) {
             shares[i] = batch / split->count + (i < batch % split->count ? 1 : 0);
@@ -138,26 +138,26 @@ static yk_status find_shares(struct splitting *splitting, int64_t *shares)
         splitting->pass_s[i] = NAN;
     }
     for (int32_t i = 0; i < split->count; i++) {
-        YK_TRY(most_samples(splitting, i, &least[i]));
-        most[i] = split->hopeful || least[i] > batch ? batch : least[i];
+        YK_TRY(max_samples(splitting, i, &min[i]));
+        max[i] = split->hopeful || min[i] > batch ? batch : min[i];
     }
     const struct yk_shares_problem problem = {
         .rank_count = split->count,
         .samples = batch,
         .unit = 1,
-        .most = most,
+        .max = max,
         .time = share_s,
         .user = splitting,
     };
     YK_TRY(yk_shares_find(&problem, shares, &slowest_s));
     bool careful = true;
     for (int32_t i = 0; i < split->count; i++) {
-        careful = careful && shares[i] <= least[i];
+        careful = careful && shares[i] <= min[i];
     }
     if (split->hopeful && careful) {
         return YK_ERROR_NO_FIT; /* not another split than without hope */
     }
-    return slowest_s < split->most_s ? YK_OK : YK_ERROR_NO_FIT;
+    return slowest_s < split->max_s ? YK_OK : YK_ERROR_NO_FIT;
 }
 
 /* No micro-batch may be empty on all ranks. */
@@ -238,14 +238,14 @@ yk_status yk_data_parallel_plan(struct yk_study *study, const struct yk_data_par
 
 /* A layer is small when its weights are less than this. */
 static const double small_bytes = 1024 * 1024;
-static const double most_block_bytes = 64.0 * 1024 * 1024;
+static const double max_block_bytes = 64.0 * 1024 * 1024;
 static const double plain_bucket_bytes = 25.0 * 1024 * 1024;
 
 struct family {
     const char *how;
     enum yk_strategy strategy;
     bool no_sync;
-    int32_t least_micro_batches;
+    int32_t min_micro_batches;
 };
 
 /* With one micro-batch `kept` and `fully-sharded` are one family where the order decides. */
@@ -287,7 +287,7 @@ yk_status yk_data_parallel_block_bytes(const struct yk_study *study, const int32
                                 &bytes));
         block = fmax(block, bytes);
     }
-    *out = yk_study_decides(study, YK_DECIDE_BLOCK) ? round(fmin(block, most_block_bytes))
+    *out = yk_study_decides(study, YK_DECIDE_BLOCK) ? round(fmin(block, max_block_bytes))
                                                     : plain_bucket_bytes;
     return YK_OK;
 }
@@ -311,18 +311,18 @@ void yk_data_parallel_uniform(const struct yk_study *study, enum yk_strategy str
     yk_data_parallel_tie(model, out);
 }
 
-static yk_status order_and_consider(struct yk_search *finder, struct yk_plan *plan, const char *how,
+static yk_status order_and_consider(struct yk_search *search, struct yk_plan *plan, const char *how,
                                     struct yk_arena *arena)
 {
     const struct yk_order_plan_options ordering = {
         .method = YK_ORDER_METHOD_GREEDY,
-        .open = finder->study->request->strategy == YK_STRATEGY_COUNT &&
-                !finder->study->request->random_strategies &&
-                yk_study_decides(finder->study, YK_DECIDE_STRATEGIES),
+        .open = search->study->request->strategy == YK_STRATEGY_COUNT &&
+                !search->study->request->random_strategies &&
+                yk_study_decides(search->study, YK_DECIDE_STRATEGIES),
     };
     bool ordered = false;
-    YK_TRY(yk_order_plan_apply(finder->study, &ordering, arena, plan, &ordered));
-    return ordered ? yk_search_consider(finder, plan, how, NULL) : YK_OK;
+    YK_TRY(yk_order_plan_apply(search->study, &ordering, arena, plan, &ordered));
+    return ordered ? yk_search_consider(search, plan, how, NULL) : YK_OK;
 }
 
 static bool communicates(const struct yk_plan *plan)
@@ -330,94 +330,94 @@ static bool communicates(const struct yk_plan *plan)
     return plan->rank_count > 1 && plan->micro_batches == 1;
 }
 
-static yk_status try_in(struct yk_search *finder, const struct yk_data_parallel_spec *split,
+static yk_status try_in(struct yk_search *search, const struct yk_data_parallel_spec *split,
                         const char *how, struct yk_arena *arena)
 {
     struct yk_plan *plan = NULL;
     bool fits = false;
-    YK_TRY(yk_data_parallel_plan(finder->study, split, arena, &plan, &fits));
+    YK_TRY(yk_data_parallel_plan(search->study, split, arena, &plan, &fits));
     if (!plan) {
         return YK_OK;
     }
-    YK_TRY(yk_search_consider(finder, plan, how, NULL));
+    YK_TRY(yk_search_consider(search, plan, how, NULL));
     if (!fits && !split->keeps_idle && plan->rank_count < split->count) {
         struct yk_data_parallel_spec all = *split;
         all.keeps_idle = true;
-        return try_in(finder, &all, how, arena);
+        return try_in(search, &all, how, arena);
     }
-    if (fits && communicates(plan) && yk_study_decides(finder->study, YK_DECIDE_ORDER)) {
-        return order_and_consider(finder, plan, how, arena);
+    if (fits && communicates(plan) && yk_study_decides(search->study, YK_DECIDE_ORDER)) {
+        return order_and_consider(search, plan, how, arena);
     }
     return YK_OK;
 }
 
-yk_status yk_data_parallel_try(struct yk_search *finder, const struct yk_data_parallel_spec *split,
+yk_status yk_data_parallel_try(struct yk_search *search, const struct yk_data_parallel_spec *split,
                                const char *how)
 {
     struct yk_data_parallel_spec hopeful = *split;
     struct yk_arena *arena = NULL;
     hopeful.hopeful = true;
     YK_TRY(yk_arena_create(&arena));
-    yk_status status = try_in(finder, split, how, arena);
+    yk_status status = try_in(search, split, how, arena);
     if (status == YK_OK && split->count > 1 && !split->even_shares) {
-        status = try_in(finder, &hopeful, how, arena);
+        status = try_in(search, &hopeful, how, arena);
     }
     yk_arena_destroy(arena);
     return status;
 }
 
-struct looking {
-    struct yk_search *finder;
+struct context {
+    struct yk_search *search;
     struct yk_data_parallel_spec split;
     enum yk_strategy *strategies; /* (L) */
     bool *recompute;              /* (L) */
 };
 
-static void draw_strategies(const struct looking *looking)
+static void draw_strategies(const struct context *context)
 {
-    const struct yk_study *study = looking->finder->study;
+    const struct yk_study *study = context->search->study;
     struct yk_random random = yk_random_from_seed(study->request->search.seed);
     for (int32_t l = 0; l < study->model->layer_count; l++) {
-        looking->strategies[l] = (enum yk_strategy)yk_random_below(&random, YK_STRATEGY_COUNT);
+        context->strategies[l] = (enum yk_strategy)yk_random_below(&random, YK_STRATEGY_COUNT);
     }
-    yk_data_parallel_tie(study->model, looking->strategies);
+    yk_data_parallel_tie(study->model, context->strategies);
 }
 
 /* Families that the request leaves open, for the split's number of micro-batches. */
-static yk_status try_families(struct looking *looking)
+static yk_status try_families(struct context *context)
 {
-    const struct yk_study *study = looking->finder->study;
+    const struct yk_study *study = context->search->study;
     const struct yk_plan_request *request = study->request;
     const enum yk_strategy fixed =
         yk_study_decides(study, YK_DECIDE_STRATEGIES)
             ? request->strategy
             : (request->strategy == YK_STRATEGY_COUNT ? YK_FULLY_SHARDED : request->strategy);
     if (request->random_strategies) {
-        draw_strategies(looking);
-        looking->split.no_sync = true;
-        return yk_data_parallel_try(looking->finder, &looking->split, "random");
+        draw_strategies(context);
+        context->split.no_sync = true;
+        return yk_data_parallel_try(context->search, &context->split, "random");
     }
     for (size_t f = 0; f < sizeof families / sizeof families[0]; f++) {
         const struct family *family = &families[f];
-        const bool alone = looking->split.count == 1 && family->strategy != YK_REPLICATED;
-        if (looking->split.micro_batches < family->least_micro_batches || alone ||
+        const bool alone = context->split.count == 1 && family->strategy != YK_REPLICATED;
+        if (context->split.micro_batches < family->min_micro_batches || alone ||
             (fixed != YK_STRATEGY_COUNT && family->strategy != fixed)) {
             continue;
         }
-        looking->split.no_sync = family->no_sync;
-        looking->split.most_s = looking->finder->best_s;
-        yk_data_parallel_uniform(study, family->strategy, looking->strategies);
+        context->split.no_sync = family->no_sync;
+        context->split.max_s = context->search->best_s;
+        yk_data_parallel_uniform(study, family->strategy, context->strategies);
         for (int32_t l = 0; l < study->model->layer_count && fixed != YK_STRATEGY_COUNT; l++) {
-            looking->strategies[l] = fixed;
+            context->strategies[l] = fixed;
         }
-        YK_TRY(yk_data_parallel_try(looking->finder, &looking->split, family->how));
+        YK_TRY(yk_data_parallel_try(context->search, &context->split, family->how));
     }
     return YK_OK;
 }
 
-static yk_status try_recomputation(struct looking *looking)
+static yk_status try_recomputation(struct context *context)
 {
-    const struct yk_study *study = looking->finder->study;
+    const struct yk_study *study = context->search->study;
     const bool asked = study->request->workload.recompute;
     const bool open = yk_study_decides(study, YK_DECIDE_RECOMPUTATION);
     for (int32_t again = 0; again < 2; again++) {
@@ -425,40 +425,40 @@ static yk_status try_recomputation(struct looking *looking)
             continue;
         }
         for (int32_t l = 0; l < study->model->layer_count; l++) {
-            looking->recompute[l] = again == 1 && study->recomputes[l];
+            context->recompute[l] = again == 1 && study->recomputes[l];
         }
-        YK_TRY(try_families(looking));
+        YK_TRY(try_families(context));
     }
     return YK_OK;
 }
 
 static yk_status try_set(void *user, const struct yk_device_set *set, struct yk_arena *arena)
 {
-    struct looking *looking = user;
-    const struct yk_study *study = looking->finder->study;
+    struct context *context = user;
+    const struct yk_study *study = context->search->study;
     const int32_t asked = study->request->micro_batches;
     const int64_t batch = study->request->workload.batch;
     yk_study_report(study, "data parallelism");
-    YK_TRY_NEW(arena, looking->strategies, study->model->layer_count);
-    YK_TRY_NEW(arena, looking->recompute, study->model->layer_count);
-    looking->split = (struct yk_data_parallel_spec){
+    YK_TRY_NEW(arena, context->strategies, study->model->layer_count);
+    YK_TRY_NEW(arena, context->recompute, study->model->layer_count);
+    context->split = (struct yk_data_parallel_spec){
         .devices = set->devices,
         .count = set->count,
-        .strategies = looking->strategies,
-        .recompute = looking->recompute,
+        .strategies = context->strategies,
+        .recompute = context->recompute,
         .even_shares = !yk_study_decides(study, YK_DECIDE_SHARES),
         .prefetch = 1,
         .bucket_bytes = plain_bucket_bytes,
-        .most_s = INFINITY,
+        .max_s = INFINITY,
     };
     YK_TRY(
-        yk_data_parallel_block_bytes(study, set->devices, set->count, &looking->split.block_bytes));
+        yk_data_parallel_block_bytes(study, set->devices, set->count, &context->split.block_bytes));
     for (int32_t M = 1; M > 0; M = yk_plan_move_next_micro_batches(batch, M)) {
-        looking->split.micro_batches = asked > 0 ? asked : M;
-        if (!yk_search_has_budget(looking->finder)) {
+        context->split.micro_batches = asked > 0 ? asked : M;
+        if (!yk_search_has_budget(context->search)) {
             break;
         }
-        YK_TRY(try_recomputation(looking));
+        YK_TRY(try_recomputation(context));
         if (asked > 0 || (int64_t)M * set->count >= batch) {
             break;
         }
@@ -466,8 +466,8 @@ static yk_status try_set(void *user, const struct yk_device_set *set, struct yk_
     return YK_OK;
 }
 
-yk_status yk_search_data_parallel(struct yk_search *finder, enum yk_search_devices devices)
+yk_status yk_search_data_parallel(struct yk_search *search, enum yk_search_devices devices)
 {
-    struct looking looking = {.finder = finder};
-    return yk_search_each_device_set(finder, devices, try_set, &looking);
+    struct context context = {.search = search};
+    return yk_search_each_device_set(search, devices, try_set, &context);
 }

@@ -24,7 +24,7 @@ struct yk_data_parallel_spec {
                          leave equal room on all ranks, so that more can be kept; or between */
     double block_bytes;
     double bucket_bytes;
-    double most_s; /* splits whose slowest rank computes longer are not looked at further */
+    double max_s; /* splits whose slowest rank computes longer are not looked at further */
 };
 
 /*

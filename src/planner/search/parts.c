@@ -44,17 +44,17 @@ static void fill(struct room *rooms, int32_t count, double *parts)
 static yk_status refuse(int32_t count, double state_bytes, const double *room_bytes, double sum,
                         double *parts)
 {
-    char state_words[YK_UNITS_SIZE];
-    char room_words[YK_UNITS_SIZE];
+    char state_text[YK_UNITS_SIZE];
+    char room_text[YK_UNITS_SIZE];
     for (int32_t i = 0; i < count; i++) {
         parts[i] = sum > 0 ? bytes_of(room_bytes[i]) / sum : 1.0 / count;
     }
-    yk_units_format(state_bytes, YK_UNIT_BYTES, state_words);
-    yk_units_format(sum, YK_UNIT_BYTES, room_words);
+    yk_units_format(state_bytes, YK_UNIT_BYTES, state_text);
+    yk_units_format(sum, YK_UNIT_BYTES, room_text);
     return yk_fail(YK_ERROR_NO_FIT,
                    "%s of sharded state do not fit into the %s that are left for it; recompute, "
                    "take fewer samples or more devices",
-                   state_words, room_words);
+                   state_text, room_text);
 }
 
 yk_status yk_parts_find(int32_t count, double state_bytes, const double *room_bytes,

@@ -54,7 +54,7 @@ static yk_status share_out(struct cutting *cutting, int32_t group)
     const int64_t batch = cutting->study->request->workload.batch;
     const int64_t M = spec->micro_batches;
     int64_t *samples = &cutting->samples[cutting->first_device[group]];
-    int64_t *most = NULL;
+    int64_t *max = NULL;
     double slowest_s = 0;
     if (spec->sizes[group] == 1) {
         samples[0] = (batch + M - 1) / M;
@@ -63,16 +63,16 @@ static yk_status share_out(struct cutting *cutting, int32_t group)
     if (batch % M != 0) {
         return YK_ERROR_NO_FIT;
     }
-    YK_TRY_NEW(cutting->arena, most, spec->sizes[group]);
+    YK_TRY_NEW(cutting->arena, max, spec->sizes[group]);
     for (int32_t i = 0; i < spec->sizes[group]; i++) {
-        most[i] = batch / M;
+        max[i] = batch / M;
     }
     struct sharing sharing = {.cutting = cutting, .group = group};
     const struct yk_shares_problem problem = {
         .rank_count = spec->sizes[group],
         .samples = batch / M,
         .unit = 1,
-        .most = most,
+        .max = max,
         .time = micro_batch_s,
         .user = &sharing,
     };
@@ -120,14 +120,14 @@ static yk_status fill_group(struct cutting *cutting, int32_t k)
 {
     const struct yk_pipeline_spec *spec = cutting->spec;
     const int32_t L = cutting->study->model->layer_count;
-    int64_t most = 1;
+    int64_t max = 1;
     const struct yk_model *plain = NULL;
     const struct yk_model *saving = NULL;
     for (int32_t i = cutting->first_device[k]; i < cutting->first_device[k + 1]; i++) {
-        most = cutting->samples[i] > most ? cutting->samples[i] : most;
+        max = cutting->samples[i] > max ? cutting->samples[i] : max;
     }
-    YK_TRY(yk_model_sizes_get(cutting->study->sizes, most, false, &plain));
-    YK_TRY(yk_model_sizes_get(cutting->study->sizes, most, spec->recompute, &saving));
+    YK_TRY(yk_model_sizes_get(cutting->study->sizes, max, false, &plain));
+    YK_TRY(yk_model_sizes_get(cutting->study->sizes, max, spec->recompute, &saving));
     double *time_s = row(cutting, cutting->time_s, k);
     double *saved = row(cutting, cutting->saved_bytes, k);
     double *state = row(cutting, cutting->state_bytes, k);
@@ -267,7 +267,7 @@ static yk_status make_plan(const struct cutting *cutting, struct yk_plan **out)
     return YK_OK;
 }
 
-static yk_status take_tables(struct cutting *cutting)
+static yk_status allocate_tables(struct cutting *cutting)
 {
     const int64_t K = cutting->spec->group_count;
     const int64_t width = cutting->study->model->layer_count + 1;
@@ -302,7 +302,7 @@ yk_status yk_pipeline_plan(struct yk_study *study, const struct yk_pipeline_spec
         cutting.first_device[k + 1] = cutting.first_device[k] + spec->sizes[k];
     }
     YK_TRY_NEW(arena, cutting.samples, cutting.first_device[K]);
-    YK_TRY(take_tables(&cutting));
+    YK_TRY(allocate_tables(&cutting));
     cutting.chain = chain_length(study->model);
     for (int32_t k = 0; k < K; k++) {
         const yk_status status = share_out(&cutting, k);
@@ -323,34 +323,34 @@ yk_status yk_pipeline_plan(struct yk_study *study, const struct yk_pipeline_spec
 /* Another order of passes is tried for plans that come this near. */
 static const double order_gain = 1.2;
 
-struct looking {
-    struct yk_search *finder;
+struct context {
+    struct yk_search *search;
     struct yk_arena *arena; /* of the candidate at hand */
 };
 
 /* Passes in the other order take more memory, and wait less where messages are slow. */
-static yk_status consider_in(struct looking *looking, const struct yk_pipeline_spec *spec)
+static yk_status consider_in(struct context *context, const struct yk_pipeline_spec *spec)
 {
-    struct yk_search *finder = looking->finder;
+    struct yk_search *search = context->search;
     struct yk_plan *plan = NULL;
     double step_s = NAN;
-    YK_TRY(yk_pipeline_plan(finder->study, spec, looking->arena, &plan));
+    YK_TRY(yk_pipeline_plan(search->study, spec, context->arena, &plan));
     if (!plan) {
         return YK_OK;
     }
-    YK_TRY(yk_search_consider(finder, plan, "pipeline", &step_s));
-    if (plan->micro_batches == 1 || !(step_s < order_gain * finder->best_s)) {
+    YK_TRY(yk_search_consider(search, plan, "pipeline", &step_s));
+    if (plan->micro_batches == 1 || !(step_s < order_gain * search->best_s)) {
         return YK_OK;
     }
     plan->pipeline = YK_GPIPE;
-    return yk_search_consider(finder, plan, "pipeline", NULL);
+    return yk_search_consider(search, plan, "pipeline", NULL);
 }
 
-static yk_status consider(struct looking *looking, const struct yk_pipeline_spec *spec)
+static yk_status consider(struct context *context, const struct yk_pipeline_spec *spec)
 {
-    YK_TRY(yk_arena_create(&looking->arena));
-    const yk_status status = consider_in(looking, spec);
-    yk_arena_destroy(looking->arena);
+    YK_TRY(yk_arena_create(&context->arena));
+    const yk_status status = consider_in(context, spec);
+    yk_arena_destroy(context->arena);
     return status;
 }
 
@@ -365,12 +365,12 @@ static bool has_groups_of_several(const struct yk_device_groups *groups)
 }
 
 /* The strategies that matter: for stages of one device, one is as good as another. */
-static yk_status try_strategies(struct looking *looking, struct yk_pipeline_spec *spec,
+static yk_status try_strategies(struct context *context, struct yk_pipeline_spec *spec,
                                 bool of_several)
 {
     static const enum yk_strategy tried[] = {YK_REPLICATED, YK_SHARDED_STATE, YK_KEPT,
                                              YK_FULLY_SHARDED};
-    const struct yk_study *study = looking->finder->study;
+    const struct yk_study *study = context->search->study;
     const enum yk_strategy fixed = study->request->strategy == YK_STRATEGY_COUNT &&
                                            !yk_study_decides(study, YK_DECIDE_STRATEGIES)
                                        ? YK_FULLY_SHARDED
@@ -378,19 +378,19 @@ static yk_status try_strategies(struct looking *looking, struct yk_pipeline_spec
     for (size_t i = 0; i < sizeof tried / sizeof tried[0]; i++) {
         if (fixed == YK_STRATEGY_COUNT ? of_several || i == 0 : tried[i] == fixed) {
             spec->strategy = tried[i];
-            YK_TRY(consider(looking, spec));
+            YK_TRY(consider(context, spec));
         }
     }
     return YK_OK;
 }
 
-static yk_status try_groups(struct looking *looking, const struct yk_device_groups *groups)
+static yk_status try_groups(struct context *context, const struct yk_device_groups *groups)
 {
-    const struct yk_study *study = looking->finder->study;
+    const struct yk_study *study = context->search->study;
     const struct yk_plan_request *request = study->request;
     const bool open = yk_study_decides(study, YK_DECIDE_RECOMPUTATION);
     const int32_t asked = request->micro_batches;
-    for (int32_t M = 1; M > 0 && yk_search_has_budget(looking->finder);
+    for (int32_t M = 1; M > 0 && yk_search_has_budget(context->search);
          M = yk_plan_move_next_micro_batches(request->workload.batch, M)) {
         struct yk_pipeline_spec spec = {
             .devices = groups->devices,
@@ -402,7 +402,7 @@ static yk_status try_groups(struct looking *looking, const struct yk_device_grou
         for (int32_t again = 0; again < 2; again++) {
             spec.recompute = again == 1;
             if (open || spec.recompute == request->workload.recompute) {
-                YK_TRY(try_strategies(looking, &spec, has_groups_of_several(groups)));
+                YK_TRY(try_strategies(context, &spec, has_groups_of_several(groups)));
             }
         }
         if (asked > 0) {
@@ -414,26 +414,26 @@ static yk_status try_groups(struct looking *looking, const struct yk_device_grou
 
 static yk_status try_set(void *user, const struct yk_device_set *set, struct yk_arena *arena)
 {
-    struct looking *looking = user;
-    const struct yk_study *study = looking->finder->study;
+    struct context *context = user;
+    const struct yk_study *study = context->search->study;
     struct yk_device_groups *groups = NULL;
     int32_t group_count = 0;
     if (set->count < 2) {
         return YK_OK;
     }
     YK_TRY(yk_device_sets_list_groups(study, set, arena, &groups, &group_count));
-    for (int32_t g = 0; g < group_count && yk_search_has_budget(looking->finder); g++) {
+    for (int32_t g = 0; g < group_count && yk_search_has_budget(context->search); g++) {
         yk_study_report(study, "pipelines");
-        YK_TRY(try_groups(looking, &groups[g]));
+        YK_TRY(try_groups(context, &groups[g]));
     }
     return YK_OK;
 }
 
-yk_status yk_search_pipelines(struct yk_search *finder, enum yk_search_devices devices)
+yk_status yk_search_pipelines(struct yk_search *search, enum yk_search_devices devices)
 {
-    struct looking looking = {.finder = finder};
-    return yk_study_decides(finder->study, YK_DECIDE_PLACEMENT) &&
-                   !finder->study->request->random_strategies
-               ? yk_search_each_device_set(finder, devices, try_set, &looking)
+    struct context context = {.search = search};
+    return yk_study_decides(search->study, YK_DECIDE_PLACEMENT) &&
+                   !search->study->request->random_strategies
+               ? yk_search_each_device_set(search, devices, try_set, &context)
                : YK_OK;
 }

@@ -10,8 +10,8 @@ enum {
     AMOUNTS = 3,
     MANY_MEMBERS = 16,
     MANY_DEVICES = 8,
-    MOST_MICRO_BATCHES = 64,
-    MOST_PREFETCH = 4,
+    MAX_MICRO_BATCHES = 64,
+    MAX_PREFETCH = 4,
 };
 
 static bool is_open(const struct yk_study *study)
@@ -119,7 +119,7 @@ static int64_t unit_of(const struct yk_plan *plan)
 }
 
 /* Whether every turn has samples; true where there are no turns. */
-static bool turns_are_taken(const struct yk_plan *plan, int32_t group)
+static bool alternation_is_full(const struct yk_plan *plan, int32_t group)
 {
     bool taken = true;
     for (int32_t m = 0; m < plan->micro_batches && yk_plan_alternates(plan); m++) {
@@ -161,7 +161,7 @@ static yk_status change_shares(const struct yk_study *study, int32_t number, str
     if (*out == YK_PLAN_MOVE_DONE) {
         from->share -= amount;
         to->share += amount;
-        *out = turns_are_taken(plan, group) ? YK_PLAN_MOVE_DONE : YK_PLAN_MOVE_NONE;
+        *out = alternation_is_full(plan, group) ? YK_PLAN_MOVE_DONE : YK_PLAN_MOVE_NONE;
     }
     return YK_OK;
 }
@@ -207,7 +207,7 @@ static yk_status change_cuts(const struct yk_study *study, int32_t number, struc
 
 int32_t yk_plan_move_next_micro_batches(int64_t batch, int32_t micro_batches)
 {
-    const int64_t most = batch < MOST_MICRO_BATCHES ? batch : MOST_MICRO_BATCHES;
+    const int64_t most = batch < MAX_MICRO_BATCHES ? batch : MAX_MICRO_BATCHES;
     for (int32_t M = micro_batches + 1; M <= most; M++) {
         if (batch % M == 0 || (M & (M - 1)) == 0) {
             return M;
@@ -285,7 +285,7 @@ static yk_status change_ways(const struct yk_study *study, int32_t number, struc
         plan->pipeline = plan->pipeline == YK_GPIPE ? YK_1F1B : YK_GPIPE;
         break;
     case 2:
-        changed = ahead && plan->prefetch < MOST_PREFETCH;
+        changed = ahead && plan->prefetch < MAX_PREFETCH;
         plan->prefetch++;
         break;
     case 3:

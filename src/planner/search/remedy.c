@@ -17,15 +17,15 @@ enum {
 static yk_status fits(const struct yk_plan_request *request, bool *out, bool *out_known)
 {
     struct yk_study *study = NULL;
-    struct yk_search finder;
+    struct yk_search search;
     YK_TRY(yk_study_create(request, &study));
-    yk_status status = yk_search_create(study, &finder);
+    yk_status status = yk_search_create(study, &search);
     if (status == YK_OK) {
-        status = yk_search_phase_explore(&finder);
+        status = yk_search_phase_explore(&search);
         status = status == YK_ERROR_STOPPED ? YK_OK : status;
-        *out = finder.best != NULL;
-        *out_known = yk_search_has_budget(&finder);
-        yk_search_free(&finder);
+        *out = search.best != NULL;
+        *out_known = yk_search_has_budget(&search);
+        yk_search_free(&search);
     }
     yk_study_destroy(study);
     return status;

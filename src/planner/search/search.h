@@ -37,19 +37,19 @@ struct yk_search {
 };
 
 yk_status yk_search_create(struct yk_study *study, struct yk_search *out) YK_MUST_USE;
-void yk_search_free(struct yk_search *finder);
+void yk_search_free(struct yk_search *search);
 
 /* Tries a plan out and keeps a copy if it is the best. `out_s` is its time, NAN if it does not fit;
  * it may be NULL. */
-yk_status yk_search_consider(struct yk_search *finder, const struct yk_plan *plan, const char *how,
+yk_status yk_search_consider(struct yk_search *search, const struct yk_plan *plan, const char *how,
                              double *out_s) YK_MUST_USE;
 
 /* Keeps a copy of a plan that was tried out and fits, if it is the best. */
-yk_status yk_search_accept(struct yk_search *finder, const struct yk_plan *plan, double step_s,
+yk_status yk_search_accept(struct yk_search *search, const struct yk_plan *plan, double step_s,
                            const char *how) YK_MUST_USE;
 
 /* False once the time is up: a search without a plan so far gets more of it. */
-bool yk_search_has_budget(const struct yk_search *finder);
+bool yk_search_has_budget(const struct yk_search *search);
 
 /* Which devices the candidates use. */
 enum yk_search_devices {
@@ -59,28 +59,28 @@ enum yk_search_devices {
 
 /* Calls `try` for the sets of devices that candidates may use, as long as the search goes on, with
  * an arena that ends with it. */
-yk_status yk_search_each_device_set(struct yk_search *finder, enum yk_search_devices devices,
+yk_status yk_search_each_device_set(struct yk_search *search, enum yk_search_devices devices,
                                     yk_status (*try)(void *user, const struct yk_device_set *set,
                                                      struct yk_arena *arena),
                                     void *user) YK_MUST_USE;
 
 /* Considers the families of plans, all within the study's budget. */
-yk_status yk_search_data_parallel(struct yk_search *finder,
+yk_status yk_search_data_parallel(struct yk_search *search,
                                   enum yk_search_devices devices) YK_MUST_USE;
-yk_status yk_search_pipelines(struct yk_search *finder, enum yk_search_devices devices) YK_MUST_USE;
+yk_status yk_search_pipelines(struct yk_search *search, enum yk_search_devices devices) YK_MUST_USE;
 
 /* The fastest device and slower ones that do a run of the layers for some samples, in a turn of
  * their own: where the batch is too small to be shared out by speed. */
-yk_status yk_search_alternating(struct yk_search *finder) YK_MUST_USE;
+yk_status yk_search_alternating(struct yk_search *search) YK_MUST_USE;
 
 /* All of them, on all devices and then on some of them. */
-yk_status yk_search_phase_explore(struct yk_search *finder) YK_MUST_USE;
+yk_status yk_search_phase_explore(struct yk_search *search) YK_MUST_USE;
 
 /* Goes downhill from every start, one change at a time, until no change helps. */
-yk_status yk_local_search_run(struct yk_search *finder) YK_MUST_USE;
+yk_status yk_local_search_run(struct yk_search *search) YK_MUST_USE;
 
 /* Makes the best better: what helps plans of its kind, then small changes of it and all starts,
  * then the best order of communication. */
-yk_status yk_search_phase_refine(struct yk_search *finder) YK_MUST_USE;
+yk_status yk_search_phase_refine(struct yk_search *search) YK_MUST_USE;
 
 #endif

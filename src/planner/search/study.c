@@ -6,7 +6,7 @@
 /* As long as none fits, so many times as many plans are looked at as were asked for, or as if so
  * many had been: what others do is looked at first. */
 static const double patience = 16;
-static const double least_moves = 100;
+static const double min_moves = 100;
 
 static const double plain_block_bytes = 25.0 * 1024 * 1024;
 
@@ -104,7 +104,7 @@ bool yk_study_is_exhausted(const struct yk_study *study)
     const double moves = (double)study->request->search.moves;
     return yk_deadline_has_passed(&study->deadline) ||
            (moves > 0 &&
-            (double)study->trials >= patience * study->last_part * fmax(moves, least_moves));
+            (double)study->trials >= patience * study->last_part * fmax(moves, min_moves));
 }
 
 void yk_study_report(const struct yk_study *study, const char *what)
