@@ -1,8 +1,14 @@
 /*
- * Planned: a plan with all that is to be said about it: its program and simulated step, where the
- * time goes, the runners-up, and what leaving devices out would change.
+ * Planner: searches for the best plan, or examines a given one, and keeps all that is known about
+ * it: its program and simulated step, where the time goes, the baselines, and what leaving devices
+ * out would change. This is the principal header of the room:
  *
- * It owns everything it points to. The request's book, config and sources must outlive it.
+ *   explain, tradeoff   a plan in sentences; step time against memory
+ *   search/             plans: what a search works on, families of plans, local search, baselines
+ *   order/              when each collective of a step travels: greedy, and by integer program
+ *   placement/          which device has which layer, by schedules of the step's task graph
+ *
+ * An outcome owns everything it points to. The request's book, config and sources must outlive it.
  */
 #ifndef YK_PLANNER_PLANNER_H
 #define YK_PLANNER_PLANNER_H

@@ -1,6 +1,4 @@
-/*
- * Order bound: seconds that no order takes less than, with blocks however small.
- */
+/* Bound: seconds that no order beats, with blocks however small. */
 #ifndef YK_PLANNER_ORDER_BOUND_H
 #define YK_PLANNER_ORDER_BOUND_H
 

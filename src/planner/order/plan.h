@@ -1,5 +1,5 @@
 /*
- * Ordering: a data-parallel plan's communication as an order problem, and the order found put into
+ * Plan: a data-parallel plan's communication as an order problem, and the order found applied to
  * the plan. For plans of one group and one micro-batch.
  */
 #ifndef YK_PLANNER_ORDER_PLAN_H

@@ -1,7 +1,7 @@
 /*
- * Order problem: reading the JSON files that say when a step computes and what has to travel.
+ * Problem: reads the JSON files that say when a step computes and what has to travel.
  *
- * Such a file is read as it is: members it does not need are ignored, all others are checked.
+ * Members that are not needed are ignored, all others are checked.
  *
  *   layers            n
  *   blocks            into how many equal blocks each layer is cut

@@ -1,9 +1,8 @@
 /*
- * Order tidy: has the gathers of an order travel in the order in which they are used, as far as
- * blocks are of one size, and the rules allow it. Loads and memory of all slots stay as they are.
- *
- * Blocks of one size are unit jobs, each with a release and a deadline: earliest deadline first
- * meets every deadline that can be met in these slots at all.
+ * Sort: has the all-gathers of an order travel in the order in which they are used, as far as
+ * blocks are of one size and the rules allow it. Loads and memory of all slots stay. Blocks of one
+ * size are unit jobs with a release and a deadline: earliest deadline first meets every deadline
+ * that can be met.
  */
 #ifndef YK_PLANNER_ORDER_SORT_H
 #define YK_PLANNER_ORDER_SORT_H

@@ -1,7 +1,4 @@
-/*
- * Candidates: maps worth evaluating for a step, and the best of them: the start of the search for a
- * placement.
- */
+/* Candidates: maps worth evaluating for a step, and the best of them. */
 #ifndef YK_PLANNER_PLACEMENT_CANDIDATES_H
 #define YK_PLANNER_PLACEMENT_CANDIDATES_H
 

@@ -1,4 +1,4 @@
-/* The ways of place.c and what they share. Nobody else includes this. */
+/* Context: what the methods of placement.c share. */
 #ifndef YK_PLANNER_PLACEMENT_CONTEXT_H
 #define YK_PLANNER_PLACEMENT_CONTEXT_H
 

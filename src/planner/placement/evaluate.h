@@ -1,7 +1,7 @@
 /*
- * Evaluate: what a step takes when it is settled which device has which layer for which
- * micro-batch. Only the order is left to choose: how many micro-batches are under way at once, and
- * whether forward or backward goes first.
+ * Evaluate: what a step takes when each layer's device is given for every micro-batch. Only the
+ * order is left to choose: how many micro-batches are in flight at once, and whether forward or
+ * backward goes first.
  */
 #ifndef YK_PLANNER_PLACEMENT_EVALUATE_H
 #define YK_PLANNER_PLACEMENT_EVALUATE_H

@@ -1,6 +1,6 @@
 /*
- * Place: which device has which layer. Several ways of deciding it are compared, each by the time
- * and memory of the step it leads to.
+ * Placement: which device has which layer. Several methods are compared, each by the time and
+ * memory of the step it leads to.
  *
  *   auto         Accelerate's rule: fill the devices in order, by bytes of weights
  *   map          what the user says
@@ -11,6 +11,11 @@
  *                every layer and micro-batch by itself, improved by annealing
  *
  * The last two choose the number of micro-batches where the request leaves it open.
+ *
+ *   step_graph, evaluate   a step as a task graph; the step time and memory of a map of layers
+ *   stages, candidates     cuts into stages; the best of the maps tried
+ *   context, search        what the methods share; the methods pipeline and best
+ *   auto, remedy, plan     Accelerate's rule; what makes a model fit; a placement as a plan
  */
 #ifndef YK_PLANNER_PLACEMENT_PLACEMENT_H
 #define YK_PLANNER_PLACEMENT_PLACEMENT_H

@@ -1,11 +1,9 @@
 /*
- * Stages: ways to cut the chain of layers into consecutive stages, one device each, so that a
- * pipeline of micro-batches keeps them evenly busy and everything fits.
- *
- * Devices that are equal in every number are one kind; the search is over how many of each kind are
- * used and where each stage ends, by dynamic programming from the last layer to the first, so that
- * it knows how many micro-batches a stage has in flight. Layers that share weights are with the
- * first of them.
+ * Stages: cuts of the chain of layers into consecutive stages, one device each, so that a pipeline
+ * of micro-batches keeps them evenly busy and everything fits. By dynamic programming over how many
+ * devices of each kind are used and where each stage ends, from the last layer to the first, so
+ * that it knows how many micro-batches a stage has in flight. Layers that share weights are with
+ * the first of them.
  */
 #ifndef YK_PLANNER_PLACEMENT_STAGES_H
 #define YK_PLANNER_PLACEMENT_STAGES_H

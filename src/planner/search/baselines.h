@@ -1,8 +1,7 @@
 /*
- * Rivals: what people do today, as plans that are tried out like any other: Accelerate's device
- * map, HEFT's, one device alone, even data parallelism as DDP does it, fully-sharded as FSDP does
- * it, kept, and the way of DeepSpeed. Each with the number of micro-batches and the recomputation
- * that suit it best.
+ * Baselines: what people do today, as plans that are tried like any other: Accelerate's device map,
+ * HEFT's, one device alone, even data parallelism as DDP, FSDP and DeepSpeed do it. Each with the
+ * number of micro-batches and the recomputation that suit it best.
  */
 #ifndef YK_PLANNER_SEARCH_BASELINES_H
 #define YK_PLANNER_SEARCH_BASELINES_H

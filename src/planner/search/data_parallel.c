@@ -139,7 +139,7 @@ static yk_status find_shares(struct splitting *splitting, int64_t *shares)
     }
     for (int32_t i = 0; i < split->count; i++) {
         YK_TRY(max_samples(splitting, i, &min[i]));
-        max[i] = split->hopeful || min[i] > batch ? batch : min[i];
+        max[i] = split->ignores_memory || min[i] > batch ? batch : min[i];
     }
     const struct yk_shares_problem problem = {
         .rank_count = split->count,
@@ -154,7 +154,7 @@ static yk_status find_shares(struct splitting *splitting, int64_t *shares)
     for (int32_t i = 0; i < split->count; i++) {
         careful = careful && shares[i] <= min[i];
     }
-    if (split->hopeful && careful) {
+    if (split->ignores_memory && careful) {
         return YK_ERROR_NO_FIT; /* not another split than without hope */
     }
     return slowest_s < split->max_s ? YK_OK : YK_ERROR_NO_FIT;
@@ -229,7 +229,7 @@ yk_status yk_data_parallel_plan(struct yk_study *study, const struct yk_data_par
     if (split->even_parts) {
         YK_TRY(yk_trial_run(study, *out, YK_TRIAL_MEMORY, &trial));
     } else {
-        YK_TRY(yk_parts_fit(study, *out, split->lean, YK_TRIAL_MEMORY, &trial));
+        YK_TRY(yk_parts_fit(study, *out, split->room_balance, YK_TRIAL_MEMORY, &trial));
     }
     *out_fits = trial.fits;
     yk_trial_free(&trial);
@@ -354,13 +354,13 @@ static yk_status try_in(struct yk_search *search, const struct yk_data_parallel_
 yk_status yk_data_parallel_try(struct yk_search *search, const struct yk_data_parallel_spec *split,
                                const char *how)
 {
-    struct yk_data_parallel_spec hopeful = *split;
+    struct yk_data_parallel_spec ignores_memory = *split;
     struct yk_arena *arena = NULL;
-    hopeful.hopeful = true;
+    ignores_memory.ignores_memory = true;
     YK_TRY(yk_arena_create(&arena));
     yk_status status = try_in(search, split, how, arena);
     if (status == YK_OK && split->count > 1 && !split->even_shares) {
-        status = try_in(search, &hopeful, how, arena);
+        status = try_in(search, &ignores_memory, how, arena);
     }
     yk_arena_destroy(arena);
     return status;

@@ -1,6 +1,6 @@
 /*
- * Split: data parallelism over unequal devices. Shares so that the slowest rank is as fast as can
- * be, parts so that all state has its place.
+ * Data parallel: plans in which all devices hold all layers: shares so that the slowest rank is as
+ * fast as can be, parts so that all state fits.
  */
 #ifndef YK_PLANNER_SEARCH_DATA_PARALLEL_H
 #define YK_PLANNER_SEARCH_DATA_PARALLEL_H
@@ -16,12 +16,12 @@ struct yk_data_parallel_spec {
     const bool *recompute;              /* (L) */
     bool no_sync;
     bool even_shares;
-    bool even_parts;  /* whether they fit or not */
-    bool hopeful;     /* shares as if memory were no matter: estimates of it may be wrong */
-    bool keeps_idle;  /* devices that get no samples stay, to keep state */
-    int32_t prefetch; /* at least 1 */
-    double lean;      /* 0: parts are as equal as memory allows, so that they travel fast; 1: they
-                         leave equal room on all ranks, so that more can be kept; or between */
+    bool even_parts;     /* whether they fit or not */
+    bool ignores_memory; /* shares as if memory were no matter: estimates of it may be wrong */
+    bool keeps_idle;     /* devices that get no samples stay, to keep state */
+    int32_t prefetch;    /* at least 1 */
+    double room_balance; /* 0: parts are as equal as memory allows, so that they travel fast; 1:
+                    they leave equal room on all ranks, so that more can be kept; or between */
     double block_bytes;
     double bucket_bytes;
     double max_s; /* splits whose slowest rank computes longer are not looked at further */

@@ -1,4 +1,4 @@
-/* Without: what the best plan takes when one of its devices is left out. */
+/* Leave one out: what the best plan takes when one of its devices is left out. */
 #ifndef YK_PLANNER_SEARCH_LEAVE_ONE_OUT_H
 #define YK_PLANNER_SEARCH_LEAVE_ONE_OUT_H
 

@@ -115,11 +115,11 @@ static void level_parts(int32_t count, double state_bytes, const double *room, d
     }
     for (int32_t step = 0; step < 60; step++) {
         const double level = low + (high - low) / 2;
-        double taken = 0;
+        double used = 0;
         for (int32_t i = 0; i < count; i++) {
-            taken += fmax(0, room[i] - level);
+            used += fmax(0, room[i] - level);
         }
-        if (taken > state_bytes) {
+        if (used > state_bytes) {
             low = level;
         } else {
             high = level;
@@ -137,7 +137,7 @@ static void level_parts(int32_t count, double state_bytes, const double *room, d
 
 /* Parts for the rooms that a trial left beside the parts it had; `out_room` is false when those are
  * too small in all. */
-static yk_status set_parts(const struct yk_trial *trial, double state_bytes, double lean,
+static yk_status set_parts(const struct yk_trial *trial, double state_bytes, double room_balance,
                            struct yk_arena *arena, struct yk_plan *plan,
                            struct yk_plan_group *group, bool *out_room)
 {
@@ -160,15 +160,15 @@ static yk_status set_parts(const struct yk_trial *trial, double state_bytes, dou
     *out_room = *out_room && status == YK_OK;
     level_parts(n, state_bytes, room, level);
     for (int32_t i = 0; i < n; i++) {
-        group->members[i].part = (1 - lean) * parts[i] + lean * level[i];
+        group->members[i].part = (1 - room_balance) * parts[i] + room_balance * level[i];
     }
     return YK_OK;
 }
 
 /* Sets the parts of every group that divides state; `out_any` says whether there is one, `out_room`
  * whether there is room for the state of all. */
-static yk_status set_all(const struct yk_study *study, const struct yk_trial *trial, double lean,
-                         struct yk_plan *plan, bool *out_any, bool *out_room)
+static yk_status set_all(const struct yk_study *study, const struct yk_trial *trial,
+                         double room_balance, struct yk_plan *plan, bool *out_any, bool *out_room)
 {
     struct yk_arena *arena = NULL;
     yk_status status = yk_arena_create(&arena);
@@ -178,14 +178,14 @@ static yk_status set_all(const struct yk_study *study, const struct yk_trial *tr
         const double bytes = divided_bytes(study, plan, g);
         if (bytes > 0) {
             *out_any = true;
-            status = set_parts(trial, bytes, lean, arena, plan, &plan->groups[g], out_room);
+            status = set_parts(trial, bytes, room_balance, arena, plan, &plan->groups[g], out_room);
         }
     }
     yk_arena_destroy(arena);
     return status;
 }
 
-yk_status yk_parts_fit(struct yk_study *study, struct yk_plan *plan, double lean,
+yk_status yk_parts_fit(struct yk_study *study, struct yk_plan *plan, double room_balance,
                        enum yk_trial_effort effort, struct yk_trial *out)
 {
     struct yk_trial trial;
@@ -194,10 +194,10 @@ yk_status yk_parts_fit(struct yk_study *study, struct yk_plan *plan, double lean
     bool open = yk_study_decides(study, YK_DECIDE_PARTS);
     bool room = !trial.refused;
     for (int32_t round = 0; round < ROUNDS && open && room && status == YK_OK; round++) {
-        if (trial.fits && (lean <= 0 || round > 0)) {
+        if (trial.fits && (room_balance <= 0 || round > 0)) {
             break;
         }
-        status = set_all(study, &trial, lean, plan, &open, &room);
+        status = set_all(study, &trial, room_balance, plan, &open, &room);
         if (status == YK_OK && open) {
             yk_trial_free(&trial);
             status = yk_trial_run(study, plan, effort, &trial);

@@ -66,16 +66,16 @@ static bool is_open(const struct refining *refining)
            yk_study_decides(study, YK_DECIDE_STRATEGIES);
 }
 
-static yk_status change_leaning(struct refining *refining)
+static yk_status change_balance(struct refining *refining)
 {
-    static const double leanings[] = {0.5, 1};
+    static const double balances[] = {0.5, 1};
     if (!yk_study_decides(refining->search->study, YK_DECIDE_PARTS)) {
         return YK_OK;
     }
-    for (size_t i = 0; i < sizeof leanings / sizeof leanings[0] && goes_on(refining); i++) {
+    for (size_t i = 0; i < sizeof balances / sizeof balances[0] && goes_on(refining); i++) {
         struct yk_data_parallel_spec split;
         YK_TRY(split_of_best(refining, &split));
-        split.lean = leanings[i];
+        split.room_balance = balances[i];
         YK_TRY(yk_data_parallel_try(refining->search, &split, "uneven parts"));
     }
     return YK_OK;
@@ -317,7 +317,7 @@ static yk_status refine(struct refining *refining)
     if (refining->search->best->group_count == 1) {
         YK_TRY(change_recomputation(refining));
         YK_TRY(change_strategies(refining));
-        YK_TRY(change_leaning(refining));
+        YK_TRY(change_balance(refining));
     }
     YK_TRY(change_sizes(refining));
     YK_TRY(change_shares(refining));

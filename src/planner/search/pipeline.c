@@ -11,15 +11,15 @@ struct cutting {
     struct yk_study *study;
     const struct yk_pipeline_spec *spec;
     struct yk_arena *arena;
-    int32_t *first_device; /* (K + 1) of each group */
-    int64_t *samples;      /* (devices) of a micro-batch */
-    int32_t chain;         /* layers that are cut; those behind it share weights with the first */
-    double *time_s;        /* (K, L + 1) of all layers before, forward and backward */
-    double *saved_bytes;   /* (K, L + 1) by one micro-batch on the rank that takes most */
-    double *state_bytes;   /* (K, L + 1) */
-    double *besides_bytes; /* (K, L) workspace and messages of a layer */
-    double *limit_bytes;   /* (K) of the group's smallest device */
-    bool hopeful;          /* no cut seems to fit: the one that lacks least is wanted */
+    int32_t *first_device;  /* (K + 1) of each group */
+    int64_t *samples;       /* (devices) of a micro-batch */
+    int32_t chain;          /* layers that are cut; those behind it share weights with the first */
+    double *time_s;         /* (K, L + 1) of all layers before, forward and backward */
+    double *saved_bytes;    /* (K, L + 1) by one micro-batch on the rank that takes most */
+    double *state_bytes;    /* (K, L + 1) */
+    double *besides_bytes;  /* (K, L) workspace and messages of a layer */
+    double *limit_bytes;    /* (K) of the group's smallest device */
+    bool minimises_missing; /* no cut seems to fit: the one that lacks least is wanted */
     double *best; /* (K + 1, L + 1) seconds of the slowest stage from group k on, from layer
                      l on; or bytes of the one that lacks most */
     int32_t *end; /* (K, L) where group k's stage ends if it begins at l */
@@ -190,8 +190,9 @@ static void cut_group(struct cutting *cutting, int32_t k, int32_t from)
         besides = fmax(besides, row(cutting, cutting->besides_bytes, k)[to - 1]);
         const double missing = missing_bytes(cutting, k, from, to, besides);
         const double worst =
-            fmax(cutting->hopeful ? missing : sum(cutting, cutting->time_s, k, from, to), rest);
-        if (worst < *best && (cutting->hopeful || missing <= 0)) {
+            fmax(cutting->minimises_missing ? missing : sum(cutting, cutting->time_s, k, from, to),
+                 rest);
+        if (worst < *best && (cutting->minimises_missing || missing <= 0)) {
             *best = worst;
             cutting->end[(int64_t)k * (L + 1) + from] = to;
         }
@@ -314,7 +315,7 @@ yk_status yk_pipeline_plan(struct yk_study *study, const struct yk_pipeline_spec
     }
     cut(&cutting);
     if (!isfinite(row(&cutting, cutting.best, 0)[0])) {
-        cutting.hopeful = true;
+        cutting.minimises_missing = true;
         cut(&cutting);
     }
     return isfinite(row(&cutting, cutting.best, 0)[0]) ? make_plan(&cutting, out) : YK_OK;

@@ -64,19 +64,19 @@ static void follow_owners(const struct yk_study *study, const struct yk_plan *pl
     }
 }
 
-bool yk_plan_move_save_memory(const struct yk_study *study, int32_t way, struct yk_plan *plan)
+bool yk_plan_move_save_memory(const struct yk_study *study, int32_t variant, struct yk_plan *plan)
 {
     static const enum yk_strategy strategies[] = {YK_FULLY_SHARDED, YK_SHARDED_STATE};
     for (int32_t l = 0; l < plan->layer_count; l++) {
         struct yk_plan_layer *layer = &plan->layers[l];
-        layer->strategy = is_open(study) ? strategies[way % 2] : layer->strategy;
+        layer->strategy = is_open(study) ? strategies[variant % 2] : layer->strategy;
         layer->recompute = yk_study_decides(study, YK_DECIDE_RECOMPUTATION) ? study->recomputes[l]
                                                                             : layer->recompute;
     }
-    plan->no_sync = way / 2 % 2 == 1;
+    plan->no_sync = variant / 2 % 2 == 1;
     plan->pipeline = yk_plan_alternates(plan) ? plan->pipeline : YK_1F1B;
     plan->prefetch = 1;
-    return way < 4;
+    return variant < 4;
 }
 
 /* How a range of layers is kept, and whether it is recomputed: often one makes room for the other.
@@ -121,13 +121,13 @@ static int64_t unit_of(const struct yk_plan *plan)
 /* Whether every turn has samples; true where there are no turns. */
 static bool alternation_is_full(const struct yk_plan *plan, int32_t group)
 {
-    bool taken = true;
+    bool full = true;
     for (int32_t m = 0; m < plan->micro_batches && yk_plan_alternates(plan); m++) {
         const int32_t last = plan->groups[group].member_count - 1;
         int64_t first = 0;
-        taken = taken && yk_plan_samples(plan, group, last, m, &first) + first > 0;
+        full = full && yk_plan_samples(plan, group, last, m, &first) + first > 0;
     }
-    return taken;
+    return full;
 }
 
 /* From one member of a group to another: a sample, one of every micro-batch, or all. */
@@ -207,8 +207,8 @@ static yk_status change_cuts(const struct yk_study *study, int32_t number, struc
 
 int32_t yk_plan_move_next_micro_batches(int64_t batch, int32_t micro_batches)
 {
-    const int64_t most = batch < MAX_MICRO_BATCHES ? batch : MAX_MICRO_BATCHES;
-    for (int32_t M = micro_batches + 1; M <= most; M++) {
+    const int64_t max = batch < MAX_MICRO_BATCHES ? batch : MAX_MICRO_BATCHES;
+    for (int32_t M = micro_batches + 1; M <= max; M++) {
         if (batch % M == 0 || (M & (M - 1)) == 0) {
             return M;
         }
@@ -267,11 +267,12 @@ static yk_status change_micro_batches(const struct yk_study *study, int32_t numb
 }
 
 /* When gradients travel, when passes run, how far ahead gathers go, how large messages are. */
-static yk_status change_ways(const struct yk_study *study, int32_t number, struct yk_arena *arena,
-                             struct yk_plan *plan, enum yk_plan_move_result *out)
+static yk_status change_messages(const struct yk_study *study, int32_t number,
+                                 struct yk_arena *arena, struct yk_plan *plan,
+                                 enum yk_plan_move_result *out)
 {
     const bool sends = plan->rank_count > plan->group_count;
-    const bool ahead = sends && yk_study_decides(study, YK_DECIDE_ORDER);
+    const bool prefetch = sends && yk_study_decides(study, YK_DECIDE_ORDER);
     const bool sizes = sends && yk_study_decides(study, YK_DECIDE_BLOCK);
     bool changed = false;
     (void)arena;
@@ -285,11 +286,11 @@ static yk_status change_ways(const struct yk_study *study, int32_t number, struc
         plan->pipeline = plan->pipeline == YK_GPIPE ? YK_1F1B : YK_GPIPE;
         break;
     case 2:
-        changed = ahead && plan->prefetch < MAX_PREFETCH;
+        changed = prefetch && plan->prefetch < MAX_PREFETCH;
         plan->prefetch++;
         break;
     case 3:
-        changed = ahead && plan->prefetch > 1;
+        changed = prefetch && plan->prefetch > 1;
         plan->prefetch--;
         break;
     case 4:
@@ -388,7 +389,7 @@ static yk_status exchange_devices(const struct yk_study *study, int32_t number,
 
 const struct yk_plan_move yk_plan_moves[] = {
     {"mixed strategies", change_layers},
-    {"other messages", change_ways},
+    {"other messages", change_messages},
     {"other shares", change_shares},
     {"other cuts", change_cuts},
     {"other micro-batches", change_micro_batches},

@@ -1,4 +1,4 @@
-/* Find remedy: the cheapest change that lets a model fit where no plan does, tried out. */
+/* Remedy: the cheapest change with which a plan fits where none does, tried out. */
 #ifndef YK_PLANNER_SEARCH_REMEDY_H
 #define YK_PLANNER_SEARCH_REMEDY_H
 

@@ -1,8 +1,14 @@
 /*
- * Finder: the best plan found so far, the nearest to fit as long as none does, and plans of other
- * shapes that may turn out better once they are improved.
+ * Search: the best plan found so far, the nearest to fit as long as none does, and plans of other
+ * shapes as starts for local search. It owns copies of all. Candidates live in an arena of their
+ * own, which ends with them.
  *
- * A finder owns copies of all. Candidates are made in an arena of their own, which ends with them.
+ *   study, trial                           what a search works on; one plan compiled and simulated
+ *   data_parallel, pipeline, alternating   families of plans
+ *   device_sets, shares, parts             which devices; samples and sharded state of each rank
+ *   phases, local_search, plan_move        exploring all families, then improving the best
+ *   baselines, leave_one_out, lower_bound  what the best plan is compared with
+ *   remedy                                 what would make a model fit
  */
 #ifndef YK_PLANNER_SEARCH_SEARCH_H
 #define YK_PLANNER_SEARCH_SEARCH_H
@@ -57,30 +63,30 @@ enum yk_search_devices {
     YK_SEARCH_SOME_DEVICES,
 };
 
-/* Calls `try` for the sets of devices that candidates may use, as long as the search goes on, with
- * an arena that ends with it. */
+/* Calls `try` for the sets of devices that candidates may use, while there is budget, with an arena
+ * that ends with it. */
 yk_status yk_search_each_device_set(struct yk_search *search, enum yk_search_devices devices,
                                     yk_status (*try)(void *user, const struct yk_device_set *set,
                                                      struct yk_arena *arena),
                                     void *user) YK_MUST_USE;
 
-/* Considers the families of plans, all within the study's budget. */
+/* Consider a family of plans each, within the study's budget. */
 yk_status yk_search_data_parallel(struct yk_search *search,
                                   enum yk_search_devices devices) YK_MUST_USE;
 yk_status yk_search_pipelines(struct yk_search *search, enum yk_search_devices devices) YK_MUST_USE;
 
-/* The fastest device and slower ones that do a run of the layers for some samples, in a turn of
- * their own: where the batch is too small to be shared out by speed. */
+/* Stages that alternate: the fastest device works on its own samples while slower ones do a run of
+ * the layers for some others: where the batch is too small to be shared out by speed. */
 yk_status yk_search_alternating(struct yk_search *search) YK_MUST_USE;
 
 /* All of them, on all devices and then on some of them. */
 yk_status yk_search_phase_explore(struct yk_search *search) YK_MUST_USE;
 
-/* Goes downhill from every start, one change at a time, until no change helps. */
+/* Descends from every start, one move at a time, until no move helps. */
 yk_status yk_local_search_run(struct yk_search *search) YK_MUST_USE;
 
-/* Makes the best better: what helps plans of its kind, then small changes of it and all starts,
- * then the best order of communication. */
+/* Refines the best: what helps plans of its kind, then local search from all starts, then the best
+ * order of communication. */
 yk_status yk_search_phase_refine(struct yk_search *search) YK_MUST_USE;
 
 #endif

@@ -18,7 +18,7 @@
 #include <string.h>
 
 /* Steps of the recursion that are not worth waiting for. */
-static const double MOST_STEPS = 3e7;
+static const double MAX_STEPS = 3e7;
 
 /* Sums that differ by less are equal: they were added up in another order. */
 static const double EQUAL_SUMS = 1e-12;
@@ -192,7 +192,7 @@ static int64_t count_excess(const struct search *search)
     return excess;
 }
 
-static int64_t least_of(int64_t a, int64_t b)
+static int64_t smaller(int64_t a, int64_t b)
 {
     return a < b ? a : b;
 }
@@ -203,9 +203,9 @@ static double count_steps(const struct search *search)
     const int64_t excess = count_excess(search);
     double choices = 0;
     for (int32_t i = 0; i < search->n; i++) {
-        choices += (double)least_of(search->rows[i].under, excess) + 2;
+        choices += (double)smaller(search->rows[i].under, excess) + 2;
     }
-    return choices * (double)(least_of(excess, search->units) + 1);
+    return choices * (double)(smaller(excess, search->units) + 1);
 }
 
 /* A rank that takes none may be the slowest all the same: then the others may take as long. */
@@ -228,7 +228,7 @@ static yk_status widen(struct search *search, double slowest_s)
         YK_TRY(bisect(search, i, longest_s, true, row->until, row->max, &row->until));
         row->under = row->until;
     }
-    if (count_steps(search) > MOST_STEPS) {
+    if (count_steps(search) > MAX_STEPS) {
         memcpy(search->rows, before, (size_t)search->n * sizeof *before);
     }
     return YK_OK;
@@ -275,7 +275,7 @@ static double sum_with(const struct search *search, int32_t rank, const struct c
 static yk_status sum_up(const struct search *search)
 {
     const int64_t excess = count_excess(search);
-    const bool all = count_steps(search) <= MOST_STEPS;
+    const bool all = count_steps(search) <= MAX_STEPS;
     struct stage *end = &search->stages[search->n];
     YK_TRY_NEW(search->arena, end->sums_s, 1);
     end->need_count = 1;
@@ -284,16 +284,15 @@ static yk_status sum_up(const struct search *search)
         struct stage *stage = &search->stages[i];
         max += search->rows[i].until;
         stage->first_need = max > excess ? max - excess : 0;
-        stage->need_count = least_of(max, search->units) - stage->first_need + 1;
+        stage->need_count = smaller(max, search->units) - stage->first_need + 1;
         YK_TRY(list_choices(search, i, excess, all));
         YK_TRY_NEW(search->arena, stage->sums_s, stage->need_count);
         for (int64_t k = 0; k < stage->need_count; k++) {
-            double least_s = INFINITY;
+            double min_s = INFINITY;
             for (int64_t c = 0; c < stage->choice_count; c++) {
-                least_s =
-                    fmin(least_s, sum_with(search, i, &stage->choices[c], stage->first_need + k));
+                min_s = fmin(min_s, sum_with(search, i, &stage->choices[c], stage->first_need + k));
             }
-            stage->sums_s[k] = least_s;
+            stage->sums_s[k] = min_s;
         }
     }
     return YK_OK;
@@ -313,7 +312,7 @@ static void hand_out(const struct search *search)
             c--;
         }
         const int64_t units = stage->choices[c].units;
-        search->shares[i] = least_of(units, left);
+        search->shares[i] = smaller(units, left);
         left -= search->shares[i];
         need = need > units ? need - units : 0;
     }
@@ -329,7 +328,7 @@ static yk_status begin(struct search *search)
     YK_TRY_NEW(search->arena, search->shares, search->n);
     for (int32_t i = 0; i < search->n; i++) {
         const int64_t max = problem->max[i] > 0 ? problem->max[i] / problem->unit : 0;
-        search->rows[i].max = least_of(max, search->units);
+        search->rows[i].max = smaller(max, search->units);
         search->rows[i].high = search->rows[i].max;
         sum += search->rows[i].high;
     }
