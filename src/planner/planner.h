@@ -46,7 +46,7 @@ struct yk_planner_outcome {
 yk_status yk_planner_search(const struct yk_plan_request *request,
                             struct yk_planner_outcome **out) YK_MUST_USE;
 
-/* All that is to be said about a plan that is there already; with rivals, what others do, too. */
+/* All about a plan that is there already; with the baselines, if asked for. */
 yk_status yk_planner_examine(const struct yk_plan_request *request, const struct yk_plan *plan,
                              bool with_baselines, struct yk_planner_outcome **out) YK_MUST_USE;
 

@@ -85,12 +85,12 @@ static yk_status join(const struct context *context, const struct yk_plan *base,
     const double left_s = search->moves > 0
                               ? INFINITY
                               : milp_part * search->budget_s * (1 - yk_study_spent_part(study));
-    const struct yk_order_plan_options ordering = {
+    const struct yk_order_plan_options options = {
         .method = method, .open = true, .budget_s = fmin(context->options->milp_s, left_s)};
     bool ordered = false;
     *out_s = NAN;
     YK_TRY(yk_plan_copy(base, arena, out));
-    YK_TRY(yk_order_plan_apply(context->study, &ordering, arena, *out, &ordered));
+    YK_TRY(yk_order_plan_apply(context->study, &options, arena, *out, &ordered));
     return ordered ? time_of(context, *out, out_s) : YK_OK;
 }
 
@@ -218,9 +218,9 @@ static yk_status split_point(const struct context *context, const struct yk_plan
     tradeoff->kept[point] = count_kept(plan);
     YK_TRY_NEW(arena, max_bytes, yk_plan_slot_count(plan));
     limit_slots(context, problem, plan, part, max_bytes);
-    const struct yk_order_plan_options ordering = {.method = YK_ORDER_METHOD_GREEDY,
-                                                   .max_bytes = max_bytes};
-    YK_TRY(yk_order_plan_apply(context->study, &ordering, arena, plan, &ordered));
+    const struct yk_order_plan_options options = {.method = YK_ORDER_METHOD_GREEDY,
+                                                  .max_bytes = max_bytes};
+    YK_TRY(yk_order_plan_apply(context->study, &options, arena, plan, &ordered));
     if (ordered) {
         YK_TRY(time_of(context, plan, &tradeoff->split_s[point]));
         YK_TRY(yk_plan_copy(plan, tradeoff->arena, &kept));

@@ -28,7 +28,7 @@ yk_status yk_order_plan_problem(struct yk_study *study, const struct yk_plan *pl
  * Orders the plan's communication; its transfers and, if they are open, its strategies change.
  * `out_ordered` is false when no order fits: the plan stays as it was then.
  */
-yk_status yk_order_plan_apply(struct yk_study *study, const struct yk_order_plan_options *ordering,
+yk_status yk_order_plan_apply(struct yk_study *study, const struct yk_order_plan_options *options,
                               struct yk_arena *arena, struct yk_plan *plan,
                               bool *out_ordered) YK_MUST_USE;
 

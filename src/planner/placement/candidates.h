@@ -20,7 +20,7 @@ struct yk_candidates {
     const struct yk_deadline *deadline;
 };
 
-/* Whatever fills the contest ends once the deadline has passed, with at least one schedule
+/* Whatever adds candidates ends once the deadline has passed, with at least one schedule
  * considered. NULL: none. */
 yk_status yk_candidates_create(const struct yk_step_graph *step, const struct yk_deadline *deadline,
                                struct yk_candidates *out) YK_MUST_USE;
@@ -30,7 +30,7 @@ void yk_candidates_free(struct yk_candidates *candidates);
  * layer has one device. */
 yk_status yk_candidates_add_undivided(struct yk_candidates *candidates) YK_MUST_USE;
 
-/* Considers `schedule`, of the contest's step. */
+/* Considers `schedule`, of the same step. */
 yk_status yk_candidates_consider(struct yk_candidates *candidates,
                                  const struct yk_schedule *schedule) YK_MUST_USE;
 

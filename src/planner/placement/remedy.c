@@ -66,7 +66,7 @@ static bool train_on_nf4(struct yk_placement_request *request)
     return train_adapters(request);
 }
 
-static bool train_thriftily(struct yk_placement_request *request)
+static bool save_most_memory(struct yk_placement_request *request)
 {
     request->workload.recompute = true;
     request->micro_batches = 0;
@@ -89,7 +89,7 @@ static const struct {
     {"--lora 32, which trains adapters only", train_adapters, 3},
     {"--lora 32 --nf4, which trains adapters only", train_on_nf4, 3},
     {"--lora 32 --nf4 --recompute without --micro-batches, which trains adapters only",
-     train_thriftily, 4},
+     save_most_memory, 4},
 };
 enum {
     REMEDY_COUNT = sizeof remedies / sizeof remedies[0]

@@ -36,7 +36,7 @@ static bool is_worth_trying(const struct yk_placement_context *context, int32_t 
     return false;
 }
 
-/* Keeps the contest if its best is the best so far: what fits before what does not. */
+/* Keeps the candidates if their best is the best so far: what fits before what does not. */
 static void keep_better(struct yk_placement_best_candidate *choice,
                         struct yk_candidates *candidates)
 {

@@ -16,7 +16,7 @@ enum goal {
 };
 
 /* How many micro-batches a stage is taken to hold: as many as the stages from it on, as is best for
- * speed; or one, which is all that the most thrifty order needs. */
+ * speed; or one, which is all that the order with least memory needs. */
 enum flight {
     FLIGHT_FULL,
     FLIGHT_ONE,

@@ -1,4 +1,4 @@
-/* Plans in which members take turns, as finder.h asks for them. */
+/* Alternating stages: plans in which the members of a group take turns. */
 #include "plan/plan_divide.h"
 #include "planner/search/device_sets.h"
 #include "planner/search/search.h"

@@ -37,7 +37,7 @@ static yk_status copy_text(struct yk_arena *arena, struct yk_text *text, const c
     return status;
 }
 
-/* How the best of a rival's plans is run, or what the nearest lacks. */
+/* How the best of a baseline's plans is run, or what the nearest lacks. */
 static yk_status describe(const struct context *context, const struct yk_search *own,
                           const char **out)
 {
@@ -61,7 +61,7 @@ static yk_status describe(const struct context *context, const struct yk_search 
     return copy_text(context->arena, &text, out);
 }
 
-/* Whether all that rivals decide is to be decided: else they are no answers to the request. */
+/* Whether all that baselines decide is to be decided: else they do not answer the request. */
 static bool is_open(const struct yk_plan_request *request, const struct yk_plan *plan)
 {
     return (request->micro_batches == 0 || plan->micro_batches == request->micro_batches) &&
@@ -69,7 +69,7 @@ static bool is_open(const struct yk_plan_request *request, const struct yk_plan 
            request->strategy == YK_STRATEGY_COUNT && !request->random_strategies;
 }
 
-/* The row of a rival, whose plans `own` has seen; the best goes into the main search if that is
+/* The row of a baseline, whose plans `own` has tried; the best goes into the main search if that is
  * free to choose it. */
 static yk_status add_row(struct context *context, const char *name, struct yk_search *own)
 {

@@ -14,7 +14,7 @@ struct yk_baselines {
     int32_t count;
 };
 
-/* Tries all of them; where the request leaves everything open, they are candidates of `finder`,
+/* Tries all of them; where the request leaves everything open, they are candidates of `search`,
  * too. Ends with YK_ERROR_STOPPED where the study's deadline passes: the rows before are there
  * then. In the arena. */
 yk_status yk_baselines_try(struct yk_search *search, struct yk_arena *arena,

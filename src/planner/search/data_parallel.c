@@ -314,14 +314,14 @@ void yk_data_parallel_uniform(const struct yk_study *study, enum yk_strategy str
 static yk_status order_and_consider(struct yk_search *search, struct yk_plan *plan, const char *how,
                                     struct yk_arena *arena)
 {
-    const struct yk_order_plan_options ordering = {
+    const struct yk_order_plan_options options = {
         .method = YK_ORDER_METHOD_GREEDY,
         .open = search->study->request->strategy == YK_STRATEGY_COUNT &&
                 !search->study->request->random_strategies &&
                 yk_study_decides(search->study, YK_DECIDE_STRATEGIES),
     };
     bool ordered = false;
-    YK_TRY(yk_order_plan_apply(search->study, &ordering, arena, plan, &ordered));
+    YK_TRY(yk_order_plan_apply(search->study, &options, arena, plan, &ordered));
     return ordered ? yk_search_consider(search, plan, how, NULL) : YK_OK;
 }
 

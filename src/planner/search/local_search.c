@@ -1,4 +1,4 @@
-/* Goes downhill from the starts that were found, as finder.h asks for it. */
+/* Local search: descends from the starts of a search by small moves. */
 #include "planner/order/plan.h"
 #include "planner/search/parts.h"
 #include "planner/search/plan_move.h"
@@ -135,12 +135,12 @@ static yk_status may_be_faster(const struct context *context, const struct yk_pl
 
 static yk_status order(struct context *context, struct worth *worth)
 {
-    const struct yk_order_plan_options ordering = {.method = YK_ORDER_METHOD_GREEDY};
+    const struct yk_order_plan_options options = {.method = YK_ORDER_METHOD_GREEDY};
     struct yk_plan *plan = NULL;
     struct yk_trial trial;
     bool ordered = false;
     YK_TRY(yk_plan_copy(worth->plan, context->step_arena, &plan));
-    YK_TRY(yk_order_plan_apply(context->study, &ordering, context->step_arena, plan, &ordered));
+    YK_TRY(yk_order_plan_apply(context->study, &options, context->step_arena, plan, &ordered));
     if (!ordered) {
         return YK_OK;
     }

@@ -244,7 +244,7 @@ static yk_status change_order(struct refining *refining)
         study->request->search.moves > 0
             ? 0
             : study->request->search.budget_s * (study->part - yk_study_spent_part(study));
-    const struct yk_order_plan_options ordering = {
+    const struct yk_order_plan_options options = {
         .method = YK_ORDER_METHOD_MILP, .open = is_open(refining), .budget_s = fmin(left_s, 5)};
     struct yk_plan *plan = NULL;
     bool ordered = false;
@@ -254,8 +254,7 @@ static yk_status change_order(struct refining *refining)
     }
     YK_TRY(yk_plan_copy(best, refining->arena, &plan));
     plan->transfer_count = 0;
-    YK_TRY(
-        yk_order_plan_apply(refining->search->study, &ordering, refining->arena, plan, &ordered));
+    YK_TRY(yk_order_plan_apply(refining->search->study, &options, refining->arena, plan, &ordered));
     return ordered ? yk_search_consider(refining->search, plan, "integer program", NULL) : YK_OK;
 }
 
