@@ -265,14 +265,10 @@ static yk_status min_memory(const struct context *context, double max, double *o
     double low = 0;
     double high = max;
     for (int32_t step = 0; step < 20; step++) {
-        struct yk_arena *arena = NULL;
         struct yk_plan *plan = NULL;
         const double half = low + (high - low) / 2;
         limit_memory(context, half);
-        YK_TRY(yk_arena_create(&arena));
-        const yk_status status = plain_plan(context, arena, &plan);
-        yk_arena_destroy(arena);
-        YK_TRY(status);
+        YK_TRY_IN_ARENA(arena, plain_plan(context, arena, &plan));
         if (plan) {
             high = half;
         } else {
@@ -314,14 +310,10 @@ static yk_status weigh_memory(const struct context *context)
     }
     YK_TRY(min_memory(context, max, &min));
     for (int32_t i = 0; i <= last; i++) {
-        struct yk_arena *arena = NULL;
         yk_study_report(context->study, "sizes of memory");
         tradeoff->memory_bytes[i] = i == last ? max : min + (max - min) * i / last;
         tradeoff->memory_gib[i] = tradeoff->memory_bytes[i] / (1024.0 * 1024 * 1024);
-        YK_TRY(yk_arena_create(&arena));
-        const yk_status status = memory_point(context, i, arena);
-        yk_arena_destroy(arena);
-        YK_TRY(status);
+        YK_TRY_IN_ARENA(arena, memory_point(context, i, arena));
         /* What fits in less memory fits in more. */
         if (i > 0 && tradeoff->joint_of_memory_s[i - 1] < tradeoff->joint_of_memory_s[i]) {
             tradeoff->joint_of_memory_s[i] = tradeoff->joint_of_memory_s[i - 1];

@@ -312,12 +312,8 @@ yk_status yk_order_greedy(const struct yk_order_problem *problem, struct yk_aren
                           struct yk_order **out)
 {
     struct search search = {.problem = problem};
-    struct yk_arena *work = NULL;
     YK_TRY(yk_order_create(problem, arena, &search.best));
-    YK_TRY(yk_arena_create(&work));
-    const yk_status status = find(&search, work);
-    yk_arena_destroy(work);
-    YK_TRY(status);
+    YK_TRY_IN_ARENA(work, find(&search, work));
     search.best->bound_s = search.bound_s;
     search.best->method = "greedy";
     *out = search.best;

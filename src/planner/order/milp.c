@@ -116,14 +116,10 @@ static yk_status raise_bound(struct search *search)
     for (int32_t margin = MARGIN; !enough && !is_done(search); margin *= MORE_MARGIN) {
         const bool all = margin >= yk_order_slot_count(search->problem);
         const struct yk_order_formulation_options form = {.allowed = all ? NULL : search->allowed};
-        struct yk_arena *arena = NULL;
         if ((all ? search->places : allow_around(search, margin)) > MAX_RELAXED) {
             return YK_OK;
         }
-        YK_TRY(yk_arena_create(&arena));
-        const yk_status status = relax(search, &form, arena, &enough);
-        yk_arena_destroy(arena);
-        YK_TRY(status);
+        YK_TRY_IN_ARENA(arena, relax(search, &form, arena, &enough));
         enough = enough || all;
     }
     return YK_OK;

@@ -272,22 +272,15 @@ static yk_status check_apart(const struct place *place, int32_t layer)
     return YK_OK;
 }
 
-static yk_status check_memory(const struct place *place, double *out_s)
+static yk_status check_memory(const struct place *place, struct yk_arena *arena, double *out_s)
 {
-    struct yk_arena *arena = NULL;
-    YK_TRY(yk_arena_create(&arena));
-    double *sums = yk_arena_allocate(arena, (size_t)place->slots, sizeof *sums);
-    yk_status status = sums ? YK_OK : yk_fail_out_of_memory();
-    if (status == YK_OK) {
-        yk_order_memory_bytes(place->problem, place->order, sums);
-        status = yk_order_check_memory(place->problem, sums);
-    }
-    if (status == YK_OK) {
-        yk_order_loads_s(place->problem, place->order, sums);
-        *out_s = yk_order_step_s(place->problem, sums);
-    }
-    yk_arena_destroy(arena);
-    return status;
+    double *sums = NULL;
+    YK_TRY_NEW(arena, sums, place->slots);
+    yk_order_memory_bytes(place->problem, place->order, sums);
+    YK_TRY(yk_order_check_memory(place->problem, sums));
+    yk_order_loads_s(place->problem, place->order, sums);
+    *out_s = yk_order_step_s(place->problem, sums);
+    return YK_OK;
 }
 
 yk_status yk_order_check(const struct yk_order_problem *problem, const struct yk_order *order,
@@ -300,7 +293,8 @@ yk_status yk_order_check(const struct yk_order_problem *problem, const struct yk
         YK_TRY(check_sums(&place, i));
         YK_TRY(check_apart(&place, i));
     }
-    return check_memory(&place, out_s);
+    YK_TRY_IN_ARENA(arena, check_memory(&place, arena, out_s));
+    return YK_OK;
 }
 
 /* Transfers under way into a list. */

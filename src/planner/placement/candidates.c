@@ -182,12 +182,8 @@ static yk_status consider_schedulers(struct yk_candidates *candidates)
 
 yk_status yk_candidates_add_divided(struct yk_candidates *candidates)
 {
-    struct yk_arena *arena = NULL;
     if (candidates->step->micro_batch_count > 1) {
-        YK_TRY(yk_arena_create(&arena));
-        const yk_status status = consider_copies(candidates, arena);
-        yk_arena_destroy(arena);
-        YK_TRY(status);
+        YK_TRY_IN_ARENA(arena, consider_copies(candidates, arena));
     }
     return consider_schedulers(candidates);
 }
@@ -259,32 +255,28 @@ static yk_status go_down(struct descent *descent)
     return YK_OK;
 }
 
-yk_status yk_candidates_refine(struct yk_candidates *candidates)
+static yk_status refine(struct yk_candidates *candidates, struct yk_arena *arena)
 {
     const struct yk_step_graph *step = candidates->step;
-    struct yk_arena *arena = NULL;
-    if (!candidates->fit.fits) {
-        return YK_OK;
-    }
-    YK_TRY(yk_arena_create(&arena));
+    const int32_t cells = step->micro_batch_count * step->layer_count;
     struct descent descent = {
         .candidates = candidates,
-        .devices = yk_arena_allocate(
-            arena, (size_t)step->micro_batch_count * (size_t)step->layer_count, sizeof(int32_t)),
         .step_s = candidates->step_s,
         .allowance = 10 * (int64_t)MAX_EVALUATED,
     };
-    yk_status status = YK_OK;
-    if (!descent.devices) {
-        status = yk_fail_out_of_memory();
-    } else {
-        for (int32_t i = 0; i < step->micro_batch_count * step->layer_count; i++) {
-            descent.devices[i] = candidates->best->devices[step->forward[i]];
-        }
-        status = go_down(&descent);
+    YK_TRY_NEW(arena, descent.devices, cells);
+    for (int32_t i = 0; i < cells; i++) {
+        descent.devices[i] = candidates->best->devices[step->forward[i]];
     }
-    yk_arena_destroy(arena);
-    return status;
+    return go_down(&descent);
+}
+
+yk_status yk_candidates_refine(struct yk_candidates *candidates)
+{
+    if (candidates->fit.fits) {
+        YK_TRY_IN_ARENA(arena, refine(candidates, arena));
+    }
+    return YK_OK;
 }
 
 /* Every micro-batch goes through the same stages. */
@@ -441,26 +433,27 @@ static bool is_repeated(const struct yk_step_graph *step, const struct subset *s
     return false;
 }
 
+static yk_status consider_node(struct yk_candidates *candidates, int32_t node,
+                               struct yk_arena *arena)
+{
+    const struct yk_cluster *cluster = candidates->step->spec.book->cluster;
+    struct subset subset = {.arena = arena};
+    int32_t *room = NULL;
+    YK_TRY_NEW(arena, subset.numbers, cluster->device_count);
+    YK_TRY_NEW(arena, room, cluster->device_count);
+    subset.count = list_node(cluster, node, subset.numbers);
+    return subset.count > 1 && !is_repeated(candidates->step, &subset, node, room)
+               ? consider_subset(&subset, candidates)
+               : YK_OK;
+}
+
 yk_status yk_candidates_add_nodes(struct yk_candidates *candidates)
 {
     const struct yk_cluster *cluster = candidates->step->spec.book->cluster;
     for (int32_t node = 0; cluster->node_count > 1 && node < cluster->node_count &&
                            !yk_deadline_has_passed(candidates->deadline);
          node++) {
-        struct subset subset = {0};
-        YK_TRY(yk_arena_create(&subset.arena));
-        const size_t P = (size_t)cluster->device_count;
-        subset.numbers = yk_arena_allocate(subset.arena, P, sizeof *subset.numbers);
-        int32_t *room = yk_arena_allocate(subset.arena, P, sizeof *room);
-        yk_status status = subset.numbers && room ? YK_OK : yk_fail_out_of_memory();
-        if (status == YK_OK) {
-            subset.count = list_node(cluster, node, subset.numbers);
-            if (subset.count > 1 && !is_repeated(candidates->step, &subset, node, room)) {
-                status = consider_subset(&subset, candidates);
-            }
-        }
-        yk_arena_destroy(subset.arena);
-        YK_TRY(status);
+        YK_TRY_IN_ARENA(arena, consider_node(candidates, node, arena));
     }
     return YK_OK;
 }

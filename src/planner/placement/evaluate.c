@@ -246,32 +246,30 @@ static void carry_gradients(struct ports *ports, const struct yk_step_graph *ste
     }
 }
 
-yk_status yk_evaluate_traffic_s(const struct yk_step_graph *step,
-                                const struct yk_schedule *schedule, double *out)
+static yk_status find_busiest(const struct yk_step_graph *step, const struct yk_schedule *schedule,
+                              struct yk_arena *arena, double *out)
 {
-    struct yk_arena *arena = NULL;
-    YK_TRY(yk_arena_create(&arena));
-    const size_t P = (size_t)step->graph->device_count;
-    struct ports ports = {
-        .step = step,
-        .out_s = yk_arena_allocate(arena, P, sizeof *ports.out_s),
-        .in_s = yk_arena_allocate(arena, P, sizeof *ports.in_s),
-    };
-    bool *holds = yk_arena_allocate(arena, P, sizeof *holds);
-    if (!ports.out_s || !ports.in_s || !holds) {
-        yk_arena_destroy(arena);
-        return yk_fail_out_of_memory();
-    }
+    const int32_t P = step->graph->device_count;
+    struct ports ports = {.step = step};
+    bool *holds = NULL;
+    YK_TRY_NEW(arena, ports.out_s, P);
+    YK_TRY_NEW(arena, ports.in_s, P);
+    YK_TRY_NEW(arena, holds, P);
     carry_activations(&ports, schedule);
     for (int32_t l = 0; l < step->layer_count; l++) {
         carry_gradients(&ports, step, schedule, l, holds);
     }
-    double busiest_s = 0;
-    for (size_t p = 0; p < P; p++) {
-        busiest_s = fmax(busiest_s, fmax(ports.out_s[p], ports.in_s[p]));
+    *out = 0;
+    for (int32_t p = 0; p < P; p++) {
+        *out = fmax(*out, fmax(ports.out_s[p], ports.in_s[p]));
     }
-    yk_arena_destroy(arena);
-    *out = busiest_s;
+    return YK_OK;
+}
+
+yk_status yk_evaluate_traffic_s(const struct yk_step_graph *step,
+                                const struct yk_schedule *schedule, double *out)
+{
+    YK_TRY_IN_ARENA(arena, find_busiest(step, schedule, arena, out));
     return YK_OK;
 }
 

@@ -177,24 +177,19 @@ static yk_status add_device(struct yk_cost_book *book, struct yk_arena *arena,
 }
 
 static yk_status try_another_device(const struct yk_placement_request *request,
-                                    const struct yk_deadline *deadline, double *out)
+                                    const struct yk_deadline *deadline, struct yk_arena *arena,
+                                    double *out)
 {
-    struct yk_arena *arena = NULL;
     struct yk_cluster cluster;
+    struct yk_cost_book book = *request->book;
+    struct yk_placement_request changed = *request;
     *out = INFINITY;
     if (request->book->cluster->device_count >= YK_CLUSTER_MAX_DEVICES) {
         return YK_OK;
     }
-    YK_TRY(yk_arena_create(&arena));
-    struct yk_cost_book book = *request->book;
-    yk_status status = add_device(&book, arena, &cluster);
-    if (status == YK_OK) {
-        struct yk_placement_request changed = *request;
-        changed.book = &book;
-        status = step_with(&changed, deadline, out);
-    }
-    yk_arena_destroy(arena);
-    return status;
+    YK_TRY(add_device(&book, arena, &cluster));
+    changed.book = &book;
+    return step_with(&changed, deadline, out);
 }
 
 yk_status yk_placement_remedy_search(const struct yk_placement_request *request,
@@ -217,7 +212,7 @@ yk_status yk_placement_remedy_search(const struct yk_placement_request *request,
         }
     }
     if (!cheapest) {
-        YK_TRY(try_another_device(request, deadline, &cheapest_s));
+        YK_TRY_IN_ARENA(arena, try_another_device(request, deadline, arena, &cheapest_s));
         cheapest = isinf(cheapest_s) ? NULL : "one more device like the largest";
     }
     if (!cheapest && yk_deadline_has_passed(deadline)) {

@@ -28,7 +28,6 @@ struct proposal {
 struct context {
     struct yk_search *search;
     struct yk_study *study;
-    struct yk_arena *arena;       /* of the candidate at hand */
     int32_t main;                 /* the fastest device */
     int32_t helpers[MAX_HELPERS]; /* devices, the fastest first */
     int64_t helped[MAX_HELPERS];  /* samples of each */
@@ -149,9 +148,10 @@ static int by_number(const void *a, const void *b)
 }
 
 /* Group 0 takes turns, group 1 is the main device alone. */
-static yk_status make_plan(const struct context *context, int32_t cut, enum yk_strategy strategy,
+static yk_status make_plan(const struct context *context, int32_t cut, struct yk_arena *arena,
                            struct yk_plan **out)
 {
+    const enum yk_strategy asked = context->study->request->strategy;
     const int32_t count = context->helper_count + 1;
     struct yk_plan *plan = NULL;
     int32_t devices[MAX_HELPERS + 1] = {context->main};
@@ -159,9 +159,9 @@ static yk_status make_plan(const struct context *context, int32_t cut, enum yk_s
         devices[i + 1] = context->helpers[i];
     }
     qsort(devices, (size_t)count, sizeof devices[0], by_number);
-    YK_TRY(yk_study_create_plan(context->study, devices, count, 2, context->arena, &plan));
-    YK_TRY_NEW(context->arena, plan->groups[0].members, count);
-    YK_TRY_NEW(context->arena, plan->groups[1].members, 1);
+    YK_TRY(yk_study_create_plan(context->study, devices, count, 2, arena, &plan));
+    YK_TRY_NEW(arena, plan->groups[0].members, count);
+    YK_TRY_NEW(arena, plan->groups[1].members, 1);
     plan->micro_batches = 2;
     plan->pipeline = YK_NESTED;
     plan->groups[0].member_count = count;
@@ -188,7 +188,7 @@ static yk_status make_plan(const struct context *context, int32_t cut, enum yk_s
     }
     for (int32_t l = 0; l < plan->layer_count; l++) {
         plan->layers[l].group = is_helped(context, l, cut) ? 0 : 1;
-        plan->layers[l].strategy = strategy;
+        plan->layers[l].strategy = asked == YK_STRATEGY_COUNT ? YK_REPLICATED : asked;
     }
     *out = plan;
     return YK_OK;
@@ -203,23 +203,14 @@ static bool has_both_groups(const struct yk_plan *plan)
     return groups[0] && groups[1];
 }
 
-static yk_status consider(struct context *context, int32_t cut)
+static yk_status consider(const struct context *context, int32_t cut, struct yk_arena *arena)
 {
-    const struct yk_study *study = context->study;
-    const enum yk_strategy asked = study->request->strategy;
     struct yk_plan *plan = NULL;
-    if (cut < 1 || cut >= study->model->layer_count) {
+    if (cut < 1 || cut >= context->study->model->layer_count) {
         return YK_OK;
     }
-    YK_TRY(yk_arena_create(&context->arena));
-    yk_status status =
-        make_plan(context, cut, asked == YK_STRATEGY_COUNT ? YK_REPLICATED : asked, &plan);
-    if (status == YK_OK && has_both_groups(plan)) {
-        status = yk_search_consider(context->search, plan, "turns", NULL);
-    }
-    yk_arena_destroy(context->arena);
-    context->arena = NULL;
-    return status;
+    YK_TRY(make_plan(context, cut, arena, &plan));
+    return has_both_groups(plan) ? yk_search_consider(context->search, plan, "turns", NULL) : YK_OK;
 }
 
 /* Where the helped layers end at best, by the estimate. */
@@ -301,7 +292,7 @@ static yk_status try_proposals(struct context *context)
         context->front = proposal->front;
         YK_TRY(share_out(context, proposal->helped));
         for (int32_t cut = proposal->cut - AROUND; cut <= proposal->cut + AROUND; cut++) {
-            YK_TRY(consider(context, cut));
+            YK_TRY_IN_ARENA(arena, consider(context, cut, arena));
         }
     }
     return YK_OK;
@@ -319,33 +310,31 @@ static yk_status allocate(struct context *context, struct yk_arena *arena)
     return YK_OK;
 }
 
+static yk_status search_in(struct context *context, struct yk_arena *arena)
+{
+    struct yk_device_set *sets = NULL;
+    int32_t count = 0;
+    YK_TRY(yk_device_sets_list(context->study, arena, &sets, &count));
+    if (sets[0].count > 1) {
+        YK_TRY(line_up(context, &sets[0]));
+    }
+    YK_TRY(allocate(context, arena));
+    if (context->helper_count > 0) {
+        YK_TRY(find_proposals(context));
+    }
+    return try_proposals(context);
+}
+
 yk_status yk_search_alternating(struct yk_search *search)
 {
     struct yk_study *study = search->study;
     const struct yk_plan_request *request = study->request;
     struct context context = {.search = search, .study = study};
-    struct yk_arena *arena = NULL;
-    struct yk_device_set *sets = NULL;
-    int32_t count = 0;
     if (!yk_study_decides(study, YK_DECIDE_PLACEMENT) ||
         !yk_study_decides(study, YK_DECIDE_SHARES) || request->random_strategies ||
         (request->micro_batches != 0 && request->micro_batches != 2)) {
         return YK_OK;
     }
-    YK_TRY(yk_arena_create(&arena));
-    yk_status status = yk_device_sets_list(study, arena, &sets, &count);
-    if (status == YK_OK && sets[0].count > 1) {
-        status = line_up(&context, &sets[0]);
-    }
-    if (status == YK_OK) {
-        status = allocate(&context, arena);
-    }
-    if (status == YK_OK && context.helper_count > 0) {
-        status = find_proposals(&context);
-    }
-    if (status == YK_OK) {
-        status = try_proposals(&context);
-    }
-    yk_arena_destroy(arena);
-    return status;
+    YK_TRY_IN_ARENA(arena, search_in(&context, arena));
+    return YK_OK;
 }

@@ -93,19 +93,13 @@ static yk_status add_row(struct context *context, const char *name, struct yk_se
     return YK_OK;
 }
 
-static yk_status try_split(struct context *context, struct yk_data_parallel_spec *split,
-                           struct yk_search *own)
+static yk_status try_split(const struct yk_data_parallel_spec *split, struct yk_search *own,
+                           struct yk_arena *arena)
 {
-    struct yk_arena *arena = NULL;
     struct yk_plan *plan = NULL;
     bool fits = false;
-    YK_TRY(yk_arena_create(&arena));
-    yk_status status = yk_data_parallel_plan(context->search->study, split, arena, &plan, &fits);
-    if (status == YK_OK && plan) {
-        status = yk_search_consider(own, plan, "rival", NULL);
-    }
-    yk_arena_destroy(arena);
-    return status;
+    YK_TRY(yk_data_parallel_plan(own->study, split, arena, &plan, &fits));
+    return plan ? yk_search_consider(own, plan, "baseline", NULL) : YK_OK;
 }
 
 /* Every number of micro-batches, with and without recomputation. */
@@ -123,7 +117,7 @@ static yk_status try_splits(struct context *context, struct yk_data_parallel_spe
                 context->recompute[l] = again == 1 && study->recomputes[l];
             }
             if (open || (again == 1) == request->workload.recompute) {
-                YK_TRY(try_split(context, split, own));
+                YK_TRY_IN_ARENA(arena, try_split(split, own, arena));
             }
         }
         if (request->micro_batches > 0 || (int64_t)M * split->count >= request->workload.batch) {
@@ -231,22 +225,31 @@ static yk_status add_singles(struct context *context)
     return YK_OK;
 }
 
-static yk_status consider_map(struct context *context, const struct yk_placement *placement,
-                              struct yk_search *own)
+static yk_status consider_map(struct yk_search *own, const struct yk_placement *placement,
+                              struct yk_arena *arena)
 {
-    struct yk_arena *arena = NULL;
     struct yk_plan *plan = NULL;
-    YK_TRY(yk_arena_create(&arena));
-    yk_status status =
-        yk_placement_plan_create(context->search->study, placement->devices, arena, &plan);
-    if (status == YK_OK) {
-        status = yk_search_consider(own, plan, "map", NULL);
-    }
-    yk_arena_destroy(arena);
-    return status;
+    YK_TRY(yk_placement_plan_create(own->study, placement->devices, arena, &plan));
+    return yk_search_consider(own, plan, "map", NULL);
 }
 
-/* What `yoke place` finds by a way of its own, the batch going through whole. */
+static yk_status add_placement_row(struct context *context, const char *name,
+                                   const struct yk_placement *placement, struct yk_search *own)
+{
+    struct yk_text text = {0};
+    if (placement->devices) {
+        YK_TRY_IN_ARENA(arena, consider_map(own, placement, arena));
+    }
+    YK_TRY(add_row(context, name, own));
+    if (!placement->refusal) {
+        return YK_OK;
+    }
+    yk_text_add(&text, placement->refusal);
+    return copy_text(context->arena, &text,
+                     &context->baselines->rows[context->baselines->count - 1].remark);
+}
+
+/* What `yoke place` finds by this algorithm, the batch going through whole. */
 static yk_status add_placement(struct context *context, const char *name, const char *algorithm)
 {
     const struct yk_study *study = context->search->study;
@@ -264,17 +267,8 @@ static yk_status add_placement(struct context *context, const char *name, const 
     YK_TRY(yk_placement_compare(&request, &placements));
     const struct yk_placement *placement = &placements->placements[0];
     yk_status status = yk_search_create(context->search->study, &own);
-    if (status == YK_OK && placement->devices) {
-        status = consider_map(context, placement, &own);
-    }
     if (status == YK_OK) {
-        status = add_row(context, name, &own);
-    }
-    if (status == YK_OK && placement->refusal) {
-        struct yk_text text = {0};
-        yk_text_add(&text, placement->refusal);
-        status = copy_text(context->arena, &text,
-                           &context->baselines->rows[context->baselines->count - 1].remark);
+        status = add_placement_row(context, name, placement, &own);
     }
     yk_search_free(&own);
     yk_placements_destroy(placements);

@@ -67,11 +67,8 @@ yk_status yk_parts_find(int32_t count, double state_bytes, const double *room_by
     if (sum < state_bytes) {
         return refuse(count, state_bytes, room_bytes, sum, out_parts);
     }
-    struct yk_arena *arena = NULL;
-    YK_TRY(yk_arena_create(&arena));
-    struct room *rooms = yk_arena_allocate(arena, (size_t)count, sizeof *rooms);
+    struct room *rooms = calloc((size_t)count, sizeof *rooms);
     if (!rooms) {
-        yk_arena_destroy(arena);
         return yk_fail_out_of_memory();
     }
     for (int32_t i = 0; i < count; i++) {
@@ -79,7 +76,7 @@ yk_status yk_parts_find(int32_t count, double state_bytes, const double *room_by
         rooms[i] = (struct room){part, i};
     }
     fill(rooms, count, out_parts);
-    yk_arena_destroy(arena);
+    free(rooms);
     return YK_OK;
 }
 
