@@ -291,11 +291,11 @@ static yk_status memory_point(const struct context *context, int32_t point, stru
         return YK_OK;
     }
     YK_TRY(base_plan(context, arena, &base));
-    YK_TRY(time_of(context, plain, &tradeoff->prefetch_of_memory_s[point]));
+    YK_TRY(time_of(context, plain, &tradeoff->ahead_of_memory_s[point]));
     YK_TRY(join(context, base, YK_ORDER_METHOD_GREEDY, arena, &tradeoff->joint_of_memory_s[point],
                 &joint));
     tradeoff->joint_of_memory_s[point] =
-        fmin(tradeoff->joint_of_memory_s[point], tradeoff->prefetch_of_memory_s[point]);
+        fmin(tradeoff->joint_of_memory_s[point], tradeoff->ahead_of_memory_s[point]);
     return YK_OK;
 }
 
@@ -334,14 +334,14 @@ static yk_status allocate_curves(struct yk_tradeoff *tradeoff)
     YK_TRY_NEW(tradeoff->arena, tradeoff->memory_bytes, n);
     YK_TRY_NEW(tradeoff->arena, tradeoff->memory_gib, n);
     YK_TRY_NEW(tradeoff->arena, tradeoff->joint_of_memory_s, n);
-    YK_TRY_NEW(tradeoff->arena, tradeoff->prefetch_of_memory_s, n);
+    YK_TRY_NEW(tradeoff->arena, tradeoff->ahead_of_memory_s, n);
     for (int64_t i = 0; i < n; i++) {
         tradeoff->part[i] = (double)i / (double)(n - 1);
         tradeoff->split_s[i] = NAN;
         tradeoff->memory_bytes[i] = NAN;
         tradeoff->memory_gib[i] = NAN;
         tradeoff->joint_of_memory_s[i] = NAN;
-        tradeoff->prefetch_of_memory_s[i] = NAN;
+        tradeoff->ahead_of_memory_s[i] = NAN;
     }
     return YK_OK;
 }
@@ -475,7 +475,7 @@ int32_t yk_tradeoff_charts(const struct yk_tradeoff *tradeoff, struct yk_plan_cu
     curves[1] = (struct yk_plan_curve){"strategies and order together", tradeoff->memory_gib,
                                        tradeoff->joint_of_memory_s, tradeoff->memory_points};
     curves[2] = (struct yk_plan_curve){"fully-sharded, one gather ahead", tradeoff->memory_gib,
-                                       tradeoff->prefetch_of_memory_s, tradeoff->memory_points};
+                                       tradeoff->ahead_of_memory_s, tradeoff->memory_points};
     charts[0] = (struct yk_plan_tradeoff){
         .title = tradeoff->titles[0],
         .definition =

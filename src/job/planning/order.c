@@ -3,9 +3,9 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "job/search.h"
+#include "planner/order/order.h"
 #include "planner/order/problem.h"
 #include "planner/order/slots.h"
-#include "planner/order/order.h"
 
 #include <string.h>
 

@@ -29,9 +29,16 @@ static int compare_rooms(const void *left, const void *right)
 
 /* Water runs into vessels of unequal height: from the lowest on, those below the level are full,
  * and all others stand at the level. */
-static void fill(struct room *rooms, int32_t count, double *parts)
+static yk_status fill(int32_t count, double state_bytes, const double *room_bytes,
+                      struct yk_arena *arena, double *parts)
 {
+    struct room *rooms = NULL;
     double rest = 1;
+    YK_TRY_NEW(arena, rooms, count);
+    for (int32_t i = 0; i < count; i++) {
+        const double part = state_bytes > 0 ? bytes_of(room_bytes[i]) / state_bytes : 1;
+        rooms[i] = (struct room){part, i};
+    }
     qsort(rooms, (size_t)count, sizeof *rooms, compare_rooms);
     for (int32_t k = 0; k < count; k++) {
         const double level = rest / (count - k);
@@ -39,6 +46,7 @@ static void fill(struct room *rooms, int32_t count, double *parts)
         parts[rooms[k].rank] = part;
         rest -= part;
     }
+    return YK_OK;
 }
 
 static yk_status refuse(int32_t count, double state_bytes, const double *room_bytes, double sum,
@@ -67,16 +75,7 @@ yk_status yk_parts_find(int32_t count, double state_bytes, const double *room_by
     if (sum < state_bytes) {
         return refuse(count, state_bytes, room_bytes, sum, out_parts);
     }
-    struct room *rooms = calloc((size_t)count, sizeof *rooms);
-    if (!rooms) {
-        return yk_fail_out_of_memory();
-    }
-    for (int32_t i = 0; i < count; i++) {
-        const double part = state_bytes > 0 ? bytes_of(room_bytes[i]) / state_bytes : 1;
-        rooms[i] = (struct room){part, i};
-    }
-    fill(rooms, count, out_parts);
-    free(rooms);
+    YK_TRY_IN_ARENA(arena, fill(count, state_bytes, room_bytes, arena, out_parts));
     return YK_OK;
 }
 
