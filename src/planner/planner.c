@@ -221,7 +221,6 @@ static yk_status search_plan(struct yk_planner_outcome *outcome, struct yk_searc
     status = yk_search_phase_refine(search);
     YK_TRY(end_phase(outcome, status, yk_study_has_budget(study)));
     yk_study_begin_phase(study, 1, 1);
-    outcome->how = search->how;
     if (!search->best) {
         return note_misfit(outcome, search);
     }

@@ -25,7 +25,6 @@ struct yk_planner_outcome {
     struct yk_trial trial;      /* of the plan, kept */
     double bound_s;             /* no plan takes less */
     double tokens_per_s;
-    const char *how; /* it was found, in a word or two */
     const char *summary;
     const char *bottleneck;
     const char *source; /* of the times */

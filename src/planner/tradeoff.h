@@ -38,7 +38,7 @@ struct yk_tradeoff {
     double *memory_bytes;        /* (points) of every device at most */
     double *memory_gib;          /* (points) the same for people */
     double *joint_of_memory_s;   /* (points) NAN: nothing fits */
-    double *ahead_of_memory_s; /* (points) fully-sharded, gathers one ahead */
+    double *ahead_of_memory_s;   /* (points) fully-sharded, gathers one ahead */
     double bound_s;
     struct yk_error_band band; /* of the layers' times that all of it is made of */
     const char *titles[2]; /* of the charts, with the number of points where not all are there */

@@ -80,7 +80,7 @@ static yk_status add_row(struct context *context, const char *name, struct yk_se
     const struct yk_plan_request *request = context->search->study->request;
     const struct yk_plan *plan = own->best ? own->best : own->nearest;
     if (plan && is_open(request, plan)) {
-        YK_TRY(yk_search_consider(context->search, plan, name, NULL));
+        YK_TRY(yk_search_consider(context->search, plan, NULL));
     }
     if (!own->best && own->nearest) {
         /* Its time is shown all the same: what it would take if it fitted. */
@@ -99,7 +99,7 @@ static yk_status try_split(const struct yk_data_parallel_spec *split, struct yk_
     struct yk_plan *plan = NULL;
     bool fits = false;
     YK_TRY(yk_data_parallel_plan(own->study, split, arena, &plan, &fits));
-    return plan ? yk_search_consider(own, plan, "baseline", NULL) : YK_OK;
+    return plan ? yk_search_consider(own, plan, NULL) : YK_OK;
 }
 
 /* Every number of micro-batches, with and without recomputation. */
@@ -230,7 +230,7 @@ static yk_status consider_map(struct yk_search *own, const struct yk_placement *
 {
     struct yk_plan *plan = NULL;
     YK_TRY(yk_placement_plan_create(own->study, placement->devices, arena, &plan));
-    return yk_search_consider(own, plan, "map", NULL);
+    return yk_search_consider(own, plan, NULL);
 }
 
 static yk_status add_placement_row(struct context *context, const char *name,

@@ -242,7 +242,6 @@ static const double max_block_bytes = 64.0 * 1024 * 1024;
 static const double plain_bucket_bytes = 25.0 * 1024 * 1024;
 
 struct family {
-    const char *how;
     enum yk_strategy strategy;
     bool no_sync;
     int32_t min_micro_batches;
@@ -250,13 +249,9 @@ struct family {
 
 /* With one micro-batch `kept` and `fully-sharded` are one family where the order decides. */
 static const struct family families[] = {
-    {"sharded", YK_FULLY_SHARDED, true, 1},
-    {"kept", YK_KEPT, true, 1},
-    {"replicated", YK_REPLICATED, true, 1},
-    {"sharded-state", YK_SHARDED_STATE, true, 1},
-    {"sharded, scattered", YK_FULLY_SHARDED, false, 2},
-    {"kept, scattered", YK_KEPT, false, 2},
-    {"state, scattered", YK_SHARDED_STATE, false, 2},
+    {YK_FULLY_SHARDED, true, 1},  {YK_KEPT, true, 1},           {YK_REPLICATED, true, 1},
+    {YK_SHARDED_STATE, true, 1},  {YK_FULLY_SHARDED, false, 2}, {YK_KEPT, false, 2},
+    {YK_SHARDED_STATE, false, 2},
 };
 
 /*
@@ -311,7 +306,7 @@ void yk_data_parallel_uniform(const struct yk_study *study, enum yk_strategy str
     yk_data_parallel_tie(model, out);
 }
 
-static yk_status order_and_consider(struct yk_search *search, struct yk_plan *plan, const char *how,
+static yk_status order_and_consider(struct yk_search *search, struct yk_plan *plan,
                                     struct yk_arena *arena)
 {
     const struct yk_order_plan_options options = {
@@ -322,7 +317,7 @@ static yk_status order_and_consider(struct yk_search *search, struct yk_plan *pl
     };
     bool ordered = false;
     YK_TRY(yk_order_plan_apply(search->study, &options, arena, plan, &ordered));
-    return ordered ? yk_search_consider(search, plan, how, NULL) : YK_OK;
+    return ordered ? yk_search_consider(search, plan, NULL) : YK_OK;
 }
 
 static bool communicates(const struct yk_plan *plan)
@@ -331,7 +326,7 @@ static bool communicates(const struct yk_plan *plan)
 }
 
 static yk_status try_in(struct yk_search *search, const struct yk_data_parallel_spec *split,
-                        const char *how, struct yk_arena *arena)
+                        struct yk_arena *arena)
 {
     struct yk_plan *plan = NULL;
     bool fits = false;
@@ -339,28 +334,27 @@ static yk_status try_in(struct yk_search *search, const struct yk_data_parallel_
     if (!plan) {
         return YK_OK;
     }
-    YK_TRY(yk_search_consider(search, plan, how, NULL));
+    YK_TRY(yk_search_consider(search, plan, NULL));
     if (!fits && !split->keeps_idle && plan->rank_count < split->count) {
         struct yk_data_parallel_spec all = *split;
         all.keeps_idle = true;
-        return try_in(search, &all, how, arena);
+        return try_in(search, &all, arena);
     }
     if (fits && communicates(plan) && yk_study_decides(search->study, YK_DECIDE_ORDER)) {
-        return order_and_consider(search, plan, how, arena);
+        return order_and_consider(search, plan, arena);
     }
     return YK_OK;
 }
 
-yk_status yk_data_parallel_try(struct yk_search *search, const struct yk_data_parallel_spec *split,
-                               const char *how)
+yk_status yk_data_parallel_try(struct yk_search *search, const struct yk_data_parallel_spec *split)
 {
     struct yk_data_parallel_spec ignores_memory = *split;
     struct yk_arena *arena = NULL;
     ignores_memory.ignores_memory = true;
     YK_TRY(yk_arena_create(&arena));
-    yk_status status = try_in(search, split, how, arena);
+    yk_status status = try_in(search, split, arena);
     if (status == YK_OK && split->count > 1 && !split->even_shares) {
-        status = try_in(search, &ignores_memory, how, arena);
+        status = try_in(search, &ignores_memory, arena);
     }
     yk_arena_destroy(arena);
     return status;
@@ -395,7 +389,7 @@ static yk_status try_families(struct context *context)
     if (request->random_strategies) {
         draw_strategies(context);
         context->split.no_sync = true;
-        return yk_data_parallel_try(context->search, &context->split, "random");
+        return yk_data_parallel_try(context->search, &context->split);
     }
     for (size_t f = 0; f < sizeof families / sizeof families[0]; f++) {
         const struct family *family = &families[f];
@@ -410,7 +404,7 @@ static yk_status try_families(struct context *context)
         for (int32_t l = 0; l < study->model->layer_count && fixed != YK_STRATEGY_COUNT; l++) {
             context->strategies[l] = fixed;
         }
-        YK_TRY(yk_data_parallel_try(context->search, &context->split, family->how));
+        YK_TRY(yk_data_parallel_try(context->search, &context->split));
     }
     return YK_OK;
 }

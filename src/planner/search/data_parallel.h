@@ -41,8 +41,8 @@ enum {
 
 /* Considers a split, with gathers one ahead and, where its order is to be decided, in the best
  * order that is quickly found. */
-yk_status yk_data_parallel_try(struct yk_search *search, const struct yk_data_parallel_spec *split,
-                               const char *how) YK_MUST_USE;
+yk_status yk_data_parallel_try(struct yk_search *search,
+                               const struct yk_data_parallel_spec *split) YK_MUST_USE;
 
 /* The block for a ring of these devices: the smallest message that has nine tenths of each link's
  * bandwidth (cost/knee.h), 1 MiB at least and 64 MiB at most. */

@@ -209,8 +209,8 @@ static yk_status make(const struct context *context, const struct step *steps, i
 {
     *out = YK_PLAN_MOVE_DONE;
     for (int32_t i = 0; i < count && *out == YK_PLAN_MOVE_DONE; i++) {
-        YK_TRY(yk_plan_moves[steps[i].kind].make(context->study, steps[i].number,
-                                                 context->step_arena, plan, out));
+        YK_TRY(yk_plan_move_make(context->study, steps[i].kind, steps[i].number,
+                                 context->step_arena, plan, out));
     }
     return YK_OK;
 }
@@ -239,8 +239,7 @@ static yk_status try_in(struct context *context, const struct step *steps, int32
         *now = next;
         YK_TRY(yk_plan_copy(next.plan, context->arena, &now->plan));
         if (now->fits) {
-            return yk_search_accept(context->search, now->plan, now->step_s,
-                                    yk_plan_moves[steps[count - 1].kind].how);
+            return yk_search_accept(context->search, now->plan, now->step_s);
         }
     }
     return YK_OK;
@@ -278,7 +277,7 @@ static yk_status descend(struct context *context, int32_t first, bool until_fits
     bool better = true;
     while (better && goes_on(context)) {
         better = false;
-        for (int32_t k = first; k < yk_plan_move_count && !(until_fits && now->fits); k++) {
+        for (int32_t k = first; k < YK_PLAN_MOVE_KINDS && !(until_fits && now->fits); k++) {
             YK_TRY(try_kind(context, k, now, &better));
         }
     }
@@ -303,7 +302,7 @@ static yk_status save_memory(struct context *context, struct worth *now)
         }
     }
     *now = best;
-    return best.fits ? yk_search_accept(context->search, best.plan, best.step_s, "sparing") : YK_OK;
+    return best.fits ? yk_search_accept(context->search, best.plan, best.step_s) : YK_OK;
 }
 
 /* A plan that does not fit is made as sparing as can be, then changed until it fits. */
@@ -315,7 +314,7 @@ static yk_status descend_from(struct context *context, const struct yk_search_st
     if (!now.fits) {
         YK_TRY(save_memory(context, &now));
         if (!now.fits && !isnan(now.missing_bytes)) {
-            YK_TRY(descend(context, YK_PLAN_MOVES_OF_SHAPE, true, &now));
+            YK_TRY(descend(context, YK_PLAN_MOVE_OF_SHAPE, true, &now));
         }
     }
     return now.fits ? descend(context, 0, false, &now) : YK_OK;
@@ -326,7 +325,7 @@ static yk_status list_steps(struct context *context, const struct yk_plan *plan,
                             int32_t *out_count)
 {
     *out_count = 0;
-    for (int32_t k = 0; k < yk_plan_move_count; k++) {
+    for (int32_t k = 0; k < YK_PLAN_MOVE_KINDS; k++) {
         enum yk_plan_move_result changed = YK_PLAN_MOVE_DONE;
         for (int32_t number = 0; changed != YK_PLAN_MOVE_END; number++) {
             const struct step step = {k, number};

@@ -76,7 +76,7 @@ static yk_status change_balance(struct refining *refining)
         struct yk_data_parallel_spec split;
         YK_TRY(split_of_best(refining, &split));
         split.room_balance = balances[i];
-        YK_TRY(yk_data_parallel_try(refining->search, &split, "uneven parts"));
+        YK_TRY(yk_data_parallel_try(refining->search, &split));
     }
     return YK_OK;
 }
@@ -107,7 +107,7 @@ static yk_status change_recomputation(struct refining *refining)
         for (int32_t l = 0; l < refining->search->best->layer_count; l++) {
             refining->recompute[l] = refining->search->study->recomputes[l] && left-- > 0;
         }
-        YK_TRY(yk_data_parallel_try(refining->search, &split, "some recomputation"));
+        YK_TRY(yk_data_parallel_try(refining->search, &split));
         if (refining->search->best_s < before_s) {
             high = half;
         } else {
@@ -139,7 +139,7 @@ static yk_status upgrade(struct refining *refining, enum yk_strategy strategy, b
                 refining->strategies[l] = strategy;
             }
         }
-        YK_TRY(yk_data_parallel_try(refining->search, &split, "mixed strategies"));
+        YK_TRY(yk_data_parallel_try(refining->search, &split));
         if (refining->search->best_s < before_s) {
             low = half;
         } else {
@@ -175,7 +175,7 @@ static yk_status change_sizes(struct refining *refining)
         plan.prefetch = prefetches[i];
         if (plan.transfer_count == 0 &&
             yk_study_decides(refining->search->study, YK_DECIDE_ORDER)) {
-            YK_TRY(yk_search_consider(refining->search, &plan, "further ahead", NULL));
+            YK_TRY(yk_search_consider(refining->search, &plan, NULL));
         }
     }
     for (size_t i = 0; i < sizeof scales / sizeof scales[0] && goes_on(refining); i++) {
@@ -183,7 +183,7 @@ static yk_status change_sizes(struct refining *refining)
         plan.bucket_bytes *= scales[i];
         if (plan.transfer_count == 0 &&
             yk_study_decides(refining->search->study, YK_DECIDE_BLOCK)) {
-            YK_TRY(yk_search_consider(refining->search, &plan, "other buckets", NULL));
+            YK_TRY(yk_search_consider(refining->search, &plan, NULL));
         }
     }
     return YK_OK;
@@ -202,7 +202,7 @@ static yk_status move_samples(struct refining *refining, int32_t group, int32_t 
     if (members[from].share >= unit && !yk_plan_alternates(plan)) {
         members[from].share -= unit;
         members[to].share += unit;
-        YK_TRY(yk_search_consider(refining->search, plan, "other shares", NULL));
+        YK_TRY(yk_search_consider(refining->search, plan, NULL));
         *out_better = refining->search->best_s < before_s;
     }
     return YK_OK;
@@ -255,7 +255,7 @@ static yk_status change_order(struct refining *refining)
     YK_TRY(yk_plan_copy(best, refining->arena, &plan));
     plan->transfer_count = 0;
     YK_TRY(yk_order_plan_apply(refining->search->study, &options, refining->arena, plan, &ordered));
-    return ordered ? yk_search_consider(refining->search, plan, "integer program", NULL) : YK_OK;
+    return ordered ? yk_search_consider(refining->search, plan, NULL) : YK_OK;
 }
 
 /* Moves the end of each stage by a layer, as long as that helps. */
@@ -271,7 +271,7 @@ static yk_status move_cut(struct refining *refining, int32_t layer, int32_t grou
             plan->layers[l].group = plan->layers[layers[l].shares].group;
         }
     }
-    YK_TRY(yk_search_consider(refining->search, plan, "other cuts", NULL));
+    YK_TRY(yk_search_consider(refining->search, plan, NULL));
     *out_better = refining->search->best_s < before_s;
     return YK_OK;
 }

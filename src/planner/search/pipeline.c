@@ -339,12 +339,12 @@ static yk_status consider_in(struct context *context, const struct yk_pipeline_s
     if (!plan) {
         return YK_OK;
     }
-    YK_TRY(yk_search_consider(search, plan, "pipeline", &step_s));
+    YK_TRY(yk_search_consider(search, plan, &step_s));
     if (plan->micro_batches == 1 || !(step_s < order_gain * search->best_s)) {
         return YK_OK;
     }
     plan->pipeline = YK_GPIPE;
-    return yk_search_consider(search, plan, "pipeline", NULL);
+    return yk_search_consider(search, plan, NULL);
 }
 
 static yk_status consider(struct context *context, const struct yk_pipeline_spec *spec)

@@ -387,13 +387,15 @@ static yk_status exchange_devices(const struct yk_study *study, int32_t number,
     return YK_OK;
 }
 
-const struct yk_plan_move yk_plan_moves[] = {
-    {"mixed strategies", change_layers},
-    {"other messages", change_messages},
-    {"other shares", change_shares},
-    {"other cuts", change_cuts},
-    {"other micro-batches", change_micro_batches},
-    {"another device", add_device},
-    {"other devices", exchange_devices},
-};
-const int32_t yk_plan_move_count = sizeof yk_plan_moves / sizeof yk_plan_moves[0];
+yk_status yk_plan_move_make(const struct yk_study *study, int32_t kind, int32_t number,
+                            struct yk_arena *arena, struct yk_plan *plan,
+                            enum yk_plan_move_result *out)
+{
+    static yk_status (*const kinds[YK_PLAN_MOVE_KINDS])(
+        const struct yk_study *study, int32_t number, struct yk_arena *arena, struct yk_plan *plan,
+        enum yk_plan_move_result *out) = {
+        change_layers,        change_messages, change_shares,    change_cuts,
+        change_micro_batches, add_device,      exchange_devices,
+    };
+    return kinds[kind](study, number, arena, plan, out);
+}

@@ -93,25 +93,22 @@ static yk_status add_start(struct yk_search *search, const struct yk_plan *plan,
     return YK_OK;
 }
 
-yk_status yk_search_accept(struct yk_search *search, const struct yk_plan *plan, double step_s,
-                           const char *how)
+yk_status yk_search_accept(struct yk_search *search, const struct yk_plan *plan, double step_s)
 {
     if (!(step_s < search->best_s)) {
         return YK_OK;
     }
     search->best_s = step_s;
-    search->how = how;
     return keep(search, plan, &search->best);
 }
 
-yk_status yk_search_consider(struct yk_search *search, const struct yk_plan *plan, const char *how,
-                             double *out_s)
+yk_status yk_search_consider(struct yk_search *search, const struct yk_plan *plan, double *out_s)
 {
     struct yk_trial trial;
     YK_TRY(yk_trial_run(search->study, plan, YK_TRIAL_TIME, &trial));
     yk_status status = trial.refused ? YK_OK : add_start(search, plan, &trial);
     if (status == YK_OK && trial.fits) {
-        status = yk_search_accept(search, plan, trial.step_s, how);
+        status = yk_search_accept(search, plan, trial.step_s);
     } else if (status == YK_OK && !trial.refused && !search->best &&
                trial.missing_bytes < search->missing_bytes) {
         search->missing_bytes = trial.missing_bytes;

@@ -34,7 +34,6 @@ struct yk_search {
     struct yk_arena *arena;        /* owns the plans */
     const struct yk_plan *best;    /* NULL: none fits so far */
     double best_s;                 /* INFINITY then */
-    const char *how;               /* the best was found; constant */
     const struct yk_plan *nearest; /* that lacks least, as long as none fits */
     double missing_bytes;
     int32_t missing_device;
@@ -47,12 +46,12 @@ void yk_search_free(struct yk_search *search);
 
 /* Tries a plan out and keeps a copy if it is the best. `out_s` is its time, NAN if it does not fit;
  * it may be NULL. */
-yk_status yk_search_consider(struct yk_search *search, const struct yk_plan *plan, const char *how,
+yk_status yk_search_consider(struct yk_search *search, const struct yk_plan *plan,
                              double *out_s) YK_MUST_USE;
 
 /* Keeps a copy of a plan that was tried out and fits, if it is the best. */
-yk_status yk_search_accept(struct yk_search *search, const struct yk_plan *plan, double step_s,
-                           const char *how) YK_MUST_USE;
+yk_status yk_search_accept(struct yk_search *search, const struct yk_plan *plan,
+                           double step_s) YK_MUST_USE;
 
 /* False once the time is up: a search without a plan so far gets more of it. */
 bool yk_search_has_budget(const struct yk_search *search);
