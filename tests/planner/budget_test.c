@@ -184,7 +184,7 @@ static void check_curves(const struct yk_tradeoff *some, const struct yk_tradeof
         assert_true((some->split[i] != NULL) == isfinite(some->split_s[i]));
         assert_true(!memory || some->memory_bytes[i] == all->memory_bytes[i]);
         assert_true(!memory || same(some->joint_of_memory_s[i], all->joint_of_memory_s[i]));
-        assert_true(!memory || same(some->prefetch_of_memory_s[i], all->prefetch_of_memory_s[i]));
+        assert_true(!memory || same(some->ahead_of_memory_s[i], all->ahead_of_memory_s[i]));
         best_s = fmin(best_s, some->split_s[i]);
     }
     assert_true(some->joint_s <= best_s || !some->joint);
