@@ -226,7 +226,8 @@ static yk_status search_plan(struct yk_planner_outcome *outcome, struct yk_searc
     }
     YK_TRY(examine(outcome, search->best));
     return yk_leave_one_out_search(outcome->study, outcome->plan, outcome->trial.step_s,
-                                   outcome->arena, &outcome->without, &outcome->without_count);
+                                   outcome->arena, &outcome->leave_one_out,
+                                   &outcome->leave_one_out_count);
 }
 
 yk_status yk_planner_search(const struct yk_plan_request *request, struct yk_planner_outcome **out)
@@ -328,8 +329,8 @@ yk_status yk_planner_outcome_result(const struct yk_planner_outcome *outcome,
         .ranks = ranks,
         .alternatives = outcome->alternatives,
         .alternative_count = outcome->alternative_count,
-        .without = outcome->without,
-        .without_count = outcome->without_count,
+        .without = outcome->leave_one_out,
+        .without_count = outcome->leave_one_out_count,
     };
     return YK_OK;
 }

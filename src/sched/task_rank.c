@@ -114,9 +114,9 @@ yk_status yk_task_rank_order(const struct yk_graph *graph, const int64_t *priori
             push(&heap, i);
         }
     }
-    for (int32_t taken = 0; taken < n; taken++) {
+    for (int32_t count = 0; count < n; count++) {
         const int32_t task = pop(&heap);
-        out[taken] = task;
+        out[count] = task;
         for (int32_t e = graph->out_first[task]; e < graph->out_first[task + 1]; e++) {
             if (--waits_for[graph->edges[e].to] == 0) {
                 push(&heap, graph->edges[e].to);
@@ -145,9 +145,9 @@ yk_status yk_task_rank_depth_first(const struct yk_graph *graph, int32_t *out)
             stack[height++] = i;
         }
     }
-    for (int32_t taken = 0; taken < n; taken++) {
+    for (int32_t count = 0; count < n; count++) {
         const int32_t task = stack[--height];
-        out[taken] = task;
+        out[count] = task;
         for (int32_t e = graph->out_first[task + 1] - 1; e >= graph->out_first[task]; e--) {
             if (--waits_for[graph->edges[e].to] == 0) {
                 stack[height++] = graph->edges[e].to;

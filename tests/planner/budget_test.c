@@ -204,7 +204,7 @@ static bool has_time(const struct yk_tradeoff *tradeoff)
 
 /* Wherever the time is up, the points before are there; without one that fits, the budget is at
  * fault. */
-static void curves_that_take_too_long_end_with_the_points_so_far(void **state)
+static void curves_that_last_too_long_end_with_the_points_so_far(void **state)
 {
     (void)state;
     struct yk_tradeoff *all = NULL;
@@ -302,7 +302,7 @@ int main(void)
         cmocka_unit_test(a_search_for_what_does_not_fit_keeps_to_its_budget),
         cmocka_unit_test(that_nothing_fits_is_said_after_a_complete_search_only),
         cmocka_unit_test(a_counted_search_ends_though_nothing_fits),
-        cmocka_unit_test(curves_that_take_too_long_end_with_the_points_so_far),
+        cmocka_unit_test(curves_that_last_too_long_end_with_the_points_so_far),
         cmocka_unit_test(a_placement_is_found_in_time_or_not_at_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -294,8 +294,8 @@ static void a_failing_time_is_passed_on(void **state)
 
 struct many {
     double speeds[MANY_RANKS];
-    double least_s; /* hides what is quicker */
-    double none_s;  /* of rank 5, whatever it takes */
+    double min_s;  /* hides what is quicker */
+    double none_s; /* of rank 5, whatever it takes */
     int64_t calls;
 };
 
@@ -303,7 +303,7 @@ static double many_s(const struct many *many, int32_t rank, int64_t samples)
 {
     const double b = (double)samples;
     const double time_s = b / many->speeds[rank] + sqrt(b) / 7;
-    return fmax(samples > 0 ? fmax(time_s, many->least_s) : 0, rank == 5 ? many->none_s : 0);
+    return fmax(samples > 0 ? fmax(time_s, many->min_s) : 0, rank == 5 ? many->none_s : 0);
 }
 
 static yk_status time_many(void *user, int32_t rank, int64_t samples, double *out_s)
@@ -350,7 +350,7 @@ static double solve_many(struct many *many)
     return slowest_s;
 }
 
-static void many_ranks_take_few_calls(void **state)
+static void many_ranks_need_few_calls(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= 10; seed++) {
@@ -366,10 +366,10 @@ static void many_ranks_take_few_calls(void **state)
 }
 
 /* Communication hides all computation up to a point, so that nearly every split is as fast. */
-static void wide_plateaus_take_few_calls(void **state)
+static void wide_plateaus_need_few_calls(void **state)
 {
     (void)state;
-    struct many many = {.least_s = 40};
+    struct many many = {.min_s = 40};
     for (int i = 0; i < MANY_RANKS; i++) {
         many.speeds[i] = 1 + i % 8;
     }
@@ -399,8 +399,8 @@ int main(void)
         cmocka_unit_test(a_slow_rank_is_left_out),
         cmocka_unit_test(what_no_rank_has_room_for_is_refused),
         cmocka_unit_test(a_failing_time_is_passed_on),
-        cmocka_unit_test(many_ranks_take_few_calls),
-        cmocka_unit_test(wide_plateaus_take_few_calls),
+        cmocka_unit_test(many_ranks_need_few_calls),
+        cmocka_unit_test(wide_plateaus_need_few_calls),
         cmocka_unit_test(a_rank_that_is_slow_with_nothing_sets_the_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -123,12 +123,12 @@ static yk_status step_with(const struct yk_placement_request *request,
 /* A name that no device has. */
 static void name_device(const struct yk_cluster *cluster, char out[NAME_SIZE])
 {
-    bool taken = true;
-    for (int32_t number = cluster->device_count; taken; number++) {
-        taken = false;
+    bool used = true;
+    for (int32_t number = cluster->device_count; used; number++) {
+        used = false;
         snprintf(out, NAME_SIZE, "one more (%d)", number);
         for (int32_t p = 0; p < cluster->device_count; p++) {
-            taken = taken || strcmp(cluster->devices[p].name, out) == 0;
+            used = used || strcmp(cluster->devices[p].name, out) == 0;
         }
     }
 }

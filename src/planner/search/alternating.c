@@ -287,7 +287,7 @@ static yk_status try_proposals(struct context *context)
             !yk_search_has_budget(context->search)) {
             return YK_OK;
         }
-        yk_study_report(study, "turns");
+        yk_study_report(study, "alternating stages");
         context->helper_count = proposal->helper_count;
         context->front = proposal->front;
         YK_TRY(share_out(context, proposal->helped));

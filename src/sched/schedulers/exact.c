@@ -153,8 +153,8 @@ static yk_status search_twice(struct search *search)
     return YK_OK;
 }
 
-static yk_status improve(const struct yk_scheduler_options *options, double begin_s,
-                         struct yk_schedule *schedule)
+static yk_status anneal(const struct yk_scheduler_options *options, double begin_s,
+                        struct yk_schedule *schedule)
 {
     struct search search = {.options = options, .best = schedule, .most_nodes = options->moves};
     struct yk_arena *arena = NULL;
@@ -201,7 +201,7 @@ static yk_status run(const struct yk_scheduler_options *options, struct yk_sched
     }
     YK_TRY(yk_bound_compute(schedule->graph, &schedule->lower_bound));
     if (schedule->makespan > schedule->lower_bound && schedule->graph->task_count <= MAX_TASKS) {
-        YK_TRY(improve(options, begin_s, schedule));
+        YK_TRY(anneal(options, begin_s, schedule));
     }
     if (schedule->makespan == NO_SCHEDULE) {
         return yk_fail(YK_ERROR_NO_FIT, "%s", message);
