@@ -3,7 +3,7 @@
  *
  *   schedule, scheduler   the result; the table of schedulers
  *   memory, wait          what a schedule holds on each device; why a task waits
- *   task_rank             upward and downward ranks, orders of tasks
+ *   task_rank, task_heap  upward and downward ranks, orders of tasks; a heap of tasks
  *   task_map, mapping     which device runs each task, as a file says; the schedule of such a map
  *   schedulers/           one file for each scheduler; list.h, what those by lists share
  *   timeline/             a schedule being built: gaps, memory over time, devices of groups
@@ -11,9 +11,9 @@
  *   bound/                lower bounds of the makespan
  *
  * To add one: write schedulers/NAME.c with `const struct yk_scheduler yk_scheduler_NAME`, and add
- * ROW(NAME) to YK_SCHEDULERS below. A list scheduler is a struct yk_list_rule and a run() that
- * calls yk_list_run(): see schedulers/heft.c. Help, completion and `--algorithm all` follow the
- * table, and so do the tests that hold every scheduler to thousands of random graphs:
+ * ROW(NAME) to YK_SCHEDULERS below. A list scheduler has a struct yk_list_rule, and
+ * yk_list_run() as its run: see schedulers/heft.c. Help, completion and `--algorithm all` follow
+ * the table, and so do the tests that hold every scheduler to thousands of random graphs:
  *
  *   tools/build release && ctest --test-dir build/release -R ^sched/
  *
@@ -50,7 +50,9 @@ struct yk_scheduler {
     bool respects_memory; /* it keeps to the devices' memory while it schedules */
     /* Fills `schedule`, which was made for the graph in question. YK_ERROR_NO_FIT when it finds
      * none that it could offer. */
-    yk_status (*run)(const struct yk_scheduler_options *options, struct yk_schedule *schedule);
+    yk_status (*run)(const struct yk_scheduler *scheduler,
+                     const struct yk_scheduler_options *options, struct yk_schedule *schedule);
+    const struct yk_list_rule *rule; /* of list schedulers, whose run is yk_list_run() */
 };
 
 /* All schedulers, in the order they are listed. */

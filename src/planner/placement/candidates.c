@@ -6,7 +6,6 @@
 #include "sched/scheduler.h"
 
 #include <math.h>
-#include <string.h>
 
 enum {
     MIN_CUTS = 4,
@@ -162,15 +161,16 @@ static yk_status consider_copies(struct yk_candidates *candidates, struct yk_are
 
 static yk_status consider_schedulers(struct yk_candidates *candidates)
 {
-    static const char *const quick[] = {"heft", "lookahead", "heft-memory"};
+    static const struct yk_scheduler *const quick[] = {&yk_scheduler_heft, &yk_scheduler_lookahead,
+                                                       &yk_scheduler_heft_memory};
     const struct yk_scheduler_options options = {0};
     const struct yk_graph *graph = candidates->step->graph;
     const int64_t size = (int64_t)graph->task_count * graph->device_count;
     for (size_t i = 0; i < sizeof quick / sizeof quick[0] && !is_over(candidates); i++) {
-        if (strcmp(quick[i], "lookahead") == 0 && size > MAX_LOOKAHEAD) {
+        if (quick[i] == &yk_scheduler_lookahead && size > MAX_LOOKAHEAD) {
             continue; /* it takes longer than it is worth */
         }
-        const yk_status status = yk_scheduler_find(quick[i])->run(&options, candidates->trial);
+        const yk_status status = quick[i]->run(quick[i], &options, candidates->trial);
         if (status == YK_OK) {
             YK_TRY(yk_candidates_consider(candidates, candidates->trial));
         } else if (status != YK_ERROR_NO_FIT) {

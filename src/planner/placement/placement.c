@@ -92,10 +92,10 @@ static yk_status place_map(struct yk_placement_context *context, struct yk_place
 static yk_status place_by_scheduler(struct yk_placement_context *context,
                                     struct yk_placement *placement)
 {
+    const struct yk_scheduler *scheduler = yk_scheduler_find(placement->name);
     struct yk_schedule *schedule = NULL;
     YK_TRY(yk_schedule_create(placement->step->graph, &schedule));
-    const yk_status status =
-        yk_scheduler_find(placement->name)->run(&context->request->search, schedule);
+    const yk_status status = scheduler->run(scheduler, &context->request->search, schedule);
     if (status == YK_OK) {
         return yk_placement_context_finish(context, schedule, placement);
     }

@@ -48,9 +48,8 @@ static yk_status prepare(struct yk_draft *draft, int64_t *priorities, void **sta
 static yk_status run_heft_with_penalty(double penalty, const struct yk_scheduler_options *options,
                                        struct yk_schedule *schedule)
 {
-    static const struct yk_list_rule rule = {
-        .name = "heft, with thrift", .prepare = prepare, .choose = choose_with_penalty};
-    return yk_list_run(&rule, &penalty, options, schedule);
+    static const struct yk_list_rule rule = {.prepare = prepare, .choose = choose_with_penalty};
+    return yk_list_run_rule(&rule, "heft, with thrift", &penalty, options, schedule);
 }
 
 static const struct yk_scheduler *const fast_schedulers[] = {
@@ -105,7 +104,8 @@ static yk_status run_contest(struct contest *contest)
         }
     }
     for (int i = 0; i < FAST_COUNT; i++) {
-        status = consider(contest, fast_schedulers[i]->run(contest->options, contest->trial));
+        status = consider(
+            contest, fast_schedulers[i]->run(fast_schedulers[i], contest->options, contest->trial));
         if (status != YK_OK && status != YK_ERROR_NO_FIT) {
             return status;
         }
@@ -114,8 +114,10 @@ static yk_status run_contest(struct contest *contest)
     return contest->found ? YK_OK : status;
 }
 
-static yk_status run(const struct yk_scheduler_options *options, struct yk_schedule *schedule)
+static yk_status run(const struct yk_scheduler *scheduler,
+                     const struct yk_scheduler_options *options, struct yk_schedule *schedule)
 {
+    (void)scheduler;
     struct contest contest = {.options = options, .best = schedule, .begin_s = yk_clock_now_s()};
     int64_t bound = 0;
     YK_TRY(yk_schedule_create(schedule->graph, &contest.trial));

@@ -184,11 +184,13 @@ static yk_status find_first(const struct yk_scheduler_options *options,
     } else if (graph->task_count <= MAX_TASKS) {
         first.budget_s = options->budget_s / 4;
     }
-    return yk_scheduler_best.run(&first, schedule);
+    return yk_scheduler_best.run(&yk_scheduler_best, &first, schedule);
 }
 
-static yk_status run(const struct yk_scheduler_options *options, struct yk_schedule *schedule)
+static yk_status run(const struct yk_scheduler *scheduler,
+                     const struct yk_scheduler_options *options, struct yk_schedule *schedule)
 {
+    (void)scheduler;
     const double begin_s = yk_clock_now_s();
     const yk_status first = find_first(options, schedule);
     if (first != YK_OK && first != YK_ERROR_NO_FIT) {

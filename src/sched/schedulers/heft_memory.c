@@ -189,8 +189,10 @@ static yk_status try_all(struct attempts *attempts)
     return status == YK_ERROR_NO_FIT && attempts->found ? YK_OK : status;
 }
 
-static yk_status run(const struct yk_scheduler_options *options, struct yk_schedule *schedule)
+static yk_status run(const struct yk_scheduler *scheduler,
+                     const struct yk_scheduler_options *options, struct yk_schedule *schedule)
 {
+    (void)scheduler;
     struct yk_schedule *trial = NULL;
     YK_TRY(yk_schedule_create(schedule->graph, &trial));
     struct attempts attempts = {.best = schedule, .options = options};

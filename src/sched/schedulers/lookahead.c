@@ -197,15 +197,11 @@ static struct yk_draft_slot choose(struct yk_draft *draft, void *state, int32_t 
     return best;
 }
 
-static const struct yk_list_rule rule = {.name = "lookahead", .prepare = prepare, .choose = choose};
-
-static yk_status run(const struct yk_scheduler_options *options, struct yk_schedule *schedule)
-{
-    return yk_list_run(&rule, NULL, options, schedule);
-}
+static const struct yk_list_rule rule = {.prepare = prepare, .choose = choose};
 
 const struct yk_scheduler yk_scheduler_lookahead = {
     .name = "lookahead",
     .summary = "heft, looking one level of children ahead",
-    .run = run,
+    .run = yk_list_run,
+    .rule = &rule,
 };

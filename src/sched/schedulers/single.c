@@ -33,8 +33,10 @@ static void place_all(struct yk_schedule *schedule, int32_t device)
     schedule->makespan = time;
 }
 
-static yk_status run(const struct yk_scheduler_options *options, struct yk_schedule *schedule)
+static yk_status run(const struct yk_scheduler *scheduler,
+                     const struct yk_scheduler_options *options, struct yk_schedule *schedule)
 {
+    (void)scheduler;
     (void)options;
     const struct yk_graph *graph = schedule->graph;
     int64_t *sums = NULL;
