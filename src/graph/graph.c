@@ -412,14 +412,8 @@ yk_status yk_graph_builder_finish(struct yk_graph_builder *builder, struct yk_gr
     if (yk_names_count(builder->task_names) == 0) {
         return yk_fail(YK_ERROR_INPUT, "the graph has no tasks");
     }
-    struct yk_arena *arena = NULL;
-    YK_TRY(yk_arena_create(&arena));
-    struct yk_graph *graph = yk_arena_allocate(arena, 1, sizeof *graph);
-    if (!graph) {
-        yk_arena_destroy(arena);
-        return yk_fail_out_of_memory();
-    }
-    graph->arena = arena;
+    struct yk_graph *graph = NULL;
+    YK_TRY_NEW_OWNER(graph);
     graph->device_count = yk_names_count(builder->device_names);
     graph->task_count = yk_names_count(builder->task_names);
     graph->edge_count = builder->edge_count;
@@ -427,7 +421,7 @@ yk_status yk_graph_builder_finish(struct yk_graph_builder *builder, struct yk_gr
     graph->store_count = yk_names_count(builder->store_names);
     const yk_status status = fill_graph(builder, graph);
     if (status != YK_OK) {
-        yk_arena_destroy(arena);
+        yk_arena_destroy(graph->arena);
         return status;
     }
     *out = graph;

@@ -416,17 +416,12 @@ yk_status yk_tradeoff_find(const struct yk_plan_request *request,
                            const struct yk_tradeoff_options *options, struct yk_tradeoff **out)
 {
     struct context context = {.options = options};
-    struct yk_arena *arena = NULL;
-    YK_TRY(yk_arena_create(&arena));
-    struct yk_tradeoff *tradeoff = yk_arena_allocate(arena, 1, sizeof *tradeoff);
     struct yk_arena *scratch = NULL;
-    yk_status status =
-        tradeoff ? yk_study_create(request, &context.study) : yk_fail_out_of_memory();
+    YK_TRY_NEW_OWNER(context.tradeoff);
+    context.tradeoff->points = options->points;
+    context.tradeoff->joint_s = INFINITY;
+    yk_status status = yk_study_create(request, &context.study);
     if (status == YK_OK) {
-        tradeoff->arena = arena;
-        tradeoff->points = options->points;
-        tradeoff->joint_s = INFINITY;
-        context.tradeoff = tradeoff;
         status = yk_arena_create(&scratch);
     }
     if (status == YK_OK) {
@@ -441,10 +436,10 @@ yk_status yk_tradeoff_find(const struct yk_plan_request *request,
     yk_arena_destroy(scratch);
     yk_study_destroy(context.study);
     if (status != YK_OK) {
-        yk_arena_destroy(arena);
+        yk_tradeoff_destroy(context.tradeoff);
         return status;
     }
-    *out = tradeoff;
+    *out = context.tradeoff;
     return YK_OK;
 }
 

@@ -38,18 +38,12 @@ static yk_status allocate_arrays(struct yk_schedule *schedule)
 
 yk_status yk_schedule_create(const struct yk_graph *graph, struct yk_schedule **out)
 {
-    struct yk_arena *arena = NULL;
-    YK_TRY(yk_arena_create(&arena));
-    struct yk_schedule *schedule = yk_arena_allocate(arena, 1, sizeof *schedule);
-    if (!schedule) {
-        yk_arena_destroy(arena);
-        return yk_fail_out_of_memory();
-    }
-    schedule->arena = arena;
+    struct yk_schedule *schedule = NULL;
+    YK_TRY_NEW_OWNER(schedule);
     schedule->graph = graph;
     const yk_status status = allocate_arrays(schedule);
     if (status != YK_OK) {
-        yk_arena_destroy(arena);
+        yk_arena_destroy(schedule->arena);
         return status;
     }
     *out = schedule;

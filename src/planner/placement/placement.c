@@ -175,14 +175,8 @@ static yk_status compare(struct yk_placement_context *context)
 yk_status yk_placement_compare(const struct yk_placement_request *request,
                                struct yk_placements **out)
 {
-    struct yk_arena *arena = NULL;
-    YK_TRY(yk_arena_create(&arena));
-    struct yk_placements *placements = yk_arena_allocate(arena, 1, sizeof *placements);
-    if (!placements) {
-        yk_arena_destroy(arena);
-        return yk_fail_out_of_memory();
-    }
-    placements->arena = arena;
+    struct yk_placements *placements = NULL;
+    YK_TRY_NEW_OWNER(placements);
     placements->winner = -1;
     struct yk_placement_context context = {
         .request = request,

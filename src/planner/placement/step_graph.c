@@ -285,14 +285,8 @@ static yk_status make_graph(struct making *making)
 
 yk_status yk_step_graph_create(const struct yk_step_graph_spec *spec, struct yk_step_graph **out)
 {
-    struct yk_arena *arena = NULL;
-    YK_TRY(yk_arena_create(&arena));
-    struct yk_step_graph *step = yk_arena_allocate(arena, 1, sizeof *step);
-    if (!step) {
-        yk_arena_destroy(arena);
-        return yk_fail_out_of_memory();
-    }
-    step->arena = arena;
+    struct yk_step_graph *step = NULL;
+    YK_TRY_NEW_OWNER(step);
     step->spec = *spec;
     step->micro_batch_count = spec->micro_batches;
     struct making making = {.step = step};

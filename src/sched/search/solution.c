@@ -92,14 +92,8 @@ static yk_status allocate_arrays(struct yk_solution *solution)
 
 yk_status yk_solution_create(const struct yk_schedule *schedule, struct yk_solution **out)
 {
-    struct yk_arena *arena = NULL;
-    YK_TRY(yk_arena_create(&arena));
-    struct yk_solution *solution = yk_arena_allocate(arena, 1, sizeof *solution);
-    if (!solution) {
-        yk_arena_destroy(arena);
-        return yk_fail_out_of_memory();
-    }
-    solution->arena = arena;
+    struct yk_solution *solution = NULL;
+    YK_TRY_NEW_OWNER(solution);
     solution->graph = schedule->graph;
     yk_status status = allocate_arrays(solution);
     if (status == YK_OK) {

@@ -16,19 +16,13 @@ static yk_status allocate_arrays(struct yk_draft *draft)
 
 yk_status yk_draft_create(struct yk_schedule *schedule, struct yk_draft **out)
 {
-    struct yk_arena *arena = NULL;
-    YK_TRY(yk_arena_create(&arena));
-    struct yk_draft *draft = yk_arena_allocate(arena, 1, sizeof *draft);
-    if (!draft) {
-        yk_arena_destroy(arena);
-        return yk_fail_out_of_memory();
-    }
-    draft->arena = arena;
+    struct yk_draft *draft = NULL;
+    YK_TRY_NEW_OWNER(draft);
     draft->graph = schedule->graph;
     draft->schedule = schedule;
     const yk_status status = allocate_arrays(draft);
     if (status != YK_OK) {
-        yk_arena_destroy(arena);
+        yk_arena_destroy(draft->arena);
         return status;
     }
     yk_draft_clear(draft);
