@@ -121,19 +121,13 @@ static const char *device_of(const struct yk_study *study, const struct yk_plan 
     return study->cluster->devices[plan->ranks[rank].device].name;
 }
 
-static const char *device_name(const struct yk_study *study, const struct yk_trial *trial,
-                               int32_t rank)
-{
-    return device_of(study, trial->plan, rank);
-}
-
 static void explain_exposed(const struct yk_study *study, const struct yk_trial *trial,
                             int32_t rank, struct yk_text *out)
 {
     const struct exposure exposure = expose(trial, rank);
     const double percent = 100 * exposure.by_kind[exposure.worst] / trial->step_s;
     yk_text_addf(out, "the link of rank %d (%s): %.0f %% of the step is exposed %s of ", rank,
-                 device_name(study, trial, rank), percent, plural_of(exposure.worst));
+                 device_of(study, trial->plan, rank), percent, plural_of(exposure.worst));
     yk_explain_layers(study->model, exposure.first, exposure.last, out);
 }
 
@@ -150,7 +144,7 @@ void yk_explain_bottleneck(const struct yk_study *study, const struct yk_trial *
     const double exposed_part = sim->ranks[exposed].exposed_s / sim->step_s;
     const double idle_part = sim->ranks[busiest].idle_s / sim->step_s;
     const double compute_part = sim->ranks[busiest].compute_s / sim->step_s;
-    const char *name = device_name(study, trial, busiest);
+    const char *name = device_of(study, trial->plan, busiest);
     if (exposed_part > little && exposed_part >= idle_part) {
         explain_exposed(study, trial, exposed, out);
     } else if (idle_part > little) {

@@ -192,7 +192,7 @@ static yk_status note_misfit(struct yk_planner_outcome *outcome, const struct yk
     struct yk_text text = {0};
     outcome->missing_device = search->missing_device;
     outcome->missing_bytes = search->missing_bytes;
-    yk_error_band_describe(yk_layer_costs_band(outcome->study->prices), &text);
+    yk_error_band_describe(yk_layer_costs_band(outcome->study->costs), &text);
     YK_TRY(copy_text(outcome, &text, &outcome->source));
     yk_status status = yk_search_remedy(outcome->study, &text);
     if (status == YK_OK) {

@@ -408,7 +408,7 @@ static yk_status weigh(struct context *context, struct yk_arena *arena)
     }
     YK_TRY(yk_lower_bound_step_s(study, &context->tradeoff->bound_s));
     YK_TRY(end_curve(context, weigh_memory(context)));
-    context->tradeoff->band = *yk_layer_costs_band(study->prices);
+    context->tradeoff->band = *yk_layer_costs_band(study->costs);
     return make_titles(context->tradeoff);
 }
 

@@ -52,7 +52,7 @@ static yk_status pose_times(const struct context *context)
             double forward_s = 0;
             double backward_s = 0;
             double update_s = 0;
-            struct yk_layer_costs *prices = context->study->prices;
+            struct yk_layer_costs *prices = context->study->costs;
             YK_TRY(yk_layer_costs_seconds(prices, device, l, samples, YK_COST_FORWARD, &forward_s));
             YK_TRY(
                 yk_layer_costs_seconds(prices, device, l, samples, YK_COST_BACKWARD, &backward_s));

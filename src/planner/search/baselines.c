@@ -204,10 +204,7 @@ static yk_status add_singles(struct context *context)
         const int32_t device = context->all.devices[i];
         bool known = false;
         for (int32_t j = 0; j < i; j++) {
-            const int32_t other = context->all.devices[j];
-            known = known || (yk_layer_costs_device_kind(study->prices, other) ==
-                                  yk_layer_costs_device_kind(study->prices, device) &&
-                              study->limit_bytes[other] == study->limit_bytes[device]);
+            known = known || yk_study_devices_are_alike(study, context->all.devices[j], device);
         }
         if (known) {
             continue;

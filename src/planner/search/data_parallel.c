@@ -311,9 +311,7 @@ static yk_status order_and_consider(struct yk_search *search, struct yk_plan *pl
 {
     const struct yk_order_plan_options options = {
         .method = YK_ORDER_METHOD_GREEDY,
-        .open = search->study->request->strategy == YK_STRATEGY_COUNT &&
-                !search->study->request->random_strategies &&
-                yk_study_decides(search->study, YK_DECIDE_STRATEGIES),
+        .open = yk_study_chooses_strategies(search->study),
     };
     bool ordered = false;
     YK_TRY(yk_order_plan_apply(search->study, &options, arena, plan, &ordered));
@@ -382,10 +380,7 @@ static yk_status try_families(struct context *context)
 {
     const struct yk_study *study = context->search->study;
     const struct yk_plan_request *request = study->request;
-    const enum yk_strategy fixed =
-        yk_study_decides(study, YK_DECIDE_STRATEGIES)
-            ? request->strategy
-            : (request->strategy == YK_STRATEGY_COUNT ? YK_FULLY_SHARDED : request->strategy);
+    const enum yk_strategy fixed = yk_study_fixed_strategy(study);
     if (request->random_strategies) {
         draw_strategies(context);
         context->split.no_sync = true;

@@ -21,18 +21,11 @@ struct collection {
     int32_t all_count;
 };
 
-/* Alike in times, memory and limits. */
-static bool are_alike(const struct yk_study *study, int32_t a, int32_t b)
-{
-    return yk_layer_costs_device_kind(study->prices, a) ==
-               yk_layer_costs_device_kind(study->prices, b) &&
-           study->limit_bytes[a] == study->limit_bytes[b];
-}
-
 bool yk_device_sets_are_equal(const struct yk_study *study, int32_t a, int32_t b)
 {
     const struct yk_cluster *cluster = study->cluster;
-    if (!are_alike(study, a, b) || cluster->devices[a].node != cluster->devices[b].node) {
+    if (!yk_study_devices_are_alike(study, a, b) ||
+        cluster->devices[a].node != cluster->devices[b].node) {
         return false;
     }
     for (int32_t p = 0; p < cluster->device_count; p++) {
@@ -139,7 +132,8 @@ static yk_status find_devices(struct collection *collection)
     YK_TRY_NEW(collection->arena, collection->all, P);
     for (int32_t p = 0; p < P; p++) {
         int32_t alike = 0;
-        while (alike < p && (!are_alike(study, alike, p) || yk_study_leaves_out(study, alike))) {
+        while (alike < p && (!yk_study_devices_are_alike(study, alike, p) ||
+                             yk_study_leaves_out(study, alike))) {
             alike++;
         }
         collection->kinds[p] = alike;
@@ -220,7 +214,7 @@ static int32_t group_number(const struct yk_study *study, const struct yk_device
 {
     const int32_t device = set->devices[index];
     const int32_t node = study->cluster->devices[device].node;
-    const int32_t kind = yk_layer_costs_device_kind(study->prices, device);
+    const int32_t kind = yk_layer_costs_device_kind(study->costs, device);
     switch (grouping) {
     case BY_NODE:
         return node;

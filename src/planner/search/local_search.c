@@ -33,11 +33,6 @@ struct context {
     int32_t visited_count;
 };
 
-static bool goes_on(const struct context *context)
-{
-    return yk_study_has_budget(context->study);
-}
-
 static uint64_t mix(uint64_t hash, uint64_t value)
 {
     hash ^= value + 0x9e3779b97f4a7c15U + (hash << 6) + (hash >> 2);
@@ -106,9 +101,9 @@ static yk_status member_s(const struct context *context, const struct yk_plan *p
                 if (plan->layers[l].group != group) {
                     continue;
                 }
-                YK_TRY(yk_layer_costs_seconds(context->study->prices, device, l, samples,
+                YK_TRY(yk_layer_costs_seconds(context->study->costs, device, l, samples,
                                               YK_COST_FORWARD, &forward_s));
-                YK_TRY(yk_layer_costs_seconds(context->study->prices, device, l, samples,
+                YK_TRY(yk_layer_costs_seconds(context->study->costs, device, l, samples,
                                               YK_COST_BACKWARD, &backward_s));
                 known_s += (again && plan->layers[l].recompute ? 2 : 1) * forward_s + backward_s;
             }
@@ -261,7 +256,8 @@ static yk_status try_kind(struct context *context, int32_t kind, struct worth *n
                           bool *out_better)
 {
     enum yk_plan_move_result changed = YK_PLAN_MOVE_DONE;
-    for (int32_t number = 0; changed != YK_PLAN_MOVE_END && goes_on(context); number++) {
+    for (int32_t number = 0; changed != YK_PLAN_MOVE_END && yk_study_has_budget(context->study);
+         number++) {
         const struct step step = {kind, number};
         bool better = false;
         YK_TRY(try_steps(context, &step, 1, now, &changed, &better));
@@ -275,7 +271,7 @@ static yk_status try_kind(struct context *context, int32_t kind, struct worth *n
 static yk_status descend(struct context *context, int32_t first, bool until_fits, struct worth *now)
 {
     bool better = true;
-    while (better && goes_on(context)) {
+    while (better && yk_study_has_budget(context->study)) {
         better = false;
         for (int32_t k = first; k < YK_PLAN_MOVE_KINDS && !(until_fits && now->fits); k++) {
             YK_TRY(try_kind(context, k, now, &better));
@@ -353,7 +349,7 @@ static yk_status try_pairs(struct context *context, struct worth *now, bool *out
     *out_better = false;
     YK_TRY(list_steps(context, now->plan, steps, &count));
     for (int32_t i = 0; i < count && count <= FEW_MOVES && !*out_better; i++) {
-        for (int32_t j = 0; j < count && !*out_better && goes_on(context); j++) {
+        for (int32_t j = 0; j < count && !*out_better && yk_study_has_budget(context->study); j++) {
             const struct step pair[] = {steps[i], steps[j]};
             enum yk_plan_move_result changed = YK_PLAN_MOVE_DONE;
             if (i != j) {
@@ -372,7 +368,7 @@ static yk_status go_on_in_pairs(struct context *context)
     if (better) {
         YK_TRY(yk_plan_copy(context->search->best, context->arena, &now.plan));
     }
-    while (better && goes_on(context)) {
+    while (better && yk_study_has_budget(context->study)) {
         YK_TRY(descend(context, 0, false, &now));
         YK_TRY(try_pairs(context, &now, &better));
     }
@@ -383,7 +379,8 @@ static yk_status search_from_starts(struct context *context)
 {
     struct yk_search *search = context->search;
     yk_status status = YK_OK;
-    for (int32_t i = 0; i <= search->start_count && status == YK_OK && goes_on(context); i++) {
+    for (int32_t i = 0;
+         i <= search->start_count && status == YK_OK && yk_study_has_budget(context->study); i++) {
         YK_TRY(yk_arena_create(&context->arena));
         status = i < search->start_count ? descend_from(context, &search->starts[i])
                                          : go_on_in_pairs(context);

@@ -39,8 +39,8 @@ static yk_status find_kinds(struct bounding *bounding)
             continue;
         }
         while (k < bounding->kind_count &&
-               yk_layer_costs_device_kind(study->prices, bounding->kinds[k]) !=
-                   yk_layer_costs_device_kind(study->prices, p)) {
+               yk_layer_costs_device_kind(study->costs, bounding->kinds[k]) !=
+                   yk_layer_costs_device_kind(study->costs, p)) {
             k++;
         }
         if (k == bounding->kind_count) {

@@ -59,13 +59,6 @@ static yk_status split_of_best(struct refining *refining, struct yk_data_paralle
     return YK_OK;
 }
 
-static bool is_open(const struct refining *refining)
-{
-    const struct yk_study *study = refining->search->study;
-    return study->request->strategy == YK_STRATEGY_COUNT && !study->request->random_strategies &&
-           yk_study_decides(study, YK_DECIDE_STRATEGIES);
-}
-
 static yk_status change_balance(struct refining *refining)
 {
     static const double balances[] = {0.5, 1};
@@ -152,7 +145,8 @@ static yk_status upgrade(struct refining *refining, enum yk_strategy strategy, b
 static yk_status change_strategies(struct refining *refining)
 {
     static const enum yk_strategy better[] = {YK_KEPT, YK_SHARDED_STATE, YK_REPLICATED};
-    if (!is_open(refining) || refining->search->best->rank_count == 1) {
+    if (!yk_study_chooses_strategies(refining->search->study) ||
+        refining->search->best->rank_count == 1) {
         return YK_OK;
     }
     for (size_t i = 0; i < sizeof better / sizeof better[0]; i++) {
@@ -244,8 +238,9 @@ static yk_status change_order(struct refining *refining)
         study->request->search.moves > 0
             ? 0
             : study->request->search.budget_s * (study->part - yk_study_spent_part(study));
-    const struct yk_order_plan_options options = {
-        .method = YK_ORDER_METHOD_MILP, .open = is_open(refining), .budget_s = fmin(left_s, 5)};
+    const struct yk_order_plan_options options = {.method = YK_ORDER_METHOD_MILP,
+                                                  .open = yk_study_chooses_strategies(study),
+                                                  .budget_s = fmin(left_s, 5)};
     struct yk_plan *plan = NULL;
     bool ordered = false;
     if (best->group_count > 1 || best->micro_batches > 1 || best->rank_count == 1 ||

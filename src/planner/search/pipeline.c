@@ -90,7 +90,7 @@ static yk_status layer_s(const struct cutting *cutting, int32_t k, int32_t layer
                                  cutting->samples[i], recompute, &seconds));
         if (cutting->spec->recompute && cutting->study->recomputes[layer]) {
             double again_s = 0;
-            YK_TRY(yk_layer_costs_seconds(cutting->study->prices, cutting->spec->devices[i], layer,
+            YK_TRY(yk_layer_costs_seconds(cutting->study->costs, cutting->spec->devices[i], layer,
                                           cutting->samples[i], YK_COST_FORWARD, &again_s));
             seconds += again_s;
         }
@@ -372,10 +372,7 @@ static yk_status try_strategies(struct context *context, struct yk_pipeline_spec
     static const enum yk_strategy tried[] = {YK_REPLICATED, YK_SHARDED_STATE, YK_KEPT,
                                              YK_FULLY_SHARDED};
     const struct yk_study *study = context->search->study;
-    const enum yk_strategy fixed = study->request->strategy == YK_STRATEGY_COUNT &&
-                                           !yk_study_decides(study, YK_DECIDE_STRATEGIES)
-                                       ? YK_FULLY_SHARDED
-                                       : study->request->strategy;
+    const enum yk_strategy fixed = yk_study_fixed_strategy(study);
     for (size_t i = 0; i < sizeof tried / sizeof tried[0]; i++) {
         if (fixed == YK_STRATEGY_COUNT ? of_several || i == 0 : tried[i] == fixed) {
             spec->strategy = tried[i];

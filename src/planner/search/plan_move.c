@@ -14,12 +14,6 @@ enum {
     MAX_PREFETCH = 4,
 };
 
-static bool is_open(const struct yk_study *study)
-{
-    return study->request->strategy == YK_STRATEGY_COUNT && !study->request->random_strategies &&
-           yk_study_decides(study, YK_DECIDE_STRATEGIES);
-}
-
 static bool are_alike(const struct yk_study *study, const struct yk_plan *plan, int32_t a,
                       int32_t b)
 {
@@ -69,7 +63,8 @@ bool yk_plan_move_save_memory(const struct yk_study *study, int32_t variant, str
     static const enum yk_strategy strategies[] = {YK_FULLY_SHARDED, YK_SHARDED_STATE};
     for (int32_t l = 0; l < plan->layer_count; l++) {
         struct yk_plan_layer *layer = &plan->layers[l];
-        layer->strategy = is_open(study) ? strategies[variant % 2] : layer->strategy;
+        layer->strategy =
+            yk_study_chooses_strategies(study) ? strategies[variant % 2] : layer->strategy;
         layer->recompute = yk_study_decides(study, YK_DECIDE_RECOMPUTATION) ? study->recomputes[l]
                                                                             : layer->recompute;
     }
@@ -96,7 +91,7 @@ static yk_status change_layers(const struct yk_study *study, int32_t number, str
     }
     const bool same = strategy == plan->layers[first].strategy;
     const bool alone = plan->groups[plan->layers[first].group].member_count == 1;
-    if ((!same && (alone || !is_open(study))) || (same && !toggle) ||
+    if ((!same && (alone || !yk_study_chooses_strategies(study))) || (same && !toggle) ||
         (toggle &&
          !(study->recomputes[first] && yk_study_decides(study, YK_DECIDE_RECOMPUTATION))) ||
         study->model->layers[first].shares != YK_LAYER_NONE ||
@@ -195,7 +190,8 @@ static yk_status change_cuts(const struct yk_study *study, int32_t number, struc
     const bool kept_alike = strategy == plan->layers[moving].strategy;
     *out = YK_PLAN_MOVE_NONE;
     if (here == there || study->model->layers[moving].shares != YK_LAYER_NONE ||
-        (!kept_alike && (plan->groups[there].member_count == 1 || !is_open(study)))) {
+        (!kept_alike &&
+         (plan->groups[there].member_count == 1 || !yk_study_chooses_strategies(study)))) {
         return YK_OK;
     }
     plan->layers[moving].group = there;

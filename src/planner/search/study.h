@@ -45,7 +45,7 @@ struct yk_study {
     const struct yk_device_facts *facts; /* (devices) of the cluster, or NULL */
     const struct yk_model *model;        /* for the whole batch */
     struct yk_model_sizes *sizes;
-    struct yk_layer_costs *prices;
+    struct yk_layer_costs *costs;
     double *limit_bytes; /* (devices) */
     bool *recomputes;    /* (L) layers that save less when they are recomputed: the blocks */
     double started_s;
@@ -68,6 +68,30 @@ static inline bool yk_study_leaves_out(const struct yk_study *study, int32_t dev
 static inline bool yk_study_decides(const struct yk_study *study, enum yk_decision decision)
 {
     return (study->request->decisions & decision) != 0;
+}
+
+/* Whether each layer's strategy is to be chosen. */
+static inline bool yk_study_chooses_strategies(const struct yk_study *study)
+{
+    return study->request->strategy == YK_STRATEGY_COUNT && !study->request->random_strategies &&
+           yk_study_decides(study, YK_DECIDE_STRATEGIES);
+}
+
+/* The one strategy of all layers that the search is left with, or YK_STRATEGY_COUNT. */
+static inline enum yk_strategy yk_study_fixed_strategy(const struct yk_study *study)
+{
+    return study->request->strategy == YK_STRATEGY_COUNT &&
+                   !yk_study_decides(study, YK_DECIDE_STRATEGIES)
+               ? YK_FULLY_SHARDED
+               : study->request->strategy;
+}
+
+/* Of one kind and with equal limits. */
+static inline bool yk_study_devices_are_alike(const struct yk_study *study, int32_t a, int32_t b)
+{
+    return yk_layer_costs_device_kind(study->costs, a) ==
+               yk_layer_costs_device_kind(study->costs, b) &&
+           study->limit_bytes[a] == study->limit_bytes[b];
 }
 
 /* Begins a phase of the search that ends when `part` of the budget is spent or, as long as no plan

@@ -251,7 +251,7 @@ static void try_strategies(const struct looking *looking)
 static double compute_s(const struct looking *looking)
 {
     const struct yk_plan *plan = looking->plan;
-    struct yk_layer_costs *prices = looking->every->study->prices;
+    struct yk_layer_costs *prices = looking->every->study->costs;
     double slowest_s = 0;
     for (int32_t g = 0; g < plan->group_count; g++) {
         for (int32_t i = 0; i < plan->groups[g].member_count; i++) {
