@@ -2,10 +2,6 @@
 
 #include "base/units.h"
 #include "planner/explain.h"
-#include "planner/search/baselines.h"
-#include "planner/search/leave_one_out.h"
-#include "planner/search/lower_bound.h"
-#include "planner/search/remedy.h"
 #include "planner/search/search.h"
 
 #include <math.h>

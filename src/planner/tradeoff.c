@@ -4,7 +4,7 @@
 #include "planner/order/plan.h"
 #include "planner/search/data_parallel.h"
 #include "planner/search/device_sets.h"
-#include "planner/search/lower_bound.h"
+#include "planner/search/search.h"
 #include "planner/search/trial.h"
 
 #include <math.h>

@@ -1,6 +1,5 @@
 /* The search ends when its budget does, wherever it is then; by a clock that does not wait. */
 #include "planner/placement/placement.h"
-#include "planner/placement/remedy.h"
 #include "planner/planner.h"
 #include "planner/tradeoff.h"
 #include "program/check/check.h"

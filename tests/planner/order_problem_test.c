@@ -1,4 +1,4 @@
-#include "planner/order/problem.h"
+#include "planner/order/order.h"
 
 #include "base/text.h"
 #include "support/support.h"

@@ -1,6 +1,5 @@
 #include "planner/order/order.h"
 
-#include "planner/order/bound.h"
 #include "planner/order/formulation.h"
 #include "support/graphs/order_tiny.h"
 #include "support/support.h"

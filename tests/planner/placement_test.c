@@ -1,5 +1,4 @@
 #include "planner/placement/placement.h"
-#include "planner/placement/remedy.h"
 #include "support/clusters/stated_times.h"
 #include "support/graphs/schedule_checker.h"
 #include "support/support.h"

@@ -2,7 +2,6 @@
  * their parts. */
 #include "planner/placement/candidates.h"
 #include "planner/placement/placement.h"
-#include "planner/placement/remedy.h"
 #include "support/clusters/stated_times.h"
 #include "support/support.h"
 

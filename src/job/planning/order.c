@@ -4,7 +4,6 @@
 #include "base/file.h"
 #include "job/search.h"
 #include "planner/order/order.h"
-#include "planner/order/problem.h"
 #include "planner/order/slots.h"
 
 #include <string.h>

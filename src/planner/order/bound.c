@@ -1,4 +1,5 @@
-#include "planner/order/bound.h"
+/* Bound: seconds that no order beats, with blocks however small. */
+#include "planner/order/order.h"
 
 #include "planner/order/slots.h"
 

@@ -1,6 +1,5 @@
 #include "planner/order/formulation.h"
 
-#include "planner/order/bound.h"
 #include "planner/order/order.h"
 #include "planner/order/slots.h"
 

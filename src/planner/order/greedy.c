@@ -2,8 +2,6 @@
 
 #include "base/random.h"
 #include "planner/order/balance.h"
-#include "planner/order/bound.h"
-#include "planner/order/sort.h"
 #include "planner/order/state.h"
 
 #include <math.h>

@@ -4,7 +4,6 @@
 #include "planner/order/balance.h"
 #include "planner/order/formulation.h"
 #include "planner/order/slots.h"
-#include "planner/order/sort.h"
 
 #include <math.h>
 #include <string.h>

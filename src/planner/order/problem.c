@@ -1,4 +1,19 @@
-#include "planner/order/problem.h"
+/*
+ * Problem: reads the JSON files that say when a step computes and what has to travel.
+ *
+ * Members that are not needed are ignored, all others are checked.
+ *
+ *   layers            n
+ *   blocks            into how many equal blocks each layer is cut
+ *   compute_s         of each slot, 2n + 3 of them, in the order of planner/order.h
+ *   activation_bytes  likewise
+ *   comm_s            of each layer: to gather or to scatter the whole of it
+ *   full_bytes        of each layer: gathered, and as large a gradient
+ *   static_bytes      held all the time
+ *   memory_bytes      that there is for everything
+ *   barrier           true or false; false where it is missing
+ */
+#include "planner/order/order.h"
 
 #include "base/json.h"
 #include "base/json_value.h"

@@ -1,4 +1,10 @@
-#include "planner/order/sort.h"
+/*
+ * Sort: has the all-gathers of an order travel in the order in which they are used, as far as
+ * blocks are of one size and the rules allow it. Loads and memory of all slots stay. Blocks of one
+ * size are unit jobs with a release and a deadline: earliest deadline first meets every deadline
+ * that can be met.
+ */
+#include "planner/order/order.h"
 
 #include "planner/order/slots.h"
 

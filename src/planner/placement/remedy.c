@@ -1,4 +1,9 @@
-#include "planner/placement/remedy.h"
+/*
+ * Remedy: what to change when a model does not fit: another method, if the request names
+ * one; recomputation, more micro-batches or NF4, whichever leads to the shortest step; two of them;
+ * adapters instead of full training; one more device. Each is tried before it is offered.
+ */
+#include "planner/placement/placement.h"
 
 #include "base/units.h"
 

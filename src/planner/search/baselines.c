@@ -1,4 +1,9 @@
-#include "planner/search/baselines.h"
+/*
+ * Baselines: what people do today, as plans that are tried like any other: Accelerate's device map,
+ * HEFT's, one device alone, even data parallelism as DDP, FSDP and DeepSpeed do it. Each with the
+ * number of micro-batches and the recomputation that suit it best.
+ */
+#include "planner/search/search.h"
 
 #include "base/units.h"
 #include "model/state.h"

@@ -1,5 +1,4 @@
-#include "planner/search/leave_one_out.h"
-
+/* Leave one out: what the best plan takes when one of its devices is left out. */
 #include "planner/search/search.h"
 
 #include <math.h>

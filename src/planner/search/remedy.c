@@ -1,7 +1,7 @@
-#include "planner/search/remedy.h"
+/* Remedy: the cheapest change with which a plan fits where none does, tried out. */
+#include "planner/search/search.h"
 
 #include "base/units.h"
-#include "planner/search/search.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -13,6 +13,8 @@
 #ifndef YK_PLANNER_SEARCH_SEARCH_H
 #define YK_PLANNER_SEARCH_SEARCH_H
 
+#include "base/text.h"
+#include "plan/result.h"
 #include "planner/search/device_sets.h"
 #include "planner/search/study.h"
 #include "planner/search/trial.h"
@@ -87,5 +89,30 @@ yk_status yk_local_search_run(struct yk_search *search) YK_MUST_USE;
 /* Refines the best: what helps plans of its kind, then local search from all starts, then the best
  * order of communication. */
 yk_status yk_search_phase_refine(struct yk_search *search) YK_MUST_USE;
+
+/* What people do today, as plans that are tried like any other. */
+struct yk_baselines {
+    struct yk_plan_alternative *rows;
+    int32_t count;
+};
+
+/* Where the request leaves everything open, they are candidates of `search`,
+ * too. Ends with YK_ERROR_STOPPED where the study's deadline passes: the rows before are there
+ * then. In the arena. */
+yk_status yk_baselines_try(struct yk_search *search, struct yk_arena *arena,
+                           struct yk_baselines *out) YK_MUST_USE;
+
+/* What the best plan takes when one of its devices is left out: a row for each; of several that are
+ * alike and do the same, one. Rows that there was no time for are missing. In the arena. */
+yk_status yk_leave_one_out_search(struct yk_study *study, const struct yk_plan *plan, double step_s,
+                                  struct yk_arena *arena, struct yk_plan_leave_one_out **out,
+                                  int32_t *out_count) YK_MUST_USE;
+
+/* A step time that no plan beats. */
+yk_status yk_lower_bound_step_s(struct yk_study *study, double *out_s) YK_MUST_USE;
+
+/* The cheapest change with which a plan fits, tried out: a clause such as "it fits with --lora 16",
+ * that nothing helps, or that the budget was not enough to know. */
+yk_status yk_search_remedy(struct yk_study *study, struct yk_text *out) YK_MUST_USE;
 
 #endif
