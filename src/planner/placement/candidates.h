@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-/* The best of the schedules considered. Times are those of traffic.h. */
+/* The best of the schedules considered. Times are those of yk_evaluate_step_s(). */
 struct yk_candidates {
     const struct yk_step_graph *step;
     struct yk_schedule *best;

@@ -320,7 +320,7 @@ static int32_t widest_of(const struct proposal *proposals, int32_t count)
     return widest;
 }
 
-/* Sorts the proposals of one table of cells, and writes down all that may be among the best `most`
+/* Sorts the proposals of one table of cells, and writes down all that may be among the best `max`
  * of all tables when one of them makes room for the widest. */
 static yk_status sort(struct search *search, struct proposal *proposals, int32_t count, int32_t max)
 {
@@ -372,7 +372,7 @@ static yk_status prepare(struct search *search)
     return YK_OK;
 }
 
-/* Puts the best proposal that uses the most devices among the first `most`: whether all of them
+/* Puts the best proposal that uses the most devices among the first `max`: whether all of them
  * together are worth it is for the evaluation to say. */
 static void keep_widest(struct proposal *proposals, int32_t count, int32_t max)
 {

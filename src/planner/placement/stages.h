@@ -23,7 +23,7 @@ struct yk_stages_list {
 };
 
 /*
- * The most promising cuts, at most `most` of them, by the estimated time of the step; none when no
+ * The most promising cuts, at most `max` of them, by the estimated time of the step; none when no
  * cut fits. Once the deadline has passed, of those that were found before. Memory is the arena's.
  */
 yk_status yk_stages_propose(const struct yk_step_graph *step, int32_t max,

@@ -45,7 +45,7 @@ static bool are_equal(const struct yk_device_set *a, const struct yk_device_set 
            memcmp(a->devices, b->devices, (size_t)a->count * sizeof *a->devices) == 0;
 }
 
-/* Adds the devices for which `takes` is true, unless there is such a set already. */
+/* Adds the devices that `uses` has, unless there is such a set already. */
 static yk_status add_set(struct collection *collection, const bool *uses)
 {
     struct yk_device_set set = {0};

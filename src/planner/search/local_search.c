@@ -113,7 +113,7 @@ static yk_status member_s(const struct context *context, const struct yk_plan *p
     return YK_OK;
 }
 
-/* False when computation alone takes longer than `most_s`. */
+/* False when computation alone takes longer than `max_s`. */
 static yk_status may_be_faster(const struct context *context, const struct yk_plan *plan,
                                bool again, double max_s, bool *out)
 {
@@ -171,7 +171,7 @@ static yk_status weigh_alone(struct context *context, struct worth *worth)
     return YK_OK;
 }
 
-/* With an order, too, if it comes near `most_s` without one. */
+/* With an order, too, if it comes near `max_s` without one. */
 static yk_status weigh(struct context *context, double max_s, struct worth *worth)
 {
     const struct yk_plan *plan = worth->plan;

@@ -76,18 +76,16 @@ bool yk_plan_move_save_memory(const struct yk_study *study, int32_t variant, str
 
 /* How a range of layers is kept, and whether it is recomputed: often one makes room for the other.
  */
-static yk_status change_layers(const struct yk_study *study, int32_t number, struct yk_arena *arena,
-                               struct yk_plan *plan, enum yk_plan_move_result *out)
+static enum yk_plan_move_result change_layers(const struct yk_study *study, int32_t number,
+                                              struct yk_plan *plan)
 {
     const enum yk_strategy strategy = (enum yk_strategy)(number % YK_STRATEGY_COUNT);
     const bool toggle = number / YK_STRATEGY_COUNT % 2 == 1;
     const int32_t range = number / YK_STRATEGY_COUNT / 2 % RANGES;
     int32_t first = number / YK_STRATEGY_COUNT / 2 / RANGES;
     int32_t end = 0;
-    (void)arena;
-    *out = first >= plan->layer_count ? YK_PLAN_MOVE_END : YK_PLAN_MOVE_NONE;
     if (first >= plan->layer_count) {
-        return YK_OK;
+        return YK_PLAN_MOVE_END;
     }
     const bool same = strategy == plan->layers[first].strategy;
     const bool alone = plan->groups[plan->layers[first].group].member_count == 1;
@@ -96,15 +94,14 @@ static yk_status change_layers(const struct yk_study *study, int32_t number, str
          !(study->recomputes[first] && yk_study_decides(study, YK_DECIDE_RECOMPUTATION))) ||
         study->model->layers[first].shares != YK_LAYER_NONE ||
         !find_range(study, plan, range, &first, &end)) {
-        return YK_OK;
+        return YK_PLAN_MOVE_NONE;
     }
     for (int32_t l = first; l < end; l++) {
         plan->layers[l].strategy = strategy;
         plan->layers[l].recompute = plan->layers[l].recompute != toggle;
     }
     follow_owners(study, plan);
-    *out = YK_PLAN_MOVE_DONE;
-    return YK_OK;
+    return YK_PLAN_MOVE_DONE;
 }
 
 /* The least that a share changes by. */
@@ -126,14 +123,12 @@ static bool alternation_is_full(const struct yk_plan *plan, int32_t group)
 }
 
 /* From one member of a group to another: a sample, one of every micro-batch, or all. */
-static yk_status change_shares(const struct yk_study *study, int32_t number, struct yk_arena *arena,
-                               struct yk_plan *plan, enum yk_plan_move_result *out)
+static enum yk_plan_move_result change_shares(const struct yk_study *study, int32_t number,
+                                              struct yk_plan *plan)
 {
     int32_t group = 0;
-    (void)arena;
-    *out = YK_PLAN_MOVE_END;
     if (!yk_study_decides(study, YK_DECIDE_SHARES)) {
-        return YK_OK;
+        return YK_PLAN_MOVE_END;
     }
     for (; group < plan->group_count; group++) {
         const int32_t n = plan->groups[group].member_count;
@@ -144,21 +139,19 @@ static yk_status change_shares(const struct yk_study *study, int32_t number, str
         number -= moves;
     }
     if (group == plan->group_count) {
-        return YK_OK;
+        return YK_PLAN_MOVE_END;
     }
     const int32_t n = plan->groups[group].member_count;
     struct yk_plan_member *from = &plan->groups[group].members[number / AMOUNTS / n];
     struct yk_plan_member *to = &plan->groups[group].members[number / AMOUNTS % n];
     const int64_t amounts[AMOUNTS] = {unit_of(plan), plan->micro_batches, from->share};
     const int64_t amount = amounts[number % AMOUNTS];
-    *out =
-        from != to && amount > 0 && from->share >= amount ? YK_PLAN_MOVE_DONE : YK_PLAN_MOVE_NONE;
-    if (*out == YK_PLAN_MOVE_DONE) {
-        from->share -= amount;
-        to->share += amount;
-        *out = alternation_is_full(plan, group) ? YK_PLAN_MOVE_DONE : YK_PLAN_MOVE_NONE;
+    if (from == to || amount <= 0 || from->share < amount) {
+        return YK_PLAN_MOVE_NONE;
     }
-    return YK_OK;
+    from->share -= amount;
+    to->share += amount;
+    return alternation_is_full(plan, group) ? YK_PLAN_MOVE_DONE : YK_PLAN_MOVE_NONE;
 }
 
 static int32_t count_layers(const struct yk_plan *plan, int32_t group)
@@ -172,33 +165,29 @@ static int32_t count_layers(const struct yk_plan *plan, int32_t group)
 
 /* The layer before or after the end of a stage goes to the other one, and is kept there in one way
  * or another. */
-static yk_status change_cuts(const struct yk_study *study, int32_t number, struct yk_arena *arena,
-                             struct yk_plan *plan, enum yk_plan_move_result *out)
+static enum yk_plan_move_result change_cuts(const struct yk_study *study, int32_t number,
+                                            struct yk_plan *plan)
 {
     const enum yk_strategy strategy = (enum yk_strategy)(number % YK_STRATEGY_COUNT);
     const bool forward = number / YK_STRATEGY_COUNT % 2 == 0;
     const int32_t last = number / YK_STRATEGY_COUNT / 2;
-    (void)arena;
-    *out = YK_PLAN_MOVE_END;
     if (last + 1 >= plan->layer_count || plan->group_count == 1 ||
         !yk_study_decides(study, YK_DECIDE_PLACEMENT)) {
-        return YK_OK;
+        return YK_PLAN_MOVE_END;
     }
     const int32_t moving = forward ? last : last + 1;
     const int32_t here = plan->layers[moving].group;
     const int32_t there = plan->layers[forward ? last + 1 : last].group;
     const bool kept_alike = strategy == plan->layers[moving].strategy;
-    *out = YK_PLAN_MOVE_NONE;
     if (here == there || study->model->layers[moving].shares != YK_LAYER_NONE ||
         (!kept_alike &&
          (plan->groups[there].member_count == 1 || !yk_study_chooses_strategies(study)))) {
-        return YK_OK;
+        return YK_PLAN_MOVE_NONE;
     }
     plan->layers[moving].group = there;
     plan->layers[moving].strategy = strategy;
     follow_owners(study, plan);
-    *out = count_layers(plan, here) > 0 ? YK_PLAN_MOVE_DONE : YK_PLAN_MOVE_NONE;
-    return YK_OK;
+    return count_layers(plan, here) > 0 ? YK_PLAN_MOVE_DONE : YK_PLAN_MOVE_NONE;
 }
 
 int32_t yk_plan_move_next_micro_batches(int64_t batch, int32_t micro_batches)
@@ -246,32 +235,26 @@ static bool fit_shares(const struct yk_plan *plan)
     return true;
 }
 
-static yk_status change_micro_batches(const struct yk_study *study, int32_t number,
-                                      struct yk_arena *arena, struct yk_plan *plan,
-                                      enum yk_plan_move_result *out)
+static enum yk_plan_move_result change_micro_batches(const struct yk_study *study, int32_t number,
+                                                     struct yk_plan *plan)
 {
     const int64_t batch = plan->workload.batch;
-    (void)arena;
-    *out = YK_PLAN_MOVE_END;
     if (number > 1 || study->request->micro_batches > 0 || yk_plan_alternates(plan)) {
-        return YK_OK;
+        return YK_PLAN_MOVE_END;
     }
     plan->micro_batches = number == 0 ? previous_micro_batches(batch, plan->micro_batches)
                                       : yk_plan_move_next_micro_batches(batch, plan->micro_batches);
-    *out = plan->micro_batches > 0 && fit_shares(plan) ? YK_PLAN_MOVE_DONE : YK_PLAN_MOVE_NONE;
-    return YK_OK;
+    return plan->micro_batches > 0 && fit_shares(plan) ? YK_PLAN_MOVE_DONE : YK_PLAN_MOVE_NONE;
 }
 
 /* When gradients travel, when passes run, how far ahead gathers go, how large messages are. */
-static yk_status change_messages(const struct yk_study *study, int32_t number,
-                                 struct yk_arena *arena, struct yk_plan *plan,
-                                 enum yk_plan_move_result *out)
+static enum yk_plan_move_result change_messages(const struct yk_study *study, int32_t number,
+                                                struct yk_plan *plan)
 {
     const bool sends = plan->rank_count > plan->group_count;
     const bool prefetch = sends && yk_study_decides(study, YK_DECIDE_ORDER);
     const bool sizes = sends && yk_study_decides(study, YK_DECIDE_BLOCK);
     bool changed = false;
-    (void)arena;
     switch (number) {
     case 0:
         changed = sends && plan->micro_batches > 1;
@@ -301,11 +284,9 @@ static yk_status change_messages(const struct yk_study *study, int32_t number,
         plan->bucket_bytes *= number == 6 ? 4 : 0.25;
         break;
     default:
-        *out = YK_PLAN_MOVE_END;
-        return YK_OK;
+        return YK_PLAN_MOVE_END;
     }
-    *out = changed ? YK_PLAN_MOVE_DONE : YK_PLAN_MOVE_NONE;
-    return YK_OK;
+    return changed ? YK_PLAN_MOVE_DONE : YK_PLAN_MOVE_NONE;
 }
 
 static bool is_used(const struct yk_plan *plan, int32_t device)
@@ -353,23 +334,19 @@ static yk_status add_device(const struct yk_study *study, int32_t number, struct
 
 /* A rank gets another device: one that does nothing, or that of another rank, which gets its own.
  */
-static yk_status exchange_devices(const struct yk_study *study, int32_t number,
-                                  struct yk_arena *arena, struct yk_plan *plan,
-                                  enum yk_plan_move_result *out)
+static enum yk_plan_move_result exchange_devices(const struct yk_study *study, int32_t number,
+                                                 struct yk_plan *plan)
 {
     const int32_t r = number / study->cluster->device_count;
     const int32_t device = number % study->cluster->device_count;
-    (void)arena;
-    *out = YK_PLAN_MOVE_END;
     if (r >= plan->rank_count || study->cluster->device_count > MANY_DEVICES ||
         !yk_study_decides(study, YK_DECIDE_PLACEMENT)) {
-        return YK_OK;
+        return YK_PLAN_MOVE_END;
     }
     const int32_t own = plan->ranks[r].device;
-    *out = YK_PLAN_MOVE_NONE;
     if (own == device || yk_study_leaves_out(study, device) ||
         yk_device_sets_are_equal(study, own, device)) {
-        return YK_OK;
+        return YK_PLAN_MOVE_NONE;
     }
     for (int32_t i = 0; i < plan->rank_count; i++) {
         if (plan->ranks[i].device == device) {
@@ -379,19 +356,21 @@ static yk_status exchange_devices(const struct yk_study *study, int32_t number,
     }
     plan->ranks[r] =
         (struct yk_plan_rank){.device = device, .limit_bytes = study->limit_bytes[device]};
-    *out = YK_PLAN_MOVE_DONE;
-    return YK_OK;
+    return YK_PLAN_MOVE_DONE;
 }
 
 yk_status yk_plan_move_make(const struct yk_study *study, int32_t kind, int32_t number,
                             struct yk_arena *arena, struct yk_plan *plan,
                             enum yk_plan_move_result *out)
 {
-    static yk_status (*const kinds[YK_PLAN_MOVE_KINDS])(
-        const struct yk_study *study, int32_t number, struct yk_arena *arena, struct yk_plan *plan,
-        enum yk_plan_move_result *out) = {
-        change_layers,        change_messages, change_shares,    change_cuts,
-        change_micro_batches, add_device,      exchange_devices,
-    };
-    return kinds[kind](study, number, arena, plan, out);
+    static enum yk_plan_move_result (*const kinds[YK_PLAN_MOVE_KINDS])(
+        const struct yk_study *study, int32_t number, struct yk_plan *plan) = {
+        change_layers,   change_messages,      change_shares,
+        change_cuts,     change_micro_batches, NULL /* allocates: add_device() */,
+        exchange_devices};
+    if (!kinds[kind]) {
+        return add_device(study, number, arena, plan, out);
+    }
+    *out = kinds[kind](study, number, plan);
+    return YK_OK;
 }

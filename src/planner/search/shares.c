@@ -270,7 +270,7 @@ static double sum_with(const struct search *search, int32_t rank, const struct c
     return number < after->need_count ? choice->time_s + after->sums_s[number] : INFINITY;
 }
 
-/* From the last rank to the first. The ranks from `rank` on can take `most`, and at most E less
+/* From the last rank to the first. The ranks from `rank` on can take `max`, and at most E less
  * than that is asked of them. */
 static yk_status sum_up(const struct search *search)
 {

@@ -3,14 +3,14 @@
  * schedule without needless waiting is some such sequence. A branch is left when
  * - its lower bound is no better than the best schedule known: paths from here to the end, with all
  *   data that is already placed, and the work still to do at good prices (bound/prices.h);
- * - a visited state had done the same tasks no later (visited.h);
+ * - a visited state had done the same tasks no later (search/visited.h);
  * - it differs from another branch only by the names of equal devices not used yet.
  *
  * It starts from the best schedule of the other algorithms and ends with the optimum. When half of
  * its budget is over before that, it spends the rest on annealing what it has, and ends with the
  * gap between that and the best branch not yet followed.
  *
- * Of memory the search knows what holds in any order (partial.h). A schedule that breaks a limit
+ * Of memory the search knows what holds in any order (search/partial.h). A schedule that breaks a limit
  * all the same is not taken, but its length bounds what could be reached by waiting for memory:
  * then the result may be a schedule and a gap even though the search is complete.
  */
