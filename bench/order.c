@@ -9,7 +9,6 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "planner/order/order.h"
-#include "planner/order/problem.h"
 
 #include <dirent.h>
 #include <math.h>

@@ -31,6 +31,20 @@ char *yk_arena_copy_text(struct yk_arena *arena, const char *text, size_t length
         }                                                                                          \
     } while (0)
 
+/* Points `pointer` at a new zeroed struct in an arena of its own, its member `arena`, or leaves the
+ * calling function with an error. */
+#define YK_TRY_NEW_OWNER(pointer)                                                                  \
+    do {                                                                                           \
+        struct yk_arena *yk_arena_owned_ = NULL;                                                   \
+        YK_TRY(yk_arena_create(&yk_arena_owned_));                                                 \
+        (pointer) = yk_arena_allocate(yk_arena_owned_, 1, sizeof *(pointer));                      \
+        if (!(pointer)) {                                                                          \
+            yk_arena_destroy(yk_arena_owned_);                                                     \
+            return yk_fail_out_of_memory();                                                        \
+        }                                                                                          \
+        (pointer)->arena = yk_arena_owned_;                                                        \
+    } while (0)
+
 /* Evaluates `expression` with a new arena called `arena`, which ends with it; its error, or that
  * there is no arena, leaves the calling function. */
 #define YK_TRY_IN_ARENA(arena, expression)                                                         \

@@ -230,7 +230,7 @@ yk_status yk_graph_builder_add_edge(struct yk_graph_builder *builder,
     struct edge_record record = {
         .cost = edge->cost,
         .bytes = edge->bytes,
-        .held = edge->passing ? 0 : edge->bytes,
+        .resident_bytes = edge->passing ? 0 : edge->bytes,
     };
     YK_TRY(end_of_edge(builder, edge, edge->from, &record.from));
     YK_TRY(end_of_edge(builder, edge, edge->to, &record.to));

@@ -1,9 +1,6 @@
 /*
- * Builder: collects devices, tasks, edges, groups and links, checks them, and makes a graph.
- *
- * Every reader goes through a builder, so that all formats are held to the same rules. Devices come
- * before tasks, tasks before edges. A fault is reported with the names the input uses; the reader
- * adds the file's name. One thread at a time.
+ * Builder: collects devices, tasks, edges, groups and links, checks them, and makes a graph. Every
+ * reader goes through it. Devices come before tasks, tasks before edges. One thread at a time.
  */
 #ifndef YK_GRAPH_BUILDER_H
 #define YK_GRAPH_BUILDER_H

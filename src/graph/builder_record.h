@@ -1,5 +1,4 @@
-/* What a builder has collected: shared by builder.c, which fills it, and finish.c, which checks it
- * and makes the graph. Nobody else includes this. */
+/* What a builder has collected: builder.c fills it, graph.c makes the graph from it. */
 #ifndef YK_GRAPH_BUILDER_RECORD_H
 #define YK_GRAPH_BUILDER_RECORD_H
 
@@ -29,7 +28,7 @@ struct edge_record {
     int32_t to;
     double cost;
     double bytes;
-    double held;
+    double resident_bytes;
 };
 
 struct link_record {

@@ -1,13 +1,18 @@
 /*
  * Graph: tasks with costs on each of several devices, and edges that carry data between tasks.
  *
- * A graph is made by a builder (graph/builder.h), which has checked it: there is no cycle, every
- * task has a device that can run it, every number is finite and not negative. It never changes
- * afterwards, so any number of threads may read it.
+ * The builder has checked it: there is no cycle, every task has a device that can run it, every
+ * number is finite and not negative. It never changes afterwards; any thread may read it.
  *
  * Times are whole ticks, 10^-k of the unit the graph was written in, with the largest k for which
  * every schedule's length stays below 2^52 ticks. Decimal costs are therefore exact, sums of them
  * too, and two equal path lengths compare equal: rounding noise never decides a tie.
+ *
+ * In this room:
+ *   graph, builder    the record; what collects and checks it
+ *   read, reader      text in any form; one form, and how to add one
+ *   read_*, scanner   the forms; numbers of a plain text
+ *   example           the graph of `yoke schedule --example`
  */
 #ifndef YK_GRAPH_GRAPH_H
 #define YK_GRAPH_GRAPH_H
@@ -29,12 +34,12 @@ enum {
 struct yk_graph_edge {
     int32_t from;
     int32_t to;
-    int64_t cost;  /* ticks between two devices, or YK_GRAPH_BY_LINK */
-    int64_t bytes; /* that travel, where the cost is by link */
-    int64_t held;  /* of them, on both devices from production to last use */
+    int64_t cost;           /* ticks between two devices, or YK_GRAPH_BY_LINK */
+    int64_t bytes;          /* that travel, where the cost is by link */
+    int64_t resident_bytes; /* of them, kept on both devices from production to last use */
 };
 
-/* An edge seen from the task it enters: what a scheduler asks for most, in one place. */
+/* An edge as the task it enters needs it. */
 struct yk_graph_input {
     int64_t cost; /* as the edge's */
     int32_t from;

@@ -8,17 +8,13 @@
 #include <ctype.h>
 #include <string.h>
 
-static const struct yk_graph_reader *const readers[] = {
-    &yk_graph_reader_json,
-    &yk_graph_reader_wfcommons,
-    &yk_graph_reader_stg,
-    &yk_graph_reader_planted,
-};
+#define READER(name) &yk_graph_reader_##name,
+static const struct yk_graph_reader *const readers[] = {YK_GRAPH_READERS(READER)};
 enum {
     READER_COUNT = sizeof readers / sizeof readers[0]
 };
 
-/* An option that would have no effect is a misunderstanding, and better told than ignored. */
+/* An option that would have no effect is a misunderstanding, and better reported than ignored. */
 static yk_status check_options_fit(const struct yk_graph_reader *reader,
                                    const struct yk_graph_read_options *options)
 {
@@ -26,7 +22,7 @@ static yk_status check_options_fit(const struct yk_graph_reader *reader,
         return yk_fail(YK_ERROR_USAGE,
                        "this file names its own devices; leave out --devices and --speeds");
     }
-    if (!reader->takes_links && (options->latency_s > 0 || options->bandwidth_bytes_per_s > 0)) {
+    if (!reader->accepts_links && (options->latency_s > 0 || options->bandwidth_bytes_per_s > 0)) {
         return yk_fail(YK_ERROR_USAGE,
                        "%s graphs have no bytes to send; leave out --latency and --bandwidth",
                        reader->name);

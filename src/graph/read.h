@@ -1,9 +1,5 @@
-/*
- * Read: a graph from text in any of the known forms. Which form it is, the text itself tells.
- *
- * Each form has one file (read_json.c, read_wfcommons.c, read_stg.c, read_planted.c) and one row in
- * the table of read.c.
- */
+/* Read: a graph from text in any of the known forms, recognised by the text itself. graph/reader.h
+ * says how to add a form. */
 #ifndef YK_GRAPH_READ_H
 #define YK_GRAPH_READ_H
 
@@ -13,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What forms without devices or links of their own leave open. Zero or NULL: not said. */
+/* Devices and links for forms that have none of their own. Zero or NULL: not given. */
 struct yk_graph_read_options {
     int32_t device_count;
     const double *speeds; /* one for each device, 1 being the speed the costs were measured at */
@@ -30,8 +26,7 @@ yk_status yk_graph_read(const char *text, size_t length, const char *source,
                         const struct yk_graph_read_options *options,
                         struct yk_graph **out) YK_MUST_USE;
 
-/* The ten tasks on three processors of the HEFT paper, as a JSON graph: the example to start from.
- */
+/* The ten tasks on three processors of the HEFT paper, as a JSON graph. */
 extern const char yk_graph_example[];
 
 #endif

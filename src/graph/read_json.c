@@ -8,22 +8,334 @@
  * Bare numbers are in the graph's own unit of time and in bytes; strings carry units ("10us",
  * "24GiB"), and make the second the unit of time.
  */
+#include "base/array.h"
 #include "base/json.h"
 #include "base/json_value.h"
-#include "graph/json_groups.h"
-#include "graph/json_links.h"
-#include "graph/json_stores.h"
+#include "base/names.h"
+#include "base/nearest.h"
+#include "base/number.h"
+#include "base/text.h"
 #include "graph/reader.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
+enum {
+    NOT_LISTED = -1
+};
+
+/* Groups are named in three places, which must agree: a task's "group", a task's "resident", and
+ * the list "groups". */
+struct group {
+    double resident;   /* NAN where nobody said */
+    int64_t listed_at; /* its place in "groups", or NOT_LISTED */
+    bool used;
+};
+
 struct reading {
     const struct yk_json *root;
-    struct yk_graph_json_groups *groups;
     struct yk_graph_builder *builder;
+    struct yk_names *group_names;
+    struct group *groups; /* by number of the name */
+    int32_t group_capacity;
+    struct yk_names *store_names; /* of "stores", in its order */
+    bool *store_used;             /* likewise */
 };
+
+static yk_status add_group(struct reading *reading, const char *name, struct group **out)
+{
+    bool added = false;
+    int32_t number = 0;
+    YK_TRY(yk_names_add(reading->group_names, name, &added, &number));
+    if (added) {
+        YK_TRY(yk_array_grow((void **)&reading->groups, &reading->group_capacity, number,
+                             sizeof *reading->groups));
+        reading->groups[number] = (struct group){.resident = NAN, .listed_at = NOT_LISTED};
+    }
+    *out = &reading->groups[number];
+    return YK_OK;
+}
+
+static yk_status add_listed_group(struct reading *reading, const struct yk_json *node, size_t place)
+{
+    static const char *const known[] = {"name", "resident", "store"};
+    const char *name = NULL;
+    struct group *group = NULL;
+    YK_TRY(yk_json_check_object(node, known, COUNT(known)));
+    YK_TRY(yk_json_read_name(yk_json_get(node, "name"), "name", &name));
+    YK_TRY(add_group(reading, name, &group));
+    if (group->listed_at != NOT_LISTED) {
+        return yk_fail(YK_ERROR_INPUT, "this group is given twice");
+    }
+    group->listed_at = (int64_t)place;
+    const struct yk_json *resident = yk_json_get(node, "resident");
+    return resident ? yk_json_read_quantity(resident, "resident", YK_UNIT_BYTES, &group->resident)
+                    : YK_OK;
+}
+
+static yk_status list_groups(struct reading *reading)
+{
+    const struct yk_json *listed = NULL;
+    YK_TRY(yk_json_get_list(reading->root, "groups", &listed));
+    for (size_t i = 0; i < yk_json_count(listed); i++) {
+        const struct yk_json *node = yk_json_at(listed, i);
+        YK_TRY(yk_json_add_location(add_listed_group(reading, node, i), "groups", i,
+                                    yk_json_string(yk_json_get(node, "name"))));
+    }
+    const struct yk_json *tasks = yk_json_get(reading->root, "tasks");
+    for (size_t i = 0; i < yk_json_count(tasks); i++) {
+        const char *name = yk_json_string(yk_json_get(yk_json_at(tasks, i), "group"));
+        struct group *group = NULL;
+        if (name) {
+            YK_TRY(add_group(reading, name, &group));
+        }
+    }
+    return YK_OK;
+}
+
+/* A group for one task alone: named like the task unless another group has that name. */
+static yk_status add_own_group(struct reading *reading, const char *task, struct group **out)
+{
+    struct yk_text name = {0};
+    yk_text_add(&name, task);
+    for (int copy = 2; !name.failed && yk_names_find(reading->group_names, name.bytes) >= 0;
+         copy++) {
+        name.length = 0;
+        yk_text_addf(&name, "%s (%d)", task, copy);
+    }
+    yk_status status = yk_text_status(&name);
+    if (status == YK_OK) {
+        status = add_group(reading, name.bytes, out);
+    }
+    yk_text_free(&name);
+    return status;
+}
+
+/* The group of a task: the one it names or, where that is NULL but the task has resident bytes, one
+ * of its own; NULL when it is in none. `resident` is NAN where the task does not say. */
+static yk_status join_group(struct reading *reading, const char *task, const char *named,
+                            double resident, const char **out)
+{
+    struct group *group = NULL;
+    *out = NULL;
+    if (named) {
+        YK_TRY(add_group(reading, named, &group));
+    } else if (!isnan(resident)) {
+        YK_TRY(add_own_group(reading, task, &group));
+    } else {
+        return YK_OK;
+    }
+    group->used = true;
+    *out = yk_names_at(reading->group_names, (int32_t)(group - reading->groups));
+    if (isnan(resident) || resident == group->resident) {
+        return YK_OK;
+    }
+    if (!isnan(group->resident)) {
+        char here[YK_NUMBER_SIZE];
+        char before[YK_NUMBER_SIZE];
+        yk_number_format(resident, here);
+        yk_number_format(group->resident, before);
+        return yk_fail(YK_ERROR_INPUT,
+                       "\"resident\" is %s here, but %s bytes were given for group \"%s\" before",
+                       here, before, *out);
+    }
+    group->resident = resident;
+    return YK_OK;
+}
+
+/* The names that tasks use and the list lacks: one of them may be the unused one misspelt. */
+static yk_status fail_unused_group(const struct reading *reading, int32_t unused)
+{
+    const int32_t count = yk_names_count(reading->group_names);
+    const char **candidates = calloc((size_t)count, sizeof *candidates);
+    if (!candidates) {
+        return yk_fail_out_of_memory();
+    }
+    size_t candidate_count = 0;
+    for (int32_t i = 0; i < count; i++) {
+        if (reading->groups[i].used && reading->groups[i].listed_at == NOT_LISTED) {
+            candidates[candidate_count++] = yk_names_at(reading->group_names, i);
+        }
+    }
+    const char *name = yk_names_at(reading->group_names, unused);
+    const char *nearest = yk_nearest(name, candidates, candidate_count);
+    const yk_status status =
+        nearest ? yk_fail(YK_ERROR_INPUT, "no task is in this group; did you mean \"%s\"?", nearest)
+                : yk_fail(YK_ERROR_INPUT, "no task is in this group");
+    free(candidates);
+    return yk_json_add_location(status, "groups", (size_t)reading->groups[unused].listed_at, name);
+}
+
+/* After the last task. */
+static yk_status finish_groups(const struct reading *reading)
+{
+    for (int32_t i = 0; i < yk_names_count(reading->group_names); i++) {
+        const struct group *group = &reading->groups[i];
+        if (!group->used) {
+            return fail_unused_group(reading, i);
+        }
+        if (!isnan(group->resident)) {
+            YK_TRY(yk_graph_builder_set_resident(
+                reading->builder, yk_names_at(reading->group_names, i), group->resident));
+        }
+    }
+    return YK_OK;
+}
+
+struct link {
+    const char *between[2]; /* NULL in the link of all other pairs */
+    double latency;
+    double bandwidth;
+};
+
+static yk_status parse_link_rates(const struct yk_json *node, struct link *out)
+{
+    const struct yk_json *latency = yk_json_get(node, "latency");
+    const struct yk_json *bandwidth = yk_json_get(node, "bandwidth");
+    if (!bandwidth) {
+        return yk_fail(YK_ERROR_INPUT, "\"bandwidth\" is missing");
+    }
+    YK_TRY(yk_json_read_quantity(bandwidth, "bandwidth", YK_UNIT_BYTES_PER_S, &out->bandwidth));
+    return latency ? yk_json_read_quantity(latency, "latency", YK_UNIT_SECONDS, &out->latency)
+                   : YK_OK;
+}
+
+static yk_status parse_link_for_all(const struct yk_json *node, struct link *out)
+{
+    static const char *const known[] = {"latency", "bandwidth"};
+    YK_TRY(yk_json_check_object(node, known, COUNT(known)));
+    return parse_link_rates(node, out);
+}
+
+static yk_status parse_link(const struct yk_json *node, struct link *out)
+{
+    static const char *const known[] = {"between", "latency", "bandwidth"};
+    YK_TRY(yk_json_check_object(node, known, COUNT(known)));
+    YK_TRY(parse_link_rates(node, out));
+    const struct yk_json *between = yk_json_get(node, "between");
+    if (!between) {
+        return YK_OK;
+    }
+    if (yk_json_count(between) != 2) {
+        return yk_fail(YK_ERROR_INPUT, "\"between\" must be a list of two devices");
+    }
+    YK_TRY(yk_json_read_name(yk_json_at(between, 0), "between", &out->between[0]));
+    return yk_json_read_name(yk_json_at(between, 1), "between", &out->between[1]);
+}
+
+static yk_status read_link_list(const struct yk_json *list, struct yk_graph_builder *builder)
+{
+    struct link others = {0};
+    bool has_others = false;
+    for (size_t i = 0; i < yk_json_count(list); i++) {
+        struct link link = {0};
+        YK_TRY(yk_json_add_location(parse_link(yk_json_at(list, i), &link), "links", i, NULL));
+        if (link.between[0]) {
+            YK_TRY(yk_graph_builder_set_link(builder, link.between[0], link.between[1],
+                                             link.latency, link.bandwidth));
+            continue;
+        }
+        if (has_others) {
+            return yk_json_add_location(
+                yk_fail(YK_ERROR_INPUT, "a second link without \"between\"; only one can be for "
+                                        "all other pairs"),
+                "links", i, NULL);
+        }
+        others = link;
+        has_others = true;
+    }
+    /* Last, so that it fills only the pairs nobody named. */
+    return has_others ? yk_graph_builder_set_links(builder, others.latency, others.bandwidth)
+                      : YK_OK;
+}
+
+static yk_status read_own_links(const struct yk_json *node, struct yk_graph_builder *builder)
+{
+    if (!node) {
+        return YK_OK;
+    }
+    if (yk_json_is_array(node)) {
+        return read_link_list(node, builder);
+    }
+    struct link link = {0};
+    const yk_status status = parse_link_for_all(node, &link);
+    return status == YK_OK ? yk_graph_builder_set_links(builder, link.latency, link.bandwidth)
+                           : yk_fail_in(status, "links");
+}
+
+static yk_status add_store(const struct reading *reading, const struct yk_json *node)
+{
+    static const char *const known[] = {"name", "bytes"};
+    const char *name = NULL;
+    bool added = false;
+    int32_t number = 0;
+    double bytes = 0;
+    YK_TRY(yk_json_check_object(node, known, COUNT(known)));
+    YK_TRY(yk_json_read_name(yk_json_get(node, "name"), "name", &name));
+    YK_TRY(yk_names_add(reading->store_names, name, &added, &number));
+    if (!added) {
+        return yk_fail(YK_ERROR_INPUT, "this store is given twice");
+    }
+    const struct yk_json *value = yk_json_get(node, "bytes");
+    if (!value) {
+        return yk_fail(YK_ERROR_INPUT, "\"bytes\" is missing");
+    }
+    YK_TRY(yk_json_read_quantity(value, "bytes", YK_UNIT_BYTES, &bytes));
+    return yk_graph_builder_set_store_bytes(reading->builder, name, bytes);
+}
+
+static yk_status use_store(const struct reading *reading, const struct yk_json *group)
+{
+    const struct yk_json *node = yk_json_get(group, "store");
+    const char *store = NULL;
+    if (!node) {
+        return YK_OK;
+    }
+    YK_TRY(yk_json_read_name(node, "store", &store));
+    const int32_t number = yk_names_find(reading->store_names, store);
+    if (number < 0) {
+        const char *nearest = yk_names_nearest(reading->store_names, store);
+        return yk_fail(YK_ERROR_INPUT, "there is no store \"%s\" in \"stores\"%s%s%s", store,
+                       nearest ? "; did you mean \"" : "", nearest ? nearest : "",
+                       nearest ? "\"?" : "");
+    }
+    reading->store_used[number] = true;
+    return yk_graph_builder_set_store(reading->builder, yk_json_string(yk_json_get(group, "name")),
+                                      store);
+}
+
+/* The list "stores", and the "store" of each group in the list "groups". */
+static yk_status read_stores(struct reading *reading)
+{
+    const struct yk_json *groups = yk_json_get(reading->root, "groups");
+    const struct yk_json *stores = NULL;
+    YK_TRY(yk_json_get_list(reading->root, "stores", &stores));
+    YK_TRY(yk_names_create(&reading->store_names));
+    reading->store_used = calloc(yk_json_count(stores) + 1, sizeof *reading->store_used);
+    if (!reading->store_used) {
+        return yk_fail_out_of_memory();
+    }
+    for (size_t i = 0; i < yk_json_count(stores); i++) {
+        const struct yk_json *node = yk_json_at(stores, i);
+        YK_TRY(yk_json_add_location(add_store(reading, node), "stores", i,
+                                    yk_json_string(yk_json_get(node, "name"))));
+    }
+    for (size_t i = 0; i < yk_json_count(groups); i++) {
+        const struct yk_json *node = yk_json_at(groups, i);
+        YK_TRY(yk_json_add_location(use_store(reading, node), "groups", i,
+                                    yk_json_string(yk_json_get(node, "name"))));
+    }
+    for (size_t i = 0; i < yk_json_count(stores); i++) {
+        if (!reading->store_used[i]) {
+            return yk_json_add_location(yk_fail(YK_ERROR_INPUT, "no group uses this store"),
+                                        "stores", i, yk_names_at(reading->store_names, (int32_t)i));
+        }
+    }
+    return YK_OK;
+}
 
 struct task {
     const char *name;
@@ -102,8 +414,7 @@ static yk_status parse_costs(const struct yk_json *node, size_t device_count, do
     return YK_OK;
 }
 
-static yk_status parse_task(const struct reading *reading, const struct yk_json *node,
-                            struct task *out)
+static yk_status parse_task(struct reading *reading, const struct yk_json *node, struct task *out)
 {
     static const char *const known[] = {"name", "cost", "memory", "group", "resident"};
     const size_t device_count = (size_t)yk_graph_builder_device_count(reading->builder);
@@ -125,11 +436,10 @@ static yk_status parse_task(const struct reading *reading, const struct yk_json 
     if (resident) {
         YK_TRY(yk_json_read_quantity(resident, "resident", YK_UNIT_BYTES, &resident_bytes));
     }
-    return yk_graph_json_groups_join(reading->groups, out->name, out->group, resident_bytes,
-                                     &out->group);
+    return join_group(reading, out->name, out->group, resident_bytes, &out->group);
 }
 
-static yk_status read_tasks(const struct reading *reading)
+static yk_status read_tasks(struct reading *reading)
 {
     const struct yk_json *list = NULL;
     struct task task = {0};
@@ -184,7 +494,7 @@ static yk_status read_links(const struct reading *reading,
     const struct yk_json *links = yk_json_get(reading->root, "links");
     const double bandwidth = options->bandwidth_bytes_per_s;
     if (bandwidth == 0 && options->latency_s == 0) {
-        return yk_graph_json_links_read(links, reading->builder);
+        return read_own_links(links, reading->builder);
     }
     if (links) {
         return yk_fail(YK_ERROR_USAGE,
@@ -201,22 +511,26 @@ static yk_status read_json(const struct yk_graph_document *document,
 {
     struct reading reading = {.root = document->json, .builder = builder};
     YK_TRY(check_root(reading.root));
-    YK_TRY(yk_graph_json_groups_create(reading.root, &reading.groups));
+    YK_TRY(yk_names_create(&reading.group_names));
     yk_status status = YK_OK;
+    YK_TRY_GOTO(list_groups(&reading), done);
     YK_TRY_GOTO(read_devices(&reading), done);
     YK_TRY_GOTO(read_links(&reading, options), done);
     YK_TRY_GOTO(read_tasks(&reading), done);
-    YK_TRY_GOTO(yk_graph_json_groups_finish(reading.groups, builder), done);
-    YK_TRY_GOTO(yk_graph_json_read_stores(reading.root, builder), done);
+    YK_TRY_GOTO(finish_groups(&reading), done);
+    YK_TRY_GOTO(read_stores(&reading), done);
     status = read_edges(&reading);
 done:
-    yk_graph_json_groups_destroy(reading.groups);
+    yk_names_destroy(reading.group_names);
+    yk_names_destroy(reading.store_names);
+    free(reading.groups);
+    free(reading.store_used);
     return status;
 }
 
 const struct yk_graph_reader yk_graph_reader_json = {
     .name = "JSON with \"yoke\": 1",
-    .takes_links = true,
+    .accepts_links = true,
     .recognises = recognises,
     .read = read_json,
 };

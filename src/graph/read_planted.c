@@ -19,68 +19,69 @@ static bool recognises(const struct yk_graph_document *document)
            yk_graph_scanner_count_first_line(document->text, document->length) > 1;
 }
 
-static yk_status read_header(struct yk_graph_scanner *words, size_t length, struct sizes *out)
+static yk_status read_header(struct yk_graph_scanner *scanner, size_t length, struct sizes *out)
 {
     double optimum = 0;
-    (void)yk_graph_scanner_has_more(words);
-    YK_TRY(yk_graph_scanner_integer(words, "the number of tasks", 1, INT32_MAX, &out->tasks));
-    YK_TRY(yk_graph_scanner_integer(words, "the number of devices", 1, YK_GRAPH_MAX_DEVICES,
+    (void)yk_graph_scanner_has_more(scanner);
+    YK_TRY(yk_graph_scanner_integer(scanner, "the number of tasks", 1, INT32_MAX, &out->tasks));
+    YK_TRY(yk_graph_scanner_integer(scanner, "the number of devices", 1, YK_GRAPH_MAX_DEVICES,
                                     &out->devices));
-    YK_TRY(yk_graph_scanner_integer(words, "the number of edges", 0, INT32_MAX, &out->edges));
-    YK_TRY(yk_graph_scanner_number(words, "the planted optimum", &optimum));
-    YK_TRY(yk_graph_scanner_end_line(words));
+    YK_TRY(yk_graph_scanner_integer(scanner, "the number of edges", 0, INT32_MAX, &out->edges));
+    YK_TRY(yk_graph_scanner_number(scanner, "the planted optimum", &optimum));
+    YK_TRY(yk_graph_scanner_end_line(scanner));
     /* Neither product nor sum overflows: each factor was bounded above. A number takes at least a
      * digit and a separator, but for the last. */
     const int64_t numbers = out->tasks * out->devices + 3 * out->edges;
     if ((uint64_t)numbers > (uint64_t)length / 2 + 1) {
         return yk_graph_scanner_locate(
-            words, yk_fail(YK_ERROR_INPUT,
-                           "%lld tasks on %lld devices and %lld edges do not fit in a file this "
-                           "short; is it whole?",
-                           (long long)out->tasks, (long long)out->devices, (long long)out->edges));
+            scanner,
+            yk_fail(YK_ERROR_INPUT,
+                    "%lld tasks on %lld devices and %lld edges do not fit in a file this "
+                    "short; is it whole?",
+                    (long long)out->tasks, (long long)out->devices, (long long)out->edges));
     }
     return YK_OK;
 }
 
-static yk_status next_row(struct yk_graph_scanner *words, const char *what, int64_t row,
+static yk_status next_row(struct yk_graph_scanner *scanner, const char *what, int64_t row,
                           int64_t count)
 {
-    if (yk_graph_scanner_has_more(words)) {
+    if (yk_graph_scanner_has_more(scanner)) {
         return YK_OK;
     }
-    return yk_graph_scanner_locate(words,
+    return yk_graph_scanner_locate(scanner,
                                    yk_fail(YK_ERROR_INPUT, "the file ends after %lld of %lld %s",
                                            (long long)row, (long long)count, what));
 }
 
-static yk_status read_task(struct yk_graph_scanner *words, int64_t task, const struct sizes *sizes,
-                           struct yk_graph_builder *builder)
+static yk_status read_task(struct yk_graph_scanner *scanner, int64_t task,
+                           const struct sizes *sizes, struct yk_graph_builder *builder)
 {
     double costs[YK_GRAPH_MAX_DEVICES];
-    YK_TRY(next_row(words, "tasks", task, sizes->tasks));
+    YK_TRY(next_row(scanner, "tasks", task, sizes->tasks));
     for (int64_t p = 0; p < sizes->devices; p++) {
-        YK_TRY(yk_graph_scanner_number(words, "a cost", &costs[p]));
+        YK_TRY(yk_graph_scanner_number(scanner, "a cost", &costs[p]));
     }
-    YK_TRY(yk_graph_scanner_end_line(words));
+    YK_TRY(yk_graph_scanner_end_line(scanner));
     char name[24];
     snprintf(name, sizeof name, "%lld", (long long)task);
-    return yk_graph_scanner_locate(words, yk_graph_builder_add_task(builder, name, costs));
+    return yk_graph_scanner_locate(scanner, yk_graph_builder_add_task(builder, name, costs));
 }
 
-static yk_status read_edge(struct yk_graph_scanner *words, int64_t number,
+static yk_status read_edge(struct yk_graph_scanner *scanner, int64_t number,
                            const struct sizes *sizes, struct yk_graph_builder *builder)
 {
     int64_t ends[2] = {0, 0};
     char names[2][24];
     struct yk_graph_edge_spec edge = {.from = names[0], .to = names[1]};
-    YK_TRY(next_row(words, "edges", number, sizes->edges));
+    YK_TRY(next_row(scanner, "edges", number, sizes->edges));
     for (int i = 0; i < 2; i++) {
-        YK_TRY(yk_graph_scanner_integer(words, "a task", 0, sizes->tasks - 1, &ends[i]));
+        YK_TRY(yk_graph_scanner_integer(scanner, "a task", 0, sizes->tasks - 1, &ends[i]));
         snprintf(names[i], sizeof names[i], "%lld", (long long)ends[i]);
     }
-    YK_TRY(yk_graph_scanner_number(words, "a cost", &edge.cost));
-    YK_TRY(yk_graph_scanner_end_line(words));
-    return yk_graph_scanner_locate(words, yk_graph_builder_add_edge(builder, &edge));
+    YK_TRY(yk_graph_scanner_number(scanner, "a cost", &edge.cost));
+    YK_TRY(yk_graph_scanner_end_line(scanner));
+    return yk_graph_scanner_locate(scanner, yk_graph_builder_add_edge(builder, &edge));
 }
 
 static yk_status add_devices(const struct sizes *sizes, struct yk_graph_builder *builder)
@@ -99,19 +100,19 @@ static yk_status read_planted(const struct yk_graph_document *document,
 {
     (void)options;
     struct sizes sizes = {0};
-    struct yk_graph_scanner words = yk_graph_scanner_start(document->text, document->length);
-    YK_TRY(read_header(&words, document->length, &sizes));
+    struct yk_graph_scanner scanner = yk_graph_scanner_start(document->text, document->length);
+    YK_TRY(read_header(&scanner, document->length, &sizes));
     YK_TRY(add_devices(&sizes, builder));
     for (int64_t i = 0; i < sizes.tasks; i++) {
-        YK_TRY(read_task(&words, i, &sizes, builder));
+        YK_TRY(read_task(&scanner, i, &sizes, builder));
     }
     for (int64_t i = 0; i < sizes.edges; i++) {
-        YK_TRY(read_edge(&words, i, &sizes, builder));
+        YK_TRY(read_edge(&scanner, i, &sizes, builder));
     }
-    if (yk_graph_scanner_has_more(&words)) {
+    if (yk_graph_scanner_has_more(&scanner)) {
         return yk_graph_scanner_locate(
-            &words, yk_fail(YK_ERROR_INPUT, "the file goes on after the last of %lld edges",
-                            (long long)sizes.edges));
+            &scanner, yk_fail(YK_ERROR_INPUT, "the file goes on after the last of %lld edges",
+                              (long long)sizes.edges));
     }
     return YK_OK;
 }

@@ -46,32 +46,32 @@ static yk_status add_task(const struct yk_graph_read_options *options, int64_t i
 }
 
 /* The cursor is in front of the rows; it moves behind them. */
-static yk_status read_rows(struct yk_graph_scanner *words, struct table *table, enum step step,
+static yk_status read_rows(struct yk_graph_scanner *scanner, struct table *table, enum step step,
                            const struct yk_graph_read_options *options,
                            struct yk_graph_builder *builder)
 {
-    for (int64_t row = 0; yk_graph_scanner_has_more(words); row++) {
+    for (int64_t row = 0; yk_graph_scanner_has_more(scanner); row++) {
         int64_t id = 0;
         int64_t predecessor_count = 0;
-        YK_TRY(yk_graph_scanner_integer(words, "the task's number", row, row, &id));
-        YK_TRY(yk_graph_scanner_number(words, "the task's time", &table->last_time));
+        YK_TRY(yk_graph_scanner_integer(scanner, "the task's number", row, row, &id));
+        YK_TRY(yk_graph_scanner_number(scanner, "the task's time", &table->last_time));
         if (row == 0) {
             table->first_time = table->last_time;
         }
         if (step == ADD_TASKS) {
             YK_TRY(
-                yk_graph_scanner_locate(words, add_task(options, id, table->last_time, builder)));
+                yk_graph_scanner_locate(scanner, add_task(options, id, table->last_time, builder)));
         }
-        YK_TRY(yk_graph_scanner_integer(words, "the number of predecessors", 0, table->rows,
+        YK_TRY(yk_graph_scanner_integer(scanner, "the number of predecessors", 0, table->rows,
                                         &predecessor_count));
         for (int64_t i = 0; i < predecessor_count; i++) {
             int64_t from = 0;
-            YK_TRY(yk_graph_scanner_integer(words, "a predecessor", 0, table->rows - 1, &from));
+            YK_TRY(yk_graph_scanner_integer(scanner, "a predecessor", 0, table->rows - 1, &from));
             if (step == ADD_EDGES) {
                 YK_TRY(add_edge(builder, from, id));
             }
         }
-        YK_TRY(yk_graph_scanner_end_line(words));
+        YK_TRY(yk_graph_scanner_end_line(scanner));
     }
     return YK_OK;
 }
@@ -98,23 +98,23 @@ static yk_status read_stg(const struct yk_graph_document *document,
 {
     struct table table = {0};
     YK_TRY(yk_graph_reader_add_devices(options, builder));
-    struct yk_graph_scanner words = yk_graph_scanner_start(document->text, document->length);
-    (void)yk_graph_scanner_has_more(&words);
-    YK_TRY(yk_graph_scanner_integer(&words, "the number of tasks", 1, INT32_MAX, &table.stated));
-    YK_TRY(yk_graph_scanner_end_line(&words));
-    struct yk_graph_scanner end = words;
+    struct yk_graph_scanner scanner = yk_graph_scanner_start(document->text, document->length);
+    (void)yk_graph_scanner_has_more(&scanner);
+    YK_TRY(yk_graph_scanner_integer(&scanner, "the number of tasks", 1, INT32_MAX, &table.stated));
+    YK_TRY(yk_graph_scanner_end_line(&scanner));
+    struct yk_graph_scanner end = scanner;
     for (; yk_graph_scanner_has_more(&end); table.rows++) {
         yk_graph_scanner_skip_line(&end);
     }
     if (table.rows != table.stated && table.rows != table.stated + 2) {
         return fail_count(&end, &table);
     }
-    struct yk_graph_scanner rows = words;
+    struct yk_graph_scanner rows = scanner;
     YK_TRY(read_rows(&rows, &table, ADD_TASKS, options, builder));
     if (table.rows == table.stated && !counts_dummies(&table)) {
         return fail_count(&end, &table);
     }
-    return read_rows(&words, &table, ADD_EDGES, options, builder);
+    return read_rows(&scanner, &table, ADD_EDGES, options, builder);
 }
 
 const struct yk_graph_reader yk_graph_reader_stg = {

@@ -1,5 +1,11 @@
-/* Reader: one form a graph can be written in. The readers and their table are private to this room;
- * everybody else calls yk_graph_read(). */
+/*
+ * Reader: one form a graph can be written in. Private to this room; all others call
+ * yk_graph_read().
+ *
+ * To add a form: write src/graph/read_NAME.c with its `const struct yk_graph_reader
+ * yk_graph_reader_NAME`, and add NAME to YK_GRAPH_READERS below. Then a corpus in
+ * tests/corpus/NAME and its name in tests/fuzz/CMakeLists.txt.
+ */
 #ifndef YK_GRAPH_READER_H
 #define YK_GRAPH_READER_H
 
@@ -12,7 +18,6 @@
 
 struct yk_json;
 
-/* The text in the two shapes a form can be in: parsed JSON, or plain characters. */
 struct yk_graph_document {
     const char *text;
     size_t length;
@@ -22,7 +27,7 @@ struct yk_graph_document {
 struct yk_graph_reader {
     const char *name;
     bool needs_devices; /* the options say which; other forms have devices of their own */
-    bool takes_links;   /* the options may say how fast data travels */
+    bool accepts_links; /* the options may say how fast data travels */
     bool (*recognises)(const struct yk_graph_document *document);
     /* Fills the builder; needs no source name in its messages. The options have been checked. */
     yk_status (*read)(const struct yk_graph_document *document,
@@ -30,13 +35,14 @@ struct yk_graph_reader {
                       struct yk_graph_builder *builder);
 };
 
-extern const struct yk_graph_reader yk_graph_reader_json;
-extern const struct yk_graph_reader yk_graph_reader_wfcommons;
-extern const struct yk_graph_reader yk_graph_reader_stg;
-extern const struct yk_graph_reader yk_graph_reader_planted;
+/* All readers, in the order they are asked: one row NAME for each src/graph/read_NAME.c. */
+#define YK_GRAPH_READERS(ROW) ROW(json) ROW(wfcommons) ROW(stg) ROW(planted)
 
-/* Checks what the user asked for, NULL for nothing, and fills in what follows from it: speeds tell
- * how many devices there are. */
+#define YK_GRAPH_READER_DECLARE(name) extern const struct yk_graph_reader yk_graph_reader_##name;
+YK_GRAPH_READERS(YK_GRAPH_READER_DECLARE)
+
+/* Checks the options, which may be NULL, and fills in what follows from them: the number of devices
+ * from the speeds. */
 yk_status yk_graph_reader_check_options(const struct yk_graph_read_options *given,
                                         struct yk_graph_read_options *out) YK_MUST_USE;
 
@@ -44,7 +50,7 @@ yk_status yk_graph_reader_check_options(const struct yk_graph_read_options *give
 yk_status yk_graph_reader_add_devices(const struct yk_graph_read_options *options,
                                       struct yk_graph_builder *builder) YK_MUST_USE;
 
-/* The costs of a task that takes `work` at speed 1, one for each of the options' devices. */
+/* The costs of a task that takes `work` at speed 1, one for each device. */
 void yk_graph_reader_task_costs(const struct yk_graph_read_options *options, double work,
                                 double *out);
 

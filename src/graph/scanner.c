@@ -6,10 +6,10 @@
 #include <stdio.h>
 
 enum {
-    LONGEST_QUOTE = 24
+    MAX_QUOTE = 24
 };
 
-struct word {
+struct token {
     const char *text;
     size_t length; /* 0 at the end of the line */
 };
@@ -25,140 +25,141 @@ struct yk_graph_scanner yk_graph_scanner_start(const char *text, size_t length)
         .next = text, .end = text + length, .line_start = text, .line = 1};
 }
 
-static void skip_blanks(struct yk_graph_scanner *words)
+static void skip_blanks(struct yk_graph_scanner *scanner)
 {
-    while (words->next < words->end && is_blank(*words->next)) {
-        words->next++;
+    while (scanner->next < scanner->end && is_blank(*scanner->next)) {
+        scanner->next++;
     }
 }
 
-void yk_graph_scanner_skip_line(struct yk_graph_scanner *words)
+void yk_graph_scanner_skip_line(struct yk_graph_scanner *scanner)
 {
-    while (words->next < words->end && *words->next != '\n') {
-        words->next++;
+    while (scanner->next < scanner->end && *scanner->next != '\n') {
+        scanner->next++;
     }
 }
 
-bool yk_graph_scanner_has_more(struct yk_graph_scanner *words)
+bool yk_graph_scanner_has_more(struct yk_graph_scanner *scanner)
 {
     for (;;) {
-        skip_blanks(words);
-        if (words->next == words->end) {
+        skip_blanks(scanner);
+        if (scanner->next == scanner->end) {
             return false;
         }
-        if (*words->next == '#') {
-            yk_graph_scanner_skip_line(words);
-        } else if (*words->next == '\n') {
-            words->line_start = ++words->next;
-            words->line++;
+        if (*scanner->next == '#') {
+            yk_graph_scanner_skip_line(scanner);
+        } else if (*scanner->next == '\n') {
+            scanner->line_start = ++scanner->next;
+            scanner->line++;
         } else {
             return true;
         }
     }
 }
 
-static struct word next_word(struct yk_graph_scanner *words)
+static struct token next_token(struct yk_graph_scanner *scanner)
 {
-    skip_blanks(words);
-    struct word word = {.text = words->next};
-    while (words->next < words->end && *words->next != '\n' && *words->next != '#' &&
-           !is_blank(*words->next)) {
-        words->next++;
+    skip_blanks(scanner);
+    struct token token = {.text = scanner->next};
+    while (scanner->next < scanner->end && *scanner->next != '\n' && *scanner->next != '#' &&
+           !is_blank(*scanner->next)) {
+        scanner->next++;
     }
-    word.length = (size_t)(words->next - word.text);
-    return word;
+    token.length = (size_t)(scanner->next - token.text);
+    return token;
 }
 
-static yk_status fail_at(const struct yk_graph_scanner *words, const struct word *word,
+static yk_status fail_at(const struct yk_graph_scanner *scanner, const struct token *token,
                          yk_status status)
 {
     char place[64];
-    snprintf(place, sizeof place, "line %lld, column %td", (long long)words->line,
-             word->text - words->line_start + 1);
+    snprintf(place, sizeof place, "line %lld, column %td", (long long)scanner->line,
+             token->text - scanner->line_start + 1);
     return yk_fail_in(status, place);
 }
 
-/* What can be shown of a word: the beginning of it, in characters every terminal has. */
-static void quote(const struct word *word, char out[LONGEST_QUOTE + 4])
+/* What can be shown of a token: the beginning of it, in characters every terminal has. */
+static void quote(const struct token *token, char out[MAX_QUOTE + 4])
 {
     size_t i = 0;
-    for (; i < word->length && i < LONGEST_QUOTE; i++) {
-        const unsigned char c = (unsigned char)word->text[i];
+    for (; i < token->length && i < MAX_QUOTE; i++) {
+        const unsigned char c = (unsigned char)token->text[i];
         out[i] = (char)(c < 0x80 && isprint(c) ? c : '?');
     }
-    snprintf(out + i, 4, "%s", i < word->length ? "..." : "");
+    snprintf(out + i, 4, "%s", i < token->length ? "..." : "");
 }
 
-static yk_status fail_word(const struct yk_graph_scanner *words, const struct word *word,
-                           const char *what, const char *form)
+static yk_status fail_token(const struct yk_graph_scanner *scanner, const struct token *token,
+                            const char *what, const char *form)
 {
-    if (word->length == 0) {
-        return fail_at(words, word,
+    if (token->length == 0) {
+        return fail_at(scanner, token,
                        yk_fail(YK_ERROR_INPUT, "the line ends where %s should be", what));
     }
-    char shown[LONGEST_QUOTE + 4];
-    quote(word, shown);
-    return fail_at(words, word,
+    char shown[MAX_QUOTE + 4];
+    quote(token, shown);
+    return fail_at(scanner, token,
                    yk_fail(YK_ERROR_INPUT, "%s should be %s, not \"%s\"", what, form, shown));
 }
 
-yk_status yk_graph_scanner_number(struct yk_graph_scanner *words, const char *what, double *out)
+yk_status yk_graph_scanner_number(struct yk_graph_scanner *scanner, const char *what, double *out)
 {
-    const struct word word = next_word(words);
-    return yk_number_read(word.text, word.length, out) ? YK_OK
-                                                       : fail_word(words, &word, what, "a number");
+    const struct token token = next_token(scanner);
+    return yk_number_read(token.text, token.length, out)
+               ? YK_OK
+               : fail_token(scanner, &token, what, "a number");
 }
 
-yk_status yk_graph_scanner_integer(struct yk_graph_scanner *words, const char *what, int64_t least,
-                                   int64_t most, int64_t *out)
+yk_status yk_graph_scanner_integer(struct yk_graph_scanner *scanner, const char *what, int64_t min,
+                                   int64_t max, int64_t *out)
 {
-    const struct word word = next_word(words);
+    const struct token token = next_token(scanner);
     int64_t value = 0;
-    if (yk_number_read_integer(word.text, word.length, &value) && value >= least && value <= most) {
+    if (yk_number_read_integer(token.text, token.length, &value) && value >= min && value <= max) {
         *out = value;
         return YK_OK;
     }
     char form[80];
-    if (least == most) {
-        snprintf(form, sizeof form, "%lld", (long long)least);
+    if (min == max) {
+        snprintf(form, sizeof form, "%lld", (long long)min);
     } else {
-        snprintf(form, sizeof form, "a whole number from %lld to %lld", (long long)least,
-                 (long long)most);
+        snprintf(form, sizeof form, "a whole number from %lld to %lld", (long long)min,
+                 (long long)max);
     }
-    return fail_word(words, &word, what, form);
+    return fail_token(scanner, &token, what, form);
 }
 
-yk_status yk_graph_scanner_end_line(struct yk_graph_scanner *words)
+yk_status yk_graph_scanner_end_line(struct yk_graph_scanner *scanner)
 {
-    const struct word word = next_word(words);
-    if (word.length == 0) {
+    const struct token token = next_token(scanner);
+    if (token.length == 0) {
         return YK_OK;
     }
-    char shown[LONGEST_QUOTE + 4];
-    quote(&word, shown);
+    char shown[MAX_QUOTE + 4];
+    quote(&token, shown);
     return fail_at(
-        words, &word,
+        scanner, &token,
         yk_fail(YK_ERROR_INPUT, "the line should end here, but goes on with \"%s\"", shown));
 }
 
-yk_status yk_graph_scanner_locate(const struct yk_graph_scanner *words, yk_status status)
+yk_status yk_graph_scanner_locate(const struct yk_graph_scanner *scanner, yk_status status)
 {
     if (status == YK_OK) {
         return YK_OK;
     }
     char place[40];
-    snprintf(place, sizeof place, "line %lld", (long long)words->line);
+    snprintf(place, sizeof place, "line %lld", (long long)scanner->line);
     return yk_fail_in(status, place);
 }
 
 size_t yk_graph_scanner_count_first_line(const char *text, size_t length)
 {
-    struct yk_graph_scanner words = yk_graph_scanner_start(text, length);
-    if (!yk_graph_scanner_has_more(&words) || !isdigit((unsigned char)*words.next)) {
+    struct yk_graph_scanner scanner = yk_graph_scanner_start(text, length);
+    if (!yk_graph_scanner_has_more(&scanner) || !isdigit((unsigned char)*scanner.next)) {
         return 0;
     }
     size_t count = 0;
-    while (next_word(&words).length > 0) {
+    while (next_token(&scanner).length > 0) {
         count++;
     }
     return count;

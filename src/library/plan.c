@@ -1,7 +1,7 @@
 #include "base/file.h"
 #include "library/plan_handle.h"
 #include "plan/plan_file.h"
-#include "planner/planned_facts.h"
+#include "planner/planner.h"
 #include "program/text.h"
 
 #include <stdlib.h>

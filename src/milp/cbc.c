@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* The library's infinity is some large number. */
-static const double most_finite = 1e20;
+static const double max_finite = 1e20;
 
 /* CBC, which ends in time by itself where it can, then knows a bound. */
 static const double time_to_end_s = 0.25;
@@ -22,13 +22,13 @@ enum {
 /* A solve under way. */
 struct solving {
     const struct yk_cbc_problem *problem;
-    struct yk_cbc_result *answer;
+    struct yk_cbc_result *result;
     bool cut_short;
 };
 
 static bool has_ended(struct solving *solving, double grace_s)
 {
-    solving->cut_short = solving->cut_short || atomic_load(&solving->answer->ask) ||
+    solving->cut_short = solving->cut_short || atomic_load(&solving->result->stop_requested) ||
                          yk_clock_now_s() >= solving->problem->end_s + grace_s;
     return solving->cut_short;
 }
@@ -49,7 +49,7 @@ static void solve_linear(struct solving *solving)
         CLP_STOPPED
     };
     const struct yk_cbc_problem *problem = solving->problem;
-    struct yk_cbc_result *answer = solving->answer;
+    struct yk_cbc_result *result = solving->result;
     Clp_Simplex *model = Clp_newModel();
     Clp_setLogLevel(model, 0);
     Clp_loadProblem(model, problem->column_count, problem->row_count, problem->starts,
@@ -62,19 +62,19 @@ static void solve_linear(struct solving *solving)
         state = Clp_status(model);
     }
     if (state == CLP_OPTIMAL) {
-        answer->outcome = YK_MILP_OPTIMAL;
-        answer->objective = Clp_objectiveValue(model);
-        answer->bound = answer->objective;
-        answer->has_values = true;
-        copy(Clp_getColSolution(model), problem->column_count, answer->values);
+        result->outcome = YK_MILP_OPTIMAL;
+        result->objective = Clp_objectiveValue(model);
+        result->bound = result->objective;
+        result->has_values = true;
+        copy(Clp_getColSolution(model), problem->column_count, result->values);
     } else if (state == CLP_INFEASIBLE) {
-        answer->outcome = YK_MILP_INFEASIBLE;
+        result->outcome = YK_MILP_INFEASIBLE;
     } else if (state == CLP_UNBOUNDED) {
-        answer->outcome = YK_MILP_UNBOUNDED;
+        result->outcome = YK_MILP_UNBOUNDED;
     }
     if (state == CLP_OPTIMAL || state == CLP_STOPPED) {
-        answer->has_prices = true;
-        copy(Clp_getRowPrice(model), problem->row_count, answer->prices);
+        result->has_prices = true;
+        copy(Clp_getRowPrice(model), problem->row_count, result->prices);
     }
     Clp_deleteModel(model);
 }
@@ -89,8 +89,8 @@ static void cut_at_end(void *solver, void *cuts, void *data)
     for (int column = 0; column < Osi_getNumCols(solver); column++) {
         const double upper = Osi_getColUpper(solver)[column];
         const double lower = Osi_getColLower(solver)[column];
-        if (fabs(upper) < most_finite || fabs(lower) < most_finite) {
-            const bool above = fabs(upper) < most_finite;
+        if (fabs(upper) < max_finite || fabs(lower) < max_finite) {
+            const bool above = fabs(upper) < max_finite;
             OsiCuts_addRowCut(cuts, 1, &column, &one, above ? 'G' : 'L',
                               above ? upper + 1 : lower - 1);
             return;
@@ -100,17 +100,17 @@ static void cut_at_end(void *solver, void *cuts, void *data)
 
 static void set_number(Cbc_Model *model, const char *name, double value)
 {
-    char words[64];
-    snprintf(words, sizeof words, "%.9g", value);
-    Cbc_setParameter(model, name, words);
+    char text[64];
+    snprintf(text, sizeof text, "%.9g", value);
+    Cbc_setParameter(model, name, text);
 }
 
 static void prepare(struct solving *solving, Cbc_Model *model)
 {
     /* These make the library of 2.10 abort in problems that are small, and are not missed: dives
      * and rounding stay. */
-    static const char *const without[] = {"preprocess", "feasibilityPump", "RINS",
-                                          "combineSolutions"};
+    static const char *const disabled[] = {"preprocess", "feasibilityPump", "RINS",
+                                           "combineSolutions"};
     const struct yk_cbc_problem *problem = solving->problem;
     Cbc_loadProblem(model, problem->column_count, problem->row_count, problem->starts,
                     problem->rows, problem->values, problem->lower, problem->upper,
@@ -122,8 +122,8 @@ static void prepare(struct solving *solving, Cbc_Model *model)
     }
     Cbc_setLogLevel(model, 0);
     Cbc_setParameter(model, "log", "0");
-    for (size_t i = 0; i < sizeof without / sizeof without[0]; i++) {
-        Cbc_setParameter(model, without[i], "off");
+    for (size_t i = 0; i < sizeof disabled / sizeof disabled[0]; i++) {
+        Cbc_setParameter(model, disabled[i], "off");
     }
     if (problem->plain) {
         Cbc_setParameter(model, "cutsOnOff", "off");
@@ -138,49 +138,49 @@ static void prepare(struct solving *solving, Cbc_Model *model)
 }
 
 /* What was found, if anything. */
-static void take_over(const struct solving *solving, Cbc_Model *model)
+static void copy_result(const struct solving *solving, Cbc_Model *model)
 {
     const struct yk_cbc_problem *problem = solving->problem;
-    struct yk_cbc_result *answer = solving->answer;
+    struct yk_cbc_result *result = solving->result;
     const double *best = Cbc_bestSolution(model);
     const bool finished = !solving->cut_short && Cbc_status(model) == 0;
     if (!best) {
         if (Cbc_isContinuousUnbounded(model)) {
-            answer->outcome = YK_MILP_UNBOUNDED;
+            result->outcome = YK_MILP_UNBOUNDED;
         } else if (finished && Cbc_isProvenInfeasible(model)) {
-            answer->outcome = YK_MILP_INFEASIBLE;
+            result->outcome = YK_MILP_INFEASIBLE;
         }
         return;
     }
-    answer->outcome = finished ? YK_MILP_OPTIMAL : YK_MILP_FEASIBLE;
-    answer->objective = Cbc_getObjValue(model);
-    answer->has_values = true;
-    copy(best, problem->column_count, answer->values);
+    result->outcome = finished ? YK_MILP_OPTIMAL : YK_MILP_FEASIBLE;
+    result->objective = Cbc_getObjValue(model);
+    result->has_values = true;
+    copy(best, problem->column_count, result->values);
     if (finished) {
         /* Nodes closer than the gap were given up. */
-        answer->bound = answer->objective - problem->gap * fabs(answer->objective);
+        result->bound = result->objective - problem->gap * fabs(result->objective);
     } else if (!solving->cut_short) {
-        answer->bound = fmin(answer->objective, Cbc_getBestPossibleObjValue(model));
+        result->bound = fmin(result->objective, Cbc_getBestPossibleObjValue(model));
     }
 }
 
-static void solve_whole(struct solving *solving)
+static void solve_integer(struct solving *solving)
 {
     Cbc_Model *model = Cbc_newModel();
     prepare(solving, model);
     (void)Cbc_solve(model);
-    take_over(solving, model);
+    copy_result(solving, model);
     Cbc_deleteModel(model);
 }
 
-void yk_cbc_solve(const struct yk_cbc_problem *problem, struct yk_cbc_result *answer)
+void yk_cbc_solve(const struct yk_cbc_problem *problem, struct yk_cbc_result *result)
 {
-    struct solving solving = {.problem = problem, .answer = answer};
-    answer->outcome = YK_MILP_UNKNOWN;
-    answer->bound = -INFINITY;
+    struct solving solving = {.problem = problem, .result = result};
+    result->outcome = YK_MILP_UNKNOWN;
+    result->bound = -INFINITY;
     if (problem->linear) {
         solve_linear(&solving);
     } else {
-        solve_whole(&solving);
+        solve_integer(&solving);
     }
 }

@@ -1,7 +1,7 @@
 /*
- * CBC: the library of that name, and Clp, which it stands on for linear programs. What it is asked
- * and what it answers are plain arrays. It prints, keeps globals, and now and then aborts: it is to
- * be called apart (milp/apart.h), one call for each process.
+ * CBC: the library of that name, and Clp for linear programs, with plain arrays as input and
+ * output. It prints, keeps globals, and at times aborts: call it in a process of its own
+ * (milp/subprocess.h), once for each process.
  */
 #ifndef YK_MILP_CBC_H
 #define YK_MILP_CBC_H
@@ -32,9 +32,9 @@ struct yk_cbc_problem {
     double end_s; /* by the clock */
 };
 
-/* In memory that others may look at. */
+/* In shared memory. */
 struct yk_cbc_result {
-    atomic_bool ask; /* set from outside: it is to end soon */
+    atomic_bool stop_requested; /* set from outside: it is to end soon */
     enum yk_milp_outcome outcome;
     double objective;
     double bound;
@@ -44,6 +44,6 @@ struct yk_cbc_result {
     double *prices; /* (rows) */
 };
 
-void yk_cbc_solve(const struct yk_cbc_problem *problem, struct yk_cbc_result *answer);
+void yk_cbc_solve(const struct yk_cbc_problem *problem, struct yk_cbc_result *result);
 
 #endif

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How long the solver has from being asked to end to being ended. */
+/* How long the solver has from being asked to end to being killed. */
 static const double grace_s = 1;
 
 struct limits {
@@ -168,8 +168,8 @@ static yk_status copy(struct yk_arena *arena, const double *from, int32_t count,
 }
 
 /* Where nothing better was found, the start is what there is. */
-static yk_status keep_start(const struct yk_milp *milp, const double *start, struct yk_arena *arena,
-                            struct yk_milp_result *out)
+static yk_status use_start(const struct yk_milp *milp, const double *start, struct yk_arena *arena,
+                           struct yk_milp_result *out)
 {
     double objective = 0;
     for (int32_t i = 0; start && i < milp->column_count; i++) {
@@ -184,54 +184,58 @@ static yk_status keep_start(const struct yk_milp *milp, const double *start, str
     return copy(arena, start, milp->column_count, &out->values);
 }
 
-/* Question and answer, as the other process sees them. */
+/* What both processes see. */
 struct exchange {
     const struct yk_cbc_problem *problem;
-    struct yk_cbc_result *answer;
+    struct yk_cbc_result *result;
 };
 
-static void solve_apart(void *data)
+static void solve_in_subprocess(void *data)
 {
     const struct exchange *exchange = data;
-    yk_cbc_solve(exchange->problem, exchange->answer);
+    yk_cbc_solve(exchange->problem, exchange->result);
 }
 
-static yk_status take_over(const struct yk_cbc_problem *problem, const struct yk_cbc_result *answer,
-                           struct yk_arena *arena, struct yk_milp_result *out)
+static yk_status copy_result(const struct yk_cbc_problem *problem,
+                             const struct yk_cbc_result *result, struct yk_arena *arena,
+                             struct yk_milp_result *out)
 {
-    out->outcome = answer->outcome;
-    out->objective = answer->objective;
-    out->bound = answer->bound;
-    if (answer->has_values) {
-        YK_TRY(copy(arena, answer->values, problem->column_count, &out->values));
+    out->outcome = result->outcome;
+    out->objective = result->objective;
+    out->bound = result->bound;
+    if (result->has_values) {
+        YK_TRY(copy(arena, result->values, problem->column_count, &out->values));
     }
-    return answer->has_prices ? copy(arena, answer->prices, problem->row_count, &out->prices)
+    return result->has_prices ? copy(arena, result->prices, problem->row_count, &out->prices)
                               : YK_OK;
 }
 
 /* `*out_returned`: the library has not given up. */
-static yk_status ask(const struct yk_cbc_problem *problem, const struct yk_milp_options *options,
-                     struct yk_arena *arena, struct yk_milp_result *out, bool *out_returned)
+static yk_status run_solver(const struct yk_cbc_problem *problem,
+                            const struct yk_milp_options *options, struct yk_arena *arena,
+                            struct yk_milp_result *out, bool *out_returned)
 {
     const size_t columns = (size_t)problem->column_count;
     const size_t numbers = columns + (size_t)problem->row_count;
     const size_t bytes = sizeof(struct yk_cbc_result) + numbers * sizeof(double);
-    struct yk_cbc_result *answer = yk_subprocess_allocate_shared(bytes);
+    struct yk_cbc_result *result = yk_subprocess_allocate_shared(bytes);
     bool returned = false;
-    if (!answer) {
+    if (!result) {
         return yk_fail_out_of_memory();
     }
-    answer->values = (double *)(answer + 1);
-    answer->prices = answer->values + columns;
-    const struct yk_subprocess_limits limits = {
-        .end_s = problem->end_s, .grace_s = grace_s, .stop = options->stop, .ask = &answer->ask};
-    struct exchange exchange = {problem, answer};
-    yk_status status = yk_subprocess_run(solve_apart, &exchange, &limits, &returned);
+    result->values = (double *)(result + 1);
+    result->prices = result->values + columns;
+    const struct yk_subprocess_limits limits = {.end_s = problem->end_s,
+                                                .grace_s = grace_s,
+                                                .stop = options->stop,
+                                                .stop_requested = &result->stop_requested};
+    struct exchange exchange = {problem, result};
+    yk_status status = yk_subprocess_run(solve_in_subprocess, &exchange, &limits, &returned);
     if (status == YK_OK && returned) {
-        status = take_over(problem, answer, arena, out);
+        status = copy_result(problem, result, arena, out);
     }
     *out_returned = returned;
-    yk_subprocess_free_shared(answer, bytes);
+    yk_subprocess_free_shared(result, bytes);
     return status;
 }
 
@@ -250,11 +254,11 @@ static yk_status solve(struct yk_milp *milp, const struct yk_milp_options *optio
     yk_status status = arrange(milp, work, &problem);
     problem.linear = problem.linear || options->relaxed;
     if (status == YK_OK) {
-        status = ask(&problem, options, arena, out, &returned);
+        status = run_solver(&problem, options, arena, out, &returned);
     }
     if (status == YK_OK && !returned && !has_ended(options, end_s)) {
         problem.plain = true;
-        status = ask(&problem, options, arena, out, &returned);
+        status = run_solver(&problem, options, arena, out, &returned);
     }
     yk_arena_destroy(work);
     return status;
@@ -268,7 +272,7 @@ yk_status yk_milp_solve(struct yk_milp *milp, const struct yk_milp_options *opti
     if (!has_ended(options, begin_s + options->budget_s)) {
         YK_TRY(solve(milp, options, begin_s + options->budget_s, arena, &result));
     }
-    YK_TRY(keep_start(milp, options->start, arena, &result));
+    YK_TRY(use_start(milp, options->start, arena, &result));
     result.seconds = yk_clock_now_s() - begin_s;
     *out = result;
     return YK_OK;

@@ -1,13 +1,12 @@
 /*
- * MILP: a linear program, some of whose columns may have to be whole numbers; a small face over the
- * CBC library.
+ * MILP: a linear program, some of whose columns may have to be whole numbers; over the CBC
+ * library.
  *
  *   minimise  Σ objective · x    with  lower ≤ Σ entry · x ≤ upper in every row
  *
  * A problem is built column by column, row by row and entry by entry, in any order, and may be
- * solved several times, with more added in between. It belongs to one thread at a time. It is
- * solved in a process of its own: the library prints, and aborts on some problems; that is then an
- * outcome like running out of time.
+ * solved several times, with more added in between. One thread at a time. It is solved in a process
+ * of its own (subprocess.h): where the library (cbc.h) aborts, the outcome is that of a timeout.
  */
 #ifndef YK_MILP_MILP_H
 #define YK_MILP_MILP_H
@@ -43,9 +42,8 @@ struct yk_milp_result {
     double bound;     /* no solution has less; -INFINITY: nothing is known */
     double seconds;   /* wall clock */
     double *values;   /* (columns) NULL where there is no solution */
-    double *prices;   /* (rows) by how much the objective grows with the row's limit; NULL unless it
-                         was solved as a linear program, and there also where it was stopped: then
-                         they are those of the last step */
+    double *prices; /* (rows) dual values, those of the last step where it was stopped; NULL unless
+                       solved as a linear program */
 };
 
 yk_status yk_milp_create(struct yk_milp **out) YK_MUST_USE;

@@ -45,7 +45,7 @@ static void close_all_but(int descriptor)
 
 /* Signals stay blocked, as they are at the fork; those that no mask stops do what they usually do,
  * and do not enter handlers of the process that this is a copy of. */
-static void forget_handlers(void)
+static void reset_handlers(void)
 {
     static const int unmaskable[] = {SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV};
     const struct sigaction usual = {.sa_handler = SIG_DFL};
@@ -59,11 +59,11 @@ static void forget_handlers(void)
  * is. A byte through the pipe says that the function has returned. It ends by a signal, so that
  * nothing which this process registered to be done at its end is done twice.
  */
-static void live_apart(void (*function)(void *data), void *data, int pipe_end)
+static void run_child(void (*function)(void *data), void *data, int pipe_end)
 {
     const int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-    forget_handlers();
+    reset_handlers();
     for (int i = STDIN_FILENO; nowhere >= 0 && i <= STDERR_FILENO; i++) {
         (void)dup2(nowhere, i);
     }
@@ -84,11 +84,11 @@ static bool wait_for(pid_t child, int pipe_end, const struct yk_subprocess_limit
     while (poll(&watched, 1, POLL_MS) <= 0) {
         const double now_s = yk_clock_now_s();
         const bool stopped = limits->stop && atomic_load(limits->stop);
-        if ((stopped || now_s >= end_s) && !atomic_load(limits->ask)) {
-            atomic_store(limits->ask, true);
+        if ((stopped || now_s >= end_s) && !atomic_load(limits->stop_requested)) {
+            atomic_store(limits->stop_requested, true);
             end_s = now_s;
         }
-        if (atomic_load(limits->ask) && now_s >= end_s + limits->grace_s) {
+        if (atomic_load(limits->stop_requested) && now_s >= end_s + limits->grace_s) {
             (void)kill(child, SIGKILL);
             return false;
         }
@@ -97,7 +97,7 @@ static bool wait_for(pid_t child, int pipe_end, const struct yk_subprocess_limit
 }
 
 /* With all signals blocked in the new process. */
-static pid_t fork_deaf(void)
+static pid_t fork_with_signals_blocked(void)
 {
     sigset_t all;
     sigset_t before;
@@ -117,9 +117,9 @@ yk_status yk_subprocess_run(void (*function)(void *data), void *data,
     if (pipe2(ends, O_CLOEXEC) != 0) {
         return yk_fail(YK_ERROR_SYSTEM, "cannot make a pipe: %s", strerror(errno));
     }
-    const pid_t child = fork_deaf();
+    const pid_t child = fork_with_signals_blocked();
     if (child == 0) {
-        live_apart(function, data, ends[1]);
+        run_child(function, data, ends[1]);
     }
     (void)close(ends[1]);
     if (child < 0) {

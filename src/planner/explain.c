@@ -121,19 +121,13 @@ static const char *device_of(const struct yk_study *study, const struct yk_plan 
     return study->cluster->devices[plan->ranks[rank].device].name;
 }
 
-static const char *device_name(const struct yk_study *study, const struct yk_trial *trial,
-                               int32_t rank)
-{
-    return device_of(study, trial->plan, rank);
-}
-
 static void explain_exposed(const struct yk_study *study, const struct yk_trial *trial,
                             int32_t rank, struct yk_text *out)
 {
     const struct exposure exposure = expose(trial, rank);
     const double percent = 100 * exposure.by_kind[exposure.worst] / trial->step_s;
     yk_text_addf(out, "the link of rank %d (%s): %.0f %% of the step is exposed %s of ", rank,
-                 device_name(study, trial, rank), percent, plural_of(exposure.worst));
+                 device_of(study, trial->plan, rank), percent, plural_of(exposure.worst));
     yk_explain_layers(study->model, exposure.first, exposure.last, out);
 }
 
@@ -150,7 +144,7 @@ void yk_explain_bottleneck(const struct yk_study *study, const struct yk_trial *
     const double exposed_part = sim->ranks[exposed].exposed_s / sim->step_s;
     const double idle_part = sim->ranks[busiest].idle_s / sim->step_s;
     const double compute_part = sim->ranks[busiest].compute_s / sim->step_s;
-    const char *name = device_name(study, trial, busiest);
+    const char *name = device_of(study, trial->plan, busiest);
     if (exposed_part > little && exposed_part >= idle_part) {
         explain_exposed(study, trial, exposed, out);
     } else if (idle_part > little) {
@@ -168,12 +162,12 @@ void yk_explain_bottleneck(const struct yk_study *study, const struct yk_trial *
 static void add_shares(const struct yk_plan_group *group, struct yk_text *out)
 {
     enum {
-        MOST_SHARES = 8
+        MAX_SHARES = 8
     };
-    for (int32_t i = 0; i < group->member_count && i < MOST_SHARES; i++) {
+    for (int32_t i = 0; i < group->member_count && i < MAX_SHARES; i++) {
         yk_text_addf(out, "%s%lld", i > 0 ? "/" : "", (long long)group->members[i].share);
     }
-    yk_text_add(out, group->member_count > MOST_SHARES ? "/…" : "");
+    yk_text_add(out, group->member_count > MAX_SHARES ? "/…" : "");
 }
 
 static void add_strategies(const struct yk_plan *plan, struct yk_text *out)
@@ -193,8 +187,8 @@ static void add_strategies(const struct yk_plan *plan, struct yk_text *out)
 }
 
 /* "3/1/1 samples of embed to layer 20 in 2 turns, the rest on gpu0". */
-static void explain_turns(const struct yk_study *study, const struct yk_plan *plan,
-                          struct yk_text *out)
+static void explain_alternating(const struct yk_study *study, const struct yk_plan *plan,
+                                struct yk_text *out)
 {
     const char *between = "";
     for (int32_t g = 0; g < plan->group_count; g++) {
@@ -236,7 +230,7 @@ void yk_explain_plan(const struct yk_study *study, const struct yk_plan *plan, s
         yk_text_addf(out, "data-parallel on %d devices, shares ", plan->rank_count);
         add_shares(&plan->groups[0], out);
     } else if (yk_plan_alternates(plan)) {
-        explain_turns(study, plan, out);
+        explain_alternating(study, plan, out);
     } else {
         yk_text_addf(out, "a pipeline of %d %s on %d devices", plan->group_count,
                      several > 0 ? "groups" : "stages", plan->rank_count);

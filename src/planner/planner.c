@@ -1,245 +1,332 @@
 #include "planner/planner.h"
 
+#include "base/units.h"
 #include "planner/explain.h"
-#include "planner/planned_facts.h"
-#include "planner/search/baselines.h"
-#include "planner/search/leave_one_out.h"
-#include "planner/search/lower_bound.h"
-#include "planner/search/remedy.h"
 #include "planner/search/search.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+
+enum {
+    TEXT_SIZE = 128
+};
+
+/* Of the ranks that take part, in the workload's precision. */
+static double peak_flops(const struct yk_planner_outcome *outcome)
+{
+    double peak = 0;
+    for (int32_t r = 0; r < outcome->plan->rank_count; r++) {
+        const struct yk_device *device =
+            &outcome->study->cluster->devices[outcome->plan->ranks[r].device];
+        peak += device->matrix_flops[outcome->study->model->workload.precision];
+    }
+    return peak;
+}
+
+struct yk_mfu yk_planner_mfu_at(const struct yk_planner_outcome *outcome, double tokens_per_s)
+{
+    const struct yk_model *model = outcome->study->model;
+    const struct yk_flops flops = yk_model_flops(model);
+    const double steps_per_s = tokens_per_s / (double)yk_model_all_tokens(model);
+    const double peak = peak_flops(outcome);
+    return (struct yk_mfu){
+        .formula = flops.formula * steps_per_s / peak,
+        .exact = flops.exact * steps_per_s / peak,
+    };
+}
+
+struct yk_mfu yk_planner_mfu(const struct yk_planner_outcome *outcome)
+{
+    return yk_planner_mfu_at(outcome, (double)yk_model_all_tokens(outcome->study->model) /
+                                          outcome->trial.step_s);
+}
+
+const struct yk_plan_member *yk_planner_member(const struct yk_plan *plan, int32_t rank)
+{
+    for (int32_t g = 0; g < plan->group_count; g++) {
+        for (int32_t i = 0; i < plan->groups[g].member_count; i++) {
+            if (plan->groups[g].members[i].rank == rank) {
+                return &plan->groups[g].members[i];
+            }
+        }
+    }
+    return NULL;
+}
+
+yk_status yk_planner_fail_unfound(const struct yk_planner_outcome *outcome)
+{
+    const char *model = outcome->request.config->name;
+    char found[TEXT_SIZE] = "fits";
+    char missing[YK_UNITS_SIZE];
+    char limit[YK_UNITS_SIZE];
+    if (outcome->cut_short && outcome->request.search.moves > 0) {
+        snprintf(found, sizeof found, "was found in %lld trials", (long long)outcome->trials);
+    } else if (outcome->cut_short) {
+        snprintf(found, sizeof found,
+                 "was found within the budget of %.3g s, which cut the search short after %lld "
+                 "trial%s",
+                 outcome->request.search.budget_s, (long long)outcome->trials,
+                 outcome->trials == 1 ? "" : "s");
+    }
+    if (outcome->missing_device < 0) {
+        return yk_fail(YK_ERROR_NO_FIT, "no plan for %s %s%s; %s", model, found,
+                       outcome->cut_short ? "" : " these devices", outcome->remedy);
+    }
+    yk_units_format(outcome->missing_bytes, YK_UNIT_BYTES, missing);
+    yk_units_format(outcome->study->limit_bytes[outcome->missing_device], YK_UNIT_BYTES, limit);
+    return yk_fail(YK_ERROR_NO_FIT,
+                   "no plan for %s %s: in the nearest, %s lacks %s of memory beyond its %s; %s",
+                   model, found, outcome->study->cluster->devices[outcome->missing_device].name,
+                   missing, limit, outcome->remedy);
+}
+
+yk_status yk_planner_fail_unfit(const struct yk_planner_outcome *outcome)
+{
+    const struct yk_trial *trial = &outcome->trial;
+    char missing[YK_UNITS_SIZE];
+    char limit[YK_UNITS_SIZE];
+    if (trial->fits) {
+        return YK_OK;
+    }
+    const struct yk_plan_rank *rank = &outcome->plan->ranks[trial->rank];
+    yk_units_format(trial->missing_bytes, YK_UNIT_BYTES, missing);
+    yk_units_format(rank->limit_bytes, YK_UNIT_BYTES, limit);
+    return yk_fail(YK_ERROR_NO_FIT,
+                   "the plan does not fit: %s lacks %s of memory beyond its %s; plan again, or "
+                   "recompute more layers",
+                   outcome->study->cluster->devices[rank->device].name, missing, limit);
+}
 
 /* Of the budget, when each phase ends, and when it does at the latest, as long as no plan fits:
  * what others do; looking at all kinds of plans; improving the best of them. The rest is for what
  * leaving out devices changes, or for a remedy. */
-static const double rivals_part = 0.3;
-static const double look_part = 0.56;
-static const double last_look_part = 0.6;
-static const double polish_part = 0.7;
-static const double last_polish_part = 0.85;
+static const double baselines_part = 0.3;
+static const double explore_part = 0.56;
+static const double last_explore_part = 0.6;
+static const double refine_part = 0.7;
+static const double last_refine_part = 0.85;
 
-static yk_status copy_words(struct yk_planner_outcome *planned, struct yk_text *words,
-                            const char **out)
+static yk_status copy_text(struct yk_planner_outcome *outcome, struct yk_text *text,
+                           const char **out)
 {
-    *out = yk_arena_copy_text(planned->arena, yk_text_chars(words), words->length);
-    const yk_status status = *out ? yk_text_status(words) : yk_fail_out_of_memory();
-    yk_text_free(words);
+    *out = yk_arena_copy_text(outcome->arena, yk_text_chars(text), text->length);
+    const yk_status status = *out ? yk_text_status(text) : yk_fail_out_of_memory();
+    yk_text_free(text);
     return status;
 }
 
 static yk_status start(const struct yk_plan_request *request, struct yk_planner_outcome **out)
 {
-    struct yk_planner_outcome *planned = calloc(1, sizeof *planned);
-    if (!planned) {
+    struct yk_planner_outcome *outcome = calloc(1, sizeof *outcome);
+    if (!outcome) {
         return yk_fail_out_of_memory();
     }
-    planned->request = *request;
-    planned->missing_device = -1;
-    planned->trial.step_s = NAN;
-    yk_status status = yk_arena_create(&planned->arena);
+    outcome->request = *request;
+    outcome->missing_device = -1;
+    outcome->trial.step_s = NAN;
+    yk_status status = yk_arena_create(&outcome->arena);
     if (status == YK_OK) {
-        status = yk_study_create(&planned->request, &planned->study);
+        status = yk_study_create(&outcome->request, &outcome->study);
     }
     if (status != YK_OK) {
-        yk_planner_outcome_destroy(planned);
+        yk_planner_outcome_destroy(outcome);
         return status;
     }
-    *out = planned;
+    *out = outcome;
     return YK_OK;
 }
 
-void yk_planner_outcome_destroy(struct yk_planner_outcome *planned)
+void yk_planner_outcome_destroy(struct yk_planner_outcome *outcome)
 {
-    if (planned) {
-        yk_trial_free(&planned->trial);
-        yk_study_destroy(planned->study);
-        yk_arena_destroy(planned->arena);
-        free(planned);
+    if (outcome) {
+        yk_trial_free(&outcome->trial);
+        yk_study_destroy(outcome->study);
+        yk_arena_destroy(outcome->arena);
+        free(outcome);
     }
 }
 
 /* What follows from the times of the trial. */
-static yk_status note_times(struct yk_planner_outcome *planned)
+static yk_status note_times(struct yk_planner_outcome *outcome)
 {
-    struct yk_text words = {0};
-    planned->tokens_per_s =
-        (double)yk_model_loss_tokens(planned->study->model) / planned->trial.step_s;
-    yk_explain_bottleneck(planned->study, &planned->trial, &words);
-    return copy_words(planned, &words, &planned->bottleneck);
+    struct yk_text text = {0};
+    outcome->tokens_per_s =
+        (double)yk_model_loss_tokens(outcome->study->model) / outcome->trial.step_s;
+    yk_explain_bottleneck(outcome->study, &outcome->trial, &text);
+    return copy_text(outcome, &text, &outcome->bottleneck);
 }
 
 /* Tries the plan out for good, and puts it into words. */
-static yk_status examine(struct yk_planner_outcome *planned, const struct yk_plan *plan)
+static yk_status examine(struct yk_planner_outcome *outcome, const struct yk_plan *plan)
 {
     struct yk_plan *copy = NULL;
-    struct yk_text words = {0};
-    YK_TRY(yk_plan_copy(plan, planned->arena, &copy));
-    planned->plan = copy;
-    YK_TRY(yk_trial_run(planned->study, copy, YK_TRIAL_KEEP, &planned->trial));
-    YK_TRY(note_times(planned));
-    yk_explain_plan(planned->study, copy, &words);
-    YK_TRY(copy_words(planned, &words, &planned->summary));
-    YK_TRY(yk_lower_bound_step_s(planned->study, &planned->bound_s));
-    yk_error_band_describe(&planned->trial.band, &words);
-    return copy_words(planned, &words, &planned->source);
+    struct yk_text text = {0};
+    YK_TRY(yk_plan_copy(plan, outcome->arena, &copy));
+    outcome->plan = copy;
+    YK_TRY(yk_trial_run(outcome->study, copy, YK_TRIAL_KEEP, &outcome->trial));
+    YK_TRY(note_times(outcome));
+    yk_explain_plan(outcome->study, copy, &text);
+    YK_TRY(copy_text(outcome, &text, &outcome->summary));
+    YK_TRY(yk_lower_bound_step_s(outcome->study, &outcome->bound_s));
+    yk_error_band_describe(&outcome->trial.band, &text);
+    return copy_text(outcome, &text, &outcome->source);
 }
 
-static yk_status compare(struct yk_planner_outcome *planned, struct yk_search *finder)
+static yk_status compare(struct yk_planner_outcome *outcome, struct yk_search *search)
 {
-    struct yk_baselines rivals;
-    yk_study_report(planned->study, "what others do");
-    const yk_status status = yk_baselines_try(finder, planned->arena, &rivals);
-    planned->alternatives = rivals.rows;
-    planned->alternative_count = rivals.count;
+    struct yk_baselines baselines;
+    yk_study_report(outcome->study, "what others do");
+    const yk_status status = yk_baselines_try(search, outcome->arena, &baselines);
+    outcome->alternatives = baselines.rows;
+    outcome->alternative_count = baselines.count;
     return status;
 }
 
-static yk_status note_misfit(struct yk_planner_outcome *planned, const struct yk_search *finder)
+static yk_status note_misfit(struct yk_planner_outcome *outcome, const struct yk_search *search)
 {
-    struct yk_text words = {0};
-    planned->missing_device = finder->missing_device;
-    planned->missing_bytes = finder->missing_bytes;
-    yk_error_band_describe(yk_layer_costs_band(planned->study->prices), &words);
-    YK_TRY(copy_words(planned, &words, &planned->source));
-    yk_status status = yk_search_remedy(planned->study, &words);
+    struct yk_text text = {0};
+    outcome->missing_device = search->missing_device;
+    outcome->missing_bytes = search->missing_bytes;
+    yk_error_band_describe(yk_layer_costs_band(outcome->study->costs), &text);
+    YK_TRY(copy_text(outcome, &text, &outcome->source));
+    yk_status status = yk_search_remedy(outcome->study, &text);
     if (status == YK_OK) {
-        status = copy_words(planned, &words, &planned->remedy);
+        status = copy_text(outcome, &text, &outcome->remedy);
     }
-    yk_text_free(&words);
+    yk_text_free(&text);
     return status;
 }
 
 /* That the time is up ends a phase, and no more. `complete`: it was not even asked for. */
-static yk_status end_phase(struct yk_planner_outcome *planned, yk_status status, bool complete)
+static yk_status end_phase(struct yk_planner_outcome *outcome, yk_status status, bool complete)
 {
-    planned->cut_short = planned->cut_short || status == YK_ERROR_STOPPED || !complete;
+    outcome->cut_short = outcome->cut_short || status == YK_ERROR_STOPPED || !complete;
     return status == YK_ERROR_STOPPED ? YK_OK : status;
 }
 
-static yk_status search(struct yk_planner_outcome *planned, struct yk_search *finder)
+static yk_status search_plan(struct yk_planner_outcome *outcome, struct yk_search *search)
 {
-    struct yk_study *study = planned->study;
-    yk_study_begin_phase(study, rivals_part, rivals_part);
-    YK_TRY(end_phase(planned, compare(planned, finder), true));
-    yk_study_begin_phase(study, look_part, last_look_part);
-    yk_status status = yk_search_phase_explore(finder);
-    YK_TRY(end_phase(planned, status, yk_search_has_budget(finder)));
-    yk_study_begin_phase(study, finder->best ? polish_part : last_polish_part, last_polish_part);
-    status = yk_search_phase_refine(finder);
-    YK_TRY(end_phase(planned, status, yk_study_has_budget(study)));
+    struct yk_study *study = outcome->study;
+    yk_study_begin_phase(study, baselines_part, baselines_part);
+    YK_TRY(end_phase(outcome, compare(outcome, search), true));
+    yk_study_begin_phase(study, explore_part, last_explore_part);
+    yk_status status = yk_search_phase_explore(search);
+    YK_TRY(end_phase(outcome, status, yk_search_has_budget(search)));
+    yk_study_begin_phase(study, search->best ? refine_part : last_refine_part, last_refine_part);
+    status = yk_search_phase_refine(search);
+    YK_TRY(end_phase(outcome, status, yk_study_has_budget(study)));
     yk_study_begin_phase(study, 1, 1);
-    planned->how = finder->how;
-    if (!finder->best) {
-        return note_misfit(planned, finder);
+    if (!search->best) {
+        return note_misfit(outcome, search);
     }
-    YK_TRY(examine(planned, finder->best));
-    return yk_leave_one_out_search(planned->study, planned->plan, planned->trial.step_s,
-                                   planned->arena, &planned->without, &planned->without_count);
+    YK_TRY(examine(outcome, search->best));
+    return yk_leave_one_out_search(outcome->study, outcome->plan, outcome->trial.step_s,
+                                   outcome->arena, &outcome->leave_one_out,
+                                   &outcome->leave_one_out_count);
 }
 
 yk_status yk_planner_search(const struct yk_plan_request *request, struct yk_planner_outcome **out)
 {
-    struct yk_planner_outcome *planned = NULL;
-    struct yk_search finder;
-    YK_TRY(start(request, &planned));
-    yk_status status = yk_search_create(planned->study, &finder);
+    struct yk_planner_outcome *outcome = NULL;
+    struct yk_search search;
+    YK_TRY(start(request, &outcome));
+    yk_status status = yk_search_create(outcome->study, &search);
     if (status == YK_OK) {
-        status = search(planned, &finder);
-        yk_search_free(&finder);
+        status = search_plan(outcome, &search);
+        yk_search_free(&search);
     }
     if (status != YK_OK) {
-        yk_planner_outcome_destroy(planned);
+        yk_planner_outcome_destroy(outcome);
         return status;
     }
-    planned->search_s =
-        yk_deadline_now_s(&planned->study->deadline.clock) - planned->study->started_s;
-    planned->trials = planned->study->trials;
-    *out = planned;
+    outcome->search_s =
+        yk_deadline_now_s(&outcome->study->deadline.clock) - outcome->study->started_s;
+    outcome->trials = outcome->study->trials;
+    *out = outcome;
     return YK_OK;
 }
 
 yk_status yk_planner_examine(const struct yk_plan_request *request, const struct yk_plan *plan,
-                             bool with_rivals, struct yk_planner_outcome **out)
+                             bool with_baselines, struct yk_planner_outcome **out)
 {
-    struct yk_planner_outcome *planned = NULL;
-    struct yk_search finder;
-    YK_TRY(start(request, &planned));
-    yk_status status = examine(planned, plan);
-    if (status == YK_OK && with_rivals) {
-        status = yk_search_create(planned->study, &finder);
+    struct yk_planner_outcome *outcome = NULL;
+    struct yk_search search;
+    YK_TRY(start(request, &outcome));
+    yk_status status = examine(outcome, plan);
+    if (status == YK_OK && with_baselines) {
+        status = yk_search_create(outcome->study, &search);
         if (status == YK_OK) {
-            status = compare(planned, &finder);
+            status = compare(outcome, &search);
             status = status == YK_ERROR_STOPPED ? YK_OK : status;
-            yk_search_free(&finder);
+            yk_search_free(&search);
         }
     }
     if (status != YK_OK) {
-        yk_planner_outcome_destroy(planned);
+        yk_planner_outcome_destroy(outcome);
         return status;
     }
-    *out = planned;
+    *out = outcome;
     return YK_OK;
 }
 
-yk_status yk_planner_shuffle(struct yk_planner_outcome *planned, uint64_t seed)
+yk_status yk_planner_shuffle(struct yk_planner_outcome *outcome, uint64_t seed)
 {
-    YK_TRY(yk_trial_shuffle(planned->study, seed, &planned->trial));
-    return note_times(planned);
+    YK_TRY(yk_trial_shuffle(outcome->study, seed, &outcome->trial));
+    return note_times(outcome);
 }
 
-static yk_status result_rank(const struct yk_planner_outcome *planned, int32_t rank,
+static yk_status result_rank(const struct yk_planner_outcome *outcome, int32_t rank,
                              struct yk_arena *arena, struct yk_plan_result_rank *out)
 {
-    const struct yk_sim_rank *simulated = &planned->trial.sim->ranks[rank];
+    const struct yk_sim_rank *simulated = &outcome->trial.sim->ranks[rank];
     struct yk_memory_point *moments = NULL;
     int32_t count = 0;
-    YK_TRY(yk_sim_memory(planned->trial.sim, rank, arena, &moments, &count));
+    YK_TRY(yk_sim_memory(outcome->trial.sim, rank, arena, &moments, &count));
     *out = (struct yk_plan_result_rank){
         .compute_s = simulated->compute_s,
         .exposed_s = simulated->exposed_s,
         .idle_s = simulated->idle_s,
-        .peak_bytes = planned->trial.peaks[rank].bytes,
+        .peak_bytes = outcome->trial.peaks[rank].bytes,
         .moments = moments,
         .moment_count = count,
     };
     for (int32_t kind = 0; kind < YK_MEMORY_KIND_COUNT; kind++) {
-        out->peak_by_kind[kind] = planned->trial.peaks[rank].by_kind[kind];
+        out->peak_by_kind[kind] = outcome->trial.peaks[rank].by_kind[kind];
     }
     return YK_OK;
 }
 
-yk_status yk_planner_outcome_result(const struct yk_planner_outcome *planned,
+yk_status yk_planner_outcome_result(const struct yk_planner_outcome *outcome,
                                     const struct yk_trace *trace, struct yk_arena *arena,
                                     struct yk_plan_result *out)
 {
     struct yk_plan_result_rank *ranks = NULL;
-    YK_TRY_NEW(arena, ranks, planned->plan->rank_count);
-    for (int32_t r = 0; r < planned->plan->rank_count; r++) {
-        YK_TRY(result_rank(planned, r, arena, &ranks[r]));
+    YK_TRY_NEW(arena, ranks, outcome->plan->rank_count);
+    for (int32_t r = 0; r < outcome->plan->rank_count; r++) {
+        YK_TRY(result_rank(outcome, r, arena, &ranks[r]));
     }
-    const struct yk_mfu mfu = yk_planner_mfu(planned);
+    const struct yk_mfu mfu = yk_planner_mfu(outcome);
     *out = (struct yk_plan_result){
-        .plan = planned->plan,
-        .model = planned->study->model,
-        .cluster = planned->study->cluster,
+        .plan = outcome->plan,
+        .model = outcome->study->model,
+        .cluster = outcome->study->cluster,
         .trace = trace,
-        .step_s = planned->trial.step_s,
-        .error = yk_error_band_error(&planned->trial.band),
-        .bound_s = planned->bound_s,
-        .tokens_per_s = planned->tokens_per_s,
+        .step_s = outcome->trial.step_s,
+        .error = yk_error_band_error(&outcome->trial.band),
+        .bound_s = outcome->bound_s,
+        .tokens_per_s = outcome->tokens_per_s,
         .mfu = mfu.formula,
         .exact_mfu = mfu.exact,
-        .title = planned->study->model->config->name,
-        .summary = planned->summary,
-        .bottleneck = planned->bottleneck,
-        .source = planned->source,
+        .title = outcome->study->model->config->name,
+        .summary = outcome->summary,
+        .bottleneck = outcome->bottleneck,
+        .source = outcome->source,
         .ranks = ranks,
-        .alternatives = planned->alternatives,
-        .alternative_count = planned->alternative_count,
-        .without = planned->without,
-        .without_count = planned->without_count,
+        .alternatives = outcome->alternatives,
+        .alternative_count = outcome->alternative_count,
+        .without = outcome->leave_one_out,
+        .without_count = outcome->leave_one_out_count,
     };
     return YK_OK;
 }

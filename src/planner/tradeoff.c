@@ -2,9 +2,9 @@
 
 #include "base/units.h"
 #include "planner/order/plan.h"
+#include "planner/search/data_parallel.h"
 #include "planner/search/device_sets.h"
-#include "planner/search/find_split.h"
-#include "planner/search/lower_bound.h"
+#include "planner/search/search.h"
 #include "planner/search/trial.h"
 
 #include <math.h>
@@ -18,7 +18,7 @@ enum {
 /* Of the time that is left: for the integer program. */
 static const double milp_part = 0.5;
 
-struct weighing {
+struct context {
     struct yk_study *study;
     struct yk_tradeoff *tradeoff;
     const struct yk_tradeoff_options *options;
@@ -30,36 +30,36 @@ struct weighing {
 
 /* Fully-sharded on all devices, with recomputation of what can be or without; NULL when it does not
  * fit. */
-static yk_status sharded_plan(const struct weighing *weighing, bool recompute,
-                              struct yk_arena *arena, struct yk_plan **out)
+static yk_status sharded_plan(const struct context *context, bool recompute, struct yk_arena *arena,
+                              struct yk_plan **out)
 {
-    struct yk_study *study = weighing->study;
+    struct yk_study *study = context->study;
     struct yk_plan *plan = NULL;
     bool fits = false;
     for (int32_t l = 0; l < study->model->layer_count; l++) {
-        weighing->recompute[l] = recompute && study->recomputes[l];
+        context->recompute[l] = recompute && study->recomputes[l];
     }
     const struct yk_data_parallel_spec split = {
-        .devices = weighing->all.devices,
-        .count = weighing->all.count,
+        .devices = context->all.devices,
+        .count = context->all.count,
         .micro_batches = 1,
-        .strategies = weighing->strategies,
-        .recompute = weighing->recompute,
+        .strategies = context->strategies,
+        .recompute = context->recompute,
         .no_sync = true,
         .prefetch = 1,
-        .block_bytes = weighing->block_bytes,
-        .bucket_bytes = weighing->block_bytes,
-        .most_s = INFINITY,
+        .block_bytes = context->block_bytes,
+        .bucket_bytes = context->block_bytes,
+        .max_s = INFINITY,
     };
     YK_TRY(yk_data_parallel_plan(study, &split, arena, &plan, &fits));
     *out = plan && fits ? plan : NULL;
     return YK_OK;
 }
 
-static yk_status time_of(const struct weighing *weighing, const struct yk_plan *plan, double *out_s)
+static yk_status time_of(const struct context *context, const struct yk_plan *plan, double *out_s)
 {
     struct yk_trial trial;
-    YK_TRY(yk_trial_run(weighing->study, plan, YK_TRIAL_TIME, &trial));
+    YK_TRY(yk_trial_run(context->study, plan, YK_TRIAL_TIME, &trial));
     *out_s = trial.step_s;
     yk_trial_free(&trial);
     return YK_OK;
@@ -75,39 +75,39 @@ static int32_t count_kept(const struct yk_plan *plan)
 }
 
 /* Strategies and order together, quickly or by the integer program. */
-static yk_status join(const struct weighing *weighing, const struct yk_plan *base,
+static yk_status join(const struct context *context, const struct yk_plan *base,
                       enum yk_order_method method, struct yk_arena *arena, double *out_s,
                       struct yk_plan **out)
 {
-    const struct yk_study *study = weighing->study;
+    const struct yk_study *study = context->study;
     const struct yk_scheduler_options *search = &study->request->search;
     /* The curves that follow need time, too. */
     const double left_s = search->moves > 0
                               ? INFINITY
                               : milp_part * search->budget_s * (1 - yk_study_spent_part(study));
-    const struct yk_order_plan_options ordering = {
-        .method = method, .open = true, .budget_s = fmin(weighing->options->milp_s, left_s)};
+    const struct yk_order_plan_options options = {
+        .method = method, .open = true, .budget_s = fmin(context->options->milp_s, left_s)};
     bool ordered = false;
     *out_s = NAN;
     YK_TRY(yk_plan_copy(base, arena, out));
-    YK_TRY(yk_order_plan_apply(weighing->study, &ordering, arena, *out, &ordered));
-    return ordered ? time_of(weighing, *out, out_s) : YK_OK;
+    YK_TRY(yk_order_plan_apply(context->study, &options, arena, *out, &ordered));
+    return ordered ? time_of(context, *out, out_s) : YK_OK;
 }
 
 /* Without recomputation if that fits and nobody asked for it; NULL when nothing fits. */
-static yk_status plain_plan(const struct weighing *weighing, struct yk_arena *arena,
+static yk_status plain_plan(const struct context *context, struct yk_arena *arena,
                             struct yk_plan **out)
 {
     *out = NULL;
-    if (!weighing->study->request->workload.recompute) {
-        YK_TRY(sharded_plan(weighing, false, arena, out));
+    if (!context->study->request->workload.recompute) {
+        YK_TRY(sharded_plan(context, false, arena, out));
     }
-    return *out ? YK_OK : sharded_plan(weighing, true, arena, out);
+    return *out ? YK_OK : sharded_plan(context, true, arena, out);
 }
 
 /* Likewise, but with recomputation where the memory that it frees is worth more than the time that
  * it takes. */
-static yk_status base_plan(const struct weighing *weighing, struct yk_arena *arena,
+static yk_status base_plan(const struct context *context, struct yk_arena *arena,
                            struct yk_plan **out)
 {
     struct yk_plan *plain = NULL;
@@ -115,26 +115,26 @@ static yk_status base_plan(const struct weighing *weighing, struct yk_arena *are
     struct yk_plan *joint = NULL;
     double plain_s = NAN;
     double again_s = NAN;
-    YK_TRY(plain_plan(weighing, arena, &plain));
+    YK_TRY(plain_plan(context, arena, &plain));
     if (plain) {
-        YK_TRY(sharded_plan(weighing, true, arena, &again));
+        YK_TRY(sharded_plan(context, true, arena, &again));
     }
     if (again) {
-        YK_TRY(join(weighing, plain, YK_ORDER_METHOD_GREEDY, arena, &plain_s, &joint));
-        YK_TRY(join(weighing, again, YK_ORDER_METHOD_GREEDY, arena, &again_s, &joint));
+        YK_TRY(join(context, plain, YK_ORDER_METHOD_GREEDY, arena, &plain_s, &joint));
+        YK_TRY(join(context, again, YK_ORDER_METHOD_GREEDY, arena, &again_s, &joint));
     }
     *out = again_s < plain_s ? again : plain;
     return YK_OK;
 }
 
 /* Room in the fullest slot beyond one layer's parameters and gradient. */
-static yk_status find_free(const struct weighing *weighing, const struct yk_plan *base,
+static yk_status find_free(const struct context *context, const struct yk_plan *base,
                            struct yk_arena *arena, struct yk_order_problem **out)
 {
     double room = INFINITY;
     double weights = 0;
     double gradient = 0;
-    YK_TRY(yk_order_plan_problem(weighing->study, base, false, arena, out));
+    YK_TRY(yk_order_plan_problem(context->study, base, false, arena, out));
     for (int32_t t = 0; t < yk_plan_slot_count(base); t++) {
         room = fmin(room, (*out)->room_bytes[t]);
     }
@@ -142,17 +142,17 @@ static yk_status find_free(const struct weighing *weighing, const struct yk_plan
         weights = fmax(weights, (*out)->layers[l].weight_bytes);
         gradient = fmax(gradient, (*out)->layers[l].gradient_bytes);
     }
-    weighing->tradeoff->least_bytes = weights + gradient;
-    weighing->tradeoff->free_bytes = fmax(0, room - weights - gradient);
+    context->tradeoff->min_bytes = weights + gradient;
+    context->tradeoff->free_bytes = fmax(0, room - weights - gradient);
     return YK_OK;
 }
 
 /* Parameters of the last layers first: they are wanted again soonest. */
-static void keep_layers(const struct weighing *weighing, const struct yk_order_problem *problem,
+static void keep_layers(const struct context *context, const struct yk_order_problem *problem,
                         double bytes, struct yk_plan *plan)
 {
     for (int32_t l = plan->layer_count - 1; l >= 0; l--) {
-        const struct yk_layer *layer = &weighing->study->model->layers[l];
+        const struct yk_layer *layer = &context->study->model->layers[l];
         if (plan->layers[l].strategy == YK_FULLY_SHARDED && layer->shares == YK_LAYER_NONE &&
             problem->layers[l].weight_bytes <= bytes) {
             plan->layers[l].strategy = YK_KEPT;
@@ -160,7 +160,7 @@ static void keep_layers(const struct weighing *weighing, const struct yk_order_p
         }
     }
     for (int32_t l = 0; l < plan->layer_count; l++) {
-        const int32_t shared = weighing->study->model->layers[l].shares;
+        const int32_t shared = context->study->model->layers[l].shares;
         if (shared != YK_LAYER_NONE) {
             plan->layers[l].strategy = plan->layers[shared].strategy;
         }
@@ -168,9 +168,9 @@ static void keep_layers(const struct weighing *weighing, const struct yk_order_p
 }
 
 /* Takes a plan for the joint one if it is faster. */
-static yk_status offer(const struct weighing *weighing, const struct yk_plan *plan, double step_s)
+static yk_status offer(const struct context *context, const struct yk_plan *plan, double step_s)
 {
-    struct yk_tradeoff *tradeoff = weighing->tradeoff;
+    struct yk_tradeoff *tradeoff = context->tradeoff;
     struct yk_plan *copy = NULL;
     if (!(step_s < tradeoff->joint_s)) {
         return YK_OK;
@@ -187,92 +187,88 @@ static yk_status offer(const struct weighing *weighing, const struct yk_plan *pl
  * and the layers that strategies keep from their forward to their backward. What strategies do not
  * use at a moment is not lent out.
  */
-static void limit_slots(const struct weighing *weighing, const struct yk_order_problem *problem,
-                        const struct yk_plan *plan, double part, double *most_bytes)
+static void limit_slots(const struct context *context, const struct yk_order_problem *problem,
+                        const struct yk_plan *plan, double part, double *max_bytes)
 {
-    const struct yk_tradeoff *tradeoff = weighing->tradeoff;
+    const struct yk_tradeoff *tradeoff = context->tradeoff;
     const int32_t L = plan->layer_count;
     for (int32_t t = 0; t < yk_plan_slot_count(plan); t++) {
-        most_bytes[t] = tradeoff->least_bytes + part * tradeoff->free_bytes;
+        max_bytes[t] = tradeoff->min_bytes + part * tradeoff->free_bytes;
         for (int32_t l = 0; l < L; l++) {
             const bool resident = t > l && t < 2 * L - l;
             if (resident && yk_plan_strategy(plan, l) == YK_KEPT) {
-                most_bytes[t] += problem->layers[l].weight_bytes;
+                max_bytes[t] += problem->layers[l].weight_bytes;
             }
         }
     }
 }
 
-static yk_status split_point(const struct weighing *weighing, const struct yk_plan *base,
+static yk_status split_point(const struct context *context, const struct yk_plan *base,
                              const struct yk_order_problem *problem, int32_t point,
                              struct yk_arena *arena)
 {
-    struct yk_tradeoff *tradeoff = weighing->tradeoff;
-    double *most_bytes = NULL;
+    struct yk_tradeoff *tradeoff = context->tradeoff;
+    double *max_bytes = NULL;
     const double part = tradeoff->part[point];
     struct yk_plan *plan = NULL;
     struct yk_plan *kept = NULL;
     bool ordered = false;
     YK_TRY(yk_plan_copy(base, arena, &plan));
-    keep_layers(weighing, problem, (1 - part) * tradeoff->free_bytes, plan);
+    keep_layers(context, problem, (1 - part) * tradeoff->free_bytes, plan);
     tradeoff->kept[point] = count_kept(plan);
-    YK_TRY_NEW(arena, most_bytes, yk_plan_slot_count(plan));
-    limit_slots(weighing, problem, plan, part, most_bytes);
-    const struct yk_order_plan_options ordering = {.method = YK_ORDER_METHOD_GREEDY,
-                                                   .most_bytes = most_bytes};
-    YK_TRY(yk_order_plan_apply(weighing->study, &ordering, arena, plan, &ordered));
+    YK_TRY_NEW(arena, max_bytes, yk_plan_slot_count(plan));
+    limit_slots(context, problem, plan, part, max_bytes);
+    const struct yk_order_plan_options options = {.method = YK_ORDER_METHOD_GREEDY,
+                                                  .max_bytes = max_bytes};
+    YK_TRY(yk_order_plan_apply(context->study, &options, arena, plan, &ordered));
     if (ordered) {
-        YK_TRY(time_of(weighing, plan, &tradeoff->split_s[point]));
+        YK_TRY(time_of(context, plan, &tradeoff->split_s[point]));
         YK_TRY(yk_plan_copy(plan, tradeoff->arena, &kept));
         tradeoff->split[point] = kept;
-        YK_TRY(offer(weighing, plan, tradeoff->split_s[point]));
+        YK_TRY(offer(context, plan, tradeoff->split_s[point]));
     }
     return YK_OK;
 }
 
-static yk_status weigh_split(const struct weighing *weighing, const struct yk_plan *base,
+static yk_status weigh_split(const struct context *context, const struct yk_plan *base,
                              struct yk_arena *arena)
 {
     struct yk_order_problem *problem = NULL;
     struct yk_plan *joint = NULL;
     double joint_s = NAN;
-    YK_TRY(find_free(weighing, base, arena, &problem));
-    for (int32_t i = 0; i < weighing->tradeoff->points; i++) {
-        yk_study_report(weighing->study, "splits of memory");
-        YK_TRY(split_point(weighing, base, problem, i, arena));
-        weighing->tradeoff->split_points++;
+    YK_TRY(find_free(context, base, arena, &problem));
+    for (int32_t i = 0; i < context->tradeoff->points; i++) {
+        yk_study_report(context->study, "splits of memory");
+        YK_TRY(split_point(context, base, problem, i, arena));
+        context->tradeoff->split_points++;
     }
-    YK_TRY(join(weighing, base, YK_ORDER_METHOD_GREEDY, arena, &joint_s, &joint));
-    YK_TRY(offer(weighing, joint, joint_s));
-    if (weighing->options->milp_s > 0) {
-        YK_TRY(join(weighing, base, YK_ORDER_METHOD_MILP, arena, &joint_s, &joint));
-        YK_TRY(offer(weighing, joint, joint_s));
+    YK_TRY(join(context, base, YK_ORDER_METHOD_GREEDY, arena, &joint_s, &joint));
+    YK_TRY(offer(context, joint, joint_s));
+    if (context->options->milp_s > 0) {
+        YK_TRY(join(context, base, YK_ORDER_METHOD_MILP, arena, &joint_s, &joint));
+        YK_TRY(offer(context, joint, joint_s));
     }
     return YK_OK;
 }
 
-static void limit_memory(const struct weighing *weighing, double bytes)
+static void limit_memory(const struct context *context, double bytes)
 {
-    const struct yk_study *study = weighing->study;
+    const struct yk_study *study = context->study;
     for (int32_t p = 0; p < study->cluster->device_count; p++) {
         study->limit_bytes[p] = fmin(study->cluster->devices[p].memory_bytes, bytes);
     }
 }
 
 /* The least memory that is enough, by bisection. */
-static yk_status least_memory(const struct weighing *weighing, double most, double *out)
+static yk_status min_memory(const struct context *context, double max, double *out)
 {
     double low = 0;
-    double high = most;
+    double high = max;
     for (int32_t step = 0; step < 20; step++) {
-        struct yk_arena *arena = NULL;
         struct yk_plan *plan = NULL;
         const double half = low + (high - low) / 2;
-        limit_memory(weighing, half);
-        YK_TRY(yk_arena_create(&arena));
-        const yk_status status = plain_plan(weighing, arena, &plan);
-        yk_arena_destroy(arena);
-        YK_TRY(status);
+        limit_memory(context, half);
+        YK_TRY_IN_ARENA(arena, plain_plan(context, arena, &plan));
         if (plan) {
             high = half;
         } else {
@@ -283,46 +279,41 @@ static yk_status least_memory(const struct weighing *weighing, double most, doub
     return YK_OK;
 }
 
-static yk_status memory_point(const struct weighing *weighing, int32_t point,
-                              struct yk_arena *arena)
+static yk_status memory_point(const struct context *context, int32_t point, struct yk_arena *arena)
 {
-    struct yk_tradeoff *tradeoff = weighing->tradeoff;
+    struct yk_tradeoff *tradeoff = context->tradeoff;
     struct yk_plan *plain = NULL;
     struct yk_plan *base = NULL;
     struct yk_plan *joint = NULL;
-    limit_memory(weighing, tradeoff->memory_bytes[point]);
-    YK_TRY(plain_plan(weighing, arena, &plain));
+    limit_memory(context, tradeoff->memory_bytes[point]);
+    YK_TRY(plain_plan(context, arena, &plain));
     if (!plain) {
         return YK_OK;
     }
-    YK_TRY(base_plan(weighing, arena, &base));
-    YK_TRY(time_of(weighing, plain, &tradeoff->ahead_of_memory_s[point]));
-    YK_TRY(join(weighing, base, YK_ORDER_METHOD_GREEDY, arena, &tradeoff->joint_of_memory_s[point],
+    YK_TRY(base_plan(context, arena, &base));
+    YK_TRY(time_of(context, plain, &tradeoff->ahead_of_memory_s[point]));
+    YK_TRY(join(context, base, YK_ORDER_METHOD_GREEDY, arena, &tradeoff->joint_of_memory_s[point],
                 &joint));
     tradeoff->joint_of_memory_s[point] =
         fmin(tradeoff->joint_of_memory_s[point], tradeoff->ahead_of_memory_s[point]);
     return YK_OK;
 }
 
-static yk_status weigh_memory(const struct weighing *weighing)
+static yk_status weigh_memory(const struct context *context)
 {
-    struct yk_tradeoff *tradeoff = weighing->tradeoff;
+    struct yk_tradeoff *tradeoff = context->tradeoff;
     const int32_t last = tradeoff->points - 1;
-    double most = 0;
-    double least = 0;
-    for (int32_t i = 0; i < weighing->all.count; i++) {
-        most = fmax(most, weighing->study->limit_bytes[weighing->all.devices[i]]);
+    double max = 0;
+    double min = 0;
+    for (int32_t i = 0; i < context->all.count; i++) {
+        max = fmax(max, context->study->limit_bytes[context->all.devices[i]]);
     }
-    YK_TRY(least_memory(weighing, most, &least));
+    YK_TRY(min_memory(context, max, &min));
     for (int32_t i = 0; i <= last; i++) {
-        struct yk_arena *arena = NULL;
-        yk_study_report(weighing->study, "sizes of memory");
-        tradeoff->memory_bytes[i] = i == last ? most : least + (most - least) * i / last;
+        yk_study_report(context->study, "sizes of memory");
+        tradeoff->memory_bytes[i] = i == last ? max : min + (max - min) * i / last;
         tradeoff->memory_gib[i] = tradeoff->memory_bytes[i] / (1024.0 * 1024 * 1024);
-        YK_TRY(yk_arena_create(&arena));
-        const yk_status status = memory_point(weighing, i, arena);
-        yk_arena_destroy(arena);
-        YK_TRY(status);
+        YK_TRY_IN_ARENA(arena, memory_point(context, i, arena));
         /* What fits in less memory fits in more. */
         if (i > 0 && tradeoff->joint_of_memory_s[i - 1] < tradeoff->joint_of_memory_s[i]) {
             tradeoff->joint_of_memory_s[i] = tradeoff->joint_of_memory_s[i - 1];
@@ -332,7 +323,7 @@ static yk_status weigh_memory(const struct weighing *weighing)
     return YK_OK;
 }
 
-static yk_status take_curves(struct yk_tradeoff *tradeoff)
+static yk_status allocate_curves(struct yk_tradeoff *tradeoff)
 {
     const int64_t n = tradeoff->points;
     YK_TRY_NEW(tradeoff->arena, tradeoff->part, n);
@@ -356,9 +347,9 @@ static yk_status take_curves(struct yk_tradeoff *tradeoff)
 }
 
 /* That the time is up ends a curve: the points before are there, as long as one of them fits. */
-static yk_status end_curve(const struct weighing *weighing, yk_status status)
+static yk_status end_curve(const struct context *context, yk_status status)
 {
-    const struct yk_tradeoff *tradeoff = weighing->tradeoff;
+    const struct yk_tradeoff *tradeoff = context->tradeoff;
     bool some = false;
     for (int32_t i = 0; i < tradeoff->split_points; i++) {
         some = some || isfinite(tradeoff->split_s[i]);
@@ -386,22 +377,22 @@ static yk_status make_titles(struct yk_tradeoff *tradeoff)
     return YK_OK;
 }
 
-static yk_status weigh(struct weighing *weighing, struct yk_arena *arena)
+static yk_status weigh(struct context *context, struct yk_arena *arena)
 {
-    struct yk_study *study = weighing->study;
+    struct yk_study *study = context->study;
     struct yk_device_set *sets = NULL;
     struct yk_plan *base = NULL;
     int32_t count = 0;
-    YK_TRY(take_curves(weighing->tradeoff));
+    YK_TRY(allocate_curves(context->tradeoff));
     YK_TRY(yk_device_sets_list(study, arena, &sets, &count));
-    weighing->all = sets[0];
-    YK_TRY_NEW(arena, weighing->strategies, study->model->layer_count);
-    YK_TRY_NEW(arena, weighing->recompute, study->model->layer_count);
-    yk_data_parallel_uniform(study, YK_FULLY_SHARDED, weighing->strategies);
-    YK_TRY(yk_data_parallel_block_bytes(study, weighing->all.devices, weighing->all.count,
-                                        &weighing->block_bytes));
-    YK_TRY(base_plan(weighing, arena, &base));
-    if (weighing->all.count < 2) {
+    context->all = sets[0];
+    YK_TRY_NEW(arena, context->strategies, study->model->layer_count);
+    YK_TRY_NEW(arena, context->recompute, study->model->layer_count);
+    yk_data_parallel_uniform(study, YK_FULLY_SHARDED, context->strategies);
+    YK_TRY(yk_data_parallel_block_bytes(study, context->all.devices, context->all.count,
+                                        &context->block_bytes));
+    YK_TRY(base_plan(context, arena, &base));
+    if (context->all.count < 2) {
         return yk_fail(YK_ERROR_INPUT,
                        "with one device nothing is sent, so that there is nothing to trade off");
     }
@@ -411,35 +402,30 @@ static yk_status weigh(struct weighing *weighing, struct yk_arena *arena)
                        "fully-sharded and recomputed; take a smaller batch",
                        study->model->config->name);
     }
-    YK_TRY(end_curve(weighing, weigh_split(weighing, base, arena)));
-    if (!weighing->tradeoff->joint) {
-        weighing->tradeoff->joint_s = NAN;
+    YK_TRY(end_curve(context, weigh_split(context, base, arena)));
+    if (!context->tradeoff->joint) {
+        context->tradeoff->joint_s = NAN;
     }
-    YK_TRY(yk_lower_bound_step_s(study, &weighing->tradeoff->bound_s));
-    YK_TRY(end_curve(weighing, weigh_memory(weighing)));
-    weighing->tradeoff->band = *yk_layer_costs_band(study->prices);
-    return make_titles(weighing->tradeoff);
+    YK_TRY(yk_lower_bound_step_s(study, &context->tradeoff->bound_s));
+    YK_TRY(end_curve(context, weigh_memory(context)));
+    context->tradeoff->band = *yk_layer_costs_band(study->costs);
+    return make_titles(context->tradeoff);
 }
 
 yk_status yk_tradeoff_find(const struct yk_plan_request *request,
                            const struct yk_tradeoff_options *options, struct yk_tradeoff **out)
 {
-    struct weighing weighing = {.options = options};
-    struct yk_arena *arena = NULL;
-    YK_TRY(yk_arena_create(&arena));
-    struct yk_tradeoff *tradeoff = yk_arena_allocate(arena, 1, sizeof *tradeoff);
+    struct context context = {.options = options};
     struct yk_arena *scratch = NULL;
-    yk_status status =
-        tradeoff ? yk_study_create(request, &weighing.study) : yk_fail_out_of_memory();
+    YK_TRY_NEW_OWNER(context.tradeoff);
+    context.tradeoff->points = options->points;
+    context.tradeoff->joint_s = INFINITY;
+    yk_status status = yk_study_create(request, &context.study);
     if (status == YK_OK) {
-        tradeoff->arena = arena;
-        tradeoff->points = options->points;
-        tradeoff->joint_s = INFINITY;
-        weighing.tradeoff = tradeoff;
         status = yk_arena_create(&scratch);
     }
     if (status == YK_OK) {
-        status = weigh(&weighing, scratch);
+        status = weigh(&context, scratch);
     }
     if (status == YK_ERROR_STOPPED) {
         status = yk_fail(
@@ -448,12 +434,12 @@ yk_status yk_tradeoff_find(const struct yk_plan_request *request,
             request->search.budget_s);
     }
     yk_arena_destroy(scratch);
-    yk_study_destroy(weighing.study);
+    yk_study_destroy(context.study);
     if (status != YK_OK) {
-        yk_arena_destroy(arena);
+        yk_tradeoff_destroy(context.tradeoff);
         return status;
     }
-    *out = tradeoff;
+    *out = context.tradeoff;
     return YK_OK;
 }
 

@@ -26,7 +26,7 @@ struct yk_tradeoff {
     int32_t points;         /* of each curve, as asked for */
     int32_t split_points;   /* that there are: at least one */
     int32_t memory_points;  /* that there are: maybe none */
-    double least_bytes;     /* what one layer needs to compute */
+    double min_bytes;       /* what one layer needs to compute */
     double free_bytes;
     double *part;                 /* (points) reserved for scheduling, 0 to 1 */
     double *split_s;              /* (points) NAN: nothing fits */

@@ -1,18 +1,13 @@
 #include "sched/mapping.h"
 
 #include "base/arena.h"
+#include "sched/task_heap.h"
 #include "sched/task_rank.h"
 
 #include <assert.h>
 
 enum {
     NONE = -1
-};
-
-/* Tasks of one device, the first to go at the top. */
-struct heap {
-    int32_t *tasks; /* room for all tasks of the device */
-    int32_t count;
 };
 
 struct walk {
@@ -25,52 +20,10 @@ struct walk {
     int32_t *missing;     /* (n) inputs and gates that have not run */
     int32_t *gated_first; /* (n) the first task that waits for this one as its gate, or NONE */
     int32_t *gated_next;  /* (n) the next with the same gate, or NONE */
-    struct heap *coming;  /* (P) tasks whose inputs have all run, by arrival */
-    struct heap *there;   /* (P) those that have arrived when the device is idle, by priority */
+    struct yk_task_heap *coming; /* (P) tasks whose inputs have all run, by arrival */
+    struct yk_task_heap
+        *there; /* (P) those that have arrived when the device is idle, by priority */
 };
-
-typedef bool (*before)(const struct walk *walk, int32_t a, int32_t b);
-
-static bool arrives_before(const struct walk *walk, int32_t a, int32_t b)
-{
-    return walk->arrivals[a] != walk->arrivals[b] ? walk->arrivals[a] < walk->arrivals[b] : a < b;
-}
-
-static bool matters_more(const struct walk *walk, int32_t a, int32_t b)
-{
-    return walk->priorities[a] != walk->priorities[b] ? walk->priorities[a] > walk->priorities[b]
-                                                      : a < b;
-}
-
-static void push(const struct walk *walk, struct heap *heap, int32_t task, before goes_before)
-{
-    int32_t place = heap->count++;
-    while (place > 0 && goes_before(walk, task, heap->tasks[(place - 1) / 2])) {
-        heap->tasks[place] = heap->tasks[(place - 1) / 2];
-        place = (place - 1) / 2;
-    }
-    heap->tasks[place] = task;
-}
-
-static int32_t pop(const struct walk *walk, struct heap *heap, before goes_before)
-{
-    const int32_t top = heap->tasks[0];
-    const int32_t last = heap->tasks[--heap->count];
-    int32_t place = 0;
-    for (int32_t child = 1; child < heap->count; child = 2 * place + 1) {
-        if (child + 1 < heap->count &&
-            goes_before(walk, heap->tasks[child + 1], heap->tasks[child])) {
-            child++;
-        }
-        if (!goes_before(walk, heap->tasks[child], last)) {
-            break;
-        }
-        heap->tasks[place] = heap->tasks[child];
-        place = child;
-    }
-    heap->tasks[place] = last;
-    return top;
-}
 
 static yk_status make_heaps(struct walk *walk, struct yk_arena *arena)
 {
@@ -83,6 +36,8 @@ static yk_status make_heaps(struct walk *walk, struct yk_arena *arena)
         counts[walk->mapping->devices[i]]++;
     }
     for (int32_t p = 0; p < graph->device_count; p++) {
+        walk->coming[p] = (struct yk_task_heap){.keys = walk->arrivals, .ascending = true};
+        walk->there[p] = (struct yk_task_heap){.keys = walk->priorities};
         YK_TRY_NEW(arena, walk->coming[p].tasks, counts[p]);
         YK_TRY_NEW(arena, walk->there[p].tasks, counts[p]);
     }
@@ -91,7 +46,7 @@ static yk_status make_heaps(struct walk *walk, struct yk_arena *arena)
 
 static void open_task(struct walk *walk, int32_t task)
 {
-    push(walk, &walk->coming[walk->mapping->devices[task]], task, arrives_before);
+    yk_task_heap_push(&walk->coming[walk->mapping->devices[task]], task);
 }
 
 static yk_status prepare(struct walk *walk, struct yk_arena *arena)
@@ -104,12 +59,12 @@ static yk_status prepare(struct walk *walk, struct yk_arena *arena)
     YK_TRY_NEW(arena, walk->gated_first, graph->task_count);
     YK_TRY_NEW(arena, walk->gated_next, graph->task_count);
     YK_TRY_NEW(arena, ranks, graph->task_count);
-    YK_TRY(make_heaps(walk, arena));
     walk->priorities = walk->mapping->priorities;
     if (!walk->priorities) {
         yk_task_rank_upward(graph, ranks);
         walk->priorities = ranks;
     }
+    YK_TRY(make_heaps(walk, arena));
     for (int32_t i = 0; i < graph->task_count; i++) {
         walk->gated_first[i] = NONE;
     }
@@ -181,36 +136,34 @@ static int32_t run_next(struct walk *walk)
         start = other < start ? other : start;
     }
     assert(start != INT64_MAX);
-    struct heap *coming = &walk->coming[device];
+    struct yk_task_heap *coming = &walk->coming[device];
     while (coming->count > 0 && walk->arrivals[coming->tasks[0]] <= start) {
-        push(walk, &walk->there[device], pop(walk, coming, arrives_before), matters_more);
+        yk_task_heap_push(&walk->there[device], yk_task_heap_pop(coming));
     }
-    const int32_t task = pop(walk, &walk->there[device], matters_more);
+    const int32_t task = yk_task_heap_pop(&walk->there[device]);
     run_task(walk, task, start);
     return task;
 }
 
-yk_status yk_mapping_run(const struct yk_mapping *mapping, struct yk_schedule *schedule)
+static yk_status run(struct walk *walk, struct yk_arena *arena)
 {
-    struct walk walk = {
-        .graph = schedule->graph,
-        .mapping = mapping,
-        .schedule = schedule,
-    };
-    struct yk_arena *arena = NULL;
-    YK_TRY(yk_arena_create(&arena));
-    const yk_status status = prepare(&walk, arena);
-    if (status == YK_OK) {
-        schedule->makespan = 0;
-        schedule->lower_bound = 0;
-        for (int32_t k = 0; k < schedule->graph->task_count; k++) {
-            const int32_t task = run_next(&walk);
-            schedule->sequence[k] = task;
-            if (schedule->finishes[task] > schedule->makespan) {
-                schedule->makespan = schedule->finishes[task];
-            }
+    struct yk_schedule *schedule = walk->schedule;
+    YK_TRY(prepare(walk, arena));
+    schedule->makespan = 0;
+    schedule->lower_bound = 0;
+    for (int32_t k = 0; k < schedule->graph->task_count; k++) {
+        const int32_t task = run_next(walk);
+        schedule->sequence[k] = task;
+        if (schedule->finishes[task] > schedule->makespan) {
+            schedule->makespan = schedule->finishes[task];
         }
     }
-    yk_arena_destroy(arena);
-    return status;
+    return YK_OK;
+}
+
+yk_status yk_mapping_run(const struct yk_mapping *mapping, struct yk_schedule *schedule)
+{
+    struct walk walk = {.graph = schedule->graph, .mapping = mapping, .schedule = schedule};
+    YK_TRY_IN_ARENA(arena, run(&walk, arena));
+    return YK_OK;
 }

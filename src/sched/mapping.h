@@ -1,8 +1,7 @@
 /*
- * Mapped: the schedule when it is settled which device runs each task. Whenever a device is idle it
- * takes, of the tasks whose data is there, the one with the highest priority.
- *
- * Nothing looks at memory here: see memory.h for what the result holds.
+ * Mapping: the schedule of tasks whose devices are given. Whenever a device is idle it runs, of the
+ * tasks whose data is there, the one with the highest priority. Memory is not looked at: see
+ * memory.h.
  */
 #ifndef YK_SCHED_MAPPING_H
 #define YK_SCHED_MAPPING_H

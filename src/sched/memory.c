@@ -46,9 +46,9 @@ static void hold_edge(const struct yk_schedule *schedule, const struct yk_graph_
     const int32_t from_device = schedule->devices[edge->from];
     const int32_t to_device = schedule->devices[edge->to];
     const int64_t until = schedule->finishes[edge->to];
-    hold(changes, from_device, schedule->starts[edge->from], until, edge->held);
+    hold(changes, from_device, schedule->starts[edge->from], until, edge->resident_bytes);
     if (to_device != from_device) {
-        hold(changes, to_device, schedule->finishes[edge->from], until, edge->held);
+        hold(changes, to_device, schedule->finishes[edge->from], until, edge->resident_bytes);
     }
 }
 
@@ -57,15 +57,16 @@ static yk_status hold_groups(const struct yk_schedule *schedule, int64_t *held)
 {
     const struct yk_graph *graph = schedule->graph;
     struct yk_arena *arena = NULL;
-    struct yk_group_devices homes;
+    struct yk_group_devices groups;
     YK_TRY(yk_arena_create(&arena));
-    const yk_status status = yk_group_devices_create(arena, graph, &homes);
+    const yk_status status = yk_group_devices_create(arena, graph, &groups);
     for (int32_t p = 0; p < graph->device_count; p++) {
         held[p] = 0;
     }
     for (int32_t i = 0; status == YK_OK && i < graph->task_count; i++) {
-        held[schedule->devices[i]] += yk_group_devices_added_bytes(&homes, i, schedule->devices[i]);
-        yk_group_devices_assign(&homes, i, schedule->devices[i]);
+        held[schedule->devices[i]] +=
+            yk_group_devices_added_bytes(&groups, i, schedule->devices[i]);
+        yk_group_devices_assign(&groups, i, schedule->devices[i]);
     }
     yk_arena_destroy(arena);
     return status;
@@ -75,8 +76,8 @@ yk_status yk_schedule_memory_peaks(const struct yk_schedule *schedule, int64_t *
 {
     const struct yk_graph *graph = schedule->graph;
     YK_TRY(hold_groups(schedule, out));
-    const size_t most = 2 * (size_t)graph->task_count + 4 * (size_t)graph->edge_count;
-    struct changes changes = {calloc(most, sizeof *changes.entries), 0};
+    const size_t capacity = 2 * (size_t)graph->task_count + 4 * (size_t)graph->edge_count;
+    struct changes changes = {calloc(capacity, sizeof *changes.entries), 0};
     if (!changes.entries) {
         return yk_fail_out_of_memory();
     }

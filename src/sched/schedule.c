@@ -1,12 +1,32 @@
 #include "sched/schedule.h"
 
 #include "base/arena.h"
-#include "sched/moment.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static yk_status take_arrays(struct yk_schedule *schedule)
+static int compare_entries(const void *left, const void *right)
+{
+    const struct yk_schedule_entry *a = left;
+    const struct yk_schedule_entry *b = right;
+    if (a->device != b->device) {
+        return a->device < b->device ? -1 : 1;
+    }
+    if (a->start != b->start) {
+        return a->start < b->start ? -1 : 1;
+    }
+    if (a->finish != b->finish) {
+        return a->finish < b->finish ? -1 : 1;
+    }
+    return (a->place > b->place) - (a->place < b->place);
+}
+
+void yk_schedule_sort_entries(struct yk_schedule_entry *entries, int32_t count)
+{
+    qsort(entries, (size_t)count, sizeof *entries, compare_entries);
+}
+
+static yk_status allocate_arrays(struct yk_schedule *schedule)
 {
     const int32_t n = schedule->graph->task_count;
     YK_TRY_NEW(schedule->arena, schedule->devices, n);
@@ -18,18 +38,12 @@ static yk_status take_arrays(struct yk_schedule *schedule)
 
 yk_status yk_schedule_create(const struct yk_graph *graph, struct yk_schedule **out)
 {
-    struct yk_arena *arena = NULL;
-    YK_TRY(yk_arena_create(&arena));
-    struct yk_schedule *schedule = yk_arena_allocate(arena, 1, sizeof *schedule);
-    if (!schedule) {
-        yk_arena_destroy(arena);
-        return yk_fail_out_of_memory();
-    }
-    schedule->arena = arena;
+    struct yk_schedule *schedule = NULL;
+    YK_TRY_NEW_OWNER(schedule);
     schedule->graph = graph;
-    const yk_status status = take_arrays(schedule);
+    const yk_status status = allocate_arrays(schedule);
     if (status != YK_OK) {
-        yk_arena_destroy(arena);
+        yk_arena_destroy(schedule->arena);
         return status;
     }
     *out = schedule;
@@ -72,29 +86,29 @@ yk_status yk_schedule_list_lanes(struct yk_schedule *schedule, struct yk_schedul
     struct yk_schedule_lanes lanes = {0};
     YK_TRY_NEW(schedule->arena, lanes.tasks, n);
     YK_TRY_NEW(schedule->arena, lanes.first, P + 1);
-    struct yk_schedule_entry *moments = calloc((size_t)n, sizeof *moments);
-    if (!moments) {
+    struct yk_schedule_entry *entries = calloc((size_t)n, sizeof *entries);
+    if (!entries) {
         return yk_fail_out_of_memory();
     }
     for (int32_t k = 0; k < n; k++) {
         const int32_t task = schedule->sequence[k];
-        moments[k] = (struct yk_schedule_entry){
+        entries[k] = (struct yk_schedule_entry){
             .start = schedule->starts[task],
             .finish = schedule->finishes[task],
             .device = schedule->devices[task],
             .place = k,
             .task = task,
         };
-        lanes.first[moments[k].device + 1]++;
+        lanes.first[entries[k].device + 1]++;
     }
-    yk_schedule_sort_entries(moments, n);
+    yk_schedule_sort_entries(entries, n);
     for (int32_t k = 0; k < n; k++) {
-        lanes.tasks[k] = moments[k].task;
+        lanes.tasks[k] = entries[k].task;
     }
     for (int32_t p = 0; p < P; p++) {
         lanes.first[p + 1] += lanes.first[p];
     }
-    free(moments);
+    free(entries);
     *out = lanes;
     return YK_OK;
 }

@@ -2,7 +2,7 @@
  * Schedule: which device runs each task, and when.
  *
  * A schedule owns its arrays and refers to its graph, which must outlive it. Times are the graph's
- * ticks. A schedule belongs to one thread at a time: listing its lanes takes memory from it.
+ * ticks. A schedule belongs to one thread at a time: listing its lanes allocates from it.
  */
 #ifndef YK_SCHED_SCHEDULE_H
 #define YK_SCHED_SCHEDULE_H
@@ -42,5 +42,20 @@ struct yk_schedule_lanes {
 /* Lists the tasks by device and start; the arrays are the schedule's and live as long as it. */
 yk_status yk_schedule_list_lanes(struct yk_schedule *schedule,
                                  struct yk_schedule_lanes *out) YK_MUST_USE;
+
+/* A task with when and where it runs, for sorting tasks by time. */
+struct yk_schedule_entry {
+    int64_t start;
+    int64_t finish;
+    int32_t device; /* the same for all where devices do not matter */
+    int32_t place;  /* in a topological order */
+    int32_t task;
+};
+
+/*
+ * By device, then by time. A task without length comes before one that starts when it does, and of
+ * two without length the one with the earlier place: so an order by time is a topological one, too.
+ */
+void yk_schedule_sort_entries(struct yk_schedule_entry *entries, int32_t count);
 
 #endif

@@ -1,14 +1,11 @@
 #include "sched/scheduler.h"
 
 #include "sched/memory.h"
-#include "sched/schedulers/schedulers.h"
 
 #include <string.h>
 
-const struct yk_scheduler *const yk_schedulers[] = {
-    &yk_scheduler_heft,        &yk_scheduler_cpop,   &yk_scheduler_peft, &yk_scheduler_lookahead,
-    &yk_scheduler_heft_memory, &yk_scheduler_single, &yk_scheduler_best, &yk_scheduler_exact,
-};
+#define SCHEDULER(name) &yk_scheduler_##name,
+const struct yk_scheduler *const yk_schedulers[] = {YK_SCHEDULERS(SCHEDULER)};
 const size_t yk_scheduler_count = sizeof yk_schedulers / sizeof yk_schedulers[0];
 
 const struct yk_scheduler *yk_scheduler_find(const char *name)
@@ -26,7 +23,7 @@ yk_status yk_scheduler_run(const struct yk_scheduler *scheduler, const struct yk
 {
     struct yk_schedule *schedule = NULL;
     YK_TRY(yk_schedule_create(graph, &schedule));
-    yk_status status = scheduler->run(options, schedule);
+    yk_status status = scheduler->run(scheduler, options, schedule);
     if (status == YK_OK) {
         status = yk_schedule_memory_check(schedule);
     }

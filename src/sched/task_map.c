@@ -59,27 +59,27 @@ static yk_status place_task(const struct yk_json *root, const struct yk_graph *g
 
 static yk_status check_groups(const struct yk_graph *graph, const int32_t *devices)
 {
-    int32_t *homes = calloc((size_t)graph->group_count + 1, sizeof *homes);
-    if (!homes) {
+    int32_t *groups = calloc((size_t)graph->group_count + 1, sizeof *groups);
+    if (!groups) {
         return yk_fail_out_of_memory();
     }
     yk_status status = YK_OK;
     for (int32_t g = 0; g < graph->group_count; g++) {
-        homes[g] = NOWHERE;
+        groups[g] = NOWHERE;
     }
     for (int32_t i = 0; status == YK_OK && i < graph->task_count; i++) {
         const int32_t group = graph->tasks[i].group;
         if (group == YK_GRAPH_NO_GROUP) {
             continue;
         }
-        if (homes[group] != NOWHERE && homes[group] != devices[i]) {
+        if (groups[group] != NOWHERE && groups[group] != devices[i]) {
             status = yk_fail(YK_ERROR_INPUT, "group \"%s\" is on devices \"%s\" and \"%s\"",
-                             graph->groups[group].name, graph->devices[homes[group]].name,
+                             graph->groups[group].name, graph->devices[groups[group]].name,
                              graph->devices[devices[i]].name);
         }
-        homes[group] = devices[i];
+        groups[group] = devices[i];
     }
-    free(homes);
+    free(groups);
     return status;
 }
 

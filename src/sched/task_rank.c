@@ -1,5 +1,7 @@
 #include "sched/task_rank.h"
 
+#include "sched/task_heap.h"
+
 #include <assert.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -55,54 +57,11 @@ void yk_task_rank_downward(const struct yk_graph *graph, int64_t *out)
     }
 }
 
-/* A binary heap of tasks, the most urgent on top. */
-struct heap {
-    const int64_t *priorities;
-    int32_t *tasks;
-    int32_t count;
-};
-
-static bool more_urgent(const struct heap *heap, int32_t a, int32_t b)
-{
-    const int64_t *priorities = heap->priorities;
-    return priorities[a] != priorities[b] ? priorities[a] > priorities[b] : a < b;
-}
-
-static void push(struct heap *heap, int32_t task)
-{
-    int32_t place = heap->count++;
-    while (place > 0 && more_urgent(heap, task, heap->tasks[(place - 1) / 2])) {
-        heap->tasks[place] = heap->tasks[(place - 1) / 2];
-        place = (place - 1) / 2;
-    }
-    heap->tasks[place] = task;
-}
-
-static int32_t pop(struct heap *heap)
-{
-    const int32_t top = heap->tasks[0];
-    const int32_t last = heap->tasks[--heap->count];
-    int32_t place = 0;
-    for (int32_t child = 1; child < heap->count; child = 2 * place + 1) {
-        if (child + 1 < heap->count &&
-            more_urgent(heap, heap->tasks[child + 1], heap->tasks[child])) {
-            child++;
-        }
-        if (!more_urgent(heap, heap->tasks[child], last)) {
-            break;
-        }
-        heap->tasks[place] = heap->tasks[child];
-        place = child;
-    }
-    heap->tasks[place] = last;
-    return top;
-}
-
 yk_status yk_task_rank_order(const struct yk_graph *graph, const int64_t *priorities, int32_t *out)
 {
     const int32_t n = graph->task_count;
     int32_t *waits_for = calloc((size_t)n, sizeof *waits_for);
-    struct heap heap = {priorities, calloc((size_t)n, sizeof *heap.tasks), 0};
+    struct yk_task_heap heap = {.keys = priorities, .tasks = calloc((size_t)n, sizeof *heap.tasks)};
     if (!waits_for || !heap.tasks) {
         free(waits_for);
         free(heap.tasks);
@@ -111,15 +70,15 @@ yk_status yk_task_rank_order(const struct yk_graph *graph, const int64_t *priori
     for (int32_t i = 0; i < n; i++) {
         waits_for[i] = graph->in_first[i + 1] - graph->in_first[i];
         if (waits_for[i] == 0) {
-            push(&heap, i);
+            yk_task_heap_push(&heap, i);
         }
     }
-    for (int32_t taken = 0; taken < n; taken++) {
-        const int32_t task = pop(&heap);
-        out[taken] = task;
+    for (int32_t count = 0; count < n; count++) {
+        const int32_t task = yk_task_heap_pop(&heap);
+        out[count] = task;
         for (int32_t e = graph->out_first[task]; e < graph->out_first[task + 1]; e++) {
             if (--waits_for[graph->edges[e].to] == 0) {
-                push(&heap, graph->edges[e].to);
+                yk_task_heap_push(&heap, graph->edges[e].to);
             }
         }
     }
@@ -145,9 +104,9 @@ yk_status yk_task_rank_depth_first(const struct yk_graph *graph, int32_t *out)
             stack[height++] = i;
         }
     }
-    for (int32_t taken = 0; taken < n; taken++) {
+    for (int32_t count = 0; count < n; count++) {
         const int32_t task = stack[--height];
-        out[taken] = task;
+        out[count] = task;
         for (int32_t e = graph->out_first[task + 1] - 1; e >= graph->out_first[task]; e--) {
             if (--waits_for[graph->edges[e].to] == 0) {
                 stack[height++] = graph->edges[e].to;

@@ -1,9 +1,8 @@
 /*
- * Rank: how urgent each task is, by the lengths of the paths through it.
+ * Task rank: how urgent each task is, by the lengths of the paths through it.
  *
- * Mean costs are sums over the devices, that is P times the mean, so that with whole costs every
- * rank is a whole number and equal ranks are equal. Where some devices cannot run a task, the mean
- * is over those that can, rounded.
+ * Mean costs are sums over the devices, that is P times the mean, so that equal ranks are equal
+ * whole numbers. Where some devices cannot run a task, the mean is over those that can, rounded.
  */
 #ifndef YK_SCHED_TASK_RANK_H
 #define YK_SCHED_TASK_RANK_H

@@ -22,7 +22,7 @@ static bool frees_memory(const struct yk_schedule *schedule, int32_t other, int3
     bool frees = schedule->devices[other] == device && graph->tasks[other].memory_bytes > 0;
     for (int32_t k = graph->in_first[other]; !frees && k < graph->in_first[other + 1]; k++) {
         const struct yk_graph_edge *edge = &graph->edges[graph->inputs[k].edge];
-        frees = edge->held > 0 &&
+        frees = edge->resident_bytes > 0 &&
                 (schedule->devices[edge->from] == device || schedule->devices[other] == device);
     }
     return frees;

@@ -5,7 +5,6 @@
 #include "fuzz/fuzz.h"
 
 #include "planner/order/order.h"
-#include "planner/order/problem.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -229,7 +229,7 @@ static void memory_must_be_a_number_of_bytes(void **state)
                  "group \"g\": resident must be a number of bytes, 0 or more");
 }
 
-static void bytes_take_the_time_of_their_link(void **state)
+static void bytes_cost_the_time_of_their_link(void **state)
 {
     add_devices(*state, 3);
     const double costs[] = {1, 1, 1};
@@ -326,7 +326,7 @@ int main(void)
         BUILDER_TEST(a_group_runs_where_all_of_its_tasks_can),
         BUILDER_TEST(a_group_no_device_can_run_is_refused),
         BUILDER_TEST(memory_must_be_a_number_of_bytes),
-        BUILDER_TEST(bytes_take_the_time_of_their_link),
+        BUILDER_TEST(bytes_cost_the_time_of_their_link),
         BUILDER_TEST(links_must_make_sense),
         BUILDER_TEST(bytes_need_a_link_between_every_two_devices),
         BUILDER_TEST(part_of_a_byte_counts_as_one),

@@ -52,7 +52,7 @@ static void units_make_the_second_the_unit_of_time(void **state)
     yk_graph_destroy(graph);
 }
 
-static void an_edge_with_cost_and_bytes_takes_the_cost(void **state)
+static void an_edge_with_cost_and_bytes_has_the_cost(void **state)
 {
     (void)state;
     struct yk_graph *graph = support_read_graph(
@@ -173,7 +173,7 @@ static void groups_that_contradict_each_other_are_refused(void **state)
                    "groups[1] (\"g\"): this group is given twice");
 }
 
-static void a_group_without_tasks_is_refused(void **state)
+static void a_group_with_no_tasks_is_refused(void **state)
 {
     (void)state;
     assert_refused(GRAPH("\"groups\": [{\"name\": \"encodr\", \"resident\": 1}], "
@@ -365,7 +365,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_cost_is_for_all_devices_or_for_each),
         cmocka_unit_test(units_make_the_second_the_unit_of_time),
-        cmocka_unit_test(an_edge_with_cost_and_bytes_takes_the_cost),
+        cmocka_unit_test(an_edge_with_cost_and_bytes_has_the_cost),
         cmocka_unit_test(edges_may_be_left_out),
         cmocka_unit_test(links_may_be_given_by_pair_with_one_for_the_rest),
         cmocka_unit_test(groups_gather_their_tasks_and_resident_bytes),
@@ -373,7 +373,7 @@ int main(void)
         cmocka_unit_test(stores_that_do_not_add_up_are_refused),
         cmocka_unit_test(a_task_with_resident_bytes_alone_is_a_group_of_its_own),
         cmocka_unit_test(groups_that_contradict_each_other_are_refused),
-        cmocka_unit_test(a_group_without_tasks_is_refused),
+        cmocka_unit_test(a_group_with_no_tasks_is_refused),
         cmocka_unit_test(the_version_and_kind_must_be_right),
         cmocka_unit_test(unknown_keys_come_with_a_suggestion_and_a_place),
         cmocka_unit_test(what_is_missing_is_named),

@@ -37,7 +37,7 @@ static void a_count_that_includes_the_dummies_is_accepted(void **state)
     yk_graph_destroy(graph);
 }
 
-static void a_file_without_its_last_rows_is_refused(void **state)
+static void a_file_that_lacks_its_last_rows_is_refused(void **state)
 {
     (void)state;
     assert_refused("2\n0 0 0\n1 5 1 0\n", &two,
@@ -114,7 +114,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tasks_times_and_predecessors_are_read),
         cmocka_unit_test(a_count_that_includes_the_dummies_is_accepted),
-        cmocka_unit_test(a_file_without_its_last_rows_is_refused),
+        cmocka_unit_test(a_file_that_lacks_its_last_rows_is_refused),
         cmocka_unit_test(a_file_cut_off_anywhere_is_refused),
         cmocka_unit_test(rows_must_be_in_order),
         cmocka_unit_test(a_row_must_be_as_long_as_it_says),

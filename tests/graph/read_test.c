@@ -9,7 +9,7 @@ static const char planted[] = "1 2 0 5\n5 6\n";
 static const char own[] = "{\"yoke\": 1, \"kind\": \"graph\", \"devices\": [\"P1\"], "
                           "\"tasks\": [{\"name\": \"a\", \"cost\": 5}]}";
 
-static void the_form_is_told_by_the_content(void **state)
+static void the_form_is_recognised_by_the_content(void **state)
 {
     (void)state;
     const struct yk_graph_read_options two = {.device_count = 2};
@@ -32,7 +32,7 @@ static void an_empty_file_is_called_empty(void **state)
     assert_refused("\xef\xbb\xbf", NULL, "the file is empty");
 }
 
-static void an_unknown_form_is_told_which_ones_are_known(void **state)
+static void an_unknown_form_fails_with_the_known_ones(void **state)
 {
     (void)state;
     static const char message[] = "this is no graph in a known form: JSON with \"yoke\": 1, "
@@ -58,7 +58,7 @@ static void broken_json_is_reported_with_file_line_and_column(void **state)
                    "line 3, column 16: broken JSON: ':' expected");
 }
 
-static void a_text_form_needs_to_be_told_its_devices(void **state)
+static void a_text_form_needs_devices_from_the_options(void **state)
 {
     (void)state;
     assert_misused(stg, NULL,
@@ -66,7 +66,7 @@ static void a_text_form_needs_to_be_told_its_devices(void **state)
                    "fast they are with --speeds");
 }
 
-static void speeds_tell_how_many_devices_there_are(void **state)
+static void speeds_give_the_number_of_devices(void **state)
 {
     (void)state;
     static const double speeds[] = {1, 2, 0.5};
@@ -114,7 +114,7 @@ static void the_number_of_devices_has_bounds(void **state)
     yk_graph_destroy(support_read_graph(stg, &most));
 }
 
-static void a_form_with_its_own_devices_takes_no_others(void **state)
+static void a_form_with_its_own_devices_accepts_no_others(void **state)
 {
     (void)state;
     static const double speeds[] = {1, 2};
@@ -125,7 +125,7 @@ static void a_form_with_its_own_devices_takes_no_others(void **state)
     assert_misused(own, &fast, "this file names its own devices; leave out --devices and --speeds");
 }
 
-static void a_form_that_times_its_edges_takes_no_links(void **state)
+static void a_form_that_times_its_edges_accepts_no_links(void **state)
 {
     (void)state;
     const struct yk_graph_read_options options = {.device_count = 2, .latency_s = 1};
@@ -143,7 +143,7 @@ static void count_warnings(void *user, enum yk_log_level level, const char *line
     *(int *)user += level == YK_LOG_WARNING;
 }
 
-static void a_last_line_without_an_end_is_worth_a_warning(void **state)
+static void a_last_line_that_has_no_end_is_worth_a_warning(void **state)
 {
     (void)state;
     int warnings = 0;
@@ -177,19 +177,19 @@ static void zeros_and_stray_bytes_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_form_is_told_by_the_content),
+        cmocka_unit_test(the_form_is_recognised_by_the_content),
         cmocka_unit_test(an_empty_file_is_called_empty),
-        cmocka_unit_test(an_unknown_form_is_told_which_ones_are_known),
+        cmocka_unit_test(an_unknown_form_fails_with_the_known_ones),
         cmocka_unit_test(a_byte_order_mark_is_skipped),
         cmocka_unit_test(broken_json_is_reported_with_file_line_and_column),
-        cmocka_unit_test(a_text_form_needs_to_be_told_its_devices),
-        cmocka_unit_test(speeds_tell_how_many_devices_there_are),
+        cmocka_unit_test(a_text_form_needs_devices_from_the_options),
+        cmocka_unit_test(speeds_give_the_number_of_devices),
         cmocka_unit_test(speeds_must_match_the_devices),
         cmocka_unit_test(a_speed_must_be_above_zero_and_finite),
         cmocka_unit_test(the_number_of_devices_has_bounds),
-        cmocka_unit_test(a_form_with_its_own_devices_takes_no_others),
-        cmocka_unit_test(a_form_that_times_its_edges_takes_no_links),
-        cmocka_unit_test(a_last_line_without_an_end_is_worth_a_warning),
+        cmocka_unit_test(a_form_with_its_own_devices_accepts_no_others),
+        cmocka_unit_test(a_form_that_times_its_edges_accepts_no_links),
+        cmocka_unit_test(a_last_line_that_has_no_end_is_worth_a_warning),
         cmocka_unit_test(zeros_and_stray_bytes_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,7 +12,7 @@
 
 /* What both processes see. */
 struct shared {
-    atomic_bool ask;
+    atomic_bool stop_requested;
     int value;
 };
 
@@ -26,8 +26,10 @@ static struct shared *share(void)
 static bool run(void (*function)(void *data), struct shared *shared, double budget_s,
                 const atomic_bool *stop)
 {
-    const struct yk_subprocess_limits limits = {
-        .end_s = yk_clock_now_s() + budget_s, .grace_s = 0, .stop = stop, .ask = &shared->ask};
+    const struct yk_subprocess_limits limits = {.end_s = yk_clock_now_s() + budget_s,
+                                                .grace_s = 0,
+                                                .stop = stop,
+                                                .stop_requested = &shared->stop_requested};
     bool returned = false;
     assert_ok(yk_subprocess_run(function, shared, &limits, &returned));
     return returned;
@@ -46,10 +48,10 @@ static void give_up(void *data)
     abort();
 }
 
-static void wait_to_be_asked(void *data)
+static void wait_for_stop_request(void *data)
 {
     struct shared *shared = data;
-    while (!atomic_load(&shared->ask)) {
+    while (!atomic_load(&shared->stop_requested)) {
         (void)usleep(1000);
     }
     shared->value = 42;
@@ -184,11 +186,11 @@ static void a_function_that_does_not_end_is_ended(void **state)
     const atomic_bool stop = true;
     struct shared *shared = share();
     (void)state;
-    assert_false(run(wait_to_be_asked, shared, 0, NULL));
-    assert_true(atomic_load(&shared->ask));
-    atomic_store(&shared->ask, false);
-    assert_false(run(wait_to_be_asked, shared, 60, &stop));
-    assert_true(atomic_load(&shared->ask));
+    assert_false(run(wait_for_stop_request, shared, 0, NULL));
+    assert_true(atomic_load(&shared->stop_requested));
+    atomic_store(&shared->stop_requested, false);
+    assert_false(run(wait_for_stop_request, shared, 60, &stop));
+    assert_true(atomic_load(&shared->stop_requested));
     yk_subprocess_free_shared(shared, sizeof *shared);
 }
 

@@ -1,7 +1,6 @@
 /* The search ends when its budget does, wherever it is then; by a clock that does not wait. */
 #include "planner/placement/placement.h"
-#include "planner/placement/remedy.h"
-#include "planner/planned_facts.h"
+#include "planner/planner.h"
 #include "planner/tradeoff.h"
 #include "program/check/check.h"
 #include "support/support.h"
@@ -204,7 +203,7 @@ static bool has_time(const struct yk_tradeoff *tradeoff)
 
 /* Wherever the time is up, the points before are there; without one that fits, the budget is at
  * fault. */
-static void curves_that_take_too_long_end_with_the_points_so_far(void **state)
+static void curves_that_last_too_long_end_with_the_points_so_far(void **state)
 {
     (void)state;
     struct yk_tradeoff *all = NULL;
@@ -302,7 +301,7 @@ int main(void)
         cmocka_unit_test(a_search_for_what_does_not_fit_keeps_to_its_budget),
         cmocka_unit_test(that_nothing_fits_is_said_after_a_complete_search_only),
         cmocka_unit_test(a_counted_search_ends_though_nothing_fits),
-        cmocka_unit_test(curves_that_take_too_long_end_with_the_points_so_far),
+        cmocka_unit_test(curves_that_last_too_long_end_with_the_points_so_far),
         cmocka_unit_test(a_placement_is_found_in_time_or_not_at_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

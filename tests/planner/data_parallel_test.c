@@ -1,4 +1,4 @@
-#include "planner/search/find_split.h"
+#include "planner/search/data_parallel.h"
 
 #include "support/support.h"
 

@@ -1,4 +1,4 @@
-#include "planner/order/problem.h"
+#include "planner/order/order.h"
 
 #include "base/text.h"
 #include "support/support.h"
@@ -58,7 +58,7 @@ static void a_file_is_read_as_it_is(void **state)
     yk_arena_destroy(arena);
 }
 
-static void without_a_barrier_there_is_none(void **state)
+static void no_barrier_is_the_default(void **state)
 {
     struct yk_arena *arena = NULL;
     struct yk_order_problem *problem = NULL;
@@ -131,12 +131,9 @@ static void what_is_no_problem_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_file_is_read_as_it_is),
-        cmocka_unit_test(without_a_barrier_there_is_none),
-        cmocka_unit_test(what_is_missing_is_named),
-        cmocka_unit_test(lists_have_their_lengths),
-        cmocka_unit_test(numbers_make_sense),
-        cmocka_unit_test(what_is_no_problem_is_refused),
+        cmocka_unit_test(a_file_is_read_as_it_is),  cmocka_unit_test(no_barrier_is_the_default),
+        cmocka_unit_test(what_is_missing_is_named), cmocka_unit_test(lists_have_their_lengths),
+        cmocka_unit_test(numbers_make_sense),       cmocka_unit_test(what_is_no_problem_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

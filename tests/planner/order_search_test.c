@@ -1,6 +1,5 @@
 #include "planner/order/order.h"
 
-#include "planner/order/bound.h"
 #include "planner/order/formulation.h"
 #include "support/graphs/order_tiny.h"
 #include "support/support.h"
@@ -142,7 +141,7 @@ static void make_larger(struct larger *larger, struct yk_random *random)
 {
     const bool equal = yk_random_below(random, 2) == 0;
     const int64_t choices = yk_random_below(random, 2) == 0 ? 1 : 3;
-    const double most_bytes = (double)(60 + yk_random_below(random, 80));
+    const double max_bytes = (double)(60 + yk_random_below(random, 80));
     larger->problem = (struct yk_order_problem){
         .layer_count = LARGER_LAYERS,
         .layers = larger->layers,
@@ -160,7 +159,7 @@ static void make_larger(struct larger *larger, struct yk_random *random)
     for (int t = 0; t < 2 * LARGER_LAYERS + 3; t++) {
         const bool gap = t == LARGER_LAYERS || t > 2 * LARGER_LAYERS;
         larger->compute_s[t] = gap ? 0 : yk_random_uniform(random) * (t < LARGER_LAYERS ? 2 : 4);
-        larger->room_bytes[t] = most_bytes + (double)yk_random_below(random, 40);
+        larger->room_bytes[t] = max_bytes + (double)yk_random_below(random, 40);
     }
 }
 
@@ -232,7 +231,7 @@ static void a_long_chain_is_hidden_but_for_its_ends(void **state)
 
 /* Four replicated layers of two blocks, and computation at the end of the step only, where there is
  * memory for five blocks of gradients: the other three are exposed, half a second each. */
-static void reductions_are_put_off_as_far_as_memory_goes(void **state)
+static void reductions_are_delayed_as_far_as_memory_goes(void **state)
 {
     enum {
         N = 4,
@@ -318,7 +317,7 @@ static void what_memory_allows_is_kept(void **state)
     yk_arena_destroy(arena);
 }
 
-static void without_time_milp_is_greedy(void **state)
+static void with_no_time_milp_is_greedy(void **state)
 {
     const atomic_bool stop = true;
     const struct yk_order_options none = {.budget_s = 0};
@@ -368,10 +367,10 @@ int main(void)
         cmocka_unit_test(any_prices_give_a_bound),
         cmocka_unit_test(larger_problems_stay_within_memory_and_bounds),
         cmocka_unit_test(a_long_chain_is_hidden_but_for_its_ends),
-        cmocka_unit_test(reductions_are_put_off_as_far_as_memory_goes),
+        cmocka_unit_test(reductions_are_delayed_as_far_as_memory_goes),
         cmocka_unit_test(scatter_and_gather_do_not_share_a_slot),
         cmocka_unit_test(what_memory_allows_is_kept),
-        cmocka_unit_test(without_time_milp_is_greedy),
+        cmocka_unit_test(with_no_time_milp_is_greedy),
         cmocka_unit_test(what_fits_nowhere_says_where_it_lacks_most),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

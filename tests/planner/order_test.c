@@ -1,6 +1,5 @@
 #include "planner/order/order.h"
 
-#include "planner/order/sort.h"
 #include "support/graphs/order_tiny.h"
 #include "support/support.h"
 
@@ -22,7 +21,7 @@ static yk_status check(struct order_tiny *tiny)
     return yk_order_check(&tiny->problem, &tiny->order, &step_s);
 }
 
-static void an_order_takes_the_longer_of_both_in_every_slot(void **state)
+static void an_order_lasts_the_longer_of_both_in_every_slot(void **state)
 {
     struct order_tiny tiny;
     double step_s = 0;
@@ -236,7 +235,7 @@ static void tidied_gathers_travel_in_the_order_of_use(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_order_takes_the_longer_of_both_in_every_slot),
+        cmocka_unit_test(an_order_lasts_the_longer_of_both_in_every_slot),
         cmocka_unit_test(every_block_travels_once),
         cmocka_unit_test(blocks_stand_where_they_may),
         cmocka_unit_test(a_block_is_gathered_after_it_is_scattered),

@@ -11,14 +11,14 @@ enum {
 };
 
 /* The least largest of `count` numbers of grains that add up to `left`, each at most its room. */
-static int64_t least_largest(int32_t count, const int64_t *rooms, int64_t left)
+static int64_t min_largest(int32_t count, const int64_t *rooms, int64_t left)
 {
     if (count == 0) {
         return left == 0 ? 0 : INT64_MAX;
     }
     int64_t best = INT64_MAX;
     for (int64_t grains = 0; grains <= rooms[0] && grains <= left; grains++) {
-        const int64_t rest = least_largest(count - 1, rooms + 1, left - grains);
+        const int64_t rest = min_largest(count - 1, rooms + 1, left - grains);
         const int64_t largest = rest > grains ? rest : grains;
         best = largest < best ? largest : best;
     }
@@ -42,7 +42,7 @@ static void the_largest_part_is_as_small_as_brute_force_finds(void **state)
             rooms[i] = yk_random_below(&random, GRID + 6);
             room_bytes[i] = (double)rooms[i] * grain;
         }
-        const int64_t best = least_largest(count, rooms, GRID);
+        const int64_t best = min_largest(count, rooms, GRID);
         const yk_status status = yk_parts_find(count, GRID * grain, room_bytes, parts);
         if (best == INT64_MAX) {
             assert_int_equal(status, YK_ERROR_NO_FIT);
@@ -89,7 +89,7 @@ static void the_others_make_up_for_a_small_room(void **state)
     }
 }
 
-static void a_rank_without_room_keeps_nothing(void **state)
+static void a_rank_with_no_room_keeps_nothing(void **state)
 {
     (void)state;
     static const double room_bytes[] = {-5, 100, 100};
@@ -134,7 +134,7 @@ int main(void)
         cmocka_unit_test(the_largest_part_is_as_small_as_brute_force_finds),
         cmocka_unit_test(ranks_with_enough_room_keep_equal_parts),
         cmocka_unit_test(the_others_make_up_for_a_small_room),
-        cmocka_unit_test(a_rank_without_room_keeps_nothing),
+        cmocka_unit_test(a_rank_with_no_room_keeps_nothing),
         cmocka_unit_test(no_state_is_kept_equally),
         cmocka_unit_test(too_little_room_gives_parts_in_proportion),
     };

@@ -1,5 +1,4 @@
 #include "planner/placement/placement.h"
-#include "planner/placement/remedy.h"
 #include "support/clusters/stated_times.h"
 #include "support/graphs/schedule_checker.h"
 #include "support/support.h"
@@ -49,7 +48,7 @@ static void assert_step(const struct yk_placements *placements, const char *name
 }
 
 /* On a chain HEFT ends on the fastest device, whatever the others are. */
-static void heft_puts_a_chain_on_the_fastest_device(void **state)
+static void heft_places_a_chain_on_the_fastest_device(void **state)
 {
     (void)state;
     static const struct made_up_device devices[] = {
@@ -171,7 +170,7 @@ static void more_micro_batches_are_offered_where_they_help(void **state)
     yk_cluster_destroy(cluster);
 }
 
-static void only_the_way_that_is_asked_for_is_taken(void **state)
+static void only_the_requested_method_runs(void **state)
 {
     (void)state;
     static const struct made_up_device device = {"2GiB", 1, 1, 1, 1};
@@ -189,12 +188,12 @@ static void only_the_way_that_is_asked_for_is_taken(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(heft_puts_a_chain_on_the_fastest_device),
+        cmocka_unit_test(heft_places_a_chain_on_the_fastest_device),
         cmocka_unit_test(best_uses_all_devices_where_that_is_faster),
         cmocka_unit_test(random_clusters_keep_the_order_of_the_ways),
         cmocka_unit_test(a_model_that_fits_nowhere_has_no_winner_and_a_remedy),
         cmocka_unit_test(more_micro_batches_are_offered_where_they_help),
-        cmocka_unit_test(only_the_way_that_is_asked_for_is_taken),
+        cmocka_unit_test(only_the_requested_method_runs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,7 +2,6 @@
  * their parts. */
 #include "planner/placement/candidates.h"
 #include "planner/placement/placement.h"
-#include "planner/placement/remedy.h"
 #include "support/clusters/stated_times.h"
 #include "support/support.h"
 
@@ -196,7 +195,7 @@ static void refining_moves_a_cut_to_where_it_belongs(void **state)
 }
 
 /* With free links, the more micro-batches, the less of the pipeline is filling and draining. */
-static void a_pipeline_takes_as_many_micro_batches_as_help(void **state)
+static void a_pipeline_has_as_many_micro_batches_as_help(void **state)
 {
     (void)state;
     static const struct made_up_device devices[] = {
@@ -343,7 +342,7 @@ int main(void)
         cmocka_unit_test(the_searches_are_near_the_best_of_all_maps),
         cmocka_unit_test(the_map_is_where_the_layers_run),
         cmocka_unit_test(refining_moves_a_cut_to_where_it_belongs),
-        cmocka_unit_test(a_pipeline_takes_as_many_micro_batches_as_help),
+        cmocka_unit_test(a_pipeline_has_as_many_micro_batches_as_help),
         cmocka_unit_test(of_many_unlike_devices_the_fast_ones_are_used),
         cmocka_unit_test(what_using_all_devices_would_cost_is_said),
         cmocka_unit_test(a_node_by_itself_is_a_candidate),

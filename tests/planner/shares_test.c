@@ -57,8 +57,8 @@ static void try_splits(const struct yk_shares_problem *problem, int32_t rank, in
         }
         return;
     }
-    const int64_t most = problem->most[rank] < left ? problem->most[rank] : left;
-    for (int64_t share = most - most % problem->unit; share >= 0; share -= problem->unit) {
+    const int64_t max = problem->max[rank] < left ? problem->max[rank] : left;
+    for (int64_t share = max - max % problem->unit; share >= 0; share -= problem->unit) {
         trial->shares[rank] = share;
         try_splits(problem, rank + 1, left - share, trial, best);
     }
@@ -105,19 +105,19 @@ static void shares_are_those_of_brute_force(void **state)
     for (uint64_t seed = 1; seed <= 20000; seed++) {
         struct yk_random random = yk_random_from_seed(seed);
         struct table table;
-        int64_t most[MOST_RANKS] = {0};
+        int64_t max[MOST_RANKS] = {0};
         struct yk_shares_problem problem = {
             .rank_count = 1 + (int32_t)yk_random_below(&random, MOST_RANKS),
             .unit = 1 + yk_random_below(&random, 3),
-            .most = most,
+            .max = max,
             .time = look_up,
             .user = &table,
         };
         problem.samples = problem.unit * yk_random_below(&random, MOST_SAMPLES / problem.unit + 1);
         for (int32_t i = 0; i < problem.rank_count; i++) {
             draw_curve(&random, table.s[i]);
-            most[i] = yk_random_below(&random, 2) == 0 ? yk_random_below(&random, 10)
-                                                       : 3 * problem.samples;
+            max[i] = yk_random_below(&random, 2) == 0 ? yk_random_below(&random, 10)
+                                                      : 3 * problem.samples;
         }
         struct answer trial = {0};
         struct answer best = {.slowest_s = INFINITY};
@@ -149,14 +149,10 @@ static void rounding_costs_no_more_than_rounding(void **state)
     (void)state;
     for (uint64_t seed = 1; seed <= 4000; seed++) {
         struct yk_random random = yk_random_from_seed(seed);
-        static const int64_t most[] = {12, 7, 12};
+        static const int64_t max[] = {12, 7, 12};
         struct table table;
-        struct yk_shares_problem problem = {.rank_count = 3,
-                                            .samples = 12,
-                                            .unit = 1,
-                                            .most = most,
-                                            .time = look_up,
-                                            .user = &table};
+        struct yk_shares_problem problem = {
+            .rank_count = 3, .samples = 12, .unit = 1, .max = max, .time = look_up, .user = &table};
         for (int i = 0; i < 3; i++) {
             draw_curve(&random, table.s[i]);
             for (int b = 0; b <= MOST_SAMPLES; b++) {
@@ -183,15 +179,15 @@ static void shares_add_up_even_where_times_fall(void **state)
     for (uint64_t seed = 1; seed <= 4000; seed++) {
         struct yk_random random = yk_random_from_seed(seed);
         struct table table;
-        int64_t most[MOST_RANKS];
+        int64_t max[MOST_RANKS];
         struct yk_shares_problem problem = {.rank_count = MOST_RANKS,
                                             .samples = 12,
                                             .unit = 1,
-                                            .most = most,
+                                            .max = max,
                                             .time = look_up,
                                             .user = &table};
         for (int i = 0; i < MOST_RANKS; i++) {
-            most[i] = 3 + yk_random_below(&random, 10);
+            max[i] = 3 + yk_random_below(&random, 10);
             for (int b = 0; b <= MOST_SAMPLES; b++) {
                 table.s[i][b] = (double)yk_random_below(&random, 20);
             }
@@ -202,7 +198,7 @@ static void shares_add_up_even_where_times_fall(void **state)
         int64_t sum = 0;
         assert_ok(yk_shares_find(&problem, shares, &slowest_s));
         for (int i = 0; i < MOST_RANKS; i++) {
-            assert_in_range(shares[i], 0, most[i]);
+            assert_in_range(shares[i], 0, max[i]);
             sum += shares[i];
             expected_s = fmax(expected_s, table.s[i][shares[i]]);
         }
@@ -224,9 +220,9 @@ static void measured_speeds_give_28_18_18(void **state)
 {
     (void)state;
     double speeds[] = {79, 52, 52};
-    static const int64_t most[] = {64, 64, 64};
+    static const int64_t max[] = {64, 64, 64};
     const struct yk_shares_problem problem = {
-        .rank_count = 3, .samples = 64, .unit = 1, .most = most, .time = by_speed, .user = speeds};
+        .rank_count = 3, .samples = 64, .unit = 1, .max = max, .time = by_speed, .user = speeds};
     int64_t shares[3];
     double slowest_s = 0;
     assert_ok(yk_shares_find(&problem, shares, &slowest_s));
@@ -241,9 +237,9 @@ static void a_slow_rank_is_left_out(void **state)
 {
     (void)state;
     double speeds[] = {4, 1, 4};
-    static const int64_t most[] = {8, 8, 8};
+    static const int64_t max[] = {8, 8, 8};
     const struct yk_shares_problem problem = {
-        .rank_count = 3, .samples = 6, .unit = 1, .most = most, .time = by_speed, .user = speeds};
+        .rank_count = 3, .samples = 6, .unit = 1, .max = max, .time = by_speed, .user = speeds};
     int64_t shares[3];
     double slowest_s = 0;
     assert_ok(yk_shares_find(&problem, shares, &slowest_s));
@@ -257,9 +253,9 @@ static void what_no_rank_has_room_for_is_refused(void **state)
 {
     (void)state;
     double speeds[] = {1, 1};
-    static const int64_t most[] = {5, 3};
+    static const int64_t max[] = {5, 3};
     struct yk_shares_problem problem = {
-        .rank_count = 2, .samples = 8, .unit = 2, .most = most, .time = by_speed, .user = speeds};
+        .rank_count = 2, .samples = 8, .unit = 2, .max = max, .time = by_speed, .user = speeds};
     int64_t shares[2] = {-1, -1};
     double slowest_s = -1;
     assert_fails(yk_shares_find(&problem, shares, &slowest_s), YK_ERROR_NO_FIT,
@@ -288,9 +284,9 @@ static yk_status fail_at_once(void *user, int32_t rank, int64_t samples, double 
 static void a_failing_time_is_passed_on(void **state)
 {
     (void)state;
-    static const int64_t most[] = {5};
+    static const int64_t max[] = {5};
     const struct yk_shares_problem problem = {
-        .rank_count = 1, .samples = 1, .unit = 1, .most = most, .time = fail_at_once};
+        .rank_count = 1, .samples = 1, .unit = 1, .max = max, .time = fail_at_once};
     int64_t shares[1];
     double slowest_s = 0;
     assert_fails(yk_shares_find(&problem, shares, &slowest_s), YK_ERROR_LOST, "gone");
@@ -298,8 +294,8 @@ static void a_failing_time_is_passed_on(void **state)
 
 struct many {
     double speeds[MANY_RANKS];
-    double least_s; /* hides what is quicker */
-    double none_s;  /* of rank 5, whatever it takes */
+    double min_s;  /* hides what is quicker */
+    double none_s; /* of rank 5, whatever it takes */
     int64_t calls;
 };
 
@@ -307,7 +303,7 @@ static double many_s(const struct many *many, int32_t rank, int64_t samples)
 {
     const double b = (double)samples;
     const double time_s = b / many->speeds[rank] + sqrt(b) / 7;
-    return fmax(samples > 0 ? fmax(time_s, many->least_s) : 0, rank == 5 ? many->none_s : 0);
+    return fmax(samples > 0 ? fmax(time_s, many->min_s) : 0, rank == 5 ? many->none_s : 0);
 }
 
 static yk_status time_many(void *user, int32_t rank, int64_t samples, double *out_s)
@@ -332,17 +328,17 @@ static int64_t count_below(const struct many *many, double limit_s)
 
 static double solve_many(struct many *many)
 {
-    int64_t most[MANY_RANKS];
+    int64_t max[MANY_RANKS];
     int64_t shares[MANY_RANKS];
     double slowest_s = 0;
     int64_t sum = 0;
     for (int i = 0; i < MANY_RANKS; i++) {
-        most[i] = MANY_SAMPLES;
+        max[i] = MANY_SAMPLES;
     }
     const struct yk_shares_problem problem = {.rank_count = MANY_RANKS,
                                               .samples = MANY_SAMPLES,
                                               .unit = 1,
-                                              .most = most,
+                                              .max = max,
                                               .time = time_many,
                                               .user = many};
     assert_ok(yk_shares_find(&problem, shares, &slowest_s));
@@ -354,7 +350,7 @@ static double solve_many(struct many *many)
     return slowest_s;
 }
 
-static void many_ranks_take_few_calls(void **state)
+static void many_ranks_need_few_calls(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= 10; seed++) {
@@ -370,10 +366,10 @@ static void many_ranks_take_few_calls(void **state)
 }
 
 /* Communication hides all computation up to a point, so that nearly every split is as fast. */
-static void wide_plateaus_take_few_calls(void **state)
+static void wide_plateaus_need_few_calls(void **state)
 {
     (void)state;
-    struct many many = {.least_s = 40};
+    struct many many = {.min_s = 40};
     for (int i = 0; i < MANY_RANKS; i++) {
         many.speeds[i] = 1 + i % 8;
     }
@@ -403,8 +399,8 @@ int main(void)
         cmocka_unit_test(a_slow_rank_is_left_out),
         cmocka_unit_test(what_no_rank_has_room_for_is_refused),
         cmocka_unit_test(a_failing_time_is_passed_on),
-        cmocka_unit_test(many_ranks_take_few_calls),
-        cmocka_unit_test(wide_plateaus_take_few_calls),
+        cmocka_unit_test(many_ranks_need_few_calls),
+        cmocka_unit_test(wide_plateaus_need_few_calls),
         cmocka_unit_test(a_rank_that_is_slow_with_nothing_sets_the_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -100,7 +100,7 @@ static double draw(struct yk_random *random)
     return (double)(1 + yk_random_below(random, 20)) / 4;
 }
 
-static void the_proposals_hold_the_cut_with_the_least_slowest_stage(void **state)
+static void the_proposals_hold_the_cut_with_the_fastest_slowest_stage(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= 60; seed++) {
@@ -132,7 +132,7 @@ static void the_proposals_hold_the_cut_with_the_least_slowest_stage(void **state
 }
 
 /* A device whose memory holds nothing beside the driver's is left out of every cut. */
-static void a_device_without_room_is_left_out(void **state)
+static void a_device_with_no_room_is_left_out(void **state)
 {
     (void)state;
     static const struct made_up_device devices[DEVICES] = {
@@ -239,8 +239,8 @@ static void for_one_micro_batch_the_sum_counts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_proposals_hold_the_cut_with_the_least_slowest_stage),
-        cmocka_unit_test(a_device_without_room_is_left_out),
+        cmocka_unit_test(the_proposals_hold_the_cut_with_the_fastest_slowest_stage),
+        cmocka_unit_test(a_device_with_no_room_is_left_out),
         cmocka_unit_test(neighbouring_stages_have_a_fast_link),
         cmocka_unit_test(a_proposal_that_uses_every_device_leaves_none_empty),
         cmocka_unit_test(for_one_micro_batch_the_sum_counts),

@@ -208,7 +208,7 @@ static void fewer_micro_batches_under_way_make_room(void **state)
 
 /* Two stages: the first could run all its forwards while it waits, and would hold all that they
  * save. With room for three it runs fewer at a time, and the step takes longer. */
-static void a_stage_without_room_runs_fewer_micro_batches_ahead(void **state)
+static void a_stage_with_no_room_runs_fewer_micro_batches_ahead(void **state)
 {
     (void)state;
     static const struct made_up_device two[] = {{"2GiB", 1, 1, 1, 1}, {"2GiB", 2, 2, 2, 2}};
@@ -247,7 +247,7 @@ int main(void)
         cmocka_unit_test(layers_that_share_weights_go_together),
         cmocka_unit_test(a_layer_may_serve_its_micro_batches_on_several_devices),
         cmocka_unit_test(fewer_micro_batches_under_way_make_room),
-        cmocka_unit_test(a_stage_without_room_runs_fewer_micro_batches_ahead),
+        cmocka_unit_test(a_stage_with_no_room_runs_fewer_micro_batches_ahead),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,4 @@
 #include "planner/placement/evaluate.h"
-#include "planner/placement/traffic.h"
 #include "support/clusters/stated_times.h"
 #include "support/support.h"
 

@@ -268,7 +268,7 @@ static void exact_finds_the_order_that_fits_one_device(void **state)
 }
 
 /* Devices that differ in nothing but their memory. */
-static void exact_within_limits_tells_equal_devices_apart_by_memory(void **state)
+static void exact_within_limits_distinguishes_devices_by_memory(void **state)
 {
     (void)state;
     compare_within_limits(
@@ -346,7 +346,7 @@ static void the_bound_holds_for_many_devices_with_unequal_links(void **state)
     yk_graph_destroy(graph);
 }
 
-static void a_search_without_budget_gives_its_gap(void **state)
+static void a_search_with_no_budget_gives_its_gap(void **state)
 {
     (void)state;
     struct yk_graph *graph = support_read_graph(yk_graph_example, NULL);
@@ -369,11 +369,11 @@ int main(void)
         cmocka_unit_test(exact_within_limits_is_no_longer_than_trying_everything),
         cmocka_unit_test(exact_within_limits_counts_stores_once_a_device),
         cmocka_unit_test(exact_finds_the_order_that_fits_one_device),
-        cmocka_unit_test(exact_within_limits_tells_equal_devices_apart_by_memory),
+        cmocka_unit_test(exact_within_limits_distinguishes_devices_by_memory),
         cmocka_unit_test(the_bound_counts_in_whole_costs),
         cmocka_unit_test(the_bound_knows_that_devices_are_unequal),
         cmocka_unit_test(the_bound_holds_for_many_devices_with_unequal_links),
-        cmocka_unit_test(a_search_without_budget_gives_its_gap),
+        cmocka_unit_test(a_search_with_no_budget_gives_its_gap),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

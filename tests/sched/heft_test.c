@@ -56,7 +56,7 @@ static void heft_breaks_ties_by_task_and_not_by_rounding(void **state)
  * The same tie between devices: "b" ends on P1, after "a", at 0.1 + 0.2, and on P2 at 0.3. P1 is
  * named first; in binary floating point it would lose. "z", far away, only makes "a" more urgent.
  */
-static void heft_takes_the_first_of_two_devices_that_end_together(void **state)
+static void heft_chooses_the_first_of_two_devices_that_end_together(void **state)
 {
     (void)state;
     struct yk_graph *graph = support_read_graph(
@@ -115,7 +115,7 @@ static void heft_alone_does_not_return_what_does_not_fit(void **state)
     yk_graph_destroy(graph);
 }
 
-static void single_takes_the_fastest_device_that_holds_everything(void **state)
+static void single_chooses_the_fastest_device_that_holds_everything(void **state)
 {
     (void)state;
     struct yk_graph *graph = support_read_graph(two_layers, NULL);
@@ -162,10 +162,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(heft_uses_the_gap_before_a_placed_task),
         cmocka_unit_test(heft_breaks_ties_by_task_and_not_by_rounding),
-        cmocka_unit_test(heft_takes_the_first_of_two_devices_that_end_together),
+        cmocka_unit_test(heft_chooses_the_first_of_two_devices_that_end_together),
         cmocka_unit_test(memory_keeps_two_groups_apart),
         cmocka_unit_test(heft_alone_does_not_return_what_does_not_fit),
-        cmocka_unit_test(single_takes_the_fastest_device_that_holds_everything),
+        cmocka_unit_test(single_chooses_the_fastest_device_that_holds_everything),
         cmocka_unit_test(exact_proves_an_optimum_that_memory_decides),
         cmocka_unit_test(what_fits_nowhere_names_the_device_and_the_bytes),
     };

@@ -50,7 +50,7 @@ static void a_gate_holds_a_task_back_until_another_has_finished(void **state)
     yk_graph_destroy(graph);
 }
 
-static void an_idle_device_takes_the_task_with_the_highest_priority(void **state)
+static void an_idle_device_runs_the_task_with_the_highest_priority(void **state)
 {
     (void)state;
     struct yk_graph *graph = support_read_graph(PIPELINE, NULL);
@@ -66,7 +66,7 @@ static void an_idle_device_takes_the_task_with_the_highest_priority(void **state
 
 /* Whatever the devices, the result keeps every rule but memory, and nothing could start earlier
  * with the same order on each device: it is as short as replaying the order shows. */
-static void random_maps_give_valid_schedules_without_needless_waits(void **state)
+static void random_maps_give_valid_schedules_with_no_needless_waits(void **state)
 {
     (void)state;
     const struct random_graph_options options = {
@@ -107,8 +107,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_mapped_pipeline_overlaps_its_stages),
         cmocka_unit_test(a_gate_holds_a_task_back_until_another_has_finished),
-        cmocka_unit_test(an_idle_device_takes_the_task_with_the_highest_priority),
-        cmocka_unit_test(random_maps_give_valid_schedules_without_needless_waits),
+        cmocka_unit_test(an_idle_device_runs_the_task_with_the_highest_priority),
+        cmocka_unit_test(random_maps_give_valid_schedules_with_no_needless_waits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

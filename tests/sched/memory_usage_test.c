@@ -55,7 +55,7 @@ static void answers_as_an_array_of_moments_does(void **state)
     }
 }
 
-static void a_step_without_end_is_never_clear(void **state)
+static void a_step_with_no_end_is_never_clear(void **state)
 {
     (void)state;
     struct yk_arena *arena = NULL;
@@ -75,7 +75,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(answers_as_an_array_of_moments_does),
-        cmocka_unit_test(a_step_without_end_is_never_clear),
+        cmocka_unit_test(a_step_with_no_end_is_never_clear),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -100,7 +100,7 @@ static void knows_which_task_comes_before(void **state)
     yk_arena_destroy(arena);
 }
 
-static void a_task_without_length_fits_between_two_that_touch(void **state)
+static void a_task_of_no_length_fits_between_two_that_touch(void **state)
 {
     (void)state;
     struct yk_arena *arena = NULL;
@@ -120,7 +120,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_the_gap_a_walk_along_the_list_finds),
         cmocka_unit_test(knows_which_task_comes_before),
-        cmocka_unit_test(a_task_without_length_fits_between_two_that_touch),
+        cmocka_unit_test(a_task_of_no_length_fits_between_two_that_touch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

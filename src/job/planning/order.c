@@ -3,9 +3,8 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "job/search.h"
-#include "planner/order/problem.h"
+#include "planner/order/order.h"
 #include "planner/order/slots.h"
-#include "planner/order/sums.h"
 
 #include <string.h>
 

@@ -3,8 +3,8 @@
 #include "base/json_write.h"
 #include "base/table.h"
 #include "base/units.h"
+#include "planner/order/order.h"
 #include "planner/order/slots.h"
-#include "planner/order/sums.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #include "job/planning/map.h"
 #include "planner/placement/placement.h"
 #include "planner/placement/plan.h"
-#include "planner/planned_facts.h"
+#include "planner/planner.h"
 
 #include <string.h>
 

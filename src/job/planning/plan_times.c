@@ -96,7 +96,7 @@ static yk_status write_sorts(const struct yk_planner_outcome *planned, struct yk
     int32_t count = 0;
     YK_TRY(yk_arena_create(&arena));
     yk_status status =
-        yk_sim_op_classes(planned->trial.sim, planned->study->prices, arena, &sorts, &count);
+        yk_sim_op_classes(planned->trial.sim, planned->study->costs, arena, &sorts, &count);
     if (status == YK_OK && json) {
         write_json(planned, sorts, count, json);
         status = yk_text_status(out);

@@ -98,7 +98,7 @@ static yk_status find_schedule(const struct yk_schedule_request *request,
     }
     const struct yk_scheduler *scheduler = yk_scheduler_find(request->algorithm);
     const yk_status status = yk_scheduler_run(scheduler, graph, options, out);
-    if (status == YK_ERROR_NO_FIT && !scheduler->keeps_limits) {
+    if (status == YK_ERROR_NO_FIT && !scheduler->respects_memory) {
         return yk_fail(status, "%s; heft-memory, best and exact look at memory while they schedule",
                        yk_status_message());
     }

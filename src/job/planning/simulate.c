@@ -4,7 +4,7 @@
 #include "job/outputs.h"
 #include "job/planning/plan_output.h"
 #include "job/planning/plan_times.h"
-#include "planner/planned_facts.h"
+#include "planner/planner.h"
 #include "program/text.h"
 #include "trace/chrome.h"
 

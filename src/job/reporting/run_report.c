@@ -6,7 +6,7 @@
 #include "job/planning/planning.h"
 #include "job/reporting/run_options.h"
 #include "job/reporting/run_plan.h"
-#include "planner/planned_facts.h"
+#include "planner/planner.h"
 #include "report/label.h"
 #include "report/run_metrics.h"
 #include "report/run_report.h"

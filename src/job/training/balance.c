@@ -3,7 +3,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "plan/plan_divide.h"
-#include "planner/planned_facts.h"
+#include "planner/planner.h"
 
 #include <inttypes.h>
 #include <math.h>

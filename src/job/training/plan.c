@@ -7,7 +7,7 @@
 #include "job/search.h"
 #include "job/training/devices.h"
 #include "job/workload.h"
-#include "planner/planned_facts.h"
+#include "planner/planner.h"
 #include "profile/profile.h"
 
 #include <assert.h>

@@ -49,7 +49,7 @@ struct yk_train_step {
     bool skipped; /* the update */
     double seconds;
     double tokens_per_s;
-    double mfu; /* 0 to 1, see planner/planned_facts.h */
+    double mfu; /* 0 to 1, see planner/planner.h */
     double exact_mfu;
     double memory_bytes; /* of this process, now */
     double predicted_s;

@@ -60,7 +60,7 @@ struct yk_train_result {
     double tokens;
     double seconds; /* of all steps together */
     double tokens_per_s;
-    double mfu; /* 0 to 1, see planner/planned_facts.h */
+    double mfu; /* 0 to 1, see planner/planner.h */
     double exact_mfu;
     double median_step_s;
     double peak_bytes;      /* of rank 0's process */

@@ -2,7 +2,7 @@
 
 #include "base/log.h"
 #include "base/system.h"
-#include "planner/planned_facts.h"
+#include "planner/planner.h"
 
 #include <inttypes.h>
 #include <math.h>

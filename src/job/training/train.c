@@ -9,7 +9,7 @@
 #include "job/training/steps.h"
 #include "job/training/summary.h"
 #include "job/training/training.h"
-#include "planner/planned_facts.h"
+#include "planner/planner.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -5,8 +5,8 @@
 enum {
     SCATTER,
     GATHER,
-    MOST_LABELS = 16, /* of a slot */
-    MOST_MOVERS = 16,
+    MAX_LABELS = 16, /* of a slot */
+    MAX_MOVERS = 16,
     START = -1, /* no block has arrived yet */
     WORD_BITS = 64,
 };
@@ -29,13 +29,13 @@ struct mover {
 
 /* Labels that no other of the slot beats. */
 struct labels {
-    int32_t most;
+    int32_t max;
     int32_t count;
-    struct label of[MOST_LABELS];
+    struct label of[MAX_LABELS];
 };
 
 struct yk_order_balance {
-    double least_s;        /* gain that counts */
+    double tolerance_s;    /* gain that counts */
     struct labels *labels; /* (slots) by distance from the start */
     int64_t work;          /* labels that may still be looked at */
     int64_t moves;         /* paths followed so far */
@@ -52,7 +52,7 @@ struct path {
     int32_t length;  /* of the best so far */
     int32_t label;   /* at its end */
     double change_s; /* of the whole step by it */
-    double least_s;
+    double tolerance_s;
 };
 
 yk_status yk_order_balance_create(const struct yk_order_state *state, struct yk_arena *arena,
@@ -66,7 +66,7 @@ yk_status yk_order_balance_create(const struct yk_order_state *state, struct yk_
     for (int32_t t = 0; t < state->slots; t++) {
         compute_s += state->problem->compute_s[t];
     }
-    balance->least_s = 1e-9 * (compute_s + yk_order_state_step_s(state));
+    balance->tolerance_s = 1e-9 * (compute_s + yk_order_state_step_s(state));
     *out = balance;
     return YK_OK;
 }
@@ -99,29 +99,29 @@ static bool has_room(const struct path *path, int32_t slot, int32_t arriving, in
 }
 
 /* Whether a slot is better off with `a` than with `b`, whatever comes then. */
-static bool beats(const struct label *a, const struct label *b, double least_s)
+static bool beats(const struct label *a, const struct label *b, double tolerance_s)
 {
-    return kind_of(a->op) == kind_of(b->op) && a->change_s <= b->change_s + least_s &&
-           a->block_s <= b->block_s + least_s &&
-           (a->reach >= b->reach || a->change_s < b->change_s - least_s ||
-            a->block_s < b->block_s - least_s);
+    return kind_of(a->op) == kind_of(b->op) && a->change_s <= b->change_s + tolerance_s &&
+           a->block_s <= b->block_s + tolerance_s &&
+           (a->reach >= b->reach || a->change_s < b->change_s - tolerance_s ||
+            a->block_s < b->block_s - tolerance_s);
 }
 
-static void add_label(struct labels *labels, const struct label *label, double least_s)
+static void add_label(struct labels *labels, const struct label *label, double tolerance_s)
 {
     int32_t kept = 0;
     for (int32_t i = 0; i < labels->count; i++) {
-        if (beats(&labels->of[i], label, least_s)) {
+        if (beats(&labels->of[i], label, tolerance_s)) {
             return;
         }
     }
     for (int32_t i = 0; i < labels->count; i++) {
-        if (!beats(label, &labels->of[i], least_s)) {
+        if (!beats(label, &labels->of[i], tolerance_s)) {
             labels->of[kept++] = labels->of[i];
         }
     }
     labels->count = kept;
-    if (kept < labels->most) {
+    if (kept < labels->max) {
         labels->of[labels->count++] = *label;
         return;
     }
@@ -150,9 +150,9 @@ static void hand_on(struct path *path, int32_t distance, int32_t before, const s
     }
     const double more_s = (arrived ? arrived->block_s : 0) - mover->block_s;
     const double sum_s = (arrived ? arrived->change_s : 0) + change_s(path->state, slot, more_s);
-    if (sum_s < -path->least_s) {
+    if (sum_s < -path->tolerance_s) {
         const struct label label = {sum_s, mover->block_s, mover->op, mover->reach, before};
-        add_label(&path->labels[distance + 1], &label, path->least_s);
+        add_label(&path->labels[distance + 1], &label, path->tolerance_s);
     }
 }
 
@@ -175,7 +175,7 @@ static int32_t add_mover(struct mover *movers, int32_t count, const struct mover
             return count;
         }
     }
-    if (count < MOST_MOVERS) {
+    if (count < MAX_MOVERS) {
         movers[count++] = *mover;
     }
     return count;
@@ -187,7 +187,7 @@ static void leave(struct path *path, int32_t distance)
     const struct yk_order_state *state = path->state;
     const int32_t slot = slot_at(path, distance);
     const uint64_t *present = &state->present[(int64_t)slot * state->word_count];
-    struct mover movers[MOST_MOVERS];
+    struct mover movers[MAX_MOVERS];
     struct mover mover;
     int32_t count = 0;
     for (int32_t w = 0; w < state->word_count; w++) {
@@ -220,7 +220,7 @@ static bool arrive(struct path *path, int32_t distance, int32_t at)
         return false;
     }
     const double last_s = change_s(state, slot, label->block_s);
-    if (label->change_s + last_s < path->change_s - path->least_s) {
+    if (label->change_s + last_s < path->change_s - path->tolerance_s) {
         path->change_s = label->change_s + last_s;
         path->length = distance;
         path->label = at;
@@ -286,14 +286,14 @@ static bool serves_again(const struct path *path)
         leaving_s = label ? label->block_s : 0;
         at = label ? label->before : START;
     }
-    return sum_s < path->change_s + path->least_s;
+    return sum_s < path->change_s + path->tolerance_s;
 }
 
 /* Whether a path from the slot was found and followed. */
 static bool relieve(struct yk_order_balance *balance, struct yk_order_state *state, int32_t slot)
 {
     if (balance->work <= 0 || balance->tried[slot] == balance->moves ||
-        state->load_s[slot] <= state->problem->compute_s[slot] + balance->least_s) {
+        state->load_s[slot] <= state->problem->compute_s[slot] + balance->tolerance_s) {
         return false;
     }
     for (int32_t direction = -1; direction <= 1; direction += 2) {
@@ -303,7 +303,7 @@ static bool relieve(struct yk_order_balance *balance, struct yk_order_state *sta
             .start = slot,
             .direction = direction,
             .costly = direction < 0 ? GATHER : SCATTER,
-            .least_s = balance->least_s,
+            .tolerance_s = balance->tolerance_s,
         };
         find(&path, &balance->work);
         if (path.length > 0) {
@@ -323,7 +323,7 @@ static bool has_time_to_spare(const struct yk_order_balance *balance,
                               const struct yk_order_state *state)
 {
     for (int32_t t = 0; t < state->slots; t++) {
-        if (state->load_s[t] < state->problem->compute_s[t] - balance->least_s) {
+        if (state->load_s[t] < state->problem->compute_s[t] - balance->tolerance_s) {
             return true;
         }
     }
@@ -337,7 +337,7 @@ void yk_order_balance_run(struct yk_order_balance *balance, struct yk_order_stat
     balance->work = *work;
     balance->moves++; /* what was tried before was another order */
     for (int32_t t = 0; t < state->slots; t++) {
-        balance->labels[t].most = width < MOST_LABELS ? width : MOST_LABELS;
+        balance->labels[t].max = width < MAX_LABELS ? width : MAX_LABELS;
     }
     while (moved && has_time_to_spare(balance, state)) {
         moved = false;

@@ -1,11 +1,10 @@
 /*
- * Order balance: makes an order faster by moving blocks between slots, which layers are kept
- * staying as it is.
+ * Balance: makes an order faster by moving blocks between slots; which layers are kept stays.
  *
  * A slot that communicates longer than it computes hands a block to its neighbour, that one hands
- * a block of its own on, and so forth until a slot with time to spare takes one in: an augmenting
- * path of a maximum flow, whose edges have the capacity that memory leaves. Without limits on
- * memory, and with blocks of one size, what remains exposed is the least possible.
+ * on a block of its own, until a slot with time to spare receives one: an augmenting path of a
+ * maximum flow, whose capacities are what memory leaves. Without limits on memory, and with blocks
+ * of one size, what remains exposed is minimal.
  */
 #ifndef YK_PLANNER_ORDER_BALANCE_H
 #define YK_PLANNER_ORDER_BALANCE_H

@@ -1,4 +1,5 @@
-#include "planner/order/bound.h"
+/* Bound: seconds that no order beats, with blocks however small. */
+#include "planner/order/order.h"
 
 #include "planner/order/slots.h"
 
@@ -46,8 +47,8 @@ static double saved_by_keeping(const struct yk_order_problem *problem,
 }
 
 /* All that travels, with as much kept as the slot with the least room for it allows. */
-static yk_status sum_communication(const struct yk_order_problem *problem,
-                                   const double *least_bytes, struct yk_arena *arena, double *out_s)
+static yk_status sum_communication(const struct yk_order_problem *problem, const double *min_bytes,
+                                   struct yk_arena *arena, double *out_s)
 {
     const struct yk_order_layer **open = NULL;
     int32_t count = 0;
@@ -68,7 +69,7 @@ static yk_status sum_communication(const struct yk_order_problem *problem,
     /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
     qsort(open, (size_t)count, sizeof *open, compare_density);
     for (int32_t t = 0; t < yk_order_slot_count(problem); t++) {
-        const double room_bytes = fmax(0, problem->room_bytes[t] - least_bytes[t]);
+        const double room_bytes = fmax(0, problem->room_bytes[t] - min_bytes[t]);
         saved_s = fmin(saved_s, saved_by_keeping(problem, open, count, t, room_bytes));
     }
     *out_s = sum_s - saved_s;
@@ -85,24 +86,24 @@ static double exposed_at_end(const struct yk_order_problem *problem)
     const int32_t slots = yk_order_slot_count(problem);
     double scatters_s = 0;
     double gathers_s = 0;
-    double most_scatters_s = 0;
-    double most_gathers_s = 0;
-    double most_s = 0;
+    double max_scatters_s = 0;
+    double max_gathers_s = 0;
+    double max_s = 0;
     for (int32_t i = 0; i < problem->layer_count; i++) {
         const struct yk_order_layer *layer = &problem->layers[i];
         scatters_s += layer->choice == YK_ORDER_LOCAL ? 0 : layer->scatter_s;
         gathers_s += yk_order_has_reduce_scatter(layer->choice) ? layer->gather_s : 0;
-        most_scatters_s = fmax(most_scatters_s, scatters_s);
-        most_gathers_s = fmax(most_gathers_s, gathers_s);
-        most_s = fmax(most_s, scatters_s + gathers_s);
+        max_scatters_s = fmax(max_scatters_s, scatters_s);
+        max_gathers_s = fmax(max_gathers_s, gathers_s);
+        max_s = fmax(max_s, scatters_s + gathers_s);
         scatters_s -= problem->compute_s[yk_order_backward_slot(problem, i)];
         gathers_s -= problem->compute_s[i];
     }
-    return (problem->barrier ? most_scatters_s + most_gathers_s : most_s) -
+    return (problem->barrier ? max_scatters_s + max_gathers_s : max_s) -
            problem->compute_s[slots - 2] - problem->compute_s[slots - 1];
 }
 
-yk_status yk_order_bound_quick(const struct yk_order_problem *problem, const double *least_bytes,
+yk_status yk_order_bound_quick(const struct yk_order_problem *problem, const double *min_bytes,
                                struct yk_arena *arena, double *out_s)
 {
     double compute_s = 0;
@@ -110,7 +111,7 @@ yk_status yk_order_bound_quick(const struct yk_order_problem *problem, const dou
     for (int32_t t = 0; t < yk_order_slot_count(problem); t++) {
         compute_s += problem->compute_s[t];
     }
-    YK_TRY(sum_communication(problem, least_bytes, arena, &communicate_s));
+    YK_TRY(sum_communication(problem, min_bytes, arena, &communicate_s));
     *out_s = fmax(communicate_s, compute_s + fmax(0, exposed_at_end(problem)));
     return YK_OK;
 }

@@ -1,8 +1,7 @@
 #include "planner/order/formulation.h"
 
-#include "planner/order/bound.h"
+#include "planner/order/order.h"
 #include "planner/order/slots.h"
-#include "planner/order/sums.h"
 
 #include <math.h>
 

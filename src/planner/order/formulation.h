@@ -1,10 +1,8 @@
 /*
- * Order program: an order problem as a mixed-integer linear program (planner/order.h has the
- * rules).
- *
- * A column for each slot's time and memory, for each kept bit, and for the blocks of each layer in
- * each slot that they may stand in. Memory is an inventory: what a slot uses is what the one before
- * used, and what came and went in between; so each column stands in a handful of rows.
+ * Formulation: an order problem as a mixed-integer linear program (order.h has the rules). A column
+ * for each slot's time and memory, for each kept bit, and for the blocks of each layer in each slot
+ * that they may be in. Memory is an inventory: what a slot uses is what the one before used, and
+ * what came and went in between; so each column is in a handful of rows.
  */
 #ifndef YK_PLANNER_ORDER_FORMULATION_H
 #define YK_PLANNER_ORDER_FORMULATION_H

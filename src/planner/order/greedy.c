@@ -2,22 +2,19 @@
 
 #include "base/random.h"
 #include "planner/order/balance.h"
-#include "planner/order/bound.h"
-#include "planner/order/sort.h"
 #include "planner/order/state.h"
-#include "planner/order/sums.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    LEAST_TRIALS = 4, /* sets of kept layers that are tried, and more of them for few layers */
+    MIN_TRIALS = 4, /* sets of kept layers that are tried, and more of them for few layers */
     MORE_TRIALS = 500,
     FEW_LAYERS = 16, /* so few that there is time to look more widely */
     GRID = 4,
     RANDOM_ATTEMPTS = 200, /* of which most do not fit */
-    MOST_WORK = 300000,    /* of balancing, for all trials; as much again for the best */
+    MAX_WORK = 300000,     /* of balancing, for all trials; as much again for the best */
     WORK_OF_SUM = 8,       /* layers, or below cells, that take as long as one way of balancing */
     WORK_OF_FIT = 256,
 };
@@ -29,13 +26,13 @@ struct search {
     struct yk_order_balance *balance;
     struct yk_order *best;
     double bound_s;
-    double least_s;      /* gain that counts */
-    int32_t trials;      /* left */
-    int64_t work;        /* left */
-    int32_t width;       /* of balancing */
-    bool *kept;          /* (n) the set to try */
-    double *least_bytes; /* (slots) used with no open layer kept and all on demand */
-    double *more_bytes;  /* (slots) used by layers that are kept */
+    double tolerance_s; /* gain that counts */
+    int32_t trials;     /* left */
+    int64_t work;       /* left */
+    int32_t width;      /* of balancing */
+    bool *kept;         /* (n) the set to try */
+    double *min_bytes;  /* (slots) used with no open layer kept and all on demand */
+    double *more_bytes; /* (slots) used by layers that are kept */
 };
 
 static bool is_open(const struct search *search, int32_t layer)
@@ -46,7 +43,7 @@ static bool is_open(const struct search *search, int32_t layer)
 static bool is_done(const struct search *search)
 {
     return search->trials <= 0 || search->work <= 0 ||
-           search->best->step_s <= search->bound_s + search->least_s;
+           search->best->step_s <= search->bound_s + search->tolerance_s;
 }
 
 /* Whether the step is bound to be as long as the best so far by communication alone. */
@@ -63,7 +60,7 @@ static bool is_hopeless(const struct search *search)
             sum_s += layer->gather_s;
         }
     }
-    return sum_s >= search->best->step_s - search->least_s;
+    return sum_s >= search->best->step_s - search->tolerance_s;
 }
 
 /* Whether memory suffices if the layer is kept, too, with all else on demand. Then it is counted.
@@ -74,7 +71,7 @@ static bool admit(struct search *search, int32_t layer)
     /* In the slot before its backward the layer is gathered anyway. */
     const int32_t end = yk_order_backward_slot(search->problem, layer) - 1;
     for (int32_t t = layer + 1; t < end; t++) {
-        if (search->least_bytes[t] + search->more_bytes[t] + weight_bytes >
+        if (search->min_bytes[t] + search->more_bytes[t] + weight_bytes >
             search->state->limit_bytes[t]) {
             return false;
         }
@@ -110,7 +107,7 @@ static bool try_kept(struct search *search)
     search->trials--;
     yk_order_state_on_demand(search->state, search->kept);
     yk_order_balance_run(search->balance, search->state, search->width, &search->work);
-    if (yk_order_state_step_s(search->state) >= search->best->step_s - search->least_s) {
+    if (yk_order_state_step_s(search->state) >= search->best->step_s - search->tolerance_s) {
         return false;
     }
     keep_best(search);
@@ -251,9 +248,9 @@ static void try_random(struct search *search)
 /* Looks more widely around the best. */
 static void finish(struct search *search)
 {
-    if (search->best->step_s > search->bound_s + search->least_s) {
+    if (search->best->step_s > search->bound_s + search->tolerance_s) {
         yk_order_state_load(search->state, search->best);
-        int64_t work = MOST_WORK;
+        int64_t work = MAX_WORK;
         yk_order_balance_run(search->balance, search->state, YK_ORDER_BALANCE_WIDE, &work);
         keep_best(search);
     }
@@ -265,21 +262,21 @@ static yk_status prepare(struct search *search, struct yk_arena *arena)
     const int32_t n = problem->layer_count;
     YK_TRY_NEW(arena, search->kept, n);
     YK_TRY(yk_order_state_create(problem, arena, &search->state));
-    YK_TRY_NEW(arena, search->least_bytes, search->state->slots);
+    YK_TRY_NEW(arena, search->min_bytes, search->state->slots);
     YK_TRY_NEW(arena, search->more_bytes, search->state->slots);
     yk_order_state_on_demand(search->state, search->kept);
-    memcpy(search->least_bytes, search->state->used_bytes,
-           (size_t)search->state->slots * sizeof *search->least_bytes);
-    const yk_status status = yk_order_check_memory(problem, search->least_bytes);
+    memcpy(search->min_bytes, search->state->used_bytes,
+           (size_t)search->state->slots * sizeof *search->min_bytes);
+    const yk_status status = yk_order_check_memory(problem, search->min_bytes);
     if (status != YK_OK) {
         return yk_fail_in(status, "no order fits");
     }
     keep_best(search);
     YK_TRY(yk_order_balance_create(search->state, arena, &search->balance));
-    YK_TRY(yk_order_bound_quick(problem, search->least_bytes, arena, &search->bound_s));
-    search->least_s = 1e-9 * search->best->step_s;
-    search->trials = LEAST_TRIALS + MORE_TRIALS / n;
-    search->work = MOST_WORK;
+    YK_TRY(yk_order_bound_quick(problem, search->min_bytes, arena, &search->bound_s));
+    search->tolerance_s = 1e-9 * search->best->step_s;
+    search->trials = MIN_TRIALS + MORE_TRIALS / n;
+    search->work = MAX_WORK;
     search->width = n <= FEW_LAYERS ? YK_ORDER_BALANCE_WIDE / 2 : YK_ORDER_BALANCE_NARROW;
     return YK_OK;
 }
@@ -313,12 +310,8 @@ yk_status yk_order_greedy(const struct yk_order_problem *problem, struct yk_aren
                           struct yk_order **out)
 {
     struct search search = {.problem = problem};
-    struct yk_arena *work = NULL;
     YK_TRY(yk_order_create(problem, arena, &search.best));
-    YK_TRY(yk_arena_create(&work));
-    const yk_status status = find(&search, work);
-    yk_arena_destroy(work);
-    YK_TRY(status);
+    YK_TRY_IN_ARENA(work, find(&search, work));
     search.best->bound_s = search.bound_s;
     search.best->method = "greedy";
     *out = search.best;

@@ -4,8 +4,6 @@
 #include "planner/order/balance.h"
 #include "planner/order/formulation.h"
 #include "planner/order/slots.h"
-#include "planner/order/sort.h"
-#include "planner/order/sums.h"
 
 #include <math.h>
 #include <string.h>
@@ -17,11 +15,11 @@ static const double close_enough = 1e-4;
 static const double proven = 1e-6;
 
 enum {
-    MARGIN = 2,              /* slots around those in use that a program begins with */
-    MORE_MARGIN = 4,         /* times as many when they do not suffice */
-    MOST_RELAXED = 300000,   /* places of blocks in a relaxed program */
-    MOST_WHOLE = 6000,       /* in one of whole blocks with all of its places */
-    MOST_WHOLE_PART = 20000, /* or with the best ones only */
+    MARGIN = 2,               /* slots around those in use that a program begins with */
+    MORE_MARGIN = 4,          /* times as many when they do not suffice */
+    MAX_RELAXED = 300000,     /* places of blocks in a relaxed program */
+    MAX_INTEGER = 6000,       /* in one of whole blocks with all of its places */
+    MAX_INTEGER_PART = 20000, /* or with the best ones only */
 };
 
 struct search {
@@ -117,14 +115,10 @@ static yk_status raise_bound(struct search *search)
     for (int32_t margin = MARGIN; !enough && !is_done(search); margin *= MORE_MARGIN) {
         const bool all = margin >= yk_order_slot_count(search->problem);
         const struct yk_order_formulation_options form = {.allowed = all ? NULL : search->allowed};
-        struct yk_arena *arena = NULL;
-        if ((all ? search->places : allow_around(search, margin)) > MOST_RELAXED) {
+        if ((all ? search->places : allow_around(search, margin)) > MAX_RELAXED) {
             return YK_OK;
         }
-        YK_TRY(yk_arena_create(&arena));
-        const yk_status status = relax(search, &form, arena, &enough);
-        yk_arena_destroy(arena);
-        YK_TRY(status);
+        YK_TRY_IN_ARENA(arena, relax(search, &form, arena, &enough));
         enough = enough || all;
     }
     return YK_OK;
@@ -157,15 +151,15 @@ static yk_status offer(struct search *search, struct yk_order *order)
 
 /* From the best order on, by the program of whole blocks; its bound counts if no place is missing
  * from it. */
-static yk_status improve(struct search *search)
+static yk_status solve_integer(struct search *search)
 {
-    const bool all = search->places <= MOST_WHOLE;
+    const bool all = search->places <= MAX_INTEGER;
     const struct yk_order_formulation_options form = {.allowed = all ? NULL : search->allowed,
                                                       .apart = true};
     struct yk_order_formulation *program = NULL;
     struct yk_milp_result result = {0};
     struct yk_order *found = NULL;
-    if (!all && allow_around(search, MARGIN) > MOST_WHOLE_PART) {
+    if (!all && allow_around(search, MARGIN) > MAX_INTEGER_PART) {
         return YK_OK;
     }
     YK_TRY(yk_order_create(search->problem, search->work, &found));
@@ -192,7 +186,7 @@ static yk_status run(struct search *search)
     YK_TRY_NEW(search->work, search->allowed, 2 * (size_t)problem->layer_count * slots);
     search->places = count_places(problem);
     YK_TRY(raise_bound(search));
-    return is_done(search) ? YK_OK : improve(search);
+    return is_done(search) ? YK_OK : solve_integer(search);
 }
 
 yk_status yk_order_milp(const struct yk_order_problem *problem,

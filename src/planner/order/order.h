@@ -25,6 +25,7 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* What may be done with a layer. */
@@ -86,5 +87,71 @@ yk_status yk_order_check(const struct yk_order_problem *problem, const struct yk
 yk_status yk_order_transfers(const struct yk_order_problem *problem, const struct yk_order *order,
                              struct yk_arena *arena, struct yk_plan_transfer **out,
                              int32_t *out_count) YK_MUST_USE;
+
+enum {
+    YK_ORDER_SLOT_NAME_SIZE = 32
+};
+
+/* "forward 3", "turn", "backward 3", "end", "begin". */
+void yk_order_slot_name(const struct yk_order_problem *problem, int32_t slot,
+                        char out[YK_ORDER_SLOT_NAME_SIZE]);
+
+/* An order with nothing in it yet. */
+yk_status yk_order_create(const struct yk_order_problem *problem, struct yk_arena *arena,
+                          struct yk_order **out) YK_MUST_USE;
+
+/* Copies all but the pointers. */
+void yk_order_copy(const struct yk_order_problem *problem, const struct yk_order *from,
+                   struct yk_order *to);
+
+/* Seconds that the link is busy in each slot: (2n + 3). */
+void yk_order_loads_s(const struct yk_order_problem *problem, const struct yk_order *order,
+                      double *out_s);
+
+/* Bytes of gathered parameters and of gradients in each slot: (2n + 3). */
+void yk_order_memory_bytes(const struct yk_order_problem *problem, const struct yk_order *order,
+                           double *out_bytes);
+
+/* The most bytes a slot can use: its room, and what rounding may add. */
+double yk_order_limit_bytes(double room_bytes);
+
+/* The step of slots with these loads. */
+double yk_order_step_s(const struct yk_order_problem *problem, const double *load_s);
+
+/* Fails naming the slot of these uses that lacks most, if any lacks memory. */
+yk_status yk_order_check_memory(const struct yk_order_problem *problem,
+                                const double *used_bytes) YK_MUST_USE;
+
+/* Has the gathers travel in the order in which they are used, as far as blocks are of one size; the
+ * loads and memory of all slots stay. */
+yk_status yk_order_sort_gathers(const struct yk_order_problem *problem, struct yk_order *order,
+                                struct yk_arena *arena) YK_MUST_USE;
+
+/*
+ * Seconds that no order beats: all communication, with as much kept as memory holds; or all
+ * computation, and what the first layers expose between their backward and their forward.
+ * `min_bytes` is what each slot uses with no open layer kept: yk_order_state_on_demand().
+ */
+yk_status yk_order_bound_quick(const struct yk_order_problem *problem, const double *min_bytes,
+                               struct yk_arena *arena, double *out_s) YK_MUST_USE;
+
+/*
+ * The same from prices (Lagrange multipliers) of the link, in [0, 1], and of memory, in seconds for
+ * a byte, of each slot: every layer by itself chooses what is cheapest for it. Any prices give a
+ * bound; the prices of the relaxed program give as good a one as it does.
+ */
+yk_status yk_order_bound_from_prices(const struct yk_order_problem *problem,
+                                     const double *link_prices, const double *memory_prices,
+                                     struct yk_arena *arena, double *out_s) YK_MUST_USE;
+
+enum {
+    YK_ORDER_MAX_LAYERS = 1024,
+    YK_ORDER_MAX_BLOCKS = 4096,
+};
+
+/* Reads a JSON file of the form that problem.c describes; `source` is what messages call it. The
+ * problem lives in the arena; all layers are open. */
+yk_status yk_order_problem_read(const char *text, size_t length, const char *source,
+                                struct yk_arena *arena, struct yk_order_problem **out) YK_MUST_USE;
 
 #endif

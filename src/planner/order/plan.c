@@ -10,7 +10,7 @@ enum {
     TRIES = 3,
 };
 
-struct posing {
+struct context {
     struct yk_study *study;
     const struct yk_plan *plan;
     const struct yk_program *program;
@@ -20,30 +20,30 @@ struct posing {
     double largest_part;
 };
 
-static int32_t slot_of(const struct posing *posing, const struct yk_op *op)
+static int32_t slot_of(const struct context *context, const struct yk_op *op)
 {
-    return op->kind == YK_OP_FORWARD ? op->layer : 2 * posing->plan->layer_count - op->layer;
+    return op->kind == YK_OP_FORWARD ? op->layer : 2 * context->plan->layer_count - op->layer;
 }
 
-static yk_status collective_s(const struct posing *posing, enum yk_collective collective,
+static yk_status collective_s(const struct context *context, enum yk_collective collective,
                               double bytes, double *out_s)
 {
     struct yk_cost_time time;
     const double largest =
-        collective == YK_COLLECTIVE_ALL_REDUCE ? 0 : posing->largest_part * bytes;
-    YK_TRY(yk_communication_collective_time(posing->study->request->book, collective, &posing->ring,
-                                            bytes, largest, &time));
+        collective == YK_COLLECTIVE_ALL_REDUCE ? 0 : context->largest_part * bytes;
+    YK_TRY(yk_communication_collective_time(context->study->request->book, collective,
+                                            &context->ring, bytes, largest, &time));
     *out_s = time.seconds;
     return YK_OK;
 }
 
 /* Computation of each slot by the slowest rank; updates fill the first gap after backward. */
-static yk_status pose_times(const struct posing *posing)
+static yk_status pose_times(const struct context *context)
 {
-    const struct yk_plan *plan = posing->plan;
+    const struct yk_plan *plan = context->plan;
     const int32_t L = plan->layer_count;
     const struct yk_plan_group *group = &plan->groups[0];
-    double *compute_s = posing->problem->compute_s;
+    double *compute_s = context->problem->compute_s;
     for (int32_t i = 0; i < group->member_count; i++) {
         const int32_t device = plan->ranks[group->members[i].rank].device;
         const int64_t samples = group->members[i].share;
@@ -52,7 +52,7 @@ static yk_status pose_times(const struct posing *posing)
             double forward_s = 0;
             double backward_s = 0;
             double update_s = 0;
-            struct yk_layer_costs *prices = posing->study->prices;
+            struct yk_layer_costs *prices = context->study->costs;
             YK_TRY(yk_layer_costs_seconds(prices, device, l, samples, YK_COST_FORWARD, &forward_s));
             YK_TRY(
                 yk_layer_costs_seconds(prices, device, l, samples, YK_COST_BACKWARD, &backward_s));
@@ -84,34 +84,34 @@ static int32_t last_of(const struct yk_lifetime *lifetime)
 }
 
 /* What a rank holds in each slot beside what the order decides about. */
-static yk_status pose_room(const struct posing *posing, int32_t rank)
+static yk_status pose_room(const struct context *context, int32_t rank)
 {
-    const struct yk_program_rank *list = &posing->program->ranks[rank];
-    const int32_t L = posing->plan->layer_count;
+    const struct yk_program_rank *list = &context->program->ranks[rank];
+    const int32_t L = context->plan->layer_count;
     struct yk_program_memory *memory = NULL;
-    double *changes = NULL;
-    double left = posing->plan->ranks[rank].limit_bytes;
-    YK_TRY(yk_program_memory_count(posing->program, rank, posing->arena, &memory));
-    YK_TRY_NEW(posing->arena, changes, list->op_count + 1);
+    double *deltas = NULL;
+    double left = context->plan->ranks[rank].limit_bytes;
+    YK_TRY(yk_program_memory_count(context->program, rank, context->arena, &memory));
+    YK_TRY_NEW(context->arena, deltas, list->op_count + 1);
     for (int32_t kind = 0; kind < YK_MEMORY_KIND_COUNT; kind++) {
         left -= memory->always_bytes[kind];
     }
     for (int32_t i = 0; i < memory->lifetime_count; i++) {
         const struct yk_lifetime *lifetime = &memory->lifetimes[i];
         if (lifetime->memory != YK_MEMORY_GATHERED && lifetime->memory != YK_MEMORY_GRADIENTS) {
-            changes[first_of(lifetime)] += lifetime->bytes;
-            changes[last_of(lifetime) + 1] -= lifetime->bytes;
+            deltas[first_of(lifetime)] += lifetime->bytes;
+            deltas[last_of(lifetime) + 1] -= lifetime->bytes;
         }
     }
-    double *room = posing->problem->room_bytes;
-    double held_bytes = 0;
+    double *room = context->problem->room_bytes;
+    double resident_bytes = 0;
     for (int32_t i = 0; i < list->op_count; i++) {
         const struct yk_op *op = &list->ops[i];
-        held_bytes += changes[i];
+        resident_bytes += deltas[i];
         if (op->kind == YK_OP_FORWARD || op->kind == YK_OP_RECOMPUTE ||
             op->kind == YK_OP_BACKWARD) {
-            const int32_t slot = slot_of(posing, op);
-            room[slot] = fmin(room[slot], left - held_bytes);
+            const int32_t slot = slot_of(context, op);
+            room[slot] = fmin(room[slot], left - resident_bytes);
         }
     }
     /* At the turn nothing is held that forward of the last layer did not hold. */
@@ -127,16 +127,16 @@ static bool is_apart(const struct yk_program_layer *message, int32_t layer)
     return message->leader == layer && message->last_user == layer;
 }
 
-static enum yk_order_choice choice_of(const struct posing *posing, int32_t layer, bool open)
+static enum yk_order_choice choice_of(const struct context *context, int32_t layer, bool open)
 {
-    const struct yk_program_layer *message = &posing->program->layers[layer];
-    switch (yk_plan_strategy(posing->plan, layer)) {
+    const struct yk_program_layer *message = &context->program->layers[layer];
+    switch (yk_plan_strategy(context->plan, layer)) {
     case YK_KEPT:
         if (message->weight_bytes <= 0) {
             return YK_ORDER_LOCAL;
         }
         return open && is_apart(message, layer) &&
-                       posing->study->model->layers[layer].backward.count > 0
+                       context->study->model->layers[layer].backward.count > 0
                    ? YK_ORDER_OPEN
                    : YK_ORDER_KEPT;
     case YK_FULLY_SHARDED:
@@ -144,8 +144,8 @@ static enum yk_order_choice choice_of(const struct posing *posing, int32_t layer
             return YK_ORDER_LOCAL;
         }
         /* One that never goes backward is not gathered for it either. */
-        if (yk_layout_is_kept(posing->program, layer) ||
-            posing->study->model->layers[layer].backward.count == 0) {
+        if (yk_layout_is_kept(context->program, layer) ||
+            context->study->model->layers[layer].backward.count == 0) {
             return YK_ORDER_KEPT;
         }
         return open && is_apart(message, layer) ? YK_ORDER_OPEN : YK_ORDER_FULLY_SHARDED;
@@ -158,92 +158,92 @@ static enum yk_order_choice choice_of(const struct posing *posing, int32_t layer
     }
 }
 
-static yk_status pose_layer(const struct posing *posing, int32_t layer, bool open)
+static yk_status pose_layer(const struct context *context, int32_t layer, bool open)
 {
-    const struct yk_program_layer *message = &posing->program->layers[layer];
-    struct yk_order_layer *posed = &posing->problem->layers[layer];
-    *posed = (struct yk_order_layer){.choice = choice_of(posing, layer, open), .blocks = 1};
+    const struct yk_program_layer *message = &context->program->layers[layer];
+    struct yk_order_layer *posed = &context->problem->layers[layer];
+    *posed = (struct yk_order_layer){.choice = choice_of(context, layer, open), .blocks = 1};
     if (posed->choice == YK_ORDER_LOCAL) {
         return YK_OK;
     }
     const bool gathered = posed->choice != YK_ORDER_SHARDED_STATE;
-    posed->blocks = yk_plan_blocks(posing->plan, posing->study->model, layer);
+    posed->blocks = yk_plan_blocks(context->plan, context->study->model, layer);
     posed->weight_bytes = gathered ? message->weight_bytes : 0;
     posed->gradient_bytes = message->gradient_bytes;
-    YK_TRY(collective_s(posing, YK_COLLECTIVE_ALL_GATHER,
+    YK_TRY(collective_s(context, YK_COLLECTIVE_ALL_GATHER,
                         gathered ? message->weight_bytes : message->gradient_bytes,
                         &posed->gather_s));
     /* Frozen layers have nothing to scatter. */
-    return message->gradient_bytes > 0 ? collective_s(posing, YK_COLLECTIVE_REDUCE_SCATTER,
+    return message->gradient_bytes > 0 ? collective_s(context, YK_COLLECTIVE_REDUCE_SCATTER,
                                                       message->gradient_bytes, &posed->scatter_s)
                                        : YK_OK;
 }
 
 /* A bucket is reduced when the last of its layers has its gradient; its memory is state. */
-static yk_status pose_buckets(const struct posing *posing)
+static yk_status pose_buckets(const struct context *context)
 {
-    for (int32_t b = 0; b < posing->program->bucket_count; b++) {
-        const struct yk_bucket *bucket = &posing->program->buckets[b];
+    for (int32_t b = 0; b < context->program->bucket_count; b++) {
+        const struct yk_bucket *bucket = &context->program->buckets[b];
         struct yk_order_layer *posed =
-            &posing->problem->layers[bucket->layers[bucket->layer_count - 1]];
+            &context->problem->layers[bucket->layers[bucket->layer_count - 1]];
         *posed = (struct yk_order_layer){.choice = YK_ORDER_REPLICATED, .blocks = 1};
-        YK_TRY(collective_s(posing, YK_COLLECTIVE_ALL_REDUCE, bucket->bytes, &posed->scatter_s));
+        YK_TRY(collective_s(context, YK_COLLECTIVE_ALL_REDUCE, bucket->bytes, &posed->scatter_s));
     }
     return YK_OK;
 }
 
-static yk_status pose(struct posing *posing, bool open)
+static yk_status pose(struct context *context, bool open)
 {
-    const struct yk_plan *plan = posing->plan;
+    const struct yk_plan *plan = context->plan;
     const struct yk_plan_group *group = &plan->groups[0];
     const int32_t slots = yk_plan_slot_count(plan);
     int32_t *devices = NULL;
-    YK_TRY_NEW(posing->arena, posing->problem, 1);
-    YK_TRY_NEW(posing->arena, posing->problem->layers, plan->layer_count);
-    YK_TRY_NEW(posing->arena, posing->problem->compute_s, slots);
-    YK_TRY_NEW(posing->arena, posing->problem->room_bytes, slots);
-    YK_TRY_NEW(posing->arena, devices, group->member_count);
+    YK_TRY_NEW(context->arena, context->problem, 1);
+    YK_TRY_NEW(context->arena, context->problem->layers, plan->layer_count);
+    YK_TRY_NEW(context->arena, context->problem->compute_s, slots);
+    YK_TRY_NEW(context->arena, context->problem->room_bytes, slots);
+    YK_TRY_NEW(context->arena, devices, group->member_count);
     for (int32_t i = 0; i < group->member_count; i++) {
         devices[i] = plan->ranks[group->members[i].rank].device;
-        posing->largest_part = fmax(posing->largest_part, group->members[i].part);
+        context->largest_part = fmax(context->largest_part, group->members[i].part);
     }
-    posing->ring = (struct yk_ring_devices){.devices = devices, .count = group->member_count};
-    posing->problem->layer_count = plan->layer_count;
-    posing->problem->barrier = yk_plan_has_barrier(plan);
+    context->ring = (struct yk_ring_devices){.devices = devices, .count = group->member_count};
+    context->problem->layer_count = plan->layer_count;
+    context->problem->barrier = yk_plan_has_barrier(plan);
     for (int32_t t = 0; t < slots; t++) {
-        posing->problem->room_bytes[t] = INFINITY;
+        context->problem->room_bytes[t] = INFINITY;
     }
-    YK_TRY(pose_times(posing));
+    YK_TRY(pose_times(context));
     for (int32_t r = 0; r < plan->rank_count; r++) {
-        if (r == 0 || posing->program->ranks[r].ops != posing->program->ranks[r - 1].ops) {
-            YK_TRY(pose_room(posing, r));
+        if (r == 0 || context->program->ranks[r].ops != context->program->ranks[r - 1].ops) {
+            YK_TRY(pose_room(context, r));
         }
     }
     for (int32_t l = 0; l < plan->layer_count; l++) {
-        YK_TRY(pose_layer(posing, l, open));
+        YK_TRY(pose_layer(context, l, open));
     }
-    return pose_buckets(posing);
+    return pose_buckets(context);
 }
 
 yk_status yk_order_plan_problem(struct yk_study *study, const struct yk_plan *plan, bool open,
                                 struct yk_arena *arena, struct yk_order_problem **out)
 {
-    struct posing posing = {.study = study, .plan = plan, .arena = arena};
+    struct context context = {.study = study, .plan = plan, .arena = arena};
     struct yk_plan plain = *plan;
     struct yk_program *program = NULL;
     plain.transfer_count = 0;
     plain.prefetch = 1;
     YK_TRY(
         yk_program_compile_by(&plain, study->cluster, study->facts, study->sizes, NULL, &program));
-    posing.program = program;
-    const yk_status status = pose(&posing, open);
+    context.program = program;
+    const yk_status status = pose(&context, open);
     yk_program_destroy(program);
-    *out = posing.problem;
+    *out = context.problem;
     return status;
 }
 
-static yk_status put(const struct yk_order_problem *problem, const struct yk_order *order,
-                     struct yk_arena *arena, struct yk_plan *plan)
+static yk_status apply_order(const struct yk_order_problem *problem, const struct yk_order *order,
+                             struct yk_arena *arena, struct yk_plan *plan)
 {
     YK_TRY(yk_order_transfers(problem, order, arena, &plan->transfers, &plan->transfer_count));
     for (int32_t l = 0; l < plan->layer_count; l++) {
@@ -254,30 +254,30 @@ static yk_status put(const struct yk_order_problem *problem, const struct yk_ord
     return YK_OK;
 }
 
-static yk_status solve(const struct yk_study *study, const struct yk_order_plan_options *ordering,
+static yk_status solve(const struct yk_study *study, const struct yk_order_plan_options *options,
                        const struct yk_order_problem *problem, struct yk_arena *arena,
                        struct yk_order **out)
 {
-    const struct yk_order_options options = {
-        .budget_s = ordering->budget_s,
+    const struct yk_order_options limits = {
+        .budget_s = options->budget_s,
         .stop = study->request->search.stop,
     };
-    return ordering->method == YK_ORDER_METHOD_MILP ? yk_order_milp(problem, &options, arena, out)
-                                                    : yk_order_greedy(problem, arena, out);
+    return options->method == YK_ORDER_METHOD_MILP ? yk_order_milp(problem, &limits, arena, out)
+                                                   : yk_order_greedy(problem, arena, out);
 }
 
 /*
  * Slots know nothing of lanes that run ahead of each other. Where the program that comes of an
  * order would need more than there is, the order is found again with that much less room.
  */
-yk_status yk_order_plan_apply(struct yk_study *study, const struct yk_order_plan_options *ordering,
+yk_status yk_order_plan_apply(struct yk_study *study, const struct yk_order_plan_options *options,
                               struct yk_arena *arena, struct yk_plan *plan, bool *out_ordered)
 {
     struct yk_order_problem *problem = NULL;
     *out_ordered = false;
-    YK_TRY(yk_order_plan_problem(study, plan, ordering->open, arena, &problem));
-    for (int32_t t = 0; ordering->most_bytes && t < yk_plan_slot_count(plan); t++) {
-        problem->room_bytes[t] = fmin(problem->room_bytes[t], ordering->most_bytes[t]);
+    YK_TRY(yk_order_plan_problem(study, plan, options->open, arena, &problem));
+    for (int32_t t = 0; options->max_bytes && t < yk_plan_slot_count(plan); t++) {
+        problem->room_bytes[t] = fmin(problem->room_bytes[t], options->max_bytes[t]);
     }
     for (int32_t try = 0; try < TRIES && !*out_ordered; try++) {
         struct yk_order *order = NULL;
@@ -287,11 +287,11 @@ yk_status yk_order_plan_apply(struct yk_study *study, const struct yk_order_plan
         for (int32_t l = 0; l < plan->layer_count; l++) {
             ordered.layers[l] = plan->layers[l];
         }
-        const yk_status status = solve(study, ordering, problem, arena, &order);
+        const yk_status status = solve(study, options, problem, arena, &order);
         if (status != YK_OK) {
             return status == YK_ERROR_NO_FIT ? YK_OK : status;
         }
-        YK_TRY(put(problem, order, arena, &ordered));
+        YK_TRY(apply_order(problem, order, arena, &ordered));
         YK_TRY(yk_trial_run(study, &ordered, YK_TRIAL_MEMORY, &trial));
         *out_ordered = trial.fits;
         if (trial.refused) {

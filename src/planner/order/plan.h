@@ -1,5 +1,5 @@
 /*
- * Ordering: a data-parallel plan's communication as an order problem, and the order found put into
+ * Plan: a data-parallel plan's communication as an order problem, and the order found applied to
  * the plan. For plans of one group and one micro-batch.
  */
 #ifndef YK_PLANNER_ORDER_PLAN_H
@@ -16,8 +16,8 @@ enum yk_order_method {
 struct yk_order_plan_options {
     enum yk_order_method method;
     bool open; /* kept or fully-sharded is chosen here for layers that are one of them */
-    const double *most_bytes; /* (slots) room that may be used in each slot; NULL: all there is */
-    double budget_s;          /* of the integer program */
+    const double *max_bytes; /* (slots) room that may be used in each slot; NULL: all there is */
+    double budget_s;         /* of the integer program */
 };
 
 /* The slots of a plan that has no transfers yet. In the arena. */
@@ -28,7 +28,7 @@ yk_status yk_order_plan_problem(struct yk_study *study, const struct yk_plan *pl
  * Orders the plan's communication; its transfers and, if they are open, its strategies change.
  * `out_ordered` is false when no order fits: the plan stays as it was then.
  */
-yk_status yk_order_plan_apply(struct yk_study *study, const struct yk_order_plan_options *ordering,
+yk_status yk_order_plan_apply(struct yk_study *study, const struct yk_order_plan_options *options,
                               struct yk_arena *arena, struct yk_plan *plan,
                               bool *out_ordered) YK_MUST_USE;
 

@@ -1,4 +1,19 @@
-#include "planner/order/problem.h"
+/*
+ * Problem: reads the JSON files that say when a step computes and what has to travel.
+ *
+ * Members that are not needed are ignored, all others are checked.
+ *
+ *   layers            n
+ *   blocks            into how many equal blocks each layer is cut
+ *   compute_s         of each slot, 2n + 3 of them, in the order of planner/order.h
+ *   activation_bytes  likewise
+ *   comm_s            of each layer: to gather or to scatter the whole of it
+ *   full_bytes        of each layer: gathered, and as large a gradient
+ *   static_bytes      held all the time
+ *   memory_bytes      that there is for everything
+ *   barrier           true or false; false where it is missing
+ */
+#include "planner/order/order.h"
 
 #include "base/json.h"
 #include "base/json_value.h"
@@ -7,10 +22,10 @@
 #include <math.h>
 
 /* Larger values are mistakes; sums and products of smaller ones stay exact enough. */
-static const double most_seconds = 1e6;
-static const double most_bytes = 1e15;
+static const double max_seconds = 1e6;
+static const double max_bytes = 1e15;
 
-static yk_status read_number(const struct yk_json *node, const char *key, double most, double *out)
+static yk_status read_number(const struct yk_json *node, const char *key, double max, double *out)
 {
     double number = 0;
     if (!node) {
@@ -19,20 +34,20 @@ static yk_status read_number(const struct yk_json *node, const char *key, double
     if (!yk_json_number(node, &number)) {
         return yk_fail(YK_ERROR_INPUT, "\"%s\" must be a number, not %s", key, yk_json_kind(node));
     }
-    if (!(number >= 0 && number <= most)) {
-        return yk_fail(YK_ERROR_INPUT, "\"%s\" must be from 0 to %g, not %g", key, most, number);
+    if (!(number >= 0 && number <= max)) {
+        return yk_fail(YK_ERROR_INPUT, "\"%s\" must be from 0 to %g, not %g", key, max, number);
     }
     *out = number;
     return YK_OK;
 }
 
-static yk_status read_whole(const struct yk_json *root, const char *key, int32_t most, int32_t *out)
+static yk_status read_whole(const struct yk_json *root, const char *key, int32_t max, int32_t *out)
 {
     double number = 0;
     YK_TRY(read_number(yk_json_get(root, key), key, INFINITY, &number));
-    if (number < 1 || number > most || floor(number) != number) {
+    if (number < 1 || number > max || floor(number) != number) {
         return yk_fail(YK_ERROR_INPUT, "\"%s\" must be a whole number from 1 to %d, not %g", key,
-                       most, number);
+                       max, number);
     }
     *out = (int32_t)number;
     return YK_OK;
@@ -40,7 +55,7 @@ static yk_status read_whole(const struct yk_json *root, const char *key, int32_t
 
 /* One number for each of `count` slots or layers. */
 static yk_status read_list(const struct yk_json *root, const char *key, int32_t count,
-                           const char *of, double most, struct yk_arena *arena, double **out)
+                           const char *of, double max, struct yk_arena *arena, double **out)
 {
     const struct yk_json *list = yk_json_get(root, key);
     double *numbers = NULL;
@@ -57,7 +72,7 @@ static yk_status read_list(const struct yk_json *root, const char *key, int32_t 
     }
     YK_TRY_NEW(arena, numbers, count);
     for (size_t i = 0; i < (size_t)count; i++) {
-        const yk_status status = read_number(yk_json_at(list, i), key, most, &numbers[i]);
+        const yk_status status = read_number(yk_json_at(list, i), key, max, &numbers[i]);
         YK_TRY(yk_json_add_location(status, key, i, NULL));
     }
     *out = numbers;
@@ -72,8 +87,8 @@ static yk_status read_layers(const struct yk_json *root, struct yk_arena *arena,
     double *comm_s = NULL;
     double *full_bytes = NULL;
     YK_TRY(read_whole(root, "blocks", YK_ORDER_MAX_BLOCKS, &blocks));
-    YK_TRY(read_list(root, "comm_s", n, "layer", most_seconds, arena, &comm_s));
-    YK_TRY(read_list(root, "full_bytes", n, "layer", most_bytes, arena, &full_bytes));
+    YK_TRY(read_list(root, "comm_s", n, "layer", max_seconds, arena, &comm_s));
+    YK_TRY(read_list(root, "full_bytes", n, "layer", max_bytes, arena, &full_bytes));
     YK_TRY_NEW(arena, problem->layers, n);
     for (int32_t i = 0; i < n; i++) {
         problem->layers[i] = (struct yk_order_layer){
@@ -99,13 +114,13 @@ static yk_status read_problem(const struct yk_json *root, struct yk_arena *arena
     YK_TRY(read_whole(root, "layers", YK_ORDER_MAX_LAYERS, &problem->layer_count));
     const int32_t slots = yk_order_slot_count(problem);
     YK_TRY(read_layers(root, arena, problem));
-    YK_TRY(read_list(root, "compute_s", slots, "slot", most_seconds, arena, &problem->compute_s));
-    YK_TRY(read_list(root, "activation_bytes", slots, "slot", most_bytes, arena,
-                     &problem->room_bytes));
+    YK_TRY(read_list(root, "compute_s", slots, "slot", max_seconds, arena, &problem->compute_s));
     YK_TRY(
-        read_number(yk_json_get(root, "static_bytes"), "static_bytes", most_bytes, &static_bytes));
+        read_list(root, "activation_bytes", slots, "slot", max_bytes, arena, &problem->room_bytes));
     YK_TRY(
-        read_number(yk_json_get(root, "memory_bytes"), "memory_bytes", most_bytes, &memory_bytes));
+        read_number(yk_json_get(root, "static_bytes"), "static_bytes", max_bytes, &static_bytes));
+    YK_TRY(
+        read_number(yk_json_get(root, "memory_bytes"), "memory_bytes", max_bytes, &memory_bytes));
     YK_TRY(yk_json_get_flag(root, "barrier", &problem->barrier));
     for (int32_t t = 0; t < slots; t++) {
         problem->room_bytes[t] = memory_bytes - static_bytes - problem->room_bytes[t];

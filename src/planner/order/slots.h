@@ -1,10 +1,8 @@
 /*
- * Order slots: where in the cycle of slots (planner/order.h) each kind of transfer of a layer may
- * stand.
- *
- * A window is a run of slots, cyclic: it may go on at slot 0 after the last one. Windows of one
- * kind lie inside each other: that of a later layer holds the scatters and forward gathers of all
- * earlier ones, that of an earlier layer the backward gathers of all later ones.
+ * Slots: where in the cycle of slots (order.h) each kind of transfer of a layer may be. A window is
+ * a cyclic run of slots. Windows of one kind are nested: that of a later layer contains the
+ * scatters and forward gathers of all earlier ones, that of an earlier layer the backward gathers
+ * of all later ones.
  */
 #ifndef YK_PLANNER_ORDER_SLOTS_H
 #define YK_PLANNER_ORDER_SLOTS_H

@@ -1,6 +1,6 @@
 #include "planner/order/state.h"
 
-#include "planner/order/sums.h"
+#include "planner/order/order.h"
 
 #include <string.h>
 

@@ -1,10 +1,7 @@
 /*
- * Order state: an order under work, with the load and the memory of every slot kept up to date
- * while blocks move from one slot to the next.
- *
- * A block that moves one slot changes memory in one slot only: a gather that comes earlier is held
- * in the slot it comes to, a scatter that comes later holds its gradient in the slot it comes to.
- * Lives in the arena it was made in; one thread at a time.
+ * State: an order being changed, with the load and the memory of every slot kept up to date while
+ * blocks move from one slot to the next. A move changes memory in one slot only. Lives in the arena
+ * it was made in; one thread at a time.
  */
 #ifndef YK_PLANNER_ORDER_STATE_H
 #define YK_PLANNER_ORDER_STATE_H

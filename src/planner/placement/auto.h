@@ -1,10 +1,7 @@
 /*
- * Auto: the placement of Hugging Face's device_map="auto", module by module, as Accelerate 1.15
- * makes it: memory is balanced over the devices, then the modules are put down in their order, on
- * one device after the other, never going back.
- *
- * It counts weights and buffers only: no speeds, links, activations, gradients or optimizer state.
- * What yoke finds is compared with it.
+ * Auto: the placement of Hugging Face's device_map="auto", as Accelerate 1.15 makes it: memory is
+ * balanced over the devices, then modules are placed in their order, on one device after the other,
+ * never going back. It counts weights and buffers only. What yoke finds is compared with it.
  */
 #ifndef YK_PLANNER_PLACEMENT_AUTO_H
 #define YK_PLANNER_PLACEMENT_AUTO_H

@@ -1,90 +1,92 @@
 #include "planner/placement/candidates.h"
 
+#include "planner/placement/evaluate.h"
 #include "planner/placement/stages.h"
-#include "planner/placement/traffic.h"
+#include "sched/mapping.h"
 #include "sched/scheduler.h"
 
 #include <math.h>
-#include <string.h>
 
 enum {
-    LEAST_CUTS = 4,
-    MOST_CUTS = 24,
-    MOST_EVALUATED = 200000,   /* tasks of all cuts together */
-    MOST_LOOKED_AHEAD = 50000, /* tasks times devices */
-    MOST_REFINED = 4000,       /* tasks times devices */
-    MOST_DESCENTS = 6,
+    MIN_CUTS = 4,
+    MAX_CUTS = 24,
+    MAX_EVALUATED = 200000, /* tasks of all cuts together */
+    MAX_LOOKAHEAD = 50000,  /* tasks times devices */
+    MAX_REFINED = 4000,     /* tasks times devices */
+    MAX_DESCENTS = 6,
 };
 
 yk_status yk_candidates_create(const struct yk_step_graph *step, const struct yk_deadline *deadline,
                                struct yk_candidates *out)
 {
-    struct yk_candidates contest = {
+    struct yk_candidates candidates = {
         .step = step, .step_s = INFINITY, .on_all_s = INFINITY, .deadline = deadline};
-    yk_status status = yk_schedule_create(step->graph, &contest.best);
+    yk_status status = yk_schedule_create(step->graph, &candidates.best);
     if (status == YK_OK) {
-        status = yk_schedule_create(step->graph, &contest.trial);
+        status = yk_schedule_create(step->graph, &candidates.trial);
     }
     if (status != YK_OK) {
-        yk_candidates_free(&contest);
+        yk_candidates_free(&candidates);
         return status;
     }
-    *out = contest;
+    *out = candidates;
     return YK_OK;
 }
 
-void yk_candidates_free(struct yk_candidates *contest)
+void yk_candidates_free(struct yk_candidates *candidates)
 {
-    yk_schedule_destroy(contest->best);
-    yk_schedule_destroy(contest->trial);
-    *contest = (struct yk_candidates){0};
+    yk_schedule_destroy(candidates->best);
+    yk_schedule_destroy(candidates->trial);
+    *candidates = (struct yk_candidates){0};
 }
 
-static bool is_over(const struct yk_candidates *contest)
+static bool is_over(const struct yk_candidates *candidates)
 {
-    return contest->trials > 0 && yk_deadline_has_passed(contest->deadline);
+    return candidates->trials > 0 && yk_deadline_has_passed(candidates->deadline);
 }
 
-static bool is_better(const struct yk_candidates *contest, const struct yk_placement_fit *fit,
+static bool is_better(const struct yk_candidates *candidates, const struct yk_placement_fit *fit,
                       double step_s)
 {
-    if (isinf(contest->step_s) || fit->fits != contest->fit.fits) {
-        return isinf(contest->step_s) || fit->fits;
+    if (isinf(candidates->step_s) || fit->fits != candidates->fit.fits) {
+        return isinf(candidates->step_s) || fit->fits;
     }
-    return fit->fits ? step_s < contest->step_s : fit->missing_bytes < contest->fit.missing_bytes;
+    return fit->fits ? step_s < candidates->step_s
+                     : fit->missing_bytes < candidates->fit.missing_bytes;
 }
 
 /* Considers a schedule that stands to the devices' memory as `fit` says. */
-static yk_status consider(struct yk_candidates *contest, const struct yk_schedule *schedule,
+static yk_status consider(struct yk_candidates *candidates, const struct yk_schedule *schedule,
                           const struct yk_placement_fit *fit)
 {
     double step_s = 0;
-    contest->trials++;
-    YK_TRY(yk_evaluate_step_s(contest->step, schedule, &step_s));
-    if (is_better(contest, fit, step_s)) {
-        yk_schedule_copy(schedule, contest->best);
-        contest->fit = *fit;
-        contest->step_s = step_s;
+    candidates->trials++;
+    YK_TRY(yk_evaluate_step_s(candidates->step, schedule, &step_s));
+    if (is_better(candidates, fit, step_s)) {
+        yk_schedule_copy(schedule, candidates->best);
+        candidates->fit = *fit;
+        candidates->step_s = step_s;
     }
-    if (fit->fits && step_s < contest->on_all_s &&
-        yk_schedule_count_devices(schedule) == contest->step->graph->device_count) {
-        contest->on_all_s = step_s;
+    if (fit->fits && step_s < candidates->on_all_s &&
+        yk_schedule_count_devices(schedule) == candidates->step->graph->device_count) {
+        candidates->on_all_s = step_s;
     }
     return YK_OK;
 }
 
-yk_status yk_candidates_consider(struct yk_candidates *contest, const struct yk_schedule *schedule)
+yk_status yk_candidates_consider(struct yk_candidates *candidates,
+                                 const struct yk_schedule *schedule)
 {
     struct yk_placement_fit fit;
     YK_TRY(yk_evaluate_memory(schedule, &fit));
-    return consider(contest, schedule, &fit);
+    return consider(candidates, schedule, &fit);
 }
 
-static yk_status consider_map(struct yk_candidates *contest, const int32_t *devices)
+static yk_status consider_map(struct yk_candidates *candidates, const int32_t *devices)
 {
     struct yk_placement_fit fit;
-    YK_TRY(yk_evaluate_map(contest->step, devices, contest->trial, &fit));
-    return consider(contest, contest->trial, &fit);
+    YK_TRY(yk_evaluate_map(candidates->step, devices, candidates->trial, &fit));
+    return consider(candidates, candidates->trial, &fit);
 }
 
 static bool is_first_of_its_kind(const struct yk_step_graph *step, int32_t device)
@@ -98,10 +100,10 @@ static bool is_first_of_its_kind(const struct yk_step_graph *step, int32_t devic
 }
 
 /* The more tasks, the longer a cut takes to evaluate. */
-static int32_t most_cuts(const struct yk_step_graph *step)
+static int32_t max_cuts(const struct yk_step_graph *step)
 {
-    const int32_t affordable = MOST_EVALUATED / step->graph->task_count;
-    return affordable < LEAST_CUTS ? LEAST_CUTS : affordable < MOST_CUTS ? affordable : MOST_CUTS;
+    const int32_t affordable = MAX_EVALUATED / step->graph->task_count;
+    return affordable < MIN_CUTS ? MIN_CUTS : affordable < MAX_CUTS ? affordable : MAX_CUTS;
 }
 
 static int64_t micro_batch_ticks(const struct yk_step_graph *step, int32_t micro_batch,
@@ -128,9 +130,9 @@ static bool holds_all_weights(const struct yk_step_graph *step, int32_t device)
 }
 
 /* Whole micro-batches on devices that hold the whole model, each where it would end first. */
-static yk_status consider_copies(struct yk_candidates *contest, struct yk_arena *arena)
+static yk_status consider_copies(struct yk_candidates *candidates, struct yk_arena *arena)
 {
-    const struct yk_step_graph *step = contest->step;
+    const struct yk_step_graph *step = candidates->step;
     const int32_t L = step->layer_count;
     int32_t *devices = NULL;
     int64_t *busy = NULL;
@@ -154,22 +156,23 @@ static yk_status consider_copies(struct yk_candidates *contest, struct yk_arena 
             devices[m * L + l] = first;
         }
     }
-    return consider_map(contest, devices);
+    return consider_map(candidates, devices);
 }
 
-static yk_status consider_schedulers(struct yk_candidates *contest)
+static yk_status consider_schedulers(struct yk_candidates *candidates)
 {
-    static const char *const quick[] = {"heft", "lookahead", "heft-memory"};
+    static const struct yk_scheduler *const quick[] = {&yk_scheduler_heft, &yk_scheduler_lookahead,
+                                                       &yk_scheduler_heft_memory};
     const struct yk_scheduler_options options = {0};
-    const struct yk_graph *graph = contest->step->graph;
+    const struct yk_graph *graph = candidates->step->graph;
     const int64_t size = (int64_t)graph->task_count * graph->device_count;
-    for (size_t i = 0; i < sizeof quick / sizeof quick[0] && !is_over(contest); i++) {
-        if (strcmp(quick[i], "lookahead") == 0 && size > MOST_LOOKED_AHEAD) {
+    for (size_t i = 0; i < sizeof quick / sizeof quick[0] && !is_over(candidates); i++) {
+        if (quick[i] == &yk_scheduler_lookahead && size > MAX_LOOKAHEAD) {
             continue; /* it takes longer than it is worth */
         }
-        const yk_status status = yk_scheduler_find(quick[i])->run(&options, contest->trial);
+        const yk_status status = quick[i]->run(quick[i], &options, candidates->trial);
         if (status == YK_OK) {
-            YK_TRY(yk_candidates_consider(contest, contest->trial));
+            YK_TRY(yk_candidates_consider(candidates, candidates->trial));
         } else if (status != YK_ERROR_NO_FIT) {
             return status;
         }
@@ -177,21 +180,17 @@ static yk_status consider_schedulers(struct yk_candidates *contest)
     return YK_OK;
 }
 
-yk_status yk_candidates_add_divided(struct yk_candidates *contest)
+yk_status yk_candidates_add_divided(struct yk_candidates *candidates)
 {
-    struct yk_arena *arena = NULL;
-    if (contest->step->micro_batch_count > 1) {
-        YK_TRY(yk_arena_create(&arena));
-        const yk_status status = consider_copies(contest, arena);
-        yk_arena_destroy(arena);
-        YK_TRY(status);
+    if (candidates->step->micro_batch_count > 1) {
+        YK_TRY_IN_ARENA(arena, consider_copies(candidates, arena));
     }
-    return consider_schedulers(contest);
+    return consider_schedulers(candidates);
 }
 
 /* A map on its way downhill. */
 struct descent {
-    struct yk_candidates *contest;
+    struct yk_candidates *candidates;
     int32_t *devices; /* (M, L) */
     double step_s;
     int32_t leader;    /* the best move seen from here: this layer, and those that follow it … */
@@ -201,7 +200,7 @@ struct descent {
 
 static void move_layer(const struct descent *descent, int32_t leader, int32_t device)
 {
-    const struct yk_step_graph *step = descent->contest->step;
+    const struct yk_step_graph *step = descent->candidates->step;
     const int32_t L = step->layer_count;
     for (int32_t k = 0; k < step->micro_batch_count * L; k++) {
         if (yk_step_graph_weight_owner(step, k % L) == leader) {
@@ -212,16 +211,16 @@ static void move_layer(const struct descent *descent, int32_t leader, int32_t de
 
 static yk_status try_move(struct descent *descent, int32_t leader, int32_t device)
 {
-    struct yk_candidates *contest = descent->contest;
+    struct yk_candidates *candidates = descent->candidates;
     const int32_t before = descent->devices[leader];
     struct yk_placement_fit fit;
     double step_s = 0;
     move_layer(descent, leader, device);
-    YK_TRY(yk_evaluate_map(contest->step, descent->devices, contest->trial, &fit));
-    YK_TRY(consider(contest, contest->trial, &fit));
-    YK_TRY(yk_evaluate_step_s(contest->step, contest->trial, &step_s));
+    YK_TRY(yk_evaluate_map(candidates->step, descent->devices, candidates->trial, &fit));
+    YK_TRY(consider(candidates, candidates->trial, &fit));
+    YK_TRY(yk_evaluate_step_s(candidates->step, candidates->trial, &step_s));
     move_layer(descent, leader, before);
-    descent->allowance -= contest->step->graph->task_count;
+    descent->allowance -= candidates->step->graph->task_count;
     if (fit.fits && step_s < descent->step_s) {
         descent->step_s = step_s;
         descent->leader = leader;
@@ -232,13 +231,13 @@ static yk_status try_move(struct descent *descent, int32_t leader, int32_t devic
 
 static bool may_go_on(const struct descent *descent)
 {
-    return descent->allowance > 0 && !is_over(descent->contest);
+    return descent->allowance > 0 && !is_over(descent->candidates);
 }
 
 /* Moves one layer over a cut, the one that helps most, until none does. */
 static yk_status go_down(struct descent *descent)
 {
-    const struct yk_step_graph *step = descent->contest->step;
+    const struct yk_step_graph *step = descent->candidates->step;
     do {
         descent->device = -1;
         for (int32_t l = 0; l + 1 < step->layer_count && may_go_on(descent); l++) {
@@ -256,76 +255,205 @@ static yk_status go_down(struct descent *descent)
     return YK_OK;
 }
 
-yk_status yk_candidates_refine(struct yk_candidates *contest)
+static yk_status refine(struct yk_candidates *candidates, struct yk_arena *arena)
 {
-    const struct yk_step_graph *step = contest->step;
-    struct yk_arena *arena = NULL;
-    if (!contest->fit.fits) {
-        return YK_OK;
-    }
-    YK_TRY(yk_arena_create(&arena));
+    const struct yk_step_graph *step = candidates->step;
+    const int32_t cells = step->micro_batch_count * step->layer_count;
     struct descent descent = {
-        .contest = contest,
-        .devices = yk_arena_allocate(
-            arena, (size_t)step->micro_batch_count * (size_t)step->layer_count, sizeof(int32_t)),
-        .step_s = contest->step_s,
-        .allowance = 10 * (int64_t)MOST_EVALUATED,
+        .candidates = candidates,
+        .step_s = candidates->step_s,
+        .allowance = 10 * (int64_t)MAX_EVALUATED,
     };
-    yk_status status = YK_OK;
-    if (!descent.devices) {
-        status = yk_fail_out_of_memory();
-    } else {
-        for (int32_t i = 0; i < step->micro_batch_count * step->layer_count; i++) {
-            descent.devices[i] = contest->best->devices[step->forward[i]];
-        }
-        status = go_down(&descent);
+    YK_TRY_NEW(arena, descent.devices, cells);
+    for (int32_t i = 0; i < cells; i++) {
+        descent.devices[i] = candidates->best->devices[step->forward[i]];
     }
-    yk_arena_destroy(arena);
-    return status;
+    return go_down(&descent);
+}
+
+yk_status yk_candidates_refine(struct yk_candidates *candidates)
+{
+    if (candidates->fit.fits) {
+        YK_TRY_IN_ARENA(arena, refine(candidates, arena));
+    }
+    return YK_OK;
 }
 
 /* Every micro-batch goes through the same stages. */
-static yk_status consider_stages(struct yk_candidates *contest, struct yk_arena *arena)
+static yk_status consider_stages(struct yk_candidates *candidates, struct yk_arena *arena)
 {
-    const struct yk_step_graph *step = contest->step;
+    const struct yk_step_graph *step = candidates->step;
     const int32_t L = step->layer_count;
     const int32_t M = step->micro_batch_count;
     /* Of a small step, the first few cuts go downhill each from where it is. */
     const int64_t size = (int64_t)step->graph->task_count * step->graph->device_count;
-    const int32_t refined = size <= MOST_REFINED ? MOST_DESCENTS : 0;
+    const int32_t refined = size <= MAX_REFINED ? MAX_DESCENTS : 0;
     struct yk_stages_list cuts = {0};
     int32_t *devices = NULL;
-    YK_TRY(yk_stages_propose(step, most_cuts(step), contest->deadline, arena, &cuts));
+    YK_TRY(yk_stages_propose(step, max_cuts(step), candidates->deadline, arena, &cuts));
     YK_TRY_NEW(arena, devices, (int64_t)M * L);
-    for (int32_t i = 0; i < cuts.count && !is_over(contest); i++) {
+    for (int32_t i = 0; i < cuts.count && !is_over(candidates); i++) {
         for (int32_t k = 0; k < M * L; k++) {
             devices[k] = cuts.devices[(int64_t)i * L + k % L];
         }
-        YK_TRY(consider_map(contest, devices));
+        YK_TRY(consider_map(candidates, devices));
         if (i < refined) {
             struct descent descent = {
-                .contest = contest,
+                .candidates = candidates,
                 .devices = devices,
                 .step_s = INFINITY,
-                .allowance = MOST_EVALUATED,
+                .allowance = MAX_EVALUATED,
             };
-            YK_TRY(yk_evaluate_step_s(step, contest->trial, &descent.step_s));
+            YK_TRY(yk_evaluate_step_s(step, candidates->trial, &descent.step_s));
             YK_TRY(go_down(&descent));
         }
     }
-    for (int32_t p = 0; p < step->graph->device_count && !is_over(contest); p++) {
+    for (int32_t p = 0; p < step->graph->device_count && !is_over(candidates); p++) {
         for (int32_t k = 0; k < M * L; k++) {
             devices[k] = p;
         }
         if (is_first_of_its_kind(step, p)) {
-            YK_TRY(consider_map(contest, devices));
+            YK_TRY(consider_map(candidates, devices));
         }
     }
     return YK_OK;
 }
 
-yk_status yk_candidates_add_undivided(struct yk_candidates *contest)
+yk_status yk_candidates_add_undivided(struct yk_candidates *candidates)
 {
-    YK_TRY_IN_ARENA(arena, consider_stages(contest, arena));
+    YK_TRY_IN_ARENA(arena, consider_stages(candidates, arena));
+    return YK_OK;
+}
+
+/* Some of the cluster's devices, as a cluster. */
+struct subset {
+    struct yk_arena *arena;
+    int32_t *numbers; /* (count) of the devices in the whole cluster */
+    int32_t count;
+    struct yk_cluster cluster;
+    struct yk_cost_book book;
+};
+
+static yk_status make_cluster(const struct yk_cost_book *whole, struct subset *subset)
+{
+    const struct yk_cluster *cluster = whole->cluster;
+    struct yk_device *devices = NULL;
+    struct yk_device_facts *facts = NULL;
+    struct yk_link *links = NULL;
+    YK_TRY_NEW(subset->arena, devices, subset->count);
+    YK_TRY_NEW(subset->arena, facts, subset->count);
+    YK_TRY_NEW(subset->arena, links, (int64_t)subset->count * subset->count);
+    for (int32_t p = 0; p < subset->count; p++) {
+        devices[p] = cluster->devices[subset->numbers[p]];
+        facts[p] = yk_device_facts_at(whole->facts, subset->numbers[p]);
+        for (int32_t q = 0; q < subset->count; q++) {
+            links[(int64_t)p * subset->count + q] =
+                *yk_cluster_link(cluster, subset->numbers[p], subset->numbers[q]);
+        }
+    }
+    subset->cluster = *cluster;
+    subset->cluster.devices = devices;
+    subset->cluster.links = links;
+    subset->cluster.device_count = subset->count;
+    subset->book = *whole;
+    subset->book.cluster = &subset->cluster;
+    subset->book.facts = facts;
+    return YK_OK;
+}
+
+/* The subset's best schedule on the devices of the whole cluster; tasks have the same numbers. */
+static yk_status translate(const struct subset *subset, const struct yk_schedule *schedule,
+                           struct yk_candidates *candidates)
+{
+    const int32_t n = schedule->graph->task_count;
+    int32_t *devices = NULL;
+    int64_t *priorities = NULL;
+    YK_TRY_NEW(subset->arena, devices, n);
+    YK_TRY_NEW(subset->arena, priorities, n);
+    for (int32_t k = 0; k < n; k++) {
+        const int32_t task = schedule->sequence[k];
+        devices[task] = subset->numbers[schedule->devices[task]];
+        priorities[task] = n - k;
+    }
+    const struct yk_mapping mapping = {.devices = devices, .priorities = priorities};
+    YK_TRY(yk_mapping_run(&mapping, candidates->trial));
+    return yk_candidates_consider(candidates, candidates->trial);
+}
+
+static yk_status consider_subset(struct subset *subset, struct yk_candidates *candidates)
+{
+    struct yk_step_graph_spec spec = candidates->step->spec;
+    struct yk_step_graph *step = NULL;
+    struct yk_candidates own = {0};
+    YK_TRY(make_cluster(spec.book, subset));
+    spec.book = &subset->book;
+    YK_TRY(yk_step_graph_create(&spec, &step));
+    yk_status status = yk_candidates_create(step, candidates->deadline, &own);
+    if (status == YK_OK) {
+        status = yk_candidates_add_undivided(&own);
+    }
+    if (status == YK_OK) {
+        status = yk_candidates_add_divided(&own);
+    }
+    candidates->trials += own.trials;
+    if (status == YK_OK && isfinite(own.step_s)) {
+        status = translate(subset, own.best, candidates);
+    }
+    yk_candidates_free(&own);
+    yk_step_graph_destroy(step);
+    return status;
+}
+
+/* The devices of a node, in order: returns how many. */
+static int32_t list_node(const struct yk_cluster *cluster, int32_t node, int32_t *numbers)
+{
+    int32_t count = 0;
+    for (int32_t p = 0; p < cluster->device_count; p++) {
+        if (cluster->devices[p].node == node) {
+            numbers[count++] = p;
+        }
+    }
+    return count;
+}
+
+/* Whether an earlier node has the same devices. */
+static bool is_repeated(const struct yk_step_graph *step, const struct subset *subset, int32_t node,
+                        int32_t *room)
+{
+    const struct yk_cluster *cluster = step->spec.book->cluster;
+    for (int32_t other = 0; other < node; other++) {
+        bool alike = list_node(cluster, other, room) == subset->count;
+        for (int32_t p = 0; alike && p < subset->count; p++) {
+            alike = yk_stages_devices_are_equal(step, room[p], subset->numbers[p]);
+        }
+        if (alike) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static yk_status consider_node(struct yk_candidates *candidates, int32_t node,
+                               struct yk_arena *arena)
+{
+    const struct yk_cluster *cluster = candidates->step->spec.book->cluster;
+    struct subset subset = {.arena = arena};
+    int32_t *room = NULL;
+    YK_TRY_NEW(arena, subset.numbers, cluster->device_count);
+    YK_TRY_NEW(arena, room, cluster->device_count);
+    subset.count = list_node(cluster, node, subset.numbers);
+    return subset.count > 1 && !is_repeated(candidates->step, &subset, node, room)
+               ? consider_subset(&subset, candidates)
+               : YK_OK;
+}
+
+yk_status yk_candidates_add_nodes(struct yk_candidates *candidates)
+{
+    const struct yk_cluster *cluster = candidates->step->spec.book->cluster;
+    for (int32_t node = 0; cluster->node_count > 1 && node < cluster->node_count &&
+                           !yk_deadline_has_passed(candidates->deadline);
+         node++) {
+        YK_TRY_IN_ARENA(arena, consider_node(candidates, node, arena));
+    }
     return YK_OK;
 }

@@ -1,7 +1,4 @@
-/*
- * Candidates: maps worth evaluating for a step, and the best of them: the start of the search for a
- * placement.
- */
+/* Candidates: maps worth evaluating for a step, and the best of them. */
 #ifndef YK_PLANNER_PLACEMENT_CANDIDATES_H
 #define YK_PLANNER_PLACEMENT_CANDIDATES_H
 
@@ -11,7 +8,7 @@
 
 #include <stdint.h>
 
-/* The best of the schedules considered. Times are those of traffic.h. */
+/* The best of the schedules considered. Times are those of yk_evaluate_step_s(). */
 struct yk_candidates {
     const struct yk_step_graph *step;
     struct yk_schedule *best;
@@ -23,25 +20,29 @@ struct yk_candidates {
     const struct yk_deadline *deadline;
 };
 
-/* Whatever fills the contest ends once the deadline has passed, with at least one schedule
+/* Whatever adds candidates ends once the deadline has passed, with at least one schedule
  * considered. NULL: none. */
 yk_status yk_candidates_create(const struct yk_step_graph *step, const struct yk_deadline *deadline,
                                struct yk_candidates *out) YK_MUST_USE;
-void yk_candidates_free(struct yk_candidates *contest);
+void yk_candidates_free(struct yk_candidates *candidates);
 
 /* Considers every pipeline of unequal stages worth it and every single device: maps in which a
  * layer has one device. */
-yk_status yk_candidates_add_undivided(struct yk_candidates *contest) YK_MUST_USE;
+yk_status yk_candidates_add_undivided(struct yk_candidates *candidates) YK_MUST_USE;
 
-/* Considers `schedule`, of the contest's step. */
-yk_status yk_candidates_consider(struct yk_candidates *contest,
+/* Considers `schedule`, of the same step. */
+yk_status yk_candidates_consider(struct yk_candidates *candidates,
                                  const struct yk_schedule *schedule) YK_MUST_USE;
 
 /* Considers what may divide a layer's micro-batches over devices, too: whole copies of the model
  * that share the micro-batches, and the quick schedulers. */
-yk_status yk_candidates_add_divided(struct yk_candidates *contest) YK_MUST_USE;
+yk_status yk_candidates_add_divided(struct yk_candidates *candidates) YK_MUST_USE;
 
 /* Moves the cuts of the best, which is undivided, as long as that makes it shorter. */
-yk_status yk_candidates_refine(struct yk_candidates *contest) YK_MUST_USE;
+yk_status yk_candidates_refine(struct yk_candidates *candidates) YK_MUST_USE;
+
+/* Considers what the devices of each node would do by themselves; of nodes that are alike, one: the
+ * quick schedulers spread work over slow links between nodes. */
+yk_status yk_candidates_add_nodes(struct yk_candidates *candidates) YK_MUST_USE;
 
 #endif

@@ -4,7 +4,9 @@
 #include "sched/memory.h"
 #include "sched/timeline/group_devices.h"
 
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 yk_status yk_evaluate_memory(const struct yk_schedule *schedule, struct yk_placement_fit *out)
 {
@@ -35,7 +37,7 @@ struct trials {
     int32_t *task_devices; /* (n) */
     int64_t *priorities;   /* (n) backward before forward, earlier micro-batches first */
     int32_t *gates;        /* (n) */
-    struct yk_group_devices homes;
+    struct yk_group_devices groups;
 };
 
 /* How many devices the map uses: a pipeline needs about as many micro-batches under way. */
@@ -145,14 +147,14 @@ static yk_status try_fewer_in_flight(struct trials *trials, int32_t stages)
 static bool holds_weights(const struct trials *trials)
 {
     const struct yk_graph *graph = trials->step->graph;
-    int64_t held[YK_GRAPH_MAX_DEVICES] = {0};
-    struct yk_group_devices homes = trials->homes;
-    yk_group_devices_clear(&homes);
+    int64_t resident_bytes[YK_GRAPH_MAX_DEVICES] = {0};
+    struct yk_group_devices groups = trials->groups;
+    yk_group_devices_clear(&groups);
     for (int32_t i = 0; i < graph->task_count; i++) {
         const int32_t device = trials->task_devices[i];
-        held[device] += yk_group_devices_added_bytes(&homes, i, device);
-        yk_group_devices_assign(&homes, i, device);
-        if (held[device] > graph->devices[device].memory_bytes) {
+        resident_bytes[device] += yk_group_devices_added_bytes(&groups, i, device);
+        yk_group_devices_assign(&groups, i, device);
+        if (resident_bytes[device] > graph->devices[device].memory_bytes) {
             return false;
         }
     }
@@ -167,7 +169,7 @@ static yk_status try_orders(struct trials *trials, const int32_t *devices, struc
     YK_TRY_NEW(arena, trials->task_devices, n);
     YK_TRY_NEW(arena, trials->priorities, n);
     YK_TRY_NEW(arena, trials->gates, n);
-    YK_TRY(yk_group_devices_create(arena, step->graph, &trials->homes));
+    YK_TRY(yk_group_devices_create(arena, step->graph, &trials->groups));
     yk_step_graph_task_devices(step, devices, trials->task_devices);
     set_priorities(trials);
     YK_TRY(try_order(trials, NULL, M));
@@ -192,4 +194,90 @@ yk_status yk_evaluate_map(const struct yk_step_graph *step, const int32_t *devic
     yk_arena_destroy(arena);
     *out = trials.best_fit;
     return status;
+}
+
+struct ports {
+    const struct yk_step_graph *step;
+    double *out_s; /* (P) */
+    double *in_s;  /* (P) */
+};
+
+static void carry(struct ports *ports, int32_t from, int32_t to, double bytes)
+{
+    if (from != to && bytes > 0) {
+        const int64_t P = ports->step->graph->device_count;
+        const double seconds = bytes / ports->step->links[from * P + to].bytes_per_s;
+        ports->out_s[from] += seconds;
+        ports->in_s[to] += seconds;
+    }
+}
+
+/* What is saved between the passes of a layer never travels: they are on one device. Gradients pass
+ * without being held, and are counted once for all micro-batches below. */
+static void carry_activations(struct ports *ports, const struct yk_schedule *schedule)
+{
+    const struct yk_graph *graph = schedule->graph;
+    for (int32_t e = 0; e < graph->edge_count; e++) {
+        const struct yk_graph_edge *edge = &graph->edges[e];
+        carry(ports, schedule->devices[edge->from], schedule->devices[edge->to],
+              (double)edge->resident_bytes);
+    }
+}
+
+static void carry_gradients(struct ports *ports, const struct yk_step_graph *step,
+                            const struct yk_schedule *schedule, int32_t layer, bool *holds)
+{
+    const int32_t update = step->update[layer];
+    const int32_t P = step->graph->device_count;
+    if (update == YK_STEP_GRAPH_NO_TASK) {
+        return;
+    }
+    const double bytes = (double)step->model->layers[layer].trainable *
+                         (double)yk_precision_bytes(step->spec.workload.precision);
+    memset(holds, 0, (size_t)P * sizeof *holds);
+    for (int32_t m = 0; m < step->micro_batch_count; m++) {
+        holds[schedule->devices[step->forward[m * step->layer_count + layer]]] = true;
+    }
+    for (int32_t p = 0; p < P; p++) {
+        if (holds[p]) {
+            carry(ports, p, schedule->devices[update], bytes);
+            carry(ports, schedule->devices[update], p, bytes);
+        }
+    }
+}
+
+static yk_status find_busiest(const struct yk_step_graph *step, const struct yk_schedule *schedule,
+                              struct yk_arena *arena, double *out)
+{
+    const int32_t P = step->graph->device_count;
+    struct ports ports = {.step = step};
+    bool *holds = NULL;
+    YK_TRY_NEW(arena, ports.out_s, P);
+    YK_TRY_NEW(arena, ports.in_s, P);
+    YK_TRY_NEW(arena, holds, P);
+    carry_activations(&ports, schedule);
+    for (int32_t l = 0; l < step->layer_count; l++) {
+        carry_gradients(&ports, step, schedule, l, holds);
+    }
+    *out = 0;
+    for (int32_t p = 0; p < P; p++) {
+        *out = fmax(*out, fmax(ports.out_s[p], ports.in_s[p]));
+    }
+    return YK_OK;
+}
+
+yk_status yk_evaluate_traffic_s(const struct yk_step_graph *step,
+                                const struct yk_schedule *schedule, double *out)
+{
+    YK_TRY_IN_ARENA(arena, find_busiest(step, schedule, arena, out));
+    return YK_OK;
+}
+
+yk_status yk_evaluate_step_s(const struct yk_step_graph *step, const struct yk_schedule *schedule,
+                             double *out)
+{
+    double busiest_s = 0;
+    YK_TRY(yk_evaluate_traffic_s(step, schedule, &busiest_s));
+    *out = fmax(busiest_s, yk_graph_time(step->graph, schedule->makespan));
+    return YK_OK;
 }

@@ -1,65 +1,558 @@
 #include "planner/placement/placement.h"
 
-#include "planner/placement/context.h"
+#include "base/text.h"
+#include "base/units.h"
+#include "planner/placement/auto.h"
+#include "planner/placement/candidates.h"
+#include "planner/placement/evaluate.h"
 #include "sched/bound/bound.h"
+#include "sched/memory.h"
+#include "sched/search/anneal.h"
 
+#include <math.h>
 #include <string.h>
 
+/* The best candidate of all numbers of micro-batches tried. */
+struct best_candidate {
+    struct yk_candidates candidates; /* of the best's number of micro-batches; no step: none yet */
+    double on_all_s;                 /* of the best on all devices, of any number; INFINITY: none */
+    int32_t on_all_micro_batches;
+};
+
+struct context {
+    const struct yk_placement_request *request;
+    struct yk_placements *out;
+    const struct yk_modules *modules;
+    struct best_candidate pipeline; /* once it was searched for */
+    double started_s;
+    struct yk_deadline deadline; /* of this phase */
+    double micro_batch_s;        /* that a step took to make, for each of its micro-batches */
+};
+
+/* Ends when that part of the budget is spent. A search that is counted in moves has no end in time,
+ * unless the request has. */
+static void begin_phase(struct context *context, double part)
+{
+    const struct yk_placement_request *request = context->request;
+    const struct yk_scheduler_options *search = &request->search;
+    const bool timed = search->moves <= 0 && search->budget_s > 0;
+    context->deadline = (struct yk_deadline){
+        .at_s = timed ? context->started_s + part * search->budget_s : INFINITY,
+        .clock = search->clock,
+    };
+    if (request->deadline) {
+        context->deadline.at_s = fmin(context->deadline.at_s, request->deadline->at_s);
+    }
+}
+
+/* The step of that many micro-batches, made when it is first asked for. */
+static yk_status get_step_graph(struct context *context, int32_t micro_batches,
+                                const struct yk_step_graph **out)
+{
+    struct yk_placements *placements = context->out;
+    for (int32_t i = 0; i < placements->step_count; i++) {
+        if (placements->steps[i]->micro_batch_count == micro_batches) {
+            *out = placements->steps[i];
+            return YK_OK;
+        }
+    }
+    const struct yk_step_graph_spec spec = {
+        .book = context->request->book,
+        .config = context->request->config,
+        .workload = context->request->workload,
+        .micro_batches = micro_batches,
+    };
+    const struct yk_deadline_clock *clock = &context->request->search.clock;
+    const double begin_s = yk_deadline_now_s(clock);
+    YK_TRY(yk_step_graph_create(&spec, &placements->steps[placements->step_count]));
+    context->micro_batch_s = (yk_deadline_now_s(clock) - begin_s) / micro_batches;
+    *out = placements->steps[placements->step_count++];
+    return YK_OK;
+}
+
+/* Completes a placement that came to nothing by the message of the last failure. */
+static yk_status refuse(struct context *context, struct yk_placement *placement)
+{
+    const char *message = yk_status_message();
+    placement->refusal = yk_arena_copy_text(context->out->arena, message, strlen(message));
+    placement->step_s = NAN;
+    return placement->refusal ? YK_OK : yk_fail_out_of_memory();
+}
+
+/* The devices of the layers, read off the forward tasks; `divided` when they differ. */
+static yk_status read_devices(struct context *context, struct yk_placement *placement)
+{
+    const struct yk_step_graph *step = placement->step;
+    const int32_t L = step->layer_count;
+    YK_TRY_NEW(context->out->arena, placement->devices, (int64_t)step->micro_batch_count * L);
+    for (int32_t i = 0; i < step->micro_batch_count * L; i++) {
+        placement->devices[i] = placement->schedule->devices[step->forward[i]];
+        placement->divided =
+            placement->divided || placement->devices[i] != placement->devices[i % L];
+    }
+    return YK_OK;
+}
+
+/* One device a layer: of a divided one that of its first micro-batch, where it is updated. */
+static yk_status make_map(struct context *context, struct yk_placement *placement)
+{
+    const struct yk_step_graph *step = placement->step;
+    return yk_module_map_of_layers(step->model, placement->devices, context->modules,
+                                   step->graph->device_count, context->out->arena, &placement->map);
+}
+
+/* Completes a placement whose name and step are set from its schedule, which it then owns. */
+static yk_status finish(struct context *context, struct yk_schedule *schedule,
+                        struct yk_placement *placement)
+{
+    const struct yk_graph *graph = placement->step->graph;
+    const struct yk_device_facts *facts = context->request->book->facts;
+    const struct yk_cluster *cluster = context->request->book->cluster;
+    placement->schedule = schedule;
+    YK_TRY(yk_evaluate_step_s(placement->step, schedule, &placement->step_s));
+    YK_TRY(yk_evaluate_memory(schedule, &placement->fit));
+    if (!placement->fit.fits) {
+        /* A device smaller than its own context counts as empty in the graph. */
+        const int32_t device = placement->fit.device;
+        placement->fit.missing_bytes +=
+            (int64_t)fmax(0, yk_device_facts_context_bytes(facts, cluster, device) -
+                                 cluster->devices[device].memory_bytes);
+    }
+    YK_TRY_NEW(context->out->arena, placement->peak_bytes, graph->device_count);
+    YK_TRY(yk_schedule_memory_peaks(schedule, placement->peak_bytes));
+    for (int32_t p = 0; p < graph->device_count; p++) {
+        /* A device that is left out is not touched at all. */
+        if (placement->peak_bytes[p] > 0) {
+            placement->peak_bytes[p] += (int64_t)yk_device_facts_context_bytes(facts, cluster, p);
+        }
+    }
+    YK_TRY(read_devices(context, placement));
+    return placement->map ? YK_OK : make_map(context, placement);
+}
+
+/* Whether a module or one inside it has parameters; buffers alone do not count. */
+static bool has_parameters(const struct yk_modules *modules, const char *name)
+{
+    const int32_t module = yk_modules_find(modules, name);
+    for (int32_t i = 0; module != YK_MODULE_NONE && i < modules->tensor_count; i++) {
+        const struct yk_module_tensor *tensor = &modules->tensors[i];
+        if (!tensor->buffer && tensor->module >= module &&
+            tensor->module < modules->modules[module].end) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* How many places the layer's parameters are on, or 2 for more; the first module's is written. */
+static int32_t spread_of(const struct context *context, const struct yk_module_map *map,
+                         const struct yk_layer *layer, int32_t *first)
+{
+    int32_t spread = 1;
+    for (int32_t i = 0; i < layer->module_count; i++) {
+        int32_t places[2] = {YK_PLACE_NONE, YK_PLACE_NONE};
+        const int32_t count = yk_module_map_spread(map, layer->modules[i], 2, places);
+        *first = i == 0 ? places[0] : *first;
+        const bool apart = count > 1 || (count > 0 && places[0] != *first);
+        spread = apart && has_parameters(context->modules, layer->modules[i]) ? 2 : spread;
+    }
+    return spread;
+}
+
+/* Evaluates `map`, in which layers go where their first module is; what is kept off the devices
+ * cannot be trained. */
+static yk_status apply_map(struct context *context, const struct yk_module_map *map,
+                           struct yk_placement *placement)
+{
+    const struct yk_step_graph *step = placement->step;
+    const int32_t L = step->layer_count;
+    int32_t *devices = NULL;
+    struct yk_schedule *schedule = NULL;
+    struct yk_placement_fit fit;
+    placement->map = map;
+    YK_TRY_NEW(context->out->arena, devices, (int64_t)step->micro_batch_count * L);
+    for (int32_t l = 0; l < L; l++) {
+        const struct yk_layer *layer = &step->model->layers[yk_step_graph_weight_owner(step, l)];
+        int32_t places[1] = {YK_PLACE_NONE};
+        if (spread_of(context, map, layer, places) > 1 && !placement->remark) {
+            placement->remark = "a layer is spread over several places; it is counted where its "
+                                "first module is";
+        }
+        if (places[0] < 0) {
+            const yk_status status =
+                yk_fail(YK_ERROR_NO_FIT, "%s is kept on the %s, where nothing is trained",
+                        layer->name, places[0] == YK_PLACE_CPU ? "host" : "disk");
+            return status == YK_ERROR_NO_FIT ? refuse(context, placement) : status;
+        }
+        for (int32_t m = 0; m < step->micro_batch_count; m++) {
+            devices[m * L + l] = places[0];
+        }
+    }
+    YK_TRY(yk_schedule_create(step->graph, &schedule));
+    const yk_status status = yk_evaluate_map(step, devices, schedule, &fit);
+    if (status != YK_OK) {
+        yk_schedule_destroy(schedule);
+        return status;
+    }
+    return finish(context, schedule, placement);
+}
+
 enum {
-    MOST_STEPS = 64
+    MAX_MICRO_BATCHES = 64,
+};
+
+/* Of the budget, when the search for a pipeline, alone or before others, and that of the best's
+ * other candidates end at the latest, and what is for annealing. */
+static const double pipeline_alone_part = 0.9;
+static const double pipeline_part = 0.5;
+static const double candidates_part = 0.75;
+static const double annealing_part = 0.25;
+
+/* All small numbers, then ever fewer, and the batch itself: one sample each. */
+static bool is_worth_trying(const struct context *context, int32_t micro_batches)
+{
+    static const int32_t larger[] = {8, 10, 12, 16, 20, 24, 32, 48, 64};
+    const int64_t batch = context->request->workload.batch;
+    if (context->request->micro_batches > 0 || micro_batches <= 6 || micro_batches == batch) {
+        return context->request->micro_batches > 0 || micro_batches <= batch;
+    }
+    for (size_t i = 0; i < sizeof larger / sizeof larger[0]; i++) {
+        if (micro_batches == larger[i]) {
+            return micro_batches < batch;
+        }
+    }
+    return false;
+}
+
+/* Keeps the candidates if their best is the best so far: what fits before what does not. */
+static void keep_better(struct best_candidate *choice, struct yk_candidates *candidates)
+{
+    const struct yk_candidates *before = &choice->candidates;
+    const bool fits = candidates->fit.fits;
+    bool better = before->step == NULL;
+    if (!better && fits != before->fit.fits) {
+        better = fits;
+    } else if (!better) {
+        better = fits ? candidates->step_s < before->step_s
+                      : candidates->fit.missing_bytes < before->fit.missing_bytes;
+    }
+    if (candidates->on_all_s < choice->on_all_s) {
+        choice->on_all_s = candidates->on_all_s;
+        choice->on_all_micro_batches = candidates->step->micro_batch_count;
+    }
+    if (better) {
+        yk_candidates_free(&choice->candidates);
+        choice->candidates = *candidates;
+    } else {
+        yk_candidates_free(candidates);
+    }
+}
+
+/* What other ways have found for the same step. */
+static yk_status consider_others(const struct context *context, struct yk_candidates *candidates)
+{
+    for (int32_t i = 0; i < context->out->count; i++) {
+        const struct yk_placement *placement = &context->out->placements[i];
+        if (placement->step == candidates->step && placement->schedule && !placement->divided) {
+            YK_TRY(yk_candidates_consider(candidates, placement->schedule));
+        }
+    }
+    return YK_OK;
+}
+
+typedef yk_status (*filler)(struct yk_candidates *candidates);
+
+/* Whether to make do with what was found: the step of so many micro-batches could not be made and
+ * looked at, which takes about as long again, in the time that is left. */
+static bool is_too_long(const struct context *context, int32_t micro_batches)
+{
+    const double now_s = yk_deadline_now_s(&context->deadline.clock);
+    return now_s + 2 * micro_batches * context->micro_batch_s > context->deadline.at_s;
+}
+
+/* Lets `fill` propose for every number of micro-batches, and keeps the best. */
+static yk_status search_micro_batches(struct context *context, filler fill,
+                                      struct best_candidate *choice)
+{
+    const struct yk_scheduler_options *search = &context->request->search;
+    const int32_t given = context->request->micro_batches;
+    /* One, then from many to few: many are what keeps many devices busy. */
+    for (int32_t k = 0; k < (given > 0 ? 1 : MAX_MICRO_BATCHES); k++) {
+        const int32_t M = given > 0 ? given : (k == 0 ? 1 : MAX_MICRO_BATCHES + 1 - k);
+        if (!is_worth_trying(context, M)) {
+            continue;
+        }
+        if (choice->candidates.step && search->stop && atomic_load(search->stop)) {
+            return YK_OK;
+        }
+        if (choice->candidates.step && is_too_long(context, M)) {
+            context->out->cut_short = true;
+            continue;
+        }
+        const struct yk_step_graph *step = NULL;
+        struct yk_candidates candidates;
+        YK_TRY(get_step_graph(context, M, &step));
+        YK_TRY(yk_candidates_create(step, &context->deadline, &candidates));
+        yk_status status = fill(&candidates);
+        context->out->trials += candidates.trials;
+        context->out->cut_short |= yk_deadline_has_passed(&context->deadline);
+        if (status == YK_OK) {
+            status = consider_others(context, &candidates);
+        }
+        if (status != YK_OK) {
+            yk_candidates_free(&candidates);
+            return status;
+        }
+        if (isfinite(candidates.step_s)) {
+            keep_better(choice, &candidates);
+        } else {
+            yk_candidates_free(&candidates);
+        }
+        if (search->progress) {
+            search->progress(search->progress_user, "best", (double)k / MAX_MICRO_BATCHES);
+        }
+    }
+    return YK_OK;
+}
+
+/* Why the best leaves devices out: what all of them together would take. */
+static yk_status explain(struct context *context, const struct best_candidate *choice)
+{
+    const struct yk_step_graph *step = choice->candidates.step;
+    const int32_t P = step->graph->device_count;
+    const int32_t used = yk_schedule_count_devices(choice->candidates.best);
+    if (used == P || !choice->candidates.fit.fits) {
+        return YK_OK;
+    }
+    struct yk_text note = {0};
+    yk_text_addf(&note, "%d of %d devices stay idle: ", P - used, P);
+    if (used == 1 && context->request->workload.batch == 1) {
+        yk_text_add(&note, "one sample goes through the layers one after the other; ");
+    } else if (used == 1 && context->request->micro_batches == 1) {
+        yk_text_add(&note, "one micro-batch goes through the layers one after the other (leave out "
+                           "--micro-batches to let best choose); ");
+    }
+    if (isinf(choice->on_all_s)) {
+        yk_text_add(&note, "no way was found that uses all of them and fits");
+    } else {
+        char time[YK_UNITS_SIZE];
+        yk_units_format(choice->on_all_s, YK_UNIT_SECONDS, time);
+        yk_text_addf(
+            &note,
+            "the best way found that uses all of them takes %s (%d micro-batch%s), %.1f %% "
+            "longer",
+            time, choice->on_all_micro_batches, choice->on_all_micro_batches == 1 ? "" : "es",
+            100 * (choice->on_all_s / choice->candidates.step_s - 1));
+    }
+    const yk_status status = yk_text_status(&note);
+    if (status == YK_OK) {
+        context->out->note = yk_arena_copy_text(context->out->arena, note.bytes, note.length);
+    }
+    yk_text_free(&note);
+    YK_TRY(status);
+    return context->out->note ? YK_OK : yk_fail_out_of_memory();
+}
+
+/* Annealing does not see the ports: its result counts only where it is better with them. */
+static yk_status anneal(struct context *context, struct yk_candidates *candidates)
+{
+    const struct yk_scheduler_options *search = &context->request->search;
+    const double left_s = context->deadline.at_s - yk_deadline_now_s(&context->deadline.clock);
+    int64_t bound = 0;
+    if (!candidates->fit.fits || left_s <= 0) {
+        return YK_OK;
+    }
+    YK_TRY(yk_bound_compute(candidates->step->graph, &bound));
+    yk_schedule_copy(candidates->best, candidates->trial);
+    YK_TRY(yk_anneal_run(search, fmin(left_s, annealing_part * search->budget_s), bound,
+                         candidates->trial));
+    return yk_candidates_consider(candidates, candidates->trial);
+}
+
+/* Makes a copy of the choice's best schedule the placement's. */
+static yk_status copy_best(struct context *context, const struct best_candidate *choice,
+                           struct yk_placement *placement)
+{
+    struct yk_schedule *schedule = NULL;
+    placement->step = choice->candidates.step;
+    YK_TRY(yk_schedule_create(placement->step->graph, &schedule));
+    yk_schedule_copy(choice->candidates.best, schedule);
+    return finish(context, schedule, placement);
+}
+
+static yk_status search_pipeline(struct context *context, double part)
+{
+    struct best_candidate *choice = &context->pipeline;
+    if (choice->candidates.step) {
+        return YK_OK;
+    }
+    *choice = (struct best_candidate){.on_all_s = INFINITY};
+    begin_phase(context, part);
+    YK_TRY(search_micro_batches(context, yk_candidates_add_undivided, choice));
+    const int64_t before = choice->candidates.trials;
+    YK_TRY(yk_candidates_refine(&choice->candidates));
+    context->out->trials += choice->candidates.trials - before;
+    context->out->cut_short |= yk_deadline_has_passed(&context->deadline);
+    return YK_OK;
+}
+
+static yk_status place_pipeline(struct context *context, struct yk_placement *placement)
+{
+    YK_TRY(search_pipeline(context,
+                           context->request->algorithm ? pipeline_alone_part : pipeline_part));
+    return copy_best(context, &context->pipeline, placement);
+}
+
+static yk_status fill_divided(struct yk_candidates *candidates)
+{
+    YK_TRY(yk_candidates_add_divided(candidates));
+    return yk_candidates_add_nodes(candidates);
+}
+
+/* Everything that best does once the pipeline, its first candidate, is known. */
+static yk_status search(struct context *context, struct best_candidate *choice,
+                        struct yk_placement *placement)
+{
+    const struct yk_candidates *pipeline = &context->pipeline.candidates;
+    begin_phase(context, candidates_part);
+    YK_TRY(yk_candidates_create(pipeline->step, &context->deadline, &choice->candidates));
+    YK_TRY(yk_candidates_consider(&choice->candidates, pipeline->best));
+    YK_TRY(search_micro_batches(context, fill_divided, choice));
+    begin_phase(context, 1);
+    YK_TRY(anneal(context, &choice->candidates));
+    YK_TRY(explain(context, choice));
+    return copy_best(context, choice, placement);
+}
+
+static yk_status place_best(struct context *context, struct yk_placement *placement)
+{
+    YK_TRY(search_pipeline(context, pipeline_part));
+    struct best_candidate choice = context->pipeline;
+    choice.candidates = (struct yk_candidates){0};
+    const yk_status status = search(context, &choice, placement);
+    yk_candidates_free(&choice.candidates);
+    return status;
+}
+
+/* The devices that Accelerate would number 0, 1, 2 …: returns how many. */
+static int32_t list_devices(const struct yk_cluster *cluster, int32_t *numbers)
+{
+    int32_t count = 0;
+    for (int32_t p = 0; p < cluster->device_count; p++) {
+        if (!cluster->devices[p].is_cpu) {
+            numbers[count++] = p;
+        }
+    }
+    for (int32_t p = 0; count == 0 && p < cluster->device_count; p++) {
+        numbers[p] = p;
+    }
+    return count > 0 ? count : cluster->device_count;
+}
+
+static int64_t host_bytes(const struct yk_cluster *cluster, int32_t listed)
+{
+    double bytes = cluster->host_memory_bytes;
+    for (int32_t p = 0; bytes == 0 && listed < cluster->device_count && p < cluster->device_count;
+         p++) {
+        bytes += cluster->devices[p].is_cpu ? cluster->devices[p].memory_bytes : 0;
+    }
+    return bytes > 0 ? (int64_t)bytes : YK_AUTO_NO_CPU;
+}
+
+/* The map with the cluster's numbers in place of Accelerate's. */
+static yk_status renumber(const struct yk_module_map *map, const int32_t *numbers,
+                          struct yk_arena *arena, const struct yk_module_map **out)
+{
+    struct yk_module_map *copy = NULL;
+    struct yk_module_map_entry *entries = NULL;
+    YK_TRY_NEW(arena, copy, 1);
+    YK_TRY_NEW(arena, entries, map->count);
+    for (int32_t i = 0; i < map->count; i++) {
+        entries[i] = map->entries[i];
+        entries[i].place = entries[i].place >= 0 ? numbers[entries[i].place] : entries[i].place;
+    }
+    *copy = (struct yk_module_map){entries, map->count};
+    *out = copy;
+    return YK_OK;
+}
+
+static yk_status place_auto(struct context *context, struct yk_placement *placement)
+{
+    const struct yk_cluster *cluster = context->request->book->cluster;
+    struct yk_arena *arena = context->out->arena;
+    const struct yk_module_map *map = NULL;
+    int32_t *numbers = NULL;
+    int64_t *memory = NULL;
+    YK_TRY_NEW(arena, numbers, cluster->device_count);
+    YK_TRY_NEW(arena, memory, cluster->device_count);
+    const int32_t count = list_devices(cluster, numbers);
+    for (int32_t i = 0; i < count; i++) {
+        memory[i] = (int64_t)cluster->devices[numbers[i]].memory_bytes;
+    }
+    const struct yk_auto_request request = {
+        .modules = context->modules,
+        .precision = context->request->workload.precision,
+        .nf4 = context->request->workload.nf4,
+        .memory_bytes = memory,
+        .device_count = count,
+        .cpu_bytes = host_bytes(cluster, count),
+    };
+    YK_TRY(yk_auto_place(&request, arena, &map));
+    YK_TRY(renumber(map, numbers, arena, &map));
+    return apply_map(context, map, placement);
+}
+
+enum {
+    MAX_STEPS = 64
 };
 
 /* Micro-batches of a way that does not choose them itself. */
-static int32_t given_micro_batches(const struct yk_placement_context *place)
+static int32_t given_micro_batches(const struct context *context)
 {
-    return place->request->micro_batches > 0 ? place->request->micro_batches : 1;
+    return context->request->micro_batches > 0 ? context->request->micro_batches : 1;
 }
 
-static yk_status place_map(struct yk_placement_context *place, struct yk_placement *placement)
+static yk_status place_map(struct context *context, struct yk_placement *placement)
 {
-    return yk_placement_context_apply_map(place, place->request->map, placement);
+    return apply_map(context, context->request->map, placement);
 }
 
-static yk_status place_by_scheduler(struct yk_placement_context *place,
-                                    struct yk_placement *placement)
+static yk_status place_by_scheduler(struct context *context, struct yk_placement *placement)
 {
+    const struct yk_scheduler *scheduler = yk_scheduler_find(placement->name);
     struct yk_schedule *schedule = NULL;
     YK_TRY(yk_schedule_create(placement->step->graph, &schedule));
-    const yk_status status =
-        yk_scheduler_find(placement->name)->run(&place->request->search, schedule);
+    const yk_status status = scheduler->run(scheduler, &context->request->search, schedule);
     if (status == YK_OK) {
-        return yk_placement_context_finish(place, schedule, placement);
+        return finish(context, schedule, placement);
     }
     yk_schedule_destroy(schedule);
-    return status == YK_ERROR_NO_FIT ? yk_placement_context_refuse(place, placement) : status;
+    return status == YK_ERROR_NO_FIT ? refuse(context, placement) : status;
 }
 
 static const struct {
     const char *name;
-    yk_status (*run)(struct yk_placement_context *place, struct yk_placement *placement);
-} ways[] = {
-    {"auto", yk_placement_auto},
-    {"map", place_map},
-    {"heft", place_by_scheduler},
-    {"heft-memory", place_by_scheduler},
-    {"pipeline", yk_placement_search_pipeline},
-    {"best", yk_placement_search_best},
+    yk_status (*run)(struct context *context, struct yk_placement *placement);
+} methods[] = {
+    {"auto", place_auto},         {"map", place_map},
+    {"heft", place_by_scheduler}, {"heft-memory", place_by_scheduler},
+    {"pipeline", place_pipeline}, {"best", place_best},
 };
 enum {
-    WAY_COUNT = sizeof ways / sizeof ways[0]
+    METHOD_COUNT = sizeof methods / sizeof methods[0]
 };
 
 const char *yk_placement_algorithm(size_t number)
 {
-    return number < WAY_COUNT ? ways[number].name : NULL;
+    return number < METHOD_COUNT ? methods[number].name : NULL;
 }
 
-static bool is_wanted(const struct yk_placement_request *request, size_t way)
+static bool is_wanted(const struct yk_placement_request *request, size_t method)
 {
     if (request->algorithm) {
-        return strcmp(request->algorithm, ways[way].name) == 0;
+        return strcmp(request->algorithm, methods[method].name) == 0;
     }
-    return request->map || ways[way].run != place_map;
+    return request->map || methods[method].run != place_map;
 }
 
 static yk_status find_bound(struct yk_placement *placement)
@@ -70,19 +563,18 @@ static yk_status find_bound(struct yk_placement *placement)
     return YK_OK;
 }
 
-static yk_status run_ways(struct yk_placement_context *place)
+static yk_status run_methods(struct context *context)
 {
-    struct yk_placements *out = place->out;
-    for (size_t i = 0; i < WAY_COUNT; i++) {
-        if (!is_wanted(place->request, i)) {
+    struct yk_placements *out = context->out;
+    for (size_t i = 0; i < METHOD_COUNT; i++) {
+        if (!is_wanted(context->request, i)) {
             continue;
         }
         struct yk_placement *placement = &out->placements[out->count];
-        placement->name = ways[i].name;
-        YK_TRY(
-            yk_placement_context_step_graph(place, given_micro_batches(place), &placement->step));
+        placement->name = methods[i].name;
+        YK_TRY(get_step_graph(context, given_micro_batches(context), &placement->step));
         out->count++;
-        YK_TRY(ways[i].run(place, placement));
+        YK_TRY(methods[i].run(context, placement));
         YK_TRY(find_bound(placement));
         const bool first = out->winner < 0;
         if (placement->schedule && placement->fit.fits &&
@@ -93,37 +585,31 @@ static yk_status run_ways(struct yk_placement_context *place)
     return YK_OK;
 }
 
-static yk_status compare(struct yk_placement_context *place)
+static yk_status compare(struct context *context)
 {
-    struct yk_placements *out = place->out;
+    struct yk_placements *out = context->out;
     /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
-    YK_TRY_NEW(out->arena, out->steps, MOST_STEPS);
-    YK_TRY_NEW(out->arena, out->placements, WAY_COUNT);
-    YK_TRY(yk_modules_list(place->request->config, out->arena, &place->modules));
-    return run_ways(place);
+    YK_TRY_NEW(out->arena, out->steps, MAX_STEPS);
+    YK_TRY_NEW(out->arena, out->placements, METHOD_COUNT);
+    YK_TRY(yk_modules_list(context->request->config, out->arena, &context->modules));
+    return run_methods(context);
 }
 
 yk_status yk_placement_compare(const struct yk_placement_request *request,
                                struct yk_placements **out)
 {
-    struct yk_arena *arena = NULL;
-    YK_TRY(yk_arena_create(&arena));
-    struct yk_placements *placements = yk_arena_allocate(arena, 1, sizeof *placements);
-    if (!placements) {
-        yk_arena_destroy(arena);
-        return yk_fail_out_of_memory();
-    }
-    placements->arena = arena;
+    struct yk_placements *placements = NULL;
+    YK_TRY_NEW_OWNER(placements);
     placements->winner = -1;
-    struct yk_placement_context place = {
+    struct context context = {
         .request = request,
         .out = placements,
         .started_s = yk_deadline_now_s(&request->search.clock),
     };
-    yk_placement_context_begin_phase(&place, 1);
-    placements->deadline = place.deadline;
-    const yk_status status = compare(&place);
-    yk_candidates_free(&place.pipeline.contest);
+    begin_phase(&context, 1);
+    placements->deadline = context.deadline;
+    const yk_status status = compare(&context);
+    yk_candidates_free(&context.pipeline.candidates);
     if (status != YK_OK) {
         yk_placements_destroy(placements);
         return status;

@@ -1,6 +1,6 @@
 /*
- * Place: which device has which layer. Several ways of deciding it are compared, each by the time
- * and memory of the step it leads to.
+ * Placement: which device has which layer. Several methods are compared, each by the time and
+ * memory of the step it leads to.
  *
  *   auto         Accelerate's rule: fill the devices in order, by bytes of weights
  *   map          what the user says
@@ -11,10 +11,15 @@
  *                every layer and micro-batch by itself, improved by annealing
  *
  * The last two choose the number of micro-batches where the request leaves it open.
+ *
+ *   step_graph, evaluate   a step as a task graph; the step time and memory of a map of layers
+ *   stages, candidates     cuts into stages; the best of the maps tried
+ *   auto, remedy, plan     Accelerate's rule; what makes a model fit; a placement as a plan
  */
 #ifndef YK_PLANNER_PLACEMENT_PLACEMENT_H
 #define YK_PLANNER_PLACEMENT_PLACEMENT_H
 
+#include "base/text.h"
 #include "plan/module_map.h"
 #include "planner/placement/evaluate.h"
 #include "planner/placement/step_graph.h"
@@ -73,5 +78,11 @@ void yk_placements_destroy(struct yk_placements *placements);
 
 /* The fastest that fits and has one device a layer, or NULL. */
 const struct yk_placement *yk_placements_best_undivided(const struct yk_placements *placements);
+
+/* What makes a model fit that does not: adds "--recompute makes it fit, at 1.2s a step", that none
+ * of them does, or that none was found before the deadline. */
+yk_status yk_placement_remedy_search(const struct yk_placement_request *request,
+                                     const struct yk_deadline *deadline,
+                                     struct yk_text *out) YK_MUST_USE;
 
 #endif

@@ -65,7 +65,7 @@ yk_status yk_placement_plan_search(const struct yk_plan_request *request, const 
                                    const struct yk_module_map *map, struct yk_arena *arena,
                                    struct yk_placement_plan *out)
 {
-    const struct yk_placement_request wish = {
+    const struct yk_placement_request placement_request = {
         .book = request->book,
         .config = request->config,
         .workload = request->workload,
@@ -75,7 +75,7 @@ yk_status yk_placement_plan_search(const struct yk_plan_request *request, const 
         .search = request->search,
     };
     struct yk_placements *placements = NULL;
-    YK_TRY(yk_placement_compare(&wish, &placements));
+    YK_TRY(yk_placement_compare(&placement_request, &placements));
     *out = (struct yk_placement_plan){.trials = placements->trials,
                                       .cut_short = placements->cut_short};
     const yk_status status = plan_of(request, &placements->placements[0], arena, &out->plan);

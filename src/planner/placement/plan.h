@@ -1,7 +1,4 @@
-/*
- * Placed: a placement as a plan: every layer on one device, the batch going through them whole or
- * in micro-batches.
- */
+/* Plan: a placement as a plan: every layer on one device, the batch whole or in micro-batches. */
 #ifndef YK_PLANNER_PLACEMENT_PLAN_H
 #define YK_PLANNER_PLACEMENT_PLAN_H
 

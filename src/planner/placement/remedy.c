@@ -1,4 +1,9 @@
-#include "planner/placement/remedy.h"
+/*
+ * Remedy: what to change when a model does not fit: another method, if the request names
+ * one; recomputation, more micro-batches or NF4, whichever leads to the shortest step; two of them;
+ * adapters instead of full training; one more device. Each is tried before it is offered.
+ */
+#include "planner/placement/placement.h"
 
 #include "base/units.h"
 
@@ -14,31 +19,31 @@ enum {
 /* A change of the request: false when it changes nothing. */
 typedef bool (*change)(struct yk_placement_request *request);
 
-static bool take_another_way(struct yk_placement_request *request)
+static bool use_another_method(struct yk_placement_request *request)
 {
     return request->algorithm != NULL; /* every trial is free to choose its way */
 }
 
 static bool recompute(struct yk_placement_request *request)
 {
-    const bool changes = !request->workload.recompute;
+    const bool changed = !request->workload.recompute;
     request->workload.recompute = true;
-    return changes;
+    return changed;
 }
 
 static bool split_batch(struct yk_placement_request *request)
 {
-    const bool changes =
+    const bool changed =
         request->micro_batches > 0 && request->micro_batches < request->workload.batch;
     request->micro_batches = 0;
-    return changes;
+    return changed;
 }
 
 static bool quantise(struct yk_placement_request *request)
 {
-    const bool changes = request->workload.lora_rank > 0 && !request->workload.nf4;
+    const bool changed = request->workload.lora_rank > 0 && !request->workload.nf4;
     request->workload.nf4 = request->workload.lora_rank > 0;
-    return changes;
+    return changed;
 }
 
 static bool recompute_and_split(struct yk_placement_request *request)
@@ -55,9 +60,9 @@ static bool recompute_and_quantise(struct yk_placement_request *request)
 
 static bool train_adapters(struct yk_placement_request *request)
 {
-    const bool changes = request->workload.lora_rank == 0;
+    const bool changed = request->workload.lora_rank == 0;
     request->workload.lora_rank = 32;
-    return changes;
+    return changed;
 }
 
 static bool train_on_nf4(struct yk_placement_request *request)
@@ -66,7 +71,7 @@ static bool train_on_nf4(struct yk_placement_request *request)
     return train_adapters(request);
 }
 
-static bool train_thriftily(struct yk_placement_request *request)
+static bool save_most_memory(struct yk_placement_request *request)
 {
     request->workload.recompute = true;
     request->micro_batches = 0;
@@ -76,11 +81,11 @@ static bool train_thriftily(struct yk_placement_request *request)
 /* In rounds: what costs nothing, then what only takes time, then what changes the training. The
  * first round with something that helps decides. */
 static const struct {
-    const char *words;
+    const char *text;
     change apply;
     int round;
 } remedies[] = {
-    {"another placement (leave out --algorithm)", take_another_way, 0},
+    {"another placement (leave out --algorithm)", use_another_method, 0},
     {"--recompute", recompute, 1},
     {"more micro-batches (leave out --micro-batches)", split_batch, 1},
     {"--nf4", quantise, 1},
@@ -89,7 +94,7 @@ static const struct {
     {"--lora 32, which trains adapters only", train_adapters, 3},
     {"--lora 32 --nf4, which trains adapters only", train_on_nf4, 3},
     {"--lora 32 --nf4 --recompute without --micro-batches, which trains adapters only",
-     train_thriftily, 4},
+     save_most_memory, 4},
 };
 enum {
     REMEDY_COUNT = sizeof remedies / sizeof remedies[0]
@@ -123,12 +128,12 @@ static yk_status step_with(const struct yk_placement_request *request,
 /* A name that no device has. */
 static void name_device(const struct yk_cluster *cluster, char out[NAME_SIZE])
 {
-    bool taken = true;
-    for (int32_t number = cluster->device_count; taken; number++) {
-        taken = false;
+    bool used = true;
+    for (int32_t number = cluster->device_count; used; number++) {
+        used = false;
         snprintf(out, NAME_SIZE, "one more (%d)", number);
         for (int32_t p = 0; p < cluster->device_count; p++) {
-            taken = taken || strcmp(cluster->devices[p].name, out) == 0;
+            used = used || strcmp(cluster->devices[p].name, out) == 0;
         }
     }
 }
@@ -177,24 +182,19 @@ static yk_status add_device(struct yk_cost_book *book, struct yk_arena *arena,
 }
 
 static yk_status try_another_device(const struct yk_placement_request *request,
-                                    const struct yk_deadline *deadline, double *out)
+                                    const struct yk_deadline *deadline, struct yk_arena *arena,
+                                    double *out)
 {
-    struct yk_arena *arena = NULL;
     struct yk_cluster cluster;
+    struct yk_cost_book book = *request->book;
+    struct yk_placement_request changed = *request;
     *out = INFINITY;
     if (request->book->cluster->device_count >= YK_CLUSTER_MAX_DEVICES) {
         return YK_OK;
     }
-    YK_TRY(yk_arena_create(&arena));
-    struct yk_cost_book book = *request->book;
-    yk_status status = add_device(&book, arena, &cluster);
-    if (status == YK_OK) {
-        struct yk_placement_request changed = *request;
-        changed.book = &book;
-        status = step_with(&changed, deadline, out);
-    }
-    yk_arena_destroy(arena);
-    return status;
+    YK_TRY(add_device(&book, arena, &cluster));
+    changed.book = &book;
+    return step_with(&changed, deadline, out);
 }
 
 yk_status yk_placement_remedy_search(const struct yk_placement_request *request,
@@ -212,12 +212,12 @@ yk_status yk_placement_remedy_search(const struct yk_placement_request *request,
             YK_TRY(step_with(&changed, deadline, &step_s));
         }
         if (step_s < cheapest_s) {
-            cheapest = remedies[i].words;
+            cheapest = remedies[i].text;
             cheapest_s = step_s;
         }
     }
     if (!cheapest) {
-        YK_TRY(try_another_device(request, deadline, &cheapest_s));
+        YK_TRY_IN_ARENA(arena, try_another_device(request, deadline, arena, &cheapest_s));
         cheapest = isinf(cheapest_s) ? NULL : "one more device like the largest";
     }
     if (!cheapest && yk_deadline_has_passed(deadline)) {

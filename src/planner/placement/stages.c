@@ -5,7 +5,7 @@
 #include <string.h>
 
 enum {
-    MOST_STATES = 20000 /* ways to use so and so many devices of each kind */
+    MAX_STATES = 20000 /* ways to use so and so many devices of each kind */
 };
 
 /* What makes a cut good: the slowest stage decides a long pipeline, the sum a single batch. */
@@ -16,7 +16,7 @@ enum goal {
 };
 
 /* How many micro-batches a stage is taken to hold: as many as the stages from it on, as is best for
- * speed; or one, which is all that the most thrifty order needs. */
+ * speed; or one, which is all that the order with least memory needs. */
 enum flight {
     FLIGHT_FULL,
     FLIGHT_ONE,
@@ -93,7 +93,7 @@ static yk_status sort_devices(struct search *search)
 }
 
 /* The kind to use one device less of: the most frequent and, of these, the slowest. */
-static struct kind *least_needed(const struct search *search)
+static struct kind *min_needed(const struct search *search)
 {
     const int32_t L = search->step->layer_count;
     struct kind *worst = &search->kinds[0];
@@ -113,13 +113,13 @@ static struct kind *least_needed(const struct search *search)
 static void number_states(struct search *search)
 {
     double states = INFINITY;
-    while (states > MOST_STATES) {
+    while (states > MAX_STATES) {
         states = 1;
         for (int32_t k = 0; k < search->kind_count; k++) {
             states *= search->kinds[k].count + 1;
         }
-        if (states > MOST_STATES) {
-            least_needed(search)->count--;
+        if (states > MAX_STATES) {
+            min_needed(search)->count--;
         }
     }
     search->state_count = 1;
@@ -254,7 +254,7 @@ static int by_estimate(const void *left, const void *right)
 
 /* Of the devices of a kind not taken yet, the one with the fastest link to `previous`, if any. */
 static int32_t choose_device(const struct search *search, int32_t kind, int32_t previous,
-                             const bool *taken)
+                             const bool *used)
 {
     const int64_t P = search->step->graph->device_count;
     int32_t chosen = -1;
@@ -262,7 +262,7 @@ static int32_t choose_device(const struct search *search, int32_t kind, int32_t 
     for (int32_t p = 0; p < P; p++) {
         const double speed =
             previous < 0 || previous == p ? 0 : search->step->links[previous * P + p].bytes_per_s;
-        if (!taken[p] && search->kind_of[p] == kind && speed > fastest) {
+        if (!used[p] && search->kind_of[p] == kind && speed > fastest) {
             chosen = p;
             fastest = speed;
         }
@@ -275,12 +275,12 @@ static void follow(const struct search *search, int32_t state, int32_t *devices)
 {
     const struct yk_step_graph *step = search->step;
     const int32_t L = step->layer_count;
-    bool taken[YK_GRAPH_MAX_DEVICES] = {false};
+    bool used[YK_GRAPH_MAX_DEVICES] = {false};
     int32_t device = -1;
     for (int32_t layer = 0; layer < L;) {
         const struct cell *cell = &search->cells[(int64_t)state * (L + 1) + layer];
-        device = choose_device(search, cell->kind, device, taken);
-        taken[device] = true;
+        device = choose_device(search, cell->kind, device, used);
+        used[device] = true;
         for (; layer < cell->end; layer++) {
             devices[layer] = device;
         }
@@ -320,14 +320,13 @@ static int32_t widest_of(const struct proposal *proposals, int32_t count)
     return widest;
 }
 
-/* Sorts the proposals of one table of cells, and writes down all that may be among the best `most`
+/* Sorts the proposals of one table of cells, and writes down all that may be among the best `max`
  * of all tables when one of them makes room for the widest. */
-static yk_status sort(struct search *search, struct proposal *proposals, int32_t count,
-                      int32_t most)
+static yk_status sort(struct search *search, struct proposal *proposals, int32_t count, int32_t max)
 {
     int32_t different = 0;
     qsort(proposals, (size_t)count, sizeof *proposals, by_estimate);
-    for (int32_t i = 0; i < count && different <= most; i++) {
+    for (int32_t i = 0; i < count && different <= max; i++) {
         YK_TRY(write_down(search, &proposals[i]));
         different += is_repeated(proposals, i, search->step->layer_count) ? 0 : 1;
     }
@@ -336,7 +335,7 @@ static yk_status sort(struct search *search, struct proposal *proposals, int32_t
 }
 
 /* The cuts of the first `states`, that are done. */
-static yk_status collect(struct search *search, enum flight flight, int32_t states, int32_t most,
+static yk_status collect(struct search *search, enum flight flight, int32_t states, int32_t max,
                          struct proposal *proposals, int32_t *count)
 {
     const int32_t first = *count;
@@ -354,7 +353,7 @@ static yk_status collect(struct search *search, enum flight flight, int32_t stat
             .used = search->used[state],
         };
     }
-    return sort(search, &proposals[first], *count - first, most);
+    return sort(search, &proposals[first], *count - first, max);
 }
 
 static yk_status prepare(struct search *search)
@@ -373,13 +372,13 @@ static yk_status prepare(struct search *search)
     return YK_OK;
 }
 
-/* Puts the best proposal that uses the most devices among the first `most`: whether all of them
+/* Puts the best proposal that uses the most devices among the first `max`: whether all of them
  * together are worth it is for the evaluation to say. */
-static void keep_widest(struct proposal *proposals, int32_t count, int32_t most)
+static void keep_widest(struct proposal *proposals, int32_t count, int32_t max)
 {
     const int32_t widest = widest_of(proposals, count);
-    if (widest >= most) {
-        proposals[most - 1] = proposals[widest];
+    if (widest >= max) {
+        proposals[max - 1] = proposals[widest];
     }
 }
 
@@ -394,7 +393,7 @@ static bool is_known(const struct yk_stages_list *list, const int32_t *devices, 
     return false;
 }
 
-yk_status yk_stages_propose(const struct yk_step_graph *step, int32_t most,
+yk_status yk_stages_propose(const struct yk_step_graph *step, int32_t max,
                             const struct yk_deadline *deadline, struct yk_arena *arena,
                             struct yk_stages_list *out)
 {
@@ -406,15 +405,15 @@ yk_status yk_stages_propose(const struct yk_step_graph *step, int32_t most,
     for (int goal = 0; goal < GOAL_COUNT; goal++) {
         for (int flight = 0; flight < FLIGHT_COUNT; flight++) {
             const int32_t states = fill_cells(&search, (enum goal)goal, (enum flight)flight);
-            YK_TRY(collect(&search, (enum flight)flight, states, most, proposals, &count));
+            YK_TRY(collect(&search, (enum flight)flight, states, max, proposals, &count));
         }
     }
     qsort(proposals, (size_t)count, sizeof *proposals, by_estimate);
     const int32_t L = step->layer_count;
     struct yk_stages_list list = {0};
-    YK_TRY_NEW(arena, list.devices, (int64_t)most * L);
-    keep_widest(proposals, count, most);
-    for (int32_t i = 0; i < count && list.count < most; i++) {
+    YK_TRY_NEW(arena, list.devices, (int64_t)max * L);
+    keep_widest(proposals, count, max);
+    for (int32_t i = 0; i < count && list.count < max; i++) {
         if (proposals[i].devices && !is_known(&list, proposals[i].devices, L)) {
             memcpy(&list.devices[(int64_t)list.count++ * L], proposals[i].devices,
                    (size_t)L * sizeof(int32_t));

@@ -42,7 +42,7 @@ static yk_status describe_models(struct making *making)
     return YK_OK;
 }
 
-static yk_status take_arrays(struct making *making)
+static yk_status allocate_arrays(struct making *making)
 {
     struct yk_step_graph *step = making->step;
     const int64_t cells = (int64_t)step->micro_batch_count * step->layer_count;
@@ -272,7 +272,7 @@ static yk_status join_micro_batch(const struct making *making, int32_t m)
 static yk_status make_graph(struct making *making)
 {
     YK_TRY(describe_models(making));
-    YK_TRY(take_arrays(making));
+    YK_TRY(allocate_arrays(making));
     YK_TRY(yk_graph_builder_create(&making->builder));
     YK_TRY(add_devices(making));
     YK_TRY(add_tasks(making));
@@ -285,14 +285,8 @@ static yk_status make_graph(struct making *making)
 
 yk_status yk_step_graph_create(const struct yk_step_graph_spec *spec, struct yk_step_graph **out)
 {
-    struct yk_arena *arena = NULL;
-    YK_TRY(yk_arena_create(&arena));
-    struct yk_step_graph *step = yk_arena_allocate(arena, 1, sizeof *step);
-    if (!step) {
-        yk_arena_destroy(arena);
-        return yk_fail_out_of_memory();
-    }
-    step->arena = arena;
+    struct yk_step_graph *step = NULL;
+    YK_TRY_NEW_OWNER(step);
     step->spec = *spec;
     step->micro_batch_count = spec->micro_batches;
     struct making making = {.step = step};

@@ -1,4 +1,4 @@
-/* Plans in which members take turns, as finder.h asks for them. */
+/* Alternating stages: plans in which the members of a group take turns. */
 #include "plan/plan_divide.h"
 #include "planner/search/device_sets.h"
 #include "planner/search/search.h"
@@ -7,17 +7,17 @@
 #include <stdlib.h>
 
 enum {
-    MOST_HELPERS = 7,
-    MOST_HELPED = 16, /* samples; where there are more, sharing them out serves */
-    AROUND = 1,       /* layers that the cut is moved by from where it seems best */
-    MOST_WISHES = 6,
+    MAX_HELPERS = 7,
+    MAX_HELPED = 16, /* samples; where there are more, sharing them out serves */
+    AROUND = 1,      /* layers that the cut is moved by from where it seems best */
+    MAX_PROPOSALS = 6,
 };
 
 /* Devices of nearly one speed share samples out, or are stages. */
 static const double slower = 1.3;
 
 /* What a plan of turns would be like, by an estimate. */
-struct wish {
+struct proposal {
     double step_s;
     int32_t helper_count;
     int64_t helped; /* samples */
@@ -25,48 +25,47 @@ struct wish {
     bool front;
 };
 
-struct looking {
-    struct yk_search *finder;
+struct context {
+    struct yk_search *search;
     struct yk_study *study;
-    struct yk_arena *arena;        /* of the candidate at hand */
-    int32_t main;                  /* the fastest device */
-    int32_t helpers[MOST_HELPERS]; /* devices, the fastest first */
-    int64_t helped[MOST_HELPERS];  /* samples of each */
+    int32_t main;                 /* the fastest device */
+    int32_t helpers[MAX_HELPERS]; /* devices, the fastest first */
+    int64_t helped[MAX_HELPERS];  /* samples of each */
     int32_t helper_count;
-    bool front;                      /* they do the first layers, not the last */
-    bool shared;                     /* some layers share weights */
-    double *own_s;                   /* (L) of the main device, for its own samples */
-    double *rest_s;                  /* (L) and for those that are helped */
-    double *helper_s;                /* (helpers, L) */
-    struct wish wishes[MOST_WISHES]; /* the shortest first */
-    int32_t wish_count;
+    bool front;                               /* they do the first layers, not the last */
+    bool shared;                              /* some layers share weights */
+    double *own_s;                            /* (L) of the main device, for its own samples */
+    double *rest_s;                           /* (L) and for those that are helped */
+    double *helper_s;                         /* (helpers, L) */
+    struct proposal proposals[MAX_PROPOSALS]; /* the shortest first */
+    int32_t proposal_count;
 };
 
 /* Of the whole batch, by a device. */
-static yk_status whole_s(const struct looking *looking, int32_t device, double *out_s)
+static yk_status whole_s(const struct context *context, int32_t device, double *out_s)
 {
-    const struct yk_study *study = looking->study;
+    const struct yk_study *study = context->study;
     return yk_study_layers_s(study, device, 0, study->model->layer_count - 1,
                              study->request->workload.batch, NULL, out_s);
 }
 
-/* The fastest device and up to MOST_HELPERS others, by speed. */
-static yk_status line_up(struct looking *looking, const struct yk_device_set *all)
+/* The fastest device and up to MAX_HELPERS others, by speed. */
+static yk_status line_up(struct context *context, const struct yk_device_set *all)
 {
-    double times[MOST_HELPERS + 1];
-    int32_t devices[MOST_HELPERS + 1];
+    double times[MAX_HELPERS + 1];
+    int32_t devices[MAX_HELPERS + 1];
     int32_t count = 0;
     for (int32_t i = 0; i < all->count; i++) {
         double seconds = 0;
         int32_t at = count;
-        YK_TRY(whole_s(looking, all->devices[i], &seconds));
+        YK_TRY(whole_s(context, all->devices[i], &seconds));
         while (at > 0 && seconds < times[at - 1]) {
             at--;
         }
-        if (at > MOST_HELPERS) {
+        if (at > MAX_HELPERS) {
             continue;
         }
-        count += count <= MOST_HELPERS ? 1 : 0;
+        count += count <= MAX_HELPERS ? 1 : 0;
         for (int32_t j = count - 1; j > at; j--) {
             times[j] = times[j - 1];
             devices[j] = devices[j - 1];
@@ -74,10 +73,10 @@ static yk_status line_up(struct looking *looking, const struct yk_device_set *al
         times[at] = seconds;
         devices[at] = all->devices[i];
     }
-    looking->main = devices[0];
-    looking->helper_count = times[count - 1] > slower * times[0] ? count - 1 : 0;
-    for (int32_t i = 0; i < looking->helper_count; i++) {
-        looking->helpers[i] = devices[i + 1];
+    context->main = devices[0];
+    context->helper_count = times[count - 1] > slower * times[0] ? count - 1 : 0;
+    for (int32_t i = 0; i < context->helper_count; i++) {
+        context->helpers[i] = devices[i + 1];
     }
     return YK_OK;
 }
@@ -91,53 +90,53 @@ static int32_t owner_of(const struct yk_model *model, int32_t layer)
 
 /* Whether helpers do a layer where `cut` layers are theirs; layers that share weights are placed
  * together, so that all are or none is. */
-static bool is_helped(const struct looking *looking, int32_t layer, int32_t cut)
+static bool is_helped(const struct context *context, int32_t layer, int32_t cut)
 {
-    const struct yk_model *model = looking->study->model;
+    const struct yk_model *model = context->study->model;
     const int32_t L = model->layer_count;
-    bool helped = looking->front ? layer < cut : layer >= L - cut;
-    for (int32_t l = 0; l < L && looking->shared; l++) {
+    bool helped = context->front ? layer < cut : layer >= L - cut;
+    for (int32_t l = 0; l < L && context->shared; l++) {
         if (owner_of(model, l) == owner_of(model, layer)) {
-            helped = helped && (looking->front ? l < cut : l >= L - cut);
+            helped = helped && (context->front ? l < cut : l >= L - cut);
         }
     }
     return helped;
 }
 
 /* Forward and backward of every layer, as the samples at hand are divided. */
-static yk_status price_layers(struct looking *looking, int64_t helped)
+static yk_status price_layers(struct context *context, int64_t helped)
 {
-    const struct yk_study *study = looking->study;
+    const struct yk_study *study = context->study;
     const int32_t L = study->model->layer_count;
     const int64_t own = study->request->workload.batch - helped;
     for (int32_t l = 0; l < L; l++) {
-        YK_TRY(yk_study_layers_s(study, looking->main, l, l, own, NULL, &looking->own_s[l]));
-        YK_TRY(yk_study_layers_s(study, looking->main, l, l, helped, NULL, &looking->rest_s[l]));
-        for (int32_t i = 0; i < looking->helper_count; i++) {
-            YK_TRY(yk_study_layers_s(study, looking->helpers[i], l, l, looking->helped[i], NULL,
-                                     &looking->helper_s[i * L + l]));
+        YK_TRY(yk_study_layers_s(study, context->main, l, l, own, NULL, &context->own_s[l]));
+        YK_TRY(yk_study_layers_s(study, context->main, l, l, helped, NULL, &context->rest_s[l]));
+        for (int32_t i = 0; i < context->helper_count; i++) {
+            YK_TRY(yk_study_layers_s(study, context->helpers[i], l, l, context->helped[i], NULL,
+                                     &context->helper_s[i * L + l]));
         }
     }
     return YK_OK;
 }
 
 /* What computing takes at least: all that the main device does, or the way of helped samples. */
-static double estimate(const struct looking *looking, int32_t cut)
+static double estimate(const struct context *context, int32_t cut)
 {
-    const int32_t L = looking->study->model->layer_count;
+    const int32_t L = context->study->model->layer_count;
     double own_s = 0;
     double rest_s = 0;
     double slowest_s = 0;
-    double helper_s[MOST_HELPERS] = {0};
+    double helper_s[MAX_HELPERS] = {0};
     for (int32_t l = 0; l < L; l++) {
-        const bool helped = is_helped(looking, l, cut);
-        own_s += looking->own_s[l];
-        rest_s += helped ? 0 : looking->rest_s[l];
-        for (int32_t i = 0; i < looking->helper_count && helped; i++) {
-            helper_s[i] += looking->helper_s[i * L + l];
+        const bool helped = is_helped(context, l, cut);
+        own_s += context->own_s[l];
+        rest_s += helped ? 0 : context->rest_s[l];
+        for (int32_t i = 0; i < context->helper_count && helped; i++) {
+            helper_s[i] += context->helper_s[i * L + l];
         }
     }
-    for (int32_t i = 0; i < looking->helper_count; i++) {
+    for (int32_t i = 0; i < context->helper_count; i++) {
         slowest_s = fmax(slowest_s, helper_s[i]);
     }
     return rest_s + fmax(own_s, slowest_s);
@@ -149,46 +148,47 @@ static int by_number(const void *a, const void *b)
 }
 
 /* Group 0 takes turns, group 1 is the main device alone. */
-static yk_status make_plan(const struct looking *looking, int32_t cut, enum yk_strategy strategy,
+static yk_status make_plan(const struct context *context, int32_t cut, struct yk_arena *arena,
                            struct yk_plan **out)
 {
-    const int32_t count = looking->helper_count + 1;
+    const enum yk_strategy asked = context->study->request->strategy;
+    const int32_t count = context->helper_count + 1;
     struct yk_plan *plan = NULL;
-    int32_t devices[MOST_HELPERS + 1] = {looking->main};
-    for (int32_t i = 0; i < looking->helper_count; i++) {
-        devices[i + 1] = looking->helpers[i];
+    int32_t devices[MAX_HELPERS + 1] = {context->main};
+    for (int32_t i = 0; i < context->helper_count; i++) {
+        devices[i + 1] = context->helpers[i];
     }
     qsort(devices, (size_t)count, sizeof devices[0], by_number);
-    YK_TRY(yk_study_create_plan(looking->study, devices, count, 2, looking->arena, &plan));
-    YK_TRY_NEW(looking->arena, plan->groups[0].members, count);
-    YK_TRY_NEW(looking->arena, plan->groups[1].members, 1);
+    YK_TRY(yk_study_create_plan(context->study, devices, count, 2, arena, &plan));
+    YK_TRY_NEW(arena, plan->groups[0].members, count);
+    YK_TRY_NEW(arena, plan->groups[1].members, 1);
     plan->micro_batches = 2;
     plan->pipeline = YK_NESTED;
     plan->groups[0].member_count = count;
     plan->groups[1].member_count = 1;
     int64_t own = plan->workload.batch;
-    for (int32_t i = 0; i < looking->helper_count; i++) {
-        own -= looking->helped[i];
+    for (int32_t i = 0; i < context->helper_count; i++) {
+        own -= context->helped[i];
     }
     for (int32_t r = 0; r < count; r++) {
         struct yk_plan_member *member = &plan->groups[0].members[r];
         /* Who helps with the first layers goes backward last, with the last ones forward first. */
         *member = (struct yk_plan_member){
-            .rank = r, .share = own, .part = 1.0 / count, .turn = looking->front ? 2 : 1};
-        for (int32_t i = 0; i < looking->helper_count; i++) {
-            if (looking->helpers[i] == devices[r]) {
-                member->share = looking->helped[i];
-                member->turn = looking->front ? 1 : 2;
+            .rank = r, .share = own, .part = 1.0 / count, .turn = context->front ? 2 : 1};
+        for (int32_t i = 0; i < context->helper_count; i++) {
+            if (context->helpers[i] == devices[r]) {
+                member->share = context->helped[i];
+                member->turn = context->front ? 1 : 2;
             }
         }
-        if (devices[r] == looking->main) {
+        if (devices[r] == context->main) {
             plan->groups[1].members[0] =
                 (struct yk_plan_member){.rank = r, .share = plan->workload.batch, .part = 1};
         }
     }
     for (int32_t l = 0; l < plan->layer_count; l++) {
-        plan->layers[l].group = is_helped(looking, l, cut) ? 0 : 1;
-        plan->layers[l].strategy = strategy;
+        plan->layers[l].group = is_helped(context, l, cut) ? 0 : 1;
+        plan->layers[l].strategy = asked == YK_STRATEGY_COUNT ? YK_REPLICATED : asked;
     }
     *out = plan;
     return YK_OK;
@@ -203,34 +203,25 @@ static bool has_both_groups(const struct yk_plan *plan)
     return groups[0] && groups[1];
 }
 
-static yk_status consider(struct looking *looking, int32_t cut)
+static yk_status consider(const struct context *context, int32_t cut, struct yk_arena *arena)
 {
-    const struct yk_study *study = looking->study;
-    const enum yk_strategy asked = study->request->strategy;
     struct yk_plan *plan = NULL;
-    if (cut < 1 || cut >= study->model->layer_count) {
+    if (cut < 1 || cut >= context->study->model->layer_count) {
         return YK_OK;
     }
-    YK_TRY(yk_arena_create(&looking->arena));
-    yk_status status =
-        make_plan(looking, cut, asked == YK_STRATEGY_COUNT ? YK_REPLICATED : asked, &plan);
-    if (status == YK_OK && has_both_groups(plan)) {
-        status = yk_search_consider(looking->finder, plan, "turns", NULL);
-    }
-    yk_arena_destroy(looking->arena);
-    looking->arena = NULL;
-    return status;
+    YK_TRY(make_plan(context, cut, arena, &plan));
+    return has_both_groups(plan) ? yk_search_consider(context->search, plan, NULL) : YK_OK;
 }
 
 /* Where the helped layers end at best, by the estimate. */
-static struct wish best_cut(const struct looking *looking, int64_t helped)
+static struct proposal best_cut(const struct context *context, int64_t helped)
 {
-    struct wish best = {.step_s = INFINITY,
-                        .helper_count = looking->helper_count,
-                        .helped = helped,
-                        .front = looking->front};
-    for (int32_t cut = 1; cut < looking->study->model->layer_count; cut++) {
-        const double seconds = estimate(looking, cut);
+    struct proposal best = {.step_s = INFINITY,
+                            .helper_count = context->helper_count,
+                            .helped = helped,
+                            .front = context->front};
+    for (int32_t cut = 1; cut < context->study->model->layer_count; cut++) {
+        const double seconds = estimate(context, cut);
         if (seconds < best.step_s) {
             best.step_s = seconds;
             best.cut = cut;
@@ -240,46 +231,46 @@ static struct wish best_cut(const struct looking *looking, int64_t helped)
 }
 
 /* So many samples are helped, shared out among the helpers by their speed. */
-static yk_status share_out(struct looking *looking, int64_t helped)
+static yk_status share_out(struct context *context, int64_t helped)
 {
-    double speeds[MOST_HELPERS];
-    for (int32_t i = 0; i < looking->helper_count; i++) {
-        YK_TRY(whole_s(looking, looking->helpers[i], &speeds[i]));
+    double speeds[MAX_HELPERS];
+    for (int32_t i = 0; i < context->helper_count; i++) {
+        YK_TRY(whole_s(context, context->helpers[i], &speeds[i]));
         speeds[i] = 1 / speeds[i];
     }
-    yk_plan_divide(speeds, looking->helper_count, helped, looking->helped);
+    yk_plan_divide(speeds, context->helper_count, helped, context->helped);
     return YK_OK;
 }
 
 /* Keeps a wish if it is among the shortest. */
-static void keep(struct looking *looking, struct wish wish)
+static void keep_proposal(struct context *context, struct proposal proposal)
 {
-    int32_t at = looking->wish_count;
-    looking->wish_count += at < MOST_WISHES ? 1 : 0;
-    for (; at > 0 && wish.step_s < looking->wishes[at - 1].step_s; at--) {
-        if (at < MOST_WISHES) {
-            looking->wishes[at] = looking->wishes[at - 1];
+    int32_t at = context->proposal_count;
+    context->proposal_count += at < MAX_PROPOSALS ? 1 : 0;
+    for (; at > 0 && proposal.step_s < context->proposals[at - 1].step_s; at--) {
+        if (at < MAX_PROPOSALS) {
+            context->proposals[at] = context->proposals[at - 1];
         }
     }
-    if (at < MOST_WISHES) {
-        looking->wishes[at] = wish;
+    if (at < MAX_PROPOSALS) {
+        context->proposals[at] = proposal;
     }
 }
 
 /* The fastest helpers, one after the other; all of them where none may be left out. */
-static yk_status find_wishes(struct looking *looking)
+static yk_status find_proposals(struct context *context)
 {
-    const struct yk_study *study = looking->study;
+    const struct yk_study *study = context->study;
     const int64_t batch = study->request->workload.batch;
-    const int32_t all = looking->helper_count;
+    const int32_t all = context->helper_count;
     for (int32_t count = study->request->all_devices ? all : 1; count <= all; count++) {
-        looking->helper_count = count;
-        for (int64_t helped = count; helped < batch && helped <= MOST_HELPED; helped++) {
-            YK_TRY(share_out(looking, helped));
-            YK_TRY(price_layers(looking, helped));
+        context->helper_count = count;
+        for (int64_t helped = count; helped < batch && helped <= MAX_HELPED; helped++) {
+            YK_TRY(share_out(context, helped));
+            YK_TRY(price_layers(context, helped));
             for (int32_t front = 0; front < 2; front++) {
-                looking->front = front == 1;
-                keep(looking, best_cut(looking, helped));
+                context->front = front == 1;
+                keep_proposal(context, best_cut(context, helped));
             }
         }
     }
@@ -287,64 +278,63 @@ static yk_status find_wishes(struct looking *looking)
 }
 
 /* The cut that was wished for, and those around it: estimates leave out messages. */
-static yk_status try_wishes(struct looking *looking)
+static yk_status try_proposals(struct context *context)
 {
-    const struct yk_study *study = looking->study;
-    for (int32_t w = 0; w < looking->wish_count; w++) {
-        const struct wish *wish = &looking->wishes[w];
-        if (!(wish->step_s < looking->finder->best_s) || !yk_search_has_budget(looking->finder)) {
+    const struct yk_study *study = context->study;
+    for (int32_t w = 0; w < context->proposal_count; w++) {
+        const struct proposal *proposal = &context->proposals[w];
+        if (!(proposal->step_s < context->search->best_s) ||
+            !yk_search_has_budget(context->search)) {
             return YK_OK;
         }
-        yk_study_report(study, "turns");
-        looking->helper_count = wish->helper_count;
-        looking->front = wish->front;
-        YK_TRY(share_out(looking, wish->helped));
-        for (int32_t cut = wish->cut - AROUND; cut <= wish->cut + AROUND; cut++) {
-            YK_TRY(consider(looking, cut));
+        yk_study_report(study, "alternating stages");
+        context->helper_count = proposal->helper_count;
+        context->front = proposal->front;
+        YK_TRY(share_out(context, proposal->helped));
+        for (int32_t cut = proposal->cut - AROUND; cut <= proposal->cut + AROUND; cut++) {
+            YK_TRY_IN_ARENA(arena, consider(context, cut, arena));
         }
     }
     return YK_OK;
 }
 
-static yk_status take_room(struct looking *looking, struct yk_arena *arena)
+static yk_status allocate(struct context *context, struct yk_arena *arena)
 {
-    const struct yk_model *model = looking->study->model;
-    YK_TRY_NEW(arena, looking->own_s, model->layer_count);
-    YK_TRY_NEW(arena, looking->rest_s, model->layer_count);
-    YK_TRY_NEW(arena, looking->helper_s, (int64_t)MOST_HELPERS * model->layer_count);
+    const struct yk_model *model = context->study->model;
+    YK_TRY_NEW(arena, context->own_s, model->layer_count);
+    YK_TRY_NEW(arena, context->rest_s, model->layer_count);
+    YK_TRY_NEW(arena, context->helper_s, (int64_t)MAX_HELPERS * model->layer_count);
     for (int32_t l = 0; l < model->layer_count; l++) {
-        looking->shared = looking->shared || model->layers[l].shares != YK_LAYER_NONE;
+        context->shared = context->shared || model->layers[l].shares != YK_LAYER_NONE;
     }
     return YK_OK;
 }
 
-yk_status yk_search_alternating(struct yk_search *finder)
+static yk_status search_in(struct context *context, struct yk_arena *arena)
 {
-    struct yk_study *study = finder->study;
-    const struct yk_plan_request *request = study->request;
-    struct looking looking = {.finder = finder, .study = study};
-    struct yk_arena *arena = NULL;
     struct yk_device_set *sets = NULL;
     int32_t count = 0;
+    YK_TRY(yk_device_sets_list(context->study, arena, &sets, &count));
+    if (sets[0].count > 1) {
+        YK_TRY(line_up(context, &sets[0]));
+    }
+    YK_TRY(allocate(context, arena));
+    if (context->helper_count > 0) {
+        YK_TRY(find_proposals(context));
+    }
+    return try_proposals(context);
+}
+
+yk_status yk_search_alternating(struct yk_search *search)
+{
+    struct yk_study *study = search->study;
+    const struct yk_plan_request *request = study->request;
+    struct context context = {.search = search, .study = study};
     if (!yk_study_decides(study, YK_DECIDE_PLACEMENT) ||
         !yk_study_decides(study, YK_DECIDE_SHARES) || request->random_strategies ||
         (request->micro_batches != 0 && request->micro_batches != 2)) {
         return YK_OK;
     }
-    YK_TRY(yk_arena_create(&arena));
-    yk_status status = yk_device_sets_list(study, arena, &sets, &count);
-    if (status == YK_OK && sets[0].count > 1) {
-        status = line_up(&looking, &sets[0]);
-    }
-    if (status == YK_OK) {
-        status = take_room(&looking, arena);
-    }
-    if (status == YK_OK && looking.helper_count > 0) {
-        status = find_wishes(&looking);
-    }
-    if (status == YK_OK) {
-        status = try_wishes(&looking);
-    }
-    yk_arena_destroy(arena);
-    return status;
+    YK_TRY_IN_ARENA(arena, search_in(&context, arena));
+    return YK_OK;
 }

@@ -1,17 +1,22 @@
-#include "planner/search/baselines.h"
+/*
+ * Baselines: what people do today, as plans that are tried like any other: Accelerate's device map,
+ * HEFT's, one device alone, even data parallelism as DDP, FSDP and DeepSpeed do it. Each with the
+ * number of micro-batches and the recomputation that suit it best.
+ */
+#include "planner/search/search.h"
 
 #include "base/units.h"
 #include "model/model.h"
 #include "planner/placement/placement.h"
 #include "planner/placement/plan.h"
+#include "planner/search/data_parallel.h"
 #include "planner/search/device_sets.h"
-#include "planner/search/find_split.h"
 
 #include <math.h>
 #include <string.h>
 
 enum {
-    MOST_MICRO_BATCHES = 64
+    MAX_MICRO_BATCHES = 64
 };
 
 static const double ddp_bucket_bytes = 25.0 * 1024 * 1024;
@@ -20,48 +25,48 @@ static const double deepspeed_bucket_bytes = 2 * 5e8;
 static const double deepspeed_prefetch_bytes = 2 * 5e7;
 static const double deepspeed_persistent = 1e5;
 
-struct rivalry {
-    struct yk_search *finder;
+struct context {
+    struct yk_search *search;
     struct yk_arena *arena;
-    struct yk_baselines *rivals;
+    struct yk_baselines *baselines;
     struct yk_device_set all;
     enum yk_strategy *strategies; /* (L) */
     bool *recompute;              /* (L) */
 };
 
-static yk_status copy_words(struct yk_arena *arena, struct yk_text *words, const char **out)
+static yk_status copy_text(struct yk_arena *arena, struct yk_text *text, const char **out)
 {
-    *out = yk_arena_copy_text(arena, yk_text_chars(words), words->length);
-    const yk_status status = *out ? yk_text_status(words) : yk_fail_out_of_memory();
-    yk_text_free(words);
+    *out = yk_arena_copy_text(arena, yk_text_chars(text), text->length);
+    const yk_status status = *out ? yk_text_status(text) : yk_fail_out_of_memory();
+    yk_text_free(text);
     return status;
 }
 
-/* How the best of a rival's plans is run, or what the nearest lacks. */
-static yk_status describe(const struct rivalry *rivalry, const struct yk_search *own,
+/* How the best of a baseline's plans is run, or what the nearest lacks. */
+static yk_status describe(const struct context *context, const struct yk_search *own,
                           const char **out)
 {
-    struct yk_text words = {0};
+    struct yk_text text = {0};
     if (own->best) {
         const bool again = own->best->layers[own->best->layer_count / 2].recompute;
         if (own->best->micro_batches > 1) {
-            yk_text_addf(&words, "%d micro-batches", own->best->micro_batches);
+            yk_text_addf(&text, "%d micro-batches", own->best->micro_batches);
         }
         if (again) {
-            yk_text_addf(&words, "%srecomputation", words.length > 0 ? ", " : "");
+            yk_text_addf(&text, "%srecomputation", text.length > 0 ? ", " : "");
         }
     } else if (own->nearest) {
         char bytes[YK_UNITS_SIZE];
         yk_units_format(own->missing_bytes, YK_UNIT_BYTES, bytes);
-        yk_text_addf(&words, "%s lacks %s",
-                     rivalry->finder->study->cluster->devices[own->missing_device].name, bytes);
+        yk_text_addf(&text, "%s lacks %s",
+                     context->search->study->cluster->devices[own->missing_device].name, bytes);
     } else {
-        yk_text_add(&words, "too large for any split of the batch");
+        yk_text_add(&text, "too large for any split of the batch");
     }
-    return copy_words(rivalry->arena, &words, out);
+    return copy_text(context->arena, &text, out);
 }
 
-/* Whether all that rivals decide is to be decided: else they are no answers to the request. */
+/* Whether all that baselines decide is to be decided: else they do not answer the request. */
 static bool is_open(const struct yk_plan_request *request, const struct yk_plan *plan)
 {
     return (request->micro_batches == 0 || plan->micro_batches == request->micro_batches) &&
@@ -69,61 +74,55 @@ static bool is_open(const struct yk_plan_request *request, const struct yk_plan 
            request->strategy == YK_STRATEGY_COUNT && !request->random_strategies;
 }
 
-/* The row of a rival, whose plans `own` has seen; the best goes into the main search if that is
+/* The row of a baseline, whose plans `own` has tried; the best goes into the main search if that is
  * free to choose it. */
-static yk_status add_row(struct rivalry *rivalry, const char *name, struct yk_search *own)
+static yk_status add_row(struct context *context, const char *name, struct yk_search *own)
 {
-    struct yk_plan_alternative *row = &rivalry->rivals->rows[rivalry->rivals->count];
+    struct yk_plan_alternative *row = &context->baselines->rows[context->baselines->count];
     *row = (struct yk_plan_alternative){
         .name = name, .step_s = own->best ? own->best_s : NAN, .fits = own->best != NULL};
-    YK_TRY(describe(rivalry, own, &row->remark));
-    const struct yk_plan_request *request = rivalry->finder->study->request;
+    YK_TRY(describe(context, own, &row->remark));
+    const struct yk_plan_request *request = context->search->study->request;
     const struct yk_plan *plan = own->best ? own->best : own->nearest;
     if (plan && is_open(request, plan)) {
-        YK_TRY(yk_search_consider(rivalry->finder, plan, name, NULL));
+        YK_TRY(yk_search_consider(context->search, plan, NULL));
     }
     if (!own->best && own->nearest) {
         /* Its time is shown all the same: what it would take if it fitted. */
         struct yk_trial trial;
-        YK_TRY(yk_trial_run(rivalry->finder->study, own->nearest, YK_TRIAL_ALWAYS, &trial));
+        YK_TRY(yk_trial_run(context->search->study, own->nearest, YK_TRIAL_ALWAYS, &trial));
         row->step_s = trial.step_s;
         yk_trial_free(&trial);
     }
-    rivalry->rivals->count++;
+    context->baselines->count++;
     return YK_OK;
 }
 
-static yk_status try_split(struct rivalry *rivalry, struct yk_data_parallel_spec *split,
-                           struct yk_search *own)
+static yk_status try_split(const struct yk_data_parallel_spec *split, struct yk_search *own,
+                           struct yk_arena *arena)
 {
-    struct yk_arena *arena = NULL;
     struct yk_plan *plan = NULL;
     bool fits = false;
-    YK_TRY(yk_arena_create(&arena));
-    yk_status status = yk_data_parallel_plan(rivalry->finder->study, split, arena, &plan, &fits);
-    if (status == YK_OK && plan) {
-        status = yk_search_consider(own, plan, "rival", NULL);
-    }
-    yk_arena_destroy(arena);
-    return status;
+    YK_TRY(yk_data_parallel_plan(own->study, split, arena, &plan, &fits));
+    return plan ? yk_search_consider(own, plan, NULL) : YK_OK;
 }
 
 /* Every number of micro-batches, with and without recomputation. */
-static yk_status try_splits(struct rivalry *rivalry, struct yk_data_parallel_spec *split,
+static yk_status try_splits(struct context *context, struct yk_data_parallel_spec *split,
                             struct yk_search *own)
 {
-    const struct yk_study *study = rivalry->finder->study;
+    const struct yk_study *study = context->search->study;
     const struct yk_plan_request *request = study->request;
     const bool open = yk_study_decides(study, YK_DECIDE_RECOMPUTATION);
-    split->recompute = rivalry->recompute;
-    for (int32_t M = 1; M <= MOST_MICRO_BATCHES && M <= request->workload.batch; M *= 2) {
+    split->recompute = context->recompute;
+    for (int32_t M = 1; M <= MAX_MICRO_BATCHES && M <= request->workload.batch; M *= 2) {
         split->micro_batches = request->micro_batches > 0 ? request->micro_batches : M;
         for (int32_t again = 0; again < 2; again++) {
             for (int32_t l = 0; l < study->model->layer_count; l++) {
-                rivalry->recompute[l] = again == 1 && study->recomputes[l];
+                context->recompute[l] = again == 1 && study->recomputes[l];
             }
             if (open || (again == 1) == request->workload.recompute) {
-                YK_TRY(try_split(rivalry, split, own));
+                YK_TRY_IN_ARENA(arena, try_split(split, own, arena));
             }
         }
         if (request->micro_batches > 0 || (int64_t)M * split->count >= request->workload.batch) {
@@ -133,32 +132,32 @@ static yk_status try_splits(struct rivalry *rivalry, struct yk_data_parallel_spe
     return YK_OK;
 }
 
-static yk_status add_split(struct rivalry *rivalry, const char *name,
+static yk_status add_split(struct context *context, const char *name,
                            struct yk_data_parallel_spec split)
 {
     struct yk_search own;
-    split.strategies = rivalry->strategies;
+    split.strategies = context->strategies;
     split.no_sync = true;
     split.even_shares = true;
     split.even_parts = true;
-    split.most_s = INFINITY;
+    split.max_s = INFINITY;
     split.block_bytes = ddp_bucket_bytes;
-    YK_TRY(yk_search_create(rivalry->finder->study, &own));
-    yk_status status = try_splits(rivalry, &split, &own);
+    YK_TRY(yk_search_create(context->search->study, &own));
+    yk_status status = try_splits(context, &split, &own);
     if (status == YK_OK) {
-        status = add_row(rivalry, name, &own);
+        status = add_row(context, name, &own);
     }
     yk_search_free(&own);
     return status;
 }
 
-static void fill_strategies(const struct rivalry *rivalry, enum yk_strategy blocks,
+static void fill_strategies(const struct context *context, enum yk_strategy blocks,
                             enum yk_strategy others)
 {
-    const struct yk_model *model = rivalry->finder->study->model;
+    const struct yk_model *model = context->search->study->model;
     for (int32_t l = 0; l < model->layer_count; l++) {
         const bool block = strstr(model->layers[l].kind, "block") != NULL;
-        rivalry->strategies[l] = block ? blocks : others;
+        context->strategies[l] = block ? blocks : others;
     }
 }
 
@@ -172,84 +171,90 @@ static int32_t deepspeed_prefetch(const struct yk_model *model)
                : 1;
 }
 
-static yk_status add_splits(struct rivalry *rivalry)
+static yk_status add_splits(struct context *context)
 {
-    const struct yk_model *model = rivalry->finder->study->model;
+    const struct yk_model *model = context->search->study->model;
     struct yk_data_parallel_spec split = {
-        .devices = rivalry->all.devices,
-        .count = rivalry->all.count,
+        .devices = context->all.devices,
+        .count = context->all.count,
         .prefetch = 1,
         .bucket_bytes = ddp_bucket_bytes,
     };
-    if (rivalry->all.count < 2) {
+    if (context->all.count < 2) {
         return YK_OK;
     }
-    fill_strategies(rivalry, YK_REPLICATED, YK_REPLICATED);
-    YK_TRY(add_split(rivalry, "even data-parallel", split));
+    fill_strategies(context, YK_REPLICATED, YK_REPLICATED);
+    YK_TRY(add_split(context, "even data-parallel", split));
     /* FSDP keeps what is outside the blocks, its root, from forward to backward. */
-    fill_strategies(rivalry, YK_FULLY_SHARDED, YK_KEPT);
-    YK_TRY(add_split(rivalry, "fully-sharded, prefetch of one", split));
-    fill_strategies(rivalry, YK_KEPT, YK_KEPT);
-    YK_TRY(add_split(rivalry, "kept", split));
-    fill_strategies(rivalry, YK_FULLY_SHARDED, YK_FULLY_SHARDED);
+    fill_strategies(context, YK_FULLY_SHARDED, YK_KEPT);
+    YK_TRY(add_split(context, "fully-sharded, prefetch of one", split));
+    fill_strategies(context, YK_KEPT, YK_KEPT);
+    YK_TRY(add_split(context, "kept", split));
+    fill_strategies(context, YK_FULLY_SHARDED, YK_FULLY_SHARDED);
     for (int32_t l = 0; l < model->layer_count; l++) {
         if ((double)model->layers[l].parameters < deepspeed_persistent) {
-            rivalry->strategies[l] = YK_REPLICATED;
+            context->strategies[l] = YK_REPLICATED;
         }
     }
-    yk_data_parallel_tie(model, rivalry->strategies);
+    yk_data_parallel_tie(model, context->strategies);
     split.prefetch = deepspeed_prefetch(model);
     split.bucket_bytes = deepspeed_bucket_bytes;
-    return add_split(rivalry, "DeepSpeed-like", split);
+    return add_split(context, "DeepSpeed-like", split);
 }
 
-static yk_status add_singles(struct rivalry *rivalry)
+static yk_status add_singles(struct context *context)
 {
-    const struct yk_study *study = rivalry->finder->study;
-    for (int32_t i = 0; i < rivalry->all.count; i++) {
-        const int32_t device = rivalry->all.devices[i];
+    const struct yk_study *study = context->search->study;
+    for (int32_t i = 0; i < context->all.count; i++) {
+        const int32_t device = context->all.devices[i];
         bool known = false;
         for (int32_t j = 0; j < i; j++) {
-            const int32_t other = rivalry->all.devices[j];
-            known = known || (yk_layer_costs_device_kind(study->prices, other) ==
-                                  yk_layer_costs_device_kind(study->prices, device) &&
-                              study->limit_bytes[other] == study->limit_bytes[device]);
+            known = known || yk_study_devices_are_alike(study, context->all.devices[j], device);
         }
         if (known) {
             continue;
         }
-        struct yk_text words = {0};
+        struct yk_text text = {0};
         const char *name = NULL;
-        yk_text_addf(&words, "%s alone", study->cluster->devices[device].name);
-        YK_TRY(copy_words(rivalry->arena, &words, &name));
-        fill_strategies(rivalry, YK_REPLICATED, YK_REPLICATED);
+        yk_text_addf(&text, "%s alone", study->cluster->devices[device].name);
+        YK_TRY(copy_text(context->arena, &text, &name));
+        fill_strategies(context, YK_REPLICATED, YK_REPLICATED);
         YK_TRY(add_split(
-            rivalry, name,
+            context, name,
             (struct yk_data_parallel_spec){
                 .devices = &device, .count = 1, .prefetch = 1, .bucket_bytes = ddp_bucket_bytes}));
     }
     return YK_OK;
 }
 
-static yk_status consider_map(struct rivalry *rivalry, const struct yk_placement *placement,
-                              struct yk_search *own)
+static yk_status consider_map(struct yk_search *own, const struct yk_placement *placement,
+                              struct yk_arena *arena)
 {
-    struct yk_arena *arena = NULL;
     struct yk_plan *plan = NULL;
-    YK_TRY(yk_arena_create(&arena));
-    yk_status status =
-        yk_placement_plan_create(rivalry->finder->study, placement->devices, arena, &plan);
-    if (status == YK_OK) {
-        status = yk_search_consider(own, plan, "map", NULL);
-    }
-    yk_arena_destroy(arena);
-    return status;
+    YK_TRY(yk_placement_plan_create(own->study, placement->devices, arena, &plan));
+    return yk_search_consider(own, plan, NULL);
 }
 
-/* What `yoke place` finds by a way of its own, the batch going through whole. */
-static yk_status add_placement(struct rivalry *rivalry, const char *name, const char *algorithm)
+static yk_status add_placement_row(struct context *context, const char *name,
+                                   const struct yk_placement *placement, struct yk_search *own)
 {
-    const struct yk_study *study = rivalry->finder->study;
+    struct yk_text text = {0};
+    if (placement->devices) {
+        YK_TRY_IN_ARENA(arena, consider_map(own, placement, arena));
+    }
+    YK_TRY(add_row(context, name, own));
+    if (!placement->refusal) {
+        return YK_OK;
+    }
+    yk_text_add(&text, placement->refusal);
+    return copy_text(context->arena, &text,
+                     &context->baselines->rows[context->baselines->count - 1].remark);
+}
+
+/* What `yoke place` finds by this algorithm, the batch going through whole. */
+static yk_status add_placement(struct context *context, const char *name, const char *algorithm)
+{
+    const struct yk_study *study = context->search->study;
     const struct yk_placement_request request = {
         .book = study->request->book,
         .config = study->request->config,
@@ -263,41 +268,32 @@ static yk_status add_placement(struct rivalry *rivalry, const char *name, const 
     YK_TRY(yk_deadline_check(&study->deadline));
     YK_TRY(yk_placement_compare(&request, &placements));
     const struct yk_placement *placement = &placements->placements[0];
-    yk_status status = yk_search_create(rivalry->finder->study, &own);
-    if (status == YK_OK && placement->devices) {
-        status = consider_map(rivalry, placement, &own);
-    }
+    yk_status status = yk_search_create(context->search->study, &own);
     if (status == YK_OK) {
-        status = add_row(rivalry, name, &own);
-    }
-    if (status == YK_OK && placement->refusal) {
-        struct yk_text words = {0};
-        yk_text_add(&words, placement->refusal);
-        status = copy_words(rivalry->arena, &words,
-                            &rivalry->rivals->rows[rivalry->rivals->count - 1].remark);
+        status = add_placement_row(context, name, placement, &own);
     }
     yk_search_free(&own);
     yk_placements_destroy(placements);
     return status;
 }
 
-yk_status yk_baselines_try(struct yk_search *finder, struct yk_arena *arena,
+yk_status yk_baselines_try(struct yk_search *search, struct yk_arena *arena,
                            struct yk_baselines *out)
 {
-    struct rivalry rivalry = {.finder = finder, .arena = arena, .rivals = out};
+    struct context context = {.search = search, .arena = arena, .baselines = out};
     struct yk_device_set *sets = NULL;
     int32_t count = 0;
     *out = (struct yk_baselines){0};
-    YK_TRY(yk_device_sets_list(finder->study, arena, &sets, &count));
-    rivalry.all = sets[0];
-    YK_TRY_NEW(arena, out->rows, rivalry.all.count + 8);
-    YK_TRY_NEW(arena, rivalry.strategies, finder->study->model->layer_count);
-    YK_TRY_NEW(arena, rivalry.recompute, finder->study->model->layer_count);
+    YK_TRY(yk_device_sets_list(search->study, arena, &sets, &count));
+    context.all = sets[0];
+    YK_TRY_NEW(arena, out->rows, context.all.count + 8);
+    YK_TRY_NEW(arena, context.strategies, search->study->model->layer_count);
+    YK_TRY_NEW(arena, context.recompute, search->study->model->layer_count);
     /* Placements know nothing of devices that are left out. */
-    if (rivalry.all.count > 1 && rivalry.all.count == finder->study->cluster->device_count) {
-        YK_TRY(add_placement(&rivalry, "auto", "auto"));
-        YK_TRY(add_placement(&rivalry, "HEFT placement", "heft"));
+    if (context.all.count > 1 && context.all.count == search->study->cluster->device_count) {
+        YK_TRY(add_placement(&context, "auto", "auto"));
+        YK_TRY(add_placement(&context, "HEFT placement", "heft"));
     }
-    YK_TRY(add_singles(&rivalry));
-    return add_splits(&rivalry);
+    YK_TRY(add_singles(&context));
+    return add_splits(&context);
 }

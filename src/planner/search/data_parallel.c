@@ -1,7 +1,13 @@
 #include "planner/search/data_parallel.h"
 
-#include "model/model.h"
-#include "planner/search/fit.h"
+#include "base/random.h"
+#include "cost/communication.h"
+#include "cost/knee.h"
+#include "model/state.h"
+#include "planner/order/plan.h"
+#include "planner/search/device_sets.h"
+#include "planner/search/parts.h"
+#include "planner/search/plan_move.h"
 #include "planner/search/shares.h"
 
 #include <math.h>
@@ -87,7 +93,7 @@ static yk_status pass_bytes(const struct splitting *splitting, int64_t samples, 
 }
 
 /* The most samples that leave a rank room for what it holds at the least. */
-static yk_status most_samples(const struct splitting *splitting, int32_t rank, int64_t *out)
+static yk_status max_samples(const struct splitting *splitting, int32_t rank, int64_t *out)
 {
     const struct yk_data_parallel_spec *split = splitting->split;
     const struct yk_study *study = splitting->study;
@@ -116,11 +122,11 @@ static yk_status find_shares(struct splitting *splitting, int64_t *shares)
 {
     const struct yk_data_parallel_spec *split = splitting->split;
     const int64_t batch = splitting->study->request->workload.batch;
-    int64_t *most = NULL;
-    int64_t *least = NULL; /* that surely fit */
+    int64_t *max = NULL;
+    int64_t *min = NULL; /* that surely fit */
     double slowest_s = 0;
-    YK_TRY_NEW(splitting->arena, most, split->count);
-    YK_TRY_NEW(splitting->arena, least, split->count);
+    YK_TRY_NEW(splitting->arena, max, split->count);
+    YK_TRY_NEW(splitting->arena, min, split->count);
     if (split->even_shares) {
         for (int32_t i = 0; i < split->count; i++) {
             shares[i] = batch / split->count + (i < batch % split->count ? 1 : 0);
@@ -132,26 +138,26 @@ static yk_status find_shares(struct splitting *splitting, int64_t *shares)
         splitting->pass_s[i] = NAN;
     }
     for (int32_t i = 0; i < split->count; i++) {
-        YK_TRY(most_samples(splitting, i, &least[i]));
-        most[i] = split->hopeful || least[i] > batch ? batch : least[i];
+        YK_TRY(max_samples(splitting, i, &min[i]));
+        max[i] = split->ignores_memory || min[i] > batch ? batch : min[i];
     }
     const struct yk_shares_problem problem = {
         .rank_count = split->count,
         .samples = batch,
         .unit = 1,
-        .most = most,
+        .max = max,
         .time = share_s,
         .user = splitting,
     };
     YK_TRY(yk_shares_find(&problem, shares, &slowest_s));
     bool careful = true;
     for (int32_t i = 0; i < split->count; i++) {
-        careful = careful && shares[i] <= least[i];
+        careful = careful && shares[i] <= min[i];
     }
-    if (split->hopeful && careful) {
+    if (split->ignores_memory && careful) {
         return YK_ERROR_NO_FIT; /* not another split than without hope */
     }
-    return slowest_s < split->most_s ? YK_OK : YK_ERROR_NO_FIT;
+    return slowest_s < split->max_s ? YK_OK : YK_ERROR_NO_FIT;
 }
 
 /* No micro-batch may be empty on all ranks. */
@@ -223,9 +229,234 @@ yk_status yk_data_parallel_plan(struct yk_study *study, const struct yk_data_par
     if (split->even_parts) {
         YK_TRY(yk_trial_run(study, *out, YK_TRIAL_MEMORY, &trial));
     } else {
-        YK_TRY(yk_parts_fit(study, *out, split->lean, YK_TRIAL_MEMORY, &trial));
+        YK_TRY(yk_parts_fit(study, *out, split->room_balance, YK_TRIAL_MEMORY, &trial));
     }
     *out_fits = trial.fits;
     yk_trial_free(&trial);
     return YK_OK;
+}
+
+/* A layer is small when its weights are less than this. */
+static const double small_bytes = 1024 * 1024;
+static const double max_block_bytes = 64.0 * 1024 * 1024;
+static const double plain_bucket_bytes = 25.0 * 1024 * 1024;
+
+struct family {
+    enum yk_strategy strategy;
+    bool no_sync;
+    int32_t min_micro_batches;
+};
+
+/* With one micro-batch `kept` and `fully-sharded` are one family where the order decides. */
+static const struct family families[] = {
+    {YK_FULLY_SHARDED, true, 1},  {YK_KEPT, true, 1},           {YK_REPLICATED, true, 1},
+    {YK_SHARDED_STATE, true, 1},  {YK_FULLY_SHARDED, false, 2}, {YK_KEPT, false, 2},
+    {YK_SHARDED_STATE, false, 2},
+};
+
+/*
+ * The smallest message that saturates one link of the ring: the knee of what was measured there. A
+ * message beside computation takes so many times as long, its latency as much as its bytes, so the
+ * knee beside computation is the same. On the line that the datasheet gives, a round of the ring
+ * moves an n-th of the block.
+ */
+static yk_status saturating_bytes(const struct yk_cost_book *book, int32_t a, int32_t b,
+                                  int32_t count, double *out)
+{
+    const struct yk_link *link = yk_cluster_link(book->cluster, a, b);
+    YK_TRY(yk_knee_of_link(book, a, b, count, out));
+    if (isnan(*out)) {
+        *out = YK_KNEE_BANDWIDTH_FRACTION / (1 - YK_KNEE_BANDWIDTH_FRACTION) * count *
+               link->latency_s * link->bytes_per_s;
+    }
+    return YK_OK;
+}
+
+yk_status yk_data_parallel_block_bytes(const struct yk_study *study, const int32_t *devices,
+                                       int32_t count, double *out)
+{
+    double block = YK_DATA_PARALLEL_MIN_BLOCK_BYTES;
+    for (int32_t i = 0; i < count && count > 1; i++) {
+        double bytes = 0;
+        YK_TRY(saturating_bytes(study->request->book, devices[i], devices[(i + 1) % count], count,
+                                &bytes));
+        block = fmax(block, bytes);
+    }
+    *out = yk_study_decides(study, YK_DECIDE_BLOCK) ? round(fmin(block, max_block_bytes))
+                                                    : plain_bucket_bytes;
+    return YK_OK;
+}
+
+void yk_data_parallel_tie(const struct yk_model *model, enum yk_strategy *strategies)
+{
+    for (int32_t l = 0; l < model->layer_count; l++) {
+        const int32_t owner = model->layers[l].shares;
+        strategies[l] = owner == YK_LAYER_NONE ? strategies[l] : strategies[owner];
+    }
+}
+
+void yk_data_parallel_uniform(const struct yk_study *study, enum yk_strategy strategy,
+                              enum yk_strategy *out)
+{
+    const struct yk_model *model = study->model;
+    for (int32_t l = 0; l < model->layer_count; l++) {
+        const struct yk_model_layer_state state = yk_model_layer_state(model, &model->layers[l]);
+        out[l] = state.weight_bytes < small_bytes ? YK_REPLICATED : strategy;
+    }
+    yk_data_parallel_tie(model, out);
+}
+
+static yk_status order_and_consider(struct yk_search *search, struct yk_plan *plan,
+                                    struct yk_arena *arena)
+{
+    const struct yk_order_plan_options options = {
+        .method = YK_ORDER_METHOD_GREEDY,
+        .open = yk_study_chooses_strategies(search->study),
+    };
+    bool ordered = false;
+    YK_TRY(yk_order_plan_apply(search->study, &options, arena, plan, &ordered));
+    return ordered ? yk_search_consider(search, plan, NULL) : YK_OK;
+}
+
+static bool communicates(const struct yk_plan *plan)
+{
+    return plan->rank_count > 1 && plan->micro_batches == 1;
+}
+
+static yk_status try_in(struct yk_search *search, const struct yk_data_parallel_spec *split,
+                        struct yk_arena *arena)
+{
+    struct yk_plan *plan = NULL;
+    bool fits = false;
+    YK_TRY(yk_data_parallel_plan(search->study, split, arena, &plan, &fits));
+    if (!plan) {
+        return YK_OK;
+    }
+    YK_TRY(yk_search_consider(search, plan, NULL));
+    if (!fits && !split->keeps_idle && plan->rank_count < split->count) {
+        struct yk_data_parallel_spec all = *split;
+        all.keeps_idle = true;
+        return try_in(search, &all, arena);
+    }
+    if (fits && communicates(plan) && yk_study_decides(search->study, YK_DECIDE_ORDER)) {
+        return order_and_consider(search, plan, arena);
+    }
+    return YK_OK;
+}
+
+yk_status yk_data_parallel_try(struct yk_search *search, const struct yk_data_parallel_spec *split)
+{
+    struct yk_data_parallel_spec ignores_memory = *split;
+    struct yk_arena *arena = NULL;
+    ignores_memory.ignores_memory = true;
+    YK_TRY(yk_arena_create(&arena));
+    yk_status status = try_in(search, split, arena);
+    if (status == YK_OK && split->count > 1 && !split->even_shares) {
+        status = try_in(search, &ignores_memory, arena);
+    }
+    yk_arena_destroy(arena);
+    return status;
+}
+
+struct context {
+    struct yk_search *search;
+    struct yk_data_parallel_spec split;
+    enum yk_strategy *strategies; /* (L) */
+    bool *recompute;              /* (L) */
+};
+
+static void draw_strategies(const struct context *context)
+{
+    const struct yk_study *study = context->search->study;
+    struct yk_random random = yk_random_from_seed(study->request->search.seed);
+    for (int32_t l = 0; l < study->model->layer_count; l++) {
+        context->strategies[l] = (enum yk_strategy)yk_random_below(&random, YK_STRATEGY_COUNT);
+    }
+    yk_data_parallel_tie(study->model, context->strategies);
+}
+
+/* Families that the request leaves open, for the split's number of micro-batches. */
+static yk_status try_families(struct context *context)
+{
+    const struct yk_study *study = context->search->study;
+    const struct yk_plan_request *request = study->request;
+    const enum yk_strategy fixed = yk_study_fixed_strategy(study);
+    if (request->random_strategies) {
+        draw_strategies(context);
+        context->split.no_sync = true;
+        return yk_data_parallel_try(context->search, &context->split);
+    }
+    for (size_t f = 0; f < sizeof families / sizeof families[0]; f++) {
+        const struct family *family = &families[f];
+        const bool alone = context->split.count == 1 && family->strategy != YK_REPLICATED;
+        if (context->split.micro_batches < family->min_micro_batches || alone ||
+            (fixed != YK_STRATEGY_COUNT && family->strategy != fixed)) {
+            continue;
+        }
+        context->split.no_sync = family->no_sync;
+        context->split.max_s = context->search->best_s;
+        yk_data_parallel_uniform(study, family->strategy, context->strategies);
+        for (int32_t l = 0; l < study->model->layer_count && fixed != YK_STRATEGY_COUNT; l++) {
+            context->strategies[l] = fixed;
+        }
+        YK_TRY(yk_data_parallel_try(context->search, &context->split));
+    }
+    return YK_OK;
+}
+
+static yk_status try_recomputation(struct context *context)
+{
+    const struct yk_study *study = context->search->study;
+    const bool asked = study->request->workload.recompute;
+    const bool open = yk_study_decides(study, YK_DECIDE_RECOMPUTATION);
+    for (int32_t again = 0; again < 2; again++) {
+        if ((again == 1) != asked && !open) {
+            continue;
+        }
+        for (int32_t l = 0; l < study->model->layer_count; l++) {
+            context->recompute[l] = again == 1 && study->recomputes[l];
+        }
+        YK_TRY(try_families(context));
+    }
+    return YK_OK;
+}
+
+static yk_status try_set(void *user, const struct yk_device_set *set, struct yk_arena *arena)
+{
+    struct context *context = user;
+    const struct yk_study *study = context->search->study;
+    const int32_t asked = study->request->micro_batches;
+    const int64_t batch = study->request->workload.batch;
+    yk_study_report(study, "data parallelism");
+    YK_TRY_NEW(arena, context->strategies, study->model->layer_count);
+    YK_TRY_NEW(arena, context->recompute, study->model->layer_count);
+    context->split = (struct yk_data_parallel_spec){
+        .devices = set->devices,
+        .count = set->count,
+        .strategies = context->strategies,
+        .recompute = context->recompute,
+        .even_shares = !yk_study_decides(study, YK_DECIDE_SHARES),
+        .prefetch = 1,
+        .bucket_bytes = plain_bucket_bytes,
+        .max_s = INFINITY,
+    };
+    YK_TRY(
+        yk_data_parallel_block_bytes(study, set->devices, set->count, &context->split.block_bytes));
+    for (int32_t M = 1; M > 0; M = yk_plan_move_next_micro_batches(batch, M)) {
+        context->split.micro_batches = asked > 0 ? asked : M;
+        if (!yk_search_has_budget(context->search)) {
+            break;
+        }
+        YK_TRY(try_recomputation(context));
+        if (asked > 0 || (int64_t)M * set->count >= batch) {
+            break;
+        }
+    }
+    return YK_OK;
+}
+
+yk_status yk_search_data_parallel(struct yk_search *search, enum yk_search_devices devices)
+{
+    struct context context = {.search = search};
+    return yk_search_each_device_set(search, devices, try_set, &context);
 }

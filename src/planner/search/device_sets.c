@@ -11,7 +11,7 @@ enum {
     ALL_WAYS = 12, /* to put three devices into two or three groups that follow each other */
 };
 
-struct gathering {
+struct collection {
     const struct yk_study *study;
     struct yk_arena *arena;
     struct yk_device_set *sets;
@@ -21,18 +21,11 @@ struct gathering {
     int32_t all_count;
 };
 
-/* Alike in times, memory and limits. */
-static bool are_alike(const struct yk_study *study, int32_t a, int32_t b)
-{
-    return yk_layer_costs_device_kind(study->prices, a) ==
-               yk_layer_costs_device_kind(study->prices, b) &&
-           study->limit_bytes[a] == study->limit_bytes[b];
-}
-
 bool yk_device_sets_are_equal(const struct yk_study *study, int32_t a, int32_t b)
 {
     const struct yk_cluster *cluster = study->cluster;
-    if (!are_alike(study, a, b) || cluster->devices[a].node != cluster->devices[b].node) {
+    if (!yk_study_devices_are_alike(study, a, b) ||
+        cluster->devices[a].node != cluster->devices[b].node) {
         return false;
     }
     for (int32_t p = 0; p < cluster->device_count; p++) {
@@ -52,55 +45,55 @@ static bool are_equal(const struct yk_device_set *a, const struct yk_device_set 
            memcmp(a->devices, b->devices, (size_t)a->count * sizeof *a->devices) == 0;
 }
 
-/* Adds the devices for which `takes` is true, unless there is such a set already. */
-static yk_status add_set(struct gathering *gathering, const bool *takes)
+/* Adds the devices that `uses` has, unless there is such a set already. */
+static yk_status add_set(struct collection *collection, const bool *uses)
 {
     struct yk_device_set set = {0};
-    YK_TRY_NEW(gathering->arena, set.devices, gathering->all_count);
-    for (int32_t i = 0; i < gathering->all_count; i++) {
-        if (takes[i]) {
-            set.devices[set.count++] = gathering->all[i];
+    YK_TRY_NEW(collection->arena, set.devices, collection->all_count);
+    for (int32_t i = 0; i < collection->all_count; i++) {
+        if (uses[i]) {
+            set.devices[set.count++] = collection->all[i];
         }
     }
-    for (int32_t s = 0; s < gathering->count; s++) {
-        if (are_equal(&gathering->sets[s], &set)) {
+    for (int32_t s = 0; s < collection->count; s++) {
+        if (are_equal(&collection->sets[s], &set)) {
             return YK_OK;
         }
     }
-    if (set.count > 0 && gathering->count < YK_DEVICE_SETS_MAX) {
-        gathering->sets[gathering->count++] = set;
+    if (set.count > 0 && collection->count < YK_DEVICE_SETS_MAX) {
+        collection->sets[collection->count++] = set;
     }
     return YK_OK;
 }
 
 /* Without a kind or node, and that alone. */
-static yk_status add_by(struct gathering *gathering, bool by_node, bool *takes)
+static yk_status add_by(struct collection *collection, bool by_node, bool *uses)
 {
-    const struct yk_device *devices = gathering->study->cluster->devices;
-    for (int32_t i = 0; i < gathering->all_count; i++) {
-        const int32_t chosen = gathering->all[i];
+    const struct yk_device *devices = collection->study->cluster->devices;
+    for (int32_t i = 0; i < collection->all_count; i++) {
+        const int32_t chosen = collection->all[i];
         for (int32_t alone = 0; alone < 2; alone++) {
-            for (int32_t j = 0; j < gathering->all_count; j++) {
-                const int32_t other = gathering->all[j];
+            for (int32_t j = 0; j < collection->all_count; j++) {
+                const int32_t other = collection->all[j];
                 const bool same = by_node ? devices[other].node == devices[chosen].node
-                                          : gathering->kinds[other] == gathering->kinds[chosen];
-                takes[j] = same == (alone == 1);
+                                          : collection->kinds[other] == collection->kinds[chosen];
+                uses[j] = same == (alone == 1);
             }
-            YK_TRY(add_set(gathering, takes));
+            YK_TRY(add_set(collection, uses));
         }
     }
     return YK_OK;
 }
 
 /* One device of each kind. */
-static yk_status add_singles(struct gathering *gathering, bool *takes)
+static yk_status add_singles(struct collection *collection, bool *uses)
 {
-    for (int32_t i = 0; i < gathering->all_count; i++) {
-        for (int32_t j = 0; j < gathering->all_count; j++) {
-            takes[j] = j == i;
+    for (int32_t i = 0; i < collection->all_count; i++) {
+        for (int32_t j = 0; j < collection->all_count; j++) {
+            uses[j] = j == i;
         }
-        if (gathering->kinds[gathering->all[i]] == gathering->all[i]) {
-            YK_TRY(add_set(gathering, takes));
+        if (collection->kinds[collection->all[i]] == collection->all[i]) {
+            YK_TRY(add_set(collection, uses));
         }
     }
     return YK_OK;
@@ -108,43 +101,44 @@ static yk_status add_singles(struct gathering *gathering, bool *takes)
 
 /* Every number of each kind, the first ones of it, of a few devices: subsets as bits in which no
  * device stands without those before it that are alike; of very few, that are the same. */
-static yk_status add_numbers(struct gathering *gathering, bool *takes)
+static yk_status add_numbers(struct collection *collection, bool *uses)
 {
-    const int32_t n = gathering->all_count;
+    const int32_t n = collection->all_count;
     for (uint32_t bits = 1; n <= FEW_DEVICES && bits < (uint32_t)1 << n; bits++) {
         bool first_ones = true;
         for (int32_t i = 0; i < n; i++) {
-            takes[i] = (bits >> i & 1) != 0;
-            for (int32_t j = 0; j < i && takes[i]; j++) {
-                const int32_t one = gathering->all[i];
-                const int32_t other = gathering->all[j];
+            uses[i] = (bits >> i & 1) != 0;
+            for (int32_t j = 0; j < i && uses[i]; j++) {
+                const int32_t one = collection->all[i];
+                const int32_t other = collection->all[j];
                 const bool alike = n <= VERY_FEW_DEVICES
-                                       ? yk_device_sets_are_equal(gathering->study, one, other)
-                                       : gathering->kinds[one] == gathering->kinds[other];
-                first_ones = first_ones && (takes[j] || !alike);
+                                       ? yk_device_sets_are_equal(collection->study, one, other)
+                                       : collection->kinds[one] == collection->kinds[other];
+                first_ones = first_ones && (uses[j] || !alike);
             }
         }
-        if (first_ones && gathering->count < FEW_SETS) {
-            YK_TRY(add_set(gathering, takes));
+        if (first_ones && collection->count < FEW_SETS) {
+            YK_TRY(add_set(collection, uses));
         }
     }
     return YK_OK;
 }
 
-static yk_status find_devices(struct gathering *gathering)
+static yk_status find_devices(struct collection *collection)
 {
-    const struct yk_study *study = gathering->study;
+    const struct yk_study *study = collection->study;
     const int32_t P = study->cluster->device_count;
-    YK_TRY_NEW(gathering->arena, gathering->kinds, P);
-    YK_TRY_NEW(gathering->arena, gathering->all, P);
+    YK_TRY_NEW(collection->arena, collection->kinds, P);
+    YK_TRY_NEW(collection->arena, collection->all, P);
     for (int32_t p = 0; p < P; p++) {
         int32_t alike = 0;
-        while (alike < p && (!are_alike(study, alike, p) || yk_study_leaves_out(study, alike))) {
+        while (alike < p && (!yk_study_devices_are_alike(study, alike, p) ||
+                             yk_study_leaves_out(study, alike))) {
             alike++;
         }
-        gathering->kinds[p] = alike;
+        collection->kinds[p] = alike;
         if (!yk_study_leaves_out(study, p)) {
-            gathering->all[gathering->all_count++] = p;
+            collection->all[collection->all_count++] = p;
         }
     }
     return YK_OK;
@@ -153,23 +147,23 @@ static yk_status find_devices(struct gathering *gathering)
 yk_status yk_device_sets_list(const struct yk_study *study, struct yk_arena *arena,
                               struct yk_device_set **out, int32_t *out_count)
 {
-    struct gathering gathering = {.study = study, .arena = arena};
-    bool *takes = NULL;
-    YK_TRY(find_devices(&gathering));
-    YK_TRY_NEW(arena, gathering.sets, YK_DEVICE_SETS_MAX);
-    YK_TRY_NEW(arena, takes, gathering.all_count + 1);
-    for (int32_t i = 0; i < gathering.all_count; i++) {
-        takes[i] = true;
+    struct collection collection = {.study = study, .arena = arena};
+    bool *uses = NULL;
+    YK_TRY(find_devices(&collection));
+    YK_TRY_NEW(arena, collection.sets, YK_DEVICE_SETS_MAX);
+    YK_TRY_NEW(arena, uses, collection.all_count + 1);
+    for (int32_t i = 0; i < collection.all_count; i++) {
+        uses[i] = true;
     }
-    YK_TRY(add_set(&gathering, takes));
+    YK_TRY(add_set(&collection, uses));
     if (yk_study_decides(study, YK_DECIDE_PLACEMENT) && !study->request->all_devices) {
-        YK_TRY(add_by(&gathering, false, takes));
-        YK_TRY(add_by(&gathering, true, takes));
-        YK_TRY(add_singles(&gathering, takes));
-        YK_TRY(add_numbers(&gathering, takes));
+        YK_TRY(add_by(&collection, false, uses));
+        YK_TRY(add_by(&collection, true, uses));
+        YK_TRY(add_singles(&collection, uses));
+        YK_TRY(add_numbers(&collection, uses));
     }
-    *out = gathering.sets;
-    *out_count = gathering.count;
+    *out = collection.sets;
+    *out_count = collection.count;
     return YK_OK;
 }
 
@@ -220,7 +214,7 @@ static int32_t group_number(const struct yk_study *study, const struct yk_device
 {
     const int32_t device = set->devices[index];
     const int32_t node = study->cluster->devices[device].node;
-    const int32_t kind = yk_layer_costs_device_kind(study->prices, device);
+    const int32_t kind = yk_layer_costs_device_kind(study->costs, device);
     switch (grouping) {
     case BY_NODE:
         return node;
@@ -304,14 +298,14 @@ static yk_status add_all_ways(const struct yk_study *study, const struct yk_devi
     }
     for (int32_t code = 0; code < codes; code++) {
         struct yk_device_groups *way = &groups[*count];
-        int32_t taken = 0;
+        int32_t used = 0;
         *way = (struct yk_device_groups){0};
         YK_TRY_NEW(arena, way->devices, set->count);
         YK_TRY_NEW(arena, way->sizes, set->count);
         for (int32_t g = 0; g < set->count; g++) {
             for (int32_t i = 0, left = code; i < set->count; i++, left /= set->count) {
                 if (left % set->count == g) {
-                    way->devices[taken++] = set->devices[i];
+                    way->devices[used++] = set->devices[i];
                     way->sizes[g]++;
                 }
             }

@@ -1,7 +1,6 @@
 /*
- * Sets: which devices a plan could use, and how they could stand together. Not every subset of a
- * cluster is worth a look: devices that are alike are as good as each other, and nodes belong
- * together.
+ * Device sets: which devices a plan could use, and how they could be grouped. Not every subset of a
+ * cluster is worth a trial: equal devices are interchangeable, and nodes belong together.
  */
 #ifndef YK_PLANNER_SEARCH_DEVICE_SETS_H
 #define YK_PLANNER_SEARCH_DEVICE_SETS_H

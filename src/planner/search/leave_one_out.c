@@ -1,50 +1,30 @@
-#include "planner/search/leave_one_out.h"
-
+/* Leave one out: what the best plan takes when one of its devices is left out. */
 #include "planner/search/search.h"
 
 #include <math.h>
 
-/* Alike in kind and limit, so that leaving out one is about as good as the other. */
-static bool are_alike(const struct yk_study *study, const struct yk_plan *plan, int32_t a,
-                      int32_t b)
-{
-    const int32_t one = plan->ranks[a].device;
-    const int32_t other = plan->ranks[b].device;
-    return plan->group_count == 1 &&
-           yk_layer_costs_device_kind(study->prices, one) ==
-               yk_layer_costs_device_kind(study->prices, other) &&
-           study->limit_bytes[one] == study->limit_bytes[other];
-}
-
-/* Plans of the kind at hand first: there may not be time for all. */
-static yk_status look(struct yk_search *finder, bool for_stages)
-{
-    if (for_stages) {
-        YK_TRY(yk_search_pipelines(finder, YK_SEARCH_ALL_DEVICES));
-    }
-    return yk_search_phase_explore(finder);
-}
-
 /* With an equal part of what is left of the budget, for `rows` searches. */
-static yk_status search_without(struct yk_study *study, const bool *left_out, bool for_stages,
-                                int32_t rows, bool *out_known, double *out_s)
+static yk_status search_others(struct yk_study *study, const bool *left_out, bool for_stages,
+                               int32_t rows, bool *out_known, double *out_s)
 {
     struct yk_plan_request request = *study->request;
     struct yk_study *other = NULL;
-    struct yk_search finder;
+    struct yk_search search;
     request.left_out = left_out;
     request.all_devices = true;
     const double part = (1 - yk_study_spent_part(study)) / rows;
     request.search.budget_s *= part;
     request.search.moves = (int64_t)ceil(part * (double)request.search.moves);
     YK_TRY(yk_study_create(&request, &other));
-    yk_status status = yk_search_create(other, &finder);
+    yk_status status = yk_search_create(other, &search);
     if (status == YK_OK) {
-        status = look(&finder, for_stages);
+        /* Plans of the kind at hand first: there may not be time for all. */
+        status = for_stages ? yk_search_pipelines(&search, YK_SEARCH_ALL_DEVICES) : YK_OK;
+        status = status == YK_OK ? yk_search_phase_explore(&search) : status;
         status = status == YK_ERROR_STOPPED ? YK_OK : status;
-        *out_known = finder.best || yk_search_has_budget(&finder);
-        *out_s = finder.best ? finder.best_s : NAN;
-        yk_search_free(&finder);
+        *out_known = search.best || yk_search_has_budget(&search);
+        *out_s = search.best ? search.best_s : NAN;
+        yk_search_free(&search);
     }
     study->trials += other->trials;
     yk_study_destroy(other);
@@ -58,7 +38,10 @@ static int32_t choose(const struct yk_study *study, const struct yk_plan *plan, 
     for (int32_t r = 0; r < plan->rank_count; r++) {
         bool known = false;
         for (int32_t i = 0; i < count; i++) {
-            known = known || are_alike(study, plan, ranks[i], r);
+            /* Leaving out one of two alike is about as good as the other. */
+            known = known || (plan->group_count == 1 &&
+                              yk_study_devices_are_alike(study, plan->ranks[ranks[i]].device,
+                                                         plan->ranks[r].device));
         }
         if (!known) {
             ranks[count++] = r;
@@ -89,7 +72,7 @@ yk_status yk_leave_one_out_search(struct yk_study *study, const struct yk_plan *
         row->device = device;
         left_out[device] = true;
         YK_TRY(
-            search_without(study, left_out, plan->group_count > 1, rows - i, &known, &row->step_s));
+            search_others(study, left_out, plan->group_count > 1, rows - i, &known, &row->step_s));
         left_out[device] = false;
         /* A search that was cut short must not make a device look harmful: the plan itself, if it
          * did without, is known to be no faster. */

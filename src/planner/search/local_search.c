@@ -1,6 +1,6 @@
-/* Goes downhill from the starts that were found, as finder.h asks for it. */
+/* Local search: descends from the starts of a search by small moves. */
 #include "planner/order/plan.h"
-#include "planner/search/fit.h"
+#include "planner/search/parts.h"
 #include "planner/search/plan_move.h"
 #include "planner/search/search.h"
 
@@ -12,8 +12,8 @@ static const double order_gain = 1.3;
 static const double rounding = 1e-9;
 
 enum {
-    SEEN = 1 << 14,   /* plans remembered, so that none is tried twice */
-    FEW_CHANGES = 80, /* of a plan that can be tried in pairs */
+    MAX_VISITED = 1 << 14, /* plans remembered, so that none is tried twice */
+    FEW_MOVES = 80,        /* of a plan that can be tried in pairs */
 };
 
 /* A plan and what it is worth. */
@@ -24,19 +24,14 @@ struct worth {
     double missing_bytes; /* on all ranks together */
 };
 
-struct improving {
-    struct yk_search *finder;
+struct context {
+    struct yk_search *search;
     struct yk_study *study;
     struct yk_arena *arena;      /* of the descent at hand */
     struct yk_arena *step_arena; /* of the change at hand */
-    uint64_t *seen;              /* (SEEN) hashes; 0: free */
-    int32_t seen_count;
+    uint64_t *visited;           /* (MAX_VISITED) hashes; 0: free */
+    int32_t visited_count;
 };
-
-static bool goes_on(const struct improving *improving)
-{
-    return yk_study_has_budget(improving->study);
-}
 
 static uint64_t mix(uint64_t hash, uint64_t value)
 {
@@ -69,26 +64,26 @@ static uint64_t hash_of(const struct yk_plan *plan)
 }
 
 /* True the first time; once the memory is full, always. */
-static bool is_new(struct improving *improving, const struct yk_plan *plan)
+static bool is_new(struct context *context, const struct yk_plan *plan)
 {
     const uint64_t hash = hash_of(plan);
-    uint64_t place = hash % SEEN;
-    while (improving->seen[place] != 0 && improving->seen[place] != hash) {
-        place = (place + 1) % SEEN;
+    uint64_t place = hash % MAX_VISITED;
+    while (context->visited[place] != 0 && context->visited[place] != hash) {
+        place = (place + 1) % MAX_VISITED;
     }
-    if (improving->seen[place] == hash) {
+    if (context->visited[place] == hash) {
         return false;
     }
-    if (improving->seen_count < SEEN / 2) {
-        improving->seen[place] = hash;
-        improving->seen_count++;
+    if (context->visited_count < MAX_VISITED / 2) {
+        context->visited[place] = hash;
+        context->visited_count++;
     }
     return true;
 }
 
 /* A member's passes of all its layers, with or without those that are done again. */
-static yk_status member_s(const struct improving *improving, const struct yk_plan *plan,
-                          int32_t group, int32_t member, bool again, double *out_s)
+static yk_status member_s(const struct context *context, const struct yk_plan *plan, int32_t group,
+                          int32_t member, bool again, double *out_s)
 {
     const int32_t device = plan->ranks[plan->groups[group].members[member].rank].device;
     int64_t known = -1;
@@ -106,9 +101,9 @@ static yk_status member_s(const struct improving *improving, const struct yk_pla
                 if (plan->layers[l].group != group) {
                     continue;
                 }
-                YK_TRY(yk_layer_costs_seconds(improving->study->prices, device, l, samples,
+                YK_TRY(yk_layer_costs_seconds(context->study->costs, device, l, samples,
                                               YK_COST_FORWARD, &forward_s));
-                YK_TRY(yk_layer_costs_seconds(improving->study->prices, device, l, samples,
+                YK_TRY(yk_layer_costs_seconds(context->study->costs, device, l, samples,
                                               YK_COST_BACKWARD, &backward_s));
                 known_s += (again && plan->layers[l].recompute ? 2 : 1) * forward_s + backward_s;
             }
@@ -118,33 +113,33 @@ static yk_status member_s(const struct improving *improving, const struct yk_pla
     return YK_OK;
 }
 
-/* False when computation alone takes longer than `most_s`. */
-static yk_status may_be_faster(const struct improving *improving, const struct yk_plan *plan,
-                               bool again, double most_s, bool *out)
+/* False when computation alone takes longer than `max_s`. */
+static yk_status may_be_faster(const struct context *context, const struct yk_plan *plan,
+                               bool again, double max_s, bool *out)
 {
     *out = true;
     for (int32_t g = 0; g < plan->group_count && *out; g++) {
         for (int32_t i = 0; i < plan->groups[g].member_count && *out; i++) {
             double seconds = 0;
-            YK_TRY(member_s(improving, plan, g, i, again, &seconds));
-            *out = seconds < most_s;
+            YK_TRY(member_s(context, plan, g, i, again, &seconds));
+            *out = seconds < max_s;
         }
     }
     return YK_OK;
 }
 
-static yk_status order(struct improving *improving, struct worth *worth)
+static yk_status order(struct context *context, struct worth *worth)
 {
-    const struct yk_order_plan_options ordering = {.method = YK_ORDER_METHOD_GREEDY};
+    const struct yk_order_plan_options options = {.method = YK_ORDER_METHOD_GREEDY};
     struct yk_plan *plan = NULL;
     struct yk_trial trial;
     bool ordered = false;
-    YK_TRY(yk_plan_copy(worth->plan, improving->step_arena, &plan));
-    YK_TRY(yk_order_plan_apply(improving->study, &ordering, improving->step_arena, plan, &ordered));
+    YK_TRY(yk_plan_copy(worth->plan, context->step_arena, &plan));
+    YK_TRY(yk_order_plan_apply(context->study, &options, context->step_arena, plan, &ordered));
     if (!ordered) {
         return YK_OK;
     }
-    YK_TRY(yk_trial_run(improving->study, plan, YK_TRIAL_TIME, &trial));
+    YK_TRY(yk_trial_run(context->study, plan, YK_TRIAL_TIME, &trial));
     if (trial.fits && trial.step_s < worth->step_s) {
         worth->plan = plan;
         worth->step_s = trial.step_s;
@@ -154,7 +149,7 @@ static yk_status order(struct improving *improving, struct worth *worth)
 }
 
 /* With parts that suit it, in the usual order. */
-static yk_status weigh_alone(struct improving *improving, struct worth *worth)
+static yk_status weigh_alone(struct context *context, struct worth *worth)
 {
     struct yk_plan *plan = worth->plan;
     struct yk_trial trial;
@@ -165,7 +160,7 @@ static yk_status weigh_alone(struct improving *improving, struct worth *worth)
             group->members[i].part = 1.0 / group->member_count;
         }
     }
-    YK_TRY(yk_parts_fit(improving->study, plan, 0, YK_TRIAL_TIME, &trial));
+    YK_TRY(yk_parts_fit(context->study, plan, 0, YK_TRIAL_TIME, &trial));
     worth->fits = trial.fits;
     worth->step_s = trial.step_s;
     worth->missing_bytes = trial.refused ? INFINITY : 0;
@@ -176,15 +171,14 @@ static yk_status weigh_alone(struct improving *improving, struct worth *worth)
     return YK_OK;
 }
 
-/* With an order, too, if it comes near `most_s` without one. */
-static yk_status weigh(struct improving *improving, double most_s, struct worth *worth)
+/* With an order, too, if it comes near `max_s` without one. */
+static yk_status weigh(struct context *context, double max_s, struct worth *worth)
 {
     const struct yk_plan *plan = worth->plan;
-    YK_TRY(weigh_alone(improving, worth));
+    YK_TRY(weigh_alone(context, worth));
     if (worth->fits && plan->group_count == 1 && plan->rank_count > 1 && plan->micro_batches == 1 &&
-        yk_study_decides(improving->study, YK_DECIDE_ORDER) &&
-        worth->step_s < order_gain * most_s) {
-        return order(improving, worth);
+        yk_study_decides(context->study, YK_DECIDE_ORDER) && worth->step_s < order_gain * max_s) {
+        return order(context, worth);
     }
     return YK_OK;
 }
@@ -205,68 +199,68 @@ struct step {
 };
 
 /* Makes the changes one after the other; all must change something. */
-static yk_status make(const struct improving *improving, const struct step *steps, int32_t count,
+static yk_status make(const struct context *context, const struct step *steps, int32_t count,
                       struct yk_plan *plan, enum yk_plan_move_result *out)
 {
     *out = YK_PLAN_MOVE_DONE;
     for (int32_t i = 0; i < count && *out == YK_PLAN_MOVE_DONE; i++) {
-        YK_TRY(yk_plan_moves[steps[i].kind].make(improving->study, steps[i].number,
-                                                 improving->step_arena, plan, out));
+        YK_TRY(yk_plan_move_make(context->study, steps[i].kind, steps[i].number,
+                                 context->step_arena, plan, out));
     }
     return YK_OK;
 }
 
 /* Tries changes of `now`, and goes there if that is better. */
-static yk_status try_in(struct improving *improving, const struct step *steps, int32_t count,
+static yk_status try_in(struct context *context, const struct step *steps, int32_t count,
                         struct worth *now, enum yk_plan_move_result *out_changed, bool *out_better)
 {
-    const double most_s = now->fits ? now->step_s : improving->finder->best_s;
+    const double max_s = now->fits ? now->step_s : context->search->best_s;
     struct worth next = {0};
     bool hopeful = false;
-    YK_TRY(yk_plan_copy(now->plan, improving->step_arena, &next.plan));
+    YK_TRY(yk_plan_copy(now->plan, context->step_arena, &next.plan));
     next.plan->transfer_count = 0; /* its order may not be one of what it becomes */
-    YK_TRY(make(improving, steps, count, next.plan, out_changed));
-    if (*out_changed != YK_PLAN_MOVE_DONE || !is_new(improving, next.plan)) {
+    YK_TRY(make(context, steps, count, next.plan, out_changed));
+    if (*out_changed != YK_PLAN_MOVE_DONE || !is_new(context, next.plan)) {
         return YK_OK;
     }
     /* What does not fit yet may do without recomputation once it does. */
-    YK_TRY(may_be_faster(improving, next.plan, now->fits, most_s, &hopeful));
-    if (!hopeful || yk_plan_check(next.plan, improving->study->model) != YK_OK) {
+    YK_TRY(may_be_faster(context, next.plan, now->fits, max_s, &hopeful));
+    if (!hopeful || yk_plan_check(next.plan, context->study->model) != YK_OK) {
         return YK_OK;
     }
-    YK_TRY(weigh(improving, most_s, &next));
+    YK_TRY(weigh(context, max_s, &next));
     if (is_better(&next, now)) {
         *out_better = true;
         *now = next;
-        YK_TRY(yk_plan_copy(next.plan, improving->arena, &now->plan));
+        YK_TRY(yk_plan_copy(next.plan, context->arena, &now->plan));
         if (now->fits) {
-            return yk_search_accept(improving->finder, now->plan, now->step_s,
-                                    yk_plan_moves[steps[count - 1].kind].how);
+            return yk_search_accept(context->search, now->plan, now->step_s);
         }
     }
     return YK_OK;
 }
 
-static yk_status try_steps(struct improving *improving, const struct step *steps, int32_t count,
+static yk_status try_steps(struct context *context, const struct step *steps, int32_t count,
                            struct worth *now, enum yk_plan_move_result *out_changed,
                            bool *out_better)
 {
     *out_better = false;
-    YK_TRY(yk_arena_create(&improving->step_arena));
-    const yk_status status = try_in(improving, steps, count, now, out_changed, out_better);
-    yk_arena_destroy(improving->step_arena);
+    YK_TRY(yk_arena_create(&context->step_arena));
+    const yk_status status = try_in(context, steps, count, now, out_changed, out_better);
+    yk_arena_destroy(context->step_arena);
     return status;
 }
 
 /* All changes of one kind, as long as they are better. */
-static yk_status try_kind(struct improving *improving, int32_t kind, struct worth *now,
+static yk_status try_kind(struct context *context, int32_t kind, struct worth *now,
                           bool *out_better)
 {
     enum yk_plan_move_result changed = YK_PLAN_MOVE_DONE;
-    for (int32_t number = 0; changed != YK_PLAN_MOVE_END && goes_on(improving); number++) {
+    for (int32_t number = 0; changed != YK_PLAN_MOVE_END && yk_study_has_budget(context->study);
+         number++) {
         const struct step step = {kind, number};
         bool better = false;
-        YK_TRY(try_steps(improving, &step, 1, now, &changed, &better));
+        YK_TRY(try_steps(context, &step, 1, now, &changed, &better));
         *out_better = *out_better || better;
     }
     return YK_OK;
@@ -274,74 +268,72 @@ static yk_status try_kind(struct improving *improving, int32_t kind, struct wort
 
 /* All changes of all kinds from `first` on, until none is better; or, with `until_fits`, until the
  * plan fits. */
-static yk_status descend(struct improving *improving, int32_t first, bool until_fits,
-                         struct worth *now)
+static yk_status descend(struct context *context, int32_t first, bool until_fits, struct worth *now)
 {
     bool better = true;
-    while (better && goes_on(improving)) {
+    while (better && yk_study_has_budget(context->study)) {
         better = false;
-        for (int32_t k = first; k < yk_plan_move_count && !(until_fits && now->fits); k++) {
-            YK_TRY(try_kind(improving, k, now, &better));
+        for (int32_t k = first; k < YK_PLAN_MOVE_KINDS && !(until_fits && now->fits); k++) {
+            YK_TRY(try_kind(context, k, now, &better));
         }
     }
     return YK_OK;
 }
 
 /* The most sparing of the ways to keep layers; NAN bytes missing when all were looked at before. */
-static yk_status save_memory(struct improving *improving, struct worth *now)
+static yk_status save_memory(struct context *context, struct worth *now)
 {
     struct worth best = {.plan = now->plan, .missing_bytes = NAN};
     bool more = true;
     for (int32_t way = 0; more && !best.fits; way++) {
         struct worth next = {0};
-        YK_TRY(yk_plan_copy(now->plan, improving->arena, &next.plan));
-        more = yk_plan_move_save_memory(improving->study, way, next.plan);
-        if (!more || !is_new(improving, next.plan)) {
+        YK_TRY(yk_plan_copy(now->plan, context->arena, &next.plan));
+        more = yk_plan_move_save_memory(context->study, way, next.plan);
+        if (!more || !is_new(context, next.plan)) {
             continue;
         }
-        YK_TRY(weigh_alone(improving, &next));
+        YK_TRY(weigh_alone(context, &next));
         if (isnan(best.missing_bytes) || is_better(&next, &best)) {
             best = next;
         }
     }
     *now = best;
-    return best.fits ? yk_search_accept(improving->finder, best.plan, best.step_s, "sparing")
-                     : YK_OK;
+    return best.fits ? yk_search_accept(context->search, best.plan, best.step_s) : YK_OK;
 }
 
 /* A plan that does not fit is made as sparing as can be, then changed until it fits. */
-static yk_status descend_from(struct improving *improving, const struct yk_search_start *start)
+static yk_status descend_from(struct context *context, const struct yk_search_start *start)
 {
     struct worth now = {
         .fits = start->fits, .step_s = start->step_s, .missing_bytes = start->missing_bytes};
-    YK_TRY(yk_plan_copy(start->plan, improving->arena, &now.plan));
+    YK_TRY(yk_plan_copy(start->plan, context->arena, &now.plan));
     if (!now.fits) {
-        YK_TRY(save_memory(improving, &now));
+        YK_TRY(save_memory(context, &now));
         if (!now.fits && !isnan(now.missing_bytes)) {
-            YK_TRY(descend(improving, YK_PLAN_MOVES_OF_SHAPE, true, &now));
+            YK_TRY(descend(context, YK_PLAN_MOVE_OF_SHAPE, true, &now));
         }
     }
-    return now.fits ? descend(improving, 0, false, &now) : YK_OK;
+    return now.fits ? descend(context, 0, false, &now) : YK_OK;
 }
 
-/* The changes that a plan has; one more than FEW_CHANGES at most. */
-static yk_status list_steps(struct improving *improving, const struct yk_plan *plan,
-                            struct step *steps, int32_t *out_count)
+/* The changes that a plan has; one more than FEW_MOVES at most. */
+static yk_status list_steps(struct context *context, const struct yk_plan *plan, struct step *steps,
+                            int32_t *out_count)
 {
     *out_count = 0;
-    for (int32_t k = 0; k < yk_plan_move_count; k++) {
+    for (int32_t k = 0; k < YK_PLAN_MOVE_KINDS; k++) {
         enum yk_plan_move_result changed = YK_PLAN_MOVE_DONE;
         for (int32_t number = 0; changed != YK_PLAN_MOVE_END; number++) {
             const struct step step = {k, number};
             struct yk_plan *copy = NULL;
-            YK_TRY(yk_arena_create(&improving->step_arena));
-            yk_status status = yk_plan_copy(plan, improving->step_arena, &copy);
+            YK_TRY(yk_arena_create(&context->step_arena));
+            yk_status status = yk_plan_copy(plan, context->step_arena, &copy);
             if (status == YK_OK) {
-                status = make(improving, &step, 1, copy, &changed);
+                status = make(context, &step, 1, copy, &changed);
             }
-            yk_arena_destroy(improving->step_arena);
+            yk_arena_destroy(context->step_arena);
             YK_TRY(status);
-            if (changed == YK_PLAN_MOVE_DONE && *out_count <= FEW_CHANGES) {
+            if (changed == YK_PLAN_MOVE_DONE && *out_count <= FEW_MOVES) {
                 steps[(*out_count)++] = step;
             }
         }
@@ -350,18 +342,18 @@ static yk_status list_steps(struct improving *improving, const struct yk_plan *p
 }
 
 /* Two changes at once, where a plan has few. */
-static yk_status try_pairs(struct improving *improving, struct worth *now, bool *out_better)
+static yk_status try_pairs(struct context *context, struct worth *now, bool *out_better)
 {
-    struct step steps[FEW_CHANGES + 1];
+    struct step steps[FEW_MOVES + 1];
     int32_t count = 0;
     *out_better = false;
-    YK_TRY(list_steps(improving, now->plan, steps, &count));
-    for (int32_t i = 0; i < count && count <= FEW_CHANGES && !*out_better; i++) {
-        for (int32_t j = 0; j < count && !*out_better && goes_on(improving); j++) {
+    YK_TRY(list_steps(context, now->plan, steps, &count));
+    for (int32_t i = 0; i < count && count <= FEW_MOVES && !*out_better; i++) {
+        for (int32_t j = 0; j < count && !*out_better && yk_study_has_budget(context->study); j++) {
             const struct step pair[] = {steps[i], steps[j]};
             enum yk_plan_move_result changed = YK_PLAN_MOVE_DONE;
             if (i != j) {
-                YK_TRY(try_steps(improving, pair, 2, now, &changed, out_better));
+                YK_TRY(try_steps(context, pair, 2, now, &changed, out_better));
             }
         }
     }
@@ -369,41 +361,43 @@ static yk_status try_pairs(struct improving *improving, struct worth *now, bool 
 }
 
 /* From the best of all, pairs of changes as long as they help. */
-static yk_status go_on_in_pairs(struct improving *improving)
+static yk_status go_on_in_pairs(struct context *context)
 {
-    struct worth now = {.fits = true, .step_s = improving->finder->best_s};
-    bool better = improving->finder->best != NULL;
+    struct worth now = {.fits = true, .step_s = context->search->best_s};
+    bool better = context->search->best != NULL;
     if (better) {
-        YK_TRY(yk_plan_copy(improving->finder->best, improving->arena, &now.plan));
+        YK_TRY(yk_plan_copy(context->search->best, context->arena, &now.plan));
     }
-    while (better && goes_on(improving)) {
-        YK_TRY(descend(improving, 0, false, &now));
-        YK_TRY(try_pairs(improving, &now, &better));
+    while (better && yk_study_has_budget(context->study)) {
+        YK_TRY(descend(context, 0, false, &now));
+        YK_TRY(try_pairs(context, &now, &better));
     }
     return YK_OK;
 }
 
-static yk_status improve(struct improving *improving)
+static yk_status search_from_starts(struct context *context)
 {
-    struct yk_search *finder = improving->finder;
+    struct yk_search *search = context->search;
     yk_status status = YK_OK;
-    for (int32_t i = 0; i <= finder->start_count && status == YK_OK && goes_on(improving); i++) {
-        YK_TRY(yk_arena_create(&improving->arena));
-        status = i < finder->start_count ? descend_from(improving, &finder->starts[i])
-                                         : go_on_in_pairs(improving);
-        yk_arena_destroy(improving->arena);
+    for (int32_t i = 0;
+         i <= search->start_count && status == YK_OK && yk_study_has_budget(context->study); i++) {
+        YK_TRY(yk_arena_create(&context->arena));
+        status = i < search->start_count ? descend_from(context, &search->starts[i])
+                                         : go_on_in_pairs(context);
+        yk_arena_destroy(context->arena);
     }
     return status;
 }
 
-yk_status yk_local_search_run(struct yk_search *finder)
+yk_status yk_local_search_run(struct yk_search *search)
 {
-    struct improving improving = {.finder = finder, .study = finder->study};
+    struct context context = {.search = search, .study = search->study};
     struct yk_arena *arena = NULL;
-    yk_study_report(finder->study, "small changes");
+    yk_study_report(search->study, "small changes");
     YK_TRY(yk_arena_create(&arena));
-    improving.seen = yk_arena_allocate(arena, SEEN, sizeof *improving.seen);
-    const yk_status status = improving.seen ? improve(&improving) : yk_fail_out_of_memory();
+    context.visited = yk_arena_allocate(arena, MAX_VISITED, sizeof *context.visited);
+    const yk_status status =
+        context.visited ? search_from_starts(&context) : yk_fail_out_of_memory();
     yk_arena_destroy(arena);
     return status;
 }

@@ -1,4 +1,13 @@
-#include "planner/search/lower_bound.h"
+/*
+ * Lower bound: a step time that no plan beats. Every sample passes through every layer on some
+ * device; if work could be cut at will and moved for nothing, all devices would be busy to the end:
+ * a linear program over kinds of layers and kinds of devices.
+ *
+ * Devices that are faster while others idle (sim/crowd.h) might do more if some of those idled.
+ * What all of them get done is convex in the part of the step that any one works, so every choice
+ * of who works has a program of its own, and the smallest of their times counts.
+ */
+#include "planner/search/search.h"
 
 #include "milp/milp.h"
 #include "sim/idle_speedup.h"
@@ -7,11 +16,11 @@
 #include <string.h>
 
 enum {
-    MOST_CHOICES =
+    MAX_CHOICES =
         256, /* of who works; where there are more, all are as fast as while others rest */
 };
 
-struct leasting {
+struct bounding {
     struct yk_study *study;
     struct yk_arena *arena;
     int32_t *kinds;      /* one device of each kind */
@@ -25,109 +34,109 @@ struct leasting {
     int32_t layer_count;
 };
 
-static yk_status find_kinds(struct leasting *leasting)
+static yk_status find_kinds(struct bounding *bounding)
 {
-    const struct yk_study *study = leasting->study;
+    const struct yk_study *study = bounding->study;
     const int32_t P = study->cluster->device_count;
-    YK_TRY_NEW(leasting->arena, leasting->kinds, P);
-    YK_TRY_NEW(leasting->arena, leasting->kind_sizes, P);
-    YK_TRY_NEW(leasting->arena, leasting->at_work, P);
-    YK_TRY_NEW(leasting->arena, leasting->scales, P);
+    YK_TRY_NEW(bounding->arena, bounding->kinds, P);
+    YK_TRY_NEW(bounding->arena, bounding->kind_sizes, P);
+    YK_TRY_NEW(bounding->arena, bounding->at_work, P);
+    YK_TRY_NEW(bounding->arena, bounding->scales, P);
     for (int32_t p = 0; p < P; p++) {
         int32_t k = 0;
         if (yk_study_leaves_out(study, p)) {
             continue;
         }
-        while (k < leasting->kind_count &&
-               yk_layer_costs_device_kind(study->prices, leasting->kinds[k]) !=
-                   yk_layer_costs_device_kind(study->prices, p)) {
+        while (k < bounding->kind_count &&
+               yk_layer_costs_device_kind(study->costs, bounding->kinds[k]) !=
+                   yk_layer_costs_device_kind(study->costs, p)) {
             k++;
         }
-        if (k == leasting->kind_count) {
-            leasting->kinds[leasting->kind_count++] = p;
+        if (k == bounding->kind_count) {
+            bounding->kinds[bounding->kind_count++] = p;
         }
-        leasting->kind_sizes[k]++;
+        bounding->kind_sizes[k]++;
     }
     return YK_OK;
 }
 
 /* Layers of one shape take the same; a layer measured by its name has a time of its own, so that
  * shapes are trusted only where no device has measured times. */
-static yk_status find_layers(struct leasting *leasting)
+static yk_status find_layers(struct bounding *bounding)
 {
-    const struct yk_study *study = leasting->study;
+    const struct yk_study *study = bounding->study;
     const struct yk_model *model = study->model;
     bool measured = false;
     for (int32_t p = 0; p < study->cluster->device_count; p++) {
         measured = measured || study->cluster->devices[p].measured_count > 0;
     }
-    YK_TRY_NEW(leasting->arena, leasting->layers, model->layer_count);
-    YK_TRY_NEW(leasting->arena, leasting->layer_sizes, model->layer_count);
+    YK_TRY_NEW(bounding->arena, bounding->layers, model->layer_count);
+    YK_TRY_NEW(bounding->arena, bounding->layer_sizes, model->layer_count);
     for (int32_t l = 0; l < model->layer_count; l++) {
         int32_t s = 0;
-        while (s < leasting->layer_count &&
+        while (s < bounding->layer_count &&
                (measured ||
-                strcmp(model->layers[leasting->layers[s]].shape, model->layers[l].shape) != 0)) {
+                strcmp(model->layers[bounding->layers[s]].shape, model->layers[l].shape) != 0)) {
             s++;
         }
-        if (s == leasting->layer_count) {
-            leasting->layers[leasting->layer_count++] = l;
+        if (s == bounding->layer_count) {
+            bounding->layers[bounding->layer_count++] = l;
         }
-        leasting->layer_sizes[s]++;
+        bounding->layer_sizes[s]++;
     }
     return YK_OK;
 }
 
-static yk_status find_sample_s(const struct leasting *leasting, int32_t device, int32_t layer,
+static yk_status find_sample_s(const struct bounding *bounding, int32_t device, int32_t layer,
                                double *out_s)
 {
-    const int64_t batch = leasting->study->request->workload.batch;
-    double least_s = INFINITY;
+    const int64_t batch = bounding->study->request->workload.batch;
+    double min_s = INFINITY;
     for (int64_t samples = 1; samples <= batch; samples++) {
         double seconds = 0;
-        YK_TRY(yk_study_layers_s(leasting->study, device, layer, layer, samples, NULL, &seconds));
-        least_s = fmin(least_s, seconds / (double)samples);
+        YK_TRY(yk_study_layers_s(bounding->study, device, layer, layer, samples, NULL, &seconds));
+        min_s = fmin(min_s, seconds / (double)samples);
         /* Every size up to some hundreds, then sparsely: times a sample flatten out. */
         samples += samples / 256;
     }
     double all_s = 0;
-    YK_TRY(yk_study_layers_s(leasting->study, device, layer, layer, batch, NULL, &all_s));
-    *out_s = fmin(least_s, all_s / (double)batch);
+    YK_TRY(yk_study_layers_s(bounding->study, device, layer, layer, batch, NULL, &all_s));
+    *out_s = fmin(min_s, all_s / (double)batch);
     return YK_OK;
 }
 
-static yk_status find_times(struct leasting *leasting)
+static yk_status find_times(struct bounding *bounding)
 {
     double *next_s = NULL;
-    YK_TRY_NEW(leasting->arena, leasting->sample_s,
-               (int64_t)leasting->kind_count * leasting->layer_count);
-    next_s = leasting->sample_s;
-    for (int32_t k = 0; k < leasting->kind_count; k++) {
-        for (int32_t s = 0; s < leasting->layer_count; s++) {
-            YK_TRY(find_sample_s(leasting, leasting->kinds[k], leasting->layers[s], next_s++));
+    YK_TRY_NEW(bounding->arena, bounding->sample_s,
+               (int64_t)bounding->kind_count * bounding->layer_count);
+    next_s = bounding->sample_s;
+    for (int32_t k = 0; k < bounding->kind_count; k++) {
+        for (int32_t s = 0; s < bounding->layer_count; s++) {
+            YK_TRY(find_sample_s(bounding, bounding->kinds[k], bounding->layers[s], next_s++));
         }
     }
     return YK_OK;
 }
 
 /* Column 0 is the time; then the samples of each kind of layer on each kind of device. */
-static yk_status pose(const struct leasting *leasting, struct yk_milp *milp)
+static yk_status pose(const struct bounding *bounding, struct yk_milp *milp)
 {
-    const double batch = (double)leasting->study->request->workload.batch;
+    const double batch = (double)bounding->study->request->workload.batch;
     int32_t column = 0;
     int32_t row = 0;
     YK_TRY(yk_milp_add_column(milp, 0, INFINITY, 1, false, &column));
-    for (int32_t s = 0; s < leasting->layer_count; s++) {
-        const double samples = batch * leasting->layer_sizes[s];
+    for (int32_t s = 0; s < bounding->layer_count; s++) {
+        const double samples = batch * bounding->layer_sizes[s];
         YK_TRY(yk_milp_add_row(milp, samples, samples, &row));
     }
-    for (int32_t k = 0; k < leasting->kind_count; k++) {
+    for (int32_t k = 0; k < bounding->kind_count; k++) {
         int32_t busy = 0;
         YK_TRY(yk_milp_add_row(milp, -INFINITY, 0, &busy));
-        YK_TRY(yk_milp_add_entry(milp, busy, 0, -leasting->at_work[k]));
-        for (int32_t s = 0; s < leasting->layer_count; s++) {
+        YK_TRY(yk_milp_add_entry(milp, busy, 0, -bounding->at_work[k]));
+        for (int32_t s = 0; s < bounding->layer_count; s++) {
             const double seconds =
-                leasting->scales[k] * leasting->sample_s[(int64_t)k * leasting->layer_count + s];
+                bounding->scales[k] * bounding->sample_s[(int64_t)k * bounding->layer_count + s];
             YK_TRY(yk_milp_add_column(milp, 0, INFINITY, 0, false, &column));
             YK_TRY(yk_milp_add_entry(milp, s, column, 1));
             YK_TRY(yk_milp_add_entry(milp, busy, column, seconds));
@@ -136,15 +145,15 @@ static yk_status pose(const struct leasting *leasting, struct yk_milp *milp)
     return YK_OK;
 }
 
-static yk_status solve(const struct leasting *leasting, double *out_s)
+static yk_status solve(const struct bounding *bounding, double *out_s)
 {
     const struct yk_milp_options options = {.relaxed = true, .budget_s = 1};
     struct yk_milp *milp = NULL;
     struct yk_milp_result result;
     YK_TRY(yk_milp_create(&milp));
-    yk_status status = pose(leasting, milp);
+    yk_status status = pose(bounding, milp);
     if (status == YK_OK) {
-        status = yk_milp_solve(milp, &options, leasting->arena, &result);
+        status = yk_milp_solve(milp, &options, bounding->arena, &result);
     }
     yk_milp_destroy(milp);
     YK_TRY(status);
@@ -155,71 +164,71 @@ static yk_status solve(const struct leasting *leasting, double *out_s)
 /* ---- who works ---- */
 
 /* How many choices there are; 1 where nobody is slower beside others. */
-static int64_t count_choices(const struct leasting *leasting)
+static int64_t count_choices(const struct bounding *bounding)
 {
     int64_t count = 1;
     bool crowded = false;
-    for (int32_t k = 0; k < leasting->kind_count; k++) {
-        count *= count <= MOST_CHOICES ? leasting->kind_sizes[k] + 1 : 1;
+    for (int32_t k = 0; k < bounding->kind_count; k++) {
+        count *= count <= MAX_CHOICES ? bounding->kind_sizes[k] + 1 : 1;
         crowded =
-            crowded || yk_idle_speedup_factor(leasting->study->cluster, leasting->study->facts,
-                                              leasting->kinds[k], 0) < 1;
+            crowded || yk_idle_speedup_factor(bounding->study->cluster, bounding->study->facts,
+                                              bounding->kinds[k], 0) < 1;
     }
     return crowded ? count - 1 : 1;
 }
 
 /* Choice 0 is all of them. */
-static void choose(struct leasting *leasting, int64_t choice)
+static void choose(struct bounding *bounding, int64_t choice)
 {
-    for (int32_t k = 0; k < leasting->kind_count; k++) {
-        const int32_t sizes = leasting->kind_sizes[k] + 1;
-        leasting->at_work[k] = leasting->kind_sizes[k] - (int32_t)(choice % sizes);
+    for (int32_t k = 0; k < bounding->kind_count; k++) {
+        const int32_t sizes = bounding->kind_sizes[k] + 1;
+        bounding->at_work[k] = bounding->kind_sizes[k] - (int32_t)(choice % sizes);
         choice /= sizes;
     }
 }
 
-static void find_scales(struct leasting *leasting, bool others_rest)
+static void find_scales(struct bounding *bounding, bool others_idle)
 {
-    const struct yk_cluster *cluster = leasting->study->cluster;
+    const struct yk_cluster *cluster = bounding->study->cluster;
     double busy = 0;
-    for (int32_t k = 0; k < leasting->kind_count; k++) {
-        busy += leasting->at_work[k] * cluster->devices[leasting->kinds[k]].part;
+    for (int32_t k = 0; k < bounding->kind_count; k++) {
+        busy += bounding->at_work[k] * cluster->devices[bounding->kinds[k]].part;
     }
-    for (int32_t k = 0; k < leasting->kind_count; k++) {
-        const int32_t own = leasting->kinds[k];
-        leasting->scales[k] =
-            yk_idle_speedup_factor(cluster, leasting->study->facts, own,
-                                   others_rest ? 0 : busy - cluster->devices[own].part);
+    for (int32_t k = 0; k < bounding->kind_count; k++) {
+        const int32_t own = bounding->kinds[k];
+        bounding->scales[k] =
+            yk_idle_speedup_factor(cluster, bounding->study->facts, own,
+                                   others_idle ? 0 : busy - cluster->devices[own].part);
     }
 }
 
-static yk_status find_least(struct leasting *leasting, double *out_s)
+static yk_status find_bound(struct bounding *bounding, double *out_s)
 {
-    YK_TRY(find_kinds(leasting));
-    YK_TRY(find_layers(leasting));
-    YK_TRY(find_times(leasting));
-    const int64_t choices = count_choices(leasting);
-    bool too_many = choices > MOST_CHOICES;
+    YK_TRY(find_kinds(bounding));
+    YK_TRY(find_layers(bounding));
+    YK_TRY(find_times(bounding));
+    const int64_t choices = count_choices(bounding);
+    bool too_many = choices > MAX_CHOICES;
     *out_s = INFINITY;
     for (int64_t choice = 0; choice < (too_many ? 1 : choices); choice++) {
-        double least_s = 0;
-        if (choice > 0 && yk_deadline_has_passed(&leasting->study->deadline)) {
+        double min_s = 0;
+        if (choice > 0 && yk_deadline_has_passed(&bounding->study->deadline)) {
             too_many = true; /* for the time there is */
             choice = 0;
         }
-        choose(leasting, choice);
-        find_scales(leasting, too_many);
-        YK_TRY(solve(leasting, &least_s));
-        *out_s = fmin(*out_s, least_s);
+        choose(bounding, choice);
+        find_scales(bounding, too_many);
+        YK_TRY(solve(bounding, &min_s));
+        *out_s = fmin(*out_s, min_s);
     }
     return YK_OK;
 }
 
 yk_status yk_lower_bound_step_s(struct yk_study *study, double *out_s)
 {
-    struct leasting leasting = {.study = study};
-    YK_TRY(yk_arena_create(&leasting.arena));
-    const yk_status status = find_least(&leasting, out_s);
-    yk_arena_destroy(leasting.arena);
+    struct bounding bounding = {.study = study};
+    YK_TRY(yk_arena_create(&bounding.arena));
+    const yk_status status = find_bound(&bounding, out_s);
+    yk_arena_destroy(bounding.arena);
     return status;
 }

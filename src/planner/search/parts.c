@@ -2,7 +2,9 @@
 
 #include "base/arena.h"
 #include "base/units.h"
+#include "model/state.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 struct room {
@@ -27,9 +29,16 @@ static int compare_rooms(const void *left, const void *right)
 
 /* Water runs into vessels of unequal height: from the lowest on, those below the level are full,
  * and all others stand at the level. */
-static void fill(struct room *rooms, int32_t count, double *parts)
+static yk_status fill(int32_t count, double state_bytes, const double *room_bytes,
+                      struct yk_arena *arena, double *parts)
 {
+    struct room *rooms = NULL;
     double rest = 1;
+    YK_TRY_NEW(arena, rooms, count);
+    for (int32_t i = 0; i < count; i++) {
+        const double part = state_bytes > 0 ? bytes_of(room_bytes[i]) / state_bytes : 1;
+        rooms[i] = (struct room){part, i};
+    }
     qsort(rooms, (size_t)count, sizeof *rooms, compare_rooms);
     for (int32_t k = 0; k < count; k++) {
         const double level = rest / (count - k);
@@ -37,22 +46,23 @@ static void fill(struct room *rooms, int32_t count, double *parts)
         parts[rooms[k].rank] = part;
         rest -= part;
     }
+    return YK_OK;
 }
 
 static yk_status refuse(int32_t count, double state_bytes, const double *room_bytes, double sum,
                         double *parts)
 {
-    char state_words[YK_UNITS_SIZE];
-    char room_words[YK_UNITS_SIZE];
+    char state_text[YK_UNITS_SIZE];
+    char room_text[YK_UNITS_SIZE];
     for (int32_t i = 0; i < count; i++) {
         parts[i] = sum > 0 ? bytes_of(room_bytes[i]) / sum : 1.0 / count;
     }
-    yk_units_format(state_bytes, YK_UNIT_BYTES, state_words);
-    yk_units_format(sum, YK_UNIT_BYTES, room_words);
+    yk_units_format(state_bytes, YK_UNIT_BYTES, state_text);
+    yk_units_format(sum, YK_UNIT_BYTES, room_text);
     return yk_fail(YK_ERROR_NO_FIT,
                    "%s of sharded state do not fit into the %s that are left for it; recompute, "
                    "take fewer samples or more devices",
-                   state_words, room_words);
+                   state_text, room_text);
 }
 
 yk_status yk_parts_find(int32_t count, double state_bytes, const double *room_bytes,
@@ -65,18 +75,134 @@ yk_status yk_parts_find(int32_t count, double state_bytes, const double *room_by
     if (sum < state_bytes) {
         return refuse(count, state_bytes, room_bytes, sum, out_parts);
     }
-    struct yk_arena *arena = NULL;
-    YK_TRY(yk_arena_create(&arena));
-    struct room *rooms = yk_arena_allocate(arena, (size_t)count, sizeof *rooms);
-    if (!rooms) {
-        yk_arena_destroy(arena);
-        return yk_fail_out_of_memory();
+    YK_TRY_IN_ARENA(arena, fill(count, state_bytes, room_bytes, arena, out_parts));
+    return YK_OK;
+}
+
+enum {
+    ROUNDS = 3
+};
+
+/* State of a group that is divided among its members, by DESIGN's table of strategies. */
+static double divided_bytes(const struct yk_study *study, const struct yk_plan *plan, int32_t group)
+{
+    double bytes = 0;
+    for (int32_t l = 0; l < plan->layer_count; l++) {
+        const struct yk_model_layer_state state =
+            yk_model_layer_state(study->model, &study->model->layers[l]);
+        const enum yk_strategy strategy = yk_plan_strategy(plan, l);
+        if (plan->layers[l].group != group || strategy == YK_REPLICATED) {
+            continue;
+        }
+        bytes += state.gradient_bytes + state.optimizer_bytes;
+        bytes += strategy == YK_SHARDED_STATE ? 0 : state.weight_bytes;
+    }
+    return bytes;
+}
+
+/* Parts that leave all ranks with equal room, where they can: the level is found by bisection. */
+static void level_parts(int32_t count, double state_bytes, const double *room, double *parts)
+{
+    double low = -state_bytes;
+    double high = 0;
+    for (int32_t i = 0; i < count; i++) {
+        low = fmin(low, room[i] - state_bytes);
+        high = fmax(high, room[i]);
+    }
+    for (int32_t step = 0; step < 60; step++) {
+        const double level = low + (high - low) / 2;
+        double used = 0;
+        for (int32_t i = 0; i < count; i++) {
+            used += fmax(0, room[i] - level);
+        }
+        if (used > state_bytes) {
+            low = level;
+        } else {
+            high = level;
+        }
+    }
+    double sum = 0;
+    for (int32_t i = 0; i < count; i++) {
+        parts[i] = fmax(0, room[i] - low);
+        sum += parts[i];
     }
     for (int32_t i = 0; i < count; i++) {
-        const double part = state_bytes > 0 ? bytes_of(room_bytes[i]) / state_bytes : 1;
-        rooms[i] = (struct room){part, i};
+        parts[i] /= sum;
     }
-    fill(rooms, count, out_parts);
+}
+
+/* Parts for the rooms that a trial left beside the parts it had; `out_room` is false when those are
+ * too small in all. */
+static yk_status set_parts(const struct yk_trial *trial, double state_bytes, double room_balance,
+                           struct yk_arena *arena, struct yk_plan *plan,
+                           struct yk_plan_group *group, bool *out_room)
+{
+    const int32_t n = group->member_count;
+    double *room = NULL;
+    double *parts = NULL;
+    double *level = NULL;
+    YK_TRY_NEW(arena, room, n);
+    YK_TRY_NEW(arena, parts, n);
+    YK_TRY_NEW(arena, level, n);
+    for (int32_t i = 0; i < n; i++) {
+        const int32_t rank = group->members[i].rank;
+        room[i] = plan->ranks[rank].limit_bytes -
+                  (trial->peaks[rank].bytes - state_bytes * group->members[i].part);
+    }
+    const yk_status status = yk_parts_find(n, state_bytes, room, parts);
+    if (status != YK_OK && status != YK_ERROR_NO_FIT) {
+        return status;
+    }
+    *out_room = *out_room && status == YK_OK;
+    level_parts(n, state_bytes, room, level);
+    for (int32_t i = 0; i < n; i++) {
+        group->members[i].part = (1 - room_balance) * parts[i] + room_balance * level[i];
+    }
+    return YK_OK;
+}
+
+/* Sets the parts of every group that divides state; `out_any` says whether there is one, `out_room`
+ * whether there is room for the state of all. */
+static yk_status set_all(const struct yk_study *study, const struct yk_trial *trial,
+                         double room_balance, struct yk_plan *plan, bool *out_any, bool *out_room)
+{
+    struct yk_arena *arena = NULL;
+    yk_status status = yk_arena_create(&arena);
+    *out_any = false;
+    *out_room = true;
+    for (int32_t g = 0; g < plan->group_count && status == YK_OK; g++) {
+        const double bytes = divided_bytes(study, plan, g);
+        if (bytes > 0) {
+            *out_any = true;
+            status = set_parts(trial, bytes, room_balance, arena, plan, &plan->groups[g], out_room);
+        }
+    }
     yk_arena_destroy(arena);
+    return status;
+}
+
+yk_status yk_parts_fit(struct yk_study *study, struct yk_plan *plan, double room_balance,
+                       enum yk_trial_effort effort, struct yk_trial *out)
+{
+    struct yk_trial trial;
+    YK_TRY(yk_trial_run(study, plan, effort, &trial));
+    yk_status status = YK_OK;
+    bool open = yk_study_decides(study, YK_DECIDE_PARTS);
+    bool room = !trial.refused;
+    for (int32_t round = 0; round < ROUNDS && open && room && status == YK_OK; round++) {
+        if (trial.fits && (room_balance <= 0 || round > 0)) {
+            break;
+        }
+        status = set_all(study, &trial, room_balance, plan, &open, &room);
+        if (status == YK_OK && open) {
+            yk_trial_free(&trial);
+            status = yk_trial_run(study, plan, effort, &trial);
+        }
+    }
+    if (status != YK_OK) {
+        yk_trial_free(&trial);
+        return status;
+    }
+    *out = trial;
     return YK_OK;
 }

@@ -1,73 +1,75 @@
-/* Makes the best plan better by small changes, as finder.h asks for it. */
+/* The two phases of a search: all families of plans, then what makes the best better. */
 #include "planner/order/plan.h"
-#include "planner/search/find_split.h"
+#include "planner/search/data_parallel.h"
 #include "planner/search/search.h"
 
 #include <math.h>
 #include <string.h>
 
-struct polishing {
-    struct yk_search *finder;
+yk_status yk_search_phase_explore(struct yk_search *search)
+{
+    YK_TRY(yk_search_data_parallel(search, YK_SEARCH_ALL_DEVICES));
+    YK_TRY(yk_search_alternating(search));
+    YK_TRY(yk_search_pipelines(search, YK_SEARCH_ALL_DEVICES));
+    YK_TRY(yk_search_data_parallel(search, YK_SEARCH_SOME_DEVICES));
+    return yk_search_pipelines(search, YK_SEARCH_SOME_DEVICES);
+}
+
+struct refining {
+    struct yk_search *search;
     struct yk_arena *arena;       /* of the change at hand */
     int32_t *devices;             /* (ranks of the best) */
     enum yk_strategy *strategies; /* (L) */
     bool *recompute;              /* (L) */
 };
 
-static bool goes_on(const struct polishing *polishing)
+static bool goes_on(const struct refining *refining)
 {
-    return yk_study_has_budget(polishing->finder->study);
+    return yk_study_has_budget(refining->search->study);
 }
 
 /* The best, which has one group, as a split to be made again. */
-static yk_status split_of_best(struct polishing *polishing, struct yk_data_parallel_spec *out)
+static yk_status split_of_best(struct refining *refining, struct yk_data_parallel_spec *out)
 {
-    const struct yk_plan *best = polishing->finder->best;
-    YK_TRY_NEW(polishing->arena, polishing->devices, best->rank_count);
-    YK_TRY_NEW(polishing->arena, polishing->strategies, best->layer_count);
-    YK_TRY_NEW(polishing->arena, polishing->recompute, best->layer_count);
+    const struct yk_plan *best = refining->search->best;
+    YK_TRY_NEW(refining->arena, refining->devices, best->rank_count);
+    YK_TRY_NEW(refining->arena, refining->strategies, best->layer_count);
+    YK_TRY_NEW(refining->arena, refining->recompute, best->layer_count);
     *out = (struct yk_data_parallel_spec){
-        .devices = polishing->devices,
+        .devices = refining->devices,
         .count = best->rank_count,
         .micro_batches = best->micro_batches,
-        .strategies = polishing->strategies,
-        .recompute = polishing->recompute,
+        .strategies = refining->strategies,
+        .recompute = refining->recompute,
         .no_sync = best->no_sync,
-        .even_shares = !yk_study_decides(polishing->finder->study, YK_DECIDE_SHARES),
+        .even_shares = !yk_study_decides(refining->search->study, YK_DECIDE_SHARES),
         .prefetch = best->prefetch,
         .block_bytes = best->block_bytes,
         .bucket_bytes = best->bucket_bytes,
-        .most_s = polishing->finder->best_s,
+        .max_s = refining->search->best_s,
     };
     for (int32_t r = 0; r < best->rank_count; r++) {
-        polishing->devices[r] = best->ranks[r].device;
+        refining->devices[r] = best->ranks[r].device;
         out->keeps_idle = out->keeps_idle || best->groups[0].members[r].share == 0;
     }
     for (int32_t l = 0; l < best->layer_count; l++) {
-        polishing->strategies[l] = best->layers[l].strategy;
-        polishing->recompute[l] = best->layers[l].recompute;
+        refining->strategies[l] = best->layers[l].strategy;
+        refining->recompute[l] = best->layers[l].recompute;
     }
     return YK_OK;
 }
 
-static bool is_open(const struct polishing *polishing)
+static yk_status change_balance(struct refining *refining)
 {
-    const struct yk_study *study = polishing->finder->study;
-    return study->request->strategy == YK_STRATEGY_COUNT && !study->request->random_strategies &&
-           yk_study_decides(study, YK_DECIDE_STRATEGIES);
-}
-
-static yk_status change_leaning(struct polishing *polishing)
-{
-    static const double leanings[] = {0.5, 1};
-    if (!yk_study_decides(polishing->finder->study, YK_DECIDE_PARTS)) {
+    static const double balances[] = {0.5, 1};
+    if (!yk_study_decides(refining->search->study, YK_DECIDE_PARTS)) {
         return YK_OK;
     }
-    for (size_t i = 0; i < sizeof leanings / sizeof leanings[0] && goes_on(polishing); i++) {
+    for (size_t i = 0; i < sizeof balances / sizeof balances[0] && goes_on(refining); i++) {
         struct yk_data_parallel_spec split;
-        YK_TRY(split_of_best(polishing, &split));
-        split.lean = leanings[i];
-        YK_TRY(yk_data_parallel_try(polishing->finder, &split, "uneven parts"));
+        YK_TRY(split_of_best(refining, &split));
+        split.room_balance = balances[i];
+        YK_TRY(yk_data_parallel_try(refining->search, &split));
     }
     return YK_OK;
 }
@@ -82,24 +84,24 @@ static int32_t count_recomputed(const struct yk_plan *plan)
 }
 
 /* As few layers as will do, by bisection: the first ones, whose activations are held longest. */
-static yk_status change_recomputation(struct polishing *polishing)
+static yk_status change_recomputation(struct refining *refining)
 {
     int32_t low = 0;
-    int32_t high = count_recomputed(polishing->finder->best);
-    if (!yk_study_decides(polishing->finder->study, YK_DECIDE_RECOMPUTATION)) {
+    int32_t high = count_recomputed(refining->search->best);
+    if (!yk_study_decides(refining->search->study, YK_DECIDE_RECOMPUTATION)) {
         return YK_OK;
     }
-    while (high - low > 1 && goes_on(polishing)) {
+    while (high - low > 1 && goes_on(refining)) {
         const int32_t half = low + (high - low) / 2;
-        const double before_s = polishing->finder->best_s;
+        const double before_s = refining->search->best_s;
         struct yk_data_parallel_spec split;
         int32_t left = half;
-        YK_TRY(split_of_best(polishing, &split));
-        for (int32_t l = 0; l < polishing->finder->best->layer_count; l++) {
-            polishing->recompute[l] = polishing->finder->study->recomputes[l] && left-- > 0;
+        YK_TRY(split_of_best(refining, &split));
+        for (int32_t l = 0; l < refining->search->best->layer_count; l++) {
+            refining->recompute[l] = refining->search->study->recomputes[l] && left-- > 0;
         }
-        YK_TRY(yk_data_parallel_try(polishing->finder, &split, "some recomputation"));
-        if (polishing->finder->best_s < before_s) {
+        YK_TRY(yk_data_parallel_try(refining->search, &split));
+        if (refining->search->best_s < before_s) {
             high = half;
         } else {
             low = half;
@@ -110,28 +112,28 @@ static yk_status change_recomputation(struct polishing *polishing)
 
 /* As many layers as memory allows in a strategy that travels less, by bisection; from the first
  * layers on or from the last. */
-static yk_status upgrade(struct polishing *polishing, enum yk_strategy strategy, bool from_first)
+static yk_status upgrade(struct refining *refining, enum yk_strategy strategy, bool from_first)
 {
-    const int32_t L = polishing->finder->best->layer_count;
+    const int32_t L = refining->search->best->layer_count;
     int32_t low = 0;
     int32_t high = L + 1;
-    while (high - low > 1 && goes_on(polishing)) {
+    while (high - low > 1 && goes_on(refining)) {
         const int32_t half = low + (high - low) / 2;
-        const double before_s = polishing->finder->best_s;
+        const double before_s = refining->search->best_s;
         struct yk_data_parallel_spec split;
-        YK_TRY(split_of_best(polishing, &split));
+        YK_TRY(split_of_best(refining, &split));
         for (int32_t l = 0; l < L; l++) {
-            const struct yk_layer *layers = polishing->finder->study->model->layers;
+            const struct yk_layer *layers = refining->search->study->model->layers;
             const bool chosen = from_first ? l < half : l >= L - half;
             const int32_t shared = layers[l].shares;
             if (shared != YK_LAYER_NONE) {
-                polishing->strategies[l] = polishing->strategies[shared];
-            } else if (chosen && polishing->strategies[l] != YK_REPLICATED) {
-                polishing->strategies[l] = strategy;
+                refining->strategies[l] = refining->strategies[shared];
+            } else if (chosen && refining->strategies[l] != YK_REPLICATED) {
+                refining->strategies[l] = strategy;
             }
         }
-        YK_TRY(yk_data_parallel_try(polishing->finder, &split, "mixed strategies"));
-        if (polishing->finder->best_s < before_s) {
+        YK_TRY(yk_data_parallel_try(refining->search, &split));
+        if (refining->search->best_s < before_s) {
             low = half;
         } else {
             high = half;
@@ -140,61 +142,62 @@ static yk_status upgrade(struct polishing *polishing, enum yk_strategy strategy,
     return YK_OK;
 }
 
-static yk_status change_strategies(struct polishing *polishing)
+static yk_status change_strategies(struct refining *refining)
 {
     static const enum yk_strategy better[] = {YK_KEPT, YK_SHARDED_STATE, YK_REPLICATED};
-    if (!is_open(polishing) || polishing->finder->best->rank_count == 1) {
+    if (!yk_study_chooses_strategies(refining->search->study) ||
+        refining->search->best->rank_count == 1) {
         return YK_OK;
     }
     for (size_t i = 0; i < sizeof better / sizeof better[0]; i++) {
-        YK_TRY(upgrade(polishing, better[i], true));
-        YK_TRY(upgrade(polishing, better[i], false));
+        YK_TRY(upgrade(refining, better[i], true));
+        YK_TRY(upgrade(refining, better[i], false));
     }
     return YK_OK;
 }
 
 /* Gathers further ahead, messages of other sizes. */
-static yk_status change_sizes(struct polishing *polishing)
+static yk_status change_sizes(struct refining *refining)
 {
     static const int32_t prefetches[] = {2, 3, 4};
     static const double scales[] = {0.25, 4, 16};
-    if (polishing->finder->best->rank_count == 1) {
+    if (refining->search->best->rank_count == 1) {
         return YK_OK;
     }
-    for (size_t i = 0; i < sizeof prefetches / sizeof prefetches[0] && goes_on(polishing); i++) {
-        struct yk_plan plan = *polishing->finder->best;
+    for (size_t i = 0; i < sizeof prefetches / sizeof prefetches[0] && goes_on(refining); i++) {
+        struct yk_plan plan = *refining->search->best;
         plan.prefetch = prefetches[i];
         if (plan.transfer_count == 0 &&
-            yk_study_decides(polishing->finder->study, YK_DECIDE_ORDER)) {
-            YK_TRY(yk_search_consider(polishing->finder, &plan, "further ahead", NULL));
+            yk_study_decides(refining->search->study, YK_DECIDE_ORDER)) {
+            YK_TRY(yk_search_consider(refining->search, &plan, NULL));
         }
     }
-    for (size_t i = 0; i < sizeof scales / sizeof scales[0] && goes_on(polishing); i++) {
-        struct yk_plan plan = *polishing->finder->best;
+    for (size_t i = 0; i < sizeof scales / sizeof scales[0] && goes_on(refining); i++) {
+        struct yk_plan plan = *refining->search->best;
         plan.bucket_bytes *= scales[i];
         if (plan.transfer_count == 0 &&
-            yk_study_decides(polishing->finder->study, YK_DECIDE_BLOCK)) {
-            YK_TRY(yk_search_consider(polishing->finder, &plan, "other buckets", NULL));
+            yk_study_decides(refining->search->study, YK_DECIDE_BLOCK)) {
+            YK_TRY(yk_search_consider(refining->search, &plan, NULL));
         }
     }
     return YK_OK;
 }
 
 /* One unit of samples from one member of a group to another. */
-static yk_status move_samples(struct polishing *polishing, int32_t group, int32_t from, int32_t to,
+static yk_status move_samples(struct refining *refining, int32_t group, int32_t from, int32_t to,
                               bool *out_better)
 {
     struct yk_plan *plan = NULL;
-    const double before_s = polishing->finder->best_s;
-    YK_TRY(yk_plan_copy(polishing->finder->best, polishing->arena, &plan));
+    const double before_s = refining->search->best_s;
+    YK_TRY(yk_plan_copy(refining->search->best, refining->arena, &plan));
     const int64_t unit = plan->group_count > 1 ? plan->micro_batches : 1;
     struct yk_plan_member *members = plan->groups[group].members;
     *out_better = false;
     if (members[from].share >= unit && !yk_plan_alternates(plan)) {
         members[from].share -= unit;
         members[to].share += unit;
-        YK_TRY(yk_search_consider(polishing->finder, plan, "other shares", NULL));
-        *out_better = polishing->finder->best_s < before_s;
+        YK_TRY(yk_search_consider(refining->search, plan, NULL));
+        *out_better = refining->search->best_s < before_s;
     }
     return YK_OK;
 }
@@ -203,20 +206,20 @@ enum {
     MANY_MEMBERS = 16
 };
 
-static yk_status change_shares(struct polishing *polishing)
+static yk_status change_shares(struct refining *refining)
 {
-    if (!yk_study_decides(polishing->finder->study, YK_DECIDE_SHARES)) {
+    if (!yk_study_decides(refining->search->study, YK_DECIDE_SHARES)) {
         return YK_OK;
     }
     bool better = true;
-    while (better && goes_on(polishing)) {
+    while (better && goes_on(refining)) {
         better = false;
-        for (int32_t g = 0; g < polishing->finder->best->group_count; g++) {
-            const int32_t n = polishing->finder->best->groups[g].member_count;
-            for (int32_t i = 0; i < n * n && n <= MANY_MEMBERS && goes_on(polishing); i++) {
+        for (int32_t g = 0; g < refining->search->best->group_count; g++) {
+            const int32_t n = refining->search->best->groups[g].member_count;
+            for (int32_t i = 0; i < n * n && n <= MANY_MEMBERS && goes_on(refining); i++) {
                 bool moved = false;
                 if (i / n != i % n) {
-                    YK_TRY(move_samples(polishing, g, i / n, i % n, &moved));
+                    YK_TRY(move_samples(refining, g, i / n, i % n, &moved));
                 }
                 better = better || moved;
             }
@@ -226,46 +229,45 @@ static yk_status change_shares(struct polishing *polishing)
 }
 
 /* The integer program, where one step's order is all there is to order. */
-static yk_status change_order(struct polishing *polishing)
+static yk_status change_order(struct refining *refining)
 {
-    const struct yk_study *study = polishing->finder->study;
-    const struct yk_plan *best = polishing->finder->best;
+    const struct yk_study *study = refining->search->study;
+    const struct yk_plan *best = refining->search->best;
     /* A search that is counted has no time to give. */
     const double left_s =
         study->request->search.moves > 0
             ? 0
             : study->request->search.budget_s * (study->part - yk_study_spent_part(study));
-    const struct yk_order_plan_options ordering = {
-        .method = YK_ORDER_METHOD_MILP, .open = is_open(polishing), .budget_s = fmin(left_s, 5)};
+    const struct yk_order_plan_options options = {.method = YK_ORDER_METHOD_MILP,
+                                                  .open = yk_study_chooses_strategies(study),
+                                                  .budget_s = fmin(left_s, 5)};
     struct yk_plan *plan = NULL;
     bool ordered = false;
     if (best->group_count > 1 || best->micro_batches > 1 || best->rank_count == 1 ||
         !yk_study_decides(study, YK_DECIDE_ORDER) || left_s < 1) {
         return YK_OK;
     }
-    YK_TRY(yk_plan_copy(best, polishing->arena, &plan));
+    YK_TRY(yk_plan_copy(best, refining->arena, &plan));
     plan->transfer_count = 0;
-    YK_TRY(
-        yk_order_plan_apply(polishing->finder->study, &ordering, polishing->arena, plan, &ordered));
-    return ordered ? yk_search_consider(polishing->finder, plan, "integer program", NULL) : YK_OK;
+    YK_TRY(yk_order_plan_apply(refining->search->study, &options, refining->arena, plan, &ordered));
+    return ordered ? yk_search_consider(refining->search, plan, NULL) : YK_OK;
 }
 
 /* Moves the end of each stage by a layer, as long as that helps. */
-static yk_status move_cut(struct polishing *polishing, int32_t layer, int32_t group,
-                          bool *out_better)
+static yk_status move_cut(struct refining *refining, int32_t layer, int32_t group, bool *out_better)
 {
-    const struct yk_layer *layers = polishing->finder->study->model->layers;
+    const struct yk_layer *layers = refining->search->study->model->layers;
     struct yk_plan *plan = NULL;
-    const double before_s = polishing->finder->best_s;
-    YK_TRY(yk_plan_copy(polishing->finder->best, polishing->arena, &plan));
+    const double before_s = refining->search->best_s;
+    YK_TRY(yk_plan_copy(refining->search->best, refining->arena, &plan));
     plan->layers[layer].group = group;
     for (int32_t l = 0; l < plan->layer_count; l++) {
         if (layers[l].shares != YK_LAYER_NONE) {
             plan->layers[l].group = plan->layers[layers[l].shares].group;
         }
     }
-    YK_TRY(yk_search_consider(polishing->finder, plan, "other cuts", NULL));
-    *out_better = polishing->finder->best_s < before_s;
+    YK_TRY(yk_search_consider(refining->search, plan, NULL));
+    *out_better = refining->search->best_s < before_s;
     return YK_OK;
 }
 
@@ -279,23 +281,22 @@ static bool may_leave(const struct yk_plan *plan, int32_t layer)
     return count > 1;
 }
 
-static yk_status change_cuts(struct polishing *polishing)
+static yk_status change_cuts(struct refining *refining)
 {
-    bool better = polishing->finder->best->group_count > 1;
-    while (better && goes_on(polishing)) {
+    bool better = refining->search->best->group_count > 1;
+    while (better && goes_on(refining)) {
         better = false;
-        for (int32_t l = 0; l + 1 < polishing->finder->best->layer_count && goes_on(polishing);
-             l++) {
-            const struct yk_plan *best = polishing->finder->best;
+        for (int32_t l = 0; l + 1 < refining->search->best->layer_count && goes_on(refining); l++) {
+            const struct yk_plan *best = refining->search->best;
             const int32_t here = best->layers[l].group;
             const int32_t next = best->layers[l + 1].group;
             bool moved = false;
             if (here != next && may_leave(best, l)) {
-                YK_TRY(move_cut(polishing, l, next, &moved));
+                YK_TRY(move_cut(refining, l, next, &moved));
                 better = better || moved;
             }
             if (here != next && !moved && may_leave(best, l + 1)) {
-                YK_TRY(move_cut(polishing, l + 1, here, &moved));
+                YK_TRY(move_cut(refining, l + 1, here, &moved));
                 better = better || moved;
             }
         }
@@ -304,32 +305,32 @@ static yk_status change_cuts(struct polishing *polishing)
 }
 
 /* The best by itself, as far as its kind allows. */
-static yk_status polish(struct polishing *polishing)
+static yk_status refine(struct refining *refining)
 {
-    YK_TRY(change_cuts(polishing));
-    if (polishing->finder->best->group_count == 1) {
-        YK_TRY(change_recomputation(polishing));
-        YK_TRY(change_strategies(polishing));
-        YK_TRY(change_leaning(polishing));
+    YK_TRY(change_cuts(refining));
+    if (refining->search->best->group_count == 1) {
+        YK_TRY(change_recomputation(refining));
+        YK_TRY(change_strategies(refining));
+        YK_TRY(change_balance(refining));
     }
-    YK_TRY(change_sizes(polishing));
-    YK_TRY(change_shares(polishing));
-    return change_order(polishing);
+    YK_TRY(change_sizes(refining));
+    YK_TRY(change_shares(refining));
+    return change_order(refining);
 }
 
-yk_status yk_search_phase_refine(struct yk_search *finder)
+yk_status yk_search_phase_refine(struct yk_search *search)
 {
-    struct polishing polishing = {.finder = finder};
-    yk_study_report(finder->study, "small changes");
-    YK_TRY(yk_arena_create(&polishing.arena));
-    yk_status status = finder->best ? polish(&polishing) : YK_OK;
-    const struct yk_plan *before = finder->best;
+    struct refining refining = {.search = search};
+    yk_study_report(search->study, "small changes");
+    YK_TRY(yk_arena_create(&refining.arena));
+    yk_status status = search->best ? refine(&refining) : YK_OK;
+    const struct yk_plan *before = search->best;
     if (status == YK_OK) {
-        status = yk_local_search_run(finder);
+        status = yk_local_search_run(search);
     }
-    if (status == YK_OK && finder->best != before) {
-        status = change_order(&polishing);
+    if (status == YK_OK && search->best != before) {
+        status = change_order(&refining);
     }
-    yk_arena_destroy(polishing.arena);
+    yk_arena_destroy(refining.arena);
     return status;
 }

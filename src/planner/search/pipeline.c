@@ -1,6 +1,8 @@
 #include "planner/search/pipeline.h"
 
-#include "model/model.h"
+#include "model/state.h"
+#include "planner/search/plan_move.h"
+#include "planner/search/search.h"
 #include "planner/search/shares.h"
 
 #include <math.h>
@@ -9,15 +11,15 @@ struct cutting {
     struct yk_study *study;
     const struct yk_pipeline_spec *spec;
     struct yk_arena *arena;
-    int32_t *first_device; /* (K + 1) of each group */
-    int64_t *samples;      /* (devices) of a micro-batch */
-    int32_t chain;         /* layers that are cut; those behind it share weights with the first */
-    double *time_s;        /* (K, L + 1) of all layers before, forward and backward */
-    double *saved_bytes;   /* (K, L + 1) by one micro-batch on the rank that takes most */
-    double *state_bytes;   /* (K, L + 1) */
-    double *besides_bytes; /* (K, L) workspace and messages of a layer */
-    double *limit_bytes;   /* (K) of the group's smallest device */
-    bool hopeful;          /* no cut seems to fit: the one that lacks least is wanted */
+    int32_t *first_device;  /* (K + 1) of each group */
+    int64_t *samples;       /* (devices) of a micro-batch */
+    int32_t chain;          /* layers that are cut; those behind it share weights with the first */
+    double *time_s;         /* (K, L + 1) of all layers before, forward and backward */
+    double *saved_bytes;    /* (K, L + 1) by one micro-batch on the rank that takes most */
+    double *state_bytes;    /* (K, L + 1) */
+    double *besides_bytes;  /* (K, L) workspace and messages of a layer */
+    double *limit_bytes;    /* (K) of the group's smallest device */
+    bool minimises_missing; /* no cut seems to fit: the one that lacks least is wanted */
     double *best; /* (K + 1, L + 1) seconds of the slowest stage from group k on, from layer
                      l on; or bytes of the one that lacks most */
     int32_t *end; /* (K, L) where group k's stage ends if it begins at l */
@@ -52,7 +54,7 @@ static yk_status share_out(struct cutting *cutting, int32_t group)
     const int64_t batch = cutting->study->request->workload.batch;
     const int64_t M = spec->micro_batches;
     int64_t *samples = &cutting->samples[cutting->first_device[group]];
-    int64_t *most = NULL;
+    int64_t *max = NULL;
     double slowest_s = 0;
     if (spec->sizes[group] == 1) {
         samples[0] = (batch + M - 1) / M;
@@ -61,16 +63,16 @@ static yk_status share_out(struct cutting *cutting, int32_t group)
     if (batch % M != 0) {
         return YK_ERROR_NO_FIT;
     }
-    YK_TRY_NEW(cutting->arena, most, spec->sizes[group]);
+    YK_TRY_NEW(cutting->arena, max, spec->sizes[group]);
     for (int32_t i = 0; i < spec->sizes[group]; i++) {
-        most[i] = batch / M;
+        max[i] = batch / M;
     }
     struct sharing sharing = {.cutting = cutting, .group = group};
     const struct yk_shares_problem problem = {
         .rank_count = spec->sizes[group],
         .samples = batch / M,
         .unit = 1,
-        .most = most,
+        .max = max,
         .time = micro_batch_s,
         .user = &sharing,
     };
@@ -88,7 +90,7 @@ static yk_status layer_s(const struct cutting *cutting, int32_t k, int32_t layer
                                  cutting->samples[i], recompute, &seconds));
         if (cutting->spec->recompute && cutting->study->recomputes[layer]) {
             double again_s = 0;
-            YK_TRY(yk_layer_costs_seconds(cutting->study->prices, cutting->spec->devices[i], layer,
+            YK_TRY(yk_layer_costs_seconds(cutting->study->costs, cutting->spec->devices[i], layer,
                                           cutting->samples[i], YK_COST_FORWARD, &again_s));
             seconds += again_s;
         }
@@ -118,14 +120,14 @@ static yk_status fill_group(struct cutting *cutting, int32_t k)
 {
     const struct yk_pipeline_spec *spec = cutting->spec;
     const int32_t L = cutting->study->model->layer_count;
-    int64_t most = 1;
+    int64_t max = 1;
     const struct yk_model *plain = NULL;
     const struct yk_model *saving = NULL;
     for (int32_t i = cutting->first_device[k]; i < cutting->first_device[k + 1]; i++) {
-        most = cutting->samples[i] > most ? cutting->samples[i] : most;
+        max = cutting->samples[i] > max ? cutting->samples[i] : max;
     }
-    YK_TRY(yk_model_sizes_get(cutting->study->sizes, most, false, &plain));
-    YK_TRY(yk_model_sizes_get(cutting->study->sizes, most, spec->recompute, &saving));
+    YK_TRY(yk_model_sizes_get(cutting->study->sizes, max, false, &plain));
+    YK_TRY(yk_model_sizes_get(cutting->study->sizes, max, spec->recompute, &saving));
     double *time_s = row(cutting, cutting->time_s, k);
     double *saved = row(cutting, cutting->saved_bytes, k);
     double *state = row(cutting, cutting->state_bytes, k);
@@ -188,8 +190,9 @@ static void cut_group(struct cutting *cutting, int32_t k, int32_t from)
         besides = fmax(besides, row(cutting, cutting->besides_bytes, k)[to - 1]);
         const double missing = missing_bytes(cutting, k, from, to, besides);
         const double worst =
-            fmax(cutting->hopeful ? missing : sum(cutting, cutting->time_s, k, from, to), rest);
-        if (worst < *best && (cutting->hopeful || missing <= 0)) {
+            fmax(cutting->minimises_missing ? missing : sum(cutting, cutting->time_s, k, from, to),
+                 rest);
+        if (worst < *best && (cutting->minimises_missing || missing <= 0)) {
             *best = worst;
             cutting->end[(int64_t)k * (L + 1) + from] = to;
         }
@@ -265,7 +268,7 @@ static yk_status make_plan(const struct cutting *cutting, struct yk_plan **out)
     return YK_OK;
 }
 
-static yk_status take_tables(struct cutting *cutting)
+static yk_status allocate_tables(struct cutting *cutting)
 {
     const int64_t K = cutting->spec->group_count;
     const int64_t width = cutting->study->model->layer_count + 1;
@@ -300,7 +303,7 @@ yk_status yk_pipeline_plan(struct yk_study *study, const struct yk_pipeline_spec
         cutting.first_device[k + 1] = cutting.first_device[k] + spec->sizes[k];
     }
     YK_TRY_NEW(arena, cutting.samples, cutting.first_device[K]);
-    YK_TRY(take_tables(&cutting));
+    YK_TRY(allocate_tables(&cutting));
     cutting.chain = chain_length(study->model);
     for (int32_t k = 0; k < K; k++) {
         const yk_status status = share_out(&cutting, k);
@@ -312,8 +315,123 @@ yk_status yk_pipeline_plan(struct yk_study *study, const struct yk_pipeline_spec
     }
     cut(&cutting);
     if (!isfinite(row(&cutting, cutting.best, 0)[0])) {
-        cutting.hopeful = true;
+        cutting.minimises_missing = true;
         cut(&cutting);
     }
     return isfinite(row(&cutting, cutting.best, 0)[0]) ? make_plan(&cutting, out) : YK_OK;
+}
+
+/* Another order of passes is tried for plans that come this near. */
+static const double order_gain = 1.2;
+
+struct context {
+    struct yk_search *search;
+    struct yk_arena *arena; /* of the candidate at hand */
+};
+
+/* Passes in the other order take more memory, and wait less where messages are slow. */
+static yk_status consider_in(struct context *context, const struct yk_pipeline_spec *spec)
+{
+    struct yk_search *search = context->search;
+    struct yk_plan *plan = NULL;
+    double step_s = NAN;
+    YK_TRY(yk_pipeline_plan(search->study, spec, context->arena, &plan));
+    if (!plan) {
+        return YK_OK;
+    }
+    YK_TRY(yk_search_consider(search, plan, &step_s));
+    if (plan->micro_batches == 1 || !(step_s < order_gain * search->best_s)) {
+        return YK_OK;
+    }
+    plan->pipeline = YK_GPIPE;
+    return yk_search_consider(search, plan, NULL);
+}
+
+static yk_status consider(struct context *context, const struct yk_pipeline_spec *spec)
+{
+    YK_TRY(yk_arena_create(&context->arena));
+    const yk_status status = consider_in(context, spec);
+    yk_arena_destroy(context->arena);
+    return status;
+}
+
+static bool has_groups_of_several(const struct yk_device_groups *groups)
+{
+    for (int32_t k = 0; k < groups->group_count; k++) {
+        if (groups->sizes[k] > 1) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The strategies that matter: for stages of one device, one is as good as another. */
+static yk_status try_strategies(struct context *context, struct yk_pipeline_spec *spec,
+                                bool of_several)
+{
+    static const enum yk_strategy tried[] = {YK_REPLICATED, YK_SHARDED_STATE, YK_KEPT,
+                                             YK_FULLY_SHARDED};
+    const struct yk_study *study = context->search->study;
+    const enum yk_strategy fixed = yk_study_fixed_strategy(study);
+    for (size_t i = 0; i < sizeof tried / sizeof tried[0]; i++) {
+        if (fixed == YK_STRATEGY_COUNT ? of_several || i == 0 : tried[i] == fixed) {
+            spec->strategy = tried[i];
+            YK_TRY(consider(context, spec));
+        }
+    }
+    return YK_OK;
+}
+
+static yk_status try_groups(struct context *context, const struct yk_device_groups *groups)
+{
+    const struct yk_study *study = context->search->study;
+    const struct yk_plan_request *request = study->request;
+    const bool open = yk_study_decides(study, YK_DECIDE_RECOMPUTATION);
+    const int32_t asked = request->micro_batches;
+    for (int32_t M = 1; M > 0 && yk_search_has_budget(context->search);
+         M = yk_plan_move_next_micro_batches(request->workload.batch, M)) {
+        struct yk_pipeline_spec spec = {
+            .devices = groups->devices,
+            .sizes = groups->sizes,
+            .group_count = groups->group_count,
+            .micro_batches = asked > 0 ? asked : M,
+            .order = YK_1F1B,
+        };
+        for (int32_t again = 0; again < 2; again++) {
+            spec.recompute = again == 1;
+            if (open || spec.recompute == request->workload.recompute) {
+                YK_TRY(try_strategies(context, &spec, has_groups_of_several(groups)));
+            }
+        }
+        if (asked > 0) {
+            break;
+        }
+    }
+    return YK_OK;
+}
+
+static yk_status try_set(void *user, const struct yk_device_set *set, struct yk_arena *arena)
+{
+    struct context *context = user;
+    const struct yk_study *study = context->search->study;
+    struct yk_device_groups *groups = NULL;
+    int32_t group_count = 0;
+    if (set->count < 2) {
+        return YK_OK;
+    }
+    YK_TRY(yk_device_sets_list_groups(study, set, arena, &groups, &group_count));
+    for (int32_t g = 0; g < group_count && yk_search_has_budget(context->search); g++) {
+        yk_study_report(study, "pipelines");
+        YK_TRY(try_groups(context, &groups[g]));
+    }
+    return YK_OK;
+}
+
+yk_status yk_search_pipelines(struct yk_search *search, enum yk_search_devices devices)
+{
+    struct context context = {.search = search};
+    return yk_study_decides(search->study, YK_DECIDE_PLACEMENT) &&
+                   !search->study->request->random_strategies
+               ? yk_search_each_device_set(search, devices, try_set, &context)
+               : YK_OK;
 }

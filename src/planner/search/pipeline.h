@@ -1,12 +1,8 @@
 /*
- * Pipeline: consecutive stages of layers on groups of devices that follow each other. A group of
- * several devices shares every micro-batch out among them; with one device a group this is plain
- * placement.
- *
- * Cuts are found by dynamic programming from the last stage to the first, so that the slowest stage
- * is as fast as can be and each fits, by an estimate, with as many micro-batches under way as its
- * place asks for.
- * Layers that share weights are with the first of them.
+ * Pipeline: consecutive stages of layers on groups of devices. A group of several devices shares
+ * every micro-batch out among them. Cuts are found by dynamic programming from the last stage to
+ * the first, so that the slowest stage is as fast as can be and each fits, by an estimate, with its
+ * micro-batches in flight. Layers that share weights are with the first of them.
  */
 #ifndef YK_PLANNER_SEARCH_PIPELINE_H
 #define YK_PLANNER_SEARCH_PIPELINE_H

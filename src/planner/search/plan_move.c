@@ -1,7 +1,7 @@
 #include "planner/search/plan_move.h"
 
+#include "planner/search/data_parallel.h"
 #include "planner/search/device_sets.h"
-#include "planner/search/find_split.h"
 
 #include <string.h>
 
@@ -10,15 +10,9 @@ enum {
     AMOUNTS = 3,
     MANY_MEMBERS = 16,
     MANY_DEVICES = 8,
-    MOST_MICRO_BATCHES = 64,
-    MOST_PREFETCH = 4,
+    MAX_MICRO_BATCHES = 64,
+    MAX_PREFETCH = 4,
 };
-
-static bool is_open(const struct yk_study *study)
-{
-    return study->request->strategy == YK_STRATEGY_COUNT && !study->request->random_strategies &&
-           yk_study_decides(study, YK_DECIDE_STRATEGIES);
-}
 
 static bool are_alike(const struct yk_study *study, const struct yk_plan *plan, int32_t a,
                       int32_t b)
@@ -64,52 +58,50 @@ static void follow_owners(const struct yk_study *study, const struct yk_plan *pl
     }
 }
 
-bool yk_plan_move_save_memory(const struct yk_study *study, int32_t way, struct yk_plan *plan)
+bool yk_plan_move_save_memory(const struct yk_study *study, int32_t variant, struct yk_plan *plan)
 {
     static const enum yk_strategy strategies[] = {YK_FULLY_SHARDED, YK_SHARDED_STATE};
     for (int32_t l = 0; l < plan->layer_count; l++) {
         struct yk_plan_layer *layer = &plan->layers[l];
-        layer->strategy = is_open(study) ? strategies[way % 2] : layer->strategy;
+        layer->strategy =
+            yk_study_chooses_strategies(study) ? strategies[variant % 2] : layer->strategy;
         layer->recompute = yk_study_decides(study, YK_DECIDE_RECOMPUTATION) ? study->recomputes[l]
                                                                             : layer->recompute;
     }
-    plan->no_sync = way / 2 % 2 == 1;
+    plan->no_sync = variant / 2 % 2 == 1;
     plan->pipeline = yk_plan_alternates(plan) ? plan->pipeline : YK_1F1B;
     plan->prefetch = 1;
-    return way < 4;
+    return variant < 4;
 }
 
 /* How a range of layers is kept, and whether it is recomputed: often one makes room for the other.
  */
-static yk_status change_layers(const struct yk_study *study, int32_t number, struct yk_arena *arena,
-                               struct yk_plan *plan, enum yk_plan_move_result *out)
+static enum yk_plan_move_result change_layers(const struct yk_study *study, int32_t number,
+                                              struct yk_plan *plan)
 {
     const enum yk_strategy strategy = (enum yk_strategy)(number % YK_STRATEGY_COUNT);
     const bool toggle = number / YK_STRATEGY_COUNT % 2 == 1;
     const int32_t range = number / YK_STRATEGY_COUNT / 2 % RANGES;
     int32_t first = number / YK_STRATEGY_COUNT / 2 / RANGES;
     int32_t end = 0;
-    (void)arena;
-    *out = first >= plan->layer_count ? YK_PLAN_MOVE_END : YK_PLAN_MOVE_NONE;
     if (first >= plan->layer_count) {
-        return YK_OK;
+        return YK_PLAN_MOVE_END;
     }
     const bool same = strategy == plan->layers[first].strategy;
     const bool alone = plan->groups[plan->layers[first].group].member_count == 1;
-    if ((!same && (alone || !is_open(study))) || (same && !toggle) ||
+    if ((!same && (alone || !yk_study_chooses_strategies(study))) || (same && !toggle) ||
         (toggle &&
          !(study->recomputes[first] && yk_study_decides(study, YK_DECIDE_RECOMPUTATION))) ||
         study->model->layers[first].shares != YK_LAYER_NONE ||
         !find_range(study, plan, range, &first, &end)) {
-        return YK_OK;
+        return YK_PLAN_MOVE_NONE;
     }
     for (int32_t l = first; l < end; l++) {
         plan->layers[l].strategy = strategy;
         plan->layers[l].recompute = plan->layers[l].recompute != toggle;
     }
     follow_owners(study, plan);
-    *out = YK_PLAN_MOVE_DONE;
-    return YK_OK;
+    return YK_PLAN_MOVE_DONE;
 }
 
 /* The least that a share changes by. */
@@ -119,26 +111,24 @@ static int64_t unit_of(const struct yk_plan *plan)
 }
 
 /* Whether every turn has samples; true where there are no turns. */
-static bool turns_are_taken(const struct yk_plan *plan, int32_t group)
+static bool alternation_is_full(const struct yk_plan *plan, int32_t group)
 {
-    bool taken = true;
+    bool full = true;
     for (int32_t m = 0; m < plan->micro_batches && yk_plan_alternates(plan); m++) {
         const int32_t last = plan->groups[group].member_count - 1;
         int64_t first = 0;
-        taken = taken && yk_plan_samples(plan, group, last, m, &first) + first > 0;
+        full = full && yk_plan_samples(plan, group, last, m, &first) + first > 0;
     }
-    return taken;
+    return full;
 }
 
 /* From one member of a group to another: a sample, one of every micro-batch, or all. */
-static yk_status change_shares(const struct yk_study *study, int32_t number, struct yk_arena *arena,
-                               struct yk_plan *plan, enum yk_plan_move_result *out)
+static enum yk_plan_move_result change_shares(const struct yk_study *study, int32_t number,
+                                              struct yk_plan *plan)
 {
     int32_t group = 0;
-    (void)arena;
-    *out = YK_PLAN_MOVE_END;
     if (!yk_study_decides(study, YK_DECIDE_SHARES)) {
-        return YK_OK;
+        return YK_PLAN_MOVE_END;
     }
     for (; group < plan->group_count; group++) {
         const int32_t n = plan->groups[group].member_count;
@@ -149,21 +139,19 @@ static yk_status change_shares(const struct yk_study *study, int32_t number, str
         number -= moves;
     }
     if (group == plan->group_count) {
-        return YK_OK;
+        return YK_PLAN_MOVE_END;
     }
     const int32_t n = plan->groups[group].member_count;
     struct yk_plan_member *from = &plan->groups[group].members[number / AMOUNTS / n];
     struct yk_plan_member *to = &plan->groups[group].members[number / AMOUNTS % n];
     const int64_t amounts[AMOUNTS] = {unit_of(plan), plan->micro_batches, from->share};
     const int64_t amount = amounts[number % AMOUNTS];
-    *out =
-        from != to && amount > 0 && from->share >= amount ? YK_PLAN_MOVE_DONE : YK_PLAN_MOVE_NONE;
-    if (*out == YK_PLAN_MOVE_DONE) {
-        from->share -= amount;
-        to->share += amount;
-        *out = turns_are_taken(plan, group) ? YK_PLAN_MOVE_DONE : YK_PLAN_MOVE_NONE;
+    if (from == to || amount <= 0 || from->share < amount) {
+        return YK_PLAN_MOVE_NONE;
     }
-    return YK_OK;
+    from->share -= amount;
+    to->share += amount;
+    return alternation_is_full(plan, group) ? YK_PLAN_MOVE_DONE : YK_PLAN_MOVE_NONE;
 }
 
 static int32_t count_layers(const struct yk_plan *plan, int32_t group)
@@ -177,38 +165,35 @@ static int32_t count_layers(const struct yk_plan *plan, int32_t group)
 
 /* The layer before or after the end of a stage goes to the other one, and is kept there in one way
  * or another. */
-static yk_status change_cuts(const struct yk_study *study, int32_t number, struct yk_arena *arena,
-                             struct yk_plan *plan, enum yk_plan_move_result *out)
+static enum yk_plan_move_result change_cuts(const struct yk_study *study, int32_t number,
+                                            struct yk_plan *plan)
 {
     const enum yk_strategy strategy = (enum yk_strategy)(number % YK_STRATEGY_COUNT);
     const bool forward = number / YK_STRATEGY_COUNT % 2 == 0;
     const int32_t last = number / YK_STRATEGY_COUNT / 2;
-    (void)arena;
-    *out = YK_PLAN_MOVE_END;
     if (last + 1 >= plan->layer_count || plan->group_count == 1 ||
         !yk_study_decides(study, YK_DECIDE_PLACEMENT)) {
-        return YK_OK;
+        return YK_PLAN_MOVE_END;
     }
     const int32_t moving = forward ? last : last + 1;
     const int32_t here = plan->layers[moving].group;
     const int32_t there = plan->layers[forward ? last + 1 : last].group;
     const bool kept_alike = strategy == plan->layers[moving].strategy;
-    *out = YK_PLAN_MOVE_NONE;
     if (here == there || study->model->layers[moving].shares != YK_LAYER_NONE ||
-        (!kept_alike && (plan->groups[there].member_count == 1 || !is_open(study)))) {
-        return YK_OK;
+        (!kept_alike &&
+         (plan->groups[there].member_count == 1 || !yk_study_chooses_strategies(study)))) {
+        return YK_PLAN_MOVE_NONE;
     }
     plan->layers[moving].group = there;
     plan->layers[moving].strategy = strategy;
     follow_owners(study, plan);
-    *out = count_layers(plan, here) > 0 ? YK_PLAN_MOVE_DONE : YK_PLAN_MOVE_NONE;
-    return YK_OK;
+    return count_layers(plan, here) > 0 ? YK_PLAN_MOVE_DONE : YK_PLAN_MOVE_NONE;
 }
 
 int32_t yk_plan_move_next_micro_batches(int64_t batch, int32_t micro_batches)
 {
-    const int64_t most = batch < MOST_MICRO_BATCHES ? batch : MOST_MICRO_BATCHES;
-    for (int32_t M = micro_batches + 1; M <= most; M++) {
+    const int64_t max = batch < MAX_MICRO_BATCHES ? batch : MAX_MICRO_BATCHES;
+    for (int32_t M = micro_batches + 1; M <= max; M++) {
         if (batch % M == 0 || (M & (M - 1)) == 0) {
             return M;
         }
@@ -250,31 +235,26 @@ static bool fit_shares(const struct yk_plan *plan)
     return true;
 }
 
-static yk_status change_micro_batches(const struct yk_study *study, int32_t number,
-                                      struct yk_arena *arena, struct yk_plan *plan,
-                                      enum yk_plan_move_result *out)
+static enum yk_plan_move_result change_micro_batches(const struct yk_study *study, int32_t number,
+                                                     struct yk_plan *plan)
 {
     const int64_t batch = plan->workload.batch;
-    (void)arena;
-    *out = YK_PLAN_MOVE_END;
     if (number > 1 || study->request->micro_batches > 0 || yk_plan_alternates(plan)) {
-        return YK_OK;
+        return YK_PLAN_MOVE_END;
     }
     plan->micro_batches = number == 0 ? previous_micro_batches(batch, plan->micro_batches)
                                       : yk_plan_move_next_micro_batches(batch, plan->micro_batches);
-    *out = plan->micro_batches > 0 && fit_shares(plan) ? YK_PLAN_MOVE_DONE : YK_PLAN_MOVE_NONE;
-    return YK_OK;
+    return plan->micro_batches > 0 && fit_shares(plan) ? YK_PLAN_MOVE_DONE : YK_PLAN_MOVE_NONE;
 }
 
 /* When gradients travel, when passes run, how far ahead gathers go, how large messages are. */
-static yk_status change_ways(const struct yk_study *study, int32_t number, struct yk_arena *arena,
-                             struct yk_plan *plan, enum yk_plan_move_result *out)
+static enum yk_plan_move_result change_messages(const struct yk_study *study, int32_t number,
+                                                struct yk_plan *plan)
 {
     const bool sends = plan->rank_count > plan->group_count;
-    const bool ahead = sends && yk_study_decides(study, YK_DECIDE_ORDER);
+    const bool prefetch = sends && yk_study_decides(study, YK_DECIDE_ORDER);
     const bool sizes = sends && yk_study_decides(study, YK_DECIDE_BLOCK);
     bool changed = false;
-    (void)arena;
     switch (number) {
     case 0:
         changed = sends && plan->micro_batches > 1;
@@ -285,11 +265,11 @@ static yk_status change_ways(const struct yk_study *study, int32_t number, struc
         plan->pipeline = plan->pipeline == YK_GPIPE ? YK_1F1B : YK_GPIPE;
         break;
     case 2:
-        changed = ahead && plan->prefetch < MOST_PREFETCH;
+        changed = prefetch && plan->prefetch < MAX_PREFETCH;
         plan->prefetch++;
         break;
     case 3:
-        changed = ahead && plan->prefetch > 1;
+        changed = prefetch && plan->prefetch > 1;
         plan->prefetch--;
         break;
     case 4:
@@ -304,11 +284,9 @@ static yk_status change_ways(const struct yk_study *study, int32_t number, struc
         plan->bucket_bytes *= number == 6 ? 4 : 0.25;
         break;
     default:
-        *out = YK_PLAN_MOVE_END;
-        return YK_OK;
+        return YK_PLAN_MOVE_END;
     }
-    *out = changed ? YK_PLAN_MOVE_DONE : YK_PLAN_MOVE_NONE;
-    return YK_OK;
+    return changed ? YK_PLAN_MOVE_DONE : YK_PLAN_MOVE_NONE;
 }
 
 static bool is_used(const struct yk_plan *plan, int32_t device)
@@ -356,23 +334,19 @@ static yk_status add_device(const struct yk_study *study, int32_t number, struct
 
 /* A rank gets another device: one that does nothing, or that of another rank, which gets its own.
  */
-static yk_status exchange_devices(const struct yk_study *study, int32_t number,
-                                  struct yk_arena *arena, struct yk_plan *plan,
-                                  enum yk_plan_move_result *out)
+static enum yk_plan_move_result exchange_devices(const struct yk_study *study, int32_t number,
+                                                 struct yk_plan *plan)
 {
     const int32_t r = number / study->cluster->device_count;
     const int32_t device = number % study->cluster->device_count;
-    (void)arena;
-    *out = YK_PLAN_MOVE_END;
     if (r >= plan->rank_count || study->cluster->device_count > MANY_DEVICES ||
         !yk_study_decides(study, YK_DECIDE_PLACEMENT)) {
-        return YK_OK;
+        return YK_PLAN_MOVE_END;
     }
     const int32_t own = plan->ranks[r].device;
-    *out = YK_PLAN_MOVE_NONE;
     if (own == device || yk_study_leaves_out(study, device) ||
         yk_device_sets_are_equal(study, own, device)) {
-        return YK_OK;
+        return YK_PLAN_MOVE_NONE;
     }
     for (int32_t i = 0; i < plan->rank_count; i++) {
         if (plan->ranks[i].device == device) {
@@ -382,17 +356,21 @@ static yk_status exchange_devices(const struct yk_study *study, int32_t number,
     }
     plan->ranks[r] =
         (struct yk_plan_rank){.device = device, .limit_bytes = study->limit_bytes[device]};
-    *out = YK_PLAN_MOVE_DONE;
-    return YK_OK;
+    return YK_PLAN_MOVE_DONE;
 }
 
-const struct yk_plan_move yk_plan_moves[] = {
-    {"mixed strategies", change_layers},
-    {"other messages", change_ways},
-    {"other shares", change_shares},
-    {"other cuts", change_cuts},
-    {"other micro-batches", change_micro_batches},
-    {"another device", add_device},
-    {"other devices", exchange_devices},
-};
-const int32_t yk_plan_move_count = sizeof yk_plan_moves / sizeof yk_plan_moves[0];
+yk_status yk_plan_move_make(const struct yk_study *study, int32_t kind, int32_t number,
+                            struct yk_arena *arena, struct yk_plan *plan,
+                            enum yk_plan_move_result *out)
+{
+    static enum yk_plan_move_result (*const kinds[YK_PLAN_MOVE_KINDS])(
+        const struct yk_study *study, int32_t number, struct yk_plan *plan) = {
+        change_layers,   change_messages,      change_shares,
+        change_cuts,     change_micro_batches, NULL /* allocates: add_device() */,
+        exchange_devices};
+    if (!kinds[kind]) {
+        return add_device(study, number, arena, plan, out);
+    }
+    *out = kinds[kind](study, number, plan);
+    return YK_OK;
+}

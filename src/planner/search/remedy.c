@@ -1,43 +1,43 @@
-#include "planner/search/remedy.h"
+/* Remedy: the cheapest change with which a plan fits where none does, tried out. */
+#include "planner/search/search.h"
 
 #include "base/units.h"
-#include "planner/search/search.h"
 
 #include <math.h>
 #include <stdio.h>
 
 /* Of the budget: what one way may take at the most. */
-static const double most_part = 0.25;
+static const double max_part = 0.25;
 enum {
     LORA_RANK = 16,
-    WORDS_SIZE = 120,
+    TEXT_SIZE = 120,
 };
 
 /* `out_known`: the search for a plan that fits was not cut short. */
 static yk_status fits(const struct yk_plan_request *request, bool *out, bool *out_known)
 {
     struct yk_study *study = NULL;
-    struct yk_search finder;
+    struct yk_search search;
     YK_TRY(yk_study_create(request, &study));
-    yk_status status = yk_search_create(study, &finder);
+    yk_status status = yk_search_create(study, &search);
     if (status == YK_OK) {
-        status = yk_search_phase_explore(&finder);
+        status = yk_search_phase_explore(&search);
         status = status == YK_ERROR_STOPPED ? YK_OK : status;
-        *out = finder.best != NULL;
-        *out_known = yk_search_has_budget(&finder);
-        yk_search_free(&finder);
+        *out = search.best != NULL;
+        *out_known = yk_search_has_budget(&search);
+        yk_search_free(&search);
     }
     yk_study_destroy(study);
     return status;
 }
 
 /* Asks for less, one thing at a time, in the order of what it costs the user. */
-static bool ask_for_less(struct yk_plan_request *request, int32_t way, char *words)
+static bool reduce_request(struct yk_plan_request *request, int32_t number, char *text)
 {
     struct yk_workload *workload = &request->workload;
-    switch (way) {
+    switch (number) {
     case 0:
-        snprintf(words, WORDS_SIZE, "the memory that --memory leaves unused");
+        snprintf(text, TEXT_SIZE, "the memory that --memory leaves unused");
         if (request->memory_bytes <= 0) {
             return false;
         }
@@ -48,29 +48,29 @@ static bool ask_for_less(struct yk_plan_request *request, int32_t way, char *wor
             request->decisions == YK_DECIDE_ALL && request->micro_batches == 0) {
             return false;
         }
-        snprintf(words, WORDS_SIZE, "strategies, micro-batches and placement left to yoke");
+        snprintf(text, TEXT_SIZE, "strategies, micro-batches and placement left to yoke");
         request->strategy = YK_STRATEGY_COUNT;
         request->random_strategies = false;
         request->decisions = YK_DECIDE_ALL;
         request->micro_batches = 0;
         return true;
     case 2:
-        snprintf(words, WORDS_SIZE, "--batch %lld", (long long)(workload->batch / 2));
+        snprintf(text, TEXT_SIZE, "--batch %lld", (long long)(workload->batch / 2));
         workload->batch /= 2;
         return workload->batch > 0;
     case 3:
-        snprintf(words, WORDS_SIZE, "--seq %lld", (long long)(workload->sequence / 2));
+        snprintf(text, TEXT_SIZE, "--seq %lld", (long long)(workload->sequence / 2));
         workload->sequence /= 2;
         return workload->sequence > 0;
     case 4:
-        snprintf(words, WORDS_SIZE, "--lora %d", LORA_RANK);
+        snprintf(text, TEXT_SIZE, "--lora %d", LORA_RANK);
         if (workload->lora_rank > 0) {
             return false;
         }
         workload->lora_rank = LORA_RANK;
         return true;
     case 5:
-        snprintf(words, WORDS_SIZE, "--lora %d --nf4", LORA_RANK);
+        snprintf(text, TEXT_SIZE, "--lora %d --nf4", LORA_RANK);
         if (workload->nf4) {
             return false;
         }
@@ -83,25 +83,25 @@ static bool ask_for_less(struct yk_plan_request *request, int32_t way, char *wor
 }
 
 enum {
-    WAYS = 6
+    REMEDY_COUNT = 6
 };
 
 yk_status yk_search_remedy(struct yk_study *study, struct yk_text *out)
 {
     const struct yk_plan_request *request = study->request;
     bool all_known = true;
-    for (int32_t way = 0; way < WAYS; way++) {
+    for (int32_t number = 0; number < REMEDY_COUNT; number++) {
         struct yk_plan_request less = *request;
-        char words[WORDS_SIZE];
+        char text[TEXT_SIZE];
         bool helps = false;
         bool known = false;
         less.search.progress = NULL;
-        if (!ask_for_less(&less, way, words)) {
+        if (!reduce_request(&less, number, text)) {
             continue;
         }
         if (request->search.moves == 0) {
             less.search.budget_s *=
-                fmin(most_part, (1 - yk_study_spent_part(study)) / (WAYS - way));
+                fmin(max_part, (1 - yk_study_spent_part(study)) / (REMEDY_COUNT - number));
         }
         if (yk_deadline_has_passed(&study->deadline)) {
             all_known = false;
@@ -110,7 +110,7 @@ yk_status yk_search_remedy(struct yk_study *study, struct yk_text *out)
         YK_TRY(fits(&less, &helps, &known));
         all_known = all_known && known;
         if (helps) {
-            yk_text_addf(out, "it fits with %s", words);
+            yk_text_addf(out, "it fits with %s", text);
             return YK_OK;
         }
     }

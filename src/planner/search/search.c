@@ -9,25 +9,25 @@ yk_status yk_search_create(struct yk_study *study, struct yk_search *out)
     return yk_arena_create(&out->arena);
 }
 
-void yk_search_free(struct yk_search *finder)
+void yk_search_free(struct yk_search *search)
 {
-    yk_arena_destroy(finder->arena);
-    *finder = (struct yk_search){0};
+    yk_arena_destroy(search->arena);
+    *search = (struct yk_search){0};
 }
 
-static yk_status keep(const struct yk_search *finder, const struct yk_plan *plan,
+static yk_status keep(const struct yk_search *search, const struct yk_plan *plan,
                       const struct yk_plan **out)
 {
     struct yk_plan *copy = NULL;
-    YK_TRY(yk_plan_copy(plan, finder->arena, &copy));
+    YK_TRY(yk_plan_copy(plan, search->arena, &copy));
     *out = copy;
     return YK_OK;
 }
 
-bool yk_search_has_budget(const struct yk_search *finder)
+bool yk_search_has_budget(const struct yk_search *search)
 {
-    return finder->best ? yk_study_has_budget(finder->study)
-                        : !yk_study_is_exhausted(finder->study);
+    return search->best ? yk_study_has_budget(search->study)
+                        : !yk_study_is_exhausted(search->study);
 }
 
 /* Alike in devices, groups, shares and micro-batches. */
@@ -65,27 +65,27 @@ static bool is_better(const struct yk_search_start *a, const struct yk_search_st
 }
 
 /* Puts a plan among the starts: in the place of the one of its shape, or of the last. */
-static yk_status add_start(struct yk_search *finder, const struct yk_plan *plan,
+static yk_status add_start(struct yk_search *search, const struct yk_plan *plan,
                            const struct yk_trial *trial)
 {
     struct yk_search_start start = {.fits = trial->fits, .step_s = trial->step_s};
-    struct yk_search_start *starts = finder->starts;
+    struct yk_search_start *starts = search->starts;
     int32_t place = 0;
     for (int32_t r = 0; r < plan->rank_count; r++) {
         start.missing_bytes += fmax(0, trial->peaks[r].bytes - plan->ranks[r].limit_bytes);
     }
-    while (place < finder->start_count && !have_one_shape(starts[place].plan, plan)) {
+    while (place < search->start_count && !have_one_shape(starts[place].plan, plan)) {
         place++;
     }
-    if (place == finder->start_count && place < YK_SEARCH_STARTS) {
-        finder->start_count++;
+    if (place == search->start_count && place < YK_SEARCH_STARTS) {
+        search->start_count++;
     } else {
         place = place == YK_SEARCH_STARTS ? place - 1 : place;
         if (!is_better(&start, &starts[place])) {
             return YK_OK;
         }
     }
-    YK_TRY(keep(finder, plan, &start.plan));
+    YK_TRY(keep(search, plan, &start.plan));
     for (; place > 0 && is_better(&start, &starts[place - 1]); place--) {
         starts[place] = starts[place - 1];
     }
@@ -93,30 +93,27 @@ static yk_status add_start(struct yk_search *finder, const struct yk_plan *plan,
     return YK_OK;
 }
 
-yk_status yk_search_accept(struct yk_search *finder, const struct yk_plan *plan, double step_s,
-                           const char *how)
+yk_status yk_search_accept(struct yk_search *search, const struct yk_plan *plan, double step_s)
 {
-    if (!(step_s < finder->best_s)) {
+    if (!(step_s < search->best_s)) {
         return YK_OK;
     }
-    finder->best_s = step_s;
-    finder->how = how;
-    return keep(finder, plan, &finder->best);
+    search->best_s = step_s;
+    return keep(search, plan, &search->best);
 }
 
-yk_status yk_search_consider(struct yk_search *finder, const struct yk_plan *plan, const char *how,
-                             double *out_s)
+yk_status yk_search_consider(struct yk_search *search, const struct yk_plan *plan, double *out_s)
 {
     struct yk_trial trial;
-    YK_TRY(yk_trial_run(finder->study, plan, YK_TRIAL_TIME, &trial));
-    yk_status status = trial.refused ? YK_OK : add_start(finder, plan, &trial);
+    YK_TRY(yk_trial_run(search->study, plan, YK_TRIAL_TIME, &trial));
+    yk_status status = trial.refused ? YK_OK : add_start(search, plan, &trial);
     if (status == YK_OK && trial.fits) {
-        status = yk_search_accept(finder, plan, trial.step_s, how);
-    } else if (status == YK_OK && !trial.refused && !finder->best &&
-               trial.missing_bytes < finder->missing_bytes) {
-        finder->missing_bytes = trial.missing_bytes;
-        finder->missing_device = plan->ranks[trial.rank].device;
-        status = keep(finder, plan, &finder->nearest);
+        status = yk_search_accept(search, plan, trial.step_s);
+    } else if (status == YK_OK && !trial.refused && !search->best &&
+               trial.missing_bytes < search->missing_bytes) {
+        search->missing_bytes = trial.missing_bytes;
+        search->missing_device = plan->ranks[trial.rank].device;
+        status = keep(search, plan, &search->nearest);
     }
     if (out_s) {
         *out_s = trial.fits ? trial.step_s : NAN;
@@ -125,7 +122,7 @@ yk_status yk_search_consider(struct yk_search *finder, const struct yk_plan *pla
     return status;
 }
 
-yk_status yk_search_each_device_set(struct yk_search *finder, enum yk_search_devices devices,
+yk_status yk_search_each_device_set(struct yk_search *search, enum yk_search_devices devices,
                                     yk_status (*try)(void *user, const struct yk_device_set *set,
                                                      struct yk_arena *arena),
                                     void *user)
@@ -134,10 +131,10 @@ yk_status yk_search_each_device_set(struct yk_search *finder, enum yk_search_dev
     struct yk_device_set *sets = NULL;
     int32_t count = 0;
     YK_TRY(yk_arena_create(&arena));
-    yk_status status = yk_device_sets_list(finder->study, arena, &sets, &count);
+    yk_status status = yk_device_sets_list(search->study, arena, &sets, &count);
     const int32_t end = devices == YK_SEARCH_ALL_DEVICES ? 1 : count;
     for (int32_t s = devices == YK_SEARCH_ALL_DEVICES ? 0 : 1;
-         status == YK_OK && s < end && yk_search_has_budget(finder); s++) {
+         status == YK_OK && s < end && yk_search_has_budget(search); s++) {
         status = try(user, &sets[s], arena);
     }
     yk_arena_destroy(arena);

@@ -18,14 +18,14 @@
 #include <string.h>
 
 /* Steps of the recursion that are not worth waiting for. */
-static const double MOST_STEPS = 3e7;
+static const double MAX_STEPS = 3e7;
 
 /* Sums that differ by less are equal: they were added up in another order. */
 static const double EQUAL_SUMS = 1e-12;
 
 /* What a rank can take: in units, within a time that is being looked at. */
 struct row {
-    int64_t most;
+    int64_t max;
     int64_t low;   /* the first so many are within the least time that could be the answer */
     int64_t high;  /* those past it are not within the most */
     int64_t under; /* how many take less than the pivot */
@@ -192,7 +192,7 @@ static int64_t count_excess(const struct search *search)
     return excess;
 }
 
-static int64_t least_of(int64_t a, int64_t b)
+static int64_t smaller(int64_t a, int64_t b)
 {
     return a < b ? a : b;
 }
@@ -203,9 +203,9 @@ static double count_steps(const struct search *search)
     const int64_t excess = count_excess(search);
     double choices = 0;
     for (int32_t i = 0; i < search->n; i++) {
-        choices += (double)least_of(search->rows[i].under, excess) + 2;
+        choices += (double)smaller(search->rows[i].under, excess) + 2;
     }
-    return choices * (double)(least_of(excess, search->units) + 1);
+    return choices * (double)(smaller(excess, search->units) + 1);
 }
 
 /* A rank that takes none may be the slowest all the same: then the others may take as long. */
@@ -225,10 +225,10 @@ static yk_status widen(struct search *search, double slowest_s)
     memcpy(before, search->rows, (size_t)search->n * sizeof *before);
     for (int32_t i = 0; i < search->n; i++) {
         struct row *row = &search->rows[i];
-        YK_TRY(bisect(search, i, longest_s, true, row->until, row->most, &row->until));
+        YK_TRY(bisect(search, i, longest_s, true, row->until, row->max, &row->until));
         row->under = row->until;
     }
-    if (count_steps(search) > MOST_STEPS) {
+    if (count_steps(search) > MAX_STEPS) {
         memcpy(search->rows, before, (size_t)search->n * sizeof *before);
     }
     return YK_OK;
@@ -240,11 +240,11 @@ static yk_status list_choices(const struct search *search, int32_t rank, int64_t
 {
     const struct row *row = &search->rows[rank];
     struct stage *stage = &search->stages[rank];
-    const int64_t least = row->until > excess ? row->until - excess : 0;
-    const int64_t room = all && least <= row->under ? row->under - least + 2 : 1;
+    const int64_t min = row->until > excess ? row->until - excess : 0;
+    const int64_t room = all && min <= row->under ? row->under - min + 2 : 1;
     YK_TRY_NEW(search->arena, stage->choices, room);
     double longest_s = 0;
-    for (int64_t units = least; all && units <= row->under && units < row->until; units++) {
+    for (int64_t units = min; all && units <= row->under && units < row->until; units++) {
         double time_s = 0;
         YK_TRY(time_of(search, rank, units, &time_s));
         longest_s = fmax(longest_s, time_s);
@@ -253,10 +253,10 @@ static yk_status list_choices(const struct search *search, int32_t rank, int64_t
         stage->choice_count = equal ? last + 1 : last + 2;
         stage->choices[stage->choice_count - 1] = (struct choice){units, longest_s};
     }
-    struct choice most = {.units = row->until};
-    YK_TRY(time_of(search, rank, row->until, &most.time_s));
-    most.time_s = fmax(most.time_s, longest_s);
-    stage->choices[stage->choice_count++] = most;
+    struct choice max = {.units = row->until};
+    YK_TRY(time_of(search, rank, row->until, &max.time_s));
+    max.time_s = fmax(max.time_s, longest_s);
+    stage->choices[stage->choice_count++] = max;
     return YK_OK;
 }
 
@@ -270,30 +270,29 @@ static double sum_with(const struct search *search, int32_t rank, const struct c
     return number < after->need_count ? choice->time_s + after->sums_s[number] : INFINITY;
 }
 
-/* From the last rank to the first. The ranks from `rank` on can take `most`, and at most E less
+/* From the last rank to the first. The ranks from `rank` on can take `max`, and at most E less
  * than that is asked of them. */
 static yk_status sum_up(const struct search *search)
 {
     const int64_t excess = count_excess(search);
-    const bool all = count_steps(search) <= MOST_STEPS;
+    const bool all = count_steps(search) <= MAX_STEPS;
     struct stage *end = &search->stages[search->n];
     YK_TRY_NEW(search->arena, end->sums_s, 1);
     end->need_count = 1;
-    int64_t most = 0;
+    int64_t max = 0;
     for (int32_t i = search->n - 1; i >= 0; i--) {
         struct stage *stage = &search->stages[i];
-        most += search->rows[i].until;
-        stage->first_need = most > excess ? most - excess : 0;
-        stage->need_count = least_of(most, search->units) - stage->first_need + 1;
+        max += search->rows[i].until;
+        stage->first_need = max > excess ? max - excess : 0;
+        stage->need_count = smaller(max, search->units) - stage->first_need + 1;
         YK_TRY(list_choices(search, i, excess, all));
         YK_TRY_NEW(search->arena, stage->sums_s, stage->need_count);
         for (int64_t k = 0; k < stage->need_count; k++) {
-            double least_s = INFINITY;
+            double min_s = INFINITY;
             for (int64_t c = 0; c < stage->choice_count; c++) {
-                least_s =
-                    fmin(least_s, sum_with(search, i, &stage->choices[c], stage->first_need + k));
+                min_s = fmin(min_s, sum_with(search, i, &stage->choices[c], stage->first_need + k));
             }
-            stage->sums_s[k] = least_s;
+            stage->sums_s[k] = min_s;
         }
     }
     return YK_OK;
@@ -313,7 +312,7 @@ static void hand_out(const struct search *search)
             c--;
         }
         const int64_t units = stage->choices[c].units;
-        search->shares[i] = least_of(units, left);
+        search->shares[i] = smaller(units, left);
         left -= search->shares[i];
         need = need > units ? need - units : 0;
     }
@@ -328,9 +327,9 @@ static yk_status begin(struct search *search)
     YK_TRY_NEW(search->arena, search->stages, search->n + 1);
     YK_TRY_NEW(search->arena, search->shares, search->n);
     for (int32_t i = 0; i < search->n; i++) {
-        const int64_t most = problem->most[i] > 0 ? problem->most[i] / problem->unit : 0;
-        search->rows[i].most = least_of(most, search->units);
-        search->rows[i].high = search->rows[i].most;
+        const int64_t max = problem->max[i] > 0 ? problem->max[i] / problem->unit : 0;
+        search->rows[i].max = smaller(max, search->units);
+        search->rows[i].high = search->rows[i].max;
         sum += search->rows[i].high;
     }
     if (problem->samples % problem->unit != 0) {

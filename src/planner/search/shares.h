@@ -11,9 +11,9 @@
 
 struct yk_shares_problem {
     int32_t rank_count;
-    int64_t samples;     /* to be taken by all together */
-    int64_t unit;        /* shares are multiples of this; 1 for any number */
-    const int64_t *most; /* (rank_count) what a rank's memory allows */
+    int64_t samples;    /* to be taken by all together */
+    int64_t unit;       /* shares are multiples of this; 1 for any number */
+    const int64_t *max; /* (rank_count) what a rank's memory allows */
     /* Seconds that `rank` takes for `samples`, from 0 on; it must not fall as samples grow by more
      * than rounding, but need not be a line. */
     yk_status (*time)(void *user, int32_t rank, int64_t samples, double *out_s);

@@ -6,7 +6,7 @@
 /* As long as none fits, so many times as many plans are looked at as were asked for, or as if so
  * many had been: what others do is looked at first. */
 static const double patience = 16;
-static const double least_moves = 100;
+static const double min_moves = 100;
 
 static const double plain_block_bytes = 25.0 * 1024 * 1024;
 
@@ -28,7 +28,7 @@ static yk_status start(struct yk_study *study)
 {
     const struct yk_plan_request *request = study->request;
     YK_TRY(yk_model_sizes_create(request->config, &request->workload, &study->sizes));
-    YK_TRY(yk_layer_costs_create(request->book, study->sizes, &study->prices));
+    YK_TRY(yk_layer_costs_create(request->book, study->sizes, &study->costs));
     study->model = yk_model_sizes_whole_batch(study->sizes);
     study->limit_bytes = calloc((size_t)study->cluster->device_count, sizeof *study->limit_bytes);
     if (!study->limit_bytes) {
@@ -67,7 +67,7 @@ yk_status yk_study_create(const struct yk_plan_request *request, struct yk_study
 void yk_study_destroy(struct yk_study *study)
 {
     if (study) {
-        yk_layer_costs_destroy(study->prices);
+        yk_layer_costs_destroy(study->costs);
         yk_model_sizes_destroy(study->sizes);
         free(study->recomputes);
         free(study->limit_bytes);
@@ -104,7 +104,7 @@ bool yk_study_is_exhausted(const struct yk_study *study)
     const double moves = (double)study->request->search.moves;
     return yk_deadline_has_passed(&study->deadline) ||
            (moves > 0 &&
-            (double)study->trials >= patience * study->last_part * fmax(moves, least_moves));
+            (double)study->trials >= patience * study->last_part * fmax(moves, min_moves));
 }
 
 void yk_study_report(const struct yk_study *study, const char *what)
@@ -186,8 +186,8 @@ yk_status yk_study_layers_s(const struct yk_study *study, int32_t device, int32_
         double forward_s = 0;
         double backward_s = 0;
         YK_TRY(
-            yk_layer_costs_seconds(study->prices, device, l, samples, YK_COST_FORWARD, &forward_s));
-        YK_TRY(yk_layer_costs_seconds(study->prices, device, l, samples, YK_COST_BACKWARD,
+            yk_layer_costs_seconds(study->costs, device, l, samples, YK_COST_FORWARD, &forward_s));
+        YK_TRY(yk_layer_costs_seconds(study->costs, device, l, samples, YK_COST_BACKWARD,
                                       &backward_s));
         const bool again = recompute && recompute[l];
         seconds += (again ? 2 : 1) * forward_s + backward_s;

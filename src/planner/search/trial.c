@@ -48,9 +48,9 @@ static yk_status simulate(struct yk_study *study, enum yk_trial_effort effort,
     if (effort == YK_TRIAL_MEMORY || (effort == YK_TRIAL_TIME && !trial->fits)) {
         return YK_OK;
     }
-    YK_TRY(yk_sim_run(trial->program, study->prices, &options, &trial->sim));
+    YK_TRY(yk_sim_run(trial->program, study->costs, &options, &trial->sim));
     trial->step_s = trial->sim->step_s;
-    return effort == YK_TRIAL_KEEP ? yk_sim_band(trial->sim, study->prices, &trial->band) : YK_OK;
+    return effort == YK_TRIAL_KEEP ? yk_sim_band(trial->sim, study->costs, &trial->band) : YK_OK;
 }
 
 static yk_status run(struct yk_study *study, enum yk_trial_effort effort, struct yk_arena *arena,

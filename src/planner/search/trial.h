@@ -1,7 +1,6 @@
 /*
- * Trial: a plan tried out: compiled, its memory counted on every rank, simulated.
- *
- * A trial owns its program and simulation, if they are kept. The plan must outlive it.
+ * Trial: a plan compiled, its memory counted on every rank, simulated. A trial owns its program and
+ * simulation, if they are kept. The plan must outlive it.
  */
 #ifndef YK_PLANNER_SEARCH_TRIAL_H
 #define YK_PLANNER_SEARCH_TRIAL_H
@@ -37,8 +36,7 @@ enum yk_trial_effort {
  */
 yk_status yk_trial_run(struct yk_study *study, const struct yk_plan *plan,
                        enum yk_trial_effort effort, struct yk_trial *out) YK_MUST_USE;
-/* Puts another valid program for the same plan, drawn by the seed, in the place of a kept trial's,
- * with its memory and its simulation. */
+/* Replaces the program of a kept trial by another valid one, drawn by the seed. */
 yk_status yk_trial_shuffle(struct yk_study *study, uint64_t seed,
                            struct yk_trial *trial) YK_MUST_USE;
 

@@ -2,32 +2,110 @@
 
 #include "base/divisor.h"
 #include "sched/bound/paths.h"
-#include "sched/bound/work.h"
+#include "sched/bound/prices.h"
+
+#include <stdlib.h>
+
+/* What surely lies before a task's start and after its end, in ticks. */
+struct window {
+    int64_t before;
+    int64_t after;
+    int32_t task;
+};
+
+enum {
+    MAX_WINDOW_TASKS = 4000 /* windows are compared two by two */
+};
+
+static int by_falling_after(const void *left, const void *right)
+{
+    const struct window *a = left;
+    const struct window *b = right;
+    return (a->after < b->after) - (a->after > b->after);
+}
+
+/*
+ * For every time a that some task cannot start before: of the tasks that cannot start before a
+ * either, those with the most after them first, so that each prefix is a window [a, T − after].
+ * `priced` is what each window's task costs at least.
+ */
+static int64_t work_of_windows(const struct yk_bound_prices *prices,
+                               const yk_bound_priced_ticks *priced, const struct window *windows,
+                               int32_t count)
+{
+    int64_t best = 0;
+    for (int32_t a = 0; a < count; a++) {
+        const int64_t before = windows[a].before;
+        yk_bound_priced_ticks sum = 0;
+        for (int32_t k = 0; k < count; k++) {
+            if (windows[k].before < before) {
+                continue;
+            }
+            sum += priced[k];
+            const int64_t outside = before + windows[k].after;
+            if (sum > (yk_bound_priced_ticks)(best - outside) * prices->sum) {
+                best = outside + yk_bound_prices_time(prices, sum);
+            }
+        }
+    }
+    return best;
+}
+
+static int64_t work_at_prices(const struct yk_bound_prices *prices, const struct yk_graph *graph,
+                              const struct window *windows, yk_bound_priced_ticks *priced)
+{
+    yk_bound_priced_ticks sum = 0;
+    for (int32_t k = 0; k < graph->task_count; k++) {
+        priced[k] = yk_bound_prices_cheapest(prices, graph, windows[k].task);
+        sum += priced[k];
+    }
+    const int64_t of_all = yk_bound_prices_time(prices, sum);
+    const int64_t of_windows = graph->task_count <= MAX_WINDOW_TASKS
+                                   ? work_of_windows(prices, priced, windows, graph->task_count)
+                                   : 0;
+    return of_all > of_windows ? of_all : of_windows;
+}
+
+static yk_status bound_work(const struct yk_graph *graph, struct yk_arena *arena,
+                            struct window *windows, int64_t *out)
+{
+    struct yk_bound_prices equal;
+    struct yk_bound_prices found;
+    yk_bound_priced_ticks *priced = NULL;
+    YK_TRY(yk_bound_prices_equal(graph, arena, &equal));
+    YK_TRY(yk_bound_prices_find(graph, arena, &found));
+    YK_TRY_NEW(arena, priced, graph->task_count);
+    qsort(windows, (size_t)graph->task_count, sizeof *windows, by_falling_after);
+    const int64_t at_equal = work_at_prices(&equal, graph, windows, priced);
+    const int64_t at_found = work_at_prices(&found, graph, windows, priced);
+    *out = at_equal > at_found ? at_equal : at_found;
+    return YK_OK;
+}
 
 int64_t yk_bound_granularity(const struct yk_graph *graph)
 {
     const int64_t cells = (int64_t)graph->task_count * graph->device_count;
-    int64_t granule = 0;
-    for (int64_t i = 0; i < cells && granule != 1; i++) {
+    int64_t granularity = 0;
+    for (int64_t i = 0; i < cells && granularity != 1; i++) {
         if (graph->costs[i] != YK_GRAPH_NEVER) {
-            granule = yk_number_gcd(granule, graph->costs[i]);
+            granularity = yk_number_gcd(granularity, graph->costs[i]);
         }
     }
-    for (int32_t e = 0; e < graph->edge_count && granule != 1; e++) {
+    for (int32_t e = 0; e < graph->edge_count && granularity != 1; e++) {
         const int64_t cost = graph->edges[e].cost;
-        granule = cost == YK_GRAPH_BY_LINK ? 1 : yk_number_gcd(granule, cost);
+        granularity = cost == YK_GRAPH_BY_LINK ? 1 : yk_number_gcd(granularity, cost);
     }
-    return granule > 0 ? granule : 1;
+    return granularity > 0 ? granularity : 1;
 }
 
 /* The longest of all paths, and for each task the least time before its start and after its end. */
 static int64_t longest_path(const struct yk_graph *graph, const struct yk_bound_paths *paths,
-                            struct yk_bound_window *windows)
+                            struct window *windows)
 {
     const int64_t P = graph->device_count;
     int64_t longest = 0;
     for (int32_t i = 0; i < graph->task_count; i++) {
-        struct yk_bound_window window = {INT64_MAX, INT64_MAX, i};
+        struct window window = {INT64_MAX, INT64_MAX, i};
         int64_t through = INT64_MAX;
         for (int64_t p = 0; p < P; p++) {
             const int64_t finish = paths->finish[i * P + p];
@@ -49,15 +127,15 @@ static int64_t longest_path(const struct yk_graph *graph, const struct yk_bound_
 static yk_status compute(const struct yk_graph *graph, struct yk_arena *arena, int64_t *out)
 {
     struct yk_bound_paths paths;
-    struct yk_bound_window *windows = NULL;
+    struct window *windows = NULL;
     int64_t work = 0;
     YK_TRY(yk_bound_paths_find(graph, arena, &paths));
     YK_TRY_NEW(arena, windows, graph->task_count);
     const int64_t path = longest_path(graph, &paths, windows);
-    YK_TRY(yk_bound_work_find(graph, arena, windows, &work));
-    const int64_t granule = yk_bound_granularity(graph);
+    YK_TRY(bound_work(graph, arena, windows, &work));
+    const int64_t granularity = yk_bound_granularity(graph);
     const int64_t bound = path > work ? path : work;
-    *out = (bound + granule - 1) / granule * granule;
+    *out = (bound + granularity - 1) / granularity * granularity;
     return YK_OK;
 }
 

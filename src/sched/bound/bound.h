@@ -1,12 +1,10 @@
 /*
- * Bound: a time that no schedule of a graph can beat, whatever it does.
+ * Bound: a makespan that no schedule of a graph can beat, in whole ticks: the best of three.
  *
- * Three arguments are combined. Path: what precedes and what follows a task on its best device must
- * be done; of several inputs, those too far away to come from elsewhere must have been made on the
- * same device, one after the other. Work: with any prices on the devices that add up to one, the
- * priced work of all tasks, each where it is cheapest, fits into the schedule's length (the dual of
- * the fractional assignment). Window: the same for the tasks that cannot start before one time and
- * cannot end after another. All of it is counted exactly, in whole ticks.
+ * Path: what precedes and follows a task on its best device (paths.h). Work: with any prices on the
+ * devices that add up to one, the priced work of all tasks, each where it is cheapest, fits into
+ * the makespan: the dual of the fractional assignment (prices.h). Window: the same for the tasks
+ * that cannot start before one time and cannot end after another.
  */
 #ifndef YK_SCHED_BOUND_BOUND_H
 #define YK_SCHED_BOUND_BOUND_H

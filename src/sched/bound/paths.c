@@ -14,8 +14,8 @@
 #include <stdbool.h>
 
 enum {
-    MOST_IN_A_ROW = 64,        /* tasks with more inputs are bounded one input at a time */
-    MOST_DEVICES_BY_PAIR = 64, /* with more, every link counts as the fastest one */
+    MAX_IN_A_ROW = 64,        /* tasks with more inputs are bounded one input at a time */
+    MAX_DEVICES_BY_PAIR = 64, /* with more, every link counts as the fastest one */
 };
 
 /* One input, or, in reverse, one output. */
@@ -26,8 +26,8 @@ struct branch {
     int32_t task;
 };
 
-/* The two least entries of a task's row, to leave one device out in constant time. */
-struct least {
+/* The two smallest entries of a task's row, to leave one device out in constant time. */
+struct smallest {
     int64_t first;
     int64_t second;
     int32_t device;
@@ -35,10 +35,10 @@ struct least {
 
 struct walk {
     const struct yk_graph *graph;
-    bool forward;        /* from inputs to outputs, else back */
-    int64_t *ends;       /* (n, P) the end of each task in the direction of the walk; or NEVER */
-    struct least *least; /* (n) of the rows of `ends` */
-    struct branch *branches; /* (MOST_IN_A_ROW) by head */
+    bool forward;  /* from inputs to outputs, else back */
+    int64_t *ends; /* (n, P) the end of each task in the direction of the walk; or NEVER */
+    struct smallest *smallest; /* (n) of the rows of `ends` */
+    struct branch *branches;   /* (MAX_IN_A_ROW) by head */
     int32_t branch_count;
 };
 
@@ -53,7 +53,7 @@ static int64_t larger(int64_t a, int64_t b)
 }
 
 /* No two devices exchange the data of `edge` in less. */
-static int64_t least_transfer(const struct yk_graph *graph, const struct yk_graph_edge *edge)
+static int64_t min_transfer(const struct yk_graph *graph, const struct yk_graph_edge *edge)
 {
     const struct yk_graph_link *link = &graph->fastest_link;
     return edge->cost != YK_GRAPH_BY_LINK
@@ -70,10 +70,10 @@ static int64_t remote_arrival(const struct walk *walk, const struct yk_graph_edg
     if (group != YK_GRAPH_NO_GROUP && group == graph->tasks[edge->to].group) {
         return YK_GRAPH_NEVER;
     }
-    if (edge->cost != YK_GRAPH_BY_LINK || graph->device_count > MOST_DEVICES_BY_PAIR) {
-        const struct least *least = &walk->least[other];
-        const int64_t end = least->device == device ? least->second : least->first;
-        return end == YK_GRAPH_NEVER ? YK_GRAPH_NEVER : end + least_transfer(graph, edge);
+    if (edge->cost != YK_GRAPH_BY_LINK || graph->device_count > MAX_DEVICES_BY_PAIR) {
+        const struct smallest *smallest = &walk->smallest[other];
+        const int64_t end = smallest->device == device ? smallest->second : smallest->first;
+        return end == YK_GRAPH_NEVER ? YK_GRAPH_NEVER : end + min_transfer(graph, edge);
     }
     int64_t earliest = YK_GRAPH_NEVER;
     const int64_t *ends = &walk->ends[(int64_t)other * graph->device_count];
@@ -152,19 +152,19 @@ static struct branch branch_of(const struct walk *walk, const struct yk_graph_ed
     };
 }
 
-static void note_least(struct walk *walk, int32_t task)
+static void note_smallest(struct walk *walk, int32_t task)
 {
     const int32_t P = walk->graph->device_count;
     const int64_t *ends = &walk->ends[(int64_t)task * P];
-    struct least least = {YK_GRAPH_NEVER, YK_GRAPH_NEVER, -1};
+    struct smallest smallest = {YK_GRAPH_NEVER, YK_GRAPH_NEVER, -1};
     for (int32_t p = 0; p < P; p++) {
-        if (ends[p] < least.first) {
-            least = (struct least){ends[p], least.first, p};
+        if (ends[p] < smallest.first) {
+            smallest = (struct smallest){ends[p], smallest.first, p};
         } else {
-            least.second = smaller(least.second, ends[p]);
+            smallest.second = smaller(smallest.second, ends[p]);
         }
     }
-    walk->least[task] = least;
+    walk->smallest[task] = smallest;
 }
 
 /* The least time before `task` on `device`, in the direction of the walk. */
@@ -174,7 +174,7 @@ static int64_t time_before(struct walk *walk, int32_t task, int32_t device)
     const int32_t *places = walk->forward ? graph->in_first : graph->out_first;
     const int32_t first = places[task];
     const int32_t last = places[task + 1];
-    const bool in_a_row = last - first <= MOST_IN_A_ROW;
+    const bool in_a_row = last - first <= MAX_IN_A_ROW;
     int64_t before = 0;
     walk->branch_count = 0;
     for (int32_t k = first; k < last; k++) {
@@ -201,7 +201,7 @@ static void visit(struct walk *walk, int32_t task)
         walk->ends[cell] =
             cost == YK_GRAPH_NEVER ? YK_GRAPH_NEVER : time_before(walk, task, p) + cost;
     }
-    note_least(walk, task);
+    note_smallest(walk, task);
 }
 
 yk_status yk_bound_paths_find(const struct yk_graph *graph, struct yk_arena *arena,
@@ -212,8 +212,8 @@ yk_status yk_bound_paths_find(const struct yk_graph *graph, struct yk_arena *are
     struct walk walk = {.graph = graph};
     YK_TRY_NEW(arena, out->finish, cells);
     YK_TRY_NEW(arena, out->rest, cells);
-    YK_TRY_NEW(arena, walk.least, n);
-    YK_TRY_NEW(arena, walk.branches, MOST_IN_A_ROW);
+    YK_TRY_NEW(arena, walk.smallest, n);
+    YK_TRY_NEW(arena, walk.branches, MAX_IN_A_ROW);
     walk.ends = out->finish;
     walk.forward = true;
     for (int32_t k = 0; k < n; k++) {

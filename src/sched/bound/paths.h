@@ -1,5 +1,4 @@
-/* The path argument of bound.h: what surely lies before and after each task. Private to this room.
- */
+/* Paths: the least time that lies before and after each task. */
 #ifndef YK_SCHED_BOUND_PATHS_H
 #define YK_SCHED_BOUND_PATHS_H
 
@@ -9,7 +8,6 @@
 
 #include <stdint.h>
 
-/* The least time before and after a task, for each device it may run on. */
 struct yk_bound_paths {
     int64_t *finish; /* (n, P) no schedule ends the task on that device earlier; or NEVER */
     int64_t *rest;   /* (n, P) from that end, no schedule is done sooner */

@@ -4,8 +4,8 @@
 
 enum {
     PRICE_SCALE = 1 << 20,
-    MOST_ROUNDS = 200,
-    FEWEST_ROUNDS = 8,
+    MAX_ROUNDS = 200,
+    MIN_ROUNDS = 8,
     CELLS_PER_SEARCH = 20000000, /* how much of the cost table may be read in search of prices */
 };
 
@@ -27,16 +27,16 @@ static double assign(struct pricing *pricing)
     }
     for (int32_t i = 0; i < graph->task_count; i++) {
         int32_t cheapest = -1;
-        double least = INFINITY;
+        double min = INFINITY;
         for (int32_t p = 0; p < P; p++) {
             const int64_t cost = yk_graph_cost(graph, i, p);
             const double priced = pricing->prices[p] * (double)cost;
-            if (cost != YK_GRAPH_NEVER && priced < least) {
-                least = priced;
+            if (cost != YK_GRAPH_NEVER && priced < min) {
+                min = priced;
                 cheapest = p;
             }
         }
-        sum += least;
+        sum += min;
         pricing->loads[cheapest] += (double)yk_graph_cost(graph, i, cheapest);
     }
     return sum;
@@ -72,7 +72,7 @@ static void search_prices(struct pricing *pricing)
     const int32_t P = pricing->graph->device_count;
     const int64_t cells = (int64_t)pricing->graph->task_count * P;
     int64_t rounds = CELLS_PER_SEARCH / cells;
-    rounds = rounds > MOST_ROUNDS ? MOST_ROUNDS : rounds < FEWEST_ROUNDS ? FEWEST_ROUNDS : rounds;
+    rounds = rounds > MAX_ROUNDS ? MAX_ROUNDS : rounds < MIN_ROUNDS ? MIN_ROUNDS : rounds;
     double best_sum = -1;
     for (int32_t p = 0; p < P; p++) {
         pricing->prices[p] = 1.0 / P;
@@ -120,13 +120,13 @@ yk_status yk_bound_prices_find(const struct yk_graph *graph, struct yk_arena *ar
 yk_bound_priced_ticks yk_bound_prices_cheapest(const struct yk_bound_prices *prices,
                                                const struct yk_graph *graph, int32_t task)
 {
-    yk_bound_priced_ticks least = -1;
+    yk_bound_priced_ticks min = -1;
     for (int32_t p = 0; p < graph->device_count; p++) {
         const int64_t cost = yk_graph_cost(graph, task, p);
         const yk_bound_priced_ticks priced = (yk_bound_priced_ticks)cost * prices->of_device[p];
-        if (cost != YK_GRAPH_NEVER && (least < 0 || priced < least)) {
-            least = priced;
+        if (cost != YK_GRAPH_NEVER && (min < 0 || priced < min)) {
+            min = priced;
         }
     }
-    return least;
+    return min;
 }

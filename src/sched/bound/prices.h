@@ -1,10 +1,8 @@
 /*
- * Prices of devices, for lower bounds. Private to this room.
- *
- * Give device p the price λ_p, with Σ λ_p = 1. In a schedule of length T no device works longer
- * than T, so T ≥ Σ_p λ_p load_p ≥ Σ_i min_p λ_p w(i, p). Prices are whole numbers here, and a sum
- * of priced work is divided by the sum of the prices at the end, so that nothing is rounded in the
- * wrong direction.
+ * Prices of devices. Give device p the price λ_p, with Σ λ_p = 1. In a schedule of length T no
+ * device works longer than T, so T ≥ Σ_p λ_p load_p ≥ Σ_i min_p λ_p w(i, p). Prices are whole
+ * numbers here, and the sum of priced work is divided by the sum of the prices at the end, rounded
+ * up, so that the bound holds exactly.
  */
 #ifndef YK_SCHED_BOUND_PRICES_H
 #define YK_SCHED_BOUND_PRICES_H

@@ -4,8 +4,8 @@
  * others where they end first.
  */
 #include "base/arena.h"
+#include "sched/scheduler.h"
 #include "sched/schedulers/list.h"
-#include "sched/schedulers/schedulers.h"
 #include "sched/task_rank.h"
 
 struct path {
@@ -83,15 +83,11 @@ static struct yk_draft_slot choose(struct yk_draft *draft, void *state, int32_t 
     return yk_draft_best_slot(draft, task);
 }
 
-static const struct yk_list_rule rule = {.name = "cpop", .prepare = prepare, .choose = choose};
-
-static yk_status run(const struct yk_scheduler_options *options, struct yk_schedule *schedule)
-{
-    return yk_list_run(&rule, NULL, options, schedule);
-}
+static const struct yk_list_rule rule = {.prepare = prepare, .choose = choose};
 
 const struct yk_scheduler yk_scheduler_cpop = {
     .name = "cpop",
     .summary = "the critical path on one device, the rest where it ends first",
-    .run = run,
+    .run = yk_list_run,
+    .rule = &rule,
 };

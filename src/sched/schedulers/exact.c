@@ -2,15 +2,15 @@
  * Exact: branch and bound. Tasks are appended one by one, each on every device it may run on; every
  * schedule without needless waiting is some such sequence. A branch is left when
  * - its lower bound is no better than the best schedule known: paths from here to the end, with all
- *   data that is already placed, and the work still to do at good prices (bound_prices.h);
- * - a state seen before had done the same tasks no later (seen.h);
+ *   data that is already placed, and the work still to do at good prices (bound/prices.h);
+ * - a visited state had done the same tasks no later (search/visited.h);
  * - it differs from another branch only by the names of equal devices not used yet.
  *
  * It starts from the best schedule of the other algorithms and ends with the optimum. When half of
  * its budget is over before that, it spends the rest on annealing what it has, and ends with the
  * gap between that and the best branch not yet followed.
  *
- * Of memory the search knows what holds in any order (partial.h). A schedule that breaks a limit
+ * Of memory the search knows what holds in any order (search/partial.h). A schedule that breaks a limit
  * all the same is not taken, but its length bounds what could be reached by waiting for memory:
  * then the result may be a schedule and a gap even though the search is complete.
  */
@@ -18,7 +18,7 @@
 #include "base/clock.h"
 #include "sched/bound/bound.h"
 #include "sched/memory.h"
-#include "sched/schedulers/schedulers.h"
+#include "sched/scheduler.h"
 #include "sched/search/anneal.h"
 #include "sched/search/partial.h"
 
@@ -27,7 +27,7 @@
 #include <string.h>
 
 enum {
-    MOST_TASKS = 300,    /* above, the search would not get anywhere */
+    MAX_TASKS = 300,     /* above, the search would not get anywhere */
     QUICK_TASKS = 100,   /* up to here the first annealing takes milliseconds */
     FIRST_MOVES = 20000, /* of that annealing */
 };
@@ -105,7 +105,7 @@ static yk_status follow(struct search *search, int64_t bound)
     }
     yk_status status = YK_OK;
     const int32_t count = yk_partial_list_steps(partial, search->best->makespan, steps);
-    if (partial->late) {
+    if (partial->timed_out) {
         search->over = true;
         leave_open(search, bound);
     }
@@ -147,14 +147,14 @@ static yk_status search_twice(struct search *search)
 {
     YK_TRY(search_through(search));
     if (!search->over && search->best->lower_bound < search->best->makespan) {
-        search->partial->forgetful = true;
+        search->partial->keeps_dominated = true;
         YK_TRY(search_through(search));
     }
     return YK_OK;
 }
 
-static yk_status improve(const struct yk_scheduler_options *options, double begin_s,
-                         struct yk_schedule *schedule)
+static yk_status anneal(const struct yk_scheduler_options *options, double begin_s,
+                        struct yk_schedule *schedule)
 {
     struct search search = {.options = options, .best = schedule, .most_nodes = options->moves};
     struct yk_arena *arena = NULL;
@@ -181,14 +181,16 @@ static yk_status find_first(const struct yk_scheduler_options *options,
     struct yk_scheduler_options first = *options;
     if (options->moves == 0 && graph->task_count <= QUICK_TASKS && !graph->limited) {
         first.moves = FIRST_MOVES;
-    } else if (graph->task_count <= MOST_TASKS) {
+    } else if (graph->task_count <= MAX_TASKS) {
         first.budget_s = options->budget_s / 4;
     }
-    return yk_scheduler_best.run(&first, schedule);
+    return yk_scheduler_best.run(&yk_scheduler_best, &first, schedule);
 }
 
-static yk_status run(const struct yk_scheduler_options *options, struct yk_schedule *schedule)
+static yk_status run(const struct yk_scheduler *scheduler,
+                     const struct yk_scheduler_options *options, struct yk_schedule *schedule)
 {
+    (void)scheduler;
     const double begin_s = yk_clock_now_s();
     const yk_status first = find_first(options, schedule);
     if (first != YK_OK && first != YK_ERROR_NO_FIT) {
@@ -200,8 +202,8 @@ static yk_status run(const struct yk_scheduler_options *options, struct yk_sched
         schedule->makespan = NO_SCHEDULE;
     }
     YK_TRY(yk_bound_compute(schedule->graph, &schedule->lower_bound));
-    if (schedule->makespan > schedule->lower_bound && schedule->graph->task_count <= MOST_TASKS) {
-        YK_TRY(improve(options, begin_s, schedule));
+    if (schedule->makespan > schedule->lower_bound && schedule->graph->task_count <= MAX_TASKS) {
+        YK_TRY(anneal(options, begin_s, schedule));
     }
     if (schedule->makespan == NO_SCHEDULE) {
         return yk_fail(YK_ERROR_NO_FIT, "%s", message);
@@ -213,6 +215,6 @@ static yk_status run(const struct yk_scheduler_options *options, struct yk_sched
 const struct yk_scheduler yk_scheduler_exact = {
     .name = "exact",
     .summary = "branch and bound: the optimum, or its gap when --budget is over",
-    .keeps_limits = true,
+    .respects_memory = true,
     .run = run,
 };

@@ -2,8 +2,8 @@
  * HEFT, heterogeneous earliest finish time (Topcuoglu, Hariri, Wu, 2002): tasks by falling upward
  * rank, each to the device where it ends first, in the first gap that holds it.
  */
+#include "sched/scheduler.h"
 #include "sched/schedulers/list.h"
-#include "sched/schedulers/schedulers.h"
 #include "sched/task_rank.h"
 
 static yk_status prepare(struct yk_draft *draft, int64_t *priorities, void **state)
@@ -19,15 +19,11 @@ static struct yk_draft_slot choose(struct yk_draft *draft, void *state, int32_t 
     return yk_draft_best_slot(draft, task);
 }
 
-static const struct yk_list_rule rule = {.name = "heft", .prepare = prepare, .choose = choose};
-
-static yk_status run(const struct yk_scheduler_options *options, struct yk_schedule *schedule)
-{
-    return yk_list_run(&rule, NULL, options, schedule);
-}
+static const struct yk_list_rule rule = {.prepare = prepare, .choose = choose};
 
 const struct yk_scheduler yk_scheduler_heft = {
     .name = "heft",
     .summary = "by upward rank, each task where it ends first",
-    .run = run,
+    .run = yk_list_run,
+    .rule = &rule,
 };

@@ -8,7 +8,7 @@
  * it was made, and groups spread over the devices by their resident bytes, largest first.
  */
 #include "base/arena.h"
-#include "sched/schedulers/schedulers.h"
+#include "sched/scheduler.h"
 #include "sched/task_rank.h"
 #include "sched/timeline/draft.h"
 #include "sched/timeline/memory_fit.h"
@@ -93,8 +93,8 @@ static yk_status pack_groups(struct attempts *attempts)
     YK_TRY_NEW(arena, attempts->packed, graph->group_count);
     YK_TRY_NEW(arena, packings, graph->group_count);
     YK_TRY_NEW(arena, room, graph->device_count);
-    struct yk_group_devices homes;
-    YK_TRY(yk_group_devices_create(arena, graph, &homes));
+    struct yk_group_devices groups;
+    YK_TRY(yk_group_devices_create(arena, graph, &groups));
     for (int32_t g = 0; g < graph->group_count; g++) {
         packings[g] = (struct packing){graph->groups[g].resident_bytes, g, -1};
     }
@@ -112,7 +112,8 @@ static yk_status pack_groups(struct attempts *attempts)
         int32_t widest = YK_DRAFT_NO_DEVICE;
         int64_t widest_room = 0;
         for (int32_t p = 0; packing->member >= 0 && p < graph->device_count; p++) {
-            const int64_t left = room[p] - yk_group_devices_added_bytes(&homes, packing->member, p);
+            const int64_t left =
+                room[p] - yk_group_devices_added_bytes(&groups, packing->member, p);
             if (yk_graph_can_run(graph, packing->member, p) &&
                 (widest == YK_DRAFT_NO_DEVICE || left > widest_room)) {
                 widest = p;
@@ -122,7 +123,7 @@ static yk_status pack_groups(struct attempts *attempts)
         attempts->packed[packing->group] = widest;
         if (widest != YK_DRAFT_NO_DEVICE) {
             room[widest] = widest_room;
-            yk_group_devices_assign(&homes, packing->member, widest);
+            yk_group_devices_assign(&groups, packing->member, widest);
         }
     }
     return YK_OK;
@@ -188,8 +189,10 @@ static yk_status try_all(struct attempts *attempts)
     return status == YK_ERROR_NO_FIT && attempts->found ? YK_OK : status;
 }
 
-static yk_status run(const struct yk_scheduler_options *options, struct yk_schedule *schedule)
+static yk_status run(const struct yk_scheduler *scheduler,
+                     const struct yk_scheduler_options *options, struct yk_schedule *schedule)
 {
+    (void)scheduler;
     struct yk_schedule *trial = NULL;
     YK_TRY(yk_schedule_create(schedule->graph, &trial));
     struct attempts attempts = {.best = schedule, .options = options};
@@ -206,6 +209,6 @@ done:
 const struct yk_scheduler yk_scheduler_heft_memory = {
     .name = "heft-memory",
     .summary = "heft within every device's memory, at every moment",
-    .keeps_limits = true,
+    .respects_memory = true,
     .run = run,
 };

@@ -1,10 +1,10 @@
 #include "sched/schedulers/list.h"
 
 #include "base/arena.h"
-#include "sched/schedulers/schedulers.h"
+#include "sched/scheduler.h"
 #include "sched/task_rank.h"
 
-static yk_status place_all(const struct yk_list_rule *rule, void *state,
+static yk_status place_all(const struct yk_list_rule *rule, const char *name, void *state,
                            const struct yk_scheduler_options *options, struct yk_draft *draft)
 {
     const int32_t n = draft->graph->task_count;
@@ -16,18 +16,24 @@ static yk_status place_all(const struct yk_list_rule *rule, void *state,
     YK_TRY(yk_task_rank_order(draft->graph, priorities, order));
     for (int32_t k = 0; k < n; k++) {
         yk_draft_place(draft, order[k], rule->choose(draft, state, order[k]));
-        yk_scheduler_report(options, rule->name, k, n);
+        yk_scheduler_report(options, name, k, n);
     }
     yk_draft_finish(draft);
     return YK_OK;
 }
 
-yk_status yk_list_run(const struct yk_list_rule *rule, void *state,
-                      const struct yk_scheduler_options *options, struct yk_schedule *schedule)
+yk_status yk_list_run_rule(const struct yk_list_rule *rule, const char *name, void *state,
+                           const struct yk_scheduler_options *options, struct yk_schedule *schedule)
 {
     struct yk_draft *draft = NULL;
     YK_TRY(yk_draft_create(schedule, &draft));
-    const yk_status status = place_all(rule, state, options, draft);
+    const yk_status status = place_all(rule, name, state, options, draft);
     yk_draft_destroy(draft);
     return status;
+}
+
+yk_status yk_list_run(const struct yk_scheduler *scheduler,
+                      const struct yk_scheduler_options *options, struct yk_schedule *schedule)
+{
+    return yk_list_run_rule(scheduler->rule, scheduler->name, NULL, options, schedule);
 }

@@ -9,8 +9,8 @@
  * looked at again.
  */
 #include "base/arena.h"
+#include "sched/scheduler.h"
 #include "sched/schedulers/list.h"
-#include "sched/schedulers/schedulers.h"
 #include "sched/task_rank.h"
 
 #include <string.h>
@@ -164,8 +164,8 @@ static yk_status prepare(struct yk_draft *draft, int64_t *priorities, void **sta
 }
 
 /* The task is placed for good: its children may count on it. */
-static void tell_children(const struct yk_graph *graph, const struct families *families,
-                          int32_t task, struct yk_draft_slot slot)
+static void update_children(const struct yk_graph *graph, const struct families *families,
+                            int32_t task, struct yk_draft_slot slot)
 {
     for (int32_t e = graph->out_first[task]; e < graph->out_first[task + 1]; e++) {
         const struct yk_graph_edge *edge = &graph->edges[e];
@@ -193,19 +193,15 @@ static struct yk_draft_slot choose(struct yk_draft *draft, void *state, int32_t 
             best_last = last;
         }
     }
-    tell_children(draft->graph, families, task, best);
+    update_children(draft->graph, families, task, best);
     return best;
 }
 
-static const struct yk_list_rule rule = {.name = "lookahead", .prepare = prepare, .choose = choose};
-
-static yk_status run(const struct yk_scheduler_options *options, struct yk_schedule *schedule)
-{
-    return yk_list_run(&rule, NULL, options, schedule);
-}
+static const struct yk_list_rule rule = {.prepare = prepare, .choose = choose};
 
 const struct yk_scheduler yk_scheduler_lookahead = {
     .name = "lookahead",
     .summary = "heft, looking one level of children ahead",
-    .run = run,
+    .run = yk_list_run,
+    .rule = &rule,
 };

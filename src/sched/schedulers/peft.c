@@ -4,8 +4,8 @@
  * row, each to the device where its finish plus that prediction is least.
  */
 #include "base/arena.h"
+#include "sched/scheduler.h"
 #include "sched/schedulers/list.h"
-#include "sched/schedulers/schedulers.h"
 
 /* The least over the devices q of: what follows `next` on q, `next` itself, and the way there. */
 static int64_t best_continuation(const struct yk_graph *graph, const int64_t *table, int32_t next,
@@ -75,15 +75,11 @@ static struct yk_draft_slot choose(struct yk_draft *draft, void *state, int32_t 
     return best;
 }
 
-static const struct yk_list_rule rule = {.name = "peft", .prepare = prepare, .choose = choose};
-
-static yk_status run(const struct yk_scheduler_options *options, struct yk_schedule *schedule)
-{
-    return yk_list_run(&rule, NULL, options, schedule);
-}
+static const struct yk_list_rule rule = {.prepare = prepare, .choose = choose};
 
 const struct yk_scheduler yk_scheduler_peft = {
     .name = "peft",
     .summary = "each task where its end plus the best future after it is least",
-    .run = run,
+    .run = yk_list_run,
+    .rule = &rule,
 };

@@ -2,7 +2,7 @@
  * memory is limited, the first such device that holds it all. */
 #include "base/arena.h"
 #include "sched/memory.h"
-#include "sched/schedulers/schedulers.h"
+#include "sched/scheduler.h"
 #include "sched/task_rank.h"
 #include "sched/timeline/draft.h"
 
@@ -33,8 +33,10 @@ static void place_all(struct yk_schedule *schedule, int32_t device)
     schedule->makespan = time;
 }
 
-static yk_status run(const struct yk_scheduler_options *options, struct yk_schedule *schedule)
+static yk_status run(const struct yk_scheduler *scheduler,
+                     const struct yk_scheduler_options *options, struct yk_schedule *schedule)
 {
+    (void)scheduler;
     (void)options;
     const struct yk_graph *graph = schedule->graph;
     int64_t *sums = NULL;
@@ -65,6 +67,6 @@ static yk_status run(const struct yk_scheduler_options *options, struct yk_sched
 const struct yk_scheduler yk_scheduler_single = {
     .name = "single",
     .summary = "everything on the one device that is fastest at it",
-    .keeps_limits = true,
+    .respects_memory = true,
     .run = run,
 };

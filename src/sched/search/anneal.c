@@ -1,20 +1,270 @@
 #include "sched/search/anneal.h"
 
+#include "base/arena.h"
 #include "base/clock.h"
 #include "base/random.h"
-#include "sched/schedulers/schedulers.h"
-#include "sched/search/move.h"
+#include "sched/scheduler.h"
 #include "sched/search/solution.h"
 
+#include <assert.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
+
+/*
+ * A small change of a solution: some tasks to another device, or one to another place in the order.
+ * Moves are aimed at the critical path, the chain of tasks and waits that makes the schedule as
+ * long as it is.
+ */
+struct move {
+    int32_t task;
+    int32_t device; /* where it (and its group) goes; its present one for a shift */
+    int32_t place;  /* where in the sequence it goes; its present one for a mere change */
+    int32_t old_device;
+    int32_t old_place;
+    int32_t first_place; /* the first place in the sequence that the move touches */
+};
+
+enum {
+    NONE = -1
+};
+
+struct generator {
+    struct yk_solution *solution;
+    int32_t *path; /* (n) the tasks of the critical path, the last one first */
+    int32_t path_length;
+    bool path_known;
+    int32_t *group_first; /* (groups + 1) places in group_tasks */
+    int32_t *group_tasks; /* (tasks with a group) */
+};
+
+static yk_status list_groups(struct generator *generator)
+{
+    const struct yk_graph *graph = generator->solution->graph;
+    struct yk_arena *arena = generator->solution->arena;
+    int32_t *filled = NULL;
+    YK_TRY_NEW(arena, generator->group_first, graph->group_count + 1);
+    YK_TRY_NEW(arena, generator->group_tasks, graph->task_count);
+    YK_TRY_NEW(arena, filled, graph->group_count);
+    for (int32_t i = 0; i < graph->task_count; i++) {
+        if (graph->tasks[i].group != YK_GRAPH_NO_GROUP) {
+            generator->group_first[graph->tasks[i].group + 1]++;
+        }
+    }
+    for (int32_t g = 0; g < graph->group_count; g++) {
+        generator->group_first[g + 1] += generator->group_first[g];
+    }
+    for (int32_t i = 0; i < graph->task_count; i++) {
+        const int32_t group = graph->tasks[i].group;
+        if (group != YK_GRAPH_NO_GROUP) {
+            generator->group_tasks[generator->group_first[group] + filled[group]++] = i;
+        }
+    }
+    return YK_OK;
+}
+
+static yk_status create_generator(struct yk_solution *solution, struct generator **out)
+{
+    struct generator *generator = NULL;
+    YK_TRY_NEW(solution->arena, generator, 1);
+    YK_TRY_NEW(solution->arena, generator->path, solution->graph->task_count);
+    generator->solution = solution;
+    YK_TRY(list_groups(generator));
+    *out = generator;
+    return YK_OK;
+}
+
+static void invalidate_path(struct generator *generator)
+{
+    generator->path_known = false;
+}
+
+/* The input whose data `task` started on as soon as it arrived, or NONE. */
+static int32_t critical_input(const struct yk_solution *solution, int32_t task)
+{
+    const struct yk_graph *graph = solution->graph;
+    for (int32_t k = graph->in_first[task]; k < graph->in_first[task + 1]; k++) {
+        const struct yk_graph_edge *edge = &graph->edges[graph->inputs[k].edge];
+        const int64_t arrival =
+            solution->finishes[edge->from] +
+            yk_graph_delay(graph, edge, solution->devices[edge->from], solution->devices[task]);
+        if (arrival == solution->starts[task]) {
+            return edge->from;
+        }
+    }
+    return NONE;
+}
+
+/*
+ * Whether `task` started as soon as its device was done with the task before it. Of tasks without
+ * length at one moment only those earlier in the sequence count, as is so for inputs: every step of
+ * the path then goes back in time or in the sequence, and it ends.
+ */
+static bool device_was_busy(const struct yk_solution *solution, int32_t task)
+{
+    const int32_t previous = solution->previous[task];
+    return previous != NONE && solution->finishes[previous] == solution->starts[task] &&
+           (solution->starts[previous] < solution->starts[task] ||
+            solution->places[previous] < solution->places[task]);
+}
+
+static void find_path(struct generator *generator)
+{
+    const struct yk_solution *solution = generator->solution;
+    int32_t task = 0;
+    for (int32_t i = 1; i < solution->graph->task_count; i++) {
+        task = solution->finishes[i] > solution->finishes[task] ? i : task;
+    }
+    generator->path_length = 0;
+    while (task != NONE) {
+        assert(generator->path_length < solution->graph->task_count);
+        generator->path[generator->path_length++] = task;
+        task = device_was_busy(solution, task) ? solution->previous[task]
+                                               : critical_input(solution, task);
+    }
+    generator->path_known = true;
+}
+
+static int32_t draw_task(struct generator *generator, struct yk_random *random)
+{
+    if (!generator->path_known) {
+        find_path(generator);
+    }
+    /* Where a task waited for memory the path is not followed further, so others matter more. */
+    const int64_t elsewhere_in_eight = generator->solution->graph->limited ? 4 : 1;
+    if (yk_random_below(random, 8) < elsewhere_in_eight) {
+        return (int32_t)yk_random_below(random, generator->solution->graph->task_count);
+    }
+    return generator->path[yk_random_below(random, generator->path_length)];
+}
+
+/* The places `task` can have in the sequence: after its inputs and before what uses it. */
+static void find_room(const struct yk_solution *solution, int32_t task, int32_t *first,
+                      int32_t *last)
+{
+    const struct yk_graph *graph = solution->graph;
+    *first = 0;
+    *last = graph->task_count - 1;
+    for (int32_t k = graph->in_first[task]; k < graph->in_first[task + 1]; k++) {
+        const int32_t place = solution->places[graph->inputs[k].from];
+        *first = place + 1 > *first ? place + 1 : *first;
+    }
+    for (int32_t e = graph->out_first[task]; e < graph->out_first[task + 1]; e++) {
+        const int32_t place = solution->places[graph->edges[e].to];
+        *last = place - 1 < *last ? place - 1 : *last;
+    }
+}
+
+/* A device other than the present one: that of the input it waits for as often as any. */
+static bool draw_device(const struct yk_solution *solution, struct yk_random *random,
+                        struct move *move)
+{
+    const struct yk_graph *graph = solution->graph;
+    const int32_t present = solution->devices[move->task];
+    int32_t device = NONE;
+    if (graph->device_count < 2) {
+        return false;
+    }
+    if (yk_random_below(random, 2) == 0) {
+        const int32_t input = critical_input(solution, move->task);
+        device = input == NONE ? NONE : solution->devices[input];
+    }
+    if (device == NONE || device == present) {
+        device = (int32_t)yk_random_below(random, graph->device_count - 1);
+        device += device >= present ? 1 : 0;
+    }
+    move->device = device;
+    return yk_graph_can_run(graph, move->task, device);
+}
+
+static void draw_place(const struct yk_solution *solution, struct yk_random *random,
+                       struct move *move)
+{
+    int32_t first = 0;
+    int32_t last = 0;
+    find_room(solution, move->task, &first, &last);
+    const int32_t previous = solution->previous[move->task];
+    const int32_t before = previous == NONE ? NONE : solution->places[previous];
+    const int64_t kind = yk_random_below(random, 4);
+    if (kind < 2 && before >= first && before < move->old_place) {
+        move->place = before;
+    } else if (kind == 2 && first < move->old_place) {
+        move->place = first + (int32_t)yk_random_below(random, move->old_place - first);
+    } else {
+        move->place = first + (int32_t)yk_random_below(random, last - first + 1);
+    }
+}
+
+static int32_t first_of_group(const struct generator *generator, int32_t group, int32_t place)
+{
+    for (int32_t k = generator->group_first[group]; k < generator->group_first[group + 1]; k++) {
+        const int32_t other = generator->solution->places[generator->group_tasks[k]];
+        place = other < place ? other : place;
+    }
+    return place;
+}
+
+static bool propose(struct generator *generator, struct yk_random *random, struct move *out)
+{
+    const struct yk_solution *solution = generator->solution;
+    const int32_t task = draw_task(generator, random);
+    struct move move = {
+        .task = task,
+        .device = solution->devices[task],
+        .place = solution->places[task],
+        .old_device = solution->devices[task],
+        .old_place = solution->places[task],
+    };
+    const int64_t kind = yk_random_below(random, 8);
+    const bool changes_device = kind < 5 && draw_device(solution, random, &move);
+    if (!changes_device) {
+        move.device = move.old_device;
+    }
+    if (!changes_device || kind == 0) {
+        draw_place(solution, random, &move);
+    }
+    if (move.device == move.old_device && move.place == move.old_place) {
+        return false;
+    }
+    move.first_place = move.place < move.old_place ? move.place : move.old_place;
+    const int32_t group = solution->graph->tasks[task].group;
+    if (changes_device && group != YK_GRAPH_NO_GROUP) {
+        move.first_place = first_of_group(generator, group, move.first_place);
+    }
+    *out = move;
+    return true;
+}
+
+static void set_device(struct generator *generator, int32_t task, int32_t device)
+{
+    const int32_t group = generator->solution->graph->tasks[task].group;
+    if (group == YK_GRAPH_NO_GROUP) {
+        generator->solution->devices[task] = device;
+        return;
+    }
+    for (int32_t k = generator->group_first[group]; k < generator->group_first[group + 1]; k++) {
+        generator->solution->devices[generator->group_tasks[k]] = device;
+    }
+}
+
+static void apply(struct generator *generator, const struct move *move)
+{
+    set_device(generator, move->task, move->device);
+    yk_solution_shift(generator->solution, move->task, move->place);
+}
+
+static void undo(struct generator *generator, const struct move *move)
+{
+    set_device(generator, move->task, move->old_device);
+    yk_solution_shift(generator->solution, move->task, move->old_place);
+}
 
 enum {
     CHAIN_COUNT = 2,
-    MOST_MOVES_PER_LOOK = 64, /* between two looks at the clock; fewer where a move takes long */
-    TASKS_PER_LOOK = 100000,
+    MAX_MOVES_PER_CHECK = 64, /* between two looks at the clock; fewer where a move takes long */
+    TASKS_PER_CHECK = 100000,
 };
 
 /*
@@ -91,18 +341,18 @@ static double count_cycles(const struct annealing *annealing, int32_t task_count
 }
 
 /* Tries one move; keeps it when it is no longer than chance allows at this temperature. */
-static bool step(struct yk_move_generator *maker, struct yk_solution *solution,
+static bool step(struct generator *generator, struct yk_solution *solution,
                  struct yk_random *random, double temperature)
 {
-    struct yk_move move;
-    if (!yk_move_propose(maker, random, &move)) {
+    struct move move;
+    if (!propose(generator, random, &move)) {
         return false;
     }
     const double worse = temperature * yk_random_exponential(random);
-    yk_move_apply(maker, &move);
+    apply(generator, &move);
     if (yk_solution_decode(solution, move.first_place, solution->makespan + (int64_t)worse) ==
         YK_SOLUTION_NONE) {
-        yk_move_undo(maker, &move);
+        undo(generator, &move);
         return false;
     }
     return true;
@@ -118,17 +368,17 @@ static double find_mean_cost(const struct yk_solution *solution)
     return sum / solution->graph->task_count;
 }
 
-static int64_t count_moves_per_look(int32_t task_count)
+static int64_t count_moves_per_check(int32_t task_count)
 {
-    const int64_t moves = TASKS_PER_LOOK / task_count;
-    return moves > MOST_MOVES_PER_LOOK ? MOST_MOVES_PER_LOOK : moves < 1 ? 1 : moves;
+    const int64_t moves = TASKS_PER_CHECK / task_count;
+    return moves > MAX_MOVES_PER_CHECK ? MAX_MOVES_PER_CHECK : moves < 1 ? 1 : moves;
 }
 
 /* Decodes the whole solution, after something else than a move changed it. */
-static void decode_anew(struct yk_move_generator *maker, struct yk_solution *solution)
+static void decode_anew(struct generator *generator, struct yk_solution *solution)
 {
     (void)yk_solution_decode(solution, 0, YK_SOLUTION_NONE - 1);
-    yk_move_invalidate_path(maker);
+    invalidate_path(generator);
 }
 
 static void report(const struct chain *chain, double done)
@@ -140,17 +390,17 @@ static void report(const struct chain *chain, double done)
 }
 
 static yk_status search(struct chain *chain, struct yk_solution *solution,
-                        struct yk_move_generator *maker)
+                        struct generator *generator)
 {
     struct annealing *annealing = chain->annealing;
     struct yk_random random = yk_random_from_seed(chain->seed);
     const double mean_cost = find_mean_cost(solution);
     const int64_t moves_per_sort = 8 * (int64_t)solution->graph->task_count;
-    const int64_t moves_per_look = count_moves_per_look(solution->graph->task_count);
+    const int64_t moves_per_check = count_moves_per_check(solution->graph->task_count);
     double temperature = 0;
     int64_t cycle = 0;
     for (int64_t moves = 0;; moves++) {
-        if (moves % moves_per_look == 0) {
+        if (moves % moves_per_check == 0) {
             const double done = part_done(annealing, moves);
             if (finished(annealing, chain->best, done)) {
                 return YK_OK;
@@ -160,15 +410,15 @@ static yk_status search(struct chain *chain, struct yk_solution *solution,
             /* Every other cycle goes on from the best schedule, the others from where they are. */
             if ((int64_t)(done * annealing->cycles) > cycle && ++cycle % 2 == 1) {
                 YK_TRY(yk_solution_load(solution, chain->best));
-                decode_anew(maker, solution);
+                decode_anew(generator, solution);
             }
         }
         if (moves % moves_per_sort == 0 && !solution->graph->limited) {
             YK_TRY(yk_solution_sort(solution));
-            decode_anew(maker, solution);
+            decode_anew(generator, solution);
         }
-        if (step(maker, solution, &random, temperature)) {
-            yk_move_invalidate_path(maker);
+        if (step(generator, solution, &random, temperature)) {
+            invalidate_path(generator);
             if (solution->makespan < chain->best->makespan) {
                 yk_solution_write(solution, chain->best);
             }
@@ -180,13 +430,13 @@ static void *run_chain(void *argument)
 {
     struct chain *chain = argument;
     struct yk_solution *solution = NULL;
-    struct yk_move_generator *maker = NULL;
+    struct generator *generator = NULL;
     chain->status = yk_solution_create(chain->best, &solution);
     if (chain->status == YK_OK) {
-        chain->status = yk_move_generator_create(solution, &maker);
+        chain->status = create_generator(solution, &generator);
     }
     if (chain->status == YK_OK) {
-        chain->status = search(chain, solution, maker);
+        chain->status = search(chain, solution, generator);
     }
     yk_solution_destroy(solution);
     if (chain->status != YK_OK) {

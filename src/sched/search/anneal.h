@@ -1,10 +1,7 @@
 /*
  * Anneal: makes a schedule shorter by simulated annealing over the order and the assignment of
- * tasks.
- *
- * Two chains of moves run side by side, each on its own thread with its own seed; the better result
- * is taken. How many there are does not depend on the machine, so a given number of moves gives the
- * same schedule everywhere. The schedule never gets longer, and stays within every device's memory.
+ * tasks, within every device's memory. Two chains of moves run on a thread each; the better result
+ * counts. A given number of moves gives the same schedule on every machine.
  */
 #ifndef YK_SCHED_SEARCH_ANNEAL_H
 #define YK_SCHED_SEARCH_ANNEAL_H

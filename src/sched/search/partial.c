@@ -6,8 +6,8 @@
 
 #include <stdlib.h>
 
-static yk_status take_arrays(struct yk_partial *partial, struct yk_arena *arena,
-                             int64_t most_states)
+static yk_status allocate_arrays(struct yk_partial *partial, struct yk_arena *arena,
+                                 int64_t max_states)
 {
     const int32_t n = partial->graph->task_count;
     const int32_t P = partial->graph->device_count;
@@ -19,16 +19,16 @@ static yk_status take_arrays(struct yk_partial *partial, struct yk_arena *arena,
     YK_TRY_NEW(arena, partial->used, P);
     YK_TRY_NEW(arena, partial->missing, n);
     YK_TRY_NEW(arena, partial->unused, n);
-    YK_TRY(yk_group_devices_create(arena, partial->graph, &partial->homes));
+    YK_TRY(yk_group_devices_create(arena, partial->graph, &partial->groups));
     YK_TRY_NEW(arena, partial->room, P);
     YK_TRY_NEW(arena, partial->needs, n);
     YK_TRY_NEW(arena, partial->twin, P);
     YK_TRY_NEW(arena, partial->key, n);
     YK_TRY_NEW(arena, partial->times, n + P);
     YK_TRY_NEW(arena, partial->ends, (int64_t)n * P);
-    YK_TRY_NEW(arena, partial->least_end, n);
+    YK_TRY_NEW(arena, partial->min_end, n);
     YK_TRY(yk_bound_paths_find(partial->graph, arena, &partial->paths));
-    return yk_visited_create(arena, n, n + P, most_states, &partial->seen);
+    return yk_visited_create(arena, n, n + P, max_states, &partial->visited);
 }
 
 static bool same_link(const struct yk_graph_link *a, const struct yk_graph_link *b)
@@ -68,8 +68,8 @@ static void begin(struct yk_partial *partial)
         partial->needs[i] = graph->tasks[i].memory_bytes;
     }
     for (int32_t e = 0; e < graph->edge_count; e++) {
-        partial->needs[graph->edges[e].from] += graph->edges[e].held;
-        partial->needs[graph->edges[e].to] += graph->edges[e].held;
+        partial->needs[graph->edges[e].from] += graph->edges[e].resident_bytes;
+        partial->needs[graph->edges[e].to] += graph->edges[e].resident_bytes;
     }
     for (int32_t p = 0; p < graph->device_count; p++) {
         partial->room[p] = graph->devices[p].memory_bytes;
@@ -91,14 +91,14 @@ static yk_status price_tasks(struct yk_partial_work *work, const struct yk_graph
     return YK_OK;
 }
 
-yk_status yk_partial_create(const struct yk_graph *graph, int64_t most_states,
+yk_status yk_partial_create(const struct yk_graph *graph, int64_t max_states,
                             struct yk_arena *arena, struct yk_partial **out)
 {
     struct yk_partial *partial = NULL;
     YK_TRY_NEW(arena, partial, 1);
     partial->graph = graph;
-    partial->granule = yk_bound_granularity(graph);
-    YK_TRY(take_arrays(partial, arena, most_states));
+    partial->granularity = yk_bound_granularity(graph);
+    YK_TRY(allocate_arrays(partial, arena, max_states));
     YK_TRY(yk_bound_prices_equal(graph, arena, &partial->works[0].prices));
     YK_TRY(yk_bound_prices_find(graph, arena, &partial->works[1].prices));
     for (int i = 0; i < YK_PARTIAL_WORKS; i++) {
@@ -129,8 +129,8 @@ void yk_partial_place(struct yk_partial *partial, const struct yk_partial_step *
         partial->unused[graph->inputs[k].from]--;
     }
     partial->room[step->device] -=
-        yk_group_devices_added_bytes(&partial->homes, task, step->device);
-    yk_group_devices_assign(&partial->homes, task, step->device);
+        yk_group_devices_added_bytes(&partial->groups, task, step->device);
+    yk_group_devices_assign(&partial->groups, task, step->device);
 }
 
 void yk_partial_undo(struct yk_partial *partial, const struct yk_partial_step *step)
@@ -150,9 +150,9 @@ void yk_partial_undo(struct yk_partial *partial, const struct yk_partial_step *s
     for (int32_t k = graph->in_first[task]; k < graph->in_first[task + 1]; k++) {
         partial->unused[graph->inputs[k].from]++;
     }
-    yk_group_devices_remove(&partial->homes, task, step->device);
+    yk_group_devices_remove(&partial->groups, task, step->device);
     partial->room[step->device] +=
-        yk_group_devices_added_bytes(&partial->homes, task, step->device);
+        yk_group_devices_added_bytes(&partial->groups, task, step->device);
 }
 
 /* Whether `task` may go on `device`: it can run there, its group is there or nowhere yet, and there
@@ -164,8 +164,8 @@ static bool allows(const struct yk_partial *partial, int32_t task, int32_t devic
     const bool limited = graph->devices[device].memory_bytes != YK_GRAPH_UNLIMITED;
     /* A task without length holds nothing at any moment. */
     int64_t needed = limited && cost > 0 ? partial->needs[task] : 0;
-    needed += yk_group_devices_added_bytes(&partial->homes, task, device);
-    return cost != YK_GRAPH_NEVER && yk_group_devices_allow(&partial->homes, task, device) &&
+    needed += yk_group_devices_added_bytes(&partial->groups, task, device);
+    return cost != YK_GRAPH_NEVER && yk_group_devices_allow(&partial->groups, task, device) &&
            needed <= partial->room[device];
 }
 
@@ -184,8 +184,8 @@ static int64_t earliest_arrival(const struct yk_partial *partial, const struct y
     if (group != YK_GRAPH_NO_GROUP && group == graph->tasks[edge->to].group) {
         return ends[device];
     }
-    if (edge->cost != YK_GRAPH_BY_LINK && partial->least_end[edge->from] != YK_GRAPH_NEVER) {
-        const int64_t elsewhere = partial->least_end[edge->from] + edge->cost;
+    if (edge->cost != YK_GRAPH_BY_LINK && partial->min_end[edge->from] != YK_GRAPH_NEVER) {
+        const int64_t elsewhere = partial->min_end[edge->from] + edge->cost;
         return ends[device] < elsewhere ? ends[device] : elsewhere;
     }
     int64_t earliest = YK_GRAPH_NEVER;
@@ -217,8 +217,8 @@ static int64_t bound_task(struct yk_partial *partial, int32_t task)
 {
     const struct yk_graph *graph = partial->graph;
     const int64_t P = graph->device_count;
-    int64_t least_through = YK_GRAPH_NEVER;
-    int64_t least_end = YK_GRAPH_NEVER;
+    int64_t min_through = YK_GRAPH_NEVER;
+    int64_t min_end = YK_GRAPH_NEVER;
     for (int32_t p = 0; p < P; p++) {
         const int64_t cell = task * P + p;
         const int64_t start =
@@ -228,12 +228,12 @@ static int64_t bound_task(struct yk_partial *partial, int32_t task)
             const int64_t end = start + graph->costs[cell];
             const int64_t through = end + partial->paths.rest[cell];
             partial->ends[cell] = end;
-            least_end = end < least_end ? end : least_end;
-            least_through = through < least_through ? through : least_through;
+            min_end = end < min_end ? end : min_end;
+            min_through = through < min_through ? through : min_through;
         }
     }
-    partial->least_end[task] = least_end;
-    return least_through;
+    partial->min_end[task] = min_end;
+    return min_through;
 }
 
 /* What is placed keeps each device until it is idle; the rest of the work comes on top. */
@@ -264,14 +264,14 @@ static int64_t bound_rest(struct yk_partial *partial, int64_t limit)
     }
     return bound == YK_GRAPH_NEVER
                ? bound
-               : (bound + partial->granule - 1) / partial->granule * partial->granule;
+               : (bound + partial->granularity - 1) / partial->granularity * partial->granularity;
 }
 
 bool yk_partial_is_dominated(struct yk_partial *partial)
 {
     const struct yk_graph *graph = partial->graph;
     const int32_t P = graph->device_count;
-    if (partial->forgetful) {
+    if (partial->keeps_dominated) {
         return false;
     }
     int32_t count = 0;
@@ -283,8 +283,8 @@ bool yk_partial_is_dominated(struct yk_partial *partial)
         const int32_t device = partial->devices[i];
         int32_t code = 0; /* not placed */
         if (device == YK_DRAFT_NO_DEVICE) {
-            const int32_t settled = yk_group_devices_of_task(&partial->homes, i);
-            code = settled == YK_DRAFT_NO_DEVICE ? 0 : 2 + P + settled;
+            const int32_t assigned = yk_group_devices_of_task(&partial->groups, i);
+            code = assigned == YK_DRAFT_NO_DEVICE ? 0 : 2 + P + assigned;
         } else if (partial->unused[i] > 0) {
             code = 2 + device;
             partial->times[count++] = partial->finishes[i];
@@ -295,7 +295,7 @@ bool yk_partial_is_dominated(struct yk_partial *partial)
         }
         partial->key[i] = (uint16_t)code;
     }
-    return yk_visited_dominates(partial->seen, partial->key, partial->times, count);
+    return yk_visited_dominates(partial->visited, partial->key, partial->times, count);
 }
 
 int64_t yk_partial_makespan(const struct yk_partial *partial)
@@ -361,7 +361,7 @@ int32_t yk_partial_list_steps(struct yk_partial *partial, int64_t limit,
             continue;
         }
         if (partial->deadline_s > 0 && yk_clock_now_s() >= partial->deadline_s) {
-            partial->late = true;
+            partial->timed_out = true;
             return 0;
         }
         for (int32_t p = 0; p < partial->graph->device_count; p++) {

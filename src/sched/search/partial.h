@@ -1,10 +1,8 @@
 /*
- * Partial: a schedule under exact search. Tasks are appended and taken back in turn; it knows which
- * steps are possible, a lower bound for everything that could follow, and whether a state seen
- * before makes this one needless. Private to this room; one thread at a time.
- *
- * Of memory it knows what holds at any order and any time: the resident bytes of the groups on a
- * device, and beside them whatever a single task needs while it runs.
+ * Partial: a schedule under exact search. Tasks are appended and undone in turn; it knows which
+ * steps are possible, a lower bound for everything that could follow, and whether a visited state
+ * dominates this one. Of memory it knows what holds at any order and any time: the resident bytes
+ * of the groups on a device, and what a single task needs while it runs. One thread at a time.
  */
 #ifndef YK_SCHED_SEARCH_PARTIAL_H
 #define YK_SCHED_SEARCH_PARTIAL_H
@@ -24,7 +22,7 @@ struct yk_partial_step {
     int64_t bound; /* for all schedules that take this step */
     int64_t start;
     int64_t finish;
-    int64_t idle_from; /* of the device before the step, for taking it back */
+    int64_t idle_from; /* of the device before the step, for undoing it */
     int32_t task;
     int32_t device;
 };
@@ -43,33 +41,34 @@ enum {
 struct yk_partial {
     const struct yk_graph *graph;
     struct yk_bound_paths paths;
-    struct yk_visited *seen;
-    double deadline_s; /* listing steps stops at this time of the clock; 0: never */
-    bool late;         /* it was reached: what was listed is not all */
-    bool forgetful;    /* no state is dominated: orders that differ only in memory are all tried */
-    int64_t granule;   /* every schedule's length is a multiple of it */
+    struct yk_visited *visited;
+    double deadline_s;    /* listing steps stops at this time of the clock; 0: never */
+    bool timed_out;       /* it was reached: what was listed is not all */
+    bool keeps_dominated; /* no state is dominated: orders that differ only in memory are all tried
+                           */
+    int64_t granularity;  /* every schedule's length is a multiple of it */
     int32_t placed;
-    int32_t *sequence;             /* (n) */
-    int32_t *devices;              /* (n) YK_DRAFT_NO_DEVICE when not placed */
-    int64_t *starts;               /* (n) */
-    int64_t *finishes;             /* (n) */
-    int64_t *idle_from;            /* (P) */
-    int32_t *used;                 /* (P) how many tasks are on it */
-    int32_t *missing;              /* (n) inputs not placed yet */
-    int32_t *unused;               /* (n) outputs not used yet */
-    struct yk_group_devices homes; /* of the groups */
+    int32_t *sequence;              /* (n) */
+    int32_t *devices;               /* (n) YK_DRAFT_NO_DEVICE when not placed */
+    int64_t *starts;                /* (n) */
+    int64_t *finishes;              /* (n) */
+    int64_t *idle_from;             /* (P) */
+    int32_t *used;                  /* (P) how many tasks are on it */
+    int32_t *missing;               /* (n) inputs not placed yet */
+    int32_t *unused;                /* (n) outputs not used yet */
+    struct yk_group_devices groups; /* of the groups */
     int64_t *room;  /* (P) memory without what the groups settled there hold throughout */
     int64_t *needs; /* (n) what is held while a task runs: its own bytes and all its data */
     struct yk_partial_work works[YK_PARTIAL_WORKS];
-    int32_t *twin;      /* (P) the first device that is equal in every way */
-    uint16_t *key;      /* (n) room for a state's key */
-    int64_t *times;     /* (n + P) and its times */
-    int64_t *ends;      /* (n, P) room for bounding: earliest finishes from here on */
-    int64_t *least_end; /* (n) the least of each row */
+    int32_t *twin;    /* (P) the first device that is equal in every way */
+    uint16_t *key;    /* (n) room for a state's key */
+    int64_t *times;   /* (n + P) and its times */
+    int64_t *ends;    /* (n, P) room for bounding: earliest finishes from here on */
+    int64_t *min_end; /* (n) the least of each row */
 };
 
-/* With no task placed. At most `most_states` states will be asked about; memory is the arena's. */
-yk_status yk_partial_create(const struct yk_graph *graph, int64_t most_states,
+/* With no task placed. At most `max_states` states will be asked about; memory is the arena's. */
+yk_status yk_partial_create(const struct yk_graph *graph, int64_t max_states,
                             struct yk_arena *arena, struct yk_partial **out) YK_MUST_USE;
 
 void yk_partial_place(struct yk_partial *partial, const struct yk_partial_step *step);
@@ -77,7 +76,7 @@ void yk_partial_place(struct yk_partial *partial, const struct yk_partial_step *
 /* Undoes `step`, the last one placed. */
 void yk_partial_undo(struct yk_partial *partial, const struct yk_partial_step *step);
 
-/* Whether a state seen before makes this one needless; if not, this one is remembered. */
+/* Whether a visited state dominates this one; if not, this one is remembered. */
 bool yk_partial_is_dominated(struct yk_partial *partial);
 
 /*

@@ -2,7 +2,6 @@
 
 #include "base/arena.h"
 #include "sched/bound/paths.h"
-#include "sched/moment.h"
 #include "sched/timeline/draft.h"
 #include "sched/timeline/memory_fit.h"
 
@@ -79,7 +78,7 @@ yk_status yk_solution_load(struct yk_solution *solution, const struct yk_schedul
     return solution->graph->limited ? YK_OK : yk_solution_sort(solution);
 }
 
-static yk_status take_arrays(struct yk_solution *solution)
+static yk_status allocate_arrays(struct yk_solution *solution)
 {
     const int32_t n = solution->graph->task_count;
     YK_TRY_NEW(solution->arena, solution->sequence, n);
@@ -93,16 +92,10 @@ static yk_status take_arrays(struct yk_solution *solution)
 
 yk_status yk_solution_create(const struct yk_schedule *schedule, struct yk_solution **out)
 {
-    struct yk_arena *arena = NULL;
-    YK_TRY(yk_arena_create(&arena));
-    struct yk_solution *solution = yk_arena_allocate(arena, 1, sizeof *solution);
-    if (!solution) {
-        yk_arena_destroy(arena);
-        return yk_fail_out_of_memory();
-    }
-    solution->arena = arena;
+    struct yk_solution *solution = NULL;
+    YK_TRY_NEW_OWNER(solution);
     solution->graph = schedule->graph;
-    yk_status status = take_arrays(solution);
+    yk_status status = allocate_arrays(solution);
     if (status == YK_OK) {
         status = yk_solution_load(solution, schedule);
     }

@@ -1,10 +1,8 @@
 /*
  * Solution: an order of all tasks and a device for each, which together say when everything runs.
- * The annealing changes solutions and asks how long they take.
- *
- * Without memory limits a task starts when its device has finished the tasks before it and its
- * inputs are there; every schedule that leaves no task waiting needlessly is some solution. With
- * limits, each task goes into the first gap in which it fits (fit.h). One thread at a time.
+ * Annealing changes solutions and asks how long they take. Without memory limits a task starts when
+ * its device has finished the tasks before it and its inputs are there; with limits, each task goes
+ * into the first gap in which it fits (timeline/memory_fit.h). One thread at a time.
  */
 #ifndef YK_SCHED_SEARCH_SOLUTION_H
 #define YK_SCHED_SEARCH_SOLUTION_H

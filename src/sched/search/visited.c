@@ -14,28 +14,27 @@ struct yk_visited {
     size_t bucket_mask;
     size_t next_way; /* the entry of a full bucket that is forgotten next */
     size_t key_length;
-    size_t most_times;
+    size_t max_times;
 };
 
-yk_status yk_visited_create(struct yk_arena *arena, int32_t key_length, int32_t most_times,
-                            int64_t most_states, struct yk_visited **out)
+yk_status yk_visited_create(struct yk_arena *arena, int32_t key_length, int32_t max_times,
+                            int64_t max_states, struct yk_visited **out)
 {
-    struct yk_visited *seen = NULL;
-    YK_TRY_NEW(arena, seen, 1);
-    seen->key_length = (size_t)key_length;
-    seen->most_times = (size_t)most_times;
-    const size_t entry_bytes =
-        sizeof(uint64_t) + seen->key_length * sizeof(uint16_t) + seen->most_times * sizeof(int64_t);
+    struct yk_visited *visited = NULL;
+    YK_TRY_NEW(arena, visited, 1);
+    visited->key_length = (size_t)key_length;
+    visited->max_times = (size_t)max_times;
+    const size_t entry_bytes = sizeof(uint64_t) + visited->key_length * sizeof(uint16_t) +
+                               visited->max_times * sizeof(int64_t);
     size_t buckets = 1;
-    while (buckets * 2 * WAYS * entry_bytes <= TABLE_BYTES &&
-           buckets * WAYS < (size_t)most_states) {
+    while (buckets * 2 * WAYS * entry_bytes <= TABLE_BYTES && buckets * WAYS < (size_t)max_states) {
         buckets *= 2;
     }
-    YK_TRY_NEW(arena, seen->hashes, buckets * WAYS);
-    YK_TRY_NEW(arena, seen->keys, buckets * WAYS * seen->key_length);
-    YK_TRY_NEW(arena, seen->times, buckets * WAYS * seen->most_times);
-    seen->bucket_mask = buckets - 1;
-    *out = seen;
+    YK_TRY_NEW(arena, visited->hashes, buckets * WAYS);
+    YK_TRY_NEW(arena, visited->keys, buckets * WAYS * visited->key_length);
+    YK_TRY_NEW(arena, visited->times, buckets * WAYS * visited->max_times);
+    visited->bucket_mask = buckets - 1;
+    *out = visited;
     return YK_OK;
 }
 
@@ -60,23 +59,23 @@ static bool no_later(const int64_t *a, const int64_t *b, size_t count)
     return true;
 }
 
-bool yk_visited_dominates(struct yk_visited *seen, const uint16_t *key, const int64_t *times,
+bool yk_visited_dominates(struct yk_visited *visited, const uint16_t *key, const int64_t *times,
                           int32_t time_count)
 {
     const size_t count = (size_t)time_count;
-    const uint64_t hash = hash_of(key, seen->key_length);
-    const size_t first = ((size_t)(hash >> 20) & seen->bucket_mask) * WAYS;
+    const uint64_t hash = hash_of(key, visited->key_length);
+    const size_t first = ((size_t)(hash >> 20) & visited->bucket_mask) * WAYS;
     size_t place = SIZE_MAX;
     for (size_t entry = first; entry < first + WAYS; entry++) {
-        if (seen->hashes[entry] == 0) {
+        if (visited->hashes[entry] == 0) {
             place = place == SIZE_MAX ? entry : place;
             continue;
         }
-        if (seen->hashes[entry] != hash || memcmp(&seen->keys[entry * seen->key_length], key,
-                                                  seen->key_length * sizeof *key) != 0) {
+        if (visited->hashes[entry] != hash || memcmp(&visited->keys[entry * visited->key_length],
+                                                     key, visited->key_length * sizeof *key) != 0) {
             continue;
         }
-        int64_t *known = &seen->times[entry * seen->most_times];
+        int64_t *known = &visited->times[entry * visited->max_times];
         if (no_later(known, times, count)) {
             return true;
         }
@@ -85,10 +84,10 @@ bool yk_visited_dominates(struct yk_visited *seen, const uint16_t *key, const in
         }
     }
     if (place == SIZE_MAX) {
-        place = first + seen->next_way++ % WAYS;
+        place = first + visited->next_way++ % WAYS;
     }
-    seen->hashes[place] = hash;
-    memcpy(&seen->keys[place * seen->key_length], key, seen->key_length * sizeof *key);
-    memcpy(&seen->times[place * seen->most_times], times, count * sizeof *times);
+    visited->hashes[place] = hash;
+    memcpy(&visited->keys[place * visited->key_length], key, visited->key_length * sizeof *key);
+    memcpy(&visited->times[place * visited->max_times], times, count * sizeof *times);
     return false;
 }

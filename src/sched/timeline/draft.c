@@ -4,31 +4,25 @@
 
 #include <assert.h>
 
-static yk_status take_arrays(struct yk_draft *draft)
+static yk_status allocate_arrays(struct yk_draft *draft)
 {
     const struct yk_graph *graph = draft->graph;
     YK_TRY(
         yk_timeline_create(draft->arena, graph->task_count, graph->device_count, &draft->timeline));
-    YK_TRY(yk_group_devices_create(draft->arena, graph, &draft->homes));
+    YK_TRY(yk_group_devices_create(draft->arena, graph, &draft->groups));
     YK_TRY_NEW(draft->arena, draft->ready, graph->device_count);
     return YK_OK;
 }
 
 yk_status yk_draft_create(struct yk_schedule *schedule, struct yk_draft **out)
 {
-    struct yk_arena *arena = NULL;
-    YK_TRY(yk_arena_create(&arena));
-    struct yk_draft *draft = yk_arena_allocate(arena, 1, sizeof *draft);
-    if (!draft) {
-        yk_arena_destroy(arena);
-        return yk_fail_out_of_memory();
-    }
-    draft->arena = arena;
+    struct yk_draft *draft = NULL;
+    YK_TRY_NEW_OWNER(draft);
     draft->graph = schedule->graph;
     draft->schedule = schedule;
-    const yk_status status = take_arrays(draft);
+    const yk_status status = allocate_arrays(draft);
     if (status != YK_OK) {
-        yk_arena_destroy(arena);
+        yk_arena_destroy(draft->arena);
         return status;
     }
     yk_draft_clear(draft);
@@ -49,7 +43,7 @@ void yk_draft_clear(struct yk_draft *draft)
     for (int32_t i = 0; i < draft->graph->task_count; i++) {
         draft->schedule->devices[i] = YK_DRAFT_NO_DEVICE;
     }
-    yk_group_devices_clear(&draft->homes);
+    yk_group_devices_clear(&draft->groups);
     draft->placed_count = 0;
 }
 
@@ -107,12 +101,12 @@ struct yk_draft_slot yk_draft_slot_on(const struct yk_draft *draft, int32_t task
 static int32_t most_promising(const struct yk_draft *draft, int32_t task, const int64_t *ready)
 {
     int32_t best = YK_DRAFT_NO_DEVICE;
-    int64_t least = INT64_MAX;
+    int64_t min = INT64_MAX;
     for (int32_t p = 0; p < draft->graph->device_count; p++) {
         if (yk_draft_allows(draft, task, p) &&
-            ready[p] + yk_graph_cost(draft->graph, task, p) < least) {
+            ready[p] + yk_graph_cost(draft->graph, task, p) < min) {
             best = p;
-            least = ready[p] + yk_graph_cost(draft->graph, task, p);
+            min = ready[p] + yk_graph_cost(draft->graph, task, p);
         }
     }
     return best;
@@ -154,7 +148,7 @@ void yk_draft_place(struct yk_draft *draft, int32_t task, struct yk_draft_slot s
     schedule->finishes[task] = slot.finish;
     schedule->sequence[draft->placed_count++] = task;
     yk_timeline_add(draft->timeline, slot.device, task, slot.start, slot.finish);
-    yk_group_devices_assign(&draft->homes, task, slot.device);
+    yk_group_devices_assign(&draft->groups, task, slot.device);
 }
 
 void yk_draft_undo(struct yk_draft *draft)
@@ -164,7 +158,7 @@ void yk_draft_undo(struct yk_draft *draft)
     const int32_t device = draft->schedule->devices[task];
     yk_timeline_remove(draft->timeline, device, task);
     draft->schedule->devices[task] = YK_DRAFT_NO_DEVICE;
-    yk_group_devices_remove(&draft->homes, task, device);
+    yk_group_devices_remove(&draft->groups, task, device);
 }
 
 void yk_draft_finish(struct yk_draft *draft)

@@ -1,9 +1,7 @@
 /*
- * Draft: a schedule in the making. It knows which tasks are placed, when the others could start on
- * each device, and which device each group has settled on.
- *
- * A draft writes into a schedule; both belong to one thread. Tasks may be taken back, the last one
- * first. Memory limits are not looked at here: see fit.h.
+ * Draft: a schedule being built: which tasks are placed, when the others could start on each
+ * device, and the device of each group. It writes into a schedule; both belong to one thread. Tasks
+ * are undone in reverse order. Memory limits are not looked at here: see memory_fit.h.
  */
 #ifndef YK_SCHED_TIMELINE_DRAFT_H
 #define YK_SCHED_TIMELINE_DRAFT_H
@@ -24,9 +22,9 @@ struct yk_draft {
     struct yk_schedule *schedule; /* its `devices` are YK_DRAFT_NO_DEVICE for tasks not placed */
     struct yk_arena *arena;       /* owns the draft */
     struct yk_timeline *timeline;
-    struct yk_group_devices homes; /* of the groups */
-    int64_t *ready;                /* (P) room for yk_draft_ready_times */
-    int32_t placed_count;          /* the schedule's sequence has this many entries */
+    struct yk_group_devices groups; /* of the groups */
+    int64_t *ready;                 /* (P) room for yk_draft_ready_times */
+    int32_t placed_count;           /* the schedule's sequence has this many entries */
 };
 
 /* Where and when a task would run. */
@@ -39,13 +37,13 @@ struct yk_draft_slot {
 yk_status yk_draft_create(struct yk_schedule *schedule, struct yk_draft **out) YK_MUST_USE;
 void yk_draft_destroy(struct yk_draft *draft);
 
-/* Takes all tasks back. */
+/* Undoes all tasks. */
 void yk_draft_clear(struct yk_draft *draft);
 
 /* Whether `task` can run on `device`, given where the rest of its group is. */
 static inline bool yk_draft_allows(const struct yk_draft *draft, int32_t task, int32_t device)
 {
-    return yk_group_devices_allow(&draft->homes, task, device) &&
+    return yk_group_devices_allow(&draft->groups, task, device) &&
            yk_graph_can_run(draft->graph, task, device);
 }
 
@@ -73,7 +71,7 @@ struct yk_draft_slot yk_draft_best_slot_from(const struct yk_draft *draft, int32
 
 void yk_draft_place(struct yk_draft *draft, int32_t task, struct yk_draft_slot slot);
 
-/* Takes back the task placed last. */
+/* Undoes the task placed last. */
 void yk_draft_undo(struct yk_draft *draft);
 
 /* Completes the schedule once every task is placed. */

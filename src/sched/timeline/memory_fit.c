@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-static const int64_t MOST_BYTES = (int64_t)1 << 61; /* more than all of a graph together */
+static const int64_t MAX_BYTES = (int64_t)1 << 61; /* more than all of a graph together */
 
 /* An input that comes from another device, and so takes room from its production on. */
 struct arrival {
@@ -34,21 +34,21 @@ yk_status yk_memory_fit_create(struct yk_draft *draft, struct yk_memory_fit **ou
 {
     const struct yk_graph *graph = draft->graph;
     struct yk_memory_fit *fit = NULL;
-    int32_t most_inputs = 0;
+    int32_t max_inputs = 0;
     for (int32_t i = 0; i < graph->task_count; i++) {
         const int32_t inputs = graph->in_first[i + 1] - graph->in_first[i];
-        most_inputs = inputs > most_inputs ? inputs : most_inputs;
+        max_inputs = inputs > max_inputs ? inputs : max_inputs;
     }
     YK_TRY_NEW(draft->arena, fit, 1);
-    YK_TRY_NEW(draft->arena, fit->arrivals, most_inputs);
+    YK_TRY_NEW(draft->arena, fit->arrivals, max_inputs);
     /* A task's start and finish on its own device; for an input from elsewhere, when it was made
      * on this device and when it was used on the other. */
-    int32_t most_steps = 0;
+    int32_t max_steps = 0;
     if (__builtin_add_overflow(2 * (int64_t)graph->task_count, 2 * (int64_t)graph->edge_count,
-                               &most_steps)) {
+                               &max_steps)) {
         return yk_fail(YK_ERROR_INPUT, "the graph is too large to count its memory");
     }
-    YK_TRY(yk_memory_usage_create(draft->arena, graph->device_count, most_steps, &fit->usage));
+    YK_TRY(yk_memory_usage_create(draft->arena, graph->device_count, max_steps, &fit->usage));
     fit->draft = draft;
     *out = fit;
     return YK_OK;
@@ -71,7 +71,7 @@ static int64_t output_bytes(const struct yk_graph *graph, int32_t task)
 {
     int64_t bytes = 0;
     for (int32_t e = graph->out_first[task]; e < graph->out_first[task + 1]; e++) {
-        bytes += graph->edges[e].held;
+        bytes += graph->edges[e].resident_bytes;
     }
     return bytes;
 }
@@ -84,20 +84,20 @@ static struct need find_need(struct yk_memory_fit *fit, int32_t task, int32_t de
     struct need need = {
         .running = graph->tasks[task].memory_bytes + outputs,
         .after = outputs,
-        .resident = yk_group_devices_added_bytes(&fit->draft->homes, task, device),
+        .resident = yk_group_devices_added_bytes(&fit->draft->groups, task, device),
     };
     need.limit = graph->devices[device].memory_bytes + fit->extra_bytes - need.resident;
     for (int32_t k = graph->in_first[task]; k < graph->in_first[task + 1]; k++) {
         const struct yk_graph_edge *edge = &graph->edges[graph->inputs[k].edge];
-        if (edge->held == 0) {
+        if (edge->resident_bytes == 0) {
             continue;
         }
         if (schedule->devices[edge->from] == device) {
-            need.after -= edge->held;
+            need.after -= edge->resident_bytes;
         } else {
-            need.running += edge->held;
+            need.running += edge->resident_bytes;
             fit->arrivals[need.arrival_count++] =
-                (struct arrival){schedule->finishes[edge->from], edge->held};
+                (struct arrival){schedule->finishes[edge->from], edge->resident_bytes};
         }
     }
     qsort(fit->arrivals, (size_t)need.arrival_count, sizeof *fit->arrivals, by_production);
@@ -179,7 +179,7 @@ void yk_memory_fit_place(struct yk_memory_fit *fit, int32_t task, struct yk_draf
     const struct yk_schedule *schedule = fit->draft->schedule;
     struct yk_memory_usage *usage = fit->usage;
     yk_memory_usage_add(usage, slot.device, 0, YK_MEMORY_USAGE_FOREVER,
-                        yk_group_devices_added_bytes(&fit->draft->homes, task, slot.device));
+                        yk_group_devices_added_bytes(&fit->draft->groups, task, slot.device));
     yk_draft_place(fit->draft, task, slot);
     yk_memory_usage_add(usage, slot.device, slot.start, slot.finish,
                         graph->tasks[task].memory_bytes);
@@ -188,10 +188,11 @@ void yk_memory_fit_place(struct yk_memory_fit *fit, int32_t task, struct yk_draf
     for (int32_t k = graph->in_first[task]; k < graph->in_first[task + 1]; k++) {
         const struct yk_graph_edge *edge = &graph->edges[graph->inputs[k].edge];
         const int32_t source = schedule->devices[edge->from];
-        yk_memory_usage_add(usage, source, slot.finish, YK_MEMORY_USAGE_FOREVER, -edge->held);
+        yk_memory_usage_add(usage, source, slot.finish, YK_MEMORY_USAGE_FOREVER,
+                            -edge->resident_bytes);
         if (source != slot.device) {
             yk_memory_usage_add(usage, slot.device, schedule->finishes[edge->from], slot.finish,
-                                edge->held);
+                                edge->resident_bytes);
         }
     }
 }
@@ -200,7 +201,7 @@ void yk_memory_fit_place(struct yk_memory_fit *fit, int32_t task, struct yk_draf
 static int64_t missing_bytes(struct yk_memory_fit *fit, int32_t task, int32_t device, int64_t ready)
 {
     int64_t too_little = 0;
-    int64_t enough = MOST_BYTES;
+    int64_t enough = MAX_BYTES;
     while (enough - too_little > 1) {
         struct yk_draft_slot slot;
         fit->extra_bytes = too_little + (enough - too_little) / 2;
@@ -219,19 +220,19 @@ yk_status yk_memory_fit_explain(struct yk_memory_fit *fit, int32_t task)
     const struct yk_graph *graph = fit->draft->graph;
     const int64_t *ready = yk_draft_ready_times(fit->draft, task);
     int32_t nearest = YK_DRAFT_NO_DEVICE;
-    int64_t least_missing = INT64_MAX;
+    int64_t min_missing = INT64_MAX;
     for (int32_t p = 0; p < graph->device_count; p++) {
         const int64_t missing = yk_draft_allows(fit->draft, task, p)
                                     ? missing_bytes(fit, task, p, ready[p])
                                     : INT64_MAX;
-        if (missing < least_missing) {
+        if (missing < min_missing) {
             nearest = p;
-            least_missing = missing;
+            min_missing = missing;
         }
     }
     char missing[YK_UNITS_SIZE];
     char memory[YK_UNITS_SIZE];
-    yk_units_format((double)least_missing, YK_UNIT_BYTES, missing);
+    yk_units_format((double)min_missing, YK_UNIT_BYTES, missing);
     yk_units_format((double)graph->devices[nearest].memory_bytes, YK_UNIT_BYTES, memory);
     return yk_fail(
         YK_ERROR_NO_FIT,

@@ -1,10 +1,7 @@
 /*
- * Fit: placing tasks in a draft so that no device ever holds more than its memory.
- *
- * What is counted is what memory.h says. The output of a task is held until its last consumer
- * ends; while consumers are not placed yet, it counts as held for ever, so whatever is placed in
- * the meantime stays within the limits. Nothing is evicted: a device without room is out.
- * A fit belongs to one draft and its thread.
+ * Memory fit: places tasks in a draft so that no device ever holds more than its memory, counted as
+ * sched/memory.h says. A task's output counts until its last consumer ends, and for ever while a
+ * consumer is not placed yet. Nothing is evicted. It belongs to one draft and its thread.
  */
 #ifndef YK_SCHED_TIMELINE_MEMORY_FIT_H
 #define YK_SCHED_TIMELINE_MEMORY_FIT_H
@@ -19,7 +16,7 @@ struct yk_memory_fit;
 /* Memory is the draft's. */
 yk_status yk_memory_fit_create(struct yk_draft *draft, struct yk_memory_fit **out) YK_MUST_USE;
 
-/* Takes all tasks back, in the draft too. */
+/* Undoes all tasks, in the draft too. */
 void yk_memory_fit_clear(struct yk_memory_fit *fit);
 
 /* The first slot on `device` from `ready` on in which the task and its data fit; false if none. */

@@ -27,14 +27,14 @@ struct yk_memory_usage {
     int32_t step_capacity;
 };
 
-yk_status yk_memory_usage_create(struct yk_arena *arena, int32_t device_count, int32_t most_steps,
+yk_status yk_memory_usage_create(struct yk_arena *arena, int32_t device_count, int32_t max_steps,
                                  struct yk_memory_usage **out)
 {
     struct yk_memory_usage *usage = NULL;
     YK_TRY_NEW(arena, usage, 1);
     YK_TRY_NEW(arena, usage->roots, device_count);
     usage->device_count = device_count;
-    usage->step_capacity = most_steps + device_count;
+    usage->step_capacity = max_steps + device_count;
     YK_TRY_NEW(arena, usage->steps, usage->step_capacity);
     yk_memory_usage_clear(usage);
     *out = usage;

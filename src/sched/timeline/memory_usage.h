@@ -1,10 +1,7 @@
 /*
- * Usage: how many bytes each device holds, as a function of time.
- *
- * A step function for each device, kept in a search tree by time in which a subtree knows its
- * highest step, so that adding over a span and asking about a span are O(log n). Times are ticks;
- * YK_MEMORY_USAGE_FOREVER as the end of a span means all time after its beginning. One thread at a
- * time.
+ * Memory usage: how many bytes each device holds, as a step function of time, in a search tree in
+ * which every subtree knows its highest step: adding over a span and asking about one are O(log n).
+ * Times are ticks; a span that ends at YK_MEMORY_USAGE_FOREVER has no end. One thread at a time.
  */
 #ifndef YK_SCHED_TIMELINE_MEMORY_USAGE_H
 #define YK_SCHED_TIMELINE_MEMORY_USAGE_H
@@ -18,9 +15,9 @@
 
 struct yk_memory_usage;
 
-/* `most_steps` is how many different times the spans added between two clears may begin and end at,
+/* `max_steps` is how many different times the spans added between two clears may begin and end at,
  * all devices together. Memory is the arena's. */
-yk_status yk_memory_usage_create(struct yk_arena *arena, int32_t device_count, int32_t most_steps,
+yk_status yk_memory_usage_create(struct yk_arena *arena, int32_t device_count, int32_t max_steps,
                                  struct yk_memory_usage **out) YK_MUST_USE;
 
 /* Makes every device hold nothing. */

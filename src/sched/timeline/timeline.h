@@ -1,9 +1,7 @@
 /*
- * Timeline: when each device is busy, and where its first gap of a given length is.
- *
- * One search tree a device, ordered by time; a node is a task, so that n nodes serve all devices.
- * Each subtree knows its widest gap, which makes finding the first fitting gap, adding a task and
- * taking one away O(log n). Times are ticks. One thread at a time.
+ * Timeline: when each device is busy, and where its first gap of a given length is. One search tree
+ * for each device, ordered by time, in which every subtree knows its widest gap: finding a gap,
+ * adding and removing a task are O(log n). Times are ticks. One thread at a time.
  */
 #ifndef YK_SCHED_TIMELINE_TIMELINE_H
 #define YK_SCHED_TIMELINE_TIMELINE_H
@@ -30,7 +28,7 @@ int64_t yk_timeline_find(const struct yk_timeline *timeline, int32_t device, int
 void yk_timeline_add(struct yk_timeline *timeline, int32_t device, int32_t task, int64_t start,
                      int64_t finish);
 
-/* Takes back what yk_timeline_add did for `task` on `device`. */
+/* Undoes yk_timeline_add() of `task` on `device`. */
 void yk_timeline_remove(struct yk_timeline *timeline, int32_t device, int32_t task);
 
 /* The task before `task` on its device, or -1; O(log n). */

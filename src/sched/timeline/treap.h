@@ -1,10 +1,8 @@
 /*
  * Treap: a search tree in an array (Seidel and Aragon, 1996): ordered by its user's keys from left
- * to right and by a pseudo-random priority from top to bottom, which keeps it balanced whatever
- * order nodes come in. A node's number is its place in the array, and its first member its links.
- *
- * The functions are inline since they are the innermost loops of schedulers: each user has one
- * constant struct yk_treap, whose functions the compiler then puts in place. One thread at a time.
+ * to right and by a pseudo-random priority from top to bottom, which keeps it balanced. A node's
+ * number is its place in the array, and its first member its links. All inline: these are the inner
+ * loops of schedulers, and each user has one constant struct yk_treap. One thread at a time.
  */
 #ifndef YK_SCHED_TIMELINE_TREAP_H
 #define YK_SCHED_TIMELINE_TREAP_H

@@ -212,8 +212,8 @@ static void list_options(const struct layer *layer)
 }
 
 /* Adds each option of the layers from `layer` on to what is there; the least step of them all. */
-static double least_step(const struct layer *layers, int layer, const struct option *sum,
-                         double best_s)
+static double min_step(const struct layer *layers, int layer, const struct option *sum,
+                       double best_s)
 {
     const struct yk_order_problem *problem = layers[0].problem;
     double step_s = 0;
@@ -232,7 +232,7 @@ static double least_step(const struct layer *layers, int layer, const struct opt
             more.load_s[t] += layers[layer].options->of[k].load_s[t];
             more.used_bytes[t] += layers[layer].options->of[k].used_bytes[t];
         }
-        best_s = least_step(layers, layer + 1, &more, best_s);
+        best_s = min_step(layers, layer + 1, &more, best_s);
     }
     return best_s;
 }
@@ -250,7 +250,7 @@ double order_brute_optimum(const struct yk_order_problem *problem)
         layers[i].options = &options[i];
         list_options(&layers[i]);
     }
-    const double best_s = least_step(layers, 0, &nothing, INFINITY);
+    const double best_s = min_step(layers, 0, &nothing, INFINITY);
     free(options);
     return best_s;
 }

@@ -118,7 +118,7 @@ int64_t checker_bytes_at(const struct yk_schedule *schedule, int32_t device, int
                                  holds(schedule->starts[edge->from], until, time);
         const bool at_consumer = schedule->devices[edge->to] == device &&
                                  holds(schedule->finishes[edge->from], until, time);
-        bytes += at_producer || at_consumer ? edge->held : 0;
+        bytes += at_producer || at_consumer ? edge->resident_bytes : 0;
     }
     return bytes;
 }

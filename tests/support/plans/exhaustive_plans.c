@@ -72,18 +72,18 @@ static void find_rooms(const struct looking *looking, double *rooms)
             const int32_t rank = plan->groups[g].members[i].rank;
             const int32_t device = plan->ranks[rank].device;
             int64_t first = 0;
-            int64_t most = 0;
+            int64_t max = 0;
             for (int32_t m = 0; m < plan->micro_batches; m++) {
                 const int64_t samples = yk_plan_samples(plan, g, i, m, &first);
-                most = samples > most ? samples : most;
+                max = samples > max ? samples : max;
             }
             rooms[rank] = plan->ranks[rank].limit_bytes -
                           yk_device_facts_context_bytes(study->facts, study->cluster, device);
-            for (int32_t l = 0; l < plan->layer_count && most > 0; l++) {
+            for (int32_t l = 0; l < plan->layer_count && max > 0; l++) {
                 const struct yk_model *model = NULL;
                 if (plan->layers[l].group == g) {
                     assert_ok(
-                        yk_model_sizes_get(study->sizes, most, plan->layers[l].recompute, &model));
+                        yk_model_sizes_get(study->sizes, max, plan->layers[l].recompute, &model));
                     rooms[rank] -= (double)model->layers[l].saved_bytes;
                 }
             }
@@ -207,10 +207,9 @@ static bool gathers(const struct looking *looking)
 static void try_prefetches(const struct looking *looking)
 {
     struct yk_plan *plan = looking->plan;
-    const int32_t most = looking->several >= 0 && gathers(looking) ? 2 : 1;
+    const int32_t max = looking->several >= 0 && gathers(looking) ? 2 : 1;
     bool fits = true;
-    for (plan->prefetch = 1; plan->prefetch <= most && fits && !is_over(looking);
-         plan->prefetch++) {
+    for (plan->prefetch = 1; plan->prefetch <= max && fits && !is_over(looking); plan->prefetch++) {
         if (looking->several >= 0) {
             equal_parts(&plan->groups[looking->several]);
         }
@@ -252,7 +251,7 @@ static void try_strategies(const struct looking *looking)
 static double compute_s(const struct looking *looking)
 {
     const struct yk_plan *plan = looking->plan;
-    struct yk_layer_costs *prices = looking->every->study->prices;
+    struct yk_layer_costs *prices = looking->every->study->costs;
     double slowest_s = 0;
     for (int32_t g = 0; g < plan->group_count; g++) {
         for (int32_t i = 0; i < plan->groups[g].member_count; i++) {
