@@ -1,6 +1,6 @@
 #include "base/file.h"
 
-#include "base/free_memory.h"
+#include "base/system.h"
 #include "base/units.h"
 
 #include <errno.h>

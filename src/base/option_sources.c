@@ -1,6 +1,6 @@
 #include "base/option_sources.h"
 
-#include "base/json_value.h"
+#include "base/json.h"
 #include "base/json_write.h"
 #include "base/option.h"
 

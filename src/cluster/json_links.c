@@ -1,6 +1,6 @@
 #include "cluster/json_links.h"
 
-#include "base/json_value.h"
+#include "base/json.h"
 #include "cluster/interconnect.h"
 
 struct entry {

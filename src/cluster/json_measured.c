@@ -1,6 +1,6 @@
 #include "cluster/json_measured.h"
 
-#include "base/json_value.h"
+#include "base/json.h"
 
 #include <math.h>
 

@@ -6,7 +6,6 @@
  *    "links": {"bandwidth": "32GB/s", "latency": "10us"}}
  */
 #include "base/json.h"
-#include "base/json_value.h"
 #include "base/names.h"
 #include "base/number.h"
 #include "cluster/cluster.h"

@@ -1,7 +1,7 @@
 #include "graph/json_groups.h"
 
 #include "base/array.h"
-#include "base/json_value.h"
+#include "base/json.h"
 #include "base/names.h"
 #include "base/nearest.h"
 #include "base/number.h"

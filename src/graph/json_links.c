@@ -1,6 +1,6 @@
 #include "graph/json_links.h"
 
-#include "base/json_value.h"
+#include "base/json.h"
 
 struct link {
     const char *between[2]; /* NULL in the link of all other pairs */

@@ -1,6 +1,6 @@
 #include "graph/json_stores.h"
 
-#include "base/json_value.h"
+#include "base/json.h"
 #include "base/names.h"
 
 #include <stdlib.h>

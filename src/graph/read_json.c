@@ -9,7 +9,6 @@
  * "24GiB"), and make the second the unit of time.
  */
 #include "base/json.h"
-#include "base/json_value.h"
 #include "graph/json_groups.h"
 #include "graph/json_links.h"
 #include "graph/json_stores.h"

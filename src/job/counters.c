@@ -1,7 +1,7 @@
 #include "job/counters.h"
 
 #include "base/table.h"
-#include "base/wording.h"
+#include "base/text.h"
 
 #include <math.h>
 

@@ -11,7 +11,6 @@
  *    "order": []}
  */
 #include "base/json.h"
-#include "base/json_value.h"
 #include "base/names.h"
 #include "plan/plan_file.h"
 #include "plan/plan_options.h"

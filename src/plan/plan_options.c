@@ -1,6 +1,6 @@
 #include "plan/plan_options.h"
 
-#include "base/json_value.h"
+#include "base/json.h"
 #include "plan/plan_value.h"
 
 #include <string.h>

@@ -8,7 +8,6 @@
  * the file, without holes or overlap; the header may name them in any order.
  */
 #include "base/json.h"
-#include "base/json_value.h"
 #include "base/text.h"
 #include "tensors/safetensors.h"
 

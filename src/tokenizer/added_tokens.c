@@ -1,7 +1,7 @@
 #include "tokenizer/added_tokens.h"
 
 #include "base/arena.h"
-#include "base/json_value.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "base/utf8.h"
 #include "tokenizer/token_set.h"

@@ -1,7 +1,7 @@
 #include "tokenizer/pre_tokenizer.h"
 
 #include "base/array.h"
-#include "base/json_value.h"
+#include "base/json.h"
 #include "base/utf8.h"
 #include "tokenizer/word_split.h"
 

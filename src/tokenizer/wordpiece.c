@@ -1,6 +1,6 @@
 #include "tokenizer/wordpiece.h"
 
-#include "base/json_value.h"
+#include "base/json.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,7 +1,6 @@
 #include "trace/counters_file.h"
 
 #include "base/json.h"
-#include "base/json_value.h"
 
 #include <math.h>
 #include <string.h>

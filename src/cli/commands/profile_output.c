@@ -2,8 +2,8 @@
 
 #include "base/json_write.h"
 #include "base/table.h"
+#include "base/text.h"
 #include "base/units.h"
-#include "base/wording.h"
 #include "job/counters.h"
 
 #include <inttypes.h>

@@ -1,8 +1,8 @@
 #include "cli/commands/tokenize_output.h"
 
 #include "base/json_write.h"
+#include "base/text.h"
 #include "base/units.h"
-#include "base/wording.h"
 #include "cli/terminal.h"
 
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 #include "cli/commands/train_output.h"
 
+#include "base/text.h"
 #include "base/units.h"
-#include "base/wording.h"
 #include "job/counters.h"
 
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 #include "cli/commands/train_progress.h"
 
+#include "base/text.h"
 #include "base/units.h"
-#include "base/wording.h"
 #include "cli/terminal.h"
 #include "cli/terminal_job.h"
 

@@ -1,7 +1,7 @@
 #include "job/models/bleu_score.h"
 
 #include "base/json_write.h"
-#include "base/wording.h"
+#include "base/text.h"
 
 #include <inttypes.h>
 

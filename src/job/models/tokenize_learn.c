@@ -1,7 +1,7 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/file.h"
-#include "base/free_memory.h"
+#include "base/system.h"
 #include "base/utf8.h"
 #include "job/models/tokenize.h"
 #include "job/models/tokenize_output.h"

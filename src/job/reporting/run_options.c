@@ -1,7 +1,6 @@
 #include "job/reporting/run_options.h"
 
 #include "base/json.h"
-#include "base/json_value.h"
 
 #include <string.h>
 

@@ -2,7 +2,6 @@
 
 #include "base/file.h"
 #include "base/json.h"
-#include "base/json_value.h"
 #include "base/json_write.h"
 #include "base/number.h"
 

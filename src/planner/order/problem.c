@@ -1,7 +1,6 @@
 #include "planner/order/problem.h"
 
 #include "base/json.h"
-#include "base/json_value.h"
 #include "planner/order/slots.h"
 
 #include <math.h>

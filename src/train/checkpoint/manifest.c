@@ -3,7 +3,6 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/json.h"
-#include "base/json_value.h"
 #include "base/json_write.h"
 #include "train/checkpoint/folder.h"
 #include "train/checkpoint/shard.h"

@@ -1,7 +1,7 @@
 #include "train/checkpoint/read.h"
 
 #include "base/file.h"
-#include "base/json_value.h"
+#include "base/json.h"
 #include "base/log.h"
 #include "base/precision.h"
 #include "nn/weights/adapter_config.h"
