@@ -37,17 +37,16 @@ static yk_status add_libraries(const struct yk_doctor_result *found, struct yk_t
     YK_TRY(yk_table_create(columns, sizeof columns / sizeof columns[0], &table));
     for (size_t i = 0; i < found->library_count; i++) {
         const struct yk_doctor_library *row = &found->libraries[i];
-        const struct yk_doctor_dependency *library = row->library;
-        yk_table_add(table, "%s", library->name);
+        yk_table_add(table, "%s", row->name);
         if (!row->found) {
             yk_table_add(table, "missing");
-        } else if (library->compiled) {
-            yk_table_add(table, "%s (compiled with %s)", row->version, library->compiled);
+        } else if (row->compiled) {
+            yk_table_add(table, "%s (compiled with %s)", row->version, row->compiled);
         } else {
             yk_table_add(table, "%s", row->version);
         }
-        yk_table_add(table, "%s", library->needed_for);
-        yk_table_add(table, "%s", library->package);
+        yk_table_add(table, "%s", row->needed_for);
+        yk_table_add(table, "%s", row->package);
     }
     return write_table(table, "Libraries", out);
 }
@@ -148,13 +147,13 @@ static void write_libraries(const struct yk_doctor_result *found, struct yk_json
     for (size_t i = 0; i < found->library_count; i++) {
         const struct yk_doctor_library *row = &found->libraries[i];
         yk_json_write_begin_row(json, 2);
-        yk_json_write_string(json, "name", row->library->name);
+        yk_json_write_string(json, "name", row->name);
         yk_json_write_string(json, "version", row->found ? row->version : NULL);
-        if (row->library->compiled) {
-            yk_json_write_string(json, "compiled", row->library->compiled);
+        if (row->compiled) {
+            yk_json_write_string(json, "compiled", row->compiled);
         }
-        yk_json_write_string(json, "needed_for", row->library->needed_for);
-        yk_json_write_string(json, "package", row->library->package);
+        yk_json_write_string(json, "needed_for", row->needed_for);
+        yk_json_write_string(json, "package", row->package);
         yk_json_write_end_object(json);
     }
     yk_json_write_end_array(json);

@@ -10,6 +10,7 @@
 #include "base/status.h"
 #include "base/text.h"
 #include "job/job.h"
+#include "job/text_files.h"
 #include "tokenizer/token_map.h"
 
 #include <stdbool.h>
@@ -104,5 +105,18 @@ struct yk_tokenize_decode_request {
 };
 
 yk_status yk_tokenize_decode(const struct yk_tokenize_decode_request *request) YK_MUST_USE;
+
+/* Where a tokenizer or shards are to be written. */
+struct yk_tokenize_target {
+    const char *path;
+    bool is_series;        /* of files whose names begin with the path */
+    const char *tokenizer; /* that is read; NULL: none */
+};
+
+/* Refuses, before any work is done, an output that would take the place of the tokenizer or of one
+ * of the files, or whose folder cannot be written to. Makes its lists in `arena`. */
+yk_status yk_tokenize_target_check(const struct yk_tokenize_target *output,
+                                   const struct yk_text_files *files,
+                                   struct yk_arena *arena) YK_MUST_USE;
 
 #endif

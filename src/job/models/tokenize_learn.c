@@ -4,7 +4,6 @@
 #include "base/system.h"
 #include "base/utf8.h"
 #include "job/models/tokenize.h"
-#include "job/models/tokenize_output.h"
 #include "job/text_files.h"
 #include "tokenizer/bpe_file.h"
 #include "tokenizer/bpe_word.h"

@@ -4,7 +4,7 @@
 #include "base/units.h"
 #include "cost/measured.h"
 #include "export/accelerate.h"
-#include "job/planning/map.h"
+#include "job/planning/planning.h"
 #include "planner/placement/remedy.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
 #include "base/log.h"
 #include "export/export.h"
 #include "job/outputs.h"
-#include "job/planning/map.h"
+#include "job/planning/planning.h"
 #include "planner/placement/placement.h"
 #include "planner/placement/plan.h"
 #include "planner/planned_facts.h"

@@ -5,7 +5,7 @@
 #include "job/device.h"
 #include "job/model_data.h"
 #include "job/outputs.h"
-#include "job/slow.h"
+#include "job/rank.h"
 #include "job/training/balance.h"
 #include "job/training/option_sources.h"
 #include "job/training/weights.h"

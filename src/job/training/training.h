@@ -35,7 +35,7 @@ struct yk_training {
     const struct yk_train_balance *balance; /* while several ranks train; else NULL */
     int64_t steps;
     struct yk_net *net;
-    struct yk_op_times *spent; /* what ops took, on rank 0; NULL: not known */
+    struct yk_op_times *op_times; /* what ops took, on rank 0; NULL: not known */
 
     struct yk_engine engine;
     struct yk_store *store;
