@@ -1,7 +1,7 @@
 #include "cli/terminal.h"
 
 #include "base/clock.h"
-#include "cli/once.h"
+#include "base/hash.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,6 +14,30 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
+
+static bool is_first(const char *sentence)
+{
+    /* mpirun and srun both set it; it may be the folder of several runs, which the namespace tells
+     * apart. */
+    const char *folder = getenv("PMIX_SERVER_TMPDIR");
+    const char *run = getenv("PMIX_NAMESPACE");
+    if (!folder || !run) {
+        return true;
+    }
+    char path[4096];
+    const int length =
+        snprintf(path, sizeof path, "%s/yoke-%016" PRIx64 "-%016" PRIx64, folder,
+                 yk_hash_bytes(run, strlen(run)), yk_hash_bytes(sentence, strlen(sentence)));
+    if (length < 0 || length >= (int)sizeof path) {
+        return true;
+    }
+    const int file = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+    if (file < 0) {
+        return errno != EEXIST;
+    }
+    (void)close(file);
+    return true;
+}
 
 enum {
     PIPED_WIDTH = 80,
@@ -228,7 +252,7 @@ void yk_terminal_line(const char *line, bool keep)
 void yk_terminal_print_error(const char *sentence)
 {
     char name[SPEAKER_SIZE];
-    if (speaker < 0 || yk_once_is_first(sentence)) {
+    if (speaker < 0 || is_first(sentence)) {
         (void)fprintf(stderr, "yoke: %s%s\n", speaker_name(name), sentence);
     }
 }
@@ -237,7 +261,7 @@ void yk_terminal_print_fatal(const char *sentence)
 {
     char name[SPEAKER_SIZE];
     char line[LAST_SIZE];
-    if (speaker >= 0 && !yk_once_is_first(sentence)) {
+    if (speaker >= 0 && !is_first(sentence)) {
         return;
     }
     const int length = snprintf(line, sizeof line, "%syoke: %s%s\n",

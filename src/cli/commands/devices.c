@@ -3,7 +3,6 @@
 #include "base/units.h"
 #include "cli/options/command.h"
 #include "cli/terminal.h"
-#include "job/machine/datasheets.h"
 #include "job/outputs.h"
 
 struct arguments {

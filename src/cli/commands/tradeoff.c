@@ -3,7 +3,6 @@
 #include "cli/options/plan_options.h"
 #include "cli/terminal.h"
 #include "cli/terminal_job.h"
-#include "job/planning/tradeoff_output.h"
 
 enum {
     MOST_POINTS = 200

@@ -82,4 +82,7 @@ void yk_command_add_name(const struct yk_command *command, struct yk_text *out);
 /* "yoke schedule [OPTIONS] [FILE]". */
 void yk_command_add_usage(const struct yk_command *command, struct yk_text *out);
 
+/* Sets `out` to the next paragraph of `*text`, which is left behind it; false: there is none. */
+bool yk_command_next_paragraph(const char **text, struct yk_text *out);
+
 #endif

@@ -1,6 +1,6 @@
 #include "cli/options/help_page.h"
 
-#include "cli/options/help_words.h"
+#include "cli/options/command.h"
 
 #include <stdio.h>
 #include <string.h>

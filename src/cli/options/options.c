@@ -35,6 +35,33 @@ const struct yk_option *yk_options_at(const struct yk_command *command, size_t n
     return number == table.count ? &help_option : NULL;
 }
 
+void yk_options_add_name(const struct yk_option *option, struct yk_text *out)
+{
+    if (option->letter) {
+        yk_text_addf(out, "-%c, ", option->letter);
+    }
+    yk_text_addf(out, "--%s", option->name);
+    if (option->placeholder) {
+        yk_text_addf(out, " %s", option->placeholder);
+    }
+}
+
+void yk_options_add_help(const struct yk_option *option, struct yk_text *out)
+{
+    yk_text_add(out, option->help);
+    if (option->preset) {
+        yk_text_addf(out, " (default: %s)", option->preset);
+    }
+}
+
+void yk_options_add_choices(yk_choices choices, struct yk_text *out)
+{
+    struct yk_choice choice = {0};
+    for (size_t i = 0; choices(i, &choice); i++) {
+        yk_text_addf(out, "%s%s", i > 0 ? " " : "", choice.name);
+    }
+}
+
 static const struct yk_option *find_option(const struct yk_command *command, const char *name,
                                            size_t length)
 {

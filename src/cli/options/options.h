@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "base/option.h"
 #include "base/status.h"
+#include "base/text.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -44,5 +45,14 @@ const struct yk_option *yk_options_at(const struct yk_command *command, size_t n
  */
 yk_status yk_options_parse(const struct yk_command *command, char *const *words, int count,
                            struct yk_arena *arena, void *arguments, bool *help) YK_MUST_USE;
+
+/* "--devices N". */
+void yk_options_add_name(const struct yk_option *option, struct yk_text *out);
+
+/* The help with its preset: "Seed of the random numbers (default: 1)". */
+void yk_options_add_help(const struct yk_option *option, struct yk_text *out);
+
+/* The names of the choices: "fp32 tf32 fp16 bf16". */
+void yk_options_add_choices(yk_choices choices, struct yk_text *out);
 
 #endif
