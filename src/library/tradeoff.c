@@ -1,4 +1,4 @@
-#include "library/tradeoff_handle.h"
+#include "library/library.h"
 #include "report/plan_report.h"
 
 #include <stdlib.h>
@@ -35,7 +35,7 @@ static void tell(struct yoke_tradeoff *handle)
 static yk_status find(struct yoke_tradeoff *handle, int32_t points)
 {
     struct yk_plan_request request;
-    YK_TRY(yk_library_plan_request(&handle->basis, usual_budget_s, &request));
+    YK_TRY(yk_library_basis_plan_request(&handle->basis, usual_budget_s, &request));
     const struct yk_tradeoff_options options = {
         .points = points > 0 ? points : USUAL_POINTS,
         .milp_s = request.search.budget_s,
