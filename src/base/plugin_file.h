@@ -26,7 +26,7 @@ struct yk_plugin_file_request {
 };
 
 /* Where the file cannot be loaded the sentence says what to install. */
-yk_status yk_plugin_file_load(const char *path, const struct yk_plugin_file_request *wish,
+yk_status yk_plugin_file_load(const char *path, const struct yk_plugin_file_request *request,
                               const void **out) YK_MUST_USE;
 
 /* A table whose number is `found` where this yoke wants `wanted`. */

@@ -257,13 +257,13 @@ size_t yk_text_columns(const char *words)
 
 size_t yk_text_prefix(const char *words, size_t columns)
 {
-    size_t taken = 0;
+    size_t used = 0;
     size_t length = 0;
     while (words[length]) {
         uint32_t character = 0;
         const size_t bytes = decode(words + length, &character);
-        taken += columns_of(character);
-        if (taken > columns) {
+        used += columns_of(character);
+        if (used > columns) {
             break;
         }
         length += bytes;

@@ -6,7 +6,7 @@
 #include <math.h>
 
 enum {
-    MOST_RANKS = 4, /* that are printed; files have them all */
+    MAX_RANKS = 4, /* that are printed; files have them all */
     FIRST_COLUMNS = 2,
 };
 
@@ -87,7 +87,7 @@ static yk_status add_table(const struct yk_counter_rank *rank, struct yk_text *o
 
 yk_status yk_counters_add_text(const struct yk_counter_ranks *ranks, struct yk_text *out)
 {
-    const int32_t shown = ranks->count < MOST_RANKS ? ranks->count : MOST_RANKS;
+    const int32_t shown = ranks->count < MAX_RANKS ? ranks->count : MAX_RANKS;
     for (int32_t r = 0; r < shown; r++) {
         const struct yk_counter_rank *rank = &ranks->all[r];
         yk_text_add(out, "\nCounters");

@@ -84,16 +84,16 @@ yk_status yk_library_copy_text(struct yk_arena *arena, const char *words, const 
 }
 
 enum {
-    MOST_NAMES = 64
+    MAX_NAMES = 64
 };
 
 yk_status yk_library_choose(const char *what, const char *word, yk_library_name name_of,
                             int32_t *out)
 {
-    const char *names[MOST_NAMES];
+    const char *names[MAX_NAMES];
     struct yk_text all = {0};
     size_t count = 0;
-    while (count < MOST_NAMES && (names[count] = name_of((int32_t)count)) != NULL) {
+    while (count < MAX_NAMES && (names[count] = name_of((int32_t)count)) != NULL) {
         if (strcmp(names[count], word) == 0) {
             yk_text_free(&all);
             *out = (int32_t)count;

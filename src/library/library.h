@@ -165,7 +165,7 @@ struct yoke_plan {
     struct yoke_plan_layer *layers;
     struct yoke_transfer *transfers;
     struct yoke_alternative *alternatives;
-    struct yoke_leave_one_out *without;
+    struct yoke_leave_one_out *leave_one_out;
 };
 
 /* Copies of transfers, in the arena. */

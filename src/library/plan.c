@@ -17,7 +17,7 @@ _Static_assert((int)YOKE_MEMORY_PARAMETERS == (int)YK_MEMORY_PARAMETERS &&
                    (int)YOKE_MEMORY_KIND_COUNT == (int)YK_MEMORY_KIND_COUNT,
                "yoke_memory_kind is yk_memory_kind");
 
-static void tell_info(struct yoke_plan *handle)
+static void fill_info(struct yoke_plan *handle)
 {
     const struct yk_planner_outcome *planned = handle->planned;
     const struct yk_plan *plan = planned->plan;
@@ -39,7 +39,7 @@ static void tell_info(struct yoke_plan *handle)
         .layer_count = plan->layer_count,
         .transfer_count = plan->transfer_count,
         .alternative_count = planned->alternative_count,
-        .without_count = planned->without_count,
+        .leave_one_out_count = planned->without_count,
         .micro_batches = plan->micro_batches,
         .pipeline = yk_plan_pipeline_name(plan->pipeline),
         .no_sync = plan->no_sync,
@@ -54,7 +54,7 @@ static void tell_info(struct yoke_plan *handle)
     };
 }
 
-static void tell_rank(const struct yk_planner_outcome *planned, int32_t rank, struct yoke_rank *out)
+static void fill_rank(const struct yk_planner_outcome *planned, int32_t rank, struct yoke_rank *out)
 {
     const struct yk_plan_rank *decided = &planned->plan->ranks[rank];
     const struct yk_plan_member *member = yk_planner_member(planned->plan, rank);
@@ -74,16 +74,16 @@ static void tell_rank(const struct yk_planner_outcome *planned, int32_t rank, st
     };
 }
 
-static yk_status tell_ranks(struct yoke_plan *handle)
+static yk_status fill_ranks(struct yoke_plan *handle)
 {
     YK_TRY_NEW(handle->arena, handle->ranks, handle->info.rank_count);
     for (int32_t r = 0; r < handle->info.rank_count; r++) {
-        tell_rank(handle->planned, r, &handle->ranks[r]);
+        fill_rank(handle->planned, r, &handle->ranks[r]);
     }
     return YK_OK;
 }
 
-static yk_status tell_layer(const struct yk_planner_outcome *planned, int32_t layer,
+static yk_status fill_layer(const struct yk_planner_outcome *planned, int32_t layer,
                             struct yk_arena *arena, struct yoke_plan_layer *out)
 {
     const struct yk_plan *plan = planned->plan;
@@ -111,11 +111,11 @@ static yk_status tell_layer(const struct yk_planner_outcome *planned, int32_t la
     return YK_OK;
 }
 
-static yk_status tell_layers(struct yoke_plan *handle)
+static yk_status fill_layers(struct yoke_plan *handle)
 {
     YK_TRY_NEW(handle->arena, handle->layers, handle->info.layer_count);
     for (int32_t l = 0; l < handle->info.layer_count; l++) {
-        YK_TRY(tell_layer(handle->planned, l, handle->arena, &handle->layers[l]));
+        YK_TRY(fill_layer(handle->planned, l, handle->arena, &handle->layers[l]));
     }
     return YK_OK;
 }
@@ -138,18 +138,18 @@ yk_status yk_library_copy_plan_transfers(const struct yk_plan_transfer *transfer
     return YK_OK;
 }
 
-static yk_status tell_comparisons(struct yoke_plan *handle)
+static yk_status fill_comparisons(struct yoke_plan *handle)
 {
     const struct yk_planner_outcome *planned = handle->planned;
     YK_TRY_NEW(handle->arena, handle->alternatives, planned->alternative_count);
-    YK_TRY_NEW(handle->arena, handle->without, planned->without_count);
+    YK_TRY_NEW(handle->arena, handle->leave_one_out, planned->without_count);
     for (int32_t i = 0; i < planned->alternative_count; i++) {
         const struct yk_plan_alternative *row = &planned->alternatives[i];
         handle->alternatives[i] =
             (struct yoke_alternative){row->name, row->remark, row->step_s, row->fits};
     }
     for (int32_t i = 0; i < planned->without_count; i++) {
-        handle->without[i] =
+        handle->leave_one_out[i] =
             (struct yoke_leave_one_out){planned->without[i].device, planned->without[i].step_s};
     }
     return YK_OK;
@@ -157,13 +157,13 @@ static yk_status tell_comparisons(struct yoke_plan *handle)
 
 static yk_status fill_plan(struct yoke_plan *handle)
 {
-    tell_info(handle);
-    YK_TRY(tell_ranks(handle));
-    YK_TRY(tell_layers(handle));
+    fill_info(handle);
+    YK_TRY(fill_ranks(handle));
+    YK_TRY(fill_layers(handle));
     YK_TRY(yk_library_copy_plan_transfers(handle->planned->plan->transfers,
                                           handle->info.transfer_count, handle->arena,
                                           &handle->transfers));
-    return tell_comparisons(handle);
+    return fill_comparisons(handle);
 }
 
 const struct yoke_plan_info *yoke_plan_info(const yoke_plan *plan)
@@ -193,7 +193,7 @@ const struct yoke_alternative *yoke_plan_alternative(const yoke_plan *plan, int3
 
 const struct yoke_leave_one_out *yoke_plan_leave_one_out(const yoke_plan *plan, int32_t number)
 {
-    return YK_LIBRARY_AT(plan->without, plan->info.without_count, number);
+    return YK_LIBRARY_AT(plan->leave_one_out, plan->info.leave_one_out_count, number);
 }
 
 const char *yoke_memory_kind_name(enum yoke_memory_kind kind)
@@ -224,7 +224,7 @@ static yk_status create(const struct yoke_request *request, struct yoke_plan **o
 }
 
 /* Tells of it and gives it out if all went well, and destroys it if not. */
-static yk_status settle(yk_status status, struct yoke_plan *plan, struct yoke_plan **out)
+static yk_status finish(yk_status status, struct yoke_plan *plan, struct yoke_plan **out)
 {
     if (status == YK_OK) {
         status = fill_plan(plan);
@@ -251,7 +251,7 @@ yoke_status yoke_plan_find(const yoke_request *request, yoke_plan **out)
     YK_LIBRARY_REQUIRE(request);
     YK_LIBRARY_REQUIRE(out);
     const yk_status status = create(request, &plan);
-    return yk_library_status(status == YK_OK ? settle(search(plan), plan, out) : status);
+    return yk_library_status(status == YK_OK ? finish(search(plan), plan, out) : status);
 }
 
 /* What a plan file is read with: made here, and held by the plan in the end. */
@@ -350,7 +350,7 @@ static yk_status make(struct reading *reading, struct yoke_plan **out)
     YK_TRY(make_request(reading, &request));
     const yk_status status = create(request, &plan);
     yoke_request_destroy(request); /* the plan holds it */
-    return status == YK_OK ? settle(examine(reading, plan), plan, out) : status;
+    return status == YK_OK ? finish(examine(reading, plan), plan, out) : status;
 }
 
 static yk_status read_text(const char *text, size_t length, const char *source,

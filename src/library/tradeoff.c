@@ -9,14 +9,14 @@ enum {
 
 static const double usual_budget_s = 5;
 
-static void tell(struct yoke_tradeoff *handle)
+static void fill_info(struct yoke_tradeoff *handle)
 {
     const struct yk_tradeoff *found = handle->found;
     handle->chart_count = yk_tradeoff_charts(found, handle->curves, handle->charts);
     handle->info = (struct yoke_tradeoff_info){
         .points = found->points,
         .definition = handle->charts[YOKE_TRADEOFF_SPLIT].definition,
-        .least_bytes = found->least_bytes,
+        .min_bytes = found->least_bytes,
         .free_bytes = found->free_bytes,
         .part = found->part,
         .split_s = found->split_s,
@@ -45,7 +45,7 @@ static yk_status find(struct yoke_tradeoff *handle, int32_t points)
         return yk_fail(YK_ERROR_INPUT, "%s", yk_status_message());
     }
     YK_TRY(status);
-    tell(handle);
+    fill_info(handle);
     return YK_OK;
 }
 

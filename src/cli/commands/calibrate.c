@@ -134,9 +134,9 @@ static yk_status write_text(const struct yk_calibrate_result *result, int64_t ro
     }
     write_steps(result, out);
     if (result->ranks > 1) {
-        write_slowdown(result->compute_beside, result->estimated_compute,
+        write_slowdown(result->compute_slowdown, result->estimated_compute,
                        "computation beside messages", out);
-        write_slowdown(result->message_beside, result->estimated_message,
+        write_slowdown(result->message_slowdown, result->estimated_message,
                        "a message beside computation", out);
     }
     write_profile(result, out);
@@ -180,8 +180,8 @@ static yk_status write_json(const struct yk_calibrate_result *result, struct yk_
     yk_json_write_number(&json, "measured_step_s", result->measured_step_s);
     yk_json_write_number(&json, "predicted_step_s", result->predicted_step_s);
     yk_json_write_number(&json, "calibrated_step_s", result->calibrated_step_s);
-    yk_json_write_number(&json, "computation_beside_messages", result->compute_beside);
-    yk_json_write_number(&json, "messages_beside_computation", result->message_beside);
+    yk_json_write_number(&json, "compute_slowdown", result->compute_slowdown);
+    yk_json_write_number(&json, "message_slowdown", result->message_slowdown);
     yk_json_write_integer(&json, "left_out", result->left);
     yk_json_write_begin_array(&json, "ops");
     for (int32_t i = 0; i < result->op_count; i++) {
@@ -194,7 +194,7 @@ static yk_status write_json(const struct yk_calibrate_result *result, struct yk_
 }
 
 enum {
-    MOST_ROWS = 10000
+    MAX_ROWS = 10000
 };
 
 struct arguments {
@@ -236,7 +236,7 @@ static const struct yk_option options[] = {
     {YK_ROW("dry-run", NULL, YK_OUTPUT_GROUP, "Show what differs, and write nothing"), YK_FLAG,
      TO(request.dry_run)},
     {YK_ROW("rows", "N", YK_OUTPUT_GROUP, "How many of the largest differences to list"),
-     YK_INTEGER(0, MOST_ROWS, "12"), TO(rows)},
+     YK_INTEGER(0, MAX_ROWS, "12"), TO(rows)},
     {YK_ROW("json", NULL, YK_OUTPUT_GROUP, "Print JSON instead of text, with all sorts of ops"),
      YK_FLAG, TO(json)},
     YK_QUIET_OPTION(struct arguments, quiet, "notes"),

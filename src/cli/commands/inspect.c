@@ -72,8 +72,8 @@ static void add_checkpoint(const struct yk_inspect_checkpoint *checkpoint, struc
     if (checkpoint->tokenizer) {
         yk_text_addf(out, "  tokenizer   %s\n", checkpoint->tokenizer);
     }
-    if (checkpoint->settings) {
-        yk_text_addf(out, "  made by     yoke train%s\n", checkpoint->settings);
+    if (checkpoint->options) {
+        yk_text_addf(out, "  made by     yoke train%s\n", checkpoint->options);
     }
     if (checkpoint->shards > 0) {
         yk_text_addf(out, "  saved by    %" PRId32 " ranks, each a shard of it\n",
@@ -138,8 +138,8 @@ static void write_checkpoint(const struct yk_inspect_checkpoint *checkpoint,
         yk_json_write_integer(json, "ranks", checkpoint->shards);
     }
     yk_json_write_bool(json, "whole", true);
-    yk_json_write_raw(json, "settings",
-                      checkpoint->settings_json ? checkpoint->settings_json : "null");
+    yk_json_write_raw(json, "options",
+                      checkpoint->options_json ? checkpoint->options_json : "null");
     yk_json_write_end_object(json);
 }
 

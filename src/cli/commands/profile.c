@@ -365,7 +365,7 @@ static yk_status write_pictures(const struct yk_profile_report *report, const ch
 }
 
 enum {
-    MOST_RANKS = 1024
+    MAX_RANKS = 1024
 };
 
 struct arguments {
@@ -479,10 +479,10 @@ static const struct yk_option options[] = {
                       "The devices, one for each rank; else this machine's, shared evenly"),
     {YK_ROW("ranks", "N", YK_INPUT_GROUP,
             "How many ranks measure at the same time, and the links between them"),
-     YK_INTEGER(1, MOST_RANKS, NULL), TO(ranks)},
-    {YK_ROW("rank", "R", YK_INPUT_GROUP, YK_RANK_NUMBER_HELP), YK_INTEGER(0, MOST_RANKS - 1, NULL),
+     YK_INTEGER(1, MAX_RANKS, NULL), TO(ranks)},
+    {YK_ROW("rank", "R", YK_INPUT_GROUP, YK_RANK_NUMBER_HELP), YK_INTEGER(0, MAX_RANKS - 1, NULL),
      .missing = -1, TO(hand.rank)},
-    {YK_ROW("world", "N", YK_INPUT_GROUP, YK_RANK_WORLD_HELP), YK_INTEGER(1, MOST_RANKS, NULL),
+    {YK_ROW("world", "N", YK_INPUT_GROUP, YK_RANK_WORLD_HELP), YK_INTEGER(1, MAX_RANKS, NULL),
      TO(hand.world)},
     {YK_ROW("master", "HOST:PORT", YK_INPUT_GROUP, YK_RANK_MASTER_HELP), YK_TEXT(NULL),
      TO(hand.master)},

@@ -10,7 +10,7 @@
 #include <inttypes.h>
 
 enum {
-    MOST_HELD_BYTES = 1 << 22,
+    MAX_BUFFERED_BYTES = 1 << 22,
     TOKENS_BETWEEN_LOOKS = 1 << 14
 };
 
@@ -35,7 +35,7 @@ static void learned_text(const struct yk_tokenize_learn_request *request,
                  result->tokens - result->special - YK_TOKENIZE_BYTES);
     yk_text_addf(out, "  took    %s\n", time);
     if (result->tokens < request->tokens) {
-        const int64_t times = result->least_times > 1 ? result->least_times : 1;
+        const int64_t times = result->min_times > 1 ? result->min_times : 1;
         yk_text_addf(out,
                      "\nno pair was left that stands at least %" PRId64 " time%s; a longer text "
                      "gives more tokens\n",
@@ -144,7 +144,7 @@ static yk_status print_long(struct listing *listing)
 {
     struct yk_text *out = listing->out;
     YK_TRY(yk_text_status(out));
-    if (out->length < MOST_HELD_BYTES) {
+    if (out->length < MAX_BUFFERED_BYTES) {
         return YK_OK;
     }
     YK_TRY(yk_terminal_print(out));
@@ -215,7 +215,7 @@ struct arguments {
     const char *special; /* NULL: not given */
     const char *output;
     int64_t learn;
-    int64_t least_times; /* −1: not given */
+    int64_t min_times; /* −1: not given */
     int64_t shard_tokens;
     bool append_end;
     bool json;
@@ -235,7 +235,7 @@ static yk_status check_decode(const struct arguments *arguments)
 /* What is for learning alone, and what is for tokens alone. */
 static yk_status check_kind(const struct arguments *arguments)
 {
-    if (arguments->learn == 0 && (arguments->special || arguments->least_times >= 0)) {
+    if (arguments->learn == 0 && (arguments->special || arguments->min_times >= 0)) {
         return yk_fail(YK_ERROR_USAGE,
                        "%s is for learning a tokenizer: --learn 8000 -o tokenizer.json",
                        arguments->special ? "--special" : "--min-count");
@@ -280,7 +280,7 @@ static yk_status learn(const struct arguments *arguments, struct yk_text *out)
         .file_count = arguments->files.count,
         .tokens = arguments->learn,
         .special = arguments->special,
-        .least_times = arguments->least_times,
+        .min_times = arguments->min_times,
         .output = arguments->output,
         .job = yk_terminal_job_ranks(),
     };
@@ -385,7 +385,7 @@ static const struct yk_option options[] = {
      YK_TEXT(NULL), TO(special)},
     {YK_ROW("min-count", "N", LEARN_GROUP,
             "Join only pairs that stand at least N times in the text; else 2"),
-     YK_INTEGER(0, INT64_MAX, NULL), .missing = -1, TO(least_times)},
+     YK_INTEGER(0, INT64_MAX, NULL), .missing = -1, TO(min_times)},
     YK_OUTPUT_OPTION(
         struct arguments, output, "FILE",
         "The tokenizer.json, or the shard of tokens (.bin); without it, tokens are printed"),

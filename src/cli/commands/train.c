@@ -357,6 +357,6 @@ const struct yk_command yk_command_train = {
     .exits = exits,
     .arguments_size = sizeof(struct yk_train_request),
     .by_ranks = true,
-    .layers = find_sources,
+    .sources = find_sources,
     .run = run,
 };

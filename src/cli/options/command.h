@@ -41,7 +41,7 @@ struct yk_command {
     bool by_ranks; /* several processes of it may be the ranks of one run */
     /* What lies under the words, once those have been read; NULL: presets alone. It may note in
      * the arguments what is no option. */
-    yk_status (*layers)(void *arguments, struct yk_arena *arena, struct yk_option_sources *out);
+    yk_status (*sources)(void *arguments, struct yk_arena *arena, struct yk_option_sources *out);
     /* Adds what goes to standard output to `out`; it is printed only on success, or with
      * YK_ERROR_NO_FIT. */
     yk_status (*run)(const void *arguments, struct yk_text *out);

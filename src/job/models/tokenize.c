@@ -175,12 +175,13 @@ static yk_status encode_chunk(struct encoding *encoding, const char *path, const
     return yk_token_ids_status(&encoding->ids);
 }
 
-static yk_status walk(struct encoding *encoding, yk_status (*take)(void *user, const char *path,
-                                                                   const char *text, size_t length))
+static yk_status walk(struct encoding *encoding,
+                      yk_status (*consume)(void *user, const char *path, const char *text,
+                                           size_t length))
 {
-    const struct yk_text_files_consumer taker = {.take = take, .user = encoding};
-    return yk_text_files_read(&encoding->files, &encoding->cut, "encoding", &taker, encoding->job,
-                              &encoding->bytes);
+    const struct yk_text_files_consumer consumer = {.consume = consume, .user = encoding};
+    return yk_text_files_read(&encoding->files, &encoding->cut, "encoding", &consumer,
+                              encoding->job, &encoding->bytes);
 }
 
 static yk_status write_chunk(void *user, const char *path, const char *text, size_t length)

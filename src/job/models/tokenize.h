@@ -29,7 +29,7 @@ struct yk_tokenize_learn_request {
     int64_t tokens;      /* of the tokenizer, in all */
     const char *special; /* a style (tokenizer/bpe_file.h), or names with commas between them; NULL:
                             pairs */
-    int64_t least_times; /* that a pair has to be there to be joined; −1: 2 */
+    int64_t min_times;   /* that a pair has to be there to be joined; −1: 2 */
     const char *output;  /* the tokenizer.json */
     const struct yk_job *job;
 };
@@ -39,9 +39,9 @@ struct yk_tokenize_learn_result {
     int32_t special; /* of them */
     int32_t merges;
     int32_t files;
-    int64_t bytes;       /* of text */
-    int32_t words;       /* that differ */
-    int64_t least_times; /* that a pair had to be there */
+    int64_t bytes;     /* of text */
+    int32_t words;     /* that differ */
+    int64_t min_times; /* that a pair had to be there */
     double seconds;
 };
 

@@ -11,9 +11,9 @@
 #include <string.h>
 
 enum {
-    MOST_MEMORY_COLUMNS = 6, /* more devices than that show the fullest one only */
-    MOST_RUNS = 12,          /* lines of a divided map */
-    NAME_COLUMNS = 24,       /* for the layers of a run */
+    MAX_MEMORY_COLUMNS = 6, /* more devices than that show the fullest one only */
+    MAX_RUNS = 12,          /* lines of a divided map */
+    NAME_COLUMNS = 24,      /* for the layers of a run */
 };
 
 const char *yk_place_output_violation(const struct yk_place_output *output,
@@ -94,11 +94,11 @@ static void add_row(struct yk_table *table, const struct yk_place_output *output
     yk_table_add(table, "%s", words);
     yk_units_format(placement->bound_s, YK_UNIT_SECONDS, time);
     yk_table_add(table, "%s", time);
-    if (P > MOST_MEMORY_COLUMNS) {
+    if (P > MAX_MEMORY_COLUMNS) {
         format_memory(output, placement, fullest(output, placement), words, sizeof words);
         yk_table_add(table, "%s", words);
     }
-    for (int32_t p = 0; P <= MOST_MEMORY_COLUMNS && p < P; p++) {
+    for (int32_t p = 0; P <= MAX_MEMORY_COLUMNS && p < P; p++) {
         format_memory(output, placement, p, words, sizeof words);
         yk_table_add(table, "%s", words);
     }
@@ -108,15 +108,15 @@ static yk_status add_table(const struct yk_place_output *output, struct yk_text 
 {
     const struct yk_cluster *cluster = output->request->book->cluster;
     const int32_t P = cluster->device_count;
-    struct yk_table_column columns[5 + MOST_MEMORY_COLUMNS] = {
+    struct yk_table_column columns[5 + MAX_MEMORY_COLUMNS] = {
         {"placement", YK_TABLE_LEFT},  {"micro-batches", YK_TABLE_RIGHT}, {"step", YK_TABLE_RIGHT},
         {"slower by", YK_TABLE_RIGHT}, {"bound", YK_TABLE_RIGHT},
     };
     size_t count = 5;
-    if (P > MOST_MEMORY_COLUMNS) {
+    if (P > MAX_MEMORY_COLUMNS) {
         columns[count++] = (struct yk_table_column){"fullest memory", YK_TABLE_RIGHT};
     }
-    for (int32_t p = 0; P <= MOST_MEMORY_COLUMNS && p < P; p++) {
+    for (int32_t p = 0; P <= MAX_MEMORY_COLUMNS && p < P; p++) {
         columns[count++] = (struct yk_table_column){cluster->devices[p].name, YK_TABLE_RIGHT};
     }
     struct yk_table *table = NULL;
@@ -234,7 +234,7 @@ static void add_map(const struct yk_place_output *output, const struct yk_placem
     for (int32_t l = 0; l < placement->step->layer_count; l = end_of_run(placement, l) + 1) {
         runs++;
     }
-    if (placement->divided && runs > MOST_RUNS) {
+    if (placement->divided && runs > MAX_RUNS) {
         add_shares(output, placement, out);
     } else {
         add_runs(output, placement, out);

@@ -19,12 +19,12 @@ enum {
 /* Where devices are faster while others rest: of the one that gains most. */
 static void add_rest(const struct yk_sim *sim, struct yk_text *out)
 {
-    double least = 1;
+    double lowest = 1;
     for (int32_t rank = 0; rank < sim->program->rank_count; rank++) {
-        least = fmin(least, sim->ranks[rank].scale);
+        lowest = fmin(lowest, sim->ranks[rank].scale);
     }
-    if (least < 1) {
-        yk_text_addf(out, ", down to %.3g times while others rest", least);
+    if (lowest < 1) {
+        yk_text_addf(out, ", down to %.3g times while others rest", lowest);
     }
 }
 
@@ -257,7 +257,7 @@ static yk_status add_alternatives(const struct yk_planner_outcome *planned, stru
     return status;
 }
 
-static void add_without(const struct yk_planner_outcome *planned, struct yk_text *out)
+static void add_leave_one_out(const struct yk_planner_outcome *planned, struct yk_text *out)
 {
     for (int32_t i = 0; i < planned->without_count; i++) {
         const struct yk_plan_leave_one_out *row = &planned->without[i];
@@ -294,7 +294,7 @@ yk_status yk_plan_output_text(const struct yk_planner_outcome *planned, struct y
     if (planned->alternative_count > 0) {
         YK_TRY(add_alternatives(planned, out));
     }
-    add_without(planned, out);
+    add_leave_one_out(planned, out);
     return yk_text_status(out);
 }
 
@@ -505,7 +505,7 @@ static void write_alternatives(const struct yk_planner_outcome *planned,
     }
     yk_json_write_end_array(json);
     yk_json_write_line(json, 0);
-    yk_json_write_begin_array(json, "without");
+    yk_json_write_begin_array(json, "leave_one_out");
     for (int32_t i = 0; i < planned->without_count; i++) {
         const struct yk_plan_leave_one_out *row = &planned->without[i];
         yk_json_write_begin_object(json, NULL);

@@ -28,8 +28,8 @@ static int64_t larger(int64_t a, int64_t b)
 }
 
 /* Keeps the schedule if it is the shortest so far, else destroys it. */
-static void take_schedule(struct yk_schedule_comparison *comparison,
-                          const struct yk_scheduler *scheduler, struct yk_schedule *schedule)
+static void keep_best(struct yk_schedule_comparison *comparison,
+                      const struct yk_scheduler *scheduler, struct yk_schedule *schedule)
 {
     comparison->lower_bound = larger(comparison->lower_bound, schedule->lower_bound);
     if (comparison->schedule && comparison->schedule->makespan <= schedule->makespan) {
@@ -55,7 +55,7 @@ static yk_status run_row(struct yk_schedule_comparison *comparison,
         return status;
     }
     row->makespan = schedule->makespan;
-    take_schedule(comparison, row->scheduler, schedule);
+    keep_best(comparison, row->scheduler, schedule);
     return YK_OK;
 }
 

@@ -132,27 +132,27 @@ static void format_time(double seconds, char out[YK_UNITS_SIZE])
 }
 
 /* A bar as long as the time is over the shortest, for the eye. */
-static void add_bar(double seconds, double least_s, double most_s, struct yk_table *table)
+static void add_bar(double seconds, double min_s, double max_s, struct yk_table *table)
 {
     enum {
         LONGEST = 40
     };
     struct yk_text bar = {0};
-    if (!isnan(seconds) && most_s > least_s) {
-        const double part = (seconds - least_s) / (most_s - least_s);
+    if (!isnan(seconds) && max_s > min_s) {
+        const double part = (seconds - min_s) / (max_s - min_s);
         yk_text_add_repeated(&bar, "▪", 1 + (size_t)(part * (LONGEST - 1)));
     }
     yk_table_add(table, "%s", yk_text_chars(&bar));
     yk_text_free(&bar);
 }
 
-static void find_range(const double *values, int32_t count, double *least, double *most)
+static void find_range(const double *values, int32_t count, double *min, double *max)
 {
-    *least = INFINITY;
-    *most = 0;
+    *min = INFINITY;
+    *max = 0;
     for (int32_t i = 0; i < count; i++) {
-        *least = fmin(*least, values[i]);
-        *most = fmax(*most, values[i]);
+        *min = fmin(*min, values[i]);
+        *max = fmax(*max, values[i]);
     }
 }
 
@@ -165,13 +165,13 @@ static yk_status add_curve(const struct yk_tradeoff *tradeoff, const double *sec
                            struct yk_text *out)
 {
     struct yk_table *table = NULL;
-    double least_s = 0;
-    double most_s = 0;
+    double min_s = 0;
+    double max_s = 0;
     YK_TRY(yk_table_create(columns, COLUMNS, &table));
-    find_range(seconds, count, &least_s, &most_s);
+    find_range(seconds, count, &min_s, &max_s);
     for (int32_t i = 0; i < count; i++) {
         add(tradeoff, i, table);
-        add_bar(seconds[i], least_s, most_s, table);
+        add_bar(seconds[i], min_s, max_s, table);
     }
     const yk_status status = yk_table_write(table, out);
     yk_table_destroy(table);

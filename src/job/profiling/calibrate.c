@@ -142,13 +142,13 @@ static yk_status read_summary(struct finished_run *run, const char *path,
 static yk_status read_options(struct finished_run *run, const char *path,
                               const struct yk_text *text)
 {
-    const struct yk_run_report_setting *settings = NULL;
+    const struct yk_run_report_setting *options = NULL;
     int32_t count = 0;
-    YK_TRY(yk_run_options_read(yk_text_chars(text), text->length, path, run->arena, &settings,
-                               &count));
+    YK_TRY(
+        yk_run_options_read(yk_text_chars(text), text->length, path, run->arena, &options, &count));
     for (int32_t i = 0; i < count; i++) {
-        if (strcmp(settings[i].name, "shuffle") == 0) {
-            run->shuffle = strtoull(settings[i].value, NULL, 10); /* 0 of what is no number */
+        if (strcmp(options[i].name, "shuffle") == 0) {
+            run->shuffle = strtoull(options[i].value, NULL, 10); /* 0 of what is no number */
         }
     }
     return YK_OK;
@@ -340,7 +340,7 @@ static yk_status copy_text(const char *text, struct yk_arena *arena, const char 
     return *out || !text ? YK_OK : yk_fail_out_of_memory();
 }
 
-static yk_status take_op(const struct yk_calibration_class *sort, struct yk_arena *arena,
+static yk_status fill_op(const struct yk_calibration_class *sort, struct yk_arena *arena,
                          struct yk_calibrate_op *out)
 {
     *out = (struct yk_calibrate_op){
@@ -368,8 +368,8 @@ static yk_status fill_result(const struct finished_run *run,
     out->ranks = run->op_times.rank_count;
     out->measured_step_s = run->measured_step_s;
     out->predicted_step_s = run->planned->trial.step_s;
-    out->compute_beside = calibration->compute_beside;
-    out->message_beside = calibration->message_beside;
+    out->compute_slowdown = calibration->compute_beside;
+    out->message_slowdown = calibration->message_beside;
     out->estimated_compute = calibration->estimated_compute;
     out->estimated_message = calibration->estimated_message;
     out->layer_count = calibration->rows.layer_count;
@@ -379,7 +379,7 @@ static yk_status fill_result(const struct finished_run *run,
     YK_TRY(copy_text(run->profile, out->arena, &out->profile));
     YK_TRY_NEW(out->arena, out->ops, (int64_t)calibration->sort_count + 1);
     for (; out->op_count < calibration->sort_count; out->op_count++) {
-        YK_TRY(take_op(&calibration->sorts[out->op_count], out->arena, &out->ops[out->op_count]));
+        YK_TRY(fill_op(&calibration->sorts[out->op_count], out->arena, &out->ops[out->op_count]));
     }
     return YK_OK;
 }
@@ -388,13 +388,13 @@ static yk_status calibrate(const struct yk_calibrate_request *request, struct fi
                            struct yk_calibration *calibration, struct yk_calibrate_result *out)
 {
     YK_TRY(open_run(request->run, request->profile, !request->dry_run, run));
-    const struct yk_calibration_request wish = {
+    const struct yk_calibration_request wanted = {
         .program = run->planned->trial.program,
         .sim = run->planned->trial.sim,
         .book = &run->planning.book,
         .spent = &run->op_times,
     };
-    const yk_status status = yk_calibration_compute(&wish, run->arena, calibration);
+    const yk_status status = yk_calibration_compute(&wanted, run->arena, calibration);
     if (status != YK_OK) {
         return yk_fail_in(status, request->run);
     }

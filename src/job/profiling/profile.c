@@ -221,15 +221,16 @@ static yk_status name_counted(const struct yk_profiling *profiling, const char *
 }
 
 /* With counters, what the device's meters showed meanwhile. */
-static yk_status survey_layers(struct yk_profiling *profiling, const struct yk_survey_request *wish)
+static yk_status survey_layers(struct yk_profiling *profiling,
+                               const struct yk_survey_request *request)
 {
     if (!profiling->gauge) {
-        return yk_survey_layers(&profiling->result->survey, &profiling->all, wish);
+        return yk_survey_layers(&profiling->result->survey, &profiling->all, request);
     }
     struct yk_counter_ranks *all = &profiling->result->counted;
     struct yk_counter_rank *counted = &all->all[all->count];
     YK_TRY(yk_counter_recorder_start(profiling->gauge));
-    const yk_status status = yk_survey_layers(&profiling->result->survey, &profiling->all, wish);
+    const yk_status status = yk_survey_layers(&profiling->result->survey, &profiling->all, request);
     yk_counter_recorder_stop(profiling->gauge);
     YK_TRY(status);
     YK_TRY(yk_counter_attribution_report(profiling->gauge, NAN, profiling->arena, counted));
@@ -248,7 +249,7 @@ static bool begins_anew(const struct yk_profiling *profiling)
 
 static yk_status survey(struct yk_profiling *profiling)
 {
-    const struct yk_survey_request wish = {
+    const struct yk_survey_request request = {
         .config = profiling->config,
         .workload = profiling->workload,
         .cluster = profiling->cluster,
@@ -262,14 +263,14 @@ static yk_status survey(struct yk_profiling *profiling)
                   .stop = is_stopped,
                   .ran = profiling->gauge ? note_step : NULL},
     };
-    YK_TRY(survey_layers(profiling, &wish));
+    YK_TRY(survey_layers(profiling, &request));
     if (profiling->engine.backend->used_bytes && !profiling->result->survey.stopped) {
-        YK_TRY(yk_survey_copies(&profiling->result->survey, &profiling->all, &wish));
+        YK_TRY(yk_survey_copies(&profiling->result->survey, &profiling->all, &request));
     }
     if (profiling->all.ranks->size > 1 && !profiling->result->survey.stopped) {
         int64_t most = 0;
         YK_TRY(most_bytes(profiling, &most));
-        YK_TRY(yk_survey_links(&profiling->result->survey, &profiling->all, &wish, most));
+        YK_TRY(yk_survey_links(&profiling->result->survey, &profiling->all, &request, most));
     }
     return YK_OK;
 }

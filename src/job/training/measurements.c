@@ -101,7 +101,7 @@ static yk_status collect(struct yk_training *training, struct yk_exchange_bytes 
 }
 
 static yk_status unpack(struct yk_training *training, const struct yk_exchange_bytes *handed,
-                        struct yk_trace_part *pieces, struct yk_trace **traces)
+                        struct yk_trace_part *parts, struct yk_trace **traces)
 {
     const int32_t count = training->plan.planned->plan->rank_count;
     double zero_s = 0;
@@ -121,7 +121,7 @@ static yk_status unpack(struct yk_training *training, const struct yk_exchange_b
         }
         if (trace_size > 0) {
             YK_TRY(yk_trace_bytes_unpack(trace, trace_size, source, &traces[r]));
-            pieces[r] = (struct yk_trace_part){traces[r], figures.began_s - zero_s};
+            parts[r] = (struct yk_trace_part){traces[r], figures.began_s - zero_s};
         }
     }
     return YK_OK;
@@ -142,15 +142,15 @@ static yk_status sum_up(struct yk_training *training)
 static yk_status merge(struct yk_training *training, const struct yk_exchange_bytes *handed)
 {
     const int32_t count = training->plan.planned->plan->rank_count;
-    struct yk_trace_part *pieces = NULL;
+    struct yk_trace_part *parts = NULL;
     struct yk_trace **traces = NULL;
     struct yk_trace *whole = NULL;
-    YK_TRY_NEW(training->arena, pieces, count);
+    YK_TRY_NEW(training->arena, parts, count);
     /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
     YK_TRY_NEW(training->arena, traces, count);
-    yk_status status = unpack(training, handed, pieces, traces);
+    yk_status status = unpack(training, handed, parts, traces);
     if (status == YK_OK && training->run.trace) {
-        status = yk_trace_merge(pieces, count, &whole);
+        status = yk_trace_merge(parts, count, &whole);
     }
     for (int32_t r = 0; r < count; r++) {
         yk_trace_destroy(traces[r]);
