@@ -33,7 +33,7 @@ void yk_json_destroy(struct yk_json *root);
             yk_json_destroy(root);                                                                 \
         }                                                                                          \
         if (yk_json_status_ != YK_OK) {                                                            \
-            return yk_fail_in(yk_json_status_, (source));                                          \
+            return yk_status_prefix(yk_json_status_, (source));                                    \
         }                                                                                          \
     } while (0)
 

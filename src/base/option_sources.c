@@ -130,7 +130,7 @@ yk_status yk_option_source_apply(const struct yk_option_table *table,
     }
     yk_json_destroy(root);
     yk_text_free(&text);
-    return status == YK_OK ? YK_OK : yk_fail_in(status, source->name);
+    return status == YK_OK ? YK_OK : yk_status_prefix(status, source->name);
 }
 
 yk_status yk_option_sources_apply(const struct yk_option_table *table,

@@ -97,7 +97,7 @@ static yk_status read_rates(const struct yk_json *node, struct yk_device *out)
     YK_TRY(yk_json_check_keys(rates, known, COUNT(known)));
     yk_status status = read_matrix(rates, out);
     if (status != YK_OK) {
-        return yk_fail_in(status, "matrix");
+        return yk_status_prefix(status, "matrix");
     }
     YK_TRY(yk_json_get_amount(rates, "vector", YK_UNIT_FLOPS, &out->vector_flops));
     if (!(out->vector_flops > 0)) {
@@ -156,7 +156,7 @@ yk_status yk_cluster_json_device_read(const struct yk_json *node, struct yk_aren
                               &out->memory_bytes_per_s));
     const yk_status status = read_rates(node, out);
     if (status != YK_OK) {
-        return yk_fail_in(status, "rates");
+        return yk_status_prefix(status, "rates");
     }
     YK_TRY(check_complete(node, out));
     return yk_cluster_json_measured_read(node, arena, out);

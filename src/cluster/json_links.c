@@ -138,7 +138,7 @@ yk_status yk_cluster_json_links_read(const struct yk_json *node, const struct yk
         status = read_link(node, &link);
     }
     if (status != YK_OK) {
-        return yk_fail_in(status, "links");
+        return yk_status_prefix(status, "links");
     }
     set_others(draft, link);
     return YK_OK;

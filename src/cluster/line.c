@@ -42,7 +42,7 @@ yk_status yk_line_fail_at(const struct yk_line *line, size_t at, yk_status statu
     }
     char place[40];
     snprintf(place, sizeof place, "column %zu", column);
-    return yk_fail_in(status, place);
+    return yk_status_prefix(status, place);
 }
 
 yk_status yk_line_fail_expected(struct yk_line *line, const char *expected)

@@ -80,5 +80,5 @@ yk_status yk_graph_json_links_read(const struct yk_json *node, struct yk_graph_b
     struct link link = {0};
     const yk_status status = parse_for_all(node, &link);
     return status == YK_OK ? yk_graph_builder_set_links(builder, link.latency, link.bandwidth)
-                           : yk_fail_in(status, "links");
+                           : yk_status_prefix(status, "links");
 }

@@ -75,7 +75,7 @@ static yk_status fail_at(const struct yk_graph_scanner *words, const struct word
     char place[64];
     snprintf(place, sizeof place, "line %lld, column %td", (long long)words->line,
              word->text - words->line_start + 1);
-    return yk_fail_in(status, place);
+    return yk_status_prefix(status, place);
 }
 
 /* What can be shown of a word: the beginning of it, in characters every terminal has. */
@@ -148,7 +148,7 @@ yk_status yk_graph_scanner_locate(const struct yk_graph_scanner *words, yk_statu
     }
     char place[40];
     snprintf(place, sizeof place, "line %lld", (long long)words->line);
-    return yk_fail_in(status, place);
+    return yk_status_prefix(status, place);
 }
 
 size_t yk_graph_scanner_count_first_line(const char *text, size_t length)

@@ -178,7 +178,7 @@ static yk_status fail_in_tensor(yk_status status, const char *name)
 {
     struct yk_text place = {0};
     yk_text_addf(&place, "tensor \"%.*s\"", (int)yk_text_prefix(name, SHOWN_COLUMNS), name);
-    status = yk_fail_in(status, yk_text_chars(&place));
+    status = yk_status_prefix(status, yk_text_chars(&place));
     yk_text_free(&place);
     return status;
 }
@@ -303,5 +303,5 @@ yk_status yk_safetensors_header_parse(const char *bytes, size_t length, uint64_t
     *out = header;
 done:
     yk_json_destroy(root);
-    return status == YK_OK ? YK_OK : yk_fail_in(status, source);
+    return status == YK_OK ? YK_OK : yk_status_prefix(status, source);
 }

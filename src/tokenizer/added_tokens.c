@@ -194,7 +194,7 @@ yk_status yk_added_tokens_read(const struct yk_json *node, const struct yk_token
     const yk_status status = fill(node, map, normaliser, tokens);
     if (status != YK_OK) {
         yk_added_tokens_destroy(tokens);
-        return yk_fail_in(status, "added_tokens");
+        return yk_status_prefix(status, "added_tokens");
     }
     *out = tokens;
     return YK_OK;

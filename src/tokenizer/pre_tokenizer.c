@@ -143,7 +143,7 @@ yk_status yk_pre_tokenizer_read(const struct yk_json *node, struct yk_pre_tokeni
         const yk_status status = read_node(node, false, made);
         if (status != YK_OK) {
             yk_pre_tokenizer_destroy(made);
-            return yk_fail_in(status, "pre_tokenizer");
+            return yk_status_prefix(status, "pre_tokenizer");
         }
     }
     *out = made;

@@ -147,7 +147,7 @@ static yk_status count_words(void *user, const char *path, const char *text, siz
     struct lesson *lesson = user;
     const yk_status status = yk_pre_tokenizer_run(lesson->pre_tokenizer, &lesson->room, text,
                                                   length, count_word, lesson->counts);
-    return status == YK_OK ? YK_OK : yk_fail_in(status, path);
+    return status == YK_OK ? YK_OK : yk_status_prefix(status, path);
 }
 
 static yk_status learn(struct lesson *lesson)

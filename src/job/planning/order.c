@@ -42,7 +42,7 @@ static yk_status find(const struct yk_order_request *request, struct yk_order_re
     if (status == YK_OK) {
         yk_job_note_interruption(request->job);
     }
-    return status == YK_ERROR_NO_FIT ? yk_fail_in(status, out->source) : status;
+    return status == YK_ERROR_NO_FIT ? yk_status_prefix(status, out->source) : status;
 }
 
 yk_status yk_order_run(const struct yk_order_request *request, struct yk_order_result *out)

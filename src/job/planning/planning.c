@@ -59,7 +59,7 @@ static yk_status open_plan(const char *path, const char *text, size_t length,
                    request->cluster ? request->cluster : sources.cluster, profile, out);
     if (status != YK_OK) {
         const bool named_here = request->model || request->cluster || request->profile;
-        return named_here ? status : yk_fail_in(status, path);
+        return named_here ? status : yk_status_prefix(status, path);
     }
     struct yk_plan_context context = yk_planning_context(out);
     context.any_profile = request->any_profile;

@@ -79,7 +79,7 @@ yk_status yk_schedule_comparison_run(const struct yk_graph *graph,
         }
         failure = status != YK_OK ? status : failure;
     }
-    return out->schedule ? YK_OK : yk_fail_in(failure, "no algorithm finds a schedule");
+    return out->schedule ? YK_OK : yk_status_prefix(failure, "no algorithm finds a schedule");
 }
 
 void yk_schedule_comparison_free(struct yk_schedule_comparison *comparison)
@@ -319,7 +319,7 @@ yk_status yk_schedule_run(const struct yk_schedule_request *request, struct yk_s
                                  : run_one(request, &options, out);
     yk_job_end(request->job);
     yk_job_note_interruption(request->job);
-    return status == YK_ERROR_NO_FIT ? yk_fail_in(status, source_of(request)) : status;
+    return status == YK_ERROR_NO_FIT ? yk_status_prefix(status, source_of(request)) : status;
 }
 
 yk_status yk_schedule_write_files(const struct yk_schedule_request *request,

@@ -396,7 +396,7 @@ static yk_status calibrate(const struct yk_calibrate_request *request, struct fi
     };
     const yk_status status = yk_calibration_compute(&wanted, run->arena, calibration);
     if (status != YK_OK) {
-        return yk_fail_in(status, request->run);
+        return yk_status_prefix(status, request->run);
     }
     YK_TRY(fill_result(run, calibration, out));
     YK_TRY(predict(run, calibration, &out->calibrated_step_s));

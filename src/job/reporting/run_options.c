@@ -62,5 +62,5 @@ yk_status yk_run_options_read(const char *text, size_t length, const char *sourc
         status = list_options(root, arena, out, out_count);
     }
     yk_json_destroy(root);
-    return status == YK_OK ? YK_OK : yk_fail_in(status, source);
+    return status == YK_OK ? YK_OK : yk_status_prefix(status, source);
 }

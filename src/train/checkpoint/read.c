@@ -48,7 +48,7 @@ static yk_status read_state(struct yk_checkpoint *checkpoint, const char **model
     if (status == YK_OK) {
         status = yk_checkpoint_state_read(yk_text_chars(&text), text.length, checkpoint->arena,
                                           checkpoint, model);
-        status = status == YK_ERROR_INPUT ? yk_fail_in(status, path.bytes) : status;
+        status = status == YK_ERROR_INPUT ? yk_status_prefix(status, path.bytes) : status;
     }
     yk_text_free(&text);
     yk_text_free(&path);
@@ -159,7 +159,7 @@ static yk_status open_adapter(struct yk_checkpoint *checkpoint)
     }
     const yk_status status =
         yk_model_config_open(adapter.base, checkpoint->arena, &checkpoint->config);
-    return status == YK_ERROR_INPUT ? yk_fail_in(status, checkpoint->path) : status;
+    return status == YK_ERROR_INPUT ? yk_status_prefix(status, checkpoint->path) : status;
 }
 
 /* What Hugging Face's tools wrote: weights without a training. */
