@@ -80,9 +80,7 @@ static yk_status add_table(const struct yk_counter_rank *rank, struct yk_text *o
     YK_TRY(yk_table_create(shown, count, &table));
     add_rows(rank, &rank->phases, table);
     add_rows(rank, &rank->kinds, table);
-    const yk_status status = yk_table_write(table, out);
-    yk_table_destroy(table);
-    return status;
+    return yk_table_finish(table, out);
 }
 
 yk_status yk_counters_add_text(const struct yk_counter_ranks *ranks, struct yk_text *out)

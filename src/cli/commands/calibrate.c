@@ -14,11 +14,9 @@
 /* "forward gpt-block, 8 samples"; "gather 1.2MiB". */
 static void describe(const struct yk_calibrate_op *op, struct yk_text *out)
 {
-    char bytes[YK_UNITS_SIZE];
     yk_text_add(out, op->op);
     if (!op->layer) {
-        yk_units_format((double)op->size, YK_UNIT_BYTES, bytes);
-        yk_text_addf(out, " %s", bytes);
+        yk_text_addf(out, " %s", YK_UNITS_TEXT((double)op->size, YK_UNIT_BYTES));
         return;
     }
     yk_text_addf(out, " %s", op->layer);
@@ -40,9 +38,7 @@ static void add_percent(double part, struct yk_table *table)
 
 static void add_seconds(double seconds, struct yk_table *table)
 {
-    char words[YK_UNITS_SIZE];
-    yk_units_format(seconds, YK_UNIT_SECONDS, words);
-    yk_table_add(table, "%s", words);
+    yk_table_add(table, "%s", YK_UNITS_TEXT(seconds, YK_UNIT_SECONDS));
 }
 
 static void add_row(const struct yk_calibrate_result *result, const struct yk_calibrate_op *op,
@@ -169,9 +165,7 @@ static void write_op(const struct yk_calibrate_op *op, struct yk_json_writer *js
 static yk_status write_json(const struct yk_calibrate_result *result, struct yk_text *out)
 {
     struct yk_json_writer json = {.text = out};
-    yk_json_write_begin_object(&json, NULL);
-    yk_json_write_integer(&json, "yoke", 1);
-    yk_json_write_string(&json, "kind", "calibration");
+    yk_json_write_begin_document(&json, "calibration");
     yk_json_write_string(&json, "run", result->run);
     yk_json_write_string(&json, "profile", result->profile);
     yk_json_write_bool(&json, "written", result->written);
@@ -188,9 +182,7 @@ static yk_status write_json(const struct yk_calibrate_result *result, struct yk_
         write_op(&result->ops[i], &json);
     }
     yk_json_write_end_array(&json);
-    yk_json_write_end_object(&json);
-    yk_text_add(out, "\n");
-    return yk_text_status(out);
+    return yk_json_write_end_document(&json);
 }
 
 enum {

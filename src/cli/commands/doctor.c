@@ -113,16 +113,16 @@ static yk_status add_devices(const struct yk_machine *machine, struct yk_text *o
     };
     struct yk_table *table = NULL;
     YK_TRY(yk_table_create(columns, sizeof columns / sizeof columns[0], &table));
-    char size[YK_UNITS_SIZE];
-    yk_units_format(machine->host.memory_bytes, YK_UNIT_BYTES, size);
     yk_table_add(table, "%s", machine->host.cpu_name);
-    yk_table_add(table, "%s", machine->host.memory_bytes > 0 ? size : "unknown");
+    yk_table_add(table, "%s",
+                 machine->host.memory_bytes > 0
+                     ? YK_UNITS_TEXT(machine->host.memory_bytes, YK_UNIT_BYTES)
+                     : "unknown");
     yk_table_add(table, "%d cores", machine->host.core_count);
     for (int i = 0; i < machine->gpu_count; i++) {
         const struct yk_nvml_gpu *gpu = &machine->gpus[i];
-        yk_units_format(gpu->memory_bytes, YK_UNIT_BYTES, size);
         yk_table_add(table, "%s", gpu->name);
-        yk_table_add(table, "%s", size);
+        yk_table_add(table, "%s", YK_UNITS_TEXT(gpu->memory_bytes, YK_UNIT_BYTES));
         yk_table_add(table, "compute capability %d.%d", gpu->capability_major,
                      gpu->capability_minor);
     }
@@ -227,18 +227,14 @@ static void write_devices(const struct yk_machine *machine, struct yk_json_write
 static yk_status write_json(const struct yk_doctor_result *found, struct yk_text *out)
 {
     struct yk_json_writer json = {.text = out};
-    yk_json_write_begin_object(&json, NULL);
-    yk_json_write_integer(&json, "yoke", 1);
-    yk_json_write_string(&json, "kind", "doctor");
+    yk_json_write_begin_document(&json, "doctor");
     yk_json_write_string(&json, "version", YOKE_VERSION);
     yk_json_write_string(&json, "compiler", COMPILER);
     write_libraries(found, &json);
     write_plugins(found, &json);
     write_backends(found, &json);
     write_devices(&found->machine, &json);
-    yk_json_write_end_object(&json);
-    yk_text_add(out, "\n");
-    return yk_text_status(out);
+    return yk_json_write_end_document(&json);
 }
 
 static yk_status run(const void *given, struct yk_text *out)

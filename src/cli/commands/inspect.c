@@ -84,15 +84,14 @@ static void add_checkpoint(const struct yk_inspect_checkpoint *checkpoint, struc
 
 static void add_sums(const struct yk_inspect_result *result, struct yk_text *out)
 {
-    char size[YK_UNITS_SIZE];
-    yk_units_format(result->bytes, YK_UNIT_BYTES, size);
     yk_text_addf(out, "\n%" PRId32 " tensor%s in %" PRId32 " file%s, %.0f numbers, %s\n",
                  result->tensor_count, yk_text_plural(result->tensor_count), result->file_count,
-                 yk_text_plural(result->file_count), result->numbers, size);
+                 yk_text_plural(result->file_count), result->numbers,
+                 YK_UNITS_TEXT(result->bytes, YK_UNIT_BYTES));
     if (result->optimizer) {
-        yk_units_format((double)result->optimizer_bytes, YK_UNIT_BYTES, size);
         yk_text_addf(out, "%s: %" PRId32 " tensors, %s\n", result->optimizer,
-                     result->optimizer_tensors, size);
+                     result->optimizer_tensors,
+                     YK_UNITS_TEXT((double)result->optimizer_bytes, YK_UNIT_BYTES));
     }
 }
 
@@ -194,18 +193,14 @@ static void write_tensors(const struct yk_inspect_result *result, struct yk_json
 static yk_status write_json(const struct yk_inspect_result *result, struct yk_text *out)
 {
     struct yk_json_writer json = {.text = out};
-    yk_json_write_begin_object(&json, NULL);
-    yk_json_write_integer(&json, "yoke", 1);
-    yk_json_write_string(&json, "kind", result->is_token_shard ? "shard" : "tensors");
+    yk_json_write_begin_document(&json, result->is_token_shard ? "shard" : "tensors");
     yk_json_write_string(&json, "path", result->path);
     if (result->is_token_shard) {
         yk_json_write_integer(&json, "tokens", result->tokens);
     } else {
         write_tensors(result, &json);
     }
-    yk_json_write_end_object(&json);
-    yk_text_add(out, "\n");
-    return yk_text_status(out);
+    return yk_json_write_end_document(&json);
 }
 
 struct arguments {

@@ -110,9 +110,7 @@ static yk_status add_table(const struct yk_model_result *result, struct yk_text 
     yk_table_add(table, "%s", "");
     add_cells(table, model->parameters, model->trainable, &result->total);
     yk_table_add(table, "%s", "");
-    const yk_status status = yk_table_write(table, out);
-    yk_table_destroy(table);
-    return status;
+    return yk_table_finish(table, out);
 }
 
 /* "gpt2, 5 samples of 1,024 tokens, bf16, LoRA of rank 32 beside NF4, recomputed". */
@@ -229,9 +227,7 @@ static yk_status write_json(const struct yk_model_result *result, struct yk_text
 {
     const struct yk_model *model = result->model;
     struct yk_json_writer json = {.text = out};
-    yk_json_write_begin_object(&json, NULL);
-    yk_json_write_integer(&json, "yoke", 1);
-    yk_json_write_string(&json, "kind", "model");
+    yk_json_write_begin_document(&json, "model");
     yk_json_write_string(&json, "name", model->config->name);
     yk_json_write_string(&json, "architecture", result->architecture);
     write_workload(&model->workload, &json);
@@ -254,9 +250,7 @@ static yk_status write_json(const struct yk_model_result *result, struct yk_text
         write_edge(model, &model->edges[i], &json);
     }
     yk_json_write_end_array(&json);
-    yk_json_write_end_object(&json);
-    yk_text_add(out, "\n");
-    return yk_text_status(out);
+    return yk_json_write_end_document(&json);
 }
 
 struct arguments {
@@ -288,9 +282,7 @@ static yk_status list_text(const struct yk_model_result *result, struct yk_text 
 static yk_status list_json(const struct yk_model_result *result, struct yk_text *out)
 {
     struct yk_json_writer json = {.text = out};
-    yk_json_write_begin_object(&json, NULL);
-    yk_json_write_integer(&json, "yoke", 1);
-    yk_json_write_string(&json, "kind", "models");
+    yk_json_write_begin_document(&json, "models");
     yk_json_write_begin_array(&json, "models");
     for (int32_t i = 0; i < result->builtin_count; i++) {
         yk_json_write_begin_row(&json, 2);
@@ -299,9 +291,7 @@ static yk_status list_json(const struct yk_model_result *result, struct yk_text 
         yk_json_write_end_object(&json);
     }
     yk_json_write_end_array(&json);
-    yk_json_write_end_object(&json);
-    yk_text_add(out, "\n");
-    return yk_text_status(out);
+    return yk_json_write_end_document(&json);
 }
 
 static yk_status write_result(const struct yk_model_result *result, bool json, struct yk_text *out)

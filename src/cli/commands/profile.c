@@ -122,9 +122,7 @@ static yk_status add_layers(const struct yk_survey *survey, struct yk_text *out)
             add_row(survey, row, table);
         }
     }
-    const yk_status status = yk_table_write(table, out);
-    yk_table_destroy(table);
-    return status;
+    return yk_table_finish(table, out);
 }
 
 static yk_status add_links(const struct yk_survey *survey, struct yk_text *out)
@@ -149,9 +147,7 @@ static yk_status add_links(const struct yk_survey *survey, struct yk_text *out)
             amount((double)row->bytes / row->measurement.value, YK_UNIT_BYTES_PER_S, words));
         yk_table_add(table, "%.1f %%", 100 * row->measurement.spread);
     }
-    const yk_status status = yk_table_write(table, out);
-    yk_table_destroy(table);
-    return status;
+    return yk_table_finish(table, out);
 }
 
 static void add_facts(const struct yk_survey *survey, struct yk_text *out)
@@ -273,9 +269,7 @@ static yk_status write_imported_json(const struct yk_profile_import_result *resu
         yk_json_write_end_object(&json);
     }
     yk_json_write_end_array(&json);
-    yk_json_write_end_object(&json);
-    yk_text_add(out, "\n");
-    return yk_text_status(out);
+    return yk_json_write_end_document(&json);
 }
 
 static yk_status write_shown(const struct yk_profile_report *report, int columns,

@@ -17,9 +17,8 @@ enum {
 /* "3 files, 1.2MB" */
 static void add_files(int32_t files, int64_t bytes, struct yk_text *out)
 {
-    char size[YK_UNITS_SIZE];
-    yk_units_format((double)bytes, YK_UNIT_BYTES, size);
-    yk_text_addf(out, "%" PRId32 " file%s, %s", files, yk_text_plural(files), size);
+    yk_text_addf(out, "%" PRId32 " file%s, %s", files, yk_text_plural(files),
+                 YK_UNITS_TEXT((double)bytes, YK_UNIT_BYTES));
 }
 
 static void learned_text(const struct yk_tokenize_learn_request *request,
@@ -47,9 +46,7 @@ static void learned_json(const struct yk_tokenize_learn_request *request,
                          const struct yk_tokenize_learn_result *result, struct yk_text *out)
 {
     struct yk_json_writer json = {.text = out};
-    yk_json_write_begin_object(&json, NULL);
-    yk_json_write_integer(&json, "yoke", 1);
-    yk_json_write_string(&json, "kind", "learned tokenizer");
+    yk_json_write_begin_document(&json, "learned tokenizer");
     yk_json_write_string(&json, "output", request->output);
     yk_json_write_integer(&json, "tokens", result->tokens);
     yk_json_write_integer(&json, "special", result->special);
@@ -76,16 +73,15 @@ static void write_learned(const struct yk_tokenize_learn_request *request,
 static void encoded_text(const struct yk_tokenize_encode_request *request,
                          const struct yk_tokenize_encode_result *result, struct yk_text *out)
 {
-    char size[YK_UNITS_SIZE];
     char speed[YK_UNITS_SIZE];
-    yk_units_format((double)result->shard_bytes, YK_UNIT_BYTES, size);
     yk_units_format((double)result->bytes / result->seconds, YK_UNIT_BYTES_PER_S, speed);
     yk_text_addf(out, "%s\n\n  tokenizer  %s", request->output, yk_text_chars(&result->tokenizer));
     yk_text_add(out, "\n  text       ");
     add_files(result->files, result->bytes, out);
     yk_text_addf(out, "\n  tokens     %" PRId64 ", %.2f bytes of text each\n", result->tokens,
                  (double)result->bytes / (double)result->tokens);
-    yk_text_addf(out, "  shards     %" PRId32 ", %s\n", result->shards, size);
+    yk_text_addf(out, "  shards     %" PRId32 ", %s\n", result->shards,
+                 YK_UNITS_TEXT((double)result->shard_bytes, YK_UNIT_BYTES));
     yk_text_addf(out, "  speed      %s\n", speed);
 }
 
@@ -93,9 +89,7 @@ static void encoded_json(const struct yk_tokenize_encode_request *request,
                          const struct yk_tokenize_encode_result *result, struct yk_text *out)
 {
     struct yk_json_writer json = {.text = out};
-    yk_json_write_begin_object(&json, NULL);
-    yk_json_write_integer(&json, "yoke", 1);
-    yk_json_write_string(&json, "kind", "tokenized");
+    yk_json_write_begin_document(&json, "tokenized");
     yk_json_write_string(&json, "output", request->output);
     yk_json_write_integer(&json, "files", result->files);
     yk_json_write_integer(&json, "bytes", result->bytes);
@@ -190,9 +184,7 @@ static yk_status write_tokens(const struct yk_tokenize_show_request *request, bo
     filled.end = end_file;
     filled.user = &listing;
     if (json) {
-        yk_json_write_begin_object(&listing.json, NULL);
-        yk_json_write_integer(&listing.json, "yoke", 1);
-        yk_json_write_string(&listing.json, "kind", "tokens");
+        yk_json_write_begin_document(&listing.json, "tokens");
         yk_json_write_begin_array(&listing.json, "texts");
     }
     const yk_status status = yk_tokenize_show(&filled);

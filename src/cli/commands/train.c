@@ -34,18 +34,17 @@ static void add_speed(const struct yk_train_result *result, struct yk_text *out)
 {
     char measured[YK_UNITS_SIZE];
     char predicted[YK_UNITS_SIZE];
-    char peak[YK_UNITS_SIZE];
     char planned[YK_UNITS_SIZE];
     const bool own = result->device_bytes > 0; /* the device has memory of its own */
     yk_units_format(result->median_step_s, YK_UNIT_SECONDS, measured);
     yk_units_format(result->predicted_step_s, YK_UNIT_SECONDS, predicted);
-    yk_units_format(own ? result->device_bytes : result->peak_bytes, YK_UNIT_BYTES, peak);
     yk_units_format(result->planned_bytes, YK_UNIT_BYTES, planned);
     yk_text_addf(out, "  speed       %.0f tokens/s, MFU %.1f %% (exact %.1f)\n",
                  result->tokens_per_s, 100 * result->mfu, 100 * result->exact_mfu);
     yk_text_addf(out, "  step        %s measured, half of them faster; %s predicted (%.2f of it)\n",
                  measured, predicted, result->predicted_step_s / result->median_step_s);
-    yk_text_addf(out, "  memory      %s at most %s; %s planned\n", peak,
+    yk_text_addf(out, "  memory      %s at most %s; %s planned\n",
+                 YK_UNITS_TEXT(own ? result->device_bytes : result->peak_bytes, YK_UNIT_BYTES),
                  own ? "in use on the GPU" : "in the whole process", planned);
 }
 
@@ -154,15 +153,14 @@ static void add_plan(const struct yk_train_start *start, struct yk_text *out)
 {
     char step[YK_UNITS_SIZE];
     char memory[YK_UNITS_SIZE];
-    char limit[YK_UNITS_SIZE];
     yk_units_format(start->predicted_step_s, YK_UNIT_SECONDS, step);
     yk_units_format(start->planned_bytes, YK_UNIT_BYTES, memory);
-    yk_units_format(start->limit_bytes, YK_UNIT_BYTES, limit);
     yk_text_addf(out, "plan: %" PRId64 " sample%s a step, %s; %s\n", start->batch,
                  yk_text_plural(start->batch), start->precision, start->plan);
     yk_text_addf(out, "predicted: %s a step ±%.0f %%, ", step, 100 * start->predicted_error);
     yk_text_add_duration(start->predicted_s, out);
-    yk_text_addf(out, " in all, %s of %s memory", memory, limit);
+    yk_text_addf(out, " in all, %s of %s memory", memory,
+                 YK_UNITS_TEXT(start->limit_bytes, YK_UNIT_BYTES));
     if (start->resumed) {
         yk_text_addf(out, "\nresumed: %s", start->resumed);
     }

@@ -40,13 +40,10 @@ static void add_rate(struct yk_table *table, double flops)
 
 static void add_sheet(struct yk_table *table, const struct yk_datasheet *sheet)
 {
-    char words[YK_UNITS_SIZE];
     yk_table_add(table, "%s", sheet->name);
     yk_table_add(table, "%s%s", sheet->title, sheet->plan_only ? " (plan only)" : "");
-    yk_units_format(sheet->memory_bytes, YK_UNIT_BYTES, words);
-    yk_table_add(table, "%s", words);
-    yk_units_format(sheet->memory_bytes_per_s, YK_UNIT_BYTES_PER_S, words);
-    yk_table_add(table, "%s", words);
+    yk_table_add(table, "%s", YK_UNITS_TEXT(sheet->memory_bytes, YK_UNIT_BYTES));
+    yk_table_add(table, "%s", YK_UNITS_TEXT(sheet->memory_bytes_per_s, YK_UNIT_BYTES_PER_S));
     add_rate(table, sheet->vector_flops);
     add_rate(table, sheet->matrix_flops[YK_PRECISION_TF32]);
     add_rate(table, sheet->matrix_flops[YK_PRECISION_FP16]);
@@ -68,9 +65,7 @@ static yk_status add_devices(struct yk_text *out)
     }
     yk_text_add(out,
                 "Devices; rates are dense, in TFLOPS, with fp32 sums; --json has the sources\n");
-    const yk_status status = yk_table_write(table, out);
-    yk_table_destroy(table);
-    return status;
+    return yk_table_finish(table, out);
 }
 
 static yk_status add_links(struct yk_text *out)
@@ -82,21 +77,16 @@ static yk_status add_links(struct yk_text *out)
         {"latency", YK_TABLE_RIGHT},
     };
     struct yk_table *table = NULL;
-    char words[YK_UNITS_SIZE];
     YK_TRY(yk_table_create(columns, sizeof columns / sizeof columns[0], &table));
     for (size_t i = 0; i < yk_interconnect_count; i++) {
         const struct yk_interconnect *link = &yk_interconnects[i];
         yk_table_add(table, "%s", link->name);
         yk_table_add(table, "%s", link->title);
-        yk_units_format(link->bytes_per_s, YK_UNIT_BYTES_PER_S, words);
-        yk_table_add(table, "%s", words);
-        yk_units_format(link->latency_s, YK_UNIT_SECONDS, words);
-        yk_table_add(table, "%s", words);
+        yk_table_add(table, "%s", YK_UNITS_TEXT(link->bytes_per_s, YK_UNIT_BYTES_PER_S));
+        yk_table_add(table, "%s", YK_UNITS_TEXT(link->latency_s, YK_UNIT_SECONDS));
     }
     yk_text_add(out, "\nLinks; bandwidths are one way, latencies are typical\n");
-    const yk_status status = yk_table_write(table, out);
-    yk_table_destroy(table);
-    return status;
+    return yk_table_finish(table, out);
 }
 
 yk_status yk_devices_write_datasheets_text(struct yk_text *out)
@@ -146,9 +136,7 @@ static void write_link(struct yk_json_writer *json, const struct yk_interconnect
 yk_status yk_devices_write_datasheets_json(struct yk_text *out)
 {
     struct yk_json_writer json = {.text = out};
-    yk_json_write_begin_object(&json, NULL);
-    yk_json_write_integer(&json, "yoke", 1);
-    yk_json_write_string(&json, "kind", "datasheets");
+    yk_json_write_begin_document(&json, "datasheets");
     yk_json_write_line(&json, 1);
     yk_json_write_begin_array(&json, "devices");
     for (size_t i = 0; i < yk_datasheet_count; i++) {
@@ -161,7 +149,5 @@ yk_status yk_devices_write_datasheets_json(struct yk_text *out)
         write_link(&json, &yk_interconnects[i]);
     }
     yk_json_write_end_array(&json);
-    yk_json_write_end_object(&json);
-    yk_text_add(out, "\n");
-    return yk_text_status(out);
+    return yk_json_write_end_document(&json);
 }

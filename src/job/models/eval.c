@@ -247,9 +247,7 @@ void yk_eval_result_free(struct yk_eval_result *result)
 yk_status yk_eval_write_json(const struct yk_eval_result *result, struct yk_text *out)
 {
     struct yk_json_writer json = {.text = out};
-    yk_json_write_begin_object(&json, NULL);
-    yk_json_write_integer(&json, "yoke", 1);
-    yk_json_write_string(&json, "kind", "evaluation");
+    yk_json_write_begin_document(&json, "evaluation");
     yk_json_write_string(&json, "checkpoint", result->checkpoint);
     yk_json_write_integer(&json, "step", result->step);
     yk_json_write_number(&json, "loss", result->loss);
@@ -259,7 +257,5 @@ yk_status yk_eval_write_json(const struct yk_eval_result *result, struct yk_text
         yk_json_write_key(&json, "counters");
         yk_counters_file_write_averages(&result->counters, out);
     }
-    yk_json_write_end_object(&json);
-    yk_text_add(out, "\n");
-    return yk_text_status(out);
+    return yk_json_write_end_document(&json);
 }

@@ -173,9 +173,7 @@ static int32_t fullest(const struct yk_order_result *result, int32_t first, int3
 
 static void add_seconds(struct yk_table *table, double seconds)
 {
-    char words[YK_UNITS_SIZE];
-    yk_units_format(seconds, YK_UNIT_SECONDS, words);
-    yk_table_add(table, "%s", seconds > 0 ? words : "");
+    yk_table_add(table, "%s", seconds > 0 ? YK_UNITS_TEXT(seconds, YK_UNIT_SECONDS) : "");
 }
 
 static void add_row(const struct yk_order_result *result, const struct run *run,
@@ -188,8 +186,6 @@ static void add_row(const struct yk_order_result *result, const struct run *run,
     const int32_t tightest = fullest(result, run->first, run->last);
     const int32_t further = direction_of(problem, run->first) * (run->last - run->first);
     char name[YK_ORDER_SLOT_NAME_SIZE];
-    char used[YK_UNITS_SIZE];
-    char room[YK_UNITS_SIZE];
     struct yk_text words = {0};
     yk_order_slot_name(problem, run->first, name);
     yk_text_add(&words, name);
@@ -201,10 +197,8 @@ static void add_row(const struct yk_order_result *result, const struct run *run,
     add_seconds(table, compute_s);
     add_seconds(table, load_s);
     add_seconds(table, exposed_s > alike * load_s ? exposed_s : 0);
-    yk_units_format(result->used_bytes[tightest], YK_UNIT_BYTES, used);
-    yk_units_format(problem->room_bytes[tightest], YK_UNIT_BYTES, room);
-    yk_table_add(table, "%s", used);
-    yk_table_add(table, "%s", room);
+    yk_table_add(table, "%s", YK_UNITS_TEXT(result->used_bytes[tightest], YK_UNIT_BYTES));
+    yk_table_add(table, "%s", YK_UNITS_TEXT(problem->room_bytes[tightest], YK_UNIT_BYTES));
     words.length = 0;
     for (int32_t k = 0; k < run->count; k++) {
         yk_text_add(&words, k > 0 ? ", " : "");
@@ -233,9 +227,7 @@ static yk_status add_table(const struct yk_order_result *result, struct yk_text 
         transfer += (run.last - run.first + 1) * run.count;
         t = run.last + 1;
     }
-    const yk_status status = yk_table_write(table, out);
-    yk_table_destroy(table);
-    return status;
+    return yk_table_finish(table, out);
 }
 
 /* "layers 0, 3 … 7 and so on", or "no layer". */
@@ -273,21 +265,19 @@ static void add_summary(const struct yk_order_result *result, struct yk_text *ou
     const double gap = gap_of(order);
     double compute_s = 0;
     char step[YK_UNITS_SIZE];
-    char computed[YK_UNITS_SIZE];
     char exposed[YK_UNITS_SIZE];
     char bound[YK_UNITS_SIZE];
     for (int32_t t = 0; t < yk_order_slot_count(result->problem); t++) {
         compute_s += result->problem->compute_s[t];
     }
     yk_units_format(order->step_s, YK_UNIT_SECONDS, step);
-    yk_units_format(compute_s, YK_UNIT_SECONDS, computed);
     yk_units_format(fmax(0, order->step_s - compute_s), YK_UNIT_SECONDS, exposed);
     yk_units_format(order->bound_s, YK_UNIT_SECONDS, bound);
     yk_text_addf(out, "%s, ordered by %s: %d layers%s\n", result->source, order->method,
                  result->problem->layer_count,
                  result->problem->barrier ? ", with a barrier before the update" : "");
-    yk_text_addf(out, "step %s: %s of computation, %s of communication exposed\n", step, computed,
-                 exposed);
+    yk_text_addf(out, "step %s: %s of computation, %s of communication exposed\n", step,
+                 YK_UNITS_TEXT(compute_s, YK_UNIT_SECONDS), exposed);
     if (gap <= alike) {
         yk_text_addf(out, "bound %s: no order is faster\n", bound);
     } else {
@@ -355,9 +345,7 @@ yk_status yk_order_result_write_json(const struct yk_order_result *result, struc
 {
     const struct yk_order *order = result->order;
     struct yk_json_writer json = {.text = out};
-    yk_json_write_begin_object(&json, NULL);
-    yk_json_write_integer(&json, "yoke", 1);
-    yk_json_write_string(&json, "kind", "order");
+    yk_json_write_begin_document(&json, "order");
     yk_json_write_string(&json, "source", result->source);
     yk_json_write_string(&json, "method", result->method);
     yk_json_write_string(&json, "found_by", order->method);
@@ -368,7 +356,5 @@ yk_status yk_order_result_write_json(const struct yk_order_result *result, struc
     yk_json_write_integer(&json, "layers", result->problem->layer_count);
     add_kept_json(result, &json);
     add_slots_json(result, &json);
-    yk_json_write_end_object(&json);
-    yk_text_add(out, "\n");
-    return yk_text_status(out);
+    return yk_json_write_end_document(&json);
 }

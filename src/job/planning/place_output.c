@@ -23,13 +23,12 @@ const char *yk_place_output_violation(const struct yk_place_output *output,
     if (!placement->schedule) {
         yk_text_add(out, placement->refusal);
     } else if (!placement->fit.fits) {
-        char missing[YK_UNITS_SIZE];
         char memory[YK_UNITS_SIZE];
         const struct yk_device *device =
             &output->request->book->cluster->devices[placement->fit.device];
-        yk_units_format((double)placement->fit.missing_bytes, YK_UNIT_BYTES, missing);
         yk_units_format(device->memory_bytes, YK_UNIT_BYTES, memory);
-        yk_text_addf(out, "%s lacks %s of memory beyond its %s", device->name, missing, memory);
+        yk_text_addf(out, "%s lacks %s of memory beyond its %s", device->name,
+                     YK_UNITS_TEXT((double)placement->fit.missing_bytes, YK_UNIT_BYTES), memory);
     } else {
         return NULL;
     }
@@ -55,14 +54,13 @@ static void format_memory(const struct yk_place_output *output,
                           const struct yk_placement *placement, int32_t device, char *words,
                           size_t size)
 {
-    char peak[YK_UNITS_SIZE];
     if (!placement->schedule) {
         snprintf(words, size, "-");
         return;
     }
     const double limit = output->request->book->cluster->devices[device].memory_bytes;
-    yk_units_format((double)placement->peak_bytes[device], YK_UNIT_BYTES, peak);
-    snprintf(words, size, "%s (%.0f %%)", peak,
+    snprintf(words, size, "%s (%.0f %%)",
+             YK_UNITS_TEXT((double)placement->peak_bytes[device], YK_UNIT_BYTES),
              100 * (double)placement->peak_bytes[device] / limit);
 }
 
@@ -85,15 +83,13 @@ static void add_row(struct yk_table *table, const struct yk_place_output *output
 {
     const int32_t P = output->request->book->cluster->device_count;
     char words[64];
-    char time[YK_UNITS_SIZE];
     yk_table_add(table, "%s", placement->name);
     yk_table_add(table, "%d", placement->step->micro_batch_count);
-    yk_units_format(placement->step_s, YK_UNIT_SECONDS, time);
-    yk_table_add(table, "%s", placement->schedule ? time : "-");
+    yk_table_add(table, "%s",
+                 placement->schedule ? YK_UNITS_TEXT(placement->step_s, YK_UNIT_SECONDS) : "-");
     add_difference(output, placement, words, sizeof words);
     yk_table_add(table, "%s", words);
-    yk_units_format(placement->bound_s, YK_UNIT_SECONDS, time);
-    yk_table_add(table, "%s", time);
+    yk_table_add(table, "%s", YK_UNITS_TEXT(placement->bound_s, YK_UNIT_SECONDS));
     if (P > MAX_MEMORY_COLUMNS) {
         format_memory(output, placement, fullest(output, placement), words, sizeof words);
         yk_table_add(table, "%s", words);
@@ -124,9 +120,7 @@ static yk_status add_table(const struct yk_place_output *output, struct yk_text 
     for (int32_t i = 0; i < output->placements->count; i++) {
         add_row(table, output, &output->placements->placements[i]);
     }
-    const yk_status status = yk_table_write(table, out);
-    yk_table_destroy(table);
-    return status;
+    return yk_table_finish(table, out);
 }
 
 static bool same_devices(const struct yk_placement *placement, int32_t a, int32_t b)
@@ -245,11 +239,9 @@ static void add_map(const struct yk_place_output *output, const struct yk_placem
 static void add_undivided(const struct yk_place_output *output, struct yk_text *out)
 {
     const struct yk_placement *fastest = yk_placements_best_undivided(output->placements);
-    char time[YK_UNITS_SIZE];
     if (output->shown->divided && fastest) {
-        yk_units_format(fastest->step_s, YK_UNIT_SECONDS, time);
         yk_text_addf(out, "with one device a layer, %s is the fastest: %s a step\n", fastest->name,
-                     time);
+                     YK_UNITS_TEXT(fastest->step_s, YK_UNIT_SECONDS));
     }
 }
 
@@ -300,9 +292,8 @@ yk_status yk_place_output_text(const struct yk_place_output *output, struct yk_t
     }
     if (all->winner >= 0) {
         const struct yk_placement *winner = &all->placements[all->winner];
-        char time[YK_UNITS_SIZE];
-        yk_units_format(winner->step_s, YK_UNIT_SECONDS, time);
-        yk_text_addf(out, "%s is the fastest that fits, %s ±%.0f %% a step:\n", winner->name, time,
+        yk_text_addf(out, "%s is the fastest that fits, %s ±%.0f %% a step:\n", winner->name,
+                     YK_UNITS_TEXT(winner->step_s, YK_UNIT_SECONDS),
                      100 * yk_error_band_error(&winner->step->band));
     }
     if (output->shown && output->shown->devices) {
@@ -405,9 +396,7 @@ yk_status yk_place_output_json(const struct yk_place_output *output, struct yk_t
     struct yk_json_writer json = {.text = out};
     struct yk_text source = {0};
     yk_error_band_describe(&all->steps[0]->band, &source);
-    yk_json_write_begin_object(&json, NULL);
-    yk_json_write_integer(&json, "yoke", 1);
-    yk_json_write_string(&json, "kind", "placements");
+    yk_json_write_begin_document(&json, "placements");
     yk_json_write_string(&json, "model", output->request->config->name);
     yk_json_write_string(&json, "cluster", cluster->source);
     yk_json_write_string(&json, "source", yk_text_chars(&source));
@@ -452,9 +441,7 @@ static yk_status keep(const struct page *page, const char *words, const char **o
 
 static yk_status keep_seconds(const struct page *page, double seconds, const char **out)
 {
-    char words[YK_UNITS_SIZE];
-    yk_units_format(seconds, YK_UNIT_SECONDS, words);
-    return keep(page, isfinite(seconds) ? words : "-", out);
+    return keep(page, isfinite(seconds) ? YK_UNITS_TEXT(seconds, YK_UNIT_SECONDS) : "-", out);
 }
 
 /* "gpu1, 93 %". */

@@ -101,8 +101,6 @@ static void add_device_row(const struct yk_planner_outcome *planned, int32_t fir
         &planned->study->cluster->devices[planned->plan->ranks[first].device];
     const double step_s = planned->trial.step_s;
     char words[WORDS_SIZE];
-    char peak[YK_UNITS_SIZE];
-    char limit[YK_UNITS_SIZE];
     name_row(planned, first, last, words);
     yk_table_add(table, "%s", words);
     if (device->type && device->part < 1) { /* as a cluster's line has it */
@@ -112,10 +110,9 @@ static void add_device_row(const struct yk_planner_outcome *planned, int32_t fir
     }
     yk_table_add(table, "%lld", (long long)(member ? member->share : 0));
     yk_table_add(table, "%.3f", member ? member->part : 0);
-    yk_units_format(planned->trial.peaks[first].bytes, YK_UNIT_BYTES, peak);
-    yk_units_format(planned->plan->ranks[first].limit_bytes, YK_UNIT_BYTES, limit);
-    yk_table_add(table, "%s", peak);
-    yk_table_add(table, "%s", limit);
+    yk_table_add(table, "%s", YK_UNITS_TEXT(planned->trial.peaks[first].bytes, YK_UNIT_BYTES));
+    yk_table_add(table, "%s",
+                 YK_UNITS_TEXT(planned->plan->ranks[first].limit_bytes, YK_UNIT_BYTES));
     yk_table_add(table, "%.1f %%", 100 * simulated->compute_s / step_s);
     yk_table_add(table, "%.1f %%", 100 * simulated->exposed_s / step_s);
     yk_table_add(table, "%.1f %%", 100 * simulated->idle_s / step_s);
@@ -128,9 +125,10 @@ static void add_memory_row(const struct yk_planner_outcome *planned, int32_t fir
     name_row(planned, first, last, words);
     yk_table_add(table, "%s", words);
     for (int32_t kind = 0; kind < YK_MEMORY_KIND_COUNT; kind++) {
-        char bytes[YK_UNITS_SIZE];
-        yk_units_format(planned->trial.peaks[first].by_kind[kind], YK_UNIT_BYTES, bytes);
-        yk_table_add(table, "%s", planned->trial.peaks[first].by_kind[kind] > 0 ? bytes : "-");
+        yk_table_add(table, "%s",
+                     planned->trial.peaks[first].by_kind[kind] > 0
+                         ? YK_UNITS_TEXT(planned->trial.peaks[first].by_kind[kind], YK_UNIT_BYTES)
+                         : "-");
     }
 }
 
@@ -252,9 +250,7 @@ static yk_status add_alternatives(const struct yk_planner_outcome *planned, stru
         yk_table_add(table, "%s", more);
         yk_table_add(table, "%s", row->remark ? row->remark : "");
     }
-    const yk_status status = yk_table_write(table, out);
-    yk_table_destroy(table);
-    return status;
+    return yk_table_finish(table, out);
 }
 
 static void add_leave_one_out(const struct yk_planner_outcome *planned, struct yk_text *out)
@@ -353,9 +349,7 @@ static yk_status add_times(const struct yk_planner_outcome *planned,
         yk_table_add(table, "±%.0f %%", 100 * sort->time.error);
         yk_table_add(table, "%s", yk_cost_origin_name(sort->time.origin));
     }
-    const yk_status status = yk_table_write(table, out);
-    yk_table_destroy(table);
-    return status;
+    return yk_table_finish(table, out);
 }
 
 static void write_times(const struct yk_planner_outcome *planned, const struct yk_op_class *sorts,
@@ -549,9 +543,7 @@ static void write_headlines(const struct yk_planner_outcome *planned, struct yk_
 yk_status yk_plan_output_json(const struct yk_planner_outcome *planned, struct yk_text *out)
 {
     struct yk_json_writer json = {.text = out};
-    yk_json_write_begin_object(&json, NULL);
-    yk_json_write_integer(&json, "yoke", 1);
-    yk_json_write_string(&json, "kind", "planned");
+    yk_json_write_begin_document(&json, "planned");
     write_headlines(planned, &json);
     if (planned->plan) {
         write_context(planned, &json);
@@ -561,7 +553,5 @@ yk_status yk_plan_output_json(const struct yk_planner_outcome *planned, struct y
         write_no_plan(&json);
     }
     write_alternatives(planned, &json);
-    yk_json_write_end_object(&json);
-    yk_text_add(out, "\n");
-    return yk_text_status(out);
+    return yk_json_write_end_document(&json);
 }

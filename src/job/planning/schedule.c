@@ -142,9 +142,7 @@ yk_status yk_schedule_comparison_write_text(const struct yk_schedule_comparison 
                  graph->device_count == 1 ? "device" : "devices");
     yk_label_add_time(out, graph, comparison->lower_bound);
     yk_text_add(out, "\n\n");
-    const yk_status status = yk_table_write(table, out);
-    yk_table_destroy(table);
-    return status;
+    return yk_table_finish(table, out);
 }
 
 static void add_object(const struct yk_schedule_comparison *comparison,
@@ -176,9 +174,7 @@ yk_status yk_schedule_comparison_write_json(const struct yk_schedule_comparison 
         add_object(comparison, &comparison->rows[i], &json);
     }
     yk_json_write_end_array(&json);
-    yk_json_write_end_object(&json);
-    yk_text_add(out, "\n");
-    return yk_text_status(out);
+    return yk_json_write_end_document(&json);
 }
 
 #define ALL "all"

@@ -173,9 +173,7 @@ static yk_status add_curve(const struct yk_tradeoff *tradeoff, const double *sec
         add(tradeoff, i, table);
         add_bar(seconds[i], min_s, max_s, table);
     }
-    const yk_status status = yk_table_write(table, out);
-    yk_table_destroy(table);
-    return status;
+    return yk_table_finish(table, out);
 }
 
 static void add_split_point(const struct yk_tradeoff *tradeoff, int32_t point,
@@ -205,13 +203,11 @@ static yk_status add_split(const struct yk_tradeoff *tradeoff, struct yk_text *o
 static void add_memory_point(const struct yk_tradeoff *tradeoff, int32_t point,
                              struct yk_table *table)
 {
-    char bytes[YK_UNITS_SIZE];
     char joint[YK_UNITS_SIZE];
     char ahead[YK_UNITS_SIZE];
-    yk_units_format(tradeoff->memory_bytes[point], YK_UNIT_BYTES, bytes);
     format_time(tradeoff->joint_of_memory_s[point], joint);
     format_time(tradeoff->ahead_of_memory_s[point], ahead);
-    yk_table_add(table, "%s", bytes);
+    yk_table_add(table, "%s", YK_UNITS_TEXT(tradeoff->memory_bytes[point], YK_UNIT_BYTES));
     yk_table_add(table, "%s", joint);
     yk_table_add(table, "%s", ahead);
 }
@@ -237,7 +233,6 @@ yk_status yk_tradeoff_result_write_text(const struct yk_tradeoff_result *result,
     char joint[YK_UNITS_SIZE];
     char best[YK_UNITS_SIZE];
     char bound[YK_UNITS_SIZE];
-    char bytes[YK_UNITS_SIZE];
     char percent[PERCENT_SIZE] = "-";
     if (isfinite(charts[0].chosen_x)) {
         format_percent(tradeoff, charts[0].chosen_x, 1, percent);
@@ -245,7 +240,6 @@ yk_status yk_tradeoff_result_write_text(const struct yk_tradeoff_result *result,
     format_time(tradeoff->joint_s, joint);
     format_time(charts[0].chosen_s, best);
     format_time(tradeoff->bound_s, bound);
-    yk_units_format(tradeoff->free_bytes, YK_UNIT_BYTES, bytes);
     yk_workload_add_title(planning->request.config, planning->cluster, &planning->request.workload,
                           out);
     yk_text_add(out, "\n");
@@ -253,7 +247,7 @@ yk_status yk_tradeoff_result_write_text(const struct yk_tradeoff_result *result,
         yk_text_addf(out, "%s\n", planning->cluster->assumption);
     }
     yk_text_addf(out, "\n%s\n%s Here that is %s.\n\n", charts[0].title, charts[0].definition,
-                 bytes);
+                 YK_UNITS_TEXT(tradeoff->free_bytes, YK_UNIT_BYTES));
     YK_TRY(add_split(tradeoff, out));
     yk_text_addf(out, "\n  best split   %s %% for scheduling: %s\n", percent, best);
     if (tradeoff->joint) {
@@ -307,9 +301,7 @@ yk_status yk_tradeoff_result_write_json(const struct yk_tradeoff_result *result,
     const struct yk_tradeoff *tradeoff = result->tradeoff;
     const struct yk_cluster *cluster = result->planning.cluster;
     struct yk_json_writer json = {.text = out};
-    yk_json_write_begin_object(&json, NULL);
-    yk_json_write_integer(&json, "yoke", 1);
-    yk_json_write_string(&json, "kind", "tradeoff");
+    yk_json_write_begin_document(&json, "tradeoff");
     yk_json_write_string(&json, "model", result->planning.request.config->name);
     yk_json_write_string(&json, "cluster", cluster->source);
     yk_json_write_string(&json, "assumption", cluster->assumption);
@@ -322,7 +314,5 @@ yk_status yk_tradeoff_result_write_json(const struct yk_tradeoff_result *result,
     add_list(&json, "memory_bytes", tradeoff->memory_bytes, tradeoff->memory_points);
     add_list(&json, "joint_of_memory_s", tradeoff->joint_of_memory_s, tradeoff->memory_points);
     add_list(&json, "ahead_of_memory_s", tradeoff->ahead_of_memory_s, tradeoff->memory_points);
-    yk_json_write_end_object(&json);
-    yk_text_add(out, "\n");
-    return yk_text_status(out);
+    return yk_json_write_end_document(&json);
 }

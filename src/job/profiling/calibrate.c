@@ -314,12 +314,11 @@ static void note_profile(const struct finished_run *run)
 {
     const double now_s = run->planned->trial.step_s;
     if (fabs(now_s - run->predicted_step_s) > same_part * now_s) {
-        char then[YK_UNITS_SIZE];
-        yk_units_format(run->predicted_step_s, YK_UNIT_SECONDS, then);
         yk_log(YK_LOG_NOTE,
                "the run was planned with other times, which predicted %s a step; what is shown as "
                "predicted is by %s",
-               then, run->has_profile ? run->profile : "datasheets");
+               YK_UNITS_TEXT(run->predicted_step_s, YK_UNIT_SECONDS),
+               run->has_profile ? run->profile : "datasheets");
     }
 }
 

@@ -501,7 +501,5 @@ yk_status yk_profile_write_json(const struct yk_profile_result *result, struct y
         yk_json_write_key(&json, "counters");
         yk_counters_file_write_averages(&result->counted, out);
     }
-    yk_json_write_end_object(&json);
-    yk_text_add(out, "\n");
-    return yk_text_status(out);
+    return yk_json_write_end_document(&json);
 }
