@@ -5,7 +5,7 @@
 #ifndef YK_BENCH_DEVICE_LINE_H
 #define YK_BENCH_DEVICE_LINE_H
 
-#include "base/cpu_name.h"
+#include "base/system.h"
 
 #include <stdio.h>
 

@@ -34,11 +34,11 @@ static void leave(void *user, yoke_status status)
     _exit(status);
 }
 
-static yoke_status set_all(yoke_training *training, const struct setting *settings, size_t count)
+static yoke_status set_all(yoke_training *training, const struct setting *options, size_t count)
 {
     yoke_status status = YOKE_OK;
     for (size_t i = 0; i < count && status == YOKE_OK; i++) {
-        status = yoke_training_set(training, settings[i].name, settings[i].value);
+        status = yoke_training_set(training, options[i].name, options[i].value);
     }
     return status;
 }
@@ -49,7 +49,7 @@ static yoke_status train(yoke_training *training, const char *text, const char *
     char run[4096];
     (void)snprintf(run, sizeof run, "%s/run.json", folder);
     const bool resumes = access(run, F_OK) == 0;
-    const struct setting settings[] = {
+    const struct setting options[] = {
         {"model", "gpt-nano"},
         {"data", text},
         {"out", folder},
@@ -62,7 +62,7 @@ static yoke_status train(yoke_training *training, const char *text, const char *
     };
     const struct yoke_training_callbacks callbacks = {
         .step = print_step, .lost = print_lost, .leave = leave};
-    const yoke_status status = set_all(training, settings, sizeof settings / sizeof settings[0]);
+    const yoke_status status = set_all(training, options, sizeof options / sizeof options[0]);
     return status == YOKE_OK ? yoke_training_run(training, &callbacks) : status;
 }
 

@@ -25,7 +25,7 @@ enum {
 struct yoke_tradeoff_info {
     int32_t points;
     const char *definition; /* what the split is of, in words */
-    double least_bytes;     /* what one layer needs to compute */
+    double min_bytes;       /* what one layer needs to compute */
     double free_bytes;
     const double *part;    /* of the free memory, reserved for scheduling */
     const double *split_s; /* the step, when strategies are chosen first in what is left */

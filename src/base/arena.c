@@ -46,14 +46,14 @@ void yk_arena_destroy(struct yk_arena *arena)
 }
 
 /* Blocks double up to a step, so that small arenas stay small and large ones take few calls. */
-static struct block *add_block(struct yk_arena *arena, size_t at_least)
+static struct block *add_block(struct yk_arena *arena, size_t min_bytes)
 {
     size_t size = arena->blocks ? arena->blocks->size * 2 : FIRST_BLOCK_BYTES;
     if (size > LARGEST_STEP_BYTES) {
         size = LARGEST_STEP_BYTES;
     }
-    if (size < at_least) {
-        size = at_least;
+    if (size < min_bytes) {
+        size = min_bytes;
     }
     struct block *block = calloc(1, sizeof *block + size);
     if (!block) {
@@ -80,9 +80,9 @@ void *yk_arena_allocate(struct yk_arena *arena, size_t count, size_t size)
             return NULL;
         }
     }
-    void *piece = block->bytes + block->used;
+    void *memory = block->bytes + block->used;
     block->used += bytes;
-    return piece;
+    return memory;
 }
 
 char *yk_arena_copy_text(struct yk_arena *arena, const char *text, size_t length)

@@ -1,6 +1,6 @@
 #include "base/file.h"
 
-#include "base/free_memory.h"
+#include "base/system.h"
 #include "base/units.h"
 
 #include <errno.h>
@@ -115,10 +115,10 @@ static yk_status check_length(int descriptor, const char *path, const struct lim
 static yk_status read_descriptor(int descriptor, const char *path, const struct limit *limit,
                                  struct yk_text *out)
 {
-    char piece[1 << 16];
+    char chunk[1 << 16];
     uint64_t left = limit->most;
     for (;;) {
-        const ssize_t length = read(descriptor, piece, sizeof piece);
+        const ssize_t length = read(descriptor, chunk, sizeof chunk);
         if (length < 0 && errno == EINTR) {
             continue;
         }
@@ -129,7 +129,7 @@ static yk_status read_descriptor(int descriptor, const char *path, const struct 
             return fail_too_long(path, limit);
         }
         left -= (uint64_t)length;
-        yk_text_add_bytes(out, piece, (size_t)length);
+        yk_text_add_bytes(out, chunk, (size_t)length);
         YK_TRY(yk_text_status(out));
     }
 }
@@ -240,7 +240,7 @@ static void drop(struct yk_text *aside)
     yk_text_free(aside);
 }
 
-static yk_status put_in_place(const char *path, struct yk_text *aside)
+static yk_status move_into_place(const char *path, struct yk_text *aside)
 {
     const yk_status status = rename(aside->bytes, path) == 0 ? YK_OK : fail_to_open(path);
     if (status == YK_OK) {
@@ -255,7 +255,7 @@ static yk_status write_aside(const char *path, const struct stat *existing,
 {
     struct yk_text aside = {0};
     YK_TRY(stage(path, existing, text, &aside));
-    return put_in_place(path, &aside);
+    return move_into_place(path, &aside);
 }
 
 yk_status yk_file_write(const char *path, const struct yk_text *text)
@@ -288,7 +288,7 @@ static yk_status write_all(const char *const *paths, const struct yk_text *const
     }
     for (size_t i = 0; i < count; i++) {
         if (asides[i].length > 0) {
-            YK_TRY(put_in_place(paths[i], &asides[i]));
+            YK_TRY(move_into_place(paths[i], &asides[i]));
         }
     }
     return YK_OK;

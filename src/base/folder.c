@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 enum {
-    MOST_PATH = 4096
+    MAX_PATH = 4096
 };
 
 bool yk_folder_exists(const char *path)
@@ -26,7 +26,7 @@ bool yk_folder_is_same(const char *a, const char *b)
 
 bool yk_folder_has(const char *folder, const char *name)
 {
-    char path[MOST_PATH];
+    char path[MAX_PATH];
     const int length = snprintf(path, sizeof path, "%s/%s", folder, name);
     return length > 0 && length < (int)sizeof path && access(path, F_OK) == 0;
 }
@@ -34,7 +34,7 @@ bool yk_folder_has(const char *folder, const char *name)
 yk_status yk_folder_path(const char *folder, const char *name, struct yk_arena *arena,
                          const char **out)
 {
-    char path[MOST_PATH];
+    char path[MAX_PATH];
     const int length = snprintf(path, sizeof path, "%s/%s", folder, name);
     if (length < 0 || length >= (int)sizeof path) {
         return yk_fail(YK_ERROR_USAGE, "%.60s…: this path is too long", folder);
@@ -56,7 +56,7 @@ static yk_status make(const char *path)
 
 yk_status yk_folder_create(const char *path)
 {
-    char part[MOST_PATH];
+    char part[MAX_PATH];
     const size_t length = strlen(path);
     if (length >= sizeof part) {
         return yk_fail(YK_ERROR_USAGE, "%.60s…: this path is too long", path);

@@ -119,3 +119,17 @@ void yk_json_write_raw(struct yk_json_writer *writer, const char *key, const cha
     yk_json_write_key(writer, key);
     yk_text_add(writer->text, json);
 }
+
+void yk_json_write_begin_document(struct yk_json_writer *writer, const char *kind)
+{
+    yk_json_write_begin_object(writer, NULL);
+    yk_json_write_integer(writer, "yoke", 1);
+    yk_json_write_string(writer, "kind", kind);
+}
+
+yk_status yk_json_write_end_document(struct yk_json_writer *writer)
+{
+    yk_json_write_end_object(writer);
+    yk_text_add(writer->text, "\n");
+    return yk_text_status(writer->text);
+}

@@ -31,6 +31,11 @@ struct yk_json_writer {
 /* What is written next, a member, an element or a closing bracket, begins on a new line. */
 void yk_json_write_line(struct yk_json_writer *writer, int32_t indent);
 
+/* A document of yoke's: an object with "yoke", the version of its form, and its "kind". Its end
+ * adds a newline. */
+void yk_json_write_begin_document(struct yk_json_writer *writer, const char *kind);
+yk_status yk_json_write_end_document(struct yk_json_writer *writer) YK_MUST_USE;
+
 void yk_json_write_begin_object(struct yk_json_writer *writer, const char *key);
 void yk_json_write_end_object(struct yk_json_writer *writer);
 

@@ -6,7 +6,7 @@ enum {
     LONGEST_NAME = 63
 };
 
-static size_t least(size_t a, size_t b)
+static size_t best(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
@@ -25,9 +25,9 @@ static size_t distance(const char *a, size_t a_length, const char *b, size_t b_l
         current[0] = i;
         for (size_t j = 1; j <= b_length; j++) {
             const size_t replaced = previous[j - 1] + (a[i - 1] != b[j - 1]);
-            current[j] = least(replaced, 1 + least(previous[j], current[j - 1]));
+            current[j] = best(replaced, 1 + best(previous[j], current[j - 1]));
             if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
-                current[j] = least(current[j], before[j - 2] + 1);
+                current[j] = best(current[j], before[j - 2] + 1);
             }
         }
         size_t *reused = before;

@@ -23,4 +23,15 @@ bool yk_number_read_integer(const char *word, size_t length, int64_t *out);
 /* Writes `value` into `out`, zero-terminated. */
 void yk_number_format(double value, char out[YK_NUMBER_SIZE]);
 
+/* The greatest common divisor; of 0 and another number, the other. */
+static inline int64_t yk_number_gcd(int64_t a, int64_t b)
+{
+    while (b != 0) {
+        const int64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
 #endif

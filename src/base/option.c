@@ -10,7 +10,7 @@
 #include <string.h>
 
 enum {
-    MOST_CHOICES = 128
+    MAX_CHOICES = 128
 };
 
 const char *yk_option_nearest(const char *word, const char *const *names, size_t count)
@@ -38,10 +38,10 @@ bool yk_option_choice_at(const struct yk_choice *choices, size_t count, size_t n
 
 const char *yk_option_nearest_choice(const char *word, yk_choices choices)
 {
-    const char *names[MOST_CHOICES];
+    const char *names[MAX_CHOICES];
     struct yk_choice choice = {0};
     size_t count = 0;
-    while (count < MOST_CHOICES && choices(count, &choice)) {
+    while (count < MAX_CHOICES && choices(count, &choice)) {
         names[count++] = choice.name;
     }
     return yk_option_nearest(word, names, count);
@@ -80,15 +80,15 @@ static yk_status read_integer(const struct yk_option *option, const char *word, 
     if (!yk_number_read_integer(word, strlen(word), out)) {
         return yk_fail(YK_ERROR_USAGE,
                        "--%s: \"%s\" is not a whole number from %" PRId64 " to %" PRId64,
-                       option->name, word, option->least, option->most);
+                       option->name, word, option->min, option->max);
     }
-    if (*out < option->least) {
+    if (*out < option->min) {
         return yk_fail(YK_ERROR_USAGE, "--%s must be at least %" PRId64 ", not %s", option->name,
-                       option->least, word);
+                       option->min, word);
     }
-    if (*out > option->most) {
+    if (*out > option->max) {
         return yk_fail(YK_ERROR_USAGE, "--%s must be at most %" PRId64 ", not %s", option->name,
-                       option->most, word);
+                       option->max, word);
     }
     return YK_OK;
 }

@@ -2,9 +2,9 @@
  * Option: one named member of a request, as a row of a table: what people call it, what it may be,
  * and where in the request's record its value goes.
  *
- * One table serves whoever reads requests: the command line with its help, files of settings
- * (base/option_layers.h), and programs that set members by name. Sentences name an option as people
- * type it: --name. Tables are constant; any thread may call this.
+ * One table serves whoever reads requests: the command line with its help, files of options
+ * (base/option_sources.h), and programs that set members by name. Sentences name an option as
+ * people type it: --name. Tables are constant; any thread may call this.
  */
 #ifndef YK_BASE_OPTION_H
 #define YK_BASE_OPTION_H
@@ -24,7 +24,7 @@ enum yk_option_kind {
     YK_OPTION_FILE,    /* const char *, a file to write */
     YK_OPTION_INPUT,   /* const char *, a file to read */
     YK_OPTION_CHOICE,  /* const char *, one of the row's choices */
-    YK_OPTION_INTEGER, /* int64_t, from `least` to `most` */
+    YK_OPTION_INTEGER, /* int64_t, from `min` to `max` */
     YK_OPTION_UNIT,    /* double, an amount of the row's unit */
     YK_OPTION_SECONDS, /* double, a time: seconds, or a number with its unit */
     YK_OPTION_FACTOR,  /* double, a number of 1 or more */
@@ -57,17 +57,17 @@ struct yk_option {
     const char *placeholder; /* what the help calls the value; NULL for a flag */
     const char *help;        /* a sentence without its full stop */
     const char *group;       /* the heading it stands under; NULL: the one before */
-    const char *rival;       /* says the same in another way: the later layer wins; or NULL */
+    const char *rival;       /* says the same in another way: the later source wins; or NULL */
     const char *preset;      /* the value when it is not given, as a user would write it, or NULL */
     enum yk_option_kind kind;
     enum yk_unit unit; /* of kind UNIT */
     char letter;       /* after one dash, for the few that everybody abbreviates; or 0 */
     bool zero;         /* of kinds UNIT, SECONDS, NUMBER and PERCENT: 0 is allowed, not only more */
     bool below;        /* of kinds NUMBER and PERCENT: `ceiling` itself is not allowed */
-    bool momentary;    /* says how to run once: not among the settings that are kept */
+    bool momentary;    /* says how to run once: not among the options that are kept */
     double ceiling;    /* of kinds NUMBER and PERCENT, of 1: the most there may be; 0: no end */
-    int64_t least;     /* of kind INTEGER */
-    int64_t most;      /* of kind INTEGER */
+    int64_t min;       /* of kind INTEGER */
+    int64_t max;       /* of kind INTEGER */
     int64_t missing;   /* of kind INTEGER: the field where it is neither given nor preset */
     yk_choices choices; /* of kind CHOICE */
     size_t offset;      /* of the field in the command's arguments */
@@ -101,8 +101,8 @@ struct yk_option_table {
 #define YK_FILE .kind = YK_OPTION_FILE
 #define YK_CHOICE(choices_, preset_)                                                               \
     .kind = YK_OPTION_CHOICE, .choices = (choices_), .preset = (preset_)
-#define YK_INTEGER(least_, most_, preset_)                                                         \
-    .kind = YK_OPTION_INTEGER, .least = (least_), .most = (most_), .preset = (preset_)
+#define YK_INTEGER(min_, max_, preset_)                                                            \
+    .kind = YK_OPTION_INTEGER, .min = (min_), .max = (max_), .preset = (preset_)
 #define YK_NUMBER(preset_) .kind = YK_OPTION_NUMBER, .preset = (preset_)
 #define YK_SECONDS(preset_) .kind = YK_OPTION_SECONDS, .preset = (preset_)
 #define YK_PERCENT(ceiling_, preset_)                                                              \

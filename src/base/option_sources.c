@@ -1,6 +1,6 @@
 #include "base/option_sources.h"
 
-#include "base/json_value.h"
+#include "base/json.h"
 #include "base/json_write.h"
 #include "base/option.h"
 
@@ -8,7 +8,7 @@
 #include <math.h>
 
 enum {
-    MOST_KEYS = 128
+    MAX_KEYS = 128
 };
 
 /* Integers beyond this are not exact as JSON numbers of other readers. */
@@ -72,9 +72,9 @@ static yk_status apply_value(const struct yk_option *option, const struct yk_jso
 
 static yk_status check_keys(const struct yk_option_table *table, const struct yk_json *root)
 {
-    const char *known[MOST_KEYS] = {"yoke", "kind", "name", "comment"};
+    const char *known[MAX_KEYS] = {"yoke", "kind", "name", "comment"};
     size_t count = 4;
-    for (size_t i = 0; i < table->count && count < MOST_KEYS; i++) {
+    for (size_t i = 0; i < table->count && count < MAX_KEYS; i++) {
         known[count++] = table->rows[i].name;
     }
     if (yk_json_get(root, "yoke")) {
@@ -83,7 +83,7 @@ static yk_status check_keys(const struct yk_option_table *table, const struct yk
     return yk_json_check_object(root, known, count);
 }
 
-/* What an earlier layer says by the option's rival no longer holds. */
+/* What an earlier source says by the option's rival no longer holds. */
 static void clear_rival(const struct yk_option_table *table, const struct yk_option *option,
                         void *arguments)
 {
@@ -118,28 +118,28 @@ static yk_status apply(const struct yk_option_table *table, const struct yk_json
 }
 
 yk_status yk_option_source_apply(const struct yk_option_table *table,
-                                 const struct yk_option_source *layer, struct yk_arena *arena,
+                                 const struct yk_option_source *source, struct yk_arena *arena,
                                  void *arguments)
 {
     struct yk_text text = {0};
     struct yk_json *root = NULL;
-    yk_text_add(&text, layer->json);
+    yk_text_add(&text, source->json);
     yk_status status = yk_json_parse(yk_text_chars(&text), text.length, &root);
     if (status == YK_OK) {
         status = apply(table, root, arena, arguments);
     }
     yk_json_destroy(root);
     yk_text_free(&text);
-    return status == YK_OK ? YK_OK : yk_fail_in(status, layer->source);
+    return status == YK_OK ? YK_OK : yk_status_prefix(status, source->name);
 }
 
 yk_status yk_option_sources_apply(const struct yk_option_table *table,
-                                  const struct yk_option_sources *layers, struct yk_arena *arena,
+                                  const struct yk_option_sources *sources, struct yk_arena *arena,
                                   void *arguments)
 {
     YK_TRY(yk_option_store_presets(table, arena, arguments));
-    for (size_t i = 0; i < layers->count; i++) {
-        YK_TRY(yk_option_source_apply(table, &layers->layers[i], arena, arguments));
+    for (size_t i = 0; i < sources->count; i++) {
+        YK_TRY(yk_option_source_apply(table, &sources->items[i], arena, arguments));
     }
     return YK_OK;
 }
@@ -231,7 +231,7 @@ static void add_option(const struct yk_option *option, const void *arguments,
             add_number(option, *(const double *)field, unit_of(option), out);
         }
         return;
-    case YK_OPTION_LIST: /* no command with layers has one */
+    case YK_OPTION_LIST: /* no command with sources has one */
         return;
     }
 }

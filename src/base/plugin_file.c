@@ -17,12 +17,12 @@ static const struct {
     {"libcuda", "install the NVIDIA driver"},
 };
 
-static yk_status refuse_file(const char *path, const struct yk_plugin_file_request *wish)
+static yk_status refuse_file(const char *path, const struct yk_plugin_file_request *request)
 {
     const char *words = dlerror();
     if (access(path, R_OK) != 0) {
         return yk_fail(YK_ERROR_SYSTEM, "%s is not there: it is built with yoke where %s", path,
-                       wish->built_with);
+                       request->built_with);
     }
     for (size_t i = 0; words && i < sizeof packages / sizeof packages[0]; i++) {
         if (strstr(words, packages[i].library)) {
@@ -33,18 +33,18 @@ static yk_status refuse_file(const char *path, const struct yk_plugin_file_reque
                    words ? words : "the system does not say why");
 }
 
-yk_status yk_plugin_file_load(const char *path, const struct yk_plugin_file_request *wish,
+yk_status yk_plugin_file_load(const char *path, const struct yk_plugin_file_request *request,
                               const void **out)
 {
-    void *library = dlopen(path, RTLD_NOW | (wish->global ? RTLD_GLOBAL : RTLD_LOCAL));
+    void *library = dlopen(path, RTLD_NOW | (request->global ? RTLD_GLOBAL : RTLD_LOCAL));
     if (!library) {
-        return refuse_file(path, wish);
+        return refuse_file(path, request);
     }
-    const void *table = dlsym(library, wish->table);
+    const void *table = dlsym(library, request->table);
     yk_plugin_fail_function *fail = dlsym(library, YK_PLUGIN_FAIL);
     if (!table || !fail) {
         (void)dlclose(library);
-        return yk_fail(YK_ERROR_INPUT, "%s is no plug-in of yoke for %s", path, wish->purpose);
+        return yk_fail(YK_ERROR_INPUT, "%s is no plug-in of yoke for %s", path, request->purpose);
     }
     *fail = (yk_fail);
     *out = table;

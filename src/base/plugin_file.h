@@ -2,7 +2,7 @@
  * Plug-in file: a part of yoke in a library of its own, loaded when it is asked for.
  *
  * A plug-in exports one const table of functions, which begins as its room says, and a place for
- * the function that writes sentences: it keeps none of its own (base/plugin/host.c is linked into
+ * the function that writes sentences: it keeps none of its own (base/plugin/status.c is linked into
  * it), so that whoever reads them finds them. Loaded once, it stays for as long as the process:
  * libraries underneath cannot be unloaded.
  */
@@ -26,7 +26,7 @@ struct yk_plugin_file_request {
 };
 
 /* Where the file cannot be loaded the sentence says what to install. */
-yk_status yk_plugin_file_load(const char *path, const struct yk_plugin_file_request *wish,
+yk_status yk_plugin_file_load(const char *path, const struct yk_plugin_file_request *request,
                               const void **out) YK_MUST_USE;
 
 /* A table whose number is `found` where this yoke wants `wanted`. */

@@ -38,7 +38,7 @@ static void spread(const unsigned char *block, uint32_t words[ROUNDS])
 }
 
 /* FIPS 180-4, 6.2.2; its letters. */
-static void take_block(struct yk_sha256 *hash)
+static void hash_block(struct yk_sha256 *hash)
 {
     uint32_t words[ROUNDS];
     uint32_t s[8];
@@ -72,13 +72,13 @@ void yk_sha256_add(struct yk_sha256 *hash, const void *bytes, size_t length)
     while (length > 0) {
         const size_t used = hash->length % YK_SHA256_BLOCK;
         const size_t room = YK_SHA256_BLOCK - used;
-        const size_t taken = length < room ? length : room;
-        memcpy(hash->block + used, from, taken);
-        from += taken;
-        length -= taken;
-        hash->length += taken;
-        if (taken == room) {
-            take_block(hash);
+        const size_t count = length < room ? length : room;
+        memcpy(hash->block + used, from, count);
+        from += count;
+        length -= count;
+        hash->length += count;
+        if (count == room) {
+            hash_block(hash);
         }
     }
 }

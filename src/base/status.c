@@ -26,7 +26,7 @@ yk_status(yk_fail)(yk_status status, const char *format, ...)
     return status;
 }
 
-yk_status yk_fail_in(yk_status status, const char *prefix)
+yk_status yk_status_prefix(yk_status status, const char *prefix)
 {
     return yk_fail(status, "%s: %s", prefix, last_message);
 }

@@ -28,7 +28,7 @@ yk_status yk_fail(yk_status status, const char *format, ...) YK_MUST_USE YK_PRIN
 
 /* Puts "prefix: " in front of the current sentence: the place the caller knows and the callee did
  * not. Returns `status` unchanged. */
-yk_status yk_fail_in(yk_status status, const char *prefix) YK_MUST_USE;
+yk_status yk_status_prefix(yk_status status, const char *prefix) YK_MUST_USE;
 
 yk_status yk_fail_out_of_memory(void) YK_MUST_USE;
 

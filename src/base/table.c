@@ -121,3 +121,10 @@ yk_status yk_table_write(const struct yk_table *table, struct yk_text *out)
     free(widths);
     return yk_text_status(out);
 }
+
+yk_status yk_table_finish(struct yk_table *table, struct yk_text *out)
+{
+    const yk_status status = yk_table_write(table, out);
+    yk_table_destroy(table);
+    return status;
+}

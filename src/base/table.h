@@ -33,4 +33,7 @@ void yk_table_add(struct yk_table *table, const char *format, ...) YK_PRINTF(2, 
 /* Writes the title row, a rule and the complete rows, each line indented by two spaces. */
 yk_status yk_table_write(const struct yk_table *table, struct yk_text *out) YK_MUST_USE;
 
+/* The same, and destroys the table. */
+yk_status yk_table_finish(struct yk_table *table, struct yk_text *out) YK_MUST_USE;
+
 #endif

@@ -2,7 +2,10 @@
 
 #include "base/control.h"
 #include "base/number.h"
+#include "base/units.h"
 
+#include <inttypes.h>
+#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -254,16 +257,55 @@ size_t yk_text_columns(const char *words)
 
 size_t yk_text_prefix(const char *words, size_t columns)
 {
-    size_t taken = 0;
+    size_t used = 0;
     size_t length = 0;
     while (words[length]) {
         uint32_t character = 0;
         const size_t bytes = decode(words + length, &character);
-        taken += columns_of(character);
-        if (taken > columns) {
+        used += columns_of(character);
+        if (used > columns) {
             break;
         }
         length += bytes;
     }
     return length;
+}
+
+/* From here on, digits behind the sixth tell nothing. */
+#define HUGE_PERPLEXITY 1e6
+#define MAX_SECONDS 1e15
+
+const char *yk_text_plural(int64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+void yk_text_add_duration(double seconds, struct yk_text *out)
+{
+    char few[YK_UNITS_SIZE];
+    if (!(seconds >= 59.5)) {
+        yk_units_format(seconds, YK_UNIT_SECONDS, few);
+        yk_text_add(out, few);
+        return;
+    }
+    const int64_t all = (int64_t)fmin(round(seconds), MAX_SECONDS);
+    if (all < 3600) {
+        yk_text_addf(out, "%" PRId64 "min %" PRId64 "s", all / 60, all % 60);
+    } else {
+        yk_text_addf(out, "%" PRId64 "h %" PRId64 "min", all / 3600, all % 3600 / 60);
+    }
+}
+
+void yk_text_add_perplexity(double loss, int decimals, struct yk_text *out)
+{
+    const double perplexity = exp(loss);
+    if (perplexity < HUGE_PERPLEXITY) {
+        yk_text_addf(out, "%.*f", decimals, perplexity);
+    } else if (isfinite(perplexity) || !isfinite(loss)) {
+        yk_text_addf(out, "%.2e", perplexity);
+    } else {
+        /* exp(loss) = 10^(loss / ln 10), beyond what a double holds. */
+        const double digits = loss / log(10);
+        yk_text_addf(out, "%.2fe+%.0f", pow(10, digits - floor(digits)), floor(digits));
+    }
 }

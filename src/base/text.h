@@ -13,6 +13,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct yk_text {
     char *bytes; /* zero-terminated once anything was added; NULL before */
@@ -61,5 +62,14 @@ size_t yk_text_columns(const char *words);
 
 /* The length in bytes of the longest prefix of whole characters that takes at most `columns`. */
 size_t yk_text_prefix(const char *words, size_t columns);
+
+/* "s" behind what there are several of. */
+const char *yk_text_plural(int64_t count);
+
+/* "850ms", "42.1s", "3min 7s", "2h 15min". */
+void yk_text_add_duration(double seconds, struct yk_text *out);
+
+/* The perplexity of a loss, with so many decimals unless it is huge. */
+void yk_text_add_perplexity(double loss, int decimals, struct yk_text *out);
 
 #endif

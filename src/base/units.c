@@ -101,7 +101,7 @@ yk_status yk_units_read(const char *word, enum yk_unit unit, double *out)
                    family->what, name, family->example);
 }
 
-void yk_units_format(double value, enum yk_unit unit, char out[YK_UNITS_SIZE])
+const char *yk_units_format(double value, enum yk_unit unit, char out[YK_UNITS_SIZE])
 {
     const struct suffix *suffix = families[unit].show;
     while (suffix[1].name && fabs(value) < suffix->factor * 0.9995) {
@@ -113,4 +113,5 @@ void yk_units_format(double value, enum yk_unit unit, char out[YK_UNITS_SIZE])
                          : magnitude < 9.995                           ? 2
                                                                        : 1;
     snprintf(out, YK_UNITS_SIZE, "%.*f%s", decimals, value == 0 ? 0 : scaled, suffix->name);
+    return out;
 }

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 /* The smallest character that needs as many bytes: what could be shorter is refused. */
-static const uint32_t min[YK_UTF8_MAX_BYTES + 1] = {0, 0, 0x80, 0x800, 0x10000};
+static const uint32_t min_character[YK_UTF8_MAX_BYTES + 1] = {0, 0, 0x80, 0x800, 0x10000};
 
 size_t yk_utf8_decode(const char *bytes, size_t length, uint32_t *out)
 {
@@ -29,7 +29,7 @@ size_t yk_utf8_decode(const char *bytes, size_t length, uint32_t *out)
         character = character << 6 | (b[i] & 0x3f);
     }
     const bool surrogate = character >= 0xd800 && character < 0xe000;
-    if (character < min[count] || character >= YK_UTF8_CHARACTERS || surrogate) {
+    if (character < min_character[count] || character >= YK_UTF8_CHARACTERS || surrogate) {
         return 0;
     }
     *out = character;

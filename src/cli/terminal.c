@@ -1,7 +1,7 @@
 #include "cli/terminal.h"
 
 #include "base/clock.h"
-#include "cli/once.h"
+#include "base/hash.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,10 +15,34 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+static bool is_first(const char *sentence)
+{
+    /* mpirun and srun both set it; it may be the folder of several runs, which the namespace tells
+     * apart. */
+    const char *folder = getenv("PMIX_SERVER_TMPDIR");
+    const char *run = getenv("PMIX_NAMESPACE");
+    if (!folder || !run) {
+        return true;
+    }
+    char path[4096];
+    const int length =
+        snprintf(path, sizeof path, "%s/yoke-%016" PRIx64 "-%016" PRIx64, folder,
+                 yk_hash_bytes(run, strlen(run)), yk_hash_bytes(sentence, strlen(sentence)));
+    if (length < 0 || length >= (int)sizeof path) {
+        return true;
+    }
+    const int file = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+    if (file < 0) {
+        return errno != EEXIST;
+    }
+    (void)close(file);
+    return true;
+}
+
 enum {
     PIPED_WIDTH = 80,
-    MOST_WIDTH = 1 << 16,
-    SPEAKER_SIZE = 32,
+    MAX_WIDTH = 1 << 16,
+    RANK_NAME_SIZE = 32,
     LAST_SIZE = 4096,
 };
 
@@ -27,7 +51,7 @@ enum {
 #define ERASE_LINE "\r\033[K"
 
 static bool quiet;
-static int32_t speaker = -1; /* the rank, where there are several */
+static int32_t rank_shown = -1; /* the rank, where there are several */
 static double progress_began_s;
 static double progress_due_s;
 static atomic_bool progress_shown;
@@ -49,14 +73,14 @@ void yk_terminal_prepare(void)
 }
 
 /* What is told of the descriptor; false where nobody tells. */
-static bool find_told(int descriptor, int *out)
+static bool find_declared(int descriptor, int *out)
 {
-    const char *told = getenv(YK_TERMINAL_VARIABLE);
-    const char *comma = told ? strchr(told, ',') : NULL;
+    const char *declared = getenv(YK_TERMINAL_VARIABLE);
+    const char *comma = declared ? strchr(declared, ',') : NULL;
     if (comma) {
-        const char *word = descriptor == STDERR_FILENO ? comma + 1 : told;
+        const char *word = descriptor == STDERR_FILENO ? comma + 1 : declared;
         const long columns = strtol(word, NULL, 10);
-        *out = columns > 0 && columns < MOST_WIDTH ? (int)columns : 0;
+        *out = columns > 0 && columns < MAX_WIDTH ? (int)columns : 0;
         return true;
     }
     /* A pseudo-terminal of mpirun's says nothing of what is behind it. */
@@ -66,9 +90,9 @@ static bool find_told(int descriptor, int *out)
 
 int yk_terminal_columns(int descriptor)
 {
-    int told = 0;
-    if (find_told(descriptor, &told)) {
-        return told;
+    int declared = 0;
+    if (find_declared(descriptor, &declared)) {
+        return declared;
     }
     const char *kind = getenv("TERM");
     struct winsize size = {0};
@@ -102,18 +126,18 @@ bool yk_terminal_colour(void)
 
 void yk_terminal_set_rank(int32_t rank)
 {
-    speaker = rank;
+    rank_shown = rank;
     quiet = quiet || rank > 0;
 }
 
 bool yk_terminal_is_main_rank(void)
 {
-    return speaker <= 0;
+    return rank_shown <= 0;
 }
 
 bool yk_terminal_is_repeat(void)
 {
-    return speaker > 0 || (speaker == 0 && getenv(YK_TERMINAL_VARIABLE));
+    return rank_shown > 0 || (rank_shown == 0 && getenv(YK_TERMINAL_VARIABLE));
 }
 
 void yk_terminal_set_quiet(void)
@@ -122,11 +146,11 @@ void yk_terminal_set_quiet(void)
 }
 
 /* "rank 2: ", or "" where nobody else speaks. */
-static const char *speaker_name(char out[SPEAKER_SIZE])
+static const char *rank_name(char out[RANK_NAME_SIZE])
 {
     out[0] = '\0';
-    if (speaker > 0) {
-        snprintf(out, SPEAKER_SIZE, "rank %" PRId32 ": ", speaker);
+    if (rank_shown > 0) {
+        snprintf(out, RANK_NAME_SIZE, "rank %" PRId32 ": ", rank_shown);
     }
     return out;
 }
@@ -148,10 +172,10 @@ void yk_terminal_log(void *user, enum yk_log_level level, const char *line)
     if (level == YK_LOG_DETAIL || (level == YK_LOG_NOTE && quiet)) {
         return;
     }
-    char name[SPEAKER_SIZE];
+    char name[RANK_NAME_SIZE];
     flockfile(stderr);
     erase_progress();
-    (void)fprintf(stderr, "yoke: %s%s: %s\n", speaker_name(name), names[level], line);
+    (void)fprintf(stderr, "yoke: %s%s: %s\n", rank_name(name), names[level], line);
     funlockfile(stderr);
 }
 
@@ -227,22 +251,22 @@ void yk_terminal_line(const char *line, bool keep)
 
 void yk_terminal_print_error(const char *sentence)
 {
-    char name[SPEAKER_SIZE];
-    if (speaker < 0 || yk_once_is_first(sentence)) {
-        (void)fprintf(stderr, "yoke: %s%s\n", speaker_name(name), sentence);
+    char name[RANK_NAME_SIZE];
+    if (rank_shown < 0 || is_first(sentence)) {
+        (void)fprintf(stderr, "yoke: %s%s\n", rank_name(name), sentence);
     }
 }
 
 void yk_terminal_print_fatal(const char *sentence)
 {
-    char name[SPEAKER_SIZE];
+    char name[RANK_NAME_SIZE];
     char line[LAST_SIZE];
-    if (speaker >= 0 && !yk_once_is_first(sentence)) {
+    if (rank_shown >= 0 && !is_first(sentence)) {
         return;
     }
     const int length = snprintf(line, sizeof line, "%syoke: %s%s\n",
                                 atomic_exchange(&progress_shown, false) ? ERASE_LINE : "",
-                                speaker_name(name), sentence);
+                                rank_name(name), sentence);
     const size_t size = length < (int)sizeof line ? (size_t)length : sizeof line - 1;
     (void)!write(STDERR_FILENO, line, size);
 }
@@ -273,7 +297,7 @@ static yk_status print_escaped(const char *bytes, size_t length)
 
 yk_status yk_terminal_print(const struct yk_text *text)
 {
-    if (speaker > 0) {
+    if (rank_shown > 0) {
         return YK_OK;
     }
     return text->coloured ? write_result(yk_text_chars(text), text->length)
@@ -301,11 +325,12 @@ yk_status yk_terminal_print_data(void *user, const char *bytes, size_t length)
 {
     int columns = 0;
     (void)user;
-    if (speaker > 0) {
+    if (rank_shown > 0) {
         return YK_OK;
     }
-    const bool seen = find_told(STDOUT_FILENO, &columns) ? columns > 0 : isatty(STDOUT_FILENO);
-    return seen ? print_escaped(bytes, length) : write_result(bytes, length);
+    const bool is_terminal =
+        find_declared(STDOUT_FILENO, &columns) ? columns > 0 : isatty(STDOUT_FILENO);
+    return is_terminal ? print_escaped(bytes, length) : write_result(bytes, length);
 }
 
 void yk_terminal_end_line(void)

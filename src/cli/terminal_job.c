@@ -1,9 +1,42 @@
 #include "cli/terminal_job.h"
 
-#include "cli/interrupt.h"
 #include "cli/terminal.h"
 
+#include <signal.h>
+#include <stdbool.h>
 #include <unistd.h>
+
+static atomic_bool interrupted;
+static atomic_bool by_mpirun;
+
+/* The second signal has its usual meaning: it waits until this handler is left. But mpirun, which
+ * passes USR1 on, ends the other ranks by TERM as soon as one has left, and by KILL a second later:
+ * that second is theirs. */
+static void note(int number)
+{
+    const bool again = atomic_exchange(&interrupted, true);
+    if (!again && number == SIGUSR1) {
+        atomic_store(&by_mpirun, true);
+    } else if (again && !(number == SIGTERM && atomic_load(&by_mpirun))) {
+        (void)signal(number, SIG_DFL);
+        (void)raise(number);
+    }
+}
+
+static void watch(int number)
+{
+    struct sigaction action = {.sa_handler = note, .sa_flags = SA_RESTART};
+    sigemptyset(&action.sa_mask);
+    (void)sigaction(number, &action, NULL);
+}
+
+/* TERM is how batch systems ask a program to end; mpirun hands USR1 to its ranks. */
+static void watch_termination(void)
+{
+    watch(SIGTERM);
+    watch(SIGUSR1);
+    watch(SIGINT);
+}
 
 static void begin(void *user)
 {
@@ -13,13 +46,13 @@ static void begin(void *user)
 
 static void begin_search(void *user)
 {
-    (void)yk_terminal_job_watch_interrupt();
+    watch(SIGINT);
     begin(user);
 }
 
 static void begin_watched(void *user)
 {
-    (void)yk_terminal_job_watch_termination();
+    watch_termination();
     begin(user);
 }
 
@@ -63,31 +96,30 @@ static struct yk_job terminal = {
     .failed = failed,
     .lost = lost,
     .leave = leave,
+    .stop = &interrupted,
 };
 
 const struct yk_job *yk_terminal_job(void)
 {
-    terminal.stop = yk_terminal_job_watch_interrupt();
+    watch(SIGINT);
     return &terminal;
 }
 
 const struct yk_job *yk_terminal_job_termination(void)
 {
-    terminal.stop = yk_terminal_job_watch_termination();
+    watch_termination();
     return &terminal;
 }
 
 const struct yk_job *yk_terminal_job_search(void)
 {
     terminal.begin = begin_search;
-    terminal.stop = yk_terminal_job_stop_flag();
     return &terminal;
 }
 
 const struct yk_job *yk_terminal_job_ranks(void)
 {
     terminal.begin = begin_watched;
-    terminal.stop = yk_terminal_job_stop_flag();
     return &terminal;
 }
 

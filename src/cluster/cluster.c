@@ -502,7 +502,7 @@ yk_status yk_cluster_open(const char *word, struct yk_cluster **out)
 {
     if (!is_file(word)) {
         const yk_status status = yk_cluster_parse(word, out);
-        return status == YK_OK ? YK_OK : yk_fail_in(status, "cluster");
+        return status == YK_OK ? YK_OK : yk_status_prefix(status, "cluster");
     }
     struct yk_text text = {0};
     yk_status status = yk_file_read(word, &text);

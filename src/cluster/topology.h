@@ -5,8 +5,8 @@
 #define YK_CLUSTER_TOPOLOGY_H
 
 #include "base/arena.h"
-#include "base/cpu_name.h"
 #include "base/status.h"
+#include "base/system.h"
 #include "cluster/cores.h"
 
 #include <stdint.h>

@@ -130,7 +130,7 @@ static yk_status add_record(struct yk_instructions *instructions, struct reader 
     }
     if (status != YK_OK) {
         yk_records_describe_location(records, number, reader->line.fault, source->path, &place);
-        status = yk_fail_in(status, yk_text_chars(&place));
+        status = yk_status_prefix(status, yk_text_chars(&place));
         yk_text_free(&place);
     }
     return status;

@@ -127,7 +127,7 @@ static yk_status fail_broken(const char *bytes, size_t length, const char *sourc
                                      "%s: the list has no elements that can be "
                                      "told apart",
                                      source)
-                           : yk_fail_in(status, source);
+                           : yk_status_prefix(status, source);
 }
 
 /* The list whose bracket is in front of `first`. */

@@ -110,5 +110,5 @@ yk_status yk_graph_read(const char *text, size_t length, const char *source,
     YK_TRY(yk_graph_reader_check_options(options, &checked));
     const struct yk_graph_document document = {.text = text, .length = length};
     const yk_status status = parse_and_read(document, source, &checked, out);
-    return status == YK_OK ? YK_OK : yk_fail_in(status, source);
+    return status == YK_OK ? YK_OK : yk_status_prefix(status, source);
 }

@@ -1,12 +1,12 @@
 #include "job/counters.h"
 
 #include "base/table.h"
-#include "base/wording.h"
+#include "base/text.h"
 
 #include <math.h>
 
 enum {
-    MOST_RANKS = 4, /* that are printed; files have them all */
+    MAX_RANKS = 4, /* that are printed; files have them all */
     FIRST_COLUMNS = 2,
 };
 
@@ -80,14 +80,12 @@ static yk_status add_table(const struct yk_counter_rank *rank, struct yk_text *o
     YK_TRY(yk_table_create(shown, count, &table));
     add_rows(rank, &rank->phases, table);
     add_rows(rank, &rank->kinds, table);
-    const yk_status status = yk_table_write(table, out);
-    yk_table_destroy(table);
-    return status;
+    return yk_table_finish(table, out);
 }
 
 yk_status yk_counters_add_text(const struct yk_counter_ranks *ranks, struct yk_text *out)
 {
-    const int32_t shown = ranks->count < MOST_RANKS ? ranks->count : MOST_RANKS;
+    const int32_t shown = ranks->count < MAX_RANKS ? ranks->count : MAX_RANKS;
     for (int32_t r = 0; r < shown; r++) {
         const struct yk_counter_rank *rank = &ranks->all[r];
         yk_text_add(out, "\nCounters");

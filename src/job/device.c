@@ -16,7 +16,7 @@
 enum {
     PATH_SIZE = 4096,
     LINE_SIZE = 128,
-    MOST_GPUS = 1024,
+    MAX_GPUS = 1024,
 };
 
 #define MIB (1024.0 * 1024.0)
@@ -53,7 +53,7 @@ static yk_status choose_best(struct yk_device_choice *out)
 
 static bool read_number(const char *word, int64_t *out)
 {
-    return yk_number_read_integer(word, strlen(word), out) && *out >= 0 && *out < MOST_GPUS;
+    return yk_number_read_integer(word, strlen(word), out) && *out >= 0 && *out < MAX_GPUS;
 }
 
 yk_status yk_device_choose(const char *word, struct yk_device_choice *out)
@@ -142,10 +142,10 @@ static double find_part(int32_t number, const struct yk_nvml_gpu *gpu, int insta
 yk_status yk_device_describe_gpu(int32_t number, struct yk_arena *arena, const char **out)
 {
     struct yk_machine machine;
-    struct yk_visible_device seen = {-1, -1};
+    struct yk_visible_device visible = {-1, -1};
     char line[LINE_SIZE];
-    YK_TRY(find_gpu(number, &machine, &seen));
-    const struct yk_nvml_gpu *gpu = &machine.gpus[seen.gpu];
+    YK_TRY(find_gpu(number, &machine, &visible));
+    const struct yk_nvml_gpu *gpu = &machine.gpus[visible.gpu];
     const struct yk_datasheet *sheet = yk_discover_datasheet(gpu->name);
     if (!sheet) {
         return yk_fail(YK_ERROR_INPUT,
@@ -154,7 +154,7 @@ yk_status yk_device_describe_gpu(int32_t number, struct yk_arena *arena, const c
                        gpu->name);
     }
     double memory_bytes = 0;
-    const double part = find_part(number, gpu, seen.instance, &memory_bytes);
+    const double part = find_part(number, gpu, visible.instance, &memory_bytes);
     int length = snprintf(line, sizeof line, "%s", sheet->name);
     if (part < 1) {
         length += snprintf(line + length, sizeof line - (size_t)length, ":%.1f%%", 100.0 * part);

@@ -11,9 +11,11 @@
 #define YK_JOB_JOB_H
 
 #include "base/status.h"
+#include "sched/scheduler.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 struct yk_job {
     void *user;
@@ -60,5 +62,18 @@ bool yk_job_is_stopped(const struct yk_job *job);
 
 /* The flag itself; one that is never set where there is none. */
 const atomic_bool *yk_job_stop(const struct yk_job *job);
+
+struct yk_job_search {
+    double budget_s;
+    int64_t moves; /* positive: this many moves instead, whatever the time */
+    int64_t seed;
+};
+
+/* What is asked of a search, with the progress and the stop of the job. */
+struct yk_scheduler_options yk_job_search_options(const struct yk_job_search *request,
+                                                  const struct yk_job *job);
+
+/* Notes that the search was interrupted, if it was. */
+void yk_job_note_interruption(const struct yk_job *job);
 
 #endif

@@ -145,7 +145,7 @@ static yk_status start(struct session *session, const char **words, const sigset
     return YK_OK;
 }
 
-static void take_signal(struct session *session)
+static void handle_signal(struct session *session)
 {
     struct signalfd_siginfo info;
     if (read(session->signals, &info, sizeof info) != (ssize_t)sizeof info) {
@@ -182,7 +182,7 @@ static void listen_to(struct session *session)
             break;
         }
         if (files[1].revents) {
-            take_signal(session);
+            handle_signal(session);
         }
         if (files[0].revents) {
             const ssize_t got = read(session->errors, bytes, sizeof bytes);

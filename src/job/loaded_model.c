@@ -24,8 +24,8 @@ yk_status yk_loaded_model_open(const struct yk_loaded_model_request *request,
     YK_TRY(yk_checkpoint_open(request->path, &out->checkpoint));
     out->tokenizer = out->checkpoint->tokenizer;
     YK_TRY(describe(request, out));
-    const struct yk_net_options settings = {.lora_alpha = out->checkpoint->lora_alpha};
-    YK_TRY(yk_net_create(out->model, &settings, &out->net));
+    const struct yk_net_options options = {.lora_alpha = out->checkpoint->lora_alpha};
+    YK_TRY(yk_net_create(out->model, &options, &out->net));
     YK_TRY(yk_device_open_engine(
         &device, &(struct yk_backend_options){.threads = (int32_t)request->threads}, &out->engine));
     YK_TRY(yk_store_create(out->net, &out->engine, YK_OPTIMIZER_NONE, &out->store));

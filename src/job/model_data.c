@@ -82,7 +82,7 @@ int32_t yk_model_data_start_token(const struct yk_model_config *config,
     return begin >= 0 ? begin : pad;
 }
 
-static yk_status fail_without_tokenizer(const struct yk_dataset_request *request)
+static yk_status fail_no_tokenizer(const struct yk_dataset_request *request)
 {
     static const char *const asks[][2] = {
         [YK_DATASET_MASKED] = {"BERT learns from text that a tokenizer cut into words", "bert"},
@@ -110,7 +110,7 @@ static yk_status check_request(const struct yk_dataset_request *request)
                        "--target goes with an encoder–decoder, such as --model transformer-small");
     }
     if (request->kind != YK_DATASET_WINDOWS && !request->tokenizer) {
-        return fail_without_tokenizer(request);
+        return fail_no_tokenizer(request);
     }
     if (request->packed && request->kind != YK_DATASET_INSTRUCTIONS) {
         return yk_fail(YK_ERROR_USAGE, "--packed goes with instructions (.jsonl, .json)");

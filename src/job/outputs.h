@@ -10,6 +10,7 @@
 #include "base/arena.h"
 #include "base/status.h"
 #include "base/text.h"
+#include "report/schedule_report.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -58,5 +59,16 @@ void yk_outputs_finish(struct yk_outputs *outputs, yk_status made);
  * sentences of several joined. */
 yk_status yk_outputs_write(struct yk_outputs *outputs) YK_MUST_USE;
 void yk_outputs_free(struct yk_outputs *outputs);
+
+/* Where each goes; NULL: not wanted. */
+struct yk_output_drawings {
+    const char *svg;
+    const char *html;
+    const char *trace;
+};
+
+/* Adds those that are wanted to `outputs`. */
+void yk_outputs_add_drawings(const struct yk_output_drawings *drawings,
+                             const struct yk_schedule_report *report, struct yk_outputs *outputs);
 
 #endif

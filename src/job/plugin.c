@@ -13,11 +13,11 @@ const struct yk_plugin yk_plugins[] = {
 const size_t yk_plugin_count = sizeof yk_plugins / sizeof yk_plugins[0];
 
 /* From the folder of the executable, and of the shared library that this code may be in. */
-static const char *const beside_program[] = {"", "../lib/yoke/"};
-static const char *const beside_library[] = {"yoke/", "../yoke/", ""};
+static const char *const find_near_program[] = {"", "../lib/yoke/"};
+static const char *const find_near_library[] = {"yoke/", "../yoke/", ""};
 
-static bool look_beside(const char *file, const char *const *folders, size_t count,
-                        const struct yk_plugin *plugin, char out[YK_PLUGIN_PATH_SIZE])
+static bool find_in(const char *file, const char *const *folders, size_t count,
+                    const struct yk_plugin *plugin, char out[YK_PLUGIN_PATH_SIZE])
 {
     const char *slash = strrchr(file, '/');
     const int length = slash ? (int)(slash - file) + 1 : 0;
@@ -37,8 +37,9 @@ bool yk_plugin_find(const struct yk_plugin *plugin, char out[YK_PLUGIN_PATH_SIZE
     Dl_info own = {0};
     const bool in_library =
         dladdr(yk_plugins, &own) != 0 && own.dli_fname && strstr(own.dli_fname, ".so");
-    if (in_library && look_beside(own.dli_fname, beside_library,
-                                  sizeof beside_library / sizeof beside_library[0], plugin, out)) {
+    if (in_library &&
+        find_in(own.dli_fname, find_near_library,
+                sizeof find_near_library / sizeof find_near_library[0], plugin, out)) {
         return true;
     }
     const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
@@ -46,6 +47,6 @@ bool yk_plugin_find(const struct yk_plugin *plugin, char out[YK_PLUGIN_PATH_SIZE
         return false;
     }
     program[length] = '\0';
-    return look_beside(program, beside_program, sizeof beside_program / sizeof beside_program[0],
-                       plugin, out);
+    return find_in(program, find_near_program,
+                   sizeof find_near_program / sizeof find_near_program[0], plugin, out);
 }

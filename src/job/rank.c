@@ -1,6 +1,9 @@
 #include "job/rank.h"
 
+#include "base/number.h"
+
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 yk_status yk_rank_find(const struct yk_rank_choice *place, struct yk_launcher *out)
@@ -40,5 +43,53 @@ yk_status yk_rank_decide_launch(const struct yk_launcher *launcher, int64_t rank
             launcher->size);
     }
     *out = !launcher->name && ranks > 1;
+    return YK_OK;
+}
+
+static const double most_slow = 1000;
+
+static yk_status fail_pair(const char *pair, size_t length)
+{
+    return yk_fail(YK_ERROR_USAGE,
+                   "--slow: \"%.*s\" is not a rank and how many times as long it computes, as in "
+                   "1:2.5",
+                   (int)length, pair);
+}
+
+static yk_status read_pair(const char *pair, size_t length, int32_t ranks, double *factors)
+{
+    const char *colon = memchr(pair, ':', length);
+    int64_t rank = 0;
+    double factor = 0;
+    if (!colon || !yk_number_read_integer(pair, (size_t)(colon - pair), &rank) ||
+        !yk_number_read(colon + 1, length - (size_t)(colon + 1 - pair), &factor)) {
+        return fail_pair(pair, length);
+    }
+    if (rank < 0 || rank >= ranks) {
+        return yk_fail(YK_ERROR_USAGE, "--slow: there is no rank %lld; ranks are 0 to %d",
+                       (long long)rank, (int)ranks - 1);
+    }
+    if (!(factor >= 1) || factor > most_slow) {
+        return yk_fail(YK_ERROR_USAGE, "--slow: rank %lld %g times as long; 1 to %g, please",
+                       (long long)rank, factor, most_slow);
+    }
+    factors[rank] = factor;
+    return YK_OK;
+}
+
+yk_status yk_rank_read_slowdowns(const char *word, int32_t ranks, struct yk_arena *arena,
+                                 double **out)
+{
+    double *factors = NULL;
+    YK_TRY_NEW(arena, factors, ranks);
+    for (int32_t i = 0; i < ranks; i++) {
+        factors[i] = 1;
+    }
+    while (word) {
+        const size_t length = strcspn(word, ",");
+        YK_TRY(read_pair(word, length, ranks, factors));
+        word = word[length] == ',' ? word + length + 1 : NULL;
+    }
+    *out = factors;
     return YK_OK;
 }

@@ -5,6 +5,7 @@
 #ifndef YK_JOB_RANK_H
 #define YK_JOB_RANK_H
 
+#include "base/arena.h"
 #include "base/status.h"
 #include "cluster/launcher.h"
 
@@ -31,5 +32,9 @@ yk_status yk_rank_find(const struct yk_rank_choice *place, struct yk_launcher *o
  * it. One that did must have started as many as are asked for; 0 leaves it open. */
 yk_status yk_rank_decide_launch(const struct yk_launcher *launcher, int64_t ranks,
                                 bool *out) YK_MUST_USE;
+
+/* How many times as long each of `ranks` computes, 1 where nothing is said; `word` may be NULL. */
+yk_status yk_rank_read_slowdowns(const char *word, int32_t ranks, struct yk_arena *arena,
+                                 double **out) YK_MUST_USE;
 
 #endif

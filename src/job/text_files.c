@@ -89,7 +89,7 @@ yk_status yk_text_files_list(const char *const *paths, int32_t count, struct yk_
 /* A walk over all files. */
 struct walk {
     const struct yk_text_files *files;
-    const struct yk_text_files_consumer *taker;
+    const struct yk_text_files_consumer *consumer;
     const struct yk_job *job;
     const char *what;
     int64_t bytes;
@@ -101,7 +101,7 @@ static yk_status walk_file(struct walk *walk, const char *path, struct yk_text_r
     size_t length = 0;
     do {
         YK_TRY(yk_text_reader_next(reader, &text, &length));
-        YK_TRY(walk->taker->take(walk->taker->user, path, text, length));
+        YK_TRY(walk->consumer->consume(walk->consumer->user, path, text, length));
         walk->bytes += (int64_t)length;
         if (walk->files->bytes > 0) {
             const double done = (double)walk->bytes / walk->files->bytes;
@@ -140,10 +140,10 @@ yk_status yk_text_files_fail_stopped(void)
 }
 
 yk_status yk_text_files_read(const struct yk_text_files *files, const struct yk_chunk_boundary *cut,
-                             const char *what, const struct yk_text_files_consumer *taker,
+                             const char *what, const struct yk_text_files_consumer *consumer,
                              const struct yk_job *job, int64_t *bytes)
 {
-    struct walk walk = {.files = files, .taker = taker, .job = job, .what = what};
+    struct walk walk = {.files = files, .consumer = consumer, .job = job, .what = what};
     yk_job_begin(job);
     const yk_status status = walk_all(&walk, cut);
     yk_job_end(job);

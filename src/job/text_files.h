@@ -26,7 +26,7 @@ yk_status yk_text_files_list(const char *const *paths, int32_t count, struct yk_
 
 /* Takes the next piece of a file; one of no bytes says that the file ends. */
 struct yk_text_files_consumer {
-    yk_status (*take)(void *user, const char *path, const char *text, size_t length);
+    yk_status (*consume)(void *user, const char *path, const char *text, size_t length);
     void *user;
 };
 
@@ -34,7 +34,7 @@ struct yk_text_files_consumer {
  * without any it fails. A job that is stopped ends between two pieces, or when the taker does:
  * YK_ERROR_STOPPED. */
 yk_status yk_text_files_read(const struct yk_text_files *files, const struct yk_chunk_boundary *cut,
-                             const char *what, const struct yk_text_files_consumer *taker,
+                             const char *what, const struct yk_text_files_consumer *consumer,
                              const struct yk_job *job, int64_t *bytes) YK_MUST_USE;
 
 /* YK_ERROR_STOPPED, in the words for who has written nothing. */

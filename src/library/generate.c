@@ -85,7 +85,7 @@ struct writing {
     atomic_bool ended; /* by the caller's callback */
 };
 
-static yk_status take_text(void *user, const char *bytes, size_t length)
+static yk_status pass_text(void *user, const char *bytes, size_t length)
 {
     struct writing *writing = user;
     const struct yoke_generation_request *request = writing->request;
@@ -126,7 +126,7 @@ static yk_status generate(struct writing *writing)
         .top_k = request->top_k,
         .top_p = request->top_p > 0 ? request->top_p : 1,
         .seed = request->seed > 0 ? (int64_t)request->seed : 1,
-        .text = take_text,
+        .text = pass_text,
         .user = writing,
         .job = &writing->job,
     };

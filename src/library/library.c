@@ -1,60 +1,162 @@
 #include "library/library.h"
 
-yk_status yk_library_basis_open(const struct yoke_request *request, struct yk_library_basis *out)
+#include "base/log.h"
+#include "base/nearest.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+_Static_assert((int)YOKE_OK == (int)YK_OK && (int)YOKE_ERROR_SYSTEM == (int)YK_ERROR_SYSTEM &&
+                   (int)YOKE_ERROR_USAGE == (int)YK_ERROR_USAGE &&
+                   (int)YOKE_ERROR_NO_FIT == (int)YK_ERROR_NO_FIT &&
+                   (int)YOKE_ERROR_INPUT == (int)YK_ERROR_INPUT &&
+                   (int)YOKE_ERROR_NUMBERS == (int)YK_ERROR_NUMBERS &&
+                   (int)YOKE_ERROR_LOST == (int)YK_ERROR_LOST,
+               "yoke_status is yk_status");
+_Static_assert((int)YOKE_LOG_WARNING == (int)YK_LOG_WARNING &&
+                   (int)YOKE_LOG_NOTE == (int)YK_LOG_NOTE &&
+                   (int)YOKE_LOG_DETAIL == (int)YK_LOG_DETAIL,
+               "yoke_log_level is yk_log_level");
+
+/* The one log of the process; locked as in base/log.c. */
+static pthread_rwlock_t log_lock = PTHREAD_RWLOCK_INITIALIZER;
+static yoke_log current_log;
+static void *current_user;
+
+const char *yoke_message(void)
 {
-    const struct yk_cluster *cluster = request->cluster->cluster;
-    struct yk_library_basis basis = {0};
-    struct yk_device_facts *facts = NULL;
-    YK_TRY(yk_arena_create(&basis.arena));
-    yk_status status = request->profile ? yk_profile_open(request->profile, &basis.profile) : YK_OK;
+    return yk_status_message();
+}
+
+const char *yoke_version(void)
+{
+    return YOKE_VERSION;
+}
+
+void yoke_free(char *text)
+{
+    free(text);
+}
+
+static void pass_on(void *user, enum yk_log_level level, const char *line)
+{
+    (void)user;
+    (void)pthread_rwlock_rdlock(&log_lock);
+    if (current_log) {
+        current_log(current_user, (enum yoke_log_level)level, line);
+    }
+    (void)pthread_rwlock_unlock(&log_lock);
+}
+
+void yoke_set_log(yoke_log log, void *user)
+{
+    (void)pthread_rwlock_wrlock(&log_lock);
+    current_log = log;
+    current_user = user;
+    (void)pthread_rwlock_unlock(&log_lock);
+    yk_log_set_sink(pass_on, NULL);
+}
+
+yoke_status yk_library_return_text(yk_status status, struct yk_text *text, char **out)
+{
     if (status == YK_OK) {
-        status = yk_device_facts_find(basis.profile, request->model->config->name, cluster,
-                                      basis.arena, &facts);
+        yk_text_add(text, ""); /* an empty text is a string, too */
+        status = yk_text_status(text);
     }
     if (status != YK_OK) {
-        yk_library_basis_close(&basis);
-        return status;
+        yk_text_free(text);
+        return yk_library_status(status);
     }
-    /* Only the count of its holders changes. */
-    basis.request = yk_library_retain_request((struct yoke_request *)request);
-    basis.book = (struct yk_cost_book){
-        .cluster = cluster,
-        .profile = basis.profile,
-        .facts = facts,
-    };
-    *out = basis;
+    *out = text->bytes;
+    return YOKE_OK;
+}
+
+yk_status yk_library_copy_text(struct yk_arena *arena, const char *words, const char **out)
+{
+    const char *copy = words ? yk_arena_copy_text(arena, words, strlen(words)) : NULL;
+    if (words && !copy) {
+        return yk_fail_out_of_memory();
+    }
+    *out = copy;
     return YK_OK;
 }
 
-void yk_library_basis_close(struct yk_library_basis *basis)
+enum {
+    MAX_NAMES = 64
+};
+
+yk_status yk_library_choose(const char *what, const char *word, yk_library_name name_of,
+                            int32_t *out)
 {
-    yk_arena_destroy(basis->arena);
-    yk_profile_close(basis->profile);
-    yoke_request_destroy(basis->request);
-    *basis = (struct yk_library_basis){0};
+    const char *names[MAX_NAMES];
+    struct yk_text all = {0};
+    size_t count = 0;
+    while (count < MAX_NAMES && (names[count] = name_of((int32_t)count)) != NULL) {
+        if (strcmp(names[count], word) == 0) {
+            yk_text_free(&all);
+            *out = (int32_t)count;
+            return YK_OK;
+        }
+        yk_text_addf(&all, "%s%s", count > 0 ? ", " : "", names[count]);
+        count++;
+    }
+    const char *nearest = yk_nearest(word, names, count);
+    const yk_status status =
+        nearest ? yk_fail(YK_ERROR_USAGE, "there is no %s \"%s\"; did you mean \"%s\"?", what, word,
+                          nearest)
+                : yk_fail(YK_ERROR_USAGE, "there is no %s \"%s\"; there are: %s", what, word,
+                          yk_text_chars(&all));
+    yk_text_free(&all);
+    return status;
 }
 
-yk_status yk_library_plan_request(const struct yk_library_basis *basis, double usual_s,
-                                  struct yk_plan_request *out)
+yoke_status yoke_stop_create(yoke_stop **out)
 {
-    const struct yoke_request *request = basis->request;
-    *out = (struct yk_plan_request){
-        .book = &basis->book,
-        .config = request->model->config,
-        .workload = request->model->workload,
-        .model_source = request->model->word,
-        .cluster_source = request->cluster->info.source,
-        .profile_source = request->profile,
-        .memory_bytes = request->memory_bytes,
-        .micro_batches = request->micro_batches,
-        .clip = request->clip,
-        .decisions = request->decisions,
-        .strategy = request->strategy,
-        .random_strategies = request->random_strategies,
-        .slowdown = request->slowdown,
-    };
-    if (out->workload.recompute) {
-        out->decisions &= ~(uint32_t)YK_DECIDE_RECOMPUTATION;
+    YK_LIBRARY_REQUIRE(out);
+    yoke_stop *stop = malloc(sizeof *stop);
+    if (!stop) {
+        return yk_library_status(yk_fail_out_of_memory());
     }
-    return yk_library_search_options(&request->search, usual_s, &out->search);
+    atomic_init(&stop->raised, false);
+    *out = stop;
+    return YOKE_OK;
+}
+
+void yoke_stop_destroy(yoke_stop *stop)
+{
+    free(stop);
+}
+
+void yoke_stop_raise(yoke_stop *stop)
+{
+    atomic_store(&stop->raised, true);
+}
+
+void yoke_stop_lower(yoke_stop *stop)
+{
+    atomic_store(&stop->raised, false);
+}
+
+yk_status yk_library_search_options(const struct yoke_search *search, double usual_s,
+                                    struct yk_scheduler_options *out)
+{
+    const struct yoke_search given = search ? *search : (struct yoke_search){0};
+    if (!isfinite(given.budget_s) || given.budget_s < 0) {
+        return yk_fail(YK_ERROR_USAGE, "a search takes 0 seconds or more, not %g", given.budget_s);
+    }
+    if (given.moves < 0) {
+        return yk_fail(YK_ERROR_USAGE, "a search takes 0 moves or more, not %lld",
+                       (long long)given.moves);
+    }
+    *out = (struct yk_scheduler_options){
+        .budget_s = given.budget_s > 0 ? given.budget_s : usual_s,
+        .moves = given.moves,
+        .seed = given.seed > 0 ? given.seed : 1,
+        .progress = given.progress,
+        .progress_user = given.progress_user,
+        .stop = given.stop ? &given.stop->raised : NULL,
+    };
+    return YK_OK;
 }

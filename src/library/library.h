@@ -16,7 +16,9 @@
 #include "graph/graph.h"
 #include "model/model.h"
 #include "plan/module_map.h"
+#include "planner/planner.h"
 #include "planner/search/study.h"
+#include "planner/tradeoff.h"
 #include "profile/profile.h"
 #include "report/schedule_report.h"
 #include "sched/scheduler.h"
@@ -151,7 +153,38 @@ yk_status yk_library_basis_open(const struct yoke_request *request,
 void yk_library_basis_close(struct yk_library_basis *basis);
 
 /* What the basis asks of the planner, with `usual_s` as the usual budget. */
-yk_status yk_library_plan_request(const struct yk_library_basis *basis, double usual_s,
-                                  struct yk_plan_request *out) YK_MUST_USE;
+yk_status yk_library_basis_plan_request(const struct yk_library_basis *basis, double usual_s,
+                                        struct yk_plan_request *out) YK_MUST_USE;
+
+struct yoke_plan {
+    struct yk_library_basis basis;
+    struct yk_planner_outcome *planned;
+    struct yk_arena *arena; /* owns the records */
+    struct yoke_plan_info info;
+    struct yoke_rank *ranks;
+    struct yoke_plan_layer *layers;
+    struct yoke_transfer *transfers;
+    struct yoke_alternative *alternatives;
+    struct yoke_leave_one_out *leave_one_out;
+};
+
+/* Copies of transfers, in the arena. */
+yk_status yk_library_copy_plan_transfers(const struct yk_plan_transfer *transfers, int32_t count,
+                                         struct yk_arena *arena,
+                                         struct yoke_transfer **out) YK_MUST_USE;
+
+enum {
+    YK_LIBRARY_CHARTS = 2,
+    YK_LIBRARY_CURVES = 3,
+};
+
+struct yoke_tradeoff {
+    struct yk_library_basis basis;
+    struct yk_tradeoff *found;
+    struct yk_plan_curve curves[YK_LIBRARY_CURVES];
+    struct yk_plan_tradeoff charts[YK_LIBRARY_CHARTS]; /* in the order of yoke_tradeoff_chart */
+    int32_t chart_count;                               /* of these, that have points */
+    struct yoke_tradeoff_info info;
+};
 
 #endif

@@ -101,7 +101,7 @@ static yk_status create(const char *word, struct yoke_model **out)
 }
 
 /* Gives the handle out if all went well, and destroys it if not. */
-static yk_status settle(yk_status status, struct yoke_model *handle, struct yoke_model **out)
+static yk_status finish(yk_status status, struct yoke_model *handle, struct yoke_model **out)
 {
     if (status != YK_OK) {
         yoke_model_destroy(handle);
@@ -115,7 +115,7 @@ yk_status yk_library_open_model(const char *word, struct yoke_model **out)
 {
     struct yoke_model *handle = NULL;
     YK_TRY(create(word, &handle));
-    return settle(yk_model_config_open(word, handle->arena, &handle->config), handle, out);
+    return finish(yk_model_config_open(word, handle->arena, &handle->config), handle, out);
 }
 
 yk_status yk_library_derive_model(struct yoke_model *origin, struct yoke_model **out)
@@ -166,7 +166,7 @@ yoke_status yoke_model_open(const char *word, const struct yoke_workload *worklo
     YK_LIBRARY_REQUIRE(word);
     YK_LIBRARY_REQUIRE(out);
     const yk_status status = yk_library_open_model(word, &handle);
-    return yk_library_status(status == YK_OK ? settle(describe(workload, handle), handle, out)
+    return yk_library_status(status == YK_OK ? finish(describe(workload, handle), handle, out)
                                              : status);
 }
 
@@ -186,7 +186,7 @@ yoke_status yoke_model_read(const char *text, const char *source,
     YK_LIBRARY_REQUIRE(out);
     const yk_status status = create(source, &handle);
     return yk_library_status(
-        status == YK_OK ? settle(read(text, source, workload, handle), handle, out) : status);
+        status == YK_OK ? finish(read(text, source, workload, handle), handle, out) : status);
 }
 
 struct yoke_model *yk_library_retain_model(struct yoke_model *model)

@@ -1,7 +1,8 @@
 #include "planner/order/order.h"
 
 #include "base/file.h"
-#include "library/plan_handle.h"
+#include "library/library.h"
+#include "planner/order/problem.h"
 
 #include <stdlib.h>
 #include <string.h>

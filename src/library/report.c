@@ -1,6 +1,5 @@
 #include "export/export.h"
-#include "library/plan_handle.h"
-#include "library/tradeoff_handle.h"
+#include "library/library.h"
 #include "report/plan_report.h"
 #include "trace/chrome.h"
 

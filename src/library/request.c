@@ -6,7 +6,7 @@
 #include <string.h>
 
 enum {
-    MOST_MICRO_BATCHES = 4096
+    MAX_MICRO_BATCHES = 4096
 };
 
 _Static_assert((int)YOKE_DECIDE_SHARES == (int)YK_DECIDE_SHARES &&
@@ -65,11 +65,11 @@ yoke_status yoke_request_set_micro_batches(yoke_request *request, int32_t micro_
 {
     YK_LIBRARY_REQUIRE(request);
     const int64_t batch = request->model->info.workload.batch;
-    if (micro_batches < 0 || micro_batches > MOST_MICRO_BATCHES) {
+    if (micro_batches < 0 || micro_batches > MAX_MICRO_BATCHES) {
         return yk_library_status(yk_fail(YK_ERROR_USAGE,
                                          "there are 1 to %d micro-batches, or 0 for the search to "
                                          "choose, not %d",
-                                         MOST_MICRO_BATCHES, micro_batches));
+                                         MAX_MICRO_BATCHES, micro_batches));
     }
     if (micro_batches > batch) {
         return yk_library_status(yk_fail(YK_ERROR_USAGE,

@@ -1,4 +1,4 @@
-#include "library/tradeoff_handle.h"
+#include "library/library.h"
 #include "report/plan_report.h"
 
 #include <stdlib.h>
@@ -9,14 +9,14 @@ enum {
 
 static const double usual_budget_s = 5;
 
-static void tell(struct yoke_tradeoff *handle)
+static void fill_info(struct yoke_tradeoff *handle)
 {
     const struct yk_tradeoff *found = handle->found;
     handle->chart_count = yk_tradeoff_charts(found, handle->curves, handle->charts);
     handle->info = (struct yoke_tradeoff_info){
         .points = found->points,
         .definition = handle->charts[YOKE_TRADEOFF_SPLIT].definition,
-        .least_bytes = found->min_bytes,
+        .min_bytes = found->least_bytes,
         .free_bytes = found->free_bytes,
         .part = found->part,
         .split_s = found->split_s,
@@ -35,7 +35,7 @@ static void tell(struct yoke_tradeoff *handle)
 static yk_status find(struct yoke_tradeoff *handle, int32_t points)
 {
     struct yk_plan_request request;
-    YK_TRY(yk_library_plan_request(&handle->basis, usual_budget_s, &request));
+    YK_TRY(yk_library_basis_plan_request(&handle->basis, usual_budget_s, &request));
     const struct yk_tradeoff_options options = {
         .points = points > 0 ? points : USUAL_POINTS,
         .milp_s = request.search.budget_s,
@@ -45,7 +45,7 @@ static yk_status find(struct yoke_tradeoff *handle, int32_t points)
         return yk_fail(YK_ERROR_INPUT, "%s", yk_status_message());
     }
     YK_TRY(status);
-    tell(handle);
+    fill_info(handle);
     return YK_OK;
 }
 

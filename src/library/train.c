@@ -6,7 +6,7 @@
 
 struct yoke_training {
     struct yk_arena *arena; /* of names and values */
-    struct yk_train_option *settings;
+    struct yk_train_option *options;
     int32_t count;
     int32_t capacity;
     struct yk_train_result outcome; /* owns what the result points to */
@@ -39,7 +39,7 @@ void yoke_training_destroy(yoke_training *training)
     if (training) {
         yk_train_result_free(&training->outcome);
         yk_arena_destroy(training->arena);
-        free(training->settings);
+        free(training->options);
         free(training);
     }
 }
@@ -50,9 +50,9 @@ static yk_status set(yoke_training *training, const char *name, const char *valu
     YK_TRY(yk_train_request_check_option(&(struct yk_train_option){name, value}));
     YK_TRY(yk_library_copy_text(training->arena, name, &setting.name));
     YK_TRY(yk_library_copy_text(training->arena, value, &setting.value));
-    YK_TRY(yk_array_grow((void **)&training->settings, &training->capacity, training->count,
-                         sizeof *training->settings));
-    training->settings[training->count++] = setting;
+    YK_TRY(yk_array_grow((void **)&training->options, &training->capacity, training->count,
+                         sizeof *training->options));
+    training->options[training->count++] = setting;
     return YK_OK;
 }
 
@@ -160,7 +160,7 @@ static yk_status run(yoke_training *training, struct call *call)
     };
     struct yk_train_request request = {0};
     YK_TRY(
-        yk_train_request_make(training->settings, (size_t)training->count, call->arena, &request));
+        yk_train_request_make(training->options, (size_t)training->count, call->arena, &request));
     request.job = &job;
     request.progress = &progress;
     const yk_status status = yk_train_run(&request, &training->outcome);

@@ -1,6 +1,6 @@
 #include "model/config_fields.h"
 
-#include "base/json_value.h"
+#include "base/json.h"
 #include "base/number.h"
 
 #include <inttypes.h>

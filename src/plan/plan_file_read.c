@@ -11,7 +11,6 @@
  *    "order": []}
  */
 #include "base/json.h"
-#include "base/json_value.h"
 #include "base/names.h"
 #include "plan/plan_file.h"
 #include "plan/plan_options.h"
@@ -299,7 +298,7 @@ static yk_status describe_model(struct reading *reading)
     }
     if (status != YK_OK) {
         /* The command line would be at fault elsewhere; here it is the file. */
-        return yk_fail_in(status == YK_ERROR_USAGE ? YK_ERROR_INPUT : status, "workload");
+        return yk_status_prefix(status == YK_ERROR_USAGE ? YK_ERROR_INPUT : status, "workload");
     }
     return YK_OK;
 }

@@ -1,6 +1,6 @@
 #include "plan/plan_order.h"
 
-#include "base/json_value.h"
+#include "base/json.h"
 #include "base/number.h"
 
 #include <inttypes.h>

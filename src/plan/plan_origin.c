@@ -1,6 +1,6 @@
 #include "plan/plan_origin.h"
 
-#include "base/json_value.h"
+#include "base/json.h"
 #include "plan/plan_hash.h"
 #include "plan/plan_source.h"
 #include "plan/plan_value.h"
@@ -47,7 +47,7 @@ static yk_status read_object(const struct yk_json *root, const char *key, const 
     }
     const yk_status status = yk_json_check_object(node, known, count);
     if (status != YK_OK) {
-        return yk_fail_in(status, key);
+        return yk_status_prefix(status, key);
     }
     *out = node;
     return YK_OK;
@@ -219,7 +219,7 @@ static yk_status check_profile(const struct yk_json *node, struct yk_profile *pr
 
 static yk_status in(yk_status status, const char *place)
 {
-    return status == YK_OK ? YK_OK : yk_fail_in(status, place);
+    return status == YK_OK ? YK_OK : yk_status_prefix(status, place);
 }
 
 yk_status yk_plan_origin_check(const struct yk_json *root, const struct yk_plan_context *context)

@@ -1,6 +1,6 @@
 #include "plan/plan_value.h"
 
-#include "base/json_value.h"
+#include "base/json.h"
 #include "base/nearest.h"
 #include "base/number.h"
 #include "base/units.h"

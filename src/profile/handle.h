@@ -2,7 +2,7 @@
 #ifndef YK_PROFILE_HANDLE_H
 #define YK_PROFILE_HANDLE_H
 
-#include "base/cpu_name.h"
+#include "base/system.h"
 #include "profile/database.h"
 #include "profile/profile.h"
 

@@ -43,8 +43,8 @@
 #ifndef YK_PROFILE_PROFILE_H
 #define YK_PROFILE_PROFILE_H
 
-#include "base/cpu_name.h"
 #include "base/status.h"
+#include "base/system.h"
 #include "base/text.h"
 
 #include <stdbool.h>

@@ -158,7 +158,7 @@ yk_status yk_run_metrics_read(const char *text, size_t length, const char *sourc
         if (status != YK_OK) {
             char place[32];
             snprintf(place, sizeof place, "line %d", (int)i + 1);
-            return yk_fail_in(yk_fail_in(status, place), source);
+            return yk_status_prefix(yk_status_prefix(status, place), source);
         }
         length -= (size_t)(end - text) + 1;
         text = end + 1;

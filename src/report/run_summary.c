@@ -1,7 +1,6 @@
 #include "report/run_summary.h"
 
 #include "base/json.h"
-#include "base/json_value.h"
 #include "base/json_write.h"
 
 #include <math.h>

@@ -141,7 +141,7 @@ done:
     yk_names_destroy(files);
     yk_json_destroy(root);
     yk_text_free(&index);
-    return status == YK_OK ? YK_OK : yk_fail_in(status, path);
+    return status == YK_OK ? YK_OK : yk_status_prefix(status, path);
 }
 
 static yk_status add_folder(struct yk_tensor_set *set)

@@ -1,7 +1,7 @@
 #include "tokenizer/added_tokens.h"
 
 #include "base/arena.h"
-#include "base/json_value.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "base/utf8.h"
 #include "tokenizer/token_set.h"
@@ -194,7 +194,7 @@ yk_status yk_added_tokens_read(const struct yk_json *node, const struct yk_token
     const yk_status status = fill(node, map, normalizer, tokens);
     if (status != YK_OK) {
         yk_added_tokens_destroy(tokens);
-        return yk_fail_in(status, "added_tokens");
+        return yk_status_prefix(status, "added_tokens");
     }
     *out = tokens;
     return YK_OK;

@@ -255,7 +255,7 @@ static yk_status fail_in_merge(yk_status status, int32_t index)
 {
     struct yk_text place = {0};
     yk_text_addf(&place, "merges[%" PRId32 "]", index);
-    status = yk_fail_in(status, yk_text_chars(&place));
+    status = yk_status_prefix(status, yk_text_chars(&place));
     yk_text_free(&place);
     return status;
 }

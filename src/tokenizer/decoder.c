@@ -73,7 +73,7 @@ yk_status yk_decoder_read(const struct yk_json *node, struct yk_decoder **out)
     const yk_status status = read_node(node, decoder);
     if (status != YK_OK) {
         yk_decoder_destroy(decoder);
-        return yk_fail_in(status, "decoder");
+        return yk_status_prefix(status, "decoder");
     }
     *out = decoder;
     return YK_OK;

@@ -1,7 +1,7 @@
 #include "tokenizer/pre_tokenizer.h"
 
 #include "base/array.h"
-#include "base/json_value.h"
+#include "base/json.h"
 #include "base/utf8.h"
 #include "tokenizer/unicode.h"
 
@@ -144,7 +144,7 @@ yk_status yk_pre_tokenizer_read(const struct yk_json *node, struct yk_pre_tokeni
         const yk_status status = read_node(node, false, made);
         if (status != YK_OK) {
             yk_pre_tokenizer_destroy(made);
-            return yk_fail_in(status, "pre_tokenizer");
+            return yk_status_prefix(status, "pre_tokenizer");
         }
     }
     *out = made;

@@ -137,7 +137,7 @@ static yk_status read_parts(const struct yk_json *root, struct yk_tokenizer *out
     YK_TRY(yk_pre_tokenizer_read(yk_json_get(root, "pre_tokenizer"), &out->pre_tokenizer));
     const yk_status status = read_model(yk_json_get(root, "model"), out);
     if (status != YK_OK) {
-        return yk_fail_in(status, "model");
+        return yk_status_prefix(status, "model");
     }
     YK_TRY(yk_added_tokens_read(yk_json_get(root, "added_tokens"), out->map, out->normalizer,
                                 &out->added));
@@ -150,7 +150,7 @@ static yk_status read_root(const struct yk_json *root, const char *source, struc
 {
     if (yk_json_get(root, "model")) {
         const yk_status status = read_parts(root, out);
-        return status == YK_OK ? YK_OK : yk_fail_in(status, source);
+        return status == YK_OK ? YK_OK : yk_status_prefix(status, source);
     }
     if (!yk_json_get(root, "characters")) {
         return yk_fail(
@@ -174,7 +174,7 @@ yk_status yk_tokenizer_read(const char *bytes, size_t length, const char *source
     yk_status status = yk_text_status(&tokenizer->file);
     if (status == YK_OK) {
         status = yk_json_parse(bytes, length, &root);
-        status = status == YK_OK ? YK_OK : yk_fail_in(status, source);
+        status = status == YK_OK ? YK_OK : yk_status_prefix(status, source);
     }
     if (status == YK_OK) {
         status = read_root(root, source, tokenizer);

@@ -1,7 +1,6 @@
 #include "tokenizer/vocabulary.h"
 
 #include "base/json.h"
-#include "base/json_value.h"
 #include "base/json_write.h"
 #include "base/utf8.h"
 

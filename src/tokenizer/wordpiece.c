@@ -1,6 +1,6 @@
 #include "tokenizer/wordpiece.h"
 
-#include "base/json_value.h"
+#include "base/json.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -92,7 +92,7 @@ yk_status yk_wordpiece_read(const struct yk_json *model, const struct yk_token_m
     const yk_status status = fill(model, wordpiece);
     if (status != YK_OK) {
         yk_wordpiece_destroy(wordpiece);
-        return status == YK_ERROR_INPUT ? yk_fail_in(status, source) : status;
+        return status == YK_ERROR_INPUT ? yk_status_prefix(status, source) : status;
     }
     *out = wordpiece;
     return YK_OK;

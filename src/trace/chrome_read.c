@@ -1,7 +1,6 @@
 #include "trace/chrome.h"
 
 #include "base/json.h"
-#include "base/json_value.h"
 
 #include <math.h>
 #include <string.h>
@@ -119,7 +118,7 @@ yk_status yk_chrome_read(const char *text, size_t length, const char *source, st
     yk_json_destroy(root);
     if (status != YK_OK) {
         yk_trace_destroy(trace);
-        return yk_fail_in(status, source);
+        return yk_status_prefix(status, source);
     }
     *out = trace;
     return YK_OK;

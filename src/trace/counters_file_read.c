@@ -1,7 +1,6 @@
 #include "trace/counters_file.h"
 
 #include "base/json.h"
-#include "base/json_value.h"
 
 #include <math.h>
 #include <string.h>
@@ -160,7 +159,7 @@ static yk_status read_line_of(const struct yk_json *rank, const char *key, struc
 {
     const struct yk_json *node = yk_json_get(rank, key);
     const yk_status status = node ? read_line(node, arena, out) : YK_OK;
-    return status == YK_OK ? YK_OK : yk_fail_in(status, key);
+    return status == YK_OK ? YK_OK : yk_status_prefix(status, key);
 }
 
 static yk_status read_rank(const struct yk_json *node, int32_t number, struct yk_arena *arena,

@@ -1,6 +1,6 @@
 #include "trace/op_times.h"
 
-#include "base/json_value.h"
+#include "base/json.h"
 #include "base/json_write.h"
 
 #include <math.h>

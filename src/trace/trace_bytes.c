@@ -237,7 +237,7 @@ yk_status yk_trace_bytes_unpack(const void *bytes, size_t length, const char *so
     yk_arena_destroy(rest.arena);
     if (status != YK_OK) {
         yk_trace_destroy(trace);
-        return yk_fail_in(status, source);
+        return yk_status_prefix(status, source);
     }
     *out = trace;
     return YK_OK;

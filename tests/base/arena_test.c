@@ -19,30 +19,30 @@ static int drop_arena(void **state)
     return 0;
 }
 
-static void pieces_are_zeroed_aligned_and_apart(void **state)
+static void allocations_are_zeroed_aligned_and_apart(void **state)
 {
     enum {
-        PIECES = 2000
+        BLOCKS = 2000
     };
-    unsigned char *pieces[PIECES];
-    for (size_t i = 0; i < PIECES; i++) {
+    unsigned char *blocks[BLOCKS];
+    for (size_t i = 0; i < BLOCKS; i++) {
         const size_t size = 1 + i % 67;
-        pieces[i] = yk_arena_allocate(*state, size, 1);
-        assert_non_null(pieces[i]);
-        assert_int_equal((uintptr_t)pieces[i] % alignof(max_align_t), 0);
+        blocks[i] = yk_arena_allocate(*state, size, 1);
+        assert_non_null(blocks[i]);
+        assert_int_equal((uintptr_t)blocks[i] % alignof(max_align_t), 0);
         for (size_t k = 0; k < size; k++) {
-            assert_int_equal(pieces[i][k], 0);
+            assert_int_equal(blocks[i][k], 0);
         }
-        memset(pieces[i], (int)(i % 251), size);
+        memset(blocks[i], (int)(i % 251), size);
     }
-    for (size_t i = 0; i < PIECES; i++) {
+    for (size_t i = 0; i < BLOCKS; i++) {
         for (size_t k = 0; k < 1 + i % 67; k++) {
-            assert_int_equal(pieces[i][k], i % 251);
+            assert_int_equal(blocks[i][k], i % 251);
         }
     }
 }
 
-static void a_piece_may_be_larger_than_any_block(void **state)
+static void an_allocation_may_be_larger_than_any_block(void **state)
 {
     const size_t size = (size_t)5 << 20;
     unsigned char *large = yk_arena_allocate(*state, size, 1);
@@ -80,9 +80,9 @@ static void destroying_nothing_is_allowed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(pieces_are_zeroed_aligned_and_apart, make_arena,
+        cmocka_unit_test_setup_teardown(allocations_are_zeroed_aligned_and_apart, make_arena,
                                         drop_arena),
-        cmocka_unit_test_setup_teardown(a_piece_may_be_larger_than_any_block, make_arena,
+        cmocka_unit_test_setup_teardown(an_allocation_may_be_larger_than_any_block, make_arena,
                                         drop_arena),
         cmocka_unit_test_setup_teardown(a_size_that_overflows_is_refused, make_arena, drop_arena),
         cmocka_unit_test_setup_teardown(no_elements_are_still_a_place, make_arena, drop_arena),

@@ -24,18 +24,18 @@ static void fill(unsigned char bytes[MOST])
     }
 }
 
-static void pieces_give_the_hash_of_the_whole(void **state)
+static void parts_give_the_hash_of_the_whole(void **state)
 {
     (void)state;
     unsigned char bytes[MOST];
     fill(bytes);
-    static const size_t pieces[] = {1, 3, 64, 255, 256, 257, 1024, 2999};
-    for (size_t p = 0; p < sizeof pieces / sizeof *pieces; p++) {
+    static const size_t parts[] = {1, 3, 64, 255, 256, 257, 1024, 2999};
+    for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) {
         struct yk_hash *hash = NULL;
         assert_ok(yk_hash_create(&hash));
-        for (size_t at = 0; at < MOST; at += pieces[p]) {
+        for (size_t at = 0; at < MOST; at += parts[p]) {
             const size_t left = MOST - at;
-            yk_hash_add(hash, bytes + at, left < pieces[p] ? left : pieces[p]);
+            yk_hash_add(hash, bytes + at, left < parts[p] ? left : parts[p]);
             yk_hash_add(hash, bytes, 0);
         }
         assert_true(yk_hash_result(hash) == yk_hash_bytes(bytes, MOST));
@@ -74,7 +74,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(hashes_are_those_of_xxh3),
-        cmocka_unit_test(pieces_give_the_hash_of_the_whole),
+        cmocka_unit_test(parts_give_the_hash_of_the_whole),
         cmocka_unit_test(the_result_can_be_asked_for_on_the_way),
         cmocka_unit_test(one_flipped_bit_changes_the_hash),
     };

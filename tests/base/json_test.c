@@ -138,7 +138,7 @@ static void zeros_and_broken_utf8_are_refused(void **state)
     assert_broken("[\"\xed\xa0\x80\"]", 7, "line 1, column 2: broken JSON: ");
 }
 
-static void nesting_without_end_is_refused(void **state)
+static void endless_nesting_is_refused(void **state)
 {
     (void)state;
     enum {
@@ -178,7 +178,7 @@ int main(void)
         cmocka_unit_test(kinds_have_names),
         cmocka_unit_test(a_fault_is_reported_with_line_and_column),
         cmocka_unit_test(zeros_and_broken_utf8_are_refused),
-        cmocka_unit_test(nesting_without_end_is_refused),
+        cmocka_unit_test(endless_nesting_is_refused),
         cmocka_unit_test(an_unknown_key_comes_with_a_suggestion),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -34,7 +34,7 @@ static void a_line_reaches_the_sink(void **state)
     assert_string_equal(heard.line, "3 devices");
 }
 
-static void without_a_sink_nothing_happens(void **state)
+static void nothing_happens_while_there_is_no_sink(void **state)
 {
     (void)state;
     struct heard heard = {0};
@@ -158,7 +158,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_line_reaches_the_sink),
-        cmocka_unit_test(without_a_sink_nothing_happens),
+        cmocka_unit_test(nothing_happens_while_there_is_no_sink),
         cmocka_unit_test(a_long_line_is_cut_off),
         cmocka_unit_test(a_sink_is_not_replaced_while_it_is_called),
         cmocka_unit_test(a_sink_gets_its_own_user_while_another_thread_changes_both),

@@ -15,14 +15,14 @@ static void write_hex(const unsigned char hash[YK_SHA256_SIZE], char out[2 * YK_
 static void expect_hash(const void *bytes, size_t length, const char *expected)
 {
     /* In one piece and in pieces of every size that crosses a block. */
-    for (size_t piece = 1; piece <= length + 1; piece += 1 + length / 7) {
+    for (size_t chunk = 1; chunk <= length + 1; chunk += 1 + length / 7) {
         struct yk_sha256 hash;
         unsigned char out[YK_SHA256_SIZE];
         char hex[2 * YK_SHA256_SIZE + 1];
         yk_sha256_begin(&hash);
-        for (size_t at = 0; at < length; at += piece) {
+        for (size_t at = 0; at < length; at += chunk) {
             const size_t left = length - at;
-            yk_sha256_add(&hash, (const char *)bytes + at, left < piece ? left : piece);
+            yk_sha256_add(&hash, (const char *)bytes + at, left < chunk ? left : chunk);
         }
         yk_sha256_end(&hash, out);
         write_hex(out, hex);

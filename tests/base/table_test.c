@@ -23,7 +23,7 @@ static void assert_written(const struct yk_table *table, const char *expected)
     yk_text_free(&text);
 }
 
-static void columns_line_up_and_lines_end_without_spaces(void **state)
+static void columns_line_up_and_lines_have_no_trailing_spaces(void **state)
 {
     (void)state;
     struct yk_table *table = make_table();
@@ -55,7 +55,7 @@ static void a_rule_ends_with_the_last_column_that_says_anything(void **state)
     yk_table_destroy(table);
 }
 
-static void wide_characters_take_two_columns(void **state)
+static void wide_characters_count_as_two_columns(void **state)
 {
     (void)state;
     struct yk_table *table = make_table();
@@ -96,9 +96,9 @@ static void a_cell_may_be_longer_than_any_screen(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(columns_line_up_and_lines_end_without_spaces),
+        cmocka_unit_test(columns_line_up_and_lines_have_no_trailing_spaces),
         cmocka_unit_test(a_rule_ends_with_the_last_column_that_says_anything),
-        cmocka_unit_test(wide_characters_take_two_columns),
+        cmocka_unit_test(wide_characters_count_as_two_columns),
         cmocka_unit_test(a_row_that_is_not_complete_is_not_written),
         cmocka_unit_test(a_cell_may_be_longer_than_any_screen),
     };

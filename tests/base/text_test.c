@@ -51,7 +51,7 @@ static void json_strings_are_escaped(void **state)
     yk_text_free(&text);
 }
 
-static void json_escapes_the_controls_that_take_two_bytes(void **state)
+static void json_escapes_controls_of_two_bytes(void **state)
 {
     (void)state;
     struct yk_text text = {0};
@@ -123,7 +123,7 @@ int main(void)
         cmocka_unit_test(additions_follow_each_other),
         cmocka_unit_test(it_grows_far_beyond_its_first_room),
         cmocka_unit_test(json_strings_are_escaped),
-        cmocka_unit_test(json_escapes_the_controls_that_take_two_bytes),
+        cmocka_unit_test(json_escapes_controls_of_two_bytes),
         cmocka_unit_test(control_characters_become_visible),
         cmocka_unit_test(xml_is_escaped_and_control_characters_are_replaced),
         cmocka_unit_test(columns_count_what_a_terminal_shows),

@@ -37,7 +37,7 @@ static void times_and_rates_are_read(void **state)
     assert_true(read_ok("91.1TFLOPS", YK_UNIT_FLOPS) == 91.1e12);
 }
 
-static void a_number_without_a_unit_is_refused(void **state)
+static void a_number_with_no_unit_is_refused(void **state)
 {
     (void)state;
     double value = 0;
@@ -105,7 +105,7 @@ int main(void)
         cmocka_unit_test(sizes_count_in_thousands_or_in_1024s),
         cmocka_unit_test(bandwidths_count_bytes_or_bits),
         cmocka_unit_test(times_and_rates_are_read),
-        cmocka_unit_test(a_number_without_a_unit_is_refused),
+        cmocka_unit_test(a_number_with_no_unit_is_refused),
         cmocka_unit_test(a_unit_of_another_kind_is_refused),
         cmocka_unit_test(what_is_no_number_is_refused),
         cmocka_unit_test(values_are_written_with_a_prefix_that_suits),

@@ -21,7 +21,7 @@ static void the_list_has_gpt2(void **state)
 
 /* 124439808 parameters, as transformers counts them. A head of 50257 tokens on 768 numbers is one
  * product for each of 1024 positions. */
-static void gpt2_takes_what_its_shapes_say(void **state)
+static void gpt2_needs_what_its_shapes_say(void **state)
 {
     (void)state;
     const struct yk_model_request request = {
@@ -52,7 +52,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_list_has_gpt2),
-        cmocka_unit_test(gpt2_takes_what_its_shapes_say),
+        cmocka_unit_test(gpt2_needs_what_its_shapes_say),
         cmocka_unit_test(a_model_that_is_none_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,13 +10,13 @@
 #include <string.h>
 
 enum {
-    MOST_PATH = 512
+    MAX_PATH = 512
 };
 
 struct fixture {
     char *folder;
-    char first[MOST_PATH];
-    char second[MOST_PATH];
+    char first[MAX_PATH];
+    char second[MAX_PATH];
     struct yk_job job;
     atomic_bool stop;
     int begun;
@@ -48,8 +48,8 @@ static int set_up(void **state)
 {
     static struct fixture fixture;
     fixture = (struct fixture){.folder = outside_make_folder()};
-    (void)snprintf(fixture.first, MOST_PATH, "%s/first.db", fixture.folder);
-    (void)snprintf(fixture.second, MOST_PATH, "%s/second.db", fixture.folder);
+    (void)snprintf(fixture.first, MAX_PATH, "%s/first.db", fixture.folder);
+    (void)snprintf(fixture.second, MAX_PATH, "%s/second.db", fixture.folder);
     fixture.job = (struct yk_job){
         .user = &fixture,
         .begin = begin,
@@ -124,7 +124,7 @@ static void stopped_it_ends_with_what_it_has(void **state)
     yk_profile_result_free(&result);
 }
 
-static void without_a_model_nothing_is_measured(void **state)
+static void nothing_is_measured_with_no_model(void **state)
 {
     const struct fixture *fixture = *state;
     struct yk_profile_request request = small_request(fixture);
@@ -163,7 +163,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_is_measured_is_kept_in_the_profile, set_up, tear_down),
         cmocka_unit_test_setup_teardown(callbacks_report_how_far_it_is, set_up, tear_down),
         cmocka_unit_test_setup_teardown(stopped_it_ends_with_what_it_has, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(without_a_model_nothing_is_measured, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(nothing_is_measured_with_no_model, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_profile_imported_twice_adds_nothing, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,7 +10,7 @@
 #include <string.h>
 
 enum {
-    MOST_PATH = 512
+    MAX_PATH = 512
 };
 
 struct fixture {
@@ -35,8 +35,8 @@ static int tear_down(void **state)
     return 0;
 }
 
-#define make(fixture, settings, out)                                                               \
-    yk_train_request_make((settings), sizeof(settings) / sizeof(settings)[0], (fixture)->arena,    \
+#define make(fixture, options, out)                                                               \
+    yk_train_request_make((options), sizeof(options) / sizeof(options)[0], (fixture)->arena,    \
                           (out))
 
 /* As yoke train --help says. */
@@ -57,14 +57,14 @@ static void a_request_of_nothing_has_the_presets(void **state)
     assert_false(request.nf4);
 }
 
-static void a_setting_takes_the_place_of_the_preset(void **state)
+static void an_option_replaces_the_preset(void **state)
 {
-    static const struct yk_train_option settings[] = {
+    static const struct yk_train_option options[] = {
         {"batch", "8"}, {"eval-part", "25%"}, {"nf4", "true"}, {"memory", "2GiB"}, {"batch", "4"},
     };
     const struct fixture *fixture = *state;
     struct yk_train_request request;
-    assert_ok(make(fixture, settings, &request));
+    assert_ok(make(fixture, options, &request));
     assert_int_equal(request.batch, 4);
     assert_float_equal(request.eval_part, 0.25, 1e-12);
     assert_true(request.nf4);
@@ -75,9 +75,9 @@ static void values_are_copied(void **state)
 {
     const struct fixture *fixture = *state;
     char path[] = "poems.txt";
-    const struct yk_train_option settings[] = {{"data", path}};
+    const struct yk_train_option options[] = {{"data", path}};
     struct yk_train_request request;
-    assert_ok(make(fixture, settings, &request));
+    assert_ok(make(fixture, options, &request));
     path[0] = 'P';
     assert_string_equal(request.data, "poems.txt");
 }
@@ -111,24 +111,24 @@ static void a_bad_value_is_refused_with_its_name(void **state)
 
 static void steps_and_epochs_are_refused_together(void **state)
 {
-    static const struct yk_train_option settings[] = {{"steps", "3"}, {"epochs", "2"}};
+    static const struct yk_train_option options[] = {{"steps", "3"}, {"epochs", "2"}};
     const struct fixture *fixture = *state;
     struct yk_train_request request;
-    assert_fails(make(fixture, settings, &request), YK_ERROR_USAGE,
+    assert_fails(make(fixture, options, &request), YK_ERROR_USAGE,
                  "--steps and --epochs both say how long; leave one out");
 }
 
-static void a_file_lies_under_the_settings(void **state)
+static void a_file_lies_under_the_options(void **state)
 {
     const struct fixture *fixture = *state;
-    char path[MOST_PATH];
+    char path[MAX_PATH];
     (void)snprintf(path, sizeof path, "%s/run.json", fixture->folder);
     outside_write(fixture->folder, "run.json",
                   "{\"batch\": 4, \"seq\": 32, \"steps\": 7, \"recompute\": true}");
-    const struct yk_train_option settings[] = {
+    const struct yk_train_option options[] = {
         {"config", path}, {"seq", "64"}, {"epochs", "2"}, {"recompute", "false"}};
     struct yk_train_request request;
-    assert_ok(make(fixture, settings, &request));
+    assert_ok(make(fixture, options, &request));
     assert_int_equal(request.batch, 4);
     assert_int_equal(request.sequence, 64);
     assert_int_equal(request.steps, 0);
@@ -136,11 +136,11 @@ static void a_file_lies_under_the_settings(void **state)
     assert_false(request.recompute);
 }
 
-static void a_resumed_run_goes_on_with_its_settings(void **state)
+static void a_resumed_run_goes_on_with_its_options(void **state)
 {
     const struct fixture *fixture = *state;
-    char data[MOST_PATH];
-    char run[MOST_PATH];
+    char data[MAX_PATH];
+    char run[MAX_PATH];
     (void)snprintf(data, sizeof data, "%s/text", fixture->folder);
     (void)snprintf(run, sizeof run, "%s/run", fixture->folder);
     outside_write(fixture->folder, "text",
@@ -170,30 +170,30 @@ static void a_resumed_run_goes_on_with_its_settings(void **state)
     assert_true(yk_folder_exists(request.resumed));
 }
 
-static void a_run_without_a_checkpoint_is_not_resumed(void **state)
+static void a_run_with_no_checkpoint_is_not_resumed(void **state)
 {
     const struct fixture *fixture = *state;
-    const struct yk_train_option settings[] = {{"resume", "true"}, {"out", fixture->folder}};
+    const struct yk_train_option options[] = {{"resume", "true"}, {"out", fixture->folder}};
     struct yk_train_request request;
-    char sentence[MOST_PATH + 80];
+    char sentence[MAX_PATH + 80];
     (void)snprintf(sentence, sizeof sentence,
                    "%s holds no checkpoint yet; start the run without --resume", fixture->folder);
-    assert_fails(make(fixture, settings, &request), YK_ERROR_INPUT, sentence);
+    assert_fails(make(fixture, options, &request), YK_ERROR_INPUT, sentence);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_request_of_nothing_has_the_presets, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_setting_takes_the_place_of_the_preset, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(an_option_replaces_the_preset, set_up, tear_down),
         cmocka_unit_test_setup_teardown(values_are_copied, set_up, tear_down),
         cmocka_unit_test_setup_teardown(an_unknown_name_is_refused_with_the_nearest, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_bad_value_is_refused_with_its_name, set_up, tear_down),
         cmocka_unit_test_setup_teardown(steps_and_epochs_are_refused_together, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_file_lies_under_the_settings, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_resumed_run_goes_on_with_its_settings, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_run_without_a_checkpoint_is_not_resumed, set_up,
+        cmocka_unit_test_setup_teardown(a_file_lies_under_the_options, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_resumed_run_goes_on_with_its_options, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_run_with_no_checkpoint_is_not_resumed, set_up,
                                         tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum {
-    MOST_PATH = 512,
+    MAX_PATH = 512,
     STEPS = 5,
     STOP_AFTER = 2,
 };
@@ -17,8 +17,8 @@ enum {
 struct fixture {
     struct yk_arena *arena;
     char *folder;
-    char data[MOST_PATH];
-    char run[MOST_PATH];
+    char data[MAX_PATH];
+    char run[MAX_PATH];
     struct yk_job job;
     struct yk_train_progress progress;
     atomic_bool stop;
@@ -30,7 +30,7 @@ struct fixture {
     int64_t steps[STEPS + 1];
     int step_count;
     int64_t evaluated_step;
-    char checkpoint[MOST_PATH];
+    char checkpoint[MAX_PATH];
 };
 
 static void on_phase(void *user, enum yk_train_phase phase)
@@ -104,13 +104,13 @@ static int tear_down(void **state)
 
 static struct yk_train_request make_request(struct fixture *fixture)
 {
-    const struct yk_train_option settings[] = {
+    const struct yk_train_option options[] = {
         {"model", "gpt-nano"}, {"data", fixture->data}, {"out", fixture->run},
         {"steps", "5"},        {"batch", "2"},          {"seq", "8"},
         {"threads", "1"},      {"device", "cpu"},       {"profile", "none"},
     };
     struct yk_train_request request;
-    assert_ok(yk_train_request_make(settings, sizeof settings / sizeof settings[0], fixture->arena,
+    assert_ok(yk_train_request_make(options, sizeof options / sizeof options[0], fixture->arena,
                                     &request));
     request.job = &fixture->job;
     request.progress = &fixture->progress;

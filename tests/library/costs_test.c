@@ -53,7 +53,7 @@ static void measured_times_go_before_datasheets(void **state)
     assert_true(cost.seconds > 0);
 }
 
-static void a_message_takes_latency_and_bytes_over_bandwidth(void **state)
+static void a_message_costs_latency_and_bytes_over_bandwidth(void **state)
 {
     struct fixture *fixture = *state;
     struct yoke_cost cost = {0};
@@ -118,7 +118,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(measured_times_go_before_datasheets, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_message_takes_latency_and_bytes_over_bandwidth, set_up,
+        cmocka_unit_test_setup_teardown(a_message_costs_latency_and_bytes_over_bandwidth, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(collectives_go_around_a_ring, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_does_not_exist_is_refused, set_up, tear_down),

@@ -86,7 +86,7 @@ static void edges_carry_a_token_s_width(void **state)
     yoke_model_destroy(model);
 }
 
-static void a_short_model_is_trained_on_what_it_can_take(void **state)
+static void a_short_model_is_trained_on_the_length_it_has(void **state)
 {
     (void)state;
     yoke_model *model = NULL;
@@ -138,7 +138,7 @@ int main(void)
         cmocka_unit_test(adapters_are_counted_for_the_workload),
         cmocka_unit_test(layers_are_read_one_by_one),
         cmocka_unit_test(edges_carry_a_token_s_width),
-        cmocka_unit_test(a_short_model_is_trained_on_what_it_can_take),
+        cmocka_unit_test(a_short_model_is_trained_on_the_length_it_has),
         cmocka_unit_test(workloads_that_cannot_be_are_refused),
         cmocka_unit_test(built_in_models_are_listed),
     };

@@ -22,7 +22,7 @@ static yoke_order_problem *read_problem(void)
     return problem;
 }
 
-static void a_problem_tells_its_slots(void **state)
+static void a_problem_lists_its_slots(void **state)
 {
     (void)state;
     yoke_order_problem *problem = read_problem();
@@ -124,7 +124,7 @@ static void problems_are_opened_and_refused_by_name(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_problem_tells_its_slots),
+        cmocka_unit_test(a_problem_lists_its_slots),
         cmocka_unit_test(both_methods_find_the_only_way),
         cmocka_unit_test(threads_share_a_problem),
         cmocka_unit_test(orders_that_cannot_be_are_refused),

@@ -86,7 +86,7 @@ static void the_way_named_map_needs_one(void **state)
     yoke_request_destroy(request);
 }
 
-static void what_does_not_fit_is_a_result_without_a_winner(void **state)
+static void what_does_not_fit_is_a_result_with_no_winner(void **state)
 {
     (void)state;
     const struct yoke_workload workload = {.batch = 4};
@@ -152,7 +152,7 @@ int main(void)
         cmocka_unit_test(one_way_alone_is_asked_for),
         cmocka_unit_test(a_map_is_followed_and_written_again),
         cmocka_unit_test(the_way_named_map_needs_one),
-        cmocka_unit_test(what_does_not_fit_is_a_result_without_a_winner),
+        cmocka_unit_test(what_does_not_fit_is_a_result_with_no_winner),
         cmocka_unit_test(a_step_is_drawn),
         cmocka_unit_test(ways_are_listed),
     };

@@ -97,13 +97,13 @@ static void what_others_do_is_never_faster(void **state)
         found = found || strcmp(alternative->name, "auto") == 0;
     }
     assert_true(found);
-    for (int32_t i = 0; i < info->without_count; i++) {
-        const struct yoke_leave_one_out *without = yoke_plan_leave_one_out(plan, i);
-        assert_true(without->device >= 0 && without->device < 3);
-        assert_true(isnan(without->step_s) || without->step_s > 0);
+    for (int32_t i = 0; i < info->leave_one_out_count; i++) {
+        const struct yoke_leave_one_out *left_out = yoke_plan_leave_one_out(plan, i);
+        assert_true(left_out->device >= 0 && left_out->device < 3);
+        assert_true(isnan(left_out->step_s) || left_out->step_s > 0);
     }
     assert_null(yoke_plan_alternative(plan, info->alternative_count));
-    assert_null(yoke_plan_leave_one_out(plan, info->without_count));
+    assert_null(yoke_plan_leave_one_out(plan, info->leave_one_out_count));
     yoke_plan_destroy(plan);
 }
 
@@ -155,7 +155,7 @@ static void a_limit_on_memory_is_kept(void **state)
     yoke_plan_destroy(plan);
 }
 
-static void nothing_that_fits_is_told_with_the_device(void **state)
+static void nothing_that_fits_is_reported_with_the_device(void **state)
 {
     (void)state;
     yoke_request *request = ask("2xrtx3090", BATCH);
@@ -166,7 +166,7 @@ static void nothing_that_fits_is_told_with_the_device(void **state)
     yoke_request_destroy(request);
 }
 
-static void one_strategy_is_taken_for_all_layers(void **state)
+static void one_strategy_is_used_for_all_layers(void **state)
 {
     (void)state;
     yoke_request *request = ask("2xrtx3090 @ 32GB/s", BATCH);
@@ -209,7 +209,7 @@ static void micro_batches_and_clipping_are_as_asked_for(void **state)
     yoke_plan_destroy(plan);
 }
 
-static void a_greater_slowdown_takes_no_less_time(void **state)
+static void a_greater_slowdown_is_no_faster(void **state)
 {
     (void)state;
     yoke_request *request = ask("2xrtx3090 @ 32GB/s", BATCH);
@@ -401,11 +401,11 @@ int main(void)
         cmocka_unit_test(utilisation_is_that_of_the_formula),
         cmocka_unit_test(utilisation_counts_no_gradient_of_frozen_weights),
         cmocka_unit_test(a_limit_on_memory_is_kept),
-        cmocka_unit_test(nothing_that_fits_is_told_with_the_device),
-        cmocka_unit_test(one_strategy_is_taken_for_all_layers),
+        cmocka_unit_test(nothing_that_fits_is_reported_with_the_device),
+        cmocka_unit_test(one_strategy_is_used_for_all_layers),
         cmocka_unit_test(what_is_not_decided_is_plain),
         cmocka_unit_test(micro_batches_and_clipping_are_as_asked_for),
-        cmocka_unit_test(a_greater_slowdown_takes_no_less_time),
+        cmocka_unit_test(a_greater_slowdown_is_no_faster),
         cmocka_unit_test(an_order_can_be_read),
         cmocka_unit_test(kinds_of_memory_have_names),
         cmocka_unit_test(a_plan_reads_back_as_it_was_written),

@@ -101,7 +101,7 @@ static yoke_plan *find_with(const char *profile)
     return plan;
 }
 
-static void a_plan_takes_and_names_its_profile(void **state)
+static void a_plan_uses_and_names_its_profile(void **state)
 {
     yoke_plan *plain = find_with(NULL);
     yoke_plan *plan = find_with(*state);
@@ -150,7 +150,7 @@ int main(void)
                                         make_profile, remove_profile),
         cmocka_unit_test_setup_teardown(a_plan_counts_the_context_that_was_measured, make_profile,
                                         remove_profile),
-        cmocka_unit_test_setup_teardown(a_plan_takes_and_names_its_profile, make_profile,
+        cmocka_unit_test_setup_teardown(a_plan_uses_and_names_its_profile, make_profile,
                                         remove_profile),
         cmocka_unit_test_setup_teardown(a_plan_of_another_profile_is_refused, make_profile,
                                         remove_profile),

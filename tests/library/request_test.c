@@ -2,7 +2,7 @@
 
 #include <pthread.h>
 
-static void settings_that_make_no_sense_are_refused(void **state)
+static void options_that_make_no_sense_are_refused(void **state)
 {
     (void)state;
     const struct yoke_search backwards = {.budget_s = -1};
@@ -51,7 +51,7 @@ static void count(void *user, const char *what, double done)
     (*calls)++;
 }
 
-static void a_search_tells_how_far_it_is(void **state)
+static void a_search_reports_how_far_it_is(void **state)
 {
     (void)state;
     int calls = 0;
@@ -177,9 +177,9 @@ static void threads_with_requests_of_their_own_do_not_disturb_each_other(void **
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(settings_that_make_no_sense_are_refused),
+        cmocka_unit_test(options_that_make_no_sense_are_refused),
         cmocka_unit_test(a_profile_is_opened_when_it_is_needed),
-        cmocka_unit_test(a_search_tells_how_far_it_is),
+        cmocka_unit_test(a_search_reports_how_far_it_is),
         cmocka_unit_test(a_raised_flag_ends_the_search),
         cmocka_unit_test(one_seed_draws_the_same_strategies),
         cmocka_unit_test(a_request_can_be_changed_after_a_plan_was_found),

@@ -48,13 +48,13 @@ static void each_thread_has_a_sentence_of_its_own(void **state)
 {
     (void)state;
     pthread_t thread;
-    void *told = NULL;
+    void *received = NULL;
     yoke_cluster *cluster = NULL;
     assert_int_equal(yoke_cluster_open("here", &cluster), YOKE_ERROR_INPUT);
     char *before = strdup(yoke_message());
     assert_int_equal(pthread_create(&thread, NULL, fail_elsewhere, NULL), 0);
-    assert_int_equal(pthread_join(thread, &told), 0);
-    assert_non_null(told);
+    assert_int_equal(pthread_join(thread, &received), 0);
+    assert_non_null(received);
     assert_string_equal(yoke_message(), before);
     free(before);
 }
@@ -100,7 +100,7 @@ static void remarks_go_where_they_are_sent_and_nowhere_else(void **state)
     assert_int_equal(heard.count, 1);
 }
 
-static void nothing_is_destroyed_and_given_back_without_harm(void **state)
+static void destroying_nothing_does_no_harm(void **state)
 {
     (void)state;
     yoke_free(NULL);
@@ -126,7 +126,7 @@ int main(void)
         cmocka_unit_test(a_missing_argument_is_named),
         cmocka_unit_test(each_thread_has_a_sentence_of_its_own),
         cmocka_unit_test(remarks_go_where_they_are_sent_and_nowhere_else),
-        cmocka_unit_test(nothing_is_destroyed_and_given_back_without_harm),
+        cmocka_unit_test(destroying_nothing_does_no_harm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

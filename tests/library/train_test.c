@@ -79,7 +79,7 @@ static void hear_checkpoint(void *user, int64_t step, const char *checkpoint)
 
 static yoke_training *make_training(const char *run, const char *steps)
 {
-    const char *const settings[][2] = {
+    const char *const options[][2] = {
         {"model", "gpt-nano"}, {"data", text_path},
         {"out", run},          {"steps", steps},
         {"batch", "2"},        {"seq", "16"},
@@ -89,8 +89,8 @@ static yoke_training *make_training(const char *run, const char *steps)
     };
     yoke_training *training = NULL;
     assert_done(yoke_training_create(&training));
-    for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
-        assert_done(yoke_training_set(training, settings[i][0], settings[i][1]));
+    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
+        assert_done(yoke_training_set(training, options[i][0], options[i][1]));
     }
     return training;
 }
@@ -171,7 +171,7 @@ static void a_run_that_is_continued_ends_as_one_that_never_stopped(void **state)
     yoke_stop_destroy(parts.stop);
 }
 
-static void settings_that_make_no_sense_are_refused_at_once(void **state)
+static void options_that_make_no_sense_are_refused_at_once(void **state)
 {
     (void)state;
     yoke_training *training = NULL;
@@ -215,7 +215,7 @@ static void ranks_that_nobody_started_are_refused(void **state)
     yoke_training_destroy(training);
 }
 
-static bool count_pieces(void *user, const char *text, size_t length)
+static bool count_texts(void *user, const char *text, size_t length)
 {
     char *collected = user;
     strncat(collected, text, length);
@@ -271,7 +271,7 @@ static void a_trained_model_generates_the_same_text_every_time(void **state)
     assert_done(yoke_generate(&request, &first));
     assert_int_equal(strlen(first), 5 + 60); /* a token is a character here */
     assert_memory_equal(first, "line ", 5);
-    request.text = count_pieces;
+    request.text = count_texts;
     request.text_user = collected;
     assert_done(yoke_generate(&request, &second));
     assert_string_equal(collected, second);
@@ -329,7 +329,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_FOLDER(every_step_is_reported),
         IN_FOLDER(a_run_that_is_continued_ends_as_one_that_never_stopped),
-        cmocka_unit_test(settings_that_make_no_sense_are_refused_at_once),
+        cmocka_unit_test(options_that_make_no_sense_are_refused_at_once),
         IN_FOLDER(a_training_that_fails_has_no_result),
         IN_FOLDER(ranks_that_nobody_started_are_refused),
         IN_FOLDER(a_trained_model_is_evaluated),

@@ -6,7 +6,7 @@
 #include "backend/cpu/kernels/kernels.h"
 #include "backend/cpu/lane.h"
 #include "backend/cpu/memory.h"
-#include "base/cpu_name.h"
+#include "base/system.h"
 
 #include <cblas.h>
 #include <sched.h>

@@ -1,7 +1,7 @@
 #include "backend/cpu/memory.h"
 
 #include "backend/cpu/lane.h"
-#include "base/free_memory.h"
+#include "base/system.h"
 #include "base/units.h"
 
 #include <stdint.h>

@@ -3,7 +3,6 @@
 #include "base/units.h"
 #include "cli/options/command.h"
 #include "cli/terminal.h"
-#include "job/machine/datasheets.h"
 #include "job/outputs.h"
 
 struct arguments {
@@ -44,9 +43,7 @@ static yk_status add_host(const struct yk_topology *host, struct yk_text *out)
         yk_table_add(table, "%s", amount(host->cache_bytes[level], YK_UNIT_BYTES, words));
     }
     yk_table_add(table, "%s", amount(host->memory_bytes, YK_UNIT_BYTES, words));
-    const yk_status status = yk_table_write(table, out);
-    yk_table_destroy(table);
-    return status;
+    return yk_table_finish(table, out);
 }
 
 static void add_gpu(struct yk_table *table, const struct yk_devices_result *devices, int number)
@@ -92,9 +89,7 @@ static yk_status add_gpus(const struct yk_devices_result *devices, struct yk_tex
     for (int i = 0; i < devices->machine.gpu_count; i++) {
         add_gpu(table, devices, i);
     }
-    const yk_status status = yk_table_write(table, out);
-    yk_table_destroy(table);
-    return status;
+    return yk_table_finish(table, out);
 }
 
 static yk_status write_tables(const struct yk_devices_result *devices, struct yk_text *out)

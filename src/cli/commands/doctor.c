@@ -37,17 +37,16 @@ static yk_status add_libraries(const struct yk_doctor_result *found, struct yk_t
     YK_TRY(yk_table_create(columns, sizeof columns / sizeof columns[0], &table));
     for (size_t i = 0; i < found->library_count; i++) {
         const struct yk_doctor_library *row = &found->libraries[i];
-        const struct yk_doctor_dependency *library = row->library;
-        yk_table_add(table, "%s", library->name);
+        yk_table_add(table, "%s", row->name);
         if (!row->found) {
             yk_table_add(table, "missing");
-        } else if (library->compiled) {
-            yk_table_add(table, "%s (compiled with %s)", row->version, library->compiled);
+        } else if (row->compiled) {
+            yk_table_add(table, "%s (compiled with %s)", row->version, row->compiled);
         } else {
             yk_table_add(table, "%s", row->version);
         }
-        yk_table_add(table, "%s", library->needed_for);
-        yk_table_add(table, "%s", library->package);
+        yk_table_add(table, "%s", row->needed_for);
+        yk_table_add(table, "%s", row->package);
     }
     return write_table(table, "Libraries", out);
 }
@@ -114,16 +113,16 @@ static yk_status add_devices(const struct yk_machine *machine, struct yk_text *o
     };
     struct yk_table *table = NULL;
     YK_TRY(yk_table_create(columns, sizeof columns / sizeof columns[0], &table));
-    char size[YK_UNITS_SIZE];
-    yk_units_format(machine->host.memory_bytes, YK_UNIT_BYTES, size);
     yk_table_add(table, "%s", machine->host.cpu_name);
-    yk_table_add(table, "%s", machine->host.memory_bytes > 0 ? size : "unknown");
+    yk_table_add(table, "%s",
+                 machine->host.memory_bytes > 0
+                     ? YK_UNITS_TEXT(machine->host.memory_bytes, YK_UNIT_BYTES)
+                     : "unknown");
     yk_table_add(table, "%d cores", machine->host.core_count);
     for (int i = 0; i < machine->gpu_count; i++) {
         const struct yk_nvml_gpu *gpu = &machine->gpus[i];
-        yk_units_format(gpu->memory_bytes, YK_UNIT_BYTES, size);
         yk_table_add(table, "%s", gpu->name);
-        yk_table_add(table, "%s", size);
+        yk_table_add(table, "%s", YK_UNITS_TEXT(gpu->memory_bytes, YK_UNIT_BYTES));
         yk_table_add(table, "compute capability %d.%d", gpu->capability_major,
                      gpu->capability_minor);
     }
@@ -148,13 +147,13 @@ static void write_libraries(const struct yk_doctor_result *found, struct yk_json
     for (size_t i = 0; i < found->library_count; i++) {
         const struct yk_doctor_library *row = &found->libraries[i];
         yk_json_write_begin_row(json, 2);
-        yk_json_write_string(json, "name", row->library->name);
+        yk_json_write_string(json, "name", row->name);
         yk_json_write_string(json, "version", row->found ? row->version : NULL);
-        if (row->library->compiled) {
-            yk_json_write_string(json, "compiled", row->library->compiled);
+        if (row->compiled) {
+            yk_json_write_string(json, "compiled", row->compiled);
         }
-        yk_json_write_string(json, "needed_for", row->library->needed_for);
-        yk_json_write_string(json, "package", row->library->package);
+        yk_json_write_string(json, "needed_for", row->needed_for);
+        yk_json_write_string(json, "package", row->package);
         yk_json_write_end_object(json);
     }
     yk_json_write_end_array(json);
@@ -228,18 +227,14 @@ static void write_devices(const struct yk_machine *machine, struct yk_json_write
 static yk_status write_json(const struct yk_doctor_result *found, struct yk_text *out)
 {
     struct yk_json_writer json = {.text = out};
-    yk_json_write_begin_object(&json, NULL);
-    yk_json_write_integer(&json, "yoke", 1);
-    yk_json_write_string(&json, "kind", "doctor");
+    yk_json_write_begin_document(&json, "doctor");
     yk_json_write_string(&json, "version", YOKE_VERSION);
     yk_json_write_string(&json, "compiler", COMPILER);
     write_libraries(found, &json);
     write_plugins(found, &json);
     write_backends(found, &json);
     write_devices(&found->machine, &json);
-    yk_json_write_end_object(&json);
-    yk_text_add(out, "\n");
-    return yk_text_status(out);
+    return yk_json_write_end_document(&json);
 }
 
 static yk_status run(const void *given, struct yk_text *out)

@@ -1,6 +1,6 @@
 #include "job/models/eval.h"
 
-#include "base/wording.h"
+#include "base/text.h"
 #include "cli/options/command.h"
 #include "cli/options/common_options.h"
 #include "cli/terminal.h"

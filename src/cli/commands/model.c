@@ -1,10 +1,257 @@
 #include "job/models/model.h"
 #include "base/json_write.h"
 #include "base/table.h"
-#include "cli/commands/model_table.h"
+#include "base/units.h"
 #include "cli/options/command.h"
 #include "cli/options/plan_options.h"
 #include "job/workload.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    NUMBER_SIZE = 32
+};
+
+/* 124439808 as "124,439,808". */
+static const char *grouped(int64_t number, char out[NUMBER_SIZE])
+{
+    char digits[NUMBER_SIZE];
+    const int length = snprintf(digits, sizeof digits, "%" PRId64, number);
+    char *end = out;
+    for (int i = 0; i < length; i++) {
+        if (i > 0 && (length - i) % 3 == 0) {
+            *end++ = ',';
+        }
+        *end++ = digits[i];
+    }
+    *end = '\0';
+    return out;
+}
+
+/* Operations, not operations per second: "1.25TFLOP". */
+static const char *operations(double count, char out[YK_UNITS_SIZE])
+{
+    if (count == 0) {
+        return "–";
+    }
+    yk_units_format(count, YK_UNIT_FLOPS, out);
+    out[strlen(out) - 1] = '\0';
+    return out;
+}
+
+static const char *bytes(double count, char out[YK_UNITS_SIZE])
+{
+    yk_units_format(count, YK_UNIT_BYTES, out);
+    return out;
+}
+
+/* How many layers from `first` on are the same blocks: those share their works. */
+static int32_t run_length(const struct yk_model *model, int32_t first)
+{
+    int32_t count = 1;
+    while (first + count < model->layer_count &&
+           model->layers[first + count].forward.items == model->layers[first].forward.items) {
+        count++;
+    }
+    return count;
+}
+
+static double vector_flops(const struct yk_model_cost *cost)
+{
+    return cost->forward_vector_flops + cost->backward_vector_flops;
+}
+
+static void add_cells(struct yk_table *table, int64_t parameters, int64_t trainable,
+                      const struct yk_model_cost *cost)
+{
+    char word[YK_UNITS_SIZE];
+    yk_table_add(table, "%s", grouped(parameters, word));
+    yk_table_add(table, "%s", grouped(trainable, word));
+    yk_table_add(table, "%s", operations(cost->forward_flops, word));
+    yk_table_add(table, "%s", operations(cost->backward_flops, word));
+    yk_table_add(table, "%s", bytes(cost->saved_bytes, word));
+}
+
+static void add_row(struct yk_table *table, const struct yk_model_result *result, int32_t first,
+                    int32_t count)
+{
+    const struct yk_layer *layer = &result->model->layers[first];
+    const struct yk_model_cost *cost = &result->layers[first];
+    char word[YK_UNITS_SIZE];
+    if (count > 1) {
+        yk_table_add(table, "%s–%d", layer->name, count - 1);
+        yk_table_add(table, "×%d", count);
+    } else {
+        yk_table_add(table, "%s", layer->name);
+        yk_table_add(table, "%s", "");
+    }
+    add_cells(table, layer->parameters, layer->trainable, cost);
+    yk_table_add(table, "%s", cost->sent_bytes > 0 ? bytes((double)cost->sent_bytes, word) : "–");
+}
+
+static yk_status add_table(const struct yk_model_result *result, struct yk_text *out)
+{
+    const struct yk_model *model = result->model;
+    static const struct yk_table_column columns[] = {
+        {"layer", YK_TABLE_LEFT},      {"", YK_TABLE_RIGHT},        {"parameters", YK_TABLE_RIGHT},
+        {"trainable", YK_TABLE_RIGHT}, {"forward", YK_TABLE_RIGHT}, {"backward", YK_TABLE_RIGHT},
+        {"saved", YK_TABLE_RIGHT},     {"sent", YK_TABLE_RIGHT},
+    };
+    struct yk_table *table = NULL;
+    YK_TRY(yk_table_create(columns, sizeof columns / sizeof columns[0], &table));
+    for (int32_t first = 0; first < model->layer_count;) {
+        const int32_t count = run_length(model, first);
+        add_row(table, result, first, count);
+        first += count;
+    }
+    yk_table_add(table, "total");
+    yk_table_add(table, "%s", "");
+    add_cells(table, model->parameters, model->trainable, &result->total);
+    yk_table_add(table, "%s", "");
+    return yk_table_finish(table, out);
+}
+
+/* "gpt2, 5 samples of 1,024 tokens, bf16, LoRA of rank 32 beside NF4, recomputed". */
+static void add_heading(const struct yk_model *model, struct yk_text *out)
+{
+    const struct yk_workload *workload = &model->workload;
+    char batch[NUMBER_SIZE];
+    char length[NUMBER_SIZE];
+    yk_text_addf(out, "%s: %s × %s tokens", model->config->name, grouped(workload->batch, batch),
+                 grouped(workload->sequence, length));
+    if (workload->target_sequence > 0) {
+        yk_text_addf(out, " to %s", grouped(workload->target_sequence, length));
+    }
+    yk_text_addf(out, ", %s", yk_precision_name(workload->precision));
+    if (workload->lora_rank > 0) {
+        yk_text_addf(out, ", LoRA of rank %" PRId64 " on %s weights", workload->lora_rank,
+                     workload->nf4 ? "NF4" : "frozen");
+    }
+    yk_text_add(out, workload->recompute ? ", blocks recomputed\n\n" : "\n\n");
+}
+
+static void add_sentences(const struct yk_model_result *result, struct yk_text *out)
+{
+    const struct yk_model *model = result->model;
+    const struct yk_model_cost *total = &result->total;
+    char first[YK_UNITS_SIZE];
+    char second[YK_UNITS_SIZE];
+    yk_text_addf(out, "\n%s parameters", grouped(model->parameters, first));
+    if (model->trainable < model->parameters) {
+        yk_text_addf(out, ": %s frozen", grouped(model->parameters - model->trainable, first));
+        yk_text_addf(out, " and %s in adapters", grouped(model->trainable, first));
+    }
+    for (int32_t i = 0; i < model->layer_count; i++) {
+        const struct yk_layer *layer = &model->layers[i];
+        if (layer->shares != YK_LAYER_NONE) {
+            yk_text_addf(out, "; %s uses the weights of %s", layer->name,
+                         model->layers[layer->shares].name);
+        }
+    }
+    yk_text_addf(out, ".\nA step takes %s",
+                 operations(total->forward_flops + total->backward_flops, first));
+    yk_text_addf(out, " and %s of vector work beside.\n", operations(vector_flops(total), second));
+    yk_text_add(out, "A product (m, k) × (k, n) is 2mkn operations. ");
+    yk_text_add(out, result->causal
+                         ? "Causal attention is halved: T(T+1)/2 pairs of positions count.\n"
+                         : "Attention looks at all T·T pairs of positions.\n");
+    yk_text_add(out, "Rows of several layers show one of them; sent is what goes to the next layer "
+                     "and, as a gradient, comes back.\n");
+}
+
+static yk_status write_text(const struct yk_model_result *result, struct yk_text *out)
+{
+    add_heading(result->model, out);
+    YK_TRY(add_table(result, out));
+    add_sentences(result, out);
+    return yk_text_status(out);
+}
+
+static void write_layer(const struct yk_model_result *result, int32_t number,
+                        struct yk_json_writer *json)
+{
+    const struct yk_layer *layer = &result->model->layers[number];
+    const struct yk_model_cost *cost = &result->layers[number];
+    yk_json_write_begin_row(json, 2);
+    yk_json_write_string(json, "name", layer->name);
+    yk_json_write_string(json, "kind", layer->kind);
+    yk_json_write_string(json, "shape", layer->shape);
+    yk_json_write_begin_array(json, "modules");
+    for (int32_t i = 0; i < layer->module_count; i++) {
+        yk_json_write_string(json, NULL, layer->modules[i]);
+    }
+    yk_json_write_end_array(json);
+    if (layer->shares != YK_LAYER_NONE) {
+        yk_json_write_string(json, "shares", result->model->layers[layer->shares].name);
+    }
+    yk_json_write_integer(json, "parameters", layer->parameters);
+    yk_json_write_integer(json, "trainable", layer->trainable);
+    yk_json_write_integer(json, "quantised", layer->quantised);
+    yk_json_write_integer(json, "full_width", layer->full_width);
+    yk_json_write_number(json, "forward_flops", cost->forward_flops);
+    yk_json_write_number(json, "backward_flops", cost->backward_flops);
+    yk_json_write_number(json, "forward_vector_flops", cost->forward_vector_flops);
+    yk_json_write_number(json, "backward_vector_flops", cost->backward_vector_flops);
+    yk_json_write_integer(json, "saved_bytes", layer->saved_bytes);
+    yk_json_write_integer(json, "workspace_bytes", layer->workspace_bytes);
+    yk_json_write_integer(json, "sent_bytes", cost->sent_bytes);
+    yk_json_write_end_object(json);
+}
+
+static void write_edge(const struct yk_model *model, const struct yk_layer_edge *edge,
+                       struct yk_json_writer *json)
+{
+    yk_json_write_begin_row(json, 2);
+    yk_json_write_string(json, "from", model->layers[edge->from].name);
+    yk_json_write_string(json, "to", model->layers[edge->to].name);
+    yk_json_write_integer(json, "bytes", edge->bytes);
+    yk_json_write_end_object(json);
+}
+
+static void write_workload(const struct yk_workload *workload, struct yk_json_writer *json)
+{
+    yk_json_write_integer(json, "batch", workload->batch);
+    yk_json_write_integer(json, "sequence", workload->sequence);
+    if (workload->target_sequence > 0) {
+        yk_json_write_integer(json, "target_sequence", workload->target_sequence);
+    }
+    yk_json_write_string(json, "precision", yk_precision_name(workload->precision));
+    yk_json_write_integer(json, "lora", workload->lora_rank);
+    yk_json_write_bool(json, "nf4", workload->nf4);
+    yk_json_write_bool(json, "recompute", workload->recompute);
+}
+
+static yk_status write_json(const struct yk_model_result *result, struct yk_text *out)
+{
+    const struct yk_model *model = result->model;
+    struct yk_json_writer json = {.text = out};
+    yk_json_write_begin_document(&json, "model");
+    yk_json_write_string(&json, "name", model->config->name);
+    yk_json_write_string(&json, "architecture", result->architecture);
+    write_workload(&model->workload, &json);
+    yk_json_write_line(&json, 1);
+    yk_json_write_integer(&json, "parameters", model->parameters);
+    yk_json_write_integer(&json, "trainable", model->trainable);
+    yk_json_write_number(&json, "forward_flops", result->total.forward_flops);
+    yk_json_write_number(&json, "backward_flops", result->total.backward_flops);
+    yk_json_write_number(&json, "vector_flops", vector_flops(&result->total));
+    yk_json_write_number(&json, "saved_bytes", result->total.saved_bytes);
+    yk_json_write_line(&json, 1);
+    yk_json_write_begin_array(&json, "layers");
+    for (int32_t i = 0; i < model->layer_count; i++) {
+        write_layer(result, i, &json);
+    }
+    yk_json_write_end_array(&json);
+    yk_json_write_line(&json, 1);
+    yk_json_write_begin_array(&json, "edges");
+    for (int32_t i = 0; i < model->edge_count; i++) {
+        write_edge(model, &model->edges[i], &json);
+    }
+    yk_json_write_end_array(&json);
+    return yk_json_write_end_document(&json);
+}
 
 struct arguments {
     struct yk_model_request request;
@@ -35,9 +282,7 @@ static yk_status list_text(const struct yk_model_result *result, struct yk_text 
 static yk_status list_json(const struct yk_model_result *result, struct yk_text *out)
 {
     struct yk_json_writer json = {.text = out};
-    yk_json_write_begin_object(&json, NULL);
-    yk_json_write_integer(&json, "yoke", 1);
-    yk_json_write_string(&json, "kind", "models");
+    yk_json_write_begin_document(&json, "models");
     yk_json_write_begin_array(&json, "models");
     for (int32_t i = 0; i < result->builtin_count; i++) {
         yk_json_write_begin_row(&json, 2);
@@ -46,9 +291,7 @@ static yk_status list_json(const struct yk_model_result *result, struct yk_text 
         yk_json_write_end_object(&json);
     }
     yk_json_write_end_array(&json);
-    yk_json_write_end_object(&json);
-    yk_text_add(out, "\n");
-    return yk_text_status(out);
+    return yk_json_write_end_document(&json);
 }
 
 static yk_status write_result(const struct yk_model_result *result, bool json, struct yk_text *out)
@@ -56,7 +299,7 @@ static yk_status write_result(const struct yk_model_result *result, bool json, s
     if (!result->model) {
         return json ? list_json(result, out) : list_text(result, out);
     }
-    return json ? yk_model_table_write_json(result, out) : yk_model_table_write_text(result, out);
+    return json ? write_json(result, out) : write_text(result, out);
 }
 
 static yk_status run(const void *given, struct yk_text *out)

@@ -2,7 +2,6 @@
 #include "cli/options/command.h"
 #include "cli/options/plan_options.h"
 #include "cli/terminal_job.h"
-#include "job/planning/order_output.h"
 
 struct arguments {
     struct yk_order_request request;

@@ -48,9 +48,7 @@ static void write_json(const char *language, const struct yk_pairs_result *resul
                        struct yk_text *out)
 {
     struct yk_json_writer json = {.text = out};
-    yk_json_write_begin_object(&json, NULL);
-    yk_json_write_integer(&json, "yoke", 1);
-    yk_json_write_string(&json, "kind", "pairs");
+    yk_json_write_begin_document(&json, "pairs");
     yk_json_write_string(&json, "language", language);
     yk_json_write_begin_array(&json, "files");
     for (size_t i = 0; i < result->path_count; i++) {

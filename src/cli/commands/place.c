@@ -5,7 +5,7 @@
 #include "job/planning/place_job.h"
 
 enum {
-    MOST_MICRO_BATCHES = 1024
+    MAX_MICRO_BATCHES = 1024
 };
 
 struct arguments {
@@ -48,7 +48,7 @@ static const struct yk_option options[] = {
      TO(map)},
     YK_PROFILE_OPTION(struct arguments, request.planning.profile),
     YK_WORKLOAD_OPTIONS(struct arguments, request.workload),
-    YK_MICRO_BATCHES_OPTION(struct arguments, request.micro_batches, MOST_MICRO_BATCHES,
+    YK_MICRO_BATCHES_OPTION(struct arguments, request.micro_batches, MAX_MICRO_BATCHES,
                             "Split the batch into this many parts; else pipeline and best choose, "
                             "and the others take it whole"),
     {YK_ROW("algorithm", "NAME", YK_SEARCH_GROUP,

@@ -6,7 +6,7 @@
 #include "job/planning/plan_output.h"
 
 enum {
-    MOST_MICRO_BATCHES = 4096
+    MAX_MICRO_BATCHES = 4096
 };
 
 struct arguments {
@@ -39,7 +39,7 @@ static const struct yk_option options[] = {
     YK_PLANNING_OPTIONS(struct arguments, request.planning, YK_MODEL_HELP,
                         "A cluster file, or a line such as \"1xrtx6000ada + 2xrtx3090 @ 32GB/s\""),
     YK_WORKLOAD_OPTIONS(struct arguments, request.workload),
-    YK_MICRO_BATCHES_OPTION(struct arguments, request.micro_batches, MOST_MICRO_BATCHES,
+    YK_MICRO_BATCHES_OPTION(struct arguments, request.micro_batches, MAX_MICRO_BATCHES,
                             "Split the batch into this many parts; else the search chooses"),
     YK_CLIP_OPTION(struct arguments, request.clip),
     YK_MEMORY_OPTION(struct arguments, request.planning.memory_bytes),

@@ -1,10 +1,204 @@
 #include "job/models/tokenize.h"
-
-#include "cli/commands/tokenize_output.h"
+#include "base/json_write.h"
+#include "base/text.h"
+#include "base/units.h"
 #include "cli/options/command.h"
 #include "cli/options/common_options.h"
 #include "cli/terminal.h"
 #include "cli/terminal_job.h"
+
+#include <inttypes.h>
+
+enum {
+    MAX_BUFFERED_BYTES = 1 << 22,
+    TOKENS_BETWEEN_LOOKS = 1 << 14
+};
+
+/* "3 files, 1.2MB" */
+static void add_files(int32_t files, int64_t bytes, struct yk_text *out)
+{
+    yk_text_addf(out, "%" PRId32 " file%s, %s", files, yk_text_plural(files),
+                 YK_UNITS_TEXT((double)bytes, YK_UNIT_BYTES));
+}
+
+static void learned_text(const struct yk_tokenize_learn_request *request,
+                         const struct yk_tokenize_learn_result *result, struct yk_text *out)
+{
+    char time[YK_UNITS_SIZE];
+    yk_units_format(result->seconds, YK_UNIT_SECONDS, time);
+    yk_text_addf(out, "%s\n\n  text    ", request->output);
+    add_files(result->files, result->bytes, out);
+    yk_text_addf(out, ", %" PRId32 " different words\n", result->words);
+    yk_text_addf(out, "  tokens  %" PRId32 ": %" PRId32 " special, %d bytes, %" PRId32 " learned\n",
+                 result->tokens, result->special, YK_TOKENIZE_BYTES,
+                 result->tokens - result->special - YK_TOKENIZE_BYTES);
+    yk_text_addf(out, "  took    %s\n", time);
+    if (result->tokens < request->tokens) {
+        const int64_t times = result->min_times > 1 ? result->min_times : 1;
+        yk_text_addf(out,
+                     "\nno pair was left that stands at least %" PRId64 " time%s; a longer text "
+                     "gives more tokens\n",
+                     times, yk_text_plural(times));
+    }
+}
+
+static void learned_json(const struct yk_tokenize_learn_request *request,
+                         const struct yk_tokenize_learn_result *result, struct yk_text *out)
+{
+    struct yk_json_writer json = {.text = out};
+    yk_json_write_begin_document(&json, "learned tokenizer");
+    yk_json_write_string(&json, "output", request->output);
+    yk_json_write_integer(&json, "tokens", result->tokens);
+    yk_json_write_integer(&json, "special", result->special);
+    yk_json_write_integer(&json, "merges", result->merges);
+    yk_json_write_integer(&json, "files", result->files);
+    yk_json_write_integer(&json, "bytes", result->bytes);
+    yk_json_write_integer(&json, "words", result->words);
+    yk_json_write_number(&json, "seconds", result->seconds);
+    yk_json_write_end_object(&json);
+    yk_text_add(out, "\n");
+}
+
+static void write_learned(const struct yk_tokenize_learn_request *request,
+                          const struct yk_tokenize_learn_result *result, bool json,
+                          struct yk_text *out)
+{
+    if (json) {
+        learned_json(request, result, out);
+    } else {
+        learned_text(request, result, out);
+    }
+}
+
+static void encoded_text(const struct yk_tokenize_encode_request *request,
+                         const struct yk_tokenize_encode_result *result, struct yk_text *out)
+{
+    char speed[YK_UNITS_SIZE];
+    yk_units_format((double)result->bytes / result->seconds, YK_UNIT_BYTES_PER_S, speed);
+    yk_text_addf(out, "%s\n\n  tokenizer  %s", request->output, yk_text_chars(&result->tokenizer));
+    yk_text_add(out, "\n  text       ");
+    add_files(result->files, result->bytes, out);
+    yk_text_addf(out, "\n  tokens     %" PRId64 ", %.2f bytes of text each\n", result->tokens,
+                 (double)result->bytes / (double)result->tokens);
+    yk_text_addf(out, "  shards     %" PRId32 ", %s\n", result->shards,
+                 YK_UNITS_TEXT((double)result->shard_bytes, YK_UNIT_BYTES));
+    yk_text_addf(out, "  speed      %s\n", speed);
+}
+
+static void encoded_json(const struct yk_tokenize_encode_request *request,
+                         const struct yk_tokenize_encode_result *result, struct yk_text *out)
+{
+    struct yk_json_writer json = {.text = out};
+    yk_json_write_begin_document(&json, "tokenized");
+    yk_json_write_string(&json, "output", request->output);
+    yk_json_write_integer(&json, "files", result->files);
+    yk_json_write_integer(&json, "bytes", result->bytes);
+    yk_json_write_integer(&json, "tokens", result->tokens);
+    yk_json_write_integer(&json, "shards", result->shards);
+    yk_json_write_integer(&json, "shard_bytes", result->shard_bytes);
+    yk_json_write_number(&json, "seconds", result->seconds);
+    yk_json_write_end_object(&json);
+    yk_text_add(out, "\n");
+}
+
+static void write_encoded(const struct yk_tokenize_encode_request *request,
+                          const struct yk_tokenize_encode_result *result, bool json,
+                          struct yk_text *out)
+{
+    if (json) {
+        encoded_json(request, result, out);
+    } else {
+        encoded_text(request, result, out);
+    }
+}
+
+/* Tokens on their way to standard output: held back until they are complete, as long as they are
+ * few. */
+struct listing {
+    struct yk_text *out;
+    struct yk_json_writer json; /* into `out` */
+    bool as_json;
+    bool printed;   /* some of it, and `out` is the rest */
+    int64_t tokens; /* of this file */
+};
+
+static yk_status begin_file(void *user, const char *path)
+{
+    struct listing *listing = user;
+    listing->tokens = 0;
+    if (listing->as_json) {
+        yk_json_write_begin_object(&listing->json, NULL);
+        yk_json_write_string(&listing->json, "path", path);
+        yk_json_write_begin_array(&listing->json, "tokens");
+    }
+    return YK_OK;
+}
+
+static yk_status print_long(struct listing *listing)
+{
+    struct yk_text *out = listing->out;
+    YK_TRY(yk_text_status(out));
+    if (out->length < MAX_BUFFERED_BYTES) {
+        return YK_OK;
+    }
+    YK_TRY(yk_terminal_print(out));
+    listing->printed = true;
+    out->length = 0;
+    return YK_OK;
+}
+
+static yk_status add_token(void *user, int32_t id, const char *text)
+{
+    struct listing *listing = user;
+    if (listing->as_json) {
+        yk_json_write_begin_object(&listing->json, NULL);
+        yk_json_write_integer(&listing->json, "id", id);
+        yk_json_write_string(&listing->json, "text", text);
+        yk_json_write_end_object(&listing->json);
+    } else {
+        yk_text_addf(listing->out, "%s%" PRId32, listing->tokens > 0 ? " " : "", id);
+    }
+    return listing->tokens++ % TOKENS_BETWEEN_LOOKS == 0 ? print_long(listing) : YK_OK;
+}
+
+static yk_status end_file(void *user)
+{
+    struct listing *listing = user;
+    if (listing->as_json) {
+        yk_json_write_end_array(&listing->json);
+        yk_json_write_end_object(&listing->json);
+    } else {
+        yk_text_add(listing->out, "\n");
+    }
+    return yk_text_status(listing->out);
+}
+
+static yk_status write_tokens(const struct yk_tokenize_show_request *request, bool json,
+                              struct yk_text *out)
+{
+    struct listing listing = {.out = out, .json = {.text = out}, .as_json = json};
+    struct yk_tokenize_show_request filled = *request;
+    filled.texts = json;
+    filled.begin = begin_file;
+    filled.token = add_token;
+    filled.end = end_file;
+    filled.user = &listing;
+    if (json) {
+        yk_json_write_begin_document(&listing.json, "tokens");
+        yk_json_write_begin_array(&listing.json, "texts");
+    }
+    const yk_status status = yk_tokenize_show(&filled);
+    if (status == YK_ERROR_STOPPED && listing.printed) {
+        return yk_fail(YK_ERROR_STOPPED, "stopped; the tokens are not complete");
+    }
+    YK_TRY(status);
+    if (json) {
+        yk_json_write_end_array(&listing.json);
+        yk_json_write_end_object(&listing.json);
+        yk_text_add(out, "\n");
+    }
+    return yk_text_status(out);
+}
 
 struct arguments {
     struct yk_option_strings files;
@@ -13,7 +207,7 @@ struct arguments {
     const char *special; /* NULL: not given */
     const char *output;
     int64_t learn;
-    int64_t least_times; /* −1: not given */
+    int64_t min_times; /* −1: not given */
     int64_t shard_tokens;
     bool append_end;
     bool json;
@@ -33,7 +227,7 @@ static yk_status check_decode(const struct arguments *arguments)
 /* What is for learning alone, and what is for tokens alone. */
 static yk_status check_kind(const struct arguments *arguments)
 {
-    if (arguments->learn == 0 && (arguments->special || arguments->least_times >= 0)) {
+    if (arguments->learn == 0 && (arguments->special || arguments->min_times >= 0)) {
         return yk_fail(YK_ERROR_USAGE,
                        "%s is for learning a tokenizer: --learn 8000 -o tokenizer.json",
                        arguments->special ? "--special" : "--min-count");
@@ -78,13 +272,13 @@ static yk_status learn(const struct arguments *arguments, struct yk_text *out)
         .file_count = arguments->files.count,
         .tokens = arguments->learn,
         .special = arguments->special,
-        .least_times = arguments->least_times,
+        .min_times = arguments->min_times,
         .output = arguments->output,
         .job = yk_terminal_job_ranks(),
     };
     struct yk_tokenize_learn_result result = {0};
     YK_TRY(yk_tokenize_learn(&request, &result));
-    yk_tokenize_output_learned(&request, &result, arguments->json, out);
+    write_learned(&request, &result, arguments->json, out);
     return yk_text_status(out);
 }
 
@@ -109,7 +303,7 @@ static yk_status encode(const struct arguments *arguments, struct yk_text *out)
     struct yk_tokenize_encode_result result = {0};
     const yk_status status = yk_tokenize_encode(&request, &result);
     if (status == YK_OK) {
-        yk_tokenize_output_encoded(&request, &result, arguments->json, out);
+        write_encoded(&request, &result, arguments->json, out);
     }
     yk_tokenize_encode_result_free(&result);
     return status == YK_OK ? yk_text_status(out) : status;
@@ -121,7 +315,7 @@ static yk_status show(const struct arguments *arguments, struct yk_text *out)
         .input = input_of(arguments),
         .job = yk_terminal_job_ranks(),
     };
-    return yk_tokenize_output_tokens(&request, arguments->json, out);
+    return write_tokens(&request, arguments->json, out);
 }
 
 static yk_status decode(const struct arguments *arguments)
@@ -183,7 +377,7 @@ static const struct yk_option options[] = {
      YK_TEXT(NULL), TO(special)},
     {YK_ROW("min-count", "N", LEARN_GROUP,
             "Join only pairs that stand at least N times in the text; else 2"),
-     YK_INTEGER(0, INT64_MAX, NULL), .missing = -1, TO(least_times)},
+     YK_INTEGER(0, INT64_MAX, NULL), .missing = -1, TO(min_times)},
     YK_OUTPUT_OPTION(
         struct arguments, output, "FILE",
         "The tokenizer.json, or the shard of tokens (.bin); without it, tokens are printed"),

@@ -3,10 +3,9 @@
 #include "cli/options/plan_options.h"
 #include "cli/terminal.h"
 #include "cli/terminal_job.h"
-#include "job/planning/tradeoff_output.h"
 
 enum {
-    MOST_POINTS = 200
+    MAX_POINTS = 200
 };
 
 struct arguments {
@@ -42,7 +41,7 @@ static const struct yk_option options[] = {
     YK_CLIP_OPTION(struct arguments, request.clip),
     YK_MEMORY_OPTION(struct arguments, request.planning.memory_bytes),
     {YK_ROW("points", "N", YK_SEARCH_GROUP, "Points of each curve"),
-     YK_INTEGER(2, MOST_POINTS, "21"), TO(points)},
+     YK_INTEGER(2, MAX_POINTS, "21"), TO(points)},
     YK_BUDGET_OPTION(YK_SEARCH_GROUP, struct arguments, request.budget_s, "5",
                      "How long all of it may take; half of that is for the integer program that "
                      "looks for strategies and order together. When it ends, the points so far "

@@ -1,16 +1,271 @@
 #include "job/training/train.h"
-
 #include "base/log.h"
+#include "base/text.h"
+#include "base/units.h"
 #include "cli/commands/launch.h"
-#include "cli/commands/train_output.h"
-#include "cli/commands/train_progress.h"
 #include "cli/options/command.h"
 #include "cli/terminal.h"
 #include "cli/terminal_job.h"
+#include "job/counters.h"
 #include "job/training/option_sources.h"
 
+#include <inttypes.h>
+#include <math.h>
+
+static yk_status write_forecast(const struct yk_train_request *request,
+                                const struct yk_train_result *result, struct yk_text *out)
+{
+    if (request->json && result->planned) {
+        return yk_train_result_write_json(result, out);
+    }
+    yk_text_add_bytes(out, yk_text_chars(&result->plan), result->plan.length);
+    if (!result->planned) {
+        return yk_text_status(out);
+    }
+    yk_text_addf(out, "\n%" PRId64 " step%s in all; ", result->steps,
+                 yk_text_plural(result->steps));
+    yk_text_add(out, result->steps == 1 ? "it takes " : "those to come take ");
+    yk_text_add_duration(result->predicted_s, out);
+    yk_text_addf(out, " ±%.0f %%, as predicted.\n", 100 * result->predicted_error);
+    return yk_text_status(out);
+}
+
+static void add_speed(const struct yk_train_result *result, struct yk_text *out)
+{
+    char measured[YK_UNITS_SIZE];
+    char predicted[YK_UNITS_SIZE];
+    char planned[YK_UNITS_SIZE];
+    const bool own = result->device_bytes > 0; /* the device has memory of its own */
+    yk_units_format(result->median_step_s, YK_UNIT_SECONDS, measured);
+    yk_units_format(result->predicted_step_s, YK_UNIT_SECONDS, predicted);
+    yk_units_format(result->planned_bytes, YK_UNIT_BYTES, planned);
+    yk_text_addf(out, "  speed       %.0f tokens/s, MFU %.1f %% (exact %.1f)\n",
+                 result->tokens_per_s, 100 * result->mfu, 100 * result->exact_mfu);
+    yk_text_addf(out, "  step        %s measured, half of them faster; %s predicted (%.2f of it)\n",
+                 measured, predicted, result->predicted_step_s / result->median_step_s);
+    yk_text_addf(out, "  memory      %s at most %s; %s planned\n",
+                 YK_UNITS_TEXT(own ? result->device_bytes : result->peak_bytes, YK_UNIT_BYTES),
+                 own ? "in use on the GPU" : "in the whole process", planned);
+}
+
+static void add_shares(const int64_t *shares, int32_t count, struct yk_text *out)
+{
+    for (int32_t r = 0; r < count; r++) {
+        yk_text_addf(out, "%s%" PRId64, r > 0 ? " / " : "", shares[r]);
+    }
+}
+
+/* "after step 40: 8 / 8 samples became 13 / 3", once for every change. */
+static void add_rebalancings(const struct yk_train_result *result, struct yk_text *out)
+{
+    yk_text_add(out, "  rebalanced  ");
+    for (int32_t i = 0; i < result->rebalancing_count; i++) {
+        const struct yk_train_rebalancing *change = &result->rebalancings[i];
+        yk_text_addf(out, "%safter step %" PRId64 ": ", i > 0 ? "; " : "", change->step);
+        add_shares(change->shares_before, result->rank_count, out);
+        yk_text_add(out, " samples became ");
+        add_shares(change->shares, result->rank_count, out);
+    }
+    yk_text_add(out, "\n");
+}
+
+static yk_status write_summary(const struct yk_train_request *request,
+                               const struct yk_train_result *result, struct yk_text *out)
+{
+    if (request->json) {
+        return yk_train_result_write_json(result, out);
+    }
+    yk_text_addf(out, "%s trained\n\n", result->model);
+    yk_text_addf(out, "  steps       %" PRId64 ", %.0f token%s in ", result->steps_done,
+                 result->tokens, yk_text_plural((int64_t)result->tokens));
+    yk_text_add_duration(result->seconds, out);
+    yk_text_add(out, "\n");
+    yk_text_addf(out, "  loss        %.4f, from %.4f\n", fabs(result->last_loss),
+                 fabs(result->first_loss));
+    if (isfinite(result->evaluation_loss)) {
+        yk_text_addf(out, "  evaluation  %.4f, perplexity ", result->evaluation_loss);
+        yk_text_add_perplexity(result->evaluation_loss, 2, out);
+        yk_text_add(out, "\n");
+    }
+    add_speed(result, out);
+    if (result->rebalancing_count > 0) {
+        add_rebalancings(result, out);
+    }
+    yk_text_addf(out, "  checkpoint  %s\n", request->keep > 0 ? result->checkpoint : "none");
+    yk_text_addf(out, "  page        %s/report.html\n", result->folder);
+    return yk_counters_add_text(&result->counters, out);
+}
+
+/* What a person sees of a training while it goes on: one line a step on standard error, rewritten
+ * in place on a terminal; the first ten and then every so many are kept. From the first step on,
+ * Ctrl-C and TERM ask the run to save and stop. Starts with its first member, the rest 0. */
+struct lines {
+    int64_t log_every;
+    int64_t first_step;  /* done before this run began */
+    struct yk_text line; /* being written */
+};
+
+enum {
+    FIRST_LINES = 10
+};
+
+/* Signals ask instead of ending the process once the job looks at its flag. */
+static void on_phase(void *user, enum yk_train_phase phase)
+{
+    (void)user;
+    (void)(phase == YK_TRAIN_PHASE_PLANNING ? yk_terminal_job() : yk_terminal_job_termination());
+}
+
+static void show(struct lines *lines, bool keep)
+{
+    if (yk_text_status(&lines->line) == YK_OK) {
+        yk_terminal_line(yk_text_chars(&lines->line), keep);
+    }
+    lines->line.length = 0;
+}
+
+/* ---- the beginning ---- */
+
+static void add_model(const struct yk_train_start *start, struct yk_text *out)
+{
+    yk_text_addf(out, "%s: %" PRId64 " parameters", start->model, start->parameters);
+    if (start->trainable < start->parameters) {
+        yk_text_addf(out, ", %" PRId64 " of them trained", start->trainable);
+    }
+    yk_text_addf(out, ", %" PRId64 " token%s in its vocabulary\n", start->vocabulary,
+                 yk_text_plural(start->vocabulary));
+}
+
+static void add_data(const struct yk_train_start *start, struct yk_text *out)
+{
+    const int64_t units = start->epoch_units;
+    yk_text_addf(out, "data: %s; ", start->data);
+    if (start->batch_rows > 0) {
+        yk_text_addf(out, "%" PRId64 " batch%s of up to %" PRId64 " tokens a side an epoch\n",
+                     units, units == 1 ? "" : "es", start->batch_rows);
+        return;
+    }
+    yk_text_addf(out, "%" PRId64 " sample%s of %" PRId64 " token%s an epoch\n", units,
+                 yk_text_plural(units), start->sequence, yk_text_plural(start->sequence));
+}
+
+static void add_plan(const struct yk_train_start *start, struct yk_text *out)
+{
+    char step[YK_UNITS_SIZE];
+    char memory[YK_UNITS_SIZE];
+    yk_units_format(start->predicted_step_s, YK_UNIT_SECONDS, step);
+    yk_units_format(start->planned_bytes, YK_UNIT_BYTES, memory);
+    yk_text_addf(out, "plan: %" PRId64 " sample%s a step, %s; %s\n", start->batch,
+                 yk_text_plural(start->batch), start->precision, start->plan);
+    yk_text_addf(out, "predicted: %s a step ±%.0f %%, ", step, 100 * start->predicted_error);
+    yk_text_add_duration(start->predicted_s, out);
+    yk_text_addf(out, " in all, %s of %s memory", memory,
+                 YK_UNITS_TEXT(start->limit_bytes, YK_UNIT_BYTES));
+    if (start->resumed) {
+        yk_text_addf(out, "\nresumed: %s", start->resumed);
+    }
+}
+
+static void on_start(void *user, const struct yk_train_start *start)
+{
+    struct lines *lines = user;
+    lines->first_step = start->steps_done;
+    add_model(start, &lines->line);
+    add_data(start, &lines->line);
+    add_plan(start, &lines->line);
+    show(lines, true);
+}
+
+/* ---- steps ---- */
+
+/* "0:42", "3:07", "2:15:00". */
+static void add_duration(double seconds, struct yk_text *out)
+{
+    const int64_t all = (int64_t)fmin(ceil(seconds), 1e9);
+    const int64_t hours = all / 3600;
+    if (hours > 0) {
+        yk_text_addf(out, "%" PRId64 ":%02d:%02d", hours, (int)(all / 60 % 60), (int)(all % 60));
+    } else {
+        yk_text_addf(out, "%d:%02d", (int)(all / 60), (int)(all % 60));
+    }
+}
+
+static void add_step_speed(const struct yk_train_step *step, struct yk_text *out)
+{
+    char seconds[YK_UNITS_SIZE];
+    char memory[YK_UNITS_SIZE];
+    yk_units_format(step->seconds, YK_UNIT_SECONDS, seconds);
+    yk_units_format(step->memory_bytes, YK_UNIT_BYTES, memory);
+    yk_text_addf(out, "  %s  %.0f tokens/s", seconds, step->tokens_per_s);
+    if (step->seconds > 0) {
+        yk_text_addf(out, "  MFU %.1f %% (exact %.1f)", 100 * step->mfu, 100 * step->exact_mfu);
+        yk_text_addf(out, "  memory %s  predicted/measured %.2f", memory,
+                     step->predicted_s / step->seconds);
+    }
+    if (step->slowest >= 0) {
+        yk_text_addf(out, "  slowest rank %d, computing %.0f %%", (int)step->slowest,
+                     100 * step->slowest_part);
+    }
+}
+
+static void on_step(void *user, const struct yk_train_step *step)
+{
+    struct lines *lines = user;
+    struct yk_text *line = &lines->line;
+    const bool keep = step->step - lines->first_step <= FIRST_LINES ||
+                      step->step % lines->log_every == 0 || step->step == step->steps ||
+                      step->skipped;
+    /* Neither is ever less than 0; what is no number may have a sign nonetheless. */
+    yk_text_addf(line, "step %" PRId64 "/%" PRId64 "  loss %.4f  norm %.3f  rate %.2e", step->step,
+                 step->steps, fabs(step->loss), fabs(step->norm), step->rate);
+    yk_text_add(line, step->skipped ? "  skipped" : "");
+    if (step->skipped && step->scaled) {
+        yk_text_addf(line, ", loss scale %g", step->loss_scale);
+    }
+    yk_text_add(line, "  left ");
+    add_duration(step->left_s, line);
+    add_step_speed(step, line);
+    show(lines, keep);
+}
+
+static void on_evaluation(void *user, const struct yk_train_evaluation *evaluation)
+{
+    struct lines *lines = user;
+    const double loss = fabs(evaluation->loss);
+    yk_text_addf(&lines->line, "step %" PRId64 ": evaluation loss %.4f, perplexity ",
+                 evaluation->step, loss);
+    yk_text_add_perplexity(loss, 2, &lines->line);
+    yk_text_addf(&lines->line, ", over %" PRId64 " token%s", evaluation->tokens,
+                 yk_text_plural(evaluation->tokens));
+    show(lines, true);
+}
+
+static void on_checkpoint(void *user, const struct yk_train_checkpoint *checkpoint)
+{
+    struct lines *lines = user;
+    yk_text_addf(&lines->line, "step %" PRId64 ": saved %s", checkpoint->step, checkpoint->path);
+    show(lines, true);
+}
+
+static struct yk_train_progress progress_in_lines(struct lines *lines)
+{
+    return (struct yk_train_progress){
+        .user = lines,
+        .phase = on_phase,
+        .start = on_start,
+        .step = on_step,
+        .evaluation = on_evaluation,
+        .checkpoint = on_checkpoint,
+    };
+}
+
+static void free_lines(struct lines *lines)
+{
+    yk_text_free(&lines->line);
+}
+
 /* What is logged here has been before, where this is one of several ranks or was launched. */
-static yk_status find_layers(void *given, struct yk_arena *arena, struct yk_option_sources *out)
+static yk_status find_sources(void *given, struct yk_arena *arena, struct yk_option_sources *out)
 {
     if (yk_terminal_is_repeat()) {
         yk_log_set_sink(NULL, NULL);
@@ -26,13 +281,13 @@ static yk_status write_result(const struct yk_train_request *request,
                               struct yk_text *out)
 {
     if (request->dry_run) {
-        YK_TRY(yk_train_output_forecast(request, result, out));
+        YK_TRY(write_forecast(request, result, out));
         return status;
     }
     if (!result->trained || result->stopped) {
         return status;
     }
-    YK_TRY(yk_train_output_summary(request, result, out));
+    YK_TRY(write_summary(request, result, out));
     return yk_terminal_print_despite(status, out);
 }
 
@@ -47,12 +302,12 @@ static yk_status run(const void *given, struct yk_text *out)
     if (launches && !request.dry_run) {
         return yk_command_launch(request.ranks);
     }
-    struct yk_train_lines lines = {.log_every = request.log_every};
-    const struct yk_train_progress progress = yk_train_lines_progress(&lines);
+    struct lines lines = {.log_every = request.log_every};
+    const struct yk_train_progress progress = progress_in_lines(&lines);
     request.job = yk_terminal_job_unwatched();
     request.progress = &progress;
     const yk_status status = write_result(&request, &result, yk_train_run(&request, &result), out);
-    yk_train_lines_free(&lines);
+    free_lines(&lines);
     yk_train_result_free(&result);
     return status;
 }
@@ -100,6 +355,6 @@ const struct yk_command yk_command_train = {
     .exits = exits,
     .arguments_size = sizeof(struct yk_train_request),
     .by_ranks = true,
-    .layers = find_layers,
+    .sources = find_sources,
     .run = run,
 };

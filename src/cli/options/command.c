@@ -67,3 +67,16 @@ void yk_command_add_usage(const struct yk_command *command, struct yk_text *out)
                      operand->many ? "..." : "");
     }
 }
+
+bool yk_command_next_paragraph(const char **text, struct yk_text *out)
+{
+    if (!*text || !**text) {
+        return false;
+    }
+    const char *end = strstr(*text, "\n\n");
+    const size_t length = end ? (size_t)(end - *text) : strlen(*text);
+    out->length = 0;
+    yk_text_add_bytes(out, *text, length);
+    *text += length + (end ? 2 : 0);
+    return true;
+}

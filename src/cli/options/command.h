@@ -41,7 +41,7 @@ struct yk_command {
     bool by_ranks; /* several processes of it may be the ranks of one run */
     /* What lies under the words, once those have been read; NULL: presets alone. It may note in
      * the arguments what is no option. */
-    yk_status (*layers)(void *arguments, struct yk_arena *arena, struct yk_option_sources *out);
+    yk_status (*sources)(void *arguments, struct yk_arena *arena, struct yk_option_sources *out);
     /* Adds what goes to standard output to `out`; it is printed only on success, or with
      * YK_ERROR_NO_FIT. */
     yk_status (*run)(const void *arguments, struct yk_text *out);
@@ -81,5 +81,8 @@ void yk_command_add_name(const struct yk_command *command, struct yk_text *out);
 
 /* "yoke schedule [OPTIONS] [FILE]". */
 void yk_command_add_usage(const struct yk_command *command, struct yk_text *out);
+
+/* Sets `out` to the next paragraph of `*text`, which is left behind it; false: there is none. */
+bool yk_command_next_paragraph(const char **text, struct yk_text *out);
 
 #endif

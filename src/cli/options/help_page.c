@@ -1,6 +1,6 @@
 #include "cli/options/help_page.h"
 
-#include "cli/options/help_words.h"
+#include "cli/options/command.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 enum {
     NARROWEST = 40,
     WIDEST = 100,
-    MOST_LEFT = 24, /* a left column wider than this gets a line of its own */
+    MAX_LEFT = 24, /* a left column wider than this gets a line of its own */
 };
 
 struct page {
@@ -138,7 +138,7 @@ static size_t options_middle(const struct yk_command *command)
     for (size_t i = 0; (option = yk_options_at(command, i)); i++) {
         struct yk_text left = {0};
         yk_options_add_name(option, &left);
-        middle = left.length <= MOST_LEFT ? longer(middle, 2 + left.length + 2) : middle;
+        middle = left.length <= MAX_LEFT ? longer(middle, 2 + left.length + 2) : middle;
         yk_text_free(&left);
     }
     return middle;

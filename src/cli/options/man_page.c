@@ -1,6 +1,6 @@
 #include "cli/options/man_page.h"
 
-#include "cli/options/help_words.h"
+#include "cli/options/command.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #include <string.h>
 
 enum {
-    MOST_NAMES = 128
+    MAX_NAMES = 128
 };
 
 struct parser {
@@ -14,10 +14,10 @@ struct parser {
     char *const *words;
     int count;
     int next;
-    size_t operands_seen;
+    size_t operands_read;
     struct yk_arena *arena;
     char *arguments;
-    bool over_layers; /* the words are read once more, and beat what layers say */
+    bool over_sources; /* the words are read once more, and beat what sources say */
 };
 
 static const struct yk_option help_option = {
@@ -35,6 +35,33 @@ const struct yk_option *yk_options_at(const struct yk_command *command, size_t n
     return number == table.count ? &help_option : NULL;
 }
 
+void yk_options_add_name(const struct yk_option *option, struct yk_text *out)
+{
+    if (option->letter) {
+        yk_text_addf(out, "-%c, ", option->letter);
+    }
+    yk_text_addf(out, "--%s", option->name);
+    if (option->placeholder) {
+        yk_text_addf(out, " %s", option->placeholder);
+    }
+}
+
+void yk_options_add_help(const struct yk_option *option, struct yk_text *out)
+{
+    yk_text_add(out, option->help);
+    if (option->preset) {
+        yk_text_addf(out, " (default: %s)", option->preset);
+    }
+}
+
+void yk_options_add_choices(yk_choices choices, struct yk_text *out)
+{
+    struct yk_choice choice = {0};
+    for (size_t i = 0; choices(i, &choice); i++) {
+        yk_text_addf(out, "%s%s", i > 0 ? " " : "", choice.name);
+    }
+}
+
 static const struct yk_option *find_option(const struct yk_command *command, const char *name,
                                            size_t length)
 {
@@ -49,10 +76,10 @@ static const struct yk_option *find_option(const struct yk_command *command, con
 
 static const char *suggest(const char *word, const struct yk_command *command)
 {
-    const char *names[MOST_NAMES];
+    const char *names[MAX_NAMES];
     const struct yk_option *option = NULL;
     size_t count = 0;
-    while (count < MOST_NAMES && (option = yk_options_at(command, count))) {
+    while (count < MAX_NAMES && (option = yk_options_at(command, count))) {
         names[count++] = option->name;
     }
     return yk_option_nearest(word, names, count);
@@ -85,7 +112,7 @@ bool yk_option_is_file(const struct yk_option *option)
 static yk_status store(struct parser *parser, const struct yk_option *option, const char *word)
 {
     const struct yk_option_table table = yk_command_options(parser->command);
-    return parser->over_layers
+    return parser->over_sources
                ? yk_option_sources_store(&table, option, word, parser->arena, parser->arguments)
                : yk_option_store(option, word, parser->arena, parser->arguments);
 }
@@ -150,8 +177,8 @@ static const struct yk_operand *next_operand(struct parser *parser)
 {
     const struct yk_command *command = parser->command;
     const size_t count = command->operand_count;
-    if (parser->operands_seen < count) {
-        const struct yk_operand *operand = &command->operands[parser->operands_seen++];
+    if (parser->operands_read < count) {
+        const struct yk_operand *operand = &command->operands[parser->operands_read++];
         if (operand->many) {
             /* The words may be read twice. */
             ((struct yk_option_strings *)(void *)(parser->arguments + operand->offset))->count = 0;
@@ -209,7 +236,7 @@ static bool asks_for_help(char *const *words, int count)
 static yk_status check_operands(const struct parser *parser)
 {
     const struct yk_command *command = parser->command;
-    for (size_t i = parser->operands_seen; i < command->operand_count; i++) {
+    for (size_t i = parser->operands_read; i < command->operand_count; i++) {
         const struct yk_operand *operand = &command->operands[i];
         if (operand->required) {
             return yk_fail(YK_ERROR_USAGE, "yoke %s needs a %s; see yoke %s --help", command->name,
@@ -219,20 +246,20 @@ static yk_status check_operands(const struct parser *parser)
     return YK_OK;
 }
 
-/* The words say which layers there are; those go under the words, so all is read once more. */
-static yk_status read_layers(struct parser *parser)
+/* The words say which sources there are; those go under the words, so all is read once more. */
+static yk_status read_sources(struct parser *parser)
 {
     const struct yk_command *command = parser->command;
-    struct yk_option_sources layers = {0};
-    YK_TRY(command->layers(parser->arguments, parser->arena, &layers));
-    if (layers.count == 0) {
+    struct yk_option_sources sources = {0};
+    YK_TRY(command->sources(parser->arguments, parser->arena, &sources));
+    if (sources.count == 0) {
         return YK_OK;
     }
     const struct yk_option_table table = yk_command_options(command);
-    YK_TRY(yk_option_sources_apply(&table, &layers, parser->arena, parser->arguments));
+    YK_TRY(yk_option_sources_apply(&table, &sources, parser->arena, parser->arguments));
     parser->next = 0;
-    parser->operands_seen = 0;
-    parser->over_layers = true;
+    parser->operands_read = 0;
+    parser->over_sources = true;
     return read_words(parser);
 }
 
@@ -254,5 +281,5 @@ yk_status yk_options_parse(const struct yk_command *command, char *const *words,
     YK_TRY(yk_option_store_presets(&table, arena, arguments));
     YK_TRY(read_words(&parser));
     YK_TRY(check_operands(&parser));
-    return command->layers ? read_layers(&parser) : YK_OK;
+    return command->sources ? read_sources(&parser) : YK_OK;
 }

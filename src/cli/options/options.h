@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "base/option.h"
 #include "base/status.h"
+#include "base/text.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,10 +40,19 @@ const struct yk_option *yk_options_at(const struct yk_command *command, size_t n
 
 /*
  * Reads `words` into `arguments`, the zeroed struct of the command; presets come first, then the
- * command's layers (base/option_layers.h). With --help among the words, `*help` is set and nothing
- * else is checked. Lists live in `arena`, texts are the words themselves.
+ * command's sources (base/option_sources.h). With --help among the words, `*help` is set and
+ * nothing else is checked. Lists live in `arena`, texts are the words themselves.
  */
 yk_status yk_options_parse(const struct yk_command *command, char *const *words, int count,
                            struct yk_arena *arena, void *arguments, bool *help) YK_MUST_USE;
+
+/* "--devices N". */
+void yk_options_add_name(const struct yk_option *option, struct yk_text *out);
+
+/* The help with its preset: "Seed of the random numbers (default: 1)". */
+void yk_options_add_help(const struct yk_option *option, struct yk_text *out);
+
+/* The names of the choices: "fp32 tf32 fp16 bf16". */
+void yk_options_add_choices(yk_choices choices, struct yk_text *out);
 
 #endif

@@ -1,5 +1,4 @@
 #include "cli/options/command.h"
-#include "cli/options/help_words.h"
 #include "cli/options/shell.h"
 
 static void add_option_names(const struct yk_command *command, struct yk_text *out)

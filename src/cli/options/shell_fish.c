@@ -1,5 +1,4 @@
 #include "cli/options/command.h"
-#include "cli/options/help_words.h"
 #include "cli/options/shell.h"
 
 /* Adds `words` in single quotes, where fish gives a meaning to the quote and the backslash only. */

@@ -1,5 +1,4 @@
 #include "cli/options/command.h"
-#include "cli/options/help_words.h"
 #include "cli/options/shell.h"
 
 #include <string.h>

@@ -1,5 +1,13 @@
 #include "job/machine/devices.h"
 
+#include "base/json_write.h"
+#include "base/table.h"
+#include "base/units.h"
+#include "cluster/datasheet.h"
+#include "cluster/interconnect.h"
+
+#include <math.h>
+
 yk_status yk_devices_run(struct yk_devices_result *out)
 {
     YK_TRY(yk_discover(NULL, &out->machine));
@@ -17,4 +25,129 @@ yk_status yk_devices_write_cluster(const struct yk_devices_result *devices, stru
     const yk_status status = yk_cluster_write(cluster, out);
     yk_cluster_destroy(cluster);
     return status;
+}
+
+/* A rate in TFLOPS, or "-" where the device has none: one unit for all, to compare down a column.
+ */
+static void add_rate(struct yk_table *table, double flops)
+{
+    if (flops > 0) {
+        yk_table_add(table, "%.5g", flops / 1e12);
+    } else {
+        yk_table_add(table, "-");
+    }
+}
+
+static void add_sheet(struct yk_table *table, const struct yk_datasheet *sheet)
+{
+    yk_table_add(table, "%s", sheet->name);
+    yk_table_add(table, "%s%s", sheet->title, sheet->plan_only ? " (plan only)" : "");
+    yk_table_add(table, "%s", YK_UNITS_TEXT(sheet->memory_bytes, YK_UNIT_BYTES));
+    yk_table_add(table, "%s", YK_UNITS_TEXT(sheet->memory_bytes_per_s, YK_UNIT_BYTES_PER_S));
+    add_rate(table, sheet->vector_flops);
+    add_rate(table, sheet->matrix_flops[YK_PRECISION_TF32]);
+    add_rate(table, sheet->matrix_flops[YK_PRECISION_FP16]);
+    add_rate(table, sheet->matrix_flops[YK_PRECISION_BF16]);
+    yk_table_add(table, "%s", sheet->peer ? sheet->peer : sheet->bus);
+}
+
+static yk_status add_devices(struct yk_text *out)
+{
+    static const struct yk_table_column columns[] = {
+        {"name", YK_TABLE_LEFT},       {"device", YK_TABLE_LEFT}, {"memory", YK_TABLE_RIGHT},
+        {"bandwidth", YK_TABLE_RIGHT}, {"fp32", YK_TABLE_RIGHT},  {"tf32", YK_TABLE_RIGHT},
+        {"fp16", YK_TABLE_RIGHT},      {"bf16", YK_TABLE_RIGHT},  {"link", YK_TABLE_LEFT},
+    };
+    struct yk_table *table = NULL;
+    YK_TRY(yk_table_create(columns, sizeof columns / sizeof columns[0], &table));
+    for (size_t i = 0; i < yk_datasheet_count; i++) {
+        add_sheet(table, &yk_datasheets[i]);
+    }
+    yk_text_add(out,
+                "Devices; rates are dense, in TFLOPS, with fp32 sums; --json has the sources\n");
+    return yk_table_finish(table, out);
+}
+
+static yk_status add_links(struct yk_text *out)
+{
+    static const struct yk_table_column columns[] = {
+        {"name", YK_TABLE_LEFT},
+        {"link", YK_TABLE_LEFT},
+        {"bandwidth", YK_TABLE_RIGHT},
+        {"latency", YK_TABLE_RIGHT},
+    };
+    struct yk_table *table = NULL;
+    YK_TRY(yk_table_create(columns, sizeof columns / sizeof columns[0], &table));
+    for (size_t i = 0; i < yk_interconnect_count; i++) {
+        const struct yk_interconnect *link = &yk_interconnects[i];
+        yk_table_add(table, "%s", link->name);
+        yk_table_add(table, "%s", link->title);
+        yk_table_add(table, "%s", YK_UNITS_TEXT(link->bytes_per_s, YK_UNIT_BYTES_PER_S));
+        yk_table_add(table, "%s", YK_UNITS_TEXT(link->latency_s, YK_UNIT_SECONDS));
+    }
+    yk_text_add(out, "\nLinks; bandwidths are one way, latencies are typical\n");
+    return yk_table_finish(table, out);
+}
+
+yk_status yk_devices_write_datasheets_text(struct yk_text *out)
+{
+    YK_TRY(add_devices(out));
+    return add_links(out);
+}
+
+static void write_rates(struct yk_json_writer *json, const struct yk_datasheet *sheet)
+{
+    yk_json_write_begin_object(json, "matrix_flops");
+    for (int i = 0; i < YK_PRECISION_COUNT; i++) {
+        const char *name = yk_precision_name((enum yk_precision)i);
+        yk_json_write_number(json, name, sheet->matrix_flops[i] > 0 ? sheet->matrix_flops[i] : NAN);
+    }
+    yk_json_write_end_object(json);
+}
+
+static void write_sheet(struct yk_json_writer *json, const struct yk_datasheet *sheet)
+{
+    yk_json_write_begin_row(json, 2);
+    yk_json_write_string(json, "name", sheet->name);
+    yk_json_write_string(json, "title", sheet->title);
+    yk_json_write_string(json, "generation", yk_datasheet_generation_name(sheet->generation));
+    yk_json_write_bool(json, "plan_only", sheet->plan_only);
+    yk_json_write_number(json, "memory_bytes", sheet->memory_bytes);
+    yk_json_write_number(json, "memory_bytes_per_s", sheet->memory_bytes_per_s);
+    yk_json_write_number(json, "vector_flops", sheet->vector_flops);
+    write_rates(json, sheet);
+    yk_json_write_string(json, "bus", sheet->bus);
+    yk_json_write_string(json, "peer", sheet->peer);
+    yk_json_write_string(json, "source", sheet->source);
+    yk_json_write_end_object(json);
+}
+
+static void write_link(struct yk_json_writer *json, const struct yk_interconnect *link)
+{
+    yk_json_write_begin_row(json, 2);
+    yk_json_write_string(json, "name", link->name);
+    yk_json_write_string(json, "title", link->title);
+    yk_json_write_number(json, "latency_s", link->latency_s);
+    yk_json_write_number(json, "bytes_per_s", link->bytes_per_s);
+    yk_json_write_string(json, "source", link->source);
+    yk_json_write_end_object(json);
+}
+
+yk_status yk_devices_write_datasheets_json(struct yk_text *out)
+{
+    struct yk_json_writer json = {.text = out};
+    yk_json_write_begin_document(&json, "datasheets");
+    yk_json_write_line(&json, 1);
+    yk_json_write_begin_array(&json, "devices");
+    for (size_t i = 0; i < yk_datasheet_count; i++) {
+        write_sheet(&json, &yk_datasheets[i]);
+    }
+    yk_json_write_end_array(&json);
+    yk_json_write_line(&json, 1);
+    yk_json_write_begin_array(&json, "links");
+    for (size_t i = 0; i < yk_interconnect_count; i++) {
+        write_link(&json, &yk_interconnects[i]);
+    }
+    yk_json_write_end_array(&json);
+    return yk_json_write_end_document(&json);
 }

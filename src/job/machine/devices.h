@@ -20,4 +20,7 @@ yk_status yk_devices_run(struct yk_devices_result *out) YK_MUST_USE;
 yk_status yk_devices_write_cluster(const struct yk_devices_result *devices,
                                    struct yk_text *out) YK_MUST_USE;
 
+yk_status yk_devices_write_datasheets_text(struct yk_text *out) YK_MUST_USE;
+yk_status yk_devices_write_datasheets_json(struct yk_text *out) YK_MUST_USE;
+
 #endif

@@ -3,6 +3,320 @@
 #include "job/device.h"
 
 #include <assert.h>
+#include <dlfcn.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    MAX_FILES = 3
+};
+
+struct dependency {
+    const char *name;
+    const char *needed_for;
+    const char *package;
+    const char *files[MAX_FILES]; /* names to try, newest first */
+    const char *compiled;
+    /* Writes the version that is there; false when the library does not say. */
+    bool (*version)(void *handle, char out[YK_DOCTOR_VERSION_SIZE]);
+};
+
+/* The first of the files that loads, or NULL. */
+static void *load(const char *const *files, size_t count)
+{
+    void *handle = NULL;
+    for (size_t i = 0; i < count && files[i] && !handle; i++) {
+        handle = dlopen(files[i], RTLD_LAZY | RTLD_LOCAL);
+    }
+    return handle;
+}
+
+/* Points `function`, the address of a function pointer, at the library's function. */
+static bool find_symbol(void *handle, const char *name, void *function)
+{
+    void *address = dlsym(handle, name);
+    memcpy(function, &address, sizeof address);
+    return address;
+}
+
+/* The first `length` characters of `words`, as far as they fit. */
+static bool copy_version(const char *words, size_t length, char out[YK_DOCTOR_VERSION_SIZE])
+{
+    snprintf(out, YK_DOCTOR_VERSION_SIZE, "%.*s", (int)length, words);
+    return length > 0;
+}
+
+/* The word that begins with the first digit: "OpenBLAS 0.3.21 DYNAMIC_ARCH" is 0.3.21. */
+static bool copy_first_number(const char *words, char out[YK_DOCTOR_VERSION_SIZE])
+{
+    const char *digits = words + strcspn(words, "0123456789");
+    return copy_version(digits, strcspn(digits, " ,;\n"), out);
+}
+
+/* For libraries with a function that takes nothing and returns the version among other words. */
+static bool ask_for_text(void *handle, const char *name, char out[YK_DOCTOR_VERSION_SIZE])
+{
+    const char *(*ask)(void) = NULL;
+    if (!find_symbol(handle, name, &ask)) {
+        return false;
+    }
+    const char *answer = ask();
+    return answer && copy_first_number(answer, out);
+}
+
+static bool jansson_version(void *handle, char out[YK_DOCTOR_VERSION_SIZE])
+{
+    return ask_for_text(handle, "jansson_version_str", out);
+}
+
+static bool hwloc_version(void *handle, char out[YK_DOCTOR_VERSION_SIZE])
+{
+    unsigned (*ask)(void) = NULL;
+    if (!find_symbol(handle, "hwloc_get_api_version", &ask)) {
+        return false;
+    }
+    const unsigned version = ask();
+    snprintf(out, YK_DOCTOR_VERSION_SIZE, "API %u.%u", version >> 16, version >> 8 & 0xff);
+    return true;
+}
+
+static bool openblas_version(void *handle, char out[YK_DOCTOR_VERSION_SIZE])
+{
+    return ask_for_text(handle, "openblas_get_config", out);
+}
+
+static bool mpi_version(void *handle, char out[YK_DOCTOR_VERSION_SIZE])
+{
+    int (*ask)(char *, int *) = NULL;
+    char answer[8192 + 1] = ""; /* the largest MPI_MAX_LIBRARY_VERSION_STRING around */
+    int length = 0;
+    return find_symbol(handle, "MPI_Get_library_version", &ask) && ask(answer, &length) == 0 &&
+           copy_first_number(answer, out);
+}
+
+static bool cbc_version(void *handle, char out[YK_DOCTOR_VERSION_SIZE])
+{
+    return ask_for_text(handle, "Cbc_getVersion", out);
+}
+
+static bool sqlite_version(void *handle, char out[YK_DOCTOR_VERSION_SIZE])
+{
+    return ask_for_text(handle, "sqlite3_libversion", out);
+}
+
+static bool pcre2_version(void *handle, char out[YK_DOCTOR_VERSION_SIZE])
+{
+    const uint32_t config_version = 11; /* PCRE2_CONFIG_VERSION */
+    int (*ask)(uint32_t, void *) = NULL;
+    char answer[64] = "";
+    return find_symbol(handle, "pcre2_config_8", &ask) && ask(config_version, answer) > 0 &&
+           copy_first_number(answer, out);
+}
+
+static bool utf8proc_version(void *handle, char out[YK_DOCTOR_VERSION_SIZE])
+{
+    return ask_for_text(handle, "utf8proc_version", out);
+}
+
+static bool cuda_version(void *handle, char out[YK_DOCTOR_VERSION_SIZE])
+{
+    int (*ask)(int *) = NULL;
+    int version = 0;
+    if (!find_symbol(handle, "cuDriverGetVersion", &ask) || ask(&version) != 0) {
+        return false;
+    }
+    snprintf(out, YK_DOCTOR_VERSION_SIZE, "%d.%d", version / 1000, version % 1000 / 10);
+    return true;
+}
+
+static bool nvml_version(void *handle, char out[YK_DOCTOR_VERSION_SIZE])
+{
+    int (*begin)(void) = NULL;
+    int (*ask)(char *, unsigned) = NULL;
+    return find_symbol(handle, "nvmlInit_v2", &begin) &&
+           find_symbol(handle, "nvmlSystemGetNVMLVersion", &ask) && begin() == 0 &&
+           ask(out, YK_DOCTOR_VERSION_SIZE) == 0;
+}
+
+static bool cublas_version(void *handle, char out[YK_DOCTOR_VERSION_SIZE])
+{
+    int (*ask)(int, int *) = NULL; /* 0 major, 1 minor, 2 patch level */
+    int parts[3] = {0};
+    if (!find_symbol(handle, "cublasLtGetProperty", &ask)) {
+        return false;
+    }
+    for (int i = 0; i < 3; i++) {
+        if (ask(i, &parts[i]) != 0) {
+            return false;
+        }
+    }
+    snprintf(out, YK_DOCTOR_VERSION_SIZE, "%d.%d.%d", parts[0], parts[1], parts[2]);
+    return true;
+}
+
+static bool cudnn_version(void *handle, char out[YK_DOCTOR_VERSION_SIZE])
+{
+    size_t (*ask)(void) = NULL;
+    if (!find_symbol(handle, "cudnnGetVersion", &ask)) {
+        return false;
+    }
+    const size_t version = ask();
+    snprintf(out, YK_DOCTOR_VERSION_SIZE, "%zu.%zu.%zu", version / 10000, version / 100 % 100,
+             version % 100);
+    return true;
+}
+
+static bool nccl_version(void *handle, char out[YK_DOCTOR_VERSION_SIZE])
+{
+    int (*ask)(int *) = NULL;
+    int version = 0;
+    if (!find_symbol(handle, "ncclGetVersion", &ask) || ask(&version) != 0) {
+        return false;
+    }
+    snprintf(out, YK_DOCTOR_VERSION_SIZE, "%d.%d.%d", version / 10000, version / 100 % 100,
+             version % 100);
+    return true;
+}
+
+static const struct dependency dependencies[] = {
+    {
+        .name = "jansson",
+        .needed_for = "reading JSON",
+        .package = "libjansson4",
+        .files = {"libjansson.so.4"},
+        /* From the build: the headers of others stay in the rooms that wrap them. */
+        .compiled = YOKE_JANSSON_VERSION,
+        .version = jansson_version,
+    },
+    {
+        .name = "hwloc",
+        .needed_for = "cores and memory of this machine",
+        .package = "libhwloc15",
+        .files = {"libhwloc.so.15"},
+        .version = hwloc_version,
+    },
+    {
+        .name = "OpenBLAS",
+        .needed_for = "training on CPUs",
+        .package = "libopenblas0",
+        .files = {"libopenblas.so.0"},
+        .version = openblas_version,
+    },
+    {
+        .name = "Open MPI",
+        .needed_for = "training on several machines",
+        .package = "libopenmpi3",
+        .files = {"libmpi.so.40"},
+        .version = mpi_version,
+    },
+    {
+        .name = "CBC",
+        .needed_for = "exact plans",
+        .package = "coinor-libcbc3",
+        .files = {"libCbcSolver.so.3"},
+        .version = cbc_version,
+    },
+    {
+        .name = "SQLite",
+        .needed_for = "measured profiles",
+        .package = "libsqlite3-0",
+        .files = {"libsqlite3.so.0"},
+        .version = sqlite_version,
+    },
+    {
+        .name = "PCRE2",
+        .needed_for = "tokens of text",
+        .package = "libpcre2-8-0",
+        .files = {"libpcre2-8.so.0"},
+        .version = pcre2_version,
+    },
+    {
+        .name = "utf8proc",
+        .needed_for = "tokens of text",
+        .package = "libutf8proc2",
+        .files = {"libutf8proc.so.3", "libutf8proc.so.2"},
+        .version = utf8proc_version,
+    },
+    {
+        .name = "CUDA driver",
+        .needed_for = "training on NVIDIA GPUs",
+        .package = "libcuda1",
+        .files = {"libcuda.so.1"},
+        .version = cuda_version,
+    },
+    {
+        .name = "NVML",
+        .needed_for = "finding NVIDIA GPUs",
+        .package = "libnvidia-ml1",
+        .files = {"libnvidia-ml.so.1"},
+        .version = nvml_version,
+    },
+    {
+        .name = "cuBLASLt",
+        .needed_for = "training on NVIDIA GPUs",
+        .package = "libcublaslt11",
+        .files = {"libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so.11"},
+        .version = cublas_version,
+    },
+    {
+        .name = "cuDNN",
+        .needed_for = "attention on NVIDIA GPUs",
+        .package = "libcudnn9-cuda-13",
+        .files = {"libcudnn.so.9"},
+        .version = cudnn_version,
+    },
+    {
+        .name = "NCCL",
+        .needed_for = "several NVIDIA GPUs",
+        .package = "libnccl2",
+        .files = {"libnccl.so.2"},
+        .version = nccl_version,
+    },
+};
+static const size_t dependency_count = sizeof dependencies / sizeof dependencies[0];
+
+static bool find_dependency(const struct dependency *library, char out[YK_DOCTOR_VERSION_SIZE])
+{
+    void *handle = load(library->files, MAX_FILES);
+    if (!handle) {
+        return false;
+    }
+    if (!library->version(handle, out)) {
+        snprintf(out, YK_DOCTOR_VERSION_SIZE, "unknown version");
+    }
+    return true;
+}
+
+/* "OpenBLAS 0.3.21, kernels for neoversen1": what multiplies matrices on CPUs. */
+static bool describe_blas(char out[YK_DOCTOR_VERSION_SIZE])
+{
+    static const char *const files[] = {"libopenblas.so.0"};
+    void *handle = load(files, 1);
+    const char *(*ask_core)(void) = NULL;
+    char version[YK_DOCTOR_VERSION_SIZE] = "";
+    if (!handle || !openblas_version(handle, version)) {
+        return false;
+    }
+    const char *core = find_symbol(handle, "openblas_get_corename", &ask_core) ? ask_core() : NULL;
+    snprintf(out, YK_DOCTOR_VERSION_SIZE, "OpenBLAS %.20s%s%.20s", version,
+             core ? ", kernels for " : "", core ? core : "");
+    return true;
+}
+
+/* "cuBLASLt 13.1.0", on NVIDIA GPUs. */
+static bool describe_cublas(char out[YK_DOCTOR_VERSION_SIZE])
+{
+    char version[YK_DOCTOR_VERSION_SIZE] = "";
+    for (size_t i = 0; i < dependency_count; i++) {
+        const struct dependency *library = &dependencies[i];
+        if (library->version == cublas_version && find_dependency(library, version)) {
+            snprintf(out, YK_DOCTOR_VERSION_SIZE, "%s %.30s", library->name, version);
+            return true;
+        }
+    }
+    return false;
+}
 
 static void try_backend(bool gpu, struct yk_doctor_backend *out)
 {
@@ -14,18 +328,21 @@ static void try_backend(bool gpu, struct yk_doctor_backend *out)
         yk_text_free(&out->device);
         yk_text_add(&out->device, yk_status_message());
     }
-    out->blas_found = gpu ? yk_doctor_describe_cublas(out->blas_version)
-                          : yk_doctor_describe_blas(out->blas_version);
+    out->blas_found = gpu ? describe_cublas(out->blas_version)
+                          : describe_blas(out->blas_version);
 }
 
 static void find_libraries(struct yk_doctor_result *result)
 {
-    assert(yk_doctor_dependency_count <= YK_DOCTOR_MAX_LIBRARIES);
-    result->library_count = yk_doctor_dependency_count;
-    for (size_t i = 0; i < yk_doctor_dependency_count; i++) {
+    assert(dependency_count <= YK_DOCTOR_MAX_LIBRARIES);
+    result->library_count = dependency_count;
+    for (size_t i = 0; i < dependency_count; i++) {
         struct yk_doctor_library *row = &result->libraries[i];
-        row->library = &yk_doctor_dependencies[i];
-        row->found = yk_doctor_find_dependency(row->library, row->version);
+        row->name = dependencies[i].name;
+        row->needed_for = dependencies[i].needed_for;
+        row->package = dependencies[i].package;
+        row->compiled = dependencies[i].compiled;
+        row->found = find_dependency(&dependencies[i], row->version);
     }
 }
 

@@ -1,6 +1,6 @@
 /*
  * Doctor: what this machine offers to yoke: libraries, plug-ins, backends and devices, found by
- * trying them.
+ * trying them. Libraries stay loaded: some do not survive being unloaded. One thread at a time.
  */
 #ifndef YK_JOB_MACHINE_DOCTOR_H
 #define YK_JOB_MACHINE_DOCTOR_H
@@ -8,22 +8,26 @@
 #include "base/status.h"
 #include "base/text.h"
 #include "cluster/discover.h"
-#include "job/machine/library.h"
 #include "job/plugin.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
 enum {
+    YK_DOCTOR_VERSION_SIZE = 64,
     YK_DOCTOR_BACKENDS = 2,
     YK_DOCTOR_MAX_LIBRARIES = 16,
     YK_DOCTOR_MAX_PLUGINS = 4,
 };
 
+/* A shared library that some part of yoke uses. */
 struct yk_doctor_library {
-    const struct yk_doctor_dependency *library;
+    const char *name;
+    const char *needed_for;
+    const char *package;  /* the Debian package that brings it */
+    const char *compiled; /* the version yoke was compiled with, or NULL */
     bool found;
-    char version[YK_DOCTOR_VERSION_SIZE]; /* where it is found */
+    char version[YK_DOCTOR_VERSION_SIZE]; /* "unknown version" where it does not say */
 };
 
 struct yk_doctor_plugin {

@@ -1,7 +1,7 @@
 #include "job/models/bleu_score.h"
 
 #include "base/json_write.h"
-#include "base/wording.h"
+#include "base/text.h"
 
 #include <inttypes.h>
 
@@ -69,9 +69,7 @@ void yk_bleu_score_write_json(const struct yk_bleu_score *score, struct yk_text 
 {
     const struct yk_bleu *bleu = &score->bleu;
     struct yk_json_writer json = {.text = out};
-    yk_json_write_begin_object(&json, NULL);
-    yk_json_write_integer(&json, "yoke", 1);
-    yk_json_write_string(&json, "kind", "bleu");
+    yk_json_write_begin_document(&json, "bleu");
     yk_json_write_number(&json, "score", bleu->score);
     yk_json_write_begin_array(&json, "precisions");
     for (int n = 0; n < YK_BLEU_ORDERS; n++) {

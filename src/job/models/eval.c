@@ -3,11 +3,109 @@
 #include "base/json_write.h"
 #include "job/counters.h"
 #include "job/model_data.h"
-#include "job/models/eval_outputs.h"
+#include "nn/inference/forward.h"
+#include "tensors/safetensors_writer.h"
 #include "train/run.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+
+struct logits {
+    struct yk_forward *forward;
+    struct yk_safetensors_writer *writer;
+    struct yk_slice slice;
+    float *row; /* (V) */
+};
+
+static void free_logits(struct logits *outputs)
+{
+    yk_forward_destroy(outputs->forward);
+    yk_safetensors_writer_destroy(outputs->writer);
+    free(outputs->slice.tokens);
+    free(outputs->slice.lengths);
+    free(outputs->slice.targets);
+    free(outputs->row);
+}
+
+static yk_status fetch_samples(const struct yk_sampler *sampler, int64_t samples, int64_t V,
+                               struct logits *out)
+{
+    const size_t rows = (size_t)yk_sampler_rows(sampler, samples);
+    struct yk_slice *slice = &out->slice;
+    slice->tokens = calloc(rows, sizeof *slice->tokens);
+    slice->targets = calloc(rows, sizeof *slice->targets);
+    slice->lengths = calloc((size_t)samples, sizeof *slice->lengths);
+    out->row = calloc((size_t)V, sizeof *out->row);
+    return slice->tokens && slice->targets && slice->lengths && out->row
+               ? yk_sampler_fetch(sampler, 0, samples, slice)
+               : yk_fail_out_of_memory();
+}
+
+static yk_status declare(struct logits *outputs, int64_t V)
+{
+    const struct yk_slice *slice = &outputs->slice;
+    const int64_t dimensions[] = {slice->samples, slice->sequence, V};
+    YK_TRY(yk_safetensors_writer_declare(outputs->writer, "tokens", YK_TENSOR_I32, 2, dimensions));
+    YK_TRY(yk_safetensors_writer_declare(outputs->writer, "lengths", YK_TENSOR_I32, 1, dimensions));
+    YK_TRY(yk_safetensors_writer_declare(outputs->writer, "logits", YK_TENSOR_F32, 3, dimensions));
+    return yk_safetensors_writer_begin(outputs->writer);
+}
+
+static yk_status write_rows(struct logits *outputs, int64_t V)
+{
+    const struct yk_slice *slice = &outputs->slice;
+    const size_t samples = (size_t)slice->samples;
+    YK_TRY(yk_safetensors_writer_add(outputs->writer, slice->tokens,
+                                     samples * (size_t)slice->sequence * sizeof *slice->tokens));
+    YK_TRY(yk_safetensors_writer_add(outputs->writer, slice->lengths,
+                                     samples * sizeof *slice->lengths));
+    for (int64_t sample = 0; sample < slice->samples; sample++) {
+        for (int64_t position = 0; position < slice->sequence; position++) {
+            YK_TRY(yk_forward_logits(outputs->forward, sample, position, outputs->row));
+            YK_TRY(yk_safetensors_writer_add(outputs->writer, outputs->row,
+                                             (size_t)V * sizeof *outputs->row));
+        }
+    }
+    return yk_safetensors_writer_finish(outputs->writer, NULL);
+}
+
+static yk_status write_outputs(const struct yk_store *store, const struct yk_sampler *sampler,
+                               int64_t samples, const char *path, struct logits *outputs)
+{
+    const int64_t V = yk_model_config_target_vocabulary(store->net->config);
+    const struct yk_slice *slice = &outputs->slice;
+    YK_TRY(fetch_samples(sampler, samples, V, outputs));
+    const struct yk_forward_shape shape = {.samples = slice->samples, .sequence = slice->sequence};
+    YK_TRY(yk_forward_create(store, &shape, &outputs->forward));
+    /* Without a decoder, the encoder is all count is. */
+    YK_TRY(yk_forward_encode(outputs->forward, slice->tokens, slice->lengths, slice->samples,
+                             slice->sequence));
+    YK_TRY(yk_safetensors_writer_create(path, &outputs->writer));
+    YK_TRY(declare(outputs, V));
+    return write_rows(outputs, V);
+}
+
+/* Writes "logits" (samples, sequence, V) in fp32 into a safetensors file, and what they are for:
+ * "tokens" (samples, sequence), of which the first "lengths" (samples) are count. At most
+ * `samples`, fewer where the text has fewer. */
+static yk_status write_logits(const struct yk_store *store, const struct yk_dataset *dataset,
+                              int64_t samples, const char *path)
+{
+    const struct yk_dataset_sampler_options cut = {.sequence = store->net->workload.sequence};
+    struct logits outputs = {0};
+    struct yk_sampler *sampler = NULL;
+    if (store->net->config->encoder_layers > 0) {
+        return yk_fail(YK_ERROR_USAGE, "--outputs: what a model says that translates depends on "
+                                       "what it has said before; see yoke translate");
+    }
+    YK_TRY(yk_dataset_create_sequential_sampler(dataset, &cut, true, &sampler));
+    const int64_t count = samples < sampler->epoch_units ? samples : sampler->epoch_units;
+    const yk_status status = write_outputs(store, sampler, count, path, &outputs);
+    free_logits(&outputs);
+    yk_sampler_destroy(sampler);
+    return status;
+}
 
 /* An evaluation under way. Starts as {0}. */
 struct evaluation {
@@ -15,7 +113,7 @@ struct evaluation {
     struct yk_eval_result *result;
     struct yk_loaded_model loaded;
     struct yk_dataset *dataset;
-    struct yk_counter_recorder *gauge; /* NULL: no counters */
+    struct yk_counter_recorder *recorder; /* NULL: no counters */
 };
 
 static void note_pass(void *user, double began_s, double done_s)
@@ -23,14 +121,14 @@ static void note_pass(void *user, double began_s, double done_s)
     yk_counter_recorder_add_pass(user, YK_COUNTER_PHASE_FORWARD, NULL, began_s, done_s);
 }
 
-static yk_status open_gauge(struct evaluation *evaluation)
+static yk_status open_counters(struct evaluation *evaluation)
 {
     struct yk_device_choice device = {0};
     if (!evaluation->request->counters) {
         return YK_OK;
     }
     YK_TRY(yk_device_choose(evaluation->request->model.device, &device));
-    return yk_counters_open(&device, &evaluation->gauge);
+    return yk_counters_open(&device, &evaluation->recorder);
 }
 
 static yk_status open_data(struct evaluation *evaluation)
@@ -68,12 +166,13 @@ static yk_status measure_loss(struct evaluation *evaluation)
     const struct yk_run_evaluation how = {
         .batch = workload->batch,
         .samples = evaluation->request->samples,
-        .ran = evaluation->gauge ? note_pass : NULL,
-        .user = evaluation->gauge,
+        .ran = evaluation->recorder ? note_pass : NULL,
+        .user = evaluation->recorder,
     };
     struct yk_sampler *sampler = NULL;
     YK_TRY(yk_dataset_create_sequential_sampler(evaluation->dataset, &cut, true, &sampler));
-    yk_status status = evaluation->gauge ? yk_counter_recorder_start(evaluation->gauge) : YK_OK;
+    yk_status status =
+        evaluation->recorder ? yk_counter_recorder_start(evaluation->recorder) : YK_OK;
     if (status == YK_OK) {
         status = yk_run_evaluate(evaluation->loaded.store, sampler, &how, &result->loss,
                                  &result->tokens);
@@ -86,13 +185,13 @@ static yk_status measure_loss(struct evaluation *evaluation)
 static yk_status read_counters(struct evaluation *evaluation)
 {
     struct yk_eval_result *result = evaluation->result;
-    if (!evaluation->gauge) {
+    if (!evaluation->recorder) {
         return YK_OK;
     }
-    yk_counter_recorder_stop(evaluation->gauge);
+    yk_counter_recorder_stop(evaluation->recorder);
     YK_TRY_NEW(result->arena, result->counters.all, 1);
-    YK_TRY(
-        yk_counter_attribution_report(evaluation->gauge, NAN, result->arena, result->counters.all));
+    YK_TRY(yk_counter_attribution_report(evaluation->recorder, NAN, result->arena,
+                                         result->counters.all));
     const char *device = evaluation->loaded.engine.backend->name;
     result->counters.all->device = yk_arena_copy_text(result->arena, device, strlen(device));
     result->counters.count = 1;
@@ -104,7 +203,7 @@ static yk_status evaluate(struct evaluation *evaluation)
     const struct yk_eval_request *request = evaluation->request;
     struct yk_eval_result *result = evaluation->result;
     YK_TRY(yk_arena_create(&result->arena));
-    YK_TRY(open_gauge(evaluation));
+    YK_TRY(open_counters(evaluation));
     YK_TRY(yk_loaded_model_open(&request->model, &evaluation->loaded));
     const struct yk_checkpoint *checkpoint = evaluation->loaded.checkpoint;
     result->step = checkpoint->state.step;
@@ -118,8 +217,8 @@ static yk_status evaluate(struct evaluation *evaluation)
     YK_TRY(read_counters(evaluation));
     if (request->outputs) {
         yk_outputs_finish(&result->outputs,
-                          yk_eval_write_outputs(evaluation->loaded.store, evaluation->dataset,
-                                                request->output_samples, request->outputs));
+                          write_logits(evaluation->loaded.store, evaluation->dataset,
+                                       request->output_samples, request->outputs));
     }
     return isfinite(result->loss)
                ? YK_OK
@@ -133,7 +232,7 @@ yk_status yk_eval_run(const struct yk_eval_request *request, struct yk_eval_resu
     struct evaluation evaluation = {.request = request, .result = out};
     const yk_status status = evaluate(&evaluation);
     yk_dataset_close(evaluation.dataset);
-    yk_counter_recorder_close(evaluation.gauge);
+    yk_counter_recorder_close(evaluation.recorder);
     yk_loaded_model_close(&evaluation.loaded);
     return status;
 }
@@ -148,9 +247,7 @@ void yk_eval_result_free(struct yk_eval_result *result)
 yk_status yk_eval_write_json(const struct yk_eval_result *result, struct yk_text *out)
 {
     struct yk_json_writer json = {.text = out};
-    yk_json_write_begin_object(&json, NULL);
-    yk_json_write_integer(&json, "yoke", 1);
-    yk_json_write_string(&json, "kind", "evaluation");
+    yk_json_write_begin_document(&json, "evaluation");
     yk_json_write_string(&json, "checkpoint", result->checkpoint);
     yk_json_write_integer(&json, "step", result->step);
     yk_json_write_number(&json, "loss", result->loss);
@@ -160,7 +257,5 @@ yk_status yk_eval_write_json(const struct yk_eval_result *result, struct yk_text
         yk_json_write_key(&json, "counters");
         yk_counters_file_write_averages(&result->counters, out);
     }
-    yk_json_write_end_object(&json);
-    yk_text_add(out, "\n");
-    return yk_text_status(out);
+    return yk_json_write_end_document(&json);
 }

@@ -8,8 +8,8 @@
 #include <string.h>
 
 enum {
-    MOST_TORN = 8,   /* tokens that one character may take */
-    MOST_BEGUN = 64, /* tokens around the prompt */
+    MAX_TORN = 8,   /* tokens that one character may take */
+    MAX_BEGUN = 64, /* tokens around the prompt */
 };
 
 /* What is being written, and what it is written with. */
@@ -132,7 +132,7 @@ static yk_status begin(struct writing *writing)
     YK_TRY(yk_loaded_model_open(&request->model, loaded));
     YK_TRY(check_model(loaded));
     writing->known = yk_model_config_target_vocabulary(loaded->model->config);
-    const size_t most = MOST_BEGUN + strlen(request->prompt) + (size_t)request->tokens;
+    const size_t most = MAX_BEGUN + strlen(request->prompt) + (size_t)request->tokens;
     writing->window = loaded->model->workload.sequence;
     writing->window = (int64_t)most < writing->window ? (int64_t)most : writing->window;
     YK_TRY_NEW(loaded->arena, writing->ids, most);
@@ -170,7 +170,7 @@ static yk_status hand_out(struct writing *writing, bool last)
     if (status == YK_OK) {
         status = yk_text_status(&text);
     }
-    const bool torn = !last && count < MOST_TORN && ends_torn(&text);
+    const bool torn = !last && count < MAX_TORN && ends_torn(&text);
     if (status == YK_OK && !torn) {
         writing->handed_out = writing->count;
         if (text.length > 0) {
@@ -184,15 +184,15 @@ static yk_status hand_out(struct writing *writing, bool last)
 static yk_status write_token(struct writing *writing, struct yk_random *random)
 {
     const struct yk_generate_request *request = writing->request;
-    const struct yk_sampling_options settings = {
+    const struct yk_sampling_options options = {
         .temperature = request->temperature,
         .top_k = request->top_k,
         .top_p = request->top_p,
     };
-    const int64_t seen = writing->count < writing->window ? writing->count : writing->window;
-    YK_TRY(yk_forward_run(writing->forward, writing->ids + writing->count - seen, 1, seen));
+    const int64_t visible = writing->count < writing->window ? writing->count : writing->window;
+    YK_TRY(yk_forward_run(writing->forward, writing->ids + writing->count - visible, 1, visible));
     YK_TRY(yk_forward_logits(writing->forward, 0, 0, writing->logits));
-    YK_TRY(yk_sampling_draw(writing->logits, writing->known, &settings, random, writing->scratch,
+    YK_TRY(yk_sampling_draw(writing->logits, writing->known, &options, random, writing->scratch,
                             &writing->ids[writing->count]));
     writing->count++;
     return hand_out(writing, false);

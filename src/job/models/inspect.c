@@ -147,13 +147,13 @@ static bool is_preset(const struct yk_option *option, const char *word)
 }
 
 /* The settings that are not preset, as words of the command line. */
-static void add_settings(const struct yk_json *settings, struct yk_text *out)
+static void add_options(const struct yk_json *options, struct yk_text *out)
 {
     struct yk_text word = {0};
     for (size_t i = 0; i < yk_train_option_table.count; i++) {
         const struct yk_option *option = &yk_train_option_table.rows[i];
         word.length = 0;
-        if (!yk_option_source_value(yk_json_get(settings, option->name), &word) ||
+        if (!yk_option_source_value(yk_json_get(options, option->name), &word) ||
             is_preset(option, yk_text_chars(&word))) {
             continue;
         }
@@ -177,17 +177,17 @@ static yk_status keep(struct yk_text *text, struct yk_arena *arena, const char *
     return status;
 }
 
-static yk_status describe_settings(const char *settings_json, struct yk_arena *arena,
-                                   const char **out)
+static yk_status describe_options(const char *options_json, struct yk_arena *arena,
+                                  const char **out)
 {
-    struct yk_json *settings = NULL;
+    struct yk_json *options = NULL;
     struct yk_text words = {0};
-    if (!settings_json) {
+    if (!options_json) {
         return YK_OK;
     }
-    YK_TRY(yk_json_parse(settings_json, strlen(settings_json), &settings));
-    add_settings(settings, &words);
-    yk_json_destroy(settings);
+    YK_TRY(yk_json_parse(options_json, strlen(options_json), &options));
+    add_options(options, &words);
+    yk_json_destroy(options);
     return keep(&words, arena, out);
 }
 
@@ -212,14 +212,14 @@ static yk_status describe_checkpoint(struct yk_inspect_result *out)
         .lora_alpha = checkpoint->lora_alpha,
         .nf4 = workload->nf4,
         .base_model = checkpoint->base_model,
-        .settings_json = checkpoint->options_json,
+        .options_json = checkpoint->settings_json,
         .shards = checkpoint->shards,
     };
     if (checkpoint->tokenizer) {
         yk_tokenizer_describe(checkpoint->tokenizer, &tokenizer);
         YK_TRY(keep(&tokenizer, out->arena, &out->checkpoint->tokenizer));
     }
-    return describe_settings(checkpoint->options_json, out->arena, &out->checkpoint->settings);
+    return describe_options(checkpoint->settings_json, out->arena, &out->checkpoint->options);
 }
 
 static yk_status count_tokens(const char *path, struct yk_inspect_result *out)

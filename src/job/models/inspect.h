@@ -54,11 +54,11 @@ struct yk_inspect_checkpoint {
     int64_t lora_rank; /* 0: no adapter */
     double lora_alpha;
     bool nf4;
-    const char *base_model;    /* what the adapter adapts; NULL: not named */
-    const char *tokenizer;     /* "byte-level BPE, 50257 tokens"; NULL: none */
-    const char *settings_json; /* of the run; NULL: of no run */
-    const char *settings;      /* those that are not preset: " --batch 16 --nf4"; NULL: of no run */
-    int32_t shards;            /* of the ranks that saved it; 0: one rank alone */
+    const char *base_model;   /* what the adapter adapts; NULL: not named */
+    const char *tokenizer;    /* "byte-level BPE, 50257 tokens"; NULL: none */
+    const char *options_json; /* of the run; NULL: of no run */
+    const char *options;      /* those that are not preset: " --batch 16 --nf4"; NULL: of no run */
+    int32_t shards;           /* of the ranks that saved it; 0: one rank alone */
 };
 
 /* Starts as {0}. */

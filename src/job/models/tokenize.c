@@ -1,10 +1,106 @@
 #include "job/models/tokenize.h"
+
 #include "base/arena.h"
 #include "base/clock.h"
+#include "base/text.h"
 #include "data/token_shard.h"
-#include "job/models/tokenize_output.h"
+#include "data/token_shard_writer.h"
+#include "job/outputs.h"
 #include "job/text_files.h"
 #include "tokenizer/tokenizer.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum {
+    TOKENIZER_FILES = 2,
+    NUMBER_LENGTH = 11 /* of "_000000.bin" */
+};
+
+/* "-" is standard input, which may well be a file. */
+static const char *input_of(const char *path)
+{
+    return path && strcmp(path, "-") == 0 ? "/dev/stdin" : path;
+}
+
+/* The file of that name in the tokenizer's folder; NULL where there is none. */
+static yk_status find_in_folder(const char *folder, const char *name, struct yk_arena *arena,
+                                const char **out)
+{
+    struct stat found;
+    struct yk_text path = {0};
+    yk_text_addf(&path, "%s/%s", folder, name);
+    yk_status status = yk_text_status(&path);
+    *out = NULL;
+    if (status == YK_OK && stat(path.bytes, &found) == 0) {
+        *out = yk_arena_copy_text(arena, path.bytes, path.length);
+        status = *out ? YK_OK : yk_fail_out_of_memory();
+    }
+    yk_text_free(&path);
+    return status;
+}
+
+/* Whether a path ends as the files of a series do. */
+static bool is_numbered(const char *path)
+{
+    const size_t length = strlen(path);
+    if (length < NUMBER_LENGTH) {
+        return false;
+    }
+    const char *end = path + length - NUMBER_LENGTH;
+    return end[0] == '_' && strspn(end + 1, "0123456789") == 6 && strcmp(end + 7, ".bin") == 0;
+}
+
+/* The first file of a series, and that of the same number as each input that has one: the others
+ * are no inputs. */
+static yk_status check_series(const char *output, const char *const *inputs, size_t count)
+{
+    const size_t length = strlen(output);
+    const bool named = length > 4 && strcmp(output + length - 4, ".bin") == 0;
+    struct yk_text path = {0};
+    yk_status status = YK_OK;
+    for (size_t i = 0; i <= count && status == YK_OK; i++) {
+        const char *input = i < count ? inputs[i] : "_000000.bin";
+        if (!input || !is_numbered(input)) {
+            continue;
+        }
+        path.length = 0;
+        yk_text_add_bytes(&path, output, named ? length - 4 : length);
+        yk_text_add(&path, input + strlen(input) - NUMBER_LENGTH);
+        status = yk_text_status(&path);
+        if (status == YK_OK) {
+            const char *const pair[] = {i < count ? input : NULL, path.bytes};
+            status = yk_outputs_check(pair, 2, 1);
+        }
+    }
+    yk_text_free(&path);
+    return status;
+}
+
+yk_status yk_tokenize_target_check(const struct yk_tokenize_target *output,
+                                   const struct yk_text_files *files, struct yk_arena *arena)
+{
+    const char *tokenizer = output->tokenizer;
+    const size_t file_count = (size_t)files->count;
+    const size_t input_count = file_count + 1 + TOKENIZER_FILES;
+    const char **paths = NULL;
+    YK_TRY_NEW(arena, paths, input_count + 1);
+    for (size_t i = 0; i < file_count; i++) {
+        paths[i] = input_of(files->paths[i]);
+    }
+    paths[file_count] = input_of(tokenizer);
+    if (tokenizer) {
+        YK_TRY(find_in_folder(tokenizer, "tokenizer.json", arena, &paths[file_count + 1]));
+        YK_TRY(find_in_folder(tokenizer, "vocabulary.json", arena, &paths[file_count + 2]));
+    }
+    if (output->is_series) {
+        return check_series(output->path, paths, input_count);
+    }
+    paths[input_count] = output->path;
+    return yk_outputs_check(paths, input_count + 1, input_count);
+}
 
 enum {
     TOKENS_BETWEEN_LOOKS = 1 << 14 /* at whether the job is stopped */
@@ -65,7 +161,7 @@ static void close_all(struct encoding *encoding)
 }
 
 /* The tokens of a piece, or what comes at the end of a file. */
-static yk_status encode_piece(struct encoding *encoding, const char *path, const char *text,
+static yk_status encode_chunk(struct encoding *encoding, const char *path, const char *text,
                               size_t length)
 {
     encoding->ids.count = 0;
@@ -79,18 +175,19 @@ static yk_status encode_piece(struct encoding *encoding, const char *path, const
     return yk_token_ids_status(&encoding->ids);
 }
 
-static yk_status walk(struct encoding *encoding, yk_status (*take)(void *user, const char *path,
-                                                                   const char *text, size_t length))
+static yk_status walk(struct encoding *encoding,
+                      yk_status (*consume)(void *user, const char *path, const char *text,
+                                           size_t length))
 {
-    const struct yk_text_files_consumer taker = {.take = take, .user = encoding};
-    return yk_text_files_read(&encoding->files, &encoding->cut, "encoding", &taker, encoding->job,
-                              &encoding->bytes);
+    const struct yk_text_files_consumer consumer = {.consume = consume, .user = encoding};
+    return yk_text_files_read(&encoding->files, &encoding->cut, "encoding", &consumer,
+                              encoding->job, &encoding->bytes);
 }
 
-static yk_status write_piece(void *user, const char *path, const char *text, size_t length)
+static yk_status write_chunk(void *user, const char *path, const char *text, size_t length)
 {
     struct encoding *encoding = user;
-    YK_TRY(encode_piece(encoding, path, text, length));
+    YK_TRY(encode_chunk(encoding, path, text, length));
     return yk_token_shard_writer_add(encoding->writer, encoding->ids.items, encoding->ids.count);
 }
 
@@ -112,7 +209,7 @@ static yk_status encode(struct encoding *encoding, const struct yk_tokenize_enco
     };
     YK_TRY(yk_token_shard_writer_create(&shards, &encoding->writer));
     const double start_s = yk_clock_now_s();
-    YK_TRY(walk(encoding, write_piece));
+    YK_TRY(walk(encoding, write_chunk));
     YK_TRY(yk_token_shard_writer_finish(encoding->writer, &written));
     out->seconds = yk_clock_now_s() - start_s;
     out->files = encoding->files.count;
@@ -139,7 +236,7 @@ void yk_tokenize_encode_result_free(struct yk_tokenize_encode_result *result)
     *result = (struct yk_tokenize_encode_result){0};
 }
 
-static yk_status hand_out(const struct encoding *encoding, int32_t id)
+static yk_status hand_out_token(const struct encoding *encoding, int32_t id)
 {
     const struct yk_tokenize_show_request *request = encoding->handed;
     struct yk_text text = {0};
@@ -157,16 +254,16 @@ static yk_status hand_out(const struct encoding *encoding, int32_t id)
     return status;
 }
 
-static yk_status show_piece(void *user, const char *path, const char *text, size_t length)
+static yk_status show_chunk(void *user, const char *path, const char *text, size_t length)
 {
     struct encoding *encoding = user;
     const struct yk_tokenize_show_request *request = encoding->handed;
-    YK_TRY(encode_piece(encoding, path, text, length));
+    YK_TRY(encode_chunk(encoding, path, text, length));
     if (!encoding->in_file) {
         YK_TRY(request->begin(request->user, path));
     }
     for (int64_t i = 0; i < encoding->ids.count; i++) {
-        YK_TRY(hand_out(encoding, encoding->ids.items[i]));
+        YK_TRY(hand_out_token(encoding, encoding->ids.items[i]));
         if (i % TOKENS_BETWEEN_LOOKS == 0 && yk_job_is_stopped(encoding->job)) {
             return yk_fail(YK_ERROR_STOPPED, "stopped between two tokens");
         }
@@ -184,8 +281,137 @@ yk_status yk_tokenize_show(const struct yk_tokenize_show_request *request)
     };
     yk_status status = open_all(&encoding);
     if (status == YK_OK) {
-        status = walk(&encoding, show_piece);
+        status = walk(&encoding, show_chunk);
     }
     close_all(&encoding);
+    return status;
+}
+
+enum {
+    CHUNK_TOKENS = 1 << 16,
+    FURTHEST = 1 << 10 /* tokens from the end that are looked at for a place to cut */
+};
+
+/* A shard on its way to text. */
+struct decoding {
+    const struct yk_tokenize_decode_request *request;
+    struct yk_tokenizer *tokenizer;
+    struct yk_token_shard *shard;
+    struct yk_token_ids ids; /* that were read and not handed out */
+    struct yk_text text;     /* of one or two tokens */
+};
+
+/* The text of `count` tokens, until the next call. */
+static yk_status text_of(struct decoding *decoding, const int32_t *ids, int64_t count)
+{
+    decoding->text.length = 0;
+    YK_TRY(yk_tokenizer_decode(decoding->tokenizer, ids, count, false, &decoding->text));
+    return yk_text_status(&decoding->text);
+}
+
+/*
+ * Whether the tokens before `ids` + 1 and those from there on can be decoded apart: their texts are
+ * the text of both, with no space between them or dropped, and the second begins with a character
+ * of one byte, before which any other is finished or broken for good.
+ */
+static yk_status can_cut(struct decoding *decoding, const int32_t *ids, bool *out)
+{
+    struct yk_text apart = {0};
+    yk_status status = text_of(decoding, ids, 1);
+    yk_text_add_bytes(&apart, yk_text_chars(&decoding->text), decoding->text.length);
+    if (status == YK_OK) {
+        status = text_of(decoding, ids + 1, 1);
+    }
+    const bool plain = status == YK_OK && decoding->text.length > 0 &&
+                       (unsigned char)decoding->text.bytes[0] < 0x80;
+    yk_text_add_bytes(&apart, yk_text_chars(&decoding->text), decoding->text.length);
+    if (status == YK_OK) {
+        status = text_of(decoding, ids, 2);
+    }
+    if (status == YK_OK) {
+        status = yk_text_status(&apart);
+    }
+    *out = status == YK_OK && plain && decoding->text.length == apart.length &&
+           memcmp(decoding->text.bytes, apart.bytes, apart.length) == 0;
+    yk_text_free(&apart);
+    return status;
+}
+
+/* How many of the tokens held can be handed out now. */
+static yk_status find_cut(struct decoding *decoding, int64_t *out)
+{
+    const int64_t count = decoding->ids.count;
+    const int64_t last = count > FURTHEST ? count - FURTHEST : 1;
+    bool found = false;
+    *out = 0;
+    for (int64_t i = count - 1; i >= last && !found; i--) {
+        YK_TRY(can_cut(decoding, decoding->ids.items + i - 1, &found));
+        *out = found ? i : 0;
+    }
+    return YK_OK;
+}
+
+static yk_status hand_out_text(struct decoding *decoding, int64_t count)
+{
+    struct yk_token_ids *ids = &decoding->ids;
+    YK_TRY(text_of(decoding, ids->items, count));
+    YK_TRY(decoding->request->text(decoding->request->user, yk_text_chars(&decoding->text),
+                                   decoding->text.length));
+    memmove(ids->items, ids->items + count, (size_t)(ids->count - count) * sizeof *ids->items);
+    ids->count -= count;
+    return YK_OK;
+}
+
+static yk_status check_ids(const struct decoding *decoding, int64_t first, const int32_t *chunk,
+                           int64_t count)
+{
+    const int32_t known = yk_tokenizer_count(decoding->tokenizer);
+    for (int64_t i = 0; i < count; i++) {
+        if (chunk[i] >= known) {
+            return yk_fail(YK_ERROR_INPUT,
+                           "%s: token %" PRId64 " is %" PRId32 "; the tokenizer has 0 to %" PRId32
+                           ": it is another one that made these",
+                           decoding->request->shard, first + i, chunk[i], known - 1);
+        }
+    }
+    return YK_OK;
+}
+
+static yk_status decode(struct decoding *decoding)
+{
+    static int32_t chunk[CHUNK_TOKENS];
+    const int64_t total = yk_token_shard_count(decoding->shard);
+    for (int64_t first = 0; first < total; first += CHUNK_TOKENS) {
+        const int64_t left = total - first;
+        const int64_t count = left < CHUNK_TOKENS ? left : CHUNK_TOKENS;
+        YK_TRY(yk_token_shard_read(decoding->shard, first, count, chunk));
+        YK_TRY(check_ids(decoding, first, chunk, count));
+        yk_token_ids_add_all(&decoding->ids, chunk, count);
+        YK_TRY(yk_token_ids_status(&decoding->ids));
+        int64_t ready = decoding->ids.count;
+        if (count < left) {
+            YK_TRY(find_cut(decoding, &ready));
+        }
+        if (ready > 0) {
+            YK_TRY(hand_out_text(decoding, ready));
+        }
+    }
+    return YK_OK;
+}
+
+yk_status yk_tokenize_decode(const struct yk_tokenize_decode_request *request)
+{
+    struct decoding decoding = {.request = request};
+    yk_status status = yk_tokenizer_open(request->tokenizer, &decoding.tokenizer);
+    if (status == YK_OK) {
+        status = yk_token_shard_open(request->shard, &decoding.shard);
+    }
+    if (status == YK_OK) {
+        status = decode(&decoding);
+    }
+    yk_token_ids_free(&decoding.ids);
+    yk_text_free(&decoding.text);
+    yk_token_shard_close(decoding.shard);
+    yk_tokenizer_destroy(decoding.tokenizer);
     return status;
 }

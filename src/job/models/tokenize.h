@@ -10,6 +10,7 @@
 #include "base/status.h"
 #include "base/text.h"
 #include "job/job.h"
+#include "job/text_files.h"
 #include "tokenizer/token_map.h"
 
 #include <stdbool.h>
@@ -28,7 +29,7 @@ struct yk_tokenize_learn_request {
     int64_t tokens;      /* of the tokenizer, in all */
     const char *special; /* a style (tokenizer/bpe_file.h), or names with commas between them; NULL:
                             pairs */
-    int64_t least_times; /* that a pair has to be there to be joined; −1: 2 */
+    int64_t min_times;   /* that a pair has to be there to be joined; −1: 2 */
     const char *output;  /* the tokenizer.json */
     const struct yk_job *job;
 };
@@ -38,9 +39,9 @@ struct yk_tokenize_learn_result {
     int32_t special; /* of them */
     int32_t merges;
     int32_t files;
-    int64_t bytes;       /* of text */
-    int32_t words;       /* that differ */
-    int64_t least_times; /* that a pair had to be there */
+    int64_t bytes;     /* of text */
+    int32_t words;     /* that differ */
+    int64_t min_times; /* that a pair had to be there */
     double seconds;
 };
 
@@ -104,5 +105,18 @@ struct yk_tokenize_decode_request {
 };
 
 yk_status yk_tokenize_decode(const struct yk_tokenize_decode_request *request) YK_MUST_USE;
+
+/* Where a tokenizer or shards are to be written. */
+struct yk_tokenize_target {
+    const char *path;
+    bool is_series;        /* of files whose names begin with the path */
+    const char *tokenizer; /* that is read; NULL: none */
+};
+
+/* Refuses, before any work is done, an output that would take the place of the tokenizer or of one
+ * of the files, or whose folder cannot be written to. Makes its lists in `arena`. */
+yk_status yk_tokenize_target_check(const struct yk_tokenize_target *output,
+                                   const struct yk_text_files *files,
+                                   struct yk_arena *arena) YK_MUST_USE;
 
 #endif

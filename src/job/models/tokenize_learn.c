@@ -1,10 +1,9 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/file.h"
-#include "base/free_memory.h"
+#include "base/system.h"
 #include "base/utf8.h"
 #include "job/models/tokenize.h"
-#include "job/models/tokenize_output.h"
 #include "job/text_files.h"
 #include "tokenizer/bpe_file.h"
 #include "tokenizer/bpe_merge.h"
@@ -14,7 +13,7 @@
 #include <string.h>
 
 enum {
-    LEAST_TIMES = 2,      /* min_frequency of Hugging Face's ByteLevelBPETokenizer */
+    MIN_TIMES = 2,        /* min_frequency of Hugging Face's ByteLevelBPETokenizer */
     MEMORY_PER_WORDS = 16 /* bytes for each one that counting takes */
 };
 
@@ -30,7 +29,7 @@ struct lesson {
     struct yk_text_files files;
     struct yk_bpe_learned learned;
     int64_t bytes;
-    int64_t least_times;
+    int64_t min_times;
     double seconds;
 };
 
@@ -114,15 +113,14 @@ static yk_status prepare(struct lesson *lesson)
 {
     struct yk_json *words = NULL;
     YK_TRY(choose_style(lesson));
-    const int64_t least = (int64_t)lesson->style.special_count + YK_TOKENIZE_BYTES;
-    if (lesson->request->tokens < least) {
+    const int64_t min_tokens = (int64_t)lesson->style.special_count + YK_TOKENIZE_BYTES;
+    if (lesson->request->tokens < min_tokens) {
         return yk_fail(YK_ERROR_USAGE,
                        "--learn must be at least %" PRId64 ", not %" PRId64
                        ": there are 256 bytes and %" PRId32 " special tokens",
-                       least, lesson->request->tokens, lesson->style.special_count);
+                       min_tokens, lesson->request->tokens, lesson->style.special_count);
     }
-    lesson->least_times =
-        lesson->request->least_times >= 0 ? lesson->request->least_times : LEAST_TIMES;
+    lesson->min_times = lesson->request->min_times >= 0 ? lesson->request->min_times : MIN_TIMES;
     const char *file = lesson->style.pre_tokenizer;
     YK_TRY(yk_json_parse(file, strlen(file), &words));
     yk_chunk_boundary_read_pre_tokenizer(words, &lesson->cut);
@@ -149,12 +147,12 @@ static yk_status count_words(void *user, const char *path, const char *text, siz
     struct lesson *lesson = user;
     const yk_status status = yk_pre_tokenizer_run(lesson->pre_tokenizer, &lesson->room, text,
                                                   length, count_word, lesson->counts);
-    return status == YK_OK ? YK_OK : yk_fail_in(status, path);
+    return status == YK_OK ? YK_OK : yk_status_prefix(status, path);
 }
 
 static yk_status learn(struct lesson *lesson)
 {
-    const struct yk_text_files_consumer taker = {.take = count_words, .user = lesson};
+    const struct yk_text_files_consumer consumer = {.consume = count_words, .user = lesson};
     const double start_s = yk_clock_now_s();
     YK_TRY(prepare(lesson));
     const struct yk_bpe_learn_options request = {
@@ -163,9 +161,9 @@ static yk_status learn(struct lesson *lesson)
         .special_count = lesson->style.special_count,
         .token_count = (int32_t)lesson->request->tokens,
         .stop = yk_job_stop(lesson->request->job),
-        .min_times = lesson->least_times,
+        .least_times = lesson->min_times,
     };
-    YK_TRY(yk_text_files_read(&lesson->files, &lesson->cut, "counting words", &taker,
+    YK_TRY(yk_text_files_read(&lesson->files, &lesson->cut, "counting words", &consumer,
                               lesson->request->job, &lesson->bytes));
     yk_status status = yk_bpe_learn(&request, &lesson->learned);
     YK_TRY(status == YK_ERROR_STOPPED ? yk_text_files_fail_stopped() : status);
@@ -186,7 +184,7 @@ static void count(const struct lesson *lesson, struct yk_tokenize_learn_result *
         .files = lesson->files.count,
         .bytes = lesson->bytes,
         .words = yk_word_counts_count(lesson->counts),
-        .least_times = lesson->least_times,
+        .min_times = lesson->min_times,
         .seconds = lesson->seconds,
     };
 }

@@ -26,7 +26,7 @@ struct translator {
     struct yk_token_ids ids;    /* of all lines */
     struct sentence *sentences; /* by length, the longest first */
     struct yk_text *texts;      /* of the translations, in the order of the lines */
-    struct yk_beam_options settings;
+    struct yk_beam_options options;
     struct yk_forward *forward;
     struct yk_beam *beam;
     int32_t *tokens;  /* (batch, T) */
@@ -45,7 +45,7 @@ static yk_status encode(struct translator *translator, struct yk_tokenizer_encod
         YK_TRY(yk_tokenizer_encode(encoder, lines->items[i], lines->lengths[i], translator->source,
                                    YK_SPECIAL_TOKENS_NONE, &translator->ids));
         if (translator->ids.count > sentence->first) {
-            yk_token_ids_add(&translator->ids, translator->settings.end);
+            yk_token_ids_add(&translator->ids, translator->options.end);
         }
         YK_TRY(yk_token_ids_status(&translator->ids));
         sentence->count = translator->ids.count - sentence->first;
@@ -72,13 +72,13 @@ static int by_length(const void *a, const void *b)
 static int64_t longest_output(const struct translator *translator, int64_t source)
 {
     const int64_t positions = translator->loaded.model->config->positions;
-    const int64_t wished =
+    const int64_t wanted =
         translator->request->longest > 0 ? translator->request->longest : 2 * source + MORE_TOKENS;
-    return wished < positions ? wished : positions;
+    return wanted < positions ? wanted : positions;
 }
 
 /* Room for the first sentences, which are the longest. */
-static yk_status take_room(struct translator *translator)
+static yk_status allocate(struct translator *translator)
 {
     const struct yk_loaded_model *loaded = &translator->loaded;
     const int64_t batch = translator->request->batch;
@@ -97,7 +97,7 @@ static yk_status take_room(struct translator *translator)
         return yk_fail_out_of_memory();
     }
     YK_TRY(yk_forward_create(loaded->store, &shape, &translator->forward));
-    return yk_beam_create(&translator->settings, batch, target,
+    return yk_beam_create(&translator->options, batch, target,
                           yk_model_config_target_vocabulary(loaded->model->config),
                           &translator->beam);
 }
@@ -107,13 +107,13 @@ static yk_status translate(struct translator *translator, const struct sentence 
                            int64_t count)
 {
     const int64_t sequence = sentences[0].count;
-    const int32_t filling = translator->settings.pad >= 0 ? translator->settings.pad : 0;
+    const int32_t padding = translator->options.pad >= 0 ? translator->options.pad : 0;
     for (int64_t i = 0; i < count; i++) {
         int32_t *row = translator->tokens + i * sequence;
         memcpy(row, translator->ids.items + sentences[i].first,
                (size_t)sentences[i].count * sizeof *row);
         for (int64_t t = sentences[i].count; t < sequence; t++) {
-            row[t] = filling;
+            row[t] = padding;
         }
         translator->lengths[i] = (int32_t)sentences[i].count;
         translator->longest[i] = longest_output(translator, sentences[i].count);
@@ -147,18 +147,18 @@ static yk_status translate_all(struct translator *translator)
     if (count == 0) {
         return YK_OK;
     }
-    YK_TRY(take_room(translator));
+    YK_TRY(allocate(translator));
     for (int64_t done = 0; done < count;) {
         const int64_t left = count - done;
-        const int64_t taken = left < translator->request->batch ? left : translator->request->batch;
-        const yk_status status = translate(translator, translator->sentences + done, taken);
+        const int64_t batch = left < translator->request->batch ? left : translator->request->batch;
+        const yk_status status = translate(translator, translator->sentences + done, batch);
         if (status == YK_ERROR_STOPPED) {
             return yk_fail(YK_ERROR_STOPPED,
                            "stopped after %" PRId64 " of %" PRId64 " lines; nothing is written",
                            done, count);
         }
         YK_TRY(status);
-        done += taken;
+        done += batch;
         yk_job_progress(translator->request->job, "translating", (double)done / (double)count);
     }
     return YK_OK;
@@ -174,14 +174,14 @@ static yk_status find_tokens(struct translator *translator)
         ids->end >= 0 ? (int32_t)ids->end : yk_tokenizer_role(tokenizer, YK_TOKEN_END);
     const int32_t pad =
         ids->pad >= 0 ? (int32_t)ids->pad : yk_tokenizer_role(tokenizer, YK_TOKEN_PAD);
-    translator->settings = (struct yk_beam_options){
+    translator->options = (struct yk_beam_options){
         .width = (int32_t)translator->request->beams,
         .length_penalty = translator->request->length_penalty,
         .start = ids->decoder_start >= 0 ? (int32_t)ids->decoder_start : pad,
         .end = end,
         .pad = pad,
     };
-    if (end < 0 || translator->settings.start < 0) {
+    if (end < 0 || translator->options.start < 0) {
         return yk_fail(YK_ERROR_INPUT,
                        "%s: neither its config nor its tokenizer says what a translation begins "
                        "and ends with",

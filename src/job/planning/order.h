@@ -2,6 +2,8 @@
 #ifndef YK_JOB_PLANNING_ORDER_H
 #define YK_JOB_PLANNING_ORDER_H
 
+#include "base/status.h"
+#include "base/text.h"
 #include "job/job.h"
 #include "planner/order/order.h"
 
@@ -29,5 +31,13 @@ struct yk_order_result {
 yk_status yk_order_run(const struct yk_order_request *request,
                        struct yk_order_result *out) YK_MUST_USE;
 void yk_order_result_free(struct yk_order_result *result);
+
+/* Runs of slots in which the same happens to one layer after the other take one row. */
+yk_status yk_order_result_write_text(const struct yk_order_result *result,
+                                     struct yk_text *out) YK_MUST_USE;
+
+/* Every slot by itself. */
+yk_status yk_order_result_write_json(const struct yk_order_result *result,
+                                     struct yk_text *out) YK_MUST_USE;
 
 #endif

@@ -4,8 +4,8 @@
 #include "base/units.h"
 #include "cost/cost.h"
 #include "export/accelerate.h"
-#include "job/planning/map.h"
-#include "planner/placement/placement.h"
+#include "job/planning/planning.h"
+#include "planner/placement/remedy.h"
 
 #include <math.h>
 #include <string.h>

@@ -8,10 +8,9 @@
 
 #include "base/option.h"
 #include "job/job.h"
-#include "job/planning/drawings.h"
+#include "job/outputs.h"
 #include "job/planning/place_output.h"
 #include "job/planning/planning.h"
-#include "job/search.h"
 #include "job/workload.h"
 
 /* Texts are NULL where they are not given. */

@@ -1,16 +1,19 @@
 #include "job/planning/place_output.h"
 
+#include "base/json_write.h"
 #include "base/table.h"
 #include "base/units.h"
 #include "job/workload.h"
+#include "report/side_by_side.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 enum {
-    MOST_MEMORY_COLUMNS = 6, /* more devices than that show the fullest one only */
-    MOST_RUNS = 12,          /* lines of a divided map */
-    NAME_COLUMNS = 24,       /* for the layers of a run */
+    MAX_MEMORY_COLUMNS = 6, /* more devices than that show the fullest one only */
+    MAX_RUNS = 12,          /* lines of a divided map */
+    NAME_COLUMNS = 24,      /* for the layers of a run */
 };
 
 const char *yk_place_output_violation(const struct yk_place_output *output,
@@ -20,13 +23,12 @@ const char *yk_place_output_violation(const struct yk_place_output *output,
     if (!placement->schedule) {
         yk_text_add(out, placement->refusal);
     } else if (!placement->fit.fits) {
-        char missing[YK_UNITS_SIZE];
         char memory[YK_UNITS_SIZE];
         const struct yk_device *device =
             &output->request->book->cluster->devices[placement->fit.device];
-        yk_units_format((double)placement->fit.missing_bytes, YK_UNIT_BYTES, missing);
         yk_units_format(device->memory_bytes, YK_UNIT_BYTES, memory);
-        yk_text_addf(out, "%s lacks %s of memory beyond its %s", device->name, missing, memory);
+        yk_text_addf(out, "%s lacks %s of memory beyond its %s", device->name,
+                     YK_UNITS_TEXT((double)placement->fit.missing_bytes, YK_UNIT_BYTES), memory);
     } else {
         return NULL;
     }
@@ -52,14 +54,13 @@ static void format_memory(const struct yk_place_output *output,
                           const struct yk_placement *placement, int32_t device, char *words,
                           size_t size)
 {
-    char peak[YK_UNITS_SIZE];
     if (!placement->schedule) {
         snprintf(words, size, "-");
         return;
     }
     const double limit = output->request->book->cluster->devices[device].memory_bytes;
-    yk_units_format((double)placement->peak_bytes[device], YK_UNIT_BYTES, peak);
-    snprintf(words, size, "%s (%.0f %%)", peak,
+    snprintf(words, size, "%s (%.0f %%)",
+             YK_UNITS_TEXT((double)placement->peak_bytes[device], YK_UNIT_BYTES),
              100 * (double)placement->peak_bytes[device] / limit);
 }
 
@@ -82,20 +83,18 @@ static void add_row(struct yk_table *table, const struct yk_place_output *output
 {
     const int32_t P = output->request->book->cluster->device_count;
     char words[64];
-    char time[YK_UNITS_SIZE];
     yk_table_add(table, "%s", placement->name);
     yk_table_add(table, "%d", placement->step->micro_batch_count);
-    yk_units_format(placement->step_s, YK_UNIT_SECONDS, time);
-    yk_table_add(table, "%s", placement->schedule ? time : "-");
+    yk_table_add(table, "%s",
+                 placement->schedule ? YK_UNITS_TEXT(placement->step_s, YK_UNIT_SECONDS) : "-");
     add_difference(output, placement, words, sizeof words);
     yk_table_add(table, "%s", words);
-    yk_units_format(placement->bound_s, YK_UNIT_SECONDS, time);
-    yk_table_add(table, "%s", time);
-    if (P > MOST_MEMORY_COLUMNS) {
+    yk_table_add(table, "%s", YK_UNITS_TEXT(placement->bound_s, YK_UNIT_SECONDS));
+    if (P > MAX_MEMORY_COLUMNS) {
         format_memory(output, placement, fullest(output, placement), words, sizeof words);
         yk_table_add(table, "%s", words);
     }
-    for (int32_t p = 0; P <= MOST_MEMORY_COLUMNS && p < P; p++) {
+    for (int32_t p = 0; P <= MAX_MEMORY_COLUMNS && p < P; p++) {
         format_memory(output, placement, p, words, sizeof words);
         yk_table_add(table, "%s", words);
     }
@@ -105,15 +104,15 @@ static yk_status add_table(const struct yk_place_output *output, struct yk_text 
 {
     const struct yk_cluster *cluster = output->request->book->cluster;
     const int32_t P = cluster->device_count;
-    struct yk_table_column columns[5 + MOST_MEMORY_COLUMNS] = {
+    struct yk_table_column columns[5 + MAX_MEMORY_COLUMNS] = {
         {"placement", YK_TABLE_LEFT},  {"micro-batches", YK_TABLE_RIGHT}, {"step", YK_TABLE_RIGHT},
         {"slower by", YK_TABLE_RIGHT}, {"bound", YK_TABLE_RIGHT},
     };
     size_t count = 5;
-    if (P > MOST_MEMORY_COLUMNS) {
+    if (P > MAX_MEMORY_COLUMNS) {
         columns[count++] = (struct yk_table_column){"fullest memory", YK_TABLE_RIGHT};
     }
-    for (int32_t p = 0; P <= MOST_MEMORY_COLUMNS && p < P; p++) {
+    for (int32_t p = 0; P <= MAX_MEMORY_COLUMNS && p < P; p++) {
         columns[count++] = (struct yk_table_column){cluster->devices[p].name, YK_TABLE_RIGHT};
     }
     struct yk_table *table = NULL;
@@ -121,9 +120,7 @@ static yk_status add_table(const struct yk_place_output *output, struct yk_text 
     for (int32_t i = 0; i < output->placements->count; i++) {
         add_row(table, output, &output->placements->placements[i]);
     }
-    const yk_status status = yk_table_write(table, out);
-    yk_table_destroy(table);
-    return status;
+    return yk_table_finish(table, out);
 }
 
 static bool same_devices(const struct yk_placement *placement, int32_t a, int32_t b)
@@ -231,7 +228,7 @@ static void add_map(const struct yk_place_output *output, const struct yk_placem
     for (int32_t l = 0; l < placement->step->layer_count; l = end_of_run(placement, l) + 1) {
         runs++;
     }
-    if (placement->divided && runs > MOST_RUNS) {
+    if (placement->divided && runs > MAX_RUNS) {
         add_shares(output, placement, out);
     } else {
         add_runs(output, placement, out);
@@ -242,11 +239,9 @@ static void add_map(const struct yk_place_output *output, const struct yk_placem
 static void add_undivided(const struct yk_place_output *output, struct yk_text *out)
 {
     const struct yk_placement *fastest = yk_placements_best_undivided(output->placements);
-    char time[YK_UNITS_SIZE];
     if (output->shown->divided && fastest) {
-        yk_units_format(fastest->step_s, YK_UNIT_SECONDS, time);
         yk_text_addf(out, "with one device a layer, %s is the fastest: %s a step\n", fastest->name,
-                     time);
+                     YK_UNITS_TEXT(fastest->step_s, YK_UNIT_SECONDS));
     }
 }
 
@@ -297,9 +292,8 @@ yk_status yk_place_output_text(const struct yk_place_output *output, struct yk_t
     }
     if (all->winner >= 0) {
         const struct yk_placement *winner = &all->placements[all->winner];
-        char time[YK_UNITS_SIZE];
-        yk_units_format(winner->step_s, YK_UNIT_SECONDS, time);
-        yk_text_addf(out, "%s is the fastest that fits, %s ±%.0f %% a step:\n", winner->name, time,
+        yk_text_addf(out, "%s is the fastest that fits, %s ±%.0f %% a step:\n", winner->name,
+                     YK_UNITS_TEXT(winner->step_s, YK_UNIT_SECONDS),
                      100 * yk_error_band_error(&winner->step->band));
     }
     if (output->shown && output->shown->devices) {
@@ -312,4 +306,241 @@ yk_status yk_place_output_text(const struct yk_place_output *output, struct yk_t
     out->failed |= words.failed;
     yk_text_free(&words);
     return yk_text_status(out);
+}
+
+static void write_peaks(const struct yk_place_output *output, const struct yk_placement *placement,
+                        struct yk_json_writer *json)
+{
+    const struct yk_cluster *cluster = output->request->book->cluster;
+    yk_json_write_begin_array(json, "peak_bytes");
+    for (int32_t p = 0; p < cluster->device_count; p++) {
+        yk_json_write_number(json, NULL,
+                             placement->peak_bytes ? (double)placement->peak_bytes[p] : NAN);
+    }
+    yk_json_write_end_array(json);
+}
+
+static void write_map(const struct yk_module_map *map, struct yk_json_writer *json)
+{
+    yk_json_write_begin_object(json, "map");
+    for (int32_t i = 0; map && i < map->count; i++) {
+        yk_json_write_key(json, map->entries[i].module);
+        yk_module_map_add_place(json->text, map->entries[i].place);
+    }
+    yk_json_write_end_object(json);
+}
+
+/* Each layer's device for each micro-batch, where a layer has more than one. */
+static void write_divided(const struct yk_placement *placement, struct yk_json_writer *json)
+{
+    const struct yk_step_graph *step = placement->step;
+    yk_json_write_begin_object(json, "micro_batch_devices");
+    for (int32_t l = 0; l < step->layer_count; l++) {
+        yk_json_write_begin_array(json, step->model->layers[l].name);
+        for (int32_t m = 0; m < step->micro_batch_count; m++) {
+            yk_json_write_integer(json, NULL, placement->devices[m * step->layer_count + l]);
+        }
+        yk_json_write_end_array(json);
+    }
+    yk_json_write_end_object(json);
+}
+
+static void write_placement(const struct yk_place_output *output,
+                            const struct yk_placement *placement, struct yk_json_writer *json)
+{
+    const bool fits = placement->schedule && placement->fit.fits;
+    struct yk_text words = {0};
+    yk_json_write_begin_row(json, 0);
+    yk_json_write_string(json, "name", placement->name);
+    yk_json_write_integer(json, "micro_batches", placement->step->micro_batch_count);
+    yk_json_write_number(json, "step_s", placement->step_s);
+    if (isfinite(placement->step_s)) {
+        yk_error_band_write_json(&placement->step->band, json->text);
+    }
+    yk_json_write_number(json, "bound_s", placement->bound_s);
+    yk_json_write_bool(json, "fits", fits);
+    if (!fits) {
+        yk_json_write_string(json, "violation",
+                             yk_place_output_violation(output, placement, &words));
+    }
+    if (placement->remark) {
+        yk_json_write_string(json, "remark", placement->remark);
+    }
+    write_peaks(output, placement, json);
+    write_map(placement->map, json);
+    if (placement->divided) {
+        write_divided(placement, json);
+    }
+    yk_json_write_end_object(json);
+    json->text->failed |= words.failed;
+    yk_text_free(&words);
+}
+
+static void write_devices(const struct yk_cluster *cluster, struct yk_json_writer *json)
+{
+    yk_json_write_begin_array(json, "devices");
+    for (int32_t p = 0; p < cluster->device_count; p++) {
+        yk_json_write_begin_object(json, NULL);
+        yk_json_write_string(json, "name", cluster->devices[p].name);
+        yk_json_write_string(json, "type", cluster->devices[p].type);
+        yk_json_write_number(json, "limit_bytes", cluster->devices[p].memory_bytes);
+        yk_json_write_end_object(json);
+    }
+    yk_json_write_end_array(json);
+}
+
+yk_status yk_place_output_json(const struct yk_place_output *output, struct yk_text *out)
+{
+    const struct yk_placements *all = output->placements;
+    const struct yk_cluster *cluster = output->request->book->cluster;
+    struct yk_json_writer json = {.text = out};
+    struct yk_text source = {0};
+    yk_error_band_describe(&all->steps[0]->band, &source);
+    yk_json_write_begin_document(&json, "placements");
+    yk_json_write_string(&json, "model", output->request->config->name);
+    yk_json_write_string(&json, "cluster", cluster->source);
+    yk_json_write_string(&json, "source", yk_text_chars(&source));
+    yk_json_write_string(&json, "assumption", cluster->assumption);
+    write_devices(cluster, &json);
+    yk_json_write_string(&json, "winner",
+                         all->winner < 0 ? NULL : all->placements[all->winner].name);
+    yk_json_write_string(&json, "note", all->note);
+    yk_json_write_integer(&json, "trials", all->trials);
+    yk_json_write_bool(&json, "cut_short", all->cut_short);
+    yk_json_write_begin_array(&json, "placements");
+    for (int32_t i = 0; i < all->count; i++) {
+        write_placement(output, &all->placements[i], &json);
+    }
+    yk_json_write_end_array(&json);
+    yk_json_write_end_object(&json);
+    yk_text_add(out, "\n");
+    out->failed |= source.failed;
+    yk_text_free(&source);
+    return yk_text_status(out);
+}
+
+enum {
+    COLUMNS = 5
+};
+
+static const char *const titles[COLUMNS] = {"micro-batches", "step", "lower bound",
+                                            "fullest device", "devices used"};
+
+/* Cells live as long as the arena. */
+struct page {
+    const struct yk_place_output *output;
+    struct yk_arena *arena;
+    struct yk_side_row *rows;
+};
+
+static yk_status keep(const struct page *page, const char *words, const char **out)
+{
+    *out = yk_arena_copy_text(page->arena, words, strlen(words));
+    return *out ? YK_OK : yk_fail_out_of_memory();
+}
+
+static yk_status keep_seconds(const struct page *page, double seconds, const char **out)
+{
+    return keep(page, isfinite(seconds) ? YK_UNITS_TEXT(seconds, YK_UNIT_SECONDS) : "-", out);
+}
+
+/* "gpu1, 93 %". */
+static yk_status keep_fullest(const struct page *page, const struct yk_placement *placement,
+                              const char **out)
+{
+    const struct yk_cluster *cluster = page->output->request->book->cluster;
+    struct yk_text words = {0};
+    double most = -1;
+    int32_t device = 0;
+    for (int32_t p = 0; placement->schedule && p < cluster->device_count; p++) {
+        const double part = (double)placement->peak_bytes[p] / cluster->devices[p].memory_bytes;
+        device = part > most ? p : device;
+        most = part > most ? part : most;
+    }
+    if (placement->schedule) {
+        yk_text_addf(&words, "%s, %.0f %%", cluster->devices[device].name, 100 * most);
+    }
+    const yk_status status = keep(page, yk_text_chars(&words), out);
+    yk_text_free(&words);
+    return status;
+}
+
+static yk_status fill_row(const struct page *page, const struct yk_placement *placement,
+                          struct yk_side_row *row)
+{
+    const char **cells = NULL;
+    struct yk_text words = {0};
+    char number[16];
+    YK_TRY_NEW(page->arena, cells, COLUMNS);
+    snprintf(number, sizeof number, "%d", placement->step->micro_batch_count);
+    YK_TRY(keep(page, number, &cells[0]));
+    YK_TRY(keep_seconds(page, placement->step_s, &cells[1]));
+    YK_TRY(keep_seconds(page, placement->bound_s, &cells[2]));
+    YK_TRY(keep_fullest(page, placement, &cells[3]));
+    snprintf(number, sizeof number, "%d",
+             placement->schedule ? yk_schedule_count_devices(placement->schedule) : 0);
+    YK_TRY(keep(page, number, &cells[4]));
+    *row = (struct yk_side_row){
+        .name = placement->name,
+        .cells = cells,
+        .schedule = placement->schedule,
+        .kinds = placement->step->kinds,
+        .lower_bound = llround(placement->bound_s * placement->step->graph->ticks_per_unit),
+    };
+    const char *violation = yk_place_output_violation(page->output, placement, &words);
+    const yk_status status = violation ? keep(page, violation, &row->remark) : YK_OK;
+    yk_text_free(&words);
+    return status;
+}
+
+static yk_status write_page(struct page *page, struct yk_text *out)
+{
+    const struct yk_placements *all = page->output->placements;
+    struct yk_text title = {0};
+    struct yk_text lead = {0};
+    YK_TRY_NEW(page->arena, page->rows, all->count);
+    for (int32_t i = 0; i < all->count; i++) {
+        YK_TRY(fill_row(page, &all->placements[i], &page->rows[i]));
+    }
+    yk_workload_add_title(page->output->request->config, page->output->request->book->cluster,
+                          &page->output->request->workload, &title);
+    yk_text_add(&lead,
+                "Where the layers go, decided in several ways, and one training step of each: a "
+                "bar is a layer's forward, backward or update, its colour the micro-batch "
+                "(or the layer, where the batch is not split); time in seconds, all on one "
+                "scale. Times: ");
+    yk_error_band_describe(&all->steps[0]->band, &lead);
+    yk_text_add(&lead, ".");
+    const char *notes[] = {all->note, page->output->request->book->cluster->assumption};
+    const char *given[2];
+    int32_t note_count = 0;
+    for (int i = 0; i < 2; i++) {
+        if (notes[i]) {
+            given[note_count++] = notes[i];
+        }
+    }
+    const struct yk_side_by_side description = {
+        .title = yk_text_chars(&title),
+        .lead = yk_text_chars(&lead),
+        .columns = titles,
+        .column_count = COLUMNS,
+        .rows = page->rows,
+        .row_count = all->count,
+        .winner = all->winner,
+        .notes = given,
+        .note_count = note_count,
+    };
+    const yk_status status = yk_side_by_side_write(&description, out);
+    yk_text_free(&title);
+    yk_text_free(&lead);
+    return status;
+}
+
+yk_status yk_place_output_page(const struct yk_place_output *output, struct yk_text *out)
+{
+    struct page page = {.output = output};
+    YK_TRY(yk_arena_create(&page.arena));
+    const yk_status status = write_page(&page, out);
+    yk_arena_destroy(page.arena);
+    return status;
 }

@@ -3,7 +3,7 @@
 #include "base/log.h"
 #include "export/export.h"
 #include "job/outputs.h"
-#include "job/planning/map.h"
+#include "job/planning/planning.h"
 #include "planner/placement/placement.h"
 #include "planner/placement/plan.h"
 #include "planner/planner.h"
@@ -247,7 +247,8 @@ yk_status yk_plan_job_write_files(const struct yk_plan_job_request *request,
     }
     if (request->export) {
         const yk_status status = export_plan(request, planned, &outputs);
-        yk_outputs_finish(&outputs, status == YK_OK ? status : yk_fail_in(status, "not exported"));
+        yk_outputs_finish(&outputs,
+                          status == YK_OK ? status : yk_status_prefix(status, "not exported"));
     }
     return yk_outputs_write(&outputs);
 }

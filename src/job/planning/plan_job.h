@@ -9,7 +9,6 @@
 #include "base/option.h"
 #include "job/job.h"
 #include "job/planning/planning.h"
-#include "job/search.h"
 #include "job/workload.h"
 #include "planner/planner.h"
 

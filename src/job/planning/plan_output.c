@@ -1,11 +1,14 @@
 #include "job/planning/plan_output.h"
 
+#include "base/json_write.h"
 #include "base/table.h"
 #include "base/units.h"
 #include "job/workload.h"
 #include "planner/explain.h"
-#include "planner/planner.h"
+#include "planner/planned_facts.h"
+#include "sim/op_classes.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -16,12 +19,12 @@ enum {
 /* Where devices are faster while others rest: of the one that gains most. */
 static void add_rest(const struct yk_sim *sim, struct yk_text *out)
 {
-    double least = 1;
+    double lowest = 1;
     for (int32_t rank = 0; rank < sim->program->rank_count; rank++) {
-        least = fmin(least, sim->ranks[rank].scale);
+        lowest = fmin(lowest, sim->ranks[rank].scale);
     }
-    if (least < 1) {
-        yk_text_addf(out, ", down to %.3g times while others rest", least);
+    if (lowest < 1) {
+        yk_text_addf(out, ", down to %.3g times while others rest", lowest);
     }
 }
 
@@ -98,8 +101,6 @@ static void add_device_row(const struct yk_planner_outcome *planned, int32_t fir
         &planned->study->cluster->devices[planned->plan->ranks[first].device];
     const double step_s = planned->trial.step_s;
     char words[WORDS_SIZE];
-    char peak[YK_UNITS_SIZE];
-    char limit[YK_UNITS_SIZE];
     name_row(planned, first, last, words);
     yk_table_add(table, "%s", words);
     if (device->type && device->part < 1) { /* as a cluster's line has it */
@@ -109,10 +110,9 @@ static void add_device_row(const struct yk_planner_outcome *planned, int32_t fir
     }
     yk_table_add(table, "%lld", (long long)(member ? member->share : 0));
     yk_table_add(table, "%.3f", member ? member->part : 0);
-    yk_units_format(planned->trial.peaks[first].bytes, YK_UNIT_BYTES, peak);
-    yk_units_format(planned->plan->ranks[first].limit_bytes, YK_UNIT_BYTES, limit);
-    yk_table_add(table, "%s", peak);
-    yk_table_add(table, "%s", limit);
+    yk_table_add(table, "%s", YK_UNITS_TEXT(planned->trial.peaks[first].bytes, YK_UNIT_BYTES));
+    yk_table_add(table, "%s",
+                 YK_UNITS_TEXT(planned->plan->ranks[first].limit_bytes, YK_UNIT_BYTES));
     yk_table_add(table, "%.1f %%", 100 * simulated->compute_s / step_s);
     yk_table_add(table, "%.1f %%", 100 * simulated->exposed_s / step_s);
     yk_table_add(table, "%.1f %%", 100 * simulated->idle_s / step_s);
@@ -125,9 +125,10 @@ static void add_memory_row(const struct yk_planner_outcome *planned, int32_t fir
     name_row(planned, first, last, words);
     yk_table_add(table, "%s", words);
     for (int32_t kind = 0; kind < YK_MEMORY_KIND_COUNT; kind++) {
-        char bytes[YK_UNITS_SIZE];
-        yk_units_format(planned->trial.peaks[first].by_kind[kind], YK_UNIT_BYTES, bytes);
-        yk_table_add(table, "%s", planned->trial.peaks[first].by_kind[kind] > 0 ? bytes : "-");
+        yk_table_add(table, "%s",
+                     planned->trial.peaks[first].by_kind[kind] > 0
+                         ? YK_UNITS_TEXT(planned->trial.peaks[first].by_kind[kind], YK_UNIT_BYTES)
+                         : "-");
     }
 }
 
@@ -249,12 +250,10 @@ static yk_status add_alternatives(const struct yk_planner_outcome *planned, stru
         yk_table_add(table, "%s", more);
         yk_table_add(table, "%s", row->remark ? row->remark : "");
     }
-    const yk_status status = yk_table_write(table, out);
-    yk_table_destroy(table);
-    return status;
+    return yk_table_finish(table, out);
 }
 
-static void add_without(const struct yk_planner_outcome *planned, struct yk_text *out)
+static void add_leave_one_out(const struct yk_planner_outcome *planned, struct yk_text *out)
 {
     for (int32_t i = 0; i < planned->leave_one_out_count; i++) {
         const struct yk_plan_leave_one_out *row = &planned->leave_one_out[i];
@@ -291,6 +290,268 @@ yk_status yk_plan_output_text(const struct yk_planner_outcome *planned, struct y
     if (planned->alternative_count > 0) {
         YK_TRY(add_alternatives(planned, out));
     }
-    add_without(planned, out);
+    add_leave_one_out(planned, out);
     return yk_text_status(out);
+}
+
+static bool is_message(const struct yk_op_class *sort)
+{
+    return sort->bytes > 0;
+}
+
+/* The layer, and where it is computed; messages are of no one layer and no one device. */
+static const char *layer_of(const struct yk_planner_outcome *planned,
+                            const struct yk_op_class *sort)
+{
+    return is_message(sort) || sort->layer == YK_LAYER_NONE
+               ? NULL
+               : planned->study->model->layers[sort->layer].name;
+}
+
+static const char *device_of(const struct yk_planner_outcome *planned,
+                             const struct yk_op_class *sort)
+{
+    const int32_t device = planned->plan->ranks[sort->rank].device;
+    return is_message(sort) ? NULL : planned->study->cluster->devices[device].name;
+}
+
+static yk_status add_times(const struct yk_planner_outcome *planned,
+                           const struct yk_op_class *sorts, int32_t count, struct yk_text *out)
+{
+    static const struct yk_table_column columns[] = {
+        {"op", YK_TABLE_LEFT},     {"of", YK_TABLE_LEFT},       {"on", YK_TABLE_LEFT},
+        {"times", YK_TABLE_RIGHT}, {"samples", YK_TABLE_RIGHT}, {"bytes", YK_TABLE_RIGHT},
+        {"alone", YK_TABLE_RIGHT}, {"off by", YK_TABLE_RIGHT},  {"from", YK_TABLE_LEFT},
+    };
+    struct yk_table *table = NULL;
+    YK_TRY(yk_table_create(columns, sizeof columns / sizeof columns[0], &table));
+    for (int32_t i = 0; i < count; i++) {
+        const struct yk_op_class *sort = &sorts[i];
+        const char *layer = layer_of(planned, sort);
+        const char *device = device_of(planned, sort);
+        char bytes[YK_UNITS_SIZE] = "";
+        char time[YK_UNITS_SIZE];
+        if (is_message(sort)) {
+            yk_units_format(sort->bytes, YK_UNIT_BYTES, bytes);
+        }
+        yk_units_format(sort->time.seconds, YK_UNIT_SECONDS, time);
+        yk_table_add(table, "%s", yk_op_kind_name(sort->kind));
+        yk_table_add(table, "%s", layer ? layer : "");
+        yk_table_add(table, "%s", device ? device : "");
+        yk_table_add(table, "%" PRId64, sort->count);
+        if (sort->samples > 0) {
+            yk_table_add(table, "%" PRId64, sort->samples);
+        } else {
+            yk_table_add(table, "%s", "");
+        }
+        yk_table_add(table, "%s", bytes);
+        yk_table_add(table, "%s", time);
+        yk_table_add(table, "±%.0f %%", 100 * sort->time.error);
+        yk_table_add(table, "%s", yk_cost_origin_name(sort->time.origin));
+    }
+    return yk_table_finish(table, out);
+}
+
+static void write_times(const struct yk_planner_outcome *planned, const struct yk_op_class *sorts,
+                        int32_t count, struct yk_json_writer *json)
+{
+    yk_json_write_begin_array(json, "times");
+    for (int32_t i = 0; i < count; i++) {
+        const struct yk_op_class *sort = &sorts[i];
+        yk_json_write_begin_row(json, 0);
+        yk_json_write_string(json, "op", yk_op_kind_name(sort->kind));
+        yk_json_write_string(json, "layer", layer_of(planned, sort));
+        yk_json_write_string(json, "device", device_of(planned, sort));
+        yk_json_write_integer(json, "count", sort->count);
+        yk_json_write_integer(json, "samples", sort->samples);
+        yk_json_write_number(json, "bytes", sort->bytes);
+        yk_json_write_number(json, "alone_s", sort->time.seconds);
+        yk_json_write_number(json, "error", sort->time.error);
+        yk_json_write_string(json, "origin", yk_cost_origin_name(sort->time.origin));
+        yk_json_write_end_object(json);
+    }
+    yk_json_write_end_array(json);
+}
+
+/* As JSON or, without a writer of that, as text. */
+static yk_status add_or_write_times(const struct yk_planner_outcome *planned,
+                                    struct yk_json_writer *json, struct yk_text *out)
+{
+    struct yk_arena *arena = NULL;
+    struct yk_op_class *sorts = NULL;
+    int32_t count = 0;
+    YK_TRY(yk_arena_create(&arena));
+    yk_status status =
+        yk_sim_op_classes(planned->trial.sim, planned->study->prices, arena, &sorts, &count);
+    if (status == YK_OK && json) {
+        write_times(planned, sorts, count, json);
+        status = yk_text_status(out);
+    } else if (status == YK_OK) {
+        status = add_times(planned, sorts, count, out);
+    }
+    yk_arena_destroy(arena);
+    return status;
+}
+
+yk_status yk_plan_output_times_text(const struct yk_planner_outcome *planned, struct yk_text *out)
+{
+    return add_or_write_times(planned, NULL, out);
+}
+
+yk_status yk_plan_output_times_json(const struct yk_planner_outcome *planned,
+                                    struct yk_json_writer *json)
+{
+    return add_or_write_times(planned, json, json->text);
+}
+
+static void write_device(const struct yk_planner_outcome *planned, int32_t rank,
+                         struct yk_json_writer *json)
+{
+    const struct yk_plan *plan = planned->plan;
+    const struct yk_sim_rank *simulated = &planned->trial.sim->ranks[rank];
+    const struct yk_memory_peak *peak = &planned->trial.peaks[rank];
+    const struct yk_plan_member *member = yk_planner_member(plan, rank);
+    yk_json_write_begin_row(json, 0);
+    yk_json_write_string(json, "name",
+                         planned->study->cluster->devices[plan->ranks[rank].device].name);
+    yk_json_write_integer(json, "rank", rank);
+    yk_json_write_integer(json, "share", member ? member->share : 0);
+    yk_json_write_number(json, "part", member ? member->part : 0);
+    yk_json_write_number(json, "peak_bytes", peak->bytes);
+    yk_json_write_number(json, "limit_bytes", plan->ranks[rank].limit_bytes);
+    yk_json_write_number(json, "compute_s", simulated->compute_s);
+    yk_json_write_number(json, "exposed_s", simulated->exposed_s);
+    yk_json_write_number(json, "idle_s", simulated->idle_s);
+    if (simulated->scale < 1) {
+        yk_json_write_number(json, "scale", simulated->scale);
+    }
+    yk_json_write_begin_object(json, "memory");
+    for (int32_t kind = 0; kind < YK_MEMORY_KIND_COUNT; kind++) {
+        yk_json_write_number(json, yk_memory_kind_name((enum yk_memory_kind)kind),
+                             peak->by_kind[kind]);
+    }
+    yk_json_write_end_object(json);
+    yk_json_write_end_object(json);
+}
+
+static void write_layer(const struct yk_planner_outcome *planned, int32_t layer,
+                        struct yk_json_writer *json)
+{
+    const struct yk_plan *plan = planned->plan;
+    const struct yk_plan_group *group = &plan->groups[plan->layers[layer].group];
+    yk_json_write_begin_row(json, 0);
+    yk_json_write_string(json, "name", planned->study->model->layers[layer].name);
+    yk_json_write_string(json, "strategy", yk_plan_strategy_name(yk_plan_strategy(plan, layer)));
+    yk_json_write_bool(json, "recompute", plan->layers[layer].recompute);
+    yk_json_write_begin_array(json, "devices");
+    for (int32_t i = 0; i < group->member_count; i++) {
+        const int32_t device = plan->ranks[group->members[i].rank].device;
+        yk_json_write_string(json, NULL, planned->study->cluster->devices[device].name);
+    }
+    yk_json_write_end_array(json);
+    yk_json_write_end_object(json);
+}
+
+static void write_plan(const struct yk_planner_outcome *planned, struct yk_json_writer *json)
+{
+    const struct yk_plan *plan = planned->plan;
+    const struct yk_mfu mfu = yk_planner_mfu(planned);
+    yk_json_write_string(json, "summary", planned->summary);
+    yk_json_write_number(json, "tokens_per_s", planned->tokens_per_s);
+    yk_json_write_number(json, "mfu", mfu.formula);
+    yk_json_write_number(json, "exact_mfu", mfu.exact);
+    yk_json_write_integer(json, "micro_batches", plan->micro_batches);
+    yk_json_write_string(json, "pipeline", yk_plan_pipeline_name(plan->pipeline));
+    yk_json_write_number(json, "block_bytes", plan->block_bytes);
+    yk_json_write_number(json, "bucket_bytes", plan->bucket_bytes);
+    yk_json_write_begin_array(json, "devices");
+    for (int32_t r = 0; r < plan->rank_count; r++) {
+        write_device(planned, r, json);
+    }
+    yk_json_write_end_array(json);
+    yk_json_write_begin_array(json, "layers");
+    for (int32_t l = 0; l < plan->layer_count; l++) {
+        write_layer(planned, l, json);
+    }
+    yk_json_write_end_array(json);
+}
+
+static void write_no_plan(struct yk_json_writer *json)
+{
+    yk_json_write_begin_array(json, "devices");
+    yk_json_write_end_array(json);
+    yk_json_write_begin_array(json, "layers");
+    yk_json_write_end_array(json);
+}
+
+static void write_alternatives(const struct yk_planner_outcome *planned,
+                               struct yk_json_writer *json)
+{
+    yk_json_write_begin_array(json, "alternatives");
+    for (int32_t i = 0; i < planned->alternative_count; i++) {
+        const struct yk_plan_alternative *row = &planned->alternatives[i];
+        yk_json_write_begin_row(json, 0);
+        yk_json_write_string(json, "name", row->name);
+        yk_json_write_number(json, "step_s", row->step_s);
+        yk_json_write_bool(json, "fits", row->fits);
+        yk_json_write_string(json, "remark", row->remark);
+        yk_json_write_end_object(json);
+    }
+    yk_json_write_end_array(json);
+    yk_json_write_line(json, 0);
+    yk_json_write_begin_array(json, "leave_one_out");
+    for (int32_t i = 0; i < planned->without_count; i++) {
+        const struct yk_plan_leave_one_out *row = &planned->without[i];
+        yk_json_write_begin_object(json, NULL);
+        yk_json_write_string(json, "name", planned->study->cluster->devices[row->device].name);
+        yk_json_write_number(json, "step_s", row->step_s);
+        yk_json_write_end_object(json);
+    }
+    yk_json_write_end_array(json);
+}
+
+static void write_context(const struct yk_planner_outcome *planned, struct yk_json_writer *json)
+{
+    struct yk_text words = {0};
+    yk_explain_context(planned->study, planned->plan, &words);
+    yk_json_write_string(json, "context_source", yk_text_chars(&words));
+    yk_text_free(&words);
+}
+
+static void write_headlines(const struct yk_planner_outcome *planned, struct yk_json_writer *json)
+{
+    const struct yk_plan *plan = planned->plan;
+    yk_json_write_string(json, "model", planned->request.config->name);
+    yk_json_write_string(json, "cluster", planned->study->cluster->source);
+    yk_json_write_number(json, "step_s", plan ? planned->trial.step_s : NAN);
+    if (plan) {
+        yk_error_band_write_json(&planned->trial.band, json->text);
+    }
+    yk_json_write_number(json, "bound_s", plan ? planned->bound_s : NAN);
+    yk_json_write_string(json, "bottleneck", planned->bottleneck);
+    yk_json_write_string(json, "source", planned->source);
+    yk_json_write_string(json, "assumption", planned->study->cluster->assumption);
+    yk_json_write_number(json, "slowdown",
+                         plan                            ? planned->trial.sim->slowdown
+                         : planned->request.slowdown > 0 ? planned->request.slowdown
+                                                         : YK_SIM_SLOWDOWN);
+    yk_json_write_number(json, "search_s", planned->search_s);
+    yk_json_write_integer(json, "trials", planned->trials);
+    yk_json_write_bool(json, "cut_short", planned->cut_short);
+}
+
+yk_status yk_plan_output_json(const struct yk_planner_outcome *planned, struct yk_text *out)
+{
+    struct yk_json_writer json = {.text = out};
+    yk_json_write_begin_document(&json, "planned");
+    write_headlines(planned, &json);
+    if (planned->plan) {
+        write_context(planned, &json);
+        write_plan(planned, &json);
+        YK_TRY(yk_plan_output_times_json(planned, &json));
+    } else {
+        write_no_plan(&json);
+    }
+    write_alternatives(planned, &json);
+    return yk_json_write_end_document(&json);
 }

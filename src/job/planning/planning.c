@@ -59,7 +59,7 @@ static yk_status open_plan(const char *path, const char *text, size_t length,
                    request->cluster ? request->cluster : sources.cluster, profile, out);
     if (status != YK_OK) {
         const bool named_here = request->model || request->cluster || request->profile;
-        return named_here ? status : yk_fail_in(status, path);
+        return named_here ? status : yk_status_prefix(status, path);
     }
     struct yk_plan_context context = yk_planning_context(out);
     context.any_profile = request->any_profile;
@@ -99,4 +99,20 @@ struct yk_plan_context yk_planning_context(const struct yk_planning *planning)
         .cluster = planning->cluster,
         .profile = planning->profile,
     };
+}
+
+yk_status yk_planning_open_map(const char *path, const struct yk_model_config *config,
+                               int32_t device_count, struct yk_arena *arena,
+                               const struct yk_module_map **out)
+{
+    const struct yk_modules *modules = NULL;
+    struct yk_text text = {0};
+    YK_TRY(yk_modules_list(config, arena, &modules));
+    yk_status status = yk_file_read(path, &text);
+    if (status == YK_OK) {
+        status = yk_module_map_read(yk_text_chars(&text), text.length, path, modules, device_count,
+                                    arena, out);
+    }
+    yk_text_free(&text);
+    return status;
 }

@@ -7,6 +7,8 @@
 #include "base/arena.h"
 #include "cluster/cluster.h"
 #include "job/workload.h"
+#include "model/config.h"
+#include "plan/module_map.h"
 #include "plan/plan_file.h"
 #include "planner/search/study.h"
 #include "profile/profile.h"
@@ -47,5 +49,10 @@ void yk_planning_close(struct yk_planning *planning);
 
 /* The context of plan files. */
 struct yk_plan_context yk_planning_context(const struct yk_planning *planning);
+
+/* Reads and checks the map of a model on so many devices. */
+yk_status yk_planning_open_map(const char *path, const struct yk_model_config *config,
+                               int32_t device_count, struct yk_arena *arena,
+                               const struct yk_module_map **out) YK_MUST_USE;
 
 #endif

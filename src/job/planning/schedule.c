@@ -1,14 +1,181 @@
 #include "job/planning/schedule.h"
 
+#include "base/clock.h"
 #include "base/file.h"
+#include "base/json_write.h"
+#include "base/table.h"
+#include "base/units.h"
 #include "graph/read.h"
+#include "report/label.h"
 #include "sched/bound/bound.h"
 #include "sched/mapping.h"
 #include "sched/memory.h"
 #include "sched/task_map.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Whether another scheduler may do better where this one failed. */
+static bool is_about_one_scheduler(yk_status status)
+{
+    return status != YK_ERROR_SYSTEM && status != YK_ERROR_STOPPED;
+}
+
+static int64_t larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Keeps the schedule if it is the shortest so far, else destroys it. */
+static void keep_best(struct yk_schedule_comparison *comparison,
+                      const struct yk_scheduler *scheduler, struct yk_schedule *schedule)
+{
+    comparison->lower_bound = larger(comparison->lower_bound, schedule->lower_bound);
+    if (comparison->schedule && comparison->schedule->makespan <= schedule->makespan) {
+        yk_schedule_destroy(schedule);
+        return;
+    }
+    yk_schedule_destroy(comparison->schedule);
+    comparison->schedule = schedule;
+    comparison->best = scheduler;
+}
+
+static yk_status run_row(struct yk_schedule_comparison *comparison,
+                         const struct yk_scheduler_options *options,
+                         struct yk_schedule_comparison_row *row)
+{
+    struct yk_schedule *schedule = NULL;
+    const double begin_s = yk_clock_now_s();
+    const yk_status status =
+        yk_scheduler_run(row->scheduler, comparison->graph, options, &schedule);
+    row->seconds = yk_clock_now_s() - begin_s;
+    if (status != YK_OK) {
+        yk_text_add(&row->why, yk_status_message());
+        return status;
+    }
+    row->makespan = schedule->makespan;
+    keep_best(comparison, row->scheduler, schedule);
+    return YK_OK;
+}
+
+yk_status yk_schedule_comparison_run(const struct yk_graph *graph,
+                                     const struct yk_scheduler_options *options,
+                                     struct yk_schedule_comparison *out)
+{
+    out->graph = graph;
+    YK_TRY(yk_bound_compute(graph, &out->lower_bound));
+    out->rows = calloc(yk_scheduler_count, sizeof *out->rows);
+    if (!out->rows) {
+        return yk_fail_out_of_memory();
+    }
+    yk_status failure = YK_OK;
+    for (size_t i = 0; i < yk_scheduler_count; i++) {
+        struct yk_schedule_comparison_row *row = &out->rows[out->count++];
+        row->scheduler = yk_schedulers[i];
+        const yk_status status = run_row(out, options, row);
+        if (status != YK_OK && !is_about_one_scheduler(status)) {
+            return status;
+        }
+        failure = status != YK_OK ? status : failure;
+    }
+    return out->schedule ? YK_OK : yk_status_prefix(failure, "no algorithm finds a schedule");
+}
+
+void yk_schedule_comparison_free(struct yk_schedule_comparison *comparison)
+{
+    for (size_t i = 0; i < comparison->count; i++) {
+        yk_text_free(&comparison->rows[i].why);
+    }
+    free(comparison->rows);
+    yk_schedule_destroy(comparison->schedule);
+    *comparison = (struct yk_schedule_comparison){0};
+}
+
+static const char *praise(const struct yk_schedule_comparison *comparison,
+                          const struct yk_schedule_comparison_row *row)
+{
+    if (row->makespan > comparison->schedule->makespan) {
+        return "";
+    }
+    return row->makespan <= comparison->lower_bound ? "shortest possible" : "shortest";
+}
+
+static void add_row(const struct yk_schedule_comparison *comparison,
+                    const struct yk_schedule_comparison_row *row, struct yk_table *table)
+{
+    const bool found = row->why.length == 0;
+    char words[YK_NUMBER_SIZE] = "-";
+    yk_table_add(table, "%s", row->scheduler->name);
+    if (found) {
+        yk_label_time(comparison->graph, row->makespan, words);
+    }
+    yk_table_add(table, "%s", words);
+    if (found) {
+        yk_label_percent((double)(row->makespan - comparison->lower_bound),
+                         (double)comparison->lower_bound, words);
+    }
+    yk_table_add(table, "%s", words);
+    char seconds[YK_UNITS_SIZE];
+    yk_units_format(row->seconds, YK_UNIT_SECONDS, seconds);
+    yk_table_add(table, "%s", seconds);
+    yk_table_add(table, "%s", found ? praise(comparison, row) : yk_text_chars(&row->why));
+}
+
+yk_status yk_schedule_comparison_write_text(const struct yk_schedule_comparison *comparison,
+                                            const char *source, struct yk_text *out)
+{
+    static const struct yk_table_column columns[] = {
+        {"algorithm", YK_TABLE_LEFT}, {"makespan", YK_TABLE_RIGHT}, {"gap", YK_TABLE_RIGHT},
+        {"time", YK_TABLE_RIGHT},     {"note", YK_TABLE_LEFT},
+    };
+    const struct yk_graph *graph = comparison->graph;
+    struct yk_table *table = NULL;
+    YK_TRY(yk_table_create(columns, sizeof columns / sizeof columns[0], &table));
+    for (size_t i = 0; i < comparison->count; i++) {
+        add_row(comparison, &comparison->rows[i], table);
+    }
+    char tasks[YK_NUMBER_SIZE];
+    yk_label_count(graph->task_count, tasks);
+    yk_text_addf(out, "%s: %s %s on %d %s; no schedule is shorter than ", source, tasks,
+                 graph->task_count == 1 ? "task" : "tasks", graph->device_count,
+                 graph->device_count == 1 ? "device" : "devices");
+    yk_label_add_time(out, graph, comparison->lower_bound);
+    yk_text_add(out, "\n\n");
+    return yk_table_finish(table, out);
+}
+
+static void add_object(const struct yk_schedule_comparison *comparison,
+                       const struct yk_schedule_comparison_row *row, struct yk_json_writer *json)
+{
+    const double bound = (double)comparison->lower_bound;
+    yk_json_write_begin_row(json, 1);
+    yk_json_write_string(json, "algorithm", row->scheduler->name);
+    if (row->why.length > 0) {
+        yk_json_write_string(json, "error", yk_text_chars(&row->why));
+    } else {
+        yk_json_write_number(json, "makespan", yk_graph_time(comparison->graph, row->makespan));
+        yk_json_write_number(json, "gap", bound > 0 ? ((double)row->makespan - bound) / bound : 0);
+        yk_json_write_number(json, "seconds", round(row->seconds * 1e9) / 1e9);
+    }
+    yk_json_write_end_object(json);
+}
+
+yk_status yk_schedule_comparison_write_json(const struct yk_schedule_comparison *comparison,
+                                            struct yk_text *out)
+{
+    struct yk_json_writer json = {.text = out};
+    yk_json_write_begin_object(&json, NULL);
+    yk_json_write_integer(&json, "yoke", 1);
+    yk_json_write_number(&json, "lower_bound",
+                         yk_graph_time(comparison->graph, comparison->lower_bound));
+    yk_json_write_begin_array(&json, "algorithms");
+    for (size_t i = 0; i < comparison->count; i++) {
+        add_object(comparison, &comparison->rows[i], &json);
+    }
+    yk_json_write_end_array(&json);
+    return yk_json_write_end_document(&json);
+}
 
 #define ALL "all"
 
@@ -148,7 +315,7 @@ yk_status yk_schedule_run(const struct yk_schedule_request *request, struct yk_s
                                  : run_one(request, &options, out);
     yk_job_end(request->job);
     yk_job_note_interruption(request->job);
-    return status == YK_ERROR_NO_FIT ? yk_fail_in(status, source_of(request)) : status;
+    return status == YK_ERROR_NO_FIT ? yk_status_prefix(status, source_of(request)) : status;
 }
 
 yk_status yk_schedule_write_files(const struct yk_schedule_request *request,

@@ -2,13 +2,30 @@
 
 #include "base/file.h"
 #include "base/folder.h"
+#include "base/json_write.h"
 #include "base/log.h"
+#include "base/table.h"
+#include "base/units.h"
+#include "job/job.h"
 #include "job/outputs.h"
-#include "job/planning/tradeoff_output.h"
-#include "job/search.h"
 #include "report/plan_report.h"
 
+#include <math.h>
 #include <stdio.h>
+
+enum {
+    COLUMNS = 4,
+    PERCENT_SIZE = sizeof "100.0",
+};
+
+/* The part that is reserved for scheduling, in percent, with at least `digits` before the point:
+ * whole where all points of the curve are, else with the one decimal that tells them apart. */
+static void format_percent(const struct yk_tradeoff *tradeoff, double part, int digits,
+                           char out[PERCENT_SIZE])
+{
+    const bool whole = tradeoff->points < 2 || 100 % (tradeoff->points - 1) == 0;
+    snprintf(out, PERCENT_SIZE, "%0*.*f", digits + (whole ? 0 : 2), whole ? 0 : 1, 100 * part);
+}
 
 static yk_status prepare(const struct yk_tradeoff_request *request, struct yk_planning *planning)
 {
@@ -65,9 +82,9 @@ static yk_status write_plans(const struct yk_planning *planning, const struct yk
 {
     YK_TRY(yk_folder_create(folder));
     for (int32_t i = 0; i < tradeoff->split_points; i++) {
-        char percent[YK_TRADEOFF_PERCENT_SIZE];
-        char name[sizeof "split-" + YK_TRADEOFF_PERCENT_SIZE];
-        yk_tradeoff_output_percent(tradeoff, tradeoff->part[i], 3, percent);
+        char percent[PERCENT_SIZE];
+        char name[sizeof "split-" + PERCENT_SIZE];
+        format_percent(tradeoff, tradeoff->part[i], 3, percent);
         snprintf(name, sizeof name, "split-%s", percent);
         if (tradeoff->split[i]) {
             YK_TRY(write_plan(planning, tradeoff->split[i], folder, name));
@@ -103,4 +120,199 @@ void yk_tradeoff_result_free(struct yk_tradeoff_result *result)
     yk_tradeoff_destroy(result->tradeoff);
     yk_planning_close(&result->planning);
     *result = (struct yk_tradeoff_result){0};
+}
+
+static void format_time(double seconds, char out[YK_UNITS_SIZE])
+{
+    if (isnan(seconds)) {
+        snprintf(out, YK_UNITS_SIZE, "does not fit");
+    } else {
+        yk_units_format(seconds, YK_UNIT_SECONDS, out);
+    }
+}
+
+/* A bar as long as the time is over the shortest, for the eye. */
+static void add_bar(double seconds, double min_s, double max_s, struct yk_table *table)
+{
+    enum {
+        LONGEST = 40
+    };
+    struct yk_text bar = {0};
+    if (!isnan(seconds) && max_s > min_s) {
+        const double part = (seconds - min_s) / (max_s - min_s);
+        yk_text_add_repeated(&bar, "▪", 1 + (size_t)(part * (LONGEST - 1)));
+    }
+    yk_table_add(table, "%s", yk_text_chars(&bar));
+    yk_text_free(&bar);
+}
+
+static void find_range(const double *values, int32_t count, double *min, double *max)
+{
+    *min = INFINITY;
+    *max = 0;
+    for (int32_t i = 0; i < count; i++) {
+        *min = fmin(*min, values[i]);
+        *max = fmax(*max, values[i]);
+    }
+}
+
+typedef void (*add_point)(const struct yk_tradeoff *tradeoff, int32_t point,
+                          struct yk_table *table);
+
+/* A table of the points of a curve, each with a bar for its seconds. */
+static yk_status add_curve(const struct yk_tradeoff *tradeoff, const double *seconds, int32_t count,
+                           const struct yk_table_column columns[COLUMNS], add_point add,
+                           struct yk_text *out)
+{
+    struct yk_table *table = NULL;
+    double min_s = 0;
+    double max_s = 0;
+    YK_TRY(yk_table_create(columns, COLUMNS, &table));
+    find_range(seconds, count, &min_s, &max_s);
+    for (int32_t i = 0; i < count; i++) {
+        add(tradeoff, i, table);
+        add_bar(seconds[i], min_s, max_s, table);
+    }
+    return yk_table_finish(table, out);
+}
+
+static void add_split_point(const struct yk_tradeoff *tradeoff, int32_t point,
+                            struct yk_table *table)
+{
+    char time[YK_UNITS_SIZE];
+    char percent[PERCENT_SIZE];
+    format_time(tradeoff->split_s[point], time);
+    format_percent(tradeoff, tradeoff->part[point], 1, percent);
+    yk_table_add(table, "%s %%", percent);
+    yk_table_add(table, "%d", tradeoff->kept[point]);
+    yk_table_add(table, "%s", time);
+}
+
+static yk_status add_split(const struct yk_tradeoff *tradeoff, struct yk_text *out)
+{
+    static const struct yk_table_column columns[COLUMNS] = {
+        {"reserved for scheduling", YK_TABLE_RIGHT},
+        {"layers kept", YK_TABLE_RIGHT},
+        {"step", YK_TABLE_RIGHT},
+        {"", YK_TABLE_LEFT},
+    };
+    return add_curve(tradeoff, tradeoff->split_s, tradeoff->split_points, columns, add_split_point,
+                     out);
+}
+
+static void add_memory_point(const struct yk_tradeoff *tradeoff, int32_t point,
+                             struct yk_table *table)
+{
+    char joint[YK_UNITS_SIZE];
+    char ahead[YK_UNITS_SIZE];
+    format_time(tradeoff->joint_of_memory_s[point], joint);
+    format_time(tradeoff->ahead_of_memory_s[point], ahead);
+    yk_table_add(table, "%s", YK_UNITS_TEXT(tradeoff->memory_bytes[point], YK_UNIT_BYTES));
+    yk_table_add(table, "%s", joint);
+    yk_table_add(table, "%s", ahead);
+}
+
+static yk_status add_memory(const struct yk_tradeoff *tradeoff, struct yk_text *out)
+{
+    static const struct yk_table_column columns[COLUMNS] = {
+        {"memory of a device", YK_TABLE_RIGHT},
+        {"together", YK_TABLE_RIGHT},
+        {"one gather ahead", YK_TABLE_RIGHT},
+        {"", YK_TABLE_LEFT},
+    };
+    return add_curve(tradeoff, tradeoff->joint_of_memory_s, tradeoff->memory_points, columns,
+                     add_memory_point, out);
+}
+
+yk_status yk_tradeoff_result_write_text(const struct yk_tradeoff_result *result,
+                                        struct yk_text *out)
+{
+    const struct yk_planning *planning = &result->planning;
+    const struct yk_tradeoff *tradeoff = result->tradeoff;
+    const struct yk_plan_tradeoff *charts = result->charts;
+    char joint[YK_UNITS_SIZE];
+    char best[YK_UNITS_SIZE];
+    char bound[YK_UNITS_SIZE];
+    char percent[PERCENT_SIZE] = "-";
+    if (isfinite(charts[0].chosen_x)) {
+        format_percent(tradeoff, charts[0].chosen_x, 1, percent);
+    }
+    format_time(tradeoff->joint_s, joint);
+    format_time(charts[0].chosen_s, best);
+    format_time(tradeoff->bound_s, bound);
+    yk_workload_add_title(planning->request.config, planning->cluster, &planning->request.workload,
+                          out);
+    yk_text_add(out, "\n");
+    if (planning->cluster->assumption) {
+        yk_text_addf(out, "%s\n", planning->cluster->assumption);
+    }
+    yk_text_addf(out, "\n%s\n%s Here that is %s.\n\n", charts[0].title, charts[0].definition,
+                 YK_UNITS_TEXT(tradeoff->free_bytes, YK_UNIT_BYTES));
+    YK_TRY(add_split(tradeoff, out));
+    yk_text_addf(out, "\n  best split   %s %% for scheduling: %s\n", percent, best);
+    if (tradeoff->joint) {
+        yk_text_addf(out, "  together     %s ±%.0f %%, %d layers kept\n", joint,
+                     100 * yk_error_band_error(&tradeoff->band), tradeoff->joint_kept);
+    }
+    yk_text_addf(out, "  bound        %s\n  times        ", bound);
+    yk_error_band_describe(&tradeoff->band, out);
+    yk_text_add(out, "\n");
+    if (yk_tradeoff_is_cut_short(tradeoff)) {
+        yk_text_addf(out,
+                     "  search       cut short by the budget: %d of %d splits, %d of %d sizes of "
+                     "memory\n",
+                     tradeoff->split_points, tradeoff->points, tradeoff->memory_points,
+                     tradeoff->points);
+    }
+    if (tradeoff->memory_points > 0) {
+        yk_text_addf(out, "\n%s\n%s\n\n", charts[1].title, charts[1].definition);
+        YK_TRY(add_memory(tradeoff, out));
+    }
+    return yk_text_status(out);
+}
+
+static void add_list(struct yk_json_writer *json, const char *key, const double *values,
+                     int32_t count)
+{
+    yk_json_write_begin_array(json, key);
+    for (int32_t i = 0; i < count; i++) {
+        yk_json_write_number(json, NULL, values[i]);
+    }
+    yk_json_write_end_array(json);
+}
+
+static void add_split_json(const struct yk_tradeoff *tradeoff, struct yk_json_writer *json)
+{
+    add_list(json, "free_bytes", &tradeoff->free_bytes, 1);
+    yk_json_write_integer(json, "points", tradeoff->points);
+    yk_json_write_bool(json, "cut_short", yk_tradeoff_is_cut_short(tradeoff));
+    add_list(json, "part", tradeoff->part, tradeoff->split_points);
+    add_list(json, "split_s", tradeoff->split_s, tradeoff->split_points);
+    yk_json_write_begin_array(json, "kept");
+    for (int32_t i = 0; i < tradeoff->split_points; i++) {
+        yk_json_write_integer(json, NULL, tradeoff->kept[i]);
+    }
+    yk_json_write_end_array(json);
+}
+
+yk_status yk_tradeoff_result_write_json(const struct yk_tradeoff_result *result,
+                                        struct yk_text *out)
+{
+    const struct yk_tradeoff *tradeoff = result->tradeoff;
+    const struct yk_cluster *cluster = result->planning.cluster;
+    struct yk_json_writer json = {.text = out};
+    yk_json_write_begin_document(&json, "tradeoff");
+    yk_json_write_string(&json, "model", result->planning.request.config->name);
+    yk_json_write_string(&json, "cluster", cluster->source);
+    yk_json_write_string(&json, "assumption", cluster->assumption);
+    yk_json_write_string(&json, "definition", result->charts[0].definition);
+    add_split_json(tradeoff, &json);
+    yk_json_write_number(&json, "joint_s", tradeoff->joint_s);
+    yk_json_write_integer(&json, "joint_kept", tradeoff->joint_kept);
+    yk_json_write_number(&json, "bound_s", tradeoff->bound_s);
+    yk_error_band_write_json(&tradeoff->band, out);
+    add_list(&json, "memory_bytes", tradeoff->memory_bytes, tradeoff->memory_points);
+    add_list(&json, "joint_of_memory_s", tradeoff->joint_of_memory_s, tradeoff->memory_points);
+    add_list(&json, "ahead_of_memory_s", tradeoff->ahead_of_memory_s, tradeoff->memory_points);
+    return yk_json_write_end_document(&json);
 }

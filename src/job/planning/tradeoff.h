@@ -2,6 +2,8 @@
 #ifndef YK_JOB_PLANNING_TRADEOFF_H
 #define YK_JOB_PLANNING_TRADEOFF_H
 
+#include "base/status.h"
+#include "base/text.h"
 #include "job/job.h"
 #include "job/planning/planning.h"
 #include "job/workload.h"
@@ -41,5 +43,10 @@ yk_status yk_tradeoff_write_files(const struct yk_tradeoff_request *request,
                                   const struct yk_tradeoff_result *result) YK_MUST_USE;
 
 void yk_tradeoff_result_free(struct yk_tradeoff_result *result);
+
+yk_status yk_tradeoff_result_write_text(const struct yk_tradeoff_result *result,
+                                        struct yk_text *out) YK_MUST_USE;
+yk_status yk_tradeoff_result_write_json(const struct yk_tradeoff_result *result,
+                                        struct yk_text *out) YK_MUST_USE;
 
 #endif

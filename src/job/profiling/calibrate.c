@@ -1,13 +1,257 @@
 #include "job/profiling/calibrate.h"
 
+#include "base/file.h"
+#include "base/folder.h"
 #include "base/log.h"
 #include "base/units.h"
+#include "job/planning/planning.h"
 #include "job/profile_path.h"
-#include "job/profiling/finished_run.h"
+#include "job/reporting/run_options.h"
+#include "job/reporting/run_plan.h"
 #include "measure/calibration/calibration.h"
+#include "measure/timings.h"
+#include "planner/planner.h"
+#include "report/run_metrics.h"
+#include "report/run_summary.h"
+#include "trace/op_times.h"
 
+#include <fcntl.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+/* A run that has ended, by which a profile is calibrated. Starts as {0}; owns what it points to. */
+struct finished_run {
+    struct yk_arena *arena;
+    const char *folder;
+    const char *profile; /* the file that is to be calibrated */
+    bool has_profile;    /* it is there */
+    bool is_default;     /* nobody named it */
+    bool writes;
+    struct yk_planning planning;
+    const struct yk_plan *plan;         /* that the run ended with */
+    struct yk_planner_outcome *planned; /* by the profile as it is */
+    uint64_t shuffle; /* seed of another program for the plan; 0: the plan's own */
+    struct yk_op_times op_times;
+    double measured_step_s;  /* median */
+    double predicted_step_s; /* when the run began; NAN: not known */
+};
+
+typedef yk_status (*reader)(struct finished_run *run, const char *path, const struct yk_text *text);
+
+/* Whether the process that writes the folder still holds its lock. */
+static bool is_running(const char *lock)
+{
+    const int descriptor = open(lock, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (descriptor < 0) {
+        return false;
+    }
+    const bool held = flock(descriptor, LOCK_SH | LOCK_NB) != 0;
+    (void)close(descriptor);
+    return held;
+}
+
+static yk_status check(const struct finished_run *run)
+{
+    const char *lock = NULL;
+    if (!yk_folder_exists(run->folder)) {
+        return yk_fail(YK_ERROR_INPUT, "%s is no folder of a run; name the --out of a yoke train",
+                       run->folder);
+    }
+    YK_TRY(yk_folder_path(run->folder, "lock", run->arena, &lock));
+    if (is_running(lock)) {
+        return yk_fail(YK_ERROR_INPUT, "%s is still being trained; calibrate when that has ended",
+                       run->folder);
+    }
+    if (!yk_folder_has(run->folder, "plan.json")) {
+        return yk_fail(YK_ERROR_INPUT, "%s holds no run: it has no plan.json", run->folder);
+    }
+    if (!yk_folder_has(run->folder, "summary.json")) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "%s has no summary.json: its training was cut off; go on with: yoke train "
+                       "--resume --out %s",
+                       run->folder, run->folder);
+    }
+    if (!yk_folder_has(run->folder, "op-times.json")) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "%s has no op-times.json: it took too few steps to tell what its ops take; "
+                       "train for ten or more",
+                       run->folder);
+    }
+    return YK_OK;
+}
+
+static yk_status read_file(struct finished_run *run, const char *name, reader read)
+{
+    struct yk_text text = {0};
+    const char *path = NULL;
+    YK_TRY(yk_folder_path(run->folder, name, run->arena, &path));
+    yk_status status = yk_file_read_limited(path, YK_FILE_RECORD_BYTES, &text);
+    if (status == YK_OK) {
+        status = read(run, path, &text);
+    }
+    yk_text_free(&text);
+    return status;
+}
+
+static yk_status read_op_times(struct finished_run *run, const char *path,
+                               const struct yk_text *text)
+{
+    return yk_op_times_read(yk_text_chars(text), text->length, path, run->arena, &run->op_times);
+}
+
+/* The median of the steps by the plan that the run ended with. */
+static yk_status find_step(const struct yk_run_metrics *metrics, struct yk_arena *arena,
+                           double *out_s)
+{
+    const int32_t changes = metrics->rebalancing_count;
+    const int64_t after = changes > 0 ? metrics->rebalancings[changes - 1].step : 0;
+    double *seconds = NULL;
+    int32_t count = 0;
+    YK_TRY_NEW(arena, seconds, (int64_t)metrics->step_count + 1);
+    for (int32_t i = 0; i < metrics->step_count; i++) {
+        if (metrics->steps[i].step > after && metrics->steps[i].seconds > 0) {
+            seconds[count++] = metrics->steps[i].seconds;
+        }
+    }
+    *out_s = yk_timings_median(seconds, count);
+    return YK_OK;
+}
+
+static yk_status read_metrics(struct finished_run *run, const char *path,
+                              const struct yk_text *text)
+{
+    struct yk_run_metrics metrics = {0};
+    YK_TRY(yk_run_metrics_read(yk_text_chars(text), text->length, path, run->arena, &metrics));
+    YK_TRY(find_step(&metrics, run->arena, &run->measured_step_s));
+    return run->measured_step_s > 0 ? YK_OK : yk_fail(YK_ERROR_INPUT, "%s: there is no step", path);
+}
+
+static yk_status read_summary(struct finished_run *run, const char *path,
+                              const struct yk_text *text)
+{
+    struct yk_run_summary summary = {.predicted_step_s = NAN};
+    YK_TRY(yk_run_summary_read(yk_text_chars(text), text->length, path, run->arena, &summary));
+    run->predicted_step_s = summary.predicted_step_s;
+    return YK_OK;
+}
+
+/* Another program than the plan's own was drawn by --shuffle. */
+static yk_status read_options(struct finished_run *run, const char *path,
+                              const struct yk_text *text)
+{
+    const struct yk_run_report_setting *options = NULL;
+    int32_t count = 0;
+    YK_TRY(
+        yk_run_options_read(yk_text_chars(text), text->length, path, run->arena, &options, &count));
+    for (int32_t i = 0; i < count; i++) {
+        if (strcmp(options[i].name, "shuffle") == 0) {
+            run->shuffle = strtoull(options[i].value, NULL, 10); /* 0 of what is no number */
+        }
+    }
+    return YK_OK;
+}
+
+/* The profile that is to be calibrated. */
+static yk_status find_profile(struct finished_run *run, const struct yk_plan_sources *sources)
+{
+    if (run->profile && strcmp(run->profile, "none") == 0) {
+        return yk_fail(YK_ERROR_USAGE,
+                       "--profile none: there is nothing to calibrate; name a file");
+    }
+    const char *named = run->profile ? run->profile : sources->profile;
+    run->is_default = !named;
+    YK_TRY(yk_profile_path_resolve_output(named, run->arena, &run->profile));
+    run->has_profile = access(run->profile, F_OK) == 0;
+    if (run->has_profile && run->writes) {
+        struct yk_profile *profile = NULL;
+        YK_TRY(yk_profile_path_create(run->profile, run->profile, &profile));
+        yk_profile_close(profile);
+    }
+    return YK_OK;
+}
+
+static yk_status examine(struct finished_run *run, struct yk_planner_outcome **out)
+{
+    struct yk_planner_outcome *planned = NULL;
+    YK_TRY(yk_planner_examine(&run->planning.request, run->plan, false, &planned));
+    const yk_status status = run->shuffle > 0 ? yk_planner_shuffle(planned, run->shuffle) : YK_OK;
+    if (status != YK_OK) {
+        yk_planner_outcome_destroy(planned);
+        return status;
+    }
+    *out = planned;
+    return YK_OK;
+}
+
+/* --rebalance gave ranks other samples than the plan's file says. */
+static yk_status follow_shares(struct finished_run *run)
+{
+    double *shares = NULL;
+    YK_TRY_NEW(run->arena, shares, (int64_t)run->op_times.rank_count + 1);
+    for (int32_t r = 0; r < run->op_times.rank_count; r++) {
+        shares[r] = (double)run->op_times.ranks[r].share;
+    }
+    return yk_run_plan_with_shares(run->plan, run->planning.request.config, shares,
+                                   run->op_times.rank_count, run->arena, &run->plan);
+}
+
+static yk_status read_plan(struct finished_run *run, const char *path, const struct yk_text *text)
+{
+    struct yk_planning_request request = {.any_profile = true};
+    struct yk_plan_sources sources;
+    YK_TRY(yk_plan_file_sources(yk_text_chars(text), text->length, path, run->arena, &sources));
+    YK_TRY(find_profile(run, &sources));
+    request.profile = run->has_profile ? run->profile : "none";
+    if (yk_folder_has(run->folder, "config.json")) {
+        YK_TRY(yk_folder_path(run->folder, "config.json", run->arena, &request.model));
+    }
+    YK_TRY(yk_planning_open_plan(path, &request, &run->planning, &run->plan));
+    YK_TRY(follow_shares(run));
+    return examine(run, &run->planned);
+}
+
+/* `profile` is the file to calibrate; NULL: that which the run was planned with, or the usual one.
+ * A damaged one that is to be written is set aside. */
+static yk_status open_run(const char *folder, const char *profile, bool writes,
+                          struct finished_run *out)
+{
+    out->writes = writes;
+    out->folder = folder;
+    out->profile = profile;
+    YK_TRY(yk_arena_create(&out->arena));
+    YK_TRY(check(out));
+    YK_TRY(read_file(out, "op-times.json", read_op_times));
+    YK_TRY(read_file(out, "metrics.jsonl", read_metrics));
+    YK_TRY(read_file(out, "summary.json", read_summary));
+    YK_TRY(read_file(out, "run.json", read_options));
+    return read_file(out, "plan.json", read_plan);
+}
+
+static void close_run(struct finished_run *run)
+{
+    yk_planner_outcome_destroy(run->planned);
+    yk_planning_close(&run->planning);
+    yk_arena_destroy(run->arena);
+    *run = (struct finished_run){0};
+}
+
+/* The step that another profile predicts for the run's plan. */
+static yk_status predict_step(struct finished_run *run, struct yk_profile *profile, double *out_s)
+{
+    struct yk_planner_outcome *planned = NULL;
+    struct yk_profile *own = run->planning.book.profile;
+    run->planning.book.profile = profile;
+    const yk_status status = examine(run, &planned);
+    run->planning.book.profile = own;
+    if (status == YK_OK) {
+        *out_s = planned->trial.step_s;
+    }
+    yk_planner_outcome_destroy(planned);
+    return status;
+}
 
 /* Two predictions that differ by less are the same. */
 static const double same_part = 0.001;
@@ -41,7 +285,7 @@ static yk_status copy(struct yk_profile *from, struct yk_profile *to)
 
 /* What would be predicted afterwards, tried on a copy of the profile that is nowhere but in memory.
  */
-static yk_status predict(struct yk_finished_run *run, const struct yk_calibration *calibration,
+static yk_status predict(struct finished_run *run, const struct yk_calibration *calibration,
                          double *out_s)
 {
     struct yk_profile *tried = NULL;
@@ -51,31 +295,30 @@ static yk_status predict(struct yk_finished_run *run, const struct yk_calibratio
         status = yk_calibration_save(calibration, tried);
     }
     if (status == YK_OK) {
-        status = yk_finished_run_predict(run, tried, out_s);
+        status = predict_step(run, tried, out_s);
     }
     yk_profile_close(tried);
     return status;
 }
 
-static yk_status keep(const struct yk_finished_run *run, const struct yk_calibration *calibration)
+static yk_status keep(const struct finished_run *run, const struct yk_calibration *calibration)
 {
     struct yk_profile *profile = NULL;
-    YK_TRY(yk_profile_path_create(run->is_usual ? NULL : run->profile, run->profile, &profile));
+    YK_TRY(yk_profile_path_create(run->is_default ? NULL : run->profile, run->profile, &profile));
     const yk_status status = yk_calibration_save(calibration, profile);
     yk_profile_close(profile);
     return status;
 }
 
-static void note_changes(const struct yk_finished_run *run)
+static void note_profile(const struct finished_run *run)
 {
     const double now_s = run->planned->trial.step_s;
     if (fabs(now_s - run->predicted_step_s) > same_part * now_s) {
-        char then[YK_UNITS_SIZE];
-        yk_units_format(run->predicted_step_s, YK_UNIT_SECONDS, then);
         yk_log(YK_LOG_NOTE,
                "the run was planned with other times, which predicted %s a step; what is shown as "
                "predicted is by %s",
-               then, run->has_profile ? run->profile : "datasheets");
+               YK_UNITS_TEXT(run->predicted_step_s, YK_UNIT_SECONDS),
+               run->has_profile ? run->profile : "datasheets");
     }
 }
 
@@ -96,7 +339,7 @@ static yk_status copy_text(const char *text, struct yk_arena *arena, const char 
     return *out || !text ? YK_OK : yk_fail_out_of_memory();
 }
 
-static yk_status take_op(const struct yk_calibration_class *sort, struct yk_arena *arena,
+static yk_status fill_op(const struct yk_calibration_class *sort, struct yk_arena *arena,
                          struct yk_calibrate_op *out)
 {
     *out = (struct yk_calibrate_op){
@@ -116,16 +359,16 @@ static yk_status take_op(const struct yk_calibration_class *sort, struct yk_aren
 }
 
 /* What was found, apart from the run that it was found in. */
-static yk_status take_result(const struct yk_finished_run *run,
+static yk_status fill_result(const struct finished_run *run,
                              const struct yk_calibration *calibration,
                              struct yk_calibrate_result *out)
 {
-    out->steps = run->spent.steps;
-    out->ranks = run->spent.rank_count;
+    out->steps = run->op_times.steps;
+    out->ranks = run->op_times.rank_count;
     out->measured_step_s = run->measured_step_s;
     out->predicted_step_s = run->planned->trial.step_s;
-    out->compute_beside = calibration->compute_beside;
-    out->message_beside = calibration->message_beside;
+    out->compute_slowdown = calibration->compute_beside;
+    out->message_slowdown = calibration->message_beside;
     out->estimated_compute = calibration->estimated_compute;
     out->estimated_message = calibration->estimated_message;
     out->layer_count = calibration->rows.layer_count;
@@ -135,28 +378,28 @@ static yk_status take_result(const struct yk_finished_run *run,
     YK_TRY(copy_text(run->profile, out->arena, &out->profile));
     YK_TRY_NEW(out->arena, out->ops, (int64_t)calibration->sort_count + 1);
     for (; out->op_count < calibration->sort_count; out->op_count++) {
-        YK_TRY(take_op(&calibration->sorts[out->op_count], out->arena, &out->ops[out->op_count]));
+        YK_TRY(fill_op(&calibration->sorts[out->op_count], out->arena, &out->ops[out->op_count]));
     }
     return YK_OK;
 }
 
-static yk_status calibrate(const struct yk_calibrate_request *request, struct yk_finished_run *run,
+static yk_status calibrate(const struct yk_calibrate_request *request, struct finished_run *run,
                            struct yk_calibration *calibration, struct yk_calibrate_result *out)
 {
-    YK_TRY(yk_finished_run_open(request->run, request->profile, !request->dry_run, run));
-    const struct yk_calibration_request wish = {
+    YK_TRY(open_run(request->run, request->profile, !request->dry_run, run));
+    const struct yk_calibration_request wanted = {
         .program = run->planned->trial.program,
         .sim = run->planned->trial.sim,
         .book = &run->planning.book,
-        .spent = &run->spent,
+        .spent = &run->op_times,
     };
-    const yk_status status = yk_calibration_compute(&wish, run->arena, calibration);
+    const yk_status status = yk_calibration_compute(&wanted, run->arena, calibration);
     if (status != YK_OK) {
-        return yk_fail_in(status, request->run);
+        return yk_status_prefix(status, request->run);
     }
-    YK_TRY(take_result(run, calibration, out));
+    YK_TRY(fill_result(run, calibration, out));
     YK_TRY(predict(run, calibration, &out->calibrated_step_s));
-    note_changes(run);
+    note_profile(run);
     note_rest(out);
     if (!request->dry_run) {
         YK_TRY(keep(run, calibration));
@@ -168,12 +411,12 @@ static yk_status calibrate(const struct yk_calibrate_request *request, struct yk
 yk_status yk_calibrate_run(const struct yk_calibrate_request *request,
                            struct yk_calibrate_result *out)
 {
-    struct yk_finished_run run = {0};
+    struct finished_run run = {0};
     struct yk_calibration calibration = {0};
     YK_TRY(yk_arena_create(&out->arena));
     const yk_status status = calibrate(request, &run, &calibration, out);
     yk_calibration_free(&calibration);
-    yk_finished_run_close(&run);
+    close_run(&run);
     return status;
 }
 

@@ -4,8 +4,9 @@
 #include "base/system.h"
 #include "job/profile_path.h"
 #include "job/profiling/profiling.h"
-#include "job/slow.h"
+#include "job/rank.h"
 #include "measure/survey/noise.h"
+#include "report/profile_json.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -220,15 +221,16 @@ static yk_status name_counted(const struct yk_profiling *profiling, const char *
 }
 
 /* With counters, what the device's meters showed meanwhile. */
-static yk_status survey_layers(struct yk_profiling *profiling, const struct yk_survey_request *wish)
+static yk_status survey_layers(struct yk_profiling *profiling,
+                               const struct yk_survey_request *request)
 {
     if (!profiling->gauge) {
-        return yk_survey_layers(&profiling->result->survey, &profiling->all, wish);
+        return yk_survey_layers(&profiling->result->survey, &profiling->all, request);
     }
     struct yk_counter_ranks *all = &profiling->result->counted;
     struct yk_counter_rank *counted = &all->all[all->count];
     YK_TRY(yk_counter_recorder_start(profiling->gauge));
-    const yk_status status = yk_survey_layers(&profiling->result->survey, &profiling->all, wish);
+    const yk_status status = yk_survey_layers(&profiling->result->survey, &profiling->all, request);
     yk_counter_recorder_stop(profiling->gauge);
     YK_TRY(status);
     YK_TRY(yk_counter_attribution_report(profiling->gauge, NAN, profiling->arena, counted));
@@ -247,7 +249,7 @@ static bool begins_anew(const struct yk_profiling *profiling)
 
 static yk_status survey(struct yk_profiling *profiling)
 {
-    const struct yk_survey_request wish = {
+    const struct yk_survey_request request = {
         .config = profiling->config,
         .workload = profiling->workload,
         .cluster = profiling->cluster,
@@ -261,14 +263,14 @@ static yk_status survey(struct yk_profiling *profiling)
                   .stop = is_stopped,
                   .ran = profiling->gauge ? note_step : NULL},
     };
-    YK_TRY(survey_layers(profiling, &wish));
+    YK_TRY(survey_layers(profiling, &request));
     if (profiling->engine.backend->used_bytes && !profiling->result->survey.stopped) {
-        YK_TRY(yk_survey_copies(&profiling->result->survey, &profiling->all, &wish));
+        YK_TRY(yk_survey_copies(&profiling->result->survey, &profiling->all, &request));
     }
     if (profiling->all.ranks->size > 1 && !profiling->result->survey.stopped) {
         int64_t most = 0;
         YK_TRY(most_bytes(profiling, &most));
-        YK_TRY(yk_survey_links(&profiling->result->survey, &profiling->all, &wish, most));
+        YK_TRY(yk_survey_links(&profiling->result->survey, &profiling->all, &request, most));
     }
     return YK_OK;
 }
@@ -436,4 +438,68 @@ void yk_profile_result_free(struct yk_profile_result *result)
 yk_status yk_profile_write_cluster(const struct yk_profile_result *result, struct yk_text *out)
 {
     return yk_cluster_write(result->cluster, out);
+}
+
+/* Ends a row by its measurement, whose value is called `key`. */
+static void end_row(const struct yk_profile_measurement *measurement, const char *key,
+                    struct yk_json_writer *json)
+{
+    yk_json_write_number(json, key, measurement->value);
+    yk_json_write_number(json, "spread", measurement->spread);
+    yk_json_write_integer(json, "samples", measurement->samples);
+    yk_json_write_end_object(json);
+}
+
+static void write_layers(const struct yk_survey *survey, struct yk_json_writer *json)
+{
+    yk_profile_json_begin_table("layers", json);
+    for (int32_t i = 0; i < survey->layer_count; i++) {
+        const struct yk_survey_layer *row = &survey->layers[i];
+        yk_profile_json_begin_layer(&row->layer, row->batch, json);
+        end_row(&row->measurement, "seconds", json);
+    }
+    yk_json_write_end_array(json);
+}
+
+static void write_links(const struct yk_survey *survey, struct yk_json_writer *json)
+{
+    yk_profile_json_begin_table("links", json);
+    for (int32_t i = 0; i < survey->link_count; i++) {
+        const struct yk_survey_link *row = &survey->links[i];
+        yk_profile_json_begin_link(&row->link, json);
+        yk_json_write_integer(json, "bytes", row->bytes);
+        end_row(&row->measurement, "seconds", json);
+    }
+    yk_json_write_end_array(json);
+}
+
+static void write_facts(const struct yk_survey *survey, struct yk_json_writer *json)
+{
+    yk_profile_json_begin_table("facts", json);
+    for (int32_t i = 0; i < survey->fact_count; i++) {
+        const struct yk_survey_fact *row = &survey->facts[i];
+        yk_profile_json_begin_fact(&row->fact, json);
+        end_row(&row->measurement, "value", json);
+    }
+    yk_json_write_end_array(json);
+}
+
+yk_status yk_profile_write_json(const struct yk_profile_result *result, struct yk_text *out)
+{
+    struct yk_json_writer json = {.text = out, .spaced = true};
+    yk_json_write_begin_object(&json, NULL);
+    yk_json_write_string(&json, "profile", result->path);
+    yk_json_write_line(&json, 1);
+    yk_json_write_string(&json, "versions", result->versions ? result->versions : "");
+    yk_json_write_line(&json, 1);
+    yk_json_write_bool(&json, "stopped", result->survey.stopped);
+    write_layers(&result->survey, &json);
+    write_links(&result->survey, &json);
+    write_facts(&result->survey, &json);
+    if (result->counters) {
+        yk_json_write_line(&json, 1);
+        yk_json_write_key(&json, "counters");
+        yk_counters_file_write_averages(&result->counted, out);
+    }
+    return yk_json_write_end_document(&json);
 }

@@ -8,7 +8,7 @@ struct showing {
     const struct yk_profile_request *request;
     struct yk_arena *arena;
     const char **shapes; /* (precisions × layers) of the model that is named */
-    struct yk_profile_report_wish wish;
+    struct yk_profile_report_wish filter;
 };
 
 /* Adds the shapes of the model's layers, of which there are as many in any precision. */
@@ -23,10 +23,10 @@ static yk_status add_shapes(struct showing *showing, const struct yk_model_confi
     YK_TRY(yk_model_describe(config, &workload, showing->arena, &model));
     if (!showing->shapes) {
         YK_TRY_NEW(showing->arena, showing->shapes, YK_PRECISION_COUNT * model->layer_count);
-        showing->wish.shapes = showing->shapes;
+        showing->filter.shapes = showing->shapes;
     }
     for (int32_t l = 0; l < model->layer_count; l++) {
-        showing->shapes[showing->wish.shape_count++] = model->layers[l].shape;
+        showing->shapes[showing->filter.shape_count++] = model->layers[l].shape;
     }
     return YK_OK;
 }
@@ -57,7 +57,7 @@ static yk_status choose_layers(struct showing *showing)
             YK_TRY(add_shapes(showing, config, precision));
         }
     }
-    showing->wish.sequence = request->workload.sequence;
+    showing->filter.sequence = request->workload.sequence;
     return showing->shapes ? YK_OK
                            : yk_fail(YK_ERROR_USAGE,
                                      "--precision %s: there is fp32, tf32, fp16, "
@@ -68,7 +68,7 @@ static yk_status choose_layers(struct showing *showing)
 static yk_status read_profile(const struct showing *showing, struct yk_profile_report *out)
 {
     struct yk_profile *profile = NULL;
-    const char *path = showing->wish.path;
+    const char *path = showing->filter.path;
     if (!showing->request->profile && access(path, F_OK) != 0) {
         return yk_fail(YK_ERROR_INPUT,
                        "nothing has been measured yet: there is no %s; yoke profile --model MODEL "
@@ -76,7 +76,7 @@ static yk_status read_profile(const struct showing *showing, struct yk_profile_r
                        path);
     }
     YK_TRY(yk_profile_open(path, &profile));
-    const yk_status status = yk_profile_report_make(profile, &showing->wish, showing->arena, out);
+    const yk_status status = yk_profile_report_make(profile, &showing->filter, showing->arena, out);
     yk_profile_close(profile);
     return status;
 }
@@ -87,9 +87,9 @@ yk_status yk_profile_show_run(const struct yk_profile_request *request,
     struct showing showing = {.request = request};
     YK_TRY(yk_arena_create(&out->arena));
     showing.arena = out->arena;
-    YK_TRY(yk_profile_find_path(request->profile, out->arena, &showing.wish.path));
-    showing.wish.now = (int64_t)time(NULL);
-    showing.wish.device =
+    YK_TRY(yk_profile_find_path(request->profile, out->arena, &showing.filter.path));
+    showing.filter.now = (int64_t)time(NULL);
+    showing.filter.device =
         request->device && strcmp(request->device, "all") != 0 ? request->device : NULL;
     if (request->model) {
         YK_TRY(choose_layers(&showing));

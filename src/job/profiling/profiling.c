@@ -9,7 +9,7 @@
 
 enum {
     MIB = 1024 * 1024,
-    MOST_GPUS = 64,
+    MAX_GPUS = 64,
 };
 
 /* A part that is written down may be one that the GPU cannot be cut into. */
@@ -30,7 +30,7 @@ static yk_status list_all(struct yk_device_choice *choices, int32_t *count)
     *count = 0;
     if (best.gpu) {
         YK_TRY(yk_device_count_gpus(count));
-        *count = *count < MOST_GPUS ? *count : MOST_GPUS;
+        *count = *count < MAX_GPUS ? *count : MAX_GPUS;
     }
     for (int32_t i = 0; i < *count; i++) {
         choices[i] = (struct yk_device_choice){.gpu = true, .number = i};
@@ -96,7 +96,7 @@ static yk_status add_target(struct yk_profiling *profiling, struct yk_device_cho
 yk_status yk_profiling_find_targets(struct yk_profiling *profiling, int32_t ranks)
 {
     const char *words = profiling->request->workload.precision;
-    struct yk_device_choice choices[MOST_GPUS + 1];
+    struct yk_device_choice choices[MAX_GPUS + 1];
     int32_t count = 0;
     profiling->target_count = 0;
     YK_TRY(list_choices(profiling, ranks, choices, &count));

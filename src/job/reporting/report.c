@@ -2,9 +2,10 @@
 
 #include "base/folder.h"
 #include "base/log.h"
+#include "job/job.h"
 #include "job/outputs.h"
 #include "job/reporting/run_report.h"
-#include "job/search.h"
+#include "planner/planned_facts.h"
 #include "planner/planner.h"
 #include "planner/tradeoff.h"
 #include "report/plan_report.h"

@@ -1,7 +1,6 @@
 #include "job/reporting/run_options.h"
 
 #include "base/json.h"
-#include "base/json_value.h"
 
 #include <string.h>
 
@@ -29,23 +28,23 @@ static yk_status keep_value(const struct yk_json *value, struct yk_arena *arena,
     return status;
 }
 
-static yk_status list_settings(const struct yk_json *root, struct yk_arena *arena,
-                               const struct yk_run_report_setting **out, int32_t *out_count)
+static yk_status list_options(const struct yk_json *root, struct yk_arena *arena,
+                              const struct yk_run_report_setting **out, int32_t *out_count)
 {
-    struct yk_run_report_setting *settings = NULL;
+    struct yk_run_report_setting *options = NULL;
     struct yk_json_member member = {0};
     int32_t kept = 0;
-    YK_TRY_NEW(arena, settings, yk_json_member_count(root) + 1);
+    YK_TRY_NEW(arena, options, yk_json_member_count(root) + 1);
     while (yk_json_next_member(root, &member)) {
         if (strcmp(member.name, "yoke") == 0 || strcmp(member.name, "kind") == 0 ||
             yk_json_is_null(member.value)) {
             continue;
         }
-        YK_TRY(yk_json_copy_text(arena, member.name, &settings[kept].name));
-        YK_TRY(keep_value(member.value, arena, &settings[kept].value));
+        YK_TRY(yk_json_copy_text(arena, member.name, &options[kept].name));
+        YK_TRY(keep_value(member.value, arena, &options[kept].value));
         kept++;
     }
-    *out = settings;
+    *out = options;
     *out_count = kept;
     return YK_OK;
 }
@@ -60,8 +59,8 @@ yk_status yk_run_options_read(const char *text, size_t length, const char *sourc
         status = yk_fail(YK_ERROR_INPUT, "this must be an object, not %s", yk_json_kind(root));
     }
     if (status == YK_OK) {
-        status = list_settings(root, arena, out, out_count);
+        status = list_options(root, arena, out, out_count);
     }
     yk_json_destroy(root);
-    return status == YK_OK ? YK_OK : yk_fail_in(status, source);
+    return status == YK_OK ? YK_OK : yk_status_prefix(status, source);
 }

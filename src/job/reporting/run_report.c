@@ -21,7 +21,7 @@
 
 enum {
     PATH_SIZE = 4096,
-    MOST_BEFORE = 17 /* plans: a run divides samples anew up to 16 times */
+    MAX_BEFORE = 17 /* plans: a run divides samples anew up to 16 times */
 };
 
 /* Starts as {0}, with a folder. */
@@ -31,8 +31,8 @@ struct reading {
     struct yk_run_metrics metrics;
     struct yk_planning planning;
     struct yk_planner_outcome *planned; /* in force at the end; NULL: the plan is not known */
-    struct yk_planner_outcome *before[MOST_BEFORE]; /* in force earlier; [0] the run began with */
-    int32_t before_count;                           /* 0: none but `planned` */
+    struct yk_planner_outcome *before[MAX_BEFORE]; /* in force earlier; [0] the run began with */
+    int32_t before_count;                          /* 0: none but `planned` */
     struct yk_trace *predicted;
     struct yk_trace *measured;
     struct yk_run_summary summary;
@@ -56,9 +56,9 @@ static yk_status find_file(const struct reading *reading, const char *name, cons
     return *out ? YK_OK : yk_fail_out_of_memory();
 }
 
-/* Gives a file of the run, if it is there, to `take`. */
+/* Gives a file of the run, if it is there, to `read`. */
 static yk_status read_file(struct reading *reading, const char *name,
-                           yk_status (*take)(struct reading *reading, const char *path,
+                           yk_status (*read)(struct reading *reading, const char *path,
                                              const struct yk_text *text))
 {
     const char *path = NULL;
@@ -69,31 +69,31 @@ static yk_status read_file(struct reading *reading, const char *name,
     }
     yk_status status = yk_file_read_limited(path, YK_FILE_RECORD_BYTES, &text);
     if (status == YK_OK) {
-        status = take(reading, path, &text);
+        status = read(reading, path, &text);
     }
     yk_text_free(&text);
     return status;
 }
 
-static yk_status take_metrics(struct reading *reading, const char *path, const struct yk_text *text)
+static yk_status read_metrics(struct reading *reading, const char *path, const struct yk_text *text)
 {
     return yk_run_metrics_read(yk_text_chars(text), text->length, path, reading->arena,
                                &reading->metrics);
 }
 
-static yk_status take_measured(struct reading *reading, const char *path,
+static yk_status read_measured(struct reading *reading, const char *path,
                                const struct yk_text *text)
 {
     return yk_chrome_read(yk_text_chars(text), text->length, path, &reading->measured);
 }
 
-static yk_status take_predicted(struct reading *reading, const char *path,
+static yk_status read_predicted(struct reading *reading, const char *path,
                                 const struct yk_text *text)
 {
     return yk_chrome_read(yk_text_chars(text), text->length, path, &reading->predicted);
 }
 
-static yk_status take_counters(struct reading *reading, const char *path,
+static yk_status read_counters(struct reading *reading, const char *path,
                                const struct yk_text *text)
 {
     reading->report.counters = &reading->counters;
@@ -101,21 +101,20 @@ static yk_status take_counters(struct reading *reading, const char *path,
                                  &reading->counters);
 }
 
-static yk_status take_sample(struct reading *reading, const char *path, const struct yk_text *text)
+static yk_status read_sample(struct reading *reading, const char *path, const struct yk_text *text)
 {
     (void)path;
     reading->report.sample = yk_arena_copy_text(reading->arena, yk_text_chars(text), text->length);
     return reading->report.sample ? YK_OK : yk_fail_out_of_memory();
 }
 
-static yk_status take_summary(struct reading *reading, const char *path, const struct yk_text *text)
+static yk_status read_summary(struct reading *reading, const char *path, const struct yk_text *text)
 {
     return yk_run_summary_read(yk_text_chars(text), text->length, path, reading->arena,
                                &reading->summary);
 }
 
-static yk_status take_settings(struct reading *reading, const char *path,
-                               const struct yk_text *text)
+static yk_status read_options(struct reading *reading, const char *path, const struct yk_text *text)
 {
     return yk_run_options_read(yk_text_chars(text), text->length, path, reading->arena,
                                &reading->report.settings, &reading->report.setting_count);
@@ -150,8 +149,8 @@ static yk_status find_shares(const struct reading *reading, double **out, int32_
 }
 
 /* Whether a rank takes more samples by these shares than by any plan that is known. */
-static bool takes_more(const struct reading *reading, const struct yk_plan *last,
-                       const double *shares)
+static bool uses_more(const struct reading *reading, const struct yk_plan *last,
+                      const double *shares)
 {
     for (int32_t r = 0; r < last->rank_count; r++) {
         double most = yk_run_plan_share(last, r);
@@ -177,8 +176,8 @@ static yk_status examine_before(struct reading *reading, const struct yk_plan *p
     for (int32_t i = 0; i + 1 < metrics->rebalancing_count; i++) {
         const struct yk_run_report_rebalancing *change = &metrics->rebalancings[i];
         const struct yk_plan *followed = plan;
-        if (reading->before_count == MOST_BEFORE || change->share_count != plan->rank_count ||
-            !takes_more(reading, last, change->shares)) {
+        if (reading->before_count == MAX_BEFORE || change->share_count != plan->rank_count ||
+            !uses_more(reading, last, change->shares)) {
             continue;
         }
         YK_TRY(yk_run_plan_with_shares(plan, request->config, change->shares, change->share_count,
@@ -414,23 +413,23 @@ static void fill_steps(struct reading *reading)
 static yk_status read_run(struct reading *reading)
 {
     const char *metrics = NULL;
-    const char *settings = NULL;
+    const char *options_path = NULL;
     YK_TRY(yk_arena_create(&reading->arena));
     reading->metrics.median_step_s = NAN;
     reading->summary = (struct yk_run_summary){.peak_bytes = NAN, .predicted_step_s = NAN};
     YK_TRY(find_file(reading, "metrics.jsonl", &metrics));
-    YK_TRY(find_file(reading, "run.json", &settings));
-    if (!metrics && !settings) {
+    YK_TRY(find_file(reading, "run.json", &options_path));
+    if (!metrics && !options_path) {
         return yk_fail(YK_ERROR_INPUT, "%s holds no run: it has neither metrics.jsonl nor run.json",
                        reading->folder);
     }
-    YK_TRY(read_file(reading, "metrics.jsonl", take_metrics));
-    YK_TRY(read_file(reading, "run.json", take_settings));
-    YK_TRY(read_file(reading, "trace.json", take_measured));
-    YK_TRY(read_file(reading, "trace-predicted.json", take_predicted));
-    YK_TRY(read_file(reading, "summary.json", take_summary));
-    YK_TRY(read_file(reading, "counters.json", take_counters));
-    YK_TRY(read_file(reading, "sample.txt", take_sample));
+    YK_TRY(read_file(reading, "metrics.jsonl", read_metrics));
+    YK_TRY(read_file(reading, "run.json", read_options));
+    YK_TRY(read_file(reading, "trace.json", read_measured));
+    YK_TRY(read_file(reading, "trace-predicted.json", read_predicted));
+    YK_TRY(read_file(reading, "summary.json", read_summary));
+    YK_TRY(read_file(reading, "counters.json", read_counters));
+    YK_TRY(read_file(reading, "sample.txt", read_sample));
     YK_TRY(open_plan(reading));
     YK_TRY(fill_ranks(reading));
     YK_TRY(fill_first_ranks(reading));

@@ -9,8 +9,8 @@
 #include <math.h>
 
 enum {
-    PATIENCE = 20,     /* steps in a row */
-    MOST_CHANGES = 16, /* of a run */
+    PATIENCE = 20,    /* steps in a row */
+    MAX_CHANGES = 16, /* of a run */
 };
 
 /* Slower than planned beside the others by so much, it is named. */
@@ -33,8 +33,8 @@ yk_status yk_train_balance_open(struct yk_train_balance *balance)
     YK_TRY_NEW(balance->arena, balance->sum_s, ranks);
     YK_TRY_NEW(balance->arena, balance->named, ranks);
     /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
-    YK_TRY_NEW(balance->arena, balance->found, MOST_CHANGES);
-    YK_TRY_NEW(balance->arena, balance->changed, MOST_CHANGES);
+    YK_TRY_NEW(balance->arena, balance->found, MAX_CHANGES);
+    YK_TRY_NEW(balance->arena, balance->changed, MAX_CHANGES);
     for (int32_t r = 0; r < ranks; r++) {
         balance->planned_s[r] = sim->ranks[r].compute_s;
     }
@@ -171,7 +171,7 @@ static const struct yk_program *change(struct yk_train_balance *balance, int64_t
 {
     struct yk_planner_outcome *found = NULL;
     const struct yk_plan *now = yk_train_balance_plan(balance)->plan;
-    if (balance->found_count == MOST_CHANGES) {
+    if (balance->found_count == MAX_CHANGES) {
         return NULL;
     }
     if (redivide(balance, compute_s, &found) != YK_OK || !found->plan ||

@@ -1,15 +1,57 @@
 #include "job/training/measurements.h"
 
+#include "base/folder.h"
 #include "base/system.h"
 #include "comm/exchange.h"
 #include "job/reporting/run_plan.h"
-#include "job/training/counters.h"
 #include "trace/trace_bytes.h"
 #include "trace/trace_merge.h"
 #include "trace/trace_sum.h"
+#include "train/round_durations.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+/* Adds what this rank's counters showed, as a file of one rank; nothing without counters. */
+static yk_status pack_counters(const struct yk_training *training, struct yk_text *out)
+{
+    const struct yk_planner_outcome *planned = training->plan.planned;
+    const int32_t rank = yk_train_team_rank(&training->team);
+    const int32_t device = planned->plan->ranks[rank].device;
+    const double traced_s = training->run.trace ? training->run.traced_s : NAN;
+    struct yk_counter_rank counters;
+    if (!training->gauge) {
+        return YK_OK;
+    }
+    YK_TRY(yk_counter_attribution_report(training->gauge, traced_s, training->arena, &counters));
+    counters.device = planned->trial.program->cluster->devices[device].name;
+    return yk_counters_file_write(&(struct yk_counter_ranks){&counters, 1}, out);
+}
+
+/* On rank 0: what rank `rank` has packed, whose step began `offset_s` after rank 0's. */
+static yk_status unpack_counters(struct yk_training *training, int32_t rank, double offset_s,
+                                 const char *bytes, size_t size)
+{
+    const int32_t count = training->plan.planned->plan->rank_count;
+    struct yk_counter_ranks read = {0};
+    char source[40];
+    if (!training->counters.all) {
+        YK_TRY_NEW(training->arena, training->counters.all, count);
+    }
+    (void)snprintf(source, sizeof source, "the counters of rank %d", (int)rank);
+    YK_TRY(yk_counters_file_read(bytes, size, source, training->arena, &read));
+    if (read.count != 1) {
+        return yk_fail(YK_ERROR_INPUT, "%s are those of %d ranks", source, (int)read.count);
+    }
+    for (int32_t i = 0; i < read.all[0].step.count; i++) {
+        read.all[0].step.readings[i].begin_s += offset_s;
+        read.all[0].step.readings[i].end_s += offset_s;
+    }
+    training->counters.all[rank] = read.all[0];
+    training->counters.count = rank + 1;
+    return YK_OK;
+}
 
 /* What a rank sends in front of its counters and its trace. */
 struct figures {
@@ -26,7 +68,7 @@ static yk_status pack(const struct yk_training *training, struct yk_text *out)
         YK_TRY(yk_exchange_compare_clocks(&training->team.ranks, &clock));
     }
     struct yk_text counters = {0};
-    yk_status status = yk_train_counters_pack(training, &counters);
+    yk_status status = pack_counters(training, &counters);
     const struct figures figures = {run->device_bytes > 0 ? run->device_bytes
                                                           : yk_system_process_memory().peak_bytes,
                                     run->traced_s + clock.offset_s, counters.length};
@@ -59,7 +101,7 @@ static yk_status collect(struct yk_training *training, struct yk_exchange_bytes 
 }
 
 static yk_status unpack(struct yk_training *training, const struct yk_exchange_bytes *handed,
-                        struct yk_trace_part *pieces, struct yk_trace **traces)
+                        struct yk_trace_part *parts, struct yk_trace **traces)
 {
     const int32_t count = training->plan.planned->plan->rank_count;
     double zero_s = 0;
@@ -74,12 +116,12 @@ static yk_status unpack(struct yk_training *training, const struct yk_exchange_b
         const char *trace = counters + figures.counters_size;
         const size_t trace_size = handed[r].size - sizeof figures - figures.counters_size;
         if (figures.counters_size > 0) {
-            YK_TRY(yk_train_counters_unpack(training, r, figures.began_s - zero_s, counters,
-                                            figures.counters_size));
+            YK_TRY(unpack_counters(training, r, figures.began_s - zero_s, counters,
+                                   figures.counters_size));
         }
         if (trace_size > 0) {
             YK_TRY(yk_trace_bytes_unpack(trace, trace_size, source, &traces[r]));
-            pieces[r] = (struct yk_trace_part){traces[r], figures.began_s - zero_s};
+            parts[r] = (struct yk_trace_part){traces[r], figures.began_s - zero_s};
         }
     }
     return YK_OK;
@@ -100,15 +142,15 @@ static yk_status sum_up(struct yk_training *training)
 static yk_status merge(struct yk_training *training, const struct yk_exchange_bytes *handed)
 {
     const int32_t count = training->plan.planned->plan->rank_count;
-    struct yk_trace_part *pieces = NULL;
+    struct yk_trace_part *parts = NULL;
     struct yk_trace **traces = NULL;
     struct yk_trace *whole = NULL;
-    YK_TRY_NEW(training->arena, pieces, count);
+    YK_TRY_NEW(training->arena, parts, count);
     /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
     YK_TRY_NEW(training->arena, traces, count);
-    yk_status status = unpack(training, handed, pieces, traces);
+    yk_status status = unpack(training, handed, parts, traces);
     if (status == YK_OK && training->run.trace) {
-        status = yk_trace_merge(pieces, count, &whole);
+        status = yk_trace_merge(parts, count, &whole);
     }
     for (int32_t r = 0; r < count; r++) {
         yk_trace_destroy(traces[r]);
@@ -139,4 +181,96 @@ yk_status yk_train_measurements_collect(struct yk_training *training)
         yk_run_plan_complete(planned, r, &training->ranks[r]);
     }
     return YK_OK;
+}
+
+/* What a rank sends: its versions, a zero, its rounds. */
+static yk_status pack_op_times(const struct yk_training *training, struct yk_text *out)
+{
+    const struct yk_train_team *team = &training->team;
+    struct yk_exchange_clock clock = {0};
+    training->engine.backend->versions(training->engine.device, out);
+    if (!yk_train_team_is_alone(team)) {
+        yk_text_add(out, ", ");
+        team->ranks.comm->describe(team->ranks.world, out);
+        YK_TRY(yk_exchange_compare_clocks(&team->ranks, &clock));
+    }
+    yk_text_add_bytes(out, "", 1);
+    return yk_round_log_pack(training->run.log, clock.offset_s, out);
+}
+
+static yk_status unpack_op_times(const struct yk_exchange_bytes *handed, int32_t rank,
+                                 struct yk_arena *arena, struct yk_rank_rounds *out)
+{
+    const size_t length = strlen(handed->bytes) + 1;
+    char source[32];
+    (void)snprintf(source, sizeof source, "the times of rank %d", (int)rank);
+    return yk_round_log_unpack(handed->bytes + length,
+                               handed->size >= length ? handed->size - length : 0, source, arena,
+                               out);
+}
+
+/* By the program that the run ended with. */
+static yk_status join_op_times(struct yk_training *training, const struct yk_exchange_bytes *handed,
+                               struct yk_arena *scratch)
+{
+    const struct yk_program *program = training->run.program;
+    struct yk_rank_rounds *logs = NULL;
+    YK_TRY_NEW(scratch, logs, program->rank_count);
+    for (int32_t r = 0; r < program->rank_count; r++) {
+        YK_TRY(unpack_op_times(&handed[r], r, scratch, &logs[r]));
+    }
+    struct yk_op_times *op_times = NULL;
+    YK_TRY_NEW(training->arena, op_times, 1);
+    YK_TRY(yk_round_durations(program, logs, training->arena, op_times));
+    for (int32_t r = 0; r < op_times->rank_count; r++) {
+        op_times->ranks[r].versions =
+            yk_arena_copy_text(training->arena, handed[r].bytes, strlen(handed[r].bytes));
+        if (!op_times->ranks[r].versions) {
+            return yk_fail_out_of_memory();
+        }
+    }
+    training->op_times = op_times->steps > 0 ? op_times : NULL;
+    return YK_OK;
+}
+
+static yk_status collect_op_times(struct yk_training *training, struct yk_arena *scratch)
+{
+    const struct yk_train_team *team = &training->team;
+    struct yk_text own = {0};
+    struct yk_exchange_bytes *handed = NULL;
+    yk_status status = yk_train_team_agree(team, pack_op_times(training, &own));
+    if (status == YK_OK && !yk_train_team_is_alone(team)) {
+        status = yk_exchange_gather(&team->ranks, own.bytes, own.length, scratch, &handed);
+    } else if (status == YK_OK) {
+        handed = yk_arena_allocate(scratch, 1, sizeof *handed);
+        status = handed ? YK_OK : yk_fail_out_of_memory();
+        if (status == YK_OK) {
+            handed[0] = (struct yk_exchange_bytes){own.bytes, own.length};
+        }
+    }
+    if (status == YK_OK && handed) {
+        status = join_op_times(training, handed, scratch);
+    }
+    yk_text_free(&own);
+    return status;
+}
+
+yk_status yk_train_measurements_collect_op_times(struct yk_training *training)
+{
+    struct yk_arena *scratch = NULL;
+    YK_TRY(yk_train_team_agree(&training->team, yk_arena_create(&scratch)));
+    const yk_status status = collect_op_times(training, scratch);
+    yk_arena_destroy(scratch);
+    return status;
+}
+
+yk_status yk_train_measurements_write_op_times(const struct yk_training *training,
+                                               struct yk_outputs *outputs)
+{
+    const char *path = NULL;
+    if (!training->op_times) {
+        return YK_OK;
+    }
+    YK_TRY(yk_folder_path(training->folder, "op-times.json", training->arena, &path));
+    return yk_op_times_write(training->op_times, yk_outputs_add_nofollow(outputs, path));
 }

@@ -14,28 +14,28 @@
 #include <unistd.h>
 
 /* With others, what the optimizer remembers or where the data stands would mean nothing. */
-static const char *const kept_settings[] = {
+static const char *const fixed_options[] = {
     "model", "data-part", "eval-part", "seq",    "precision", "lora",    "lora-alpha",
     "nf4",   "optimizer", "seed",      "faulty", "packed",    "longest", "tokenizer",
 };
 
-static const char *const noted_settings[] = {
+static const char *const changeable_options[] = {
     "batch",   "batch-tokens", "micro-batches", "recompute",  "dropout", "label-smoothing",
     "rate",    "rate-rule",    "warmup",        "least-rate", "beta1",   "beta2",
     "epsilon", "decay",        "momentum",      "clip",
 };
 
-static yk_status add_layer(struct yk_option_sources *layers, struct yk_arena *arena,
-                           const char *source, const char *json, size_t length)
+static yk_status add_source(struct yk_option_sources *sources, struct yk_arena *arena,
+                            const char *name, const char *json, size_t length)
 {
-    const struct yk_option_source layer = {
-        .source = yk_arena_copy_text(arena, source, strlen(source)),
+    const struct yk_option_source source = {
+        .name = yk_arena_copy_text(arena, name, strlen(name)),
         .json = yk_arena_copy_text(arena, json, length),
     };
-    if (!layer.source || !layer.json) {
+    if (!source.name || !source.json) {
         return yk_fail_out_of_memory();
     }
-    layers->layers[layers->count++] = layer;
+    sources->items[sources->count++] = source;
     return YK_OK;
 }
 
@@ -66,11 +66,11 @@ static yk_status add_resumed(const struct yk_train_request *request, const char 
                          "a run goes on with the weights of its checkpoint; leave out --weights, "
                          "or begin another run with another --out");
     } else {
-        status = add_layer(out, arena, checkpoint->path, json, strlen(json));
+        status = add_source(out, arena, checkpoint->path, json, strlen(json));
     }
     yk_checkpoint_close(checkpoint);
     YK_TRY(status);
-    *resumed = out->layers[out->count - 1].source;
+    *resumed = out->items[out->count - 1].name;
     return YK_OK;
 }
 
@@ -120,7 +120,7 @@ static yk_status add_planned(const char *path, bool resumed, struct yk_arena *ar
                              struct yk_option_sources *out)
 {
     struct yk_text file = {0};
-    struct yk_text layer = {0};
+    struct yk_text source = {0};
     struct yk_json *plan = NULL;
     struct yk_plan_sources sources = {0};
     yk_status status = yk_file_read(path, &file);
@@ -131,11 +131,11 @@ static yk_status add_planned(const char *path, bool resumed, struct yk_arena *ar
         status = yk_json_parse(yk_text_chars(&file), file.length, &plan);
     }
     if (status == YK_OK) {
-        write_planned(plan, &sources, resumed, &layer);
-        status = add_layer(out, arena, path, yk_text_chars(&layer), layer.length);
+        write_planned(plan, &sources, resumed, &source);
+        status = add_source(out, arena, path, yk_text_chars(&source), source.length);
     }
     yk_json_destroy(plan);
-    yk_text_free(&layer);
+    yk_text_free(&source);
     yk_text_free(&file);
     return status;
 }
@@ -145,7 +145,7 @@ static yk_status add_file(const char *path, struct yk_arena *arena, struct yk_op
     struct yk_text file = {0};
     yk_status status = yk_file_read(path, &file);
     if (status == YK_OK) {
-        status = add_layer(out, arena, path, yk_text_chars(&file), file.length);
+        status = add_source(out, arena, path, yk_text_chars(&file), file.length);
     }
     yk_text_free(&file);
     return status;
@@ -172,7 +172,7 @@ yk_status yk_train_option_sources(struct yk_train_request *request, struct yk_ar
     YK_TRY(check_request(request));
     if (request->config) {
         YK_TRY(add_file(request->config, arena, &from_file));
-        file = &from_file.layers[0];
+        file = &from_file.items[0];
         YK_TRY(yk_option_source_apply(&yk_train_option_table, file, arena, &named));
         if (named.config != request->config) {
             return yk_fail(YK_ERROR_INPUT, "%s: \"config\" names another file; one is enough",
@@ -189,21 +189,21 @@ yk_status yk_train_option_sources(struct yk_train_request *request, struct yk_ar
         YK_TRY(add_planned(named.plan, named.resume, arena, out));
     }
     if (file) {
-        out->layers[out->count++] = *file;
+        out->items[out->count++] = *file;
     }
     return YK_OK;
 }
 
-static yk_status parse_settings(const char *json, struct yk_json **out)
+static yk_status parse_options(const char *json, struct yk_json **out)
 {
     return yk_json_parse(json, strlen(json), out);
 }
 
 /* The member as a word; "not given" where it is missing. */
-static void add_setting(const struct yk_json *settings, const char *key, struct yk_text *out)
+static void add_option(const struct yk_json *options, const char *key, struct yk_text *out)
 {
     out->length = 0;
-    if (!yk_option_source_value(yk_json_get(settings, key), out)) {
+    if (!yk_option_source_value(yk_json_get(options, key), out)) {
         yk_text_add(out, "not given");
     }
 }
@@ -213,12 +213,12 @@ static void note_changes(const struct yk_json *before, const struct yk_json *now
                          struct yk_text *old, struct yk_text *new)
 {
     struct yk_text changes = {0};
-    for (size_t i = 0; i < sizeof noted_settings / sizeof noted_settings[0]; i++) {
-        add_setting(before, noted_settings[i], old);
-        add_setting(now, noted_settings[i], new);
+    for (size_t i = 0; i < sizeof changeable_options / sizeof changeable_options[0]; i++) {
+        add_option(before, changeable_options[i], old);
+        add_option(now, changeable_options[i], new);
         if (strcmp(yk_text_chars(old), yk_text_chars(new)) != 0) {
             yk_text_addf(&changes, "%s%s was %s, is now %s", changes.length > 0 ? "; " : "",
-                         noted_settings[i], yk_text_chars(old), yk_text_chars(new));
+                         changeable_options[i], yk_text_chars(old), yk_text_chars(new));
         }
     }
     if (changes.length > 0) {
@@ -233,18 +233,18 @@ static yk_status compare(const struct yk_json *before, const struct yk_json *now
     struct yk_text old = {0};
     struct yk_text new = {0};
     yk_status status = YK_OK;
-    for (size_t i = 0; i < sizeof kept_settings / sizeof kept_settings[0] && status == YK_OK; i++) {
-        add_setting(before, kept_settings[i], &old);
-        add_setting(now, kept_settings[i], &new);
+    for (size_t i = 0; i < sizeof fixed_options / sizeof fixed_options[0] && status == YK_OK; i++) {
+        add_option(before, fixed_options[i], &old);
+        add_option(now, fixed_options[i], &new);
         if (strcmp(yk_text_chars(&old), yk_text_chars(&new)) != 0) {
             status = yk_fail(YK_ERROR_INPUT,
                              "%s: --%s was %s there and is %s now; a run goes on with what it "
                              "began with: leave it out, or begin another run with another --out",
-                             source, kept_settings[i], yk_text_chars(&old), yk_text_chars(&new));
+                             source, fixed_options[i], yk_text_chars(&old), yk_text_chars(&new));
         }
     }
-    add_setting(before, "data", &old);
-    add_setting(now, "data", &new);
+    add_option(before, "data", &old);
+    add_option(now, "data", &new);
     if (status == YK_OK && strcmp(yk_text_chars(&old), yk_text_chars(&new)) != 0) {
         yk_log(YK_LOG_NOTE, "--data was %s and is %s now: unless that is the same, samples differ",
                yk_text_chars(&old), yk_text_chars(&new));
@@ -258,17 +258,17 @@ static yk_status compare(const struct yk_json *before, const struct yk_json *now
 }
 
 yk_status yk_train_option_sources_check_resumed(const struct yk_train_request *request,
-                                                const char *settings_json, const char *source)
+                                                const char *options_json, const char *source)
 {
     struct yk_text text = {0};
     struct yk_json *before = NULL;
     struct yk_json *now = NULL;
     yk_status status = yk_option_source_write(&yk_train_option_table, request, &text);
     if (status == YK_OK) {
-        status = parse_settings(settings_json, &before);
+        status = parse_options(options_json, &before);
     }
     if (status == YK_OK) {
-        status = parse_settings(yk_text_chars(&text), &now);
+        status = parse_options(yk_text_chars(&text), &now);
     }
     if (status == YK_OK) {
         status = compare(before, now, source);

@@ -2,22 +2,165 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "cluster/topology.h"
 #include "comm/exchange.h"
+#include "job/job.h"
 #include "job/profile_path.h"
-#include "job/search.h"
-#include "job/training/devices.h"
 #include "job/workload.h"
 #include "planner/planner.h"
 #include "profile/profile.h"
 
 #include <assert.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 enum {
-    /* Counted, not timed: one setting gives one plan, so that a run goes on as it began. */
+    LINE_SIZE = 64,
+    /* Counted, not timed: one request gives one plan, so that a run goes on as it began. */
     TRIALS = 64,
 };
+
+#define MIB (1024.0 * 1024.0)
+
+/* How many ranks there will be: those of --ranks in a dry run. */
+static int32_t rank_count(const struct yk_train_request *request, const struct yk_train_team *team)
+{
+    return !yk_train_team_is_alone(team)            ? team->ranks.size
+           : request->dry_run && request->ranks > 1 ? (int32_t)request->ranks
+                                                    : 1;
+}
+
+/* Where ranks that will be compute, unless they are told: on GPUs where each can have its own. */
+static yk_status foresee(int32_t ranks, struct yk_device_choice *device)
+{
+    int32_t gpus = 0;
+    YK_TRY(yk_device_count_gpus(&gpus));
+    if (ranks > 1 && gpus < ranks) {
+        *device = (struct yk_device_choice){0};
+    }
+    return YK_OK;
+}
+
+/* All ranks call it, and compute alike. */
+static yk_status choose_device(const struct yk_train_request *request,
+                               const struct yk_train_team *team, struct yk_device_choice *out)
+{
+    YK_TRY(yk_train_team_choose_device(team, request->device, out));
+    return yk_train_team_is_alone(team) && out->automatic ? foresee(rank_count(request, team), out)
+                                                          : YK_OK;
+}
+
+/* This machine's cores and memory, divided among so many ranks, as a line that a plan's file can
+ * keep. */
+static yk_status describe_machine(int64_t threads, int32_t ranks, struct yk_arena *arena,
+                                  const char **out)
+{
+    struct yk_topology machine;
+    char line[LINE_SIZE];
+    YK_TRY(yk_topology_find(&machine));
+    int64_t cores = machine.core_count > 0 ? machine.core_count : machine.thread_count;
+    cores = threads > 0 ? threads : cores >= ranks ? cores / ranks : 1;
+    int length = ranks > 1 ? snprintf(line, sizeof line, "%dxcpu:%" PRId64, (int)ranks, cores)
+                           : snprintf(line, sizeof line, "cpu:%" PRId64, cores);
+    if (machine.memory_bytes > MIB) {
+        length += snprintf(line + length, sizeof line - (size_t)length, ":%.0fMiB",
+                           machine.memory_bytes / MIB / ranks - 0.5);
+    }
+    *out = yk_arena_copy_text(arena, line, (size_t)length);
+    return *out ? YK_OK : yk_fail_out_of_memory();
+}
+
+/* GPUs of this machine for ranks that will be: "1xh200:143771MiB + 1xh200:143771MiB". Ranks may
+ * share one. */
+static yk_status describe_gpus(int32_t ranks, int32_t first, struct yk_arena *arena,
+                               const char **out)
+{
+    struct yk_text text = {0};
+    int32_t gpus = 0;
+    yk_status status = yk_device_count_gpus(&gpus);
+    for (int32_t i = 0; i < ranks && status == YK_OK; i++) {
+        const char *line = NULL;
+        status = yk_device_describe_gpu(gpus > 0 ? (first + i) % gpus : first, arena, &line);
+        if (status == YK_OK) {
+            yk_text_addf(&text, "%s1x%s", i > 0 ? " + " : "", line);
+        }
+    }
+    if (status == YK_OK) {
+        status = yk_text_status(&text);
+    }
+    if (status == YK_OK) {
+        *out = yk_arena_copy_text(arena, yk_text_chars(&text), text.length);
+        status = *out ? YK_OK : yk_fail_out_of_memory();
+    }
+    yk_text_free(&text);
+    return status;
+}
+
+/* The cluster to plan for: what --cluster says, or what the ranks have. */
+static yk_status describe_cluster(const struct yk_train_request *request,
+                                  const struct yk_train_team *team,
+                                  const struct yk_device_choice *device, struct yk_arena *arena,
+                                  const char **out)
+{
+    if (request->cluster) {
+        *out = request->cluster;
+        return YK_OK;
+    }
+    if (!yk_train_team_is_alone(team)) {
+        return yk_train_team_describe(team, device, request->threads, arena, out);
+    }
+    const int32_t ranks = rank_count(request, team);
+    if (!device->gpu) {
+        return describe_machine(request->threads, ranks, arena, out);
+    }
+    return ranks > 1 ? describe_gpus(ranks, device->number, arena, out)
+                     : yk_device_describe_gpu(device->number, arena, out);
+}
+
+static yk_status refuse_devices(const struct yk_train_request *request, const char *source,
+                                bool from_plan, const char *reason)
+{
+    return from_plan ? yk_fail(YK_ERROR_INPUT,
+                               "%s: the plan is for %s, but %s; make another plan, or leave --plan "
+                               "out",
+                               request->plan, source, reason)
+                     : yk_fail(YK_ERROR_INPUT, "%s: %s; name others, or leave --cluster out",
+                               source, reason);
+}
+
+/* Whether training runs on such devices: a CPU for each rank, or a GPU. `device` becomes the one of
+ * the cluster's kind; `source` is what the plan's file or --cluster calls the cluster. */
+static yk_status check_devices(const struct yk_train_request *request, const char *source,
+                               bool from_plan, int32_t ranks, const struct yk_cluster *cluster,
+                               struct yk_device_choice *device)
+{
+    int32_t cpus = 0;
+    for (int32_t i = 0; i < cluster->device_count; i++) {
+        cpus += cluster->devices[i].is_cpu ? 1 : 0;
+    }
+    const bool gpu = cpus < cluster->device_count;
+    if (gpu && cpus > 0) {
+        return refuse_devices(request, source, from_plan,
+                              "training runs on CPUs or on GPUs, not on both at once");
+    }
+    if (gpu && !device->gpu && !request->dry_run) {
+        return refuse_devices(request, source, from_plan,
+                              "no GPU is used here (yoke doctor says what is missing)");
+    }
+    if (!gpu && device->gpu && request->device && strncmp(request->device, "cuda", 4) == 0) {
+        return refuse_devices(request, source, from_plan, "--device asks for a GPU");
+    }
+    device->gpu = gpu;
+    if (!request->plan && cluster->device_count != ranks) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "%s: %d device%s for %d rank%s; start one for each by --ranks %d, or by "
+                       "mpirun or srun",
+                       source, (int)cluster->device_count, cluster->device_count == 1 ? "" : "s",
+                       (int)ranks, ranks == 1 ? "" : "s", (int)cluster->device_count);
+    }
+    return YK_OK;
+}
 
 yk_status yk_train_plan_workload(const struct yk_train_request *request,
                                  const struct yk_model_config *config, struct yk_workload *out)
@@ -43,8 +186,8 @@ static yk_status open_cluster(const struct yk_train_request *request,
     const bool first = yk_train_team_rank(team) == 0; /* the one that measurements are asked by */
     const char *profile = first ? planned->profile : NULL;
     YK_TRY(yk_cluster_open(source, &out->cluster));
-    YK_TRY(yk_train_devices_check(request, source, from_plan, yk_train_devices_ranks(request, team),
-                                  out->cluster, &out->device));
+    YK_TRY(check_devices(request, source, from_plan, rank_count(request, team), out->cluster,
+                         &out->device));
     if (first && (request->profile || !request->plan)) {
         YK_TRY(yk_profile_path_resolve(request->profile, arena, &profile));
     }
@@ -186,7 +329,7 @@ static yk_status read_file(const struct yk_train_request *request, int32_t ranks
 static yk_status search(const struct yk_train_request *request, const struct yk_train_team *team,
                         struct yk_train_plan *out)
 {
-    const int32_t ranks = yk_train_devices_ranks(request, team);
+    const int32_t ranks = rank_count(request, team);
     yk_job_begin(request->job);
     yk_status status = yk_planner_search(&out->request, &out->planned);
     const struct yk_plan *found = status == YK_OK ? out->planned->plan : NULL;
@@ -218,7 +361,7 @@ static yk_status find_here(const struct yk_train_request *request, const struct 
 {
     if (request->plan) {
         YK_TRY(check_vocabulary(request, config, planned, arena));
-        return read_file(request, yk_train_devices_ranks(request, team), arena, out);
+        return read_file(request, rank_count(request, team), arena, out);
     }
     return search(request, team, out);
 }
@@ -294,8 +437,8 @@ yk_status yk_train_plan_find(const struct yk_train_request *request,
     const char *source = NULL;
     yk_status status = request->plan ? read_sources(request->plan, arena, &planned) : YK_OK;
     YK_TRY(yk_train_team_agree(team, status));
-    YK_TRY(yk_train_devices_choose(request, team, &out->device));
-    YK_TRY(yk_train_devices_describe(request, team, &out->device, arena, &source));
+    YK_TRY(choose_device(request, team, &out->device));
+    YK_TRY(describe_cluster(request, team, &out->device, arena, &source));
     status = open_cluster(request, team, &planned, source, arena, out);
     if (status == YK_OK) {
         status = yk_device_facts_find(out->profile, config->name, out->cluster, arena, &out->facts);

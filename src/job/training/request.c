@@ -6,14 +6,14 @@
 #include <string.h>
 
 enum {
-    MOST_NAMES = 128
+    MAX_NAMES = 128
 };
 
 static yk_status fail_unknown(const char *name)
 {
-    const char *names[MOST_NAMES];
+    const char *names[MAX_NAMES];
     size_t count = 0;
-    while (count < MOST_NAMES && count < yk_train_option_table.count) {
+    while (count < MAX_NAMES && count < yk_train_option_table.count) {
         names[count] = yk_train_option_table.rows[count].name;
         count++;
     }
@@ -36,7 +36,7 @@ static yk_status store_flag(const struct yk_option *option, const char *value,
     return YK_OK;
 }
 
-static yk_status store(const struct yk_train_option *setting, bool over_layers,
+static yk_status store(const struct yk_train_option *setting, bool over_sources,
                        struct yk_arena *arena, struct yk_train_request *out)
 {
     const struct yk_option *option = yk_option_find(&yk_train_option_table, setting->name);
@@ -50,8 +50,8 @@ static yk_status store(const struct yk_train_option *setting, bool over_layers,
     if (!kept) {
         return yk_fail_out_of_memory();
     }
-    return over_layers ? yk_option_sources_store(&yk_train_option_table, option, kept, arena, out)
-                       : yk_option_store(option, kept, arena, out);
+    return over_sources ? yk_option_sources_store(&yk_train_option_table, option, kept, arena, out)
+                        : yk_option_store(option, kept, arena, out);
 }
 
 yk_status yk_train_request_check_option(const struct yk_train_option *setting)
@@ -64,26 +64,26 @@ yk_status yk_train_request_check_option(const struct yk_train_option *setting)
     return status;
 }
 
-static yk_status store_all(const struct yk_train_option *settings, size_t count, bool over_layers,
+static yk_status store_all(const struct yk_train_option *options, size_t count, bool over_sources,
                            struct yk_arena *arena, struct yk_train_request *out)
 {
     for (size_t i = 0; i < count; i++) {
-        YK_TRY(store(&settings[i], over_layers, arena, out));
+        YK_TRY(store(&options[i], over_sources, arena, out));
     }
     return YK_OK;
 }
 
-yk_status yk_train_request_make(const struct yk_train_option *settings, size_t count,
+yk_status yk_train_request_make(const struct yk_train_option *options, size_t count,
                                 struct yk_arena *arena, struct yk_train_request *out)
 {
     struct yk_train_request request = {0};
-    struct yk_option_sources layers = {0};
+    struct yk_option_sources sources = {0};
     YK_TRY(yk_option_store_presets(&yk_train_option_table, arena, &request));
-    YK_TRY(store_all(settings, count, false, arena, &request));
-    YK_TRY(yk_train_option_sources(&request, arena, &layers));
-    if (layers.count > 0) {
-        YK_TRY(yk_option_sources_apply(&yk_train_option_table, &layers, arena, &request));
-        YK_TRY(store_all(settings, count, true, arena, &request));
+    YK_TRY(store_all(options, count, false, arena, &request));
+    YK_TRY(yk_train_option_sources(&request, arena, &sources));
+    if (sources.count > 0) {
+        YK_TRY(yk_option_sources_apply(&yk_train_option_table, &sources, arena, &request));
+        YK_TRY(store_all(options, count, true, arena, &request));
     }
     *out = request;
     return YK_OK;

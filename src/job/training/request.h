@@ -55,7 +55,7 @@ struct yk_train_request {
     double rate;
     const char *rate_rule;
     int64_t warmup; /* -1: not given */
-    double least_rate;
+    double min_rate;
     double beta1;
     double beta2;
     double epsilon;
@@ -120,10 +120,10 @@ yk_status yk_train_request_check_option(const struct yk_train_option *setting) Y
 
 /*
  * Makes a request of settings alone, as the command line makes one of its words: presets, then the
- * settings of a run that is resumed, of a plan and of a file (job/training/layers.h), then these.
- * Later ones win. A name that is no setting is refused with the nearest. Values are copied.
+ * settings of a run that is resumed, of a plan and of a file (job/training/option_sources.h), then
+ * these. Later ones win. A name that is no setting is refused with the nearest. Values are copied.
  */
-yk_status yk_train_request_make(const struct yk_train_option *settings, size_t count,
+yk_status yk_train_request_make(const struct yk_train_option *options, size_t count,
                                 struct yk_arena *arena, struct yk_train_request *out) YK_MUST_USE;
 
 #endif

@@ -5,8 +5,8 @@
 #include "job/outputs.h"
 #include "job/reporting/run_report.h"
 #include "job/training/balance.h"
-#include "job/training/spent.h"
-#include "planner/planner.h"
+#include "job/training/measurements.h"
+#include "planner/planned_facts.h"
 #include "trace/chrome.h"
 
 #include <string.h>

@@ -86,15 +86,15 @@ yk_status yk_train_team_choose_device(const struct yk_train_team *team, const ch
         return yk_device_choose(word, out);
     }
     YK_TRY(yk_train_team_agree(team, choose_alone(&team->launcher, word, out)));
-    double without = out->gpu ? 0 : 1;
-    YK_TRY(yk_exchange_sum(&team->ranks, &without, 1));
-    if (without > 0 && without < team->ranks.size && out->automatic) {
+    double cpu_ranks = out->gpu ? 0 : 1;
+    YK_TRY(yk_exchange_sum(&team->ranks, &cpu_ranks, 1));
+    if (cpu_ranks > 0 && cpu_ranks < team->ranks.size && out->automatic) {
         *out = (struct yk_device_choice){0};
     }
     return YK_OK;
 }
 
-static yk_status join_without_mpi(struct yk_train_team *team, const char *word)
+static yk_status join_by_nccl(struct yk_train_team *team, const char *word)
 {
     struct yk_device_choice choice;
     YK_TRY(choose_alone(&team->launcher, word, &choice));
@@ -114,7 +114,7 @@ yk_status yk_train_team_open(const struct yk_launcher *launcher,
     }
     (void)pthread_mutex_init(&out->lock, NULL);
     YK_TRY(choose_cores(out, request->threads, arena));
-    return launcher->meets ? join_without_mpi(out, request->device) : join_by_mpi(out);
+    return launcher->meets ? join_by_nccl(out, request->device) : join_by_mpi(out);
 }
 
 /* MPI sends from the host's memory. */

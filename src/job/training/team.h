@@ -39,7 +39,7 @@ struct yk_train_team {
     yk_status leaving;                /* what this process is about to end with */
     pthread_mutex_t lock;             /* for the two below */
     const struct yk_executor *executor;
-    struct yk_executor_position seen[YK_LANE_COUNT]; /* when it was last asked */
+    struct yk_executor_position positions[YK_LANE_COUNT]; /* when it was last asked */
 };
 
 struct yk_train_team_request {

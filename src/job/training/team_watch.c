@@ -35,8 +35,8 @@ static void look(void *user, struct yk_watch *watch)
     for (int i = 0; team->executor && i < YK_LANE_COUNT; i++) {
         struct yk_executor_position now;
         yk_executor_lane_position(team->executor, (enum yk_lane)i, &now);
-        if (now.op != team->seen[i].op || now.passed != team->seen[i].passed) {
-            team->seen[i] = now;
+        if (now.op != team->positions[i].op || now.passed != team->positions[i].passed) {
+            team->positions[i] = now;
             yk_watch_note(watch, (enum yk_watch_lane)i, now.op);
         }
     }

@@ -1,12 +1,12 @@
 #include "job/training/train.h"
 
+#include "base/log.h"
+#include "base/system.h"
 #include "job/counters.h"
 #include "job/planning/plan_output.h"
 #include "job/rank.h"
 #include "job/training/balance.h"
 #include "job/training/measurements.h"
-#include "job/training/spent.h"
-#include "job/training/steps.h"
 #include "job/training/summary.h"
 #include "job/training/training.h"
 #include "planner/planner.h"
@@ -15,8 +15,153 @@
 #include <math.h>
 
 /* How long an op may take before its rank is taken for lost: so many times the predicted step. */
-#define LEAST_HANG_S 30.0
+#define MIN_HANG_S 30.0
 #define HANG_FACTOR 5.0
+
+/* How much a step changes what is thought to be usual. */
+#define FORGETTING 0.1
+
+/* Follows a run from step to step: reports each to whoever runs the job, lets the balance look at
+ * it, and tells the counters of it. Starts with its first members, the rest 0. */
+struct steps {
+    const struct yk_train_request *request;
+    bool reports;                             /* this is rank 0 */
+    struct yk_train_balance *balance;         /* NULL: alone */
+    struct yk_counter_recorder *gauge;        /* that is told of steps; NULL: none */
+    const struct yk_planner_outcome *planned; /* the plan in force */
+
+    double usual_step_s;       /* of late: for the time that is left */
+    struct yk_text checkpoint; /* the path of the newest */
+};
+
+/* The callbacks, where this rank is the one to make them. */
+static const struct yk_train_progress *progress_of(const struct steps *steps)
+{
+    static const struct yk_train_progress none;
+    const struct yk_train_progress *progress = steps->request->progress;
+    return steps->reports && progress ? progress : &none;
+}
+
+static void note_seconds(struct steps *steps, double seconds)
+{
+    steps->usual_step_s = steps->usual_step_s > 0
+                              ? (1 - FORGETTING) * steps->usual_step_s + FORGETTING * seconds
+                              : seconds;
+}
+
+/* The rank that computes longest, and how much of the step that is. */
+static void find_slowest(const struct yk_run_step *step, struct yk_train_step *out)
+{
+    int32_t slowest = 0;
+    for (int32_t r = 1; r < step->ranks; r++) {
+        slowest = step->compute_s[r] > step->compute_s[slowest] ? r : slowest;
+    }
+    out->slowest = -1;
+    if (step->ranks > 1 && step->seconds > 0 && step->compute_s[slowest] > 0) {
+        out->slowest = slowest;
+        out->slowest_part = fmin(1, step->compute_s[slowest] / step->seconds);
+    }
+}
+
+static void on_step(void *user, const struct yk_run_step *step)
+{
+    struct steps *steps = user;
+    const struct yk_train_progress *progress = progress_of(steps);
+    const struct yk_planner_outcome *planned = steps->planned;
+    note_seconds(steps, step->seconds);
+    if (!progress->step) {
+        return;
+    }
+    const struct yk_mfu mfu = yk_planner_mfu_at(planned, step->tokens_per_s);
+    struct yk_train_step report = {
+        .step = step->step,
+        .steps = step->steps,
+        .loss = step->loss,
+        .norm = step->norm,
+        .rate = step->rate,
+        .loss_scale = step->loss_scale,
+        .scaled = planned->plan->workload.precision == YK_PRECISION_FP16,
+        .skipped = step->skipped,
+        .seconds = step->seconds,
+        .tokens_per_s = step->tokens_per_s,
+        .mfu = mfu.formula,
+        .exact_mfu = mfu.exact,
+        .memory_bytes = yk_system_process_memory().now_bytes,
+        .predicted_s = planned->trial.step_s,
+        .left_s = (double)(step->steps - step->step) * steps->usual_step_s,
+    };
+    find_slowest(step, &report);
+    progress->step(progress->user, &report);
+}
+
+static void on_evaluated(void *user, int64_t step, double loss, int64_t tokens)
+{
+    const struct yk_train_progress *progress = progress_of(user);
+    if (progress->evaluation) {
+        progress->evaluation(progress->user, &(struct yk_train_evaluation){step, loss, tokens});
+    }
+}
+
+static void on_saved(void *user, int64_t step, const char *path, const char *fault)
+{
+    struct steps *steps = user;
+    const struct yk_train_progress *progress = progress_of(steps);
+    if (fault) {
+        if (steps->reports) {
+            yk_log(YK_LOG_WARNING, "step %" PRId64 ": no checkpoint was written: %s", step, fault);
+        }
+        return;
+    }
+    steps->checkpoint.length = 0;
+    yk_text_add(&steps->checkpoint, path);
+    if (progress->checkpoint) {
+        progress->checkpoint(progress->user, &(struct yk_train_checkpoint){step, path});
+    }
+}
+
+static const struct yk_program *on_change(void *user, const struct yk_run_step *step)
+{
+    const struct steps *steps = user;
+    return steps->balance ? yk_train_balance_check(steps->balance, step) : NULL;
+}
+
+static void on_changed(void *user, int64_t step)
+{
+    struct steps *steps = user;
+    yk_train_balance_apply(steps->balance, step);
+    steps->planned = yk_train_balance_plan(steps->balance);
+}
+
+static void on_timed(void *user, const struct yk_round_times *times)
+{
+    const struct steps *steps = user;
+    yk_counter_recorder_add_step(steps->gauge, times);
+}
+
+static bool on_stop(void *user)
+{
+    const struct steps *steps = user;
+    return yk_job_is_stopped(steps->request->job);
+}
+
+static struct yk_run_callbacks watch_steps(struct steps *steps)
+{
+    return (struct yk_run_callbacks){
+        .user = steps,
+        .step = on_step,
+        .evaluated = on_evaluated,
+        .saved = on_saved,
+        .stop = on_stop,
+        .change = on_change,
+        .changed = on_changed,
+        .timed = steps->gauge ? on_timed : NULL,
+    };
+}
+
+static void free_steps(struct steps *steps)
+{
+    yk_text_free(&steps->checkpoint);
+}
 
 yk_status yk_train_check(const struct yk_train_request *request)
 {
@@ -132,14 +277,14 @@ static yk_status begin(struct yk_training *training)
     }
     YK_TRY(yk_training_prepare(training));
     return yk_train_team_watch_start(team, planned->trial.program,
-                                     fmax(LEAST_HANG_S, HANG_FACTOR * planned->trial.step_s));
+                                     fmax(MIN_HANG_S, HANG_FACTOR * planned->trial.step_s));
 }
 
-static yk_status run_steps(struct yk_training *training, struct yk_train_steps *steps,
+static yk_status run_steps(struct yk_training *training, struct steps *steps,
                            struct yk_train_result *out)
 {
     struct yk_train_team *team = &training->team;
-    training->run.callbacks = yk_train_steps_watch(steps);
+    training->run.watch = watch_steps(steps);
     yk_train_progress_phase(training->request.progress, YK_TRAIN_PHASE_STEPS);
     const yk_status status = run_gauged(training);
     yk_job_end(training->request.job);
@@ -168,7 +313,7 @@ static yk_status train(struct yk_training *training, struct yk_train_result *out
     YK_TRY(yk_train_balance_open(&balance));
     YK_TRY(yk_train_team_broadcast(team, balance.planned_s, planned->plan->rank_count));
     training->balance = yk_train_team_is_alone(team) ? NULL : &balance;
-    struct yk_train_steps steps = {
+    struct steps steps = {
         .request = &training->request,
         .reports = yk_train_team_rank(team) == 0,
         .balance = yk_train_team_is_alone(team) ? NULL : &balance,
@@ -179,7 +324,7 @@ static yk_status train(struct yk_training *training, struct yk_train_result *out
     training->run.program = planned->trial.program;
     training->balance = NULL;
     yk_train_balance_close(&balance);
-    yk_train_steps_free(&steps);
+    free_steps(&steps);
     return status;
 }
 

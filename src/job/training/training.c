@@ -5,7 +5,7 @@
 #include "job/device.h"
 #include "job/model_data.h"
 #include "job/outputs.h"
-#include "job/slow.h"
+#include "job/rank.h"
 #include "job/training/balance.h"
 #include "job/training/option_sources.h"
 #include "job/training/weights.h"
@@ -19,7 +19,7 @@
 
 enum {
     USUAL_STEPS = 1000,
-    MOST_WARMUP = 100,
+    MAX_WARMUP = 100,
 };
 
 struct yk_optimizer yk_training_optimizer(const struct yk_train_request *request)
@@ -43,16 +43,16 @@ struct yk_lr_schedule yk_training_learning_rate(const struct yk_train_request *r
     const double usual = strcmp(request->optimizer, "sgd") == 0 ? 0.1
                          : request->lora_rank > 0               ? 2e-4
                                                                 : 1e-3;
-    struct yk_lr_schedule schedule = {
-        .max_lr = isnan(request->rate) ? usual : request->rate,
-        .warmup = request->warmup >= 0  ? request->warmup
-                  : tenth < MOST_WARMUP ? tenth
-                                        : MOST_WARMUP,
+    struct yk_lr_schedule rate = {
+        .most = isnan(request->rate) ? usual : request->rate,
+        .warmup = request->warmup >= 0 ? request->warmup
+                  : tenth < MAX_WARMUP ? tenth
+                                       : MAX_WARMUP,
         .steps = steps,
     };
-    schedule.min_lr = isnan(request->least_rate) ? schedule.max_lr / 10 : request->least_rate;
-    (void)yk_lr_schedule_find(request->rate_rule, &schedule.kind);
-    return schedule;
+    rate.least = isnan(request->min_rate) ? rate.most / 10 : request->min_rate;
+    (void)yk_lr_schedule_find(request->rate_rule, &rate.rule);
+    return rate;
 }
 
 /* A folder keeps one run: another one's checkpoints would be mistaken for this one's. */
@@ -106,8 +106,8 @@ static yk_status count_steps(struct yk_training *training)
     if (!isnan(request->epochs)) {
         const struct yk_sampler *sampler = training->source.samples;
         const struct yk_plan *plan = training->plan.planned->plan;
-        const int64_t pieces = plan ? plan->micro_batches : 1;
-        const int64_t units = sampler->slice_rows > 0 ? pieces : request->batch;
+        const int64_t slices = plan ? plan->micro_batches : 1;
+        const int64_t units = sampler->piece_rows > 0 ? slices : request->batch;
         const double all = request->epochs * (double)sampler->epoch_units;
         const double steps = fmax(1, ceil(all / (double)units));
         if (steps > 1e9) {
@@ -128,7 +128,7 @@ static yk_status count_steps(struct yk_training *training)
 static yk_status open_net(struct yk_training *training)
 {
     const struct yk_train_request *request = &training->request;
-    const struct yk_net_options settings = {
+    const struct yk_net_options options = {
         .dropout = request->dropout,
         .label_smoothing = request->label_smoothing,
         .lora_alpha = request->lora_rank > 0 ? request->lora_alpha : 0,
@@ -140,11 +140,11 @@ static yk_status open_net(struct yk_training *training)
                        "adapters are trained beside weights that stay as they are; name those by "
                        "--weights, or try it out with --weights random");
     }
-    return yk_net_create(training->plan.planned->study->model, &settings, &training->net);
+    return yk_net_create(training->plan.planned->study->model, &options, &training->net);
 }
 
 /* The length of samples, and the tokens of a step in samples of that length. */
-static yk_status settle_batch(struct yk_training *training)
+static yk_status resolve_batch(struct yk_training *training)
 {
     struct yk_train_request *request = &training->request;
     const struct yk_model_config *config = training->source.config;
@@ -192,7 +192,7 @@ static yk_status open_data(struct yk_training *training)
     const struct yk_train_request *request = &training->request;
     YK_TRY(yk_train_weights_read_adapter(training));
     YK_TRY(yk_train_source_open(request, training->checkpoint, training->arena, &training->source));
-    return settle_batch(training);
+    return resolve_batch(training);
 }
 
 static yk_status read_slow(struct yk_training *training)
@@ -288,7 +288,7 @@ static yk_status write_beginning(struct yk_training *training, struct yk_outputs
     context.path = path;
     YK_TRY(yk_plan_file_write(plan, &context, yk_outputs_add_nofollow(outputs, path)));
     YK_TRY(yk_folder_path(training->folder, "run.json", training->arena, &path));
-    yk_text_add(yk_outputs_add_nofollow(outputs, path), yk_text_chars(&training->settings_json));
+    yk_text_add(yk_outputs_add_nofollow(outputs, path), yk_text_chars(&training->options_json));
     return yk_outputs_write(outputs);
 }
 
@@ -343,7 +343,7 @@ static void set_run(struct yk_training *training, const char *base)
                 .saves_nothing = request->keep == 0,
             },
         .folder = training->folder,
-        .options_json = yk_text_chars(&training->settings_json),
+        .settings_json = yk_text_chars(&training->options_json),
         .base_model = base,
         .tokenizer = source->tokenizer,
         .state = {.seed = (uint64_t)request->seed,
@@ -380,7 +380,7 @@ yk_status yk_training_prepare(struct yk_training *training)
     YK_TRY(yk_train_team_agree(team, open_store(training)));
     YK_TRY(yk_train_team_agree(team, yk_train_weights_base(training, &base)));
     YK_TRY(yk_option_source_write(&yk_train_option_table, &training->request,
-                                  &training->settings_json));
+                                  &training->options_json));
     YK_TRY(yk_train_team_agree(team, begin_folder(training)));
     set_run(training, base);
     return YK_OK;
@@ -401,7 +401,7 @@ void yk_training_close(struct yk_training *training)
 {
     yk_counter_recorder_close(training->gauge);
     yk_trace_destroy(training->run.trace);
-    yk_text_free(&training->settings_json);
+    yk_text_free(&training->options_json);
     yk_store_destroy(training->store);
     yk_net_destroy(training->net);
     yk_device_close_engine(&training->engine);

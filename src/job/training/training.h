@@ -35,12 +35,12 @@ struct yk_training {
     const struct yk_train_balance *balance; /* while several ranks train; else NULL */
     int64_t steps;
     struct yk_net *net;
-    struct yk_op_times *spent; /* what ops took, on rank 0; NULL: not known */
+    struct yk_op_times *op_times; /* what ops took, on rank 0; NULL: not known */
 
     struct yk_engine engine;
     struct yk_store *store;
-    struct yk_text settings_json;
-    struct yk_run run;
+    struct yk_text options_json;
+    struct yk_vector_span_array run;
     struct yk_run_rank *ranks;         /* (ranks) what was measured, on rank 0; NULL before */
     struct yk_counter_recorder *gauge; /* with --counters; else NULL */
     struct yk_counter_ranks counters;  /* what it has come to, on rank 0; none before */

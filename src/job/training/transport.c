@@ -70,11 +70,11 @@ static yk_status name_gpu(const struct yk_device_choice *choice, char out[NAME_S
     struct yk_machine machine;
     char host[HOST_SIZE];
     YK_TRY(yk_discover(NULL, &machine));
-    const struct yk_visible_device seen = yk_visible_devices_find(
+    const struct yk_visible_device visible = yk_visible_devices_find(
         getenv("CUDA_VISIBLE_DEVICES"), machine.gpus, machine.gpu_count, choice->number);
     memset(out, 0, NAME_SIZE);
     (void)snprintf(out, NAME_SIZE, "%s:%d:%d", yk_train_transport_host_id(host, sizeof host),
-                   seen.gpu, seen.instance);
+                   visible.gpu, visible.instance);
     return YK_OK;
 }
 

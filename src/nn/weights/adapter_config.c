@@ -2,7 +2,6 @@
 
 #include "base/file.h"
 #include "base/json.h"
-#include "base/json_value.h"
 #include "base/json_write.h"
 #include "base/number.h"
 
@@ -116,7 +115,7 @@ yk_status yk_adapter_config_read(const char *folder, struct yk_arena *arena,
     }
     if (status == YK_OK) {
         status = yk_adapter_config_parse(yk_text_chars(&text), text.length, arena, out);
-        status = status == YK_ERROR_INPUT ? yk_fail_in(status, path.bytes) : status;
+        status = status == YK_ERROR_INPUT ? yk_status_prefix(status, path.bytes) : status;
     }
     yk_text_free(&text);
     yk_text_free(&path);

@@ -269,7 +269,7 @@ static yk_status prepare(struct search *search, struct yk_arena *arena)
            (size_t)search->state->slots * sizeof *search->min_bytes);
     const yk_status status = yk_order_check_memory(problem, search->min_bytes);
     if (status != YK_OK) {
-        return yk_fail_in(status, "no order fits");
+        return yk_status_prefix(status, "no order fits");
     }
     keep_best(search);
     YK_TRY(yk_order_balance_create(search->state, arena, &search->balance));

@@ -16,7 +16,6 @@
 #include "planner/order/order.h"
 
 #include "base/json.h"
-#include "base/json_value.h"
 #include "planner/order/slots.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 #include "sched/bound/bound.h"
 
-#include "base/divisor.h"
+#include "base/number.h"
 #include "sched/bound/paths.h"
 #include "sched/bound/prices.h"
 

@@ -3,7 +3,6 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/json.h"
-#include "base/json_value.h"
 #include "base/json_write.h"
 #include "train/checkpoint/folder.h"
 #include "train/checkpoint/shard.h"
@@ -378,7 +377,7 @@ yk_status yk_manifest_verify(const char *folder, struct yk_manifest_share share,
     }
     if (status == YK_OK) {
         status = yk_manifest_read(yk_text_chars(&text), text.length, arena, out);
-        status = status == YK_ERROR_INPUT ? yk_fail_in(status, path.bytes) : status;
+        status = status == YK_ERROR_INPUT ? yk_status_prefix(status, path.bytes) : status;
     }
     if (status == YK_OK && hash) {
         *hash = yk_hash_bytes(text.bytes, text.length);

@@ -6,7 +6,7 @@
  * everything else and renames it. Between these, all of them agree that nothing went wrong.
  */
 #include "base/file.h"
-#include "base/json_value.h"
+#include "base/json.h"
 #include "base/log.h"
 #include "base/units.h"
 #include "comm/exchange.h"

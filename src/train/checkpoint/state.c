@@ -1,6 +1,6 @@
 #include "train/checkpoint/state.h"
 
-#include "base/json_value.h"
+#include "base/json.h"
 #include "base/json_write.h"
 #include "base/precision.h"
 

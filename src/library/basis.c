@@ -1,0 +1,60 @@
+#include "library/library.h"
+
+yk_status yk_library_basis_open(const struct yoke_request *request, struct yk_library_basis *out)
+{
+    const struct yk_cluster *cluster = request->cluster->cluster;
+    struct yk_library_basis basis = {0};
+    struct yk_device_facts *facts = NULL;
+    YK_TRY(yk_arena_create(&basis.arena));
+    yk_status status = request->profile ? yk_profile_open(request->profile, &basis.profile) : YK_OK;
+    if (status == YK_OK) {
+        status = yk_device_facts_find(basis.profile, request->model->config->name, cluster,
+                                      basis.arena, &facts);
+    }
+    if (status != YK_OK) {
+        yk_library_basis_close(&basis);
+        return status;
+    }
+    /* Only the count of its holders changes. */
+    basis.request = yk_library_retain_request((struct yoke_request *)request);
+    basis.book = (struct yk_cost_book){
+        .cluster = cluster,
+        .profile = basis.profile,
+        .facts = facts,
+    };
+    *out = basis;
+    return YK_OK;
+}
+
+void yk_library_basis_close(struct yk_library_basis *basis)
+{
+    yk_arena_destroy(basis->arena);
+    yk_profile_close(basis->profile);
+    yoke_request_destroy(basis->request);
+    *basis = (struct yk_library_basis){0};
+}
+
+yk_status yk_library_basis_plan_request(const struct yk_library_basis *basis, double usual_s,
+                                        struct yk_plan_request *out)
+{
+    const struct yoke_request *request = basis->request;
+    *out = (struct yk_plan_request){
+        .book = &basis->book,
+        .config = request->model->config,
+        .workload = request->model->workload,
+        .model_source = request->model->word,
+        .cluster_source = request->cluster->info.source,
+        .profile_source = request->profile,
+        .memory_bytes = request->memory_bytes,
+        .micro_batches = request->micro_batches,
+        .clip = request->clip,
+        .decisions = request->decisions,
+        .strategy = request->strategy,
+        .random_strategies = request->random_strategies,
+        .slowdown = request->slowdown,
+    };
+    if (out->workload.recompute) {
+        out->decisions &= ~(uint32_t)YK_DECIDE_RECOMPUTATION;
+    }
+    return yk_library_search_options(&request->search, usual_s, &out->search);
+}
