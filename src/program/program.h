@@ -125,7 +125,7 @@ struct yk_program {
 
 /*
  * Compiles a plan that yk_plan_check() has passed. Where memory could overflow because one lane
- * runs ahead of another, waits are put between them; whether all fits then, yk_program_check()
+ * runs ahead of another, waits are added between them; whether all fits then, yk_program_check()
  * says.
  */
 yk_status yk_program_compile(const struct yk_plan *plan, const struct yk_cluster *cluster,
@@ -139,11 +139,22 @@ yk_status yk_program_compile_by(const struct yk_plan *plan, const struct yk_clus
                                 struct yk_program **out) YK_MUST_USE;
 void yk_program_destroy(struct yk_program *program);
 
-/* "forward", "gather" … */
+/* "forward", "all_gather" … */
 const char *yk_op_kind_name(enum yk_op_kind kind);
 
 /* "forward layer 3 #1": kind, layer, micro-batch where there are several, blocks where not all. */
 void yk_op_describe(const struct yk_program *program, const struct yk_op *op, struct yk_text *out);
+
+/*
+ * When each op of one round took its lane, (ops) each, from when it began and ended. An op takes
+ * its lane from when it could begin: when the one before it on its lane was over, and all that it
+ * waits for on other lanes. So pauses and the time that lanes take to wake each other up belong to
+ * the op after them. Of the first on a lane that waits for nothing the pause before it is not
+ * known, and left out. A release takes no time: what lies before it belongs to the op that it
+ * follows.
+ */
+void yk_op_spans_find(const struct yk_program_rank *list, const double *begin_s,
+                      const double *end_s, double *from_s, double *until_s);
 
 /* The bytes of `count` of the `blocks` that `bytes` are cut into. */
 static inline double yk_block_bytes(double bytes, int32_t blocks, int32_t count)

@@ -1,7 +1,7 @@
 #include "support/programs/row_program.h"
 #include "support/support.h"
 
-#include "program/op_spans.h"
+#include "program/program.h"
 #include "train/round_durations.h"
 
 #include <math.h>
