@@ -21,7 +21,7 @@ struct seen {
     struct yk_sim *sim;
     int32_t rank;
     struct yk_program_memory *memory;
-    struct yk_memory_point *moments;
+    struct yk_memory_point *points;
     int32_t count;
 };
 
@@ -39,7 +39,7 @@ static void see_plans(void (*check)(const struct seen *seen))
         for (; seen.rank < seen.made->program->rank_count; seen.rank++) {
             assert_ok(
                 yk_program_memory_count(seen.made->program, seen.rank, seen.arena, &seen.memory));
-            assert_ok(yk_sim_memory(seen.sim, seen.rank, seen.arena, &seen.moments, &seen.count));
+            assert_ok(yk_sim_memory(seen.sim, seen.rank, seen.arena, &seen.points, &seen.count));
             check(&seen);
         }
         yk_sim_destroy(seen.sim);
@@ -79,19 +79,19 @@ static void hold_at(const struct seen *seen, double at_s, double bytes[YK_MEMORY
 static void check_moments(const struct seen *seen)
 {
     const double step_s = seen->sim->step_s;
-    assert_true(seen->count > 0 && seen->moments[0].at_s == 0);
+    assert_true(seen->count > 0 && seen->points[0].at_s == 0);
     for (int32_t i = 0; i < seen->count; i++) {
-        const double until_s = i + 1 < seen->count ? seen->moments[i + 1].at_s : step_s;
+        const double until_s = i + 1 < seen->count ? seen->points[i + 1].at_s : step_s;
         double expected[YK_MEMORY_KIND_COUNT];
-        assert_true(seen->moments[i].at_s < until_s);
-        if (until_s - seen->moments[i].at_s < 1e-9 * step_s) {
+        assert_true(seen->points[i].at_s < until_s);
+        if (until_s - seen->points[i].at_s < 1e-9 * step_s) {
             continue; /* rounding decides what is first in another round */
         }
-        hold_at(seen, (seen->moments[i].at_s + until_s) / 2, expected);
+        hold_at(seen, (seen->points[i].at_s + until_s) / 2, expected);
         for (int kind = 0; kind < YK_MEMORY_KIND_COUNT; kind++) {
-            if (!(fabs(seen->moments[i].bytes[kind] - expected[kind]) <= 1e-3)) {
+            if (!(fabs(seen->points[i].bytes[kind] - expected[kind]) <= 1e-3)) {
                 fail_msg("%s: %.3f is not %.3f", yk_memory_kind_name((enum yk_memory_kind)kind),
-                         seen->moments[i].bytes[kind], expected[kind]);
+                         seen->points[i].bytes[kind], expected[kind]);
             }
         }
     }
@@ -112,7 +112,7 @@ static void check_peak(const struct seen *seen)
     for (int32_t i = 0; i < seen->count; i++) {
         double bytes = 0;
         for (int kind = 0; kind < YK_MEMORY_KIND_COUNT; kind++) {
-            bytes += seen->moments[i].bytes[kind];
+            bytes += seen->points[i].bytes[kind];
         }
         highest = fmax(highest, bytes);
     }
