@@ -183,6 +183,12 @@ yk_status yk_plan_copy(const struct yk_plan *plan, struct yk_arena *arena,
  */
 yk_status yk_plan_check(const struct yk_plan *plan, const struct yk_model *model) YK_MUST_USE;
 
+/* Samples in proportion to `speeds`, rounded so that they add up to `batch`: nobody is further than
+ * one from the exact proportion unless that is for a rank that would get none. Every rank with a
+ * speed above 0 gets at least one where there are enough, the others none; some speed is above 0.
+ */
+void yk_plan_divide(const double *speeds, int32_t count, int64_t batch, int64_t *out);
+
 /* Whether members take turns, which makes micro-batches as large as those of a turn take. */
 bool yk_plan_alternates(const struct yk_plan *plan);
 

@@ -1,5 +1,5 @@
 /* Plans in which members take turns, as finder.h asks for them. */
-#include "plan/plan_divide.h"
+#include "plan/plan.h"
 #include "planner/search/device_sets.h"
 #include "planner/search/search.h"
 
