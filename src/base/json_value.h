@@ -23,6 +23,10 @@
 yk_status yk_json_check_document(const struct yk_json *root, const char *kind,
                                  const char *const *known, size_t count) YK_MUST_USE;
 
+/* The same for a file whose form is of another version than 1. */
+yk_status yk_json_check_version(const struct yk_json *root, const char *kind, int version,
+                                const char *const *known, size_t count) YK_MUST_USE;
+
 /* Passes `status` on; a failure's sentence gets `tasks[3] ("x"): ` in front. `name` may be NULL. */
 yk_status yk_json_add_location(yk_status status, const char *list, size_t index,
                                const char *name) YK_MUST_USE;

@@ -1,7 +1,7 @@
 /*
  * A plan file (docs/plans.md):
  *
- *   {"yoke": 1, "kind": "plan",
+ *   {"yoke": 2, "kind": "plan",
  *    "model": {"source": "gpt2", …}, "cluster": {"source": "2xrtx3090", …}, "profile": null,
  *    "workload": {"batch": 16, "sequence": 1024, "precision": "bf16"},
  *    "block": "5MiB", "bucket": "25MiB",
@@ -26,7 +26,8 @@
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 enum {
-    MAX_NAMES = 8
+    VERSION = 2,
+    MAX_NAMES = 8,
 };
 
 /* Whole numbers above this have no double of their own. */
@@ -43,13 +44,28 @@ struct reading {
     struct yk_plan *plan;
 };
 
+static yk_status check_version(const struct yk_json *root)
+{
+    const char *model = yk_json_string(yk_json_get(yk_json_get(root, "model"), "source"));
+    const char *cluster = yk_json_string(yk_json_get(yk_json_get(root, "cluster"), "source"));
+    double version = VERSION;
+    if (!yk_json_number(yk_json_get(root, "yoke"), &version) || version >= VERSION) {
+        return YK_OK;
+    }
+    return yk_fail(YK_ERROR_INPUT,
+                   "a plan of version %g, and this program reads version %d; plan again with this "
+                   "version: yoke plan --model %s --cluster \"%s\" -o FILE",
+                   version, VERSION, model ? model : "MODEL", cluster ? cluster : "CLUSTER");
+}
+
 static yk_status check_root(const struct yk_json *root)
 {
     static const char *const known[] = {
         "yoke",     "kind",          "name",     "comment", "model", "cluster",  "profile",
         "workload", "micro_batches", "pipeline", "no_sync", "clip",  "prefetch", "block",
         "bucket",   "ranks",         "groups",   "layers",  "order", "request"};
-    return yk_json_check_document(root, "plan", known, COUNT(known));
+    YK_TRY(check_version(root));
+    return yk_json_check_version(root, "plan", VERSION, known, COUNT(known));
 }
 
 static yk_status read_workload(const struct yk_json *root, struct yk_workload *out)
@@ -154,13 +170,15 @@ static yk_status read_ranks(const struct reading *reading)
 static yk_status read_member(const struct reading *reading, const struct yk_json *node,
                              struct yk_plan_member *out)
 {
-    static const char *const known[] = {"rank", "share", "part", "turn"};
+    static const char *const known[] = {"rank", "share", "part", "micro_batch"};
     YK_TRY(yk_json_check_object(node, known, COUNT(known)));
     YK_TRY(yk_plan_value_require(node, "rank"));
     YK_TRY(yk_plan_value_require(node, "share"));
     YK_TRY(yk_plan_value_read_number(node, "rank", 0, reading->plan->rank_count - 1, &out->rank));
     YK_TRY(yk_json_get_integer(node, "share", 0, reading->plan->workload.batch, &out->share));
-    YK_TRY(yk_plan_value_read_number(node, "turn", 1, INT32_MAX, &out->turn));
+    int32_t micro_batch = -1;
+    YK_TRY(yk_plan_value_read_number(node, "micro_batch", 0, INT32_MAX - 1, &micro_batch));
+    out->micro_batch_number = micro_batch + 1;
     const struct yk_json *part = yk_json_get(node, "part");
     out->part = -1;
     if (part && (!yk_json_number(part, &out->part) || !(out->part >= 0 && out->part <= 1))) {
@@ -452,8 +470,8 @@ static void write_group(const struct yk_plan_group *group, struct yk_json_writer
         if (!equal) {
             yk_json_write_number(json, "part", member->part);
         }
-        if (member->turn > 0) {
-            yk_json_write_integer(json, "turn", member->turn);
+        if (member->micro_batch_number > 0) {
+            yk_json_write_integer(json, "micro_batch", member->micro_batch_number - 1);
         }
         yk_json_write_end_object(json);
     }
@@ -529,7 +547,7 @@ static yk_status write_plan(const struct yk_plan *plan, const struct yk_plan_con
     YK_TRY(yk_plan_check(plan, model));
     YK_TRY(check(plan, context));
     yk_json_write_begin_object(&json, NULL);
-    yk_json_write_integer(&json, "yoke", 1);
+    yk_json_write_integer(&json, "yoke", VERSION);
     yk_json_write_string(&json, "kind", "plan");
     YK_TRY(yk_plan_origin_write(plan, context, &json));
     yk_plan_options_write(&plan->options, context->cluster, &json);

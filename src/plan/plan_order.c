@@ -21,7 +21,7 @@ struct reading {
 };
 
 static const char *const gap_names[] = {
-    [YK_SLOT_MIDDLE] = "turn",
+    [YK_SLOT_MIDDLE] = "middle",
     [YK_SLOT_END] = "end",
     [YK_SLOT_BEGIN] = "begin",
 };
@@ -65,7 +65,7 @@ static yk_status read_slot(const struct reading *reading, const char *text, int3
     const char *backward = after(text, "backward");
     if (!forward && !backward) {
         return yk_fail(YK_ERROR_INPUT,
-                       "\"%s\" is no slot; those are \"forward LAYER\", \"turn\", \"backward "
+                       "\"%s\" is no slot; those are \"forward LAYER\", \"middle\", \"backward "
                        "LAYER\", \"end\" and \"begin\"",
                        text);
     }
@@ -130,11 +130,12 @@ static yk_status read_transfer(const struct reading *reading, const struct yk_js
         name = after(text, yk_plan_transfer_name(out->kind));
     }
     if (!name || strlen(name) >= sizeof layer_name) {
-        return yk_fail(YK_ERROR_INPUT,
-                       "\"%s\" is no transfer; those are \"gather LAYER\", \"scatter LAYER\" and "
-                       "\"reduce LAYER\", all with \"blocks 0-3\" at the end if not all of it "
-                       "travels",
-                       text);
+        return yk_fail(
+            YK_ERROR_INPUT,
+            "\"%s\" is no transfer; those are \"all_gather LAYER\", \"reduce_scatter LAYER\" and "
+            "\"all_reduce LAYER\", all with \"blocks 0-3\" at the end if not all of it "
+            "travels",
+            text);
     }
     memcpy(layer_name, name, strlen(name) + 1);
     YK_TRY(cut_blocks(layer_name, out));

@@ -5,12 +5,18 @@
 const char *yk_op_kind_name(enum yk_op_kind kind)
 {
     static const char *const names[YK_OP_KIND_COUNT] = {
-        [YK_OP_LOAD] = "load",           [YK_OP_FORWARD] = "forward",
-        [YK_OP_RECOMPUTE] = "recompute", [YK_OP_BACKWARD] = "backward",
-        [YK_OP_ALL_GATHER] = "gather",   [YK_OP_REDUCE_SCATTER] = "scatter",
-        [YK_OP_ALL_REDUCE] = "reduce",   [YK_OP_SEND] = "send",
-        [YK_OP_RECV] = "recv",           [YK_OP_AGREE] = "agree",
-        [YK_OP_UPDATE] = "update",       [YK_OP_RELEASE] = "release",
+        [YK_OP_LOAD] = "load",
+        [YK_OP_FORWARD] = "forward",
+        [YK_OP_RECOMPUTE] = "recompute",
+        [YK_OP_BACKWARD] = "backward",
+        [YK_OP_ALL_GATHER] = "all_gather",
+        [YK_OP_REDUCE_SCATTER] = "reduce_scatter",
+        [YK_OP_ALL_REDUCE] = "all_reduce",
+        [YK_OP_SEND] = "send",
+        [YK_OP_RECV] = "recv",
+        [YK_OP_AGREE] = "agree",
+        [YK_OP_UPDATE] = "update",
+        [YK_OP_RELEASE] = "release",
     };
     return names[kind];
 }

@@ -22,7 +22,8 @@ static bool do_the_same(const struct yk_program *program, int32_t a, int32_t b)
     }
     const struct yk_plan_member *one = &plan->groups[0].members[i];
     const struct yk_plan_member *other = &plan->groups[0].members[j];
-    return one->share == other->share && one->part == other->part && one->turn == other->turn &&
+    return one->share == other->share && one->part == other->part &&
+           one->micro_batch_number == other->micro_batch_number &&
            plan->ranks[a].limit_bytes == plan->ranks[b].limit_bytes &&
            program->cluster->devices[plan->ranks[a].device].is_cpu ==
                program->cluster->devices[plan->ranks[b].device].is_cpu;

@@ -10,7 +10,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* "forward gpt-block, 8 samples"; "gather 1.2MiB". */
+/* "forward gpt-block, 8 samples"; "all_gather 1.2MiB". */
 static void describe(const struct yk_calibrate_op *op, struct yk_text *out)
 {
     char bytes[YK_UNITS_SIZE];

@@ -81,7 +81,7 @@ static bool goes_on(const struct yk_order_result *result, const struct run *run)
     return true;
 }
 
-/* "gather 3 … 20 (6 of 8)", "gather 31 for backward". */
+/* "all_gather 3 … 20 (6 of 8)", "all_gather 31 for backward". */
 static void add_transfer(const struct yk_order_result *result,
                          const struct yk_plan_transfer *transfer, int32_t further,
                          struct yk_text *words)

@@ -173,12 +173,14 @@ static yk_status make_plan(const struct looking *looking, int32_t cut, enum yk_s
     for (int32_t r = 0; r < count; r++) {
         struct yk_plan_member *member = &plan->groups[0].members[r];
         /* Who helps with the first layers goes backward last, with the last ones forward first. */
-        *member = (struct yk_plan_member){
-            .rank = r, .share = own, .part = 1.0 / count, .turn = looking->front ? 2 : 1};
+        *member = (struct yk_plan_member){.rank = r,
+                                          .share = own,
+                                          .part = 1.0 / count,
+                                          .micro_batch_number = looking->front ? 2 : 1};
         for (int32_t i = 0; i < looking->helper_count; i++) {
             if (looking->helpers[i] == devices[r]) {
                 member->share = looking->helped[i];
-                member->turn = looking->front ? 1 : 2;
+                member->micro_batch_number = looking->front ? 1 : 2;
             }
         }
         if (devices[r] == looking->main) {

@@ -283,7 +283,8 @@ static const char *group_difference(const struct yk_plan_group *a, const struct 
     for (int32_t i = 0; same && i < a->member_count; i++) {
         same = a->members[i].rank == b->members[i].rank &&
                a->members[i].share == b->members[i].share &&
-               a->members[i].part == b->members[i].part && a->members[i].turn == b->members[i].turn;
+               a->members[i].part == b->members[i].part &&
+               a->members[i].micro_batch_number == b->members[i].micro_batch_number;
     }
     return same ? NULL : "groups";
 }

@@ -142,14 +142,14 @@ static void take_turns(struct yk_random *random, struct yk_plan *plan, const int
         return;
     }
     for (int32_t i = 0; i < group->member_count; i++) {
-        group->members[i].turn = i < M ? i + 1 : pick(random, 1, M);
+        group->members[i].micro_batch_number = i < M ? i + 1 : pick(random, 1, M);
         group->members[i].share = 0;
     }
     for (int32_t m = 0; m < M; m++) {
         for (int64_t given = 0; given < samples[m];) {
             struct yk_plan_member *member =
                 &group->members[pick(random, 0, group->member_count - 1)];
-            if (member->turn == m + 1) {
+            if (member->micro_batch_number == m + 1) {
                 member->share++;
                 given++;
             }

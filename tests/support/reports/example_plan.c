@@ -150,13 +150,13 @@ static void add_events(const struct writer *writer, double speed)
         add_event(writer, YK_LANE_COMPUTE, "forward", i, at_s, speed * slot_s, 0);
         add_event(writer, YK_LANE_COMPUTE, "release", i, at_s + speed * slot_s, 0, 0);
         if (i + 1 < layers) {
-            add_event(writer, YK_LANE_COMM, "gather", i + 1, at_s, slot_s / 2, 2e6);
+            add_event(writer, YK_LANE_COMM, "all_gather", i + 1, at_s, slot_s / 2, 2e6);
         }
     }
     for (int32_t i = 0; i < layers; i++) {
         const double at_s = (layers + 2 * i) * slot_s;
         add_event(writer, YK_LANE_COMPUTE, "backward", layers - 1 - i, at_s, 2 * speed * slot_s, 0);
-        add_event(writer, YK_LANE_COMM, "scatter", layers - 1 - i, at_s, slot_s, 2e6);
+        add_event(writer, YK_LANE_COMM, "reduce_scatter", layers - 1 - i, at_s, slot_s, 2e6);
     }
     add_event(writer, YK_LANE_COMPUTE, "update", 0, 3 * layers * slot_s, speed * slot_s, 0);
 }
