@@ -1,14 +1,17 @@
 #include "profile/schema.h"
 
+#include "profile/profile.h"
+
 #include <stddef.h>
 
 enum {
     APPLICATION = 0x796f6b65, /* "yoke" */
     EMPTY = 0,                /* begun, without any table */
-    WITHOUT_FACTS = 1,
-    WITHOUT_WHEN = 2,
-    WITHOUT_CPU = 3,
-    FORM = 4,
+    BEFORE_FACTS = 1,
+    BEFORE_WHEN = 2,
+    BEFORE_CPU = 3,
+    BEFORE_NAMES = 4,
+    VERSION = 5,
 };
 
 #define COMMON "spread, samples, versions, least, most, measured_at, host"
@@ -38,7 +41,7 @@ enum {
 
 static const char all_tables[] =
     "PRAGMA application_id = 0x796f6b65;" LAYERS_TABLE LINKS_TABLE FACTS_TABLE
-    "PRAGMA user_version = 4;";
+    "PRAGMA user_version = 5;";
 
 /* Of form 2. */
 static const char facts[] =
@@ -63,8 +66,20 @@ static const char when_and_where[] = WHEN_AND_WHERE("layers", "seconds")
     "DROP TABLE older;"
 
 static const char with_cpu[] = WITH_CPU("layers", LAYERS_TABLE, LAYERS, "seconds")
-    WITH_CPU("links", LINKS_TABLE, LINKS, "seconds")
-        WITH_CPU("facts", FACTS_TABLE, FACTS, "value") "PRAGMA user_version = 4;";
+    WITH_CPU("links", LINKS_TABLE, LINKS, "seconds") WITH_CPU("facts", FACTS_TABLE, FACTS, "value");
+
+/* What collectives and facts were called up to form 4, and are now. */
+#define COLLECTIVE                                                                                 \
+    "CASE collective WHEN 'gather' THEN 'all_gather' WHEN 'scatter' THEN 'reduce_scatter'"         \
+    "  WHEN 'reduce' THEN 'all_reduce' ELSE collective END"
+#define FACT                                                                                       \
+    "CASE fact WHEN 'computation beside messages' THEN '" YK_PROFILE_COMPUTE_SLOWDOWN "'"          \
+    "  WHEN 'messages beside computation' THEN '" YK_PROFILE_MESSAGE_SLOWDOWN "'"                  \
+    "  WHEN 'computation while others rest' THEN '" YK_PROFILE_IDLE_SPEEDUP "' ELSE fact END"
+
+static const char new_names[] = "UPDATE links SET collective = " COLLECTIVE ";"
+                                "UPDATE facts SET fact = " FACT ";"
+                                "PRAGMA user_version = 5;";
 
 /* A temporary view hides the table of the same name. */
 static const char empty_views[] =
@@ -79,7 +94,8 @@ static const char older_views[] =
     "CREATE TEMP VIEW layers AS SELECT device, part, shape, sequence, pass, batch, seconds, spread,"
     "  samples, versions, seconds AS least, seconds AS most, 0 AS measured_at, '' AS host,"
     "  '' AS cpu FROM main.layers;"
-    "CREATE TEMP VIEW links AS SELECT link, collective, ranks, bytes, seconds, spread, samples,"
+    "CREATE TEMP VIEW links AS SELECT link, " COLLECTIVE " AS collective, ranks, bytes, seconds,"
+    "  spread, samples,"
     "  versions, seconds AS least, seconds AS most, 0 AS measured_at, '' AS host,"
     "  '' AS cpu FROM main.links;";
 
@@ -89,13 +105,19 @@ static const char empty_facts[] =
     "  '' AS cpu WHERE 0;";
 
 static const char older_facts[] =
-    "CREATE TEMP VIEW facts AS SELECT subject, fact, value, spread, samples, versions,"
+    "CREATE TEMP VIEW facts AS SELECT subject, " FACT " AS fact, value, spread, samples, versions,"
     "  value AS least, value AS most, 0 AS measured_at, '' AS host, '' AS cpu FROM main.facts;";
 
-static const char views_without_cpu[] =
-    "CREATE TEMP VIEW layers AS SELECT *, '' AS cpu FROM main.layers;"
-    "CREATE TEMP VIEW links AS SELECT *, '' AS cpu FROM main.links;"
-    "CREATE TEMP VIEW facts AS SELECT *, '' AS cpu FROM main.facts;";
+#define NAMED_VIEWS(cpu)                                                                           \
+    "CREATE TEMP VIEW links AS SELECT link, " COLLECTIVE                                           \
+    " AS collective, ranks, bytes, seconds, " COMMON ", " cpu " FROM main.links;"                  \
+    "CREATE TEMP VIEW facts AS SELECT subject, " FACT " AS fact, value, " COMMON ", " cpu          \
+    " FROM main.facts;"
+
+static const char views_before_cpu[] =
+    "CREATE TEMP VIEW layers AS SELECT *, '' AS cpu FROM main.layers;" NAMED_VIEWS("'' AS cpu");
+
+static const char views_before_names[] = NAMED_VIEWS("cpu");
 
 /* A view may have rows without end, and a trigger change what is added. */
 static yk_status check_schema(struct yk_database *database)
@@ -115,37 +137,37 @@ static yk_status check_schema(struct yk_database *database)
     return YK_OK;
 }
 
-static yk_status look(struct yk_database *database, int64_t *out)
+static yk_status inspect(struct yk_database *database, int64_t *out)
 {
     int64_t application = 0;
-    int64_t form = 0;
+    int64_t version = 0;
     int64_t tables = 0;
     YK_TRY(yk_database_read_integer(database, "PRAGMA application_id", &application));
-    YK_TRY(yk_database_read_integer(database, "PRAGMA user_version", &form));
+    YK_TRY(yk_database_read_integer(database, "PRAGMA user_version", &version));
     YK_TRY(yk_database_read_integer(database, "SELECT count(*) FROM main.sqlite_master", &tables));
-    *out = form;
-    if (application == 0 && form == EMPTY && tables == 0) {
+    *out = version;
+    if (application == 0 && version == EMPTY && tables == 0) {
         return YK_OK;
     }
     if (application != APPLICATION) {
         return yk_fail(YK_ERROR_INPUT, "%s: this is not a profile: a database of something else",
                        yk_database_path(database));
     }
-    if (form < WITHOUT_FACTS || form > FORM) {
+    if (version < BEFORE_FACTS || version > VERSION) {
         yk_database_mark_broken(database);
         return yk_fail(YK_ERROR_INPUT,
                        "%s: a profile of form %lld, and this program knows form %d: it has to be "
                        "measured again",
-                       yk_database_path(database), (long long)form, FORM);
+                       yk_database_path(database), (long long)version, VERSION);
     }
     return check_schema(database);
 }
 
 /* The form of the file as all of it is at one moment, since others may write. */
-static yk_status find_form(struct yk_database *database, int64_t *out)
+static yk_status find_version(struct yk_database *database, int64_t *out)
 {
     YK_TRY(yk_database_execute(database, "SAVEPOINT form"));
-    const yk_status status = look(database, out);
+    const yk_status status = inspect(database, out);
     if (status != YK_OK) {
         yk_database_rollback(database);
         return status;
@@ -170,44 +192,47 @@ static yk_status check_columns(struct yk_database *database)
 
 yk_status yk_schema_check(struct yk_database *database)
 {
-    int64_t form = 0;
-    YK_TRY(find_form(database, &form));
-    if (form == WITHOUT_CPU) {
-        YK_TRY(yk_database_execute(database, views_without_cpu));
-    } else if (form < FORM) {
-        YK_TRY(yk_database_execute(database, form == EMPTY ? empty_views : older_views));
-        YK_TRY(yk_database_execute(database, form <= WITHOUT_FACTS ? empty_facts : older_facts));
+    int64_t version = 0;
+    YK_TRY(find_version(database, &version));
+    if (version == BEFORE_CPU) {
+        YK_TRY(yk_database_execute(database, views_before_cpu));
+    } else if (version == BEFORE_NAMES) {
+        YK_TRY(yk_database_execute(database, views_before_names));
+    } else if (version < VERSION) {
+        YK_TRY(yk_database_execute(database, version == EMPTY ? empty_views : older_views));
+        YK_TRY(yk_database_execute(database, version <= BEFORE_FACTS ? empty_facts : older_facts));
     }
     return check_columns(database);
 }
 
-static yk_status renew(struct yk_database *database)
+static yk_status upgrade(struct yk_database *database)
 {
-    int64_t form = 0;
-    YK_TRY(find_form(database, &form)); /* which another process may have renewed meanwhile */
-    if (form == EMPTY) {
+    int64_t version = 0;
+    YK_TRY(find_version(database, &version)); /* which another process may have renewed meanwhile */
+    if (version == EMPTY) {
         YK_TRY(yk_database_execute(database, all_tables));
         return yk_database_commit(database);
     }
-    if (form <= WITHOUT_FACTS) {
+    if (version <= BEFORE_FACTS) {
         YK_TRY(yk_database_execute(database, facts));
     }
-    if (form <= WITHOUT_WHEN) {
+    if (version <= BEFORE_WHEN) {
         YK_TRY(yk_database_execute(database, when_and_where));
     }
-    if (form <= WITHOUT_CPU) {
+    if (version <= BEFORE_CPU) {
         YK_TRY(yk_database_execute(database, with_cpu));
     }
+    YK_TRY(yk_database_execute(database, new_names));
     return yk_database_commit(database);
 }
 
 yk_status yk_schema_upgrade(struct yk_database *database)
 {
-    int64_t form = 0;
-    YK_TRY(find_form(database, &form));
-    if (form < FORM) {
+    int64_t version = 0;
+    YK_TRY(find_version(database, &version));
+    if (version < VERSION) {
         YK_TRY(yk_database_begin(database));
-        const yk_status status = renew(database);
+        const yk_status status = upgrade(database);
         if (status != YK_OK) {
             yk_database_rollback(database);
             return status;

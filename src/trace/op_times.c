@@ -24,7 +24,7 @@ static void write_op(const struct yk_op_times_op *op, struct yk_json_writer *jso
     write_rounded(json, "seconds", 6, op->seconds);
     write_rounded(json, "low_s", 6, op->low_s);
     write_rounded(json, "high_s", 6, op->high_s);
-    write_rounded(json, "beside", 4, op->beside);
+    write_rounded(json, "overlap", 4, op->overlap);
     yk_json_write_end_object(json);
 }
 
@@ -76,7 +76,7 @@ static yk_status need(const struct yk_json *object, const char *key, double *out
 static yk_status read_op(const struct yk_json *node, struct yk_arena *arena,
                          struct yk_op_times_op *out)
 {
-    static const char *const known[] = {"op", "seconds", "low_s", "high_s", "beside"};
+    static const char *const known[] = {"op", "seconds", "low_s", "high_s", "overlap"};
     const char *name = NULL;
     YK_TRY(yk_json_check_object(node, known, COUNT(known)));
     YK_TRY(yk_json_read_name(yk_json_get(node, "op"), "op", &name));
@@ -84,8 +84,8 @@ static yk_status read_op(const struct yk_json *node, struct yk_arena *arena,
     YK_TRY(need(node, "seconds", &out->seconds));
     YK_TRY(need(node, "low_s", &out->low_s));
     YK_TRY(need(node, "high_s", &out->high_s));
-    YK_TRY(need(node, "beside", &out->beside));
-    return out->beside <= 1 ? YK_OK : yk_fail(YK_ERROR_INPUT, "\"beside\" is a part: 1 at most");
+    YK_TRY(need(node, "overlap", &out->overlap));
+    return out->overlap <= 1 ? YK_OK : yk_fail(YK_ERROR_INPUT, "\"overlap\" is a part: 1 at most");
 }
 
 static yk_status read_rank(const struct yk_json *node, struct yk_arena *arena,

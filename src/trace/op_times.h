@@ -5,7 +5,7 @@
  *   {"yoke": 1, "kind": "op times", "steps": 27,
  *    "ranks": [{"device": "cpu0", "share": 8, "versions": "OpenBLAS 0.3.29, …",
  *               "ops": [{"op": "forward layer 0", "seconds": 0.0011, "low_s": 0.001,
- *                        "high_s": 0.0012, "beside": 0.4}, …]}, …]}
+ *                        "high_s": 0.0012, "overlap": 0.4}, …]}, …]}
  *
  * A record lives in the arena it was made in.
  */
@@ -25,7 +25,7 @@ struct yk_op_times_op {
                        its ranks had come to it until it was over on all of them */
     double low_s;   /* quartiles */
     double high_s;
-    double beside; /* part of the time: of computation, while data moved to or from its rank; of a
+    double overlap; /* part of the time: of computation, while data moved to or from its rank; of a
                       message, while any of its ranks computed */
 };
 

@@ -66,7 +66,7 @@ static void add_layer(struct shown *shown, const char *device, const char *pass,
  * or 352 KiB, and each link carries 1 GB/s in the end. */
 static void add_gathers(struct shown *shown)
 {
-    const struct yk_profile_link link = {"cpu:1-h200 between nodes", "gather", 4};
+    const struct yk_profile_link link = {"cpu:1-h200 between nodes", "all_gather", 4};
     int64_t bytes = 1024;
     for (int i = 0; i < SIZES; i++, bytes *= 4) {
         const struct yk_profile_measurement measurement =
@@ -128,7 +128,7 @@ static void links_have_a_curve_with_its_knee(void **state)
     fill(&shown);
     make(&shown, NULL);
     assert_ok(yk_profile_report_text(&shown.report, 80, &text));
-    page_expect(&text, "\ncpu:1-h200 between nodes, gather among 4 ranks\n"
+    page_expect(&text, "\ncpu:1-h200 between nodes, all_gather among 4 ranks\n"
                        "  measured 3 days ago, on one (Tiny), with OpenBLAS 0.3\n"
                        "  knee 352KiB: 90 % of 1GB/s, latency 30.0us\n\n");
     page_expect(&text, "^ knee 352KiB ---");

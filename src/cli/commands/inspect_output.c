@@ -138,7 +138,7 @@ static void write_checkpoint(const struct yk_inspect_checkpoint *checkpoint,
         yk_json_write_integer(json, "ranks", checkpoint->shards);
     }
     yk_json_write_bool(json, "whole", true);
-    yk_json_write_raw(json, "settings",
+    yk_json_write_raw(json, "options",
                       checkpoint->settings_json ? checkpoint->settings_json : "null");
     yk_json_write_end_object(json);
 }

@@ -281,7 +281,7 @@ static void add_slots_json(const struct yk_order_result *result, struct yk_json_
         yk_json_write_number(json, "compute_s", result->problem->compute_s[t]);
         yk_json_write_number(json, "comm_s", result->load_s[t]);
         yk_json_write_number(json, "used_bytes", result->used_bytes[t]);
-        yk_json_write_number(json, "room_bytes", result->problem->room_bytes[t]);
+        yk_json_write_number(json, "available_bytes", result->problem->room_bytes[t]);
         yk_json_write_begin_array(json, "transfers");
         while (next < result->transfer_count && result->transfers[next].slot == t) {
             add_transfer_json(result, &result->transfers[next++], json);

@@ -26,7 +26,7 @@ static void add_device(const struct yk_planner_outcome *planned, int32_t rank,
     yk_json_write_number(json, "exposed_s", simulated->exposed_s);
     yk_json_write_number(json, "idle_s", simulated->idle_s);
     if (simulated->scale < 1) {
-        yk_json_write_number(json, "scale", simulated->scale);
+        yk_json_write_number(json, "compute_time_factor", simulated->scale);
     }
     yk_json_write_begin_object(json, "memory");
     for (int32_t kind = 0; kind < YK_MEMORY_KIND_COUNT; kind++) {
@@ -101,7 +101,7 @@ static void add_alternatives(const struct yk_planner_outcome *planned, struct yk
     }
     yk_json_write_end_array(json);
     yk_json_write_line(json, 0);
-    yk_json_write_begin_array(json, "without");
+    yk_json_write_begin_array(json, "leave_one_out");
     for (int32_t i = 0; i < planned->without_count; i++) {
         const struct yk_plan_leave_one_out *row = &planned->without[i];
         yk_json_write_begin_object(json, NULL);

@@ -8,9 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A line break is never inside a string of JSON, so that the first of these begins the settings. */
-static const char SETTINGS[] = "\n  \"settings\": ";
-static const char ENDING[] = "\n}\n";
+/* A line break is never inside a string of JSON, so that the first of these begins the options of
+ * the run. Older checkpoints have the second. */
+static const char *const OPTIONS[] = {"\n  \"options\": ", "\n  \"settings\": "};
+static const char END[] = "\n}\n";
 
 static const int64_t MOST = INT64_C(1) << 53; /* what JSON's numbers hold exactly */
 
@@ -66,7 +67,7 @@ yk_status yk_checkpoint_state_write(const struct yk_checkpoint_content *content,
 {
     const char *settings = content->settings_json ? content->settings_json : "{}";
     struct yk_json_writer json = {.text = out, .spaced = true};
-    YK_TRY(check_object(settings, strlen(settings), "settings of a run"));
+    YK_TRY(check_object(settings, strlen(settings), "options of a run"));
     yk_json_write_begin_object(&json, NULL);
     json.lines = 2;
     yk_json_write_integer(&json, "yoke", 1);
@@ -75,7 +76,7 @@ yk_status yk_checkpoint_state_write(const struct yk_checkpoint_content *content,
     write_progress(&content->state, &json);
     write_workload(content->store->net, &json);
     yk_json_write_string(&json, "base_model", content->base_model);
-    yk_json_write_raw(&json, "settings", settings); /* as SETTINGS and ENDING find it again */
+    yk_json_write_raw(&json, "options", settings); /* as read_options() finds it again */
     yk_json_write_line(&json, 0);
     yk_json_write_end_object(&json);
     yk_text_add(out, "\n");
@@ -141,19 +142,21 @@ static yk_status read_workload(const struct yk_json *node, struct yk_workload *o
     return YK_OK;
 }
 
-static yk_status read_settings(const char *bytes, size_t length, struct yk_arena *arena,
-                               const char **out)
+static yk_status read_options(const char *bytes, size_t length, struct yk_arena *arena,
+                              const char **out)
 {
-    const size_t marker = sizeof SETTINGS - 1;
-    const size_t ending = sizeof ENDING - 1;
-    const char *found = memmem(bytes, length, SETTINGS, marker);
-    const size_t before = found ? (size_t)(found - bytes) + marker : length;
-    if (length < before + ending || memcmp(bytes + length - ending, ENDING, ending) != 0) {
-        return yk_fail(YK_ERROR_INPUT, "\"settings\" are not where they were written");
+    const size_t end = sizeof END - 1;
+    size_t before = length;
+    for (size_t i = 0; i < sizeof OPTIONS / sizeof OPTIONS[0] && before == length; i++) {
+        const char *found = memmem(bytes, length, OPTIONS[i], strlen(OPTIONS[i]));
+        before = found ? (size_t)(found - bytes) + strlen(OPTIONS[i]) : length;
     }
-    const size_t kept = length - before - ending;
-    YK_TRY(check_object(bytes + before, kept, "settings"));
-    *out = yk_arena_copy_text(arena, bytes + before, kept);
+    if (length < before + end || memcmp(bytes + length - end, END, end) != 0) {
+        return yk_fail(YK_ERROR_INPUT, "\"options\" are not where they were written");
+    }
+    const size_t size = length - before - end;
+    YK_TRY(check_object(bytes + before, size, "options"));
+    *out = yk_arena_copy_text(arena, bytes + before, size);
     return *out ? YK_OK : yk_fail_out_of_memory();
 }
 
@@ -161,8 +164,8 @@ static yk_status read_root(const struct yk_json *root, struct yk_arena *arena,
                            struct yk_checkpoint *out, const char **model)
 {
     static const char *const known[] = {
-        "yoke",  "kind", "name", "comment", "model",    "step",       "updates",  "samples",
-        "epoch", "bad",  "seed", "scaler",  "workload", "base_model", "settings",
+        "yoke",  "kind", "name", "comment", "model",    "step",       "updates", "samples",
+        "epoch", "bad",  "seed", "scaler",  "workload", "base_model", "options", "settings",
     };
     const char *name = NULL;
     YK_TRY(yk_json_check_document(root, "state", known, sizeof known / sizeof known[0]));
@@ -181,5 +184,5 @@ yk_status yk_checkpoint_state_read(const char *bytes, size_t length, struct yk_a
     YK_TRY(yk_json_parse(bytes, length, &root));
     yk_status status = read_root(root, arena, out, model);
     yk_json_destroy(root);
-    return status == YK_OK ? read_settings(bytes, length, arena, &out->settings_json) : status;
+    return status == YK_OK ? read_options(bytes, length, arena, &out->settings_json) : status;
 }
