@@ -326,7 +326,7 @@ static void a_list_does_not_depend_on_the_order_of_adding(void **state)
     assert_ok(yk_profile_open(place->path, &profile));
     assert_ok(yk_profile_list(profile, &text));
 #define BLOCK "\"layer\" \"rtx3090\" 1 \"gpt-block C768 bf16\" \"1024\" \"forward\" "
-#define RING "\"link\" \"rtx3090-rtx3090 within a node\" \"reduce\" \"2\" "
+#define RING "\"link\" \"rtx3090-rtx3090 within a node\" \"all_reduce\" \"2\" "
 #define HOW " 0.02 \"30\" \"cuda 13.0\"\n"
     assert_string_equal(yk_text_chars(&text),
                         BLOCK "\"1\" 0.125" HOW BLOCK "\"4\" 0.5" HOW BLOCK "\"8\" 1" HOW RING

@@ -180,7 +180,7 @@ static void json_has_every_number_and_the_knees(void **state)
     assert_int_equal(yk_json_count(yk_json_get(root, "links")), SIZES);
     assert_int_equal(yk_json_count(yk_json_get(root, "facts")), 1);
     assert_int_equal(yk_json_count(yk_json_get(root, "knees")), 1);
-    page_expect(&text, "\"message\": \"gather\", \"ranks\": 4, \"bytes\": 65536, ");
+    page_expect(&text, "\"message\": \"all_gather\", \"ranks\": 4, \"bytes\": 65536, ");
     page_expect(&text,
                 "\"measured_at\": 86140800, \"host\": \"one\", \"cpu\": \"Tiny\", \"versions\": "
                 "\"OpenBLAS 0.3\"}");
