@@ -213,7 +213,10 @@ yk_status yk_json_check_version(const struct yk_json *root, const char *kind, in
     if (!yk_json_is_object(root)) {
         return yk_fail(YK_ERROR_INPUT, "a %s is an object, not %s", kind, yk_json_kind(root));
     }
-    YK_TRY(check_version(root, kind, version));
+    given = yk_json_string(yk_json_get(root, "kind"));
+    if (!given || strcmp(given, kind) == 0) {
+        YK_TRY(check_version(root, kind, version));
+    }
     YK_TRY(yk_json_read_name(yk_json_get(root, "kind"), "kind", &given));
     if (strcmp(given, kind) != 0) {
         return yk_fail(YK_ERROR_INPUT, "\"kind\" is \"%s\", but a \"%s\" is needed here", given,

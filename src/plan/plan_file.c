@@ -48,8 +48,10 @@ static yk_status check_version(const struct yk_json *root)
 {
     const char *model = yk_json_string(yk_json_get(yk_json_get(root, "model"), "source"));
     const char *cluster = yk_json_string(yk_json_get(yk_json_get(root, "cluster"), "source"));
+    const char *kind = yk_json_string(yk_json_get(root, "kind"));
     double version = VERSION;
-    if (!yk_json_number(yk_json_get(root, "yoke"), &version) || version >= VERSION) {
+    if (!kind || strcmp(kind, "plan") != 0 ||
+        !yk_json_number(yk_json_get(root, "yoke"), &version) || version >= VERSION) {
         return YK_OK;
     }
     return yk_fail(YK_ERROR_INPUT,
