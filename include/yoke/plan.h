@@ -33,7 +33,7 @@ struct yoke_plan_info {
     int32_t layer_count;
     int32_t transfer_count;
     int32_t alternative_count;
-    int32_t without_count;
+    int32_t leave_one_out_count;
     int32_t micro_batches;
     const char *pipeline; /* "gpipe" or "1f1b" */
     bool no_sync;         /* gradients are reduced once, after the last micro-batch */

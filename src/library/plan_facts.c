@@ -33,7 +33,7 @@ static void tell_info(struct yoke_plan *handle)
         .layer_count = plan->layer_count,
         .transfer_count = plan->transfer_count,
         .alternative_count = planned->alternative_count,
-        .without_count = planned->without_count,
+        .leave_one_out_count = planned->leave_one_out_count,
         .micro_batches = plan->micro_batches,
         .pipeline = yk_plan_pipeline_name(plan->pipeline),
         .no_sync = plan->no_sync,
@@ -136,15 +136,15 @@ static yk_status tell_comparisons(struct yoke_plan *handle)
 {
     const struct yk_planner_outcome *planned = handle->planned;
     YK_TRY_NEW(handle->arena, handle->alternatives, planned->alternative_count);
-    YK_TRY_NEW(handle->arena, handle->without, planned->without_count);
+    YK_TRY_NEW(handle->arena, handle->leave_one_out, planned->leave_one_out_count);
     for (int32_t i = 0; i < planned->alternative_count; i++) {
         const struct yk_plan_alternative *row = &planned->alternatives[i];
         handle->alternatives[i] =
             (struct yoke_alternative){row->name, row->remark, row->step_s, row->fits};
     }
-    for (int32_t i = 0; i < planned->without_count; i++) {
-        handle->without[i] =
-            (struct yoke_leave_one_out){planned->without[i].device, planned->without[i].step_s};
+    for (int32_t i = 0; i < planned->leave_one_out_count; i++) {
+        handle->leave_one_out[i] = (struct yoke_leave_one_out){planned->leave_one_out[i].device,
+                                                               planned->leave_one_out[i].step_s};
     }
     return YK_OK;
 }
@@ -187,7 +187,7 @@ const struct yoke_alternative *yoke_plan_alternative(const yoke_plan *plan, int3
 
 const struct yoke_leave_one_out *yoke_plan_leave_one_out(const yoke_plan *plan, int32_t number)
 {
-    return YK_LIBRARY_AT(plan->without, plan->info.without_count, number);
+    return YK_LIBRARY_AT(plan->leave_one_out, plan->info.leave_one_out_count, number);
 }
 
 const char *yoke_memory_kind_name(enum yoke_memory_kind kind)

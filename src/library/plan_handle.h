@@ -14,7 +14,7 @@ struct yoke_plan {
     struct yoke_plan_layer *layers;
     struct yoke_transfer *transfers;
     struct yoke_alternative *alternatives;
-    struct yoke_leave_one_out *without;
+    struct yoke_leave_one_out *leave_one_out;
 };
 
 /* Fills the records from what was planned. */

@@ -136,7 +136,8 @@ static yk_status search(struct yk_planner_outcome *planned, struct yk_search *fi
     }
     YK_TRY(examine(planned, finder->best));
     return yk_leave_one_out_search(planned->study, planned->plan, planned->trial.step_s,
-                                   planned->arena, &planned->without, &planned->without_count);
+                                   planned->arena, &planned->leave_one_out,
+                                   &planned->leave_one_out_count);
 }
 
 yk_status yk_planner_search(const struct yk_plan_request *request, struct yk_planner_outcome **out)
@@ -238,8 +239,8 @@ yk_status yk_planner_outcome_result(const struct yk_planner_outcome *planned,
         .ranks = ranks,
         .alternatives = planned->alternatives,
         .alternative_count = planned->alternative_count,
-        .without = planned->without,
-        .without_count = planned->without_count,
+        .leave_one_out = planned->leave_one_out,
+        .leave_one_out_count = planned->leave_one_out_count,
     };
     return YK_OK;
 }

@@ -28,8 +28,8 @@ struct yk_planner_outcome {
     bool cut_short; /* the budget ended the search before all was looked at */
     struct yk_plan_alternative *alternatives;
     int32_t alternative_count;
-    struct yk_plan_leave_one_out *without;
-    int32_t without_count;
+    struct yk_plan_leave_one_out *leave_one_out;
+    int32_t leave_one_out_count;
     /* When nothing fits: */
     int32_t missing_device; /* −1: no plan could even be tried */
     double missing_bytes;

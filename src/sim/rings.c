@@ -87,9 +87,9 @@ yk_status yk_rings_create(const struct yk_plan *plan, const struct yk_cost_book 
     return YK_OK;
 }
 
-yk_status yk_ring_cost(const struct yk_cost_book *book, const struct yk_ring *ring,
-                       enum yk_collective collective, double bytes, struct yk_cost_time *out,
-                       struct yk_port_demand *out_demand)
+yk_status yk_rings_cost(const struct yk_cost_book *book, const struct yk_ring *ring,
+                        enum yk_collective collective, double bytes, struct yk_cost_time *out,
+                        struct yk_port_demand *out_demand)
 {
     const int32_t n = ring->ranks.count;
     const bool reduces = collective == YK_COLLECTIVE_ALL_REDUCE;

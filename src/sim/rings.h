@@ -26,8 +26,8 @@ yk_status yk_rings_create(const struct yk_plan *plan, const struct yk_cost_book 
                           struct yk_arena *arena, struct yk_ring **out) YK_MUST_USE;
 
 /* A collective over `bytes` in all, alone. */
-yk_status yk_ring_cost(const struct yk_cost_book *book, const struct yk_ring *ring,
-                       enum yk_collective collective, double bytes, struct yk_cost_time *out,
-                       struct yk_port_demand *out_demand) YK_MUST_USE;
+yk_status yk_rings_cost(const struct yk_cost_book *book, const struct yk_ring *ring,
+                        enum yk_collective collective, double bytes, struct yk_cost_time *out,
+                        struct yk_port_demand *out_demand) YK_MUST_USE;
 
 #endif

@@ -167,9 +167,9 @@ static yk_status message_cost(const struct finding *finding, int32_t rank, const
         if (wanted.to >= 0) {
             YK_TRY(send_cost(finding, &wanted, &wanted.message));
         } else {
-            YK_TRY(yk_ring_cost(yk_layer_costs_book(finding->prices), &finding->rings[wanted.from],
-                                wanted.collective, wanted.bytes, &wanted.message.time,
-                                &wanted.message.demand));
+            YK_TRY(yk_rings_cost(yk_layer_costs_book(finding->prices), &finding->rings[wanted.from],
+                                 wanted.collective, wanted.bytes, &wanted.message.time,
+                                 &wanted.message.demand));
             wanted.message.slowdown = finding->rings[wanted.from].slowdown;
         }
         *known = wanted;

@@ -97,13 +97,13 @@ static void what_others_do_is_never_faster(void **state)
         found = found || strcmp(alternative->name, "auto") == 0;
     }
     assert_true(found);
-    for (int32_t i = 0; i < info->without_count; i++) {
-        const struct yoke_leave_one_out *without = yoke_plan_leave_one_out(plan, i);
-        assert_true(without->device >= 0 && without->device < 3);
-        assert_true(isnan(without->step_s) || without->step_s > 0);
+    for (int32_t i = 0; i < info->leave_one_out_count; i++) {
+        const struct yoke_leave_one_out *leave_one_out = yoke_plan_leave_one_out(plan, i);
+        assert_true(leave_one_out->device >= 0 && leave_one_out->device < 3);
+        assert_true(isnan(leave_one_out->step_s) || leave_one_out->step_s > 0);
     }
     assert_null(yoke_plan_alternative(plan, info->alternative_count));
-    assert_null(yoke_plan_leave_one_out(plan, info->without_count));
+    assert_null(yoke_plan_leave_one_out(plan, info->leave_one_out_count));
     yoke_plan_destroy(plan);
 }
 

@@ -212,7 +212,7 @@ static void several_groups_cut_the_batch_alike(void **state)
 }
 
 /* Alone, a member takes all: 10 samples in 4 micro-batches are 3 3 2 2, in every group. */
-static void groups_of_one_rank_take_uneven_micro_batches(void **state)
+static void groups_of_one_rank_have_uneven_micro_batches(void **state)
 {
     static const int64_t counts[4] = {3, 3, 2, 2};
     add_group(state, 2);
@@ -230,7 +230,7 @@ static void groups_of_one_rank_take_uneven_micro_batches(void **state)
 
 /* Of 10 samples, 7 are rank 0's in the first turn, 3 the others' in the second; alone, a member
  * takes what is left to it of either. */
-static void members_take_turns(void **state)
+static void members_alternate(void **state)
 {
     add_group(state, 2);
     struct yk_plan *plan = plan_of(state);
@@ -492,8 +492,8 @@ int main(void)
         TEST(a_copy_is_equal_and_shares_nothing),
         TEST(shares_are_cut_evenly_larger_ones_first),
         TEST(several_groups_cut_the_batch_alike),
-        TEST(groups_of_one_rank_take_uneven_micro_batches),
-        TEST(members_take_turns),
+        TEST(groups_of_one_rank_have_uneven_micro_batches),
+        TEST(members_alternate),
         TEST(one_member_has_nothing_to_shard),
         TEST(shares_must_add_up_to_the_batch),
         TEST(parts_must_add_up_to_one),

@@ -81,7 +81,7 @@ static void assert_described(const struct yk_program *program, enum yk_op_kind k
     yk_text_free(&text);
 }
 
-static void ops_are_described_by_what_tells_them_apart(void **state)
+static void ops_are_described_by_what_distinguishes_them(void **state)
 {
     (void)state;
     static const struct small_spec several = {
@@ -124,7 +124,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lists_are_written_lane_by_lane),
-        cmocka_unit_test(ops_are_described_by_what_tells_them_apart),
+        cmocka_unit_test(ops_are_described_by_what_distinguishes_them),
         cmocka_unit_test(every_kind_of_op_has_a_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -45,7 +45,7 @@ static void the_band_is_of_computation_and_what_is_exposed(void **state)
 }
 
 /* Tokens and targets of 16 samples: what 8 bytes for each token take, here a second each. */
-static void a_load_takes_as_long_as_copies_were_measured(void **state)
+static void a_load_lasts_as_long_as_copies_were_measured(void **state)
 {
     (void)state;
     static const struct hand_op list[] = {
@@ -119,7 +119,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_band_is_of_computation_and_what_is_exposed),
         cmocka_unit_test(ops_alike_are_counted_together),
-        cmocka_unit_test_setup_teardown(a_load_takes_as_long_as_copies_were_measured,
+        cmocka_unit_test_setup_teardown(a_load_lasts_as_long_as_copies_were_measured,
                                         support_scratch_make, support_scratch_drop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -102,8 +102,8 @@ static void add_alternatives(const struct yk_planner_outcome *planned, struct yk
     yk_json_write_end_array(json);
     yk_json_write_line(json, 0);
     yk_json_write_begin_array(json, "leave_one_out");
-    for (int32_t i = 0; i < planned->without_count; i++) {
-        const struct yk_plan_leave_one_out *row = &planned->without[i];
+    for (int32_t i = 0; i < planned->leave_one_out_count; i++) {
+        const struct yk_plan_leave_one_out *row = &planned->leave_one_out[i];
         yk_json_write_begin_object(json, NULL);
         yk_json_write_string(json, "name", planned->study->cluster->devices[row->device].name);
         yk_json_write_number(json, "step_s", row->step_s);

@@ -256,8 +256,8 @@ static yk_status add_alternatives(const struct yk_planner_outcome *planned, stru
 
 static void add_without(const struct yk_planner_outcome *planned, struct yk_text *out)
 {
-    for (int32_t i = 0; i < planned->without_count; i++) {
-        const struct yk_plan_leave_one_out *row = &planned->without[i];
+    for (int32_t i = 0; i < planned->leave_one_out_count; i++) {
+        const struct yk_plan_leave_one_out *row = &planned->leave_one_out[i];
         const char *name = planned->study->cluster->devices[row->device].name;
         char step[YK_UNITS_SIZE];
         yk_units_format(row->step_s, YK_UNIT_SECONDS, step);

@@ -86,9 +86,9 @@ yk_status yk_train_team_choose_device(const struct yk_train_team *team, const ch
         return yk_device_choose(word, out);
     }
     YK_TRY(yk_train_team_agree(team, choose_alone(&team->launcher, word, out)));
-    double without = out->gpu ? 0 : 1;
-    YK_TRY(yk_exchange_sum(&team->ranks, &without, 1));
-    if (without > 0 && without < team->ranks.size && out->automatic) {
+    double leave_one_out = out->gpu ? 0 : 1;
+    YK_TRY(yk_exchange_sum(&team->ranks, &leave_one_out, 1));
+    if (leave_one_out > 0 && leave_one_out < team->ranks.size && out->automatic) {
         *out = (struct yk_device_choice){0};
     }
     return YK_OK;

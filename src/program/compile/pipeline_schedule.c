@@ -85,8 +85,8 @@ static int64_t latest(int64_t a, int64_t b)
 }
 
 /* Whether a member has anything to do in a pass of its group. */
-static bool takes_part(const struct scheduling *scheduling, int32_t group, int32_t member,
-                       int32_t micro_batch)
+static bool has_samples(const struct scheduling *scheduling, int32_t group, int32_t member,
+                        int32_t micro_batch)
 {
     int64_t first = 0;
     return yk_plan_samples(scheduling->program->plan, group, member, micro_batch, &first) > 0;
@@ -100,7 +100,7 @@ static int64_t group_free(const struct scheduling *scheduling, int32_t segment, 
     const struct yk_plan_group *group = &scheduling->program->plan->groups[number];
     int64_t free_at = scheduling->group_end[number];
     for (int32_t i = 0; i < group->member_count; i++) {
-        if (takes_part(scheduling, number, i, micro_batch)) {
+        if (has_samples(scheduling, number, i, micro_batch)) {
             free_at = latest(free_at, scheduling->rank_free[group->members[i].rank]);
         }
     }
@@ -181,7 +181,7 @@ static void append_pass(struct scheduling *scheduling, const struct yk_segment_p
     (pass->backward ? scheduling->backwards : scheduling->forwards)[pass->segment]++;
     scheduling->group_end[number] = pass->end;
     for (int32_t i = 0; i < group->member_count; i++) {
-        if (takes_part(scheduling, number, i, pass->micro_batch)) {
+        if (has_samples(scheduling, number, i, pass->micro_batch)) {
             scheduling->rank_free[group->members[i].rank] = pass->end;
         }
     }

@@ -206,7 +206,7 @@ static void forget_needs(struct tracking *tracking)
     }
 }
 
-static void put_waits(struct tracking *tracking, struct yk_op *op)
+static void write_waits(struct tracking *tracking, struct yk_op *op)
 {
     struct yk_program_rank *list = tracking->list;
     op->first_wait = list->wait_count;
@@ -272,7 +272,7 @@ yk_status yk_waits_make(struct yk_program *program, int32_t rank)
             struct yk_op *op = &tracking.list->ops[i];
             forget_needs(&tracking);
             find_needs(&tracking, op);
-            put_waits(&tracking, op);
+            write_waits(&tracking, op);
             learn(&tracking, op, (struct moment){.round = tracking.round, .op = i});
         }
     }
