@@ -2,13 +2,24 @@
  * Program: a plan compiled. For each rank an ordered list of ops on three lanes (compute, comm,
  * copy) with the ops each one waits for. The simulator predicts it, the trainer runs the same.
  *
+ * The room:
+ *   program, op   the record, compiling, names of ops, when each took its lane
+ *   layout        what layers are as messages: blocks, buckets, bytes
+ *   compile/      sequence: all ops of a round in one order, by the plan's slots or its pipeline
+ *                 schedule; waits: what each op needs; memory_waits: what memory needs
+ *   memory/       lifetimes of buffers, the count of them, the sweep that finds their peak
+ *   facts, rank_view   what a plan says and where a rank's ops are, looked up
+ *   check/        the rules of a valid program, from the plan alone: form, match, cycle, precedence
+ *   shuffle       other valid programs of the same plan
+ *   text          a program as a table
+ *
  * Lanes. The ops of one lane of one rank run one after the other, in the order of the list; lanes
  * run side by side. An op starts when the op before it on its lane and all ops it waits for have
  * ended, and, if it communicates, when its matching ops on all other ranks can start, too.
  *
  * Steps. The list is run again and again. Communication that hides behind the neighbouring step is
- * in the list all the same: an op of step +1 prepares the step after (a gather of updated
- * parameters), one of step −1 finishes the step before (a scatter that was put off). The first
+ * in the list all the same: an op of step +1 prepares the step after (an all_gather of
+ * updated parameters), one of step −1 finishes the step before (a late reduce_scatter). The first
  * time round, ops of step −1 have nothing to do and those of step +1 are run ahead once; after the
  * last time it is the other way round. A wait may look one round back.
  *

@@ -1,6 +1,15 @@
 /*
  * Sim: a program in virtual time. Discrete events over lanes and links.
  *
+ * The room:
+ *   sim, record    runs a program; what it reports; how far off the step may be
+ *   rounds         the events: lanes of ranks, round after round (event_queue)
+ *   rank_classes   ranks that do the same, simulated as one
+ *   times, rings   what ops and collectives take alone
+ *   ports          how messages share what leaves and enters nodes
+ *   idle_speedup   devices that are faster while others idle
+ *   memory, trace, op_classes   the result as memory over time, as a trace, as a list of ops
+ *
  * Communication that shares a link, a device's port or a node's port shares its bandwidth. While
  * a rank communicates, its computation takes `slowdown` times as long, and where the profile says
  * so communication takes longer during computation, too. Devices that slow each other by computing
