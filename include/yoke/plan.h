@@ -85,7 +85,7 @@ struct yoke_plan_layer {
 /* Blocks of a layer that travel, not before a slot begins. Of L layers, forward of layer i is slot
  * i, a gap slot L, backward of layer i slot 2L - i, and two gaps end the step. */
 struct yoke_transfer {
-    const char *kind; /* "gather", "scatter", "reduce" */
+    const char *kind; /* "all_gather", "reduce_scatter", "all_reduce" */
     int32_t layer;
     int32_t first_block;
     int32_t block_count;

@@ -10,7 +10,7 @@
 /* As profiles call them. */
 static const char *collective_name(enum yk_collective collective)
 {
-    static const char *const names[] = {"gather", "scatter", "reduce"};
+    static const char *const names[] = {"all_gather", "reduce_scatter", "all_reduce"};
     return names[collective];
 }
 

@@ -1,6 +1,12 @@
 #include "export/accelerate.h"
 
+#include "base/arena.h"
 #include "base/json_write.h"
+#include "export/data_parallel.h"
+#include "export/export.h"
+#include "export/text.h"
+
+#include <inttypes.h>
 
 yk_status yk_export_accelerate(const struct yk_module_map *map, struct yk_text *out)
 {
@@ -16,3 +22,138 @@ yk_status yk_export_accelerate(const struct yk_module_map *map, struct yk_text *
     yk_text_add(out, "\n");
     return yk_text_status(out);
 }
+
+/* The number that Accelerate knows the device by: CPUs are not counted. */
+static int32_t place_of(const struct yk_cluster *cluster, int32_t device)
+{
+    int32_t number = 0;
+    for (int32_t i = 0; i < device; i++) {
+        number += cluster->devices[i].is_cpu ? 0 : 1;
+    }
+    return cluster->devices[device].is_cpu ? YK_PLACE_CPU : number;
+}
+
+/* Of several ranks that hold a layer, the one that takes most samples stands for all. */
+static int32_t find_device(const struct yk_plan *plan, int32_t layer)
+{
+    const struct yk_plan_group *group = &plan->groups[plan->layers[layer].group];
+    const struct yk_plan_member *chosen = &group->members[0];
+    for (int32_t i = 1; i < group->member_count; i++) {
+        if (group->members[i].share > chosen->share) {
+            chosen = &group->members[i];
+        }
+    }
+    return plan->ranks[chosen->rank].device;
+}
+
+static bool is_held_by_several(const struct yk_plan *plan, int32_t layer)
+{
+    return plan->groups[plan->layers[layer].group].member_count > 1;
+}
+
+static void note_layers(const struct yk_plan *plan, const struct yk_model *model,
+                        const struct yk_cluster *cluster, struct yk_text *notes)
+{
+    struct yk_text several = {0};
+    struct yk_text again = {0};
+    if (yk_export_text_add_layers(&several, plan, model, is_held_by_several) > 0) {
+        yk_export_text_note(
+            notes,
+            "%s: several ranks hold these and share the samples; a device_map has one "
+            "device for each module, that of the rank which takes most samples. Export "
+            "to fsdp or ddp instead.",
+            yk_text_chars(&several));
+    }
+    if (yk_export_text_add_layers(&again, plan, model, yk_data_parallel_is_recomputed) > 0) {
+        yk_export_text_note(notes,
+                            "%s: recomputed in the plan; a device_map cannot say so, "
+                            "gradient_checkpointing_enable() does for all blocks.",
+                            yk_text_chars(&again));
+    }
+    notes->failed |= several.failed || again.failed;
+    yk_text_free(&several);
+    yk_text_free(&again);
+    for (int32_t i = 0; i < plan->layer_count; i++) {
+        if (cluster->devices[find_device(plan, i)].is_cpu) {
+            yk_export_text_note(notes,
+                                "Layers of a CPU go to \"cpu\", where Accelerate stores them; it "
+                                "computes them on a GPU.");
+            return;
+        }
+    }
+}
+
+static void note_others(const struct yk_plan *plan, const struct yk_cluster *cluster,
+                        struct yk_text *notes)
+{
+    bool nodes = false;
+    bool limits = false;
+    for (int32_t i = 0; i < plan->rank_count; i++) {
+        const struct yk_device *device = &cluster->devices[plan->ranks[i].device];
+        nodes = nodes || device->node != cluster->devices[plan->ranks[0].device].node;
+        limits = limits || plan->ranks[i].limit_bytes < device->memory_bytes;
+    }
+    if (nodes) {
+        yk_export_text_note(notes,
+                            "The devices are in several nodes; a device_map is for the devices "
+                            "of one process.");
+    }
+    if (limits) {
+        yk_export_text_note(notes,
+                            "Limits of memory are not said; a device_map that is given takes no "
+                            "max_memory.");
+    }
+    if (plan->micro_batches > 1) {
+        yk_export_text_note(notes,
+                            "The %" PRId32
+                            " micro-batches and their order (%s) are not said: devices "
+                            "compute one after the other.",
+                            plan->micro_batches, yk_plan_pipeline_name(plan->pipeline));
+    }
+    if (plan->transfer_count > 0) {
+        yk_export_text_note(notes, "The plan's order of transfers is not said.");
+    }
+    if (plan->clip) {
+        yk_export_text_note(notes, "Clipping is not said; it belongs to the training loop.");
+    }
+    yk_export_text_note(notes, "Load the model with dtype %s.",
+                        yk_precision_name(plan->workload.precision));
+    yk_data_parallel_note_adapters(plan, notes);
+}
+
+static yk_status write_map(const struct yk_plan *plan, const struct yk_model *model,
+                           const struct yk_cluster *cluster, struct yk_arena *arena,
+                           struct yk_text *out)
+{
+    const struct yk_modules *modules = NULL;
+    const struct yk_module_map *map = NULL;
+    int32_t *places = NULL;
+    YK_TRY_NEW(arena, places, plan->layer_count);
+    for (int32_t i = 0; i < plan->layer_count; i++) {
+        places[i] = place_of(cluster, find_device(plan, i));
+    }
+    YK_TRY(yk_modules_list(model->config, arena, &modules));
+    YK_TRY(yk_module_map_of_layers(model, places, modules, cluster->device_count, arena, &map));
+    return yk_export_accelerate(map, out);
+}
+
+static yk_status write_accelerate(const struct yk_plan *plan, const struct yk_model *model,
+                                  const struct yk_cluster *cluster, struct yk_text *out,
+                                  struct yk_text *notes)
+{
+    struct yk_arena *arena = NULL;
+    YK_TRY(yk_arena_create(&arena));
+    const yk_status status = write_map(plan, model, cluster, arena, out);
+    yk_arena_destroy(arena);
+    YK_TRY(status);
+    note_layers(plan, model, cluster, notes);
+    note_others(plan, cluster, notes);
+    return yk_text_status(notes);
+}
+
+const struct yk_exporter yk_exporter_accelerate = {
+    .name = "accelerate",
+    .summary = "a device_map for Hugging Face Accelerate: which device holds which module",
+    .file = "device_map.json",
+    .write = write_accelerate,
+};

@@ -73,22 +73,22 @@ bool yk_data_parallel_is_recomputed(const struct yk_plan *plan, int32_t layer)
 void yk_data_parallel_note_parts(const struct yk_plan *plan, const struct yk_plan_group *group,
                                  const char *tool, struct yk_text *notes)
 {
-    double least = 1;
-    double most = 0;
+    double smallest = 1;
+    double largest = 0;
     bool sharded = false;
     for (int32_t i = 0; i < group->member_count; i++) {
-        least = group->members[i].part < least ? group->members[i].part : least;
-        most = group->members[i].part > most ? group->members[i].part : most;
+        smallest = group->members[i].part < smallest ? group->members[i].part : smallest;
+        largest = group->members[i].part > largest ? group->members[i].part : largest;
     }
     for (int32_t i = 0; i < plan->layer_count; i++) {
         sharded = sharded || yk_data_parallel_is_sharded(plan, i);
     }
-    if (sharded && most - least > 1e-9) {
+    if (sharded && largest - smallest > 1e-9) {
         yk_export_text_note(
             notes,
             "Parts are unequal in the plan, from %.4g to %.4g of the sharded state; %s "
             "divides it evenly, so that ranks with small parts need more memory.",
-            least, most, tool);
+            smallest, largest, tool);
     }
 }
 

@@ -71,10 +71,10 @@ static void add_stage(struct yk_json_writer *json, const struct yk_plan *plan,
         add_elements(json, "allgather_bucket_size", plan->block_bytes / width);
     }
     if (stage == 3) {
-        const double ahead = (double)plan->prefetch * (double)counts->largest;
-        add_elements(json, "stage3_prefetch_bucket_size", ahead);
+        const double prefetched = (double)plan->prefetch * (double)counts->largest;
+        add_elements(json, "stage3_prefetch_bucket_size", prefetched);
         add_elements(json, "stage3_max_live_parameters",
-                     (double)counts->kept + (double)counts->largest + ahead);
+                     (double)counts->kept + (double)counts->largest + prefetched);
         /* Between forward and backward of the first of them lie all of them, twice. */
         yk_json_write_integer(json, "stage3_max_reuse_distance", 2 * counts->kept_at_end);
     }
@@ -168,8 +168,8 @@ static void note_strategies(const struct yk_plan *plan, const struct counts *cou
     }
 }
 
-static void note_rest(const struct yk_plan *plan, const struct yk_model *model,
-                      struct yk_text *notes)
+static void note_others(const struct yk_plan *plan, const struct yk_model *model,
+                        struct yk_text *notes)
 {
     struct yk_text layers = {0};
     bool limits = false;
@@ -238,7 +238,7 @@ static yk_status write_deepspeed(const struct yk_plan *plan, const struct yk_mod
                                 i, yk_data_parallel_device(plan, cluster, &group->members[i]));
         }
     }
-    note_rest(plan, model, notes);
+    note_others(plan, model, notes);
     yk_data_parallel_note_adapters(plan, notes);
     YK_TRY(yk_text_status(notes));
     return yk_text_status(out);

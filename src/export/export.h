@@ -1,12 +1,22 @@
 /*
- * Export: a plan in the words of other tools, as an entry of one table.
+ * Export: a plan as a file of another tool, by an exporter of one table.
  *
  * No tool says all that a plan says. An exporter writes what its tool can do and says in `notes`
  * what it cannot, a sentence a line; files that have comments carry the same lines. A plan that a
  * tool could only get wrong as a whole is refused.
  *
- * To add one: write src/export/NAME.c with its `const struct yk_exporter`, declare it here and add
- * it to the table in export.c.
+ * To add one: write src/export/NAME.c with `const struct yk_exporter yk_exporter_NAME`, and add
+ * X(NAME) to YK_EXPORTERS below. ddp.c is a short one to begin with. Help, completion, the library
+ * and the tests over random plans follow the table; run those with
+ * `tools/build release && ctest --test-dir build/release -R '^export/'`.
+ *
+ * The room:
+ *   export                                 the table
+ *   accelerate, fsdp, ddp, deepspeed       what the ranks do
+ *   torchrun, slurm                        how the ranks are started
+ *   data_parallel, python, launch, text    what several of them share
+ *
+ * Everything here is for any thread.
  */
 #ifndef YK_EXPORT_EXPORT_H
 #define YK_EXPORT_EXPORT_H
@@ -29,12 +39,19 @@ struct yk_exporter {
                        struct yk_text *notes);
 };
 
-extern const struct yk_exporter yk_exporter_accelerate;
-extern const struct yk_exporter yk_exporter_fsdp;
-extern const struct yk_exporter yk_exporter_ddp;
-extern const struct yk_exporter yk_exporter_deepspeed;
-extern const struct yk_exporter yk_exporter_torchrun;
-extern const struct yk_exporter yk_exporter_slurm;
+/* clang-format off */
+#define YK_EXPORTERS(X)                                                                            \
+    X(accelerate)                                                                                  \
+    X(fsdp)                                                                                        \
+    X(ddp)                                                                                         \
+    X(deepspeed)                                                                                   \
+    X(torchrun)                                                                                    \
+    X(slurm)
+/* clang-format on */
+
+#define YK_EXPORTER(name) extern const struct yk_exporter yk_exporter_##name;
+YK_EXPORTERS(YK_EXPORTER)
+#undef YK_EXPORTER
 
 extern const struct yk_exporter *const yk_exporters[];
 extern const size_t yk_exporter_count;

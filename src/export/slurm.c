@@ -35,16 +35,16 @@ static void add_types(struct yk_text *out, const struct yk_launch *launch, int32
     for (int32_t i = 0; i < launch->rank_count; i++) {
         const struct yk_device *device = launch->ranks[i].device;
         int32_t count = 0;
-        bool seen = launch->ranks[i].node != node || device->is_cpu;
-        for (int32_t j = 0; j < launch->rank_count && !seen; j++) {
+        bool listed = launch->ranks[i].node != node || device->is_cpu;
+        for (int32_t j = 0; j < launch->rank_count && !listed; j++) {
             const struct yk_device *other = launch->ranks[j].device;
             const bool same =
                 launch->ranks[j].node == node && !other->is_cpu &&
                 strcmp(other->type ? other->type : "", device->type ? device->type : "") == 0;
-            seen = same && j < i;
+            listed = same && j < i;
             count += same ? 1 : 0;
         }
-        if (!seen) {
+        if (!listed) {
             yk_text_addf(out, "%sgpu:%s%s%" PRId32, first ? " --gres=" : ",",
                          device->type ? device->type : "", device->type ? ":" : "", count);
             first = false;

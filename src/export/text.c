@@ -36,9 +36,9 @@ static size_t character(const unsigned char *c)
     return length > 1 && refused ? 0 : length;
 }
 
-void yk_export_text_add_clean(struct yk_text *out, const char *words)
+void yk_export_text_add_clean(struct yk_text *out, const char *text)
 {
-    const unsigned char *c = (const unsigned char *)words;
+    const unsigned char *c = (const unsigned char *)text;
     while (*c) {
         const size_t length = character(c);
         if (length == 0 || *c < 0x20 || *c == 0x7f) {

@@ -20,6 +20,11 @@ struct yk_memory_point {
 };
 
 /* "parameters", "gathered" … */
-const char *yk_memory_kind_name(enum yk_memory_kind kind);
+static inline const char *yk_memory_kind_name(enum yk_memory_kind kind)
+{
+    static const char *const names[] = {"parameters",  "gathered", "gradients", "optimizer",
+                                        "activations", "buffers",  "context"};
+    return names[kind];
+}
 
 #endif

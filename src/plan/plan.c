@@ -37,9 +37,9 @@ const char *yk_plan_decision_name(int32_t bit)
 const char *yk_plan_transfer_name(enum yk_transfer_kind kind)
 {
     static const char *const names[] = {
-        [YK_TRANSFER_ALL_GATHER] = "gather",
-        [YK_TRANSFER_REDUCE_SCATTER] = "scatter",
-        [YK_TRANSFER_ALL_REDUCE] = "reduce",
+        [YK_TRANSFER_ALL_GATHER] = "all_gather",
+        [YK_TRANSFER_REDUCE_SCATTER] = "reduce_scatter",
+        [YK_TRANSFER_ALL_REDUCE] = "all_reduce",
     };
     return names[kind];
 }
@@ -119,11 +119,11 @@ static int64_t cut(int64_t share, int32_t micro_batches, int32_t number)
     return share / micro_batches + (number < share % micro_batches ? 1 : 0);
 }
 
-/* The first group whose members take turns; NULL: none do. */
-static const struct yk_plan_group *find_turns(const struct yk_plan *plan)
+/* The first group whose members alternate; NULL: none do. */
+static const struct yk_plan_group *find_alternating(const struct yk_plan *plan)
 {
     for (int32_t g = 0; g < plan->group_count; g++) {
-        if (plan->groups[g].member_count > 0 && plan->groups[g].members[0].turn > 0) {
+        if (plan->groups[g].member_count > 0 && plan->groups[g].members[0].micro_batch_number > 0) {
             return &plan->groups[g];
         }
     }
@@ -132,31 +132,31 @@ static const struct yk_plan_group *find_turns(const struct yk_plan *plan)
 
 bool yk_plan_alternates(const struct yk_plan *plan)
 {
-    return find_turns(plan) != NULL;
+    return find_alternating(plan) != NULL;
 }
 
-static int64_t take_turn(const struct yk_plan_member *member, int32_t micro_batch)
+static int64_t share_in(const struct yk_plan_member *member, int32_t micro_batch)
 {
-    return member->turn == micro_batch + 1 ? member->share : 0;
+    return member->micro_batch_number == micro_batch + 1 ? member->share : 0;
 }
 
 /*
  * The one rule serves plans with several groups, too: there a member is alone and has the whole
- * batch for its share, or the micro-batches divide all shares. Where members take turns, one that
- * is alone takes what all those of a turn do.
+ * batch for its share, or the micro-batches divide all shares. Where members alternate, one that is
+ * alone takes what all those of a micro-batch do.
  */
-static int64_t samples_of(const struct yk_plan *plan, const struct yk_plan_group *turns,
+static int64_t samples_of(const struct yk_plan *plan, const struct yk_plan_group *alternating,
                           const struct yk_plan_member *member, int32_t micro_batch)
 {
     int64_t samples = 0;
-    if (!turns) {
+    if (!alternating) {
         return cut(member->share, plan->micro_batches, micro_batch);
     }
-    if (member->turn > 0) {
-        return take_turn(member, micro_batch);
+    if (member->micro_batch_number > 0) {
+        return share_in(member, micro_batch);
     }
-    for (int32_t i = 0; i < turns->member_count; i++) {
-        samples += take_turn(&turns->members[i], micro_batch);
+    for (int32_t i = 0; i < alternating->member_count; i++) {
+        samples += share_in(&alternating->members[i], micro_batch);
     }
     return samples;
 }
@@ -164,22 +164,23 @@ static int64_t samples_of(const struct yk_plan *plan, const struct yk_plan_group
 int64_t yk_plan_samples(const struct yk_plan *plan, int32_t group, int32_t member,
                         int32_t micro_batch, int64_t *first)
 {
-    const struct yk_plan_group *turns = find_turns(plan);
+    const struct yk_plan_group *alternating = find_alternating(plan);
     const struct yk_plan_member *members = plan->groups[group].members;
     *first = 0;
     for (int32_t i = 0; i < member; i++) {
-        *first += samples_of(plan, turns, &members[i], micro_batch);
+        *first += samples_of(plan, alternating, &members[i], micro_batch);
     }
-    return samples_of(plan, turns, &members[member], micro_batch);
+    return samples_of(plan, alternating, &members[member], micro_batch);
 }
 
 void yk_plan_ranges(const struct yk_plan *plan, int32_t group, int32_t micro_batch, int64_t *begins)
 {
-    const struct yk_plan_group *turns = find_turns(plan);
+    const struct yk_plan_group *alternating = find_alternating(plan);
     const struct yk_plan_group *planned = &plan->groups[group];
     begins[0] = 0;
     for (int32_t i = 0; i < planned->member_count; i++) {
-        begins[i + 1] = begins[i] + samples_of(plan, turns, &planned->members[i], micro_batch);
+        begins[i + 1] =
+            begins[i] + samples_of(plan, alternating, &planned->members[i], micro_batch);
     }
 }
 
@@ -191,4 +192,36 @@ int32_t yk_plan_blocks(const struct yk_plan *plan, const struct yk_model *model,
                              : state.weight_bytes;
     const double blocks = ceil(bytes / plan->block_bytes);
     return blocks > YK_PLAN_MAX_BLOCKS ? YK_PLAN_MAX_BLOCKS : (int32_t)blocks;
+}
+
+/* Largest remainders; ties go to the earlier rank. */
+void yk_plan_divide(const double *speeds, int32_t count, int64_t batch, int64_t *out)
+{
+    double sum = 0;
+    int64_t left = batch;
+    for (int32_t i = 0; i < count; i++) {
+        sum += speeds[i];
+    }
+    for (int32_t i = 0; i < count; i++) {
+        out[i] = (int64_t)floor((double)batch * speeds[i] / sum);
+        out[i] = out[i] == 0 && speeds[i] > 0 ? 1 : out[i];
+        left -= out[i];
+    }
+    while (left != 0) {
+        int32_t best = -1;
+        double largest = -INFINITY;
+        for (int32_t i = 0; i < count; i++) {
+            const double lacks = (double)batch * speeds[i] / sum - (double)out[i];
+            const double urgency = left > 0 ? lacks : -lacks;
+            if (speeds[i] > 0 && (left > 0 || out[i] > 1) && urgency > largest) {
+                largest = urgency;
+                best = i;
+            }
+        }
+        if (best < 0) {
+            break; /* more ranks than samples */
+        }
+        out[best] += left > 0 ? 1 : -1;
+        left += left > 0 ? -1 : 1;
+    }
 }

@@ -52,9 +52,10 @@ struct yk_plan_rank {
 
 struct yk_plan_member {
     int32_t rank;
-    int64_t share; /* samples of the whole batch; 0: it only keeps state */
-    double part;   /* of sharded state; those of a group add up to 1 */
-    int32_t turn;  /* of the micro-batch it takes its share in, from 1 on; 0: of all of them */
+    int64_t share;              /* samples of the whole batch; 0: it only keeps state */
+    double part;                /* of sharded state; those of a group add up to 1 */
+    int32_t micro_batch_number; /* the one that it has all of its share in, counted from 1; 0: it
+                                   has a part of every one */
 };
 
 struct yk_plan_group {
@@ -164,7 +165,7 @@ const char *yk_plan_decision_name(int32_t bit);
 /* "gpipe", "1f1b", "nested". */
 const char *yk_plan_pipeline_name(enum yk_pipeline pipeline);
 
-/* "gather", "scatter", "reduce". */
+/* "all_gather", "reduce_scatter", "all_reduce". */
 const char *yk_plan_transfer_name(enum yk_transfer_kind kind);
 
 /* A plan for `ranks`, `groups` and `layers` with everything else zero, with room for members. */
@@ -183,7 +184,14 @@ yk_status yk_plan_copy(const struct yk_plan *plan, struct yk_arena *arena,
  */
 yk_status yk_plan_check(const struct yk_plan *plan, const struct yk_model *model) YK_MUST_USE;
 
-/* Whether members take turns, which makes micro-batches as large as those of a turn take. */
+/* Samples in proportion to `speeds`, rounded so that they add up to `batch`: nobody is further than
+ * one from the exact proportion unless that is for a rank that would get none. Every rank with a
+ * speed above 0 gets at least one where there are enough, the others none; some speed is above 0.
+ */
+void yk_plan_divide(const double *speeds, int32_t count, int64_t batch, int64_t *out);
+
+/* Whether members alternate: each has all of its share in one micro-batch, which is as large as
+ * the shares of its members. */
 bool yk_plan_alternates(const struct yk_plan *plan);
 
 /* The samples of `micro_batch` that a member of a group takes, from `*first` on. */

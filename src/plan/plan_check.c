@@ -1,5 +1,7 @@
 #include "plan/plan.h"
 
+#include "base/number.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -181,19 +183,23 @@ static yk_status check_micro_batches(const struct yk_plan *plan, int32_t group)
                                   plan->micro_batches, group);
 }
 
-/* All members of groups of several have turns, and every group cuts the batch alike. */
-static yk_status check_turns(const struct yk_plan *plan, int32_t group)
+/* All members of groups of several have a micro-batch, and every group cuts the batch alike. */
+static yk_status check_alternating(const struct yk_plan *plan, int32_t group)
 {
     const struct yk_plan_group *planned = &plan->groups[group];
     for (int32_t i = 0; i < planned->member_count; i++) {
         const struct yk_plan_member *member = &planned->members[i];
-        if (member->turn < 0 || member->turn > plan->micro_batches ||
-            (member->turn > 0) != (planned->member_count > 1)) {
+        if (member->micro_batch_number < 0 || member->micro_batch_number > plan->micro_batches ||
+            (member->micro_batch_number > 0) != (planned->member_count > 1)) {
+            char number[YK_NUMBER_SIZE] = "missing";
+            if (member->micro_batch_number != 0) {
+                yk_number_format(member->micro_batch_number - 1, number);
+            }
             return yk_fail(YK_ERROR_INPUT,
-                           "group %" PRId32 ": the turn of rank %" PRId32 " is %" PRId32
-                           "; where members take turns, each of a group of several has one from 1 "
-                           "to the %" PRId32 " micro-batches, and one that is alone has none",
-                           group, member->rank, member->turn, plan->micro_batches);
+                           "group %" PRId32 ": \"micro_batch\" of rank %" PRId32
+                           " is %s; where members alternate, each of a group of several has one "
+                           "below %" PRId32 ", and one that is alone has none",
+                           group, member->rank, number, plan->micro_batches);
         }
     }
     for (int32_t m = 0; m < plan->micro_batches; m++) {
@@ -205,14 +211,14 @@ static yk_status check_turns(const struct yk_plan *plan, int32_t group)
         const int64_t others =
             yk_plan_samples(plan, 0, other->member_count - 1, m, &other_first) + other_first;
         if (samples < 1) {
-            return yk_fail(YK_ERROR_INPUT, "group %" PRId32 ": nobody takes turn %" PRId32, group,
-                           m + 1);
+            return yk_fail(YK_ERROR_INPUT, "group %" PRId32 ": no member has micro-batch %" PRId32,
+                           group, m);
         }
         if (samples != others) {
             return yk_fail(YK_ERROR_INPUT,
-                           "group %" PRId32 " takes %" PRId64 " samples in turn %" PRId32
+                           "group %" PRId32 " takes %" PRId64 " samples in micro-batch %" PRId32
                            ", but group 0 takes %" PRId64 "; all groups must take the same",
-                           group, samples, m + 1, others);
+                           group, samples, m, others);
         }
     }
     return YK_OK;
@@ -221,7 +227,7 @@ static yk_status check_turns(const struct yk_plan *plan, int32_t group)
 static yk_status check_group(const struct yk_plan *plan, int32_t group, int32_t *scratch)
 {
     const struct yk_plan_group *planned = &plan->groups[group];
-    bool turns = yk_plan_alternates(plan);
+    bool alternating = yk_plan_alternates(plan);
     if (planned->member_count < 1 || planned->member_count > plan->rank_count) {
         return yk_fail(YK_ERROR_INPUT,
                        "group %" PRId32 " has %" PRId32 " members of %" PRId32 " ranks", group,
@@ -230,7 +236,7 @@ static yk_status check_group(const struct yk_plan *plan, int32_t group, int32_t 
     for (int32_t i = 0; i < planned->member_count; i++) {
         YK_TRY(check_member(plan, group, i));
         scratch[i] = planned->members[i].rank;
-        turns = turns || planned->members[i].turn != 0;
+        alternating = alternating || planned->members[i].micro_batch_number != 0;
     }
     const int32_t twice = find_twice(scratch, planned->member_count);
     if (twice >= 0) {
@@ -238,7 +244,7 @@ static yk_status check_group(const struct yk_plan *plan, int32_t group, int32_t 
                        twice);
     }
     YK_TRY(check_sums(plan, group));
-    return turns ? check_turns(plan, group) : check_micro_batches(plan, group);
+    return alternating ? check_alternating(plan, group) : check_micro_batches(plan, group);
 }
 
 static yk_status check_ranks_and_groups(const struct yk_plan *plan)

@@ -91,14 +91,14 @@ static yk_status read_devices(const struct yk_json *node, const struct yk_names 
     return YK_OK;
 }
 
-static yk_status read_all(const struct yk_json *node, int32_t most, const struct yk_names *devices,
+static yk_status read_all(const struct yk_json *node, int32_t max, const struct yk_names *devices,
                           struct yk_arena *arena, struct yk_plan_options *out)
 {
     static const char *const known[] = {"memory",   "micro_batches", "recompute", "only",
                                         "strategy", "slowdown",      "devices"};
     YK_TRY(yk_json_check_object(node, known, sizeof known / sizeof known[0]));
     YK_TRY(yk_plan_value_read_bytes(node, "memory", false, &out->memory_bytes));
-    YK_TRY(yk_plan_value_read_number(node, "micro_batches", 1, most, &out->micro_batches));
+    YK_TRY(yk_plan_value_read_number(node, "micro_batches", 1, max, &out->micro_batches));
     YK_TRY(yk_json_get_flag(node, "recompute", &out->recompute));
     YK_TRY(read_decisions(node, &out->undecided));
     YK_TRY(read_strategy(node, out));
@@ -110,13 +110,13 @@ yk_status yk_plan_options_read(const struct yk_json *root, int64_t batch,
                                const struct yk_names *devices, struct yk_arena *arena,
                                struct yk_plan_options *out)
 {
-    const int32_t most = batch < INT32_MAX ? (int32_t)batch : INT32_MAX;
+    const int32_t max = batch < INT32_MAX ? (int32_t)batch : INT32_MAX;
     const struct yk_json *node = yk_json_get(root, "request");
     if (!node) {
         return YK_OK;
     }
-    const yk_status status = read_all(node, most, devices, arena, out);
-    return status == YK_OK ? YK_OK : yk_status_prefix(status, "request");
+    const yk_status status = read_all(node, max, devices, arena, out);
+    return status == YK_OK ? YK_OK : yk_fail_in(status, "request");
 }
 
 static void write_lists(const struct yk_plan_options *options, const struct yk_cluster *cluster,

@@ -20,8 +20,8 @@ struct reading {
     size_t *places;               /* (slots) where that stands in the list */
 };
 
-static const char *const gap_words[] = {
-    [YK_SLOT_MIDDLE] = "turn",
+static const char *const gap_names[] = {
+    [YK_SLOT_MIDDLE] = "middle",
     [YK_SLOT_END] = "end",
     [YK_SLOT_BEGIN] = "begin",
 };
@@ -45,29 +45,29 @@ yk_status yk_plan_order_find_layer(const struct yk_names *layers, const char *na
     return YK_OK;
 }
 
-/* What follows `word` and a space in `words`, or NULL. */
-static const char *after(const char *words, const char *word)
+/* What follows `word` and a space in `text`, or NULL. */
+static const char *after(const char *text, const char *word)
 {
     const size_t length = strlen(word);
-    return strncmp(words, word, length) == 0 && words[length] == ' ' ? words + length + 1 : NULL;
+    return strncmp(text, word, length) == 0 && text[length] == ' ' ? text + length + 1 : NULL;
 }
 
-static yk_status read_slot(const struct reading *reading, const char *words, int32_t *out)
+static yk_status read_slot(const struct reading *reading, const char *text, int32_t *out)
 {
     int32_t layer = 0;
-    for (size_t i = 0; i < COUNT(gap_words); i++) {
-        if (strcmp(words, gap_words[i]) == 0) {
+    for (size_t i = 0; i < COUNT(gap_names); i++) {
+        if (strcmp(text, gap_names[i]) == 0) {
             *out = gap_slot(reading->plan, (enum yk_slot_gap)i);
             return YK_OK;
         }
     }
-    const char *forward = after(words, "forward");
-    const char *backward = after(words, "backward");
+    const char *forward = after(text, "forward");
+    const char *backward = after(text, "backward");
     if (!forward && !backward) {
         return yk_fail(YK_ERROR_INPUT,
-                       "\"%s\" is no slot; those are \"forward LAYER\", \"turn\", \"backward "
+                       "\"%s\" is no slot; those are \"forward LAYER\", \"middle\", \"backward "
                        "LAYER\", \"end\" and \"begin\"",
-                       words);
+                       text);
     }
     YK_TRY(yk_plan_order_find_layer(reading->layers, forward ? forward : backward, &layer));
     *out = forward ? layer : 2 * reading->plan->layer_count - layer;
@@ -75,22 +75,22 @@ static yk_status read_slot(const struct reading *reading, const char *words, int
 }
 
 /* "3" or "0-3". */
-static bool read_range(const char *words, struct yk_plan_transfer *out)
+static bool read_range(const char *text, struct yk_plan_transfer *out)
 {
     int64_t first = 0;
     int64_t last = 0;
-    const size_t digits = strspn(words, "0123456789");
-    if (!yk_number_read_integer(words, digits, &first)) {
+    const size_t digits = strspn(text, "0123456789");
+    if (!yk_number_read_integer(text, digits, &first)) {
         return false;
     }
     last = first;
-    if (words[digits] == '-') {
-        const char *second = words + digits + 1;
+    if (text[digits] == '-') {
+        const char *second = text + digits + 1;
         const size_t length = strspn(second, "0123456789");
         if (second[length] != '\0' || !yk_number_read_integer(second, length, &last)) {
             return false;
         }
-    } else if (words[digits] != '\0') {
+    } else if (text[digits] != '\0') {
         return false;
     }
     if (last < first || last >= INT32_MAX) {
@@ -101,10 +101,10 @@ static bool read_range(const char *words, struct yk_plan_transfer *out)
     return true;
 }
 
-/* Cuts " blocks 0-3" off the end of `words`, if it is there. */
-static yk_status cut_blocks(char *words, struct yk_plan_transfer *out)
+/* Cuts " blocks 0-3" off the end of `text`, if it is there. */
+static yk_status cut_blocks(char *text, struct yk_plan_transfer *out)
 {
-    char *found = strstr(words, " block");
+    char *found = strstr(text, " block");
     if (!found) {
         return YK_OK;
     }
@@ -120,25 +120,26 @@ static yk_status cut_blocks(char *words, struct yk_plan_transfer *out)
 static yk_status read_transfer(const struct reading *reading, const struct yk_json *node,
                                int32_t slot, struct yk_plan_transfer *out)
 {
-    char rest[LONGEST_WORD];
-    const char *words = NULL;
+    char layer_name[LONGEST_WORD];
+    const char *text = NULL;
     const char *name = NULL;
     *out = (struct yk_plan_transfer){.slot = slot, .block_count = 0};
-    YK_TRY(yk_json_read_name(node, "do", &words));
+    YK_TRY(yk_json_read_name(node, "do", &text));
     for (int i = YK_TRANSFER_ALL_GATHER; i <= YK_TRANSFER_ALL_REDUCE && !name; i++) {
         out->kind = (enum yk_transfer_kind)i;
-        name = after(words, yk_plan_transfer_name(out->kind));
+        name = after(text, yk_plan_transfer_name(out->kind));
     }
-    if (!name || strlen(name) >= sizeof rest) {
-        return yk_fail(YK_ERROR_INPUT,
-                       "\"%s\" is no transfer; those are \"gather LAYER\", \"scatter LAYER\" and "
-                       "\"reduce LAYER\", all with \"blocks 0-3\" at the end if not all of it "
-                       "travels",
-                       words);
+    if (!name || strlen(name) >= sizeof layer_name) {
+        return yk_fail(
+            YK_ERROR_INPUT,
+            "\"%s\" is no transfer; those are \"all_gather LAYER\", \"reduce_scatter LAYER\" and "
+            "\"all_reduce LAYER\", all with \"blocks 0-3\" at the end if not all of it "
+            "travels",
+            text);
     }
-    memcpy(rest, name, strlen(name) + 1);
-    YK_TRY(cut_blocks(rest, out));
-    YK_TRY(yk_plan_order_find_layer(reading->layers, rest, &out->layer));
+    memcpy(layer_name, name, strlen(name) + 1);
+    YK_TRY(cut_blocks(layer_name, out));
+    YK_TRY(yk_plan_order_find_layer(reading->layers, layer_name, &out->layer));
     if (out->block_count == 0) {
         out->block_count = yk_plan_blocks(reading->plan, reading->model, out->layer);
     }
@@ -204,9 +205,9 @@ static void write_slot(const struct yk_plan *plan, const struct yk_model *model,
                        struct yk_text *out)
 {
     const int32_t L = plan->layer_count;
-    for (size_t i = 0; i < COUNT(gap_words); i++) {
+    for (size_t i = 0; i < COUNT(gap_names); i++) {
         if (slot == gap_slot(plan, (enum yk_slot_gap)i)) {
-            yk_text_add(out, gap_words[i]);
+            yk_text_add(out, gap_names[i]);
             return;
         }
     }
@@ -227,29 +228,29 @@ static void write_transfer(const struct yk_plan *plan, const struct yk_model *mo
     }
 }
 
-/* Writes the words as a string, and empties them. */
-static void write_words(struct yk_json_writer *json, const char *key, struct yk_text *words)
+/* Writes the text as a string, and empties them. */
+static void write_text(struct yk_json_writer *json, const char *key, struct yk_text *text)
 {
-    yk_json_write_string(json, key, yk_text_chars(words));
-    json->text->failed |= words->failed;
-    yk_text_free(words);
+    yk_json_write_string(json, key, yk_text_chars(text));
+    json->text->failed |= text->failed;
+    yk_text_free(text);
 }
 
 void yk_plan_order_write(const struct yk_plan *plan, const struct yk_model *model,
                          struct yk_json_writer *json)
 {
-    struct yk_text words = {0};
+    struct yk_text text = {0};
     yk_json_write_line(json, 1);
     yk_json_write_begin_array(json, "order");
     for (int32_t i = 0; i < plan->transfer_count;) {
         const int32_t slot = plan->transfers[i].slot;
         yk_json_write_begin_row(json, 2);
-        write_slot(plan, model, slot, &words);
-        write_words(json, "during", &words);
+        write_slot(plan, model, slot, &text);
+        write_text(json, "during", &text);
         yk_json_write_begin_array(json, "do");
         for (; i < plan->transfer_count && plan->transfers[i].slot == slot; i++) {
-            write_transfer(plan, model, &plan->transfers[i], &words);
-            write_words(json, NULL, &words);
+            write_transfer(plan, model, &plan->transfers[i], &text);
+            write_text(json, NULL, &text);
         }
         yk_json_write_end_array(json);
         yk_json_write_end_object(json);

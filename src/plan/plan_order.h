@@ -1,9 +1,10 @@
 /*
  * Plan order: the transfers of a plan in words, slot by slot:
  *
- *   {"during": "backward layer 30", "do": ["scatter layer 31", "gather layer 29 blocks 0-3"]}
+ *   {"during": "backward layer 30", "do": ["reduce_scatter layer 31", "all_gather layer 29 blocks
+ * 0-3"]}
  *
- * A slot is "forward LAYER", "backward LAYER", "turn", "end" or "begin". A transfer that says no
+ * A slot is "forward LAYER", "backward LAYER", "middle", "end" or "begin". A transfer that says no
  * blocks is of all blocks of its layer.
  */
 #ifndef YK_PLAN_PLAN_ORDER_H

@@ -12,7 +12,7 @@
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 enum {
-    MOST = INT32_MAX /* layers of a model that somebody wrote down */
+    MAX_LAYERS = INT32_MAX /* layers of a model that somebody wrote down */
 };
 
 static const int64_t MOST_PARAMETERS = INT64_C(1) << 53;
@@ -100,7 +100,7 @@ static yk_status check_model(const struct yk_json *model, const struct yk_model_
     int64_t said_layers = count_layers(config);
     int64_t said_parameters = parameters;
     YK_TRY(yk_json_read_name(yk_json_get(model, "source"), "source", &source));
-    YK_TRY(yk_json_get_integer(model, "layers", 1, MOST, &said_layers));
+    YK_TRY(yk_json_get_integer(model, "layers", 1, MAX_LAYERS, &said_layers));
     YK_TRY(yk_json_get_integer(model, "parameters", 1, MOST_PARAMETERS, &said_parameters));
     YK_TRY(yk_plan_hash_model(config, hash));
     YK_TRY(differs(model, "hash", hash, &different));

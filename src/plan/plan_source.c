@@ -22,14 +22,14 @@ static bool is_same(const char *a, const char *b)
            first.st_ino == second.st_ino;
 }
 
-static yk_status keep(struct yk_text *words, struct yk_arena *arena, const char **out)
+static yk_status copy_text(struct yk_text *text, struct yk_arena *arena, const char **out)
 {
-    yk_status status = yk_text_status(words);
+    yk_status status = yk_text_status(text);
     if (status == YK_OK) {
-        *out = yk_arena_copy_text(arena, yk_text_chars(words), words->length);
+        *out = yk_arena_copy_text(arena, yk_text_chars(text), text->length);
         status = *out ? YK_OK : yk_fail_out_of_memory();
     }
-    yk_text_free(words);
+    yk_text_free(text);
     return status;
 }
 
@@ -37,12 +37,12 @@ static yk_status keep(struct yk_text *words, struct yk_arena *arena, const char 
  * where it is ".." itself. */
 static bool drop_last(struct yk_text *out, size_t start)
 {
-    const char *words = yk_text_chars(out);
+    const char *text = yk_text_chars(out);
     size_t begin = out->length;
-    while (begin > start && words[begin - 1] != '/') {
+    while (begin > start && text[begin - 1] != '/') {
         begin--;
     }
-    if (begin == out->length || strcmp(words + begin, "..") == 0) {
+    if (begin == out->length || strcmp(text + begin, "..") == 0) {
         return false;
     }
     out->length = begin > start ? begin - 1 : start;
@@ -80,8 +80,8 @@ static void add_absolute(struct yk_text *out, const char *path, size_t length)
     free(here);
 }
 
-/* The way from one absolute folder to an absolute path. */
-static void add_way(struct yk_text *out, const char *folder, const char *path)
+/* The relative path from one absolute folder to an absolute path. */
+static void add_relative(struct yk_text *out, const char *folder, const char *path)
 {
     size_t common = 0;
     for (size_t i = 0;; i++) {
@@ -100,13 +100,13 @@ static void add_way(struct yk_text *out, const char *folder, const char *path)
     yk_text_add(out, path + common + strspn(path + common, "/"));
 }
 
-/* A path to be told from a name: "./tiny", unless its beginning or its end tells it. */
-static void mark_path(const struct yk_text *way, struct yk_text *out)
+/* Makes a path differ from a name: "./tiny", unless its beginning or its end does. */
+static void mark_path(const struct yk_text *relative, struct yk_text *out)
 {
-    const char *words = yk_text_chars(way);
-    const char *end = strrchr(words, '.');
-    const bool plain = words[0] == '.' || words[0] == '/' || (end && strcmp(end, ".json") == 0);
-    yk_text_addf(out, "%s%s", plain ? "" : "./", words);
+    const char *text = yk_text_chars(relative);
+    const char *end = strrchr(text, '.');
+    const bool plain = text[0] == '.' || text[0] == '/' || (end && strcmp(end, ".json") == 0);
+    yk_text_addf(out, "%s%s", plain ? "" : "./", text);
 }
 
 /* Two paths of one file, or of one that is not written yet: then they have one folder and name. */
@@ -127,11 +127,12 @@ static bool lead_to_one(const char *a, const char *b)
     return one;
 }
 
-/* `way` leads from the folder of `plan` to the very file at `source`: links may lead it astray. */
-static bool leads_there(const char *plan, const struct yk_text *way, const char *source)
+/* `relative` leads from the folder of `plan` to the very file at `source`: links may lead it
+ * astray. */
+static bool leads_there(const char *plan, const struct yk_text *relative, const char *source)
 {
     struct yk_text joined = {0};
-    yk_text_addf(&joined, "%.*s%s", (int)folder_length(plan), plan, yk_text_chars(way));
+    yk_text_addf(&joined, "%.*s%s", (int)folder_length(plan), plan, yk_text_chars(relative));
     const bool there = lead_to_one(yk_text_chars(&joined), source);
     yk_text_free(&joined);
     return there;
@@ -142,32 +143,32 @@ yk_status yk_plan_source_store(const char *source, const char *plan, struct yk_a
 {
     struct yk_text folder = {0};
     struct yk_text path = {0};
-    struct yk_text way = {0};
+    struct yk_text relative = {0};
     struct yk_text stored = {0};
-    const size_t beside = folder_length(plan);
-    if (beside > 1 && source[0] == '/' && strncmp(source, plan, beside) == 0) {
-        yk_text_add(&way, source + beside);
-        mark_path(&way, &stored);
-        yk_text_free(&way);
-        return keep(&stored, arena, out);
+    const size_t length = folder_length(plan);
+    if (length > 1 && source[0] == '/' && strncmp(source, plan, length) == 0) {
+        yk_text_add(&relative, source + length);
+        mark_path(&relative, &stored);
+        yk_text_free(&relative);
+        return copy_text(&stored, arena, out);
     }
-    if (source[0] == '/' || beside == 0) {
+    if (source[0] == '/' || length == 0) {
         yk_text_add(&stored, source);
-        return keep(&stored, arena, out);
+        return copy_text(&stored, arena, out);
     }
     add_absolute(&folder, plan, folder_length(plan));
     add_absolute(&path, source, strlen(source));
-    add_way(&way, yk_text_chars(&folder), yk_text_chars(&path));
-    if (leads_there(plan, &way, source)) {
-        mark_path(&way, &stored);
+    add_relative(&relative, yk_text_chars(&folder), yk_text_chars(&path));
+    if (leads_there(plan, &relative, source)) {
+        mark_path(&relative, &stored);
     } else {
         yk_text_add(&stored, yk_text_chars(&path));
     }
-    stored.failed |= folder.failed | path.failed | way.failed;
+    stored.failed |= folder.failed | path.failed | relative.failed;
     yk_text_free(&folder);
     yk_text_free(&path);
-    yk_text_free(&way);
-    return keep(&stored, arena, out);
+    yk_text_free(&relative);
+    return copy_text(&stored, arena, out);
 }
 
 yk_status yk_plan_source_find(const char *source, const char *plan, struct yk_arena *arena,
@@ -190,5 +191,5 @@ yk_status yk_plan_source_find(const char *source, const char *plan, struct yk_ar
     found.failed |= joined.failed | plain.failed;
     yk_text_free(&joined);
     yk_text_free(&plain);
-    return keep(&found, arena, out);
+    return copy_text(&found, arena, out);
 }

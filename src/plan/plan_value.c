@@ -12,11 +12,11 @@ enum {
     SHORT_ENOUGH = 8, /* digits that a person still likes to read */
 };
 
-yk_status yk_plan_value_read_number(const struct yk_json *object, const char *key, int32_t least,
-                                    int32_t most, int32_t *out)
+yk_status yk_plan_value_read_number(const struct yk_json *object, const char *key, int32_t min,
+                                    int32_t max, int32_t *out)
 {
     int64_t number = *out;
-    YK_TRY(yk_json_get_integer(object, key, least, most, &number));
+    YK_TRY(yk_json_get_integer(object, key, min, max, &number));
     *out = (int32_t)number;
     return YK_OK;
 }
@@ -46,27 +46,27 @@ yk_status yk_plan_value_read_bytes(const struct yk_json *object, const char *key
 yk_status yk_plan_value_read_choice(const struct yk_json *object, const char *key,
                                     const char *const *names, size_t count, int *out)
 {
-    const char *word = NULL;
-    YK_TRY(yk_json_get_text(object, key, &word));
-    for (size_t i = 0; word && i < count; i++) {
-        if (strcmp(names[i], word) == 0) {
+    const char *name = NULL;
+    YK_TRY(yk_json_get_text(object, key, &name));
+    for (size_t i = 0; name && i < count; i++) {
+        if (strcmp(names[i], name) == 0) {
             *out = (int)i;
             return YK_OK;
         }
     }
-    if (!word) {
+    if (!name) {
         return YK_OK;
     }
     struct yk_text all = {0};
     for (size_t i = 0; i < count; i++) {
         yk_text_addf(&all, "%s\"%s\"", i == 0 ? "" : i + 1 < count ? ", " : " or ", names[i]);
     }
-    const char *nearest = yk_nearest(word, names, count);
+    const char *nearest = yk_nearest(name, names, count);
     const yk_status status =
         nearest
-            ? yk_fail(YK_ERROR_INPUT, "\"%s\" is \"%s\"; did you mean \"%s\"?", key, word, nearest)
+            ? yk_fail(YK_ERROR_INPUT, "\"%s\" is \"%s\"; did you mean \"%s\"?", key, name, nearest)
             : yk_fail(YK_ERROR_INPUT, "\"%s\" must be %s, not \"%s\"", key, yk_text_chars(&all),
-                      word);
+                      name);
     yk_text_free(&all);
     return status;
 }
@@ -80,19 +80,19 @@ void yk_plan_value_write_bytes(struct yk_json_writer *json, const char *key, dou
         {"TiB", 0x1p40}, {"GiB", 0x1p30}, {"MiB", 0x1p20},
         {"KiB", 0x1p10}, {"GB", 1e9},     {"MB", 1e6},
     };
-    char word[YK_NUMBER_SIZE + 8];
+    char name[YK_NUMBER_SIZE + 8];
     char digits[YK_NUMBER_SIZE];
     for (size_t i = 0; i < sizeof scales / sizeof scales[0]; i++) {
         double again = 0;
         yk_number_format(bytes / scales[i].factor, digits);
-        (void)snprintf(word, sizeof word, "%s%s", digits, scales[i].suffix);
+        (void)snprintf(name, sizeof name, "%s%s", digits, scales[i].suffix);
         if (bytes >= scales[i].factor && strlen(digits) <= SHORT_ENOUGH &&
-            yk_units_read(word, YK_UNIT_BYTES, &again) == YK_OK && again == bytes) {
-            yk_json_write_string(json, key, word);
+            yk_units_read(name, YK_UNIT_BYTES, &again) == YK_OK && again == bytes) {
+            yk_json_write_string(json, key, name);
             return;
         }
     }
     yk_number_format(bytes, digits);
-    (void)snprintf(word, sizeof word, "%sB", digits);
-    yk_json_write_string(json, key, word);
+    (void)snprintf(name, sizeof name, "%sB", digits);
+    yk_json_write_string(json, key, name);
 }

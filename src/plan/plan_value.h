@@ -18,8 +18,8 @@
 yk_status yk_plan_value_require(const struct yk_json *object, const char *key) YK_MUST_USE;
 
 /* A whole number from `least` to `most`. */
-yk_status yk_plan_value_read_number(const struct yk_json *object, const char *key, int32_t least,
-                                    int32_t most, int32_t *out) YK_MUST_USE;
+yk_status yk_plan_value_read_number(const struct yk_json *object, const char *key, int32_t min,
+                                    int32_t max, int32_t *out) YK_MUST_USE;
 
 /* "5MiB", or a bare number of bytes; more than 0, or with `zero` 0 as well. */
 yk_status yk_plan_value_read_bytes(const struct yk_json *object, const char *key, bool zero,

@@ -80,8 +80,8 @@ struct yk_plan_result {
     const struct yk_plan_result_rank *ranks; /* (plan's rank_count) */
     const struct yk_plan_alternative *alternatives;
     int32_t alternative_count;
-    const struct yk_plan_leave_one_out *without;
-    int32_t without_count;
+    const struct yk_plan_leave_one_out *leave_one_out;
+    int32_t leave_one_out_count;
     const struct yk_plan_tradeoff *tradeoffs;
     int32_t tradeoff_count;
 };

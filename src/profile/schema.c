@@ -1,5 +1,7 @@
 #include "profile/handle.h"
 
+#include "profile/profile.h"
+
 #include <stddef.h>
 
 enum {
@@ -38,7 +40,7 @@ enum {
 
 static const char all_tables[] =
     "PRAGMA application_id = 0x796f6b65;" LAYERS_TABLE LINKS_TABLE FACTS_TABLE
-    "PRAGMA user_version = 4;";
+    "PRAGMA user_version = 5;";
 
 /* Of form 2. */
 static const char facts[] =
@@ -63,8 +65,20 @@ static const char when_and_where[] = WHEN_AND_WHERE("layers", "seconds")
     "DROP TABLE older;"
 
 static const char with_cpu[] = WITH_CPU("layers", LAYERS_TABLE, LAYERS, "seconds")
-    WITH_CPU("links", LINKS_TABLE, LINKS, "seconds")
-        WITH_CPU("facts", FACTS_TABLE, FACTS, "value") "PRAGMA user_version = 4;";
+    WITH_CPU("links", LINKS_TABLE, LINKS, "seconds") WITH_CPU("facts", FACTS_TABLE, FACTS, "value");
+
+/* What collectives and facts were called up to form 4, and are now. */
+#define COLLECTIVE                                                                                 \
+    "CASE collective WHEN 'gather' THEN 'all_gather' WHEN 'scatter' THEN 'reduce_scatter'"         \
+    "  WHEN 'reduce' THEN 'all_reduce' ELSE collective END"
+#define FACT                                                                                       \
+    "CASE fact WHEN 'computation beside messages' THEN '" YK_PROFILE_COMPUTE_SLOWDOWN "'"          \
+    "  WHEN 'messages beside computation' THEN '" YK_PROFILE_MESSAGE_SLOWDOWN "'"                  \
+    "  WHEN 'computation while others rest' THEN '" YK_PROFILE_IDLE_SPEEDUP "' ELSE fact END"
+
+static const char new_names[] = "UPDATE links SET collective = " COLLECTIVE ";"
+                                "UPDATE facts SET fact = " FACT ";"
+                                "PRAGMA user_version = 5;";
 
 /* A temporary view hides the table of the same name. */
 static const char empty_views[] =
@@ -79,7 +93,8 @@ static const char older_views[] =
     "CREATE TEMP VIEW layers AS SELECT device, part, shape, sequence, pass, batch, seconds, spread,"
     "  samples, versions, seconds AS least, seconds AS most, 0 AS measured_at, '' AS host,"
     "  '' AS cpu FROM main.layers;"
-    "CREATE TEMP VIEW links AS SELECT link, collective, ranks, bytes, seconds, spread, samples,"
+    "CREATE TEMP VIEW links AS SELECT link, " COLLECTIVE " AS collective, ranks, bytes, seconds,"
+    "  spread, samples,"
     "  versions, seconds AS least, seconds AS most, 0 AS measured_at, '' AS host,"
     "  '' AS cpu FROM main.links;";
 
@@ -89,7 +104,7 @@ static const char empty_facts[] =
     "  '' AS cpu WHERE 0;";
 
 static const char older_facts[] =
-    "CREATE TEMP VIEW facts AS SELECT subject, fact, value, spread, samples, versions,"
+    "CREATE TEMP VIEW facts AS SELECT subject, " FACT " AS fact, value, spread, samples, versions,"
     "  value AS least, value AS most, 0 AS measured_at, '' AS host, '' AS cpu FROM main.facts;";
 
 static const char views_before_cpu[] =
@@ -198,6 +213,7 @@ static yk_status upgrade(struct yk_database *database)
     if (version <= BEFORE_CPU) {
         YK_TRY(yk_database_execute(database, with_cpu));
     }
+    YK_TRY(yk_database_execute(database, new_names));
     return yk_database_commit(database);
 }
 

@@ -1,21 +1,127 @@
 #include "program/program.h"
 
-#include "program/compile/lists.h"
 #include "program/compile/memory_waits.h"
 #include "program/compile/sequence.h"
+#include "program/compile/waits.h"
+#include "program/facts.h"
 #include "program/layout.h"
 
 #include <stdlib.h>
 
-static yk_status make(struct yk_program *program, struct yk_arena *scratch,
-                      struct yk_sequence *script)
+/* With one group, ranks with equal shares, parts, limits and kinds of device do the same. */
+static bool do_the_same(const struct yk_program *program, int32_t a, int32_t b)
+{
+    const struct yk_plan *plan = program->plan;
+    if (plan->group_count > 1) {
+        return false;
+    }
+    const int32_t i = yk_facts_member(plan, 0, a);
+    const int32_t j = yk_facts_member(plan, 0, b);
+    if (i < 0 || j < 0) {
+        return i == j;
+    }
+    const struct yk_plan_member *one = &plan->groups[0].members[i];
+    const struct yk_plan_member *other = &plan->groups[0].members[j];
+    return one->share == other->share && one->part == other->part &&
+           one->micro_batch_number == other->micro_batch_number &&
+           plan->ranks[a].limit_bytes == plan->ranks[b].limit_bytes &&
+           program->cluster->devices[plan->ranks[a].device].is_cpu ==
+               program->cluster->devices[plan->ranks[b].device].is_cpu;
+}
+
+/* Bytes of what a layer puts out for some samples. */
+static yk_status output_bytes(const struct yk_program *program, int32_t layer, int64_t samples,
+                              double *out)
+{
+    const struct yk_model *model = NULL;
+    double bytes = 0;
+    YK_TRY(yk_model_sizes_get(program->sizes, samples, false, &model));
+    for (int32_t e = 0; e < model->edge_count; e++) {
+        if (model->edges[e].from == layer && (double)model->edges[e].bytes > bytes) {
+            bytes = (double)model->edges[e].bytes;
+        }
+    }
+    *out = bytes;
+    return YK_OK;
+}
+
+/* The entry as an op of that rank; false when it does not concern the rank. `members` (groups) says
+ * which member of each group the rank is. */
+static yk_status make_op(const struct yk_program *program, const struct yk_sequence_entry *entry,
+                         int32_t rank, const int32_t *members, struct yk_op *out, bool *concerns)
+{
+    *out = entry->op;
+    *concerns = true;
+    if (entry->sender >= 0) {
+        *concerns = rank == entry->sender || rank == entry->receiver;
+        if (*concerns) {
+            const bool sends = rank == entry->sender;
+            out->kind = sends ? YK_OP_SEND : YK_OP_RECV;
+            out->peer = sends ? entry->receiver : entry->sender;
+            return output_bytes(program, out->layer, out->samples, &out->bytes);
+        }
+    } else if (entry->group >= 0) {
+        *concerns = members[entry->group] >= 0;
+        if (*concerns && (out->lane == YK_LANE_COPY || out->kind == YK_OP_FORWARD ||
+                          out->kind == YK_OP_RECOMPUTE || out->kind == YK_OP_BACKWARD)) {
+            int64_t first = 0;
+            out->samples = yk_plan_samples(program->plan, entry->group, members[entry->group],
+                                           out->micro_batch, &first);
+        }
+    }
+    return YK_OK;
+}
+
+static yk_status fill_list(struct yk_program *program, const struct yk_sequence *sequence,
+                           int32_t rank, int32_t *members)
+{
+    struct yk_program_rank *list = &program->ranks[rank];
+    YK_TRY_NEW(program->arena, list->ops, sequence->count);
+    for (int32_t g = 0; g < program->plan->group_count; g++) {
+        members[g] = yk_facts_member(program->plan, g, rank);
+    }
+    for (int32_t i = 0; i < sequence->count; i++) {
+        bool concerns = false;
+        struct yk_op op;
+        YK_TRY(make_op(program, &sequence->entries[i], rank, members, &op, &concerns));
+        if (concerns) {
+            list->ops[list->op_count++] = op;
+        }
+    }
+    return yk_waits_make(program, rank);
+}
+
+/* Ranks that do the same share one list. */
+static yk_status make_lists(struct yk_program *program, const struct yk_sequence *sequence)
+{
+    int32_t *members = NULL;
+    program->match_count = sequence->match_count;
+    YK_TRY_NEW(program->arena, program->ranks, program->rank_count);
+    YK_TRY_NEW(program->arena, members, program->plan->group_count);
+    for (int32_t r = 0; r < program->rank_count; r++) {
+        int32_t same = 0;
+        YK_TRY(yk_deadline_check(program->deadline));
+        while (same < r && !do_the_same(program, same, r)) {
+            same++;
+        }
+        if (same < r) {
+            program->ranks[r] = program->ranks[same];
+        } else {
+            YK_TRY(fill_list(program, sequence, r, members));
+        }
+    }
+    return YK_OK;
+}
+
+static yk_status compile(struct yk_program *program, struct yk_arena *scratch,
+                         struct yk_sequence *sequence)
 {
     YK_TRY(yk_arena_create(&program->arena));
     YK_TRY(yk_layout_make(program));
-    YK_TRY(program->plan->transfer_count > 0 ? yk_sequence_by_slots(program, scratch, script)
-                                             : yk_sequence_by_pipeline(program, scratch, script));
-    yk_sequence_sort(script);
-    YK_TRY(yk_lists_make(program, script));
+    YK_TRY(program->plan->transfer_count > 0 ? yk_sequence_by_slots(program, scratch, sequence)
+                                             : yk_sequence_by_pipeline(program, scratch, sequence));
+    yk_sequence_sort(sequence);
+    YK_TRY(make_lists(program, sequence));
     return program->plan->group_count == 1 ? yk_memory_waits_add(program) : YK_OK;
 }
 
@@ -30,7 +136,7 @@ yk_status yk_program_compile_by(const struct yk_plan *plan, const struct yk_clus
                                 const struct yk_deadline *deadline, struct yk_program **out)
 {
     struct yk_arena *scratch = NULL;
-    struct yk_sequence script = {0};
+    struct yk_sequence sequence = {0};
     struct yk_program *program = calloc(1, sizeof *program);
     if (!program) {
         return yk_fail_out_of_memory();
@@ -43,9 +149,9 @@ yk_status yk_program_compile_by(const struct yk_plan *plan, const struct yk_clus
     program->rank_count = plan->rank_count;
     yk_status status = yk_arena_create(&scratch);
     if (status == YK_OK) {
-        status = make(program, scratch, &script);
+        status = compile(program, scratch, &sequence);
     }
-    yk_sequence_free(&script);
+    yk_sequence_free(&sequence);
     yk_arena_destroy(scratch);
     if (status != YK_OK) {
         yk_program_destroy(program);

@@ -2,13 +2,24 @@
  * Program: a plan compiled. For each rank an ordered list of ops on three lanes (compute, comm,
  * copy) with the ops each one waits for. The simulator predicts it, the trainer runs the same.
  *
+ * The room:
+ *   program, op   the record, compiling, names of ops, when each took its lane
+ *   layout        what layers are as messages: blocks, buckets, bytes
+ *   compile/      sequence: all ops of a round in one order, by the plan's slots or its pipeline
+ *                 schedule; waits: what each op needs; memory_waits: what memory needs
+ *   memory/       lifetimes of buffers, the count of them, the sweep that finds their peak
+ *   facts, rank_view   what a plan says and where a rank's ops are, looked up
+ *   check/        the rules of a valid program, from the plan alone: form, match, cycle, precedence
+ *   shuffle       other valid programs of the same plan
+ *   text          a program as a table
+ *
  * Lanes. The ops of one lane of one rank run one after the other, in the order of the list; lanes
  * run side by side. An op starts when the op before it on its lane and all ops it waits for have
  * ended, and, if it communicates, when its matching ops on all other ranks can start, too.
  *
  * Steps. The list is run again and again. Communication that hides behind the neighbouring step is
- * in the list all the same: an op of step +1 prepares the step after (a gather of updated
- * parameters), one of step −1 finishes the step before (a scatter that was put off). The first
+ * in the list all the same: an op of step +1 prepares the step after (an all_gather of
+ * updated parameters), one of step −1 finishes the step before (a late reduce_scatter). The first
  * time round, ops of step −1 have nothing to do and those of step +1 are run ahead once; after the
  * last time it is the other way round. A wait may look one round back.
  *
@@ -125,7 +136,7 @@ struct yk_program {
 
 /*
  * Compiles a plan that yk_plan_check() has passed. Where memory could overflow because one lane
- * runs ahead of another, waits are put between them; whether all fits then, yk_program_check()
+ * runs ahead of another, waits are added between them; whether all fits then, yk_program_check()
  * says.
  */
 yk_status yk_program_compile(const struct yk_plan *plan, const struct yk_cluster *cluster,
@@ -139,11 +150,22 @@ yk_status yk_program_compile_by(const struct yk_plan *plan, const struct yk_clus
                                 struct yk_program **out) YK_MUST_USE;
 void yk_program_destroy(struct yk_program *program);
 
-/* "forward", "gather" … */
+/* "forward", "all_gather" … */
 const char *yk_op_kind_name(enum yk_op_kind kind);
 
 /* "forward layer 3 #1": kind, layer, micro-batch where there are several, blocks where not all. */
 void yk_op_describe(const struct yk_program *program, const struct yk_op *op, struct yk_text *out);
+
+/*
+ * When each op of one round took its lane, (ops) each, from when it began and ended. An op takes
+ * its lane from when it could begin: when the one before it on its lane was over, and all that it
+ * waits for on other lanes. So pauses and the time that lanes take to wake each other up belong to
+ * the op after them. Of the first on a lane that waits for nothing the pause before it is not
+ * known, and left out. A release takes no time: what lies before it belongs to the op that it
+ * follows.
+ */
+void yk_op_spans_find(const struct yk_program_rank *list, const double *begin_s,
+                      const double *end_s, double *from_s, double *until_s);
 
 /* The bytes of `count` of the `blocks` that `bytes` are cut into. */
 static inline double yk_block_bytes(double bytes, int32_t blocks, int32_t count)

@@ -4,10 +4,10 @@
 
 enum {
     NEVER = INT32_MIN / 2, /* a position that no round reaches */
-    MOST_ROUNDS = 8,
+    MAX_ROUNDS = 8,
 };
 
-static yk_status take_ops(struct yk_arena *arena, int64_t count, int32_t **out)
+static yk_status allocate_ops(struct yk_arena *arena, int64_t count, int32_t **out)
 {
     YK_TRY_NEW(arena, *out, count);
     for (int64_t i = 0; i < count; i++) {
@@ -16,23 +16,23 @@ static yk_status take_ops(struct yk_arena *arena, int64_t count, int32_t **out)
     return YK_OK;
 }
 
-static yk_status take_arrays(struct yk_rank_view *view, struct yk_arena *arena)
+static yk_status allocate_arrays(struct yk_rank_view *view, struct yk_arena *arena)
 {
     const struct yk_facts *facts = view->facts;
     const int64_t cells = (int64_t)facts->L * facts->M;
     const int32_t larger = facts->L > facts->M ? facts->L : facts->M;
     const int32_t buckets = facts->program->bucket_count;
-    const int32_t most = larger > buckets ? larger : buckets;
+    const int32_t largest = larger > buckets ? larger : buckets;
     const int32_t n = view->list->op_count;
     YK_TRY_NEW(arena, view->members, facts->plan->group_count);
     YK_TRY_NEW(arena, view->position, n);
-    YK_TRY(take_ops(arena, cells, &view->forward));
-    YK_TRY(take_ops(arena, cells, &view->recompute));
-    YK_TRY(take_ops(arena, cells, &view->backward));
-    YK_TRY(take_ops(arena, facts->L, &view->update));
-    YK_TRY(take_ops(arena, n, &view->next));
+    YK_TRY(allocate_ops(arena, cells, &view->forward));
+    YK_TRY(allocate_ops(arena, cells, &view->recompute));
+    YK_TRY(allocate_ops(arena, cells, &view->backward));
+    YK_TRY(allocate_ops(arena, facts->L, &view->update));
+    YK_TRY(allocate_ops(arena, n, &view->next));
     for (int32_t kind = 0; kind < YK_OP_KIND_COUNT; kind++) {
-        YK_TRY(take_ops(arena, most, &view->first[kind]));
+        YK_TRY(allocate_ops(arena, largest, &view->first[kind]));
     }
     view->agree = YK_OP_NONE;
     for (int32_t g = 0; g < facts->plan->group_count; g++) {
@@ -81,11 +81,11 @@ static yk_status find_ops(struct yk_rank_view *view)
             *place = i;
             continue;
         }
-        const int32_t thing = op->kind == YK_OP_ALL_REDUCE ? op->bucket
-                              : op->kind == YK_OP_LOAD     ? op->micro_batch
-                                                           : op->layer;
-        view->next[i] = view->first[op->kind][thing];
-        view->first[op->kind][thing] = i;
+        const int32_t subject = op->kind == YK_OP_ALL_REDUCE ? op->bucket
+                                : op->kind == YK_OP_LOAD     ? op->micro_batch
+                                                             : op->layer;
+        view->next[i] = view->first[op->kind][subject];
+        view->first[op->kind][subject] = i;
     }
     return YK_OK;
 }
@@ -97,56 +97,56 @@ static void find_positions(struct yk_rank_view *view)
     }
 }
 
-/* All that `op` knows when it ends, `lag` rounds before; true when anything is new. */
-static bool learn(const struct yk_rank_view *view, int32_t *known, int32_t op, int32_t lag)
+/* Adds all that has ended when `op` ends, `lag` rounds before; true when anysubject is new. */
+static bool merge(const struct yk_rank_view *view, int32_t *ended, int32_t op, int32_t lag)
 {
     const int32_t lane = (int32_t)view->list->ops[op].lane;
     bool changed = false;
     for (int32_t i = 0; i < YK_LANE_COUNT; i++) {
-        const int32_t ended =
-            i == lane ? view->position[op] : view->known[(int64_t)op * YK_LANE_COUNT + i];
-        const int32_t there = ended == NEVER ? NEVER : ended - lag * view->lane_count[i];
-        changed = changed || there > known[i];
-        known[i] = there > known[i] ? there : known[i];
+        const int32_t latest =
+            i == lane ? view->position[op] : view->ended[(int64_t)op * YK_LANE_COUNT + i];
+        const int32_t there = latest == NEVER ? NEVER : latest - lag * view->lane_count[i];
+        changed = changed || there > ended[i];
+        ended[i] = there > ended[i] ? there : ended[i];
     }
     return changed;
 }
 
 /* One round; the first op of a lane follows the last one of the round before. */
-static bool learn_round(struct yk_rank_view *view, const int32_t *last_of_lane)
+static bool merge_round(struct yk_rank_view *view, const int32_t *last_of_lane)
 {
     const struct yk_program_rank *list = view->list;
     int32_t previous[YK_LANE_COUNT] = {YK_OP_NONE, YK_OP_NONE, YK_OP_NONE};
     bool changed = false;
     for (int32_t i = 0; i < list->op_count; i++) {
         const struct yk_op *op = &list->ops[i];
-        int32_t *known = &view->known[(int64_t)i * YK_LANE_COUNT];
+        int32_t *ended = &view->ended[(int64_t)i * YK_LANE_COUNT];
         const bool first = previous[op->lane] == YK_OP_NONE;
         const int32_t before = first ? last_of_lane[op->lane] : previous[op->lane];
-        changed = learn(view, known, before, first ? 1 : 0) || changed;
+        changed = merge(view, ended, before, first ? 1 : 0) || changed;
         for (int32_t w = 0; w < op->wait_count; w++) {
             const struct yk_op_wait *wait = &list->waits[op->first_wait + w];
-            changed = learn(view, known, wait->op, wait->lag) || changed;
+            changed = merge(view, ended, wait->op, wait->lag) || changed;
         }
         previous[op->lane] = i;
     }
     return changed;
 }
 
-/* What is known grows from round to round until it stays the same; that takes a few, since no chain
- * of waits goes through a lane twice for anything new. */
-static yk_status find_known(struct yk_rank_view *view, struct yk_arena *arena)
+/* What has ended grows from round to round until it stays the same; that takes a few, since no
+ * chain of waits goes through a lane twice for anysubject new. */
+static yk_status find_ended(struct yk_rank_view *view, struct yk_arena *arena)
 {
     const int64_t count = (int64_t)view->list->op_count * YK_LANE_COUNT;
     int32_t last_of_lane[YK_LANE_COUNT] = {YK_OP_NONE, YK_OP_NONE, YK_OP_NONE};
-    YK_TRY_NEW(arena, view->known, count);
+    YK_TRY_NEW(arena, view->ended, count);
     for (int64_t i = 0; i < count; i++) {
-        view->known[i] = NEVER;
+        view->ended[i] = NEVER;
     }
     for (int32_t i = 0; i < view->list->op_count; i++) {
         last_of_lane[view->list->ops[i].lane] = i;
     }
-    for (int32_t round = 0; round < MOST_ROUNDS && learn_round(view, last_of_lane); round++) {
+    for (int32_t round = 0; round < MAX_ROUNDS && merge_round(view, last_of_lane); round++) {
     }
     return YK_OK;
 }
@@ -159,7 +159,7 @@ yk_status yk_rank_view_index(const struct yk_facts *facts, int32_t rank, struct 
     view->facts = facts;
     view->rank = rank;
     view->list = &facts->program->ranks[rank];
-    YK_TRY(take_arrays(view, arena));
+    YK_TRY(allocate_arrays(view, arena));
     YK_TRY(find_ops(view));
     find_positions(view);
     *out = view;
@@ -170,7 +170,7 @@ yk_status yk_rank_view_make(const struct yk_facts *facts, int32_t rank, struct y
                             struct yk_rank_view **out)
 {
     YK_TRY(yk_rank_view_index(facts, rank, arena, out));
-    return find_known(*out, arena);
+    return find_ended(*out, arena);
 }
 
 bool yk_rank_view_happens_before(const struct yk_rank_view *view, int32_t before, int32_t after,
@@ -178,5 +178,5 @@ bool yk_rank_view_happens_before(const struct yk_rank_view *view, int32_t before
 {
     const int32_t lane = (int32_t)view->list->ops[before].lane;
     const int64_t position = view->position[before] - (int64_t)lag * view->lane_count[lane];
-    return position <= view->known[(int64_t)after * YK_LANE_COUNT + lane];
+    return position <= view->ended[(int64_t)after * YK_LANE_COUNT + lane];
 }

@@ -1,13 +1,10 @@
 /*
- * Rank view: one rank's list, looked up: where each pass, update and message is, and what each op
- * knows to have ended when it starts.
+ * Rank view: one rank's list, indexed: where each pass, update and message is, and what has always
+ * ended when an op starts: the ops before it on its lane, those that it waits for, and what has
+ * ended when these start. For each lane the latest of them says it all. Positions are counted from
+ * the first op of the op's own round; ops of the rounds before have negative ones.
  *
- * An op knows that an op before it on its lane has ended, and one that it waits for, and all that
- * these know. Lanes are run in order, so for each lane the latest op known says it all. Rounds
- * follow each other without end; positions are counted from the first op of the round that the
- * knowing op is in, ops of the rounds before have negative ones.
- *
- * In the arena given; the facts must outlive it. The list must be formed (program/check_rules.h).
+ * In the arena given; the facts must outlive it. The list must be formed (program/check/rule.h).
  */
 #ifndef YK_PROGRAM_RANK_VIEW_H
 #define YK_PROGRAM_RANK_VIEW_H
@@ -25,16 +22,15 @@ struct yk_rank_view {
     int32_t *members; /* (groups) which member the rank is, or −1 */
     int32_t lane_count[YK_LANE_COUNT];
     int32_t *position; /* (ops) in the op's lane */
-    int32_t *known;    /* (ops, lanes) position of the latest op that has ended; or NULL */
+    int32_t *ended;    /* (ops, lanes) position of the latest op that has ended; or NULL */
     int32_t *forward;  /* (L, M) ops, or YK_OP_NONE */
     int32_t *recompute;
     int32_t *backward;
     int32_t *update; /* (L) */
     int32_t agree;
-    /* Ops of one kind about one thing follow each other in the order of the list: gathers,
-     * scatters, releases, sends and receives of a layer, reductions of a bucket, loads of a
-     * micro-batch. */
-    int32_t *first[YK_OP_KIND_COUNT]; /* by the thing's number */
+    /* Ops of one kind and subject, linked in the order of the list: all_gathers, reduce_scatters,
+     * releases, sends and receives of a layer, all_reduces of a bucket, loads of a micro-batch. */
+    int32_t *first[YK_OP_KIND_COUNT]; /* by the subject's number */
     int32_t *next;                    /* (ops) */
 };
 
@@ -42,7 +38,7 @@ struct yk_rank_view {
 yk_status yk_rank_view_make(const struct yk_facts *facts, int32_t rank, struct yk_arena *arena,
                             struct yk_rank_view **out) YK_MUST_USE;
 
-/* The same without what ops know: for looking them up. */
+/* The same without `ended`. */
 yk_status yk_rank_view_index(const struct yk_facts *facts, int32_t rank, struct yk_arena *arena,
                              struct yk_rank_view **out) YK_MUST_USE;
 

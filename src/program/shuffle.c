@@ -1,14 +1,499 @@
 #include "program/shuffle.h"
 
+#include "base/random.h"
 #include "program/check/check.h"
-#include "program/draw.h"
+#include "program/check/precedence.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Wild ones first: where memory is short only tame ones may fit. The last one is the program as it
- * was, but for what ranks do side by side. */
-static const struct yk_draw_mood moods[] = {
+/*
+ * A program is taken apart into nodes (a communication on all its ranks is one, every other op is
+ * one) and the precedences between them. Steps, an order and waits are drawn at random within
+ * those, and lists are made of them.
+ */
+
+struct edge {
+    int32_t before; /* nodes */
+    int32_t after;
+    int32_t lag; /* with the steps of the original */
+};
+
+struct draw {
+    const struct yk_program *program;
+    struct yk_arena *arena;
+    struct yk_random random;
+    struct yk_facts *facts;
+    struct yk_rank_view **views;        /* (ranks) */
+    struct yk_precedences *precedences; /* (ranks) free with free_draw() */
+    int32_t **nodes;                    /* (ranks, ops) */
+    int32_t node_count;
+    const struct yk_op **ops; /* (nodes) one of the node's ops */
+    double *places;           /* (nodes) in the round, from 0 to 1 */
+    struct edge *edges;       /* all precedences */
+    int32_t edge_count;
+    int32_t *first_edge; /* (nodes + 1) in `edges_of` */
+    int32_t *edges_of;   /* (2 · edges) numbers of the edges that a node is in */
+    /* What is drawn. */
+    int8_t *shift;     /* (nodes) how many steps later an op is for than in the original */
+    double *keys;      /* (nodes) smaller ones go first where they can */
+    int32_t *position; /* (nodes) place in the order */
+};
+
+/* How much a draw changes. */
+struct intensity {
+    double spread;     /* how far ops go from their place, of a round */
+    double kept_waits; /* chance that a wait of the original stays where it can */
+    bool steps;        /* ops may change into neighbouring steps */
+};
+
+/* The lag of an edge with the steps as drawn. */
+static int32_t edge_lag(const struct draw *draw, const struct edge *edge)
+{
+    return edge->lag + draw->shift[edge->before] - draw->shift[edge->after];
+}
+
+static yk_status number_nodes(struct draw *draw)
+{
+    const struct yk_program *program = draw->program;
+    int64_t count = program->match_count;
+    /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
+    YK_TRY_NEW(draw->arena, draw->nodes, program->rank_count);
+    draw->node_count = program->match_count;
+    for (int32_t r = 0; r < program->rank_count; r++) {
+        const struct yk_program_rank *list = &program->ranks[r];
+        YK_TRY_NEW(draw->arena, draw->nodes[r], list->op_count);
+        count += list->op_count;
+        for (int32_t i = 0; i < list->op_count; i++) {
+            const int32_t match = list->ops[i].match;
+            draw->nodes[r][i] = match != YK_NO_MATCH ? match : draw->node_count++;
+        }
+    }
+    /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
+    YK_TRY_NEW(draw->arena, draw->ops, count);
+    YK_TRY_NEW(draw->arena, draw->places, count);
+    YK_TRY_NEW(draw->arena, draw->shift, count);
+    YK_TRY_NEW(draw->arena, draw->keys, count);
+    YK_TRY_NEW(draw->arena, draw->position, count);
+    for (int32_t r = 0; r < program->rank_count; r++) {
+        const struct yk_program_rank *list = &program->ranks[r];
+        for (int32_t i = 0; i < list->op_count; i++) {
+            draw->ops[draw->nodes[r][i]] = &list->ops[i];
+            draw->places[draw->nodes[r][i]] = (double)i / list->op_count;
+        }
+    }
+    return YK_OK;
+}
+
+static yk_status find_precedences(struct draw *draw)
+{
+    const struct yk_program *program = draw->program;
+    int64_t count = 0;
+    /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
+    YK_TRY_NEW(draw->arena, draw->views, program->rank_count);
+    YK_TRY_NEW(draw->arena, draw->precedences, program->rank_count);
+    for (int32_t r = 0; r < program->rank_count; r++) {
+        YK_TRY(yk_rank_view_make(draw->facts, r, draw->arena, &draw->views[r]));
+        YK_TRY(yk_precedences_find(draw->views[r], draw->arena, &draw->precedences[r]));
+        count += draw->precedences[r].count;
+    }
+    YK_TRY_NEW(draw->arena, draw->edges, count);
+    for (int32_t r = 0; r < program->rank_count; r++) {
+        for (int32_t d = 0; d < draw->precedences[r].count; d++) {
+            const struct yk_precedence *precedence = &draw->precedences[r].items[d];
+            draw->edges[draw->edge_count++] =
+                (struct edge){.before = draw->nodes[r][precedence->before],
+                              .after = draw->nodes[r][precedence->after],
+                              .lag = precedence->lag};
+        }
+    }
+    return YK_OK;
+}
+
+static yk_status join_nodes(struct draw *draw)
+{
+    YK_TRY_NEW(draw->arena, draw->first_edge, draw->node_count + 2);
+    YK_TRY_NEW(draw->arena, draw->edges_of, (int64_t)2 * draw->edge_count);
+    int32_t *first = draw->first_edge + 1; /* moves on while nodes are filled */
+    for (int32_t e = 0; e < draw->edge_count; e++) {
+        first[draw->edges[e].before + 1]++;
+        first[draw->edges[e].after + 1]++;
+    }
+    for (int32_t n = 0; n < draw->node_count; n++) {
+        first[n + 1] += first[n];
+    }
+    for (int32_t e = 0; e < draw->edge_count; e++) {
+        draw->edges_of[first[draw->edges[e].before]++] = e;
+        draw->edges_of[first[draw->edges[e].after]++] = e;
+    }
+    return YK_OK;
+}
+
+/* The program must pass yk_program_check(). Free with free_draw(), also on failure. */
+static yk_status make_draw(const struct yk_program *program, uint64_t seed, struct yk_arena *arena,
+                           struct draw *out)
+{
+    *out = (struct draw){
+        .program = program,
+        .arena = arena,
+        .random = yk_random_from_seed(seed),
+    };
+    YK_TRY(yk_facts_make(program, arena, &out->facts));
+    YK_TRY(number_nodes(out));
+    YK_TRY(find_precedences(out));
+    return join_nodes(out);
+}
+
+static void free_draw(struct draw *draw)
+{
+    for (int32_t r = 0; draw->precedences && r < draw->program->rank_count; r++) {
+        yk_precedences_free(&draw->precedences[r]);
+    }
+    draw->precedences = NULL;
+}
+
+/* Which way an op can change its step: a gather or a load may be done a round ahead, what ends a
+ * step a round late. */
+static int8_t other_step(const struct yk_op *op)
+{
+    switch (op->kind) {
+    case YK_OP_ALL_GATHER:
+    case YK_OP_LOAD:
+        return op->step == 0 ? 1 : 0;
+    case YK_OP_REDUCE_SCATTER:
+    case YK_OP_ALL_REDUCE:
+    case YK_OP_UPDATE:
+    case YK_OP_RELEASE:
+        return op->step == 0 ? -1 : 0;
+    case YK_OP_FORWARD:
+    case YK_OP_RECOMPUTE:
+    case YK_OP_BACKWARD:
+    case YK_OP_SEND:
+    case YK_OP_RECV:
+    case YK_OP_AGREE:
+    case YK_OP_KIND_COUNT:
+    default:
+        return op->step;
+    }
+}
+
+/* An op that changes its step changes to the other end of the round as well. */
+static void try_step(struct draw *draw, int32_t node)
+{
+    const struct yk_op *op = draw->ops[node];
+    if (!op) {
+        return; /* a match that no op has */
+    }
+    const int8_t change = (int8_t)(other_step(op) - op->step);
+    draw->shift[node] = change;
+    for (int32_t i = draw->first_edge[node]; i < draw->first_edge[node + 1]; i++) {
+        if (edge_lag(draw, &draw->edges[draw->edges_of[i]]) < 0) {
+            draw->shift[node] = 0;
+            return;
+        }
+    }
+    if (change != 0) {
+        draw->keys[node] = (change > 0 ? 0.5 : 0) + yk_random_uniform(&draw->random) / 2;
+    }
+}
+
+static void draw_steps(struct draw *draw, const struct intensity *intensity)
+{
+    for (int32_t n = 0; n < draw->node_count; n++) {
+        draw->shift[n] = 0;
+        draw->keys[n] = draw->places[n];
+    }
+    /* In an order of chance, since one that has changed may let another follow. */
+    const int32_t tries = intensity->steps && draw->node_count > 0 ? 2 * draw->node_count : 0;
+    for (int32_t i = 0; i < tries; i++) {
+        const int32_t node = (int32_t)yk_random_below(&draw->random, draw->node_count);
+        if (draw->shift[node] == 0 && yk_random_below(&draw->random, 2) == 0) {
+            try_step(draw, node);
+        }
+    }
+    for (int32_t n = 0; n < draw->node_count; n++) {
+        draw->keys[n] += intensity->spread * (2 * yk_random_uniform(&draw->random) - 1);
+    }
+}
+
+/* Nodes that may go next, the one with the smallest key on top. */
+struct heap {
+    const double *keys;
+    int32_t *nodes;
+    int32_t count;
+};
+
+static bool goes_first(const struct heap *heap, int32_t a, int32_t b)
+{
+    const double left = heap->keys[heap->nodes[a]];
+    const double right = heap->keys[heap->nodes[b]];
+    return left < right || (left == right && heap->nodes[a] < heap->nodes[b]);
+}
+
+static void swap(struct heap *heap, int32_t a, int32_t b)
+{
+    const int32_t kept = heap->nodes[a];
+    heap->nodes[a] = heap->nodes[b];
+    heap->nodes[b] = kept;
+}
+
+static void push(struct heap *heap, int32_t node)
+{
+    int32_t at = heap->count++;
+    heap->nodes[at] = node;
+    while (at > 0 && goes_first(heap, at, (at - 1) / 2)) {
+        swap(heap, at, (at - 1) / 2);
+        at = (at - 1) / 2;
+    }
+}
+
+static int32_t pop(struct heap *heap)
+{
+    const int32_t top = heap->nodes[0];
+    heap->nodes[0] = heap->nodes[--heap->count];
+    int32_t at = 0;
+    for (;;) {
+        int32_t smallest = at;
+        for (int32_t child = 2 * at + 1; child <= 2 * at + 2 && child < heap->count; child++) {
+            smallest = goes_first(heap, child, smallest) ? child : smallest;
+        }
+        if (smallest == at) {
+            return top;
+        }
+        swap(heap, at, smallest);
+        at = smallest;
+    }
+}
+
+/* Orders the nodes: none comes before what must end before it. */
+static yk_status draw_order(struct draw *draw)
+{
+    struct heap heap = {.keys = draw->keys};
+    int32_t *blocked = NULL; /* by how many nodes each still is */
+    YK_TRY_NEW(draw->arena, heap.nodes, draw->node_count);
+    YK_TRY_NEW(draw->arena, blocked, draw->node_count);
+    for (int32_t e = 0; e < draw->edge_count; e++) {
+        blocked[draw->edges[e].after] += edge_lag(draw, &draw->edges[e]) == 0 ? 1 : 0;
+    }
+    for (int32_t n = 0; n < draw->node_count; n++) {
+        if (blocked[n] == 0) {
+            push(&heap, n);
+        }
+    }
+    /* Going round in a circle takes at smallest a round, whatever the steps: none is left over. */
+    for (int32_t position = 0; heap.count > 0; position++) {
+        const int32_t node = pop(&heap);
+        draw->position[node] = position;
+        for (int32_t i = draw->first_edge[node]; i < draw->first_edge[node + 1]; i++) {
+            const struct edge *edge = &draw->edges[draw->edges_of[i]];
+            if (edge->before == node && edge_lag(draw, edge) == 0 && --blocked[edge->after] == 0) {
+                push(&heap, edge->after);
+            }
+        }
+    }
+    return YK_OK;
+}
+
+/* One rank's new list in the making. */
+struct listing {
+    struct draw *draw;
+    const struct intensity *intensity;
+    int32_t rank;
+    const struct yk_program_rank *old;
+    struct yk_program_rank *list;
+    int32_t *numbers; /* (ops) from old to new */
+    /* Waits by the op that waits, each a chain. */
+    int32_t *first;
+    int32_t *next;
+    struct yk_op_wait *waits;
+    int32_t wait_count;
+};
+
+struct placed {
+    int32_t position;
+    int32_t op;
+};
+
+static int by_position(const void *left, const void *right)
+{
+    const struct placed *a = left;
+    const struct placed *b = right;
+    return (a->position > b->position) - (a->position < b->position);
+}
+
+static yk_status place_ops(struct listing *listing, struct yk_arena *arena)
+{
+    const struct draw *draw = listing->draw;
+    const int32_t n = listing->old->op_count;
+    struct placed *placed = NULL;
+    YK_TRY_NEW(draw->arena, placed, n);
+    YK_TRY_NEW(draw->arena, listing->numbers, n);
+    YK_TRY_NEW(arena, listing->list->ops, n);
+    for (int32_t i = 0; i < n; i++) {
+        placed[i] = (struct placed){draw->position[draw->nodes[listing->rank][i]], i};
+    }
+    if (n > 0) {
+        qsort(placed, (size_t)n, sizeof *placed, by_position);
+    }
+    for (int32_t i = 0; i < n; i++) {
+        const int32_t old = placed[i].op;
+        struct yk_op *op = &listing->list->ops[i];
+        listing->numbers[old] = i;
+        *op = listing->old->ops[old];
+        op->step = (int8_t)(op->step + draw->shift[draw->nodes[listing->rank][old]]);
+    }
+    listing->list->op_count = n;
+    return YK_OK;
+}
+
+/* Notes that old op `after` waits for old op `before`, `lag` rounds earlier in the original. What
+ * is on one lane follows anyway. */
+static void note(struct listing *listing, int32_t before, int32_t after, int32_t lag)
+{
+    const struct draw *draw = listing->draw;
+    const int32_t *nodes = draw->nodes[listing->rank];
+    const int32_t rounds = lag + draw->shift[nodes[before]] - draw->shift[nodes[after]];
+    const int32_t from = listing->numbers[before];
+    const int32_t to = listing->numbers[after];
+    const struct yk_op *ops = listing->list->ops;
+    if (ops[from].lane == ops[to].lane || rounds < 0 || (rounds == 0 && from >= to)) {
+        return;
+    }
+    listing->waits[listing->wait_count] = (struct yk_op_wait){from, rounds > 0 ? 1 : 0};
+    listing->next[listing->wait_count] = listing->first[to];
+    listing->first[to] = listing->wait_count++;
+}
+
+static yk_status note_all(struct listing *listing)
+{
+    struct draw *draw = listing->draw;
+    const struct yk_precedences *precedences = &draw->precedences[listing->rank];
+    const int64_t limit = (int64_t)precedences->count + listing->old->wait_count;
+    YK_TRY_NEW(draw->arena, listing->first, listing->old->op_count);
+    YK_TRY_NEW(draw->arena, listing->next, limit);
+    YK_TRY_NEW(draw->arena, listing->waits, limit);
+    for (int32_t i = 0; i < listing->old->op_count; i++) {
+        listing->first[i] = -1;
+    }
+    for (int32_t d = 0; d < precedences->count; d++) {
+        const struct yk_precedence *precedence = &precedences->items[d];
+        note(listing, precedence->before, precedence->after, precedence->lag);
+    }
+    for (int32_t i = 0; i < listing->old->op_count; i++) {
+        const struct yk_op *op = &listing->old->ops[i];
+        for (int32_t w = 0; w < op->wait_count; w++) {
+            const struct yk_op_wait *wait = &listing->old->waits[op->first_wait + w];
+            if (yk_random_uniform(&draw->random) < listing->intensity->kept_waits) {
+                note(listing, wait->op, i, wait->lag);
+            }
+        }
+    }
+    return YK_OK;
+}
+
+/* Of what an op needs on one other lane, the last is enough. */
+static yk_status write_waits(struct listing *listing, struct yk_arena *arena)
+{
+    struct yk_program_rank *list = listing->list;
+    YK_TRY_NEW(arena, list->waits, (int64_t)list->op_count * (YK_LANE_COUNT - 1));
+    for (int32_t i = 0; i < list->op_count; i++) {
+        struct yk_op_wait last[YK_LANE_COUNT] = {{-1, 0}, {-1, 0}, {-1, 0}};
+        for (int32_t w = listing->first[i]; w >= 0; w = listing->next[w]) {
+            const struct yk_op_wait wait = listing->waits[w];
+            struct yk_op_wait *known = &last[list->ops[wait.op].lane];
+            if (known->op < 0 || wait.lag < known->lag ||
+                (wait.lag == known->lag && wait.op > known->op)) {
+                *known = wait;
+            }
+        }
+        list->ops[i].first_wait = list->wait_count;
+        for (int32_t lane = 0; lane < YK_LANE_COUNT; lane++) {
+            if (last[lane].op >= 0) {
+                list->waits[list->wait_count++] = last[lane];
+            }
+        }
+        list->ops[i].wait_count = list->wait_count - list->ops[i].first_wait;
+    }
+    return YK_OK;
+}
+
+static int64_t position_of(const struct yk_rank_view *view, struct yk_op_wait wait)
+{
+    const int32_t lane = (int32_t)view->list->ops[wait.op].lane;
+    return view->position[wait.op] - (int64_t)wait.lag * view->lane_count[lane];
+}
+
+/* True when `known`, which the same op waits for, ended after `wait` had. */
+static bool is_implied(const struct yk_rank_view *view, struct yk_op_wait wait,
+                       struct yk_op_wait known)
+{
+    const int32_t lane = (int32_t)view->list->ops[wait.op].lane;
+    const int64_t there = view->ended[(int64_t)known.op * YK_LANE_COUNT + lane];
+    return position_of(view, wait) <= there - (int64_t)known.lag * view->lane_count[lane];
+}
+
+/* Half of the waits that say nothing new are left out. What an op knows stays the same, so that one
+ * may be left out for the sake of another that is left out, too. */
+static yk_status thin_out(struct draw *draw, const struct yk_facts *facts, int32_t rank)
+{
+    struct yk_program_rank *list = &facts->program->ranks[rank];
+    struct yk_rank_view *view = NULL;
+    int32_t previous[YK_LANE_COUNT] = {-1, -1, -1};
+    YK_TRY(yk_rank_view_make(facts, rank, draw->arena, &view));
+    for (int32_t i = 0; i < list->op_count; i++) {
+        struct yk_op *op = &list->ops[i];
+        struct yk_op_wait all[YK_LANE_COUNT];
+        int32_t count = 0;
+        for (int32_t w = 0; w < op->wait_count; w++) {
+            all[count++] = list->waits[op->first_wait + w];
+        }
+        if (previous[op->lane] >= 0) {
+            all[count++] = (struct yk_op_wait){previous[op->lane], 0};
+        }
+        int32_t kept = 0;
+        for (int32_t w = 0; w < op->wait_count; w++) {
+            bool implied = false;
+            for (int32_t k = 0; k < count; k++) {
+                implied = implied || (k != w && is_implied(view, all[w], all[k]));
+            }
+            if (!implied || yk_random_below(&draw->random, 2) == 0) {
+                list->waits[op->first_wait + kept++] = all[w];
+            }
+        }
+        op->wait_count = kept;
+        previous[op->lane] = i;
+    }
+    return YK_OK;
+}
+
+/* Fills the ranks of `program`, a copy of the original without them. */
+static yk_status draw_lists(struct draw *draw, const struct intensity *intensity,
+                            struct yk_program *program)
+{
+    struct yk_facts *facts = NULL;
+    YK_TRY_NEW(program->arena, program->ranks, program->rank_count);
+    for (int32_t r = 0; r < program->rank_count; r++) {
+        struct listing listing = {
+            .draw = draw,
+            .intensity = intensity,
+            .rank = r,
+            .old = &draw->program->ranks[r],
+            .list = &program->ranks[r],
+        };
+        YK_TRY(place_ops(&listing, program->arena));
+        YK_TRY(note_all(&listing));
+        YK_TRY(write_waits(&listing, program->arena));
+    }
+    YK_TRY(yk_facts_make(program, draw->arena, &facts));
+    for (int32_t r = 0; r < program->rank_count; r++) {
+        YK_TRY(thin_out(draw, facts, r));
+    }
+    return YK_OK;
+}
+
+/* The strongest first: where memory is short only weak ones may fit. The last one changes nothing
+ * but what ranks do side by side. */
+static const struct intensity intensities[] = {
     {.spread = 1, .kept_waits = 0, .steps = true},
     {.spread = 0.2, .kept_waits = 0.5, .steps = true},
     {.spread = 0.05, .kept_waits = 1, .steps = true},
@@ -67,21 +552,21 @@ static yk_status copy_lists(const struct yk_program *program, struct yk_program 
     return YK_OK;
 }
 
-static yk_status attempt(struct yk_draw *draw, const struct yk_draw_mood *mood,
+static yk_status attempt(struct draw *draw, const struct intensity *intensity,
                          struct yk_program *program)
 {
-    yk_draw_steps(draw, mood);
-    YK_TRY(yk_draw_order(draw));
-    return yk_draw_lists(draw, mood, program);
+    draw_steps(draw, intensity);
+    YK_TRY(draw_order(draw));
+    return draw_lists(draw, intensity, program);
 }
 
 /* `*out` stays NULL when what was drawn does not fit. */
-static yk_status try_mood(struct yk_draw *draw, const struct yk_draw_mood *mood,
-                          struct yk_program **out)
+static yk_status try_intensity(struct draw *draw, const struct intensity *intensity,
+                               struct yk_program **out)
 {
     struct yk_program *program = NULL;
     YK_TRY(make_frame(draw->program, &program));
-    yk_status status = attempt(draw, mood, program);
+    yk_status status = attempt(draw, intensity, program);
     if (status == YK_OK && yk_program_check(program) == YK_OK) {
         *out = program;
         return YK_OK;
@@ -90,11 +575,11 @@ static yk_status try_mood(struct yk_draw *draw, const struct yk_draw_mood *mood,
     return status;
 }
 
-static yk_status shuffle(struct yk_draw *draw, struct yk_program **out)
+static yk_status shuffle(struct draw *draw, struct yk_program **out)
 {
-    for (size_t i = 0; i < sizeof moods / sizeof moods[0]; i++) {
+    for (size_t i = 0; i < sizeof intensities / sizeof intensities[0]; i++) {
         struct yk_program *program = NULL;
-        YK_TRY(try_mood(draw, &moods[i], &program));
+        YK_TRY(try_intensity(draw, &intensities[i], &program));
         if (program) {
             *out = program;
             return YK_OK;
@@ -115,14 +600,14 @@ yk_status yk_program_shuffle(const struct yk_program *program, uint64_t seed,
                              struct yk_program **out)
 {
     struct yk_arena *arena = NULL;
-    struct yk_draw draw = {0};
+    struct draw draw = {0};
     YK_TRY(yk_program_check(program));
     YK_TRY(yk_arena_create(&arena));
-    yk_status status = yk_draw_make(program, seed, arena, &draw);
+    yk_status status = make_draw(program, seed, arena, &draw);
     if (status == YK_OK) {
         status = shuffle(&draw, out);
     }
-    yk_draw_free(&draw);
+    free_draw(&draw);
     yk_arena_destroy(arena);
     return status;
 }

@@ -14,7 +14,7 @@ enum {
 /* The kind that the first word of an op's name says; YK_LOOK_OTHER_OP for any other word. */
 int32_t yk_look_op_kind(const char *op);
 
-/* "forward", "gather" … "other". */
+/* "forward", "all_gather" … "other". */
 const char *yk_look_op_name(int32_t kind);
 
 /* One or two characters that stand for it on a bar with no room for more. */

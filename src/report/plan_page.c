@@ -219,7 +219,7 @@ static void add_tables(const struct yk_plan_folds *folds, struct yk_text *out)
         yk_plan_table_alternatives(result, out);
         yk_page_end_section(out);
     }
-    if (result->without_count > 0) {
+    if (result->leave_one_out_count > 0) {
         yk_page_begin_section("Leaving a device out", out);
         yk_plan_table_without(result, out);
         yk_page_end_section(out);

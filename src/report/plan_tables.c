@@ -275,8 +275,8 @@ void yk_plan_table_alternatives(const struct yk_plan_result *result, struct yk_t
 
 static bool same_outcome(const struct yk_plan_result *result, int32_t a, int32_t b)
 {
-    const struct yk_plan_leave_one_out *one = &result->without[a];
-    const struct yk_plan_leave_one_out *other = &result->without[b];
+    const struct yk_plan_leave_one_out *one = &result->leave_one_out[a];
+    const struct yk_plan_leave_one_out *other = &result->leave_one_out[b];
     const char *type = result->cluster->devices[one->device].type;
     const char *other_type = result->cluster->devices[other->device].type;
     const bool same_step =
@@ -303,11 +303,11 @@ void yk_plan_table_without(const struct yk_plan_result *result, struct yk_text *
     static const struct column columns[] = {
         {"without", false}, {"step", false}, {"change", false}, {NULL, false}};
     begin_table("Leaving a device out", columns, out);
-    for (int32_t i = 0; i < result->without_count; i++) {
-        const struct yk_device *device = &result->cluster->devices[result->without[i].device];
+    for (int32_t i = 0; i < result->leave_one_out_count; i++) {
+        const struct yk_device *device = &result->cluster->devices[result->leave_one_out[i].device];
         int32_t alike = 0;
         bool told = false;
-        for (int32_t other = 0; other < result->without_count; other++) {
+        for (int32_t other = 0; other < result->leave_one_out_count; other++) {
             alike += other == i || same_outcome(result, i, other);
             told |= other < i && same_outcome(result, i, other);
         }
@@ -324,7 +324,7 @@ void yk_plan_table_without(const struct yk_plan_result *result, struct yk_text *
             yk_text_add_xml(out, device->type ? device->type : "");
         }
         yk_text_add(out, "</th>");
-        add_outcome(result->without[i].step_s, result->step_s, out);
+        add_outcome(result->leave_one_out[i].step_s, result->step_s, out);
     }
     end_table(out);
 }

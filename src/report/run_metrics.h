@@ -1,7 +1,7 @@
 /*
  * Run metrics: the steps and evaluations of a run out of its metrics, one JSON object a line:
  *
- *   {"step": 3, "loss": 4.21, "norm": 1.8, "rate": 0.0003, "seconds": 0.021, "tokens_per_s": 73142}
+ *   {"step": 3, "loss": 4.21, "norm": 1.8, "lr": 0.0003, "seconds": 0.021, "tokens_per_s": 73142}
  *   {"step": 100, "evaluation_loss": 2.61, "tokens": 111540}
  *   {"step": 101, "loss": 2.4, "seconds": 0.021, "ranks_s": [0.019, 0.017]}
  *   {"step": 150, "rebalanced": true, "shares": [7, 5], "predicted_s": [0.018, 0.018]}

@@ -1,5 +1,6 @@
 /*
- * Agenda: what ends when, the earliest first; of two at one time, the one of the smaller number.
+ * Event queue: what ends when, the earliest first; of two at one time, the one of the smaller
+ * number.
  *
  * A heap of numbers below a fixed count that knows where each number is, since ends move whenever
  * bandwidth is shared anew.
@@ -22,10 +23,10 @@ struct yk_event_queue {
 yk_status yk_event_queue_create(struct yk_arena *arena, int32_t size,
                                 struct yk_event_queue *out) YK_MUST_USE;
 
-/* Puts `number` at that time, wherever it was before. */
-void yk_event_queue_set(struct yk_event_queue *agenda, int32_t number, double at_s);
+/* Moves `number` to that time, wherever it was before. */
+void yk_event_queue_set(struct yk_event_queue *events, int32_t number, double at_s);
 
-/* Takes the first out; −1 when there is none. */
-int32_t yk_event_queue_pop(struct yk_event_queue *agenda, double *out_at_s);
+/* Removes the first; −1 when there is none. */
+int32_t yk_event_queue_pop(struct yk_event_queue *events, double *out_at_s);
 
 #endif

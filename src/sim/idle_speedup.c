@@ -19,7 +19,7 @@ double yk_idle_speedup_factor(const struct yk_cluster *cluster, const struct yk_
     return idle_scale + (1 - idle_scale) * fmin(fmax(busy / others, 0), 1);
 }
 
-static bool is_crowded(const struct yk_program *program)
+static bool has_idle_speedup(const struct yk_program *program)
 {
     for (int32_t rank = 0; rank < program->rank_count; rank++) {
         const int32_t device = program->plan->ranks[rank].device;
@@ -33,8 +33,8 @@ static bool is_crowded(const struct yk_program *program)
 
 /* ---- who computes at the same time ---- */
 
-/* The computations of a fold one after the other, from the round before the reported one on: others
- * may be a round ahead of it, or behind. */
+/* The computations of a class one after the other, from the round before the reported one on:
+ * others may be a round ahead of it, or behind. */
 struct walk {
     const struct yk_program_rank *list;
     const struct yk_rounds *rounds;
@@ -63,21 +63,21 @@ static bool go_on(struct walk *walk, int32_t last_round)
     return false;
 }
 
-static struct walk walk_of(const struct yk_program *program, const struct yk_rank_classes *folds,
+static struct walk walk_of(const struct yk_program *program, const struct yk_rank_classes *classes,
                            const struct yk_rounds *rounds, int32_t rank, int32_t round)
 {
-    const int32_t fold = folds->of_rank[rank];
+    const int32_t rank_class = classes->of_rank[rank];
     return (struct walk){
-        .list = &program->ranks[folds->ranks[fold]],
+        .list = &program->ranks[classes->ranks[rank_class]],
         .rounds = rounds,
-        .first_op = rounds->first_op[fold],
+        .first_op = rounds->first_op[rank_class],
         .round = round,
         .op = -1,
     };
 }
 
 /* Of the time that a rank computes in the reported round, the part that another one does, too. */
-static double met(struct walk own, struct walk other)
+static double overlap(struct walk own, struct walk other)
 {
     const int32_t reported = own.rounds->reported;
     const int32_t last = own.rounds->count - 1;
@@ -101,28 +101,29 @@ static double met(struct walk own, struct walk other)
 }
 
 /* The part of the reported round that a rank computes. */
-static double busy_of(const struct yk_rank_classes *folds, const struct yk_rounds *rounds,
+static double busy_of(const struct yk_rank_classes *classes, const struct yk_rounds *rounds,
                       int32_t rank)
 {
     const struct yk_round *round = &rounds->rounds[rounds->reported];
     const struct yk_round *before = &rounds->rounds[rounds->reported - 1];
-    const int32_t fold = folds->of_rank[rank];
+    const int32_t rank_class = classes->of_rank[rank];
     const double step_s = round->end_of_round_s - before->end_of_round_s;
-    return step_s > 0 ? (round->computed_s[fold] - before->computed_s[fold]) / step_s : 0;
+    return step_s > 0 ? (round->computed_s[rank_class] - before->computed_s[rank_class]) / step_s
+                      : 0;
 }
 
-static double busy_beside(const struct yk_program *program, const struct yk_rank_classes *folds,
+static double busy_during(const struct yk_program *program, const struct yk_rank_classes *classes,
                           const struct yk_rounds *rounds, int32_t rank, int32_t other)
 {
-    if (folds->of_rank[rank] == folds->of_rank[other]) {
+    if (classes->of_rank[rank] == classes->of_rank[other]) {
         return 1;
     }
-    return fmax(met(walk_of(program, folds, rounds, rank, rounds->reported),
-                    walk_of(program, folds, rounds, other, rounds->reported - 1)),
-                busy_of(folds, rounds, other));
+    return fmax(overlap(walk_of(program, classes, rounds, rank, rounds->reported),
+                        walk_of(program, classes, rounds, other, rounds->reported - 1)),
+                busy_of(classes, rounds, other));
 }
 
-static double scale_of(const struct yk_program *program, const struct yk_rank_classes *folds,
+static double scale_of(const struct yk_program *program, const struct yk_rank_classes *classes,
                        const struct yk_rounds *rounds, int32_t rank)
 {
     const struct yk_device *devices = program->cluster->devices;
@@ -131,34 +132,35 @@ static double scale_of(const struct yk_program *program, const struct yk_rank_cl
     for (int32_t i = 0; i < program->rank_count; i++) {
         const int32_t device = program->plan->ranks[i].device;
         if (device != own) {
-            busy += devices[device].part * busy_beside(program, folds, rounds, rank, i);
+            busy += devices[device].part * busy_during(program, classes, rounds, rank, i);
         }
     }
     return yk_idle_speedup_factor(program->cluster, program->facts, own, busy);
 }
 
 yk_status yk_idle_speedup_scale(const struct yk_program *program,
-                                const struct yk_rank_classes *folds, const struct yk_rounds *rounds,
-                                struct yk_arena *arena, struct yk_times *times, bool *changed)
+                                const struct yk_rank_classes *classes,
+                                const struct yk_rounds *rounds, struct yk_arena *arena,
+                                struct yk_times *times, bool *changed)
 {
     *changed = false;
-    if (!is_crowded(program)) {
+    if (!has_idle_speedup(program)) {
         return YK_OK;
     }
-    for (int32_t fold = 0; fold < folds->count; fold++) {
-        const int32_t rank = folds->ranks[fold];
+    for (int32_t rank_class = 0; rank_class < classes->count; rank_class++) {
+        const int32_t rank = classes->ranks[rank_class];
         const struct yk_program_rank *list = &program->ranks[rank];
-        const double scale = scale_of(program, folds, rounds, rank);
-        const double change = scale / times->scales[fold];
+        const double scale = scale_of(program, classes, rounds, rank);
+        const double delta = scale / times->scales[rank_class];
         double *scaled_s = NULL;
-        *changed = *changed || fabs(change - 1) > same_scale;
+        *changed = *changed || fabs(delta - 1) > same_scale;
         YK_TRY_NEW(arena, scaled_s, list->op_count);
         for (int32_t i = 0; i < list->op_count; i++) {
             const bool computes = list->ops[i].lane == YK_LANE_COMPUTE;
-            scaled_s[i] = (computes ? change : 1) * times->alone_s[fold][i];
+            scaled_s[i] = (computes ? delta : 1) * times->alone_s[rank_class][i];
         }
-        times->alone_s[fold] = scaled_s;
-        times->scales[fold] = scale;
+        times->alone_s[rank_class] = scaled_s;
+        times->scales[rank_class] = scale;
     }
     return YK_OK;
 }

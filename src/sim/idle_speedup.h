@@ -1,6 +1,6 @@
 /*
- * Crowd: devices that slow each other by nothing but computing, since they share power, caches or
- * memory: parts of one GPU do.
+ * Idle speed-up: devices that slow each other by nothing but computing, since they share power,
+ * caches or memory: parts of one GPU do.
  *
  * Times were measured with all devices at work. While the others idle, a device takes s times as
  * long (others_idle_scale of yk_device_facts), and what lies in between is taken for a straight
@@ -37,8 +37,8 @@ double yk_idle_speedup_factor(const struct yk_cluster *cluster, const struct yk_
 /* Scales what ops that compute take by what the rounds, run with `times`, came to; `changed` where
  * that is something else than before. New times live in `arena`. */
 yk_status yk_idle_speedup_scale(const struct yk_program *program,
-                                const struct yk_rank_classes *folds, const struct yk_rounds *rounds,
-                                struct yk_arena *arena, struct yk_times *times,
-                                bool *changed) YK_MUST_USE;
+                                const struct yk_rank_classes *classes,
+                                const struct yk_rounds *rounds, struct yk_arena *arena,
+                                struct yk_times *times, bool *changed) YK_MUST_USE;
 
 #endif

@@ -5,33 +5,33 @@
 #include <string.h>
 
 /* Bytes come or go. */
-struct change {
+struct delta {
     double at_s;
     double bytes;
     enum yk_memory_kind kind;
     int32_t number; /* in the order they were found */
 };
 
-struct changes {
-    struct change *items;
+struct deltas {
+    struct delta *items;
     int32_t count;
-    double held[YK_MEMORY_KIND_COUNT]; /* at the start of the round */
+    double resident[YK_MEMORY_KIND_COUNT]; /* at the start of the round */
 };
 
 static int by_time(const void *left, const void *right)
 {
-    const struct change *a = left;
-    const struct change *b = right;
+    const struct delta *a = left;
+    const struct delta *b = right;
     if (a->at_s != b->at_s) {
         return a->at_s < b->at_s ? -1 : 1;
     }
     return (a->number > b->number) - (a->number < b->number);
 }
 
-static void add_change(struct changes *changes, enum yk_memory_kind kind, double at_s, double bytes)
+static void add_delta(struct deltas *deltas, enum yk_memory_kind kind, double at_s, double bytes)
 {
-    changes->items[changes->count] = (struct change){at_s, bytes, kind, changes->count};
-    changes->count++;
+    deltas->items[deltas->count] = (struct delta){at_s, bytes, kind, deltas->count};
+    deltas->count++;
 }
 
 /* When the first of the ops that a buffer begins with starts. */
@@ -60,8 +60,7 @@ static double end_s(const struct yk_round *round, int32_t first_op,
 
 /* What one buffer does to the round reported, coming from round number `number`. */
 static void add_lifetime(const struct yk_sim_record *record, int32_t first_op,
-                         const struct yk_lifetime *lifetime, int32_t number,
-                         struct changes *changes)
+                         const struct yk_lifetime *lifetime, int32_t number, struct deltas *deltas)
 {
     const struct yk_rounds *rounds = record->rounds;
     const double step_s = record->sim.step_s;
@@ -75,33 +74,33 @@ static void add_lifetime(const struct yk_sim_record *record, int32_t first_op,
         return;
     }
     if (from_s > 0) {
-        add_change(changes, lifetime->memory, from_s, lifetime->bytes);
+        add_delta(deltas, lifetime->memory, from_s, lifetime->bytes);
     } else {
-        changes->held[lifetime->memory] += lifetime->bytes;
+        deltas->resident[lifetime->memory] += lifetime->bytes;
     }
     if (until_s < step_s) {
-        add_change(changes, lifetime->memory, until_s, -lifetime->bytes);
+        add_delta(deltas, lifetime->memory, until_s, -lifetime->bytes);
     }
 }
 
-static yk_status find_changes(const struct yk_sim_record *record, int32_t fold,
-                              struct yk_arena *arena, struct changes *out)
+static yk_status find_deltas(const struct yk_sim_record *record, int32_t rank_class,
+                             struct yk_arena *arena, struct deltas *out)
 {
-    const struct yk_program_memory *memory = record->memories[fold];
-    const int32_t first_op = record->rounds->first_op[fold];
-    struct changes changes = {0};
-    memcpy(changes.held, memory->always_bytes, sizeof changes.held);
-    YK_TRY_NEW(arena, changes.items, 2 * (int64_t)memory->lifetime_count * record->rounds->count);
+    const struct yk_program_memory *memory = record->memories[rank_class];
+    const int32_t first_op = record->rounds->first_op[rank_class];
+    struct deltas deltas = {0};
+    memcpy(deltas.resident, memory->always_bytes, sizeof deltas.resident);
+    YK_TRY_NEW(arena, deltas.items, 2 * (int64_t)memory->lifetime_count * record->rounds->count);
     for (int32_t number = 0; number < record->rounds->count; number++) {
         for (int32_t i = 0; i < memory->lifetime_count; i++) {
             if (memory->lifetimes[i].bytes <= 0) {
                 continue;
             }
-            add_lifetime(record, first_op, &memory->lifetimes[i], number, &changes);
+            add_lifetime(record, first_op, &memory->lifetimes[i], number, &deltas);
         }
     }
-    qsort(changes.items, (size_t)changes.count, sizeof *changes.items, by_time);
-    *out = changes;
+    qsort(deltas.items, (size_t)deltas.count, sizeof *deltas.items, by_time);
+    *out = deltas;
     return YK_OK;
 }
 
@@ -109,22 +108,22 @@ yk_status yk_sim_memory(const struct yk_sim *sim, int32_t rank, struct yk_arena 
                         struct yk_memory_point **out, int32_t *out_count)
 {
     const struct yk_sim_record *record = yk_sim_record_of(sim);
-    struct changes changes;
-    struct yk_memory_point *moments = NULL;
+    struct deltas deltas;
+    struct yk_memory_point *points = NULL;
     int32_t count = 1;
-    YK_TRY(find_changes(record, record->folds.of_rank[rank], arena, &changes));
-    YK_TRY_NEW(arena, moments, changes.count + 1);
-    memcpy(moments[0].bytes, changes.held, sizeof changes.held);
-    for (int32_t i = 0; i < changes.count; i++) {
-        const struct change *change = &changes.items[i];
-        if (change->at_s > moments[count - 1].at_s) {
-            moments[count] = moments[count - 1];
-            moments[count].at_s = change->at_s;
+    YK_TRY(find_deltas(record, record->classes.of_rank[rank], arena, &deltas));
+    YK_TRY_NEW(arena, points, deltas.count + 1);
+    memcpy(points[0].bytes, deltas.resident, sizeof deltas.resident);
+    for (int32_t i = 0; i < deltas.count; i++) {
+        const struct delta *delta = &deltas.items[i];
+        if (delta->at_s > points[count - 1].at_s) {
+            points[count] = points[count - 1];
+            points[count].at_s = delta->at_s;
             count++;
         }
-        moments[count - 1].bytes[change->kind] += change->bytes;
+        points[count - 1].bytes[delta->kind] += delta->bytes;
     }
-    *out = moments;
+    *out = points;
     *out_count = count;
     return YK_OK;
 }

@@ -1,6 +1,6 @@
 /*
- * Sorts: the ops of a simulated step, those alike counted together, each with what it takes alone:
- * where that comes from and how far off it may be.
+ * Op classes: the ops of a simulated step, those alike counted together, each with what it takes
+ * alone: where that comes from and how far off it may be.
  */
 #ifndef YK_SIM_OP_CLASSES_H
 #define YK_SIM_OP_CLASSES_H

@@ -1,13 +1,13 @@
 /*
- * Ways: where data leaves and enters the nodes, and how messages that meet there share it.
+ * Ports: where data leaves and enters the nodes, and how messages that meet there share it.
  *
- * Every node has one way out and one way in, each as wide as the fastest link that joins the node
- * to another. A message asks of every way it takes for the bytes a second that it moves when it is
- * alone. Where more is asked for than a way has, nobody gets more of it than an equal share, and
+ * Every node has one port out and one port in, each as wide as the fastest link that joins the node
+ * to another. A message asks of every port it takes for the bytes a second that it moves when it is
+ * alone. Where more is asked for than a port has, nobody gets more of it than an equal share, and
  * what those who ask for less leave over is shared by the others: max-min fairness, found by
- * filling all alike until a way is full (Bertsekas and Gallager, Data Networks, 6.5.2).
+ * filling all alike until a port is full (Bertsekas and Gallager, Data Networks, 6.5.2).
  *
- * Links within a node and devices' ports are never shared: a rank has one comm lane and a device
+ * Links within a node are never shared: a rank has one comm lane and a device
  * one rank, so that two messages never meet at a device.
  */
 #ifndef YK_SIM_PORTS_H
@@ -21,10 +21,10 @@
 #include <stdint.h>
 
 /* What a message asks for. */
-struct yk_demand {
-    double bytes_per_s; /* alone, through each of its ways; positive where there are any */
-    const int32_t *ways;
-    int32_t way_count;
+struct yk_port_demand {
+    double bytes_per_s; /* alone, through each of its ports; positive where there are any */
+    const int32_t *ports;
+    int32_t port_count;
 };
 
 struct yk_ports {
@@ -47,8 +47,8 @@ static inline int32_t yk_port_in(int32_t node)
 yk_status yk_ports_create(const struct yk_cluster *cluster, struct yk_arena *arena,
                           struct yk_ports *out) YK_MUST_USE;
 
-/* How fast each of `count` messages goes beside the others, as a part of its speed alone. */
-void yk_ports_share(struct yk_ports *ways, const struct yk_demand *const *demands, int32_t count,
-                    double *out_rates);
+/* How fast each of `count` messages goes while all of them do, as a part of its speed alone. */
+void yk_ports_share(struct yk_ports *ports, const struct yk_port_demand *const *demands,
+                    int32_t count, double *out_rates);
 
 #endif

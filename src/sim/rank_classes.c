@@ -3,18 +3,18 @@
 #include <stdbool.h>
 
 static yk_status note_parts(const struct yk_plan *plan, struct yk_arena *arena,
-                            struct yk_rank_classes *folds)
+                            struct yk_rank_classes *classes)
 {
     const int64_t count = (int64_t)plan->rank_count * plan->group_count;
-    YK_TRY_NEW(arena, folds->parts, count);
+    YK_TRY_NEW(arena, classes->parts, count);
     for (int64_t i = 0; i < count; i++) {
-        folds->parts[i] = -1;
+        classes->parts[i] = -1;
     }
     for (int32_t g = 0; g < plan->group_count; g++) {
         const struct yk_plan_group *group = &plan->groups[g];
         for (int32_t i = 0; i < group->member_count; i++) {
             const struct yk_plan_member *member = &group->members[i];
-            folds->parts[(int64_t)member->rank * plan->group_count + g] = member->part;
+            classes->parts[(int64_t)member->rank * plan->group_count + g] = member->part;
         }
     }
     return YK_OK;
@@ -30,9 +30,9 @@ static bool has_peers(const struct yk_program_rank *rank)
     return false;
 }
 
-/* Whether two ranks without peers are in one fold. */
+/* Whether two ranks without peers are in one class. */
 static bool are_alike(const struct yk_program *program, const struct yk_layer_costs *prices,
-                      const struct yk_rank_classes *folds, int32_t a, int32_t b)
+                      const struct yk_rank_classes *classes, int32_t a, int32_t b)
 {
     const struct yk_plan *plan = program->plan;
     bool alike = program->ranks[a].ops == program->ranks[b].ops &&
@@ -40,8 +40,8 @@ static bool are_alike(const struct yk_program *program, const struct yk_layer_co
                  yk_layer_costs_device_kind(prices, plan->ranks[a].device) ==
                      yk_layer_costs_device_kind(prices, plan->ranks[b].device);
     for (int32_t g = 0; alike && g < plan->group_count; g++) {
-        alike = folds->parts[(int64_t)a * plan->group_count + g] ==
-                folds->parts[(int64_t)b * plan->group_count + g];
+        alike = classes->parts[(int64_t)a * plan->group_count + g] ==
+                classes->parts[(int64_t)b * plan->group_count + g];
     }
     return alike;
 }
@@ -50,24 +50,24 @@ yk_status yk_rank_classes_find(const struct yk_program *program,
                                const struct yk_layer_costs *prices, struct yk_arena *arena,
                                struct yk_rank_classes *out)
 {
-    struct yk_rank_classes folds = {0};
-    bool *alone = NULL; /* (folds) it has peers */
-    YK_TRY(note_parts(program->plan, arena, &folds));
-    YK_TRY_NEW(arena, folds.ranks, program->rank_count);
-    YK_TRY_NEW(arena, folds.of_rank, program->rank_count);
+    struct yk_rank_classes classes = {0};
+    bool *alone = NULL; /* (classes) it has peers */
+    YK_TRY(note_parts(program->plan, arena, &classes));
+    YK_TRY_NEW(arena, classes.ranks, program->rank_count);
+    YK_TRY_NEW(arena, classes.of_rank, program->rank_count);
     YK_TRY_NEW(arena, alone, program->rank_count);
     for (int32_t rank = 0; rank < program->rank_count; rank++) {
         int32_t f = 0;
-        while (f < folds.count &&
-               (alone[f] || !are_alike(program, prices, &folds, folds.ranks[f], rank))) {
+        while (f < classes.count &&
+               (alone[f] || !are_alike(program, prices, &classes, classes.ranks[f], rank))) {
             f++;
         }
-        if (f == folds.count) {
+        if (f == classes.count) {
             alone[f] = has_peers(&program->ranks[rank]);
-            folds.ranks[folds.count++] = rank;
+            classes.ranks[classes.count++] = rank;
         }
-        folds.of_rank[rank] = f;
+        classes.of_rank[rank] = f;
     }
-    *out = folds;
+    *out = classes;
     return YK_OK;
 }

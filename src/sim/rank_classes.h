@@ -1,7 +1,7 @@
 /*
- * Folds: ranks that do the same at the same time, so that one of them stands for all.
+ * Rank classes: ranks that do the same at the same time, so that one of them stands for all.
  *
- * Two ranks are in one fold when they have one list of ops, devices that take equal times, and
+ * Two ranks are in one class when they have one list of ops, devices that take equal times, and
  * equal parts of every group, and when the list neither sends nor receives. All that they
  * communicate then is with groups that both are in: they start together and, one op after the
  * other, end together. What a message costs still counts every rank.

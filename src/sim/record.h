@@ -1,6 +1,6 @@
 /*
- * Record: all that is left of a run: the yk_sim that everybody sees, and the rounds around the one
- * it reports, which what is held over the end of a round is seen by.
+ * Record: a finished run: the yk_sim that its owner sees, and the rounds around the one reported,
+ * which show what memory is held over the end of a round.
  */
 #ifndef YK_SIM_RECORD_H
 #define YK_SIM_RECORD_H
@@ -12,9 +12,9 @@
 
 struct yk_sim_record {
     struct yk_sim sim; /* first: a yk_sim is the beginning of its record */
-    struct yk_rank_classes folds;
+    struct yk_rank_classes classes;
     struct yk_rounds *rounds;            /* times are from the start of the round reported */
-    struct yk_program_memory **memories; /* (folds) */
+    struct yk_program_memory **memories; /* (classes) */
 };
 
 static inline const struct yk_sim_record *yk_sim_record_of(const struct yk_sim *sim)

@@ -17,8 +17,8 @@ static void add_device(const struct yk_cluster *cluster, int32_t device, int32_t
 }
 
 /* Once the devices are in order. */
-static yk_status find_ways(const struct yk_cluster *cluster, struct yk_arena *arena,
-                           struct yk_ring *ring)
+static yk_status find_ports(const struct yk_cluster *cluster, struct yk_arena *arena,
+                            struct yk_ring *ring)
 {
     const int32_t count = ring->ranks.count;
     const int32_t *devices = ring->ranks.devices;
@@ -26,12 +26,12 @@ static yk_status find_ways(const struct yk_cluster *cluster, struct yk_arena *ar
         cluster->devices[devices[0]].node == cluster->devices[devices[count - 1]].node) {
         return YK_OK;
     }
-    YK_TRY_NEW(arena, ring->ways, 2 * (int64_t)count);
+    YK_TRY_NEW(arena, ring->ports, 2 * (int64_t)count);
     for (int32_t i = 0; i < count; i++) {
         const int32_t node = cluster->devices[devices[i]].node;
         if (i == 0 || cluster->devices[devices[i - 1]].node != node) {
-            ring->ways[ring->way_count++] = yk_port_out(node);
-            ring->ways[ring->way_count++] = yk_port_in(node);
+            ring->ports[ring->port_count++] = yk_port_out(node);
+            ring->ports[ring->port_count++] = yk_port_in(node);
         }
     }
     return YK_OK;
@@ -50,7 +50,7 @@ static yk_status add_group(const struct yk_plan *plan, const struct yk_cluster *
         ring.largest_part = fmax(ring.largest_part, member->part);
     }
     ring.ranks.devices = devices;
-    YK_TRY(find_ways(cluster, arena, &ring));
+    YK_TRY(find_ports(cluster, arena, &ring));
     *out = ring;
     return YK_OK;
 }
@@ -65,7 +65,7 @@ static yk_status add_all(const struct yk_plan *plan, const struct yk_cluster *cl
         add_device(cluster, plan->ranks[i].device, devices, &ring.ranks.count);
     }
     ring.ranks.devices = devices;
-    YK_TRY(find_ways(cluster, arena, &ring));
+    YK_TRY(find_ports(cluster, arena, &ring));
     *out = ring;
     return YK_OK;
 }
@@ -81,15 +81,15 @@ yk_status yk_rings_create(const struct yk_plan *plan, const struct yk_cost_book 
     }
     YK_TRY(add_all(plan, cluster, arena, &rings[plan->group_count]));
     for (int32_t g = 0; g <= plan->group_count; g++) {
-        YK_TRY(yk_communication_slowdown(book, &rings[g].ranks, &rings[g].beside));
+        YK_TRY(yk_communication_slowdown(book, &rings[g].ranks, &rings[g].slowdown));
     }
     *out = rings;
     return YK_OK;
 }
 
-yk_status yk_ring_cost(const struct yk_cost_book *book, const struct yk_ring *ring,
-                       enum yk_collective collective, double bytes, struct yk_cost_time *out,
-                       struct yk_demand *out_demand)
+yk_status yk_rings_cost(const struct yk_cost_book *book, const struct yk_ring *ring,
+                        enum yk_collective collective, double bytes, struct yk_cost_time *out,
+                        struct yk_port_demand *out_demand)
 {
     const int32_t n = ring->ranks.count;
     const bool reduces = collective == YK_COLLECTIVE_ALL_REDUCE;
@@ -99,9 +99,10 @@ yk_status yk_ring_cost(const struct yk_cost_book *book, const struct yk_ring *ri
                                             &time));
     /* n − 1 parts pass every link of the ring, and as many again when it reduces. */
     const double passed_bytes = fmax(bytes / n, largest_bytes) * (n - 1) * (reduces ? 2 : 1);
-    struct yk_demand demand = {0};
+    struct yk_port_demand demand = {0};
     if (time.seconds > 0 && passed_bytes > 0) {
-        demand = (struct yk_demand){passed_bytes / time.seconds, ring->ways, ring->way_count};
+        demand =
+            (struct yk_port_demand){passed_bytes / time.seconds, ring->ports, ring->port_count};
     }
     *out = time;
     *out_demand = demand;

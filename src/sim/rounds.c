@@ -1,19 +1,48 @@
 #include "sim/rounds.h"
 
 #include "sim/event_queue.h"
-#include "sim/lanes.h"
 #include "sim/sim.h"
 
 #include <math.h>
 #include <stdbool.h>
 
 enum {
-    EVENTS_BETWEEN_LOOKS = 256 /* at the clock */
+    EVENTS_BETWEEN_CHECKS = 256 /* at the clock */
+};
+
+struct lane {
+    int32_t *ops; /* in order */
+    int32_t op_count;
+    int32_t next;       /* in ops: it runs, or is the next to */
+    int32_t round;      /* of it */
+    int32_t waits_over; /* of its waits, the first so many */
+    bool busy;          /* it runs, or is ready and waits for the other ranks */
+
+    /* While it runs; of a message, on its first class. */
+    double left_s; /* alone, at since_s */
+    double since_s;
+    double rate;
+};
+
+struct class_state {
+    int32_t rank; /* the first of it */
+    const struct yk_program_rank *list;
+    const double *alone_s; /* (ops) */
+    int32_t *rounds_over;  /* (ops) how often each has ended */
+    struct lane lanes[YK_LANE_COUNT];
+    int32_t message; /* that is under way here, −1: none */
+    double slowdown; /* of computation while it is; 1 while none is */
+    bool queued;     /* something may start */
+
+    /* Up to now_s: how long it has computed, and waited while data moved. */
+    double now_s;
+    double computed_s;
+    double waited_s;
 };
 
 struct under_way {
-    double way_rate;   /* that its ways leave it */
-    int32_t computing; /* of its folds */
+    double port_rate;  /* that its ports leave it */
+    int32_t computing; /* of its classes */
 };
 
 struct run {
@@ -23,100 +52,192 @@ struct run {
     struct yk_rounds *all;
     double slowdown;
     double now_s;
-    int32_t fold_count;
-    int32_t computing_count; /* folds that compute anything */
+    int32_t class_count;
+    int32_t computing_count; /* classes that compute anything */
     int32_t rounds_over;     /* all ops of so many rounds have ended */
-    struct yk_sim_class *folds;
-    struct yk_event_queue agenda; /* numbers are of lanes, see lane_number() */
-    int32_t *arrived;             /* (messages) folds that are ready for it */
+    struct class_state *classes;
+    struct yk_event_queue events; /* numbers are of lanes, see lane_number() */
+    int32_t *arrived;             /* (messages) classes that are ready for it */
     struct under_way *under_way;  /* (messages) */
-    int32_t *queue;               /* folds where something may start, a ring of fold_count */
+    int32_t *queue;               /* classes where something may start, a ring of class_count */
     int32_t queue_first;
     int32_t queue_count;
 
-    struct yk_ports ways;
-    int32_t crossing_count; /* messages under way that take ways */
+    struct yk_ports ports;
+    int32_t crossing_count; /* messages under way that use ports */
     int32_t *crossing;
-    const struct yk_demand **demands; /* of them */
+    const struct yk_port_demand **demands; /* of them */
     double *rates;
 };
 
-static int32_t lane_number(int32_t fold, enum yk_lane lane)
+static int32_t lane_number(int32_t rank_class, enum yk_lane lane)
 {
-    return fold * YK_LANE_COUNT + (int32_t)lane;
+    return rank_class * YK_LANE_COUNT + (int32_t)lane;
 }
 
-static void queue(struct run *run, int32_t fold)
+static void queue(struct run *run, int32_t rank_class)
 {
-    if (!run->folds[fold].queued) {
-        run->folds[fold].queued = true;
-        run->queue[(run->queue_first + run->queue_count++) % run->fold_count] = fold;
+    if (!run->classes[rank_class].queued) {
+        run->classes[rank_class].queued = true;
+        run->queue[(run->queue_first + run->queue_count++) % run->class_count] = rank_class;
     }
+}
+
+/* ---- lanes: how far each lane of each class is in its list of ops ---- */
+
+static const struct yk_op *lane_op(const struct class_state *rank_class, const struct lane *lane)
+{
+    return &rank_class->list->ops[lane->ops[lane->next]];
+}
+
+static yk_status allocate_lanes(struct class_state *rank_class, struct yk_arena *arena)
+{
+    for (int32_t i = 0; i < rank_class->list->op_count; i++) {
+        rank_class->lanes[rank_class->list->ops[i].lane].op_count++;
+    }
+    for (int which = 0; which < YK_LANE_COUNT; which++) {
+        YK_TRY_NEW(arena, rank_class->lanes[which].ops, rank_class->lanes[which].op_count);
+        rank_class->lanes[which].op_count = 0;
+    }
+    for (int32_t i = 0; i < rank_class->list->op_count; i++) {
+        struct lane *lane = &rank_class->lanes[rank_class->list->ops[i].lane];
+        lane->ops[lane->op_count++] = i;
+    }
+    return YK_OK;
+}
+
+/* All classes before the first round. */
+static yk_status create_classes(const struct yk_program *program,
+                                const struct yk_rank_classes *classes, const struct yk_times *times,
+                                struct yk_arena *arena, struct class_state **out)
+{
+    struct class_state *all = NULL;
+    YK_TRY_NEW(arena, all, classes->count);
+    for (int32_t f = 0; f < classes->count; f++) {
+        struct class_state *rank_class = &all[f];
+        rank_class->rank = classes->ranks[f];
+        rank_class->message = YK_NO_MATCH;
+        rank_class->slowdown = 1;
+        rank_class->list = &program->ranks[rank_class->rank];
+        rank_class->alone_s = times->alone_s[f];
+        YK_TRY_NEW(arena, rank_class->rounds_over, rank_class->list->op_count);
+        YK_TRY(allocate_lanes(rank_class, arena));
+    }
+    *out = all;
+    return YK_OK;
+}
+
+/* Whether nothing on its own rank keeps the lane's next op from starting, be it of a round before
+ * `round_count`. */
+static bool lane_is_ready(const struct class_state *rank_class, struct lane *lane,
+                          int32_t round_count)
+{
+    if (lane->busy || lane->op_count == 0 || lane->round >= round_count) {
+        return false;
+    }
+    const struct yk_op *op = lane_op(rank_class, lane);
+    while (lane->waits_over < op->wait_count) {
+        const struct yk_op_wait *wait = &rank_class->list->waits[op->first_wait + lane->waits_over];
+        if (rank_class->rounds_over[wait->op] < lane->round + 1 - wait->lag) {
+            return false;
+        }
+        lane->waits_over++;
+    }
+    return true;
+}
+
+/* The lane's op is over: the next one is next. True when that was the last of its round. */
+static bool advance_lane(struct class_state *rank_class, struct lane *lane)
+{
+    rank_class->rounds_over[lane->ops[lane->next]]++;
+    lane->busy = false;
+    lane->waits_over = 0;
+    lane->next++;
+    if (lane->next < lane->op_count) {
+        return false;
+    }
+    lane->next = 0;
+    lane->round++;
+    return true;
+}
+
+/* Lets the class's clocks run up to `now_s`. */
+static void advance_class(struct class_state *rank_class, double now_s)
+{
+    const double passed_s = now_s - rank_class->now_s;
+    if (rank_class->lanes[YK_LANE_COMPUTE].busy) {
+        rank_class->computed_s += passed_s;
+    } else if (rank_class->message != YK_NO_MATCH) {
+        rank_class->waited_s += passed_s;
+    }
+    rank_class->now_s = now_s;
 }
 
 /* ---- clocks ---- */
 
-static void set_rate(struct run *run, int32_t fold, enum yk_lane which, double rate)
+static void set_rate(struct run *run, int32_t rank_class, enum yk_lane which, double rate)
 {
-    struct yk_sim_lane *lane = &run->folds[fold].lanes[which];
+    struct lane *lane = &run->classes[rank_class].lanes[which];
     lane->left_s = fmax(lane->left_s - (run->now_s - lane->since_s) * lane->rate, 0);
     lane->since_s = run->now_s;
     lane->rate = rate;
-    yk_event_queue_set(&run->agenda, lane_number(fold, which), run->now_s + lane->left_s / rate);
+    yk_event_queue_set(&run->events, lane_number(rank_class, which),
+                       run->now_s + lane->left_s / rate);
 }
 
-static void set_going(struct run *run, int32_t fold, enum yk_lane which, double seconds,
+static void set_going(struct run *run, int32_t rank_class, enum yk_lane which, double seconds,
                       double rate)
 {
-    struct yk_sim_lane *lane = &run->folds[fold].lanes[which];
+    struct lane *lane = &run->classes[rank_class].lanes[which];
     lane->left_s = seconds;
     lane->since_s = run->now_s;
-    set_rate(run, fold, which, rate);
+    set_rate(run, rank_class, which, rate);
 }
 
-/* As was measured of the fold's device, else of the message's links. */
+/* As was measured of the class's device, else of the message's links. */
 static double slowdown_of(const struct run *run, int32_t rank, const struct yk_message *message)
 {
     const int32_t device = run->program->plan->ranks[rank].device;
     const double own = yk_device_facts_at(run->program->facts, device).communication_slowdown;
-    return run->slowdown > 0                ? run->slowdown
-           : own > 0                        ? own
-           : isnan(message->beside.compute) ? YK_SIM_SLOWDOWN
-                                            : message->beside.compute;
+    return run->slowdown > 0                  ? run->slowdown
+           : own > 0                          ? own
+           : isnan(message->slowdown.compute) ? YK_SIM_SLOWDOWN
+                                              : message->slowdown.compute;
 }
 
-/* `message` is under way at the fold from now on; YK_NO_MATCH: none. */
+/* `message` is under way at the class from now on; YK_NO_MATCH: none. */
 static void set_message(struct run *run, int32_t number, int32_t message)
 {
-    struct yk_sim_class *fold = &run->folds[number];
-    const double before = fold->slowdown;
-    fold->message = message;
-    fold->slowdown =
-        message == YK_NO_MATCH ? 1 : slowdown_of(run, fold->rank, &run->times->messages[message]);
-    if (fold->lanes[YK_LANE_COMPUTE].taken && fold->slowdown != before) {
-        set_rate(run, number, YK_LANE_COMPUTE, 1 / fold->slowdown);
+    struct class_state *rank_class = &run->classes[number];
+    const double before = rank_class->slowdown;
+    rank_class->message = message;
+    rank_class->slowdown = message == YK_NO_MATCH
+                               ? 1
+                               : slowdown_of(run, rank_class->rank, &run->times->messages[message]);
+    if (rank_class->lanes[YK_LANE_COMPUTE].busy && rank_class->slowdown != before) {
+        set_rate(run, number, YK_LANE_COMPUTE, 1 / rank_class->slowdown);
     }
 }
 
-/* Sets the rate of a message under way by what it is beside. */
+/* Sets the rate of a message under way by the ports it shares and whether its ranks compute. */
 static void set_message_rate(struct run *run, int32_t number)
 {
     const struct yk_message *message = &run->times->messages[number];
     const struct under_way *under_way = &run->under_way[number];
-    const int32_t fold = run->times->ends[message->first_end].fold;
+    const int32_t rank_class = run->times->ends[message->first_end].rank_class;
     const double slowdown =
-        under_way->computing > 0 && message->beside.message > 1 ? message->beside.message : 1;
-    if (run->folds[fold].lanes[YK_LANE_COMM].rate != under_way->way_rate / slowdown) {
-        set_rate(run, fold, YK_LANE_COMM, under_way->way_rate / slowdown);
+        under_way->computing > 0 && message->slowdown.message > 1 ? message->slowdown.message : 1;
+    if (run->classes[rank_class].lanes[YK_LANE_COMM].rate != under_way->port_rate / slowdown) {
+        set_rate(run, rank_class, YK_LANE_COMM, under_way->port_rate / slowdown);
     }
 }
 
-/* The fold begins or ends to compute: `change` is 1 or −1. */
-static void note_computing(struct run *run, int32_t fold, int32_t change)
+/* The class begins or ends to compute: `change` is 1 or −1. */
+static void note_computing(struct run *run, int32_t rank_class, int32_t delta)
 {
-    const int32_t message = run->folds[fold].message;
+    const int32_t message = run->classes[rank_class].message;
     if (message != YK_NO_MATCH) {
-        run->under_way[message].computing += change;
+        run->under_way[message].computing += delta;
         set_message_rate(run, message);
     }
 }
@@ -125,13 +246,13 @@ static void note_computing(struct run *run, int32_t fold, int32_t change)
 
 static yk_status open_round(struct run *run)
 {
-    const int64_t op_count = run->all->first_op[run->fold_count];
-    struct yk_round round = {.ops_left = (int32_t)op_count, .folds_left = run->computing_count};
+    const int64_t op_count = run->all->first_op[run->class_count];
+    struct yk_round round = {.ops_left = (int32_t)op_count, .classes_left = run->computing_count};
     YK_TRY_NEW(run->arena, round.start_s, op_count);
     YK_TRY_NEW(run->arena, round.end_s, op_count);
     YK_TRY_NEW(run->arena, round.exposed_s, op_count);
-    YK_TRY_NEW(run->arena, round.computed_s, run->fold_count);
-    YK_TRY_NEW(run->arena, round.waited_s, run->fold_count);
+    YK_TRY_NEW(run->arena, round.computed_s, run->class_count);
+    YK_TRY_NEW(run->arena, round.waited_s, run->class_count);
     for (int64_t i = 0; i < op_count; i++) {
         round.start_s[i] = INFINITY;
         round.end_s[i] = INFINITY;
@@ -151,14 +272,14 @@ static yk_status open_rounds(struct run *run)
 {
     while (is_opening(run)) {
         YK_TRY(open_round(run));
-        for (int32_t f = 0; f < run->fold_count; f++) {
+        for (int32_t f = 0; f < run->class_count; f++) {
             queue(run, f);
         }
     }
     return YK_OK;
 }
 
-static bool settled(const struct yk_round *rounds, int32_t number)
+static bool is_steady(const struct yk_round *rounds, int32_t number)
 {
     if (number + 1 < YK_ROUNDS_MIN) {
         return false;
@@ -172,13 +293,13 @@ static void end_round(struct run *run, int32_t number)
 {
     struct yk_round *round = &run->all->rounds[number];
     round->end_of_round_s = run->now_s;
-    for (int32_t f = 0; f < run->fold_count; f++) {
-        struct yk_sim_class *fold = &run->folds[f];
-        yk_sim_class_advance(fold, run->now_s);
-        round->computed_s[f] = fold->computed_s;
-        round->waited_s[f] = fold->waited_s;
+    for (int32_t f = 0; f < run->class_count; f++) {
+        struct class_state *rank_class = &run->classes[f];
+        advance_class(rank_class, run->now_s);
+        round->computed_s[f] = rank_class->computed_s;
+        round->waited_s[f] = rank_class->waited_s;
     }
-    if (number < run->all->reported && settled(run->all->rounds, number)) {
+    if (number < run->all->reported && is_steady(run->all->rounds, number)) {
         run->all->reported = number;
     }
 }
@@ -187,23 +308,23 @@ static void end_round(struct run *run, int32_t number)
 
 static void end_op(struct run *run, int32_t number, enum yk_lane which)
 {
-    struct yk_sim_class *fold = &run->folds[number];
-    struct yk_sim_lane *lane = &fold->lanes[which];
+    struct class_state *rank_class = &run->classes[number];
+    struct lane *lane = &rank_class->lanes[which];
     const int32_t op = lane->ops[lane->next];
     const int32_t round_number = lane->round;
     struct yk_round *round = &run->all->rounds[round_number];
     const int32_t place = run->all->first_op[number] + op;
-    yk_sim_class_advance(fold, run->now_s);
-    if (which == YK_LANE_COMPUTE && fold->alone_s[op] > 0) {
+    advance_class(rank_class, run->now_s);
+    if (which == YK_LANE_COMPUTE && rank_class->alone_s[op] > 0) {
         note_computing(run, number, -1);
     }
     round->end_s[place] = run->now_s;
-    if (fold->list->ops[op].match != YK_NO_MATCH) {
-        round->exposed_s[place] += fold->waited_s;
+    if (rank_class->list->ops[op].match != YK_NO_MATCH) {
+        round->exposed_s[place] += rank_class->waited_s;
     }
-    if (yk_sim_lane_advance(fold, lane) && which == YK_LANE_COMPUTE) {
-        round->folds_left--;
-        if (round->folds_left == 0) {
+    if (advance_lane(rank_class, lane) && which == YK_LANE_COMPUTE) {
+        round->classes_left--;
+        if (round->classes_left == 0) {
             end_round(run, round_number);
         }
     }
@@ -217,20 +338,20 @@ static void end_op(struct run *run, int32_t number, enum yk_lane which)
     queue(run, number);
 }
 
-/* Messages that meet on the nodes' ways slow each other down. */
-static void share_ways(struct run *run)
+/* Messages that meet on the nodes' ports slow each other down. */
+static void share_ports(struct run *run)
 {
     for (int32_t i = 0; i < run->crossing_count; i++) {
         run->demands[i] = &run->times->messages[run->crossing[i]].demand;
     }
-    yk_ports_share(&run->ways, run->demands, run->crossing_count, run->rates);
+    yk_ports_share(&run->ports, run->demands, run->crossing_count, run->rates);
     for (int32_t i = 0; i < run->crossing_count; i++) {
-        run->under_way[run->crossing[i]].way_rate = run->rates[i];
+        run->under_way[run->crossing[i]].port_rate = run->rates[i];
         set_message_rate(run, run->crossing[i]);
     }
 }
 
-static void leave_ways(struct run *run, int32_t number)
+static void leave_ports(struct run *run, int32_t number)
 {
     int32_t kept = 0;
     for (int32_t i = 0; i < run->crossing_count; i++) {
@@ -240,7 +361,7 @@ static void leave_ways(struct run *run, int32_t number)
     }
     if (kept < run->crossing_count) {
         run->crossing_count = kept;
-        share_ways(run);
+        share_ports(run);
     }
 }
 
@@ -249,10 +370,10 @@ static void end_message(struct run *run, int32_t number)
     const struct yk_message *message = &run->times->messages[number];
     const struct yk_message_end *ends = &run->times->ends[message->first_end];
     for (int32_t i = 0; i < message->end_count; i++) {
-        end_op(run, ends[i].fold, YK_LANE_COMM);
-        set_message(run, ends[i].fold, YK_NO_MATCH);
+        end_op(run, ends[i].rank_class, YK_LANE_COMM);
+        set_message(run, ends[i].rank_class, YK_NO_MATCH);
     }
-    leave_ways(run, number);
+    leave_ports(run, number);
 }
 
 /* ---- starts ---- */
@@ -262,55 +383,56 @@ static void start_message(struct run *run, int32_t number)
     const struct yk_message *message = &run->times->messages[number];
     const struct yk_message_end *ends = &run->times->ends[message->first_end];
     for (int32_t i = 0; i < message->end_count; i++) {
-        struct yk_sim_class *fold = &run->folds[ends[i].fold];
-        struct yk_round *round = &run->all->rounds[fold->lanes[YK_LANE_COMM].round];
-        const int32_t place = run->all->first_op[ends[i].fold] + ends[i].op;
-        yk_sim_class_advance(fold, run->now_s);
+        struct class_state *rank_class = &run->classes[ends[i].rank_class];
+        struct yk_round *round = &run->all->rounds[rank_class->lanes[YK_LANE_COMM].round];
+        const int32_t place = run->all->first_op[ends[i].rank_class] + ends[i].op;
+        advance_class(rank_class, run->now_s);
         round->start_s[place] = run->now_s;
-        round->exposed_s[place] = -fold->waited_s; /* what it has waited by the end is added then */
+        round->exposed_s[place] =
+            -rank_class->waited_s; /* what it has waited by the end is added then */
     }
     run->arrived[number] = 0;
     if (!(message->time.seconds > 0)) {
         end_message(run, number);
         return;
     }
-    struct under_way under_way = {.way_rate = 1};
+    struct under_way under_way = {.port_rate = 1};
     for (int32_t i = 0; i < message->end_count; i++) {
-        set_message(run, ends[i].fold, number);
-        under_way.computing += run->folds[ends[i].fold].lanes[YK_LANE_COMPUTE].taken ? 1 : 0;
+        set_message(run, ends[i].rank_class, number);
+        under_way.computing += run->classes[ends[i].rank_class].lanes[YK_LANE_COMPUTE].busy ? 1 : 0;
     }
     run->under_way[number] = under_way;
-    set_going(run, ends[0].fold, YK_LANE_COMM, message->time.seconds, 1);
+    set_going(run, ends[0].rank_class, YK_LANE_COMM, message->time.seconds, 1);
     set_message_rate(run, number);
-    if (message->demand.way_count > 0) {
+    if (message->demand.port_count > 0) {
         run->crossing[run->crossing_count++] = number;
-        share_ways(run);
+        share_ports(run);
     }
 }
 
 static void start_op(struct run *run, int32_t number, enum yk_lane which)
 {
-    struct yk_sim_class *fold = &run->folds[number];
-    struct yk_sim_lane *lane = &fold->lanes[which];
-    const struct yk_op *op = yk_sim_lane_op(fold, lane);
+    struct class_state *rank_class = &run->classes[number];
+    struct lane *lane = &rank_class->lanes[which];
+    const struct yk_op *op = lane_op(rank_class, lane);
     const int32_t op_number = lane->ops[lane->next];
     if (op->match != YK_NO_MATCH) {
-        lane->taken = true;
+        lane->busy = true;
         run->arrived[op->match]++;
         if (run->arrived[op->match] == run->times->messages[op->match].end_count) {
             start_message(run, op->match);
         }
         return;
     }
-    yk_sim_class_advance(fold, run->now_s);
+    advance_class(rank_class, run->now_s);
     run->all->rounds[lane->round].start_s[run->all->first_op[number] + op_number] = run->now_s;
-    lane->taken = true;
-    if (!(fold->alone_s[op_number] > 0)) {
+    lane->busy = true;
+    if (!(rank_class->alone_s[op_number] > 0)) {
         end_op(run, number, which);
         return;
     }
-    set_going(run, number, which, fold->alone_s[op_number],
-              which == YK_LANE_COMPUTE ? 1 / fold->slowdown : 1);
+    set_going(run, number, which, rank_class->alone_s[op_number],
+              which == YK_LANE_COMPUTE ? 1 / rank_class->slowdown : 1);
     if (which == YK_LANE_COMPUTE) {
         note_computing(run, number, 1);
     }
@@ -321,12 +443,12 @@ static void start_ready(struct run *run)
 {
     while (run->queue_count > 0) {
         const int32_t number = run->queue[run->queue_first];
-        struct yk_sim_class *fold = &run->folds[number];
-        run->queue_first = (run->queue_first + 1) % run->fold_count;
+        struct class_state *rank_class = &run->classes[number];
+        run->queue_first = (run->queue_first + 1) % run->class_count;
         run->queue_count--;
-        fold->queued = false;
+        rank_class->queued = false;
         for (int which = 0; which < YK_LANE_COUNT; which++) {
-            if (yk_sim_lane_is_ready(fold, &fold->lanes[which], run->all->count)) {
+            if (lane_is_ready(rank_class, &rank_class->lanes[which], run->all->count)) {
                 start_op(run, number, (enum yk_lane)which);
             }
         }
@@ -339,12 +461,12 @@ static yk_status fail_stuck(const struct run *run)
 {
     struct yk_text name = {0};
     int32_t rank = 0;
-    for (int32_t f = 0; f < run->fold_count && !name.bytes; f++) {
+    for (int32_t f = 0; f < run->class_count && !name.bytes; f++) {
         for (int which = 0; which < YK_LANE_COUNT && !name.bytes; which++) {
-            const struct yk_sim_lane *lane = &run->folds[f].lanes[which];
+            const struct lane *lane = &run->classes[f].lanes[which];
             if (lane->op_count > 0 && lane->round == run->rounds_over) {
-                rank = run->folds[f].rank;
-                yk_op_describe(run->program, yk_sim_lane_op(&run->folds[f], lane), &name);
+                rank = run->classes[f].rank;
+                yk_op_describe(run->program, lane_op(&run->classes[f], lane), &name);
             }
         }
     }
@@ -355,16 +477,16 @@ static yk_status fail_stuck(const struct run *run)
     return status;
 }
 
-static yk_status begin_folds(struct run *run, const struct yk_rank_classes *folds)
+static yk_status begin_classes(struct run *run, const struct yk_rank_classes *classes)
 {
-    YK_TRY(yk_sim_classes_begin(run->program, folds, run->times, run->arena, &run->folds));
-    YK_TRY_NEW(run->arena, run->all->first_op, folds->count + 1);
-    for (int32_t f = 0; f < folds->count; f++) {
-        const struct yk_sim_class *fold = &run->folds[f];
-        run->all->first_op[f + 1] = run->all->first_op[f] + fold->list->op_count;
-        run->computing_count += fold->lanes[YK_LANE_COMPUTE].op_count > 0 ? 1 : 0;
+    YK_TRY(create_classes(run->program, classes, run->times, run->arena, &run->classes));
+    YK_TRY_NEW(run->arena, run->all->first_op, classes->count + 1);
+    for (int32_t f = 0; f < classes->count; f++) {
+        const struct class_state *rank_class = &run->classes[f];
+        run->all->first_op[f + 1] = run->all->first_op[f] + rank_class->list->op_count;
+        run->computing_count += rank_class->lanes[YK_LANE_COMPUTE].op_count > 0 ? 1 : 0;
     }
-    return run->all->first_op[folds->count] > 0
+    return run->all->first_op[classes->count] > 0
                ? YK_OK
                : yk_fail(YK_ERROR_INPUT, "the program has nothing to do: no rank has an op");
 }
@@ -376,31 +498,31 @@ static double worst_slowdown(const struct run *run)
         const struct yk_message *message = &run->times->messages[m];
         for (int32_t i = 0; i < message->end_count; i++) {
             const struct yk_message_end *end = &run->times->ends[message->first_end + i];
-            worst = fmax(worst, slowdown_of(run, run->folds[end->fold].rank, message));
+            worst = fmax(worst, slowdown_of(run, run->classes[end->rank_class].rank, message));
         }
     }
     return worst > 0 ? worst : run->slowdown > 0 ? run->slowdown : YK_SIM_SLOWDOWN;
 }
 
-static yk_status begin(struct run *run, const struct yk_rank_classes *folds)
+static yk_status begin(struct run *run, const struct yk_rank_classes *classes)
 {
     YK_TRY_NEW(run->arena, run->all, 1);
     run->all->reported = YK_ROUNDS_MAX - 1;
-    YK_TRY(begin_folds(run, folds));
+    YK_TRY(begin_classes(run, classes));
     run->all->slowdown = worst_slowdown(run);
-    YK_TRY(yk_event_queue_create(run->arena, YK_LANE_COUNT * folds->count, &run->agenda));
-    YK_TRY(yk_ports_create(run->program->cluster, run->arena, &run->ways));
+    YK_TRY(yk_event_queue_create(run->arena, YK_LANE_COUNT * classes->count, &run->events));
+    YK_TRY(yk_ports_create(run->program->cluster, run->arena, &run->ports));
     YK_TRY_NEW(run->arena, run->arrived, run->program->match_count);
     YK_TRY_NEW(run->arena, run->under_way, run->program->match_count);
-    YK_TRY_NEW(run->arena, run->queue, folds->count);
-    YK_TRY_NEW(run->arena, run->crossing, folds->count);
+    YK_TRY_NEW(run->arena, run->queue, classes->count);
+    YK_TRY_NEW(run->arena, run->crossing, classes->count);
     /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
-    YK_TRY_NEW(run->arena, run->demands, folds->count);
-    YK_TRY_NEW(run->arena, run->rates, folds->count);
+    YK_TRY_NEW(run->arena, run->demands, classes->count);
+    YK_TRY_NEW(run->arena, run->rates, classes->count);
     return YK_OK;
 }
 
-yk_status yk_rounds_run(const struct yk_program *program, const struct yk_rank_classes *folds,
+yk_status yk_rounds_run(const struct yk_program *program, const struct yk_rank_classes *classes,
                         const struct yk_times *times, double slowdown, struct yk_arena *arena,
                         struct yk_rounds **out)
 {
@@ -409,11 +531,11 @@ yk_status yk_rounds_run(const struct yk_program *program, const struct yk_rank_c
         .times = times,
         .arena = arena,
         .slowdown = slowdown,
-        .fold_count = folds->count,
+        .class_count = classes->count,
     };
-    YK_TRY(begin(&run, folds));
+    YK_TRY(begin(&run, classes));
     for (int64_t events = 1;; events++) {
-        if (events % EVENTS_BETWEEN_LOOKS == 0) {
+        if (events % EVENTS_BETWEEN_CHECKS == 0) {
             YK_TRY(yk_deadline_check(program->deadline));
         }
         do {
@@ -423,12 +545,12 @@ yk_status yk_rounds_run(const struct yk_program *program, const struct yk_rank_c
         if (run.rounds_over > run.all->reported) {
             break;
         }
-        const int32_t lane = yk_event_queue_pop(&run.agenda, &run.now_s);
+        const int32_t lane = yk_event_queue_pop(&run.events, &run.now_s);
         if (lane < 0) {
             return fail_stuck(&run);
         }
-        const struct yk_sim_class *fold = &run.folds[lane / YK_LANE_COUNT];
-        const int32_t match = yk_sim_lane_op(fold, &fold->lanes[lane % YK_LANE_COUNT])->match;
+        const struct class_state *rank_class = &run.classes[lane / YK_LANE_COUNT];
+        const int32_t match = lane_op(rank_class, &rank_class->lanes[lane % YK_LANE_COUNT])->match;
         if (match != YK_NO_MATCH) {
             end_message(&run, match);
         } else {

@@ -19,32 +19,32 @@ static void set_origin(struct yk_rounds *rounds, int32_t op_count)
     }
 }
 
-/* Ranks of one fold share their times: nobody writes to them any more. */
+/* Ranks of one class share their times: nobody writes to them any more. */
 static void report_rank(const struct yk_sim_record *record, int32_t rank, double scale,
                         struct yk_sim_rank *out)
 {
     const struct yk_rounds *rounds = record->rounds;
     const struct yk_round *round = &rounds->rounds[rounds->reported];
     const struct yk_round *before = &rounds->rounds[rounds->reported - 1];
-    const int32_t fold = record->folds.of_rank[rank];
-    const double compute_s = round->computed_s[fold] - before->computed_s[fold];
-    const double exposed_s = round->waited_s[fold] - before->waited_s[fold];
+    const int32_t rank_class = record->classes.of_rank[rank];
+    const double compute_s = round->computed_s[rank_class] - before->computed_s[rank_class];
+    const double exposed_s = round->waited_s[rank_class] - before->waited_s[rank_class];
     *out = (struct yk_sim_rank){
         .compute_s = compute_s,
         .exposed_s = exposed_s,
         .idle_s = fmax(record->sim.step_s - compute_s - exposed_s, 0),
         .scale = scale,
-        .start_s = &round->start_s[rounds->first_op[fold]],
-        .end_s = &round->end_s[rounds->first_op[fold]],
-        .exposed_of_op_s = &round->exposed_s[rounds->first_op[fold]],
+        .start_s = &round->start_s[rounds->first_op[rank_class]],
+        .end_s = &round->end_s[rounds->first_op[rank_class]],
+        .exposed_of_op_s = &round->exposed_s[rounds->first_op[rank_class]],
     };
 }
 
-static double sum_of(const struct yk_memory_point *moment)
+static double sum_of(const struct yk_memory_point *point)
 {
     double bytes = 0;
     for (int kind = 0; kind < YK_MEMORY_KIND_COUNT; kind++) {
-        bytes += moment->bytes[kind];
+        bytes += point->bytes[kind];
     }
     return bytes;
 }
@@ -52,31 +52,31 @@ static double sum_of(const struct yk_memory_point *moment)
 static yk_status find_peak(const struct yk_sim *sim, int32_t rank, struct yk_arena *scratch,
                            struct yk_sim_rank *reported)
 {
-    struct yk_memory_point *moments = NULL;
+    struct yk_memory_point *points = NULL;
     int32_t count = 0;
     int32_t highest = 0;
-    YK_TRY(yk_sim_memory(sim, rank, scratch, &moments, &count));
+    YK_TRY(yk_sim_memory(sim, rank, scratch, &points, &count));
     for (int32_t i = 1; i < count; i++) {
-        highest = sum_of(&moments[i]) > sum_of(&moments[highest]) ? i : highest;
+        highest = sum_of(&points[i]) > sum_of(&points[highest]) ? i : highest;
     }
-    reported->peak_bytes = sum_of(&moments[highest]);
-    memcpy(reported->peak_by_kind, moments[highest].bytes, sizeof reported->peak_by_kind);
+    reported->peak_bytes = sum_of(&points[highest]);
+    memcpy(reported->peak_by_kind, points[highest].bytes, sizeof reported->peak_by_kind);
     return YK_OK;
 }
 
-/* A rank's memory is counted once for its fold. */
+/* A rank's memory is counted once for its class. */
 static yk_status find_peaks(struct yk_sim_record *record, struct yk_arena *scratch)
 {
     struct yk_sim *sim = &record->sim;
     /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
-    YK_TRY_NEW(sim->arena, record->memories, record->folds.count);
+    YK_TRY_NEW(sim->arena, record->memories, record->classes.count);
     for (int32_t rank = 0; rank < sim->program->rank_count; rank++) {
-        const int32_t fold = record->folds.of_rank[rank];
-        const struct yk_sim_rank *first = &sim->ranks[record->folds.ranks[fold]];
+        const int32_t rank_class = record->classes.of_rank[rank];
+        const struct yk_sim_rank *first = &sim->ranks[record->classes.ranks[rank_class]];
         struct yk_sim_rank *reported = &sim->ranks[rank];
         if (reported == first) {
-            YK_TRY(
-                yk_program_memory_count(sim->program, rank, sim->arena, &record->memories[fold]));
+            YK_TRY(yk_program_memory_count(sim->program, rank, sim->arena,
+                                           &record->memories[rank_class]));
             YK_TRY(find_peak(sim, rank, scratch, reported));
         }
         reported->peak_bytes = first->peak_bytes;
@@ -90,26 +90,26 @@ static yk_status run(const struct yk_program *program, struct yk_layer_costs *pr
 {
     struct yk_sim *sim = &record->sim;
     struct yk_times times;
-    YK_TRY(yk_rank_classes_find(program, prices, sim->arena, &record->folds));
-    YK_TRY(yk_times_find(program, prices, &record->folds, scratch, &times));
-    YK_TRY(yk_rounds_run(program, &record->folds, &times, slowdown, sim->arena, &record->rounds));
+    YK_TRY(yk_rank_classes_find(program, prices, sim->arena, &record->classes));
+    YK_TRY(yk_times_find(program, prices, &record->classes, scratch, &times));
+    YK_TRY(yk_rounds_run(program, &record->classes, &times, slowdown, sim->arena, &record->rounds));
     for (int pass = 0; pass < YK_IDLE_SPEEDUP_PASSES; pass++) {
         bool changed = false;
-        YK_TRY(yk_idle_speedup_scale(program, &record->folds, record->rounds, scratch, &times,
+        YK_TRY(yk_idle_speedup_scale(program, &record->classes, record->rounds, scratch, &times,
                                      &changed));
         if (!changed) {
             break;
         }
-        YK_TRY(
-            yk_rounds_run(program, &record->folds, &times, slowdown, sim->arena, &record->rounds));
+        YK_TRY(yk_rounds_run(program, &record->classes, &times, slowdown, sim->arena,
+                             &record->rounds));
     }
     const struct yk_round *round = &record->rounds->rounds[record->rounds->reported];
     sim->slowdown = record->rounds->slowdown;
     sim->step_s = round->end_of_round_s - (round - 1)->end_of_round_s;
-    set_origin(record->rounds, record->rounds->first_op[record->folds.count]);
+    set_origin(record->rounds, record->rounds->first_op[record->classes.count]);
     YK_TRY_NEW(sim->arena, sim->ranks, program->rank_count);
     for (int32_t rank = 0; rank < program->rank_count; rank++) {
-        report_rank(record, rank, times.scales[record->folds.of_rank[rank]], &sim->ranks[rank]);
+        report_rank(record, rank, times.scales[record->classes.of_rank[rank]], &sim->ranks[rank]);
     }
     return find_peaks(record, scratch);
 }
@@ -151,4 +151,59 @@ void yk_sim_destroy(struct yk_sim *sim)
     if (sim) {
         yk_arena_destroy(sim->arena);
     }
+}
+
+/* ---- how far off the step may be ---- */
+
+static int32_t busiest_rank(const struct yk_sim *sim)
+{
+    int32_t busiest = 0;
+    for (int32_t r = 1; r < sim->program->rank_count; r++) {
+        const struct yk_sim_rank *rank = &sim->ranks[r];
+        const struct yk_sim_rank *longest = &sim->ranks[busiest];
+        busiest = rank->compute_s + rank->exposed_s > longest->compute_s + longest->exposed_s
+                      ? r
+                      : busiest;
+    }
+    return busiest;
+}
+
+/* A message counts as long as the rank waits for it; computation as long as it takes,
+ * whatever runs meanwhile. */
+static yk_status add_ops(const struct yk_sim *sim, struct yk_layer_costs *prices,
+                         const struct yk_times *times, int32_t rank, struct yk_error_band *band)
+{
+    const struct yk_rank_classes *classes = &yk_sim_record_of(sim)->classes;
+    const struct yk_program_rank *list = &sim->program->ranks[rank];
+    const struct yk_sim_rank *reported = &sim->ranks[rank];
+    for (int32_t i = 0; i < list->op_count; i++) {
+        const struct yk_op *op = &list->ops[i];
+        if (op->match != YK_NO_MATCH) {
+            yk_error_band_add(band, &times->messages[op->match].time, reported->exposed_of_op_s[i]);
+        } else if (op->lane == YK_LANE_COMPUTE) {
+            struct yk_cost_time time;
+            YK_TRY(yk_times_alone(sim->program, prices, classes, rank, op, &time));
+            yk_error_band_add(band, &time, reported->end_s[i] - reported->start_s[i]);
+        }
+    }
+    return YK_OK;
+}
+
+yk_status yk_sim_band(const struct yk_sim *sim, struct yk_layer_costs *prices,
+                      struct yk_error_band *out)
+{
+    struct yk_arena *arena = NULL;
+    struct yk_times times;
+    struct yk_error_band band = {0};
+    YK_TRY(yk_arena_create(&arena));
+    yk_status status =
+        yk_times_find(sim->program, prices, &yk_sim_record_of(sim)->classes, arena, &times);
+    if (status == YK_OK) {
+        status = add_ops(sim, prices, &times, busiest_rank(sim), &band);
+    }
+    yk_arena_destroy(arena);
+    if (status == YK_OK) {
+        *out = band;
+    }
+    return status;
 }

@@ -1,10 +1,19 @@
 /*
  * Sim: a program in virtual time. Discrete events over lanes and links.
  *
- * Communication that shares a link, a device's port or a node's way out shares its bandwidth. While
+ * The room:
+ *   sim, record    runs a program; what it reports; how far off the step may be
+ *   rounds         the events: lanes of ranks, round after round (event_queue)
+ *   rank_classes   ranks that do the same, simulated as one
+ *   times, rings   what ops and collectives take alone
+ *   ports          how messages share what leaves and enters nodes
+ *   idle_speedup   devices that are faster while others idle
+ *   memory, trace, op_classes   the result as memory over time, as a trace, as a list of ops
+ *
+ * Communication that shares a link, a device's port or a node's port shares its bandwidth. While
  * a rank communicates, its computation takes `slowdown` times as long, and where the profile says
- * so communication takes longer beside computation, too. Devices that slow each other by computing
- * at all do so as far as they compute (sim/crowd.h). The program is run until its
+ * so communication takes longer during computation, too. Devices that slow each other by computing
+ * at all do so as far as they compute (sim/idle_speedup.h). The program is run until its
  * rounds take equally long, and the last round is reported, its start being 0: what belongs to the
  * step but begins in the round before or ends in the one after is in the picture where it falls.
  * One input gives one result.
@@ -20,11 +29,11 @@
 #include "trace/trace.h"
 
 struct yk_sim_options {
-    double slowdown; /* of computation beside communication, at least 1; 0: as measured, else
+    double slowdown; /* of computation during communication, at least 1; 0: as measured, else
                         YK_SIM_SLOWDOWN */
 };
 
-/* What is stated where nothing was measured: kernels lose 10 to 30 % beside collectives. */
+/* What is stated where nothing was measured: kernels lose 10 to 30 % during collectives. */
 #define YK_SIM_SLOWDOWN 1.1
 
 struct yk_sim_rank {
@@ -45,7 +54,7 @@ struct yk_sim {
     struct yk_arena *arena; /* owns everything below */
     const struct yk_program *program;
     double step_s;
-    double slowdown; /* of computation beside communication; the worst where messages differ */
+    double slowdown; /* of computation during communication; the worst where messages differ */
     struct yk_sim_rank *ranks;
 };
 

@@ -23,7 +23,7 @@ struct known {
 struct finding {
     const struct yk_program *program;
     struct yk_layer_costs *prices;
-    const struct yk_rank_classes *folds;
+    const struct yk_rank_classes *classes;
     struct yk_arena *arena;
     struct yk_ring *rings; /* by group; the last is of all ranks */
     struct known *known;   /* (KNOWN) */
@@ -33,21 +33,21 @@ struct finding {
 /* ---- what computes ---- */
 
 static yk_status update_time(const struct yk_program *program, struct yk_layer_costs *prices,
-                             const struct yk_rank_classes *folds, int32_t rank,
+                             const struct yk_rank_classes *classes, int32_t rank,
                              const struct yk_op *op, struct yk_cost_time *out)
 {
     const struct yk_plan *plan = program->plan;
     const int32_t leader = program->layers[op->layer].leader;
     const int32_t group = plan->layers[leader].group;
-    const double part = folds->parts[(int64_t)rank * plan->group_count + group];
+    const double part = classes->parts[(int64_t)rank * plan->group_count + group];
     YK_TRY(yk_layer_costs_time(prices, plan->ranks[rank].device, leader, 0, YK_COST_UPDATE, out));
     out->seconds *= yk_plan_strategy(plan, leader) == YK_REPLICATED ? 1 : fmax(part, 0);
     return YK_OK;
 }
 
 yk_status yk_times_alone(const struct yk_program *program, struct yk_layer_costs *prices,
-                         const struct yk_rank_classes *folds, int32_t rank, const struct yk_op *op,
-                         struct yk_cost_time *out)
+                         const struct yk_rank_classes *classes, int32_t rank,
+                         const struct yk_op *op, struct yk_cost_time *out)
 {
     const int32_t device = program->plan->ranks[rank].device;
     switch (op->kind) {
@@ -59,26 +59,26 @@ yk_status yk_times_alone(const struct yk_program *program, struct yk_layer_costs
     case YK_OP_BACKWARD:
         return yk_layer_costs_time(prices, device, op->layer, op->samples, YK_COST_BACKWARD, out);
     case YK_OP_UPDATE:
-        return update_time(program, prices, folds, rank, op, out);
+        return update_time(program, prices, classes, rank, op, out);
     default:
         *out = (struct yk_cost_time){0, YK_COST_DATASHEET, 0};
         return YK_OK;
     }
 }
 
-static yk_status find_alone(struct finding *finding, int32_t fold)
+static yk_status find_alone(struct finding *finding, int32_t rank_class)
 {
-    const int32_t rank = finding->folds->ranks[fold];
+    const int32_t rank = finding->classes->ranks[rank_class];
     const struct yk_program_rank *list = &finding->program->ranks[rank];
     double *alone_s = NULL;
     YK_TRY_NEW(finding->arena, alone_s, list->op_count);
     for (int32_t i = 0; i < list->op_count; i++) {
         struct yk_cost_time time;
-        YK_TRY(yk_times_alone(finding->program, finding->prices, finding->folds, rank,
+        YK_TRY(yk_times_alone(finding->program, finding->prices, finding->classes, rank,
                               &list->ops[i], &time));
         alone_s[i] = time.seconds;
     }
-    finding->times.alone_s[fold] = alone_s;
+    finding->times.alone_s[rank_class] = alone_s;
     return YK_OK;
 }
 
@@ -96,13 +96,13 @@ static yk_status send_cost(const struct finding *finding, const struct known *wa
     YK_TRY(yk_communication_slowdown(
         yk_layer_costs_book(finding->prices),
         &(struct yk_ring_devices){(const int32_t[]){wanted->from, wanted->to}, 2},
-        &message.beside));
+        &message.slowdown));
     if (from_node != to_node && message.time.seconds > 0 && wanted->bytes > 0) {
-        int32_t *ways = NULL;
-        YK_TRY_NEW(finding->arena, ways, 2);
-        ways[0] = yk_port_out(from_node);
-        ways[1] = yk_port_in(to_node);
-        message.demand = (struct yk_demand){wanted->bytes / message.time.seconds, ways, 2};
+        int32_t *ports = NULL;
+        YK_TRY_NEW(finding->arena, ports, 2);
+        ports[0] = yk_port_out(from_node);
+        ports[1] = yk_port_in(to_node);
+        message.demand = (struct yk_port_demand){wanted->bytes / message.time.seconds, ports, 2};
     }
     *out = message;
     return YK_OK;
@@ -167,10 +167,10 @@ static yk_status message_cost(const struct finding *finding, int32_t rank, const
         if (wanted.to >= 0) {
             YK_TRY(send_cost(finding, &wanted, &wanted.message));
         } else {
-            YK_TRY(yk_ring_cost(yk_layer_costs_book(finding->prices), &finding->rings[wanted.from],
-                                wanted.collective, wanted.bytes, &wanted.message.time,
-                                &wanted.message.demand));
-            wanted.message.beside = finding->rings[wanted.from].beside;
+            YK_TRY(yk_rings_cost(yk_layer_costs_book(finding->prices), &finding->rings[wanted.from],
+                                 wanted.collective, wanted.bytes, &wanted.message.time,
+                                 &wanted.message.demand));
+            wanted.message.slowdown = finding->rings[wanted.from].slowdown;
         }
         *known = wanted;
     }
@@ -179,11 +179,11 @@ static yk_status message_cost(const struct finding *finding, int32_t rank, const
     return YK_OK;
 }
 
-/* Which folds have an op of each message, and which one it is; without `ends`, how many. */
+/* Which classes have an op of each message, and which one it is; without `ends`, how many. */
 static void note_ends(const struct finding *finding, struct yk_message_end *ends)
 {
-    for (int32_t f = 0; f < finding->folds->count; f++) {
-        const int32_t rank = finding->folds->ranks[f];
+    for (int32_t f = 0; f < finding->classes->count; f++) {
+        const int32_t rank = finding->classes->ranks[f];
         const struct yk_program_rank *list = &finding->program->ranks[rank];
         for (int32_t i = 0; i < list->op_count; i++) {
             if (list->ops[i].match == YK_NO_MATCH) {
@@ -227,7 +227,7 @@ static yk_status find_messages(struct finding *finding)
             continue;
         }
         const struct yk_message_end *end = &finding->times.ends[message->first_end];
-        const int32_t rank = finding->folds->ranks[end->fold];
+        const int32_t rank = finding->classes->ranks[end->rank_class];
         struct yk_message cost;
         YK_TRY(message_cost(finding, rank, &program->ranks[rank].ops[end->op], &cost));
         cost.first_end = message->first_end;
@@ -238,14 +238,15 @@ static yk_status find_messages(struct finding *finding)
 }
 
 yk_status yk_times_find(const struct yk_program *program, struct yk_layer_costs *prices,
-                        const struct yk_rank_classes *folds, struct yk_arena *arena,
+                        const struct yk_rank_classes *classes, struct yk_arena *arena,
                         struct yk_times *out)
 {
-    struct finding finding = {.program = program, .prices = prices, .folds = folds, .arena = arena};
+    struct finding finding = {
+        .program = program, .prices = prices, .classes = classes, .arena = arena};
     /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
-    YK_TRY_NEW(arena, finding.times.alone_s, folds->count);
-    YK_TRY_NEW(arena, finding.times.scales, folds->count);
-    for (int32_t f = 0; f < folds->count; f++) {
+    YK_TRY_NEW(arena, finding.times.alone_s, classes->count);
+    YK_TRY_NEW(arena, finding.times.scales, classes->count);
+    for (int32_t f = 0; f < classes->count; f++) {
         YK_TRY(find_alone(&finding, f));
         finding.times.scales[f] = 1;
     }

@@ -6,11 +6,12 @@
  *   forward, backward as priced; recompute as forward
  *   update            as priced for the layer that leads its weights, times the part the rank keeps
  *   send, recv        yk_communication_send_time()
- *   gather, scatter   yk_communication_collective_time() around the group's devices, the largest
- * part counting reduce, agree     the same with equal parts
+ *   all_gather, reduce_scatter
+ *                     yk_communication_collective_time() around the group's devices, the largest
+ * part counting all_reduce, agree the same with equal parts
  *
- * A ring goes through the devices of a node before it leaves the node, so that every way out and
- * every way in is taken once.
+ * A ring goes through the devices of a node before it leaves the node, so that every port out and
+ * every port in is used once.
  */
 #ifndef YK_SIM_TIMES_H
 #define YK_SIM_TIMES_H
@@ -25,35 +26,35 @@
 
 #include <stdint.h>
 
-/* An op of a message on one of the folds that take part. */
+/* An op of a message on one of the classes that take part. */
 struct yk_message_end {
-    int32_t fold;
+    int32_t rank_class;
     int32_t op;
 };
 
 /* The ops of one match. */
 struct yk_message {
     struct yk_cost_time time;
-    struct yk_communication_slowdown beside;
-    struct yk_demand demand; /* without ways where it stays in a node or moves nothing */
-    int32_t first_end;       /* in the times' ends */
+    struct yk_communication_slowdown slowdown;
+    struct yk_port_demand demand; /* without ports where it stays in a node or moves nothing */
+    int32_t first_end;            /* in the times' ends */
     int32_t end_count;
 };
 
 struct yk_times {
-    const double **alone_s; /* (folds), each (ops): of ops that do not communicate */
-    double *scales;         /* (folds) that these were multiplied by, see crowd.h; 1 at first */
+    const double **alone_s; /* (classes), each (ops): of ops that do not communicate */
+    double *scales; /* (classes) that these were multiplied by, see idle_speedup.h; 1 at first */
     struct yk_message *messages; /* (matches) */
-    struct yk_message_end *ends; /* by message, then by fold */
+    struct yk_message_end *ends; /* by message, then by class */
 };
 
 yk_status yk_times_find(const struct yk_program *program, struct yk_layer_costs *prices,
-                        const struct yk_rank_classes *folds, struct yk_arena *arena,
+                        const struct yk_rank_classes *classes, struct yk_arena *arena,
                         struct yk_times *out) YK_MUST_USE;
 
 /* An op of a rank that does not communicate. */
 yk_status yk_times_alone(const struct yk_program *program, struct yk_layer_costs *prices,
-                         const struct yk_rank_classes *folds, int32_t rank, const struct yk_op *op,
-                         struct yk_cost_time *out) YK_MUST_USE;
+                         const struct yk_rank_classes *classes, int32_t rank,
+                         const struct yk_op *op, struct yk_cost_time *out) YK_MUST_USE;
 
 #endif

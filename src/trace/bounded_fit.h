@@ -1,5 +1,5 @@
 /*
- * Bounded fit: least squares over a few unknowns, each from 0 to a most, out of sums that were
+ * Bounded fit: least squares over a few unknowns, each from 0 to a maximum, out of sums that were
  * added up row by row.
  *
  * A row says that Σ part[i] · x[i] = value, and how much it weighs. A fit is a plain struct that
@@ -21,8 +21,8 @@ struct yk_bounded_fit {
     double values[YK_BOUNDED_FIT_MAX];                        /* (count) Σ w · a · y */
     double square;                                            /* Σ w · y² */
     double weight;                                            /* Σ w */
-    double leaning[YK_BOUNDED_FIT_MAX * YK_BOUNDED_FIT_MAX];  /* (count, count) of leanings */
-    double lean_values[YK_BOUNDED_FIT_MAX];                   /* (count) */
+    double prior_products[YK_BOUNDED_FIT_MAX * YK_BOUNDED_FIT_MAX]; /* (count, count) of priors */
+    double prior_values[YK_BOUNDED_FIT_MAX];                        /* (count) */
 };
 
 /* At most YK_BOUNDED_FIT_MAX unknowns. */
@@ -31,13 +31,12 @@ void yk_bounded_fit_add(struct yk_bounded_fit *fit, const double *parts, double 
                         double weight);
 
 /*
- * What is held likely before any row is seen: Σ part[i] · x[i] = value, give or take a standard
- * deviation d, weighs s²/d², where s is the spread of a row of weight 1. Rows outweigh it as they
- * add up; errors count it as known. It is no row, and does not show in the spread.
+ * A prior, what is likely before any row is added: Σ part[i] · x[i] = value, give or take a
+ * standard deviation d, weighs s²/d², where s is the spread of a row of weight 1. Rows outweigh it
+ * as they add up; errors count it as known. It is no row, and does not show in the spread.
  */
 void yk_bounded_fit_add_prior(struct yk_bounded_fit *fit, const double *parts, double value,
                               double weight);
-/* Takes all leanings back. */
 void yk_bounded_fit_clear_priors(struct yk_bounded_fit *fit);
 
 /* What a fit comes to. */
@@ -51,9 +50,9 @@ struct yk_bounded_fit_solution {
     const struct yk_bounded_fit *fit;
 };
 
-/* The unknowns from 0 to `most` (INFINITY: no end) that explain the rows best. The answer points at
- * the fit. */
-void yk_bounded_fit_solve(const struct yk_bounded_fit *fit, double most,
+/* The unknowns from 0 to `max` (INFINITY: no end) that explain the rows best. The solution points
+ * at the fit. */
+void yk_bounded_fit_solve(const struct yk_bounded_fit *fit, double max,
                           struct yk_bounded_fit_solution *out);
 
 /*
@@ -62,7 +61,7 @@ void yk_bounded_fit_solve(const struct yk_bounded_fit *fit, double most,
  * INFINITY where the rows leave it open (some of those that weigh anything are in no row, or all
  * but a sum of others are).
  */
-double yk_bounded_fit_weighted_sum(const struct yk_bounded_fit_solution *answer,
+double yk_bounded_fit_weighted_sum(const struct yk_bounded_fit_solution *solution,
                                    const double *weights, double *error);
 
 #endif

@@ -8,10 +8,10 @@
 /* What of the misfit a lag must do away with to be believed; and how many times what one more
  * unknown does away with on average (F of 1 and many: 15 comes by chance once in 10,000 times, of
  * the lags that are tried once in 500). */
-static const double LEAST_GAIN = 0.1;
-static const double LEAST_F = 15;
+static const double MIN_GAIN = 0.1;
+static const double MIN_F = 15;
 /* A lag this near the farthest one was not found, it was stopped. */
-static const double MOST_OF_REACH = 0.95;
+static const double MAX_OF_REACH = 0.95;
 
 enum {
     LAG_READINGS = 2000, /* the latest so many tell of a lag */
@@ -23,14 +23,14 @@ enum {
 struct search {
     const struct yk_counter_reading *readings;
     int32_t reading_count;
-    struct yk_counter_timeline ran;
+    struct yk_counter_timeline timeline;
     struct yk_bounded_fit fit;
-    struct yk_bounded_fit_solution answer;
+    struct yk_bounded_fit_solution solution;
     int64_t spare; /* rows beyond the unknowns, at the last lag */
 };
 
 /* Those that are averages over their reading. */
-static bool tells(enum yk_counter counter)
+static bool is_informative(enum yk_counter counter)
 {
     return counter != YK_COUNTER_CLOCK && counter != YK_COUNTER_POWER &&
            counter != YK_COUNTER_MEMORY;
@@ -42,11 +42,12 @@ static double misfit_of(struct search *search, double lag_s, enum yk_counter cou
     struct yk_bounded_fit *fit = &search->fit;
     double parts[YK_COUNTER_MAX_PARTS + 1];
     double sum = 0;
-    yk_bounded_fit_begin(fit, yk_counter_timeline_columns(&search->ran));
+    yk_bounded_fit_begin(fit, yk_counter_timeline_columns(&search->timeline));
     for (int32_t i = 0; i < search->reading_count; i++) {
         const struct yk_counter_reading *reading = &search->readings[i];
         const double value = reading->values[counter];
-        if (isfinite(value) && yk_counter_timeline_weigh(&search->ran, reading, lag_s, parts)) {
+        if (isfinite(value) &&
+            yk_counter_timeline_weigh(&search->timeline, reading, lag_s, parts)) {
             const double weight = reading->end_s - reading->begin_s;
             yk_bounded_fit_add(fit, parts, value, weight);
             sum += weight * value;
@@ -57,12 +58,12 @@ static double misfit_of(struct search *search, double lag_s, enum yk_counter cou
         return 0;
     }
     yk_bounded_fit_solve(fit, yk_counter_unit(counter) == YK_COUNTER_PART ? 1 : INFINITY,
-                         &search->answer);
-    const double spread = search->answer.spread;
+                         &search->solution);
+    const double spread = search->solution.spread;
     if (!isfinite(spread)) {
         return 0;
     }
-    search->spare = search->answer.spare;
+    search->spare = search->solution.spare;
     return spread * spread * (double)fit->rows / variance;
 }
 
@@ -70,20 +71,21 @@ static double misfit(struct search *search, double lag_s)
 {
     double left = 0;
     for (int c = 0; c < YK_COUNTER_COUNT; c++) {
-        left += tells((enum yk_counter)c) ? misfit_of(search, lag_s, (enum yk_counter)c) : 0;
+        left +=
+            is_informative((enum yk_counter)c) ? misfit_of(search, lag_s, (enum yk_counter)c) : 0;
     }
     return left;
 }
 
 /* The best of so many lags on each side of `around_s`. */
 static double try_lags(struct search *search, double around_s, double step_s, int steps,
-                       double *least)
+                       double *lowest)
 {
     double best_s = around_s;
     for (int i = -steps; i <= steps; i++) {
         const double left = misfit(search, around_s + i * step_s);
-        if (left < *least) {
-            *least = left;
+        if (left < *lowest) {
+            *lowest = left;
             best_s = around_s + i * step_s;
         }
     }
@@ -91,20 +93,20 @@ static double try_lags(struct search *search, double around_s, double step_s, in
 }
 
 /* 0 where no lag is believed. */
-static double find(struct search *search, double most_s)
+static double find(struct search *search, double max_s)
 {
     const double in_time = misfit(search, 0);
     const double spare = (double)search->spare - 1;
-    const double step_s = most_s / ROUGH_STEPS;
-    double least = in_time;
+    const double step_s = max_s / ROUGH_STEPS;
+    double lowest = in_time;
     if (!(in_time > 0)) {
         return 0;
     }
-    double lag_s = try_lags(search, 0, step_s, ROUGH_STEPS, &least);
-    lag_s = try_lags(search, lag_s, step_s / FINER, FINE_STEPS, &least);
-    const double gain = in_time - least;
-    const bool believed = gain > LEAST_GAIN * in_time && gain * spare > LEAST_F * least &&
-                          fabs(lag_s) < MOST_OF_REACH * most_s;
+    double lag_s = try_lags(search, 0, step_s, ROUGH_STEPS, &lowest);
+    lag_s = try_lags(search, lag_s, step_s / FINER, FINE_STEPS, &lowest);
+    const double gain = in_time - lowest;
+    const bool believed = gain > MIN_GAIN * in_time && gain * spare > MIN_F * lowest &&
+                          fabs(lag_s) < MAX_OF_REACH * max_s;
     return believed ? lag_s : 0;
 }
 
@@ -117,24 +119,24 @@ static yk_status begin(const struct yk_counter_reading *readings, int32_t readin
     (*out)->readings = readings + skipped;
     (*out)->reading_count = reading_count - skipped;
     return yk_counter_timeline_make((*out)->readings, (*out)->reading_count, spans, span_count,
-                                    part_count, 0, arena, &(*out)->ran);
+                                    part_count, 0, arena, &(*out)->timeline);
 }
 
 yk_status yk_counters_find_lag(const struct yk_counter_reading *readings, int32_t reading_count,
                                const struct yk_counter_span *spans, int32_t span_count,
-                               int32_t part_count, double most_s, double *out_s)
+                               int32_t part_count, double max_s, double *out_s)
 {
     struct search *search = NULL;
     struct yk_arena *arena = NULL;
     *out_s = 0;
-    if (reading_count == 0 || !(most_s > 0)) {
+    if (reading_count == 0 || !(max_s > 0)) {
         return YK_OK;
     }
     YK_TRY(yk_arena_create(&arena));
     const yk_status status =
         begin(readings, reading_count, spans, span_count, part_count, arena, &search);
     if (status == YK_OK) {
-        *out_s = find(search, most_s);
+        *out_s = find(search, max_s);
     }
     yk_arena_destroy(arena);
     return status;

@@ -8,24 +8,24 @@
 _Static_assert((int)YK_BOUNDED_FIT_MAX > (int)YK_COUNTER_MAX_PARTS, "parts, and nothing");
 
 enum {
-    MOST_COLUMNS = YK_COUNTER_MAX_PARTS + 1,
-    MOST_TURNS = 6 /* until the spread and what it leans on agree */
+    MAX_COLUMNS = YK_COUNTER_MAX_PARTS + 1,
+    MAX_ROUNDS = 6 /* until the spread and the priors agree */
 };
 
 /* The mean of the parts is the average reading, known so many times as well as readings tell it. */
 static const double MEAN_WEIGHT = 100;
 /* Rounding, of the values: no spread is less. */
-static const double LEAST_SPREAD = 1e-6;
+static const double MIN_SPREAD = 1e-6;
 
 struct sharing {
     const struct yk_counter_reading *readings;
     int32_t reading_count;
     const struct yk_counter_groups *groups;
-    struct yk_counter_timeline ran;
-    double mean[MOST_COLUMNS]; /* what each column has of the readings of a counter */
-    double average;            /* of them */
+    struct yk_counter_timeline timeline;
+    double mean[MAX_COLUMNS]; /* what each column has of the readings of a counter */
+    double average;           /* of them */
     struct yk_bounded_fit fit;
-    struct yk_bounded_fit_solution answer;
+    struct yk_bounded_fit_solution solution;
 };
 
 /* What is held of a counter before it is read, as standard deviations, and what error leaves a
@@ -34,8 +34,8 @@ struct scale {
     double families; /* of a family's mean from the average */
     double members;  /* of a part from its family's mean */
     double nothing;  /* of what shows while nothing runs from 0 */
-    double most_error;
-    double most; /* no value is above it */
+    double max_error;
+    double max; /* no value is above it */
 };
 
 static struct scale scale_of(enum yk_counter counter, double average)
@@ -71,15 +71,15 @@ static bool weigh_family(const struct sharing *sharing, int32_t family, double *
 }
 
 /* What is likely of a family and of its members, where a row of weight 1 spreads by `spread`. */
-static void lean_family(struct sharing *sharing, int32_t family, const struct scale *scale,
-                        double spread)
+static void add_family_priors(struct sharing *sharing, int32_t family, const struct scale *scale,
+                              double spread)
 {
-    double weights[MOST_COLUMNS] = {0};
-    double apart[MOST_COLUMNS] = {0};
+    double weights[MAX_COLUMNS] = {0};
+    double apart[MAX_COLUMNS] = {0};
     if (!weigh_family(sharing, family, weights)) {
         return;
     }
-    const bool nothing = family == sharing->ran.part_count;
+    const bool nothing = family == sharing->timeline.part_count;
     const double likely = nothing ? scale->nothing : scale->families;
     yk_bounded_fit_add_prior(&sharing->fit, weights, nothing ? 0 : sharing->average,
                              spread * spread / (likely * likely));
@@ -98,14 +98,14 @@ static void lean_family(struct sharing *sharing, int32_t family, const struct sc
 static void add_readings(struct sharing *sharing, enum yk_counter counter)
 {
     struct yk_bounded_fit *fit = &sharing->fit;
-    double parts[MOST_COLUMNS];
-    double sums[MOST_COLUMNS] = {0};
+    double parts[MAX_COLUMNS];
+    double sums[MAX_COLUMNS] = {0};
     double sum = 0;
-    yk_bounded_fit_begin(fit, yk_counter_timeline_columns(&sharing->ran));
+    yk_bounded_fit_begin(fit, yk_counter_timeline_columns(&sharing->timeline));
     for (int32_t i = 0; i < sharing->reading_count; i++) {
         const struct yk_counter_reading *reading = &sharing->readings[i];
         const double value = reading->values[counter];
-        if (isfinite(value) && yk_counter_timeline_weigh(&sharing->ran, reading, 0, parts)) {
+        if (isfinite(value) && yk_counter_timeline_weigh(&sharing->timeline, reading, 0, parts)) {
             const double weight = reading->end_s - reading->begin_s;
             yk_bounded_fit_add(fit, parts, value, weight);
             sum += weight * value;
@@ -121,52 +121,52 @@ static void add_readings(struct sharing *sharing, enum yk_counter counter)
 }
 
 /* How much what is likely weighs depends on the spread around the answer, and the other way round:
- * from no leaning at all, a few turns settle both. */
+ * from no priors at all, a few rounds make both agree. */
 static void fit_counter(struct sharing *sharing, const struct scale *scale)
 {
     struct yk_bounded_fit *fit = &sharing->fit;
-    const double least = LEAST_SPREAD * sqrt(fit->square / (double)(fit->rows > 0 ? fit->rows : 1));
+    const double lowest = MIN_SPREAD * sqrt(fit->square / (double)(fit->rows > 0 ? fit->rows : 1));
     double spread = 0;
-    for (int turn = 0; turn < MOST_TURNS; turn++) {
+    for (int round = 0; round < MAX_ROUNDS; round++) {
         yk_bounded_fit_clear_priors(fit);
         yk_bounded_fit_add_prior(fit, sharing->mean, sharing->average, MEAN_WEIGHT * fit->weight);
         for (int32_t family = 0; spread > 0 && family < fit->count; family++) {
-            lean_family(sharing, family, scale, spread);
+            add_family_priors(sharing, family, scale, spread);
         }
-        yk_bounded_fit_solve(fit, scale->most, &sharing->answer);
-        spread = fmax(sharing->answer.spread, least);
+        yk_bounded_fit_solve(fit, scale->max, &sharing->solution);
+        spread = fmax(sharing->solution.spread, lowest);
         if (!isfinite(spread)) {
             return;
         }
     }
-    sharing->answer.spread = spread;
+    sharing->solution.spread = spread;
 }
 
 static double seconds_of(const struct sharing *sharing, int32_t group)
 {
-    const int32_t part_count = sharing->ran.part_count;
+    const int32_t part_count = sharing->timeline.part_count;
     const bool *members = sharing->groups->members + (int64_t)group * part_count;
     double sum = 0;
     for (int32_t p = 0; p < part_count; p++) {
-        sum += members[p] ? sharing->ran.seconds[p] : 0;
+        sum += members[p] ? sharing->timeline.seconds[p] : 0;
     }
     return sum;
 }
 
 /* The mean of a group's parts, where it is sure enough; else NAN. */
-static double value_of(const struct sharing *sharing, int32_t group, double most_error)
+static double value_of(const struct sharing *sharing, int32_t group, double max_error)
 {
-    const int32_t part_count = sharing->ran.part_count;
+    const int32_t part_count = sharing->timeline.part_count;
     const bool *members = sharing->groups->members + (int64_t)group * part_count;
     const double all_s = seconds_of(sharing, group);
-    double weights[MOST_COLUMNS] = {0};
+    double weights[MAX_COLUMNS] = {0};
     double error = INFINITY;
     for (int32_t p = 0; p < part_count && all_s > 0; p++) {
-        weights[p] = members[p] ? sharing->ran.seconds[p] / all_s : 0;
+        weights[p] = members[p] ? sharing->timeline.seconds[p] / all_s : 0;
     }
     const double value =
-        all_s > 0 ? yk_bounded_fit_weighted_sum(&sharing->answer, weights, &error) : 0;
-    return error <= most_error ? value : NAN;
+        all_s > 0 ? yk_bounded_fit_weighted_sum(&sharing->solution, weights, &error) : 0;
+    return error <= max_error ? value : NAN;
 }
 
 static void explain(struct sharing *sharing, enum yk_counter counter, double *out)
@@ -179,32 +179,32 @@ static void explain(struct sharing *sharing, enum yk_counter counter, double *ou
         fit_counter(sharing, &scale);
     }
     for (int32_t g = 0; g < sharing->groups->group_count; g++) {
-        const bool seen = sharing->fit.rows > 0 && seconds_of(sharing, g) > 0;
+        const bool visible = sharing->fit.rows > 0 && seconds_of(sharing, g) > 0;
         out[(int64_t)g * YK_COUNTER_COUNT + counter] =
-            shows ? value_of(sharing, g, scale.most_error) : (seen ? 0 : NAN);
+            shows ? value_of(sharing, g, scale.max_error) : (visible ? 0 : NAN);
     }
 }
 
-static yk_status begin(const struct sharing *given, const struct yk_counter_span *spans,
+static yk_status begin(const struct sharing *inputs, const struct yk_counter_span *spans,
                        int32_t span_count, struct yk_arena *arena, struct sharing **out)
 {
     YK_TRY_NEW(arena, *out, 1);
-    **out = *given;
-    return yk_counter_timeline_make(given->readings, given->reading_count, spans, span_count,
-                                    given->groups->part_count, given->groups->ends_s, arena,
-                                    &(*out)->ran);
+    **out = *inputs;
+    return yk_counter_timeline_make(inputs->readings, inputs->reading_count, spans, span_count,
+                                    inputs->groups->part_count, inputs->groups->ends_s, arena,
+                                    &(*out)->timeline);
 }
 
 yk_status yk_counters_share(const struct yk_counter_reading *readings, int32_t reading_count,
                             const struct yk_counter_span *spans, int32_t span_count,
                             const struct yk_counter_groups *groups, double *out, double *seconds)
 {
-    const struct sharing given = {
+    const struct sharing inputs = {
         .readings = readings, .reading_count = reading_count, .groups = groups};
     struct sharing *sharing = NULL;
     struct yk_arena *arena = NULL;
     YK_TRY(yk_arena_create(&arena));
-    const yk_status status = begin(&given, spans, span_count, arena, &sharing);
+    const yk_status status = begin(&inputs, spans, span_count, arena, &sharing);
     if (status == YK_OK) {
         for (int32_t g = 0; g < groups->group_count; g++) {
             seconds[g] = seconds_of(sharing, g);

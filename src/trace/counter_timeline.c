@@ -5,10 +5,10 @@
 
 /* Of all time, less than this in which nothing ran belongs to what ran around it: it weighs nothing
  * even where it is a tenth of the shortest part. */
-static const double LEAST_NOTHING = 1e-4;
+static const double MIN_NOTHING = 1e-4;
 
 enum {
-    ENDS_LOOKS = 5 /* over where a reading may begin and end */
+    ENDS_SAMPLES = 5 /* over where a reading may begin and end */
 };
 
 /* A moment at which a span begins or ends. */
@@ -35,16 +35,17 @@ static int32_t owner_of(const int32_t *running, int32_t part_count)
     return part;
 }
 
-static void extend(struct yk_counter_timeline *ran, double begin_s, double end_s, int32_t part)
+static void extend(struct yk_counter_timeline *timeline, double begin_s, double end_s, int32_t part)
 {
-    struct yk_counter_interval *last = ran->count > 0 ? &ran->stretches[ran->count - 1] : NULL;
+    struct yk_counter_interval *last =
+        timeline->count > 0 ? &timeline->intervals[timeline->count - 1] : NULL;
     if (!(end_s > begin_s)) {
         return;
     }
     if (last && last->part == part && last->end_s == begin_s) {
         last->end_s = end_s;
     } else {
-        ran->stretches[ran->count++] = (struct yk_counter_interval){begin_s, end_s, part};
+        timeline->intervals[timeline->count++] = (struct yk_counter_interval){begin_s, end_s, part};
     }
 }
 
@@ -55,7 +56,7 @@ static yk_status divide(const struct yk_counter_span *spans, int32_t span_count,
     struct edge *edges = NULL;
     int32_t edge_count = 0;
     YK_TRY_NEW(arena, edges, 2 * (int64_t)span_count + 1);
-    YK_TRY_NEW(arena, out->stretches, 2 * (int64_t)span_count + 1);
+    YK_TRY_NEW(arena, out->intervals, 2 * (int64_t)span_count + 1);
     for (int32_t i = 0; i < span_count; i++) {
         if (spans[i].end_s > spans[i].begin_s) {
             edges[edge_count++] = (struct edge){spans[i].begin_s, spans[i].part, 1};
@@ -74,13 +75,13 @@ static yk_status divide(const struct yk_counter_span *spans, int32_t span_count,
 }
 
 /* The first stretch that ends after a moment. */
-static int32_t first_after(const struct yk_counter_timeline *ran, double at_s)
+static int32_t first_after(const struct yk_counter_timeline *timeline, double at_s)
 {
     int32_t low = 0;
-    int32_t high = ran->count;
+    int32_t high = timeline->count;
     while (low < high) {
         const int32_t middle = low + (high - low) / 2;
-        if (ran->stretches[middle].end_s > at_s) {
+        if (timeline->intervals[middle].end_s > at_s) {
             high = middle;
         } else {
             low = middle + 1;
@@ -91,12 +92,12 @@ static int32_t first_after(const struct yk_counter_timeline *ran, double at_s)
 
 /* The seconds of every part in a reading, and last of nothing: (part_count + 1). False where it is
  * not known what ran. */
-static bool look_into(const struct yk_counter_reading *reading, double lag_s,
-                      const struct yk_counter_timeline *ran, double *out)
+static bool divide_reading(const struct yk_counter_reading *reading, double lag_s,
+                           const struct yk_counter_timeline *timeline, double *out)
 {
     const double begin_s = reading->begin_s + lag_s;
     const double end_s = reading->end_s + lag_s;
-    const int32_t part_count = ran->part_count;
+    const int32_t part_count = timeline->part_count;
     double nothing_s = end_s - begin_s;
     if (!(nothing_s > 0)) {
         return false;
@@ -104,14 +105,14 @@ static bool look_into(const struct yk_counter_reading *reading, double lag_s,
     for (int32_t p = 0; p < part_count; p++) {
         out[p] = 0;
     }
-    for (int32_t i = first_after(ran, begin_s); i < ran->count && ran->stretches[i].begin_s < end_s;
-         i++) {
-        const struct yk_counter_interval *stretch = &ran->stretches[i];
-        const double within_s = fmin(stretch->end_s, end_s) - fmax(stretch->begin_s, begin_s);
-        if (stretch->part == YK_COUNTER_UNKNOWN) {
+    for (int32_t i = first_after(timeline, begin_s);
+         i < timeline->count && timeline->intervals[i].begin_s < end_s; i++) {
+        const struct yk_counter_interval *interval = &timeline->intervals[i];
+        const double within_s = fmin(interval->end_s, end_s) - fmax(interval->begin_s, begin_s);
+        if (interval->part == YK_COUNTER_UNKNOWN) {
             return false;
         }
-        out[stretch->part] += within_s;
+        out[interval->part] += within_s;
         nothing_s -= within_s;
     }
     out[part_count] = fmax(nothing_s, 0);
@@ -120,19 +121,19 @@ static bool look_into(const struct yk_counter_reading *reading, double lag_s,
 
 /* Adds up how long each part was seen, and whether nothing was seen long enough to count. */
 static void see(const struct yk_counter_reading *readings, int32_t reading_count,
-                struct yk_counter_timeline *ran)
+                struct yk_counter_timeline *timeline)
 {
-    double seen[YK_COUNTER_MAX_PARTS + 1];
+    double parts_s[YK_COUNTER_MAX_PARTS + 1];
     double all_s = 0;
     for (int32_t i = 0; i < reading_count; i++) {
-        if (look_into(&readings[i], 0, ran, seen)) {
-            for (int32_t p = 0; p <= ran->part_count; p++) {
-                ran->seconds[p] += seen[p];
+        if (divide_reading(&readings[i], 0, timeline, parts_s)) {
+            for (int32_t p = 0; p <= timeline->part_count; p++) {
+                timeline->seconds[p] += parts_s[p];
             }
             all_s += readings[i].end_s - readings[i].begin_s;
         }
     }
-    ran->nothing = ran->seconds[ran->part_count] >= LEAST_NOTHING * all_s;
+    timeline->nothing = timeline->seconds[timeline->part_count] >= MIN_NOTHING * all_s;
 }
 
 yk_status yk_counter_timeline_make(const struct yk_counter_reading *readings, int32_t reading_count,
@@ -150,29 +151,29 @@ yk_status yk_counter_timeline_make(const struct yk_counter_reading *readings, in
     return YK_OK;
 }
 
-int32_t yk_counter_timeline_columns(const struct yk_counter_timeline *ran)
+int32_t yk_counter_timeline_columns(const struct yk_counter_timeline *timeline)
 {
-    return ran->part_count + (ran->nothing ? 1 : 0);
+    return timeline->part_count + (timeline->nothing ? 1 : 0);
 }
 
-bool yk_counter_timeline_weigh(const struct yk_counter_timeline *ran,
+bool yk_counter_timeline_weigh(const struct yk_counter_timeline *timeline,
                                const struct yk_counter_reading *reading, double lag_s, double *out)
 {
-    double seen[YK_COUNTER_MAX_PARTS + 1];
-    const int32_t columns = yk_counter_timeline_columns(ran);
-    const int looks = ran->ends_s > 0 ? ENDS_LOOKS : 1;
+    double parts_s[YK_COUNTER_MAX_PARTS + 1];
+    const int32_t columns = yk_counter_timeline_columns(timeline);
+    const int looks = timeline->ends_s > 0 ? ENDS_SAMPLES : 1;
     double all_s = 0;
     for (int32_t p = 0; p < columns; p++) {
         out[p] = 0;
     }
     for (int i = 0; i < looks; i++) {
-        const double off_s = ran->ends_s * ((2.0 * i + 1) / looks - 1);
-        if (!look_into(reading, lag_s + off_s, ran, seen)) {
+        const double off_s = timeline->ends_s * ((2.0 * i + 1) / looks - 1);
+        if (!divide_reading(reading, lag_s + off_s, timeline, parts_s)) {
             return false;
         }
         for (int32_t p = 0; p < columns; p++) {
-            out[p] += seen[p];
-            all_s += seen[p];
+            out[p] += parts_s[p];
+            all_s += parts_s[p];
         }
     }
     for (int32_t p = 0; p < columns && all_s > 0; p++) {

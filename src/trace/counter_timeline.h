@@ -17,7 +17,7 @@ struct yk_counter_interval {
 };
 
 struct yk_counter_timeline {
-    struct yk_counter_interval *stretches;
+    struct yk_counter_interval *intervals;
     int32_t count;
     int32_t part_count;
     double ends_s; /* how far readings may begin and end from where they say, either way */
@@ -32,12 +32,12 @@ yk_status yk_counter_timeline_make(const struct yk_counter_reading *readings, in
                                    struct yk_counter_timeline *out) YK_MUST_USE;
 
 /* Parts, and nothing where it counts. */
-int32_t yk_counter_timeline_columns(const struct yk_counter_timeline *ran);
+int32_t yk_counter_timeline_columns(const struct yk_counter_timeline *timeline);
 
 /* What each part has of a reading taken `lag_s` later than it says, together 1: (columns). It is
  * the mean over where the reading may begin and end, so that a part as short as that is not taken
  * for more or less than it is. False where it is not known what ran, or nothing that counts did. */
-bool yk_counter_timeline_weigh(const struct yk_counter_timeline *ran,
+bool yk_counter_timeline_weigh(const struct yk_counter_timeline *timeline,
                                const struct yk_counter_reading *reading, double lag_s, double *out);
 
 #endif

@@ -121,6 +121,6 @@ yk_status yk_counters_share(const struct yk_counter_reading *readings, int32_t r
  */
 yk_status yk_counters_find_lag(const struct yk_counter_reading *readings, int32_t reading_count,
                                const struct yk_counter_span *spans, int32_t span_count,
-                               int32_t part_count, double most_s, double *out_s) YK_MUST_USE;
+                               int32_t part_count, double max_s, double *out_s) YK_MUST_USE;
 
 #endif

@@ -8,7 +8,7 @@
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 enum {
-    MOST_STEPS = INT32_MAX
+    MAX_STEPS = INT32_MAX
 };
 
 static void write_rounded(struct yk_json_writer *json, const char *key, int digits, double value)
@@ -24,7 +24,7 @@ static void write_op(const struct yk_op_times_op *op, struct yk_json_writer *jso
     write_rounded(json, "seconds", 6, op->seconds);
     write_rounded(json, "low_s", 6, op->low_s);
     write_rounded(json, "high_s", 6, op->high_s);
-    write_rounded(json, "beside", 4, op->beside);
+    write_rounded(json, "overlap", 4, op->overlap);
     yk_json_write_end_object(json);
 }
 
@@ -44,17 +44,17 @@ static void write_rank(const struct yk_op_times_rank *rank, struct yk_json_write
     yk_json_write_end_object(json);
 }
 
-yk_status yk_op_times_write(const struct yk_op_times *spent, struct yk_text *out)
+yk_status yk_op_times_write(const struct yk_op_times *times, struct yk_text *out)
 {
     struct yk_json_writer json = {.text = out, .spaced = true};
     yk_json_write_begin_object(&json, NULL);
     yk_json_write_integer(&json, "yoke", 1);
     yk_json_write_string(&json, "kind", "op times");
-    yk_json_write_integer(&json, "steps", spent->steps);
+    yk_json_write_integer(&json, "steps", times->steps);
     yk_json_write_line(&json, 1);
     yk_json_write_begin_array(&json, "ranks");
-    for (int32_t r = 0; r < spent->rank_count; r++) {
-        write_rank(&spent->ranks[r], &json);
+    for (int32_t r = 0; r < times->rank_count; r++) {
+        write_rank(&times->ranks[r], &json);
     }
     yk_json_write_end_array(&json);
     yk_json_write_end_object(&json);
@@ -76,7 +76,7 @@ static yk_status need(const struct yk_json *object, const char *key, double *out
 static yk_status read_op(const struct yk_json *node, struct yk_arena *arena,
                          struct yk_op_times_op *out)
 {
-    static const char *const known[] = {"op", "seconds", "low_s", "high_s", "beside"};
+    static const char *const known[] = {"op", "seconds", "low_s", "high_s", "overlap"};
     const char *name = NULL;
     YK_TRY(yk_json_check_object(node, known, COUNT(known)));
     YK_TRY(yk_json_read_name(yk_json_get(node, "op"), "op", &name));
@@ -84,8 +84,8 @@ static yk_status read_op(const struct yk_json *node, struct yk_arena *arena,
     YK_TRY(need(node, "seconds", &out->seconds));
     YK_TRY(need(node, "low_s", &out->low_s));
     YK_TRY(need(node, "high_s", &out->high_s));
-    YK_TRY(need(node, "beside", &out->beside));
-    return out->beside <= 1 ? YK_OK : yk_fail(YK_ERROR_INPUT, "\"beside\" is a part: 1 at most");
+    YK_TRY(need(node, "overlap", &out->overlap));
+    return out->overlap <= 1 ? YK_OK : yk_fail(YK_ERROR_INPUT, "\"overlap\" is a part: 1 at most");
 }
 
 static yk_status read_rank(const struct yk_json *node, struct yk_arena *arena,
@@ -116,17 +116,17 @@ static yk_status read_all(const struct yk_json *root, struct yk_arena *arena,
 {
     static const char *const known[] = {"yoke", "kind", "name", "comment", "steps", "ranks"};
     const struct yk_json *ranks = NULL;
-    struct yk_op_times spent = {0};
+    struct yk_op_times times = {0};
     YK_TRY(yk_json_check_document(root, "op times", known, COUNT(known)));
-    YK_TRY(yk_json_get_integer(root, "steps", 1, MOST_STEPS, &spent.steps));
+    YK_TRY(yk_json_get_integer(root, "steps", 1, MAX_STEPS, &times.steps));
     YK_TRY(yk_json_require_list(root, "ranks", &ranks));
-    spent.rank_count = (int32_t)yk_json_count(ranks);
-    YK_TRY_NEW(arena, spent.ranks, (int64_t)spent.rank_count + 1);
-    for (int32_t r = 0; r < spent.rank_count; r++) {
-        YK_TRY(yk_json_add_location(read_rank(yk_json_at(ranks, (size_t)r), arena, &spent.ranks[r]),
+    times.rank_count = (int32_t)yk_json_count(ranks);
+    YK_TRY_NEW(arena, times.ranks, (int64_t)times.rank_count + 1);
+    for (int32_t r = 0; r < times.rank_count; r++) {
+        YK_TRY(yk_json_add_location(read_rank(yk_json_at(ranks, (size_t)r), arena, &times.ranks[r]),
                                     "ranks", (size_t)r, NULL));
     }
-    *out = spent;
+    *out = times;
     return YK_OK;
 }
 

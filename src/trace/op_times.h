@@ -1,11 +1,11 @@
 /*
- * Spent: how long each op of a program took in steps of a run, as medians over steps, and how much
- * of that it spent beside other lanes: RUN/op-times.json.
+ * Op times: how long each op of a program took in steps of a run, as medians over steps, and how
+ * much of that overlapped with other lanes: RUN/op-times.json.
  *
  *   {"yoke": 1, "kind": "op times", "steps": 27,
  *    "ranks": [{"device": "cpu0", "share": 8, "versions": "OpenBLAS 0.3.29, …",
  *               "ops": [{"op": "forward layer 0", "seconds": 0.0011, "low_s": 0.001,
- *                        "high_s": 0.0012, "beside": 0.4}, …]}, …]}
+ *                        "high_s": 0.0012, "overlap": 0.4}, …]}, …]}
  *
  * A record lives in the arena it was made in.
  */
@@ -25,7 +25,7 @@ struct yk_op_times_op {
                        its ranks had come to it until it was over on all of them */
     double low_s;   /* quartiles */
     double high_s;
-    double beside; /* part of the time: of computation, while data moved to or from its rank; of a
+    double overlap; /* part of the time: of computation, while data moved to or from its rank; of a
                       message, while any of its ranks computed */
 };
 
@@ -43,7 +43,7 @@ struct yk_op_times {
     int32_t rank_count;
 };
 
-yk_status yk_op_times_write(const struct yk_op_times *spent, struct yk_text *out) YK_MUST_USE;
+yk_status yk_op_times_write(const struct yk_op_times *times, struct yk_text *out) YK_MUST_USE;
 
 /* `source`, the name the user knows the file by, begins every message. */
 yk_status yk_op_times_read(const char *text, size_t length, const char *source,

@@ -1,8 +1,17 @@
 /*
  * Trace: what happened, or would happen, on every device and when: one record for predictions and
- * measurements.
+ * measurements. A trace owns copies of all names. One thread at a time.
  *
- * A trace owns copies of all names. One thread at a time.
+ * The room:
+ *   trace            the record; merging the traces of ranks, each by its own clock
+ *   chrome           a trace as Chrome trace events, written and read
+ *   trace_bytes      a trace as bytes that ranks send each other
+ *   trace_sum        compute, exposed and idle time of each rank
+ *   trace_arrivals   when all ranks of a message had come to it
+ *   op_times         medians of the ops of a run: op-times.json
+ *   counters         readings of device counters; counter_timeline, counter_share and counter_lag
+ *                    divide them among the parts of a step, by least squares (bounded_fit)
+ *   counters_file    the counters of a run: counters.json
  */
 #ifndef YK_TRACE_TRACE_H
 #define YK_TRACE_TRACE_H
@@ -52,6 +61,16 @@ int32_t yk_trace_event_count(const struct yk_trace *trace);
 const struct yk_trace_event *yk_trace_event_at(const struct yk_trace *trace, int32_t number);
 int32_t yk_trace_flow_count(const struct yk_trace *trace);
 struct yk_trace_flow yk_trace_flow_at(const struct yk_trace *trace, int32_t number);
+
+struct yk_trace_part {
+    const struct yk_trace *trace;
+    double offset_s; /* what is added to its times, to have them by the clock of the whole */
+};
+
+/* The ranks of the first part are the first, and so on; flows stay within their part. The caller
+ * destroys the trace. */
+yk_status yk_trace_merge(const struct yk_trace_part *parts, int32_t count,
+                         struct yk_trace **out) YK_MUST_USE;
 
 /* "compute", "comm", "copy". */
 const char *yk_trace_lane_name(enum yk_lane lane);

@@ -45,7 +45,7 @@ static int compare_names(const void *left, const void *right)
     return difference_s < 0 ? -1 : difference_s > 0 ? 1 : a->number - b->number;
 }
 
-static int compare_meetings(const void *left, const void *right)
+static int compare_numbers(const void *left, const void *right)
 {
     const struct end *a = left;
     const struct end *b = right;
@@ -81,7 +81,7 @@ static void count_before(struct end *ends, int32_t count)
 }
 
 /* All ends of one message. */
-static void meet(const struct end *ends, int32_t count, double *out)
+static void set_arrival(const struct end *ends, int32_t count, double *out)
 {
     double latest_s = ends[0].event->start_s;
     for (int32_t i = 1; i < count; i++) {
@@ -99,13 +99,13 @@ yk_status yk_trace_arrivals(const struct yk_trace *trace, struct yk_arena *arena
 {
     const int32_t event_count = yk_trace_event_count(trace);
     struct end *ends = NULL;
-    double *moments = NULL;
+    double *arrivals_s = NULL;
     int32_t count = 0;
     YK_TRY_NEW(arena, ends, (int64_t)event_count + 1);
-    YK_TRY_NEW(arena, moments, (int64_t)event_count + 1);
+    YK_TRY_NEW(arena, arrivals_s, (int64_t)event_count + 1);
     for (int32_t i = 0; i < event_count; i++) {
         const struct yk_trace_event *event = yk_trace_event_at(trace, i);
-        moments[i] = event->start_s;
+        arrivals_s[i] = event->start_s;
         if (event->lane == YK_LANE_COMM) {
             ends[count++] = end_of(event, i);
         }
@@ -115,15 +115,15 @@ yk_status yk_trace_arrivals(const struct yk_trace *trace, struct yk_arena *arena
         next = next_of(ends, count, first);
         count_before(&ends[first], next - first);
     }
-    qsort(ends, (size_t)count, sizeof *ends, compare_meetings);
+    qsort(ends, (size_t)count, sizeof *ends, compare_numbers);
     for (int32_t first = 0, next = 0; first < count; first = next) {
         next = first + 1;
         while (next < count && ends[next].before == ends[first].before &&
                compare_messages(&ends[next], &ends[first]) == 0) {
             next++;
         }
-        meet(&ends[first], next - first, moments);
+        set_arrival(&ends[first], next - first, arrivals_s);
     }
-    *out = moments;
+    *out = arrivals_s;
     return YK_OK;
 }

@@ -1,4 +1,4 @@
-/* Trace meeting: when the data of every message in a trace begins to move (trace_sum.h). */
+/* Trace arrivals: when the data of every message in a trace begins to move (trace_sum.h). */
 #ifndef YK_TRACE_TRACE_ARRIVALS_H
 #define YK_TRACE_TRACE_ARRIVALS_H
 

@@ -81,7 +81,7 @@ yk_status yk_trace_bytes_pack(const struct yk_trace *trace, struct yk_text *out)
 /* ---- and back ---- */
 
 /* What is left to read. */
-struct rest {
+struct reader {
     const unsigned char *bytes;
     size_t length;
     struct yk_arena *arena;
@@ -92,21 +92,21 @@ static yk_status fail_short(void)
     return yk_fail(YK_ERROR_INPUT, "the bytes of this trace end too soon; send them again");
 }
 
-static yk_status take(struct rest *rest, size_t size, const unsigned char **out)
+static yk_status read_bytes(struct reader *reader, size_t size, const unsigned char **out)
 {
-    if (rest->length < size) {
+    if (reader->length < size) {
         return fail_short();
     }
-    *out = rest->bytes;
-    rest->bytes += size;
-    rest->length -= size;
+    *out = reader->bytes;
+    reader->bytes += size;
+    reader->length -= size;
     return YK_OK;
 }
 
-static yk_status take_whole(struct rest *rest, int size, uint64_t *out)
+static yk_status read_whole(struct reader *reader, int size, uint64_t *out)
 {
     const unsigned char *bytes = NULL;
-    YK_TRY(take(rest, (size_t)size, &bytes));
+    YK_TRY(read_bytes(reader, (size_t)size, &bytes));
     *out = 0;
     for (int i = 0; i < size; i++) {
         *out |= (uint64_t)bytes[i] << (8 * i);
@@ -115,10 +115,10 @@ static yk_status take_whole(struct rest *rest, int size, uint64_t *out)
 }
 
 /* A number that a trace counts by. */
-static yk_status take_count(struct rest *rest, int32_t *out)
+static yk_status read_count(struct reader *reader, int32_t *out)
 {
     uint64_t number = 0;
-    YK_TRY(take_whole(rest, 4, &number));
+    YK_TRY(read_whole(reader, 4, &number));
     if (number > INT32_MAX) {
         return yk_fail(YK_ERROR_INPUT, "this trace counts to %llu, more than there can be",
                        (unsigned long long)number);
@@ -127,21 +127,21 @@ static yk_status take_count(struct rest *rest, int32_t *out)
     return YK_OK;
 }
 
-static yk_status take_real(struct rest *rest, double *out)
+static yk_status read_real(struct reader *reader, double *out)
 {
     uint64_t bits = 0;
-    YK_TRY(take_whole(rest, 8, &bits));
+    YK_TRY(read_whole(reader, 8, &bits));
     memcpy(out, &bits, sizeof bits);
     return YK_OK;
 }
 
-static yk_status take_name(struct rest *rest, const char **out)
+static yk_status read_name(struct reader *reader, const char **out)
 {
     const unsigned char *bytes = NULL;
     int32_t length = 0;
-    YK_TRY(take_count(rest, &length));
-    YK_TRY(take(rest, (size_t)length, &bytes));
-    *out = yk_arena_copy_text(rest->arena, (const char *)bytes, (size_t)length);
+    YK_TRY(read_count(reader, &length));
+    YK_TRY(read_bytes(reader, (size_t)length, &bytes));
+    *out = yk_arena_copy_text(reader->arena, (const char *)bytes, (size_t)length);
     if (!*out) {
         return yk_fail_out_of_memory();
     }
@@ -150,16 +150,16 @@ static yk_status take_name(struct rest *rest, const char **out)
                : yk_fail(YK_ERROR_INPUT, "a name in this trace has a zero in it");
 }
 
-static yk_status take_event(struct rest *rest, struct yk_trace *trace)
+static yk_status read_event(struct reader *reader, struct yk_trace *trace)
 {
     struct yk_trace_event event = {0};
     int32_t lane = 0;
-    YK_TRY(take_count(rest, &event.rank));
-    YK_TRY(take_count(rest, &lane));
-    YK_TRY(take_real(rest, &event.start_s));
-    YK_TRY(take_real(rest, &event.end_s));
-    YK_TRY(take_real(rest, &event.bytes));
-    YK_TRY(take_name(rest, &event.op));
+    YK_TRY(read_count(reader, &event.rank));
+    YK_TRY(read_count(reader, &lane));
+    YK_TRY(read_real(reader, &event.start_s));
+    YK_TRY(read_real(reader, &event.end_s));
+    YK_TRY(read_real(reader, &event.bytes));
+    YK_TRY(read_name(reader, &event.op));
     if (lane >= YK_LANE_COUNT) {
         return yk_fail(YK_ERROR_INPUT, "event \"%s\" of this trace is on lane %d of %d", event.op,
                        (int)lane, YK_LANE_COUNT);
@@ -172,47 +172,47 @@ static yk_status take_event(struct rest *rest, struct yk_trace *trace)
     return yk_trace_add_event(trace, &event, NULL);
 }
 
-static yk_status take_body(struct rest *rest, struct yk_trace *trace)
+static yk_status read_body(struct reader *reader, struct yk_trace *trace)
 {
     int32_t rank_count = 0;
     int32_t event_count = 0;
     int32_t flow_count = 0;
-    YK_TRY(take_count(rest, &rank_count));
-    YK_TRY(take_count(rest, &event_count));
-    YK_TRY(take_count(rest, &flow_count));
+    YK_TRY(read_count(reader, &rank_count));
+    YK_TRY(read_count(reader, &event_count));
+    YK_TRY(read_count(reader, &flow_count));
     for (int32_t i = 0; i < rank_count; i++) {
         const char *name = NULL;
-        YK_TRY(take_name(rest, &name));
+        YK_TRY(read_name(reader, &name));
         YK_TRY(yk_trace_add_rank(trace, name));
     }
     for (int32_t i = 0; i < event_count; i++) {
-        YK_TRY(take_event(rest, trace));
+        YK_TRY(read_event(reader, trace));
     }
     for (int32_t i = 0; i < flow_count; i++) {
         struct yk_trace_flow flow = {0};
-        YK_TRY(take_count(rest, &flow.from_event));
-        YK_TRY(take_count(rest, &flow.to_event));
+        YK_TRY(read_count(reader, &flow.from_event));
+        YK_TRY(read_count(reader, &flow.to_event));
         YK_TRY(yk_trace_add_flow(trace, flow));
     }
-    return rest->length == 0
+    return reader->length == 0
                ? YK_OK
-               : yk_fail(YK_ERROR_INPUT, "%zu bytes follow the end of this trace", rest->length);
+               : yk_fail(YK_ERROR_INPUT, "%zu bytes follow the end of this trace", reader->length);
 }
 
-static yk_status check_head(struct rest *rest)
+static yk_status check_head(struct reader *reader)
 {
     const unsigned char *sign = NULL;
     uint64_t hash = 0;
-    if (rest->length < HEAD_SIZE) {
+    if (reader->length < HEAD_SIZE) {
         return fail_short();
     }
-    YK_TRY(take(rest, SIGN_SIZE, &sign));
-    YK_TRY(take_whole(rest, 8, &hash));
+    YK_TRY(read_bytes(reader, SIGN_SIZE, &sign));
+    YK_TRY(read_whole(reader, 8, &hash));
     if (memcmp(sign, SIGN, SIGN_SIZE) != 0) {
         return yk_fail(YK_ERROR_INPUT, "these bytes are no trace: they do not begin with \"%s\"",
                        SIGN);
     }
-    if (yk_hash_bytes(rest->bytes, rest->length) != hash) {
+    if (yk_hash_bytes(reader->bytes, reader->length) != hash) {
         return yk_fail(YK_ERROR_INPUT, "the bytes of this trace are not what was sent (their hash "
                                        "is another); send them again");
     }
@@ -222,19 +222,19 @@ static yk_status check_head(struct rest *rest)
 yk_status yk_trace_bytes_unpack(const void *bytes, size_t length, const char *source,
                                 struct yk_trace **out)
 {
-    struct rest rest = {.bytes = bytes, .length = length};
+    struct reader reader = {.bytes = bytes, .length = length};
     struct yk_trace *trace = NULL;
-    yk_status status = check_head(&rest);
+    yk_status status = check_head(&reader);
     if (status == YK_OK) {
-        status = yk_arena_create(&rest.arena);
+        status = yk_arena_create(&reader.arena);
     }
     if (status == YK_OK) {
         status = yk_trace_create(&trace);
     }
     if (status == YK_OK) {
-        status = take_body(&rest, trace);
+        status = read_body(&reader, trace);
     }
-    yk_arena_destroy(rest.arena);
+    yk_arena_destroy(reader.arena);
     if (status != YK_OK) {
         yk_trace_destroy(trace);
         return yk_status_prefix(status, source);

@@ -2,7 +2,7 @@
  * Metrics: one JSON object a line for every step and every evaluation of a run, in a file that only
  * grows. One thread at a time.
  *
- *   {"step": 3, "loss": 4.21, "norm": 1.8, "rate": 0.0003, "seconds": 0.021, "tokens_per_s": 73142}
+ *   {"step": 3, "loss": 4.21, "norm": 1.8, "lr": 0.0003, "seconds": 0.021, "tokens_per_s": 73142}
  *   {"step": 100, "evaluation_loss": 2.61, "tokens": 111540}
  */
 #ifndef YK_TRAIN_METRICS_H

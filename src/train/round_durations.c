@@ -1,6 +1,6 @@
 #include "train/round_durations.h"
 
-#include "program/op_spans.h"
+#include "program/program.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -114,7 +114,7 @@ lines_of() { # LOSS:NORM…
     number_of_line=0
     for pair; do
         number_of_line=$((number_of_line + 1))
-        echo "{\"step\": $number_of_line, \"loss\": ${pair%:*}, \"norm\": ${pair#*:}, \"rate\": 1}"
+        echo "{\"step\": $number_of_line, \"loss\": ${pair%:*}, \"norm\": ${pair#*:}, \"lr\": 1}"
     done
 }
 lines_of 3:2 2:1.5 1:1 >one

@@ -37,7 +37,7 @@ static void numbers_are_those_of_the_plan(void **state)
 
 /* DDP reduces what .grad has come to, of which the part that was reduced before is the same on
  * every rank, so that its mean is itself: each micro-batch is reduced outside no_sync(). */
-static void every_micro_batch_is_reduced_without_no_sync(void **state)
+static void every_micro_batch_is_reduced_unless_no_sync(void **state)
 {
     struct made_plan *made = *state;
     made->plan->micro_batches = 2;
@@ -92,7 +92,7 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make, end)
     const struct CMUnitTest tests[] = {
-        TEST(numbers_are_those_of_the_plan), TEST(every_micro_batch_is_reduced_without_no_sync),
+        TEST(numbers_are_those_of_the_plan), TEST(every_micro_batch_is_reduced_unless_no_sync),
         TEST(buckets_are_in_mebibytes),      TEST(layers_in_parts_are_noted),
         TEST(a_placement_is_refused),
     };

@@ -87,15 +87,15 @@ static void layers_of_several_ranks_go_to_the_largest_share(void **state)
 static void assert_well_formed(const struct yk_exporter *exporter, const struct yk_text *text,
                                bool compiled)
 {
-    const char *ending = strrchr(exporter->file, '.');
+    const char *suffix = strrchr(exporter->file, '.');
     struct yk_json *root = NULL;
     struct yk_text printed = {0};
-    if (strcmp(ending, ".json") == 0) {
+    if (strcmp(suffix, ".json") == 0) {
         assert_ok(yk_json_parse(yk_text_chars(text), text->length, &root));
         yk_json_destroy(root);
         return;
     }
-    const bool python = strcmp(ending, ".py") == 0;
+    const bool python = strcmp(suffix, ".py") == 0;
     if (!compiled || !outside_has(python ? "python3" : "bash")) {
         return;
     }

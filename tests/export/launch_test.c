@@ -111,7 +111,7 @@ static void ranks_across_nodes_keep_their_numbers(void **state)
     made_plan_end(&made);
 }
 
-static void parts_and_cpus_are_told_what_they_are(void **state)
+static void parts_and_cpus_get_their_variables(void **state)
 {
     (void)state;
     struct made_plan made;
@@ -317,7 +317,7 @@ int main(void)
         cmocka_unit_test(one_node_needs_no_number),
         cmocka_unit_test(ranks_of_unequal_nodes_are_started_one_by_one),
         cmocka_unit_test(ranks_across_nodes_keep_their_numbers),
-        cmocka_unit_test(parts_and_cpus_are_told_what_they_are),
+        cmocka_unit_test(parts_and_cpus_get_their_variables),
         cmocka_unit_test(a_script_says_what_is_wrong),
         cmocka_unit_test(alike_nodes_are_one_request_of_slurm),
         cmocka_unit_test(nodes_that_differ_are_a_heterogeneous_job),

@@ -49,9 +49,9 @@ static void both_methods_find_the_only_way(void **state)
         assert_int_equal(yoke_order_info(order)->transfer_count, 2);
         const struct yoke_transfer *first = yoke_order_transfer(order, 0);
         const struct yoke_transfer *second = yoke_order_transfer(order, 1);
-        assert_string_equal(first->kind, "scatter");
+        assert_string_equal(first->kind, "reduce_scatter");
         assert_int_equal(first->slot, 3);
-        assert_string_equal(second->kind, "gather");
+        assert_string_equal(second->kind, "all_gather");
         assert_int_equal(second->slot, 4);
         assert_int_equal(second->block_count, 1);
         assert_null(yoke_order_transfer(order, 2));

@@ -73,7 +73,7 @@ static void a_trace_names_the_ops_of_the_step(void **state)
     assert_done(yoke_plan_trace(plan, &text));
     assert_contains(text, "traceEvents");
     assert_contains(text, "backward layer 11");
-    assert_contains(text, "gather layer 3");
+    assert_contains(text, "all_gather layer 3");
     yoke_free(text);
     yoke_plan_destroy(plan);
 }

@@ -78,7 +78,7 @@ static yk_status fill_op(const struct made_run *run, const struct yk_op *op,
         .seconds = seconds,
         .low_s = 0.9 * seconds,
         .high_s = 1.1 * seconds,
-        .beside = beside,
+        .overlap = beside,
     };
     yk_text_free(&name);
     return out->op ? YK_OK : yk_fail_out_of_memory();
@@ -260,7 +260,7 @@ static void messages_beside_computation_stay_out_where_nothing_is_known(void **s
     assert_true(run.calibration.left > 0);
     assert_true(run.calibration.rows.layer_count > 0);
     for (int32_t i = 0; i < run.calibration.rows.link_count; i++) {
-        assert_string_equal(run.calibration.rows.links[i].link.collective, "reduce");
+        assert_string_equal(run.calibration.rows.links[i].link.collective, "all_reduce");
     }
     end(&run);
 }

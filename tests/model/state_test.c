@@ -14,11 +14,11 @@ static const double nf4_bytes = 0.5 + (8.0 / 64 + 32.0 / (64 * 256)) / 8;
 static struct yk_model_layer_state state_of(enum yk_precision precision, int64_t lora_rank,
                                             bool nf4, int32_t layer)
 {
-    struct tiny_step tiny = tiny_step_make((struct tiny_wish){.cluster = "cpu:1",
-                                                              .blocks = 2,
-                                                              .precision = precision,
-                                                              .lora_rank = lora_rank,
-                                                              .nf4 = nf4});
+    struct tiny_step tiny = tiny_step_make((struct tiny_options){.cluster = "cpu:1",
+                                                                 .blocks = 2,
+                                                                 .precision = precision,
+                                                                 .lora_rank = lora_rank,
+                                                                 .nf4 = nf4});
     const struct yk_model_layer_state layer_state =
         yk_model_layer_state(tiny.model, &tiny.model->layers[layer]);
     tiny_step_free(&tiny);
@@ -97,7 +97,7 @@ static void what_is_not_quantised_in_an_nf4_model_is_fp32(void **state)
 static void a_tied_head_has_no_state_of_its_own(void **state)
 {
     (void)state;
-    struct tiny_step tiny = tiny_step_make((struct tiny_wish){
+    struct tiny_step tiny = tiny_step_make((struct tiny_options){
         .cluster = "cpu:1", .blocks = 1, .tied = true, .precision = YK_PRECISION_BF16});
     assert_state(yk_model_layer_state(tiny.model, &tiny.model->layers[3]), 0, 0, 0);
     tiny_step_free(&tiny);

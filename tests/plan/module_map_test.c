@@ -23,7 +23,7 @@ static const struct yk_module_map_entry split_entries[] = {
 static const struct yk_module_map split = {split_entries,
                                            sizeof split_entries / sizeof split_entries[0]};
 
-static void a_module_is_where_the_longest_name_puts_it(void **state)
+static void a_module_is_where_the_longest_name_places_it(void **state)
 {
     (void)state;
     static const struct yk_module_map_entry entries[] = {{"", 2}, {"model", 0}, {"model.norm", 1}};
@@ -191,7 +191,7 @@ static void modules_of_no_layer_go_where_the_inputs_are(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_module_is_where_the_longest_name_puts_it),
+        TEST(a_module_is_where_the_longest_name_places_it),
         TEST(a_layer_may_be_spread_over_devices),
         TEST(a_file_is_read_in_the_order_of_the_model),
         TEST(the_whole_model_may_go_to_one_place),

@@ -1,4 +1,4 @@
-#include "plan/plan_divide.h"
+#include "plan/plan.h"
 
 #include "base/random.h"
 #include "support/support.h"

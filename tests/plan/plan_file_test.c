@@ -186,8 +186,13 @@ static void the_sources_can_be_asked_for_alone(void **state)
 
 static void a_file_of_another_form_is_refused(void **state)
 {
-    assert_edit_refused("\"yoke\": 1", "\"yoke\": 2",
-                        "\"yoke\" is 2, but this program reads version 1");
+    assert_edit_refused(
+        "\"yoke\": 2", "\"yoke\": 1",
+        "a plan of version 1, and this program reads version 2; plan again with "
+        "this version: yoke plan --model gpt2 --cluster \"1xrtx3090 + 2xv100 @ 10GB/s\" "
+        "-o FILE");
+    assert_edit_refused("\"yoke\": 2", "\"yoke\": 3",
+                        "\"yoke\" is 3, but this program reads version 2");
     assert_edit_refused("\"kind\": \"plan\"", "\"kind\": \"cluster\"",
                         "\"kind\" is \"cluster\", but a \"plan\" is needed here");
     assert_edit_refused("\"micro_batches\": 1", "\"micro_batch\": 1",
@@ -308,37 +313,40 @@ static void layers_must_be_said_once_each(void **state)
 
 static void an_order_of_nonsense_is_refused(void **state)
 {
-    assert_edit_refused("\"during\": \"turn\"", "\"during\": \"turns\"",
-                        "order[1]: \"turns\" is no slot; those are \"forward LAYER\", \"turn\", "
+    assert_edit_refused("\"during\": \"middle\"", "\"during\": \"middl\"",
+                        "order[1]: \"middl\" is no slot; those are \"forward LAYER\", \"middle\", "
                         "\"backward LAYER\", \"end\" and \"begin\"");
-    assert_edit_refused("\"during\": \"turn\"", "\"during\": \"forward layr 3\"",
+    assert_edit_refused("\"during\": \"middle\"", "\"during\": \"forward layr 3\"",
                         "order[1]: the model has no layer \"layr 3\"; did you mean \"layer 3\"?");
-    assert_edit_refused("\"during\": \"turn\"", "\"during\": \"forward layer 3\"",
+    assert_edit_refused("\"during\": \"middle\"", "\"during\": \"forward layer 3\"",
                         "order[1]: \"forward layer 3\" is there already; put both into one");
     assert_edit_refused(
-        "\"gather layer 4\"", "\"fetch layer 4\"",
-        "order[0]: \"fetch layer 4\" is no transfer; those are \"gather LAYER\", "
-        "\"scatter LAYER\" and \"reduce LAYER\", all with \"blocks 0-3\" at the end "
+        "\"all_gather layer 4\"", "\"fetch layer 4\"",
+        "order[0]: \"fetch layer 4\" is no transfer; those are \"all_gather LAYER\", "
+        "\"reduce_scatter LAYER\" and \"all_reduce LAYER\", all with \"blocks 0-3\" at the end "
         "if not all of it travels");
-    assert_edit_refused("\"gather layer 4\"", "\"gather layer 44\"",
+    assert_edit_refused("\"all_gather layer 4\"", "\"all_gather layer 44\"",
                         "order[0]: the model has no layer \"layer 44\"; did you mean \"layer 4\"?");
-    assert_edit_refused("\"gather layer 4\"", "\"gather layer 4 blocks 2-1\"",
+    assert_edit_refused("\"all_gather layer 4\"", "\"all_gather layer 4 blocks 2-1\"",
                         "order[0]: \"blocks 2-1\" must be \"block 3\" or \"blocks 0-3\"");
-    assert_edit_refused("\"gather layer 4\"", "\"gather layer 4 blocks 1-3\"",
-                        "gather of \"layer 4\": there are no 3 blocks from block 1 on; it has 3");
-    assert_edit_refused("\"gather layer 4\"", "\"gather layer 4 block 99999999999999999999\"",
+    assert_edit_refused(
+        "\"all_gather layer 4\"", "\"all_gather layer 4 blocks 1-3\"",
+        "all_gather of \"layer 4\": there are no 3 blocks from block 1 on; it has 3");
+    assert_edit_refused("\"all_gather layer 4\"",
+                        "\"all_gather layer 4 block 99999999999999999999\"",
                         "order[0]: \"block 99999999999999999999\" must be \"block 3\" or \"blocks "
                         "0-3\"");
-    assert_edit_refused("\"gather layer 4\"", "\"reduce layer 4\"",
-                        "reduce of \"layer 4\": that is not done with a layer that is "
+    assert_edit_refused("\"all_gather layer 4\"", "\"all_reduce layer 4\"",
+                        "all_reduce of \"layer 4\": that is not done with a layer that is "
                         "fully-sharded");
-    assert_edit_refused("\"gather layer 4\"", "\"gather head\"",
-                        "gather of \"head\": it uses the weights of \"embed\", and travels with "
-                        "that");
+    assert_edit_refused(
+        "\"all_gather layer 4\"", "\"all_gather head\"",
+        "all_gather of \"head\": it uses the weights of \"embed\", and travels with "
+        "that");
     assert_edit_refused("\"micro_batches\": 1", "\"micro_batches\": 2",
                         "an order of transfers is for plans with one group and one micro-batch, "
                         "not 1 and 2");
-    assert_edit_refused("[\"gather layer 4\"]", "\"gather layer 4\"",
+    assert_edit_refused("[\"all_gather layer 4\"]", "\"all_gather layer 4\"",
                         "order[0]: \"do\" must be a list, not a string");
 }
 

@@ -113,9 +113,9 @@ static void names_are_those_of_the_vocabulary(void **state)
     assert_string_equal(yk_plan_strategy_name(YK_FULLY_SHARDED), "fully-sharded");
     assert_string_equal(yk_plan_pipeline_name(YK_GPIPE), "gpipe");
     assert_string_equal(yk_plan_pipeline_name(YK_1F1B), "1f1b");
-    assert_string_equal(yk_plan_transfer_name(YK_TRANSFER_ALL_GATHER), "gather");
-    assert_string_equal(yk_plan_transfer_name(YK_TRANSFER_REDUCE_SCATTER), "scatter");
-    assert_string_equal(yk_plan_transfer_name(YK_TRANSFER_ALL_REDUCE), "reduce");
+    assert_string_equal(yk_plan_transfer_name(YK_TRANSFER_ALL_GATHER), "all_gather");
+    assert_string_equal(yk_plan_transfer_name(YK_TRANSFER_REDUCE_SCATTER), "reduce_scatter");
+    assert_string_equal(yk_plan_transfer_name(YK_TRANSFER_ALL_REDUCE), "all_reduce");
 }
 
 static void a_plan_that_makes_sense_passes(void **state)
@@ -212,7 +212,7 @@ static void several_groups_cut_the_batch_alike(void **state)
 }
 
 /* Alone, a member takes all: 10 samples in 4 micro-batches are 3 3 2 2, in every group. */
-static void groups_of_one_rank_take_uneven_micro_batches(void **state)
+static void groups_of_one_rank_have_uneven_micro_batches(void **state)
 {
     static const int64_t counts[4] = {3, 3, 2, 2};
     add_group(state, 2);
@@ -230,14 +230,16 @@ static void groups_of_one_rank_take_uneven_micro_batches(void **state)
 
 /* Of 10 samples, 7 are rank 0's in the first turn, 3 the others' in the second; alone, a member
  * takes what is left to it of either. */
-static void members_take_turns(void **state)
+static void members_alternate(void **state)
 {
     add_group(state, 2);
     struct yk_plan *plan = plan_of(state);
     struct yk_plan_member *members = plan->groups[0].members;
     plan->micro_batches = 2;
-    members[0] = (struct yk_plan_member){.rank = 0, .share = 7, .part = 0.5, .turn = 1};
-    members[1] = (struct yk_plan_member){.rank = 1, .share = 3, .part = 0.5, .turn = 2};
+    members[0] =
+        (struct yk_plan_member){.rank = 0, .share = 7, .part = 0.5, .micro_batch_number = 1};
+    members[1] =
+        (struct yk_plan_member){.rank = 1, .share = 3, .part = 0.5, .micro_batch_number = 2};
     plan->groups[0].member_count = 2;
     assert_ok(check(state));
     assert_true(yk_plan_alternates(plan));
@@ -249,19 +251,18 @@ static void members_take_turns(void **state)
         assert_int_equal(first, counts[k][0]);
         assert_int_equal(yk_plan_samples(plan, 1, 0, k, &first), counts[k][2]);
     }
-    members[1].turn = 1;
-    assert_fails(check(state), YK_ERROR_INPUT, "group 0: nobody takes turn 2");
-    members[1].turn = 3;
+    members[1].micro_batch_number = 1;
+    assert_fails(check(state), YK_ERROR_INPUT, "group 0: no member has micro-batch 1");
+    members[1].micro_batch_number = 3;
     assert_fails(check(state), YK_ERROR_INPUT,
-                 "group 0: the turn of rank 1 is 3; where members take turns, each of a "
-                 "group of several has one from 1 to the 2 micro-batches, and one that is "
-                 "alone has none");
-    members[0].turn = 0;
-    members[1].turn = 2;
-    assert_fails(check(state), YK_ERROR_INPUT,
-                 "group 0: the turn of rank 0 is 0; where members take turns, each of a "
-                 "group of several has one from 1 to the 2 micro-batches, and one that is "
-                 "alone has none");
+                 "group 0: \"micro_batch\" of rank 1 is 2; where members alternate, each of a "
+                 "group of several has one below 2, and one that is alone has none");
+    members[0].micro_batch_number = 0;
+    members[1].micro_batch_number = 2;
+    assert_fails(
+        check(state), YK_ERROR_INPUT,
+        "group 0: \"micro_batch\" of rank 0 is missing; where members alternate, each of a "
+        "group of several has one below 2, and one that is alone has none");
 }
 
 static void one_member_has_nothing_to_shard(void **state)
@@ -422,19 +423,19 @@ static void transfers_suit_the_strategy(void **state)
     add_transfer(state, (struct yk_plan_transfer){
                             .kind = YK_TRANSFER_ALL_REDUCE, .layer = 4, .block_count = 1});
     assert_fails(check(state), YK_ERROR_INPUT,
-                 "reduce of \"layer 3\": that is not done with a layer that is kept");
+                 "all_reduce of \"layer 3\": that is not done with a layer that is kept");
     plan_of(state)->layers[4].strategy = YK_REPLICATED;
     assert_ok(check(state));
     plan_of(state)->transfers[0].kind = YK_TRANSFER_REDUCE_SCATTER;
     assert_fails(check(state), YK_ERROR_INPUT,
-                 "scatter of \"layer 3\": that is not done with a layer that is replicated");
+                 "reduce_scatter of \"layer 3\": that is not done with a layer that is replicated");
 }
 
 static void weights_in_common_travel_as_the_first_layer(void **state)
 {
     add_transfer(state, (struct yk_plan_transfer){.layer = HEAD, .block_count = 1});
     assert_fails(check(state), YK_ERROR_INPUT,
-                 "gather of \"head\": it uses the weights of \"embed\", and travels with that");
+                 "all_gather of \"head\": it uses the weights of \"embed\", and travels with that");
 }
 
 static void transfers_have_blocks_and_slots(void **state)
@@ -442,19 +443,19 @@ static void transfers_have_blocks_and_slots(void **state)
     add_transfer(state, (struct yk_plan_transfer){.layer = 2, .slot = 3});
     struct yk_plan_transfer *transfer = plan_of(state)->transfers;
     assert_fails(check(state), YK_ERROR_INPUT,
-                 "gather of \"layer 1\": there are no 0 blocks from block 0 on; it has 8");
+                 "all_gather of \"layer 1\": there are no 0 blocks from block 0 on; it has 8");
     transfer->block_count = INT32_MAX;
     transfer->first_block = 1;
     assert_int_equal(check(state), YK_ERROR_INPUT);
     transfer->block_count = 1;
     transfer->slot = 2 * LAYERS + 3;
     assert_fails(check(state), YK_ERROR_INPUT,
-                 "gather of \"layer 1\": slots are 0 to 32, there is no slot 33");
+                 "all_gather of \"layer 1\": slots are 0 to 32, there is no slot 33");
     transfer->slot = 2 * LAYERS + 2;
     assert_ok(check(state));
     add_transfer(state, (struct yk_plan_transfer){.layer = 3, .block_count = 1, .slot = 3});
     assert_fails(check(state), YK_ERROR_INPUT,
-                 "gather of \"layer 2\" stands after a transfer of a later slot; order them by "
+                 "all_gather of \"layer 2\" stands after a transfer of a later slot; order them by "
                  "slot");
 }
 
@@ -491,8 +492,8 @@ int main(void)
         TEST(a_copy_is_equal_and_shares_nothing),
         TEST(shares_are_cut_evenly_larger_ones_first),
         TEST(several_groups_cut_the_batch_alike),
-        TEST(groups_of_one_rank_take_uneven_micro_batches),
-        TEST(members_take_turns),
+        TEST(groups_of_one_rank_have_uneven_micro_batches),
+        TEST(members_alternate),
         TEST(one_member_has_nothing_to_shard),
         TEST(shares_must_add_up_to_the_batch),
         TEST(parts_must_add_up_to_one),

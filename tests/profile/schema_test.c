@@ -160,6 +160,28 @@ static void a_profile_of_form_3_is_read_and_renewed(void **state)
     read_and_renew(place->path, 1);
 }
 
+/* Read as it is, and once it has been opened for adding. */
+static void older_names_are_read_as_those_of_today(void **state)
+{
+    const struct place *place = *state;
+    const struct yk_profile_link link = {"v100-v100 within a node", "all_gather", 2};
+    const struct yk_profile_fact fact = {"v100", YK_PROFILE_COMPUTE_SLOWDOWN};
+    make_file(place->path, FORM_3 "UPDATE links SET collective = 'gather';"
+                                  "UPDATE facts SET fact = 'computation beside messages';");
+    for (int i = 0; i < 2; i++) {
+        struct yk_profile *profile = NULL;
+        struct yk_profile_curve curve = {0};
+        double slowdown = NAN;
+        assert_ok(i == 0 ? yk_profile_open(place->path, &profile)
+                         : yk_profile_create(place->path, &profile));
+        assert_ok(yk_profile_find_link(profile, &link, &curve));
+        assert_int_equal(curve.count, 1);
+        assert_ok(yk_profile_find_fact(profile, &fact, &slowdown));
+        assert_true(slowdown == 1000);
+        yk_profile_close(profile);
+    }
+}
+
 /* Two cores of whatever it was: they may be another machine's. */
 static void numbers_of_a_cpu_that_has_no_name_do_not_count(void **state)
 {

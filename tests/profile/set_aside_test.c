@@ -144,7 +144,7 @@ static void a_profile_of_another_version_or_that_lacks_a_column_is_set_aside(voi
     assert_set_aside(place->path, "the profile is damaged: no such column: value", ".damaged");
     make_file(place->path, "PRAGMA user_version = 9;");
     assert_set_aside(place->path,
-                     "a profile of form 9, and this program knows form 4: it has to be measured "
+                     "a profile of form 9, and this program knows form 5: it has to be measured "
                      "again",
                      ".damaged-2");
 }

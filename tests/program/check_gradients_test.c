@@ -91,24 +91,27 @@ static void every_gradient_is_reduced_once(void **state)
 {
     (void)state;
     static const struct broken_case cases[] = {
-        {&broken_sharded, leave_out_the_scatter, "reduced: scatter norm on gpu0 is missing"},
-        {&broken_sharded, scatter_half, "reduced: scatter layer 0 block 1 of 2 on gpu0 is missing"},
+        {&broken_sharded, leave_out_the_scatter, "reduced: reduce_scatter norm on gpu0 is missing"},
+        {&broken_sharded, scatter_half,
+         "reduced: reduce_scatter layer 0 block 1 of 2 on gpu0 is missing"},
         {&broken_sharded, scatter_twice,
-         "reduced: scatter layer 0 block 1 of 2 on gpu0 reduces block 1 again after scatter layer "
+         "reduced: reduce_scatter layer 0 block 1 of 2 on gpu0 reduces block 1 again after "
+         "reduce_scatter layer "
          "0"},
         {&broken_summed, scatter_in_the_first_micro_batch,
-         "reduced: scatter norm #0 on gpu0 is not in the last micro-batch, under no_sync"},
+         "reduced: reduce_scatter norm #0 on gpu0 is not in the last micro-batch, under no_sync"},
         {&broken_summed_whole, reduce_in_the_first_micro_batch,
-         "reduced: reduce norm #0 on gpu0 is not in the last micro-batch, under no_sync"},
-        {&broken_replicated, leave_out_the_reduction, "reduced: reduce norm on gpu0 is missing"},
+         "reduced: all_reduce norm #0 on gpu0 is not in the last micro-batch, under no_sync"},
+        {&broken_replicated, leave_out_the_reduction,
+         "reduced: all_reduce norm on gpu0 is missing"},
         {&broken_reduced_each, leave_out_the_reduction,
-         "reduced: reduce norm #0 on gpu0 is missing"},
+         "reduced: all_reduce norm #0 on gpu0 is missing"},
         {&broken_reduced_each, reduce_twice,
-         "reduced: reduce head #0 on gpu0 reduces the bucket for the second time"},
+         "reduced: all_reduce head #0 on gpu0 reduces the bucket for the second time"},
         {&broken_replicated, reduce_twice,
-         "reduced: reduce head on gpu0 reduces the bucket for the second time"},
+         "reduced: all_reduce head on gpu0 reduces the bucket for the second time"},
         {&broken_adapted, scatter_what_is_frozen,
-         "reduced: scatter norm on gpu0 has nothing to scatter"},
+         "reduced: reduce_scatter norm on gpu0 has nothing to scatter"},
     };
     assert_all_refused(cases);
 }
@@ -222,19 +225,23 @@ static void gradients_updates_and_uses_are_in_order(void **state)
     (void)state;
     static const struct broken_case cases[] = {
         {&broken_sharded, scatter_too_early,
-         "ordered: scatter head on gpu0 could start before backward head has ended, but a gradient "
+         "ordered: reduce_scatter head on gpu0 could start before backward head has ended, but a "
+         "gradient "
          "is reduced after its backward"},
         {&broken_replicated, reduce_too_early,
-         "ordered: reduce head on gpu0 could start before backward head has ended, but a gradient "
+         "ordered: all_reduce head on gpu0 could start before backward head has ended, but a "
+         "gradient "
          "is reduced after its backward"},
         {&broken_shared, scatter_what_others_add_to,
-         "ordered: scatter embed on gpu0 could start before backward embed has ended, but a "
+         "ordered: reduce_scatter embed on gpu0 could start before backward embed has ended, but a "
          "gradient is reduced after its backward"},
         {&broken_summed, scatter_before_the_last_micro_batch,
-         "ordered: scatter head #1 on gpu0 could start before backward head #1 has ended, but a "
+         "ordered: reduce_scatter head #1 on gpu0 could start before backward head #1 has ended, "
+         "but a "
          "gradient is reduced after its backward"},
         {&broken_sharded, update_too_early,
-         "ordered: update embed on gpu0 could start before scatter embed has ended, but parameters "
+         "ordered: update embed on gpu0 could start before reduce_scatter embed has ended, but "
+         "parameters "
          "are updated after their gradient is complete"},
         {&broken_staged, update_before_backward,
          "ordered: update embed on gpu0 could start before backward embed has ended, but "
@@ -243,7 +250,8 @@ static void gradients_updates_and_uses_are_in_order(void **state)
          "ordered: update head on gpu0 could start before agree has ended, but parameters are "
          "updated after the ranks agreed"},
         {&broken_agreeing, agree_too_early,
-         "ordered: agree on gpu0 could start before scatter embed has ended, but ranks agree after "
+         "ordered: agree on gpu0 could start before reduce_scatter embed has ended, but ranks "
+         "agree after "
          "all gradients are complete"},
         {&broken_alone, agree_before_backward,
          "ordered: agree on gpu0 could start before backward embed has ended, but ranks agree "
@@ -253,13 +261,16 @@ static void gradients_updates_and_uses_are_in_order(void **state)
         {&broken_adapted, update_what_is_frozen,
          "ordered: update norm on gpu0 has nothing to train"},
         {&broken_refreshed, gather_before_the_update,
-         "ordered: gather norm on gpu0 could start before update norm has ended, but parameters "
+         "ordered: all_gather norm on gpu0 could start before update norm has ended, but "
+         "parameters "
          "are gathered after their update"},
         {&broken_sharded, gather_of_the_round_before,
-         "ordered: gather embed on gpu0 could start before update embed of the round before has "
+         "ordered: all_gather embed on gpu0 could start before update embed of the round before "
+         "has "
          "ended, but parameters are gathered after their update"},
         {&broken_refreshed, use_before_the_refresh,
-         "resident: forward embed on gpu0 could start before gather embed of the round before has "
+         "resident: forward embed on gpu0 could start before all_gather embed of the round before "
+         "has "
          "ended, but parameters are gathered before they are used"},
         {&broken_replicated, update_after_the_next_use,
          "ordered: forward embed on gpu0 could start before update embed has ended, but parameters "

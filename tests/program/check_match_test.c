@@ -55,19 +55,21 @@ static void ranks_communicate_with_each_other(void **state)
     (void)state;
     static const struct broken_case cases[] = {
         {&broken_sharded, swap_gathers,
-         "collective: gather layer 0 on gpu1 comes earlier than on gpu0"},
+         "collective: all_gather layer 0 on gpu1 comes earlier than on gpu0"},
         {&broken_sharded, change_bytes,
-         "matched: scatter layer 1 on gpu1 has other bytes than scatter layer 1 on gpu0"},
+         "matched: reduce_scatter layer 1 on gpu1 has other bytes than reduce_scatter layer 1 on "
+         "gpu0"},
         {&broken_staged, change_the_message,
          "matched: send layer 1 on gpu0 has other bytes than recv layer 1 on gpu1"},
         {&broken_sharded, leave_out_one_side,
-         "matched: gather norm on gpu0 is done by 1 of 2 ranks"},
+         "matched: all_gather norm on gpu0 is done by 1 of 2 ranks"},
         {&broken_staged, leave_out_the_send, "matched: recv layer 1 on gpu1 has no send on gpu0"},
         {&broken_staged, leave_out_the_receive,
          "matched: send layer 1 on gpu0 has no recv on gpu1"},
-        {&broken_sharded, match_another, "matched: gather norm on gpu1 is done by 1 of 2 ranks"},
+        {&broken_sharded, match_another,
+         "matched: all_gather norm on gpu1 is done by 1 of 2 ranks"},
         {&broken_sharded, match_another_layer,
-         "matched: gather norm on gpu1 has the match of gather head on gpu0"},
+         "matched: all_gather norm on gpu1 has the match of all_gather head on gpu0"},
         {&broken_staged, match_the_wrong_way,
          "matched: recv layer 1 on gpu0 has the match of recv layer 1 on gpu1"},
     };
@@ -111,7 +113,8 @@ static void nothing_waits_on_itself(void **state)
          "acyclic: recv layer 1 on gpu1 waits for recv layer 1 gradient on gpu0, which waits for "
          "it in turn"},
         {&broken_agreeing, agree_before_a_message,
-         "acyclic: scatter embed on gpu1 waits for agree on gpu0, which waits for it in turn"},
+         "acyclic: reduce_scatter embed on gpu1 waits for agree on gpu0, which waits for it in "
+         "turn"},
     };
     assert_all_refused(cases);
 }

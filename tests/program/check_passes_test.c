@@ -80,7 +80,7 @@ static void send_another_layer(struct yk_program *program)
         SMALL_LAYER_0;
 }
 
-static void passes_come_after_what_they_take(void **state)
+static void passes_come_after_what_they_need(void **state)
 {
     (void)state;
     static const struct broken_case cases[] = {
@@ -124,7 +124,7 @@ static void passes_come_after_what_they_take(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(passes_come_after_what_they_take),
+        cmocka_unit_test(passes_come_after_what_they_need),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

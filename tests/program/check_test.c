@@ -103,7 +103,7 @@ static void numbers_must_exist(void **state)
         {&broken_sharded, give_it_more_samples,
          "formed: forward layer 0 on gpu0 has 3 samples, not the 2 that are planned"},
         {&broken_sharded, give_it_another_block,
-         "formed: gather layer 0 on gpu0 has blocks that do not exist"},
+         "formed: all_gather layer 0 on gpu0 has blocks that do not exist"},
         {&broken_sharded, give_it_a_match,
          "formed: release layer 0 on gpu0 has a match that does not exist"},
         {&broken_sharded, give_it_bytes,

@@ -94,25 +94,27 @@ static void weights_are_there_when_they_are_used(void **state)
         {&broken_sharded, leave_out_all_gathers,
          "resident: forward norm on gpu0 uses parameters that are not gathered"},
         {&broken_sharded, do_not_wait_for_the_gather,
-         "resident: forward head on gpu0 could start before gather head has ended, but parameters "
+         "resident: forward head on gpu0 could start before all_gather head has ended, but "
+         "parameters "
          "are gathered before they are used"},
         {&broken_sharded, leave_out_the_releases,
-         "resident: gather norm on gpu0 is never followed by a release"},
+         "resident: all_gather norm on gpu0 is never followed by a release"},
         {&broken_sharded, release_too_early,
          "resident: forward norm on gpu0 uses parameters that were gathered before their update"},
         {&broken_sharded, release_before_any_use,
          "resident: release norm on gpu0 drops parameters that nothing has used"},
         {&broken_sharded, do_not_wait_for_the_release,
-         "resident: gather head on gpu0 brings block 0 again after gather head, with no release "
+         "resident: all_gather head on gpu0 brings block 0 again after all_gather head, with no "
+         "release "
          "known in between"},
         {&broken_sharded, gather_for_the_next_step,
-         "resident: gather norm on gpu0 is for another step than what uses it"},
+         "resident: all_gather norm on gpu0 is for another step than what uses it"},
         {&broken_sharded, release_for_the_step_before,
          "resident: release norm on gpu0 is for another step than what it drops"},
         {&broken_replicated, release_what_stays,
          "resident: release norm on gpu0 drops parameters that stay"},
         {&broken_replicated, gather_what_stays,
-         "resident: gather norm on gpu0 brings parameters that are there"},
+         "resident: all_gather norm on gpu0 brings parameters that are there"},
         {&broken_sharded, keep_from_step_to_step,
          "resident: forward norm on gpu0 uses parameters that were gathered before their update"},
     };

@@ -22,7 +22,7 @@ static int tear_down(void **state)
 static void make(enum yk_strategy strategy, bool tied)
 {
     tiny = tiny_step_make(
-        (struct tiny_wish){.cluster = "2xcpu:1", .blocks = 1, .tied = tied, .batch = 8});
+        (struct tiny_options){.cluster = "2xcpu:1", .blocks = 1, .tied = tied, .batch = 8});
     tiny_step_set_strategy(&tiny, strategy);
     tiny.plan->pipeline = YK_1F1B;
     tiny_step_compile(&tiny);
@@ -103,7 +103,7 @@ static void recomputation_goes_before_backward(void **state)
 static void frozen_layers_are_neither_reduced_nor_updated(void **state)
 {
     (void)state;
-    tiny = tiny_step_make((struct tiny_wish){.cluster = "2xcpu:1", .blocks = 1, .lora_rank = 2});
+    tiny = tiny_step_make((struct tiny_options){.cluster = "2xcpu:1", .blocks = 1, .lora_rank = 2});
     tiny_step_set_strategy(&tiny, YK_KEPT);
     tiny_step_compile(&tiny);
     assert_list(tiny.program, 0, "G0 G1 L F0 X0 G2 F1 G3 F2 F3 B3 X3b B2 X2b B1 X1b S1 U1");
@@ -115,7 +115,7 @@ static void frozen_layers_are_neither_reduced_nor_updated(void **state)
 static void one_rank_communicates_with_none(void **state)
 {
     (void)state;
-    tiny = tiny_step_make((struct tiny_wish){.cluster = "cpu:1", .blocks = 1});
+    tiny = tiny_step_make((struct tiny_options){.cluster = "cpu:1", .blocks = 1});
     tiny_step_set_strategy(&tiny, YK_FULLY_SHARDED);
     tiny_step_compile(&tiny);
     assert_list(tiny.program, 0, "L F0 F1 F2 F3 B3 B2 B1 B0 U3 U2 U1 U0");
@@ -244,7 +244,7 @@ static void shares_are_cut_into_micro_batches(void **state)
 {
     (void)state;
     tiny = tiny_step_make(
-        (struct tiny_wish){.cluster = "3xcpu:1", .groups = 1, .blocks = 1, .batch = 8});
+        (struct tiny_options){.cluster = "3xcpu:1", .groups = 1, .blocks = 1, .batch = 8});
     tiny_step_add_member(&tiny, 0, 0, 5, 0.5);
     tiny_step_add_member(&tiny, 0, 1, 3, 0.5);
     tiny_step_add_member(&tiny, 0, 2, 0, 0);
@@ -255,9 +255,9 @@ static void shares_are_cut_into_micro_batches(void **state)
         const struct yk_program_rank *list = &tiny.program->ranks[r];
         for (int32_t i = 0; i < list->op_count; i++) {
             const struct yk_op *op = &list->ops[i];
-            const bool takes =
+            const bool reads =
                 op->kind == YK_OP_LOAD || op->kind == YK_OP_FORWARD || op->kind == YK_OP_BACKWARD;
-            assert_int_equal(op->samples, takes ? samples[r][op->micro_batch] : 0);
+            assert_int_equal(op->samples, reads ? samples[r][op->micro_batch] : 0);
         }
     }
 }
@@ -368,7 +368,7 @@ static void half_precision_agrees_on_overflow(void **state)
 {
     (void)state;
     tiny = tiny_step_make(
-        (struct tiny_wish){.cluster = "2xcpu:1", .blocks = 1, .precision = YK_PRECISION_FP16});
+        (struct tiny_options){.cluster = "2xcpu:1", .blocks = 1, .precision = YK_PRECISION_FP16});
     tiny_step_compile(&tiny);
     assert_list(tiny.program, 0, "L F0 F1 F2 F3 B3 B2 B1 B0 R0 A U3 U2 U1 U0");
     assert_bytes(tiny.program->ranks[0].ops[10].bytes, YK_AGREE_BYTES);

@@ -63,7 +63,7 @@ static void assert_computes(const struct yk_lifetime *lifetime, int32_t begin, i
 static void an_output_lives_until_who_keeps_it_has_gone_backward(void **state)
 {
     (void)state;
-    tiny = tiny_step_make((struct tiny_wish){.cluster = "cpu:1", .blocks = 1});
+    tiny = tiny_step_make((struct tiny_options){.cluster = "cpu:1", .blocks = 1});
     find(0);
     assert_computes(lifetime_of(YK_BUFFER_OUTPUT, 0, 0), op_of(YK_OP_FORWARD, 0),
                     op_of(YK_OP_BACKWARD, 1));
@@ -76,17 +76,17 @@ static void an_output_lives_until_who_keeps_it_has_gone_backward(void **state)
 static void an_output_that_nobody_keeps_ends_with_forward(void **state)
 {
     (void)state;
-    tiny = tiny_step_make((struct tiny_wish){.cluster = "cpu:1", .blocks = 1, .lora_rank = 2});
+    tiny = tiny_step_make((struct tiny_options){.cluster = "cpu:1", .blocks = 1, .lora_rank = 2});
     find(0);
     assert_computes(lifetime_of(YK_BUFFER_OUTPUT, 2, 0), op_of(YK_OP_FORWARD, 2),
                     op_of(YK_OP_FORWARD, 3));
 }
 
 /* Both decoders read the encoder's output; the first goes backward last. */
-static void an_output_that_several_take_is_one_buffer(void **state)
+static void an_output_that_several_need_is_one_buffer(void **state)
 {
     (void)state;
-    tiny = tiny_step_make((struct tiny_wish){.cluster = "cpu:1", .config = TINY_TRANSLATOR});
+    tiny = tiny_step_make((struct tiny_options){.cluster = "cpu:1", .config = TINY_TRANSLATOR});
     find(0);
     assert_computes(lifetime_of(YK_BUFFER_OUTPUT, 1, 0), op_of(YK_OP_FORWARD, 1),
                     op_of(YK_OP_BACKWARD, 3));
@@ -98,7 +98,7 @@ static void an_output_that_several_take_is_one_buffer(void **state)
 static void what_is_computed_again_is_saved_again(void **state)
 {
     (void)state;
-    tiny = tiny_step_make((struct tiny_wish){.cluster = "cpu:1", .blocks = 1});
+    tiny = tiny_step_make((struct tiny_options){.cluster = "cpu:1", .blocks = 1});
     find(0);
     assert_computes(lifetime_of(YK_BUFFER_SAVED, 1, 0), op_of(YK_OP_FORWARD, 1),
                     op_of(YK_OP_BACKWARD, 1));
@@ -117,7 +117,7 @@ static void a_message_is_the_output_on_one_side_and_the_input_on_the_other(void 
     (void)state;
     static const int32_t groups[] = {0, 0, 1, 1};
     tiny = tiny_step_make(
-        (struct tiny_wish){.cluster = "2xcpu:1", .groups = 2, .blocks = 1, .batch = 1});
+        (struct tiny_options){.cluster = "2xcpu:1", .groups = 2, .blocks = 1, .batch = 1});
     tiny_step_set_stages(&tiny, groups);
     find(0);
     const struct yk_lifetime *output = lifetime_of(YK_BUFFER_OUTPUT, 1, 0);
@@ -141,7 +141,7 @@ static void what_a_rank_makes_for_itself_lives_twice(void **state)
 {
     (void)state;
     tiny = tiny_step_make(
-        (struct tiny_wish){.cluster = "2xcpu:1", .groups = 2, .blocks = 1, .batch = 2});
+        (struct tiny_options){.cluster = "2xcpu:1", .groups = 2, .blocks = 1, .batch = 2});
     tiny_step_add_member(&tiny, 0, 0, 2, 1);
     tiny_step_add_member(&tiny, 1, 0, 2, 1);
     tiny.plan->layers[2].group = 1;
@@ -172,7 +172,7 @@ static void blocks_in_several_messages_are_parts_of_one_buffer(void **state)
         TRANSFER(ALL_REDUCE, 0, 0, 9),  TRANSFER(REDUCE_SCATTER, 1, 0, 9),
         TRANSFER(ALL_GATHER, 1, 1, 10),
     };
-    tiny = tiny_step_make((struct tiny_wish){.cluster = "2xcpu:1", .blocks = 1, .batch = 8});
+    tiny = tiny_step_make((struct tiny_options){.cluster = "2xcpu:1", .blocks = 1, .batch = 8});
     tiny.plan->layers[1].strategy = YK_KEPT;
     tiny.plan->block_bytes = 4 * TINY_BLOCK / 2.0;
     tiny.plan->bucket_bytes = 0;
@@ -200,7 +200,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(an_output_lives_until_who_keeps_it_has_gone_backward, tear_down),
         cmocka_unit_test_teardown(an_output_that_nobody_keeps_ends_with_forward, tear_down),
-        cmocka_unit_test_teardown(an_output_that_several_take_is_one_buffer, tear_down),
+        cmocka_unit_test_teardown(an_output_that_several_need_is_one_buffer, tear_down),
         cmocka_unit_test_teardown(what_is_computed_again_is_saved_again, tear_down),
         cmocka_unit_test_teardown(a_message_is_the_output_on_one_side_and_the_input_on_the_other,
                                   tear_down),

@@ -21,8 +21,8 @@ static int tear_down(void **state)
 static void make_stages(int32_t micro_batches)
 {
     static const int32_t groups[] = {0, 0, 1, 1};
-    tiny = tiny_step_make(
-        (struct tiny_wish){.cluster = "2xcpu:1", .groups = 2, .blocks = 1, .batch = micro_batches});
+    tiny = tiny_step_make((struct tiny_options){
+        .cluster = "2xcpu:1", .groups = 2, .blocks = 1, .batch = micro_batches});
     tiny_step_set_stages(&tiny, groups);
     tiny.plan->micro_batches = micro_batches;
     tiny.plan->pipeline = YK_1F1B;
@@ -63,7 +63,7 @@ static void a_rank_of_both_ends_sends_and_receives_both_ways(void **state)
 {
     (void)state;
     static const int32_t groups[] = {0, 1, 1, 0};
-    tiny = tiny_step_make((struct tiny_wish){
+    tiny = tiny_step_make((struct tiny_options){
         .cluster = "2xcpu:1", .groups = 2, .blocks = 1, .tied = true, .batch = 1});
     tiny_step_set_stages(&tiny, groups);
     tiny_step_compile(&tiny);
@@ -73,11 +73,11 @@ static void a_rank_of_both_ends_sends_and_receives_both_ways(void **state)
 
 /* Both layers of the decoder take the encoder's output: it is sent once, and its gradient goes back
  * when both have gone backward. */
-static void an_output_that_several_take_is_sent_once(void **state)
+static void an_output_that_several_need_is_sent_once(void **state)
 {
     (void)state;
     static const int32_t groups[] = {0, 0, 0, 1, 1, 0};
-    tiny = tiny_step_make((struct tiny_wish){
+    tiny = tiny_step_make((struct tiny_options){
         .cluster = "2xcpu:1", .config = TINY_TRANSLATOR, .groups = 2, .batch = 1});
     tiny_step_set_stages(&tiny, groups);
     tiny_step_compile(&tiny);
@@ -93,7 +93,7 @@ static void a_frozen_stage_waits_for_its_messages(void **state)
 {
     (void)state;
     static const int32_t groups[] = {0, 1, 1, 1};
-    tiny = tiny_step_make((struct tiny_wish){
+    tiny = tiny_step_make((struct tiny_options){
         .cluster = "2xcpu:1", .groups = 2, .blocks = 1, .batch = 1, .lora_rank = 2});
     tiny_step_set_stages(&tiny, groups);
     tiny_step_compile(&tiny);
@@ -127,7 +127,7 @@ static void messages_cover_every_sample_once(void **state)
 {
     (void)state;
     tiny = tiny_step_make(
-        (struct tiny_wish){.cluster = "4xcpu:1", .groups = 2, .blocks = 1, .batch = 8});
+        (struct tiny_options){.cluster = "4xcpu:1", .groups = 2, .blocks = 1, .batch = 8});
     tiny.plan->micro_batches = 2;
     tiny_step_add_member(&tiny, 0, 0, 6, 0.5);
     tiny_step_add_member(&tiny, 0, 1, 2, 0.5);
@@ -168,7 +168,7 @@ static void messages_go_from_owner_to_owner(void **state)
     for (uint64_t seed = 1; seed <= 200; seed++) {
         struct yk_random random = yk_random_from_seed(seed);
         const int32_t M = 1 + (int32_t)yk_random_below(&random, 3);
-        tiny = tiny_step_make((struct tiny_wish){
+        tiny = tiny_step_make((struct tiny_options){
             .cluster = "4xcpu:1", .groups = 2, .blocks = 1, .batch = INT64_C(7) * M});
         tiny.plan->micro_batches = M;
         for (int32_t g = 0; g < 2; g++) {
@@ -202,7 +202,7 @@ static void messages_go_from_owner_to_owner(void **state)
 static void ranks_that_do_the_same_have_one_list(void **state)
 {
     (void)state;
-    tiny = tiny_step_make((struct tiny_wish){
+    tiny = tiny_step_make((struct tiny_options){
         .cluster = "1xa30 + 1xa40 + 5xcpu:1", .groups = 1, .blocks = 1, .batch = 7});
     for (int32_t r = 0; r < 7; r++) {
         tiny.plan->ranks[r].limit_bytes = 2e9;
@@ -224,7 +224,7 @@ static void all_ranks_of_a_group_have_the_same_communication(void **state)
 {
     (void)state;
     tiny = tiny_step_make(
-        (struct tiny_wish){.cluster = "3xcpu:1", .groups = 1, .blocks = 2, .batch = 9});
+        (struct tiny_options){.cluster = "3xcpu:1", .groups = 1, .blocks = 2, .batch = 9});
     tiny_step_add_member(&tiny, 0, 2, 5, 0.5);
     tiny_step_add_member(&tiny, 0, 0, 4, 0.25);
     tiny_step_add_member(&tiny, 0, 1, 0, 0.25);
@@ -254,7 +254,7 @@ int main(void)
         cmocka_unit_test_teardown(stages_send_outputs_and_get_gradients_back, tear_down),
         cmocka_unit_test_teardown(stages_agree_after_the_last_of_them, tear_down),
         cmocka_unit_test_teardown(a_rank_of_both_ends_sends_and_receives_both_ways, tear_down),
-        cmocka_unit_test_teardown(an_output_that_several_take_is_sent_once, tear_down),
+        cmocka_unit_test_teardown(an_output_that_several_need_is_sent_once, tear_down),
         cmocka_unit_test_teardown(a_frozen_stage_waits_for_its_messages, tear_down),
         cmocka_unit_test_teardown(messages_cover_every_sample_once, tear_down),
         cmocka_unit_test(messages_go_from_owner_to_owner),

@@ -27,7 +27,7 @@ static void one_rank_holds_all_of_it(void **state)
 {
     (void)state;
     struct yk_memory_peak peak;
-    tiny = tiny_step_make((struct tiny_wish){.cluster = "cpu:1", .blocks = 1});
+    tiny = tiny_step_make((struct tiny_options){.cluster = "cpu:1", .blocks = 1});
     tiny_step_compile(&tiny);
     assert_ok(yk_program_memory_peak(tiny.program, 0, tiny_step_memory(&tiny, 0), &peak));
     const double tokens = 2 * 8 * (TINY_SEQUENCE + TINY_SEQUENCE);
@@ -54,8 +54,8 @@ static void one_rank_holds_all_of_it(void **state)
 static void make_pipeline(int32_t micro_batches)
 {
     static const int32_t groups[] = {0, 0, 1, 1};
-    tiny = tiny_step_make(
-        (struct tiny_wish){.cluster = "2xcpu:1", .groups = 2, .blocks = 1, .batch = micro_batches});
+    tiny = tiny_step_make((struct tiny_options){
+        .cluster = "2xcpu:1", .groups = 2, .blocks = 1, .batch = micro_batches});
     tiny_step_set_stages(&tiny, groups);
     tiny.plan->micro_batches = micro_batches;
     tiny.plan->pipeline = YK_1F1B;
@@ -63,7 +63,7 @@ static void make_pipeline(int32_t micro_batches)
 }
 
 /* The output on its way there, and its gradient on its way back, are never there at once. */
-static void one_micro_batch_takes_one_message(void **state)
+static void one_micro_batch_needs_one_message(void **state)
 {
     (void)state;
     make_pipeline(1);
@@ -75,7 +75,7 @@ static void one_micro_batch_takes_one_message(void **state)
  * Rank 0 goes F0 F1 B0 F2 …: both outputs may wait to be sent. Rank 1 goes F0 B0 F1 B1 …: B1 may
  * make a gradient to send before that of B0 is sent.
  */
-static void two_stages_take_two_messages(void **state)
+static void two_stages_need_two_messages(void **state)
 {
     (void)state;
     make_pipeline(4);
@@ -125,7 +125,7 @@ static void make_random_pipeline(struct yk_random *random)
 {
     static const char *const clusters[] = {"2xcpu:1", "3xcpu:1", "4xcpu:1"};
     const int32_t groups = 2 + (int32_t)yk_random_below(random, 3);
-    tiny = tiny_step_make((struct tiny_wish){
+    tiny = tiny_step_make((struct tiny_options){
         .cluster = clusters[yk_random_below(random, MOST_RANKS - 1)],
         .config = yk_random_below(random, 3) == 0 ? TINY_TRANSLATOR : NULL,
         .groups = groups,
@@ -186,8 +186,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(one_rank_holds_all_of_it, tear_down),
-        cmocka_unit_test_teardown(one_micro_batch_takes_one_message, tear_down),
-        cmocka_unit_test_teardown(two_stages_take_two_messages, tear_down),
+        cmocka_unit_test_teardown(one_micro_batch_needs_one_message, tear_down),
+        cmocka_unit_test_teardown(two_stages_need_two_messages, tear_down),
         cmocka_unit_test_teardown(stages_save_as_many_micro_batches_as_are_under_way, tear_down),
         cmocka_unit_test(no_walk_holds_more_than_the_peak),
     };

@@ -44,13 +44,13 @@ static double most_activations(void)
 static void make_uneven(enum yk_precision precision, enum yk_strategy strategy, int64_t lora_rank,
                         bool nf4)
 {
-    tiny = tiny_step_make((struct tiny_wish){.cluster = "2xcpu:1",
-                                             .groups = 1,
-                                             .blocks = 1,
-                                             .batch = 2,
-                                             .precision = precision,
-                                             .lora_rank = lora_rank,
-                                             .nf4 = nf4});
+    tiny = tiny_step_make((struct tiny_options){.cluster = "2xcpu:1",
+                                                .groups = 1,
+                                                .blocks = 1,
+                                                .batch = 2,
+                                                .precision = precision,
+                                                .lora_rank = lora_rank,
+                                                .nf4 = nf4});
     tiny_step_add_member(&tiny, 0, 0, 1, 0.75);
     tiny_step_add_member(&tiny, 0, 1, 1, 0.25);
     tiny_step_set_strategy(&tiny, strategy);
@@ -103,7 +103,7 @@ static void state_is_kept_as_the_table_says(void **state)
 static void each_layer_is_kept_its_own_way(void **state)
 {
     (void)state;
-    tiny = tiny_step_make((struct tiny_wish){.cluster = "4xcpu:1", .blocks = 1});
+    tiny = tiny_step_make((struct tiny_options){.cluster = "4xcpu:1", .blocks = 1});
     tiny.plan->layers[0].strategy = YK_FULLY_SHARDED;
     tiny.plan->layers[1].strategy = YK_SHARDED_STATE;
     tiny.plan->layers[2].strategy = YK_REPLICATED;
@@ -147,7 +147,7 @@ static void nf4_is_kept_and_gathered_as_it_is(void **state)
 static void a_group_of_one_keeps_everything_whole(void **state)
 {
     (void)state;
-    tiny = tiny_step_make((struct tiny_wish){.cluster = "cpu:1", .blocks = 1});
+    tiny = tiny_step_make((struct tiny_options){.cluster = "cpu:1", .blocks = 1});
     tiny_step_set_strategy(&tiny, YK_FULLY_SHARDED);
     tiny_step_compile(&tiny);
     assert_state(0, 4 * ONE_BLOCK, 4 * ONE_BLOCK, 8 * ONE_BLOCK);
@@ -161,7 +161,7 @@ static void ranks_keep_the_layers_of_their_groups(void **state)
     (void)state;
     static const int32_t groups[] = {0, 0, 1, 1};
     tiny = tiny_step_make(
-        (struct tiny_wish){.cluster = "3xcpu:1", .groups = 2, .blocks = 1, .batch = 1});
+        (struct tiny_options){.cluster = "3xcpu:1", .groups = 2, .blocks = 1, .batch = 1});
     tiny_step_set_stages(&tiny, groups);
     tiny_step_compile(&tiny);
     assert_state(0, 4 * (216 + 872), 4 * (216 + 872), 8 * (216 + 872));
@@ -173,7 +173,7 @@ static void ranks_keep_the_layers_of_their_groups(void **state)
 static void every_process_has_a_context(void **state)
 {
     (void)state;
-    tiny = tiny_step_make((struct tiny_wish){.cluster = "1xa30 + cpu:1", .blocks = 1});
+    tiny = tiny_step_make((struct tiny_options){.cluster = "1xa30 + cpu:1", .blocks = 1});
     tiny_step_compile(&tiny);
     assert_bytes(tiny_step_always(&tiny, 0, YK_MEMORY_CONTEXT),
                  yk_device_facts_context_bytes(NULL, tiny.cluster, 0));
@@ -187,7 +187,7 @@ static void every_process_has_a_context(void **state)
 static void buffers_are_two_blocks_and_two_batches(void **state)
 {
     (void)state;
-    tiny = tiny_step_make((struct tiny_wish){.cluster = "2xcpu:1", .blocks = 1, .batch = 6});
+    tiny = tiny_step_make((struct tiny_options){.cluster = "2xcpu:1", .blocks = 1, .batch = 6});
     tiny_step_compile(&tiny);
     assert_bytes(tiny_step_always(&tiny, 0, YK_MEMORY_BUFFERS),
                  2 * 4 * TINY_BLOCK + 2 * 8 * 3 * (4 + 4));
@@ -202,7 +202,7 @@ static void buffers_are_two_blocks_and_two_batches(void **state)
 static void make_sharded(enum yk_strategy strategy, bool tied, int32_t prefetch)
 {
     tiny = tiny_step_make(
-        (struct tiny_wish){.cluster = "2xcpu:1", .blocks = 3, .tied = tied, .batch = 8});
+        (struct tiny_options){.cluster = "2xcpu:1", .blocks = 3, .tied = tied, .batch = 8});
     tiny_step_set_strategy(&tiny, strategy);
     tiny.plan->prefetch = prefetch;
     tiny.plan->pipeline = YK_1F1B;
@@ -292,7 +292,7 @@ static void gathers_between_scatters_keep_gradients_few(void **state)
     assert_bytes(most_gradients(), FP32 * 3 * TINY_BLOCK);
 }
 
-static void without_sync_gradients_stay_whole_until_the_last_micro_batch(void **state)
+static void under_no_sync_gradients_stay_whole_until_the_last_micro_batch(void **state)
 {
     (void)state;
     make_sharded(YK_FULLY_SHARDED, false, 1);
@@ -337,14 +337,15 @@ static void a_tied_gradient_is_whole_all_through_backward(void **state)
 static void make_alone(int64_t blocks, int64_t batch, int32_t micro_batches,
                        enum yk_pipeline pipeline)
 {
-    tiny = tiny_step_make((struct tiny_wish){.cluster = "cpu:1", .blocks = blocks, .batch = batch});
+    tiny =
+        tiny_step_make((struct tiny_options){.cluster = "cpu:1", .blocks = blocks, .batch = batch});
     tiny.plan->micro_batches = micro_batches;
     tiny.plan->pipeline = pipeline;
     tiny_step_compile(&tiny);
 }
 
 /* While the head goes backward: all that is saved, and the gradient of its input. */
-static void activations_are_most_when_the_head_turns(void **state)
+static void activations_peak_between_forward_and_backward(void **state)
 {
     (void)state;
     make_alone(2, 1, 1, YK_1F1B);
@@ -376,11 +377,11 @@ static void recomputing_blocks_save_their_inputs(void **state)
                                                       TINY_BLOCK_SAVES + 2 * TINY_HIDDEN));
 }
 
-static void a_rank_without_samples_saves_nothing(void **state)
+static void a_rank_of_no_samples_saves_nothing(void **state)
 {
     (void)state;
     tiny = tiny_step_make(
-        (struct tiny_wish){.cluster = "2xcpu:1", .groups = 1, .blocks = 1, .batch = 4});
+        (struct tiny_options){.cluster = "2xcpu:1", .groups = 1, .blocks = 1, .batch = 4});
     tiny_step_add_member(&tiny, 0, 0, 0, 1);
     tiny_step_add_member(&tiny, 0, 1, 4, 0);
     tiny_step_set_strategy(&tiny, YK_FULLY_SHARDED);
@@ -426,15 +427,15 @@ int main(void)
         cmocka_unit_test_teardown(whole_parameters_are_not_gathered, tear_down),
         cmocka_unit_test_teardown(whole_gradients_pile_up_until_their_scatter, tear_down),
         cmocka_unit_test_teardown(gathers_between_scatters_keep_gradients_few, tear_down),
-        cmocka_unit_test_teardown(without_sync_gradients_stay_whole_until_the_last_micro_batch,
+        cmocka_unit_test_teardown(under_no_sync_gradients_stay_whole_until_the_last_micro_batch,
                                   tear_down),
         cmocka_unit_test_teardown(gradients_reduced_in_every_micro_batch_are_held_once_more,
                                   tear_down),
         cmocka_unit_test_teardown(a_tied_gradient_is_whole_all_through_backward, tear_down),
-        cmocka_unit_test_teardown(activations_are_most_when_the_head_turns, tear_down),
+        cmocka_unit_test_teardown(activations_peak_between_forward_and_backward, tear_down),
         cmocka_unit_test_teardown(gpipe_saves_every_micro_batch_and_1f1b_one, tear_down),
         cmocka_unit_test_teardown(recomputing_blocks_save_their_inputs, tear_down),
-        cmocka_unit_test_teardown(a_rank_without_samples_saves_nothing, tear_down),
+        cmocka_unit_test_teardown(a_rank_of_no_samples_saves_nothing, tear_down),
         cmocka_unit_test(kinds_have_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -74,7 +74,7 @@ static void assert_runs(uint64_t seed)
  * gradients pile up when it is slow. In the order of the list, each goes before the next comes. */
 static void make_piling(void)
 {
-    tiny = tiny_step_make((struct tiny_wish){.cluster = "2xcpu:1", .blocks = 6});
+    tiny = tiny_step_make((struct tiny_options){.cluster = "2xcpu:1", .blocks = 6});
     tiny_step_set_strategy(&tiny, YK_SHARDED_STATE);
     tiny_step_compile(&tiny);
 }
@@ -95,7 +95,7 @@ static void gradients_do_not_pile_up_where_there_is_no_room(void **state)
 }
 
 /* Waits of rank 0 that `other` does not have, of the same ops. */
-static int32_t count_fences(const struct yk_program *program, const struct yk_program *plain)
+static int32_t count_added_waits(const struct yk_program *program, const struct yk_program *plain)
 {
     const struct yk_program_rank *a = &program->ranks[0];
     const struct yk_program_rank *b = &plain->ranks[0];
@@ -116,25 +116,25 @@ static int32_t count_fences(const struct yk_program *program, const struct yk_pr
     return count;
 }
 
-/* Compiles with that limit; the number of fences it took. */
-static int32_t fences_within(double limit, const struct yk_program *plain)
+/* Compiles with that limit; the number of waits that were added. */
+static int32_t waits_within(double limit, const struct yk_program *plain)
 {
     set_limits(limit);
     tiny_step_compile(&tiny);
-    return count_fences(tiny.program, plain);
+    return count_added_waits(tiny.program, plain);
 }
 
-static void fences_are_as_many_as_the_room_asks_for(void **state)
+static void waits_are_as_many_as_the_limit_needs(void **state)
 {
     (void)state;
     make_piling();
     const double most = peak_of(0);
-    const double least = list_order_of(0);
+    const double lowest = list_order_of(0);
     struct yk_program *plain = tiny.program;
     tiny.program = NULL;
-    const int32_t none = fences_within(most, plain);
-    const int32_t some = fences_within((least + 3 * most) / 4, plain);
-    const int32_t many = fences_within(least, plain);
+    const int32_t none = waits_within(most, plain);
+    const int32_t some = waits_within((lowest + 3 * most) / 4, plain);
+    const int32_t many = waits_within(lowest, plain);
     yk_program_destroy(plain);
     assert_int_equal(none, 0);
     assert_in_range(some, 1, many - 1);
@@ -145,7 +145,7 @@ static void a_rank_that_stands_by_is_left_alone(void **state)
 {
     (void)state;
     tiny = tiny_step_make(
-        (struct tiny_wish){.cluster = "3xcpu:1", .groups = 1, .blocks = 6, .batch = 2});
+        (struct tiny_options){.cluster = "3xcpu:1", .groups = 1, .blocks = 6, .batch = 2});
     tiny_step_set_strategy(&tiny, YK_SHARDED_STATE);
     tiny_step_add_member(&tiny, 0, 0, 1, 0.5);
     tiny_step_add_member(&tiny, 0, 1, 1, 0.5);
@@ -187,7 +187,7 @@ static void make_random(struct yk_random *random)
 {
     const int32_t ranks = 2 + (int32_t)yk_random_below(random, MOST_RANKS - 1);
     const bool lora = yk_random_below(random, 4) == 0;
-    tiny = tiny_step_make((struct tiny_wish){
+    tiny = tiny_step_make((struct tiny_options){
         .cluster = ranks == 2 ? "2xcpu:1" : "3xcpu:1",
         .groups = 1,
         .blocks = 1 + yk_random_below(random, 5),
@@ -269,10 +269,10 @@ static void make_random_order(struct yk_random *random)
 }
 
 /* As much as the list holds in its own order can always be kept to. */
-static void what_fits_in_the_order_of_the_list_fits_when_fenced(void **state)
+static void what_fits_in_the_order_of_the_list_fits_with_waits(void **state)
 {
     (void)state;
-    int fenced = 0;
+    int added = 0;
     for (uint64_t seed = 1; seed <= CASES; seed++) {
         struct yk_random random = yk_random_from_seed(seed);
         bool over = false;
@@ -282,11 +282,11 @@ static void what_fits_in_the_order_of_the_list_fits_when_fenced(void **state)
         }
         tiny_step_compile(&tiny);
         for (int32_t r = 0; r < tiny.plan->rank_count; r++) {
-            const double least = list_order_of(r);
+            const double lowest = list_order_of(r);
             const double most = peak_of(r);
             /* Of whole bytes: sums of NF4's fractions depend on their order. */
             const double limit =
-                ceil(least + (most - least) * (double)yk_random_below(&random, 4) / 4);
+                ceil(lowest + (most - lowest) * (double)yk_random_below(&random, 4) / 4);
             tiny.plan->ranks[r].limit_bytes = limit;
             over = over || most > limit;
         }
@@ -299,10 +299,10 @@ static void what_fits_in_the_order_of_the_list_fits_when_fenced(void **state)
             }
         }
         assert_runs(seed);
-        fenced += over ? 1 : 0;
+        added += over ? 1 : 0;
         tear_down(state);
     }
-    assert_in_range(fenced, CASES / 4, CASES);
+    assert_in_range(added, CASES / 4, CASES);
 }
 
 /* Where nothing helps, the program still runs; that it does not fit is for the check to say. */
@@ -330,9 +330,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(gradients_do_not_pile_up_where_there_is_no_room, tear_down),
-        cmocka_unit_test_teardown(fences_are_as_many_as_the_room_asks_for, tear_down),
+        cmocka_unit_test_teardown(waits_are_as_many_as_the_limit_needs, tear_down),
         cmocka_unit_test_teardown(a_rank_that_stands_by_is_left_alone, tear_down),
-        cmocka_unit_test(what_fits_in_the_order_of_the_list_fits_when_fenced),
+        cmocka_unit_test(what_fits_in_the_order_of_the_list_fits_with_waits),
         cmocka_unit_test(programs_that_cannot_fit_wait_for_nothing_in_vain),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

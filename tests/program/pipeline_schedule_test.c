@@ -39,10 +39,10 @@ static struct yk_pipeline_schedule make(const int32_t *groups, int32_t micro_bat
         fail_msg("%d stages are too many", (int)stages);
         return table;
     }
-    tiny = tiny_step_make((struct tiny_wish){.cluster = clusters[stages],
-                                             .groups = stages,
-                                             .blocks = layers - 3,
-                                             .batch = micro_batches});
+    tiny = tiny_step_make((struct tiny_options){.cluster = clusters[stages],
+                                                .groups = stages,
+                                                .blocks = layers - 3,
+                                                .batch = micro_batches});
     tiny_step_set_stages(&tiny, groups);
     tiny.plan->micro_batches = micro_batches;
     tiny.plan->pipeline = pipeline;
@@ -155,7 +155,7 @@ static void one_group_finishes_a_micro_batch_before_it_begins_the_next(void **st
 
 /* Of M micro-batches, K stages that take f forward and b backward: (M + K − 1)(f + b), whichever of
  * the two (Narayanan et al., section 2.2.1). */
-static void both_take_as_long_as_the_bubble_says(void **state)
+static void both_last_as_long_as_the_bubble_says(void **state)
 {
     (void)state;
     static const int32_t groups[] = {0, 0, 1, 1, 2, 3, -1};
@@ -178,7 +178,7 @@ static void both_take_as_long_as_the_bubble_says(void **state)
  *            2:F1 3.936 … 4.904, 2:B1 4.904 … 6.84, then 0:B0, ready at 5.936, and 0:B1 at 8.84
  *   rank 1   F0 e … 1 + e, F1 … 2 + e, B0 3.936 … 5.936, B1 6.84 … 8.84
  */
-static void a_rank_of_two_segments_takes_what_is_ready_first(void **state)
+static void a_rank_of_two_segments_runs_what_is_ready_first(void **state)
 {
     (void)state;
     static const int32_t groups[] = {0, 1, 1, 0, -1};
@@ -322,8 +322,8 @@ int main(void)
                                   tear_down),
         cmocka_unit_test_teardown(one_group_finishes_a_micro_batch_before_it_begins_the_next,
                                   tear_down),
-        cmocka_unit_test_teardown(both_take_as_long_as_the_bubble_says, tear_down),
-        cmocka_unit_test_teardown(a_rank_of_two_segments_takes_what_is_ready_first, tear_down),
+        cmocka_unit_test_teardown(both_last_as_long_as_the_bubble_says, tear_down),
+        cmocka_unit_test_teardown(a_rank_of_two_segments_runs_what_is_ready_first, tear_down),
         cmocka_unit_test_teardown(backward_goes_first_of_what_is_ready, tear_down),
         cmocka_unit_test_teardown(few_micro_batches_are_under_way, tear_down),
         cmocka_unit_test(layers_of_a_pass_follow_each_other),

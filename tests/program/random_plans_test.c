@@ -151,7 +151,7 @@ static void the_check_and_the_run_agree_on_changed_programs(void **state)
     (void)state;
     int passed = 0;
     int refused = 0;
-    int seen = 0;
+    int observed = 0;
     for (uint64_t seed = 1; seed <= 800; seed++) {
         struct yk_random random = yk_random_from_seed(seed);
         struct sound_plan sound = sound_plan_make(seed);
@@ -169,14 +169,14 @@ static void the_check_and_the_run_agree_on_changed_programs(void **state)
         }
         passed += status == YK_OK ? 1 : 0;
         refused += status != YK_OK && !listed ? 1 : 0;
-        seen += status != YK_OK && !listed && wrong ? 1 : 0;
+        observed += status != YK_OK && !listed && wrong ? 1 : 0;
         yk_program_destroy(program);
         yk_program_destroy(original);
         sound_plan_free(&sound);
     }
     assert_in_range(passed, 100, 700);
     assert_in_range(refused, 100, 700);
-    assert_true(10 * seen > 8 * refused);
+    assert_true(10 * observed > 8 * refused);
 }
 
 int main(void)

@@ -24,7 +24,7 @@ static int tear_down(void **state)
 static void make(enum yk_strategy strategy, bool tied)
 {
     tiny = tiny_step_make(
-        (struct tiny_wish){.cluster = "2xcpu:1", .blocks = 1, .tied = tied, .batch = 8});
+        (struct tiny_options){.cluster = "2xcpu:1", .blocks = 1, .tied = tied, .batch = 8});
     tiny_step_set_strategy(&tiny, strategy);
     tiny.plan->pipeline = YK_1F1B;
     tiny_step_compile(&tiny);
@@ -76,7 +76,7 @@ static void transfers_go_in_their_slots(void **state)
 }
 
 /* A scatter that is put off past the end finishes the step before, and so does the update. */
-static void scatters_put_off_finish_the_step_before(void **state)
+static void late_reduce_scatters_finish_the_step_before(void **state)
 {
     (void)state;
     make(YK_KEPT, false);
@@ -303,7 +303,7 @@ static int by_slot(const void *left, const void *right)
 
 static void make_random_order(struct yk_random *random)
 {
-    tiny = tiny_step_make((struct tiny_wish){
+    tiny = tiny_step_make((struct tiny_options){
         .cluster = "2xcpu:1",
         .blocks = 1 + yk_random_below(random, 3),
         .tied = yk_random_below(random, 2) == 0,
@@ -348,7 +348,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(transfers_go_in_their_slots, tear_down),
-        cmocka_unit_test_teardown(scatters_put_off_finish_the_step_before, tear_down),
+        cmocka_unit_test_teardown(late_reduce_scatters_finish_the_step_before, tear_down),
         cmocka_unit_test_teardown(gathers_between_forward_and_backward_are_for_backward, tear_down),
         cmocka_unit_test_teardown(blocks_travel_apart, tear_down),
         cmocka_unit_test_teardown(blocks_that_travel_together_are_one, tear_down),

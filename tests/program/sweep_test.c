@@ -28,7 +28,7 @@ struct list {
     int32_t number[MOST_OPS]; /* in its lane */
 };
 
-static void put_op(struct list *list, enum yk_lane lane)
+static void add_op(struct list *list, enum yk_lane lane)
 {
     const int32_t op = list->rank.op_count++;
     list->number[op] = list->count[lane]++;
@@ -37,14 +37,14 @@ static void put_op(struct list *list, enum yk_lane lane)
 }
 
 /* The op that was put last waits. */
-static void put_wait(struct list *list, int32_t other, int32_t lag)
+static void add_wait(struct list *list, int32_t other, int32_t lag)
 {
     list->waits[list->rank.wait_count++] = (struct yk_op_wait){.op = other, .lag = lag};
     list->ops[list->rank.op_count - 1].wait_count++;
 }
 
 /* Some bytes from the start of one op to the end of another, `lag` rounds later. */
-static struct yk_lifetime *put_lifetime(struct list *list, double bytes, int32_t from,
+static struct yk_lifetime *add_lifetime(struct list *list, double bytes, int32_t from,
                                         int32_t until, int32_t lag)
 {
     struct yk_lifetime *lifetime = &list->lifetimes[list->memory.lifetime_count++];
@@ -66,24 +66,24 @@ static void finish(struct list *list)
 }
 
 /* Waits look at ops before, or at any of the round before: nothing ever waits on itself. */
-static void put_random_waits(struct list *list, int32_t ops, struct yk_random *random)
+static void add_random_waits(struct list *list, int32_t ops, struct yk_random *random)
 {
     const int32_t op = list->rank.op_count - 1;
     for (int32_t count = (int32_t)yk_random_below(random, 3); count > 0; count--) {
         const int32_t lag = op == 0 ? 1 : (int32_t)yk_random_below(random, 2);
-        put_wait(list, (int32_t)yk_random_below(random, lag > 0 ? ops : op), lag);
+        add_wait(list, (int32_t)yk_random_below(random, lag > 0 ? ops : op), lag);
     }
 }
 
 /* From an op to a later one, or to one of the next round that stands before it; some begin or end
  * on either lane. */
-static void put_random_lifetime(struct list *list, int32_t ops, struct yk_random *random)
+static void add_random_lifetime(struct list *list, int32_t ops, struct yk_random *random)
 {
     const double bytes = (double)yk_random_below(random, 100);
     const int32_t from = (int32_t)yk_random_below(random, ops);
     const int32_t until = (int32_t)yk_random_below(random, ops);
     const int32_t other = (int32_t)yk_random_below(random, ops);
-    struct yk_lifetime *lifetime = put_lifetime(list, bytes, from, until, until < from ? 1 : 0);
+    struct yk_lifetime *lifetime = add_lifetime(list, bytes, from, until, until < from ? 1 : 0);
     lifetime->memory = (enum yk_memory_kind)yk_random_below(random, YK_MEMORY_KIND_COUNT);
     const int64_t chance = yk_random_below(random, 4);
     if (chance == 0 && list->ops[other].lane != list->ops[from].lane) {
@@ -99,11 +99,11 @@ static void make_random(struct list *list, struct yk_random *random)
     *list = (struct list){0};
     const int32_t ops = 1 + (int32_t)yk_random_below(random, MOST_OPS);
     for (int32_t i = 0; i < ops; i++) {
-        put_op(list, yk_random_below(random, 2) == 0 ? YK_LANE_COMPUTE : YK_LANE_COMM);
-        put_random_waits(list, ops, random);
+        add_op(list, yk_random_below(random, 2) == 0 ? YK_LANE_COMPUTE : YK_LANE_COMM);
+        add_random_waits(list, ops, random);
     }
     for (int64_t count = yk_random_below(random, MOST_LIFETIMES + 1); count > 0; count--) {
-        put_random_lifetime(list, ops, random);
+        add_random_lifetime(list, ops, random);
     }
     list->memory.always_bytes[yk_random_below(random, YK_MEMORY_KIND_COUNT)] =
         (double)yk_random_below(random, 100);
@@ -254,15 +254,15 @@ static void one_op_after_the_other_never_holds_more(void **state)
 static void make_crossing(struct list *list)
 {
     *list = (struct list){0};
-    put_op(list, YK_LANE_COMPUTE);
-    put_wait(list, 3, 1);
-    put_op(list, YK_LANE_COMM);
-    put_wait(list, 0, 0);
-    put_op(list, YK_LANE_COMPUTE);
-    put_op(list, YK_LANE_COMM);
-    (void)put_lifetime(list, 10, 1, 1, 0);
-    (void)put_lifetime(list, 5, 2, 2, 0);
-    (void)put_lifetime(list, 20, 3, 3, 0);
+    add_op(list, YK_LANE_COMPUTE);
+    add_wait(list, 3, 1);
+    add_op(list, YK_LANE_COMM);
+    add_wait(list, 0, 0);
+    add_op(list, YK_LANE_COMPUTE);
+    add_op(list, YK_LANE_COMM);
+    (void)add_lifetime(list, 10, 1, 1, 0);
+    (void)add_lifetime(list, 5, 2, 2, 0);
+    (void)add_lifetime(list, 20, 3, 3, 0);
     finish(list);
 }
 
@@ -282,7 +282,7 @@ static void ops_that_wait_for_each_other_do_not(void **state)
     (void)state;
     struct list list;
     make_crossing(&list);
-    put_wait(&list, 2, 0); /* op 3, which was put last */
+    add_wait(&list, 2, 0); /* op 3, which was put last */
     const struct yk_memory_peak peak = peak_of(&list);
     assert_true(peak.bytes == 20);
     assert_int_equal(peak.comm_op, 3);
@@ -294,21 +294,21 @@ static void a_buffer_lives_until_both_lanes_are_done_with_it(void **state)
 {
     (void)state;
     struct list list = {0};
-    put_op(&list, YK_LANE_COMPUTE);
-    put_wait(&list, 3, 1);
-    put_op(&list, YK_LANE_COMM);
-    put_wait(&list, 0, 0);
-    put_op(&list, YK_LANE_COMPUTE);
-    put_wait(&list, 1, 0);
-    put_op(&list, YK_LANE_COMM);
-    put_op(&list, YK_LANE_COMPUTE);
-    struct yk_lifetime *lifetime = put_lifetime(&list, 7, 1, 2, 0);
-    (void)put_lifetime(&list, 3, 4, 4, 0);
+    add_op(&list, YK_LANE_COMPUTE);
+    add_wait(&list, 3, 1);
+    add_op(&list, YK_LANE_COMM);
+    add_wait(&list, 0, 0);
+    add_op(&list, YK_LANE_COMPUTE);
+    add_wait(&list, 1, 0);
+    add_op(&list, YK_LANE_COMM);
+    add_op(&list, YK_LANE_COMPUTE);
+    struct yk_lifetime *lifetime = add_lifetime(&list, 7, 1, 2, 0);
+    (void)add_lifetime(&list, 3, 4, 4, 0);
     finish(&list);
     assert_true(peak_of(&list).bytes == 7);
     lifetime->end[YK_LANE_COMM] = 3;
     assert_true(peak_of(&list).bytes == 10);
-    put_wait(&list, 3, 0); /* op 4, which was put last */
+    add_wait(&list, 3, 0); /* op 4, which was put last */
     assert_true(peak_of(&list).bytes == 7);
 }
 
@@ -318,11 +318,11 @@ static void bytes_of_two_rounds_are_held_at_once(void **state)
 {
     (void)state;
     struct list list = {0};
-    put_op(&list, YK_LANE_COMPUTE);
-    put_op(&list, YK_LANE_COMM);
-    put_wait(&list, 2, 1);
-    put_op(&list, YK_LANE_COMPUTE);
-    (void)put_lifetime(&list, 7, 2, 1, 1);
+    add_op(&list, YK_LANE_COMPUTE);
+    add_op(&list, YK_LANE_COMM);
+    add_wait(&list, 2, 1);
+    add_op(&list, YK_LANE_COMPUTE);
+    (void)add_lifetime(&list, 7, 2, 1, 1);
     list.ops[0].first_wait = list.rank.wait_count;
     list.waits[list.rank.wait_count++] = (struct yk_op_wait){.op = 1, .lag = 1};
     list.ops[0].wait_count = 1;
@@ -334,7 +334,7 @@ static void bytes_of_two_rounds_are_held_at_once(void **state)
     assert_true(peak_of(&list).bytes == 7);
 }
 
-static void a_list_without_ops_holds_what_it_always_holds(void **state)
+static void a_list_of_no_ops_holds_what_it_always_holds(void **state)
 {
     (void)state;
     struct list list = {0};
@@ -401,7 +401,7 @@ int main(void)
         cmocka_unit_test(ops_that_wait_for_each_other_do_not),
         cmocka_unit_test(a_buffer_lives_until_both_lanes_are_done_with_it),
         cmocka_unit_test(bytes_of_two_rounds_are_held_at_once),
-        cmocka_unit_test(a_list_without_ops_holds_what_it_always_holds),
+        cmocka_unit_test(a_list_of_no_ops_holds_what_it_always_holds),
         cmocka_unit_test(ranges_follow_the_waits_and_the_fences),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -45,17 +45,21 @@ static void lists_are_written_lane_by_lane(void **state)
         "that of the round before.\n"
         "\n"
         "ranks 0, 2 (gpu0, gpu2): 6 ops\n"
-        "  op  compute                  comm                                            copy  "
+        "  op  compute                  comm                                                   "
+        "copy  "
         "after\n"
-        "  --  -----------------------  ----------------------------------------------  ----  "
+        "  --  -----------------------  -----------------------------------------------------  "
+        "----  "
         "-----\n"
-        "   0                                                                           load\n"
-        "   1                           gather embed, 2KiB                                    "
-        "5'\n"
-        "   2  forward embed                                                                  "
-        "1, 0\n"
-        "   3                           gather layer 0 for backward, 12MiB\n"
-        "   4                           scatter layer 0 block 0 of 2, 64B, step before\n"
+        "   0                                                                                  "
+        "load\n"
+        "   1                           all_gather embed, 2KiB                                     "
+        "  5'\n"
+        "   2  forward embed                                                                       "
+        "  1, "
+        "0\n"
+        "   3                           all_gather layer 0 for backward, 12MiB\n"
+        "   4                           reduce_scatter layer 0 block 0 of 2, 64B, step before\n"
         "   5  update embed, next step\n"
         "\n"
         "rank 1 (gpu1): 2 ops\n"
@@ -77,7 +81,7 @@ static void assert_described(const struct yk_program *program, enum yk_op_kind k
     yk_text_free(&text);
 }
 
-static void ops_are_described_by_what_tells_them_apart(void **state)
+static void ops_are_described_by_what_distinguishes_them(void **state)
 {
     (void)state;
     static const struct small_spec several = {
@@ -86,21 +90,21 @@ static void ops_are_described_by_what_tells_them_apart(void **state)
     struct small_program small = small_program_make(&several);
     assert_described(small.program, YK_OP_LOAD, YK_LAYER_NONE, "load #0");
     assert_described(small.program, YK_OP_FORWARD, SMALL_LAYER_1, "forward layer 1 #0");
-    assert_described(small.program, YK_OP_ALL_GATHER, SMALL_LAYER_1, "gather layer 1 #0");
+    assert_described(small.program, YK_OP_ALL_GATHER, SMALL_LAYER_1, "all_gather layer 1 #0");
     assert_described(small.program, YK_OP_UPDATE, SMALL_LAYER_1, "update layer 1");
     assert_described(small.program, YK_OP_AGREE, YK_LAYER_NONE, "agree");
     struct yk_op *gather = broken_get(small.program, YK_OP_ALL_GATHER, SMALL_LAYER_1);
     small.program->layers[SMALL_LAYER_1].block_count = 2;
     gather->first_block = 1;
     assert_described(small.program, YK_OP_ALL_GATHER, SMALL_LAYER_1,
-                     "gather layer 1 #0 block 1 of 2");
+                     "all_gather layer 1 #0 block 1 of 2");
     small.program->layers[SMALL_LAYER_1].block_count = 9;
     gather->block_count = 3;
     assert_described(small.program, YK_OP_ALL_GATHER, SMALL_LAYER_1,
-                     "gather layer 1 #0 blocks 1-3 of 9");
+                     "all_gather layer 1 #0 blocks 1-3 of 9");
     small_program_free(&small);
     small = small_program_make(&fused);
-    assert_described(small.program, YK_OP_ALL_REDUCE, SMALL_EMBED, "reduce head to embed");
+    assert_described(small.program, YK_OP_ALL_REDUCE, SMALL_EMBED, "all_reduce head to embed");
     small_program_free(&small);
 }
 
@@ -120,7 +124,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lists_are_written_lane_by_lane),
-        cmocka_unit_test(ops_are_described_by_what_tells_them_apart),
+        cmocka_unit_test(ops_are_described_by_what_distinguishes_them),
         cmocka_unit_test(every_kind_of_op_has_a_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

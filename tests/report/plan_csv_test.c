@@ -21,7 +21,7 @@ static void cells_are_quoted_where_they_must_be(void **state)
 {
     (void)state;
     expect_cell("", "");
-    expect_cell("gather layer 3", "gather layer 3");
+    expect_cell("all_gather layer 3", "all_gather layer 3");
     expect_cell("a,b", "\"a,b\"");
     expect_cell("say \"a\"", "\"say \"\"a\"\"\"");
     expect_cell("two\nlines\r\tand more", "two lines  and more");
@@ -66,7 +66,8 @@ static void lanes_have_a_line_for_each_event(void **state)
         strstr(text.bytes, "\n0,gpu0 rtx6000ada,compute,forward layer 1,0.01,0.02,0\n"));
     assert_non_null(strstr(text.bytes, "\n1,gpu1 rtx3090,compute,forward layer 1,0.01,0.018,0\n"));
     assert_non_null(strstr(text.bytes, "\n1,gpu1 rtx3090,compute,release layer 0,0.008,0.008,0\n"));
-    assert_non_null(strstr(text.bytes, "\n1,gpu1 rtx3090,comm,gather layer 1,0,0.005,2000000\n"));
+    assert_non_null(
+        strstr(text.bytes, "\n1,gpu1 rtx3090,comm,all_gather layer 1,0,0.005,2000000\n"));
     yk_text_free(&text);
     fixture_plan_free(&fixture);
 }

@@ -39,11 +39,12 @@ static void every_op_of_every_row_is_a_bar(void **state)
     struct yk_text text = lanes_of(&three);
     expect_picture(&text, "rect");
     assert_int_equal(markup_occurrences(text.bytes, "class=\"bar op-"), 2 * 61);
-    assert_int_equal(markup_occurrences(text.bytes, "class=\"bar op-gather\""), 2 * 11);
+    assert_int_equal(markup_occurrences(text.bytes, "class=\"bar op-all_gather\""), 2 * 11);
     page_expect(&text, "class=\"bar op-forward\" x=\"99.96\"");
     page_expect(&text, "<title>forward layer 1 on rtx6000ada \xc3\x97"
                        "2: at 0.01s, takes 10ms</title>");
-    page_expect(&text, "<title>gather layer 1 on gpu2 rtx3090: at 0s, takes 5ms, 1.91MiB</title>");
+    page_expect(&text,
+                "<title>all_gather layer 1 on gpu2 rtx3090: at 0s, takes 5ms, 1.91MiB</title>");
     page_expect(&text, "<title>release layer 0 on gpu2 rtx3090: at 0.008s, takes 0ns</title>");
     page_expect(&text, ">step 370ms</text>");
     page_expect(&text, ">lower bound 342ms</text>");

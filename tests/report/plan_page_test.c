@@ -242,7 +242,7 @@ static void a_page_holds_as_many_ops_as_it_can(void **state)
     struct yk_text page = {0};
     assert_ok(yk_plan_report_page(&fixture.report, &page));
     page_expect(&page, "The ops of 1 more row are too many for this page");
-    page_expect(&page, "0,gpu0 rtx6000ada,comm,scatter layer 0,");
+    page_expect(&page, "0,gpu0 rtx6000ada,comm,reduce_scatter layer 0,");
     assert_null(strstr(page.bytes, "1,gpu1 rtx3090,comm,"));
     yk_text_free(&page);
     fixture_plan_free(&fixture);

@@ -43,7 +43,8 @@ static struct yk_trace *make_trace(double slow_s, double early_s)
     add(trace, 0, YK_LANE_COMPUTE, "forward", 0, 4);
     add(trace, 1, YK_LANE_COMPUTE, "forward", 0, slow_s);
     for (int32_t rank = 0; rank < 2; rank++) {
-        add(trace, rank, YK_LANE_COMM, "reduce", rank == 0 ? slow_s - early_s : slow_s, slow_s + 1);
+        add(trace, rank, YK_LANE_COMM, "all_reduce", rank == 0 ? slow_s - early_s : slow_s,
+            slow_s + 1);
         add(trace, rank, YK_LANE_COMPUTE, "update", slow_s + 1, slow_s + 2);
     }
     return trace;
@@ -198,7 +199,7 @@ static void words_tell_communication_from_waiting(void **state)
     assert_ok(yk_trace_create(&trace));
     assert_ok(yk_trace_add_rank(trace, "cpu0"));
     add(trace, 0, YK_LANE_COMPUTE, "forward", 0, 2);
-    add(trace, 0, YK_LANE_COMM, "reduce", 2, 8);
+    add(trace, 0, YK_LANE_COMM, "all_reduce", 2, 8);
     add(trace, 0, YK_LANE_COMPUTE, "update", 8, 10);
     const struct yk_run_report report = {
         .title = "", .measured = trace, .measured_step_s = 10.3, .predicted_step_s = 10};

@@ -45,7 +45,7 @@ static void the_band_is_of_computation_and_what_is_exposed(void **state)
 }
 
 /* Tokens and targets of 16 samples: what 8 bytes for each token take, here a second each. */
-static void a_load_takes_as_long_as_copies_were_measured(void **state)
+static void a_load_lasts_as_long_as_copies_were_measured(void **state)
 {
     (void)state;
     static const struct hand_op list[] = {
@@ -96,19 +96,19 @@ static void ops_alike_are_counted_together(void **state)
     };
     struct hand_program *hand = hand_program_make(&spec);
     struct yk_sim *sim = NULL;
-    struct yk_op_class *sorts = NULL;
+    struct yk_op_class *classes = NULL;
     int32_t count = 0;
     assert_ok(yk_sim_run(&hand->program, hand->prices, &as_alone, &sim));
-    assert_ok(yk_sim_op_classes(sim, hand->prices, sim->arena, &sorts, &count));
+    assert_ok(yk_sim_op_classes(sim, hand->prices, sim->arena, &classes, &count));
     assert_int_equal(count, 3);
     for (int32_t i = 0; i < count; i++) {
-        assert_int_equal(sorts[i].kind, expected[i].kind);
-        assert_int_equal(sorts[i].count, expected[i].count);
-        assert_int_equal(sorts[i].samples, expected[i].samples);
-        assert_near(sorts[i].bytes, expected[i].bytes);
-        assert_near(sorts[i].time.seconds, expected[i].time.seconds);
-        assert_int_equal(sorts[i].time.origin, expected[i].time.origin);
-        assert_near(sorts[i].time.error, expected[i].time.error);
+        assert_int_equal(classes[i].kind, expected[i].kind);
+        assert_int_equal(classes[i].count, expected[i].count);
+        assert_int_equal(classes[i].samples, expected[i].samples);
+        assert_near(classes[i].bytes, expected[i].bytes);
+        assert_near(classes[i].time.seconds, expected[i].time.seconds);
+        assert_int_equal(classes[i].time.origin, expected[i].time.origin);
+        assert_near(classes[i].time.error, expected[i].time.error);
     }
     yk_sim_destroy(sim);
     hand_program_free(hand);
@@ -119,7 +119,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_band_is_of_computation_and_what_is_exposed),
         cmocka_unit_test(ops_alike_are_counted_together),
-        cmocka_unit_test_setup_teardown(a_load_takes_as_long_as_copies_were_measured,
+        cmocka_unit_test_setup_teardown(a_load_lasts_as_long_as_copies_were_measured,
                                         support_scratch_make, support_scratch_drop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

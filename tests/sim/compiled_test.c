@@ -152,13 +152,13 @@ static void assert_messages_meet(const struct compiled_plan *made, const struct 
 {
     double *starts = calloc((size_t)made->program->match_count + 1, sizeof *starts);
     double *ends = calloc((size_t)made->program->match_count + 1, sizeof *ends);
-    bool *seen = calloc((size_t)made->program->match_count + 1, sizeof *seen);
+    bool *observed = calloc((size_t)made->program->match_count + 1, sizeof *observed);
     for (int32_t rank = 0; rank < made->program->rank_count; rank++) {
         const struct yk_program_rank *list = &made->program->ranks[rank];
         for (int32_t i = 0; i < list->op_count; i++) {
             const int32_t match = list->ops[i].match;
-            if (match != YK_NO_MATCH && !seen[match]) {
-                seen[match] = true;
+            if (match != YK_NO_MATCH && !observed[match]) {
+                observed[match] = true;
                 starts[match] = sim->ranks[rank].start_s[i];
                 ends[match] = sim->ranks[rank].end_s[i];
             } else if (match != YK_NO_MATCH) {
@@ -169,7 +169,7 @@ static void assert_messages_meet(const struct compiled_plan *made, const struct 
     }
     free(starts);
     free(ends);
-    free(seen);
+    free(observed);
 }
 
 /* Nothing is faster than alone, and computation not slower than the slowdown. */
@@ -181,9 +181,10 @@ static void assert_lengths(const struct compiled_plan *made, const struct yk_sim
     for (int32_t i = 0; i < list->op_count; i++) {
         const struct yk_op *op = &list->ops[i];
         const double took_s = sim->ranks[rank].end_s[i] - sim->ranks[rank].start_s[i];
-        const double least_s = op->lane == YK_LANE_COMM ? 0 : compute_s(made, rank, op);
-        assert_true(took_s >= least_s - 1e-9 * sim->step_s);
-        assert_true(op->lane == YK_LANE_COMM || took_s <= least_s * slowdown + 1e-9 * sim->step_s);
+        const double shortest_s = op->lane == YK_LANE_COMM ? 0 : compute_s(made, rank, op);
+        assert_true(took_s >= shortest_s - 1e-9 * sim->step_s);
+        assert_true(op->lane == YK_LANE_COMM ||
+                    took_s <= shortest_s * slowdown + 1e-9 * sim->step_s);
         computing_s += op->lane == YK_LANE_COMPUTE ? took_s : 0;
     }
     assert_near(sim->ranks[rank].compute_s / computing_s, 1, 1e6); /* within a thousandth */
@@ -254,7 +255,7 @@ static void programs_that_are_folded_say_what_they_say_apart(void **state)
     for (int trial = 0; trial < PLANS; trial++) {
         struct compiled_plan *made = compiled_plan_make(&random, clusters[trial % 2]);
         struct yk_sim *folded = simulate(made, 0);
-        hand_program_take_apart(made->program, made->arena);
+        row_program_separate(made->program, made->arena);
         struct yk_sim *apart = simulate(made, 0);
         assert_true(folded->step_s == apart->step_s);
         for (int32_t rank = 0; rank < made->program->rank_count; rank++) {
@@ -336,11 +337,11 @@ static bool all_there(struct unrolled *unrolled, int32_t match, double *start_s)
     double latest = 0;
     for (int32_t rank = 0; rank < program->rank_count; rank++) {
         const struct yk_program_rank *list = &program->ranks[rank];
-        bool takes_part = false;
+        bool participates = false;
         for (int32_t i = 0; i < list->op_count; i++) {
-            takes_part = takes_part || list->ops[i].match == match;
+            participates = participates || list->ops[i].match == match;
         }
-        if (!takes_part) {
+        if (!participates) {
             continue;
         }
         const double ready = ready_s(unrolled, rank, YK_LANE_COMM);
@@ -433,7 +434,7 @@ static double end_of_round(const struct unrolled *unrolled, int32_t round)
 }
 
 /* The first round as long as the one before it, of those from the third on. */
-static int32_t settled_round(const struct unrolled *unrolled)
+static int32_t steady_round(const struct unrolled *unrolled)
 {
     for (int32_t round = 2; round < ROUNDS; round++) {
         const double last_s = end_of_round(unrolled, round) - end_of_round(unrolled, round - 1);
@@ -456,7 +457,7 @@ static void ops_start_when_what_they_wait_for_has_ended(void **state)
         struct yk_sim *sim = simulate(made, 1);
         struct unrolled unrolled;
         unroll(made, &unrolled);
-        const int32_t round = settled_round(&unrolled);
+        const int32_t round = steady_round(&unrolled);
         const double origin_s = end_of_round(&unrolled, round - 1);
         const double step_s = end_of_round(&unrolled, round) - origin_s;
         assert_near(sim->step_s, step_s, step_s);
@@ -493,7 +494,7 @@ static double reducing_s(const struct yk_program *program, const struct yk_sim *
 
 /* Replicated gradients that travel in every one of M micro-batches take M times as long on the way,
  * and a step is no shorter for it. */
-static void reductions_in_every_micro_batch_take_as_many_times(void **state)
+static void reductions_in_every_micro_batch_last_as_many_times(void **state)
 {
     (void)state;
     struct yk_random random = yk_random_from_seed(11);
@@ -532,7 +533,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(any_program_keeps_to_its_waits_and_adds_up),
         cmocka_unit_test(programs_that_are_folded_say_what_they_say_apart),
-        cmocka_unit_test(reductions_in_every_micro_batch_take_as_many_times),
+        cmocka_unit_test(reductions_in_every_micro_batch_last_as_many_times),
         cmocka_unit_test(ops_start_when_what_they_wait_for_has_ended),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,50 +15,53 @@ static const struct made_up_device devices[] = {{"1GiB", 1e-3, 3e-3, 1e-4, 2e-3}
                                                 {"1GiB", 5e-4, 1e-3, 1e-4, 1e-3},
                                                 {"1GiB", 2e-3, 4e-3, 1e-4, 2e-3}};
 
-struct seen {
+struct observed {
     struct yk_arena *arena;
     struct compiled_plan *made;
     struct yk_sim *sim;
     int32_t rank;
     struct yk_program_memory *memory;
-    struct yk_memory_point *moments;
+    struct yk_memory_point *points;
     int32_t count;
 };
 
 /* Calls `check` for every rank of many plans; nothing slows anything down, so that all rounds are
  * alike to the last digits. */
-static void see_plans(void (*check)(const struct seen *seen))
+static void see_plans(void (*check)(const struct observed *observed))
 {
     struct yk_random random = yk_random_from_seed(21);
     struct yk_cluster *cluster = made_up_cluster(devices, COMPILED_PLAN_RANKS, "20MB/s");
     const struct yk_sim_options options = {.slowdown = 1};
     for (int trial = 0; trial < PLANS; trial++) {
-        struct seen seen = {.made = compiled_plan_make(&random, cluster)};
-        assert_ok(yk_arena_create(&seen.arena));
-        assert_ok(yk_sim_run(seen.made->program, seen.made->prices, &options, &seen.sim));
-        for (; seen.rank < seen.made->program->rank_count; seen.rank++) {
-            assert_ok(
-                yk_program_memory_count(seen.made->program, seen.rank, seen.arena, &seen.memory));
-            assert_ok(yk_sim_memory(seen.sim, seen.rank, seen.arena, &seen.moments, &seen.count));
-            check(&seen);
+        struct observed observed = {.made = compiled_plan_make(&random, cluster)};
+        assert_ok(yk_arena_create(&observed.arena));
+        assert_ok(
+            yk_sim_run(observed.made->program, observed.made->prices, &options, &observed.sim));
+        for (; observed.rank < observed.made->program->rank_count; observed.rank++) {
+            assert_ok(yk_program_memory_count(observed.made->program, observed.rank, observed.arena,
+                                              &observed.memory));
+            assert_ok(yk_sim_memory(observed.sim, observed.rank, observed.arena, &observed.points,
+                                    &observed.count));
+            check(&observed);
         }
-        yk_sim_destroy(seen.sim);
-        compiled_plan_free(seen.made);
-        yk_arena_destroy(seen.arena);
+        yk_sim_destroy(observed.sim);
+        compiled_plan_free(observed.made);
+        yk_arena_destroy(observed.arena);
     }
     yk_cluster_destroy(cluster);
 }
 
 /* What is held at a time, each buffer in turn in as many rounds as can reach there. */
-static void hold_at(const struct seen *seen, double at_s, double bytes[YK_MEMORY_KIND_COUNT])
+static void hold_at(const struct observed *observed, double at_s,
+                    double bytes[YK_MEMORY_KIND_COUNT])
 {
-    const struct yk_sim_rank *times = &seen->sim->ranks[seen->rank];
-    const double step_s = seen->sim->step_s;
+    const struct yk_sim_rank *times = &observed->sim->ranks[observed->rank];
+    const double step_s = observed->sim->step_s;
     for (int kind = 0; kind < YK_MEMORY_KIND_COUNT; kind++) {
-        bytes[kind] = seen->memory->always_bytes[kind];
+        bytes[kind] = observed->memory->always_bytes[kind];
     }
-    for (int32_t i = 0; i < seen->memory->lifetime_count; i++) {
-        const struct yk_lifetime *lifetime = &seen->memory->lifetimes[i];
+    for (int32_t i = 0; i < observed->memory->lifetime_count; i++) {
+        const struct yk_lifetime *lifetime = &observed->memory->lifetimes[i];
         double from_s = INFINITY;
         double until_s = -INFINITY;
         for (int lane = 0; lane < YK_LIFETIME_LANES; lane++) {
@@ -76,22 +79,22 @@ static void hold_at(const struct seen *seen, double at_s, double bytes[YK_MEMORY
     }
 }
 
-static void check_moments(const struct seen *seen)
+static void check_moments(const struct observed *observed)
 {
-    const double step_s = seen->sim->step_s;
-    assert_true(seen->count > 0 && seen->moments[0].at_s == 0);
-    for (int32_t i = 0; i < seen->count; i++) {
-        const double until_s = i + 1 < seen->count ? seen->moments[i + 1].at_s : step_s;
+    const double step_s = observed->sim->step_s;
+    assert_true(observed->count > 0 && observed->points[0].at_s == 0);
+    for (int32_t i = 0; i < observed->count; i++) {
+        const double until_s = i + 1 < observed->count ? observed->points[i + 1].at_s : step_s;
         double expected[YK_MEMORY_KIND_COUNT];
-        assert_true(seen->moments[i].at_s < until_s);
-        if (until_s - seen->moments[i].at_s < 1e-9 * step_s) {
+        assert_true(observed->points[i].at_s < until_s);
+        if (until_s - observed->points[i].at_s < 1e-9 * step_s) {
             continue; /* rounding decides what is first in another round */
         }
-        hold_at(seen, (seen->moments[i].at_s + until_s) / 2, expected);
+        hold_at(observed, (observed->points[i].at_s + until_s) / 2, expected);
         for (int kind = 0; kind < YK_MEMORY_KIND_COUNT; kind++) {
-            if (!(fabs(seen->moments[i].bytes[kind] - expected[kind]) <= 1e-3)) {
+            if (!(fabs(observed->points[i].bytes[kind] - expected[kind]) <= 1e-3)) {
                 fail_msg("%s: %.3f is not %.3f", yk_memory_kind_name((enum yk_memory_kind)kind),
-                         seen->moments[i].bytes[kind], expected[kind]);
+                         observed->points[i].bytes[kind], expected[kind]);
             }
         }
     }
@@ -103,16 +106,16 @@ static void memory_over_a_round_is_what_its_ops_hold(void **state)
     see_plans(check_moments);
 }
 
-static void check_peak(const struct seen *seen)
+static void check_peak(const struct observed *observed)
 {
-    const struct yk_sim_rank *reported = &seen->sim->ranks[seen->rank];
+    const struct yk_sim_rank *reported = &observed->sim->ranks[observed->rank];
     struct yk_memory_peak most;
     double highest = 0;
     double sum = 0;
-    for (int32_t i = 0; i < seen->count; i++) {
+    for (int32_t i = 0; i < observed->count; i++) {
         double bytes = 0;
         for (int kind = 0; kind < YK_MEMORY_KIND_COUNT; kind++) {
-            bytes += seen->moments[i].bytes[kind];
+            bytes += observed->points[i].bytes[kind];
         }
         highest = fmax(highest, bytes);
     }
@@ -120,7 +123,8 @@ static void check_peak(const struct seen *seen)
         sum += reported->peak_by_kind[kind];
     }
     assert_true(reported->peak_bytes == highest && reported->peak_bytes == sum);
-    assert_ok(yk_program_memory_peak(seen->made->program, seen->rank, seen->memory, &most));
+    assert_ok(
+        yk_program_memory_peak(observed->made->program, observed->rank, observed->memory, &most));
     assert_true(reported->peak_bytes <= most.bytes);
 }
 

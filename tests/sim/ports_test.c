@@ -39,14 +39,14 @@ static void a_way_is_as_wide_as_the_fastest_link_out_of_its_node(void **state)
     const struct yk_cluster cluster = {
         .device_count = 4, .node_count = 3, .devices = devices.all, .links = links};
     struct yk_arena *arena = NULL;
-    struct yk_ports ways;
+    struct yk_ports ports;
     assert_ok(yk_arena_create(&arena));
-    assert_ok(yk_ports_create(&cluster, arena, &ways));
-    assert_near(ways.bytes_per_s[yk_port_out(0)], 5);
-    assert_near(ways.bytes_per_s[yk_port_in(0)], 5);
-    assert_near(ways.bytes_per_s[yk_port_out(1)], 5);
-    assert_near(ways.bytes_per_s[yk_port_out(2)], 2);
-    assert_near(ways.bytes_per_s[yk_port_in(2)], 2);
+    assert_ok(yk_ports_create(&cluster, arena, &ports));
+    assert_near(ports.bytes_per_s[yk_port_out(0)], 5);
+    assert_near(ports.bytes_per_s[yk_port_in(0)], 5);
+    assert_near(ports.bytes_per_s[yk_port_out(1)], 5);
+    assert_near(ports.bytes_per_s[yk_port_out(2)], 2);
+    assert_near(ports.bytes_per_s[yk_port_in(2)], 2);
     yk_arena_destroy(arena);
 }
 
@@ -56,13 +56,13 @@ static void nobody_is_slowed_where_there_is_enough_for_all(void **state)
     double wide[WAYS] = {10};
     double left[WAYS];
     int32_t users[WAYS];
-    struct yk_ports ways = make_ways(wide, left, users);
+    struct yk_ports ports = make_ways(wide, left, users);
     static const int32_t first[] = {0};
-    const struct yk_demand a = {4, first, 1};
-    const struct yk_demand b = {6, first, 1};
-    const struct yk_demand *demands[] = {&a, &b};
+    const struct yk_port_demand a = {4, first, 1};
+    const struct yk_port_demand b = {6, first, 1};
+    const struct yk_port_demand *demands[] = {&a, &b};
     double rates[2];
-    yk_ports_share(&ways, demands, 2, rates);
+    yk_ports_share(&ports, demands, 2, rates);
     assert_near(rates[0], 1);
     assert_near(rates[1], 1);
 }
@@ -73,14 +73,14 @@ static void those_who_ask_for_more_share_what_is_left_over(void **state)
     double wide[WAYS] = {10};
     double left[WAYS];
     int32_t users[WAYS];
-    struct yk_ports ways = make_ways(wide, left, users);
+    struct yk_ports ports = make_ways(wide, left, users);
     static const int32_t first[] = {0};
-    const struct yk_demand a = {2, first, 1};
-    const struct yk_demand b = {10, first, 1};
-    const struct yk_demand c = {5, first, 1};
-    const struct yk_demand *demands[] = {&a, &b, &c};
+    const struct yk_port_demand a = {2, first, 1};
+    const struct yk_port_demand b = {10, first, 1};
+    const struct yk_port_demand c = {5, first, 1};
+    const struct yk_port_demand *demands[] = {&a, &b, &c};
     double rates[3];
-    yk_ports_share(&ways, demands, 3, rates); /* 2, 4 and 4 */
+    yk_ports_share(&ports, demands, 3, rates); /* 2, 4 and 4 */
     assert_near(rates[0], 1);
     assert_near(rates[1], 0.4);
     assert_near(rates[2], 0.8);
@@ -93,14 +93,14 @@ static void who_is_held_back_elsewhere_leaves_room(void **state)
     double wide[WAYS] = {10, 4};
     double left[WAYS];
     int32_t users[WAYS];
-    struct yk_ports ways = make_ways(wide, left, users);
+    struct yk_ports ports = make_ways(wide, left, users);
     static const int32_t both[] = {0, 1};
-    const struct yk_demand a = {10, &both[0], 1};
-    const struct yk_demand b = {4, &both[0], 2};
-    const struct yk_demand c = {4, &both[1], 1};
-    const struct yk_demand *demands[] = {&a, &b, &c};
+    const struct yk_port_demand a = {10, &both[0], 1};
+    const struct yk_port_demand b = {4, &both[0], 2};
+    const struct yk_port_demand c = {4, &both[1], 1};
+    const struct yk_port_demand *demands[] = {&a, &b, &c};
     double rates[3];
-    yk_ports_share(&ways, demands, 3, rates);
+    yk_ports_share(&ports, demands, 3, rates);
     assert_near(rates[0], 0.8);
     assert_near(rates[1], 0.5);
     assert_near(rates[2], 0.5);
@@ -113,12 +113,12 @@ static void a_message_alone_is_never_slowed(void **state)
     double wide[WAYS] = {10};
     double left[WAYS];
     int32_t users[WAYS];
-    struct yk_ports ways = make_ways(wide, left, users);
+    struct yk_ports ports = make_ways(wide, left, users);
     static const int32_t first[] = {0};
-    const struct yk_demand a = {12, first, 1};
-    const struct yk_demand *demands[] = {&a};
+    const struct yk_port_demand a = {12, first, 1};
+    const struct yk_port_demand *demands[] = {&a};
     double rate = 0;
-    yk_ports_share(&ways, demands, 1, &rate);
+    yk_ports_share(&ports, demands, 1, &rate);
     assert_near(rate, 1);
 }
 
@@ -126,26 +126,26 @@ static void a_message_alone_is_never_slowed(void **state)
  * Max-min fair is, by its definition, that no way gives more than it has, and that who does not get
  * all it asks for goes over a full way on which nobody gets more.
  */
-static void assert_fair(const double *wide, const struct yk_demand *const *demands, int32_t count,
-                        const double *rates)
+static void assert_fair(const double *wide, const struct yk_port_demand *const *demands,
+                        int32_t count, const double *rates)
 {
     double used[WAYS] = {0};
     double most[WAYS] = {0};
     for (int32_t i = 0; i < count; i++) {
         const double got = rates[i] * demands[i]->bytes_per_s;
-        for (int32_t k = 0; k < demands[i]->way_count; k++) {
-            used[demands[i]->ways[k]] += got;
-            most[demands[i]->ways[k]] = fmax(most[demands[i]->ways[k]], got);
+        for (int32_t k = 0; k < demands[i]->port_count; k++) {
+            used[demands[i]->ports[k]] += got;
+            most[demands[i]->ports[k]] = fmax(most[demands[i]->ports[k]], got);
         }
     }
     for (int32_t i = 0; i < count; i++) {
         bool held_back = false;
-        for (int32_t k = 0; k < demands[i]->way_count; k++) {
-            const int32_t way = demands[i]->ways[k];
-            assert_true(used[way] <= wide[way] * (1 + 1e-12));
+        for (int32_t k = 0; k < demands[i]->port_count; k++) {
+            const int32_t port = demands[i]->ports[k];
+            assert_true(used[port] <= wide[port] * (1 + 1e-12));
             held_back =
-                held_back || (used[way] >= wide[way] * (1 - 1e-12) &&
-                              rates[i] * demands[i]->bytes_per_s >= most[way] * (1 - 1e-12));
+                held_back || (used[port] >= wide[port] * (1 - 1e-12) &&
+                              rates[i] * demands[i]->bytes_per_s >= most[port] * (1 - 1e-12));
         }
         assert_true(rates[i] > 0 && rates[i] <= 1);
         assert_true(rates[i] == 1 || held_back);
@@ -160,9 +160,9 @@ static void sharing_is_max_min_fair(void **state)
         double wide[WAYS];
         double left[WAYS];
         int32_t users[WAYS];
-        int32_t taken[MOST][WAYS];
-        struct yk_demand messages[MOST];
-        const struct yk_demand *demands[MOST];
+        int32_t busy[MOST][WAYS];
+        struct yk_port_demand messages[MOST];
+        const struct yk_port_demand *demands[MOST];
         double rates[MOST];
         const int32_t count = 1 + (int32_t)yk_random_below(&random, MOST);
         for (int32_t i = 0; i < WAYS; i++) {
@@ -170,16 +170,16 @@ static void sharing_is_max_min_fair(void **state)
         }
         for (int32_t i = 0; i < count; i++) {
             messages[i] =
-                (struct yk_demand){(double)(1 + yk_random_below(&random, 8)), taken[i], 0};
-            for (int32_t way = 0; way < WAYS; way++) {
+                (struct yk_port_demand){(double)(1 + yk_random_below(&random, 8)), busy[i], 0};
+            for (int32_t port = 0; port < WAYS; port++) {
                 if (yk_random_below(&random, 3) == 0) {
-                    taken[i][messages[i].way_count++] = way;
+                    busy[i][messages[i].port_count++] = port;
                 }
             }
             demands[i] = &messages[i];
         }
-        struct yk_ports ways = make_ways(wide, left, users);
-        yk_ports_share(&ways, demands, count, rates);
+        struct yk_ports ports = make_ways(wide, left, users);
+        yk_ports_share(&ports, demands, count, rates);
         assert_fair(wide, demands, count, rates);
     }
 }

@@ -66,15 +66,15 @@ static void a_ring_goes_through_a_node_before_it_leaves_it(void **state)
     }
 }
 
-static void a_ring_takes_the_ways_of_its_nodes_once(void **state)
+static void a_ring_uses_the_ports_of_its_nodes_once(void **state)
 {
     const struct yk_ring *rings = ((struct made *)*state)->rings;
-    assert_int_equal(rings[0].way_count, 4);
-    assert_int_equal(rings[0].ways[0], yk_port_out(0));
-    assert_int_equal(rings[0].ways[1], yk_port_in(0));
-    assert_int_equal(rings[0].ways[2], yk_port_out(1));
-    assert_int_equal(rings[0].ways[3], yk_port_in(1));
-    assert_int_equal(rings[1].way_count, 0); /* devices 3 and 1 share a node */
+    assert_int_equal(rings[0].port_count, 4);
+    assert_int_equal(rings[0].ports[0], yk_port_out(0));
+    assert_int_equal(rings[0].ports[1], yk_port_in(0));
+    assert_int_equal(rings[0].ports[2], yk_port_out(1));
+    assert_int_equal(rings[0].ports[3], yk_port_in(1));
+    assert_int_equal(rings[1].port_count, 0); /* devices 3 and 1 share a node */
 }
 
 /* 3 rounds of the largest part, 8 B, over the slow links: 3 (1 + 4) s for 24 B on every link; a
@@ -83,18 +83,18 @@ static void a_ring_asks_for_what_passes_its_links(void **state)
 {
     const struct yk_ring *rings = ((struct made *)*state)->rings;
     const struct yk_cost_book book = {.cluster = &cluster};
-    struct yk_demand demand;
+    struct yk_port_demand demand;
     struct yk_cost_time time;
-    assert_ok(yk_ring_cost(&book, &rings[0], YK_COLLECTIVE_ALL_GATHER, 16, &time, &demand));
+    assert_ok(yk_rings_cost(&book, &rings[0], YK_COLLECTIVE_ALL_GATHER, 16, &time, &demand));
     assert_true(fabs(time.seconds - 15) < 1e-12);
     assert_true(fabs(demand.bytes_per_s - 24.0 / 15) < 1e-12);
-    assert_int_equal(demand.way_count, 4);
-    assert_ok(yk_ring_cost(&book, &rings[0], YK_COLLECTIVE_ALL_REDUCE, 16, &time, &demand));
+    assert_int_equal(demand.port_count, 4);
+    assert_ok(yk_rings_cost(&book, &rings[0], YK_COLLECTIVE_ALL_REDUCE, 16, &time, &demand));
     assert_true(fabs(time.seconds - 18) < 1e-12);
     assert_true(fabs(demand.bytes_per_s - 24.0 / 18) < 1e-12);
-    assert_ok(yk_ring_cost(&book, &rings[1], YK_COLLECTIVE_ALL_GATHER, 16, &time, &demand));
+    assert_ok(yk_rings_cost(&book, &rings[1], YK_COLLECTIVE_ALL_GATHER, 16, &time, &demand));
     assert_true(fabs(time.seconds - 1) < 1e-12);
-    assert_int_equal(demand.way_count, 0);
+    assert_int_equal(demand.port_count, 0);
 }
 
 int main(void)
@@ -102,7 +102,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_ring_goes_through_a_node_before_it_leaves_it, make,
                                         unmake),
-        cmocka_unit_test_setup_teardown(a_ring_takes_the_ways_of_its_nodes_once, make, unmake),
+        cmocka_unit_test_setup_teardown(a_ring_uses_the_ports_of_its_nodes_once, make, unmake),
         cmocka_unit_test_setup_teardown(a_ring_asks_for_what_passes_its_links, make, unmake),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

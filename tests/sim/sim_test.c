@@ -53,7 +53,7 @@ static void assert_sums(const struct ran *ran, int32_t rank, double compute_s, d
 
 /* ---- one rank ---- */
 
-static void a_rank_alone_computes_without_a_pause(void **state)
+static void a_rank_alone_computes_with_no_pause(void **state)
 {
     (void)state;
     static const struct hand_op list[] = {
@@ -554,7 +554,7 @@ static void a_slowdown_below_one_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_rank_alone_computes_without_a_pause),
+        cmocka_unit_test(a_rank_alone_computes_with_no_pause),
         cmocka_unit_test(a_gather_hides_behind_computation),
         cmocka_unit_test(computation_is_slower_while_data_moves),
         cmocka_unit_test(what_no_computation_hides_is_exposed),

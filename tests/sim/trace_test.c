@@ -18,7 +18,7 @@ static const struct hand_op second[] = {
     HAND_END,
 };
 
-static void a_trace_has_the_ops_that_take_time_and_what_they_sent(void **state)
+static void a_trace_has_the_ops_that_last_and_what_they_sent(void **state)
 {
     (void)state;
     const struct hand_spec spec = {
@@ -61,7 +61,7 @@ static void a_trace_has_the_ops_that_take_time_and_what_they_sent(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_trace_has_the_ops_that_take_time_and_what_they_sent),
+        cmocka_unit_test(a_trace_has_the_ops_that_last_and_what_they_sent),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

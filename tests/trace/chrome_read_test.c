@@ -18,7 +18,7 @@ static void what_was_written_comes_back(void **state)
     static const struct yk_trace_event events[] = {
         {0, YK_LANE_COMPUTE, "forward \"0\" <b>\\\n\xed\x95\x9c", 0, 0.1, 0},
         {0, YK_LANE_COMPUTE, "backward", 0.1, 0.3, 0},
-        {1, YK_LANE_COMM, "gather", 1e-9, 0.25, 4096.5},
+        {1, YK_LANE_COMM, "all_gather", 1e-9, 0.25, 4096.5},
         {1, YK_LANE_COPY, "load", 7, 7, 1e15},
     };
     enum {

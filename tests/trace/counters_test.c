@@ -145,7 +145,7 @@ static void parts_come_back_from_readings_longer_than_they_are(void **state)
 }
 
 /* Readings as long as a step, or twice: every one has the same share of each part. */
-static void what_readings_cannot_tell_apart_is_not_told(void **state)
+static void what_readings_cannot_separate_is_not_shown(void **state)
 {
     (void)state;
     static struct doing room;
@@ -200,7 +200,7 @@ static void only_what_goes_together_stays_open(void **state)
 }
 
 /* Of what is always seen together, what it shows together is told: 0.4 and 0.6, half and half. */
-static void groups_are_told_where_their_parts_are_not(void **state)
+static void groups_are_shown_where_their_parts_are_not(void **state)
 {
     (void)state;
     static const struct yk_counter_span spans[] = {{0, 1, 0}, {1, 2, 1}, {2, 4, 2}};
@@ -226,7 +226,7 @@ static void groups_are_told_where_their_parts_are_not(void **state)
 }
 
 /* 0–6 computes at 0.8; a message from 4 to 10 is seen only where it is waited for. */
-static void what_runs_beside_computation_is_not_counted_twice(void **state)
+static void what_overlaps_computation_is_not_counted_twice(void **state)
 {
     (void)state;
     static const struct yk_counter_span spans[] = {{0, 6, 0}, {4, 10, 1}};
@@ -265,7 +265,7 @@ static void readings_of_what_nobody_knows_do_not_count(void **state)
     assert_true(fabs(values[YK_COUNTER_CLOCK] / 2e9 - 1) < 1e-8);
 }
 
-static void without_readings_or_spans_nothing_is_told(void **state)
+static void no_readings_or_spans_show_nothing(void **state)
 {
     (void)state;
     const struct yk_counter_span span = {0, 1, 0};
@@ -359,12 +359,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parts_come_back_from_readings_longer_than_they_are),
-        cmocka_unit_test(what_readings_cannot_tell_apart_is_not_told),
+        cmocka_unit_test(what_readings_cannot_separate_is_not_shown),
         cmocka_unit_test(only_what_goes_together_stays_open),
-        cmocka_unit_test(groups_are_told_where_their_parts_are_not),
-        cmocka_unit_test(what_runs_beside_computation_is_not_counted_twice),
+        cmocka_unit_test(groups_are_shown_where_their_parts_are_not),
+        cmocka_unit_test(what_overlaps_computation_is_not_counted_twice),
         cmocka_unit_test(readings_of_what_nobody_knows_do_not_count),
-        cmocka_unit_test(without_readings_or_spans_nothing_is_told),
+        cmocka_unit_test(no_readings_or_spans_show_nothing),
         cmocka_unit_test(a_fit_is_the_best_within_its_bounds),
         cmocka_unit_test(numbers_have_their_units_and_what_is_missing_is_said),
     };

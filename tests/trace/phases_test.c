@@ -138,12 +138,12 @@ static void read_all(struct doing *doing, const struct taking *taking, struct yk
     assert_true(at_s < doing->spans[doing->span_count - 1].end_s);
 }
 
-struct told {
+struct shares {
     double values[GROUPS][YK_COUNTER_COUNT];
     double seconds[GROUPS];
 };
 
-static void share(const struct doing *doing, struct told *out)
+static void share(const struct doing *doing, struct shares *out)
 {
     bool members[GROUPS][PARTS] = {{false}};
     int32_t families[PARTS];
@@ -160,11 +160,11 @@ static void share(const struct doing *doing, struct told *out)
 }
 
 /* What forward and backward may be off by, and all that is told. */
-static void expect_within(const struct told *told, double passes, double all)
+static void expect_within(const struct shares *shares, double passes, double all)
 {
     for (int phase = 0; phase < PHASES; phase++) {
         for (int c = 0; c < SHOWN; c++) {
-            const double value = told->values[phase][shown[c]];
+            const double value = shares->values[phase][shown[c]];
             const double off = fabs(value - phase_truth[phase][c]);
             assert_true(phase == UPDATE || passes == 0 || off < passes);
             assert_true(isnan(value) || off < all);
@@ -174,7 +174,7 @@ static void expect_within(const struct told *told, double passes, double all)
 
 static struct doing doing; /* too large for a stack */
 
-static void long_readings_tell_phases(void **state)
+static void long_readings_show_phases(void **state)
 {
     (void)state;
     static const struct {
@@ -185,14 +185,14 @@ static void long_readings_tell_phases(void **state)
     for (int trial = 0; trial < 3; trial++) {
         do_steps(&doing, &random);
         for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
-            struct told told;
+            struct shares shares;
             read_all(&doing, &(struct taking){runs[i].count, 0.095, 0.110, 0.005, 0}, &random);
-            share(&doing, &told);
-            expect_within(&told, runs[i].passes, 0.15);
+            share(&doing, &shares);
+            expect_within(&shares, runs[i].passes, 0.15);
             /* Embedding and norm are too short to be told, and so is updating by so few. */
-            assert_true(isnan(told.values[PHASES + EMBED / 2][YK_COUNTER_SM]));
-            assert_true(isnan(told.values[PHASES + NORM / 2][YK_COUNTER_SM]));
-            assert_true(runs[i].count > 20 || isnan(told.values[UPDATE][YK_COUNTER_SM]));
+            assert_true(isnan(shares.values[PHASES + EMBED / 2][YK_COUNTER_SM]));
+            assert_true(isnan(shares.values[PHASES + NORM / 2][YK_COUNTER_SM]));
+            assert_true(runs[i].count > 20 || isnan(shares.values[UPDATE][YK_COUNTER_SM]));
         }
     }
 }
@@ -202,19 +202,19 @@ static void phases_add_up_to_the_average(void **state)
 {
     (void)state;
     struct yk_random random = yk_random_from_seed(12);
-    struct told told;
+    struct shares shares;
     double weighted = 0;
     double seconds = 0;
     do_steps(&doing, &random);
     read_all(&doing, &(struct taking){600, 0.0993, 0.1009, 0.005, 0}, &random);
-    share(&doing, &told);
+    share(&doing, &shares);
     for (int32_t i = 0; i < doing.reading_count; i++) {
         const double length_s = doing.readings[i].end_s - doing.readings[i].begin_s;
         weighted += length_s * doing.readings[i].values[YK_COUNTER_DRAM];
         seconds += length_s;
     }
     for (int phase = 0; phase < PHASES; phase++) {
-        weighted -= told.seconds[phase] * told.values[phase][YK_COUNTER_DRAM];
+        weighted -= shares.seconds[phase] * shares.values[phase][YK_COUNTER_DRAM];
     }
     /* What is left is what shows while nothing runs: nothing, for a hundredth of the time. */
     assert_true(fabs(weighted / seconds) < 0.003);
@@ -245,7 +245,7 @@ static void only_a_lag_that_explains_is_believed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(long_readings_tell_phases),
+        cmocka_unit_test(long_readings_show_phases),
         cmocka_unit_test(phases_add_up_to_the_average),
         cmocka_unit_test(only_a_lag_that_explains_is_believed),
     };

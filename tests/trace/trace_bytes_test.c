@@ -83,23 +83,23 @@ static void bytes_that_were_cut_are_refused(void **state)
     struct yk_text packed = pack();
     struct yk_trace *trace = NULL;
     for (size_t length = 0; length < packed.length; length++) {
-        struct yk_text piece = {0};
-        yk_text_add_bytes(&piece, packed.bytes, length);
-        assert_int_equal(yk_trace_bytes_unpack(yk_text_chars(&piece), length, "rank 1", &trace),
+        struct yk_text chunk = {0};
+        yk_text_add_bytes(&chunk, packed.bytes, length);
+        assert_int_equal(yk_trace_bytes_unpack(yk_text_chars(&chunk), length, "rank 1", &trace),
                          YK_ERROR_INPUT);
         if (length >= HEAD) {
-            sign_again(&piece);
-            assert_fails(yk_trace_bytes_unpack(piece.bytes, length, "rank 1", &trace),
+            sign_again(&chunk);
+            assert_fails(yk_trace_bytes_unpack(chunk.bytes, length, "rank 1", &trace),
                          YK_ERROR_INPUT,
                          "rank 1: the bytes of this trace end too soon; send them again");
         }
-        yk_text_free(&piece);
+        yk_text_free(&chunk);
     }
     assert_null(trace);
     yk_text_free(&packed);
 }
 
-static void any_bit_that_changed_is_seen(void **state)
+static void any_bit_that_changed_is_found(void **state)
 {
     (void)state;
     struct yk_text packed = pack();
@@ -166,7 +166,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_is_lost_on_the_way),
         cmocka_unit_test(bytes_that_were_cut_are_refused),
-        cmocka_unit_test(any_bit_that_changed_is_seen),
+        cmocka_unit_test(any_bit_that_changed_is_found),
         cmocka_unit_test(what_cannot_be_is_refused),
         cmocka_unit_test(what_is_no_trace_is_refused),
     };

@@ -37,7 +37,7 @@ static void what_is_hidden_is_not_exposed_and_all_adds_up(void **state)
     struct yk_trace_sum sum;
     add(trace, 0, YK_LANE_COMPUTE, "forward", 0, 4);
     add(trace, 0, YK_LANE_COMPUTE, "backward", 6, 9);
-    add(trace, 0, YK_LANE_COMM, "gather", 3, 5);
+    add(trace, 0, YK_LANE_COMM, "all_gather", 3, 5);
     add(trace, 0, YK_LANE_COPY, "load", 4, 6);
     assert_ok(yk_trace_sum(trace, 10, &sum));
     expect(&sum, 7, 1, 2);
@@ -55,8 +55,8 @@ static void what_leaves_the_step_is_counted_in_the_next(void **state)
     struct yk_trace *trace = make(1);
     struct yk_trace_sum sum;
     add(trace, 0, YK_LANE_COMPUTE, "forward", 1, 7.5);
-    add(trace, 0, YK_LANE_COMM, "scatter", 8, 12);
-    add(trace, 0, YK_LANE_COMM, "gather", -3, -2.25);
+    add(trace, 0, YK_LANE_COMM, "reduce_scatter", 8, 12);
+    add(trace, 0, YK_LANE_COMM, "all_gather", -3, -2.25);
     assert_ok(yk_trace_sum(trace, 10, &sum));
     expect(&sum, 6.5, 0.25 + 2 + 1, 0.25);
     assert_true(yk_trace_sum_begin_s(trace) == -3);
@@ -70,10 +70,10 @@ static void waiting_for_another_rank_is_idle(void **state)
     struct yk_trace *trace = make(2);
     struct yk_trace_sum sums[2];
     add(trace, 0, YK_LANE_COMPUTE, "backward", 0, 2);
-    add(trace, 0, YK_LANE_COMM, "reduce", 2, 7);
+    add(trace, 0, YK_LANE_COMM, "all_reduce", 2, 7);
     add(trace, 0, YK_LANE_COMPUTE, "update", 7, 8);
     add(trace, 1, YK_LANE_COMPUTE, "backward", 0, 6);
-    add(trace, 1, YK_LANE_COMM, "reduce", 6, 7);
+    add(trace, 1, YK_LANE_COMM, "all_reduce", 6, 7);
     add(trace, 1, YK_LANE_COMPUTE, "update", 7, 8);
     assert_ok(yk_trace_sum(trace, yk_trace_sum_step_s(trace), sums));
     expect(&sums[0], 3, 1, 4);
@@ -109,8 +109,8 @@ static void ops_that_cannot_be_one_message_keep_their_own_times(void **state)
     add(trace, 0, YK_LANE_COMM, "send b", 0, 4);
     add(trace, 1, YK_LANE_COMM, "recv b", 1, 4);
     add(trace, 2, YK_LANE_COMM, "recv b", 3, 4);
-    add(trace, 0, YK_LANE_COMM, "gather", 5, 6);
-    add(trace, 1, YK_LANE_COMM, "gather", 8, 9);
+    add(trace, 0, YK_LANE_COMM, "all_gather", 5, 6);
+    add(trace, 1, YK_LANE_COMM, "all_gather", 8, 9);
     assert_ok(yk_trace_sum(trace, 10, sums));
     expect(&sums[0], 0, 5, 5);
     expect(&sums[1], 0, 4, 6);

@@ -1,7 +1,7 @@
 #include "support/programs/row_program.h"
 #include "support/support.h"
 
-#include "program/op_spans.h"
+#include "program/program.h"
 #include "train/round_durations.h"
 
 #include <math.h>
@@ -115,15 +115,15 @@ static void messages_last_from_when_the_last_rank_came(void **state)
     for (int r = 0; r < 2; r++) {
         const struct yk_op_times_op *ops = spent.ranks[r].ops;
         assert_near(ops[0].seconds, 2);
-        assert_near(ops[0].beside, 0);
+        assert_near(ops[0].overlap, 0);
         /* From 14 to 18; rank 1 computes until 19. */
         assert_near(ops[5].seconds, 4);
-        assert_near(ops[5].beside, 1);
+        assert_near(ops[5].overlap, 1);
     }
     /* Rank 0's last backward is from 13 to 17, data moves from 14 on; its update comes after. */
     assert_near(spent.ranks[0].ops[6].seconds, 4);
-    assert_near(spent.ranks[0].ops[6].beside, 0.75);
-    assert_near(spent.ranks[0].ops[7].beside, 0);
+    assert_near(spent.ranks[0].ops[6].overlap, 0.75);
+    assert_near(spent.ranks[0].ops[7].overlap, 0);
     assert_near(spent.ranks[0].ops[3].seconds, 5);
     assert_near(spent.ranks[0].ops[4].seconds, 0);
     assert_string_equal(spent.ranks[0].ops[1].op, "forward layer 0");
@@ -176,7 +176,7 @@ static void a_record_is_read_as_it_was_written(void **state)
     }
     static const char odd[] =
         "{\"yoke\": 1, \"kind\": \"op times\", \"steps\": 1, \"ranks\": [{\"device\": \"a\", "
-        "\"ops\": [{\"op\": \"x\", \"seconds\": -1, \"low_s\": 0, \"high_s\": 0, \"beside\": "
+        "\"ops\": [{\"op\": \"x\", \"seconds\": -1, \"low_s\": 0, \"high_s\": 0, \"overlap\": "
         "0}]}]}";
     assert_fails(yk_op_times_read(odd, strlen(odd), "test", hand->arena, &read), YK_ERROR_INPUT,
                  "test: ranks[0]: ops[0]: \"seconds\" must be a number, 0 or more");

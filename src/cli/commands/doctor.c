@@ -186,7 +186,7 @@ static void write_backends(const struct yk_doctor_result *found, struct yk_json_
         yk_json_write_string(json, "name", backend->name);
         yk_json_write_string(json, "device", backend->usable ? device : NULL);
         if (!backend->usable) {
-            yk_json_write_string(json, "trouble", device);
+            yk_json_write_string(json, "failure", device);
         }
         yk_json_write_string(json, "blas", backend->blas_found ? backend->blas_version : NULL);
         yk_json_write_string(json, "versions", backend->usable ? versions : NULL);

@@ -5,7 +5,7 @@
 #include "comm/exchange.h"
 #include "job/reporting/run_plan.h"
 #include "trace/trace_bytes.h"
-#include "trace/trace_merge.h"
+#include "trace/trace.h"
 #include "trace/trace_sum.h"
 #include "train/round_durations.h"
 

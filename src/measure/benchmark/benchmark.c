@@ -2,7 +2,7 @@
 
 #include "base/random.h"
 #include "measure/benchmark/plan.h"
-#include "program/op_spans.h"
+#include "program/program.h"
 #include "train/executor/executor.h"
 
 struct yk_benchmark {

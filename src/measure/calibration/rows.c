@@ -70,7 +70,7 @@ static double part_of(const struct yk_program *program, int32_t rank, const stru
 static void add_to_side(struct side *side, const struct yk_op_times_op *op)
 {
     side->rate += 1 / op->seconds;
-    side->beside += op->beside;
+    side->beside += op->overlap;
     side->count++;
 }
 
@@ -96,9 +96,9 @@ static void compare_sides(const struct yk_calibration_state *calibrating, struct
         for (int32_t i = 0; i < wish->spent->ranks[r].op_count; i++) {
             const struct yk_op_times_op *op = &wish->spent->ranks[r].ops[i];
             const int32_t sort = calibrating->sort_of[r][i];
-            if (sort >= 0 && op->seconds > 0 && op->beside <= YK_CALIBRATION_APART) {
+            if (sort >= 0 && op->seconds > 0 && op->overlap <= YK_CALIBRATION_APART) {
                 add_to_side(&sums[sort].alone, op);
-            } else if (sort >= 0 && op->seconds > 0 && op->beside >= 1 - YK_CALIBRATION_APART) {
+            } else if (sort >= 0 && op->seconds > 0 && op->overlap >= 1 - YK_CALIBRATION_APART) {
                 add_to_side(&sums[sort].beside, op);
             }
         }
@@ -222,10 +222,10 @@ static void add_alone(const struct yk_calibration_state *calibrating, int32_t ra
     const double slowdown =
         message ? calibrating->out->message_beside : calibrating->out->compute_beside;
     const bool first = op->kind == YK_OP_BACKWARD && op->micro_batch == 0;
-    if (message && isnan(slowdown) && spent->beside > YK_CALIBRATION_APART) {
+    if (message && isnan(slowdown) && spent->overlap > YK_CALIBRATION_APART) {
         return;
     }
-    const double kept = isnan(slowdown) ? 1 : 1 - spent->beside + spent->beside / slowdown;
+    const double kept = isnan(slowdown) ? 1 : 1 - spent->overlap + spent->overlap / slowdown;
     const double part = op->kind == YK_OP_UPDATE ? part_of(wish->program, rank, op) : 1;
     const double scale = message ? 1 : wish->sim->ranks[rank].scale; /* with all others at work */
     if (!(part > 0) || !(spent->seconds > 0)) {

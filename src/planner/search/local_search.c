@@ -51,7 +51,7 @@ static uint64_t hash_of(const struct yk_plan *plan)
         for (int32_t i = 0; i < plan->groups[g].member_count; i++) {
             const struct yk_plan_member *member = &plan->groups[g].members[i];
             hash = mix(hash, (uint64_t)plan->ranks[member->rank].device);
-            hash = mix(hash, (uint64_t)member->share * 64 + (uint64_t)member->turn);
+            hash = mix(hash, (uint64_t)member->share * 64 + (uint64_t)member->micro_batch_number);
         }
         hash = mix(hash, UINT64_MAX);
     }

@@ -48,7 +48,8 @@ static bool have_one_shape(const struct yk_plan *a, const struct yk_plan *b)
         }
         for (int32_t i = 0; i < a->groups[g].member_count; i++) {
             if (a->groups[g].members[i].share != b->groups[g].members[i].share ||
-                a->groups[g].members[i].turn != b->groups[g].members[i].turn) {
+                a->groups[g].members[i].micro_batch_number !=
+                    b->groups[g].members[i].micro_batch_number) {
                 return false;
             }
         }

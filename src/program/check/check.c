@@ -1,10 +1,11 @@
 #include "program/check/check.h"
 
+#include "base/units.h"
 #include "program/check/precedence.h"
 #include "program/check/rule.h"
-#include "program/check/rules.h"
+#include "program/memory/memory.h"
 
-static bool is_known(const struct yk_program *program, int32_t rank)
+static bool is_repeated(const struct yk_program *program, int32_t rank)
 {
     for (int32_t other = 0; other < rank; other++) {
         if (yk_rule_same(program, rank, other)) {
@@ -15,22 +16,82 @@ static bool is_known(const struct yk_program *program, int32_t rank)
 }
 
 /* The rules about the order of one rank's ops: passes, resident, reduced, ordered. */
-static yk_status check_rank(const struct yk_facts *facts, int32_t rank)
+static yk_status check_order(const struct yk_facts *facts, int32_t rank)
 {
     struct yk_arena *arena = NULL;
     struct yk_rank_view *view = NULL;
-    struct yk_precedences demands = {0};
+    struct yk_precedences precedences = {0};
     YK_TRY(yk_arena_create(&arena));
     yk_status status = yk_rank_view_make(facts, rank, arena, &view);
     if (status == YK_OK) {
-        status = yk_precedences_find(view, arena, &demands);
+        status = yk_precedences_find(view, arena, &precedences);
     }
     if (status == YK_OK) {
-        status = yk_precedences_check(view, &demands);
+        status = yk_precedences_check(view, &precedences);
     }
-    yk_precedences_free(&demands);
+    yk_precedences_free(&precedences);
     yk_arena_destroy(arena);
     return status;
+}
+
+static enum yk_memory_kind largest_kind(const struct yk_memory_peak *peak)
+{
+    int32_t largest = 0;
+    for (int32_t kind = 1; kind < YK_MEMORY_KIND_COUNT; kind++) {
+        largest = peak->by_kind[kind] > peak->by_kind[largest] ? kind : largest;
+    }
+    return (enum yk_memory_kind)largest;
+}
+
+static yk_status check_memory(const struct yk_program *program, int32_t rank,
+                              struct yk_arena *arena)
+{
+    const double limit = program->plan->ranks[rank].limit_bytes;
+    struct yk_program_memory *memory = NULL;
+    struct yk_memory_peak peak;
+    YK_TRY(yk_program_memory_count(program, rank, arena, &memory));
+    YK_TRY(yk_program_memory_peak(program, rank, memory, &peak));
+    if (peak.bytes <= limit) {
+        return YK_OK;
+    }
+    const enum yk_memory_kind kind = largest_kind(&peak);
+    const struct yk_op *ops = program->ranks[rank].ops;
+    const int32_t number = peak.compute_op >= 0 ? peak.compute_op : peak.comm_op;
+    char op[YK_RULE_TEXT_SIZE] = "the end of the round";
+    char allowed[YK_UNITS_SIZE];
+    char missing[YK_UNITS_SIZE];
+    char largest[YK_UNITS_SIZE];
+    if (number >= 0) {
+        yk_rule_describe(program, &ops[number], op);
+    }
+    yk_units_format(limit, YK_UNIT_BYTES, allowed);
+    yk_units_format(peak.bytes - limit, YK_UNIT_BYTES, missing);
+    yk_units_format(peak.by_kind[kind], YK_UNIT_BYTES, largest);
+    return yk_fail(YK_ERROR_NO_FIT,
+                   "memory: %s has a limit of %s and lacks %s at %s, where %s (%s) take the most",
+                   yk_rule_device(program, rank), allowed, missing, op, yk_memory_kind_name(kind),
+                   largest);
+}
+
+/* Ranks that do the same on the same kind of device need the same memory. */
+static bool is_counted(const struct yk_program *program, int32_t rank)
+{
+    const struct yk_plan *plan = program->plan;
+    for (int32_t other = 0; other < rank; other++) {
+        bool same = yk_rule_same(program, rank, other) &&
+                    plan->ranks[other].limit_bytes <= plan->ranks[rank].limit_bytes &&
+                    program->cluster->devices[plan->ranks[other].device].is_cpu ==
+                        program->cluster->devices[plan->ranks[rank].device].is_cpu;
+        for (int32_t g = 0; same && g < plan->group_count; g++) {
+            const int32_t a = yk_facts_member(plan, g, rank);
+            const int32_t b = yk_facts_member(plan, g, other);
+            same = a < 0 || plan->groups[g].members[a].part == plan->groups[g].members[b].part;
+        }
+        if (same) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static yk_status check(const struct yk_program *program, struct yk_arena *arena)
@@ -38,14 +99,19 @@ static yk_status check(const struct yk_program *program, struct yk_arena *arena)
     struct yk_facts *facts = NULL;
     YK_TRY(yk_facts_make(program, arena, &facts));
     for (int32_t r = 0; r < program->rank_count; r++) {
-        YK_TRY(is_known(program, r) ? YK_OK : yk_rule_form(facts, r));
+        YK_TRY(is_repeated(program, r) ? YK_OK : yk_rule_form(facts, r));
     }
     YK_TRY(yk_rule_match(program));
     YK_TRY(yk_rule_cycle(program));
     for (int32_t r = 0; r < program->rank_count; r++) {
-        YK_TRY(is_known(program, r) ? YK_OK : check_rank(facts, r));
+        YK_TRY(is_repeated(program, r) ? YK_OK : check_order(facts, r));
     }
-    return yk_rule_memory(program);
+    for (int32_t r = 0; r < program->rank_count; r++) {
+        if (!is_counted(program, r)) {
+            YK_TRY_IN_ARENA(scratch, check_memory(program, r, scratch));
+        }
+    }
+    return YK_OK;
 }
 
 yk_status yk_program_check(const struct yk_program *program)

@@ -4,7 +4,6 @@
  * in the round before lies before all of this one.
  */
 #include "program/check/rule.h"
-#include "program/check/rules.h"
 
 struct walk {
     const struct yk_program *program;
@@ -27,7 +26,7 @@ static int32_t cell(int32_t rank, int32_t lane)
     return rank * YK_LANE_COUNT + lane;
 }
 
-static yk_status take_lanes(struct walk *walk, struct yk_arena *arena)
+static yk_status allocate_lanes(struct walk *walk, struct yk_arena *arena)
 {
     const struct yk_program *program = walk->program;
     const int32_t ranks = program->rank_count;
@@ -51,7 +50,7 @@ static yk_status take_lanes(struct walk *walk, struct yk_arena *arena)
     return YK_OK;
 }
 
-static yk_status take_matches(struct walk *walk, struct yk_arena *arena)
+static yk_status allocate_matches(struct walk *walk, struct yk_arena *arena)
 {
     const struct yk_program *program = walk->program;
     const int32_t matches = program->match_count;
@@ -211,8 +210,8 @@ static yk_status refuse(const struct walk *walk, struct stuck stuck)
 
 static yk_status check(struct walk *walk, struct yk_arena *arena)
 {
-    YK_TRY(take_lanes(walk, arena));
-    YK_TRY(take_matches(walk, arena));
+    YK_TRY(allocate_lanes(walk, arena));
+    YK_TRY(allocate_matches(walk, arena));
     go(walk);
     for (int32_t r = 0; r < walk->program->rank_count; r++) {
         for (int32_t lane = 0; lane < YK_LANE_COUNT; lane++) {

@@ -1,5 +1,4 @@
 #include "program/check/rule.h"
-#include "program/check/rules.h"
 
 #include <math.h>
 
@@ -51,10 +50,10 @@ static yk_status check_numbers(const struct forming *forming, int32_t number)
                  : YK_OK;
 }
 
-static yk_status refuse(const struct forming *forming, const char *words)
+static yk_status refuse(const struct forming *forming, const char *reason)
 {
     return yk_rule_refuse(forming->facts->program, forming->rank, "formed", forming->op, "%s",
-                          words);
+                          reason);
 }
 
 /* Messages between groups belong to a layer of either. */

@@ -1,6 +1,5 @@
 /* The rules matched and collective: all ranks of a communication do the same, in one order. */
 #include "program/check/rule.h"
-#include "program/check/rules.h"
 
 #include <stdlib.h>
 
@@ -55,11 +54,11 @@ static yk_status find_sides(struct matching *matching, struct yk_arena *arena)
 }
 
 static yk_status refuse(const struct matching *matching, const struct side *side,
-                        const struct side *other, const char *words)
+                        const struct side *other, const char *reason)
 {
     char described[YK_RULE_TEXT_SIZE];
     yk_rule_describe(matching->program, other->op, described);
-    return yk_rule_refuse(matching->program, side->rank, "matched", side->op, "%s %s on %s", words,
+    return yk_rule_refuse(matching->program, side->rank, "matched", side->op, "%s %s on %s", reason,
                           described, yk_rule_device(matching->program, other->rank));
 }
 

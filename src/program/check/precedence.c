@@ -7,7 +7,7 @@
 
 struct reason {
     const char *rule;
-    const char *words;
+    const char *explanation;
 };
 
 static const struct reason reasons[] = {
@@ -29,47 +29,49 @@ static const struct reason reasons[] = {
     [YK_PRECEDENCE_NEW_WEIGHTS] = {"ordered", "parameters are used after their update"},
 };
 
-void yk_precedences_free(struct yk_precedences *demands)
+void yk_precedences_free(struct yk_precedences *precedences)
 {
-    free(demands->items);
-    *demands = (struct yk_precedences){0};
+    free(precedences->items);
+    *precedences = (struct yk_precedences){0};
 }
 
-yk_status yk_precedences_add(struct yk_precedences *demands, struct yk_demand demand)
+yk_status yk_precedences_add(struct yk_precedences *precedences, struct yk_precedence precedence)
 {
-    YK_TRY(
-        yk_array_grow((void **)&demands->items, &demands->capacity, demands->count, sizeof demand));
-    demands->items[demands->count++] = demand;
+    YK_TRY(yk_array_grow((void **)&precedences->items, &precedences->capacity, precedences->count,
+                         sizeof precedence));
+    precedences->items[precedences->count++] = precedence;
     return YK_OK;
 }
 
-yk_status yk_precedences_add_step(const struct yk_rank_view *view, struct yk_precedences *demands,
-                                  int32_t before, int32_t after, int32_t steps,
-                                  enum yk_precedence_reason reason)
+yk_status yk_precedences_add_step(const struct yk_rank_view *view,
+                                  struct yk_precedences *precedences, int32_t before, int32_t after,
+                                  int32_t steps, enum yk_precedence_reason reason)
 {
     const struct yk_op *ops = view->list->ops;
-    const struct yk_demand demand = {
+    const struct yk_precedence precedence = {
         .before = before,
         .after = after,
         .lag = steps + ops[before].step - ops[after].step,
         .reason = reason,
     };
-    return yk_precedences_add(demands, demand);
+    return yk_precedences_add(precedences, precedence);
 }
 
 yk_status yk_precedences_check(const struct yk_rank_view *view,
-                               const struct yk_precedences *demands)
+                               const struct yk_precedences *precedences)
 {
     const struct yk_program *program = view->facts->program;
-    for (int32_t i = 0; i < demands->count; i++) {
-        const struct yk_demand *demand = &demands->items[i];
-        if (!yk_rank_view_happens_before(view, demand->before, demand->after, demand->lag)) {
+    for (int32_t i = 0; i < precedences->count; i++) {
+        const struct yk_precedence *precedence = &precedences->items[i];
+        if (!yk_rank_view_happens_before(view, precedence->before, precedence->after,
+                                         precedence->lag)) {
             char before[YK_RULE_TEXT_SIZE];
-            yk_rule_describe(program, &view->list->ops[demand->before], before);
-            return yk_rule_refuse(
-                program, view->rank, reasons[demand->reason].rule, &view->list->ops[demand->after],
-                "could start before %s%s has ended, but %s", before,
-                demand->lag > 0 ? " of the round before" : "", reasons[demand->reason].words);
+            yk_rule_describe(program, &view->list->ops[precedence->before], before);
+            return yk_rule_refuse(program, view->rank, reasons[precedence->reason].rule,
+                                  &view->list->ops[precedence->after],
+                                  "could start before %s%s has ended, but %s", before,
+                                  precedence->lag > 0 ? " of the round before" : "",
+                                  reasons[precedence->reason].explanation);
         }
     }
     return YK_OK;

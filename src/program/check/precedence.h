@@ -1,9 +1,8 @@
 /*
- * Demand: an op of a rank that must have ended before another one starts, and why. All that the
- * rules of program/check say about order on one rank is a list of these; so is what a shuffle must
- * leave alone.
+ * Precedence: an op of a rank that must have ended before another one starts, and why. The rules of
+ * program/check about the order on one rank are a list of these; a shuffle keeps to the same list.
  *
- * What is missing altogether (a pass, a message, a gather) is refused while demands are looked for.
+ * What is missing altogether (a pass, a message, an all_gather) is refused while they are found.
  */
 #ifndef YK_PROGRAM_CHECK_PRECEDENCE_H
 #define YK_PROGRAM_CHECK_PRECEDENCE_H
@@ -27,7 +26,7 @@ enum yk_precedence_reason {
     YK_PRECEDENCE_NEW_WEIGHTS,
 };
 
-struct yk_demand {
+struct yk_precedence {
     int32_t before;
     int32_t after; /* `lag` rounds later; less than 0 if that cannot be */
     int32_t lag;
@@ -35,40 +34,41 @@ struct yk_demand {
 };
 
 struct yk_precedences {
-    struct yk_demand *items; /* free with yk_precedences_free() */
+    struct yk_precedence *items; /* free with yk_precedences_free() */
     int32_t count;
     int32_t capacity;
 };
 
-void yk_precedences_free(struct yk_precedences *demands);
+void yk_precedences_free(struct yk_precedences *precedences);
 
-yk_status yk_precedences_add(struct yk_precedences *demands, struct yk_demand demand) YK_MUST_USE;
+yk_status yk_precedences_add(struct yk_precedences *precedences,
+                             struct yk_precedence precedence) YK_MUST_USE;
 
 /* The same where `after` is of the training step `steps` later than that of `before`: the rounds
  * between follow from the steps that the two are for. */
-yk_status yk_precedences_add_step(const struct yk_rank_view *view, struct yk_precedences *demands,
-                                  int32_t before, int32_t after, int32_t steps,
-                                  enum yk_precedence_reason reason) YK_MUST_USE;
+yk_status yk_precedences_add_step(const struct yk_rank_view *view,
+                                  struct yk_precedences *precedences, int32_t before, int32_t after,
+                                  int32_t steps, enum yk_precedence_reason reason) YK_MUST_USE;
 
 /* Messages from group to group bring what the other one's layers take. */
 yk_status yk_precedences_find_messages(const struct yk_rank_view *view, struct yk_arena *arena,
-                                       struct yk_precedences *demands) YK_MUST_USE;
+                                       struct yk_precedences *precedences) YK_MUST_USE;
 
 /* Weights are there, and new, when a pass uses them. */
 yk_status yk_precedences_find_weights(const struct yk_rank_view *view, struct yk_arena *arena,
-                                      struct yk_precedences *demands) YK_MUST_USE;
+                                      struct yk_precedences *precedences) YK_MUST_USE;
 
 /* Gradients are reduced, agreed upon, and weights updated. */
 yk_status yk_precedences_find_gradients(const struct yk_rank_view *view, struct yk_arena *arena,
-                                        struct yk_precedences *demands) YK_MUST_USE;
+                                        struct yk_precedences *precedences) YK_MUST_USE;
 
 /* All of these, and that passes are done once, after all that they take: samples, outputs,
  * gradients of outputs. */
 yk_status yk_precedences_find(const struct yk_rank_view *view, struct yk_arena *arena,
-                              struct yk_precedences *demands) YK_MUST_USE;
+                              struct yk_precedences *precedences) YK_MUST_USE;
 
-/* Refuses the rank's list by the first demand that it does not meet. */
+/* Refuses the rank's list by the first precedence that it does not meet. */
 yk_status yk_precedences_check(const struct yk_rank_view *view,
-                               const struct yk_precedences *demands) YK_MUST_USE;
+                               const struct yk_precedences *precedences) YK_MUST_USE;
 
 #endif

@@ -16,7 +16,7 @@ static yk_status expect(const struct yk_rank_view *view, int32_t op, bool wanted
 }
 
 static yk_status order_passes(const struct yk_rank_view *view, int32_t layer, int32_t micro_batch,
-                              struct yk_precedences *demands)
+                              struct yk_precedences *precedences)
 {
     const struct yk_facts *facts = view->facts;
     const int64_t cell = yk_rank_view_cell(view, layer, micro_batch);
@@ -29,17 +29,19 @@ static yk_status order_passes(const struct yk_rank_view *view, int32_t layer, in
     YK_TRY(expect(view, recompute, again, YK_OP_RECOMPUTE, layer, micro_batch));
     YK_TRY(expect(view, backward, returns, YK_OP_BACKWARD, layer, micro_batch));
     if (again) {
-        YK_TRY(yk_precedences_add_step(view, demands, forward, recompute, 0, YK_PRECEDENCE_SAVED));
-        YK_TRY(yk_precedences_add_step(view, demands, recompute, backward, 0, YK_PRECEDENCE_SAVED));
+        YK_TRY(
+            yk_precedences_add_step(view, precedences, forward, recompute, 0, YK_PRECEDENCE_SAVED));
+        YK_TRY(yk_precedences_add_step(view, precedences, recompute, backward, 0,
+                                       YK_PRECEDENCE_SAVED));
     }
-    return returns
-               ? yk_precedences_add_step(view, demands, forward, backward, 0, YK_PRECEDENCE_SAVED)
-               : YK_OK;
+    return returns ? yk_precedences_add_step(view, precedences, forward, backward, 0,
+                                             YK_PRECEDENCE_SAVED)
+                   : YK_OK;
 }
 
 /* Outputs of layers of the same group; those of others come by messages. */
 static yk_status order_neighbours(const struct yk_rank_view *view, int32_t layer,
-                                  int32_t micro_batch, struct yk_precedences *demands)
+                                  int32_t micro_batch, struct yk_precedences *precedences)
 {
     const struct yk_facts *facts = view->facts;
     const int64_t here = yk_rank_view_cell(view, layer, micro_batch);
@@ -49,10 +51,10 @@ static yk_status order_neighbours(const struct yk_rank_view *view, int32_t layer
         if (facts->plan->layers[from].group != facts->plan->layers[layer].group) {
             continue;
         }
-        YK_TRY(yk_precedences_add_step(view, demands, view->forward[there], view->forward[here], 0,
-                                       YK_PRECEDENCE_INPUT));
+        YK_TRY(yk_precedences_add_step(view, precedences, view->forward[there], view->forward[here],
+                                       0, YK_PRECEDENCE_INPUT));
         if (facts->goes_backward[from] && facts->goes_backward[layer]) {
-            YK_TRY(yk_precedences_add_step(view, demands, view->backward[here],
+            YK_TRY(yk_precedences_add_step(view, precedences, view->backward[here],
                                            view->backward[there], 0,
                                            YK_PRECEDENCE_OUTPUT_GRADIENT));
         }
@@ -78,7 +80,7 @@ static int32_t choose_load(const struct yk_rank_view *view, int32_t forward, int
 }
 
 static yk_status order_load(const struct yk_rank_view *view, int32_t layer, int32_t micro_batch,
-                            struct yk_precedences *demands)
+                            struct yk_precedences *precedences)
 {
     const int32_t forward = view->forward[yk_rank_view_cell(view, layer, micro_batch)];
     const int64_t samples = view->list->ops[forward].samples;
@@ -90,23 +92,23 @@ static yk_status order_load(const struct yk_rank_view *view, int32_t layer, int3
         return yk_rule_refuse(view->facts->program, view->rank, "passes", &view->list->ops[forward],
                               "takes %lld samples that no load brings", (long long)samples);
     }
-    return yk_precedences_add_step(view, demands, load, forward, 0, YK_PRECEDENCE_INPUT);
+    return yk_precedences_add_step(view, precedences, load, forward, 0, YK_PRECEDENCE_INPUT);
 }
 
 /* Passes are done once, after all that they take: samples, outputs, gradients of outputs. */
-static yk_status find_passes(const struct yk_rank_view *view, struct yk_precedences *demands)
+static yk_status find_passes(const struct yk_rank_view *view, struct yk_precedences *precedences)
 {
     const struct yk_facts *facts = view->facts;
     for (int32_t l = 0; l < facts->L; l++) {
         for (int32_t m = 0; yk_rank_view_holds(view, l) && m < facts->M; m++) {
-            YK_TRY(order_passes(view, l, m, demands));
+            YK_TRY(order_passes(view, l, m, precedences));
         }
     }
     for (int32_t l = 0; l < facts->L; l++) {
         for (int32_t m = 0; yk_rank_view_holds(view, l) && m < facts->M; m++) {
-            YK_TRY(order_neighbours(view, l, m, demands));
+            YK_TRY(order_neighbours(view, l, m, precedences));
             if (yk_facts_reads_samples(facts, l)) {
-                YK_TRY(order_load(view, l, m, demands));
+                YK_TRY(order_load(view, l, m, precedences));
             }
         }
     }
@@ -114,10 +116,10 @@ static yk_status find_passes(const struct yk_rank_view *view, struct yk_preceden
 }
 
 yk_status yk_precedences_find(const struct yk_rank_view *view, struct yk_arena *arena,
-                              struct yk_precedences *demands)
+                              struct yk_precedences *precedences)
 {
-    YK_TRY(find_passes(view, demands));
-    YK_TRY(yk_precedences_find_messages(view, arena, demands));
-    YK_TRY(yk_precedences_find_gradients(view, arena, demands));
-    return yk_precedences_find_weights(view, arena, demands);
+    YK_TRY(find_passes(view, precedences));
+    YK_TRY(yk_precedences_find_messages(view, arena, precedences));
+    YK_TRY(yk_precedences_find_gradients(view, arena, precedences));
+    return yk_precedences_find_weights(view, arena, precedences);
 }

@@ -1,17 +1,16 @@
-#include "program/check/block_ranges.h"
 #include "program/check/precedence.h"
 #include "program/check/rule.h"
 
 struct summing {
     const struct yk_rank_view *view;
-    struct yk_precedences *demands;
-    struct yk_slice *pieces; /* (ops) */
+    struct yk_precedences *precedences;
+    struct yk_rule_blocks *blocks; /* (ops) */
 };
 
 static yk_status add(const struct summing *summing, int32_t before, int32_t after,
                      enum yk_precedence_reason reason)
 {
-    return yk_precedences_add_step(summing->view, summing->demands, before, after, 0, reason);
+    return yk_precedences_add_step(summing->view, summing->precedences, before, after, 0, reason);
 }
 
 /* `after` waits for everything that adds to the gradient of a layer in a micro-batch: the backward
@@ -74,17 +73,17 @@ static yk_status find_scatters(const struct summing *summing, int32_t layer)
                                   scattered ? "is not in the last micro-batch, under no_sync"
                                             : "has nothing to scatter");
         }
-        summing->pieces[count++] =
-            (struct yk_slice){op->micro_batch, op->first_block, op->block_count, i};
+        summing->blocks[count++] =
+            (struct yk_rule_blocks){op->micro_batch, op->first_block, op->block_count, i};
         YK_TRY(after_gradient(summing, layer, op->micro_batch, i));
         YK_TRY(add(summing, i, view->update[layer], YK_PRECEDENCE_REDUCED));
     }
     int32_t next = 0;
-    yk_rule_blocks_sort(summing->pieces, count);
+    yk_rule_blocks_sort(summing->blocks, count);
     for (int32_t m = 0; scattered && m < facts->M; m++) {
         struct yk_rule_blocks_fault fault;
         if (yk_facts_reduces(facts, m) &&
-            !yk_rule_blocks_are_complete(summing->pieces, count, m,
+            !yk_rule_blocks_are_complete(summing->blocks, count, m,
                                          facts->program->layers[layer].block_count, &next,
                                          &fault)) {
             return refuse_scatters(summing, layer, m, &fault);
@@ -134,15 +133,15 @@ static yk_status find_reductions(const struct summing *summing, int32_t bucket)
             return yk_rule_refuse(facts->program, view->rank, "reduced", op,
                                   "is not in the last micro-batch, under no_sync");
         }
-        summing->pieces[count++] = (struct yk_slice){op->micro_batch, 0, 1, i};
+        summing->blocks[count++] = (struct yk_rule_blocks){op->micro_batch, 0, 1, i};
         YK_TRY(order_reduction(summing, i));
     }
     int32_t next = 0;
-    yk_rule_blocks_sort(summing->pieces, count);
+    yk_rule_blocks_sort(summing->blocks, count);
     for (int32_t m = 0; m < facts->M; m++) {
         struct yk_rule_blocks_fault fault;
         if (yk_facts_reduces(facts, m) &&
-            !yk_rule_blocks_are_complete(summing->pieces, count, m, 1, &next, &fault)) {
+            !yk_rule_blocks_are_complete(summing->blocks, count, m, 1, &next, &fault)) {
             return refuse_reductions(summing, bucket, m, &fault);
         }
     }
@@ -206,11 +205,11 @@ static yk_status order_agreement(const struct summing *summing)
 }
 
 yk_status yk_precedences_find_gradients(const struct yk_rank_view *view, struct yk_arena *arena,
-                                        struct yk_precedences *demands)
+                                        struct yk_precedences *precedences)
 {
     const struct yk_facts *facts = view->facts;
-    struct summing summing = {.view = view, .demands = demands};
-    YK_TRY_NEW(arena, summing.pieces, view->list->op_count);
+    struct summing summing = {.view = view, .precedences = precedences};
+    YK_TRY_NEW(arena, summing.blocks, view->list->op_count);
     for (int32_t l = 0; l < facts->L; l++) {
         if (!yk_rank_view_holds(view, l)) {
             continue;

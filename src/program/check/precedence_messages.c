@@ -4,10 +4,10 @@
 /* A crossing in one micro-batch, seen from one rank. */
 struct passage {
     const struct yk_rank_view *view;
-    struct yk_precedences *demands;
-    bool *used;     /* (ops) messages that something asked for */
-    int64_t *sent;  /* (members + 1) see yk_plan_ranges() */
-    int64_t *taken; /* (members + 1) */
+    struct yk_precedences *precedences;
+    bool *used;        /* (ops) messages that something asked for */
+    int64_t *sent;     /* (members + 1) see yk_plan_ranges() */
+    int64_t *received; /* (members + 1) */
     int32_t producer;
     int32_t from_group;
     int32_t to_group;
@@ -120,11 +120,11 @@ static yk_status order_takers(const struct passage *passage, int32_t forward_aft
     for (int32_t l = next_taker(passage, &edge); l >= 0; l = next_taker(passage, &edge)) {
         const int64_t cell = yk_rank_view_cell(view, l, passage->micro_batch);
         if (forward_after != YK_OP_NONE) {
-            YK_TRY(yk_precedences_add_step(view, passage->demands, forward_after,
+            YK_TRY(yk_precedences_add_step(view, passage->precedences, forward_after,
                                            view->forward[cell], 0, YK_PRECEDENCE_INPUT));
         }
         if (backward_before != YK_OP_NONE && view->facts->goes_backward[l]) {
-            YK_TRY(yk_precedences_add_step(view, passage->demands, view->backward[cell],
+            YK_TRY(yk_precedences_add_step(view, passage->precedences, view->backward[cell],
                                            backward_before, 0,
                                            view->list->ops[backward_before].kind == YK_OP_SEND
                                                ? YK_PRECEDENCE_MESSAGE
@@ -145,13 +145,13 @@ static yk_status order_producer(const struct passage *passage, int32_t peer, int
                             returns(passage) ? view->backward[cell] : YK_OP_NONE);
     }
     YK_TRY(find_message(passage, YK_OP_SEND, false, peer, samples, &message));
-    YK_TRY(yk_precedences_add_step(view, passage->demands, view->forward[cell], message, 0,
+    YK_TRY(yk_precedences_add_step(view, passage->precedences, view->forward[cell], message, 0,
                                    YK_PRECEDENCE_MESSAGE));
     if (!returns(passage)) {
         return YK_OK;
     }
     YK_TRY(find_message(passage, YK_OP_RECV, true, peer, samples, &message));
-    return yk_precedences_add_step(view, passage->demands, message, view->backward[cell], 0,
+    return yk_precedences_add_step(view, passage->precedences, message, view->backward[cell], 0,
                                    YK_PRECEDENCE_OUTPUT_GRADIENT);
 }
 
@@ -170,9 +170,9 @@ static yk_status order_consumer(const struct passage *passage, int32_t peer, int
 static int64_t overlap(const struct passage *passage, int32_t from, int32_t to)
 {
     const int64_t *sent = &passage->sent[from];
-    const int64_t *taken = &passage->taken[to];
-    const int64_t begin = sent[0] > taken[0] ? sent[0] : taken[0];
-    const int64_t end = sent[1] < taken[1] ? sent[1] : taken[1];
+    const int64_t *received = &passage->received[to];
+    const int64_t begin = sent[0] > received[0] ? sent[0] : received[0];
+    const int64_t end = sent[1] < received[1] ? sent[1] : received[1];
     return end > begin ? end - begin : 0;
 }
 
@@ -188,7 +188,7 @@ static yk_status order_passage(const struct passage *passage)
         return YK_OK;
     }
     yk_plan_ranges(plan, passage->from_group, passage->micro_batch, passage->sent);
-    yk_plan_ranges(plan, passage->to_group, passage->micro_batch, passage->taken);
+    yk_plan_ranges(plan, passage->to_group, passage->micro_batch, passage->received);
     for (int32_t j = 0; producer >= 0 && j < to->member_count; j++) {
         const int64_t samples = overlap(passage, producer, j);
         if (samples > 0) {
@@ -205,13 +205,13 @@ static yk_status order_passage(const struct passage *passage)
 }
 
 yk_status yk_precedences_find_messages(const struct yk_rank_view *view, struct yk_arena *arena,
-                                       struct yk_precedences *demands)
+                                       struct yk_precedences *precedences)
 {
     const struct yk_facts *facts = view->facts;
-    struct passage passage = {.view = view, .demands = demands};
+    struct passage passage = {.view = view, .precedences = precedences};
     YK_TRY_NEW(arena, passage.used, view->list->op_count);
     YK_TRY_NEW(arena, passage.sent, facts->plan->rank_count + 1);
-    YK_TRY_NEW(arena, passage.taken, facts->plan->rank_count + 1);
+    YK_TRY_NEW(arena, passage.received, facts->plan->rank_count + 1);
     for (int32_t c = 0; c < facts->crossing_count; c++) {
         passage.producer = facts->crossings[c].producer;
         passage.from_group = facts->plan->layers[passage.producer].group;

@@ -1,9 +1,8 @@
 #include "program/check/rule.h"
 
-#include "program/facts.h"
-
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 const char *yk_rule_device(const struct yk_program *program, int32_t rank)
 {
@@ -22,17 +21,17 @@ void yk_rule_describe(const struct yk_program *program, const struct yk_op *op,
 yk_status yk_rule_refuse(const struct yk_program *program, int32_t rank, const char *rule,
                          const struct yk_op *op, const char *format, ...)
 {
-    char words[4 * YK_RULE_TEXT_SIZE];
+    char reason[4 * YK_RULE_TEXT_SIZE];
     char described[YK_RULE_TEXT_SIZE] = "";
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(words, sizeof words, format, arguments);
+    vsnprintf(reason, sizeof reason, format, arguments);
     va_end(arguments);
     if (op) {
         yk_rule_describe(program, op, described);
     }
     return yk_fail(YK_ERROR_INPUT, "%s: %s%s%s %s", rule, described, op ? " on " : "",
-                   yk_rule_device(program, rank), words);
+                   yk_rule_device(program, rank), reason);
 }
 
 bool yk_rule_same(const struct yk_program *program, int32_t rank, int32_t other)
@@ -51,4 +50,45 @@ bool yk_rule_same(const struct yk_program *program, int32_t rank, int32_t other)
         }
     }
     return true;
+}
+
+static int by_blocks(const void *left, const void *right)
+{
+    const struct yk_rule_blocks *a = left;
+    const struct yk_rule_blocks *b = right;
+    if (a->set != b->set) {
+        return a->set < b->set ? -1 : 1;
+    }
+    if (a->first_block != b->first_block) {
+        return a->first_block < b->first_block ? -1 : 1;
+    }
+    return (a->op > b->op) - (a->op < b->op);
+}
+
+void yk_rule_blocks_sort(struct yk_rule_blocks *messages, int32_t count)
+{
+    if (count > 0) {
+        qsort(messages, (size_t)count, sizeof *messages, by_blocks);
+    }
+}
+
+bool yk_rule_blocks_are_complete(const struct yk_rule_blocks *messages, int32_t count, int32_t set,
+                                 int32_t blocks, int32_t *next, struct yk_rule_blocks_fault *out)
+{
+    int32_t covered = 0;
+    int32_t last = -1;
+    for (; *next < count && messages[*next].set == set; (*next)++) {
+        const struct yk_rule_blocks *message = &messages[*next];
+        if (message->first_block < covered) {
+            *out = (struct yk_rule_blocks_fault){message->first_block, last, message->op};
+            return false;
+        }
+        if (message->first_block > covered) {
+            break;
+        }
+        covered += message->block_count;
+        last = message->op;
+    }
+    *out = (struct yk_rule_blocks_fault){covered, -1, -1};
+    return covered == blocks;
 }

@@ -1,11 +1,97 @@
 #include "program/compile/memory_waits.h"
 
-#include "program/compile/settle.h"
 #include "program/compile/waits.h"
 #include "program/memory/memory.h"
 #include "program/memory/sweep.h"
 
-struct fencing {
+#include <string.h>
+
+struct reordering {
+    struct yk_program_rank *list;
+    int32_t *place;               /* (ops) in the new order; −1: not yet */
+    int32_t *order;               /* (ops) */
+    int32_t count;                /* placed so far */
+    int32_t *next_of_lane;        /* (ops) the next op of the same lane */
+    int32_t heads[YK_LANE_COUNT]; /* the first op of each lane that is not placed */
+};
+
+static bool is_ready(const struct reordering *reordering, int32_t number)
+{
+    const struct yk_op *op = &reordering->list->ops[number];
+    for (int32_t w = 0; w < op->wait_count; w++) {
+        const struct yk_op_wait *wait = &reordering->list->waits[op->first_wait + w];
+        if (wait->lag == 0 && reordering->place[wait->op] < 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void find_lanes(struct reordering *reordering)
+{
+    for (int32_t lane = 0; lane < YK_LANE_COUNT; lane++) {
+        reordering->heads[lane] = -1;
+    }
+    for (int32_t i = reordering->list->op_count - 1; i >= 0; i--) {
+        int32_t *head = &reordering->heads[reordering->list->ops[i].lane];
+        reordering->next_of_lane[i] = *head;
+        reordering->place[i] = -1;
+        *head = i;
+    }
+}
+
+/* Of the ops that come next on their lanes and wait for nothing to come, the first in the list. */
+static bool place_one(struct reordering *reordering)
+{
+    int32_t first = -1;
+    for (int32_t lane = 0; lane < YK_LANE_COUNT; lane++) {
+        const int32_t head = reordering->heads[lane];
+        if (head >= 0 && (first < 0 || head < first) && is_ready(reordering, head)) {
+            first = head;
+        }
+    }
+    if (first < 0) {
+        return false;
+    }
+    reordering->heads[reordering->list->ops[first].lane] = reordering->next_of_lane[first];
+    reordering->place[first] = reordering->count;
+    reordering->order[reordering->count++] = first;
+    return true;
+}
+
+static yk_status rewrite(const struct reordering *reordering, struct yk_arena *arena)
+{
+    struct yk_program_rank *list = reordering->list;
+    struct yk_op *ops = NULL;
+    YK_TRY_NEW(arena, ops, list->op_count);
+    memcpy(ops, list->ops, (size_t)list->op_count * sizeof *ops);
+    for (int32_t i = 0; i < list->op_count; i++) {
+        const struct yk_op *op = &ops[reordering->order[i]];
+        list->ops[i] = *op;
+        for (int32_t w = 0; w < op->wait_count; w++) {
+            struct yk_op_wait *wait = &list->waits[op->first_wait + w];
+            wait->op = reordering->place[wait->op];
+        }
+    }
+    return YK_OK;
+}
+
+/* The ops of a list in an order in which each comes after those of the round it waits for: waits
+ * that were added between lanes may look ahead. The order changes as little as that needs; a list
+ * that waits on itself stays as it is. */
+static yk_status reorder(struct yk_program_rank *list, struct yk_arena *arena)
+{
+    struct reordering reordering = {.list = list};
+    YK_TRY_NEW(arena, reordering.place, list->op_count + 1);
+    YK_TRY_NEW(arena, reordering.order, list->op_count + 1);
+    YK_TRY_NEW(arena, reordering.next_of_lane, list->op_count + 1);
+    find_lanes(&reordering);
+    while (place_one(&reordering)) {
+    }
+    return reordering.count == list->op_count ? rewrite(&reordering, arena) : YK_OK;
+}
+
+struct limiting {
     struct yk_program *program;
     struct yk_sweep *sweep;
     double limit_bytes;
@@ -22,21 +108,18 @@ static bool is_distinct(const struct yk_program *program, int32_t rank)
 }
 
 /* Makes an op wait on every distinct list. Rounds are those of the sweep. */
-static bool wait_everywhere(struct fencing *fencing, int32_t op, int32_t round, int32_t other,
+static bool wait_everywhere(struct limiting *limiting, int32_t op, int32_t round, int32_t other,
                             int32_t other_round)
 {
-    struct yk_program *program = fencing->program;
+    struct yk_program *program = limiting->program;
     const int32_t lag = round - other_round;
     if (op < 0 || other < 0 || lag < 0 || lag > 1) {
         return false;
     }
     for (int32_t r = 0; r < program->rank_count; r++) {
         /* A rank outside the group at most agrees with the others. */
-        bool distinct = op < program->ranks[r].op_count && other < program->ranks[r].op_count;
-        for (int32_t before = 0; before < r && distinct; before++) {
-            distinct = program->ranks[before].ops != program->ranks[r].ops;
-        }
-        if (distinct) {
+        if (op < program->ranks[r].op_count && other < program->ranks[r].op_count &&
+            is_distinct(program, r)) {
             yk_waits_extend(&program->ranks[r], op, other, lag);
         }
     }
@@ -44,26 +127,26 @@ static bool wait_everywhere(struct fencing *fencing, int32_t op, int32_t round, 
 }
 
 /* The op that runs or comes next on the compute lane waits until the comm lane is at `first`. */
-static void hold_compute(struct fencing *fencing, int32_t point, int32_t first)
+static void hold_compute(struct limiting *limiting, int32_t point, int32_t first)
 {
     int32_t round = 0;
     int32_t comm_round = 0;
-    const int32_t op = yk_sweep_op(fencing->sweep, YK_LANE_COMPUTE, point, &round);
-    const int32_t comm = yk_sweep_op(fencing->sweep, YK_LANE_COMM, first - 2, &comm_round);
-    if (wait_everywhere(fencing, op, round, comm, comm_round)) {
-        yk_sweep_add_compute_wait(fencing->sweep, point, first);
+    const int32_t op = yk_sweep_op(limiting->sweep, YK_LANE_COMPUTE, point, &round);
+    const int32_t comm = yk_sweep_op(limiting->sweep, YK_LANE_COMM, first - 2, &comm_round);
+    if (wait_everywhere(limiting, op, round, comm, comm_round)) {
+        yk_sweep_add_compute_wait(limiting->sweep, point, first);
     }
 }
 
 /* The op after `last` on the comm lane waits until the compute lane is past `point`. */
-static void hold_comm(struct fencing *fencing, int32_t point, int32_t last)
+static void hold_comm(struct limiting *limiting, int32_t point, int32_t last)
 {
     int32_t round = 0;
     int32_t comm_round = 0;
-    const int32_t op = yk_sweep_op(fencing->sweep, YK_LANE_COMPUTE, point, &round);
-    const int32_t comm = yk_sweep_op(fencing->sweep, YK_LANE_COMM, last, &comm_round);
-    if (wait_everywhere(fencing, comm, comm_round, op, round)) {
-        yk_sweep_add_comm_wait(fencing->sweep, last, 2 * (point / 2 + 1));
+    const int32_t op = yk_sweep_op(limiting->sweep, YK_LANE_COMPUTE, point, &round);
+    const int32_t comm = yk_sweep_op(limiting->sweep, YK_LANE_COMM, last, &comm_round);
+    if (wait_everywhere(limiting, comm, comm_round, op, round)) {
+        yk_sweep_add_comm_wait(limiting->sweep, last, 2 * (point / 2 + 1));
     }
 }
 
@@ -72,65 +155,55 @@ static void hold_comm(struct fencing *fencing, int32_t point, int32_t last)
  * points around the one it has in the list, all that stands before done and nothing after begun; or
  * around an earlier one, if that is too much.
  */
-static void keep_within(struct fencing *fencing, int32_t point)
+static void keep_within(struct limiting *limiting, int32_t point)
 {
     int32_t first = 0;
     int32_t last = 0;
     int32_t round = 0;
-    yk_sweep_range(fencing->sweep, &first, &last);
-    if (yk_sweep_max(fencing->sweep, first, last) <= fencing->limit_bytes) {
+    yk_sweep_range(limiting->sweep, &first, &last);
+    if (yk_sweep_max(limiting->sweep, first, last) <= limiting->limit_bytes) {
         return;
     }
-    const int32_t op = yk_sweep_op(fencing->sweep, YK_LANE_COMPUTE, point, &round);
-    int32_t planned = op >= 0 ? yk_sweep_comm_after(fencing->sweep, op) : last;
+    const int32_t op = yk_sweep_op(limiting->sweep, YK_LANE_COMPUTE, point, &round);
+    int32_t planned = op >= 0 ? yk_sweep_comm_after(limiting->sweep, op) : last;
     planned = planned > last ? last : planned < first ? first : planned;
     for (; planned >= first; planned--) {
         int32_t low = first;
         int32_t high = last;
-        if (yk_sweep_around(fencing->sweep, fencing->limit_bytes, planned, &low, &high)) {
+        if (yk_sweep_around(limiting->sweep, limiting->limit_bytes, planned, &low, &high)) {
             /* Waits are for ends of ops: before an op is fine, in the middle of one is not. */
             low += low % 2;
             high -= high % 2;
             if (low > first && low <= high) {
-                hold_compute(fencing, point, low);
+                hold_compute(limiting, point, low);
             }
             /* What the next op itself waits for cannot wait for that op. */
-            if (high < last && low <= high && high >= yk_sweep_needed(fencing->sweep)) {
-                hold_comm(fencing, point, high);
+            if (high < last && low <= high && high >= yk_sweep_needed(limiting->sweep)) {
+                hold_comm(limiting, point, high);
             }
             return;
         }
     }
 }
 
-static yk_status fence_rank(struct yk_program *program, int32_t rank, struct yk_arena *arena)
+static yk_status add_waits(struct yk_program *program, int32_t rank, struct yk_arena *arena)
 {
-    struct fencing fencing = {
+    struct limiting limiting = {
         .program = program,
         .limit_bytes = program->plan->ranks[rank].limit_bytes,
     };
     struct yk_program_memory *memory = NULL;
     YK_TRY(yk_program_memory_count(program, rank, arena, &memory));
-    YK_TRY(yk_sweep_create(&program->ranks[rank], memory, &fencing.sweep));
+    YK_TRY(yk_sweep_create(&program->ranks[rank], memory, &limiting.sweep));
     yk_status status = YK_OK;
-    for (int32_t point = yk_sweep_first(fencing.sweep);
-         point < yk_sweep_end(fencing.sweep) && status == YK_OK; point++) {
-        yk_sweep_advance(fencing.sweep, point);
-        keep_within(&fencing, point);
+    for (int32_t point = yk_sweep_first(limiting.sweep);
+         point < yk_sweep_end(limiting.sweep) && status == YK_OK; point++) {
+        yk_sweep_advance(limiting.sweep, point);
+        keep_within(&limiting, point);
         status = yk_deadline_check(program->deadline);
     }
-    yk_sweep_destroy(fencing.sweep);
+    yk_sweep_destroy(limiting.sweep);
     return status;
-}
-
-static yk_status settle(struct yk_program *program, struct yk_arena *arena)
-{
-    for (int32_t r = 0; r < program->rank_count; r++) {
-        if (is_distinct(program, r)) {
-            YK_TRY(yk_memory_waits_reorder(&program->ranks[r], arena));
-        }
-    }
-    return YK_OK;
 }
 
 yk_status yk_memory_waits_add(struct yk_program *program)
@@ -140,11 +213,13 @@ yk_status yk_memory_waits_add(struct yk_program *program)
     YK_TRY(yk_arena_create(&arena));
     for (int32_t r = 0; r < program->rank_count && status == YK_OK; r++) {
         if (is_distinct(program, r)) {
-            status = fence_rank(program, r, arena);
+            status = add_waits(program, r, arena);
         }
     }
-    if (status == YK_OK) {
-        status = settle(program, arena);
+    for (int32_t r = 0; r < program->rank_count && status == YK_OK; r++) {
+        if (is_distinct(program, r)) {
+            status = reorder(&program->ranks[r], arena);
+        }
     }
     yk_arena_destroy(arena);
     return status;

@@ -6,7 +6,7 @@
 /* Enough that the layers of a segment start at different ticks. */
 static const int64_t unit_ticks = (int64_t)1 << 24;
 
-struct tabling {
+struct scheduling {
     const struct yk_program *program;
     struct yk_pipeline_schedule *table;
     int32_t *forwards;     /* (K) micro-batches that have gone forward so far */
@@ -64,18 +64,18 @@ static void set_ticks(const struct yk_program *program, struct yk_pipeline_sched
     }
 }
 
-static yk_status take_arrays(struct tabling *tabling, struct yk_arena *arena)
+static yk_status allocate_arrays(struct scheduling *scheduling, struct yk_arena *arena)
 {
-    const struct yk_plan *plan = tabling->program->plan;
-    const int64_t K = tabling->table->segment_count;
+    const struct yk_plan *plan = scheduling->program->plan;
+    const int64_t K = scheduling->table->segment_count;
     const int64_t M = plan->micro_batches;
-    YK_TRY_NEW(arena, tabling->forwards, K);
-    YK_TRY_NEW(arena, tabling->backwards, K);
-    YK_TRY_NEW(arena, tabling->forward_end, K * M);
-    YK_TRY_NEW(arena, tabling->backward_end, K * M);
-    YK_TRY_NEW(arena, tabling->rank_free, plan->rank_count);
-    YK_TRY_NEW(arena, tabling->group_end, plan->group_count);
-    YK_TRY_NEW(arena, tabling->table->passes, 2 * K * M);
+    YK_TRY_NEW(arena, scheduling->forwards, K);
+    YK_TRY_NEW(arena, scheduling->backwards, K);
+    YK_TRY_NEW(arena, scheduling->forward_end, K * M);
+    YK_TRY_NEW(arena, scheduling->backward_end, K * M);
+    YK_TRY_NEW(arena, scheduling->rank_free, plan->rank_count);
+    YK_TRY_NEW(arena, scheduling->group_end, plan->group_count);
+    YK_TRY_NEW(arena, scheduling->table->passes, 2 * K * M);
     return YK_OK;
 }
 
@@ -85,74 +85,77 @@ static int64_t latest(int64_t a, int64_t b)
 }
 
 /* Whether a member has anything to do in a pass of its group. */
-static bool takes_part(const struct tabling *tabling, int32_t group, int32_t member,
-                       int32_t micro_batch)
+static bool has_samples(const struct scheduling *scheduling, int32_t group, int32_t member,
+                        int32_t micro_batch)
 {
     int64_t first = 0;
-    return yk_plan_samples(tabling->program->plan, group, member, micro_batch, &first) > 0;
+    return yk_plan_samples(scheduling->program->plan, group, member, micro_batch, &first) > 0;
 }
 
 /* When the ranks that take part in a pass of a segment are all free, and the group has done the one
  * before: weights that are gathered are used by one pass at a time, whoever takes part in it. */
-static int64_t group_free(const struct tabling *tabling, int32_t segment, int32_t micro_batch)
+static int64_t group_free(const struct scheduling *scheduling, int32_t segment, int32_t micro_batch)
 {
-    const int32_t number = tabling->table->segments[segment].group;
-    const struct yk_plan_group *group = &tabling->program->plan->groups[number];
-    int64_t free_at = tabling->group_end[number];
+    const int32_t number = scheduling->table->segments[segment].group;
+    const struct yk_plan_group *group = &scheduling->program->plan->groups[number];
+    int64_t free_at = scheduling->group_end[number];
     for (int32_t i = 0; i < group->member_count; i++) {
-        if (takes_part(tabling, number, i, micro_batch)) {
-            free_at = latest(free_at, tabling->rank_free[group->members[i].rank]);
+        if (has_samples(scheduling, number, i, micro_batch)) {
+            free_at = latest(free_at, scheduling->rank_free[group->members[i].rank]);
         }
     }
     return free_at;
 }
 
 /* The segment's next forward pass, if the pipeline allows one now. */
-static bool next_forward(const struct tabling *tabling, int32_t k, struct yk_segment_pass *out)
+static bool next_forward(const struct scheduling *scheduling, int32_t k,
+                         struct yk_segment_pass *out)
 {
-    const struct yk_plan *plan = tabling->program->plan;
+    const struct yk_plan *plan = scheduling->program->plan;
     const int64_t M = plan->micro_batches;
-    const int32_t done = tabling->forwards[k];
-    const int32_t under_way = done - tabling->backwards[k];
-    const int32_t K = tabling->table->segment_count;
-    if (done == M || (k > 0 && tabling->forwards[k - 1] <= done) ||
+    const int32_t done = scheduling->forwards[k];
+    const int32_t under_way = done - scheduling->backwards[k];
+    const int32_t K = scheduling->table->segment_count;
+    if (done == M || (k > 0 && scheduling->forwards[k - 1] <= done) ||
         (plan->pipeline == YK_1F1B && under_way >= K - k)) {
         return false;
     }
     const int32_t m = plan->pipeline == YK_NESTED ? (int32_t)M - 1 - done : done;
-    const int64_t ready = k > 0 ? tabling->forward_end[(k - 1) * M + m] : 0;
+    const int64_t ready = k > 0 ? scheduling->forward_end[(k - 1) * M + m] : 0;
     *out = (struct yk_segment_pass){
-        .segment = k, .micro_batch = m, .start = latest(ready, group_free(tabling, k, m))};
-    out->end = out->start + tabling->table->segments[k].forward_ticks;
+        .segment = k, .micro_batch = m, .start = latest(ready, group_free(scheduling, k, m))};
+    out->end = out->start + scheduling->table->segments[k].forward_ticks;
     return true;
 }
 
-static bool went_forward(const struct tabling *tabling, int32_t k, int32_t m)
+static bool went_forward(const struct scheduling *scheduling, int32_t k, int32_t m)
 {
-    const struct yk_plan *plan = tabling->program->plan;
+    const struct yk_plan *plan = scheduling->program->plan;
     const int32_t number = plan->pipeline == YK_NESTED ? plan->micro_batches - 1 - m : m;
-    return tabling->forwards[k] > number;
+    return scheduling->forwards[k] > number;
 }
 
-static bool next_backward(const struct tabling *tabling, int32_t k, struct yk_segment_pass *out)
+static bool next_backward(const struct scheduling *scheduling, int32_t k,
+                          struct yk_segment_pass *out)
 {
-    const struct yk_plan *plan = tabling->program->plan;
+    const struct yk_plan *plan = scheduling->program->plan;
     const int64_t M = plan->micro_batches;
-    const int32_t m = tabling->backwards[k];
-    const int32_t last = tabling->table->segment_count - 1;
-    if (m == M || !went_forward(tabling, k, m) || (k < last && tabling->backwards[k + 1] <= m) ||
-        (plan->pipeline == YK_GPIPE && tabling->forwards[k] < M)) {
+    const int32_t m = scheduling->backwards[k];
+    const int32_t last = scheduling->table->segment_count - 1;
+    if (m == M || !went_forward(scheduling, k, m) ||
+        (k < last && scheduling->backwards[k + 1] <= m) ||
+        (plan->pipeline == YK_GPIPE && scheduling->forwards[k] < M)) {
         return false;
     }
     const int64_t ready =
-        k < last ? tabling->backward_end[(k + 1) * M + m] : tabling->forward_end[k * M + m];
+        k < last ? scheduling->backward_end[(k + 1) * M + m] : scheduling->forward_end[k * M + m];
     *out = (struct yk_segment_pass){
         .segment = k,
         .micro_batch = m,
         .backward = true,
-        .start = latest(ready, group_free(tabling, k, m)),
+        .start = latest(ready, group_free(scheduling, k, m)),
     };
-    out->end = out->start + tabling->table->segments[k].backward_ticks;
+    out->end = out->start + scheduling->table->segments[k].backward_ticks;
     return true;
 }
 
@@ -168,22 +171,22 @@ static bool comes_before(const struct yk_segment_pass *a, const struct yk_segmen
     return a->micro_batch < b->micro_batch;
 }
 
-static void take_pass(struct tabling *tabling, const struct yk_segment_pass *pass)
+static void append_pass(struct scheduling *scheduling, const struct yk_segment_pass *pass)
 {
-    const struct yk_plan *plan = tabling->program->plan;
-    const int32_t number = tabling->table->segments[pass->segment].group;
+    const struct yk_plan *plan = scheduling->program->plan;
+    const int32_t number = scheduling->table->segments[pass->segment].group;
     const struct yk_plan_group *group = &plan->groups[number];
     const int64_t cell = (int64_t)pass->segment * plan->micro_batches + pass->micro_batch;
-    (pass->backward ? tabling->backward_end : tabling->forward_end)[cell] = pass->end;
-    (pass->backward ? tabling->backwards : tabling->forwards)[pass->segment]++;
-    tabling->group_end[number] = pass->end;
+    (pass->backward ? scheduling->backward_end : scheduling->forward_end)[cell] = pass->end;
+    (pass->backward ? scheduling->backwards : scheduling->forwards)[pass->segment]++;
+    scheduling->group_end[number] = pass->end;
     for (int32_t i = 0; i < group->member_count; i++) {
-        if (takes_part(tabling, number, i, pass->micro_batch)) {
-            tabling->rank_free[group->members[i].rank] = pass->end;
+        if (has_samples(scheduling, number, i, pass->micro_batch)) {
+            scheduling->rank_free[group->members[i].rank] = pass->end;
         }
     }
-    tabling->table->passes[tabling->table->pass_count++] = *pass;
-    tabling->table->end = latest(tabling->table->end, pass->end);
+    scheduling->table->passes[scheduling->table->pass_count++] = *pass;
+    scheduling->table->end = latest(scheduling->table->end, pass->end);
 }
 
 static int by_start(const void *left, const void *right)
@@ -199,26 +202,26 @@ static int by_start(const void *left, const void *right)
 yk_status yk_pipeline_schedule_make(const struct yk_program *program, struct yk_arena *arena,
                                     struct yk_pipeline_schedule *out)
 {
-    struct tabling tabling = {.program = program, .table = out};
+    struct scheduling scheduling = {.program = program, .table = out};
     *out = (struct yk_pipeline_schedule){0};
     YK_TRY(find_segments(program, arena, out));
     set_ticks(program, out);
-    YK_TRY(take_arrays(&tabling, arena));
+    YK_TRY(allocate_arrays(&scheduling, arena));
     for (;;) {
         struct yk_segment_pass best = {.start = INT64_MAX};
         struct yk_segment_pass next;
         for (int32_t k = 0; k < out->segment_count; k++) {
-            if (next_backward(&tabling, k, &next) && comes_before(&next, &best)) {
+            if (next_backward(&scheduling, k, &next) && comes_before(&next, &best)) {
                 best = next;
             }
-            if (next_forward(&tabling, k, &next) && comes_before(&next, &best)) {
+            if (next_forward(&scheduling, k, &next) && comes_before(&next, &best)) {
                 best = next;
             }
         }
         if (best.start == INT64_MAX) {
             break;
         }
-        take_pass(&tabling, &best);
+        append_pass(&scheduling, &best);
     }
     qsort(out->passes, (size_t)out->pass_count, sizeof *out->passes, by_start);
     return YK_OK;

@@ -1,8 +1,9 @@
 /*
- * Timetable: the order in which segments of layers go forward and backward for each micro-batch.
+ * Pipeline schedule: the order in which segments of layers go forward and backward for each
+ * micro-batch.
  *
  * A segment is a run of consecutive layers of one group. Nothing here knows how long a segment
- * takes; the order is the one that groups settle into when each spends one unit of time on the
+ * takes; the order is the one that arises when each group spends one unit of time on the
  * forward pass of all its segments together and two on the backward pass: the stages of a pipeline
  * are cut to take equally long.
  *

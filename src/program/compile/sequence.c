@@ -5,64 +5,31 @@
 
 #include <stdlib.h>
 
-static enum yk_lane lane_of(enum yk_op_kind kind)
-{
-    switch (kind) {
-    case YK_OP_LOAD:
-        return YK_LANE_COPY;
-    case YK_OP_ALL_GATHER:
-    case YK_OP_REDUCE_SCATTER:
-    case YK_OP_ALL_REDUCE:
-    case YK_OP_SEND:
-    case YK_OP_RECV:
-    case YK_OP_AGREE:
-        return YK_LANE_COMM;
-    case YK_OP_FORWARD:
-    case YK_OP_RECOMPUTE:
-    case YK_OP_BACKWARD:
-    case YK_OP_UPDATE:
-    case YK_OP_RELEASE:
-    case YK_OP_KIND_COUNT:
-    default:
-        return YK_LANE_COMPUTE;
-    }
-}
+static const struct {
+    enum yk_lane lane;
+    enum yk_sequence_phase phase;
+} kinds[YK_OP_KIND_COUNT] = {
+    [YK_OP_LOAD] = {YK_LANE_COPY, YK_PHASE_LOAD},
+    [YK_OP_FORWARD] = {YK_LANE_COMPUTE, YK_PHASE_COMPUTE},
+    [YK_OP_RECOMPUTE] = {YK_LANE_COMPUTE, YK_PHASE_COMPUTE},
+    [YK_OP_BACKWARD] = {YK_LANE_COMPUTE, YK_PHASE_COMPUTE},
+    [YK_OP_ALL_GATHER] = {YK_LANE_COMM, YK_PHASE_ALL_GATHER},
+    [YK_OP_REDUCE_SCATTER] = {YK_LANE_COMM, YK_PHASE_REDUCE},
+    [YK_OP_ALL_REDUCE] = {YK_LANE_COMM, YK_PHASE_REDUCE},
+    [YK_OP_SEND] = {YK_LANE_COMM, YK_PHASE_SEND},
+    [YK_OP_RECV] = {YK_LANE_COMM, YK_PHASE_SEND},
+    [YK_OP_AGREE] = {YK_LANE_COMM, YK_PHASE_AGREE},
+    [YK_OP_UPDATE] = {YK_LANE_COMPUTE, YK_PHASE_UPDATE},
+    [YK_OP_RELEASE] = {YK_LANE_COMPUTE, YK_PHASE_RELEASE},
+};
 
-static enum yk_sequence_phase phase_of(enum yk_op_kind kind)
+yk_status yk_sequence_add(struct yk_sequence *sequence, struct yk_sequence_entry entry)
 {
-    switch (kind) {
-    case YK_OP_RELEASE:
-        return YK_PHASE_RELEASE;
-    case YK_OP_REDUCE_SCATTER:
-    case YK_OP_ALL_REDUCE:
-        return YK_PHASE_REDUCE;
-    case YK_OP_SEND:
-    case YK_OP_RECV:
-        return YK_PHASE_SEND;
-    case YK_OP_AGREE:
-        return YK_PHASE_AGREE;
-    case YK_OP_UPDATE:
-        return YK_PHASE_UPDATE;
-    case YK_OP_ALL_GATHER:
-        return YK_PHASE_ALL_GATHER;
-    case YK_OP_LOAD:
-        return YK_PHASE_LOAD;
-    case YK_OP_FORWARD:
-    case YK_OP_RECOMPUTE:
-    case YK_OP_BACKWARD:
-    case YK_OP_KIND_COUNT:
-    default:
-        return YK_PHASE_COMPUTE;
-    }
-}
-
-yk_status yk_sequence_add(struct yk_sequence *script, struct yk_sequence_entry entry)
-{
-    YK_TRY(
-        yk_array_grow((void **)&script->entries, &script->capacity, script->count, sizeof entry));
-    entry.sequence = script->count;
-    entry.op.match = entry.op.lane == YK_LANE_COMM ? script->match_count++ : YK_NO_MATCH;
-    script->entries[script->count++] = entry;
+    YK_TRY(yk_array_grow((void **)&sequence->entries, &sequence->capacity, sequence->count,
+                         sizeof entry));
+    entry.sequence = sequence->count;
+    entry.op.match = entry.op.lane == YK_LANE_COMM ? sequence->match_count++ : YK_NO_MATCH;
+    sequence->entries[sequence->count++] = entry;
     return YK_OK;
 }
 
@@ -79,28 +46,28 @@ static int by_time(const void *left, const void *right)
     return a->sequence < b->sequence ? -1 : a->sequence > b->sequence ? 1 : 0;
 }
 
-void yk_sequence_sort(struct yk_sequence *script)
+void yk_sequence_sort(struct yk_sequence *sequence)
 {
-    if (script->count > 0) {
-        qsort(script->entries, (size_t)script->count, sizeof *script->entries, by_time);
+    if (sequence->count > 0) {
+        qsort(sequence->entries, (size_t)sequence->count, sizeof *sequence->entries, by_time);
     }
 }
 
-void yk_sequence_free(struct yk_sequence *script)
+void yk_sequence_free(struct yk_sequence *sequence)
 {
-    free(script->entries);
-    *script = (struct yk_sequence){0};
+    free(sequence->entries);
+    *sequence = (struct yk_sequence){0};
 }
 
 struct yk_sequence_entry yk_sequence_entry(const struct yk_program *program, enum yk_op_kind kind,
                                            int32_t layer, int32_t micro_batch)
 {
     return (struct yk_sequence_entry){
-        .phase = phase_of(kind),
+        .phase = kinds[kind].phase,
         .op =
             {
                 .kind = kind,
-                .lane = lane_of(kind),
+                .lane = kinds[kind].lane,
                 .layer = layer,
                 .micro_batch = micro_batch,
                 .bucket = -1,
@@ -138,7 +105,7 @@ bool yk_sequence_reduces(const struct yk_program *program, int32_t micro_batch)
     return !plan->no_sync || micro_batch == plan->micro_batches - 1;
 }
 
-static bool wants_samples(const struct yk_program *program, int32_t group)
+static bool reads_samples(const struct yk_program *program, int32_t group)
 {
     const struct yk_plan *plan = program->plan;
     const struct yk_model *model = yk_model_sizes_whole_batch(program->sizes);
@@ -155,10 +122,10 @@ static bool wants_samples(const struct yk_program *program, int32_t group)
 }
 
 yk_status yk_sequence_add_loads(const struct yk_program *program, const int64_t *times,
-                                struct yk_sequence *script)
+                                struct yk_sequence *sequence)
 {
     for (int32_t g = 0; g < program->plan->group_count; g++) {
-        const int32_t loads = wants_samples(program, g) ? program->plan->micro_batches : 0;
+        const int32_t loads = reads_samples(program, g) ? program->plan->micro_batches : 0;
         for (int32_t m = 0; m < loads; m++) {
             struct yk_sequence_entry entry =
                 yk_sequence_entry(program, YK_OP_LOAD, YK_LAYER_NONE, m);
@@ -167,7 +134,7 @@ yk_status yk_sequence_add_loads(const struct yk_program *program, const int64_t 
             const bool first = before < 0 || before == program->plan->micro_batches;
             entry.time = first || times[m] < times[before] ? times[m] : times[before];
             entry.group = g;
-            YK_TRY(yk_sequence_add(script, entry));
+            YK_TRY(yk_sequence_add(sequence, entry));
         }
     }
     return YK_OK;

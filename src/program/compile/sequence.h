@@ -1,9 +1,9 @@
 /*
- * Script: all that is done in a round, by whomever, in one order. Each rank's list is what of it
+ * Sequence: all that is done in a round, by whomever, in one order. Each rank's list is what of it
  * concerns that rank; since all lists are in one order, no two ranks ever wait for each other.
  *
- * Entries stand by the virtual time of the timetable and, at one time, by phase: what ends before
- * what begins.
+ * Entries are sorted by the virtual time of the pipeline schedule and, at one time, by phase: what
+ * ends before what begins.
  */
 #ifndef YK_PROGRAM_COMPILE_SEQUENCE_H
 #define YK_PROGRAM_COMPILE_SEQUENCE_H
@@ -40,12 +40,11 @@ struct yk_sequence {
 };
 
 /* Adds an entry, and a match number if it communicates. */
-yk_status yk_sequence_add(struct yk_sequence *script, struct yk_sequence_entry entry) YK_MUST_USE;
+yk_status yk_sequence_add(struct yk_sequence *sequence, struct yk_sequence_entry entry) YK_MUST_USE;
 
-/* Puts the entries into their order. */
-void yk_sequence_sort(struct yk_sequence *script);
+void yk_sequence_sort(struct yk_sequence *sequence);
 
-void yk_sequence_free(struct yk_sequence *script);
+void yk_sequence_free(struct yk_sequence *sequence);
 
 /* An entry of `kind` for a layer, which all ranks of its group do. */
 struct yk_sequence_entry yk_sequence_entry(const struct yk_program *program, enum yk_op_kind kind,
@@ -62,15 +61,15 @@ bool yk_sequence_goes_backward(const struct yk_program *program, int32_t layer);
 /* True when gradients travel in that micro-batch. */
 bool yk_sequence_reduces(const struct yk_program *program, int32_t micro_batch);
 
-/* The samples' way in: a load for each micro-batch where tokens or labels are wanted. `times` (M)
+/* A load for each micro-batch where tokens or labels are wanted. `times` (M)
  * is when each micro-batch begins. */
 yk_status yk_sequence_add_loads(const struct yk_program *program, const int64_t *times,
-                                struct yk_sequence *script) YK_MUST_USE;
+                                struct yk_sequence *sequence) YK_MUST_USE;
 
-/* The script of a plan: by the plan's transfers, or by the timetable. */
+/* The sequence of a plan: by its transfers, or by its pipeline schedule. */
 yk_status yk_sequence_by_slots(const struct yk_program *program, struct yk_arena *arena,
-                               struct yk_sequence *script) YK_MUST_USE;
+                               struct yk_sequence *sequence) YK_MUST_USE;
 yk_status yk_sequence_by_pipeline(const struct yk_program *program, struct yk_arena *arena,
-                                  struct yk_sequence *script) YK_MUST_USE;
+                                  struct yk_sequence *sequence) YK_MUST_USE;
 
 #endif

@@ -1,10 +1,10 @@
-/* The script of a plan without transfers: gathers go a few uses ahead, everything else as soon as
+/* The sequence of a plan without transfers: gathers go a few uses ahead, everything else as soon as
  * it can. */
 #include "program/compile/pipeline_schedule.h"
 #include "program/compile/sequence.h"
 #include "program/layout.h"
 
-/* A pass of a layer in the script, by the group that does it. */
+/* A pass of a layer in the sequence, by the group that does it. */
 struct use {
     int64_t start;
     int64_t end;
@@ -22,11 +22,11 @@ struct crossing {
 struct writing {
     const struct yk_program *program;
     struct yk_arena *arena;
-    struct yk_sequence *script;
+    struct yk_sequence *sequence;
     struct yk_pipeline_schedule table;
     struct use *uses; /* of the group at hand, in order */
     int32_t use_count;
-    int32_t *seen;          /* (L) uses of the layer's weights so far */
+    int32_t *used;          /* (L) uses of the layer's weights so far */
     int32_t *begun;         /* (L) micro-batches that use them so far */
     int32_t *uses_of_batch; /* (L) by one micro-batch */
     int64_t *released;      /* (L) when they were last dropped */
@@ -45,7 +45,7 @@ static yk_status add_use(struct writing *writing, struct use use)
     entry.time = use.start;
     entry.op.backward = use.kind != YK_OP_FORWARD;
     writing->uses[writing->use_count++] = use;
-    return yk_sequence_add(writing->script, entry);
+    return yk_sequence_add(writing->sequence, entry);
 }
 
 /* The uses of one pass of a segment: its layers, in or against their order. */
@@ -105,7 +105,7 @@ static yk_status open_weights(struct writing *writing, int32_t layer, const stru
     entry.op.micro_batch = use->micro_batch;
     entry.op.backward = use->kind != YK_OP_FORWARD;
     writing->resident[layer] = true;
-    return yk_sequence_add(writing->script, entry);
+    return yk_sequence_add(writing->sequence, entry);
 }
 
 static yk_status close_weights(struct writing *writing, int32_t layer, const struct use *use)
@@ -116,7 +116,7 @@ static yk_status close_weights(struct writing *writing, int32_t layer, const str
     entry.op.backward = use->kind != YK_OP_FORWARD;
     writing->resident[layer] = false;
     writing->released[layer] = use->end;
-    return yk_sequence_add(writing->script, entry);
+    return yk_sequence_add(writing->sequence, entry);
 }
 
 static yk_status use_weights(struct writing *writing, int32_t layer, const struct use *use)
@@ -131,11 +131,11 @@ static yk_status use_weights(struct writing *writing, int32_t layer, const struc
     if (use->kind == YK_OP_RECOMPUTE) {
         return YK_OK;
     }
-    writing->seen[layer]++;
+    writing->used[layer]++;
     writing->begun[layer] += use->kind == YK_OP_FORWARD && use->layer == layer ? 1 : 0;
     const bool wanted =
         yk_layout_is_kept(program, layer) &&
-        writing->seen[layer] < writing->begun[layer] * writing->uses_of_batch[layer];
+        writing->used[layer] < writing->begun[layer] * writing->uses_of_batch[layer];
     return wanted ? YK_OK : close_weights(writing, layer, use);
 }
 
@@ -164,7 +164,7 @@ static yk_status add_reduction(struct writing *writing, const struct use *use)
             entry.op.group = entry.group;
             entry.op.bucket = b;
             entry.op.bytes = bucket->bytes;
-            return yk_sequence_add(writing->script, entry);
+            return yk_sequence_add(writing->sequence, entry);
         }
     }
     return YK_OK;
@@ -186,7 +186,7 @@ static yk_status add_reductions(struct writing *writing)
                                    program->layers[use->layer].block_count);
             entry.time = use->end;
             entry.op.micro_batch = use->micro_batch;
-            YK_TRY(yk_sequence_add(writing->script, entry));
+            YK_TRY(yk_sequence_add(writing->sequence, entry));
         } else {
             YK_TRY(add_reduction(writing, use));
         }
@@ -206,14 +206,14 @@ static yk_status add_updates(struct writing *writing, int32_t group)
         }
         struct yk_sequence_entry update = yk_sequence_entry(program, YK_OP_UPDATE, l, 0);
         update.time = end;
-        YK_TRY(yk_sequence_add(writing->script, update));
+        YK_TRY(yk_sequence_add(writing->sequence, update));
         if (yk_layout_is_refreshed(program, l)) {
             struct yk_sequence_entry gather =
                 yk_sequence_blocks(program, YK_OP_ALL_GATHER, l, 0, program->layers[l].block_count);
             gather.time = end;
             gather.phase = YK_PHASE_UPDATE;
             gather.op.step = 1;
-            YK_TRY(yk_sequence_add(writing->script, gather));
+            YK_TRY(yk_sequence_add(writing->sequence, gather));
         }
     }
     return YK_OK;
@@ -244,23 +244,23 @@ static yk_status add_send(struct writing *writing, int64_t time, struct yk_seque
     const struct yk_plan_group *from = &plan->groups[from_group];
     const struct yk_plan_group *to = &plan->groups[to_group];
     const int64_t *sent = writing->begins[0];
-    const int64_t *taken = writing->begins[1];
+    const int64_t *received = writing->begins[1];
     entry.time = time;
     entry.group = -1;
     yk_plan_ranges(plan, from_group, entry.op.micro_batch, writing->begins[0]);
     yk_plan_ranges(plan, to_group, entry.op.micro_batch, writing->begins[1]);
     for (int32_t i = 0, first = 0; i < from->member_count; i++) {
-        while (first < to->member_count && taken[first + 1] <= sent[i]) {
+        while (first < to->member_count && received[first + 1] <= sent[i]) {
             first++; /* they take nothing of this member nor of a later one */
         }
-        for (int32_t j = first; j < to->member_count && taken[j] < sent[i + 1]; j++) {
-            const int64_t begin = sent[i] > taken[j] ? sent[i] : taken[j];
-            const int64_t end = sent[i + 1] < taken[j + 1] ? sent[i + 1] : taken[j + 1];
+        for (int32_t j = first; j < to->member_count && received[j] < sent[i + 1]; j++) {
+            const int64_t begin = sent[i] > received[j] ? sent[i] : received[j];
+            const int64_t end = sent[i + 1] < received[j + 1] ? sent[i + 1] : received[j + 1];
             entry.sender = from->members[i].rank;
             entry.receiver = to->members[j].rank;
             entry.op.samples = end - begin;
             if (end > begin && entry.sender != entry.receiver) {
-                YK_TRY(yk_sequence_add(writing->script, entry));
+                YK_TRY(yk_sequence_add(writing->sequence, entry));
             }
         }
     }
@@ -277,14 +277,14 @@ static yk_status find_crossings(struct writing *writing)
     for (int32_t e = 0; e < model->edge_count; e++) {
         const struct yk_layer_edge *edge = &model->edges[e];
         const int32_t group = plan->layers[edge->to].group;
-        int32_t known = 0;
-        while (known < writing->crossing_count &&
-               (writing->crossings[known].producer != edge->from ||
-                plan->layers[writing->crossings[known].consumer].group != group)) {
-            known++;
+        int32_t index = 0;
+        while (index < writing->crossing_count &&
+               (writing->crossings[index].producer != edge->from ||
+                plan->layers[writing->crossings[index].consumer].group != group)) {
+            index++;
         }
         /* Edges stand by their consumer: the first one found is the first. */
-        if (known == writing->crossing_count && plan->layers[edge->from].group != group) {
+        if (index == writing->crossing_count && plan->layers[edge->from].group != group) {
             writing->crossings[writing->crossing_count++] =
                 (struct crossing){.producer = edge->from, .consumer = edge->to};
         }
@@ -315,7 +315,7 @@ static yk_status add_sends(struct writing *writing, const struct use *use)
     return YK_OK;
 }
 
-static yk_status take_arrays(struct writing *writing)
+static yk_status allocate_arrays(struct writing *writing)
 {
     const struct yk_plan *plan = writing->program->plan;
     const int64_t L = plan->layer_count;
@@ -324,7 +324,7 @@ static yk_status take_arrays(struct writing *writing)
     }
     YK_TRY_NEW(writing->arena, writing->uses, 3 * L * plan->micro_batches);
     YK_TRY_NEW(writing->arena, writing->openings, 6 * L * plan->micro_batches);
-    YK_TRY_NEW(writing->arena, writing->seen, L);
+    YK_TRY_NEW(writing->arena, writing->used, L);
     YK_TRY_NEW(writing->arena, writing->begun, L);
     YK_TRY_NEW(writing->arena, writing->uses_of_batch, L);
     YK_TRY_NEW(writing->arena, writing->released, L);
@@ -343,15 +343,15 @@ static yk_status add_all_loads(struct writing *writing)
             times[pass->micro_batch] = pass->start;
         }
     }
-    return yk_sequence_add_loads(writing->program, times, writing->script);
+    return yk_sequence_add_loads(writing->program, times, writing->sequence);
 }
 
 yk_status yk_sequence_by_pipeline(const struct yk_program *program, struct yk_arena *arena,
-                                  struct yk_sequence *script)
+                                  struct yk_sequence *sequence)
 {
-    struct writing writing = {.program = program, .arena = arena, .script = script};
+    struct writing writing = {.program = program, .arena = arena, .sequence = sequence};
     YK_TRY(yk_pipeline_schedule_make(program, arena, &writing.table));
-    YK_TRY(take_arrays(&writing));
+    YK_TRY(allocate_arrays(&writing));
     count_uses(&writing);
     YK_TRY(find_crossings(&writing));
     for (int32_t g = 0; g < program->plan->group_count; g++) {
@@ -364,7 +364,7 @@ yk_status yk_sequence_by_pipeline(const struct yk_program *program, struct yk_ar
         struct yk_sequence_entry agree = yk_sequence_entry(program, YK_OP_AGREE, YK_LAYER_NONE, 0);
         agree.time = writing.table.end;
         agree.op.bytes = YK_AGREE_BYTES;
-        YK_TRY(yk_sequence_add(script, agree));
+        YK_TRY(yk_sequence_add(sequence, agree));
     }
     return add_all_loads(&writing);
 }

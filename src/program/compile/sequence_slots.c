@@ -1,11 +1,11 @@
-/* The script of a plan with transfers: one group, one micro-batch, communication in the slots that
- * the plan says. Time is the number of the slot. */
+/* The sequence of a plan with transfers: one group, one micro-batch, communication in the slots
+ * that the plan says. Time is the number of the slot. */
 #include "program/compile/sequence.h"
 #include "program/layout.h"
 
 struct slotting {
     const struct yk_program *program;
-    struct yk_sequence *script;
+    struct yk_sequence *sequence;
     int32_t *last_reduction; /* (L) slots after the layer's backward, in the round, that its last
                                 scatter or reduction goes in; −1 when none is planned */
     int32_t *first_gather;   /* (L) likewise its first gather for forward; −1 when none */
@@ -36,18 +36,18 @@ static yk_status add_passes(const struct slotting *slotting)
     for (int32_t l = 0; l < plan->layer_count; l++) {
         struct yk_sequence_entry entry = yk_sequence_entry(program, YK_OP_FORWARD, l, 0);
         entry.time = l;
-        YK_TRY(yk_sequence_add(slotting->script, entry));
+        YK_TRY(yk_sequence_add(slotting->sequence, entry));
         entry = yk_sequence_entry(program, YK_OP_RECOMPUTE, l, 0);
         entry.time = backward_slot(plan, l);
         entry.op.backward = true;
         if (yk_sequence_goes_backward(program, l) && plan->layers[l].recompute) {
-            YK_TRY(yk_sequence_add(slotting->script, entry));
+            YK_TRY(yk_sequence_add(slotting->sequence, entry));
         }
         if (yk_sequence_goes_backward(program, l)) {
             entry = yk_sequence_entry(program, YK_OP_BACKWARD, l, 0);
             entry.time = backward_slot(plan, l);
             entry.op.backward = true;
-            YK_TRY(yk_sequence_add(slotting->script, entry));
+            YK_TRY(yk_sequence_add(slotting->sequence, entry));
         }
     }
     return YK_OK;
@@ -71,7 +71,7 @@ static yk_status add_release(const struct slotting *slotting, int32_t layer, int
     entry.time = slot;
     entry.phase = YK_PHASE_AFTER;
     entry.op.backward = backward;
-    return yk_sequence_add(slotting->script, entry);
+    return yk_sequence_add(slotting->sequence, entry);
 }
 
 static yk_status add_releases(const struct slotting *slotting)
@@ -183,7 +183,7 @@ static yk_status add_transfer(struct slotting *slotting, struct yk_plan_transfer
                       ? YK_PHASE_REDUCE
                       : YK_PHASE_ALL_GATHER;
     note(slotting, &transfer);
-    return yk_sequence_add(slotting->script, entry);
+    return yk_sequence_add(slotting->sequence, entry);
 }
 
 static yk_status add_transfers(struct slotting *slotting)
@@ -217,7 +217,7 @@ static yk_status add_other_reductions(struct slotting *slotting)
             struct yk_sequence_entry entry = reduction(program, b);
             entry.time = backward_slot(program->plan, last) + 1;
             after = 1;
-            YK_TRY(yk_sequence_add(slotting->script, entry));
+            YK_TRY(yk_sequence_add(slotting->sequence, entry));
         }
         /* All layers of a bucket have their sums when the last one has. */
         for (int32_t i = 0; i < bucket->layer_count; i++) {
@@ -248,7 +248,7 @@ static yk_status add_update(const struct slotting *slotting, int32_t layer)
         entry.time = (after + backward_slot(plan, layer)) % slots;
         entry.op.step = late ? -1 : 0;
     }
-    return yk_sequence_add(slotting->script, entry);
+    return yk_sequence_add(slotting->sequence, entry);
 }
 
 static yk_status add_updates(const struct slotting *slotting)
@@ -263,9 +263,9 @@ static yk_status add_updates(const struct slotting *slotting)
 }
 
 yk_status yk_sequence_by_slots(const struct yk_program *program, struct yk_arena *arena,
-                               struct yk_sequence *script)
+                               struct yk_sequence *sequence)
 {
-    struct slotting slotting = {.program = program, .script = script};
+    struct slotting slotting = {.program = program, .sequence = sequence};
     const int32_t L = program->plan->layer_count;
     const int64_t begin = 0;
     YK_TRY_NEW(arena, slotting.last_reduction, L);
@@ -283,7 +283,7 @@ yk_status yk_sequence_by_slots(const struct yk_program *program, struct yk_arena
         struct yk_sequence_entry agree = yk_sequence_entry(program, YK_OP_AGREE, YK_LAYER_NONE, 0);
         agree.time = yk_plan_slot_count(program->plan) - 1;
         agree.op.bytes = YK_AGREE_BYTES;
-        YK_TRY(yk_sequence_add(script, agree));
+        YK_TRY(yk_sequence_add(sequence, agree));
     }
-    return yk_sequence_add_loads(program, &begin, script);
+    return yk_sequence_add_loads(program, &begin, sequence);
 }

@@ -62,7 +62,7 @@ struct yk_lifetimes {
     int32_t buffer_count;
 };
 
-/* In the arena. The view may be one without what ops know. */
+/* In the arena. The view may be one of yk_rank_view_index(). */
 yk_status yk_lifetimes_find(const struct yk_rank_view *view, struct yk_arena *arena,
                             struct yk_lifetimes *out) YK_MUST_USE;
 

@@ -1,12 +1,13 @@
 #include "program/memory/memory.h"
 
 #include "cost/device_facts.h"
+#include "program/memory/sweep.h"
 
 #include <math.h>
 
 enum {
     TOKEN_BYTES = 8,
-    SAVING_BYTES = 4 << 20, /* numbers go to a file in pieces of at most this size */
+    SAVING_BYTES = 4 << 20, /* numbers go to a file in chunks of at most this size */
 };
 
 struct counting {
@@ -32,18 +33,18 @@ static void count_state(struct counting *counting, int32_t layer, double part)
  * has the blocks in it; where the device's memory is the host's, as it is where a context is
  * measured, checkpoints are saved through some of it, too.
  */
-static void count_room(struct counting *counting, int32_t device, double largest_message,
-                       double largest_layer, int64_t most_samples)
+static void count_buffer_space(struct counting *counting, int32_t device, double largest_message,
+                               double largest_layer, int64_t max_samples)
 {
     const struct yk_plan *plan = counting->program->plan;
     const struct yk_workload *workload = &plan->workload;
     const int64_t target =
         workload->target_sequence > 0 ? workload->target_sequence : workload->sequence;
-    const double tokens = (double)most_samples * (double)(workload->sequence + target);
+    const double tokens = (double)max_samples * (double)(workload->sequence + target);
     const bool measured = yk_device_facts_at(counting->program->facts, device).context_bytes > 0;
-    const double room =
+    const double space =
         measured ? fmin(SAVING_BYTES, largest_layer) : 2 * fmin(plan->block_bytes, largest_message);
-    counting->memory->always_bytes[YK_MEMORY_BUFFERS] += room + 2 * TOKEN_BYTES * tokens;
+    counting->memory->always_bytes[YK_MEMORY_BUFFERS] += space + 2 * TOKEN_BYTES * tokens;
 }
 
 static void count_always(struct counting *counting, int32_t rank)
@@ -52,7 +53,7 @@ static void count_always(struct counting *counting, int32_t rank)
     const struct yk_plan *plan = program->plan;
     double largest_message = 0;
     double largest_layer = 0;
-    int64_t most_samples = 0;
+    int64_t max_samples = 0;
     for (int32_t g = 0; g < plan->group_count; g++) {
         const struct yk_plan_group *group = &plan->groups[g];
         for (int32_t i = 0; i < group->member_count; i++) {
@@ -62,7 +63,7 @@ static void count_always(struct counting *counting, int32_t rank)
             for (int32_t m = 0; m < plan->micro_batches; m++) {
                 int64_t first = 0;
                 const int64_t samples = yk_plan_samples(plan, g, i, m, &first);
-                most_samples = samples > most_samples ? samples : most_samples;
+                max_samples = samples > max_samples ? samples : max_samples;
             }
             for (int32_t l = 0; l < plan->layer_count; l++) {
                 if (plan->layers[l].group == g) {
@@ -76,7 +77,7 @@ static void count_always(struct counting *counting, int32_t rank)
         }
     }
     const int32_t device = plan->ranks[rank].device;
-    count_room(counting, device, largest_message, largest_layer, most_samples);
+    count_buffer_space(counting, device, largest_message, largest_layer, max_samples);
     counting->memory->always_bytes[YK_MEMORY_CONTEXT] =
         yk_device_facts_context_bytes(program->facts, program->cluster, device);
 }
@@ -176,4 +177,37 @@ yk_status yk_program_memory_count(const struct yk_program *program, int32_t rank
     yk_arena_destroy(scratch);
     *out = counting.memory;
     return status;
+}
+
+yk_status yk_program_memory_peak(const struct yk_program *program, int32_t rank,
+                                 const struct yk_program_memory *memory, struct yk_memory_peak *out)
+{
+    struct yk_sweep *sweep = NULL;
+    struct yk_memory_peak peak = {.bytes = -1, .compute_op = -1, .comm_op = -1};
+    int32_t compute_point = 0;
+    int32_t comm_point = 0;
+    YK_TRY(yk_sweep_create(&program->ranks[rank], memory, &sweep));
+    /* A rank without computation still holds what it always holds. */
+    for (int32_t point = yk_sweep_first(sweep); point <= yk_sweep_end(sweep); point++) {
+        int32_t first = 0;
+        int32_t last = 0;
+        yk_sweep_advance(sweep, point);
+        yk_sweep_range(sweep, &first, &last);
+        const double bytes = yk_sweep_max(sweep, first, last);
+        if (bytes > peak.bytes) {
+            peak.bytes = bytes;
+            compute_point = point;
+            comm_point = yk_sweep_argmax(sweep, first, last);
+        }
+    }
+    int32_t round = 0;
+    peak.compute_op = yk_sweep_op(sweep, YK_LANE_COMPUTE, compute_point, &round);
+    peak.comm_op = yk_sweep_op(sweep, YK_LANE_COMM, comm_point, &round);
+    for (int32_t kind = 0; kind < YK_MEMORY_KIND_COUNT; kind++) {
+        peak.by_kind[kind] =
+            yk_sweep_bytes(sweep, (enum yk_memory_kind)kind, compute_point, comm_point);
+    }
+    yk_sweep_destroy(sweep);
+    *out = peak;
+    return YK_OK;
 }

@@ -6,13 +6,13 @@
 enum {
     ROUNDS = 3,
     MIDDLE = 1,
-    CHANGES = 3,           /* of one lifetime in one round, at most */
+    DELTAS = 3,            /* of one lifetime in one round, at most */
     NEVER = INT32_MAX - 1, /* a point that no lane comes to */
 };
 
-/* A change of the sums when the sweep comes to a point: bytes for the comm lane's points in a
+/* Of the sums when the sweep comes to a point: bytes for the comm lane's points in a
  * range. */
-struct change {
+struct delta {
     int32_t next; /* at the same point; −1: none */
     int32_t first;
     int32_t last;
@@ -26,12 +26,12 @@ struct yk_sweep {
     int32_t *position;           /* (ops) in the op's lane */
     int32_t *ops[YK_LANE_COUNT]; /* the ops of each lane */
     int32_t count[YK_LANE_COUNT];
-    int32_t *least_comm;    /* (compute ops of all rounds) point that the comm lane is at or
+    int32_t *min_comm;    /* (compute ops of all rounds) point that the comm lane is at or
                                past when the op starts */
-    int32_t *least_compute; /* (comm ops of all rounds) likewise */
-    struct change *changes;
-    int32_t *changes_at; /* (points of the compute lane) the first change; −1: none */
-    int32_t change_count;
+    int32_t *min_compute; /* (comm ops of all rounds) likewise */
+    struct delta *deltas;
+    int32_t *deltas_at; /* (points of the compute lane) the first delta; −1: none */
+    int32_t delta_count;
     int32_t point;
     double always_bytes;
     int32_t first; /* of the range at the point */
@@ -40,7 +40,7 @@ struct yk_sweep {
     int32_t unblocked; /* comm ops that can start */
     int32_t width;     /* leaves of the tree, a power of two */
     double *added;     /* (2 · width) to all leaves below a node */
-    double *most;      /* (2 · width) of the leaves below, with what is added there */
+    double *largest;   /* (2 · width) of the leaves below, with what is added there */
 };
 
 static int32_t points_of(const struct yk_sweep *sweep, enum yk_lane lane)
@@ -74,12 +74,12 @@ static yk_status find_waits(struct yk_sweep *sweep, enum yk_lane lane, enum yk_l
                             int32_t **out)
 {
     const struct yk_program_rank *list = sweep->list;
-    int32_t *least = NULL;
-    YK_TRY_NEW(sweep->arena, least, ROUNDS * sweep->count[lane] + 1);
+    int32_t *points = NULL;
+    YK_TRY_NEW(sweep->arena, points, ROUNDS * sweep->count[lane] + 1);
     for (int32_t round = 0; round < ROUNDS; round++) {
         for (int32_t p = 0; p < sweep->count[lane]; p++) {
             const struct yk_op *op = &list->ops[sweep->ops[lane][p]];
-            int32_t *point = &least[round * sweep->count[lane] + p];
+            int32_t *point = &points[round * sweep->count[lane] + p];
             for (int32_t w = 0; w < op->wait_count; w++) {
                 const struct yk_op_wait *wait = &list->waits[op->first_wait + w];
                 if (list->ops[wait->op].lane == other && round >= wait->lag) {
@@ -89,20 +89,20 @@ static yk_status find_waits(struct yk_sweep *sweep, enum yk_lane lane, enum yk_l
             }
         }
     }
-    *out = least;
+    *out = points;
     return YK_OK;
 }
 
 /* What comes after the last point that is looked at is left out. */
-static void change_at(struct yk_sweep *sweep, int32_t point, int32_t first, int32_t last,
+static void add_delta(struct yk_sweep *sweep, int32_t point, int32_t first, int32_t last,
                       double bytes)
 {
     if (point > yk_sweep_end(sweep)) {
         return;
     }
-    sweep->changes[sweep->change_count] = (struct change){
-        .next = sweep->changes_at[point], .first = first, .last = last, .bytes = bytes};
-    sweep->changes_at[point] = sweep->change_count++;
+    sweep->deltas[sweep->delta_count] = (struct delta){
+        .next = sweep->deltas_at[point], .first = first, .last = last, .bytes = bytes};
+    sweep->deltas_at[point] = sweep->delta_count++;
 }
 
 /* The point while an op runs; `none` where there is no op. */
@@ -111,7 +111,7 @@ static int32_t point_in(const struct yk_sweep *sweep, int32_t op, int32_t round,
     return op == YK_OP_NONE ? none : 2 * number_of(sweep, op, round) + 1;
 }
 
-static int32_t least(int32_t a, int32_t b)
+static int32_t smaller(int32_t a, int32_t b)
 {
     return a < b ? a : b;
 }
@@ -136,30 +136,30 @@ static void add_lifetime(struct yk_sweep *sweep, const struct yk_lifetime *lifet
     const int32_t compute_begin = begin[YK_LANE_COMPUTE];
     const int32_t compute_end = end[YK_LANE_COMPUTE];
     const int32_t comm_begin = begin[YK_LANE_COMM];
-    const int32_t comm_end = least(end[YK_LANE_COMM], all);
+    const int32_t comm_end = smaller(end[YK_LANE_COMM], all);
     const int32_t first = compute_end + 1 >= compute_begin ? 0 : comm_begin;
     if (comm_begin <= all) {
-        change_at(sweep, 0, comm_begin, compute_end >= 0 ? all : comm_end, lifetime->bytes);
+        add_delta(sweep, 0, comm_begin, compute_end >= 0 ? all : comm_end, lifetime->bytes);
     }
     if (compute_begin < NEVER && comm_begin > 0) {
-        change_at(sweep, compute_begin, 0,
-                  least(comm_begin - 1, compute_begin <= compute_end ? all : comm_end),
+        add_delta(sweep, compute_begin, 0,
+                  smaller(comm_begin - 1, compute_begin <= compute_end ? all : comm_end),
                   lifetime->bytes);
     }
     if (compute_end >= 0 && compute_end < NEVER) {
-        change_at(sweep, compute_end + 1, first > comm_end + 1 ? first : comm_end + 1, all,
+        add_delta(sweep, compute_end + 1, first > comm_end + 1 ? first : comm_end + 1, all,
                   -lifetime->bytes);
     }
 }
 
-static yk_status find_changes(struct yk_sweep *sweep)
+static yk_status find_deltas(struct yk_sweep *sweep)
 {
     const struct yk_program_memory *memory = sweep->memory;
-    YK_TRY_NEW(sweep->arena, sweep->changes,
-               (int64_t)CHANGES * (ROUNDS + 1) * memory->lifetime_count + 1);
-    YK_TRY_NEW(sweep->arena, sweep->changes_at, yk_sweep_end(sweep) + 1);
+    YK_TRY_NEW(sweep->arena, sweep->deltas,
+               (int64_t)DELTAS * (ROUNDS + 1) * memory->lifetime_count + 1);
+    YK_TRY_NEW(sweep->arena, sweep->deltas_at, yk_sweep_end(sweep) + 1);
     for (int32_t point = 0; point <= yk_sweep_end(sweep); point++) {
-        sweep->changes_at[point] = -1;
+        sweep->deltas_at[point] = -1;
     }
     for (int32_t i = 0; i < memory->lifetime_count; i++) {
         /* What ends in the first round may have begun before it. */
@@ -178,15 +178,15 @@ static yk_status start(struct yk_sweep *sweep)
 {
     YK_TRY(yk_arena_create(&sweep->arena));
     YK_TRY(sort_lanes(sweep));
-    YK_TRY(find_waits(sweep, YK_LANE_COMPUTE, YK_LANE_COMM, &sweep->least_comm));
-    YK_TRY(find_waits(sweep, YK_LANE_COMM, YK_LANE_COMPUTE, &sweep->least_compute));
-    YK_TRY(find_changes(sweep));
+    YK_TRY(find_waits(sweep, YK_LANE_COMPUTE, YK_LANE_COMM, &sweep->min_comm));
+    YK_TRY(find_waits(sweep, YK_LANE_COMM, YK_LANE_COMPUTE, &sweep->min_compute));
+    YK_TRY(find_deltas(sweep));
     sweep->width = 1;
     while (sweep->width < points_of(sweep, YK_LANE_COMM)) {
         sweep->width *= 2;
     }
     YK_TRY_NEW(sweep->arena, sweep->added, (int64_t)2 * sweep->width);
-    YK_TRY_NEW(sweep->arena, sweep->most, (int64_t)2 * sweep->width);
+    YK_TRY_NEW(sweep->arena, sweep->largest, (int64_t)2 * sweep->width);
     return YK_OK;
 }
 
@@ -229,39 +229,40 @@ int32_t yk_sweep_end(const struct yk_sweep *sweep)
 
 /* Adds to the leaves of a range, below a node that covers `low` to `high`. */
 static void add_range(struct yk_sweep *sweep, int32_t node, int32_t low, int32_t high,
-                      const struct change *change)
+                      const struct delta *delta)
 {
-    if (change->last < low || change->first > high) {
+    if (delta->last < low || delta->first > high) {
         return;
     }
-    if (change->first <= low && high <= change->last) {
-        sweep->added[node] += change->bytes;
-        sweep->most[node] += change->bytes;
+    if (delta->first <= low && high <= delta->last) {
+        sweep->added[node] += delta->bytes;
+        sweep->largest[node] += delta->bytes;
         return;
     }
     const int32_t half = low + (high - low) / 2;
     const int32_t left = 2 * node;
-    add_range(sweep, left, low, half, change);
-    add_range(sweep, left + 1, half + 1, high, change);
-    sweep->most[node] = fmax(sweep->most[left], sweep->most[left + 1]) + sweep->added[node];
+    add_range(sweep, left, low, half, delta);
+    add_range(sweep, left + 1, half + 1, high, delta);
+    sweep->largest[node] =
+        fmax(sweep->largest[left], sweep->largest[left + 1]) + sweep->added[node];
 }
 
 void yk_sweep_advance(struct yk_sweep *sweep, int32_t point)
 {
     while (sweep->point < point) {
-        int32_t number = sweep->changes_at[++sweep->point];
-        for (; number >= 0; number = sweep->changes[number].next) {
-            add_range(sweep, 1, 0, sweep->width - 1, &sweep->changes[number]);
+        int32_t number = sweep->deltas_at[++sweep->point];
+        for (; number >= 0; number = sweep->deltas[number].next) {
+            add_range(sweep, 1, 0, sweep->width - 1, &sweep->deltas[number]);
         }
     }
     const int32_t started = (point + 1) / 2; /* ops before this have started */
     const int32_t ended = point / 2;
     for (; sweep->started < started; sweep->started++) {
-        const int32_t least = sweep->least_comm[sweep->started];
-        sweep->first = least > sweep->first ? least : sweep->first;
+        const int32_t bound = sweep->min_comm[sweep->started];
+        sweep->first = bound > sweep->first ? bound : sweep->first;
     }
     while (sweep->unblocked < ROUNDS * sweep->count[YK_LANE_COMM] &&
-           sweep->least_compute[sweep->unblocked] <= 2 * ended) {
+           sweep->min_compute[sweep->unblocked] <= 2 * ended) {
         sweep->unblocked++;
     }
     sweep->last = 2 * sweep->unblocked;
@@ -278,31 +279,31 @@ int32_t yk_sweep_needed(const struct yk_sweep *sweep)
 {
     const int32_t next = sweep->point / 2;
     const bool any = next < ROUNDS * sweep->count[YK_LANE_COMPUTE];
-    const int32_t least = any ? sweep->least_comm[next] : 0;
-    return least > sweep->first ? least : sweep->first;
+    const int32_t bound = any ? sweep->min_comm[next] : 0;
+    return bound > sweep->first ? bound : sweep->first;
 }
 
-/* The most in a range below a node that has some of it. */
-static double most_below(const struct yk_sweep *sweep, int32_t node, int32_t low, int32_t high,
-                         int32_t first, int32_t last)
+/* The largest sum in a range below a node that has some of it. */
+static double largest_below(const struct yk_sweep *sweep, int32_t node, int32_t low, int32_t high,
+                            int32_t first, int32_t last)
 {
     if (first <= low && high <= last) {
-        return sweep->most[node];
+        return sweep->largest[node];
     }
     const int32_t half = low + (high - low) / 2;
-    double most = -INFINITY;
+    double largest = -INFINITY;
     if (first <= half) {
-        most = most_below(sweep, 2 * node, low, half, first, last);
+        largest = largest_below(sweep, 2 * node, low, half, first, last);
     }
     if (last > half) {
-        most = fmax(most, most_below(sweep, 2 * node + 1, half + 1, high, first, last));
+        largest = fmax(largest, largest_below(sweep, 2 * node + 1, half + 1, high, first, last));
     }
-    return most + sweep->added[node];
+    return largest + sweep->added[node];
 }
 
 double yk_sweep_max(const struct yk_sweep *sweep, int32_t first, int32_t last)
 {
-    return sweep->always_bytes + most_below(sweep, 1, 0, sweep->width - 1, first, last);
+    return sweep->always_bytes + largest_below(sweep, 1, 0, sweep->width - 1, first, last);
 }
 
 int32_t yk_sweep_argmax(const struct yk_sweep *sweep, int32_t first, int32_t last)
@@ -365,27 +366,28 @@ int32_t yk_sweep_comm_after(const struct yk_sweep *sweep, int32_t op)
 }
 
 /* What holds for an op holds for the same op of the other rounds. */
-static void fence(int32_t *least, int32_t count, int32_t other_count, int32_t point, int32_t other)
+static void raise_all(int32_t *bounds, int32_t count, int32_t other_count, int32_t point,
+                      int32_t other)
 {
     for (int32_t round = 0; round < ROUNDS && count > 0; round++) {
         const int32_t shift = round - point / 2 / count;
         const int32_t moved = other + 2 * shift * other_count;
-        int32_t *known = &least[point / 2 + shift * count];
-        *known = moved > *known ? moved : *known;
+        int32_t *bound = &bounds[point / 2 + shift * count];
+        *bound = moved > *bound ? moved : *bound;
     }
 }
 
 void yk_sweep_add_compute_wait(struct yk_sweep *sweep, int32_t point, int32_t other)
 {
-    fence(sweep->least_comm, sweep->count[YK_LANE_COMPUTE], sweep->count[YK_LANE_COMM], point,
-          other);
+    raise_all(sweep->min_comm, sweep->count[YK_LANE_COMPUTE], sweep->count[YK_LANE_COMM], point,
+              other);
     sweep->first = other > sweep->first ? other : sweep->first;
 }
 
 void yk_sweep_add_comm_wait(struct yk_sweep *sweep, int32_t point, int32_t other)
 {
-    fence(sweep->least_compute, sweep->count[YK_LANE_COMM], sweep->count[YK_LANE_COMPUTE], point,
-          other);
+    raise_all(sweep->min_compute, sweep->count[YK_LANE_COMM], sweep->count[YK_LANE_COMPUTE], point,
+              other);
     if (sweep->unblocked > point / 2) {
         sweep->unblocked = point / 2;
         sweep->last = 2 * sweep->unblocked;
@@ -399,8 +401,8 @@ static bool is_past(const struct yk_sweep *sweep, int32_t op, int32_t round, con
     return points[sweep->list->ops[op].lane] >= 2 * number_of(sweep, op, round) + part;
 }
 
-static bool is_held(const struct yk_sweep *sweep, const struct yk_lifetime *lifetime, int32_t round,
-                    const int32_t *points)
+static bool is_alive(const struct yk_sweep *sweep, const struct yk_lifetime *lifetime,
+                     int32_t round, const int32_t *points)
 {
     const int32_t until = round + lifetime->lag;
     bool begun = false;
@@ -425,7 +427,7 @@ double yk_sweep_bytes(const struct yk_sweep *sweep, enum yk_memory_kind kind, in
     for (int32_t i = 0; i < sweep->memory->lifetime_count; i++) {
         const struct yk_lifetime *lifetime = &sweep->memory->lifetimes[i];
         for (int32_t round = -lifetime->lag; lifetime->memory == kind && round < ROUNDS; round++) {
-            bytes += is_held(sweep, lifetime, round, points) ? lifetime->bytes : 0;
+            bytes += is_alive(sweep, lifetime, round, points) ? lifetime->bytes : 0;
         }
     }
     return bytes;

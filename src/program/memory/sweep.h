@@ -1,5 +1,5 @@
 /*
- * Sweep: what a rank's device can hold at most while its lanes run side by side.
+ * Sweep: the most that a rank's device can hold while its lanes run side by side.
  *
  * Where the compute and the comm lane are at a moment is a pair of points; point 2p of a lane is
  * before its op p, point 2p + 1 while op p runs. The waits say which pairs can be: an op that
@@ -34,7 +34,8 @@ void yk_sweep_range(const struct yk_sweep *sweep, int32_t *first, int32_t *last)
  * comes next, can end. */
 int32_t yk_sweep_needed(const struct yk_sweep *sweep);
 
-/* The most bytes with the comm lane from `first` to `last`, and the first point of that many. */
+/* The largest sum of bytes with the comm lane from `first` to `last`, and the first point of that
+ * many. */
 double yk_sweep_max(const struct yk_sweep *sweep, int32_t first, int32_t last);
 int32_t yk_sweep_argmax(const struct yk_sweep *sweep, int32_t first, int32_t last);
 

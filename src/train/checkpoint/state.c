@@ -161,8 +161,8 @@ static yk_status read_root(const struct yk_json *root, struct yk_arena *arena,
                            struct yk_checkpoint *out, const char **model)
 {
     static const char *const known[] = {
-        "yoke",  "kind", "name", "comment", "model",    "step",       "updates",  "samples",
-        "epoch", "bad",  "seed", "scaler",  "workload", "base_model", "settings",
+        "yoke",  "kind", "name", "comment", "model",    "step",       "updates", "samples",
+        "epoch", "bad",  "seed", "scaler",  "workload", "base_model", "options", "settings",
     };
     const char *name = NULL;
     YK_TRY(yk_json_check_document(root, "state", known, sizeof known / sizeof known[0]));

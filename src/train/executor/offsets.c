@@ -77,7 +77,7 @@ static struct life find_life(const struct yk_rank_view *view, const struct yk_li
         for (int from = 0; from < YK_LIFETIME_LANES; from++) {
             const int32_t op = lifetime->begin[from];
             if (op != YK_OP_NONE) {
-                const int64_t known = view->known[(int64_t)op * YK_LANE_COUNT + lane];
+                const int64_t known = view->ended[(int64_t)op * YK_LANE_COUNT + lane];
                 life.after[lane] = known < life.after[lane] ? known : life.after[lane];
             }
         }
@@ -195,7 +195,7 @@ static bool knows_end(const struct nearby *nearby, int64_t position, const struc
     const int64_t ops = view->lane_count[YK_LANE_COMPUTE];
     const int64_t round = -divide_up(-position, ops); /* rounded down */
     const int32_t op = nearby->compute[position - round * ops];
-    const int64_t known = view->known[(int64_t)op * YK_LANE_COUNT + YK_LANE_COMM] +
+    const int64_t known = view->ended[(int64_t)op * YK_LANE_COUNT + YK_LANE_COMM] +
                           round * view->lane_count[YK_LANE_COMM];
     return position > life->until[YK_LANE_COMPUTE] && known >= life->until[YK_LANE_COMM];
 }

@@ -23,7 +23,7 @@ cpu = "".join(sys.argv[4:])
 database = sqlite3.connect(path)
 database.execute("PRAGMA synchronous = OFF")
 database.execute("PRAGMA application_id = 0x796f6b65")
-database.execute("PRAGMA user_version = 4")
+database.execute("PRAGMA user_version = 5")
 for table, columns, value in KEYS.values():
     names = ", ".join(column.split()[0] for column in columns.split(", "))
     database.execute(

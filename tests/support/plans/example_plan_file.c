@@ -7,7 +7,7 @@
 #include <string.h>
 
 const char written_plan_text[] =
-    "{\"yoke\": 1, \"kind\": \"plan\",\n"
+    "{\"yoke\": 2, \"kind\": \"plan\",\n"
     " \"model\": {\"source\": \"gpt2\", \"hash\": \"MODEL\",\n"
     "  \"layers\": 12, \"parameters\": 124439808},\n"
     " \"cluster\": {\"source\": \"1xrtx3090 + 2xv100 @ 10GB/s\", \"hash\": \"CLUSTER\", "
@@ -34,12 +34,12 @@ const char written_plan_text[] =
     "\"recompute\": false},\n"
     "  {\"from\": \"head\", \"group\": 0, \"strategy\": \"replicated\", \"recompute\": false}],\n"
     " \"order\": [\n"
-    "  {\"during\": \"forward layer 3\", \"do\": [\"gather layer 4\"]},\n"
-    "  {\"during\": \"turn\", \"do\": [\"gather layer 10 block 2\"]},\n"
-    "  {\"during\": \"backward layer 1\", \"do\": [\"scatter layer 2 blocks 0-1\", "
-    "\"gather layer 0\"]},\n"
-    "  {\"during\": \"end\", \"do\": [\"reduce embed\"]},\n"
-    "  {\"during\": \"begin\", \"do\": [\"gather layer 11\"]}]}\n";
+    "  {\"during\": \"forward layer 3\", \"do\": [\"all_gather layer 4\"]},\n"
+    "  {\"during\": \"middle\", \"do\": [\"all_gather layer 10 block 2\"]},\n"
+    "  {\"during\": \"backward layer 1\", \"do\": [\"reduce_scatter layer 2 blocks 0-1\", "
+    "\"all_gather layer 0\"]},\n"
+    "  {\"during\": \"end\", \"do\": [\"all_reduce embed\"]},\n"
+    "  {\"during\": \"begin\", \"do\": [\"all_gather layer 11\"]}]}\n";
 
 char *written_plan_replace(struct yk_arena *arena, const char *text, const char *from,
                            const char *to)

@@ -30,8 +30,8 @@ static bool is_over(const struct looking *looking)
     return looking->any && looking->every->best;
 }
 
-static void take(const struct looking *looking, const struct yk_plan *plan,
-                 const struct yk_trial *trial)
+static void accept(const struct looking *looking, const struct yk_plan *plan,
+                   const struct yk_trial *trial)
 {
     struct every_plan *every = looking->every;
     if (trial->fits && trial->step_s < every->best_s) {
@@ -160,7 +160,7 @@ static bool try_parts(const struct looking *looking)
     struct yk_trial trial;
     assert_ok(yk_trial_run(study, looking->plan, YK_TRIAL_TIME, &trial));
     looking->every->looked++;
-    take(looking, looking->plan, &trial);
+    accept(looking, looking->plan, &trial);
     const double state = looking->several < 0 || trial.fits ? 0 : sharded_bytes(looking);
     for (int round = 0; round < ROUNDS && state > 0 && !trial.fits; round++) {
         if (!change_parts(looking, &trial, state)) {
@@ -168,7 +168,7 @@ static bool try_parts(const struct looking *looking)
         }
         yk_trial_free(&trial);
         assert_ok(yk_trial_run(study, looking->plan, YK_TRIAL_TIME, &trial));
-        take(looking, looking->plan, &trial);
+        accept(looking, looking->plan, &trial);
     }
     const bool fits = trial.fits;
     yk_trial_free(&trial);
@@ -188,7 +188,7 @@ static void try_ordered(const struct looking *looking)
     if (ordered) {
         struct yk_trial trial;
         assert_ok(yk_trial_run(study, plan, YK_TRIAL_TIME, &trial));
-        take(looking, plan, &trial);
+        accept(looking, plan, &trial);
         yk_trial_free(&trial);
     }
     yk_arena_destroy(arena);
@@ -333,9 +333,9 @@ static void try_shares(const struct looking *looking, int32_t member, int64_t un
         group->members[member].share = units * unit;
         try_sums(looking);
     } else {
-        for (int64_t taken = 0; taken <= units && !is_over(looking); taken++) {
-            group->members[member].share = taken * unit;
-            try_shares(looking, member + 1, units - taken, unit);
+        for (int64_t used = 0; used <= units && !is_over(looking); used++) {
+            group->members[member].share = used * unit;
+            try_shares(looking, member + 1, units - used, unit);
         }
     }
 }

@@ -18,9 +18,9 @@ static bool chance(struct yk_random *random, int64_t of)
 }
 
 /* From `least` to `most`. */
-static int32_t pick(struct yk_random *random, int32_t least, int32_t most)
+static int32_t pick(struct yk_random *random, int32_t lowest, int32_t most)
 {
-    return least + (int32_t)yk_random_below(random, most - least + 1);
+    return lowest + (int32_t)yk_random_below(random, most - lowest + 1);
 }
 
 /* Round and crooked amounts alike. */
@@ -265,14 +265,14 @@ static const char *scalar_difference(const struct yk_plan *a, const struct yk_pl
                           left->lora_rank == right->lora_rank && left->nf4 == right->nf4;
     const bool counts = a->rank_count == b->rank_count && a->group_count == b->group_count &&
                         a->layer_count == b->layer_count && a->transfer_count == b->transfer_count;
-    const bool settings = a->micro_batches == b->micro_batches && a->pipeline == b->pipeline &&
-                          a->no_sync == b->no_sync && a->clip == b->clip &&
-                          a->prefetch == b->prefetch && a->block_bytes == b->block_bytes &&
-                          a->bucket_bytes == b->bucket_bytes;
+    const bool scalars = a->micro_batches == b->micro_batches && a->pipeline == b->pipeline &&
+                         a->no_sync == b->no_sync && a->clip == b->clip &&
+                         a->prefetch == b->prefetch && a->block_bytes == b->block_bytes &&
+                         a->bucket_bytes == b->bucket_bytes;
     return !sources                                  ? "sources"
            : !workload                               ? "workload"
            : !counts                                 ? "counts"
-           : !settings                               ? "settings"
+           : !scalars                                ? "scalars"
            : !same_options(&a->options, &b->options) ? "options"
                                                      : NULL;
 }
@@ -283,7 +283,8 @@ static const char *group_difference(const struct yk_plan_group *a, const struct 
     for (int32_t i = 0; same && i < a->member_count; i++) {
         same = a->members[i].rank == b->members[i].rank &&
                a->members[i].share == b->members[i].share &&
-               a->members[i].part == b->members[i].part && a->members[i].turn == b->members[i].turn;
+               a->members[i].part == b->members[i].part &&
+               a->members[i].micro_batch_number == b->members[i].micro_batch_number;
     }
     return same ? NULL : "groups";
 }

@@ -49,9 +49,9 @@ static bool chance(struct yk_random *random, int64_t of)
 }
 
 /* From `least` to `most`. */
-static int32_t pick(struct yk_random *random, int32_t least, int32_t most)
+static int32_t pick(struct yk_random *random, int32_t lowest, int32_t most)
 {
-    return least + (int32_t)yk_random_below(random, most - least + 1);
+    return lowest + (int32_t)yk_random_below(random, most - lowest + 1);
 }
 
 static void pick_sizes(struct yk_random *random, int64_t batch, struct sound_plan *sound)
@@ -117,7 +117,8 @@ static void fit_micro_batches(struct yk_plan *plan)
 }
 
 /* The samples of each turn, at least one: all groups take as many. */
-static void pick_turns(struct yk_random *random, const struct yk_plan *plan, int64_t *samples)
+static void pick_micro_batches(struct yk_random *random, const struct yk_plan *plan,
+                               int64_t *samples)
 {
     int64_t left = plan->workload.batch;
     for (int32_t m = 0; m < plan->micro_batches; m++) {
@@ -131,8 +132,8 @@ static void pick_turns(struct yk_random *random, const struct yk_plan *plan, int
 
 /* The members of a group take turns, and those of a turn share its samples; a group with too few of
  * them becomes one of one member. */
-static void take_turns(struct yk_random *random, struct yk_plan *plan, const int64_t *samples,
-                       struct yk_plan_group *group)
+static void share_alternating(struct yk_random *random, struct yk_plan *plan,
+                              const int64_t *samples, struct yk_plan_group *group)
 {
     const int32_t M = plan->micro_batches;
     if (group->member_count < M) {
@@ -142,14 +143,14 @@ static void take_turns(struct yk_random *random, struct yk_plan *plan, const int
         return;
     }
     for (int32_t i = 0; i < group->member_count; i++) {
-        group->members[i].turn = i < M ? i + 1 : pick(random, 1, M);
+        group->members[i].micro_batch_number = i < M ? i + 1 : pick(random, 1, M);
         group->members[i].share = 0;
     }
     for (int32_t m = 0; m < M; m++) {
         for (int64_t given = 0; given < samples[m];) {
             struct yk_plan_member *member =
                 &group->members[pick(random, 0, group->member_count - 1)];
-            if (member->turn == m + 1) {
+            if (member->micro_batch_number == m + 1) {
                 member->share++;
                 given++;
             }
@@ -158,15 +159,15 @@ static void take_turns(struct yk_random *random, struct yk_plan *plan, const int
 }
 
 /* Now and then, where there are micro-batches. */
-static void maybe_take_turns(struct yk_random *random, struct yk_plan *plan)
+static void maybe_alternate(struct yk_random *random, struct yk_plan *plan)
 {
     int64_t samples[MOST_MICRO_BATCHES] = {0};
     if (plan->micro_batches < 2 || !chance(random, 3)) {
         return;
     }
-    pick_turns(random, plan, samples);
+    pick_micro_batches(random, plan, samples);
     for (int32_t g = 0; g < plan->group_count; g++) {
-        take_turns(random, plan, samples, &plan->groups[g]);
+        share_alternating(random, plan, samples, &plan->groups[g]);
     }
 }
 
@@ -354,7 +355,7 @@ struct sound_plan sound_plan_make(uint64_t seed)
         pick_group(&random, sound.plan, &sound.plan->groups[g]);
     }
     fit_micro_batches(sound.plan);
-    maybe_take_turns(&random, sound.plan);
+    maybe_alternate(&random, sound.plan);
     pick_layers(&random, model, sound.plan);
     if (can_order(model, sound.plan) && chance(&random, 2)) {
         pick_transfers(&random, model, sound.arena, sound.plan);

@@ -3,7 +3,7 @@
 #include "support/programs/dry_run_state.h"
 #include "support/support.h"
 
-static void *take(struct pretend *pretend, int64_t count, size_t size)
+static void *allocate_zeroed(struct pretend *pretend, int64_t count, size_t size)
 {
     void *memory = yk_arena_allocate(pretend->arena, (size_t)count, size);
     assert_non_null(memory);
@@ -32,16 +32,17 @@ static void set_up_rank(struct pretend *pretend, int32_t rank)
     struct pretend_actor *actor = &pretend->actors[rank];
     const int64_t cells = (int64_t)PRETEND_STEPS * pretend->L * pretend->M;
     actor->list = &pretend->program->ranks[rank];
-    actor->positions = take(pretend, actor->list->op_count, sizeof *actor->positions);
-    actor->layers = take(pretend, pretend->L, sizeof *actor->layers);
-    actor->progress = take(pretend, cells, sizeof *actor->progress);
-    actor->loaded = take(pretend, (int64_t)PRETEND_STEPS * pretend->M, sizeof *actor->loaded);
+    actor->positions = allocate_zeroed(pretend, actor->list->op_count, sizeof *actor->positions);
+    actor->layers = allocate_zeroed(pretend, pretend->L, sizeof *actor->layers);
+    actor->progress = allocate_zeroed(pretend, cells, sizeof *actor->progress);
+    actor->loaded =
+        allocate_zeroed(pretend, (int64_t)PRETEND_STEPS * pretend->M, sizeof *actor->loaded);
     for (int32_t l = 0; l < pretend->L; l++) {
         struct pretend_holding *layer = &actor->layers[l];
         const int32_t blocks = pretend_blocks_of(pretend, l);
-        layer->blocks = take(pretend, blocks, sizeof *layer->blocks);
-        layer->reduced =
-            take(pretend, (int64_t)PRETEND_STEPS * pretend->M * blocks, sizeof *layer->reduced);
+        layer->blocks = allocate_zeroed(pretend, blocks, sizeof *layer->blocks);
+        layer->reduced = allocate_zeroed(pretend, (int64_t)PRETEND_STEPS * pretend->M * blocks,
+                                         sizeof *layer->reduced);
         for (int32_t b = 0; b < blocks; b++) {
             layer->blocks[b] = pretend_is_gathered(pretend, l) ? PRETEND_ABSENT : 0;
         }
@@ -49,7 +50,7 @@ static void set_up_rank(struct pretend *pretend, int32_t rank)
     for (int32_t lane = 0; lane < YK_LANE_COUNT; lane++) {
         struct pretend_lane *it = &actor->lanes[lane];
         const double chance = yk_random_uniform(&pretend->random);
-        it->ops = take(pretend, actor->list->op_count, sizeof *it->ops);
+        it->ops = allocate_zeroed(pretend, actor->list->op_count, sizeof *it->ops);
         it->weight = chance * chance * chance + 0.001; /* some are very slow */
         for (int32_t i = 0; i < actor->list->op_count; i++) {
             if ((int32_t)actor->list->ops[i].lane == lane) {
@@ -189,7 +190,7 @@ const char *pretend_run(const struct yk_program *program, uint64_t seed)
     int32_t rank = 0;
     int32_t lane = 0;
     assert_ok(yk_arena_create(&pretend.arena));
-    pretend.actors = take(&pretend, program->rank_count, sizeof *pretend.actors);
+    pretend.actors = allocate_zeroed(&pretend, program->rank_count, sizeof *pretend.actors);
     for (int32_t r = 0; r < program->rank_count; r++) {
         set_up_rank(&pretend, r);
     }

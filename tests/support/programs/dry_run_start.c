@@ -34,10 +34,10 @@ static int64_t count_common(const struct pretend *pretend, int32_t rank, int32_t
         int64_t first = 0;
         int64_t other_first = 0;
         const int64_t count = yk_plan_samples(pretend->plan, group, member, micro_batch, &first);
-        const int64_t taken =
+        const int64_t used =
             yk_plan_samples(pretend->plan, other, other_member, micro_batch, &other_first);
         for (int64_t s = first; s < first + count; s++) {
-            common += s >= other_first && s < other_first + taken ? 1 : 0;
+            common += s >= other_first && s < other_first + used ? 1 : 0;
         }
     }
     return common;
@@ -103,19 +103,19 @@ static void start_backward(struct pretend *pretend, int32_t rank, int32_t step,
     const int32_t group = plan->layers[op->layer].group;
     int64_t wanted = 0;
     for (int32_t g = 0; g < plan->group_count; g++) {
-        bool takes = false;
+        bool reads = false;
         for (int32_t e = 0; e < pretend->model->edge_count; e++) {
             const struct yk_layer_edge *edge = &pretend->model->edges[e];
             if (edge->from != op->layer || plan->layers[edge->to].group != g ||
                 !goes_backward(pretend, edge->to)) {
                 continue;
             }
-            takes = true;
+            reads = true;
         }
-        if (takes && g == group && !has_returned(pretend, rank, step, op, g)) {
+        if (reads && g == group && !has_returned(pretend, rank, step, op, g)) {
             pretend_complain(pretend, rank, op, "lacks a gradient of its own group");
         }
-        if (takes && g != group) {
+        if (reads && g != group) {
             const int64_t own = count_common(pretend, rank, group, g, op->micro_batch);
             wanted += op->samples - own;
             if (own > 0 && !has_returned(pretend, rank, step, op, g)) {

@@ -13,7 +13,7 @@ struct lanes {
     struct walk_place place;
 };
 
-static void *take(int64_t count, size_t size)
+static void *allocate_zeroed(int64_t count, size_t size)
 {
     void *memory = calloc((size_t)count + 1, size);
     assert_non_null(memory);
@@ -22,9 +22,9 @@ static void *take(int64_t count, size_t size)
 
 static struct lanes lanes_of(const struct yk_program_rank *list)
 {
-    struct lanes lanes = {.list = list, .number = take(list->op_count, sizeof(int32_t))};
+    struct lanes lanes = {.list = list, .number = allocate_zeroed(list->op_count, sizeof(int32_t))};
     for (int32_t lane = 0; lane < YK_LANE_COUNT; lane++) {
-        lanes.ops[lane] = take(list->op_count, sizeof(int32_t));
+        lanes.ops[lane] = allocate_zeroed(list->op_count, sizeof(int32_t));
     }
     for (int32_t i = 0; i < list->op_count; i++) {
         const enum yk_lane lane = list->ops[i].lane;
@@ -165,8 +165,8 @@ struct walk {
 static struct walk start(const struct yk_program *program, int32_t rounds)
 {
     struct walk walk = {.program = program, .rounds = rounds};
-    walk.ranks = take(program->rank_count, sizeof *walk.ranks);
-    walk.members = take(program->match_count, sizeof *walk.members);
+    walk.ranks = allocate_zeroed(program->rank_count, sizeof *walk.ranks);
+    walk.members = allocate_zeroed(program->match_count, sizeof *walk.members);
     for (int32_t r = 0; r < program->rank_count; r++) {
         const struct yk_program_rank *list = &program->ranks[r];
         walk.ranks[r] = lanes_of(list);

@@ -10,18 +10,18 @@ enum {
     MOST_WAITS = 8
 };
 
-static void *take(struct yk_arena *arena, int64_t count, size_t size)
+static void *allocate_zeroed(struct yk_arena *arena, int64_t count, size_t size)
 {
-    void *piece = yk_arena_allocate(arena, (size_t)count, size);
-    assert_non_null(piece);
-    return piece;
+    void *chunk = yk_arena_allocate(arena, (size_t)count, size);
+    assert_non_null(chunk);
+    return chunk;
 }
 
 static const struct yk_measured_layer *measure(struct yk_arena *arena,
                                                const struct hand_device *device)
 {
     static const char *const kinds[KINDS] = {"embed", "gpt-block", "norm", "head"};
-    struct yk_measured_layer *layers = take(arena, KINDS, sizeof *layers);
+    struct yk_measured_layer *layers = allocate_zeroed(arena, KINDS, sizeof *layers);
     for (int i = 0; i < KINDS; i++) {
         layers[i] = (struct yk_measured_layer){
             .layer = kinds[i],
@@ -37,8 +37,8 @@ static const struct yk_measured_layer *measure(struct yk_arena *arena,
 static void make_cluster(struct hand_program *hand, const struct hand_spec *spec)
 {
     const int32_t P = spec->rank_count;
-    struct yk_device *devices = take(hand->arena, P, sizeof *devices);
-    struct yk_link *links = take(hand->arena, (int64_t)P * P, sizeof *links);
+    struct yk_device *devices = allocate_zeroed(hand->arena, P, sizeof *devices);
+    struct yk_link *links = allocate_zeroed(hand->arena, (int64_t)P * P, sizeof *links);
     int32_t node_count = 1;
     for (int32_t i = 0; i < P; i++) {
         const int32_t node = spec->devices[i].node;
@@ -131,8 +131,9 @@ static struct yk_program_rank make_list(struct hand_program *hand, const struct 
     while (rows[list.op_count].kind != YK_OP_KIND_COUNT) {
         list.op_count++;
     }
-    list.ops = take(hand->arena, list.op_count, sizeof *list.ops);
-    list.waits = take(hand->arena, (int64_t)list.op_count * MOST_WAITS, sizeof *list.waits);
+    list.ops = allocate_zeroed(hand->arena, list.op_count, sizeof *list.ops);
+    list.waits =
+        allocate_zeroed(hand->arena, (int64_t)list.op_count * MOST_WAITS, sizeof *list.waits);
     for (int32_t i = 0; i < list.op_count; i++) {
         const struct hand_op *row = &rows[i];
         struct yk_op *op = &list.ops[i];
@@ -165,8 +166,8 @@ static void make_program(struct hand_program *hand, const struct hand_spec *spec
         .cluster = &hand->cluster,
         .sizes = hand->sizes,
         .rank_count = spec->rank_count,
-        .ranks = take(hand->arena, spec->rank_count, sizeof *program->ranks),
-        .layers = take(hand->arena, HAND_LAYERS, sizeof *program->layers),
+        .ranks = allocate_zeroed(hand->arena, spec->rank_count, sizeof *program->ranks),
+        .layers = allocate_zeroed(hand->arena, HAND_LAYERS, sizeof *program->layers),
     };
     for (int32_t i = 0; i < HAND_LAYERS; i++) {
         program->layers[i] =
@@ -206,7 +207,7 @@ void hand_program_free(struct hand_program *hand)
     free(hand);
 }
 
-void hand_program_take_apart(struct yk_program *program, struct yk_arena *arena)
+void row_program_separate(struct yk_program *program, struct yk_arena *arena)
 {
     for (int32_t i = 1; i < program->rank_count; i++) {
         struct yk_program_rank *list = &program->ranks[i];
@@ -215,7 +216,7 @@ void hand_program_take_apart(struct yk_program *program, struct yk_arena *arena)
             shared = shared || program->ranks[j].ops == list->ops;
         }
         if (shared) {
-            struct yk_op *ops = take(arena, list->op_count, sizeof *ops);
+            struct yk_op *ops = allocate_zeroed(arena, list->op_count, sizeof *ops);
             memcpy(ops, list->ops, (size_t)list->op_count * sizeof *ops);
             list->ops = ops;
         }

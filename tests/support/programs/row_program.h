@@ -76,6 +76,6 @@ struct hand_program *hand_program_make(const struct hand_spec *spec);
 void hand_program_free(struct hand_program *hand);
 
 /* Points the ranks of `program` that share a list at copies of it. */
-void hand_program_take_apart(struct yk_program *program, struct yk_arena *arena);
+void row_program_separate(struct yk_program *program, struct yk_arena *arena);
 
 #endif

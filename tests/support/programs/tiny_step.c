@@ -7,30 +7,31 @@
 #include <string.h>
 
 static const struct yk_model_config *read_config(struct yk_arena *arena,
-                                                 const struct tiny_wish *wish)
+                                                 const struct tiny_options *options)
 {
     const struct yk_model_config *config = NULL;
     struct yk_text text = {0};
-    if (wish->config) {
-        assert_ok(yk_model_config_read(wish->config, strlen(wish->config), "tiny", arena, &config));
+    if (options->config) {
+        assert_ok(
+            yk_model_config_read(options->config, strlen(options->config), "tiny", arena, &config));
         return config;
     }
     yk_text_addf(&text,
                  "{\"model_type\": \"gpt2\", \"vocab_size\": %d, \"n_embd\": %d, \"n_layer\": %d, "
                  "\"n_head\": 2, \"n_positions\": %d, \"tie_word_embeddings\": %s}",
-                 TINY_VOCABULARY, TINY_WIDTH, (int)wish->blocks, TINY_POSITIONS,
-                 wish->tied ? "true" : "false");
+                 TINY_VOCABULARY, TINY_WIDTH, (int)options->blocks, TINY_POSITIONS,
+                 options->tied ? "true" : "false");
     assert_ok(yk_text_status(&text));
     assert_ok(yk_model_config_read(text.bytes, text.length, "tiny", arena, &config));
     yk_text_free(&text);
     return config;
 }
 
-static void fill_plan(struct tiny_step *tiny, const struct tiny_wish *wish)
+static void fill_plan(struct tiny_step *tiny, const struct tiny_options *options)
 {
     struct yk_plan *plan = tiny->plan;
     plan->model_source = "tiny";
-    plan->cluster_source = wish->cluster;
+    plan->cluster_source = options->cluster;
     plan->micro_batches = 1;
     plan->prefetch = 1;
     plan->block_bytes = 1e9;
@@ -38,33 +39,33 @@ static void fill_plan(struct tiny_step *tiny, const struct tiny_wish *wish)
     for (int32_t i = 0; i < plan->rank_count; i++) {
         plan->ranks[i] = (struct yk_plan_rank){
             .device = i, .limit_bytes = tiny->cluster->devices[i].memory_bytes};
-        if (wish->groups == 0) {
+        if (options->groups == 0) {
             tiny_step_add_member(tiny, 0, i, plan->workload.batch / plan->rank_count,
                                  1.0 / plan->rank_count);
         }
     }
 }
 
-struct tiny_step tiny_step_make(struct tiny_wish wish)
+struct tiny_step tiny_step_make(struct tiny_options options)
 {
     struct tiny_step tiny = {0};
     assert_ok(yk_arena_create(&tiny.arena));
-    assert_ok(yk_cluster_parse(wish.cluster, &tiny.cluster));
+    assert_ok(yk_cluster_parse(options.cluster, &tiny.cluster));
     const int32_t ranks = tiny.cluster->device_count;
     const struct yk_workload workload = {
-        .batch = wish.batch > 0 ? wish.batch : ranks,
+        .batch = options.batch > 0 ? options.batch : ranks,
         .sequence = TINY_SEQUENCE,
-        .precision = wish.precision,
-        .lora_rank = wish.lora_rank,
-        .nf4 = wish.nf4,
+        .precision = options.precision,
+        .lora_rank = options.lora_rank,
+        .nf4 = options.nf4,
     };
-    tiny.config = read_config(tiny.arena, &wish);
+    tiny.config = read_config(tiny.arena, &options);
     assert_ok(yk_model_sizes_create(tiny.config, &workload, &tiny.sizes));
     tiny.model = yk_model_sizes_whole_batch(tiny.sizes);
-    assert_ok(yk_plan_create(tiny.arena, ranks, wish.groups > 0 ? wish.groups : 1,
+    assert_ok(yk_plan_create(tiny.arena, ranks, options.groups > 0 ? options.groups : 1,
                              tiny.model->layer_count, &tiny.plan));
     tiny.plan->workload = workload;
-    fill_plan(&tiny, &wish);
+    fill_plan(&tiny, &options);
     return tiny;
 }
 

@@ -42,7 +42,7 @@ enum {
     "\"decoder_layers\": 2, \"encoder_ffn_dim\": 16, \"decoder_ffn_dim\": 24, "                    \
     "\"encoder_attention_heads\": 2, \"decoder_attention_heads\": 2}"
 
-struct tiny_wish {
+struct tiny_options {
     const char *cluster; /* a line; one rank a device */
     const char *config;  /* NULL: the tiny GPT; else a config.json's text */
     int32_t groups;      /* 0: one of all ranks with equal parts; else empty groups */
@@ -66,7 +66,7 @@ struct tiny_step {
 
 /* A plan with all layers replicated, one micro-batch, prefetch 1, blocks and buckets larger than
  * any layer, limits that nothing reaches. The tests change it. */
-struct tiny_step tiny_step_make(struct tiny_wish wish);
+struct tiny_step tiny_step_make(struct tiny_options options);
 void tiny_step_free(struct tiny_step *tiny);
 
 /* One strategy for all layers. */

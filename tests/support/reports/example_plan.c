@@ -150,13 +150,13 @@ static void add_events(const struct writer *writer, double speed)
         add_event(writer, YK_LANE_COMPUTE, "forward", i, at_s, speed * slot_s, 0);
         add_event(writer, YK_LANE_COMPUTE, "release", i, at_s + speed * slot_s, 0, 0);
         if (i + 1 < layers) {
-            add_event(writer, YK_LANE_COMM, "gather", i + 1, at_s, slot_s / 2, 2e6);
+            add_event(writer, YK_LANE_COMM, "all_gather", i + 1, at_s, slot_s / 2, 2e6);
         }
     }
     for (int32_t i = 0; i < layers; i++) {
         const double at_s = (layers + 2 * i) * slot_s;
         add_event(writer, YK_LANE_COMPUTE, "backward", layers - 1 - i, at_s, 2 * speed * slot_s, 0);
-        add_event(writer, YK_LANE_COMM, "scatter", layers - 1 - i, at_s, slot_s, 2e6);
+        add_event(writer, YK_LANE_COMM, "reduce_scatter", layers - 1 - i, at_s, slot_s, 2e6);
     }
     add_event(writer, YK_LANE_COMPUTE, "update", 0, 3 * layers * slot_s, speed * slot_s, 0);
 }
@@ -289,13 +289,13 @@ void fixture_plan_add_choices(struct fixture_plan *fixture)
     others[3] = (struct yk_plan_alternative){"placement", "no stage fits gpu1", NAN, false};
     fixture->report.alternatives = others;
     fixture->report.alternative_count = 4;
-    struct yk_plan_leave_one_out *without =
-        take(fixture->arena, fixture->plan->rank_count, sizeof *without);
+    struct yk_plan_leave_one_out *leave_one_out =
+        take(fixture->arena, fixture->plan->rank_count, sizeof *leave_one_out);
     for (int32_t r = 0; r < fixture->plan->rank_count; r++) {
-        without[r] = (struct yk_plan_leave_one_out){r, r == 0 ? NAN : 1.2 * step_s};
+        leave_one_out[r] = (struct yk_plan_leave_one_out){r, r == 0 ? NAN : 1.2 * step_s};
     }
-    fixture->report.without = without;
-    fixture->report.without_count = fixture->plan->rank_count;
+    fixture->report.leave_one_out = leave_one_out;
+    fixture->report.leave_one_out_count = fixture->plan->rank_count;
     fixture->report.tradeoffs = make_tradeoffs(fixture);
     fixture->report.tradeoff_count = 2;
 }

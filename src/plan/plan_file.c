@@ -1,7 +1,7 @@
 /*
  * A plan file (docs/plans.md):
  *
- *   {"yoke": 1, "kind": "plan",
+ *   {"yoke": 2, "kind": "plan",
  *    "model": {"source": "gpt2", …}, "cluster": {"source": "2xrtx3090", …}, "profile": null,
  *    "workload": {"batch": 16, "sequence": 1024, "precision": "bf16"},
  *    "block": "5MiB", "bucket": "25MiB",
@@ -10,24 +10,27 @@
  *    "layers": [{"from": "embed", "to": "head", "strategy": "kept"}],
  *    "order": []}
  */
+#include "plan/plan_file.h"
+
 #include "base/json.h"
 #include "base/names.h"
-#include "plan/plan_file.h"
 #include "plan/plan_options.h"
 #include "plan/plan_order.h"
 #include "plan/plan_origin.h"
 #include "plan/plan_value.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 enum {
-    MOST_NAMES = 8
+    VERSION = 2,
+    MAX_NAMES = 8,
 };
 
 /* Whole numbers above this have no double of their own. */
-static const int64_t MOST = INT64_C(1) << 53;
+static const int64_t MAX_EXACT = INT64_C(1) << 53;
 
 struct reading {
     const struct yk_json *root;
@@ -40,13 +43,30 @@ struct reading {
     struct yk_plan *plan;
 };
 
+static yk_status check_version(const struct yk_json *root)
+{
+    const char *model = yk_json_string(yk_json_get(yk_json_get(root, "model"), "source"));
+    const char *cluster = yk_json_string(yk_json_get(yk_json_get(root, "cluster"), "source"));
+    const char *kind = yk_json_string(yk_json_get(root, "kind"));
+    double version = VERSION;
+    if (!kind || strcmp(kind, "plan") != 0 ||
+        !yk_json_number(yk_json_get(root, "yoke"), &version) || version >= VERSION) {
+        return YK_OK;
+    }
+    return yk_fail(YK_ERROR_INPUT,
+                   "a plan of version %g, and this program reads version %d; plan again with this "
+                   "version: yoke plan --model %s --cluster \"%s\" -o FILE",
+                   version, VERSION, model ? model : "MODEL", cluster ? cluster : "CLUSTER");
+}
+
 static yk_status check_root(const struct yk_json *root)
 {
     static const char *const known[] = {
         "yoke",     "kind",          "name",     "comment", "model", "cluster",  "profile",
         "workload", "micro_batches", "pipeline", "no_sync", "clip",  "prefetch", "block",
         "bucket",   "ranks",         "groups",   "layers",  "order", "request"};
-    return yk_json_check_document(root, "plan", known, COUNT(known));
+    YK_TRY(check_version(root));
+    return yk_json_check_version(root, "plan", VERSION, known, COUNT(known));
 }
 
 static yk_status read_workload(const struct yk_json *root, struct yk_workload *out)
@@ -54,7 +74,7 @@ static yk_status read_workload(const struct yk_json *root, struct yk_workload *o
     static const char *const known[] = {"batch",     "sequence", "target_sequence",
                                         "precision", "lora",     "nf4"};
     const struct yk_json *node = yk_json_get(root, "workload");
-    const char *names[MOST_NAMES];
+    const char *names[MAX_NAMES];
     int precision = 0;
     for (int i = 0; i < YK_PRECISION_COUNT; i++) {
         names[i] = yk_precision_name((enum yk_precision)i);
@@ -63,10 +83,10 @@ static yk_status read_workload(const struct yk_json *root, struct yk_workload *o
     YK_TRY(yk_plan_value_require(node, "batch"));
     YK_TRY(yk_plan_value_require(node, "sequence"));
     YK_TRY(yk_plan_value_require(node, "precision"));
-    YK_TRY(yk_json_get_integer(node, "batch", 1, MOST, &out->batch));
-    YK_TRY(yk_json_get_integer(node, "sequence", 1, MOST, &out->sequence));
-    YK_TRY(yk_json_get_integer(node, "target_sequence", 0, MOST, &out->target_sequence));
-    YK_TRY(yk_json_get_integer(node, "lora", 0, MOST, &out->lora_rank));
+    YK_TRY(yk_json_get_integer(node, "batch", 1, MAX_EXACT, &out->batch));
+    YK_TRY(yk_json_get_integer(node, "sequence", 1, MAX_EXACT, &out->sequence));
+    YK_TRY(yk_json_get_integer(node, "target_sequence", 0, MAX_EXACT, &out->target_sequence));
+    YK_TRY(yk_json_get_integer(node, "lora", 0, MAX_EXACT, &out->lora_rank));
     YK_TRY(yk_json_get_flag(node, "nf4", &out->nf4));
     YK_TRY(yk_plan_value_read_choice(node, "precision", names, YK_PRECISION_COUNT, &precision));
     out->precision = (enum yk_precision)precision;
@@ -75,7 +95,7 @@ static yk_status read_workload(const struct yk_json *root, struct yk_workload *o
 
 static yk_status read_scalars(const struct yk_json *root, struct yk_plan *plan)
 {
-    const char *names[MOST_NAMES];
+    const char *names[MAX_NAMES];
     int pipeline = YK_GPIPE;
     for (int i = 0; i < YK_PIPELINE_COUNT; i++) {
         names[i] = yk_plan_pipeline_name((enum yk_pipeline)i);
@@ -108,12 +128,12 @@ static yk_status read_rank(const struct reading *reading, const struct yk_json *
                        nearest ? "; did you mean \"" : "", nearest ? nearest : "",
                        nearest ? "\"?" : "");
     }
-    const double most_bytes = reading->context->cluster->devices[out->device].memory_bytes;
-    out->limit_bytes = most_bytes;
+    const double max_bytes = reading->context->cluster->devices[out->device].memory_bytes;
+    out->limit_bytes = max_bytes;
     YK_TRY(yk_plan_value_read_bytes(node, "limit", false, &out->limit_bytes));
-    if (out->limit_bytes > most_bytes) {
+    if (out->limit_bytes > max_bytes) {
         char memory[YK_UNITS_SIZE];
-        yk_units_format(most_bytes, YK_UNIT_BYTES, memory);
+        yk_units_format(max_bytes, YK_UNIT_BYTES, memory);
         return yk_fail(YK_ERROR_INPUT, "\"limit\" is more than the memory of \"%s\", %s", name,
                        memory);
     }
@@ -151,13 +171,15 @@ static yk_status read_ranks(const struct reading *reading)
 static yk_status read_member(const struct reading *reading, const struct yk_json *node,
                              struct yk_plan_member *out)
 {
-    static const char *const known[] = {"rank", "share", "part", "turn"};
+    static const char *const known[] = {"rank", "share", "part", "micro_batch"};
     YK_TRY(yk_json_check_object(node, known, COUNT(known)));
     YK_TRY(yk_plan_value_require(node, "rank"));
     YK_TRY(yk_plan_value_require(node, "share"));
     YK_TRY(yk_plan_value_read_number(node, "rank", 0, reading->plan->rank_count - 1, &out->rank));
     YK_TRY(yk_json_get_integer(node, "share", 0, reading->plan->workload.batch, &out->share));
-    YK_TRY(yk_plan_value_read_number(node, "turn", 1, INT32_MAX, &out->turn));
+    int32_t micro_batch = -1;
+    YK_TRY(yk_plan_value_read_number(node, "micro_batch", 0, INT32_MAX - 1, &micro_batch));
+    out->micro_batch_number = micro_batch + 1;
     const struct yk_json *part = yk_json_get(node, "part");
     out->part = -1;
     if (part && (!yk_json_number(part, &out->part) || !(out->part >= 0 && out->part <= 1))) {
@@ -230,10 +252,10 @@ static yk_status read_ends(const struct reading *reading, const struct yk_json *
                : yk_fail(YK_ERROR_INPUT, "\"%s\" comes after \"%s\"; swap them", from, to);
 }
 
-static yk_status read_run(const struct reading *reading, const struct yk_json *node, bool *seen)
+static yk_status read_run(const struct reading *reading, const struct yk_json *node, bool *covered)
 {
     static const char *const known[] = {"from", "to", "group", "strategy", "recompute"};
-    const char *names[MOST_NAMES];
+    const char *names[MAX_NAMES];
     struct yk_plan_layer layer = {0};
     int strategy = 0;
     int32_t first = 0;
@@ -253,11 +275,11 @@ static yk_status read_run(const struct reading *reading, const struct yk_json *n
         yk_plan_value_read_number(node, "group", 0, reading->plan->group_count - 1, &layer.group));
     layer.strategy = (enum yk_strategy)strategy;
     for (int32_t i = first; i <= last; i++) {
-        if (seen[i]) {
+        if (covered[i]) {
             return yk_fail(YK_ERROR_INPUT, "\"%s\" is in an earlier run, too",
                            reading->model->layers[i].name);
         }
-        seen[i] = true;
+        covered[i] = true;
         reading->plan->layers[i] = layer;
     }
     return YK_OK;
@@ -268,17 +290,17 @@ static yk_status read_layers(const struct reading *reading)
     struct yk_plan *plan = reading->plan;
     const struct yk_json *list = NULL;
     int32_t count = 0;
-    bool *seen = NULL;
+    bool *covered = NULL;
     plan->layer_count = reading->model->layer_count;
     YK_TRY(read_list(reading->root, "layers", &list, &count));
     YK_TRY_NEW(reading->arena, plan->layers, plan->layer_count);
-    YK_TRY_NEW(reading->arena, seen, plan->layer_count);
+    YK_TRY_NEW(reading->arena, covered, plan->layer_count);
     for (int32_t i = 0; i < count; i++) {
-        YK_TRY(yk_json_add_location(read_run(reading, yk_json_at(list, (size_t)i), seen), "layers",
-                                    (size_t)i, NULL));
+        YK_TRY(yk_json_add_location(read_run(reading, yk_json_at(list, (size_t)i), covered),
+                                    "layers", (size_t)i, NULL));
     }
     for (int32_t i = 0; i < plan->layer_count; i++) {
-        if (!seen[i]) {
+        if (!covered[i]) {
             return yk_fail(YK_ERROR_INPUT, "\"layers\" leaves out \"%s\"",
                            reading->model->layers[i].name);
         }
@@ -383,4 +405,173 @@ yk_status yk_plan_file_sources(const char *text, size_t length, const char *sour
 {
     YK_TRY_JSON(root, text, length, source, read_sources(root, source, arena, out));
     return YK_OK;
+}
+
+static void write_scalars(const struct yk_plan *plan, struct yk_json_writer *json)
+{
+    const struct yk_workload *workload = &plan->workload;
+    yk_json_write_line(json, 1);
+    yk_json_write_begin_object(json, "workload");
+    yk_json_write_integer(json, "batch", workload->batch);
+    yk_json_write_integer(json, "sequence", workload->sequence);
+    yk_json_write_integer(json, "target_sequence", workload->target_sequence);
+    yk_json_write_line(json, 2);
+    yk_json_write_string(json, "precision", yk_precision_name(workload->precision));
+    yk_json_write_integer(json, "lora", workload->lora_rank);
+    yk_json_write_bool(json, "nf4", workload->nf4);
+    yk_json_write_end_object(json);
+    yk_json_write_line(json, 1);
+    yk_json_write_integer(json, "micro_batches", plan->micro_batches);
+    yk_json_write_string(json, "pipeline", yk_plan_pipeline_name(plan->pipeline));
+    yk_json_write_bool(json, "no_sync", plan->no_sync);
+    yk_json_write_bool(json, "clip", plan->clip);
+    yk_json_write_line(json, 1);
+    yk_json_write_integer(json, "prefetch", plan->prefetch);
+    yk_plan_value_write_bytes(json, "block", plan->block_bytes);
+    yk_plan_value_write_bytes(json, "bucket", plan->bucket_bytes);
+}
+
+static void write_ranks(const struct yk_plan *plan, const struct yk_cluster *cluster,
+                        struct yk_json_writer *json)
+{
+    yk_json_write_line(json, 1);
+    yk_json_write_begin_array(json, "ranks");
+    for (int32_t i = 0; i < plan->rank_count; i++) {
+        yk_json_write_begin_row(json, 2);
+        yk_json_write_string(json, "device", cluster->devices[plan->ranks[i].device].name);
+        yk_plan_value_write_bytes(json, "limit", plan->ranks[i].limit_bytes);
+        yk_json_write_end_object(json);
+    }
+    yk_json_write_end_array(json);
+}
+
+/* Equal parts are what a group has that says none. */
+static bool has_equal_parts(const struct yk_plan_group *group)
+{
+    bool equal = true;
+    for (int32_t i = 0; i < group->member_count; i++) {
+        equal = equal && group->members[i].part == 1.0 / group->member_count;
+    }
+    return equal;
+}
+
+static void write_group(const struct yk_plan_group *group, struct yk_json_writer *json)
+{
+    const bool equal = has_equal_parts(group);
+    yk_json_write_begin_row(json, 2);
+    yk_json_write_begin_array(json, "members");
+    for (int32_t i = 0; i < group->member_count; i++) {
+        const struct yk_plan_member *member = &group->members[i];
+        if (i > 0) {
+            yk_json_write_line(json, 3);
+        }
+        yk_json_write_begin_object(json, NULL);
+        yk_json_write_integer(json, "rank", member->rank);
+        yk_json_write_integer(json, "share", member->share);
+        if (!equal) {
+            yk_json_write_number(json, "part", member->part);
+        }
+        if (member->micro_batch_number > 0) {
+            yk_json_write_integer(json, "micro_batch", member->micro_batch_number - 1);
+        }
+        yk_json_write_end_object(json);
+    }
+    yk_json_write_end_array(json);
+    yk_json_write_end_object(json);
+}
+
+static void write_groups(const struct yk_plan *plan, struct yk_json_writer *json)
+{
+    yk_json_write_line(json, 1);
+    yk_json_write_begin_array(json, "groups");
+    for (int32_t i = 0; i < plan->group_count; i++) {
+        write_group(&plan->groups[i], json);
+    }
+    yk_json_write_end_array(json);
+}
+
+static bool is_same(const struct yk_plan_layer *a, const struct yk_plan_layer *b)
+{
+    return a->group == b->group && a->strategy == b->strategy && a->recompute == b->recompute;
+}
+
+static void write_layers(const struct yk_plan *plan, const struct yk_model *model,
+                         struct yk_json_writer *json)
+{
+    yk_json_write_line(json, 1);
+    yk_json_write_begin_array(json, "layers");
+    for (int32_t i = 0; i < plan->layer_count;) {
+        const struct yk_plan_layer *layer = &plan->layers[i];
+        int32_t last = i;
+        while (last + 1 < plan->layer_count && is_same(layer, &plan->layers[last + 1])) {
+            last++;
+        }
+        yk_json_write_begin_row(json, 2);
+        yk_json_write_string(json, "from", model->layers[i].name);
+        if (last > i) {
+            yk_json_write_string(json, "to", model->layers[last].name);
+        }
+        yk_json_write_integer(json, "group", layer->group);
+        yk_json_write_string(json, "strategy", yk_plan_strategy_name(layer->strategy));
+        yk_json_write_bool(json, "recompute", layer->recompute);
+        yk_json_write_end_object(json);
+        i = last + 1;
+    }
+    yk_json_write_end_array(json);
+}
+
+/* What yk_plan_check() does not see. */
+static yk_status check(const struct yk_plan *plan, const struct yk_plan_context *context)
+{
+    if (!plan->model_source || !plan->cluster_source) {
+        return yk_fail(YK_ERROR_INPUT, "the plan does not say which model and cluster it is for");
+    }
+    if (!plan->profile_source != !context->profile) {
+        return yk_fail(YK_ERROR_INPUT, "the plan %s",
+                       context->profile ? "does not name its profile"
+                                        : "names a profile that is not given");
+    }
+    for (int32_t i = 0; i < plan->rank_count; i++) {
+        if (plan->ranks[i].device >= context->cluster->device_count) {
+            return yk_fail(YK_ERROR_INPUT,
+                           "rank %" PRId32 " has device %" PRId32 ", but devices are 0 to %" PRId32,
+                           i, plan->ranks[i].device, context->cluster->device_count - 1);
+        }
+    }
+    return YK_OK;
+}
+
+static yk_status write_plan(const struct yk_plan *plan, const struct yk_plan_context *context,
+                            const struct yk_model *model, struct yk_text *out)
+{
+    struct yk_json_writer json = {.text = out, .spaced = true};
+    YK_TRY(yk_plan_check(plan, model));
+    YK_TRY(check(plan, context));
+    yk_json_write_begin_object(&json, NULL);
+    yk_json_write_integer(&json, "yoke", VERSION);
+    yk_json_write_string(&json, "kind", "plan");
+    YK_TRY(yk_plan_origin_write(plan, context, &json));
+    yk_plan_options_write(&plan->options, context->cluster, &json);
+    write_scalars(plan, &json);
+    write_ranks(plan, context->cluster, &json);
+    write_groups(plan, &json);
+    write_layers(plan, model, &json);
+    yk_plan_order_write(plan, model, &json);
+    yk_json_write_end_object(&json);
+    yk_text_add(out, "\n");
+    return yk_text_status(out);
+}
+
+yk_status yk_plan_file_write(const struct yk_plan *plan, const struct yk_plan_context *context,
+                             struct yk_text *out)
+{
+    const struct yk_model *model = NULL;
+    struct yk_arena *arena = NULL;
+    YK_TRY(yk_arena_create(&arena));
+    yk_status status = yk_model_describe(context->config, &plan->workload, arena, &model);
+    if (status == YK_OK) {
+        status = write_plan(plan, context, model, out);
+    }
+    yk_arena_destroy(arena);
+    return status;
 }
