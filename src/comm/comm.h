@@ -130,9 +130,9 @@ struct yk_comm {
                               struct yk_comm_group **out);
     void (*group_destroy)(struct yk_comm_group *group); /* NULL is fine */
 
-    void (*reduce)(const struct yk_comm_all_reduce *op);
-    void (*gather)(const struct yk_comm_all_gather *op);
-    void (*scatter)(const struct yk_comm_reduce_scatter *op);
+    void (*all_reduce)(const struct yk_comm_all_reduce *op);
+    void (*all_gather)(const struct yk_comm_all_gather *op);
+    void (*reduce_scatter)(const struct yk_comm_reduce_scatter *op);
     void (*broadcast)(const struct yk_comm_broadcast *op);
     void (*send)(const struct yk_comm_message *op);
     void (*recv)(const struct yk_comm_message *op);
@@ -156,8 +156,9 @@ struct yk_comm {
 
 /* And of what it exchanges, where these functions are called `prefix`_reduce and so on. */
 #define YK_COMM_OPS(prefix)                                                                        \
-    .reduce = prefix##_reduce, .gather = prefix##_gather, .scatter = prefix##_scatter,             \
-    .broadcast = prefix##_broadcast, .send = prefix##_send, .recv = prefix##_recv
+    .all_reduce = prefix##_all_reduce, .all_gather = prefix##_all_gather,                          \
+    .reduce_scatter = prefix##_reduce_scatter, .broadcast = prefix##_broadcast,                    \
+    .send = prefix##_send, .recv = prefix##_recv
 
 /* One rank alone: sums and gathers are what it has itself. */
 extern const struct yk_comm yk_comm_self;

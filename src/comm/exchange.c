@@ -16,12 +16,12 @@ yk_status yk_exchange_sum(const struct yk_ranks *ranks, double *numbers, int64_t
 {
     struct yk_comm_all_reduce op = {.group = ranks->all, .count = count, .type = YK_COMM_FP64};
     op.numbers = numbers;
-    ranks->comm->reduce(&op);
+    ranks->comm->all_reduce(&op);
     return yk_ranks_finish(ranks);
 }
 
 /* `size` bytes of every rank, in order. */
-static yk_status gather(const struct yk_ranks *ranks, const void *own, size_t size, void *whole)
+static yk_status all_gather(const struct yk_ranks *ranks, const void *own, size_t size, void *whole)
 {
     int64_t *firsts = calloc((size_t)ranks->size + 1, sizeof *firsts);
     if (!firsts) {
@@ -31,7 +31,7 @@ static yk_status gather(const struct yk_ranks *ranks, const void *own, size_t si
         firsts[i] = i;
     }
     const struct yk_comm_all_gather op = {ranks->all, own, whole, firsts, size};
-    ranks->comm->gather(&op);
+    ranks->comm->all_gather(&op);
     const yk_status status = yk_ranks_finish(ranks);
     free(firsts);
     return status;
@@ -44,7 +44,7 @@ yk_status yk_exchange_max(const struct yk_ranks *ranks, double *numbers, int64_t
     if (!all) {
         return yk_fail_out_of_memory();
     }
-    const yk_status status = gather(ranks, numbers, size, all);
+    const yk_status status = all_gather(ranks, numbers, size, all);
     for (int32_t i = 0; status == YK_OK && i < ranks->size; i++) {
         for (int64_t j = 0; j < count; j++) {
             const double other = all[i * count + j];
@@ -141,7 +141,7 @@ yk_status yk_exchange_gather(const struct yk_ranks *ranks, const void *bytes, si
     const int64_t own_size = (int64_t)size;
     int64_t *sizes = calloc((size_t)ranks->size, sizeof *sizes);
     yk_status status =
-        sizes ? gather(ranks, &own_size, sizeof own_size, sizes) : yk_fail_out_of_memory();
+        sizes ? all_gather(ranks, &own_size, sizeof own_size, sizes) : yk_fail_out_of_memory();
     if (status == YK_OK && ranks->rank == 0) {
         status = take_places(ranks, sizes, arena, &places);
     }
@@ -178,7 +178,7 @@ yk_status yk_exchange_agree(const struct yk_ranks *ranks, yk_status mine)
     if (!all) {
         return yk_fail_out_of_memory();
     }
-    yk_status status = gather(ranks, &own, sizeof own, all);
+    yk_status status = all_gather(ranks, &own, sizeof own, all);
     for (int32_t i = 0; status == YK_OK && i < ranks->size; i++) {
         if (all[i].status != YK_OK) {
             status = yk_fail((yk_status)all[i].status, "rank %d: %.*s", (int)i, SENTENCE_SIZE - 1,

@@ -69,12 +69,12 @@ static void destroy_group(struct yk_comm_group *group)
     free(group);
 }
 
-static void reduce(const struct yk_comm_all_reduce *op)
+static void all_reduce(const struct yk_comm_all_reduce *op)
 {
     (void)op;
 }
 
-static void gather(const struct yk_comm_all_gather *op)
+static void all_gather(const struct yk_comm_all_gather *op)
 {
     const struct yk_comm_options *options = &op->group->world->options;
     char *place = (char *)op->whole + op->firsts[0] * (int64_t)op->size;
@@ -110,7 +110,7 @@ static void add_to_own(const struct yk_comm_reduce_scatter *op)
     }
 }
 
-static void scatter(const struct yk_comm_reduce_scatter *op)
+static void reduce_scatter(const struct yk_comm_reduce_scatter *op)
 {
     const struct yk_comm_options *options = &op->group->world->options;
     const void *part = yk_comm_elements_at(op->type, op->whole, op->firsts[0]);
@@ -154,9 +154,9 @@ const struct yk_comm yk_comm_self = {
     YK_COMM_WORLD_ENTRIES,
     .group_create = create_group,
     .group_destroy = destroy_group,
-    .reduce = reduce,
-    .gather = gather,
-    .scatter = scatter,
+    .all_reduce = all_reduce,
+    .all_gather = all_gather,
+    .reduce_scatter = reduce_scatter,
     .broadcast = broadcast,
     .send = refuse_message,
     .recv = refuse_message,

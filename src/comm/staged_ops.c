@@ -8,50 +8,50 @@ static int64_t least(int64_t a, int64_t b)
 
 /* ---- sums ---- */
 
-static int64_t reduce_block(const struct yk_comm_all_reduce *op)
+static int64_t all_reduce_block(const struct yk_comm_all_reduce *op)
 {
     const size_t width = yk_comm_type_bytes(op->type);
     return (int64_t)(op->group->world->options.block_bytes / width);
 }
 
-static void exchange_reduce(const struct yk_comm_all_reduce *op, bool staged)
+static void exchange_all_reduce(const struct yk_comm_all_reduce *op, bool staged)
 {
     struct yk_comm_world *world = op->group->world;
-    const int64_t block = staged ? reduce_block(op) : op->count;
+    const int64_t block = staged ? all_reduce_block(op) : op->count;
     const int64_t now = least(block, op->count - world->done);
     if (yk_staged_begin(world)) {
-        struct yk_comm_all_reduce *inner = &world->inner.reduce;
+        struct yk_comm_all_reduce *inner = &world->inner.all_reduce;
         *inner = *op;
         inner->group = op->group->through;
         inner->count = now;
         if (staged) {
             inner->numbers = world->stages[world->done / block % 2];
         }
-        world->through->comm->reduce(inner);
+        world->through->comm->all_reduce(inner);
     }
     yk_staged_advance(world, now, op->count);
 }
 
-static void stage_reduce(void *user)
+static void stage_all_reduce(void *user)
 {
-    exchange_reduce(user, true);
+    exchange_all_reduce(user, true);
 }
 
-static void pass_reduce(void *user)
+static void pass_all_reduce(void *user)
 {
-    exchange_reduce(user, false);
+    exchange_all_reduce(user, false);
 }
 
 /* The block's place on the device, and its bytes. */
 static size_t find_block(const struct yk_comm_all_reduce *op, int64_t number, char **out)
 {
     const size_t width = yk_comm_type_bytes(op->type);
-    const int64_t block = reduce_block(op);
+    const int64_t block = all_reduce_block(op);
     *out = (char *)op->numbers + (size_t)(number * block) * width;
     return (size_t)least(block, op->count - number * block) * width;
 }
 
-static void fetch_reduce(const void *user, int64_t number)
+static void fetch_all_reduce(const void *user, int64_t number)
 {
     const struct yk_comm_all_reduce *op = user;
     const struct yk_comm_world *world = op->group->world;
@@ -60,7 +60,7 @@ static void fetch_reduce(const void *user, int64_t number)
     yk_staged_enqueue_copy(world, world->stages[number % 2], place, bytes);
 }
 
-static void bring_back_reduce(const void *user, int64_t number)
+static void return_all_reduce(const void *user, int64_t number)
 {
     const struct yk_comm_all_reduce *op = user;
     const struct yk_comm_world *world = op->group->world;
@@ -69,15 +69,16 @@ static void bring_back_reduce(const void *user, int64_t number)
     yk_staged_enqueue_copy(world, place, world->stages[number % 2], bytes);
 }
 
-void yk_staged_reduce(const struct yk_comm_all_reduce *op)
+void yk_staged_all_reduce(const struct yk_comm_all_reduce *op)
 {
-    static const struct yk_staged_steps steps = {fetch_reduce, stage_reduce, bring_back_reduce};
+    static const struct yk_staged_steps steps = {fetch_all_reduce, stage_all_reduce,
+                                                 return_all_reduce};
     struct yk_comm_world *world = op->group->world;
     if (yk_staged_is_on_device(world, op->numbers)) {
         yk_staged_enqueue_blocks(world, &steps, op,
-                                 yk_staged_block_count(op->count, reduce_block(op)));
+                                 yk_staged_block_count(op->count, all_reduce_block(op)));
     } else {
-        yk_staged_enqueue_call(world, pass_reduce, op);
+        yk_staged_enqueue_call(world, pass_all_reduce, op);
     }
 }
 
@@ -131,14 +132,14 @@ static char *at_thing(const void *memory, int64_t number, size_t size)
     return (char *)(uintptr_t)memory + (size_t)number * size;
 }
 
-static void exchange_gather(const struct yk_comm_all_gather *op, bool staged)
+static void exchange_all_gather(const struct yk_comm_all_gather *op, bool staged)
 {
     const struct yk_comm_group *group = op->group;
     struct yk_comm_world *world = group->world;
     const int64_t all = longest_part(group, op->firsts);
     const int64_t slice = staged ? slice_of(group, op->size) : all;
     if (yk_staged_begin(world)) {
-        struct yk_comm_all_gather *inner = &world->inner.gather;
+        struct yk_comm_all_gather *inner = &world->inner.all_gather;
         *inner = *op;
         inner->group = group->through;
         if (staged) {
@@ -148,22 +149,22 @@ static void exchange_gather(const struct yk_comm_all_gather *op, bool staged)
             inner->whole = stage;
             inner->own = at_thing(stage, group->firsts[group->me], op->size);
         }
-        world->through->comm->gather(inner);
+        world->through->comm->all_gather(inner);
     }
     yk_staged_advance(world, slice, all);
 }
 
-static void stage_gather(void *user)
+static void stage_all_gather(void *user)
 {
-    exchange_gather(user, true);
+    exchange_all_gather(user, true);
 }
 
-static void pass_gather(void *user)
+static void pass_all_gather(void *user)
 {
-    exchange_gather(user, false);
+    exchange_all_gather(user, false);
 }
 
-static void fetch_gather(const void *user, int64_t number)
+static void fetch_all_gather(const void *user, int64_t number)
 {
     const struct yk_comm_all_gather *op = user;
     const struct yk_comm_group *group = op->group;
@@ -176,7 +177,7 @@ static void fetch_gather(const void *user, int64_t number)
         (size_t)in_slice(op->firsts, group->me, at, slice) * op->size);
 }
 
-static void bring_back_gather(const void *user, int64_t number)
+static void return_all_gather(const void *user, int64_t number)
 {
     const struct yk_comm_all_gather *op = user;
     const struct yk_comm_group *group = op->group;
@@ -193,9 +194,10 @@ static void bring_back_gather(const void *user, int64_t number)
     }
 }
 
-void yk_staged_gather(const struct yk_comm_all_gather *op)
+void yk_staged_all_gather(const struct yk_comm_all_gather *op)
 {
-    static const struct yk_staged_steps steps = {fetch_gather, stage_gather, bring_back_gather};
+    static const struct yk_staged_steps steps = {fetch_all_gather, stage_all_gather,
+                                                 return_all_gather};
     const struct yk_comm_group *group = op->group;
     struct yk_comm_world *world = group->world;
     const int32_t me = group->me;
@@ -210,7 +212,7 @@ void yk_staged_gather(const struct yk_comm_all_gather *op)
         return;
     }
     if (!yk_staged_is_on_device(world, op->whole)) {
-        yk_staged_enqueue_call(world, pass_gather, op);
+        yk_staged_enqueue_call(world, pass_all_gather, op);
         return;
     }
     char *place = at_thing(op->whole, op->firsts[me], op->size);
@@ -223,14 +225,14 @@ void yk_staged_gather(const struct yk_comm_all_gather *op)
     }
 }
 
-static void exchange_scatter(const struct yk_comm_reduce_scatter *op, bool staged)
+static void exchange_reduce_scatter(const struct yk_comm_reduce_scatter *op, bool staged)
 {
     const struct yk_comm_group *group = op->group;
     struct yk_comm_world *world = group->world;
     const int64_t all = longest_part(group, op->firsts);
     const int64_t slice = staged ? slice_of(group, yk_comm_type_bytes(op->type)) : all;
     if (yk_staged_begin(world)) {
-        struct yk_comm_reduce_scatter *inner = &world->inner.scatter;
+        struct yk_comm_reduce_scatter *inner = &world->inner.reduce_scatter;
         *inner = *op;
         inner->group = group->through;
         if (staged) {
@@ -240,22 +242,22 @@ static void exchange_scatter(const struct yk_comm_reduce_scatter *op, bool stage
             inner->whole = world->stages[which];
             inner->own = world->sums[which];
         }
-        world->through->comm->scatter(inner);
+        world->through->comm->reduce_scatter(inner);
     }
     yk_staged_advance(world, slice, all);
 }
 
-static void stage_scatter(void *user)
+static void stage_reduce_scatter(void *user)
 {
-    exchange_scatter(user, true);
+    exchange_reduce_scatter(user, true);
 }
 
-static void pass_scatter(void *user)
+static void pass_reduce_scatter(void *user)
 {
-    exchange_scatter(user, false);
+    exchange_reduce_scatter(user, false);
 }
 
-static void fetch_scatter(const void *user, int64_t number)
+static void fetch_reduce_scatter(const void *user, int64_t number)
 {
     const struct yk_comm_reduce_scatter *op = user;
     const struct yk_comm_group *group = op->group;
@@ -276,7 +278,7 @@ static void fetch_scatter(const void *user, int64_t number)
     }
 }
 
-static void bring_back_scatter(const void *user, int64_t number)
+static void return_reduce_scatter(const void *user, int64_t number)
 {
     const struct yk_comm_reduce_scatter *op = user;
     const struct yk_comm_group *group = op->group;
@@ -288,15 +290,16 @@ static void bring_back_scatter(const void *user, int64_t number)
                            (size_t)in_slice(op->firsts, group->me, at, slice) * width);
 }
 
-void yk_staged_scatter(const struct yk_comm_reduce_scatter *op)
+void yk_staged_reduce_scatter(const struct yk_comm_reduce_scatter *op)
 {
-    static const struct yk_staged_steps steps = {fetch_scatter, stage_scatter, bring_back_scatter};
+    static const struct yk_staged_steps steps = {fetch_reduce_scatter, stage_reduce_scatter,
+                                                 return_reduce_scatter};
     const struct yk_comm_group *group = op->group;
     const int64_t slice = slice_of(group, yk_comm_type_bytes(op->type));
     if (yk_staged_is_on_device(group->world, op->whole)) {
         yk_staged_enqueue_blocks(group->world, &steps, op,
                                  yk_staged_block_count(longest_part(group, op->firsts), slice));
     } else {
-        yk_staged_enqueue_call(group->world, pass_scatter, op);
+        yk_staged_enqueue_call(group->world, pass_reduce_scatter, op);
     }
 }

@@ -13,9 +13,9 @@ struct yk_comm_world {
     int64_t done;    /* how far the exchange has come whose turn it is on the lane */
     bool under_way;  /* `inner` is on the other world's lane */
     union {
-        struct yk_comm_all_reduce reduce;
-        struct yk_comm_all_gather gather;
-        struct yk_comm_reduce_scatter scatter;
+        struct yk_comm_all_reduce all_reduce;
+        struct yk_comm_all_gather all_gather;
+        struct yk_comm_reduce_scatter reduce_scatter;
         struct yk_comm_broadcast broadcast;
         struct yk_comm_message message;
     } inner; /* what the other world is given for a block */
@@ -30,9 +30,9 @@ struct yk_comm_group {
     int64_t *firsts; /* (members + 1) of a round's parts in the stage */
 };
 
-void yk_staged_reduce(const struct yk_comm_all_reduce *op);
-void yk_staged_gather(const struct yk_comm_all_gather *op);
-void yk_staged_scatter(const struct yk_comm_reduce_scatter *op);
+void yk_staged_all_reduce(const struct yk_comm_all_reduce *op);
+void yk_staged_all_gather(const struct yk_comm_all_gather *op);
+void yk_staged_reduce_scatter(const struct yk_comm_reduce_scatter *op);
 void yk_staged_broadcast(const struct yk_comm_broadcast *op);
 void yk_staged_send(const struct yk_comm_message *op);
 void yk_staged_recv(const struct yk_comm_message *op);

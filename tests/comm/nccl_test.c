@@ -205,11 +205,11 @@ static yk_status try_later(const struct yk_ranks *ranks, struct yk_backend_devic
     for (int i = 0; i < EACH * FAKE_RANKS; i++) {
         whole[BEFORE + i] = (float)(i + 100 * ranks->rank);
     }
-    const struct yk_comm_reduce_scatter scatter = {ranks->all, whole,        own,  false,
-                                                   firsts,     YK_COMM_FP32, false};
-    const struct yk_comm_all_gather gather = {ranks->all, own, whole, firsts, sizeof(float)};
-    ranks->comm->scatter(&scatter);
-    ranks->comm->gather(&gather);
+    const struct yk_comm_reduce_scatter reduce_scatter = {ranks->all, whole,        own,  false,
+                                                          firsts,     YK_COMM_FP32, false};
+    const struct yk_comm_all_gather all_gather = {ranks->all, own, whole, firsts, sizeof(float)};
+    ranks->comm->reduce_scatter(&reduce_scatter);
+    ranks->comm->all_gather(&all_gather);
     YK_TRY(yk_ranks_finish(ranks));
     for (int i = 0; i < EACH * FAKE_RANKS; i++) {
         if (whole[BEFORE + i] != (float)(4 * i + 600)) {
@@ -231,11 +231,11 @@ static yk_status sum_halves(const struct yk_ranks *ranks, bool wide)
     uint16_t numbers[4] = {0};
     uint16_t own[4] = {0};
     const int64_t firsts[] = {0, 1, 4};
-    const struct yk_comm_all_reduce reduce = {ranks->all, numbers, 4, YK_COMM_FP16, wide};
-    const struct yk_comm_reduce_scatter scatter = {ranks->all, numbers,      own, true,
-                                                   firsts,     YK_COMM_BF16, wide};
-    ranks->comm->reduce(&reduce);
-    ranks->comm->scatter(&scatter);
+    const struct yk_comm_all_reduce all_reduce = {ranks->all, numbers, 4, YK_COMM_FP16, wide};
+    const struct yk_comm_reduce_scatter reduce_scatter = {ranks->all, numbers,      own, true,
+                                                          firsts,     YK_COMM_BF16, wide};
+    ranks->comm->all_reduce(&all_reduce);
+    ranks->comm->reduce_scatter(&reduce_scatter);
     return yk_ranks_finish(ranks);
 }
 
@@ -379,9 +379,9 @@ static void *end_the_run(void *user)
 }
 
 enum late_op {
-    LATE_REDUCE,
-    LATE_GATHER,
-    LATE_SCATTER,
+    LATE_ALL_REDUCE,
+    LATE_ALL_GATHER,
+    LATE_REDUCE_SCATTER,
     LATE_BROADCAST,
     LATE_OPS,
 };
@@ -398,22 +398,22 @@ static void put_late_op(const struct yk_ranks *ranks, struct late_numbers *numbe
     double *own = &numbers->own;
     double *whole = &numbers->whole;
     static const int64_t firsts[] = {0, 1};
-    const struct yk_comm_all_reduce reduce = {
+    const struct yk_comm_all_reduce all_reduce = {
         .group = ranks->all, .numbers = own, .count = 1, .type = YK_COMM_FP64};
-    const struct yk_comm_all_gather gather = {ranks->all, own, whole, firsts, sizeof *own};
-    const struct yk_comm_reduce_scatter scatter = {
+    const struct yk_comm_all_gather all_gather = {ranks->all, own, whole, firsts, sizeof *own};
+    const struct yk_comm_reduce_scatter reduce_scatter = {
         .group = ranks->all, .whole = whole, .own = own, .firsts = firsts, .type = YK_COMM_FP64};
     const struct yk_comm_broadcast broadcast = {
         .group = ranks->all, .bytes = own, .size = sizeof *own, .from = 0};
     switch (late_op) {
-    case LATE_REDUCE:
-        ranks->comm->reduce(&reduce);
+    case LATE_ALL_REDUCE:
+        ranks->comm->all_reduce(&all_reduce);
         break;
-    case LATE_GATHER:
-        ranks->comm->gather(&gather);
+    case LATE_ALL_GATHER:
+        ranks->comm->all_gather(&all_gather);
         break;
-    case LATE_SCATTER:
-        ranks->comm->scatter(&scatter);
+    case LATE_REDUCE_SCATTER:
+        ranks->comm->reduce_scatter(&reduce_scatter);
         break;
     default:
         ranks->comm->broadcast(&broadcast);
@@ -444,7 +444,7 @@ static yk_status try_late_op(const struct yk_ranks *ranks, struct yk_backend_dev
 static void an_exchange_that_was_kept_waiting_leaves_aborted_communicators_alone(void **state)
 {
     (void)state;
-    for (late_op = LATE_REDUCE; late_op < LATE_OPS; late_op++) {
+    for (late_op = LATE_ALL_REDUCE; late_op < LATE_OPS; late_op++) {
         assert_ok(run(1, FAKE_OF_HOST, try_late_op));
         assert_null(fake_nccl_misuse());
     }

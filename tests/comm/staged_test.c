@@ -140,7 +140,7 @@ static yk_status gather_what_is_too_large(int32_t rank, int32_t ranks, void *use
     YK_TRY_GOTO(yk_ranks_open(&yk_comm_staged, &options, &staged), done);
     const struct yk_comm_all_gather op = {staged.all, wholes[rank] + (ptrdiff_t)rank * SIZE,
                                           wholes[rank], firsts, SIZE};
-    staged.comm->gather(&op);
+    staged.comm->all_gather(&op);
     status = yk_ranks_finish(&staged) == YK_ERROR_INPUT
                  ? YK_OK
                  : yk_fail(YK_ERROR_NUMBERS, "it goes past the end of the stage");

@@ -82,13 +82,14 @@ static yk_status misbehave(const struct station *station, enum mischief mischief
 static yk_status behave(const struct station *station, int32_t rank, enum mischief mischief,
                         double *number)
 {
-    struct yk_comm_all_reduce reduce = {.group = station->all, .count = 1, .type = YK_COMM_FP64};
+    struct yk_comm_all_reduce all_reduce = {
+        .group = station->all, .count = 1, .type = YK_COMM_FP64};
     struct yk_comm_message message = {
         .world = station->world, .size = sizeof *number, .peer = 1, .number = 7};
-    reduce.numbers = number;
+    all_reduce.numbers = number;
     message.bytes = number;
     if (mischief != SENDS_ANOTHER_NUMBER) {
-        comm->reduce(&reduce);
+        comm->all_reduce(&all_reduce);
     } else if (rank == 0) {
         comm->recv(&message);
     }

@@ -28,11 +28,11 @@ static void put_message(const struct yk_ranks *ranks, size_t size)
     }
 }
 
-static void put_reduce(const struct yk_ranks *ranks)
+static void enqueue_all_reduce(const struct yk_ranks *ranks)
 {
     static struct yk_comm_all_reduce op;
     op = (struct yk_comm_all_reduce){ranks->all, numbers, 2, YK_COMM_FP64, false};
-    comm->reduce(&op);
+    comm->all_reduce(&op);
 }
 
 static yk_status be_rank_1(const struct yk_ranks *ranks, const char *kind)
@@ -63,7 +63,7 @@ static yk_status be_rank_0(const struct yk_ranks *ranks, const char *kind)
     } else if (strcmp(kind, "long") == 0 || strcmp(kind, "short") == 0) {
         put_message(ranks, strcmp(kind, "long") == 0 ? 24 : 8);
     }
-    put_reduce(ranks);
+    enqueue_all_reduce(ranks);
     return yk_ranks_finish(ranks);
 }
 

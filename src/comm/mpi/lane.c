@@ -3,7 +3,7 @@
 #include "comm/mpi/ring.h"
 
 /* What is wrong stays with the world; whoever cares asks it. */
-static void run_reduce(void *user)
+static void run_all_reduce(void *user)
 {
     const struct yk_comm_all_reduce *op = user;
     if (!yk_failure_is_set(&op->group->world->trouble)) {
@@ -11,7 +11,7 @@ static void run_reduce(void *user)
     }
 }
 
-static void run_gather(void *user)
+static void run_all_gather(void *user)
 {
     const struct yk_comm_all_gather *op = user;
     if (!yk_failure_is_set(&op->group->world->trouble)) {
@@ -19,7 +19,7 @@ static void run_gather(void *user)
     }
 }
 
-static void run_scatter(void *user)
+static void run_reduce_scatter(void *user)
 {
     const struct yk_comm_reduce_scatter *op = user;
     if (!yk_failure_is_set(&op->group->world->trouble)) {
@@ -51,19 +51,19 @@ static void run_recv(void *user)
     }
 }
 
-void yk_mpi_reduce(const struct yk_comm_all_reduce *op)
+void yk_mpi_all_reduce(const struct yk_comm_all_reduce *op)
 {
-    yk_mpi_enqueue(op->group->world, run_reduce, op);
+    yk_mpi_enqueue(op->group->world, run_all_reduce, op);
 }
 
-void yk_mpi_gather(const struct yk_comm_all_gather *op)
+void yk_mpi_all_gather(const struct yk_comm_all_gather *op)
 {
-    yk_mpi_enqueue(op->group->world, run_gather, op);
+    yk_mpi_enqueue(op->group->world, run_all_gather, op);
 }
 
-void yk_mpi_scatter(const struct yk_comm_reduce_scatter *op)
+void yk_mpi_reduce_scatter(const struct yk_comm_reduce_scatter *op)
 {
-    yk_mpi_enqueue(op->group->world, run_scatter, op);
+    yk_mpi_enqueue(op->group->world, run_reduce_scatter, op);
 }
 
 void yk_mpi_broadcast(const struct yk_comm_broadcast *op)

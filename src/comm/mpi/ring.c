@@ -142,7 +142,8 @@ static void add_part(void *user, size_t at, size_t size)
         passing->sum + at);
 }
 
-static bool scatter_block(const struct yk_comm_reduce_scatter *op, int64_t number, int64_t block)
+static bool reduce_scatter_block(const struct yk_comm_reduce_scatter *op, int64_t number,
+                                 int64_t block)
 {
     const struct yk_comm_group *group = op->group;
     void *const *stages = group->world->stages;
@@ -176,7 +177,7 @@ bool yk_mpi_ring_reduce_scatter(const struct yk_comm_reduce_scatter *op)
         (int64_t)(group->world->options.block_bytes / yk_comm_type_bytes(travel_type(op)));
     const int64_t blocks = most_blocks(op->firsts, 1, group->members, block);
     for (int64_t b = 0; b < blocks; b++) {
-        if (!scatter_block(op, b, block)) {
+        if (!reduce_scatter_block(op, b, block)) {
             return false;
         }
     }
@@ -192,7 +193,7 @@ bool yk_mpi_ring_all_reduce(const struct yk_comm_all_reduce *op)
         group->firsts[i] = op->count / group->members * i + (i < rest ? i : rest);
     }
     void *own = yk_comm_elements_at(op->type, op->numbers, group->firsts[group->me]);
-    const struct yk_comm_reduce_scatter scatter = {
+    const struct yk_comm_reduce_scatter reduce_scatter = {
         .group = group,
         .whole = op->numbers,
         .own = own,
@@ -200,12 +201,12 @@ bool yk_mpi_ring_all_reduce(const struct yk_comm_all_reduce *op)
         .type = op->type,
         .wide = op->wide,
     };
-    const struct yk_comm_all_gather gather = {
+    const struct yk_comm_all_gather all_gather = {
         .group = group,
         .own = own,
         .whole = op->numbers,
         .firsts = group->firsts,
         .size = width,
     };
-    return yk_mpi_ring_reduce_scatter(&scatter) && yk_mpi_ring_all_gather(&gather);
+    return yk_mpi_ring_reduce_scatter(&reduce_scatter) && yk_mpi_ring_all_gather(&all_gather);
 }

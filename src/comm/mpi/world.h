@@ -43,9 +43,9 @@ struct yk_comm_group {
 };
 
 /* The exchanges, put on the lane. */
-void yk_mpi_reduce(const struct yk_comm_all_reduce *op);
-void yk_mpi_gather(const struct yk_comm_all_gather *op);
-void yk_mpi_scatter(const struct yk_comm_reduce_scatter *op);
+void yk_mpi_all_reduce(const struct yk_comm_all_reduce *op);
+void yk_mpi_all_gather(const struct yk_comm_all_gather *op);
+void yk_mpi_reduce_scatter(const struct yk_comm_reduce_scatter *op);
 void yk_mpi_broadcast(const struct yk_comm_broadcast *op);
 void yk_mpi_send(const struct yk_comm_message *op);
 void yk_mpi_recv(const struct yk_comm_message *op);

@@ -28,7 +28,7 @@ void yk_nccl_enqueue_leave(struct yk_comm_world *world)
 
 /* ---- reduce ---- */
 
-static void reduce_in_blocks(const struct yk_comm_all_reduce *op, enum yk_comm_type travels)
+static void all_reduce_in_blocks(const struct yk_comm_all_reduce *op, enum yk_comm_type travels)
 {
     struct yk_comm_world *world = op->group->world;
     const int64_t block = YK_NCCL_STAGE_BYTES / (int64_t)yk_comm_type_bytes(travels);
@@ -42,7 +42,7 @@ static void reduce_in_blocks(const struct yk_comm_all_reduce *op, enum yk_comm_t
     }
 }
 
-void yk_nccl_reduce(const struct yk_comm_all_reduce *op)
+void yk_nccl_enqueue_all_reduce(const struct yk_comm_all_reduce *op)
 {
     struct yk_comm_world *world = op->group->world;
     const enum yk_comm_type travels = yk_nccl_wire_type(op->type, op->wide);
@@ -52,7 +52,7 @@ void yk_nccl_reduce(const struct yk_comm_all_reduce *op)
     if (travels == op->type && yk_nccl_staging_is_on_device(op->numbers)) {
         (void)yk_nccl_device_all_reduce(op->group, op->numbers, op->count, op->type);
     } else {
-        reduce_in_blocks(op, travels);
+        all_reduce_in_blocks(op, travels);
     }
     yk_nccl_enqueue_leave(world);
 }
@@ -82,7 +82,7 @@ static void pass_in_blocks(struct yk_comm_world *world, const struct yk_comm_gro
     }
 }
 
-void yk_nccl_broadcast(const struct yk_comm_broadcast *op)
+void yk_nccl_enqueue_broadcast(const struct yk_comm_broadcast *op)
 {
     const struct yk_comm_group *group = op->group;
     struct yk_comm_world *world = group->world;
@@ -119,12 +119,12 @@ static void put_message(const struct yk_comm_message *op, bool is_sent)
     yk_nccl_enqueue_leave(world);
 }
 
-void yk_nccl_send(const struct yk_comm_message *op)
+void yk_nccl_enqueue_send(const struct yk_comm_message *op)
 {
     put_message(op, true);
 }
 
-void yk_nccl_recv(const struct yk_comm_message *op)
+void yk_nccl_enqueue_recv(const struct yk_comm_message *op)
 {
     put_message(op, false);
 }

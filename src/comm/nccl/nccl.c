@@ -199,6 +199,6 @@ __attribute__((visibility("default"))) const struct yk_comm yk_comm_plugin = {
     YK_COMM_WORLD_ENTRIES,
     .group_create = yk_nccl_group_create,
     .group_destroy = yk_nccl_group_destroy,
-    YK_COMM_OPS(yk_nccl),
+    YK_COMM_OPS(yk_nccl_enqueue),
     .let_go = let_go,
 };

@@ -39,7 +39,7 @@ static char *thing(const struct yk_comm_all_gather *op, int64_t at)
     return (char *)op->whole + at * (int64_t)op->size;
 }
 
-static void gather_in_blocks(const struct yk_comm_all_gather *op, int64_t block)
+static void all_gather_in_blocks(const struct yk_comm_all_gather *op, int64_t block)
 {
     const struct yk_comm_group *group = op->group;
     struct yk_comm_world *world = group->world;
@@ -61,7 +61,7 @@ static void gather_in_blocks(const struct yk_comm_all_gather *op, int64_t block)
 }
 
 /* Things larger than a block are bytes: the parts of `op` counted in them. */
-static void gather_bytes(const struct yk_comm_all_gather *op)
+static void all_gather_bytes(const struct yk_comm_all_gather *op)
 {
     const struct yk_comm_group *group = op->group;
     struct yk_comm_all_gather bytes = *op;
@@ -71,10 +71,10 @@ static void gather_bytes(const struct yk_comm_all_gather *op)
         group->byte_firsts[i] = op->firsts[i] * (int64_t)op->size;
     }
     bytes.firsts = group->byte_firsts;
-    gather_in_blocks(&bytes, YK_NCCL_STAGE_BYTES / group->members);
+    all_gather_in_blocks(&bytes, YK_NCCL_STAGE_BYTES / group->members);
 }
 
-void yk_nccl_gather(const struct yk_comm_all_gather *op)
+void yk_nccl_enqueue_all_gather(const struct yk_comm_all_gather *op)
 {
     const struct yk_comm_group *group = op->group;
     struct yk_comm_world *world = group->world;
@@ -84,7 +84,7 @@ void yk_nccl_gather(const struct yk_comm_all_gather *op)
         return;
     }
     if (!yk_nccl_staging_is_on_device(op->whole)) {
-        gather_bytes(op);
+        all_gather_bytes(op);
     } else {
         char *place = thing(op, op->firsts[group->me]);
         const bool is_near = count == 0 || yk_nccl_staging_is_on_device(op->own);
@@ -112,7 +112,8 @@ static void store_sum(const struct yk_comm_reduce_scatter *op, int64_t at, void 
     yk_nccl_staging_store(world, own, op->type, sum, travels, count);
 }
 
-static void scatter_in_blocks(const struct yk_comm_reduce_scatter *op, enum yk_comm_type travels)
+static void reduce_scatter_in_blocks(const struct yk_comm_reduce_scatter *op,
+                                     enum yk_comm_type travels)
 {
     const struct yk_comm_group *group = op->group;
     struct yk_comm_world *world = group->world;
@@ -136,7 +137,7 @@ static void scatter_in_blocks(const struct yk_comm_reduce_scatter *op, enum yk_c
 }
 
 /* The sum goes to `own` itself, or by way of this member's place in `whole`. */
-static void scatter_directly(const struct yk_comm_reduce_scatter *op)
+static void reduce_scatter_directly(const struct yk_comm_reduce_scatter *op)
 {
     const struct yk_comm_group *group = op->group;
     struct yk_comm_world *world = group->world;
@@ -158,7 +159,7 @@ static void scatter_directly(const struct yk_comm_reduce_scatter *op)
     }
 }
 
-void yk_nccl_scatter(const struct yk_comm_reduce_scatter *op)
+void yk_nccl_enqueue_reduce_scatter(const struct yk_comm_reduce_scatter *op)
 {
     const struct yk_comm_group *group = op->group;
     const enum yk_comm_type travels = yk_nccl_wire_type(op->type, op->wide);
@@ -166,9 +167,9 @@ void yk_nccl_scatter(const struct yk_comm_reduce_scatter *op)
         return;
     }
     if (travels == op->type && yk_nccl_staging_is_on_device(op->whole)) {
-        scatter_directly(op);
+        reduce_scatter_directly(op);
     } else {
-        scatter_in_blocks(op, travels);
+        reduce_scatter_in_blocks(op, travels);
     }
     yk_nccl_enqueue_leave(group->world);
 }

@@ -158,12 +158,12 @@ static inline enum yk_comm_type yk_nccl_wire_type(enum yk_comm_type type, bool w
     return wide && yk_comm_type_is_half(type) ? YK_COMM_FP32 : type;
 }
 
-void yk_nccl_reduce(const struct yk_comm_all_reduce *op);
-void yk_nccl_gather(const struct yk_comm_all_gather *op);
-void yk_nccl_scatter(const struct yk_comm_reduce_scatter *op);
-void yk_nccl_broadcast(const struct yk_comm_broadcast *op);
-void yk_nccl_send(const struct yk_comm_message *op);
-void yk_nccl_recv(const struct yk_comm_message *op);
+void yk_nccl_enqueue_all_reduce(const struct yk_comm_all_reduce *op);
+void yk_nccl_enqueue_all_gather(const struct yk_comm_all_gather *op);
+void yk_nccl_enqueue_reduce_scatter(const struct yk_comm_reduce_scatter *op);
+void yk_nccl_enqueue_broadcast(const struct yk_comm_broadcast *op);
+void yk_nccl_enqueue_send(const struct yk_comm_message *op);
+void yk_nccl_enqueue_recv(const struct yk_comm_message *op);
 
 /* ---- direct.c: memory of the device, as it is; false with the trouble set ---- */
 

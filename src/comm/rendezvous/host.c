@@ -70,7 +70,7 @@ static yk_status fail_missing(struct host *host)
     return yk_listener_refuse(&host->door, status);
 }
 
-static yk_status gather(struct host *host)
+static yk_status all_gather(struct host *host)
 {
     YK_TRY(yk_listener_accept_all(&host->door, yk_clock_now_s() + host->meeting->limit_s));
     return host->door.missing == 0 ? YK_OK : fail_missing(host);
@@ -123,7 +123,7 @@ static yk_status receive_all(struct host *host, const void *bytes)
 {
     YK_TRY(yk_listener_open(&host->door));
     YK_TRY(open_place(host));
-    YK_TRY(gather(host));
+    YK_TRY(all_gather(host));
     yk_listener_stop(&host->door);
     return hand_out(host, bytes);
 }

@@ -15,9 +15,9 @@ enum {
 
 /* The records of an exchange stay as they are until it has run. */
 struct exchange {
-    struct yk_comm_all_reduce reduce;
-    struct yk_comm_all_gather gather;
-    struct yk_comm_reduce_scatter scatter;
+    struct yk_comm_all_reduce all_reduce;
+    struct yk_comm_all_gather all_gather;
+    struct yk_comm_reduce_scatter reduce_scatter;
     struct yk_comm_message message;
 };
 
@@ -178,20 +178,20 @@ static void prepare(struct yk_exchange_times *times, int64_t bytes, struct excha
     char *whole = find_place(times, bytes);
     char *own = whole + times->firsts[times->me] * (int64_t)times->width;
     *out = (struct exchange){
-        .reduce = {.group = times->group,
-                   .numbers = whole,
-                   .count = times->firsts[times->members],
-                   .type = times->type},
-        .gather = {.group = times->group,
-                   .own = own,
-                   .whole = whole,
-                   .firsts = times->firsts,
-                   .size = times->width},
-        .scatter = {.group = times->group,
-                    .whole = whole,
-                    .own = own,
-                    .firsts = times->firsts,
-                    .type = times->type},
+        .all_reduce = {.group = times->group,
+                       .numbers = whole,
+                       .count = times->firsts[times->members],
+                       .type = times->type},
+        .all_gather = {.group = times->group,
+                       .own = own,
+                       .whole = whole,
+                       .firsts = times->firsts,
+                       .size = times->width},
+        .reduce_scatter = {.group = times->group,
+                           .whole = whole,
+                           .own = own,
+                           .firsts = times->firsts,
+                           .type = times->type},
         .message = {.world = times->work->world,
                     .bytes = whole,
                     .size = (size_t)bytes,
@@ -205,13 +205,13 @@ static void put(const struct yk_exchange_times *times, enum yk_exchange_kind kin
     const struct yk_comm *comm = times->work->comm;
     switch (kind) {
     case YK_EXCHANGE_ALL_GATHER:
-        comm->gather(&exchange->gather);
+        comm->all_gather(&exchange->all_gather);
         break;
     case YK_EXCHANGE_REDUCE_SCATTER:
-        comm->scatter(&exchange->scatter);
+        comm->reduce_scatter(&exchange->reduce_scatter);
         break;
     case YK_EXCHANGE_ALL_REDUCE:
-        comm->reduce(&exchange->reduce);
+        comm->all_reduce(&exchange->all_reduce);
         break;
     case YK_EXCHANGE_SEND:
     case YK_EXCHANGE_SEND_REVERSE:
@@ -236,7 +236,7 @@ yk_status yk_exchange_times_enqueue_row(struct yk_exchange_times *times, enum yk
         prepare(times, bytes, &times->exchanges[i]);
     }
     /* On the lane itself, so that all ranks begin the first message within microseconds. */
-    work->comm->reduce(&times->meet);
+    work->comm->all_reduce(&times->meet);
     backend->event_record(work->lane, times->events[0]);
     for (int32_t i = 0; i < times->row; i++) {
         if (times->me >= 0) {

@@ -281,11 +281,11 @@ void yk_collectives_enqueue(const struct yk_collectives *exchanges,
     const enum yk_op_kind kind = list->ops[op].kind;
     for (int32_t i = span->first; i < span->first + span->count; i++) {
         if (kind == YK_OP_ALL_GATHER) {
-            exchanges->comm->gather(&exchanges->gathers[i]);
+            exchanges->comm->all_gather(&exchanges->gathers[i]);
         } else if (kind == YK_OP_REDUCE_SCATTER) {
-            exchanges->comm->scatter(&exchanges->scatters[i]);
+            exchanges->comm->reduce_scatter(&exchanges->scatters[i]);
         } else {
-            exchanges->comm->reduce(&exchanges->reduces[i]);
+            exchanges->comm->all_reduce(&exchanges->reduces[i]);
         }
     }
 }

@@ -26,9 +26,9 @@ int fake_nccl_narrow_sums(void)
 
 struct record {
     union {
-        struct yk_comm_all_reduce reduce;
-        struct yk_comm_all_gather gather;
-        struct yk_comm_reduce_scatter scatter;
+        struct yk_comm_all_reduce all_reduce;
+        struct yk_comm_all_gather all_gather;
+        struct yk_comm_reduce_scatter reduce_scatter;
         struct yk_comm_broadcast broadcast;
         struct yk_comm_message message;
     } op;
@@ -109,9 +109,9 @@ ncclResult_t ncclAllReduce(const void *send, void *recv, size_t count, ncclDataT
         return ncclInvalidUsage;
     }
     struct record *record = make_record();
-    record->op.reduce =
+    record->op.all_reduce =
         (struct yk_comm_all_reduce){comm->group, recv, (int64_t)count, type_of(type), false};
-    yk_comm_threads.reduce(&record->op.reduce);
+    yk_comm_threads.all_reduce(&record->op.all_reduce);
     put_away(comm, record);
     return ncclSuccess;
 }
@@ -129,12 +129,12 @@ ncclResult_t ncclReduce(const void *send, void *recv, size_t count, ncclDataType
     for (int i = 0; i <= comm->size; i++) {
         record->firsts[i] = i > root ? (int64_t)count : 0;
     }
-    record->op.scatter = (struct yk_comm_reduce_scatter){.group = comm->group,
-                                                         .whole = (void *)(uintptr_t)send,
-                                                         .own = recv,
-                                                         .firsts = record->firsts,
-                                                         .type = type_of(type)};
-    yk_comm_threads.scatter(&record->op.scatter);
+    record->op.reduce_scatter = (struct yk_comm_reduce_scatter){.group = comm->group,
+                                                                .whole = (void *)(uintptr_t)send,
+                                                                .own = recv,
+                                                                .firsts = record->firsts,
+                                                                .type = type_of(type)};
+    yk_comm_threads.reduce_scatter(&record->op.reduce_scatter);
     put_away(comm, record);
     return ncclSuccess;
 }
@@ -151,12 +151,12 @@ ncclResult_t ncclReduceScatter(const void *send, void *recv, size_t count, ncclD
     for (int i = 0; i <= comm->size; i++) {
         record->firsts[i] = i * (int64_t)count;
     }
-    record->op.scatter = (struct yk_comm_reduce_scatter){.group = comm->group,
-                                                         .whole = (void *)(uintptr_t)send,
-                                                         .own = recv,
-                                                         .firsts = record->firsts,
-                                                         .type = type_of(type)};
-    yk_comm_threads.scatter(&record->op.scatter);
+    record->op.reduce_scatter = (struct yk_comm_reduce_scatter){.group = comm->group,
+                                                                .whole = (void *)(uintptr_t)send,
+                                                                .own = recv,
+                                                                .firsts = record->firsts,
+                                                                .type = type_of(type)};
+    yk_comm_threads.reduce_scatter(&record->op.reduce_scatter);
     put_away(comm, record);
     return ncclSuccess;
 }
@@ -171,9 +171,9 @@ ncclResult_t ncclAllGather(const void *send, void *recv, size_t count, ncclDataT
     for (int i = 0; i <= comm->size; i++) {
         record->firsts[i] = i * (int64_t)count;
     }
-    record->op.gather =
+    record->op.all_gather =
         (struct yk_comm_all_gather){comm->group, send, recv, record->firsts, width_of(type)};
-    yk_comm_threads.gather(&record->op.gather);
+    yk_comm_threads.all_gather(&record->op.all_gather);
     put_away(comm, record);
     return ncclSuccess;
 }
@@ -189,9 +189,9 @@ ncclResult_t ncclBroadcast(const void *send, void *recv, size_t count, ncclDataT
     for (int i = 0; i <= comm->size; i++) {
         record->firsts[i] = i > root ? (int64_t)count : 0;
     }
-    record->op.gather =
+    record->op.all_gather =
         (struct yk_comm_all_gather){comm->group, send, recv, record->firsts, width_of(type)};
-    yk_comm_threads.gather(&record->op.gather);
+    yk_comm_threads.all_gather(&record->op.all_gather);
     put_away(comm, record);
     return ncclSuccess;
 }

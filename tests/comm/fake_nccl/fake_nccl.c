@@ -218,7 +218,7 @@ ncclResult_t ncclCommSplit(ncclComm_t comm, int color, int key, ncclComm_t *out,
     struct yk_comm_group *group = NULL;
     (void)config;
     const struct yk_comm_all_gather op = {ranks->all, &own, wishes, firsts, sizeof own};
-    yk_comm_threads.gather(&op);
+    yk_comm_threads.all_gather(&op);
     if (!fake_is_alive(comm) || yk_ranks_finish(ranks) != YK_OK) {
         return ncclRemoteError;
     }

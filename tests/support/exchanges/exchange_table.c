@@ -41,9 +41,9 @@ static yk_status list_jobs(struct bench *bench, int64_t largest, struct yk_rando
                     : form == 4 ? YK_COMM_BF16
                                 : YK_COMM_FP16,
             .wide = form >= 4,
-            .added = kind == EXCHANGE_SCATTER && yk_random_below(random, 2) == 1,
-            .in_place = kind == EXCHANGE_GATHER && yk_random_below(random, 2) == 1,
-            .cut = kind == EXCHANGE_REDUCE
+            .added = kind == EXCHANGE_REDUCE_SCATTER && yk_random_below(random, 2) == 1,
+            .in_place = kind == EXCHANGE_ALL_GATHER && yk_random_below(random, 2) == 1,
+            .cut = kind == EXCHANGE_ALL_REDUCE
                        ? EXCHANGE_EQUAL
                        : (enum exchange_cut)yk_random_below(random, EXCHANGE_CUTS),
         };
@@ -135,7 +135,7 @@ static yk_status run_jobs(const struct bench *bench)
         if (takes_part(bench, job)) {
             YK_TRY(exchange_job_check(job, &bench->circles[job->circle]));
         }
-        if (job->kind == EXCHANGE_REDUCE && takes_part(bench, job)) {
+        if (job->kind == EXCHANGE_ALL_REDUCE && takes_part(bench, job)) {
             YK_TRY(check_sameness(bench, job));
         }
     }

@@ -95,7 +95,7 @@ static void give(const union sum *sum, enum yk_comm_type type, int64_t count, vo
 }
 
 /* Member i sums a part of the numbers of all and gives it to all: nobody else touches it. */
-static void run_reduce(void *user)
+static void run_all_reduce(void *user)
 {
     const struct yk_comm_all_reduce *op = user;
     const struct yk_comm_group *group = op->group;
@@ -121,7 +121,7 @@ static void run_reduce(void *user)
     end(group);
 }
 
-static void run_gather(void *user)
+static void run_all_gather(void *user)
 {
     const struct yk_comm_all_gather *op = user;
     const struct yk_comm_group *group = op->group;
@@ -142,7 +142,7 @@ static void run_gather(void *user)
     end(group);
 }
 
-static void run_scatter(void *user)
+static void run_reduce_scatter(void *user)
 {
     const struct yk_comm_reduce_scatter *op = user;
     const struct yk_comm_group *group = op->group;
@@ -240,19 +240,19 @@ static void run_recv(void *user)
     }
 }
 
-void thread_reduce(const struct yk_comm_all_reduce *op)
+void thread_all_reduce(const struct yk_comm_all_reduce *op)
 {
-    put(op->group->world, run_reduce, op);
+    put(op->group->world, run_all_reduce, op);
 }
 
-void thread_gather(const struct yk_comm_all_gather *op)
+void thread_all_gather(const struct yk_comm_all_gather *op)
 {
-    put(op->group->world, run_gather, op);
+    put(op->group->world, run_all_gather, op);
 }
 
-void thread_scatter(const struct yk_comm_reduce_scatter *op)
+void thread_reduce_scatter(const struct yk_comm_reduce_scatter *op)
 {
-    put(op->group->world, run_scatter, op);
+    put(op->group->world, run_reduce_scatter, op);
 }
 
 void thread_broadcast(const struct yk_comm_broadcast *op)

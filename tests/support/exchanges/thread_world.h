@@ -43,9 +43,9 @@ struct yk_comm_group {
 };
 
 /* The exchanges, on the putting thread. */
-void thread_reduce(const struct yk_comm_all_reduce *op);
-void thread_gather(const struct yk_comm_all_gather *op);
-void thread_scatter(const struct yk_comm_reduce_scatter *op);
+void thread_all_reduce(const struct yk_comm_all_reduce *op);
+void thread_all_gather(const struct yk_comm_all_gather *op);
+void thread_reduce_scatter(const struct yk_comm_reduce_scatter *op);
 void thread_broadcast(const struct yk_comm_broadcast *op);
 void thread_send(const struct yk_comm_message *op);
 void thread_recv(const struct yk_comm_message *op);
