@@ -9,7 +9,7 @@
 
 const char *yk_communication_collective_name(enum yk_collective collective)
 {
-    static const char *const names[] = {"gather", "scatter", "reduce"};
+    static const char *const names[] = {"all_gather", "reduce_scatter", "all_reduce"};
     return names[collective];
 }
 

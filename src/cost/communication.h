@@ -16,7 +16,7 @@ enum yk_collective {
     YK_COLLECTIVE_ALL_REDUCE, /* every rank gets the sum of everything: a scatter, then a gather */
 };
 
-/* "gather", "scatter", "reduce". */
+/* "all_gather", "reduce_scatter", "all_reduce". */
 const char *yk_communication_collective_name(enum yk_collective collective);
 
 /* The devices that take part, as numbers of the cluster, in the order of the ring. */

@@ -301,7 +301,7 @@ double yk_knee_link_fraction(const char *collective, int32_t ranks)
     if (strcmp(collective, "send") == 0) {
         return 1;
     }
-    return strcmp(collective, "reduce") == 0 ? 2 * others : others;
+    return strcmp(collective, "all_reduce") == 0 ? 2 * others : others;
 }
 
 yk_status yk_knee_of_link(const struct yk_cost_book *book, int32_t a, int32_t b, int32_t ranks,
@@ -315,7 +315,7 @@ yk_status yk_knee_of_link(const struct yk_cost_book *book, int32_t a, int32_t b,
     const struct {
         struct yk_profile_link link;
         double scale;
-    } known[] = {{{name, "gather", ranks}, 1}, {{name, "send", 2}, ranks}};
+    } known[] = {{{name, "all_gather", ranks}, 1}, {{name, "send", 2}, ranks}};
     for (size_t i = 0; i < sizeof known / sizeof known[0] && isnan(*out_bytes); i++) {
         struct yk_profile_curve points = {0};
         struct curve curve;

@@ -34,8 +34,8 @@ struct yk_knee {
 
 /*
  * The part of a message's bytes that each link of a ring of so many ranks carries: (n - 1)/n for
- * "gather" and "scatter", 2(n - 1)/n for "reduce", 1 for "send" and copies. Times bytes over
- * seconds it is what collectives of all kinds and sizes can be compared by.
+ * "all_gather" and "reduce_scatter", 2(n - 1)/n for "all_reduce", 1 for "send" and copies. Times
+ * bytes over seconds it is what collectives of all kinds and sizes can be compared by.
  */
 double yk_knee_link_fraction(const char *collective, int32_t ranks);
 

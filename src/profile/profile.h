@@ -2,7 +2,7 @@
  * Profile: what was measured on this machine, in an SQLite file. Written by measure, read by
  * whoever plans; every time in it is a median.
  *
- * Form 4 (PRAGMA application_id 0x796f6b65, user_version 4):
+ * Form 5 (PRAGMA application_id 0x796f6b65, user_version 5):
  *
  *   layers  device TEXT       the device's type, "rtx3090"; a CPU's with its cores, "cpu:2"
  *           part REAL         of the whole device: 1, or less; found again within half a percent
@@ -14,14 +14,15 @@
  *           spread REAL       half the distance between the quartiles, over the median
  *           samples INTEGER   how many times it was run
  *           versions TEXT     driver and libraries, as in "cuda 13.0, cublas 13.1"
- *           least REAL        the fastest and the slowest run that counted; the median where that
- *           most REAL           is not known
+ *           min REAL          the fastest and the slowest run that counted; the median where that
+ *           max REAL            is not known
  *           measured_at INTEGER  seconds since 1970; 0: not known
  *           host TEXT         the name of the machine; "": not known
  *           cpu TEXT          the CPU's name, where the device is a CPU; "": it is none, or not
- * known links   link TEXT         the two devices, as above, in alphabetical order, and where they
+ *                             known
+ *   links   link TEXT         the two devices, as above, in alphabetical order, and where they
  *                             are: "a30-titanxp between nodes", "cpu:1-cpu:1 within a node"
- *           collective TEXT   "send", "gather", "scatter", "reduce"
+ *           collective TEXT   "send", "all_gather", "reduce_scatter", "all_reduce"
  *           ranks INTEGER     how many take part; 2 for "send"
  *           bytes INTEGER     of the whole message
  *           seconds to cpu as above
@@ -30,8 +31,9 @@
  *           value REAL        median, in the fact's own unit
  *           spread to cpu as above
  *
- * Form 1 had no facts, forms 1 and 2 nothing after the versions, and form 3 no CPU; such files are
- * read as ones where that is not known, and become ones of form 4 when they are opened for adding.
+ * Form 1 had no facts, forms 1 and 2 nothing after the versions, form 3 no CPU, and form 4 other
+ * names of collectives, facts, min and max; such files are read as ones where what they lack is not
+ * known, and become ones of form 5 when they are opened for adding.
  *
  * Two cores of one CPU are not two of another: numbers of CPUs, and of links with one, count on
  * machines with the CPU that they were measured on. Those of a CPU that is not known never count.
@@ -91,11 +93,11 @@ struct yk_profile_link {
  * a message while a rank of it computes. The first is of a device, too, where devices differ in it:
  * what messages take of a GPU is more of a small one.
  */
-#define YK_PROFILE_COMPUTE_SLOWDOWN "computation beside messages"
-#define YK_PROFILE_MESSAGE_SLOWDOWN "messages beside computation"
+#define YK_PROFILE_COMPUTE_SLOWDOWN "compute slowdown during communication"
+#define YK_PROFILE_MESSAGE_SLOWDOWN "communication slowdown during compute"
 /* Of a device: how many times as long computation takes while the others that were measured with it
  * rest, 1 at most: what shares power, memory or cores with others is slower beside them. */
-#define YK_PROFILE_IDLE_SPEEDUP "computation while others rest"
+#define YK_PROFILE_IDLE_SPEEDUP "compute time factor while others idle"
 /* Of a device: bytes that a process holds besides what its program counts. */
 #define YK_PROFILE_CONTEXT_BYTES "context bytes"
 

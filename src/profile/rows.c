@@ -5,7 +5,7 @@
 #include <math.h>
 #include <time.h>
 
-#define MEASUREMENT "spread, samples, versions, least, most, measured_at, host"
+#define MEASUREMENT "spread, samples, versions, min, max, measured_at, host"
 
 /* The columns from `first` on: the value, MEASUREMENT and the CPU. */
 static struct yk_profile_measurement measurement_of(const struct yk_database_statement *query,

@@ -8,10 +8,11 @@ enum {
     WITHOUT_FACTS = 1,
     WITHOUT_WHEN = 2,
     WITHOUT_CPU = 3,
-    FORM = 4,
+    OLDER_NAMES = 4,
+    VERSION = 5,
 };
 
-#define COMMON "spread, samples, versions, least, most, measured_at, host"
+#define COMMON "spread, samples, versions, min, max, measured_at, host"
 
 /* What one number is known by, so that measuring again replaces it. */
 #define LAYERS "device, part, shape, sequence, pass, batch"
@@ -20,7 +21,7 @@ enum {
 
 #define TABLE(name, key, key_columns, value)                                                       \
     "CREATE TABLE " name " (" key_columns ", " value " REAL NOT NULL, spread REAL NOT NULL,"       \
-    "  samples INTEGER NOT NULL, versions TEXT NOT NULL, least REAL NOT NULL, most REAL NOT NULL," \
+    "  samples INTEGER NOT NULL, versions TEXT NOT NULL, min REAL NOT NULL, max REAL NOT NULL,"    \
     "  measured_at INTEGER NOT NULL, host TEXT NOT NULL, cpu TEXT NOT NULL,"                       \
     "  UNIQUE (" key ", cpu));"
 
@@ -38,7 +39,48 @@ enum {
 
 static const char all_tables[] =
     "PRAGMA application_id = 0x796f6b65;" LAYERS_TABLE LINKS_TABLE FACTS_TABLE
-    "PRAGMA user_version = 4;";
+    "PRAGMA user_version = 5;";
+
+/* ---- older forms: what they call otherwise ---- */
+
+#define OLDER_LINKS                                                                                \
+    "link, CASE collective WHEN 'gather' THEN 'all_gather' WHEN 'scatter' THEN 'reduce_scatter'"   \
+    "  WHEN 'reduce' THEN 'all_reduce' ELSE collective END AS collective, ranks, bytes"
+#define OLDER_FACTS                                                                                \
+    "subject, CASE fact WHEN 'computation beside messages' THEN"                                   \
+    "  'compute slowdown during communication' WHEN 'messages beside computation' THEN"            \
+    "  'communication slowdown during compute' WHEN 'computation while others rest' THEN"          \
+    "  'compute time factor while others idle' ELSE fact END AS fact"
+
+/* A temporary view hides the table of the same name. */
+#define VIEW(name, key, value, columns)                                                            \
+    "CREATE TEMP VIEW " name " AS SELECT " key ", " value ", spread, samples, versions, " columns  \
+    " FROM main." name ";"
+#define VIEWS_OF_TIMES(columns)                                                                    \
+    VIEW("layers", LAYERS, "seconds", columns) VIEW("links", OLDER_LINKS, "seconds", columns)
+#define VIEWS(columns) VIEWS_OF_TIMES(columns) VIEW("facts", OLDER_FACTS, "value", columns)
+#define WITHOUT_LENGTHS(value)                                                                     \
+    value " AS min, " value " AS max, 0 AS measured_at, '' AS host, '' AS cpu"
+
+static const char views_of_older_names[] =
+    VIEWS("least AS min, most AS max, measured_at, host, cpu");
+static const char views_without_cpu[] =
+    VIEWS("least AS min, most AS max, measured_at, host, '' AS cpu");
+static const char views_without_when[] = VIEWS_OF_TIMES(WITHOUT_LENGTHS("seconds"));
+static const char facts_without_when[] =
+    VIEW("facts", OLDER_FACTS, "value", WITHOUT_LENGTHS("value"));
+
+#define EMPTY_VIEW(name, columns)                                                                  \
+    "CREATE TEMP VIEW " name " AS SELECT " columns ", 0.0 AS spread, 0 AS samples,"                \
+    "  '' AS versions, 0.0 AS min, 0.0 AS max, 0 AS measured_at, '' AS host, '' AS cpu WHERE 0;"
+
+static const char empty_views[] =
+    EMPTY_VIEW("layers", "'' AS device, 1.0 AS part, '' AS shape, 0 AS sequence, '' AS pass,"
+                         "  0 AS batch, 0.0 AS seconds")
+        EMPTY_VIEW("links", "'' AS link, '' AS collective, 0 AS ranks, 0 AS bytes, 0.0 AS seconds");
+static const char empty_facts[] = EMPTY_VIEW("facts", "'' AS subject, '' AS fact, 0.0 AS value");
+
+/* ---- older forms: what makes them new ---- */
 
 /* Of form 2. */
 static const char facts[] =
@@ -56,46 +98,19 @@ static const char facts[] =
 static const char when_and_where[] = WHEN_AND_WHERE("layers", "seconds")
     WHEN_AND_WHERE("links", "seconds") WHEN_AND_WHERE("facts", "value");
 
-/* Keys of a table do not change: it is made anew. What CPU older numbers are of is not known. */
-#define WITH_CPU(name, table, key, value)                                                          \
+/* Keys of a table do not change: it is made anew. What CPU numbers are of that have none is not
+ * known. */
+#define REMAKE(name, table, key, value, cpu)                                                       \
     "ALTER TABLE " name " RENAME TO older;" table "INSERT INTO " name " SELECT " key ", " value    \
-    ", " COMMON ", '' FROM older;"                                                                 \
+    ", spread, samples, versions, least, most, measured_at, host, " cpu " FROM older;"             \
     "DROP TABLE older;"
+#define REMAKE_ALL(cpu)                                                                            \
+    REMAKE("layers", LAYERS_TABLE, LAYERS, "seconds", cpu)                                         \
+    REMAKE("links", LINKS_TABLE, OLDER_LINKS, "seconds", cpu)                                      \
+    REMAKE("facts", FACTS_TABLE, OLDER_FACTS, "value", cpu) "PRAGMA user_version = 5;"
 
-static const char with_cpu[] = WITH_CPU("layers", LAYERS_TABLE, LAYERS, "seconds")
-    WITH_CPU("links", LINKS_TABLE, LINKS, "seconds")
-        WITH_CPU("facts", FACTS_TABLE, FACTS, "value") "PRAGMA user_version = 4;";
-
-/* A temporary view hides the table of the same name. */
-static const char empty_views[] =
-    "CREATE TEMP VIEW layers AS SELECT '' AS device, 1.0 AS part, '' AS shape, 0 AS sequence,"
-    "  '' AS pass, 0 AS batch, 0.0 AS seconds, 0.0 AS spread, 0 AS samples, '' AS versions,"
-    "  0.0 AS least, 0.0 AS most, 0 AS measured_at, '' AS host, '' AS cpu WHERE 0;"
-    "CREATE TEMP VIEW links AS SELECT '' AS link, '' AS collective, 0 AS ranks, 0 AS bytes,"
-    "  0.0 AS seconds, 0.0 AS spread, 0 AS samples, '' AS versions, 0.0 AS least, 0.0 AS most,"
-    "  0 AS measured_at, '' AS host, '' AS cpu WHERE 0;";
-
-static const char older_views[] =
-    "CREATE TEMP VIEW layers AS SELECT device, part, shape, sequence, pass, batch, seconds, spread,"
-    "  samples, versions, seconds AS least, seconds AS most, 0 AS measured_at, '' AS host,"
-    "  '' AS cpu FROM main.layers;"
-    "CREATE TEMP VIEW links AS SELECT link, collective, ranks, bytes, seconds, spread, samples,"
-    "  versions, seconds AS least, seconds AS most, 0 AS measured_at, '' AS host,"
-    "  '' AS cpu FROM main.links;";
-
-static const char empty_facts[] =
-    "CREATE TEMP VIEW facts AS SELECT '' AS subject, '' AS fact, 0.0 AS value, 0.0 AS spread,"
-    "  0 AS samples, '' AS versions, 0.0 AS least, 0.0 AS most, 0 AS measured_at, '' AS host,"
-    "  '' AS cpu WHERE 0;";
-
-static const char older_facts[] =
-    "CREATE TEMP VIEW facts AS SELECT subject, fact, value, spread, samples, versions,"
-    "  value AS least, value AS most, 0 AS measured_at, '' AS host, '' AS cpu FROM main.facts;";
-
-static const char views_without_cpu[] =
-    "CREATE TEMP VIEW layers AS SELECT *, '' AS cpu FROM main.layers;"
-    "CREATE TEMP VIEW links AS SELECT *, '' AS cpu FROM main.links;"
-    "CREATE TEMP VIEW facts AS SELECT *, '' AS cpu FROM main.facts;";
+static const char with_cpu[] = REMAKE_ALL("''");
+static const char with_new_names[] = REMAKE_ALL("cpu");
 
 /* A view may have rows without end, and a trigger change what is added. */
 static yk_status check_schema(struct yk_database *database)
@@ -115,37 +130,37 @@ static yk_status check_schema(struct yk_database *database)
     return YK_OK;
 }
 
-static yk_status look(struct yk_database *database, int64_t *out)
+static yk_status inspect(struct yk_database *database, int64_t *out)
 {
     int64_t application = 0;
-    int64_t form = 0;
+    int64_t version = 0;
     int64_t tables = 0;
     YK_TRY(yk_database_read_integer(database, "PRAGMA application_id", &application));
-    YK_TRY(yk_database_read_integer(database, "PRAGMA user_version", &form));
+    YK_TRY(yk_database_read_integer(database, "PRAGMA user_version", &version));
     YK_TRY(yk_database_read_integer(database, "SELECT count(*) FROM main.sqlite_master", &tables));
-    *out = form;
-    if (application == 0 && form == EMPTY && tables == 0) {
+    *out = version;
+    if (application == 0 && version == EMPTY && tables == 0) {
         return YK_OK;
     }
     if (application != APPLICATION) {
         return yk_fail(YK_ERROR_INPUT, "%s: this is not a profile: a database of something else",
                        yk_database_path(database));
     }
-    if (form < WITHOUT_FACTS || form > FORM) {
+    if (version < WITHOUT_FACTS || version > VERSION) {
         yk_database_mark_broken(database);
         return yk_fail(YK_ERROR_INPUT,
                        "%s: a profile of form %lld, and this program knows form %d: it has to be "
                        "measured again",
-                       yk_database_path(database), (long long)form, FORM);
+                       yk_database_path(database), (long long)version, VERSION);
     }
     return check_schema(database);
 }
 
 /* The form of the file as all of it is at one moment, since others may write. */
-static yk_status find_form(struct yk_database *database, int64_t *out)
+static yk_status find_version(struct yk_database *database, int64_t *out)
 {
     YK_TRY(yk_database_execute(database, "SAVEPOINT form"));
-    const yk_status status = look(database, out);
+    const yk_status status = inspect(database, out);
     if (status != YK_OK) {
         yk_database_rollback(database);
         return status;
@@ -170,44 +185,47 @@ static yk_status check_columns(struct yk_database *database)
 
 yk_status yk_schema_check(struct yk_database *database)
 {
-    int64_t form = 0;
-    YK_TRY(find_form(database, &form));
-    if (form == WITHOUT_CPU) {
+    int64_t version = 0;
+    YK_TRY(find_version(database, &version));
+    if (version == OLDER_NAMES) {
+        YK_TRY(yk_database_execute(database, views_of_older_names));
+    } else if (version == WITHOUT_CPU) {
         YK_TRY(yk_database_execute(database, views_without_cpu));
-    } else if (form < FORM) {
-        YK_TRY(yk_database_execute(database, form == EMPTY ? empty_views : older_views));
-        YK_TRY(yk_database_execute(database, form <= WITHOUT_FACTS ? empty_facts : older_facts));
+    } else if (version < WITHOUT_CPU) {
+        YK_TRY(yk_database_execute(database, version == EMPTY ? empty_views : views_without_when));
+        YK_TRY(yk_database_execute(database,
+                                   version <= WITHOUT_FACTS ? empty_facts : facts_without_when));
     }
     return check_columns(database);
 }
 
-static yk_status renew(struct yk_database *database)
+static yk_status upgrade(struct yk_database *database)
 {
-    int64_t form = 0;
-    YK_TRY(find_form(database, &form)); /* which another process may have renewed meanwhile */
-    if (form == EMPTY) {
+    int64_t version = 0;
+    YK_TRY(find_version(database, &version)); /* which another process may have renewed meanwhile */
+    if (version == EMPTY) {
         YK_TRY(yk_database_execute(database, all_tables));
         return yk_database_commit(database);
     }
-    if (form <= WITHOUT_FACTS) {
+    if (version <= WITHOUT_FACTS) {
         YK_TRY(yk_database_execute(database, facts));
     }
-    if (form <= WITHOUT_WHEN) {
+    if (version <= WITHOUT_WHEN) {
         YK_TRY(yk_database_execute(database, when_and_where));
     }
-    if (form <= WITHOUT_CPU) {
-        YK_TRY(yk_database_execute(database, with_cpu));
+    if (version < VERSION) {
+        YK_TRY(yk_database_execute(database, version <= WITHOUT_CPU ? with_cpu : with_new_names));
     }
     return yk_database_commit(database);
 }
 
 yk_status yk_schema_upgrade(struct yk_database *database)
 {
-    int64_t form = 0;
-    YK_TRY(find_form(database, &form));
-    if (form < FORM) {
+    int64_t version = 0;
+    YK_TRY(find_version(database, &version));
+    if (version < VERSION) {
         YK_TRY(yk_database_begin(database));
-        const yk_status status = renew(database);
+        const yk_status status = upgrade(database);
         if (status != YK_OK) {
             yk_database_rollback(database);
             return status;

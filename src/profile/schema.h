@@ -1,6 +1,6 @@
 /*
- * Form: the tables of a profile's file (profile.h says what is in them), as they are and as they
- * were. For the files of this room alone. One thread at a time.
+ * Schema: the tables of a profile's file (profile.h says what is in them), of the newest and of
+ * older versions. For the files of this room alone. One thread at a time.
  */
 #ifndef YK_PROFILE_SCHEMA_H
 #define YK_PROFILE_SCHEMA_H

@@ -101,7 +101,7 @@ static void a_measured_curve_goes_before_the_ring(void **state)
     const struct yk_ring_devices ranks = {devices, P};
     const struct yk_profile_measurement tenth = {.value = 0.1, .samples = 3, .versions = "none"};
     const struct yk_profile_measurement fifth = {.value = 0.2, .samples = 3, .versions = "none"};
-    const struct yk_profile_link ring = {"a30-titanxp between nodes", "gather", 3};
+    const struct yk_profile_link ring = {"a30-titanxp between nodes", "all_gather", 3};
     const struct yk_profile_link pair = {"a30-a30 within a node", "send", 2};
     char folder[] = "/tmp/yoke-communication-XXXXXX";
     char path[64];

@@ -138,7 +138,7 @@ static void the_knee_of_a_line_is_nine_times_latency_over_slope(void **state)
     struct yk_knee knee;
     lay_sizes(&truth, 64e6);
     const struct yk_profile_curve curve = measure(&truth, 0, NULL, points);
-    assert_true(yk_knee_find(&curve, yk_knee_link_fraction("gather", ranks), &knee));
+    assert_true(yk_knee_find(&curve, yk_knee_link_fraction("all_gather", ranks), &knee));
     assert_within(knee.bytes, 5.5e6, 1.001);
     assert_within(knee.plateau_bytes_per_s, 1.25e9, 1 + 1e-9);
     assert_within(knee.latency_s, truth.latency_s, 1 + 1e-6);
@@ -150,9 +150,9 @@ static void a_part_of_the_bytes_goes_over_each_link(void **state)
 {
     (void)state;
     assert_true(yk_knee_link_fraction("send", 2) == 1);
-    assert_true(yk_knee_link_fraction("gather", 4) == 0.75);
-    assert_true(yk_knee_link_fraction("scatter", 4) == 0.75);
-    assert_true(yk_knee_link_fraction("reduce", 4) == 1.5);
+    assert_true(yk_knee_link_fraction("all_gather", 4) == 0.75);
+    assert_true(yk_knee_link_fraction("reduce_scatter", 4) == 0.75);
+    assert_true(yk_knee_link_fraction("all_reduce", 4) == 1.5);
 }
 
 /* Of 300 links between 2 µs and 400 µs, 0.1 and 20 GB/s. */

@@ -260,7 +260,7 @@ static void messages_beside_computation_stay_out_where_nothing_is_known(void **s
     assert_true(run.calibration.left > 0);
     assert_true(run.calibration.rows.layer_count > 0);
     for (int32_t i = 0; i < run.calibration.rows.link_count; i++) {
-        assert_string_equal(run.calibration.rows.links[i].link.collective, "reduce");
+        assert_string_equal(run.calibration.rows.links[i].link.collective, "all_reduce");
     }
     end(&run);
 }

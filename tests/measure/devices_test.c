@@ -291,7 +291,7 @@ static void layers_are_known_by_the_kind_of_gpu_and_its_part(void **state)
 static void messages_are_known_by_the_two_parts(void **state)
 {
     const struct yk_survey *survey = &((struct measuring *)*state)->surveys[0];
-    static const char *const kinds[] = {"send", "gather", "scatter", "reduce"};
+    static const char *const kinds[] = {"send", "all_gather", "reduce_scatter", "all_reduce"};
     assert_int_equal(survey->link_count, 4 * SIZES);
     for (int32_t i = 0; i < survey->link_count; i++) {
         const struct yk_survey_link *row = &survey->links[i];

@@ -163,12 +163,17 @@ static void every_link_and_number_of_ranks_has_its_curve(void **state)
 {
     (void)state;
     static const struct yk_profile_link expected[CURVES] = {
-        {"cpu:1-cpu:1 within a node", "send", 2},    {"cpu:1-cpu:1 within a node", "gather", 2},
-        {"cpu:1-cpu:1 within a node", "scatter", 2}, {"cpu:1-cpu:1 within a node", "reduce", 2},
-        {"cpu:1-cpu:1 between nodes", "send", 2},    {"cpu:1-cpu:1 between nodes", "gather", 2},
-        {"cpu:1-cpu:1 between nodes", "scatter", 2}, {"cpu:1-cpu:1 between nodes", "reduce", 2},
-        {"cpu:1-cpu:1 between nodes", "gather", 3},  {"cpu:1-cpu:1 between nodes", "scatter", 3},
-        {"cpu:1-cpu:1 between nodes", "reduce", 3},
+        {"cpu:1-cpu:1 within a node", "send", 2},
+        {"cpu:1-cpu:1 within a node", "all_gather", 2},
+        {"cpu:1-cpu:1 within a node", "reduce_scatter", 2},
+        {"cpu:1-cpu:1 within a node", "all_reduce", 2},
+        {"cpu:1-cpu:1 between nodes", "send", 2},
+        {"cpu:1-cpu:1 between nodes", "all_gather", 2},
+        {"cpu:1-cpu:1 between nodes", "reduce_scatter", 2},
+        {"cpu:1-cpu:1 between nodes", "all_reduce", 2},
+        {"cpu:1-cpu:1 between nodes", "all_gather", 3},
+        {"cpu:1-cpu:1 between nodes", "reduce_scatter", 3},
+        {"cpu:1-cpu:1 between nodes", "all_reduce", 3},
     };
     struct measuring measuring = {.versions = "one", .most_bytes = LARGEST};
     measure(&measuring);
@@ -239,7 +244,7 @@ static void no_curve_is_kept_in_part(void **state)
     assert_int_equal(survey->link_count % SIZES, 0);
     for (int32_t i = 0; i < survey->link_count; i++) {
         const struct yk_profile_link *link = &survey->links[i].link;
-        assert_true(link->ranks == 2 || strcmp(link->collective, "gather") != 0);
+        assert_true(link->ranks == 2 || strcmp(link->collective, "all_gather") != 0);
     }
     drop(&measuring);
 }

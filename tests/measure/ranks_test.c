@@ -174,7 +174,7 @@ static void devices_that_differ_are_told_apart(void **state)
 static void every_message_is_measured_at_every_size(void **state)
 {
     const struct yk_survey *survey = &((struct measuring *)*state)->surveys[0];
-    static const char *const kinds[] = {"send", "gather", "scatter", "reduce"};
+    static const char *const kinds[] = {"send", "all_gather", "reduce_scatter", "all_reduce"};
     static const int64_t sizes[SIZES] = {8, 1024, LARGEST};
     assert_int_equal(survey->link_count, 4 * SIZES);
     for (int32_t i = 0; i < survey->link_count; i++) {

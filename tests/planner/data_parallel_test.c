@@ -82,9 +82,9 @@ static void the_block_is_the_knee_of_what_was_measured(void **state)
     assert_within(block_of(&place), 1024 * 1024, 1.001);
     add_line(&place, "send", 2e-3, 1.25e8);
     assert_within(block_of(&place), 2 * 2.25e6, 1.001);
-    add_line(&place, "gather", 4e-3, 1.25e8);
+    add_line(&place, "all_gather", 4e-3, 1.25e8);
     assert_within(block_of(&place), 4.5e6, 1.001);
-    add_line(&place, "gather", 1e-1, 1.25e8); /* not reached within the sizes */
+    add_line(&place, "all_gather", 1e-1, 1.25e8); /* not reached within the sizes */
     assert_within(block_of(&place), 64 * 1024 * 1024, 1.001);
     close_place(&place);
 }

@@ -17,7 +17,7 @@ enum {
 };
 
 static const struct yk_profile_layer block = {"rtx3090", 1, "gpt-block C768 bf16", 1024, "forward"};
-static const struct yk_profile_link ring = {"rtx3090-rtx3090 within a node", "reduce", 2};
+static const struct yk_profile_link ring = {"rtx3090-rtx3090 within a node", "all_reduce", 2};
 
 static struct yk_profile_measurement seconds(double value)
 {
@@ -94,7 +94,7 @@ static void what_differs_in_anything_is_not_found(void **state)
     others[3].sequence = 512;
     others[4].pass = "backward";
     links[0].link = "rtx3090-rtx3090 between nodes";
-    links[1].collective = "gather";
+    links[1].collective = "all_gather";
     links[2].ranks = 4;
     write_profile(place->path);
     assert_ok(yk_profile_open(place->path, &profile));
@@ -166,8 +166,8 @@ static void another_form_is_refused(void **state)
 {
     const struct place *place = *state;
     write_profile(place->path);
-    overwrite(place->path, USER_VERSION_AT, "\0\0\0\5", 4);
-    assert_refuses(place->path, "a profile of form 5, and this program knows form 4: it has to be "
+    overwrite(place->path, USER_VERSION_AT, "\0\0\0\6", 4);
+    assert_refuses(place->path, "a profile of form 6, and this program knows form 5: it has to be "
                                 "measured again");
 }
 
@@ -326,7 +326,7 @@ static void a_list_does_not_depend_on_the_order_of_adding(void **state)
     assert_ok(yk_profile_open(place->path, &profile));
     assert_ok(yk_profile_list(profile, &text));
 #define BLOCK "\"layer\" \"rtx3090\" 1 \"gpt-block C768 bf16\" \"1024\" \"forward\" "
-#define RING "\"link\" \"rtx3090-rtx3090 within a node\" \"reduce\" \"2\" "
+#define RING "\"link\" \"rtx3090-rtx3090 within a node\" \"all_reduce\" \"2\" "
 #define HOW " 0.02 \"30\" \"cuda 13.0\"\n"
     assert_string_equal(yk_text_chars(&text),
                         BLOCK "\"1\" 0.125" HOW BLOCK "\"4\" 0.5" HOW BLOCK "\"8\" 1" HOW RING

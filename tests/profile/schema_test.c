@@ -40,6 +40,37 @@
     FORM_2 WHEN("layers", "seconds") WHEN("links", "seconds")                                      \
         WHEN("facts", "value") "PRAGMA user_version = 3;"
 
+/* With the names that collectives and facts had. */
+#define FORM_4                                                                                     \
+    "PRAGMA application_id = 0x796f6b65;"                                                          \
+    "CREATE TABLE layers (device TEXT NOT NULL, part REAL NOT NULL, shape TEXT NOT NULL,"          \
+    "  sequence INTEGER NOT NULL, pass TEXT NOT NULL, batch INTEGER NOT NULL,"                     \
+    "  seconds REAL NOT NULL, spread REAL NOT NULL, samples INTEGER NOT NULL,"                     \
+    "  versions TEXT NOT NULL, least REAL NOT NULL, most REAL NOT NULL,"                           \
+    "  measured_at INTEGER NOT NULL, host TEXT NOT NULL, cpu TEXT NOT NULL,"                       \
+    "  UNIQUE (device, part, shape, sequence, pass, batch, cpu));"                                 \
+    "CREATE TABLE links (link TEXT NOT NULL, collective TEXT NOT NULL, ranks INTEGER NOT NULL,"    \
+    "  bytes INTEGER NOT NULL, seconds REAL NOT NULL, spread REAL NOT NULL,"                       \
+    "  samples INTEGER NOT NULL, versions TEXT NOT NULL, least REAL NOT NULL, most REAL NOT NULL," \
+    "  measured_at INTEGER NOT NULL, host TEXT NOT NULL, cpu TEXT NOT NULL,"                       \
+    "  UNIQUE (link, collective, ranks, bytes, cpu));"                                             \
+    "CREATE TABLE facts (subject TEXT NOT NULL, fact TEXT NOT NULL, value REAL NOT NULL,"          \
+    "  spread REAL NOT NULL, samples INTEGER NOT NULL, versions TEXT NOT NULL,"                    \
+    "  least REAL NOT NULL, most REAL NOT NULL, measured_at INTEGER NOT NULL, host TEXT NOT NULL," \
+    "  cpu TEXT NOT NULL, UNIQUE (subject, fact, cpu));"                                           \
+    "INSERT INTO layers VALUES ('v100', 1, 'norm', 64, 'forward', 2, 0.5, 0.1, 7, 'old', 0.4,"     \
+    "  0.6, 77, 'far', '');"                                                                       \
+    "INSERT INTO links VALUES ('a', 'gather', 3, 8, 1, 0.1, 7, 'old', 1, 1, 77, 'far', ''),"       \
+    "  ('a', 'scatter', 3, 8, 2, 0.1, 7, 'old', 2, 2, 77, 'far', ''),"                             \
+    "  ('a', 'reduce', 3, 8, 3, 0.1, 7, 'old', 3, 3, 77, 'far', ''),"                              \
+    "  ('a', 'send', 2, 8, 4, 0.1, 7, 'old', 4, 4, 77, 'far', '');"                                \
+    "INSERT INTO facts VALUES"                                                                     \
+    "  ('a', 'computation beside messages', 5, 0, 1, 'old', 5, 5, 77, 'far', ''),"                 \
+    "  ('a', 'messages beside computation', 6, 0, 1, 'old', 6, 6, 77, 'far', ''),"                 \
+    "  ('a', 'computation while others rest', 7, 0, 1, 'old', 7, 7, 77, 'far', ''),"               \
+    "  ('a', 'context bytes', 8, 0, 1, 'old', 8, 8, 77, 'far', '');"                               \
+    "PRAGMA user_version = 4;"
+
 static void make_file(const char *path, const char *sql)
 {
     sqlite3 *database = NULL;
@@ -158,6 +189,48 @@ static void a_profile_of_form_3_is_read_and_renewed(void **state)
     const struct place *place = *state;
     make_file(place->path, FORM_3);
     read_and_renew(place->path, 1);
+}
+
+static double time_of(struct yk_profile *profile, const char *collective, int32_t ranks)
+{
+    const struct yk_profile_link link = {"a", collective, ranks};
+    struct yk_profile_curve curve = {0};
+    assert_ok(yk_profile_find_link(profile, &link, &curve));
+    assert_int_equal(curve.count, 1);
+    return curve.points[0].seconds;
+}
+
+static double value_of(struct yk_profile *profile, const char *name)
+{
+    const struct yk_profile_fact fact = {"a", name};
+    double value = NAN;
+    assert_ok(yk_profile_find_fact(profile, &fact, &value));
+    return value;
+}
+
+static void a_profile_of_form_4_is_read_and_renewed_by_the_names_of_now(void **state)
+{
+    const struct place *place = *state;
+    struct yk_profile *profile = NULL;
+    make_file(place->path, FORM_4);
+    for (int i = 0; i < 3; i++) { /* read, renewed, read again */
+        assert_ok(i == 1 ? yk_profile_create(place->path, &profile)
+                         : yk_profile_open(place->path, &profile));
+        const struct seen seen = see(profile);
+        assert_int_equal(seen.layers, 1);
+        assert_true(seen.layer.least == 0.4 && seen.layer.most == 0.6);
+        assert_int_equal(seen.layer.measured_at, 77);
+        assert_string_equal(seen.host, "far");
+        assert_true(time_of(profile, "all_gather", 3) == 1);
+        assert_true(time_of(profile, "reduce_scatter", 3) == 2);
+        assert_true(time_of(profile, "all_reduce", 3) == 3);
+        assert_true(time_of(profile, "send", 2) == 4);
+        assert_true(value_of(profile, YK_PROFILE_COMPUTE_SLOWDOWN) == 5);
+        assert_true(value_of(profile, YK_PROFILE_MESSAGE_SLOWDOWN) == 6);
+        assert_true(value_of(profile, YK_PROFILE_IDLE_SPEEDUP) == 7);
+        assert_true(value_of(profile, YK_PROFILE_CONTEXT_BYTES) == 8);
+        yk_profile_close(profile);
+    }
 }
 
 /* Two cores of whatever it was: they may be another machine's. */
@@ -347,6 +420,7 @@ int main(void)
         in_place(a_profile_of_form_1_is_read_and_renewed),
         in_place(a_profile_of_form_2_is_read_and_renewed),
         in_place(a_profile_of_form_3_is_read_and_renewed),
+        in_place(a_profile_of_form_4_is_read_and_renewed_by_the_names_of_now),
         in_place(numbers_of_a_cpu_without_a_name_do_not_count),
         in_place(a_renewed_profile_takes_what_is_new),
         in_place(an_empty_file_is_a_profile_without_numbers),

@@ -145,7 +145,7 @@ static void a_profile_of_another_form_or_without_a_column_is_set_aside(void **st
     assert_set_aside(place->path, "the profile is damaged: no such column: value", ".damaged");
     make_file(place->path, "PRAGMA user_version = 9;");
     assert_set_aside(place->path,
-                     "a profile of form 9, and this program knows form 4: it has to be measured "
+                     "a profile of form 9, and this program knows form 5: it has to be measured "
                      "again",
                      ".damaged-2");
 }

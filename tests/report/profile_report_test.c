@@ -66,7 +66,7 @@ static void add_layer(struct shown *shown, const char *device, const char *pass,
  * or 352 KiB, and each link carries 1 GB/s in the end. */
 static void add_gathers(struct shown *shown)
 {
-    const struct yk_profile_link link = {"cpu:1-h200 between nodes", "gather", 4};
+    const struct yk_profile_link link = {"cpu:1-h200 between nodes", "all_gather", 4};
     int64_t bytes = 1024;
     for (int i = 0; i < SIZES; i++, bytes *= 4) {
         const struct yk_profile_measurement measurement =
@@ -128,7 +128,7 @@ static void links_have_a_curve_with_its_knee(void **state)
     fill(&shown);
     make(&shown, NULL);
     assert_ok(yk_profile_report_text(&shown.report, 80, &text));
-    page_expect(&text, "\ncpu:1-h200 between nodes, gather among 4 ranks\n"
+    page_expect(&text, "\ncpu:1-h200 between nodes, all_gather among 4 ranks\n"
                        "  measured 3 days ago, on one (Tiny), with OpenBLAS 0.3\n"
                        "  knee 352KiB: 90 % of 1GB/s, latency 30.0us\n\n");
     page_expect(&text, "^ knee 352KiB ---");
@@ -180,7 +180,7 @@ static void json_has_every_number_and_the_knees(void **state)
     assert_int_equal(yk_json_count(yk_json_get(root, "links")), SIZES);
     assert_int_equal(yk_json_count(yk_json_get(root, "facts")), 1);
     assert_int_equal(yk_json_count(yk_json_get(root, "knees")), 1);
-    page_expect(&text, "\"message\": \"gather\", \"ranks\": 4, \"bytes\": 65536, ");
+    page_expect(&text, "\"message\": \"all_gather\", \"ranks\": 4, \"bytes\": 65536, ");
     page_expect(&text,
                 "\"measured_at\": 86140800, \"host\": \"one\", \"cpu\": \"Tiny\", \"versions\": "
                 "\"OpenBLAS 0.3\"}");

@@ -44,7 +44,8 @@ struct yk_exchange_times {
 
 const char *yk_exchange_times_kind_name(enum yk_exchange_kind kind)
 {
-    static const char *const names[] = {"send", "send", "gather", "scatter", "reduce"};
+    static const char *const names[] = {"send", "send", "all_gather", "reduce_scatter",
+                                        "all_reduce"};
     return names[kind];
 }
 

@@ -25,7 +25,7 @@ enum yk_exchange_kind {
     YK_EXCHANGE_KIND_COUNT,
 };
 
-/* "send" both ways, "gather", "scatter", "reduce". */
+/* "send" both ways, "all_gather", "reduce_scatter", "all_reduce". */
 const char *yk_exchange_times_kind_name(enum yk_exchange_kind kind);
 
 /* Who exchanges: ranks of the team in the order of the ring, at least 2; and numbers of which type,

@@ -4,7 +4,7 @@ layer DEVICE PART SHAPE SEQUENCE PASS BATCH SECONDS
 link LINK MESSAGE RANKS BYTES SECONDS
 fact SUBJECT FACT VALUE
 
-Words with spaces are in quotes. The tables are those of src/profile/profile.h, form 4; CPU is what
+Words with spaces are in quotes. The tables are those of src/profile/profile.h, form 5; CPU is what
 rows of CPUs are of.
 """
 
@@ -23,12 +23,12 @@ cpu = "".join(sys.argv[4:])
 database = sqlite3.connect(path)
 database.execute("PRAGMA synchronous = OFF")
 database.execute("PRAGMA application_id = 0x796f6b65")
-database.execute("PRAGMA user_version = 4")
+database.execute("PRAGMA user_version = 5")
 for table, columns, value in KEYS.values():
     names = ", ".join(column.split()[0] for column in columns.split(", "))
     database.execute(
         f"CREATE TABLE {table} ({columns}, {value} REAL, spread REAL, samples INTEGER, versions TEXT,"
-        f" least REAL, most REAL, measured_at INTEGER, host TEXT, cpu TEXT, UNIQUE ({names}, cpu))"
+        f" min REAL, max REAL, measured_at INTEGER, host TEXT, cpu TEXT, UNIQUE ({names}, cpu))"
     )
 for line in sys.stdin:
     kind, *row = shlex.split(line)

@@ -266,7 +266,8 @@ void exchange_job_put(const struct exchange_job *job, const struct yk_ranks *ran
 yk_status exchange_job_fail(const struct exchange_job *job, const char *what, int64_t at,
                             double value, double expected)
 {
-    static const char *const kinds[] = {"reduce", "gather", "scatter", "broadcast", "message"};
+    static const char *const kinds[] = {"all_reduce", "all_gather", "reduce_scatter", "broadcast",
+                                        "message"};
     return yk_fail(YK_ERROR_NUMBERS,
                    "%s of %lld, type %d, wide %d, added %d, cut %d, circle %d: %s at %lld is %.9g, "
                    "not %.9g",

@@ -99,7 +99,7 @@ static void run_all_reduce(void *user)
 {
     const struct yk_comm_all_reduce *op = user;
     const struct yk_comm_group *group = op->group;
-    const struct shown mine = {"reduce", op, op->count, (int64_t)op->type * 2 + op->wide};
+    const struct shown mine = {"all_reduce", op, op->count, (int64_t)op->type * 2 + op->wide};
     if (!begin(group, &mine)) {
         return;
     }
@@ -126,7 +126,7 @@ static void run_all_gather(void *user)
     const struct yk_comm_all_gather *op = user;
     const struct yk_comm_group *group = op->group;
     const int32_t members = group->circle->meeting.members;
-    const struct shown mine = {"gather", op, op->firsts[members] * (int64_t)op->size,
+    const struct shown mine = {"all_gather", op, op->firsts[members] * (int64_t)op->size,
                                op->firsts[0]};
     if (!begin(group, &mine)) {
         return;
@@ -147,7 +147,7 @@ static void run_reduce_scatter(void *user)
     const struct yk_comm_reduce_scatter *op = user;
     const struct yk_comm_group *group = op->group;
     const int32_t members = group->circle->meeting.members;
-    const struct shown mine = {"scatter", op, op->firsts[members],
+    const struct shown mine = {"reduce_scatter", op, op->firsts[members],
                                (int64_t)op->type * 2 + op->wide};
     if (!begin(group, &mine)) {
         return;
