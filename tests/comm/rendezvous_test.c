@@ -89,12 +89,12 @@ static void fill(char id[ID_SIZE], int round)
 
 static void meet(struct yk_rendezvous rendezvous, int rounds, struct end *out)
 {
-    const struct yk_comm_bootstrap meeting = yk_rendezvous_bootstrap(&rendezvous);
+    const struct yk_comm_bootstrap bootstrap = yk_rendezvous_bootstrap(&rendezvous);
     for (int i = 0; i < rounds && out->status == YK_OK; i++) {
         if (rendezvous.rank == 0) {
             fill(out->id, i);
         }
-        out->status = meeting.share(meeting.user, YK_OK, out->id, ID_SIZE);
+        out->status = bootstrap.share(bootstrap.user, YK_OK, out->id, ID_SIZE);
     }
     if (out->status != YK_OK) {
         snprintf(out->sentence, sizeof out->sentence, "%s", yk_status_message());
@@ -170,22 +170,22 @@ static int call(void)
     const double end_s = yk_clock_now_s() + 20;
     for (;;) {
         assert_true(yk_clock_now_s() < end_s);
-        const int link = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-        if (connect(link, (const struct sockaddr *)&address, sizeof address) == 0) {
-            return link;
+        const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        if (connect(fd, (const struct sockaddr *)&address, sizeof address) == 0) {
+            return fd;
         }
-        (void)close(link);
+        (void)close(fd);
         (void)usleep(2000);
     }
 }
 
-static struct yk_connection_record hear(const struct yk_connection *talk)
+static struct yk_connection_record receive(const struct yk_connection *connection)
 {
     unsigned char wire[YK_CONNECTION_RECORD_SIZE];
-    struct yk_connection_record heard = {0};
-    assert_true(yk_connection_receive(talk->link, wire, sizeof wire, yk_clock_now_s() + 5));
-    assert_true(yk_connection_unpack(wire, &heard));
-    return heard;
+    struct yk_connection_record received = {0};
+    assert_true(yk_connection_receive(connection->fd, wire, sizeof wire, yk_clock_now_s() + 5));
+    assert_true(yk_connection_unpack(wire, &received));
+    return received;
 }
 
 /* A rank that has come when it returns: rank 0 has said so. */
@@ -196,21 +196,21 @@ static struct yk_connection come(int32_t rank, int32_t size)
     const struct yk_connection_record proof = {
         .kind = YK_CONNECTION_PROOF, .rank = rank, .size = size, .length = ID_SIZE};
     const double end_s = yk_clock_now_s() + 5;
-    struct yk_connection talk = {.link = call(), .token = as.token};
-    assert_true(yk_connection_send(&talk, &hello, NULL, end_s));
-    memcpy(talk.host_nonce, hear(&talk).nonce, sizeof talk.host_nonce);
-    assert_true(yk_connection_send(&talk, &proof, NULL, end_s));
-    assert_int_equal(hear(&talk).kind, YK_CONNECTION_WELCOME);
-    return talk;
+    struct yk_connection connection = {.fd = call(), .token = as.token};
+    assert_true(yk_connection_send(&connection, &hello, NULL, end_s));
+    memcpy(connection.server_nonce, receive(&connection).nonce, sizeof connection.server_nonce);
+    assert_true(yk_connection_send(&connection, &proof, NULL, end_s));
+    assert_int_equal(receive(&connection).kind, YK_CONNECTION_WELCOME);
+    return connection;
 }
 
 static bool is_refused(void)
 {
     const struct sockaddr_in address = loopback(crew.port);
-    const int link = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    const int got = connect(link, (const struct sockaddr *)&address, sizeof address);
+    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const int got = connect(fd, (const struct sockaddr *)&address, sizeof address);
     const int problem = errno;
-    (void)close(link);
+    (void)close(fd);
     return got != 0 && problem == ECONNREFUSED;
 }
 
@@ -271,17 +271,17 @@ static void a_name_serves_as_the_address(void **state)
 static void rank_0_listens_at_the_interface_that_is_named(void **state)
 {
     (void)state;
-    struct yk_rendezvous host = wish(0, 2);
-    host.address = "unknown.invalid";
-    host.interface = "lo";
-    send_out(host, 1);
+    struct yk_rendezvous server = wish(0, 2);
+    server.address = "unknown.invalid";
+    server.interface = "lo";
+    send_out(server, 1);
     send_out(wish(1, 2), 1);
     await_all();
     expect_bytes(0);
-    host.interface = "nosuch0";
-    host.limit_s = 0.05;
+    server.interface = "nosuch0";
+    server.limit_s = 0.05;
     struct end end = {0};
-    meet(host, 1, &end);
+    meet(server, 1, &end);
     assert_int_equal(end.status, YK_ERROR_INPUT);
     assert_non_null(strstr(end.sentence, "YOKE_INTERFACE=nosuch0"));
 }
@@ -291,7 +291,7 @@ static void a_rank_may_come_again_after_it_was_lost(void **state)
 {
     (void)state;
     send_out(wish(0, 3), 1);
-    (void)close(come(1, 3).link);
+    (void)close(come(1, 3).fd);
     send_out(wish(1, 3), 1);
     send_out(wish(2, 3), 1);
     await_all();
@@ -318,22 +318,22 @@ static void a_stranger_does_not_end_the_meeting(void **state)
 static void a_rank_that_comes_twice_ends_the_meeting_for_all(void **state)
 {
     (void)state;
-    static const char sentence[] = "two processes say that they are rank 2 of 4";
+    static const char expected[] = "two processes say that they are rank 2 of 4";
     send_out(wish(0, 4), 1);
     const struct yk_connection first[] = {come(1, 4), come(2, 4)};
     send_out(wish(2, 4), 1);
     await_all();
     for (int32_t i = 0; i < 2; i++) {
-        char told[SENTENCE_SIZE] = "";
-        const struct yk_connection_record refusal = hear(&first[i]);
-        expect_end(i, YK_ERROR_INPUT, sentence);
+        char sentence[SENTENCE_SIZE] = "";
+        const struct yk_connection_record refusal = receive(&first[i]);
+        expect_end(i, YK_ERROR_INPUT, expected);
         assert_int_equal(refusal.kind, YK_CONNECTION_REFUSED);
-        assert_true(refusal.length < sizeof told);
+        assert_true(refusal.length < sizeof sentence);
         assert_true(
-            yk_connection_receive(first[i].link, told, refusal.length, yk_clock_now_s() + 5));
-        assert_true(yk_connection_is_proven(&first[i], &refusal, told));
-        assert_non_null(strstr(told, sentence));
-        (void)close(first[i].link);
+            yk_connection_receive(first[i].fd, sentence, refusal.length, yk_clock_now_s() + 5));
+        assert_true(yk_connection_is_proven(&first[i], &refusal, sentence));
+        assert_non_null(strstr(sentence, expected));
+        (void)close(first[i].fd);
     }
 }
 
@@ -372,9 +372,9 @@ static void rank_0_must_be_where_its_address_is(void **state)
 {
     (void)state;
     struct end end = {0};
-    struct yk_rendezvous host = wish(0, 2);
-    host.address = "192.0.2.1";
-    meet(host, 1, &end);
+    struct yk_rendezvous server = wish(0, 2);
+    server.address = "192.0.2.1";
+    meet(server, 1, &end);
     assert_int_equal(end.status, YK_ERROR_INPUT);
     assert_non_null(strstr(end.sentence, "must name the machine of rank 0"));
 }
@@ -385,9 +385,9 @@ static void rank_0_never_listens_everywhere(void **state)
     static const char *const everywhere[] = {"0.0.0.0", "::", "0"};
     for (size_t i = 0; i < sizeof everywhere / sizeof everywhere[0]; i++) {
         struct end end = {0};
-        struct yk_rendezvous host = wish(0, 2);
-        host.address = everywhere[i];
-        meet(host, 1, &end);
+        struct yk_rendezvous server = wish(0, 2);
+        server.address = everywhere[i];
+        meet(server, 1, &end);
         assert_int_equal(end.status, YK_ERROR_INPUT);
         assert_non_null(strstr(end.sentence, "is no address of one machine"));
     }
@@ -425,8 +425,8 @@ static void a_proof_cannot_be_used_again(void **state)
 {
     (void)state;
     unsigned char wire[YK_CONNECTION_RECORD_SIZE];
-    struct yk_connection_record heard;
-    struct yk_connection talk = {.token = "a token of this job"};
+    struct yk_connection_record received;
+    struct yk_connection connection = {.token = "a token of this job"};
     send_out(wish(0, 2), 1);
     struct yk_connection_record proof = {
         .kind = YK_CONNECTION_PROOF, .rank = 1, .size = 2, .length = ID_SIZE};
@@ -434,22 +434,23 @@ static void a_proof_cannot_be_used_again(void **state)
     for (int i = 0; i < 2; i++) {
         /* The second time with the host's old number in it, as one who listened has it. */
         const struct yk_connection_record hello = {.kind = YK_CONNECTION_HELLO};
-        struct yk_connection line = talk;
-        line.link = call();
+        struct yk_connection line = connection;
+        line.fd = call();
         assert_true(yk_connection_send(&line, &hello, NULL, end_s));
-        assert_true(yk_connection_receive(line.link, wire, sizeof wire, end_s));
-        assert_true(yk_connection_unpack(wire, &heard));
-        assert_int_equal(heard.kind, YK_CONNECTION_CHALLENGE);
+        assert_true(yk_connection_receive(line.fd, wire, sizeof wire, end_s));
+        assert_true(yk_connection_unpack(wire, &received));
+        assert_int_equal(received.kind, YK_CONNECTION_CHALLENGE);
         if (i == 0) {
-            memcpy(talk.host_nonce, heard.nonce, sizeof talk.host_nonce);
+            memcpy(connection.server_nonce, received.nonce, sizeof connection.server_nonce);
         } else {
-            assert_memory_not_equal(talk.host_nonce, heard.nonce, sizeof talk.host_nonce);
+            assert_memory_not_equal(connection.server_nonce, received.nonce,
+                                    sizeof connection.server_nonce);
             assert_true(yk_connection_send(&line, &proof, NULL, end_s));
-            assert_true(yk_connection_receive(line.link, wire, sizeof wire, end_s));
-            assert_true(yk_connection_unpack(wire, &heard));
-            assert_int_equal(heard.kind, YK_CONNECTION_REFUSED);
+            assert_true(yk_connection_receive(line.fd, wire, sizeof wire, end_s));
+            assert_true(yk_connection_unpack(wire, &received));
+            assert_int_equal(received.kind, YK_CONNECTION_REFUSED);
         }
-        (void)close(line.link);
+        (void)close(line.fd);
     }
     send_out(wish(1, 2), 1);
     await_all();
