@@ -5,7 +5,7 @@
 
 struct yk_comm_world {
     struct yk_comm_options options;
-    struct yk_failure trouble;
+    struct yk_failure failure;
 };
 
 struct yk_comm_group {
@@ -99,9 +99,7 @@ static void add_to_own(const struct yk_comm_reduce_scatter *op)
         .count = op->firsts[1] - op->firsts[0],
         .from = yk_comm_elements_at(op->type, op->whole, op->firsts[0]),
         .to = op->own,
-        .type = op->type == YK_COMM_BF16   ? YK_PRECISION_BF16
-                : op->type == YK_COMM_FP16 ? YK_PRECISION_FP16
-                                           : YK_PRECISION_FP32,
+        .type = yk_comm_type_precision(op->type),
     };
     if (op->type == YK_COMM_FP64) {
         options->backend->call_host(options->lane, add_doubles, (void *)(uintptr_t)op);
@@ -133,20 +131,20 @@ static void broadcast(const struct yk_comm_broadcast *op)
 
 static void refuse_message(const struct yk_comm_message *op)
 {
-    yk_failure_set(&op->world->trouble, YK_ERROR_INPUT,
+    yk_failure_set(&op->world->failure, YK_ERROR_INPUT,
                    "a message from or to another rank, in a run of one rank");
 }
 
 static yk_status check(const struct yk_comm_world *world)
 {
-    return yk_failure_check(&world->trouble);
+    return yk_failure_check(&world->failure);
 }
 
 /* The process of this rank is the caller's to end. */
 static void end_all(struct yk_comm_world *world, int code)
 {
     (void)code;
-    yk_failure_set(&world->trouble, YK_ERROR_LOST, "this rank has ended the run");
+    yk_failure_set(&world->failure, YK_ERROR_LOST, "this rank has ended the run");
 }
 
 const struct yk_comm yk_comm_self = {

@@ -59,9 +59,9 @@ static yk_status join(struct play *play, int32_t rank, int32_t ranks,
 {
     struct guest guest = {&play->table, rank};
     struct yk_ranks joined = {0};
-    const struct yk_comm_bootstrap meeting = {rank, ranks, share, &guest};
+    const struct yk_comm_bootstrap bootstrap = {rank, ranks, share, &guest};
     const struct yk_comm_options options = {
-        .backend = &fake_gpu, .device = device, .lane = lane, .meeting = &meeting};
+        .backend = &fake_gpu, .device = device, .lane = lane, .bootstrap = &bootstrap};
     (void)pthread_barrier_wait(&play->table.barrier); /* all sit before one looks around */
     yk_status status = yk_ranks_open(&yk_comm_plugin, &options, &joined);
     const bool is_open = status == YK_OK;
@@ -497,8 +497,8 @@ static void a_rank_that_never_comes_is_not_waited_for_for_ever(void **state)
 {
     struct play play = {0};
     struct guest guest = {&play.table, 0};
-    const struct yk_comm_bootstrap meeting = {0, 2, share, &guest};
-    struct yk_comm_options comm_options = {.backend = &fake_gpu, .meeting = &meeting};
+    const struct yk_comm_bootstrap bootstrap = {0, 2, share, &guest};
+    struct yk_comm_options comm_options = {.backend = &fake_gpu, .bootstrap = &bootstrap};
     struct yk_ranks joined = {0};
     (void)state;
     (void)setenv("YOKE_MEET_S", "0.05", 1);
@@ -531,8 +531,8 @@ static yk_status be_rich_or_poor(int32_t rank, int32_t ranks, void *user)
     struct guest guest = {&play->table, rank};
     struct yk_backend gpu = fake_gpu;
     struct yk_comm_world *world = NULL;
-    const struct yk_comm_bootstrap meeting = {rank, ranks, share, &guest};
-    struct yk_comm_options options = {.backend = &gpu, .meeting = &meeting};
+    const struct yk_comm_bootstrap bootstrap = {rank, ranks, share, &guest};
+    struct yk_comm_options options = {.backend = &gpu, .bootstrap = &bootstrap};
     gpu.allocate = rank == 1 ? refuse : gpu.allocate;
     YK_TRY(sit(rank, &options.device, &options.lane));
     (void)pthread_barrier_wait(&play->table.barrier); /* all sit before one looks around */
@@ -558,10 +558,10 @@ static void what_it_needs_is_asked_for(void **state)
     struct yk_comm_world *world = NULL;
     struct table table = {.bytes = ""};
     struct guest guest = {&table, 0};
-    const struct yk_comm_bootstrap meeting = {0, 1, share, &guest};
-    const struct yk_comm_options of_cpu = {.backend = &yk_backend_cpu, .meeting = &meeting};
+    const struct yk_comm_bootstrap bootstrap = {0, 1, share, &guest};
+    const struct yk_comm_options of_cpu = {.backend = &yk_backend_cpu, .bootstrap = &bootstrap};
     const struct yk_comm_options nowhere = {.backend = &fake_gpu};
-    const struct yk_comm_options somewhere = {.backend = &fake_gpu, .meeting = &meeting};
+    const struct yk_comm_options somewhere = {.backend = &fake_gpu, .bootstrap = &bootstrap};
     (void)state;
     (void)pthread_barrier_init(&table.barrier, NULL, 1);
     fake_nccl_begin(1, FAKE_OF_DEVICE);

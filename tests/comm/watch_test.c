@@ -144,7 +144,6 @@ static void expect_verdicts(int32_t except, int32_t rank, enum yk_watch_reason r
 
 static void wait_forever(int32_t rank, struct yk_watch *watch)
 {
-    yk_watch_note_round(watch, 7);
     yk_watch_note(watch, YK_WATCH_COMM, 100 + rank);
     for (;;) {
         (void)pause();
@@ -265,7 +264,6 @@ static void an_op_is_nobodys_fault_when_no_answer_comes(void **state)
 static void work_and_leave(int32_t rank, struct yk_watch *watch)
 {
     for (int32_t i = 0; i < 100 * (rank + 1); i++) {
-        yk_watch_note_round(watch, i);
         yk_watch_note(watch, YK_WATCH_COMPUTE, 5);
         yk_watch_note(watch, YK_WATCH_COMPUTE, YK_WATCH_NO_OP);
     }

@@ -40,7 +40,6 @@ static bool take_record(struct fields *fields, struct yk_watch_record *out)
            take(fields, &out->reason, sizeof out->reason) &&
            take(fields, &out->lane, sizeof out->lane) &&
            take(fields, &out->since_s, sizeof out->since_s) &&
-           take(fields, &out->state.round, sizeof out->state.round) &&
            take(fields, out->state.ops, sizeof out->state.ops) &&
            take(fields, out->state.op_s, sizeof out->state.op_s);
 }

@@ -106,7 +106,7 @@ static yk_status join(struct station *station)
     const struct meeting *meeting = &station->meeting;
     const struct yk_comm_bootstrap how = {meeting->rank, meeting->size, share, &station->meeting};
     const struct yk_comm_options options = {
-        .backend = backend, .device = station->device, .lane = station->lane, .meeting = &how};
+        .backend = backend, .device = station->device, .lane = station->lane, .bootstrap = &how};
     return yk_ranks_open(comm, &options, &station->ranks);
 }
 

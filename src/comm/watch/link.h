@@ -39,7 +39,6 @@ enum yk_watch_reason {
 
 /* What a rank reports of itself. */
 struct yk_watch_state {
-    int64_t round;
     int32_t ops[YK_WATCH_LANES]; /* YK_WATCH_NO_OP: in none */
     float op_s[YK_WATCH_LANES];  /* in it for so long */
 };

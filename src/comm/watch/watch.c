@@ -46,7 +46,6 @@ struct yk_watch {
     struct yk_watch_options options;
     /* What a lane is in: how many ops it was in before, and 1 more than the op. */
     atomic_uint_fast64_t notes[YK_WATCH_LANES];
-    atomic_int_fast64_t round;
     atomic_bool closing;
     int wake; /* an eventfd */
     pthread_t thread;
@@ -140,13 +139,6 @@ void yk_watch_note(struct yk_watch *watch, enum yk_watch_lane lane, int32_t op)
     }
 }
 
-void yk_watch_note_round(struct yk_watch *watch, int64_t round)
-{
-    if (watch) {
-        atomic_store_explicit(&watch->round, round, memory_order_relaxed);
-    }
-}
-
 /* This rank's own state: an op has lasted since it was first noticed. Where the inspector is stuck,
  * nobody knows what a lane computes or copies, and it cannot be blamed for it; but the exchange
  * that the rank was last seen in is one that it waits for. */
@@ -154,7 +146,6 @@ static void update_own_state(struct yk_watch *watch, double now_s)
 {
     struct yk_watch_state *own = &watch->states[watch->rank];
     const bool is_stuck = inspector_is_stuck(&watch->inspector, now_s);
-    own->round = atomic_load_explicit(&watch->round, memory_order_relaxed);
     for (int i = 0; i < YK_WATCH_LANES; i++) {
         const uint64_t word = atomic_load_explicit(&watch->notes[i], memory_order_relaxed);
         if (word != watch->last_notes[i]) {

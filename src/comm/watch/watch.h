@@ -56,7 +56,6 @@ void yk_watch_close(struct yk_watch *watch);
 /* The lane is now in op `op`, or in none, and was in another one before, be it of the same number.
  * A store to memory; no watch, NULL, is fine. */
 void yk_watch_note(struct yk_watch *watch, enum yk_watch_lane lane, int32_t op);
-void yk_watch_note_round(struct yk_watch *watch, int64_t round);
 
 /* "has ended", "has not been heard of for 31 s", "has been in one op for 34 s". */
 void yk_watch_describe(const struct yk_watch_verdict *verdict, struct yk_text *out);
