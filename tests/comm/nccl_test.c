@@ -148,7 +148,7 @@ static yk_status try_far(const struct yk_ranks *ranks, struct yk_backend_device 
     return exchange_table_run_far(ranks, &far, 1500000, 1);
 }
 
-static void memory_of_the_device_is_exchanged_beside_that_of_the_system(void **state)
+static void memory_of_the_device_is_exchanged_like_that_of_the_system(void **state)
 {
     (void)state;
     assert_ok(run(3, FAKE_OF_SYSTEM, try_far));
@@ -280,7 +280,7 @@ static void it_says_how_many_ranks_are_on_how_many_hosts(void **state)
     assert_ok(run(3, FAKE_OF_DEVICE, try_description));
 }
 
-/* ---- trouble ---- */
+/* ---- failures ---- */
 
 static const char lost[] = "nccl, exchanging: remote process exited or there was a network error: "
                            "Connection closed by remote peer";
@@ -303,13 +303,13 @@ static yk_status try_loss(const struct yk_ranks *ranks, struct yk_backend_device
     (void)device;
     const yk_status met = yk_exchange_barrier(ranks);
     if (ranks->rank == 1) {
-        fake_nccl_lose(1);
+        fake_nccl_drop_rank(1);
         return met;
     }
     return wait_for_loss(ranks); /* which the barrier may have told of already */
 }
 
-static void a_rank_that_is_gone_is_told_of(void **state)
+static void a_rank_that_is_gone_is_reported(void **state)
 {
     (void)state;
     assert_ok(run(3, FAKE_OF_SYSTEM, try_loss));
@@ -393,7 +393,7 @@ struct late_numbers {
     double whole;
 };
 
-static void put_late_op(const struct yk_ranks *ranks, struct late_numbers *numbers)
+static void enqueue_late_op(const struct yk_ranks *ranks, struct late_numbers *numbers)
 {
     double *own = &numbers->own;
     double *whole = &numbers->whole;
@@ -432,7 +432,7 @@ static yk_status try_late_op(const struct yk_ranks *ranks, struct yk_backend_dev
     if (pthread_create(&thread, NULL, end_the_run, (void *)ranks) != 0) {
         return yk_fail(YK_ERROR_SYSTEM, "no thread");
     }
-    put_late_op(ranks, &numbers);
+    enqueue_late_op(ranks, &numbers);
     (void)pthread_join(thread, NULL);
     const yk_status status = yk_ranks_finish(ranks); /* the numbers are the lane's until then */
     return status == YK_ERROR_LOST && fake_nccl_late_exchanges() == 0
@@ -511,7 +511,7 @@ static void a_rank_that_never_comes_is_not_waited_for_for_ever(void **state)
                  "set YOKE_MEET_S to more seconds");
     (void)unsetenv("YOKE_MEET_S");
     fake_nccl_await_joining();
-    fake_nccl_lose(1);
+    fake_nccl_drop_rank(1);
     fake_nccl_end();
     (void)pthread_barrier_destroy(&play.table.barrier);
 }
@@ -585,12 +585,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exchanges_are_as_the_table_says_whatever_the_memory),
-        cmocka_unit_test(memory_of_the_device_is_exchanged_beside_that_of_the_system),
+        cmocka_unit_test(memory_of_the_device_is_exchanged_like_that_of_the_system),
         cmocka_unit_test(more_than_a_block_goes_in_blocks),
         cmocka_unit_test(parts_may_begin_later),
         cmocka_unit_test(wide_sums_travel_as_fp32),
         cmocka_unit_test(it_says_how_many_ranks_are_on_how_many_hosts),
-        cmocka_unit_test(a_rank_that_is_gone_is_told_of),
+        cmocka_unit_test(a_rank_that_is_gone_is_reported),
         cmocka_unit_test(a_rank_that_gives_up_ends_what_others_wait_for),
         cmocka_unit_test(an_exchange_that_was_kept_waiting_leaves_aborted_communicators_alone),
         cmocka_unit_test(a_message_to_nobody_is_refused),

@@ -69,7 +69,7 @@ static int start(void **state)
     return 0;
 }
 
-static struct yk_rendezvous wish(int32_t rank, int32_t size)
+static struct yk_rendezvous rendezvous_of(int32_t rank, int32_t size)
 {
     return (struct yk_rendezvous){.rank = rank,
                                   .size = size,
@@ -191,7 +191,7 @@ static struct yk_connection_record receive(const struct yk_connection *connectio
 /* A rank that has come when it returns: rank 0 has said so. */
 static struct yk_connection come(int32_t rank, int32_t size)
 {
-    const struct yk_rendezvous as = wish(rank, size);
+    const struct yk_rendezvous as = rendezvous_of(rank, size);
     const struct yk_connection_record hello = {.kind = YK_CONNECTION_HELLO};
     const struct yk_connection_record proof = {
         .kind = YK_CONNECTION_PROOF, .rank = rank, .size = size, .length = ID_SIZE};
@@ -220,7 +220,7 @@ static void bytes_of_rank_0_come_to_all_and_nobody_listens_after(void **state)
 {
     (void)state;
     for (int32_t i = 0; i < 4; i++) {
-        send_out(wish(i, 4), 1);
+        send_out(rendezvous_of(i, 4), 1);
     }
     await_all();
     expect_bytes(0);
@@ -231,7 +231,7 @@ static void ranks_meet_again_at_the_same_port(void **state)
 {
     (void)state;
     for (int32_t i = 0; i < 3; i++) {
-        send_out(wish(i, 3), 3);
+        send_out(rendezvous_of(i, 3), 3);
     }
     await_all();
     expect_bytes(2);
@@ -243,14 +243,14 @@ static void ranks_wait_for_a_late_rank_0(void **state)
     /* Calls have come, and met nobody, when rank 0 begins. */
     crew.listener = listen_somewhere(&crew.port);
     for (int32_t i = 1; i < 3; i++) {
-        send_out(wish(i, 3), 1);
+        send_out(rendezvous_of(i, 3), 1);
     }
     for (int i = 0; i < 2; i++) {
         (void)close(accept(crew.listener, NULL, NULL));
     }
     (void)close(crew.listener);
     crew.listener = 0;
-    send_out(wish(0, 3), 1);
+    send_out(rendezvous_of(0, 3), 1);
     await_all();
     expect_bytes(0);
 }
@@ -259,7 +259,7 @@ static void a_name_serves_as_the_address(void **state)
 {
     (void)state;
     for (int32_t i = 0; i < 2; i++) {
-        struct yk_rendezvous named = wish(i, 2);
+        struct yk_rendezvous named = rendezvous_of(i, 2);
         named.address = "localhost";
         named.hint = "lo";
         send_out(named, 1);
@@ -271,11 +271,11 @@ static void a_name_serves_as_the_address(void **state)
 static void rank_0_listens_at_the_interface_that_is_named(void **state)
 {
     (void)state;
-    struct yk_rendezvous server = wish(0, 2);
+    struct yk_rendezvous server = rendezvous_of(0, 2);
     server.address = "unknown.invalid";
     server.interface = "lo";
     send_out(server, 1);
-    send_out(wish(1, 2), 1);
+    send_out(rendezvous_of(1, 2), 1);
     await_all();
     expect_bytes(0);
     server.interface = "nosuch0";
@@ -290,10 +290,10 @@ static void rank_0_listens_at_the_interface_that_is_named(void **state)
 static void a_rank_may_come_again_after_it_was_lost(void **state)
 {
     (void)state;
-    send_out(wish(0, 3), 1);
+    send_out(rendezvous_of(0, 3), 1);
     (void)close(come(1, 3).fd);
-    send_out(wish(1, 3), 1);
-    send_out(wish(2, 3), 1);
+    send_out(rendezvous_of(1, 3), 1);
+    send_out(rendezvous_of(2, 3), 1);
     await_all();
     expect_bytes(0);
 }
@@ -303,12 +303,12 @@ static void a_rank_may_come_again_after_it_was_lost(void **state)
 static void a_stranger_does_not_end_the_meeting(void **state)
 {
     (void)state;
-    struct yk_rendezvous stranger = wish(1, 2);
+    struct yk_rendezvous stranger = rendezvous_of(1, 2);
     stranger.token = "a token of that job";
-    send_out(wish(0, 2), 1);
+    send_out(rendezvous_of(0, 2), 1);
     send_out(stranger, 1);
     await_one(1);
-    send_out(wish(1, 2), 1);
+    send_out(rendezvous_of(1, 2), 1);
     await_all();
     assert_int_equal(crew.ends[0].status, YK_OK);
     assert_int_equal(crew.ends[1].status, YK_ERROR_INPUT);
@@ -319,9 +319,9 @@ static void a_rank_that_comes_twice_ends_the_meeting_for_all(void **state)
 {
     (void)state;
     static const char expected[] = "two processes say that they are rank 2 of 4";
-    send_out(wish(0, 4), 1);
+    send_out(rendezvous_of(0, 4), 1);
     const struct yk_connection first[] = {come(1, 4), come(2, 4)};
-    send_out(wish(2, 4), 1);
+    send_out(rendezvous_of(2, 4), 1);
     await_all();
     for (int32_t i = 0; i < 2; i++) {
         char sentence[SENTENCE_SIZE] = "";
@@ -337,32 +337,32 @@ static void a_rank_that_comes_twice_ends_the_meeting_for_all(void **state)
     }
 }
 
-static void numbers_that_cannot_be_are_told_to_both_sides(void **state)
+static void numbers_that_cannot_be_are_reported_on_both_sides(void **state)
 {
     (void)state;
-    send_out(wish(0, 3), 1);
-    send_out(wish(1, 2), 1);
+    send_out(rendezvous_of(0, 3), 1);
+    send_out(rendezvous_of(1, 2), 1);
     await_all();
     for (int32_t i = 0; i < 2; i++) {
         expect_end(i, YK_ERROR_INPUT,
                    "rank 1 says that there are 2 ranks and rank 0 that there are 3");
     }
     (void)start(NULL);
-    send_out(wish(0, 3), 1);
-    send_out(wish(3, 3), 1);
+    send_out(rendezvous_of(0, 3), 1);
+    send_out(rendezvous_of(3, 3), 1);
     await_all();
     for (int32_t i = 0; i < 2; i++) {
         expect_end(i, YK_ERROR_INPUT, "a second process says that it is rank 3");
     }
 }
 
-static void a_port_that_is_taken_is_told(void **state)
+static void a_port_in_use_is_reported(void **state)
 {
     (void)state;
     struct end end = {0};
-    const int taken = listen_somewhere(&crew.port);
-    meet(wish(0, 2), 1, &end);
-    (void)close(taken);
+    const int used = listen_somewhere(&crew.port);
+    meet(rendezvous_of(0, 2), 1, &end);
+    (void)close(used);
     assert_int_equal(end.status, YK_ERROR_INPUT);
     assert_non_null(strstr(end.sentence, "Address already in use"));
 }
@@ -372,7 +372,7 @@ static void rank_0_must_be_where_its_address_is(void **state)
 {
     (void)state;
     struct end end = {0};
-    struct yk_rendezvous server = wish(0, 2);
+    struct yk_rendezvous server = rendezvous_of(0, 2);
     server.address = "192.0.2.1";
     meet(server, 1, &end);
     assert_int_equal(end.status, YK_ERROR_INPUT);
@@ -385,7 +385,7 @@ static void rank_0_never_listens_everywhere(void **state)
     static const char *const everywhere[] = {"0.0.0.0", "::", "0"};
     for (size_t i = 0; i < sizeof everywhere / sizeof everywhere[0]; i++) {
         struct end end = {0};
-        struct yk_rendezvous server = wish(0, 2);
+        struct yk_rendezvous server = rendezvous_of(0, 2);
         server.address = everywhere[i];
         meet(server, 1, &end);
         assert_int_equal(end.status, YK_ERROR_INPUT);
@@ -402,7 +402,7 @@ static void strangers_neither_hang_nor_end_it(void **state)
     static const char web[] =
         "GET / HTTP/1.1\r\nHost: localhost\r\nUser-Agent: a scanner of ports, "
         "which says more than a record\r\n\r\n";
-    send_out(wish(0, 3), 1);
+    send_out(rendezvous_of(0, 3), 1);
     for (int i = 0; i < 80; i++) {
         links[i] = call();
         if (i % 3 == 1) {
@@ -411,8 +411,8 @@ static void strangers_neither_hang_nor_end_it(void **state)
             assert_true(send(links[i], "yokemet1", 8, MSG_NOSIGNAL) > 0); /* and never goes on */
         }
     }
-    send_out(wish(1, 3), 1);
-    send_out(wish(2, 3), 1);
+    send_out(rendezvous_of(1, 3), 1);
+    send_out(rendezvous_of(2, 3), 1);
     await_all();
     expect_bytes(0);
     for (int i = 0; i < 80; i++) {
@@ -427,7 +427,7 @@ static void a_proof_cannot_be_used_again(void **state)
     unsigned char wire[YK_CONNECTION_RECORD_SIZE];
     struct yk_connection_record received;
     struct yk_connection connection = {.token = "a token of this job"};
-    send_out(wish(0, 2), 1);
+    send_out(rendezvous_of(0, 2), 1);
     struct yk_connection_record proof = {
         .kind = YK_CONNECTION_PROOF, .rank = 1, .size = 2, .length = ID_SIZE};
     const double end_s = yk_clock_now_s() + 2;
@@ -452,7 +452,7 @@ static void a_proof_cannot_be_used_again(void **state)
         }
         (void)close(line.fd);
     }
-    send_out(wish(1, 2), 1);
+    send_out(rendezvous_of(1, 2), 1);
     await_all();
     expect_bytes(0);
 }
@@ -460,9 +460,9 @@ static void a_proof_cannot_be_used_again(void **state)
 /* ---- time that is over: these wait for it while the others are tested ---- */
 
 enum slow {
-    WITHOUT_SOME,
+    SOME_MISSING,
     WITH_ANOTHER_TOKEN,
-    WITHOUT_RANK_0,
+    RANK_0_MISSING,
     WITH_A_SERVER,
     SLOW_COUNT,
 };
@@ -471,9 +471,9 @@ static const double slow_s = 0.25;
 static struct crew slow[SLOW_COUNT];
 static int noisy; /* a connection that only makes noise */
 
-static struct yk_rendezvous short_wish(int32_t rank, int32_t size)
+static struct yk_rendezvous short_rendezvous_of(int32_t rank, int32_t size)
 {
-    struct yk_rendezvous rendezvous = wish(rank, size);
+    struct yk_rendezvous rendezvous = rendezvous_of(rank, size);
     rendezvous.limit_s = slow_s;
     return rendezvous;
 }
@@ -492,24 +492,24 @@ static int start_slow(void **state)
 {
     struct yk_rendezvous stranger;
     (void)start(state);
-    send_out(short_wish(0, 5), 1);
-    send_out(wish(2, 5), 1);
-    slow[WITHOUT_SOME] = crew;
+    send_out(short_rendezvous_of(0, 5), 1);
+    send_out(rendezvous_of(2, 5), 1);
+    slow[SOME_MISSING] = crew;
 
     (void)start(state);
-    stranger = wish(1, 2);
+    stranger = rendezvous_of(1, 2);
     stranger.token = "a token of that job";
-    send_out(short_wish(0, 2), 1);
+    send_out(short_rendezvous_of(0, 2), 1);
     send_out(stranger, 1);
     slow[WITH_ANOTHER_TOKEN] = crew;
 
     (void)start(state);
-    send_out(short_wish(1, 2), 1);
-    slow[WITHOUT_RANK_0] = crew;
+    send_out(short_rendezvous_of(1, 2), 1);
+    slow[RANK_0_MISSING] = crew;
 
     crew = (struct crew){0};
     const int listener = listen_somewhere(&crew.port);
-    send_out(short_wish(1, 2), 1);
+    send_out(short_rendezvous_of(1, 2), 1);
     make_noise(listener);
     slow[WITH_A_SERVER] = crew;
     return 0;
@@ -524,7 +524,7 @@ static void await_slow(enum slow which)
 static void ranks_that_did_not_come_are_named_to_those_that_did(void **state)
 {
     (void)state;
-    await_slow(WITHOUT_SOME);
+    await_slow(SOME_MISSING);
     for (int32_t i = 0; i < 2; i++) {
         expect_end(i, YK_ERROR_LOST, "ranks 1, 3 and 4 of 5 did not come");
         expect_end(i, YK_ERROR_LOST, "within 0.25 s");
@@ -532,7 +532,7 @@ static void ranks_that_did_not_come_are_named_to_those_that_did(void **state)
     assert_true(is_refused());
 }
 
-static void another_token_is_turned_away_and_told(void **state)
+static void another_token_is_turned_away_and_reported(void **state)
 {
     (void)state;
     await_slow(WITH_ANOTHER_TOKEN);
@@ -545,7 +545,7 @@ static void a_rank_that_finds_nobody_says_where_it_looked(void **state)
 {
     (void)state;
     char part[64];
-    await_slow(WITHOUT_RANK_0);
+    await_slow(RANK_0_MISSING);
     snprintf(part, sizeof part, "did not find rank 0 at 127.0.0.1, port %d,", (int)crew.port);
     expect_end(0, YK_ERROR_LOST, part);
     expect_end(0, YK_ERROR_LOST, "Connection refused");
@@ -615,15 +615,15 @@ int main(void)
         MEETS(rank_0_listens_at_the_interface_that_is_named),
         MEETS(a_rank_may_come_again_after_it_was_lost),
         MEETS(a_rank_that_comes_twice_ends_the_meeting_for_all),
-        MEETS(numbers_that_cannot_be_are_told_to_both_sides),
-        MEETS(a_port_that_is_taken_is_told),
+        MEETS(numbers_that_cannot_be_are_reported_on_both_sides),
+        MEETS(a_port_in_use_is_reported),
         MEETS(rank_0_must_be_where_its_address_is),
         MEETS(rank_0_never_listens_everywhere),
         MEETS(strangers_neither_hang_nor_end_it),
         MEETS(a_proof_cannot_be_used_again),
         MEETS(a_stranger_does_not_end_the_meeting),
         cmocka_unit_test(ranks_that_did_not_come_are_named_to_those_that_did),
-        cmocka_unit_test(another_token_is_turned_away_and_told),
+        cmocka_unit_test(another_token_is_turned_away_and_reported),
         cmocka_unit_test(a_rank_that_finds_nobody_says_where_it_looked),
         cmocka_unit_test(a_rank_is_not_held_up_by_another_server),
         cmocka_unit_test(words_come_from_the_environment),

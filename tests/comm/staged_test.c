@@ -112,7 +112,7 @@ static yk_status be_rich_or_poor(int32_t rank, int32_t ranks, void *user)
     return status;
 }
 
-static void a_rank_without_memory_for_it_is_not_waited_for(void **state)
+static void a_rank_with_no_memory_for_it_is_not_waited_for(void **state)
 {
     (void)state;
     assert_ok(yk_thread_world_run(3, be_rich_or_poor, NULL));
@@ -172,7 +172,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_on_a_device_is_exchanged_as_the_table_says),
         cmocka_unit_test(what_is_on_the_host_goes_as_it_is),
-        cmocka_unit_test(a_rank_without_memory_for_it_is_not_waited_for),
+        cmocka_unit_test(a_rank_with_no_memory_for_it_is_not_waited_for),
         cmocka_unit_test(what_the_stage_has_no_room_for_is_refused),
         cmocka_unit_test(a_world_to_carry_messages_is_needed),
     };

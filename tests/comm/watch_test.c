@@ -376,7 +376,7 @@ static void callers_that_prove_nothing_do_not_hold_up_the_ranks(void **state)
 }
 
 /* With another key, and with a proof that a rank gave on another connection. */
-static void a_caller_without_a_proof_is_no_rank(void **state)
+static void a_caller_with_no_proof_is_no_rank(void **state)
 {
     (void)state;
     struct yk_watch_endpoint endpoint;
@@ -622,7 +622,7 @@ int main(void)
         cmocka_unit_test(an_op_is_nobodys_fault_when_no_answer_comes),
         cmocka_unit_test(ranks_that_say_goodbye_are_not_missed),
         cmocka_unit_test(callers_that_prove_nothing_do_not_hold_up_the_ranks),
-        cmocka_unit_test(a_caller_without_a_proof_is_no_rank),
+        cmocka_unit_test(a_caller_with_no_proof_is_no_rank),
         cmocka_unit_test(a_rank_refuses_a_false_watch_and_finds_the_true_one),
         cmocka_unit_test(rank_0_listens_where_the_others_can_reach_it_and_nowhere_else),
         cmocka_unit_test(an_unreachable_machine_is_named),

@@ -357,10 +357,10 @@ static void end_all(struct yk_comm_world *world, int code)
     int none = 0;
     (void)atomic_compare_exchange_strong(&world->exit_request, &none, code + 1);
     const double begun_s = yk_clock_now_s();
-    while (!atomic_load(&world->is_ending) && yk_clock_now_s() - begun_s < 0.1) {
+    while (!atomic_load(&world->is_aborting) && yk_clock_now_s() - begun_s < 0.1) {
         (void)nanosleep(&pause, NULL);
     }
-    if (!atomic_exchange(&world->is_ending, true)) {
+    if (!atomic_exchange(&world->is_aborting, true)) {
         (void)MPI_Abort(MPI_COMM_WORLD, code);
     }
 }

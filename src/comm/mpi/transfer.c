@@ -41,7 +41,7 @@ static void sleep_a_part(double waited_s)
 static void abort_if_requested(struct yk_comm_world *world)
 {
     const int exit_request = atomic_load(&world->exit_request);
-    if (exit_request != 0 && !atomic_exchange(&world->is_ending, true)) {
+    if (exit_request != 0 && !atomic_exchange(&world->is_aborting, true)) {
         (void)MPI_Abort(MPI_COMM_WORLD, exit_request - 1);
     }
 }

@@ -30,7 +30,7 @@ struct yk_comm_world {
     void *stages[2];   /* of block_bytes: sums on their way */
     struct yk_failure failure;
     atomic_int exit_request; /* the exit code plus 1, once somebody asks for the end */
-    atomic_bool is_ending;   /* and somebody calls MPI_Abort */
+    atomic_bool is_aborting; /* and somebody calls MPI_Abort */
 };
 
 struct yk_comm_group {

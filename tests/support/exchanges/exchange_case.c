@@ -51,7 +51,7 @@ static char byte_of(const struct exchange_job *job, int32_t member, size_t at)
     return (char)(job->seed * 31 + (uint64_t)member * 17 + at * 7 + at / 251);
 }
 
-static char *take(size_t size)
+static char *allocate(size_t size)
 {
     char *memory = malloc(size + 2 * (size_t)GUARD);
     if (!memory) {
@@ -108,8 +108,8 @@ static yk_status prepare_numbers(struct exchange_job *job, const struct exchange
     const int64_t parts = job->firsts[circle->me + 1] - from;
     job->whole_size = (size_t)job->firsts[circle->count] * width;
     job->own_size = (size_t)parts * width;
-    job->whole = take(job->whole_size);
-    job->own = take(job->own_size);
+    job->whole = allocate(job->whole_size);
+    job->own = allocate(job->own_size);
     if (!job->whole || !job->own) {
         return yk_fail_out_of_memory();
     }
@@ -141,7 +141,7 @@ static yk_status prepare_bytes(struct exchange_job *job, const struct yk_ranks *
     const bool is_message = job->kind == EXCHANGE_MESSAGE;
     const int32_t me = is_message ? ranks->rank : circle->me;
     job->whole_size = (size_t)job->count;
-    job->whole = take(job->whole_size);
+    job->whole = allocate(job->whole_size);
     if (!job->whole) {
         return yk_fail_out_of_memory();
     }
@@ -238,7 +238,7 @@ void exchange_job_leave(struct exchange_job *job, const struct exchange_far *far
     job->far_own = NULL;
 }
 
-void exchange_job_put(const struct exchange_job *job, const struct yk_ranks *ranks)
+void exchange_job_enqueue(const struct exchange_job *job, const struct yk_ranks *ranks)
 {
     switch (job->kind) {
     case EXCHANGE_ALL_REDUCE:

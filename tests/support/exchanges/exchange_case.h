@@ -75,7 +75,7 @@ struct exchange_job {
  * and memory given back, which a job without any takes. */
 yk_status exchange_job_prepare(struct exchange_job *job, const struct yk_ranks *ranks,
                                const struct exchange_circle *circle) YK_MUST_USE;
-void exchange_job_put(const struct exchange_job *job, const struct yk_ranks *ranks);
+void exchange_job_enqueue(const struct exchange_job *job, const struct yk_ranks *ranks);
 yk_status exchange_job_check(const struct exchange_job *job,
                              const struct exchange_circle *circle) YK_MUST_USE;
 void exchange_job_drop(struct exchange_job *job);

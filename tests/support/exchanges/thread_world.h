@@ -16,14 +16,14 @@ struct thread_mailbox {
 
 /* What the members of a group share. */
 struct thread_circle {
-    struct thread_meeting meeting;
+    struct thread_barrier barrier;
     int32_t *ranks; /* (meeting.members) */
 };
 
 struct yk_thread_world {
     int32_t ranks;
     struct thread_floor floor;
-    struct thread_meeting all;
+    struct thread_barrier all;
     struct thread_mailbox *mailboxes; /* (ranks, ranks): from, to */
     struct thread_circle *circles[THREAD_GROUPS];
 };
