@@ -3,8 +3,8 @@
 #include "support/support.h"
 
 #include "comm/staged.h"
-#include "measure/slowdown/devices.h"
 #include "measure/slowdown/idle_speedup.h"
+#include "measure/slowdown/pairs.h"
 #include "measure/survey/survey.h"
 #include "support/exchanges/thread_comm.h"
 

@@ -5,7 +5,6 @@
 #include "job/profile_path.h"
 #include "job/profiling/profiling.h"
 #include "job/slow.h"
-#include "measure/survey/noise.h"
 
 #include <math.h>
 #include <stdio.h>
