@@ -73,19 +73,19 @@ static double median(double *times, int count)
     return times[count / 2];
 }
 
-static yk_status reduce(const struct yk_ranks *ranks, float *numbers, int64_t count)
+static yk_status all_reduce(const struct yk_ranks *ranks, float *numbers, int64_t count)
 {
     struct yk_comm_all_reduce op = {.group = ranks->all, .count = count, .type = YK_COMM_FP32};
     op.numbers = numbers;
     for (int i = 0; i < (count == NUMBERS ? 1 : IN_A_ROW); i++) {
-        ranks->comm->reduce(&op);
+        ranks->comm->all_reduce(&op);
     }
     return yk_ranks_finish(ranks);
 }
 
 /* Seconds of a reduce of `count`, beside so many products (0: none). */
-static yk_status time_reduce(const struct yk_ranks *ranks, float *numbers, int64_t count,
-                             long products, int repeats, double *out)
+static yk_status time_all_reduce(const struct yk_ranks *ranks, float *numbers, int64_t count,
+                                 long products, int repeats, double *out)
 {
     double times[SMALL_REPEATS];
     for (int i = 0; i < repeats; i++) {
@@ -93,7 +93,7 @@ static yk_status time_reduce(const struct yk_ranks *ranks, float *numbers, int64
         YK_TRY(yk_exchange_barrier(ranks));
         const double begun_s = yk_clock_now_s();
         const bool computes = products > 0 && begin(&computation);
-        YK_TRY(reduce(ranks, numbers, count));
+        YK_TRY(all_reduce(ranks, numbers, count));
         if (computes) {
             pthread_join(computation.thread, NULL);
         }
@@ -112,14 +112,14 @@ static yk_status time_waiting(const struct yk_ranks *ranks, float *numbers, doub
     if (!begin(&computation)) {
         return yk_fail(YK_ERROR_SYSTEM, "the system refuses a thread");
     }
-    yk_status status = time_reduce(ranks, numbers, 2, 0, SMALL_REPEATS, small_s);
+    yk_status status = time_all_reduce(ranks, numbers, 2, 0, SMALL_REPEATS, small_s);
     if (ranks->rank == 1) {
         (void)nanosleep(&nap, NULL);
     }
     const double begun_s = yk_clock_now_s();
     const long before = atomic_load(&computation.done);
     if (status == YK_OK) {
-        status = reduce(ranks, numbers, 2);
+        status = all_reduce(ranks, numbers, 2);
     }
     const double waited_s = yk_clock_now_s() - begun_s;
     *share = (double)(atomic_load(&computation.done) - before) * product_s / waited_s;
@@ -149,12 +149,12 @@ static yk_status measure(const struct yk_ranks *ranks, float *numbers)
     double small_busy_s = 0;
     double share = 0;
     struct yk_text name = {0};
-    YK_TRY(time_reduce(ranks, numbers, NUMBERS, 0, REPEATS, &alone_s));
+    YK_TRY(time_all_reduce(ranks, numbers, NUMBERS, 0, REPEATS, &alone_s));
     double product_s = time_product();
     YK_TRY(yk_exchange_max(ranks, &product_s, 1));
     const long products = (long)(alone_s / product_s) + 1;
-    YK_TRY(time_reduce(ranks, numbers, NUMBERS, products, REPEATS, &both_s));
-    YK_TRY(time_reduce(ranks, numbers, 2, 0, SMALL_REPEATS, &small_s));
+    YK_TRY(time_all_reduce(ranks, numbers, NUMBERS, products, REPEATS, &both_s));
+    YK_TRY(time_all_reduce(ranks, numbers, 2, 0, SMALL_REPEATS, &small_s));
     YK_TRY(time_waiting(ranks, numbers, product_s, &small_busy_s, &share));
     if (ranks->rank == 0) {
         const double compute_s = (double)products * product_s;

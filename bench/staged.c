@@ -21,9 +21,9 @@ enum {
 };
 
 enum kind {
-    REDUCE,
-    GATHER,
-    SCATTER,
+    ALL_REDUCE,
+    ALL_GATHER,
+    REDUCE_SCATTER,
     KINDS,
 };
 
@@ -73,31 +73,31 @@ static void cut(struct work *work, int32_t ranks)
 static yk_status exchange(const struct yk_ranks *ranks, const struct work *work)
 {
     const size_t width = yk_comm_type_bytes(work->type);
-    const struct yk_comm_all_reduce reduce = {.group = ranks->all,
-                                              .numbers = work->whole,
-                                              .count = work->firsts[ranks->size],
-                                              .type = work->type};
-    const struct yk_comm_all_gather gather = {.group = ranks->all,
-                                              .own = work->own,
-                                              .whole = work->whole,
-                                              .firsts = work->firsts,
-                                              .size = width};
-    const struct yk_comm_reduce_scatter scatter = {.group = ranks->all,
-                                                   .whole = work->whole,
-                                                   .own = work->own,
-                                                   .firsts = work->firsts,
-                                                   .type = work->type};
+    const struct yk_comm_all_reduce all_reduce = {.group = ranks->all,
+                                                  .numbers = work->whole,
+                                                  .count = work->firsts[ranks->size],
+                                                  .type = work->type};
+    const struct yk_comm_all_gather all_gather = {.group = ranks->all,
+                                                  .own = work->own,
+                                                  .whole = work->whole,
+                                                  .firsts = work->firsts,
+                                                  .size = width};
+    const struct yk_comm_reduce_scatter reduce_scatter = {.group = ranks->all,
+                                                          .whole = work->whole,
+                                                          .own = work->own,
+                                                          .firsts = work->firsts,
+                                                          .type = work->type};
     switch (work->kind) {
-    case REDUCE:
-        ranks->comm->reduce(&reduce);
+    case ALL_REDUCE:
+        ranks->comm->all_reduce(&all_reduce);
         break;
-    case GATHER:
-        ranks->comm->gather(&gather);
+    case ALL_GATHER:
+        ranks->comm->all_gather(&all_gather);
         break;
-    case SCATTER:
+    case REDUCE_SCATTER:
     case KINDS:
     default:
-        ranks->comm->scatter(&scatter);
+        ranks->comm->reduce_scatter(&reduce_scatter);
         break;
     }
     return yk_ranks_finish(ranks);

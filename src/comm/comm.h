@@ -1,18 +1,26 @@
 /*
  * Comm: how the ranks of a run exchange numbers, as one table of functions.
  *
- * A world is all ranks of the run; a group is some of them, in an order of its own. Every exchange
- * is put on the world's comm lane and runs later, in its turn there. Over MPI that is on the lane's
- * thread, which is the only one that ever calls the library underneath, and messages go out in
- * blocks, so that a lane never holds a link for long. Ranks must put the exchanges of a group on
- * their lanes in one order, and sends in the order of the receives that they match.
+ *   comm.h          the table
+ *   self, staged    comms: for one rank alone, and for devices through the memory of the host
+ *   mpi/, nccl/     comms as plug-ins, which export their table as `yk_comm_plugin`; load opens one
+ *   ranks           a world that was joined, with the group of all
+ *   exchange        what ranks exchange between steps: sums, texts, failures, clocks
+ *   elements        numbers added and converted on the host
+ *   failure         the first failure of a world
+ *   rendezvous/     how ranks without MPI come together
+ *   watch/          which rank is to blame when exchanges hang
  *
- * An exchange cannot fail when it is put. What goes wrong afterwards stays with the world, later
+ * A world is all ranks of the run; a group is some of them, in an order of its own. Every exchange
+ * is enqueued on the world's comm lane and runs later, in its turn there. Over MPI that is on the
+ * lane's thread, which is the only one that ever calls the library underneath, and messages go out
+ * in blocks, so that a lane never holds a link for long. Ranks must enqueue the exchanges of a
+ * group in one order, and sends in the order of the receives that they match. One thread at a time
+ * enqueues.
+ *
+ * An exchange cannot fail when it is enqueued. A failure afterwards stays with the world, later
  * exchanges then do nothing, and check() returns it. The record of an exchange must stay as it is
  * until it has run.
- *
- * One thread at a time puts exchanges on the lane. Comms: comm/self here, for a run of one rank;
- * others are plug-ins that export one such table as `yk_comm_plugin`.
  */
 #ifndef YK_COMM_COMM_H
 #define YK_COMM_COMM_H
@@ -27,8 +35,8 @@
 
 enum {
     YK_COMM_ABI = 2,
-    /* Processors of a device that a comm may hold whose messages go from there: what waits for a
-     * link holds what computing needs. YOKE_NCCL_CTAS is another number. */
+    /* CTAs of a device that a comm may occupy whose messages go from there: while one waits for a
+     * link, computation lacks it. YOKE_NCCL_CTAS sets another number. */
     YK_COMM_MAX_CTAS = 2,
 };
 
@@ -36,8 +44,7 @@ struct yk_comm_world; /* opaque; the comm's own */
 struct yk_comm_group;
 struct yk_ranks;
 
-/* How ranks that cannot reach each other yet come together: once, rank 0's bytes become those of
- * all. */
+/* How ranks that cannot reach each other yet come together: rank 0's bytes become those of all. */
 struct yk_comm_bootstrap {
     int32_t rank;
     int32_t size; /* ranks */
@@ -53,7 +60,7 @@ struct yk_comm_options {
     struct yk_backend_device *device;
     struct yk_backend_lane *lane; /* the comm lane */
     size_t block_bytes;           /* messages are cut to this; 0: as the comm likes best */
-    const struct yk_comm_bootstrap *meeting; /* NULL: the comm finds the ranks by itself, as MPI
+    const struct yk_comm_bootstrap *bootstrap; /* NULL: the comm finds the ranks by itself, as MPI
                                               does; needed until open() returns */
     const struct yk_ranks *through; /* of comm/staged: the world that carries its messages */
 };
@@ -74,7 +81,7 @@ struct yk_comm_all_reduce {
     bool wide; /* 16-bit numbers are summed and sent as fp32, and rounded once */
 };
 
-/* whole[firsts[i] .. firsts[i + 1]) = member i's `own`; things of `size` bytes. */
+/* whole[firsts[i] .. firsts[i + 1]) = member i's `own`; elements of `size` bytes. */
 struct yk_comm_all_gather {
     struct yk_comm_group *group;
     const void *own; /* may be the place in `whole` itself */
@@ -130,9 +137,9 @@ struct yk_comm {
                               struct yk_comm_group **out);
     void (*group_destroy)(struct yk_comm_group *group); /* NULL is fine */
 
-    void (*reduce)(const struct yk_comm_all_reduce *op);
-    void (*gather)(const struct yk_comm_all_gather *op);
-    void (*scatter)(const struct yk_comm_reduce_scatter *op);
+    void (*all_reduce)(const struct yk_comm_all_reduce *op);
+    void (*all_gather)(const struct yk_comm_all_gather *op);
+    void (*reduce_scatter)(const struct yk_comm_reduce_scatter *op);
     void (*broadcast)(const struct yk_comm_broadcast *op);
     void (*send)(const struct yk_comm_message *op);
     void (*recv)(const struct yk_comm_message *op);
@@ -156,8 +163,9 @@ struct yk_comm {
 
 /* And of what it exchanges, where these functions are called `prefix`_reduce and so on. */
 #define YK_COMM_OPS(prefix)                                                                        \
-    .reduce = prefix##_reduce, .gather = prefix##_gather, .scatter = prefix##_scatter,             \
-    .broadcast = prefix##_broadcast, .send = prefix##_send, .recv = prefix##_recv
+    .all_reduce = prefix##_all_reduce, .all_gather = prefix##_all_gather,                          \
+    .reduce_scatter = prefix##_reduce_scatter, .broadcast = prefix##_broadcast,                    \
+    .send = prefix##_send, .recv = prefix##_recv
 
 /* One rank alone: sums and gathers are what it has itself. */
 extern const struct yk_comm yk_comm_self;
@@ -167,6 +175,14 @@ static inline enum yk_comm_type yk_comm_type_of(enum yk_precision precision)
     return precision == YK_PRECISION_BF16   ? YK_COMM_BF16
            : precision == YK_PRECISION_FP16 ? YK_COMM_FP16
                                             : YK_COMM_FP32;
+}
+
+/* Of all but fp64. */
+static inline enum yk_precision yk_comm_type_precision(enum yk_comm_type type)
+{
+    return type == YK_COMM_BF16   ? YK_PRECISION_BF16
+           : type == YK_COMM_FP16 ? YK_PRECISION_FP16
+                                  : YK_PRECISION_FP32;
 }
 
 /* Bytes of a number. */

@@ -8,22 +8,16 @@ enum {
     CHUNK = 512 /* numbers that are fp32 at a time: they stay in the first cache */
 };
 
-static enum yk_precision precision_of(enum yk_comm_type type)
-{
-    assert(type != YK_COMM_FP64);
-    return type == YK_COMM_BF16   ? YK_PRECISION_BF16
-           : type == YK_COMM_FP16 ? YK_PRECISION_FP16
-                                  : YK_PRECISION_FP32;
-}
-
 void yk_comm_elements_to_fp32(enum yk_comm_type type, int64_t count, const void *from, float *out)
 {
-    yk_cpu_numbers_load(precision_of(type), from, 0, count, out);
+    assert(type != YK_COMM_FP64);
+    yk_cpu_numbers_load(yk_comm_type_precision(type), from, 0, count, out);
 }
 
 void yk_comm_elements_from_fp32(enum yk_comm_type type, int64_t count, const float *from, void *out)
 {
-    yk_cpu_numbers_store(precision_of(type), from, count, out, 0);
+    assert(type != YK_COMM_FP64);
+    yk_cpu_numbers_store(yk_comm_type_precision(type), from, count, out, 0);
 }
 
 static void add_singles(int64_t count, const float *restrict from, float *restrict to)

@@ -1,6 +1,6 @@
 /*
- * Sums: rows of a comm's numbers added, and 16-bit ones to and from fp32. Memory of the host alone;
- * any thread.
+ * Elements: rows of a comm's numbers added, and 16-bit ones converted to fp32 and back. Memory of
+ * the host alone; any thread.
  */
 #ifndef YK_COMM_ELEMENTS_H
 #define YK_COMM_ELEMENTS_H

@@ -16,12 +16,12 @@ yk_status yk_exchange_sum(const struct yk_ranks *ranks, double *numbers, int64_t
 {
     struct yk_comm_all_reduce op = {.group = ranks->all, .count = count, .type = YK_COMM_FP64};
     op.numbers = numbers;
-    ranks->comm->reduce(&op);
+    ranks->comm->all_reduce(&op);
     return yk_ranks_finish(ranks);
 }
 
 /* `size` bytes of every rank, in order. */
-static yk_status gather(const struct yk_ranks *ranks, const void *own, size_t size, void *whole)
+static yk_status all_gather(const struct yk_ranks *ranks, const void *own, size_t size, void *whole)
 {
     int64_t *firsts = calloc((size_t)ranks->size + 1, sizeof *firsts);
     if (!firsts) {
@@ -31,7 +31,7 @@ static yk_status gather(const struct yk_ranks *ranks, const void *own, size_t si
         firsts[i] = i;
     }
     const struct yk_comm_all_gather op = {ranks->all, own, whole, firsts, size};
-    ranks->comm->gather(&op);
+    ranks->comm->all_gather(&op);
     const yk_status status = yk_ranks_finish(ranks);
     free(firsts);
     return status;
@@ -44,7 +44,7 @@ yk_status yk_exchange_max(const struct yk_ranks *ranks, double *numbers, int64_t
     if (!all) {
         return yk_fail_out_of_memory();
     }
-    const yk_status status = gather(ranks, numbers, size, all);
+    const yk_status status = all_gather(ranks, numbers, size, all);
     for (int32_t i = 0; status == YK_OK && i < ranks->size; i++) {
         for (int64_t j = 0; j < count; j++) {
             const double other = all[i * count + j];
@@ -102,25 +102,24 @@ yk_status yk_exchange_broadcast_text(const struct yk_ranks *ranks, int32_t from,
     return status;
 }
 
-static yk_status take_places(const struct yk_ranks *ranks, const int64_t *sizes,
-                             struct yk_arena *arena, struct yk_exchange_bytes **out)
+static yk_status allocate_bytes(const struct yk_ranks *ranks, const int64_t *sizes,
+                                struct yk_arena *arena, struct yk_exchange_bytes **out)
 {
-    struct yk_exchange_bytes *places;
-    YK_TRY_NEW(arena, places, ranks->size);
+    struct yk_exchange_bytes *parts;
+    YK_TRY_NEW(arena, parts, ranks->size);
     for (int32_t i = 0; i < ranks->size; i++) {
-        places[i].size = (size_t)sizes[i];
-        YK_TRY_NEW(arena, places[i].bytes, places[i].size + 1);
+        parts[i].size = (size_t)sizes[i];
+        YK_TRY_NEW(arena, parts[i].bytes, parts[i].size + 1);
     }
-    *out = places;
+    *out = parts;
     return YK_OK;
 }
 
 /* One after another, in the order of the ranks. */
-static yk_status receive_all(const struct yk_ranks *ranks, const struct yk_exchange_bytes *places)
+static yk_status receive_all(const struct yk_ranks *ranks, const struct yk_exchange_bytes *parts)
 {
     for (int32_t i = 1; i < ranks->size; i++) {
-        const struct yk_comm_message op = {ranks->world, places[i].bytes, places[i].size, i,
-                                           NUMBER};
+        const struct yk_comm_message op = {ranks->world, parts[i].bytes, parts[i].size, i, NUMBER};
         ranks->comm->recv(&op);
         YK_TRY(yk_ranks_finish(ranks));
     }
@@ -137,25 +136,25 @@ static yk_status send_own(const struct yk_ranks *ranks, const void *bytes, size_
 yk_status yk_exchange_gather(const struct yk_ranks *ranks, const void *bytes, size_t size,
                              struct yk_arena *arena, struct yk_exchange_bytes **out)
 {
-    struct yk_exchange_bytes *places = NULL;
+    struct yk_exchange_bytes *parts = NULL;
     const int64_t own_size = (int64_t)size;
     int64_t *sizes = calloc((size_t)ranks->size, sizeof *sizes);
     yk_status status =
-        sizes ? gather(ranks, &own_size, sizeof own_size, sizes) : yk_fail_out_of_memory();
+        sizes ? all_gather(ranks, &own_size, sizeof own_size, sizes) : yk_fail_out_of_memory();
     if (status == YK_OK && ranks->rank == 0) {
-        status = take_places(ranks, sizes, arena, &places);
+        status = allocate_bytes(ranks, sizes, arena, &parts);
     }
     free(sizes);
     YK_TRY(yk_exchange_agree(ranks, status));
-    if (!places) { /* rank 0 alone has them */
+    if (!parts) { /* rank 0 alone has them */
         *out = NULL;
         return send_own(ranks, bytes, size);
     }
     if (size > 0) {
-        memcpy(places[0].bytes, bytes, size);
+        memcpy(parts[0].bytes, bytes, size);
     }
-    YK_TRY(receive_all(ranks, places));
-    *out = places;
+    YK_TRY(receive_all(ranks, parts));
+    *out = parts;
     return YK_OK;
 }
 
@@ -178,7 +177,7 @@ yk_status yk_exchange_agree(const struct yk_ranks *ranks, yk_status mine)
     if (!all) {
         return yk_fail_out_of_memory();
     }
-    yk_status status = gather(ranks, &own, sizeof own, all);
+    yk_status status = all_gather(ranks, &own, sizeof own, all);
     for (int32_t i = 0; status == YK_OK && i < ranks->size; i++) {
         if (all[i].status != YK_OK) {
             status = yk_fail((yk_status)all[i].status, "rank %d: %.*s", (int)i, SENTENCE_SIZE - 1,
@@ -197,12 +196,12 @@ static void read_clock(void *user)
 
 struct ping {
     double begun_s;
-    double told_s; /* rank 0's clock in between */
+    double server_s; /* rank 0's clock in between */
     double ended_s;
 };
 
-static void put_ping(const struct yk_ranks *ranks, const struct yk_comm_message *out,
-                     const struct yk_comm_message *in, struct ping *ping)
+static void enqueue_ping(const struct yk_ranks *ranks, const struct yk_comm_message *out,
+                         const struct yk_comm_message *in, struct ping *ping)
 {
     ranks->backend->call_host(ranks->lane, read_clock, &ping->begun_s);
     ranks->comm->send(out);
@@ -216,20 +215,20 @@ static yk_status ping_rank(const struct yk_ranks *ranks, int32_t rank,
                            struct yk_exchange_clock *out)
 {
     struct ping pings[PINGS] = {{0}};
-    struct yk_comm_message asks[PINGS];
-    struct yk_comm_message answers[PINGS];
+    struct yk_comm_message requests[PINGS];
+    struct yk_comm_message replies[PINGS];
     const int32_t peer = ranks->rank == 0 ? rank : 0;
     for (int i = 0; i < PINGS; i++) {
-        asks[i] = (struct yk_comm_message){ranks->world, &pings[i].begun_s, sizeof(double), peer,
-                                           NUMBER + 1};
-        answers[i] = (struct yk_comm_message){ranks->world, &pings[i].told_s, sizeof(double), peer,
-                                              NUMBER + 2};
+        requests[i] = (struct yk_comm_message){ranks->world, &pings[i].begun_s, sizeof(double),
+                                               peer, NUMBER + 1};
+        replies[i] = (struct yk_comm_message){ranks->world, &pings[i].server_s, sizeof(double),
+                                              peer, NUMBER + 2};
         if (ranks->rank == 0) {
-            ranks->comm->recv(&asks[i]);
-            ranks->backend->call_host(ranks->lane, read_clock, &pings[i].told_s);
-            ranks->comm->send(&answers[i]);
+            ranks->comm->recv(&requests[i]);
+            ranks->backend->call_host(ranks->lane, read_clock, &pings[i].server_s);
+            ranks->comm->send(&replies[i]);
         } else {
-            put_ping(ranks, &asks[i], &answers[i], &pings[i]);
+            enqueue_ping(ranks, &requests[i], &replies[i], &pings[i]);
         }
     }
     YK_TRY(yk_ranks_finish(ranks));
@@ -237,7 +236,7 @@ static yk_status ping_rank(const struct yk_ranks *ranks, int32_t rank,
         const double error_s = (pings[i].ended_s - pings[i].begun_s) / 2;
         if (i == 0 || error_s < out->error_s) {
             out->error_s = error_s;
-            out->offset_s = pings[i].told_s - pings[i].begun_s - error_s;
+            out->offset_s = pings[i].server_s - pings[i].begun_s - error_s;
         }
     }
     return YK_OK;

@@ -8,23 +8,23 @@ enum {
     WRITTEN,
 };
 
-void yk_failure_set(struct yk_failure *trouble, yk_status status, const char *sentence)
+void yk_failure_set(struct yk_failure *failure, yk_status status, const char *sentence)
 {
     int none = NONE;
-    if (!atomic_compare_exchange_strong(&trouble->state, &none, BEING_WRITTEN)) {
+    if (!atomic_compare_exchange_strong(&failure->state, &none, BEING_WRITTEN)) {
         return;
     }
-    trouble->status = status;
-    (void)snprintf(trouble->sentence, sizeof trouble->sentence, "%s", sentence);
-    atomic_store(&trouble->state, WRITTEN);
+    failure->status = status;
+    (void)snprintf(failure->sentence, sizeof failure->sentence, "%s", sentence);
+    atomic_store(&failure->state, WRITTEN);
 }
 
-bool yk_failure_is_set(const struct yk_failure *trouble)
+bool yk_failure_is_set(const struct yk_failure *failure)
 {
-    return atomic_load(&trouble->state) == WRITTEN;
+    return atomic_load(&failure->state) == WRITTEN;
 }
 
-yk_status yk_failure_check(const struct yk_failure *trouble)
+yk_status yk_failure_check(const struct yk_failure *failure)
 {
-    return yk_failure_is_set(trouble) ? yk_fail(trouble->status, "%s", trouble->sentence) : YK_OK;
+    return yk_failure_is_set(failure) ? yk_fail(failure->status, "%s", failure->sentence) : YK_OK;
 }

@@ -1,6 +1,6 @@
 /*
- * Trouble: the first thing that went wrong in a world, and its sentence. It starts as {0}; any
- * thread may set and check it, and only the first to set it is kept.
+ * Failure: the first that a world has, with its sentence. It starts as {0}; any thread may set and
+ * check it, and only the first to set it is kept.
  */
 #ifndef YK_COMM_FAILURE_H
 #define YK_COMM_FAILURE_H
@@ -20,12 +20,12 @@ struct yk_failure {
     char sentence[YK_FAILURE_SIZE];
 };
 
-/* Nothing when there is some already. */
-void yk_failure_set(struct yk_failure *trouble, yk_status status, const char *sentence);
+/* Does nothing where one is set already. */
+void yk_failure_set(struct yk_failure *failure, yk_status status, const char *sentence);
 
-bool yk_failure_is_set(const struct yk_failure *trouble);
+bool yk_failure_is_set(const struct yk_failure *failure);
 
 /* YK_OK, or the failure as the calling thread's own. */
-yk_status yk_failure_check(const struct yk_failure *trouble) YK_MUST_USE;
+yk_status yk_failure_check(const struct yk_failure *failure) YK_MUST_USE;
 
 #endif

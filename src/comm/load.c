@@ -1,7 +1,6 @@
 #include "comm/load.h"
 
 #include "base/plugin_file.h"
-#include "comm/plugin.h"
 
 #include <string.h>
 
@@ -31,14 +30,14 @@ static size_t kind_of(const char *path)
 yk_status yk_comm_load(const char *path, const struct yk_comm **out)
 {
     const size_t kind = kind_of(path);
-    const struct yk_plugin_file_request wish = {
-        .table = YK_COMM_PLUGIN_TABLE,
+    const struct yk_plugin_file_request request = {
+        .table = "yk_comm_plugin",
         .purpose = "exchanges between ranks",
         .built_with = kinds[kind].built_with,
         .global = kinds[kind].global,
     };
     const void *table = NULL;
-    YK_TRY(yk_plugin_file_load(path, &wish, &table));
+    YK_TRY(yk_plugin_file_load(path, &request, &table));
     const struct yk_comm *comm = table;
     YK_TRY(yk_plugin_file_check(path, "exchanges", (int)comm->abi, YK_COMM_ABI));
     *out = comm;

@@ -5,7 +5,7 @@
 
 struct yk_comm_world {
     struct yk_comm_options options;
-    struct yk_failure trouble;
+    struct yk_failure failure;
 };
 
 struct yk_comm_group {
@@ -69,12 +69,12 @@ static void destroy_group(struct yk_comm_group *group)
     free(group);
 }
 
-static void reduce(const struct yk_comm_all_reduce *op)
+static void all_reduce(const struct yk_comm_all_reduce *op)
 {
     (void)op;
 }
 
-static void gather(const struct yk_comm_all_gather *op)
+static void all_gather(const struct yk_comm_all_gather *op)
 {
     const struct yk_comm_options *options = &op->group->world->options;
     char *place = (char *)op->whole + op->firsts[0] * (int64_t)op->size;
@@ -99,9 +99,7 @@ static void add_to_own(const struct yk_comm_reduce_scatter *op)
         .count = op->firsts[1] - op->firsts[0],
         .from = yk_comm_elements_at(op->type, op->whole, op->firsts[0]),
         .to = op->own,
-        .type = op->type == YK_COMM_BF16   ? YK_PRECISION_BF16
-                : op->type == YK_COMM_FP16 ? YK_PRECISION_FP16
-                                           : YK_PRECISION_FP32,
+        .type = yk_comm_type_precision(op->type),
     };
     if (op->type == YK_COMM_FP64) {
         options->backend->call_host(options->lane, add_doubles, (void *)(uintptr_t)op);
@@ -110,7 +108,7 @@ static void add_to_own(const struct yk_comm_reduce_scatter *op)
     }
 }
 
-static void scatter(const struct yk_comm_reduce_scatter *op)
+static void reduce_scatter(const struct yk_comm_reduce_scatter *op)
 {
     const struct yk_comm_options *options = &op->group->world->options;
     const void *part = yk_comm_elements_at(op->type, op->whole, op->firsts[0]);
@@ -133,20 +131,20 @@ static void broadcast(const struct yk_comm_broadcast *op)
 
 static void refuse_message(const struct yk_comm_message *op)
 {
-    yk_failure_set(&op->world->trouble, YK_ERROR_INPUT,
+    yk_failure_set(&op->world->failure, YK_ERROR_INPUT,
                    "a message from or to another rank, in a run of one rank");
 }
 
 static yk_status check(const struct yk_comm_world *world)
 {
-    return yk_failure_check(&world->trouble);
+    return yk_failure_check(&world->failure);
 }
 
 /* The process of this rank is the caller's to end. */
 static void end_all(struct yk_comm_world *world, int code)
 {
     (void)code;
-    yk_failure_set(&world->trouble, YK_ERROR_LOST, "this rank has ended the run");
+    yk_failure_set(&world->failure, YK_ERROR_LOST, "this rank has ended the run");
 }
 
 const struct yk_comm yk_comm_self = {
@@ -154,9 +152,9 @@ const struct yk_comm yk_comm_self = {
     YK_COMM_WORLD_ENTRIES,
     .group_create = create_group,
     .group_destroy = destroy_group,
-    .reduce = reduce,
-    .gather = gather,
-    .scatter = scatter,
+    .all_reduce = all_reduce,
+    .all_gather = all_gather,
+    .reduce_scatter = reduce_scatter,
     .broadcast = broadcast,
     .send = refuse_message,
     .recv = refuse_message,

@@ -9,6 +9,7 @@
 
 #include "base/status.h"
 #include "profile/profile.h"
+#include <stdbool.h>
 
 #include <stdint.h>
 
@@ -28,5 +29,18 @@ struct yk_profile_measurement yk_timings_summarise(struct yk_timings *timings,
 
 /* The median of `numbers`, which are sorted by it; NAN of none. */
 double yk_timings_median(double *numbers, int32_t count);
+
+struct yk_timings_round {
+    double passed_s;   /* by the clock */
+    double computed_s; /* by all threads of this process */
+};
+
+/* Marks those to believe: all that got nearly as much as the one that got most, and never fewer
+ * than `least`, or all where there are no more. */
+void yk_timings_choose_undisturbed(const struct yk_timings_round *rounds, int32_t count,
+                                   int32_t least, bool *out);
+
+/* What all threads of this process have computed so far. */
+double yk_timings_computed_s(void);
 
 #endif

@@ -13,7 +13,7 @@ enum {
     VERSION = 4,
 };
 
-#define COMMON "spread, samples, versions, least, most, measured_at, host"
+#define COMMON "spread, samples, versions, min, max, measured_at, host"
 
 /* What one number is known by, so that measuring again replaces it. */
 #define LAYERS "device, part, shape, sequence, pass, batch"
@@ -22,7 +22,7 @@ enum {
 
 #define TABLE(name, key, key_columns, value)                                                       \
     "CREATE TABLE " name " (" key_columns ", " value " REAL NOT NULL, spread REAL NOT NULL,"       \
-    "  samples INTEGER NOT NULL, versions TEXT NOT NULL, least REAL NOT NULL, most REAL NOT NULL," \
+    "  samples INTEGER NOT NULL, versions TEXT NOT NULL, min REAL NOT NULL, max REAL NOT NULL,"    \
     "  measured_at INTEGER NOT NULL, host TEXT NOT NULL, cpu TEXT NOT NULL,"                       \
     "  UNIQUE (" key ", cpu));"
 
@@ -58,11 +58,16 @@ static const char facts[] =
 static const char when_and_where[] = WHEN_AND_WHERE("layers", "seconds")
     WHEN_AND_WHERE("links", "seconds") WHEN_AND_WHERE("facts", "value");
 
-/* Keys of a table do not change: it is made anew. What CPU older numbers are of is not known. */
-#define WITH_CPU(name, table, key, value)                                                          \
+/* Keys of a table do not change: it is made anew. What CPU numbers are of that have none is not
+ * known. */
+#define REMAKE(name, table, key, value, cpu)                                                       \
     "ALTER TABLE " name " RENAME TO older;" table "INSERT INTO " name " SELECT " key ", " value    \
-    ", " COMMON ", '' FROM older;"                                                                 \
+    ", spread, samples, versions, least, most, measured_at, host, " cpu " FROM older;"             \
     "DROP TABLE older;"
+#define REMAKE_ALL(cpu)                                                                            \
+    REMAKE("layers", LAYERS_TABLE, LAYERS, "seconds", cpu)                                         \
+    REMAKE("links", LINKS_TABLE, OLDER_LINKS, "seconds", cpu)                                      \
+    REMAKE("facts", FACTS_TABLE, OLDER_FACTS, "value", cpu) "PRAGMA user_version = 5;"
 
 static const char with_cpu[] = WITH_CPU("layers", LAYERS_TABLE, LAYERS, "seconds")
     WITH_CPU("links", LINKS_TABLE, LINKS, "seconds") WITH_CPU("facts", FACTS_TABLE, FACTS, "value");

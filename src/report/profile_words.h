@@ -11,7 +11,7 @@ void yk_profile_say_age(int64_t then, int64_t now, struct yk_text *out);
 /* "cpu:2", "cpu:2, 40 % of it". */
 void yk_profile_say_device(const struct yk_profile_layer *layer, struct yk_text *out);
 
-/* "gather among 4 ranks", "send", "to device". */
+/* "all_gather among 4 ranks", "send", "to device". */
 void yk_profile_say_collective(const struct yk_profile_link *link, struct yk_text *out);
 
 /* "knee 2.1MiB: 90 % of 8.5GB/s, latency 12us", and how sure that is. */

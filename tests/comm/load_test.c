@@ -27,7 +27,7 @@ static void a_file_that_is_no_library_is_refused(void **state)
     assert_non_null(strstr(yk_status_message(), "/proc/self/maps cannot be loaded: "));
 }
 
-static void a_library_without_the_table_is_refused(void **state)
+static void a_library_with_no_table_is_refused(void **state)
 {
     const struct yk_comm *comm = NULL;
     (void)state;
@@ -40,7 +40,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_missing_file_says_what_brings_it),
         cmocka_unit_test(a_file_that_is_no_library_is_refused),
-        cmocka_unit_test(a_library_without_the_table_is_refused),
+        cmocka_unit_test(a_library_with_no_table_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -59,9 +59,9 @@ static yk_status join(struct play *play, int32_t rank, int32_t ranks,
 {
     struct guest guest = {&play->table, rank};
     struct yk_ranks joined = {0};
-    const struct yk_comm_bootstrap meeting = {rank, ranks, share, &guest};
+    const struct yk_comm_bootstrap bootstrap = {rank, ranks, share, &guest};
     const struct yk_comm_options options = {
-        .backend = &fake_gpu, .device = device, .lane = lane, .meeting = &meeting};
+        .backend = &fake_gpu, .device = device, .lane = lane, .bootstrap = &bootstrap};
     (void)pthread_barrier_wait(&play->table.barrier); /* all sit before one looks around */
     yk_status status = yk_ranks_open(&yk_comm_plugin, &options, &joined);
     const bool is_open = status == YK_OK;
@@ -148,7 +148,7 @@ static yk_status try_far(const struct yk_ranks *ranks, struct yk_backend_device 
     return exchange_table_run_far(ranks, &far, 1500000, 1);
 }
 
-static void memory_of_the_device_is_exchanged_beside_that_of_the_system(void **state)
+static void memory_of_the_device_is_exchanged_like_that_of_the_system(void **state)
 {
     (void)state;
     assert_ok(run(3, FAKE_OF_SYSTEM, try_far));
@@ -205,11 +205,11 @@ static yk_status try_later(const struct yk_ranks *ranks, struct yk_backend_devic
     for (int i = 0; i < EACH * FAKE_RANKS; i++) {
         whole[BEFORE + i] = (float)(i + 100 * ranks->rank);
     }
-    const struct yk_comm_reduce_scatter scatter = {ranks->all, whole,        own,  false,
-                                                   firsts,     YK_COMM_FP32, false};
-    const struct yk_comm_all_gather gather = {ranks->all, own, whole, firsts, sizeof(float)};
-    ranks->comm->scatter(&scatter);
-    ranks->comm->gather(&gather);
+    const struct yk_comm_reduce_scatter reduce_scatter = {ranks->all, whole,        own,  false,
+                                                          firsts,     YK_COMM_FP32, false};
+    const struct yk_comm_all_gather all_gather = {ranks->all, own, whole, firsts, sizeof(float)};
+    ranks->comm->reduce_scatter(&reduce_scatter);
+    ranks->comm->all_gather(&all_gather);
     YK_TRY(yk_ranks_finish(ranks));
     for (int i = 0; i < EACH * FAKE_RANKS; i++) {
         if (whole[BEFORE + i] != (float)(4 * i + 600)) {
@@ -231,11 +231,11 @@ static yk_status sum_halves(const struct yk_ranks *ranks, bool wide)
     uint16_t numbers[4] = {0};
     uint16_t own[4] = {0};
     const int64_t firsts[] = {0, 1, 4};
-    const struct yk_comm_all_reduce reduce = {ranks->all, numbers, 4, YK_COMM_FP16, wide};
-    const struct yk_comm_reduce_scatter scatter = {ranks->all, numbers,      own, true,
-                                                   firsts,     YK_COMM_BF16, wide};
-    ranks->comm->reduce(&reduce);
-    ranks->comm->scatter(&scatter);
+    const struct yk_comm_all_reduce all_reduce = {ranks->all, numbers, 4, YK_COMM_FP16, wide};
+    const struct yk_comm_reduce_scatter reduce_scatter = {ranks->all, numbers,      own, true,
+                                                          firsts,     YK_COMM_BF16, wide};
+    ranks->comm->all_reduce(&all_reduce);
+    ranks->comm->reduce_scatter(&reduce_scatter);
     return yk_ranks_finish(ranks);
 }
 
@@ -280,7 +280,7 @@ static void it_says_how_many_ranks_are_on_how_many_hosts(void **state)
     assert_ok(run(3, FAKE_OF_DEVICE, try_description));
 }
 
-/* ---- trouble ---- */
+/* ---- failures ---- */
 
 static const char lost[] = "nccl, exchanging: remote process exited or there was a network error: "
                            "Connection closed by remote peer";
@@ -303,13 +303,13 @@ static yk_status try_loss(const struct yk_ranks *ranks, struct yk_backend_device
     (void)device;
     const yk_status met = yk_exchange_barrier(ranks);
     if (ranks->rank == 1) {
-        fake_nccl_lose(1);
+        fake_nccl_drop_rank(1);
         return met;
     }
     return wait_for_loss(ranks); /* which the barrier may have told of already */
 }
 
-static void a_rank_that_is_gone_is_told_of(void **state)
+static void a_rank_that_is_gone_is_reported(void **state)
 {
     (void)state;
     assert_ok(run(3, FAKE_OF_SYSTEM, try_loss));
@@ -379,9 +379,9 @@ static void *end_the_run(void *user)
 }
 
 enum late_op {
-    LATE_REDUCE,
-    LATE_GATHER,
-    LATE_SCATTER,
+    LATE_ALL_REDUCE,
+    LATE_ALL_GATHER,
+    LATE_REDUCE_SCATTER,
     LATE_BROADCAST,
     LATE_OPS,
 };
@@ -393,27 +393,27 @@ struct late_numbers {
     double whole;
 };
 
-static void put_late_op(const struct yk_ranks *ranks, struct late_numbers *numbers)
+static void enqueue_late_op(const struct yk_ranks *ranks, struct late_numbers *numbers)
 {
     double *own = &numbers->own;
     double *whole = &numbers->whole;
     static const int64_t firsts[] = {0, 1};
-    const struct yk_comm_all_reduce reduce = {
+    const struct yk_comm_all_reduce all_reduce = {
         .group = ranks->all, .numbers = own, .count = 1, .type = YK_COMM_FP64};
-    const struct yk_comm_all_gather gather = {ranks->all, own, whole, firsts, sizeof *own};
-    const struct yk_comm_reduce_scatter scatter = {
+    const struct yk_comm_all_gather all_gather = {ranks->all, own, whole, firsts, sizeof *own};
+    const struct yk_comm_reduce_scatter reduce_scatter = {
         .group = ranks->all, .whole = whole, .own = own, .firsts = firsts, .type = YK_COMM_FP64};
     const struct yk_comm_broadcast broadcast = {
         .group = ranks->all, .bytes = own, .size = sizeof *own, .from = 0};
     switch (late_op) {
-    case LATE_REDUCE:
-        ranks->comm->reduce(&reduce);
+    case LATE_ALL_REDUCE:
+        ranks->comm->all_reduce(&all_reduce);
         break;
-    case LATE_GATHER:
-        ranks->comm->gather(&gather);
+    case LATE_ALL_GATHER:
+        ranks->comm->all_gather(&all_gather);
         break;
-    case LATE_SCATTER:
-        ranks->comm->scatter(&scatter);
+    case LATE_REDUCE_SCATTER:
+        ranks->comm->reduce_scatter(&reduce_scatter);
         break;
     default:
         ranks->comm->broadcast(&broadcast);
@@ -432,7 +432,7 @@ static yk_status try_late_op(const struct yk_ranks *ranks, struct yk_backend_dev
     if (pthread_create(&thread, NULL, end_the_run, (void *)ranks) != 0) {
         return yk_fail(YK_ERROR_SYSTEM, "no thread");
     }
-    put_late_op(ranks, &numbers);
+    enqueue_late_op(ranks, &numbers);
     (void)pthread_join(thread, NULL);
     const yk_status status = yk_ranks_finish(ranks); /* the numbers are the lane's until then */
     return status == YK_ERROR_LOST && fake_nccl_late_exchanges() == 0
@@ -444,7 +444,7 @@ static yk_status try_late_op(const struct yk_ranks *ranks, struct yk_backend_dev
 static void an_exchange_that_was_kept_waiting_leaves_aborted_communicators_alone(void **state)
 {
     (void)state;
-    for (late_op = LATE_REDUCE; late_op < LATE_OPS; late_op++) {
+    for (late_op = LATE_ALL_REDUCE; late_op < LATE_OPS; late_op++) {
         assert_ok(run(1, FAKE_OF_HOST, try_late_op));
         assert_null(fake_nccl_misuse());
     }
@@ -497,8 +497,8 @@ static void a_rank_that_never_comes_is_not_waited_for_for_ever(void **state)
 {
     struct play play = {0};
     struct guest guest = {&play.table, 0};
-    const struct yk_comm_bootstrap meeting = {0, 2, share, &guest};
-    struct yk_comm_options comm_options = {.backend = &fake_gpu, .meeting = &meeting};
+    const struct yk_comm_bootstrap bootstrap = {0, 2, share, &guest};
+    struct yk_comm_options comm_options = {.backend = &fake_gpu, .bootstrap = &bootstrap};
     struct yk_ranks joined = {0};
     (void)state;
     (void)setenv("YOKE_MEET_S", "0.05", 1);
@@ -511,7 +511,7 @@ static void a_rank_that_never_comes_is_not_waited_for_for_ever(void **state)
                  "set YOKE_MEET_S to more seconds");
     (void)unsetenv("YOKE_MEET_S");
     fake_nccl_await_joining();
-    fake_nccl_lose(1);
+    fake_nccl_drop_rank(1);
     fake_nccl_end();
     (void)pthread_barrier_destroy(&play.table.barrier);
 }
@@ -531,8 +531,8 @@ static yk_status be_rich_or_poor(int32_t rank, int32_t ranks, void *user)
     struct guest guest = {&play->table, rank};
     struct yk_backend gpu = fake_gpu;
     struct yk_comm_world *world = NULL;
-    const struct yk_comm_bootstrap meeting = {rank, ranks, share, &guest};
-    struct yk_comm_options options = {.backend = &gpu, .meeting = &meeting};
+    const struct yk_comm_bootstrap bootstrap = {rank, ranks, share, &guest};
+    struct yk_comm_options options = {.backend = &gpu, .bootstrap = &bootstrap};
     gpu.allocate = rank == 1 ? refuse : gpu.allocate;
     YK_TRY(sit(rank, &options.device, &options.lane));
     (void)pthread_barrier_wait(&play->table.barrier); /* all sit before one looks around */
@@ -558,10 +558,10 @@ static void what_it_needs_is_asked_for(void **state)
     struct yk_comm_world *world = NULL;
     struct table table = {.bytes = ""};
     struct guest guest = {&table, 0};
-    const struct yk_comm_bootstrap meeting = {0, 1, share, &guest};
-    const struct yk_comm_options of_cpu = {.backend = &yk_backend_cpu, .meeting = &meeting};
+    const struct yk_comm_bootstrap bootstrap = {0, 1, share, &guest};
+    const struct yk_comm_options of_cpu = {.backend = &yk_backend_cpu, .bootstrap = &bootstrap};
     const struct yk_comm_options nowhere = {.backend = &fake_gpu};
-    const struct yk_comm_options somewhere = {.backend = &fake_gpu, .meeting = &meeting};
+    const struct yk_comm_options somewhere = {.backend = &fake_gpu, .bootstrap = &bootstrap};
     (void)state;
     (void)pthread_barrier_init(&table.barrier, NULL, 1);
     fake_nccl_begin(1, FAKE_OF_DEVICE);
@@ -585,12 +585,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exchanges_are_as_the_table_says_whatever_the_memory),
-        cmocka_unit_test(memory_of_the_device_is_exchanged_beside_that_of_the_system),
+        cmocka_unit_test(memory_of_the_device_is_exchanged_like_that_of_the_system),
         cmocka_unit_test(more_than_a_block_goes_in_blocks),
         cmocka_unit_test(parts_may_begin_later),
         cmocka_unit_test(wide_sums_travel_as_fp32),
         cmocka_unit_test(it_says_how_many_ranks_are_on_how_many_hosts),
-        cmocka_unit_test(a_rank_that_is_gone_is_told_of),
+        cmocka_unit_test(a_rank_that_is_gone_is_reported),
         cmocka_unit_test(a_rank_that_gives_up_ends_what_others_wait_for),
         cmocka_unit_test(an_exchange_that_was_kept_waiting_leaves_aborted_communicators_alone),
         cmocka_unit_test(a_message_to_nobody_is_refused),

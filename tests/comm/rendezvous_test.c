@@ -69,7 +69,7 @@ static int start(void **state)
     return 0;
 }
 
-static struct yk_rendezvous wish(int32_t rank, int32_t size)
+static struct yk_rendezvous rendezvous_of(int32_t rank, int32_t size)
 {
     return (struct yk_rendezvous){.rank = rank,
                                   .size = size,
@@ -89,12 +89,12 @@ static void fill(char id[ID_SIZE], int round)
 
 static void meet(struct yk_rendezvous rendezvous, int rounds, struct end *out)
 {
-    const struct yk_comm_bootstrap meeting = yk_rendezvous_bootstrap(&rendezvous);
+    const struct yk_comm_bootstrap bootstrap = yk_rendezvous_bootstrap(&rendezvous);
     for (int i = 0; i < rounds && out->status == YK_OK; i++) {
         if (rendezvous.rank == 0) {
             fill(out->id, i);
         }
-        out->status = meeting.share(meeting.user, YK_OK, out->id, ID_SIZE);
+        out->status = bootstrap.share(bootstrap.user, YK_OK, out->id, ID_SIZE);
     }
     if (out->status != YK_OK) {
         snprintf(out->sentence, sizeof out->sentence, "%s", yk_status_message());
@@ -170,47 +170,47 @@ static int call(void)
     const double end_s = yk_clock_now_s() + 20;
     for (;;) {
         assert_true(yk_clock_now_s() < end_s);
-        const int link = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-        if (connect(link, (const struct sockaddr *)&address, sizeof address) == 0) {
-            return link;
+        const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        if (connect(fd, (const struct sockaddr *)&address, sizeof address) == 0) {
+            return fd;
         }
-        (void)close(link);
+        (void)close(fd);
         (void)usleep(2000);
     }
 }
 
-static struct yk_connection_record hear(const struct yk_connection *talk)
+static struct yk_connection_record receive(const struct yk_connection *connection)
 {
     unsigned char wire[YK_CONNECTION_RECORD_SIZE];
-    struct yk_connection_record heard = {0};
-    assert_true(yk_connection_receive(talk->link, wire, sizeof wire, yk_clock_now_s() + 5));
-    assert_true(yk_connection_unpack(wire, &heard));
-    return heard;
+    struct yk_connection_record received = {0};
+    assert_true(yk_connection_receive(connection->fd, wire, sizeof wire, yk_clock_now_s() + 5));
+    assert_true(yk_connection_unpack(wire, &received));
+    return received;
 }
 
 /* A rank that has come when it returns: rank 0 has said so. */
 static struct yk_connection come(int32_t rank, int32_t size)
 {
-    const struct yk_rendezvous as = wish(rank, size);
+    const struct yk_rendezvous as = rendezvous_of(rank, size);
     const struct yk_connection_record hello = {.kind = YK_CONNECTION_HELLO};
     const struct yk_connection_record proof = {
         .kind = YK_CONNECTION_PROOF, .rank = rank, .size = size, .length = ID_SIZE};
     const double end_s = yk_clock_now_s() + 5;
-    struct yk_connection talk = {.link = call(), .token = as.token};
-    assert_true(yk_connection_send(&talk, &hello, NULL, end_s));
-    memcpy(talk.host_nonce, hear(&talk).nonce, sizeof talk.host_nonce);
-    assert_true(yk_connection_send(&talk, &proof, NULL, end_s));
-    assert_int_equal(hear(&talk).kind, YK_CONNECTION_WELCOME);
-    return talk;
+    struct yk_connection connection = {.fd = call(), .token = as.token};
+    assert_true(yk_connection_send(&connection, &hello, NULL, end_s));
+    memcpy(connection.server_nonce, receive(&connection).nonce, sizeof connection.server_nonce);
+    assert_true(yk_connection_send(&connection, &proof, NULL, end_s));
+    assert_int_equal(receive(&connection).kind, YK_CONNECTION_WELCOME);
+    return connection;
 }
 
 static bool is_refused(void)
 {
     const struct sockaddr_in address = loopback(crew.port);
-    const int link = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    const int got = connect(link, (const struct sockaddr *)&address, sizeof address);
+    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const int got = connect(fd, (const struct sockaddr *)&address, sizeof address);
     const int problem = errno;
-    (void)close(link);
+    (void)close(fd);
     return got != 0 && problem == ECONNREFUSED;
 }
 
@@ -220,7 +220,7 @@ static void bytes_of_rank_0_come_to_all_and_nobody_listens_after(void **state)
 {
     (void)state;
     for (int32_t i = 0; i < 4; i++) {
-        send_out(wish(i, 4), 1);
+        send_out(rendezvous_of(i, 4), 1);
     }
     await_all();
     expect_bytes(0);
@@ -231,7 +231,7 @@ static void ranks_meet_again_at_the_same_port(void **state)
 {
     (void)state;
     for (int32_t i = 0; i < 3; i++) {
-        send_out(wish(i, 3), 3);
+        send_out(rendezvous_of(i, 3), 3);
     }
     await_all();
     expect_bytes(2);
@@ -243,14 +243,14 @@ static void ranks_wait_for_a_late_rank_0(void **state)
     /* Calls have come, and met nobody, when rank 0 begins. */
     crew.listener = listen_somewhere(&crew.port);
     for (int32_t i = 1; i < 3; i++) {
-        send_out(wish(i, 3), 1);
+        send_out(rendezvous_of(i, 3), 1);
     }
     for (int i = 0; i < 2; i++) {
         (void)close(accept(crew.listener, NULL, NULL));
     }
     (void)close(crew.listener);
     crew.listener = 0;
-    send_out(wish(0, 3), 1);
+    send_out(rendezvous_of(0, 3), 1);
     await_all();
     expect_bytes(0);
 }
@@ -259,7 +259,7 @@ static void a_name_serves_as_the_address(void **state)
 {
     (void)state;
     for (int32_t i = 0; i < 2; i++) {
-        struct yk_rendezvous named = wish(i, 2);
+        struct yk_rendezvous named = rendezvous_of(i, 2);
         named.address = "localhost";
         named.hint = "lo";
         send_out(named, 1);
@@ -271,17 +271,17 @@ static void a_name_serves_as_the_address(void **state)
 static void rank_0_listens_at_the_interface_that_is_named(void **state)
 {
     (void)state;
-    struct yk_rendezvous host = wish(0, 2);
-    host.address = "unknown.invalid";
-    host.interface = "lo";
-    send_out(host, 1);
-    send_out(wish(1, 2), 1);
+    struct yk_rendezvous server = rendezvous_of(0, 2);
+    server.address = "unknown.invalid";
+    server.interface = "lo";
+    send_out(server, 1);
+    send_out(rendezvous_of(1, 2), 1);
     await_all();
     expect_bytes(0);
-    host.interface = "nosuch0";
-    host.limit_s = 0.05;
+    server.interface = "nosuch0";
+    server.limit_s = 0.05;
     struct end end = {0};
-    meet(host, 1, &end);
+    meet(server, 1, &end);
     assert_int_equal(end.status, YK_ERROR_INPUT);
     assert_non_null(strstr(end.sentence, "YOKE_INTERFACE=nosuch0"));
 }
@@ -290,10 +290,10 @@ static void rank_0_listens_at_the_interface_that_is_named(void **state)
 static void a_rank_may_come_again_after_it_was_lost(void **state)
 {
     (void)state;
-    send_out(wish(0, 3), 1);
-    (void)close(come(1, 3).link);
-    send_out(wish(1, 3), 1);
-    send_out(wish(2, 3), 1);
+    send_out(rendezvous_of(0, 3), 1);
+    (void)close(come(1, 3).fd);
+    send_out(rendezvous_of(1, 3), 1);
+    send_out(rendezvous_of(2, 3), 1);
     await_all();
     expect_bytes(0);
 }
@@ -303,12 +303,12 @@ static void a_rank_may_come_again_after_it_was_lost(void **state)
 static void a_stranger_does_not_end_the_meeting(void **state)
 {
     (void)state;
-    struct yk_rendezvous stranger = wish(1, 2);
+    struct yk_rendezvous stranger = rendezvous_of(1, 2);
     stranger.token = "a token of that job";
-    send_out(wish(0, 2), 1);
+    send_out(rendezvous_of(0, 2), 1);
     send_out(stranger, 1);
     await_one(1);
-    send_out(wish(1, 2), 1);
+    send_out(rendezvous_of(1, 2), 1);
     await_all();
     assert_int_equal(crew.ends[0].status, YK_OK);
     assert_int_equal(crew.ends[1].status, YK_ERROR_INPUT);
@@ -318,51 +318,51 @@ static void a_stranger_does_not_end_the_meeting(void **state)
 static void a_rank_that_comes_twice_ends_the_meeting_for_all(void **state)
 {
     (void)state;
-    static const char sentence[] = "two processes say that they are rank 2 of 4";
-    send_out(wish(0, 4), 1);
+    static const char expected[] = "two processes say that they are rank 2 of 4";
+    send_out(rendezvous_of(0, 4), 1);
     const struct yk_connection first[] = {come(1, 4), come(2, 4)};
-    send_out(wish(2, 4), 1);
+    send_out(rendezvous_of(2, 4), 1);
     await_all();
     for (int32_t i = 0; i < 2; i++) {
-        char told[SENTENCE_SIZE] = "";
-        const struct yk_connection_record refusal = hear(&first[i]);
-        expect_end(i, YK_ERROR_INPUT, sentence);
+        char sentence[SENTENCE_SIZE] = "";
+        const struct yk_connection_record refusal = receive(&first[i]);
+        expect_end(i, YK_ERROR_INPUT, expected);
         assert_int_equal(refusal.kind, YK_CONNECTION_REFUSED);
-        assert_true(refusal.length < sizeof told);
+        assert_true(refusal.length < sizeof sentence);
         assert_true(
-            yk_connection_receive(first[i].link, told, refusal.length, yk_clock_now_s() + 5));
-        assert_true(yk_connection_is_proven(&first[i], &refusal, told));
-        assert_non_null(strstr(told, sentence));
-        (void)close(first[i].link);
+            yk_connection_receive(first[i].fd, sentence, refusal.length, yk_clock_now_s() + 5));
+        assert_true(yk_connection_is_proven(&first[i], &refusal, sentence));
+        assert_non_null(strstr(sentence, expected));
+        (void)close(first[i].fd);
     }
 }
 
-static void numbers_that_cannot_be_are_told_to_both_sides(void **state)
+static void numbers_that_cannot_be_are_reported_on_both_sides(void **state)
 {
     (void)state;
-    send_out(wish(0, 3), 1);
-    send_out(wish(1, 2), 1);
+    send_out(rendezvous_of(0, 3), 1);
+    send_out(rendezvous_of(1, 2), 1);
     await_all();
     for (int32_t i = 0; i < 2; i++) {
         expect_end(i, YK_ERROR_INPUT,
                    "rank 1 says that there are 2 ranks and rank 0 that there are 3");
     }
     (void)start(NULL);
-    send_out(wish(0, 3), 1);
-    send_out(wish(3, 3), 1);
+    send_out(rendezvous_of(0, 3), 1);
+    send_out(rendezvous_of(3, 3), 1);
     await_all();
     for (int32_t i = 0; i < 2; i++) {
         expect_end(i, YK_ERROR_INPUT, "a second process says that it is rank 3");
     }
 }
 
-static void a_port_that_is_taken_is_told(void **state)
+static void a_port_in_use_is_reported(void **state)
 {
     (void)state;
     struct end end = {0};
-    const int taken = listen_somewhere(&crew.port);
-    meet(wish(0, 2), 1, &end);
-    (void)close(taken);
+    const int used = listen_somewhere(&crew.port);
+    meet(rendezvous_of(0, 2), 1, &end);
+    (void)close(used);
     assert_int_equal(end.status, YK_ERROR_INPUT);
     assert_non_null(strstr(end.sentence, "Address already in use"));
 }
@@ -372,9 +372,9 @@ static void rank_0_must_be_where_its_address_is(void **state)
 {
     (void)state;
     struct end end = {0};
-    struct yk_rendezvous host = wish(0, 2);
-    host.address = "192.0.2.1";
-    meet(host, 1, &end);
+    struct yk_rendezvous server = rendezvous_of(0, 2);
+    server.address = "192.0.2.1";
+    meet(server, 1, &end);
     assert_int_equal(end.status, YK_ERROR_INPUT);
     assert_non_null(strstr(end.sentence, "must name the machine of rank 0"));
 }
@@ -385,9 +385,9 @@ static void rank_0_never_listens_everywhere(void **state)
     static const char *const everywhere[] = {"0.0.0.0", "::", "0"};
     for (size_t i = 0; i < sizeof everywhere / sizeof everywhere[0]; i++) {
         struct end end = {0};
-        struct yk_rendezvous host = wish(0, 2);
-        host.address = everywhere[i];
-        meet(host, 1, &end);
+        struct yk_rendezvous server = rendezvous_of(0, 2);
+        server.address = everywhere[i];
+        meet(server, 1, &end);
         assert_int_equal(end.status, YK_ERROR_INPUT);
         assert_non_null(strstr(end.sentence, "is no address of one machine"));
     }
@@ -402,7 +402,7 @@ static void strangers_neither_hang_nor_end_it(void **state)
     static const char web[] =
         "GET / HTTP/1.1\r\nHost: localhost\r\nUser-Agent: a scanner of ports, "
         "which says more than a record\r\n\r\n";
-    send_out(wish(0, 3), 1);
+    send_out(rendezvous_of(0, 3), 1);
     for (int i = 0; i < 80; i++) {
         links[i] = call();
         if (i % 3 == 1) {
@@ -411,8 +411,8 @@ static void strangers_neither_hang_nor_end_it(void **state)
             assert_true(send(links[i], "yokemet1", 8, MSG_NOSIGNAL) > 0); /* and never goes on */
         }
     }
-    send_out(wish(1, 3), 1);
-    send_out(wish(2, 3), 1);
+    send_out(rendezvous_of(1, 3), 1);
+    send_out(rendezvous_of(2, 3), 1);
     await_all();
     expect_bytes(0);
     for (int i = 0; i < 80; i++) {
@@ -425,33 +425,34 @@ static void a_proof_cannot_be_used_again(void **state)
 {
     (void)state;
     unsigned char wire[YK_CONNECTION_RECORD_SIZE];
-    struct yk_connection_record heard;
-    struct yk_connection talk = {.token = "a token of this job"};
-    send_out(wish(0, 2), 1);
+    struct yk_connection_record received;
+    struct yk_connection connection = {.token = "a token of this job"};
+    send_out(rendezvous_of(0, 2), 1);
     struct yk_connection_record proof = {
         .kind = YK_CONNECTION_PROOF, .rank = 1, .size = 2, .length = ID_SIZE};
     const double end_s = yk_clock_now_s() + 2;
     for (int i = 0; i < 2; i++) {
         /* The second time with the host's old number in it, as one who listened has it. */
         const struct yk_connection_record hello = {.kind = YK_CONNECTION_HELLO};
-        struct yk_connection line = talk;
-        line.link = call();
+        struct yk_connection line = connection;
+        line.fd = call();
         assert_true(yk_connection_send(&line, &hello, NULL, end_s));
-        assert_true(yk_connection_receive(line.link, wire, sizeof wire, end_s));
-        assert_true(yk_connection_unpack(wire, &heard));
-        assert_int_equal(heard.kind, YK_CONNECTION_CHALLENGE);
+        assert_true(yk_connection_receive(line.fd, wire, sizeof wire, end_s));
+        assert_true(yk_connection_unpack(wire, &received));
+        assert_int_equal(received.kind, YK_CONNECTION_CHALLENGE);
         if (i == 0) {
-            memcpy(talk.host_nonce, heard.nonce, sizeof talk.host_nonce);
+            memcpy(connection.server_nonce, received.nonce, sizeof connection.server_nonce);
         } else {
-            assert_memory_not_equal(talk.host_nonce, heard.nonce, sizeof talk.host_nonce);
+            assert_memory_not_equal(connection.server_nonce, received.nonce,
+                                    sizeof connection.server_nonce);
             assert_true(yk_connection_send(&line, &proof, NULL, end_s));
-            assert_true(yk_connection_receive(line.link, wire, sizeof wire, end_s));
-            assert_true(yk_connection_unpack(wire, &heard));
-            assert_int_equal(heard.kind, YK_CONNECTION_REFUSED);
+            assert_true(yk_connection_receive(line.fd, wire, sizeof wire, end_s));
+            assert_true(yk_connection_unpack(wire, &received));
+            assert_int_equal(received.kind, YK_CONNECTION_REFUSED);
         }
-        (void)close(line.link);
+        (void)close(line.fd);
     }
-    send_out(wish(1, 2), 1);
+    send_out(rendezvous_of(1, 2), 1);
     await_all();
     expect_bytes(0);
 }
@@ -459,9 +460,9 @@ static void a_proof_cannot_be_used_again(void **state)
 /* ---- time that is over: these wait for it while the others are tested ---- */
 
 enum slow {
-    WITHOUT_SOME,
+    SOME_MISSING,
     WITH_ANOTHER_TOKEN,
-    WITHOUT_RANK_0,
+    RANK_0_MISSING,
     WITH_A_SERVER,
     SLOW_COUNT,
 };
@@ -470,9 +471,9 @@ static const double slow_s = 0.25;
 static struct crew slow[SLOW_COUNT];
 static int noisy; /* a connection that only makes noise */
 
-static struct yk_rendezvous short_wish(int32_t rank, int32_t size)
+static struct yk_rendezvous short_rendezvous_of(int32_t rank, int32_t size)
 {
-    struct yk_rendezvous rendezvous = wish(rank, size);
+    struct yk_rendezvous rendezvous = rendezvous_of(rank, size);
     rendezvous.limit_s = slow_s;
     return rendezvous;
 }
@@ -491,24 +492,24 @@ static int start_slow(void **state)
 {
     struct yk_rendezvous stranger;
     (void)start(state);
-    send_out(short_wish(0, 5), 1);
-    send_out(wish(2, 5), 1);
-    slow[WITHOUT_SOME] = crew;
+    send_out(short_rendezvous_of(0, 5), 1);
+    send_out(rendezvous_of(2, 5), 1);
+    slow[SOME_MISSING] = crew;
 
     (void)start(state);
-    stranger = wish(1, 2);
+    stranger = rendezvous_of(1, 2);
     stranger.token = "a token of that job";
-    send_out(short_wish(0, 2), 1);
+    send_out(short_rendezvous_of(0, 2), 1);
     send_out(stranger, 1);
     slow[WITH_ANOTHER_TOKEN] = crew;
 
     (void)start(state);
-    send_out(short_wish(1, 2), 1);
-    slow[WITHOUT_RANK_0] = crew;
+    send_out(short_rendezvous_of(1, 2), 1);
+    slow[RANK_0_MISSING] = crew;
 
     crew = (struct crew){0};
     const int listener = listen_somewhere(&crew.port);
-    send_out(short_wish(1, 2), 1);
+    send_out(short_rendezvous_of(1, 2), 1);
     make_noise(listener);
     slow[WITH_A_SERVER] = crew;
     return 0;
@@ -523,7 +524,7 @@ static void await_slow(enum slow which)
 static void ranks_that_did_not_come_are_named_to_those_that_did(void **state)
 {
     (void)state;
-    await_slow(WITHOUT_SOME);
+    await_slow(SOME_MISSING);
     for (int32_t i = 0; i < 2; i++) {
         expect_end(i, YK_ERROR_LOST, "ranks 1, 3 and 4 of 5 did not come");
         expect_end(i, YK_ERROR_LOST, "within 0.25 s");
@@ -531,7 +532,7 @@ static void ranks_that_did_not_come_are_named_to_those_that_did(void **state)
     assert_true(is_refused());
 }
 
-static void another_token_is_turned_away_and_told(void **state)
+static void another_token_is_turned_away_and_reported(void **state)
 {
     (void)state;
     await_slow(WITH_ANOTHER_TOKEN);
@@ -544,7 +545,7 @@ static void a_rank_that_finds_nobody_says_where_it_looked(void **state)
 {
     (void)state;
     char part[64];
-    await_slow(WITHOUT_RANK_0);
+    await_slow(RANK_0_MISSING);
     snprintf(part, sizeof part, "did not find rank 0 at 127.0.0.1, port %d,", (int)crew.port);
     expect_end(0, YK_ERROR_LOST, part);
     expect_end(0, YK_ERROR_LOST, "Connection refused");
@@ -614,15 +615,15 @@ int main(void)
         MEETS(rank_0_listens_at_the_interface_that_is_named),
         MEETS(a_rank_may_come_again_after_it_was_lost),
         MEETS(a_rank_that_comes_twice_ends_the_meeting_for_all),
-        MEETS(numbers_that_cannot_be_are_told_to_both_sides),
-        MEETS(a_port_that_is_taken_is_told),
+        MEETS(numbers_that_cannot_be_are_reported_on_both_sides),
+        MEETS(a_port_in_use_is_reported),
         MEETS(rank_0_must_be_where_its_address_is),
         MEETS(rank_0_never_listens_everywhere),
         MEETS(strangers_neither_hang_nor_end_it),
         MEETS(a_proof_cannot_be_used_again),
         MEETS(a_stranger_does_not_end_the_meeting),
         cmocka_unit_test(ranks_that_did_not_come_are_named_to_those_that_did),
-        cmocka_unit_test(another_token_is_turned_away_and_told),
+        cmocka_unit_test(another_token_is_turned_away_and_reported),
         cmocka_unit_test(a_rank_that_finds_nobody_says_where_it_looked),
         cmocka_unit_test(a_rank_is_not_held_up_by_another_server),
         cmocka_unit_test(words_come_from_the_environment),

@@ -112,7 +112,7 @@ static yk_status be_rich_or_poor(int32_t rank, int32_t ranks, void *user)
     return status;
 }
 
-static void a_rank_without_memory_for_it_is_not_waited_for(void **state)
+static void a_rank_with_no_memory_for_it_is_not_waited_for(void **state)
 {
     (void)state;
     assert_ok(yk_thread_world_run(3, be_rich_or_poor, NULL));
@@ -140,7 +140,7 @@ static yk_status gather_what_is_too_large(int32_t rank, int32_t ranks, void *use
     YK_TRY_GOTO(yk_ranks_open(&yk_comm_staged, &options, &staged), done);
     const struct yk_comm_all_gather op = {staged.all, wholes[rank] + (ptrdiff_t)rank * SIZE,
                                           wholes[rank], firsts, SIZE};
-    staged.comm->gather(&op);
+    staged.comm->all_gather(&op);
     status = yk_ranks_finish(&staged) == YK_ERROR_INPUT
                  ? YK_OK
                  : yk_fail(YK_ERROR_NUMBERS, "it goes past the end of the stage");
@@ -172,7 +172,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_on_a_device_is_exchanged_as_the_table_says),
         cmocka_unit_test(what_is_on_the_host_goes_as_it_is),
-        cmocka_unit_test(a_rank_without_memory_for_it_is_not_waited_for),
+        cmocka_unit_test(a_rank_with_no_memory_for_it_is_not_waited_for),
         cmocka_unit_test(what_the_stage_has_no_room_for_is_refused),
         cmocka_unit_test(a_world_to_carry_messages_is_needed),
     };

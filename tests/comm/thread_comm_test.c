@@ -42,7 +42,7 @@ undo:
 }
 
 /* What the lane has done by now, and what went wrong. */
-static yk_status settle(const struct station *station)
+static yk_status finish(const struct station *station)
 {
     YK_TRY(backend->lane_synchronize(station->lane));
     return comm->check(station->world);
@@ -53,7 +53,7 @@ enum mischief {
     FAILS_BEFORE_IT_OPENS,
     FAILS_BEFORE_THE_EXCHANGE,
     ENDS_THE_RUN,
-    TAKES_ANOTHER_ORDER,
+    ANOTHER_ORDER,
     SENDS_ANOTHER_NUMBER,
 };
 
@@ -76,23 +76,24 @@ static yk_status misbehave(const struct station *station, enum mischief mischief
         comm->broadcast(&broadcast);
         break;
     }
-    return settle(station);
+    return finish(station);
 }
 
 static yk_status behave(const struct station *station, int32_t rank, enum mischief mischief,
                         double *number)
 {
-    struct yk_comm_all_reduce reduce = {.group = station->all, .count = 1, .type = YK_COMM_FP64};
+    struct yk_comm_all_reduce all_reduce = {
+        .group = station->all, .count = 1, .type = YK_COMM_FP64};
     struct yk_comm_message message = {
         .world = station->world, .size = sizeof *number, .peer = 1, .number = 7};
-    reduce.numbers = number;
+    all_reduce.numbers = number;
     message.bytes = number;
     if (mischief != SENDS_ANOTHER_NUMBER) {
-        comm->reduce(&reduce);
+        comm->all_reduce(&all_reduce);
     } else if (rank == 0) {
         comm->recv(&message);
     }
-    return settle(station);
+    return finish(station);
 }
 
 static yk_status run_mischief(int32_t rank, int32_t ranks, void *user)
@@ -137,7 +138,7 @@ static void a_rank_that_ends_the_run_wakes_the_others(void **state)
 static void exchanges_that_differ_are_refused(void **state)
 {
     (void)state;
-    const enum mischief order = TAKES_ANOTHER_ORDER;
+    const enum mischief order = ANOTHER_ORDER;
     assert_int_equal(yk_thread_world_run(3, run_mischief, (void *)(uintptr_t)&order),
                      YK_ERROR_LOST);
     assert_non_null(strstr(yk_status_message(), "ranks differ in their order of exchanges"));

@@ -26,7 +26,7 @@ struct crew {
     pid_t pids[RANKS];
     int reports[2];
     int go[2]; /* closed when all have joined */
-    struct yk_watch_endpoint invitation;
+    struct yk_watch_endpoint endpoint;
 };
 
 struct report {
@@ -35,7 +35,7 @@ struct report {
 };
 
 static struct crew crew;
-static void (*crew_look)(void *user, struct yk_watch *watch); /* at every beat, or NULL */
+static void (*crew_inspect)(void *user, struct yk_watch *watch); /* at every beat, or NULL */
 
 static void report(int32_t from, const struct yk_watch_verdict *verdict)
 {
@@ -59,9 +59,9 @@ static void be_a_rank(int32_t rank, double silence_s, double op_s, duty does)
                                              .silence_s = silence_s,
                                              .op_s = op_s,
                                              .lost = report_lost,
-                                             .look = crew_look,
+                                             .inspect = crew_inspect,
                                              .user = &rank};
-    if (yk_watch_join(rank, RANKS, &crew.invitation, &options, &watch) != YK_OK) {
+    if (yk_watch_join(rank, RANKS, &crew.endpoint, &options, &watch) != YK_OK) {
         _exit(1);
     }
     char byte;
@@ -82,13 +82,13 @@ static struct report next_report(void)
     return words;
 }
 
-static void invite(struct yk_watch_endpoint *out)
+static void listen_for(struct yk_watch_endpoint *out)
 {
-    struct yk_watch_machine home;
-    struct yk_address_list place;
-    yk_watch_machine_find(NULL, &home);
-    assert_ok(yk_watch_machine_choose(&home, 1, &place));
-    assert_ok(yk_watch_link_listen(&place, out));
+    struct yk_watch_machine machine;
+    struct yk_address_list addresses;
+    yk_watch_machine_find(NULL, &machine);
+    assert_ok(yk_watch_machine_choose(&machine, 1, &addresses));
+    assert_ok(yk_watch_link_listen(&addresses, out));
 }
 
 static void await_ranks(void)
@@ -102,7 +102,7 @@ static void muster(double silence_s, double op_s, duty does)
 {
     assert_int_equal(pipe(crew.reports), 0);
     assert_int_equal(pipe(crew.go), 0);
-    invite(&crew.invitation);
+    listen_for(&crew.endpoint);
     for (int32_t i = 0; i < RANKS; i++) {
         crew.pids[i] = fork();
         assert_true(crew.pids[i] >= 0);
@@ -111,7 +111,7 @@ static void muster(double silence_s, double op_s, duty does)
             be_a_rank(i, silence_s, op_s, does);
         }
     }
-    yk_watch_link_stop_listening(&crew.invitation);
+    yk_watch_link_stop_listening(&crew.endpoint);
     await_ranks();
     (void)close(crew.go[0]);
     (void)close(crew.go[1]);
@@ -144,7 +144,6 @@ static void expect_verdicts(int32_t except, int32_t rank, enum yk_watch_reason r
 
 static void wait_forever(int32_t rank, struct yk_watch *watch)
 {
-    yk_watch_note_round(watch, 7);
     yk_watch_note(watch, YK_WATCH_COMM, 100 + rank);
     for (;;) {
         (void)pause();
@@ -237,11 +236,11 @@ static void find_no_answer(void *user, struct yk_watch *watch)
     }
 }
 
-static void blame_as_seen(void (*look)(void *user, struct yk_watch *watch), int32_t lane)
+static void expect_culprit(void (*inspect)(void *user, struct yk_watch *watch), int32_t lane)
 {
-    crew_look = look;
+    crew_inspect = inspect;
     muster(60, 0.2, rest);
-    crew_look = NULL;
+    crew_inspect = NULL;
     const struct report words = next_report();
     assert_int_equal(words.verdict.lane, lane);
     assert_int_equal(words.verdict.state.ops[YK_WATCH_COMPUTE], lane < 0 ? YK_WATCH_NO_OP : 41);
@@ -252,20 +251,19 @@ static void blame_as_seen(void (*look)(void *user, struct yk_watch *watch), int3
 static void what_lanes_are_found_in_counts_as_what_they_note(void **state)
 {
     (void)state;
-    blame_as_seen(find_computing, YK_WATCH_COMPUTE);
+    expect_culprit(find_computing, YK_WATCH_COMPUTE);
 }
 
 static void an_op_is_nobodys_fault_when_no_answer_comes(void **state)
 {
     (void)state;
-    blame_as_seen(find_no_answer, -1);
+    expect_culprit(find_no_answer, -1);
 }
 
 /* A different op all the time, faster than any limit; rank 0 leaves first. */
 static void work_and_leave(int32_t rank, struct yk_watch *watch)
 {
     for (int32_t i = 0; i < 100 * (rank + 1); i++) {
-        yk_watch_note_round(watch, i);
         yk_watch_note(watch, YK_WATCH_COMPUTE, 5);
         yk_watch_note(watch, YK_WATCH_COMPUTE, YK_WATCH_NO_OP);
     }
@@ -296,13 +294,13 @@ static void pretend_lost(void *user, const struct yk_watch_verdict *verdict)
 
 /* ---- who calls ---- */
 
-static int call(const struct yk_watch_endpoint *invitation)
+static int call(const struct yk_watch_endpoint *endpoint)
 {
-    const struct yk_address_list *place = &invitation->place;
-    const int link = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    assert_int_equal(connect(link, (const struct sockaddr *)&place->addresses[0], place->sizes[0]),
-                     0);
-    return link;
+    const struct yk_address_list *addresses = &endpoint->addresses;
+    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(
+        connect(fd, (const struct sockaddr *)&addresses->addresses[0], addresses->sizes[0]), 0);
+    return fd;
 }
 
 /* What rank 1 of 2 says to prove itself. */
@@ -310,32 +308,32 @@ static const struct yk_connection_record proof = {
     .kind = YK_CONNECTION_PROOF, .rank = 1, .size = 2, .length = sizeof(struct yk_watch_record)};
 
 /* Says hello, and has the host's number when it returns. */
-static struct yk_connection greet(const struct yk_watch_endpoint *invitation, const char *key)
+static struct yk_connection greet(const struct yk_watch_endpoint *endpoint, const char *key)
 {
     const struct yk_connection_record hello = {.kind = YK_CONNECTION_HELLO};
-    struct yk_connection talk = {.link = call(invitation), .token = key};
-    assert_true(yk_connection_send(&talk, &hello, NULL, yk_clock_now_s() + 5));
-    return talk;
+    struct yk_connection connection = {.fd = call(endpoint), .token = key};
+    assert_true(yk_connection_send(&connection, &hello, NULL, yk_clock_now_s() + 5));
+    return connection;
 }
 
-static struct yk_connection_record hear(const struct yk_connection *talk)
+static struct yk_connection_record receive(const struct yk_connection *connection)
 {
     unsigned char wire[YK_CONNECTION_RECORD_SIZE];
-    struct yk_connection_record heard = {0};
-    assert_true(yk_connection_receive(talk->link, wire, sizeof wire, yk_clock_now_s() + 15));
-    assert_true(yk_connection_unpack(wire, &heard));
-    return heard;
+    struct yk_connection_record received = {0};
+    assert_true(yk_connection_receive(connection->fd, wire, sizeof wire, yk_clock_now_s() + 15));
+    assert_true(yk_connection_unpack(wire, &received));
+    return received;
 }
 
 /* Rank `rank` of two, in a process of its own, which ends with 0 if it has joined. */
-static pid_t send_rank(int32_t rank, struct yk_watch_endpoint *invitation)
+static pid_t send_rank(int32_t rank, struct yk_watch_endpoint *endpoint)
 {
     const struct yk_watch_options options = {.lost = pretend_lost};
     struct yk_watch *watch = NULL;
     const pid_t pid = fork();
     assert_true(pid >= 0);
     if (pid == 0) {
-        _exit(yk_watch_join(rank, 2, invitation, &options, &watch) == YK_OK ? 0 : 1);
+        _exit(yk_watch_join(rank, 2, endpoint, &options, &watch) == YK_OK ? 0 : 1);
     }
     return pid;
 }
@@ -357,95 +355,95 @@ static void callers_that_prove_nothing_do_not_hold_up_the_ranks(void **state)
     };
     int links[CALLERS];
     unsigned char noise[4 * YK_CONNECTION_RECORD_SIZE];
-    struct yk_watch_endpoint invitation;
+    struct yk_watch_endpoint endpoint;
     memset(noise, 'n', sizeof noise);
-    invite(&invitation);
+    listen_for(&endpoint);
     for (int i = 0; i < CALLERS; i++) {
-        links[i] = i % 4 == 3 ? greet(&invitation, "no key").link : call(&invitation);
+        links[i] = i % 4 == 3 ? greet(&endpoint, "no key").fd : call(&endpoint);
         if (i % 4 == 1) {
             assert_int_equal(send(links[i], "yokemet1", 8, MSG_NOSIGNAL), 8);
         } else if (i % 4 == 2) {
             assert_true(send(links[i], noise, sizeof noise, MSG_NOSIGNAL) > 0);
         }
     }
-    const pid_t host = send_rank(0, &invitation);
-    expect_joined(send_rank(1, &invitation));
-    expect_joined(host);
-    yk_watch_link_stop_listening(&invitation);
+    const pid_t server = send_rank(0, &endpoint);
+    expect_joined(send_rank(1, &endpoint));
+    expect_joined(server);
+    yk_watch_link_stop_listening(&endpoint);
     for (int i = 0; i < CALLERS; i++) {
         (void)close(links[i]);
     }
 }
 
 /* With another key, and with a proof that a rank gave on another connection. */
-static void a_caller_without_a_proof_is_no_rank(void **state)
+static void a_caller_with_no_proof_is_no_rank(void **state)
 {
     (void)state;
-    struct yk_watch_endpoint invitation;
-    invite(&invitation);
-    struct yk_connection earlier = greet(&invitation, invitation.key);
-    struct yk_connection liar = greet(&invitation, "another key");
-    const pid_t host = send_rank(0, &invitation);
-    memcpy(earlier.host_nonce, hear(&earlier).nonce, YK_CONNECTION_NONCE_SIZE);
-    memcpy(liar.host_nonce, hear(&liar).nonce, YK_CONNECTION_NONCE_SIZE);
+    struct yk_watch_endpoint endpoint;
+    listen_for(&endpoint);
+    struct yk_connection earlier = greet(&endpoint, endpoint.key);
+    struct yk_connection liar = greet(&endpoint, "another key");
+    const pid_t server = send_rank(0, &endpoint);
+    memcpy(earlier.server_nonce, receive(&earlier).nonce, YK_CONNECTION_NONCE_SIZE);
+    memcpy(liar.server_nonce, receive(&liar).nonce, YK_CONNECTION_NONCE_SIZE);
     assert_true(yk_connection_send(&liar, &proof, NULL, yk_clock_now_s() + 5));
-    assert_int_equal(hear(&liar).kind, YK_CONNECTION_REFUSED);
+    assert_int_equal(receive(&liar).kind, YK_CONNECTION_REFUSED);
     yk_connection_close(&liar);
 
-    struct yk_connection thief = greet(&invitation, invitation.key);
-    assert_memory_not_equal(hear(&thief).nonce, earlier.host_nonce, YK_CONNECTION_NONCE_SIZE);
-    memcpy(thief.host_nonce, earlier.host_nonce, YK_CONNECTION_NONCE_SIZE);
+    struct yk_connection thief = greet(&endpoint, endpoint.key);
+    assert_memory_not_equal(receive(&thief).nonce, earlier.server_nonce, YK_CONNECTION_NONCE_SIZE);
+    memcpy(thief.server_nonce, earlier.server_nonce, YK_CONNECTION_NONCE_SIZE);
     assert_true(yk_connection_send(&thief, &proof, NULL, yk_clock_now_s() + 5));
-    assert_int_equal(hear(&thief).kind, YK_CONNECTION_REFUSED);
+    assert_int_equal(receive(&thief).kind, YK_CONNECTION_REFUSED);
     yk_connection_close(&thief);
     yk_connection_close(&earlier);
 
-    expect_joined(send_rank(1, &invitation));
-    expect_joined(host);
-    yk_watch_link_stop_listening(&invitation);
+    expect_joined(send_rank(1, &endpoint));
+    expect_joined(server);
+    yk_watch_link_stop_listening(&endpoint);
 }
 
 /* Answers one caller as rank 0 would, with the caller's own proof instead of one of its own. */
 static void pose_as_rank_0(int listener)
 {
     struct yk_connection_record challenge = {.kind = YK_CONNECTION_CHALLENGE};
-    struct yk_connection talk = {.link = accept(listener, NULL, NULL), .token = "a guess"};
+    struct yk_connection connection = {.fd = accept(listener, NULL, NULL), .token = "a guess"};
     unsigned char wire[YK_CONNECTION_RECORD_SIZE];
     (void)close(listener);
-    (void)hear(&talk);
-    assert_true(yk_connection_send(&talk, &challenge, NULL, yk_clock_now_s() + 5));
-    struct yk_connection_record answer = hear(&talk);
+    (void)receive(&connection);
+    assert_true(yk_connection_send(&connection, &challenge, NULL, yk_clock_now_s() + 5));
+    struct yk_connection_record answer = receive(&connection);
     assert_int_equal(answer.kind, YK_CONNECTION_PROOF);
     answer.kind = YK_CONNECTION_WELCOME;
     yk_connection_pack(&answer, wire);
-    assert_int_equal(send(talk.link, wire, sizeof wire, MSG_NOSIGNAL), sizeof wire);
+    assert_int_equal(send(connection.fd, wire, sizeof wire, MSG_NOSIGNAL), sizeof wire);
     /* It is hung up on. */
-    assert_true(recv(talk.link, wire, 1, 0) <= 0);
-    yk_connection_close(&talk);
+    assert_true(recv(connection.fd, wire, 1, 0) <= 0);
+    yk_connection_close(&connection);
 }
 
 static void a_rank_refuses_a_false_watch_and_finds_the_true_one(void **state)
 {
     (void)state;
-    struct yk_watch_endpoint invitation;
+    struct yk_watch_endpoint endpoint;
     struct yk_watch_endpoint false_one;
-    invite(&invitation);
-    invite(&false_one);
-    const int true_listener = invitation.listeners[0];
-    struct yk_watch_endpoint both = invitation;
-    both.place.addresses[0] = false_one.place.addresses[0];
-    both.place.addresses[1] = invitation.place.addresses[0];
-    both.place.sizes[1] = invitation.place.sizes[0];
-    both.place.count = 2;
-    both.listener_count = 0;
-    const pid_t host = send_rank(0, &invitation);
+    listen_for(&endpoint);
+    listen_for(&false_one);
+    const int true_listener = endpoint.sockets[0];
+    struct yk_watch_endpoint both = endpoint;
+    both.addresses.addresses[0] = false_one.addresses.addresses[0];
+    both.addresses.addresses[1] = endpoint.addresses.addresses[0];
+    both.addresses.sizes[1] = endpoint.addresses.sizes[0];
+    both.addresses.count = 2;
+    both.socket_count = 0;
+    const pid_t server = send_rank(0, &endpoint);
     (void)close(true_listener);
-    const pid_t guest = send_rank(1, &both);
-    const int flags = fcntl(false_one.listeners[0], F_GETFL);
-    assert_int_equal(fcntl(false_one.listeners[0], F_SETFL, flags & ~O_NONBLOCK), 0);
-    pose_as_rank_0(false_one.listeners[0]);
-    expect_joined(guest);
-    expect_joined(host);
+    const pid_t client = send_rank(1, &both);
+    const int flags = fcntl(false_one.sockets[0], F_GETFL);
+    assert_int_equal(fcntl(false_one.sockets[0], F_SETFL, flags & ~O_NONBLOCK), 0);
+    pose_as_rank_0(false_one.sockets[0]);
+    expect_joined(client);
+    expect_joined(server);
 }
 
 static struct yk_watch_address address(int a, int b, int c, int d, int32_t prefix)
@@ -454,10 +452,10 @@ static struct yk_watch_address address(int a, int b, int c, int d, int32_t prefi
         AF_INET, prefix, {(unsigned char)a, (unsigned char)b, (unsigned char)c, (unsigned char)d}};
 }
 
-static void expect_place(const struct yk_address_list *place, const char *words)
+static void expect_place(const struct yk_address_list *addresses, const char *words)
 {
     struct yk_text text = {0};
-    yk_address_describe(place, &text);
+    yk_address_describe(addresses, &text);
     assert_string_equal(yk_text_chars(&text), words);
     yk_text_free(&text);
 }
@@ -465,9 +463,9 @@ static void expect_place(const struct yk_address_list *place, const char *words)
 static void rank_0_listens_where_the_others_can_reach_it_and_nowhere_else(void **state)
 {
     (void)state;
-    struct yk_address_list place;
+    struct yk_address_list addresses;
     /* Networks of the machine: of all ranks, of some, of its containers, and to the outside. */
-    struct yk_watch_machine homes[RANKS] = {
+    struct yk_watch_machine machines[RANKS] = {
         {"a",
          4,
          {address(198, 51, 100, 7, 24), address(172, 17, 0, 1, 16), address(10, 0, 0, 1, 24),
@@ -475,43 +473,43 @@ static void rank_0_listens_where_the_others_can_reach_it_and_nowhere_else(void *
         {"b", 2, {address(172, 17, 0, 1, 16), address(10, 0, 0, 2, 24)}},
         {"c", 2, {address(192, 168, 5, 3, 24), address(10, 0, 0, 3, 24)}},
     };
-    assert_ok(yk_watch_machine_choose(homes, RANKS, &place));
-    expect_place(&place, "10.0.0.1");
+    assert_ok(yk_watch_machine_choose(machines, RANKS, &addresses));
+    expect_place(&addresses, "10.0.0.1");
     /* No network for all: one for each. */
-    homes[2].count = 1;
-    assert_ok(yk_watch_machine_choose(homes, RANKS, &place));
-    expect_place(&place, "10.0.0.1 and 192.168.5.1");
+    machines[2].count = 1;
+    assert_ok(yk_watch_machine_choose(machines, RANKS, &addresses));
+    expect_place(&addresses, "10.0.0.1 and 192.168.5.1");
     /* A rank on the same machine reaches it anywhere. */
-    strcpy(homes[2].machine, "a");
-    assert_ok(yk_watch_machine_choose(homes, RANKS, &place));
-    expect_place(&place, "10.0.0.1");
-    strcpy(homes[1].machine, "a");
-    assert_ok(yk_watch_machine_choose(homes, RANKS, &place));
-    expect_place(&place, "127.0.0.1");
+    strcpy(machines[2].name, "a");
+    assert_ok(yk_watch_machine_choose(machines, RANKS, &addresses));
+    expect_place(&addresses, "10.0.0.1");
+    strcpy(machines[1].name, "a");
+    assert_ok(yk_watch_machine_choose(machines, RANKS, &addresses));
+    expect_place(&addresses, "127.0.0.1");
 }
 
 static void an_unreachable_machine_is_named(void **state)
 {
     (void)state;
-    struct yk_address_list place;
+    struct yk_address_list addresses;
     /* 192.0.2.1 is of no machine, so no route leads from it. */
-    const struct yk_watch_machine homes[2] = {{"a", 1, {address(192, 0, 2, 1, 24)}},
-                                              {"b", 1, {address(203, 0, 113, 1, 24)}}};
-    assert_int_equal(yk_watch_machine_choose(homes, 2, &place), YK_ERROR_INPUT);
+    const struct yk_watch_machine machines[2] = {{"a", 1, {address(192, 0, 2, 1, 24)}},
+                                                 {"b", 1, {address(203, 0, 113, 1, 24)}}};
+    assert_int_equal(yk_watch_machine_choose(machines, 2, &addresses), YK_ERROR_INPUT);
     assert_non_null(strstr(yk_status_message(), "rank 1; name the interface"));
 }
 
 static void records_that_no_rank_sends_are_refused(void **state)
 {
     (void)state;
-    const struct yk_watch_record sound = {.word = YK_WATCH_VERDICT, .rank = 2, .lane = 2};
+    const struct yk_watch_record sound = {.kind = YK_WATCH_VERDICT, .rank = 2, .lane = 2};
     struct yk_watch_record out;
     struct yk_watch_record wrong[8];
     for (int i = 0; i < 8; i++) {
         wrong[i] = sound;
     }
-    wrong[0].word = 0;
-    wrong[1].word = YK_WATCH_GOODBYE + 1;
+    wrong[0].kind = 0;
+    wrong[1].kind = YK_WATCH_GOODBYE + 1;
     wrong[2].rank = RANKS;
     wrong[3].rank = -1;
     wrong[4].lane = YK_WATCH_LANES;
@@ -624,7 +622,7 @@ int main(void)
         cmocka_unit_test(an_op_is_nobodys_fault_when_no_answer_comes),
         cmocka_unit_test(ranks_that_say_goodbye_are_not_missed),
         cmocka_unit_test(callers_that_prove_nothing_do_not_hold_up_the_ranks),
-        cmocka_unit_test(a_caller_without_a_proof_is_no_rank),
+        cmocka_unit_test(a_caller_with_no_proof_is_no_rank),
         cmocka_unit_test(a_rank_refuses_a_false_watch_and_finds_the_true_one),
         cmocka_unit_test(rank_0_listens_where_the_others_can_reach_it_and_nowhere_else),
         cmocka_unit_test(an_unreachable_machine_is_named),

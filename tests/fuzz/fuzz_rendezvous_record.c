@@ -5,31 +5,33 @@
  */
 #include "fuzz/fuzz.h"
 
-#include "comm/rendezvous/pending.h"
+#include "comm/rendezvous/listener.h"
 
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 enum {
-    MOST_BYTES = 4096, /* what a connection holds without being read */
+    MAX_BYTES = 4096, /* what a connection holds without being read */
 };
 
 static void check_record(const uint8_t *data, size_t size)
 {
     struct yk_connection_record record;
     unsigned char wire[YK_CONNECTION_RECORD_SIZE];
-    const struct yk_connection talk = {.link = -1, .token = "token"};
+    const struct yk_connection connection = {.fd = -1, .token = "token"};
     if (size < YK_CONNECTION_RECORD_SIZE || !yk_connection_unpack(data, &record)) {
         return;
     }
     fuzz_accept();
     yk_connection_pack(&record, wire);
     fuzz_expect(memcmp(wire, data, sizeof wire) == 0, "a record is packed in one way only");
-    fuzz_expect(!yk_connection_is_proven(&talk, &record, NULL), "who has no token proves nothing");
+    fuzz_expect(!yk_connection_is_proven(&connection, &record, NULL),
+                "who has no token proves nothing");
     if (record.length <= size - YK_CONNECTION_RECORD_SIZE) {
-        fuzz_expect(!yk_connection_is_proven(&talk, &record, data + YK_CONNECTION_RECORD_SIZE),
-                    "whatever follows proves nothing");
+        fuzz_expect(
+            !yk_connection_is_proven(&connection, &record, data + YK_CONNECTION_RECORD_SIZE),
+            "whatever follows proves nothing");
     }
 }
 
@@ -37,59 +39,60 @@ static void check_record(const uint8_t *data, size_t size)
 static void check_proof(const uint8_t *data, size_t size, const int *ends)
 {
     struct yk_connection_record record;
-    struct yk_connection_record heard;
+    struct yk_connection_record received;
     unsigned char wire[YK_CONNECTION_RECORD_SIZE];
-    unsigned char following[MOST_BYTES];
-    const struct yk_connection talk = {.link = ends[1], .token = "token"};
+    unsigned char following[MAX_BYTES];
+    const struct yk_connection connection = {.fd = ends[1], .token = "token"};
     if (size < YK_CONNECTION_RECORD_SIZE || !yk_connection_unpack(data, &record) ||
         record.kind < YK_CONNECTION_PROOF) {
         return;
     }
     record.length = (uint32_t)(size - YK_CONNECTION_RECORD_SIZE);
-    fuzz_expect(yk_connection_send(&talk, &record, data + YK_CONNECTION_RECORD_SIZE, 0) &&
+    fuzz_expect(yk_connection_send(&connection, &record, data + YK_CONNECTION_RECORD_SIZE, 0) &&
                     yk_connection_receive(ends[0], wire, sizeof wire, 0) &&
                     yk_connection_receive(ends[0], following, record.length, 0),
                 "what was said is heard");
-    fuzz_expect(yk_connection_unpack(wire, &heard) &&
-                    yk_connection_is_proven(&talk, &heard, following),
+    fuzz_expect(yk_connection_unpack(wire, &received) &&
+                    yk_connection_is_proven(&connection, &received, following),
                 "who knows the token is believed");
-    heard.rank ^= 1;
-    fuzz_expect(!yk_connection_is_proven(&talk, &heard, following), "a changed record is not");
+    received.rank ^= 1;
+    fuzz_expect(!yk_connection_is_proven(&connection, &received, following),
+                "a changed record is not");
 }
 
-static void check_visit(const uint8_t *data, size_t size, const int *ends)
+static void check_pending(const uint8_t *data, size_t size, const int *ends)
 {
-    struct yk_visit visit;
+    struct yk_listener_pending pending;
     struct yk_connection_record claim;
     enum yk_listener_pending_result end = YK_LISTENER_PENDING_OPEN;
-    const int link = dup(ends[0]); /* a visit that makes no sense closes its own */
-    yk_listener_pending_begin(&visit, link, "token");
+    const int fd = dup(ends[0]); /* a visit that makes no sense closes its own */
+    yk_listener_pending_begin(&pending, fd, "token");
     fuzz_expect(write(ends[1], data, size) == (ssize_t)size && shutdown(ends[1], SHUT_WR) == 0,
                 "there is room");
     while (end != YK_LISTENER_PENDING_CLOSED) {
-        fuzz_expect(yk_listener_pending_receive(&visit, &end, &claim) == YK_OK,
+        fuzz_expect(yk_listener_pending_receive(&pending, &end, &claim) == YK_OK,
                     "there are random numbers");
         if (end == YK_LISTENER_PENDING_CLAIMS) {
             fuzz_accept();
-            fuzz_expect(visit.greeted && claim.kind == YK_CONNECTION_PROOF,
+            fuzz_expect(pending.greeted && claim.kind == YK_CONNECTION_PROOF,
                         "a claim follows a greeting");
-            fuzz_expect(!yk_connection_is_proven(&visit.talk, &claim, NULL),
+            fuzz_expect(!yk_connection_is_proven(&pending.connection, &claim, NULL),
                         "strangers prove nothing");
         }
     }
-    fuzz_expect(visit.talk.link < 0, "a visit that is over has no connection");
+    fuzz_expect(pending.connection.fd < 0, "a visit that is over has no connection");
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     int ends[2];
-    if (size > MOST_BYTES) {
+    if (size > MAX_BYTES) {
         return 0;
     }
     fuzz_expect(socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0, "there is a connection");
     check_record(data, size);
     check_proof(data, size, ends);
-    check_visit(data, size, ends);
+    check_pending(data, size, ends);
     (void)close(ends[0]);
     (void)close(ends[1]);
     return 0;

@@ -35,12 +35,11 @@ static bool take(struct fields *fields, void *out, size_t size)
 static bool take_record(struct fields *fields, struct yk_watch_record *out)
 {
     memset(out, 0, sizeof *out);
-    return take(fields, &out->word, sizeof out->word) &&
+    return take(fields, &out->kind, sizeof out->kind) &&
            take(fields, &out->rank, sizeof out->rank) &&
            take(fields, &out->reason, sizeof out->reason) &&
            take(fields, &out->lane, sizeof out->lane) &&
            take(fields, &out->since_s, sizeof out->since_s) &&
-           take(fields, &out->state.round, sizeof out->state.round) &&
            take(fields, out->state.ops, sizeof out->state.ops) &&
            take(fields, out->state.op_s, sizeof out->state.op_s);
 }
@@ -68,7 +67,7 @@ static void use(const struct yk_watch_record *record, struct yk_watch_state *sta
     };
     check_verdict(&verdict);
     states[record->rank] = record->state;
-    left[record->rank] = record->word == YK_WATCH_GOODBYE;
+    left[record->rank] = record->kind == YK_WATCH_GOODBYE;
     if (yk_watch_culprit_find(states, left, RANKS, 30, &verdict)) {
         fuzz_expect(!left[verdict.rank], "who has left is not to blame");
         check_verdict(&verdict);

@@ -106,7 +106,7 @@ static yk_status join(struct station *station)
     const struct meeting *meeting = &station->meeting;
     const struct yk_comm_bootstrap how = {meeting->rank, meeting->size, share, &station->meeting};
     const struct yk_comm_options options = {
-        .backend = backend, .device = station->device, .lane = station->lane, .meeting = &how};
+        .backend = backend, .device = station->device, .lane = station->lane, .bootstrap = &how};
     return yk_ranks_open(comm, &options, &station->ranks);
 }
 
@@ -152,7 +152,7 @@ static yk_status try_ranges(const struct station *station)
         backend->copy(ranks->lane, numbers, source, sizeof here);
         backend->add(ranks->lane, &add);
         backend->add(ranks->lane, &add);
-        comm->reduce(&sum);
+        comm->all_reduce(&sum);
         backend->add(ranks->lane, &add);
         backend->end_range(ranks->lane);
     }
@@ -229,10 +229,10 @@ static yk_status time_sum(const struct yk_ranks *ranks, struct yk_comm_group *gr
     const struct yk_comm_all_reduce meet = {group, memory, 1, YK_COMM_FP32, false};
     const struct yk_comm_all_reduce sum = {group, memory, bytes / 2, YK_COMM_BF16, false};
     for (int i = 0; i < times; i++) {
-        comm->reduce(&meet);
+        comm->all_reduce(&meet);
         YK_TRY(yk_ranks_finish(ranks));
         const double begun_s = yk_clock_now_s();
-        comm->reduce(&sum);
+        comm->all_reduce(&sum);
         YK_TRY(yk_ranks_finish(ranks));
         seconds[i] = yk_clock_now_s() - begun_s;
     }

@@ -1,6 +1,6 @@
 #include "measure/counters/recorder.h"
 
-#include "measure/counters/lines.h"
+#include "measure/counters/attribution.h"
 #include "support/programs/small_program.h"
 #include "support/support.h"
 

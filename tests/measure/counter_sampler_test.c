@@ -225,10 +225,10 @@ static const struct yk_nvml table = {
 };
 
 /* In place, which takes no memory that nobody gives back. */
-static void set_path(const char *words)
+static void set_path(const char *sentence)
 {
     static char assignment[64];
-    (void)snprintf(assignment, sizeof assignment, "PATH=%s", words);
+    (void)snprintf(assignment, sizeof assignment, "PATH=%s", sentence);
     (void)putenv(assignment);
 }
 
@@ -290,11 +290,11 @@ static const struct yk_counter_reading *last_of(const struct yk_counter_sampler 
     return &readings[count - 1];
 }
 
-static void assert_described(const struct yk_counter_sampler *meters, const char *words)
+static void assert_described(const struct yk_counter_sampler *meters, const char *sentence)
 {
     struct yk_text text = {0};
     yk_counter_sampler_describe(meters, &text);
-    assert_string_equal(yk_text_chars(&text), words);
+    assert_string_equal(yk_text_chars(&text), sentence);
     yk_text_free(&text);
 }
 

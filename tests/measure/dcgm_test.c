@@ -95,19 +95,19 @@ static void a_line_without_end_does_no_harm(void **state)
     assert_means(values);
 }
 
-static void assert_described(const struct yk_dcgm *dcgm, const char *words)
+static void assert_described(const struct yk_dcgm *dcgm, const char *sentence)
 {
     struct yk_text text = {0};
     yk_dcgm_describe(dcgm, &text);
-    assert_string_equal(yk_text_chars(&text), words);
+    assert_string_equal(yk_text_chars(&text), sentence);
     yk_text_free(&text);
 }
 
 /* In place, which takes no memory that nobody gives back. */
-static void set_path(const char *words)
+static void set_path(const char *sentence)
 {
     static char assignment[4096];
-    (void)snprintf(assignment, sizeof assignment, "PATH=%s", words);
+    (void)snprintf(assignment, sizeof assignment, "PATH=%s", sentence);
     (void)putenv(assignment);
 }
 

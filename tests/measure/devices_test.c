@@ -3,8 +3,8 @@
 #include "support/support.h"
 
 #include "comm/staged.h"
-#include "measure/slowdown/devices.h"
 #include "measure/slowdown/idle_speedup.h"
+#include "measure/slowdown/pairs.h"
 #include "measure/survey/survey.h"
 #include "support/exchanges/thread_comm.h"
 
@@ -92,18 +92,18 @@ static void group_destroy(struct yk_comm_group *group)
 }
 
 /* All that is measured is on the device. */
-static void reduce(const struct yk_comm_all_reduce *op)
+static void all_reduce(const struct yk_comm_all_reduce *op)
 {
     assert_true(holds(NULL, op->numbers));
     exchanged++;
-    yk_comm_staged.reduce(op);
+    yk_comm_staged.all_reduce(op);
 }
 
-static void gather(const struct yk_comm_all_gather *op)
+static void all_gather(const struct yk_comm_all_gather *op)
 {
     assert_true(holds(NULL, op->whole) && holds(NULL, op->own));
     exchanged++;
-    yk_comm_staged.gather(op);
+    yk_comm_staged.all_gather(op);
 }
 
 static void pretend(void)
@@ -116,8 +116,8 @@ static void pretend(void)
     wire = yk_comm_staged;
     wire.group_create = group_create;
     wire.group_destroy = group_destroy;
-    wire.reduce = reduce;
-    wire.gather = gather;
+    wire.all_reduce = all_reduce;
+    wire.all_gather = all_gather;
 }
 
 /* ---- one survey ---- */

@@ -33,13 +33,13 @@ static yk_status count_group(struct yk_comm_world *world, const int32_t *ranks, 
 }
 
 /* Of all three ranks, one message of nine takes its time: others are taken more often in theirs. */
-static void gather_slowly(const struct yk_comm_all_gather *op)
+static void all_gather_slowly(const struct yk_comm_all_gather *op)
 {
     if (op->group == group_of_all && op->firsts[RANKS] * (int64_t)op->size >= LARGEST) {
         const struct timespec pause = {.tv_nsec = 3000000};
         (void)nanosleep(&pause, NULL);
     }
-    yk_comm_threads.gather(op);
+    yk_comm_threads.all_gather(op);
 }
 
 static void forget_groups(void)
@@ -55,8 +55,8 @@ struct measuring {
     int64_t most_bytes;
     bool copies; /* instead of messages */
     bool stops;
-    bool stops_at_second; /* group of all ranks */
-    bool slow_gathers;    /* of the largest size */
+    bool stops_at_second;  /* group of all ranks */
+    bool slow_all_gathers; /* of the largest size */
     double seconds;
     struct yk_cluster *cluster;
     struct yk_survey surveys[RANKS];
@@ -69,7 +69,7 @@ struct rank {
     struct yk_comm counting; /* groups */
 };
 
-static yk_status open_rank(struct rank *rank, bool slow_gathers)
+static yk_status open_rank(struct rank *rank, bool slow_all_gathers)
 {
     const struct yk_backend_options options = {.threads = 1};
     rank->engine.backend = &yk_backend_cpu;
@@ -81,8 +81,8 @@ static yk_status open_rank(struct rank *rank, bool slow_gathers)
     YK_TRY(yk_ranks_open(&yk_comm_threads, &comm, &rank->ranks));
     rank->counting = yk_comm_threads;
     rank->counting.group_create = count_group;
-    if (slow_gathers) {
-        rank->counting.gather = gather_slowly;
+    if (slow_all_gathers) {
+        rank->counting.all_gather = all_gather_slowly;
     }
     rank->ranks.comm = &rank->counting;
     return YK_OK;
@@ -108,7 +108,7 @@ static yk_status run_rank(int32_t number, int32_t ranks, void *user)
     (void)ranks;
     struct measuring *measuring = user;
     struct rank rank = {0};
-    yk_status status = open_rank(&rank, measuring->slow_gathers);
+    yk_status status = open_rank(&rank, measuring->slow_all_gathers);
     const struct yk_measure_ranks team = {.ranks = &rank.ranks, .engine = rank.engine};
     const struct yk_survey_request wish = {
         .cluster = measuring->cluster,
@@ -235,7 +235,7 @@ static void no_curve_is_kept_in_part(void **state)
     struct measuring measuring = {.versions = "one",
                                   .most_bytes = LARGEST,
                                   .stops_at_second = true,
-                                  .slow_gathers = true,
+                                  .slow_all_gathers = true,
                                   .seconds = 0.3};
     forget_groups();
     measure(&measuring);

@@ -1,6 +1,6 @@
 #include "support/support.h"
 
-#include "measure/survey/noise.h"
+#include "measure/survey/survey.h"
 
 #include <math.h>
 

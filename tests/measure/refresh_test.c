@@ -222,11 +222,11 @@ static int32_t check_readings(const struct yk_counter_sampler *meters, double ga
     return count;
 }
 
-static void assert_described(const struct yk_counter_sampler *meters, const char *words)
+static void assert_described(const struct yk_counter_sampler *meters, const char *sentence)
 {
     struct yk_text text = {0};
     yk_counter_sampler_describe(meters, &text);
-    assert_string_equal(yk_text_chars(&text), words);
+    assert_string_equal(yk_text_chars(&text), sentence);
     yk_text_free(&text);
 }
 

@@ -40,6 +40,37 @@
     FORM_2 WHEN("layers", "seconds") WHEN("links", "seconds")                                      \
         WHEN("facts", "value") "PRAGMA user_version = 3;"
 
+/* With the names that collectives and facts had. */
+#define FORM_4                                                                                     \
+    "PRAGMA application_id = 0x796f6b65;"                                                          \
+    "CREATE TABLE layers (device TEXT NOT NULL, part REAL NOT NULL, shape TEXT NOT NULL,"          \
+    "  sequence INTEGER NOT NULL, pass TEXT NOT NULL, batch INTEGER NOT NULL,"                     \
+    "  seconds REAL NOT NULL, spread REAL NOT NULL, samples INTEGER NOT NULL,"                     \
+    "  versions TEXT NOT NULL, least REAL NOT NULL, most REAL NOT NULL,"                           \
+    "  measured_at INTEGER NOT NULL, host TEXT NOT NULL, cpu TEXT NOT NULL,"                       \
+    "  UNIQUE (device, part, shape, sequence, pass, batch, cpu));"                                 \
+    "CREATE TABLE links (link TEXT NOT NULL, collective TEXT NOT NULL, ranks INTEGER NOT NULL,"    \
+    "  bytes INTEGER NOT NULL, seconds REAL NOT NULL, spread REAL NOT NULL,"                       \
+    "  samples INTEGER NOT NULL, versions TEXT NOT NULL, least REAL NOT NULL, most REAL NOT NULL," \
+    "  measured_at INTEGER NOT NULL, host TEXT NOT NULL, cpu TEXT NOT NULL,"                       \
+    "  UNIQUE (link, collective, ranks, bytes, cpu));"                                             \
+    "CREATE TABLE facts (subject TEXT NOT NULL, fact TEXT NOT NULL, value REAL NOT NULL,"          \
+    "  spread REAL NOT NULL, samples INTEGER NOT NULL, versions TEXT NOT NULL,"                    \
+    "  least REAL NOT NULL, most REAL NOT NULL, measured_at INTEGER NOT NULL, host TEXT NOT NULL," \
+    "  cpu TEXT NOT NULL, UNIQUE (subject, fact, cpu));"                                           \
+    "INSERT INTO layers VALUES ('v100', 1, 'norm', 64, 'forward', 2, 0.5, 0.1, 7, 'old', 0.4,"     \
+    "  0.6, 77, 'far', '');"                                                                       \
+    "INSERT INTO links VALUES ('a', 'gather', 3, 8, 1, 0.1, 7, 'old', 1, 1, 77, 'far', ''),"       \
+    "  ('a', 'scatter', 3, 8, 2, 0.1, 7, 'old', 2, 2, 77, 'far', ''),"                             \
+    "  ('a', 'reduce', 3, 8, 3, 0.1, 7, 'old', 3, 3, 77, 'far', ''),"                              \
+    "  ('a', 'send', 2, 8, 4, 0.1, 7, 'old', 4, 4, 77, 'far', '');"                                \
+    "INSERT INTO facts VALUES"                                                                     \
+    "  ('a', 'computation beside messages', 5, 0, 1, 'old', 5, 5, 77, 'far', ''),"                 \
+    "  ('a', 'messages beside computation', 6, 0, 1, 'old', 6, 6, 77, 'far', ''),"                 \
+    "  ('a', 'computation while others rest', 7, 0, 1, 'old', 7, 7, 77, 'far', ''),"               \
+    "  ('a', 'context bytes', 8, 0, 1, 'old', 8, 8, 77, 'far', '');"                               \
+    "PRAGMA user_version = 4;"
+
 static void make_file(const char *path, const char *sql)
 {
     sqlite3 *database = NULL;

@@ -1,7 +1,6 @@
-#include "comm/mpi/direct.h"
+#include "comm/mpi/world.h"
 
 #include "comm/elements.h"
-#include "comm/mpi/transfer.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -61,7 +60,7 @@ bool yk_mpi_direct_all_reduce(const struct yk_comm_all_reduce *op)
 {
     const struct yk_comm_group *group = op->group;
     const size_t bytes = bytes_of(op);
-    struct yk_mpi_segment pieces[YK_MPI_MAX_SEGMENTS];
+    struct yk_mpi_segment segments[YK_MPI_MAX_SEGMENTS];
     int count = 0;
     if (bytes == 0 || group->members == 1) {
         return true;
@@ -69,16 +68,16 @@ bool yk_mpi_direct_all_reduce(const struct yk_comm_all_reduce *op)
     for (int32_t i = 0; i < group->members; i++) {
         if (i != group->me) {
             char *place = (char *)group->world->stages[0] + (size_t)i * bytes;
-            pieces[count] = (struct yk_mpi_segment){
+            segments[count] = (struct yk_mpi_segment){
                 .bytes = place, .size = bytes, .peer = group->ranks[i], .tag = group->tag};
-            pieces[count + 1] = pieces[count];
-            pieces[count + 1].bytes = op->numbers;
-            pieces[count + 1].is_sent = true;
+            segments[count + 1] = segments[count];
+            segments[count + 1].bytes = op->numbers;
+            segments[count + 1].is_sent = true;
             count += 2;
         }
     }
     assert(count <= YK_MPI_MAX_SEGMENTS);
-    if (!yk_mpi_transfer(group->world, pieces, count)) {
+    if (!yk_mpi_transfer(group->world, segments, count)) {
         return false;
     }
     sum_up(op);
@@ -104,24 +103,24 @@ bool yk_mpi_direct_broadcast(const struct yk_comm_broadcast *op)
     const int32_t bit = lowest_bit(place, members);
     const size_t block = group->world->options.block_bytes;
     for (size_t at = 0; at < op->size; at += block) {
-        struct yk_mpi_segment piece = {
+        struct yk_mpi_segment segment = {
             .bytes = (char *)op->bytes + at,
             .size = op->size - at < block ? op->size - at : block,
             .tag = group->tag,
         };
         if (place > 0) {
-            piece.peer = group->ranks[(place - bit + op->from) % members];
-            if (!yk_mpi_transfer(group->world, &piece, 1)) {
+            segment.peer = group->ranks[(place - bit + op->from) % members];
+            if (!yk_mpi_transfer(group->world, &segment, 1)) {
                 return false;
             }
         }
         struct yk_mpi_segment onward[YK_MPI_MAX_SEGMENTS];
         int count = 0;
-        piece.is_sent = true;
+        segment.is_sent = true;
         for (int32_t lower = bit / 2; lower > 0; lower /= 2) {
             if (place + lower < members) {
-                piece.peer = group->ranks[(place + lower + op->from) % members];
-                onward[count++] = piece;
+                segment.peer = group->ranks[(place + lower + op->from) % members];
+                onward[count++] = segment;
             }
         }
         if (!yk_mpi_transfer(group->world, onward, count)) {
@@ -142,18 +141,18 @@ bool yk_mpi_direct_message(const struct yk_comm_message *op, bool is_sent)
         (void)snprintf(sentence, sizeof sentence,
                        "message %d between rank %d and rank %d of %d cannot be", (int)op->number,
                        world->rank, (int)op->peer, world->size);
-        yk_failure_set(&world->trouble, YK_ERROR_INPUT, sentence);
+        yk_failure_set(&world->failure, YK_ERROR_INPUT, sentence);
         return false;
     }
     for (size_t at = 0; at < op->size; at += block) {
-        const struct yk_mpi_segment piece = {
+        const struct yk_mpi_segment segment = {
             .bytes = (char *)op->bytes + at,
             .size = op->size - at < block ? op->size - at : block,
             .peer = op->peer,
             .tag = YK_MPI_GROUP_TAGS + op->number % tags,
             .is_sent = is_sent,
         };
-        if (!yk_mpi_transfer(world, &piece, 1)) {
+        if (!yk_mpi_transfer(world, &segment, 1)) {
             return false;
         }
     }

@@ -1,6 +1,4 @@
-#include "comm/mpi/direct.h"
-#include "comm/mpi/ring.h"
-#include "comm/mpi/transfer.h"
+#include "comm/mpi/world.h"
 
 #include "base/clock.h"
 #include "base/hash.h"
@@ -19,18 +17,18 @@ enum {
 };
 
 /* A function on the lane, once everything before it has run. */
-struct errand {
+struct lane_call {
     struct yk_comm_world *world;
     uint64_t number; /* of a group: of the ranks in it */
 };
 
-static yk_status run_errand(struct yk_comm_world *world, void (*function)(void *user),
-                            struct errand *errand)
+static yk_status call_on_lane(struct yk_comm_world *world, void (*function)(void *user),
+                              struct lane_call *lane_call)
 {
-    *errand = (struct errand){.world = world, .number = errand->number};
-    yk_mpi_enqueue(world, function, errand);
+    *lane_call = (struct lane_call){.world = world, .number = lane_call->number};
+    yk_mpi_enqueue(world, function, lane_call);
     YK_TRY(world->options.backend->lane_synchronize(world->options.lane));
-    return yk_failure_check(&world->trouble);
+    return yk_failure_check(&world->failure);
 }
 
 /* Machines by their lowest ranks. */
@@ -78,7 +76,7 @@ static int join_world(struct yk_comm_world *world)
  * for the other's whole message, and the link is used one way at a time. So parts go as messages
  * that nobody asks for. What the user has set stays.
  */
-static void send_unasked(void)
+static void send_eagerly(void)
 {
     static const char *const names[] = {
         "OMPI_MCA_btl_tcp_eager_limit",
@@ -99,17 +97,17 @@ static void send_unasked(void)
 
 static void run_open(void *user)
 {
-    struct yk_comm_world *world = ((struct errand *)user)->world;
+    struct yk_comm_world *world = ((struct lane_call *)user)->world;
     int initialised = 0;
     (void)MPI_Initialized(&initialised);
     if (initialised) {
-        yk_failure_set(&world->trouble, YK_ERROR_INPUT,
+        yk_failure_set(&world->failure, YK_ERROR_INPUT,
                        "mpi: a process joins a world of MPI once, and this one has already");
         return;
     }
     /* Sleeps of 10 us are to be such: Linux adds 50 us otherwise. */
     (void)prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL);
-    send_unasked();
+    send_eagerly();
     const int code = join_world(world);
     if (code != MPI_SUCCESS) {
         (void)yk_mpi_transfer_fail(world, code, "mpi: joining the other ranks");
@@ -127,7 +125,7 @@ static void free_world(struct yk_comm_world *world)
 static yk_status open_world(const struct yk_comm_options *options, struct yk_comm_world **out)
 {
     yk_status status;
-    struct errand errand = {0};
+    struct lane_call lane_call = {0};
     struct yk_comm_world *world = calloc(1, sizeof *world);
     if (!world) {
         return yk_fail_out_of_memory();
@@ -142,7 +140,7 @@ static yk_status open_world(const struct yk_comm_options *options, struct yk_com
                                                     &world->stages[i]),
                     undo);
     }
-    YK_TRY_GOTO(run_errand(world, run_open, &errand), undo);
+    YK_TRY_GOTO(call_on_lane(world, run_open, &lane_call), undo);
     *out = world;
     return YK_OK;
 undo:
@@ -152,19 +150,19 @@ undo:
 
 static void run_close(void *user)
 {
-    struct yk_comm_world *world = ((struct errand *)user)->world;
-    if (!yk_failure_is_set(&world->trouble) && atomic_load(&world->ending) == 0) {
+    struct yk_comm_world *world = ((struct lane_call *)user)->world;
+    if (!yk_failure_is_set(&world->failure) && atomic_load(&world->exit_request) == 0) {
         (void)MPI_Comm_free(&world->comm);
         (void)MPI_Finalize();
     }
 }
 
-/* After trouble MPI is left as it is: MPI_Finalize would wait for those that do not answer. */
+/* After a failure MPI is left as it is: MPI_Finalize would wait for those that do not answer. */
 static void close_world(struct yk_comm_world *world)
 {
-    struct errand errand = {0};
+    struct lane_call lane_call = {0};
     if (world) {
-        (void)!run_errand(world, run_close, &errand);
+        (void)!call_on_lane(world, run_close, &lane_call);
         free_world(world);
     }
 }
@@ -203,23 +201,23 @@ static void describe(const struct yk_comm_world *world, struct yk_text *out)
 /* Whether all ranks make the same group, and that all have come. */
 static void run_group(void *user)
 {
-    const struct errand *errand = user;
-    struct yk_comm_world *world = errand->world;
-    const uint64_t mine[2] = {errand->number, ~errand->number};
-    uint64_t most[2] = {0, 0};
+    const struct lane_call *lane_call = user;
+    struct yk_comm_world *world = lane_call->world;
+    const uint64_t mine[2] = {lane_call->number, ~lane_call->number};
+    uint64_t max[2] = {0, 0};
     MPI_Request request;
     MPI_Status status;
-    if (yk_failure_is_set(&world->trouble)) {
+    if (yk_failure_is_set(&world->failure)) {
         return;
     }
-    int code = MPI_Iallreduce(mine, most, 2, MPI_UINT64_T, MPI_MAX, world->comm, &request);
+    int code = MPI_Iallreduce(mine, max, 2, MPI_UINT64_T, MPI_MAX, world->comm, &request);
     if (code == MPI_SUCCESS) {
         code = yk_mpi_transfer_wait(world, &request, &status);
     }
     if (code != MPI_SUCCESS) {
         (void)yk_mpi_transfer_fail(world, code, "mpi: making a group");
-    } else if (most[0] != ~most[1]) {
-        yk_failure_set(&world->trouble, YK_ERROR_INPUT,
+    } else if (max[0] != ~max[1]) {
+        yk_failure_set(&world->failure, YK_ERROR_INPUT,
                        "mpi: a group is not the same on all ranks");
     }
 }
@@ -228,8 +226,8 @@ static yk_status create_group(struct yk_comm_world *world, const int32_t *ranks,
                               struct yk_comm_group **out)
 {
     int32_t me = -1;
-    struct errand errand = {.number = yk_hash_bytes(ranks, (size_t)count * sizeof *ranks)};
-    YK_TRY(run_errand(world, run_group, &errand));
+    struct lane_call lane_call = {.number = yk_hash_bytes(ranks, (size_t)count * sizeof *ranks)};
+    YK_TRY(call_on_lane(world, run_group, &lane_call));
     const int32_t tag = world->groups++ % YK_MPI_GROUP_TAGS;
     for (int32_t i = 0; i < count; i++) {
         if (ranks[i] < 0 || ranks[i] >= world->size) {
@@ -263,9 +261,92 @@ static void destroy_group(struct yk_comm_group *group)
     }
 }
 
+/* ---- exchanges in their turn on the comm lane ---- */
+
+/* What is wrong stays with the world; whoever cares asks it. */
+static void run_all_reduce(void *user)
+{
+    const struct yk_comm_all_reduce *op = user;
+    if (!yk_failure_is_set(&op->group->world->failure)) {
+        (void)(yk_mpi_direct_suits(op) ? yk_mpi_direct_all_reduce(op) : yk_mpi_ring_all_reduce(op));
+    }
+}
+
+static void run_all_gather(void *user)
+{
+    const struct yk_comm_all_gather *op = user;
+    if (!yk_failure_is_set(&op->group->world->failure)) {
+        (void)yk_mpi_ring_all_gather(op);
+    }
+}
+
+static void run_reduce_scatter(void *user)
+{
+    const struct yk_comm_reduce_scatter *op = user;
+    if (!yk_failure_is_set(&op->group->world->failure)) {
+        (void)yk_mpi_ring_reduce_scatter(op);
+    }
+}
+
+static void run_broadcast(void *user)
+{
+    const struct yk_comm_broadcast *op = user;
+    if (!yk_failure_is_set(&op->group->world->failure)) {
+        (void)yk_mpi_direct_broadcast(op);
+    }
+}
+
+static void run_send(void *user)
+{
+    const struct yk_comm_message *op = user;
+    if (!yk_failure_is_set(&op->world->failure)) {
+        (void)yk_mpi_direct_message(op, true);
+    }
+}
+
+static void run_recv(void *user)
+{
+    const struct yk_comm_message *op = user;
+    if (!yk_failure_is_set(&op->world->failure)) {
+        (void)yk_mpi_direct_message(op, false);
+    }
+}
+
+static void mpi_all_reduce(const struct yk_comm_all_reduce *op)
+{
+    yk_mpi_enqueue(op->group->world, run_all_reduce, op);
+}
+
+static void mpi_all_gather(const struct yk_comm_all_gather *op)
+{
+    yk_mpi_enqueue(op->group->world, run_all_gather, op);
+}
+
+static void mpi_reduce_scatter(const struct yk_comm_reduce_scatter *op)
+{
+    yk_mpi_enqueue(op->group->world, run_reduce_scatter, op);
+}
+
+static void mpi_broadcast(const struct yk_comm_broadcast *op)
+{
+    yk_mpi_enqueue(op->group->world, run_broadcast, op);
+}
+
+static void mpi_send(const struct yk_comm_message *op)
+{
+    yk_mpi_enqueue(op->world, run_send, op);
+}
+
+static void mpi_recv(const struct yk_comm_message *op)
+{
+    yk_mpi_enqueue(op->world, run_recv, op);
+}
+
+/* ---- the end ---- */
+
 static yk_status check(const struct yk_comm_world *world)
 {
-    return yk_failure_check(&world->trouble);
+    return yk_failure_check(&world->failure);
 }
 
 /* The lane does it where it waits in an exchange. Where it does not, it is idle, or stuck inside
@@ -274,12 +355,12 @@ static void end_all(struct yk_comm_world *world, int code)
 {
     static const struct timespec pause = {.tv_nsec = 1000000};
     int none = 0;
-    (void)atomic_compare_exchange_strong(&world->ending, &none, code + 1);
+    (void)atomic_compare_exchange_strong(&world->exit_request, &none, code + 1);
     const double begun_s = yk_clock_now_s();
-    while (!atomic_load(&world->ended) && yk_clock_now_s() - begun_s < 0.1) {
+    while (!atomic_load(&world->is_aborting) && yk_clock_now_s() - begun_s < 0.1) {
         (void)nanosleep(&pause, NULL);
     }
-    if (!atomic_exchange(&world->ended, true)) {
+    if (!atomic_exchange(&world->is_aborting, true)) {
         (void)MPI_Abort(MPI_COMM_WORLD, code);
     }
 }
@@ -290,5 +371,5 @@ __attribute__((visibility("default"))) const struct yk_comm yk_comm_plugin = {
     YK_COMM_WORLD_ENTRIES,
     .group_create = create_group,
     .group_destroy = destroy_group,
-    YK_COMM_OPS(yk_mpi),
+    YK_COMM_OPS(mpi),
 };

@@ -1,12 +1,11 @@
 /*
- * Gather, scatter and reduce around a ring: each member speaks to the next and listens to the one
- * before, in the order of the group. Block b of every part goes round before block b + 1 does, so
- * that sums on their way need no more room than two blocks.
+ * all_gather, reduce_scatter and all_reduce around a ring: each member sends to the next and
+ * receives from the one before, in the order of the group. Block b of every part goes round before
+ * block b + 1 does, so that sums on their way need no more room than two blocks.
  */
-#include "comm/mpi/ring.h"
+#include "comm/mpi/world.h"
 
 #include "comm/elements.h"
-#include "comm/mpi/transfer.h"
 
 #include <string.h>
 
@@ -21,7 +20,7 @@ static int32_t member_before(const struct yk_comm_group *group, int32_t steps)
     return (int32_t)(((int64_t)group->me - steps + 2 * (int64_t)group->members) % group->members);
 }
 
-/* Block `number` of a member's part, where a thing of the parts is `unit` long; none when the part
+/* Block `number` of a member's part, where an element is `unit` long; none when the part
  * has fewer. */
 static struct span block_of(const int64_t *firsts, int64_t unit, int32_t member, int64_t number,
                             int64_t block)
@@ -31,14 +30,14 @@ static struct span block_of(const int64_t *firsts, int64_t unit, int32_t member,
     return (struct span){first, left < 0 ? 0 : left < block ? left : block};
 }
 
-static int64_t most_blocks(const int64_t *firsts, int64_t unit, int32_t members, int64_t block)
+static int64_t block_count(const int64_t *firsts, int64_t unit, int32_t members, int64_t block)
 {
-    int64_t most = 0;
+    int64_t max_count = 0;
     for (int32_t i = 0; i < members; i++) {
         const int64_t blocks = ((firsts[i + 1] - firsts[i]) * unit + block - 1) / block;
-        most = blocks > most ? blocks : most;
+        max_count = blocks > max_count ? blocks : max_count;
     }
-    return most;
+    return max_count;
 }
 
 /* To the next member, and at the same time from the one before. */
@@ -49,8 +48,8 @@ static bool swap(const struct yk_comm_group *group, struct yk_mpi_segment out,
     out.peer = group->ranks[(group->me + 1) % group->members];
     in.tag = out.tag = group->tag;
     out.is_sent = true;
-    const struct yk_mpi_segment pieces[] = {in, out};
-    return yk_mpi_transfer(group->world, pieces, 2);
+    const struct yk_mpi_segment segments[] = {in, out};
+    return yk_mpi_transfer(group->world, segments, 2);
 }
 
 bool yk_mpi_ring_all_gather(const struct yk_comm_all_gather *op)
@@ -64,7 +63,7 @@ bool yk_mpi_ring_all_gather(const struct yk_comm_all_gather *op)
     if (place != op->own && own_size > 0) {
         memcpy(place, op->own, (size_t)own_size);
     }
-    const int64_t blocks = most_blocks(op->firsts, unit, group->members, block);
+    const int64_t blocks = block_count(op->firsts, unit, group->members, block);
     for (int64_t b = 0; b < blocks; b++) {
         for (int32_t step = 0; step < group->members - 1; step++) {
             const struct span out =
@@ -83,16 +82,16 @@ bool yk_mpi_ring_all_gather(const struct yk_comm_all_gather *op)
 }
 
 /* What sums travel as: fp32 for 16-bit numbers that are summed wide. */
-static enum yk_comm_type travel_type(const struct yk_comm_reduce_scatter *op)
+static enum yk_comm_type wire_type(const struct yk_comm_reduce_scatter *op)
 {
     return op->wide && yk_comm_type_is_half(op->type) ? YK_COMM_FP32 : op->type;
 }
 
 /* The numbers of `whole` as they travel: in `room`, or where they are. */
-static void *lift(const struct yk_comm_reduce_scatter *op, struct span span, void *room)
+static void *load(const struct yk_comm_reduce_scatter *op, struct span span, void *room)
 {
     void *numbers = yk_comm_elements_at(op->type, op->whole, span.first);
-    if (travel_type(op) == op->type) {
+    if (wire_type(op) == op->type) {
         return numbers;
     }
     yk_comm_elements_to_fp32(op->type, span.count, numbers, room);
@@ -103,7 +102,7 @@ static void *lift(const struct yk_comm_reduce_scatter *op, struct span span, voi
 static void add(const struct yk_comm_reduce_scatter *op, int64_t count, const void *numbers,
                 void *sum)
 {
-    if (travel_type(op) == op->type) {
+    if (wire_type(op) == op->type) {
         yk_comm_elements_add(op->type, count, numbers, sum);
     } else {
         yk_comm_elements_add_fp32(op->type, count, numbers, sum);
@@ -111,13 +110,13 @@ static void add(const struct yk_comm_reduce_scatter *op, int64_t count, const vo
 }
 
 /* The block's sum, all members' by now, to its place in `own`. */
-static void settle(const struct yk_comm_reduce_scatter *op, struct span span, void *sum)
+static void store_sum(const struct yk_comm_reduce_scatter *op, struct span span, void *sum)
 {
     void *own = yk_comm_elements_at(op->type, op->own, span.first - op->firsts[op->group->me]);
     if (op->added && span.count > 0) {
         add(op, span.count, own, sum);
     }
-    if (travel_type(op) != op->type) {
+    if (wire_type(op) != op->type) {
         yk_comm_elements_from_fp32(op->type, span.count, sum, own);
     } else if (own != sum && span.count > 0) {
         memcpy(own, sum, (size_t)span.count * yk_comm_type_bytes(op->type));
@@ -136,19 +135,20 @@ static void add_part(void *user, size_t at, size_t size)
 {
     const struct passing *passing = user;
     const struct yk_comm_reduce_scatter *op = passing->op;
-    const size_t width = yk_comm_type_bytes(travel_type(op));
+    const size_t width = yk_comm_type_bytes(wire_type(op));
     const int64_t first = passing->first + (int64_t)(at / width);
     add(op, (int64_t)(size / width), yk_comm_elements_at(op->type, op->whole, first),
         passing->sum + at);
 }
 
-static bool scatter_block(const struct yk_comm_reduce_scatter *op, int64_t number, int64_t block)
+static bool reduce_scatter_block(const struct yk_comm_reduce_scatter *op, int64_t number,
+                                 int64_t block)
 {
     const struct yk_comm_group *group = op->group;
     void *const *stages = group->world->stages;
-    const size_t width = yk_comm_type_bytes(travel_type(op));
+    const size_t width = yk_comm_type_bytes(wire_type(op));
     struct span out = block_of(op->firsts, 1, member_before(group, 1), number, block);
-    void *outgoing = lift(op, out, stages[0]);
+    void *outgoing = load(op, out, stages[0]);
     for (int32_t step = 0; step < group->members - 1; step++) {
         const struct span in =
             block_of(op->firsts, 1, member_before(group, step + 2), number, block);
@@ -165,7 +165,7 @@ static bool scatter_block(const struct yk_comm_reduce_scatter *op, int64_t numbe
         out = in;
         outgoing = incoming;
     }
-    settle(op, out, outgoing);
+    store_sum(op, out, outgoing);
     return true;
 }
 
@@ -173,10 +173,10 @@ bool yk_mpi_ring_reduce_scatter(const struct yk_comm_reduce_scatter *op)
 {
     const struct yk_comm_group *group = op->group;
     const int64_t block =
-        (int64_t)(group->world->options.block_bytes / yk_comm_type_bytes(travel_type(op)));
-    const int64_t blocks = most_blocks(op->firsts, 1, group->members, block);
+        (int64_t)(group->world->options.block_bytes / yk_comm_type_bytes(wire_type(op)));
+    const int64_t blocks = block_count(op->firsts, 1, group->members, block);
     for (int64_t b = 0; b < blocks; b++) {
-        if (!scatter_block(op, b, block)) {
+        if (!reduce_scatter_block(op, b, block)) {
             return false;
         }
     }
@@ -192,7 +192,7 @@ bool yk_mpi_ring_all_reduce(const struct yk_comm_all_reduce *op)
         group->firsts[i] = op->count / group->members * i + (i < rest ? i : rest);
     }
     void *own = yk_comm_elements_at(op->type, op->numbers, group->firsts[group->me]);
-    const struct yk_comm_reduce_scatter scatter = {
+    const struct yk_comm_reduce_scatter reduce_scatter = {
         .group = group,
         .whole = op->numbers,
         .own = own,
@@ -200,12 +200,12 @@ bool yk_mpi_ring_all_reduce(const struct yk_comm_all_reduce *op)
         .type = op->type,
         .wide = op->wide,
     };
-    const struct yk_comm_all_gather gather = {
+    const struct yk_comm_all_gather all_gather = {
         .group = group,
         .own = own,
         .whole = op->numbers,
         .firsts = group->firsts,
         .size = width,
     };
-    return yk_mpi_ring_reduce_scatter(&scatter) && yk_mpi_ring_all_gather(&gather);
+    return yk_mpi_ring_reduce_scatter(&reduce_scatter) && yk_mpi_ring_all_gather(&all_gather);
 }

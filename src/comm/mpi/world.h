@@ -3,7 +3,7 @@
  *
  * Every call of MPI is made on the thread of the comm lane, MPI_Abort at the end of all apart.
  * Exchanges are made of messages between two ranks, in blocks, so that one way of waiting serves
- * them all: MPI's own blocking calls spin, and take half of a core that computes.
+ * them all: MPI's own blocking calls spin, and use half of a core that computes.
  */
 #ifndef YK_COMM_MPI_WORLD_H
 #define YK_COMM_MPI_WORLD_H
@@ -16,21 +16,21 @@
 
 enum {
     YK_MPI_GROUP_TAGS = 1024, /* tags of exchanges in groups; those of messages come after */
-    YK_MPI_MAX_SEGMENTS = 64, /* messages under way at a time */
+    YK_MPI_MAX_SEGMENTS = 64, /* in flight at a time */
 };
 
 struct yk_comm_world {
-    struct yk_comm_options options; /* block_bytes settled */
+    struct yk_comm_options options; /* block_bytes resolved */
     MPI_Comm comm;
     int rank;
     int size;
     int machines;
     int32_t tag_limit; /* the largest tag that MPI takes */
     int32_t groups;    /* made so far */
-    void *stages[2];   /* of block_bytes: what is summed on its way */
-    struct yk_failure trouble;
-    atomic_int ending; /* the exit code plus 1, once somebody wants the end */
-    atomic_bool ended; /* and somebody is about it */
+    void *stages[2];   /* of block_bytes: sums on their way */
+    struct yk_failure failure;
+    atomic_int exit_request; /* the exit code plus 1, once somebody asks for the end */
+    atomic_bool is_aborting; /* and somebody calls MPI_Abort */
 };
 
 struct yk_comm_group {
@@ -42,19 +42,56 @@ struct yk_comm_group {
     int32_t ranks[]; /* (members) */
 };
 
-/* The exchanges, put on the lane. */
-void yk_mpi_reduce(const struct yk_comm_all_reduce *op);
-void yk_mpi_gather(const struct yk_comm_all_gather *op);
-void yk_mpi_scatter(const struct yk_comm_reduce_scatter *op);
-void yk_mpi_broadcast(const struct yk_comm_broadcast *op);
-void yk_mpi_send(const struct yk_comm_message *op);
-void yk_mpi_recv(const struct yk_comm_message *op);
-
-/* Puts a call on the comm lane. */
+/* Calls a function on the comm lane. */
 static inline void yk_mpi_enqueue(const struct yk_comm_world *world, void (*function)(void *user),
                                   const void *user)
 {
     world->options.backend->call_host(world->options.lane, function, (void *)(uintptr_t)user);
 }
+
+/* ---- transfer.c: messages sent and received at once, and how the lane waits for them ---- */
+
+enum {
+    YK_MPI_PART_BYTES = 256 << 10, /* of a message that MPI is given, at most */
+};
+
+/* At most a block. It goes in parts; nothing is sent when it has no bytes. */
+struct yk_mpi_segment {
+    void *bytes;
+    size_t size;
+    int32_t peer; /* rank of the world */
+    int32_t tag;
+    bool is_sent; /* received otherwise */
+    /* Or NULL: called for every part, a multiple of 8 bytes from the beginning, once it has gone or
+     * come, in any order. */
+    void (*arrived)(void *user, size_t at, size_t size);
+    void *user;
+};
+
+/* True when all `count` pieces, at most YK_MPI_MAX_SEGMENTS, have gone and come; otherwise the
+ * world has failed. No two of them go the same way between two ranks. */
+bool yk_mpi_transfer(struct yk_comm_world *world, const struct yk_mpi_segment *segments, int count);
+
+/* Waits for a request of MPI in the same way. Returns MPI's code, or MPI_ERR_OTHER when the run is
+ * to end. */
+int yk_mpi_transfer_wait(struct yk_comm_world *world, MPI_Request *request, MPI_Status *out);
+
+/* Sets the failure "doing: MPI's sentence"; false. */
+bool yk_mpi_transfer_fail(struct yk_comm_world *world, int code, const char *doing);
+
+/* ---- ring.c: each member sends to the next; false where the world has failed ---- */
+
+bool yk_mpi_ring_all_gather(const struct yk_comm_all_gather *op);
+bool yk_mpi_ring_reduce_scatter(const struct yk_comm_reduce_scatter *op);
+bool yk_mpi_ring_all_reduce(const struct yk_comm_all_reduce *op);
+
+/* ---- direct.c: members send to those they mean; false where the world has failed ---- */
+
+/* Whether so few numbers are summed sooner by everyone than around the ring. */
+bool yk_mpi_direct_suits(const struct yk_comm_all_reduce *op);
+bool yk_mpi_direct_all_reduce(const struct yk_comm_all_reduce *op);
+
+bool yk_mpi_direct_broadcast(const struct yk_comm_broadcast *op);
+bool yk_mpi_direct_message(const struct yk_comm_message *op, bool is_sent);
 
 #endif

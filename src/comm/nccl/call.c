@@ -8,121 +8,121 @@
 #include <stdlib.h>
 #include <time.h>
 
-static const double look_s = 0.02; /* between two looks at the world's trouble */
+static const double poll_s = 0.02; /* between two looks at the world's trouble */
 
 /* Whoever is last frees it: the thread that runs, or the one that waited. */
-struct desk {
-    struct yk_nccl_call errand;
+struct thread_call {
+    struct yk_nccl_call call;
     ncclResult_t result;
     bool is_done;
-    bool is_left;
+    bool is_abandoned;
     pthread_mutex_t lock;
     pthread_cond_t done;
 };
 
-static void free_desk(struct desk *desk)
+static void free_call(struct thread_call *thread_call)
 {
-    (void)pthread_cond_destroy(&desk->done);
-    (void)pthread_mutex_destroy(&desk->lock);
-    free(desk);
+    (void)pthread_cond_destroy(&thread_call->done);
+    (void)pthread_mutex_destroy(&thread_call->lock);
+    free(thread_call);
 }
 
-static struct desk *make_desk(const struct yk_nccl_call *errand)
+static struct thread_call *create_call(const struct yk_nccl_call *call)
 {
-    struct desk *desk = calloc(1, sizeof *desk);
+    struct thread_call *thread_call = calloc(1, sizeof *thread_call);
     pthread_condattr_t attributes;
-    if (!desk) {
+    if (!thread_call) {
         return NULL;
     }
-    desk->errand = *errand;
+    thread_call->call = *call;
     (void)pthread_condattr_init(&attributes);
     (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    (void)pthread_mutex_init(&desk->lock, NULL);
-    (void)pthread_cond_init(&desk->done, &attributes);
+    (void)pthread_mutex_init(&thread_call->lock, NULL);
+    (void)pthread_cond_init(&thread_call->done, &attributes);
     (void)pthread_condattr_destroy(&attributes);
-    return desk;
+    return thread_call;
 }
 
 static void *work(void *user)
 {
-    struct desk *desk = user;
-    (void)cudaSetDevice(desk->errand.world->device);
-    const ncclResult_t result = desk->errand.run(&desk->errand);
-    (void)pthread_mutex_lock(&desk->lock);
-    desk->result = result;
-    desk->is_done = true;
-    const bool is_left = desk->is_left;
-    (void)pthread_cond_signal(&desk->done);
-    (void)pthread_mutex_unlock(&desk->lock);
-    if (is_left) {
-        free_desk(desk);
+    struct thread_call *thread_call = user;
+    (void)cudaSetDevice(thread_call->call.world->device);
+    const ncclResult_t result = thread_call->call.run(&thread_call->call);
+    (void)pthread_mutex_lock(&thread_call->lock);
+    thread_call->result = result;
+    thread_call->is_done = true;
+    const bool is_abandoned = thread_call->is_abandoned;
+    (void)pthread_cond_signal(&thread_call->done);
+    (void)pthread_mutex_unlock(&thread_call->lock);
+    if (is_abandoned) {
+        free_call(thread_call);
     }
     return NULL;
 }
 
-static void wait_a_little(struct desk *desk)
+static void wait_a_little(struct thread_call *thread_call)
 {
     struct timespec until;
     (void)clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += (long)(look_s * 1e9);
+    until.tv_nsec += (long)(poll_s * 1e9);
     until.tv_sec += until.tv_nsec / 1000000000;
     until.tv_nsec %= 1000000000;
-    (void)pthread_cond_timedwait(&desk->done, &desk->lock, &until);
+    (void)pthread_cond_timedwait(&thread_call->done, &thread_call->lock, &until);
 }
 
 /* False when it was left. */
-static bool await(struct desk *desk, double most_s)
+static bool await(struct thread_call *thread_call, double max_s)
 {
-    struct yk_comm_world *world = desk->errand.world;
-    const bool was_troubled = yk_failure_is_set(&world->trouble);
+    struct yk_comm_world *world = thread_call->call.world;
+    const bool had_failed = yk_failure_is_set(&world->failure);
     const double begun_s = yk_clock_now_s();
-    (void)pthread_mutex_lock(&desk->lock);
-    while (!desk->is_done && yk_clock_now_s() - begun_s < most_s &&
-           (was_troubled || !yk_failure_is_set(&world->trouble))) {
-        wait_a_little(desk);
+    (void)pthread_mutex_lock(&thread_call->lock);
+    while (!thread_call->is_done && yk_clock_now_s() - begun_s < max_s &&
+           (had_failed || !yk_failure_is_set(&world->failure))) {
+        wait_a_little(thread_call);
     }
-    const bool is_done = desk->is_done;
-    desk->is_left = !is_done;
-    (void)pthread_mutex_unlock(&desk->lock);
+    const bool is_done = thread_call->is_done;
+    thread_call->is_abandoned = !is_done;
+    (void)pthread_mutex_unlock(&thread_call->lock);
     return is_done;
 }
 
-static void tell_left(struct yk_comm_world *world, const char *doing, double most_s)
+static void fail_timed_out(struct yk_comm_world *world, const char *doing, double max_s)
 {
     char sentence[YK_FAILURE_SIZE];
     (void)snprintf(sentence, sizeof sentence,
                    "nccl, %s: not all %d ranks have come within %g s; see what the others say, "
                    "whether NCCL_SOCKET_IFNAME names the network that joins them, or set "
                    "YOKE_MEET_S to more seconds",
-                   doing, (int)world->size, most_s);
-    yk_failure_set(&world->trouble, YK_ERROR_LOST, sentence);
+                   doing, (int)world->size, max_s);
+    yk_failure_set(&world->failure, YK_ERROR_LOST, sentence);
 }
 
-enum yk_nccl_call_result yk_nccl_call_run(struct yk_nccl_call *errand, double most_s)
+enum yk_nccl_call_result yk_nccl_call_run(struct yk_nccl_call *call, double max_s)
 {
-    struct yk_comm_world *world = errand->world;
+    struct yk_comm_world *world = call->world;
     pthread_t thread;
-    struct desk *desk = make_desk(errand);
-    const int code = desk ? pthread_create(&thread, NULL, work, desk) : ENOMEM;
+    struct thread_call *thread_call = create_call(call);
+    const int code = thread_call ? pthread_create(&thread, NULL, work, thread_call) : ENOMEM;
     if (code != 0) {
-        if (desk) {
-            free_desk(desk);
+        if (thread_call) {
+            free_call(thread_call);
         }
-        yk_failure_set(&world->trouble, YK_ERROR_SYSTEM, "nccl: the system refuses a thread");
+        yk_failure_set(&world->failure, YK_ERROR_SYSTEM, "nccl: the system refuses a thread");
         return YK_NCCL_CALL_FAILED;
     }
-    if (!await(desk, most_s)) {
+    if (!await(thread_call, max_s)) {
         (void)pthread_detach(thread);
-        atomic_store(&world->has_left, true);
-        tell_left(world, errand->doing, most_s);
+        atomic_store(&world->is_abandoned, true);
+        fail_timed_out(world, call->doing, max_s);
         return YK_NCCL_CALL_TIMED_OUT;
     }
     (void)pthread_join(thread, NULL);
-    const ncclResult_t result = desk->result;
-    *errand = desk->errand;
-    free_desk(desk);
+    const ncclResult_t result = thread_call->result;
+    *call = thread_call->call;
+    free_call(thread_call);
     if (result != ncclSuccess) {
-        (void)yk_nccl_world_fail(world, result, errand->doing);
+        (void)yk_nccl_world_fail(world, result, call->doing);
         return YK_NCCL_CALL_FAILED;
     }
     return YK_NCCL_CALL_DONE;

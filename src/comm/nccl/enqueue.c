@@ -1,7 +1,8 @@
-/* Exchanges as comm.h has them, put on the lane's stream: sums, broadcasts and messages. Nothing is
- * put once the world is in trouble. */
+/* The exchanges of comm.h, enqueued on the stream of the comm lane. Nothing is enqueued once the
+ * world has failed. */
 #include "comm/nccl/world.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 /*
@@ -13,7 +14,7 @@
 bool yk_nccl_enqueue_enter(struct yk_comm_world *world)
 {
     (void)pthread_mutex_lock(&world->use);
-    if (yk_failure_is_set(&world->trouble) || atomic_load(&world->aborted)) {
+    if (yk_failure_is_set(&world->failure) || atomic_load(&world->aborted)) {
         (void)pthread_mutex_unlock(&world->use);
         return false;
     }
@@ -28,31 +29,31 @@ void yk_nccl_enqueue_leave(struct yk_comm_world *world)
 
 /* ---- reduce ---- */
 
-static void reduce_in_blocks(const struct yk_comm_all_reduce *op, enum yk_comm_type travels)
+static void all_reduce_in_blocks(const struct yk_comm_all_reduce *op, enum yk_comm_type wire_type)
 {
     struct yk_comm_world *world = op->group->world;
-    const int64_t block = YK_NCCL_STAGE_BYTES / (int64_t)yk_comm_type_bytes(travels);
+    const int64_t block = YK_NCCL_STAGE_BYTES / (int64_t)yk_comm_type_bytes(wire_type);
     bool goes = true;
     for (int64_t at = 0; goes && at < op->count; at += block) {
         const int64_t now = yk_nccl_min(op->count - at, block);
         void *place = yk_comm_elements_at(op->type, op->numbers, at);
-        yk_nccl_staging_load(world, world->travel, travels, place, op->type, now);
-        goes = yk_nccl_device_all_reduce(op->group, world->travel, now, travels);
-        yk_nccl_staging_store(world, place, op->type, world->travel, travels, now);
+        yk_nccl_staging_load(world, world->stage, wire_type, place, op->type, now);
+        goes = yk_nccl_device_all_reduce(op->group, world->stage, now, wire_type);
+        yk_nccl_staging_store(world, place, op->type, world->stage, wire_type, now);
     }
 }
 
-void yk_nccl_reduce(const struct yk_comm_all_reduce *op)
+void yk_nccl_enqueue_all_reduce(const struct yk_comm_all_reduce *op)
 {
     struct yk_comm_world *world = op->group->world;
-    const enum yk_comm_type travels = yk_nccl_wire_type(op->type, op->wide);
+    const enum yk_comm_type wire_type = yk_nccl_wire_type(op->type, op->wide);
     if (op->count == 0 || !yk_nccl_enqueue_enter(world)) {
         return;
     }
-    if (travels == op->type && yk_nccl_staging_is_on_device(op->numbers)) {
+    if (wire_type == op->type && yk_nccl_staging_is_on_device(op->numbers)) {
         (void)yk_nccl_device_all_reduce(op->group, op->numbers, op->count, op->type);
     } else {
-        reduce_in_blocks(op, travels);
+        all_reduce_in_blocks(op, wire_type);
     }
     yk_nccl_enqueue_leave(world);
 }
@@ -61,8 +62,8 @@ void yk_nccl_reduce(const struct yk_comm_all_reduce *op)
 
 /* Bytes to others or from one, a block at a time where they are not the device's: to or from the
  * members of `group`, or where that is NULL the rank `peer`, as a message. */
-static void pass_in_blocks(struct yk_comm_world *world, const struct yk_comm_group *group,
-                           int32_t peer, void *bytes, size_t size, bool is_sent)
+static void transfer_in_blocks(struct yk_comm_world *world, const struct yk_comm_group *group,
+                               int32_t peer, void *bytes, size_t size, bool is_sent)
 {
     const bool is_near = yk_nccl_staging_is_on_device(bytes);
     const size_t block = is_near ? size : YK_NCCL_STAGE_BYTES;
@@ -70,7 +71,7 @@ static void pass_in_blocks(struct yk_comm_world *world, const struct yk_comm_gro
     for (size_t at = 0; goes && at < size; at += block) {
         const size_t now = size - at < block ? size - at : block;
         char *here = (char *)bytes + at;
-        char *place = is_near ? here : world->travel;
+        char *place = is_near ? here : world->stage;
         if (is_sent) {
             yk_nccl_staging_copy(world, place, here, now);
         }
@@ -82,18 +83,18 @@ static void pass_in_blocks(struct yk_comm_world *world, const struct yk_comm_gro
     }
 }
 
-void yk_nccl_broadcast(const struct yk_comm_broadcast *op)
+void yk_nccl_enqueue_broadcast(const struct yk_comm_broadcast *op)
 {
     const struct yk_comm_group *group = op->group;
     struct yk_comm_world *world = group->world;
     if (op->size == 0 || !yk_nccl_enqueue_enter(world)) {
         return;
     }
-    pass_in_blocks(world, group, op->from, op->bytes, op->size, group->me == op->from);
+    transfer_in_blocks(world, group, op->from, op->bytes, op->size, group->me == op->from);
     yk_nccl_enqueue_leave(world);
 }
 
-static bool can_pass(const struct yk_comm_message *op)
+static bool is_valid(const struct yk_comm_message *op)
 {
     struct yk_comm_world *world = op->world;
     if (op->peer != world->rank && op->peer >= 0 && op->peer < world->size) {
@@ -103,28 +104,199 @@ static bool can_pass(const struct yk_comm_message *op)
     (void)snprintf(sentence, sizeof sentence,
                    "message %d between rank %d and rank %d of %d cannot be", (int)op->number,
                    (int)world->rank, (int)op->peer, (int)world->size);
-    yk_failure_set(&world->trouble, YK_ERROR_INPUT, sentence);
+    yk_failure_set(&world->failure, YK_ERROR_INPUT, sentence);
     return false;
 }
 
 /* Messages between two ranks go in the order in which they are put: their numbers are not needed.
  */
-static void put_message(const struct yk_comm_message *op, bool is_sent)
+static void enqueue_message(const struct yk_comm_message *op, bool is_sent)
 {
     struct yk_comm_world *world = op->world;
-    if (!can_pass(op) || op->size == 0 || !yk_nccl_enqueue_enter(world)) {
+    if (!is_valid(op) || op->size == 0 || !yk_nccl_enqueue_enter(world)) {
         return;
     }
-    pass_in_blocks(world, NULL, op->peer, op->bytes, op->size, is_sent);
+    transfer_in_blocks(world, NULL, op->peer, op->bytes, op->size, is_sent);
     yk_nccl_enqueue_leave(world);
 }
 
-void yk_nccl_send(const struct yk_comm_message *op)
+void yk_nccl_enqueue_send(const struct yk_comm_message *op)
 {
-    put_message(op, true);
+    enqueue_message(op, true);
 }
 
-void yk_nccl_recv(const struct yk_comm_message *op)
+void yk_nccl_enqueue_recv(const struct yk_comm_message *op)
 {
-    put_message(op, false);
+    enqueue_message(op, false);
+}
+
+/* ---- parts, block by block ---- */
+
+/* Block b of every part, one behind the other: where they begin, from 0 on, to the group's own
+ * list. */
+static void pack_blocks(const struct yk_comm_group *group, const int64_t *firsts, int64_t block,
+                        int64_t b)
+{
+    group->firsts[0] = 0;
+    for (int32_t i = 0; i < group->members; i++) {
+        const int64_t left = firsts[i + 1] - firsts[i] - b * block;
+        group->firsts[i + 1] = group->firsts[i] + (left < 0 ? 0 : yk_nccl_min(left, block));
+    }
+}
+
+static int64_t block_count(const struct yk_comm_group *group, const int64_t *firsts, int64_t block)
+{
+    int64_t max_count = 0;
+    for (int32_t i = 0; i < group->members; i++) {
+        const int64_t blocks = (firsts[i + 1] - firsts[i] + block - 1) / block;
+        max_count = blocks > max_count ? blocks : max_count;
+    }
+    return max_count;
+}
+
+static int64_t packed(const struct yk_comm_group *group, int32_t member)
+{
+    return group->firsts[member + 1] - group->firsts[member];
+}
+
+/* ---- gather ---- */
+
+static char *element(const struct yk_comm_all_gather *op, int64_t at)
+{
+    return (char *)op->whole + at * (int64_t)op->size;
+}
+
+static void all_gather_in_blocks(const struct yk_comm_all_gather *op, int64_t block)
+{
+    const struct yk_comm_group *group = op->group;
+    struct yk_comm_world *world = group->world;
+    const int64_t size = (int64_t)op->size;
+    const int64_t blocks = block_count(group, op->firsts, block);
+    bool goes = true;
+    for (int64_t b = 0; goes && b < blocks; b++) {
+        pack_blocks(group, op->firsts, block, b);
+        char *own = world->stage + group->firsts[group->me] * size;
+        yk_nccl_staging_copy(world, own, (const char *)op->own + b * block * size,
+                             (size_t)(packed(group, group->me) * size));
+        goes = yk_nccl_device_all_gather(group, own, world->stage, group->firsts, op->size);
+        for (int32_t i = 0; i < group->members; i++) {
+            yk_nccl_staging_copy(world, element(op, op->firsts[i] + b * block),
+                                 world->stage + group->firsts[i] * size,
+                                 (size_t)(packed(group, i) * size));
+        }
+    }
+}
+
+/* Things larger than a block are bytes: the parts of `op` counted in them. */
+static void all_gather_bytes(const struct yk_comm_all_gather *op)
+{
+    const struct yk_comm_group *group = op->group;
+    struct yk_comm_all_gather bytes = *op;
+    assert(group->members > 0);
+    bytes.size = 1;
+    for (int32_t i = 0; i <= group->members; i++) {
+        group->byte_firsts[i] = op->firsts[i] * (int64_t)op->size;
+    }
+    bytes.firsts = group->byte_firsts;
+    all_gather_in_blocks(&bytes, YK_NCCL_STAGE_BYTES / group->members);
+}
+
+void yk_nccl_enqueue_all_gather(const struct yk_comm_all_gather *op)
+{
+    const struct yk_comm_group *group = op->group;
+    struct yk_comm_world *world = group->world;
+    const int64_t count = op->firsts[group->me + 1] - op->firsts[group->me];
+    if ((op->firsts[group->members] - op->firsts[0]) * (int64_t)op->size == 0 ||
+        !yk_nccl_enqueue_enter(world)) {
+        return;
+    }
+    if (!yk_nccl_staging_is_on_device(op->whole)) {
+        all_gather_bytes(op);
+    } else {
+        char *place = element(op, op->firsts[group->me]);
+        const bool is_near = count == 0 || yk_nccl_staging_is_on_device(op->own);
+        if (!is_near) {
+            yk_nccl_staging_copy(world, place, op->own, (size_t)count * op->size);
+        }
+        (void)yk_nccl_device_all_gather(group, is_near && count > 0 ? op->own : place, op->whole,
+                                        op->firsts, op->size);
+    }
+    yk_nccl_enqueue_leave(world);
+}
+
+/* ---- scatter ---- */
+
+/* This member's sum, on the device, to its place in `own`; `spare` has room for as much. */
+static void store_sum(const struct yk_comm_reduce_scatter *op, int64_t at, void *sum, int64_t count,
+                      enum yk_comm_type wire_type, void *spare)
+{
+    struct yk_comm_world *world = op->group->world;
+    void *own = yk_comm_elements_at(op->type, op->own, at);
+    if (op->added && count > 0) {
+        yk_nccl_staging_load(world, spare, wire_type, own, op->type, count);
+        yk_nccl_staging_add(world, sum, spare, count, wire_type);
+    }
+    yk_nccl_staging_store(world, own, op->type, sum, wire_type, count);
+}
+
+static void reduce_scatter_in_blocks(const struct yk_comm_reduce_scatter *op,
+                                     enum yk_comm_type wire_type)
+{
+    const struct yk_comm_group *group = op->group;
+    struct yk_comm_world *world = group->world;
+    const int64_t block =
+        YK_NCCL_STAGE_BYTES / (group->members + 1) / (int64_t)yk_comm_type_bytes(wire_type);
+    const int64_t blocks = block_count(group, op->firsts, block);
+    bool goes = true;
+    for (int64_t b = 0; goes && b < blocks; b++) {
+        pack_blocks(group, op->firsts, block, b);
+        for (int32_t i = 0; i < group->members; i++) {
+            yk_nccl_staging_load(
+                world, yk_comm_elements_at(wire_type, world->stage, group->firsts[i]), wire_type,
+                yk_comm_elements_at(op->type, op->whole, op->firsts[i] + b * block), op->type,
+                packed(group, i));
+        }
+        void *sum = yk_comm_elements_at(wire_type, world->stage, group->firsts[group->me]);
+        goes = yk_nccl_device_reduce_scatter(group, world->stage, sum, group->firsts, wire_type);
+        store_sum(op, b * block, sum, packed(group, group->me), wire_type,
+                  yk_comm_elements_at(wire_type, world->stage, group->members * block));
+    }
+}
+
+/* The sum goes to `own` itself, or by way of this member's place in `whole`. */
+static void reduce_scatter_directly(const struct yk_comm_reduce_scatter *op)
+{
+    const struct yk_comm_group *group = op->group;
+    struct yk_comm_world *world = group->world;
+    const int64_t count = op->firsts[group->me + 1] - op->firsts[group->me];
+    char *place = yk_comm_elements_at(op->type, op->whole, op->firsts[group->me]);
+    const bool is_near = count > 0 && yk_nccl_staging_is_on_device(op->own);
+    void *out = is_near && !op->added ? op->own : place;
+    if (!yk_nccl_device_reduce_scatter(group, op->whole, out, op->firsts, op->type)) {
+        return;
+    }
+    if (is_near && op->added) {
+        yk_nccl_staging_add(world, op->own, place, count, op->type);
+        return;
+    }
+    const int64_t max_count = YK_NCCL_STAGE_BYTES / (int64_t)yk_comm_type_bytes(op->type);
+    for (int64_t at = 0; !is_near && at < count; at += max_count) {
+        store_sum(op, at, yk_comm_elements_at(op->type, place, at),
+                  yk_nccl_min(count - at, max_count), op->type, world->stage);
+    }
+}
+
+void yk_nccl_enqueue_reduce_scatter(const struct yk_comm_reduce_scatter *op)
+{
+    const struct yk_comm_group *group = op->group;
+    const enum yk_comm_type wire_type = yk_nccl_wire_type(op->type, op->wide);
+    if (op->firsts[group->members] == op->firsts[0] || !yk_nccl_enqueue_enter(group->world)) {
+        return;
+    }
+    if (wire_type == op->type && yk_nccl_staging_is_on_device(op->whole)) {
+        reduce_scatter_directly(op);
+    } else {
+        reduce_scatter_in_blocks(op, wire_type);
+    }
+    yk_nccl_enqueue_leave(group->world);
 }

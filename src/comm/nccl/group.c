@@ -29,12 +29,12 @@ static struct yk_comm_group *make_group(struct yk_comm_world *world, int32_t mem
     return group;
 }
 
-static ncclResult_t run_split(struct yk_nccl_call *errand)
+static ncclResult_t run_split(struct yk_nccl_call *call)
 {
     ncclComm_t comm = NULL;
     const ncclResult_t result =
-        ncclCommSplit(errand->world->comm, errand->color, errand->key, &comm, NULL);
-    errand->comm = comm;
+        ncclCommSplit(call->world->comm, call->color, call->key, &comm, NULL);
+    call->comm = comm;
     return result;
 }
 
@@ -43,23 +43,23 @@ static yk_status split(struct yk_comm_world *world, int32_t me, int32_t members,
 {
     int count = 0;
     int place = 0;
-    struct yk_nccl_call errand = {
+    struct yk_nccl_call call = {
         .run = run_split,
         .world = world,
         .doing = "making a group",
         .color = me < 0 ? NCCL_SPLIT_NOCOLOR : 0,
         .key = me,
     };
-    if (yk_nccl_call_run(&errand, world->patience_s) != YK_NCCL_CALL_DONE) {
-        return yk_failure_check(&world->trouble);
+    if (yk_nccl_call_run(&call, world->timeout_s) != YK_NCCL_CALL_DONE) {
+        return yk_failure_check(&world->failure);
     }
-    if (errand.comm &&
-        (ncclCommCount(errand.comm, &count) != ncclSuccess ||
-         ncclCommUserRank(errand.comm, &place) != ncclSuccess || count != members || place != me)) {
-        (void)ncclCommAbort(errand.comm);
+    if (call.comm &&
+        (ncclCommCount(call.comm, &count) != ncclSuccess ||
+         ncclCommUserRank(call.comm, &place) != ncclSuccess || count != members || place != me)) {
+        (void)ncclCommAbort(call.comm);
         return yk_fail(YK_ERROR_INPUT, "nccl: a group is not the same on all ranks");
     }
-    *out = errand.comm;
+    *out = call.comm;
     return YK_OK;
 }
 
@@ -68,7 +68,7 @@ yk_status yk_nccl_group_create(struct yk_comm_world *world, const int32_t *ranks
 {
     int32_t me = -1;
     bool is_all = count == world->size;
-    YK_TRY(yk_failure_check(&world->trouble));
+    YK_TRY(yk_failure_check(&world->failure));
     for (int32_t i = 0; i < count; i++) {
         if (ranks[i] < 0 || ranks[i] >= world->size) {
             return yk_fail(YK_ERROR_INPUT, "nccl: a group with rank %d in a world of %d ranks",
@@ -104,7 +104,7 @@ yk_status yk_nccl_group_create(struct yk_comm_world *world, const int32_t *ranks
     return YK_OK;
 }
 
-static void take_off(struct yk_comm_group *group)
+static void unlink_group(struct yk_comm_group *group)
 {
     struct yk_comm_group **place = &group->world->groups;
     while (*place && *place != group) {
@@ -115,9 +115,9 @@ static void take_off(struct yk_comm_group *group)
     }
 }
 
-static ncclResult_t run_destroy(struct yk_nccl_call *errand)
+static ncclResult_t run_destroy(struct yk_nccl_call *call)
 {
-    return ncclCommDestroy(errand->comm);
+    return ncclCommDestroy(call->comm);
 }
 
 /* One whose communicators were given up stays: a thread may still be about it. */
@@ -127,20 +127,20 @@ void yk_nccl_group_destroy(struct yk_comm_group *group)
         return;
     }
     struct yk_comm_world *world = group->world;
-    struct yk_nccl_call errand = {
+    struct yk_nccl_call call = {
         .run = run_destroy, .world = world, .doing = "leaving a group", .comm = group->comm};
     if (group->is_all) {
         free_group(group);
         return;
     }
     (void)pthread_mutex_lock(&world->list);
-    const bool is_sound = !atomic_load(&world->aborted) && !yk_failure_is_set(&world->trouble);
+    const bool is_sound = !atomic_load(&world->aborted) && !yk_failure_is_set(&world->failure);
     if (is_sound) {
-        take_off(group);
+        unlink_group(group);
     }
     (void)pthread_mutex_unlock(&world->list);
     if (is_sound) {
-        (void)yk_nccl_call_run(&errand, world->patience_s);
+        (void)yk_nccl_call_run(&call, world->timeout_s);
         free_group(group);
     }
 }

@@ -12,13 +12,13 @@ enum {
     HOST_SIZE = 256,
 };
 
-static ncclResult_t run_open(struct yk_nccl_call *errand)
+static ncclResult_t run_init(struct yk_nccl_call *call)
 {
-    const struct yk_comm_world *world = errand->world;
+    const struct yk_comm_world *world = call->world;
     ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
     config.blocking = 1; /* otherwise every exchange takes a thread of its own to be put */
-    config.maxCTAs = errand->key;
-    return ncclCommInitRankConfig(&errand->comm, world->size, errand->id, world->rank, &config);
+    config.maxCTAs = call->key;
+    return ncclCommInitRankConfig(&call->comm, world->size, call->id, world->rank, &config);
 }
 
 /* What tells ranks of one host: NCCL goes by the same. */
@@ -46,15 +46,15 @@ static int32_t count_different(const uint64_t *numbers, int32_t count)
     return different;
 }
 
-/* Every pair's connection is made by a message, of what is in `travel` to places behind it. */
-static ncclResult_t greet(const struct yk_comm_world *world)
+/* Every pair's connection is made by a message, of what is in `stage` to places behind it. */
+static ncclResult_t connect_pairs(const struct yk_comm_world *world)
 {
     const size_t bytes = sizeof(uint64_t);
     ncclResult_t result = ncclGroupStart();
     for (int32_t i = 0; result == ncclSuccess && i < world->size; i++) {
-        char *place = world->travel + (size_t)(world->size + i) * bytes;
+        char *place = world->stage + (size_t)(world->size + i) * bytes;
         if (i != world->rank) {
-            result = ncclSend(world->travel, bytes, ncclUint8, i, world->comm, world->stream);
+            result = ncclSend(world->stage, bytes, ncclUint8, i, world->comm, world->stream);
         }
         if (i != world->rank && result == ncclSuccess) {
             result = ncclRecv(place, bytes, ncclUint8, i, world->comm, world->stream);
@@ -65,30 +65,30 @@ static ncclResult_t greet(const struct yk_comm_world *world)
 }
 
 /* The first exchanges: they tell whether NCCL works at all, and how many hosts there are. */
-static ncclResult_t run_greet(struct yk_nccl_call *errand)
+static ncclResult_t run_first_exchanges(struct yk_nccl_call *call)
 {
-    struct yk_comm_world *world = errand->world;
+    struct yk_comm_world *world = call->world;
     const size_t bytes = sizeof(uint64_t);
-    char *own = world->travel + (size_t)world->rank * bytes;
-    uint64_t *hosts = (uint64_t *)(void *)world->bounce;
+    char *own = world->stage + (size_t)world->rank * bytes;
+    uint64_t *hosts = (uint64_t *)(void *)world->host_stage;
     hosts[0] = hash_host();
     if (cudaMemcpyAsync(own, hosts, bytes, cudaMemcpyDefault, world->stream) != cudaSuccess) {
         return ncclUnhandledCudaError;
     }
     ncclResult_t result =
-        ncclAllGather(own, world->travel, bytes, ncclUint8, world->comm, world->stream);
+        ncclAllGather(own, world->stage, bytes, ncclUint8, world->comm, world->stream);
     if (result == ncclSuccess && world->size <= NEIGHBOURS) {
-        result = greet(world);
+        result = connect_pairs(world);
     }
     if (result != ncclSuccess) {
         return result;
     }
-    if (cudaMemcpyAsync(hosts, world->travel, (size_t)world->size * bytes, cudaMemcpyDefault,
+    if (cudaMemcpyAsync(hosts, world->stage, (size_t)world->size * bytes, cudaMemcpyDefault,
                         world->stream) != cudaSuccess ||
         cudaStreamSynchronize(world->stream) != cudaSuccess) {
         return ncclUnhandledCudaError;
     }
-    errand->hosts = count_different(hosts, world->size);
+    call->hosts = count_different(hosts, world->size);
     return ncclSuccess;
 }
 
@@ -103,30 +103,30 @@ static yk_status find_address(ncclUniqueId *out)
                          ncclGetErrorString(result), ncclGetLastError(NULL));
 }
 
-yk_status yk_nccl_init_share_id(const struct yk_comm_bootstrap *meeting, yk_status mine,
+yk_status yk_nccl_init_share_id(const struct yk_comm_bootstrap *bootstrap, yk_status mine,
                                 ncclUniqueId *out)
 {
     ncclUniqueId id = {{0}};
-    if (mine == YK_OK && meeting->rank == 0) {
+    if (mine == YK_OK && bootstrap->rank == 0) {
         mine = find_address(&id);
     }
-    YK_TRY(meeting->share(meeting->user, mine, &id, sizeof id));
+    YK_TRY(bootstrap->share(bootstrap->user, mine, &id, sizeof id));
     *out = id;
     return YK_OK;
 }
 
 yk_status yk_nccl_init_communicator(struct yk_comm_world *world, const ncclUniqueId *id, int blocks)
 {
-    struct yk_nccl_call errand = {.run = run_open,
-                                  .world = world,
-                                  .doing = "meeting the other ranks",
-                                  .id = *id,
-                                  .key = blocks};
-    if (yk_nccl_call_run(&errand, world->patience_s) == YK_NCCL_CALL_DONE) {
-        world->comm = errand.comm;
-        errand.run = run_greet;
-        (void)yk_nccl_call_run(&errand, world->patience_s);
-        world->hosts = errand.hosts;
+    struct yk_nccl_call call = {.run = run_init,
+                                .world = world,
+                                .doing = "meeting the other ranks",
+                                .id = *id,
+                                .key = blocks};
+    if (yk_nccl_call_run(&call, world->timeout_s) == YK_NCCL_CALL_DONE) {
+        world->comm = call.comm;
+        call.run = run_first_exchanges;
+        (void)yk_nccl_call_run(&call, world->timeout_s);
+        world->hosts = call.hosts;
     }
-    return yk_failure_check(&world->trouble);
+    return yk_failure_check(&world->failure);
 }

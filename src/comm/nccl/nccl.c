@@ -16,15 +16,15 @@
 static const struct {
     const char *name;
     const char *value;
-} settings[] = {
+} variables[] = {
     {"NCCL_RUNTIME_CONNECT", "0"},
 };
 
 enum {
     MEET_S = 60, /* unless YOKE_MEET_S says otherwise */
     LARGEST = 1000000,
-    ENDING_LOOK_US = 50000,
-    ENDING_LOOKS = 100,
+    ABORT_POLL_US = 50000,
+    ABORT_POLLS = 100,
     CLOSE_S = 5, /* that the others are waited for at the end */
 };
 
@@ -33,11 +33,11 @@ enum {
 /* A number from the environment, above 0. */
 static yk_status read_number(const char *name, double usual, double *out)
 {
-    const char *words = getenv(name);
+    const char *text = getenv(name);
     *out = usual;
-    if (words && *words &&
-        (!yk_number_read(words, strlen(words), out) || !(*out > 0 && *out <= LARGEST))) {
-        return yk_fail(YK_ERROR_INPUT, "%s=%s: a number above 0", name, words);
+    if (text && *text &&
+        (!yk_number_read(text, strlen(text), out) || !(*out > 0 && *out <= LARGEST))) {
+        return yk_fail(YK_ERROR_INPUT, "%s=%s: a number above 0", name, text);
     }
     return YK_OK;
 }
@@ -45,8 +45,8 @@ static yk_status read_number(const char *name, double usual, double *out)
 static void prepare_process(void)
 {
     struct rlimit files;
-    for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
-        (void)setenv(settings[i].name, settings[i].value, 0);
+    for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++) {
+        (void)setenv(variables[i].name, variables[i].value, 0);
     }
     /* Every connection is many sockets, and the usual limit of open files is soon reached. */
     if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max) {
@@ -59,12 +59,12 @@ static void prepare_process(void)
 static yk_status prepare(const struct yk_comm_options *options, double *blocks,
                          struct yk_comm_world **out)
 {
-    double patience_s = 0;
+    double timeout_s = 0;
     YK_TRY(read_number("YOKE_NCCL_CTAS", YK_COMM_MAX_CTAS, blocks));
-    YK_TRY(read_number("YOKE_MEET_S", MEET_S, &patience_s));
+    YK_TRY(read_number("YOKE_MEET_S", MEET_S, &timeout_s));
     prepare_process();
     YK_TRY(yk_nccl_world_create(options, out));
-    (*out)->patience_s = patience_s;
+    (*out)->timeout_s = timeout_s;
     return YK_OK;
 }
 
@@ -77,16 +77,16 @@ static yk_status open_world(const struct yk_comm_options *options, struct yk_com
         return yk_fail(YK_ERROR_INPUT, "nccl: ranks on a device \"%s\" cannot be joined by NCCL",
                        options->backend->name);
     }
-    if (!options->meeting) {
+    if (!options->bootstrap) {
         return yk_fail(YK_ERROR_INPUT, "nccl: nobody has said where the ranks meet; start them "
                                        "with mpirun, srun or torchrun");
     }
     yk_status status = prepare(options, &blocks, &world);
-    status = yk_nccl_init_share_id(options->meeting, status, &id);
+    status = yk_nccl_init_share_id(options->bootstrap, status, &id);
     if (!world) {
         return status;
     }
-    world->options.meeting = NULL;
+    world->options.bootstrap = NULL;
     if (status == YK_OK) {
         status = yk_nccl_init_communicator(world, &id, (int)ceil(blocks));
     }
@@ -108,13 +108,13 @@ static yk_status open_world(const struct yk_comm_options *options, struct yk_com
 
 /* All have come, so that nobody misses what it waits for. Who was waited for long enough finds that
  * the communicators are given up, and leaves them and the lane alone. */
-static ncclResult_t run_close(struct yk_nccl_call *errand)
+static ncclResult_t run_close(struct yk_nccl_call *call)
 {
-    struct yk_comm_world *world = errand->world;
+    struct yk_comm_world *world = call->world;
     if (!yk_nccl_enqueue_enter(world)) {
         return ncclRemoteError;
     }
-    ncclResult_t result = ncclAllReduce(world->travel, world->travel, 1, ncclUint64, ncclSum,
+    ncclResult_t result = ncclAllReduce(world->stage, world->stage, 1, ncclUint64, ncclSum,
                                         world->comm, world->stream);
     yk_nccl_enqueue_leave(world);
     if (result == ncclSuccess && cudaStreamSynchronize(world->stream) != cudaSuccess) {
@@ -136,10 +136,10 @@ static void close_world(struct yk_comm_world *world)
     if (!world) {
         return;
     }
-    struct yk_nccl_call errand = {.run = run_close, .world = world, .doing = "leaving"};
+    struct yk_nccl_call call = {.run = run_close, .world = world, .doing = "leaving"};
     yk_nccl_watcher_stop(world);
-    if (!yk_failure_is_set(&world->trouble)) {
-        (void)yk_nccl_call_run(&errand, CLOSE_S);
+    if (!yk_failure_is_set(&world->failure)) {
+        (void)yk_nccl_call_run(&call, CLOSE_S);
     }
     yk_nccl_watcher_abort_all(world); /* nothing where they have ended well, or are about to */
     yk_nccl_world_free(world, atomic_load(&world->gone));
@@ -172,16 +172,16 @@ static void describe(const struct yk_comm_world *world, struct yk_text *out)
 
 static yk_status check(const struct yk_comm_world *world)
 {
-    return yk_failure_check(&world->trouble);
+    return yk_failure_check(&world->failure);
 }
 
 /* Where another thread is about it, that is waited for. */
 static void let_go(struct yk_comm_world *world)
 {
-    yk_failure_set(&world->trouble, YK_ERROR_LOST, "this rank has ended the run");
+    yk_failure_set(&world->failure, YK_ERROR_LOST, "this rank has ended the run");
     yk_nccl_watcher_abort_all(world);
-    for (int i = 0; i < ENDING_LOOKS && !atomic_load(&world->gone); i++) {
-        (void)usleep(ENDING_LOOK_US);
+    for (int i = 0; i < ABORT_POLLS && !atomic_load(&world->gone); i++) {
+        (void)usleep(ABORT_POLL_US);
     }
 }
 
@@ -199,6 +199,6 @@ __attribute__((visibility("default"))) const struct yk_comm yk_comm_plugin = {
     YK_COMM_WORLD_ENTRIES,
     .group_create = yk_nccl_group_create,
     .group_destroy = yk_nccl_group_destroy,
-    YK_COMM_OPS(yk_nccl),
+    YK_COMM_OPS(yk_nccl_enqueue),
     .let_go = let_go,
 };

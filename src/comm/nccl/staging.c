@@ -33,44 +33,44 @@ static bool is_known(const void *memory)
 
 /* ---- work of the host ---- */
 
-static void run_chore(void *user)
+static void run_host_work(void *user)
 {
     struct yk_comm_world *world = user;
-    const size_t number = atomic_load(&world->chores_done);
-    const struct yk_nccl_host_work *chore = &world->chores[number % YK_NCCL_MAX_HOST_WORK];
-    if (chore->adds) {
-        yk_comm_elements_add(YK_COMM_FP64, (int64_t)(chore->bytes / sizeof(double)), chore->from,
-                             chore->to);
+    const size_t number = atomic_load(&world->host_work_done);
+    const struct yk_nccl_host_work *work = &world->host_work[number % YK_NCCL_MAX_HOST_WORK];
+    if (work->adds) {
+        yk_comm_elements_add(YK_COMM_FP64, (int64_t)(work->bytes / sizeof(double)), work->from,
+                             work->to);
     } else {
-        memcpy(chore->to, chore->from, chore->bytes);
+        memcpy(work->to, work->from, work->bytes);
     }
-    atomic_store(&world->chores_done, number + 1);
+    atomic_store(&world->host_work_done, number + 1);
 }
 
 /* The lane is full when all places are taken. It may have been given up, with chores on it that
  * never come: then nothing is left on the stream. */
-static void wait_for_place(struct yk_comm_world *world)
+static void wait_for_slot(struct yk_comm_world *world)
 {
     static const struct timespec pause = {.tv_nsec = 20000};
-    const size_t put = atomic_load(&world->chores_put);
-    while (put - atomic_load(&world->chores_done) >= YK_NCCL_MAX_HOST_WORK) {
+    const size_t enqueued = atomic_load(&world->host_work_enqueued);
+    while (enqueued - atomic_load(&world->host_work_done) >= YK_NCCL_MAX_HOST_WORK) {
         if (cudaStreamQuery(world->stream) != cudaErrorNotReady) {
             (void)cudaGetLastError();
-            atomic_store(&world->chores_done, put);
+            atomic_store(&world->host_work_done, enqueued);
         }
         (void)nanosleep(&pause, NULL);
     }
 }
 
-static void put_chore(struct yk_comm_world *world, void *to, const void *from, size_t bytes,
-                      bool adds)
+static void enqueue_host_work(struct yk_comm_world *world, void *to, const void *from, size_t bytes,
+                              bool adds)
 {
-    wait_for_place(world);
-    const size_t number = atomic_load(&world->chores_put);
-    world->chores[number % YK_NCCL_MAX_HOST_WORK] =
+    wait_for_slot(world);
+    const size_t number = atomic_load(&world->host_work_enqueued);
+    world->host_work[number % YK_NCCL_MAX_HOST_WORK] =
         (struct yk_nccl_host_work){to, from, bytes, adds};
-    atomic_store(&world->chores_put, number + 1);
-    world->options.backend->call_host(world->options.lane, run_chore, world);
+    atomic_store(&world->host_work_enqueued, number + 1);
+    world->options.backend->call_host(world->options.lane, run_host_work, world);
 }
 
 /* ---- bytes ---- */
@@ -97,25 +97,18 @@ void yk_nccl_staging_copy(struct yk_comm_world *world, void *to, const void *fro
         char *there = (char *)to + at;
         const char *here = (const char *)from + at;
         if (!is_from_known && !is_to_known) {
-            put_chore(world, there, here, now, false);
+            enqueue_host_work(world, there, here, now, false);
         } else if (!is_from_known) {
-            put_chore(world, world->bounce, here, now, false);
-            copy(world, there, world->bounce, now);
+            enqueue_host_work(world, world->host_stage, here, now, false);
+            copy(world, there, world->host_stage, now);
         } else {
-            copy(world, world->bounce, here, now);
-            put_chore(world, there, world->bounce, now, false);
+            copy(world, world->host_stage, here, now);
+            enqueue_host_work(world, there, world->host_stage, now, false);
         }
     }
 }
 
 /* ---- numbers ---- */
-
-static enum yk_precision precision_of(enum yk_comm_type type)
-{
-    return type == YK_COMM_BF16   ? YK_PRECISION_BF16
-           : type == YK_COMM_FP16 ? YK_PRECISION_FP16
-                                  : YK_PRECISION_FP32;
-}
 
 /* Kernels read and write memory of the host that CUDA knows, too. */
 static void cast(struct yk_comm_world *world, void *to, enum yk_comm_type to_type, const void *from,
@@ -125,16 +118,16 @@ static void cast(struct yk_comm_world *world, void *to, enum yk_comm_type to_typ
         .count = count,
         .from = from,
         .to = to,
-        .from_type = precision_of(from_type),
-        .to_type = precision_of(to_type),
+        .from_type = yk_comm_type_precision(from_type),
+        .to_type = yk_comm_type_precision(to_type),
     };
     world->options.backend->cast(world->options.lane, &op);
 }
 
-static int64_t piece_of(int64_t left, enum yk_comm_type type)
+static int64_t chunk_of(int64_t left, enum yk_comm_type type)
 {
-    const int64_t most = YK_NCCL_BOUNCE_BYTES / (int64_t)yk_comm_type_bytes(type);
-    return left < most ? left : most;
+    const int64_t max_count = YK_NCCL_BOUNCE_BYTES / (int64_t)yk_comm_type_bytes(type);
+    return left < max_count ? left : max_count;
 }
 
 void yk_nccl_staging_load(struct yk_comm_world *world, void *to, enum yk_comm_type to_type,
@@ -150,10 +143,11 @@ void yk_nccl_staging_load(struct yk_comm_world *world, void *to, enum yk_comm_ty
         return;
     }
     for (int64_t at = 0, now = 0; at < count; at += now) {
-        now = piece_of(count - at, from_type);
-        put_chore(world, world->bounce, yk_comm_elements_at(from_type, from, at),
-                  (size_t)now * width, false);
-        cast(world, yk_comm_elements_at(to_type, to, at), to_type, world->bounce, from_type, now);
+        now = chunk_of(count - at, from_type);
+        enqueue_host_work(world, world->host_stage, yk_comm_elements_at(from_type, from, at),
+                          (size_t)now * width, false);
+        cast(world, yk_comm_elements_at(to_type, to, at), to_type, world->host_stage, from_type,
+             now);
     }
 }
 
@@ -170,11 +164,11 @@ void yk_nccl_staging_store(struct yk_comm_world *world, void *to, enum yk_comm_t
         return;
     }
     for (int64_t at = 0, now = 0; at < count; at += now) {
-        now = piece_of(count - at, to_type);
-        cast(world, world->bounce, to_type, yk_comm_elements_at(from_type, from, at), from_type,
+        now = chunk_of(count - at, to_type);
+        cast(world, world->host_stage, to_type, yk_comm_elements_at(from_type, from, at), from_type,
              now);
-        put_chore(world, yk_comm_elements_at(to_type, to, at), world->bounce, (size_t)now * width,
-                  false);
+        enqueue_host_work(world, yk_comm_elements_at(to_type, to, at), world->host_stage,
+                          (size_t)now * width, false);
     }
 }
 
@@ -184,13 +178,13 @@ static void add_doubles(struct yk_comm_world *world, char *to, const char *from,
     enum {
         MOST = YK_NCCL_BOUNCE_BYTES / 2 / sizeof(double)
     };
-    char *sum = world->bounce;
-    char *term = world->bounce + YK_NCCL_BOUNCE_BYTES / 2;
+    char *sum = world->host_stage;
+    char *term = world->host_stage + YK_NCCL_BOUNCE_BYTES / 2;
     for (int64_t at = 0; at < count; at += MOST) {
         const size_t bytes = (size_t)(count - at < MOST ? count - at : MOST) * sizeof(double);
         copy(world, sum, to + at * (int64_t)sizeof(double), bytes);
         copy(world, term, from + at * (int64_t)sizeof(double), bytes);
-        put_chore(world, sum, term, bytes, true);
+        enqueue_host_work(world, sum, term, bytes, true);
         copy(world, to + at * (int64_t)sizeof(double), sum, bytes);
     }
 }
@@ -199,7 +193,7 @@ void yk_nccl_staging_add(struct yk_comm_world *world, void *to, const void *from
                          enum yk_comm_type type)
 {
     const struct yk_add_op op = {
-        .count = count, .from = from, .to = to, .type = precision_of(type)};
+        .count = count, .from = from, .to = to, .type = yk_comm_type_precision(type)};
     if (type == YK_COMM_FP64) {
         add_doubles(world, to, from, count);
     } else if (count > 0) {

@@ -7,10 +7,10 @@ static const double use_s = 1;   /* that somebody may be within NCCL and not be 
 static const double abort_s = 5; /* that NCCL may take to end what is on the device */
 
 enum {
-    LOOK_NS = 100000000, /* between two looks */
+    POLL_NS = 100000000, /* between two looks */
 };
 
-static void look_at(struct yk_comm_world *world, ncclComm_t comm)
+static void check_communicator(struct yk_comm_world *world, ncclComm_t comm)
 {
     ncclResult_t result = ncclSuccess;
     if (comm && ncclCommGetAsyncError(comm, &result) == ncclSuccess && result != ncclSuccess &&
@@ -19,12 +19,12 @@ static void look_at(struct yk_comm_world *world, ncclComm_t comm)
     }
 }
 
-static void look_at_all(struct yk_comm_world *world)
+static void check_all(struct yk_comm_world *world)
 {
     if (!atomic_load(&world->aborted)) {
-        look_at(world, world->comm);
+        check_communicator(world, world->comm);
         for (const struct yk_comm_group *g = world->groups; g; g = g->next) {
-            look_at(world, g->comm);
+            check_communicator(world, g->comm);
         }
     }
 }
@@ -34,7 +34,7 @@ static void wait_a_little(struct yk_comm_world *world)
 {
     struct timespec until;
     (void)clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += LOOK_NS;
+    until.tv_nsec += POLL_NS;
     until.tv_sec += until.tv_nsec / 1000000000;
     until.tv_nsec %= 1000000000;
     (void)pthread_cond_timedwait(&world->wake, &world->list, &until);
@@ -44,15 +44,15 @@ static void *watch(void *user)
 {
     struct yk_comm_world *world = user;
     (void)pthread_mutex_lock(&world->list);
-    while (!world->leaving && !yk_failure_is_set(&world->trouble)) {
-        look_at_all(world);
-        if (!yk_failure_is_set(&world->trouble)) {
+    while (!world->leaving && !yk_failure_is_set(&world->failure)) {
+        check_all(world);
+        if (!yk_failure_is_set(&world->failure)) {
             wait_a_little(world);
         }
     }
-    const bool is_troubled = yk_failure_is_set(&world->trouble);
+    const bool has_failed = yk_failure_is_set(&world->failure);
     (void)pthread_mutex_unlock(&world->list);
-    if (is_troubled) {
+    if (has_failed) {
         yk_nccl_watcher_abort_all(world);
     }
     return NULL;
@@ -81,9 +81,9 @@ void yk_nccl_watcher_stop(struct yk_comm_world *world)
 
 /* NCCL waits for all that is on the stream, which may be of any communicator: all are told to leave
  * the device before one is waited for. */
-static ncclResult_t run_abort(struct yk_nccl_call *errand)
+static ncclResult_t run_abort(struct yk_nccl_call *call)
 {
-    const struct yk_comm_world *world = errand->world;
+    const struct yk_comm_world *world = call->world;
     (void)ncclGroupStart();
     (void)ncclCommAbort(world->comm);
     for (const struct yk_comm_group *g = world->groups; g; g = g->next) {
@@ -98,17 +98,17 @@ static ncclResult_t run_abort(struct yk_nccl_call *errand)
 void yk_nccl_watcher_abort_all(struct yk_comm_world *world)
 {
     struct timespec until;
-    struct yk_nccl_call errand = {.run = run_abort, .world = world, .doing = "giving up"};
+    struct yk_nccl_call call = {.run = run_abort, .world = world, .doing = "giving up"};
     if (atomic_exchange(&world->aborted, true)) {
         return;
     }
     (void)clock_gettime(CLOCK_REALTIME, &until);
     until.tv_sec += (time_t)use_s;
-    const bool is_mine = pthread_mutex_timedlock(&world->use, &until) == 0;
+    const bool is_locked = pthread_mutex_timedlock(&world->use, &until) == 0;
     (void)pthread_mutex_lock(&world->list);
-    const enum yk_nccl_call_result end = yk_nccl_call_run(&errand, abort_s);
+    const enum yk_nccl_call_result end = yk_nccl_call_run(&call, abort_s);
     (void)pthread_mutex_unlock(&world->list);
-    if (is_mine) {
+    if (is_locked) {
         (void)pthread_mutex_unlock(&world->use);
     }
     atomic_store(&world->gone, end == YK_NCCL_CALL_DONE);

@@ -4,23 +4,23 @@
 #include <stdlib.h>
 
 /* Worlds that a thread was left behind in: they stay for ever. */
-static struct yk_comm_world *left_worlds;
-static pthread_mutex_t left_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct yk_comm_world *kept_worlds;
+static pthread_mutex_t kept_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static void leave_world(struct yk_comm_world *world)
+static void keep_world(struct yk_comm_world *world)
 {
-    (void)pthread_mutex_lock(&left_lock);
-    world->next_left = left_worlds;
-    left_worlds = world;
-    (void)pthread_mutex_unlock(&left_lock);
+    (void)pthread_mutex_lock(&kept_lock);
+    world->next_kept = kept_worlds;
+    kept_worlds = world;
+    (void)pthread_mutex_unlock(&kept_lock);
 }
 
 static void free_world(struct yk_comm_world *world)
 {
     const struct yk_comm_options *options = &world->options;
     options->backend->event_destroy(world->event);
-    options->backend->free_host(options->device, world->bounce);
-    options->backend->free(options->device, world->travel);
+    options->backend->free_host(options->device, world->host_stage);
+    options->backend->free(options->device, world->stage);
     (void)pthread_cond_destroy(&world->wake);
     (void)pthread_mutex_destroy(&world->list);
     (void)pthread_mutex_destroy(&world->use);
@@ -29,10 +29,10 @@ static void free_world(struct yk_comm_world *world)
 
 void yk_nccl_world_free(struct yk_comm_world *world, bool is_ended)
 {
-    if (is_ended && !atomic_load(&world->has_left)) {
+    if (is_ended && !atomic_load(&world->is_abandoned)) {
         free_world(world);
     } else {
-        leave_world(world);
+        keep_world(world);
     }
 }
 
@@ -44,17 +44,17 @@ yk_status yk_nccl_world_create(const struct yk_comm_options *options, struct yk_
         return yk_fail_out_of_memory();
     }
     world->options = *options;
-    world->rank = options->meeting->rank;
-    world->size = options->meeting->size;
+    world->rank = options->bootstrap->rank;
+    world->size = options->bootstrap->size;
     (void)pthread_mutex_init(&world->use, NULL);
     (void)pthread_mutex_init(&world->list, NULL);
     (void)pthread_cond_init(&world->wake, NULL);
     world->stream = options->backend->native_stream(options->lane, &world->device);
     YK_TRY_GOTO(
-        options->backend->allocate(options->device, YK_NCCL_STAGE_BYTES, (void **)&world->travel),
+        options->backend->allocate(options->device, YK_NCCL_STAGE_BYTES, (void **)&world->stage),
         undo);
     YK_TRY_GOTO(options->backend->allocate_host(options->device, YK_NCCL_BOUNCE_BYTES,
-                                                (void **)&world->bounce),
+                                                (void **)&world->host_stage),
                 undo);
     YK_TRY_GOTO(options->backend->event_create(options->device, &world->event), undo);
     *out = world;
@@ -77,6 +77,6 @@ bool yk_nccl_world_fail(struct yk_comm_world *world, ncclResult_t result, const 
                                  ? YK_ERROR_INPUT
                              : result == ncclUnhandledCudaError ? YK_ERROR_SYSTEM
                                                                 : YK_ERROR_LOST;
-    yk_failure_set(&world->trouble, status, sentence);
+    yk_failure_set(&world->failure, status, sentence);
     return false;
 }

@@ -1,13 +1,13 @@
 /*
  * World: the insides of the comm over NCCL, shared by its sources.
  *
- * Exchanges are put on the stream of the comm lane, by the one thread that uses the lane. Memory of
- * the device goes as it is. What is the host's, and 16-bit numbers that are summed as fp32, pass
- * through memory of the world's own, a block at a time. An exchange is in blocks on all ranks or on
- * none: all have `whole`, or the numbers, in memory of one kind.
+ * Exchanges are enqueued on the stream of the comm lane, by the one thread that uses the lane.
+ * Memory of the device goes as it is. What is the host's, and 16-bit numbers that are summed as
+ * fp32, go through the world's stage, a block at a time. An exchange is in blocks on all ranks or
+ * on none: all have `whole`, or the numbers, in memory of one kind.
  *
- * NCCL's own waits (for ranks to meet, for a communicator to end) are on threads that may be left
- * behind, so that a rank that never comes is told of and not waited for.
+ * NCCL's own waits (for ranks to meet, for a communicator to end) are calls with a deadline, on
+ * threads that may be left behind, so that a rank that never comes is reported and not waited for.
  */
 #ifndef YK_COMM_NCCL_WORLD_H
 #define YK_COMM_NCCL_WORLD_H
@@ -21,7 +21,7 @@
 #include <stdatomic.h>
 
 enum {
-    YK_NCCL_STAGE_BYTES = 16 << 20, /* of the device: a block on its way */
+    YK_NCCL_STAGE_BYTES = 16 << 20, /* of the device: a block to be exchanged */
     YK_NCCL_BOUNCE_BYTES = 4 << 20, /* of the host, near the device: a block from or to elsewhere */
     YK_NCCL_MAX_HOST_WORK = 1024,
 };
@@ -41,27 +41,27 @@ struct yk_comm_world {
     int32_t rank;
     int32_t size;
     int32_t hosts; /* 0: not known */
-    double patience_s;
+    double timeout_s;
     ncclComm_t comm;
     struct yk_comm_group *groups; /* that have communicators of their own */
-    char *travel;
-    char *bounce;
+    char *stage;
+    char *host_stage;
     struct yk_backend_event *event;
-    struct yk_nccl_host_work chores[YK_NCCL_MAX_HOST_WORK];
-    atomic_size_t chores_put;
-    atomic_size_t chores_done;
-    struct yk_failure trouble;
-    struct yk_comm_world *next_left;
+    struct yk_nccl_host_work host_work[YK_NCCL_MAX_HOST_WORK];
+    atomic_size_t host_work_enqueued;
+    atomic_size_t host_work_done;
+    struct yk_failure failure;
+    struct yk_comm_world *next_kept;
 
     pthread_t watcher;
     bool is_watched;
     bool leaving; /* under the lock of the list, which the watcher waits with */
     pthread_cond_t wake;
-    pthread_mutex_t use;  /* held while NCCL is called to put an exchange */
-    pthread_mutex_t list; /* held while the communicators are looked at or change */
-    atomic_bool aborted;  /* somebody ends the communicators, or has: nobody else may */
-    atomic_bool gone;     /* it is done: no thread of NCCL's is left */
-    atomic_bool has_left; /* a thread was left behind that may use the world: it must stay */
+    pthread_mutex_t use;      /* held while NCCL is called to enqueue an exchange */
+    pthread_mutex_t list;     /* held while the communicators are checked or change */
+    atomic_bool aborted;      /* somebody ends the communicators, or has: nobody else may */
+    atomic_bool gone;         /* it is done: no thread of NCCL's is left */
+    atomic_bool is_abandoned; /* a thread was left behind that may use the world: it must stay */
 };
 
 struct yk_comm_group {
@@ -83,29 +83,29 @@ yk_status yk_nccl_world_create(const struct yk_comm_options *options,
 /* Where its communicators have not ended, or a thread was left behind in it, it stays for ever. */
 void yk_nccl_world_free(struct yk_comm_world *world, bool is_ended);
 
-/* Sets the trouble to "nccl, doing: what NCCL says"; false. */
+/* Sets the failure to "nccl, doing: what NCCL says"; false. */
 bool yk_nccl_world_fail(struct yk_comm_world *world, ncclResult_t result, const char *doing);
 
-/* ---- meet.c ---- */
+/* ---- init.c ---- */
 
 /* Rank 0's address becomes known to all; `mine` is what this rank has come to before. */
-yk_status yk_nccl_init_share_id(const struct yk_comm_bootstrap *meeting, yk_status mine,
+yk_status yk_nccl_init_share_id(const struct yk_comm_bootstrap *bootstrap, yk_status mine,
                                 ncclUniqueId *out) YK_MUST_USE;
 /* The world's communicator, of at most so many blocks of threads on the device. */
 yk_status yk_nccl_init_communicator(struct yk_comm_world *world, const ncclUniqueId *id,
                                     int blocks) YK_MUST_USE;
 
-/* ---- groups.c ---- */
+/* ---- group.c ---- */
 
 yk_status yk_nccl_group_create(struct yk_comm_world *world, const int32_t *ranks, int32_t count,
                                struct yk_comm_group **out) YK_MUST_USE;
 void yk_nccl_group_destroy(struct yk_comm_group *group);
 
-/* ---- errand.c ---- */
+/* ---- call.c ---- */
 
-/* What NCCL may be long about: it is asked on a thread of its own. */
+/* What NCCL may take long over, on a thread of its own. */
 struct yk_nccl_call {
-    ncclResult_t (*run)(struct yk_nccl_call *errand);
+    ncclResult_t (*run)(struct yk_nccl_call *call);
     struct yk_comm_world *world;
     const char *doing; /* "meeting the other ranks" */
     ncclUniqueId id;   /* for the opening */
@@ -117,31 +117,31 @@ struct yk_nccl_call {
 
 enum yk_nccl_call_result {
     YK_NCCL_CALL_DONE,
-    YK_NCCL_CALL_FAILED,    /* the trouble is set */
-    YK_NCCL_CALL_TIMED_OUT, /* it is not done in time: the trouble is set, and the world stays */
+    YK_NCCL_CALL_FAILED,    /* the failure is set */
+    YK_NCCL_CALL_TIMED_OUT, /* the failure is set, and the world stays */
 };
 
-/* Runs it for at most so long, or until the world is in trouble. */
-enum yk_nccl_call_result yk_nccl_call_run(struct yk_nccl_call *errand, double most_s);
+/* Runs it for at most so long, or until the world fails. */
+enum yk_nccl_call_result yk_nccl_call_run(struct yk_nccl_call *call, double max_s);
 
 /* ---- watcher.c ---- */
 
-/* A thread that asks all communicators how they are, and ends them when one is not well. */
+/* A thread that checks all communicators, and aborts them when one has failed. */
 yk_status yk_nccl_watcher_start(struct yk_comm_world *world) YK_MUST_USE;
 void yk_nccl_watcher_stop(struct yk_comm_world *world);
 
-/* Ends all communicators, so that what waits on the device leaves it. Any thread; whoever comes
+/* Aborts all communicators, so that what waits on the device leaves it. Any thread; whoever comes
  * second returns at once. */
 void yk_nccl_watcher_abort_all(struct yk_comm_world *world);
 
-/* ---- exchanges.c and parts.c ---- */
+/* ---- enqueue.c ---- */
 
-/* False where nothing is to be put. Otherwise NCCL is this thread's until it leaves. */
+/* False where nothing is to be enqueued. Otherwise NCCL is this thread's until it leaves. */
 bool yk_nccl_enqueue_enter(struct yk_comm_world *world);
 void yk_nccl_enqueue_leave(struct yk_comm_world *world);
 
-/* False once the communicators are being ended. Whoever puts an exchange may have been kept waiting
- * before, by a stream that takes no more, and must not use them then. */
+/* False once the communicators are being aborted. Whoever enqueues an exchange may have been kept
+ * waiting before, by a stream that is full, and must not use them then. */
 static inline bool yk_nccl_may_use(const struct yk_comm_world *world)
 {
     return !atomic_load(&world->aborted);
@@ -152,24 +152,24 @@ static inline int64_t yk_nccl_min(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* What sums travel as: fp32 for 16-bit numbers that are summed wide. */
+/* What sums are sent as: fp32 for 16-bit numbers that are summed wide. */
 static inline enum yk_comm_type yk_nccl_wire_type(enum yk_comm_type type, bool wide)
 {
     return wide && yk_comm_type_is_half(type) ? YK_COMM_FP32 : type;
 }
 
-void yk_nccl_reduce(const struct yk_comm_all_reduce *op);
-void yk_nccl_gather(const struct yk_comm_all_gather *op);
-void yk_nccl_scatter(const struct yk_comm_reduce_scatter *op);
-void yk_nccl_broadcast(const struct yk_comm_broadcast *op);
-void yk_nccl_send(const struct yk_comm_message *op);
-void yk_nccl_recv(const struct yk_comm_message *op);
+void yk_nccl_enqueue_all_reduce(const struct yk_comm_all_reduce *op);
+void yk_nccl_enqueue_all_gather(const struct yk_comm_all_gather *op);
+void yk_nccl_enqueue_reduce_scatter(const struct yk_comm_reduce_scatter *op);
+void yk_nccl_enqueue_broadcast(const struct yk_comm_broadcast *op);
+void yk_nccl_enqueue_send(const struct yk_comm_message *op);
+void yk_nccl_enqueue_recv(const struct yk_comm_message *op);
 
-/* ---- direct.c: memory of the device, as it is; false with the trouble set ---- */
+/* ---- device.c: memory of the device, as it is; false where it fails ---- */
 
 bool yk_nccl_device_all_reduce(const struct yk_comm_group *group, void *numbers, int64_t count,
                                enum yk_comm_type type);
-/* Member i's part of `whole` is at firsts[i] things of `size` bytes. */
+/* Member i's part of `whole` is at firsts[i] elements of `size` bytes. */
 bool yk_nccl_device_all_gather(const struct yk_comm_group *group, const void *own, void *whole,
                                const int64_t *firsts, size_t size);
 /* `out` is this member's place in `whole`, or elsewhere. */
@@ -179,18 +179,6 @@ bool yk_nccl_device_broadcast(const struct yk_comm_group *group, void *bytes, si
                               int32_t from);
 bool yk_nccl_device_message(struct yk_comm_world *world, void *bytes, size_t size, int32_t peer,
                             bool is_sent);
-
-/* ---- padded.c ---- */
-
-/* Whether parts go as equal ones: memory that is not that of blocks on their way, in parts of which
- * the longest is not too long. */
-bool yk_nccl_padded_suits(const struct yk_comm_group *group, const void *whole,
-                          const int64_t *firsts, size_t size);
-ncclResult_t yk_nccl_padded_all_gather(const struct yk_comm_group *group, const void *own,
-                                       void *whole, const int64_t *firsts, size_t size);
-ncclResult_t yk_nccl_padded_reduce_scatter(const struct yk_comm_group *group, const void *whole,
-                                           void *out, const int64_t *firsts, enum yk_comm_type type,
-                                           ncclDataType_t as);
 
 /* ---- staging.c: to and from the device, in turn on the lane ---- */
 

@@ -49,15 +49,15 @@ static bool is_any(const struct sockaddr *address)
     return address->sa_family == AF_INET6 && IN6_IS_ADDR_UNSPECIFIED(&six->sin6_addr);
 }
 
-static void add(struct yk_address_list *place, const struct sockaddr *address, int32_t port)
+static void add(struct yk_address_list *list, const struct sockaddr *address, int32_t port)
 {
     const socklen_t size = size_of(address);
-    struct sockaddr_storage *to = &place->addresses[place->count];
-    if (size == 0 || place->count == YK_ADDRESS_MAX) {
+    struct sockaddr_storage *to = &list->addresses[list->count];
+    if (size == 0 || list->count == YK_ADDRESS_MAX) {
         return;
     }
-    for (int32_t i = 0; i < place->count; i++) {
-        if (is_same((const struct sockaddr *)&place->addresses[i], address)) {
+    for (int32_t i = 0; i < list->count; i++) {
+        if (is_same((const struct sockaddr *)&list->addresses[i], address)) {
             return;
         }
     }
@@ -67,50 +67,50 @@ static void add(struct yk_address_list *place, const struct sockaddr *address, i
     } else {
         ((struct sockaddr_in6 *)to)->sin6_port = htons((uint16_t)port);
     }
-    place->sizes[place->count++] = size;
+    list->sizes[list->count++] = size;
 }
 
 yk_status yk_address_resolve(const char *name, int32_t port, struct yk_address_list *out)
 {
-    const struct addrinfo wish = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
+    const struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
     struct addrinfo *found = NULL;
-    const int problem = getaddrinfo(name, NULL, &wish, &found);
+    const int problem = getaddrinfo(name, NULL, &hints, &found);
     if (problem != 0) {
         return yk_fail(YK_ERROR_LOST,
                        "no machine is known as %s, where rank 0 is to be (%s); name its host or "
                        "address in MASTER_ADDR or --master",
                        name, gai_strerror(problem));
     }
-    struct yk_address_list place = {.count = 0};
+    struct yk_address_list list = {.count = 0};
     bool any = false;
     for (const struct addrinfo *i = found; i; i = i->ai_next) {
         any = any || is_any(i->ai_addr);
-        add(&place, i->ai_addr, port);
+        add(&list, i->ai_addr, port);
     }
     freeaddrinfo(found);
-    if (any || place.count == 0) {
+    if (any || list.count == 0) {
         return yk_fail(YK_ERROR_INPUT,
                        "%s is no address of one machine; name rank 0's in MASTER_ADDR or --master",
                        name);
     }
-    *out = place;
+    *out = list;
     return YK_OK;
 }
 
-bool yk_address_matches_interface(const char *interface, const char *words)
+bool yk_address_matches_interface(const char *interface, const char *names)
 {
-    const bool exact = words[0] == '=';
-    if (words[0] == '^') {
+    const bool exact = names[0] == '=';
+    if (names[0] == '^') {
         return false;
     }
-    words += exact ? 1 : 0;
-    while (*words) {
-        const size_t length = strcspn(words, ",");
-        if (length > 0 && strncmp(interface, words, length) == 0 &&
+    names += exact ? 1 : 0;
+    while (*names) {
+        const size_t length = strcspn(names, ",");
+        if (length > 0 && strncmp(interface, names, length) == 0 &&
             (!exact || interface[length] == '\0')) {
             return true;
         }
-        words += length + (words[length] == ',' ? 1 : 0);
+        names += length + (names[length] == ',' ? 1 : 0);
     }
     return false;
 }
@@ -120,7 +120,7 @@ static yk_status find_interfaces(const char *exactly, const char *hint, int32_t 
                                  struct yk_address_list *out)
 {
     struct ifaddrs *interfaces = NULL;
-    struct yk_address_list place = {.count = 0};
+    struct yk_address_list list = {.count = 0};
     if (getifaddrs(&interfaces) != 0) {
         return yk_fail(YK_ERROR_SYSTEM, "the network interfaces of this machine cannot be listed");
     }
@@ -128,11 +128,11 @@ static yk_status find_interfaces(const char *exactly, const char *hint, int32_t 
         const bool named = exactly ? strcmp(i->ifa_name, exactly) == 0
                                    : yk_address_matches_interface(i->ifa_name, hint);
         if (named && i->ifa_addr && (i->ifa_flags & IFF_UP)) {
-            add(&place, i->ifa_addr, port);
+            add(&list, i->ifa_addr, port);
         }
     }
     freeifaddrs(interfaces);
-    *out = place;
+    *out = list;
     return YK_OK;
 }
 
@@ -146,95 +146,95 @@ static bool is_loopback(const struct sockaddr *address)
     return address->sa_family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&six->sin6_addr);
 }
 
-bool yk_address_is_local(const struct yk_address_list *place)
+bool yk_address_is_local(const struct yk_address_list *list)
 {
     bool local = true;
-    for (int32_t i = 0; i < place->count; i++) {
-        local = local && is_loopback((const struct sockaddr *)&place->addresses[i]);
+    for (int32_t i = 0; i < list->count; i++) {
+        local = local && is_loopback((const struct sockaddr *)&list->addresses[i]);
     }
     return local;
 }
 
 /* Where a name means several addresses, those on the interfaces that NCCL is to use; and where it
  * means this machine alone, as the own name often does, those interfaces as well. */
-static void follow_hint(const struct yk_address_list *hinted, struct yk_address_list *place)
+static void follow_hint(const struct yk_address_list *hinted, struct yk_address_list *list)
 {
     struct yk_address_list both = {.count = 0};
-    for (int32_t i = 0; i < place->count; i++) {
-        const struct sockaddr *address = (const struct sockaddr *)&place->addresses[i];
+    for (int32_t i = 0; i < list->count; i++) {
+        const struct sockaddr *address = (const struct sockaddr *)&list->addresses[i];
         for (int32_t j = 0; j < hinted->count; j++) {
             if (is_same(address, (const struct sockaddr *)&hinted->addresses[j])) {
-                both.addresses[both.count] = place->addresses[i];
-                both.sizes[both.count++] = place->sizes[i];
+                both.addresses[both.count] = list->addresses[i];
+                both.sizes[both.count++] = list->sizes[i];
                 break;
             }
         }
     }
     if (both.count > 0) {
-        *place = both;
+        *list = both;
         return;
     }
-    const bool local = yk_address_is_local(place);
-    for (int32_t j = 0; local && j < hinted->count && place->count < YK_ADDRESS_MAX; j++) {
-        place->addresses[place->count] = hinted->addresses[j];
-        place->sizes[place->count++] = hinted->sizes[j];
+    const bool local = yk_address_is_local(list);
+    for (int32_t j = 0; local && j < hinted->count && list->count < YK_ADDRESS_MAX; j++) {
+        list->addresses[list->count] = hinted->addresses[j];
+        list->sizes[list->count++] = hinted->sizes[j];
     }
 }
 
 yk_status yk_address_choose(const struct yk_rendezvous *rendezvous, struct yk_address_list *out)
 {
     const int32_t port = rendezvous->port;
-    struct yk_address_list place;
+    struct yk_address_list list;
     struct yk_address_list hinted = {.count = 0};
     if (rendezvous->interface) {
-        YK_TRY(find_interfaces(rendezvous->interface, NULL, port, &place));
-        if (place.count == 0) {
+        YK_TRY(find_interfaces(rendezvous->interface, NULL, port, &list));
+        if (list.count == 0) {
             return yk_fail(YK_ERROR_INPUT,
                            "YOKE_INTERFACE=%s is no network interface here that is up and has an "
                            "address",
                            rendezvous->interface);
         }
-        *out = place;
+        *out = list;
         return YK_OK;
     }
-    YK_TRY(yk_address_resolve(rendezvous->address, port, &place));
+    YK_TRY(yk_address_resolve(rendezvous->address, port, &list));
     if (rendezvous->hint) {
         YK_TRY(find_interfaces(NULL, rendezvous->hint, port, &hinted));
-        follow_hint(&hinted, &place);
+        follow_hint(&hinted, &list);
     }
-    *out = place;
+    *out = list;
     return YK_OK;
 }
 
-bool yk_address_listen(const struct yk_address_list *place, int32_t i, int *out)
+bool yk_address_listen(const struct yk_address_list *list, int32_t i, int *out)
 {
-    const struct sockaddr *address = (const struct sockaddr *)&place->addresses[i];
+    const struct sockaddr *address = (const struct sockaddr *)&list->addresses[i];
     const int yes = 1;
-    const int listener = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (listener < 0) {
+    const int fd = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0) {
         return false;
     }
     /* Connections of a meeting just before may still linger at the port. */
-    (void)setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+    (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
     if (address->sa_family == AF_INET6) {
-        (void)setsockopt(listener, IPPROTO_IPV6, IPV6_V6ONLY, &yes, sizeof yes);
+        (void)setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &yes, sizeof yes);
     }
-    if (bind(listener, address, place->sizes[i]) != 0 || listen(listener, SOMAXCONN) != 0) {
+    if (bind(fd, address, list->sizes[i]) != 0 || listen(fd, SOMAXCONN) != 0) {
         const int problem = errno;
-        (void)close(listener);
+        (void)close(fd);
         errno = problem;
         return false;
     }
-    *out = listener;
+    *out = fd;
     return true;
 }
 
-void yk_address_describe(const struct yk_address_list *place, struct yk_text *out)
+void yk_address_describe(const struct yk_address_list *list, struct yk_text *out)
 {
-    for (int32_t i = 0; i < place->count; i++) {
-        char words[ADDRESS_SIZE] = "";
-        (void)getnameinfo((const struct sockaddr *)&place->addresses[i], place->sizes[i], words,
-                          sizeof words, NULL, 0, NI_NUMERICHOST);
-        yk_text_addf(out, "%s%s", i == 0 ? "" : i + 1 < place->count ? ", " : " and ", words);
+    for (int32_t i = 0; i < list->count; i++) {
+        char names[ADDRESS_SIZE] = "";
+        (void)getnameinfo((const struct sockaddr *)&list->addresses[i], list->sizes[i], names,
+                          sizeof names, NULL, 0, NI_NUMERICHOST);
+        yk_text_addf(out, "%s%s", i == 0 ? "" : i + 1 < list->count ? ", " : " and ", names);
     }
 }

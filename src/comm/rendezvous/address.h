@@ -1,6 +1,5 @@
 /*
- * Rendezvous place: the addresses where rank 0 listens, or is called, as names and interfaces give
- * them.
+ * Address: where rank 0 listens, or is reached, as names and interfaces give it. Any thread.
  */
 #ifndef YK_COMM_RENDEZVOUS_ADDRESS_H
 #define YK_COMM_RENDEZVOUS_ADDRESS_H
@@ -23,25 +22,25 @@ struct yk_address_list {
     int32_t count;
 };
 
-/* What the name of rank 0's host means here; YK_ERROR_LOST: nothing, for now. */
+/* What the name of rank 0's machine resolves to; YK_ERROR_LOST: nothing, for now. */
 yk_status yk_address_resolve(const char *name, int32_t port,
                              struct yk_address_list *out) YK_MUST_USE;
 
-/* Where rank 0 is to listen: at the interface that is named, else where its name leads. */
+/* Where rank 0 is to listen: at the interface that is named, else at what its name resolves to. */
 yk_status yk_address_choose(const struct yk_rendezvous *rendezvous,
                             struct yk_address_list *out) YK_MUST_USE;
 
 /* Listens at the address number `i` alone; false: errno says why not. */
-bool yk_address_listen(const struct yk_address_list *place, int32_t i, int *out);
+bool yk_address_listen(const struct yk_address_list *list, int32_t i, int *out);
 
-/* Whether no other machine can call there. */
-bool yk_address_is_local(const struct yk_address_list *place);
+/* Whether no other machine reaches it. */
+bool yk_address_is_local(const struct yk_address_list *list);
 
-/* Whether NCCL would take the interface for NCCL_SOCKET_IFNAME=`words`: names begin with one of
+/* Whether NCCL would use the interface for NCCL_SOCKET_IFNAME=`names`: names begin with one of
  * them, or are one of them after "="; after "^" nothing is named. */
-bool yk_address_matches_interface(const char *interface, const char *words);
+bool yk_address_matches_interface(const char *interface, const char *names);
 
 /* "10.0.0.1 and fe80::1". */
-void yk_address_describe(const struct yk_address_list *place, struct yk_text *out);
+void yk_address_describe(const struct yk_address_list *list, struct yk_text *out);
 
 #endif

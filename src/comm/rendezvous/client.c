@@ -7,55 +7,55 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-static const double answer_s = 3; /* for rank 0, once it is there */
+static const double reply_s = 3; /* for rank 0, once it is there */
 static const double shortest_pause_s = 0.01;
 static const double longest_pause_s = 0.5;
 
-static double until(const struct yk_client *call, double most_s)
+static double until(const struct yk_client *client, double most_s)
 {
     const double end_s = yk_clock_now_s() + most_s;
-    return end_s < call->end_s ? end_s : call->end_s;
+    return end_s < client->end_s ? end_s : client->end_s;
 }
 
-static bool reach(int link, const struct sockaddr *address, socklen_t size, double end_s)
+static bool connect_within(int fd, const struct sockaddr *address, socklen_t size, double end_s)
 {
     int problem = 0;
     socklen_t problem_size = sizeof problem;
     const int yes = 1;
     /* On rank 0's machine the system may choose its port for the call, which must not keep rank 0
      * from listening there. */
-    (void)setsockopt(link, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-    if (connect(link, address, size) == 0) {
+    (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+    if (connect(fd, address, size) == 0) {
         return true;
     }
     if (errno != EINPROGRESS) {
         return false;
     }
-    if (!yk_connection_wait(link, true, end_s)) {
+    if (!yk_connection_wait(fd, true, end_s)) {
         errno = ETIMEDOUT;
         return false;
     }
-    (void)getsockopt(link, SOL_SOCKET, SO_ERROR, &problem, &problem_size);
+    (void)getsockopt(fd, SOL_SOCKET, SO_ERROR, &problem, &problem_size);
     errno = problem;
     return problem == 0;
 }
 
-bool yk_client_receive(const struct yk_connection *talk, struct yk_connection_record *out,
+bool yk_client_receive(const struct yk_connection *connection, struct yk_connection_record *out,
                        double end_s)
 {
     unsigned char wire[YK_CONNECTION_RECORD_SIZE];
-    return yk_connection_receive(talk->link, wire, sizeof wire, end_s) &&
+    return yk_connection_receive(connection->fd, wire, sizeof wire, end_s) &&
            yk_connection_unpack(wire, out);
 }
 
-bool yk_client_is_refused(const struct yk_connection *talk,
+bool yk_client_is_refused(const struct yk_connection *connection,
                           const struct yk_connection_record *refusal, double end_s,
                           yk_status *status)
 {
     char sentence[YK_CONNECTION_SENTENCE_SIZE] = "";
     if (refusal->length >= sizeof sentence ||
-        !yk_connection_receive(talk->link, sentence, refusal->length, end_s) ||
-        !yk_connection_is_proven(talk, refusal, sentence)) {
+        !yk_connection_receive(connection->fd, sentence, refusal->length, end_s) ||
+        !yk_connection_is_proven(connection, refusal, sentence)) {
         return false;
     }
     *status =
@@ -63,66 +63,70 @@ bool yk_client_is_refused(const struct yk_connection *talk,
     return true;
 }
 
-static enum yk_client_result greet(struct yk_client *call, struct yk_connection *talk,
-                                   yk_status *status)
+static enum yk_client_result authenticate(struct yk_client *client,
+                                          struct yk_connection *connection, yk_status *status)
 {
-    struct yk_connection_record heard;
+    struct yk_connection_record received;
     struct yk_connection_record hello = {.kind = YK_CONNECTION_HELLO};
     const struct yk_connection_record proof = {.kind = YK_CONNECTION_PROOF,
-                                               .rank = call->rank,
-                                               .size = call->size,
-                                               .length = call->length};
-    const double end_s = until(call, answer_s);
-    call->trouble = "what answers there is not rank 0";
+                                               .rank = client->rank,
+                                               .size = client->size,
+                                               .length = client->length};
+    const double end_s = until(client, reply_s);
+    client->failure = "what answers there is not rank 0";
     *status = yk_connection_draw_nonce(hello.nonce);
     if (*status != YK_OK) {
         return YK_CLIENT_FAILED;
     }
-    memcpy(talk->guest_nonce, hello.nonce, YK_CONNECTION_NONCE_SIZE);
-    if (!yk_connection_send(talk, &hello, NULL, end_s) || !yk_client_receive(talk, &heard, end_s) ||
-        heard.kind != YK_CONNECTION_CHALLENGE) {
+    memcpy(connection->client_nonce, hello.nonce, YK_CONNECTION_NONCE_SIZE);
+    if (!yk_connection_send(connection, &hello, NULL, end_s) ||
+        !yk_client_receive(connection, &received, end_s) ||
+        received.kind != YK_CONNECTION_CHALLENGE) {
         return YK_CLIENT_RETRY;
     }
-    memcpy(talk->host_nonce, heard.nonce, YK_CONNECTION_NONCE_SIZE);
-    if (!yk_connection_send(talk, &proof, NULL, end_s) || !yk_client_receive(talk, &heard, end_s)) {
+    memcpy(connection->server_nonce, received.nonce, YK_CONNECTION_NONCE_SIZE);
+    if (!yk_connection_send(connection, &proof, NULL, end_s) ||
+        !yk_client_receive(connection, &received, end_s)) {
         return YK_CLIENT_RETRY;
     }
-    if (heard.kind == YK_CONNECTION_REFUSED) {
-        return yk_client_is_refused(talk, &heard, end_s, status) ? YK_CLIENT_FAILED
-                                                                 : YK_CLIENT_WRONG_TOKEN;
+    if (received.kind == YK_CONNECTION_REFUSED) {
+        return yk_client_is_refused(connection, &received, end_s, status) ? YK_CLIENT_FAILED
+                                                                          : YK_CLIENT_WRONG_TOKEN;
     }
-    return heard.kind == YK_CONNECTION_WELCOME && yk_connection_is_proven(talk, &heard, NULL)
+    return received.kind == YK_CONNECTION_WELCOME &&
+                   yk_connection_is_proven(connection, &received, NULL)
                ? YK_CLIENT_CONNECTED
                : YK_CLIENT_WRONG_TOKEN;
 }
 
-enum yk_client_result yk_client_connect(struct yk_client *call, const struct sockaddr *address,
-                                        socklen_t size, struct yk_connection *talk,
+enum yk_client_result yk_client_connect(struct yk_client *client, const struct sockaddr *address,
+                                        socklen_t size, struct yk_connection *connection,
                                         yk_status *status)
 {
-    *talk = (struct yk_connection){.token = call->token};
-    talk->link = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (talk->link < 0 || !reach(talk->link, address, size, until(call, answer_s))) {
-        call->trouble = strerror(errno);
-        yk_connection_close(talk);
+    *connection = (struct yk_connection){.token = client->token};
+    connection->fd = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (connection->fd < 0 ||
+        !connect_within(connection->fd, address, size, until(client, reply_s))) {
+        client->failure = strerror(errno);
+        yk_connection_close(connection);
         return YK_CLIENT_RETRY;
     }
-    yk_connection_set_no_delay(talk->link);
-    const enum yk_client_result end = greet(call, talk, status);
+    yk_connection_set_no_delay(connection->fd);
+    const enum yk_client_result end = authenticate(client, connection, status);
     if (end != YK_CLIENT_CONNECTED) {
-        yk_connection_close(talk);
+        yk_connection_close(connection);
     }
     return end;
 }
 
-enum yk_client_result yk_client_connect_any(struct yk_client *call,
-                                            const struct yk_address_list *place,
-                                            struct yk_connection *talk, yk_status *status)
+enum yk_client_result yk_client_connect_any(struct yk_client *client,
+                                            const struct yk_address_list *addresses,
+                                            struct yk_connection *connection, yk_status *status)
 {
     enum yk_client_result end = YK_CLIENT_RETRY;
-    for (int32_t i = 0; i < place->count && end == YK_CLIENT_RETRY; i++) {
-        end = yk_client_connect(call, (const struct sockaddr *)&place->addresses[i],
-                                place->sizes[i], talk, status);
+    for (int32_t i = 0; i < addresses->count && end == YK_CLIENT_RETRY; i++) {
+        end = yk_client_connect(client, (const struct sockaddr *)&addresses->addresses[i],
+                                addresses->sizes[i], connection, status);
     }
     return end;
 }

@@ -13,12 +13,12 @@
 
 static const char magic[8] = {'y', 'o', 'k', 'e', 'm', 'e', 't', '1'};
 
-void yk_connection_close(struct yk_connection *talk)
+void yk_connection_close(struct yk_connection *connection)
 {
-    if (talk->link >= 0) {
-        (void)close(talk->link);
+    if (connection->fd >= 0) {
+        (void)close(connection->fd);
     }
-    talk->link = -1;
+    connection->fd = -1;
 }
 
 yk_status yk_connection_draw_nonce(unsigned char nonce[YK_CONNECTION_NONCE_SIZE])
@@ -29,13 +29,13 @@ yk_status yk_connection_draw_nonce(unsigned char nonce[YK_CONNECTION_NONCE_SIZE]
                          strerror(errno));
 }
 
-void yk_connection_set_no_delay(int link)
+void yk_connection_set_no_delay(int fd)
 {
     const int yes = 1;
-    (void)setsockopt(link, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+    (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
 }
 
-static unsigned char *put(unsigned char *at, uint32_t number)
+static unsigned char *write_number(unsigned char *at, uint32_t number)
 {
     for (int i = 0; i < 4; i++) {
         at[i] = (unsigned char)(number >> (24 - 8 * i));
@@ -43,7 +43,7 @@ static unsigned char *put(unsigned char *at, uint32_t number)
     return at + 4;
 }
 
-static uint32_t get(const unsigned char **at)
+static uint32_t read_number(const unsigned char **at)
 {
     const unsigned char *b = *at;
     *at += 4;
@@ -55,11 +55,11 @@ void yk_connection_pack(const struct yk_connection_record *record,
 {
     unsigned char *at = out;
     memcpy(at, magic, sizeof magic);
-    at = put(at + sizeof magic, record->kind);
-    at = put(at, (uint32_t)record->rank);
-    at = put(at, (uint32_t)record->size);
-    at = put(at, record->status);
-    at = put(at, record->length);
+    at = write_number(at + sizeof magic, record->kind);
+    at = write_number(at, (uint32_t)record->rank);
+    at = write_number(at, (uint32_t)record->size);
+    at = write_number(at, record->status);
+    at = write_number(at, record->length);
     memcpy(at, record->nonce, YK_CONNECTION_NONCE_SIZE);
     memcpy(at + YK_CONNECTION_NONCE_SIZE, record->proof, YK_SHA256_SIZE);
 }
@@ -71,45 +71,45 @@ bool yk_connection_unpack(const unsigned char bytes[YK_CONNECTION_RECORD_SIZE],
     if (memcmp(bytes, magic, sizeof magic) != 0) {
         return false;
     }
-    out->kind = get(&at);
-    out->rank = (int32_t)get(&at);
-    out->size = (int32_t)get(&at);
-    out->status = get(&at);
-    out->length = get(&at);
+    out->kind = read_number(&at);
+    out->rank = (int32_t)read_number(&at);
+    out->size = (int32_t)read_number(&at);
+    out->status = read_number(&at);
+    out->length = read_number(&at);
     memcpy(out->nonce, at, YK_CONNECTION_NONCE_SIZE);
     memcpy(out->proof, at + YK_CONNECTION_NONCE_SIZE, YK_SHA256_SIZE);
     return true;
 }
 
-static void prove(const struct yk_connection *talk, const struct yk_connection_record *record,
+static void prove(const struct yk_connection *connection, const struct yk_connection_record *record,
                   const void *following, unsigned char out[YK_SHA256_SIZE])
 {
     unsigned char wire[YK_CONNECTION_RECORD_SIZE];
     struct yk_sha256_hmac hmac;
     yk_connection_pack(record, wire);
-    yk_sha256_hmac_begin(&hmac, talk->token, strlen(talk->token));
+    yk_sha256_hmac_begin(&hmac, connection->token, strlen(connection->token));
     yk_sha256_hmac_add(&hmac, wire, YK_CONNECTION_RECORD_SIZE - YK_SHA256_SIZE);
-    yk_sha256_hmac_add(&hmac, talk->guest_nonce, sizeof talk->guest_nonce);
-    yk_sha256_hmac_add(&hmac, talk->host_nonce, sizeof talk->host_nonce);
+    yk_sha256_hmac_add(&hmac, connection->client_nonce, sizeof connection->client_nonce);
+    yk_sha256_hmac_add(&hmac, connection->server_nonce, sizeof connection->server_nonce);
     if (following) {
         yk_sha256_hmac_add(&hmac, following, record->length);
     }
     yk_sha256_hmac_end(&hmac, out);
 }
 
-bool yk_connection_is_proven(const struct yk_connection *talk,
+bool yk_connection_is_proven(const struct yk_connection *connection,
                              const struct yk_connection_record *record, const void *following)
 {
     unsigned char proof[YK_SHA256_SIZE];
-    prove(talk, record, following, proof);
+    prove(connection, record, following, proof);
     return yk_sha256_is_same(proof, record->proof);
 }
 
-bool yk_connection_wait(int link, bool for_writing, double end_s)
+bool yk_connection_wait(int fd, bool for_writing, double end_s)
 {
     for (;;) {
         const double left_s = end_s - yk_clock_now_s();
-        struct pollfd poller = {.fd = link, .events = for_writing ? POLLOUT : POLLIN};
+        struct pollfd poller = {.fd = fd, .events = for_writing ? POLLOUT : POLLIN};
         if (left_s <= 0) {
             return false;
         }
@@ -125,51 +125,52 @@ static bool may_go_on(ssize_t got)
     return got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR);
 }
 
-static bool send_all(int link, const void *bytes, size_t size, double end_s)
+static bool send_all(int fd, const void *bytes, size_t size, double end_s)
 {
     const char *at = bytes;
     while (size > 0) {
-        const ssize_t sent = send(link, at, size, MSG_DONTWAIT | MSG_NOSIGNAL);
+        const ssize_t sent = send(fd, at, size, MSG_DONTWAIT | MSG_NOSIGNAL);
         if (sent > 0) {
             at += sent;
             size -= (size_t)sent;
-        } else if (!may_go_on(sent) || !yk_connection_wait(link, true, end_s)) {
+        } else if (!may_go_on(sent) || !yk_connection_wait(fd, true, end_s)) {
             return false;
         }
     }
     return true;
 }
 
-bool yk_connection_receive(int link, void *bytes, size_t size, double end_s)
+bool yk_connection_receive(int fd, void *bytes, size_t size, double end_s)
 {
     char *at = bytes;
     while (size > 0) {
-        const ssize_t got = recv(link, at, size, MSG_DONTWAIT);
+        const ssize_t got = recv(fd, at, size, MSG_DONTWAIT);
         if (got > 0) {
             at += got;
             size -= (size_t)got;
-        } else if (!may_go_on(got) || !yk_connection_wait(link, false, end_s)) {
+        } else if (!may_go_on(got) || !yk_connection_wait(fd, false, end_s)) {
             return false;
         }
     }
     return true;
 }
 
-bool yk_connection_send(const struct yk_connection *talk, const struct yk_connection_record *record,
-                        const void *following, double end_s)
+bool yk_connection_send(const struct yk_connection *connection,
+                        const struct yk_connection_record *record, const void *following,
+                        double end_s)
 {
     unsigned char wire[YK_CONNECTION_RECORD_SIZE];
     struct yk_connection_record proven = *record;
     if (record->kind != YK_CONNECTION_HELLO && record->kind != YK_CONNECTION_CHALLENGE) {
-        prove(talk, record, following, proven.proof);
+        prove(connection, record, following, proven.proof);
     }
     yk_connection_pack(&proven, wire);
-    return send_all(talk->link, wire, sizeof wire, end_s) &&
-           (!following || send_all(talk->link, following, record->length, end_s));
+    return send_all(connection->fd, wire, sizeof wire, end_s) &&
+           (!following || send_all(connection->fd, following, record->length, end_s));
 }
 
-void yk_connection_refuse(const struct yk_connection *talk, yk_status status, const char *sentence,
-                          double end_s)
+void yk_connection_refuse(const struct yk_connection *connection, yk_status status,
+                          const char *sentence, double end_s)
 {
     const size_t length = strlen(sentence);
     const struct yk_connection_record record = {
@@ -179,5 +180,5 @@ void yk_connection_refuse(const struct yk_connection *talk, yk_status status, co
             (uint32_t)(length < YK_CONNECTION_SENTENCE_SIZE ? length
                                                             : YK_CONNECTION_SENTENCE_SIZE - 1),
     };
-    (void)yk_connection_send(talk, &record, sentence, end_s);
+    (void)yk_connection_send(connection, &record, sentence, end_s);
 }

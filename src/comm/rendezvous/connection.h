@@ -1,17 +1,17 @@
 /*
- * Rendezvous record: what two ranks that meet say to each other, all of it in one size but for what
- * follows a record, and how they prove that they know the token.
+ * Connection: what two ranks that meet send each other, records of one size and what follows some
+ * of them, and how they prove that they know the token.
  *
- *   guest  HELLO      its random number
- *   host   CHALLENGE  its random number
- *   guest  PROOF      rank, size of the world and of the bytes, proof
- *   host   WELCOME    proof; or REFUSED, followed by a sentence
- *   host   BYTES      proof, followed by them, once all have come; or REFUSED
- *   guest  HAVE       proof
- *   host   DONE       proof, once all have them; or REFUSED
+ *   client  HELLO      its nonce
+ *   server  CHALLENGE  its nonce
+ *   client  PROOF      rank, size of the world and of the bytes, proof
+ *   server  WELCOME    proof; or REFUSED, followed by a sentence
+ *   server  BYTES      proof, followed by them, once all have come; or REFUSED
+ *   client  RECEIVED   proof
+ *   server  DONE       proof, once all have them; or REFUSED
  *
- * A proof is the HMAC, by the token, of the record, both random numbers and what follows: none can
- * be used twice or elsewhere.
+ * A proof is the HMAC, by the token, of the record, both nonces and what follows: none can be used
+ * twice or elsewhere. One thread at a time.
  */
 #ifndef YK_COMM_RENDEZVOUS_CONNECTION_H
 #define YK_COMM_RENDEZVOUS_CONNECTION_H
@@ -25,7 +25,7 @@
 
 enum {
     YK_CONNECTION_NONCE_SIZE = 32,
-    YK_CONNECTION_RECORD_SIZE = 92,    /* bytes of a record on its way */
+    YK_CONNECTION_RECORD_SIZE = 92,    /* on the wire */
     YK_CONNECTION_SENTENCE_SIZE = 512, /* at most, with its end */
 };
 
@@ -42,7 +42,7 @@ enum yk_connection_record_kind {
 
 struct yk_connection_record {
     uint32_t kind;
-    int32_t rank;    /* of a proof: the guest's */
+    int32_t rank;    /* of a proof: the client's */
     int32_t size;    /* ranks of the world */
     uint32_t status; /* of a refusal */
     uint32_t length; /* of the bytes; of what follows */
@@ -50,18 +50,17 @@ struct yk_connection_record {
     unsigned char proof[YK_SHA256_SIZE];
 };
 
-/* One connection, from either side. */
 struct yk_connection {
-    int link; /* -1: none */
+    int fd; /* -1: none */
     const char *token;
-    unsigned char guest_nonce[YK_CONNECTION_NONCE_SIZE];
-    unsigned char host_nonce[YK_CONNECTION_NONCE_SIZE];
+    unsigned char client_nonce[YK_CONNECTION_NONCE_SIZE];
+    unsigned char server_nonce[YK_CONNECTION_NONCE_SIZE];
 };
 
-/* Small records go out at once. */
-void yk_connection_set_no_delay(int link);
+/* Small records go out at once: TCP_NODELAY. */
+void yk_connection_set_no_delay(int fd);
 
-void yk_connection_close(struct yk_connection *talk);
+void yk_connection_close(struct yk_connection *connection);
 
 yk_status yk_connection_draw_nonce(unsigned char nonce[YK_CONNECTION_NONCE_SIZE]) YK_MUST_USE;
 
@@ -72,22 +71,23 @@ bool yk_connection_unpack(const unsigned char bytes[YK_CONNECTION_RECORD_SIZE],
                           struct yk_connection_record *out);
 
 /* Whether the proof of `record` and what follows it (NULL: nothing) is one. */
-bool yk_connection_is_proven(const struct yk_connection *talk,
+bool yk_connection_is_proven(const struct yk_connection *connection,
                              const struct yk_connection_record *record, const void *following);
 
 /* Sends it and record.length bytes of what follows, if that is not NULL, until `end_s` on the
  * clock. All but HELLO and CHALLENGE are proven on the way. */
-bool yk_connection_send(const struct yk_connection *talk, const struct yk_connection_record *record,
-                        const void *following, double end_s);
+bool yk_connection_send(const struct yk_connection *connection,
+                        const struct yk_connection_record *record, const void *following,
+                        double end_s);
 
 /* Refuses with the sentence of the last failure. */
-void yk_connection_refuse(const struct yk_connection *talk, yk_status status, const char *sentence,
-                          double end_s);
+void yk_connection_refuse(const struct yk_connection *connection, yk_status status,
+                          const char *sentence, double end_s);
 
 /* Exactly so many bytes by `end_s`; false: the connection ended, or the time. */
-bool yk_connection_receive(int link, void *bytes, size_t size, double end_s);
+bool yk_connection_receive(int fd, void *bytes, size_t size, double end_s);
 
-/* Waits until the link can be read (or written) or it is `end_s`. */
-bool yk_connection_wait(int link, bool for_writing, double end_s);
+/* Waits until it can be read (or written) or it is `end_s`. */
+bool yk_connection_wait(int fd, bool for_writing, double end_s);
 
 #endif

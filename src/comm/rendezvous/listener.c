@@ -11,104 +11,175 @@
 #include <unistd.h>
 
 enum {
-    MOST_NAMED = 8, /* ranks in a sentence */
+    MAX_NAMED = 8, /* ranks in a sentence */
 };
 
-static const double visit_s = 3;     /* in which a caller must have proven itself */
+static const double proof_s = 3;     /* in which a connection must have its proof */
 static const double crowded_s = 0.1; /* after which it makes room where there is none */
-static const double tell_s = 2;      /* for a few bytes to go out */
-static const double round_s = 0.1;   /* until visits are looked at again */
+static const double send_s = 2;      /* for a few bytes to go out */
+static const double round_s = 0.1;   /* until pending connections are checked again */
 static const double full_s = 0.01;   /* the same while there is no room */
 
-yk_status yk_listener_open(struct yk_listener *door)
+/* ---- connections without a proof ---- */
+
+void yk_listener_pending_begin(struct yk_listener_pending *pending, int fd, const char *token)
 {
-    const size_t ranks = (size_t)door->size;
-    for (int32_t i = 0; i < YK_LISTENER_MAX_PENDING; i++) {
-        door->visitors[i].talk.link = -1;
-    }
-    door->missing = door->size - 1;
-    door->guests = calloc(ranks, sizeof *door->guests);
-    door->polls = calloc(YK_ADDRESS_MAX + YK_LISTENER_MAX_PENDING + ranks, sizeof *door->polls);
-    for (size_t i = 0; door->guests && i < ranks; i++) {
-        door->guests[i].link = -1;
-    }
-    return door->guests && door->polls ? YK_OK : yk_fail_out_of_memory();
+    yk_connection_set_no_delay(fd);
+    *pending = (struct yk_listener_pending){
+        .connection = {.fd = fd, .token = token},
+        .since_s = yk_clock_now_s(),
+    };
 }
 
-void yk_listener_stop(struct yk_listener *door)
+static enum yk_listener_pending_result close_pending(struct yk_listener_pending *pending)
 {
-    for (int32_t i = 0; i < door->listener_count; i++) {
-        (void)close(door->listeners[i]);
+    yk_connection_close(&pending->connection);
+    return YK_LISTENER_PENDING_CLOSED;
+}
+
+static yk_status reply_to_hello(struct yk_listener_pending *pending,
+                                const struct yk_connection_record *hello,
+                                enum yk_listener_pending_result *end)
+{
+    struct yk_connection_record reply = {.kind = YK_CONNECTION_CHALLENGE};
+    YK_TRY(yk_connection_draw_nonce(reply.nonce));
+    memcpy(pending->connection.client_nonce, hello->nonce, YK_CONNECTION_NONCE_SIZE);
+    memcpy(pending->connection.server_nonce, reply.nonce, YK_CONNECTION_NONCE_SIZE);
+    pending->greeted = true;
+    /* So little goes out at once or not at all. */
+    if (!yk_connection_send(&pending->connection, &reply, NULL, 0)) {
+        *end = close_pending(pending);
     }
-    door->listener_count = 0;
+    return YK_OK;
+}
+
+static yk_status receive_record(struct yk_listener_pending *pending,
+                                enum yk_listener_pending_result *end,
+                                struct yk_connection_record *claim)
+{
+    struct yk_connection_record received;
+    const bool known = yk_connection_unpack(pending->received, &received);
+    pending->received_size = 0;
+    if (known && pending->greeted && received.kind == YK_CONNECTION_PROOF) {
+        *claim = received;
+        *end = YK_LISTENER_PENDING_CLAIMS;
+        return YK_OK;
+    }
+    if (known && !pending->greeted && received.kind == YK_CONNECTION_HELLO) {
+        return reply_to_hello(pending, &received, end);
+    }
+    *end = close_pending(pending);
+    return YK_OK;
+}
+
+yk_status yk_listener_pending_receive(struct yk_listener_pending *pending,
+                                      enum yk_listener_pending_result *end,
+                                      struct yk_connection_record *claim)
+{
+    const ssize_t got = recv(pending->connection.fd, pending->received + pending->received_size,
+                             YK_CONNECTION_RECORD_SIZE - pending->received_size, MSG_DONTWAIT);
+    *end = YK_LISTENER_PENDING_OPEN;
+    if (got == 0 || (got < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)) {
+        *end = close_pending(pending);
+        return YK_OK;
+    }
+    pending->received_size += got > 0 ? (size_t)got : 0;
+    return pending->received_size == YK_CONNECTION_RECORD_SIZE ? receive_record(pending, end, claim)
+                                                               : YK_OK;
+}
+
+/* ---- the listener ---- */
+
+yk_status yk_listener_open(struct yk_listener *listener)
+{
+    const size_t ranks = (size_t)listener->size;
     for (int32_t i = 0; i < YK_LISTENER_MAX_PENDING; i++) {
-        yk_connection_close(&door->visitors[i].talk);
+        listener->pending[i].connection.fd = -1;
+    }
+    listener->missing = listener->size - 1;
+    listener->clients = calloc(ranks, sizeof *listener->clients);
+    listener->polls =
+        calloc(YK_ADDRESS_MAX + YK_LISTENER_MAX_PENDING + ranks, sizeof *listener->polls);
+    for (size_t i = 0; listener->clients && i < ranks; i++) {
+        listener->clients[i].fd = -1;
+    }
+    return listener->clients && listener->polls ? YK_OK : yk_fail_out_of_memory();
+}
+
+void yk_listener_stop(struct yk_listener *listener)
+{
+    for (int32_t i = 0; i < listener->socket_count; i++) {
+        (void)close(listener->sockets[i]);
+    }
+    listener->socket_count = 0;
+    for (int32_t i = 0; i < YK_LISTENER_MAX_PENDING; i++) {
+        yk_connection_close(&listener->pending[i].connection);
     }
 }
 
-void yk_listener_close(struct yk_listener *door)
+void yk_listener_close(struct yk_listener *listener)
 {
-    yk_listener_stop(door);
-    for (int32_t i = 0; door->guests && i < door->size; i++) {
-        yk_connection_close(&door->guests[i]);
+    yk_listener_stop(listener);
+    for (int32_t i = 0; listener->clients && i < listener->size; i++) {
+        yk_connection_close(&listener->clients[i]);
     }
-    free(door->guests);
-    free(door->polls);
-    door->guests = NULL;
-    door->polls = NULL;
+    free(listener->clients);
+    free(listener->polls);
+    listener->clients = NULL;
+    listener->polls = NULL;
 }
 
 /* ---- those who have come ---- */
 
 /* Whether a guest that has come has left again: nobody speaks before all have come. */
-static bool has_left(int link)
+static bool has_left(int fd)
 {
     char byte;
-    const ssize_t got = recv(link, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    const ssize_t got = recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
     return got >= 0 || (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
 }
 
-static void let_leave(struct yk_listener *door, int32_t rank)
+static void drop_closed(struct yk_listener *listener, int32_t rank)
 {
-    if (door->guests[rank].link >= 0 && has_left(door->guests[rank].link)) {
-        yk_connection_close(&door->guests[rank]);
-        door->missing++;
+    if (listener->clients[rank].fd >= 0 && has_left(listener->clients[rank].fd)) {
+        yk_connection_close(&listener->clients[rank]);
+        listener->missing++;
     }
 }
 
-yk_status yk_listener_refuse(const struct yk_listener *door, yk_status status)
+yk_status yk_listener_refuse(const struct yk_listener *listener, yk_status status)
 {
-    const double end_s = yk_clock_now_s() + tell_s;
-    for (int32_t i = 1; i < door->size; i++) {
-        if (door->guests[i].link >= 0) {
-            yk_connection_refuse(&door->guests[i], status, yk_status_message(), end_s);
+    const double end_s = yk_clock_now_s() + send_s;
+    for (int32_t i = 1; i < listener->size; i++) {
+        if (listener->clients[i].fd >= 0) {
+            yk_connection_refuse(&listener->clients[i], status, yk_status_message(), end_s);
         }
     }
     return status;
 }
 
-void yk_listener_name_missing(const struct yk_listener *door, struct yk_text *out)
+void yk_listener_name_missing(const struct yk_listener *listener, struct yk_text *out)
 {
     int32_t named = 0;
-    const int32_t most = door->missing < MOST_NAMED ? door->missing : MOST_NAMED;
-    yk_text_add(out, door->missing > 1 ? "ranks " : "rank ");
-    for (int32_t i = 1; i < door->size && named < most; i++) {
-        if (door->guests[i].link < 0) {
-            const bool last = named + 1 == door->missing;
+    const int32_t max_named = listener->missing < MAX_NAMED ? listener->missing : MAX_NAMED;
+    yk_text_add(out, listener->missing > 1 ? "ranks " : "rank ");
+    for (int32_t i = 1; i < listener->size && named < max_named; i++) {
+        if (listener->clients[i].fd < 0) {
+            const bool last = named + 1 == listener->missing;
             yk_text_addf(out, "%s%" PRId32, named == 0 ? "" : last ? " and " : ", ", i);
             named++;
         }
     }
-    if (named < door->missing) {
-        yk_text_addf(out, " and %" PRId32 " more", door->missing - named);
+    if (named < listener->missing) {
+        yk_text_addf(out, " and %" PRId32 " more", listener->missing - named);
     }
 }
 
 /* ---- those who call ---- */
 
-static yk_status check_claim(struct yk_listener *door, const struct yk_connection_record *claim)
+static yk_status check_claim(struct yk_listener *listener, const struct yk_connection_record *claim)
 {
-    const int32_t size = door->size;
+    const int32_t size = listener->size;
     if (claim->size != size) {
         return yk_fail(YK_ERROR_INPUT,
                        "rank %" PRId32 " says that there are %" PRId32
@@ -121,14 +192,14 @@ static yk_status check_claim(struct yk_listener *door, const struct yk_connectio
                        " are ranks 1 to %" PRId32,
                        claim->rank, size, size - 1);
     }
-    if (claim->length != door->length) {
+    if (claim->length != listener->length) {
         return yk_fail(YK_ERROR_INPUT,
                        "rank %" PRId32 " is another version of yoke than rank 0; install the same "
                        "on all machines",
                        claim->rank);
     }
-    let_leave(door, claim->rank);
-    if (door->guests[claim->rank].link >= 0) {
+    drop_closed(listener, claim->rank);
+    if (listener->clients[claim->rank].fd >= 0) {
         return yk_fail(YK_ERROR_INPUT,
                        "two processes say that they are rank %" PRId32 " of %" PRId32
                        "; give each a number of its own",
@@ -138,141 +209,144 @@ static yk_status check_claim(struct yk_listener *door, const struct yk_connectio
 }
 
 /* Who knows the token is a rank; where it cannot be one of these, nothing will come of it. */
-static yk_status hear_claim(struct yk_listener *door, struct yk_visit *visitor,
-                            const struct yk_connection_record *claim)
+static yk_status check_and_accept(struct yk_listener *listener, struct yk_listener_pending *pending,
+                                  const struct yk_connection_record *claim)
 {
-    const double end_s = yk_clock_now_s() + tell_s;
-    const struct yk_connection_record welcome = {.kind = YK_CONNECTION_WELCOME, .size = door->size};
-    if (!yk_connection_is_proven(&visitor->talk, claim, NULL)) {
+    const double end_s = yk_clock_now_s() + send_s;
+    const struct yk_connection_record welcome = {.kind = YK_CONNECTION_WELCOME,
+                                                 .size = listener->size};
+    if (!yk_connection_is_proven(&pending->connection, claim, NULL)) {
         /* At once or not at all. */
-        yk_connection_refuse(&visitor->talk, YK_ERROR_INPUT, "", 0);
-        yk_connection_close(&visitor->talk);
-        door->strangers++;
+        yk_connection_refuse(&pending->connection, YK_ERROR_INPUT, "", 0);
+        yk_connection_close(&pending->connection);
+        listener->rejected++;
         return YK_OK;
     }
-    const yk_status status = check_claim(door, claim);
+    const yk_status status = check_claim(listener, claim);
     if (status != YK_OK) {
-        yk_connection_refuse(&visitor->talk, status, yk_status_message(), end_s);
-        return yk_listener_refuse(door, status);
+        yk_connection_refuse(&pending->connection, status, yk_status_message(), end_s);
+        return yk_listener_refuse(listener, status);
     }
-    if (!yk_connection_send(&visitor->talk, &welcome, NULL, end_s)) {
-        yk_connection_close(&visitor->talk);
+    if (!yk_connection_send(&pending->connection, &welcome, NULL, end_s)) {
+        yk_connection_close(&pending->connection);
         return YK_OK;
     }
-    door->guests[claim->rank] = visitor->talk;
-    visitor->talk.link = -1;
-    door->missing--;
+    listener->clients[claim->rank] = pending->connection;
+    pending->connection.fd = -1;
+    listener->missing--;
     return YK_OK;
 }
 
-static yk_status hear_visitor(struct yk_listener *door, struct yk_visit *visitor)
+static yk_status receive(struct yk_listener *listener, struct yk_listener_pending *pending)
 {
     struct yk_connection_record claim;
     enum yk_listener_pending_result end;
-    YK_TRY(yk_listener_pending_receive(visitor, &end, &claim));
-    return end == YK_LISTENER_PENDING_CLAIMS ? hear_claim(door, visitor, &claim) : YK_OK;
+    YK_TRY(yk_listener_pending_receive(pending, &end, &claim));
+    return end == YK_LISTENER_PENDING_CLAIMS ? check_and_accept(listener, pending, &claim) : YK_OK;
 }
 
 /* A free place, if need be that of who has been there longest and could have been done. */
-static struct yk_visit *find_room(struct yk_listener *door)
+static struct yk_listener_pending *find_room(struct yk_listener *listener)
 {
     const double now_s = yk_clock_now_s();
-    struct yk_visit *oldest = &door->visitors[0];
+    struct yk_listener_pending *oldest = &listener->pending[0];
     for (int32_t i = 0; i < YK_LISTENER_MAX_PENDING; i++) {
-        struct yk_visit *visitor = &door->visitors[i];
-        if (visitor->talk.link < 0) {
-            return visitor;
+        struct yk_listener_pending *pending = &listener->pending[i];
+        if (pending->connection.fd < 0) {
+            return pending;
         }
-        oldest = visitor->since_s < oldest->since_s ? visitor : oldest;
+        oldest = pending->since_s < oldest->since_s ? pending : oldest;
     }
     return now_s - oldest->since_s > crowded_s ? oldest : NULL;
 }
 
 /* All that call there, as far as there is room; the others stay in the system's queue. */
-static void let_in(struct yk_listener *door, int listener)
+static void accept_new(struct yk_listener *listener, int socket)
 {
-    for (struct yk_visit *visitor = find_room(door); visitor; visitor = find_room(door)) {
-        const int link = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-        if (link >= 0) {
-            yk_connection_close(&visitor->talk);
-            yk_listener_pending_begin(visitor, link, door->token);
+    for (struct yk_listener_pending *pending = find_room(listener); pending;
+         pending = find_room(listener)) {
+        const int fd = accept4(socket, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+        if (fd >= 0) {
+            yk_connection_close(&pending->connection);
+            yk_listener_pending_begin(pending, fd, listener->token);
             continue;
         }
         if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
             /* poll() would return at once, again and again: let callers without a proof go. */
-            yk_connection_close(&visitor->talk);
+            yk_connection_close(&pending->connection);
             (void)usleep((useconds_t)(1e6 * full_s));
         }
         return;
     }
 }
 
-static void send_away_the_slow(struct yk_listener *door)
+static void drop_slow(struct yk_listener *listener)
 {
     const double now_s = yk_clock_now_s();
     for (int32_t i = 0; i < YK_LISTENER_MAX_PENDING; i++) {
-        if (door->visitors[i].talk.link >= 0 && now_s - door->visitors[i].since_s > visit_s) {
-            yk_connection_close(&door->visitors[i].talk);
+        if (listener->pending[i].connection.fd >= 0 &&
+            now_s - listener->pending[i].since_s > proof_s) {
+            yk_connection_close(&listener->pending[i].connection);
         }
     }
 }
 
 /* Those without a link are -1, which poll() passes over; while there is no room nobody is let in.
  */
-static int wait_for_any(struct yk_listener *door, struct pollfd *visits, struct pollfd *guests,
+static int wait_for_any(struct yk_listener *listener, struct pollfd *visits, struct pollfd *clients,
                         double end_s)
 {
-    const bool has_room = find_room(door) != NULL;
+    const bool has_room = find_room(listener) != NULL;
     const double most_s = has_room ? round_s : full_s;
     const double left_s = end_s - yk_clock_now_s();
     const nfds_t count =
-        (nfds_t)door->listener_count + YK_LISTENER_MAX_PENDING + (nfds_t)door->size;
-    for (int32_t i = 0; i < door->listener_count; i++) {
-        door->polls[i] =
-            (struct pollfd){.fd = has_room ? door->listeners[i] : -1, .events = POLLIN};
+        (nfds_t)listener->socket_count + YK_LISTENER_MAX_PENDING + (nfds_t)listener->size;
+    for (int32_t i = 0; i < listener->socket_count; i++) {
+        listener->polls[i] =
+            (struct pollfd){.fd = has_room ? listener->sockets[i] : -1, .events = POLLIN};
     }
     for (int32_t i = 0; i < YK_LISTENER_MAX_PENDING; i++) {
-        visits[i] = (struct pollfd){.fd = door->visitors[i].talk.link, .events = POLLIN};
+        visits[i] = (struct pollfd){.fd = listener->pending[i].connection.fd, .events = POLLIN};
     }
-    for (int32_t i = 0; i < door->size; i++) {
-        guests[i] = (struct pollfd){.fd = door->guests[i].link, .events = POLLIN};
+    for (int32_t i = 0; i < listener->size; i++) {
+        clients[i] = (struct pollfd){.fd = listener->clients[i].fd, .events = POLLIN};
     }
     /* Less than nothing would be for ever. */
-    return poll(door->polls, count,
+    return poll(listener->polls, count,
                 left_s > 0 ? (int)(1e3 * (left_s < most_s ? left_s : most_s)) + 1 : 0);
 }
 
 /* One look at all connections. */
-static yk_status look(struct yk_listener *door, double end_s)
+static yk_status poll_once(struct yk_listener *listener, double end_s)
 {
-    struct pollfd *visits = door->polls + door->listener_count;
-    struct pollfd *guests = visits + YK_LISTENER_MAX_PENDING;
-    if (wait_for_any(door, visits, guests, end_s) <= 0) {
+    struct pollfd *visits = listener->polls + listener->socket_count;
+    struct pollfd *clients = visits + YK_LISTENER_MAX_PENDING;
+    if (wait_for_any(listener, visits, clients, end_s) <= 0) {
         return YK_OK;
     }
-    for (int32_t i = 0; i < door->size; i++) {
-        if (guests[i].revents) {
-            let_leave(door, i);
+    for (int32_t i = 0; i < listener->size; i++) {
+        if (clients[i].revents) {
+            drop_closed(listener, i);
         }
     }
     for (int32_t i = 0; i < YK_LISTENER_MAX_PENDING; i++) {
-        if (visits[i].revents && door->visitors[i].talk.link >= 0) {
-            YK_TRY(hear_visitor(door, &door->visitors[i]));
+        if (visits[i].revents && listener->pending[i].connection.fd >= 0) {
+            YK_TRY(receive(listener, &listener->pending[i]));
         }
     }
-    for (int32_t i = 0; i < door->listener_count; i++) {
-        if (door->polls[i].revents) {
-            let_in(door, door->listeners[i]);
+    for (int32_t i = 0; i < listener->socket_count; i++) {
+        if (listener->polls[i].revents) {
+            accept_new(listener, listener->sockets[i]);
         }
     }
     return YK_OK;
 }
 
-yk_status yk_listener_accept_all(struct yk_listener *door, double end_s)
+yk_status yk_listener_accept_all(struct yk_listener *listener, double end_s)
 {
-    while (door->missing > 0 && yk_clock_now_s() < end_s) {
-        YK_TRY(look(door, end_s));
-        send_away_the_slow(door);
+    while (listener->missing > 0 && yk_clock_now_s() < end_s) {
+        YK_TRY(poll_once(listener, end_s));
+        drop_slow(listener);
     }
     return YK_OK;
 }

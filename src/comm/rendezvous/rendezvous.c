@@ -1,27 +1,32 @@
 #include "comm/rendezvous/rendezvous.h"
 
+#include "base/clock.h"
 #include "base/number.h"
-#include "comm/rendezvous/guest.h"
-#include "comm/rendezvous/host.h"
+#include "base/text.h"
+#include "comm/rendezvous/client.h"
+#include "comm/rendezvous/listener.h"
 
+#include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const double usual_limit_s = 60;
 static const double longest_limit_s = 1e6;
+static const double grace_s = 10; /* in which rank 0 tells what it waited for in vain */
 
 /* The variable, or NULL where it says nothing. */
-static const char *read_words(const char *name)
+static const char *read_variable(const char *name)
 {
-    const char *words = getenv(name);
-    return words && *words ? words : NULL;
+    const char *text = getenv(name);
+    return text && *text ? text : NULL;
 }
 
 /* torchrun gives every job an id, which is "none" unless somebody asks for one. */
 static const char *find_token(const struct yk_launcher *launcher)
 {
-    const char *token = read_words("YOKE_TOKEN");
-    const char *run = read_words("TORCHELASTIC_RUN_ID");
+    const char *token = read_variable("YOKE_TOKEN");
+    const char *run = read_variable("TORCHELASTIC_RUN_ID");
     if (token || !launcher->name || strcmp(launcher->name, "torchrun") != 0) {
         return token;
     }
@@ -30,11 +35,10 @@ static const char *find_token(const struct yk_launcher *launcher)
 
 static yk_status read_limit(double *out)
 {
-    const char *words = read_words("YOKE_MEET_S");
+    const char *text = read_variable("YOKE_MEET_S");
     *out = usual_limit_s;
-    if (words &&
-        (!yk_number_read(words, strlen(words), out) || *out <= 0 || *out > longest_limit_s)) {
-        return yk_fail(YK_ERROR_INPUT, "YOKE_MEET_S=%s: seconds, more than 0", words);
+    if (text && (!yk_number_read(text, strlen(text), out) || *out <= 0 || *out > longest_limit_s)) {
+        return yk_fail(YK_ERROR_INPUT, "YOKE_MEET_S=%s: seconds, more than 0", text);
     }
     return YK_OK;
 }
@@ -47,8 +51,8 @@ yk_status yk_rendezvous_find(const struct yk_launcher *launcher, struct yk_rende
         .address = launcher->address,
         .port = launcher->port,
         .token = find_token(launcher),
-        .interface = read_words("YOKE_INTERFACE"),
-        .hint = read_words("NCCL_SOCKET_IFNAME"),
+        .interface = read_variable("YOKE_INTERFACE"),
+        .hint = read_variable("NCCL_SOCKET_IFNAME"),
     };
     YK_TRY(read_limit(&found.limit_s));
     if (!found.token) {
@@ -59,6 +63,248 @@ yk_status yk_rendezvous_find(const struct yk_launcher *launcher, struct yk_rende
     *out = found;
     return YK_OK;
 }
+
+/* ---- ranks from 1 on ---- */
+
+static yk_status fail_token(const struct yk_rendezvous *rendezvous)
+{
+    return yk_fail(YK_ERROR_INPUT,
+                   "rank 0 at %s, port %" PRId32 ", has another token than rank %" PRId32
+                   ": it is another job's, or YOKE_TOKEN is not the same for all",
+                   rendezvous->address, rendezvous->port, rendezvous->rank);
+}
+
+static yk_status connect_until_accepted(const struct yk_rendezvous *rendezvous,
+                                        struct yk_client *client, struct yk_connection *connection)
+{
+    double pause_s = 0;
+    yk_status status = YK_OK;
+    do {
+        struct yk_address_list addresses;
+        enum yk_client_result end = YK_CLIENT_RETRY;
+        status = yk_address_resolve(rendezvous->address, rendezvous->port, &addresses);
+        if (status == YK_OK) {
+            end = yk_client_connect_any(client, &addresses, connection, &status);
+        } else if (status != YK_ERROR_LOST) { /* a machine that starts late gets its name late */
+            return status;
+        }
+        if (end != YK_CLIENT_RETRY) {
+            return end == YK_CLIENT_WRONG_TOKEN ? fail_token(rendezvous) : status;
+        }
+        yk_client_back_off(&pause_s);
+    } while (yk_clock_now_s() < client->end_s);
+    if (status == YK_ERROR_LOST) {
+        return status;
+    }
+    return yk_fail(YK_ERROR_LOST,
+                   "rank %" PRId32 " did not find rank 0 at %s, port %" PRId32
+                   ", within %.3g s (%s); start rank 0 there, or name its machine in MASTER_ADDR "
+                   "or --master",
+                   rendezvous->rank, rendezvous->address, rendezvous->port, rendezvous->limit_s,
+                   client->failure);
+}
+
+/* The record of this kind; a refusal is a failure. */
+static yk_status await(const struct yk_rendezvous *rendezvous,
+                       const struct yk_connection *connection, uint32_t kind,
+                       struct yk_connection_record *out, double end_s)
+{
+    if (!yk_client_receive(connection, out, end_s)) {
+        return yk_fail(YK_ERROR_LOST,
+                       "rank 0 at %s, port %" PRId32 ", was lost while the ranks met",
+                       rendezvous->address, rendezvous->port);
+    }
+    yk_status refused = YK_OK;
+    if (out->kind == YK_CONNECTION_REFUSED &&
+        yk_client_is_refused(connection, out, end_s, &refused)) {
+        return refused;
+    }
+    return out->kind == kind ? YK_OK : fail_token(rendezvous);
+}
+
+static yk_status receive_bytes(const struct yk_rendezvous *rendezvous,
+                               const struct yk_connection *connection, void *bytes, size_t size)
+{
+    const struct yk_connection_record have = {.kind = YK_CONNECTION_RECEIVED};
+    /* Rank 0 ends the waiting, and says for whom. */
+    const double end_s = yk_clock_now_s() + rendezvous->limit_s + grace_s;
+    struct yk_connection_record received;
+    YK_TRY(await(rendezvous, connection, YK_CONNECTION_BYTES, &received, end_s));
+    if (received.length != size || !yk_connection_receive(connection->fd, bytes, size, end_s) ||
+        !yk_connection_is_proven(connection, &received, bytes)) {
+        return yk_fail(YK_ERROR_LOST, "what rank 0 at %s, port %" PRId32 ", shares came damaged",
+                       rendezvous->address, rendezvous->port);
+    }
+    (void)yk_connection_send(connection, &have, NULL, end_s);
+    YK_TRY(await(rendezvous, connection, YK_CONNECTION_DONE, &received, end_s));
+    return yk_connection_is_proven(connection, &received, NULL) ? YK_OK : fail_token(rendezvous);
+}
+
+static yk_status join(const struct yk_rendezvous *rendezvous, void *bytes, size_t size)
+{
+    struct yk_connection connection = {.fd = -1};
+    struct yk_client client = {
+        .token = rendezvous->token,
+        .rank = rendezvous->rank,
+        .size = rendezvous->size,
+        .length = (uint32_t)size,
+        .end_s = yk_clock_now_s() + rendezvous->limit_s,
+        .failure = "nobody answers",
+    };
+    void *received = malloc(size > 0 ? size : 1);
+    if (!received) {
+        return yk_fail_out_of_memory();
+    }
+    yk_status status = connect_until_accepted(rendezvous, &client, &connection);
+    if (status == YK_OK) {
+        status = receive_bytes(rendezvous, &connection, received, size);
+    }
+    if (status == YK_OK) {
+        memcpy(bytes, received, size);
+    }
+    yk_connection_close(&connection);
+    free(received);
+    return status;
+}
+
+/* ---- rank 0 ---- */
+
+struct server {
+    const struct yk_rendezvous *rendezvous;
+    struct yk_address_list addresses;
+    struct yk_listener listener;
+};
+
+/* ---- the place ---- */
+
+static yk_status fail_to_listen(const struct server *server, int problem)
+{
+    const struct yk_rendezvous *rendezvous = server->rendezvous;
+    return yk_fail(YK_ERROR_INPUT, "rank 0 cannot listen at %s, port %" PRId32 ": %s; %s",
+                   rendezvous->interface ? rendezvous->interface : rendezvous->address,
+                   rendezvous->port, strerror(problem),
+                   problem == EADDRNOTAVAIL
+                       ? "MASTER_ADDR or --master must name the machine of rank 0"
+                       : "name another port in MASTER_PORT or --master");
+}
+
+static yk_status listen_at_addresses(struct server *server)
+{
+    struct yk_listener *listener = &server->listener;
+    int problem = 0;
+    YK_TRY(yk_address_choose(server->rendezvous, &server->addresses));
+    for (int32_t i = 0; i < server->addresses.count; i++) {
+        if (yk_address_listen(&server->addresses, i, &listener->sockets[listener->socket_count])) {
+            listener->socket_count++;
+        } else if (problem != EADDRINUSE) {
+            problem = errno;
+        }
+    }
+    return listener->socket_count > 0 ? YK_OK : fail_to_listen(server, problem);
+}
+
+/* ---- until all have come ---- */
+
+static yk_status fail_missing(struct server *server)
+{
+    const struct yk_rendezvous *rendezvous = server->rendezvous;
+    struct yk_text text = {0};
+    yk_listener_name_missing(&server->listener, &text);
+    yk_text_addf(
+        &text, " of %" PRId32 " did not come to rank 0 at %s, port %" PRId32 ", within %.3g s",
+        rendezvous->size, rendezvous->interface ? rendezvous->interface : rendezvous->address,
+        rendezvous->port, rendezvous->limit_s);
+    if (server->listener.rejected > 0) {
+        yk_text_addf(&text,
+                     "; %" PRId32 " called with another token: YOKE_TOKEN must be the same "
+                     "for all",
+                     server->listener.rejected);
+    }
+    if (yk_address_is_local(&server->addresses)) {
+        yk_text_add(&text, "; that is ");
+        yk_address_describe(&server->addresses, &text);
+        yk_text_add(&text, " here, which no other machine reaches: for several machines give its "
+                           "address as a number, or set YOKE_INTERFACE");
+    }
+    const yk_status status = yk_fail(YK_ERROR_LOST, "%s", yk_text_chars(&text));
+    yk_text_free(&text);
+    return yk_listener_refuse(&server->listener, status);
+}
+
+static yk_status all_gather(struct server *server)
+{
+    YK_TRY(
+        yk_listener_accept_all(&server->listener, yk_clock_now_s() + server->rendezvous->limit_s));
+    return server->listener.missing == 0 ? YK_OK : fail_missing(server);
+}
+
+/* ---- the bytes ---- */
+
+static yk_status fail_lost(struct server *server, int32_t rank)
+{
+    yk_connection_close(&server->listener.clients[rank]);
+    return yk_listener_refuse(
+        &server->listener,
+        yk_fail(YK_ERROR_LOST, "rank %" PRId32 " was lost while the ranks met", rank));
+}
+
+static bool has_received(const struct yk_connection *client, double end_s)
+{
+    unsigned char wire[YK_CONNECTION_RECORD_SIZE];
+    struct yk_connection_record received;
+    return yk_connection_receive(client->fd, wire, sizeof wire, end_s) &&
+           yk_connection_unpack(wire, &received) && received.kind == YK_CONNECTION_RECEIVED &&
+           yk_connection_is_proven(client, &received, NULL);
+}
+
+static yk_status send_to_all(struct server *server, const void *bytes)
+{
+    const struct yk_connection_record record = {.kind = YK_CONNECTION_BYTES,
+                                                .length = server->listener.length};
+    const struct yk_connection_record done = {.kind = YK_CONNECTION_DONE};
+    const int32_t size = server->rendezvous->size;
+    const double end_s = yk_clock_now_s() + server->rendezvous->limit_s;
+    for (int32_t i = 1; i < size; i++) {
+        if (!yk_connection_send(&server->listener.clients[i], &record, bytes, end_s)) {
+            return fail_lost(server, i);
+        }
+    }
+    for (int32_t i = 1; i < size; i++) {
+        if (!has_received(&server->listener.clients[i], end_s)) {
+            return fail_lost(server, i);
+        }
+    }
+    for (int32_t i = 1; i < size; i++) {
+        if (!yk_connection_send(&server->listener.clients[i], &done, NULL, end_s)) {
+            return fail_lost(server, i);
+        }
+    }
+    return YK_OK;
+}
+
+static yk_status run_server(struct server *server, const void *bytes)
+{
+    YK_TRY(yk_listener_open(&server->listener));
+    YK_TRY(listen_at_addresses(server));
+    YK_TRY(all_gather(server));
+    yk_listener_stop(&server->listener);
+    return send_to_all(server, bytes);
+}
+
+static yk_status serve(const struct yk_rendezvous *rendezvous, const void *bytes, size_t size)
+{
+    struct server server = {
+        .rendezvous = rendezvous,
+        .listener = {.size = rendezvous->size,
+                     .token = rendezvous->token,
+                     .length = (uint32_t)size},
+    };
+    const yk_status status = run_server(&server, bytes);
+    yk_listener_close(&server.listener);
+    return status;
+}
+
+/* ---- the bootstrap ---- */
 
 /* A rank that has failed does not come: its own sentence is said at once, and the others name it.
  */
@@ -75,8 +321,7 @@ static yk_status share(void *user, yk_status mine, void *bytes, size_t size)
     if (rendezvous->size <= 1) {
         return YK_OK;
     }
-    return rendezvous->rank == 0 ? yk_rendezvous_serve(rendezvous, bytes, size)
-                                 : yk_rendezvous_join(rendezvous, bytes, size);
+    return rendezvous->rank == 0 ? serve(rendezvous, bytes, size) : join(rendezvous, bytes, size);
 }
 
 struct yk_comm_bootstrap yk_rendezvous_bootstrap(struct yk_rendezvous *rendezvous)

@@ -1,7 +1,7 @@
 #include "comm/watch/culprit.h"
 
-static void accuse(const struct yk_watch_state *states, int32_t rank, int32_t lane,
-                   struct yk_watch_verdict *out)
+static void blame(const struct yk_watch_state *states, int32_t rank, int32_t lane,
+                  struct yk_watch_verdict *out)
 {
     *out = (struct yk_watch_verdict){
         .rank = rank,
@@ -22,7 +22,7 @@ static bool find_long_work(const struct yk_watch_state *states, const bool *left
             const double since_s = (double)states[i].op_s[lanes[j]];
             if (states[i].ops[lanes[j]] != YK_WATCH_NO_OP && since_s > op_s &&
                 (!found || since_s > out->since_s)) {
-                accuse(states, i, lanes[j], out);
+                blame(states, i, lanes[j], out);
                 found = true;
             }
         }
@@ -61,7 +61,7 @@ bool yk_watch_culprit_find(const struct yk_watch_state *states, const bool *left
             continue;
         }
         if (states[i].ops[YK_WATCH_COMM] == YK_WATCH_NO_OP) {
-            accuse(states, i, -1, out);
+            blame(states, i, -1, out);
             out->since_s = (double)states[i].op_s[YK_WATCH_COMM];
             return true;
         }
@@ -69,6 +69,6 @@ bool yk_watch_culprit_find(const struct yk_watch_state *states, const bool *left
             last = i;
         }
     }
-    accuse(states, last, YK_WATCH_COMM, out);
+    blame(states, last, YK_WATCH_COMM, out);
     return true;
 }

@@ -1,4 +1,4 @@
-/* Watch blame: which rank hangs, from what all ranks tell of themselves. */
+/* Culprit: which rank hangs, from what all ranks report of themselves. */
 #ifndef YK_COMM_WATCH_CULPRIT_H
 #define YK_COMM_WATCH_CULPRIT_H
 

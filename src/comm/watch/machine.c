@@ -72,19 +72,19 @@ static bool serves(const struct ifaddrs *interface)
 static bool is_wanted(const struct ifaddrs *interface)
 {
     const char *name = getenv("YOKE_INTERFACE");
-    const char *words = getenv("NCCL_SOCKET_IFNAME");
+    const char *names = getenv("NCCL_SOCKET_IFNAME");
     if (name && *name) {
         return strcmp(interface->ifa_name, name) == 0;
     }
-    return !words || *words == '\0' || *words == '^' ||
-           yk_address_matches_interface(interface->ifa_name, words);
+    return !names || *names == '\0' || *names == '^' ||
+           yk_address_matches_interface(interface->ifa_name, names);
 }
 
-static void add_address(const struct ifaddrs *interface, struct yk_watch_machine *home)
+static void add_address(const struct ifaddrs *interface, struct yk_watch_machine *machine)
 {
     const int32_t family = interface->ifa_addr->sa_family;
-    if (home->count < YK_WATCH_MACHINE_MAX_ADDRESSES) {
-        struct yk_watch_address *address = &home->addresses[home->count++];
+    if (machine->count < YK_WATCH_MACHINE_MAX_ADDRESSES) {
+        struct yk_watch_address *address = &machine->addresses[machine->count++];
         *address = (struct yk_watch_address){
             .family = family,
             .prefix = count_bits(interface->ifa_netmask, family),
@@ -93,7 +93,7 @@ static void add_address(const struct ifaddrs *interface, struct yk_watch_machine
     }
 }
 
-static bool is_meant(const struct yk_address_list *named, const struct yk_watch_address *address)
+static bool is_in_list(const struct yk_address_list *named, const struct yk_watch_address *address)
 {
     for (int32_t i = 0; i < named->count; i++) {
         const struct sockaddr *other = (const struct sockaddr *)&named->addresses[i];
@@ -105,26 +105,26 @@ static bool is_meant(const struct yk_address_list *named, const struct yk_watch_
 }
 
 /* Only the addresses that the name means, if it means any of them. */
-static void keep_named(const char *name, struct yk_watch_machine *home)
+static void keep_addresses_of(const char *name, struct yk_watch_machine *machine)
 {
     struct yk_address_list named;
     int32_t kept = 0;
     if (yk_address_resolve(name, 0, &named) != YK_OK) {
         return; /* the ranks have met without it */
     }
-    for (int32_t i = 0; i < home->count; i++) {
-        if (is_meant(&named, &home->addresses[i])) {
-            home->addresses[kept++] = home->addresses[i];
+    for (int32_t i = 0; i < machine->count; i++) {
+        if (is_in_list(&named, &machine->addresses[i])) {
+            machine->addresses[kept++] = machine->addresses[i];
         }
     }
-    home->count = kept > 0 ? kept : home->count;
+    machine->count = kept > 0 ? kept : machine->count;
 }
 
 void yk_watch_machine_find(const char *address, struct yk_watch_machine *out)
 {
     struct ifaddrs *interfaces = NULL;
     memset(out, 0, sizeof *out);
-    name_machine(out->machine);
+    name_machine(out->name);
     if (getifaddrs(&interfaces) != 0) {
         return;
     }
@@ -135,7 +135,7 @@ void yk_watch_machine_find(const char *address, struct yk_watch_machine *out)
     }
     freeifaddrs(interfaces);
     if (address) {
-        keep_named(address, out);
+        keep_addresses_of(address, out);
     }
 }
 
@@ -192,16 +192,16 @@ static bool shares_network(const struct yk_watch_address *address,
     return false;
 }
 
-static bool is_here(const struct yk_watch_machine *homes, int32_t rank)
+static bool is_here(const struct yk_watch_machine *machines, int32_t rank)
 {
-    return strncmp(homes[0].machine, homes[rank].machine, YK_WATCH_MACHINE_NAME_SIZE) == 0;
+    return strncmp(machines[0].name, machines[rank].name, YK_WATCH_MACHINE_NAME_SIZE) == 0;
 }
 
 static bool is_shared_by_all(const struct yk_watch_address *address,
-                             const struct yk_watch_machine *homes, int32_t size)
+                             const struct yk_watch_machine *machines, int32_t size)
 {
     for (int32_t i = 1; i < size; i++) {
-        if (!is_here(homes, i) && !shares_network(address, &homes[i])) {
+        if (!is_here(machines, i) && !shares_network(address, &machines[i])) {
             return false;
         }
     }
@@ -251,32 +251,32 @@ static bool add_for(const struct yk_watch_machine *own, const struct yk_watch_ma
     return found.count > 0;
 }
 
-yk_status yk_watch_machine_choose(const struct yk_watch_machine *homes, int32_t size,
+yk_status yk_watch_machine_choose(const struct yk_watch_machine *machines, int32_t size,
                                   struct yk_address_list *out)
 {
     static const struct yk_watch_address loopback = {AF_INET, 8, {127, 0, 0, 1}};
-    struct yk_address_list place = {.count = 0};
+    struct yk_address_list addresses = {.count = 0};
     bool is_local = true;
     for (int32_t i = 1; i < size; i++) {
-        is_local = is_local && is_here(homes, i);
+        is_local = is_local && is_here(machines, i);
     }
     if (is_local) {
-        add(&loopback, &place);
+        add(&loopback, &addresses);
     }
-    for (int32_t i = 0; !is_local && i < homes[0].count; i++) {
-        if (is_shared_by_all(&homes[0].addresses[i], homes, size)) {
-            add(&homes[0].addresses[i], &place);
+    for (int32_t i = 0; !is_local && i < machines[0].count; i++) {
+        if (is_shared_by_all(&machines[0].addresses[i], machines, size)) {
+            add(&machines[0].addresses[i], &addresses);
         }
     }
-    const bool is_shared = place.count > 0;
+    const bool is_shared = addresses.count > 0;
     for (int32_t i = 1; !is_shared && i < size; i++) {
-        if (!is_here(homes, i) && !add_for(&homes[0], &homes[i], &place)) {
+        if (!is_here(machines, i) && !add_for(&machines[0], &machines[i], &addresses)) {
             return yk_fail(YK_ERROR_INPUT,
                            "no network is known that leads from rank 0's machine to that of rank "
                            "%" PRId32 "; name the interface between them in YOKE_INTERFACE",
                            i);
         }
     }
-    *out = place;
+    *out = addresses;
     return YK_OK;
 }

@@ -1,5 +1,5 @@
 /*
- * Watch place: the addresses at which rank 0 listens for the watch: those by which the other ranks'
+ * Machine: the addresses at which rank 0 listens for the watch: those by which the other ranks'
  * machines reach it, and no others.
  *
  * Every rank says on which machine it is and which addresses that has (loopback and link-local ones
@@ -22,9 +22,9 @@ struct yk_watch_address {
     unsigned char bytes[16];
 };
 
-/* A rank's machine, in words that no other has, and its addresses. */
+/* A rank's machine, by a name that no other has, and its addresses. */
 struct yk_watch_machine {
-    char machine[YK_WATCH_MACHINE_NAME_SIZE];
+    char name[YK_WATCH_MACHINE_NAME_SIZE];
     int32_t count;
     struct yk_watch_address addresses[YK_WATCH_MACHINE_MAX_ADDRESSES];
 };
@@ -33,12 +33,12 @@ struct yk_watch_machine {
 void yk_watch_machine_find(const char *address, struct yk_watch_machine *out);
 
 /*
- * homes (size): the ranks', this process' first. Where all are on one machine, its loopback.
+ * machines (size): the ranks', this process' first. Where all are on one machine, its loopback.
  * Otherwise this machine's addresses in networks that it shares with the machine of every other
  * rank; where no network is shared by all, those shared with some, and for the others the address
  * from which this machine would speak to them.
  */
-yk_status yk_watch_machine_choose(const struct yk_watch_machine *homes, int32_t size,
+yk_status yk_watch_machine_choose(const struct yk_watch_machine *machines, int32_t size,
                                   struct yk_address_list *out) YK_MUST_USE;
 
 #endif

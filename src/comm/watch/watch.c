@@ -1,11 +1,13 @@
 #include "comm/watch/watch.h"
 
 #include "base/clock.h"
+#include "comm/exchange.h"
 #include "comm/watch/culprit.h"
-#include "comm/watch/inspector.h"
+#include "comm/watch/machine.h"
 
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,13 +17,27 @@
 
 static const double usual_beat_s = 0.5;
 static const double usual_limit_s = 30;
-static const double parting_s = 2;   /* how long a goodbye is waited for */
-static const double telling_s = 0.1; /* how long a verdict may take to reach the others */
+static const double goodbye_s = 2;   /* how long a goodbye is waited for */
+static const double sending_s = 0.1; /* how long a verdict may take to reach the others */
+static const double stuck_beats =
+    4; /* after which an inspection that has not ended tells nothing */
+
+/* The thread that asks what lanes are in, where they cannot note it themselves. It may be stuck in
+ * an answer while the watch goes on. */
+struct inspector {
+    const struct yk_watch_options *options;
+    struct yk_watch *watch;
+    pthread_t thread;
+    bool runs;
+    int wake; /* an eventfd */
+    atomic_bool closing;
+    _Atomic double since_s; /* the clock when an inspection began that has not ended; 0: none */
+};
 
 /* Another rank, as this one sees it. */
 struct member {
-    struct yk_watch_link_buffer ear;
-    double heard_s; /* the clock when it last was */
+    struct yk_watch_link_buffer buffer;
+    double received_s; /* the clock when it last was */
 };
 
 struct yk_watch {
@@ -30,21 +46,89 @@ struct yk_watch {
     struct yk_watch_options options;
     /* What a lane is in: how many ops it was in before, and 1 more than the op. */
     atomic_uint_fast64_t notes[YK_WATCH_LANES];
-    atomic_int_fast64_t round;
     atomic_bool closing;
     int wake; /* an eventfd */
     pthread_t thread;
     bool runs; /* the thread */
-    struct yk_watch_inspector look;
+    struct inspector inspector;
     /* The thread's alone. */
-    uint64_t seen[YK_WATCH_LANES]; /* notes as last looked at */
-    double seen_s[YK_WATCH_LANES]; /* and the clock when they changed */
-    struct yk_watch_state *states; /* (size) */
-    bool *left;                    /* (size): said goodbye, or was never heard by this rank */
-    int *links;                    /* (size): -1 where there is none */
-    struct member *members;        /* (size) */
-    struct pollfd *pollers;        /* (size + 1) */
+    uint64_t last_notes[YK_WATCH_LANES]; /* notes as last looked at */
+    double changed_s[YK_WATCH_LANES];    /* and the clock when they changed */
+    struct yk_watch_state *states;       /* (size) */
+    bool *left;                          /* (size): said goodbye, or was never heard by this rank */
+    int *links;                          /* (size): -1 where there is none */
+    struct member *members;              /* (size) */
+    struct pollfd *pollers;              /* (size + 1) */
 };
+
+/* ---- the inspector ---- */
+
+/* Starts a thread that no signal is for; false where the system refuses it. */
+static bool start_thread(pthread_t *thread, const char *name, void *(*run)(void *), void *argument)
+{
+    sigset_t all;
+    sigset_t before;
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    const bool started = pthread_create(thread, NULL, run, argument) == 0;
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (started) {
+        (void)pthread_setname_np(*thread, name);
+    }
+    return started;
+}
+
+static void *run_inspector(void *argument)
+{
+    struct inspector *inspector = argument;
+    struct pollfd poller = {.fd = inspector->wake, .events = POLLIN};
+    while (!atomic_load(&inspector->closing)) {
+        atomic_store(&inspector->since_s, yk_clock_now_s());
+        inspector->options->inspect(inspector->options->user, inspector->watch);
+        atomic_store(&inspector->since_s, 0);
+        (void)poll(&poller, 1, (int)(inspector->options->beat_s * 1e3) + 1);
+    }
+    return NULL;
+}
+
+/* Nothing to do where the options have no inspect(). They must stay where they are. */
+static bool inspector_start(struct inspector *inspector, const struct yk_watch_options *options,
+                            struct yk_watch *watch)
+{
+    *inspector = (struct inspector){.options = options, .watch = watch, .wake = -1};
+    if (!options->inspect) {
+        return true;
+    }
+    inspector->wake = eventfd(0, EFD_CLOEXEC);
+    inspector->runs =
+        inspector->wake >= 0 && start_thread(&inspector->thread, "look", run_inspector, inspector);
+    if (!inspector->runs && inspector->wake >= 0) {
+        (void)close(inspector->wake);
+    }
+    return inspector->runs;
+}
+
+/* What was never started may stop. */
+static void inspector_stop(struct inspector *inspector)
+{
+    const uint64_t one = 1;
+    if (inspector->runs) {
+        atomic_store(&inspector->closing, true);
+        (void)!write(inspector->wake, &one, sizeof one);
+        (void)pthread_join(inspector->thread, NULL);
+        (void)close(inspector->wake);
+        inspector->runs = false;
+    }
+}
+
+/* Whether what was noted last is too old to be of use. */
+static bool inspector_is_stuck(const struct inspector *inspector, double now_s)
+{
+    const double since_s = atomic_load(&inspector->since_s);
+    return since_s > 0 && now_s - since_s > stuck_beats * inspector->options->beat_s;
+}
+
+/* ---- the watch ---- */
 
 void yk_watch_note(struct yk_watch *watch, enum yk_watch_lane lane, int32_t op)
 {
@@ -55,33 +139,25 @@ void yk_watch_note(struct yk_watch *watch, enum yk_watch_lane lane, int32_t op)
     }
 }
 
-void yk_watch_note_round(struct yk_watch *watch, int64_t round)
-{
-    if (watch) {
-        atomic_store_explicit(&watch->round, round, memory_order_relaxed);
-    }
-}
-
-/* This rank's own state: an op has lasted since the look that first saw it. Where looking is stuck,
+/* This rank's own state: an op has lasted since it was first noticed. Where the inspector is stuck,
  * nobody knows what a lane computes or copies, and it cannot be blamed for it; but the exchange
  * that the rank was last seen in is one that it waits for. */
-static void look(struct yk_watch *watch, double now_s)
+static void update_own_state(struct yk_watch *watch, double now_s)
 {
     struct yk_watch_state *own = &watch->states[watch->rank];
-    const bool is_blind = yk_watch_inspector_is_stuck(&watch->look, now_s);
-    own->round = atomic_load_explicit(&watch->round, memory_order_relaxed);
+    const bool is_stuck = inspector_is_stuck(&watch->inspector, now_s);
     for (int i = 0; i < YK_WATCH_LANES; i++) {
         const uint64_t word = atomic_load_explicit(&watch->notes[i], memory_order_relaxed);
-        if (word != watch->seen[i]) {
-            watch->seen[i] = word;
-            watch->seen_s[i] = now_s;
+        if (word != watch->last_notes[i]) {
+            watch->last_notes[i] = word;
+            watch->changed_s[i] = now_s;
         }
-        own->ops[i] = is_blind && i != YK_WATCH_COMM ? YK_WATCH_NO_OP : (int32_t)(uint32_t)word - 1;
-        own->op_s[i] = (float)(now_s - watch->seen_s[i]);
+        own->ops[i] = is_stuck && i != YK_WATCH_COMM ? YK_WATCH_NO_OP : (int32_t)(uint32_t)word - 1;
+        own->op_s[i] = (float)(now_s - watch->changed_s[i]);
     }
 }
 
-static void tell_all(const struct yk_watch *watch, const struct yk_watch_record *record)
+static void send_to_all(const struct yk_watch *watch, const struct yk_watch_record *record)
 {
     for (int32_t i = 0; i < watch->size; i++) {
         if (watch->links[i] >= 0) {
@@ -98,7 +174,7 @@ static void drop_link(struct yk_watch *watch, int32_t rank)
 
 /* What is still in a connection when it is closed would take with it what was said last: it is read
  * until the other side closes, for so long at most. */
-static void part(struct yk_watch *watch, double limit_s)
+static void drain_links(struct yk_watch *watch, double limit_s)
 {
     const double end_s = yk_clock_now_s() + limit_s;
     for (int32_t i = 0; i < watch->size; i++) {
@@ -120,25 +196,25 @@ static void part(struct yk_watch *watch, double limit_s)
 }
 
 /* Rank 0 tells the others before anything else. */
-static void judge(struct yk_watch *watch, const struct yk_watch_verdict *verdict)
+static void report_verdict(struct yk_watch *watch, const struct yk_watch_verdict *verdict)
 {
     if (watch->rank == 0) {
         const struct yk_watch_record record = {
-            .word = YK_WATCH_VERDICT,
+            .kind = YK_WATCH_VERDICT,
             .rank = verdict->rank,
             .reason = (int32_t)verdict->reason,
             .lane = verdict->lane,
             .since_s = verdict->since_s,
             .state = verdict->state,
         };
-        tell_all(watch, &record);
-        part(watch, telling_s);
+        send_to_all(watch, &record);
+        drain_links(watch, sending_s);
     }
     watch->options.lost(watch->options.user, verdict);
 }
 
-static struct yk_watch_verdict verdict_on(const struct yk_watch *watch, int32_t rank,
-                                          enum yk_watch_reason reason, double since_s)
+static struct yk_watch_verdict verdict_about(const struct yk_watch *watch, int32_t rank,
+                                             enum yk_watch_reason reason, double since_s)
 {
     return (struct yk_watch_verdict){
         .rank = rank,
@@ -150,10 +226,10 @@ static struct yk_watch_verdict verdict_on(const struct yk_watch *watch, int32_t 
 }
 
 /* True when that was a verdict. */
-static bool take_record(struct yk_watch *watch, int32_t from, const struct yk_watch_record *record,
-                        struct yk_watch_verdict *out)
+static bool handle_record(struct yk_watch *watch, int32_t from,
+                          const struct yk_watch_record *record, struct yk_watch_verdict *out)
 {
-    switch (record->word) {
+    switch (record->kind) {
     case YK_WATCH_BEAT:
         watch->states[from] = record->state;
         return false;
@@ -175,22 +251,22 @@ static bool take_record(struct yk_watch *watch, int32_t from, const struct yk_wa
 }
 
 /* All that a rank has said; true when somebody is lost. */
-static bool listen_to(struct yk_watch *watch, int32_t from, double now_s,
-                      struct yk_watch_verdict *out)
+static bool receive_from(struct yk_watch *watch, int32_t from, double now_s,
+                         struct yk_watch_verdict *out)
 {
     struct yk_watch_record record;
     for (;;) {
-        switch (yk_watch_link_receive(watch->links[from], &watch->members[from].ear, watch->size,
+        switch (yk_watch_link_receive(watch->links[from], &watch->members[from].buffer, watch->size,
                                       &record)) {
         case YK_WATCH_LINK_EMPTY:
             return false;
         case YK_WATCH_LINK_CLOSED:
             drop_link(watch, from);
-            *out = verdict_on(watch, from, YK_WATCH_GONE, 0);
+            *out = verdict_about(watch, from, YK_WATCH_GONE, 0);
             return !watch->left[from];
         case YK_WATCH_LINK_RECORD:
-            watch->members[from].heard_s = now_s;
-            if (take_record(watch, from, &record, out)) {
+            watch->members[from].received_s = now_s;
+            if (handle_record(watch, from, &record, out)) {
                 return true;
             }
             break;
@@ -199,7 +275,7 @@ static bool listen_to(struct yk_watch *watch, int32_t from, double now_s,
 }
 
 /* Waits for the next beat, or for somebody to speak; true when somebody is lost. */
-static bool listen_to_all(struct yk_watch *watch, double until_s, struct yk_watch_verdict *out)
+static bool receive_from_all(struct yk_watch *watch, double until_s, struct yk_watch_verdict *out)
 {
     const double left_s = until_s - yk_clock_now_s();
     for (int32_t i = 0; i < watch->size; i++) {
@@ -216,7 +292,7 @@ static bool listen_to_all(struct yk_watch *watch, double until_s, struct yk_watc
     }
     const double now_s = yk_clock_now_s();
     for (int32_t i = 0; i < watch->size; i++) {
-        if (watch->pollers[i].revents != 0 && listen_to(watch, i, now_s, out)) {
+        if (watch->pollers[i].revents != 0 && receive_from(watch, i, now_s, out)) {
             return true;
         }
     }
@@ -226,9 +302,9 @@ static bool listen_to_all(struct yk_watch *watch, double until_s, struct yk_watc
 static bool find_silent(const struct yk_watch *watch, double now_s, struct yk_watch_verdict *out)
 {
     for (int32_t i = 0; i < watch->size; i++) {
-        const double since_s = now_s - watch->members[i].heard_s;
+        const double since_s = now_s - watch->members[i].received_s;
         if (watch->links[i] >= 0 && !watch->left[i] && since_s > watch->options.silence_s) {
-            *out = verdict_on(watch, i, YK_WATCH_SILENT, since_s);
+            *out = verdict_about(watch, i, YK_WATCH_SILENT, since_s);
             return true;
         }
     }
@@ -238,10 +314,10 @@ static bool find_silent(const struct yk_watch *watch, double now_s, struct yk_wa
 /* One beat: this rank's state to those it is joined to, and what time says about them. */
 static bool beat(struct yk_watch *watch, double now_s, struct yk_watch_verdict *out)
 {
-    look(watch, now_s);
+    update_own_state(watch, now_s);
     const struct yk_watch_record record = {
-        .word = YK_WATCH_BEAT, .rank = watch->rank, .state = watch->states[watch->rank]};
-    tell_all(watch, &record);
+        .kind = YK_WATCH_BEAT, .rank = watch->rank, .state = watch->states[watch->rank]};
+    send_to_all(watch, &record);
     return find_silent(watch, now_s, out) ||
            (watch->rank == 0 && yk_watch_culprit_find(watch->states, watch->left, watch->size,
                                                       watch->options.op_s, out));
@@ -259,10 +335,10 @@ static bool may_leave(const struct yk_watch *watch)
 }
 
 /* After this process was stopped itself, others' silence says nothing. */
-static void hear_anew(struct yk_watch *watch, double now_s)
+static void forgive_silence(struct yk_watch *watch, double now_s)
 {
     for (int32_t i = 0; i < watch->size; i++) {
-        watch->members[i].heard_s = now_s;
+        watch->members[i].received_s = now_s;
     }
 }
 
@@ -273,10 +349,10 @@ static void *run_watch(void *argument)
     double next_s = yk_clock_now_s();
     double last_s = next_s;
     while (!may_leave(watch)) {
-        bool lost = listen_to_all(watch, next_s, &verdict);
+        bool lost = receive_from_all(watch, next_s, &verdict);
         const double now_s = yk_clock_now_s();
         if (now_s - last_s > watch->options.beat_s + watch->options.silence_s / 2) {
-            hear_anew(watch, now_s);
+            forgive_silence(watch, now_s);
         }
         last_s = now_s;
         if (!lost && now_s >= next_s) {
@@ -284,13 +360,13 @@ static void *run_watch(void *argument)
             lost = beat(watch, now_s, &verdict);
         }
         if (lost) {
-            judge(watch, &verdict);
+            report_verdict(watch, &verdict);
             return NULL;
         }
     }
-    const struct yk_watch_record goodbye = {.word = YK_WATCH_GOODBYE, .rank = watch->rank};
-    tell_all(watch, &goodbye);
-    part(watch, parting_s);
+    const struct yk_watch_record goodbye = {.kind = YK_WATCH_GOODBYE, .rank = watch->rank};
+    send_to_all(watch, &goodbye);
+    drain_links(watch, goodbye_s);
     return NULL;
 }
 
@@ -341,11 +417,11 @@ static yk_status make_watch(int32_t rank, int32_t size, const struct yk_watch_op
         return yk_fail_out_of_memory();
     }
     const double now_s = yk_clock_now_s();
-    hear_anew(watch, now_s);
+    forgive_silence(watch, now_s);
     for (int32_t i = 0; i < size; i++) {
         for (int lane = 0; lane < YK_WATCH_LANES; lane++) {
             watch->states[i].ops[lane] = YK_WATCH_NO_OP;
-            watch->seen_s[lane] = now_s;
+            watch->changed_s[lane] = now_s;
         }
     }
     *out = watch;
@@ -354,11 +430,11 @@ static yk_status make_watch(int32_t rank, int32_t size, const struct yk_watch_op
 
 static yk_status start_threads(struct yk_watch *watch)
 {
-    if (!yk_watch_inspector_start(&watch->look, &watch->options, watch) ||
-        !yk_watch_start_thread(&watch->thread, "watch", run_watch, watch)) {
-        const struct yk_watch_record goodbye = {.word = YK_WATCH_GOODBYE, .rank = watch->rank};
-        yk_watch_inspector_stop(&watch->look);
-        tell_all(watch, &goodbye);
+    if (!inspector_start(&watch->inspector, &watch->options, watch) ||
+        !start_thread(&watch->thread, "watch", run_watch, watch)) {
+        const struct yk_watch_record goodbye = {.kind = YK_WATCH_GOODBYE, .rank = watch->rank};
+        inspector_stop(&watch->inspector);
+        send_to_all(watch, &goodbye);
         return yk_fail(YK_ERROR_SYSTEM,
                        "the system refuses a thread for the watch over ranks: raise the limit "
                        "(ulimit -u)");
@@ -366,16 +442,16 @@ static yk_status start_threads(struct yk_watch *watch)
     return YK_OK;
 }
 
-yk_status yk_watch_join(int32_t rank, int32_t size, struct yk_watch_endpoint *invitation,
+yk_status yk_watch_join(int32_t rank, int32_t size, struct yk_watch_endpoint *endpoint,
                         const struct yk_watch_options *options, struct yk_watch **out)
 {
     struct yk_watch *watch = NULL;
     yk_status status = make_watch(rank, size, options, &watch);
     if (status == YK_OK) {
-        status = rank == 0 ? yk_watch_link_accept_all(invitation, size, watch->links)
-                           : yk_watch_link_connect(invitation, rank, size, &watch->links[0]);
+        status = rank == 0 ? yk_watch_link_accept_all(endpoint, size, watch->links)
+                           : yk_watch_link_connect(endpoint, rank, size, &watch->links[0]);
     }
-    yk_watch_link_stop_listening(invitation);
+    yk_watch_link_stop_listening(endpoint);
     if (status != YK_OK && watch) {
         free_watch(watch);
         return status;
@@ -386,7 +462,7 @@ yk_status yk_watch_join(int32_t rank, int32_t size, struct yk_watch_endpoint *in
 
 yk_status yk_watch_begin(struct yk_watch *watch)
 {
-    hear_anew(watch, yk_clock_now_s());
+    forgive_silence(watch, yk_clock_now_s());
     YK_TRY(start_threads(watch));
     watch->runs = true;
     return YK_OK;
@@ -399,10 +475,97 @@ void yk_watch_close(struct yk_watch *watch)
         return;
     }
     if (watch->runs) {
-        yk_watch_inspector_stop(&watch->look);
+        inspector_stop(&watch->inspector);
         atomic_store(&watch->closing, true);
         (void)!write(watch->wake, &one, sizeof one);
         (void)pthread_join(watch->thread, NULL);
     }
     free_watch(watch);
+}
+
+/* ---- opening it ---- */
+
+/* Where rank 0 is to listen; known to rank 0 alone. */
+static yk_status choose_addresses(const struct yk_ranks *ranks, const char *address,
+                                  struct yk_address_list *out)
+{
+    struct yk_watch_machine own;
+    struct yk_watch_machine *machines = NULL;
+    struct yk_exchange_bytes *gathered = NULL;
+    struct yk_arena *arena = NULL;
+    yk_watch_machine_find(address, &own);
+    YK_TRY(yk_arena_create(&arena));
+    yk_status status = yk_exchange_gather(ranks, &own, sizeof own, arena, &gathered);
+    if (status == YK_OK && gathered) {
+        machines = yk_arena_allocate(arena, (size_t)ranks->size, sizeof *machines);
+        status = machines ? YK_OK : yk_fail_out_of_memory();
+    }
+    for (int32_t i = 0; machines && i < ranks->size; i++) {
+        if (gathered[i].size == sizeof own) { /* another version of yoke is told of at the door */
+            memcpy(&machines[i], gathered[i].bytes, sizeof own);
+        }
+    }
+    if (machines) {
+        status = yk_watch_machine_choose(machines, ranks->size, out);
+    }
+    yk_arena_destroy(arena);
+    return status;
+}
+
+static yk_status share_endpoint(const struct yk_ranks *ranks, struct yk_watch_endpoint *endpoint)
+{
+    struct yk_watch_endpoint copy = *endpoint;
+    copy.socket_count = 0;
+    YK_TRY(yk_exchange_broadcast(ranks, &copy, sizeof copy));
+    if (ranks->rank != 0) {
+        *endpoint = copy;
+    }
+    return YK_OK;
+}
+
+/* Whatever one rank cannot do, all hear of before any of them is judged by its silence. */
+yk_status yk_watch_open(const struct yk_ranks *ranks, const struct yk_watch_options *options,
+                        struct yk_watch **out)
+{
+    struct yk_address_list addresses = {.count = 0};
+    struct yk_watch_endpoint endpoint = {.socket_count = 0};
+    struct yk_watch *watch = NULL;
+    yk_status status = choose_addresses(ranks, options->address, &addresses);
+    if (status == YK_OK && ranks->rank == 0) {
+        status = yk_watch_link_listen(&addresses, &endpoint);
+    }
+    YK_TRY(yk_exchange_agree(ranks, status));
+    status = share_endpoint(ranks, &endpoint);
+    if (status != YK_OK) {
+        yk_watch_link_stop_listening(&endpoint);
+        return status;
+    }
+    status = yk_watch_join(ranks->rank, ranks->size, &endpoint, options, &watch);
+    status = yk_exchange_agree(ranks, status);
+    if (status == YK_OK) {
+        status = yk_exchange_agree(ranks, yk_watch_begin(watch));
+    }
+    if (status != YK_OK) {
+        yk_watch_close(watch);
+        return status;
+    }
+    *out = watch;
+    return YK_OK;
+}
+
+void yk_watch_describe(const struct yk_watch_verdict *verdict, struct yk_text *out)
+{
+    yk_text_addf(out, "rank %d ", (int)verdict->rank);
+    switch (verdict->reason) {
+    case YK_WATCH_GONE:
+        yk_text_add(out, "has ended");
+        break;
+    case YK_WATCH_SILENT:
+        yk_text_addf(out, "has not been heard of for %.3g s", verdict->since_s);
+        break;
+    case YK_WATCH_HANGING:
+        yk_text_addf(out, "has been %s for %.3g s", verdict->lane >= 0 ? "in one op" : "in no op",
+                     verdict->since_s);
+        break;
+    }
 }

@@ -186,7 +186,7 @@ yk_status yk_train_team_watch_start(struct yk_train_team *team, const struct yk_
         .silence_s = patience_s,
         .op_s = patience_s > 0 ? patience_s : op_s,
         .lost = end_all,
-        .look = team->wire.ranks.size > 0 ? look : NULL,
+        .inspect = team->wire.ranks.size > 0 ? look : NULL,
         .user = team,
         .address = team->launcher.meets ? team->launcher.address : NULL,
     };

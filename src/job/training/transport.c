@@ -156,7 +156,7 @@ yk_status yk_train_transport_open(const struct yk_ranks *met, const struct yk_de
     const struct yk_comm *comm = NULL;
     YK_TRY(choose(met, choice, word, &comm));
     YK_TRY(yk_exchange_agree(met, open_lane(choice, out)));
-    const struct yk_comm_bootstrap meeting = {
+    const struct yk_comm_bootstrap bootstrap = {
         .rank = met->rank,
         .size = met->size,
         .share = share,
@@ -166,7 +166,7 @@ yk_status yk_train_transport_open(const struct yk_ranks *met, const struct yk_de
         .backend = out->engine.backend,
         .device = out->engine.device,
         .lane = out->engine.lane,
-        .meeting = &meeting,
+        .bootstrap = &bootstrap,
         .through = met,
     };
     return yk_exchange_agree(met, yk_ranks_open(comm, &options, &out->ranks));
@@ -188,12 +188,12 @@ yk_status yk_train_transport_join(const struct yk_launcher *launcher,
     YK_TRY(yk_rendezvous_find(launcher, &rendezvous));
     YK_TRY(yk_train_transport_load_plugin("yoke-nccl.so", no_nccl, &comm));
     YK_TRY(open_lane(choice, out));
-    const struct yk_comm_bootstrap meeting = yk_rendezvous_bootstrap(&rendezvous);
+    const struct yk_comm_bootstrap bootstrap = yk_rendezvous_bootstrap(&rendezvous);
     const struct yk_comm_options options = {
         .backend = out->engine.backend,
         .device = out->engine.device,
         .lane = out->engine.lane,
-        .meeting = &meeting,
+        .bootstrap = &bootstrap,
     };
     return yk_ranks_open(comm, &options, &out->ranks);
 }

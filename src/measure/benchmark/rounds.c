@@ -1,7 +1,7 @@
 #include "measure/benchmark/rounds.h"
 
 #include "base/clock.h"
-#include "measure/quiet.h"
+#include "measure/timings.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 #include "measure/calibration/rows.h"
 
+#include "cost/communication.h"
 #include "cost/profile_key.h"
 #include "measure/timings.h"
 
@@ -269,6 +270,17 @@ static void settle_sorts(struct yk_calibration *made, const struct sums *sums)
 
 /* ---- rows ---- */
 
+/* As costs look it up. */
+static const char *collective_of(const struct yk_calibration_class *sort)
+{
+    return sort->kind == YK_OP_SEND ? "send"
+           : sort->kind == YK_OP_ALL_GATHER
+               ? yk_communication_collective_name(YK_COLLECTIVE_ALL_GATHER)
+           : sort->kind == YK_OP_REDUCE_SCATTER
+               ? yk_communication_collective_name(YK_COLLECTIVE_REDUCE_SCATTER)
+               : yk_communication_collective_name(YK_COLLECTIVE_ALL_REDUCE);
+}
+
 static yk_status add_row(struct yk_calibration_state *calibrating,
                          const struct yk_calibration_class *sort)
 {
@@ -284,9 +296,7 @@ static yk_status add_row(struct yk_calibration_state *calibrating,
     }
     if (is_message(sort)) {
         const struct yk_survey_link row = {
-            .link = {.link = sort->on,
-                     .collective = yk_op_kind_name(sort->kind),
-                     .ranks = sort->ranks},
+            .link = {.link = sort->on, .collective = collective_of(sort), .ranks = sort->ranks},
             .bytes = sort->size,
             .measurement = measurement,
         };

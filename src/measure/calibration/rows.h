@@ -17,11 +17,6 @@ struct yk_calibration_state {
  * beside it throughout. */
 #define YK_CALIBRATION_APART 0.1
 
-/* The sort of an op, found or begun; −1 of an op that takes no time or that no profile has times
- * for. */
-yk_status yk_calibration_class_of(struct yk_calibration_state *calibrating, int32_t rank,
-                                  const struct yk_op *op, int32_t *out) YK_MUST_USE;
-
 /* Finds both slowdowns, what every sort takes alone, and the rows. */
 yk_status yk_calibration_rows_compute(struct yk_calibration_state *calibrating) YK_MUST_USE;
 

@@ -1,12 +1,17 @@
 /* What a gauge's readings come to, by phase and by kind of layer. */
 #include "measure/counters/attribution.h"
 
-#include "measure/counters/lines.h"
 #include "measure/counters/recorder.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum {
+    MOST_POINTS = 600 /* of a line */
+};
+
+static const double AROUND = 0.25;
 
 static const char *const phase_names[YK_COUNTER_PHASE_COUNT] = {
     [YK_COUNTER_PHASE_FORWARD] = "forward",
@@ -21,6 +26,82 @@ static const double STRANGE = 3;
 
 /* All readings may be off together by so many times what each may be. */
 static const double LAG_OF_ENDS = 10;
+
+/* ---- lines ---- */
+
+/* Readings added up, each by its length. Starts as {0}. */
+struct reading_sum {
+    double begin_s;
+    double end_s;
+    double seconds; /* of all together */
+    double weighted[YK_COUNTER_COUNT];
+    double known_s[YK_COUNTER_COUNT]; /* of those that had a number */
+};
+
+static void add_reading(struct reading_sum *sum, const struct yk_counter_reading *reading)
+{
+    const double length_s = reading->end_s - reading->begin_s;
+    sum->begin_s = sum->seconds > 0 ? sum->begin_s : reading->begin_s;
+    sum->end_s = reading->end_s;
+    sum->seconds += length_s;
+    for (int c = 0; c < YK_COUNTER_COUNT; c++) {
+        if (isfinite(reading->values[c])) {
+            sum->weighted[c] += length_s * reading->values[c];
+            sum->known_s[c] += length_s;
+        }
+    }
+}
+
+static struct yk_counter_reading average_of(const struct reading_sum *sum)
+{
+    struct yk_counter_reading average = {.begin_s = sum->begin_s, .end_s = sum->end_s};
+    for (int c = 0; c < YK_COUNTER_COUNT; c++) {
+        average.values[c] = sum->known_s[c] > 0 ? sum->weighted[c] / sum->known_s[c] : NAN;
+    }
+    return average;
+}
+
+static yk_status thin(const struct yk_counter_reading *readings, int32_t count, double zero_s,
+                      struct yk_arena *arena, struct yk_counter_series *out)
+{
+    const int32_t together = 1 + (count - 1) / MOST_POINTS;
+    YK_TRY_NEW(arena, out->readings, (int64_t)count / together + 2);
+    for (int32_t first = 0; first < count; first += together) {
+        struct reading_sum sum = {0};
+        for (int32_t i = first; i < count && i < first + together; i++) {
+            add_reading(&sum, &readings[i]);
+        }
+        struct yk_counter_reading *point = &out->readings[out->count++];
+        *point = average_of(&sum);
+        point->begin_s -= zero_s;
+        point->end_s -= zero_s;
+    }
+    return YK_OK;
+}
+
+yk_status yk_counter_line_around(const struct yk_counter_reading *readings, int32_t count,
+                                 double begin_s, double end_s, struct yk_arena *arena,
+                                 struct yk_counter_series *out)
+{
+    const double margin_s = AROUND * (end_s - begin_s);
+    int32_t first = 0;
+    while (first < count && readings[first].end_s <= begin_s - margin_s) {
+        first++;
+    }
+    int32_t end = first;
+    while (end < count && readings[end].begin_s < end_s + margin_s) {
+        end++;
+    }
+    return end > first ? thin(readings + first, end - first, begin_s, arena, out) : YK_OK;
+}
+
+yk_status yk_counter_line_over(const struct yk_counter_reading *readings, int32_t count,
+                               struct yk_arena *arena, struct yk_counter_series *out)
+{
+    return count > 0 ? thin(readings, count, readings[0].begin_s, arena, out) : YK_OK;
+}
+
+/* ---- parts ---- */
 
 static int compare_seconds(const void *left, const void *right)
 {
@@ -208,7 +289,7 @@ static yk_status share(const struct yk_counter_readings *readings, const struct 
 static void add_whole(const struct yk_counter_recorder_spans *known,
                       const struct yk_counter_readings *readings, struct yk_counter_rows *rows)
 {
-    struct yk_counter_reading_sum sum = {0};
+    struct reading_sum sum = {0};
     int32_t at = 0;
     for (int32_t i = 0; i < readings->count; i++) {
         const struct yk_counter_reading *reading = &readings->all[i];
@@ -217,10 +298,10 @@ static void add_whole(const struct yk_counter_recorder_spans *known,
         }
         if (at < known->count && known->all[at].begin_s <= reading->begin_s &&
             reading->end_s <= known->all[at].end_s) {
-            yk_counter_reading_sum_add(&sum, reading);
+            add_reading(&sum, reading);
         }
     }
-    const struct yk_counter_reading whole = yk_counter_reading_sum_average(&sum);
+    const struct yk_counter_reading whole = average_of(&sum);
     struct yk_counter_row *row = &rows->all[rows->count++];
     *row = (struct yk_counter_row){"step", sum.seconds, {0}};
     memcpy(row->values, whole.values, sizeof row->values);

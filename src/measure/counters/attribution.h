@@ -40,4 +40,14 @@ struct yk_counter_recorder {
     double last_done_s;
 };
 
+/* Those that touch the time from `begin_s` to `end_s` or a quarter of that around it, from
+ * `begin_s` at 0. In the arena. */
+yk_status yk_counter_line_around(const struct yk_counter_reading *readings, int32_t count,
+                                 double begin_s, double end_s, struct yk_arena *arena,
+                                 struct yk_counter_series *out) YK_MUST_USE;
+
+/* All, from the first at 0. In the arena. */
+yk_status yk_counter_line_over(const struct yk_counter_reading *readings, int32_t count,
+                               struct yk_arena *arena, struct yk_counter_series *out) YK_MUST_USE;
+
 #endif

@@ -1,7 +1,7 @@
 #include "measure/counters/cpu.h"
 
 #include "base/array.h"
-#include "measure/quiet.h"
+#include "measure/timings.h"
 #include "trace/counters.h"
 
 #include <dirent.h>

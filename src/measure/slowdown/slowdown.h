@@ -11,6 +11,7 @@
 
 #include "base/status.h"
 #include "measure/benchmark/benchmark.h"
+#include "measure/benchmark/rounds.h"
 #include "measure/survey/survey.h"
 
 /* When something began and ended. */
@@ -45,5 +46,11 @@ bool yk_slowdown_overlapped_ops(const struct yk_program_rank *list, const double
 yk_status yk_slowdown_measure(struct yk_survey *survey, const struct yk_measure_ranks *team,
                               const struct yk_survey_request *wish,
                               struct yk_benchmark *rehearsal) YK_MUST_USE;
+
+/* The number of one among `batch_count` sizes, the largest of them last. All ranks ask, and are
+ * told the same. */
+yk_status yk_slowdown_choose_batch(const struct yk_measure_ranks *team,
+                                   struct yk_benchmark_rounds *visits, int32_t batch_count,
+                                   int32_t *out) YK_MUST_USE;
 
 #endif

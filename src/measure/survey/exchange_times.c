@@ -11,13 +11,14 @@ enum {
     PAGE = 4096,
     COLD_BYTES = 64 << 20, /* more than caches hold, those of large servers excepted */
     COLD_MESSAGES = 64,    /* are enough where all are small */
+    WARM_BYTES = 4 << 20,  /* of a message for which comms use all that they have */
 };
 
 /* The records of an exchange stay as they are until it has run. */
 struct exchange {
-    struct yk_comm_all_reduce reduce;
-    struct yk_comm_all_gather gather;
-    struct yk_comm_reduce_scatter scatter;
+    struct yk_comm_all_reduce all_reduce;
+    struct yk_comm_all_gather all_gather;
+    struct yk_comm_reduce_scatter reduce_scatter;
     struct yk_comm_message message;
 };
 
@@ -179,20 +180,20 @@ static void prepare(struct yk_exchange_times *times, int64_t bytes, struct excha
     char *whole = find_place(times, bytes);
     char *own = whole + times->firsts[times->me] * (int64_t)times->width;
     *out = (struct exchange){
-        .reduce = {.group = times->group,
-                   .numbers = whole,
-                   .count = times->firsts[times->members],
-                   .type = times->type},
-        .gather = {.group = times->group,
-                   .own = own,
-                   .whole = whole,
-                   .firsts = times->firsts,
-                   .size = times->width},
-        .scatter = {.group = times->group,
-                    .whole = whole,
-                    .own = own,
-                    .firsts = times->firsts,
-                    .type = times->type},
+        .all_reduce = {.group = times->group,
+                       .numbers = whole,
+                       .count = times->firsts[times->members],
+                       .type = times->type},
+        .all_gather = {.group = times->group,
+                       .own = own,
+                       .whole = whole,
+                       .firsts = times->firsts,
+                       .size = times->width},
+        .reduce_scatter = {.group = times->group,
+                           .whole = whole,
+                           .own = own,
+                           .firsts = times->firsts,
+                           .type = times->type},
         .message = {.world = times->work->world,
                     .bytes = whole,
                     .size = (size_t)bytes,
@@ -206,13 +207,13 @@ static void put(const struct yk_exchange_times *times, enum yk_exchange_kind kin
     const struct yk_comm *comm = times->work->comm;
     switch (kind) {
     case YK_EXCHANGE_ALL_GATHER:
-        comm->gather(&exchange->gather);
+        comm->all_gather(&exchange->all_gather);
         break;
     case YK_EXCHANGE_REDUCE_SCATTER:
-        comm->scatter(&exchange->scatter);
+        comm->reduce_scatter(&exchange->reduce_scatter);
         break;
     case YK_EXCHANGE_ALL_REDUCE:
-        comm->reduce(&exchange->reduce);
+        comm->all_reduce(&exchange->all_reduce);
         break;
     case YK_EXCHANGE_SEND:
     case YK_EXCHANGE_SEND_REVERSE:
@@ -237,7 +238,7 @@ yk_status yk_exchange_times_enqueue_row(struct yk_exchange_times *times, enum yk
         prepare(times, bytes, &times->exchanges[i]);
     }
     /* On the lane itself, so that all ranks begin the first message within microseconds. */
-    work->comm->reduce(&times->meet);
+    work->comm->all_reduce(&times->meet);
     backend->event_record(work->lane, times->events[0]);
     for (int32_t i = 0; i < times->row; i++) {
         if (times->me >= 0) {
@@ -269,4 +270,42 @@ yk_status yk_exchange_times_measure(struct yk_exchange_times *times, enum yk_exc
     YK_TRY(yk_exchange_times_enqueue_row(times, kind, bytes, 1));
     YK_TRY(yk_exchange_times_read_row(times, &begin_s, &end_s));
     return yk_measure_ranks_max(times->team, end_s - begin_s, out);
+}
+
+/* ---- warm groups ---- */
+
+static yk_status exchange_all(struct yk_exchange_times *times)
+{
+    static const enum yk_exchange_kind kinds[] = {
+        YK_EXCHANGE_ALL_GATHER, YK_EXCHANGE_REDUCE_SCATTER, YK_EXCHANGE_ALL_REDUCE};
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        double seconds = 0;
+        YK_TRY(yk_exchange_times_measure(times, kinds[i], WARM_BYTES, &seconds));
+    }
+    return YK_OK;
+}
+
+yk_status yk_exchange_times_create_warm(const struct yk_measure_ranks *team, enum yk_comm_type type,
+                                        struct yk_arena *arena, struct yk_exchange_times **out)
+{
+    struct yk_exchange_times *times = NULL;
+    int32_t *ranks = NULL;
+    const int32_t count = team->ranks->size;
+    *out = NULL;
+    if (count == 1 || yk_measure_ranks_use_cores(team)) {
+        return YK_OK;
+    }
+    YK_TRY_NEW(arena, ranks, count);
+    for (int32_t i = 0; i < count; i++) {
+        ranks[i] = i;
+    }
+    const struct yk_exchange_times_group party = {ranks, count, type};
+    YK_TRY(yk_exchange_times_create(team, &party, WARM_BYTES, &times));
+    const yk_status status = exchange_all(times);
+    if (status != YK_OK) {
+        yk_exchange_times_destroy(times);
+        return status;
+    }
+    *out = times;
+    return YK_OK;
 }

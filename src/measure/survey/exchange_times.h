@@ -11,6 +11,7 @@
 #ifndef YK_MEASURE_SURVEY_EXCHANGE_TIMES_H
 #define YK_MEASURE_SURVEY_EXCHANGE_TIMES_H
 
+#include "base/arena.h"
 #include "base/status.h"
 #include "measure/ranks.h"
 
@@ -72,5 +73,10 @@ yk_status yk_exchange_times_enqueue_row(struct yk_exchange_times *times, enum yk
  * the party has nothing to do in the meantime. */
 yk_status yk_exchange_times_read_row(struct yk_exchange_times *times, double *begin_s,
                                      double *end_s) YK_MUST_USE;
+
+/* All ranks call it. `out` is NULL for a rank alone, and where memory is the host's. */
+yk_status yk_exchange_times_create_warm(const struct yk_measure_ranks *team, enum yk_comm_type type,
+                                        struct yk_arena *arena,
+                                        struct yk_exchange_times **out) YK_MUST_USE;
 
 #endif

@@ -7,8 +7,7 @@
 #include "measure/slowdown/idle_speedup.h"
 #include "measure/slowdown/pairs.h"
 #include "measure/slowdown/slowdown.h"
-#include "measure/slowdown/step.h"
-#include "measure/survey/warm_group.h"
+#include "measure/survey/exchange_times.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -130,4 +130,12 @@ yk_status yk_survey_knows_fact(const struct yk_survey *survey, const struct yk_p
 yk_status yk_survey_is_stopped(struct yk_survey *survey, const struct yk_measure_ranks *team,
                                const struct yk_survey_request *wish, bool *out) YK_MUST_USE;
 
+/*
+ * The upper quartile of the spreads (half the distance between the quartiles, over the median) of
+ * the survey's layers and links: three of four things varied less. What takes less than 50 us does
+ * not count: there clocks and wake-ups vary on every machine, and no step is made of it. NAN where
+ * nothing counts.
+ */
+double yk_survey_noise(const struct yk_survey *survey);
+
 #endif

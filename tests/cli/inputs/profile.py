@@ -4,7 +4,7 @@ layer DEVICE PART SHAPE SEQUENCE PASS BATCH SECONDS
 link LINK MESSAGE RANKS BYTES SECONDS
 fact SUBJECT FACT VALUE
 
-Words with spaces are in quotes. The tables are those of src/profile/profile.h, form 4; CPU is what
+Words with spaces are in quotes. The tables are those of src/profile/profile.h, form 5; CPU is what
 rows of CPUs are of.
 """
 
@@ -28,7 +28,7 @@ for table, columns, value in KEYS.values():
     names = ", ".join(column.split()[0] for column in columns.split(", "))
     database.execute(
         f"CREATE TABLE {table} ({columns}, {value} REAL, spread REAL, samples INTEGER, versions TEXT,"
-        f" least REAL, most REAL, measured_at INTEGER, host TEXT, cpu TEXT, UNIQUE ({names}, cpu))"
+        f" min REAL, max REAL, measured_at INTEGER, host TEXT, cpu TEXT, UNIQUE ({names}, cpu))"
     )
 for line in sys.stdin:
     kind, *row = shlex.split(line)

@@ -44,11 +44,11 @@ int fake_current_device(void)
 
 /* ---- memory ---- */
 
-static yk_status take_as(yk_status (*take)(struct yk_backend_device *, size_t, void **),
-                         struct yk_backend_device *device, size_t bytes, enum cudaMemoryType type,
-                         void **out)
+static yk_status allocate_as(yk_status (*allocate)(struct yk_backend_device *, size_t, void **),
+                             struct yk_backend_device *device, size_t bytes,
+                             enum cudaMemoryType type, void **out)
 {
-    YK_TRY(take(device, bytes, out));
+    YK_TRY(allocate(device, bytes, out));
     (void)pthread_mutex_lock(&lock);
     int at = 0;
     while (at < RANGES && ranges[at].begin) {
@@ -71,14 +71,14 @@ static void forget(const void *memory)
     (void)pthread_mutex_unlock(&lock);
 }
 
-static yk_status take(struct yk_backend_device *device, size_t bytes, void **out)
+static yk_status allocate(struct yk_backend_device *device, size_t bytes, void **out)
 {
-    return take_as(yk_backend_cpu.allocate, device, bytes, cudaMemoryTypeDevice, out);
+    return allocate_as(yk_backend_cpu.allocate, device, bytes, cudaMemoryTypeDevice, out);
 }
 
-static yk_status take_host(struct yk_backend_device *device, size_t bytes, void **out)
+static yk_status allocate_host(struct yk_backend_device *device, size_t bytes, void **out)
 {
-    return take_as(yk_backend_cpu.allocate_host, device, bytes, cudaMemoryTypeHost, out);
+    return allocate_as(yk_backend_cpu.allocate_host, device, bytes, cudaMemoryTypeHost, out);
 }
 
 static void give_back(struct yk_backend_device *device, void *memory)
@@ -151,8 +151,8 @@ void fake_cuda_begin(enum fake_kind kind)
     memset(ranges, 0, sizeof ranges);
     atomic_store(&misused, NULL);
     fake_gpu = yk_backend_cpu;
-    fake_gpu.allocate = take;
-    fake_gpu.allocate_host = take_host;
+    fake_gpu.allocate = allocate;
+    fake_gpu.allocate_host = allocate_host;
     fake_gpu.free = give_back;
     fake_gpu.free_host = give_back_host;
     fake_gpu.native_stream = fake_native;

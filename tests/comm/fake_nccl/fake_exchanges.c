@@ -26,9 +26,9 @@ int fake_nccl_narrow_sums(void)
 
 struct record {
     union {
-        struct yk_comm_all_reduce reduce;
-        struct yk_comm_all_gather gather;
-        struct yk_comm_reduce_scatter scatter;
+        struct yk_comm_all_reduce all_reduce;
+        struct yk_comm_all_gather all_gather;
+        struct yk_comm_reduce_scatter reduce_scatter;
         struct yk_comm_broadcast broadcast;
         struct yk_comm_message message;
     } op;
@@ -58,7 +58,7 @@ static struct record *make_record(void)
     return record;
 }
 
-static void put_away(struct ncclComm *comm, struct record *record)
+static void store_result(struct ncclComm *comm, struct record *record)
 {
     yk_backend_cpu.call_host(comm->ranks->lane, free, record);
 }
@@ -109,10 +109,10 @@ ncclResult_t ncclAllReduce(const void *send, void *recv, size_t count, ncclDataT
         return ncclInvalidUsage;
     }
     struct record *record = make_record();
-    record->op.reduce =
+    record->op.all_reduce =
         (struct yk_comm_all_reduce){comm->group, recv, (int64_t)count, type_of(type), false};
-    yk_comm_threads.reduce(&record->op.reduce);
-    put_away(comm, record);
+    yk_comm_threads.all_reduce(&record->op.all_reduce);
+    store_result(comm, record);
     return ncclSuccess;
 }
 
@@ -129,13 +129,13 @@ ncclResult_t ncclReduce(const void *send, void *recv, size_t count, ncclDataType
     for (int i = 0; i <= comm->size; i++) {
         record->firsts[i] = i > root ? (int64_t)count : 0;
     }
-    record->op.scatter = (struct yk_comm_reduce_scatter){.group = comm->group,
-                                                         .whole = (void *)(uintptr_t)send,
-                                                         .own = recv,
-                                                         .firsts = record->firsts,
-                                                         .type = type_of(type)};
-    yk_comm_threads.scatter(&record->op.scatter);
-    put_away(comm, record);
+    record->op.reduce_scatter = (struct yk_comm_reduce_scatter){.group = comm->group,
+                                                                .whole = (void *)(uintptr_t)send,
+                                                                .own = recv,
+                                                                .firsts = record->firsts,
+                                                                .type = type_of(type)};
+    yk_comm_threads.reduce_scatter(&record->op.reduce_scatter);
+    store_result(comm, record);
     return ncclSuccess;
 }
 
@@ -151,13 +151,13 @@ ncclResult_t ncclReduceScatter(const void *send, void *recv, size_t count, ncclD
     for (int i = 0; i <= comm->size; i++) {
         record->firsts[i] = i * (int64_t)count;
     }
-    record->op.scatter = (struct yk_comm_reduce_scatter){.group = comm->group,
-                                                         .whole = (void *)(uintptr_t)send,
-                                                         .own = recv,
-                                                         .firsts = record->firsts,
-                                                         .type = type_of(type)};
-    yk_comm_threads.scatter(&record->op.scatter);
-    put_away(comm, record);
+    record->op.reduce_scatter = (struct yk_comm_reduce_scatter){.group = comm->group,
+                                                                .whole = (void *)(uintptr_t)send,
+                                                                .own = recv,
+                                                                .firsts = record->firsts,
+                                                                .type = type_of(type)};
+    yk_comm_threads.reduce_scatter(&record->op.reduce_scatter);
+    store_result(comm, record);
     return ncclSuccess;
 }
 
@@ -171,10 +171,10 @@ ncclResult_t ncclAllGather(const void *send, void *recv, size_t count, ncclDataT
     for (int i = 0; i <= comm->size; i++) {
         record->firsts[i] = i * (int64_t)count;
     }
-    record->op.gather =
+    record->op.all_gather =
         (struct yk_comm_all_gather){comm->group, send, recv, record->firsts, width_of(type)};
-    yk_comm_threads.gather(&record->op.gather);
-    put_away(comm, record);
+    yk_comm_threads.all_gather(&record->op.all_gather);
+    store_result(comm, record);
     return ncclSuccess;
 }
 
@@ -189,10 +189,10 @@ ncclResult_t ncclBroadcast(const void *send, void *recv, size_t count, ncclDataT
     for (int i = 0; i <= comm->size; i++) {
         record->firsts[i] = i > root ? (int64_t)count : 0;
     }
-    record->op.gather =
+    record->op.all_gather =
         (struct yk_comm_all_gather){comm->group, send, recv, record->firsts, width_of(type)};
-    yk_comm_threads.gather(&record->op.gather);
-    put_away(comm, record);
+    yk_comm_threads.all_gather(&record->op.all_gather);
+    store_result(comm, record);
     return ncclSuccess;
 }
 
@@ -207,14 +207,14 @@ static struct record *make_message(const void *bytes, size_t count, ncclDataType
     return record;
 }
 
-static void put_message(const struct message *message)
+static void enqueue_message(const struct message *message)
 {
     if (message->is_sent) {
         yk_comm_threads.send(&message->record->op.message);
     } else {
         yk_comm_threads.recv(&message->record->op.message);
     }
-    put_away(message->comm, message->record);
+    store_result(message->comm, message->record);
 }
 
 /* The turn of a message: by its pair, the message of the lower rank first. */
@@ -226,7 +226,7 @@ static int turn_of(int me, int peer, bool is_sent)
     return 2 * (low * FAKE_RANKS + high) + (is_of_low ? 0 : 1);
 }
 
-static ncclResult_t take_message(const void *bytes, size_t count, ncclDataType_t type, int peer,
+static ncclResult_t copy_message(const void *bytes, size_t count, ncclDataType_t type, int peer,
                                  ncclComm_t comm, bool is_sent)
 {
     const struct message message = {
@@ -236,7 +236,7 @@ static ncclResult_t take_message(const void *bytes, size_t count, ncclDataType_t
         .is_sent = is_sent,
     };
     if (group.depth == 0) {
-        put_message(&message);
+        enqueue_message(&message);
     } else {
         assert(group.count < MESSAGES);
         group.messages[group.count++] = message;
@@ -247,14 +247,14 @@ static ncclResult_t take_message(const void *bytes, size_t count, ncclDataType_t
 ncclResult_t ncclSend(const void *send, size_t count, ncclDataType_t type, int peer,
                       ncclComm_t comm, cudaStream_t stream)
 {
-    return may(comm, stream, send, send) ? take_message(send, count, type, peer, comm, true)
+    return may(comm, stream, send, send) ? copy_message(send, count, type, peer, comm, true)
                                          : ncclInvalidUsage;
 }
 
 ncclResult_t ncclRecv(void *recv, size_t count, ncclDataType_t type, int peer, ncclComm_t comm,
                       cudaStream_t stream)
 {
-    return may(comm, stream, recv, recv) ? take_message(recv, count, type, peer, comm, false)
+    return may(comm, stream, recv, recv) ? copy_message(recv, count, type, peer, comm, false)
                                          : ncclInvalidUsage;
 }
 
@@ -270,7 +270,7 @@ ncclResult_t ncclGroupEnd(void)
     for (int turn = 0; group.depth == 0 && turn < 2 * FAKE_RANKS * FAKE_RANKS; turn++) {
         for (int i = 0; i < group.count; i++) {
             if (group.messages[i].turn == turn) {
-                put_message(&group.messages[i]);
+                enqueue_message(&group.messages[i]);
             }
         }
     }

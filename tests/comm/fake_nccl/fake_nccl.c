@@ -103,7 +103,7 @@ void fake_nccl_sit(int32_t rank, struct yk_backend_device *device, struct yk_bac
     fake.lanes[rank] = lane;
 }
 
-void fake_nccl_lose(int32_t rank)
+void fake_nccl_drop_rank(int32_t rank)
 {
     atomic_store(&fake.lost, true);
     yk_thread_world_break(fake.world, rank, YK_ERROR_LOST, "it is gone");
@@ -188,18 +188,18 @@ ncclResult_t ncclCommInitRankConfig(ncclComm_t *out, int size, ncclUniqueId id, 
     return ncclSuccess;
 }
 
-struct wish {
+struct split_request {
     int color;
     int key;
 };
 
 /* Those of one color, in the order of their keys. */
-static int32_t choose(const struct wish *wishes, int32_t size, int32_t *members)
+static int32_t choose(const struct split_request *requests, int32_t size, int32_t *members)
 {
     int32_t count = 0;
     for (int key = 0; key < size; key++) {
         for (int32_t i = 0; i < size; i++) {
-            if (wishes[i].color == 0 && wishes[i].key == key) {
+            if (requests[i].color == 0 && requests[i].key == key) {
                 members[count++] = i;
             }
         }
@@ -211,18 +211,18 @@ ncclResult_t ncclCommSplit(ncclComm_t comm, int color, int key, ncclComm_t *out,
                            ncclConfig_t *config)
 {
     const struct yk_ranks *ranks = comm->ranks;
-    const struct wish own = {color, key};
-    struct wish wishes[FAKE_RANKS];
+    const struct split_request own = {color, key};
+    struct split_request requests[FAKE_RANKS];
     int64_t firsts[FAKE_RANKS + 1] = {0, 1, 2, 3, 4};
     int32_t members[FAKE_RANKS] = {0};
     struct yk_comm_group *group = NULL;
     (void)config;
-    const struct yk_comm_all_gather op = {ranks->all, &own, wishes, firsts, sizeof own};
-    yk_comm_threads.gather(&op);
+    const struct yk_comm_all_gather op = {ranks->all, &own, requests, firsts, sizeof own};
+    yk_comm_threads.all_gather(&op);
     if (!fake_is_alive(comm) || yk_ranks_finish(ranks) != YK_OK) {
         return ncclRemoteError;
     }
-    const int32_t count = choose(wishes, ranks->size, members);
+    const int32_t count = choose(requests, ranks->size, members);
     if (yk_comm_threads.group_create(ranks->world, members, count, &group) != YK_OK) {
         return ncclRemoteError;
     }

@@ -22,7 +22,7 @@ enum fake_kind {
 void fake_nccl_begin(int32_t ranks, enum fake_kind kind);
 /* After every rank has closed its world: waits until every communicator has ended and every thread
  * that was left behind too, then ends the lanes and devices of those who sat. Who still waits to
- * join must have been let go, by fake_nccl_lose(). */
+ * join must have been let go, by fake_nccl_drop_rank(). */
 void fake_nccl_end(void);
 
 /* A CPU that has memory as a GPU has it. */
@@ -33,7 +33,7 @@ extern struct yk_backend fake_gpu;
 void fake_nccl_sit(int32_t rank, struct yk_backend_device *device, struct yk_backend_lane *lane);
 
 /* A rank is gone: what others wait for ends, and their communicators are not well. */
-void fake_nccl_lose(int32_t rank);
+void fake_nccl_drop_rank(int32_t rank);
 
 /* Until a rank waits for the others to join. */
 void fake_nccl_await_joining(void);

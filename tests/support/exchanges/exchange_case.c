@@ -51,7 +51,7 @@ static char byte_of(const struct exchange_job *job, int32_t member, size_t at)
     return (char)(job->seed * 31 + (uint64_t)member * 17 + at * 7 + at / 251);
 }
 
-static char *take(size_t size)
+static char *allocate(size_t size)
 {
     char *memory = malloc(size + 2 * (size_t)GUARD);
     if (!memory) {
@@ -108,12 +108,12 @@ static yk_status prepare_numbers(struct exchange_job *job, const struct exchange
     const int64_t parts = job->firsts[circle->me + 1] - from;
     job->whole_size = (size_t)job->firsts[circle->count] * width;
     job->own_size = (size_t)parts * width;
-    job->whole = take(job->whole_size);
-    job->own = take(job->own_size);
+    job->whole = allocate(job->whole_size);
+    job->own = allocate(job->own_size);
     if (!job->whole || !job->own) {
         return yk_fail_out_of_memory();
     }
-    const bool is_gather = job->kind == EXCHANGE_GATHER;
+    const bool is_gather = job->kind == EXCHANGE_ALL_GATHER;
     for (int64_t i = job->firsts[0]; !is_gather && i < job->firsts[circle->count]; i++) {
         store(job->type, value_of(job, circle->me, i), job->whole, i);
     }
@@ -122,14 +122,14 @@ static yk_status prepare_numbers(struct exchange_job *job, const struct exchange
         store(job->type, value_of(job, circle->me, from + i + (job->added ? 1 << 20 : 0)),
               is_gather ? source : job->own, i);
     }
-    if (job->kind == EXCHANGE_REDUCE) {
-        job->op.reduce = (struct yk_comm_all_reduce){circle->group, job->whole, job->count,
-                                                     job->type, job->wide};
+    if (job->kind == EXCHANGE_ALL_REDUCE) {
+        job->op.all_reduce = (struct yk_comm_all_reduce){circle->group, job->whole, job->count,
+                                                         job->type, job->wide};
     } else if (is_gather) {
-        job->op.gather =
+        job->op.all_gather =
             (struct yk_comm_all_gather){circle->group, source, job->whole, job->firsts, width};
     } else {
-        job->op.scatter = (struct yk_comm_reduce_scatter){
+        job->op.reduce_scatter = (struct yk_comm_reduce_scatter){
             circle->group, job->whole, job->own, job->added, job->firsts, job->type, job->wide};
     }
     return YK_OK;
@@ -141,7 +141,7 @@ static yk_status prepare_bytes(struct exchange_job *job, const struct yk_ranks *
     const bool is_message = job->kind == EXCHANGE_MESSAGE;
     const int32_t me = is_message ? ranks->rank : circle->me;
     job->whole_size = (size_t)job->count;
-    job->whole = take(job->whole_size);
+    job->whole = allocate(job->whole_size);
     if (!job->whole) {
         return yk_fail_out_of_memory();
     }
@@ -194,18 +194,18 @@ yk_status exchange_job_move(struct exchange_job *job, const struct exchange_far 
     YK_TRY(move(far, job->whole, job->whole_size, &job->far_whole));
     YK_TRY(move(far, job->own, job->own_size, &job->far_own));
     switch (job->kind) {
-    case EXCHANGE_REDUCE:
-        job->op.reduce.numbers = job->far_whole;
+    case EXCHANGE_ALL_REDUCE:
+        job->op.all_reduce.numbers = job->far_whole;
         break;
-    case EXCHANGE_GATHER:
-        job->op.gather.own = job->in_place
-                                 ? job->far_whole + ((const char *)job->op.gather.own - job->whole)
-                                 : job->far_own;
-        job->op.gather.whole = job->far_whole;
+    case EXCHANGE_ALL_GATHER:
+        job->op.all_gather.own =
+            job->in_place ? job->far_whole + ((const char *)job->op.all_gather.own - job->whole)
+                          : job->far_own;
+        job->op.all_gather.whole = job->far_whole;
         break;
-    case EXCHANGE_SCATTER:
-        job->op.scatter.whole = job->far_whole;
-        job->op.scatter.own = job->far_own;
+    case EXCHANGE_REDUCE_SCATTER:
+        job->op.reduce_scatter.whole = job->far_whole;
+        job->op.reduce_scatter.own = job->far_own;
         break;
     case EXCHANGE_BROADCAST:
         job->op.broadcast.bytes = job->far_whole;
@@ -238,17 +238,17 @@ void exchange_job_leave(struct exchange_job *job, const struct exchange_far *far
     job->far_own = NULL;
 }
 
-void exchange_job_put(const struct exchange_job *job, const struct yk_ranks *ranks)
+void exchange_job_enqueue(const struct exchange_job *job, const struct yk_ranks *ranks)
 {
     switch (job->kind) {
-    case EXCHANGE_REDUCE:
-        ranks->comm->reduce(&job->op.reduce);
+    case EXCHANGE_ALL_REDUCE:
+        ranks->comm->all_reduce(&job->op.all_reduce);
         break;
-    case EXCHANGE_GATHER:
-        ranks->comm->gather(&job->op.gather);
+    case EXCHANGE_ALL_GATHER:
+        ranks->comm->all_gather(&job->op.all_gather);
         break;
-    case EXCHANGE_SCATTER:
-        ranks->comm->scatter(&job->op.scatter);
+    case EXCHANGE_REDUCE_SCATTER:
+        ranks->comm->reduce_scatter(&job->op.reduce_scatter);
         break;
     case EXCHANGE_BROADCAST:
         ranks->comm->broadcast(&job->op.broadcast);
@@ -266,7 +266,8 @@ void exchange_job_put(const struct exchange_job *job, const struct yk_ranks *ran
 yk_status exchange_job_fail(const struct exchange_job *job, const char *what, int64_t at,
                             double value, double expected)
 {
-    static const char *const kinds[] = {"reduce", "gather", "scatter", "broadcast", "message"};
+    static const char *const kinds[] = {"all_reduce", "all_gather", "reduce_scatter", "broadcast",
+                                        "message"};
     return yk_fail(YK_ERROR_NUMBERS,
                    "%s of %lld, type %d, wide %d, added %d, cut %d, circle %d: %s at %lld is %.9g, "
                    "not %.9g",
@@ -307,15 +308,15 @@ static yk_status check_numbers(const struct exchange_job *job, const struct exch
 {
     const int64_t from = job->firsts[circle->me];
     const int64_t to = job->firsts[circle->me + 1];
-    for (int64_t i = job->firsts[0]; i < job->firsts[circle->count] && job->kind == EXCHANGE_REDUCE;
-         i++) {
+    for (int64_t i = job->firsts[0];
+         i < job->firsts[circle->count] && job->kind == EXCHANGE_ALL_REDUCE; i++) {
         YK_TRY(check_sum(job, circle->count, i, load(job->type, job->whole, i), 0));
     }
-    for (int64_t i = from; i < to && job->kind == EXCHANGE_SCATTER; i++) {
+    for (int64_t i = from; i < to && job->kind == EXCHANGE_REDUCE_SCATTER; i++) {
         const double more = job->added ? value_of(job, circle->me, i + (1 << 20)) : 0;
         YK_TRY(check_sum(job, circle->count, i, load(job->type, job->own, i - from), more));
     }
-    for (int32_t m = 0; m < circle->count && job->kind == EXCHANGE_GATHER; m++) {
+    for (int32_t m = 0; m < circle->count && job->kind == EXCHANGE_ALL_GATHER; m++) {
         for (int64_t i = job->firsts[m]; i < job->firsts[m + 1]; i++) {
             const double value = load(job->type, job->whole, i);
             if (value != value_of(job, m, i)) {

@@ -12,9 +12,9 @@ enum {
 };
 
 enum exchange_kind {
-    EXCHANGE_REDUCE,
-    EXCHANGE_GATHER,
-    EXCHANGE_SCATTER,
+    EXCHANGE_ALL_REDUCE,
+    EXCHANGE_ALL_GATHER,
+    EXCHANGE_REDUCE_SCATTER,
     EXCHANGE_BROADCAST,
     EXCHANGE_MESSAGE,
 };
@@ -63,9 +63,9 @@ struct exchange_job {
     char *far_whole; /* the same on the device, guards and all, or NULL */
     char *far_own;
     union {
-        struct yk_comm_all_reduce reduce;
-        struct yk_comm_all_gather gather;
-        struct yk_comm_reduce_scatter scatter;
+        struct yk_comm_all_reduce all_reduce;
+        struct yk_comm_all_gather all_gather;
+        struct yk_comm_reduce_scatter reduce_scatter;
         struct yk_comm_broadcast broadcast;
         struct yk_comm_message message;
     } op;
@@ -75,7 +75,7 @@ struct exchange_job {
  * and memory given back, which a job without any takes. */
 yk_status exchange_job_prepare(struct exchange_job *job, const struct yk_ranks *ranks,
                                const struct exchange_circle *circle) YK_MUST_USE;
-void exchange_job_put(const struct exchange_job *job, const struct yk_ranks *ranks);
+void exchange_job_enqueue(const struct exchange_job *job, const struct yk_ranks *ranks);
 yk_status exchange_job_check(const struct exchange_job *job,
                              const struct exchange_circle *circle) YK_MUST_USE;
 void exchange_job_drop(struct exchange_job *job);

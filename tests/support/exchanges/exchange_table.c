@@ -41,9 +41,9 @@ static yk_status list_jobs(struct bench *bench, int64_t largest, struct yk_rando
                     : form == 4 ? YK_COMM_BF16
                                 : YK_COMM_FP16,
             .wide = form >= 4,
-            .added = kind == EXCHANGE_SCATTER && yk_random_below(random, 2) == 1,
-            .in_place = kind == EXCHANGE_GATHER && yk_random_below(random, 2) == 1,
-            .cut = kind == EXCHANGE_REDUCE
+            .added = kind == EXCHANGE_REDUCE_SCATTER && yk_random_below(random, 2) == 1,
+            .in_place = kind == EXCHANGE_ALL_GATHER && yk_random_below(random, 2) == 1,
+            .cut = kind == EXCHANGE_ALL_REDUCE
                        ? EXCHANGE_EQUAL
                        : (enum exchange_cut)yk_random_below(random, EXCHANGE_CUTS),
         };
@@ -85,7 +85,7 @@ static void shuffle(struct bench *bench, struct yk_random *random)
     }
 }
 
-static bool takes_part(const struct bench *bench, const struct exchange_job *job)
+static bool is_member(const struct bench *bench, const struct exchange_job *job)
 {
     const int32_t rank = bench->ranks->rank;
     return job->kind == EXCHANGE_MESSAGE ? rank == job->from || rank == job->to
@@ -115,14 +115,14 @@ static yk_status run_jobs(const struct bench *bench)
 {
     for (int i = 0; i < bench->count; i++) {
         struct exchange_job *job = &bench->jobs[i];
-        if (takes_part(bench, job)) {
+        if (is_member(bench, job)) {
             YK_TRY(exchange_job_prepare(job, bench->ranks, &bench->circles[job->circle]));
             YK_TRY(bench->far ? exchange_job_move(job, bench->far) : YK_OK);
         }
     }
     for (int i = 0; i < bench->count; i++) {
-        if (takes_part(bench, &bench->jobs[i])) {
-            exchange_job_put(&bench->jobs[i], bench->ranks);
+        if (is_member(bench, &bench->jobs[i])) {
+            exchange_job_enqueue(&bench->jobs[i], bench->ranks);
         }
     }
     YK_TRY(yk_ranks_finish(bench->ranks));
@@ -132,10 +132,10 @@ static yk_status run_jobs(const struct bench *bench)
     YK_TRY(yk_ranks_finish(bench->ranks));
     for (int i = 0; i < bench->count; i++) {
         const struct exchange_job *job = &bench->jobs[i];
-        if (takes_part(bench, job)) {
+        if (is_member(bench, job)) {
             YK_TRY(exchange_job_check(job, &bench->circles[job->circle]));
         }
-        if (job->kind == EXCHANGE_REDUCE && takes_part(bench, job)) {
+        if (job->kind == EXCHANGE_ALL_REDUCE && is_member(bench, job)) {
             YK_TRY(check_sameness(bench, job));
         }
     }

@@ -33,13 +33,13 @@ static yk_status try_numbers(const struct yk_ranks *ranks)
     return yk_exchange_barrier(ranks);
 }
 
-static yk_status try_text(const struct yk_ranks *ranks, int32_t from, const char *words)
+static yk_status try_text(const struct yk_ranks *ranks, int32_t from, const char *sentence)
 {
     struct yk_text text = {0};
-    yk_text_add(&text, ranks->rank == from ? words : "something else");
+    yk_text_add(&text, ranks->rank == from ? sentence : "something else");
     yk_status status = yk_exchange_broadcast_text(ranks, from, &text);
     if (status == YK_OK) {
-        status = expect(strcmp(yk_text_chars(&text), words) == 0, words);
+        status = expect(strcmp(yk_text_chars(&text), sentence) == 0, sentence);
     }
     yk_text_free(&text);
     return status;

@@ -9,12 +9,12 @@ static _Thread_local struct {
     int32_t rank;
 } seat;
 
-static yk_status start_meeting(struct thread_meeting *meeting, struct thread_floor *floor,
+static yk_status start_barrier(struct thread_barrier *barrier, struct thread_floor *floor,
                                int32_t members)
 {
-    *meeting = (struct thread_meeting){.floor = floor, .members = members};
-    meeting->shown = calloc((size_t)members + 1, sizeof *meeting->shown);
-    return meeting->shown ? YK_OK : yk_fail_out_of_memory();
+    *barrier = (struct thread_barrier){.floor = floor, .members = members};
+    barrier->shown = calloc((size_t)members + 1, sizeof *barrier->shown);
+    return barrier->shown ? YK_OK : yk_fail_out_of_memory();
 }
 
 yk_status yk_thread_world_create(int32_t ranks, struct yk_thread_world **out)
@@ -27,7 +27,7 @@ yk_status yk_thread_world_create(int32_t ranks, struct yk_thread_world **out)
     world->ranks = ranks;
     pthread_mutex_init(&world->floor.mutex, NULL);
     pthread_cond_init(&world->floor.changed, NULL);
-    YK_TRY_GOTO(start_meeting(&world->all, &world->floor, ranks), destroy);
+    YK_TRY_GOTO(start_barrier(&world->all, &world->floor, ranks), destroy);
     world->mailboxes = calloc((size_t)ranks * (size_t)ranks, sizeof *world->mailboxes);
     world->floor.left = calloc((size_t)ranks + 1, sizeof *world->floor.left);
     if (!world->mailboxes || !world->floor.left) {
@@ -44,7 +44,7 @@ destroy:
 static void destroy_circle(struct thread_circle *circle)
 {
     if (circle) {
-        free(circle->meeting.shown);
+        free(circle->barrier.shown);
         free(circle->ranks);
         free(circle);
     }
@@ -75,28 +75,27 @@ void yk_thread_world_seat(struct yk_thread_world *world, int32_t rank)
 void yk_thread_world_break(struct yk_thread_world *world, int32_t rank, yk_status status,
                            const char *sentence)
 {
-    char words[YK_FAILURE_SIZE];
-    (void)snprintf(words, sizeof words, "rank %d: %.*s", (int)rank, (int)sizeof words - 32,
-                   sentence);
-    thread_floor_break(&world->floor, status, words);
+    char text[YK_FAILURE_SIZE];
+    (void)snprintf(text, sizeof text, "rank %d: %.*s", (int)rank, (int)sizeof text - 32, sentence);
+    thread_floor_break(&world->floor, status, text);
 }
 
 /* Waits for all ranks, which must all be about to do the same. */
-static yk_status meet_all(struct yk_comm_world *world, const char *purpose)
+static yk_status wait_for_all(struct yk_comm_world *world, const char *purpose)
 {
     struct yk_thread_world *shared = world->shared;
     bool same = true;
-    if (thread_meeting_begin(&shared->all, world->rank, purpose)) {
+    if (thread_barrier_enter(&shared->all, world->rank, purpose)) {
         for (int32_t i = 0; i < shared->ranks; i++) {
             same = same && strcmp(shared->all.shown[i], purpose) == 0;
         }
-        thread_meeting_end(&shared->all);
+        thread_barrier_leave(&shared->all);
     }
     if (!same) {
         yk_thread_world_break(shared, world->rank, YK_ERROR_LOST,
                               "ranks differ in when they open, make groups and close");
     }
-    return yk_failure_check(&shared->floor.trouble);
+    return yk_failure_check(&shared->floor.failure);
 }
 
 static yk_status open_world(const struct yk_comm_options *options, struct yk_comm_world **out)
@@ -110,7 +109,7 @@ static yk_status open_world(const struct yk_comm_options *options, struct yk_com
     }
     *world = (struct yk_comm_world){.shared = seat.world, .rank = seat.rank, .options = *options};
     seat.world = NULL;
-    const yk_status status = meet_all(world, "open");
+    const yk_status status = wait_for_all(world, "open");
     if (status != YK_OK) {
         free(world);
         return status;
@@ -134,7 +133,7 @@ static void close_world(struct yk_comm_world *world)
     if (world) {
         (void)!world->options.backend->lane_synchronize(world->options.lane);
         leave(world);
-        (void)!meet_all(world, "close");
+        (void)!wait_for_all(world, "close");
         free(world);
     }
 }
@@ -162,12 +161,12 @@ static struct thread_circle *make_circle(struct yk_thread_world *shared, const i
         return NULL;
     }
     circle->ranks = calloc((size_t)count + 1, sizeof *circle->ranks);
-    if (!circle->ranks || start_meeting(&circle->meeting, &shared->floor, count) != YK_OK) {
+    if (!circle->ranks || start_barrier(&circle->barrier, &shared->floor, count) != YK_OK) {
         destroy_circle(circle);
         return NULL;
     }
     memcpy(circle->ranks, ranks, (size_t)count * sizeof *ranks);
-    circle->meeting.ranks = circle->ranks;
+    circle->barrier.ranks = circle->ranks;
     return circle;
 }
 
@@ -185,7 +184,7 @@ static yk_status next_circle(struct yk_comm_world *world, const int32_t *ranks, 
         *place = make_circle(shared, ranks, count);
     }
     struct thread_circle *circle = *place;
-    const bool same = circle && circle->meeting.members == count &&
+    const bool same = circle && circle->barrier.members == count &&
                       memcmp(circle->ranks, ranks, (size_t)count * sizeof *ranks) == 0;
     pthread_mutex_unlock(&shared->floor.mutex);
     if (!circle) {
@@ -204,9 +203,9 @@ static yk_status create_group(struct yk_comm_world *world, const int32_t *ranks,
     const yk_status status = next_circle(world, ranks, count, &circle);
     if (status != YK_OK) {
         yk_thread_world_break(world->shared, world->rank, status, yk_status_message());
-        return yk_failure_check(&world->shared->floor.trouble);
+        return yk_failure_check(&world->shared->floor.failure);
     }
-    YK_TRY(meet_all(world, "group"));
+    YK_TRY(wait_for_all(world, "group"));
     struct yk_comm_group *group = NULL;
     for (int32_t i = 0; i < count && !group; i++) {
         if (ranks[i] == world->rank) {
@@ -228,15 +227,15 @@ static void destroy_group(struct yk_comm_group *group)
 
 static yk_status check(const struct yk_comm_world *world)
 {
-    return yk_failure_check(&world->shared->floor.trouble);
+    return yk_failure_check(&world->shared->floor.failure);
 }
 
 /* The process is the test's: the ranks end by what check() says. */
 static void end_all(struct yk_comm_world *world, int code)
 {
-    char words[YK_FAILURE_SIZE];
-    (void)snprintf(words, sizeof words, "ended the run with code %d", code);
-    yk_thread_world_break(world->shared, world->rank, YK_ERROR_LOST, words);
+    char sentence[YK_FAILURE_SIZE];
+    (void)snprintf(sentence, sizeof sentence, "ended the run with code %d", code);
+    yk_thread_world_break(world->shared, world->rank, YK_ERROR_LOST, sentence);
 }
 
 const struct yk_comm yk_comm_threads = {
@@ -287,7 +286,7 @@ yk_status yk_thread_world_run(int32_t ranks, yk_thread_rank function, void *user
         }
     }
     const yk_status status =
-        runners ? yk_failure_check(&world->floor.trouble) : yk_fail_out_of_memory();
+        runners ? yk_failure_check(&world->floor.failure) : yk_fail_out_of_memory();
     free(runners);
     yk_thread_world_destroy(world);
     return status;

@@ -17,30 +17,30 @@ struct shown {
     int64_t detail;
 };
 
-static void put(const struct yk_comm_world *world, void (*function)(void *user), const void *op)
+static void enqueue(const struct yk_comm_world *world, void (*function)(void *user), const void *op)
 {
     world->options.backend->call_host(world->options.lane, function, (void *)(uintptr_t)op);
 }
 
-/* False when there is trouble; what members show must agree. */
+/* False after a failure; what members show must agree. */
 static bool begin(const struct yk_comm_group *group, const struct shown *mine)
 {
-    struct thread_meeting *meeting = &group->circle->meeting;
-    if (!thread_meeting_begin(meeting, group->me, mine)) {
+    struct thread_barrier *barrier = &group->circle->barrier;
+    if (!thread_barrier_enter(barrier, group->me, mine)) {
         return false;
     }
-    for (int32_t i = 0; i < meeting->members; i++) {
-        const struct shown *other = meeting->shown[i];
+    for (int32_t i = 0; i < barrier->members; i++) {
+        const struct shown *other = barrier->shown[i];
         if (strcmp(other->kind, mine->kind) != 0 || other->count != mine->count ||
             other->detail != mine->detail) {
-            char words[YK_FAILURE_SIZE];
-            (void)snprintf(words, sizeof words,
+            char sentence[YK_FAILURE_SIZE];
+            (void)snprintf(sentence, sizeof sentence,
                            "a %s of %lld here meets a %s of %lld of rank %d: ranks differ in their "
                            "order of exchanges",
                            mine->kind, (long long)mine->count, other->kind, (long long)other->count,
                            (int)group->circle->ranks[i]);
-            yk_thread_world_break(group->world->shared, group->world->rank, YK_ERROR_LOST, words);
-            thread_meeting_end(meeting);
+            yk_thread_world_break(group->world->shared, group->world->rank, YK_ERROR_LOST, sentence);
+            thread_barrier_leave(barrier);
             return false;
         }
     }
@@ -49,12 +49,12 @@ static bool begin(const struct yk_comm_group *group, const struct shown *mine)
 
 static void end(const struct yk_comm_group *group)
 {
-    thread_meeting_end(&group->circle->meeting);
+    thread_barrier_leave(&group->circle->barrier);
 }
 
 static const void *op_of(const struct yk_comm_group *group, int32_t member)
 {
-    return ((const struct shown *)group->circle->meeting.shown[member])->op;
+    return ((const struct shown *)group->circle->barrier.shown[member])->op;
 }
 
 /* Numbers in the making of a sum: fp32, or fp64 for doubles. */
@@ -64,8 +64,8 @@ union sum {
 };
 
 /* sum = row, or sum += row, in the members' order; what is not wide is rounded every time. */
-static void take(union sum *sum, bool first, enum yk_comm_type type, bool wide, int64_t count,
-                 const void *row)
+static void add_to_sum(union sum *sum, bool first, enum yk_comm_type type, bool wide, int64_t count,
+                       const void *row)
 {
     union sum more;
     if (type == YK_COMM_FP64) {
@@ -95,23 +95,23 @@ static void give(const union sum *sum, enum yk_comm_type type, int64_t count, vo
 }
 
 /* Member i sums a part of the numbers of all and gives it to all: nobody else touches it. */
-static void run_reduce(void *user)
+static void run_all_reduce(void *user)
 {
     const struct yk_comm_all_reduce *op = user;
     const struct yk_comm_group *group = op->group;
-    const struct shown mine = {"reduce", op, op->count, (int64_t)op->type * 2 + op->wide};
+    const struct shown mine = {"all_reduce", op, op->count, (int64_t)op->type * 2 + op->wide};
     if (!begin(group, &mine)) {
         return;
     }
-    const int32_t members = group->circle->meeting.members;
+    const int32_t members = group->circle->barrier.members;
     const int64_t to = op->count * (group->me + 1) / members;
     for (int64_t at = op->count * group->me / members; at < to; at += CHUNK) {
         const int64_t now = to - at < CHUNK ? to - at : CHUNK;
         union sum sum;
         for (int32_t i = 0; i < members; i++) {
             const struct yk_comm_all_reduce *other = op_of(group, i);
-            take(&sum, i == 0, op->type, op->wide, now,
-                 yk_comm_elements_at(op->type, other->numbers, at));
+            add_to_sum(&sum, i == 0, op->type, op->wide, now,
+                       yk_comm_elements_at(op->type, other->numbers, at));
         }
         for (int32_t i = 0; i < members; i++) {
             const struct yk_comm_all_reduce *other = op_of(group, i);
@@ -121,12 +121,12 @@ static void run_reduce(void *user)
     end(group);
 }
 
-static void run_gather(void *user)
+static void run_all_gather(void *user)
 {
     const struct yk_comm_all_gather *op = user;
     const struct yk_comm_group *group = op->group;
-    const int32_t members = group->circle->meeting.members;
-    const struct shown mine = {"gather", op, op->firsts[members] * (int64_t)op->size,
+    const int32_t members = group->circle->barrier.members;
+    const struct shown mine = {"all_gather", op, op->firsts[members] * (int64_t)op->size,
                                op->firsts[0]};
     if (!begin(group, &mine)) {
         return;
@@ -142,12 +142,12 @@ static void run_gather(void *user)
     end(group);
 }
 
-static void run_scatter(void *user)
+static void run_reduce_scatter(void *user)
 {
     const struct yk_comm_reduce_scatter *op = user;
     const struct yk_comm_group *group = op->group;
-    const int32_t members = group->circle->meeting.members;
-    const struct shown mine = {"scatter", op, op->firsts[members],
+    const int32_t members = group->circle->barrier.members;
+    const struct shown mine = {"reduce_scatter", op, op->firsts[members],
                                (int64_t)op->type * 2 + op->wide};
     if (!begin(group, &mine)) {
         return;
@@ -159,11 +159,11 @@ static void run_scatter(void *user)
         union sum sum;
         for (int32_t i = 0; i < members; i++) {
             const struct yk_comm_reduce_scatter *other = op_of(group, i);
-            take(&sum, i == 0, op->type, op->wide, now,
-                 yk_comm_elements_at(op->type, other->whole, at));
+            add_to_sum(&sum, i == 0, op->type, op->wide, now,
+                       yk_comm_elements_at(op->type, other->whole, at));
         }
         if (op->added) {
-            take(&sum, false, op->type, op->wide, now, own);
+            add_to_sum(&sum, false, op->type, op->wide, now, own);
         }
         give(&sum, op->type, now, own);
     }
@@ -216,15 +216,15 @@ static void run_recv(void *user)
     struct yk_thread_world *world = op->world->shared;
     struct thread_floor *floor = &world->floor;
     struct thread_mailbox *box = mailbox(world, op->peer, op->world->rank);
-    char words[YK_FAILURE_SIZE] = "";
+    char sentence[YK_FAILURE_SIZE] = "";
     pthread_mutex_lock(&floor->mutex);
     while (!box->offered && !thread_floor_is_broken(floor, &op->peer, 1)) {
         pthread_cond_wait(&floor->changed, &floor->mutex);
     }
     const struct yk_comm_message *sent = box->offered;
-    if (sent && !yk_failure_is_set(&floor->trouble)) {
+    if (sent && !yk_failure_is_set(&floor->failure)) {
         if (sent->number != op->number || sent->size != op->size) {
-            (void)snprintf(words, sizeof words,
+            (void)snprintf(sentence, sizeof sentence,
                            "waits for message %d of %zu bytes, but rank %d sends message %d of "
                            "%zu bytes",
                            (int)op->number, op->size, (int)op->peer, (int)sent->number, sent->size);
@@ -235,37 +235,37 @@ static void run_recv(void *user)
         pthread_cond_broadcast(&floor->changed);
     }
     pthread_mutex_unlock(&floor->mutex);
-    if (words[0]) {
-        yk_thread_world_break(world, op->world->rank, YK_ERROR_LOST, words);
+    if (sentence[0]) {
+        yk_thread_world_break(world, op->world->rank, YK_ERROR_LOST, sentence);
     }
 }
 
-void thread_reduce(const struct yk_comm_all_reduce *op)
+void thread_all_reduce(const struct yk_comm_all_reduce *op)
 {
-    put(op->group->world, run_reduce, op);
+    enqueue(op->group->world, run_all_reduce, op);
 }
 
-void thread_gather(const struct yk_comm_all_gather *op)
+void thread_all_gather(const struct yk_comm_all_gather *op)
 {
-    put(op->group->world, run_gather, op);
+    enqueue(op->group->world, run_all_gather, op);
 }
 
-void thread_scatter(const struct yk_comm_reduce_scatter *op)
+void thread_reduce_scatter(const struct yk_comm_reduce_scatter *op)
 {
-    put(op->group->world, run_scatter, op);
+    enqueue(op->group->world, run_reduce_scatter, op);
 }
 
 void thread_broadcast(const struct yk_comm_broadcast *op)
 {
-    put(op->group->world, run_broadcast, op);
+    enqueue(op->group->world, run_broadcast, op);
 }
 
 void thread_send(const struct yk_comm_message *op)
 {
-    put(op->world, run_send, op);
+    enqueue(op->world, run_send, op);
 }
 
 void thread_recv(const struct yk_comm_message *op)
 {
-    put(op->world, run_recv, op);
+    enqueue(op->world, run_recv, op);
 }

@@ -16,14 +16,14 @@ struct thread_mailbox {
 
 /* What the members of a group share. */
 struct thread_circle {
-    struct thread_meeting meeting;
+    struct thread_barrier barrier;
     int32_t *ranks; /* (meeting.members) */
 };
 
 struct yk_thread_world {
     int32_t ranks;
     struct thread_floor floor;
-    struct thread_meeting all;
+    struct thread_barrier all;
     struct thread_mailbox *mailboxes; /* (ranks, ranks): from, to */
     struct thread_circle *circles[THREAD_GROUPS];
 };
@@ -43,9 +43,9 @@ struct yk_comm_group {
 };
 
 /* The exchanges, on the putting thread. */
-void thread_reduce(const struct yk_comm_all_reduce *op);
-void thread_gather(const struct yk_comm_all_gather *op);
-void thread_scatter(const struct yk_comm_reduce_scatter *op);
+void thread_all_reduce(const struct yk_comm_all_reduce *op);
+void thread_all_gather(const struct yk_comm_all_gather *op);
+void thread_reduce_scatter(const struct yk_comm_reduce_scatter *op);
 void thread_broadcast(const struct yk_comm_broadcast *op);
 void thread_send(const struct yk_comm_message *op);
 void thread_recv(const struct yk_comm_message *op);

@@ -1,5 +1,5 @@
 /*
- * Trouble over MPI: trouble_over_mpi PLUGIN KIND, started by mpirun with two ranks. Rank 1 ends the
+ * Trouble over MPI: failure_over_mpi PLUGIN KIND, started by mpirun with two ranks. Rank 1 ends the
  * run with code 6 and says why on standard output; rank 0 waits in an exchange that never ends.
  *   end      rank 1 is in no exchange
  *   waiting  rank 1 waits in an exchange as well
@@ -17,7 +17,7 @@
 static const struct yk_comm *comm;
 static double numbers[4];
 
-static void put_message(const struct yk_ranks *ranks, size_t size)
+static void enqueue_message(const struct yk_ranks *ranks, size_t size)
 {
     static struct yk_comm_message op;
     op = (struct yk_comm_message){ranks->world, numbers, size, 1 - ranks->rank, 3};
@@ -28,11 +28,11 @@ static void put_message(const struct yk_ranks *ranks, size_t size)
     }
 }
 
-static void put_reduce(const struct yk_ranks *ranks)
+static void enqueue_all_reduce(const struct yk_ranks *ranks)
 {
     static struct yk_comm_all_reduce op;
     op = (struct yk_comm_all_reduce){ranks->all, numbers, 2, YK_COMM_FP64, false};
-    comm->reduce(&op);
+    comm->all_reduce(&op);
 }
 
 static yk_status be_rank_1(const struct yk_ranks *ranks, const char *kind)
@@ -43,13 +43,13 @@ static yk_status be_rank_1(const struct yk_ranks *ranks, const char *kind)
         return comm->group_create(ranks->world, other_group, 2, &group);
     }
     if (strcmp(kind, "waiting") == 0) {
-        put_message(ranks, sizeof numbers);
+        enqueue_message(ranks, sizeof numbers);
         return yk_fail(YK_ERROR_LOST, "it waits");
     }
     if (strcmp(kind, "end") == 0) {
         return yk_fail(YK_ERROR_LOST, "it has had enough");
     }
-    put_message(ranks, 16);
+    enqueue_message(ranks, 16);
     return yk_ranks_finish(ranks);
 }
 
@@ -61,9 +61,9 @@ static yk_status be_rank_0(const struct yk_ranks *ranks, const char *kind)
         (void)!comm->group_create(ranks->world, group_of_all, 2, &group);
         (void)pause(); /* until rank 1 ends it */
     } else if (strcmp(kind, "long") == 0 || strcmp(kind, "short") == 0) {
-        put_message(ranks, strcmp(kind, "long") == 0 ? 24 : 8);
+        enqueue_message(ranks, strcmp(kind, "long") == 0 ? 24 : 8);
     }
-    put_reduce(ranks);
+    enqueue_all_reduce(ranks);
     return yk_ranks_finish(ranks);
 }
 
