@@ -45,14 +45,14 @@ static void quantise(const void *from, int64_t count, enum yk_precision type)
 {
     const struct yk_quantise_op op = {
         .count = count, .from = from, .to = parts(&stored), .type = type};
-    yk_cpu_quantise(1, &op);
+    yk_cpu_nf4_quantise(1, &op);
 }
 
 static void dequantise(int64_t count, enum yk_precision type, void *to)
 {
     const struct yk_dequantise_op op = {
         .count = count, .from = parts(&stored), .to = to, .type = type};
-    yk_cpu_dequantise(1, &op);
+    yk_cpu_nf4_dequantise(1, &op);
 }
 
 /* Whole numbers over 4096: exact in fp32. The second block is all zeros. */

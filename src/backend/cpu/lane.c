@@ -18,7 +18,7 @@ struct entry {
     alignas(max_align_t) unsigned char op[YK_CPU_OP_BYTES];
 };
 
-/* Entry number i, counted from 0, is at i mod RING from the moment that `put` is above i until
+/* Entry number i, counted from 0, is at i mod RING from the moment that `enqueued` is above i until
  * `done` is. */
 struct yk_backend_lane {
     pthread_t thread;
@@ -26,7 +26,7 @@ struct yk_backend_lane {
     bool started; /* they could all be had */
     struct yk_cpu_pins *pins;
     char name[16]; /* all that Linux keeps */
-    struct yk_cpu_counter put;
+    struct yk_cpu_counter enqueued;
     struct yk_cpu_counter done;
     struct entry ring[RING];
 };
@@ -47,7 +47,7 @@ static void *run_lane(void *argument)
 {
     struct yk_backend_lane *lane = argument;
     for (uint64_t i = 0;; i++) {
-        yk_cpu_counter_wait(&lane->put, i + 1);
+        yk_cpu_counter_wait(&lane->enqueued, i + 1);
         const struct entry *entry = &lane->ring[i % RING];
         if (!entry->kernel) {
             return NULL;
@@ -61,7 +61,7 @@ void yk_cpu_lane_enqueue(struct yk_backend_lane *lane, yk_cpu_kernel kernel, con
                          size_t size)
 {
     assert(size <= YK_CPU_OP_BYTES);
-    const uint64_t at = yk_cpu_counter_value(&lane->put);
+    const uint64_t at = yk_cpu_counter_value(&lane->enqueued);
     if (at >= RING) {
         yk_cpu_counter_wait(&lane->done, at - RING + 1);
     }
@@ -70,7 +70,7 @@ void yk_cpu_lane_enqueue(struct yk_backend_lane *lane, yk_cpu_kernel kernel, con
     if (size > 0) {
         memcpy(entry->op, op, size);
     }
-    yk_cpu_counter_raise(&lane->put, at + 1);
+    yk_cpu_counter_raise(&lane->enqueued, at + 1);
 }
 
 /* The first op of a lane. */
@@ -118,15 +118,15 @@ yk_status yk_cpu_lane_create(struct yk_backend_device *device, const char *name,
     }
     lane->threads = device->threads;
     lane->pins = &device->pins;
-    YK_TRY_GOTO(yk_cpu_counter_init(&lane->put), free_lane);
-    YK_TRY_GOTO(yk_cpu_counter_init(&lane->done), end_put);
+    YK_TRY_GOTO(yk_cpu_counter_init(&lane->enqueued), free_lane);
+    YK_TRY_GOTO(yk_cpu_counter_init(&lane->done), end_enqueued);
     YK_TRY_GOTO(start_threads(lane, name), end_done);
     *out = lane;
     return YK_OK;
 end_done:
     yk_cpu_counter_destroy(&lane->done);
-end_put:
-    yk_cpu_counter_destroy(&lane->put);
+end_enqueued:
+    yk_cpu_counter_destroy(&lane->enqueued);
 free_lane:
     free(lane);
     return status;
@@ -140,13 +140,13 @@ void yk_cpu_lane_destroy(struct yk_backend_lane *lane)
     yk_cpu_lane_enqueue(lane, NULL, NULL, 0);
     pthread_join(lane->thread, NULL);
     yk_cpu_counter_destroy(&lane->done);
-    yk_cpu_counter_destroy(&lane->put);
+    yk_cpu_counter_destroy(&lane->enqueued);
     free(lane);
 }
 
 yk_status yk_cpu_lane_synchronize(struct yk_backend_lane *lane)
 {
-    yk_cpu_counter_wait(&lane->done, yk_cpu_counter_value(&lane->put));
+    yk_cpu_counter_wait(&lane->done, yk_cpu_counter_value(&lane->enqueued));
     return YK_OK;
 }
 

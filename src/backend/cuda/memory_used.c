@@ -10,10 +10,10 @@
 #include <unistd.h>
 
 enum {
-    MOST_PROCESSES = 256,
+    MAX_PROCESSES = 256,
 };
 
-static const unsigned long long not_told = ~0ULL;
+static const unsigned long long unknown_bytes = ~0ULL;
 
 /* nvmlProcessInfo_v2_t. */
 struct process {
@@ -32,14 +32,15 @@ struct listed {
 static void read_list(const struct yk_cuda_nvml *driver, const char *name, struct listed *out)
 {
     int (*list)(void *, unsigned *, struct process *) = NULL;
-    struct process processes[MOST_PROCESSES];
-    unsigned count = MOST_PROCESSES;
+    struct process processes[MAX_PROCESSES];
+    unsigned count = MAX_PROCESSES;
     if (!yk_cuda_nvml_find(driver, name, &list) || list(driver->gpu, &count, processes) != 0) {
         return;
     }
     const unsigned own = (unsigned)getpid();
     for (unsigned i = 0; i < count; i++) {
-        const unsigned long long bytes = processes[i].bytes == not_told ? 0 : processes[i].bytes;
+        const unsigned long long bytes =
+            processes[i].bytes == unknown_bytes ? 0 : processes[i].bytes;
         if (processes[i].pid == own) {
             out->own_bytes = bytes > out->own_bytes ? bytes : out->own_bytes;
         } else {
@@ -48,7 +49,7 @@ static void read_list(const struct yk_cuda_nvml *driver, const char *name, struc
     }
 }
 
-static struct listed ask_driver(const struct yk_backend_device *device)
+static struct listed read_driver(const struct yk_backend_device *device)
 {
     struct yk_cuda_nvml driver;
     struct listed listed = {0, 0};
@@ -71,6 +72,6 @@ size_t yk_cuda_memory_used(struct yk_backend_device *device)
     if (allowed > 0 && allowed <= all && unused <= allowed) {
         return allowed - unused;
     }
-    const struct listed listed = ask_driver(device);
+    const struct listed listed = read_driver(device);
     return listed.own_bytes > 0 && listed.other_bytes > 0 ? (size_t)listed.own_bytes : all - unused;
 }

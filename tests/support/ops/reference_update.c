@@ -12,8 +12,8 @@ double reference_sum_squares(const struct yk_sum_squares_op *op, const double *f
     return sum;
 }
 
-void reference_judge(const struct yk_clip_norm_op *op, const double *sums,
-                     struct yk_gradient_norm *out)
+void reference_clip_norm(const struct yk_clip_norm_op *op, const double *sums,
+                         struct yk_gradient_norm *out)
 {
     double sum = 0;
     for (int64_t i = 0; i < op->count; i++) {

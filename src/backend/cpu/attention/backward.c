@@ -65,9 +65,9 @@ static void run_query_tile(const struct yk_attention_backward_op *op,
 {
     const struct yk_attention_op *forward = &op->forward;
     const int64_t keys = yk_cpu_head_tile_rows(head->size);
-    const int64_t seen = yk_cpu_head_visible_keys(head, end - 1, 0, forward->keys);
+    const int64_t visible = yk_cpu_head_visible_keys(head, end - 1, 0, forward->keys);
     memset(scratch->d_queries, 0, (size_t)((end - first) * head->size) * sizeof(float));
-    for (int64_t s = 0; s < seen; s += keys) {
+    for (int64_t s = 0; s < visible; s += keys) {
         const struct yk_cpu_key_tile tile = {s, keys};
         yk_cpu_backward_tile_load_keys(head, &tile, scratch);
         yk_cpu_backward_tile_pass(head, op->d_out, &tile, first, end, YK_CPU_GRADIENT_OF_QUERIES,
@@ -99,24 +99,24 @@ static void run_whole(const struct yk_attention_backward_op *op, int64_t sample,
     }
 }
 
-static void run_keys(const struct yk_attention_backward_op *op, int64_t piece, int64_t tile_keys)
+static void run_keys(const struct yk_attention_backward_op *op, int64_t chunk, int64_t tile_keys)
 {
     struct yk_cpu_backward_scratch scratch;
     const int64_t tiles = (op->forward.keys + tile_keys - 1) / tile_keys;
-    const struct yk_cpu_key_tile tile = {piece % tiles * tile_keys, tile_keys};
-    run_key_tile(op, piece / tiles / op->forward.kv_heads, piece / tiles % op->forward.kv_heads,
+    const struct yk_cpu_key_tile tile = {chunk % tiles * tile_keys, tile_keys};
+    run_key_tile(op, chunk / tiles / op->forward.kv_heads, chunk / tiles % op->forward.kv_heads,
                  &tile, YK_CPU_GRADIENT_OF_KEYS, &scratch);
 }
 
-static void run_queries(const struct yk_attention_backward_op *op, int64_t piece,
+static void run_queries(const struct yk_attention_backward_op *op, int64_t chunk,
                         int64_t tile_queries)
 {
     struct yk_cpu_backward_scratch scratch;
     const struct yk_attention_op *forward = &op->forward;
     const int64_t tiles = (forward->queries + tile_queries - 1) / tile_queries;
     const struct yk_cpu_head head =
-        yk_cpu_head(forward, piece / tiles / forward->heads, piece / tiles % forward->heads);
-    const int64_t first = piece % tiles * tile_queries;
+        yk_cpu_head(forward, chunk / tiles / forward->heads, chunk / tiles % forward->heads);
+    const int64_t first = chunk % tiles * tile_queries;
     const int64_t end = first + tile_queries;
     run_query_tile(op, &head, first, end < forward->queries ? end : forward->queries, &scratch);
 }

@@ -19,8 +19,8 @@ static int64_t group_size(int64_t size)
 }
 
 /* How many keys of the tile at least one of eight queries sees, in whole tiles of 8. */
-static int64_t seen_by_eight(const struct yk_cpu_head *head, int64_t t,
-                             const struct yk_cpu_key_tile *tile)
+static int64_t visible_to_eight(const struct yk_cpu_head *head, int64_t t,
+                                const struct yk_cpu_key_tile *tile)
 {
     const int64_t last = yk_cpu_head_last_query(head, t + TILE);
     return last < t ? 0
@@ -41,8 +41,8 @@ void yk_cpu_backward_tile_load_keys(const struct yk_cpu_head *head,
     yk_cpu_head_transpose_rows(scratch->value_rows, tile->keys, head->size, scratch->values);
 }
 
-static void bring_queries(const struct yk_cpu_head *head, const void *d_out,
-                          const struct group *group, struct yk_cpu_backward_scratch *scratch)
+static void load_queries(const struct yk_cpu_head *head, const void *d_out,
+                         const struct group *group, struct yk_cpu_backward_scratch *scratch)
 {
     const struct yk_attention_op *op = head->op;
     const int64_t size = head->size;
@@ -68,29 +68,29 @@ static void bring_queries(const struct yk_cpu_head *head, const void *d_out,
     }
 }
 
-/* P and dS of one query from its scores and dP; beyond `seen` both are 0, up to `keys`. */
-static __attribute__((noinline)) void differentiate(float base, float product, int64_t seen,
+/* P and dS of one query from its scores and dP; beyond `visible` both are 0, up to `keys`. */
+static __attribute__((noinline)) void differentiate(float base, float product, int64_t visible,
                                                     int64_t keys, float *powers, float *d_scores)
 {
-    for (int64_t s = 0; s < seen; s += YK_CPU_VECTOR_WIDTH) {
+    for (int64_t s = 0; s < visible; s += YK_CPU_VECTOR_WIDTH) {
         const yk_cpu_vector power = yk_cpu_vector_exp2(yk_cpu_vector_load(powers + s) - base);
         yk_cpu_vector_store(powers + s, power);
         yk_cpu_vector_store(d_scores + s, power * (yk_cpu_vector_load(d_scores + s) - product));
     }
-    for (int64_t s = seen; s < keys; s++) {
+    for (int64_t s = visible; s < keys; s++) {
         powers[s] = 0;
         d_scores[s] = 0;
     }
 }
 
 /* D of one query as the sum of P ∘ dP over all keys, which must be in the tile. */
-static float find_product(float base, int64_t seen, const float *scores, const float *d_powers)
+static float find_product(float base, int64_t visible, const float *scores, const float *d_powers)
 {
     float product = 0;
-    for (int64_t s = 0; s < seen; s += YK_CPU_VECTOR_WIDTH) {
+    for (int64_t s = 0; s < visible; s += YK_CPU_VECTOR_WIDTH) {
         const yk_cpu_vector power = yk_cpu_vector_exp2(yk_cpu_vector_load(scores + s) - base);
         const yk_cpu_vector part = power * yk_cpu_vector_load(d_powers + s);
-        for (int64_t i = 0; i < YK_CPU_VECTOR_WIDTH && s + i < seen; i++) {
+        for (int64_t i = 0; i < YK_CPU_VECTOR_WIDTH && s + i < visible; i++) {
             product += part[i];
         }
     }
@@ -104,20 +104,20 @@ static void multiply_row(float *row, const float *factors, int64_t count)
     }
 }
 
-/* P and dS of query `at` of the group from its scores and dP; `seen` by the eight it is of. */
+/* P and dS of query `at` of the group from its scores and dP; `visible` by the eight it is of. */
 static void differentiate_row(const struct yk_cpu_head *head, const struct yk_cpu_key_tile *tile,
-                              const struct group *group, int64_t at, int64_t seen,
+                              const struct group *group, int64_t at, int64_t visible,
                               struct yk_cpu_backward_scratch *scratch)
 {
     float buffer[YK_CPU_TILE_KEYS_MAX + 8];
     const float *keep = NULL;
     const int64_t t = group->first + at;
-    const int64_t mine = yk_cpu_head_visible_keys(head, t, tile->first, seen);
+    const int64_t mine = yk_cpu_head_visible_keys(head, t, tile->first, visible);
     float *row = scratch->powers + at * YK_CPU_TILE_KEYS_MAX;
     float *d_row = scratch->d_scores + at * YK_CPU_TILE_KEYS_MAX;
     float product = scratch->products[at];
     if (head->op->dropout.rate > 0) {
-        keep = yk_cpu_head_dropout_factors(head, t, tile->first, seen, buffer);
+        keep = yk_cpu_head_dropout_factors(head, t, tile->first, visible, buffer);
         multiply_row(d_row, keep, mine);
     }
     /* The output was rounded to 16 bits: better is cheap where all keys are here. */
@@ -125,7 +125,7 @@ static void differentiate_row(const struct yk_cpu_head *head, const struct yk_cp
         head->op->keys <= tile->keys) {
         product = find_product(scratch->bases[at], mine, row, d_row);
     }
-    differentiate(scratch->bases[at], product, mine, seen, row, d_row);
+    differentiate(scratch->bases[at], product, mine, visible, row, d_row);
     if (keep) {
         multiply_row(row, keep, mine);
     }
@@ -133,7 +133,7 @@ static void differentiate_row(const struct yk_cpu_head *head, const struct yk_cp
 
 /* Eight queries of the group, from its query `at`: P and dS with the keys of the tile. */
 static void score_eight(const struct yk_cpu_head *head, const struct yk_cpu_key_tile *tile,
-                        const struct group *group, int64_t at, int64_t seen,
+                        const struct group *group, int64_t at, int64_t visible,
                         struct yk_cpu_backward_scratch *scratch)
 {
     const int64_t size = head->size;
@@ -149,7 +149,7 @@ static void score_eight(const struct yk_cpu_head *head, const struct yk_cpu_key_
         .c_stride = YK_CPU_TILE_KEYS_MAX,
         .c_step = TILE,
         .depth = size,
-        .count = seen / TILE,
+        .count = visible / TILE,
     };
     yk_cpu_tiles_multiply(&product);
     product.a = scratch->d_out + at * size;
@@ -157,22 +157,22 @@ static void score_eight(const struct yk_cpu_head *head, const struct yk_cpu_key_
     product.c = d_scores;
     yk_cpu_tiles_multiply(&product);
     for (int64_t r = 0; r < TILE; r++) {
-        differentiate_row(head, tile, group, at + r, seen, scratch);
+        differentiate_row(head, tile, group, at + r, visible, scratch);
     }
 }
 
 /* What the keys of the tile add to dQ of eight queries; to (8 rows of `stride`). */
-static void find_d_queries(const struct yk_cpu_head *head, int64_t at, int64_t seen,
+static void find_d_queries(const struct yk_cpu_head *head, int64_t at, int64_t visible,
                            struct yk_cpu_backward_scratch *scratch, int64_t rows, float *to,
                            int64_t stride)
 {
     const int64_t size = head->size;
-    for (int64_t s = 0; s < seen; s += TILE) {
+    for (int64_t s = 0; s < visible; s += TILE) {
         yk_cpu_tile_transpose(scratch->d_scores + at * YK_CPU_TILE_KEYS_MAX + s,
-                              YK_CPU_TILE_KEYS_MAX, scratch->d_scores_turned + s * TILE, TILE);
+                              YK_CPU_TILE_KEYS_MAX, scratch->d_scores_transposed + s * TILE, TILE);
     }
     yk_cpu_tiles_multiply(&(struct yk_cpu_tiles){
-        .a = scratch->d_scores_turned,
+        .a = scratch->d_scores_transposed,
         .a_stride = TILE,
         .b = scratch->key_rows,
         .b_stride = size,
@@ -180,7 +180,7 @@ static void find_d_queries(const struct yk_cpu_head *head, int64_t at, int64_t s
         .c = scratch->d_group,
         .c_stride = size,
         .c_step = TILE,
-        .depth = seen,
+        .depth = visible,
         .count = size / TILE,
     });
     for (int64_t r = 0; r < rows; r++) {
@@ -197,7 +197,7 @@ static void find_d_keys(const struct yk_cpu_head *head, const struct yk_cpu_key_
     const int64_t size = head->size;
     int64_t from = 0; /* the first of the group that sees the eight keys */
     for (int64_t s = 0; s < tile->keys; s += TILE) {
-        while (from < group->queries && seen_by_eight(head, group->first + from, tile) <= s) {
+        while (from < group->queries && visible_to_eight(head, group->first + from, tile) <= s) {
             from += TILE;
         }
         if (from == group->queries) {
@@ -231,19 +231,19 @@ void yk_cpu_backward_tile_pass(const struct yk_cpu_head *head, const void *d_out
 {
     const int64_t most = group_size(head->size);
     int64_t start = first;
-    while (start < end && seen_by_eight(head, start, tile) == 0) {
+    while (start < end && visible_to_eight(head, start, tile) == 0) {
         start += TILE;
     }
     for (int64_t t = start; t < end; t += most) {
         const int64_t rest = yk_cpu_tile_round_up(end - t);
         const struct group group = {t, rest < most ? rest : most};
-        bring_queries(head, d_out, &group, scratch);
+        load_queries(head, d_out, &group, scratch);
         for (int64_t at = 0; at < group.queries; at += TILE) {
-            const int64_t seen = seen_by_eight(head, t + at, tile);
-            score_eight(head, tile, &group, at, seen, scratch);
+            const int64_t visible = visible_to_eight(head, t + at, tile);
+            score_eight(head, tile, &group, at, visible, scratch);
             if (find & YK_CPU_GRADIENT_OF_QUERIES) {
                 const int64_t rows = end - t - at < TILE ? end - t - at : TILE;
-                find_d_queries(head, at, seen, scratch, rows,
+                find_d_queries(head, at, visible, scratch, rows,
                                d_queries + (t + at - first) * d_stride, d_stride);
             }
         }

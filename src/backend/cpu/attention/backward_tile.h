@@ -39,7 +39,7 @@ struct yk_cpu_backward_scratch {
     float d_group[YK_CPU_TILE * YK_CPU_HEAD_SIZE_MAX]; /* dQ of eight queries (8, size) */
     float powers[YK_CPU_GROUP_QUERIES_MAX * YK_CPU_TILE_KEYS_MAX];   /* P (queries, keys) */
     float d_scores[YK_CPU_GROUP_QUERIES_MAX * YK_CPU_TILE_KEYS_MAX]; /* dP, then dS */
-    float d_scores_turned[YK_CPU_TILE * YK_CPU_TILE_KEYS_MAX];       /* (keys, 8) */
+    float d_scores_transposed[YK_CPU_TILE * YK_CPU_TILE_KEYS_MAX];   /* (keys, 8) */
     float bases[YK_CPU_GROUP_QUERIES_MAX];                           /* sums · log2 e */
     float products[YK_CPU_GROUP_QUERIES_MAX];                        /* D */
 };

@@ -47,7 +47,7 @@ static void update(const void *optimizer, float factor, const float *gradients, 
                  adamw->op->moment2 + first);
 }
 
-void yk_cpu_adamw(int threads, const void *op)
+void yk_cpu_optimizer_adamw(int threads, const void *op)
 {
     const struct yk_adamw_op *adamw = op;
     const struct adamw optimizer = {

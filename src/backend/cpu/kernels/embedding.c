@@ -42,19 +42,19 @@ static void embed_row(const struct yk_embedding_op *op, int64_t row)
     }
 }
 
-static void embed_rows(const void *work, int64_t piece)
+static void embed_rows(const void *work, int64_t chunk)
 {
     const struct yk_embedding_op *op = work;
     const int64_t rows = yk_cpu_chunk_rows(op->width);
-    const int64_t end = yk_cpu_min(op->rows, (piece + 1) * rows);
-    for (int64_t row = piece * rows; row < end; row++) {
+    const int64_t end = yk_cpu_min(op->rows, (chunk + 1) * rows);
+    for (int64_t row = chunk * rows; row < end; row++) {
         embed_row(op, row);
     }
 }
 
 void yk_cpu_embedding(int threads, const void *op)
 {
-    const struct yk_embedding_op *embed = op;
-    const int64_t pieces = yk_cpu_chunk_count(embed->rows, yk_cpu_chunk_rows(embed->width));
-    yk_cpu_parallel_for(threads, pieces, embed_rows, op);
+    const struct yk_embedding_op *embedding = op;
+    const int64_t chunks = yk_cpu_chunk_count(embedding->rows, yk_cpu_chunk_rows(embedding->width));
+    yk_cpu_parallel_for(threads, chunks, embed_rows, op);
 }

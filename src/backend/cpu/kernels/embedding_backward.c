@@ -21,7 +21,7 @@ struct window {
     const struct yk_embedding_backward_op *op;
     int64_t first; /* row */
     int32_t chain_count;
-    int64_t piece_chains;
+    int64_t chunk_chains;
     int16_t starts[WINDOW]; /* by chain: its first row, counted from `first` */
     int16_t ends[WINDOW];   /* by chain: its last */
     int16_t next[WINDOW];   /* by row; −1: none */
@@ -87,18 +87,18 @@ static void sum_chain(const struct window *window, int64_t chain)
     }
 }
 
-static void sum_chains(const void *work, int64_t piece)
+static void sum_chains(const void *work, int64_t chunk)
 {
     const struct window *window = work;
-    const int64_t end = yk_cpu_min(window->chain_count, (piece + 1) * window->piece_chains);
-    for (int64_t chain = piece * window->piece_chains; chain < end; chain++) {
+    const int64_t end = yk_cpu_min(window->chain_count, (chunk + 1) * window->chunk_chains);
+    for (int64_t chain = chunk * window->chunk_chains; chain < end; chain++) {
         sum_chain(window, chain);
     }
 }
 
 static void add_to_table(int threads, const struct yk_embedding_backward_op *op)
 {
-    struct window window = {.op = op, .piece_chains = yk_cpu_chunk_rows(op->width)};
+    struct window window = {.op = op, .chunk_chains = yk_cpu_chunk_rows(op->width)};
     for (window.first = 0; window.first < op->rows; window.first += WINDOW) {
         const int64_t rows = yk_cpu_min(WINDOW, op->rows - window.first);
         window.chain_count = 0;
@@ -106,20 +106,20 @@ static void add_to_table(int threads, const struct yk_embedding_backward_op *op)
         for (int16_t row = 0; row < rows; row++) {
             chain_row(&window, row);
         }
-        const int64_t pieces = yk_cpu_chunk_count(window.chain_count, window.piece_chains);
-        yk_cpu_parallel_for(threads, pieces, sum_chains, &window);
+        const int64_t chunks = yk_cpu_chunk_count(window.chain_count, window.chunk_chains);
+        yk_cpu_parallel_for(threads, chunks, sum_chains, &window);
     }
 }
 
 /* One position after another: its rows are `sequence` apart. */
-static void sum_positions(const void *work, int64_t piece)
+static void sum_positions(const void *work, int64_t chunk)
 {
     const struct yk_embedding_backward_op *op = work;
-    const int64_t piece_rows = yk_cpu_chunk_rows(op->width);
+    const int64_t chunk_rows = yk_cpu_chunk_rows(op->width);
     const int64_t positions = yk_cpu_min(op->sequence, op->rows);
-    const int64_t end = yk_cpu_min(positions, (piece + 1) * piece_rows);
+    const int64_t end = yk_cpu_min(positions, (chunk + 1) * chunk_rows);
     float sum[YK_CPU_FP32_BUFFER];
-    for (int64_t position = piece * piece_rows; position < end; position++) {
+    for (int64_t position = chunk * chunk_rows; position < end; position++) {
         for (int64_t first = 0; first < op->width; first += YK_CPU_FP32_BUFFER) {
             const int64_t count = yk_cpu_min(YK_CPU_FP32_BUFFER, op->width - first);
             memset(sum, 0, (size_t)count * sizeof *sum);
@@ -133,13 +133,13 @@ static void sum_positions(const void *work, int64_t piece)
 
 void yk_cpu_embedding_backward(int threads, const void *op)
 {
-    const struct yk_embedding_backward_op *embed = op;
-    if (embed->d_table) {
-        add_to_table(threads, embed);
+    const struct yk_embedding_backward_op *embedding = op;
+    if (embedding->d_table) {
+        add_to_table(threads, embedding);
     }
-    if (embed->d_positions) {
-        const int64_t positions = yk_cpu_min(embed->sequence, embed->rows);
-        const int64_t pieces = yk_cpu_chunk_count(positions, yk_cpu_chunk_rows(embed->width));
-        yk_cpu_parallel_for(threads, pieces, sum_positions, op);
+    if (embedding->d_positions) {
+        const int64_t positions = yk_cpu_min(embedding->sequence, embedding->rows);
+        const int64_t chunks = yk_cpu_chunk_count(positions, yk_cpu_chunk_rows(embedding->width));
+        yk_cpu_parallel_for(threads, chunks, sum_positions, op);
     }
 }

@@ -16,45 +16,45 @@
 #define ROOT_TWO_PI_INVERSE 0.39894228040143268F
 
 /* 1 / (1 + 2^t) */
-static inline yk_cpu_vector gate_of(yk_cpu_vector t)
+static inline yk_cpu_vector sigmoid_of(yk_cpu_vector t)
 {
     const yk_cpu_vector most = yk_cpu_vector_broadcast(126);
     const yk_cpu_vector bounded = yk_cpu_vector_select((yk_cpu_vector_bits)(t > most), most, t);
     return 1.0F / (1.0F + yk_cpu_vector_exp2(bounded));
 }
 
-static inline yk_cpu_vector gelu_gate(yk_cpu_vector x)
+static inline yk_cpu_vector gelu_cdf(yk_cpu_vector x)
 {
     const float first = -TWICE_ROOT_TWO_OVER_PI * LOG2_E;
-    return gate_of(x * (x * x * (first * CUBE) + first));
+    return sigmoid_of(x * (x * x * (first * CUBE) + first));
 }
 
 static inline yk_cpu_vector gelu(yk_cpu_vector x, yk_cpu_vector aux)
 {
     (void)aux;
-    return x * gelu_gate(x);
+    return x * gelu_cdf(x);
 }
 
 /* The gradient Φ(x) + x Φ'(x), with Φ' = 2 u' Φ (1 − Φ). */
-static inline yk_cpu_vector gelu_back(yk_cpu_vector x, yk_cpu_vector aux)
+static inline yk_cpu_vector gelu_backward(yk_cpu_vector x, yk_cpu_vector aux)
 {
-    const yk_cpu_vector gate = gelu_gate(aux);
+    const yk_cpu_vector cdf = gelu_cdf(aux);
     const yk_cpu_vector twice_slope_of_u =
         aux * aux * (3.0F * CUBE * TWICE_ROOT_TWO_OVER_PI) + TWICE_ROOT_TWO_OVER_PI;
-    return x * (gate + aux * gate * (1.0F - gate) * twice_slope_of_u);
+    return x * (cdf + aux * cdf * (1.0F - cdf) * twice_slope_of_u);
 }
 
 /* SiLU(x) = x · s(x) with s the logistic function; the gradient is s (1 + x (1 − s)). */
 static inline yk_cpu_vector silu(yk_cpu_vector x, yk_cpu_vector aux)
 {
     (void)aux;
-    return x * gate_of(x * -LOG2_E);
+    return x * sigmoid_of(x * -LOG2_E);
 }
 
-static inline yk_cpu_vector silu_back(yk_cpu_vector x, yk_cpu_vector aux)
+static inline yk_cpu_vector silu_backward(yk_cpu_vector x, yk_cpu_vector aux)
 {
-    const yk_cpu_vector gate = gate_of(aux * -LOG2_E);
-    return x * gate * (1.0F + aux * (1.0F - gate));
+    const yk_cpu_vector cdf = sigmoid_of(aux * -LOG2_E);
+    return x * cdf * (1.0F + aux * (1.0F - cdf));
 }
 
 /* x[i] = function(x[i], aux[i]), four at a time; the last few through a register of their own. */
@@ -78,14 +78,14 @@ apply(yk_cpu_vector (*function)(yk_cpu_vector x, yk_cpu_vector aux), float *x, c
     }
 }
 
-static float normal_gate(float x)
+static float normal_cdf(float x)
 {
     return 0.5F + 0.5F * yk_cpu_erf(x * ROOT_HALF);
 }
 
-static float normal_slope(float x)
+static float gelu_erf_derivative(float x)
 {
-    return normal_gate(x) + x * ROOT_TWO_PI_INVERSE * yk_cpu_exp(-0.5F * x * x);
+    return normal_cdf(x) + x * ROOT_TWO_PI_INVERSE * yk_cpu_exp(-0.5F * x * x);
 }
 
 static void add_to(float *x, const float *added, int64_t count)
@@ -95,15 +95,15 @@ static void add_to(float *x, const float *added, int64_t count)
     }
 }
 
-static void activate(enum yk_epilogue ending, float *x, int64_t count)
+static void activate(enum yk_epilogue epilogue, float *x, int64_t count)
 {
-    switch (ending) {
+    switch (epilogue) {
     case YK_EPILOGUE_GELU:
         apply(gelu, x, x, count);
         break;
     case YK_EPILOGUE_GELU_ERF:
         for (int64_t i = 0; i < count; i++) {
-            x[i] *= normal_gate(x[i]);
+            x[i] *= normal_cdf(x[i]);
         }
         break;
     case YK_EPILOGUE_RELU:
@@ -119,15 +119,15 @@ static void activate(enum yk_epilogue ending, float *x, int64_t count)
     }
 }
 
-static void activate_back(enum yk_epilogue ending, float *x, const float *aux, int64_t count)
+static void activate_backward(enum yk_epilogue epilogue, float *x, const float *aux, int64_t count)
 {
-    switch (ending) {
+    switch (epilogue) {
     case YK_EPILOGUE_GELU_BACKWARD:
-        apply(gelu_back, x, aux, count);
+        apply(gelu_backward, x, aux, count);
         break;
     case YK_EPILOGUE_GELU_ERF_BACKWARD:
         for (int64_t i = 0; i < count; i++) {
-            x[i] *= normal_slope(aux[i]);
+            x[i] *= gelu_erf_derivative(aux[i]);
         }
         break;
     case YK_EPILOGUE_RELU_BACKWARD:
@@ -136,7 +136,7 @@ static void activate_back(enum yk_epilogue ending, float *x, const float *aux, i
         }
         break;
     case YK_EPILOGUE_SILU_BACKWARD:
-        apply(silu_back, x, aux, count);
+        apply(silu_backward, x, aux, count);
         break;
     default:
         break;
@@ -180,8 +180,8 @@ void yk_cpu_epilogue_apply(const struct yk_matmul_op *op, int64_t i, int64_t j, 
             add_to(x, read_row(op->c_type, op->add, i * op->add_stride + j, count, buffer), count);
         }
         if (op->epilogue >= YK_EPILOGUE_GELU_BACKWARD) {
-            activate_back(op->epilogue, x, read_row(op->c_type, op->aux, aux_place, count, buffer),
-                          count);
+            activate_backward(op->epilogue, x,
+                              read_row(op->c_type, op->aux, aux_place, count, buffer), count);
         } else {
             if (op->aux && op->epilogue != YK_EPILOGUE_RELU && op->epilogue != YK_EPILOGUE_NONE) {
                 yk_cpu_numbers_store(op->c_type, x, count, op->aux, aux_place);

@@ -35,7 +35,7 @@ struct tiles {
 };
 
 /* One tile, and of its sums those from `l`. */
-struct piece {
+struct block {
     int64_t i;
     int64_t j;
     int64_t l;
@@ -63,9 +63,9 @@ static int64_t smaller(int64_t a, int64_t b)
 /* `length` cut into equal pieces of at most `most`, rounded up to whole steps. */
 static int64_t cut(int64_t length, int64_t most)
 {
-    const int64_t pieces = (length + most - 1) / most;
-    const int64_t piece = (length + pieces - 1) / pieces;
-    return smaller((piece + STEP - 1) / STEP * STEP, most);
+    const int64_t blocks = (length + most - 1) / most;
+    const int64_t block = (length + blocks - 1) / blocks;
+    return smaller((block + STEP - 1) / STEP * STEP, most);
 }
 
 static struct tiles cut_tiles(int64_t m, int64_t n, int64_t k, int64_t rows, int64_t columns)
@@ -99,25 +99,25 @@ static struct tiles choose_tiles(const struct yk_matmul_op *op)
     return tiles;
 }
 
-static struct piece find_piece(const struct yk_matmul_op *op, const struct tiles *tiles,
+static struct block find_block(const struct yk_matmul_op *op, const struct tiles *tiles,
                                int64_t number)
 {
     const int64_t tile = number / tiles->parts;
-    struct piece piece = {
+    struct block block = {
         .i = tile / tiles->across * tiles->rows,
         .j = tile % tiles->across * tiles->columns,
         .l = number % tiles->parts * tiles->depth,
     };
-    piece.rows = smaller(tiles->rows, op->m - piece.i);
-    piece.columns = smaller(tiles->columns, op->n - piece.j);
-    piece.depth = smaller(tiles->depth, op->k - piece.l);
-    return piece;
+    block.rows = smaller(tiles->rows, op->m - block.i);
+    block.columns = smaller(tiles->columns, op->n - block.j);
+    block.depth = smaller(tiles->depth, op->k - block.l);
+    return block;
 }
 
 /* The part of a matrix, `rows` from `row` and `columns` from `column` as it is stored, in fp32:
  * where it is, or brought to `buffer`. */
-static struct operand bring(enum yk_precision type, const void *from, int64_t stride, int64_t row,
-                            int64_t rows, int64_t column, int64_t columns, float *buffer)
+static struct operand load(enum yk_precision type, const void *from, int64_t stride, int64_t row,
+                           int64_t rows, int64_t column, int64_t columns, float *buffer)
 {
     if (yk_precision_bytes(type) == (int64_t)sizeof(float)) {
         return (struct operand){(const float *)from + row * stride + column, stride};
@@ -129,68 +129,68 @@ static struct operand bring(enum yk_precision type, const void *from, int64_t st
 }
 
 /* c (rows, columns) = scale · op(a) op(b) + start · c for the piece. */
-static void multiply(const struct yk_matmul_op *op, const struct piece *piece, float start,
+static void multiply(const struct yk_matmul_op *op, const struct block *block, float start,
                      struct scratch *scratch, float *c, int64_t c_stride)
 {
     const bool whole = yk_precision_bytes(op->a_type) == 4 && yk_precision_bytes(op->b_type) == 4;
-    const int64_t chunk = whole ? piece->depth : CHUNK;
-    const int64_t i = piece->i;
-    const int64_t j = piece->j;
+    const int64_t chunk = whole ? block->depth : CHUNK;
+    const int64_t i = block->i;
+    const int64_t j = block->j;
     int64_t done = 0;
     do {
-        const int64_t l = piece->l + done;
-        const int64_t depth = smaller(chunk, piece->depth - done);
+        const int64_t l = block->l + done;
+        const int64_t depth = smaller(chunk, block->depth - done);
         const struct operand a =
             op->a_transposed
-                ? bring(op->a_type, op->a, op->a_stride, l, depth, i, piece->rows, scratch->a)
-                : bring(op->a_type, op->a, op->a_stride, i, piece->rows, l, depth, scratch->a);
+                ? load(op->a_type, op->a, op->a_stride, l, depth, i, block->rows, scratch->a)
+                : load(op->a_type, op->a, op->a_stride, i, block->rows, l, depth, scratch->a);
         const struct operand b =
             op->b_transposed
-                ? bring(op->b_type, op->b, op->b_stride, j, piece->columns, l, depth, scratch->b)
-                : bring(op->b_type, op->b, op->b_stride, l, depth, j, piece->columns, scratch->b);
+                ? load(op->b_type, op->b, op->b_stride, j, block->columns, l, depth, scratch->b)
+                : load(op->b_type, op->b, op->b_stride, l, depth, j, block->columns, scratch->b);
         cblas_sgemm(CblasRowMajor, op->a_transposed ? CblasTrans : CblasNoTrans,
-                    op->b_transposed ? CblasTrans : CblasNoTrans, (blasint)piece->rows,
-                    (blasint)piece->columns, (blasint)depth, op->scale, a.at, (blasint)a.stride,
+                    op->b_transposed ? CblasTrans : CblasNoTrans, (blasint)block->rows,
+                    (blasint)block->columns, (blasint)depth, op->scale, a.at, (blasint)a.stride,
                     b.at, (blasint)b.stride, done == 0 ? start : 1.0F, c, (blasint)c_stride);
         done += depth;
-    } while (done < piece->depth);
+    } while (done < block->depth);
 }
 
-static void end_tile(const struct yk_matmul_op *op, const struct piece *piece, float *x,
+static void end_tile(const struct yk_matmul_op *op, const struct block *block, float *x,
                      int64_t x_stride)
 {
     float bias[YK_CPU_EPILOGUE_WIDTH];
     if (op->bias) {
-        yk_cpu_numbers_load(op->bias_type, op->bias, piece->j, piece->columns, bias);
+        yk_cpu_numbers_load(op->bias_type, op->bias, block->j, block->columns, bias);
     }
-    for (int64_t r = 0; r < piece->rows; r++) {
-        yk_cpu_epilogue_apply(op, piece->i + r, piece->j, piece->columns, op->bias ? bias : NULL,
+    for (int64_t r = 0; r < block->rows; r++) {
+        yk_cpu_epilogue_apply(op, block->i + r, block->j, block->columns, op->bias ? bias : NULL,
                               x + r * x_stride);
     }
 }
 
-static void run_tile(const struct yk_matmul_op *op, const struct piece *piece,
+static void run_tile(const struct yk_matmul_op *op, const struct block *block,
                      struct scratch *scratch)
 {
     if (yk_precision_bytes(op->c_type) == (int64_t)sizeof(float)) {
-        float *c = (float *)op->c + piece->i * op->c_stride + piece->j;
+        float *c = (float *)op->c + block->i * op->c_stride + block->j;
         const bool onto = op->accumulate || op->add == op->c;
-        multiply(op, piece, onto ? 1.0F : 0.0F, scratch, c, op->c_stride);
+        multiply(op, block, onto ? 1.0F : 0.0F, scratch, c, op->c_stride);
         if (yk_cpu_epilogue_is_needed(op)) {
-            end_tile(op, piece, c, op->c_stride);
+            end_tile(op, block, c, op->c_stride);
         }
     } else {
-        multiply(op, piece, 0.0F, scratch, scratch->c, piece->columns);
-        end_tile(op, piece, scratch->c, piece->columns);
+        multiply(op, block, 0.0F, scratch, scratch->c, block->columns);
+        end_tile(op, block, scratch->c, block->columns);
     }
 }
 
-static void add_part(const struct yk_matmul_op *op, const struct piece *piece, const float *part)
+static void add_part(const struct yk_matmul_op *op, const struct block *block, const float *part)
 {
-    for (int64_t r = 0; r < piece->rows; r++) {
-        float *c = (float *)op->c + (piece->i + r) * op->c_stride + piece->j;
-        for (int64_t x = 0; x < piece->columns; x++) {
-            c[x] += part[r * piece->columns + x];
+    for (int64_t r = 0; r < block->rows; r++) {
+        float *c = (float *)op->c + (block->i + r) * op->c_stride + block->j;
+        for (int64_t x = 0; x < block->columns; x++) {
+            c[x] += part[r * block->columns + x];
         }
     }
 }
@@ -203,15 +203,15 @@ static void run_parts(int threads, const struct yk_matmul_op *op, const struct t
 #pragma omp parallel for num_threads(threads) schedule(dynamic) ordered
     for (int64_t number = 0; number < count; number++) {
         struct scratch scratch;
-        const struct piece piece = find_piece(op, tiles, number);
-        if (piece.l == 0) {
-            run_tile(op, &piece, &scratch);
+        const struct block block = find_block(op, tiles, number);
+        if (block.l == 0) {
+            run_tile(op, &block, &scratch);
         } else {
-            multiply(op, &piece, 0.0F, &scratch, scratch.c, piece.columns);
+            multiply(op, &block, 0.0F, &scratch, scratch.c, block.columns);
         }
 #pragma omp ordered
-        if (piece.l > 0) {
-            add_part(op, &piece, scratch.c);
+        if (block.l > 0) {
+            add_part(op, &block, scratch.c);
         }
     }
 }
@@ -228,8 +228,8 @@ static void multiply_all(int threads, const struct yk_matmul_op *matmul)
 #pragma omp parallel for num_threads(threads) schedule(dynamic)
     for (int64_t number = 0; number < tiles.down * tiles.across; number++) {
         struct scratch scratch;
-        const struct piece piece = find_piece(matmul, &tiles, number);
-        run_tile(matmul, &piece, &scratch);
+        const struct block block = find_block(matmul, &tiles, number);
+        run_tile(matmul, &block, &scratch);
     }
 }
 

@@ -126,7 +126,7 @@ static void quantise_group(const void *work, int64_t group)
     }
 }
 
-void yk_cpu_quantise(int threads, const void *op)
+void yk_cpu_nf4_quantise(int threads, const void *op)
 {
     const struct yk_quantise_op *quantise = op;
     const int64_t groups = yk_cpu_chunk_count(quantise->count, GROUP);
@@ -187,7 +187,7 @@ static void dequantise_group(const void *work, int64_t group)
     }
 }
 
-void yk_cpu_dequantise(int threads, const void *op)
+void yk_cpu_nf4_dequantise(int threads, const void *op)
 {
     const struct yk_dequantise_op *dequantise = op;
     yk_cpu_parallel_for(threads, yk_cpu_chunk_count(dequantise->count, GROUP), dequantise_group,

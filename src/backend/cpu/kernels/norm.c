@@ -43,18 +43,18 @@ static void scale_chunk(const float *x, float mean, float rstd, const float *wei
     }
 }
 
-static void normalise_rows(const void *work, int64_t piece)
+static void norm_rows(const void *work, int64_t chunk)
 {
     const struct yk_norm_op *op = work;
-    const int64_t piece_rows = yk_cpu_chunk_rows(op->width);
-    const int64_t end = yk_cpu_min(op->rows, (piece + 1) * piece_rows);
+    const int64_t chunk_rows = yk_cpu_chunk_rows(op->width);
+    const int64_t end = yk_cpu_min(op->rows, (chunk + 1) * chunk_rows);
     struct yk_cpu_fp32_reader x;
     struct yk_cpu_fp32_reader weight;
     struct yk_cpu_fp32_reader bias;
     float scratch[YK_CPU_FP32_BUFFER];
     yk_cpu_fp32_reader_set(&weight, op->weight_type, op->weight, 0);
     yk_cpu_fp32_reader_set(&bias, op->weight_type, op->bias, 0);
-    for (int64_t row = piece * piece_rows; row < end; row++) {
+    for (int64_t row = chunk * chunk_rows; row < end; row++) {
         const int64_t start = row * op->width;
         yk_cpu_fp32_reader_set(&x, op->x_type, op->x, start);
         const float mean = op->bias ? row_mean(op, &x) : 0.0F;
@@ -76,7 +76,7 @@ static void normalise_rows(const void *work, int64_t piece)
 
 void yk_cpu_norm(int threads, const void *op)
 {
-    const struct yk_norm_op *normalise = op;
-    const int64_t pieces = yk_cpu_chunk_count(normalise->rows, yk_cpu_chunk_rows(normalise->width));
-    yk_cpu_parallel_for(threads, pieces, normalise_rows, op);
+    const struct yk_norm_op *norm = op;
+    const int64_t chunks = yk_cpu_chunk_count(norm->rows, yk_cpu_chunk_rows(norm->width));
+    yk_cpu_parallel_for(threads, chunks, norm_rows, op);
 }

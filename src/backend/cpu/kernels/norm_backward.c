@@ -22,7 +22,7 @@ enum {
     PANEL = 1024, /* columns that are summed at a time; GROUPS · 2 · PANEL floats: 128 KiB */
 };
 
-struct back {
+struct backward {
     const struct yk_norm_backward_op *op;
     int64_t group_rows;
     int64_t first; /* column of the panel */
@@ -40,13 +40,14 @@ struct row {
     struct yk_cpu_fp32_reader weight;
 };
 
-static void sum_row(const struct back *back, struct row *row, float *weight_sums, float *bias_sums)
+static void sum_row(const struct backward *backward, struct row *row, float *weight_sums,
+                    float *bias_sums)
 {
-    const float *x = yk_cpu_fp32_reader_read(&row->x, back->first, back->columns);
-    const float *dy = yk_cpu_fp32_reader_read(&row->dy, back->first, back->columns);
+    const float *x = yk_cpu_fp32_reader_read(&row->x, backward->first, backward->columns);
+    const float *dy = yk_cpu_fp32_reader_read(&row->dy, backward->first, backward->columns);
     const float mean = row->mean;
     const float rstd = row->rstd;
-    for (int64_t i = 0; i < back->columns; i++) {
+    for (int64_t i = 0; i < backward->columns; i++) {
         weight_sums[i] += dy[i] * ((x[i] - mean) * rstd);
         bias_sums[i] += dy[i];
     }
@@ -119,17 +120,17 @@ static void pass_row(const struct yk_norm_backward_op *op, struct row *row, int6
     }
 }
 
-static void back_group(const void *work, int64_t group)
+static void backward_group(const void *work, int64_t group)
 {
-    const struct back *back = work;
-    const struct yk_norm_backward_op *op = back->op;
-    const int64_t end = yk_cpu_min(op->rows, (group + 1) * back->group_rows);
+    const struct backward *backward = work;
+    const struct yk_norm_backward_op *op = backward->op;
+    const int64_t end = yk_cpu_min(op->rows, (group + 1) * backward->group_rows);
     struct row row;
     yk_cpu_fp32_reader_set(&row.weight, op->weight_type, op->weight, 0);
-    if (back->sums) {
-        memset(back->sums[group], 0, sizeof back->sums[group]);
+    if (backward->sums) {
+        memset(backward->sums[group], 0, sizeof backward->sums[group]);
     }
-    for (int64_t r = group * back->group_rows; r < end; r++) {
+    for (int64_t r = group * backward->group_rows; r < end; r++) {
         const int64_t start = r * op->width;
         row.mean = op->mean ? op->mean[r] : 0.0F;
         row.rstd = op->rstd[r];
@@ -137,65 +138,65 @@ static void back_group(const void *work, int64_t group)
         yk_cpu_fp32_reader_set(&row.dy, op->y_type, op->dy, start);
         yk_cpu_fp32_reader_set(&row.add, op->x_type, op->add, start);
         /* First the sums: dx may lie where dy does. */
-        if (back->sums) {
-            sum_row(back, &row, back->sums[group][0], back->sums[group][1]);
+        if (backward->sums) {
+            sum_row(backward, &row, backward->sums[group][0], backward->sums[group][1]);
         }
-        if (back->passes) {
+        if (backward->passes) {
             pass_row(op, &row, start);
         }
     }
 }
 
 /* Adds the groups' sums to columns of d_weight (which = 0) or d_bias (1). */
-static void add_sums(struct back *back, int64_t groups, int which, void *to)
+static void add_sums(struct backward *backward, int64_t groups, int which, void *to)
 {
-    const enum yk_precision type = back->op->weight_type;
+    const enum yk_precision type = backward->op->weight_type;
     float scratch[PANEL];
     if (!to) {
         return;
     }
-    float *total = back->sums[0][which];
+    float *total = backward->sums[0][which];
     for (int64_t group = 1; group < groups; group++) {
-        const float *more = back->sums[group][which];
-        for (int64_t i = 0; i < back->columns; i++) {
+        const float *more = backward->sums[group][which];
+        for (int64_t i = 0; i < backward->columns; i++) {
             total[i] += more[i];
         }
     }
-    const float *before = yk_cpu_fp32_view(type, to, back->first, back->columns, scratch);
-    for (int64_t i = 0; i < back->columns; i++) {
+    const float *before = yk_cpu_fp32_view(type, to, backward->first, backward->columns, scratch);
+    for (int64_t i = 0; i < backward->columns; i++) {
         total[i] += before[i];
     }
-    yk_cpu_numbers_store(type, total, back->columns, to, back->first);
+    yk_cpu_numbers_store(type, total, backward->columns, to, backward->first);
 }
 
 void yk_cpu_norm_backward(int threads, const void *op)
 {
-    const struct yk_norm_backward_op *normalise = op;
-    const int64_t even_rows = yk_cpu_chunk_count(normalise->rows, GROUPS);
-    const int64_t least_rows = yk_cpu_chunk_rows(normalise->width);
-    struct back back = {.op = normalise};
-    if (!normalise->d_weight && !normalise->d_bias) {
-        back.group_rows = least_rows;
-        back.passes = true;
-        yk_cpu_parallel_for(threads, yk_cpu_chunk_count(normalise->rows, back.group_rows),
-                            back_group, &back);
+    const struct yk_norm_backward_op *norm = op;
+    const int64_t even_rows = yk_cpu_chunk_count(norm->rows, GROUPS);
+    const int64_t min_rows = yk_cpu_chunk_rows(norm->width);
+    struct backward backward = {.op = norm};
+    if (!norm->d_weight && !norm->d_bias) {
+        backward.group_rows = min_rows;
+        backward.passes = true;
+        yk_cpu_parallel_for(threads, yk_cpu_chunk_count(norm->rows, backward.group_rows),
+                            backward_group, &backward);
         return;
     }
     float sums[GROUPS][2][PANEL];
-    back.group_rows = even_rows < least_rows ? least_rows : even_rows;
-    const int64_t groups = yk_cpu_chunk_count(normalise->rows, back.group_rows);
-    const bool one_panel = normalise->width <= PANEL;
-    back.sums = sums;
-    back.passes = one_panel;
-    for (back.first = 0; groups > 0 && back.first < normalise->width; back.first += PANEL) {
-        back.columns = yk_cpu_min(PANEL, normalise->width - back.first);
-        yk_cpu_parallel_for(threads, groups, back_group, &back);
-        add_sums(&back, groups, 0, normalise->d_weight);
-        add_sums(&back, groups, 1, normalise->d_bias);
+    backward.group_rows = even_rows < min_rows ? min_rows : even_rows;
+    const int64_t groups = yk_cpu_chunk_count(norm->rows, backward.group_rows);
+    const bool one_panel = norm->width <= PANEL;
+    backward.sums = sums;
+    backward.passes = one_panel;
+    for (backward.first = 0; groups > 0 && backward.first < norm->width; backward.first += PANEL) {
+        backward.columns = yk_cpu_min(PANEL, norm->width - backward.first);
+        yk_cpu_parallel_for(threads, groups, backward_group, &backward);
+        add_sums(&backward, groups, 0, norm->d_weight);
+        add_sums(&backward, groups, 1, norm->d_bias);
     }
     if (!one_panel) {
-        back.sums = NULL;
-        back.passes = true;
-        yk_cpu_parallel_for(threads, groups, back_group, &back);
+        backward.sums = NULL;
+        backward.passes = true;
+        yk_cpu_parallel_for(threads, groups, backward_group, &backward);
     }
 }

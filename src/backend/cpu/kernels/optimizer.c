@@ -3,14 +3,14 @@
 #include "backend/cpu/math/fp32.h"
 #include "backend/cpu/parallel.h"
 
-static void update_piece(const void *work, int64_t piece)
+static void update_chunk(const void *work, int64_t chunk)
 {
     const struct yk_cpu_optimizer *update = work;
     const float factor = update->gradient_norm ? update->gradient_norm->factor : 1.0F;
-    const int64_t end = yk_cpu_min(update->count, (piece + 1) * YK_CPU_CHUNK_SIZE);
+    const int64_t end = yk_cpu_min(update->count, (chunk + 1) * YK_CPU_CHUNK_SIZE);
     float gradient_scratch[YK_CPU_FP32_BUFFER];
     float weight_scratch[YK_CPU_FP32_BUFFER];
-    for (int64_t first = piece * YK_CPU_CHUNK_SIZE; first < end; first += YK_CPU_FP32_BUFFER) {
+    for (int64_t first = chunk * YK_CPU_CHUNK_SIZE; first < end; first += YK_CPU_FP32_BUFFER) {
         const int64_t count = yk_cpu_min(YK_CPU_FP32_BUFFER, end - first);
         const float *gradients =
             yk_cpu_fp32_view(update->type, update->gradients, first, count, gradient_scratch);
@@ -28,6 +28,6 @@ void yk_cpu_optimizer_run(int threads, const struct yk_cpu_optimizer *update)
 {
     if (!update->gradient_norm || !update->gradient_norm->skip) {
         yk_cpu_parallel_for(threads, yk_cpu_chunk_count(update->count, YK_CPU_CHUNK_SIZE),
-                            update_piece, update);
+                            update_chunk, update);
     }
 }

@@ -49,7 +49,7 @@ static void update(const void *optimizer, float factor, const float *gradients, 
     }
 }
 
-void yk_cpu_sgd(int threads, const void *op)
+void yk_cpu_optimizer_sgd(int threads, const void *op)
 {
     const struct yk_sgd_op *sgd = op;
     const struct yk_cpu_optimizer work = {

@@ -79,11 +79,11 @@ void yk_cpu_sum_rows(int threads, const void *op)
 {
     const struct yk_sum_rows_op *sum = op;
     const int64_t even_rows = yk_cpu_chunk_count(sum->rows, GROUPS);
-    const int64_t least_rows = yk_cpu_chunk_rows(yk_cpu_min(sum->columns, PANEL));
+    const int64_t min_rows = yk_cpu_chunk_rows(yk_cpu_min(sum->columns, PANEL));
     float sums[GROUPS][PANEL];
     struct panel panel = {
         .op = sum,
-        .group_rows = even_rows < least_rows ? least_rows : even_rows,
+        .group_rows = even_rows < min_rows ? min_rows : even_rows,
         .sums = sums,
     };
     const int64_t groups = yk_cpu_chunk_count(sum->rows, panel.group_rows);

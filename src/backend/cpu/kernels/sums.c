@@ -68,20 +68,20 @@ void yk_cpu_sum_squares(int threads, const void *op)
     *sum_squares->to = total;
 }
 
-void yk_cpu_clip_norm(int threads, const void *op)
+void yk_cpu_optimizer_clip_norm(int threads, const void *op)
 {
     (void)threads;
-    const struct yk_clip_norm_op *judge = op;
+    const struct yk_clip_norm_op *clip = op;
     double total = 0;
-    for (int64_t i = 0; i < judge->count; i++) {
-        total += judge->sums[i];
+    for (int64_t i = 0; i < clip->count; i++) {
+        total += clip->sums[i];
     }
-    const double norm = (double)judge->unscale * sqrt(total);
-    const double fit = (double)judge->clip / (norm + 1e-6);
-    const double clipped = judge->clip > 0.0F && fit < 1.0 ? fit : 1.0;
-    *judge->gradient_norm = (struct yk_gradient_norm){
+    const double norm = (double)clip->unscale * sqrt(total);
+    const double fit = (double)clip->clip / (norm + 1e-6);
+    const double clipped = clip->clip > 0.0F && fit < 1.0 ? fit : 1.0;
+    *clip->gradient_norm = (struct yk_gradient_norm){
         .norm = norm,
-        .factor = (float)((double)judge->unscale * clipped),
+        .factor = (float)((double)clip->unscale * clipped),
         .skip = isfinite(norm) ? 0 : 1,
     };
 }

@@ -38,9 +38,9 @@ const char *yk_cudnn_cache_reason(void)
 #include <math.h>
 
 enum {
-    HEAD_SIZE_MOST = 128,
+    MAX_HEAD_SIZE = 128,
     HEAD_SIZE_STEP = 8, /* numbers in 16 bytes; strides are multiples of it, too */
-    CAPABILITY_LEAST = 80,
+    MIN_CAPABILITY = 80,
     VERSION_OF_ANY_LENGTH = 91600,
     LENGTH_STEP = 64,
     PART = 256, /* bytes that parts of the scratch memory are rounded up to */
@@ -74,14 +74,14 @@ static bool is_served(const struct yk_attention_op *op)
     return is_long_known(op) && (op->type == YK_PRECISION_FP16 || op->type == YK_PRECISION_BF16) &&
            op->dropout.rate == 0 && op->batch > 0 && op->queries > 0 && op->keys > 0 &&
            op->kv_heads > 0 && op->heads > 0 && op->heads % op->kv_heads == 0 &&
-           op->head_size > 0 && op->head_size <= HEAD_SIZE_MOST &&
+           op->head_size > 0 && op->head_size <= MAX_HEAD_SIZE &&
            op->head_size % HEAD_SIZE_STEP == 0 && (!op->causal || op->queries == op->keys) &&
            op->queries + op->keys > 2 && is_aligned(op->q, op->q_stride) &&
            is_aligned(op->k, op->k_stride) && is_aligned(op->v, op->v_stride) &&
            is_aligned(op->out, op->out_stride);
 }
 
-static bool is_back_served(const struct yk_attention_backward_op *op)
+static bool is_backward_served(const struct yk_attention_backward_op *op)
 {
     return is_served(&op->forward) && op->forward.sums &&
            is_aligned(op->d_out, op->forward.out_stride) && is_aligned(op->dq, op->dq_stride) &&
@@ -111,11 +111,11 @@ static struct yk_cudnn_shape shape_of(const struct yk_attention_op *op)
 
 /* Gradients that are the same bits every time need 2 · B · heads · T · S bytes, written and read
  * once, in place of 4 · B · heads · T · D. */
-static struct yk_cudnn_shape back_shape_of(const struct yk_attention_backward_op *op,
-                                           bool repeatable)
+static struct yk_cudnn_shape backward_shape_of(const struct yk_attention_backward_op *op,
+                                               bool repeatable)
 {
     struct yk_cudnn_shape shape = shape_of(&op->forward);
-    shape.back = 1;
+    shape.backward = 1;
     shape.repeatable = repeatable;
     shape.dq_stride = op->dq_stride;
     shape.dk_stride = op->dk_stride;
@@ -163,7 +163,7 @@ static int64_t samples_at_once(const struct yk_attention_op *op, bool repeatable
 
 /* ---- the ops ---- */
 
-static void *held(const void *pointer)
+static void *unconst(const void *pointer)
 {
     return (void *)(uintptr_t)pointer;
 }
@@ -171,7 +171,7 @@ static void *held(const void *pointer)
 /* The memory of sample `first` of rows that are stride numbers of 2 bytes apart. */
 static void *sample(const void *rows, int64_t first, int64_t count, int64_t stride)
 {
-    return rows ? (char *)held(rows) + first * count * stride * 2 : NULL;
+    return rows ? (char *)unconst(rows) + first * count * stride * 2 : NULL;
 }
 
 /* What both passes read; `scale` must live until the plan is put on the lane. */
@@ -188,16 +188,16 @@ static void point_at(const struct yk_attention_op *op, int64_t first, const floa
     pointers[YK_CUDNN_V] = sample(op->v, first, op->keys, op->v_stride);
     pointers[YK_CUDNN_OUT] = sample(op->out, first, op->queries, op->out_stride);
     pointers[YK_CUDNN_SUMS] = op->sums ? op->sums + first * op->heads * op->queries : NULL;
-    pointers[YK_CUDNN_KEY_COUNTS] = op->lengths ? held(op->lengths + first) : NULL;
-    pointers[YK_CUDNN_SCALE] = held(scale);
-    pointers[YK_CUDNN_ONE] = held(&one);
-    pointers[YK_CUDNN_MASK_LENGTHS] = held(&beyond);
-    pointers[YK_CUDNN_MASK_CAUSAL] = held(&beyond);
+    pointers[YK_CUDNN_KEY_COUNTS] = op->lengths ? unconst(op->lengths + first) : NULL;
+    pointers[YK_CUDNN_SCALE] = unconst(scale);
+    pointers[YK_CUDNN_ONE] = unconst(&one);
+    pointers[YK_CUDNN_MASK_LENGTHS] = unconst(&beyond);
+    pointers[YK_CUDNN_MASK_CAUSAL] = unconst(&beyond);
 }
 
 bool yk_cuda_attention_cudnn(struct yk_backend_lane *lane, const struct yk_attention_op *op)
 {
-    if (!is_served(op) || yk_cuda_lane_properties(lane)->capability < CAPABILITY_LEAST) {
+    if (!is_served(op) || yk_cuda_lane_properties(lane)->capability < MIN_CAPABILITY) {
         return false;
     }
     const struct yk_cudnn_shape shape = shape_of(op);
@@ -224,13 +224,13 @@ static bool clear_rows(struct yk_backend_lane *lane, const struct yk_attention_o
     const cudaError_t error =
         cudaMemset2DAsync(rows, (size_t)stride * 2, 0, (size_t)(op->kv_heads * op->head_size) * 2,
                           (size_t)(op->batch * op->keys), yk_cuda_lane_stream(lane));
-    return yk_cuda_lane_check(lane, error, "attend_back");
+    return yk_cuda_lane_check(lane, error, "attention_backward");
 }
 
 /* The samples from `first` on, as many as the plan is for. */
-static bool run_back(struct yk_cudnn_cache *attention, struct yk_cudnn_cached_plan *plan,
-                     const struct yk_attention_backward_op *op, const struct yk_cudnn_shape *shape,
-                     int64_t first, char *scratch)
+static bool run_backward(struct yk_cudnn_cache *attention, struct yk_cudnn_cached_plan *plan,
+                         const struct yk_attention_backward_op *op,
+                         const struct yk_cudnn_shape *shape, int64_t first, char *scratch)
 {
     const int64_t samples = shape->batch;
     const struct yk_attention_op *forward = &op->forward;
@@ -251,10 +251,10 @@ bool yk_cuda_attention_cudnn_backward(struct yk_backend_lane *lane,
                                       const struct yk_attention_backward_op *op, bool repeatable)
 {
     const struct yk_attention_op *forward = &op->forward;
-    if (!is_back_served(op) || yk_cuda_lane_properties(lane)->capability < CAPABILITY_LEAST) {
+    if (!is_backward_served(op) || yk_cuda_lane_properties(lane)->capability < MIN_CAPABILITY) {
         return false;
     }
-    struct yk_cudnn_shape shape = back_shape_of(op, repeatable);
+    struct yk_cudnn_shape shape = backward_shape_of(op, repeatable);
     shape.batch = samples_at_once(forward, repeatable);
     struct yk_cudnn_cache *attention = yk_cudnn_cache_lock(lane);
     struct yk_cudnn_cached_plan *plan =
@@ -271,7 +271,7 @@ bool yk_cuda_attention_cudnn_backward(struct yk_backend_lane *lane,
                    clear_rows(lane, forward, op->dv, op->dv_stride);
         }
         for (int64_t i = 0; done && i < forward->batch; i += shape.batch) {
-            done = run_back(attention, plan, op, &shape, i, scratch);
+            done = run_backward(attention, plan, op, &shape, i, scratch);
         }
     }
     yk_cudnn_cache_unlock(attention);

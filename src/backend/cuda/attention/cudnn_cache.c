@@ -10,7 +10,7 @@
 
 enum {
     SHAPES = 256,            /* that are remembered */
-    VERSION_LEAST = 91000,   /* of cuDNN: from which on graphs were tried */
+    MIN_VERSION = 91000,     /* of cuDNN: from which on graphs were tried */
     ENOUGH_TOKENS = 8192,    /* a shape of so many gets its plan at once, */
     ENOUGH_TIMES = 3,        /* others when asked for so often, */
     PLANS_AT_ONCE = 16,      /* until there are so many plans; */
@@ -18,7 +18,7 @@ enum {
 };
 
 /* More than any part of a batch should need; a single sample may. */
-static const int64_t workspace_most = 4LL << 30;
+static const int64_t max_workspace = 4LL << 30;
 
 struct yk_cudnn_cached_plan {
     struct yk_cudnn_builder builder;
@@ -26,7 +26,7 @@ struct yk_cudnn_cached_plan {
     int32_t *query_counts; /* (B) on the device, T each; NULL without lengths */
 };
 
-struct known {
+struct entries {
     struct yk_cudnn_shape shape;
     int64_t asked; /* how often; 0: a free place */
     bool refused;
@@ -36,16 +36,16 @@ struct known {
 struct yk_cudnn_cache {
     pthread_mutex_t lock;
     cudnnHandle_t handle; /* NULL: cuDNN does not start */
-    bool at_once;         /* every shape gets a plan */
+    bool immediately;     /* every shape gets a plan */
     int plan_count;
     int oldest; /* of known, where the search for a place to use again begins */
-    struct known known[SHAPES];
+    struct entries entries[SHAPES];
 };
 
 static pthread_mutex_t reason_lock = PTHREAD_MUTEX_INITIALIZER;
 static char reason[512];
 
-static void give_reason(const char *text)
+static void set_reason(const char *text)
 {
     pthread_mutex_lock(&reason_lock);
     (void)snprintf(reason, sizeof reason, "%s", text);
@@ -61,26 +61,26 @@ const char *yk_cudnn_cache_reason(void)
 
 static struct yk_cudnn_cache *create(const struct yk_backend_device *device)
 {
-    struct yk_cudnn_cache *attention = calloc(1, sizeof *attention);
-    if (!attention) {
+    struct yk_cudnn_cache *cache = calloc(1, sizeof *cache);
+    if (!cache) {
         return NULL;
     }
-    if (pthread_mutex_init(&attention->lock, NULL) != 0) {
-        free(attention);
+    if (pthread_mutex_init(&cache->lock, NULL) != 0) {
+        free(cache);
         return NULL;
     }
-    attention->at_once = device->attention_choice == YK_CUDA_ATTENTION_CUDNN;
-    if (cudnnGetVersion() < VERSION_LEAST) {
-        give_reason("cuDNN is older than 9.10");
-        return attention;
+    cache->immediately = device->attention_choice == YK_CUDA_ATTENTION_CUDNN;
+    if (cudnnGetVersion() < MIN_VERSION) {
+        set_reason("cuDNN is older than 9.10");
+        return cache;
     }
-    const cudnnStatus_t status = cudnnCreate(&attention->handle);
+    const cudnnStatus_t status = cudnnCreate(&cache->handle);
     if (status != CUDNN_STATUS_SUCCESS) {
-        give_reason(cudnnGetErrorString(status));
-        attention->handle = NULL;
+        set_reason(cudnnGetErrorString(status));
+        cache->handle = NULL;
         (void)cudaGetLastError();
     }
-    return attention;
+    return cache;
 }
 
 struct yk_cudnn_cache *yk_cudnn_cache_lock(struct yk_backend_lane *lane)
@@ -89,28 +89,28 @@ struct yk_cudnn_cache *yk_cudnn_cache_lock(struct yk_backend_lane *lane)
     struct yk_backend_device *device = yk_cuda_lane_device(lane);
     yk_cuda_device_set(device);
     pthread_mutex_lock(&creation);
-    if (!device->attention) {
-        device->attention = create(device);
+    if (!device->cudnn_cache) {
+        device->cudnn_cache = create(device);
     }
-    struct yk_cudnn_cache *attention = device->attention;
+    struct yk_cudnn_cache *cache = device->cudnn_cache;
     pthread_mutex_unlock(&creation);
-    if (!attention || !attention->handle) {
+    if (!cache || !cache->handle) {
         return NULL;
     }
-    pthread_mutex_lock(&attention->lock);
-    const cudnnStatus_t status = cudnnSetStream(attention->handle, yk_cuda_lane_stream(lane));
+    pthread_mutex_lock(&cache->lock);
+    const cudnnStatus_t status = cudnnSetStream(cache->handle, yk_cuda_lane_stream(lane));
     if (status != CUDNN_STATUS_SUCCESS) {
-        give_reason(cudnnGetErrorString(status));
-        pthread_mutex_unlock(&attention->lock);
+        set_reason(cudnnGetErrorString(status));
+        pthread_mutex_unlock(&cache->lock);
         return NULL;
     }
-    return attention;
+    return cache;
 }
 
-void yk_cudnn_cache_unlock(struct yk_cudnn_cache *attention)
+void yk_cudnn_cache_unlock(struct yk_cudnn_cache *cache)
 {
-    if (attention) {
-        pthread_mutex_unlock(&attention->lock);
+    if (cache) {
+        pthread_mutex_unlock(&cache->lock);
     }
 }
 
@@ -123,19 +123,19 @@ static void destroy_plan(struct yk_cudnn_cached_plan *plan)
     }
 }
 
-void yk_cudnn_cache_destroy(struct yk_cudnn_cache *attention)
+void yk_cudnn_cache_destroy(struct yk_cudnn_cache *cache)
 {
-    if (!attention) {
+    if (!cache) {
         return;
     }
     for (int i = 0; i < SHAPES; i++) {
-        destroy_plan(attention->known[i].plan);
+        destroy_plan(cache->entries[i].plan);
     }
-    if (attention->handle) {
-        (void)cudnnDestroy(attention->handle);
+    if (cache->handle) {
+        (void)cudnnDestroy(cache->handle);
     }
-    pthread_mutex_destroy(&attention->lock);
-    free(attention);
+    pthread_mutex_destroy(&cache->lock);
+    free(cache);
 }
 
 /* ---- plans ---- */
@@ -160,7 +160,7 @@ static bool count_queries(struct yk_cudnn_cached_plan *plan, const struct yk_cud
     }
     free(counts);
     if (error != cudaSuccess) {
-        give_reason(cudaGetErrorString(error));
+        set_reason(cudaGetErrorString(error));
     }
     return error == cudaSuccess;
 }
@@ -172,15 +172,15 @@ static struct yk_cudnn_cached_plan *make_plan(cudnnHandle_t handle,
     if (!plan) {
         return NULL;
     }
-    if (shape->back) {
+    if (shape->backward) {
         yk_cudnn_graph_backward(&plan->builder, shape, &plan->slots);
     } else {
         yk_cudnn_graph_forward(&plan->builder, shape, &plan->slots);
     }
-    const struct yk_cudnn_plan_options wish = {workspace_most, shape->repeatable != 0};
-    bool made = yk_cudnn_plan_make(&plan->builder, handle, NULL, wish);
+    const struct yk_cudnn_plan_options options = {max_workspace, shape->repeatable != 0};
+    bool made = yk_cudnn_plan_make(&plan->builder, handle, NULL, options);
     if (!made) {
-        give_reason(plan->builder.reason);
+        set_reason(plan->builder.reason);
     }
     made = made && (!shape->lengths || count_queries(plan, shape));
     if (!made) {
@@ -194,53 +194,53 @@ static struct yk_cudnn_cached_plan *make_plan(cudnnHandle_t handle,
 
 /* The shape's place; a new one where it was not known. NULL where all are taken by plans, which
  * stay: their kernels may be on a lane. */
-static struct known *place_of(struct yk_cudnn_cache *attention, const struct yk_cudnn_shape *shape)
+static struct entries *place_of(struct yk_cudnn_cache *cache, const struct yk_cudnn_shape *shape)
 {
-    struct known *unused = NULL;
+    struct entries *unused = NULL;
     for (int i = 0; i < SHAPES; i++) {
-        struct known *known = &attention->known[i];
-        if (known->asked == 0) {
-            unused = unused ? unused : known;
-        } else if (memcmp(&known->shape, shape, sizeof *shape) == 0) {
-            return known;
+        struct entries *entries = &cache->entries[i];
+        if (entries->asked == 0) {
+            unused = unused ? unused : entries;
+        } else if (memcmp(&entries->shape, shape, sizeof *shape) == 0) {
+            return entries;
         }
     }
     for (int i = 0; i < SHAPES && !unused; i++) {
-        struct known *known = &attention->known[attention->oldest];
-        attention->oldest = (attention->oldest + 1) % SHAPES;
-        unused = known->plan ? NULL : known;
+        struct entries *entries = &cache->entries[cache->oldest];
+        cache->oldest = (cache->oldest + 1) % SHAPES;
+        unused = entries->plan ? NULL : entries;
     }
     if (unused) {
-        *unused = (struct known){.shape = *shape};
+        *unused = (struct entries){.shape = *shape};
     }
     return unused;
 }
 
-static bool is_worth_a_plan(const struct yk_cudnn_cache *attention, int64_t asked, int64_t tokens)
+static bool is_worth_a_plan(const struct yk_cudnn_cache *cache, int64_t asked, int64_t tokens)
 {
-    if (attention->at_once) {
+    if (cache->immediately) {
         return true;
     }
-    if (attention->plan_count < PLANS_AT_ONCE) {
+    if (cache->plan_count < PLANS_AT_ONCE) {
         return asked >= ENOUGH_TIMES || tokens >= ENOUGH_TOKENS;
     }
     return asked >= ENOUGH_TIMES_LATE;
 }
 
-struct yk_cudnn_cached_plan *yk_cudnn_cache_find(struct yk_cudnn_cache *attention,
+struct yk_cudnn_cached_plan *yk_cudnn_cache_find(struct yk_cudnn_cache *cache,
                                                  const struct yk_cudnn_shape *shape, int64_t tokens)
 {
-    struct known *known = attention ? place_of(attention, shape) : NULL;
-    if (!known || known->refused) {
+    struct entries *entries = cache ? place_of(cache, shape) : NULL;
+    if (!entries || entries->refused) {
         return NULL;
     }
-    known->asked++;
-    if (!known->plan && is_worth_a_plan(attention, known->asked, tokens)) {
-        known->plan = make_plan(attention->handle, shape);
-        known->refused = !known->plan;
-        attention->plan_count += known->plan ? 1 : 0;
+    entries->asked++;
+    if (!entries->plan && is_worth_a_plan(cache, entries->asked, tokens)) {
+        entries->plan = make_plan(cache->handle, shape);
+        entries->refused = !entries->plan;
+        cache->plan_count += entries->plan ? 1 : 0;
     }
-    return known->plan && !known->plan->builder.failed ? known->plan : NULL;
+    return entries->plan && !entries->plan->builder.failed ? entries->plan : NULL;
 }
 
 int64_t yk_cudnn_cache_workspace(const struct yk_cudnn_cached_plan *plan)
@@ -248,7 +248,7 @@ int64_t yk_cudnn_cache_workspace(const struct yk_cudnn_cached_plan *plan)
     return plan->builder.workspace_bytes;
 }
 
-bool yk_cudnn_cache_run(struct yk_cudnn_cache *attention, struct yk_cudnn_cached_plan *plan,
+bool yk_cudnn_cache_run(struct yk_cudnn_cache *cache, struct yk_cudnn_cached_plan *plan,
                         void *const pointers[YK_CUDNN_SLOTS], void *workspace)
 {
     int64_t ids[YK_CUDNN_SLOTS];
@@ -262,8 +262,8 @@ bool yk_cudnn_cache_run(struct yk_cudnn_cache *attention, struct yk_cudnn_cached
             count++;
         }
     }
-    if (!yk_cudnn_plan_run(&plan->builder, attention->handle, count, ids, used, workspace)) {
-        give_reason(plan->builder.reason);
+    if (!yk_cudnn_plan_run(&plan->builder, cache->handle, count, ids, used, workspace)) {
+        set_reason(plan->builder.reason);
         return false;
     }
     return true;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 enum {
-    CONFIGS_MOST = 32, /* configurations of engines that are looked at */
+    MAX_CONFIGS = 32, /* configurations of engines that are looked at */
 };
 
 /* Sets an attribute if all went well before. */
@@ -45,7 +45,7 @@ static void note(struct yk_cudnn_builder *builder, const char *what, cudnnStatus
 }
 
 /* The number of a configuration's engine, and whether it promises the same bits every time. */
-static cudnnStatus_t look_at_engine(cudnnBackendDescriptor_t config, int64_t *number,
+static cudnnStatus_t inspect_engine(cudnnBackendDescriptor_t config, int64_t *number,
                                     bool *repeatable)
 {
     cudnnBackendDescriptor_t engine = NULL;
@@ -73,11 +73,11 @@ static cudnnStatus_t look_at_engine(cudnnBackendDescriptor_t config, int64_t *nu
 static cudnnBackendDescriptor_t try_config(struct yk_cudnn_builder *builder,
                                            cudnnBackendDescriptor_t config,
                                            cudnnBackendDescriptor_t device,
-                                           struct yk_cudnn_plan_options wish)
+                                           struct yk_cudnn_plan_options options)
 {
     bool repeatable = false;
-    cudnnStatus_t status = look_at_engine(config, &builder->engine, &repeatable);
-    if (status != CUDNN_STATUS_SUCCESS || (wish.repeatable && !repeatable)) {
+    cudnnStatus_t status = inspect_engine(config, &builder->engine, &repeatable);
+    if (status != CUDNN_STATUS_SUCCESS || (options.repeatable && !repeatable)) {
         note(builder, "an engine that is not the same every time", status);
         return NULL;
     }
@@ -97,7 +97,7 @@ static cudnnBackendDescriptor_t try_config(struct yk_cudnn_builder *builder,
     status = end(status, plan);
     status = get(status, plan, CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, CUDNN_TYPE_INT64, 1,
                  &count, &builder->workspace_bytes);
-    if (status == CUDNN_STATUS_SUCCESS && builder->workspace_bytes <= wish.workspace_most) {
+    if (status == CUDNN_STATUS_SUCCESS && builder->workspace_bytes <= options.max_workspace) {
         return plan;
     }
     note(builder, status == CUDNN_STATUS_SUCCESS ? "more workspace than is allowed" : "plan",
@@ -108,11 +108,11 @@ static cudnnBackendDescriptor_t try_config(struct yk_cudnn_builder *builder,
 
 /* Configurations come in the order of the speed that cuDNN expects of them. */
 static void try_configs(struct yk_cudnn_builder *builder, cudnnBackendDescriptor_t heuristics,
-                        cudnnBackendDescriptor_t device, struct yk_cudnn_plan_options wish)
+                        cudnnBackendDescriptor_t device, struct yk_cudnn_plan_options options)
 {
-    cudnnBackendDescriptor_t configs[CONFIGS_MOST];
+    cudnnBackendDescriptor_t configs[MAX_CONFIGS];
     int64_t made = 0;
-    while (made < CONFIGS_MOST &&
+    while (made < MAX_CONFIGS &&
            cudnnBackendCreateDescriptor(CUDNN_BACKEND_ENGINECFG_DESCRIPTOR, &configs[made]) ==
                CUDNN_STATUS_SUCCESS) {
         made++;
@@ -127,7 +127,7 @@ static void try_configs(struct yk_cudnn_builder *builder, cudnnBackendDescriptor
     }
     for (int64_t i = 0; i < made; i++) {
         if (i < count && !builder->plan) {
-            builder->plan = try_config(builder, configs[i], device, wish);
+            builder->plan = try_config(builder, configs[i], device, options);
             if (builder->plan) {
                 builder->config = configs[i]; /* the plan refers to it */
                 continue;
@@ -138,9 +138,10 @@ static void try_configs(struct yk_cudnn_builder *builder, cudnnBackendDescriptor
 }
 
 /* The heuristics of that mode, or NULL. */
-static cudnnBackendDescriptor_t ask(struct yk_cudnn_builder *builder,
-                                    cudnnBackendDescriptor_t graph, cudnnBackendHeurMode_t mode,
-                                    cudnnBackendDescriptor_t device)
+static cudnnBackendDescriptor_t ask_heuristics(struct yk_cudnn_builder *builder,
+                                               cudnnBackendDescriptor_t graph,
+                                               cudnnBackendHeurMode_t mode,
+                                               cudnnBackendDescriptor_t device)
 {
     cudnnBackendDescriptor_t made = NULL;
     cudnnStatus_t status = cudnnBackendCreateDescriptor(CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR, &made);
@@ -163,7 +164,7 @@ static cudnnBackendDescriptor_t ask(struct yk_cudnn_builder *builder,
 }
 
 bool yk_cudnn_plan_make(struct yk_cudnn_builder *builder, cudnnHandle_t handle,
-                        cudnnBackendDescriptor_t device, struct yk_cudnn_plan_options wish)
+                        cudnnBackendDescriptor_t device, struct yk_cudnn_plan_options options)
 {
     static const cudnnBackendHeurMode_t modes[] = {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK};
     const cudnnBackendDescriptor_t graph = yk_cudnn_builder_finish(builder, handle);
@@ -171,9 +172,10 @@ bool yk_cudnn_plan_make(struct yk_cudnn_builder *builder, cudnnHandle_t handle,
         if (builder->failed || builder->plan) {
             break;
         }
-        const cudnnBackendDescriptor_t heuristics = ask(builder, graph, modes[i], device);
+        const cudnnBackendDescriptor_t heuristics =
+            ask_heuristics(builder, graph, modes[i], device);
         if (heuristics) {
-            try_configs(builder, heuristics, device, wish);
+            try_configs(builder, heuristics, device, options);
             cudnnBackendDestroyDescriptor(heuristics);
         }
     }

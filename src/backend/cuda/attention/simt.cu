@@ -5,12 +5,12 @@
 
 /* One row of a tile of scores becomes powers, its sum and highest are carried on and the output so
  * far is scaled anew. 16 lanes have the row. */
-static __device__ void exponentiate(float (&scores)[4], int seen, float scale, float &highest,
+static __device__ void exponentiate(float (&scores)[4], int visible, float scale, float &highest,
                                     float &sum, float (&out)[4])
 {
     const float before = highest;
     for (int j = 0; j < 4; j++) {
-        scores[j] = j < seen ? scores[j] * scale : -INFINITY;
+        scores[j] = j < visible ? scores[j] * scale : -INFINITY;
         highest = fmaxf(highest, scores[j]);
     }
     for (int step = 8; step > 0; step /= 2) {
@@ -47,7 +47,8 @@ static __device__ void end_softmax(const struct yk_attention_op &op, int64_t hea
 }
 
 template <typename T>
-static __global__ void __launch_bounds__(THREADS) attend(const struct yk_attention_task task)
+static __global__ void __launch_bounds__(THREADS)
+    attention_kernel(const struct yk_attention_task task)
 {
     __shared__ __align__(16) float area[AREA];
     __shared__ __align__(16) float tile[AREA];
@@ -72,10 +73,10 @@ static __global__ void __launch_bounds__(THREADS) attend(const struct yk_attenti
             exponentiate(scores[i], yk_attention_visible_keys(head, t_mine + i) - s - s_mine,
                          task.power_scale, highest[i], sums[i], out[i]);
             if (op.dropout.rate > 0) {
-                drop(task, head, t_mine + i, s + s_mine, scores[i]);
+                apply_dropout(task, head, t_mine + i, s + s_mine, scores[i]);
             }
         }
-        bring_product(scores, v, own.column, own.size, tile, area);
+        load_product(scores, v, own.column, own.size, tile, area);
         multiply(tile, area, out);
     }
     float shares[4];
@@ -92,7 +93,7 @@ void yk_cuda_attention_simt(struct yk_backend_lane *lane, const struct yk_attent
     const dim3 grid = grid_of(op->batch * op->heads, op->queries, op->head_size);
     const cudaStream_t stream = yk_cuda_lane_stream(lane);
     yk_with_type(op->type, [&](auto number) {
-        attend<decltype(number)><<<grid, THREADS, 0, stream>>>(*task);
+        attention_kernel<decltype(number)><<<grid, THREADS, 0, stream>>>(*task);
     });
-    yk_cuda_lane_check(lane, cudaGetLastError(), "attend");
+    yk_cuda_lane_check(lane, cudaGetLastError(), "attention");
 }

@@ -38,7 +38,7 @@ static __device__ rows<T> rows_of(const void *base, int64_t stride, int64_t samp
 
 /* Columns `first` … of 64 rows as (DEPTH, TILE). The lanes of a warp write to 32 banks. */
 template <typename T>
-static __device__ void bring_turned(const rows<T> &rows, int first, int size, float *to)
+static __device__ void load_transposed(const rows<T> &rows, int first, int size, float *to)
 {
     const int lane = threadIdx.x % 32;
     const int warp = threadIdx.x / 32;
@@ -53,7 +53,7 @@ static __device__ void bring_turned(const rows<T> &rows, int first, int size, fl
 
 /* Columns `first` … of 64 rows as (TILE, TILE). */
 template <typename T>
-static __device__ void bring_rows(const rows<T> &rows, int first, int size, float *to)
+static __device__ void load_rows(const rows<T> &rows, int first, int size, float *to)
 {
 #pragma unroll 4
     for (int i = threadIdx.x; i < TILE * TILE; i += THREADS) {
@@ -97,8 +97,8 @@ static __device__ void multiply_heads(const rows<T> &a, const rows<T> &b, int si
     }
     for (int first = 0; first < size; first += DEPTH) {
         __syncthreads();
-        bring_turned(a, first, size, area);
-        bring_turned(b, first, size, area + DEPTH * STRIDE);
+        load_transposed(a, first, size, area);
+        load_transposed(b, first, size, area + DEPTH * STRIDE);
         __syncthreads();
 #pragma unroll 8
         for (int c = 0; c < DEPTH; c++) {
@@ -113,8 +113,8 @@ static __device__ void multiply_heads(const rows<T> &a, const rows<T> &b, int si
 
 /* Brings (64, 64) of numbers for a product: each thread's part of the tile, and rows. */
 template <typename T>
-static __device__ void bring_product(const float (&part)[4][4], const rows<T> &rows, int column,
-                                     int size, float *tile, float *area)
+static __device__ void load_product(const float (&part)[4][4], const rows<T> &rows, int column,
+                                    int size, float *tile, float *area)
 {
     const int x = threadIdx.x % 16;
     const int y = threadIdx.x / 16;
@@ -123,7 +123,7 @@ static __device__ void bring_product(const float (&part)[4][4], const rows<T> &r
         *reinterpret_cast<float4 *>(tile + (4 * y + i) * STRIDE + 4 * x) =
             make_float4(part[i][0], part[i][1], part[i][2], part[i][3]);
     }
-    bring_rows(rows, column, size, area);
+    load_rows(rows, column, size, area);
     __syncthreads();
 }
 
@@ -149,7 +149,8 @@ static __device__ void multiply(const float *tile, const float *area, float (&to
 }
 
 /* to += tileᵀ · area. */
-static __device__ void multiply_tile_turned(const float *tile, const float *area, float (&to)[4][4])
+static __device__ void multiply_tile_transposed(const float *tile, const float *area,
+                                                float (&to)[4][4])
 {
     const int x = threadIdx.x % 16;
     const int y = threadIdx.x / 16;
@@ -181,8 +182,9 @@ static __device__ void store(const float (&part)[4][4], const float (&scales)[4]
     }
 }
 
-static __device__ void drop(const struct yk_attention_task &task,
-                            const struct yk_attention_head &head, int t, int s, float (&numbers)[4])
+static __device__ void apply_dropout(const struct yk_attention_task &task,
+                                     const struct yk_attention_head &head, int t, int s,
+                                     float (&numbers)[4])
 {
     float factors[4];
     yk_attention_dropout_factors(task, head.sample,

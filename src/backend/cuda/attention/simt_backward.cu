@@ -34,17 +34,17 @@ static __device__ void differentiate(const struct yk_attention_backward_task &ta
     for (int i = 0; i < 4; i++) {
         const int t = first + 4 * y + i;
         const bool there = t < queries;
-        const int seen = there ? yk_attention_visible_keys(head, t) - s - 4 * x : 0;
+        const int visible = there ? yk_attention_visible_keys(head, t) - s - 4 * x : 0;
         const float base = there ? op.sums[row + t] * YK_LOG2_E : 0.0F;
         const float product = there && products ? products[row + t] : 0.0F;
         float keep[4] = {1.0F, 1.0F, 1.0F, 1.0F};
         if (op.dropout.rate > 0) {
-            drop(task.forward, head, t, s + 4 * x, keep);
+            apply_dropout(task.forward, head, t, s + 4 * x, keep);
         }
         for (int j = 0; j < 4; j++) {
             const float power =
-                j < seen ? exp2f(powers[i][j] * task.forward.power_scale - base) : 0.0F;
-            d_scores[i][j] = j < seen ? power * (d_scores[i][j] * keep[j] - product) : 0.0F;
+                j < visible ? exp2f(powers[i][j] * task.forward.power_scale - base) : 0.0F;
+            d_scores[i][j] = j < visible ? power * (d_scores[i][j] * keep[j] - product) : 0.0F;
             powers[i][j] = power * keep[j];
         }
     }
@@ -109,16 +109,16 @@ static __global__ void __launch_bounds__(THREADS)
         /* The first tile with a query that sees key s. */
         for (int t = max(s - head.shift, 0) / TILE * TILE; t < queries; t += TILE) {
             differentiate<T>(task, head, task.products, t, s, area, powers, d_scores);
-            bring_product(
+            load_product(
                 powers,
                 rows_of<T>(task.d_out, op.out_stride, sample, queries, t, queries, head.head, size),
                 column, size, tile, area);
-            multiply_tile_turned(tile, area, dv);
-            bring_product(
+            multiply_tile_transposed(tile, area, dv);
+            load_product(
                 d_scores,
                 rows_of<T>(op.q, op.q_stride, sample, queries, t, queries, head.head, size), column,
                 size, tile, area);
-            multiply_tile_turned(tile, area, dk);
+            multiply_tile_transposed(tile, area, dk);
         }
     }
     const float ones[4] = {1.0F, 1.0F, 1.0F, 1.0F};
@@ -148,10 +148,10 @@ static __global__ void __launch_bounds__(THREADS)
     float d_scores[4][4];
     for (int s = 0; s < own.end; s += TILE) {
         differentiate<T>(task, head, task.products, own.first, s, area, powers, d_scores);
-        bring_product(d_scores,
-                      rows_of<T>(op.k, op.k_stride, head.sample, op.keys, s, head.length,
-                                 head.kv_head, own.size),
-                      own.column, own.size, tile, area);
+        load_product(d_scores,
+                     rows_of<T>(op.k, op.k_stride, head.sample, op.keys, s, head.length,
+                                head.kv_head, own.size),
+                     own.column, own.size, tile, area);
         multiply(tile, area, dq);
     }
     const float scales[4] = {op.scale, op.scale, op.scale, op.scale};
@@ -180,5 +180,5 @@ void yk_cuda_attention_simt_backward(struct yk_backend_lane *lane,
             find_d_queries<T><<<query_grid, THREADS, 0, stream>>>(*task);
         }
     });
-    yk_cuda_lane_check(lane, cudaGetLastError(), "attend back");
+    yk_cuda_lane_check(lane, cudaGetLastError(), "attention_backward");
 }

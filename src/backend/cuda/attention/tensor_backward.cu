@@ -14,12 +14,12 @@ differentiate(float power_scale, const struct yk_attention_head &head, int t, in
     for (int m = 0; m < M; m++) {
 #pragma unroll
         for (int r = 0; r < 2; r++) {
-            const int seen = yk_tile_visible_keys(head, t + m * 16 + r * 8, s);
+            const int visible = yk_tile_visible_keys(head, t + m * 16 + r * 8, s);
 #pragma unroll
             for (int i = 0; i < N * 2; i++) {
                 const int j = 2 * r + i % 2;
                 float power = yk_exp2(fmaf(scores[m][i / 2][j], power_scale, -bases[m][r]));
-                if (!whole && i / 2 * 8 + i % 2 >= seen) {
+                if (!whole && i / 2 * 8 + i % 2 >= visible) {
                     power = 0;
                 }
                 d_scores[m][i / 2][j] = power * (d_scores[m][i / 2][j] - products[m][r]);
@@ -30,9 +30,9 @@ differentiate(float power_scale, const struct yk_attention_head &head, int t, in
 
 /* The block's rows of q and d_out from query `first`, and the first stage of keys. */
 template <typename T, int D>
-static __device__ __forceinline__ void bring_first(const struct yk_attention_backward_task &task,
-                                                   const struct yk_attention_head &head, int first,
-                                                   uint32_t base)
+static __device__ __forceinline__ void load_first(const struct yk_attention_backward_task &task,
+                                                  const struct yk_attention_head &head, int first,
+                                                  uint32_t base)
 {
     using L = layout<D>;
     const struct yk_attention_op &op = task.forward.op;
@@ -44,12 +44,12 @@ static __device__ __forceinline__ void bring_first(const struct yk_attention_bac
         base + L::own_bytes,
         row_of<T>(task.d_out, head.sample, op.queries, first, op.out_stride, head.head, D),
         op.out_stride, left);
-    bring_keys<T, D, L::passing>(op, head, 0, base + 2 * L::own_bytes,
-                                 base + 2 * L::own_bytes + L::tile_bytes);
+    load_keys<T, D, L::passing>(op, head, 0, base + 2 * L::own_bytes,
+                                base + 2 * L::own_bytes + L::tile_bytes);
 }
 
 /* What stays with a warp: its rows of q and d_out, and what a lane knows of its own. */
-template <int D> struct held_rows {
+template <int D> struct resident_rows {
     yk_tile_in_registers<D, layout<D>::m> q;
     yk_tile_in_registers<D, layout<D>::m> d_out;
     float bases[layout<D>::m][2]; /* sums in units of log2 e */
@@ -59,7 +59,7 @@ template <int D> struct held_rows {
 template <int D>
 static __device__ __forceinline__ void load_own(const struct yk_attention_backward_task &task,
                                                 const struct yk_attention_head &head, int t,
-                                                uint32_t rows, held_rows<D> &out)
+                                                uint32_t rows, resident_rows<D> &out)
 {
     using L = layout<D>;
     const struct yk_attention_op &op = task.forward.op;
@@ -79,7 +79,8 @@ static __device__ __forceinline__ void load_own(const struct yk_attention_backwa
 template <typename T, int D, bool DROP>
 static __device__ __forceinline__ void
 add_stage(const struct yk_attention_task &task, const struct yk_attention_head &head, int t, int s,
-          int end, uint32_t stage, const held_rows<D> &held, float (&dq)[layout<D>::m][D / 8][4])
+          int end, uint32_t stage, const resident_rows<D> &held,
+          float (&dq)[layout<D>::m][D / 8][4])
 {
     using L = layout<D>;
 #pragma unroll 1
@@ -116,16 +117,16 @@ static __global__ void __launch_bounds__(YK_TENSOR_THREADS, 2)
     const uint32_t base = yk_shared_address(shared);
     uint32_t here = base + 2 * L::own_bytes;
     uint32_t other = here + L::stage_bytes;
-    held_rows<D> held;
+    resident_rows<D> held;
     float dq[L::m][D / 8][4];
-    bring_first<T, D>(task, head, own.first, base);
+    load_first<T, D>(task, head, own.first, base);
     yk_tile_clear(dq);
     yk_copy_async_wait();
     __syncthreads();
     load_own(task, head, t, base + own.warp_row * D * 2, held);
     for (int s = 0; s < own.end; s += L::passing) {
         if (s + L::passing < own.end) {
-            bring_keys<T, D, L::passing>(op, head, s + L::passing, other, other + L::tile_bytes);
+            load_keys<T, D, L::passing>(op, head, s + L::passing, other, other + L::tile_bytes);
         }
         add_stage<T, D, DROP>(task.forward, head, t, s, own.warp_end, here, held, dq);
         const uint32_t worked_on = here;
@@ -152,9 +153,9 @@ void yk_cuda_attention_tensor_backward(struct yk_backend_lane *lane,
     yk_tile_with_type(op, [&](auto number, auto size) {
         using T = decltype(number);
         constexpr int d = decltype(size)::value;
-        const bool drop = op.dropout.rate > 0;
-        return put_kernel<d>(lane, task,
-                             drop ? find_d_queries<T, d, true> : find_d_queries<T, d, false>,
-                             op.batch * op.heads, op.queries);
+        const bool apply_dropout = op.dropout.rate > 0;
+        return launch_kernel<d>(
+            lane, task, apply_dropout ? find_d_queries<T, d, true> : find_d_queries<T, d, false>,
+            op.batch * op.heads, op.queries);
     });
 }

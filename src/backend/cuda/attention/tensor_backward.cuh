@@ -40,9 +40,9 @@ static __device__ __forceinline__ const T *row_of(const void *base, int64_t samp
 }
 
 template <typename T, int D, int ROWS>
-static __device__ __forceinline__ void bring_keys(const struct yk_attention_op &op,
-                                                  const struct yk_attention_head &head, int s,
-                                                  uint32_t k, uint32_t v)
+static __device__ __forceinline__ void load_keys(const struct yk_attention_op &op,
+                                                 const struct yk_attention_head &head, int s,
+                                                 uint32_t k, uint32_t v)
 {
     yk_tile_load_async<T, D, ROWS>(
         k, row_of<T>(op.k, head.sample, op.keys, s, op.k_stride, head.kv_head, D), op.k_stride,
@@ -56,7 +56,7 @@ static __device__ __forceinline__ void bring_keys(const struct yk_attention_op &
 /* All of a warp's rows times `scale`, to memory. */
 template <typename T, int D>
 static __device__ __forceinline__ void store_rows(const float (&numbers)[layout<D>::m][D / 8][4],
-                                                  float scale, unsigned char *room, T *to,
+                                                  float scale, unsigned char *scratch, T *to,
                                                   int64_t stride, int count)
 {
     constexpr int m = layout<D>::m;
@@ -65,15 +65,16 @@ static __device__ __forceinline__ void store_rows(const float (&numbers)[layout<
     for (int i = 0; i < m * 2; i++) {
         scales[i / 2][i % 2] = scale;
     }
-    yk_tile_store<T, D, m>(numbers, scales, room, to, stride, count);
+    yk_tile_store<T, D, m>(numbers, scales, scratch, to, stride, count);
 }
 
-using back_kernel = void (*)(struct yk_attention_backward_task);
+using backward_kernel = void (*)(struct yk_attention_backward_task);
 
 /* A kernel with a block for every tile of `rows` of `heads` heads. */
 template <int D>
-static bool put_kernel(struct yk_backend_lane *lane, const struct yk_attention_backward_task *task,
-                       back_kernel kernel, int64_t heads, int64_t rows)
+static bool launch_kernel(struct yk_backend_lane *lane,
+                          const struct yk_attention_backward_task *task, backward_kernel kernel,
+                          int64_t heads, int64_t rows)
 {
     const int bytes = layout<D>::bytes;
     const int64_t blocks = heads * yk_ceil_div(rows, layout<D>::rows);
@@ -81,7 +82,7 @@ static bool put_kernel(struct yk_backend_lane *lane, const struct yk_attention_b
                             cudaFuncSetAttribute(reinterpret_cast<const void *>(kernel),
                                                  cudaFuncAttributeMaxDynamicSharedMemorySize,
                                                  bytes),
-                            "attend back")) {
+                            "attention_backward")) {
         return false;
     }
     if (blocks > 0) {
@@ -89,7 +90,7 @@ static bool put_kernel(struct yk_backend_lane *lane, const struct yk_attention_b
         const unsigned grid = static_cast<unsigned>(blocks);
         kernel<<<grid, YK_TENSOR_THREADS, bytes, stream>>>(*task);
     }
-    return yk_cuda_lane_check(lane, cudaGetLastError(), "attend back");
+    return yk_cuda_lane_check(lane, cudaGetLastError(), "attention_backward");
 }
 
 #endif

@@ -6,9 +6,9 @@
 
 /* A stage of queries t …: rows of q and of d_out, then sums and products. */
 template <typename T, int D>
-static __device__ __forceinline__ void bring_queries(const struct yk_attention_backward_task &task,
-                                                     const struct yk_attention_head &head, int t,
-                                                     uint32_t to)
+static __device__ __forceinline__ void load_queries(const struct yk_attention_backward_task &task,
+                                                    const struct yk_attention_head &head, int t,
+                                                    uint32_t to)
 {
     constexpr int passing = layout<D>::passing;
     constexpr int tile_bytes = layout<D>::tile_bytes;
@@ -37,9 +37,9 @@ static __device__ __forceinline__ void bring_queries(const struct yk_attention_b
  */
 template <bool DROP, int M>
 static __device__ __forceinline__ void
-differentiate_turned(const struct yk_attention_task &task, const struct yk_attention_head &head,
-                     int s, int t, bool whole, const float *sums, const float *products,
-                     float (&scores)[M][N][4], float (&d_scores)[M][N][4])
+differentiate_transposed(const struct yk_attention_task &task, const struct yk_attention_head &head,
+                         int s, int t, bool whole, const float *sums, const float *products,
+                         float (&scores)[M][N][4], float (&d_scores)[M][N][4])
 {
     const int lane = threadIdx.x % 32;
 #pragma unroll
@@ -95,8 +95,8 @@ add_stage(const struct yk_attention_task &task, const struct yk_attention_head &
         yk_tile_scores<T, D>(k, rows, scores);
         yk_tile_scores<T, D>(v, rows + L::tile_bytes, d_scores);
         const bool whole = s + L::warp_rows <= yk_attention_visible_keys(head, t + c);
-        differentiate_turned<DROP>(task, head, s, t + c, whole, sums + c, sums + L::passing + c,
-                                   scores, d_scores);
+        differentiate_transposed<DROP>(task, head, s, t + c, whole, sums + c, sums + L::passing + c,
+                                       scores, d_scores);
         yk_tile_pack<T>(scores, left);
         yk_tile_pack<T>(d_scores, d_left);
         yk_tile_add<T, D>(left, rows + L::tile_bytes, dv);
@@ -126,8 +126,8 @@ add_all(const struct yk_attention_backward_task &task, struct yk_attention_head 
     if (first >= head.length || first_query >= queries) {
         return;
     }
-    bring_keys<T, D, L::rows>(op, head, first, base, base + L::own_bytes);
-    bring_queries<T, D>(task, head, first_query, base + here);
+    load_keys<T, D, L::rows>(op, head, first, base, base + L::own_bytes);
+    load_queries<T, D>(task, head, first_query, base + here);
     for (int h = 0; h < group; h++) {
         for (int t = first_query; t < queries; t += L::passing) {
             yk_copy_async_wait();
@@ -136,7 +136,7 @@ add_all(const struct yk_attention_backward_task &task, struct yk_attention_head 
             const bool last = t + L::passing >= queries;
             next.head += last;
             if (!last || h + 1 < group) {
-                bring_queries<T, D>(task, next, last ? first_query : t + L::passing, base + other);
+                load_queries<T, D>(task, next, last ? first_query : t + L::passing, base + other);
             }
             add_stage<T, D, DROP>(task.forward, head, first + warp_row, t, shared + here, k, v, dk,
                                   dv);
@@ -172,12 +172,12 @@ static __global__ void __launch_bounds__(YK_TENSOR_THREADS, 2)
     const int warp_row = threadIdx.x / 32 * L::warp_rows;
     const int left = static_cast<int>(op.keys) - first - warp_row;
     const int64_t row = first + warp_row;
-    unsigned char *room = shared + warp_row * D * 2;
-    store_rows<T, D>(dk, op.scale, room,
+    unsigned char *scratch = shared + warp_row * D * 2;
+    store_rows<T, D>(dk, op.scale, scratch,
                      static_cast<T *>(task.dk) +
                          yk_attention_row_offset(sample, op.keys, row, task.dk_stride, kv_head, D),
                      task.dk_stride, left);
-    store_rows<T, D>(dv, 1.0F, room + L::own_bytes,
+    store_rows<T, D>(dv, 1.0F, scratch + L::own_bytes,
                      static_cast<T *>(task.dv) +
                          yk_attention_row_offset(sample, op.keys, row, task.dv_stride, kv_head, D),
                      task.dv_stride, left);
@@ -191,8 +191,8 @@ bool yk_cuda_attention_tensor_backward_keys(struct yk_backend_lane *lane,
     return yk_tile_with_type(op, [&](auto number, auto size) {
         using T = decltype(number);
         constexpr int d = decltype(size)::value;
-        const back_kernel kernel =
+        const backward_kernel kernel =
             op.dropout.rate > 0 ? find_d_keys<T, d, true> : find_d_keys<T, d, false>;
-        return put_kernel<d>(lane, task, kernel, op.batch * op.kv_heads, op.keys);
+        return launch_kernel<d>(lane, task, kernel, op.batch * op.kv_heads, op.keys);
     });
 }

@@ -17,9 +17,9 @@ enum {
     YK_TENSOR_THREADS = 128, /* of a block */
 };
 
-template <int D> static __device__ __forceinline__ uint32_t yk_tile_offset(int row, int piece)
+template <int D> static __device__ __forceinline__ uint32_t yk_tile_offset(int row, int chunk)
 {
-    return static_cast<uint32_t>(row * 2 * D + (piece ^ (row & 7)) * 16);
+    return static_cast<uint32_t>(row * 2 * D + (chunk ^ (row & 7)) * 16);
 }
 
 /* Where this lane's row of four matrices is in 16 rows and columns: for left sides and turned right
@@ -44,13 +44,13 @@ static __device__ __forceinline__ void yk_tile_load_async(uint32_t to, const T *
                                                           int64_t stride, int count)
 {
     constexpr int step = YK_TENSOR_THREADS / (D / 8);
-    const int piece = threadIdx.x % (D / 8);
+    const int chunk = threadIdx.x % (D / 8);
     const int first = threadIdx.x / (D / 8);
-    const T *mine = from + first * stride + piece * 8;
+    const T *mine = from + first * stride + chunk * 8;
 #pragma unroll
     for (int i = 0; i < ROWS / step; i++) {
         const int row = first + i * step;
-        yk_copy_async(to + yk_tile_offset<D>(row, piece), row < count ? mine : from, row < count);
+        yk_copy_async(to + yk_tile_offset<D>(row, chunk), row < count ? mine : from, row < count);
         mine += step * stride;
     }
 }
@@ -303,8 +303,8 @@ yk_tile_dropout_factors_transposed(const struct yk_attention_task &task,
  */
 template <typename T, int D, int M>
 static __device__ __forceinline__ void
-yk_tile_store(const float (&numbers)[M][D / 8][4], const float (&scales)[M][2], unsigned char *room,
-              T *to, int64_t stride, int count)
+yk_tile_store(const float (&numbers)[M][D / 8][4], const float (&scales)[M][2],
+              unsigned char *scratch, T *to, int64_t stride, int count)
 {
     const int lane = threadIdx.x % 32;
     __syncwarp();
@@ -315,7 +315,7 @@ yk_tile_store(const float (&numbers)[M][D / 8][4], const float (&scales)[M][2], 
 #pragma unroll
             for (int r = 0; r < 2; r++) {
                 const uint32_t place = yk_tile_offset<D>(m * 16 + r * 8 + lane / 4, n);
-                *reinterpret_cast<uint32_t *>(room + place + lane % 4 * 4) = yk_pack<T>(
+                *reinterpret_cast<uint32_t *>(scratch + place + lane % 4 * 4) = yk_pack<T>(
                     numbers[m][n][2 * r] * scales[m][r], numbers[m][n][2 * r + 1] * scales[m][r]);
             }
         }
@@ -324,24 +324,25 @@ yk_tile_store(const float (&numbers)[M][D / 8][4], const float (&scales)[M][2], 
 #pragma unroll
     for (int i = lane; i < M * 16 * (D / 8); i += 32) {
         const int row = i / (D / 8);
-        const int piece = i % (D / 8);
+        const int chunk = i % (D / 8);
         if (row < count) {
-            *reinterpret_cast<uint4 *>(to + row * stride + piece * 8) =
-                *reinterpret_cast<const uint4 *>(room + yk_tile_offset<D>(row, piece));
+            *reinterpret_cast<uint4 *>(to + row * stride + chunk * 8) =
+                *reinterpret_cast<const uint4 *>(scratch + yk_tile_offset<D>(row, chunk));
         }
     }
 }
 
 /* Calls put(number, size) with a number of the op's type, and the size of its heads as a type. */
-template <typename PUT> static auto yk_tile_with_type(const struct yk_attention_op &op, PUT put)
+template <typename ENQUEUE>
+static auto yk_tile_with_type(const struct yk_attention_op &op, ENQUEUE enqueue)
 {
     const std::integral_constant<int, 64> small;
     const std::integral_constant<int, 128> large;
     const bool is_small = op.head_size == small;
     if (op.type == YK_PRECISION_FP16) {
-        return is_small ? put(__half(), small) : put(__half(), large);
+        return is_small ? enqueue(__half(), small) : enqueue(__half(), large);
     }
-    return is_small ? put(__nv_bfloat16(), small) : put(__nv_bfloat16(), large);
+    return is_small ? enqueue(__nv_bfloat16(), small) : enqueue(__nv_bfloat16(), large);
 }
 
 #endif

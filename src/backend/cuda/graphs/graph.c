@@ -14,7 +14,7 @@ struct yk_replay_graph {
     char bytes[]; /* of the list */
 };
 
-static void look_at_scratch(const struct yk_backend_lane *lane, const void *out[1 + YK_CUDA_SIDES])
+static void read_scratch(const struct yk_backend_lane *lane, const void *out[1 + YK_CUDA_SIDES])
 {
     out[0] = lane->scratch;
     for (int i = 0; i < YK_CUDA_SIDES; i++) {
@@ -27,7 +27,7 @@ bool yk_replay_graph_is_current(const struct yk_replay_graph *graph,
                                 const struct yk_backend_lane *lane)
 {
     const void *scratch[1 + YK_CUDA_SIDES];
-    look_at_scratch(lane, scratch);
+    read_scratch(lane, scratch);
     return memcmp(scratch, graph->scratch, sizeof scratch) == 0;
 }
 
@@ -42,7 +42,7 @@ static bool pardon(struct yk_backend_lane *lane)
     const bool sound = !lane || lane->status == YK_OK;
     if (!sound) {
         lane->status = YK_OK;
-        lane->sentence[0] = '\0';
+        lane->message[0] = '\0';
     }
     return sound;
 }
@@ -50,7 +50,7 @@ static bool pardon(struct yk_backend_lane *lane)
 static bool pardon_all(struct yk_backend_lane *lane)
 {
     bool sound = pardon(lane);
-    sound = pardon(yk_cuda_prefetch_side(lane->ahead)) && sound;
+    sound = pardon(yk_cuda_prefetch_side(lane->prefetch)) && sound;
     for (int i = 0; i < YK_CUDA_SIDES; i++) {
         sound = pardon(lane->sides[i]) && sound;
     }
@@ -67,9 +67,9 @@ static cudaGraph_t capture(struct yk_backend_lane *lane, const struct yk_replay_
         (void)cudaGetLastError();
         return NULL;
     }
-    yk_cuda_prefetch_forget(lane->ahead);
+    yk_cuda_prefetch_forget(lane->prefetch);
     yk_replay_list_run(list, lane);
-    yk_cuda_prefetch_forget(lane->ahead);
+    yk_cuda_prefetch_forget(lane->prefetch);
     const bool ended = cudaStreamEndCapture(lane->stream, &graph) == cudaSuccess;
     const bool sound = pardon_all(lane);
     if (!ended || !sound) {
@@ -100,7 +100,7 @@ struct yk_replay_graph *yk_replay_graph_make(struct yk_backend_lane *lane,
         free(graph);
         return NULL;
     }
-    look_at_scratch(lane, graph->scratch);
+    read_scratch(lane, graph->scratch);
     graph->length = list->length;
     memcpy(graph->bytes, list->bytes, list->length);
     if (cudaGraphUpload(graph->made, lane->stream) != cudaSuccess) {
@@ -123,6 +123,6 @@ bool yk_replay_graph_launch(const struct yk_replay_graph *graph, struct yk_backe
         (void)cudaGetLastError();
         return false;
     }
-    yk_cuda_prefetch_forget(lane->ahead);
+    yk_cuda_prefetch_forget(lane->prefetch);
     return true;
 }

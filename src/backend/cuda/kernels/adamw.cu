@@ -74,7 +74,7 @@ struct adamw {
     }
 };
 
-void yk_cuda_adamw(struct yk_backend_lane *lane, const struct yk_adamw_op *op)
+void yk_cuda_optimizer_adamw(struct yk_backend_lane *lane, const struct yk_adamw_op *op)
 {
     if (!yk_cuda_lane_is_ok(lane) || op->count <= 0) {
         return;

@@ -20,9 +20,10 @@ static __global__ void cast_rows(int64_t rows, int64_t columns, const From *from
     }
 }
 
-void yk_cuda_cast_matrix(struct yk_backend_lane *lane, int64_t rows, int64_t columns,
-                         const void *from, int64_t from_stride, enum yk_precision from_type,
-                         void *to, int64_t to_stride, enum yk_precision to_type, bool adds)
+void yk_cuda_elementwise_cast_matrix(struct yk_backend_lane *lane, int64_t rows, int64_t columns,
+                                     const void *from, int64_t from_stride,
+                                     enum yk_precision from_type, void *to, int64_t to_stride,
+                                     enum yk_precision to_type, bool adds)
 {
     if (!yk_cuda_lane_is_ok(lane) || rows == 0 || columns == 0) {
         return;

@@ -4,15 +4,15 @@
 #include "backend/cuda/kernels/token_sort.cuh"
 
 enum {
-    EMBED_THREADS = 256, /* a warp a row */
-    EMBED_NUMBERS = 8,   /* that a thread takes at once */
-    SUM_THREADS = 128,   /* at most */
-    TOGETHER = 4,        /* rows a thread has on their way at once */
-    PIECE_ROWS = 32,     /* at least */
-    PIECES = 2048,       /* at most */
+    EMBEDDING_THREADS = 256, /* a warp a row */
+    EMBEDDING_NUMBERS = 8,   /* that a thread takes at once */
+    SUM_THREADS = 128,       /* at most */
+    TOGETHER = 4,            /* rows a thread has on their way at once */
+    MIN_SEGMENT_ROWS = 32,   /* at least */
+    MAX_SEGMENTS = 2048,     /* at most */
     PARTIAL_BYTES = 32 << 20,
     JOIN_THREADS = 128,
-    JOIN_TURNS = JOIN_THREADS / 32,
+    JOIN_WARPS = JOIN_THREADS / 32,
     JOIN_COLUMNS = 32 * 4, /* a thread takes a float4 */
 };
 
@@ -20,10 +20,12 @@ enum {
 
 /* The table is of type T. */
 template <typename T, int N>
-static __global__ void __launch_bounds__(EMBED_THREADS) embed_rows(struct yk_embedding_op op)
+static __global__ void __launch_bounds__(EMBEDDING_THREADS)
+    embedding_rows(struct yk_embedding_op op)
 {
     const int lane = threadIdx.x % 32;
-    const int64_t row = static_cast<int64_t>(blockIdx.x) * (EMBED_THREADS / 32) + threadIdx.x / 32;
+    const int64_t row =
+        static_cast<int64_t>(blockIdx.x) * (EMBEDDING_THREADS / 32) + threadIdx.x / 32;
     if (row >= op.rows) {
         return;
     }
@@ -55,20 +57,20 @@ void yk_cuda_embedding(struct yk_backend_lane *lane, const struct yk_embedding_o
         return;
     }
     const cudaStream_t stream = yk_cuda_lane_stream(lane);
-    const unsigned grid = static_cast<unsigned>(yk_ceil_div(op->rows, EMBED_THREADS / 32));
+    const unsigned grid = static_cast<unsigned>(yk_ceil_div(op->rows, EMBEDDING_THREADS / 32));
     /* 8 numbers of 16 bits are 16 bytes, of 32 bits twice as many. */
-    const bool wide = op->width % EMBED_NUMBERS == 0 && yk_is_wide<float>(op->table, 0) &&
+    const bool wide = op->width % EMBEDDING_NUMBERS == 0 && yk_is_wide<float>(op->table, 0) &&
                       yk_is_wide<float>(op->positions, 0) && yk_is_wide<float>(op->shift, 0) &&
                       yk_is_wide<float>(op->out, 0);
     yk_with_type(op->table_type, [&](auto number) {
         using T = decltype(number);
         if (wide) {
-            embed_rows<T, EMBED_NUMBERS><<<grid, EMBED_THREADS, 0, stream>>>(*op);
+            embedding_rows<T, EMBEDDING_NUMBERS><<<grid, EMBEDDING_THREADS, 0, stream>>>(*op);
         } else {
-            embed_rows<T, 1><<<grid, EMBED_THREADS, 0, stream>>>(*op);
+            embedding_rows<T, 1><<<grid, EMBEDDING_THREADS, 0, stream>>>(*op);
         }
     });
-    yk_cuda_lane_check(lane, cudaGetLastError(), "embed");
+    yk_cuda_lane_check(lane, cudaGetLastError(), "embedding");
 }
 
 /* ---- back, to the table ---- */
@@ -86,30 +88,30 @@ enum {
     ENDS,
 };
 
-struct pieces {
+struct segments {
     const int32_t *order;  /* (rows), by token */
     const int32_t *sorted; /* (rows): their tokens */
     float *partials;       /* (pieces, ENDS, pitch) */
     int64_t pitch;         /* the width, to a multiple of 4 */
     int32_t rows;
-    int32_t piece_rows;
+    int32_t segment_rows;
     int32_t count;
 };
 
 /* A run of the piece ends, or the piece does: rows `first` to `last` of the order. */
 template <int N>
 static __device__ __forceinline__ void finish_run(const struct yk_embedding_backward_op &op,
-                                                  const struct pieces &pieces, int first, int last,
-                                                  int64_t column, const float (&sum)[N])
+                                                  const struct segments &segments, int first,
+                                                  int last, int64_t column, const float (&sum)[N])
 {
-    const int piece = blockIdx.x;
-    const int32_t token = pieces.sorted[last];
-    const bool came =
-        first > 0 && first == piece * pieces.piece_rows && pieces.sorted[first - 1] == token;
-    const bool goes = last + 1 < pieces.rows && pieces.sorted[last + 1] == token;
+    const int segment = blockIdx.x;
+    const int32_t token = segments.sorted[last];
+    const bool came = first > 0 && first == segment * segments.segment_rows &&
+                      segments.sorted[first - 1] == token;
+    const bool goes = last + 1 < segments.rows && segments.sorted[last + 1] == token;
     if (came || goes) {
-        const int64_t end = piece * ENDS + (came ? HEAD : TAIL);
-        yk_typed_store_as<float>(pieces.partials, end * pieces.pitch + column, sum);
+        const int64_t end = segment * ENDS + (came ? HEAD : TAIL);
+        yk_typed_store_as<float>(segments.partials, end * segments.pitch + column, sum);
         return;
     }
     float entry[N];
@@ -124,12 +126,12 @@ static __device__ __forceinline__ void finish_run(const struct yk_embedding_back
 /* d_out is of type T. A block takes a piece, a thread N columns of it. */
 template <typename T, int N>
 static __global__ void __launch_bounds__(SUM_THREADS)
-    sum_pieces(struct yk_embedding_backward_op op, struct pieces pieces)
+    sum_segments(struct yk_embedding_backward_op op, struct segments segments)
 {
     const int64_t column = (static_cast<int64_t>(blockIdx.y) * blockDim.x + threadIdx.x) * N;
-    const int begin = static_cast<int>(blockIdx.x) * pieces.piece_rows;
-    const int end =
-        pieces.rows - begin < pieces.piece_rows ? pieces.rows : begin + pieces.piece_rows;
+    const int begin = static_cast<int>(blockIdx.x) * segments.segment_rows;
+    const int end = segments.rows - begin < segments.segment_rows ? segments.rows
+                                                                  : begin + segments.segment_rows;
     if (column >= op.width) {
         return;
     }
@@ -140,7 +142,8 @@ static __global__ void __launch_bounds__(SUM_THREADS)
 #pragma unroll
         for (int i = 0; i < TOGETHER; i++) {
             if (at + i < end) {
-                rows[i] = yk_load_vector<T, N>(op.d_out, pieces.order[at + i] * op.width + column);
+                rows[i] =
+                    yk_load_vector<T, N>(op.d_out, segments.order[at + i] * op.width + column);
             }
         }
 #pragma unroll
@@ -153,8 +156,8 @@ static __global__ void __launch_bounds__(SUM_THREADS)
             for (int j = 0; j < N; j++) {
                 sum[j] += yk_load(rows[i].numbers[j]);
             }
-            if (last + 1 == end || pieces.sorted[last + 1] != pieces.sorted[last]) {
-                finish_run(op, pieces, first, last, column, sum);
+            if (last + 1 == end || segments.sorted[last + 1] != segments.sorted[last]) {
+                finish_run(op, segments, first, last, column, sum);
                 first = last + 1;
 #pragma unroll
                 for (int j = 0; j < N; j++) {
@@ -167,32 +170,32 @@ static __global__ void __launch_bounds__(SUM_THREADS)
 
 /* Adds up the run that begins in piece blockIdx.x and goes on, if there is one: 128 columns. */
 static __global__ void __launch_bounds__(JOIN_THREADS)
-    join_pieces(struct yk_embedding_backward_op op, struct pieces pieces)
+    join_segments(struct yk_embedding_backward_op op, struct segments segments)
 {
-    __shared__ float4 sums[JOIN_TURNS][32];
+    __shared__ float4 sums[JOIN_WARPS][32];
     const int lane = threadIdx.x % 32;
     const int turn = threadIdx.x / 32;
-    const int piece = blockIdx.x;
-    const int begin = piece * pieces.piece_rows;
-    const int next = begin + pieces.piece_rows; /* begins a piece: the last one has no block */
-    const int32_t token = pieces.sorted[next];
-    if (pieces.sorted[next - 1] != token || (begin > 0 && pieces.sorted[begin - 1] == token)) {
+    const int segment = blockIdx.x;
+    const int begin = segment * segments.segment_rows;
+    const int next = begin + segments.segment_rows; /* begins a piece: the last one has no block */
+    const int32_t token = segments.sorted[next];
+    if (segments.sorted[next - 1] != token || (begin > 0 && segments.sorted[begin - 1] == token)) {
         return;
     }
     int more = 0; /* pieces that the run came to */
     for (int found = JOIN_THREADS; found == JOIN_THREADS; more += found) {
-        const int other = piece + 1 + more + static_cast<int>(threadIdx.x);
-        found = __syncthreads_count(other < pieces.count &&
-                                    pieces.sorted[other * pieces.piece_rows] == token);
+        const int other = segment + 1 + more + static_cast<int>(threadIdx.x);
+        found = __syncthreads_count(other < segments.count &&
+                                    segments.sorted[other * segments.segment_rows] == token);
     }
     const int64_t column = static_cast<int64_t>(blockIdx.y) * JOIN_COLUMNS + lane * 4;
     float4 sum = make_float4(0, 0, 0, 0);
     if (column < op.width) {
 #pragma unroll 8
-        for (int i = turn; i <= more; i += JOIN_TURNS) {
-            const int64_t end = static_cast<int64_t>(piece + i) * ENDS + (i == 0 ? TAIL : HEAD);
-            const float4 one =
-                *reinterpret_cast<const float4 *>(pieces.partials + end * pieces.pitch + column);
+        for (int i = turn; i <= more; i += JOIN_WARPS) {
+            const int64_t end = static_cast<int64_t>(segment + i) * ENDS + (i == 0 ? TAIL : HEAD);
+            const float4 one = *reinterpret_cast<const float4 *>(segments.partials +
+                                                                 end * segments.pitch + column);
             sum = make_float4(sum.x + one.x, sum.y + one.y, sum.z + one.z, sum.w + one.w);
         }
     }
@@ -201,7 +204,7 @@ static __global__ void __launch_bounds__(JOIN_THREADS)
     if (turn > 0) {
         return;
     }
-    for (int i = 1; i < JOIN_TURNS; i++) {
+    for (int i = 1; i < JOIN_WARPS; i++) {
         const float4 one = sums[i][lane];
         sum = make_float4(sum.x + one.x, sum.y + one.y, sum.z + one.z, sum.w + one.w);
     }
@@ -219,23 +222,23 @@ static size_t whole_lines(size_t bytes)
 
 /* Cuts scratch into what sorting and summing work in. False: there is not enough of it. */
 static bool carve(struct yk_backend_lane *lane, const struct yk_embedding_backward_op *op,
-                  struct yk_token_sort *order, struct pieces *pieces)
+                  struct yk_token_sort *order, struct segments *segments)
 {
-    const size_t end_bytes = static_cast<size_t>(pieces->pitch) * ENDS * sizeof(float);
-    int64_t piece_rows = PIECE_ROWS;
-    while (piece_rows < op->rows &&
-           (yk_ceil_div(op->rows, piece_rows) > PIECES ||
-            static_cast<size_t>(yk_ceil_div(op->rows, piece_rows)) * end_bytes > PARTIAL_BYTES)) {
-        piece_rows *= 2;
+    const size_t end_bytes = static_cast<size_t>(segments->pitch) * ENDS * sizeof(float);
+    int64_t segment_rows = MIN_SEGMENT_ROWS;
+    while (segment_rows < op->rows &&
+           (yk_ceil_div(op->rows, segment_rows) > MAX_SEGMENTS ||
+            static_cast<size_t>(yk_ceil_div(op->rows, segment_rows)) * end_bytes > PARTIAL_BYTES)) {
+        segment_rows *= 2;
     }
     const size_t list_bytes = whole_lines(static_cast<size_t>(op->rows) * sizeof(int32_t));
     const size_t count_bytes =
         static_cast<size_t>(YK_TOKEN_SORT_TILES) * YK_TOKEN_SORT_DIGITS * sizeof(int32_t);
-    pieces->rows = static_cast<int32_t>(op->rows);
-    pieces->piece_rows = static_cast<int32_t>(piece_rows);
-    pieces->count = static_cast<int32_t>(yk_ceil_div(op->rows, piece_rows));
+    segments->rows = static_cast<int32_t>(op->rows);
+    segments->segment_rows = static_cast<int32_t>(segment_rows);
+    segments->count = static_cast<int32_t>(yk_ceil_div(op->rows, segment_rows));
     char *scratch = static_cast<char *>(yk_cuda_lane_scratch(
-        lane, 3 * list_bytes + count_bytes + static_cast<size_t>(pieces->count) * end_bytes));
+        lane, 3 * list_bytes + count_bytes + static_cast<size_t>(segments->count) * end_bytes));
     if (!scratch) {
         return false;
     }
@@ -243,46 +246,46 @@ static bool carve(struct yk_backend_lane *lane, const struct yk_embedding_backwa
     order->orders[1] = reinterpret_cast<int32_t *>(scratch + list_bytes);
     order->sorted = reinterpret_cast<int32_t *>(scratch + 2 * list_bytes);
     order->counts = reinterpret_cast<int32_t *>(scratch + 3 * list_bytes);
-    pieces->sorted = order->sorted;
-    pieces->partials = reinterpret_cast<float *>(scratch + 3 * list_bytes + count_bytes);
+    segments->sorted = order->sorted;
+    segments->partials = reinterpret_cast<float *>(scratch + 3 * list_bytes + count_bytes);
     return true;
 }
 
 template <typename T, int N>
 static void sum_all(cudaStream_t stream, const struct yk_embedding_backward_op *op,
-                    const struct pieces *pieces)
+                    const struct segments *segments)
 {
     const int64_t across = yk_ceil_div(op->width, N);
     const int64_t threads = across < SUM_THREADS ? yk_ceil_div(across, 32) * 32 : SUM_THREADS;
-    const dim3 grid(static_cast<unsigned>(pieces->count),
+    const dim3 grid(static_cast<unsigned>(segments->count),
                     static_cast<unsigned>(yk_ceil_div(across, threads)));
-    sum_pieces<T, N><<<grid, static_cast<unsigned>(threads), 0, stream>>>(*op, *pieces);
+    sum_segments<T, N><<<grid, static_cast<unsigned>(threads), 0, stream>>>(*op, *segments);
 }
 
 static void add_to_table(struct yk_backend_lane *lane, const struct yk_embedding_backward_op *op)
 {
     const cudaStream_t stream = yk_cuda_lane_stream(lane);
     struct yk_token_sort order;
-    struct pieces pieces;
-    pieces.pitch = yk_ceil_div(op->width, 4) * 4;
-    if (!carve(lane, op, &order, &pieces)) {
+    struct segments segments;
+    segments.pitch = yk_ceil_div(op->width, 4) * 4;
+    if (!carve(lane, op, &order, &segments)) {
         return;
     }
-    pieces.order = yk_token_sort_run(stream, op->tokens, pieces.rows, op->vocabulary, &order);
+    segments.order = yk_token_sort_run(stream, op->tokens, segments.rows, op->vocabulary, &order);
     yk_with_type(op->out_type, [&](auto number) {
         using T = decltype(number);
         constexpr int N = yk_wide<T>::count;
         if (op->width % N == 0 && yk_is_wide<T>(op->d_out, op->width) &&
             yk_is_wide<float>(op->d_table, 0)) {
-            sum_all<T, N>(stream, op, &pieces);
+            sum_all<T, N>(stream, op, &segments);
         } else {
-            sum_all<T, 1>(stream, op, &pieces);
+            sum_all<T, 1>(stream, op, &segments);
         }
     });
-    if (pieces.count > 1) {
-        const dim3 grid(static_cast<unsigned>(pieces.count - 1),
+    if (segments.count > 1) {
+        const dim3 grid(static_cast<unsigned>(segments.count - 1),
                         static_cast<unsigned>(yk_ceil_div(op->width, JOIN_COLUMNS)));
-        join_pieces<<<grid, JOIN_THREADS, 0, stream>>>(*op, pieces);
+        join_segments<<<grid, JOIN_THREADS, 0, stream>>>(*op, segments);
     }
 }
 
@@ -325,5 +328,5 @@ void yk_cuda_embedding_backward(struct yk_backend_lane *lane,
     if (op->d_positions) {
         add_to_positions(lane, op);
     }
-    yk_cuda_lane_check(lane, cudaGetLastError(), "embed_back");
+    yk_cuda_lane_check(lane, cudaGetLastError(), "embedding_backward");
 }

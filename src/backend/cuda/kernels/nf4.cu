@@ -166,7 +166,7 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
-void yk_cuda_quantise(struct yk_backend_lane *lane, const struct yk_quantise_op *op)
+void yk_cuda_nf4_quantise(struct yk_backend_lane *lane, const struct yk_quantise_op *op)
 {
     if (!yk_cuda_lane_is_ok(lane)) {
         return;
@@ -264,7 +264,7 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
-void yk_cuda_dequantise(struct yk_backend_lane *lane, const struct yk_dequantise_op *op)
+void yk_cuda_nf4_dequantise(struct yk_backend_lane *lane, const struct yk_dequantise_op *op)
 {
     if (!yk_cuda_lane_is_ok(lane) || op->count <= 0) {
         return;

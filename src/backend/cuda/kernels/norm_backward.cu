@@ -6,16 +6,16 @@
 enum {
     SLOW_BLOCKS = 8,          /* of an SM */
     COLUMN_LANES = 32,        /* columns of a block */
-    COLUMN_TURNS = 8,         /* its threads that share a column's rows */
+    COLUMN_STEPS = 8,         /* its threads that share a column's rows */
     PARTIAL_BYTES = 32 << 20, /* at most */
     PARTIAL_GROUPS = 64,      /* of rows */
 };
 
 /* Sums of columns: a block takes 32 of them, and the rows of group blockIdx.y. */
-static __global__ void __launch_bounds__(COLUMN_LANES *COLUMN_TURNS)
+static __global__ void __launch_bounds__(COLUMN_LANES *COLUMN_STEPS)
     walk_columns(struct yk_norm_backward_op op, int64_t group_rows, float *partials)
 {
-    __shared__ float sums[2][COLUMN_TURNS][COLUMN_LANES];
+    __shared__ float sums[2][COLUMN_STEPS][COLUMN_LANES];
     const int lane = threadIdx.x % COLUMN_LANES;
     const int turn = threadIdx.x / COLUMN_LANES;
     const int64_t column = static_cast<int64_t>(blockIdx.x) * COLUMN_LANES + lane;
@@ -24,7 +24,7 @@ static __global__ void __launch_bounds__(COLUMN_LANES *COLUMN_TURNS)
     float weight_sum = 0;
     float bias_sum = 0;
     if (column < op.width) {
-        for (int64_t row = first + turn; row < end; row += COLUMN_TURNS) {
+        for (int64_t row = first + turn; row < end; row += COLUMN_STEPS) {
             const int64_t at = row * op.width + column;
             const float mean = op.mean ? op.mean[row] : 0.0F;
             const float d = yk_typed_load_one(op.y_type, op.dy, at);
@@ -37,7 +37,7 @@ static __global__ void __launch_bounds__(COLUMN_LANES *COLUMN_TURNS)
     __syncthreads();
     if (turn < 2 && column < op.width) {
         float total = 0;
-        for (int i = 0; i < COLUMN_TURNS; i++) {
+        for (int i = 0; i < COLUMN_STEPS; i++) {
             total += sums[turn][i][lane];
         }
         partials[(blockIdx.y * 2 + turn) * op.width + column] = total;
@@ -47,7 +47,7 @@ static __global__ void __launch_bounds__(COLUMN_LANES *COLUMN_TURNS)
 /* dx: a block a row, whose threads are one team. */
 static __global__ void __launch_bounds__(YK_TEAM_THREADS) walk_rows(struct yk_norm_backward_op op)
 {
-    __shared__ float room[2][YK_TEAM_WARPS][YK_NORM_SUMS];
+    __shared__ float scratch[2][YK_TEAM_WARPS][YK_NORM_SUMS];
     int turn = 0;
     for (int64_t row = blockIdx.x; row < op.rows; row += gridDim.x) {
         const int64_t start = row * op.width;
@@ -61,7 +61,7 @@ static __global__ void __launch_bounds__(YK_TEAM_THREADS) walk_rows(struct yk_no
             sums[YK_NORM_G] += g;
             sums[YK_NORM_GN] += g * n;
         }
-        yk_team_sums(sums, YK_TEAM_WARPS, room[turn++ & 1]);
+        yk_team_sums(sums, YK_TEAM_WARPS, scratch[turn++ & 1]);
         const float g_mean = op.mean ? sums[YK_NORM_G] / static_cast<float>(op.width) : 0.0F;
         const float gn_mean = sums[YK_NORM_GN] / static_cast<float>(op.width);
         for (int64_t i = threadIdx.x; i < op.width; i += YK_TEAM_THREADS) {
@@ -75,19 +75,19 @@ static __global__ void __launch_bounds__(YK_TEAM_THREADS) walk_rows(struct yk_no
     }
 }
 
-static int64_t least(int64_t a, int64_t b)
+static int64_t min64(int64_t a, int64_t b)
 {
     return a < b ? a : b;
 }
 
-static void back_slowly(struct yk_backend_lane *lane, const struct yk_norm_backward_op *op)
+static void backward_slow(struct yk_backend_lane *lane, const struct yk_norm_backward_op *op)
 {
     const cudaStream_t stream = yk_cuda_lane_stream(lane);
     if (op->d_weight || op->d_bias) {
         const int64_t bytes = op->width * 2 * static_cast<int64_t>(sizeof(float));
-        const int64_t room = PARTIAL_BYTES / bytes > 0 ? PARTIAL_BYTES / bytes : 1;
-        const int64_t most = least(yk_ceil_div(op->rows, COLUMN_TURNS), PARTIAL_GROUPS);
-        const int64_t group_rows = yk_ceil_div(op->rows, least(most, room));
+        const int64_t scratch = PARTIAL_BYTES / bytes > 0 ? PARTIAL_BYTES / bytes : 1;
+        const int64_t max_blocks = min64(yk_ceil_div(op->rows, COLUMN_STEPS), PARTIAL_GROUPS);
+        const int64_t group_rows = yk_ceil_div(op->rows, min64(max_blocks, scratch));
         const int64_t groups = yk_ceil_div(op->rows, group_rows);
         float *partials =
             static_cast<float *>(yk_cuda_lane_scratch(lane, static_cast<size_t>(groups * bytes)));
@@ -96,10 +96,10 @@ static void back_slowly(struct yk_backend_lane *lane, const struct yk_norm_backw
         }
         const dim3 grid(static_cast<unsigned>(yk_ceil_div(op->width, COLUMN_LANES)),
                         static_cast<unsigned>(groups));
-        walk_columns<<<grid, COLUMN_LANES * COLUMN_TURNS, 0, stream>>>(*op, group_rows, partials);
+        walk_columns<<<grid, COLUMN_LANES * COLUMN_STEPS, 0, stream>>>(*op, group_rows, partials);
         yk_add_norm_sums(lane, op, partials, groups);
     }
-    const int64_t grid = least(op->rows, yk_cuda_lane_properties(lane)->processors * SLOW_BLOCKS);
+    const int64_t grid = min64(op->rows, yk_cuda_lane_properties(lane)->processors * SLOW_BLOCKS);
     walk_rows<<<static_cast<unsigned>(grid), YK_TEAM_THREADS, 0, stream>>>(*op);
 }
 
@@ -109,7 +109,7 @@ void yk_cuda_norm_backward(struct yk_backend_lane *lane, const struct yk_norm_ba
         return;
     }
     if (!yk_cuda_norm_backward_registers(lane, op)) {
-        back_slowly(lane, op);
+        backward_slow(lane, op);
     }
-    yk_cuda_lane_check(lane, cudaGetLastError(), "normalise_back");
+    yk_cuda_lane_check(lane, cudaGetLastError(), "norm_backward");
 }

@@ -9,8 +9,8 @@
 #include "backend/cuda/kernels/norm_backward.cuh"
 
 enum {
-    SUM_HELD = 3,          /* chunks a thread holds with the sums of their columns, if it can be */
-    HELD_BLOCKS = 2,       /* of an SM */
+    SUM_CHUNKS = 3,        /* chunks a thread holds with the sums of their columns, if it can be */
+    REGISTER_BLOCKS = 2,   /* of an SM */
     RESERVED_BYTES = 2048, /* shared memory of a block for its sums, and what the system keeps */
 };
 
@@ -23,7 +23,7 @@ enum {
 };
 
 /* Where a thread stands: it holds chunks place, place + step … below `chunks` of its team's row. */
-struct stand {
+struct position {
     int chunks;
     int place;
     int step;
@@ -32,9 +32,9 @@ struct stand {
 };
 
 /* Sums over the rows a thread has seen, of the columns it holds. */
-template <typename T, int HELD> struct column_sums {
-    float weight[HELD][yk_wide<T>::count];
-    float bias[HELD][yk_wide<T>::count];
+template <typename T, int CHUNKS> struct column_sums {
+    float weight[CHUNKS][yk_wide<T>::count];
+    float bias[CHUNKS][yk_wide<T>::count];
 };
 
 /* Of a row. */
@@ -51,12 +51,12 @@ statistics_of(const struct yk_norm_backward_op &op, int64_t row)
 }
 
 /* Shared memory for rows, (stages, FETCHED, HELD, threads): a thread only sees what is its own. */
-template <int HELD> struct shelf {
+template <int CHUNKS> struct row_stages {
     uint4 *places;
 
     __device__ __forceinline__ uint4 *at(int stage, int what, int i) const
     {
-        return places + ((stage * FETCHED + what) * HELD + i) * YK_TEAM_THREADS + threadIdx.x;
+        return places + ((stage * FETCHED + what) * CHUNKS + i) * YK_TEAM_THREADS + threadIdx.x;
     }
 
     template <typename T>
@@ -67,22 +67,23 @@ template <int HELD> struct shelf {
 };
 
 /* Asks for a row, which is a group even if it is not there. */
-template <typename T, int HELD>
-static __device__ __forceinline__ void fetch_row(const struct yk_norm_backward_op &op, int64_t row,
-                                                 const struct stand &stand,
-                                                 const struct shelf<HELD> &shelf, int stage)
+template <typename T, int CHUNKS>
+static __device__ __forceinline__ void
+fetch_row(const struct yk_norm_backward_op &op, int64_t row, const struct position &position,
+          const struct row_stages<CHUNKS> &row_stages, int stage)
 {
-    const int count = row < op.rows ? stand.chunks : 0;
-    const int64_t start = row * stand.chunks;
+    const int count = row < op.rows ? position.chunks : 0;
+    const int64_t start = row * position.chunks;
 #pragma unroll
-    for (int i = 0; i < HELD; i++) {
-        const int chunk = stand.place + i * stand.step;
+    for (int i = 0; i < CHUNKS; i++) {
+        const int chunk = position.place + i * position.step;
         if (chunk < count) {
             const int64_t at = start + chunk;
-            yk_async_copy(shelf.at(stage, X, i), static_cast<const uint4 *>(op.x) + at);
-            yk_async_copy(shelf.at(stage, DY, i), static_cast<const uint4 *>(op.dy) + at);
+            yk_async_copy(row_stages.at(stage, X, i), static_cast<const uint4 *>(op.x) + at);
+            yk_async_copy(row_stages.at(stage, DY, i), static_cast<const uint4 *>(op.dy) + at);
             if (op.add) {
-                yk_async_copy(shelf.at(stage, ADD, i), static_cast<const uint4 *>(op.add) + at);
+                yk_async_copy(row_stages.at(stage, ADD, i),
+                              static_cast<const uint4 *>(op.add) + at);
             }
         }
     }
@@ -90,34 +91,35 @@ static __device__ __forceinline__ void fetch_row(const struct yk_norm_backward_o
 }
 
 /* The weights of a thread's columns, one by one: they may lie anywhere. */
-template <typename W, int HELD, int N>
-static __device__ __forceinline__ void load_weights_as(const void *from, const struct stand &stand,
-                                                       float (&out)[HELD][N])
+template <typename W, int CHUNKS, int N>
+static __device__ __forceinline__ void
+load_weights_as(const void *from, const struct position &position, float (&out)[CHUNKS][N])
 {
     const W *weights = static_cast<const W *>(from);
 #pragma unroll
-    for (int i = 0; i < HELD; i++) {
-        const int chunk = stand.place + i * stand.step;
+    for (int i = 0; i < CHUNKS; i++) {
+        const int chunk = position.place + i * position.step;
 #pragma unroll
         for (int j = 0; j < N; j++) {
-            out[i][j] = chunk < stand.chunks ? yk_load(weights[chunk * N + j]) : 0.0F;
+            out[i][j] = chunk < position.chunks ? yk_load(weights[chunk * N + j]) : 0.0F;
         }
     }
 }
 
-template <int HELD, int N>
-static __device__ __forceinline__ void
-load_weights(const struct yk_norm_backward_op &op, const struct stand &stand, float (&out)[HELD][N])
+template <int CHUNKS, int N>
+static __device__ __forceinline__ void load_weights(const struct yk_norm_backward_op &op,
+                                                    const struct position &position,
+                                                    float (&out)[CHUNKS][N])
 {
     switch (op.weight_type) {
     case YK_PRECISION_FP16:
-        load_weights_as<__half>(op.weight, stand, out);
+        load_weights_as<__half>(op.weight, position, out);
         break;
     case YK_PRECISION_BF16:
-        load_weights_as<__nv_bfloat16>(op.weight, stand, out);
+        load_weights_as<__nv_bfloat16>(op.weight, position, out);
         break;
     default:
-        load_weights_as<float>(op.weight, stand, out);
+        load_weights_as<float>(op.weight, position, out);
         break;
     }
 }
@@ -162,60 +164,62 @@ pass_chunk(const yk_wide<T> &x, const yk_wide<T> &dy, const yk_wide<T> &add,
 
 /* One row of every team, which is there in `stage`: dx, and the row's share of the columns' sums.
  */
-template <typename T, int HELD, bool SUMS>
+template <typename T, int CHUNKS, bool SUMS>
 static __device__ __forceinline__ void
-back_row(const struct yk_norm_backward_op &op, int64_t row, const struct statistics &of,
-         const struct stand &stand, const float (&weights)[HELD][yk_wide<T>::count],
-         const struct shelf<HELD> &shelf, int stage, float (*room)[YK_NORM_SUMS],
-         struct column_sums<T, HELD> &sums)
+backward_row(const struct yk_norm_backward_op &op, int64_t row, const struct statistics &of,
+             const struct position &position, const float (&weights)[CHUNKS][yk_wide<T>::count],
+             const struct row_stages<CHUNKS> &row_stages, int stage, float (*scratch)[YK_NORM_SUMS],
+             struct column_sums<T, CHUNKS> &sums)
 {
     constexpr int N = yk_wide<T>::count;
-    const int count = row < op.rows ? stand.chunks : 0;
+    const int count = row < op.rows ? position.chunks : 0;
     float row_sums[YK_NORM_SUMS] = {0, 0};
 #pragma unroll
-    for (int i = 0; i < HELD; i++) {
-        if (stand.place + i * stand.step < count) {
-            sum_chunk<T, SUMS>(shelf.template get<T>(stage, X, i),
-                               shelf.template get<T>(stage, DY, i), of, weights[i], row_sums,
+    for (int i = 0; i < CHUNKS; i++) {
+        if (position.place + i * position.step < count) {
+            sum_chunk<T, SUMS>(row_stages.template get<T>(stage, X, i),
+                               row_stages.template get<T>(stage, DY, i), of, weights[i], row_sums,
                                sums.weight[i], sums.bias[i]);
         }
     }
-    yk_team_sums(row_sums, stand.step / 32, room);
+    yk_team_sums(row_sums, position.step / 32, scratch);
     const float g_mean = op.mean ? row_sums[YK_NORM_G] / static_cast<float>(op.width) : 0.0F;
     const float gn_mean = row_sums[YK_NORM_GN] / static_cast<float>(op.width);
     /* It is read again: registers are for what stays. */
     asm volatile("" ::: "memory");
 #pragma unroll
-    for (int i = 0; i < HELD; i++) {
-        const int chunk = stand.place + i * stand.step;
+    for (int i = 0; i < CHUNKS; i++) {
+        const int chunk = position.place + i * position.step;
         if (chunk < count) {
-            const yk_wide<T> add = op.add ? shelf.template get<T>(stage, ADD, i) : yk_wide<T>();
+            const yk_wide<T> add =
+                op.add ? row_stages.template get<T>(stage, ADD, i) : yk_wide<T>();
             yk_store_wide(static_cast<T *>(op.dx) + row * op.width + chunk * N,
-                          pass_chunk<T>(shelf.template get<T>(stage, X, i),
-                                        shelf.template get<T>(stage, DY, i), add, of, weights[i],
-                                        g_mean, gn_mean));
+                          pass_chunk<T>(row_stages.template get<T>(stage, X, i),
+                                        row_stages.template get<T>(stage, DY, i), add, of,
+                                        weights[i], g_mean, gn_mean));
         }
     }
 }
 
 /* Adds up one of the sums of the block's teams, one team after the other, in shared memory that is
  * free by now, and leaves it in scratch at `to` (width). */
-template <typename T, int HELD>
-static __device__ __forceinline__ void leave(const float (&sums)[HELD][yk_wide<T>::count],
-                                             const struct stand &stand, float4 *shared, float *to)
+template <typename T, int CHUNKS>
+static __device__ __forceinline__ void leave(const float (&sums)[CHUNKS][yk_wide<T>::count],
+                                             const struct position &position, float4 *shared,
+                                             float *to)
 {
     constexpr int N = yk_wide<T>::count;
-    for (int team = 0; team < stand.teams; team++) {
+    for (int team = 0; team < position.teams; team++) {
         __syncthreads();
 #pragma unroll
-        for (int i = 0; i < HELD; i++) {
-            const int chunk = stand.place + i * stand.step;
-            if (team != stand.team || chunk >= stand.chunks) {
+        for (int i = 0; i < CHUNKS; i++) {
+            const int chunk = position.place + i * position.step;
+            if (team != position.team || chunk >= position.chunks) {
                 continue;
             }
 #pragma unroll
             for (int quarter = 0; quarter < N / 4; quarter++) {
-                float4 *between = shared + quarter * stand.chunks + chunk;
+                float4 *between = shared + quarter * position.chunks + chunk;
                 float4 *end = reinterpret_cast<float4 *>(to + chunk * N) + quarter;
                 const float *own = sums[i] + 4 * quarter;
                 float4 total = make_float4(own[0], own[1], own[2], own[3]);
@@ -224,55 +228,55 @@ static __device__ __forceinline__ void leave(const float (&sums)[HELD][yk_wide<T
                     total = make_float4(before.x + total.x, before.y + total.y, before.z + total.z,
                                         before.w + total.w);
                 }
-                *(team + 1 < stand.teams ? between : end) = total;
+                *(team + 1 < position.teams ? between : end) = total;
             }
         }
     }
 }
 
-/* x, dy and dx are of type T. The block's teams go from row to row together, and `ahead` rows, 0 or
- * 1, are asked for before they are needed. */
-template <typename T, int HELD, bool SUMS>
-static __global__ void __launch_bounds__(YK_TEAM_THREADS, HELD_BLOCKS)
-    hold_rows(struct yk_norm_backward_op op, int team_warps, int ahead, float *partials)
+/* x, dy and dx are of type T. The block's teams go from row to row together, and `prefetch` rows, 0
+ * or 1, are asked for before they are needed. */
+template <typename T, int CHUNKS, bool SUMS>
+static __global__ void __launch_bounds__(YK_TEAM_THREADS, REGISTER_BLOCKS)
+    register_rows(struct yk_norm_backward_op op, int team_warps, int prefetch, float *partials)
 {
     extern __shared__ float4 shared[];
-    __shared__ float room[2][YK_TEAM_WARPS][YK_NORM_SUMS];
+    __shared__ float scratch[2][YK_TEAM_WARPS][YK_NORM_SUMS];
     const int width = static_cast<int>(op.width);
     const int threads = team_warps * 32;
-    const struct stand stand = {width / yk_wide<T>::count, static_cast<int>(threadIdx.x) % threads,
-                                threads, static_cast<int>(threadIdx.x) / threads,
-                                YK_TEAM_THREADS / threads};
-    struct shelf<HELD> shelf;
-    shelf.places = reinterpret_cast<uint4 *>(shared);
-    const int64_t step = static_cast<int64_t>(gridDim.x) * stand.teams;
-    int64_t row = static_cast<int64_t>(blockIdx.x) * stand.teams + stand.team;
+    const struct position position = {
+        width / yk_wide<T>::count, static_cast<int>(threadIdx.x) % threads, threads,
+        static_cast<int>(threadIdx.x) / threads, YK_TEAM_THREADS / threads};
+    struct row_stages<CHUNKS> row_stages;
+    row_stages.places = reinterpret_cast<uint4 *>(shared);
+    const int64_t step = static_cast<int64_t>(gridDim.x) * position.teams;
+    int64_t row = static_cast<int64_t>(blockIdx.x) * position.teams + position.team;
     struct statistics next = statistics_of(op, row);
-    float weights[HELD][yk_wide<T>::count];
-    auto sums = column_sums<T, HELD>(); /* all 0 */
-    if (ahead > 0) {
-        fetch_row<T>(op, row, stand, shelf, 0);
+    float weights[CHUNKS][yk_wide<T>::count];
+    auto sums = column_sums<T, CHUNKS>(); /* all 0 */
+    if (prefetch > 0) {
+        fetch_row<T>(op, row, position, row_stages, 0);
     }
-    load_weights(op, stand, weights);
-    for (int turn = 0; row - stand.team < op.rows; turn++) {
+    load_weights(op, position, weights);
+    for (int turn = 0; row - position.team < op.rows; turn++) {
         const struct statistics of = next;
-        fetch_row<T>(op, row + ahead * step, stand, shelf, (turn + ahead) & ahead);
+        fetch_row<T>(op, row + prefetch * step, position, row_stages, (turn + prefetch) & prefetch);
         next = statistics_of(op, row + step);
-        yk_async_copy_wait_all_but(ahead);
-        back_row<T, HELD, SUMS>(op, row, of, stand, weights, shelf, turn & ahead, room[turn & 1],
-                                sums);
+        yk_async_copy_wait_all_but(prefetch);
+        backward_row<T, CHUNKS, SUMS>(op, row, of, position, weights, row_stages, turn & prefetch,
+                                      scratch[turn & 1], sums);
         row += step;
     }
     if (SUMS) {
         float *to = partials + static_cast<int64_t>(blockIdx.x) * 2 * width;
-        leave<T, HELD>(sums.weight, stand, shared, to);
+        leave<T, CHUNKS>(sums.weight, position, shared, to);
         if (op.d_bias) {
-            leave<T, HELD>(sums.bias, stand, shared, to + width);
+            leave<T, CHUNKS>(sums.bias, position, shared, to + width);
         }
     }
 }
 
-static bool give_shared(struct yk_backend_lane *lane, const void *kernel, int64_t bytes)
+static bool set_shared_memory(struct yk_backend_lane *lane, const void *kernel, int64_t bytes)
 {
     cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                              static_cast<int>(bytes));
@@ -280,36 +284,38 @@ static bool give_shared(struct yk_backend_lane *lane, const void *kernel, int64_
         error = cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
                                      cudaSharedmemCarveoutMaxShared);
     }
-    return yk_cuda_lane_check(lane, error, "normalise_back");
+    return yk_cuda_lane_check(lane, error, "norm_backward");
 }
 
 /* Rows are asked for ahead where there is shared memory for as many blocks as registers allow.
  * False where there is none for even a row. */
-template <typename T, int HELD, bool SUMS>
-static bool hold(struct yk_backend_lane *lane, const struct yk_norm_backward_op *op, int team_warps)
+template <typename T, int CHUNKS, bool SUMS>
+static bool load_registers(struct yk_backend_lane *lane, const struct yk_norm_backward_op *op,
+                           int team_warps)
 {
-    const struct yk_cuda_properties *chip = yk_cuda_lane_properties(lane);
-    const auto kernel = hold_rows<T, HELD, SUMS>;
-    const int64_t room = static_cast<int64_t>(chip->shared_bytes);
-    const int64_t stage_bytes = FETCHED * HELD * YK_TEAM_THREADS * 16;
-    const int ahead = HELD_BLOCKS * (2 * stage_bytes + RESERVED_BYTES) <= room ? 1 : 0;
-    const int64_t bytes = (1 + ahead) * stage_bytes;
+    const struct yk_cuda_properties *properties = yk_cuda_lane_properties(lane);
+    const auto kernel = register_rows<T, CHUNKS, SUMS>;
+    const int64_t scratch = static_cast<int64_t>(properties->shared_bytes);
+    const int64_t stage_bytes = FETCHED * CHUNKS * YK_TEAM_THREADS * 16;
+    const int prefetch = REGISTER_BLOCKS * (2 * stage_bytes + RESERVED_BYTES) <= scratch ? 1 : 0;
+    const int64_t bytes = (1 + prefetch) * stage_bytes;
     const int64_t blocks = yk_ceil_div(op->rows, YK_TEAM_WARPS / team_warps);
-    const int64_t most = static_cast<int64_t>(chip->processors) * HELD_BLOCKS;
-    const unsigned grid = static_cast<unsigned>(blocks < most ? blocks : most);
+    const int64_t max_blocks = static_cast<int64_t>(properties->processors) * REGISTER_BLOCKS;
+    const unsigned grid = static_cast<unsigned>(blocks < max_blocks ? blocks : max_blocks);
     float *partials = nullptr;
-    if (bytes + RESERVED_BYTES > room) {
+    if (bytes + RESERVED_BYTES > scratch) {
         return false;
     }
     if (SUMS) {
         const size_t sums_bytes = static_cast<size_t>(op->width) * 2 * sizeof(float);
         partials = static_cast<float *>(yk_cuda_lane_scratch(lane, grid * sums_bytes));
     }
-    if ((SUMS && !partials) || !give_shared(lane, reinterpret_cast<const void *>(kernel), bytes)) {
+    if ((SUMS && !partials) ||
+        !set_shared_memory(lane, reinterpret_cast<const void *>(kernel), bytes)) {
         return true;
     }
     kernel<<<grid, YK_TEAM_THREADS, static_cast<size_t>(bytes), yk_cuda_lane_stream(lane)>>>(
-        *op, team_warps, ahead, partials);
+        *op, team_warps, prefetch, partials);
     if (SUMS) {
         yk_add_norm_sums(lane, op, partials, grid);
     }
@@ -317,33 +323,34 @@ static bool hold(struct yk_backend_lane *lane, const struct yk_norm_backward_op 
 }
 
 template <typename T>
-static bool back_held(struct yk_backend_lane *lane, const struct yk_norm_backward_op *op)
+static bool backward_registers(struct yk_backend_lane *lane, const struct yk_norm_backward_op *op)
 {
     const int64_t chunks = op->width / yk_wide<T>::count;
     if (!op->d_weight && !op->d_bias) {
-        return hold<T, YK_TEAM_CHUNKS_PER_THREAD, false>(
+        return load_registers<T, YK_TEAM_CHUNKS_PER_THREAD, false>(
             lane, op, yk_team_warps(chunks, YK_TEAM_CHUNKS_PER_THREAD));
     }
-    if (chunks > YK_TEAM_THREADS * SUM_HELD) {
-        return hold<T, YK_TEAM_CHUNKS_PER_THREAD, true>(lane, op, YK_TEAM_WARPS);
+    if (chunks > YK_TEAM_THREADS * SUM_CHUNKS) {
+        return load_registers<T, YK_TEAM_CHUNKS_PER_THREAD, true>(lane, op, YK_TEAM_WARPS);
     }
-    const int team_warps = yk_team_warps(chunks, SUM_HELD);
-    return chunks > team_warps * 32 * (SUM_HELD - 1)
-               ? hold<T, SUM_HELD, true>(lane, op, team_warps)
-               : hold<T, SUM_HELD - 1, true>(lane, op, team_warps);
+    const int team_warps = yk_team_warps(chunks, SUM_CHUNKS);
+    return chunks > team_warps * 32 * (SUM_CHUNKS - 1)
+               ? load_registers<T, SUM_CHUNKS, true>(lane, op, team_warps)
+               : load_registers<T, SUM_CHUNKS - 1, true>(lane, op, team_warps);
 }
 
 bool yk_cuda_norm_backward_registers(struct yk_backend_lane *lane,
                                      const struct yk_norm_backward_op *op)
 {
-    bool held = false;
+    bool row_registers = false;
     if (op->x_type == op->y_type) {
         yk_with_type(op->x_type, [&](auto number) {
             using T = decltype(number);
-            held = yk_is_wide<T>(op->x, op->width) && yk_is_wide<T>(op->dy, op->width) &&
-                   yk_is_wide<T>(op->dx, op->width) && yk_is_wide<T>(op->add, op->width) &&
-                   op->width / yk_wide<T>::count <= YK_TEAM_CHUNKS && back_held<T>(lane, op);
+            row_registers = yk_is_wide<T>(op->x, op->width) && yk_is_wide<T>(op->dy, op->width) &&
+                            yk_is_wide<T>(op->dx, op->width) && yk_is_wide<T>(op->add, op->width) &&
+                            op->width / yk_wide<T>::count <= YK_TEAM_CHUNKS &&
+                            backward_registers<T>(lane, op);
         });
     }
-    return held;
+    return row_registers;
 }

@@ -39,7 +39,7 @@ static __device__ void yk_optimizer_edge(const typename RULE::op &op, const RULE
 /* Fours have a master, which may be the weights themselves. */
 template <typename T, typename RULE>
 static __global__ void __launch_bounds__(YK_OPTIMIZER_THREADS)
-    yk_optimizer_span(typename RULE::op op, RULE rule, yk_vector_span stretch)
+    yk_optimizer_span(typename RULE::op op, RULE rule, yk_vector_span span)
 {
     if (op.gradient_norm && op.gradient_norm->skip) {
         return;
@@ -56,8 +56,8 @@ static __global__ void __launch_bounds__(YK_OPTIMIZER_THREADS)
     typename RULE::template state<float4> states[units];
 #pragma unroll
     for (int unit = 0; unit < units; unit++) {
-        const int64_t at = stretch.head + 4 * (first + unit * YK_OPTIMIZER_THREADS);
-        if (first + unit * YK_OPTIMIZER_THREADS < stretch.fours) {
+        const int64_t at = span.head + 4 * (first + unit * YK_OPTIMIZER_THREADS);
+        if (first + unit * YK_OPTIMIZER_THREADS < span.fours) {
             g[unit] = yk_load_four(gradients + at);
             w[unit] = yk_load_four_once(op.master + at);
             states[unit] = rule.load_four(op, at);
@@ -65,8 +65,8 @@ static __global__ void __launch_bounds__(YK_OPTIMIZER_THREADS)
     }
 #pragma unroll
     for (int unit = 0; unit < units; unit++) {
-        const int64_t at = stretch.head + 4 * (first + unit * YK_OPTIMIZER_THREADS);
-        if (first + unit * YK_OPTIMIZER_THREADS < stretch.fours) {
+        const int64_t at = span.head + 4 * (first + unit * YK_OPTIMIZER_THREADS);
+        if (first + unit * YK_OPTIMIZER_THREADS < span.fours) {
             rule.four(factor, yk_unpack_four(g[unit]), w[unit], states[unit]);
             rule.store_four(op, at, states[unit]);
             yk_store_four_once(op.master + at, w[unit]);
@@ -77,8 +77,8 @@ static __global__ void __launch_bounds__(YK_OPTIMIZER_THREADS)
     }
     const int64_t threads = static_cast<int64_t>(gridDim.x) * YK_OPTIMIZER_THREADS;
     for (int64_t edge = static_cast<int64_t>(blockIdx.x) * YK_OPTIMIZER_THREADS + threadIdx.x;
-         edge < stretch.edges; edge += threads) {
-        yk_optimizer_edge<T>(op, rule, factor, yk_vector_span_edge(stretch, edge));
+         edge < span.edges; edge += threads) {
+        yk_optimizer_edge<T>(op, rule, factor, yk_vector_span_edge(span, edge));
     }
 }
 
@@ -86,7 +86,7 @@ static __global__ void __launch_bounds__(YK_OPTIMIZER_THREADS)
  * fewer. */
 template <typename RULE>
 static void yk_optimizer_launch(struct yk_backend_lane *lane, const typename RULE::op *op,
-                                const RULE &rule, const float *const (&kept)[2], const char *doing)
+                                const RULE &rule, const float *const (&kept)[2], const char *action)
 {
     cudaStream_t stream = yk_cuda_lane_stream(lane);
     const int64_t bytes = yk_precision_bytes(op->type);
@@ -94,21 +94,20 @@ static void yk_optimizer_launch(struct yk_backend_lane *lane, const typename RUL
     if (!given.master && bytes == 4) {
         given.master = static_cast<float *>(op->weights);
     }
-    yk_vector_span stretch = yk_vector_span_make(op->count, {{op->weights, bytes},
-                                                             {op->gradients, bytes},
-                                                             {given.master, 4},
-                                                             {kept[0], 4},
-                                                             {kept[1], 4}});
+    yk_vector_span span = yk_vector_span_make(op->count, {{op->weights, bytes},
+                                                          {op->gradients, bytes},
+                                                          {given.master, 4},
+                                                          {kept[0], 4},
+                                                          {kept[1], 4}});
     if (!given.master) { /* 16 bits without a master are taken one by one */
-        stretch = {0, 0, op->count};
+        span = {0, 0, op->count};
     }
-    const unsigned blocks =
-        yk_vector_span_blocks(stretch, YK_OPTIMIZER_THREADS, YK_OPTIMIZER_UNITS);
+    const unsigned blocks = yk_vector_span_blocks(span, YK_OPTIMIZER_THREADS, YK_OPTIMIZER_UNITS);
     yk_with_type(op->type, [&](auto number) {
         using T = decltype(number);
-        yk_optimizer_span<T><<<blocks, YK_OPTIMIZER_THREADS, 0, stream>>>(given, rule, stretch);
+        yk_optimizer_span<T><<<blocks, YK_OPTIMIZER_THREADS, 0, stream>>>(given, rule, span);
     });
-    yk_cuda_lane_check(lane, cudaGetLastError(), doing);
+    yk_cuda_lane_check(lane, cudaGetLastError(), action);
 }
 
 #endif

@@ -59,7 +59,7 @@ struct sgd {
     }
 };
 
-void yk_cuda_sgd(struct yk_backend_lane *lane, const struct yk_sgd_op *op)
+void yk_cuda_optimizer_sgd(struct yk_backend_lane *lane, const struct yk_sgd_op *op)
 {
     if (!yk_cuda_lane_is_ok(lane) || op->count <= 0) {
         return;

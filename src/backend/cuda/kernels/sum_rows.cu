@@ -26,8 +26,9 @@ static __device__ __forceinline__ void add_bunch(const yk_vector<T, N> &bunch, f
 
 /* Columns `column` to column + N − 1 of rows first, first + WARPS … before `end`. */
 template <typename T, int N>
-static __device__ __forceinline__ void sum_turns(const struct yk_sum_rows_op &op, int64_t column,
-                                                 int64_t first, int64_t end, float (&sums)[N])
+static __device__ __forceinline__ void sum_column_rows(const struct yk_sum_rows_op &op,
+                                                       int64_t column, int64_t first, int64_t end,
+                                                       float (&sums)[N])
 {
     int64_t row = first;
     for (; row + (TOGETHER - 1) * WARPS < end; row += TOGETHER * WARPS) {
@@ -58,7 +59,7 @@ static __global__ void __launch_bounds__(THREADS, SUM_BLOCKS)
     const int64_t end = first + group_rows < op.rows ? first + group_rows : op.rows;
     float sums[N] = {};
     if (first_column + lane * N < op.columns) {
-        sum_turns<T, N>(op, first_column + lane * N, first + warp, end, sums);
+        sum_column_rows<T, N>(op, first_column + lane * N, first + warp, end, sums);
     }
 #pragma unroll
     for (int i = 0; i < N; i++) {
@@ -86,9 +87,11 @@ static void sum_groups(struct yk_backend_lane *lane, const struct yk_sum_rows_op
 {
     const cudaStream_t stream = yk_cuda_lane_stream(lane);
     const int64_t tiles = yk_ceil_div(op->columns, 32 * N);
-    const int64_t wanted = yk_cuda_lane_properties(lane)->processors * SUM_BLOCKS / tiles;
-    const int64_t most = yk_ceil_div(op->rows, GROUP_ROWS);
-    const int64_t even = wanted < 1 ? 1 : wanted < most ? wanted : most;
+    const int64_t wanted_blocks = yk_cuda_lane_properties(lane)->processors * SUM_BLOCKS / tiles;
+    const int64_t max_blocks = yk_ceil_div(op->rows, GROUP_ROWS);
+    const int64_t even = wanted_blocks < 1            ? 1
+                         : wanted_blocks < max_blocks ? wanted_blocks
+                                                      : max_blocks;
     const int64_t group_rows = yk_ceil_div(op->rows, even);
     const int64_t groups = yk_ceil_div(op->rows, group_rows);
     float *partials = nullptr;

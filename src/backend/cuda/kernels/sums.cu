@@ -20,15 +20,15 @@ static __device__ __forceinline__ double square(float x)
 
 template <typename T>
 static __global__ void __launch_bounds__(THREADS)
-    sum_stretch(const T *from, yk_vector_span stretch, double *sums)
+    sum_span(const T *from, yk_vector_span span, double *sums)
 {
     const int64_t threads = static_cast<int64_t>(gridDim.x) * THREADS;
     const int64_t thread = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x;
     double sum0 = 0;
     double sum1 = 0;
-    for (int64_t first = thread; first < stretch.fours; first += UNITS * threads) {
+    for (int64_t first = thread; first < span.fours; first += UNITS * threads) {
         yk_four<T> stored[UNITS] = {};
-        yk_load_fours(from, stretch, first, threads, stored);
+        yk_load_fours(from, span, first, threads, stored);
 #pragma unroll
         for (int unit = 0; unit < UNITS; unit++) {
             const float4 x = yk_unpack_four(stored[unit]);
@@ -38,8 +38,8 @@ static __global__ void __launch_bounds__(THREADS)
             sum1 += square(x.w);
         }
     }
-    for (int64_t edge = thread; edge < stretch.edges; edge += threads) {
-        sum0 += square(yk_load(from[yk_vector_span_edge(stretch, edge)]));
+    for (int64_t edge = thread; edge < span.edges; edge += threads) {
+        sum0 += square(yk_load(from[yk_vector_span_edge(span, edge)]));
     }
     const double sum = yk_block_sum(sum0 + sum1);
     if (threadIdx.x == 0) {
@@ -66,11 +66,11 @@ void yk_cuda_sum_squares(struct yk_backend_lane *lane, const struct yk_sum_squar
         return;
     }
     cudaStream_t stream = yk_cuda_lane_stream(lane);
-    const yk_vector_span stretch =
+    const yk_vector_span span =
         yk_vector_span_make(op->count, {{op->from, yk_precision_bytes(op->type)}});
     const unsigned most =
         static_cast<unsigned>(yk_cuda_lane_properties(lane)->processors) * RESIDENT;
-    const unsigned needed = yk_vector_span_blocks(stretch, THREADS, UNITS);
+    const unsigned needed = yk_vector_span_blocks(span, THREADS, UNITS);
     const unsigned blocks = needed < most ? needed : most;
     double *sums = op->to;
     if (blocks != 1) { /* of no numbers, too, the second kernel writes the sum */
@@ -82,8 +82,7 @@ void yk_cuda_sum_squares(struct yk_backend_lane *lane, const struct yk_sum_squar
     if (blocks > 0) {
         yk_with_type(op->type, [&](auto number) {
             using T = decltype(number);
-            sum_stretch<<<blocks, THREADS, 0, stream>>>(static_cast<const T *>(op->from), stretch,
-                                                        sums);
+            sum_span<<<blocks, THREADS, 0, stream>>>(static_cast<const T *>(op->from), span, sums);
         });
     }
     if (blocks != 1) {
@@ -92,7 +91,7 @@ void yk_cuda_sum_squares(struct yk_backend_lane *lane, const struct yk_sum_squar
     yk_cuda_lane_check(lane, cudaGetLastError(), "sum_squares");
 }
 
-static __global__ void __launch_bounds__(END_THREADS) reach_verdict(struct yk_clip_norm_op op)
+static __global__ void __launch_bounds__(END_THREADS) compute_clip(struct yk_clip_norm_op op)
 {
     double total = 0;
     for (int64_t i = threadIdx.x; i < op.count; i += END_THREADS) {
@@ -111,11 +110,11 @@ static __global__ void __launch_bounds__(END_THREADS) reach_verdict(struct yk_cl
     op.gradient_norm->skip = isfinite(norm) ? 0 : 1;
 }
 
-void yk_cuda_clip_norm(struct yk_backend_lane *lane, const struct yk_clip_norm_op *op)
+void yk_cuda_optimizer_clip_norm(struct yk_backend_lane *lane, const struct yk_clip_norm_op *op)
 {
     if (!yk_cuda_lane_is_ok(lane)) {
         return;
     }
-    reach_verdict<<<1, END_THREADS, 0, yk_cuda_lane_stream(lane)>>>(*op);
-    yk_cuda_lane_check(lane, cudaGetLastError(), "judge");
+    compute_clip<<<1, END_THREADS, 0, yk_cuda_lane_stream(lane)>>>(*op);
+    yk_cuda_lane_check(lane, cudaGetLastError(), "clip_norm");
 }

@@ -41,19 +41,20 @@ static bool splits(const cublasLtMatmulAlgo_t *algorithm)
            parts != 1 && parts != 0;
 }
 
-bool yk_matmul_algorithm_is_plain(const struct yk_matmul_algorithm_context *means,
+bool yk_matmul_algorithm_is_plain(const struct yk_matmul_algorithm_context *context,
                                   const cublasLtMatmulAlgo_t *algorithm)
 {
-    return !splits(algorithm) && (means->part_processors == 0 ||
+    return !splits(algorithm) && (context->part_processors == 0 ||
                                   yk_matmul_algorithm_cluster(algorithm) <= YK_MATMUL_CLUSTER_PAIR);
 }
 
-bool yk_matmul_algorithm_fits(const struct yk_matmul_algorithm_context *means,
-                              const struct yk_matmul_descriptors *plan,
+bool yk_matmul_algorithm_fits(const struct yk_matmul_algorithm_context *context,
+                              const struct yk_matmul_descriptors *descriptors,
                               const cublasLtMatmulAlgo_t *algorithm)
 {
     cublasLtMatmulHeuristicResult_t result;
-    return cublasLtMatmulAlgoCheck(means->library, plan->work, plan->b, plan->a, plan->add, plan->c,
-                                   algorithm, &result) == CUBLAS_STATUS_SUCCESS &&
-           result.workspaceSize <= means->workspace_bytes;
+    return cublasLtMatmulAlgoCheck(context->library, descriptors->work, descriptors->b,
+                                   descriptors->a, descriptors->add, descriptors->c, algorithm,
+                                   &result) == CUBLAS_STATUS_SUCCESS &&
+           result.workspaceSize <= context->workspace_bytes;
 }

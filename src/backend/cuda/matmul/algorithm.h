@@ -29,12 +29,12 @@ int32_t yk_matmul_algorithm_cluster(const cublasLtMatmulAlgo_t *algorithm);
 
 /* Whether its blocks have as little to do with each other as all had that were ever seen to be
  * right: what may be taken untried, where it cannot be tried. */
-bool yk_matmul_algorithm_is_plain(const struct yk_matmul_algorithm_context *means,
+bool yk_matmul_algorithm_is_plain(const struct yk_matmul_algorithm_context *context,
                                   const cublasLtMatmulAlgo_t *algorithm);
 
 /* Whether an algorithm can do the product, with the workspace there is. */
-bool yk_matmul_algorithm_fits(const struct yk_matmul_algorithm_context *means,
-                              const struct yk_matmul_descriptors *plan,
+bool yk_matmul_algorithm_fits(const struct yk_matmul_algorithm_context *context,
+                              const struct yk_matmul_descriptors *descriptors,
                               const cublasLtMatmulAlgo_t *algorithm);
 
 #endif

@@ -6,11 +6,11 @@
 #include "backend/cuda/matmul/cublas_call.h"
 
 /* Tells the plan where the call's vectors are, before it is put. */
-cublasStatus_t yk_matmul_algorithm_set_pointers(const struct yk_matmul_descriptors *plan,
+cublasStatus_t yk_matmul_algorithm_set_pointers(const struct yk_matmul_descriptors *descriptors,
                                                 const struct yk_cublas_call *call);
 
-cublasStatus_t yk_matmul_algorithm_enqueue(const struct yk_matmul_algorithm_context *means,
-                                           const struct yk_matmul_descriptors *plan,
+cublasStatus_t yk_matmul_algorithm_enqueue(const struct yk_matmul_algorithm_context *context,
+                                           const struct yk_matmul_descriptors *descriptors,
                                            const cublasLtMatmulAlgo_t *algorithm,
                                            const struct yk_cublas_call *call);
 

@@ -9,10 +9,10 @@
 
 #include "backend/cuda/matmul/algorithm.h"
 
-/* At most `most`; how many there are. */
-int yk_matmul_algorithm_others(const struct yk_matmul_algorithm_context *means,
+/* At most `max`; how many there are. */
+int yk_matmul_algorithm_others(const struct yk_matmul_algorithm_context *context,
                                const struct yk_matmul_shape *shape,
-                               const struct yk_matmul_descriptors *plan, int most,
+                               const struct yk_matmul_descriptors *descriptors, int max,
                                cublasLtMatmulAlgo_t *out);
 
 #endif

@@ -15,45 +15,48 @@
 #include <string.h>
 
 enum {
-    ASKED = 16,
-    ASKED_FOR_PART = 48,
+    MAX_PROPOSED = 16,
+    MAX_PROPOSED_FOR_PART = 48,
     ENOUGH = 12, /* of those that may be taken as they are */
 };
 
-static int ask(const struct yk_matmul_algorithm_context *means, const struct yk_matmul_shape *shape,
-               const struct yk_matmul_descriptors *plan, int most,
-               cublasLtMatmulHeuristicResult_t *out)
+static int ask_heuristic(const struct yk_matmul_algorithm_context *context,
+                         const struct yk_matmul_shape *shape,
+                         const struct yk_matmul_descriptors *descriptors, int max,
+                         cublasLtMatmulHeuristicResult_t *out)
 {
-    cublasLtMatmulPreference_t wish = NULL;
+    cublasLtMatmulPreference_t preference = NULL;
     const uint32_t alignment = (uint32_t)shape->alignment;
     int count = 0;
-    if (cublasLtMatmulPreferenceCreate(&wish) != CUBLAS_STATUS_SUCCESS) {
+    if (cublasLtMatmulPreferenceCreate(&preference) != CUBLAS_STATUS_SUCCESS) {
         return 0;
     }
-    (void)cublasLtMatmulPreferenceSetAttribute(wish, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
-                                               &means->workspace_bytes,
-                                               sizeof means->workspace_bytes);
+    (void)cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
+                                               &context->workspace_bytes,
+                                               sizeof context->workspace_bytes);
     static const cublasLtMatmulPreferenceAttributes_t sides[] = {
         CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
         CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES};
     for (size_t i = 0; i < sizeof sides / sizeof sides[0]; i++) {
-        (void)cublasLtMatmulPreferenceSetAttribute(wish, sides[i], &alignment, sizeof alignment);
+        (void)cublasLtMatmulPreferenceSetAttribute(preference, sides[i], &alignment,
+                                                   sizeof alignment);
     }
-    if (cublasLtMatmulAlgoGetHeuristic(means->library, plan->work, plan->b, plan->a, plan->add,
-                                       plan->c, wish, most, out, &count) != CUBLAS_STATUS_SUCCESS) {
+    if (cublasLtMatmulAlgoGetHeuristic(context->library, descriptors->work, descriptors->b,
+                                       descriptors->a, descriptors->add, descriptors->c, preference,
+                                       max, out, &count) != CUBLAS_STATUS_SUCCESS) {
         count = 0;
     }
-    (void)cublasLtMatmulPreferenceDestroy(wish);
+    (void)cublasLtMatmulPreferenceDestroy(preference);
     return count;
 }
 
-static bool set_cluster(const struct yk_matmul_algorithm_context *means,
-                        const struct yk_matmul_descriptors *plan, uint16_t shape,
+static bool set_cluster(const struct yk_matmul_algorithm_context *context,
+                        const struct yk_matmul_descriptors *descriptors, uint16_t shape,
                         cublasLtMatmulAlgo_t *algorithm)
 {
     return cublasLtMatmulAlgoConfigSetAttribute(algorithm, CUBLASLT_ALGO_CONFIG_CLUSTER_SHAPE_ID,
                                                 &shape, sizeof shape) == CUBLAS_STATUS_SUCCESS &&
-           yk_matmul_algorithm_fits(means, plan, algorithm);
+           yk_matmul_algorithm_fits(context, descriptors, algorithm);
 }
 
 static int add_new(const cublasLtMatmulAlgo_t *algorithm, int count, cublasLtMatmulAlgo_t *out)
@@ -70,74 +73,76 @@ static int add_new(const cublasLtMatmulAlgo_t *algorithm, int count, cublasLtMat
     return count + 1;
 }
 
-static int add_changed(const struct yk_matmul_algorithm_context *means,
-                       const struct yk_matmul_descriptors *plan,
+static int add_changed(const struct yk_matmul_algorithm_context *context,
+                       const struct yk_matmul_descriptors *descriptors,
                        const cublasLtMatmulAlgo_t *algorithm, uint16_t shape, int count,
                        cublasLtMatmulAlgo_t *out)
 {
     cublasLtMatmulAlgo_t changed = *algorithm;
-    return set_cluster(means, plan, shape, &changed) ? add_new(&changed, count, out) : count;
+    return set_cluster(context, descriptors, shape, &changed) ? add_new(&changed, count, out)
+                                                              : count;
 }
 
 /* In clusters of two blocks, one beside or below the other. */
-static int add_paired(const struct yk_matmul_algorithm_context *means,
-                      const struct yk_matmul_descriptors *plan,
+static int add_paired(const struct yk_matmul_algorithm_context *context,
+                      const struct yk_matmul_descriptors *descriptors,
                       const cublasLtMatmulAlgo_t *algorithm, int count, cublasLtMatmulAlgo_t *out)
 {
-    count = add_changed(means, plan, algorithm, CUBLASLT_CLUSTER_SHAPE_2x1x1, count, out);
-    return add_changed(means, plan, algorithm, CUBLASLT_CLUSTER_SHAPE_1x2x1, count, out);
+    count = add_changed(context, descriptors, algorithm, CUBLASLT_CLUSTER_SHAPE_2x1x1, count, out);
+    return add_changed(context, descriptors, algorithm, CUBLASLT_CLUSTER_SHAPE_1x2x1, count, out);
 }
 
 /* On all of a GPU every algorithm does. */
-static bool suits(const struct yk_matmul_algorithm_context *means,
+static bool suits(const struct yk_matmul_algorithm_context *context,
                   const cublasLtMatmulAlgo_t *algorithm)
 {
     const int32_t cluster = yk_matmul_algorithm_cluster(algorithm);
-    return means->part_processors == 0 || cluster <= YK_MATMUL_CLUSTER_PAIR ||
-           (means->part_processors % cluster == 0 &&
-            yk_cluster_trust_allows(means->trust, cluster));
+    return context->part_processors == 0 || cluster <= YK_MATMUL_CLUSTER_PAIR ||
+           (context->part_processors % cluster == 0 &&
+            yk_cluster_trust_allows(context->trust, cluster));
 }
 
-int yk_matmul_algorithm_propose(const struct yk_matmul_algorithm_context *means,
+int yk_matmul_algorithm_propose(const struct yk_matmul_algorithm_context *context,
                                 const struct yk_matmul_shape *shape,
-                                const struct yk_matmul_descriptors *plan,
+                                const struct yk_matmul_descriptors *descriptors,
                                 cublasLtMatmulAlgo_t out[YK_MATMUL_ALGORITHMS_MAX])
 {
-    cublasLtMatmulHeuristicResult_t found[ASKED_FOR_PART];
-    const bool is_part = means->part_processors > 0;
-    const int asked = ask(means, shape, plan, is_part ? ASKED_FOR_PART : ASKED, found);
+    cublasLtMatmulHeuristicResult_t found[MAX_PROPOSED_FOR_PART];
+    const bool is_part = context->part_processors > 0;
+    const int proposed = ask_heuristic(context, shape, descriptors,
+                                       is_part ? MAX_PROPOSED_FOR_PART : MAX_PROPOSED, found);
     int count = 0;
-    for (int i = 0; i < asked; i++) {
-        if (suits(means, &found[i].algo)) {
+    for (int i = 0; i < proposed; i++) {
+        if (suits(context, &found[i].algo)) {
             count = add_new(&found[i].algo, count, out);
         }
     }
-    for (int i = 0; i < asked && count < ENOUGH; i++) {
-        if (!suits(means, &found[i].algo)) {
-            count = add_paired(means, plan, &found[i].algo, count, out);
+    for (int i = 0; i < proposed && count < ENOUGH; i++) {
+        if (!suits(context, &found[i].algo)) {
+            count = add_paired(context, descriptors, &found[i].algo, count, out);
         }
     }
     const bool none = count == 0;
-    for (int i = 0; none && i < asked; i++) {
+    for (int i = 0; none && i < proposed; i++) {
         count = add_new(&found[i].algo, count, out);
     }
     return count;
 }
 
-int yk_matmul_algorithm_propose_last(const struct yk_matmul_algorithm_context *means,
+int yk_matmul_algorithm_propose_last(const struct yk_matmul_algorithm_context *context,
                                      const struct yk_matmul_shape *shape,
-                                     const struct yk_matmul_descriptors *plan,
+                                     const struct yk_matmul_descriptors *descriptors,
                                      cublasLtMatmulAlgo_t out[YK_MATMUL_ALGORITHMS_MAX])
 {
-    cublasLtMatmulHeuristicResult_t found[ASKED_FOR_PART];
-    const int asked = ask(means, shape, plan, ASKED_FOR_PART, found);
+    cublasLtMatmulHeuristicResult_t found[MAX_PROPOSED_FOR_PART];
+    const int proposed = ask_heuristic(context, shape, descriptors, MAX_PROPOSED_FOR_PART, found);
     int count = 0;
-    for (int i = 0; i < asked; i++) {
+    for (int i = 0; i < proposed; i++) {
         if (yk_matmul_algorithm_cluster(&found[i].algo) > 1) {
-            count =
-                add_changed(means, plan, &found[i].algo, CUBLASLT_CLUSTER_SHAPE_1x1x1, count, out);
+            count = add_changed(context, descriptors, &found[i].algo, CUBLASLT_CLUSTER_SHAPE_1x1x1,
+                                count, out);
         }
     }
-    return count + yk_matmul_algorithm_others(means, shape, plan, YK_MATMUL_ALGORITHMS_MAX - count,
-                                              out + count);
+    return count + yk_matmul_algorithm_others(context, shape, descriptors,
+                                              YK_MATMUL_ALGORITHMS_MAX - count, out + count);
 }

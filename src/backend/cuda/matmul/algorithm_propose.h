@@ -12,15 +12,15 @@ enum {
 };
 
 /* How many there are. */
-int yk_matmul_algorithm_propose(const struct yk_matmul_algorithm_context *means,
+int yk_matmul_algorithm_propose(const struct yk_matmul_algorithm_context *context,
                                 const struct yk_matmul_shape *shape,
-                                const struct yk_matmul_descriptors *plan,
+                                const struct yk_matmul_descriptors *descriptors,
                                 cublasLtMatmulAlgo_t out[YK_MATMUL_ALGORITHMS_MAX]);
 
 /* Those that are slow and know no clusters: where none of the others is right. */
-int yk_matmul_algorithm_propose_last(const struct yk_matmul_algorithm_context *means,
+int yk_matmul_algorithm_propose_last(const struct yk_matmul_algorithm_context *context,
                                      const struct yk_matmul_shape *shape,
-                                     const struct yk_matmul_descriptors *plan,
+                                     const struct yk_matmul_descriptors *descriptors,
                                      cublasLtMatmulAlgo_t out[YK_MATMUL_ALGORITHMS_MAX]);
 
 #endif

@@ -6,9 +6,9 @@
 #include "backend/cuda/matmul/cublas_call.h"
 
 /* The milliseconds that it takes; negative where there is none, as yk_cublas_try says. */
-float yk_matmul_benchmark(const struct yk_matmul_algorithm_context *means,
+float yk_matmul_benchmark(const struct yk_matmul_algorithm_context *context,
                           const struct yk_matmul_shape *shape,
-                          const struct yk_matmul_descriptors *plan,
+                          const struct yk_matmul_descriptors *descriptors,
                           const cublasLtMatmulAlgo_t *found, int count,
                           const struct yk_cublas_call *call, struct yk_matmul_choice *out);
 

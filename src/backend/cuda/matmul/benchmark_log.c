@@ -41,7 +41,7 @@ static void add_line(const char *path, const char *line)
 
 void yk_matmul_benchmark_log(const struct yk_matmul_shape *shape,
                              const cublasLtMatmulAlgo_t *algorithm, float milliseconds,
-                             const char *word)
+                             const char *result)
 {
     const char *path = getenv("YOKE_TELL_PRODUCTS");
     char line[LINE_SIZE];
@@ -58,6 +58,6 @@ void yk_matmul_benchmark_log(const struct yk_matmul_shape *shape,
         number_of(algorithm, CUBLASLT_ALGO_CONFIG_TILE_ID),
         number_of(algorithm, CUBLASLT_ALGO_CONFIG_STAGES_ID),
         number_of(algorithm, CUBLASLT_ALGO_CONFIG_CLUSTER_SHAPE_ID),
-        number_of(algorithm, CUBLASLT_ALGO_CONFIG_SPLITK_NUM), (double)milliseconds, word);
+        number_of(algorithm, CUBLASLT_ALGO_CONFIG_SPLITK_NUM), (double)milliseconds, result);
     add_line(path, line);
 }

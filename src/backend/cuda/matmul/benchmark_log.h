@@ -7,9 +7,9 @@
 
 #include <cublasLt.h>
 
-/* `word` is "right", "wrong" … */
+/* `result` is "right", "wrong" … */
 void yk_matmul_benchmark_log(const struct yk_matmul_shape *shape,
                              const cublasLtMatmulAlgo_t *algorithm, float milliseconds,
-                             const char *word);
+                             const char *result);
 
 #endif

@@ -16,6 +16,6 @@ struct yk_cublas;
 /* `path` may be NULL: nothing is kept beyond this process. */
 yk_status yk_cublas_create(struct yk_backend_device *device, const char *path,
                            struct yk_cublas **out) YK_MUST_USE;
-void yk_cublas_destroy(struct yk_cublas *products);
+void yk_cublas_destroy(struct yk_cublas *cublas);
 
 #endif

@@ -44,15 +44,15 @@ struct yk_cublas_call {
 #define YK_CUBLAS_NONE_CORRECT (-2.0F)
 
 /* Times the algorithms that the library proposes; the milliseconds of the best that is right. */
-float yk_cublas_try(struct yk_cublas *products, const struct yk_matmul_shape *shape,
+float yk_cublas_try(struct yk_cublas *cublas, const struct yk_matmul_shape *shape,
                     const struct yk_cublas_call *call, struct yk_matmul_choice *out);
 
 /* Called once for a shape that nothing is known of; false where nothing is right for it. */
-typedef bool yk_cublas_chooser(struct yk_cublas *products, const struct yk_matmul_shape *shape,
+typedef bool yk_cublas_chooser(struct yk_cublas *cublas, const struct yk_matmul_shape *shape,
                                void *user, struct yk_matmul_choice *out);
 
 /* False where the library cannot. What the variant leaves out is left to do. */
-bool yk_cublas_run(struct yk_cublas *products, const struct yk_matmul_shape *shape,
+bool yk_cublas_run(struct yk_cublas *cublas, const struct yk_matmul_shape *shape,
                    const struct yk_cublas_call *call, yk_cublas_chooser *chooser, void *user,
                    enum yk_matmul_variant *out);
 

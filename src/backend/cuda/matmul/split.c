@@ -100,7 +100,7 @@ static void multiply_terms(struct yk_backend_lane *lane, const struct yk_matmul_
                            int64_t even, yk_matmul_split_function *multiply)
 {
     struct yk_matmul_op last = terms_of(op, even, op->k);
-    struct yk_matmul_op most = terms_of(op, 0, even);
+    struct yk_matmul_op max = terms_of(op, 0, even);
     last.bias = NULL;
     last.epilogue = YK_EPILOGUE_NONE;
     last.aux = NULL;
@@ -109,10 +109,10 @@ static void multiply_terms(struct yk_backend_lane *lane, const struct yk_matmul_
     }
     multiply_narrow(lane, &last, multiply);
     if (!op->accumulate) {
-        most.add = op->c;
-        most.add_stride = op->c_stride;
+        max.add = op->c;
+        max.add_stride = op->c_stride;
     }
-    multiply(lane, &most);
+    multiply(lane, &max);
 }
 
 static bool is_wide(const void *from, int64_t stride, enum yk_precision type)
@@ -139,14 +139,14 @@ void yk_matmul_split_aligned(struct yk_backend_lane *lane, const struct yk_matmu
     const int64_t k =
         wide && (!op->a_transposed || op->b_transposed) ? even_part(op->k, op->a_type) : op->k;
     if (n < op->n) {
-        const struct yk_matmul_op most = yk_matmul_split_columns(op, 0, n);
+        const struct yk_matmul_op max = yk_matmul_split_columns(op, 0, n);
         const struct yk_matmul_op last = yk_matmul_split_columns(op, n, op->n);
-        yk_matmul_split_aligned(lane, &most, multiply);
+        yk_matmul_split_aligned(lane, &max, multiply);
         multiply_narrow(lane, &last, multiply);
     } else if (m < op->m) {
-        const struct yk_matmul_op most = rows_of(op, 0, m);
+        const struct yk_matmul_op max = rows_of(op, 0, m);
         const struct yk_matmul_op last = rows_of(op, m, op->m);
-        yk_matmul_split_aligned(lane, &most, multiply);
+        yk_matmul_split_aligned(lane, &max, multiply);
         multiply_narrow(lane, &last, multiply);
     } else if (k < op->k) {
         multiply_terms(lane, op, k, multiply);

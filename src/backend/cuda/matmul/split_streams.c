@@ -48,7 +48,7 @@ void yk_matmul_split_streams(struct yk_backend_lane *lane, const struct yk_matmu
         (void)yk_cuda_lane_check(side, cudaEventRecord(lane->joins[i], side->stream),
                                  "joining streams");
         if (!yk_cuda_lane_is_ok(side)) {
-            yk_cuda_lane_fail(lane, side->sentence);
+            yk_cuda_lane_fail(lane, side->message);
         }
     }
     const struct yk_matmul_op own = yk_matmul_split_columns(op, 0, cuts[1]);
