@@ -6,7 +6,7 @@
 #include "gpu/qkv/forms.h"
 #include "gpu/qkv/timing.h"
 
-#include "backend/load.h"
+#include "backend/backend.h"
 
 #include <limits.h>
 #include <math.h>

@@ -194,10 +194,10 @@ static void a_skipped_update_touches_nothing(void **state)
         .gradients = &gradient,
         .moment1 = &moments[0],
         .moment2 = &moments[1],
-        .rate = 0.1F,
+        .lr = 0.1F,
         .correction1 = 1.0F,
         .correction2 = 1.0F,
-        .decay = 0.5F,
+        .weight_decay = 0.5F,
         .gradient_norm = &verdict,
     };
     const struct yk_sgd_op sgd = {
@@ -205,9 +205,9 @@ static void a_skipped_update_touches_nothing(void **state)
         .weights = &weight,
         .gradients = &gradient,
         .velocity = &moments[0],
-        .rate = 0.1F,
+        .lr = 0.1F,
         .momentum = 0.9F,
-        .decay = 0.5F,
+        .weight_decay = 0.5F,
         .gradient_norm = &verdict,
     };
     yk_cpu_optimizer_adamw(1, &adamw);

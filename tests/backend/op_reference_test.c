@@ -323,11 +323,11 @@ static void optimizers_step_as_those_of_pytorch(void **state)
     double velocity[3] = {NAN, NAN, NAN};
     for (int i = 0; i < 3; i++) {
         const struct yk_adamw_op op = {.count = 3,
-                                       .rate = 0.125F,
+                                       .lr = 0.125F,
                                        .beta1 = 0.875F,
                                        .beta2 = 0.9375F,
                                        .epsilon = 0.0078125F,
-                                       .decay = 0.25F,
+                                       .weight_decay = 0.25F,
                                        .correction1 = (float)(1 - pow(0.875, i + 1)),
                                        .correction2 = (float)(1 - pow(0.9375, i + 1))};
         const struct yk_sgd_op descent = {

@@ -2,7 +2,7 @@
  * Attention by cuDNN against the plug-in's own kernels, in norm, and against itself, bit for bit.
  * The plug-in's file is named by YOKE_CUDA_PLUGIN; without it, or without a GPU, all is skipped.
  */
-#include "backend/load.h"
+#include "backend/backend.h"
 #include "base/random.h"
 #include "support/support.h"
 

@@ -1,6 +1,6 @@
 #include "gpu/gpu.h"
 
-#include "backend/load.h"
+#include "backend/backend.h"
 
 #include <limits.h>
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-#include "backend/cpu/blas.h"
+#include "backend/cpu/cpu.h"
 
 #include "base/units.h"
 

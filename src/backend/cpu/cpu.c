@@ -1,11 +1,6 @@
-#include "backend/backend.h"
+#include "backend/cpu/cpu.h"
 
-#include "backend/code.h"
-#include "backend/cpu/blas.h"
-#include "backend/cpu/device.h"
 #include "backend/cpu/kernels/kernels.h"
-#include "backend/cpu/lane.h"
-#include "backend/cpu/memory.h"
 #include "base/cpu_name.h"
 
 #include <cblas.h>

@@ -1,6 +1,5 @@
-#include "backend/cpu/memory.h"
+#include "backend/cpu/cpu.h"
 
-#include "backend/cpu/lane.h"
 #include "base/free_memory.h"
 #include "base/units.h"
 

@@ -1,4 +1,4 @@
-#include "backend/cpu/pin.h"
+#include "backend/cpu/cpu.h"
 
 #include "backend/cpu/parallel.h"
 #include "base/log.h"

@@ -1,5 +1,5 @@
 /* Versions: driver, libraries, limits and choices that times on a GPU depend on. */
-#include "backend/code.h"
+#include "backend/backend.h"
 #include "backend/cuda/nvml.h"
 
 #ifndef YK_NO_CUDNN

@@ -80,10 +80,11 @@ void yk_cuda_optimizer_adamw(struct yk_backend_lane *lane, const struct yk_adamw
         return;
     }
     const struct adamw rule = {
-        static_cast<float>(1.0 - static_cast<double>(op->rate) * static_cast<double>(op->decay)),
+        static_cast<float>(1.0 -
+                           static_cast<double>(op->lr) * static_cast<double>(op->weight_decay)),
         static_cast<float>(1.0 - static_cast<double>(op->beta1)),
         static_cast<float>(1.0 - static_cast<double>(op->beta2)),
-        static_cast<float>(static_cast<double>(op->rate) / static_cast<double>(op->correction1)),
+        static_cast<float>(static_cast<double>(op->lr) / static_cast<double>(op->correction1)),
         static_cast<float>(sqrt(static_cast<double>(op->correction2))),
         op->beta2,
         op->epsilon,

@@ -65,6 +65,6 @@ void yk_cuda_optimizer_sgd(struct yk_backend_lane *lane, const struct yk_sgd_op 
         return;
     }
     const bool moves = op->momentum != 0.0F;
-    const struct sgd rule = {op->rate, op->momentum, op->decay, moves && !op->first, moves};
+    const struct sgd rule = {op->lr, op->momentum, op->weight_decay, moves && !op->first, moves};
     yk_optimizer_launch(lane, op, rule, {moves ? op->velocity : nullptr, nullptr}, "sgd");
 }

@@ -1,4 +1,4 @@
-#include "backend/load.h"
+#include "backend/backend.h"
 
 #include "base/plugin_file.h"
 
