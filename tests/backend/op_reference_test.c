@@ -331,7 +331,7 @@ static void optimizers_step_as_those_of_pytorch(void **state)
                                        .correction1 = (float)(1 - pow(0.875, i + 1)),
                                        .correction2 = (float)(1 - pow(0.9375, i + 1))};
         const struct yk_sgd_op descent = {
-            .count = 3, .rate = 0.125F, .momentum = 0.875F, .decay = 0.25F, .first = i == 0};
+            .count = 3, .lr = 0.125F, .momentum = 0.875F, .weight_decay = 0.25F, .first = i == 0};
         reference_adamw(&op, NULL, gradients[i], weights[0], moments[0], moments[1]);
         reference_sgd(&descent, NULL, gradients[i], weights[1], velocity);
         assert_near(weights[0], 3, 1e-14, adamw[i]);

@@ -3,7 +3,6 @@
 #include <float.h>
 
 #include "backend/cuda/kernels/async_copy.cuh"
-#include "backend/cuda/kernels/block_sum.cuh"
 #include "backend/cuda/kernels/numbers.cuh"
 #include "backend/cuda/kernels/span.cuh"
 

@@ -1,9 +1,12 @@
-#include "backend/cuda/kernels/nf4.cuh"
-
 #include "backend/cuda/kernels.h"
-#include "backend/cuda/kernels/block_sum.cuh"
+
 #include "backend/cuda/kernels/numbers.cuh"
 #include "backend/cuda/kernels/span.cuh"
+#include "backend/nf4_codebook.h"
+
+static __device__ const float yk_nf4_values[YK_NF4_VALUES] = {YK_NF4_VALUE_CODEBOOK};
+static __constant__ const float yk_nf4_bounds[YK_NF4_VALUES - 1] = {YK_NF4_BOUND_CODEBOOK};
+static __device__ const float yk_nf4_scale_values[YK_NF4_SCALES] = {YK_NF4_SCALE_CODEBOOK};
 
 /* Blocks whose scales are stored together make a group. A thread takes eight numbers, the codes of
  * which are four bytes, and eight neighbouring threads take a block. */

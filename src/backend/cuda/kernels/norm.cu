@@ -80,10 +80,10 @@ static __device__ __forceinline__ yk_wide<T> scale_chunk(const yk_wide<T> &x, fl
         float from[4];
         float weight[4];
         float bias[4] = {0, 0, 0, 0};
-        yk_four(x, quarter, from);
-        yk_four(weights[quarter * chunks], weight);
+        yk_unpack_quarter(x, quarter, from);
+        yk_unpack_quarter(weights[quarter * chunks], weight);
         if (biases) {
-            yk_four(biases[quarter * chunks], bias);
+            yk_unpack_quarter(biases[quarter * chunks], bias);
         }
 #pragma unroll
         for (int i = 0; i < 4; i++) {

@@ -2,11 +2,9 @@
 
 #include "backend/cuda/device.h"
 #include "backend/cuda/kernels.h"
-#include "backend/cuda/matmul/algorithm_enqueue.h"
-#include "backend/cuda/matmul/algorithm_propose.h"
+#include "backend/cuda/matmul/algorithm.h"
 #include "backend/cuda/matmul/benchmark.h"
 #include "backend/cuda/matmul/cache.h"
-#include "backend/cuda/matmul/cublas_call.h"
 #include "backend/cuda/matmul/shape.h"
 #include "base/hash.h"
 

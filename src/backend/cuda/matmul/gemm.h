@@ -6,7 +6,7 @@
 #define YK_BACKEND_CUDA_MATMUL_GEMM_H
 
 #include "backend/cuda/lane.h"
-#include "backend/cuda/matmul/cublas_call.h"
+#include "backend/cuda/matmul/cublas.h"
 #include "backend/ops.h"
 
 enum {
