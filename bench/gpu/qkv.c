@@ -6,7 +6,7 @@
 #include "gpu/qkv/forms.h"
 #include "gpu/qkv/timing.h"
 
-#include "backend/load.h"
+#include "backend/backend.h"
 
 #include <limits.h>
 #include <math.h>
@@ -72,7 +72,7 @@ static void look(struct bench *bench, const struct product *product, const struc
     const size_t row_bytes = (size_t)whole->n * sizeof *out;
     bench->backend->clear(bench->lanes[0], whole->c, (size_t)whole->m * row_bytes);
     bench_finish(bench);
-    form_put(bench, product, form);
+    form_enqueue(bench, product, form);
     bench_finish(bench);
     bench->backend->copy(bench->lanes[0], out, whole->c, CHECKED_ROWS * row_bytes);
     bench->backend->copy(bench->lanes[0], out + CHECKED_ROWS * whole->n,
@@ -161,20 +161,20 @@ static void free_product(struct bench *bench, const struct product *product)
     bench->backend->free(bench->device, product->whole.c);
 }
 
-static void print_table(const struct form *forms, int count, const struct sample *taken)
+static void print_table(const struct form *forms, int count, const struct sample *elapsed)
 {
     printf("  %-34s %9s %6s %9s %9s %6s\n", "", "device", "ratio", "host", "alone", "ratio");
     for (int i = 0; i < count; i++) {
-        printf("  %-34s %9.2f %6.3f %9.2f %9.2f %6.3f\n", forms[i].name, taken[i].device_us,
-               taken[i].device_us / taken[0].device_us, taken[i].host_us, taken[i].alone_us,
-               taken[i].alone_us / taken[0].alone_us);
+        printf("  %-34s %9.2f %6.3f %9.2f %9.2f %6.3f\n", forms[i].name, elapsed[i].device_us,
+               elapsed[i].device_us / elapsed[0].device_us, elapsed[i].host_us, elapsed[i].alone_us,
+               elapsed[i].alone_us / elapsed[0].alone_us);
     }
 }
 
 static void measure_shape(struct bench *bench, const struct shape *shape)
 {
     struct form forms[MOST_FORMS];
-    struct sample taken[MOST_FORMS];
+    struct sample elapsed[MOST_FORMS];
     const struct product product = make_product(bench, shape);
     const double more_bytes = (double)(SIDES * shape->rows * shape->width * 2);
     memcpy(forms, product_forms, (size_t)product_form_count * sizeof *forms);
@@ -185,8 +185,8 @@ static void measure_shape(struct bench *bench, const struct shape *shape)
            (long long)shape->width, (long long)shape->widths[0], (long long)shape->widths[1],
            (long long)shape->widths[2]);
     check(bench, &product, forms, product_form_count);
-    measure(bench, &product, forms, product_form_count, taken);
-    print_table(forms, product_form_count, taken);
+    measure(bench, &product, forms, product_form_count, elapsed);
+    print_table(forms, product_form_count, elapsed);
     printf("  x read twice more: %.1f MiB, %.2f us if they came from memory\n\n",
            more_bytes / (1 << 20), more_bytes / bench->bandwidth_bytes_per_s * 1e6);
     (void)fflush(stdout);
@@ -199,17 +199,17 @@ static void measure_shape(struct bench *bench, const struct shape *shape)
 static void measure_costs(struct bench *bench)
 {
     struct form forms[MOST_FORMS];
-    struct sample taken[MOST_FORMS];
+    struct sample elapsed[MOST_FORMS];
     memcpy(forms, cost_forms, (size_t)cost_form_count * sizeof *forms);
     for (int i = 0; i < cost_form_count; i++) {
         form_open(bench, NULL, &forms[i]);
     }
-    measure(bench, NULL, forms, cost_form_count, taken);
+    measure(bench, NULL, forms, cost_form_count, elapsed);
     printf("what streams cost by themselves\n");
     printf("  %-34s %9s %9s %9s\n", "", "device", "host", "alone");
     for (int i = 0; i < cost_form_count; i++) {
-        printf("  %-34s %9.2f %9.2f %9.2f\n", forms[i].name, taken[i].device_us, taken[i].host_us,
-               taken[i].alone_us);
+        printf("  %-34s %9.2f %9.2f %9.2f\n", forms[i].name, elapsed[i].device_us,
+               elapsed[i].host_us, elapsed[i].alone_us);
         form_close(&forms[i]);
     }
     printf("\n");
@@ -243,7 +243,7 @@ int main(void)
     struct bench bench = {0};
     struct yk_text device = {0};
     if (!named && !find_nearby(nearby)) {
-        puts("qkv: skipped, there is no " PLUGIN "; name one in YOKE_CUDA_PLUGIN");
+        printf("qkv: skipped, there is no " PLUGIN "; name one in YOKE_CUDA_PLUGIN\n");
         return 0;
     }
     must_status(yk_backend_load(named ? named : nearby, &bench.backend));

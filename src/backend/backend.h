@@ -1,15 +1,24 @@
 /*
  * Backend: what a kind of device can do, as one table of functions.
  *
- * A device has memory and lanes. Work is put on a lane and runs later, in order; lanes run side by
- * side. Events order work between lanes and tell the host how far a lane has come. Nothing that is
- * put on a lane allocates memory or makes the host wait, except that a lane may be full.
+ * A device has memory and lanes. Work is enqueued on a lane and runs later, in order; lanes run
+ * side by side. Events order work between lanes and show the host how far a lane is. Nothing that
+ * is enqueued allocates memory or makes the host wait, except that a lane may be full. An op cannot
+ * fail when it is called: what goes wrong on the device afterwards stays with the lane and is
+ * returned by lane_synchronize() and event_synchronize(). One thread at a time enqueues on a lane.
  *
- * An op cannot fail when it is called. What goes wrong on the device afterwards stays with the lane
- * and is returned by finish() and reach().
- *
- * One thread at a time puts work on a lane; different threads may use different lanes. Backends:
- * backend/cpu here; others are plug-ins that export one such table.
+ * The room:
+ *   backend.h, ops.h        the table, and the arguments of every op
+ *   nf4_codebook.h          the values of NF4 codes
+ *   cpu/                    the CPU: lanes are threads (lane, pin, memory, blas, parallel)
+ *     attention/            forward, backward, and the tiles that both multiply
+ *     kernels/              all other ops, a file each, shared among threads by OpenMP
+ *     math/                 conversions, vectors, reductions, exp and erf, random numbers
+ *   cuda/                   NVIDIA GPUs, a plug-in: lanes are streams (device, lane, memory, event)
+ *     attention/            by cuDNN, by tensor cores and without
+ *     matmul/               by cuBLASLt: shapes, algorithms, how the fastest is found and kept
+ *     kernels/              all other ops, and what kernels share (.cuh)
+ *     graphs/               ops that come again and again, launched as CUDA graphs
  */
 #ifndef YK_BACKEND_BACKEND_H
 #define YK_BACKEND_BACKEND_H
@@ -25,7 +34,7 @@
 enum {
     YK_BACKEND_ABI = 5,
     YK_BACKEND_ALIGNMENT = 64, /* of memory that a device gives */
-    /* Scratch memory that side_streams (below) take of a GPU besides. */
+    /* Scratch memory of a GPU that side_streams (below) need in addition. */
     YK_BACKEND_SIDE_BYTES = 128 << 20,
 };
 
@@ -37,19 +46,19 @@ struct yk_backend_options {
     int32_t number;  /* which of the machine's devices of this kind */
     int32_t threads; /* of a CPU; 0: one for each core this process may use */
     /* Of a CPU, the system's numbers of cores, copied: thread i of the lane "compute" stays on
-     * cores[i mod core_count], the lane "comm" on comm_core, others on any of them. Where that
-     * cannot be had, a note is all. */
+     * cores[i mod core_count], the lane "comm" on comm_core, others on any of them. Where the
+     * system refuses, a note is logged. */
     const int32_t *cores;
     int32_t core_count; /* 0: threads go where the system likes */
     int32_t comm_core;
     /* Of a GPU. */
-    size_t memory_bytes;   /* that this process may take of it at most; 0: all there is */
+    size_t memory_bytes;   /* the most that this process may allocate; 0: all there is */
     const char *attention; /* "best" or NULL, "cudnn", "own" */
-    const char *products;  /* the file that keeps which algorithm is fastest for a product, copied;
+    const char *products;  /* the file that keeps which algorithm is fastest for a matmul, copied;
                               NULL: found anew by every process */
     bool side_streams;     /* products whose outputs lie side by side (cuts) run side by side */
-    bool graphs;           /* what comes again and again in a range is launched as one */
-    int32_t messages;      /* processors that messages hold while they travel: left to them */
+    bool graphs;           /* ops that repeat in a range are launched as one CUDA graph */
+    int32_t messages;      /* SMs that messages use while they travel: kernels leave them free */
 };
 
 struct yk_backend {
@@ -60,19 +69,18 @@ struct yk_backend {
     void (*close)(struct yk_backend_device *device); /* NULL is fine, here and below */
     /* "Arm Neoverse N1, 2 threads". */
     void (*describe)(const struct yk_backend_device *device, struct yk_text *out);
-    /* What times on the device depend on besides the device: the backend's own code, libraries,
-     * driver, limits of clocks. Where any of it is another, times are to be measured again. */
+    /* What times on the device depend on besides the device: the backend's code, libraries, driver,
+     * clock limits. Where any of it differs, times must be measured again. */
     void (*versions)(const struct yk_backend_device *device, struct yk_text *out);
 
     /* Memory, zeroed. Refusals name the device, the bytes asked for and those that are free. */
     yk_status (*allocate)(struct yk_backend_device *device, size_t bytes, void **out);
     void (*free)(struct yk_backend_device *device, void *memory);
-    /* Memory of the host that copies to and from the device are fast with. */
+    /* Pinned memory of the host, for fast copies. */
     yk_status (*allocate_host)(struct yk_backend_device *device, size_t bytes, void **out);
     void (*free_host)(struct yk_backend_device *device, void *memory);
-    /* Or NULL, where the memory is the host's: bytes of the device that this process has now, with
-     * what libraries and the driver keep there for it; where nobody else uses the device, all that
-     * is in use. */
+    /* Or NULL, where the memory is the host's: bytes of the device that this process uses now, with
+     * what libraries and the driver keep there for it; all that is in use where nobody else is. */
     size_t (*used_bytes)(struct yk_backend_device *device);
 
     /* Or NULL, likewise: whether a pointer is to memory of the device. */
@@ -81,36 +89,33 @@ struct yk_backend {
     yk_status (*lane_create)(struct yk_backend_device *device, const char *name,
                              struct yk_backend_lane **out);
     void (*lane_destroy)(struct yk_backend_lane *lane); /* after what is on it has run */
-    /* Or NULL: `bytes` of scratch memory for ops on the lane are taken now, not when one asks. */
+    /* Or NULL: allocates `bytes` of scratch memory for ops on the lane now, not at first use. */
     yk_status (*reserve_scratch)(struct yk_backend_lane *lane, size_t bytes);
-    /* Or NULL: what libraries of the device's maker know the lane by, a cudaStream_t, and under
-     * which number they know the device. */
+    /* Or NULL: the lane as a cudaStream_t, and the device's number in CUDA. */
     void *(*native_stream)(const struct yk_backend_lane *lane, int32_t *number);
-    /* Waits until all that is on the lane has run. */
+    /* The host waits until all that is on the lane has run. */
     yk_status (*lane_synchronize)(struct yk_backend_lane *lane);
 
     yk_status (*event_create)(struct yk_backend_device *device, struct yk_backend_event **out);
     void (*event_destroy)(struct yk_backend_event *event);
-    /* The event happens when what is on the lane by now has run. It may be recorded again. */
+    /* The event happens when all that is on the lane now has run. It may be recorded again. */
     void (*event_record)(struct yk_backend_lane *lane, struct yk_backend_event *event);
-    /* The lane goes on when the event, as last recorded, has happened; at once if it never was. */
+    /* The lane waits for the event as last recorded; not at all if it never was. */
     void (*event_wait)(struct yk_backend_lane *lane, struct yk_backend_event *event);
     /* The host waits for it. */
     yk_status (*event_synchronize)(struct yk_backend_event *event);
-    /* Whether it has happened, as last recorded, or never was; any thread, and nothing is waited
-     * for but what the device's driver may be busy with. */
+    /* Whether it has happened, as last recorded, or was never recorded; any thread, no wait. */
     bool (*event_query)(const struct yk_backend_event *event);
-    /* When it last happened, on the clock of base/clock.h; only after reach() or finish(). */
+    /* When it last happened, on the clock of base/clock.h; only after a synchronize. */
     double (*event_time_s)(const struct yk_backend_event *event);
 
     /* Between memories of this device and the host, in any direction. */
     void (*copy)(struct yk_backend_lane *lane, void *to, const void *from, size_t bytes);
     void (*clear)(struct yk_backend_lane *lane, void *memory, size_t bytes);
-    /* Work of the host in its turn on the lane: it must not call the backend. */
+    /* A function of the host, run in order on the lane: it must not call the backend. */
     void (*call_host)(struct yk_backend_lane *lane, void (*function)(void *user), void *user);
-    /* Or NULL: what is put on the lane between the two is known to profilers by this name, and may
-     * begin to run only when the range ends. Ranges that do the same work are best known by the
-     * same pointer. */
+    /* Or NULL: what is enqueued between the two has this name in profilers, and may begin to run
+     * only when the range ends. Ranges that do the same work should have the same pointer. */
     void (*begin_range)(struct yk_backend_lane *lane, const char *name);
     void (*end_range)(struct yk_backend_lane *lane);
 
@@ -140,5 +145,17 @@ struct yk_backend {
 };
 
 extern const struct yk_backend yk_backend_cpu;
+
+/* Eight digits that stand for the sources that a backend's times depend on and for what compiled
+ * them. Made when yoke is built, by tools/code_hash.cmake. */
+extern const char yk_code_cpu[];
+extern const char yk_code_cuda[]; /* in the plug-in */
+
+#define YK_BACKEND_PLUGIN_TABLE "yk_backend_plugin" /* const struct yk_backend */
+
+/* A backend from the file of its plug-in, which exports its table as YK_BACKEND_PLUGIN_TABLE; it
+ * stays loaded. Where the file cannot be loaded, or is of another version, the sentence says what
+ * to install. */
+yk_status yk_backend_load(const char *path, const struct yk_backend **out) YK_MUST_USE;
 
 #endif

@@ -27,7 +27,7 @@ enum yk_epilogue {
     YK_EPILOGUE_SILU_BACKWARD,
 };
 
-/* Sums that come with a product: gradients of biases, one way or another. */
+/* Sums over rows that come with a product: gradients of biases. */
 enum yk_sums_of {
     YK_SUMS_OF_NONE,
     YK_SUMS_OF_A, /* (m): op(a) over k; a is transposed */
@@ -35,8 +35,8 @@ enum yk_sums_of {
     YK_SUMS_OF_C, /* (n): what c holds afterwards over m */
 };
 
-/* x (m, n) = scale · op(a) (m, k) · op(b) (k, n) + bias + add, then c = ending(x), added to what c
- * holds where `accumulate` says so (then without bias, add and ending). */
+/* x (m, n) = scale · op(a) (m, k) · op(b) (k, n) + bias + add, then c = epilogue(x); with
+ * `accumulate` c += scale · op(a) · op(b), with no bias, add or epilogue. */
 struct yk_matmul_op {
     int64_t m;
     int64_t n;
@@ -61,19 +61,18 @@ struct yk_matmul_op {
     enum yk_epilogue epilogue;
     void *aux; /* (m, n) of c's type; of RELU never written */
     int64_t aux_stride;
-    int64_t cuts[2]; /* columns where another product begins that could as well be its own, such as
-                        keys and values behind queries; 0: none */
+    int64_t cuts[2]; /* columns where a product begins that could be an op of its own, such as keys
+                        and values behind queries; 0: none */
     enum yk_sums_of sums_of;
     void *sums; /* added to */
     enum yk_precision sums_type;
 };
 
 /*
- * Which numbers are dropped. Each is decided by a random number of its own, Philox4x32-10 with the
- * key `seed` and the counter (e / 4, the sample, site), word e mod 4 of what comes out; e is the
- * number's place in its sample and samples are numbered through the whole run, so that the answer
- * is the same in recomputation and on any number of ranks. Dropped when word < rate · 2^32; the
- * others are divided by 1 − rate.
+ * Which numbers are dropped: number e of a sample when word e mod 4 of Philox4x32-10 with the key
+ * `seed` and the counter (e / 4, the sample, site) is below rate · 2^32; the others are divided by
+ * 1 − rate. Samples are numbered through the whole run, so that the mask is the same in
+ * recomputation and on any number of ranks.
  */
 struct yk_dropout {
     float rate; /* 0: nothing is dropped */
@@ -105,7 +104,7 @@ struct yk_attention_op {
     int64_t out_stride;
     enum yk_precision type;
     float scale;
-    bool causal;               /* query t looks at keys up to t + S − T */
+    bool causal;               /* query t attends to keys up to t + S − T */
     const int32_t *lengths;    /* (B): how many keys count, at least 1; NULL: all */
     struct yk_dropout dropout; /* of the probabilities; e = (head · T + t) · S + s */
 };
@@ -122,7 +121,7 @@ struct yk_attention_backward_op {
     int64_t dv_stride;
 };
 
-/* y = (x − mean) · rstd · weight + bias, or without mean and bias: the root-mean-square norm. */
+/* Layer norm, y = (x − mean) · rstd · weight + bias; without mean and bias, RMS norm. */
 struct yk_norm_op {
     int64_t rows;
     int64_t width;
@@ -188,7 +187,7 @@ struct yk_embedding_backward_op {
     enum yk_precision out_type;
 };
 
-/* Turns pairs (i, i + head_size / 2) of every head by an angle of their position, in place. */
+/* Rotary positions: pairs (i, i + head_size / 2) of every head are rotated in place. */
 struct yk_rotary_op {
     int64_t rows;
     int64_t sequence; /* a row's position is row mod sequence */
@@ -197,11 +196,11 @@ struct yk_rotary_op {
     int64_t stride;
     void *data;
     const float *cos_sin; /* (sequence, head_size / 2, 2): cosine and sine */
-    bool inverse;         /* the other way round */
+    bool inverse;         /* by the negative angle: the backward pass */
     enum yk_precision type;
 };
 
-/* out (rows, width) = silu(gate) · up, with gate and up side by side, (rows, 2 · width). */
+/* SwiGLU: out (rows, width) = silu(gate) · up; gate_up (rows, 2 · width) has them side by side. */
 struct yk_swiglu_op {
     int64_t rows;
     int64_t width;
@@ -219,8 +218,8 @@ struct yk_swiglu_backward_op {
     enum yk_precision type;
 };
 
-/* to = from with some dropped, plus add; rows · width numbers, `sequence` rows a sample. Going
- * backward is the same op on the gradient. */
+/* to (rows, width) = dropout(from) + add, `sequence` rows a sample; backward is the same op on the
+ * gradient. */
 struct yk_dropout_op {
     int64_t rows;
     int64_t width;
@@ -262,8 +261,8 @@ struct yk_cross_entropy_op {
     enum yk_precision type;
 };
 
-/* What all gradients said about this step; on the device, so that updates need not wait for the
- * host. */
+/* The norm of all gradients of a step; on the device, so that updates need not wait for the host.
+ */
 struct yk_gradient_norm {
     double norm;  /* of all gradients, unscaled */
     float factor; /* what gradients are multiplied by: unscaled and clipped */
@@ -297,18 +296,18 @@ struct yk_adamw_op {
     float *moment1;
     float *moment2;
     enum yk_precision type; /* of weights and gradients */
-    float rate;
+    float lr;
     float beta1;
     float beta2;
     float epsilon;
-    float decay;
+    float weight_decay;
     float correction1; /* 1 − beta1^t */
     float correction2;
     const struct yk_gradient_norm *gradient_norm; /* NULL: as if factor were 1 */
 };
 
 /* Gradient descent with momentum as PyTorch has it: velocity = momentum · velocity + gradient +
- * decay · weight, the first time without the velocity before. */
+ * weight_decay · weight, the first time without the velocity before. */
 struct yk_sgd_op {
     int64_t count;
     void *weights;
@@ -316,9 +315,9 @@ struct yk_sgd_op {
     const void *gradients;
     float *velocity;
     enum yk_precision type;
-    float rate;
+    float lr;
     float momentum;
-    float decay;
+    float weight_decay;
     bool first;
     const struct yk_gradient_norm *gradient_norm;
 };
@@ -364,11 +363,11 @@ struct yk_quantise_op {
 };
 
 /*
- * When weights are dequantised. In turn like any op; or ahead: while what was put on the lane since
- * the last of these ops before still runs, which must not use the memory that is written to.
+ * When weights are dequantised: in order like any op; or prefetched, while what was enqueued since
+ * the last such op still runs, which must not use the memory that is written to.
  */
 enum yk_dequantise_order {
-    YK_DEQUANTISE_IN_ORDER, /* in turn, and others may come ahead after it */
+    YK_DEQUANTISE_IN_ORDER, /* and others may be prefetched after it */
     YK_DEQUANTISE_PREFETCH,
     YK_DEQUANTISE_WITH_LAST, /* like the op before, which it belongs to */
 };
@@ -381,8 +380,7 @@ struct yk_dequantise_op {
     enum yk_dequantise_order order;
 };
 
-/* The sums that come with a product as an op of its own, once c is there. Of sums_of NOTHING there
- * is none. */
+/* The sums that come with a product as an op of its own, once c is there; sums_of is not NONE. */
 struct yk_sum_rows_op yk_ops_matmul_sums(const struct yk_matmul_op *op);
 
 /* The parts of a tensor in NF4 that begins at `base`; returns its bytes. */

@@ -1,6 +1,6 @@
 #include "job/device.h"
 
-#include "backend/load.h"
+#include "backend/backend.h"
 #include "base/number.h"
 #include "cluster/discover.h"
 #include "cluster/mps.h"

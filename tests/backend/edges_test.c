@@ -68,8 +68,8 @@ static void rows_are_summed_before_they_are_rounded(void **state)
     assert_true(yk_cpu_number_from_bf16(to) == 63.0F);
 }
 
-static struct yk_cross_entropy_op lose_of(float *logits, const int32_t *targets, float *losses,
-                                          double *loss)
+static struct yk_cross_entropy_op cross_entropy_of(float *logits, const int32_t *targets,
+                                                   float *losses, double *loss)
 {
     return (struct yk_cross_entropy_op){
         .rows = 2,
@@ -85,7 +85,7 @@ static struct yk_cross_entropy_op lose_of(float *logits, const int32_t *targets,
 }
 
 /* Four equal logits: a loss of log 4 and probabilities of 1/4. */
-static void rows_without_a_target_bear_no_loss(void **state)
+static void rows_with_no_target_bear_no_loss(void **state)
 {
     (void)state;
     static const float expected[8] = {2.0F, -6.0F, 2.0F, 2.0F};
@@ -93,7 +93,7 @@ static void rows_without_a_target_bear_no_loss(void **state)
     float logits[8] = {5.0F, 5.0F, 5.0F, 5.0F, 1.0F, NAN, INFINITY, 4.0F};
     float losses[2] = {7.0F, 7.0F};
     double loss = 1;
-    const struct yk_cross_entropy_op op = lose_of(logits, targets, losses, &loss);
+    const struct yk_cross_entropy_op op = cross_entropy_of(logits, targets, losses, &loss);
     yk_cpu_cross_entropy(1, &op);
     assert_float_equal(losses[0], 1.3862943611, 1e-6);
     assert_true(losses[1] == 0.0F);
@@ -112,7 +112,7 @@ static void a_factor_of_0_leaves_the_logits(void **state)
     float losses[2];
     double loss = 0;
     memcpy(logits, before, sizeof before);
-    struct yk_cross_entropy_op op = lose_of(logits, targets, losses, &loss);
+    struct yk_cross_entropy_op op = cross_entropy_of(logits, targets, losses, &loss);
     op.factor = 0.0F;
     yk_cpu_cross_entropy(1, &op);
     assert_memory_equal(logits, before, sizeof before);
@@ -129,7 +129,7 @@ static void logits_may_be_large_or_masked(void **state)
     float logits[8] = {-3.0e38F, 1.0e5F, -1.0e5F, 0.0F, 3.0F, 3.0F, -INFINITY, -INFINITY};
     float losses[2];
     double loss = 0;
-    const struct yk_cross_entropy_op op = lose_of(logits, targets, losses, &loss);
+    const struct yk_cross_entropy_op op = cross_entropy_of(logits, targets, losses, &loss);
     yk_cpu_cross_entropy(1, &op);
     assert_true(losses[0] == 0.0F);
     assert_float_equal(losses[1], 0.6931471806, 1e-6);
@@ -145,7 +145,7 @@ static void a_logit_that_is_not_a_number_shows_in_the_loss(void **state)
     float logits[8] = {1.0F, 2.0F, -NAN, 3.0F, 1.0F, 2.0F, NAN, 3.0F};
     float losses[2] = {0};
     double loss = 0;
-    const struct yk_cross_entropy_op op = lose_of(logits, targets, losses, &loss);
+    const struct yk_cross_entropy_op op = cross_entropy_of(logits, targets, losses, &loss);
     yk_cpu_cross_entropy(1, &op);
     assert_true(isnan(losses[0]) && isnan(losses[1]) && isnan(loss));
     assert_true(isnan(logits[0]) && isnan(logits[7]));
@@ -162,7 +162,7 @@ static struct yk_gradient_norm judged(double sum, float unscale, float clip)
         .clip = clip,
         .gradient_norm = &verdict,
     };
-    yk_cpu_clip_norm(1, &op);
+    yk_cpu_optimizer_clip_norm(1, &op);
     return verdict;
 }
 
@@ -194,10 +194,10 @@ static void a_skipped_update_touches_nothing(void **state)
         .gradients = &gradient,
         .moment1 = &moments[0],
         .moment2 = &moments[1],
-        .rate = 0.1F,
+        .lr = 0.1F,
         .correction1 = 1.0F,
         .correction2 = 1.0F,
-        .decay = 0.5F,
+        .weight_decay = 0.5F,
         .gradient_norm = &verdict,
     };
     const struct yk_sgd_op sgd = {
@@ -205,13 +205,13 @@ static void a_skipped_update_touches_nothing(void **state)
         .weights = &weight,
         .gradients = &gradient,
         .velocity = &moments[0],
-        .rate = 0.1F,
+        .lr = 0.1F,
         .momentum = 0.9F,
-        .decay = 0.5F,
+        .weight_decay = 0.5F,
         .gradient_norm = &verdict,
     };
-    yk_cpu_adamw(1, &adamw);
-    yk_cpu_sgd(1, &sgd);
+    yk_cpu_optimizer_adamw(1, &adamw);
+    yk_cpu_optimizer_sgd(1, &sgd);
     assert_true(weight == 1.0F && moments[0] == 2.0F && moments[1] == 3.0F);
 }
 
@@ -220,7 +220,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_token_that_repeats_is_summed_before_it_is_rounded),
         cmocka_unit_test(rows_are_summed_before_they_are_rounded),
-        cmocka_unit_test(rows_without_a_target_bear_no_loss),
+        cmocka_unit_test(rows_with_no_target_bear_no_loss),
         cmocka_unit_test(a_factor_of_0_leaves_the_logits),
         cmocka_unit_test(logits_may_be_large_or_masked),
         cmocka_unit_test(a_logit_that_is_not_a_number_shows_in_the_loss),

@@ -262,7 +262,7 @@ static void sum_rows(int threads)
     }
 }
 
-static void lose(int threads)
+static void cross_entropy(int threads)
 {
     memory->tokens[3] = -1;
     for (int i = 0; i < 2; i++) {
@@ -298,7 +298,7 @@ static void sum_squares(int threads)
         .clip = 1.0F,
         .gradient_norm = &memory->verdict,
     };
-    yk_cpu_clip_norm(threads, &judge);
+    yk_cpu_optimizer_clip_norm(threads, &judge);
 }
 
 static void adamw(int threads)
@@ -311,16 +311,16 @@ static void adamw(int threads)
         .moment1 = memory->numbers[1],
         .moment2 = memory->numbers[2],
         .type = memory->type,
-        .rate = 1e-2F,
+        .lr = 1e-2F,
         .beta1 = 0.9F,
         .beta2 = 0.95F,
         .epsilon = 1e-8F,
-        .decay = 0.1F,
+        .weight_decay = 0.1F,
         .correction1 = 0.5F,
         .correction2 = 0.25F,
         .gradient_norm = &memory->verdict,
     };
-    yk_cpu_adamw(threads, &op);
+    yk_cpu_optimizer_adamw(threads, &op);
 }
 
 static void sgd(int threads)
@@ -332,15 +332,15 @@ static void sgd(int threads)
         .gradients = memory->spaces[1],
         .velocity = memory->numbers[1],
         .type = memory->type,
-        .rate = 1e-2F,
+        .lr = 1e-2F,
         .momentum = 0.9F,
-        .decay = 0.1F,
+        .weight_decay = 0.1F,
         .first = true,
         .gradient_norm = &memory->verdict,
     };
-    yk_cpu_sgd(threads, &op);
+    yk_cpu_optimizer_sgd(threads, &op);
     op.first = false;
-    yk_cpu_sgd(threads, &op);
+    yk_cpu_optimizer_sgd(threads, &op);
 }
 
 static void cast_and_add(int threads)
@@ -352,10 +352,10 @@ static void cast_and_add(int threads)
     const struct yk_cast_op across = {SIZE - 3, memory->spaces[2], memory->spaces[3], memory->type,
                                       YK_PRECISION_BF16};
     const struct yk_add_op add = {SIZE - 3, memory->spaces[4], memory->spaces[5], memory->type};
-    yk_cpu_cast(threads, &up);
-    yk_cpu_cast(threads, &down);
-    yk_cpu_cast(threads, &across);
-    yk_cpu_add(threads, &add);
+    yk_cpu_elementwise_cast(threads, &up);
+    yk_cpu_elementwise_cast(threads, &down);
+    yk_cpu_elementwise_cast(threads, &across);
+    yk_cpu_elementwise_add(threads, &add);
 }
 
 static void nf4(int threads)
@@ -365,8 +365,8 @@ static void nf4(int threads)
     const struct yk_quantise_op down = {SIZE - 3, memory->spaces[0], nf4, memory->type};
     const struct yk_dequantise_op up = {SIZE - 3, nf4, memory->spaces[1], memory->type,
                                         YK_DEQUANTISE_IN_ORDER};
-    yk_cpu_quantise(threads, &down);
-    yk_cpu_dequantise(threads, &up);
+    yk_cpu_nf4_quantise(threads, &down);
+    yk_cpu_nf4_dequantise(threads, &up);
 }
 
 /* ---- threads ---- */
@@ -384,7 +384,7 @@ struct kernel {
 static struct kernel kernels[] = {
     KERNEL(normalise), KERNEL(normalise_back), KERNEL(embed),       KERNEL(embed_back),
     KERNEL(rotate),    KERNEL(gate),           KERNEL(gate_back),   KERNEL(drop),
-    KERNEL(sum_rows),  KERNEL(lose),           KERNEL(sum_squares), KERNEL(adamw),
+    KERNEL(sum_rows),  KERNEL(cross_entropy),  KERNEL(sum_squares), KERNEL(adamw),
     KERNEL(sgd),       KERNEL(cast_and_add),   KERNEL(nf4),
 };
 

@@ -74,7 +74,7 @@ static void arrive(void *user)
     sem_post(user);
 }
 
-static void work_runs_in_the_order_it_was_put(void **state)
+static void work_runs_in_the_order_it_was_enqueued(void **state)
 {
     const struct fixture *fixture = *state;
     int32_t chain[65] = {7};
@@ -87,7 +87,7 @@ static void work_runs_in_the_order_it_was_put(void **state)
     assert_int_equal(chain[64], 7);
 }
 
-static void lane_takes_more_than_it_holds(void **state)
+static void lane_accepts_more_than_it_holds(void **state)
 {
     enum {
         CALLS = 20000
@@ -101,7 +101,7 @@ static void lane_takes_more_than_it_holds(void **state)
     assert_int_equal(count, CALLS);
 }
 
-static void host_does_not_wait_for_what_it_puts(void **state)
+static void host_does_not_wait_for_what_it_enqueues(void **state)
 {
     struct fixture *fixture = *state;
     int count = 0;
@@ -115,7 +115,7 @@ static void host_does_not_wait_for_what_it_puts(void **state)
     assert_int_equal(count, 100);
 }
 
-static void arguments_are_copied_when_work_is_put(void **state)
+static void arguments_are_copied_when_work_is_enqueued(void **state)
 {
     struct fixture *fixture = *state;
     const float from[4] = {1, 2, 3, 4};
@@ -263,7 +263,7 @@ static void event_can_go_once_it_was_reached(void **state)
     }
 }
 
-static void event_tells_when_it_happened(void **state)
+static void event_knows_when_it_happened(void **state)
 {
     struct fixture *fixture = *state;
     const double before_s = yk_clock_now_s();
@@ -376,10 +376,10 @@ static void device_says_what_it_is(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        with_fixture(work_runs_in_the_order_it_was_put),
-        with_fixture(lane_takes_more_than_it_holds),
-        with_fixture(host_does_not_wait_for_what_it_puts),
-        with_fixture(arguments_are_copied_when_work_is_put),
+        with_fixture(work_runs_in_the_order_it_was_enqueued),
+        with_fixture(lane_accepts_more_than_it_holds),
+        with_fixture(host_does_not_wait_for_what_it_enqueues),
+        with_fixture(arguments_are_copied_when_work_is_enqueued),
         with_fixture(lanes_run_side_by_side),
         with_fixture(lane_waits_for_an_event_of_another),
         with_fixture(event_that_was_never_recorded_holds_nobody),
@@ -388,7 +388,7 @@ int main(void)
         with_fixture(lanes_hand_over_to_each_other_many_times),
         with_fixture(event_can_go_once_it_was_reached),
         with_fixture(event_has_happened_when_its_lane_came_to_it),
-        with_fixture(event_tells_when_it_happened),
+        with_fixture(event_knows_when_it_happened),
         with_fixture(lane_is_destroyed_after_what_is_on_it_has_run),
         with_fixture(memory_is_zeroed_and_aligned),
         with_fixture(large_memory_is_copied_and_cleared_whole),

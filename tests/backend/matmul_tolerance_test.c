@@ -63,7 +63,7 @@ static void a_product_may_be_rounded_before_something_is_added(void **state)
                      YK_MATMUL_BEYOND_TOLERANCE);
 }
 
-static void what_is_no_number_tells_nothing(void **state)
+static void what_is_no_number_decides_nothing(void **state)
 {
     (void)state;
     assert_int_equal(judge(YK_PRECISION_FP32, 1, NAN, 1), YK_MATMUL_TOLERANCE_UNKNOWN);
@@ -79,7 +79,7 @@ int main(void)
         cmocka_unit_test(what_fp16_cannot_hold_is_nobodys_fault),
         cmocka_unit_test(small_numbers_of_fp16_are_steps_apart),
         cmocka_unit_test(a_product_may_be_rounded_before_something_is_added),
-        cmocka_unit_test(what_is_no_number_tells_nothing),
+        cmocka_unit_test(what_is_no_number_decides_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

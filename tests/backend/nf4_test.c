@@ -6,8 +6,8 @@
 #include "support/support.h"
 
 #include "backend/cpu/kernels/kernels.h"
-#include "backend/cpu/kernels/nf4_tables.h"
 #include "backend/cpu/math/numbers.h"
+#include "backend/nf4_codebook.h"
 #include "backend/ops.h"
 
 #include <math.h>
@@ -28,6 +28,10 @@ struct stored {
     float mean;
 };
 
+static const float values_of_codes[] = {YK_NF4_VALUE_CODEBOOK};
+static const float bounds_of_codes[] = {YK_NF4_BOUND_CODEBOOK};
+static const float scale_values[] = {YK_NF4_SCALE_CODEBOOK};
+
 static float numbers[COUNT];
 static struct stored stored;
 
@@ -45,14 +49,14 @@ static void quantise(const void *from, int64_t count, enum yk_precision type)
 {
     const struct yk_quantise_op op = {
         .count = count, .from = from, .to = parts(&stored), .type = type};
-    yk_cpu_quantise(1, &op);
+    yk_cpu_nf4_quantise(1, &op);
 }
 
 static void dequantise(int64_t count, enum yk_precision type, void *to)
 {
     const struct yk_dequantise_op op = {
         .count = count, .from = parts(&stored), .to = to, .type = type};
-    yk_cpu_dequantise(1, &op);
+    yk_cpu_nf4_dequantise(1, &op);
 }
 
 /* Whole numbers over 4096: exact in fp32. The second block is all zeros. */
@@ -82,32 +86,32 @@ static void the_scale_map_has_the_256_values_of_its_rule(void **state)
 {
     (void)state;
     int at = ZERO_SCALE;
-    assert_true(yk_nf4_scale_values[at] == 0.0F);
+    assert_true(scale_values[at] == 0.0F);
     for (int i = 0; i < 7; i++) {
         const int parts_count = 1 << i;
         for (int part = 0; part < parts_count; part++) {
             const double middle = 0.1 + 0.9 * (part + 0.5) / parts_count;
             const double expected = middle * pow(10, i - 6);
             at++;
-            assert_true(fabs((double)yk_nf4_scale_values[at] - expected) < 2e-7 * expected);
-            assert_true(yk_nf4_scale_values[2 * ZERO_SCALE - at] == -yk_nf4_scale_values[at]);
+            assert_true(fabs((double)scale_values[at] - expected) < 2e-7 * expected);
+            assert_true(scale_values[2 * ZERO_SCALE - at] == -scale_values[at]);
         }
     }
     assert_int_equal(at, 254);
-    assert_true(yk_nf4_scale_values[255] == 1.0F);
+    assert_true(scale_values[255] == 1.0F);
     for (int i = 0; i < YK_NF4_SCALES - 1; i++) {
-        assert_true(yk_nf4_scale_values[i] < yk_nf4_scale_values[i + 1]);
+        assert_true(scale_values[i] < scale_values[i + 1]);
     }
 }
 
 static void the_scale_map_is_that_of_bitsandbytes_to_the_bit(void **state)
 {
     (void)state;
-    assert_true(yk_nf4_scale_values[0] == -0.992968738079071F);
-    assert_true(yk_nf4_scale_values[126] == -5.500000384017767e-07F);
-    assert_true(yk_nf4_scale_values[128] == 5.500000384017767e-07F);
-    assert_true(yk_nf4_scale_values[131] == 2.1249998098937795e-05F);
-    assert_true(yk_nf4_scale_values[254] == 0.992968738079071F);
+    assert_true(scale_values[0] == -0.992968738079071F);
+    assert_true(scale_values[126] == -5.500000384017767e-07F);
+    assert_true(scale_values[128] == 5.500000384017767e-07F);
+    assert_true(scale_values[131] == 2.1249998098937795e-05F);
+    assert_true(scale_values[254] == 0.992968738079071F);
 }
 
 static void bounds_are_the_midpoints_of_the_values(void **state)
@@ -131,9 +135,9 @@ static void bounds_are_the_midpoints_of_the_values(void **state)
         0.7229568362236023F,
         1.0F,
     };
-    assert_memory_equal(yk_nf4_values, values, sizeof values);
+    assert_memory_equal(values_of_codes, values, sizeof values);
     for (int i = 0; i < YK_NF4_VALUES - 1; i++) {
-        assert_true(yk_nf4_bounds[i] == (float)(((double)values[i] + (double)values[i + 1]) / 2));
+        assert_true(bounds_of_codes[i] == (float)(((double)values[i] + (double)values[i + 1]) / 2));
     }
 }
 
@@ -143,10 +147,10 @@ static void numbers_get_the_code_of_the_nearest_value(void **state)
     (void)state;
     float block[2 * YK_NF4_VALUES] = {0};
     for (int i = 0; i < YK_NF4_VALUES; i++) {
-        block[i] = yk_nf4_values[i];
+        block[i] = values_of_codes[i];
     }
     for (int i = 0; i < YK_NF4_VALUES - 1; i++) {
-        block[YK_NF4_VALUES + i] = yk_nf4_bounds[i]; /* a tie: the lower */
+        block[YK_NF4_VALUES + i] = bounds_of_codes[i]; /* a tie: the lower */
     }
     quantise(block, (int64_t)2 * YK_NF4_VALUES, YK_PRECISION_FP32);
     for (int i = 0; i < YK_NF4_VALUES; i++) {
@@ -154,7 +158,7 @@ static void numbers_get_the_code_of_the_nearest_value(void **state)
     }
     for (int i = 0; i < YK_NF4_VALUES - 1; i++) {
         assert_int_equal(code_of(YK_NF4_VALUES + i), i);
-        block[YK_NF4_VALUES + i] = nextafterf(yk_nf4_bounds[i], 2.0F); /* more than a tie */
+        block[YK_NF4_VALUES + i] = nextafterf(bounds_of_codes[i], 2.0F); /* more than a tie */
     }
     quantise(block, (int64_t)2 * YK_NF4_VALUES, YK_PRECISION_FP32);
     for (int i = 0; i < YK_NF4_VALUES - 1; i++) {

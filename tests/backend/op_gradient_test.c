@@ -128,7 +128,7 @@ static void check_product(struct product *product, enum yk_epilogue back)
                                              NULL,       c,          product->inner};
     reference_matmul(op, &numbers);
     for (int64_t i = 0; i < count; i++) {
-        d_inner[i] = reference_ending(back, product->weights[i], product->inner[i]);
+        d_inner[i] = reference_epilogue(back, product->weights[i], product->inner[i]);
     }
     product_gradients(product, d_inner, &gradients);
     const struct yk_sum_rows_op sum = {.rows = op->m, .columns = op->n};
@@ -179,19 +179,19 @@ struct attention {
     double weights[ROOM];
 };
 
-static struct reference_attend attention_numbers(const struct attention *attention)
+static struct reference_attention attention_numbers(const struct attention *attention)
 {
-    return (struct reference_attend){attention->q, attention->k, attention->v,
-                                     attention->with_lengths ? attention->lengths : NULL};
+    return (struct reference_attention){attention->q, attention->k, attention->v,
+                                        attention->with_lengths ? attention->lengths : NULL};
 }
 
 static double attention_loss(const void *user)
 {
     const struct attention *attention = user;
     const struct yk_attention_op *op = &attention->op;
-    const struct reference_attend numbers = attention_numbers(attention);
+    const struct reference_attention numbers = attention_numbers(attention);
     double out[ROOM];
-    reference_attend(op, &numbers, out, NULL);
+    reference_attention(op, &numbers, out, NULL);
     return weigh(attention->weights, out, op->batch * op->queries * op->heads * op->head_size);
 }
 
@@ -208,8 +208,8 @@ static void check_attention(struct attention *attention)
     draw(&random, attention->k, kv_count);
     draw(&random, attention->v, kv_count);
     draw(&random, attention->weights, q_count);
-    const struct reference_attend numbers = attention_numbers(attention);
-    reference_attend_back(op, &numbers, attention->weights, dq, dk, dv);
+    const struct reference_attention numbers = attention_numbers(attention);
+    reference_attention_backward(op, &numbers, attention->weights, dq, dk, dv);
     assert_gradient("q", attention->q, dq, q_count, attention_loss, attention);
     assert_gradient("k", attention->k, dk, kv_count, attention_loss, attention);
     assert_gradient("v", attention->v, dv, kv_count, attention_loss, attention);
@@ -251,7 +251,7 @@ struct rows {
     double bias[ROOM];
     double weights[ROOM];
     int32_t indices[ROWS];
-    struct yk_cross_entropy_op lose;
+    struct yk_cross_entropy_op cross_entropy;
     struct yk_dropout_op drop;
     struct yk_rotary_op rotate;
 };
@@ -276,9 +276,9 @@ static double normalise(const struct rows *rows, struct moments *out)
 {
     double y[ROWS * WIDTH];
     const struct yk_norm_op op = {.rows = ROWS, .width = WIDTH, .epsilon = 0.01F};
-    const struct reference_normalise numbers = {
-        rows->x, rows->weight, rows->rms ? NULL : rows->bias, y, out->mean, out->rstd};
-    reference_normalise(&op, &numbers);
+    const struct reference_norm numbers = {rows->x, rows->weight, rows->rms ? NULL : rows->bias,
+                                           y,       out->mean,    out->rstd};
+    reference_norm(&op, &numbers);
     return weigh(rows->weights, y, (int64_t)ROWS * WIDTH);
 }
 
@@ -300,10 +300,10 @@ static void gradients_of_norms_are_slopes(void **state)
         rows.rms = rms;
         (void)normalise(&rows, &moments);
         const struct yk_norm_backward_op op = {.rows = ROWS, .width = WIDTH};
-        const struct reference_normalise_back numbers = {
+        const struct reference_norm_backward numbers = {
             rows.x,       rows.weights, NULL,     rows.weight, rms ? NULL : moments.mean,
             moments.rstd, dx,           d_weight, d_bias};
-        reference_normalise_back(&op, &numbers);
+        reference_norm_backward(&op, &numbers);
         assert_gradient("x", rows.x, dx, (int64_t)ROWS * WIDTH, normalise_loss, &rows);
         assert_gradient("weight", rows.weight, d_weight, WIDTH, normalise_loss, &rows);
         if (!rms) {
@@ -319,7 +319,7 @@ static double embed_loss(const void *user)
     double out[ROWS * WIDTH];
     const struct yk_embedding_op op = {
         .rows = ROWS, .width = WIDTH, .sequence = 2, .vocabulary = 3, .scale = 2.5F};
-    reference_embed(&op, rows->indices, rows->weight, rows->bias, rows->x, out);
+    reference_embedding(&op, rows->indices, rows->weight, rows->bias, rows->x, out);
     return weigh(rows->weights, out, (int64_t)ROWS * WIDTH);
 }
 
@@ -335,7 +335,7 @@ static void gradients_of_embeddings_are_slopes(void **state)
     const struct yk_embedding_backward_op op = {
         .rows = ROWS, .width = WIDTH, .sequence = 2, .vocabulary = 3, .scale = 2.5F};
     const struct yk_sum_rows_op sum = {.rows = ROWS, .columns = WIDTH};
-    reference_embed_back(&op, rows.indices, rows.weights, d_table, d_positions);
+    reference_embedding_backward(&op, rows.indices, rows.weights, d_table, d_positions);
     reference_sum_rows(&sum, rows.weights, d_shift);
     assert_gradient("table", rows.weight, d_table, (int64_t)3 * WIDTH, embed_loss, &rows);
     assert_gradient("positions", rows.bias, d_positions, (int64_t)2 * WIDTH, embed_loss, &rows);
@@ -348,7 +348,7 @@ static double rotate_loss(const void *user)
     const struct rows *rows = user;
     double data[ROWS * WIDTH];
     memcpy(data, rows->x, sizeof data);
-    reference_rotate(&rows->rotate, rows->weight, data);
+    reference_rotary(&rows->rotate, rows->weight, data);
     return weigh(rows->weights, data, (int64_t)ROWS * WIDTH);
 }
 
@@ -362,7 +362,7 @@ static void gradient_of_rotation_is_a_slope(void **state)
     struct yk_rotary_op back = rows.rotate;
     back.inverse = true;
     memcpy(dx, rows.weights, sizeof dx);
-    reference_rotate(&back, rows.weight, dx);
+    reference_rotary(&back, rows.weight, dx);
     assert_gradient("x", rows.x, dx, (int64_t)ROWS * WIDTH, rotate_loss, &rows);
 }
 
@@ -370,17 +370,17 @@ static double gate_loss(const void *user)
 {
     const struct rows *rows = user;
     double out[ROWS * WIDTH];
-    reference_gate(&(struct yk_swiglu_op){.rows = ROWS, .width = WIDTH}, rows->x, out);
+    reference_swiglu(&(struct yk_swiglu_op){.rows = ROWS, .width = WIDTH}, rows->x, out);
     return weigh(rows->weights, out, (int64_t)ROWS * WIDTH);
 }
 
-static void gradient_of_gate_is_a_slope(void **state)
+static void gradient_of_swiglu_is_a_slope(void **state)
 {
     (void)state;
     struct rows rows = draw_rows(6);
     double dx[2 * ROWS * WIDTH];
     const struct yk_swiglu_backward_op op = {.rows = ROWS, .width = WIDTH};
-    reference_gate_back(&op, rows.x, rows.weights, dx);
+    reference_swiglu_backward(&op, rows.x, rows.weights, dx);
     assert_gradient("gate_up", rows.x, dx, (int64_t)2 * ROWS * WIDTH, gate_loss, &rows);
 }
 
@@ -388,7 +388,7 @@ static double drop_loss(const void *user)
 {
     const struct rows *rows = user;
     double to[ROWS * WIDTH];
-    reference_drop(&rows->drop, rows->x, rows->weight, to);
+    reference_dropout(&rows->drop, rows->x, rows->weight, to);
     return weigh(rows->weights, to, (int64_t)ROWS * WIDTH);
 }
 
@@ -399,22 +399,22 @@ static void gradient_of_dropout_is_dropout_of_the_gradient(void **state)
     double dx[ROWS * WIDTH];
     rows.drop = (struct yk_dropout_op){
         .rows = ROWS, .width = WIDTH, .sequence = 2, .dropout = {0.3F, 5, 6, 7}};
-    reference_drop(&rows.drop, rows.weights, NULL, dx);
+    reference_dropout(&rows.drop, rows.weights, NULL, dx);
     assert_gradient("from", rows.x, dx, (int64_t)ROWS * WIDTH, drop_loss, &rows);
 }
 
 /* `factor` is 0 while losses are taken, which leaves the logits alone. */
-static double lose_loss(const void *user)
+static double cross_entropy_loss(const void *user)
 {
     const struct rows *rows = user;
     double logits[ROWS * WIDTH];
     double row_losses[ROWS];
     double loss = 0;
-    struct yk_cross_entropy_op op = rows->lose;
+    struct yk_cross_entropy_op op = rows->cross_entropy;
     op.factor = 0;
     memcpy(logits, rows->x, sizeof logits);
-    reference_lose(&op, rows->indices, logits, row_losses, &loss);
-    return (double)rows->lose.factor * loss;
+    reference_cross_entropy(&op, rows->indices, logits, row_losses, &loss);
+    return (double)rows->cross_entropy.factor * loss;
 }
 
 static void gradient_of_the_loss_is_a_slope(void **state)
@@ -427,11 +427,11 @@ static void gradient_of_the_loss_is_a_slope(void **state)
         double row_losses[ROWS];
         double loss = 0;
         memcpy(rows.indices, targets, sizeof targets);
-        rows.lose = (struct yk_cross_entropy_op){
+        rows.cross_entropy = (struct yk_cross_entropy_op){
             .rows = ROWS, .classes = WIDTH, .smoothing = i ? 0.1F : 0, .factor = 0.25F};
         memcpy(logits, rows.x, sizeof logits);
-        reference_lose(&rows.lose, rows.indices, logits, row_losses, &loss);
-        assert_gradient("logits", rows.x, logits, (int64_t)ROWS * WIDTH, lose_loss, &rows);
+        reference_cross_entropy(&rows.cross_entropy, rows.indices, logits, row_losses, &loss);
+        assert_gradient("logits", rows.x, logits, (int64_t)ROWS * WIDTH, cross_entropy_loss, &rows);
     }
 }
 
@@ -443,7 +443,7 @@ int main(void)
         cmocka_unit_test(gradients_of_norms_are_slopes),
         cmocka_unit_test(gradients_of_embeddings_are_slopes),
         cmocka_unit_test(gradient_of_rotation_is_a_slope),
-        cmocka_unit_test(gradient_of_gate_is_a_slope),
+        cmocka_unit_test(gradient_of_swiglu_is_a_slope),
         cmocka_unit_test(gradient_of_dropout_is_dropout_of_the_gradient),
         cmocka_unit_test(gradient_of_the_loss_is_a_slope),
     };

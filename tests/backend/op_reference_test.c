@@ -26,7 +26,7 @@ static void near_all(const double *actual, const double *expected, int count, do
 
 /* ---- numbers ---- */
 
-static void rounding_takes_the_nearest_and_the_even_one(void **state)
+static void rounding_goes_to_the_nearest_and_the_even_one(void **state)
 {
     (void)state;
     static const struct {
@@ -99,7 +99,7 @@ static void philox_gives_the_known_answers(void **state)
 }
 
 /* The third vector read as a dropout: word 2 of it is 0x5001e420, 0.3125 of the whole. */
-static void dropout_takes_the_word_of_its_place(void **state)
+static void dropout_uses_the_word_of_its_place(void **state)
 {
     (void)state;
     struct yk_dropout dropout = {
@@ -135,15 +135,15 @@ static void endings_are_those_of_pytorch(void **state)
                                                YK_EPILOGUE_SILU,     YK_EPILOGUE_SILU_BACKWARD};
     for (int i = 0; i < 6; i++) {
         for (int j = 0; j < 4; j++) {
-            const double got = i % 2 == 0 ? reference_ending(endings[i], x[j], 0)
-                                          : 2 * reference_ending(endings[i], 0.5, x[j]);
+            const double got = i % 2 == 0 ? reference_epilogue(endings[i], x[j], 0)
+                                          : 2 * reference_epilogue(endings[i], 0.5, x[j]);
             assert_near(&got, 1, 1e-14, &expected[i][j]);
         }
     }
-    assert_true(reference_ending(YK_EPILOGUE_RELU, -1, 5) == 0);
-    assert_true(reference_ending(YK_EPILOGUE_RELU, 2, -5) == 2);
-    assert_true(reference_ending(YK_EPILOGUE_RELU_BACKWARD, -1, 5) == -1);
-    assert_true(reference_ending(YK_EPILOGUE_RELU_BACKWARD, 2, 0) == 0);
+    assert_true(reference_epilogue(YK_EPILOGUE_RELU, -1, 5) == 0);
+    assert_true(reference_epilogue(YK_EPILOGUE_RELU, 2, -5) == 2);
+    assert_true(reference_epilogue(YK_EPILOGUE_RELU_BACKWARD, -1, 5) == -1);
+    assert_true(reference_epilogue(YK_EPILOGUE_RELU_BACKWARD, 2, 0) == 0);
 }
 
 static void product_is_that_of_the_definition(void **state)
@@ -202,14 +202,14 @@ static void attention_is_that_of_pytorch(void **state)
                                        .head_size = 2,
                                        .scale = 0.5F,
                                        .causal = true};
-    const struct reference_attend numbers = {q, k, v, NULL};
+    const struct reference_attention numbers = {q, k, v, NULL};
     double out[4];
     double sums[2];
     double dq[4];
     double dk[6];
     double dv[6];
-    reference_attend(&op, &numbers, out, sums);
-    reference_attend_back(&op, &numbers, d_out, dq, dk, dv);
+    reference_attention(&op, &numbers, out, sums);
+    reference_attention_backward(&op, &numbers, d_out, dq, dk, dv);
     assert_near(out, 4, 1e-14, expected_out);
     assert_near(sums, 2, 1e-14, expected_sums);
     assert_near(dq, 4, 1e-14, expected_dq);
@@ -234,18 +234,18 @@ static void normalise_as(bool rms, struct norm *out)
     double rstd[2];
     *out = (struct norm){0};
     const struct yk_norm_op op = {.rows = 2, .width = 3, .epsilon = 1e-5F};
-    const struct reference_normalise numbers = {x, weight, rms ? NULL : bias, out->y, mean, rstd};
-    reference_normalise(&op, &numbers);
+    const struct reference_norm numbers = {x, weight, rms ? NULL : bias, out->y, mean, rstd};
+    reference_norm(&op, &numbers);
     const struct yk_norm_backward_op back = {.rows = 2, .width = 3};
-    const struct reference_normalise_back back_numbers = {.x = x,
-                                                          .dy = dy,
-                                                          .weight = weight,
-                                                          .mean = rms ? NULL : mean,
-                                                          .rstd = rstd,
-                                                          .dx = out->dx,
-                                                          .d_weight = out->d_weight,
-                                                          .d_bias = rms ? NULL : out->d_bias};
-    reference_normalise_back(&back, &back_numbers);
+    const struct reference_norm_backward back_numbers = {.x = x,
+                                                         .dy = dy,
+                                                         .weight = weight,
+                                                         .mean = rms ? NULL : mean,
+                                                         .rstd = rstd,
+                                                         .dx = out->dx,
+                                                         .d_weight = out->d_weight,
+                                                         .d_bias = rms ? NULL : out->d_bias};
+    reference_norm_backward(&back, &back_numbers);
 }
 
 static void norms_are_those_of_pytorch(void **state)
@@ -295,13 +295,13 @@ static void loss_is_that_of_pytorch(void **state)
         struct yk_cross_entropy_op op = {
             .rows = 3, .classes = 4, .smoothing = i ? 0.1F : 0, .factor = 1};
         memcpy(turned, logits, sizeof turned);
-        reference_lose(&op, targets, turned, row_losses, &loss);
+        reference_cross_entropy(&op, targets, turned, row_losses, &loss);
         assert_near(row_losses, 3, 1e-8, losses[i]); /* 0.1 is not an fp32 */
         assert_near(turned, 12, 1e-8, gradients[i]);
         assert_near(&loss, 1, 1e-8, (const double[]){1 + losses[i][0] + losses[i][2]});
         op.factor = 0;
         memcpy(turned, logits, sizeof turned);
-        reference_lose(&op, targets, turned, row_losses, &loss);
+        reference_cross_entropy(&op, targets, turned, row_losses, &loss);
         assert_memory_equal(turned, logits, sizeof turned);
     }
 }
@@ -323,15 +323,15 @@ static void optimizers_step_as_those_of_pytorch(void **state)
     double velocity[3] = {NAN, NAN, NAN};
     for (int i = 0; i < 3; i++) {
         const struct yk_adamw_op op = {.count = 3,
-                                       .rate = 0.125F,
+                                       .lr = 0.125F,
                                        .beta1 = 0.875F,
                                        .beta2 = 0.9375F,
                                        .epsilon = 0.0078125F,
-                                       .decay = 0.25F,
+                                       .weight_decay = 0.25F,
                                        .correction1 = (float)(1 - pow(0.875, i + 1)),
                                        .correction2 = (float)(1 - pow(0.9375, i + 1))};
         const struct yk_sgd_op descent = {
-            .count = 3, .rate = 0.125F, .momentum = 0.875F, .decay = 0.25F, .first = i == 0};
+            .count = 3, .lr = 0.125F, .momentum = 0.875F, .weight_decay = 0.25F, .first = i == 0};
         reference_adamw(&op, NULL, gradients[i], weights[0], moments[0], moments[1]);
         reference_sgd(&descent, NULL, gradients[i], weights[1], velocity);
         assert_near(weights[0], 3, 1e-14, adamw[i]);
@@ -346,30 +346,30 @@ static void verdict_clips_and_skips(void **state)
     (void)state;
     struct yk_gradient_norm verdict;
     struct yk_clip_norm_op op = {.count = 2, .unscale = 0.5F, .clip = 0};
-    reference_judge(&op, (const double[]){9, 16}, &verdict);
+    reference_clip_norm(&op, (const double[]){9, 16}, &verdict);
     assert_true(verdict.norm == 2.5 && verdict.factor == 0.5F && verdict.skip == 0);
     op.clip = 5;
-    reference_judge(&op, (const double[]){9, 16}, &verdict);
+    reference_clip_norm(&op, (const double[]){9, 16}, &verdict);
     assert_true(verdict.factor == 0.5F);
     op.clip = 1.25F;
-    reference_judge(&op, (const double[]){9, 16}, &verdict);
+    reference_clip_norm(&op, (const double[]){9, 16}, &verdict);
     assert_true(fabs((double)verdict.factor - 0.25) < 1e-6 && verdict.factor < 0.25F);
-    reference_judge(&op, (const double[]){9, INFINITY}, &verdict);
+    reference_clip_norm(&op, (const double[]){9, INFINITY}, &verdict);
     assert_int_equal(verdict.skip, 1);
-    reference_judge(&op, (const double[]){NAN, 1}, &verdict);
+    reference_clip_norm(&op, (const double[]){NAN, 1}, &verdict);
     assert_int_equal(verdict.skip, 1);
 }
 
-static void rotation_turns_the_first_axis_to_the_second(void **state)
+static void rotation_carries_the_first_axis_to_the_second(void **state)
 {
     (void)state;
     double data[] = {1, 2, 0, 0, 1, 2, 0, 0}; /* two rows of one head of four numbers */
-    const double turns[] = {0, 1, 1, 0, 1, 0, 0, 1};
+    const double cos_sin[] = {0, 1, 1, 0, 1, 0, 0, 1};
     struct yk_rotary_op op = {.rows = 2, .sequence = 2, .heads = 1, .head_size = 4};
-    reference_rotate(&op, turns, data);
+    reference_rotary(&op, cos_sin, data);
     assert_near(data, 8, 0, (const double[]){0, 2, 1, 0, 1, 0, 0, 2});
     op.inverse = true;
-    reference_rotate(&op, turns, data);
+    reference_rotary(&op, cos_sin, data);
     assert_near(data, 8, 0, (const double[]){1, 2, 0, 0, 1, 2, 0, 0});
 }
 
@@ -377,8 +377,8 @@ static void gate_and_up_lie_side_by_side(void **state)
 {
     (void)state;
     double out[2];
-    reference_gate(&(struct yk_swiglu_op){.rows = 1, .width = 2}, (const double[]){0.5, -1, 2, 3},
-                   out);
+    reference_swiglu(&(struct yk_swiglu_op){.rows = 1, .width = 2}, (const double[]){0.5, -1, 2, 3},
+                     out);
     assert_near(out, 2, 1e-15, (const double[]){0.6224593312018546, -0.8068242641099853});
 }
 
@@ -433,10 +433,10 @@ static void nf4_of_two_blocks_is_as_worked_out(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rounding_takes_the_nearest_and_the_even_one),
+        cmocka_unit_test(rounding_goes_to_the_nearest_and_the_even_one),
         cmocka_unit_test(stored_numbers_of_16_bits_come_back),
         cmocka_unit_test(philox_gives_the_known_answers),
-        cmocka_unit_test(dropout_takes_the_word_of_its_place),
+        cmocka_unit_test(dropout_uses_the_word_of_its_place),
         cmocka_unit_test(endings_are_those_of_pytorch),
         cmocka_unit_test(product_is_that_of_the_definition),
         cmocka_unit_test(attention_is_that_of_pytorch),
@@ -444,7 +444,7 @@ int main(void)
         cmocka_unit_test(loss_is_that_of_pytorch),
         cmocka_unit_test(optimizers_step_as_those_of_pytorch),
         cmocka_unit_test(verdict_clips_and_skips),
-        cmocka_unit_test(rotation_turns_the_first_axis_to_the_second),
+        cmocka_unit_test(rotation_carries_the_first_axis_to_the_second),
         cmocka_unit_test(gate_and_up_lie_side_by_side),
         cmocka_unit_test(nf4_scales_have_the_values_of_the_dynamic_map),
         cmocka_unit_test(nf4_of_two_blocks_is_as_worked_out),

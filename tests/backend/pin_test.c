@@ -113,7 +113,7 @@ static void threads_of_a_team_get_a_core_each(void **state)
 {
     (void)state;
     int32_t cores[2];
-#ifdef WITHOUT_OPENMP
+#ifdef NO_OPENMP
     skip();
 #endif
     if (find_cores(cores) < 2) {

@@ -69,19 +69,19 @@ static void *answer_at(const struct run *run, int64_t at)
     return run->answers + at * yk_precision_bytes(run->type);
 }
 
-/* Runs `put` with every number of threads and compares what it leaves in answers. */
+/* Runs `enqueue` with every number of threads and compares what it leaves in answers. */
 static void assert_same_bits(enum yk_precision type, int64_t given, size_t answer_bytes,
-                             void (*put)(const struct run *run, const void *shape),
+                             void (*enqueue)(const struct run *run, const void *shape),
                              const void *shape)
 {
     struct run alone;
     open_run(thread_counts[0], type, given, answer_bytes, &alone);
-    put(&alone, shape);
+    enqueue(&alone, shape);
     assert_ok(backend->lane_synchronize(alone.lane));
     for (int i = 1; i < THREAD_COUNTS; i++) {
         struct run shared;
         open_run(thread_counts[i], type, given, answer_bytes, &shared);
-        put(&shared, shape);
+        enqueue(&shared, shape);
         assert_ok(backend->lane_synchronize(shared.lane));
         assert_memory_equal(shared.answers, alone.answers, answer_bytes);
         close_run(&shared);
@@ -98,7 +98,7 @@ struct product {
     enum yk_epilogue epilogue;
 };
 
-static void put_product(const struct run *run, const void *shape)
+static void enqueue_product(const struct run *run, const void *shape)
 {
     const struct product *product = shape;
     const int64_t a_count = product->m * product->k;
@@ -145,7 +145,7 @@ static void product_is_the_same_with_any_number_of_threads(void **state)
             const int64_t given = product->m * product->k + product->k * product->n + product->n;
             const int64_t answers = 2 * product->m * product->n;
             assert_same_bits(types[type], given,
-                             (size_t)(answers * yk_precision_bytes(types[type])), put_product,
+                             (size_t)(answers * yk_precision_bytes(types[type])), enqueue_product,
                              product);
         }
     }
@@ -173,7 +173,7 @@ static int64_t key_numbers(const struct attention *attention)
 }
 
 /* Answers: sums in fp32, then out, dq, dk and dv. */
-static void put_attention(const struct run *run, const void *shape)
+static void enqueue_attention(const struct run *run, const void *shape)
 {
     const struct attention *attention = shape;
     const int64_t q_count = query_numbers(attention);
@@ -234,7 +234,7 @@ static void attention_is_the_same_with_any_number_of_threads(void **state)
                 (size_t)(attention->batch * attention->queries * attention->heads) * sizeof(float);
             assert_same_bits(types[type], 2 * q_count + 2 * k_count,
                              sums_bytes + (size_t)(answers * yk_precision_bytes(types[type])),
-                             put_attention, attention);
+                             enqueue_attention, attention);
         }
     }
 }

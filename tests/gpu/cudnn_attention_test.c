@@ -2,7 +2,7 @@
  * Attention by cuDNN against the plug-in's own kernels, in norm, and against itself, bit for bit.
  * The plug-in's file is named by YOKE_CUDA_PLUGIN; without it, or without a GPU, all is skipped.
  */
-#include "backend/load.h"
+#include "backend/backend.h"
 #include "base/random.h"
 #include "support/support.h"
 
@@ -86,7 +86,7 @@ static double from_bf16(uint16_t stored)
     return (double)value;
 }
 
-static void *take(size_t count, size_t size)
+static void *allocate(size_t count, size_t size)
 {
     void *memory = calloc(count ? count : 1, size);
     assert_non_null(memory);
@@ -105,13 +105,13 @@ static struct numbers draw(const struct attend_case *one)
     numbers.kv_stride = one->fused ? numbers.q_stride : numbers.kv_width;
     numbers.input_count =
         2 * numbers.q_rows * numbers.q_width + 2 * numbers.kv_rows * numbers.kv_width;
-    numbers.inputs = take((size_t)numbers.input_count, sizeof(uint16_t));
+    numbers.inputs = allocate((size_t)numbers.input_count, sizeof(uint16_t));
     struct yk_random random = yk_random_from_seed(17);
     for (int64_t i = 0; i < numbers.input_count; i++) {
         numbers.inputs[i] = to_bf16(3.46 * (yk_random_uniform(&random) - 0.5)); /* variance 1 */
     }
     if (one->lengths) {
-        numbers.lengths = take((size_t)one->batch, sizeof(int32_t));
+        numbers.lengths = allocate((size_t)one->batch, sizeof(int32_t));
         for (int64_t i = 0; i < one->batch; i++) {
             numbers.lengths[i] = (int32_t)(1 + yk_random_below(&random, one->keys));
         }
@@ -173,7 +173,7 @@ static void close_place(struct place *place)
 static void poison(const struct place *place, const struct numbers *numbers)
 {
     const size_t bytes = (size_t)numbers->input_count * sizeof(uint16_t);
-    void *all_ones = take(bytes, 1);
+    void *all_ones = allocate(bytes, 1);
     memset(all_ones, 0xff, bytes);
     place->backend->copy(place->lane, place->outputs, all_ones, bytes);
     assert_ok(place->backend->lane_synchronize(place->lane));
@@ -244,7 +244,7 @@ static uint16_t *fetch(const struct place *place, const uint16_t *all, const voi
                        int64_t width, int64_t stride)
 {
     const int64_t first = ((const char *)at - place->outputs) / (int64_t)sizeof(uint16_t);
-    uint16_t *packed = take((size_t)(rows * width), sizeof *packed);
+    uint16_t *packed = allocate((size_t)(rows * width), sizeof *packed);
     for (int64_t i = 0; i < rows; i++) {
         memcpy(packed + i * width, all + first + i * stride, (size_t)width * sizeof *packed);
     }
@@ -261,8 +261,8 @@ static struct results run(const struct attend_case *one, const struct numbers *n
     struct results results = {.counts[SUMS] = numbers->q_rows * one->heads};
     results.forward_s = time_runs(place, &op, false);
     results.back_s = time_runs(place, &op, true);
-    results.sums = take((size_t)results.counts[SUMS], sizeof(float));
-    uint16_t *all = take(bytes, 1);
+    results.sums = allocate((size_t)results.counts[SUMS], sizeof(float));
+    uint16_t *all = allocate(bytes, 1);
     backend->copy(place->lane, all, place->outputs, bytes);
     backend->copy(place->lane, results.sums, place->sums,
                   (size_t)results.counts[SUMS] * sizeof(float));

@@ -1,6 +1,6 @@
 #include "gpu/gpu.h"
 
-#include "backend/load.h"
+#include "backend/backend.h"
 
 #include <limits.h>
 #include <stdbool.h>
@@ -36,7 +36,7 @@ int gpu_find(const struct yk_backend **out)
     char nearby[PATH_MAX];
     struct yk_backend_device *device = NULL;
     if (!named && !find_nearby(nearby)) {
-        puts("skipped: there is no " PLUGIN "; name one in YOKE_CUDA_PLUGIN");
+        printf("skipped: there is no " PLUGIN "; name one in YOKE_CUDA_PLUGIN\n");
         return GPU_SKIPPED;
     }
     if (yk_backend_load(named ? named : nearby, out) != YK_OK) {

@@ -86,7 +86,7 @@ static void hold_until_open(struct fixture *fixture, struct yk_backend_lane *lan
     pass(&fixture->arrived);
 }
 
-static void put(struct yk_backend_lane *lane, void *to, const void *from)
+static void enqueue(struct yk_backend_lane *lane, void *to, const void *from)
 {
     backend->copy(lane, to, from, NUMBER_BYTES);
 }
@@ -104,7 +104,7 @@ struct large {
     uint8_t *other;
 };
 
-static void take_large(const struct fixture *fixture, struct large *out)
+static void allocate_large(const struct fixture *fixture, struct large *out)
 {
     out->host = malloc(LARGE_BYTES);
     assert_non_null(out->host);
@@ -140,7 +140,7 @@ static void memory_is_copied_in_every_direction(void **state)
     const struct fixture *fixture = *state;
     struct yk_backend_lane *lane = fixture->first;
     struct large large;
-    take_large(fixture, &large);
+    allocate_large(fixture, &large);
     backend->copy(lane, large.device, large.host, LARGE_BYTES);
     backend->copy(lane, large.other, large.device, LARGE_BYTES);
     backend->copy(lane, large.fast, large.other, LARGE_BYTES);
@@ -159,7 +159,7 @@ static void memory_is_copied_in_every_direction(void **state)
     give_back_large(fixture, &large);
 }
 
-static void copies_and_clears_end_where_they_were_told(void **state)
+static void copies_and_clears_end_where_they_should(void **state)
 {
     enum {
         FIRST = 3,
@@ -168,7 +168,7 @@ static void copies_and_clears_end_where_they_were_told(void **state)
     const struct fixture *fixture = *state;
     struct yk_backend_lane *lane = fixture->first;
     struct large large;
-    take_large(fixture, &large);
+    allocate_large(fixture, &large);
     backend->copy(lane, large.device, large.host, LARGE_BYTES);
     backend->clear(lane, large.device + FIRST, END - FIRST);
     backend->copy(lane, large.fast, large.device, LARGE_BYTES);
@@ -188,17 +188,17 @@ static void copies_and_clears_end_where_they_were_told(void **state)
 
 /* ---- lanes ---- */
 
-static void work_runs_in_the_order_it_was_put(void **state)
+static void work_runs_in_the_order_it_was_enqueued(void **state)
 {
     const struct fixture *fixture = *state;
     fixture->here[0] = 7;
-    put(fixture->first, &fixture->there[0], &fixture->here[0]);
+    enqueue(fixture->first, &fixture->there[0], &fixture->here[0]);
     for (int i = 1; i < NUMBERS; i++) {
-        put(fixture->first, &fixture->there[i], &fixture->there[i - 1]);
+        enqueue(fixture->first, &fixture->there[i], &fixture->there[i - 1]);
     }
     backend->clear(fixture->first, &fixture->there[0], NUMBER_BYTES);
-    put(fixture->first, &fixture->here[1], &fixture->there[NUMBERS - 1]);
-    put(fixture->first, &fixture->here[0], &fixture->there[0]);
+    enqueue(fixture->first, &fixture->here[1], &fixture->there[NUMBERS - 1]);
+    enqueue(fixture->first, &fixture->here[0], &fixture->there[0]);
     assert_ok(backend->lane_synchronize(fixture->first));
     assert_int_equal(fixture->here[1], 7);
     assert_int_equal(fixture->here[0], 0);
@@ -216,24 +216,24 @@ static void call_runs_in_its_turn(void **state)
     struct fixture *fixture = *state;
     for (int32_t i = 1; i <= 100; i++) {
         fixture->here[0] = i;
-        put(fixture->first, &fixture->there[0], &fixture->here[0]);
-        put(fixture->first, &fixture->here[1], &fixture->there[0]);
+        enqueue(fixture->first, &fixture->there[0], &fixture->here[0]);
+        enqueue(fixture->first, &fixture->here[1], &fixture->there[0]);
         backend->call_host(fixture->first, look, fixture);
         backend->clear(fixture->first, &fixture->there[0], NUMBER_BYTES);
-        put(fixture->first, &fixture->here[1], &fixture->there[0]);
+        enqueue(fixture->first, &fixture->here[1], &fixture->there[0]);
         assert_ok(backend->lane_synchronize(fixture->first));
         assert_int_equal(fixture->here[2], i);
         assert_int_equal(fixture->here[1], 0);
     }
 }
 
-static void host_does_not_wait_for_what_it_puts(void **state)
+static void host_does_not_wait_for_what_it_enqueues(void **state)
 {
     struct fixture *fixture = *state;
     fixture->here[0] = 5;
     hold_until_open(fixture, fixture->first);
-    put(fixture->first, &fixture->there[0], &fixture->here[0]);
-    put(fixture->first, &fixture->here[1], &fixture->there[0]);
+    enqueue(fixture->first, &fixture->there[0], &fixture->here[0]);
+    enqueue(fixture->first, &fixture->here[1], &fixture->there[0]);
     assert_int_equal(fixture->here[1], 0);
     sem_post(&fixture->gate);
     assert_ok(backend->lane_synchronize(fixture->first));
@@ -245,8 +245,8 @@ static void lanes_run_side_by_side(void **state)
     struct fixture *fixture = *state;
     fixture->here[0] = 5;
     hold_until_open(fixture, fixture->first);
-    put(fixture->second, &fixture->there[0], &fixture->here[0]);
-    put(fixture->second, &fixture->here[1], &fixture->there[0]);
+    enqueue(fixture->second, &fixture->there[0], &fixture->here[0]);
+    enqueue(fixture->second, &fixture->here[1], &fixture->there[0]);
     assert_ok(backend->lane_synchronize(fixture->second));
     assert_int_equal(fixture->here[1], 5);
     sem_post(&fixture->gate);
@@ -261,10 +261,10 @@ static void lane_waits_for_an_event_of_another(void **state)
     fixture->here[0] = 5;
     fixture->here[1] = 9;
     hold_until_open(fixture, fixture->first);
-    put(fixture->first, &fixture->there[0], &fixture->here[0]);
+    enqueue(fixture->first, &fixture->there[0], &fixture->here[0]);
     backend->event_record(fixture->first, fixture->event);
     backend->event_wait(fixture->second, fixture->event);
-    put(fixture->second, &fixture->here[1], &fixture->there[0]);
+    enqueue(fixture->second, &fixture->here[1], &fixture->there[0]);
     assert_int_equal(fixture->here[1], 9);
     sem_post(&fixture->gate);
     assert_ok(backend->lane_synchronize(fixture->second));
@@ -277,7 +277,7 @@ static void event_that_was_never_recorded_holds_nobody(void **state)
     const struct fixture *fixture = *state;
     fixture->here[1] = 9;
     backend->event_wait(fixture->first, fixture->event);
-    put(fixture->first, &fixture->here[1], &fixture->there[0]);
+    enqueue(fixture->first, &fixture->here[1], &fixture->there[0]);
     assert_ok(backend->lane_synchronize(fixture->first));
     assert_int_equal(fixture->here[1], 0);
     assert_ok(backend->event_synchronize(fixture->event));
@@ -304,7 +304,7 @@ static void wait_is_for_the_event_as_recorded_when_it_was_called(void **state)
     backend->event_wait(fixture->second, fixture->event);
     hold_until_open(fixture, fixture->first);
     backend->event_record(fixture->first, fixture->event);
-    put(fixture->second, &fixture->here[1], &fixture->there[0]);
+    enqueue(fixture->second, &fixture->here[1], &fixture->there[0]);
     assert_ok(backend->lane_synchronize(fixture->second)); /* while the first lane is held */
     assert_int_equal(fixture->here[1], 0);
     sem_post(&fixture->gate);
@@ -320,15 +320,15 @@ static void lanes_hand_over_to_each_other_many_times(void **state)
     struct yk_backend_event *back = NULL;
     assert_ok(backend->event_create(fixture->device, &back));
     fixture->here[0] = 7;
-    put(fixture->first, &fixture->there[0], &fixture->here[0]);
+    enqueue(fixture->first, &fixture->there[0], &fixture->here[0]);
     for (int i = 0; i < ROUNDS; i++) { /* the number goes round, and nothing stays behind it */
         int32_t *from = &fixture->there[2 * i % NUMBERS];
         backend->event_wait(fixture->first, back);
-        put(fixture->first, from + 1, from);
+        enqueue(fixture->first, from + 1, from);
         backend->clear(fixture->first, from, NUMBER_BYTES);
         backend->event_record(fixture->first, fixture->event);
         backend->event_wait(fixture->second, fixture->event);
-        put(fixture->second, &fixture->there[(2 * i + 2) % NUMBERS], from + 1);
+        enqueue(fixture->second, &fixture->there[(2 * i + 2) % NUMBERS], from + 1);
         backend->clear(fixture->second, from + 1, NUMBER_BYTES);
         backend->event_record(fixture->second, back);
     }
@@ -340,7 +340,7 @@ static void lanes_hand_over_to_each_other_many_times(void **state)
     backend->event_destroy(back);
 }
 
-static void event_tells_when_it_happened(void **state)
+static void event_knows_when_it_happened(void **state)
 {
     enum {
         ROUNDS = 50
@@ -384,24 +384,24 @@ static void memory_is_zeroed_and_aligned(void **state)
 {
     const struct fixture *fixture = *state;
     const size_t sizes[] = {1, 64, 100, LARGE_BYTES};
-    uint8_t *seen = malloc(LARGE_BYTES);
-    assert_non_null(seen);
+    uint8_t *observed = malloc(LARGE_BYTES);
+    assert_non_null(observed);
     for (int round = 0; round < 2; round++) { /* what was given back comes zeroed again */
         for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
             void *memory = NULL;
             assert_ok(backend->allocate(fixture->device, sizes[i], &memory));
             assert_int_equal((uintptr_t)memory % YK_BACKEND_ALIGNMENT, 0);
-            memset(seen, 0xa5, sizes[i]);
-            backend->copy(fixture->first, seen, memory, sizes[i]);
+            memset(observed, 0xa5, sizes[i]);
+            backend->copy(fixture->first, observed, memory, sizes[i]);
             assert_ok(backend->lane_synchronize(fixture->first));
-            assert_int_equal(count_wrong(seen, 0, sizes[i], true), 0);
-            memset(seen, 0xa5, sizes[i]);
-            backend->copy(fixture->first, memory, seen, sizes[i]);
+            assert_int_equal(count_wrong(observed, 0, sizes[i], true), 0);
+            memset(observed, 0xa5, sizes[i]);
+            backend->copy(fixture->first, memory, observed, sizes[i]);
             assert_ok(backend->lane_synchronize(fixture->first));
             backend->free(fixture->device, memory);
         }
     }
-    free(seen);
+    free(observed);
     backend->free(fixture->device, NULL);
     backend->free_host(fixture->device, NULL);
 }
@@ -425,7 +425,7 @@ static void memory_that_is_not_there_is_refused_by_name(void **state)
     backend->free(fixture->device, memory);
 }
 
-static void used_memory_is_what_was_taken(void **state)
+static void used_memory_is_what_was_allocated(void **state)
 {
     const struct fixture *fixture = *state;
     const size_t bytes = (size_t)256 << 20;
@@ -465,21 +465,21 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         with_fixture(memory_is_copied_in_every_direction),
-        with_fixture(copies_and_clears_end_where_they_were_told),
-        with_fixture(work_runs_in_the_order_it_was_put),
+        with_fixture(copies_and_clears_end_where_they_should),
+        with_fixture(work_runs_in_the_order_it_was_enqueued),
         with_fixture(call_runs_in_its_turn),
-        with_fixture(host_does_not_wait_for_what_it_puts),
+        with_fixture(host_does_not_wait_for_what_it_enqueues),
         with_fixture(lanes_run_side_by_side),
         with_fixture(lane_waits_for_an_event_of_another),
         with_fixture(event_that_was_never_recorded_holds_nobody),
         with_fixture(event_has_happened_when_its_lane_came_to_it),
         with_fixture(wait_is_for_the_event_as_recorded_when_it_was_called),
         with_fixture(lanes_hand_over_to_each_other_many_times),
-        with_fixture(event_tells_when_it_happened),
+        with_fixture(event_knows_when_it_happened),
         with_fixture(event_happens_after_the_work_before_it),
         with_fixture(memory_is_zeroed_and_aligned),
         with_fixture(memory_that_is_not_there_is_refused_by_name),
-        with_fixture(used_memory_is_what_was_taken),
+        with_fixture(used_memory_is_what_was_allocated),
         with_fixture(device_says_what_it_is),
     };
     cmocka_set_skip_filter(getenv("YOKE_LANE_SKIP")); /* "event_*"; NULL: none are */

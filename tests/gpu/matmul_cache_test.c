@@ -196,7 +196,7 @@ static void torn_line_costs_no_more_than_the_next(void **state)
     }
 }
 
-static void two_handles_on_one_file_lose_nothing(void **state)
+static void two_handles_on_one_file_drop_nothing(void **state)
 {
     const int64_t each = 100;
     (void)state;
@@ -213,7 +213,7 @@ static void two_handles_on_one_file_lose_nothing(void **state)
     yk_matmul_cache_close(first);
 }
 
-static void two_processes_lose_nothing_either(void **state)
+static void two_processes_drop_nothing_either(void **state)
 {
     const int64_t each = 300;
     (void)state;
@@ -282,8 +282,8 @@ int main(void)
         in_a_folder(two_kinds_of_gpu_share_a_file_and_no_choice),
         in_a_folder(garbage_between_lines_is_skipped),
         in_a_folder(torn_line_costs_no_more_than_the_next),
-        in_a_folder(two_handles_on_one_file_lose_nothing),
-        in_a_folder(two_processes_lose_nothing_either),
+        in_a_folder(two_handles_on_one_file_drop_nothing),
+        in_a_folder(two_processes_drop_nothing_either),
         in_a_folder(what_cannot_be_written_is_kept_in_memory),
         in_a_folder(what_was_not_found_is_looked_for_anew),
     };

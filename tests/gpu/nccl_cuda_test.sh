@@ -21,7 +21,7 @@ if [ $status != 0 ] || ! grep -q '^as the table says: NCCL .*, 3 ranks on 3 host
 fi
 cat "$scratch/said"
 
-timeout -k 5 60 "$lab" --shares 60,20,20 --memory 16G --launcher env --keep-going -- "$program" lose >"$scratch/said" 2>&1
+timeout -k 5 60 "$lab" --shares 60,20,20 --memory 16G --launcher env --keep-going -- "$program" lost >"$scratch/said" 2>&1
 for rank in 0 2; do
     if ! grep -q "^rank $rank was told after .* s: nccl, " "$scratch/said"; then
         echo "rank $rank was not told that rank 1 is gone"

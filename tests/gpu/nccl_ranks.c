@@ -1,8 +1,8 @@
 /*
- * Exchanges of GPUs over NCCL: nccl_ranks table|lose|bench, started as several ranks by the
+ * Exchanges of GPUs over NCCL: nccl_ranks table|lost|bench, started as several ranks by the
  * environment (RANK, WORLD_SIZE and a YOKE_TOKEN of their own, as tools/lab --launcher env has it).
  *   table   every exchange, of memory of the device and of the host, against sums in doubles
- *   lose    rank 1 is killed; the others say how soon they were told, and what
+ *   lost    rank 1 is killed; the others say how soon they were told, and what
  *   bench   seconds and GB/s of sums of bf16, a line for each number of ranks, size and
  * YOKE_NCCL_CTAS
  */
@@ -188,9 +188,9 @@ static yk_status run_table(const struct station *station)
     return YK_OK;
 }
 
-/* ---- lose ---- */
+/* ---- a rank is lost ---- */
 
-static yk_status run_lose(const struct station *station)
+static yk_status run_lost_rank(const struct station *station)
 {
     const struct yk_ranks *ranks = &station->ranks;
     double numbers[2] = {1, 2};
@@ -200,11 +200,12 @@ static yk_status run_lose(const struct station *station)
     }
     const double begun_s = yk_clock_now_s();
     const yk_status status = yk_exchange_sum(ranks, numbers, 2);
-    const double told_s = yk_clock_now_s() - begun_s;
-    if (status == YK_OK || told_s > 5) {
-        return yk_fail(YK_ERROR_NUMBERS, "status %d after %.1f s", (int)status, told_s);
+    const double reported_s = yk_clock_now_s() - begun_s;
+    if (status == YK_OK || reported_s > 5) {
+        return yk_fail(YK_ERROR_NUMBERS, "status %d after %.1f s", (int)status, reported_s);
     }
-    printf("rank %d was told after %.2f s: %s\n", (int)ranks->rank, told_s, yk_status_message());
+    printf("rank %d was told after %.2f s: %s\n", (int)ranks->rank, reported_s,
+           yk_status_message());
     return YK_OK;
 }
 
@@ -303,7 +304,7 @@ static yk_status run(const char *what)
     } else if (status == YK_OK) {
         status = join(&station);
         if (status == YK_OK) {
-            status = strcmp(what, "lose") == 0 ? run_lose(&station) : run_table(&station);
+            status = strcmp(what, "lost") == 0 ? run_lost_rank(&station) : run_table(&station);
         }
     }
     if (status != YK_OK) {
@@ -324,7 +325,7 @@ int main(int argc, char **argv)
         return found;
     }
     if (argc != 2 || !plugin) {
-        (void)fprintf(stderr, "nccl_ranks table|lose|bench, with YOKE_NCCL_PLUGIN=yoke-nccl.so\n");
+        (void)fprintf(stderr, "nccl_ranks table|lost|bench, with YOKE_NCCL_PLUGIN=yoke-nccl.so\n");
         return YK_ERROR_USAGE;
     }
     if (yk_comm_load(plugin, &comm) != YK_OK) {

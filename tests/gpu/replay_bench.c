@@ -114,7 +114,7 @@ void replay_bench_close(struct replay_bench *bench)
 
 /* ---- the work ---- */
 
-static void put_attention(const struct replay_bench *bench, float scale, int64_t sample)
+static void enqueue_attention(const struct replay_bench *bench, float scale, int64_t sample)
 {
     const size_t row = (size_t)C * 2;
     bench->backend->attention(bench->lane, &(struct yk_attention_op){
@@ -140,7 +140,7 @@ static void put_attention(const struct replay_bench *bench, float scale, int64_t
                                            });
 }
 
-static void put_product(const struct replay_bench *bench)
+static void enqueue_product(const struct replay_bench *bench)
 {
     bench->backend->matmul(bench->lane, &(struct yk_matmul_op){
                                             .m = ROWS,
@@ -162,7 +162,7 @@ static void put_product(const struct replay_bench *bench)
                                         });
 }
 
-void replay_bench_put(const struct replay_bench *bench, float scale, int64_t sample)
+void replay_bench_enqueue(const struct replay_bench *bench, float scale, int64_t sample)
 {
     const struct replay_places *at = &bench->at;
     const size_t row = (size_t)C * 2;
@@ -180,8 +180,8 @@ void replay_bench_put(const struct replay_bench *bench, float scale, int64_t sam
                                           .y_type = YK_PRECISION_BF16,
                                           .weight_type = YK_PRECISION_BF16,
                                       });
-    put_product(bench);
-    put_attention(bench, scale, sample);
+    enqueue_product(bench);
+    enqueue_attention(bench, scale, sample);
     bench->backend->clear(bench->lane, at->d_bias, 3 * row);
     bench->backend->sum_rows(bench->lane, &(struct yk_sum_rows_op){
                                               .rows = ROWS,
@@ -220,7 +220,7 @@ yk_status replay_bench_work(const struct replay_bench *bench, const char *name, 
     if (name) {
         bench->backend->begin_range(bench->lane, name);
     }
-    replay_bench_put(bench, scale, sample++);
+    replay_bench_enqueue(bench, scale, sample++);
     if (name) {
         bench->backend->end_range(bench->lane);
     }

@@ -64,7 +64,7 @@ void replay_bench_fill(const struct replay_bench *bench, uint64_t seed);
 size_t replay_bench_bytes(const struct replay_bench *bench);
 
 /* Puts norm, product and attention, a sum, and some moving around; counts itself. */
-void replay_bench_put(const struct replay_bench *bench, float scale, int64_t sample);
+void replay_bench_enqueue(const struct replay_bench *bench, float scale, int64_t sample);
 
 /* Waits for the results: a digest of them. */
 yk_status replay_bench_read(const struct replay_bench *bench, uint64_t *out) YK_MUST_USE;

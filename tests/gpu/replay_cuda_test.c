@@ -70,7 +70,7 @@ static void range_gives_the_same_bits_every_time(void **state)
     repeat_with(&(struct yk_backend_options){.graphs = true, .attention = "own"});
 }
 
-static void ranges_without_graphs_give_the_same_bits(void **state)
+static void ranges_with_graphs_off_give_the_same_bits(void **state)
 {
     (void)state;
     repeat_with(&(struct yk_backend_options){.attention = "own"});
@@ -97,8 +97,8 @@ enum {
 
 /* Dequantises tensors into two places by turns, the later ones ahead, and copies them to where
  * results are. `first` is the turn of the first. */
-static void put_tensors(const struct replay_bench *bench, char *memory,
-                        enum yk_dequantise_order first)
+static void print_tensors(const struct replay_bench *bench, char *memory,
+                          enum yk_dequantise_order first)
 {
     for (int i = 0; i < TENSORS; i++) {
         char *place = memory + (ptrdiff_t)(TENSORS + i % 2) * TENSOR_ROOM;
@@ -123,7 +123,7 @@ static uint64_t read_tensors(const struct replay_bench *bench, char *memory, con
     if (name) {
         backend->begin_range(bench->lane, name);
     }
-    put_tensors(bench, memory, first);
+    print_tensors(bench, memory, first);
     if (name) {
         backend->end_range(bench->lane);
     }
@@ -163,7 +163,7 @@ static void work_of_a_range_is_done_once(void **state)
     struct replay_bench bench = open_replaying();
     for (int i = 1; i <= 3 * TIMES; i++) {
         backend->begin_range(bench.lane, "layer");
-        replay_bench_put(&bench, 0.125F, 0);
+        replay_bench_enqueue(&bench, 0.125F, 0);
         backend->end_range(bench.lane);
         if (i % 4 == 0) {
             assert_float_equal(read_counter(&bench), (float)i, 0);
@@ -173,7 +173,7 @@ static void work_of_a_range_is_done_once(void **state)
     replay_bench_close(&bench);
 }
 
-static void new_numbers_in_the_same_memory_are_seen(void **state)
+static void new_numbers_in_the_same_memory_are_used(void **state)
 {
     (void)state;
     struct replay_bench bench = open_replaying();
@@ -229,26 +229,26 @@ static void scratch_memory_may_grow_in_between(void **state)
     (void)state;
     const size_t before = (size_t)64 << 20;
     struct replay_bench bench = open_replaying();
-    void *taken = NULL;
-    uint8_t *seen = malloc(before);
+    void *allocated = NULL;
+    uint8_t *observed = malloc(before);
     size_t wrong = 0;
-    assert_non_null(seen);
+    assert_non_null(observed);
     assert_ok(backend->reserve_scratch(bench.lane, before));
     const uint64_t expected = direct(&bench, 0.125F);
     repeat(&bench, "layer", 0.125F, expected);
     assert_ok(backend->reserve_scratch(bench.lane, 3 * before));
-    assert_ok(backend->allocate(bench.device, before, &taken));
-    memset(seen, 0xa5, before);
-    backend->copy(bench.lane, taken, seen, before);
+    assert_ok(backend->allocate(bench.device, before, &allocated));
+    memset(observed, 0xa5, before);
+    backend->copy(bench.lane, allocated, observed, before);
     repeat(&bench, "layer", 0.125F, expected);
-    backend->copy(bench.lane, seen, taken, before);
+    backend->copy(bench.lane, observed, allocated, before);
     assert_ok(backend->lane_synchronize(bench.lane));
     for (size_t i = 0; i < before; i++) {
-        wrong += seen[i] != 0xa5;
+        wrong += observed[i] != 0xa5;
     }
     assert_int_equal(wrong, 0);
-    backend->free(bench.device, taken);
-    free(seen);
+    backend->free(bench.device, allocated);
+    free(observed);
     replay_bench_close(&bench);
 }
 
@@ -270,11 +270,11 @@ static void range_may_hold_events_and_work_of_the_host(void **state)
         float counter = 0;
         backend->clear(bench.lane, bench.at.results, replay_bench_bytes(&bench));
         backend->begin_range(bench.lane, "layer");
-        replay_bench_put(&bench, 0.125F, 0);
+        replay_bench_enqueue(&bench, 0.125F, 0);
         backend->call_host(bench.lane, count_call, &calls);
         backend->event_record(bench.lane, bench.event);
         backend->copy(bench.lane, bench.at.counter, &start, sizeof start);
-        replay_bench_put(&bench, 0.125F, 0);
+        replay_bench_enqueue(&bench, 0.125F, 0);
         backend->copy(bench.lane, &counter, bench.at.counter, sizeof counter);
         assert_ok(backend->event_synchronize(bench.event));
         assert_int_equal(calls, i);
@@ -296,7 +296,7 @@ static void ranges_within_ranges_are_one(void **state)
         backend->begin_range(bench.lane, "step");
         backend->clear(bench.lane, bench.at.results, replay_bench_bytes(&bench));
         backend->begin_range(bench.lane, "layer");
-        replay_bench_put(&bench, 0.125F, 0);
+        replay_bench_enqueue(&bench, 0.125F, 0);
         backend->end_range(bench.lane);
         backend->end_range(bench.lane);
         assert_ok(replay_bench_read(&bench, &digest));
@@ -354,12 +354,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(range_gives_the_same_bits_every_time),
-        cmocka_unit_test(ranges_without_graphs_give_the_same_bits),
+        cmocka_unit_test(ranges_with_graphs_off_give_the_same_bits),
         cmocka_unit_test(products_side_by_side_are_replayed),
         cmocka_unit_test(attention_of_a_library_is_replayed),
         cmocka_unit_test(weights_made_ahead_are_replayed),
         cmocka_unit_test(work_of_a_range_is_done_once),
-        cmocka_unit_test(new_numbers_in_the_same_memory_are_seen),
+        cmocka_unit_test(new_numbers_in_the_same_memory_are_used),
         cmocka_unit_test(changed_argument_is_heeded),
         cmocka_unit_test(argument_that_always_changes_is_heeded),
         cmocka_unit_test(scratch_memory_may_grow_in_between),

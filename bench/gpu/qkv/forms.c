@@ -142,8 +142,8 @@ static void no_part(struct bench *bench, const struct product *product, int part
 }
 
 /* The sides begin when the first stream has come here, and it goes on when they are done. */
-static void put_beside(struct bench *bench, const struct product *product,
-                       const struct sides *sides, part_work *work)
+static void enqueue_on_streams(struct bench *bench, const struct product *product,
+                               const struct sides *sides, part_work *work)
 {
     must(cudaEventRecord(sides->fork, main_stream(bench)), "forking");
     for (int i = 0; i < SIDES; i++) {
@@ -158,7 +158,7 @@ static void put_beside(struct bench *bench, const struct product *product,
 }
 
 /* The host sees to it that x is there before the sides begin, and that they are done. */
-static void put_waiting(struct bench *bench, const struct product *product, part_work *work)
+static void enqueue_waiting(struct bench *bench, const struct product *product, part_work *work)
 {
     must(cudaStreamSynchronize(main_stream(bench)), "waiting for x");
     for (int i = 0; i < PARTS; i++) {
@@ -171,12 +171,12 @@ static void put_waiting(struct bench *bench, const struct product *product, part
 
 /* ---- products ---- */
 
-static void put_whole(struct bench *bench, const struct product *product)
+static void enqueue_whole(struct bench *bench, const struct product *product)
 {
     bench->backend->matmul(bench->lanes[0], &product->whole);
 }
 
-static void put_in_turn(struct bench *bench, const struct product *product)
+static void enqueue_in_order(struct bench *bench, const struct product *product)
 {
     for (int i = 0; i < PARTS; i++) {
         bench->backend->matmul(bench->lanes[0], &product->parts[i]);
@@ -184,54 +184,54 @@ static void put_in_turn(struct bench *bench, const struct product *product)
 }
 
 /* As yoke does it: the device was opened with side_streams. */
-static void put_cut(struct bench *bench, const struct product *product)
+static void enqueue_cut(struct bench *bench, const struct product *product)
 {
     bench->backend->matmul(bench->lanes[0], &product->cut);
 }
 
-static void put_on_new_streams(struct bench *bench, const struct product *product)
+static void enqueue_on_new_streams(struct bench *bench, const struct product *product)
 {
     struct sides made;
     sides_make(&made);
     for (int i = 0; i < SIDES; i++) {
         bench->lanes[i + 1]->stream = made.streams[i];
     }
-    put_beside(bench, product, &made, multiply_part);
+    enqueue_on_streams(bench, product, &made, multiply_part);
     for (int i = 0; i < SIDES; i++) {
         bench->lanes[i + 1]->stream = bench->sides.streams[i];
     }
     sides_destroy(&made);
 }
 
-static void put_with_new_events(struct bench *bench, const struct product *product)
+static void enqueue_with_new_events(struct bench *bench, const struct product *product)
 {
     struct sides made = bench->sides;
     events_make(&made);
-    put_beside(bench, product, &made, multiply_part);
+    enqueue_on_streams(bench, product, &made, multiply_part);
     events_destroy(&made);
 }
 
-static void put_products_waiting(struct bench *bench, const struct product *product)
+static void enqueue_products_waiting(struct bench *bench, const struct product *product)
 {
-    put_waiting(bench, product, multiply_part);
+    enqueue_waiting(bench, product, multiply_part);
 }
 
 const struct form product_forms[] = {
-    {.name = "one product", .put = put_whole},
-    {.name = "three, one after the other", .put = put_in_turn},
-    {.name = "three streams (--qkv streams)", .put = put_cut},
-    {.name = "three streams, events made anew", .put = put_with_new_events},
-    {.name = "three streams, all made anew", .put = put_on_new_streams},
-    {.name = "three streams, the host waits", .put = put_products_waiting, .waits = true},
-    {.name = "one product, as a graph", .put = put_whole, .captured = true},
-    {.name = "one after the other, as a graph", .put = put_in_turn, .captured = true},
-    {.name = "three branches of a graph", .put = put_cut, .captured = true},
+    {.name = "one product", .enqueue = enqueue_whole},
+    {.name = "three, one after the other", .enqueue = enqueue_in_order},
+    {.name = "three streams (--qkv streams)", .enqueue = enqueue_cut},
+    {.name = "three streams, events made anew", .enqueue = enqueue_with_new_events},
+    {.name = "three streams, all made anew", .enqueue = enqueue_on_new_streams},
+    {.name = "three streams, the host waits", .enqueue = enqueue_products_waiting, .waits = true},
+    {.name = "one product, as a graph", .enqueue = enqueue_whole, .captured = true},
+    {.name = "one after the other, as a graph", .enqueue = enqueue_in_order, .captured = true},
+    {.name = "three branches of a graph", .enqueue = enqueue_cut, .captured = true},
 };
 const int product_form_count = sizeof product_forms / sizeof product_forms[0];
 
 /* ---- costs ---- */
 
-static void put_streams(struct bench *bench, const struct product *product)
+static void enqueue_streams(struct bench *bench, const struct product *product)
 {
     cudaStream_t streams[SIDES];
     (void)bench;
@@ -240,7 +240,7 @@ static void put_streams(struct bench *bench, const struct product *product)
     streams_destroy(streams);
 }
 
-static void put_events(struct bench *bench, const struct product *product)
+static void enqueue_events(struct bench *bench, const struct product *product)
 {
     struct sides made;
     (void)bench;
@@ -249,7 +249,7 @@ static void put_events(struct bench *bench, const struct product *product)
     events_destroy(&made);
 }
 
-static void put_sides(struct bench *bench, const struct product *product)
+static void enqueue_sides(struct bench *bench, const struct product *product)
 {
     struct sides made;
     (void)bench;
@@ -258,17 +258,17 @@ static void put_sides(struct bench *bench, const struct product *product)
     sides_destroy(&made);
 }
 
-static void put_empty(struct bench *bench, const struct product *product)
+static void enqueue_empty(struct bench *bench, const struct product *product)
 {
-    put_beside(bench, product, &bench->sides, no_part);
+    enqueue_on_streams(bench, product, &bench->sides, no_part);
 }
 
-static void put_wait(struct bench *bench, const struct product *product)
+static void enqueue_wait(struct bench *bench, const struct product *product)
 {
-    put_waiting(bench, product, no_part);
+    enqueue_waiting(bench, product, no_part);
 }
 
-static void put_little_in_turn(struct bench *bench, const struct product *product)
+static void enqueue_small_in_order(struct bench *bench, const struct product *product)
 {
     (void)product;
     for (int i = 0; i < PARTS; i++) {
@@ -276,27 +276,29 @@ static void put_little_in_turn(struct bench *bench, const struct product *produc
     }
 }
 
-static void put_little_beside(struct bench *bench, const struct product *product)
+static void enqueue_small_on_streams(struct bench *bench, const struct product *product)
 {
-    put_beside(bench, product, &bench->sides, clear_part);
+    enqueue_on_streams(bench, product, &bench->sides, clear_part);
 }
 
-static void put_little_waiting(struct bench *bench, const struct product *product)
+static void enqueue_small_waiting(struct bench *bench, const struct product *product)
 {
-    put_waiting(bench, product, clear_part);
+    enqueue_waiting(bench, product, clear_part);
 }
 
 const struct form cost_forms[] = {
-    {.name = "2 streams made and destroyed", .put = put_streams},
-    {.name = "3 events made and destroyed", .put = put_events},
-    {.name = "both", .put = put_sides},
-    {.name = "fork and join, nothing between", .put = put_empty},
-    {.name = "the host waits, nothing under way", .put = put_wait, .waits = true},
-    {.name = "3 clears, one after the other", .put = put_little_in_turn},
-    {.name = "3 clears on three streams", .put = put_little_beside},
-    {.name = "3 clears, the host waits", .put = put_little_waiting, .waits = true},
-    {.name = "one after the other, as a graph", .put = put_little_in_turn, .captured = true},
-    {.name = "three branches of a graph", .put = put_little_beside, .captured = true},
+    {.name = "2 streams made and destroyed", .enqueue = enqueue_streams},
+    {.name = "3 events made and destroyed", .enqueue = enqueue_events},
+    {.name = "both", .enqueue = enqueue_sides},
+    {.name = "fork and join, nothing between", .enqueue = enqueue_empty},
+    {.name = "the host waits, nothing under way", .enqueue = enqueue_wait, .waits = true},
+    {.name = "3 clears, one after the other", .enqueue = enqueue_small_in_order},
+    {.name = "3 clears on three streams", .enqueue = enqueue_small_on_streams},
+    {.name = "3 clears, the host waits", .enqueue = enqueue_small_waiting, .waits = true},
+    {.name = "one after the other, as a graph",
+     .enqueue = enqueue_small_in_order,
+     .captured = true},
+    {.name = "three branches of a graph", .enqueue = enqueue_small_on_streams, .captured = true},
 };
 const int cost_form_count = sizeof cost_forms / sizeof cost_forms[0];
 
@@ -305,14 +307,14 @@ const int cost_form_count = sizeof cost_forms / sizeof cost_forms[0];
 void form_open(struct bench *bench, const struct product *product, struct form *form)
 {
     cudaGraph_t graph = NULL;
-    form->put(bench, product);
+    form->enqueue(bench, product);
     bench_finish(bench);
     if (!form->captured) {
         return;
     }
     must(cudaStreamBeginCapture(main_stream(bench), cudaStreamCaptureModeThreadLocal),
          "beginning a graph");
-    form->put(bench, product);
+    form->enqueue(bench, product);
     must(cudaStreamEndCapture(main_stream(bench), &graph), "ending a graph");
     must(cudaGraphInstantiateWithFlags(&form->graph, graph, 0), "making a graph");
     must(cudaGraphDestroy(graph), "destroying a graph");
@@ -328,11 +330,11 @@ void form_close(struct form *form)
     }
 }
 
-void form_put(struct bench *bench, const struct product *product, const struct form *form)
+void form_enqueue(struct bench *bench, const struct product *product, const struct form *form)
 {
     if (form->graph) {
         must(cudaGraphLaunch(form->graph, main_stream(bench)), "starting a graph");
     } else {
-        form->put(bench, product);
+        form->enqueue(bench, product);
     }
 }

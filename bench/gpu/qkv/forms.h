@@ -46,7 +46,7 @@ struct product {
 
 struct form {
     const char *name;
-    void (*put)(struct bench *bench, const struct product *product);
+    void (*enqueue)(struct bench *bench, const struct product *product);
     bool waits;    /* the host waits within it */
     bool captured; /* put once, into `graph`, which is what runs */
     cudaGraphExec_t graph;
@@ -76,6 +76,6 @@ void sides_destroy(const struct sides *sides);
 /* Runs it once, so that nothing has to be found or made later, and captures what wants it. */
 void form_open(struct bench *bench, const struct product *product, struct form *form);
 void form_close(struct form *form);
-void form_put(struct bench *bench, const struct product *product, const struct form *form);
+void form_enqueue(struct bench *bench, const struct product *product, const struct form *form);
 
 #endif

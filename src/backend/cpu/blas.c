@@ -1,4 +1,4 @@
-#include "backend/cpu/blas.h"
+#include "backend/cpu/cpu.h"
 
 #include "base/units.h"
 
@@ -20,7 +20,7 @@
 #endif
 
 enum {
-    MOST_BUFFERS = 512,
+    MAX_BUFFERS = 512,
     SURE_BUFFERS = 50, /* that every build has */
 };
 
@@ -57,7 +57,7 @@ static yk_status fail_to_map(int buffers)
  * is freed meanwhile: so there must be room for as many more. */
 static bool allocate(int count, int own)
 {
-    void *buffers[MOST_BUFFERS];
+    void *buffers[MAX_BUFFERS];
     int made = 0;
     const bool mapped = can_map(BUFFER_BYTES * (size_t)(count + 2 * own));
     while (mapped && made < count + own) {
@@ -78,9 +78,9 @@ static int count_buffers(void)
     static const char key[] = "MAX_THREADS=";
     const char *built = strstr(openblas_get_config(), key);
     const long threads = built ? strtol(built + sizeof key - 1, NULL, 10) : 0;
-    const long buffers = 2 * (threads < MOST_BUFFERS ? threads : MOST_BUFFERS);
+    const long buffers = 2 * (threads < MAX_BUFFERS ? threads : MAX_BUFFERS);
     return buffers < SURE_BUFFERS ? SURE_BUFFERS
-                                  : (int)(buffers < MOST_BUFFERS ? buffers : MOST_BUFFERS);
+                                  : (int)(buffers < MAX_BUFFERS ? buffers : MAX_BUFFERS);
 }
 
 yk_status yk_cpu_blas_reserve(int threads)
@@ -97,8 +97,8 @@ yk_status yk_cpu_blas_reserve(int threads)
          * threads there are. */
         openblas_set_num_threads(1);
     }
-    const int most = count_buffers() - 2 * own; /* own threads may have theirs by now */
-    const int wanted = threads < most ? threads : most;
+    const int max_buffers = count_buffers() - 2 * own; /* own threads may have theirs by now */
+    const int wanted = threads < max_buffers ? threads : max_buffers;
     if (wanted > reserved && blas_memory_alloc && blas_memory_free) {
         status = allocate(wanted, own) ? YK_OK : fail_to_map(wanted + 2 * own);
         reserved = status == YK_OK ? wanted : reserved;

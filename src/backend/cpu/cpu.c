@@ -1,12 +1,7 @@
-#include "backend/backend.h"
+#include "backend/cpu/cpu.h"
 
-#include "backend/code.h"
-#include "backend/cpu/blas.h"
-#include "backend/cpu/device.h"
 #include "backend/cpu/kernels/kernels.h"
-#include "backend/cpu/lane.h"
-#include "backend/cpu/memory.h"
-#include "base/system.h"
+#include "base/cpu_name.h"
 
 #include <cblas.h>
 #include <sched.h>
@@ -111,41 +106,42 @@ static void run_call(int threads, const void *op)
     call->function(call->user);
 }
 
-static void put_call(struct yk_backend_lane *lane, void (*function)(void *user), void *user)
+static void call_host(struct yk_backend_lane *lane, void (*function)(void *user), void *user)
 {
     const struct host_call call = {function, user};
     yk_cpu_lane_enqueue(lane, run_call, &call, sizeof call);
 }
 
-/* An op is its kernel, put on the lane with a copy of its arguments. */
-#define PUT(op_name)                                                                               \
-    static void put_##op_name(struct yk_backend_lane *lane, const struct yk_##op_name##_op *op)    \
+/* An op is its kernel, enqueued on the lane with a copy of its arguments. */
+#define ENQUEUE(op_name, kernel)                                                                   \
+    static void enqueue_##op_name(struct yk_backend_lane *lane,                                    \
+                                  const struct yk_##op_name##_op *op)                              \
     {                                                                                              \
         _Static_assert(sizeof *op <= YK_CPU_OP_BYTES, "an op fits its place on the lane");         \
-        yk_cpu_lane_enqueue(lane, yk_cpu_##op_name, op, sizeof *op);                               \
+        yk_cpu_lane_enqueue(lane, kernel, op, sizeof *op);                                         \
     }
 
-PUT(matmul)
-PUT(attention)
-PUT(attention_backward)
-PUT(norm)
-PUT(norm_backward)
-PUT(embedding)
-PUT(embedding_backward)
-PUT(rotary)
-PUT(swiglu)
-PUT(swiglu_backward)
-PUT(dropout)
-PUT(sum_rows)
-PUT(cross_entropy)
-PUT(sum_squares)
-PUT(clip_norm)
-PUT(adamw)
-PUT(sgd)
-PUT(cast)
-PUT(add)
-PUT(quantise)
-PUT(dequantise)
+ENQUEUE(matmul, yk_cpu_matmul)
+ENQUEUE(attention, yk_cpu_attention)
+ENQUEUE(attention_backward, yk_cpu_attention_backward)
+ENQUEUE(norm, yk_cpu_norm)
+ENQUEUE(norm_backward, yk_cpu_norm_backward)
+ENQUEUE(embedding, yk_cpu_embedding)
+ENQUEUE(embedding_backward, yk_cpu_embedding_backward)
+ENQUEUE(rotary, yk_cpu_rotary)
+ENQUEUE(swiglu, yk_cpu_swiglu)
+ENQUEUE(swiglu_backward, yk_cpu_swiglu_backward)
+ENQUEUE(dropout, yk_cpu_dropout)
+ENQUEUE(sum_rows, yk_cpu_sum_rows)
+ENQUEUE(cross_entropy, yk_cpu_cross_entropy)
+ENQUEUE(sum_squares, yk_cpu_sum_squares)
+ENQUEUE(clip_norm, yk_cpu_optimizer_clip_norm)
+ENQUEUE(adamw, yk_cpu_optimizer_adamw)
+ENQUEUE(sgd, yk_cpu_optimizer_sgd)
+ENQUEUE(cast, yk_cpu_elementwise_cast)
+ENQUEUE(add, yk_cpu_elementwise_add)
+ENQUEUE(quantise, yk_cpu_nf4_quantise)
+ENQUEUE(dequantise, yk_cpu_nf4_dequantise)
 
 const struct yk_backend yk_backend_cpu = {
     .name = "cpu",
@@ -170,26 +166,26 @@ const struct yk_backend yk_backend_cpu = {
     .event_time_s = yk_cpu_lane_event_time_s,
     .copy = yk_cpu_memory_copy,
     .clear = yk_cpu_memory_clear,
-    .call_host = put_call,
-    .matmul = put_matmul,
-    .attention = put_attention,
-    .attention_backward = put_attention_backward,
-    .norm = put_norm,
-    .norm_backward = put_norm_backward,
-    .embedding = put_embedding,
-    .embedding_backward = put_embedding_backward,
-    .rotary = put_rotary,
-    .swiglu = put_swiglu,
-    .swiglu_backward = put_swiglu_backward,
-    .dropout = put_dropout,
-    .sum_rows = put_sum_rows,
-    .cross_entropy = put_cross_entropy,
-    .sum_squares = put_sum_squares,
-    .clip_norm = put_clip_norm,
-    .adamw = put_adamw,
-    .sgd = put_sgd,
-    .cast = put_cast,
-    .add = put_add,
-    .quantise = put_quantise,
-    .dequantise = put_dequantise,
+    .call_host = call_host,
+    .matmul = enqueue_matmul,
+    .attention = enqueue_attention,
+    .attention_backward = enqueue_attention_backward,
+    .norm = enqueue_norm,
+    .norm_backward = enqueue_norm_backward,
+    .embedding = enqueue_embedding,
+    .embedding_backward = enqueue_embedding_backward,
+    .rotary = enqueue_rotary,
+    .swiglu = enqueue_swiglu,
+    .swiglu_backward = enqueue_swiglu_backward,
+    .dropout = enqueue_dropout,
+    .sum_rows = enqueue_sum_rows,
+    .cross_entropy = enqueue_cross_entropy,
+    .sum_squares = enqueue_sum_squares,
+    .clip_norm = enqueue_clip_norm,
+    .adamw = enqueue_adamw,
+    .sgd = enqueue_sgd,
+    .cast = enqueue_cast,
+    .add = enqueue_add,
+    .quantise = enqueue_quantise,
+    .dequantise = enqueue_dequantise,
 };

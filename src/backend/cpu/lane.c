@@ -1,13 +1,87 @@
-#include "backend/cpu/lane.h"
+#include "backend/cpu/cpu.h"
 
-#include "backend/cpu/counter.h"
-#include "backend/cpu/device.h"
 #include "base/clock.h"
+#include "base/status.h"
 
 #include <assert.h>
+#include <pthread.h>
 #include <stdalign.h>
+#include <stdatomic.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
+/*
+ * Counter: a number that only grows and that threads wait for. One thread at a time raises it; what
+ * was written before it was raised can be read by whoever saw it raised.
+ */
+struct counter {
+    atomic_uint_fast64_t value;
+    pthread_mutex_t mutex;
+    int sleepers; /* under the mutex */
+    pthread_cond_t raised;
+};
+
+enum {
+    SPINS = 4000 /* a few microseconds: about what falling asleep and being woken costs */
+};
+
+static yk_status counter_init(struct counter *count)
+{
+    atomic_init(&count->value, 0);
+    count->sleepers = 0;
+    if (pthread_mutex_init(&count->mutex, NULL) != 0) {
+        return yk_fail_out_of_memory();
+    }
+    if (pthread_cond_init(&count->raised, NULL) != 0) {
+        pthread_mutex_destroy(&count->mutex);
+        return yk_fail_out_of_memory();
+    }
+    return YK_OK;
+}
+
+/* Whoever saw the last value may end the count while the thread that raised it is still inside. */
+static void counter_destroy(struct counter *count)
+{
+    pthread_mutex_lock(&count->mutex);
+    pthread_mutex_unlock(&count->mutex);
+    pthread_cond_destroy(&count->raised);
+    pthread_mutex_destroy(&count->mutex);
+}
+
+static uint64_t counter_value(const struct counter *count)
+{
+    return atomic_load_explicit(&count->value, memory_order_acquire);
+}
+
+static void counter_raise(struct counter *count, uint64_t value)
+{
+    pthread_mutex_lock(&count->mutex);
+    atomic_store_explicit(&count->value, value, memory_order_release);
+    if (count->sleepers > 0) {
+        pthread_cond_broadcast(&count->raised);
+    }
+    pthread_mutex_unlock(&count->mutex);
+}
+
+/* Returns when the count is at least `value`: spins for a few microseconds, then sleeps. */
+static void counter_wait(struct counter *count, uint64_t value)
+{
+    for (int i = 0; i < SPINS; i++) {
+        if (counter_value(count) >= value) {
+            return;
+        }
+    }
+    pthread_mutex_lock(&count->mutex);
+    count->sleepers++;
+    while (counter_value(count) < value) {
+        pthread_cond_wait(&count->raised, &count->mutex);
+    }
+    count->sleepers--;
+    pthread_mutex_unlock(&count->mutex);
+}
+
+/* ---- lane ---- */
 
 enum {
     RING = 1024 /* ops that may wait on a lane; a power of two */
@@ -18,7 +92,7 @@ struct entry {
     alignas(max_align_t) unsigned char op[YK_CPU_OP_BYTES];
 };
 
-/* Entry number i, counted from 0, is at i mod RING from the moment that `put` is above i until
+/* Entry number i, counted from 0, is at i mod RING from the moment that `enqueued` is above i until
  * `done` is. */
 struct yk_backend_lane {
     pthread_t thread;
@@ -26,15 +100,15 @@ struct yk_backend_lane {
     bool started; /* they could all be had */
     struct yk_cpu_pins *pins;
     char name[16]; /* all that Linux keeps */
-    struct yk_cpu_counter put;
-    struct yk_cpu_counter done;
+    struct counter enqueued;
+    struct counter done;
     struct entry ring[RING];
 };
 
 /* Occurrences are numbered from 1 when they are recorded, and happen in that order. */
 struct yk_backend_event {
     atomic_uint_fast64_t recorded;
-    struct yk_cpu_counter happened;
+    struct counter happened;
     _Atomic double time_s;
 };
 
@@ -47,13 +121,13 @@ static void *run_lane(void *argument)
 {
     struct yk_backend_lane *lane = argument;
     for (uint64_t i = 0;; i++) {
-        yk_cpu_counter_wait(&lane->put, i + 1);
+        counter_wait(&lane->enqueued, i + 1);
         const struct entry *entry = &lane->ring[i % RING];
         if (!entry->kernel) {
             return NULL;
         }
         entry->kernel(lane->threads, entry->op);
-        yk_cpu_counter_raise(&lane->done, i + 1);
+        counter_raise(&lane->done, i + 1);
     }
 }
 
@@ -61,16 +135,16 @@ void yk_cpu_lane_enqueue(struct yk_backend_lane *lane, yk_cpu_kernel kernel, con
                          size_t size)
 {
     assert(size <= YK_CPU_OP_BYTES);
-    const uint64_t at = yk_cpu_counter_value(&lane->put);
+    const uint64_t at = counter_value(&lane->enqueued);
     if (at >= RING) {
-        yk_cpu_counter_wait(&lane->done, at - RING + 1);
+        counter_wait(&lane->done, at - RING + 1);
     }
     struct entry *entry = &lane->ring[at % RING];
     entry->kernel = kernel;
     if (size > 0) {
         memcpy(entry->op, op, size);
     }
-    yk_cpu_counter_raise(&lane->put, at + 1);
+    counter_raise(&lane->enqueued, at + 1);
 }
 
 /* The first op of a lane. */
@@ -99,7 +173,7 @@ static yk_status start_threads(struct yk_backend_lane *lane, const char *name)
     (void)pthread_setname_np(lane->thread, lane->name);
     yk_cpu_lane_enqueue(lane, start_sharing, &lane,
                         sizeof lane); /* NOLINT(bugprone-sizeof-expression) */
-    yk_cpu_counter_wait(&lane->done, 1);
+    counter_wait(&lane->done, 1);
     if (!lane->started) {
         yk_cpu_lane_enqueue(lane, NULL, NULL, 0);
         pthread_join(lane->thread, NULL);
@@ -118,15 +192,15 @@ yk_status yk_cpu_lane_create(struct yk_backend_device *device, const char *name,
     }
     lane->threads = device->threads;
     lane->pins = &device->pins;
-    YK_TRY_GOTO(yk_cpu_counter_init(&lane->put), free_lane);
-    YK_TRY_GOTO(yk_cpu_counter_init(&lane->done), end_put);
+    YK_TRY_GOTO(counter_init(&lane->enqueued), free_lane);
+    YK_TRY_GOTO(counter_init(&lane->done), end_enqueued);
     YK_TRY_GOTO(start_threads(lane, name), end_done);
     *out = lane;
     return YK_OK;
 end_done:
-    yk_cpu_counter_destroy(&lane->done);
-end_put:
-    yk_cpu_counter_destroy(&lane->put);
+    counter_destroy(&lane->done);
+end_enqueued:
+    counter_destroy(&lane->enqueued);
 free_lane:
     free(lane);
     return status;
@@ -139,14 +213,14 @@ void yk_cpu_lane_destroy(struct yk_backend_lane *lane)
     }
     yk_cpu_lane_enqueue(lane, NULL, NULL, 0);
     pthread_join(lane->thread, NULL);
-    yk_cpu_counter_destroy(&lane->done);
-    yk_cpu_counter_destroy(&lane->put);
+    counter_destroy(&lane->done);
+    counter_destroy(&lane->enqueued);
     free(lane);
 }
 
 yk_status yk_cpu_lane_synchronize(struct yk_backend_lane *lane)
 {
-    yk_cpu_counter_wait(&lane->done, yk_cpu_counter_value(&lane->put));
+    counter_wait(&lane->done, counter_value(&lane->enqueued));
     return YK_OK;
 }
 
@@ -157,7 +231,7 @@ yk_status yk_cpu_lane_event_create(struct yk_backend_device *device, struct yk_b
     if (!event) {
         return yk_fail_out_of_memory();
     }
-    const yk_status status = yk_cpu_counter_init(&event->happened);
+    const yk_status status = counter_init(&event->happened);
     if (status != YK_OK) {
         free(event);
         return status;
@@ -169,7 +243,7 @@ yk_status yk_cpu_lane_event_create(struct yk_backend_device *device, struct yk_b
 void yk_cpu_lane_event_destroy(struct yk_backend_event *event)
 {
     if (event) {
-        yk_cpu_counter_destroy(&event->happened);
+        counter_destroy(&event->happened);
         free(event);
     }
 }
@@ -181,16 +255,16 @@ static void happen(int threads, const void *op)
     (void)threads;
     const struct occurrence *occurrence = op;
     struct yk_backend_event *event = occurrence->event;
-    yk_cpu_counter_wait(&event->happened, occurrence->number - 1);
+    counter_wait(&event->happened, occurrence->number - 1);
     atomic_store(&event->time_s, yk_clock_now_s());
-    yk_cpu_counter_raise(&event->happened, occurrence->number);
+    counter_raise(&event->happened, occurrence->number);
 }
 
 static void wait_for(int threads, const void *op)
 {
     (void)threads;
     const struct occurrence *occurrence = op;
-    yk_cpu_counter_wait(&occurrence->event->happened, occurrence->number);
+    counter_wait(&occurrence->event->happened, occurrence->number);
 }
 
 void yk_cpu_lane_event_record(struct yk_backend_lane *lane, struct yk_backend_event *event)
@@ -207,13 +281,13 @@ void yk_cpu_lane_event_wait(struct yk_backend_lane *lane, struct yk_backend_even
 
 yk_status yk_cpu_lane_event_synchronize(struct yk_backend_event *event)
 {
-    yk_cpu_counter_wait(&event->happened, atomic_load(&event->recorded));
+    counter_wait(&event->happened, atomic_load(&event->recorded));
     return YK_OK;
 }
 
 bool yk_cpu_lane_event_query(const struct yk_backend_event *event)
 {
-    return yk_cpu_counter_value(&event->happened) >= atomic_load(&event->recorded);
+    return counter_value(&event->happened) >= atomic_load(&event->recorded);
 }
 
 double yk_cpu_lane_event_time_s(const struct yk_backend_event *event)

@@ -1,7 +1,6 @@
-#include "backend/cpu/memory.h"
+#include "backend/cpu/cpu.h"
 
-#include "backend/cpu/lane.h"
-#include "base/system.h"
+#include "base/free_memory.h"
 #include "base/units.h"
 
 #include <stdint.h>

@@ -54,16 +54,16 @@ bool yk_cpu_parallel_start(int threads)
 }
 #endif
 
-void yk_cpu_parallel_for(int threads, int64_t pieces, yk_cpu_chunk_function run, const void *work)
+void yk_cpu_parallel_for(int threads, int64_t chunks, yk_cpu_chunk_function run, const void *work)
 {
-    if (threads <= 1 || pieces <= 1) { /* OpenMP would set up its threads even for one */
-        for (int64_t piece = 0; piece < pieces; piece++) {
-            run(work, piece);
+    if (threads <= 1 || chunks <= 1) { /* OpenMP would set up its threads even for one */
+        for (int64_t chunk = 0; chunk < chunks; chunk++) {
+            run(work, chunk);
         }
         return;
     }
 #pragma omp parallel for num_threads(threads) schedule(static)
-    for (int64_t piece = 0; piece < pieces; piece++) {
-        run(work, piece);
+    for (int64_t chunk = 0; chunk < chunks; chunk++) {
+        run(work, chunk);
     }
 }

@@ -15,14 +15,14 @@ enum {
     YK_CPU_CHUNK_SIZE = 16384,
 };
 
-typedef void (*yk_cpu_chunk_function)(const void *work, int64_t piece);
+typedef void (*yk_cpu_chunk_function)(const void *work, int64_t chunk);
 
 /* Starts the threads that share the calling thread's work, which OpenMP keeps from then on. False
  * where the system refuses so many: refused within a kernel, OpenMP would end the process. */
 bool yk_cpu_parallel_start(int threads);
 
-/* Runs pieces 0 to `pieces` − 1; one piece alone stays on the calling thread. */
-void yk_cpu_parallel_for(int threads, int64_t pieces, yk_cpu_chunk_function run, const void *work);
+/* Runs pieces 0 to `chunks` − 1; one piece alone stays on the calling thread. */
+void yk_cpu_parallel_for(int threads, int64_t chunks, yk_cpu_chunk_function run, const void *work);
 
 /* How many threads are worth while for as many multiplications. */
 static inline int yk_cpu_parallel_threads(int threads, int64_t multiplications)

@@ -1,4 +1,4 @@
-#include "backend/cpu/pin.h"
+#include "backend/cpu/cpu.h"
 
 #include "backend/cpu/parallel.h"
 #include "base/log.h"
@@ -34,14 +34,14 @@ void yk_cpu_pins_destroy(struct yk_cpu_pins *pins)
 /* The calling thread goes to any of the cores. */
 static void pin(struct yk_cpu_pins *pins, const int32_t *cores, int32_t count)
 {
-    int32_t most = 0;
+    int32_t highest = 0;
     bool valid = true;
     for (int32_t i = 0; i < count; i++) {
-        most = cores[i] > most ? cores[i] : most;
+        highest = cores[i] > highest ? cores[i] : highest;
         valid = valid && cores[i] >= 0;
     }
-    cpu_set_t *set = valid ? CPU_ALLOC((size_t)most + 1) : NULL;
-    const size_t size = CPU_ALLOC_SIZE((size_t)most + 1);
+    cpu_set_t *set = valid ? CPU_ALLOC((size_t)highest + 1) : NULL;
+    const size_t size = CPU_ALLOC_SIZE((size_t)highest + 1);
     if (set) {
         CPU_ZERO_S(size, set);
         for (int32_t i = 0; i < count; i++) {

@@ -25,8 +25,8 @@ static void close_device(struct yk_backend_device *device)
 {
     if (device) {
         yk_cuda_device_set(device);
-        yk_cudnn_cache_destroy(device->attention);
-        yk_cublas_destroy(device->products);
+        yk_cudnn_cache_destroy(device->cudnn_cache);
+        yk_cublas_destroy(device->cublas);
         yk_cuda_event_clock_close(device);
         free(device);
     }
@@ -56,7 +56,7 @@ static yk_status open_device(const struct yk_backend_options *options,
         status = yk_cuda_event_clock_open(device);
     }
     if (status == YK_OK) {
-        status = yk_cublas_create(device, options->products, &device->products);
+        status = yk_cublas_create(device, options->products, &device->cublas);
     }
     if (status != YK_OK) {
         close_device(device);

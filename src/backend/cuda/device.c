@@ -8,16 +8,16 @@
 #include <string.h>
 
 enum {
-    SPARED_MOST = 12, /* one SM of so many is left to messages, and no more */
+    MAX_SPARED = 12, /* one SM of so many is left to messages, and no more */
 };
 
 yk_status yk_cuda_device_fail(const struct yk_backend_device *device, cudaError_t error,
-                              const char *doing)
+                              const char *action)
 {
     const bool lost = error == cudaErrorDevicesUnavailable || error == cudaErrorNoDevice ||
                       error == cudaErrorECCUncorrectable;
     return yk_fail(lost ? YK_ERROR_LOST : YK_ERROR_SYSTEM, "GPU %d (%s), %s: %s",
-                   (int)device->number, device->name, doing, cudaGetErrorString(error));
+                   (int)device->number, device->name, action, cudaGetErrorString(error));
 }
 
 void yk_cuda_device_set(const struct yk_backend_device *device)
@@ -54,7 +54,7 @@ yk_status yk_cuda_device_find(int32_t number)
 static yk_status read_spare(int32_t processors, int32_t messages, int32_t *out)
 {
     const char *words = getenv("YOKE_SPARE_SMS");
-    int64_t spare = messages * SPARED_MOST <= processors ? messages : 0;
+    int64_t spare = messages * MAX_SPARED <= processors ? messages : 0;
     if (words && *words &&
         (!yk_number_read_integer(words, strlen(words), &spare) || spare < 0 ||
          spare >= processors)) {
@@ -69,23 +69,23 @@ static yk_status read_spare(int32_t processors, int32_t messages, int32_t *out)
 
 yk_status yk_cuda_device_read(struct yk_backend_device *device, int32_t messages)
 {
-    struct cudaDeviceProp facts;
-    const cudaError_t error = cudaGetDeviceProperties(&facts, device->number);
+    struct cudaDeviceProp attributes;
+    const cudaError_t error = cudaGetDeviceProperties(&attributes, device->number);
     if (error != cudaSuccess) {
         return yk_cuda_device_fail(device, error, "asking what it is");
     }
-    (void)snprintf(device->name, sizeof device->name, "%s", facts.name);
-    device->memory_bytes = facts.totalGlobalMem;
+    (void)snprintf(device->name, sizeof device->name, "%s", attributes.name);
+    device->memory_bytes = attributes.totalGlobalMem;
     int32_t spare = 0;
     if (messages > 0) {
-        YK_TRY(read_spare(facts.multiProcessorCount, messages, &spare));
+        YK_TRY(read_spare(attributes.multiProcessorCount, messages, &spare));
     }
-    device->chip = (struct yk_cuda_properties){
-        .processors = facts.multiProcessorCount - spare,
+    device->properties = (struct yk_cuda_properties){
+        .processors = attributes.multiProcessorCount - spare,
         .spare = spare,
-        .capability = facts.major * 10 + facts.minor,
-        .shared_bytes = facts.sharedMemPerBlockOptin,
-        .cache_bytes = (size_t)facts.l2CacheSize,
+        .capability = attributes.major * 10 + attributes.minor,
+        .shared_bytes = attributes.sharedMemPerBlockOptin,
+        .cache_bytes = (size_t)attributes.l2CacheSize,
     };
     return YK_OK;
 }
@@ -94,5 +94,5 @@ void yk_cuda_device_describe(const struct yk_backend_device *device, struct yk_t
 {
     yk_text_addf(out, "%s, %.1f GiB, compute capability %d.%d", device->name,
                  (double)device->memory_bytes / (1024.0 * 1024 * 1024),
-                 (int)device->chip.capability / 10, (int)device->chip.capability % 10);
+                 (int)device->properties.capability / 10, (int)device->properties.capability % 10);
 }

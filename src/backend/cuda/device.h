@@ -33,12 +33,12 @@ struct yk_backend_device {
     char name[YK_CUDA_NAME_SIZE];
     size_t memory_bytes;
     size_t allowed_bytes; /* that this process may take of them; 0: all */
-    struct yk_cuda_properties chip;
+    struct yk_cuda_properties properties;
     enum yk_cuda_attention_choice attention_choice;
     bool side_streams;
     bool graphs;
-    struct yk_cublas *products;
-    struct yk_cudnn_cache *attention; /* NULL until it is asked for */
+    struct yk_cublas *cublas;
+    struct yk_cudnn_cache *cudnn_cache; /* NULL until it is asked for */
 
     /* Events are timed from one that is known on the host's clock, and is renewed now and then:
      * the driver counts in fp32, which is coarse after minutes. */
@@ -57,10 +57,10 @@ struct yk_backend_lane {
     struct yk_backend_lane *sides[YK_CUDA_SIDES]; /* NULL until they are used, as their events */
     cudaEvent_t fork;
     cudaEvent_t joins[YK_CUDA_SIDES];
-    struct yk_cuda_prefetch *ahead; /* NULL until it is used */
-    struct yk_replay *replay;       /* NULL: nothing of it is replayed */
+    struct yk_cuda_prefetch *prefetch; /* NULL until it is used */
+    struct yk_replay *replay;          /* NULL: nothing of it is replayed */
     yk_status status;
-    char sentence[YK_CUDA_SENTENCE_SIZE];
+    char message[YK_CUDA_SENTENCE_SIZE];
 };
 
 struct yk_backend_event {
@@ -71,7 +71,7 @@ struct yk_backend_event {
 
 /* The sentence for a call that failed; YK_ERROR_LOST where the device is gone. */
 yk_status yk_cuda_device_fail(const struct yk_backend_device *device, cudaError_t error,
-                              const char *doing) YK_MUST_USE;
+                              const char *action) YK_MUST_USE;
 
 /* Makes the device the calling thread's. */
 void yk_cuda_device_set(const struct yk_backend_device *device);

@@ -9,7 +9,7 @@
 #define ANCHOR_S 8.0
 
 /* On a stream that nothing else is on, an event has happened as soon as it is recorded. */
-static cudaError_t drop_anchor(struct yk_backend_device *device, cudaEvent_t event)
+static cudaError_t record_anchor(struct yk_backend_device *device, cudaEvent_t event)
 {
     const cudaError_t error = cudaEventRecord(event, device->clock_stream);
     return error == cudaSuccess ? cudaEventSynchronize(event) : error;
@@ -24,11 +24,11 @@ yk_status yk_cuda_event_clock_open(struct yk_backend_device *device)
     }
     /* The first is slow to come: the second is the anchor. */
     if (error == cudaSuccess) {
-        error = drop_anchor(device, device->anchor);
+        error = record_anchor(device, device->anchor);
     }
     const double before_s = yk_clock_now_s();
     if (error == cudaSuccess) {
-        error = drop_anchor(device, device->anchor);
+        error = record_anchor(device, device->anchor);
     }
     device->anchor_s = (before_s + yk_clock_now_s()) / 2;
     return error == cudaSuccess ? YK_OK : yk_cuda_device_fail(device, error, "starting its clock");
@@ -62,7 +62,7 @@ static void renew(struct yk_backend_device *device)
     if (cudaEventCreate(&next) != cudaSuccess) {
         return;
     }
-    if (drop_anchor(device, next) == cudaSuccess) {
+    if (record_anchor(device, next) == cudaSuccess) {
         device->anchor_s += after_anchor_s(device, next);
         (void)cudaEventDestroy(device->anchor);
         device->anchor = next;
@@ -133,7 +133,7 @@ yk_status yk_cuda_event_synchronize(struct yk_backend_event *event)
     }
     yk_cuda_device_set(event->device);
     (void)yk_cuda_lane_check(lane, cudaEventSynchronize(event->event), lane->name);
-    return lane->status == YK_OK ? YK_OK : yk_fail(lane->status, "%s", lane->sentence);
+    return lane->status == YK_OK ? YK_OK : yk_fail(lane->status, "%s", lane->message);
 }
 
 /* One that lies on a stream in trouble will not happen any more: it is over. */

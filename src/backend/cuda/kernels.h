@@ -28,13 +28,13 @@ void yk_cuda_dropout(struct yk_backend_lane *lane, const struct yk_dropout_op *o
 void yk_cuda_sum_rows(struct yk_backend_lane *lane, const struct yk_sum_rows_op *op);
 void yk_cuda_cross_entropy(struct yk_backend_lane *lane, const struct yk_cross_entropy_op *op);
 void yk_cuda_sum_squares(struct yk_backend_lane *lane, const struct yk_sum_squares_op *op);
-void yk_cuda_clip_norm(struct yk_backend_lane *lane, const struct yk_clip_norm_op *op);
-void yk_cuda_adamw(struct yk_backend_lane *lane, const struct yk_adamw_op *op);
-void yk_cuda_sgd(struct yk_backend_lane *lane, const struct yk_sgd_op *op);
-void yk_cuda_cast(struct yk_backend_lane *lane, const struct yk_cast_op *op);
-void yk_cuda_add(struct yk_backend_lane *lane, const struct yk_add_op *op);
-void yk_cuda_quantise(struct yk_backend_lane *lane, const struct yk_quantise_op *op);
-void yk_cuda_dequantise(struct yk_backend_lane *lane, const struct yk_dequantise_op *op);
+void yk_cuda_optimizer_clip_norm(struct yk_backend_lane *lane, const struct yk_clip_norm_op *op);
+void yk_cuda_optimizer_adamw(struct yk_backend_lane *lane, const struct yk_adamw_op *op);
+void yk_cuda_optimizer_sgd(struct yk_backend_lane *lane, const struct yk_sgd_op *op);
+void yk_cuda_elementwise_cast(struct yk_backend_lane *lane, const struct yk_cast_op *op);
+void yk_cuda_elementwise_add(struct yk_backend_lane *lane, const struct yk_add_op *op);
+void yk_cuda_nf4_quantise(struct yk_backend_lane *lane, const struct yk_quantise_op *op);
+void yk_cuda_nf4_dequantise(struct yk_backend_lane *lane, const struct yk_dequantise_op *op);
 
 /* What a product leaves to do where the library did not do it: c holds scale · op(a) · op(b), and
  * gets bias, add and ending. */
@@ -45,7 +45,7 @@ void yk_cuda_matmul_epilogue(struct yk_backend_lane *lane, const struct yk_matmu
  * `from_zero`: c was zero before it was added to, by `accumulate` or in place. */
 struct yk_matmul_check_counts {
     int bad;
-    int told;
+    int decided;
 };
 void yk_cuda_matmul_check(struct yk_backend_lane *lane, const struct yk_matmul_op *op,
                           bool from_zero, const void *sums, struct yk_matmul_check_counts *out);
@@ -56,9 +56,10 @@ void yk_cuda_matmul_check_fill(struct yk_backend_lane *lane, int64_t count, unsi
                                enum yk_precision type, void *to);
 
 /* to (rows, columns) = from, in another type; `adds` it to what is there. */
-void yk_cuda_cast_matrix(struct yk_backend_lane *lane, int64_t rows, int64_t columns,
-                         const void *from, int64_t from_stride, enum yk_precision from_type,
-                         void *to, int64_t to_stride, enum yk_precision to_type, bool adds);
+void yk_cuda_elementwise_cast_matrix(struct yk_backend_lane *lane, int64_t rows, int64_t columns,
+                                     const void *from, int64_t from_stride,
+                                     enum yk_precision from_type, void *to, int64_t to_stride,
+                                     enum yk_precision to_type, bool adds);
 
 /* Attention by kernels of our own: any type, size, mask and dropout. */
 void yk_cuda_attention_own(struct yk_backend_lane *lane, const struct yk_attention_op *op);

@@ -13,7 +13,7 @@ cudaStream_t yk_cuda_lane_stream(const struct yk_backend_lane *lane)
 
 const struct yk_cuda_properties *yk_cuda_lane_properties(const struct yk_backend_lane *lane)
 {
-    return &lane->device->chip;
+    return &lane->device->properties;
 }
 
 struct yk_backend_device *yk_cuda_lane_device(const struct yk_backend_lane *lane)
@@ -28,21 +28,21 @@ bool yk_cuda_lane_is_ok(const struct yk_backend_lane *lane)
     return lane->status == YK_OK;
 }
 
-void yk_cuda_lane_fail(struct yk_backend_lane *lane, const char *sentence)
+void yk_cuda_lane_fail(struct yk_backend_lane *lane, const char *message)
 {
     if (lane->status == YK_OK) {
         lane->status = YK_ERROR_SYSTEM;
-        (void)snprintf(lane->sentence, sizeof lane->sentence, "GPU %d (%s): %s",
-                       (int)lane->device->number, lane->device->name, sentence);
+        (void)snprintf(lane->message, sizeof lane->message, "GPU %d (%s): %s",
+                       (int)lane->device->number, lane->device->name, message);
     }
 }
 
-bool yk_cuda_lane_check(struct yk_backend_lane *lane, cudaError_t error, const char *doing)
+bool yk_cuda_lane_check(struct yk_backend_lane *lane, cudaError_t error, const char *action)
 {
     if (error != cudaSuccess) {
-        char sentence[YK_CUDA_TEXT_SIZE];
-        (void)snprintf(sentence, sizeof sentence, "%s: %s", doing, cudaGetErrorString(error));
-        yk_cuda_lane_fail(lane, sentence);
+        char message[YK_CUDA_TEXT_SIZE];
+        (void)snprintf(message, sizeof message, "%s: %s", action, cudaGetErrorString(error));
+        yk_cuda_lane_fail(lane, message);
     }
     return lane->status == YK_OK;
 }
@@ -61,12 +61,12 @@ static bool grow(struct yk_backend_lane *lane, size_t bytes)
     lane->scratch_bytes = 0;
     const size_t wanted = bytes > YK_CUDA_SCRATCH_BYTES ? bytes : YK_CUDA_SCRATCH_BYTES;
     if (cudaMalloc(&lane->scratch, wanted) != cudaSuccess) {
-        char sentence[YK_CUDA_TEXT_SIZE];
+        char message[YK_CUDA_TEXT_SIZE];
         (void)cudaGetLastError();
-        (void)snprintf(sentence, sizeof sentence,
+        (void)snprintf(message, sizeof message,
                        "%.1f MiB of scratch memory are not free; use a smaller batch or --memory",
                        (double)wanted / (1024 * 1024));
-        yk_cuda_lane_fail(lane, sentence);
+        yk_cuda_lane_fail(lane, message);
         return false;
     }
     lane->scratch_bytes = wanted;
@@ -84,16 +84,16 @@ void *yk_cuda_lane_scratch(struct yk_backend_lane *lane, size_t bytes)
     return lane->scratch;
 }
 
-static yk_status tell(const struct yk_backend_lane *lane)
+static yk_status report(const struct yk_backend_lane *lane)
 {
-    return lane->status == YK_OK ? YK_OK : yk_fail(lane->status, "%s", lane->sentence);
+    return lane->status == YK_OK ? YK_OK : yk_fail(lane->status, "%s", lane->message);
 }
 
 yk_status yk_cuda_lane_reserve_scratch(struct yk_backend_lane *lane, size_t bytes)
 {
     yk_cuda_device_set(lane->device);
     (void)yk_cuda_lane_scratch(lane, bytes);
-    return tell(lane);
+    return report(lane);
 }
 
 /* ---- lanes ---- */
@@ -109,11 +109,11 @@ yk_status yk_cuda_lane_create(struct yk_backend_device *device, const char *name
     lane->device = device;
     (void)snprintf(lane->name, sizeof lane->name, "%s", name);
     /* Messages are not to wait behind computing that is on its way already. */
-    int least = 0;
-    int most = 0;
-    (void)cudaDeviceGetStreamPriorityRange(&least, &most);
-    const cudaError_t error = cudaStreamCreateWithPriority(
-        &lane->stream, cudaStreamNonBlocking, strcmp(name, "comm") == 0 ? most : least);
+    int min = 0;
+    int max = 0;
+    (void)cudaDeviceGetStreamPriorityRange(&min, &max);
+    const cudaError_t error = cudaStreamCreateWithPriority(&lane->stream, cudaStreamNonBlocking,
+                                                           strcmp(name, "comm") == 0 ? max : min);
     if (error != cudaSuccess) {
         free(lane);
         return yk_cuda_device_fail(device, error, "making a stream");
@@ -151,7 +151,7 @@ yk_status yk_cuda_lane_synchronize(struct yk_backend_lane *lane)
 {
     yk_cuda_device_set(lane->device);
     (void)yk_cuda_lane_check(lane, cudaStreamSynchronize(lane->stream), lane->name);
-    return tell(lane);
+    return report(lane);
 }
 
 void yk_cuda_lane_copy(struct yk_backend_lane *lane, void *to, const void *from, size_t bytes)

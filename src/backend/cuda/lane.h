@@ -42,11 +42,11 @@ enum {
 };
 void *yk_cuda_lane_scratch(struct yk_backend_lane *lane, size_t bytes);
 
-/* Notes what a call said, `doing` being "normalise" or the like. False, once anything went wrong.
+/* Notes what a call said, `action` being "normalise" or the like. False, once anything went wrong.
  */
-bool yk_cuda_lane_check(struct yk_backend_lane *lane, cudaError_t error, const char *doing);
+bool yk_cuda_lane_check(struct yk_backend_lane *lane, cudaError_t error, const char *action);
 /* The same with a sentence of its own. */
-void yk_cuda_lane_fail(struct yk_backend_lane *lane, const char *sentence);
+void yk_cuda_lane_fail(struct yk_backend_lane *lane, const char *message);
 bool yk_cuda_lane_is_ok(const struct yk_backend_lane *lane);
 
 #ifdef __cplusplus

@@ -18,15 +18,15 @@ bool yk_cuda_nvml_find(const struct yk_cuda_nvml *driver, const char *name, void
 bool yk_cuda_nvml_open(const struct yk_backend_device *device, struct yk_cuda_nvml *out)
 {
     int (*begin)(void) = NULL;
-    int (*ask_handle)(const char *, void **) = NULL;
+    int (*read_handle)(const char *, void **) = NULL;
     char bus[BUS_SIZE];
     *out = (struct yk_cuda_nvml){dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL), NULL};
     if (!out->library || !yk_cuda_nvml_find(out, "nvmlInit_v2", &begin) || begin() != 0) {
         return false;
     }
-    if (!yk_cuda_nvml_find(out, "nvmlDeviceGetHandleByPciBusId_v2", &ask_handle) ||
+    if (!yk_cuda_nvml_find(out, "nvmlDeviceGetHandleByPciBusId_v2", &read_handle) ||
         cudaDeviceGetPCIBusId(bus, BUS_SIZE, device->number) != cudaSuccess ||
-        ask_handle(bus, &out->gpu) != 0) {
+        read_handle(bus, &out->gpu) != 0) {
         out->gpu = NULL;
     }
     return true;

@@ -15,99 +15,102 @@ struct yk_cuda_prefetch {
     cudaEvent_t marks[2];
     int turn;       /* the mark to be set next; the other is the one before */
     const void *to; /* what was written last; NULL: nothing yet */
-    bool beside;    /* that was on the side */
+    bool on_side;   /* that was on the side */
     cudaEvent_t made;
 };
 
-void yk_cuda_prefetch_destroy(struct yk_cuda_prefetch *ahead)
+void yk_cuda_prefetch_destroy(struct yk_cuda_prefetch *prefetch)
 {
-    if (ahead) {
-        yk_cuda_lane_destroy(ahead->side);
+    if (prefetch) {
+        yk_cuda_lane_destroy(prefetch->side);
         for (int i = 0; i < 2; i++) {
-            if (ahead->marks[i]) {
-                (void)cudaEventDestroy(ahead->marks[i]);
+            if (prefetch->marks[i]) {
+                (void)cudaEventDestroy(prefetch->marks[i]);
             }
         }
-        if (ahead->made) {
-            (void)cudaEventDestroy(ahead->made);
+        if (prefetch->made) {
+            (void)cudaEventDestroy(prefetch->made);
         }
-        free(ahead);
+        free(prefetch);
     }
 }
 
-void yk_cuda_prefetch_forget(struct yk_cuda_prefetch *ahead)
+void yk_cuda_prefetch_forget(struct yk_cuda_prefetch *prefetch)
 {
-    if (ahead) {
-        ahead->to = NULL;
-        ahead->beside = false;
+    if (prefetch) {
+        prefetch->to = NULL;
+        prefetch->on_side = false;
     }
 }
 
-struct yk_backend_lane *yk_cuda_prefetch_side(const struct yk_cuda_prefetch *ahead)
+struct yk_backend_lane *yk_cuda_prefetch_side(const struct yk_cuda_prefetch *prefetch)
 {
-    return ahead ? ahead->side : NULL;
+    return prefetch ? prefetch->side : NULL;
 }
 
 static struct yk_cuda_prefetch *create(struct yk_backend_lane *lane)
 {
-    struct yk_cuda_prefetch *ahead = calloc(1, sizeof *ahead);
-    if (!ahead) {
+    struct yk_cuda_prefetch *prefetch = calloc(1, sizeof *prefetch);
+    if (!prefetch) {
         return NULL;
     }
-    bool sound = yk_cuda_lane_create(lane->device, lane->name, &ahead->side) == YK_OK &&
-                 cudaEventCreateWithFlags(&ahead->made, cudaEventDisableTiming) == cudaSuccess;
+    bool sound = yk_cuda_lane_create(lane->device, lane->name, &prefetch->side) == YK_OK &&
+                 cudaEventCreateWithFlags(&prefetch->made, cudaEventDisableTiming) == cudaSuccess;
     for (int i = 0; i < 2; i++) {
-        sound = sound &&
-                cudaEventCreateWithFlags(&ahead->marks[i], cudaEventDisableTiming) == cudaSuccess;
+        sound = sound && cudaEventCreateWithFlags(&prefetch->marks[i], cudaEventDisableTiming) ==
+                             cudaSuccess;
     }
     if (!sound) {
         (void)cudaGetLastError();
-        yk_cuda_prefetch_destroy(ahead);
+        yk_cuda_prefetch_destroy(prefetch);
         return NULL;
     }
-    return ahead;
+    return prefetch;
 }
 
-static void run_beside(struct yk_backend_lane *lane, struct yk_cuda_prefetch *ahead,
-                       const struct yk_dequantise_op *op)
+static void run_on_side(struct yk_backend_lane *lane, struct yk_cuda_prefetch *prefetch,
+                        const struct yk_dequantise_op *op)
 {
-    yk_cuda_dequantise(ahead->side, op);
-    if (!yk_cuda_lane_is_ok(ahead->side)) {
-        yk_cuda_lane_fail(lane, ahead->side->sentence);
+    yk_cuda_nf4_dequantise(prefetch->side, op);
+    if (!yk_cuda_lane_is_ok(prefetch->side)) {
+        yk_cuda_lane_fail(lane, prefetch->side->message);
     }
-    (void)yk_cuda_lane_check(lane, cudaEventRecord(ahead->made, ahead->side->stream), "dequantise");
-    (void)yk_cuda_lane_check(lane, cudaStreamWaitEvent(lane->stream, ahead->made, 0), "dequantise");
+    (void)yk_cuda_lane_check(lane, cudaEventRecord(prefetch->made, prefetch->side->stream),
+                             "dequantise");
+    (void)yk_cuda_lane_check(lane, cudaStreamWaitEvent(lane->stream, prefetch->made, 0),
+                             "dequantise");
 }
 
 void yk_cuda_prefetch_dequantise(struct yk_backend_lane *lane, const struct yk_dequantise_op *op)
 {
-    if (!lane->ahead && op->order == YK_DEQUANTISE_PREFETCH) {
-        lane->ahead = create(lane);
+    if (!lane->prefetch && op->order == YK_DEQUANTISE_PREFETCH) {
+        lane->prefetch = create(lane);
     }
-    struct yk_cuda_prefetch *ahead = lane->ahead;
-    if (!ahead || !yk_cuda_lane_is_ok(lane)) {
-        yk_cuda_dequantise(lane, op);
+    struct yk_cuda_prefetch *prefetch = lane->prefetch;
+    if (!prefetch || !yk_cuda_lane_is_ok(lane)) {
+        yk_cuda_nf4_dequantise(lane, op);
         return;
     }
     if (op->order == YK_DEQUANTISE_WITH_LAST) {
-        if (ahead->beside) {
-            run_beside(lane, ahead, op);
+        if (prefetch->on_side) {
+            run_on_side(lane, prefetch, op);
         } else {
-            yk_cuda_dequantise(lane, op);
+            yk_cuda_nf4_dequantise(lane, op);
         }
         return;
     }
-    const cudaEvent_t now = ahead->marks[ahead->turn];
-    const cudaEvent_t before = ahead->marks[1 - ahead->turn];
+    const cudaEvent_t now = prefetch->marks[prefetch->turn];
+    const cudaEvent_t before = prefetch->marks[1 - prefetch->turn];
     (void)yk_cuda_lane_check(lane, cudaEventRecord(now, lane->stream), "dequantise");
-    ahead->beside = op->order == YK_DEQUANTISE_PREFETCH && ahead->to && ahead->to != op->to;
-    if (ahead->beside) {
-        (void)yk_cuda_lane_check(lane, cudaStreamWaitEvent(ahead->side->stream, before, 0),
+    prefetch->on_side =
+        op->order == YK_DEQUANTISE_PREFETCH && prefetch->to && prefetch->to != op->to;
+    if (prefetch->on_side) {
+        (void)yk_cuda_lane_check(lane, cudaStreamWaitEvent(prefetch->side->stream, before, 0),
                                  "dequantise");
-        run_beside(lane, ahead, op);
+        run_on_side(lane, prefetch, op);
     } else {
-        yk_cuda_dequantise(lane, op);
+        yk_cuda_nf4_dequantise(lane, op);
     }
-    ahead->to = op->to;
-    ahead->turn = 1 - ahead->turn;
+    prefetch->to = op->to;
+    prefetch->turn = 1 - prefetch->turn;
 }

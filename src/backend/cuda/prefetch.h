@@ -8,16 +8,16 @@
 
 struct yk_cuda_prefetch; /* of one lane */
 
-void yk_cuda_prefetch_destroy(struct yk_cuda_prefetch *ahead);
+void yk_cuda_prefetch_destroy(struct yk_cuda_prefetch *prefetch);
 
 /* The op of the backend's table. */
 void yk_cuda_prefetch_dequantise(struct yk_backend_lane *lane, const struct yk_dequantise_op *op);
 
 /* What comes next does not go ahead, as if nothing had come before it: the marks of what came
  * before are not those of the lane any more. NULL is fine. */
-void yk_cuda_prefetch_forget(struct yk_cuda_prefetch *ahead);
+void yk_cuda_prefetch_forget(struct yk_cuda_prefetch *prefetch);
 
 /* Where work goes ahead, or NULL. */
-struct yk_backend_lane *yk_cuda_prefetch_side(const struct yk_cuda_prefetch *ahead);
+struct yk_backend_lane *yk_cuda_prefetch_side(const struct yk_cuda_prefetch *prefetch);
 
 #endif

@@ -1,5 +1,5 @@
 /* Versions: driver, libraries, limits and choices that times on a GPU depend on. */
-#include "backend/code.h"
+#include "backend/backend.h"
 #include "backend/cuda/nvml.h"
 
 #ifndef YK_NO_CUDNN
@@ -19,7 +19,7 @@ struct limits {
 };
 
 /* The clock that applications are held to, where one is set; else the most there is. */
-static unsigned ask_clock(const struct yk_cuda_nvml *driver)
+static unsigned read_clock(const struct yk_cuda_nvml *driver)
 {
     static const char *const names[] = {"nvmlDeviceGetApplicationsClock",
                                         "nvmlDeviceGetMaxCustomerBoostClock",
@@ -34,22 +34,22 @@ static unsigned ask_clock(const struct yk_cuda_nvml *driver)
     return mhz;
 }
 
-static void ask_driver(const struct yk_backend_device *device, struct limits *out)
+static void read_driver(const struct yk_backend_device *device, struct limits *out)
 {
-    int (*ask_version)(char *, unsigned) = NULL;
-    int (*ask_power)(void *, unsigned *) = NULL;
+    int (*read_version)(char *, unsigned) = NULL;
+    int (*read_power)(void *, unsigned *) = NULL;
     struct yk_cuda_nvml driver;
     if (!yk_cuda_nvml_open(device, &driver)) {
         return;
     }
-    if (!yk_cuda_nvml_find(&driver, "nvmlSystemGetDriverVersion", &ask_version) ||
-        ask_version(out->driver, DRIVER_SIZE) != 0) {
+    if (!yk_cuda_nvml_find(&driver, "nvmlSystemGetDriverVersion", &read_version) ||
+        read_version(out->driver, DRIVER_SIZE) != 0) {
         out->driver[0] = '\0';
     }
     if (driver.gpu) {
-        out->clock_mhz = ask_clock(&driver);
-        if (yk_cuda_nvml_find(&driver, "nvmlDeviceGetPowerManagementLimit", &ask_power) &&
-            ask_power(driver.gpu, &out->power_mw) != 0) {
+        out->clock_mhz = read_clock(&driver);
+        if (yk_cuda_nvml_find(&driver, "nvmlDeviceGetPowerManagementLimit", &read_power) &&
+            read_power(driver.gpu, &out->power_mw) != 0) {
             out->power_mw = 0;
         }
     }
@@ -85,7 +85,7 @@ void yk_cuda_versions(const struct yk_backend_device *device, struct yk_text *ou
         [YK_CUDA_ATTENTION_OWN] = ", attention by own kernels",
     };
     struct limits limits = {0};
-    ask_driver(device, &limits);
+    read_driver(device, &limits);
     add_driver(&limits, out);
     add_libraries(out);
     if (limits.clock_mhz > 0) {
@@ -97,8 +97,8 @@ void yk_cuda_versions(const struct yk_backend_device *device, struct yk_text *ou
     yk_text_add(out, attention[device->attention_choice]);
     yk_text_add(out, device->side_streams ? ", side streams" : "");
     yk_text_add(out, device->graphs ? ", graphs" : "");
-    if (device->chip.spare > 0) {
-        yk_text_addf(out, ", %d SMs spared", (int)device->chip.spare);
+    if (device->properties.spare > 0) {
+        yk_text_addf(out, ", %d SMs spared", (int)device->properties.spare);
     }
     yk_text_addf(out, ", code %s", yk_code_cuda);
 }

@@ -238,13 +238,15 @@ struct op_array *op_poisoned_doubles(struct op_bench *bench, int64_t count)
     return new_array(bench, shape, BACK_BYTES);
 }
 
-struct op_array *op_indices(struct op_bench *bench, int64_t count, int32_t least, int32_t bound)
+struct op_array *op_indices(struct op_bench *bench, int64_t count, int32_t min_number,
+                            int32_t bound)
 {
     const struct op_array shape = {
         .kind = OP_INDICES, .rows = 1, .columns = count, .stride = count};
     struct op_array *array = new_array(bench, shape, READ_BACK_BYTES);
     for (int64_t i = 0; i < count; i++) {
-        array->indices[i] = least + (int32_t)yk_random_below(&bench->random, bound - least);
+        array->indices[i] =
+            min_number + (int32_t)yk_random_below(&bench->random, bound - min_number);
     }
     op_store(array);
     return array;

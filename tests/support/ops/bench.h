@@ -99,7 +99,8 @@ struct op_array *op_given(struct op_bench *bench, enum yk_precision type, int64_
 struct op_array *op_doubles(struct op_bench *bench, int64_t count, const double *values);
 struct op_array *op_poisoned_doubles(struct op_bench *bench, int64_t count);
 /* Random integers in [least, bound). */
-struct op_array *op_indices(struct op_bench *bench, int64_t count, int32_t least, int32_t bound);
+struct op_array *op_indices(struct op_bench *bench, int64_t count, int32_t min_number,
+                            int32_t bound);
 /* Bytes; those given, or not-a-number. */
 struct op_array *op_bytes(struct op_bench *bench, size_t count, const void *bytes);
 

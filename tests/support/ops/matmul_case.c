@@ -16,10 +16,10 @@ struct arrays {
     struct op_array *sums;
 };
 
-bool matmul_case_goes_back(enum yk_epilogue ending)
+bool matmul_case_goes_back(enum yk_epilogue epilogue)
 {
-    return ending == YK_EPILOGUE_GELU_BACKWARD || ending == YK_EPILOGUE_GELU_ERF_BACKWARD ||
-           ending == YK_EPILOGUE_RELU_BACKWARD || ending == YK_EPILOGUE_SILU_BACKWARD;
+    return epilogue == YK_EPILOGUE_GELU_BACKWARD || epilogue == YK_EPILOGUE_GELU_ERF_BACKWARD ||
+           epilogue == YK_EPILOGUE_RELU_BACKWARD || epilogue == YK_EPILOGUE_SILU_BACKWARD;
 }
 
 static void begin(struct op_bench *bench, const struct matmul_case *one)
@@ -52,14 +52,14 @@ static int64_t rounded_up(const struct matmul_case *one, int64_t stride)
     return one->round > 0 ? (stride + one->round - 1) / one->round * one->round : stride;
 }
 
-static struct op_array *take_add(struct op_bench *bench, const struct matmul_case *one)
+static struct op_array *allocate_add(struct op_bench *bench, const struct matmul_case *one)
 {
     const int64_t wanted = one->n + 3 * one->gap;
     return op_drawn(bench, one->types[2], one->m, one->n,
                     one->loose ? wanted : rounded_up(one, wanted), 2);
 }
 
-static struct op_array *take_aux(struct op_bench *bench, const struct matmul_case *one)
+static struct op_array *allocate_aux(struct op_bench *bench, const struct matmul_case *one)
 {
     const int64_t wanted = one->n + 2 * one->gap;
     const int64_t stride = one->loose ? wanted : rounded_up(one, wanted);
@@ -77,7 +77,7 @@ static struct op_array *take_aux(struct op_bench *bench, const struct matmul_cas
     return aux;
 }
 
-static struct op_array *take_sums(struct op_bench *bench, const struct matmul_case *one)
+static struct op_array *allocate_sums(struct op_bench *bench, const struct matmul_case *one)
 {
     const int64_t count = one->sums_of == YK_SUMS_OF_A ? one->m : one->n;
     if (one->sums_of == YK_SUMS_OF_NONE) {
@@ -86,7 +86,7 @@ static struct op_array *take_sums(struct op_bench *bench, const struct matmul_ca
     return op_drawn(bench, one->sums_type, 1, count, count, 2);
 }
 
-static struct arrays take_arrays(struct op_bench *bench, const struct matmul_case *one)
+static struct arrays allocate_arrays(struct op_bench *bench, const struct matmul_case *one)
 {
     const double size = one->size > 0 ? one->size : 1;
     const int64_t a_rows = one->a_transposed ? one->k : one->m;
@@ -104,9 +104,9 @@ static struct arrays take_arrays(struct op_bench *bench, const struct matmul_cas
                    ? op_drawn(bench, c_type, one->m, one->n, c_stride, 2)
                    : op_poisoned(bench, c_type, one->m, one->n, c_stride);
     arrays.bias = one->bias ? op_drawn(bench, one->bias_type, 1, one->n, one->n, 2) : NULL;
-    arrays.add = one->add == ADD ? take_add(bench, one) : one->add == ADD_C ? arrays.c : NULL;
-    arrays.aux = take_aux(bench, one);
-    arrays.sums = take_sums(bench, one);
+    arrays.add = one->add == ADD ? allocate_add(bench, one) : one->add == ADD_C ? arrays.c : NULL;
+    arrays.aux = allocate_aux(bench, one);
+    arrays.sums = allocate_sums(bench, one);
     return arrays;
 }
 
@@ -199,7 +199,7 @@ void matmul_case_try(struct op_bench *bench, const struct matmul_case *one)
         return;
     }
     begin(bench, one);
-    const struct arrays arrays = take_arrays(bench, one);
+    const struct arrays arrays = allocate_arrays(bench, one);
     const struct yk_matmul_op op = op_of(one, &arrays);
     op_bench_upload(bench);
     bench->backend->matmul(bench->lane, &op);

@@ -39,6 +39,6 @@ struct matmul_case {
 void matmul_case_try(struct op_bench *bench, const struct matmul_case *one);
 
 /* Whether an ending reads aux. */
-bool matmul_case_goes_back(enum yk_epilogue ending);
+bool matmul_case_goes_back(enum yk_epilogue epilogue);
 
 #endif

@@ -32,7 +32,7 @@ double reference_kept(const struct yk_dropout *dropout, int64_t sample, int64_t 
 /* ---- products ---- */
 
 /* The ending as a function of x, and of aux where it goes backward. */
-double reference_ending(enum yk_epilogue ending, double x, double aux);
+double reference_epilogue(enum yk_epilogue epilogue, double x, double aux);
 
 struct reference_matmul {
     const double *a; /* as stored: (m, k), or (k, m) where transposed */
@@ -48,21 +48,22 @@ void reference_matmul(const struct yk_matmul_op *op, const struct reference_matm
 /* `from` is what is summed: a, b, or what c holds afterwards. */
 void reference_matmul_sums(const struct yk_matmul_op *op, const double *from, double *sums);
 
-struct reference_attend {
+struct reference_attention {
     const double *q;
     const double *k;
     const double *v;
     const int32_t *lengths;
 };
 
-void reference_attend(const struct yk_attention_op *op, const struct reference_attend *numbers,
-                      double *out, double *sums);
-void reference_attend_back(const struct yk_attention_op *op, const struct reference_attend *numbers,
-                           const double *d_out, double *dq, double *dk, double *dv);
+void reference_attention(const struct yk_attention_op *op,
+                         const struct reference_attention *numbers, double *out, double *sums);
+void reference_attention_backward(const struct yk_attention_op *op,
+                                  const struct reference_attention *numbers, const double *d_out,
+                                  double *dq, double *dk, double *dv);
 
 /* ---- rows ---- */
 
-struct reference_normalise {
+struct reference_norm {
     const double *x;
     const double *weight;
     const double *bias; /* NULL: root mean square */
@@ -71,9 +72,9 @@ struct reference_normalise {
     double *rstd;
 };
 
-void reference_normalise(const struct yk_norm_op *op, const struct reference_normalise *numbers);
+void reference_norm(const struct yk_norm_op *op, const struct reference_norm *numbers);
 
-struct reference_normalise_back {
+struct reference_norm_backward {
     const double *x;
     const double *dy;
     const double *add;
@@ -85,28 +86,29 @@ struct reference_normalise_back {
     double *d_bias;
 };
 
-void reference_normalise_back(const struct yk_norm_backward_op *op,
-                              const struct reference_normalise_back *numbers);
+void reference_norm_backward(const struct yk_norm_backward_op *op,
+                             const struct reference_norm_backward *numbers);
 
-void reference_embed(const struct yk_embedding_op *op, const int32_t *tokens, const double *table,
-                     const double *positions, const double *shift, double *out);
-void reference_embed_back(const struct yk_embedding_backward_op *op, const int32_t *tokens,
-                          const double *d_out, double *d_table, double *d_positions);
-void reference_rotate(const struct yk_rotary_op *op, const double *turns, double *data);
-void reference_gate(const struct yk_swiglu_op *op, const double *gate_up, double *out);
-void reference_gate_back(const struct yk_swiglu_backward_op *op, const double *gate_up,
-                         const double *d_out, double *d_gate_up);
-void reference_drop(const struct yk_dropout_op *op, const double *from, const double *add,
-                    double *to);
+void reference_embedding(const struct yk_embedding_op *op, const int32_t *tokens,
+                         const double *table, const double *positions, const double *shift,
+                         double *out);
+void reference_embedding_backward(const struct yk_embedding_backward_op *op, const int32_t *tokens,
+                                  const double *d_out, double *d_table, double *d_positions);
+void reference_rotary(const struct yk_rotary_op *op, const double *cos_sin, double *data);
+void reference_swiglu(const struct yk_swiglu_op *op, const double *gate_up, double *out);
+void reference_swiglu_backward(const struct yk_swiglu_backward_op *op, const double *gate_up,
+                               const double *d_out, double *d_gate_up);
+void reference_dropout(const struct yk_dropout_op *op, const double *from, const double *add,
+                       double *to);
 void reference_sum_rows(const struct yk_sum_rows_op *op, const double *from, double *to);
-void reference_lose(const struct yk_cross_entropy_op *op, const int32_t *targets, double *logits,
-                    double *row_losses, double *loss);
+void reference_cross_entropy(const struct yk_cross_entropy_op *op, const int32_t *targets,
+                             double *logits, double *row_losses, double *loss);
 
 /* ---- updates ---- */
 
 double reference_sum_squares(const struct yk_sum_squares_op *op, const double *from);
-void reference_judge(const struct yk_clip_norm_op *op, const double *sums,
-                     struct yk_gradient_norm *out);
+void reference_clip_norm(const struct yk_clip_norm_op *op, const double *sums,
+                         struct yk_gradient_norm *out);
 
 /* `weights` are those of the master where there is one. */
 void reference_adamw(const struct yk_adamw_op *op, const struct yk_gradient_norm *verdict,

@@ -13,7 +13,7 @@ struct look {
     int64_t sample;
     int64_t head;
     int64_t query;
-    int64_t seen;             /* how many keys it looks at: the first ones */
+    int64_t visible;          /* how many keys it looks at: the first ones */
     const double *q;          /* (head_size) */
     int64_t first_key;        /* of the head's keys: where key 0 begins in k and v */
     int64_t key_step;         /* from one key to the next */
@@ -32,40 +32,40 @@ static double dot(const double *a, const double *b, int64_t count)
     return sum;
 }
 
-static int64_t keys_seen(const struct yk_attention_op *op, const int32_t *lengths, int64_t sample,
-                         int64_t query)
+static int64_t visible_keys(const struct yk_attention_op *op, const int32_t *lengths,
+                            int64_t sample, int64_t query)
 {
-    int64_t seen = op->keys;
-    if (lengths && lengths[sample] < seen) {
-        seen = lengths[sample];
+    int64_t visible = op->keys;
+    if (lengths && lengths[sample] < visible) {
+        visible = lengths[sample];
     }
     const int64_t causal = query + op->keys - op->queries + 1;
-    return op->causal && causal < seen ? causal : seen;
+    return op->causal && causal < visible ? causal : visible;
 }
 
-static void look(const struct yk_attention_op *op, const struct reference_attend *numbers,
+static void look(const struct yk_attention_op *op, const struct reference_attention *numbers,
                  struct look *out)
 {
     const int64_t size = op->head_size;
     const int64_t kv_head = out->head / (op->heads / op->kv_heads);
-    const int64_t seen = keys_seen(op, numbers->lengths, out->sample, out->query);
-    out->seen = seen;
+    const int64_t visible = visible_keys(op, numbers->lengths, out->sample, out->query);
+    out->visible = visible;
     out->first_query = ((out->sample * op->queries + out->query) * op->heads + out->head) * size;
     out->q = numbers->q + out->first_query;
     out->key_step = op->kv_heads * size;
     out->first_key = out->sample * op->keys * out->key_step + kv_head * size;
     double largest = -INFINITY;
-    for (int64_t s = 0; s < seen; s++) {
+    for (int64_t s = 0; s < visible; s++) {
         const double *k = numbers->k + out->first_key + s * out->key_step;
         out->chance[s] = (double)op->scale * dot(out->q, k, size);
         largest = fmax(largest, out->chance[s]);
     }
     double total = 0;
-    for (int64_t s = 0; s < seen; s++) {
+    for (int64_t s = 0; s < visible; s++) {
         total += exp(out->chance[s] - largest);
     }
     out->sum = largest + log(total);
-    for (int64_t s = 0; s < seen; s++) {
+    for (int64_t s = 0; s < visible; s++) {
         const int64_t place = (out->head * op->queries + out->query) * op->keys + s;
         out->chance[s] = exp(out->chance[s] - out->sum);
         out->kept[s] =
@@ -78,7 +78,7 @@ static void look(const struct yk_attention_op *op, const struct reference_attend
 typedef void (*on_look)(const struct yk_attention_op *op, const struct look *look, void *user);
 
 static void for_every_query(const struct yk_attention_op *op,
-                            const struct reference_attend *numbers, on_look visit, void *user)
+                            const struct reference_attention *numbers, on_look visit, void *user)
 {
     static struct look one;
     assert(op->keys <= MOST_KEYS);
@@ -108,7 +108,7 @@ static void weigh_values(const struct yk_attention_op *op, const struct look *lo
     for (int64_t d = 0; d < op->head_size; d++) {
         out[d] = 0;
     }
-    for (int64_t s = 0; s < look->seen; s++) {
+    for (int64_t s = 0; s < look->visible; s++) {
         const double *v = forward->v + look->first_key + s * look->key_step;
         for (int64_t d = 0; d < op->head_size; d++) {
             out[d] += look->chance[s] * look->kept[s] * v[d];
@@ -120,8 +120,8 @@ static void weigh_values(const struct yk_attention_op *op, const struct look *lo
     }
 }
 
-void reference_attend(const struct yk_attention_op *op, const struct reference_attend *numbers,
-                      double *out, double *sums)
+void reference_attention(const struct yk_attention_op *op,
+                         const struct reference_attention *numbers, double *out, double *sums)
 {
     struct forward forward = {.v = numbers->v};
     forward.out = out;
@@ -145,11 +145,11 @@ static void push_back(const struct yk_attention_op *op, const struct look *look,
     const struct backward *backward = user;
     const double *d_out = backward->d_out + look->first_query;
     double mean = 0;
-    for (int64_t s = 0; s < look->seen; s++) {
+    for (int64_t s = 0; s < look->visible; s++) {
         const double *v = backward->v + look->first_key + s * look->key_step;
         mean += look->chance[s] * look->kept[s] * dot(d_out, v, op->head_size);
     }
-    for (int64_t s = 0; s < look->seen; s++) {
+    for (int64_t s = 0; s < look->visible; s++) {
         const int64_t at = look->first_key + s * look->key_step;
         const double d_chance = look->kept[s] * dot(d_out, backward->v + at, op->head_size);
         const double d_score = look->chance[s] * (d_chance - mean) * (double)op->scale;
@@ -168,8 +168,9 @@ static void clear(double *numbers, int64_t count)
     }
 }
 
-void reference_attend_back(const struct yk_attention_op *op, const struct reference_attend *numbers,
-                           const double *d_out, double *dq, double *dk, double *dv)
+void reference_attention_backward(const struct yk_attention_op *op,
+                                  const struct reference_attention *numbers, const double *d_out,
+                                  double *dq, double *dk, double *dv)
 {
     clear(dq, op->batch * op->queries * op->heads * op->head_size);
     clear(dk, op->batch * op->keys * op->kv_heads * op->head_size);

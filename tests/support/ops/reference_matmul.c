@@ -39,9 +39,9 @@ static double silu_slope(double x)
     return gate + x * gate * (1 - gate);
 }
 
-double reference_ending(enum yk_epilogue ending, double x, double aux)
+double reference_epilogue(enum yk_epilogue epilogue, double x, double aux)
 {
-    switch (ending) {
+    switch (epilogue) {
     case YK_EPILOGUE_GELU:
         return gelu(x);
     case YK_EPILOGUE_GELU_ERF:
@@ -95,7 +95,7 @@ static void end_product(const struct yk_matmul_op *op, const struct reference_ma
     if (numbers->inner) {
         numbers->inner[at] = x;
     }
-    numbers->c[at] = reference_ending(op->epilogue, x, numbers->aux ? numbers->aux[at] : 0);
+    numbers->c[at] = reference_epilogue(op->epilogue, x, numbers->aux ? numbers->aux[at] : 0);
 }
 
 void reference_matmul(const struct yk_matmul_op *op, const struct reference_matmul *numbers)

@@ -6,7 +6,7 @@
 /* ---- norms ---- */
 
 /* Ba et al. 2016; without mean and bias, Zhang and Sennrich 2019. */
-void reference_normalise(const struct yk_norm_op *op, const struct reference_normalise *numbers)
+void reference_norm(const struct yk_norm_op *op, const struct reference_norm *numbers)
 {
     const int64_t width = op->width;
     for (int64_t row = 0; row < op->rows; row++) {
@@ -33,8 +33,8 @@ void reference_normalise(const struct yk_norm_op *op, const struct reference_nor
 
 /* With x̂ = (x − mean) · rstd and g = dy · weight:
  * dx = rstd · (g − mean(g) − x̂ · mean(g · x̂)), the middle term only where a mean was taken off. */
-void reference_normalise_back(const struct yk_norm_backward_op *op,
-                              const struct reference_normalise_back *numbers)
+void reference_norm_backward(const struct yk_norm_backward_op *op,
+                             const struct reference_norm_backward *numbers)
 {
     const int64_t width = op->width;
     for (int64_t row = 0; row < op->rows; row++) {
@@ -67,8 +67,9 @@ void reference_normalise_back(const struct yk_norm_backward_op *op,
 
 /* ---- embedding ---- */
 
-void reference_embed(const struct yk_embedding_op *op, const int32_t *tokens, const double *table,
-                     const double *positions, const double *shift, double *out)
+void reference_embedding(const struct yk_embedding_op *op, const int32_t *tokens,
+                         const double *table, const double *positions, const double *shift,
+                         double *out)
 {
     for (int64_t row = 0; row < op->rows; row++) {
         for (int64_t i = 0; i < op->width; i++) {
@@ -80,8 +81,8 @@ void reference_embed(const struct yk_embedding_op *op, const int32_t *tokens, co
     }
 }
 
-void reference_embed_back(const struct yk_embedding_backward_op *op, const int32_t *tokens,
-                          const double *d_out, double *d_table, double *d_positions)
+void reference_embedding_backward(const struct yk_embedding_backward_op *op, const int32_t *tokens,
+                                  const double *d_out, double *d_table, double *d_positions)
 {
     for (int64_t row = 0; row < op->rows; row++) {
         for (int64_t i = 0; i < op->width; i++) {
@@ -97,14 +98,14 @@ void reference_embed_back(const struct yk_embedding_backward_op *op, const int32
 }
 
 /* Su et al. 2021, with the pairs of Hugging Face's rotate_half(). */
-void reference_rotate(const struct yk_rotary_op *op, const double *turns, double *data)
+void reference_rotary(const struct yk_rotary_op *op, const double *cos_sin, double *data)
 {
     const int64_t half = op->head_size / 2;
     for (int64_t row = 0; row < op->rows; row++) {
         for (int64_t head = 0; head < op->heads; head++) {
             double *one = data + (row * op->heads + head) * op->head_size;
             for (int64_t i = 0; i < half; i++) {
-                const double *turn = turns + (row % op->sequence * half + i) * 2;
+                const double *turn = cos_sin + (row % op->sequence * half + i) * 2;
                 const double cosine = turn[0];
                 const double sine = op->inverse ? -turn[1] : turn[1];
                 const double x = one[i];
@@ -123,7 +124,7 @@ static double sigmoid(double x)
     return 1 / (1 + exp(-x));
 }
 
-void reference_gate(const struct yk_swiglu_op *op, const double *gate_up, double *out)
+void reference_swiglu(const struct yk_swiglu_op *op, const double *gate_up, double *out)
 {
     for (int64_t row = 0; row < op->rows; row++) {
         for (int64_t i = 0; i < op->width; i++) {
@@ -134,8 +135,8 @@ void reference_gate(const struct yk_swiglu_op *op, const double *gate_up, double
     }
 }
 
-void reference_gate_back(const struct yk_swiglu_backward_op *op, const double *gate_up,
-                         const double *d_out, double *d_gate_up)
+void reference_swiglu_backward(const struct yk_swiglu_backward_op *op, const double *gate_up,
+                               const double *d_out, double *d_gate_up)
 {
     for (int64_t row = 0; row < op->rows; row++) {
         for (int64_t i = 0; i < op->width; i++) {
@@ -151,8 +152,8 @@ void reference_gate_back(const struct yk_swiglu_backward_op *op, const double *g
     }
 }
 
-void reference_drop(const struct yk_dropout_op *op, const double *from, const double *add,
-                    double *to)
+void reference_dropout(const struct yk_dropout_op *op, const double *from, const double *add,
+                       double *to)
 {
     for (int64_t row = 0; row < op->rows; row++) {
         const int64_t sample = op->dropout.first_sample + row / op->sequence;
@@ -177,8 +178,8 @@ void reference_sum_rows(const struct yk_sum_rows_op *op, const double *from, dou
 
 /* ---- loss ---- */
 
-void reference_lose(const struct yk_cross_entropy_op *op, const int32_t *targets, double *logits,
-                    double *row_losses, double *loss)
+void reference_cross_entropy(const struct yk_cross_entropy_op *op, const int32_t *targets,
+                             double *logits, double *row_losses, double *loss)
 {
     const double smoothing = (double)op->smoothing;
     for (int64_t row = 0; row < op->rows; row++) {

@@ -12,8 +12,8 @@ double reference_sum_squares(const struct yk_sum_squares_op *op, const double *f
     return sum;
 }
 
-void reference_judge(const struct yk_clip_norm_op *op, const double *sums,
-                     struct yk_gradient_norm *out)
+void reference_clip_norm(const struct yk_clip_norm_op *op, const double *sums,
+                         struct yk_gradient_norm *out)
 {
     double sum = 0;
     for (int64_t i = 0; i < op->count; i++) {
@@ -37,12 +37,12 @@ void reference_adamw(const struct yk_adamw_op *op, const struct yk_gradient_norm
         return;
     }
     const double factor = verdict ? (double)verdict->factor : 1;
-    const double rate = (double)op->rate;
+    const double rate = (double)op->lr;
     const double beta1 = (double)op->beta1;
     const double beta2 = (double)op->beta2;
     for (int64_t i = 0; i < op->count; i++) {
         const double gradient = gradients[i] * factor;
-        weights[i] *= 1 - rate * (double)op->decay;
+        weights[i] *= 1 - rate * (double)op->weight_decay;
         moment1[i] = beta1 * moment1[i] + (1 - beta1) * gradient;
         moment2[i] = beta2 * moment2[i] + (1 - beta2) * gradient * gradient;
         const double spread =
@@ -60,8 +60,8 @@ void reference_sgd(const struct yk_sgd_op *op, const struct yk_gradient_norm *ve
     }
     const double factor = verdict ? (double)verdict->factor : 1;
     for (int64_t i = 0; i < op->count; i++) {
-        const double gradient = gradients[i] * factor + (double)op->decay * weights[i];
+        const double gradient = gradients[i] * factor + (double)op->weight_decay * weights[i];
         velocity[i] = op->first ? gradient : (double)op->momentum * velocity[i] + gradient;
-        weights[i] -= (double)op->rate * velocity[i];
+        weights[i] -= (double)op->lr * velocity[i];
     }
 }

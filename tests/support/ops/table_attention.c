@@ -48,7 +48,7 @@ static const struct attend_case cases[] = {
 /* One case on the bench: q, k and v are of their own, or parts of `fused`. */
 struct setting {
     struct yk_attention_op op;
-    struct reference_attend numbers;
+    struct reference_attention numbers;
     int64_t q_width;
     int64_t kv_width;
     int64_t q_rows;
@@ -143,10 +143,10 @@ static struct setting set_up(struct op_bench *bench, const struct attend_case *o
     return setting;
 }
 
-static void try_attend(struct op_bench *bench, const struct attend_case *one,
-                       enum yk_precision type, bool with_sums)
+static void try_attention(struct op_bench *bench, const struct attend_case *one,
+                          enum yk_precision type, bool with_sums)
 {
-    begin(bench, with_sums ? "attend" : "attend without sums", one, type);
+    begin(bench, with_sums ? "attention" : "attention without sums", one, type);
     struct setting setting = set_up(bench, one, type);
     struct op_array *out =
         op_poisoned(bench, type, setting.q_rows, setting.q_width, setting.op.out_stride);
@@ -159,7 +159,7 @@ static void try_attend(struct op_bench *bench, const struct attend_case *one,
     op_bench_run(bench);
     double *expected_out = op_room(bench, setting.q_rows * setting.q_width);
     double *expected_sums = op_room(bench, setting.q_rows * one->heads);
-    reference_attend(&setting.op, &setting.numbers, expected_out, expected_sums);
+    reference_attention(&setting.op, &setting.numbers, expected_out, expected_sums);
     op_expect(bench, out, "out", expected_out, 0);
     if (with_sums) {
         op_expect(bench, sums, "sums", expected_sums, 0.1);
@@ -189,11 +189,11 @@ static void find_sizes(const struct attend_case *one, const struct setting *sett
     const int32_t *lengths = setting->numbers.lengths;
     double squares = 0;
     for (int64_t i = 0; i < setting->q_rows; i++) {
-        int64_t seen = one->causal ? i % one->queries + one->keys - one->queries + 1 : one->keys;
-        if (lengths && lengths[i / one->queries] < seen) {
-            seen = lengths[i / one->queries];
+        int64_t visible = one->causal ? i % one->queries + one->keys - one->queries + 1 : one->keys;
+        if (lengths && lengths[i / one->queries] < visible) {
+            visible = lengths[i / one->queries];
         }
-        squares += score * score / (double)seen;
+        squares += score * score / (double)visible;
     }
     const double group = (double)one->heads / (double)one->kv_heads;
     sizes[0] = setting->q_rows > 0 ? sqrt(squares / (double)setting->q_rows) : 0;
@@ -255,14 +255,14 @@ static void expect_gradients(struct op_bench *bench, struct gradients *gradients
     op_expect(bench, gradients->fused, "dq, dk and dv side by side", all, gradients->sizes[1]);
 }
 
-static void try_attend_back(struct op_bench *bench, const struct attend_case *one,
-                            enum yk_precision type)
+static void try_attention_backward(struct op_bench *bench, const struct attend_case *one,
+                                   enum yk_precision type)
 {
-    begin(bench, "attend_back", one, type);
+    begin(bench, "attention_backward", one, type);
     struct setting setting = set_up(bench, one, type);
     double *out_values = op_room(bench, setting.q_rows * setting.q_width);
     double *sum_values = op_room(bench, setting.q_rows * one->heads);
-    reference_attend(&setting.op, &setting.numbers, out_values, sum_values);
+    reference_attention(&setting.op, &setting.numbers, out_values, sum_values);
     struct op_array *out =
         op_given(bench, type, setting.q_rows, setting.q_width, setting.op.out_stride, out_values);
     struct op_array *sums =
@@ -277,8 +277,9 @@ static void try_attend_back(struct op_bench *bench, const struct attend_case *on
     op_bench_upload(bench);
     bench->backend->attention_backward(bench->lane, &op);
     op_bench_run(bench);
-    reference_attend_back(&setting.op, &setting.numbers, d_out->values, gradients.expected[0],
-                          gradients.expected[1], gradients.expected[2]);
+    reference_attention_backward(&setting.op, &setting.numbers, d_out->values,
+                                 gradients.expected[0], gradients.expected[1],
+                                 gradients.expected[2]);
     expect_gradients(bench, &gradients);
     op_bench_end(bench);
 }
@@ -289,21 +290,21 @@ static int types_of(const struct attend_case *one)
     return one->queries * one->keys > 10000 ? OP_TYPES - 1 : OP_TYPES;
 }
 
-void op_table_attend(struct op_bench *bench)
+void op_table_attention(struct op_bench *bench)
 {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         for (int j = 0; j < types_of(&cases[i]); j++) {
-            try_attend(bench, &cases[i], op_types[j], true);
+            try_attention(bench, &cases[i], op_types[j], true);
         }
     }
-    try_attend(bench, &cases[6], FP32, false);
+    try_attention(bench, &cases[6], FP32, false);
 }
 
-void op_table_attend_back(struct op_bench *bench)
+void op_table_attention_backward(struct op_bench *bench)
 {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         for (int j = 0; j < types_of(&cases[i]); j++) {
-            try_attend_back(bench, &cases[i], op_types[j]);
+            try_attention_backward(bench, &cases[i], op_types[j]);
         }
     }
 }

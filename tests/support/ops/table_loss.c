@@ -15,13 +15,13 @@ enum addend {
     ADDENDS,
 };
 
-static void try_drop(struct op_bench *bench, const int64_t size[3], enum yk_precision type,
-                     float rate, enum addend addend)
+static void try_dropout(struct op_bench *bench, const int64_t size[3], enum yk_precision type,
+                        float rate, enum addend addend)
 {
     static const char *const names[] = {"", " +add", " +to", " in place", " in place +add"};
     const int64_t rows = size[0];
     const int64_t width = size[1];
-    op_bench_begin(bench, "drop %s %lldx%lld sequence %lld rate %g%s", yk_precision_name(type),
+    op_bench_begin(bench, "dropout %s %lldx%lld sequence %lld rate %g%s", yk_precision_name(type),
                    (long long)rows, (long long)width, (long long)size[2], (double)rate,
                    names[addend]);
     struct op_array *from = op_drawn(bench, type, rows, width, width, 1);
@@ -44,12 +44,12 @@ static void try_drop(struct op_bench *bench, const int64_t size[3], enum yk_prec
     bench->backend->dropout(bench->lane, &op);
     op_bench_run(bench);
     double *expected = op_room(bench, rows * width);
-    reference_drop(&op, from->values, add ? add->values : NULL, expected);
+    reference_dropout(&op, from->values, add ? add->values : NULL, expected);
     op_expect(bench, to, "to", expected, 0);
     op_bench_end(bench);
 }
 
-void op_table_drop(struct op_bench *bench)
+void op_table_dropout(struct op_bench *bench)
 {
     /* rows, width, sequence: places of a sample that begin anywhere in four words */
     static const int64_t sizes[][3] = {{1, 1, 1},     {3, 7, 1},    {9, 17, 3},
@@ -59,8 +59,8 @@ void op_table_drop(struct op_bench *bench)
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         for (int j = 0; j < OP_TYPES; j++) {
             for (int addend = NO_ADD; addend < ADDENDS; addend++) {
-                try_drop(bench, sizes[i], op_types[j], rates[0], (enum addend)addend);
-                try_drop(bench, sizes[i], op_types[j], rates[1], (enum addend)addend);
+                try_dropout(bench, sizes[i], op_types[j], rates[0], (enum addend)addend);
+                try_dropout(bench, sizes[i], op_types[j], rates[1], (enum addend)addend);
             }
         }
     }
@@ -107,7 +107,7 @@ void op_table_sum_rows(struct op_bench *bench)
 
 /* ---- loss ---- */
 
-struct lose_case {
+struct cross_entropy_case {
     int64_t rows;
     int64_t classes;
     float smoothing;
@@ -117,7 +117,7 @@ struct lose_case {
     int64_t gap; /* by how much the stride is larger than a row */
 };
 
-static const struct lose_case lose_cases[] = {
+static const struct cross_entropy_case cross_entropy_cases[] = {
     {1, 1, 0, 1, false, 3, 0},        {1, 2, 0, 1, false, 3, 0},
     {3, 7, 0, 0.25F, false, 3, 0},    {7, 17, 0.1F, 0.25F, false, 3, 0},
     {65, 130, 0, 0.125F, true, 3, 0}, {65, 130, 0.1F, 0.125F, true, 3, 0},
@@ -129,7 +129,7 @@ static const struct lose_case lose_cases[] = {
     {9, 4099, 0, 1, true, 3, 61},     {33, 520, 0, 0.5F, true, 3, 8},
 };
 
-static void place_targets(const struct lose_case *one, struct op_array *targets)
+static void place_targets(const struct cross_entropy_case *one, struct op_array *targets)
 {
     for (int64_t i = 0; i < one->rows; i++) {
         if (one->masked && i % 3 == 0) {
@@ -142,9 +142,10 @@ static void place_targets(const struct lose_case *one, struct op_array *targets)
     op_store(targets);
 }
 
-static void try_lose(struct op_bench *bench, const struct lose_case *one, enum yk_precision type)
+static void try_cross_entropy(struct op_bench *bench, const struct cross_entropy_case *one,
+                              enum yk_precision type)
 {
-    op_bench_begin(bench, "lose %s %lldx%lld gap %lld smoothing %g factor %g up to %g%s",
+    op_bench_begin(bench, "cross_entropy %s %lldx%lld gap %lld smoothing %g factor %g up to %g%s",
                    yk_precision_name(type), (long long)one->rows, (long long)one->classes,
                    (long long)one->gap, (double)one->smoothing, (double)one->factor, one->size,
                    one->masked ? " masked" : "");
@@ -173,7 +174,7 @@ static void try_lose(struct op_bench *bench, const struct lose_case *one, enum y
     double *expected = op_copy(bench, logits);
     double *expected_rows = op_room(bench, one->rows);
     double expected_loss = before;
-    reference_lose(&op, targets->indices, expected, expected_rows, &expected_loss);
+    reference_cross_entropy(&op, targets->indices, expected, expected_rows, &expected_loss);
     if (one->factor != 0) {
         /* Of a row of one class nothing is left. */
         const double size = one->classes == 1 ? (double)one->factor : 0;
@@ -184,11 +185,11 @@ static void try_lose(struct op_bench *bench, const struct lose_case *one, enum y
     op_bench_end(bench);
 }
 
-void op_table_lose(struct op_bench *bench)
+void op_table_cross_entropy(struct op_bench *bench)
 {
-    for (size_t i = 0; i < sizeof lose_cases / sizeof *lose_cases; i++) {
+    for (size_t i = 0; i < sizeof cross_entropy_cases / sizeof *cross_entropy_cases; i++) {
         for (int j = 0; j < OP_TYPES; j++) {
-            try_lose(bench, &lose_cases[i], op_types[j]);
+            try_cross_entropy(bench, &cross_entropy_cases[i], op_types[j]);
         }
     }
 }

@@ -38,7 +38,7 @@ static void try_sizes(struct op_bench *bench)
 static void try_endings(struct op_bench *bench, int64_t n, int64_t gap)
 {
     for (int i = 0; i < OP_TYPES; i++) {
-        for (int ending = YK_EPILOGUE_NONE; ending <= YK_EPILOGUE_SILU_BACKWARD; ending++) {
+        for (int epilogue = YK_EPILOGUE_NONE; epilogue <= YK_EPILOGUE_SILU_BACKWARD; epilogue++) {
             struct matmul_case one = {
                 .m = 17,
                 .n = n,
@@ -49,8 +49,8 @@ static void try_endings(struct op_bench *bench, int64_t n, int64_t gap)
                 .bias = true,
                 .bias_type = op_types[i],
                 .add = ADD,
-                .aux = ending != YK_EPILOGUE_NONE,
-                .epilogue = (enum yk_epilogue)ending,
+                .aux = epilogue != YK_EPILOGUE_NONE,
+                .epilogue = (enum yk_epilogue)epilogue,
                 .scale = 0.5,
             };
             matmul_case_try(bench, &one);
@@ -61,7 +61,7 @@ static void try_endings(struct op_bench *bench, int64_t n, int64_t gap)
             one.bias = false;
             one.add = NO_ADD;
             one.gap = 0;
-            one.aux = matmul_case_goes_back((enum yk_epilogue)ending);
+            one.aux = matmul_case_goes_back((enum yk_epilogue)epilogue);
             one.size = 1;
             matmul_case_try(bench, &one);
         }

@@ -7,25 +7,25 @@
 /* A short last block, an odd count, more than one block of scales. */
 static const int64_t counts[] = {1, 3, 64, 65, 130, 640, 257 * 64 + 17, 0};
 
-enum filling {
+enum fill_kind {
     SPREAD,  /* blocks of very different sizes */
     HOLES,   /* the same, every third block all zeros */
     NOTHING, /* all zeros */
     EQUAL,   /* all blocks have the same scale */
 };
 
-static const char *const filling_names[] = {"", " with blocks of zeros", " of zeros",
-                                            " of equal scales"};
+static const char *const fill_names[] = {"", " with blocks of zeros", " of zeros",
+                                         " of equal scales"};
 
 static struct op_array *fill(struct op_bench *bench, int64_t count, enum yk_precision type,
-                             enum filling filling)
+                             enum fill_kind fill_kind)
 {
     struct op_array *array = op_drawn(bench, type, 1, count, count, 1);
     for (int64_t i = 0; i < count; i++) {
         const int64_t block = i / YK_NF4_BLOCK;
-        if (filling == NOTHING || (filling == HOLES && block % 3 == 1)) {
+        if (fill_kind == NOTHING || (fill_kind == HOLES && block % 3 == 1)) {
             array->values[i] = 0;
-        } else if (filling == EQUAL) {
+        } else if (fill_kind == EQUAL) {
             array->values[i] = i % YK_NF4_BLOCK == 0 ? -0.5 : array->values[i] / 2;
         } else {
             array->values[i] *= 0.01 * (double)(1 + block * 37 % 101);
@@ -131,11 +131,11 @@ static void expect_parts(struct op_bench *bench, struct parts *parts, const stru
 }
 
 static void try_quantise(struct op_bench *bench, int64_t count, enum yk_precision type,
-                         enum filling filling)
+                         enum fill_kind fill_kind)
 {
     op_bench_begin(bench, "quantise %s %lld%s", yk_precision_name(type), (long long)count,
-                   filling_names[filling]);
-    struct op_array *from = fill(bench, count, type, filling);
+                   fill_names[fill_kind]);
+    struct op_array *from = fill(bench, count, type, fill_kind);
     struct parts parts = {
         .blocks = blocks_of(count, YK_NF4_BLOCK),
         .groups = blocks_of(blocks_of(count, YK_NF4_BLOCK), YK_NF4_SCALE_BLOCK),
@@ -159,21 +159,21 @@ void op_table_quantise(struct op_bench *bench)
 {
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         for (int j = 0; j < OP_TYPES; j++) {
-            for (int filling = SPREAD; filling <= EQUAL; filling++) {
-                try_quantise(bench, counts[i], op_types[j], (enum filling)filling);
+            for (int fill_kind = SPREAD; fill_kind <= EQUAL; fill_kind++) {
+                try_quantise(bench, counts[i], op_types[j], (enum fill_kind)fill_kind);
             }
         }
     }
 }
 
 static void try_dequantise(struct op_bench *bench, int64_t count, enum yk_precision type,
-                           enum filling filling)
+                           enum fill_kind fill_kind)
 {
     op_bench_begin(bench, "dequantise %s %lld%s", yk_precision_name(type), (long long)count,
-                   filling_names[filling]);
+                   fill_names[fill_kind]);
     const int64_t blocks = blocks_of(count, YK_NF4_BLOCK);
     const int64_t groups = blocks_of(blocks, YK_NF4_SCALE_BLOCK);
-    const struct op_array *original = fill(bench, count, FP32, filling);
+    const struct op_array *original = fill(bench, count, FP32, fill_kind);
     const struct reference_nf4 made = {
         .codes = (uint8_t *)op_room(bench, count),
         .scales = (uint8_t *)op_room(bench, blocks),
@@ -182,7 +182,7 @@ static void try_dequantise(struct op_bench *bench, int64_t count, enum yk_precis
     };
     reference_quantise(count, original->values, &made);
     for (int64_t i = 0; i < blocks; i++) { /* every code there is */
-        made.scales[i] = filling == SPREAD ? (uint8_t)(i * 7) : made.scales[i];
+        made.scales[i] = fill_kind == SPREAD ? (uint8_t)(i * 7) : made.scales[i];
     }
     const struct parts parts = {
         .codes = op_bytes(bench, (size_t)blocks_of(count, 2), made.codes),
@@ -208,8 +208,8 @@ void op_table_dequantise(struct op_bench *bench)
 {
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         for (int j = 0; j < OP_TYPES; j++) {
-            for (int filling = SPREAD; filling <= EQUAL; filling++) {
-                try_dequantise(bench, counts[i], op_types[j], (enum filling)filling);
+            for (int fill_kind = SPREAD; fill_kind <= EQUAL; fill_kind++) {
+                try_dequantise(bench, counts[i], op_types[j], (enum fill_kind)fill_kind);
             }
         }
     }

@@ -42,10 +42,10 @@ static struct op_array *draw_far(struct op_bench *bench, enum yk_precision type,
     return x;
 }
 
-static void try_normalise(struct op_bench *bench, const int64_t size[2], const struct types *type,
-                          bool rms, double middle)
+static void try_norm(struct op_bench *bench, const int64_t size[2], const struct types *type,
+                     bool rms, double middle)
 {
-    begin(bench, "normalise", size, type, rms, middle != 0 ? " far from 0" : "");
+    begin(bench, "norm", size, type, rms, middle != 0 ? " far from 0" : "");
     struct op_array *x = draw_far(bench, type->x, size, middle);
     struct op_array *y = op_poisoned(bench, type->y, size[0], size[1], size[1]);
     struct op_array *weight = op_drawn(bench, type->weight, 1, size[1], size[1], 2);
@@ -69,7 +69,7 @@ static void try_normalise(struct op_bench *bench, const int64_t size[2], const s
     op_bench_upload(bench);
     bench->backend->norm(bench->lane, &op);
     op_bench_run(bench);
-    const struct reference_normalise numbers = {
+    const struct reference_norm numbers = {
         .x = x->values,
         .weight = weight->values,
         .bias = rms ? NULL : bias->values,
@@ -77,7 +77,7 @@ static void try_normalise(struct op_bench *bench, const int64_t size[2], const s
         .mean = op_room(bench, size[0]),
         .rstd = op_room(bench, size[0]),
     };
-    reference_normalise(&op, &numbers);
+    reference_norm(&op, &numbers);
     op_expect(bench, y, "y", numbers.y, 0);
     op_expect(bench, rstd, "rstd", numbers.rstd, 0);
     if (!rms) {
@@ -86,22 +86,22 @@ static void try_normalise(struct op_bench *bench, const int64_t size[2], const s
     op_bench_end(bench);
 }
 
-void op_table_normalise(struct op_bench *bench)
+void op_table_norm(struct op_bench *bench)
 {
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         for (size_t j = 0; j < sizeof types / sizeof *types; j++) {
-            try_normalise(bench, sizes[i], &types[j], false, 0);
-            try_normalise(bench, sizes[i], &types[j], true, 0);
+            try_norm(bench, sizes[i], &types[j], false, 0);
+            try_norm(bench, sizes[i], &types[j], true, 0);
         }
     }
     for (int rms = 0; rms < 2; rms++) {
-        try_normalise(bench, wide, &types[0], rms, 0);
-        try_normalise(bench, wide, &types[1], rms, 0);
-        try_normalise(bench, large, &types[0], rms, 0);
-        try_normalise(bench, large, &types[4], rms, 0);
+        try_norm(bench, wide, &types[0], rms, 0);
+        try_norm(bench, wide, &types[1], rms, 0);
+        try_norm(bench, large, &types[0], rms, 0);
+        try_norm(bench, large, &types[4], rms, 0);
     }
-    try_normalise(bench, sizes[5], &types[0], false, 30);
-    try_normalise(bench, sizes[6], &types[1], false, 30);
+    try_norm(bench, sizes[5], &types[0], false, 30);
+    try_norm(bench, sizes[6], &types[1], false, 30);
 }
 
 enum addend {
@@ -144,7 +144,7 @@ static struct back place(struct op_bench *bench, const int64_t size[2], const st
                                 : op_poisoned(bench, type->x, rows, width, width);
     back.add = addend == ADD ? op_drawn(bench, type->x, rows, width, width, 1) : back.dx;
     const struct yk_norm_op forward = {.rows = rows, .width = width, .epsilon = epsilon};
-    const struct reference_normalise numbers = {
+    const struct reference_norm numbers = {
         .x = back.x->values,
         .weight = back.weight->values,
         .bias = rms ? NULL : back.weight->values,
@@ -152,7 +152,7 @@ static struct back place(struct op_bench *bench, const int64_t size[2], const st
         .mean = op_room(bench, rows),
         .rstd = op_room(bench, rows),
     };
-    reference_normalise(&forward, &numbers);
+    reference_norm(&forward, &numbers);
     back.mean = op_given(bench, FP32, 1, rows, rows, numbers.mean);
     back.rstd = op_given(bench, FP32, 1, rows, rows, numbers.rstd);
     return back;
@@ -171,7 +171,7 @@ static double usual_size(const struct back *back)
 static void expect_back(struct op_bench *bench, const struct yk_norm_backward_op *op,
                         const struct back *back)
 {
-    const struct reference_normalise_back numbers = {
+    const struct reference_norm_backward numbers = {
         .x = back->x->values,
         .dy = back->dy->values,
         .add = op->add ? back->add->values : NULL,
@@ -182,7 +182,7 @@ static void expect_back(struct op_bench *bench, const struct yk_norm_backward_op
         .d_weight = op_copy(bench, back->d_weight),
         .d_bias = op_copy(bench, back->d_bias),
     };
-    reference_normalise_back(op, &numbers);
+    reference_norm_backward(op, &numbers);
     op_expect(bench, back->dx, "dx", numbers.dx, usual_size(back));
     if (op->d_weight) {
         op_expect(bench, back->d_weight, "d_weight", numbers.d_weight, 0);
@@ -192,10 +192,10 @@ static void expect_back(struct op_bench *bench, const struct yk_norm_backward_op
     }
 }
 
-static void try_normalise_back(struct op_bench *bench, const int64_t size[2],
-                               const struct types *type, bool rms, enum addend addend, bool frozen)
+static void try_norm_backward(struct op_bench *bench, const int64_t size[2],
+                              const struct types *type, bool rms, enum addend addend, bool frozen)
 {
-    begin(bench, frozen ? "normalise_back frozen" : "normalise_back", size, type, rms,
+    begin(bench, frozen ? "norm_backward frozen" : "norm_backward", size, type, rms,
           addend_names[addend]);
     const struct back back = place(bench, size, type, rms, addend);
     const struct yk_norm_backward_op op = {
@@ -221,30 +221,30 @@ static void try_normalise_back(struct op_bench *bench, const int64_t size[2],
     op_bench_end(bench);
 }
 
-void op_table_normalise_back(struct op_bench *bench)
+void op_table_norm_backward(struct op_bench *bench)
 {
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         for (size_t j = 0; j < sizeof types / sizeof *types; j++) {
             for (int rms = 0; rms < 2; rms++) {
-                try_normalise_back(bench, sizes[i], &types[j], rms, NO_ADD, false);
-                try_normalise_back(bench, sizes[i], &types[j], rms, ADD, rms);
+                try_norm_backward(bench, sizes[i], &types[j], rms, NO_ADD, false);
+                try_norm_backward(bench, sizes[i], &types[j], rms, ADD, rms);
             }
         }
     }
     for (size_t j = 0; j < sizeof types / sizeof *types; j++) {
         for (int rms = 0; rms < 2; rms++) {
-            try_normalise_back(bench, sizes[3], &types[j], rms, ADD_DX, false);
-            try_normalise_back(bench, tall, &types[j], rms, NO_ADD, false);
+            try_norm_backward(bench, sizes[3], &types[j], rms, ADD_DX, false);
+            try_norm_backward(bench, tall, &types[j], rms, NO_ADD, false);
             if (types[j].x == types[j].y) {
-                try_normalise_back(bench, sizes[4], &types[j], rms, DY_DX, false);
+                try_norm_backward(bench, sizes[4], &types[j], rms, DY_DX, false);
             }
         }
     }
     for (int rms = 0; rms < 2; rms++) {
-        try_normalise_back(bench, wide, &types[0], rms, ADD, false);
-        try_normalise_back(bench, wide, &types[1], rms, DY_DX, false);
-        try_normalise_back(bench, large, &types[0], rms, NO_ADD, false);
-        try_normalise_back(bench, large, &types[4], rms, ADD_DX, false);
+        try_norm_backward(bench, wide, &types[0], rms, ADD, false);
+        try_norm_backward(bench, wide, &types[1], rms, DY_DX, false);
+        try_norm_backward(bench, large, &types[0], rms, NO_ADD, false);
+        try_norm_backward(bench, large, &types[4], rms, ADD_DX, false);
     }
-    try_normalise_back(bench, sizes[3], &types[0], false, NO_ADD, true);
+    try_norm_backward(bench, sizes[3], &types[0], false, NO_ADD, true);
 }

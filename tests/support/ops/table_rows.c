@@ -28,8 +28,8 @@ static const struct embed_case embed_cases[] = {
     {0, 17, 7, 50, FP32, FP32, true},
 };
 
-static void begin_embed(struct op_bench *bench, const char *op, const struct embed_case *one,
-                        bool shift, float scale)
+static void begin_embedding(struct op_bench *bench, const char *op, const struct embed_case *one,
+                            bool shift, float scale)
 {
     op_bench_begin(bench, "%s %lldx%lld sequence %lld vocabulary %d table %s out %s%s%s scale %g",
                    op, (long long)one->rows, (long long)one->width, (long long)one->sequence,
@@ -38,9 +38,10 @@ static void begin_embed(struct op_bench *bench, const char *op, const struct emb
                    shift ? " shift" : "", (double)scale);
 }
 
-static void try_embed(struct op_bench *bench, const struct embed_case *one, bool shift, float scale)
+static void try_embedding(struct op_bench *bench, const struct embed_case *one, bool shift,
+                          float scale)
 {
-    begin_embed(bench, "embed", one, shift, scale);
+    begin_embedding(bench, "embedding", one, shift, scale);
     const int64_t width = one->width;
     struct op_array *tokens = op_indices(bench, one->rows, 0, one->vocabulary);
     struct op_array *table = op_drawn(bench, one->table_type, one->vocabulary, width, width, 1);
@@ -66,26 +67,28 @@ static void try_embed(struct op_bench *bench, const struct embed_case *one, bool
     bench->backend->embedding(bench->lane, &op);
     op_bench_run(bench);
     double *expected = op_room(bench, one->rows * width);
-    reference_embed(&op, tokens->indices, table->values, one->positions ? positions->values : NULL,
-                    shift ? added->values : NULL, expected);
+    reference_embedding(&op, tokens->indices, table->values,
+                        one->positions ? positions->values : NULL, shift ? added->values : NULL,
+                        expected);
     op_expect(bench, out, "out", expected, 0);
     op_bench_end(bench);
 }
 
-void op_table_embed(struct op_bench *bench)
+void op_table_embedding(struct op_bench *bench)
 {
     for (size_t i = 0; i < sizeof embed_cases / sizeof *embed_cases; i++) {
         for (int j = 0; j < 4; j++) {
             const float scale = j & 2 ? 22.627417F : 1; /* the root of 512, and none */
-            try_embed(bench, &embed_cases[i], j & 1, scale);
+            try_embedding(bench, &embed_cases[i], j & 1, scale);
         }
     }
 }
 
-static void try_embed_back(struct op_bench *bench, const struct embed_case *one, bool with_table,
-                           float scale)
+static void try_embedding_backward(struct op_bench *bench, const struct embed_case *one,
+                                   bool with_table, float scale)
 {
-    begin_embed(bench, with_table ? "embed_back" : "embed_back without table", one, false, scale);
+    begin_embedding(bench, with_table ? "embedding_backward" : "embedding_backward without table",
+                    one, false, scale);
     const int64_t width = one->width;
     struct op_array *tokens = op_indices(bench, one->rows, 0, one->vocabulary);
     struct op_array *d_out = op_drawn(bench, one->out_type, one->rows, width, width, 1);
@@ -114,7 +117,8 @@ static void try_embed_back(struct op_bench *bench, const struct embed_case *one,
     op_bench_run(bench);
     double *expected_table = op_copy(bench, d_table);
     double *expected_positions = op_copy(bench, d_positions);
-    reference_embed_back(&op, tokens->indices, d_out->values, expected_table, expected_positions);
+    reference_embedding_backward(&op, tokens->indices, d_out->values, expected_table,
+                                 expected_positions);
     if (with_table) {
         op_expect(bench, d_table, "d_table", expected_table, 0);
     }
@@ -124,22 +128,22 @@ static void try_embed_back(struct op_bench *bench, const struct embed_case *one,
     op_bench_end(bench);
 }
 
-void op_table_embed_back(struct op_bench *bench)
+void op_table_embedding_backward(struct op_bench *bench)
 {
     for (size_t i = 0; i < sizeof embed_cases / sizeof *embed_cases; i++) {
-        try_embed_back(bench, &embed_cases[i], true, 1);
-        try_embed_back(bench, &embed_cases[i], false, 1);
-        try_embed_back(bench, &embed_cases[i], true, -2.5F);
+        try_embedding_backward(bench, &embed_cases[i], true, 1);
+        try_embedding_backward(bench, &embed_cases[i], false, 1);
+        try_embedding_backward(bench, &embed_cases[i], true, -2.5F);
     }
 }
 
 /* ---- rotation ---- */
 
-static void try_rotate(struct op_bench *bench, const int64_t size[5], enum yk_precision type,
+static void try_rotary(struct op_bench *bench, const int64_t size[5], enum yk_precision type,
                        bool back)
 {
     const int64_t width = size[2] * size[3];
-    op_bench_begin(bench, "rotate %s%s rows %lld sequence %lld heads %lld x %lld gap %lld",
+    op_bench_begin(bench, "rotary %s%s rows %lld sequence %lld heads %lld x %lld gap %lld",
                    yk_precision_name(type), back ? " back" : "", (long long)size[0],
                    (long long)size[1], (long long)size[2], (long long)size[3], (long long)size[4]);
     const int64_t half = size[3] / 2;
@@ -152,7 +156,7 @@ static void try_rotate(struct op_bench *bench, const int64_t size[5], enum yk_pr
         angles[2 * i] = cos(turn);
         angles[2 * i + 1] = sin(turn);
     }
-    struct op_array *turns = op_given(bench, FP32, size[1], size[3], size[3], angles);
+    struct op_array *cos_sin = op_given(bench, FP32, size[1], size[3], size[3], angles);
     const struct yk_rotary_op op = {
         .rows = size[0],
         .sequence = size[1],
@@ -160,7 +164,7 @@ static void try_rotate(struct op_bench *bench, const int64_t size[5], enum yk_pr
         .head_size = size[3],
         .stride = data->stride,
         .data = data->device,
-        .cos_sin = turns->device,
+        .cos_sin = cos_sin->device,
         .inverse = back,
         .type = type,
     };
@@ -168,12 +172,12 @@ static void try_rotate(struct op_bench *bench, const int64_t size[5], enum yk_pr
     bench->backend->rotary(bench->lane, &op);
     op_bench_run(bench);
     double *expected = op_copy(bench, data);
-    reference_rotate(&op, turns->values, expected);
+    reference_rotary(&op, cos_sin->values, expected);
     op_expect(bench, data, "data", expected, 0);
     op_bench_end(bench);
 }
 
-void op_table_rotate(struct op_bench *bench)
+void op_table_rotary(struct op_bench *bench)
 {
     /* rows, sequence, heads, head_size, gap */
     static const int64_t sizes[][5] = {
@@ -181,8 +185,8 @@ void op_table_rotate(struct op_bench *bench)
         {130, 65, 1, 128, 0}, {65, 65, 5, 34, 3}, {40, 17, 3, 64, 16}, {0, 7, 2, 8, 0}};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         for (int j = 0; j < OP_TYPES; j++) {
-            try_rotate(bench, sizes[i], op_types[j], false);
-            try_rotate(bench, sizes[i], op_types[j], true);
+            try_rotary(bench, sizes[i], op_types[j], false);
+            try_rotary(bench, sizes[i], op_types[j], true);
         }
     }
 }
@@ -192,11 +196,11 @@ void op_table_rotate(struct op_bench *bench)
 static const int64_t gate_sizes[][2] = {{1, 1},    {3, 7},    {17, 65},  {65, 17},
                                         {7, 1030}, {3, 5000}, {50, 700}, {0, 7}};
 
-static void try_gate(struct op_bench *bench, const int64_t size[2], enum yk_precision type,
-                     double large)
+static void try_swiglu(struct op_bench *bench, const int64_t size[2], enum yk_precision type,
+                       double large)
 {
-    op_bench_begin(bench, "gate %s %lldx%lld up to %g", yk_precision_name(type), (long long)size[0],
-                   (long long)size[1], large);
+    op_bench_begin(bench, "swiglu %s %lldx%lld up to %g", yk_precision_name(type),
+                   (long long)size[0], (long long)size[1], large);
     struct op_array *gate_up = op_drawn(bench, type, size[0], 2 * size[1], 2 * size[1], large);
     struct op_array *out = op_poisoned(bench, type, size[0], size[1], size[1]);
     const struct yk_swiglu_op op = {size[0], size[1], gate_up->device, out->device, type};
@@ -204,25 +208,25 @@ static void try_gate(struct op_bench *bench, const int64_t size[2], enum yk_prec
     bench->backend->swiglu(bench->lane, &op);
     op_bench_run(bench);
     double *expected = op_room(bench, size[0] * size[1]);
-    reference_gate(&op, gate_up->values, expected);
+    reference_swiglu(&op, gate_up->values, expected);
     op_expect(bench, out, "out", expected, 0);
     op_bench_end(bench);
 }
 
-void op_table_gate(struct op_bench *bench)
+void op_table_swiglu(struct op_bench *bench)
 {
     for (int j = 0; j < OP_TYPES; j++) {
         for (size_t i = 0; i < sizeof gate_sizes / sizeof *gate_sizes; i++) {
-            try_gate(bench, gate_sizes[i], op_types[j], 3);
+            try_swiglu(bench, gate_sizes[i], op_types[j], 3);
         }
-        try_gate(bench, gate_sizes[2], op_types[j], 200); /* exp(200) is no fp32 */
+        try_swiglu(bench, gate_sizes[2], op_types[j], 200); /* exp(200) is no fp32 */
     }
 }
 
-static void try_gate_back(struct op_bench *bench, const int64_t size[2], enum yk_precision type,
-                          bool in_place, double large)
+static void try_swiglu_backward(struct op_bench *bench, const int64_t size[2],
+                                enum yk_precision type, bool in_place, double large)
 {
-    op_bench_begin(bench, "gate_back %s %lldx%lld up to %g%s", yk_precision_name(type),
+    op_bench_begin(bench, "swiglu_backward %s %lldx%lld up to %g%s", yk_precision_name(type),
                    (long long)size[0], (long long)size[1], large, in_place ? " in place" : "");
     struct op_array *gate_up = op_drawn(bench, type, size[0], 2 * size[1], 2 * size[1], large);
     struct op_array *d_out = op_drawn(bench, type, size[0], size[1], size[1], 1);
@@ -234,18 +238,18 @@ static void try_gate_back(struct op_bench *bench, const int64_t size[2], enum yk
     bench->backend->swiglu_backward(bench->lane, &op);
     op_bench_run(bench);
     double *expected = op_room(bench, size[0] * 2 * size[1]);
-    reference_gate_back(&op, gate_up->values, d_out->values, expected);
+    reference_swiglu_backward(&op, gate_up->values, d_out->values, expected);
     op_expect(bench, d_gate_up, "d_gate_up", expected, 0);
     op_bench_end(bench);
 }
 
-void op_table_gate_back(struct op_bench *bench)
+void op_table_swiglu_backward(struct op_bench *bench)
 {
     for (int j = 0; j < OP_TYPES; j++) {
         for (size_t i = 0; i < sizeof gate_sizes / sizeof *gate_sizes; i++) {
-            try_gate_back(bench, gate_sizes[i], op_types[j], false, 3);
-            try_gate_back(bench, gate_sizes[i], op_types[j], true, 3);
+            try_swiglu_backward(bench, gate_sizes[i], op_types[j], false, 3);
+            try_swiglu_backward(bench, gate_sizes[i], op_types[j], true, 3);
         }
-        try_gate_back(bench, gate_sizes[2], op_types[j], true, 200);
+        try_swiglu_backward(bench, gate_sizes[2], op_types[j], true, 200);
     }
 }

@@ -47,9 +47,10 @@ void op_table_sum_squares(struct op_bench *bench)
     try_sum_squares(bench, 1000, FP32, 1e-30, 0);
 }
 
-static void try_judge(struct op_bench *bench, int64_t count, double size, float unscale, float clip)
+static void try_clip_norm(struct op_bench *bench, int64_t count, double size, float unscale,
+                          float clip)
 {
-    op_bench_begin(bench, "judge %lld sums of %g unscale %g clip %g", (long long)count, size,
+    op_bench_begin(bench, "clip_norm %lld sums of %g unscale %g clip %g", (long long)count, size,
                    (double)unscale, (double)clip);
     double *values = op_room(bench, count);
     for (int64_t i = 0; i < count; i++) {
@@ -67,7 +68,7 @@ static void try_judge(struct op_bench *bench, int64_t count, double size, float 
     struct yk_gradient_norm got;
     struct yk_gradient_norm expected;
     memcpy(&got, verdict->back, sizeof got);
-    reference_judge(&op, values, &expected);
+    reference_clip_norm(&op, values, &expected);
     if (got.skip != expected.skip) {
         op_complain(bench, "skip is %d instead of %d", (int)got.skip, (int)expected.skip);
     }
@@ -84,20 +85,20 @@ static void try_judge(struct op_bench *bench, int64_t count, double size, float 
     op_bench_end(bench);
 }
 
-void op_table_judge(struct op_bench *bench)
+void op_table_clip_norm(struct op_bench *bench)
 {
     static const float unscales[] = {1, 1.0F / 65536};
     for (int i = 0; i < 2; i++) {
-        try_judge(bench, 1, 9, unscales[i], 0);
-        try_judge(bench, 17, 9, unscales[i], 1);       /* clipped when not scaled */
-        try_judge(bench, 17, 9, unscales[i], 1000);    /* not clipped */
-        try_judge(bench, 17, 1e14, unscales[i], 0.5F); /* clipped */
-        try_judge(bench, 1000, 1e200, unscales[i], 1);
-        try_judge(bench, 3, INFINITY, unscales[i], 1);
-        try_judge(bench, 3, NAN, unscales[i], 0);
-        try_judge(bench, 1, 4e-12, unscales[i], 1e-9F); /* as small as what is added to it */
-        try_judge(bench, 3, 0, unscales[i], 1);
-        try_judge(bench, 0, 0, unscales[i], 1);
+        try_clip_norm(bench, 1, 9, unscales[i], 0);
+        try_clip_norm(bench, 17, 9, unscales[i], 1);       /* clipped when not scaled */
+        try_clip_norm(bench, 17, 9, unscales[i], 1000);    /* not clipped */
+        try_clip_norm(bench, 17, 1e14, unscales[i], 0.5F); /* clipped */
+        try_clip_norm(bench, 1000, 1e200, unscales[i], 1);
+        try_clip_norm(bench, 3, INFINITY, unscales[i], 1);
+        try_clip_norm(bench, 3, NAN, unscales[i], 0);
+        try_clip_norm(bench, 1, 4e-12, unscales[i], 1e-9F); /* as small as what is added to it */
+        try_clip_norm(bench, 3, 0, unscales[i], 1);
+        try_clip_norm(bench, 0, 0, unscales[i], 1);
     }
 }
 
@@ -185,11 +186,11 @@ static void try_adamw(struct op_bench *bench, int64_t count, enum yk_precision t
         .moment1 = moment1->device,
         .moment2 = moment2->device,
         .type = type,
-        .rate = 0.05F,
+        .lr = 0.05F,
         .beta1 = 0.9F,
         .beta2 = 0.98F,
         .epsilon = 1e-6F,
-        .decay = 0.1F,
+        .weight_decay = 0.1F,
         .correction1 = (float)(1 - pow(0.9, step)),
         .correction2 = (float)(1 - pow(0.98, step)),
         .gradient_norm = weights.verdict ? weights.verdict->device : NULL,
@@ -242,9 +243,9 @@ static void try_sgd(struct op_bench *bench, int64_t count, enum yk_precision typ
         .gradients = weights.gradients->device,
         .velocity = velocity->device,
         .type = type,
-        .rate = 0.25F,
+        .lr = 0.25F,
         .momentum = momentum,
-        .decay = 0.1F,
+        .weight_decay = 0.1F,
         .first = first,
         .gradient_norm = weights.verdict ? weights.verdict->device : NULL,
     };

@@ -90,19 +90,19 @@ static void copy(struct yk_backend_lane *lane, void *to, const void *from, size_
 static void cast(struct yk_backend_lane *lane, const struct yk_cast_op *op)
 {
     (void)lane;
-    yk_cpu_cast(1, op);
+    yk_cpu_elementwise_cast(1, op);
 }
 
 static void quantise(struct yk_backend_lane *lane, const struct yk_quantise_op *op)
 {
     (void)lane;
-    yk_cpu_quantise(1, op);
+    yk_cpu_nf4_quantise(1, op);
 }
 
 static void dequantise(struct yk_backend_lane *lane, const struct yk_dequantise_op *op)
 {
     (void)lane;
-    yk_cpu_dequantise(1, op);
+    yk_cpu_nf4_dequantise(1, op);
 }
 
 static const struct yk_backend at_once = {

@@ -103,8 +103,8 @@ static __attribute__((noinline)) void exponentiate(struct softmax *softmax, int6
                                              total.high * worth.high + sum.high});
 }
 
-static void drop(const struct yk_cpu_head *head, int64_t t, int64_t first, int64_t keys,
-                 float *scores)
+static void apply_dropout(const struct yk_cpu_head *head, int64_t t, int64_t first, int64_t keys,
+                          float *scores)
 {
     float buffer[YK_CPU_TILE_KEYS_MAX + 8];
     for (int64_t r = 0; r < TILE; r++) {
@@ -116,16 +116,16 @@ static void drop(const struct yk_cpu_head *head, int64_t t, int64_t first, int64
 }
 
 /* Eight queries from t and the tile of keys that is in scratch; out (8, size). */
-static void attend_tile(const struct yk_cpu_head *head, int64_t t, int64_t first, int64_t keys,
-                        struct scratch *scratch, struct softmax *softmax, float *out)
+static void run_tile(const struct yk_cpu_head *head, int64_t t, int64_t first, int64_t keys,
+                     struct scratch *scratch, struct softmax *softmax, float *out)
 {
     const int64_t size = head->size;
     const int64_t last = yk_cpu_head_last_query(head, t + TILE);
-    const int64_t seen = yk_cpu_tile_round_up(yk_cpu_head_visible_keys(head, last, first, keys));
+    const int64_t visible = yk_cpu_tile_round_up(yk_cpu_head_visible_keys(head, last, first, keys));
     const struct yk_cpu_head_rows rows = {head->op->q, head->op->q_stride, head->op->queries,
                                           head->head, head->op->scale * YK_CPU_LOG2_E};
     float change[TILE];
-    if (seen == 0 && first > 0) {
+    if (visible == 0 && first > 0) {
         return;
     }
     yk_cpu_head_load_rows(head, &rows, t, TILE, scratch->query_rows);
@@ -140,12 +140,12 @@ static void attend_tile(const struct yk_cpu_head *head, int64_t t, int64_t first
         .c_stride = TILE,
         .c_step = (int64_t)TILE * TILE,
         .depth = size,
-        .count = seen / TILE,
+        .count = visible / TILE,
     });
-    mask(head, t, first, seen, scratch->scores);
-    exponentiate(softmax, seen, scratch->scores, change);
+    mask(head, t, first, visible, scratch->scores);
+    exponentiate(softmax, visible, scratch->scores, change);
     if (head->op->dropout.rate > 0) {
-        drop(head, t, first, seen, scratch->scores);
+        apply_dropout(head, t, first, visible, scratch->scores);
     }
     for (int64_t r = 0; first > 0 && r < TILE; r++) {
         for (int64_t c = 0; c < size; c++) {
@@ -161,7 +161,7 @@ static void attend_tile(const struct yk_cpu_head *head, int64_t t, int64_t first
         .c = out,
         .c_stride = size,
         .c_step = TILE,
-        .depth = seen,
+        .depth = visible,
         .count = size / TILE,
         .add = first > 0,
     });
@@ -188,7 +188,7 @@ static void store_out(const struct yk_cpu_head *head, int64_t t, const struct so
     }
 }
 
-static void attend_queries(const struct yk_cpu_head *head, int64_t first_query, int64_t queries)
+static void run_queries(const struct yk_cpu_head *head, int64_t first_query, int64_t queries)
 {
     struct scratch scratch;
     const struct yk_attention_op *op = head->op;
@@ -209,8 +209,8 @@ static void attend_queries(const struct yk_cpu_head *head, int64_t first_query, 
         yk_cpu_head_transpose_rows(scratch.rows, tile, size, scratch.keys);
         yk_cpu_head_load_rows(head, &v, first, tile, scratch.rows);
         for (int64_t g = 0; g < queries / TILE; g++) {
-            attend_tile(head, first_query + g * TILE, first, tile, &scratch, &scratch.softmax[g],
-                        scratch.out + g * TILE * size);
+            run_tile(head, first_query + g * TILE, first, tile, &scratch, &scratch.softmax[g],
+                     scratch.out + g * TILE * size);
         }
     }
     for (int64_t g = 0; g < queries / TILE; g++) {
@@ -220,18 +220,19 @@ static void attend_queries(const struct yk_cpu_head *head, int64_t first_query, 
 
 void yk_cpu_attention(int threads, const void *op)
 {
-    const struct yk_attention_op *attend = op;
-    const int64_t tile = yk_cpu_head_tile_rows(yk_cpu_tile_round_up(attend->head_size));
-    const int64_t tiles = (attend->queries + tile - 1) / tile;
-    threads = yk_cpu_parallel_threads(threads, attend->batch * attend->heads * attend->queries *
-                                                   attend->keys * attend->head_size);
+    const struct yk_attention_op *attention = op;
+    const int64_t tile = yk_cpu_head_tile_rows(yk_cpu_tile_round_up(attention->head_size));
+    const int64_t tiles = (attention->queries + tile - 1) / tile;
+    threads =
+        yk_cpu_parallel_threads(threads, attention->batch * attention->heads * attention->queries *
+                                             attention->keys * attention->head_size);
     (void)threads;
 #pragma omp parallel for num_threads(threads) schedule(dynamic)
-    for (int64_t i = 0; i < attend->batch * attend->heads * tiles; i++) {
+    for (int64_t i = 0; i < attention->batch * attention->heads * tiles; i++) {
         const struct yk_cpu_head head =
-            yk_cpu_head(attend, i / tiles / attend->heads, i / tiles % attend->heads);
+            yk_cpu_head(attention, i / tiles / attention->heads, i / tiles % attention->heads);
         const int64_t first = i % tiles * tile;
-        const int64_t rest = yk_cpu_tile_round_up(attend->queries - first);
-        attend_queries(&head, first, rest < tile ? rest : tile);
+        const int64_t rest = yk_cpu_tile_round_up(attention->queries - first);
+        run_queries(&head, first, rest < tile ? rest : tile);
     }
 }

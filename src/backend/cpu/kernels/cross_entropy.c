@@ -41,7 +41,7 @@ static inline float power(float x)
 }
 
 /* Logits become exp(x − m) where they are. */
-static void take_powers(float largest, int64_t count, float *numbers)
+static void to_powers(float largest, int64_t count, float *numbers)
 {
     for (int64_t i = 0; i < count; i++) {
         numbers[i] = power(numbers[i] - largest);
@@ -69,7 +69,7 @@ static struct row sum_row(const struct yk_cross_entropy_op *op, int64_t start)
             yk_cpu_numbers_load(op->type, op->logits, start + first, count, scratch);
             numbers = scratch;
         }
-        take_powers(row.largest, count, numbers);
+        to_powers(row.largest, count, numbers);
         row.sum += (double)yk_cpu_reduce_sum(numbers, count);
     }
     return row;
@@ -85,7 +85,7 @@ static void write_gradient(const struct yk_cross_entropy_op *op, int64_t start, 
         const int64_t count = yk_cpu_min(YK_CPU_FP32_BUFFER, op->classes - first);
         float *gradient = yk_cpu_fp32_update(op->type, op->logits, start + first, count, scratch);
         if (!keeps_powers(op)) {
-            take_powers(row->largest, count, gradient);
+            to_powers(row->largest, count, gradient);
         }
         for (int64_t i = 0; i < count; i++) {
             gradient[i] = gradient[i] * scale - even;
@@ -97,7 +97,7 @@ static void write_gradient(const struct yk_cross_entropy_op *op, int64_t start, 
     }
 }
 
-static void lose_row(const struct yk_cross_entropy_op *op, int64_t number)
+static void run_row(const struct yk_cross_entropy_op *op, int64_t number)
 {
     const int64_t start = number * op->stride;
     const int64_t target = op->targets[number];
@@ -123,24 +123,25 @@ static void lose_row(const struct yk_cross_entropy_op *op, int64_t number)
     }
 }
 
-static void lose_rows(const void *work, int64_t piece)
+static void run_rows(const void *work, int64_t chunk)
 {
     const struct yk_cross_entropy_op *op = work;
     const int64_t rows = yk_cpu_chunk_rows(op->classes);
-    const int64_t end = yk_cpu_min(op->rows, (piece + 1) * rows);
-    for (int64_t row = piece * rows; row < end; row++) {
-        lose_row(op, row);
+    const int64_t end = yk_cpu_min(op->rows, (chunk + 1) * rows);
+    for (int64_t row = chunk * rows; row < end; row++) {
+        run_row(op, row);
     }
 }
 
 void yk_cpu_cross_entropy(int threads, const void *op)
 {
-    const struct yk_cross_entropy_op *lose = op;
-    const int64_t pieces = yk_cpu_chunk_count(lose->rows, yk_cpu_chunk_rows(lose->classes));
-    yk_cpu_parallel_for(threads, pieces, lose_rows, op);
+    const struct yk_cross_entropy_op *cross_entropy = op;
+    const int64_t chunks =
+        yk_cpu_chunk_count(cross_entropy->rows, yk_cpu_chunk_rows(cross_entropy->classes));
+    yk_cpu_parallel_for(threads, chunks, run_rows, op);
     double sum = 0;
-    for (int64_t row = 0; row < lose->rows; row++) {
-        sum += (double)lose->row_losses[row];
+    for (int64_t row = 0; row < cross_entropy->rows; row++) {
+        sum += (double)cross_entropy->row_losses[row];
     }
-    *lose->loss += sum;
+    *cross_entropy->loss += sum;
 }

@@ -25,8 +25,8 @@ enum {
 _Static_assert(YK_CPU_FP32_BUFFER % WORDS == 0, "a chunk is whole steps of four words a counter");
 
 /* One round of Philox on SIDE counters; the whole of it for one counter is in philox.h. */
-static void take_round(uint32_t key0, uint32_t key1, uint32_t *restrict x0, uint32_t *restrict x1,
-                       uint32_t *restrict x2, uint32_t *restrict x3)
+static void run_round(uint32_t key0, uint32_t key1, uint32_t *restrict x0, uint32_t *restrict x1,
+                      uint32_t *restrict x2, uint32_t *restrict x3)
 {
     for (int i = 0; i < SIDE; i++) {
         const uint64_t product0 = (uint64_t)YK_CPU_PHILOX_FACTOR0 * x0[i];
@@ -57,7 +57,7 @@ static void find_factors(const struct drop *drop, uint32_t sample, uint32_t coun
         x3[i] = (uint32_t)(dropout->site >> 32);
     }
     for (int round = 0; round < YK_CPU_PHILOX_ROUNDS; round++) {
-        take_round(key0, key1, x0, x1, x2, x3);
+        run_round(key0, key1, x0, x1, x2, x3);
         key0 += YK_CPU_PHILOX_STEP0;
         key1 += YK_CPU_PHILOX_STEP1;
     }
@@ -84,8 +84,8 @@ static void find_chunk_factors(const struct drop *drop, int64_t sample, int64_t 
     }
 }
 
-static void drop_chunk(const float *from, const float *factors, const float *add, int64_t count,
-                       float *to)
+static void apply_factors(const float *from, const float *factors, const float *add, int64_t count,
+                          float *to)
 {
     if (add) {
         for (int64_t i = 0; i < count; i++) {
@@ -98,12 +98,12 @@ static void drop_chunk(const float *from, const float *factors, const float *add
     }
 }
 
-static void drop_piece(const void *work, int64_t piece)
+static void drop_chunk(const void *work, int64_t chunk)
 {
     const struct drop *drop = work;
     const struct yk_dropout_op *op = drop->op;
-    const int64_t sample = piece / drop->sample_chunks;
-    const int64_t first = piece % drop->sample_chunks * YK_CPU_FP32_BUFFER; /* in the sample */
+    const int64_t sample = chunk / drop->sample_chunks;
+    const int64_t first = chunk % drop->sample_chunks * YK_CPU_FP32_BUFFER; /* in the sample */
     const int64_t at = sample * drop->sample_size + first;
     const int64_t rest = yk_cpu_min(drop->sample_size - first, op->rows * op->width - at);
     const int64_t count = yk_cpu_min(YK_CPU_FP32_BUFFER, rest);
@@ -117,7 +117,7 @@ static void drop_piece(const void *work, int64_t piece)
     const float *from = yk_cpu_fp32_view(op->type, op->from, at, count, from_scratch);
     const float *add = op->add ? yk_cpu_fp32_view(op->type, op->add, at, count, add_scratch) : NULL;
     float *to = yk_cpu_fp32_output(op->type, op->to, at, from_scratch);
-    drop_chunk(from, factors, add, count, to);
+    apply_factors(from, factors, add, count, to);
     yk_cpu_fp32_store(op->type, to, count, op->to, at);
 }
 
@@ -135,5 +135,5 @@ void yk_cpu_dropout(int threads, const void *op)
         .limit = limit < 0x1p32 ? (uint32_t)limit : UINT32_MAX,
         .scale = drop->dropout.rate < 1.0F ? 1.0F / (1.0F - drop->dropout.rate) : 0.0F,
     };
-    yk_cpu_parallel_for(threads, samples * work.sample_chunks, drop_piece, &work);
+    yk_cpu_parallel_for(threads, samples * work.sample_chunks, drop_chunk, &work);
 }

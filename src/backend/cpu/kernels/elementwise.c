@@ -4,12 +4,12 @@
 #include "backend/cpu/parallel.h"
 #include "backend/ops.h"
 
-static void cast_piece(const void *work, int64_t piece)
+static void cast_chunk(const void *work, int64_t chunk)
 {
     const struct yk_cast_op *op = work;
-    const int64_t end = yk_cpu_min(op->count, (piece + 1) * YK_CPU_CHUNK_SIZE);
+    const int64_t end = yk_cpu_min(op->count, (chunk + 1) * YK_CPU_CHUNK_SIZE);
     float scratch[YK_CPU_FP32_BUFFER];
-    for (int64_t first = piece * YK_CPU_CHUNK_SIZE; first < end; first += YK_CPU_FP32_BUFFER) {
+    for (int64_t first = chunk * YK_CPU_CHUNK_SIZE; first < end; first += YK_CPU_FP32_BUFFER) {
         const int64_t count = yk_cpu_min(YK_CPU_FP32_BUFFER, end - first);
         if (yk_cpu_fp32_is_converted(op->to_type)) {
             const float *from = yk_cpu_fp32_view(op->from_type, op->from, first, count, scratch);
@@ -20,20 +20,20 @@ static void cast_piece(const void *work, int64_t piece)
     }
 }
 
-void yk_cpu_cast(int threads, const void *op)
+void yk_cpu_elementwise_cast(int threads, const void *op)
 {
     const struct yk_cast_op *cast = op;
-    yk_cpu_parallel_for(threads, yk_cpu_chunk_count(cast->count, YK_CPU_CHUNK_SIZE), cast_piece,
+    yk_cpu_parallel_for(threads, yk_cpu_chunk_count(cast->count, YK_CPU_CHUNK_SIZE), cast_chunk,
                         op);
 }
 
-static void add_piece(const void *work, int64_t piece)
+static void add_chunk(const void *work, int64_t chunk)
 {
     const struct yk_add_op *op = work;
-    const int64_t end = yk_cpu_min(op->count, (piece + 1) * YK_CPU_CHUNK_SIZE);
+    const int64_t end = yk_cpu_min(op->count, (chunk + 1) * YK_CPU_CHUNK_SIZE);
     float from_scratch[YK_CPU_FP32_BUFFER];
     float to_scratch[YK_CPU_FP32_BUFFER];
-    for (int64_t first = piece * YK_CPU_CHUNK_SIZE; first < end; first += YK_CPU_FP32_BUFFER) {
+    for (int64_t first = chunk * YK_CPU_CHUNK_SIZE; first < end; first += YK_CPU_FP32_BUFFER) {
         const int64_t count = yk_cpu_min(YK_CPU_FP32_BUFFER, end - first);
         const float *from = yk_cpu_fp32_view(op->type, op->from, first, count, from_scratch);
         float *to = yk_cpu_fp32_update(op->type, op->to, first, count, to_scratch);
@@ -44,8 +44,8 @@ static void add_piece(const void *work, int64_t piece)
     }
 }
 
-void yk_cpu_add(int threads, const void *op)
+void yk_cpu_elementwise_add(int threads, const void *op)
 {
     const struct yk_add_op *add = op;
-    yk_cpu_parallel_for(threads, yk_cpu_chunk_count(add->count, YK_CPU_CHUNK_SIZE), add_piece, op);
+    yk_cpu_parallel_for(threads, yk_cpu_chunk_count(add->count, YK_CPU_CHUNK_SIZE), add_chunk, op);
 }

@@ -5,6 +5,9 @@
 #include "backend/ops.h"
 
 #include <assert.h>
+#include <string.h>
+
+/* ---- forward ---- */
 
 /* Adds numbers of the table's type, from place `at`, to those of a row. */
 static void add_to(const struct yk_embedding_op *op, const void *added, int64_t at, int64_t count,
@@ -42,19 +45,159 @@ static void embed_row(const struct yk_embedding_op *op, int64_t row)
     }
 }
 
-static void embed_rows(const void *work, int64_t piece)
+static void embed_rows(const void *work, int64_t chunk)
 {
     const struct yk_embedding_op *op = work;
     const int64_t rows = yk_cpu_chunk_rows(op->width);
-    const int64_t end = yk_cpu_min(op->rows, (piece + 1) * rows);
-    for (int64_t row = piece * rows; row < end; row++) {
+    const int64_t end = yk_cpu_min(op->rows, (chunk + 1) * rows);
+    for (int64_t row = chunk * rows; row < end; row++) {
         embed_row(op, row);
     }
 }
 
 void yk_cpu_embedding(int threads, const void *op)
 {
-    const struct yk_embedding_op *embed = op;
-    const int64_t pieces = yk_cpu_chunk_count(embed->rows, yk_cpu_chunk_rows(embed->width));
-    yk_cpu_parallel_for(threads, pieces, embed_rows, op);
+    const struct yk_embedding_op *embedding = op;
+    const int64_t chunks = yk_cpu_chunk_count(embedding->rows, yk_cpu_chunk_rows(embedding->width));
+    yk_cpu_parallel_for(threads, chunks, embed_rows, op);
+}
+
+/* ---- backward ---- */
+
+/*
+ * Several rows may have one token. Rows are taken in windows; those of a window that have one token
+ * are chained in their order, and each chain is summed in fp32 and added to the table once. Chains
+ * share nothing, so threads take them as they are.
+ */
+enum {
+    WINDOW = 1024,      /* rows */
+    SLOTS = 4 * WINDOW, /* of the table that finds a token's chain; a power of two */
+};
+
+struct window {
+    const struct yk_embedding_backward_op *op;
+    int64_t first; /* row */
+    int32_t chain_count;
+    int64_t chunk_chains;
+    int16_t starts[WINDOW]; /* by chain: its first row, counted from `first` */
+    int16_t ends[WINDOW];   /* by chain: its last */
+    int16_t next[WINDOW];   /* by row; −1: none */
+    int16_t slots[SLOTS];   /* chain, or −1 */
+};
+
+/* Adds a row to the chain of its token, or begins one. */
+static void chain_row(struct window *window, int16_t row)
+{
+    const int32_t *tokens = window->op->tokens + window->first;
+    uint32_t slot = (uint32_t)tokens[row] * 0x9e3779b1U >> 20 & (SLOTS - 1);
+    window->next[row] = -1;
+    while (window->slots[slot] >= 0 && tokens[window->starts[window->slots[slot]]] != tokens[row]) {
+        slot = (slot + 1) & (SLOTS - 1);
+    }
+    const int16_t chain = window->slots[slot];
+    if (chain < 0) {
+        window->slots[slot] = (int16_t)window->chain_count;
+        window->starts[window->chain_count] = row;
+        window->ends[window->chain_count] = row;
+        window->chain_count++;
+    } else {
+        window->next[window->ends[chain]] = row;
+        window->ends[chain] = row;
+    }
+}
+
+static void add_scaled(enum yk_precision type, float scale, const float *sum, int64_t count,
+                       void *to, int64_t at)
+{
+    float scratch[YK_CPU_FP32_BUFFER];
+    float *entry = yk_cpu_fp32_update(type, to, at, count, scratch);
+    for (int64_t i = 0; i < count; i++) {
+        entry[i] += scale * sum[i];
+    }
+    yk_cpu_fp32_store(type, entry, count, to, at);
+}
+
+static void add_row(const struct yk_embedding_backward_op *op, int64_t at, int64_t count,
+                    float *sum)
+{
+    float scratch[YK_CPU_FP32_BUFFER];
+    const float *row = yk_cpu_fp32_view(op->out_type, op->d_out, at, count, scratch);
+    for (int64_t i = 0; i < count; i++) {
+        sum[i] += row[i];
+    }
+}
+
+static void sum_chain(const struct window *window, int64_t chain)
+{
+    const struct yk_embedding_backward_op *op = window->op;
+    const int16_t start = window->starts[chain];
+    const int64_t token = op->tokens[window->first + start];
+    float sum[YK_CPU_FP32_BUFFER];
+    assert(token >= 0 && token < op->vocabulary);
+    for (int64_t first = 0; first < op->width; first += YK_CPU_FP32_BUFFER) {
+        const int64_t count = yk_cpu_min(YK_CPU_FP32_BUFFER, op->width - first);
+        memset(sum, 0, (size_t)count * sizeof *sum);
+        for (int16_t row = start; row >= 0; row = window->next[row]) {
+            add_row(op, (window->first + row) * op->width + first, count, sum);
+        }
+        add_scaled(op->table_type, op->scale, sum, count, op->d_table, token * op->width + first);
+    }
+}
+
+static void sum_chains(const void *work, int64_t chunk)
+{
+    const struct window *window = work;
+    const int64_t end = yk_cpu_min(window->chain_count, (chunk + 1) * window->chunk_chains);
+    for (int64_t chain = chunk * window->chunk_chains; chain < end; chain++) {
+        sum_chain(window, chain);
+    }
+}
+
+static void add_to_table(int threads, const struct yk_embedding_backward_op *op)
+{
+    struct window window = {.op = op, .chunk_chains = yk_cpu_chunk_rows(op->width)};
+    for (window.first = 0; window.first < op->rows; window.first += WINDOW) {
+        const int64_t rows = yk_cpu_min(WINDOW, op->rows - window.first);
+        window.chain_count = 0;
+        memset(window.slots, 0xff, sizeof window.slots); /* −1 */
+        for (int16_t row = 0; row < rows; row++) {
+            chain_row(&window, row);
+        }
+        const int64_t chunks = yk_cpu_chunk_count(window.chain_count, window.chunk_chains);
+        yk_cpu_parallel_for(threads, chunks, sum_chains, &window);
+    }
+}
+
+/* One position after another: its rows are `sequence` apart. */
+static void sum_positions(const void *work, int64_t chunk)
+{
+    const struct yk_embedding_backward_op *op = work;
+    const int64_t chunk_rows = yk_cpu_chunk_rows(op->width);
+    const int64_t positions = yk_cpu_min(op->sequence, op->rows);
+    const int64_t end = yk_cpu_min(positions, (chunk + 1) * chunk_rows);
+    float sum[YK_CPU_FP32_BUFFER];
+    for (int64_t position = chunk * chunk_rows; position < end; position++) {
+        for (int64_t first = 0; first < op->width; first += YK_CPU_FP32_BUFFER) {
+            const int64_t count = yk_cpu_min(YK_CPU_FP32_BUFFER, op->width - first);
+            memset(sum, 0, (size_t)count * sizeof *sum);
+            for (int64_t row = position; row < op->rows; row += op->sequence) {
+                add_row(op, row * op->width + first, count, sum);
+            }
+            add_scaled(op->table_type, 1.0F, sum, count, op->d_positions,
+                       position * op->width + first);
+        }
+    }
+}
+
+void yk_cpu_embedding_backward(int threads, const void *op)
+{
+    const struct yk_embedding_backward_op *embedding = op;
+    if (embedding->d_table) {
+        add_to_table(threads, embedding);
+    }
+    if (embedding->d_positions) {
+        const int64_t positions = yk_cpu_min(embedding->sequence, embedding->rows);
+        const int64_t chunks = yk_cpu_chunk_count(positions, yk_cpu_chunk_rows(embedding->width));
+        yk_cpu_parallel_for(threads, chunks, sum_positions, op);
+    }
 }

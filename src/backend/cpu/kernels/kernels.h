@@ -19,12 +19,12 @@ void yk_cpu_dropout(int threads, const void *op);
 void yk_cpu_sum_rows(int threads, const void *op);
 void yk_cpu_cross_entropy(int threads, const void *op);
 void yk_cpu_sum_squares(int threads, const void *op);
-void yk_cpu_clip_norm(int threads, const void *op);
-void yk_cpu_adamw(int threads, const void *op);
-void yk_cpu_sgd(int threads, const void *op);
-void yk_cpu_cast(int threads, const void *op);
-void yk_cpu_add(int threads, const void *op);
-void yk_cpu_quantise(int threads, const void *op);
-void yk_cpu_dequantise(int threads, const void *op);
+void yk_cpu_optimizer_clip_norm(int threads, const void *op);
+void yk_cpu_optimizer_adamw(int threads, const void *op);
+void yk_cpu_optimizer_sgd(int threads, const void *op);
+void yk_cpu_elementwise_cast(int threads, const void *op);
+void yk_cpu_elementwise_add(int threads, const void *op);
+void yk_cpu_nf4_quantise(int threads, const void *op);
+void yk_cpu_nf4_dequantise(int threads, const void *op);
 
 #endif

@@ -1,23 +1,226 @@
 /*
  * The output is cut into tiles by its shape alone; each tile is one thread's work from the product
- * to the ending, so that the result is the same for any number of threads. OpenBLAS multiplies, on
- * one thread. Numbers of 16 bits are brought to fp32 chunk by chunk of k.
+ * to the epilogue, so that the result is the same for any number of threads. OpenBLAS multiplies,
+ * on one thread. Numbers of 16 bits are brought to fp32 chunk by chunk of k.
  *
  * Small outputs of long sums, gradients of weights, have too few tiles to share. Their k is cut
  * into parts as well, and parts are added to the output in order.
  *
  * A thread needs sizeof(struct scratch), 704 KiB, of its stack.
  */
-#include "backend/cpu/kernels/epilogue.h"
 #include "backend/cpu/kernels/kernels.h"
-#include "backend/cpu/math/numbers.h"
-#include "backend/cpu/parallel.h"
 
+#include "backend/cpu/math/numbers.h"
+#include "backend/cpu/math/vector.h"
+#include "backend/cpu/math/vector_math.h"
+#include "backend/cpu/parallel.h"
+#include "backend/ops.h"
+
+#include <assert.h>
 #include <cblas.h>
+#include <string.h>
+
+/* ---- epilogue ---- */
+
+enum {
+    EPILOGUE_WIDTH = 384 /* the most numbers of a row that are ended at once */
+};
+
+/* GELU(x) = x · Φ(x); Hendrycks and Gimpel 2016. The tanh form takes Φ(x) = (1 + tanh u) / 2 =
+ * 1 / (1 + 2^t) with u = √(2/π) (x + 0.044715 x³) and t = −2 u log2 e. */
+#define TWICE_ROOT_TWO_OVER_PI 1.59576912160573071F
+#define LOG2_E 1.44269504088896341F
+#define CUBE 0.044715F
+#define ROOT_HALF 0.70710678118654752F
+#define ROOT_TWO_PI_INVERSE 0.39894228040143268F
+
+/* 1 / (1 + 2^t) */
+static inline yk_cpu_vector sigmoid_of(yk_cpu_vector t)
+{
+    const yk_cpu_vector most = yk_cpu_vector_broadcast(126);
+    const yk_cpu_vector bounded = yk_cpu_vector_select((yk_cpu_vector_bits)(t > most), most, t);
+    return 1.0F / (1.0F + yk_cpu_vector_exp2(bounded));
+}
+
+static inline yk_cpu_vector gelu_cdf(yk_cpu_vector x)
+{
+    const float first = -TWICE_ROOT_TWO_OVER_PI * LOG2_E;
+    return sigmoid_of(x * (x * x * (first * CUBE) + first));
+}
+
+static inline yk_cpu_vector gelu(yk_cpu_vector x, yk_cpu_vector aux)
+{
+    (void)aux;
+    return x * gelu_cdf(x);
+}
+
+/* The gradient Φ(x) + x Φ'(x), with Φ' = 2 u' Φ (1 − Φ). */
+static inline yk_cpu_vector gelu_backward(yk_cpu_vector x, yk_cpu_vector aux)
+{
+    const yk_cpu_vector cdf = gelu_cdf(aux);
+    const yk_cpu_vector twice_slope_of_u =
+        aux * aux * (3.0F * CUBE * TWICE_ROOT_TWO_OVER_PI) + TWICE_ROOT_TWO_OVER_PI;
+    return x * (cdf + aux * cdf * (1.0F - cdf) * twice_slope_of_u);
+}
+
+/* SiLU(x) = x · s(x) with s the logistic function; the gradient is s (1 + x (1 − s)). */
+static inline yk_cpu_vector silu(yk_cpu_vector x, yk_cpu_vector aux)
+{
+    (void)aux;
+    return x * sigmoid_of(x * -LOG2_E);
+}
+
+static inline yk_cpu_vector silu_backward(yk_cpu_vector x, yk_cpu_vector aux)
+{
+    const yk_cpu_vector cdf = sigmoid_of(aux * -LOG2_E);
+    return x * cdf * (1.0F + aux * (1.0F - cdf));
+}
+
+/* x[i] = function(x[i], aux[i]), four at a time; the last few through a register of their own. */
+static inline __attribute__((always_inline)) void
+apply(yk_cpu_vector (*function)(yk_cpu_vector x, yk_cpu_vector aux), float *x, const float *aux,
+      int64_t count)
+{
+    int64_t i = 0;
+    for (; i + YK_CPU_VECTOR_WIDTH <= count; i += YK_CPU_VECTOR_WIDTH) {
+        yk_cpu_vector_store(x + i,
+                            function(yk_cpu_vector_load(x + i), yk_cpu_vector_load(aux + i)));
+    }
+    if (i < count) {
+        const size_t bytes = (size_t)(count - i) * sizeof *x;
+        yk_cpu_vector last = {0};
+        yk_cpu_vector last_aux = {0};
+        memcpy(&last, x + i, bytes);
+        memcpy(&last_aux, aux + i, bytes);
+        last = function(last, last_aux);
+        memcpy(x + i, &last, bytes);
+    }
+}
+
+static float normal_cdf(float x)
+{
+    return 0.5F + 0.5F * yk_cpu_erf(x * ROOT_HALF);
+}
+
+static float gelu_erf_derivative(float x)
+{
+    return normal_cdf(x) + x * ROOT_TWO_PI_INVERSE * yk_cpu_exp(-0.5F * x * x);
+}
+
+static void add_to(float *x, const float *added, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++) {
+        x[i] += added[i];
+    }
+}
+
+static void activate(enum yk_epilogue epilogue, float *x, int64_t count)
+{
+    switch (epilogue) {
+    case YK_EPILOGUE_GELU:
+        apply(gelu, x, x, count);
+        break;
+    case YK_EPILOGUE_GELU_ERF:
+        for (int64_t i = 0; i < count; i++) {
+            x[i] *= normal_cdf(x[i]);
+        }
+        break;
+    case YK_EPILOGUE_RELU:
+        for (int64_t i = 0; i < count; i++) {
+            x[i] = x[i] < 0.0F ? 0.0F : x[i]; /* not-a-number stays */
+        }
+        break;
+    case YK_EPILOGUE_SILU:
+        apply(silu, x, x, count);
+        break;
+    default:
+        break;
+    }
+}
+
+static void activate_backward(enum yk_epilogue epilogue, float *x, const float *aux, int64_t count)
+{
+    switch (epilogue) {
+    case YK_EPILOGUE_GELU_BACKWARD:
+        apply(gelu_backward, x, aux, count);
+        break;
+    case YK_EPILOGUE_GELU_ERF_BACKWARD:
+        for (int64_t i = 0; i < count; i++) {
+            x[i] *= gelu_erf_derivative(aux[i]);
+        }
+        break;
+    case YK_EPILOGUE_RELU_BACKWARD:
+        for (int64_t i = 0; i < count; i++) {
+            x[i] = aux[i] > 0.0F ? x[i] : 0.0F;
+        }
+        break;
+    case YK_EPILOGUE_SILU_BACKWARD:
+        apply(silu_backward, x, aux, count);
+        break;
+    default:
+        break;
+    }
+}
+
+/* The numbers as fp32: where they are, or brought to `buffer`. */
+static const float *read_row(enum yk_precision type, const void *from, int64_t first, int64_t count,
+                             float *buffer)
+{
+    if (yk_precision_bytes(type) == (int64_t)sizeof(float)) {
+        return (const float *)from + first;
+    }
+    yk_cpu_numbers_load(type, from, first, count, buffer);
+    return buffer;
+}
+
+/* Whether there is anything to do to an fp32 product that is in c already. */
+static bool needs_epilogue(const struct yk_matmul_op *op)
+{
+    return !op->accumulate &&
+           (op->bias || (op->add && op->add != op->c) || op->epilogue != YK_EPILOGUE_NONE);
+}
+
+/* Applies the epilogue to the `count` numbers of row `i` from column `j`, which are in `x` (c
+ * itself or not), with the bias of these columns in fp32, or NULL, and stores them in c. */
+static void apply_epilogue(const struct yk_matmul_op *op, int64_t i, int64_t j, int64_t count,
+                           const float *bias, float *x)
+{
+    float buffer[EPILOGUE_WIDTH];
+    assert(count <= EPILOGUE_WIDTH);
+    const int64_t place = i * op->c_stride + j;
+    const bool in_place = x == (float *)op->c + place;
+    if (op->accumulate) {
+        if (!in_place) {
+            add_to(x, read_row(op->c_type, op->c, place, count, buffer), count);
+        }
+    } else {
+        const int64_t aux_place = i * op->aux_stride + j;
+        if (bias) {
+            add_to(x, bias, count);
+        }
+        if (op->add && !(in_place && op->add == op->c)) {
+            add_to(x, read_row(op->c_type, op->add, i * op->add_stride + j, count, buffer), count);
+        }
+        if (op->epilogue >= YK_EPILOGUE_GELU_BACKWARD) {
+            activate_backward(op->epilogue, x,
+                              read_row(op->c_type, op->aux, aux_place, count, buffer), count);
+        } else {
+            if (op->aux && op->epilogue != YK_EPILOGUE_RELU && op->epilogue != YK_EPILOGUE_NONE) {
+                yk_cpu_numbers_store(op->c_type, x, count, op->aux, aux_place);
+            }
+            activate(op->epilogue, x, count);
+        }
+    }
+    if (!in_place) {
+        yk_cpu_numbers_store(op->c_type, x, count, op->c, place);
+    }
+}
+
+/* ---- product ---- */
 
 enum {
     TILE_ROWS = 256, /* the most; measured: larger ones are no faster */
-    TILE_COLUMNS = YK_CPU_EPILOGUE_WIDTH,
+    TILE_COLUMNS = EPILOGUE_WIDTH,
     CHUNK = 128,   /* of k, where numbers are converted */
     STEP = 16,     /* tiles are multiples of it: the width of the product's inner kernel */
     SMALLEST = 64, /* below, more time goes into packing than is won */
@@ -35,7 +238,7 @@ struct tiles {
 };
 
 /* One tile, and of its sums those from `l`. */
-struct piece {
+struct block {
     int64_t i;
     int64_t j;
     int64_t l;
@@ -63,9 +266,9 @@ static int64_t smaller(int64_t a, int64_t b)
 /* `length` cut into equal pieces of at most `most`, rounded up to whole steps. */
 static int64_t cut(int64_t length, int64_t most)
 {
-    const int64_t pieces = (length + most - 1) / most;
-    const int64_t piece = (length + pieces - 1) / pieces;
-    return smaller((piece + STEP - 1) / STEP * STEP, most);
+    const int64_t blocks = (length + most - 1) / most;
+    const int64_t block = (length + blocks - 1) / blocks;
+    return smaller((block + STEP - 1) / STEP * STEP, most);
 }
 
 static struct tiles cut_tiles(int64_t m, int64_t n, int64_t k, int64_t rows, int64_t columns)
@@ -82,7 +285,7 @@ static struct tiles choose_tiles(const struct yk_matmul_op *op)
     int64_t columns = TILE_COLUMNS;
     struct tiles tiles = cut_tiles(op->m, op->n, op->k, rows, columns);
     const int64_t parts = smaller(op->k / LONG, ENOUGH / (tiles.down * tiles.across));
-    if (parts > 1 && yk_precision_bytes(op->c_type) == 4 && !yk_cpu_epilogue_is_needed(op)) {
+    if (parts > 1 && yk_precision_bytes(op->c_type) == 4 && !needs_epilogue(op)) {
         tiles.depth = cut(op->k, (op->k + parts - 1) / parts);
         tiles.parts = (op->k + tiles.depth - 1) / tiles.depth;
         return tiles;
@@ -99,25 +302,25 @@ static struct tiles choose_tiles(const struct yk_matmul_op *op)
     return tiles;
 }
 
-static struct piece find_piece(const struct yk_matmul_op *op, const struct tiles *tiles,
+static struct block find_block(const struct yk_matmul_op *op, const struct tiles *tiles,
                                int64_t number)
 {
     const int64_t tile = number / tiles->parts;
-    struct piece piece = {
+    struct block block = {
         .i = tile / tiles->across * tiles->rows,
         .j = tile % tiles->across * tiles->columns,
         .l = number % tiles->parts * tiles->depth,
     };
-    piece.rows = smaller(tiles->rows, op->m - piece.i);
-    piece.columns = smaller(tiles->columns, op->n - piece.j);
-    piece.depth = smaller(tiles->depth, op->k - piece.l);
-    return piece;
+    block.rows = smaller(tiles->rows, op->m - block.i);
+    block.columns = smaller(tiles->columns, op->n - block.j);
+    block.depth = smaller(tiles->depth, op->k - block.l);
+    return block;
 }
 
 /* The part of a matrix, `rows` from `row` and `columns` from `column` as it is stored, in fp32:
  * where it is, or brought to `buffer`. */
-static struct operand bring(enum yk_precision type, const void *from, int64_t stride, int64_t row,
-                            int64_t rows, int64_t column, int64_t columns, float *buffer)
+static struct operand load(enum yk_precision type, const void *from, int64_t stride, int64_t row,
+                           int64_t rows, int64_t column, int64_t columns, float *buffer)
 {
     if (yk_precision_bytes(type) == (int64_t)sizeof(float)) {
         return (struct operand){(const float *)from + row * stride + column, stride};
@@ -129,68 +332,68 @@ static struct operand bring(enum yk_precision type, const void *from, int64_t st
 }
 
 /* c (rows, columns) = scale · op(a) op(b) + start · c for the piece. */
-static void multiply(const struct yk_matmul_op *op, const struct piece *piece, float start,
+static void multiply(const struct yk_matmul_op *op, const struct block *block, float start,
                      struct scratch *scratch, float *c, int64_t c_stride)
 {
     const bool whole = yk_precision_bytes(op->a_type) == 4 && yk_precision_bytes(op->b_type) == 4;
-    const int64_t chunk = whole ? piece->depth : CHUNK;
-    const int64_t i = piece->i;
-    const int64_t j = piece->j;
+    const int64_t chunk = whole ? block->depth : CHUNK;
+    const int64_t i = block->i;
+    const int64_t j = block->j;
     int64_t done = 0;
     do {
-        const int64_t l = piece->l + done;
-        const int64_t depth = smaller(chunk, piece->depth - done);
+        const int64_t l = block->l + done;
+        const int64_t depth = smaller(chunk, block->depth - done);
         const struct operand a =
             op->a_transposed
-                ? bring(op->a_type, op->a, op->a_stride, l, depth, i, piece->rows, scratch->a)
-                : bring(op->a_type, op->a, op->a_stride, i, piece->rows, l, depth, scratch->a);
+                ? load(op->a_type, op->a, op->a_stride, l, depth, i, block->rows, scratch->a)
+                : load(op->a_type, op->a, op->a_stride, i, block->rows, l, depth, scratch->a);
         const struct operand b =
             op->b_transposed
-                ? bring(op->b_type, op->b, op->b_stride, j, piece->columns, l, depth, scratch->b)
-                : bring(op->b_type, op->b, op->b_stride, l, depth, j, piece->columns, scratch->b);
+                ? load(op->b_type, op->b, op->b_stride, j, block->columns, l, depth, scratch->b)
+                : load(op->b_type, op->b, op->b_stride, l, depth, j, block->columns, scratch->b);
         cblas_sgemm(CblasRowMajor, op->a_transposed ? CblasTrans : CblasNoTrans,
-                    op->b_transposed ? CblasTrans : CblasNoTrans, (blasint)piece->rows,
-                    (blasint)piece->columns, (blasint)depth, op->scale, a.at, (blasint)a.stride,
+                    op->b_transposed ? CblasTrans : CblasNoTrans, (blasint)block->rows,
+                    (blasint)block->columns, (blasint)depth, op->scale, a.at, (blasint)a.stride,
                     b.at, (blasint)b.stride, done == 0 ? start : 1.0F, c, (blasint)c_stride);
         done += depth;
-    } while (done < piece->depth);
+    } while (done < block->depth);
 }
 
-static void end_tile(const struct yk_matmul_op *op, const struct piece *piece, float *x,
+static void end_tile(const struct yk_matmul_op *op, const struct block *block, float *x,
                      int64_t x_stride)
 {
-    float bias[YK_CPU_EPILOGUE_WIDTH];
+    float bias[EPILOGUE_WIDTH];
     if (op->bias) {
-        yk_cpu_numbers_load(op->bias_type, op->bias, piece->j, piece->columns, bias);
+        yk_cpu_numbers_load(op->bias_type, op->bias, block->j, block->columns, bias);
     }
-    for (int64_t r = 0; r < piece->rows; r++) {
-        yk_cpu_epilogue_apply(op, piece->i + r, piece->j, piece->columns, op->bias ? bias : NULL,
-                              x + r * x_stride);
+    for (int64_t r = 0; r < block->rows; r++) {
+        apply_epilogue(op, block->i + r, block->j, block->columns, op->bias ? bias : NULL,
+                       x + r * x_stride);
     }
 }
 
-static void run_tile(const struct yk_matmul_op *op, const struct piece *piece,
+static void run_tile(const struct yk_matmul_op *op, const struct block *block,
                      struct scratch *scratch)
 {
     if (yk_precision_bytes(op->c_type) == (int64_t)sizeof(float)) {
-        float *c = (float *)op->c + piece->i * op->c_stride + piece->j;
+        float *c = (float *)op->c + block->i * op->c_stride + block->j;
         const bool onto = op->accumulate || op->add == op->c;
-        multiply(op, piece, onto ? 1.0F : 0.0F, scratch, c, op->c_stride);
-        if (yk_cpu_epilogue_is_needed(op)) {
-            end_tile(op, piece, c, op->c_stride);
+        multiply(op, block, onto ? 1.0F : 0.0F, scratch, c, op->c_stride);
+        if (needs_epilogue(op)) {
+            end_tile(op, block, c, op->c_stride);
         }
     } else {
-        multiply(op, piece, 0.0F, scratch, scratch->c, piece->columns);
-        end_tile(op, piece, scratch->c, piece->columns);
+        multiply(op, block, 0.0F, scratch, scratch->c, block->columns);
+        end_tile(op, block, scratch->c, block->columns);
     }
 }
 
-static void add_part(const struct yk_matmul_op *op, const struct piece *piece, const float *part)
+static void add_part(const struct yk_matmul_op *op, const struct block *block, const float *part)
 {
-    for (int64_t r = 0; r < piece->rows; r++) {
-        float *c = (float *)op->c + (piece->i + r) * op->c_stride + piece->j;
-        for (int64_t x = 0; x < piece->columns; x++) {
-            c[x] += part[r * piece->columns + x];
+    for (int64_t r = 0; r < block->rows; r++) {
+        float *c = (float *)op->c + (block->i + r) * op->c_stride + block->j;
+        for (int64_t x = 0; x < block->columns; x++) {
+            c[x] += part[r * block->columns + x];
         }
     }
 }
@@ -203,15 +406,15 @@ static void run_parts(int threads, const struct yk_matmul_op *op, const struct t
 #pragma omp parallel for num_threads(threads) schedule(dynamic) ordered
     for (int64_t number = 0; number < count; number++) {
         struct scratch scratch;
-        const struct piece piece = find_piece(op, tiles, number);
-        if (piece.l == 0) {
-            run_tile(op, &piece, &scratch);
+        const struct block block = find_block(op, tiles, number);
+        if (block.l == 0) {
+            run_tile(op, &block, &scratch);
         } else {
-            multiply(op, &piece, 0.0F, &scratch, scratch.c, piece.columns);
+            multiply(op, &block, 0.0F, &scratch, scratch.c, block.columns);
         }
 #pragma omp ordered
-        if (piece.l > 0) {
-            add_part(op, &piece, scratch.c);
+        if (block.l > 0) {
+            add_part(op, &block, scratch.c);
         }
     }
 }
@@ -228,8 +431,8 @@ static void multiply_all(int threads, const struct yk_matmul_op *matmul)
 #pragma omp parallel for num_threads(threads) schedule(dynamic)
     for (int64_t number = 0; number < tiles.down * tiles.across; number++) {
         struct scratch scratch;
-        const struct piece piece = find_piece(matmul, &tiles, number);
-        run_tile(matmul, &piece, &scratch);
+        const struct block block = find_block(matmul, &tiles, number);
+        run_tile(matmul, &block, &scratch);
     }
 }
 

@@ -1,12 +1,16 @@
 #include "backend/cpu/kernels/kernels.h"
 
-#include "backend/cpu/kernels/nf4_tables.h"
 #include "backend/cpu/math/fp32.h"
 #include "backend/cpu/math/reduce.h"
 #include "backend/cpu/parallel.h"
+#include "backend/nf4_codebook.h"
 #include "backend/ops.h"
 
 #include <math.h>
+
+static const float values_of_codes[YK_NF4_VALUES] = {YK_NF4_VALUE_CODEBOOK};
+static const float bounds[YK_NF4_VALUES - 1] = {YK_NF4_BOUND_CODEBOOK};
+static const float scale_values[YK_NF4_SCALES] = {YK_NF4_SCALE_CODEBOOK};
 
 /* Blocks whose scales are stored together make a group. */
 enum {
@@ -36,7 +40,7 @@ static void code_block(const float *x, int64_t count, float scale, uint8_t *code
         const float scaled = x[i] * unit;
         int32_t number = 0;
         for (int bound = 0; bound < YK_NF4_VALUES - 1; bound++) {
-            number += scaled > yk_nf4_bounds[bound] ? 1 : 0;
+            number += scaled > bounds[bound] ? 1 : 0;
         }
         numbers[i] = number;
     }
@@ -53,18 +57,18 @@ static uint8_t code_scale(float scaled)
 {
     int low = 0;
     int high = YK_NF4_SCALES - 1;
-    if (!(scaled > yk_nf4_scale_values[low])) {
+    if (!(scaled > scale_values[low])) {
         return 0;
     }
     while (high - low > 1) { /* value[low] < scaled, and not value[high] unless it is the last */
         const int middle = (low + high) / 2;
-        if (scaled > yk_nf4_scale_values[middle]) {
+        if (scaled > scale_values[middle]) {
             low = middle;
         } else {
             high = middle;
         }
     }
-    const float midpoint = (yk_nf4_scale_values[low] + yk_nf4_scale_values[high]) * 0.5F;
+    const float midpoint = (scale_values[low] + scale_values[high]) * 0.5F;
     if (scaled == midpoint) {
         return (uint8_t)(low % 2 == 0 ? low : high);
     }
@@ -126,7 +130,7 @@ static void quantise_group(const void *work, int64_t group)
     }
 }
 
-void yk_cpu_quantise(int threads, const void *op)
+void yk_cpu_nf4_quantise(int threads, const void *op)
 {
     const struct yk_quantise_op *quantise = op;
     const int64_t groups = yk_cpu_chunk_count(quantise->count, GROUP);
@@ -171,11 +175,11 @@ static void dequantise_group(const void *work, int64_t group)
     for (int64_t first = group * GROUP; first < end; first += YK_NF4_BLOCK) {
         const int64_t count = yk_cpu_min(YK_NF4_BLOCK, end - first);
         const float scale =
-            yk_nf4_scale_values[from->scales[first / YK_NF4_BLOCK]] * from->scale_scales[group] +
+            scale_values[from->scales[first / YK_NF4_BLOCK]] * from->scale_scales[group] +
             *from->mean;
         float values[YK_NF4_VALUES];
         for (int i = 0; i < YK_NF4_VALUES; i++) {
-            values[i] = yk_nf4_values[i] * scale;
+            values[i] = values_of_codes[i] * scale;
         }
         if (yk_cpu_fp32_is_converted(op->type)) {
             uint16_t halves[YK_NF4_VALUES];
@@ -187,7 +191,7 @@ static void dequantise_group(const void *work, int64_t group)
     }
 }
 
-void yk_cpu_dequantise(int threads, const void *op)
+void yk_cpu_nf4_dequantise(int threads, const void *op)
 {
     const struct yk_dequantise_op *dequantise = op;
     yk_cpu_parallel_for(threads, yk_cpu_chunk_count(dequantise->count, GROUP), dequantise_group,

@@ -5,19 +5,19 @@
 #include "backend/ops.h"
 
 /* (x, y) becomes (x cos − y sin, y cos + x sin); `sign` −1 turns the other way. */
-static void rotate_pairs(const float *turns, float sign, int64_t count, float *restrict x,
+static void rotate_pairs(const float *cos_sin, float sign, int64_t count, float *restrict x,
                          float *restrict y)
 {
     for (int64_t i = 0; i < count; i++) {
-        const float cosine = turns[2 * i];
-        const float sine = sign * turns[2 * i + 1];
+        const float cosine = cos_sin[2 * i];
+        const float sine = sign * cos_sin[2 * i + 1];
         const float was = x[i];
         x[i] = was * cosine - y[i] * sine;
         y[i] = y[i] * cosine + was * sine;
     }
 }
 
-static void rotate_head(const struct yk_rotary_op *op, int64_t start, const float *turns)
+static void rotate_head(const struct yk_rotary_op *op, int64_t start, const float *cos_sin)
 {
     const int64_t half = op->head_size / 2;
     const float sign = op->inverse ? -1.0F : 1.0F;
@@ -28,29 +28,29 @@ static void rotate_head(const struct yk_rotary_op *op, int64_t start, const floa
         const int64_t at = start + first;
         float *x = yk_cpu_fp32_update(op->type, op->data, at, count, x_scratch);
         float *y = yk_cpu_fp32_update(op->type, op->data, at + half, count, y_scratch);
-        rotate_pairs(turns + 2 * first, sign, count, x, y);
+        rotate_pairs(cos_sin + 2 * first, sign, count, x, y);
         yk_cpu_fp32_store(op->type, x, count, op->data, at);
         yk_cpu_fp32_store(op->type, y, count, op->data, at + half);
     }
 }
 
-static void rotate_rows(const void *work, int64_t piece)
+static void rotate_rows(const void *work, int64_t chunk)
 {
     const struct yk_rotary_op *op = work;
     const int64_t rows = yk_cpu_chunk_rows(op->heads * op->head_size);
-    const int64_t end = yk_cpu_min(op->rows, (piece + 1) * rows);
-    for (int64_t row = piece * rows; row < end; row++) {
+    const int64_t end = yk_cpu_min(op->rows, (chunk + 1) * rows);
+    for (int64_t row = chunk * rows; row < end; row++) {
         /* (sequence, head_size / 2, 2) */
-        const float *turns = op->cos_sin + row % op->sequence * (op->head_size / 2 * 2);
+        const float *cos_sin = op->cos_sin + row % op->sequence * (op->head_size / 2 * 2);
         for (int64_t head = 0; head < op->heads; head++) {
-            rotate_head(op, row * op->stride + head * op->head_size, turns);
+            rotate_head(op, row * op->stride + head * op->head_size, cos_sin);
         }
     }
 }
 
 void yk_cpu_rotary(int threads, const void *op)
 {
-    const struct yk_rotary_op *rotate = op;
-    const int64_t rows = yk_cpu_chunk_rows(rotate->heads * rotate->head_size);
-    yk_cpu_parallel_for(threads, yk_cpu_chunk_count(rotate->rows, rows), rotate_rows, op);
+    const struct yk_rotary_op *rotary = op;
+    const int64_t rows = yk_cpu_chunk_rows(rotary->heads * rotary->head_size);
+    yk_cpu_parallel_for(threads, yk_cpu_chunk_count(rotary->rows, rows), rotate_rows, op);
 }

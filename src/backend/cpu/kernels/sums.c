@@ -4,11 +4,13 @@
 #include "backend/cpu/parallel.h"
 #include "backend/ops.h"
 
-#include <math.h>
+#include <string.h>
+
+/* ---- squares ---- */
 
 enum {
-    PARTS = 256, /* the most sums that are kept until they are added up: 2 KiB */
-    SIDE = 8,    /* partial sums side by side, for vectors */
+    SQUARE_PARTS = 256, /* the most sums that are kept until they are added up: 2 KiB */
+    SIDE = 8,           /* partial sums side by side, for vectors */
 };
 
 struct squares {
@@ -50,8 +52,8 @@ static void sum_part(const void *work, int64_t part)
 void yk_cpu_sum_squares(int threads, const void *op)
 {
     const struct yk_sum_squares_op *sum_squares = op;
-    const int64_t even = yk_cpu_chunk_count(sum_squares->count, PARTS);
-    double sums[PARTS];
+    const int64_t even = yk_cpu_chunk_count(sum_squares->count, SQUARE_PARTS);
+    double sums[SQUARE_PARTS];
     const struct squares squares = {
         .op = sum_squares,
         .part_size = yk_cpu_chunk_count(even > YK_CPU_CHUNK_SIZE ? even : YK_CPU_CHUNK_SIZE,
@@ -68,20 +70,92 @@ void yk_cpu_sum_squares(int threads, const void *op)
     *sum_squares->to = total;
 }
 
-void yk_cpu_clip_norm(int threads, const void *op)
+/* ---- rows ---- */
+
+/* The rows are cut into at most GROUPS, each with sums of its own, which are added up group by
+ * group. */
+enum {
+    GROUPS = 16,
+    PANEL = 2048, /* columns that are summed at a time; GROUPS · PANEL floats: 128 KiB */
+    TOGETHER = 4, /* rows that are added to the sums at once */
+};
+
+struct panel {
+    const struct yk_sum_rows_op *op;
+    int64_t group_rows;
+    int64_t first; /* column */
+    int64_t columns;
+    float (*sums)[PANEL]; /* by group */
+};
+
+static void add_four(const float *a, const float *b, const float *c, const float *d, int64_t count,
+                     float *sums)
 {
-    (void)threads;
-    const struct yk_clip_norm_op *judge = op;
-    double total = 0;
-    for (int64_t i = 0; i < judge->count; i++) {
-        total += judge->sums[i];
+    for (int64_t i = 0; i < count; i++) {
+        sums[i] += (a[i] + b[i]) + (c[i] + d[i]);
     }
-    const double norm = (double)judge->unscale * sqrt(total);
-    const double fit = (double)judge->clip / (norm + 1e-6);
-    const double clipped = judge->clip > 0.0F && fit < 1.0 ? fit : 1.0;
-    *judge->gradient_norm = (struct yk_gradient_norm){
-        .norm = norm,
-        .factor = (float)((double)judge->unscale * clipped),
-        .skip = isfinite(norm) ? 0 : 1,
+}
+
+static void sum_group(const void *work, int64_t group)
+{
+    const struct panel *panel = work;
+    const struct yk_sum_rows_op *op = panel->op;
+    const int64_t columns = panel->columns;
+    const int64_t end = yk_cpu_min(op->rows, (group + 1) * panel->group_rows);
+    float scratch[TOGETHER][PANEL];
+    const float *rows[TOGETHER];
+    float *sums = panel->sums[group];
+    memset(sums, 0, (size_t)columns * sizeof *sums);
+    int64_t row = group * panel->group_rows;
+    for (; row + TOGETHER <= end; row += TOGETHER) {
+        for (int i = 0; i < TOGETHER; i++) {
+            rows[i] = yk_cpu_fp32_view(op->from_type, op->from,
+                                       (row + i) * op->stride + panel->first, columns, scratch[i]);
+        }
+        add_four(rows[0], rows[1], rows[2], rows[3], columns, sums);
+    }
+    for (; row < end; row++) {
+        const float *last = yk_cpu_fp32_view(op->from_type, op->from,
+                                             row * op->stride + panel->first, columns, scratch[0]);
+        for (int64_t i = 0; i < columns; i++) {
+            sums[i] += last[i];
+        }
+    }
+}
+
+static void add_groups(const struct panel *panel, int64_t groups)
+{
+    const struct yk_sum_rows_op *op = panel->op;
+    const int64_t columns = panel->columns;
+    float scratch[PANEL];
+    float *total = panel->sums[0];
+    for (int64_t group = 1; group < groups; group++) {
+        for (int64_t i = 0; i < columns; i++) {
+            total[i] += panel->sums[group][i];
+        }
+    }
+    const float *before = yk_cpu_fp32_view(op->to_type, op->to, panel->first, columns, scratch);
+    for (int64_t i = 0; i < columns; i++) {
+        total[i] += before[i];
+    }
+    yk_cpu_numbers_store(op->to_type, total, columns, op->to, panel->first);
+}
+
+void yk_cpu_sum_rows(int threads, const void *op)
+{
+    const struct yk_sum_rows_op *sum = op;
+    const int64_t even_rows = yk_cpu_chunk_count(sum->rows, GROUPS);
+    const int64_t min_rows = yk_cpu_chunk_rows(yk_cpu_min(sum->columns, PANEL));
+    float sums[GROUPS][PANEL];
+    struct panel panel = {
+        .op = sum,
+        .group_rows = even_rows < min_rows ? min_rows : even_rows,
+        .sums = sums,
     };
+    const int64_t groups = yk_cpu_chunk_count(sum->rows, panel.group_rows);
+    for (; groups > 0 && panel.first < sum->columns; panel.first += PANEL) {
+        panel.columns = yk_cpu_min(PANEL, sum->columns - panel.first);
+        yk_cpu_parallel_for(threads, groups, sum_group, &panel);
+        add_groups(&panel, groups);
+    }
 }

@@ -11,21 +11,21 @@ static inline float logistic(float x)
     return 1.0F / (1.0F + yk_cpu_exp(-x));
 }
 
-static void gate_chunk(const float *gate, const float *up, int64_t count, float *out)
+static void swiglu_chunk(const float *gate, const float *up, int64_t count, float *out)
 {
     for (int64_t i = 0; i < count; i++) {
         out[i] = gate[i] * logistic(gate[i]) * up[i];
     }
 }
 
-static void gate_rows(const void *work, int64_t piece)
+static void swiglu_rows(const void *work, int64_t chunk)
 {
     const struct yk_swiglu_op *op = work;
     const int64_t rows = yk_cpu_chunk_rows(op->width);
-    const int64_t end = yk_cpu_min(op->rows, (piece + 1) * rows);
+    const int64_t end = yk_cpu_min(op->rows, (chunk + 1) * rows);
     float gate_scratch[YK_CPU_FP32_BUFFER];
     float up_scratch[YK_CPU_FP32_BUFFER];
-    for (int64_t row = piece * rows; row < end; row++) {
+    for (int64_t row = chunk * rows; row < end; row++) {
         for (int64_t first = 0; first < op->width; first += YK_CPU_FP32_BUFFER) {
             const int64_t count = yk_cpu_min(YK_CPU_FP32_BUFFER, op->width - first);
             const int64_t at = 2 * row * op->width + first;
@@ -34,7 +34,7 @@ static void gate_rows(const void *work, int64_t piece)
             const float *up =
                 yk_cpu_fp32_view(op->type, op->gate_up, at + op->width, count, up_scratch);
             float *out = yk_cpu_fp32_output(op->type, op->out, out_at, gate_scratch);
-            gate_chunk(gate, up, count, out);
+            swiglu_chunk(gate, up, count, out);
             yk_cpu_fp32_store(op->type, out, count, op->out, out_at);
         }
     }
@@ -43,12 +43,12 @@ static void gate_rows(const void *work, int64_t piece)
 void yk_cpu_swiglu(int threads, const void *op)
 {
     const struct yk_swiglu_op *gate = op;
-    const int64_t pieces = yk_cpu_chunk_count(gate->rows, yk_cpu_chunk_rows(gate->width));
-    yk_cpu_parallel_for(threads, pieces, gate_rows, op);
+    const int64_t chunks = yk_cpu_chunk_count(gate->rows, yk_cpu_chunk_rows(gate->width));
+    yk_cpu_parallel_for(threads, chunks, swiglu_rows, op);
 }
 
-static void gate_back_chunk(const float *gate, const float *up, const float *d_out, int64_t count,
-                            float *restrict d_gate, float *restrict d_up)
+static void swiglu_backward_chunk(const float *gate, const float *up, const float *d_out,
+                                  int64_t count, float *restrict d_gate, float *restrict d_up)
 {
     for (int64_t i = 0; i < count; i++) {
         const float g = gate[i];
@@ -59,17 +59,17 @@ static void gate_back_chunk(const float *gate, const float *up, const float *d_o
     }
 }
 
-static void gate_back_rows(const void *work, int64_t piece)
+static void swiglu_backward_rows(const void *work, int64_t chunk)
 {
     const struct yk_swiglu_backward_op *op = work;
     const int64_t rows = yk_cpu_chunk_rows(op->width);
-    const int64_t end = yk_cpu_min(op->rows, (piece + 1) * rows);
+    const int64_t end = yk_cpu_min(op->rows, (chunk + 1) * rows);
     float gate_scratch[YK_CPU_FP32_BUFFER];
     float up_scratch[YK_CPU_FP32_BUFFER];
     float d_scratch[YK_CPU_FP32_BUFFER];
     float d_gate[YK_CPU_FP32_BUFFER]; /* apart: the gradients may lie where gate and up do */
     float d_up[YK_CPU_FP32_BUFFER];
-    for (int64_t row = piece * rows; row < end; row++) {
+    for (int64_t row = chunk * rows; row < end; row++) {
         for (int64_t first = 0; first < op->width; first += YK_CPU_FP32_BUFFER) {
             const int64_t count = yk_cpu_min(YK_CPU_FP32_BUFFER, op->width - first);
             const int64_t at = 2 * row * op->width + first;
@@ -78,7 +78,7 @@ static void gate_back_rows(const void *work, int64_t piece)
             const float *up = yk_cpu_fp32_view(op->type, op->gate_up, up_at, count, up_scratch);
             const float *d_out =
                 yk_cpu_fp32_view(op->type, op->d_out, row * op->width + first, count, d_scratch);
-            gate_back_chunk(gate, up, d_out, count, d_gate, d_up);
+            swiglu_backward_chunk(gate, up, d_out, count, d_gate, d_up);
             yk_cpu_numbers_store(op->type, d_gate, count, op->d_gate_up, at);
             yk_cpu_numbers_store(op->type, d_up, count, op->d_gate_up, up_at);
         }
@@ -88,6 +88,6 @@ static void gate_back_rows(const void *work, int64_t piece)
 void yk_cpu_swiglu_backward(int threads, const void *op)
 {
     const struct yk_swiglu_backward_op *gate = op;
-    const int64_t pieces = yk_cpu_chunk_count(gate->rows, yk_cpu_chunk_rows(gate->width));
-    yk_cpu_parallel_for(threads, pieces, gate_back_rows, op);
+    const int64_t chunks = yk_cpu_chunk_count(gate->rows, yk_cpu_chunk_rows(gate->width));
+    yk_cpu_parallel_for(threads, chunks, swiglu_backward_rows, op);
 }

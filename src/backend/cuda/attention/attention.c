@@ -13,8 +13,8 @@ static bool tries_cudnn(const struct yk_backend_lane *lane)
 
 /* Gradients are the same bits every time, unless cuDNN was asked for by name. Of small heads our
  * own kernels make those as fast, without memory for all scores. */
-static bool tries_cudnn_back(const struct yk_backend_lane *lane,
-                             const struct yk_attention_backward_op *op)
+static bool tries_cudnn_backward(const struct yk_backend_lane *lane,
+                                 const struct yk_attention_backward_op *op)
 {
     return lane->device->attention_choice == YK_CUDA_ATTENTION_CUDNN ||
            (tries_cudnn(lane) && op->forward.head_size > SMALL_HEAD);
@@ -38,11 +38,11 @@ static void clear_keys(struct yk_backend_lane *lane, const struct yk_attention_b
     (void)yk_cuda_lane_check(
         lane,
         cudaMemset2DAsync(op->dk, (size_t)op->dk_stride * number, 0, width, rows, lane->stream),
-        "attend_back");
+        "attention_backward");
     (void)yk_cuda_lane_check(
         lane,
         cudaMemset2DAsync(op->dv, (size_t)op->dv_stride * number, 0, width, rows, lane->stream),
-        "attend_back");
+        "attention_backward");
 }
 
 void yk_cuda_attention(struct yk_backend_lane *lane, const struct yk_attention_op *op)
@@ -65,7 +65,7 @@ void yk_cuda_attention_backward(struct yk_backend_lane *lane,
         clear_keys(lane, op);
         return;
     }
-    if (!tries_cudnn_back(lane, op) ||
+    if (!tries_cudnn_backward(lane, op) ||
         !yk_cuda_attention_cudnn_backward(
             lane, op, lane->device->attention_choice != YK_CUDA_ATTENTION_CUDNN)) {
         yk_cuda_attention_own_backward(lane, op);

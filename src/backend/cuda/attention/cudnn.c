@@ -32,15 +32,284 @@ const char *yk_cudnn_cache_reason(void)
 
 #else
 
-#include "backend/cuda/attention/cudnn_cache.h"
 #include "backend/cuda/attention/cudnn_graph.h"
+#include "backend/cuda/device.h"
 
 #include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Plans by shape, kept by the device. lock_cache() takes the device's lock and makes its handle the
+ * lane's; everything else is called between it and unlock_cache(), and accepts NULL.
+ */
 
 enum {
-    HEAD_SIZE_MOST = 128,
+    SHAPES = 256,            /* that are remembered */
+    MIN_VERSION = 91000,     /* of cuDNN: from which on graphs were tried */
+    ENOUGH_TOKENS = 8192,    /* a shape of so many gets its plan at once, */
+    ENOUGH_TIMES = 3,        /* others when asked for so often, */
+    PLANS_AT_ONCE = 16,      /* until there are so many plans; */
+    ENOUGH_TIMES_LATE = 1000 /* then a shape must come this often */
+};
+
+/* More than any part of a batch should need; a single sample may. */
+static const int64_t max_workspace = 4LL << 30;
+
+struct plan {
+    struct yk_cudnn_builder builder;
+    struct yk_cudnn_slots slots;
+    int32_t *query_counts; /* (B) on the device, T each; NULL without lengths */
+};
+
+struct entries {
+    struct yk_cudnn_shape shape;
+    int64_t asked; /* how often; 0: a free place */
+    bool refused;
+    struct plan *plan;
+};
+
+struct yk_cudnn_cache {
+    pthread_mutex_t lock;
+    cudnnHandle_t handle; /* NULL: cuDNN does not start */
+    bool immediately;     /* every shape gets a plan */
+    int plan_count;
+    int oldest; /* of known, where the search for a place to use again begins */
+    struct entries entries[SHAPES];
+};
+
+static pthread_mutex_t reason_lock = PTHREAD_MUTEX_INITIALIZER;
+static char reason[512];
+
+static void set_reason(const char *text)
+{
+    pthread_mutex_lock(&reason_lock);
+    (void)snprintf(reason, sizeof reason, "%s", text);
+    pthread_mutex_unlock(&reason_lock);
+}
+
+const char *yk_cudnn_cache_reason(void)
+{
+    return reason;
+}
+
+/* ---- from the first use to the end ---- */
+
+static struct yk_cudnn_cache *create(const struct yk_backend_device *device)
+{
+    struct yk_cudnn_cache *cache = calloc(1, sizeof *cache);
+    if (!cache) {
+        return NULL;
+    }
+    if (pthread_mutex_init(&cache->lock, NULL) != 0) {
+        free(cache);
+        return NULL;
+    }
+    cache->immediately = device->attention_choice == YK_CUDA_ATTENTION_CUDNN;
+    if (cudnnGetVersion() < MIN_VERSION) {
+        set_reason("cuDNN is older than 9.10");
+        return cache;
+    }
+    const cudnnStatus_t status = cudnnCreate(&cache->handle);
+    if (status != CUDNN_STATUS_SUCCESS) {
+        set_reason(cudnnGetErrorString(status));
+        cache->handle = NULL;
+        (void)cudaGetLastError();
+    }
+    return cache;
+}
+
+static struct yk_cudnn_cache *lock_cache(struct yk_backend_lane *lane)
+{
+    static pthread_mutex_t creation = PTHREAD_MUTEX_INITIALIZER;
+    struct yk_backend_device *device = yk_cuda_lane_device(lane);
+    yk_cuda_device_set(device);
+    pthread_mutex_lock(&creation);
+    if (!device->cudnn_cache) {
+        device->cudnn_cache = create(device);
+    }
+    struct yk_cudnn_cache *cache = device->cudnn_cache;
+    pthread_mutex_unlock(&creation);
+    if (!cache || !cache->handle) {
+        return NULL;
+    }
+    pthread_mutex_lock(&cache->lock);
+    const cudnnStatus_t status = cudnnSetStream(cache->handle, yk_cuda_lane_stream(lane));
+    if (status != CUDNN_STATUS_SUCCESS) {
+        set_reason(cudnnGetErrorString(status));
+        pthread_mutex_unlock(&cache->lock);
+        return NULL;
+    }
+    return cache;
+}
+
+static void unlock_cache(struct yk_cudnn_cache *cache)
+{
+    if (cache) {
+        pthread_mutex_unlock(&cache->lock);
+    }
+}
+
+static void destroy_plan(struct plan *plan)
+{
+    if (plan) {
+        yk_cudnn_builder_clear(&plan->builder);
+        (void)cudaFree(plan->query_counts);
+        free(plan);
+    }
+}
+
+void yk_cudnn_cache_destroy(struct yk_cudnn_cache *cache)
+{
+    if (!cache) {
+        return;
+    }
+    for (int i = 0; i < SHAPES; i++) {
+        destroy_plan(cache->entries[i].plan);
+    }
+    if (cache->handle) {
+        (void)cudnnDestroy(cache->handle);
+    }
+    pthread_mutex_destroy(&cache->lock);
+    free(cache);
+}
+
+/* ---- plans ---- */
+
+/* Waits for the copy, so that every lane may read it. */
+static bool count_queries(struct plan *plan, const struct yk_cudnn_shape *shape)
+{
+    const size_t bytes = (size_t)shape->batch * sizeof(int32_t);
+    int32_t *counts = malloc(bytes);
+    if (!counts) {
+        return false;
+    }
+    for (int64_t i = 0; i < shape->batch; i++) {
+        counts[i] = (int32_t)shape->queries;
+    }
+    cudaError_t error = cudaMalloc((void **)&plan->query_counts, bytes);
+    if (error == cudaSuccess) {
+        error = cudaMemcpy(plan->query_counts, counts, bytes, cudaMemcpyHostToDevice);
+    }
+    if (error == cudaSuccess) {
+        error = cudaStreamSynchronize(NULL);
+    }
+    free(counts);
+    if (error != cudaSuccess) {
+        set_reason(cudaGetErrorString(error));
+    }
+    return error == cudaSuccess;
+}
+
+static struct plan *make_plan(cudnnHandle_t handle, const struct yk_cudnn_shape *shape)
+{
+    struct plan *plan = calloc(1, sizeof *plan);
+    if (!plan) {
+        return NULL;
+    }
+    if (shape->backward) {
+        yk_cudnn_graph_backward(&plan->builder, shape, &plan->slots);
+    } else {
+        yk_cudnn_graph_forward(&plan->builder, shape, &plan->slots);
+    }
+    const struct yk_cudnn_plan_options options = {max_workspace, shape->repeatable != 0};
+    bool made = yk_cudnn_plan_make(&plan->builder, handle, NULL, options);
+    if (!made) {
+        set_reason(plan->builder.reason);
+    }
+    made = made && (!shape->lengths || count_queries(plan, shape));
+    if (!made) {
+        destroy_plan(plan);
+        /* What the library tried and could not do is no trouble of the ops that follow. */
+        (void)cudaGetLastError();
+        return NULL;
+    }
+    return plan;
+}
+
+/* The shape's place; a new one where it was not known. NULL where all are taken by plans, which
+ * stay: their kernels may be on a lane. */
+static struct entries *place_of(struct yk_cudnn_cache *cache, const struct yk_cudnn_shape *shape)
+{
+    struct entries *unused = NULL;
+    for (int i = 0; i < SHAPES; i++) {
+        struct entries *entries = &cache->entries[i];
+        if (entries->asked == 0) {
+            unused = unused ? unused : entries;
+        } else if (memcmp(&entries->shape, shape, sizeof *shape) == 0) {
+            return entries;
+        }
+    }
+    for (int i = 0; i < SHAPES && !unused; i++) {
+        struct entries *entries = &cache->entries[cache->oldest];
+        cache->oldest = (cache->oldest + 1) % SHAPES;
+        unused = entries->plan ? NULL : entries;
+    }
+    if (unused) {
+        *unused = (struct entries){.shape = *shape};
+    }
+    return unused;
+}
+
+static bool is_worth_a_plan(const struct yk_cudnn_cache *cache, int64_t asked, int64_t tokens)
+{
+    if (cache->immediately) {
+        return true;
+    }
+    if (cache->plan_count < PLANS_AT_ONCE) {
+        return asked >= ENOUGH_TIMES || tokens >= ENOUGH_TOKENS;
+    }
+    return asked >= ENOUGH_TIMES_LATE;
+}
+
+static struct plan *find_plan(struct yk_cudnn_cache *cache, const struct yk_cudnn_shape *shape,
+                              int64_t tokens)
+{
+    struct entries *entries = cache ? place_of(cache, shape) : NULL;
+    if (!entries || entries->refused) {
+        return NULL;
+    }
+    entries->asked++;
+    if (!entries->plan && is_worth_a_plan(cache, entries->asked, tokens)) {
+        entries->plan = make_plan(cache->handle, shape);
+        entries->refused = !entries->plan;
+        cache->plan_count += entries->plan ? 1 : 0;
+    }
+    return entries->plan && !entries->plan->builder.failed ? entries->plan : NULL;
+}
+
+static int64_t workspace_of(const struct plan *plan)
+{
+    return plan->builder.workspace_bytes;
+}
+
+static bool run_plan(struct yk_cudnn_cache *cache, struct plan *plan,
+                     void *const pointers[YK_CUDNN_SLOTS], void *workspace)
+{
+    int64_t ids[YK_CUDNN_SLOTS];
+    void *used[YK_CUDNN_SLOTS];
+    int64_t count = 0;
+    for (int i = 0; i < YK_CUDNN_SLOTS; i++) {
+        const int id = plan->slots.ids[i];
+        if (id != YK_CUDNN_NONE && plan->builder.tensors[id].place != YK_CUDNN_VIRTUAL) {
+            ids[count] = id;
+            used[count] = i == YK_CUDNN_QUERY_COUNTS ? plan->query_counts : pointers[i];
+            count++;
+        }
+    }
+    if (!yk_cudnn_plan_run(&plan->builder, cache->handle, count, ids, used, workspace)) {
+        set_reason(plan->builder.reason);
+        return false;
+    }
+    return true;
+}
+
+enum {
+    MAX_HEAD_SIZE = 128,
     HEAD_SIZE_STEP = 8, /* numbers in 16 bytes; strides are multiples of it, too */
-    CAPABILITY_LEAST = 80,
+    MIN_CAPABILITY = 80,
     VERSION_OF_ANY_LENGTH = 91600,
     LENGTH_STEP = 64,
     PART = 256, /* bytes that parts of the scratch memory are rounded up to */
@@ -74,14 +343,14 @@ static bool is_served(const struct yk_attention_op *op)
     return is_long_known(op) && (op->type == YK_PRECISION_FP16 || op->type == YK_PRECISION_BF16) &&
            op->dropout.rate == 0 && op->batch > 0 && op->queries > 0 && op->keys > 0 &&
            op->kv_heads > 0 && op->heads > 0 && op->heads % op->kv_heads == 0 &&
-           op->head_size > 0 && op->head_size <= HEAD_SIZE_MOST &&
+           op->head_size > 0 && op->head_size <= MAX_HEAD_SIZE &&
            op->head_size % HEAD_SIZE_STEP == 0 && (!op->causal || op->queries == op->keys) &&
            op->queries + op->keys > 2 && is_aligned(op->q, op->q_stride) &&
            is_aligned(op->k, op->k_stride) && is_aligned(op->v, op->v_stride) &&
            is_aligned(op->out, op->out_stride);
 }
 
-static bool is_back_served(const struct yk_attention_backward_op *op)
+static bool is_backward_served(const struct yk_attention_backward_op *op)
 {
     return is_served(&op->forward) && op->forward.sums &&
            is_aligned(op->d_out, op->forward.out_stride) && is_aligned(op->dq, op->dq_stride) &&
@@ -111,11 +380,11 @@ static struct yk_cudnn_shape shape_of(const struct yk_attention_op *op)
 
 /* Gradients that are the same bits every time need 2 · B · heads · T · S bytes, written and read
  * once, in place of 4 · B · heads · T · D. */
-static struct yk_cudnn_shape back_shape_of(const struct yk_attention_backward_op *op,
-                                           bool repeatable)
+static struct yk_cudnn_shape backward_shape_of(const struct yk_attention_backward_op *op,
+                                               bool repeatable)
 {
     struct yk_cudnn_shape shape = shape_of(&op->forward);
-    shape.back = 1;
+    shape.backward = 1;
     shape.repeatable = repeatable;
     shape.dq_stride = op->dq_stride;
     shape.dk_stride = op->dk_stride;
@@ -163,7 +432,7 @@ static int64_t samples_at_once(const struct yk_attention_op *op, bool repeatable
 
 /* ---- the ops ---- */
 
-static void *held(const void *pointer)
+static void *unconst(const void *pointer)
 {
     return (void *)(uintptr_t)pointer;
 }
@@ -171,7 +440,7 @@ static void *held(const void *pointer)
 /* The memory of sample `first` of rows that are stride numbers of 2 bytes apart. */
 static void *sample(const void *rows, int64_t first, int64_t count, int64_t stride)
 {
-    return rows ? (char *)held(rows) + first * count * stride * 2 : NULL;
+    return rows ? (char *)unconst(rows) + first * count * stride * 2 : NULL;
 }
 
 /* What both passes read; `scale` must live until the plan is put on the lane. */
@@ -188,32 +457,30 @@ static void point_at(const struct yk_attention_op *op, int64_t first, const floa
     pointers[YK_CUDNN_V] = sample(op->v, first, op->keys, op->v_stride);
     pointers[YK_CUDNN_OUT] = sample(op->out, first, op->queries, op->out_stride);
     pointers[YK_CUDNN_SUMS] = op->sums ? op->sums + first * op->heads * op->queries : NULL;
-    pointers[YK_CUDNN_KEY_COUNTS] = op->lengths ? held(op->lengths + first) : NULL;
-    pointers[YK_CUDNN_SCALE] = held(scale);
-    pointers[YK_CUDNN_ONE] = held(&one);
-    pointers[YK_CUDNN_MASK_LENGTHS] = held(&beyond);
-    pointers[YK_CUDNN_MASK_CAUSAL] = held(&beyond);
+    pointers[YK_CUDNN_KEY_COUNTS] = op->lengths ? unconst(op->lengths + first) : NULL;
+    pointers[YK_CUDNN_SCALE] = unconst(scale);
+    pointers[YK_CUDNN_ONE] = unconst(&one);
+    pointers[YK_CUDNN_MASK_LENGTHS] = unconst(&beyond);
+    pointers[YK_CUDNN_MASK_CAUSAL] = unconst(&beyond);
 }
 
 bool yk_cuda_attention_cudnn(struct yk_backend_lane *lane, const struct yk_attention_op *op)
 {
-    if (!is_served(op) || yk_cuda_lane_properties(lane)->capability < CAPABILITY_LEAST) {
+    if (!is_served(op) || yk_cuda_lane_properties(lane)->capability < MIN_CAPABILITY) {
         return false;
     }
     const struct yk_cudnn_shape shape = shape_of(op);
-    struct yk_cudnn_cache *attention = yk_cudnn_cache_lock(lane);
-    struct yk_cudnn_cached_plan *plan =
-        yk_cudnn_cache_find(attention, &shape, op->batch * op->queries);
+    struct yk_cudnn_cache *attention = lock_cache(lane);
+    struct plan *plan = find_plan(attention, &shape, op->batch * op->queries);
     bool done = false;
     if (plan) {
-        const int64_t bytes = yk_cudnn_cache_workspace(plan);
+        const int64_t bytes = workspace_of(plan);
         void *workspace = bytes > 0 ? yk_cuda_lane_scratch(lane, (size_t)bytes) : NULL;
         void *pointers[YK_CUDNN_SLOTS];
         point_at(op, 0, &op->scale, pointers);
-        done =
-            (workspace || bytes == 0) && yk_cudnn_cache_run(attention, plan, pointers, workspace);
+        done = (workspace || bytes == 0) && run_plan(attention, plan, pointers, workspace);
     }
-    yk_cudnn_cache_unlock(attention);
+    unlock_cache(attention);
     return done;
 }
 
@@ -224,13 +491,13 @@ static bool clear_rows(struct yk_backend_lane *lane, const struct yk_attention_o
     const cudaError_t error =
         cudaMemset2DAsync(rows, (size_t)stride * 2, 0, (size_t)(op->kv_heads * op->head_size) * 2,
                           (size_t)(op->batch * op->keys), yk_cuda_lane_stream(lane));
-    return yk_cuda_lane_check(lane, error, "attend_back");
+    return yk_cuda_lane_check(lane, error, "attention_backward");
 }
 
 /* The samples from `first` on, as many as the plan is for. */
-static bool run_back(struct yk_cudnn_cache *attention, struct yk_cudnn_cached_plan *plan,
-                     const struct yk_attention_backward_op *op, const struct yk_cudnn_shape *shape,
-                     int64_t first, char *scratch)
+static bool run_backward(struct yk_cudnn_cache *attention, struct plan *plan,
+                         const struct yk_attention_backward_op *op,
+                         const struct yk_cudnn_shape *shape, int64_t first, char *scratch)
 {
     const int64_t samples = shape->batch;
     const struct yk_attention_op *forward = &op->forward;
@@ -244,26 +511,24 @@ static bool run_back(struct yk_cudnn_cache *attention, struct yk_cudnn_cached_pl
     pointers[YK_CUDNN_DV] = sample(op->dv, first, forward->keys, op->dv_stride);
     pointers[YK_CUDNN_DELTA] = scratch;
     pointers[YK_CUDNN_DQ_SUMS] = dq_sums;
-    return yk_cudnn_cache_run(attention, plan, pointers, workspace);
+    return run_plan(attention, plan, pointers, workspace);
 }
 
 bool yk_cuda_attention_cudnn_backward(struct yk_backend_lane *lane,
                                       const struct yk_attention_backward_op *op, bool repeatable)
 {
     const struct yk_attention_op *forward = &op->forward;
-    if (!is_back_served(op) || yk_cuda_lane_properties(lane)->capability < CAPABILITY_LEAST) {
+    if (!is_backward_served(op) || yk_cuda_lane_properties(lane)->capability < MIN_CAPABILITY) {
         return false;
     }
-    struct yk_cudnn_shape shape = back_shape_of(op, repeatable);
+    struct yk_cudnn_shape shape = backward_shape_of(op, repeatable);
     shape.batch = samples_at_once(forward, repeatable);
-    struct yk_cudnn_cache *attention = yk_cudnn_cache_lock(lane);
-    struct yk_cudnn_cached_plan *plan =
-        yk_cudnn_cache_find(attention, &shape, forward->batch * forward->queries);
+    struct yk_cudnn_cache *attention = lock_cache(lane);
+    struct plan *plan = find_plan(attention, &shape, forward->batch * forward->queries);
     bool done = plan != NULL;
     if (done) {
         const int64_t bytes = delta_bytes(forward, shape.batch) +
-                              dq_sums_bytes(forward, shape.batch, repeatable) +
-                              yk_cudnn_cache_workspace(plan);
+                              dq_sums_bytes(forward, shape.batch, repeatable) + workspace_of(plan);
         char *scratch = yk_cuda_lane_scratch(lane, (size_t)bytes);
         done = scratch != NULL;
         if (done && forward->lengths) {
@@ -271,10 +536,10 @@ bool yk_cuda_attention_cudnn_backward(struct yk_backend_lane *lane,
                    clear_rows(lane, forward, op->dv, op->dv_stride);
         }
         for (int64_t i = 0; done && i < forward->batch; i += shape.batch) {
-            done = run_back(attention, plan, op, &shape, i, scratch);
+            done = run_backward(attention, plan, op, &shape, i, scratch);
         }
     }
-    yk_cudnn_cache_unlock(attention);
+    unlock_cache(attention);
     return done;
 }
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 bool yk_cudnn_builder_check(struct yk_cudnn_builder *builder, cudnnStatus_t status,
-                            const char *doing)
+                            const char *action)
 {
     if (status == CUDNN_STATUS_SUCCESS || builder->failed) {
         return !builder->failed;
@@ -13,13 +13,13 @@ bool yk_cudnn_builder_check(struct yk_cudnn_builder *builder, cudnnStatus_t stat
     char detail[256] = "";
     cudnnGetLastErrorString(detail, sizeof(detail));
     builder->failed = true;
-    snprintf(builder->reason, sizeof(builder->reason), "%s: %s (%s)", doing,
+    snprintf(builder->reason, sizeof(builder->reason), "%s: %s (%s)", action,
              cudnnGetErrorString(status), detail);
     return false;
 }
 
 static cudnnBackendDescriptor_t create(struct yk_cudnn_builder *builder,
-                                       cudnnBackendDescriptorType_t type, const char *doing)
+                                       cudnnBackendDescriptorType_t type, const char *action)
 {
     cudnnBackendDescriptor_t made = NULL;
     if (builder->failed) {
@@ -30,7 +30,7 @@ static cudnnBackendDescriptor_t create(struct yk_cudnn_builder *builder,
                                "a graph larger than the builder holds");
         return NULL;
     }
-    if (yk_cudnn_builder_check(builder, cudnnBackendCreateDescriptor(type, &made), doing)) {
+    if (yk_cudnn_builder_check(builder, cudnnBackendCreateDescriptor(type, &made), action)) {
         builder->owned[builder->owned_count++] = made;
     }
     return made;
@@ -38,53 +38,53 @@ static cudnnBackendDescriptor_t create(struct yk_cudnn_builder *builder,
 
 static void set(struct yk_cudnn_builder *builder, cudnnBackendDescriptor_t descriptor,
                 cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type, int64_t count,
-                const void *values, const char *doing)
+                const void *values, const char *action)
 {
     if (!builder->failed) {
         yk_cudnn_builder_check(
-            builder, cudnnBackendSetAttribute(descriptor, name, type, count, values), doing);
+            builder, cudnnBackendSetAttribute(descriptor, name, type, count, values), action);
     }
 }
 
 static void set_descriptor(struct yk_cudnn_builder *builder, cudnnBackendDescriptor_t descriptor,
                            cudnnBackendAttributeName_t name, cudnnBackendDescriptor_t value,
-                           const char *doing)
+                           const char *action)
 {
-    set(builder, descriptor, name, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &value, doing);
+    set(builder, descriptor, name, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &value, action);
 }
 
 /* Leaves the attribute out where there is no tensor. */
 static void set_tensor(struct yk_cudnn_builder *builder, cudnnBackendDescriptor_t descriptor,
-                       cudnnBackendAttributeName_t name, int id, const char *doing)
+                       cudnnBackendAttributeName_t name, int id, const char *action)
 {
     if (id != YK_CUDNN_NONE) {
-        set_descriptor(builder, descriptor, name, builder->tensor_descriptors[id], doing);
+        set_descriptor(builder, descriptor, name, builder->tensor_descriptors[id], action);
     }
 }
 
 static bool end(struct yk_cudnn_builder *builder, cudnnBackendDescriptor_t descriptor,
-                const char *doing)
+                const char *action)
 {
     return !builder->failed &&
-           yk_cudnn_builder_check(builder, cudnnBackendFinalize(descriptor), doing);
+           yk_cudnn_builder_check(builder, cudnnBackendFinalize(descriptor), action);
 }
 
 /* An operation that is done in some way, whose description ends here. */
 static cudnnBackendDescriptor_t begin_operation(struct yk_cudnn_builder *builder,
                                                 cudnnBackendDescriptorType_t type,
                                                 cudnnBackendAttributeName_t way_name,
-                                                cudnnBackendDescriptor_t way, const char *doing)
+                                                cudnnBackendDescriptor_t way, const char *action)
 {
-    end(builder, way, doing);
-    const cudnnBackendDescriptor_t made = create(builder, type, doing);
-    set_descriptor(builder, made, way_name, way, doing);
+    end(builder, way, action);
+    const cudnnBackendDescriptor_t made = create(builder, type, action);
+    set_descriptor(builder, made, way_name, way, action);
     return made;
 }
 
 static void end_operation(struct yk_cudnn_builder *builder, cudnnBackendDescriptor_t operation,
-                          const char *doing)
+                          const char *action)
 {
-    if (!end(builder, operation, doing)) {
+    if (!end(builder, operation, action)) {
         return;
     }
     if (builder->operation_count == YK_CUDNN_OPERATIONS) {
@@ -97,32 +97,32 @@ static void end_operation(struct yk_cudnn_builder *builder, cudnnBackendDescript
 
 int yk_cudnn_builder_tensor(struct yk_cudnn_builder *builder, const struct yk_cudnn_tensor *tensor)
 {
-    static const char doing[] = "tensor";
+    static const char action[] = "tensor";
     const int id = builder->tensor_count > 0 ? builder->tensor_count : 1;
     if (id == YK_CUDNN_TENSORS) {
         yk_cudnn_builder_check(builder, CUDNN_STATUS_INTERNAL_ERROR,
                                "a graph larger than the builder holds");
         return YK_CUDNN_NONE;
     }
-    const cudnnBackendDescriptor_t made = create(builder, CUDNN_BACKEND_TENSOR_DESCRIPTOR, doing);
+    const cudnnBackendDescriptor_t made = create(builder, CUDNN_BACKEND_TENSOR_DESCRIPTOR, action);
     const int64_t unique = id;
     const bool is_half = tensor->type == CUDNN_DATA_HALF || tensor->type == CUDNN_DATA_BFLOAT16;
     const int64_t alignment = is_half ? YK_CUDNN_ALIGNMENT : YK_CUDNN_MIN_ALIGNMENT;
     const bool yes = true;
-    set(builder, made, CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_TYPE_DATA_TYPE, 1, &tensor->type, doing);
+    set(builder, made, CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_TYPE_DATA_TYPE, 1, &tensor->type, action);
     set(builder, made, CUDNN_ATTR_TENSOR_DIMENSIONS, CUDNN_TYPE_INT64, YK_CUDNN_RANK, tensor->sizes,
-        doing);
+        action);
     set(builder, made, CUDNN_ATTR_TENSOR_STRIDES, CUDNN_TYPE_INT64, YK_CUDNN_RANK, tensor->strides,
-        doing);
-    set(builder, made, CUDNN_ATTR_TENSOR_UNIQUE_ID, CUDNN_TYPE_INT64, 1, &unique, doing);
-    set(builder, made, CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, CUDNN_TYPE_INT64, 1, &alignment, doing);
+        action);
+    set(builder, made, CUDNN_ATTR_TENSOR_UNIQUE_ID, CUDNN_TYPE_INT64, 1, &unique, action);
+    set(builder, made, CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, CUDNN_TYPE_INT64, 1, &alignment, action);
     if (tensor->place != YK_CUDNN_STORED) {
         set(builder, made,
             tensor->place == YK_CUDNN_VIRTUAL ? CUDNN_ATTR_TENSOR_IS_VIRTUAL
                                               : CUDNN_ATTR_TENSOR_IS_BY_VALUE,
-            CUDNN_TYPE_BOOLEAN, 1, &yes, doing);
+            CUDNN_TYPE_BOOLEAN, 1, &yes, action);
     }
-    if (!end(builder, made, doing)) {
+    if (!end(builder, made, action)) {
         return YK_CUDNN_NONE;
     }
     builder->tensors[id] = *tensor;
@@ -145,22 +145,25 @@ int yk_cudnn_builder_virtual(struct yk_cudnn_builder *builder, const int64_t siz
 }
 
 void yk_cudnn_builder_matmul(struct yk_cudnn_builder *builder, int a, int b,
-                             struct yk_cudnn_padding cut, int y)
+                             struct yk_cudnn_padding padding, int y)
 {
-    static const char doing[] = "matmul";
+    static const char action[] = "matmul";
     const cudnnDataType_t type = CUDNN_DATA_FLOAT;
-    const cudnnBackendDescriptor_t way = create(builder, CUDNN_BACKEND_MATMUL_DESCRIPTOR, doing);
-    set(builder, way, CUDNN_ATTR_MATMUL_COMP_TYPE, CUDNN_TYPE_DATA_TYPE, 1, &type, doing);
+    const cudnnBackendDescriptor_t way = create(builder, CUDNN_BACKEND_MATMUL_DESCRIPTOR, action);
+    set(builder, way, CUDNN_ATTR_MATMUL_COMP_TYPE, CUDNN_TYPE_DATA_TYPE, 1, &type, action);
     const cudnnBackendDescriptor_t made =
         begin_operation(builder, CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR,
-                        CUDNN_ATTR_OPERATION_MATMUL_DESC, way, doing);
-    set_tensor(builder, made, CUDNN_ATTR_OPERATION_MATMUL_ADESC, a, doing);
-    set_tensor(builder, made, CUDNN_ATTR_OPERATION_MATMUL_BDESC, b, doing);
-    set_tensor(builder, made, CUDNN_ATTR_OPERATION_MATMUL_CDESC, y, doing);
-    set_tensor(builder, made, CUDNN_ATTR_OPERATION_MATMUL_GEMM_M_OVERRIDE_DESC, cut.rows, doing);
-    set_tensor(builder, made, CUDNN_ATTR_OPERATION_MATMUL_GEMM_N_OVERRIDE_DESC, cut.columns, doing);
-    set_tensor(builder, made, CUDNN_ATTR_OPERATION_MATMUL_GEMM_K_OVERRIDE_DESC, cut.inner, doing);
-    end_operation(builder, made, doing);
+                        CUDNN_ATTR_OPERATION_MATMUL_DESC, way, action);
+    set_tensor(builder, made, CUDNN_ATTR_OPERATION_MATMUL_ADESC, a, action);
+    set_tensor(builder, made, CUDNN_ATTR_OPERATION_MATMUL_BDESC, b, action);
+    set_tensor(builder, made, CUDNN_ATTR_OPERATION_MATMUL_CDESC, y, action);
+    set_tensor(builder, made, CUDNN_ATTR_OPERATION_MATMUL_GEMM_M_OVERRIDE_DESC, padding.rows,
+               action);
+    set_tensor(builder, made, CUDNN_ATTR_OPERATION_MATMUL_GEMM_N_OVERRIDE_DESC, padding.columns,
+               action);
+    set_tensor(builder, made, CUDNN_ATTR_OPERATION_MATMUL_GEMM_K_OVERRIDE_DESC, padding.inner,
+               action);
+    end_operation(builder, made, action);
 }
 
 /* All there is to an elementwise op; `type` is what it is computed in. */
@@ -174,58 +177,59 @@ struct pointwise {
     int y;
 };
 
-static void put_pointwise(struct yk_cudnn_builder *builder, const struct pointwise *op)
+static void add_pointwise(struct yk_cudnn_builder *builder, const struct pointwise *op)
 {
-    static const char doing[] = "pointwise";
-    const cudnnBackendDescriptor_t way = create(builder, CUDNN_BACKEND_POINTWISE_DESCRIPTOR, doing);
-    set(builder, way, CUDNN_ATTR_POINTWISE_MODE, CUDNN_TYPE_POINTWISE_MODE, 1, &op->mode, doing);
-    set(builder, way, CUDNN_ATTR_POINTWISE_MATH_PREC, CUDNN_TYPE_DATA_TYPE, 1, &op->type, doing);
+    static const char action[] = "pointwise";
+    const cudnnBackendDescriptor_t way =
+        create(builder, CUDNN_BACKEND_POINTWISE_DESCRIPTOR, action);
+    set(builder, way, CUDNN_ATTR_POINTWISE_MODE, CUDNN_TYPE_POINTWISE_MODE, 1, &op->mode, action);
+    set(builder, way, CUDNN_ATTR_POINTWISE_MATH_PREC, CUDNN_TYPE_DATA_TYPE, 1, &op->type, action);
     if (op->mode == CUDNN_POINTWISE_GEN_INDEX) {
-        set(builder, way, CUDNN_ATTR_POINTWISE_AXIS, CUDNN_TYPE_INT64, 1, &op->axis, doing);
+        set(builder, way, CUDNN_ATTR_POINTWISE_AXIS, CUDNN_TYPE_INT64, 1, &op->axis, action);
     }
     const cudnnBackendDescriptor_t made =
         begin_operation(builder, CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR,
-                        CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, way, doing);
-    set_tensor(builder, made, CUDNN_ATTR_OPERATION_POINTWISE_XDESC, op->x, doing);
-    set_tensor(builder, made, CUDNN_ATTR_OPERATION_POINTWISE_BDESC, op->b, doing);
-    set_tensor(builder, made, CUDNN_ATTR_OPERATION_POINTWISE_TDESC, op->mask, doing);
-    set_tensor(builder, made, CUDNN_ATTR_OPERATION_POINTWISE_YDESC, op->y, doing);
-    end_operation(builder, made, doing);
+                        CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, way, action);
+    set_tensor(builder, made, CUDNN_ATTR_OPERATION_POINTWISE_XDESC, op->x, action);
+    set_tensor(builder, made, CUDNN_ATTR_OPERATION_POINTWISE_BDESC, op->b, action);
+    set_tensor(builder, made, CUDNN_ATTR_OPERATION_POINTWISE_TDESC, op->mask, action);
+    set_tensor(builder, made, CUDNN_ATTR_OPERATION_POINTWISE_YDESC, op->y, action);
+    end_operation(builder, made, action);
 }
 
 void yk_cudnn_builder_pointwise(struct yk_cudnn_builder *builder, cudnnPointwiseMode_t mode, int x,
                                 int b, int y)
 {
     const struct pointwise op = {.mode = mode, .type = CUDNN_DATA_FLOAT, .x = x, .b = b, .y = y};
-    put_pointwise(builder, &op);
+    add_pointwise(builder, &op);
 }
 
 /* The op into a new tensor, of x's sizes and the type it is computed in. */
-static int put_new(struct yk_cudnn_builder *builder, struct pointwise op)
+static int add_operation(struct yk_cudnn_builder *builder, struct pointwise op)
 {
     op.y = yk_cudnn_builder_virtual(builder, builder->tensors[op.x].sizes, op.type);
-    put_pointwise(builder, &op);
+    add_pointwise(builder, &op);
     return op.y;
 }
 
 int yk_cudnn_builder_map(struct yk_cudnn_builder *builder, cudnnPointwiseMode_t mode, int x, int b)
 {
-    return put_new(builder,
-                   (struct pointwise){.mode = mode, .type = CUDNN_DATA_FLOAT, .x = x, .b = b});
+    return add_operation(
+        builder, (struct pointwise){.mode = mode, .type = CUDNN_DATA_FLOAT, .x = x, .b = b});
 }
 
 int yk_cudnn_builder_index(struct yk_cudnn_builder *builder, int x, int64_t axis)
 {
     const cudnnPointwiseMode_t mode = CUDNN_POINTWISE_GEN_INDEX;
-    return put_new(
+    return add_operation(
         builder, (struct pointwise){.mode = mode, .type = CUDNN_DATA_INT32, .axis = axis, .x = x});
 }
 
 int yk_cudnn_builder_compare(struct yk_cudnn_builder *builder, cudnnPointwiseMode_t mode, int x,
                              int b)
 {
-    return put_new(builder,
-                   (struct pointwise){.mode = mode, .type = CUDNN_DATA_BOOLEAN, .x = x, .b = b});
+    return add_operation(
+        builder, (struct pointwise){.mode = mode, .type = CUDNN_DATA_BOOLEAN, .x = x, .b = b});
 }
 
 int yk_cudnn_builder_select(struct yk_cudnn_builder *builder, int x, int b, int mask)
@@ -235,48 +239,50 @@ int yk_cudnn_builder_select(struct yk_cudnn_builder *builder, int x, int b, int 
                                  .x = x,
                                  .b = b,
                                  .mask = mask};
-    return put_new(builder, op);
+    return add_operation(builder, op);
 }
 
 void yk_cudnn_builder_reduce(struct yk_cudnn_builder *builder, cudnnReduceTensorOp_t mode, int x,
                              int y)
 {
-    static const char doing[] = "reduction";
+    static const char action[] = "reduction";
     const cudnnDataType_t type = CUDNN_DATA_FLOAT;
-    const cudnnBackendDescriptor_t way = create(builder, CUDNN_BACKEND_REDUCTION_DESCRIPTOR, doing);
-    set(builder, way, CUDNN_ATTR_REDUCTION_COMP_TYPE, CUDNN_TYPE_DATA_TYPE, 1, &type, doing);
+    const cudnnBackendDescriptor_t way =
+        create(builder, CUDNN_BACKEND_REDUCTION_DESCRIPTOR, action);
+    set(builder, way, CUDNN_ATTR_REDUCTION_COMP_TYPE, CUDNN_TYPE_DATA_TYPE, 1, &type, action);
     set(builder, way, CUDNN_ATTR_REDUCTION_OPERATOR, CUDNN_TYPE_REDUCTION_OPERATOR_TYPE, 1, &mode,
-        doing);
+        action);
     const cudnnBackendDescriptor_t made =
         begin_operation(builder, CUDNN_BACKEND_OPERATION_REDUCTION_DESCRIPTOR,
-                        CUDNN_ATTR_OPERATION_REDUCTION_DESC, way, doing);
-    set_tensor(builder, made, CUDNN_ATTR_OPERATION_REDUCTION_XDESC, x, doing);
-    set_tensor(builder, made, CUDNN_ATTR_OPERATION_REDUCTION_YDESC, y, doing);
-    end_operation(builder, made, doing);
+                        CUDNN_ATTR_OPERATION_REDUCTION_DESC, way, action);
+    set_tensor(builder, made, CUDNN_ATTR_OPERATION_REDUCTION_XDESC, x, action);
+    set_tensor(builder, made, CUDNN_ATTR_OPERATION_REDUCTION_YDESC, y, action);
+    end_operation(builder, made, action);
 }
 
 void yk_cudnn_builder_reshape(struct yk_cudnn_builder *builder, int x, int y)
 {
-    static const char doing[] = "reshape";
+    static const char action[] = "reshape";
     const cudnnBackendDescriptor_t made =
-        create(builder, CUDNN_BACKEND_OPERATION_RESHAPE_DESCRIPTOR, doing);
-    set_tensor(builder, made, CUDNN_ATTR_OPERATION_RESHAPE_XDESC, x, doing);
-    set_tensor(builder, made, CUDNN_ATTR_OPERATION_RESHAPE_YDESC, y, doing);
-    end_operation(builder, made, doing);
+        create(builder, CUDNN_BACKEND_OPERATION_RESHAPE_DESCRIPTOR, action);
+    set_tensor(builder, made, CUDNN_ATTR_OPERATION_RESHAPE_XDESC, x, action);
+    set_tensor(builder, made, CUDNN_ATTR_OPERATION_RESHAPE_YDESC, y, action);
+    end_operation(builder, made, action);
 }
 
 cudnnBackendDescriptor_t yk_cudnn_builder_finish(struct yk_cudnn_builder *builder,
                                                  cudnnHandle_t handle)
 {
-    static const char doing[] = "operation graph";
+    static const char action[] = "operation graph";
     const cudnnBackendDescriptor_t graph =
-        create(builder, CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR, doing);
+        create(builder, CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR, action);
     set(builder, graph, CUDNN_ATTR_OPERATIONGRAPH_OPS, CUDNN_TYPE_BACKEND_DESCRIPTOR,
-        builder->operation_count, (const void *)builder->operations, doing);
+        builder->operation_count, (const void *)builder->operations, action);
     if (handle) {
-        set(builder, graph, CUDNN_ATTR_OPERATIONGRAPH_HANDLE, CUDNN_TYPE_HANDLE, 1, &handle, doing);
+        set(builder, graph, CUDNN_ATTR_OPERATIONGRAPH_HANDLE, CUDNN_TYPE_HANDLE, 1, &handle,
+            action);
     }
-    end(builder, graph, doing);
+    end(builder, graph, action);
     return graph;
 }
 
@@ -292,6 +298,208 @@ void yk_cudnn_builder_clear(struct yk_cudnn_builder *builder)
         cudnnBackendDestroyDescriptor(builder->owned[i]);
     }
     memset(builder, 0, sizeof(*builder));
+}
+
+/* ---- the plan ---- */
+
+enum {
+    MAX_CONFIGS = 32, /* configurations of engines that are looked at */
+};
+
+/* Sets an attribute if all went well before. */
+static cudnnStatus_t give(cudnnStatus_t before, cudnnBackendDescriptor_t descriptor,
+                          cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type,
+                          int64_t count, const void *values)
+{
+    if (before != CUDNN_STATUS_SUCCESS) {
+        return before;
+    }
+    return cudnnBackendSetAttribute(descriptor, name, type, count, values);
+}
+
+static cudnnStatus_t get(cudnnStatus_t before, cudnnBackendDescriptor_t descriptor,
+                         cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type,
+                         int64_t most, int64_t *count, void *values)
+{
+    if (before != CUDNN_STATUS_SUCCESS) {
+        return before;
+    }
+    return cudnnBackendGetAttribute(descriptor, name, type, most, count, values);
+}
+
+static cudnnStatus_t finish(cudnnStatus_t before, cudnnBackendDescriptor_t descriptor)
+{
+    return before != CUDNN_STATUS_SUCCESS ? before : cudnnBackendFinalize(descriptor);
+}
+
+/* Says why the last thing tried did not do; only the last one is kept. */
+static void note(struct yk_cudnn_builder *builder, const char *what, cudnnStatus_t status)
+{
+    char detail[256] = "";
+    cudnnGetLastErrorString(detail, sizeof(detail));
+    snprintf(builder->reason, sizeof(builder->reason), "%s: %s (%s)", what,
+             cudnnGetErrorString(status), detail);
+}
+
+/* The number of a configuration's engine, and whether it promises the same bits every time. */
+static cudnnStatus_t inspect_engine(cudnnBackendDescriptor_t config, int64_t *number,
+                                    bool *repeatable)
+{
+    cudnnBackendDescriptor_t engine = NULL;
+    cudnnStatus_t status = cudnnBackendCreateDescriptor(CUDNN_BACKEND_ENGINE_DESCRIPTOR, &engine);
+    if (status != CUDNN_STATUS_SUCCESS) {
+        return status;
+    }
+    cudnnBackendNumericalNote_t notes[CUDNN_NUMERICAL_NOTE_TYPE_COUNT];
+    int64_t count = 0;
+    status = get(status, config, CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1,
+                 &count, (void *)&engine);
+    status =
+        get(status, engine, CUDNN_ATTR_ENGINE_GLOBAL_INDEX, CUDNN_TYPE_INT64, 1, &count, number);
+    status = get(status, engine, CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, CUDNN_TYPE_NUMERICAL_NOTE,
+                 CUDNN_NUMERICAL_NOTE_TYPE_COUNT, &count, notes);
+    *repeatable = status == CUDNN_STATUS_SUCCESS;
+    for (int64_t i = 0; *repeatable && i < count; i++) {
+        *repeatable = notes[i] != CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC;
+    }
+    cudnnBackendDestroyDescriptor(engine);
+    return status;
+}
+
+/* The configuration as a plan, or NULL where it will not do. */
+static cudnnBackendDescriptor_t try_config(struct yk_cudnn_builder *builder,
+                                           cudnnBackendDescriptor_t config,
+                                           cudnnBackendDescriptor_t device,
+                                           struct yk_cudnn_plan_options options)
+{
+    bool repeatable = false;
+    cudnnStatus_t status = inspect_engine(config, &builder->engine, &repeatable);
+    if (status != CUDNN_STATUS_SUCCESS || (options.repeatable && !repeatable)) {
+        note(builder, "an engine that is not the same every time", status);
+        return NULL;
+    }
+    cudnnBackendDescriptor_t plan = NULL;
+    status = cudnnBackendCreateDescriptor(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR, &plan);
+    if (status != CUDNN_STATUS_SUCCESS) {
+        note(builder, "plan", status);
+        return NULL;
+    }
+    status = give(status, plan, CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG,
+                  CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, (const void *)&config);
+    if (device) {
+        status = give(status, plan, CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP,
+                      CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, (const void *)&device);
+    }
+    int64_t count = 0;
+    status = finish(status, plan);
+    status = get(status, plan, CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, CUDNN_TYPE_INT64, 1,
+                 &count, &builder->workspace_bytes);
+    if (status == CUDNN_STATUS_SUCCESS && builder->workspace_bytes <= options.max_workspace) {
+        return plan;
+    }
+    note(builder, status == CUDNN_STATUS_SUCCESS ? "more workspace than is allowed" : "plan",
+         status);
+    cudnnBackendDestroyDescriptor(plan);
+    return NULL;
+}
+
+/* Configurations come in the order of the speed that cuDNN expects of them. */
+static void try_configs(struct yk_cudnn_builder *builder, cudnnBackendDescriptor_t heuristics,
+                        cudnnBackendDescriptor_t device, struct yk_cudnn_plan_options options)
+{
+    cudnnBackendDescriptor_t configs[MAX_CONFIGS];
+    int64_t made = 0;
+    while (made < MAX_CONFIGS &&
+           cudnnBackendCreateDescriptor(CUDNN_BACKEND_ENGINECFG_DESCRIPTOR, &configs[made]) ==
+               CUDNN_STATUS_SUCCESS) {
+        made++;
+    }
+    int64_t count = 0;
+    const cudnnStatus_t status =
+        get(CUDNN_STATUS_SUCCESS, heuristics, CUDNN_ATTR_ENGINEHEUR_RESULTS,
+            CUDNN_TYPE_BACKEND_DESCRIPTOR, made, &count, (void *)configs);
+    if (status != CUDNN_STATUS_SUCCESS || count == 0) {
+        note(builder, "no engine takes the graph", status);
+        count = 0;
+    }
+    for (int64_t i = 0; i < made; i++) {
+        if (i < count && !builder->plan) {
+            builder->plan = try_config(builder, configs[i], device, options);
+            if (builder->plan) {
+                builder->config = configs[i]; /* the plan refers to it */
+                continue;
+            }
+        }
+        cudnnBackendDestroyDescriptor(configs[i]);
+    }
+}
+
+/* The heuristics of that mode, or NULL. */
+static cudnnBackendDescriptor_t ask_heuristics(struct yk_cudnn_builder *builder,
+                                               cudnnBackendDescriptor_t graph,
+                                               cudnnBackendHeurMode_t mode,
+                                               cudnnBackendDescriptor_t device)
+{
+    cudnnBackendDescriptor_t made = NULL;
+    cudnnStatus_t status = cudnnBackendCreateDescriptor(CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR, &made);
+    status = give(status, made, CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH,
+                  CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, (const void *)&graph);
+    status = give(status, made, CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, 1, &mode);
+    if (device) {
+        status = give(status, made, CUDNN_ATTR_ENGINEHEUR_DEVICEPROP, CUDNN_TYPE_BACKEND_DESCRIPTOR,
+                      1, (const void *)&device);
+    }
+    status = finish(status, made);
+    if (status == CUDNN_STATUS_SUCCESS) {
+        return made;
+    }
+    note(builder, "heuristics", status);
+    if (made) {
+        cudnnBackendDestroyDescriptor(made);
+    }
+    return NULL;
+}
+
+bool yk_cudnn_plan_make(struct yk_cudnn_builder *builder, cudnnHandle_t handle,
+                        cudnnBackendDescriptor_t device, struct yk_cudnn_plan_options options)
+{
+    static const cudnnBackendHeurMode_t modes[] = {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK};
+    const cudnnBackendDescriptor_t graph = yk_cudnn_builder_finish(builder, handle);
+    for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
+        if (builder->failed || builder->plan) {
+            break;
+        }
+        const cudnnBackendDescriptor_t heuristics =
+            ask_heuristics(builder, graph, modes[i], device);
+        if (heuristics) {
+            try_configs(builder, heuristics, device, options);
+            cudnnBackendDestroyDescriptor(heuristics);
+        }
+    }
+    builder->failed = builder->failed || !builder->plan;
+    return !builder->failed;
+}
+
+bool yk_cudnn_plan_run(struct yk_cudnn_builder *builder, cudnnHandle_t handle, int64_t count,
+                       const int64_t *ids, void *const *pointers, void *workspace)
+{
+    cudnnBackendDescriptor_t pack = NULL;
+    cudnnStatus_t status =
+        cudnnBackendCreateDescriptor(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR, &pack);
+    status = give(status, pack, CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, CUDNN_TYPE_INT64, count, ids);
+    status = give(status, pack, CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, count,
+                  (const void *)pointers);
+    status = give(status, pack, CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, 1,
+                  (const void *)&workspace);
+    status = finish(status, pack);
+    if (status == CUDNN_STATUS_SUCCESS) {
+        status = cudnnBackendExecute(handle, builder->plan, pack);
+    }
+    yk_cudnn_builder_check(builder, status, "execution");
+    if (pack) {
+        cudnnBackendDestroyDescriptor(pack);
+    }
+    return !builder->failed;
 }
 
 #endif

@@ -67,7 +67,7 @@ int yk_cudnn_builder_virtual(struct yk_cudnn_builder *builder, const int64_t siz
 
 /* y = a · b over the last two axes. */
 void yk_cudnn_builder_matmul(struct yk_cudnn_builder *builder, int a, int b,
-                             struct yk_cudnn_padding cut, int y);
+                             struct yk_cudnn_padding padding, int y);
 /* y = mode(x, b), b being YK_CUDNN_NONE for functions of x alone. */
 void yk_cudnn_builder_pointwise(struct yk_cudnn_builder *builder, cudnnPointwiseMode_t mode, int x,
                                 int b, int y);
@@ -87,7 +87,7 @@ void yk_cudnn_builder_reshape(struct yk_cudnn_builder *builder, int x, int y);
 
 /* Keeps the first failure; false once there is one. */
 bool yk_cudnn_builder_check(struct yk_cudnn_builder *builder, cudnnStatus_t status,
-                            const char *doing);
+                            const char *action);
 /* The graph of all ops so far. */
 cudnnBackendDescriptor_t yk_cudnn_builder_finish(struct yk_cudnn_builder *builder,
                                                  cudnnHandle_t handle);
@@ -100,11 +100,11 @@ cudnnBackendDescriptor_t yk_cudnn_builder_finish(struct yk_cudnn_builder *builde
  * none.
  */
 struct yk_cudnn_plan_options {
-    int64_t workspace_most; /* bytes */
+    int64_t max_workspace; /* bytes */
     bool repeatable;
 };
 bool yk_cudnn_plan_make(struct yk_cudnn_builder *builder, cudnnHandle_t handle,
-                        cudnnBackendDescriptor_t device, struct yk_cudnn_plan_options wish);
+                        cudnnBackendDescriptor_t device, struct yk_cudnn_plan_options options);
 
 /* Runs it on the handle's stream; pointers[i] is the memory of the tensor ids[i]. */
 bool yk_cudnn_plan_run(struct yk_cudnn_builder *builder, cudnnHandle_t handle, int64_t count,

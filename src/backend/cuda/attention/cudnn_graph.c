@@ -21,7 +21,7 @@ static cudnnDataType_t stored_type(const struct yk_cudnn_shape *shape)
 
 /* Heads side by side in rows: (B, heads, count, D), or turned, (B, heads, D, count). */
 static int rows(struct yk_cudnn_builder *builder, const struct yk_cudnn_shape *shape, int64_t count,
-                int64_t heads, int64_t stride, bool turned)
+                int64_t heads, int64_t stride, bool transposed)
 {
     struct yk_cudnn_tensor tensor = {
         .sizes = {shape->batch, heads, count, shape->head_size},
@@ -29,7 +29,7 @@ static int rows(struct yk_cudnn_builder *builder, const struct yk_cudnn_shape *s
         .type = stored_type(shape),
         .place = YK_CUDNN_STORED,
     };
-    if (turned) {
+    if (transposed) {
         tensor.sizes[ROWS] = shape->head_size;
         tensor.sizes[COLUMNS] = count;
         tensor.strides[ROWS] = 1;
@@ -45,9 +45,9 @@ static int query_rows(struct yk_cudnn_builder *builder, const struct yk_cudnn_sh
 }
 
 static int key_rows(struct yk_cudnn_builder *builder, const struct yk_cudnn_shape *shape,
-                    int64_t stride, bool turned)
+                    int64_t stride, bool transposed)
 {
-    return rows(builder, shape, shape->keys, shape->kv_heads, stride, turned);
+    return rows(builder, shape, shape->keys, shape->kv_heads, stride, transposed);
 }
 
 /* (B, heads, T, 1) of fp32. */
@@ -94,14 +94,14 @@ static int scores(struct yk_cudnn_builder *builder, const struct yk_cudnn_shape 
 }
 
 /* What both passes take: q, k, v, the scale and what the masks need. */
-static void take_inputs(struct yk_cudnn_builder *builder, const struct yk_cudnn_shape *shape,
-                        struct yk_cudnn_slots *slots)
+static void add_inputs(struct yk_cudnn_builder *builder, const struct yk_cudnn_shape *shape,
+                       struct yk_cudnn_slots *slots)
 {
     int *ids = slots->ids;
     *slots = (struct yk_cudnn_slots){{YK_CUDNN_NONE}};
     ids[YK_CUDNN_Q] = query_rows(builder, shape, shape->q_stride);
     ids[YK_CUDNN_K] = key_rows(builder, shape, shape->k_stride, true);
-    ids[YK_CUDNN_V] = key_rows(builder, shape, shape->v_stride, shape->back != 0);
+    ids[YK_CUDNN_V] = key_rows(builder, shape, shape->v_stride, shape->backward != 0);
     ids[YK_CUDNN_OUT] = query_rows(builder, shape, shape->out_stride);
     ids[YK_CUDNN_SUMS] =
         per_query(builder, shape, shape->sums ? YK_CUDNN_STORED : YK_CUDNN_VIRTUAL);
@@ -121,12 +121,12 @@ static int score(struct yk_cudnn_builder *builder, const struct yk_cudnn_shape *
                  const struct yk_cudnn_slots *slots)
 {
     const int *ids = slots->ids;
-    const struct yk_cudnn_padding cut = {
+    const struct yk_cudnn_padding padding = {
         .rows = ids[YK_CUDNN_QUERY_COUNTS],
         .columns = ids[YK_CUDNN_KEY_COUNTS],
     };
     const int product = scores(builder, shape, CUDNN_DATA_FLOAT);
-    yk_cudnn_builder_matmul(builder, ids[YK_CUDNN_Q], ids[YK_CUDNN_K], cut, product);
+    yk_cudnn_builder_matmul(builder, ids[YK_CUDNN_Q], ids[YK_CUDNN_K], padding, product);
     const int scaled =
         yk_cudnn_builder_map(builder, CUDNN_POINTWISE_MUL, product, ids[YK_CUDNN_SCALE]);
     if (!shape->lengths) {
@@ -152,14 +152,14 @@ static int mask_future(struct yk_cudnn_builder *builder, const struct yk_cudnn_s
     }
     const int row = yk_cudnn_builder_index(builder, x, ROWS);
     const int column = yk_cudnn_builder_index(builder, x, COLUMNS);
-    const int seen = yk_cudnn_builder_compare(builder, CUDNN_POINTWISE_CMP_GE, row, column);
-    return yk_cudnn_builder_select(builder, x, slots->ids[YK_CUDNN_MASK_CAUSAL], seen);
+    const int visible = yk_cudnn_builder_compare(builder, CUDNN_POINTWISE_CMP_GE, row, column);
+    return yk_cudnn_builder_select(builder, x, slots->ids[YK_CUDNN_MASK_CAUSAL], visible);
 }
 
 void yk_cudnn_graph_forward(struct yk_cudnn_builder *builder, const struct yk_cudnn_shape *shape,
                             struct yk_cudnn_slots *out)
 {
-    take_inputs(builder, shape, out);
+    add_inputs(builder, shape, out);
     const int masked = mask_future(builder, shape, out, score(builder, shape, out));
     const int highest = per_query(builder, shape, YK_CUDNN_VIRTUAL);
     yk_cudnn_builder_reduce(builder, CUDNN_REDUCE_TENSOR_MAX, masked, highest);
@@ -171,17 +171,17 @@ void yk_cudnn_graph_forward(struct yk_cudnn_builder *builder, const struct yk_cu
     yk_cudnn_builder_pointwise(builder, CUDNN_POINTWISE_ADD, highest, log, out->ids[YK_CUDNN_SUMS]);
     const int chance = scores(builder, shape, stored_type(shape));
     yk_cudnn_builder_pointwise(builder, CUDNN_POINTWISE_DIV, power, sum, chance);
-    const struct yk_cudnn_padding cut = {
+    const struct yk_cudnn_padding padding = {
         .rows = out->ids[YK_CUDNN_QUERY_COUNTS],
         .inner = out->ids[YK_CUDNN_KEY_COUNTS],
     };
-    yk_cudnn_builder_matmul(builder, chance, out->ids[YK_CUDNN_V], cut, out->ids[YK_CUDNN_OUT]);
+    yk_cudnn_builder_matmul(builder, chance, out->ids[YK_CUDNN_V], padding, out->ids[YK_CUDNN_OUT]);
 }
 
 /* ---- backward ---- */
 
 /* The same numbers with rows and columns changed places, of the stored type. */
-static int turn(struct yk_cudnn_builder *builder, const struct yk_cudnn_shape *shape, int x)
+static int transpose(struct yk_cudnn_builder *builder, const struct yk_cudnn_shape *shape, int x)
 {
     struct yk_cudnn_tensor tensor = builder->tensors[x];
     tensor.sizes[ROWS] = builder->tensors[x].sizes[COLUMNS];
@@ -197,36 +197,37 @@ static int turn(struct yk_cudnn_builder *builder, const struct yk_cudnn_shape *s
 
 /* gradient (B, kv_heads, S, D) = turned (B, heads, S, T) · b (B, heads, T, D), summed over the
  * heads of queries that share one of keys. */
-static void put_key_gradient(struct yk_cudnn_builder *builder, const struct yk_cudnn_shape *shape,
-                             const struct yk_cudnn_slots *slots, int turned, int b, int gradient)
+static void add_key_gradient(struct yk_cudnn_builder *builder, const struct yk_cudnn_shape *shape,
+                             const struct yk_cudnn_slots *slots, int transposed, int b,
+                             int gradient)
 {
-    const struct yk_cudnn_padding cut = {
+    const struct yk_cudnn_padding padding = {
         .rows = slots->ids[YK_CUDNN_KEY_COUNTS],
         .inner = slots->ids[YK_CUDNN_QUERY_COUNTS],
     };
     if (shape->heads == shape->kv_heads) {
-        yk_cudnn_builder_matmul(builder, turned, b, cut, gradient);
+        yk_cudnn_builder_matmul(builder, transposed, b, padding, gradient);
         return;
     }
     const int64_t sizes[YK_CUDNN_RANK] = {shape->batch, shape->heads, shape->keys,
                                           shape->head_size};
     const int of_every_head = yk_cudnn_builder_virtual(builder, sizes, stored_type(shape));
-    yk_cudnn_builder_matmul(builder, turned, b, cut, of_every_head);
+    yk_cudnn_builder_matmul(builder, transposed, b, padding, of_every_head);
     yk_cudnn_builder_reduce(builder, CUDNN_REDUCE_TENSOR_ADD, of_every_head, gradient);
 }
 
 /* dq (B, heads, T, D) = d_score · k, straight to its place or by way of fp32. */
-static void put_query_gradient(struct yk_cudnn_builder *builder, const struct yk_cudnn_shape *shape,
+static void add_query_gradient(struct yk_cudnn_builder *builder, const struct yk_cudnn_shape *shape,
                                struct yk_cudnn_slots *slots, int d_score)
 {
     int *ids = slots->ids;
-    const struct yk_cudnn_padding cut = {
+    const struct yk_cudnn_padding padding = {
         .rows = ids[YK_CUDNN_QUERY_COUNTS],
         .inner = ids[YK_CUDNN_KEY_COUNTS],
     };
-    const int keys = turn(builder, shape, ids[YK_CUDNN_K]);
+    const int keys = transpose(builder, shape, ids[YK_CUDNN_K]);
     if (shape->repeatable) {
-        yk_cudnn_builder_matmul(builder, d_score, keys, cut, ids[YK_CUDNN_DQ]);
+        yk_cudnn_builder_matmul(builder, d_score, keys, padding, ids[YK_CUDNN_DQ]);
         return;
     }
     const int64_t row = shape->head_size;
@@ -238,13 +239,13 @@ static void put_query_gradient(struct yk_cudnn_builder *builder, const struct yk
         .place = YK_CUDNN_STORED,
     };
     ids[YK_CUDNN_DQ_SUMS] = yk_cudnn_builder_tensor(builder, &sums);
-    yk_cudnn_builder_matmul(builder, d_score, keys, cut, ids[YK_CUDNN_DQ_SUMS]);
+    yk_cudnn_builder_matmul(builder, d_score, keys, padding, ids[YK_CUDNN_DQ_SUMS]);
     yk_cudnn_builder_pointwise(builder, CUDNN_POINTWISE_IDENTITY, ids[YK_CUDNN_DQ_SUMS],
                                YK_CUDNN_NONE, ids[YK_CUDNN_DQ]);
 }
 
 /* delta = the sum of out · d_out over a row: what the softmax takes off every gradient. */
-static void put_delta(struct yk_cudnn_builder *builder, const struct yk_cudnn_shape *shape,
+static void add_delta(struct yk_cudnn_builder *builder, const struct yk_cudnn_shape *shape,
                       const int *ids)
 {
     const int product =
@@ -267,37 +268,37 @@ void yk_cudnn_graph_backward(struct yk_cudnn_builder *builder, const struct yk_c
                              struct yk_cudnn_slots *out)
 {
     int *ids = out->ids;
-    take_inputs(builder, shape, out);
+    add_inputs(builder, shape, out);
     ids[YK_CUDNN_D_OUT] = query_rows(builder, shape, shape->out_stride);
     ids[YK_CUDNN_DQ] = query_rows(builder, shape, shape->dq_stride);
     ids[YK_CUDNN_DK] = key_rows(builder, shape, shape->dk_stride, false);
     ids[YK_CUDNN_DV] = key_rows(builder, shape, shape->dv_stride, false);
     ids[YK_CUDNN_DELTA] = per_query(builder, shape, YK_CUDNN_STORED);
     ids[YK_CUDNN_ONE] = value(builder);
-    put_delta(builder, shape, ids);
+    add_delta(builder, shape, ids);
 
     const int lowered = yk_cudnn_builder_map(builder, CUDNN_POINTWISE_SUB,
                                              score(builder, shape, out), ids[YK_CUDNN_SUMS]);
     const int chance = yk_cudnn_builder_map(
         builder, CUDNN_POINTWISE_EXP, mask_future(builder, shape, out, lowered), YK_CUDNN_NONE);
-    put_key_gradient(builder, shape, out, turn(builder, shape, chance), ids[YK_CUDNN_D_OUT],
+    add_key_gradient(builder, shape, out, transpose(builder, shape, chance), ids[YK_CUDNN_D_OUT],
                      ids[YK_CUDNN_DV]);
 
-    const struct yk_cudnn_padding cut = {
+    const struct yk_cudnn_padding padding = {
         .rows = ids[YK_CUDNN_QUERY_COUNTS],
         .columns = ids[YK_CUDNN_KEY_COUNTS],
     };
     const int product = scores(builder, shape, CUDNN_DATA_FLOAT);
-    yk_cudnn_builder_matmul(builder, ids[YK_CUDNN_D_OUT], ids[YK_CUDNN_V], cut, product);
+    yk_cudnn_builder_matmul(builder, ids[YK_CUDNN_D_OUT], ids[YK_CUDNN_V], padding, product);
     const int less =
         yk_cudnn_builder_map(builder, CUDNN_POINTWISE_SUB, product, ids[YK_CUDNN_DELTA]);
     const int weighed = yk_cudnn_builder_map(builder, CUDNN_POINTWISE_MUL, less, chance);
     const int d_score =
         yk_cudnn_builder_map(builder, CUDNN_POINTWISE_MUL, weighed, ids[YK_CUDNN_SCALE]);
-    put_key_gradient(builder, shape, out, turn(builder, shape, d_score), ids[YK_CUDNN_Q],
+    add_key_gradient(builder, shape, out, transpose(builder, shape, d_score), ids[YK_CUDNN_Q],
                      ids[YK_CUDNN_DK]);
 
-    put_query_gradient(builder, shape, out, d_score);
+    add_query_gradient(builder, shape, out, d_score);
 }
 
 #endif

@@ -25,7 +25,7 @@ struct yk_cudnn_shape {
     int64_t dk_stride;
     int64_t dv_stride;
     int32_t type; /* enum yk_precision */
-    int32_t back;
+    int32_t backward;
     int32_t causal;
     int32_t lengths;    /* 1: keys are counted by them */
     int32_t sums;       /* 1: they are wanted, or given */

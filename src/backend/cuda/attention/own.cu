@@ -52,8 +52,8 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
-static void put_products(struct yk_backend_lane *lane, const struct yk_attention_backward_op *op,
-                         float *products)
+static void launch_products(struct yk_backend_lane *lane, const struct yk_attention_backward_op *op,
+                            float *products)
 {
     const struct yk_attention_op *forward = &op->forward;
     const int64_t rows = forward->batch * forward->queries * forward->heads;
@@ -72,7 +72,7 @@ static void put_products(struct yk_backend_lane *lane, const struct yk_attention
             find_products<T, false><<<blocks, THREADS, 0, stream>>>(*forward, op->d_out, products);
         }
     });
-    yk_cuda_lane_check(lane, cudaGetLastError(), "attend back");
+    yk_cuda_lane_check(lane, cudaGetLastError(), "attention_backward");
 }
 
 static struct yk_attention_task task_of(const struct yk_attention_op *op)
@@ -94,15 +94,15 @@ static bool is_wide(const void *base, int64_t stride)
 
 static bool suits_tensor(const struct yk_backend_lane *lane, const struct yk_attention_op *op)
 {
-    const struct yk_cuda_properties *chip = yk_cuda_lane_properties(lane);
+    const struct yk_cuda_properties *properties = yk_cuda_lane_properties(lane);
     const bool type = op->type == YK_PRECISION_FP16 || op->type == YK_PRECISION_BF16;
-    return type && chip->capability >= 80 && (op->head_size == 64 || op->head_size == 128) &&
+    return type && properties->capability >= 80 && (op->head_size == 64 || op->head_size == 128) &&
            op->scale > 0 && is_wide(op->q, op->q_stride) && is_wide(op->k, op->k_stride) &&
            is_wide(op->v, op->v_stride) && is_wide(op->out, op->out_stride);
 }
 
-static bool suits_tensor_back(const struct yk_backend_lane *lane,
-                              const struct yk_attention_backward_op *op)
+static bool suits_tensor_backward(const struct yk_backend_lane *lane,
+                                  const struct yk_attention_backward_op *op)
 {
     return suits_tensor(lane, &op->forward) && is_wide(op->d_out, 0) &&
            is_wide(op->dq, op->dq_stride) && is_wide(op->dk, op->dk_stride) &&
@@ -136,12 +136,12 @@ void yk_cuda_attention_own_backward(struct yk_backend_lane *lane,
     if (!products) {
         return;
     }
-    put_products(lane, op, products);
+    launch_products(lane, op, products);
     const struct yk_attention_backward_task task = {
         task_of(forward), op->d_out,     op->dq,        op->dk,   op->dv,
         op->dq_stride,    op->dk_stride, op->dv_stride, products,
     };
-    if (suits_tensor_back(lane, op)) {
+    if (suits_tensor_backward(lane, op)) {
         yk_cuda_attention_tensor_backward(lane, &task);
     } else {
         yk_cuda_attention_simt_backward(lane, &task);

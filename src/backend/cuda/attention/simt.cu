@@ -1,16 +1,239 @@
 /*
- * Attention without tensor cores.
+ * Attention without tensor cores, for any type and size. Backward in two kernels, so that no sum
+ * depends on who comes first: dK and dV by tiles of keys, dQ by tiles of queries.
+ *
+ * Tiles are 64 queries and 64 keys in fp32, a block of 256 threads for each. Thread (y, x) of
+ * 16 · 16 has rows 4y … 4y + 3 and columns 4x … 4x + 3 of every tile. Products over the head's size
+ * are taken in steps of 32 numbers. Of what is as wide as a head a block finds 64 columns, so that
+ * heads may have any size; the blocks of a wider head find the same scores once more.
  */
-#include "backend/cuda/attention/simt.cuh"
+#include "backend/cuda/attention/attention.cuh"
+
+/* ---- tiles ---- */
+
+enum {
+    TILE = 64,
+    DEPTH = 32,
+    STRIDE = TILE + 4, /* of tiles in shared memory: spreads rows over banks, keeps 16 bytes */
+    THREADS = 256,
+    AREA = TILE * STRIDE, /* also room for two of (DEPTH, TILE) */
+};
+
+/* Rows of a head: those from `count` on are taken as zero. */
+template <typename T> struct rows {
+    const T *from;
+    int64_t stride;
+    int count;
+};
+
+template <typename T>
+static __device__ rows<T> rows_of(const void *base, int64_t stride, int64_t sample, int64_t length,
+                                  int first, int end, int64_t head, int64_t size)
+{
+    return {static_cast<const T *>(base) +
+                yk_attention_row_offset(sample, length, first, stride, head, size),
+            stride, min(end - first, static_cast<int>(TILE))};
+}
+
+/* Columns `first` … of 64 rows as (DEPTH, TILE). The lanes of a warp write to 32 banks. */
+template <typename T>
+static __device__ void load_transposed(const rows<T> &rows, int first, int size, float *to)
+{
+    const int lane = threadIdx.x % 32;
+    const int warp = threadIdx.x / 32;
+#pragma unroll
+    for (int i = 0; i < TILE * DEPTH / THREADS; i++) {
+        const int c = lane % 8 + i % 4 * 8;
+        const int r = lane / 8 + (warp + i / 4 * 8) * 4;
+        const bool there = r < rows.count && first + c < size;
+        to[c * STRIDE + r] = there ? yk_load(rows.from[r * rows.stride + first + c]) : 0.0F;
+    }
+}
+
+/* Columns `first` … of 64 rows as (TILE, TILE). */
+template <typename T>
+static __device__ void load_rows(const rows<T> &rows, int first, int size, float *to)
+{
+#pragma unroll 4
+    for (int i = threadIdx.x; i < TILE * TILE; i += THREADS) {
+        const int c = i % TILE;
+        const int r = i / TILE;
+        const bool there = r < rows.count && first + c < size;
+        to[r * STRIDE + c] = there ? yk_load(rows.from[r * rows.stride + first + c]) : 0.0F;
+    }
+}
+
+static __device__ __forceinline__ void load_four(const float *from, float (&out)[4])
+{
+    const float4 four = *reinterpret_cast<const float4 *>(from);
+    out[0] = four.x;
+    out[1] = four.y;
+    out[2] = four.z;
+    out[3] = four.w;
+}
+
+static __device__ __forceinline__ void multiply_four(const float (&a)[4], const float (&b)[4],
+                                                     float (&to)[4][4])
+{
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+#pragma unroll
+        for (int j = 0; j < 4; j++) {
+            to[i][j] = fmaf(a[i], b[j], to[i][j]);
+        }
+    }
+}
+
+/* to = a bᵀ over the whole size of a head. */
+template <typename T>
+static __device__ void multiply_heads(const rows<T> &a, const rows<T> &b, int size, float *area,
+                                      float (&to)[4][4])
+{
+    const int x = threadIdx.x % 16;
+    const int y = threadIdx.x / 16;
+    for (int i = 0; i < 16; i++) {
+        to[i / 4][i % 4] = 0;
+    }
+    for (int first = 0; first < size; first += DEPTH) {
+        __syncthreads();
+        load_transposed(a, first, size, area);
+        load_transposed(b, first, size, area + DEPTH * STRIDE);
+        __syncthreads();
+#pragma unroll 8
+        for (int c = 0; c < DEPTH; c++) {
+            float left[4];
+            float right[4];
+            load_four(area + c * STRIDE + 4 * y, left);
+            load_four(area + (DEPTH + c) * STRIDE + 4 * x, right);
+            multiply_four(left, right, to);
+        }
+    }
+}
+
+/* Brings (64, 64) of numbers for a product: each thread's part of the tile, and rows. */
+template <typename T>
+static __device__ void load_product(const float (&part)[4][4], const rows<T> &rows, int column,
+                                    int size, float *tile, float *area)
+{
+    const int x = threadIdx.x % 16;
+    const int y = threadIdx.x / 16;
+    __syncthreads();
+    for (int i = 0; i < 4; i++) {
+        *reinterpret_cast<float4 *>(tile + (4 * y + i) * STRIDE + 4 * x) =
+            make_float4(part[i][0], part[i][1], part[i][2], part[i][3]);
+    }
+    load_rows(rows, column, size, area);
+    __syncthreads();
+}
+
+/* to += tile · area. */
+static __device__ void multiply(const float *tile, const float *area, float (&to)[4][4])
+{
+    const int x = threadIdx.x % 16;
+    const int y = threadIdx.x / 16;
+#pragma unroll 2
+    for (int k = 0; k < TILE; k += 4) {
+        float left[4][4];
+        for (int i = 0; i < 4; i++) {
+            load_four(tile + (4 * y + i) * STRIDE + k, left[i]);
+        }
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            const float column[4] = {left[0][i], left[1][i], left[2][i], left[3][i]};
+            float right[4];
+            load_four(area + (k + i) * STRIDE + 4 * x, right);
+            multiply_four(column, right, to);
+        }
+    }
+}
+
+/* to += tileᵀ · area. */
+static __device__ void multiply_tile_transposed(const float *tile, const float *area,
+                                                float (&to)[4][4])
+{
+    const int x = threadIdx.x % 16;
+    const int y = threadIdx.x / 16;
+#pragma unroll 8
+    for (int k = 0; k < TILE; k++) {
+        float left[4];
+        float right[4];
+        load_four(tile + k * STRIDE + 4 * y, left);
+        load_four(area + k * STRIDE + 4 * x, right);
+        multiply_four(left, right, to);
+    }
+}
+
+/* The thread's part of a tile whose first `rows` rows exist, each row times its scale, to columns
+ * `column` … of a head. */
+template <typename T>
+static __device__ void store(const float (&part)[4][4], const float (&scales)[4], T *to,
+                             int64_t stride, int rows, int column, int size)
+{
+    const int x = threadIdx.x % 16;
+    const int y = threadIdx.x / 16;
+    for (int i = 0; i < 4; i++) {
+        for (int j = 0; j < 4; j++) {
+            const int c = column + 4 * x + j;
+            if (4 * y + i < rows && c < size) {
+                to[(4 * y + i) * stride + c] = yk_store<T>(part[i][j] * scales[i]);
+            }
+        }
+    }
+}
+
+static __device__ void apply_dropout(const struct yk_attention_task &task,
+                                     const struct yk_attention_head &head, int t, int s,
+                                     float (&numbers)[4])
+{
+    float factors[4];
+    yk_attention_dropout_factors(task, head.sample,
+                                 yk_attention_dropout_index(task.op, head, t) + s, factors);
+    for (int j = 0; j < 4; j++) {
+        numbers[j] *= factors[j];
+    }
+}
+
+/* A block's tile of queries, and the columns of the head that it finds. */
+struct query_tile {
+    int64_t place; /* of the head in (B, heads) */
+    struct yk_attention_head head;
+    int first;
+    int end; /* of the keys that any of them sees */
+    int queries;
+    int size;
+    int column;
+};
+
+static __device__ __forceinline__ struct query_tile query_tile_of(const struct yk_attention_op &op)
+{
+    const int tiles = static_cast<int>((op.queries + TILE - 1) / TILE);
+    struct query_tile own;
+    own.place = blockIdx.x / tiles;
+    own.head = yk_attention_head_of(op, own.place / op.heads, own.place % op.heads);
+    own.first = static_cast<int>(blockIdx.x % tiles) * TILE;
+    own.queries = static_cast<int>(op.queries);
+    own.size = static_cast<int>(op.head_size);
+    own.column = static_cast<int>(blockIdx.y) * TILE;
+    own.end = yk_attention_visible_keys(own.head, min(own.first + TILE, own.queries) - 1);
+    return own;
+}
+
+static dim3 grid_of(int64_t heads, int64_t rows, int64_t size)
+{
+    return dim3(static_cast<unsigned>(heads * yk_ceil_div(rows, TILE)),
+                static_cast<unsigned>(yk_ceil_div(size, TILE)));
+}
+
+/* ---- forward ---- */
 
 /* One row of a tile of scores becomes powers, its sum and highest are carried on and the output so
  * far is scaled anew. 16 lanes have the row. */
-static __device__ void exponentiate(float (&scores)[4], int seen, float scale, float &highest,
+static __device__ void exponentiate(float (&scores)[4], int visible, float scale, float &highest,
                                     float &sum, float (&out)[4])
 {
     const float before = highest;
     for (int j = 0; j < 4; j++) {
-        scores[j] = j < seen ? scores[j] * scale : -INFINITY;
+        scores[j] = j < visible ? scores[j] * scale : -INFINITY;
         highest = fmaxf(highest, scores[j]);
     }
     for (int step = 8; step > 0; step /= 2) {
@@ -47,7 +270,8 @@ static __device__ void end_softmax(const struct yk_attention_op &op, int64_t hea
 }
 
 template <typename T>
-static __global__ void __launch_bounds__(THREADS) attend(const struct yk_attention_task task)
+static __global__ void __launch_bounds__(THREADS)
+    attention_kernel(const struct yk_attention_task task)
 {
     __shared__ __align__(16) float area[AREA];
     __shared__ __align__(16) float tile[AREA];
@@ -72,10 +296,10 @@ static __global__ void __launch_bounds__(THREADS) attend(const struct yk_attenti
             exponentiate(scores[i], yk_attention_visible_keys(head, t_mine + i) - s - s_mine,
                          task.power_scale, highest[i], sums[i], out[i]);
             if (op.dropout.rate > 0) {
-                drop(task, head, t_mine + i, s + s_mine, scores[i]);
+                apply_dropout(task, head, t_mine + i, s + s_mine, scores[i]);
             }
         }
-        bring_product(scores, v, own.column, own.size, tile, area);
+        load_product(scores, v, own.column, own.size, tile, area);
         multiply(tile, area, out);
     }
     float shares[4];
@@ -92,7 +316,188 @@ void yk_cuda_attention_simt(struct yk_backend_lane *lane, const struct yk_attent
     const dim3 grid = grid_of(op->batch * op->heads, op->queries, op->head_size);
     const cudaStream_t stream = yk_cuda_lane_stream(lane);
     yk_with_type(op->type, [&](auto number) {
-        attend<decltype(number)><<<grid, THREADS, 0, stream>>>(*task);
+        attention_kernel<decltype(number)><<<grid, THREADS, 0, stream>>>(*task);
     });
-    yk_cuda_lane_check(lane, cudaGetLastError(), "attend");
+    yk_cuda_lane_check(lane, cudaGetLastError(), "attention");
+}
+
+/* ---- backward ---- */
+
+enum {
+    FEW_KEYS = 128
+};
+
+/* P (with what dropout does to it) and dS of the tile of queries from `first` and keys from `s`;
+ * without products, P ∘ dP instead of dS. */
+template <typename T>
+static __device__ void differentiate(const struct yk_attention_backward_task &task,
+                                     const struct yk_attention_head &head, const float *products,
+                                     int first, int s, float *area, float (&powers)[4][4],
+                                     float (&d_scores)[4][4])
+{
+    const struct yk_attention_op &op = task.forward.op;
+    const int queries = static_cast<int>(op.queries);
+    const int size = static_cast<int>(op.head_size);
+    const int x = threadIdx.x % 16;
+    const int y = threadIdx.x / 16;
+    const int64_t row = (head.sample * op.heads + head.head) * op.queries;
+    multiply_heads(
+        rows_of<T>(op.q, op.q_stride, head.sample, queries, first, queries, head.head, size),
+        rows_of<T>(op.k, op.k_stride, head.sample, op.keys, s, head.length, head.kv_head, size),
+        size, area, powers);
+    multiply_heads(
+        rows_of<T>(task.d_out, op.out_stride, head.sample, queries, first, queries, head.head,
+                   size),
+        rows_of<T>(op.v, op.v_stride, head.sample, op.keys, s, head.length, head.kv_head, size),
+        size, area, d_scores);
+    for (int i = 0; i < 4; i++) {
+        const int t = first + 4 * y + i;
+        const bool there = t < queries;
+        const int visible = there ? yk_attention_visible_keys(head, t) - s - 4 * x : 0;
+        const float base = there ? op.sums[row + t] * YK_LOG2_E : 0.0F;
+        const float product = there && products ? products[row + t] : 0.0F;
+        float keep[4] = {1.0F, 1.0F, 1.0F, 1.0F};
+        if (op.dropout.rate > 0) {
+            apply_dropout(task.forward, head, t, s + 4 * x, keep);
+        }
+        for (int j = 0; j < 4; j++) {
+            const float power =
+                j < visible ? exp2f(powers[i][j] * task.forward.power_scale - base) : 0.0F;
+            d_scores[i][j] = j < visible ? power * (d_scores[i][j] * keep[j] - product) : 0.0F;
+            powers[i][j] = power * keep[j];
+        }
+    }
+}
+
+/* Products as the sum of P ∘ dP: better than that of out ∘ d_out where out was rounded to 16 bits.
+ */
+template <typename T>
+static __global__ void __launch_bounds__(THREADS)
+    find_products(const struct yk_attention_backward_task task)
+{
+    __shared__ __align__(16) float area[AREA];
+    const struct yk_attention_op &op = task.forward.op;
+    const struct query_tile own = query_tile_of(op);
+    float sums[4] = {};
+    float powers[4][4];
+    float parts[4][4];
+    for (int s = 0; s < own.end; s += TILE) {
+        differentiate<T>(task, own.head, nullptr, own.first, s, area, powers, parts);
+        for (int i = 0; i < 16; i++) {
+            sums[i / 4] += parts[i / 4][i % 4];
+        }
+    }
+    for (int i = 0; i < 4; i++) {
+        const int t = own.first + threadIdx.x / 16 * 4 + i;
+        for (int step = 8; step > 0; step /= 2) {
+            sums[i] += __shfl_xor_sync(0xffffffffU, sums[i], step);
+        }
+        if (threadIdx.x % 16 == 0 && t < own.queries) {
+            task.products[own.place * own.queries + t] = sums[i];
+        }
+    }
+}
+
+/* dK and dV of a tile of keys, from all queries of all heads that look at it. */
+template <typename T>
+static __global__ void __launch_bounds__(THREADS)
+    find_d_keys(const struct yk_attention_backward_task task)
+{
+    __shared__ __align__(16) float area[AREA];
+    __shared__ __align__(16) float tile[AREA];
+    const struct yk_attention_op &op = task.forward.op;
+    const int tiles = static_cast<int>((op.keys + TILE - 1) / TILE);
+    const int64_t place = blockIdx.x / tiles;
+    const int64_t sample = place / op.kv_heads;
+    const int64_t kv_head = place % op.kv_heads;
+    const int s = static_cast<int>(blockIdx.x % tiles) * TILE;
+    const int group = static_cast<int>(op.heads / op.kv_heads);
+    const int queries = static_cast<int>(op.queries);
+    const int keys = static_cast<int>(op.keys);
+    const int size = static_cast<int>(op.head_size);
+    const int column = static_cast<int>(blockIdx.y) * TILE;
+    float dk[4][4] = {};
+    float dv[4][4] = {};
+    float powers[4][4];
+    float d_scores[4][4];
+    for (int h = 0; h < group; h++) {
+        const struct yk_attention_head head = yk_attention_head_of(op, sample, kv_head * group + h);
+        if (s >= head.length) {
+            break;
+        }
+        /* The first tile with a query that sees key s. */
+        for (int t = max(s - head.shift, 0) / TILE * TILE; t < queries; t += TILE) {
+            differentiate<T>(task, head, task.products, t, s, area, powers, d_scores);
+            load_product(
+                powers,
+                rows_of<T>(task.d_out, op.out_stride, sample, queries, t, queries, head.head, size),
+                column, size, tile, area);
+            multiply_tile_transposed(tile, area, dv);
+            load_product(
+                d_scores,
+                rows_of<T>(op.q, op.q_stride, sample, queries, t, queries, head.head, size), column,
+                size, tile, area);
+            multiply_tile_transposed(tile, area, dk);
+        }
+    }
+    const float ones[4] = {1.0F, 1.0F, 1.0F, 1.0F};
+    const float scales[4] = {op.scale, op.scale, op.scale, op.scale};
+    store(dk, scales,
+          static_cast<T *>(task.dk) +
+              yk_attention_row_offset(sample, keys, s, task.dk_stride, kv_head, size),
+          task.dk_stride, keys - s, column, size);
+    store(dv, ones,
+          static_cast<T *>(task.dv) +
+              yk_attention_row_offset(sample, keys, s, task.dv_stride, kv_head, size),
+          task.dv_stride, keys - s, column, size);
+}
+
+/* dQ of a tile of queries. */
+template <typename T>
+static __global__ void __launch_bounds__(THREADS)
+    find_d_queries(const struct yk_attention_backward_task task)
+{
+    __shared__ __align__(16) float area[AREA];
+    __shared__ __align__(16) float tile[AREA];
+    const struct yk_attention_op &op = task.forward.op;
+    const struct query_tile own = query_tile_of(op);
+    const struct yk_attention_head &head = own.head;
+    float dq[4][4] = {};
+    float powers[4][4];
+    float d_scores[4][4];
+    for (int s = 0; s < own.end; s += TILE) {
+        differentiate<T>(task, head, task.products, own.first, s, area, powers, d_scores);
+        load_product(d_scores,
+                     rows_of<T>(op.k, op.k_stride, head.sample, op.keys, s, head.length,
+                                head.kv_head, own.size),
+                     own.column, own.size, tile, area);
+        multiply(tile, area, dq);
+    }
+    const float scales[4] = {op.scale, op.scale, op.scale, op.scale};
+    store(dq, scales,
+          static_cast<T *>(task.dq) + yk_attention_row_offset(head.sample, own.queries, own.first,
+                                                              task.dq_stride, head.head, own.size),
+          task.dq_stride, own.queries - own.first, own.column, own.size);
+}
+
+void yk_cuda_attention_simt_backward(struct yk_backend_lane *lane,
+                                     const struct yk_attention_backward_task *task)
+{
+    const struct yk_attention_op *op = &task->forward.op;
+    const dim3 key_grid = grid_of(op->batch * op->kv_heads, op->keys, op->head_size);
+    const dim3 query_grid = grid_of(op->batch * op->heads, op->queries, op->head_size);
+    const cudaStream_t stream = yk_cuda_lane_stream(lane);
+    yk_with_type(op->type, [&](auto number) {
+        using T = decltype(number);
+        if (query_grid.x > 0 && sizeof(T) < sizeof(float) && op->keys <= FEW_KEYS) {
+            find_products<T><<<query_grid.x, THREADS, 0, stream>>>(*task);
+        }
+        if (key_grid.x > 0) {
+            find_d_keys<T><<<key_grid, THREADS, 0, stream>>>(*task);
+        }
+        if (query_grid.x > 0) {
+            find_d_queries<T><<<query_grid, THREADS, 0, stream>>>(*task);
+        }
+    });
+    yk_cuda_lane_check(lane, cudaGetLastError(), "attention_backward");
 }

@@ -45,12 +45,12 @@ static __device__ __forceinline__ void mask(const struct yk_attention_head &head
     for (int i = 0; i < M * 2; i++) {
         const int m = i / 2;
         const int r = i % 2;
-        const int seen = yk_tile_visible_keys(head, t + m * 16 + r * 8, s);
+        const int visible = yk_tile_visible_keys(head, t + m * 16 + r * 8, s);
 #pragma unroll
         for (int n = 0; n < N; n++) {
 #pragma unroll
             for (int j = 0; j < 2; j++) {
-                if (n * 8 + j >= seen) {
+                if (n * 8 + j >= visible) {
                     scores[m][n][2 * r + j] = -INFINITY;
                 }
             }
@@ -100,9 +100,9 @@ static __device__ __forceinline__ void exponentiate(float scale, float (&scores)
 }
 
 template <typename T, int D>
-static __device__ __forceinline__ void bring_queries(const struct yk_attention_op &op,
-                                                     const struct yk_attention_head &head,
-                                                     int first, uint32_t to)
+static __device__ __forceinline__ void load_queries(const struct yk_attention_op &op,
+                                                    const struct yk_attention_head &head, int first,
+                                                    uint32_t to)
 {
     const T *q = static_cast<const T *>(op.q) +
                  yk_attention_row_offset(head.sample, op.queries, first, op.q_stride, head.head, D);
@@ -110,9 +110,9 @@ static __device__ __forceinline__ void bring_queries(const struct yk_attention_o
 }
 
 template <typename T, int D>
-static __device__ __forceinline__ void bring_keys(const struct yk_attention_op &op,
-                                                  const struct yk_attention_head &head, int s,
-                                                  uint32_t to)
+static __device__ __forceinline__ void load_keys(const struct yk_attention_op &op,
+                                                 const struct yk_attention_head &head, int s,
+                                                 uint32_t to)
 {
     const T *k = static_cast<const T *>(op.k) +
                  yk_attention_row_offset(head.sample, op.keys, s, op.k_stride, head.kv_head, D);
@@ -128,7 +128,7 @@ static __device__ __forceinline__ void bring_keys(const struct yk_attention_op &
 template <typename T, int D>
 static __device__ __forceinline__ void
 finish(const struct yk_attention_op &op, const struct yk_attention_head &head, int t,
-       const struct softmax &softmax, const float (&out)[M][D / 8][4], unsigned char *room)
+       const struct softmax &softmax, const float (&out)[M][D / 8][4], unsigned char *scratch)
 {
     const int lane = threadIdx.x % 32;
     const int queries = static_cast<int>(op.queries);
@@ -149,7 +149,7 @@ finish(const struct yk_attention_op &op, const struct yk_attention_head &head, i
             }
         }
     }
-    yk_tile_store<T, D, M>(out, shares, room,
+    yk_tile_store<T, D, M>(out, shares, scratch,
                            static_cast<T *>(op.out) + yk_attention_row_offset(head.sample, queries,
                                                                               t, op.out_stride,
                                                                               head.head, D),
@@ -179,7 +179,7 @@ add_stage(const struct yk_attention_task &task, const struct yk_attention_head &
 
 template <typename T, int D, bool DROP>
 static __global__ void __launch_bounds__(YK_TENSOR_THREADS, 2)
-    attend(const struct yk_attention_task task)
+    attention_kernel(const struct yk_attention_task task)
 {
 #if YK_HAS_TENSOR_CORES
     using L = layout<D>;
@@ -191,8 +191,8 @@ static __global__ void __launch_bounds__(YK_TENSOR_THREADS, 2)
     const uint32_t base = yk_shared_address(shared);
     uint32_t here = base + L::query_bytes;
     uint32_t other = here + 2 * L::tile_bytes;
-    bring_queries<T, D>(op, head, own.first, base);
-    bring_keys<T, D>(op, head, 0, here);
+    load_queries<T, D>(op, head, own.first, base);
+    load_keys<T, D>(op, head, 0, here);
     const yk_tile_in_shared<D, M> stored = {base + own.warp_row * D * 2, yk_tile_lane_left<D>()};
     yk_tile_in_registers<D, M> held;
     struct softmax softmax;
@@ -206,7 +206,7 @@ static __global__ void __launch_bounds__(YK_TENSOR_THREADS, 2)
     }
     for (int s = 0; s < own.end; s += L::keys) {
         if (s + L::keys < own.end) {
-            bring_keys<T, D>(op, head, s + L::keys, other);
+            load_keys<T, D>(op, head, s + L::keys, other);
         }
         if (s < own.warp_end && L::holds) {
             add_stage<T, D, DROP>(task, head, t, s, here, held, softmax, out);
@@ -224,21 +224,21 @@ static __global__ void __launch_bounds__(YK_TENSOR_THREADS, 2)
 }
 
 template <typename T, int D, bool DROP>
-static void put(struct yk_backend_lane *lane, const struct yk_attention_task *task)
+static void enqueue(struct yk_backend_lane *lane, const struct yk_attention_task *task)
 {
     const struct yk_attention_op *op = &task->op;
     const int64_t blocks = op->batch * op->heads * yk_ceil_div(op->queries, ROWS);
-    if (!yk_cuda_lane_check(lane,
-                            cudaFuncSetAttribute(reinterpret_cast<const void *>(attend<T, D, DROP>),
-                                                 cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                                 layout<D>::bytes),
-                            "attend")) {
+    if (!yk_cuda_lane_check(
+            lane,
+            cudaFuncSetAttribute(reinterpret_cast<const void *>(attention_kernel<T, D, DROP>),
+                                 cudaFuncAttributeMaxDynamicSharedMemorySize, layout<D>::bytes),
+            "attention")) {
         return;
     }
     const cudaStream_t stream = yk_cuda_lane_stream(lane);
     const unsigned grid = static_cast<unsigned>(blocks);
-    attend<T, D, DROP><<<grid, YK_TENSOR_THREADS, layout<D>::bytes, stream>>>(*task);
-    yk_cuda_lane_check(lane, cudaGetLastError(), "attend");
+    attention_kernel<T, D, DROP><<<grid, YK_TENSOR_THREADS, layout<D>::bytes, stream>>>(*task);
+    yk_cuda_lane_check(lane, cudaGetLastError(), "attention");
 }
 
 void yk_cuda_attention_tensor(struct yk_backend_lane *lane, const struct yk_attention_task *task)
@@ -246,6 +246,7 @@ void yk_cuda_attention_tensor(struct yk_backend_lane *lane, const struct yk_atte
     yk_tile_with_type(task->op, [&](auto number, auto size) {
         using T = decltype(number);
         constexpr int d = decltype(size)::value;
-        task->op.dropout.rate > 0 ? put<T, d, true>(lane, task) : put<T, d, false>(lane, task);
+        task->op.dropout.rate > 0 ? enqueue<T, d, true>(lane, task)
+                                  : enqueue<T, d, false>(lane, task);
     });
 }

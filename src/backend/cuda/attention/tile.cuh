@@ -1,25 +1,133 @@
 /*
- * Tiles of 16-bit numbers, (rows, D), in shared memory, and products of them by tensor cores.
+ * Tiles of 16-bit numbers, (rows, D), in shared memory, and products of them by tensor cores, of
+ * GPUs from 8.0 on. Addresses are those of shared memory. The lanes of a warp call all but the
+ * copies together.
  *
- * A row is D / 8 pieces of 16 bytes; piece p of row r lies where piece p ^ (r % 8) would: eight
- * rows of the same piece, as tensor cores are fed, are then in different banks. A warp has M · 16
- * rows of the left side and of the result, in registers as attend_mma.cuh says.
+ * A matrix is 8 rows of 16 bytes. Of a product c (16, 8) += a (16, 16) · b (16, 8), lane l with
+ * g = l / 4 and i = l % 4 has
+ *   a: rows g, g + 8, g, g + 8; columns 2i, 2i + 1 for the first two, those + 8 for the last two;
+ *   b: column g; rows 2i, 2i + 1, and those + 8;
+ *   c: row g, columns 2i and 2i + 1; the same of row g + 8.
+ *
+ * A row of a tile is D / 8 chunks of 16 bytes; chunk p of row r lies where chunk p ^ (r % 8) would:
+ * eight rows of the same chunk, as tensor cores are fed, are then in different banks. A warp has
+ * M · 16 rows of the left side and of the result, in registers.
  */
 #ifndef YK_BACKEND_CUDA_ATTENTION_TILE_CUH
 #define YK_BACKEND_CUDA_ATTENTION_TILE_CUH
 
+#include "backend/cuda/attention/attention.cuh"
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <stdint.h>
 #include <type_traits>
 
-#include "backend/cuda/attention/attention.cuh"
-#include "backend/cuda/attention/mma.cuh"
+/* ---- instructions ---- */
+
+/* Kernels for tensor cores are empty elsewhere, and are not called. */
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+#define YK_HAS_TENSOR_CORES 1
+#else
+#define YK_HAS_TENSOR_CORES 0
+#endif
+
+static __device__ __forceinline__ uint32_t yk_shared_address(const void *pointer)
+{
+    return static_cast<uint32_t>(__cvta_generic_to_shared(pointer));
+}
+
+/* 16 bytes, or zeros where they are not there; nothing is read then. */
+static __device__ __forceinline__ void yk_copy_async(uint32_t to, const void *from, bool there)
+{
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to),
+                 "l"(__cvta_generic_to_global(from)), "r"(there ? 16 : 0)
+                 : "memory");
+}
+
+/* The same with 4 bytes. */
+static __device__ __forceinline__ void yk_copy_word_async(uint32_t to, const void *from, bool there)
+{
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(to),
+                 "l"(__cvta_generic_to_global(from)), "r"(there ? 4 : 0)
+                 : "memory");
+}
+
+static __device__ __forceinline__ void yk_copy_async_commit(void)
+{
+    asm volatile("cp.async.commit_group;" ::: "memory");
+}
+
+/* Waits for this thread's copies; others' are known to be there after a barrier. */
+static __device__ __forceinline__ void yk_copy_async_wait(void)
+{
+    asm volatile("cp.async.wait_all;" ::: "memory");
+}
+
+/* Four matrices: lanes 8n … 8n + 7 say where the rows of matrix n are, and lane l gets numbers 2i
+ * and 2i + 1 of row g of each. */
+static __device__ __forceinline__ void yk_load_matrices(uint32_t row, uint32_t (&out)[4])
+{
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(out[0]), "=r"(out[1]), "=r"(out[2]), "=r"(out[3])
+                 : "r"(row)
+                 : "memory");
+}
+
+/* The same, with numbers g of rows 2i and 2i + 1. */
+static __device__ __forceinline__ void yk_load_matrices_transposed(uint32_t row, uint32_t (&out)[4])
+{
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(out[0]), "=r"(out[1]), "=r"(out[2]), "=r"(out[3])
+                 : "r"(row)
+                 : "memory");
+}
+
+template <typename T>
+static __device__ __forceinline__ void yk_mma(float (&c)[4], const uint32_t (&a)[4], uint32_t b0,
+                                              uint32_t b1);
+
+/* Two numbers in 32 bits, the first in the lower half. */
+template <typename T> static __device__ __forceinline__ uint32_t yk_pack(float first, float second);
+
+/* Both for numbers that instructions call `name`. */
+#define YK_DEFINE_MMA(T, name)                                                                     \
+    template <>                                                                                    \
+    __device__ __forceinline__ void yk_mma<T>(float(&c)[4], const uint32_t(&a)[4], uint32_t b0,    \
+                                              uint32_t b1)                                         \
+    {                                                                                              \
+        asm volatile("mma.sync.aligned.m16n8k16.row.col.f32." name "." name                        \
+                     ".f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"        \
+                     : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])                              \
+                     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));              \
+    }                                                                                              \
+    template <> __device__ __forceinline__ uint32_t yk_pack<T>(float first, float second)          \
+    {                                                                                              \
+        uint32_t out;                                                                              \
+        asm("cvt.rn." name "x2.f32 %0, %1, %2;" : "=r"(out) : "f"(second), "f"(first));            \
+        return out;                                                                                \
+    }
+YK_DEFINE_MMA(__half, "f16")
+YK_DEFINE_MMA(__nv_bfloat16, "bf16")
+#undef YK_DEFINE_MMA
+
+/* 2^x: 0 for −∞. */
+static __device__ __forceinline__ float yk_exp2(float x)
+{
+    float out;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(out) : "f"(x));
+    return out;
+}
+
+/* ---- tiles ---- */
 
 enum {
     YK_TENSOR_THREADS = 128, /* of a block */
 };
 
-template <int D> static __device__ __forceinline__ uint32_t yk_tile_offset(int row, int piece)
+template <int D> static __device__ __forceinline__ uint32_t yk_tile_offset(int row, int chunk)
 {
-    return static_cast<uint32_t>(row * 2 * D + (piece ^ (row & 7)) * 16);
+    return static_cast<uint32_t>(row * 2 * D + (chunk ^ (row & 7)) * 16);
 }
 
 /* Where this lane's row of four matrices is in 16 rows and columns: for left sides and turned right
@@ -44,13 +152,13 @@ static __device__ __forceinline__ void yk_tile_load_async(uint32_t to, const T *
                                                           int64_t stride, int count)
 {
     constexpr int step = YK_TENSOR_THREADS / (D / 8);
-    const int piece = threadIdx.x % (D / 8);
+    const int chunk = threadIdx.x % (D / 8);
     const int first = threadIdx.x / (D / 8);
-    const T *mine = from + first * stride + piece * 8;
+    const T *mine = from + first * stride + chunk * 8;
 #pragma unroll
     for (int i = 0; i < ROWS / step; i++) {
         const int row = first + i * step;
-        yk_copy_async(to + yk_tile_offset<D>(row, piece), row < count ? mine : from, row < count);
+        yk_copy_async(to + yk_tile_offset<D>(row, chunk), row < count ? mine : from, row < count);
         mine += step * stride;
     }
 }
@@ -303,8 +411,8 @@ yk_tile_dropout_factors_transposed(const struct yk_attention_task &task,
  */
 template <typename T, int D, int M>
 static __device__ __forceinline__ void
-yk_tile_store(const float (&numbers)[M][D / 8][4], const float (&scales)[M][2], unsigned char *room,
-              T *to, int64_t stride, int count)
+yk_tile_store(const float (&numbers)[M][D / 8][4], const float (&scales)[M][2],
+              unsigned char *scratch, T *to, int64_t stride, int count)
 {
     const int lane = threadIdx.x % 32;
     __syncwarp();
@@ -315,7 +423,7 @@ yk_tile_store(const float (&numbers)[M][D / 8][4], const float (&scales)[M][2], 
 #pragma unroll
             for (int r = 0; r < 2; r++) {
                 const uint32_t place = yk_tile_offset<D>(m * 16 + r * 8 + lane / 4, n);
-                *reinterpret_cast<uint32_t *>(room + place + lane % 4 * 4) = yk_pack<T>(
+                *reinterpret_cast<uint32_t *>(scratch + place + lane % 4 * 4) = yk_pack<T>(
                     numbers[m][n][2 * r] * scales[m][r], numbers[m][n][2 * r + 1] * scales[m][r]);
             }
         }
@@ -324,24 +432,25 @@ yk_tile_store(const float (&numbers)[M][D / 8][4], const float (&scales)[M][2], 
 #pragma unroll
     for (int i = lane; i < M * 16 * (D / 8); i += 32) {
         const int row = i / (D / 8);
-        const int piece = i % (D / 8);
+        const int chunk = i % (D / 8);
         if (row < count) {
-            *reinterpret_cast<uint4 *>(to + row * stride + piece * 8) =
-                *reinterpret_cast<const uint4 *>(room + yk_tile_offset<D>(row, piece));
+            *reinterpret_cast<uint4 *>(to + row * stride + chunk * 8) =
+                *reinterpret_cast<const uint4 *>(scratch + yk_tile_offset<D>(row, chunk));
         }
     }
 }
 
 /* Calls put(number, size) with a number of the op's type, and the size of its heads as a type. */
-template <typename PUT> static auto yk_tile_with_type(const struct yk_attention_op &op, PUT put)
+template <typename ENQUEUE>
+static auto yk_tile_with_type(const struct yk_attention_op &op, ENQUEUE enqueue)
 {
     const std::integral_constant<int, 64> small;
     const std::integral_constant<int, 128> large;
     const bool is_small = op.head_size == small;
     if (op.type == YK_PRECISION_FP16) {
-        return is_small ? put(__half(), small) : put(__half(), large);
+        return is_small ? enqueue(__half(), small) : enqueue(__half(), large);
     }
-    return is_small ? put(__nv_bfloat16(), small) : put(__nv_bfloat16(), large);
+    return is_small ? enqueue(__nv_bfloat16(), small) : enqueue(__nv_bfloat16(), large);
 }
 
 #endif

@@ -39,22 +39,22 @@ static void clear_padding(enum yk_replay_kind kind, void *op)
 }
 
 /* Where nothing is dropped, samples are numbered all the same. */
-static void settle_dropout(struct yk_dropout *dropout)
+static void normalise_dropout(struct yk_dropout *dropout)
 {
     if (dropout->rate == 0) {
         memset(dropout, 0, sizeof *dropout);
     }
 }
 
-static void settle(enum yk_replay_kind kind, void *op)
+static void normalise(enum yk_replay_kind kind, void *op)
 {
     clear_padding(kind, op);
     if (kind == YK_REPLAY_ATTENTION) {
-        settle_dropout(&((struct yk_attention_op *)op)->dropout);
+        normalise_dropout(&((struct yk_attention_op *)op)->dropout);
     } else if (kind == YK_REPLAY_ATTENTION_BACKWARD) {
-        settle_dropout(&((struct yk_attention_backward_op *)op)->forward.dropout);
+        normalise_dropout(&((struct yk_attention_backward_op *)op)->forward.dropout);
     } else if (kind == YK_REPLAY_DROPOUT) {
-        settle_dropout(&((struct yk_dropout_op *)op)->dropout);
+        normalise_dropout(&((struct yk_dropout_op *)op)->dropout);
     }
 }
 
@@ -68,7 +68,7 @@ bool yk_replay_list_add(struct yk_replay_list *list, enum yk_replay_kind kind, c
     char *at = list->bytes + list->length;
     memcpy(at, &heading, sizeof heading);
     memcpy(at + sizeof heading, op, bytes);
-    settle(kind, at + sizeof heading);
+    normalise(kind, at + sizeof heading);
     list->length += sizeof heading + bytes;
     list->count++;
     return true;

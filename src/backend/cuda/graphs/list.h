@@ -30,12 +30,12 @@
     OP(SUM_ROWS, sum_rows, yk_cuda_sum_rows)                                                       \
     OP(CROSS_ENTROPY, cross_entropy, yk_cuda_cross_entropy)                                        \
     OP(SUM_SQUARES, sum_squares, yk_cuda_sum_squares)                                              \
-    OP(CLIP_NORM, clip_norm, yk_cuda_clip_norm)                                                    \
-    OP(ADAMW, adamw, yk_cuda_adamw)                                                                \
-    OP(SGD, sgd, yk_cuda_sgd)                                                                      \
-    OP(CAST, cast, yk_cuda_cast)                                                                   \
-    OP(ADD, add, yk_cuda_add)                                                                      \
-    OP(QUANTISE, quantise, yk_cuda_quantise)                                                       \
+    OP(CLIP_NORM, clip_norm, yk_cuda_optimizer_clip_norm)                                          \
+    OP(ADAMW, adamw, yk_cuda_optimizer_adamw)                                                      \
+    OP(SGD, sgd, yk_cuda_optimizer_sgd)                                                            \
+    OP(CAST, cast, yk_cuda_elementwise_cast)                                                       \
+    OP(ADD, add, yk_cuda_elementwise_add)                                                          \
+    OP(QUANTISE, quantise, yk_cuda_nf4_quantise)                                                   \
     OP(DEQUANTISE, dequantise, yk_cuda_prefetch_dequantise)
 
 #define YK_REPLAY_KIND(CAPITALS, name, function) YK_REPLAY_##CAPITALS,

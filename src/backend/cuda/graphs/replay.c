@@ -1,24 +1,147 @@
 #include "backend/cuda/graphs/replay.h"
 
 #include "backend/cuda/device.h"
-#include "backend/cuda/graphs/graph.h"
 #include "backend/cuda/kernels.h"
 #include "backend/cuda/prefetch.h"
 #include "base/hash.h"
 
 #include <nvtx3/nvToolsExt.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* ---- one list of ops as a graph, which belongs to the lane that it was captured on ---- */
+
+struct graph {
+    cudaGraphExec_t made;
+    /* Scratch memory of the lane and of those beside it that its kernels were given. */
+    const void *scratch[1 + YK_CUDA_SIDES];
+    size_t length;
+    char bytes[]; /* of the list */
+};
+
+static void read_scratch(const struct yk_backend_lane *lane, const void *out[1 + YK_CUDA_SIDES])
+{
+    out[0] = lane->scratch;
+    for (int i = 0; i < YK_CUDA_SIDES; i++) {
+        out[1 + i] = lane->sides[i] ? lane->sides[i]->scratch : NULL;
+    }
+}
+
+/* Scratch memory that grew is elsewhere. */
+static bool is_current(const struct graph *graph, const struct yk_backend_lane *lane)
+{
+    const void *scratch[1 + YK_CUDA_SIDES];
+    read_scratch(lane, scratch);
+    return memcmp(scratch, graph->scratch, sizeof scratch) == 0;
+}
+
+static bool is_of(const struct graph *graph, const struct yk_replay_list *list)
+{
+    return graph->length == list->length && memcmp(graph->bytes, list->bytes, list->length) == 0;
+}
+
+/* What went wrong while a lane was captured did not happen. True where nothing did. */
+static bool pardon(struct yk_backend_lane *lane)
+{
+    const bool sound = !lane || lane->status == YK_OK;
+    if (!sound) {
+        lane->status = YK_OK;
+        lane->message[0] = '\0';
+    }
+    return sound;
+}
+
+static bool pardon_all(struct yk_backend_lane *lane)
+{
+    bool sound = pardon(lane);
+    sound = pardon(yk_cuda_prefetch_side(lane->prefetch)) && sound;
+    for (int i = 0; i < YK_CUDA_SIDES; i++) {
+        sound = pardon(lane->sides[i]) && sound;
+    }
+    return sound;
+}
+
+/* The list as a graph, none of it run; NULL where that cannot be. */
+static cudaGraph_t capture(struct yk_backend_lane *lane, const struct yk_replay_list *list)
+{
+    cudaGraph_t graph = NULL;
+    yk_cuda_device_set(lane->device);
+    /* Relaxed: libraries may take memory or load kernels meanwhile. */
+    if (cudaStreamBeginCapture(lane->stream, cudaStreamCaptureModeRelaxed) != cudaSuccess) {
+        (void)cudaGetLastError();
+        return NULL;
+    }
+    yk_cuda_prefetch_forget(lane->prefetch);
+    yk_replay_list_run(list, lane);
+    yk_cuda_prefetch_forget(lane->prefetch);
+    const bool ended = cudaStreamEndCapture(lane->stream, &graph) == cudaSuccess;
+    const bool sound = pardon_all(lane);
+    if (!ended || !sound) {
+        if (graph) {
+            (void)cudaGraphDestroy(graph);
+        }
+        (void)cudaGetLastError();
+        return NULL;
+    }
+    return graph;
+}
+
+static struct graph *capture_graph(struct yk_backend_lane *lane, const struct yk_replay_list *list)
+{
+    struct graph *graph = malloc(sizeof *graph + list->length);
+    if (!graph) {
+        return NULL;
+    }
+    cudaGraph_t captured = capture(lane, list);
+    const bool made =
+        captured && cudaGraphInstantiateWithFlags(&graph->made, captured, 0) == cudaSuccess;
+    if (captured) {
+        (void)cudaGraphDestroy(captured);
+    }
+    if (!made) {
+        (void)cudaGetLastError();
+        free(graph);
+        return NULL;
+    }
+    read_scratch(lane, graph->scratch);
+    graph->length = list->length;
+    memcpy(graph->bytes, list->bytes, list->length);
+    if (cudaGraphUpload(graph->made, lane->stream) != cudaSuccess) {
+        (void)cudaGetLastError(); /* the first launch does it */
+    }
+    return graph;
+}
+
+static void destroy_graph(struct graph *graph)
+{
+    if (graph) {
+        (void)cudaGraphExecDestroy(graph->made);
+        free(graph);
+    }
+}
+
+static bool launch_graph(const struct graph *graph, struct yk_backend_lane *lane)
+{
+    if (cudaGraphLaunch(graph->made, lane->stream) != cudaSuccess) {
+        (void)cudaGetLastError();
+        return false;
+    }
+    yk_cuda_prefetch_forget(lane->prefetch);
+    return true;
+}
+
+/* ---- ranges ---- */
 
 enum {
-    RANGES_MOST = 4096, /* others are not collected */
-    PLACES = 2 * RANGES_MOST,
-    VARIANTS = 16,      /* of one range: the samples of some steps, training or evaluating */
-    GRAPHS_MOST = 4096, /* of a lane */
-    OPS_LEAST = 3,      /* a graph of fewer takes longer to launch than they do */
+    MAX_RANGES = 4096, /* others are not collected */
+    PLACES = 2 * MAX_RANGES,
+    VARIANTS = 16,     /* of one range: the samples of some steps, training or evaluating */
+    MAX_GRAPHS = 4096, /* of a lane */
+    MIN_OPS = 3,       /* a graph of fewer takes longer to launch than they do */
     /* A list is captured after it ran so often: by then algorithms are chosen and plans made, those
      * too that attention makes when it is asked for the third time. */
     RUNS_BEFORE = 3,
-    MISSES_MOST = 12,  /* new lists one after the other, after which a range rests */
+    MAX_MISSES = 12,   /* new lists one after the other, after which a range rests */
     REST_RANGES = 256, /* for so long */
 };
 
@@ -28,7 +151,7 @@ struct variant {
     int64_t used;
     int32_t runs;
     bool refused; /* it cannot be captured */
-    struct yk_replay_graph *graph;
+    struct graph *graph;
 };
 
 struct range {
@@ -45,8 +168,8 @@ struct yk_replay {
     int64_t now;                  /* counts uses */
     struct range *ranges[PLACES]; /* by their names, open addressing */
     int32_t range_count;
-    struct yk_replay_graph *given_way[GRAPHS_MOST]; /* they may still be running */
-    int32_t given_way_count;
+    struct graph *retired[MAX_GRAPHS]; /* they may still be running */
+    int32_t retired_count;
     int32_t graph_count; /* those included */
 };
 
@@ -66,13 +189,13 @@ static struct yk_replay *create(void)
 }
 
 /* When nothing runs. */
-static void sweep(struct yk_replay *replay)
+static void destroy_retired(struct yk_replay *replay)
 {
-    for (int32_t i = 0; i < replay->given_way_count; i++) {
-        yk_replay_graph_destroy(replay->given_way[i]);
+    for (int32_t i = 0; i < replay->retired_count; i++) {
+        destroy_graph(replay->retired[i]);
     }
-    replay->graph_count -= replay->given_way_count;
-    replay->given_way_count = 0;
+    replay->graph_count -= replay->retired_count;
+    replay->retired_count = 0;
 }
 
 /* After all that is on the lane has run. */
@@ -81,10 +204,10 @@ static void destroy(struct yk_replay *replay)
     if (!replay) {
         return;
     }
-    sweep(replay);
+    destroy_retired(replay);
     for (int32_t i = 0; i < PLACES; i++) {
         for (int32_t v = 0; replay->ranges[i] && v < VARIANTS; v++) {
-            yk_replay_graph_destroy(replay->ranges[i]->variants[v].graph);
+            destroy_graph(replay->ranges[i]->variants[v].graph);
         }
         free(replay->ranges[i]);
     }
@@ -94,10 +217,10 @@ static void destroy(struct yk_replay *replay)
 
 /* ---- graphs ---- */
 
-static void give_way(struct yk_replay *replay, struct variant *variant)
+static void retire(struct yk_replay *replay, struct variant *variant)
 {
     if (variant->graph) {
-        replay->given_way[replay->given_way_count++] = variant->graph;
+        replay->retired[replay->retired_count++] = variant->graph;
         variant->graph = NULL;
     }
 }
@@ -106,20 +229,20 @@ static void give_way(struct yk_replay *replay, struct variant *variant)
 static bool launch(struct yk_backend_lane *lane, struct variant *variant)
 {
     struct yk_replay *replay = lane->replay;
-    if (variant->graph && !yk_replay_graph_is_current(variant->graph, lane)) {
-        give_way(replay, variant);
+    if (variant->graph && !is_current(variant->graph, lane)) {
+        retire(replay, variant);
     }
     if (!variant->graph && !variant->refused && variant->runs >= RUNS_BEFORE &&
-        replay->graph_count < GRAPHS_MOST) {
-        variant->graph = yk_replay_graph_make(lane, &replay->list);
+        replay->graph_count < MAX_GRAPHS) {
+        variant->graph = capture_graph(lane, &replay->list);
         variant->refused = !variant->graph;
         replay->graph_count += variant->graph ? 1 : 0;
     }
-    if (!variant->graph || !yk_replay_graph_is_of(variant->graph, &replay->list)) {
+    if (!variant->graph || !is_of(variant->graph, &replay->list)) {
         return false;
     }
-    if (!yk_replay_graph_launch(variant->graph, lane)) {
-        give_way(replay, variant);
+    if (!launch_graph(variant->graph, lane)) {
+        retire(replay, variant);
         variant->refused = true;
         return false;
     }
@@ -135,7 +258,7 @@ static struct range *find_range(struct yk_replay *replay, const char *name)
     while (replay->ranges[at] && replay->ranges[at]->name != name) {
         at = (at + 1) % PLACES;
     }
-    if (!replay->ranges[at] && replay->range_count < RANGES_MOST) {
+    if (!replay->ranges[at] && replay->range_count < MAX_RANGES) {
         replay->ranges[at] = calloc(1, sizeof *replay->ranges[at]);
         if (replay->ranges[at]) {
             replay->ranges[at]->name = name;
@@ -149,8 +272,8 @@ static struct range *find_range(struct yk_replay *replay, const char *name)
 static void miss(struct range *range)
 {
     range->misses++;
-    if (range->misses >= MISSES_MOST) {
-        range->misses = MISSES_MOST - 1; /* after its rest, it has one try */
+    if (range->misses >= MAX_MISSES) {
+        range->misses = MAX_MISSES - 1; /* after its rest, it has one try */
         range->resting = REST_RANGES;
     }
 }
@@ -169,19 +292,19 @@ static struct variant *find_variant(struct yk_replay *replay, struct range *rang
         }
         oldest = variant->used < oldest->used ? variant : oldest;
     }
-    give_way(replay, oldest);
+    retire(replay, oldest);
     *oldest = (struct variant){.hash = hash, .length = list->length};
     miss(range);
     return oldest;
 }
 
 /* Runs what was collected, and ends the collecting. */
-static void play(struct yk_backend_lane *lane)
+static void run_collected(struct yk_backend_lane *lane)
 {
     struct yk_replay *replay = lane->replay;
     struct range *range = replay->collecting;
     replay->collecting = NULL;
-    if (replay->list.count >= OPS_LEAST && yk_cuda_lane_is_ok(lane)) {
+    if (replay->list.count >= MIN_OPS && yk_cuda_lane_is_ok(lane)) {
         struct variant *variant = find_variant(replay, range);
         variant->used = ++replay->now;
         if (launch(lane, variant)) {
@@ -230,7 +353,7 @@ static void end(struct yk_backend_lane *lane)
     }
     replay->depth--;
     if (replay->depth == 0 && replay->collecting) {
-        play(lane);
+        run_collected(lane);
     }
 }
 
@@ -244,7 +367,7 @@ void yk_replay_lane_destroy(struct yk_backend_lane *lane)
     yk_cuda_device_set(lane->device);
     (void)cudaStreamSynchronize(lane->stream);
     destroy(lane->replay);
-    yk_cuda_prefetch_destroy(lane->ahead);
+    yk_cuda_prefetch_destroy(lane->prefetch);
     yk_cuda_lane_destroy(lane);
 }
 
@@ -351,7 +474,7 @@ yk_status yk_replay_lane_synchronize(struct yk_backend_lane *lane)
     interrupt(lane);
     const yk_status status = yk_cuda_lane_synchronize(lane);
     if (lane->replay) {
-        sweep(lane->replay);
+        destroy_retired(lane->replay);
     }
     return status;
 }

@@ -3,7 +3,6 @@
 #include <float.h>
 
 #include "backend/cuda/kernels/async_copy.cuh"
-#include "backend/cuda/kernels/block_sum.cuh"
 #include "backend/cuda/kernels/numbers.cuh"
 #include "backend/cuda/kernels/span.cuh"
 
@@ -20,9 +19,9 @@
  */
 enum {
     UNITS = 4, /* times 16 bytes that a thread has under way */
-    MOST_THREADS = 1024,
+    MAX_THREADS = 1024,
     PAIR_THREADS = 512, /* of a block where two share a processor */
-    WARPS = MOST_THREADS / 32,
+    WARPS = MAX_THREADS / 32,
     RESERVED_BYTES = 2048, /* shared memory of a block for its sums, and what the system keeps */
 };
 
@@ -59,7 +58,8 @@ static __device__ __forceinline__ struct cut cut_row(const T *row, int classes)
 }
 
 template <typename T>
-static __device__ __forceinline__ void take(const uint4 &words, bool smooth, struct row_sum &sum)
+static __device__ __forceinline__ void add_wide(const uint4 &words, bool smooth,
+                                                struct row_sum &sum)
 {
     constexpr int width = yk_wide<T>::count;
     float x[width];
@@ -86,7 +86,7 @@ static __device__ __forceinline__ void take(const uint4 &words, bool smooth, str
 
 /* What the threads of a block saw, put together; known to all of them. `parts` must be others the
  * next time, as nobody waits for those who still read. */
-static __device__ struct row_sum put_together(const struct row_sum &mine, struct row_sum *parts)
+static __device__ struct row_sum combine(const struct row_sum &mine, struct row_sum *parts)
 {
     const int lane = static_cast<int>(threadIdx.x % 32);
     const int warps = static_cast<int>(blockDim.x / 32);
@@ -178,7 +178,7 @@ sum_row(const struct logit_row<T> &line, int kept, bool smooth, const uint4 *she
 #pragma unroll
         for (int unit = 0; unit < UNITS; unit++) {
             if (first + unit * threads < wides) {
-                take<T>(words[unit], smooth, sum);
+                add_wide<T>(words[unit], smooth, sum);
             }
         }
     }
@@ -278,8 +278,8 @@ static __device__ float loss_of(const struct yk_cross_entropy_op &op, float labe
 /* `kept` times 16 bytes of shared memory, none with a factor of 0. Blocks have at least a warp, so
  * that edges have a thread each. There are no more blocks than rows. */
 template <typename T>
-static __global__ void __launch_bounds__(MOST_THREADS)
-    lose_rows(struct yk_cross_entropy_op op, int kept)
+static __global__ void __launch_bounds__(MAX_THREADS)
+    cross_entropy_rows(struct yk_cross_entropy_op op, int kept)
 {
     extern __shared__ uint4 shelf[];
     __shared__ struct row_sum parts[2][WARPS];
@@ -300,7 +300,7 @@ static __global__ void __launch_bounds__(MOST_THREADS)
         if (line.target >= 0) {
             struct row_sum sum = sum_row(line, kept, op.smoothing != 0.0F, shelf, groups);
             /* Nothing is written to the row before all of it was read. */
-            sum = put_together(sum, parts[turn++ & 1]);
+            sum = combine(sum, parts[turn++ & 1]);
             gradient = {sum.largest, op.factor / sum.powers,
                         op.factor * op.smoothing / static_cast<float>(op.classes),
                         op.factor * (1.0F - op.smoothing)};
@@ -316,12 +316,12 @@ static __global__ void __launch_bounds__(MOST_THREADS)
     }
 }
 
-static __global__ void __launch_bounds__(MOST_THREADS)
+static __global__ void __launch_bounds__(MAX_THREADS)
     add_losses(int64_t rows, const float *row_losses, double *loss)
 {
     double sum = 0;
 #pragma unroll 4
-    for (int64_t row = threadIdx.x; row < rows; row += MOST_THREADS) {
+    for (int64_t row = threadIdx.x; row < rows; row += MAX_THREADS) {
         sum += static_cast<double>(row_losses[row]);
     }
     sum = yk_block_sum(sum);
@@ -339,44 +339,47 @@ struct shape {
  * halves of its shared memory is still in the cache when it is needed again; else one has it all.
  */
 static struct shape shape_of(const struct yk_cross_entropy_op *op,
-                             const struct yk_cuda_properties *chip, int64_t wides)
+                             const struct yk_cuda_properties *properties, int64_t wides)
 {
-    const int64_t whole = static_cast<int64_t>(chip->shared_bytes) - RESERVED_BYTES;
-    const int64_t half = static_cast<int64_t>(chip->shared_bytes) / 2 - RESERVED_BYTES;
+    const int64_t whole = static_cast<int64_t>(properties->shared_bytes) - RESERVED_BYTES;
+    const int64_t half = static_cast<int64_t>(properties->shared_bytes) / 2 - RESERVED_BYTES;
     const int64_t beyond = 16 * wides > half ? 16 * wides - half : 0;
-    const bool pair = op->factor == 0.0F || 2 * chip->processors * beyond <=
-                                                static_cast<int64_t>(chip->cache_bytes) / 4 * 3;
+    const bool pair =
+        op->factor == 0.0F || 2 * properties->processors * beyond <=
+                                  static_cast<int64_t>(properties->cache_bytes) / 4 * 3;
     const int64_t room = op->factor == 0.0F ? 0 : (pair ? half : whole) / 16;
     const int64_t useful = yk_ceil_div(yk_ceil_div(wides, UNITS), 32) * 32;
-    const int64_t most = pair ? PAIR_THREADS : MOST_THREADS;
+    const int64_t most = pair ? PAIR_THREADS : MAX_THREADS;
     const int64_t threads = useful < most ? useful : most;
     return {static_cast<int>(threads < 32 ? 32 : threads),
             static_cast<int>(room < wides ? room : wides)};
 }
 
 template <typename T>
-static cudaError_t put_rows(cudaStream_t stream, const struct yk_cross_entropy_op *op,
-                            const struct yk_cuda_properties *chip)
+static cudaError_t launch_rows(cudaStream_t stream, const struct yk_cross_entropy_op *op,
+                               const struct yk_cuda_properties *properties)
 {
-    const struct shape shape = shape_of(op, chip, op->classes / yk_wide<T>::count);
+    const struct shape shape = shape_of(op, properties, op->classes / yk_wide<T>::count);
     /* The same every time: other lanes may be at it. */
     cudaError_t error =
-        cudaFuncSetAttribute(lose_rows<T>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                             static_cast<int>(chip->shared_bytes) - RESERVED_BYTES);
+        cudaFuncSetAttribute(cross_entropy_rows<T>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                             static_cast<int>(properties->shared_bytes) - RESERVED_BYTES);
     if (error == cudaSuccess) {
-        error = cudaFuncSetAttribute(lose_rows<T>, cudaFuncAttributePreferredSharedMemoryCarveout,
+        error = cudaFuncSetAttribute(cross_entropy_rows<T>,
+                                     cudaFuncAttributePreferredSharedMemoryCarveout,
                                      cudaSharedmemCarveoutMaxShared);
     }
     const size_t bytes = static_cast<size_t>(shape.kept) * 16;
     int together = 0; /* blocks of a processor */
     if (error == cudaSuccess) {
-        error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&together, lose_rows<T>,
+        error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&together, cross_entropy_rows<T>,
                                                               shape.threads, bytes);
     }
     if (error == cudaSuccess) {
-        const int64_t most = static_cast<int64_t>(chip->processors) * (together > 0 ? together : 1);
+        const int64_t most =
+            static_cast<int64_t>(properties->processors) * (together > 0 ? together : 1);
         const unsigned grid = static_cast<unsigned>(op->rows < most ? op->rows : most);
-        lose_rows<T><<<grid, shape.threads, bytes, stream>>>(*op, shape.kept);
+        cross_entropy_rows<T><<<grid, shape.threads, bytes, stream>>>(*op, shape.kept);
         error = cudaGetLastError();
     }
     return error;
@@ -390,10 +393,10 @@ void yk_cuda_cross_entropy(struct yk_backend_lane *lane, const struct yk_cross_e
     cudaStream_t stream = yk_cuda_lane_stream(lane);
     cudaError_t error = cudaSuccess;
     yk_with_type(op->type, [&](auto number) {
-        error = put_rows<decltype(number)>(stream, op, yk_cuda_lane_properties(lane));
+        error = launch_rows<decltype(number)>(stream, op, yk_cuda_lane_properties(lane));
     });
-    if (yk_cuda_lane_check(lane, error, "lose")) {
-        add_losses<<<1, MOST_THREADS, 0, stream>>>(op->rows, op->row_losses, op->loss);
-        yk_cuda_lane_check(lane, cudaGetLastError(), "lose");
+    if (yk_cuda_lane_check(lane, error, "cross_entropy")) {
+        add_losses<<<1, MAX_THREADS, 0, stream>>>(op->rows, op->row_losses, op->loss);
+        yk_cuda_lane_check(lane, cudaGetLastError(), "cross_entropy");
     }
 }

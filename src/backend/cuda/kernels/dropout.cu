@@ -167,5 +167,5 @@ void yk_cuda_dropout(struct yk_backend_lane *lane, const struct yk_dropout_op *o
     drop.limit = limit < 4294967296.0 ? static_cast<uint32_t>(limit) : UINT32_MAX;
     drop.scale = op->dropout.rate < 1.0F ? 1.0F / (1.0F - op->dropout.rate) : 0.0F;
     yk_with_type(op->type, [&](auto number) { drop_of_type<decltype(number)>(lane, &drop); });
-    yk_cuda_lane_check(lane, cudaGetLastError(), "drop");
+    yk_cuda_lane_check(lane, cudaGetLastError(), "dropout");
 }

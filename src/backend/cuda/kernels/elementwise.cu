@@ -20,40 +20,40 @@ static __device__ __forceinline__ int64_t edge_step(void)
 
 template <typename From, typename To>
 static __global__ void __launch_bounds__(THREADS)
-    cast_stretch(const From *from, To *to, yk_vector_span stretch)
+    cast_span(const From *from, To *to, yk_vector_span span)
 {
     const int64_t first = static_cast<int64_t>(blockIdx.x) * THREADS * UNITS + threadIdx.x;
     yk_four<From> x[UNITS];
-    yk_load_fours(from, stretch, first, THREADS, x);
+    yk_load_fours(from, span, first, THREADS, x);
 #pragma unroll
     for (int unit = 0; unit < UNITS; unit++) {
         const int64_t at = first + unit * THREADS;
-        if (at < stretch.fours) {
-            yk_store_four(to + stretch.head + 4 * at, yk_unpack_four(x[unit]));
+        if (at < span.fours) {
+            yk_store_four(to + span.head + 4 * at, yk_unpack_four(x[unit]));
         }
     }
-    for (int64_t edge = first_edge(); edge < stretch.edges; edge += edge_step()) {
-        const int64_t at = yk_vector_span_edge(stretch, edge);
+    for (int64_t edge = first_edge(); edge < span.edges; edge += edge_step()) {
+        const int64_t at = yk_vector_span_edge(span, edge);
         to[at] = yk_store<To>(yk_load(from[at]));
     }
 }
 
-void yk_cuda_cast(struct yk_backend_lane *lane, const struct yk_cast_op *op)
+void yk_cuda_elementwise_cast(struct yk_backend_lane *lane, const struct yk_cast_op *op)
 {
     if (!yk_cuda_lane_is_ok(lane) || op->count <= 0) {
         return;
     }
     cudaStream_t stream = yk_cuda_lane_stream(lane);
-    const yk_vector_span stretch =
+    const yk_vector_span span =
         yk_vector_span_make(op->count, {{op->from, yk_precision_bytes(op->from_type)},
                                         {op->to, yk_precision_bytes(op->to_type)}});
-    const unsigned blocks = yk_vector_span_blocks(stretch, THREADS, UNITS);
+    const unsigned blocks = yk_vector_span_blocks(span, THREADS, UNITS);
     yk_with_type(op->from_type, [&](auto from) {
         yk_with_type(op->to_type, [&](auto to) {
             using From = decltype(from);
             using To = decltype(to);
-            cast_stretch<<<blocks, THREADS, 0, stream>>>(static_cast<const From *>(op->from),
-                                                         static_cast<To *>(op->to), stretch);
+            cast_span<<<blocks, THREADS, 0, stream>>>(static_cast<const From *>(op->from),
+                                                      static_cast<To *>(op->to), span);
         });
     });
     yk_cuda_lane_check(lane, cudaGetLastError(), "cast");
@@ -66,7 +66,7 @@ static __device__ __forceinline__ float4 sum_of(const float4 &a, const float4 &b
 
 template <typename T>
 static __global__ void __launch_bounds__(THREADS)
-    add_stretch(const T *from, T *to, yk_vector_span stretch)
+    add_span(const T *from, T *to, yk_vector_span span)
 {
     const int64_t first = static_cast<int64_t>(blockIdx.x) * THREADS * UNITS + threadIdx.x;
     yk_four<T> x[UNITS];
@@ -74,39 +74,80 @@ static __global__ void __launch_bounds__(THREADS)
 #pragma unroll
     for (int unit = 0; unit < UNITS; unit++) {
         const int64_t at = first + unit * THREADS;
-        if (at < stretch.fours) {
-            x[unit] = yk_load_four(from + stretch.head + 4 * at);
-            y[unit] = yk_load_four(to + stretch.head + 4 * at);
+        if (at < span.fours) {
+            x[unit] = yk_load_four(from + span.head + 4 * at);
+            y[unit] = yk_load_four(to + span.head + 4 * at);
         }
     }
 #pragma unroll
     for (int unit = 0; unit < UNITS; unit++) {
         const int64_t at = first + unit * THREADS;
-        if (at < stretch.fours) {
-            yk_store_four(to + stretch.head + 4 * at,
+        if (at < span.fours) {
+            yk_store_four(to + span.head + 4 * at,
                           sum_of(yk_unpack_four(y[unit]), yk_unpack_four(x[unit])));
         }
     }
-    for (int64_t edge = first_edge(); edge < stretch.edges; edge += edge_step()) {
-        const int64_t at = yk_vector_span_edge(stretch, edge);
+    for (int64_t edge = first_edge(); edge < span.edges; edge += edge_step()) {
+        const int64_t at = yk_vector_span_edge(span, edge);
         to[at] = yk_store<T>(yk_load(to[at]) + yk_load(from[at]));
     }
 }
 
-void yk_cuda_add(struct yk_backend_lane *lane, const struct yk_add_op *op)
+void yk_cuda_elementwise_add(struct yk_backend_lane *lane, const struct yk_add_op *op)
 {
     if (!yk_cuda_lane_is_ok(lane) || op->count <= 0) {
         return;
     }
     cudaStream_t stream = yk_cuda_lane_stream(lane);
     const int64_t bytes = yk_precision_bytes(op->type);
-    const yk_vector_span stretch =
+    const yk_vector_span span =
         yk_vector_span_make(op->count, {{op->from, bytes}, {op->to, bytes}});
-    const unsigned blocks = yk_vector_span_blocks(stretch, THREADS, UNITS);
+    const unsigned blocks = yk_vector_span_blocks(span, THREADS, UNITS);
     yk_with_type(op->type, [&](auto number) {
         using T = decltype(number);
-        add_stretch<<<blocks, THREADS, 0, stream>>>(static_cast<const T *>(op->from),
-                                                    static_cast<T *>(op->to), stretch);
+        add_span<<<blocks, THREADS, 0, stream>>>(static_cast<const T *>(op->from),
+                                                 static_cast<T *>(op->to), span);
     });
     yk_cuda_lane_check(lane, cudaGetLastError(), "add");
+}
+
+enum {
+    MATRIX_THREADS = 256,
+};
+
+template <typename From, typename To>
+static __global__ void cast_rows(int64_t rows, int64_t columns, const From *from,
+                                 int64_t from_stride, To *to, int64_t to_stride, bool adds)
+{
+    for (int64_t row = blockIdx.y; row < rows; row += gridDim.y) {
+        const From *in = from + row * from_stride;
+        To *out = to + row * to_stride;
+        const int64_t step = (int64_t)gridDim.x * blockDim.x;
+        for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < columns; i += step) {
+            const float before = adds ? yk_load(out[i]) : 0.0F;
+            out[i] = yk_store<To>(before + yk_load(in[i]));
+        }
+    }
+}
+
+void yk_cuda_elementwise_cast_matrix(struct yk_backend_lane *lane, int64_t rows, int64_t columns,
+                                     const void *from, int64_t from_stride,
+                                     enum yk_precision from_type, void *to, int64_t to_stride,
+                                     enum yk_precision to_type, bool adds)
+{
+    if (!yk_cuda_lane_is_ok(lane) || rows == 0 || columns == 0) {
+        return;
+    }
+    const int64_t across = yk_ceil_div(columns, MATRIX_THREADS);
+    const dim3 grid((unsigned)(across < 64 ? across : 64), (unsigned)(rows < 32768 ? rows : 32768));
+    yk_with_type(from_type, [&](auto in) {
+        yk_with_type(to_type, [&](auto out) {
+            using From = decltype(in);
+            using To = decltype(out);
+            cast_rows<From, To><<<grid, MATRIX_THREADS, 0, yk_cuda_lane_stream(lane)>>>(
+                rows, columns, static_cast<const From *>(from), from_stride, static_cast<To *>(to),
+                to_stride, adds);
+        });
+    });
+    yk_cuda_lane_check(lane, cudaGetLastError(), "cast");
 }

@@ -1,18 +1,207 @@
+/*
+ * Embedding. Backward, the rows of a batch are sorted by their tokens, those of one token in their
+ * own order, by a radix sort, lowest digit first: rows are cut into tiles, a block each; one kernel
+ * counts how often each digit comes in each tile, another finds from that where a tile's rows of
+ * each digit begin, and writes them there. Only integers are counted: the order is always the same.
+ */
 #include "backend/cuda/kernels.h"
 
+#include "backend/cuda/kernels/numbers.cuh"
 #include "backend/cuda/kernels/row_registers.cuh"
-#include "backend/cuda/kernels/token_sort.cuh"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* ---- token sort ---- */
 
 enum {
-    EMBED_THREADS = 256, /* a warp a row */
-    EMBED_NUMBERS = 8,   /* that a thread takes at once */
-    SUM_THREADS = 128,   /* at most */
-    TOGETHER = 4,        /* rows a thread has on their way at once */
-    PIECE_ROWS = 32,     /* at least */
-    PIECES = 2048,       /* at most */
+    YK_TOKEN_SORT_BITS = 9, /* of a digit */
+    YK_TOKEN_SORT_DIGITS = 1 << YK_TOKEN_SORT_BITS,
+    YK_TOKEN_SORT_THREADS = YK_TOKEN_SORT_DIGITS, /* of a block; each also cares for one digit */
+    YK_TOKEN_SORT_WARPS = YK_TOKEN_SORT_THREADS / 32,
+    YK_TOKEN_SORT_TILES = 64, /* at most */
+};
+
+/* One digit's turn. */
+struct yk_token_sort_pass {
+    const int32_t *tokens; /* (rows) */
+    const int32_t *from;   /* (rows), in the order of the digits before; NULL: as they are */
+    int32_t *to;           /* (rows) */
+    int32_t *sorted;       /* (rows): tokens in the order of `to` */
+    int32_t *counts;       /* (tiles, digits) */
+    int32_t rows;
+    int32_t tile_rows; /* a multiple of the block's threads */
+    int32_t shift;     /* of the digit */
+};
+
+/* A row as a warp looks at it: 32 at a time, in order, of the warp's section of the tile. */
+struct yk_token_sort_row {
+    bool real; /* there is one for this lane */
+    int32_t row;
+    int32_t token;
+    int digit;
+    unsigned same; /* lanes with the same digit */
+    bool leads;    /* the lowest of them */
+};
+
+static __device__ __forceinline__ struct yk_token_sort_row
+order_row(const struct yk_token_sort_pass &turn, int at, int end)
+{
+    struct yk_token_sort_row one = {at < end, 0, 0, 0, 0, false};
+    if (one.real) {
+        one.row = turn.from ? turn.from[at] : at;
+        one.token = turn.tokens[one.row];
+        one.digit = one.token >> turn.shift & (YK_TOKEN_SORT_DIGITS - 1);
+    }
+    one.same = __ballot_sync(0xffffffffU, one.real);
+#pragma unroll
+    for (int bit = 0; bit < YK_TOKEN_SORT_BITS; bit++) {
+        const bool set = (one.digit >> bit & 1) != 0;
+        const unsigned with = __ballot_sync(0xffffffffU, set);
+        one.same &= set ? with : ~with;
+    }
+    one.leads = one.real && __ffs(static_cast<int>(one.same)) - 1 == threadIdx.x % 32;
+    return one;
+}
+
+/* Counts the digits of each warp's section of the block's tile. */
+static __device__ __forceinline__ void count_sections(const struct yk_token_sort_pass &turn,
+                                                      int (*counts)[YK_TOKEN_SORT_DIGITS])
+{
+    const int lane = threadIdx.x % 32;
+    const int warp = threadIdx.x / 32;
+    const int section_rows = turn.tile_rows / YK_TOKEN_SORT_WARPS;
+    const int first = static_cast<int>(blockIdx.x) * turn.tile_rows + warp * section_rows;
+    const int end = first + section_rows < turn.rows ? first + section_rows : turn.rows;
+    for (int i = 0; i < YK_TOKEN_SORT_WARPS; i++) {
+        counts[i][threadIdx.x] = 0;
+    }
+    __syncthreads();
+    for (int at = first; at < end; at += 32) {
+        const struct yk_token_sort_row one = order_row(turn, at + lane, end);
+        if (one.leads) {
+            counts[warp][one.digit] += __popc(one.same);
+        }
+        __syncwarp();
+    }
+    __syncthreads();
+}
+
+static __global__ void __launch_bounds__(YK_TOKEN_SORT_THREADS)
+    count_digits(struct yk_token_sort_pass turn)
+{
+    __shared__ int counts[YK_TOKEN_SORT_WARPS][YK_TOKEN_SORT_DIGITS];
+    count_sections(turn, counts);
+    int sum = 0;
+    for (int i = 0; i < YK_TOKEN_SORT_WARPS; i++) {
+        sum += counts[i][threadIdx.x];
+    }
+    turn.counts[blockIdx.x * YK_TOKEN_SORT_DIGITS + threadIdx.x] = sum;
+}
+
+/* The sum of what the threads before this one came with. */
+static __device__ __forceinline__ int sum_before(int own, int *warp_sums)
+{
+    const int lane = threadIdx.x % 32;
+    const int warp = threadIdx.x / 32;
+    int sum = own;
+    for (int step = 1; step < 32; step *= 2) {
+        const int below = __shfl_up_sync(0xffffffffU, sum, step);
+        sum += lane >= step ? below : 0;
+    }
+    if (lane == 31) {
+        warp_sums[warp] = sum;
+    }
+    __syncthreads();
+    sum -= own;
+    for (int i = 0; i < warp; i++) {
+        sum += warp_sums[i];
+    }
+    return sum;
+}
+
+static __global__ void __launch_bounds__(YK_TOKEN_SORT_THREADS)
+    place_rows(struct yk_token_sort_pass turn)
+{
+    __shared__ int counts[YK_TOKEN_SORT_WARPS]
+                         [YK_TOKEN_SORT_DIGITS]; /* then: where the next one goes */
+    __shared__ int warp_sums[YK_TOKEN_SORT_WARPS];
+    const int lane = threadIdx.x % 32;
+    const int warp = threadIdx.x / 32;
+    const int section_rows = turn.tile_rows / YK_TOKEN_SORT_WARPS;
+    const int first = static_cast<int>(blockIdx.x) * turn.tile_rows + warp * section_rows;
+    const int end = first + section_rows < turn.rows ? first + section_rows : turn.rows;
+    count_sections(turn, counts);
+    int total = 0;
+    int before = 0; /* in tiles before this one */
+#pragma unroll 16
+    for (int tile = 0; tile < gridDim.x; tile++) {
+        const int count = turn.counts[tile * YK_TOKEN_SORT_DIGITS + threadIdx.x];
+        total += count;
+        before += tile < blockIdx.x ? count : 0;
+    }
+    int next = sum_before(total, warp_sums) + before;
+    for (int i = 0; i < YK_TOKEN_SORT_WARPS; i++) {
+        const int count = counts[i][threadIdx.x];
+        counts[i][threadIdx.x] = next;
+        next += count;
+    }
+    __syncthreads();
+    for (int at = first; at < end; at += 32) {
+        const struct yk_token_sort_row one = order_row(turn, at + lane, end);
+        if (one.real) {
+            const int place = counts[warp][one.digit] + __popc(one.same & ((1U << lane) - 1));
+            turn.to[place] = one.row;
+            turn.sorted[place] = one.token;
+        }
+        __syncwarp();
+        if (one.leads) {
+            counts[warp][one.digit] += __popc(one.same);
+        }
+        __syncwarp();
+    }
+}
+
+/* What sorting works in. */
+struct yk_token_sort {
+    int32_t *orders[2]; /* (rows) each */
+    int32_t *sorted;    /* (rows): the tokens, sorted */
+    int32_t *counts;    /* (YK_TOKEN_SORT_TILES, YK_TOKEN_SORT_DIGITS) */
+};
+
+/* Returns the rows' order, which is one of `room`'s. */
+static inline const int32_t *yk_token_sort_run(cudaStream_t stream, const int32_t *tokens,
+                                               int32_t rows, int64_t vocabulary,
+                                               const struct yk_token_sort *room)
+{
+    const int32_t tile_rows = static_cast<int32_t>(
+        yk_ceil_div(yk_ceil_div(rows, YK_TOKEN_SORT_TILES), YK_TOKEN_SORT_THREADS) *
+        YK_TOKEN_SORT_THREADS);
+    const unsigned tiles = static_cast<unsigned>(yk_ceil_div(rows, tile_rows));
+    struct yk_token_sort_pass turn = {tokens,       nullptr, room->orders[0], room->sorted,
+                                      room->counts, rows,    tile_rows,       0};
+    for (;;) {
+        count_digits<<<tiles, YK_TOKEN_SORT_THREADS, 0, stream>>>(turn);
+        place_rows<<<tiles, YK_TOKEN_SORT_THREADS, 0, stream>>>(turn);
+        turn.shift += YK_TOKEN_SORT_BITS;
+        if ((vocabulary - 1) >> turn.shift <= 0) {
+            return turn.to;
+        }
+        turn.from = turn.to;
+        turn.to = turn.to == room->orders[0] ? room->orders[1] : room->orders[0];
+    }
+}
+
+enum {
+    EMBEDDING_THREADS = 256, /* a warp a row */
+    EMBEDDING_NUMBERS = 8,   /* that a thread takes at once */
+    SUM_THREADS = 128,       /* at most */
+    TOGETHER = 4,            /* rows a thread has on their way at once */
+    MIN_SEGMENT_ROWS = 32,   /* at least */
+    MAX_SEGMENTS = 2048,     /* at most */
     PARTIAL_BYTES = 32 << 20,
     JOIN_THREADS = 128,
-    JOIN_TURNS = JOIN_THREADS / 32,
+    JOIN_WARPS = JOIN_THREADS / 32,
     JOIN_COLUMNS = 32 * 4, /* a thread takes a float4 */
 };
 
@@ -20,10 +209,12 @@ enum {
 
 /* The table is of type T. */
 template <typename T, int N>
-static __global__ void __launch_bounds__(EMBED_THREADS) embed_rows(struct yk_embedding_op op)
+static __global__ void __launch_bounds__(EMBEDDING_THREADS)
+    embedding_rows(struct yk_embedding_op op)
 {
     const int lane = threadIdx.x % 32;
-    const int64_t row = static_cast<int64_t>(blockIdx.x) * (EMBED_THREADS / 32) + threadIdx.x / 32;
+    const int64_t row =
+        static_cast<int64_t>(blockIdx.x) * (EMBEDDING_THREADS / 32) + threadIdx.x / 32;
     if (row >= op.rows) {
         return;
     }
@@ -55,20 +246,20 @@ void yk_cuda_embedding(struct yk_backend_lane *lane, const struct yk_embedding_o
         return;
     }
     const cudaStream_t stream = yk_cuda_lane_stream(lane);
-    const unsigned grid = static_cast<unsigned>(yk_ceil_div(op->rows, EMBED_THREADS / 32));
+    const unsigned grid = static_cast<unsigned>(yk_ceil_div(op->rows, EMBEDDING_THREADS / 32));
     /* 8 numbers of 16 bits are 16 bytes, of 32 bits twice as many. */
-    const bool wide = op->width % EMBED_NUMBERS == 0 && yk_is_wide<float>(op->table, 0) &&
+    const bool wide = op->width % EMBEDDING_NUMBERS == 0 && yk_is_wide<float>(op->table, 0) &&
                       yk_is_wide<float>(op->positions, 0) && yk_is_wide<float>(op->shift, 0) &&
                       yk_is_wide<float>(op->out, 0);
     yk_with_type(op->table_type, [&](auto number) {
         using T = decltype(number);
         if (wide) {
-            embed_rows<T, EMBED_NUMBERS><<<grid, EMBED_THREADS, 0, stream>>>(*op);
+            embedding_rows<T, EMBEDDING_NUMBERS><<<grid, EMBEDDING_THREADS, 0, stream>>>(*op);
         } else {
-            embed_rows<T, 1><<<grid, EMBED_THREADS, 0, stream>>>(*op);
+            embedding_rows<T, 1><<<grid, EMBEDDING_THREADS, 0, stream>>>(*op);
         }
     });
-    yk_cuda_lane_check(lane, cudaGetLastError(), "embed");
+    yk_cuda_lane_check(lane, cudaGetLastError(), "embedding");
 }
 
 /* ---- back, to the table ---- */
@@ -86,30 +277,30 @@ enum {
     ENDS,
 };
 
-struct pieces {
+struct segments {
     const int32_t *order;  /* (rows), by token */
     const int32_t *sorted; /* (rows): their tokens */
     float *partials;       /* (pieces, ENDS, pitch) */
     int64_t pitch;         /* the width, to a multiple of 4 */
     int32_t rows;
-    int32_t piece_rows;
+    int32_t segment_rows;
     int32_t count;
 };
 
 /* A run of the piece ends, or the piece does: rows `first` to `last` of the order. */
 template <int N>
 static __device__ __forceinline__ void finish_run(const struct yk_embedding_backward_op &op,
-                                                  const struct pieces &pieces, int first, int last,
-                                                  int64_t column, const float (&sum)[N])
+                                                  const struct segments &segments, int first,
+                                                  int last, int64_t column, const float (&sum)[N])
 {
-    const int piece = blockIdx.x;
-    const int32_t token = pieces.sorted[last];
-    const bool came =
-        first > 0 && first == piece * pieces.piece_rows && pieces.sorted[first - 1] == token;
-    const bool goes = last + 1 < pieces.rows && pieces.sorted[last + 1] == token;
+    const int segment = blockIdx.x;
+    const int32_t token = segments.sorted[last];
+    const bool came = first > 0 && first == segment * segments.segment_rows &&
+                      segments.sorted[first - 1] == token;
+    const bool goes = last + 1 < segments.rows && segments.sorted[last + 1] == token;
     if (came || goes) {
-        const int64_t end = piece * ENDS + (came ? HEAD : TAIL);
-        yk_typed_store_as<float>(pieces.partials, end * pieces.pitch + column, sum);
+        const int64_t end = segment * ENDS + (came ? HEAD : TAIL);
+        yk_typed_store_as<float>(segments.partials, end * segments.pitch + column, sum);
         return;
     }
     float entry[N];
@@ -124,12 +315,12 @@ static __device__ __forceinline__ void finish_run(const struct yk_embedding_back
 /* d_out is of type T. A block takes a piece, a thread N columns of it. */
 template <typename T, int N>
 static __global__ void __launch_bounds__(SUM_THREADS)
-    sum_pieces(struct yk_embedding_backward_op op, struct pieces pieces)
+    sum_segments(struct yk_embedding_backward_op op, struct segments segments)
 {
     const int64_t column = (static_cast<int64_t>(blockIdx.y) * blockDim.x + threadIdx.x) * N;
-    const int begin = static_cast<int>(blockIdx.x) * pieces.piece_rows;
-    const int end =
-        pieces.rows - begin < pieces.piece_rows ? pieces.rows : begin + pieces.piece_rows;
+    const int begin = static_cast<int>(blockIdx.x) * segments.segment_rows;
+    const int end = segments.rows - begin < segments.segment_rows ? segments.rows
+                                                                  : begin + segments.segment_rows;
     if (column >= op.width) {
         return;
     }
@@ -140,7 +331,8 @@ static __global__ void __launch_bounds__(SUM_THREADS)
 #pragma unroll
         for (int i = 0; i < TOGETHER; i++) {
             if (at + i < end) {
-                rows[i] = yk_load_vector<T, N>(op.d_out, pieces.order[at + i] * op.width + column);
+                rows[i] =
+                    yk_load_vector<T, N>(op.d_out, segments.order[at + i] * op.width + column);
             }
         }
 #pragma unroll
@@ -153,8 +345,8 @@ static __global__ void __launch_bounds__(SUM_THREADS)
             for (int j = 0; j < N; j++) {
                 sum[j] += yk_load(rows[i].numbers[j]);
             }
-            if (last + 1 == end || pieces.sorted[last + 1] != pieces.sorted[last]) {
-                finish_run(op, pieces, first, last, column, sum);
+            if (last + 1 == end || segments.sorted[last + 1] != segments.sorted[last]) {
+                finish_run(op, segments, first, last, column, sum);
                 first = last + 1;
 #pragma unroll
                 for (int j = 0; j < N; j++) {
@@ -167,32 +359,32 @@ static __global__ void __launch_bounds__(SUM_THREADS)
 
 /* Adds up the run that begins in piece blockIdx.x and goes on, if there is one: 128 columns. */
 static __global__ void __launch_bounds__(JOIN_THREADS)
-    join_pieces(struct yk_embedding_backward_op op, struct pieces pieces)
+    join_segments(struct yk_embedding_backward_op op, struct segments segments)
 {
-    __shared__ float4 sums[JOIN_TURNS][32];
+    __shared__ float4 sums[JOIN_WARPS][32];
     const int lane = threadIdx.x % 32;
     const int turn = threadIdx.x / 32;
-    const int piece = blockIdx.x;
-    const int begin = piece * pieces.piece_rows;
-    const int next = begin + pieces.piece_rows; /* begins a piece: the last one has no block */
-    const int32_t token = pieces.sorted[next];
-    if (pieces.sorted[next - 1] != token || (begin > 0 && pieces.sorted[begin - 1] == token)) {
+    const int segment = blockIdx.x;
+    const int begin = segment * segments.segment_rows;
+    const int next = begin + segments.segment_rows; /* begins a piece: the last one has no block */
+    const int32_t token = segments.sorted[next];
+    if (segments.sorted[next - 1] != token || (begin > 0 && segments.sorted[begin - 1] == token)) {
         return;
     }
     int more = 0; /* pieces that the run came to */
     for (int found = JOIN_THREADS; found == JOIN_THREADS; more += found) {
-        const int other = piece + 1 + more + static_cast<int>(threadIdx.x);
-        found = __syncthreads_count(other < pieces.count &&
-                                    pieces.sorted[other * pieces.piece_rows] == token);
+        const int other = segment + 1 + more + static_cast<int>(threadIdx.x);
+        found = __syncthreads_count(other < segments.count &&
+                                    segments.sorted[other * segments.segment_rows] == token);
     }
     const int64_t column = static_cast<int64_t>(blockIdx.y) * JOIN_COLUMNS + lane * 4;
     float4 sum = make_float4(0, 0, 0, 0);
     if (column < op.width) {
 #pragma unroll 8
-        for (int i = turn; i <= more; i += JOIN_TURNS) {
-            const int64_t end = static_cast<int64_t>(piece + i) * ENDS + (i == 0 ? TAIL : HEAD);
-            const float4 one =
-                *reinterpret_cast<const float4 *>(pieces.partials + end * pieces.pitch + column);
+        for (int i = turn; i <= more; i += JOIN_WARPS) {
+            const int64_t end = static_cast<int64_t>(segment + i) * ENDS + (i == 0 ? TAIL : HEAD);
+            const float4 one = *reinterpret_cast<const float4 *>(segments.partials +
+                                                                 end * segments.pitch + column);
             sum = make_float4(sum.x + one.x, sum.y + one.y, sum.z + one.z, sum.w + one.w);
         }
     }
@@ -201,12 +393,12 @@ static __global__ void __launch_bounds__(JOIN_THREADS)
     if (turn > 0) {
         return;
     }
-    for (int i = 1; i < JOIN_TURNS; i++) {
+    for (int i = 1; i < JOIN_WARPS; i++) {
         const float4 one = sums[i][lane];
         sum = make_float4(sum.x + one.x, sum.y + one.y, sum.z + one.z, sum.w + one.w);
     }
     float total[4];
-    yk_four(sum, total);
+    yk_unpack_quarter(sum, total);
     for (int i = 0; i < 4 && column + i < op.width; i++) {
         yk_typed_add(op.table_type, op.d_table, token * op.width + column + i, op.scale * total[i]);
     }
@@ -219,23 +411,23 @@ static size_t whole_lines(size_t bytes)
 
 /* Cuts scratch into what sorting and summing work in. False: there is not enough of it. */
 static bool carve(struct yk_backend_lane *lane, const struct yk_embedding_backward_op *op,
-                  struct yk_token_sort *order, struct pieces *pieces)
+                  struct yk_token_sort *order, struct segments *segments)
 {
-    const size_t end_bytes = static_cast<size_t>(pieces->pitch) * ENDS * sizeof(float);
-    int64_t piece_rows = PIECE_ROWS;
-    while (piece_rows < op->rows &&
-           (yk_ceil_div(op->rows, piece_rows) > PIECES ||
-            static_cast<size_t>(yk_ceil_div(op->rows, piece_rows)) * end_bytes > PARTIAL_BYTES)) {
-        piece_rows *= 2;
+    const size_t end_bytes = static_cast<size_t>(segments->pitch) * ENDS * sizeof(float);
+    int64_t segment_rows = MIN_SEGMENT_ROWS;
+    while (segment_rows < op->rows &&
+           (yk_ceil_div(op->rows, segment_rows) > MAX_SEGMENTS ||
+            static_cast<size_t>(yk_ceil_div(op->rows, segment_rows)) * end_bytes > PARTIAL_BYTES)) {
+        segment_rows *= 2;
     }
     const size_t list_bytes = whole_lines(static_cast<size_t>(op->rows) * sizeof(int32_t));
     const size_t count_bytes =
         static_cast<size_t>(YK_TOKEN_SORT_TILES) * YK_TOKEN_SORT_DIGITS * sizeof(int32_t);
-    pieces->rows = static_cast<int32_t>(op->rows);
-    pieces->piece_rows = static_cast<int32_t>(piece_rows);
-    pieces->count = static_cast<int32_t>(yk_ceil_div(op->rows, piece_rows));
+    segments->rows = static_cast<int32_t>(op->rows);
+    segments->segment_rows = static_cast<int32_t>(segment_rows);
+    segments->count = static_cast<int32_t>(yk_ceil_div(op->rows, segment_rows));
     char *scratch = static_cast<char *>(yk_cuda_lane_scratch(
-        lane, 3 * list_bytes + count_bytes + static_cast<size_t>(pieces->count) * end_bytes));
+        lane, 3 * list_bytes + count_bytes + static_cast<size_t>(segments->count) * end_bytes));
     if (!scratch) {
         return false;
     }
@@ -243,46 +435,46 @@ static bool carve(struct yk_backend_lane *lane, const struct yk_embedding_backwa
     order->orders[1] = reinterpret_cast<int32_t *>(scratch + list_bytes);
     order->sorted = reinterpret_cast<int32_t *>(scratch + 2 * list_bytes);
     order->counts = reinterpret_cast<int32_t *>(scratch + 3 * list_bytes);
-    pieces->sorted = order->sorted;
-    pieces->partials = reinterpret_cast<float *>(scratch + 3 * list_bytes + count_bytes);
+    segments->sorted = order->sorted;
+    segments->partials = reinterpret_cast<float *>(scratch + 3 * list_bytes + count_bytes);
     return true;
 }
 
 template <typename T, int N>
 static void sum_all(cudaStream_t stream, const struct yk_embedding_backward_op *op,
-                    const struct pieces *pieces)
+                    const struct segments *segments)
 {
     const int64_t across = yk_ceil_div(op->width, N);
     const int64_t threads = across < SUM_THREADS ? yk_ceil_div(across, 32) * 32 : SUM_THREADS;
-    const dim3 grid(static_cast<unsigned>(pieces->count),
+    const dim3 grid(static_cast<unsigned>(segments->count),
                     static_cast<unsigned>(yk_ceil_div(across, threads)));
-    sum_pieces<T, N><<<grid, static_cast<unsigned>(threads), 0, stream>>>(*op, *pieces);
+    sum_segments<T, N><<<grid, static_cast<unsigned>(threads), 0, stream>>>(*op, *segments);
 }
 
 static void add_to_table(struct yk_backend_lane *lane, const struct yk_embedding_backward_op *op)
 {
     const cudaStream_t stream = yk_cuda_lane_stream(lane);
     struct yk_token_sort order;
-    struct pieces pieces;
-    pieces.pitch = yk_ceil_div(op->width, 4) * 4;
-    if (!carve(lane, op, &order, &pieces)) {
+    struct segments segments;
+    segments.pitch = yk_ceil_div(op->width, 4) * 4;
+    if (!carve(lane, op, &order, &segments)) {
         return;
     }
-    pieces.order = yk_token_sort_run(stream, op->tokens, pieces.rows, op->vocabulary, &order);
+    segments.order = yk_token_sort_run(stream, op->tokens, segments.rows, op->vocabulary, &order);
     yk_with_type(op->out_type, [&](auto number) {
         using T = decltype(number);
         constexpr int N = yk_wide<T>::count;
         if (op->width % N == 0 && yk_is_wide<T>(op->d_out, op->width) &&
             yk_is_wide<float>(op->d_table, 0)) {
-            sum_all<T, N>(stream, op, &pieces);
+            sum_all<T, N>(stream, op, &segments);
         } else {
-            sum_all<T, 1>(stream, op, &pieces);
+            sum_all<T, 1>(stream, op, &segments);
         }
     });
-    if (pieces.count > 1) {
-        const dim3 grid(static_cast<unsigned>(pieces.count - 1),
+    if (segments.count > 1) {
+        const dim3 grid(static_cast<unsigned>(segments.count - 1),
                         static_cast<unsigned>(yk_ceil_div(op->width, JOIN_COLUMNS)));
-        join_pieces<<<grid, JOIN_THREADS, 0, stream>>>(*op, pieces);
+        join_segments<<<grid, JOIN_THREADS, 0, stream>>>(*op, segments);
     }
 }
 
@@ -325,5 +517,5 @@ void yk_cuda_embedding_backward(struct yk_backend_lane *lane,
     if (op->d_positions) {
         add_to_positions(lane, op);
     }
-    yk_cuda_lane_check(lane, cudaGetLastError(), "embed_back");
+    yk_cuda_lane_check(lane, cudaGetLastError(), "embedding_backward");
 }

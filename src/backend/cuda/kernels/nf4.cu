@@ -1,9 +1,12 @@
-#include "backend/cuda/kernels/nf4.cuh"
-
 #include "backend/cuda/kernels.h"
-#include "backend/cuda/kernels/block_sum.cuh"
+
 #include "backend/cuda/kernels/numbers.cuh"
 #include "backend/cuda/kernels/span.cuh"
+#include "backend/nf4_codebook.h"
+
+static __device__ const float yk_nf4_values[YK_NF4_VALUES] = {YK_NF4_VALUE_CODEBOOK};
+static __constant__ const float yk_nf4_bounds[YK_NF4_VALUES - 1] = {YK_NF4_BOUND_CODEBOOK};
+static __device__ const float yk_nf4_scale_values[YK_NF4_SCALES] = {YK_NF4_SCALE_CODEBOOK};
 
 /* Blocks whose scales are stored together make a group. A thread takes eight numbers, the codes of
  * which are four bytes, and eight neighbouring threads take a block. */
@@ -166,7 +169,7 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
-void yk_cuda_quantise(struct yk_backend_lane *lane, const struct yk_quantise_op *op)
+void yk_cuda_nf4_quantise(struct yk_backend_lane *lane, const struct yk_quantise_op *op)
 {
     if (!yk_cuda_lane_is_ok(lane)) {
         return;
@@ -264,7 +267,7 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
-void yk_cuda_dequantise(struct yk_backend_lane *lane, const struct yk_dequantise_op *op)
+void yk_cuda_nf4_dequantise(struct yk_backend_lane *lane, const struct yk_dequantise_op *op)
 {
     if (!yk_cuda_lane_is_ok(lane) || op->count <= 0) {
         return;

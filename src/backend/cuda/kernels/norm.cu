@@ -10,7 +10,7 @@
  * of different types, go the slow way, number by number.
  */
 enum {
-    HELD_BLOCKS = 4, /* of an SM */
+    REGISTER_BLOCKS = 4, /* of an SM */
     SLOW_BLOCKS = 8,
     WEIGHT_BYTES = 48 << 10, /* of shared memory for weights and biases, at most */
     STAGE_BYTES = YK_TEAM_CHUNKS_PER_THREAD * YK_TEAM_THREADS * 16,
@@ -18,7 +18,7 @@ enum {
 };
 
 /* What a thread of a team holds of a row: chunks place, place + step … below count. */
-template <typename T> struct held {
+template <typename T> struct row_registers {
     yk_wide<T> chunks[YK_TEAM_CHUNKS_PER_THREAD];
 };
 
@@ -39,8 +39,8 @@ static __device__ __forceinline__ void fetch(const T *x, int place, int step, in
 }
 
 template <typename T>
-static __device__ __forceinline__ void hold(const uint4 *stage, int place, int step, int count,
-                                            struct held<T> &out)
+static __device__ __forceinline__ void load_registers(const uint4 *stage, int place, int step,
+                                                      int count, struct row_registers<T> &out)
 {
 #pragma unroll
     for (int i = 0; i < YK_TEAM_CHUNKS_PER_THREAD; i++) {
@@ -52,8 +52,8 @@ static __device__ __forceinline__ void hold(const uint4 *stage, int place, int s
 
 /* Of what `term` makes of each number. */
 template <typename T, typename TERM>
-static __device__ __forceinline__ float held_sum(const struct held<T> &held, int place, int step,
-                                                 int count, TERM term)
+static __device__ __forceinline__ float sum_registers(const struct row_registers<T> &row_registers,
+                                                      int place, int step, int count, TERM term)
 {
     float sum = 0;
 #pragma unroll
@@ -61,7 +61,7 @@ static __device__ __forceinline__ float held_sum(const struct held<T> &held, int
         if (place + i * step < count) {
 #pragma unroll
             for (int j = 0; j < yk_wide<T>::count; j++) {
-                sum += term(yk_load(held.chunks[i].numbers[j]));
+                sum += term(yk_load(row_registers.chunks[i].numbers[j]));
             }
         }
     }
@@ -80,10 +80,10 @@ static __device__ __forceinline__ yk_wide<T> scale_chunk(const yk_wide<T> &x, fl
         float from[4];
         float weight[4];
         float bias[4] = {0, 0, 0, 0};
-        yk_four(x, quarter, from);
-        yk_four(weights[quarter * chunks], weight);
+        yk_unpack_quarter(x, quarter, from);
+        yk_unpack_quarter(weights[quarter * chunks], weight);
         if (biases) {
-            yk_four(biases[quarter * chunks], bias);
+            yk_unpack_quarter(biases[quarter * chunks], bias);
         }
 #pragma unroll
         for (int i = 0; i < 4; i++) {
@@ -93,19 +93,19 @@ static __device__ __forceinline__ yk_wide<T> scale_chunk(const yk_wide<T> &x, fl
     return y;
 }
 
-/* x and y are of type T. The block's teams go from row to row together, and `ahead` rows, 0 or 1,
- * are asked for before they are needed. */
+/* x and y are of type T. The block's teams go from row to row together, and `prefetch` rows, 0 or
+ * 1, are asked for before they are needed. */
 template <typename T>
-static __global__ void __launch_bounds__(YK_TEAM_THREADS, HELD_BLOCKS)
-    hold_rows(struct yk_norm_op op, int team_warps, int ahead)
+static __global__ void __launch_bounds__(YK_TEAM_THREADS, REGISTER_BLOCKS)
+    register_rows(struct yk_norm_op op, int team_warps, int prefetch)
 {
     constexpr int N = yk_wide<T>::count;
     /* The stages, then weights and, where there are, biases, width of each. */
     extern __shared__ float4 shared[];
-    __shared__ float room[2][YK_TEAM_WARPS][1];
+    __shared__ float scratch[2][YK_TEAM_WARPS][1];
     const int width = static_cast<int>(op.width);
     const int chunks = width / N;
-    float4 *weights = shared + (1 + ahead) * YK_TEAM_CHUNKS_PER_THREAD * YK_TEAM_THREADS;
+    float4 *weights = shared + (1 + prefetch) * YK_TEAM_CHUNKS_PER_THREAD * YK_TEAM_THREADS;
     const float4 *biases = op.bias ? weights + width / 4 : nullptr;
     uint4 *stages = reinterpret_cast<uint4 *>(shared) + threadIdx.x;
     const int team_threads = team_warps * 32;
@@ -114,7 +114,7 @@ static __global__ void __launch_bounds__(YK_TEAM_THREADS, HELD_BLOCKS)
     const int place = threadIdx.x % team_threads;
     const int64_t step = static_cast<int64_t>(gridDim.x) * teams;
     int64_t first = static_cast<int64_t>(blockIdx.x) * teams;
-    if (ahead > 0) {
+    if (prefetch > 0) {
         fetch(static_cast<const T *>(op.x) + (first + team) * width, place, team_threads,
               first + team < op.rows ? chunks : 0, stages);
     }
@@ -124,26 +124,28 @@ static __global__ void __launch_bounds__(YK_TEAM_THREADS, HELD_BLOCKS)
     }
     __syncthreads();
     int turn = 0;
-    for (int stage = 0; first < op.rows; first += step, stage ^= ahead) {
+    for (int stage = 0; first < op.rows; first += step, stage ^= prefetch) {
         const int64_t row = first + team;
-        const int64_t next = row + ahead * step;
+        const int64_t next = row + prefetch * step;
         const int count = row < op.rows ? chunks : 0;
-        struct held<T> held;
+        struct row_registers<T> row_registers;
         fetch(static_cast<const T *>(op.x) + next * width, place, team_threads,
               next < op.rows ? chunks : 0,
-              stages + (stage ^ ahead) * YK_TEAM_CHUNKS_PER_THREAD * YK_TEAM_THREADS);
-        yk_async_copy_wait_all_but(ahead);
-        hold(stages + stage * YK_TEAM_CHUNKS_PER_THREAD * YK_TEAM_THREADS, place, team_threads,
-             count, held);
+              stages + (stage ^ prefetch) * YK_TEAM_CHUNKS_PER_THREAD * YK_TEAM_THREADS);
+        yk_async_copy_wait_all_but(prefetch);
+        load_registers(stages + stage * YK_TEAM_CHUNKS_PER_THREAD * YK_TEAM_THREADS, place,
+                       team_threads, count, row_registers);
         float mean = 0;
         if (op.bias) {
-            float sum[1] = {held_sum(held, place, team_threads, count, [](float x) { return x; })};
-            yk_team_sums(sum, team_warps, room[turn++ & 1]);
+            float sum[1] = {sum_registers(row_registers, place, team_threads, count,
+                                          [](float x) { return x; })};
+            yk_team_sums(sum, team_warps, scratch[turn++ & 1]);
             mean = sum[0] / static_cast<float>(width);
         }
         const auto squared_distance = [mean](float x) { return (x - mean) * (x - mean); };
-        float spread[1] = {held_sum(held, place, team_threads, count, squared_distance)};
-        yk_team_sums(spread, team_warps, room[turn++ & 1]);
+        float spread[1] = {
+            sum_registers(row_registers, place, team_threads, count, squared_distance)};
+        yk_team_sums(spread, team_warps, scratch[turn++ & 1]);
         const float rstd = 1.0F / sqrtf(spread[0] / static_cast<float>(width) + op.epsilon);
         if (place == 0 && count > 0) {
             op.rstd[row] = rstd;
@@ -157,7 +159,7 @@ static __global__ void __launch_bounds__(YK_TEAM_THREADS, HELD_BLOCKS)
             const int chunk = place + i * team_threads;
             if (chunk < count) {
                 yk_store_wide(y + chunk * N,
-                              scale_chunk(held.chunks[i], mean, rstd, weights + chunk,
+                              scale_chunk(row_registers.chunks[i], mean, rstd, weights + chunk,
                                           biases ? biases + chunk : nullptr, chunks));
             }
         }
@@ -167,7 +169,7 @@ static __global__ void __launch_bounds__(YK_TEAM_THREADS, HELD_BLOCKS)
 /* Any types, widths and addresses; a block a row, whose threads are one team. */
 static __global__ void __launch_bounds__(YK_TEAM_THREADS) walk_rows(struct yk_norm_op op)
 {
-    __shared__ float room[2][YK_TEAM_WARPS][1];
+    __shared__ float scratch[2][YK_TEAM_WARPS][1];
     int turn = 0;
     for (int64_t row = blockIdx.x; row < op.rows; row += gridDim.x) {
         const int64_t start = row * op.width;
@@ -177,7 +179,7 @@ static __global__ void __launch_bounds__(YK_TEAM_THREADS) walk_rows(struct yk_no
             for (int64_t i = threadIdx.x; i < op.width; i += YK_TEAM_THREADS) {
                 sum[0] += yk_typed_load_one(op.x_type, op.x, start + i);
             }
-            yk_team_sums(sum, YK_TEAM_WARPS, room[turn++ & 1]);
+            yk_team_sums(sum, YK_TEAM_WARPS, scratch[turn++ & 1]);
             mean = sum[0] / static_cast<float>(op.width);
         }
         float spread[1] = {0};
@@ -185,7 +187,7 @@ static __global__ void __launch_bounds__(YK_TEAM_THREADS) walk_rows(struct yk_no
             const float distance = yk_typed_load_one(op.x_type, op.x, start + i) - mean;
             spread[0] += distance * distance;
         }
-        yk_team_sums(spread, YK_TEAM_WARPS, room[turn++ & 1]);
+        yk_team_sums(spread, YK_TEAM_WARPS, scratch[turn++ & 1]);
         const float rstd = 1.0F / sqrtf(spread[0] / static_cast<float>(op.width) + op.epsilon);
         if (threadIdx.x == 0) {
             op.rstd[row] = rstd;
@@ -203,7 +205,7 @@ static __global__ void __launch_bounds__(YK_TEAM_THREADS) walk_rows(struct yk_no
     }
 }
 
-static int64_t least(int64_t a, int64_t b)
+static int64_t min64(int64_t a, int64_t b)
 {
     return a < b ? a : b;
 }
@@ -211,36 +213,37 @@ static int64_t least(int64_t a, int64_t b)
 /* Rows are asked for ahead where there is shared memory for all blocks. False where there is none
  * for even a row. */
 template <typename T>
-static bool put_held(struct yk_backend_lane *lane, const struct yk_norm_op *op)
+static bool launch_registers(struct yk_backend_lane *lane, const struct yk_norm_op *op)
 {
-    const struct yk_cuda_properties *chip = yk_cuda_lane_properties(lane);
+    const struct yk_cuda_properties *properties = yk_cuda_lane_properties(lane);
     const int64_t chunks = op->width / yk_wide<T>::count;
     const int64_t weight_bytes =
         op->width * (op->bias ? 2 : 1) * static_cast<int64_t>(sizeof(float));
-    const int64_t room = static_cast<int64_t>(chip->shared_bytes);
+    const int64_t scratch = static_cast<int64_t>(properties->shared_bytes);
     if (!yk_is_wide<T>(op->x, op->width) || !yk_is_wide<T>(op->y, op->width) ||
         chunks > YK_TEAM_CHUNKS || weight_bytes > WEIGHT_BYTES ||
-        weight_bytes + STAGE_BYTES + RESERVED_BYTES > room) {
+        weight_bytes + STAGE_BYTES + RESERVED_BYTES > scratch) {
         return false;
     }
-    const int ahead =
-        HELD_BLOCKS * (weight_bytes + 2 * STAGE_BYTES + RESERVED_BYTES) <= room ? 1 : 0;
+    const int prefetch =
+        REGISTER_BLOCKS * (weight_bytes + 2 * STAGE_BYTES + RESERVED_BYTES) <= scratch ? 1 : 0;
     const int team_warps = yk_team_warps(chunks, YK_TEAM_CHUNKS_PER_THREAD);
     const int64_t blocks = yk_ceil_div(op->rows, YK_TEAM_WARPS / team_warps);
-    const int64_t most = static_cast<int64_t>(chip->processors) * HELD_BLOCKS;
-    const unsigned grid = static_cast<unsigned>(blocks < most ? blocks : most);
-    const size_t bytes = static_cast<size_t>(weight_bytes + (1 + ahead) * STAGE_BYTES);
+    const int64_t max_blocks = static_cast<int64_t>(properties->processors) * REGISTER_BLOCKS;
+    const unsigned grid = static_cast<unsigned>(blocks < max_blocks ? blocks : max_blocks);
+    const size_t bytes = static_cast<size_t>(weight_bytes + (1 + prefetch) * STAGE_BYTES);
     /* The same every time: other lanes may be at it. */
     cudaError_t error = cudaFuncSetAttribute(
-        hold_rows<T>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-        static_cast<int>(least(room - RESERVED_BYTES, WEIGHT_BYTES + 2 * STAGE_BYTES)));
+        register_rows<T>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+        static_cast<int>(min64(scratch - RESERVED_BYTES, WEIGHT_BYTES + 2 * STAGE_BYTES)));
     if (error == cudaSuccess) {
-        error = cudaFuncSetAttribute(hold_rows<T>, cudaFuncAttributePreferredSharedMemoryCarveout,
-                                     cudaSharedmemCarveoutMaxShared);
+        error =
+            cudaFuncSetAttribute(register_rows<T>, cudaFuncAttributePreferredSharedMemoryCarveout,
+                                 cudaSharedmemCarveoutMaxShared);
     }
-    if (yk_cuda_lane_check(lane, error, "normalise")) {
-        hold_rows<T>
-            <<<grid, YK_TEAM_THREADS, bytes, yk_cuda_lane_stream(lane)>>>(*op, team_warps, ahead);
+    if (yk_cuda_lane_check(lane, error, "norm")) {
+        register_rows<T><<<grid, YK_TEAM_THREADS, bytes, yk_cuda_lane_stream(lane)>>>(
+            *op, team_warps, prefetch);
     }
     return true;
 }
@@ -250,15 +253,17 @@ void yk_cuda_norm(struct yk_backend_lane *lane, const struct yk_norm_op *op)
     if (!yk_cuda_lane_is_ok(lane) || op->rows <= 0 || op->width <= 0) {
         return;
     }
-    bool held = false;
+    bool row_registers = false;
     if (op->x_type == op->y_type) {
-        yk_with_type(op->x_type, [&](auto number) { held = put_held<decltype(number)>(lane, op); });
+        yk_with_type(op->x_type, [&](auto number) {
+            row_registers = launch_registers<decltype(number)>(lane, op);
+        });
     }
-    if (!held) {
-        const int64_t most =
+    if (!row_registers) {
+        const int64_t max_blocks =
             static_cast<int64_t>(yk_cuda_lane_properties(lane)->processors) * SLOW_BLOCKS;
-        walk_rows<<<static_cast<unsigned>(least(op->rows, most)), YK_TEAM_THREADS, 0,
+        walk_rows<<<static_cast<unsigned>(min64(op->rows, max_blocks)), YK_TEAM_THREADS, 0,
                     yk_cuda_lane_stream(lane)>>>(*op);
     }
-    yk_cuda_lane_check(lane, cudaGetLastError(), "normalise");
+    yk_cuda_lane_check(lane, cudaGetLastError(), "norm");
 }

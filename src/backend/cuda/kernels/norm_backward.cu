@@ -1,21 +1,400 @@
 /*
- * Rows that cannot be held go the slow way: the columns first, then the rows, number by number.
+ * Norm backward. With n = (x − mean) · rstd and g = dy · weight:
+ *   dx       = add + rstd · (g − mean(g) − n · mean(g · n)), RMS without mean(g),
+ *   d_weight = the sum over rows of dy · n, d_bias that of dy
+ * (Ba, Kiros and Hinton 2016; Zhang and Sennrich 2019).
+ *
+ * A row is held by a team of threads in shared memory, where the next row is copied to while one is
+ * worked on: registers hold the weights of a thread's columns and their sums over its rows. A
+ * block's sums go to scratch, (blocks, 2, width), and are added up by a kernel of their own. dx may
+ * be dy or add: a thread reads what it needs of a place before it writes there. Rows that do not
+ * fit go the slow way: the columns first, then the rows, number by number.
  */
-#include "backend/cuda/kernels/norm_backward.cuh"
+#include "backend/cuda/kernels/async_copy.cuh"
+#include "backend/cuda/kernels/partials.cuh"
+
+/* What is summed over a row: g and g · n. */
+enum {
+    YK_NORM_G,
+    YK_NORM_GN,
+    YK_NORM_SUMS,
+};
+
+/* d_weight and d_bias from (groups, 2, width) sums. */
+static inline void yk_add_norm_sums(struct yk_backend_lane *lane,
+                                    const struct yk_norm_backward_op *op, const float *partials,
+                                    int64_t groups)
+{
+    const struct yk_partials sums = {
+        partials,       op->width, static_cast<int32_t>(groups), 2, {op->d_weight, op->d_bias},
+        op->weight_type};
+    yk_add_partials(yk_cuda_lane_stream(lane), &sums);
+}
+
+/* ---- rows in shared memory ---- */
+
+enum {
+    SUM_CHUNKS = 3,        /* chunks a thread holds with the sums of their columns, if it can be */
+    REGISTER_BLOCKS = 2,   /* of an SM */
+    RESERVED_BYTES = 2048, /* shared memory of a block for its sums, and what the system keeps */
+};
+
+/* What is fetched of a row. */
+enum {
+    X,
+    DY,
+    ADD,
+    FETCHED,
+};
+
+/* Where a thread stands: it holds chunks place, place + step … below `chunks` of its team's row. */
+struct position {
+    int chunks;
+    int place;
+    int step;
+    int team;
+    int teams; /* of the block */
+};
+
+/* Sums over the rows a thread has seen, of the columns it holds. */
+template <typename T, int CHUNKS> struct column_sums {
+    float weight[CHUNKS][yk_wide<T>::count];
+    float bias[CHUNKS][yk_wide<T>::count];
+};
+
+/* Of a row. */
+struct statistics {
+    float mean;
+    float rstd;
+};
+
+static __device__ __forceinline__ struct statistics
+statistics_of(const struct yk_norm_backward_op &op, int64_t row)
+{
+    const bool real = row < op.rows;
+    return {real && op.mean ? op.mean[row] : 0.0F, real ? op.rstd[row] : 0.0F};
+}
+
+/* Shared memory for rows, (stages, FETCHED, HELD, threads): a thread only sees what is its own. */
+template <int CHUNKS> struct row_stages {
+    uint4 *places;
+
+    __device__ __forceinline__ uint4 *at(int stage, int what, int i) const
+    {
+        return places + ((stage * FETCHED + what) * CHUNKS + i) * YK_TEAM_THREADS + threadIdx.x;
+    }
+
+    template <typename T>
+    __device__ __forceinline__ yk_wide<T> get(int stage, int what, int i) const
+    {
+        return *reinterpret_cast<const yk_wide<T> *>(at(stage, what, i));
+    }
+};
+
+/* Asks for a row, which is a group even if it is not there. */
+template <typename T, int CHUNKS>
+static __device__ __forceinline__ void
+fetch_row(const struct yk_norm_backward_op &op, int64_t row, const struct position &position,
+          const struct row_stages<CHUNKS> &row_stages, int stage)
+{
+    const int count = row < op.rows ? position.chunks : 0;
+    const int64_t start = row * position.chunks;
+#pragma unroll
+    for (int i = 0; i < CHUNKS; i++) {
+        const int chunk = position.place + i * position.step;
+        if (chunk < count) {
+            const int64_t at = start + chunk;
+            yk_async_copy(row_stages.at(stage, X, i), static_cast<const uint4 *>(op.x) + at);
+            yk_async_copy(row_stages.at(stage, DY, i), static_cast<const uint4 *>(op.dy) + at);
+            if (op.add) {
+                yk_async_copy(row_stages.at(stage, ADD, i),
+                              static_cast<const uint4 *>(op.add) + at);
+            }
+        }
+    }
+    yk_async_copy_commit();
+}
+
+/* The weights of a thread's columns, one by one: they may lie anywhere. */
+template <typename W, int CHUNKS, int N>
+static __device__ __forceinline__ void
+load_weights_as(const void *from, const struct position &position, float (&out)[CHUNKS][N])
+{
+    const W *weights = static_cast<const W *>(from);
+#pragma unroll
+    for (int i = 0; i < CHUNKS; i++) {
+        const int chunk = position.place + i * position.step;
+#pragma unroll
+        for (int j = 0; j < N; j++) {
+            out[i][j] = chunk < position.chunks ? yk_load(weights[chunk * N + j]) : 0.0F;
+        }
+    }
+}
+
+template <int CHUNKS, int N>
+static __device__ __forceinline__ void load_weights(const struct yk_norm_backward_op &op,
+                                                    const struct position &position,
+                                                    float (&out)[CHUNKS][N])
+{
+    switch (op.weight_type) {
+    case YK_PRECISION_FP16:
+        load_weights_as<__half>(op.weight, position, out);
+        break;
+    case YK_PRECISION_BF16:
+        load_weights_as<__nv_bfloat16>(op.weight, position, out);
+        break;
+    default:
+        load_weights_as<float>(op.weight, position, out);
+        break;
+    }
+}
+
+/* Adds a chunk's share to the sums of its row and, with SUMS, of its columns. */
+template <typename T, bool SUMS>
+static __device__ __forceinline__ void
+sum_chunk(const yk_wide<T> &x, const yk_wide<T> &dy, const struct statistics &of,
+          const float (&weights)[yk_wide<T>::count], float (&row)[YK_NORM_SUMS],
+          float (&d_weight)[yk_wide<T>::count], float (&d_bias)[yk_wide<T>::count])
+{
+#pragma unroll
+    for (int i = 0; i < yk_wide<T>::count; i++) {
+        const float n = (yk_load(x.numbers[i]) - of.mean) * of.rstd;
+        const float d = yk_load(dy.numbers[i]);
+        const float g = d * weights[i];
+        row[YK_NORM_G] += g;
+        row[YK_NORM_GN] += g * n;
+        if (SUMS) {
+            d_weight[i] += d * n;
+            d_bias[i] += d;
+        }
+    }
+}
+
+/* dx of a chunk. */
+template <typename T>
+static __device__ __forceinline__ yk_wide<T>
+pass_chunk(const yk_wide<T> &x, const yk_wide<T> &dy, const yk_wide<T> &add,
+           const struct statistics &of, const float (&weights)[yk_wide<T>::count], float g_mean,
+           float gn_mean)
+{
+    yk_wide<T> dx;
+#pragma unroll
+    for (int i = 0; i < yk_wide<T>::count; i++) {
+        const float n = (yk_load(x.numbers[i]) - of.mean) * of.rstd;
+        const float g = yk_load(dy.numbers[i]) * weights[i];
+        dx.numbers[i] = yk_store<T>(yk_load(add.numbers[i]) + of.rstd * (g - g_mean - n * gn_mean));
+    }
+    return dx;
+}
+
+/* One row of every team, which is there in `stage`: dx, and the row's share of the columns' sums.
+ */
+template <typename T, int CHUNKS, bool SUMS>
+static __device__ __forceinline__ void
+backward_row(const struct yk_norm_backward_op &op, int64_t row, const struct statistics &of,
+             const struct position &position, const float (&weights)[CHUNKS][yk_wide<T>::count],
+             const struct row_stages<CHUNKS> &row_stages, int stage, float (*scratch)[YK_NORM_SUMS],
+             struct column_sums<T, CHUNKS> &sums)
+{
+    constexpr int N = yk_wide<T>::count;
+    const int count = row < op.rows ? position.chunks : 0;
+    float row_sums[YK_NORM_SUMS] = {0, 0};
+#pragma unroll
+    for (int i = 0; i < CHUNKS; i++) {
+        if (position.place + i * position.step < count) {
+            sum_chunk<T, SUMS>(row_stages.template get<T>(stage, X, i),
+                               row_stages.template get<T>(stage, DY, i), of, weights[i], row_sums,
+                               sums.weight[i], sums.bias[i]);
+        }
+    }
+    yk_team_sums(row_sums, position.step / 32, scratch);
+    const float g_mean = op.mean ? row_sums[YK_NORM_G] / static_cast<float>(op.width) : 0.0F;
+    const float gn_mean = row_sums[YK_NORM_GN] / static_cast<float>(op.width);
+    /* It is read again: registers are for what stays. */
+    asm volatile("" ::: "memory");
+#pragma unroll
+    for (int i = 0; i < CHUNKS; i++) {
+        const int chunk = position.place + i * position.step;
+        if (chunk < count) {
+            const yk_wide<T> add =
+                op.add ? row_stages.template get<T>(stage, ADD, i) : yk_wide<T>();
+            yk_store_wide(static_cast<T *>(op.dx) + row * op.width + chunk * N,
+                          pass_chunk<T>(row_stages.template get<T>(stage, X, i),
+                                        row_stages.template get<T>(stage, DY, i), add, of,
+                                        weights[i], g_mean, gn_mean));
+        }
+    }
+}
+
+/* Adds up one of the sums of the block's teams, one team after the other, in shared memory that is
+ * free by now, and leaves it in scratch at `to` (width). */
+template <typename T, int CHUNKS>
+static __device__ __forceinline__ void leave(const float (&sums)[CHUNKS][yk_wide<T>::count],
+                                             const struct position &position, float4 *shared,
+                                             float *to)
+{
+    constexpr int N = yk_wide<T>::count;
+    for (int team = 0; team < position.teams; team++) {
+        __syncthreads();
+#pragma unroll
+        for (int i = 0; i < CHUNKS; i++) {
+            const int chunk = position.place + i * position.step;
+            if (team != position.team || chunk >= position.chunks) {
+                continue;
+            }
+#pragma unroll
+            for (int quarter = 0; quarter < N / 4; quarter++) {
+                float4 *between = shared + quarter * position.chunks + chunk;
+                float4 *end = reinterpret_cast<float4 *>(to + chunk * N) + quarter;
+                const float *own = sums[i] + 4 * quarter;
+                float4 total = make_float4(own[0], own[1], own[2], own[3]);
+                if (team > 0) {
+                    const float4 before = *between;
+                    total = make_float4(before.x + total.x, before.y + total.y, before.z + total.z,
+                                        before.w + total.w);
+                }
+                *(team + 1 < position.teams ? between : end) = total;
+            }
+        }
+    }
+}
+
+/* x, dy and dx are of type T. The block's teams go from row to row together, and `prefetch` rows, 0
+ * or 1, are asked for before they are needed. */
+template <typename T, int CHUNKS, bool SUMS>
+static __global__ void __launch_bounds__(YK_TEAM_THREADS, REGISTER_BLOCKS)
+    register_rows(struct yk_norm_backward_op op, int team_warps, int prefetch, float *partials)
+{
+    extern __shared__ float4 shared[];
+    __shared__ float scratch[2][YK_TEAM_WARPS][YK_NORM_SUMS];
+    const int width = static_cast<int>(op.width);
+    const int threads = team_warps * 32;
+    const struct position position = {
+        width / yk_wide<T>::count, static_cast<int>(threadIdx.x) % threads, threads,
+        static_cast<int>(threadIdx.x) / threads, YK_TEAM_THREADS / threads};
+    struct row_stages<CHUNKS> row_stages;
+    row_stages.places = reinterpret_cast<uint4 *>(shared);
+    const int64_t step = static_cast<int64_t>(gridDim.x) * position.teams;
+    int64_t row = static_cast<int64_t>(blockIdx.x) * position.teams + position.team;
+    struct statistics next = statistics_of(op, row);
+    float weights[CHUNKS][yk_wide<T>::count];
+    auto sums = column_sums<T, CHUNKS>(); /* all 0 */
+    if (prefetch > 0) {
+        fetch_row<T>(op, row, position, row_stages, 0);
+    }
+    load_weights(op, position, weights);
+    for (int turn = 0; row - position.team < op.rows; turn++) {
+        const struct statistics of = next;
+        fetch_row<T>(op, row + prefetch * step, position, row_stages, (turn + prefetch) & prefetch);
+        next = statistics_of(op, row + step);
+        yk_async_copy_wait_all_but(prefetch);
+        backward_row<T, CHUNKS, SUMS>(op, row, of, position, weights, row_stages, turn & prefetch,
+                                      scratch[turn & 1], sums);
+        row += step;
+    }
+    if (SUMS) {
+        float *to = partials + static_cast<int64_t>(blockIdx.x) * 2 * width;
+        leave<T, CHUNKS>(sums.weight, position, shared, to);
+        if (op.d_bias) {
+            leave<T, CHUNKS>(sums.bias, position, shared, to + width);
+        }
+    }
+}
+
+static bool set_shared_memory(struct yk_backend_lane *lane, const void *kernel, int64_t bytes)
+{
+    cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                             static_cast<int>(bytes));
+    if (error == cudaSuccess) {
+        error = cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
+                                     cudaSharedmemCarveoutMaxShared);
+    }
+    return yk_cuda_lane_check(lane, error, "norm_backward");
+}
+
+/* Rows are asked for ahead where there is shared memory for as many blocks as registers allow.
+ * False where there is none for even a row. */
+template <typename T, int CHUNKS, bool SUMS>
+static bool load_registers(struct yk_backend_lane *lane, const struct yk_norm_backward_op *op,
+                           int team_warps)
+{
+    const struct yk_cuda_properties *properties = yk_cuda_lane_properties(lane);
+    const auto kernel = register_rows<T, CHUNKS, SUMS>;
+    const int64_t scratch = static_cast<int64_t>(properties->shared_bytes);
+    const int64_t stage_bytes = FETCHED * CHUNKS * YK_TEAM_THREADS * 16;
+    const int prefetch = REGISTER_BLOCKS * (2 * stage_bytes + RESERVED_BYTES) <= scratch ? 1 : 0;
+    const int64_t bytes = (1 + prefetch) * stage_bytes;
+    const int64_t blocks = yk_ceil_div(op->rows, YK_TEAM_WARPS / team_warps);
+    const int64_t max_blocks = static_cast<int64_t>(properties->processors) * REGISTER_BLOCKS;
+    const unsigned grid = static_cast<unsigned>(blocks < max_blocks ? blocks : max_blocks);
+    float *partials = nullptr;
+    if (bytes + RESERVED_BYTES > scratch) {
+        return false;
+    }
+    if (SUMS) {
+        const size_t sums_bytes = static_cast<size_t>(op->width) * 2 * sizeof(float);
+        partials = static_cast<float *>(yk_cuda_lane_scratch(lane, grid * sums_bytes));
+    }
+    if ((SUMS && !partials) ||
+        !set_shared_memory(lane, reinterpret_cast<const void *>(kernel), bytes)) {
+        return true;
+    }
+    kernel<<<grid, YK_TEAM_THREADS, static_cast<size_t>(bytes), yk_cuda_lane_stream(lane)>>>(
+        *op, team_warps, prefetch, partials);
+    if (SUMS) {
+        yk_add_norm_sums(lane, op, partials, grid);
+    }
+    return true;
+}
+
+template <typename T>
+static bool backward_registers(struct yk_backend_lane *lane, const struct yk_norm_backward_op *op)
+{
+    const int64_t chunks = op->width / yk_wide<T>::count;
+    if (!op->d_weight && !op->d_bias) {
+        return load_registers<T, YK_TEAM_CHUNKS_PER_THREAD, false>(
+            lane, op, yk_team_warps(chunks, YK_TEAM_CHUNKS_PER_THREAD));
+    }
+    if (chunks > YK_TEAM_THREADS * SUM_CHUNKS) {
+        return load_registers<T, YK_TEAM_CHUNKS_PER_THREAD, true>(lane, op, YK_TEAM_WARPS);
+    }
+    const int team_warps = yk_team_warps(chunks, SUM_CHUNKS);
+    return chunks > team_warps * 32 * (SUM_CHUNKS - 1)
+               ? load_registers<T, SUM_CHUNKS, true>(lane, op, team_warps)
+               : load_registers<T, SUM_CHUNKS - 1, true>(lane, op, team_warps);
+}
+
+/* False where rows do not fit, and then nothing was done. */
+static bool run_registers(struct yk_backend_lane *lane, const struct yk_norm_backward_op *op)
+{
+    bool row_registers = false;
+    if (op->x_type == op->y_type) {
+        yk_with_type(op->x_type, [&](auto number) {
+            using T = decltype(number);
+            row_registers = yk_is_wide<T>(op->x, op->width) && yk_is_wide<T>(op->dy, op->width) &&
+                            yk_is_wide<T>(op->dx, op->width) && yk_is_wide<T>(op->add, op->width) &&
+                            op->width / yk_wide<T>::count <= YK_TEAM_CHUNKS &&
+                            backward_registers<T>(lane, op);
+        });
+    }
+    return row_registers;
+}
+
+/* ---- the slow way ---- */
 
 enum {
     SLOW_BLOCKS = 8,          /* of an SM */
     COLUMN_LANES = 32,        /* columns of a block */
-    COLUMN_TURNS = 8,         /* its threads that share a column's rows */
+    COLUMN_STEPS = 8,         /* its threads that share a column's rows */
     PARTIAL_BYTES = 32 << 20, /* at most */
     PARTIAL_GROUPS = 64,      /* of rows */
 };
 
 /* Sums of columns: a block takes 32 of them, and the rows of group blockIdx.y. */
-static __global__ void __launch_bounds__(COLUMN_LANES *COLUMN_TURNS)
+static __global__ void __launch_bounds__(COLUMN_LANES *COLUMN_STEPS)
     walk_columns(struct yk_norm_backward_op op, int64_t group_rows, float *partials)
 {
-    __shared__ float sums[2][COLUMN_TURNS][COLUMN_LANES];
+    __shared__ float sums[2][COLUMN_STEPS][COLUMN_LANES];
     const int lane = threadIdx.x % COLUMN_LANES;
     const int turn = threadIdx.x / COLUMN_LANES;
     const int64_t column = static_cast<int64_t>(blockIdx.x) * COLUMN_LANES + lane;
@@ -24,7 +403,7 @@ static __global__ void __launch_bounds__(COLUMN_LANES *COLUMN_TURNS)
     float weight_sum = 0;
     float bias_sum = 0;
     if (column < op.width) {
-        for (int64_t row = first + turn; row < end; row += COLUMN_TURNS) {
+        for (int64_t row = first + turn; row < end; row += COLUMN_STEPS) {
             const int64_t at = row * op.width + column;
             const float mean = op.mean ? op.mean[row] : 0.0F;
             const float d = yk_typed_load_one(op.y_type, op.dy, at);
@@ -37,7 +416,7 @@ static __global__ void __launch_bounds__(COLUMN_LANES *COLUMN_TURNS)
     __syncthreads();
     if (turn < 2 && column < op.width) {
         float total = 0;
-        for (int i = 0; i < COLUMN_TURNS; i++) {
+        for (int i = 0; i < COLUMN_STEPS; i++) {
             total += sums[turn][i][lane];
         }
         partials[(blockIdx.y * 2 + turn) * op.width + column] = total;
@@ -47,7 +426,7 @@ static __global__ void __launch_bounds__(COLUMN_LANES *COLUMN_TURNS)
 /* dx: a block a row, whose threads are one team. */
 static __global__ void __launch_bounds__(YK_TEAM_THREADS) walk_rows(struct yk_norm_backward_op op)
 {
-    __shared__ float room[2][YK_TEAM_WARPS][YK_NORM_SUMS];
+    __shared__ float scratch[2][YK_TEAM_WARPS][YK_NORM_SUMS];
     int turn = 0;
     for (int64_t row = blockIdx.x; row < op.rows; row += gridDim.x) {
         const int64_t start = row * op.width;
@@ -61,7 +440,7 @@ static __global__ void __launch_bounds__(YK_TEAM_THREADS) walk_rows(struct yk_no
             sums[YK_NORM_G] += g;
             sums[YK_NORM_GN] += g * n;
         }
-        yk_team_sums(sums, YK_TEAM_WARPS, room[turn++ & 1]);
+        yk_team_sums(sums, YK_TEAM_WARPS, scratch[turn++ & 1]);
         const float g_mean = op.mean ? sums[YK_NORM_G] / static_cast<float>(op.width) : 0.0F;
         const float gn_mean = sums[YK_NORM_GN] / static_cast<float>(op.width);
         for (int64_t i = threadIdx.x; i < op.width; i += YK_TEAM_THREADS) {
@@ -75,19 +454,19 @@ static __global__ void __launch_bounds__(YK_TEAM_THREADS) walk_rows(struct yk_no
     }
 }
 
-static int64_t least(int64_t a, int64_t b)
+static int64_t min64(int64_t a, int64_t b)
 {
     return a < b ? a : b;
 }
 
-static void back_slowly(struct yk_backend_lane *lane, const struct yk_norm_backward_op *op)
+static void backward_slow(struct yk_backend_lane *lane, const struct yk_norm_backward_op *op)
 {
     const cudaStream_t stream = yk_cuda_lane_stream(lane);
     if (op->d_weight || op->d_bias) {
         const int64_t bytes = op->width * 2 * static_cast<int64_t>(sizeof(float));
-        const int64_t room = PARTIAL_BYTES / bytes > 0 ? PARTIAL_BYTES / bytes : 1;
-        const int64_t most = least(yk_ceil_div(op->rows, COLUMN_TURNS), PARTIAL_GROUPS);
-        const int64_t group_rows = yk_ceil_div(op->rows, least(most, room));
+        const int64_t scratch = PARTIAL_BYTES / bytes > 0 ? PARTIAL_BYTES / bytes : 1;
+        const int64_t max_blocks = min64(yk_ceil_div(op->rows, COLUMN_STEPS), PARTIAL_GROUPS);
+        const int64_t group_rows = yk_ceil_div(op->rows, min64(max_blocks, scratch));
         const int64_t groups = yk_ceil_div(op->rows, group_rows);
         float *partials =
             static_cast<float *>(yk_cuda_lane_scratch(lane, static_cast<size_t>(groups * bytes)));
@@ -96,10 +475,10 @@ static void back_slowly(struct yk_backend_lane *lane, const struct yk_norm_backw
         }
         const dim3 grid(static_cast<unsigned>(yk_ceil_div(op->width, COLUMN_LANES)),
                         static_cast<unsigned>(groups));
-        walk_columns<<<grid, COLUMN_LANES * COLUMN_TURNS, 0, stream>>>(*op, group_rows, partials);
+        walk_columns<<<grid, COLUMN_LANES * COLUMN_STEPS, 0, stream>>>(*op, group_rows, partials);
         yk_add_norm_sums(lane, op, partials, groups);
     }
-    const int64_t grid = least(op->rows, yk_cuda_lane_properties(lane)->processors * SLOW_BLOCKS);
+    const int64_t grid = min64(op->rows, yk_cuda_lane_properties(lane)->processors * SLOW_BLOCKS);
     walk_rows<<<static_cast<unsigned>(grid), YK_TEAM_THREADS, 0, stream>>>(*op);
 }
 
@@ -108,8 +487,8 @@ void yk_cuda_norm_backward(struct yk_backend_lane *lane, const struct yk_norm_ba
     if (!yk_cuda_lane_is_ok(lane) || op->rows <= 0 || op->width <= 0) {
         return;
     }
-    if (!yk_cuda_norm_backward_registers(lane, op)) {
-        back_slowly(lane, op);
+    if (!run_registers(lane, op)) {
+        backward_slow(lane, op);
     }
-    yk_cuda_lane_check(lane, cudaGetLastError(), "normalise_back");
+    yk_cuda_lane_check(lane, cudaGetLastError(), "norm_backward");
 }

@@ -87,6 +87,29 @@ static __device__ __forceinline__ float yk_warp_max(float x)
     return x;
 }
 
+/* Sums over a block of up to 1024 threads in whole warps, in double precision and a fixed order. */
+static __device__ __forceinline__ double yk_warp_sum_double(double x)
+{
+    for (int step = 16; step > 0; step /= 2) {
+        x += __shfl_xor_sync(0xffffffffU, x, step);
+    }
+    return x;
+}
+
+/* All threads call it, once in a kernel; the first warp knows the sum. */
+static __device__ __forceinline__ double yk_block_sum(double x)
+{
+    __shared__ double parts[32];
+    const unsigned lane = threadIdx.x % 32;
+    const unsigned warps = blockDim.x / 32;
+    x = yk_warp_sum_double(x);
+    if (lane == 0) {
+        parts[threadIdx.x / 32] = x;
+    }
+    __syncthreads();
+    return threadIdx.x < 32 ? yk_warp_sum_double(lane < warps ? parts[lane] : 0.0) : 0.0;
+}
+
 /* Calls f with a number of the C type behind a precision: f(float()), f(__half()) … */
 template <typename F> static inline void yk_with_type(enum yk_precision type, F f)
 {

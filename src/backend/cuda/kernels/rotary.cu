@@ -8,16 +8,16 @@ enum {
 
 /* Cosines and sines of N pairs; 16 bytes at a time where packs are. */
 template <int N>
-static __device__ __forceinline__ void load_turns(const float *turns, float (&cosine)[N],
-                                                  float (&sine)[N])
+static __device__ __forceinline__ void load_cos_sin(const float *cos_sin, float (&cosine)[N],
+                                                    float (&sine)[N])
 {
     if constexpr (N == 1) {
-        cosine[0] = turns[0];
-        sine[0] = turns[1];
+        cosine[0] = cos_sin[0];
+        sine[0] = cos_sin[1];
     } else {
 #pragma unroll
         for (int i = 0; i < N / 2; i++) {
-            const float4 two = reinterpret_cast<const float4 *>(turns)[i];
+            const float4 two = reinterpret_cast<const float4 *>(cos_sin)[i];
             cosine[2 * i] = two.x;
             sine[2 * i] = two.y;
             cosine[2 * i + 1] = two.z;
@@ -92,7 +92,7 @@ static __global__ void __launch_bounds__(YK_ROWS_THREADS) rotate_rows(struct yk_
          pair += static_cast<int>(blockDim.x) * N) {
         float cosine[N];
         float sine[N];
-        load_turns(op.cos_sin + 2 * (position * half + pair), cosine, sine);
+        load_cos_sin(op.cos_sin + 2 * (position * half + pair), cosine, sine);
         for (int64_t row = blockIdx.y * op.sequence + position; row < op.rows;
              row += gridDim.y * op.sequence) {
             turn_row(static_cast<T *>(op.data) + row * op.stride + pair, static_cast<int>(op.heads),
@@ -136,5 +136,5 @@ void yk_cuda_rotary(struct yk_backend_lane *lane, const struct yk_rotary_op *op)
         return;
     }
     yk_with_type(op->type, [&](auto number) { rotate_of_type<decltype(number)>(lane, op); });
-    yk_cuda_lane_check(lane, cudaGetLastError(), "rotate");
+    yk_cuda_lane_check(lane, cudaGetLastError(), "rotary");
 }

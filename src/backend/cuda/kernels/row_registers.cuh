@@ -93,7 +93,7 @@ static __device__ __forceinline__ void yk_typed_add(enum yk_precision type, void
 
 /* Four numbers of a wide one: those from 4 · quarter on. */
 template <typename T>
-__device__ __forceinline__ void yk_four(const yk_wide<T> &wide, int quarter, float (&out)[4])
+__device__ __forceinline__ void yk_unpack_quarter(const yk_wide<T> &wide, int quarter, float (&out)[4])
 {
 #pragma unroll
     for (int i = 0; i < 4; i++) {
@@ -101,7 +101,7 @@ __device__ __forceinline__ void yk_four(const yk_wide<T> &wide, int quarter, flo
     }
 }
 
-static __device__ __forceinline__ void yk_four(const float4 &from, float (&out)[4])
+static __device__ __forceinline__ void yk_unpack_quarter(const float4 &from, float (&out)[4])
 {
     out[0] = from.x;
     out[1] = from.y;

@@ -51,17 +51,17 @@ static inline yk_vector_span yk_vector_span_make(int64_t count,
 }
 
 /* Blocks of `threads` that take `fours` of them each. */
-static inline unsigned yk_vector_span_blocks(const yk_vector_span &stretch, int threads, int fours)
+static inline unsigned yk_vector_span_blocks(const yk_vector_span &span, int threads, int fours)
 {
-    const int64_t most = stretch.fours > stretch.edges ? stretch.fours : stretch.edges;
+    const int64_t most = span.fours > span.edges ? span.fours : span.edges;
     return static_cast<unsigned>(yk_ceil_div(most, static_cast<int64_t>(threads) * fours));
 }
 
 /* Where edge number `edge` is. */
-static __device__ __forceinline__ int64_t yk_vector_span_edge(const yk_vector_span &stretch,
+static __device__ __forceinline__ int64_t yk_vector_span_edge(const yk_vector_span &span,
                                                               int64_t edge)
 {
-    return edge < stretch.head ? edge : edge + 4 * stretch.fours;
+    return edge < span.head ? edge : edge + 4 * span.fours;
 }
 
 /* The numbers of 32 bits. */
@@ -141,14 +141,14 @@ template <typename T> __device__ __forceinline__ yk_four<T> yk_load_four(const T
 
 /* Begins to load fours first, first + step …, of those there are; the others stay as they are. */
 template <typename T, int COUNT>
-__device__ __forceinline__ void yk_load_fours(const T *run, const yk_vector_span &stretch,
+__device__ __forceinline__ void yk_load_fours(const T *run, const yk_vector_span &span,
                                               int64_t first, int64_t step, yk_four<T> (&out)[COUNT])
 {
-    const T *fours = run + stretch.head;
+    const T *fours = run + span.head;
 #pragma unroll
     for (int i = 0; i < COUNT; i++) {
         const int64_t at = first + i * step;
-        if (at < stretch.fours) {
+        if (at < span.fours) {
             out[i] = yk_load_four(fours + 4 * at);
         }
     }

@@ -1,8 +1,10 @@
 #include "backend/cuda/kernels.h"
 
-#include "backend/cuda/kernels/block_sum.cuh"
 #include "backend/cuda/kernels/numbers.cuh"
+#include "backend/cuda/kernels/partials.cuh"
 #include "backend/cuda/kernels/span.cuh"
+
+/* ---- squares ---- */
 
 enum {
     THREADS = 512,
@@ -20,15 +22,15 @@ static __device__ __forceinline__ double square(float x)
 
 template <typename T>
 static __global__ void __launch_bounds__(THREADS)
-    sum_stretch(const T *from, yk_vector_span stretch, double *sums)
+    sum_span(const T *from, yk_vector_span span, double *sums)
 {
     const int64_t threads = static_cast<int64_t>(gridDim.x) * THREADS;
     const int64_t thread = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x;
     double sum0 = 0;
     double sum1 = 0;
-    for (int64_t first = thread; first < stretch.fours; first += UNITS * threads) {
+    for (int64_t first = thread; first < span.fours; first += UNITS * threads) {
         yk_four<T> stored[UNITS] = {};
-        yk_load_fours(from, stretch, first, threads, stored);
+        yk_load_fours(from, span, first, threads, stored);
 #pragma unroll
         for (int unit = 0; unit < UNITS; unit++) {
             const float4 x = yk_unpack_four(stored[unit]);
@@ -38,8 +40,8 @@ static __global__ void __launch_bounds__(THREADS)
             sum1 += square(x.w);
         }
     }
-    for (int64_t edge = thread; edge < stretch.edges; edge += threads) {
-        sum0 += square(yk_load(from[yk_vector_span_edge(stretch, edge)]));
+    for (int64_t edge = thread; edge < span.edges; edge += threads) {
+        sum0 += square(yk_load(from[yk_vector_span_edge(span, edge)]));
     }
     const double sum = yk_block_sum(sum0 + sum1);
     if (threadIdx.x == 0) {
@@ -66,11 +68,11 @@ void yk_cuda_sum_squares(struct yk_backend_lane *lane, const struct yk_sum_squar
         return;
     }
     cudaStream_t stream = yk_cuda_lane_stream(lane);
-    const yk_vector_span stretch =
+    const yk_vector_span span =
         yk_vector_span_make(op->count, {{op->from, yk_precision_bytes(op->type)}});
     const unsigned most =
         static_cast<unsigned>(yk_cuda_lane_properties(lane)->processors) * RESIDENT;
-    const unsigned needed = yk_vector_span_blocks(stretch, THREADS, UNITS);
+    const unsigned needed = yk_vector_span_blocks(span, THREADS, UNITS);
     const unsigned blocks = needed < most ? needed : most;
     double *sums = op->to;
     if (blocks != 1) { /* of no numbers, too, the second kernel writes the sum */
@@ -82,8 +84,7 @@ void yk_cuda_sum_squares(struct yk_backend_lane *lane, const struct yk_sum_squar
     if (blocks > 0) {
         yk_with_type(op->type, [&](auto number) {
             using T = decltype(number);
-            sum_stretch<<<blocks, THREADS, 0, stream>>>(static_cast<const T *>(op->from), stretch,
-                                                        sums);
+            sum_span<<<blocks, THREADS, 0, stream>>>(static_cast<const T *>(op->from), span, sums);
         });
     }
     if (blocks != 1) {
@@ -92,30 +93,130 @@ void yk_cuda_sum_squares(struct yk_backend_lane *lane, const struct yk_sum_squar
     yk_cuda_lane_check(lane, cudaGetLastError(), "sum_squares");
 }
 
-static __global__ void __launch_bounds__(END_THREADS) reach_verdict(struct yk_clip_norm_op op)
+/* ---- rows ---- */
+
+/*
+ * A block sums a group of rows of 32 · N columns: its warps take the rows in turn, a thread N
+ * columns. The groups' sums go to scratch, (groups, columns), and are added up by a kernel of their
+ * own; where the columns alone keep the chip busy there is one group, which adds to the target.
+ */
+enum {
+    ROWS_THREADS = 256,
+    WARPS = ROWS_THREADS / 32,
+    TOGETHER = 4,    /* rows a thread has on their way at once */
+    SUM_BLOCKS = 4,  /* of an SM */
+    GROUP_ROWS = 32, /* at least: WARPS · TOGETHER */
+};
+
+template <typename T, int N>
+static __device__ __forceinline__ void add_bunch(const yk_vector<T, N> &bunch, float (&sums)[N])
 {
-    double total = 0;
-    for (int64_t i = threadIdx.x; i < op.count; i += END_THREADS) {
-        total += op.sums[i];
+#pragma unroll
+    for (int i = 0; i < N; i++) {
+        sums[i] += yk_load(bunch.numbers[i]);
     }
-    total = yk_block_sum(total);
-    if (threadIdx.x != 0) {
-        return;
-    }
-    const double unscale = static_cast<double>(op.unscale);
-    const double norm = unscale * sqrt(total);
-    const double fit = static_cast<double>(op.clip) / (norm + 1e-6);
-    const double clipped = op.clip > 0.0F && fit < 1.0 ? fit : 1.0;
-    op.gradient_norm->norm = norm;
-    op.gradient_norm->factor = static_cast<float>(unscale * clipped);
-    op.gradient_norm->skip = isfinite(norm) ? 0 : 1;
 }
 
-void yk_cuda_clip_norm(struct yk_backend_lane *lane, const struct yk_clip_norm_op *op)
+/* Columns `column` to column + N − 1 of rows first, first + WARPS … before `end`. */
+template <typename T, int N>
+static __device__ __forceinline__ void sum_column_rows(const struct yk_sum_rows_op &op,
+                                                       int64_t column, int64_t first, int64_t end,
+                                                       float (&sums)[N])
 {
-    if (!yk_cuda_lane_is_ok(lane)) {
+    int64_t row = first;
+    for (; row + (TOGETHER - 1) * WARPS < end; row += TOGETHER * WARPS) {
+        yk_vector<T, N> bunches[TOGETHER];
+#pragma unroll
+        for (int i = 0; i < TOGETHER; i++) {
+            bunches[i] = yk_load_vector<T, N>(op.from, (row + i * WARPS) * op.stride + column);
+        }
+#pragma unroll
+        for (int i = 0; i < TOGETHER; i++) {
+            add_bunch(bunches[i], sums);
+        }
+    }
+    for (; row < end; row += WARPS) {
+        add_bunch(yk_load_vector<T, N>(op.from, row * op.stride + column), sums);
+    }
+}
+
+template <typename T, int N>
+static __global__ void __launch_bounds__(ROWS_THREADS, SUM_BLOCKS)
+    sum_group(struct yk_sum_rows_op op, int64_t group_rows, float *partials)
+{
+    __shared__ yk_vector<float, N> shared[WARPS][32];
+    const int lane = threadIdx.x % 32;
+    const int warp = threadIdx.x / 32;
+    const int64_t first_column = static_cast<int64_t>(blockIdx.x) * 32 * N;
+    const int64_t first = blockIdx.y * group_rows;
+    const int64_t end = first + group_rows < op.rows ? first + group_rows : op.rows;
+    float sums[N] = {};
+    if (first_column + lane * N < op.columns) {
+        sum_column_rows<T, N>(op, first_column + lane * N, first + warp, end, sums);
+    }
+#pragma unroll
+    for (int i = 0; i < N; i++) {
+        shared[warp][lane].numbers[i] = sums[i];
+    }
+    __syncthreads();
+    const int64_t column = first_column + threadIdx.x;
+    if (threadIdx.x >= 32 * N || column >= op.columns) {
         return;
     }
-    reach_verdict<<<1, END_THREADS, 0, yk_cuda_lane_stream(lane)>>>(*op);
-    yk_cuda_lane_check(lane, cudaGetLastError(), "judge");
+    float total = 0;
+#pragma unroll
+    for (int i = 0; i < WARPS; i++) {
+        total += shared[i][threadIdx.x / N].numbers[threadIdx.x % N];
+    }
+    if (partials) {
+        partials[blockIdx.y * op.columns + column] = total;
+    } else {
+        yk_typed_add(op.to_type, op.to, column, total);
+    }
+}
+
+template <typename T, int N>
+static void sum_groups(struct yk_backend_lane *lane, const struct yk_sum_rows_op *op)
+{
+    const cudaStream_t stream = yk_cuda_lane_stream(lane);
+    const int64_t tiles = yk_ceil_div(op->columns, 32 * N);
+    const int64_t wanted_blocks = yk_cuda_lane_properties(lane)->processors * SUM_BLOCKS / tiles;
+    const int64_t max_blocks = yk_ceil_div(op->rows, GROUP_ROWS);
+    const int64_t even = wanted_blocks < 1            ? 1
+                         : wanted_blocks < max_blocks ? wanted_blocks
+                                                      : max_blocks;
+    const int64_t group_rows = yk_ceil_div(op->rows, even);
+    const int64_t groups = yk_ceil_div(op->rows, group_rows);
+    float *partials = nullptr;
+    if (groups > 1) {
+        const size_t bytes = static_cast<size_t>(groups * op->columns) * sizeof(float);
+        partials = static_cast<float *>(yk_cuda_lane_scratch(lane, bytes));
+        if (!partials) {
+            return;
+        }
+    }
+    const dim3 grid(static_cast<unsigned>(tiles), static_cast<unsigned>(groups));
+    sum_group<T, N><<<grid, ROWS_THREADS, 0, stream>>>(*op, group_rows, partials);
+    if (groups > 1) {
+        const struct yk_partials sums = {partials, op->columns,       static_cast<int32_t>(groups),
+                                         1,        {op->to, nullptr}, op->to_type};
+        yk_add_partials(stream, &sums);
+    }
+}
+
+void yk_cuda_sum_rows(struct yk_backend_lane *lane, const struct yk_sum_rows_op *op)
+{
+    if (!yk_cuda_lane_is_ok(lane) || op->rows <= 0 || op->columns <= 0) {
+        return;
+    }
+    yk_with_type(op->from_type, [&](auto number) {
+        using T = decltype(number);
+        constexpr int N = yk_wide<T>::count;
+        if (yk_is_wide<T>(op->from, op->stride) && op->columns % N == 0) {
+            sum_groups<T, N>(lane, op);
+        } else {
+            sum_groups<T, 1>(lane, op);
+        }
+    });
+    yk_cuda_lane_check(lane, cudaGetLastError(), "sum_rows");
 }

@@ -49,7 +49,7 @@ template <typename T, int N> struct gate {
 
 /* gate_up and d_gate_up (rows, 2 · width), d_out (rows, width). A thread reads what it overwrites,
  * and nobody else does: d_gate_up may be gate_up. */
-template <typename T, int N> struct gate_back {
+template <typename T, int N> struct swiglu_backward {
     static constexpr int count = N;
     struct held {
         gate_up<T, N> in;
@@ -90,7 +90,7 @@ template <typename T, int N> struct gate_back {
 /* PASS is one of the two above. */
 template <typename PASS>
 static __global__ void __launch_bounds__(YK_ROWS_THREADS)
-    gate_rows(PASS pass, int64_t rows, int64_t width)
+    swiglu_rows(PASS pass, int64_t rows, int64_t width)
 {
     const int64_t column = yk_rows_first_pack() * PASS::count;
     const int64_t step = yk_rows_step();
@@ -114,19 +114,19 @@ static __global__ void __launch_bounds__(YK_ROWS_THREADS)
 }
 
 template <typename PASS>
-static void put_rows(struct yk_backend_lane *lane, int64_t rows, int64_t width, const PASS &pass)
+static void launch_rows(struct yk_backend_lane *lane, int64_t rows, int64_t width, const PASS &pass)
 {
     const struct yk_rows_layout layout = yk_rows_layout_make(rows, width / PASS::count, AT_ONCE);
-    gate_rows<<<layout.grid, layout.block, 0, yk_cuda_lane_stream(lane)>>>(pass, rows, width);
+    swiglu_rows<<<layout.grid, layout.block, 0, yk_cuda_lane_stream(lane)>>>(pass, rows, width);
 }
 
 template <template <typename, int> class PASS, typename T, typename... NUMBERS>
-static void put(struct yk_backend_lane *lane, int64_t rows, int64_t width, NUMBERS *...numbers)
+static void enqueue(struct yk_backend_lane *lane, int64_t rows, int64_t width, NUMBERS *...numbers)
 {
     if ((yk_is_wide<T>(numbers, width) && ...)) {
-        put_rows(lane, rows, width, PASS<T, yk_wide<T>::count>{numbers...});
+        launch_rows(lane, rows, width, PASS<T, yk_wide<T>::count>{numbers...});
     } else {
-        put_rows(lane, rows, width, PASS<T, 1>{numbers...});
+        launch_rows(lane, rows, width, PASS<T, 1>{numbers...});
     }
 }
 
@@ -137,10 +137,10 @@ void yk_cuda_swiglu(struct yk_backend_lane *lane, const struct yk_swiglu_op *op)
     }
     yk_with_type(op->type, [&](auto number) {
         using T = decltype(number);
-        put<gate, T>(lane, op->rows, op->width, static_cast<const T *>(op->gate_up),
-                     static_cast<T *>(op->out));
+        enqueue<gate, T>(lane, op->rows, op->width, static_cast<const T *>(op->gate_up),
+                         static_cast<T *>(op->out));
     });
-    yk_cuda_lane_check(lane, cudaGetLastError(), "gate");
+    yk_cuda_lane_check(lane, cudaGetLastError(), "swiglu");
 }
 
 void yk_cuda_swiglu_backward(struct yk_backend_lane *lane, const struct yk_swiglu_backward_op *op)
@@ -150,8 +150,9 @@ void yk_cuda_swiglu_backward(struct yk_backend_lane *lane, const struct yk_swigl
     }
     yk_with_type(op->type, [&](auto number) {
         using T = decltype(number);
-        put<gate_back, T>(lane, op->rows, op->width, static_cast<const T *>(op->gate_up),
-                          static_cast<const T *>(op->d_out), static_cast<T *>(op->d_gate_up));
+        enqueue<swiglu_backward, T>(lane, op->rows, op->width, static_cast<const T *>(op->gate_up),
+                                    static_cast<const T *>(op->d_out),
+                                    static_cast<T *>(op->d_gate_up));
     });
-    yk_cuda_lane_check(lane, cudaGetLastError(), "gate_back");
+    yk_cuda_lane_check(lane, cudaGetLastError(), "swiglu_backward");
 }

@@ -1,4 +1,17 @@
+/*
+ * On a part of a GPU (MPS), algorithms whose blocks work in clusters that its multiprocessors are
+ * no multiple of leave tiles out and make others several times: cuBLASLt 13.1 does with clusters of
+ * 4 on 18 of an H200's 132, and with clusters of 8 on 92. So do some whose clusters they are a
+ * multiple of, which is found out by trying (cluster_trust.h). Others are proposed there: more of
+ * them are asked for, and those with large clusters are changed to clusters of 2, which always lie
+ * within one pair of multiprocessors. Where nothing else is left, they are proposed as they are:
+ * whether they are right is seen when they are tried. Last come the same ones without clusters, and
+ * older ones.
+ */
 #include "backend/cuda/matmul/algorithm.h"
+
+#include <stdbool.h>
+#include <string.h>
 
 enum {
     LARGEST_CLUSTER = 16,
@@ -41,19 +54,344 @@ static bool splits(const cublasLtMatmulAlgo_t *algorithm)
            parts != 1 && parts != 0;
 }
 
-bool yk_matmul_algorithm_is_plain(const struct yk_matmul_algorithm_context *means,
+bool yk_matmul_algorithm_is_plain(const struct yk_matmul_algorithm_context *context,
                                   const cublasLtMatmulAlgo_t *algorithm)
 {
-    return !splits(algorithm) && (means->part_processors == 0 ||
+    return !splits(algorithm) && (context->part_processors == 0 ||
                                   yk_matmul_algorithm_cluster(algorithm) <= YK_MATMUL_CLUSTER_PAIR);
 }
 
-bool yk_matmul_algorithm_fits(const struct yk_matmul_algorithm_context *means,
-                              const struct yk_matmul_descriptors *plan,
+bool yk_matmul_algorithm_fits(const struct yk_matmul_algorithm_context *context,
+                              const struct yk_matmul_descriptors *descriptors,
                               const cublasLtMatmulAlgo_t *algorithm)
 {
     cublasLtMatmulHeuristicResult_t result;
-    return cublasLtMatmulAlgoCheck(means->library, plan->work, plan->b, plan->a, plan->add, plan->c,
-                                   algorithm, &result) == CUBLAS_STATUS_SUCCESS &&
-           result.workspaceSize <= means->workspace_bytes;
+    return cublasLtMatmulAlgoCheck(context->library, descriptors->work, descriptors->b,
+                                   descriptors->a, descriptors->add, descriptors->c, algorithm,
+                                   &result) == CUBLAS_STATUS_SUCCESS &&
+           result.workspaceSize <= context->workspace_bytes;
+}
+
+/* ---- algorithms that the library does not propose ---- */
+
+enum {
+    MAX_IDS = 64,
+    MAX_CHOICES = CUBLASLT_MATMUL_TILE_END, /* of tiles, or of stages, that an algorithm has */
+    STAGES_TRIED = 2,                       /* those with the most: they hide the memory best */
+};
+
+/* What the numbers of a product are. */
+struct types {
+    cublasComputeType_t computed;
+    cudaDataType_t scale;
+    cudaDataType_t a;
+    cudaDataType_t b;
+    cudaDataType_t add;
+    cudaDataType_t c;
+};
+
+static bool read_type(cublasLtMatrixLayout_t layout, cudaDataType_t *out)
+{
+    uint32_t type = 0;
+    size_t written = 0;
+    const bool is_read =
+        cublasLtMatrixLayoutGetAttribute(layout, CUBLASLT_MATRIX_LAYOUT_TYPE, &type, sizeof type,
+                                         &written) == CUBLAS_STATUS_SUCCESS;
+    *out = (cudaDataType_t)type;
+    return is_read;
+}
+
+static bool read_types(const struct yk_matmul_descriptors *descriptors, struct types *out)
+{
+    int32_t computed = 0;
+    size_t written = 0;
+    const bool is_read = cublasLtMatmulDescGetAttribute(
+                             descriptors->work, CUBLASLT_MATMUL_DESC_COMPUTE_TYPE, &computed,
+                             sizeof computed, &written) == CUBLAS_STATUS_SUCCESS;
+    out->computed = (cublasComputeType_t)computed;
+    out->scale = CUDA_R_32F;
+    return is_read && read_type(descriptors->a, &out->a) && read_type(descriptors->b, &out->b) &&
+           read_type(descriptors->add, &out->add) && read_type(descriptors->c, &out->c);
+}
+
+/* The tiles, or the stages, that an algorithm has. */
+static int list_choices(const cublasLtMatmulAlgo_t *algorithm, cublasLtMatmulAlgoCapAttributes_t of,
+                        uint32_t out[MAX_CHOICES])
+{
+    size_t written = 0;
+    if (cublasLtMatmulAlgoCapGetAttribute(algorithm, of, out, MAX_CHOICES * sizeof *out,
+                                          &written) != CUBLAS_STATUS_SUCCESS) {
+        return 0;
+    }
+    return (int)(written / sizeof *out);
+}
+
+static bool set_number(cublasLtMatmulAlgo_t *algorithm, cublasLtMatmulAlgoConfigAttributes_t which,
+                       uint32_t number)
+{
+    return cublasLtMatmulAlgoConfigSetAttribute(algorithm, which, &number, sizeof number) ==
+           CUBLAS_STATUS_SUCCESS;
+}
+
+/* Whether operands and output are aligned as it asks for. */
+static bool is_aligned(const cublasLtMatmulAlgo_t *algorithm, uint32_t alignment)
+{
+    static const cublasLtMatmulAlgoCapAttributes_t sides[] = {
+        CUBLASLT_ALGO_CAP_MIN_ALIGNMENT_A_BYTES, CUBLASLT_ALGO_CAP_MIN_ALIGNMENT_B_BYTES,
+        CUBLASLT_ALGO_CAP_MIN_ALIGNMENT_C_BYTES, CUBLASLT_ALGO_CAP_MIN_ALIGNMENT_D_BYTES};
+    for (size_t i = 0; i < sizeof sides / sizeof sides[0]; i++) {
+        uint32_t proposed = 0;
+        size_t written = 0;
+        if (cublasLtMatmulAlgoCapGetAttribute(algorithm, sides[i], &proposed, sizeof proposed,
+                                              &written) != CUBLAS_STATUS_SUCCESS ||
+            proposed > alignment) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* In none, where it knows clusters at all. */
+static void leave_clusters(cublasLtMatmulAlgo_t *algorithm)
+{
+    const uint16_t shape = CUBLASLT_CLUSTER_SHAPE_1x1x1;
+    (void)cublasLtMatmulAlgoConfigSetAttribute(algorithm, CUBLASLT_ALGO_CONFIG_CLUSTER_SHAPE_ID,
+                                               &shape, sizeof shape);
+}
+
+/* With one tile, and each of the stages that may do. */
+static int add_stages(const struct yk_matmul_algorithm_context *context,
+                      const struct yk_matmul_descriptors *descriptors,
+                      const cublasLtMatmulAlgo_t *algorithm, int max, cublasLtMatmulAlgo_t *out)
+{
+    uint32_t stages[MAX_CHOICES];
+    const int stage_count = list_choices(algorithm, CUBLASLT_ALGO_CAP_STAGES_IDS, stages);
+    int count = 0;
+    for (int i = stage_count - 1; i >= 0 && count < max && count < STAGES_TRIED; i--) {
+        cublasLtMatmulAlgo_t made = *algorithm;
+        if (set_number(&made, CUBLASLT_ALGO_CONFIG_STAGES_ID, stages[i]) &&
+            yk_matmul_algorithm_fits(context, descriptors, &made)) {
+            out[count++] = made;
+        }
+    }
+    if (stage_count == 0 && count < max &&
+        yk_matmul_algorithm_fits(context, descriptors, algorithm)) {
+        out[count++] = *algorithm;
+    }
+    return count;
+}
+
+static bool is_listed(uint32_t number, const uint32_t *list, int count)
+{
+    for (int i = 0; i < count; i++) {
+        if (list[i] == number) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Older algorithms, which divide a product among blocks that have nothing to do with each other: on
+ * some parts of a GPU nothing is right that the library expects to be fast there. */
+static int find_others(const struct yk_matmul_algorithm_context *context,
+                       const struct yk_matmul_shape *shape,
+                       const struct yk_matmul_descriptors *descriptors, int max,
+                       cublasLtMatmulAlgo_t *out)
+{
+    static const uint32_t tiles[] = {CUBLASLT_MATMUL_TILE_128x128, CUBLASLT_MATMUL_TILE_128x64,
+                                     CUBLASLT_MATMUL_TILE_64x64};
+    struct types types;
+    int ids[MAX_IDS];
+    int id_count = 0;
+    int count = 0;
+    if (!read_types(descriptors, &types) ||
+        cublasLtMatmulAlgoGetIds(context->library, types.computed, types.scale, types.b, types.a,
+                                 types.add, types.c, MAX_IDS, ids,
+                                 &id_count) != CUBLAS_STATUS_SUCCESS) {
+        return 0;
+    }
+    for (size_t t = 0; t < sizeof tiles / sizeof tiles[0]; t++) {
+        for (int i = 0; i < id_count; i++) {
+            uint32_t entry[MAX_CHOICES];
+            cublasLtMatmulAlgo_t made;
+            if (cublasLtMatmulAlgoInit(context->library, types.computed, types.scale, types.b,
+                                       types.a, types.add, types.c, ids[i],
+                                       &made) == CUBLAS_STATUS_SUCCESS &&
+                is_aligned(&made, (uint32_t)shape->alignment) &&
+                is_listed(tiles[t], entry,
+                          list_choices(&made, CUBLASLT_ALGO_CAP_TILE_IDS, entry)) &&
+                set_number(&made, CUBLASLT_ALGO_CONFIG_TILE_ID, tiles[t])) {
+                leave_clusters(&made);
+                count += add_stages(context, descriptors, &made, max - count, out + count);
+            }
+        }
+    }
+    return count;
+}
+
+/* ---- proposals ---- */
+
+enum {
+    MAX_PROPOSED = 16,
+    MAX_PROPOSED_FOR_PART = 48,
+    ENOUGH = 12, /* of those that may be taken as they are */
+};
+
+static int ask_heuristic(const struct yk_matmul_algorithm_context *context,
+                         const struct yk_matmul_shape *shape,
+                         const struct yk_matmul_descriptors *descriptors, int max,
+                         cublasLtMatmulHeuristicResult_t *out)
+{
+    cublasLtMatmulPreference_t preference = NULL;
+    const uint32_t alignment = (uint32_t)shape->alignment;
+    int count = 0;
+    if (cublasLtMatmulPreferenceCreate(&preference) != CUBLAS_STATUS_SUCCESS) {
+        return 0;
+    }
+    (void)cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
+                                               &context->workspace_bytes,
+                                               sizeof context->workspace_bytes);
+    static const cublasLtMatmulPreferenceAttributes_t sides[] = {
+        CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
+        CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES};
+    for (size_t i = 0; i < sizeof sides / sizeof sides[0]; i++) {
+        (void)cublasLtMatmulPreferenceSetAttribute(preference, sides[i], &alignment,
+                                                   sizeof alignment);
+    }
+    if (cublasLtMatmulAlgoGetHeuristic(context->library, descriptors->work, descriptors->b,
+                                       descriptors->a, descriptors->add, descriptors->c, preference,
+                                       max, out, &count) != CUBLAS_STATUS_SUCCESS) {
+        count = 0;
+    }
+    (void)cublasLtMatmulPreferenceDestroy(preference);
+    return count;
+}
+
+static bool set_cluster(const struct yk_matmul_algorithm_context *context,
+                        const struct yk_matmul_descriptors *descriptors, uint16_t shape,
+                        cublasLtMatmulAlgo_t *algorithm)
+{
+    return cublasLtMatmulAlgoConfigSetAttribute(algorithm, CUBLASLT_ALGO_CONFIG_CLUSTER_SHAPE_ID,
+                                                &shape, sizeof shape) == CUBLAS_STATUS_SUCCESS &&
+           yk_matmul_algorithm_fits(context, descriptors, algorithm);
+}
+
+static int add_new(const cublasLtMatmulAlgo_t *algorithm, int count, cublasLtMatmulAlgo_t *out)
+{
+    if (count == YK_MATMUL_ALGORITHMS_MAX) {
+        return count;
+    }
+    for (int i = 0; i < count; i++) {
+        if (memcmp(&out[i], algorithm, sizeof *algorithm) == 0) {
+            return count;
+        }
+    }
+    out[count] = *algorithm;
+    return count + 1;
+}
+
+static int add_changed(const struct yk_matmul_algorithm_context *context,
+                       const struct yk_matmul_descriptors *descriptors,
+                       const cublasLtMatmulAlgo_t *algorithm, uint16_t shape, int count,
+                       cublasLtMatmulAlgo_t *out)
+{
+    cublasLtMatmulAlgo_t changed = *algorithm;
+    return set_cluster(context, descriptors, shape, &changed) ? add_new(&changed, count, out)
+                                                              : count;
+}
+
+/* In clusters of two blocks, one beside or below the other. */
+static int add_paired(const struct yk_matmul_algorithm_context *context,
+                      const struct yk_matmul_descriptors *descriptors,
+                      const cublasLtMatmulAlgo_t *algorithm, int count, cublasLtMatmulAlgo_t *out)
+{
+    count = add_changed(context, descriptors, algorithm, CUBLASLT_CLUSTER_SHAPE_2x1x1, count, out);
+    return add_changed(context, descriptors, algorithm, CUBLASLT_CLUSTER_SHAPE_1x2x1, count, out);
+}
+
+/* On all of a GPU every algorithm does. */
+static bool suits(const struct yk_matmul_algorithm_context *context,
+                  const cublasLtMatmulAlgo_t *algorithm)
+{
+    const int32_t cluster = yk_matmul_algorithm_cluster(algorithm);
+    return context->part_processors == 0 || cluster <= YK_MATMUL_CLUSTER_PAIR ||
+           (context->part_processors % cluster == 0 &&
+            yk_cluster_trust_allows(context->trust, cluster));
+}
+
+int yk_matmul_algorithm_propose(const struct yk_matmul_algorithm_context *context,
+                                const struct yk_matmul_shape *shape,
+                                const struct yk_matmul_descriptors *descriptors,
+                                cublasLtMatmulAlgo_t out[YK_MATMUL_ALGORITHMS_MAX])
+{
+    cublasLtMatmulHeuristicResult_t found[MAX_PROPOSED_FOR_PART];
+    const bool is_part = context->part_processors > 0;
+    const int proposed = ask_heuristic(context, shape, descriptors,
+                                       is_part ? MAX_PROPOSED_FOR_PART : MAX_PROPOSED, found);
+    int count = 0;
+    for (int i = 0; i < proposed; i++) {
+        if (suits(context, &found[i].algo)) {
+            count = add_new(&found[i].algo, count, out);
+        }
+    }
+    for (int i = 0; i < proposed && count < ENOUGH; i++) {
+        if (!suits(context, &found[i].algo)) {
+            count = add_paired(context, descriptors, &found[i].algo, count, out);
+        }
+    }
+    const bool none = count == 0;
+    for (int i = 0; none && i < proposed; i++) {
+        count = add_new(&found[i].algo, count, out);
+    }
+    return count;
+}
+
+int yk_matmul_algorithm_propose_last(const struct yk_matmul_algorithm_context *context,
+                                     const struct yk_matmul_shape *shape,
+                                     const struct yk_matmul_descriptors *descriptors,
+                                     cublasLtMatmulAlgo_t out[YK_MATMUL_ALGORITHMS_MAX])
+{
+    cublasLtMatmulHeuristicResult_t found[MAX_PROPOSED_FOR_PART];
+    const int proposed = ask_heuristic(context, shape, descriptors, MAX_PROPOSED_FOR_PART, found);
+    int count = 0;
+    for (int i = 0; i < proposed; i++) {
+        if (yk_matmul_algorithm_cluster(&found[i].algo) > 1) {
+            count = add_changed(context, descriptors, &found[i].algo, CUBLASLT_CLUSTER_SHAPE_1x1x1,
+                                count, out);
+        }
+    }
+    return count +
+           find_others(context, shape, descriptors, YK_MATMUL_ALGORITHMS_MAX - count, out + count);
+}
+
+/* ---- run ---- */
+
+cublasStatus_t yk_matmul_algorithm_set_pointers(const struct yk_matmul_descriptors *descriptors,
+                                                const struct yk_cublas_call *call)
+{
+    cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
+    const void *vector = call->sums ? call->sums : call->bias; /* never both */
+    if (vector) {
+        status = cublasLtMatmulDescSetAttribute(
+            descriptors->work, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &vector, sizeof vector);
+    }
+    if (status == CUBLAS_STATUS_SUCCESS && call->aux) {
+        status = cublasLtMatmulDescSetAttribute(descriptors->work,
+                                                CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER,
+                                                &call->aux, sizeof call->aux);
+    }
+    return status;
+}
+
+cublasStatus_t yk_matmul_algorithm_enqueue(const struct yk_matmul_algorithm_context *context,
+                                           const struct yk_matmul_descriptors *descriptors,
+                                           const cublasLtMatmulAlgo_t *algorithm,
+                                           const struct yk_cublas_call *call)
+{
+    const float beta = call->add ? 1.0F : 0.0F;
+    const void *add = call->add ? call->add : call->c;
+    return cublasLtMatmul(context->library, descriptors->work, &call->scale, call->b,
+                          descriptors->b, call->a, descriptors->a, &beta, add, descriptors->add,
+                          call->c, descriptors->c, algorithm, call->workspace,
+                          context->workspace_bytes, call->stream);
 }

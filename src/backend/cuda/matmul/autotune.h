@@ -8,7 +8,7 @@
 #include "backend/cuda/matmul/gemm.h"
 
 /* A yk_cublas_chooser, whose user is a job. */
-bool yk_matmul_autotune(struct yk_cublas *products, const struct yk_matmul_shape *shape, void *user,
+bool yk_matmul_autotune(struct yk_cublas *cublas, const struct yk_matmul_shape *shape, void *user,
                         struct yk_matmul_choice *out);
 
 #endif

@@ -1,15 +1,79 @@
 #include "backend/cuda/matmul/benchmark.h"
 
-#include "backend/cuda/matmul/algorithm_enqueue.h"
-#include "backend/cuda/matmul/benchmark_log.h"
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- log ---- */
+
+enum {
+    LINE_SIZE = 256,
+    FILE_MODE = 0644,
+};
+
+static int64_t number_of(const cublasLtMatmulAlgo_t *algorithm,
+                         cublasLtMatmulAlgoConfigAttributes_t attribute)
+{
+    int64_t number = 0; /* attributes have two or four bytes */
+    size_t written = 0;
+    int32_t wide = 0;
+    uint16_t narrow = 0;
+    if (cublasLtMatmulAlgoConfigGetAttribute(algorithm, attribute, &wide, sizeof wide, &written) ==
+        CUBLAS_STATUS_SUCCESS) {
+        number = wide;
+    } else if (cublasLtMatmulAlgoConfigGetAttribute(algorithm, attribute, &narrow, sizeof narrow,
+                                                    &written) == CUBLAS_STATUS_SUCCESS) {
+        number = narrow;
+    }
+    return number;
+}
+
+static void add_line(const char *path, const char *line)
+{
+    const int file = open(path, O_WRONLY | O_APPEND | O_CREAT, FILE_MODE);
+    if (file >= 0) {
+        const ssize_t written = write(file, line, strlen(line)); /* all ranks may write to it */
+        (void)written;
+        (void)close(file);
+    }
+}
+
+/* A line for every trial of an algorithm, in the file that YOKE_TELL_PRODUCTS names. `word` is
+ * "right", "wrong" … */
+static void log_trial(const struct yk_matmul_shape *shape, const cublasLtMatmulAlgo_t *algorithm,
+                      float milliseconds, const char *result)
+{
+    const char *path = getenv("YOKE_TELL_PRODUCTS");
+    char line[LINE_SIZE];
+    if (!path || !*path) {
+        return;
+    }
+    (void)snprintf(
+        line, sizeof line,
+        "product %" PRId64 " x %" PRId64 " x %" PRId64 "%s%s: algorithm %" PRId64 ", tile %" PRId64
+        ", stages %" PRId64 ", cluster %" PRId64 ", splits %" PRId64 ", %g ms: %s\n",
+        (int64_t)shape->m, (int64_t)shape->n, (int64_t)shape->k,
+        shape->a_transposed ? ", a transposed" : "", shape->b_transposed ? ", b transposed" : "",
+        number_of(algorithm, CUBLASLT_ALGO_CONFIG_ID),
+        number_of(algorithm, CUBLASLT_ALGO_CONFIG_TILE_ID),
+        number_of(algorithm, CUBLASLT_ALGO_CONFIG_STAGES_ID),
+        number_of(algorithm, CUBLASLT_ALGO_CONFIG_CLUSTER_SHAPE_ID),
+        number_of(algorithm, CUBLASLT_ALGO_CONFIG_SPLITK_NUM), (double)milliseconds, result);
+    add_line(path, line);
+}
+
+/* ---- benchmark ---- */
 
 enum {
     TIMED_RUNS = 3,
-    LEAST_TRIED = 4, /* algorithms, however long that takes */
+    MIN_TRIED = 4, /* algorithms, however long that takes */
 };
 
 /* After so long, no further algorithm is tried: they come with the likeliest first. */
-static const float trial_most_ms = 500;
+static const float max_trial_ms = 500;
 
 /* Of what takes this long, one run after the first tells enough. */
 static const float long_ms = 10;
@@ -26,16 +90,17 @@ struct trial {
 
 /* Milliseconds of the fastest of some runs, with what is left to do after it; negative where it
  * does not run. */
-static float time_one(const struct yk_matmul_algorithm_context *means,
-                      const struct yk_matmul_descriptors *plan,
+static float time_one(const struct yk_matmul_algorithm_context *context,
+                      const struct yk_matmul_descriptors *descriptors,
                       const cublasLtMatmulAlgo_t *algorithm, struct trial *trial)
 {
     const struct yk_cublas_call *call = trial->call;
     float best = -1;
     for (int i = 0; i <= TIMED_RUNS; i++) {
-        float taken = 0;
+        float elapsed_ms = 0;
         (void)cudaEventRecord(trial->events[0], call->stream);
-        if (yk_matmul_algorithm_enqueue(means, plan, algorithm, call) != CUBLAS_STATUS_SUCCESS) {
+        if (yk_matmul_algorithm_enqueue(context, descriptors, algorithm, call) !=
+            CUBLAS_STATUS_SUCCESS) {
             (void)cudaGetLastError();
             return -1;
         }
@@ -44,17 +109,17 @@ static float time_one(const struct yk_matmul_algorithm_context *means,
         }
         (void)cudaEventRecord(trial->events[1], call->stream);
         if (cudaEventSynchronize(trial->events[1]) != cudaSuccess ||
-            cudaEventElapsedTime(&taken, trial->events[0], trial->events[1]) != cudaSuccess) {
+            cudaEventElapsedTime(&elapsed_ms, trial->events[0], trial->events[1]) != cudaSuccess) {
             return -1;
         }
-        trial->spent += taken;
-        if (i == 0 && trial->best >= 0 && taken > hopeless * trial->best + 0.1F) {
-            return taken;
+        trial->spent += elapsed_ms;
+        if (i == 0 && trial->best >= 0 && elapsed_ms > hopeless * trial->best + 0.1F) {
+            return elapsed_ms;
         }
-        if (i > 0 && (best < 0 || taken < best)) {
-            best = taken;
+        if (i > 0 && (best < 0 || elapsed_ms < best)) {
+            best = elapsed_ms;
         }
-        if (i > 0 && taken > long_ms) {
+        if (i > 0 && elapsed_ms > long_ms) {
             break;
         }
     }
@@ -63,10 +128,11 @@ static float time_one(const struct yk_matmul_algorithm_context *means,
 }
 
 /* Whether the algorithm makes the numbers that it should. */
-static bool is_right(const struct yk_matmul_algorithm_context *means,
-                     const struct yk_matmul_shape *shape, const struct yk_matmul_descriptors *plan,
-                     const cublasLtMatmulAlgo_t *algorithm, float milliseconds,
-                     const struct yk_cublas_call *call)
+static bool is_correct(const struct yk_matmul_algorithm_context *context,
+                       const struct yk_matmul_shape *shape,
+                       const struct yk_matmul_descriptors *descriptors,
+                       const cublasLtMatmulAlgo_t *algorithm, float milliseconds,
+                       const struct yk_cublas_call *call)
 {
     static const char *const words[] = {
         [YK_MATMUL_CORRECT] = "right", [YK_MATMUL_WRONG] = "wrong", [YK_MATMUL_UNKNOWN] = "untold"};
@@ -74,39 +140,40 @@ static bool is_right(const struct yk_matmul_algorithm_context *means,
         return true;
     }
     call->begin(call);
-    if (yk_matmul_algorithm_enqueue(means, plan, algorithm, call) != CUBLAS_STATUS_SUCCESS) {
+    if (yk_matmul_algorithm_enqueue(context, descriptors, algorithm, call) !=
+        CUBLAS_STATUS_SUCCESS) {
         (void)cudaGetLastError();
         return false;
     }
     call->rest(call);
-    const enum yk_matmul_result word = call->end(call);
-    yk_matmul_benchmark_log(shape, algorithm, milliseconds, words[word]);
-    if (word != YK_MATMUL_UNKNOWN) {
-        yk_cluster_trust_record(means->trust, yk_matmul_algorithm_cluster(algorithm),
-                                word == YK_MATMUL_CORRECT);
+    const enum yk_matmul_result result = call->end(call);
+    log_trial(shape, algorithm, milliseconds, words[result]);
+    if (result != YK_MATMUL_UNKNOWN) {
+        yk_cluster_trust_record(context->trust, yk_matmul_algorithm_cluster(algorithm),
+                                result == YK_MATMUL_CORRECT);
     }
-    return word == YK_MATMUL_CORRECT ||
-           (word == YK_MATMUL_UNKNOWN && yk_matmul_algorithm_is_plain(means, algorithm));
+    return result == YK_MATMUL_CORRECT ||
+           (result == YK_MATMUL_UNKNOWN && yk_matmul_algorithm_is_plain(context, algorithm));
 }
 
-static int fastest(const float *taken, int count)
+static int fastest(const float *elapsed_ms, int count)
 {
     int best = -1;
     for (int i = 0; i < count; i++) {
-        if (taken[i] >= 0 && (best < 0 || taken[i] < taken[best])) {
+        if (elapsed_ms[i] >= 0 && (best < 0 || elapsed_ms[i] < elapsed_ms[best])) {
             best = i;
         }
     }
     return best;
 }
 
-float yk_matmul_benchmark(const struct yk_matmul_algorithm_context *means,
+float yk_matmul_benchmark(const struct yk_matmul_algorithm_context *context,
                           const struct yk_matmul_shape *shape,
-                          const struct yk_matmul_descriptors *plan,
+                          const struct yk_matmul_descriptors *descriptors,
                           const cublasLtMatmulAlgo_t *found, int count,
                           const struct yk_cublas_call *call, struct yk_matmul_choice *out)
 {
-    float taken[YK_MATMUL_ALGORITHMS_MAX];
+    float elapsed_ms[YK_MATMUL_ALGORITHMS_MAX];
     struct trial trial = {.call = call, .best = -1};
     if (cudaEventCreate(&trial.events[0]) != cudaSuccess) {
         return YK_CUBLAS_NONE_RUNS;
@@ -121,15 +188,16 @@ float yk_matmul_benchmark(const struct yk_matmul_algorithm_context *means,
     while (best < 0 && tried < count) {
         const int first = tried;
         while (tried < count &&
-               (trial.best < 0 || trial.spent < trial_most_ms || tried < first + LEAST_TRIED)) {
-            taken[tried] = time_one(means, plan, &found[tried], &trial);
+               (trial.best < 0 || trial.spent < max_trial_ms || tried < first + MIN_TRIED)) {
+            elapsed_ms[tried] = time_one(context, descriptors, &found[tried], &trial);
             tried++;
         }
-        best = fastest(taken, tried);
+        best = fastest(elapsed_ms, tried);
         ran = ran || best >= 0;
-        while (best >= 0 && !is_right(means, shape, plan, &found[best], taken[best], call)) {
-            taken[best] = -1;
-            best = fastest(taken, tried);
+        while (best >= 0 &&
+               !is_correct(context, shape, descriptors, &found[best], elapsed_ms[best], call)) {
+            elapsed_ms[best] = -1;
+            best = fastest(elapsed_ms, tried);
         }
     }
     for (int i = 0; i < 2; i++) {
@@ -140,5 +208,5 @@ float yk_matmul_benchmark(const struct yk_matmul_algorithm_context *means,
     }
     out->algorithm = found[best];
     out->exists = 1;
-    return taken[best];
+    return elapsed_ms[best];
 }

@@ -25,47 +25,47 @@ enum {
 
 struct yk_matmul_cache {
     struct entry *entries; /* open addressing; never more than half full */
-    size_t room;
+    size_t output;
     size_t count;
     char *path;      /* NULL: kept in memory alone */
     uint64_t origin; /* of the choices that are made and taken here, see the header */
 };
 
-static struct entry *find_entry(struct entry *entries, size_t room,
+static struct entry *find_entry(struct entry *entries, size_t output,
                                 const struct yk_matmul_shape *shape)
 {
-    size_t at = (size_t)yk_hash_bytes(shape, sizeof *shape) % room;
+    size_t at = (size_t)yk_hash_bytes(shape, sizeof *shape) % output;
     while (entries[at].used && memcmp(&entries[at].shape, shape, sizeof *shape) != 0) {
-        at = (at + 1) % room;
+        at = (at + 1) % output;
     }
     return &entries[at];
 }
 
 static yk_status grow(struct yk_matmul_cache *cache)
 {
-    const size_t room = cache->room > 0 ? 2 * cache->room : FIRST_ROOM;
-    struct entry *entries = calloc(room, sizeof *entries);
+    const size_t output = cache->output > 0 ? 2 * cache->output : FIRST_ROOM;
+    struct entry *entries = calloc(output, sizeof *entries);
     if (!entries) {
         return yk_fail_out_of_memory();
     }
-    for (size_t i = 0; i < cache->room; i++) {
+    for (size_t i = 0; i < cache->output; i++) {
         if (cache->entries[i].used) {
-            *find_entry(entries, room, &cache->entries[i].shape) = cache->entries[i];
+            *find_entry(entries, output, &cache->entries[i].shape) = cache->entries[i];
         }
     }
     free(cache->entries);
     cache->entries = entries;
-    cache->room = room;
+    cache->output = output;
     return YK_OK;
 }
 
 static yk_status keep(struct yk_matmul_cache *cache, const struct yk_matmul_shape *shape,
                       const struct yk_matmul_choice *choice)
 {
-    if (2 * (cache->count + 1) > cache->room) {
+    if (2 * (cache->count + 1) > cache->output) {
         YK_TRY(grow(cache));
     }
-    struct entry *entry = find_entry(cache->entries, cache->room, shape);
+    struct entry *entry = find_entry(cache->entries, cache->output, shape);
     cache->count += entry->used ? 0 : 1;
     *entry = (struct entry){*shape, *choice, true};
     return YK_OK;
@@ -74,10 +74,10 @@ static yk_status keep(struct yk_matmul_cache *cache, const struct yk_matmul_shap
 const struct yk_matmul_choice *yk_matmul_cache_find(const struct yk_matmul_cache *cache,
                                                     const struct yk_matmul_shape *shape)
 {
-    if (cache->room == 0) {
+    if (cache->output == 0) {
         return NULL;
     }
-    const struct entry *entry = find_entry(cache->entries, cache->room, shape);
+    const struct entry *entry = find_entry(cache->entries, cache->output, shape);
     return entry->used ? &entry->choice : NULL;
 }
 

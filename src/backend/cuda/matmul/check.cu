@@ -14,8 +14,8 @@
 enum {
     WARPS = 8,
     TILE = 64, /* rows and columns, of each of which a number is looked at */
-    LEAST_SAMPLES = 4096,
-    MOST_SAMPLES = 1 << 18,
+    MIN_SAMPLES = 4096,
+    MAX_SAMPLES = 1 << 18,
     SUM_SAMPLES = 256,
 };
 
@@ -64,15 +64,15 @@ static __device__ float end_number(const struct yk_matmul_op &op, int64_t row, i
     }
 }
 
-static __device__ void judge_number(enum yk_precision type, float made,
+static __device__ void check_number(enum yk_precision type, float made,
                                     const struct yk_matmul_expected &number,
                                     struct yk_matmul_check_counts *out)
 {
-    const enum yk_matmul_verdict judged = yk_matmul_tolerance_check(type, made, &number);
-    if (judged == YK_MATMUL_BEYOND_TOLERANCE) {
+    const enum yk_matmul_verdict verdict = yk_matmul_tolerance_check(type, made, &number);
+    if (verdict == YK_MATMUL_BEYOND_TOLERANCE) {
         atomicAdd(&out->bad, 1);
-    } else if (judged == YK_MATMUL_WITHIN_TOLERANCE) {
-        atomicAdd(&out->told, 1);
+    } else if (verdict == YK_MATMUL_WITHIN_TOLERANCE) {
+        atomicAdd(&out->decided, 1);
     }
 }
 
@@ -111,10 +111,10 @@ static __global__ void __launch_bounds__(32 * WARPS)
         x += number_at(op.c_type, op.add, row * op.add_stride + column);
     }
     if (op.aux && op.epilogue == YK_EPILOGUE_GELU) {
-        judge_number(op.c_type, number_at(op.c_type, op.aux, row * op.aux_stride + column),
+        check_number(op.c_type, number_at(op.c_type, op.aux, row * op.aux_stride + column),
                      {product, x, x, amount}, out);
     }
-    judge_number(op.c_type, number_at(op.c_type, op.c, row * op.c_stride + column),
+    check_number(op.c_type, number_at(op.c_type, op.c, row * op.c_stride + column),
                  {product, x, end_number(op, row, column, x), amount}, out);
 }
 
@@ -140,7 +140,7 @@ static __global__ void __launch_bounds__(32 * WARPS)
     sum = yk_warp_sum(sum);
     squares = yk_warp_sum(squares);
     if (threadIdx.x % 32 == 0) {
-        judge_number(op.c_type, number_at(op.c_type, sums, column), {sum, sum, sum, sqrtf(squares)},
+        check_number(op.c_type, number_at(op.c_type, sums, column), {sum, sum, sum, sqrtf(squares)},
                      out);
     }
 }
@@ -151,9 +151,9 @@ void yk_cuda_matmul_check(struct yk_backend_lane *lane, const struct yk_matmul_o
     const cudaStream_t stream = yk_cuda_lane_stream(lane);
     const int64_t wide = yk_ceil_div(op->n, TILE);
     const int64_t tiles = yk_ceil_div(op->m, TILE) * wide;
-    const int64_t samples = tiles < LEAST_SAMPLES  ? LEAST_SAMPLES
-                            : tiles > MOST_SAMPLES ? MOST_SAMPLES
-                                                   : tiles;
+    const int64_t samples = tiles < MIN_SAMPLES   ? MIN_SAMPLES
+                            : tiles > MAX_SAMPLES ? MAX_SAMPLES
+                                                  : tiles;
     const unsigned blocks = static_cast<unsigned>(yk_ceil_div(samples, WARPS));
     struct yk_matmul_op done = *op;
     if (op->accumulate) { /* then without these */

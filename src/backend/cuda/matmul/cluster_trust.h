@@ -18,7 +18,7 @@ enum {
 };
 
 struct yk_cluster_trust {
-    int32_t right[YK_CLUSTER_TRUST_SIZES];
+    int32_t correct[YK_CLUSTER_TRUST_SIZES];
     int32_t wrong[YK_CLUSTER_TRUST_SIZES];
 };
 
@@ -33,17 +33,17 @@ static inline int32_t yk_cluster_trust_index(int32_t cluster)
 }
 
 static inline void yk_cluster_trust_record(struct yk_cluster_trust *trust, int32_t cluster,
-                                           bool is_right)
+                                           bool is_correct)
 {
     const int32_t place = yk_cluster_trust_index(cluster);
-    trust->right[place] += is_right ? 1 : 0;
-    trust->wrong[place] += is_right ? 0 : 1;
+    trust->correct[place] += is_correct ? 1 : 0;
+    trust->wrong[place] += is_correct ? 0 : 1;
 }
 
 static inline bool yk_cluster_trust_allows(const struct yk_cluster_trust *trust, int32_t cluster)
 {
     const int32_t place = yk_cluster_trust_index(cluster);
-    return trust->right[place] > 0 || trust->wrong[place] < YK_CLUSTER_TRUST_CHANCES;
+    return trust->correct[place] > 0 || trust->wrong[place] < YK_CLUSTER_TRUST_CHANCES;
 }
 
 #endif

@@ -2,11 +2,9 @@
 
 #include "backend/cuda/device.h"
 #include "backend/cuda/kernels.h"
-#include "backend/cuda/matmul/algorithm_enqueue.h"
-#include "backend/cuda/matmul/algorithm_propose.h"
+#include "backend/cuda/matmul/algorithm.h"
 #include "backend/cuda/matmul/benchmark.h"
 #include "backend/cuda/matmul/cache.h"
-#include "backend/cuda/matmul/cublas_call.h"
 #include "backend/cuda/matmul/shape.h"
 #include "base/hash.h"
 
@@ -20,21 +18,21 @@ enum {
     PLANS = 2048, /* descriptors kept; when there are too many, all are made anew */
 };
 
-struct known {
+struct entry {
     struct yk_matmul_shape shape;
-    struct yk_matmul_descriptors plan;
+    struct yk_matmul_descriptors descriptors;
     struct yk_matmul_choice choice;
     bool used;
 };
 
 struct yk_cublas {
     struct yk_backend_device *device;
-    struct yk_matmul_algorithm_context means;
+    struct yk_matmul_algorithm_context context;
     struct yk_cluster_trust trust;
     struct yk_matmul_cache *cache;
     pthread_mutex_t lock;
-    struct known *known; /* (PLANS), open addressing */
-    int32_t known_count;
+    struct entry *entry; /* (PLANS), open addressing */
+    int32_t entry_count;
 };
 
 /* ---- made and destroyed ---- */
@@ -50,88 +48,91 @@ yk_status yk_cublas_create(struct yk_backend_device *device, const char *path,
                            struct yk_cublas **out)
 {
     char origin[ORIGIN_SIZE];
-    struct yk_cublas *products = calloc(1, sizeof *products);
-    if (!products) {
+    struct yk_cublas *cublas = calloc(1, sizeof *cublas);
+    if (!cublas) {
         return yk_fail_out_of_memory();
     }
     /* A part of a GPU (MPS) has other algorithms that are fastest than all of it. */
     (void)snprintf(origin, sizeof origin,
                    "yoke products 8, %s, %d SMs and %d, cuBLASLt %zu, shapes of %zu bytes",
-                   device->name, (int)device->chip.processors, (int)device->chip.spare,
+                   device->name, (int)device->properties.processors, (int)device->properties.spare,
                    cublasLtGetVersion(), sizeof(struct yk_matmul_shape));
-    products->device = device;
-    products->means.trust = &products->trust;
-    products->means.workspace_bytes = YK_CUBLAS_WORKSPACE_BYTES;
-    products->means.part_processors = is_part() ? device->chip.processors + device->chip.spare : 0;
-    products->means.target_processors = device->chip.spare > 0 ? device->chip.processors : 0;
-    (void)pthread_mutex_init(&products->lock, NULL);
+    cublas->device = device;
+    cublas->context.trust = &cublas->trust;
+    cublas->context.workspace_bytes = YK_CUBLAS_WORKSPACE_BYTES;
+    cublas->context.part_processors =
+        is_part() ? device->properties.processors + device->properties.spare : 0;
+    cublas->context.target_processors =
+        device->properties.spare > 0 ? device->properties.processors : 0;
+    (void)pthread_mutex_init(&cublas->lock, NULL);
     yk_status status = YK_OK;
-    if (cublasLtCreate(&products->means.library) != CUBLAS_STATUS_SUCCESS) {
+    if (cublasLtCreate(&cublas->context.library) != CUBLAS_STATUS_SUCCESS) {
         status = yk_fail(YK_ERROR_SYSTEM, "GPU %d (%s): cuBLASLt cannot be started",
                          (int)device->number, device->name);
     }
-    products->known = calloc(PLANS, sizeof *products->known);
-    if (status == YK_OK && !products->known) {
+    cublas->entry = calloc(PLANS, sizeof *cublas->entry);
+    if (status == YK_OK && !cublas->entry) {
         status = yk_fail_out_of_memory();
     }
     if (status == YK_OK) {
-        status = yk_matmul_cache_open(path, origin, &products->cache);
+        status = yk_matmul_cache_open(path, origin, &cublas->cache);
     }
     if (status != YK_OK) {
-        yk_cublas_destroy(products);
+        yk_cublas_destroy(cublas);
         return status;
     }
-    *out = products;
+    *out = cublas;
     return YK_OK;
 }
 
-static void forget_all(struct yk_cublas *products)
+static void clear_entries(struct yk_cublas *cublas)
 {
-    for (int32_t i = 0; products->known && i < PLANS; i++) {
-        if (products->known[i].used) {
-            yk_matmul_shape_free(&products->known[i].plan);
-            products->known[i].used = false;
+    for (int32_t i = 0; cublas->entry && i < PLANS; i++) {
+        if (cublas->entry[i].used) {
+            yk_matmul_shape_free(&cublas->entry[i].descriptors);
+            cublas->entry[i].used = false;
         }
     }
-    products->known_count = 0;
+    cublas->entry_count = 0;
 }
 
-void yk_cublas_destroy(struct yk_cublas *products)
+void yk_cublas_destroy(struct yk_cublas *cublas)
 {
-    if (products) {
-        forget_all(products);
-        free(products->known);
-        yk_matmul_cache_close(products->cache);
-        if (products->means.library) {
-            (void)cublasLtDestroy(products->means.library);
+    if (cublas) {
+        clear_entries(cublas);
+        free(cublas->entry);
+        yk_matmul_cache_close(cublas->cache);
+        if (cublas->context.library) {
+            (void)cublasLtDestroy(cublas->context.library);
         }
-        (void)pthread_mutex_destroy(&products->lock);
-        free(products);
+        (void)pthread_mutex_destroy(&cublas->lock);
+        free(cublas);
     }
 }
 
 /* ---- what is tried ---- */
 
-float yk_cublas_try(struct yk_cublas *products, const struct yk_matmul_shape *shape,
+float yk_cublas_try(struct yk_cublas *cublas, const struct yk_matmul_shape *shape,
                     const struct yk_cublas_call *call, struct yk_matmul_choice *out)
 {
     cublasLtMatmulAlgo_t found[YK_MATMUL_ALGORITHMS_MAX];
-    struct yk_matmul_descriptors plan;
+    struct yk_matmul_descriptors descriptors;
     *out = (struct yk_matmul_choice){0};
-    if (yk_matmul_shape_describe(shape, products->means.target_processors, &plan) !=
+    if (yk_matmul_shape_describe(shape, cublas->context.target_processors, &descriptors) !=
         CUBLAS_STATUS_SUCCESS) {
         return YK_CUBLAS_NONE_RUNS;
     }
-    int count = yk_matmul_algorithm_set_pointers(&plan, call) == CUBLAS_STATUS_SUCCESS
-                    ? yk_matmul_algorithm_propose(&products->means, shape, &plan, found)
+    int count = yk_matmul_algorithm_set_pointers(&descriptors, call) == CUBLAS_STATUS_SUCCESS
+                    ? yk_matmul_algorithm_propose(&cublas->context, shape, &descriptors, found)
                     : 0;
-    float best = yk_matmul_benchmark(&products->means, shape, &plan, found, count, call, out);
+    float best =
+        yk_matmul_benchmark(&cublas->context, shape, &descriptors, found, count, call, out);
     if (best == YK_CUBLAS_NONE_CORRECT) {
-        count = yk_matmul_algorithm_propose_last(&products->means, shape, &plan, found);
-        best = yk_matmul_benchmark(&products->means, shape, &plan, found, count, call, out);
+        count = yk_matmul_algorithm_propose_last(&cublas->context, shape, &descriptors, found);
+        best = yk_matmul_benchmark(&cublas->context, shape, &descriptors, found, count, call, out);
         best = best == YK_CUBLAS_NONE_RUNS ? YK_CUBLAS_NONE_CORRECT : best;
     }
-    yk_matmul_shape_free(&plan);
+    yk_matmul_shape_free(&descriptors);
     return best;
 }
 
@@ -162,77 +163,77 @@ static struct yk_matmul_shape round_shape(const struct yk_matmul_shape *shape)
     return rounded;
 }
 
-static struct known *find_known(struct yk_cublas *products, const struct yk_matmul_shape *shape)
+static struct entry *find_entry(struct yk_cublas *cublas, const struct yk_matmul_shape *shape)
 {
     size_t at = (size_t)yk_hash_bytes(shape, sizeof *shape) % PLANS;
-    while (products->known[at].used &&
-           memcmp(&products->known[at].shape, shape, sizeof *shape) != 0) {
+    while (cublas->entry[at].used && memcmp(&cublas->entry[at].shape, shape, sizeof *shape) != 0) {
         at = (at + 1) % PLANS;
     }
-    return &products->known[at];
+    return &cublas->entry[at];
 }
 
-static const struct yk_matmul_choice *choose(struct yk_cublas *products,
+static const struct yk_matmul_choice *choose(struct yk_cublas *cublas,
                                              const struct yk_matmul_shape *shape,
                                              yk_cublas_chooser *chooser, void *user)
 {
     const struct yk_matmul_shape rounded = round_shape(shape);
-    const struct yk_matmul_choice *choice = yk_matmul_cache_find(products->cache, &rounded);
+    const struct yk_matmul_choice *choice = yk_matmul_cache_find(cublas->cache, &rounded);
     if (!choice) {
         struct yk_matmul_choice made = {0};
-        if (!chooser(products, shape, user, &made) ||
-            yk_matmul_cache_add(products->cache, &rounded, &made) != YK_OK) {
+        if (!chooser(cublas, shape, user, &made) ||
+            yk_matmul_cache_add(cublas->cache, &rounded, &made) != YK_OK) {
             return NULL;
         }
-        choice = yk_matmul_cache_find(products->cache, &rounded);
+        choice = yk_matmul_cache_find(cublas->cache, &rounded);
     }
     return choice;
 }
 
-static struct known *know(struct yk_cublas *products, const struct yk_matmul_shape *shape,
-                          yk_cublas_chooser *chooser, void *user)
+static struct entry *find_or_add(struct yk_cublas *cublas, const struct yk_matmul_shape *shape,
+                                 yk_cublas_chooser *chooser, void *user)
 {
-    struct known *known = find_known(products, shape);
-    if (known->used) {
-        return known;
+    struct entry *entry = find_entry(cublas, shape);
+    if (entry->used) {
+        return entry;
     }
-    const struct yk_matmul_choice *choice = choose(products, shape, chooser, user);
+    const struct yk_matmul_choice *choice = choose(cublas, shape, chooser, user);
     if (!choice) {
         return NULL;
     }
-    if (products->known_count >= PLANS / 2) {
-        forget_all(products);
-        known = find_known(products, shape);
+    if (cublas->entry_count >= PLANS / 2) {
+        clear_entries(cublas);
+        entry = find_entry(cublas, shape);
     }
     struct yk_matmul_shape made = *shape;
     yk_matmul_shape_reduce(&made, (enum yk_matmul_variant)choice->variant);
-    if (yk_matmul_shape_describe(&made, products->means.target_processors, &known->plan) !=
+    if (yk_matmul_shape_describe(&made, cublas->context.target_processors, &entry->descriptors) !=
         CUBLAS_STATUS_SUCCESS) {
         return NULL;
     }
-    known->shape = *shape;
-    known->choice = *choice;
-    known->used = true;
-    products->known_count++;
-    return known;
+    entry->shape = *shape;
+    entry->choice = *choice;
+    entry->used = true;
+    cublas->entry_count++;
+    return entry;
 }
 
 /* An algorithm that was found with other lengths may not do with these; and where nothing could be
  * tried, none was found. On a part of a GPU the fastest may be wrong, so that not all are taken. */
-static bool run_proposed(struct yk_cublas *products, struct known *known,
+static bool run_proposed(struct yk_cublas *cublas, struct entry *entry,
                          const struct yk_cublas_call *call)
 {
     cublasLtMatmulAlgo_t found[YK_MATMUL_ALGORITHMS_MAX];
-    struct yk_matmul_shape made = known->shape;
-    yk_matmul_shape_reduce(&made, (enum yk_matmul_variant)known->choice.variant);
-    const int count = yk_matmul_algorithm_propose(&products->means, &made, &known->plan, found);
+    struct yk_matmul_shape made = entry->shape;
+    yk_matmul_shape_reduce(&made, (enum yk_matmul_variant)entry->choice.variant);
+    const int count =
+        yk_matmul_algorithm_propose(&cublas->context, &made, &entry->descriptors, found);
     for (int i = 0; i < count; i++) {
-        const bool trusted = products->means.part_processors == 0 ||
-                             yk_matmul_algorithm_is_plain(&products->means, &found[i]);
-        if (trusted && yk_matmul_algorithm_enqueue(&products->means, &known->plan, &found[i],
+        const bool trusted = cublas->context.part_processors == 0 ||
+                             yk_matmul_algorithm_is_plain(&cublas->context, &found[i]);
+        if (trusted && yk_matmul_algorithm_enqueue(&cublas->context, &entry->descriptors, &found[i],
                                                    call) == CUBLAS_STATUS_SUCCESS) {
-            known->choice.algorithm = found[i];
-            known->choice.exists = 1;
+            entry->choice.algorithm = found[i];
+            entry->choice.exists = 1;
             return true;
         }
     }
@@ -250,25 +251,26 @@ struct yk_cublas_call yk_cublas_call_reduce(const struct yk_cublas_call *call,
     return used;
 }
 
-bool yk_cublas_run(struct yk_cublas *products, const struct yk_matmul_shape *shape,
+bool yk_cublas_run(struct yk_cublas *cublas, const struct yk_matmul_shape *shape,
                    const struct yk_cublas_call *call, yk_cublas_chooser *chooser, void *user,
                    enum yk_matmul_variant *out)
 {
-    (void)pthread_mutex_lock(&products->lock);
-    struct known *known = know(products, shape, chooser, user);
+    (void)pthread_mutex_lock(&cublas->lock);
+    struct entry *entry = find_or_add(cublas, shape, chooser, user);
     bool done = false;
-    if (known) {
+    if (entry) {
         struct yk_matmul_shape reduced = *shape;
-        *out = (enum yk_matmul_variant)known->choice.variant;
+        *out = (enum yk_matmul_variant)entry->choice.variant;
         yk_matmul_shape_reduce(&reduced, *out);
         const struct yk_cublas_call used = yk_cublas_call_reduce(call, &reduced);
         done =
-            yk_matmul_algorithm_set_pointers(&known->plan, &used) == CUBLAS_STATUS_SUCCESS &&
-            ((known->choice.exists &&
-              yk_matmul_algorithm_enqueue(&products->means, &known->plan, &known->choice.algorithm,
+            yk_matmul_algorithm_set_pointers(&entry->descriptors, &used) == CUBLAS_STATUS_SUCCESS &&
+            ((entry->choice.exists &&
+              yk_matmul_algorithm_enqueue(&cublas->context, &entry->descriptors,
+                                          &entry->choice.algorithm,
                                           &used) == CUBLAS_STATUS_SUCCESS) ||
-             run_proposed(products, known, &used));
+             run_proposed(cublas, entry, &used));
     }
-    (void)pthread_mutex_unlock(&products->lock);
+    (void)pthread_mutex_unlock(&cublas->lock);
     return done;
 }

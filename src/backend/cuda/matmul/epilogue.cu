@@ -49,10 +49,10 @@ static __device__ __forceinline__ void each(float (&x)[N], const float (&aux)[N]
 }
 
 template <typename T, int N>
-static __device__ __forceinline__ void apply(enum yk_epilogue ending, const float (&aux)[N],
+static __device__ __forceinline__ void apply(enum yk_epilogue epilogue, const float (&aux)[N],
                                              float (&x)[N])
 {
-    switch (ending) {
+    switch (epilogue) {
     case YK_EPILOGUE_GELU:
         each(x, aux, [](float number, float) { return yk_gelu<T>(number); });
         break;
@@ -151,9 +151,9 @@ template <typename T, int N>
 static void launch(struct yk_backend_lane *lane, const struct end<T> *op)
 {
     struct yk_rows_layout layout = yk_rows_layout_make(op->m, op->n / N, AT_ONCE);
-    const int64_t most =
+    const int64_t max =
         static_cast<int64_t>(yk_cuda_lane_properties(lane)->processors) * BLOCKS_EACH;
-    const int64_t down = yk_ceil_div(most, layout.grid.x);
+    const int64_t down = yk_ceil_div(max, layout.grid.x);
     if (layout.grid.y > down) {
         layout.grid.y = static_cast<unsigned>(down);
     }

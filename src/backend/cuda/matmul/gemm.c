@@ -117,25 +117,25 @@ static int64_t sums_count(const struct yk_matmul_op *op)
 struct yk_gemm yk_gemm_make(struct yk_backend_lane *lane, const struct yk_matmul_op *op,
                             void *workspace)
 {
-    struct yk_gemm job = {
+    struct yk_gemm gemm = {
         .lane = lane, .op = *op, .made_sums = (char *)workspace + YK_CUBLAS_WORKSPACE_BYTES};
     const enum yk_matmul_epilogue work = op->accumulate ? YK_MATMUL_EPILOGUE_NONE : work_of(op);
-    job.shape = shape_of(op, work);
-    if (job.op.sums_of != YK_SUMS_OF_NONE &&
+    gemm.shape = shape_of(op, work);
+    if (gemm.op.sums_of != YK_SUMS_OF_NONE &&
         sums_count(op) * (int64_t)sizeof(float) > YK_GEMM_SUMS_BYTES / 2) {
-        job.shape.sums_of = YK_SUMS_OF_NONE;
+        gemm.shape.sums_of = YK_SUMS_OF_NONE;
     }
-    return job;
+    return gemm;
 }
 
-struct yk_cublas_call yk_gemm_call(const struct yk_gemm *job, void *workspace, void *sums)
+struct yk_cublas_call yk_gemm_call(const struct yk_gemm *gemm, void *workspace, void *sums)
 {
-    const struct yk_matmul_op *op = &job->op;
+    const struct yk_matmul_op *op = &gemm->op;
     return (struct yk_cublas_call){
-        .stream = job->lane->stream,
+        .stream = gemm->lane->stream,
         .a = op->a,
         .b = op->b,
-        .add = job->shape.in_place ? op->c : op->add,
+        .add = gemm->shape.in_place ? op->c : op->add,
         .c = op->c,
         .bias = op->bias,
         .aux = op->aux,
@@ -157,7 +157,7 @@ void yk_gemm_sum(struct yk_backend_lane *lane, const struct yk_matmul_op *op)
 }
 
 /* Bias, what is not added in place, and the ending, where c has the product. */
-static void put_ending(struct yk_backend_lane *lane, const struct yk_matmul_op *op)
+static void enqueue_epilogue(struct yk_backend_lane *lane, const struct yk_matmul_op *op)
 {
     struct yk_matmul_op rest = *op;
     if (op->add == op->c) {
@@ -170,15 +170,15 @@ static void put_ending(struct yk_backend_lane *lane, const struct yk_matmul_op *
 
 void yk_gemm_epilogue(struct yk_backend_lane *lane, const struct yk_matmul_op *op)
 {
-    put_ending(lane, op);
+    enqueue_epilogue(lane, op);
     yk_gemm_sum(lane, op);
 }
 
-void yk_gemm_finish(const struct yk_gemm *job)
+void yk_gemm_finish(const struct yk_gemm *gemm)
 {
-    struct yk_matmul_shape done = job->shape;
-    struct yk_matmul_op left = job->op;
-    yk_matmul_shape_reduce(&done, job->variant);
+    struct yk_matmul_shape done = gemm->shape;
+    struct yk_matmul_op left = gemm->op;
+    yk_matmul_shape_reduce(&done, gemm->variant);
     if (done.work != YK_MATMUL_EPILOGUE_NONE) {
         left.epilogue = YK_EPILOGUE_NONE;
         left.bias = NULL;
@@ -186,15 +186,15 @@ void yk_gemm_finish(const struct yk_gemm *job)
     if (done.add_stride > 0) {
         left.add = NULL;
     }
-    put_ending(job->lane, &left);
+    enqueue_epilogue(gemm->lane, &left);
     if (done.sums_of != YK_SUMS_OF_NONE) {
-        yk_cuda_add(job->lane, &(struct yk_add_op){
-                                   .count = sums_count(&left),
-                                   .from = job->made_sums,
-                                   .to = left.sums,
-                                   .type = left.c_type,
-                               });
+        yk_cuda_elementwise_add(gemm->lane, &(struct yk_add_op){
+                                                .count = sums_count(&left),
+                                                .from = gemm->made_sums,
+                                                .to = left.sums,
+                                                .type = left.c_type,
+                                            });
     } else {
-        yk_gemm_sum(job->lane, &left);
+        yk_gemm_sum(gemm->lane, &left);
     }
 }

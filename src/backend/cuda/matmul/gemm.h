@@ -6,7 +6,7 @@
 #define YK_BACKEND_CUDA_MATMUL_GEMM_H
 
 #include "backend/cuda/lane.h"
-#include "backend/cuda/matmul/cublas_call.h"
+#include "backend/cuda/matmul/cublas.h"
 #include "backend/ops.h"
 
 enum {
@@ -26,10 +26,10 @@ struct yk_gemm yk_gemm_make(struct yk_backend_lane *lane, const struct yk_matmul
                             void *workspace);
 
 /* The job as the library sees it. */
-struct yk_cublas_call yk_gemm_call(const struct yk_gemm *job, void *workspace, void *sums);
+struct yk_cublas_call yk_gemm_call(const struct yk_gemm *gemm, void *workspace, void *sums);
 
 /* What the library did not do in the job's variant. */
-void yk_gemm_finish(const struct yk_gemm *job);
+void yk_gemm_finish(const struct yk_gemm *gemm);
 
 /* An op's sums alone, by kernels of ours. */
 void yk_gemm_sum(struct yk_backend_lane *lane, const struct yk_matmul_op *op);

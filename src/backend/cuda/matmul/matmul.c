@@ -29,12 +29,12 @@ static enum yk_precision plain(enum yk_precision type)
     return type == YK_PRECISION_TF32 ? YK_PRECISION_FP32 : type;
 }
 
-static bool is_taken(const struct yk_backend_lane *lane, const struct yk_matmul_op *op)
+static bool is_done_before(const struct yk_backend_lane *lane, const struct yk_matmul_op *op)
 {
     const enum yk_precision type = plain(op->a_type);
-    const bool known =
-        type != YK_PRECISION_BF16 || lane->device->chip.capability >= BF16_CAPABILITY;
-    return known && type == plain(op->b_type) &&
+    const bool entry =
+        type != YK_PRECISION_BF16 || lane->device->properties.capability >= BF16_CAPABILITY;
+    return entry && type == plain(op->b_type) &&
            (plain(op->c_type) == YK_PRECISION_FP32 || plain(op->c_type) == type);
 }
 
@@ -45,20 +45,20 @@ static void multiply(struct yk_backend_lane *lane, const struct yk_matmul_op *op
     if (!workspace) {
         return;
     }
-    struct yk_gemm job = yk_gemm_make(lane, op, workspace);
+    struct yk_gemm gemm = yk_gemm_make(lane, op, workspace);
     const struct yk_cublas_call call =
-        yk_gemm_call(&job, workspace, workspace + YK_CUBLAS_WORKSPACE_BYTES);
-    if (!yk_cublas_run(lane->device->products, &job.shape, &call, yk_matmul_autotune, &job,
-                       &job.variant)) {
-        char sentence[YK_CUDA_TEXT_SIZE];
-        (void)snprintf(sentence, sizeof sentence,
+        yk_gemm_call(&gemm, workspace, workspace + YK_CUBLAS_WORKSPACE_BYTES);
+    if (!yk_cublas_run(lane->device->cublas, &gemm.shape, &call, yk_matmul_autotune, &gemm,
+                       &gemm.variant)) {
+        char message[YK_CUDA_TEXT_SIZE];
+        (void)snprintf(message, sizeof message,
                        "cuBLASLt has no way to take a product of %" PRId64 " x %" PRId64
                        " x %" PRId64 " in %s",
                        op->m, op->n, op->k, yk_precision_name(op->a_type));
-        yk_cuda_lane_fail(lane, sentence);
+        yk_cuda_lane_fail(lane, message);
         return;
     }
-    yk_gemm_finish(&job);
+    yk_gemm_finish(&gemm);
 }
 
 static int64_t rows_of_a(const struct yk_matmul_op *op)
@@ -86,9 +86,9 @@ static size_t pad(int64_t numbers)
     return ((size_t)numbers * sizeof(float) + 255) / 256 * 256;
 }
 
-/* The product alone of a and b of `wide`, as fp32 in `room`; c gets it rounded, and the rest. */
+/* The product alone of a and b of `wide`, as fp32 in `output`; c gets it rounded, and the rest. */
 static void multiply_aside(struct yk_backend_lane *lane, const struct yk_matmul_op *op,
-                           const struct yk_matmul_op *wide, void *room)
+                           const struct yk_matmul_op *wide, void *output)
 {
     const struct yk_matmul_op alone = {
         .m = op->m,
@@ -103,7 +103,7 @@ static void multiply_aside(struct yk_backend_lane *lane, const struct yk_matmul_
         .b_stride = wide->b_stride,
         .b_type = wide->b_type,
         .b_transposed = op->b_transposed,
-        .c = room,
+        .c = output,
         .c_stride = op->n,
         .c_type = YK_PRECISION_FP32,
         .epilogue = YK_EPILOGUE_NONE,
@@ -111,8 +111,8 @@ static void multiply_aside(struct yk_backend_lane *lane, const struct yk_matmul_
     };
     multiply(lane, &alone);
     const bool added = op->accumulate || op->add == op->c;
-    yk_cuda_cast_matrix(lane, op->m, op->n, room, op->n, YK_PRECISION_FP32, op->c, op->c_stride,
-                        op->c_type, added);
+    yk_cuda_elementwise_cast_matrix(lane, op->m, op->n, output, op->n, YK_PRECISION_FP32, op->c,
+                                    op->c_stride, op->c_type, added);
     yk_gemm_epilogue(lane, op);
 }
 
@@ -134,20 +134,21 @@ static void multiply_wide(struct yk_backend_lane *lane, const struct yk_matmul_o
     struct yk_matmul_op wide = *op;
     char *at = scratch + YK_CUBLAS_WORKSPACE_BYTES + YK_GEMM_SUMS_BYTES;
     const bool coarse = half_a || half_b || aside || op->a_type == YK_PRECISION_TF32;
-    const enum yk_precision type = coarse && lane->device->chip.capability >= TF32_CAPABILITY
+    const enum yk_precision type = coarse && lane->device->properties.capability >= TF32_CAPABILITY
                                        ? YK_PRECISION_TF32
                                        : YK_PRECISION_FP32;
     wide.a_type = type;
     wide.b_type = type;
     if (half_a) {
-        yk_cuda_cast_matrix(lane, rows_of_a(op), columns_of_a(op), op->a, op->a_stride, op->a_type,
-                            at, columns_of_a(op), YK_PRECISION_FP32, false);
+        yk_cuda_elementwise_cast_matrix(lane, rows_of_a(op), columns_of_a(op), op->a, op->a_stride,
+                                        op->a_type, at, columns_of_a(op), YK_PRECISION_FP32, false);
         wide.a = at;
         wide.a_stride = columns_of_a(op);
     }
     if (half_b) {
-        yk_cuda_cast_matrix(lane, rows_of_b(op), columns_of_b(op), op->b, op->b_stride, op->b_type,
-                            at + a_bytes, columns_of_b(op), YK_PRECISION_FP32, false);
+        yk_cuda_elementwise_cast_matrix(lane, rows_of_b(op), columns_of_b(op), op->b, op->b_stride,
+                                        op->b_type, at + a_bytes, columns_of_b(op),
+                                        YK_PRECISION_FP32, false);
         wide.b = at + a_bytes;
         wide.b_stride = columns_of_b(op);
     }
@@ -176,7 +177,7 @@ static void multiply_one(struct yk_backend_lane *lane, const struct yk_matmul_op
 {
     if (op->k == 0 || op->scale == 0) {
         multiply_nothing(lane, op);
-    } else if (is_taken(lane, op)) {
+    } else if (is_done_before(lane, op)) {
         yk_matmul_split_aligned(lane, op, multiply);
     } else {
         multiply_wide(lane, op);

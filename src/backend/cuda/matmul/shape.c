@@ -72,25 +72,26 @@ static cublasStatus_t describe_work(const struct yk_matmul_shape *shape, cublasL
 }
 
 static cublasStatus_t describe_matrices(const struct yk_matmul_shape *shape,
-                                        struct yk_matmul_descriptors *plan)
+                                        struct yk_matmul_descriptors *descriptors)
 {
     const cudaDataType_t type = number_type(shape->a_type);
     const cudaDataType_t c_type = number_type(shape->c_type);
     const uint64_t m = (uint64_t)shape->m;
     const uint64_t n = (uint64_t)shape->n;
     const uint64_t k = (uint64_t)shape->k;
-    cublasStatus_t status = cublasLtMatrixLayoutCreate(
-        &plan->b, type, shape->b_transposed ? k : n, shape->b_transposed ? n : k, shape->b_stride);
+    cublasStatus_t status =
+        cublasLtMatrixLayoutCreate(&descriptors->b, type, shape->b_transposed ? k : n,
+                                   shape->b_transposed ? n : k, shape->b_stride);
     if (status == CUBLAS_STATUS_SUCCESS) {
-        status = cublasLtMatrixLayoutCreate(&plan->a, type, shape->a_transposed ? m : k,
+        status = cublasLtMatrixLayoutCreate(&descriptors->a, type, shape->a_transposed ? m : k,
                                             shape->a_transposed ? k : m, shape->a_stride);
     }
     if (status == CUBLAS_STATUS_SUCCESS) {
-        status = cublasLtMatrixLayoutCreate(&plan->c, c_type, n, m, shape->c_stride);
+        status = cublasLtMatrixLayoutCreate(&descriptors->c, c_type, n, m, shape->c_stride);
     }
     if (status == CUBLAS_STATUS_SUCCESS) {
         const int64_t stride = shape->add_stride > 0 ? shape->add_stride : shape->c_stride;
-        status = cublasLtMatrixLayoutCreate(&plan->add, c_type, n, m, stride);
+        status = cublasLtMatrixLayoutCreate(&descriptors->add, c_type, n, m, stride);
     }
     return status;
 }
@@ -118,12 +119,12 @@ cublasStatus_t yk_matmul_shape_describe(const struct yk_matmul_shape *shape, int
     return status;
 }
 
-void yk_matmul_shape_free(struct yk_matmul_descriptors *plan)
+void yk_matmul_shape_free(struct yk_matmul_descriptors *descriptors)
 {
-    (void)cublasLtMatmulDescDestroy(plan->work);
-    (void)cublasLtMatrixLayoutDestroy(plan->a);
-    (void)cublasLtMatrixLayoutDestroy(plan->b);
-    (void)cublasLtMatrixLayoutDestroy(plan->add);
-    (void)cublasLtMatrixLayoutDestroy(plan->c);
-    *plan = (struct yk_matmul_descriptors){0};
+    (void)cublasLtMatmulDescDestroy(descriptors->work);
+    (void)cublasLtMatrixLayoutDestroy(descriptors->a);
+    (void)cublasLtMatrixLayoutDestroy(descriptors->b);
+    (void)cublasLtMatrixLayoutDestroy(descriptors->add);
+    (void)cublasLtMatrixLayoutDestroy(descriptors->c);
+    *descriptors = (struct yk_matmul_descriptors){0};
 }

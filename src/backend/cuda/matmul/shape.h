@@ -62,6 +62,6 @@ struct yk_matmul_descriptors {
 /* For so many multiprocessors at most; 0: for all. */
 cublasStatus_t yk_matmul_shape_describe(const struct yk_matmul_shape *shape, int32_t processors,
                                         struct yk_matmul_descriptors *out);
-void yk_matmul_shape_free(struct yk_matmul_descriptors *plan);
+void yk_matmul_shape_free(struct yk_matmul_descriptors *descriptors);
 
 #endif

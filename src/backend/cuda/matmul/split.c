@@ -1,5 +1,9 @@
 #include "backend/cuda/matmul/split.h"
 
+#include "backend/cuda/device.h"
+
+/* ---- aligned parts ---- */
+
 enum {
     WIDE_BYTES = 16,
     SMALLEST = 256, /* below, a product takes no longer for being ragged than two would */
@@ -100,7 +104,7 @@ static void multiply_terms(struct yk_backend_lane *lane, const struct yk_matmul_
                            int64_t even, yk_matmul_split_function *multiply)
 {
     struct yk_matmul_op last = terms_of(op, even, op->k);
-    struct yk_matmul_op most = terms_of(op, 0, even);
+    struct yk_matmul_op max = terms_of(op, 0, even);
     last.bias = NULL;
     last.epilogue = YK_EPILOGUE_NONE;
     last.aux = NULL;
@@ -109,10 +113,10 @@ static void multiply_terms(struct yk_backend_lane *lane, const struct yk_matmul_
     }
     multiply_narrow(lane, &last, multiply);
     if (!op->accumulate) {
-        most.add = op->c;
-        most.add_stride = op->c_stride;
+        max.add = op->c;
+        max.add_stride = op->c_stride;
     }
-    multiply(lane, &most);
+    multiply(lane, &max);
 }
 
 static bool is_wide(const void *from, int64_t stride, enum yk_precision type)
@@ -139,18 +143,76 @@ void yk_matmul_split_aligned(struct yk_backend_lane *lane, const struct yk_matmu
     const int64_t k =
         wide && (!op->a_transposed || op->b_transposed) ? even_part(op->k, op->a_type) : op->k;
     if (n < op->n) {
-        const struct yk_matmul_op most = yk_matmul_split_columns(op, 0, n);
+        const struct yk_matmul_op max = yk_matmul_split_columns(op, 0, n);
         const struct yk_matmul_op last = yk_matmul_split_columns(op, n, op->n);
-        yk_matmul_split_aligned(lane, &most, multiply);
+        yk_matmul_split_aligned(lane, &max, multiply);
         multiply_narrow(lane, &last, multiply);
     } else if (m < op->m) {
-        const struct yk_matmul_op most = rows_of(op, 0, m);
+        const struct yk_matmul_op max = rows_of(op, 0, m);
         const struct yk_matmul_op last = rows_of(op, m, op->m);
-        yk_matmul_split_aligned(lane, &most, multiply);
+        yk_matmul_split_aligned(lane, &max, multiply);
         multiply_narrow(lane, &last, multiply);
     } else if (k < op->k) {
         multiply_terms(lane, op, k, multiply);
     } else {
         multiply(lane, op);
+    }
+}
+
+/* ---- parts on streams of their own, made once with the first of them ---- */
+
+_Static_assert((int)YK_BACKEND_SIDE_BYTES == (int)YK_CUDA_SIDES * (int)YK_CUDA_SCRATCH_BYTES,
+               "plans count the scratch memory of each side");
+
+static bool make_sides(struct yk_backend_lane *lane)
+{
+    if (lane->fork) {
+        return true;
+    }
+    if (!yk_cuda_lane_check(lane, cudaEventCreateWithFlags(&lane->fork, cudaEventDisableTiming),
+                            "making streams")) {
+        return false;
+    }
+    for (int i = 0; i < YK_CUDA_SIDES; i++) {
+        struct yk_backend_lane *side = NULL;
+        if (yk_cuda_lane_create(lane->device, lane->name, &side) != YK_OK) {
+            yk_cuda_lane_fail(lane, "no further stream can be made");
+            return false;
+        }
+        lane->sides[i] = side;
+        if (!yk_cuda_lane_check(lane,
+                                cudaEventCreateWithFlags(&lane->joins[i], cudaEventDisableTiming),
+                                "making streams")) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void yk_matmul_split_streams(struct yk_backend_lane *lane, const struct yk_matmul_op *op,
+                             yk_matmul_split_function *multiply)
+{
+    const int64_t cuts[YK_CUDA_SIDES + 2] = {0, op->cuts[0], op->cuts[1] > 0 ? op->cuts[1] : op->n,
+                                             op->n};
+    if (!make_sides(lane) ||
+        !yk_cuda_lane_check(lane, cudaEventRecord(lane->fork, lane->stream), "starting streams")) {
+        return;
+    }
+    for (int i = 0; i < YK_CUDA_SIDES && cuts[i + 2] > cuts[i + 1]; i++) {
+        struct yk_backend_lane *side = lane->sides[i];
+        const struct yk_matmul_op part = yk_matmul_split_columns(op, cuts[i + 1], cuts[i + 2]);
+        (void)yk_cuda_lane_check(side, cudaStreamWaitEvent(side->stream, lane->fork, 0), "waiting");
+        multiply(side, &part);
+        (void)yk_cuda_lane_check(side, cudaEventRecord(lane->joins[i], side->stream),
+                                 "joining streams");
+        if (!yk_cuda_lane_is_ok(side)) {
+            yk_cuda_lane_fail(lane, side->message);
+        }
+    }
+    const struct yk_matmul_op own = yk_matmul_split_columns(op, 0, cuts[1]);
+    multiply(lane, &own);
+    for (int i = 0; i < YK_CUDA_SIDES && cuts[i + 2] > cuts[i + 1]; i++) {
+        (void)yk_cuda_lane_check(lane, cudaStreamWaitEvent(lane->stream, lane->joins[i], 0),
+                                 "joining streams");
     }
 }

@@ -55,12 +55,12 @@ YK_TOLERANCE_FUNCTION enum yk_matmul_verdict
 yk_matmul_tolerance_check(enum yk_precision type, float made,
                           const struct yk_matmul_expected *number)
 {
-    const float most =
+    const float max =
         fmaxf(fabsf(number->expected), fmaxf(fabsf(number->product), fabsf(number->before)));
     const float off = YK_TOLERANCE_RELATIVE * (fabsf(number->expected) + number->amount) +
                       yk_matmul_tolerance_rounding(type, number);
     if (!isfinite(number->product + number->before + number->expected + number->amount) ||
-        (type == YK_PRECISION_FP16 && most + off >= YK_TOLERANCE_FP16_MAX)) {
+        (type == YK_PRECISION_FP16 && max + off >= YK_TOLERANCE_FP16_MAX)) {
         return YK_MATMUL_TOLERANCE_UNKNOWN;
     }
     if (!(fabsf(made - number->expected) <= off)) {
