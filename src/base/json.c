@@ -347,40 +347,48 @@ yk_status yk_json_get_flag(const struct yk_json *object, const char *key, bool *
     return YK_OK;
 }
 
-yk_status yk_json_copy_text(struct yk_arena *arena, const char *text, const char **out)
+yk_status yk_arena_strdup(struct yk_arena *arena, const char *text, const char **out)
 {
     *out = text ? yk_arena_copy_text(arena, text, strlen(text)) : NULL;
     return text && !*out ? yk_fail_out_of_memory() : YK_OK;
 }
 
-static yk_status check_version(const struct yk_json *root, const char *kind)
+static yk_status check_version(const struct yk_json *root, const char *kind, int reads)
 {
     double version = 0;
     const struct yk_json *node = yk_json_get(root, "yoke");
     if (!node) {
         return yk_fail(YK_ERROR_INPUT,
                        "\"yoke\" is missing; a %s says \"yoke\": %d, the version of its form", kind,
-                       FORM_VERSION);
+                       reads);
     }
     if (!yk_json_number(node, &version)) {
-        return yk_fail(YK_ERROR_INPUT, "\"yoke\" must be %d, not %s", FORM_VERSION,
-                       yk_json_kind(node));
+        return yk_fail(YK_ERROR_INPUT, "\"yoke\" must be %d, not %s", reads, yk_json_kind(node));
     }
-    return version == (double)FORM_VERSION
+    return version == (double)reads
                ? YK_OK
                : yk_fail(YK_ERROR_INPUT, "\"yoke\" is %g, but this program reads version %d",
-                         version, FORM_VERSION);
+                         version, reads);
 }
 
 yk_status yk_json_check_document(const struct yk_json *root, const char *kind,
                                  const char *const *known, size_t count)
+{
+    return yk_json_check_version(root, kind, FORM_VERSION, known, count);
+}
+
+yk_status yk_json_check_version(const struct yk_json *root, const char *kind, int version,
+                                const char *const *known, size_t count)
 {
     const char *given = NULL;
     const char *words = NULL;
     if (!yk_json_is_object(root)) {
         return yk_fail(YK_ERROR_INPUT, "a %s is an object, not %s", kind, yk_json_kind(root));
     }
-    YK_TRY(check_version(root, kind));
+    given = yk_json_string(yk_json_get(root, "kind"));
+    if (!given || strcmp(given, kind) == 0) {
+        YK_TRY(check_version(root, kind, version));
+    }
     YK_TRY(yk_json_read_name(yk_json_get(root, "kind"), "kind", &given));
     if (strcmp(given, kind) != 0) {
         return yk_fail(YK_ERROR_INPUT, "\"kind\" is \"%s\", but a \"%s\" is needed here", given,

@@ -86,6 +86,10 @@ yk_status yk_json_check_keys(const struct yk_json *object, const char *const *kn
 yk_status yk_json_check_document(const struct yk_json *root, const char *kind,
                                  const char *const *known, size_t count) YK_MUST_USE;
 
+/* The same for a file whose form is of another version than 1. */
+yk_status yk_json_check_version(const struct yk_json *root, const char *kind, int version,
+                                const char *const *known, size_t count) YK_MUST_USE;
+
 /* Passes `status` on; a failure's sentence gets `tasks[3] ("x"): ` in front. `name` may be NULL. */
 yk_status yk_json_add_location(yk_status status, const char *list, size_t index,
                                const char *name) YK_MUST_USE;
@@ -128,6 +132,6 @@ yk_status yk_json_get_integer(const struct yk_json *object, const char *key, int
 yk_status yk_json_get_flag(const struct yk_json *object, const char *key, bool *out) YK_MUST_USE;
 
 /* Copies `text`, which may be NULL, into the arena. */
-yk_status yk_json_copy_text(struct yk_arena *arena, const char *text, const char **out) YK_MUST_USE;
+yk_status yk_arena_strdup(struct yk_arena *arena, const char *text, const char **out) YK_MUST_USE;
 
 #endif

@@ -3,7 +3,6 @@
 #include "base/arena.h"
 #include "base/file.h"
 #include "base/json.h"
-#include "base/json_value.h"
 #include "base/names.h"
 #include "base/number.h"
 #include "base/text.h"
@@ -60,9 +59,9 @@ static yk_status read_measured_layer(const struct yk_json *node, struct yk_arena
                        precision);
     }
     *out = (struct yk_measured_layer){.update_s = NAN};
-    YK_TRY(yk_json_copy_text(arena, layer, &out->layer));
-    YK_TRY(yk_json_copy_text(arena, model, &out->model));
-    YK_TRY(yk_json_copy_text(arena, precision, &out->precision));
+    YK_TRY(yk_arena_strdup(arena, layer, &out->layer));
+    YK_TRY(yk_arena_strdup(arena, model, &out->model));
+    YK_TRY(yk_arena_strdup(arena, precision, &out->precision));
     YK_TRY(yk_json_get_integer(node, "sequence", 1, MAX_SAMPLES, &out->sequence));
     YK_TRY(yk_json_get_integer(node, "batch", 1, MAX_SAMPLES, &out->batch));
     if (out->batch == 0) {
@@ -177,7 +176,7 @@ static yk_status read_rates(const struct yk_json *node, struct yk_device *out)
     YK_TRY(yk_json_check_keys(rates, known, COUNT(known)));
     yk_status status = read_matrix(rates, out);
     if (status != YK_OK) {
-        return yk_fail_in(status, "matrix");
+        return yk_status_prefix(status, "matrix");
     }
     YK_TRY(yk_json_get_amount(rates, "vector", YK_UNIT_FLOPS, &out->vector_flops));
     if (!(out->vector_flops > 0)) {
@@ -230,13 +229,13 @@ static yk_status read_device_fields(const struct yk_json *node, struct yk_arena 
     if (strcspn(text, CONTROL_CHARACTERS) != strlen(text)) {
         return yk_fail(YK_ERROR_INPUT, "\"name\" holds a control character");
     }
-    YK_TRY(yk_json_copy_text(arena, text, &out->name));
+    YK_TRY(yk_arena_strdup(arena, text, &out->name));
     YK_TRY(yk_json_get_amount(node, "memory", YK_UNIT_BYTES, &out->memory_bytes));
     YK_TRY(yk_json_get_amount(node, "memory_bandwidth", YK_UNIT_BYTES_PER_S,
                               &out->memory_bytes_per_s));
     const yk_status status = read_rates(node, out);
     if (status != YK_OK) {
-        return yk_fail_in(status, "rates");
+        return yk_status_prefix(status, "rates");
     }
     YK_TRY(check_complete(node, out));
     return read_measured(node, arena, out);
@@ -377,7 +376,7 @@ static yk_status read_links(const struct yk_json *node, const struct yk_names *n
         status = read_link(node, &link);
     }
     if (status != YK_OK) {
-        return yk_fail_in(status, "links");
+        return yk_status_prefix(status, "links");
     }
     set_others(builder, link);
     return YK_OK;

@@ -80,7 +80,7 @@ static yk_status fail_at(const struct line *line, size_t at, yk_status status)
     }
     char place[40];
     snprintf(place, sizeof place, "column %zu", column);
-    return yk_fail_in(status, place);
+    return yk_status_prefix(status, place);
 }
 
 static yk_status fail_expected(struct line *line, const char *expected)

@@ -191,7 +191,7 @@ yk_status yk_dataset_create_sampler(const struct yk_dataset *dataset,
     struct yk_sampler_options training = *options;
     training.packed = dataset->request.packed;
     const yk_status status = create_sampler(dataset, &training, false, out);
-    return status == YK_OK ? YK_OK : yk_fail_in(status, dataset->request.path);
+    return status == YK_OK ? YK_OK : yk_status_prefix(status, dataset->request.path);
 }
 
 yk_status yk_dataset_create_sequential_sampler(const struct yk_dataset *dataset,

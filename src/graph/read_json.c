@@ -10,7 +10,6 @@
  */
 #include "base/array.h"
 #include "base/json.h"
-#include "base/json_value.h"
 #include "base/names.h"
 #include "base/nearest.h"
 #include "base/number.h"
@@ -263,7 +262,7 @@ static yk_status read_own_links(const struct yk_json *node, struct yk_graph_buil
     struct link link = {0};
     const yk_status status = parse_link_for_all(node, &link);
     return status == YK_OK ? yk_graph_builder_set_links(builder, link.latency, link.bandwidth)
-                           : yk_fail_in(status, "links");
+                           : yk_status_prefix(status, "links");
 }
 
 static yk_status add_store(const struct reading *reading, const struct yk_json *node)

@@ -75,7 +75,7 @@ static yk_status fail_at(const struct yk_graph_scanner *scanner, const struct to
     char place[64];
     snprintf(place, sizeof place, "line %lld, column %td", (long long)scanner->line,
              token->text - scanner->line_start + 1);
-    return yk_fail_in(status, place);
+    return yk_status_prefix(status, place);
 }
 
 /* What can be shown of a token: the beginning of it, in characters every terminal has. */
@@ -149,7 +149,7 @@ yk_status yk_graph_scanner_locate(const struct yk_graph_scanner *scanner, yk_sta
     }
     char place[40];
     snprintf(place, sizeof place, "line %lld", (long long)scanner->line);
-    return yk_fail_in(status, place);
+    return yk_status_prefix(status, place);
 }
 
 size_t yk_graph_scanner_count_first_line(const char *text, size_t length)

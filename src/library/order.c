@@ -2,7 +2,6 @@
 
 #include "base/file.h"
 #include "library/library.h"
-#include "planner/order/problem.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -39,7 +39,7 @@ static void fill_info(struct yoke_plan *handle)
         .layer_count = plan->layer_count,
         .transfer_count = plan->transfer_count,
         .alternative_count = planned->alternative_count,
-        .leave_one_out_count = planned->without_count,
+        .leave_one_out_count = planned->leave_one_out_count,
         .micro_batches = plan->micro_batches,
         .pipeline = yk_plan_pipeline_name(plan->pipeline),
         .no_sync = plan->no_sync,
@@ -142,15 +142,15 @@ static yk_status fill_comparisons(struct yoke_plan *handle)
 {
     const struct yk_planner_outcome *planned = handle->planned;
     YK_TRY_NEW(handle->arena, handle->alternatives, planned->alternative_count);
-    YK_TRY_NEW(handle->arena, handle->leave_one_out, planned->without_count);
+    YK_TRY_NEW(handle->arena, handle->leave_one_out, planned->leave_one_out_count);
     for (int32_t i = 0; i < planned->alternative_count; i++) {
         const struct yk_plan_alternative *row = &planned->alternatives[i];
         handle->alternatives[i] =
             (struct yoke_alternative){row->name, row->remark, row->step_s, row->fits};
     }
-    for (int32_t i = 0; i < planned->without_count; i++) {
-        handle->leave_one_out[i] =
-            (struct yoke_leave_one_out){planned->without[i].device, planned->without[i].step_s};
+    for (int32_t i = 0; i < planned->leave_one_out_count; i++) {
+        handle->leave_one_out[i] = (struct yoke_leave_one_out){planned->leave_one_out[i].device,
+                                                               planned->leave_one_out[i].step_s};
     }
     return YK_OK;
 }

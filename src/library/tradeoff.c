@@ -16,7 +16,7 @@ static void fill_info(struct yoke_tradeoff *handle)
     handle->info = (struct yoke_tradeoff_info){
         .points = found->points,
         .definition = handle->charts[YOKE_TRADEOFF_SPLIT].definition,
-        .min_bytes = found->least_bytes,
+        .min_bytes = found->min_bytes,
         .free_bytes = found->free_bytes,
         .part = found->part,
         .split_s = found->split_s,

@@ -128,7 +128,7 @@ yk_status yk_model_config_read(const char *text, size_t length, const char *sour
         yk_json_destroy(json);
     }
     if (status != YK_OK) {
-        return status == YK_ERROR_INPUT ? yk_fail_in(status, source) : status;
+        return status == YK_ERROR_INPUT ? yk_status_prefix(status, source) : status;
     }
     *out = config;
     return YK_OK;

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-void yk_plan_hash(const char *bytes, size_t length, char out[YK_PLAN_HASH_SIZE])
+void yk_plan_origin_hash(const char *bytes, size_t length, char out[YK_PLAN_HASH_SIZE])
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
     for (size_t i = 0; i < length; i++) {
@@ -24,13 +24,14 @@ static yk_status hash_text(yk_status status, struct yk_text *text, char out[YK_P
         status = yk_text_status(text);
     }
     if (status == YK_OK) {
-        yk_plan_hash(yk_text_chars(text), text->length, out);
+        yk_plan_origin_hash(yk_text_chars(text), text->length, out);
     }
     yk_text_free(text);
     return status;
 }
 
-yk_status yk_plan_hash_model(const struct yk_model_config *config, char out[YK_PLAN_HASH_SIZE])
+yk_status yk_plan_origin_hash_model(const struct yk_model_config *config,
+                                    char out[YK_PLAN_HASH_SIZE])
 {
     const struct {
         const char *name;
@@ -99,20 +100,20 @@ static yk_status write_cluster(const struct yk_cluster *cluster, struct yk_text 
     return YK_OK;
 }
 
-yk_status yk_plan_hash_cluster(const struct yk_cluster *cluster, char out[YK_PLAN_HASH_SIZE])
+yk_status yk_plan_origin_hash_cluster(const struct yk_cluster *cluster, char out[YK_PLAN_HASH_SIZE])
 {
     struct yk_text text = {0};
     return hash_text(write_cluster(cluster, &text), &text, out);
 }
 
-yk_status yk_plan_hash_links(const struct yk_cluster *cluster, char out[YK_PLAN_HASH_SIZE])
+yk_status yk_plan_origin_hash_links(const struct yk_cluster *cluster, char out[YK_PLAN_HASH_SIZE])
 {
     struct yk_text text = {0};
     add_links(cluster, &text);
     return hash_text(YK_OK, &text, out);
 }
 
-yk_status yk_plan_hash_profile(struct yk_profile *profile, char out[YK_PLAN_HASH_SIZE])
+yk_status yk_plan_origin_hash_profile(struct yk_profile *profile, char out[YK_PLAN_HASH_SIZE])
 {
     struct yk_text text = {0};
     return hash_text(yk_profile_list(profile, &text), &text, out);

@@ -17,17 +17,18 @@ enum {
     YK_PLAN_HASH_SIZE = 17 /* 16 digits and the end */
 };
 
-void yk_plan_hash(const char *bytes, size_t length, char out[YK_PLAN_HASH_SIZE]);
+void yk_plan_origin_hash(const char *bytes, size_t length, char out[YK_PLAN_HASH_SIZE]);
 
-yk_status yk_plan_hash_model(const struct yk_model_config *config,
-                             char out[YK_PLAN_HASH_SIZE]) YK_MUST_USE;
+yk_status yk_plan_origin_hash_model(const struct yk_model_config *config,
+                                    char out[YK_PLAN_HASH_SIZE]) YK_MUST_USE;
 
 /* Everything about the cluster, and its links alone. */
-yk_status yk_plan_hash_cluster(const struct yk_cluster *cluster,
-                               char out[YK_PLAN_HASH_SIZE]) YK_MUST_USE;
-yk_status yk_plan_hash_links(const struct yk_cluster *cluster,
-                             char out[YK_PLAN_HASH_SIZE]) YK_MUST_USE;
+yk_status yk_plan_origin_hash_cluster(const struct yk_cluster *cluster,
+                                      char out[YK_PLAN_HASH_SIZE]) YK_MUST_USE;
+yk_status yk_plan_origin_hash_links(const struct yk_cluster *cluster,
+                                    char out[YK_PLAN_HASH_SIZE]) YK_MUST_USE;
 
-yk_status yk_plan_hash_profile(struct yk_profile *profile, char out[YK_PLAN_HASH_SIZE]) YK_MUST_USE;
+yk_status yk_plan_origin_hash_profile(struct yk_profile *profile,
+                                      char out[YK_PLAN_HASH_SIZE]) YK_MUST_USE;
 
 #endif

@@ -102,7 +102,7 @@ static yk_status check_model(const struct yk_json *model, const struct yk_model_
     YK_TRY(yk_json_read_name(yk_json_get(model, "source"), "source", &source));
     YK_TRY(yk_json_get_integer(model, "layers", 1, MAX_LAYERS, &said_layers));
     YK_TRY(yk_json_get_integer(model, "parameters", 1, MOST_PARAMETERS, &said_parameters));
-    YK_TRY(yk_plan_hash_model(config, hash));
+    YK_TRY(yk_plan_origin_hash_model(config, hash));
     YK_TRY(differs(model, "hash", hash, &different));
     if (said_layers != count_layers(config)) {
         return yk_fail(YK_ERROR_INPUT,
@@ -181,13 +181,13 @@ static yk_status check_cluster(const struct yk_json *node, const struct yk_clust
     YK_TRY(yk_json_read_name(yk_json_get(node, "source"), "source", &source));
     YK_TRY(yk_json_get_list(node, "devices", &devices));
     YK_TRY(check_devices(devices, cluster));
-    YK_TRY(yk_plan_hash_links(cluster, hash));
+    YK_TRY(yk_plan_origin_hash_links(cluster, hash));
     YK_TRY(differs(node, "links", hash, &different));
     if (different) {
         return yk_fail(YK_ERROR_INPUT, "the links are not those that the plan was made for; plan "
                                        "again");
     }
-    YK_TRY(yk_plan_hash_cluster(cluster, hash));
+    YK_TRY(yk_plan_origin_hash_cluster(cluster, hash));
     YK_TRY(differs(node, "hash", hash, &different));
     return different ? yk_fail(YK_ERROR_INPUT,
                                "the rates, nodes or measured times of the devices are not those "
@@ -208,7 +208,7 @@ static yk_status check_profile(const struct yk_json *node, struct yk_profile *pr
     if (!profile) {
         return yk_fail(YK_ERROR_INPUT, "made with %s, but no profile is given", source);
     }
-    YK_TRY(yk_plan_hash_profile(profile, hash));
+    YK_TRY(yk_plan_origin_hash_profile(profile, hash));
     YK_TRY(differs(node, "hash", hash, &different));
     return different ? yk_fail(YK_ERROR_INPUT,
                                "%s holds other times than those that the plan was made with; plan "
@@ -242,7 +242,7 @@ static yk_status find_sources(const char *path, struct yk_arena *arena,
     if (yk_model_config_is_path(sources->model)) {
         YK_TRY(yk_plan_source_find(sources->model, path, arena, &sources->model));
     } else {
-        YK_TRY(yk_json_copy_text(arena, sources->model, &sources->model));
+        YK_TRY(yk_arena_strdup(arena, sources->model, &sources->model));
     }
     YK_TRY(yk_plan_source_find(sources->cluster, path, arena, &sources->cluster));
     return sources->profile ? yk_plan_source_find(sources->profile, path, arena, &sources->profile)
@@ -324,15 +324,15 @@ yk_status yk_plan_origin_write(const struct yk_plan *plan, const struct yk_plan_
     char hash[YK_PLAN_HASH_SIZE];
     int64_t parameters = 0;
     YK_TRY(count_parameters(context->config, &parameters));
-    YK_TRY(yk_plan_hash_model(context->config, hash));
+    YK_TRY(yk_plan_origin_hash_model(context->config, hash));
     YK_TRY(write_source("model", plan->model_source, hash, context, json));
     yk_json_write_line(json, 2);
     yk_json_write_integer(json, "layers", count_layers(context->config));
     yk_json_write_integer(json, "parameters", parameters);
     yk_json_write_end_object(json);
-    YK_TRY(yk_plan_hash_cluster(context->cluster, hash));
+    YK_TRY(yk_plan_origin_hash_cluster(context->cluster, hash));
     YK_TRY(write_source("cluster", plan->cluster_source, hash, context, json));
-    YK_TRY(yk_plan_hash_links(context->cluster, hash));
+    YK_TRY(yk_plan_origin_hash_links(context->cluster, hash));
     yk_json_write_string(json, "links", hash);
     write_devices(context->cluster, json);
     yk_json_write_end_object(json);
@@ -341,7 +341,7 @@ yk_status yk_plan_origin_write(const struct yk_plan *plan, const struct yk_plan_
         yk_json_write_null(json, "profile");
         return yk_text_status(json->text);
     }
-    YK_TRY(yk_plan_hash_profile(context->profile, hash));
+    YK_TRY(yk_plan_origin_hash_profile(context->profile, hash));
     YK_TRY(write_source("profile", plan->profile_source, hash, context, json));
     yk_json_write_end_object(json);
     return yk_text_status(json->text);

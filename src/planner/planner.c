@@ -325,8 +325,8 @@ yk_status yk_planner_outcome_result(const struct yk_planner_outcome *outcome,
         .ranks = ranks,
         .alternatives = outcome->alternatives,
         .alternative_count = outcome->alternative_count,
-        .without = outcome->leave_one_out,
-        .without_count = outcome->leave_one_out_count,
+        .leave_one_out = outcome->leave_one_out,
+        .leave_one_out_count = outcome->leave_one_out_count,
     };
     return YK_OK;
 }

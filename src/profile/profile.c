@@ -397,7 +397,7 @@ yk_status yk_profile_find_sequences(struct yk_profile *profile,
     return status;
 }
 
-#define MEASUREMENT "spread, samples, versions, least, most, measured_at, host"
+#define MEASUREMENT "spread, samples, versions, min, max, measured_at, host"
 
 /* The columns from `first` on: the value, MEASUREMENT and the CPU. */
 static struct yk_profile_measurement measurement_of(const struct yk_database_statement *query,

@@ -1,7 +1,7 @@
 /*
  * Profile: what was measured on this machine, in an SQLite file. Written by measure, read by the
- * planner; every time in it is a median. Version 4 (PRAGMA application_id 0x796f6b65, user_version
- * 4) has three tables:
+ * planner; every time in it is a median. Version 5 (PRAGMA application_id 0x796f6b65, user_version
+ * 5) has three tables:
  *
  *   layers  device TEXT       the device's type, "rtx3090"; a CPU's with its cores, "cpu:2"
  *           part REAL         of the whole device: 1, or less; equal within half a percent
@@ -13,14 +13,14 @@
  *           spread REAL       half the distance between the quartiles, over the median
  *           samples INTEGER   how many times it was run
  *           versions TEXT     driver and libraries, as in "cuda 13.0, cublas 13.1"
- *           least REAL        the fastest and the slowest run that counted, or the median
- *           most REAL
+ *           min REAL          the fastest and the slowest run that counted, or the median
+ *           max REAL
  *           measured_at INTEGER  seconds since 1970; 0: unknown
  *           host TEXT         the name of the machine; "": unknown
  *           cpu TEXT          the CPU's name, where the device is a CPU; "": none, or unknown
  *   links   link TEXT         the two devices, in alphabetical order, and where they are:
  *                             "a30-titanxp between nodes", "cpu:1-cpu:1 within a node"
- *           collective TEXT   "send", "gather", "scatter", "reduce"
+ *           collective TEXT   "send", "all_gather", "reduce_scatter", "all_reduce"
  *           ranks INTEGER     how many take part; 2 for "send"
  *           bytes INTEGER     of the whole message
  *           seconds to cpu    as above
@@ -29,9 +29,10 @@
  *           value REAL        median, in the fact's own unit
  *           spread to cpu     as above
  *
- * Version 1 had no facts, versions 1 and 2 nothing after the versions, and version 3 no CPU; such
- * files are read with these unknown, and upgraded when they are opened for adding. Numbers of CPUs,
- * and of links with one, count only on machines with the same CPU.
+ * Version 1 had no facts, versions 1 and 2 nothing after the versions, version 3 no CPU, and
+ * version 4 other names; such files are read with what they lack unknown, and upgraded when they
+ * are opened for adding. Numbers of CPUs, and of links with one, count only on machines with the
+ * same CPU.
  *
  * Several processes may read and write one file at the same time. What one adds is visible to the
  * others at once, or, between begin and commit, when it is committed; a process that is killed
@@ -85,11 +86,11 @@ struct yk_profile_link {
 /* Facts. Of a link: the slowdown factor of computation while a message of its rank is in flight,
  * and of a message while a rank of it computes. The first is also of a device, where devices
  * differ. */
-#define YK_PROFILE_COMPUTE_SLOWDOWN "computation beside messages"
-#define YK_PROFILE_MESSAGE_SLOWDOWN "messages beside computation"
+#define YK_PROFILE_COMPUTE_SLOWDOWN "compute slowdown during communication"
+#define YK_PROFILE_MESSAGE_SLOWDOWN "communication slowdown during compute"
 /* Of a device: the factor on compute times while the others that were measured with it are idle, at
  * most 1: devices may share power, memory or cores. */
-#define YK_PROFILE_IDLE_SPEEDUP "computation while others rest"
+#define YK_PROFILE_IDLE_SPEEDUP "compute time factor while others idle"
 /* Of a device: bytes that a process holds besides what its program counts. */
 #define YK_PROFILE_CONTEXT_BYTES "context bytes"
 

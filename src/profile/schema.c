@@ -1,7 +1,5 @@
 #include "profile/handle.h"
 
-#include "profile/profile.h"
-
 #include <stddef.h>
 
 enum {
@@ -10,7 +8,8 @@ enum {
     BEFORE_FACTS = 1,
     BEFORE_WHEN = 2,
     BEFORE_CPU = 3,
-    VERSION = 4,
+    BEFORE_NAMES = 4,
+    VERSION = 5,
 };
 
 #define COMMON "spread, samples, versions, min, max, measured_at, host"
@@ -42,6 +41,45 @@ static const char all_tables[] =
     "PRAGMA application_id = 0x796f6b65;" LAYERS_TABLE LINKS_TABLE FACTS_TABLE
     "PRAGMA user_version = 5;";
 
+/* ---- older forms: what they call otherwise ---- */
+
+#define OLDER_LINKS                                                                                \
+    "link, CASE collective WHEN 'gather' THEN 'all_gather' WHEN 'scatter' THEN 'reduce_scatter'"   \
+    "  WHEN 'reduce' THEN 'all_reduce' ELSE collective END AS collective, ranks, bytes"
+#define OLDER_FACTS                                                                                \
+    "subject, CASE fact WHEN 'computation beside messages' THEN"                                   \
+    "  'compute slowdown during communication' WHEN 'messages beside computation' THEN"            \
+    "  'communication slowdown during compute' WHEN 'computation while others rest' THEN"          \
+    "  'compute time factor while others idle' ELSE fact END AS fact"
+
+/* A temporary view hides the table of the same name. */
+#define VIEW(name, key, value, columns)                                                            \
+    "CREATE TEMP VIEW " name " AS SELECT " key ", " value ", spread, samples, versions, " columns  \
+    " FROM main." name ";"
+#define VIEWS_OF_TIMES(columns)                                                                    \
+    VIEW("layers", LAYERS, "seconds", columns) VIEW("links", OLDER_LINKS, "seconds", columns)
+#define VIEWS(columns) VIEWS_OF_TIMES(columns) VIEW("facts", OLDER_FACTS, "value", columns)
+#define NO_LENGTHS(value) value " AS min, " value " AS max, 0 AS measured_at, '' AS host, '' AS cpu"
+
+static const char views_of_older_names[] =
+    VIEWS("least AS min, most AS max, measured_at, host, cpu");
+static const char views_before_cpu[] =
+    VIEWS("least AS min, most AS max, measured_at, host, '' AS cpu");
+static const char views_before_when[] = VIEWS_OF_TIMES(NO_LENGTHS("seconds"));
+static const char facts_before_when[] = VIEW("facts", OLDER_FACTS, "value", NO_LENGTHS("value"));
+
+#define EMPTY_VIEW(name, columns)                                                                  \
+    "CREATE TEMP VIEW " name " AS SELECT " columns ", 0.0 AS spread, 0 AS samples,"                \
+    "  '' AS versions, 0.0 AS min, 0.0 AS max, 0 AS measured_at, '' AS host, '' AS cpu WHERE 0;"
+
+static const char empty_views[] =
+    EMPTY_VIEW("layers", "'' AS device, 1.0 AS part, '' AS shape, 0 AS sequence, '' AS pass,"
+                         "  0 AS batch, 0.0 AS seconds")
+        EMPTY_VIEW("links", "'' AS link, '' AS collective, 0 AS ranks, 0 AS bytes, 0.0 AS seconds");
+static const char empty_facts[] = EMPTY_VIEW("facts", "'' AS subject, '' AS fact, 0.0 AS value");
+
+/* ---- older forms: what makes them new ---- */
+
 /* Of form 2. */
 static const char facts[] =
     "CREATE TABLE facts (subject TEXT NOT NULL, fact TEXT NOT NULL, value REAL NOT NULL,"
@@ -62,60 +100,15 @@ static const char when_and_where[] = WHEN_AND_WHERE("layers", "seconds")
  * known. */
 #define REMAKE(name, table, key, value, cpu)                                                       \
     "ALTER TABLE " name " RENAME TO older;" table "INSERT INTO " name " SELECT " key ", " value    \
-    ", spread, samples, versions, least, most, measured_at, host, " cpu " FROM older;"             \
+    ", spread, samples, versions, min, max, measured_at, host, " cpu " FROM older;"                \
     "DROP TABLE older;"
 #define REMAKE_ALL(cpu)                                                                            \
     REMAKE("layers", LAYERS_TABLE, LAYERS, "seconds", cpu)                                         \
     REMAKE("links", LINKS_TABLE, OLDER_LINKS, "seconds", cpu)                                      \
     REMAKE("facts", FACTS_TABLE, OLDER_FACTS, "value", cpu) "PRAGMA user_version = 5;"
 
-static const char with_cpu[] = WITH_CPU("layers", LAYERS_TABLE, LAYERS, "seconds")
-    WITH_CPU("links", LINKS_TABLE, LINKS, "seconds") WITH_CPU("facts", FACTS_TABLE, FACTS, "value");
-
-/* What collectives and facts were called up to form 4, and are now. */
-#define COLLECTIVE                                                                                 \
-    "CASE collective WHEN 'gather' THEN 'all_gather' WHEN 'scatter' THEN 'reduce_scatter'"         \
-    "  WHEN 'reduce' THEN 'all_reduce' ELSE collective END"
-#define FACT                                                                                       \
-    "CASE fact WHEN 'computation beside messages' THEN '" YK_PROFILE_COMPUTE_SLOWDOWN "'"          \
-    "  WHEN 'messages beside computation' THEN '" YK_PROFILE_MESSAGE_SLOWDOWN "'"                  \
-    "  WHEN 'computation while others rest' THEN '" YK_PROFILE_IDLE_SPEEDUP "' ELSE fact END"
-
-static const char new_names[] = "UPDATE links SET collective = " COLLECTIVE ";"
-                                "UPDATE facts SET fact = " FACT ";"
-                                "PRAGMA user_version = 5;";
-
-/* A temporary view hides the table of the same name. */
-static const char empty_views[] =
-    "CREATE TEMP VIEW layers AS SELECT '' AS device, 1.0 AS part, '' AS shape, 0 AS sequence,"
-    "  '' AS pass, 0 AS batch, 0.0 AS seconds, 0.0 AS spread, 0 AS samples, '' AS versions,"
-    "  0.0 AS least, 0.0 AS most, 0 AS measured_at, '' AS host, '' AS cpu WHERE 0;"
-    "CREATE TEMP VIEW links AS SELECT '' AS link, '' AS collective, 0 AS ranks, 0 AS bytes,"
-    "  0.0 AS seconds, 0.0 AS spread, 0 AS samples, '' AS versions, 0.0 AS least, 0.0 AS most,"
-    "  0 AS measured_at, '' AS host, '' AS cpu WHERE 0;";
-
-static const char older_views[] =
-    "CREATE TEMP VIEW layers AS SELECT device, part, shape, sequence, pass, batch, seconds, spread,"
-    "  samples, versions, seconds AS least, seconds AS most, 0 AS measured_at, '' AS host,"
-    "  '' AS cpu FROM main.layers;"
-    "CREATE TEMP VIEW links AS SELECT link, " COLLECTIVE " AS collective, ranks, bytes, seconds,"
-    "  spread, samples,"
-    "  versions, seconds AS least, seconds AS most, 0 AS measured_at, '' AS host,"
-    "  '' AS cpu FROM main.links;";
-
-static const char empty_facts[] =
-    "CREATE TEMP VIEW facts AS SELECT '' AS subject, '' AS fact, 0.0 AS value, 0.0 AS spread,"
-    "  0 AS samples, '' AS versions, 0.0 AS least, 0.0 AS most, 0 AS measured_at, '' AS host,"
-    "  '' AS cpu WHERE 0;";
-
-static const char older_facts[] =
-    "CREATE TEMP VIEW facts AS SELECT subject, " FACT " AS fact, value, spread, samples, versions,"
-    "  value AS least, value AS most, 0 AS measured_at, '' AS host, '' AS cpu FROM main.facts;";
-
-static const char views_before_cpu[] =
-    "CREATE TEMP VIEW layers AS SELECT *, '' AS cpu FROM main.layers;"
-    "CREATE TEMP VIEW links AS SELECT *, '' AS cpu FROM main.links;"
-    "CREATE TEMP VIEW facts AS SELECT *, '' AS cpu FROM main.facts;";
+static const char with_cpu[] = REMAKE_ALL("''");
+static const char with_new_names[] = REMAKE_ALL("cpu");
 
 /* A view may have rows without end, and a trigger change what is added. */
 static yk_status check_schema(struct yk_database *database)
@@ -192,11 +185,14 @@ yk_status yk_schema_check(struct yk_database *database)
 {
     int64_t version = 0;
     YK_TRY(find_version(database, &version));
-    if (version == BEFORE_CPU) {
+    if (version == BEFORE_NAMES) {
+        YK_TRY(yk_database_execute(database, views_of_older_names));
+    } else if (version == BEFORE_CPU) {
         YK_TRY(yk_database_execute(database, views_before_cpu));
-    } else if (version < VERSION) {
-        YK_TRY(yk_database_execute(database, version == EMPTY ? empty_views : older_views));
-        YK_TRY(yk_database_execute(database, version <= BEFORE_FACTS ? empty_facts : older_facts));
+    } else if (version < BEFORE_CPU) {
+        YK_TRY(yk_database_execute(database, version == EMPTY ? empty_views : views_before_when));
+        YK_TRY(yk_database_execute(database,
+                                   version <= BEFORE_FACTS ? empty_facts : facts_before_when));
     }
     return check_columns(database);
 }
@@ -215,10 +211,9 @@ static yk_status upgrade(struct yk_database *database)
     if (version <= BEFORE_WHEN) {
         YK_TRY(yk_database_execute(database, when_and_where));
     }
-    if (version <= BEFORE_CPU) {
-        YK_TRY(yk_database_execute(database, with_cpu));
+    if (version < VERSION) {
+        YK_TRY(yk_database_execute(database, version <= BEFORE_CPU ? with_cpu : with_new_names));
     }
-    YK_TRY(yk_database_execute(database, new_names));
     return yk_database_commit(database);
 }
 

@@ -1,6 +1,6 @@
 #include "program/layout.h"
 
-#include "base/divisor.h"
+#include "base/number.h"
 #include "model/model.h"
 
 static int32_t leader_of(const struct yk_model *model, int32_t layer)

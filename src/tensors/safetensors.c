@@ -2,7 +2,6 @@
 
 #include "base/file.h"
 #include "base/json.h"
-#include "base/json_value.h"
 #include "base/names.h"
 #include "base/text.h"
 
@@ -137,7 +136,7 @@ static yk_status fail_in_tensor(yk_status status, const char *name)
 {
     struct yk_text place = {0};
     yk_text_addf(&place, "tensor \"%.*s\"", (int)yk_text_prefix(name, SHOWN_COLUMNS), name);
-    status = yk_fail_in(status, yk_text_chars(&place));
+    status = yk_status_prefix(status, yk_text_chars(&place));
     yk_text_free(&place);
     return status;
 }
@@ -213,8 +212,8 @@ static yk_status read_notes(const struct yk_json *root, struct yk_arena *arena,
                            metadata_key, yk_json_kind(member.value));
         }
         struct yk_safetensors_metadata_entry *note = &notes[out->note_count++];
-        YK_TRY(yk_json_copy_text(arena, member.name, &note->key));
-        YK_TRY(yk_json_copy_text(arena, value, &note->value));
+        YK_TRY(yk_arena_strdup(arena, member.name, &note->key));
+        YK_TRY(yk_arena_strdup(arena, value, &note->value));
     }
     out->notes = notes;
     return YK_OK;
@@ -233,7 +232,7 @@ static yk_status read_root(size_t length, uint64_t file_size, const struct yk_js
             continue;
         }
         struct yk_tensor_entry *entry = &entries[out->count++];
-        YK_TRY(yk_json_copy_text(arena, member.name, &entry->name));
+        YK_TRY(yk_arena_strdup(arena, member.name, &entry->name));
         const yk_status status = read_entry(member.value, data, entry);
         if (status != YK_OK) {
             return fail_in_tensor(status, entry->name);
@@ -262,7 +261,7 @@ yk_status yk_safetensors_header_parse(const char *bytes, size_t length, uint64_t
     *out = header;
 done:
     yk_json_destroy(root);
-    return status == YK_OK ? YK_OK : yk_fail_in(status, source);
+    return status == YK_OK ? YK_OK : yk_status_prefix(status, source);
 }
 
 struct yk_safetensors {

@@ -480,7 +480,7 @@ yk_status yk_tokenizer_encode(struct yk_tokenizer_encoder *encoder, const char *
     }
     const yk_status status = add_text(encoder, text, length, out);
     if (status != YK_OK) {
-        return yk_fail_in(status, source);
+        return yk_status_prefix(status, source);
     }
     if (special == YK_SPECIAL_TOKENS_ADD) {
         yk_token_ids_add_all(out, processor->suffix.items, processor->suffix.count);

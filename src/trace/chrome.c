@@ -2,7 +2,6 @@
 
 #include "base/arena.h"
 #include "base/json.h"
-#include "base/json_value.h"
 #include "base/json_write.h"
 
 #include <math.h>
@@ -258,7 +257,7 @@ yk_status yk_chrome_read(const char *text, size_t length, const char *source, st
     yk_json_destroy(root);
     if (status != YK_OK) {
         yk_trace_destroy(trace);
-        return yk_fail_in(status, source);
+        return yk_status_prefix(status, source);
     }
     *out = trace;
     return YK_OK;

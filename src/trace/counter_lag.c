@@ -122,9 +122,9 @@ static yk_status begin(const struct yk_counter_reading *readings, int32_t readin
                                     part_count, 0, arena, &(*out)->timeline);
 }
 
-yk_status yk_counters_find_lag(const struct yk_counter_reading *readings, int32_t reading_count,
-                               const struct yk_counter_span *spans, int32_t span_count,
-                               int32_t part_count, double max_s, double *out_s)
+yk_status yk_counters_fit_lag(const struct yk_counter_reading *readings, int32_t reading_count,
+                              const struct yk_counter_span *spans, int32_t span_count,
+                              int32_t part_count, double max_s, double *out_s)
 {
     struct search *search = NULL;
     struct yk_arena *arena = NULL;

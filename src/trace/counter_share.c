@@ -195,9 +195,10 @@ static yk_status begin(const struct sharing *inputs, const struct yk_counter_spa
                                     &(*out)->timeline);
 }
 
-yk_status yk_counters_share(const struct yk_counter_reading *readings, int32_t reading_count,
-                            const struct yk_counter_span *spans, int32_t span_count,
-                            const struct yk_counter_groups *groups, double *out, double *seconds)
+yk_status yk_counters_fit_parts(const struct yk_counter_reading *readings, int32_t reading_count,
+                                const struct yk_counter_span *spans, int32_t span_count,
+                                const struct yk_counter_groups *groups, double *out,
+                                double *seconds)
 {
     const struct sharing inputs = {
         .readings = readings, .reading_count = reading_count, .groups = groups};

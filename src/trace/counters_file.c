@@ -1,7 +1,6 @@
 #include "trace/counters_file.h"
 
 #include "base/json.h"
-#include "base/json_value.h"
 #include "base/json_write.h"
 
 #include <math.h>
@@ -200,7 +199,7 @@ static yk_status read_row(const struct yk_json *node, const char *key, struct yk
     forget(out->values);
     YK_TRY(check_keys(node, keys, 2));
     YK_TRY(yk_json_read_name(yk_json_get(node, key), key, &name));
-    YK_TRY(yk_json_copy_text(arena, name, &out->name));
+    YK_TRY(yk_arena_strdup(arena, name, &out->name));
     YK_TRY(read_value(yk_json_get(node, "seconds"), "seconds", MAX_SECONDS, &out->seconds));
     for (int c = 0; c < YK_COUNTER_COUNT; c++) {
         const char *counter = yk_counter_key((enum yk_counter)c);
@@ -303,7 +302,7 @@ static yk_status read_series_of(const struct yk_json *rank, const char *key, str
 {
     const struct yk_json *node = yk_json_get(rank, key);
     const yk_status status = node ? read_series(node, arena, out) : YK_OK;
-    return status == YK_OK ? YK_OK : yk_fail_in(status, key);
+    return status == YK_OK ? YK_OK : yk_status_prefix(status, key);
 }
 
 static yk_status read_rank(const struct yk_json *node, int32_t number, struct yk_arena *arena,
@@ -318,9 +317,9 @@ static yk_status read_rank(const struct yk_json *node, int32_t number, struct yk
         return yk_fail(YK_ERROR_INPUT, "rank %d stands where %d should be", (int)rank, (int)number);
     }
     YK_TRY(yk_json_read_name(yk_json_get(node, "device"), "device", &out->device));
-    YK_TRY(yk_json_copy_text(arena, out->device, &out->device));
+    YK_TRY(yk_arena_strdup(arena, out->device, &out->device));
     YK_TRY(yk_json_get_text(node, "source", &out->source));
-    YK_TRY(yk_json_copy_text(arena, out->source ? out->source : "", &out->source));
+    YK_TRY(yk_arena_strdup(arena, out->source ? out->source : "", &out->source));
     YK_TRY(read_rows(node, "phases", "phase", arena, &out->phases));
     YK_TRY(read_rows(node, "kinds", "kind", arena, &out->kinds));
     YK_TRY(read_series_of(node, "step", arena, &out->step));

@@ -40,7 +40,7 @@ static bool reads_own(const struct yk_sampler *sampler)
 
 static int64_t units_of(const struct yk_batches *batches, int32_t slice)
 {
-    return batches->sampler->piece_rows > 0 ? 1 : batches->shares[slice].all;
+    return batches->sampler->slice_rows > 0 ? 1 : batches->shares[slice].all;
 }
 
 /* Tokens of either side that are read for a slice. */
@@ -176,7 +176,7 @@ static yk_status read_all(struct yk_batches *batches, int64_t first, int64_t lef
     const int64_t units = units_of(batches, number);
     YK_TRY(yk_sampler_fetch(batches->sampler, first, units < left ? units : left, &slice->own));
     slice->all = slice->own.samples;
-    slice->planned = batches->sampler->piece_rows > 0 ? planned->all : 0;
+    slice->planned = batches->sampler->slice_rows > 0 ? planned->all : 0;
     share(slice, planned);
     return YK_OK;
 }

@@ -65,7 +65,7 @@ yk_status yk_run_evaluate(struct yk_store *store, const struct yk_sampler *sampl
     const int64_t samples = evaluation->samples;
     const int64_t all = sampler->epoch_units;
     const int64_t wanted = samples > 0 && samples < all ? samples : all;
-    const int64_t usual = sampler->piece_rows > 0 ? 1 : evaluation->batch;
+    const int64_t usual = sampler->slice_rows > 0 ? 1 : evaluation->batch;
     const int64_t max = usual < wanted ? usual : wanted;
     const int64_t fitting = loan ? fit(store, sampler, max, loan) : -1;
     const int64_t at_once = fitting > 0 ? fitting : max;

@@ -244,7 +244,7 @@ static yk_status summarise(const struct uniting *uniting, int32_t number, int32_
         op->seconds = median(seconds, count);
         op->low_s = seconds[count / 4];
         op->high_s = seconds[count - 1 - count / 4];
-        op->beside = median(rank->overlapped + (int64_t)i * uniting->rounds, count);
+        op->overlap = median(rank->overlapped + (int64_t)i * uniting->rounds, count);
         name.length = 0;
         yk_op_describe(program, &rank->list->ops[i], &name);
         op->op = yk_arena_copy_text(uniting->arena, yk_text_chars(&name), name.length);

@@ -62,7 +62,8 @@ static void arithmetic_is_that_of_the_framework(void **state)
         assert_null(config->not_trained);
         assert_true(config->norm_epsilon == cases[i].norm_epsilon);
         assert_true(config->spread == cases[i].spread);
-        assert_true(fabs(reference_ending(suffix_of(config), -1, 0) - cases[i].activation) < 1e-9);
+        assert_true(fabs(reference_epilogue(suffix_of(config), -1, 0) - cases[i].activation) <
+                    1e-9);
         assert_true(fabs(scale - cases[i].embedding_scale) < 1e-9);
         assert_true(config->post_norm && config->drops_stream && !config->rms_norm);
     }

@@ -191,30 +191,50 @@ static void a_profile_of_form_3_is_read_and_renewed(void **state)
     read_and_renew(place->path, 1);
 }
 
-/* Read as it is, and once it has been opened for adding. */
-static void older_names_are_read_as_those_of_today(void **state)
+static double time_of(struct yk_profile *profile, const char *collective, int32_t ranks)
+{
+    const struct yk_profile_link link = {"a", collective, ranks};
+    struct yk_profile_curve curve = {0};
+    assert_ok(yk_profile_find_link(profile, &link, &curve));
+    assert_int_equal(curve.count, 1);
+    return curve.points[0].seconds;
+}
+
+static double value_of(struct yk_profile *profile, const char *name)
+{
+    const struct yk_profile_fact fact = {"a", name};
+    double value = NAN;
+    assert_ok(yk_profile_find_fact(profile, &fact, &value));
+    return value;
+}
+
+static void a_profile_of_form_4_is_read_and_renewed_by_the_names_of_now(void **state)
 {
     const struct place *place = *state;
-    const struct yk_profile_link link = {"v100-v100 within a node", "all_gather", 2};
-    const struct yk_profile_fact fact = {"v100", YK_PROFILE_COMPUTE_SLOWDOWN};
-    make_file(place->path, FORM_3 "UPDATE links SET collective = 'gather';"
-                                  "UPDATE facts SET fact = 'computation beside messages';");
-    for (int i = 0; i < 2; i++) {
-        struct yk_profile *profile = NULL;
-        struct yk_profile_curve curve = {0};
-        double slowdown = NAN;
-        assert_ok(i == 0 ? yk_profile_open(place->path, &profile)
-                         : yk_profile_create(place->path, &profile));
-        assert_ok(yk_profile_find_link(profile, &link, &curve));
-        assert_int_equal(curve.count, 1);
-        assert_ok(yk_profile_find_fact(profile, &fact, &slowdown));
-        assert_true(slowdown == 1000);
+    struct yk_profile *profile = NULL;
+    make_file(place->path, FORM_4);
+    for (int i = 0; i < 3; i++) { /* read, renewed, read again */
+        assert_ok(i == 1 ? yk_profile_create(place->path, &profile)
+                         : yk_profile_open(place->path, &profile));
+        const struct visited visited = see(profile);
+        assert_int_equal(visited.layers, 1);
+        assert_true(visited.layer.min == 0.4 && visited.layer.max == 0.6);
+        assert_int_equal(visited.layer.measured_at, 77);
+        assert_string_equal(visited.host, "far");
+        assert_true(time_of(profile, "all_gather", 3) == 1);
+        assert_true(time_of(profile, "reduce_scatter", 3) == 2);
+        assert_true(time_of(profile, "all_reduce", 3) == 3);
+        assert_true(time_of(profile, "send", 2) == 4);
+        assert_true(value_of(profile, YK_PROFILE_COMPUTE_SLOWDOWN) == 5);
+        assert_true(value_of(profile, YK_PROFILE_MESSAGE_SLOWDOWN) == 6);
+        assert_true(value_of(profile, YK_PROFILE_IDLE_SPEEDUP) == 7);
+        assert_true(value_of(profile, YK_PROFILE_CONTEXT_BYTES) == 8);
         yk_profile_close(profile);
     }
 }
 
 /* Two cores of whatever it was: they may be another machine's. */
-static void numbers_of_a_cpu_that_has_no_name_do_not_count(void **state)
+static void numbers_of_a_cpu_without_a_name_do_not_count(void **state)
 {
     const struct place *place = *state;
     const struct yk_profile_layer layer = {"cpu:2", 1, "norm", 64, "forward"};
@@ -235,7 +255,7 @@ static void numbers_of_a_cpu_that_has_no_name_do_not_count(void **state)
     }
 }
 
-static void an_upgraded_profile_stores_what_is_new(void **state)
+static void a_renewed_profile_takes_what_is_new(void **state)
 {
     const struct place *place = *state;
     const struct yk_profile_fact context = {"v100", YK_PROFILE_CONTEXT_BYTES};
@@ -254,7 +274,7 @@ static void an_upgraded_profile_stores_what_is_new(void **state)
 }
 
 /* What a process leaves that is killed before it has made the tables. */
-static void an_empty_file_is_a_profile_of_no_numbers(void **state)
+static void an_empty_file_is_a_profile_without_numbers(void **state)
 {
     const struct place *place = *state;
     const struct yk_profile_link link = {"v100-v100 within a node", "send", 2};
@@ -274,7 +294,7 @@ static void an_empty_file_is_a_profile_of_no_numbers(void **state)
     yk_profile_close(profile);
 }
 
-static void a_table_that_lacks_a_column_is_damage(void **state)
+static void a_table_without_a_column_is_damage(void **state)
 {
     const struct place *place = *state;
     struct yk_profile *profile = NULL;
@@ -357,7 +377,7 @@ static void a_number_is_kept_with_when_and_where_it_was_measured(void **state)
     assert_string_equal(visited.host, host);
 }
 
-/* The worst of several ranks is more than what this one has seen. */
+/* The worst of several ranks is more than what this one has visited. */
 static void the_median_lies_between_the_fastest_and_the_slowest(void **state)
 {
     const struct place *place = *state;
@@ -400,10 +420,11 @@ int main(void)
         in_place(a_profile_of_form_1_is_read_and_renewed),
         in_place(a_profile_of_form_2_is_read_and_renewed),
         in_place(a_profile_of_form_3_is_read_and_renewed),
-        in_place(numbers_of_a_cpu_that_has_no_name_do_not_count),
-        in_place(an_upgraded_profile_stores_what_is_new),
-        in_place(an_empty_file_is_a_profile_of_no_numbers),
-        in_place(a_table_that_lacks_a_column_is_damage),
+        in_place(a_profile_of_form_4_is_read_and_renewed_by_the_names_of_now),
+        in_place(numbers_of_a_cpu_without_a_name_do_not_count),
+        in_place(a_renewed_profile_takes_what_is_new),
+        in_place(an_empty_file_is_a_profile_without_numbers),
+        in_place(a_table_without_a_column_is_damage),
         in_place(a_view_or_a_trigger_is_damage),
         in_place(a_fact_that_is_no_number_is_refused),
         in_place(tables_of_something_else_are_left_alone),

@@ -1,7 +1,7 @@
 #include "backend/cpu/cpu.h"
 
 #include "backend/cpu/kernels/kernels.h"
-#include "base/cpu_name.h"
+#include "base/system.h"
 
 #include <cblas.h>
 #include <sched.h>

@@ -1,6 +1,6 @@
 #include "backend/cpu/cpu.h"
 
-#include "base/free_memory.h"
+#include "base/system.h"
 #include "base/units.h"
 
 #include <stdint.h>

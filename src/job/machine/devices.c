@@ -4,7 +4,6 @@
 #include "base/table.h"
 #include "base/units.h"
 #include "cluster/datasheet.h"
-#include "cluster/interconnect.h"
 
 #include <math.h>
 

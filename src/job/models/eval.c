@@ -92,7 +92,7 @@ static yk_status write_outputs(const struct yk_store *store, const struct yk_sam
 static yk_status write_logits(const struct yk_store *store, const struct yk_dataset *dataset,
                               int64_t samples, const char *path)
 {
-    const struct yk_dataset_sampler_options cut = {.sequence = store->net->workload.sequence};
+    const struct yk_sampler_options cut = {.sequence = store->net->workload.sequence};
     struct logits outputs = {0};
     struct yk_sampler *sampler = NULL;
     if (store->net->config->encoder_layers > 0) {

@@ -212,14 +212,14 @@ static yk_status describe_checkpoint(struct yk_inspect_result *out)
         .lora_alpha = checkpoint->lora_alpha,
         .nf4 = workload->nf4,
         .base_model = checkpoint->base_model,
-        .options_json = checkpoint->settings_json,
+        .options_json = checkpoint->options_json,
         .shards = checkpoint->shards,
     };
     if (checkpoint->tokenizer) {
         yk_tokenizer_describe(checkpoint->tokenizer, &tokenizer);
         YK_TRY(keep(&tokenizer, out->arena, &out->checkpoint->tokenizer));
     }
-    return describe_options(checkpoint->settings_json, out->arena, &out->checkpoint->options);
+    return describe_options(checkpoint->options_json, out->arena, &out->checkpoint->options);
 }
 
 static yk_status count_tokens(const char *path, struct yk_inspect_result *out)

@@ -4,7 +4,6 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "data/token_shard.h"
-#include "data/token_shard_writer.h"
 #include "job/outputs.h"
 #include "job/text_files.h"
 #include "tokenizer/tokenizer.h"

@@ -161,7 +161,7 @@ static yk_status learn(struct lesson *lesson)
         .special_count = lesson->style.special_count,
         .token_count = (int32_t)lesson->request->tokens,
         .stop = yk_job_stop(lesson->request->job),
-        .least_times = lesson->min_times,
+        .min_times = lesson->min_times,
     };
     YK_TRY(yk_text_files_read(&lesson->files, &lesson->cut, "counting words", &consumer,
                               lesson->request->job, &lesson->bytes));

@@ -6,7 +6,7 @@
 #include "base/table.h"
 #include "base/units.h"
 #include "job/job.h"
-#include "planner/order/problem.h"
+#include "planner/order/order.h"
 #include "planner/order/slots.h"
 
 #include <math.h>
@@ -139,7 +139,7 @@ static bool goes_on(const struct yk_order_result *result, const struct run *run)
     return true;
 }
 
-/* "gather 3 … 20 (6 of 8)", "gather 31 for backward". */
+/* "all_gather 3 … 20 (6 of 8)", "all_gather 31 for backward". */
 static void add_transfer(const struct yk_order_result *result,
                          const struct yk_plan_transfer *transfer, int32_t further,
                          struct yk_text *words)
@@ -329,7 +329,7 @@ static void add_slots_json(const struct yk_order_result *result, struct yk_json_
         yk_json_write_number(json, "compute_s", result->problem->compute_s[t]);
         yk_json_write_number(json, "comm_s", result->load_s[t]);
         yk_json_write_number(json, "used_bytes", result->used_bytes[t]);
-        yk_json_write_number(json, "room_bytes", result->problem->room_bytes[t]);
+        yk_json_write_number(json, "available_bytes", result->problem->room_bytes[t]);
         yk_json_write_begin_array(json, "transfers");
         while (next < result->transfer_count && result->transfers[next].slot == t) {
             add_transfer_json(result, &result->transfers[next++], json);

@@ -5,7 +5,7 @@
 #include "cost/cost.h"
 #include "export/accelerate.h"
 #include "job/planning/planning.h"
-#include "planner/placement/remedy.h"
+#include "planner/placement/placement.h"
 
 #include <math.h>
 #include <string.h>

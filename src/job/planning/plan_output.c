@@ -5,7 +5,7 @@
 #include "base/units.h"
 #include "job/workload.h"
 #include "planner/explain.h"
-#include "planner/planned_facts.h"
+#include "planner/planner.h"
 #include "sim/op_classes.h"
 
 #include <inttypes.h>
@@ -382,7 +382,7 @@ static yk_status add_or_write_times(const struct yk_planner_outcome *planned,
     int32_t count = 0;
     YK_TRY(yk_arena_create(&arena));
     yk_status status =
-        yk_sim_op_classes(planned->trial.sim, planned->study->prices, arena, &sorts, &count);
+        yk_sim_op_classes(planned->trial.sim, planned->study->costs, arena, &sorts, &count);
     if (status == YK_OK && json) {
         write_times(planned, sorts, count, json);
         status = yk_text_status(out);
@@ -423,7 +423,7 @@ static void write_device(const struct yk_planner_outcome *planned, int32_t rank,
     yk_json_write_number(json, "exposed_s", simulated->exposed_s);
     yk_json_write_number(json, "idle_s", simulated->idle_s);
     if (simulated->scale < 1) {
-        yk_json_write_number(json, "scale", simulated->scale);
+        yk_json_write_number(json, "compute_time_factor", simulated->scale);
     }
     yk_json_write_begin_object(json, "memory");
     for (int32_t kind = 0; kind < YK_MEMORY_KIND_COUNT; kind++) {
@@ -500,8 +500,8 @@ static void write_alternatives(const struct yk_planner_outcome *planned,
     yk_json_write_end_array(json);
     yk_json_write_line(json, 0);
     yk_json_write_begin_array(json, "leave_one_out");
-    for (int32_t i = 0; i < planned->without_count; i++) {
-        const struct yk_plan_leave_one_out *row = &planned->without[i];
+    for (int32_t i = 0; i < planned->leave_one_out_count; i++) {
+        const struct yk_plan_leave_one_out *row = &planned->leave_one_out[i];
         yk_json_write_begin_object(json, NULL);
         yk_json_write_string(json, "name", planned->study->cluster->devices[row->device].name);
         yk_json_write_number(json, "step_s", row->step_s);

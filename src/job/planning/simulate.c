@@ -3,7 +3,7 @@
 #include "base/folder.h"
 #include "job/outputs.h"
 #include "job/planning/plan_output.h"
-#include "planner/planned_facts.h"
+#include "planner/planner.h"
 #include "program/text.h"
 #include "trace/chrome.h"
 

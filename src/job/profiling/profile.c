@@ -5,7 +5,6 @@
 #include "job/profile_path.h"
 #include "job/profiling/profiling.h"
 #include "job/rank.h"
-#include "measure/survey/noise.h"
 #include "report/profile_json.h"
 
 #include <math.h>

@@ -5,7 +5,6 @@
 #include "job/job.h"
 #include "job/outputs.h"
 #include "job/reporting/run_report.h"
-#include "planner/planned_facts.h"
 #include "planner/planner.h"
 #include "planner/tradeoff.h"
 #include "report/plan_report.h"

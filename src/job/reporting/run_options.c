@@ -40,7 +40,7 @@ static yk_status list_options(const struct yk_json *root, struct yk_arena *arena
             yk_json_is_null(member.value)) {
             continue;
         }
-        YK_TRY(yk_json_copy_text(arena, member.name, &options[kept].name));
+        YK_TRY(yk_arena_strdup(arena, member.name, &options[kept].name));
         YK_TRY(keep_value(member.value, arena, &options[kept].value));
         kept++;
     }

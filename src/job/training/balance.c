@@ -2,7 +2,7 @@
 
 #include "base/log.h"
 #include "base/text.h"
-#include "plan/plan_divide.h"
+#include "plan/plan.h"
 #include "planner/planner.h"
 
 #include <inttypes.h>

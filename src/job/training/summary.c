@@ -6,7 +6,7 @@
 #include "job/reporting/run_report.h"
 #include "job/training/balance.h"
 #include "job/training/measurements.h"
-#include "planner/planned_facts.h"
+#include "planner/planner.h"
 #include "trace/chrome.h"
 
 #include <string.h>

@@ -284,7 +284,7 @@ static yk_status run_steps(struct yk_training *training, struct steps *steps,
                            struct yk_train_result *out)
 {
     struct yk_train_team *team = &training->team;
-    training->run.watch = watch_steps(steps);
+    training->run.callbacks = watch_steps(steps);
     yk_train_progress_phase(training->request.progress, YK_TRAIN_PHASE_STEPS);
     const yk_status status = run_gauged(training);
     yk_job_end(training->request.job);

@@ -43,16 +43,16 @@ struct yk_lr_schedule yk_training_learning_rate(const struct yk_train_request *r
     const double usual = strcmp(request->optimizer, "sgd") == 0 ? 0.1
                          : request->lora_rank > 0               ? 2e-4
                                                                 : 1e-3;
-    struct yk_lr_schedule rate = {
-        .most = isnan(request->rate) ? usual : request->rate,
+    struct yk_lr_schedule schedule = {
+        .max_lr = isnan(request->rate) ? usual : request->rate,
         .warmup = request->warmup >= 0 ? request->warmup
                   : tenth < MAX_WARMUP ? tenth
                                        : MAX_WARMUP,
         .steps = steps,
     };
-    rate.least = isnan(request->min_rate) ? rate.most / 10 : request->min_rate;
-    (void)yk_lr_schedule_find(request->rate_rule, &rate.rule);
-    return rate;
+    schedule.min_lr = isnan(request->min_rate) ? schedule.max_lr / 10 : request->min_rate;
+    (void)yk_lr_schedule_find(request->rate_rule, &schedule.kind);
+    return schedule;
 }
 
 /* A folder keeps one run: another one's checkpoints would be mistaken for this one's. */
@@ -107,7 +107,7 @@ static yk_status count_steps(struct yk_training *training)
         const struct yk_sampler *sampler = training->source.samples;
         const struct yk_plan *plan = training->plan.planned->plan;
         const int64_t slices = plan ? plan->micro_batches : 1;
-        const int64_t units = sampler->piece_rows > 0 ? slices : request->batch;
+        const int64_t units = sampler->slice_rows > 0 ? slices : request->batch;
         const double all = request->epochs * (double)sampler->epoch_units;
         const double steps = fmax(1, ceil(all / (double)units));
         if (steps > 1e9) {
@@ -343,7 +343,7 @@ static void set_run(struct yk_training *training, const char *base)
                 .saves_nothing = request->keep == 0,
             },
         .folder = training->folder,
-        .settings_json = yk_text_chars(&training->options_json),
+        .options_json = yk_text_chars(&training->options_json),
         .base_model = base,
         .tokenizer = source->tokenizer,
         .state = {.seed = (uint64_t)request->seed,

@@ -40,7 +40,7 @@ struct yk_training {
     struct yk_engine engine;
     struct yk_store *store;
     struct yk_text options_json;
-    struct yk_vector_span_array run;
+    struct yk_run run;
     struct yk_run_rank *ranks;         /* (ranks) what was measured, on rank 0; NULL before */
     struct yk_counter_recorder *gauge; /* with --counters; else NULL */
     struct yk_counter_ranks counters;  /* what it has come to, on rank 0; none before */

@@ -273,12 +273,10 @@ static void settle_sorts(struct yk_calibration *made, const struct sums *sums)
 /* As costs look it up. */
 static const char *collective_of(const struct yk_calibration_class *sort)
 {
-    return sort->kind == YK_OP_SEND ? "send"
-           : sort->kind == YK_OP_ALL_GATHER
-               ? yk_communication_collective_name(YK_COLLECTIVE_ALL_GATHER)
-           : sort->kind == YK_OP_REDUCE_SCATTER
-               ? yk_communication_collective_name(YK_COLLECTIVE_REDUCE_SCATTER)
-               : yk_communication_collective_name(YK_COLLECTIVE_ALL_REDUCE);
+    return sort->kind == YK_OP_SEND             ? "send"
+           : sort->kind == YK_OP_ALL_GATHER     ? "all_gather"
+           : sort->kind == YK_OP_REDUCE_SCATTER ? "reduce_scatter"
+                                                : "all_reduce";
 }
 
 static yk_status add_row(struct yk_calibration_state *calibrating,

@@ -2,7 +2,7 @@
 #include "base/file.h"
 #include "base/json_write.h"
 #include "base/text.h"
-#include "model/config_write.h"
+#include "model/config.h"
 #include "nn/weights/tensor.h"
 #include "nn/weights/weights.h"
 #include "tensors/safetensors_writer.h"

@@ -11,7 +11,7 @@ void yk_order_slot_name(const struct yk_order_problem *problem, int32_t slot,
                         char out[YK_ORDER_SLOT_NAME_SIZE])
 {
     const int32_t n = problem->layer_count;
-    const char *gap = slot == n ? "turn" : (slot == 2 * n + 1 ? "end" : "begin");
+    const char *gap = slot == n ? "middle" : (slot == 2 * n + 1 ? "end" : "begin");
     if (slot < n) {
         snprintf(out, YK_ORDER_SLOT_NAME_SIZE, "forward %d", slot);
     } else if (slot > n && slot <= 2 * n) {

@@ -92,7 +92,7 @@ enum {
     YK_ORDER_SLOT_NAME_SIZE = 32
 };
 
-/* "forward 3", "turn", "backward 3", "end", "begin". */
+/* "forward 3", "middle", "backward 3", "end", "begin". */
 void yk_order_slot_name(const struct yk_order_problem *problem, int32_t slot,
                         char out[YK_ORDER_SLOT_NAME_SIZE]);
 

@@ -1,5 +1,5 @@
 /* Alternating stages: plans in which the members of a group take turns. */
-#include "plan/plan_divide.h"
+#include "plan/plan.h"
 #include "planner/search/device_sets.h"
 #include "planner/search/search.h"
 
@@ -173,12 +173,14 @@ static yk_status make_plan(const struct context *context, int32_t cut, struct yk
     for (int32_t r = 0; r < count; r++) {
         struct yk_plan_member *member = &plan->groups[0].members[r];
         /* Who helps with the first layers goes backward last, with the last ones forward first. */
-        *member = (struct yk_plan_member){
-            .rank = r, .share = own, .part = 1.0 / count, .turn = context->front ? 2 : 1};
+        *member = (struct yk_plan_member){.rank = r,
+                                          .share = own,
+                                          .part = 1.0 / count,
+                                          .micro_batch_number = context->front ? 2 : 1};
         for (int32_t i = 0; i < context->helper_count; i++) {
             if (context->helpers[i] == devices[r]) {
                 member->share = context->helped[i];
-                member->turn = context->front ? 1 : 2;
+                member->micro_batch_number = context->front ? 1 : 2;
             }
         }
         if (devices[r] == context->main) {

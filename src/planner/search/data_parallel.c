@@ -3,7 +3,7 @@
 #include "base/random.h"
 #include "cost/communication.h"
 #include "cost/knee.h"
-#include "model/state.h"
+#include "model/model.h"
 #include "planner/order/plan.h"
 #include "planner/search/device_sets.h"
 #include "planner/search/parts.h"

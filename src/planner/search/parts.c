@@ -2,7 +2,7 @@
 
 #include "base/arena.h"
 #include "base/units.h"
-#include "model/state.h"
+#include "model/model.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 #include "planner/search/pipeline.h"
 
-#include "model/state.h"
+#include "model/model.h"
 #include "planner/search/plan_move.h"
 #include "planner/search/search.h"
 #include "planner/search/shares.h"

@@ -7,7 +7,7 @@
 #include "train/checkpoint/checkpoint.h"
 
 #include "base/file.h"
-#include "base/json_value.h"
+#include "base/json.h"
 #include "base/log.h"
 #include "base/precision.h"
 #include "comm/exchange.h"
@@ -76,7 +76,7 @@ static yk_status read_state(struct yk_checkpoint *checkpoint, const char **model
     if (status == YK_OK) {
         status = yk_checkpoint_state_read(yk_text_chars(&text), text.length, checkpoint->arena,
                                           checkpoint, model);
-        status = status == YK_ERROR_INPUT ? yk_fail_in(status, path.bytes) : status;
+        status = status == YK_ERROR_INPUT ? yk_status_prefix(status, path.bytes) : status;
     }
     yk_text_free(&text);
     yk_text_free(&path);
@@ -187,7 +187,7 @@ static yk_status open_adapter(struct yk_checkpoint *checkpoint)
     }
     const yk_status status =
         yk_model_config_open(adapter.base, checkpoint->arena, &checkpoint->config);
-    return status == YK_ERROR_INPUT ? yk_fail_in(status, checkpoint->path) : status;
+    return status == YK_ERROR_INPUT ? yk_status_prefix(status, checkpoint->path) : status;
 }
 
 /* What Hugging Face's tools wrote: weights without a training. */
@@ -218,7 +218,7 @@ static yk_status read_checkpoint(const struct source *source, struct yk_checkpoi
     }
     checkpoint->arena = arena;
     *hash = 0;
-    yk_status status = yk_json_copy_text(arena, source->path, &checkpoint->path);
+    yk_status status = yk_arena_strdup(arena, source->path, &checkpoint->path);
     if (status == YK_OK) {
         status = source->own ? open_own(checkpoint, source, hash) : open_other(checkpoint);
     }

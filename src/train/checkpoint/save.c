@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "base/units.h"
 #include "comm/exchange.h"
-#include "model/config_write.h"
+#include "model/config.h"
 #include "nn/weights/tensor.h"
 #include "nn/weights/weights.h"
 #include "train/checkpoint/checkpoint.h"
@@ -197,7 +197,7 @@ static yk_status know_shard(const struct yk_exchange_bytes *said, int32_t rank, 
     yk_shard_add_file_name(&name, rank, ranks);
     yk_status status = yk_text_status(&name);
     if (status == YK_OK) {
-        status = yk_json_copy_text(arena, name.bytes, &out->name);
+        status = yk_arena_strdup(arena, name.bytes, &out->name);
     }
     yk_text_free(&name);
     return status;

@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A line break is never inside a string of JSON, so that the first of these begins the settings. */
-static const char OPTIONS[] = "\n  \"settings\": ";
+/* A line break is never inside a string of JSON, so that the first of these begins the options. */
+static const char OPTIONS[] = "\n  \"options\": ";
 static const char END[] = "\n}\n";
 
 static const int64_t MAX_INTEGER = INT64_C(1) << 53; /* what JSON's numbers hold exactly */
@@ -66,7 +66,7 @@ yk_status yk_checkpoint_state_write(const struct yk_checkpoint_content *content,
 {
     const char *options = content->options_json ? content->options_json : "{}";
     struct yk_json_writer json = {.text = out, .spaced = true};
-    YK_TRY(check_object(options, strlen(options), "settings of a run"));
+    YK_TRY(check_object(options, strlen(options), "options of a run"));
     yk_json_write_begin_object(&json, NULL);
     json.lines = 2;
     yk_json_write_integer(&json, "yoke", 1);
@@ -75,7 +75,7 @@ yk_status yk_checkpoint_state_write(const struct yk_checkpoint_content *content,
     write_progress(&content->state, &json);
     write_workload(content->store->net, &json);
     yk_json_write_string(&json, "base_model", content->base_model);
-    yk_json_write_raw(&json, "settings", options); /* as OPTIONS and END find it again */
+    yk_json_write_raw(&json, "options", options); /* as OPTIONS and END find it again */
     yk_json_write_line(&json, 0);
     yk_json_write_end_object(&json);
     yk_text_add(out, "\n");
@@ -149,10 +149,10 @@ static yk_status read_options(const char *bytes, size_t length, struct yk_arena 
     const char *found = memmem(bytes, length, OPTIONS, marker);
     const size_t before = found ? (size_t)(found - bytes) + marker : length;
     if (length < before + end || memcmp(bytes + length - end, END, end) != 0) {
-        return yk_fail(YK_ERROR_INPUT, "\"settings\" are not where they were written");
+        return yk_fail(YK_ERROR_INPUT, "\"options\" are not where they were written");
     }
     const size_t kept = length - before - end;
-    YK_TRY(check_object(bytes + before, kept, "settings"));
+    YK_TRY(check_object(bytes + before, kept, "options"));
     *out = yk_arena_copy_text(arena, bytes + before, kept);
     return *out ? YK_OK : yk_fail_out_of_memory();
 }
@@ -162,16 +162,16 @@ static yk_status read_root(const struct yk_json *root, struct yk_arena *arena,
 {
     static const char *const known[] = {
         "yoke",  "kind", "name", "comment", "model",    "step",       "updates", "samples",
-        "epoch", "bad",  "seed", "scaler",  "workload", "base_model", "options", "settings",
+        "epoch", "bad",  "seed", "scaler",  "workload", "base_model", "options",
     };
     const char *name = NULL;
     YK_TRY(yk_json_check_document(root, "state", known, sizeof known / sizeof known[0]));
     YK_TRY(read_position(root, &out->state));
     YK_TRY(read_workload(yk_json_get(root, "workload"), &out->workload, &out->lora_alpha));
     YK_TRY(yk_json_read_name(yk_json_get(root, "model"), "model", &name));
-    YK_TRY(yk_json_copy_text(arena, name, model));
-    return yk_json_copy_text(arena, yk_json_string(yk_json_get(root, "base_model")),
-                             &out->base_model);
+    YK_TRY(yk_arena_strdup(arena, name, model));
+    return yk_arena_strdup(arena, yk_json_string(yk_json_get(root, "base_model")),
+                           &out->base_model);
 }
 
 yk_status yk_checkpoint_state_read(const char *bytes, size_t length, struct yk_arena *arena,

@@ -257,11 +257,11 @@ void yk_collectives_enqueue(const struct yk_collectives *collectives,
     const enum yk_op_kind kind = list->ops[op].kind;
     for (int32_t i = span->first; i < span->first + span->count; i++) {
         if (kind == YK_OP_ALL_GATHER) {
-            collectives->comm->gather(&collectives->gathers[i]);
+            collectives->comm->all_gather(&collectives->gathers[i]);
         } else if (kind == YK_OP_REDUCE_SCATTER) {
-            collectives->comm->scatter(&collectives->scatters[i]);
+            collectives->comm->reduce_scatter(&collectives->scatters[i]);
         } else {
-            collectives->comm->reduce(&collectives->reduces[i]);
+            collectives->comm->all_reduce(&collectives->reduces[i]);
         }
     }
 }

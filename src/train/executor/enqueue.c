@@ -226,7 +226,7 @@ static void finish_report(struct yk_executor *executor, struct yk_step_slot *slo
 {
     if (executor->ranks > 1) {
         add_host_report(executor, slot, lane);
-        executor->options.ranks->comm->reduce(&slot->exchange);
+        executor->options.ranks->comm->all_reduce(&slot->exchange);
     }
     executor->backend->clip_norm(lane, &(struct yk_clip_norm_op){
                                            .sums = slot->report + YK_REPORT_SUMS,

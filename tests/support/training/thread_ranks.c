@@ -78,8 +78,9 @@ static yk_status fetch_slice(const struct yk_sampler *sampler, int64_t number, s
     return YK_OK;
 }
 
-static const struct yk_sampler_kind sample_kind = {.destroy = destroy, .take_sample = take_sample};
-static const struct yk_sampler_kind slice_kind = {.destroy = destroy, .take_piece = take_piece};
+static const struct yk_sampler_kind sample_kind = {.destroy = destroy,
+                                                   .fetch_sample = fetch_sample};
+static const struct yk_sampler_kind slice_kind = {.destroy = destroy, .fetch_slice = fetch_slice};
 
 int64_t rank_run_rows(const struct yk_program *program)
 {
@@ -111,7 +112,7 @@ static yk_status make_sampler(const struct rank_run_request *request, struct yk_
         .epoch_units = 1000,
         .sequence = plan->workload.sequence,
         .target_sequence = slices ? plan->workload.sequence : 0,
-        .piece_rows = slices ? request->piece_rows : 0,
+        .slice_rows = slices ? request->piece_rows : 0,
     };
     *out = sampler;
     return YK_OK;
