@@ -9,12 +9,8 @@
 #ifndef YK_GRAPH_READER_H
 #define YK_GRAPH_READER_H
 
-#include "base/status.h"
 #include "graph/builder.h"
 #include "graph/read.h"
-
-#include <stdbool.h>
-#include <stddef.h>
 
 struct yk_json;
 

@@ -1,6 +1,5 @@
 #include "planner/search/parts.h"
 
-#include "base/arena.h"
 #include "base/units.h"
 #include "model/state.h"
 

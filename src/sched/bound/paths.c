@@ -11,8 +11,6 @@
  */
 #include "sched/bound/paths.h"
 
-#include <stdbool.h>
-
 enum {
     MAX_IN_A_ROW = 64,        /* tasks with more inputs are bounded one input at a time */
     MAX_DEVICES_BY_PAIR = 64, /* with more, every link counts as the fastest one */

@@ -7,7 +7,6 @@
  * assignments that save memory are tried before giving up: depth first, which uses data soon after
  * it was made, and groups spread over the devices by their resident bytes, largest first.
  */
-#include "base/arena.h"
 #include "sched/scheduler.h"
 #include "sched/task_rank.h"
 #include "sched/timeline/draft.h"

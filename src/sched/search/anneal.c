@@ -9,8 +9,6 @@
 #include <assert.h>
 #include <math.h>
 #include <pthread.h>
-#include <stdatomic.h>
-#include <stdbool.h>
 #include <stdio.h>
 
 /*

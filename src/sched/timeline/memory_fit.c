@@ -1,6 +1,5 @@
 #include "sched/timeline/memory_fit.h"
 
-#include "base/arena.h"
 #include "base/units.h"
 #include "sched/timeline/memory_usage.h"
 
