@@ -16,7 +16,6 @@ enum {
     FEW_MOVES = 80,        /* of a plan that can be tried in pairs */
 };
 
-/* A plan and what it is worth. */
 struct worth {
     struct yk_plan *plan;
     bool fits;
@@ -39,7 +38,7 @@ static uint64_t mix(uint64_t hash, uint64_t value)
     return hash * 0xff51afd7ed558ccdU;
 }
 
-/* Of all that changes make of a plan: not of parts and transfers, which follow. */
+/* Of all that moves change in a plan: not of parts and transfers, which follow. */
 static uint64_t hash_of(const struct yk_plan *plan)
 {
     uint64_t hash = mix(1, (uint64_t)plan->micro_batches);
@@ -192,13 +191,12 @@ static bool is_better(const struct worth *a, const struct worth *b)
                    : a->missing_bytes < b->missing_bytes * (1 - rounding);
 }
 
-/* A change of one kind, by its number. */
 struct step {
     int32_t kind;
     int32_t number;
 };
 
-/* Makes the changes one after the other; all must change something. */
+/* Makes the moves one after the other; all must change something. */
 static yk_status make(const struct context *context, const struct step *steps, int32_t count,
                       struct yk_plan *plan, enum yk_plan_move_result *out)
 {
@@ -210,7 +208,6 @@ static yk_status make(const struct context *context, const struct step *steps, i
     return YK_OK;
 }
 
-/* Tries changes of `now`, and goes there if that is better. */
 static yk_status try_in(struct context *context, const struct step *steps, int32_t count,
                         struct worth *now, enum yk_plan_move_result *out_changed, bool *out_better)
 {
@@ -251,7 +248,6 @@ static yk_status try_steps(struct context *context, const struct step *steps, in
     return status;
 }
 
-/* All changes of one kind, as long as they are better. */
 static yk_status try_kind(struct context *context, int32_t kind, struct worth *now,
                           bool *out_better)
 {
@@ -266,8 +262,7 @@ static yk_status try_kind(struct context *context, int32_t kind, struct worth *n
     return YK_OK;
 }
 
-/* All changes of all kinds from `first` on, until none is better; or, with `until_fits`, until the
- * plan fits. */
+/* All moves of all kinds from `first` on, until none is better or, with `until_fits`, it fits. */
 static yk_status descend(struct context *context, int32_t first, bool until_fits, struct worth *now)
 {
     bool better = true;
@@ -316,7 +311,7 @@ static yk_status descend_from(struct context *context, const struct yk_search_st
     return now.fits ? descend(context, 0, false, &now) : YK_OK;
 }
 
-/* The changes that a plan has; one more than FEW_MOVES at most. */
+/* The moves that a plan has; one more than FEW_MOVES at most. */
 static yk_status list_steps(struct context *context, const struct yk_plan *plan, struct step *steps,
                             int32_t *out_count)
 {
@@ -341,7 +336,6 @@ static yk_status list_steps(struct context *context, const struct yk_plan *plan,
     return YK_OK;
 }
 
-/* Two changes at once, where a plan has few. */
 static yk_status try_pairs(struct context *context, struct worth *now, bool *out_better)
 {
     struct step steps[FEW_MOVES + 1];
@@ -360,7 +354,6 @@ static yk_status try_pairs(struct context *context, struct worth *now, bool *out
     return YK_OK;
 }
 
-/* From the best of all, pairs of changes as long as they help. */
 static yk_status go_on_in_pairs(struct context *context)
 {
     struct worth now = {.fits = true, .step_s = context->search->best_s};

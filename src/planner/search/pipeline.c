@@ -79,7 +79,6 @@ static yk_status share_out(struct cutting *cutting, int32_t group)
     return yk_shares_find(&problem, samples, &slowest_s);
 }
 
-/* The time of a layer is that of the member that takes longest. */
 static yk_status layer_s(const struct cutting *cutting, int32_t k, int32_t layer, double *out_s)
 {
     double slowest_s = 0;
@@ -109,8 +108,7 @@ static double state_of(const struct cutting *cutting, int32_t k, int32_t layer)
     if (n == 1 || cutting->spec->strategy == YK_REPLICATED) {
         return state.weight_bytes + changing;
     }
-    /* Whole gradients wait for the last micro-batch; kept weights are whole while it is under way.
-     */
+    /* Whole gradients wait for the last micro-batch, and kept weights stay whole. */
     const double summed = changing / n + state.gradient_bytes;
     return cutting->spec->strategy == YK_FULLY_SHARDED ? summed + state.weight_bytes / n
                                                        : summed + state.weight_bytes;
@@ -157,8 +155,7 @@ static double limit_of(const struct cutting *cutting, int32_t k)
     return limit;
 }
 
-/* Layers of the stage that begins at `from` and ends before `to`, the first one's with what shares
- * its weights. */
+/* Layers [from, to), the first one with what shares its weights. */
 static double sum(const struct cutting *cutting, double *table, int32_t k, int32_t from, int32_t to)
 {
     const double *values = row(cutting, table, k);

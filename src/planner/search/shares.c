@@ -197,7 +197,6 @@ static int64_t smaller(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* How many steps the recursion takes at most. */
 static double count_steps(const struct search *search)
 {
     const int64_t excess = count_excess(search);

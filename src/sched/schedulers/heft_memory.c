@@ -81,8 +81,7 @@ static int by_falling_bytes(const void *left, const void *right)
     return (a->group > b->group) - (a->group < b->group);
 }
 
-/* Gives each group, largest first, to the device with the most room left after it that can run it.
- */
+/* Assigns each group, largest first, to the device that has the most room left then. */
 static yk_status pack_groups(struct attempts *attempts)
 {
     const struct yk_graph *graph = attempts->draft->graph;
