@@ -345,15 +345,12 @@ static yk_status try_in(struct yk_search *search, const struct yk_data_parallel_
 yk_status yk_data_parallel_try(struct yk_search *search, const struct yk_data_parallel_spec *split)
 {
     struct yk_data_parallel_spec ignores_memory = *split;
-    struct yk_arena *arena = NULL;
     ignores_memory.ignores_memory = true;
-    YK_TRY(yk_arena_create(&arena));
-    yk_status status = try_in(search, split, arena);
-    if (status == YK_OK && split->count > 1 && !split->even_shares) {
-        status = try_in(search, &ignores_memory, arena);
+    YK_TRY_IN_ARENA(arena, try_in(search, split, arena));
+    if (split->count > 1 && !split->even_shares) {
+        YK_TRY_IN_ARENA(arena, try_in(search, &ignores_memory, arena));
     }
-    yk_arena_destroy(arena);
-    return status;
+    return YK_OK;
 }
 
 struct context {
