@@ -8,9 +8,6 @@
 #include "base/status.h"
 #include "graph/graph.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 struct yk_graph_builder;
 
 /* What an edge says about itself. A time of NAN means: from the bytes and the link. */

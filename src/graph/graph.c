@@ -32,8 +32,7 @@ static bool has_links(const struct yk_graph_builder *builder, const struct yk_gr
     return builder->links && graph->device_count > 1;
 }
 
-/* In units: the most any schedule without needless waiting can take, all tasks and transfers one
- * after the other. */
+/* In units: all tasks and transfers one after the other. */
 static double longest_schedule(const struct yk_graph_builder *builder, const struct yk_graph *graph)
 {
     double latency = 0;
@@ -264,8 +263,7 @@ static yk_status check_links(const struct yk_graph_builder *builder, const struc
     return YK_OK;
 }
 
-/* What all tasks, groups, stores (on every device) and edges (on both sides) hold together must not
- * overflow when added up. */
+/* The sum of all bytes, of stores on every device and of edges on both sides, must not overflow. */
 static yk_status check_bytes(const struct yk_graph_builder *builder, const struct yk_graph *graph)
 {
     double sum = 0;

@@ -6,6 +6,7 @@
 #include "graph/reader.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <string.h>
 
 #define READER(name) &yk_graph_reader_##name,
@@ -13,6 +14,49 @@ static const struct yk_graph_reader *const readers[] = {YK_GRAPH_READERS(READER)
 enum {
     READER_COUNT = sizeof readers / sizeof readers[0]
 };
+
+static yk_status check_speeds(const struct yk_graph_read_options *options)
+{
+    for (int32_t i = 0; i < options->speed_count; i++) {
+        if (!isfinite(options->speeds[i]) || options->speeds[i] <= 0) {
+            return yk_fail(YK_ERROR_USAGE, "--speeds: speed %d is %g; a speed is a number above 0",
+                           i + 1, options->speeds[i]);
+        }
+    }
+    if (options->speed_count > 0 && options->device_count > 0 &&
+        options->speed_count != options->device_count) {
+        return yk_fail(YK_ERROR_USAGE,
+                       "--speeds has %d entries for %d devices; give one for each device",
+                       options->speed_count, options->device_count);
+    }
+    return YK_OK;
+}
+
+/* Fills in what follows from the options, which may be NULL: the number of devices from the speeds.
+ */
+static yk_status check_options(const struct yk_graph_read_options *given,
+                               struct yk_graph_read_options *out)
+{
+    *out = given ? *given : (struct yk_graph_read_options){0};
+    if (!out->speeds) {
+        out->speed_count = 0;
+    }
+    if (out->device_count < 0 || out->device_count > YK_GRAPH_MAX_DEVICES ||
+        out->speed_count > YK_GRAPH_MAX_DEVICES) {
+        return yk_fail(YK_ERROR_USAGE, "--devices must be from 1 to %d", YK_GRAPH_MAX_DEVICES);
+    }
+    YK_TRY(check_speeds(out));
+    if (out->device_count == 0) {
+        out->device_count = out->speed_count;
+    }
+    if (!isfinite(out->latency_s) || out->latency_s < 0) {
+        return yk_fail(YK_ERROR_USAGE, "--latency must be 0 or more");
+    }
+    if (!isfinite(out->bandwidth_bytes_per_s) || out->bandwidth_bytes_per_s < 0) {
+        return yk_fail(YK_ERROR_USAGE, "--bandwidth must be more than 0");
+    }
+    return YK_OK;
+}
 
 /* An option that would have no effect is a misunderstanding, and better reported than ignored. */
 static yk_status check_options_fit(const struct yk_graph_reader *reader,
@@ -107,7 +151,7 @@ yk_status yk_graph_read(const char *text, size_t length, const char *source,
                         const struct yk_graph_read_options *options, struct yk_graph **out)
 {
     struct yk_graph_read_options checked;
-    YK_TRY(yk_graph_reader_check_options(options, &checked));
+    YK_TRY(check_options(options, &checked));
     const struct yk_graph_document document = {.text = text, .length = length};
     const yk_status status = parse_and_read(document, source, &checked, out);
     return status == YK_OK ? YK_OK : yk_status_prefix(status, source);

@@ -7,7 +7,6 @@
 #include "graph/graph.h"
 
 #include <stddef.h>
-#include <stdint.h>
 
 /* Devices and links for forms that have none of their own. Zero or NULL: not given. */
 struct yk_graph_read_options {

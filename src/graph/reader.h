@@ -9,12 +9,11 @@
 #ifndef YK_GRAPH_READER_H
 #define YK_GRAPH_READER_H
 
-#include "base/status.h"
 #include "graph/builder.h"
 #include "graph/read.h"
 
-#include <stdbool.h>
-#include <stddef.h>
+#include <math.h>
+#include <stdio.h>
 
 struct yk_json;
 
@@ -41,17 +40,30 @@ struct yk_graph_reader {
 #define YK_GRAPH_READER_DECLARE(name) extern const struct yk_graph_reader yk_graph_reader_##name;
 YK_GRAPH_READERS(YK_GRAPH_READER_DECLARE)
 
-/* Checks the options, which may be NULL, and fills in what follows from them: the number of devices
- * from the speeds. */
-yk_status yk_graph_reader_check_options(const struct yk_graph_read_options *given,
-                                        struct yk_graph_read_options *out) YK_MUST_USE;
-
 /* Adds devices P1 … PN; fails with a hint at --devices when the options do not say how many. */
-yk_status yk_graph_reader_add_devices(const struct yk_graph_read_options *options,
-                                      struct yk_graph_builder *builder) YK_MUST_USE;
+static inline yk_status yk_graph_reader_add_devices(const struct yk_graph_read_options *options,
+                                                    struct yk_graph_builder *builder)
+{
+    if (options->device_count == 0) {
+        return yk_fail(YK_ERROR_USAGE,
+                       "this form has no devices of its own; say how many with --devices N or how "
+                       "fast they are with --speeds");
+    }
+    for (int32_t i = 0; i < options->device_count; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "P%d", i + 1);
+        YK_TRY(yk_graph_builder_add_device(builder, name, INFINITY));
+    }
+    return YK_OK;
+}
 
 /* The costs of a task that takes `work` at speed 1, one for each device. */
-void yk_graph_reader_task_costs(const struct yk_graph_read_options *options, double work,
-                                double *out);
+static inline void yk_graph_reader_task_costs(const struct yk_graph_read_options *options,
+                                              double work, double *out)
+{
+    for (int32_t i = 0; i < options->device_count; i++) {
+        out[i] = options->speed_count > 0 ? work / options->speeds[i] : work;
+    }
+}
 
 #endif

@@ -8,10 +8,6 @@
 
 #include "milp/milp.h"
 
-#include <stdatomic.h>
-#include <stdbool.h>
-#include <stdint.h>
-
 /* Column by column. */
 struct yk_cbc_problem {
     int32_t column_count;

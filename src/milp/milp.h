@@ -12,7 +12,6 @@
 #define YK_MILP_MILP_H
 
 #include "base/arena.h"
-#include "base/status.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -31,8 +31,8 @@ void yk_subprocess_free_shared(void *memory, size_t bytes)
     }
 }
 
-/* Closes what else the process had open: its connections would stay open, and its locks of files
- * held, for as long as the function runs. */
+/* Closes the parent's connections and locked files, which would stay open while the function runs.
+ */
 static void close_all_but(int descriptor)
 {
     if (descriptor != PIPE_END) {

@@ -147,7 +147,6 @@ void yk_planner_outcome_destroy(struct yk_planner_outcome *outcome)
     }
 }
 
-/* What follows from the times of the trial. */
 static yk_status note_times(struct yk_planner_outcome *outcome)
 {
     struct yk_text text = {0};
@@ -157,7 +156,6 @@ static yk_status note_times(struct yk_planner_outcome *outcome)
     return copy_text(outcome, &text, &outcome->bottleneck);
 }
 
-/* Tries the plan out for good, and puts it into words. */
 static yk_status examine(struct yk_planner_outcome *outcome, const struct yk_plan *plan)
 {
     struct yk_plan *copy = NULL;

@@ -28,8 +28,7 @@ struct context {
     double block_bytes;
 };
 
-/* Fully-sharded on all devices, with recomputation of what can be or without; NULL when it does not
- * fit. */
+/* Fully-sharded on all devices; NULL when it does not fit. */
 static yk_status sharded_plan(const struct context *context, bool recompute, struct yk_arena *arena,
                               struct yk_plan **out)
 {
@@ -105,8 +104,7 @@ static yk_status plain_plan(const struct context *context, struct yk_arena *aren
     return *out ? YK_OK : sharded_plan(context, true, arena, out);
 }
 
-/* Likewise, but with recomputation where the memory that it frees is worth more than the time that
- * it takes. */
+/* Likewise, with recomputation where the memory it frees is worth its time. */
 static yk_status base_plan(const struct context *context, struct yk_arena *arena,
                            struct yk_plan **out)
 {
@@ -167,7 +165,6 @@ static void keep_layers(const struct context *context, const struct yk_order_pro
     }
 }
 
-/* Takes a plan for the joint one if it is faster. */
 static yk_status offer(const struct context *context, const struct yk_plan *plan, double step_s)
 {
     struct yk_tradeoff *tradeoff = context->tradeoff;
@@ -259,7 +256,7 @@ static void limit_memory(const struct context *context, double bytes)
     }
 }
 
-/* The least memory that is enough, by bisection. */
+/* The smallest memory that is enough, by bisection. */
 static yk_status min_memory(const struct context *context, double max, double *out)
 {
     double low = 0;

@@ -8,8 +8,6 @@
 
 #include "sched/schedule.h"
 
-#include <stdint.h>
-
 enum {
     YK_MAPPING_NO_GATE = -1
 };

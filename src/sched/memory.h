@@ -12,8 +12,6 @@
 
 #include "sched/schedule.h"
 
-#include <stdint.h>
-
 /* The most bytes held at any moment, for each device: `out` has room for P. */
 yk_status yk_schedule_memory_peaks(const struct yk_schedule *schedule, int64_t *out) YK_MUST_USE;
 

@@ -10,9 +10,6 @@
 #include "base/status.h"
 #include "graph/graph.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 struct yk_schedule {
     const struct yk_graph *graph;
     struct yk_arena *arena;

@@ -23,14 +23,11 @@
 #define YK_SCHED_SCHEDULER_H
 
 #include "base/deadline.h"
-#include "base/status.h"
 #include "graph/graph.h"
 #include "sched/schedule.h"
 
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 struct yk_scheduler_options {
     double budget_s; /* how long a search may take; schedulers that do not search ignore it */

@@ -9,7 +9,6 @@
 #include "graph/graph.h"
 
 #include <stddef.h>
-#include <stdint.h>
 
 /*
  * Fills `out` (n). A task's own name goes before its group's; every task must be named one way or

@@ -3,7 +3,6 @@
 #include "sched/task_heap.h"
 
 #include <assert.h>
-#include <stdbool.h>
 #include <stdlib.h>
 
 int64_t yk_task_rank_cost(const struct yk_graph *graph, int32_t task)

@@ -10,8 +10,6 @@
 #include "base/status.h"
 #include "graph/graph.h"
 
-#include <stdint.h>
-
 /* P times the mean cost of `task` over the devices that can run it. */
 int64_t yk_task_rank_cost(const struct yk_graph *graph, int32_t task);
 

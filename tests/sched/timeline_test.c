@@ -77,9 +77,9 @@ static void finds_the_gap_a_walk_along_the_list_finds(void **state)
                 erase(&list, place);
             }
             const int64_t end = list.count > 0 ? list.finish[list.count - 1] : 0;
-            assert_true(yk_timeline_end(timeline, DEVICE) == end);
+            assert_true(yk_timeline_find(timeline, DEVICE, 0, INT64_MAX / 2) == end);
         }
-        assert_true(yk_timeline_end(timeline, DEVICE - 1) == 0);
+        assert_true(yk_timeline_find(timeline, DEVICE - 1, 0, INT64_MAX / 2) == 0);
         yk_arena_destroy(arena);
     }
 }

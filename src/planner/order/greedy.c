@@ -63,8 +63,7 @@ static bool is_hopeless(const struct search *search)
     return sum_s >= search->best->step_s - search->tolerance_s;
 }
 
-/* Whether memory suffices if the layer is kept, too, with all else on demand. Then it is counted.
- */
+/* Counts the layer as kept, too, if memory suffices with all else on demand. */
 static bool admit(struct search *search, int32_t layer)
 {
     const double weight_bytes = search->problem->layers[layer].weight_bytes;

@@ -149,8 +149,7 @@ static yk_status offer(struct search *search, struct yk_order *order)
     return YK_OK;
 }
 
-/* From the best order on, by the program of whole blocks; its bound counts if no place is missing
- * from it. */
+/* By the program of whole blocks; its bound counts if no place is missing from it. */
 static yk_status solve_integer(struct search *search)
 {
     const bool all = search->places <= MAX_INTEGER;

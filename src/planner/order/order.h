@@ -18,15 +18,10 @@
 #ifndef YK_PLANNER_ORDER_ORDER_H
 #define YK_PLANNER_ORDER_ORDER_H
 
-#include "base/arena.h"
-#include "base/status.h"
 #include "base/text.h"
 #include "plan/plan.h"
 
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 /* What may be done with a layer. */
 enum yk_order_choice {

@@ -9,9 +9,6 @@
 
 #include "planner/order/order.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 struct yk_order_window {
     int32_t first;
     int32_t length; /* 0: there is no such transfer */

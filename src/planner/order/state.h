@@ -9,9 +9,6 @@
 #include "planner/order/order.h"
 #include "planner/order/slots.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 /* The scatters of layer i are op 2i, its gathers, for forward and backward, are op 2i + 1. */
 struct yk_order_op {
     double block_s;

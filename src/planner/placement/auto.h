@@ -6,14 +6,9 @@
 #ifndef YK_PLANNER_PLACEMENT_AUTO_H
 #define YK_PLANNER_PLACEMENT_AUTO_H
 
-#include "base/arena.h"
 #include "base/precision.h"
-#include "base/status.h"
 #include "model/modules.h"
 #include "plan/module_map.h"
-
-#include <stdbool.h>
-#include <stdint.h>
 
 enum {
     YK_AUTO_NO_CPU = -1

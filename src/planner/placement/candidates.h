@@ -6,8 +6,6 @@
 #include "planner/placement/evaluate.h"
 #include "planner/placement/step_graph.h"
 
-#include <stdint.h>
-
 /* The best of the schedules considered. Times are those of yk_evaluate_step_s(). */
 struct yk_candidates {
     const struct yk_step_graph *step;

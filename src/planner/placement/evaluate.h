@@ -9,9 +9,6 @@
 #include "planner/placement/step_graph.h"
 #include "sched/schedule.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 /* How a schedule stands to the devices' memory. */
 struct yk_placement_fit {
     bool fits;

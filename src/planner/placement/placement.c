@@ -29,8 +29,7 @@ struct context {
     double micro_batch_s;        /* that a step took to make, for each of its micro-batches */
 };
 
-/* Ends when that part of the budget is spent. A search that is counted in moves has no end in time,
- * unless the request has. */
+/* Ends when that part of the budget is spent; a search counted in moves ends with the request's. */
 static void begin_phase(struct context *context, double part)
 {
     const struct yk_placement_request *request = context->request;
@@ -159,8 +158,7 @@ static int32_t spread_of(const struct context *context, const struct yk_module_m
     return spread;
 }
 
-/* Evaluates `map`, in which layers go where their first module is; what is kept off the devices
- * cannot be trained. */
+/* Evaluates `map`, in which layers go where their first module is. */
 static yk_status apply_map(struct context *context, const struct yk_module_map *map,
                            struct yk_placement *placement)
 {
@@ -262,8 +260,7 @@ static yk_status consider_others(const struct context *context, struct yk_candid
 
 typedef yk_status (*filler)(struct yk_candidates *candidates);
 
-/* Whether to make do with what was found: the step of so many micro-batches could not be made and
- * looked at, which takes about as long again, in the time that is left. */
+/* Whether making and evaluating that step, which takes as long again, would exceed the deadline. */
 static bool is_too_long(const struct context *context, int32_t micro_batches)
 {
     const double now_s = yk_deadline_now_s(&context->deadline.clock);

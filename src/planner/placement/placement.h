@@ -25,9 +25,6 @@
 #include "planner/placement/step_graph.h"
 #include "sched/scheduler.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 struct yk_placement_request {
     const struct yk_cost_book *book;
     const struct yk_model_config *config;

@@ -100,8 +100,7 @@ enum {
     REMEDY_COUNT = sizeof remedies / sizeof remedies[0]
 };
 
-/* The step that the request would get by the best way, hardly annealed; INFINITY: still no fit, as
- * far as there was time to look. */
+/* The step of the method best, hardly annealed; INFINITY: no fit was found. */
 static yk_status step_with(const struct yk_placement_request *request,
                            const struct yk_deadline *deadline, double *out)
 {

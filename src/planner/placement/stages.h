@@ -11,9 +11,6 @@
 #include "base/deadline.h"
 #include "planner/placement/step_graph.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 /* Whether two devices are equal in every number: times and memory. */
 bool yk_stages_devices_are_equal(const struct yk_step_graph *step, int32_t a, int32_t b);
 

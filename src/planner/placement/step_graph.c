@@ -106,8 +106,7 @@ static void name_task(const struct yk_step_graph *step, struct yk_step_graph_tas
     }
 }
 
-/* The group and, with several micro-batches, the store that its weights are. A layer is updated
- * where its first micro-batch is. */
+/* With several micro-batches the weights are a store. A layer is updated with the first of them. */
 static yk_status add_to_group(struct making *making, struct yk_step_graph_task task)
 {
     const struct yk_step_graph *step = making->step;

@@ -15,15 +15,11 @@
 #ifndef YK_PLANNER_PLACEMENT_STEP_GRAPH_H
 #define YK_PLANNER_PLACEMENT_STEP_GRAPH_H
 
-#include "base/arena.h"
-#include "base/status.h"
 #include "base/text.h"
 #include "cost/cost.h"
 #include "cost/error_band.h"
 #include "graph/graph.h"
 #include "model/model.h"
-
-#include <stdint.h>
 
 struct yk_step_graph_spec {
     const struct yk_cost_book *book;

@@ -16,7 +16,7 @@ enum {
 /* Devices of nearly one speed share samples out, or are stages. */
 static const double slower = 1.3;
 
-/* What a plan of turns would be like, by an estimate. */
+/* What an alternating plan would be like, by an estimate. */
 struct proposal {
     double step_s;
     int32_t helper_count;
@@ -41,7 +41,6 @@ struct context {
     int32_t proposal_count;
 };
 
-/* Of the whole batch, by a device. */
 static yk_status whole_s(const struct context *context, int32_t device, double *out_s)
 {
     const struct yk_study *study = context->study;
@@ -244,7 +243,6 @@ static yk_status share_out(struct context *context, int64_t helped)
     return YK_OK;
 }
 
-/* Keeps a wish if it is among the shortest. */
 static void keep_proposal(struct context *context, struct proposal proposal)
 {
     int32_t at = context->proposal_count;
@@ -279,7 +277,7 @@ static yk_status find_proposals(struct context *context)
     return YK_OK;
 }
 
-/* The cut that was wished for, and those around it: estimates leave out messages. */
+/* The proposed cut, and those around it: estimates leave out messages. */
 static yk_status try_proposals(struct context *context)
 {
     const struct yk_study *study = context->study;

@@ -160,7 +160,6 @@ static yk_status find_shares(struct splitting *splitting, int64_t *shares)
     return slowest_s < split->max_s ? YK_OK : YK_ERROR_NO_FIT;
 }
 
-/* No micro-batch may be empty on all ranks. */
 static bool fills_micro_batches(const struct yk_data_parallel_spec *split, const int64_t *shares)
 {
     int64_t largest = 0;
@@ -236,7 +235,6 @@ yk_status yk_data_parallel_plan(struct yk_study *study, const struct yk_data_par
     return YK_OK;
 }
 
-/* A layer is small when its weights are less than this. */
 static const double small_bytes = 1024 * 1024;
 static const double max_block_bytes = 64.0 * 1024 * 1024;
 static const double plain_bucket_bytes = 25.0 * 1024 * 1024;
@@ -347,15 +345,12 @@ static yk_status try_in(struct yk_search *search, const struct yk_data_parallel_
 yk_status yk_data_parallel_try(struct yk_search *search, const struct yk_data_parallel_spec *split)
 {
     struct yk_data_parallel_spec ignores_memory = *split;
-    struct yk_arena *arena = NULL;
     ignores_memory.ignores_memory = true;
-    YK_TRY(yk_arena_create(&arena));
-    yk_status status = try_in(search, split, arena);
-    if (status == YK_OK && split->count > 1 && !split->even_shares) {
-        status = try_in(search, &ignores_memory, arena);
+    YK_TRY_IN_ARENA(arena, try_in(search, split, arena));
+    if (split->count > 1 && !split->even_shares) {
+        YK_TRY_IN_ARENA(arena, try_in(search, &ignores_memory, arena));
     }
-    yk_arena_destroy(arena);
-    return status;
+    return YK_OK;
 }
 
 struct context {

@@ -85,7 +85,6 @@ static yk_status add_by(struct collection *collection, bool by_node, bool *uses)
     return YK_OK;
 }
 
-/* One device of each kind. */
 static yk_status add_singles(struct collection *collection, bool *uses)
 {
     for (int32_t i = 0; i < collection->all_count; i++) {
@@ -286,8 +285,7 @@ static bool is_known(const struct yk_study *study, const struct yk_device_groups
     return false;
 }
 
-/* Every way to put the devices of a small set into groups that follow each other: a number of its
- * group for each device, as digits, in which none is left out. */
+/* Every way to group the devices of a small set: a group number for each device, as digits. */
 static yk_status add_all_ways(const struct yk_study *study, const struct yk_device_set *set,
                               struct yk_arena *arena, struct yk_device_groups *groups,
                               int32_t *count)

@@ -31,7 +31,7 @@ static yk_status search_others(struct yk_study *study, const bool *left_out, boo
     return status;
 }
 
-/* How many rows there will be, with the first rank of each. */
+/* The first rank of each row; returns their number. */
 static int32_t choose(const struct yk_study *study, const struct yk_plan *plan, int32_t *ranks)
 {
     int32_t count = 0;

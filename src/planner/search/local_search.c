@@ -16,7 +16,6 @@ enum {
     FEW_MOVES = 80,        /* of a plan that can be tried in pairs */
 };
 
-/* A plan and what it is worth. */
 struct worth {
     struct yk_plan *plan;
     bool fits;
@@ -39,7 +38,7 @@ static uint64_t mix(uint64_t hash, uint64_t value)
     return hash * 0xff51afd7ed558ccdU;
 }
 
-/* Of all that changes make of a plan: not of parts and transfers, which follow. */
+/* Of all that moves change in a plan: not of parts and transfers, which follow. */
 static uint64_t hash_of(const struct yk_plan *plan)
 {
     uint64_t hash = mix(1, (uint64_t)plan->micro_batches);
@@ -192,13 +191,12 @@ static bool is_better(const struct worth *a, const struct worth *b)
                    : a->missing_bytes < b->missing_bytes * (1 - rounding);
 }
 
-/* A change of one kind, by its number. */
 struct step {
     int32_t kind;
     int32_t number;
 };
 
-/* Makes the changes one after the other; all must change something. */
+/* Makes the moves one after the other; all must change something. */
 static yk_status make(const struct context *context, const struct step *steps, int32_t count,
                       struct yk_plan *plan, enum yk_plan_move_result *out)
 {
@@ -210,14 +208,16 @@ static yk_status make(const struct context *context, const struct step *steps, i
     return YK_OK;
 }
 
-/* Tries changes of `now`, and goes there if that is better. */
-static yk_status try_in(struct context *context, const struct step *steps, int32_t count,
-                        struct worth *now, enum yk_plan_move_result *out_changed, bool *out_better)
+static yk_status try_steps(struct context *context, const struct step *steps, int32_t count,
+                           struct yk_arena *arena, struct worth *now,
+                           enum yk_plan_move_result *out_changed, bool *out_better)
 {
     const double max_s = now->fits ? now->step_s : context->search->best_s;
     struct worth next = {0};
     bool hopeful = false;
-    YK_TRY(yk_plan_copy(now->plan, context->step_arena, &next.plan));
+    context->step_arena = arena;
+    *out_better = false;
+    YK_TRY(yk_plan_copy(now->plan, arena, &next.plan));
     next.plan->transfer_count = 0; /* its order may not be one of what it becomes */
     YK_TRY(make(context, steps, count, next.plan, out_changed));
     if (*out_changed != YK_PLAN_MOVE_DONE || !is_new(context, next.plan)) {
@@ -240,18 +240,6 @@ static yk_status try_in(struct context *context, const struct step *steps, int32
     return YK_OK;
 }
 
-static yk_status try_steps(struct context *context, const struct step *steps, int32_t count,
-                           struct worth *now, enum yk_plan_move_result *out_changed,
-                           bool *out_better)
-{
-    *out_better = false;
-    YK_TRY(yk_arena_create(&context->step_arena));
-    const yk_status status = try_in(context, steps, count, now, out_changed, out_better);
-    yk_arena_destroy(context->step_arena);
-    return status;
-}
-
-/* All changes of one kind, as long as they are better. */
 static yk_status try_kind(struct context *context, int32_t kind, struct worth *now,
                           bool *out_better)
 {
@@ -260,14 +248,13 @@ static yk_status try_kind(struct context *context, int32_t kind, struct worth *n
          number++) {
         const struct step step = {kind, number};
         bool better = false;
-        YK_TRY(try_steps(context, &step, 1, now, &changed, &better));
+        YK_TRY_IN_ARENA(arena, try_steps(context, &step, 1, arena, now, &changed, &better));
         *out_better = *out_better || better;
     }
     return YK_OK;
 }
 
-/* All changes of all kinds from `first` on, until none is better; or, with `until_fits`, until the
- * plan fits. */
+/* All moves of all kinds from `first` on, until none is better or, with `until_fits`, it fits. */
 static yk_status descend(struct context *context, int32_t first, bool until_fits, struct worth *now)
 {
     bool better = true;
@@ -316,7 +303,17 @@ static yk_status descend_from(struct context *context, const struct yk_search_st
     return now.fits ? descend(context, 0, false, &now) : YK_OK;
 }
 
-/* The changes that a plan has; one more than FEW_MOVES at most. */
+static yk_status make_in_copy(struct context *context, const struct yk_plan *plan,
+                              const struct step *step, struct yk_arena *arena,
+                              enum yk_plan_move_result *out)
+{
+    struct yk_plan *copy = NULL;
+    context->step_arena = arena;
+    YK_TRY(yk_plan_copy(plan, arena, &copy));
+    return make(context, step, 1, copy, out);
+}
+
+/* The moves that a plan has; one more than FEW_MOVES at most. */
 static yk_status list_steps(struct context *context, const struct yk_plan *plan, struct step *steps,
                             int32_t *out_count)
 {
@@ -325,14 +322,7 @@ static yk_status list_steps(struct context *context, const struct yk_plan *plan,
         enum yk_plan_move_result changed = YK_PLAN_MOVE_DONE;
         for (int32_t number = 0; changed != YK_PLAN_MOVE_END; number++) {
             const struct step step = {k, number};
-            struct yk_plan *copy = NULL;
-            YK_TRY(yk_arena_create(&context->step_arena));
-            yk_status status = yk_plan_copy(plan, context->step_arena, &copy);
-            if (status == YK_OK) {
-                status = make(context, &step, 1, copy, &changed);
-            }
-            yk_arena_destroy(context->step_arena);
-            YK_TRY(status);
+            YK_TRY_IN_ARENA(arena, make_in_copy(context, plan, &step, arena, &changed));
             if (changed == YK_PLAN_MOVE_DONE && *out_count <= FEW_MOVES) {
                 steps[(*out_count)++] = step;
             }
@@ -341,7 +331,6 @@ static yk_status list_steps(struct context *context, const struct yk_plan *plan,
     return YK_OK;
 }
 
-/* Two changes at once, where a plan has few. */
 static yk_status try_pairs(struct context *context, struct worth *now, bool *out_better)
 {
     struct step steps[FEW_MOVES + 1];
@@ -353,14 +342,14 @@ static yk_status try_pairs(struct context *context, struct worth *now, bool *out
             const struct step pair[] = {steps[i], steps[j]};
             enum yk_plan_move_result changed = YK_PLAN_MOVE_DONE;
             if (i != j) {
-                YK_TRY(try_steps(context, pair, 2, now, &changed, out_better));
+                YK_TRY_IN_ARENA(arena,
+                                try_steps(context, pair, 2, arena, now, &changed, out_better));
             }
         }
     }
     return YK_OK;
 }
 
-/* From the best of all, pairs of changes as long as they help. */
 static yk_status go_on_in_pairs(struct context *context)
 {
     struct worth now = {.fits = true, .step_s = context->search->best_s};
@@ -375,10 +364,11 @@ static yk_status go_on_in_pairs(struct context *context)
     return YK_OK;
 }
 
-static yk_status search_from_starts(struct context *context)
+static yk_status search_from_starts(struct context *context, struct yk_arena *arena)
 {
     struct yk_search *search = context->search;
     yk_status status = YK_OK;
+    YK_TRY_NEW(arena, context->visited, MAX_VISITED);
     for (int32_t i = 0;
          i <= search->start_count && status == YK_OK && yk_study_has_budget(context->study); i++) {
         YK_TRY(yk_arena_create(&context->arena));
@@ -392,12 +382,7 @@ static yk_status search_from_starts(struct context *context)
 yk_status yk_local_search_run(struct yk_search *search)
 {
     struct context context = {.search = search, .study = search->study};
-    struct yk_arena *arena = NULL;
     yk_study_report(search->study, "small changes");
-    YK_TRY(yk_arena_create(&arena));
-    context.visited = yk_arena_allocate(arena, MAX_VISITED, sizeof *context.visited);
-    const yk_status status =
-        context.visited ? search_from_starts(&context) : yk_fail_out_of_memory();
-    yk_arena_destroy(arena);
-    return status;
+    YK_TRY_IN_ARENA(arena, search_from_starts(&context, arena));
+    return YK_OK;
 }

@@ -161,8 +161,6 @@ static yk_status solve(const struct bounding *bounding, double *out_s)
     return YK_OK;
 }
 
-/* ---- who works ---- */
-
 /* How many choices there are; 1 where nobody is slower beside others. */
 static int64_t count_choices(const struct bounding *bounding)
 {

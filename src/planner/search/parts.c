@@ -1,6 +1,5 @@
 #include "planner/search/parts.h"
 
-#include "base/arena.h"
 #include "base/units.h"
 #include "model/model.h"
 
@@ -27,8 +26,7 @@ static int compare_rooms(const void *left, const void *right)
     return (a->rank > b->rank) - (a->rank < b->rank);
 }
 
-/* Water runs into vessels of unequal height: from the lowest on, those below the level are full,
- * and all others stand at the level. */
+/* Water-filling: from the smallest room on, those below the level are full. */
 static yk_status fill(int32_t count, double state_bytes, const double *room_bytes,
                       struct yk_arena *arena, double *parts)
 {
@@ -131,8 +129,7 @@ static void level_parts(int32_t count, double state_bytes, const double *room, d
     }
 }
 
-/* Parts for the rooms that a trial left beside the parts it had; `out_room` is false when those are
- * too small in all. */
+/* Parts for the rooms that a trial left; `out_room` is false when those are too small in all. */
 static yk_status set_parts(const struct yk_trial *trial, double state_bytes, double room_balance,
                            struct yk_arena *arena, struct yk_plan *plan,
                            struct yk_plan_group *group, bool *out_room)
@@ -161,8 +158,7 @@ static yk_status set_parts(const struct yk_trial *trial, double state_bytes, dou
     return YK_OK;
 }
 
-/* Sets the parts of every group that divides state; `out_any` says whether there is one, `out_room`
- * whether there is room for the state of all. */
+/* `out_any`: some group divides state; `out_room`: there is room for the state of all. */
 static yk_status set_all(const struct yk_study *study, const struct yk_trial *trial,
                          double room_balance, struct yk_plan *plan, bool *out_any, bool *out_room)
 {

@@ -5,10 +5,7 @@
 #ifndef YK_PLANNER_SEARCH_PARTS_H
 #define YK_PLANNER_SEARCH_PARTS_H
 
-#include "base/status.h"
 #include "planner/search/trial.h"
-
-#include <stdint.h>
 
 /*
  * `state_bytes` in all, `room_bytes` (count) for it on each rank. The parts add up to 1 and the

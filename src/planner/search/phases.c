@@ -110,8 +110,7 @@ static yk_status change_recomputation(struct refining *refining)
     return YK_OK;
 }
 
-/* As many layers as memory allows in a strategy that travels less, by bisection; from the first
- * layers on or from the last. */
+/* As many layers, first or last, as memory allows in a strategy that sends less, by bisection. */
 static yk_status upgrade(struct refining *refining, enum yk_strategy strategy, bool from_first)
 {
     const int32_t L = refining->search->best->layer_count;
@@ -156,7 +155,6 @@ static yk_status change_strategies(struct refining *refining)
     return YK_OK;
 }
 
-/* Gathers further ahead, messages of other sizes. */
 static yk_status change_sizes(struct refining *refining)
 {
     static const int32_t prefetches[] = {2, 3, 4};
@@ -253,7 +251,6 @@ static yk_status change_order(struct refining *refining)
     return ordered ? yk_search_consider(refining->search, plan, NULL) : YK_OK;
 }
 
-/* Moves the end of each stage by a layer, as long as that helps. */
 static yk_status move_cut(struct refining *refining, int32_t layer, int32_t group, bool *out_better)
 {
     const struct yk_layer *layers = refining->search->study->model->layers;
@@ -304,7 +301,6 @@ static yk_status change_cuts(struct refining *refining)
     return YK_OK;
 }
 
-/* The best by itself, as far as its kind allows. */
 static yk_status refine(struct refining *refining)
 {
     YK_TRY(change_cuts(refining));

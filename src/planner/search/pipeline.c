@@ -79,7 +79,6 @@ static yk_status share_out(struct cutting *cutting, int32_t group)
     return yk_shares_find(&problem, samples, &slowest_s);
 }
 
-/* The time of a layer is that of the member that takes longest. */
 static yk_status layer_s(const struct cutting *cutting, int32_t k, int32_t layer, double *out_s)
 {
     double slowest_s = 0;
@@ -109,8 +108,7 @@ static double state_of(const struct cutting *cutting, int32_t k, int32_t layer)
     if (n == 1 || cutting->spec->strategy == YK_REPLICATED) {
         return state.weight_bytes + changing;
     }
-    /* Whole gradients wait for the last micro-batch; kept weights are whole while it is under way.
-     */
+    /* Whole gradients wait for the last micro-batch, and kept weights stay whole. */
     const double summed = changing / n + state.gradient_bytes;
     return cutting->spec->strategy == YK_FULLY_SHARDED ? summed + state.weight_bytes / n
                                                        : summed + state.weight_bytes;
@@ -157,8 +155,7 @@ static double limit_of(const struct cutting *cutting, int32_t k)
     return limit;
 }
 
-/* Layers of the stage that begins at `from` and ends before `to`, the first one's with what shares
- * its weights. */
+/* Layers [from, to), the first one with what shares its weights. */
 static double sum(const struct cutting *cutting, double *table, int32_t k, int32_t from, int32_t to)
 {
     const double *values = row(cutting, table, k);
@@ -324,18 +321,13 @@ yk_status yk_pipeline_plan(struct yk_study *study, const struct yk_pipeline_spec
 /* Another order of passes is tried for plans that come this near. */
 static const double order_gain = 1.2;
 
-struct context {
-    struct yk_search *search;
-    struct yk_arena *arena; /* of the candidate at hand */
-};
-
 /* Passes in the other order take more memory, and wait less where messages are slow. */
-static yk_status consider_in(struct context *context, const struct yk_pipeline_spec *spec)
+static yk_status consider(struct yk_search *search, const struct yk_pipeline_spec *spec,
+                          struct yk_arena *arena)
 {
-    struct yk_search *search = context->search;
     struct yk_plan *plan = NULL;
     double step_s = NAN;
-    YK_TRY(yk_pipeline_plan(search->study, spec, context->arena, &plan));
+    YK_TRY(yk_pipeline_plan(search->study, spec, arena, &plan));
     if (!plan) {
         return YK_OK;
     }
@@ -345,14 +337,6 @@ static yk_status consider_in(struct context *context, const struct yk_pipeline_s
     }
     plan->pipeline = YK_GPIPE;
     return yk_search_consider(search, plan, NULL);
-}
-
-static yk_status consider(struct context *context, const struct yk_pipeline_spec *spec)
-{
-    YK_TRY(yk_arena_create(&context->arena));
-    const yk_status status = consider_in(context, spec);
-    yk_arena_destroy(context->arena);
-    return status;
 }
 
 static bool has_groups_of_several(const struct yk_device_groups *groups)
@@ -366,29 +350,29 @@ static bool has_groups_of_several(const struct yk_device_groups *groups)
 }
 
 /* The strategies that matter: for stages of one device, one is as good as another. */
-static yk_status try_strategies(struct context *context, struct yk_pipeline_spec *spec,
+static yk_status try_strategies(struct yk_search *search, struct yk_pipeline_spec *spec,
                                 bool of_several)
 {
     static const enum yk_strategy tried[] = {YK_REPLICATED, YK_SHARDED_STATE, YK_KEPT,
                                              YK_FULLY_SHARDED};
-    const struct yk_study *study = context->search->study;
+    const struct yk_study *study = search->study;
     const enum yk_strategy fixed = yk_study_fixed_strategy(study);
     for (size_t i = 0; i < sizeof tried / sizeof tried[0]; i++) {
         if (fixed == YK_STRATEGY_COUNT ? of_several || i == 0 : tried[i] == fixed) {
             spec->strategy = tried[i];
-            YK_TRY(consider(context, spec));
+            YK_TRY_IN_ARENA(arena, consider(search, spec, arena));
         }
     }
     return YK_OK;
 }
 
-static yk_status try_groups(struct context *context, const struct yk_device_groups *groups)
+static yk_status try_groups(struct yk_search *search, const struct yk_device_groups *groups)
 {
-    const struct yk_study *study = context->search->study;
+    const struct yk_study *study = search->study;
     const struct yk_plan_request *request = study->request;
     const bool open = yk_study_decides(study, YK_DECIDE_RECOMPUTATION);
     const int32_t asked = request->micro_batches;
-    for (int32_t M = 1; M > 0 && yk_search_has_budget(context->search);
+    for (int32_t M = 1; M > 0 && yk_search_has_budget(search);
          M = yk_plan_move_next_micro_batches(request->workload.batch, M)) {
         struct yk_pipeline_spec spec = {
             .devices = groups->devices,
@@ -400,7 +384,7 @@ static yk_status try_groups(struct context *context, const struct yk_device_grou
         for (int32_t again = 0; again < 2; again++) {
             spec.recompute = again == 1;
             if (open || spec.recompute == request->workload.recompute) {
-                YK_TRY(try_strategies(context, &spec, has_groups_of_several(groups)));
+                YK_TRY(try_strategies(search, &spec, has_groups_of_several(groups)));
             }
         }
         if (asked > 0) {
@@ -412,26 +396,25 @@ static yk_status try_groups(struct context *context, const struct yk_device_grou
 
 static yk_status try_set(void *user, const struct yk_device_set *set, struct yk_arena *arena)
 {
-    struct context *context = user;
-    const struct yk_study *study = context->search->study;
+    struct yk_search *search = user;
+    const struct yk_study *study = search->study;
     struct yk_device_groups *groups = NULL;
     int32_t group_count = 0;
     if (set->count < 2) {
         return YK_OK;
     }
     YK_TRY(yk_device_sets_list_groups(study, set, arena, &groups, &group_count));
-    for (int32_t g = 0; g < group_count && yk_search_has_budget(context->search); g++) {
+    for (int32_t g = 0; g < group_count && yk_search_has_budget(search); g++) {
         yk_study_report(study, "pipelines");
-        YK_TRY(try_groups(context, &groups[g]));
+        YK_TRY(try_groups(search, &groups[g]));
     }
     return YK_OK;
 }
 
 yk_status yk_search_pipelines(struct yk_search *search, enum yk_search_devices devices)
 {
-    struct context context = {.search = search};
     return yk_study_decides(search->study, YK_DECIDE_PLACEMENT) &&
                    !search->study->request->random_strategies
-               ? yk_search_each_device_set(search, devices, try_set, &context)
+               ? yk_search_each_device_set(search, devices, try_set, search)
                : YK_OK;
 }

@@ -74,8 +74,7 @@ bool yk_plan_move_save_memory(const struct yk_study *study, int32_t variant, str
     return variant < 4;
 }
 
-/* How a range of layers is kept, and whether it is recomputed: often one makes room for the other.
- */
+/* The strategy and recomputation of a range: often one makes room for the other. */
 static enum yk_plan_move_result change_layers(const struct yk_study *study, int32_t number,
                                               struct yk_plan *plan)
 {
@@ -104,13 +103,12 @@ static enum yk_plan_move_result change_layers(const struct yk_study *study, int3
     return YK_PLAN_MOVE_DONE;
 }
 
-/* The least that a share changes by. */
 static int64_t unit_of(const struct yk_plan *plan)
 {
     return plan->group_count > 1 && !yk_plan_alternates(plan) ? plan->micro_batches : 1;
 }
 
-/* Whether every turn has samples; true where there are no turns. */
+/* Whether every turn has samples. */
 static bool alternation_is_full(const struct yk_plan *plan, int32_t group)
 {
     bool full = true;
@@ -163,8 +161,7 @@ static int32_t count_layers(const struct yk_plan *plan, int32_t group)
     return count;
 }
 
-/* The layer before or after the end of a stage goes to the other one, and is kept there in one way
- * or another. */
+/* The layer before or after the end of a stage goes to the other one, in any strategy. */
 static enum yk_plan_move_result change_cuts(const struct yk_study *study, int32_t number,
                                             struct yk_plan *plan)
 {
@@ -210,8 +207,7 @@ static int32_t previous_micro_batches(int64_t batch, int32_t micro_batches)
     return previous;
 }
 
-/* Shares of groups of several, where there are other groups, as multiples of the micro-batches;
- * false when that cannot be. */
+/* Makes shares of larger groups multiples of the micro-batches; false when that cannot be. */
 static bool fit_shares(const struct yk_plan *plan)
 {
     const int64_t unit = unit_of(plan);
@@ -299,7 +295,7 @@ static bool is_used(const struct yk_plan *plan, int32_t device)
     return false;
 }
 
-/* A device that does nothing yet keeps a part of a group's state. */
+/* An unused device keeps a part of a group's state. */
 static yk_status add_device(const struct yk_study *study, int32_t number, struct yk_arena *arena,
                             struct yk_plan *plan, enum yk_plan_move_result *out)
 {
@@ -332,8 +328,7 @@ static yk_status add_device(const struct yk_study *study, int32_t number, struct
     return YK_OK;
 }
 
-/* A rank gets another device: one that does nothing, or that of another rank, which gets its own.
- */
+/* A rank gets an unused device, or exchanges devices with another rank. */
 static enum yk_plan_move_result exchange_devices(const struct yk_study *study, int32_t number,
                                                  struct yk_plan *plan)
 {

@@ -30,7 +30,6 @@ bool yk_search_has_budget(const struct yk_search *search)
                         : !yk_study_is_exhausted(search->study);
 }
 
-/* Alike in devices, groups, shares and micro-batches. */
 static bool have_one_shape(const struct yk_plan *a, const struct yk_plan *b)
 {
     if (a->rank_count != b->rank_count || a->group_count != b->group_count ||
@@ -65,7 +64,7 @@ static bool is_better(const struct yk_search_start *a, const struct yk_search_st
     return a->fits ? a->step_s < b->step_s : a->missing_bytes < b->missing_bytes;
 }
 
-/* Puts a plan among the starts: in the place of the one of its shape, or of the last. */
+/* Adds a plan to the starts: instead of the one of its shape, or of the last. */
 static yk_status add_start(struct yk_search *search, const struct yk_plan *plan,
                            const struct yk_trial *trial)
 {

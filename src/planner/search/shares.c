@@ -197,7 +197,6 @@ static int64_t smaller(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* How many steps the recursion takes at most. */
 static double count_steps(const struct search *search)
 {
     const int64_t excess = count_excess(search);
@@ -345,9 +344,11 @@ static yk_status begin(struct search *search)
     return YK_OK;
 }
 
-static yk_status find(struct search *search, int64_t *out_shares, double *out_s)
+static yk_status find(struct search *search, struct yk_arena *arena, int64_t *out_shares,
+                      double *out_s)
 {
     double slowest_s = 0;
+    search->arena = arena;
     YK_TRY(begin(search));
     if (search->units > 0) {
         YK_TRY(select_time(search, &slowest_s));
@@ -376,8 +377,6 @@ yk_status yk_shares_find(const struct yk_shares_problem *problem, int64_t *out_s
         .n = problem->rank_count,
         .units = problem->samples / problem->unit,
     };
-    YK_TRY(yk_arena_create(&search.arena));
-    const yk_status status = find(&search, out_shares, out_s);
-    yk_arena_destroy(search.arena);
-    return status;
+    YK_TRY_IN_ARENA(arena, find(&search, arena, out_shares, out_s));
+    return YK_OK;
 }

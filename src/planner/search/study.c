@@ -3,8 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* As long as none fits, so many times as many plans are looked at as were asked for, or as if so
- * many had been: what others do is looked at first. */
+/* As long as none fits, so many times as many plans are tried as asked for. */
 static const double patience = 16;
 static const double min_moves = 100;
 

@@ -6,15 +6,11 @@
 #define YK_PLANNER_SEARCH_STUDY_H
 
 #include "base/deadline.h"
-#include "base/status.h"
 #include "cost/cost.h"
 #include "cost/layer_costs.h"
 #include "model/model.h"
 #include "plan/plan.h"
 #include "sched/scheduler.h"
-
-#include <stdbool.h>
-#include <stdint.h>
 
 struct yk_plan_request {
     const struct yk_cost_book *book;

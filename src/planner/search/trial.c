@@ -68,7 +68,6 @@ static yk_status run(struct yk_study *study, enum yk_trial_effort effort, struct
     return simulate(study, effort, trial);
 }
 
-/* Tries a trial out whose program is there. */
 static yk_status run_shuffled(struct yk_study *study, struct yk_trial *trial)
 {
     struct yk_arena *arena = NULL;

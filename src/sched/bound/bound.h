@@ -12,8 +12,6 @@
 #include "base/status.h"
 #include "graph/graph.h"
 
-#include <stdint.h>
-
 /* The best bound of all three arguments, in ticks. */
 yk_status yk_bound_compute(const struct yk_graph *graph, int64_t *out) YK_MUST_USE;
 

@@ -11,8 +11,6 @@
  */
 #include "sched/bound/paths.h"
 
-#include <stdbool.h>
-
 enum {
     MAX_IN_A_ROW = 64,        /* tasks with more inputs are bounded one input at a time */
     MAX_DEVICES_BY_PAIR = 64, /* with more, every link counts as the fastest one */
@@ -103,8 +101,8 @@ static void add_branch(struct walk *walk, struct branch branch)
     walk->branches[place] = branch;
 }
 
-/* How long the branches take in a row that cannot be there from elsewhere by `time`; `next` is when
- * the first of them can. */
+/* How long branches not there from elsewhere by `time` take in a row; `next`: when the first can.
+ */
 static int64_t row_length(const struct walk *walk, int64_t time, int64_t *next)
 {
     int64_t length = 0;

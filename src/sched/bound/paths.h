@@ -3,10 +3,7 @@
 #define YK_SCHED_BOUND_PATHS_H
 
 #include "base/arena.h"
-#include "base/status.h"
 #include "graph/graph.h"
-
-#include <stdint.h>
 
 struct yk_bound_paths {
     int64_t *finish; /* (n, P) no schedule ends the task on that device earlier; or NEVER */

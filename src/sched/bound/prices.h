@@ -8,10 +8,7 @@
 #define YK_SCHED_BOUND_PRICES_H
 
 #include "base/arena.h"
-#include "base/status.h"
 #include "graph/graph.h"
-
-#include <stdint.h>
 
 typedef __int128 yk_bound_priced_ticks; /* ticks times prices */
 

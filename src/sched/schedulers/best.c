@@ -5,7 +5,6 @@
  * a little earlier on a device that is slow at it uses up time in which that device could do more;
  * so each task goes where its end plus `penalty` times its cost is smallest.
  */
-#include "base/arena.h"
 #include "base/clock.h"
 #include "sched/bound/bound.h"
 #include "sched/memory.h"

@@ -3,7 +3,6 @@
  * rank; the tasks of one critical path go to the one device that runs them fastest together, the
  * others where they end first.
  */
-#include "base/arena.h"
 #include "sched/scheduler.h"
 #include "sched/schedulers/list.h"
 #include "sched/task_rank.h"

@@ -10,11 +10,10 @@
  * its budget is over before that, it spends the rest on annealing what it has, and ends with the
  * gap between that and the best branch not yet followed.
  *
- * Of memory the search knows what holds in any order (search/partial.h). A schedule that breaks a limit
- * all the same is not taken, but its length bounds what could be reached by waiting for memory:
- * then the result may be a schedule and a gap even though the search is complete.
+ * Of memory the search knows what holds in any order (search/partial.h). A schedule that breaks a
+ * limit all the same is not taken, but its length bounds what could be reached by waiting for
+ * memory: then the result may be a schedule and a gap even though the search is complete.
  */
-#include "base/arena.h"
 #include "base/clock.h"
 #include "sched/bound/bound.h"
 #include "sched/memory.h"

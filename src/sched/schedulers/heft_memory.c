@@ -7,7 +7,6 @@
  * assignments that save memory are tried before giving up: depth first, which uses data soon after
  * it was made, and groups spread over the devices by their resident bytes, largest first.
  */
-#include "base/arena.h"
 #include "sched/scheduler.h"
 #include "sched/task_rank.h"
 #include "sched/timeline/draft.h"
@@ -82,8 +81,7 @@ static int by_falling_bytes(const void *left, const void *right)
     return (a->group > b->group) - (a->group < b->group);
 }
 
-/* Gives each group, largest first, to the device with the most room left after it that can run it.
- */
+/* Assigns each group, largest first, to the device that has the most room left then. */
 static yk_status pack_groups(struct attempts *attempts)
 {
     const struct yk_graph *graph = attempts->draft->graph;

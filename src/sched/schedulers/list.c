@@ -1,6 +1,5 @@
 #include "sched/schedulers/list.h"
 
-#include "base/arena.h"
 #include "sched/scheduler.h"
 #include "sched/task_rank.h"
 

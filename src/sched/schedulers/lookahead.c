@@ -8,7 +8,6 @@
  * tried is added to it. Only for a child of one that is also a child of its sibling, all inputs are
  * looked at again.
  */
-#include "base/arena.h"
 #include "sched/scheduler.h"
 #include "sched/schedulers/list.h"
 #include "sched/task_rank.h"

@@ -3,7 +3,6 @@
  * everything after a task takes when that task is on a given device; tasks go by the mean of their
  * row, each to the device where its finish plus that prediction is least.
  */
-#include "base/arena.h"
 #include "sched/scheduler.h"
 #include "sched/schedulers/list.h"
 

@@ -1,6 +1,5 @@
 /* Single: everything on the one device that finishes it first, one task after the other; where
  * memory is limited, the first such device that holds it all. */
-#include "base/arena.h"
 #include "sched/memory.h"
 #include "sched/scheduler.h"
 #include "sched/task_rank.h"

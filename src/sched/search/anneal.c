@@ -9,8 +9,6 @@
 #include <assert.h>
 #include <math.h>
 #include <pthread.h>
-#include <stdatomic.h>
-#include <stdbool.h>
 #include <stdio.h>
 
 /*
@@ -277,8 +275,7 @@ enum {
 };
 static const double COLD = 0.01;
 
-/* How long a cycle should be, in moves for each task, and how many moves a second are reckoned with
- * where time is given. */
+/* Length of a cycle in moves for each task; moves a second assumed where time is given. */
 static const double MOVES_PER_TASK = 2000;
 static const double MOVES_PER_S = 5e5;
 static const double LONGEST_S = 1e9;

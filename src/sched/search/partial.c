@@ -155,8 +155,7 @@ void yk_partial_undo(struct yk_partial *partial, const struct yk_partial_step *s
         yk_group_devices_added_bytes(&partial->groups, task, step->device);
 }
 
-/* Whether `task` may go on `device`: it can run there, its group is there or nowhere yet, and there
- * is room for both. */
+/* Whether `device` can run the task, allows its group and has room for both. */
 static bool allows(const struct yk_partial *partial, int32_t task, int32_t device)
 {
     const struct yk_graph *graph = partial->graph;
@@ -169,8 +168,7 @@ static bool allows(const struct yk_partial *partial, int32_t task, int32_t devic
            needed <= partial->room[device];
 }
 
-/* When the data of `edge` can be on `device` at the earliest, whatever is still to be decided;
- * NEVER when the task that makes it has no device left. */
+/* The earliest arrival of the edge's data on `device`; NEVER when its source has no device left. */
 static int64_t earliest_arrival(const struct yk_partial *partial, const struct yk_graph_edge *edge,
                                 int32_t device)
 {
@@ -211,8 +209,7 @@ static int64_t earliest_start(const struct yk_partial *partial, int32_t task, in
     return start;
 }
 
-/* Fills the row of `task` in `ends` and returns the least length of a schedule through it; NEVER
- * when there is none. */
+/* Fills the task's row of `ends`; returns the smallest makespan through it, or NEVER. */
 static int64_t bound_task(struct yk_partial *partial, int32_t task)
 {
     const struct yk_graph *graph = partial->graph;

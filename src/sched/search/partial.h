@@ -7,15 +7,11 @@
 #ifndef YK_SCHED_SEARCH_PARTIAL_H
 #define YK_SCHED_SEARCH_PARTIAL_H
 
-#include "base/arena.h"
 #include "sched/bound/paths.h"
 #include "sched/bound/prices.h"
 #include "sched/schedule.h"
 #include "sched/search/visited.h"
 #include "sched/timeline/group_devices.h"
-
-#include <stdbool.h>
-#include <stdint.h>
 
 /* A task that could be appended. */
 struct yk_partial_step {

@@ -1,6 +1,5 @@
 #include "sched/search/solution.h"
 
-#include "base/arena.h"
 #include "sched/bound/paths.h"
 #include "sched/timeline/draft.h"
 #include "sched/timeline/memory_fit.h"

@@ -9,9 +9,6 @@
 
 #include "sched/schedule.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #define YK_SOLUTION_NONE INT64_MAX /* longer than was asked for, or no room */
 
 struct yk_solution {

@@ -9,7 +9,6 @@
 #define YK_SCHED_SEARCH_VISITED_H
 
 #include "base/arena.h"
-#include "base/status.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,5 @@
 #include "sched/timeline/draft.h"
 
-#include "base/arena.h"
-
 #include <assert.h>
 
 static yk_status allocate_arrays(struct yk_draft *draft)

@@ -10,9 +10,6 @@
 #include "sched/timeline/group_devices.h"
 #include "sched/timeline/timeline.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 enum {
     YK_DRAFT_NO_DEVICE = YK_GROUP_DEVICES_NONE
 };

@@ -8,9 +8,6 @@
 #include "base/arena.h"
 #include "graph/graph.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 enum {
     YK_GROUP_DEVICES_NONE = -1
 };

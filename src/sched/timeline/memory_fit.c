@@ -1,6 +1,5 @@
 #include "sched/timeline/memory_fit.h"
 
-#include "base/arena.h"
 #include "base/units.h"
 #include "sched/timeline/memory_usage.h"
 
@@ -41,8 +40,7 @@ yk_status yk_memory_fit_create(struct yk_draft *draft, struct yk_memory_fit **ou
     }
     YK_TRY_NEW(draft->arena, fit, 1);
     YK_TRY_NEW(draft->arena, fit->arrivals, max_inputs);
-    /* A task's start and finish on its own device; for an input from elsewhere, when it was made
-     * on this device and when it was used on the other. */
+    /* Starts and finishes of tasks; productions and last uses of inputs from elsewhere. */
     int32_t max_steps = 0;
     if (__builtin_add_overflow(2 * (int64_t)graph->task_count, 2 * (int64_t)graph->edge_count,
                                &max_steps)) {

@@ -8,9 +8,6 @@
 
 #include "sched/timeline/draft.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 struct yk_memory_fit;
 
 /* Memory is the draft's. */

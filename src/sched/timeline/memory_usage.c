@@ -1,5 +1,4 @@
-/* The trees are treaps; additions over a whole subtree are kept at its root until someone goes
- * further down. */
+/* Treaps with lazy propagation: additions to a subtree wait at its root. */
 #include "sched/timeline/memory_usage.h"
 
 #include "sched/timeline/treap.h"

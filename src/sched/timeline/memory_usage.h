@@ -7,7 +7,6 @@
 #define YK_SCHED_TIMELINE_MEMORY_USAGE_H
 
 #include "base/arena.h"
-#include "base/status.h"
 
 #include <stdint.h>
 

@@ -143,12 +143,6 @@ int32_t yk_timeline_previous(const struct yk_timeline *timeline, int32_t device,
     return previous;
 }
 
-int64_t yk_timeline_end(const struct yk_timeline *timeline, int32_t device)
-{
-    const int32_t root = timeline->roots[device];
-    return root == NONE ? 0 : timeline->nodes[root].last_finish;
-}
-
 /*
  * The first fitting start in the gaps in front of the subtree's tasks, or NONE. The device is busy
  * up to `busy_until` when the subtree's first gap begins.
@@ -186,5 +180,6 @@ int64_t yk_timeline_find(const struct yk_timeline *timeline, int32_t device, int
 {
     const int32_t root = timeline->roots[device];
     const int64_t found = find_between(timeline->nodes, root, 0, ready, duration);
-    return found != NONE ? found : later(yk_timeline_end(timeline, device), ready);
+    const int64_t end = root == NONE ? 0 : timeline->nodes[root].last_finish;
+    return found != NONE ? found : later(end, ready);
 }

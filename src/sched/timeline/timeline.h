@@ -7,7 +7,6 @@
 #define YK_SCHED_TIMELINE_TIMELINE_H
 
 #include "base/arena.h"
-#include "base/status.h"
 
 #include <stdint.h>
 
@@ -33,8 +32,5 @@ void yk_timeline_remove(struct yk_timeline *timeline, int32_t device, int32_t ta
 
 /* The task before `task` on its device, or -1; O(log n). */
 int32_t yk_timeline_previous(const struct yk_timeline *timeline, int32_t device, int32_t task);
-
-/* When the last task of `device` ends; 0 when it has none. */
-int64_t yk_timeline_end(const struct yk_timeline *timeline, int32_t device);
 
 #endif
