@@ -1,7 +1,6 @@
 /*
- * NF4 lists: the values that codes of weights and of their scales stand for (Dettmers, Pagnoni,
- * Holtzman and Zettlemoyer, "QLoRA", 2023), as bitsandbytes has them: what every backend fills its
- * tables with.
+ * NF4 codebook: the values that codes of weights and of their scales stand for (Dettmers, Pagnoni,
+ * Holtzman and Zettlemoyer, "QLoRA", 2023), as bitsandbytes has them.
  */
 #ifndef YK_BACKEND_NF4_CODEBOOK_H
 #define YK_BACKEND_NF4_CODEBOOK_H

@@ -93,8 +93,7 @@ yk_status yk_cpu_blas_reserve(int threads)
     if (own < 0) {
         own = openblas_get_parallel() == OPENBLAS_THREAD ? openblas_get_num_threads() - 1 : 0;
         own = own < count_buffers() / 4 ? own : count_buffers() / 4;
-        /* Kernels share their work themselves, cut so that the result does not depend on how many
-         * threads there are. */
+        /* kernels divide their work among threads themselves */
         openblas_set_num_threads(1);
     }
     const int max_buffers = count_buffers() - 2 * own; /* own threads may have theirs by now */

@@ -22,9 +22,9 @@ yk_status yk_cpu_pins_init(struct yk_cpu_pins *pins,
                            const struct yk_backend_options *options) YK_MUST_USE;
 void yk_cpu_pins_destroy(struct yk_cpu_pins *pins);
 
-/* Called by the thread of a lane before anything else: starts the `*threads` that it computes with
- * and pins them all. `*threads` is how many they are from now on: on the lane "comm", one. False
- * where the system refuses so many. */
+/* Called by the thread of a lane first: starts the `*threads` that it computes with and pins them
+ * all. `*threads` becomes how many there are: on the lane "comm", one. False where the system
+ * refuses so many. */
 bool yk_cpu_pin_lane(struct yk_cpu_pins *pins, const char *lane, int *threads);
 
 /* ---- the device ---- */
@@ -36,9 +36,9 @@ struct yk_backend_device {
 
 /* ---- blas.c: the memory that the library for matrix products works in ---- */
 
-/* Tells the library to use no threads of its own, lets it allocate what `threads` threads need at
- * once, and fails where the process may not have so much: asked for within a product, the library
- * would try again for ever. Any thread. */
+/* Makes the library use no threads of its own and allocate now what `threads` threads need. Fails
+ * where the process may not have so much: within a product, the library would retry for ever. Any
+ * thread. */
 yk_status yk_cpu_blas_reserve(int threads) YK_MUST_USE;
 
 /* ---- memory.c: any thread may call these ---- */
@@ -50,15 +50,13 @@ void yk_cpu_memory_free(struct yk_backend_device *device, void *memory);
 void yk_cpu_memory_copy(struct yk_backend_lane *lane, void *to, const void *from, size_t bytes);
 void yk_cpu_memory_clear(struct yk_backend_lane *lane, void *memory, size_t bytes);
 
-/* ---- lane.c: a thread that runs what was enqueued, in order; one thread at a time enqueues ----
- */
+/* ---- lane.c: a thread that runs what was enqueued, in order ---- */
 
 enum {
     YK_CPU_OP_BYTES = 512, /* the most that one op's arguments take */
 };
 
-/* What runs: the arguments are those of the op, copied; `threads` is how many may share the work.
- */
+/* The arguments are a copy of the op's; `threads` is how many may share the work. */
 typedef void (*yk_cpu_kernel)(int threads, const void *op);
 
 /* Puts a kernel on the lane with a copy of its arguments; waits while the lane is full. */

@@ -248,8 +248,8 @@ void yk_cpu_lane_event_destroy(struct yk_backend_event *event)
     }
 }
 
-/* The one before may have been recorded on another lane that is behind: nobody who waits for it may
- * be let go by this one. It was recorded first, so it does not wait for this lane. */
+/* The one before may have been recorded on another lane that is behind: who waits for it must not
+ * be released by this one. It was recorded first, so it does not wait for this lane. */
 static void happen(int threads, const void *op)
 {
     (void)threads;

@@ -1,6 +1,4 @@
-/*
- * Device: the insides of this backend's device, lanes and events, shared by its host sources.
- */
+/* Device: this backend's device, lanes and events, shared by its host sources. */
 #ifndef YK_BACKEND_CUDA_DEVICE_H
 #define YK_BACKEND_CUDA_DEVICE_H
 
@@ -14,7 +12,7 @@ enum {
     YK_CUDA_NAME_SIZE = 256,
     YK_CUDA_TEXT_SIZE = 512,
     YK_CUDA_SENTENCE_SIZE = 1024,
-    YK_CUDA_SIDES = 2, /* streams beside a lane's own, for products that run side by side */
+    YK_CUDA_SIDES = 2, /* streams of a lane besides its own, for products that run side by side */
 };
 
 struct yk_cuda_prefetch;
@@ -88,8 +86,7 @@ void yk_cuda_device_describe(const struct yk_backend_device *device, struct yk_t
 /* versions.c: the entry of the backend's table. */
 void yk_cuda_versions(const struct yk_backend_device *device, struct yk_text *out);
 
-/* held.c, memory.c, lane.c and clock.c: the entries of the backend's table, some by way of
- * replay.h. */
+/* memory.c, lane.c and event.c: entries of the backend's table, some by way of replay.h. */
 yk_status yk_cuda_memory_allocate(struct yk_backend_device *device, size_t bytes,
                                   void **out) YK_MUST_USE;
 void yk_cuda_memory_free(struct yk_backend_device *device, void *memory);

@@ -136,7 +136,7 @@ yk_status yk_cuda_event_synchronize(struct yk_backend_event *event)
     return lane->status == YK_OK ? YK_OK : yk_fail(lane->status, "%s", lane->message);
 }
 
-/* One that lies on a stream in trouble will not happen any more: it is over. */
+/* An event on a failed stream will never happen: it counts as over. */
 bool yk_cuda_event_query(const struct yk_backend_event *event)
 {
     yk_cuda_device_set(event->device);

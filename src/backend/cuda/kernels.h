@@ -1,6 +1,5 @@
 /*
- * Kernels: the ops of backend/ops.h as this backend puts them on a lane. Each returns at once; what
- * goes wrong is noted with the lane.
+ * Kernels: the ops of backend/ops.h on a lane. Each returns at once; a failure stays with the lane.
  */
 #ifndef YK_BACKEND_CUDA_KERNELS_H
 #define YK_BACKEND_CUDA_KERNELS_H
@@ -36,12 +35,12 @@ void yk_cuda_elementwise_add(struct yk_backend_lane *lane, const struct yk_add_o
 void yk_cuda_nf4_quantise(struct yk_backend_lane *lane, const struct yk_quantise_op *op);
 void yk_cuda_nf4_dequantise(struct yk_backend_lane *lane, const struct yk_dequantise_op *op);
 
-/* What a product leaves to do where the library did not do it: c holds scale · op(a) · op(b), and
- * gets bias, add and ending. */
+/* What the library left of a product: c holds scale · op(a) · op(b), and gets bias, add and
+ * epilogue. */
 void yk_cuda_matmul_epilogue(struct yk_backend_lane *lane, const struct yk_matmul_op *op);
 
-/* Some numbers of c, and of the sums that came with it where there are any, on the device: how many
- * are not what the op makes of its operands, and how many are and would not be if they were zero.
+/* Checks some numbers of c, and of the sums that came with it, on the device: how many differ from
+ * what the op makes of its operands, and how many agree and would not if they were zero.
  * `from_zero`: c was zero before it was added to, by `accumulate` or in place. */
 struct yk_matmul_check_counts {
     int bad;
@@ -50,8 +49,7 @@ struct yk_matmul_check_counts {
 void yk_cuda_matmul_check(struct yk_backend_lane *lane, const struct yk_matmul_op *op,
                           bool from_zero, const void *sums, struct yk_matmul_check_counts *out);
 
-/* Numbers between -1 and 1, one as likely as another, for operands of a trial; `salt` makes others.
- */
+/* Uniform numbers between -1 and 1, for operands of a trial; `salt` gives others. */
 void yk_cuda_matmul_check_fill(struct yk_backend_lane *lane, int64_t count, unsigned salt,
                                enum yk_precision type, void *to);
 
@@ -61,13 +59,13 @@ void yk_cuda_elementwise_cast_matrix(struct yk_backend_lane *lane, int64_t rows,
                                      enum yk_precision from_type, void *to, int64_t to_stride,
                                      enum yk_precision to_type, bool adds);
 
-/* Attention by kernels of our own: any type, size, mask and dropout. */
+/* Attention by yoke's own kernels: any type, size, mask and dropout. */
 void yk_cuda_attention_own(struct yk_backend_lane *lane, const struct yk_attention_op *op);
 void yk_cuda_attention_own_backward(struct yk_backend_lane *lane,
                                     const struct yk_attention_backward_op *op);
 
 /* Attention by cuDNN; false where it cannot, and then nothing was done. Gradients that need not be
- * `repeatable`, the same bits every time, are made faster. */
+ * `repeatable`, the same bits every time, are faster. */
 bool yk_cuda_attention_cudnn(struct yk_backend_lane *lane, const struct yk_attention_op *op);
 bool yk_cuda_attention_cudnn_backward(struct yk_backend_lane *lane,
                                       const struct yk_attention_backward_op *op, bool repeatable);

@@ -21,7 +21,7 @@ struct yk_backend_device *yk_cuda_lane_device(const struct yk_backend_lane *lane
     return lane->device;
 }
 
-/* ---- trouble ---- */
+/* ---- failures ---- */
 
 bool yk_cuda_lane_is_ok(const struct yk_backend_lane *lane)
 {

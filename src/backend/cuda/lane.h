@@ -1,8 +1,6 @@
 /*
- * Lane: a stream of a GPU, as the sources of this backend see it.
- *
- * Everything here may be called by whoever puts work on the lane, one thread at a time. What goes
- * wrong stays with the lane: the first trouble is kept, and ops put after it do nothing.
+ * Lane: a stream of a GPU, as the sources of this backend see it. Called by whoever enqueues on the
+ * lane, one thread at a time. The first failure stays with the lane, and ops after it do nothing.
  */
 #ifndef YK_BACKEND_CUDA_LANE_H
 #define YK_BACKEND_CUDA_LANE_H
@@ -32,17 +30,15 @@ cudaStream_t yk_cuda_lane_stream(const struct yk_backend_lane *lane);
 const struct yk_cuda_properties *yk_cuda_lane_properties(const struct yk_backend_lane *lane);
 struct yk_backend_device *yk_cuda_lane_device(const struct yk_backend_lane *lane);
 
-/*
- * Memory of the device for the time of one op: the next op on the lane may have the same. 256-byte
- * aligned, holds anything. NULL, with the trouble noted, where there is not enough. What
- * prepare() was told, and at least YK_CUDA_SCRATCH_BYTES, is there without a wait.
- */
+/* Scratch memory for one op, 256-byte aligned: the next op on the lane may get the same. NULL, and
+ * the lane fails, where there is not enough. What reserve_scratch() asked for, and at least
+ * YK_CUDA_SCRATCH_BYTES, is there at once. */
 enum {
     YK_CUDA_SCRATCH_BYTES = 64 << 20,
 };
 void *yk_cuda_lane_scratch(struct yk_backend_lane *lane, size_t bytes);
 
-/* Notes what a call said, `action` being "normalise" or the like. False, once anything went wrong.
+/* Fails the lane where a CUDA call failed; `action` is the op's name. False, once anything failed.
  */
 bool yk_cuda_lane_check(struct yk_backend_lane *lane, cudaError_t error, const char *action);
 /* The same with a sentence of its own. */

@@ -16,7 +16,7 @@ static yk_status refuse(const struct yk_backend_device *device, size_t bytes)
 {
     size_t unused = 0;
     size_t all = 0;
-    (void)cudaGetLastError(); /* the refusal is told here, and not by the next call */
+    (void)cudaGetLastError(); /* the refusal is reported here, not by the next call */
     if (cudaMemGetInfo(&unused, &all) != cudaSuccess) {
         unused = 0;
         all = device->memory_bytes;

@@ -1,6 +1,6 @@
 /*
- * Driver: what NVIDIA's driver tells of a GPU beside CUDA, by its library NVML, which is loaded
- * when it is asked for and stays loaded: others use it.
+ * NVML: what NVIDIA's driver knows of a GPU besides CUDA. The library is loaded at first use and
+ * stays loaded: others use it.
  */
 #ifndef YK_BACKEND_CUDA_NVML_H
 #define YK_BACKEND_CUDA_NVML_H

@@ -5,11 +5,9 @@
 
 #include <stdlib.h>
 
-/*
- * Two places are written by turns. What is on the lane when an op is called is marked; the next one
- * may begin when the mark before has been reached: by then nothing reads its place any more, while
- * the product that was put since then still runs.
- */
+/* Two buffers are written alternately. What is on the lane when an op is called is marked by an
+ * event; the next op may begin when the mark before has been reached: by then nothing reads its
+ * buffer any more, while the product that was enqueued since then still runs. */
 struct yk_cuda_prefetch {
     struct yk_backend_lane *side;
     cudaEvent_t marks[2];

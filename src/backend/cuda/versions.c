@@ -11,7 +11,7 @@ enum {
     CLOCK_SM = 1, /* nvmlClockType_t */
 };
 
-/* What the driver's library tells; 0 and "" where it does not. */
+/* What NVML reports; 0 and "" where it does not. */
 struct limits {
     char driver[DRIVER_SIZE];
     unsigned clock_mhz;

@@ -1,12 +1,8 @@
 /*
- * Attention with the softmax taken online (Milakov and Gimelshein 2018; Dao et al. 2022): for each
- * tile of keys, scores of eight queries, their powers and what they add to the output, which
- * is scaled anew when a higher score turns up. Scores of eight queries lie as (keys, 8), so that
- * maxima and sums are taken down the columns. They are scaled by log2 e, for powers of two are
- * cheaper than those of e.
- *
- * A tile of queries of one head is one thread's work. It needs sizeof(struct scratch), 261 KiB, of
- * its stack.
+ * Attention with an online softmax (Milakov and Gimelshein 2018; Dao et al. 2022). Scores of eight
+ * queries lie as (keys, 8), so that maxima and sums are taken down the columns; they are scaled by
+ * log2 e, for powers of two are cheaper than those of e. A tile of queries of one head is one
+ * thread's work and needs sizeof(struct scratch), 261 KiB, of its stack.
  */
 #include "backend/cpu/attention/head.h"
 #include "backend/cpu/attention/tile.h"
@@ -72,8 +68,8 @@ static inline yk_cpu_vector base_of(yk_cpu_vector highest)
                            (yk_cpu_vector_bits)(highest != -INFINITY));
 }
 
-/* Turns the scores (keys, 8) into powers; `change` is what the output so far is worth. A function
- * of its own, so that its constants stay in registers. */
+/* Turns the scores (keys, 8) into powers; `change` is the factor of the output so far. Not inlined,
+ * so that its constants stay in registers. */
 static __attribute__((noinline)) void exponentiate(struct softmax *softmax, int64_t keys,
                                                    float *scores, float change[TILE])
 {

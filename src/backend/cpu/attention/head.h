@@ -1,9 +1,8 @@
 /*
- * Attention: what its forward and backward share: how queries and keys are cut into tiles, which
- * keys a query sees, and rows of heads brought into fp32 scratch.
- *
- * A head is padded with zeros to a multiple of 8 numbers there, and may have YK_CPU_HEAD_SIZE_MAX.
- * Tiles become smaller for large heads, so that scratch does not grow with anything.
+ * Head: what attention forward and backward share: tiles of queries and keys, which keys a query
+ * sees, and rows of heads in fp32 scratch. A head is padded with zeros there to a multiple of 8
+ * numbers, up to YK_CPU_HEAD_SIZE_MAX. Tiles are smaller for large heads, so that scratch has one
+ * size.
  */
 #ifndef YK_BACKEND_CPU_ATTENTION_HEAD_H
 #define YK_BACKEND_CPU_ATTENTION_HEAD_H
@@ -33,7 +32,7 @@ struct yk_cpu_head yk_cpu_head(const struct yk_attention_op *op, int64_t sample,
 /* How many keys or queries of this size make a tile; a multiple of 8. */
 int64_t yk_cpu_head_tile_rows(int64_t padded_size);
 
-/* How many of the `keys` keys from `first` query t sees: the first so many. None for a query that
+/* How many of the `keys` keys from `first` query t sees, from the first on; none for a query that
  * does not exist. */
 int64_t yk_cpu_head_visible_keys(const struct yk_cpu_head *head, int64_t t, int64_t first,
                                  int64_t keys);

@@ -1,9 +1,7 @@
 /*
- * Tile: products of small fp32 matrices, 8 × 8 numbers at a time, in registers. It is the inner
- * loop of attention, whose matrices are too small for a library to be fast with.
- *
- * Both factors are stored with the index that is summed over as the slow one, so that rows of 8
- * are read and nothing is gathered. Any thread may call these.
+ * Tile: products of small fp32 matrices, 8 × 8 numbers at a time, in registers: the inner loop of
+ * attention, whose matrices are too small for a library. Both factors are stored with the index
+ * that is summed over as the slow one, so that rows of 8 are read. Any thread may call these.
  */
 #ifndef YK_BACKEND_CPU_ATTENTION_TILE_H
 #define YK_BACKEND_CPU_ATTENTION_TILE_H

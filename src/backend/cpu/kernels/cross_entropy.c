@@ -15,9 +15,8 @@
  * With m the largest logit x of a row, Z = Σ exp(x − m), label t and smoothing s over C classes:
  *   loss     = log Z + m − (1 − s) · x_t − (s / C) · Σ x
  *   gradient = exp(x − m) / Z − s / C, and less 1 − s at the label.
- * A row is gone through three times while it is in cache. Of fp32, exp(x − m) takes the place of
- * the logits when they are to become the gradient; it would lose digits in 16 bits, and is taken
- * twice.
+ * Of fp32, exp(x − m) replaces the logits when they are to become the gradient; in 16 bits it would
+ * lose digits, and is computed twice.
  */
 struct row {
     float largest;

@@ -64,11 +64,8 @@ void yk_cpu_embedding(int threads, const void *op)
 
 /* ---- backward ---- */
 
-/*
- * Several rows may have one token. Rows are taken in windows; those of a window that have one token
- * are chained in their order, and each chain is summed in fp32 and added to the table once. Chains
- * share nothing, so threads take them as they are.
- */
+/* Rows of one token within a window are chained in their order; each chain is summed in fp32 and
+ * added to the table once. Chains share nothing, so threads may take them in any order. */
 enum {
     WINDOW = 1024,      /* rows */
     SLOTS = 4 * WINDOW, /* of the table that finds a token's chain; a power of two */

@@ -1,6 +1,6 @@
 /*
- * Kernels: the ops of backend/ops.h on the CPU. Each takes its own struct and shares the work among
- * `threads`. How the work is cut does not depend on their number, so the result does not either.
+ * Kernels: the ops of backend/ops.h on the CPU. Each gets its own struct. How the work is cut does
+ * not depend on `threads`, so the result does not either.
  */
 #ifndef YK_BACKEND_CPU_KERNELS_KERNELS_H
 #define YK_BACKEND_CPU_KERNELS_KERNELS_H

@@ -1,12 +1,9 @@
 /*
  * The output is cut into tiles by its shape alone; each tile is one thread's work from the product
  * to the epilogue, so that the result is the same for any number of threads. OpenBLAS multiplies,
- * on one thread. Numbers of 16 bits are brought to fp32 chunk by chunk of k.
- *
- * Small outputs of long sums, gradients of weights, have too few tiles to share. Their k is cut
- * into parts as well, and parts are added to the output in order.
- *
- * A thread needs sizeof(struct scratch), 704 KiB, of its stack.
+ * on one thread. 16-bit numbers are converted to fp32 in chunks of k. Small outputs of long sums
+ * (gradients of weights) have too few tiles: their k is cut into parts too, which are added in
+ * order. A thread needs sizeof(struct scratch), 704 KiB, of its stack.
  */
 #include "backend/cpu/kernels/kernels.h"
 
@@ -263,7 +260,7 @@ static int64_t smaller(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* `length` cut into equal pieces of at most `most`, rounded up to whole steps. */
+/* `length` cut into equal blocks of at most `most`, rounded up to whole steps. */
 static int64_t cut(int64_t length, int64_t most)
 {
     const int64_t blocks = (length + most - 1) / most;
@@ -317,8 +314,8 @@ static struct block find_block(const struct yk_matmul_op *op, const struct tiles
     return block;
 }
 
-/* The part of a matrix, `rows` from `row` and `columns` from `column` as it is stored, in fp32:
- * where it is, or brought to `buffer`. */
+/* `rows` from `row` and `columns` from `column` of a matrix as stored, in fp32: in place, or in
+ * `buffer`. */
 static struct operand load(enum yk_precision type, const void *from, int64_t stride, int64_t row,
                            int64_t rows, int64_t column, int64_t columns, float *buffer)
 {
@@ -331,7 +328,7 @@ static struct operand load(enum yk_precision type, const void *from, int64_t str
     return (struct operand){buffer, columns};
 }
 
-/* c (rows, columns) = scale · op(a) op(b) + start · c for the piece. */
+/* c (rows, columns) = scale · op(a) op(b) + start · c for the block. */
 static void multiply(const struct yk_matmul_op *op, const struct block *block, float start,
                      struct scratch *scratch, float *c, int64_t c_stride)
 {

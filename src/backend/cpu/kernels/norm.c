@@ -17,7 +17,7 @@ static float row_mean(const struct yk_norm_op *op, struct yk_cpu_fp32_reader *x)
     double sum = 0;
     for (int64_t first = 0; first < op->width; first += YK_CPU_FP32_BUFFER) {
         const int64_t count = yk_cpu_min(YK_CPU_FP32_BUFFER, op->width - first);
-        sum += (double)yk_cpu_reduce_sum(yk_cpu_fp32_reader_read(x, first, count), count);
+        sum += (double)yk_cpu_reduce_sum(yk_cpu_fp32_read(x, first, count), count);
     }
     return (float)(sum / (double)op->width);
 }
@@ -27,8 +27,8 @@ static float row_rstd(const struct yk_norm_op *op, struct yk_cpu_fp32_reader *x,
     double sum = 0;
     for (int64_t first = 0; first < op->width; first += YK_CPU_FP32_BUFFER) {
         const int64_t count = yk_cpu_min(YK_CPU_FP32_BUFFER, op->width - first);
-        sum += (double)yk_cpu_reduce_squared_deviation(yk_cpu_fp32_reader_read(x, first, count),
-                                                       count, mean);
+        sum +=
+            (double)yk_cpu_reduce_squared_deviation(yk_cpu_fp32_read(x, first, count), count, mean);
     }
     return (float)(1.0 / sqrt(sum / (double)op->width + (double)op->epsilon));
 }
@@ -70,9 +70,9 @@ static void norm_rows(const void *work, int64_t chunk)
         for (int64_t first = 0; first < op->width; first += YK_CPU_FP32_BUFFER) {
             const int64_t count = yk_cpu_min(YK_CPU_FP32_BUFFER, op->width - first);
             float *y = yk_cpu_fp32_output(op->y_type, op->y, start + first, scratch);
-            scale_chunk(yk_cpu_fp32_reader_read(&x, first, count), mean, rstd,
-                        yk_cpu_fp32_reader_read(&weight, first, count),
-                        op->bias ? yk_cpu_fp32_reader_read(&bias, first, count) : NULL, count, y);
+            scale_chunk(yk_cpu_fp32_read(&x, first, count), mean, rstd,
+                        yk_cpu_fp32_read(&weight, first, count),
+                        op->bias ? yk_cpu_fp32_read(&bias, first, count) : NULL, count, y);
             yk_cpu_fp32_store(op->y_type, y, count, op->y, start + first);
         }
     }
@@ -122,9 +122,8 @@ struct backward_row {
 static void sum_backward_row(const struct backward *backward, struct backward_row *backward_row,
                              float *weight_sums, float *bias_sums)
 {
-    const float *x = yk_cpu_fp32_reader_read(&backward_row->x, backward->first, backward->columns);
-    const float *dy =
-        yk_cpu_fp32_reader_read(&backward_row->dy, backward->first, backward->columns);
+    const float *x = yk_cpu_fp32_read(&backward_row->x, backward->first, backward->columns);
+    const float *dy = yk_cpu_fp32_read(&backward_row->dy, backward->first, backward->columns);
     const float mean = backward_row->mean;
     const float rstd = backward_row->rstd;
     for (int64_t i = 0; i < backward->columns; i++) {
@@ -182,10 +181,10 @@ static void pass_row(const struct yk_norm_backward_op *op, struct backward_row *
     double product = 0;
     for (int64_t first = 0; first < op->width; first += YK_CPU_FP32_BUFFER) {
         const int64_t count = yk_cpu_min(YK_CPU_FP32_BUFFER, op->width - first);
-        sum_chunk(yk_cpu_fp32_reader_read(&backward_row->x, first, count),
-                  yk_cpu_fp32_reader_read(&backward_row->dy, first, count),
-                  yk_cpu_fp32_reader_read(&backward_row->weight, first, count), backward_row->mean,
-                  count, &sum, &product);
+        sum_chunk(yk_cpu_fp32_read(&backward_row->x, first, count),
+                  yk_cpu_fp32_read(&backward_row->dy, first, count),
+                  yk_cpu_fp32_read(&backward_row->weight, first, count), backward_row->mean, count,
+                  &sum, &product);
     }
     const float g_mean = op->mean ? (float)(sum / (double)op->width) : 0.0F;
     const float gn_mean = (float)(product / (double)op->width) * backward_row->rstd;
@@ -193,11 +192,11 @@ static void pass_row(const struct yk_norm_backward_op *op, struct backward_row *
     for (int64_t first = 0; first < op->width; first += YK_CPU_FP32_BUFFER) {
         const int64_t count = yk_cpu_min(YK_CPU_FP32_BUFFER, op->width - first);
         float *dx = yk_cpu_fp32_output(op->x_type, op->dx, start + first, scratch);
-        pass_chunk(backward_row, yk_cpu_fp32_reader_read(&backward_row->x, first, count),
-                   yk_cpu_fp32_reader_read(&backward_row->dy, first, count),
-                   yk_cpu_fp32_reader_read(&backward_row->weight, first, count),
-                   op->add ? yk_cpu_fp32_reader_read(&backward_row->add, first, count) : NULL,
-                   g_mean, gn_mean, count, dx);
+        pass_chunk(backward_row, yk_cpu_fp32_read(&backward_row->x, first, count),
+                   yk_cpu_fp32_read(&backward_row->dy, first, count),
+                   yk_cpu_fp32_read(&backward_row->weight, first, count),
+                   op->add ? yk_cpu_fp32_read(&backward_row->add, first, count) : NULL, g_mean,
+                   gn_mean, count, dx);
         yk_cpu_fp32_store(op->x_type, dx, count, op->dx, start + first);
     }
 }

@@ -8,8 +8,7 @@
 
 #include <math.h>
 
-/* What an optimizer does to `count` weights from number `first` on; `factor` is that of gradients.
- */
+/* Updates `count` weights from number `first` on; gradients are multiplied by `factor`. */
 typedef void optimizer_rule(const void *optimizer, float factor, const float *gradients,
                             int64_t first, int64_t count, float *weights);
 

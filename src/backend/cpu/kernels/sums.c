@@ -72,8 +72,7 @@ void yk_cpu_sum_squares(int threads, const void *op)
 
 /* ---- rows ---- */
 
-/* The rows are cut into at most GROUPS, each with sums of its own, which are added up group by
- * group. */
+/* The rows are cut into at most GROUPS with sums of their own, which are added in order. */
 enum {
     GROUPS = 16,
     PANEL = 2048, /* columns that are summed at a time; GROUPS · PANEL floats: 128 KiB */

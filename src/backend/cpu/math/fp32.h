@@ -1,6 +1,6 @@
 /*
- * Chunks: stretches of stored numbers as fp32. What is stored as fp32 is used where it lies; the
- * 16-bit formats go through scratch memory of the caller, so that rows of any width do with little.
+ * fp32: stored numbers as fp32. What is stored as fp32 is used in place; 16-bit formats go through
+ * scratch memory of the caller, chunk by chunk, so that rows may have any width.
  */
 #ifndef YK_BACKEND_CPU_MATH_FP32_H
 #define YK_BACKEND_CPU_MATH_FP32_H
@@ -39,8 +39,8 @@ static inline void yk_cpu_fp32_reader_set(struct yk_cpu_fp32_reader *reader, enu
 }
 
 /* `count` numbers of the row from `first`; chunks with one beginning have one length. */
-static inline const float *yk_cpu_fp32_reader_read(struct yk_cpu_fp32_reader *reader, int64_t first,
-                                                   int64_t count)
+static inline const float *yk_cpu_fp32_read(struct yk_cpu_fp32_reader *reader, int64_t first,
+                                            int64_t count)
 {
     if (!yk_cpu_fp32_is_converted(reader->type)) {
         return (const float *)reader->base + first;
@@ -64,8 +64,7 @@ static inline const float *yk_cpu_fp32_view(enum yk_precision type, const void *
     return scratch;
 }
 
-/* Where to write what shall be stored at place `first` of `to`; then yk_cpu_fp32_store() stores it.
- */
+/* Where to write numbers for place `first` of `to`; yk_cpu_fp32_store() then stores them. */
 static inline float *yk_cpu_fp32_output(enum yk_precision type, void *to, int64_t first,
                                         float *scratch)
 {

@@ -1,8 +1,7 @@
 /*
- * Philox4x32-10: random numbers that are a function of a key and a counter (Salmon, Moraes, Dror
- * and Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011). Nothing is kept between two
- * calls, so any thread may make any number at any time. What dropout counts by is said in
- * backend/ops.h.
+ * Philox4x32-10: random numbers as a function of a key and a counter (Salmon, Moraes, Dror and
+ * Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011). No state: any thread.
+ * backend/ops.h says how dropout counts.
  */
 #ifndef YK_BACKEND_CPU_MATH_PHILOX_H
 #define YK_BACKEND_CPU_MATH_PHILOX_H
@@ -13,8 +12,7 @@ enum {
     YK_CPU_PHILOX_ROUNDS = 10,
 };
 
-/* What words 0 and 2 are multiplied by, and what the key's words grow by from round to round: the
- * golden ratio and √3 − 1. */
+/* Multipliers of words 0 and 2, and the steps of the key's words: the golden ratio and √3 − 1. */
 #define YK_CPU_PHILOX_FACTOR0 0xd2511f53U
 #define YK_CPU_PHILOX_FACTOR2 0xcd9e8d57U
 #define YK_CPU_PHILOX_STEP0 0x9e3779b9U

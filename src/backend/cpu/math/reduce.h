@@ -1,6 +1,6 @@
 /*
- * Folds: a stretch of numbers into one. Sixteen partial results lie side by side and are put
- * together as a tree, so that the order is the same with every compiler and vector width.
+ * Reduce: many numbers into one. Sixteen partial results are combined as a tree, so that the order
+ * is the same with every compiler and vector width.
  */
 #ifndef YK_BACKEND_CPU_MATH_REDUCE_H
 #define YK_BACKEND_CPU_MATH_REDUCE_H

@@ -1,7 +1,6 @@
 /*
- * Lanes: four fp32 numbers in one register, which every processor has that yoke runs on. For the
- * loops that decide how fast a model trains, where what compilers make of plain loops is not good
- * enough. The types are those of GCC and clang for all processors.
+ * Vector: four fp32 numbers in one register, for loops that compilers do not vectorise well enough
+ * by themselves. The types are GCC's and clang's for all processors.
  */
 #ifndef YK_BACKEND_CPU_MATH_VECTOR_H
 #define YK_BACKEND_CPU_MATH_VECTOR_H

@@ -1,8 +1,6 @@
 /*
- * Attention by kernels of our own: what they share. A head of a sample is known by its place in the
- * order (B, heads); tiles of queries and keys count from its first.
- *
- * Scores are kept in units of log2 e, for powers of two are what the hardware has.
+ * Attention by yoke's own kernels: what they share. A head of a sample is numbered in the order (B,
+ * heads). Scores are in units of log2 e: powers of two are what the hardware has.
  */
 #ifndef YK_BACKEND_CUDA_ATTENTION_ATTENTION_CUH
 #define YK_BACKEND_CUDA_ATTENTION_ATTENTION_CUH

@@ -214,15 +214,15 @@ static struct plan *make_plan(cudnnHandle_t handle, const struct yk_cudnn_shape 
     } else {
         yk_cudnn_graph_forward(&plan->builder, shape, &plan->slots);
     }
-    const struct yk_cudnn_plan_options options = {max_workspace, shape->repeatable != 0};
-    bool made = yk_cudnn_plan_make(&plan->builder, handle, NULL, options);
+    const struct yk_cudnn_options options = {max_workspace, shape->repeatable != 0};
+    bool made = yk_cudnn_builder_plan(&plan->builder, handle, NULL, options);
     if (!made) {
         set_reason(plan->builder.reason);
     }
     made = made && (!shape->lengths || count_queries(plan, shape));
     if (!made) {
         destroy_plan(plan);
-        /* What the library tried and could not do is no trouble of the ops that follow. */
+        /* Failed attempts of the library must not fail the ops that follow. */
         (void)cudaGetLastError();
         return NULL;
     }
@@ -299,7 +299,7 @@ static bool run_plan(struct yk_cudnn_cache *cache, struct plan *plan,
             count++;
         }
     }
-    if (!yk_cudnn_plan_run(&plan->builder, cache->handle, count, ids, used, workspace)) {
+    if (!yk_cudnn_builder_run(&plan->builder, cache->handle, count, ids, used, workspace)) {
         set_reason(plan->builder.reason);
         return false;
     }
@@ -443,7 +443,7 @@ static void *sample(const void *rows, int64_t first, int64_t count, int64_t stri
     return rows ? (char *)unconst(rows) + first * count * stride * 2 : NULL;
 }
 
-/* What both passes read; `scale` must live until the plan is put on the lane. */
+/* What both passes read; `scale` must live until the plan is enqueued. */
 static void point_at(const struct yk_attention_op *op, int64_t first, const float *scale,
                      void *pointers[YK_CUDNN_SLOTS])
 {

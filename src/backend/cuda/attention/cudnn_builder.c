@@ -370,7 +370,7 @@ static cudnnStatus_t inspect_engine(cudnnBackendDescriptor_t config, int64_t *nu
 static cudnnBackendDescriptor_t try_config(struct yk_cudnn_builder *builder,
                                            cudnnBackendDescriptor_t config,
                                            cudnnBackendDescriptor_t device,
-                                           struct yk_cudnn_plan_options options)
+                                           struct yk_cudnn_options options)
 {
     bool repeatable = false;
     cudnnStatus_t status = inspect_engine(config, &builder->engine, &repeatable);
@@ -405,7 +405,7 @@ static cudnnBackendDescriptor_t try_config(struct yk_cudnn_builder *builder,
 
 /* Configurations come in the order of the speed that cuDNN expects of them. */
 static void try_configs(struct yk_cudnn_builder *builder, cudnnBackendDescriptor_t heuristics,
-                        cudnnBackendDescriptor_t device, struct yk_cudnn_plan_options options)
+                        cudnnBackendDescriptor_t device, struct yk_cudnn_options options)
 {
     cudnnBackendDescriptor_t configs[MAX_CONFIGS];
     int64_t made = 0;
@@ -460,8 +460,8 @@ static cudnnBackendDescriptor_t ask_heuristics(struct yk_cudnn_builder *builder,
     return NULL;
 }
 
-bool yk_cudnn_plan_make(struct yk_cudnn_builder *builder, cudnnHandle_t handle,
-                        cudnnBackendDescriptor_t device, struct yk_cudnn_plan_options options)
+bool yk_cudnn_builder_plan(struct yk_cudnn_builder *builder, cudnnHandle_t handle,
+                           cudnnBackendDescriptor_t device, struct yk_cudnn_options options)
 {
     static const cudnnBackendHeurMode_t modes[] = {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK};
     const cudnnBackendDescriptor_t graph = yk_cudnn_builder_finish(builder, handle);
@@ -480,8 +480,8 @@ bool yk_cudnn_plan_make(struct yk_cudnn_builder *builder, cudnnHandle_t handle,
     return !builder->failed;
 }
 
-bool yk_cudnn_plan_run(struct yk_cudnn_builder *builder, cudnnHandle_t handle, int64_t count,
-                       const int64_t *ids, void *const *pointers, void *workspace)
+bool yk_cudnn_builder_run(struct yk_cudnn_builder *builder, cudnnHandle_t handle, int64_t count,
+                          const int64_t *ids, void *const *pointers, void *workspace)
 {
     cudnnBackendDescriptor_t pack = NULL;
     cudnnStatus_t status =

@@ -1,9 +1,8 @@
 /*
- * Builder: a graph of cuDNN's backend interface, put together op by op, and the plan that runs it.
- *
- * A tensor is told by its id. The first thing that goes wrong is kept as `reason`; every call after
- * it does nothing and returns YK_CUDNN_NONE, so that only the end has to be looked at. A builder
- * owns all descriptors it made, the plan among them. One thread at a time.
+ * Builder: a graph of cuDNN's backend interface, made op by op, and the plan that runs it. A tensor
+ * has an id. The first failure is kept as `reason`; every call after it does nothing and returns
+ * YK_CUDNN_NONE, so that only the end must be checked. A builder owns all descriptors it made. One
+ * thread at a time.
  */
 #ifndef YK_BACKEND_CUDA_ATTENTION_CUDNN_BUILDER_H
 #define YK_BACKEND_CUDA_ATTENTION_CUDNN_BUILDER_H
@@ -45,7 +44,7 @@ struct yk_cudnn_builder {
     int operation_count;
     cudnnBackendDescriptor_t owned[YK_CUDNN_DESCRIPTORS];
     int owned_count;
-    cudnnBackendDescriptor_t config; /* NULL before yk_cudnn_plan_make(), as the plan */
+    cudnnBackendDescriptor_t config; /* NULL before yk_cudnn_builder_plan(), as the plan */
     cudnnBackendDescriptor_t plan;
     int64_t workspace_bytes; /* that the plan needs */
     int64_t engine;          /* its number */
@@ -92,23 +91,20 @@ bool yk_cudnn_builder_check(struct yk_cudnn_builder *builder, cudnnStatus_t stat
 cudnnBackendDescriptor_t yk_cudnn_builder_finish(struct yk_cudnn_builder *builder,
                                                  cudnnHandle_t handle);
 
-/*
- * attend_cudnn_plan.c. Ends the graph, and makes the first plan, in the order of cuDNN's own guess
- * at their speed, that needs no more workspace than that and, if so wanted, gives the same bits
- * every time. `handle` belongs to the device; where it is NULL, `device`
- * (CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR) describes one that need not be here. False when there is
- * none.
+/* Ends the graph and makes the first plan, in the order of cuDNN's heuristics, that needs no more
+ * workspace than allowed and, if wanted, is repeatable: the same bits every time. Where `handle` is
+ * NULL, `device` (CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR) describes the GPU. False when there is none.
  */
-struct yk_cudnn_plan_options {
+struct yk_cudnn_options {
     int64_t max_workspace; /* bytes */
     bool repeatable;
 };
-bool yk_cudnn_plan_make(struct yk_cudnn_builder *builder, cudnnHandle_t handle,
-                        cudnnBackendDescriptor_t device, struct yk_cudnn_plan_options options);
+bool yk_cudnn_builder_plan(struct yk_cudnn_builder *builder, cudnnHandle_t handle,
+                           cudnnBackendDescriptor_t device, struct yk_cudnn_options options);
 
 /* Runs it on the handle's stream; pointers[i] is the memory of the tensor ids[i]. */
-bool yk_cudnn_plan_run(struct yk_cudnn_builder *builder, cudnnHandle_t handle, int64_t count,
-                       const int64_t *ids, void *const *pointers, void *workspace);
+bool yk_cudnn_builder_run(struct yk_cudnn_builder *builder, cudnnHandle_t handle, int64_t count,
+                          const int64_t *ids, void *const *pointers, void *workspace);
 
 /* Destroys all descriptors; the builder may begin anew. */
 void yk_cudnn_builder_clear(struct yk_cudnn_builder *builder);

@@ -1,10 +1,8 @@
 /*
- * Shapes are (B, heads, rows, columns). Keys are given turned, (B, kv_heads, D, S), and so are
- * values in the backward pass: a matter of strides. Where there are fewer heads of keys than of
- * queries, products repeat them.
- *
- * The engines recognise these graphs by their ops and the order of them; one more or one less, and
- * no engine takes it. Scores, powers and masks are virtual, and never stored.
+ * Shapes are (B, heads, rows, columns). Keys are given transposed, (B, kv_heads, D, S), and so are
+ * values in the backward pass, by their strides. Products repeat heads of keys for those of
+ * queries. The engines recognise these graphs by their ops and the order of them; any other is
+ * refused. Scores, powers and masks are virtual, never stored.
  */
 #ifndef YK_NO_CUDNN
 #include "backend/cuda/attention/cudnn_graph.h"
@@ -195,7 +193,7 @@ static int transpose(struct yk_cudnn_builder *builder, const struct yk_cudnn_sha
     return y;
 }
 
-/* gradient (B, kv_heads, S, D) = turned (B, heads, S, T) · b (B, heads, T, D), summed over the
+/* gradient (B, kv_heads, S, D) = transposed (B, heads, S, T) · b (B, heads, T, D), summed over the
  * heads of queries that share one of keys. */
 static void add_key_gradient(struct yk_cudnn_builder *builder, const struct yk_cudnn_shape *shape,
                              const struct yk_cudnn_slots *slots, int transposed, int b,

@@ -1,7 +1,6 @@
 /*
  * Graph of attention, as cuDNN's fused engines know it: products, a softmax in single steps, masks.
- *
- * Plain functions of a shape; nothing is kept here.
+ * Plain functions of a shape.
  */
 #ifndef YK_BACKEND_CUDA_ATTENTION_CUDNN_GRAPH_H
 #define YK_BACKEND_CUDA_ATTENTION_CUDNN_GRAPH_H

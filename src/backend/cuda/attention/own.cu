@@ -1,6 +1,4 @@
-/*
- * Attention by kernels of our own: which of them, and what backward needs before it begins.
- */
+/* Attention by yoke's own kernels: which of them, and what backward needs before it begins. */
 #include "backend/cuda/attention/attention.cuh"
 
 #include <math.h>

@@ -121,7 +121,7 @@ static __device__ __forceinline__ void load_keys(const struct yk_attention_op &o
     yk_tile_load_async<T, D, layout<D>::keys>(to, k, op.k_stride, head.length - s);
     yk_tile_load_async<T, D, layout<D>::keys>(to + layout<D>::tile_bytes, v, op.v_stride,
                                               head.length - s);
-    yk_copy_async_commit();
+    yk_tile_copy_commit();
 }
 
 /* The warp's rows of out and sums. */
@@ -199,7 +199,7 @@ static __global__ void __launch_bounds__(YK_TENSOR_THREADS, 2)
     float out[M][D / 8][4];
     yk_tile_clear(out);
     softmax.clear();
-    yk_copy_async_wait();
+    yk_tile_copy_wait();
     __syncthreads();
     if (L::holds) {
         yk_tile_to_registers(stored, held);
@@ -216,7 +216,7 @@ static __global__ void __launch_bounds__(YK_TENSOR_THREADS, 2)
         const uint32_t worked_on = here;
         here = other;
         other = worked_on;
-        yk_copy_async_wait();
+        yk_tile_copy_wait();
         __syncthreads();
     }
     finish<T, D>(op, head, t, softmax, out, shared + own.warp_row * D * 2);

@@ -46,7 +46,7 @@ static __device__ __forceinline__ void load_keys(const struct yk_attention_op &o
     yk_tile_load_async<T, D, ROWS>(
         v, row_of<T>(op.v, head.sample, op.keys, s, op.v_stride, head.kv_head, D), op.v_stride,
         head.length - s);
-    yk_copy_async_commit();
+    yk_tile_copy_commit();
 }
 
 /* All of a warp's rows times `scale`, to memory. */
@@ -89,8 +89,7 @@ static bool launch_kernel(struct yk_backend_lane *lane,
     return yk_cuda_lane_check(lane, cudaGetLastError(), "attention_backward");
 }
 
-/* ---- dK and dV: all is transposed, rows being keys, so that P and dS come out as left sides ----
- */
+/* ---- dK and dV, transposed: rows are keys, so that P and dS come out as left sides ---- */
 
 /* A stage of queries t …: rows of q and of d_out, then sums and products. */
 template <typename T, int D>
@@ -113,10 +112,10 @@ static __device__ __forceinline__ void load_queries(const struct yk_attention_ba
     const float *from = threadIdx.x < passing ? op.sums : task.products;
     if (threadIdx.x < 2 * passing) {
         from += (head.sample * op.heads + head.head) * op.queries + t;
-        yk_copy_word_async(to + 2 * tile_bytes + threadIdx.x * 4, from + (at < left ? at : 0),
-                           at < left);
+        yk_tile_copy_word(to + 2 * tile_bytes + threadIdx.x * 4, from + (at < left ? at : 0),
+                          at < left);
     }
-    yk_copy_async_commit();
+    yk_tile_copy_commit();
 }
 
 /*
@@ -218,7 +217,7 @@ add_all(const struct yk_attention_backward_task &task, struct yk_attention_head 
     load_queries<T, D>(task, head, first_query, base + here);
     for (int h = 0; h < group; h++) {
         for (int t = first_query; t < queries; t += L::passing) {
-            yk_copy_async_wait();
+            yk_tile_copy_wait();
             __syncthreads();
             struct yk_attention_head next = head;
             const bool last = t + L::passing >= queries;
@@ -404,7 +403,7 @@ static __global__ void __launch_bounds__(YK_TENSOR_THREADS, 2)
     float dq[L::m][D / 8][4];
     load_first<T, D>(task, head, own.first, base);
     yk_tile_clear(dq);
-    yk_copy_async_wait();
+    yk_tile_copy_wait();
     __syncthreads();
     load_own(task, head, t, base + own.warp_row * D * 2, held);
     for (int s = 0; s < own.end; s += L::passing) {
@@ -415,7 +414,7 @@ static __global__ void __launch_bounds__(YK_TENSOR_THREADS, 2)
         const uint32_t worked_on = here;
         here = other;
         other = worked_on;
-        yk_copy_async_wait();
+        yk_tile_copy_wait();
         __syncthreads();
     }
     store_rows<T, D>(dq, op.scale, shared + own.warp_row * D * 2,

@@ -38,7 +38,7 @@ static __device__ __forceinline__ uint32_t yk_shared_address(const void *pointer
 }
 
 /* 16 bytes, or zeros where they are not there; nothing is read then. */
-static __device__ __forceinline__ void yk_copy_async(uint32_t to, const void *from, bool there)
+static __device__ __forceinline__ void yk_tile_copy(uint32_t to, const void *from, bool there)
 {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to),
                  "l"(__cvta_generic_to_global(from)), "r"(there ? 16 : 0)
@@ -46,20 +46,20 @@ static __device__ __forceinline__ void yk_copy_async(uint32_t to, const void *fr
 }
 
 /* The same with 4 bytes. */
-static __device__ __forceinline__ void yk_copy_word_async(uint32_t to, const void *from, bool there)
+static __device__ __forceinline__ void yk_tile_copy_word(uint32_t to, const void *from, bool there)
 {
     asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(to),
                  "l"(__cvta_generic_to_global(from)), "r"(there ? 4 : 0)
                  : "memory");
 }
 
-static __device__ __forceinline__ void yk_copy_async_commit(void)
+static __device__ __forceinline__ void yk_tile_copy_commit(void)
 {
     asm volatile("cp.async.commit_group;" ::: "memory");
 }
 
 /* Waits for this thread's copies; others' are known to be there after a barrier. */
-static __device__ __forceinline__ void yk_copy_async_wait(void)
+static __device__ __forceinline__ void yk_tile_copy_wait(void)
 {
     asm volatile("cp.async.wait_all;" ::: "memory");
 }
@@ -130,8 +130,8 @@ template <int D> static __device__ __forceinline__ uint32_t yk_tile_offset(int r
     return static_cast<uint32_t>(row * 2 * D + (chunk ^ (row & 7)) * 16);
 }
 
-/* Where this lane's row of four matrices is in 16 rows and columns: for left sides and turned right
- * sides the second matrix is below the first, for right sides it is beside it. Columns 16k are
+/* Where this lane's row of four matrices is in 16 rows and columns: for left sides and transposed
+ * right sides the second matrix is below the first, for right sides at its right. Columns 16k are
  * further by ^ 32k, rows 8r by + 16rD. */
 template <int D> static __device__ __forceinline__ uint32_t yk_tile_lane_left(void)
 {
@@ -158,7 +158,7 @@ static __device__ __forceinline__ void yk_tile_load_async(uint32_t to, const T *
 #pragma unroll
     for (int i = 0; i < ROWS / step; i++) {
         const int row = first + i * step;
-        yk_copy_async(to + yk_tile_offset<D>(row, chunk), row < count ? mine : from, row < count);
+        yk_tile_copy(to + yk_tile_offset<D>(row, chunk), row < count ? mine : from, row < count);
         mine += step * stride;
     }
 }
@@ -307,11 +307,9 @@ yk_tile_queries_of(const struct yk_attention_op &op)
     return own;
 }
 
-/*
- * What dropout multiplies this lane's four numbers of a result by, rows being queries: those from
- * place `upper` in row g, and from `lower` in row g + 8. Two lanes share the four words of a place
- * that is a multiple of 4: the even one finds those of row g, the odd one those of row g + 8.
- */
+/* Dropout factors of this lane's four numbers of a result, rows being queries: from index `upper`
+ * in row g, and `lower` in row g + 8. Two lanes share the four words of an index that is a multiple
+ * of 4: the even one makes those of row g, the odd one those of row g + 8. */
 static __device__ __forceinline__ void yk_tile_dropout_factors(const struct yk_attention_task &task,
                                                                int64_t sample, uint64_t upper,
                                                                uint64_t lower, float (&out)[4])
@@ -361,11 +359,9 @@ static __device__ __forceinline__ void yk_tile_dropout(const struct yk_attention
     }
 }
 
-/*
- * What dropout multiplies this lane's four numbers of a turned result by: keys s + g and s + g + 8
- * (s a multiple of 8), queries t + 2i and t + 2i + 1. Four lanes share the words of four keys: each
- * finds those of one of its numbers, and hands the others theirs.
- */
+/* Dropout factors of this lane's four numbers of a transposed result: keys s + g and s + g + 8 (s a
+ * multiple of 8), queries t + 2i and t + 2i + 1. Four lanes share the random words of four keys:
+ * each makes those of one of its numbers, and hands the others theirs. */
 static __device__ __forceinline__ void
 yk_tile_dropout_factors_transposed(const struct yk_attention_task &task,
                                    const struct yk_attention_head &head, int t, int s,
@@ -440,7 +436,8 @@ yk_tile_store(const float (&numbers)[M][D / 8][4], const float (&scales)[M][2],
     }
 }
 
-/* Calls put(number, size) with a number of the op's type, and the size of its heads as a type. */
+/* Calls enqueue(number, size) with a number of the op's type, and the size of its heads as a type.
+ */
 template <typename ENQUEUE>
 static auto yk_tile_with_type(const struct yk_attention_op &op, ENQUEUE enqueue)
 {

@@ -1,8 +1,6 @@
 /*
- * Replay list: the ops of a range, one behind the other, as bytes that can be compared.
- *
- * Ops that ask for the same give the same bytes: what lies between the fields of a struct is
- * zeroed, and so is what an op does not look at. A list belongs to one lane.
+ * Replay list: the ops of a range as bytes that can be compared. Equal ops give equal bytes:
+ * padding is zeroed, and so is what an op does not read. A list belongs to one lane.
  */
 #ifndef YK_BACKEND_CUDA_GRAPHS_LIST_H
 #define YK_BACKEND_CUDA_GRAPHS_LIST_H
@@ -13,8 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* OP(a part of names in capitals, the same in small, what puts it on a lane) for every op of
- * backend/ops.h. */
+/* OP(NAME, name, what enqueues it) for every op of backend/ops.h. */
 #define YK_REPLAY_OPS(OP)                                                                          \
     OP(MATMUL, matmul, yk_cuda_matmul)                                                             \
     OP(ATTENTION, attention, yk_cuda_attention)                                                    \
@@ -68,7 +65,7 @@ struct yk_replay_list {
 bool yk_replay_list_add(struct yk_replay_list *list, enum yk_replay_kind kind, const void *op,
                         size_t bytes);
 
-/* Puts all of them on the lane. */
+/* Enqueues all of them. */
 void yk_replay_list_run(const struct yk_replay_list *list, struct yk_backend_lane *lane);
 
 #endif

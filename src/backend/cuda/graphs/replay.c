@@ -13,7 +13,7 @@
 
 struct graph {
     cudaGraphExec_t made;
-    /* Scratch memory of the lane and of those beside it that its kernels were given. */
+    /* Scratch memory of the lane and its side streams that its kernels were given. */
     const void *scratch[1 + YK_CUDA_SIDES];
     size_t length;
     char bytes[]; /* of the list */

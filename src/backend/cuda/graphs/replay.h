@@ -1,18 +1,15 @@
 /*
- * Replay: what is put on a lane between begin_range() and end_range(), as one graph.
+ * Replay: what is enqueued on a lane between begin_range() and end_range(), as one CUDA graph.
  *
- * The ops of a range are collected and run when it ends. Those that come again and again with the
- * same arguments are captured once and then launched whole, which spares the host a launch for each
- * kernel and the device the pauses between them. All others run as if there were no ranges, a
- * little later: arguments that change every step (a rate, the samples of dropout) or shapes that
- * vary. A range that always brings something new is soon collected no more.
+ * The ops of a range are collected and run when it ends. Those that repeat with the same arguments
+ * are captured once and then launched whole, which saves the host a launch for each kernel and the
+ * device the pauses between them. All others run as if there were no ranges: arguments that change
+ * every step (a learning rate, the samples of dropout) or shapes that vary. A range that is always
+ * new is soon not collected any more. Work that no graph holds (of the host, or copies to and from
+ * it) and events end the collecting.
  *
- * Work that no graph holds (of the host, or between the host and the device) and events end the
- * collecting: what was collected runs first, the rest of the range directly.
- *
- * The functions for the backend's table stand in for those of the same name in device.h and
- * kernels.h, which never collect: ops call each other by these. A lane's replay belongs to the
- * lane, and is used by whoever puts work on it.
+ * The functions for the backend's table replace those of the same name in device.h and kernels.h,
+ * which never collect: ops call each other by these. A lane owns its replay.
  */
 #ifndef YK_BACKEND_CUDA_GRAPHS_REPLAY_H
 #define YK_BACKEND_CUDA_GRAPHS_REPLAY_H

@@ -1,6 +1,6 @@
 /*
- * Curves: activations and their slopes in fp32, as backend/cpu/ending.c has them. The type that
- * results are stored as says how exact they must be: quick ones are good to 1e-6 of the largest.
+ * Activations and their derivatives in fp32, as backend/cpu/kernels/matmul.c has them. The type of
+ * the result says how exact they must be: quick ones are good to 1e-6 of the largest.
  */
 #ifndef YK_BACKEND_CUDA_KERNELS_ACTIVATIONS_CUH
 #define YK_BACKEND_CUDA_KERNELS_ACTIVATIONS_CUH

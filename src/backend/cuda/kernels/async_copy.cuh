@@ -1,7 +1,7 @@
 /*
- * Fetch: 16 bytes at a time from memory to shared memory, which a thread asks for and goes on. It
- * waits for what it asked for itself, and then sees it; others see it after a barrier. GPUs before
- * 8.0 bring it at once.
+ * Async copy: 16 bytes at a time from global to shared memory (cp.async). A thread waits for what
+ * it asked for itself, and then sees it; others see it after a barrier. GPUs before 8.0 copy at
+ * once.
  */
 #ifndef YK_BACKEND_CUDA_KERNELS_ASYNC_COPY_CUH
 #define YK_BACKEND_CUDA_KERNELS_ASYNC_COPY_CUH

@@ -84,8 +84,8 @@ static __device__ __forceinline__ void add_wide(const uint4 &words, bool smooth,
     }
 }
 
-/* What the threads of a block saw, put together; known to all of them. `parts` must be others the
- * next time, as nobody waits for those who still read. */
+/* The threads' sums combined, known to all of them. `parts` must differ the next time, as nobody
+ * waits for those who still read. */
 static __device__ struct row_sum combine(const struct row_sum &mine, struct row_sum *parts)
 {
     const int lane = static_cast<int>(threadIdx.x % 32);

@@ -264,13 +264,11 @@ void yk_cuda_embedding(struct yk_backend_lane *lane, const struct yk_embedding_o
 
 /* ---- back, to the table ---- */
 
-/*
- * The rows, sorted by token, are cut into pieces of as many rows each, however often a token comes.
- * A run is the rows of one token. A piece's runs that lie in it wholly are summed and added to the
- * table; of one that came from the piece before, or goes on in the next, the sum goes to scratch:
- * as the piece's HEAD where it came, else as its TAIL. Then the piece where such a run begins adds
- * up its TAIL and the HEADs that follow, and adds that to the table.
- */
+/* The rows, sorted by token, are cut into segments of equal length, however often a token comes. A
+ * run is the rows of one token. Runs wholly within a segment are summed and added to the table; of
+ * one that came from the segment before, or continues in the next, the sum goes to scratch: as the
+ * segment's HEAD where it came, else as its TAIL. Then the segment where such a run begins adds its
+ * TAIL and the HEADs that follow to the table. */
 enum {
     HEAD,
     TAIL,
@@ -280,14 +278,14 @@ enum {
 struct segments {
     const int32_t *order;  /* (rows), by token */
     const int32_t *sorted; /* (rows): their tokens */
-    float *partials;       /* (pieces, ENDS, pitch) */
+    float *partials;       /* (segments, ENDS, pitch) */
     int64_t pitch;         /* the width, to a multiple of 4 */
     int32_t rows;
     int32_t segment_rows;
     int32_t count;
 };
 
-/* A run of the piece ends, or the piece does: rows `first` to `last` of the order. */
+/* A run of the segment ends, or the segment does: rows `first` to `last` of the order. */
 template <int N>
 static __device__ __forceinline__ void finish_run(const struct yk_embedding_backward_op &op,
                                                   const struct segments &segments, int first,
@@ -312,7 +310,7 @@ static __device__ __forceinline__ void finish_run(const struct yk_embedding_back
     yk_typed_store(op.table_type, op.d_table, token * op.width + column, entry);
 }
 
-/* d_out is of type T. A block takes a piece, a thread N columns of it. */
+/* d_out is of type T. A block takes a segment, a thread N columns of it. */
 template <typename T, int N>
 static __global__ void __launch_bounds__(SUM_THREADS)
     sum_segments(struct yk_embedding_backward_op op, struct segments segments)
@@ -357,7 +355,7 @@ static __global__ void __launch_bounds__(SUM_THREADS)
     }
 }
 
-/* Adds up the run that begins in piece blockIdx.x and goes on, if there is one: 128 columns. */
+/* Adds up the run that begins in segment blockIdx.x and continues, if any: 128 columns. */
 static __global__ void __launch_bounds__(JOIN_THREADS)
     join_segments(struct yk_embedding_backward_op op, struct segments segments)
 {
@@ -366,12 +364,13 @@ static __global__ void __launch_bounds__(JOIN_THREADS)
     const int turn = threadIdx.x / 32;
     const int segment = blockIdx.x;
     const int begin = segment * segments.segment_rows;
-    const int next = begin + segments.segment_rows; /* begins a piece: the last one has no block */
+    const int next =
+        begin + segments.segment_rows; /* begins a segment: the last one has no block */
     const int32_t token = segments.sorted[next];
     if (segments.sorted[next - 1] != token || (begin > 0 && segments.sorted[begin - 1] == token)) {
         return;
     }
-    int more = 0; /* pieces that the run came to */
+    int more = 0; /* segments that the run came to */
     for (int found = JOIN_THREADS; found == JOIN_THREADS; more += found) {
         const int other = segment + 1 + more + static_cast<int>(threadIdx.x);
         found = __syncthreads_count(other < segments.count &&

@@ -3,23 +3,20 @@
 #include "backend/cuda/kernels/async_copy.cuh"
 #include "backend/cuda/kernels/row_registers.cuh"
 
-/*
- * A row's numbers are held in registers as they are stored, so that memory is read once: its mean,
- * the mean of its squared distances from it, and y come from there. The next row is fetched to
- * shared memory meanwhile. Rows that do not fit or cannot be taken 16 bytes at a time, and x and y
- * of different types, go the slow way, number by number.
- */
+/* A row is held in registers as it is stored, so that memory is read once: mean, variance and y
+ * come from there. The next row is copied to shared memory meanwhile. Rows that do not fit or are
+ * not 16-byte aligned, and x and y of different types, go the slow way, number by number. */
 enum {
     REGISTER_BLOCKS = 4, /* of an SM */
     SLOW_BLOCKS = 8,
     WEIGHT_BYTES = 48 << 10, /* of shared memory for weights and biases, at most */
-    STAGE_BYTES = YK_TEAM_CHUNKS_PER_THREAD * YK_TEAM_THREADS * 16,
+    STAGE_BYTES = YK_THREAD_CHUNKS * YK_TEAM_THREADS * 16,
     RESERVED_BYTES = 2048, /* shared memory of a block for its sums, and what the system keeps */
 };
 
 /* What a thread of a team holds of a row: chunks place, place + step … below count. */
 template <typename T> struct row_registers {
-    yk_wide<T> chunks[YK_TEAM_CHUNKS_PER_THREAD];
+    yk_wide<T> chunks[YK_THREAD_CHUNKS];
 };
 
 /* Asks for what a thread holds of a row; it lies in shared memory at stage[0], stage[threads] …. */
@@ -28,7 +25,7 @@ static __device__ __forceinline__ void fetch(const T *x, int place, int step, in
                                              uint4 *stage)
 {
 #pragma unroll
-    for (int i = 0; i < YK_TEAM_CHUNKS_PER_THREAD; i++) {
+    for (int i = 0; i < YK_THREAD_CHUNKS; i++) {
         const int chunk = place + i * step;
         if (chunk < count) {
             yk_async_copy(stage + i * YK_TEAM_THREADS,
@@ -43,7 +40,7 @@ static __device__ __forceinline__ void load_registers(const uint4 *stage, int pl
                                                       int count, struct row_registers<T> &out)
 {
 #pragma unroll
-    for (int i = 0; i < YK_TEAM_CHUNKS_PER_THREAD; i++) {
+    for (int i = 0; i < YK_THREAD_CHUNKS; i++) {
         if (place + i * step < count) {
             out.chunks[i] = *reinterpret_cast<const yk_wide<T> *>(stage + i * YK_TEAM_THREADS);
         }
@@ -57,7 +54,7 @@ static __device__ __forceinline__ float sum_registers(const struct row_registers
 {
     float sum = 0;
 #pragma unroll
-    for (int i = 0; i < YK_TEAM_CHUNKS_PER_THREAD; i++) {
+    for (int i = 0; i < YK_THREAD_CHUNKS; i++) {
         if (place + i * step < count) {
 #pragma unroll
             for (int j = 0; j < yk_wide<T>::count; j++) {
@@ -93,8 +90,8 @@ static __device__ __forceinline__ yk_wide<T> scale_chunk(const yk_wide<T> &x, fl
     return y;
 }
 
-/* x and y are of type T. The block's teams go from row to row together, and `prefetch` rows, 0 or
- * 1, are asked for before they are needed. */
+/* x and y are of type T. The block's teams go from row to row together; `prefetch` rows, 0 or 1,
+ * are copied before they are needed. */
 template <typename T>
 static __global__ void __launch_bounds__(YK_TEAM_THREADS, REGISTER_BLOCKS)
     register_rows(struct yk_norm_op op, int team_warps, int prefetch)
@@ -105,7 +102,7 @@ static __global__ void __launch_bounds__(YK_TEAM_THREADS, REGISTER_BLOCKS)
     __shared__ float scratch[2][YK_TEAM_WARPS][1];
     const int width = static_cast<int>(op.width);
     const int chunks = width / N;
-    float4 *weights = shared + (1 + prefetch) * YK_TEAM_CHUNKS_PER_THREAD * YK_TEAM_THREADS;
+    float4 *weights = shared + (1 + prefetch) * YK_THREAD_CHUNKS * YK_TEAM_THREADS;
     const float4 *biases = op.bias ? weights + width / 4 : nullptr;
     uint4 *stages = reinterpret_cast<uint4 *>(shared) + threadIdx.x;
     const int team_threads = team_warps * 32;
@@ -131,10 +128,10 @@ static __global__ void __launch_bounds__(YK_TEAM_THREADS, REGISTER_BLOCKS)
         struct row_registers<T> row_registers;
         fetch(static_cast<const T *>(op.x) + next * width, place, team_threads,
               next < op.rows ? chunks : 0,
-              stages + (stage ^ prefetch) * YK_TEAM_CHUNKS_PER_THREAD * YK_TEAM_THREADS);
+              stages + (stage ^ prefetch) * YK_THREAD_CHUNKS * YK_TEAM_THREADS);
         yk_async_copy_wait_all_but(prefetch);
-        load_registers(stages + stage * YK_TEAM_CHUNKS_PER_THREAD * YK_TEAM_THREADS, place,
-                       team_threads, count, row_registers);
+        load_registers(stages + stage * YK_THREAD_CHUNKS * YK_TEAM_THREADS, place, team_threads,
+                       count, row_registers);
         float mean = 0;
         if (op.bias) {
             float sum[1] = {sum_registers(row_registers, place, team_threads, count,
@@ -155,7 +152,7 @@ static __global__ void __launch_bounds__(YK_TEAM_THREADS, REGISTER_BLOCKS)
         }
         T *y = static_cast<T *>(op.y) + row * width;
 #pragma unroll
-        for (int i = 0; i < YK_TEAM_CHUNKS_PER_THREAD; i++) {
+        for (int i = 0; i < YK_THREAD_CHUNKS; i++) {
             const int chunk = place + i * team_threads;
             if (chunk < count) {
                 yk_store_wide(y + chunk * N,
@@ -210,8 +207,8 @@ static int64_t min64(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* Rows are asked for ahead where there is shared memory for all blocks. False where there is none
- * for even a row. */
+/* Prefetches where there is shared memory for all blocks. False where there is none for even a row.
+ */
 template <typename T>
 static bool launch_registers(struct yk_backend_lane *lane, const struct yk_norm_op *op)
 {
@@ -227,7 +224,7 @@ static bool launch_registers(struct yk_backend_lane *lane, const struct yk_norm_
     }
     const int prefetch =
         REGISTER_BLOCKS * (weight_bytes + 2 * STAGE_BYTES + RESERVED_BYTES) <= scratch ? 1 : 0;
-    const int team_warps = yk_team_warps(chunks, YK_TEAM_CHUNKS_PER_THREAD);
+    const int team_warps = yk_team_warps(chunks, YK_THREAD_CHUNKS);
     const int64_t blocks = yk_ceil_div(op->rows, YK_TEAM_WARPS / team_warps);
     const int64_t max_blocks = static_cast<int64_t>(properties->processors) * REGISTER_BLOCKS;
     const unsigned grid = static_cast<unsigned>(blocks < max_blocks ? blocks : max_blocks);

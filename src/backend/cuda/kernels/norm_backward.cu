@@ -259,8 +259,8 @@ static __device__ __forceinline__ void leave(const float (&sums)[CHUNKS][yk_wide
     }
 }
 
-/* x, dy and dx are of type T. The block's teams go from row to row together, and `prefetch` rows, 0
- * or 1, are asked for before they are needed. */
+/* x, dy and dx are of type T. The block's teams go from row to row together; `prefetch` rows, 0 or
+ * 1, are copied before they are needed. */
 template <typename T, int CHUNKS, bool SUMS>
 static __global__ void __launch_bounds__(YK_TEAM_THREADS, REGISTER_BLOCKS)
     register_rows(struct yk_norm_backward_op op, int team_warps, int prefetch, float *partials)
@@ -312,8 +312,8 @@ static bool set_shared_memory(struct yk_backend_lane *lane, const void *kernel, 
     return yk_cuda_lane_check(lane, error, "norm_backward");
 }
 
-/* Rows are asked for ahead where there is shared memory for as many blocks as registers allow.
- * False where there is none for even a row. */
+/* Prefetches where there is shared memory for as many blocks as registers allow. False where there
+ * is none for even a row. */
 template <typename T, int CHUNKS, bool SUMS>
 static bool load_registers(struct yk_backend_lane *lane, const struct yk_norm_backward_op *op,
                            int team_warps)
@@ -352,11 +352,11 @@ static bool backward_registers(struct yk_backend_lane *lane, const struct yk_nor
 {
     const int64_t chunks = op->width / yk_wide<T>::count;
     if (!op->d_weight && !op->d_bias) {
-        return load_registers<T, YK_TEAM_CHUNKS_PER_THREAD, false>(
-            lane, op, yk_team_warps(chunks, YK_TEAM_CHUNKS_PER_THREAD));
+        return load_registers<T, YK_THREAD_CHUNKS, false>(lane, op,
+                                                          yk_team_warps(chunks, YK_THREAD_CHUNKS));
     }
     if (chunks > YK_TEAM_THREADS * SUM_CHUNKS) {
-        return load_registers<T, YK_TEAM_CHUNKS_PER_THREAD, true>(lane, op, YK_TEAM_WARPS);
+        return load_registers<T, YK_THREAD_CHUNKS, true>(lane, op, YK_TEAM_WARPS);
     }
     const int team_warps = yk_team_warps(chunks, SUM_CHUNKS);
     return chunks > team_warps * 32 * (SUM_CHUNKS - 1)

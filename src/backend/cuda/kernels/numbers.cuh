@@ -1,9 +1,6 @@
 /*
- * Numbers: how kernels load, store and convert what is stored as fp32, fp16 or bf16. Everything is
- * computed with in fp32.
- *
- * Wide accesses take 16 bytes at once: yk_wide<T>::count numbers, from addresses that yk_is_wide()
- * allows.
+ * Numbers: how kernels load, store and convert fp32, fp16 and bf16; all is computed in fp32. Wide
+ * accesses are 16 bytes, yk_wide<T>::count numbers, from addresses that yk_is_wide() allows.
  */
 #ifndef YK_BACKEND_CUDA_KERNELS_NUMBERS_CUH
 #define YK_BACKEND_CUDA_KERNELS_NUMBERS_CUH
@@ -69,8 +66,7 @@ template <typename T> static inline bool yk_is_wide(const void *base, int64_t st
            stride * static_cast<int64_t>(sizeof(T)) % 16 == 0;
 }
 
-/* The sum, or the largest, over the 32 threads of a warp, known to all of them. The order is fixed.
- */
+/* The sum, or the maximum, over a warp, known to all its threads. The order is fixed. */
 static __device__ __forceinline__ float yk_warp_sum(float x)
 {
     for (int step = 16; step > 0; step /= 2) {

@@ -115,10 +115,10 @@ static void yk_optimizer_launch(struct yk_backend_lane *lane, const typename RUL
 
 /*
  * For gradient g, moments m and v, weight w, in the order that torch.optim.AdamW takes them:
- *   w ← w · (1 − rate · decay)
+ *   w ← w · (1 − lr · weight_decay)
  *   m ← m + (1 − beta1) · (g − m)
  *   v ← beta2 · v + (1 − beta2) · g²
- *   w ← w − rate / correction1 · m / (√v / √correction2 + epsilon)
+ *   w ← w − lr / correction1 · m / (√v / √correction2 + epsilon)
  * What does not change from number to number is worked out in double precision by the host. 28
  * bytes are moved for each of 16-bit weights with a master.
  */
@@ -205,10 +205,10 @@ void yk_cuda_optimizer_adamw(struct yk_backend_lane *lane, const struct yk_adamw
 
 /*
  * For gradient g, velocity b, weight w, in the order that torch.optim.SGD takes them:
- *   g ← g + decay · w
+ *   g ← g + weight_decay · w
  *   b ← momentum · b + g, the first time b ← g
- *   w ← w − rate · b
- * Without momentum there is no velocity, and w ← w − rate · g.
+ *   w ← w − lr · b
+ * Without momentum there is no velocity, and w ← w − lr · g.
  */
 struct sgd {
     using op = struct yk_sgd_op;

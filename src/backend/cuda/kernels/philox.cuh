@@ -1,6 +1,4 @@
-/*
- * Philox4x32-10 on the device: what dropout counts by is said in backend/ops.h.
- */
+/* Philox4x32-10 on the device; backend/ops.h says how dropout counts. */
 #ifndef YK_BACKEND_CUDA_KERNELS_PHILOX_CUH
 #define YK_BACKEND_CUDA_KERNELS_PHILOX_CUH
 

@@ -26,8 +26,8 @@ static __device__ __forceinline__ void load_cos_sin(const float *cos_sin, float 
     }
 }
 
-/* (x, y) becomes (x cos − y sin, y cos + x sin); `sign` −1 turns the other way. The sign goes with
- * x and y, so that nothing waits for the turns before the numbers are asked for. */
+/* (x, y) becomes (x cos − y sin, y cos + x sin); `sign` −1: the inverse. The sign goes with x and
+ * y, so that loads need not wait for cos and sin. */
 template <typename T, int N>
 static __device__ __forceinline__ void turn(float sign, const float (&cosine)[N],
                                             const float (&sine)[N], yk_pack<T, N> &low,

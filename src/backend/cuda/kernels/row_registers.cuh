@@ -1,7 +1,6 @@
 /*
- * Held rows: how teams of threads hold rows in their registers, and how kernels get at numbers of a
- * type that is known at run time only. A block's threads all see the same type, so that branches on
- * it do not diverge.
+ * Row registers: how teams of threads hold rows in registers, and numbers of a type known at run
+ * time only. A block's threads all see the same type, so that branches on it do not diverge.
  */
 #ifndef YK_BACKEND_CUDA_KERNELS_ROW_REGISTERS_CUH
 #define YK_BACKEND_CUDA_KERNELS_ROW_REGISTERS_CUH
@@ -93,7 +92,8 @@ static __device__ __forceinline__ void yk_typed_add(enum yk_precision type, void
 
 /* Four numbers of a wide one: those from 4 · quarter on. */
 template <typename T>
-__device__ __forceinline__ void yk_unpack_quarter(const yk_wide<T> &wide, int quarter, float (&out)[4])
+__device__ __forceinline__ void yk_unpack_quarter(const yk_wide<T> &wide, int quarter,
+                                                  float (&out)[4])
 {
 #pragma unroll
     for (int i = 0; i < 4; i++) {
@@ -145,13 +145,13 @@ __device__ __forceinline__ void yk_stage_weights(enum yk_precision type, const v
 
 /*
  * How a block of YK_TEAM_THREADS shares out rows that are held in registers: each row to a team of
- * 1, 2, 4 or 8 warps whose threads hold at most YK_TEAM_CHUNKS_PER_THREAD chunks each.
+ * 1, 2, 4 or 8 warps whose threads hold at most YK_THREAD_CHUNKS chunks each.
  */
 enum {
     YK_TEAM_THREADS = 256,
     YK_TEAM_WARPS = YK_TEAM_THREADS / 32, /* the largest team */
-    YK_TEAM_CHUNKS_PER_THREAD = 4,
-    YK_TEAM_CHUNKS = YK_TEAM_THREADS * YK_TEAM_CHUNKS_PER_THREAD, /* the longest row's */
+    YK_THREAD_CHUNKS = 4,
+    YK_TEAM_CHUNKS = YK_TEAM_THREADS * YK_THREAD_CHUNKS, /* the longest row's */
 };
 
 static inline int yk_team_warps(int64_t chunks, int held)
@@ -163,9 +163,8 @@ static inline int yk_team_warps(int64_t chunks, int held)
     return warps;
 }
 
-/* Sums over a team's warps, known to all its threads; every thread of the block must come. `room`,
- * (warps of the block, N), must be another one the next time, as nobody waits for those who still
- * read. */
+/* Sums over a team's warps, known to all its threads; every thread of the block must call. `room`,
+ * (warps of the block, N), must differ the next time: nobody waits for those who still read. */
 template <int N>
 __device__ __forceinline__ void yk_team_sums(float (&sums)[N], int team_warps, float (*room)[N])
 {

@@ -1,9 +1,8 @@
 /*
- * Rows: how kernels that do the same to every number lie over rows of them.
- *
- * A thread works on packs, of 16 bytes where addresses allow it and else of one number. Threads of
- * a block lie along x over the packs of a row and along y over rows; blocks do so too. A thread
- * keeps its column and goes from row to row, so that nothing is divided.
+ * Rows: how elementwise kernels lie over rows. A thread works on packs, of 16 bytes where addresses
+ * allow it, else of one number. Threads of a block, and blocks, lie along x over the packs of a row
+ * and along y over rows. A thread keeps its column and goes from row to row, so that nothing is
+ * divided.
  */
 #ifndef YK_BACKEND_CUDA_KERNELS_ROWS_CUH
 #define YK_BACKEND_CUDA_KERNELS_ROWS_CUH
@@ -102,8 +101,8 @@ struct yk_rows_layout {
     dim3 block;
 };
 
-/* `at_once` rows are a thread's work in one go. A grid's y ends at 65535: rows beyond it are met by
- * going on. */
+/* `at_once` rows are a thread's work in one step. A grid's y ends at 65535: more rows take further
+ * steps. */
 static inline struct yk_rows_layout yk_rows_layout_make(int64_t rows, int64_t packs,
                                                         int64_t at_once)
 {
@@ -141,8 +140,8 @@ static __device__ __forceinline__ int64_t yk_rows_step()
     return static_cast<int64_t>(gridDim.y) * blockDim.y;
 }
 
-/* A thread loads all of its rows before it looks which of them there are: past the last one, that
- * one once more. */
+/* A thread loads all of its rows before it checks which exist: past the last one, that one again.
+ */
 static __device__ __forceinline__ int64_t yk_rows_clamp(int64_t row, int64_t rows)
 {
     return row < rows ? row : rows - 1;

@@ -1,11 +1,8 @@
 /*
- * Stretches: long runs of numbers that kernels go through once, four at a time, whatever type they
- * are stored in. Neighbouring threads take neighbouring fours, so that fp32 is moved 16 bytes and
- * 16-bit numbers 8 bytes at a time without a gap.
- *
- * Runs that belong together are cut alike. What lies before the first four that is aligned in all
- * of them, and behind the last, are edges: single numbers. Runs that are never aligned together are
- * nothing but edges.
+ * Span: arrays that kernels go through once, four numbers at a time, whatever their types: fp32 is
+ * moved 16 bytes and 16-bit numbers 8 bytes at a time, without a gap between threads. Arrays of one
+ * op are cut alike. What lies before the first four that is aligned in all of them, and behind the
+ * last, are edges: single numbers. Arrays that are never aligned together are all edges.
  */
 #ifndef YK_BACKEND_CUDA_KERNELS_SPAN_CUH
 #define YK_BACKEND_CUDA_KERNELS_SPAN_CUH

@@ -1,12 +1,11 @@
 /*
- * On a part of a GPU (MPS), algorithms whose blocks work in clusters that its multiprocessors are
- * no multiple of leave tiles out and make others several times: cuBLASLt 13.1 does with clusters of
- * 4 on 18 of an H200's 132, and with clusters of 8 on 92. So do some whose clusters they are a
- * multiple of, which is found out by trying (cluster_trust.h). Others are proposed there: more of
- * them are asked for, and those with large clusters are changed to clusters of 2, which always lie
- * within one pair of multiprocessors. Where nothing else is left, they are proposed as they are:
- * whether they are right is seen when they are tried. Last come the same ones without clusters, and
- * older ones.
+ * On a part of a GPU (MPS), algorithms whose blocks work in clusters that its SMs are no multiple
+ * of leave tiles out and make others several times: cuBLASLt 13.1 does with clusters of 4 on 18 of
+ * an H200's 132, and with clusters of 8 on 92. So do some whose clusters they are a multiple of,
+ * which only a trial shows (cluster_trust.h). So more algorithms are asked for there, and those
+ * with large clusters are changed to clusters of 2, which always lie within one pair of SMs. Where
+ * nothing else is left, they are proposed as they are; last come the same ones without clusters,
+ * and older ones.
  */
 #include "backend/cuda/matmul/algorithm.h"
 
@@ -54,20 +53,20 @@ static bool splits(const cublasLtMatmulAlgo_t *algorithm)
            parts != 1 && parts != 0;
 }
 
-bool yk_matmul_algorithm_is_plain(const struct yk_matmul_algorithm_context *context,
+bool yk_matmul_algorithm_is_plain(const struct yk_matmul_context *context,
                                   const cublasLtMatmulAlgo_t *algorithm)
 {
     return !splits(algorithm) && (context->part_processors == 0 ||
                                   yk_matmul_algorithm_cluster(algorithm) <= YK_MATMUL_CLUSTER_PAIR);
 }
 
-bool yk_matmul_algorithm_fits(const struct yk_matmul_algorithm_context *context,
-                              const struct yk_matmul_descriptors *descriptors,
+bool yk_matmul_algorithm_fits(const struct yk_matmul_context *context,
+                              const struct yk_matmul_layout *layout,
                               const cublasLtMatmulAlgo_t *algorithm)
 {
     cublasLtMatmulHeuristicResult_t result;
-    return cublasLtMatmulAlgoCheck(context->library, descriptors->work, descriptors->b,
-                                   descriptors->a, descriptors->add, descriptors->c, algorithm,
+    return cublasLtMatmulAlgoCheck(context->library, layout->work, layout->b, layout->a,
+                                   layout->add, layout->c, algorithm,
                                    &result) == CUBLAS_STATUS_SUCCESS &&
            result.workspaceSize <= context->workspace_bytes;
 }
@@ -101,17 +100,17 @@ static bool read_type(cublasLtMatrixLayout_t layout, cudaDataType_t *out)
     return is_read;
 }
 
-static bool read_types(const struct yk_matmul_descriptors *descriptors, struct types *out)
+static bool read_types(const struct yk_matmul_layout *layout, struct types *out)
 {
     int32_t computed = 0;
     size_t written = 0;
-    const bool is_read = cublasLtMatmulDescGetAttribute(
-                             descriptors->work, CUBLASLT_MATMUL_DESC_COMPUTE_TYPE, &computed,
-                             sizeof computed, &written) == CUBLAS_STATUS_SUCCESS;
+    const bool is_read =
+        cublasLtMatmulDescGetAttribute(layout->work, CUBLASLT_MATMUL_DESC_COMPUTE_TYPE, &computed,
+                                       sizeof computed, &written) == CUBLAS_STATUS_SUCCESS;
     out->computed = (cublasComputeType_t)computed;
     out->scale = CUDA_R_32F;
-    return is_read && read_type(descriptors->a, &out->a) && read_type(descriptors->b, &out->b) &&
-           read_type(descriptors->add, &out->add) && read_type(descriptors->c, &out->c);
+    return is_read && read_type(layout->a, &out->a) && read_type(layout->b, &out->b) &&
+           read_type(layout->add, &out->add) && read_type(layout->c, &out->c);
 }
 
 /* The tiles, or the stages, that an algorithm has. */
@@ -160,9 +159,9 @@ static void leave_clusters(cublasLtMatmulAlgo_t *algorithm)
 }
 
 /* With one tile, and each of the stages that may do. */
-static int add_stages(const struct yk_matmul_algorithm_context *context,
-                      const struct yk_matmul_descriptors *descriptors,
-                      const cublasLtMatmulAlgo_t *algorithm, int max, cublasLtMatmulAlgo_t *out)
+static int add_stages(const struct yk_matmul_context *context,
+                      const struct yk_matmul_layout *layout, const cublasLtMatmulAlgo_t *algorithm,
+                      int max, cublasLtMatmulAlgo_t *out)
 {
     uint32_t stages[MAX_CHOICES];
     const int stage_count = list_choices(algorithm, CUBLASLT_ALGO_CAP_STAGES_IDS, stages);
@@ -170,12 +169,11 @@ static int add_stages(const struct yk_matmul_algorithm_context *context,
     for (int i = stage_count - 1; i >= 0 && count < max && count < STAGES_TRIED; i--) {
         cublasLtMatmulAlgo_t made = *algorithm;
         if (set_number(&made, CUBLASLT_ALGO_CONFIG_STAGES_ID, stages[i]) &&
-            yk_matmul_algorithm_fits(context, descriptors, &made)) {
+            yk_matmul_algorithm_fits(context, layout, &made)) {
             out[count++] = made;
         }
     }
-    if (stage_count == 0 && count < max &&
-        yk_matmul_algorithm_fits(context, descriptors, algorithm)) {
+    if (stage_count == 0 && count < max && yk_matmul_algorithm_fits(context, layout, algorithm)) {
         out[count++] = *algorithm;
     }
     return count;
@@ -193,10 +191,8 @@ static bool is_listed(uint32_t number, const uint32_t *list, int count)
 
 /* Older algorithms, which divide a product among blocks that have nothing to do with each other: on
  * some parts of a GPU nothing is right that the library expects to be fast there. */
-static int find_others(const struct yk_matmul_algorithm_context *context,
-                       const struct yk_matmul_shape *shape,
-                       const struct yk_matmul_descriptors *descriptors, int max,
-                       cublasLtMatmulAlgo_t *out)
+static int find_others(const struct yk_matmul_context *context, const struct yk_matmul_shape *shape,
+                       const struct yk_matmul_layout *layout, int max, cublasLtMatmulAlgo_t *out)
 {
     static const uint32_t tiles[] = {CUBLASLT_MATMUL_TILE_128x128, CUBLASLT_MATMUL_TILE_128x64,
                                      CUBLASLT_MATMUL_TILE_64x64};
@@ -204,7 +200,7 @@ static int find_others(const struct yk_matmul_algorithm_context *context,
     int ids[MAX_IDS];
     int id_count = 0;
     int count = 0;
-    if (!read_types(descriptors, &types) ||
+    if (!read_types(layout, &types) ||
         cublasLtMatmulAlgoGetIds(context->library, types.computed, types.scale, types.b, types.a,
                                  types.add, types.c, MAX_IDS, ids,
                                  &id_count) != CUBLAS_STATUS_SUCCESS) {
@@ -222,7 +218,7 @@ static int find_others(const struct yk_matmul_algorithm_context *context,
                           list_choices(&made, CUBLASLT_ALGO_CAP_TILE_IDS, entry)) &&
                 set_number(&made, CUBLASLT_ALGO_CONFIG_TILE_ID, tiles[t])) {
                 leave_clusters(&made);
-                count += add_stages(context, descriptors, &made, max - count, out + count);
+                count += add_stages(context, layout, &made, max - count, out + count);
             }
         }
     }
@@ -237,10 +233,9 @@ enum {
     ENOUGH = 12, /* of those that may be taken as they are */
 };
 
-static int ask_heuristic(const struct yk_matmul_algorithm_context *context,
-                         const struct yk_matmul_shape *shape,
-                         const struct yk_matmul_descriptors *descriptors, int max,
-                         cublasLtMatmulHeuristicResult_t *out)
+static int ask_heuristic(const struct yk_matmul_context *context,
+                         const struct yk_matmul_shape *shape, const struct yk_matmul_layout *layout,
+                         int max, cublasLtMatmulHeuristicResult_t *out)
 {
     cublasLtMatmulPreference_t preference = NULL;
     const uint32_t alignment = (uint32_t)shape->alignment;
@@ -258,22 +253,22 @@ static int ask_heuristic(const struct yk_matmul_algorithm_context *context,
         (void)cublasLtMatmulPreferenceSetAttribute(preference, sides[i], &alignment,
                                                    sizeof alignment);
     }
-    if (cublasLtMatmulAlgoGetHeuristic(context->library, descriptors->work, descriptors->b,
-                                       descriptors->a, descriptors->add, descriptors->c, preference,
-                                       max, out, &count) != CUBLAS_STATUS_SUCCESS) {
+    if (cublasLtMatmulAlgoGetHeuristic(context->library, layout->work, layout->b, layout->a,
+                                       layout->add, layout->c, preference, max, out,
+                                       &count) != CUBLAS_STATUS_SUCCESS) {
         count = 0;
     }
     (void)cublasLtMatmulPreferenceDestroy(preference);
     return count;
 }
 
-static bool set_cluster(const struct yk_matmul_algorithm_context *context,
-                        const struct yk_matmul_descriptors *descriptors, uint16_t shape,
+static bool set_cluster(const struct yk_matmul_context *context,
+                        const struct yk_matmul_layout *layout, uint16_t shape,
                         cublasLtMatmulAlgo_t *algorithm)
 {
     return cublasLtMatmulAlgoConfigSetAttribute(algorithm, CUBLASLT_ALGO_CONFIG_CLUSTER_SHAPE_ID,
                                                 &shape, sizeof shape) == CUBLAS_STATUS_SUCCESS &&
-           yk_matmul_algorithm_fits(context, descriptors, algorithm);
+           yk_matmul_algorithm_fits(context, layout, algorithm);
 }
 
 static int add_new(const cublasLtMatmulAlgo_t *algorithm, int count, cublasLtMatmulAlgo_t *out)
@@ -290,28 +285,25 @@ static int add_new(const cublasLtMatmulAlgo_t *algorithm, int count, cublasLtMat
     return count + 1;
 }
 
-static int add_changed(const struct yk_matmul_algorithm_context *context,
-                       const struct yk_matmul_descriptors *descriptors,
-                       const cublasLtMatmulAlgo_t *algorithm, uint16_t shape, int count,
-                       cublasLtMatmulAlgo_t *out)
+static int add_changed(const struct yk_matmul_context *context,
+                       const struct yk_matmul_layout *layout, const cublasLtMatmulAlgo_t *algorithm,
+                       uint16_t shape, int count, cublasLtMatmulAlgo_t *out)
 {
     cublasLtMatmulAlgo_t changed = *algorithm;
-    return set_cluster(context, descriptors, shape, &changed) ? add_new(&changed, count, out)
-                                                              : count;
+    return set_cluster(context, layout, shape, &changed) ? add_new(&changed, count, out) : count;
 }
 
-/* In clusters of two blocks, one beside or below the other. */
-static int add_paired(const struct yk_matmul_algorithm_context *context,
-                      const struct yk_matmul_descriptors *descriptors,
-                      const cublasLtMatmulAlgo_t *algorithm, int count, cublasLtMatmulAlgo_t *out)
+/* In clusters of two blocks, side by side or one below the other. */
+static int add_paired(const struct yk_matmul_context *context,
+                      const struct yk_matmul_layout *layout, const cublasLtMatmulAlgo_t *algorithm,
+                      int count, cublasLtMatmulAlgo_t *out)
 {
-    count = add_changed(context, descriptors, algorithm, CUBLASLT_CLUSTER_SHAPE_2x1x1, count, out);
-    return add_changed(context, descriptors, algorithm, CUBLASLT_CLUSTER_SHAPE_1x2x1, count, out);
+    count = add_changed(context, layout, algorithm, CUBLASLT_CLUSTER_SHAPE_2x1x1, count, out);
+    return add_changed(context, layout, algorithm, CUBLASLT_CLUSTER_SHAPE_1x2x1, count, out);
 }
 
 /* On all of a GPU every algorithm does. */
-static bool suits(const struct yk_matmul_algorithm_context *context,
-                  const cublasLtMatmulAlgo_t *algorithm)
+static bool suits(const struct yk_matmul_context *context, const cublasLtMatmulAlgo_t *algorithm)
 {
     const int32_t cluster = yk_matmul_algorithm_cluster(algorithm);
     return context->part_processors == 0 || cluster <= YK_MATMUL_CLUSTER_PAIR ||
@@ -319,14 +311,14 @@ static bool suits(const struct yk_matmul_algorithm_context *context,
             yk_cluster_trust_allows(context->trust, cluster));
 }
 
-int yk_matmul_algorithm_propose(const struct yk_matmul_algorithm_context *context,
+int yk_matmul_algorithm_propose(const struct yk_matmul_context *context,
                                 const struct yk_matmul_shape *shape,
-                                const struct yk_matmul_descriptors *descriptors,
+                                const struct yk_matmul_layout *layout,
                                 cublasLtMatmulAlgo_t out[YK_MATMUL_ALGORITHMS_MAX])
 {
     cublasLtMatmulHeuristicResult_t found[MAX_PROPOSED_FOR_PART];
     const bool is_part = context->part_processors > 0;
-    const int proposed = ask_heuristic(context, shape, descriptors,
+    const int proposed = ask_heuristic(context, shape, layout,
                                        is_part ? MAX_PROPOSED_FOR_PART : MAX_PROPOSED, found);
     int count = 0;
     for (int i = 0; i < proposed; i++) {
@@ -336,7 +328,7 @@ int yk_matmul_algorithm_propose(const struct yk_matmul_algorithm_context *contex
     }
     for (int i = 0; i < proposed && count < ENOUGH; i++) {
         if (!suits(context, &found[i].algo)) {
-            count = add_paired(context, descriptors, &found[i].algo, count, out);
+            count = add_paired(context, layout, &found[i].algo, count, out);
         }
     }
     const bool none = count == 0;
@@ -346,52 +338,50 @@ int yk_matmul_algorithm_propose(const struct yk_matmul_algorithm_context *contex
     return count;
 }
 
-int yk_matmul_algorithm_propose_last(const struct yk_matmul_algorithm_context *context,
+int yk_matmul_algorithm_propose_last(const struct yk_matmul_context *context,
                                      const struct yk_matmul_shape *shape,
-                                     const struct yk_matmul_descriptors *descriptors,
+                                     const struct yk_matmul_layout *layout,
                                      cublasLtMatmulAlgo_t out[YK_MATMUL_ALGORITHMS_MAX])
 {
     cublasLtMatmulHeuristicResult_t found[MAX_PROPOSED_FOR_PART];
-    const int proposed = ask_heuristic(context, shape, descriptors, MAX_PROPOSED_FOR_PART, found);
+    const int proposed = ask_heuristic(context, shape, layout, MAX_PROPOSED_FOR_PART, found);
     int count = 0;
     for (int i = 0; i < proposed; i++) {
         if (yk_matmul_algorithm_cluster(&found[i].algo) > 1) {
-            count = add_changed(context, descriptors, &found[i].algo, CUBLASLT_CLUSTER_SHAPE_1x1x1,
+            count = add_changed(context, layout, &found[i].algo, CUBLASLT_CLUSTER_SHAPE_1x1x1,
                                 count, out);
         }
     }
     return count +
-           find_others(context, shape, descriptors, YK_MATMUL_ALGORITHMS_MAX - count, out + count);
+           find_others(context, shape, layout, YK_MATMUL_ALGORITHMS_MAX - count, out + count);
 }
 
 /* ---- run ---- */
 
-cublasStatus_t yk_matmul_algorithm_set_pointers(const struct yk_matmul_descriptors *descriptors,
+cublasStatus_t yk_matmul_algorithm_set_pointers(const struct yk_matmul_layout *layout,
                                                 const struct yk_cublas_call *call)
 {
     cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
     const void *vector = call->sums ? call->sums : call->bias; /* never both */
     if (vector) {
-        status = cublasLtMatmulDescSetAttribute(
-            descriptors->work, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &vector, sizeof vector);
+        status = cublasLtMatmulDescSetAttribute(layout->work, CUBLASLT_MATMUL_DESC_BIAS_POINTER,
+                                                &vector, sizeof vector);
     }
     if (status == CUBLAS_STATUS_SUCCESS && call->aux) {
-        status = cublasLtMatmulDescSetAttribute(descriptors->work,
-                                                CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER,
-                                                &call->aux, sizeof call->aux);
+        status = cublasLtMatmulDescSetAttribute(
+            layout->work, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, &call->aux, sizeof call->aux);
     }
     return status;
 }
 
-cublasStatus_t yk_matmul_algorithm_enqueue(const struct yk_matmul_algorithm_context *context,
-                                           const struct yk_matmul_descriptors *descriptors,
+cublasStatus_t yk_matmul_algorithm_enqueue(const struct yk_matmul_context *context,
+                                           const struct yk_matmul_layout *layout,
                                            const cublasLtMatmulAlgo_t *algorithm,
                                            const struct yk_cublas_call *call)
 {
     const float beta = call->add ? 1.0F : 0.0F;
     const void *add = call->add ? call->add : call->c;
-    return cublasLtMatmul(context->library, descriptors->work, &call->scale, call->b,
-                          descriptors->b, call->a, descriptors->a, &beta, add, descriptors->add,
-                          call->c, descriptors->c, algorithm, call->workspace,
-                          context->workspace_bytes, call->stream);
+    return cublasLtMatmul(context->library, layout->work, &call->scale, call->b, layout->b, call->a,
+                          layout->a, &beta, add, layout->add, call->c, layout->c, algorithm,
+                          call->workspace, context->workspace_bytes, call->stream);
 }

@@ -14,7 +14,7 @@ enum {
     YK_MATMUL_CLUSTER_PAIR = 2, /* clusters of so many blocks always lie within a pair of SMs */
 };
 
-struct yk_matmul_algorithm_context {
+struct yk_matmul_context {
     cublasLtHandle_t library;
     size_t workspace_bytes;
     /* Of the part of a GPU that this process has; 0: it has all of it. */
@@ -27,14 +27,14 @@ struct yk_matmul_algorithm_context {
 /* How many blocks work together in a cluster. */
 int32_t yk_matmul_algorithm_cluster(const cublasLtMatmulAlgo_t *algorithm);
 
-/* Whether its blocks have as little to do with each other as all had that were ever seen to be
- * right: what may be taken untried, where it cannot be tried. */
-bool yk_matmul_algorithm_is_plain(const struct yk_matmul_algorithm_context *context,
+/* Whether its blocks are as independent as in all algorithms that were ever right: such a one may
+ * be used untried. */
+bool yk_matmul_algorithm_is_plain(const struct yk_matmul_context *context,
                                   const cublasLtMatmulAlgo_t *algorithm);
 
 /* Whether an algorithm can do the product, with the workspace there is. */
-bool yk_matmul_algorithm_fits(const struct yk_matmul_algorithm_context *context,
-                              const struct yk_matmul_descriptors *descriptors,
+bool yk_matmul_algorithm_fits(const struct yk_matmul_context *context,
+                              const struct yk_matmul_layout *layout,
                               const cublasLtMatmulAlgo_t *algorithm);
 
 /* ---- proposals ---- */
@@ -44,15 +44,15 @@ enum {
 };
 
 /* How many there are. */
-int yk_matmul_algorithm_propose(const struct yk_matmul_algorithm_context *context,
+int yk_matmul_algorithm_propose(const struct yk_matmul_context *context,
                                 const struct yk_matmul_shape *shape,
-                                const struct yk_matmul_descriptors *descriptors,
+                                const struct yk_matmul_layout *layout,
                                 cublasLtMatmulAlgo_t out[YK_MATMUL_ALGORITHMS_MAX]);
 
 /* Those that are slow and know no clusters: where none of the others is right. */
-int yk_matmul_algorithm_propose_last(const struct yk_matmul_algorithm_context *context,
+int yk_matmul_algorithm_propose_last(const struct yk_matmul_context *context,
                                      const struct yk_matmul_shape *shape,
-                                     const struct yk_matmul_descriptors *descriptors,
+                                     const struct yk_matmul_layout *layout,
                                      cublasLtMatmulAlgo_t out[YK_MATMUL_ALGORITHMS_MAX]);
 
 /* ---- run ---- */
@@ -87,12 +87,12 @@ struct yk_cublas_call {
     void *user;
 };
 
-/* Tells the plan where the call's vectors are, before it is put. */
-cublasStatus_t yk_matmul_algorithm_set_pointers(const struct yk_matmul_descriptors *descriptors,
+/* Sets the call's vectors in the layout; call it before yk_matmul_algorithm_enqueue(). */
+cublasStatus_t yk_matmul_algorithm_set_pointers(const struct yk_matmul_layout *layout,
                                                 const struct yk_cublas_call *call);
 
-cublasStatus_t yk_matmul_algorithm_enqueue(const struct yk_matmul_algorithm_context *context,
-                                           const struct yk_matmul_descriptors *descriptors,
+cublasStatus_t yk_matmul_algorithm_enqueue(const struct yk_matmul_context *context,
+                                           const struct yk_matmul_layout *layout,
                                            const cublasLtMatmulAlgo_t *algorithm,
                                            const struct yk_cublas_call *call);
 

@@ -62,8 +62,8 @@ static const void *make_operand(struct trial *trial, int which, int64_t numbers,
     return trial->made[which];
 }
 
-/* Products of zeros (where training begins, half of an adapter is) tell nothing: then operands
- * serve that are not zero. */
+/* Products of zeros (at the start of training, half of an adapter) decide nothing: then other
+ * operands are used. */
 static bool make_operands(struct trial *trial)
 {
     struct yk_matmul_op *op = &trial->gemm.op;

@@ -1,6 +1,6 @@
 /*
- * Product trial: which algorithm of the library a product is made by, and how much of the op it
- * does in one: the fastest that is right.
+ * Autotune: which algorithm of the library a product uses, and how much of the op it does in one:
+ * the fastest that is right.
  */
 #ifndef YK_BACKEND_CUDA_MATMUL_AUTOTUNE_H
 #define YK_BACKEND_CUDA_MATMUL_AUTOTUNE_H

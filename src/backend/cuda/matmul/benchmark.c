@@ -75,7 +75,7 @@ enum {
 /* After so long, no further algorithm is tried: they come with the likeliest first. */
 static const float max_trial_ms = 500;
 
-/* Of what takes this long, one run after the first tells enough. */
+/* Where a run takes this long, one after the first is enough. */
 static const float long_ms = 10;
 
 /* Of one that takes this much longer than the best the first time, no more is wanted. */
@@ -90,16 +90,16 @@ struct trial {
 
 /* Milliseconds of the fastest of some runs, with what is left to do after it; negative where it
  * does not run. */
-static float time_one(const struct yk_matmul_algorithm_context *context,
-                      const struct yk_matmul_descriptors *descriptors,
-                      const cublasLtMatmulAlgo_t *algorithm, struct trial *trial)
+static float time_one(const struct yk_matmul_context *context,
+                      const struct yk_matmul_layout *layout, const cublasLtMatmulAlgo_t *algorithm,
+                      struct trial *trial)
 {
     const struct yk_cublas_call *call = trial->call;
     float best = -1;
     for (int i = 0; i <= TIMED_RUNS; i++) {
         float elapsed_ms = 0;
         (void)cudaEventRecord(trial->events[0], call->stream);
-        if (yk_matmul_algorithm_enqueue(context, descriptors, algorithm, call) !=
+        if (yk_matmul_algorithm_enqueue(context, layout, algorithm, call) !=
             CUBLAS_STATUS_SUCCESS) {
             (void)cudaGetLastError();
             return -1;
@@ -128,11 +128,9 @@ static float time_one(const struct yk_matmul_algorithm_context *context,
 }
 
 /* Whether the algorithm makes the numbers that it should. */
-static bool is_correct(const struct yk_matmul_algorithm_context *context,
-                       const struct yk_matmul_shape *shape,
-                       const struct yk_matmul_descriptors *descriptors,
-                       const cublasLtMatmulAlgo_t *algorithm, float milliseconds,
-                       const struct yk_cublas_call *call)
+static bool is_correct(const struct yk_matmul_context *context, const struct yk_matmul_shape *shape,
+                       const struct yk_matmul_layout *layout, const cublasLtMatmulAlgo_t *algorithm,
+                       float milliseconds, const struct yk_cublas_call *call)
 {
     static const char *const words[] = {
         [YK_MATMUL_CORRECT] = "right", [YK_MATMUL_WRONG] = "wrong", [YK_MATMUL_UNKNOWN] = "untold"};
@@ -140,8 +138,7 @@ static bool is_correct(const struct yk_matmul_algorithm_context *context,
         return true;
     }
     call->begin(call);
-    if (yk_matmul_algorithm_enqueue(context, descriptors, algorithm, call) !=
-        CUBLAS_STATUS_SUCCESS) {
+    if (yk_matmul_algorithm_enqueue(context, layout, algorithm, call) != CUBLAS_STATUS_SUCCESS) {
         (void)cudaGetLastError();
         return false;
     }
@@ -167,11 +164,11 @@ static int fastest(const float *elapsed_ms, int count)
     return best;
 }
 
-float yk_matmul_benchmark(const struct yk_matmul_algorithm_context *context,
+float yk_matmul_benchmark(const struct yk_matmul_context *context,
                           const struct yk_matmul_shape *shape,
-                          const struct yk_matmul_descriptors *descriptors,
-                          const cublasLtMatmulAlgo_t *found, int count,
-                          const struct yk_cublas_call *call, struct yk_matmul_choice *out)
+                          const struct yk_matmul_layout *layout, const cublasLtMatmulAlgo_t *found,
+                          int count, const struct yk_cublas_call *call,
+                          struct yk_matmul_choice *out)
 {
     float elapsed_ms[YK_MATMUL_ALGORITHMS_MAX];
     struct trial trial = {.call = call, .best = -1};
@@ -189,13 +186,13 @@ float yk_matmul_benchmark(const struct yk_matmul_algorithm_context *context,
         const int first = tried;
         while (tried < count &&
                (trial.best < 0 || trial.spent < max_trial_ms || tried < first + MIN_TRIED)) {
-            elapsed_ms[tried] = time_one(context, descriptors, &found[tried], &trial);
+            elapsed_ms[tried] = time_one(context, layout, &found[tried], &trial);
             tried++;
         }
         best = fastest(elapsed_ms, tried);
         ran = ran || best >= 0;
         while (best >= 0 &&
-               !is_correct(context, shape, descriptors, &found[best], elapsed_ms[best], call)) {
+               !is_correct(context, shape, layout, &found[best], elapsed_ms[best], call)) {
             elapsed_ms[best] = -1;
             best = fastest(elapsed_ms, tried);
         }

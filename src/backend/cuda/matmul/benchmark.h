@@ -1,4 +1,4 @@
-/* Product race: which of the algorithms that are proposed for a product is fastest and right. */
+/* Benchmark: which of the proposed algorithms is fastest and right. */
 #ifndef YK_BACKEND_CUDA_MATMUL_BENCHMARK_H
 #define YK_BACKEND_CUDA_MATMUL_BENCHMARK_H
 
@@ -6,10 +6,10 @@
 #include "backend/cuda/matmul/cublas.h"
 
 /* The milliseconds that it takes; negative where there is none, as yk_cublas_try says. */
-float yk_matmul_benchmark(const struct yk_matmul_algorithm_context *context,
+float yk_matmul_benchmark(const struct yk_matmul_context *context,
                           const struct yk_matmul_shape *shape,
-                          const struct yk_matmul_descriptors *descriptors,
-                          const cublasLtMatmulAlgo_t *found, int count,
-                          const struct yk_cublas_call *call, struct yk_matmul_choice *out);
+                          const struct yk_matmul_layout *layout, const cublasLtMatmulAlgo_t *found,
+                          int count, const struct yk_cublas_call *call,
+                          struct yk_matmul_choice *out);
 
 #endif

@@ -1,12 +1,9 @@
 /*
- * Product cache: which algorithm was found to be fastest for which shape, in memory and, where
- * there is a path, in a file of lines: origin, shape and choice, in hexadecimal.
- *
- * An origin is a kind of GPU, how many of its multiprocessors there are for this process, and a
- * version of the library: choices of one say nothing about another, and of all that the file holds
- * only those of the own one are taken. Lines are written whole, so that processes and GPUs may
- * share it; what cannot be read or written is as if it were not there. Not for several threads at
- * once.
+ * Matmul cache: which algorithm was fastest for which shape, in memory and, where there is a path,
+ * in a file of lines: origin, shape and choice, in hexadecimal. An origin is a kind of GPU, how
+ * many SMs this process has, and a version of the library; only choices of the own origin are used.
+ * Lines are written whole, so that processes and GPUs may share the file; what cannot be read or
+ * written is ignored. One thread at a time.
  */
 #ifndef YK_BACKEND_CUDA_MATMUL_CACHE_H
 #define YK_BACKEND_CUDA_MATMUL_CACHE_H
@@ -24,7 +21,7 @@ struct yk_matmul_choice {
 
 struct yk_matmul_cache;
 
-/* `origin` in any words that tell one from another. */
+/* `origin`: any text that differs between origins. */
 yk_status yk_matmul_cache_open(const char *path, const char *origin,
                                struct yk_matmul_cache **out) YK_MUST_USE;
 void yk_matmul_cache_close(struct yk_matmul_cache *cache);

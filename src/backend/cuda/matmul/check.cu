@@ -1,9 +1,7 @@
 /*
- * Whether a product came out right, by some of its numbers.
- *
- * Libraries have algorithms that are wrong where their authors did not try them, such as on a part
- * of a GPU. So before one is taken, numbers from everywhere in its output are computed once more, a
- * warp for each.
+ * Whether a product came out right, by some of its numbers. Libraries have algorithms that are
+ * wrong where their authors did not try them, such as on a part of a GPU. So before one is used,
+ * numbers from everywhere in its output are computed again, a warp for each.
  */
 #include "backend/cuda/kernels.h"
 
@@ -76,8 +74,7 @@ static __device__ void check_number(enum yk_precision type, float made,
     }
 }
 
-/* Numbers of c, of `tiles` tiles that are `wide` beside each other. Where c was added to, it began
- * as zero. */
+/* Numbers of c, of `tiles` tiles, `wide` in a row. Where c was added to, it began as zero. */
 static __global__ void __launch_bounds__(32 * WARPS)
     check_numbers(struct yk_matmul_op op, int64_t wide, int64_t tiles, bool from_zero,
                   struct yk_matmul_check_counts *out)

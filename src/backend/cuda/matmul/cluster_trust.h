@@ -1,10 +1,9 @@
 /*
- * Product trust: whether algorithms whose blocks work in large clusters are worth trying on this
- * part of a GPU, by what came of those before.
- *
- * On 52 of an H200's 132 SMs clusters of 4 are wrong, though 52 is a multiple of 4: how a part lies
- * among the groups of multiprocessors is not told. So a size that has only ever been wrong is
- * proposed no longer, unless nothing else is left. For host code without CUDA, too.
+ * Cluster trust: whether algorithms with large clusters are worth trying on this part of a GPU, by
+ * what came of earlier ones. On 52 of an H200's 132 SMs clusters of 4 are wrong, though 52 is a
+ * multiple of 4: how a part lies among the groups of SMs is not known. So a size that has only ever
+ * been wrong is not proposed any more, unless nothing else is left. For host code without CUDA,
+ * too.
  */
 #ifndef YK_BACKEND_CUDA_MATMUL_CLUSTER_TRUST_H
 #define YK_BACKEND_CUDA_MATMUL_CLUSTER_TRUST_H

@@ -20,14 +20,14 @@ enum {
 
 struct entry {
     struct yk_matmul_shape shape;
-    struct yk_matmul_descriptors descriptors;
+    struct yk_matmul_layout layout;
     struct yk_matmul_choice choice;
     bool used;
 };
 
 struct yk_cublas {
     struct yk_backend_device *device;
-    struct yk_matmul_algorithm_context context;
+    struct yk_matmul_context context;
     struct yk_cluster_trust trust;
     struct yk_matmul_cache *cache;
     pthread_mutex_t lock;
@@ -89,7 +89,7 @@ static void clear_entries(struct yk_cublas *cublas)
 {
     for (int32_t i = 0; cublas->entry && i < PLANS; i++) {
         if (cublas->entry[i].used) {
-            yk_matmul_shape_free(&cublas->entry[i].descriptors);
+            yk_matmul_shape_free(&cublas->entry[i].layout);
             cublas->entry[i].used = false;
         }
     }
@@ -116,30 +116,28 @@ float yk_cublas_try(struct yk_cublas *cublas, const struct yk_matmul_shape *shap
                     const struct yk_cublas_call *call, struct yk_matmul_choice *out)
 {
     cublasLtMatmulAlgo_t found[YK_MATMUL_ALGORITHMS_MAX];
-    struct yk_matmul_descriptors descriptors;
+    struct yk_matmul_layout layout;
     *out = (struct yk_matmul_choice){0};
-    if (yk_matmul_shape_describe(shape, cublas->context.target_processors, &descriptors) !=
+    if (yk_matmul_shape_describe(shape, cublas->context.target_processors, &layout) !=
         CUBLAS_STATUS_SUCCESS) {
         return YK_CUBLAS_NONE_RUNS;
     }
-    int count = yk_matmul_algorithm_set_pointers(&descriptors, call) == CUBLAS_STATUS_SUCCESS
-                    ? yk_matmul_algorithm_propose(&cublas->context, shape, &descriptors, found)
+    int count = yk_matmul_algorithm_set_pointers(&layout, call) == CUBLAS_STATUS_SUCCESS
+                    ? yk_matmul_algorithm_propose(&cublas->context, shape, &layout, found)
                     : 0;
-    float best =
-        yk_matmul_benchmark(&cublas->context, shape, &descriptors, found, count, call, out);
+    float best = yk_matmul_benchmark(&cublas->context, shape, &layout, found, count, call, out);
     if (best == YK_CUBLAS_NONE_CORRECT) {
-        count = yk_matmul_algorithm_propose_last(&cublas->context, shape, &descriptors, found);
-        best = yk_matmul_benchmark(&cublas->context, shape, &descriptors, found, count, call, out);
+        count = yk_matmul_algorithm_propose_last(&cublas->context, shape, &layout, found);
+        best = yk_matmul_benchmark(&cublas->context, shape, &layout, found, count, call, out);
         best = best == YK_CUBLAS_NONE_RUNS ? YK_CUBLAS_NONE_CORRECT : best;
     }
-    yk_matmul_shape_free(&descriptors);
+    yk_matmul_shape_free(&layout);
     return best;
 }
 
 /* ---- what is known ---- */
 
-/* Lengths that differ little do with one algorithm: eight of them between a power of two and the
- * next. */
+/* Similar lengths share an algorithm: eight of them between a power of two and the next. */
 static int64_t round_length(int64_t length)
 {
     int64_t step = 1;
@@ -206,7 +204,7 @@ static struct entry *find_or_add(struct yk_cublas *cublas, const struct yk_matmu
     }
     struct yk_matmul_shape made = *shape;
     yk_matmul_shape_reduce(&made, (enum yk_matmul_variant)choice->variant);
-    if (yk_matmul_shape_describe(&made, cublas->context.target_processors, &entry->descriptors) !=
+    if (yk_matmul_shape_describe(&made, cublas->context.target_processors, &entry->layout) !=
         CUBLAS_STATUS_SUCCESS) {
         return NULL;
     }
@@ -225,12 +223,11 @@ static bool run_proposed(struct yk_cublas *cublas, struct entry *entry,
     cublasLtMatmulAlgo_t found[YK_MATMUL_ALGORITHMS_MAX];
     struct yk_matmul_shape made = entry->shape;
     yk_matmul_shape_reduce(&made, (enum yk_matmul_variant)entry->choice.variant);
-    const int count =
-        yk_matmul_algorithm_propose(&cublas->context, &made, &entry->descriptors, found);
+    const int count = yk_matmul_algorithm_propose(&cublas->context, &made, &entry->layout, found);
     for (int i = 0; i < count; i++) {
         const bool trusted = cublas->context.part_processors == 0 ||
                              yk_matmul_algorithm_is_plain(&cublas->context, &found[i]);
-        if (trusted && yk_matmul_algorithm_enqueue(&cublas->context, &entry->descriptors, &found[i],
+        if (trusted && yk_matmul_algorithm_enqueue(&cublas->context, &entry->layout, &found[i],
                                                    call) == CUBLAS_STATUS_SUCCESS) {
             entry->choice.algorithm = found[i];
             entry->choice.exists = 1;
@@ -263,13 +260,12 @@ bool yk_cublas_run(struct yk_cublas *cublas, const struct yk_matmul_shape *shape
         *out = (enum yk_matmul_variant)entry->choice.variant;
         yk_matmul_shape_reduce(&reduced, *out);
         const struct yk_cublas_call used = yk_cublas_call_reduce(call, &reduced);
-        done =
-            yk_matmul_algorithm_set_pointers(&entry->descriptors, &used) == CUBLAS_STATUS_SUCCESS &&
-            ((entry->choice.exists &&
-              yk_matmul_algorithm_enqueue(&cublas->context, &entry->descriptors,
-                                          &entry->choice.algorithm,
-                                          &used) == CUBLAS_STATUS_SUCCESS) ||
-             run_proposed(cublas, entry, &used));
+        done = yk_matmul_algorithm_set_pointers(&entry->layout, &used) == CUBLAS_STATUS_SUCCESS &&
+               ((entry->choice.exists &&
+                 yk_matmul_algorithm_enqueue(&cublas->context, &entry->layout,
+                                             &entry->choice.algorithm,
+                                             &used) == CUBLAS_STATUS_SUCCESS) ||
+                run_proposed(cublas, entry, &used));
     }
     (void)pthread_mutex_unlock(&cublas->lock);
     return done;

@@ -1,10 +1,8 @@
 /*
- * cuBLAS: matrix products by cuBLASLt, with what is known of each shape kept: descriptors, and
- * which algorithm is fastest.
- *
- * The first product of a shape is timed with several algorithms; the choice is kept in a file where
- * there is one, so that other processes, and a run that is resumed, make the same choice and the
- * same bits. Any thread may enqueue products on lanes of its own.
+ * cuBLAS: matrix products by cuBLASLt. Of each shape it keeps descriptors, and which algorithm is
+ * fastest: the first product of a shape is timed with several. The choice is kept in a file where
+ * there is one, so that other processes, and a resumed run, make the same choice and the same bits.
+ * Any thread may enqueue products on lanes of its own.
  */
 #ifndef YK_BACKEND_CUDA_MATMUL_CUBLAS_H
 #define YK_BACKEND_CUDA_MATMUL_CUBLAS_H
@@ -20,7 +18,7 @@ yk_status yk_cublas_create(struct yk_backend_device *device, const char *path,
                            struct yk_cublas **out) YK_MUST_USE;
 void yk_cublas_destroy(struct yk_cublas *cublas);
 
-/* Negative where there is no time to tell. */
+/* Negative: there is no time. */
 #define YK_CUBLAS_NONE_RUNS (-1.0F)
 #define YK_CUBLAS_NONE_CORRECT (-2.0F)
 

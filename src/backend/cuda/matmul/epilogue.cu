@@ -38,7 +38,7 @@ static __device__ __forceinline__ void load_bias(const void *bias, enum yk_preci
     }
 }
 
-/* x = f(x, aux) of a pack's numbers, the ending being the same for all threads. */
+/* x = f(x, aux) of a pack's numbers, the epilogue being the same for all threads. */
 template <int N, typename F>
 static __device__ __forceinline__ void each(float (&x)[N], const float (&aux)[N], F f)
 {
@@ -82,7 +82,7 @@ static __device__ __forceinline__ void apply(enum yk_epilogue epilogue, const fl
     }
 }
 
-/* One pack: what c holds, with bias, add and ending. */
+/* One pack: what c holds, with bias, add and epilogue. */
 template <typename T, int N>
 static __device__ __forceinline__ void
 end_pack(const struct end<T> &op, int64_t row, int64_t column, const float (&bias)[N],

@@ -156,7 +156,7 @@ void yk_gemm_sum(struct yk_backend_lane *lane, const struct yk_matmul_op *op)
     yk_cuda_sum_rows(lane, &sums);
 }
 
-/* Bias, what is not added in place, and the ending, where c has the product. */
+/* Bias, what is not added in place, and the epilogue, where c has the product. */
 static void enqueue_epilogue(struct yk_backend_lane *lane, const struct yk_matmul_op *op)
 {
     struct yk_matmul_op rest = *op;

@@ -1,6 +1,6 @@
 /*
- * Product job: one product of operands of one type, into that type or fp32, with all that comes
- * with it: what the library does of an op in one, and what is left to kernels of ours.
+ * GEMM: one product of operands of one type, into that type or fp32: what the library does of an op
+ * in one, and what is left to kernels.
  */
 #ifndef YK_BACKEND_CUDA_MATMUL_GEMM_H
 #define YK_BACKEND_CUDA_MATMUL_GEMM_H

@@ -1,9 +1,6 @@
 /*
- * Matrix products: what the library takes, it is given; the rest is brought into another form
- * first.
- *
- * The library takes two operands of one type and gives that type or fp32. Other products go by way
- * of fp32 in scratch memory, as tf32 where anything in them has 16 bits.
+ * Matmul: the library takes two operands of one type and gives that type or fp32. Other products go
+ * through fp32 in scratch memory, as tf32 where anything in them has 16 bits.
  */
 #include "backend/cuda/device.h"
 #include "backend/cuda/kernels.h"

@@ -72,7 +72,7 @@ static cublasStatus_t describe_work(const struct yk_matmul_shape *shape, cublasL
 }
 
 static cublasStatus_t describe_matrices(const struct yk_matmul_shape *shape,
-                                        struct yk_matmul_descriptors *descriptors)
+                                        struct yk_matmul_layout *layout)
 {
     const cudaDataType_t type = number_type(shape->a_type);
     const cudaDataType_t c_type = number_type(shape->c_type);
@@ -80,26 +80,26 @@ static cublasStatus_t describe_matrices(const struct yk_matmul_shape *shape,
     const uint64_t n = (uint64_t)shape->n;
     const uint64_t k = (uint64_t)shape->k;
     cublasStatus_t status =
-        cublasLtMatrixLayoutCreate(&descriptors->b, type, shape->b_transposed ? k : n,
+        cublasLtMatrixLayoutCreate(&layout->b, type, shape->b_transposed ? k : n,
                                    shape->b_transposed ? n : k, shape->b_stride);
     if (status == CUBLAS_STATUS_SUCCESS) {
-        status = cublasLtMatrixLayoutCreate(&descriptors->a, type, shape->a_transposed ? m : k,
+        status = cublasLtMatrixLayoutCreate(&layout->a, type, shape->a_transposed ? m : k,
                                             shape->a_transposed ? k : m, shape->a_stride);
     }
     if (status == CUBLAS_STATUS_SUCCESS) {
-        status = cublasLtMatrixLayoutCreate(&descriptors->c, c_type, n, m, shape->c_stride);
+        status = cublasLtMatrixLayoutCreate(&layout->c, c_type, n, m, shape->c_stride);
     }
     if (status == CUBLAS_STATUS_SUCCESS) {
         const int64_t stride = shape->add_stride > 0 ? shape->add_stride : shape->c_stride;
-        status = cublasLtMatrixLayoutCreate(&descriptors->add, c_type, n, m, stride);
+        status = cublasLtMatrixLayoutCreate(&layout->add, c_type, n, m, stride);
     }
     return status;
 }
 
 cublasStatus_t yk_matmul_shape_describe(const struct yk_matmul_shape *shape, int32_t processors,
-                                        struct yk_matmul_descriptors *out)
+                                        struct yk_matmul_layout *out)
 {
-    *out = (struct yk_matmul_descriptors){0};
+    *out = (struct yk_matmul_layout){0};
     const cublasComputeType_t computed =
         shape->a_type == YK_PRECISION_TF32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
     cublasStatus_t status = cublasLtMatmulDescCreate(&out->work, computed, CUDA_R_32F);
@@ -119,12 +119,12 @@ cublasStatus_t yk_matmul_shape_describe(const struct yk_matmul_shape *shape, int
     return status;
 }
 
-void yk_matmul_shape_free(struct yk_matmul_descriptors *descriptors)
+void yk_matmul_shape_free(struct yk_matmul_layout *layout)
 {
-    (void)cublasLtMatmulDescDestroy(descriptors->work);
-    (void)cublasLtMatrixLayoutDestroy(descriptors->a);
-    (void)cublasLtMatrixLayoutDestroy(descriptors->b);
-    (void)cublasLtMatrixLayoutDestroy(descriptors->add);
-    (void)cublasLtMatrixLayoutDestroy(descriptors->c);
-    *descriptors = (struct yk_matmul_descriptors){0};
+    (void)cublasLtMatmulDescDestroy(layout->work);
+    (void)cublasLtMatrixLayoutDestroy(layout->a);
+    (void)cublasLtMatrixLayoutDestroy(layout->b);
+    (void)cublasLtMatrixLayoutDestroy(layout->add);
+    (void)cublasLtMatrixLayoutDestroy(layout->c);
+    *layout = (struct yk_matmul_layout){0};
 }

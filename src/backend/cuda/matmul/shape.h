@@ -1,6 +1,6 @@
 /*
- * Product shape: all that the choice of an algorithm depends on, as a key that can be compared byte
- * by byte, hashed and written down.
+ * Matmul shape: all that the choice of an algorithm depends on, as a key that is compared byte by
+ * byte.
  */
 #ifndef YK_BACKEND_CUDA_MATMUL_SHAPE_H
 #define YK_BACKEND_CUDA_MATMUL_SHAPE_H
@@ -50,8 +50,8 @@ struct yk_matmul_shape {
 /* What is left of a shape in a variant. */
 void yk_matmul_shape_reduce(struct yk_matmul_shape *shape, enum yk_matmul_variant variant);
 
-/* The descriptors of one shape, ready for use; pointers are put in before each. */
-struct yk_matmul_descriptors {
+/* The descriptors of one shape; pointers are set before each use. */
+struct yk_matmul_layout {
     cublasLtMatmulDesc_t work;
     cublasLtMatrixLayout_t a;
     cublasLtMatrixLayout_t b;
@@ -61,7 +61,7 @@ struct yk_matmul_descriptors {
 
 /* For so many multiprocessors at most; 0: for all. */
 cublasStatus_t yk_matmul_shape_describe(const struct yk_matmul_shape *shape, int32_t processors,
-                                        struct yk_matmul_descriptors *out);
-void yk_matmul_shape_free(struct yk_matmul_descriptors *descriptors);
+                                        struct yk_matmul_layout *out);
+void yk_matmul_shape_free(struct yk_matmul_layout *layout);
 
 #endif

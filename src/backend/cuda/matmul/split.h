@@ -1,9 +1,7 @@
 /*
- * Product part: a product cut into smaller ones.
- *
- * The library's fast kernels want every dimension that lies along memory to be a multiple of 16
- * bytes. A vocabulary of 50,257 words is not: the product is then taken of all but the last few
- * columns, rows or terms, and of those apart.
+ * Split: a product cut into smaller ones. The library's fast kernels want every dimension along
+ * memory to be a multiple of 16 bytes. A vocabulary of 50,257 is not: then all but the last few
+ * columns, rows or terms are one product, and those another.
  */
 #ifndef YK_BACKEND_CUDA_MATMUL_SPLIT_H
 #define YK_BACKEND_CUDA_MATMUL_SPLIT_H

@@ -1,10 +1,7 @@
 /*
- * Product judge: whether a number of a product is what the op makes of its operands, as far as
- * numbers of its type can tell.
- *
- * fp16 ends at 65504, which training with a scaled loss runs into and is made to, and below 6e-5
- * its numbers are multiples of 6e-8: both are no fault of whoever computed it. For kernels and for
- * the host alike.
+ * Tolerance: whether a number of a product is what the op makes of its operands, as far as its type
+ * can show. fp16 ends at 65504, which training with a scaled loss reaches on purpose, and below
+ * 6e-5 its numbers are multiples of 6e-8. For kernels and the host alike.
  */
 #ifndef YK_BACKEND_CUDA_MATMUL_TOLERANCE_H
 #define YK_BACKEND_CUDA_MATMUL_TOLERANCE_H
@@ -29,7 +26,7 @@ enum yk_matmul_verdict {
 /* What a number should be. */
 struct yk_matmul_expected {
     float product;  /* before anything is added to it; c may hold it meanwhile */
-    float before;   /* the ending */
+    float before;   /* the epilogue */
     float expected; /* in the end */
     float amount;   /* of the product's terms: the root of the sum of their squares */
 };
