@@ -51,7 +51,7 @@ struct yk_parameter {
     bool decayed;
     bool adapter;  /* saved with the adapter, not with the model */
     bool optional; /* a file may lack it: it is then as it starts */
-    enum yk_parameter_init start;
+    enum yk_parameter_init init;
     double spread;
     size_t offset; /* in the layer's weights, bytes */
     int64_t first; /* of a trained one: its first number in the layer's gradients and state */
