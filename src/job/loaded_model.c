@@ -28,7 +28,7 @@ yk_status yk_loaded_model_open(const struct yk_loaded_model_request *request,
     YK_TRY(yk_net_create(out->model, &options, &out->net));
     YK_TRY(yk_device_open_engine(
         &device, &(struct yk_backend_options){.threads = (int32_t)request->threads}, &out->engine));
-    YK_TRY(yk_store_create(out->net, &out->engine, YK_OPTIMIZER_NONE, &out->store));
+    YK_TRY(yk_store_create(out->net, &out->engine, YK_OPTIMIZER_NONE, NULL, &out->store));
     return yk_checkpoint_load(out->checkpoint, request->weights, out->store);
 }
 

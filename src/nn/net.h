@@ -1,9 +1,19 @@
 /*
- * Net: a model made runnable: its layers with their parameters, and what the passes through them
- * need to know besides.
+ * Net: a model made runnable: its layers with their parameters, and the options of passes through
+ * them. A net holds no numbers; those are in a store. It owns what it points to, except config,
+ * which must outlive it, and never changes once made.
  *
- * A net holds no numbers; those are in a store (nn/store.h). It owns what it points to, except
- * config, which must outlive it, and never changes once made.
+ * The room nn:
+ *   net, parameter_list, carve      nets of layers; a layer's parameters; memory cut into parts
+ *   layers/                         forward and backward of each kind of layer, and what they share
+ *   store/                          weights, gradients and optimizer state on a device
+ *   weights/                        Hugging Face's files of models, PEFT's of adapters
+ *   inference/                      forward passes alone, sampling, beam search
+ *   optimizer, lr_schedule, loss_scaler
+ *
+ * All of a layer's weights are one allocation. First come the trained ones, those with weight decay
+ * before the others; gradients and optimizer state are laid out in the same order, without gaps, so
+ * that a part of a layer is a range of numbers. Frozen ones follow.
  */
 #ifndef YK_NN_NET_H
 #define YK_NN_NET_H
@@ -41,7 +51,7 @@ struct yk_parameter {
     bool decayed;
     bool adapter;  /* saved with the adapter, not with the model */
     bool optional; /* a file may lack it: it is then as it starts */
-    enum yk_parameter_init start;
+    enum yk_parameter_init init;
     double spread;
     size_t offset; /* in the layer's weights, bytes */
     int64_t first; /* of a trained one: its first number in the layer's gradients and state */

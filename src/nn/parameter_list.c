@@ -38,7 +38,7 @@ static enum yk_parameter_format outer_format(const struct yk_parameter_list *par
 }
 
 void yk_parameter_list_add_vector(struct yk_parameter_list *parameters, const char *module,
-                                  const char *suffix, int64_t size, enum yk_parameter_init start)
+                                  const char *suffix, int64_t size, enum yk_parameter_init init)
 {
     char name[LONGEST_NAME];
     snprintf(name, sizeof name, "%s.%s", module, suffix);
@@ -48,7 +48,7 @@ void yk_parameter_list_add_vector(struct yk_parameter_list *parameters, const ch
             .shape = {size, 1},
             .format = outer_format(parameters),
             .trained = trains_all(parameters),
-            .start = start,
+            .init = init,
         });
 }
 
@@ -75,7 +75,7 @@ void yk_parameter_list_add_buffer(struct yk_parameter_list *parameters, const ch
             .shape = {rows > 0 ? rows : columns, rows > 0 ? columns : 1},
             .format = outer_format(parameters),
             .optional = true,
-            .start = YK_INIT_ZERO,
+            .init = YK_INIT_ZERO,
         });
 }
 
@@ -90,7 +90,7 @@ void yk_parameter_list_add_embedding(struct yk_parameter_list *parameters, const
             .shape = {rows, columns},
             .format = outer_format(parameters),
             .trained = trains_all(parameters),
-            .start = YK_INIT_NORMAL,
+            .init = YK_INIT_NORMAL,
             .spread = parameters->config->spread,
         });
 }
@@ -109,7 +109,7 @@ static void add_weights(struct yk_parameter_list *parameters, const char *module
             .shape = {spec->transposed ? spec->in : out, spec->transposed ? out : spec->in},
             .format = quantised ? YK_PARAMETER_NF4 : outer_format(parameters),
             .trained = trains_all(parameters),
-            .start = YK_INIT_NORMAL,
+            .init = YK_INIT_NORMAL,
             .spread = spec->spread,
         });
 }
@@ -130,7 +130,7 @@ static void add_adapter(struct yk_parameter_list *parameters, const char *module
             .format = YK_PARAMETER_PLAIN,
             .trained = true,
             .adapter = true,
-            .start = a ? YK_INIT_UNIFORM : YK_INIT_ZERO,
+            .init = a ? YK_INIT_UNIFORM : YK_INIT_ZERO,
             .spread = a ? 1 / sqrt((double)spec->in) : 0,
         });
 }

@@ -29,7 +29,7 @@ struct yk_parameter_list {
 
 /* A vector of the module: "MODULE.weight" or "MODULE.SUFFIX.weight" where there is a suffix. */
 void yk_parameter_list_add_vector(struct yk_parameter_list *parameters, const char *module,
-                                  const char *suffix, int64_t size, enum yk_parameter_init start);
+                                  const char *suffix, int64_t size, enum yk_parameter_init init);
 
 /* A norm over the model's width: its weight and, unless norms are root-mean-square ones, its bias,
  * "MODULE.SUFFIX.weight" or "MODULE.weight" where the suffix is empty. Its number is the weight's.

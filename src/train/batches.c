@@ -115,6 +115,20 @@ yk_status yk_batches_create(const struct yk_sampler *sampler, const struct yk_en
     return YK_OK;
 }
 
+yk_status yk_batches_create_planned(const struct yk_plan *plan, int32_t rank,
+                                    const struct yk_sampler *sampler,
+                                    const struct yk_engine *engine, struct yk_batches **out)
+{
+    struct yk_batch_share *shares = calloc((size_t)plan->micro_batches, sizeof *shares);
+    if (!shares) {
+        return yk_fail_out_of_memory();
+    }
+    yk_batches_find_shares(plan, rank, shares);
+    const yk_status status = yk_batches_create(sampler, engine, plan->micro_batches, shares, out);
+    free(shares);
+    return status;
+}
+
 void yk_batches_destroy(struct yk_batches *batches)
 {
     if (batches) {

@@ -31,6 +31,11 @@ void yk_batches_find_shares(const struct yk_plan *plan, int32_t rank, struct yk_
 yk_status yk_batches_create(const struct yk_sampler *sampler, const struct yk_engine *engine,
                             int32_t slice_count, const struct yk_batch_share *shares,
                             struct yk_batches **out) YK_MUST_USE;
+/* The same for a rank of a plan. */
+yk_status yk_batches_create_planned(const struct yk_plan *plan, int32_t rank,
+                                    const struct yk_sampler *sampler,
+                                    const struct yk_engine *engine,
+                                    struct yk_batches **out) YK_MUST_USE;
 void yk_batches_destroy(struct yk_batches *batches);
 
 /* The samples from unit `first` on; past `end` there are none any more. */

@@ -4,8 +4,6 @@
 #include "train/batches.h"
 #include "train/run.h"
 
-#include <stdlib.h>
-
 static yk_status run_loss(struct yk_forward *forward, const struct yk_run_evaluation *evaluation,
                           const struct yk_slice *slice, double *out)
 {
@@ -113,15 +111,9 @@ yk_status yk_run_evaluate_ranks(struct yk_executor *executor, const struct yk_pr
     const int64_t units =
         wanted > 0 && wanted < sampler->epoch_units ? wanted : sampler->epoch_units;
     struct yk_batches *batches = NULL;
-    struct yk_batch_share *shares = calloc((size_t)program->plan->micro_batches, sizeof *shares);
-    if (!shares) {
-        return yk_fail_out_of_memory();
-    }
-    yk_batches_find_shares(program->plan, run->executor.ranks ? run->executor.ranks->rank : 0,
-                           shares);
-    yk_status status = yk_batches_create(sampler, &run->store->engine, program->plan->micro_batches,
-                                         shares, &batches);
-    free(shares);
+    yk_status status = yk_batches_create_planned(
+        program->plan, run->executor.ranks ? run->executor.ranks->rank : 0, sampler,
+        &run->store->engine, &batches);
     if (status == YK_OK) {
         status = evaluate_ranks(executor, batches, units, out_loss, out_tokens);
     }

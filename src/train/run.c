@@ -72,10 +72,9 @@ static yk_status agree(struct yk_run *run, yk_status mine)
 
 /* ---- whether the numbers are still good ---- */
 
-static yk_status fail_named(const struct yk_run *run, const char *name, const char *what)
+static yk_status fail_named(const struct yk_run *run, const char *name, const char *what,
+                            const char *advice)
 {
-    const char *advice =
-        run->options.clip > 0 ? "try a lower --rate" : "try a lower --rate, or --clip 1";
     if (strcmp(what, "weights") == 0) {
         return yk_fail(YK_ERROR_NUMBERS,
                        "step %lld: the weights %s hold numbers that are not finite; %s",
@@ -95,7 +94,7 @@ static yk_status fail_nonfinite(struct yk_run *run, double loss)
         run->options.clip > 0 ? "try a lower --rate" : "try a lower --rate, or --clip 1";
     yk_status status = yk_store_find_nonfinite_values(run->store, &name, &what);
     if (status == YK_OK && name) {
-        status = fail_named(run, name, what);
+        status = fail_named(run, name, what, advice);
     }
     status = agree(run, status);
     run->agreed = true;
@@ -152,16 +151,8 @@ static yk_status create_times(struct running *running)
 static yk_status create_batches(struct running *running)
 {
     const struct yk_run *run = running->run;
-    const struct yk_plan *plan = run->program->plan;
-    struct yk_batch_share *shares = calloc((size_t)plan->micro_batches, sizeof *shares);
-    if (!shares) {
-        return yk_fail_out_of_memory();
-    }
-    yk_batches_find_shares(plan, own_rank(run), shares);
-    const yk_status status = yk_batches_create(run->samples, &run->store->engine,
-                                               plan->micro_batches, shares, &running->batches);
-    free(shares);
-    return status;
+    return yk_batches_create_planned(run->program->plan, own_rank(run), run->samples,
+                                     &run->store->engine, &running->batches);
 }
 
 /* Times of another program's ops go. */

@@ -2,9 +2,16 @@
  * Run: a training from its first step to its last: batches, steps, evaluation, checkpoints,
  * metrics.
  *
- * What is to be seen while it goes on reaches the caller through callbacks, on the thread that
- * called yk_run_train(). In a run of several ranks each calls it, with the same settings; rank 0
- * alone keeps metrics.
+ * Callbacks report progress on the thread that called yk_run_train(). In a run of several ranks
+ * each calls it, with the same options; rank 0 alone keeps metrics.
+ *
+ * The room train:
+ *   run, evaluate          the loop; the mean loss over a dataset (declared here)
+ *   batches, metrics       samples prepared on the host; one line of JSON a step
+ *   partitions             which part of every layer a rank keeps and saves
+ *   executor/              a rank's program on a device
+ *   checkpoint/            saving and resuming, alone or by all ranks together
+ *   round_log, round_durations   when ops ran in some steps; how long each took on all ranks
  */
 #ifndef YK_TRAIN_RUN_H
 #define YK_TRAIN_RUN_H

@@ -52,7 +52,7 @@ static void open_bench(struct bench *bench, uint64_t seed)
     assert_ok(yk_arena_create(&bench->arena));
     assert_ok(yk_model_config_read(json, strlen(json), "test", bench->arena, &request.config));
     bench->trainer = trainer_open(&request);
-    assert_ok(yk_store_init(bench->trainer->store, seed));
+    assert_ok(yk_store_init(bench->trainer->store, seed, YK_STORE_INIT_ALL));
     const struct yk_forward_shape shape = {
         .samples = (int64_t)SENTENCES * MAX_WIDTH,
         .sequence = SOURCE,

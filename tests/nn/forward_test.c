@@ -46,7 +46,7 @@ static void losses_are_cross_entropies_with_no_smoothing_or_dropout(void **state
     assert_ok(yk_arena_create(&arena));
     assert_ok(yk_model_config_read(json, strlen(json), "test", arena, &request.config));
     struct trainer *trainer = trainer_open(&request);
-    assert_ok(yk_store_init(trainer->store, 1));
+    assert_ok(yk_store_init(trainer->store, 1, YK_STORE_INIT_ALL));
     assert_ok(yk_forward_create(trainer->store, &shape, &forward));
     for (int i = 0; i < SAMPLES * SEQUENCE; i++) {
         tokens[i] = i * 7 % KNOWN;

@@ -103,7 +103,7 @@ static void fill_layer(struct bench *bench, int32_t layer, struct yk_random *ran
         assert_non_null(numbers);
         draw(random, numbers, parameter->count);
         for (int64_t k = 0; k < parameter->count; k++) {
-            numbers[k] = numbers[k] * 0.4F + (parameter->start == YK_INIT_ONE ? 1.0F : 0.0F);
+            numbers[k] = numbers[k] * 0.4F + (parameter->init == YK_INIT_ONE ? 1.0F : 0.0F);
         }
         assert_int_equal(yk_store_write_values(bench->trainer->store, layer, parameter, numbers),
                          YK_OK);

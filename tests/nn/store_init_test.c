@@ -26,8 +26,8 @@ static struct started open_started(bool roughly, uint64_t seed)
     assert_ok(yk_arena_create(&started.arena));
     assert_ok(yk_model_config_read(json, strlen(json), "test", started.arena, &request.config));
     started.small = small_store_open(&request);
-    assert_ok(roughly ? yk_store_init_roughly(started.small.store, seed)
-                      : yk_store_init_adapters(started.small.store, seed));
+    assert_ok(roughly ? yk_store_init(started.small.store, seed, YK_STORE_INIT_ROUGH)
+                      : yk_store_init(started.small.store, seed, YK_STORE_INIT_ADAPTERS));
     return started;
 }
 

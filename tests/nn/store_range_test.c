@@ -18,9 +18,8 @@ static struct yk_store *open_part(const struct small_store *whole, struct yk_par
     for (int32_t l = 0; l < whole->net->layer_count; l++) {
         partitions[l] = partition;
     }
-    assert_ok(
-        yk_store_create_partitioned(whole->net, &whole->store->engine, whole->store->optimizer,
-                                    &(struct yk_store_layout){.partitions = partitions}, &store));
+    assert_ok(yk_store_create(whole->net, &whole->store->engine, whole->store->optimizer,
+                              &(struct yk_store_layout){.partitions = partitions}, &store));
     return store;
 }
 

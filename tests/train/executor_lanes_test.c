@@ -213,7 +213,7 @@ static void an_executor_reports_where_its_lanes_are(void **state)
     assert_ok(yk_executor_create(trainer->program, trainer->store, &trainer->optimizer, &options,
                                  &trainer->executor));
     assert_ptr_equal(atomic_load(&asked.executor), trainer->executor);
-    assert_ok(yk_store_init(trainer->store, 1));
+    assert_ok(yk_store_init(trainer->store, 1, YK_STORE_INIT_ALL));
     for (int i = 0; i < SAMPLES * SEQUENCE; i++) {
         tokens[i] = i * 7 % TOKENS;
     }

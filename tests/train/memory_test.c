@@ -87,7 +87,7 @@ static struct trainer *open_mini(void)
         .clip = true,
         .optimizer = {.kind = YK_OPTIMIZER_ADAMW, .beta1 = 0.9, .beta2 = 0.99, .epsilon = 1e-8},
     });
-    assert_int_equal(yk_store_init(trainer->store, 1), YK_OK);
+    assert_int_equal(yk_store_init(trainer->store, 1, YK_STORE_INIT_ALL), YK_OK);
     return trainer;
 }
 

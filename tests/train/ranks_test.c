@@ -105,7 +105,7 @@ static bool open_trial(uint64_t seed, bool half, bool each, struct trial *out)
         .rate = seed % 2 == 0 ? 1e-3 : 0.05,
         .clip = 0.5,
         .steps = STEPS,
-        .piece_rows = rank_run_rows(out->program),
+        .slice_rows = rank_run_rows(out->program),
         .seed = seed,
         .wide = seed % 3 == 0,
         .apart = seed % 4 == 1,

@@ -129,7 +129,7 @@ static void open_trainer(struct bench *bench, enum yk_precision precision, int32
         .optimizer = adamw,
         .options = {.dropout = dropout, .seed = 9},
     });
-    assert_int_equal(yk_store_init(bench->trainer->store, 1), YK_OK);
+    assert_int_equal(yk_store_init(bench->trainer->store, 1, YK_STORE_INIT_ALL), YK_OK);
     bench->run = (struct yk_run){
         .program = bench->trainer->program,
         .store = bench->trainer->store,

@@ -267,9 +267,9 @@ static yk_status open_store(struct yk_training *training)
     YK_TRY(yk_partitions_of_rank(program, yk_train_team_rank(&training->team), training->arena,
                                  &partitions));
     YK_TRY(yk_collectives_gradient_order(program, training->arena, &order));
-    YK_TRY(yk_store_create_partitioned(
-        training->net, &training->engine, yk_training_optimizer(&training->request).kind,
-        &(struct yk_store_layout){partitions, order}, &training->store));
+    YK_TRY(yk_store_create(training->net, &training->engine,
+                           yk_training_optimizer(&training->request).kind,
+                           &(struct yk_store_layout){partitions, order}, &training->store));
     return yk_train_weights_fill(training);
 }
 

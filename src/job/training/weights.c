@@ -114,11 +114,11 @@ yk_status yk_train_weights_fill(struct yk_training *training)
         return yk_checkpoint_load(training->checkpoint, base, store);
     }
     if (request->weights) {
-        YK_TRY(yk_store_init_adapters(store, (uint64_t)request->seed));
+        YK_TRY(yk_store_init(store, (uint64_t)request->seed, YK_STORE_INIT_ADAPTERS));
         YK_TRY(yk_checkpoint_load_model(request->weights, store));
     } else {
-        YK_TRY(training->rough ? yk_store_init_roughly(store, (uint64_t)request->seed)
-                               : yk_store_init(store, (uint64_t)request->seed));
+        YK_TRY(yk_store_init(store, (uint64_t)request->seed,
+                             training->rough ? YK_STORE_INIT_ROUGH : YK_STORE_INIT_ALL));
     }
     return request->adapter ? yk_adapter_load(store, request->adapter) : YK_OK;
 }

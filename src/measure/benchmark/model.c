@@ -6,9 +6,9 @@ static yk_status set_up(struct yk_benchmark_model *practice)
     YK_TRY(yk_model_describe(practice->wish.config, &practice->wish.workload, practice->arena,
                              &practice->model));
     YK_TRY(yk_net_create(practice->model, &settings, &practice->net));
-    YK_TRY(yk_store_create(practice->net, &practice->engine, practice->optimizer.kind,
+    YK_TRY(yk_store_create(practice->net, &practice->engine, practice->optimizer.kind, NULL,
                            &practice->store));
-    return yk_store_init_roughly(practice->store, 1);
+    return yk_store_init(practice->store, 1, YK_STORE_INIT_ROUGH);
 }
 
 yk_status yk_benchmark_model_create(const struct yk_benchmark_model_request *wish,

@@ -245,12 +245,21 @@ static void upload(const struct yk_forward *forward, int32_t *to, const int32_t 
     engine->backend->copy(engine->lane, to, from, (size_t)count * sizeof *from);
 }
 
-yk_status yk_forward_run(struct yk_forward *forward, const int32_t *tokens, int64_t samples,
-                         int64_t sequence)
+static yk_status run_source(struct yk_forward *forward, const int32_t *tokens,
+                            const int32_t *lengths, int64_t samples, int64_t sequence, bool decoder)
 {
     const struct yk_engine *engine = &forward->store->engine;
     forward->source = (struct yk_batch_shape){.samples = samples, .sequence = sequence};
+    forward->target = (struct yk_batch_shape){.samples = samples, .memory = sequence};
     upload(forward, forward->tokens, tokens, samples * sequence);
+    upload(forward, forward->lengths, lengths, samples);
+    enqueue(forward, true, decoder, false);
+    return engine->backend->lane_synchronize(engine->lane);
+}
+
+yk_status yk_forward_run(struct yk_forward *forward, const int32_t *tokens, int64_t samples,
+                         int64_t sequence)
+{
     int32_t *lengths = malloc((size_t)samples * sizeof *lengths);
     if (!lengths) {
         return yk_fail_out_of_memory();
@@ -258,11 +267,15 @@ yk_status yk_forward_run(struct yk_forward *forward, const int32_t *tokens, int6
     for (int64_t i = 0; i < samples; i++) {
         lengths[i] = (int32_t)sequence;
     }
-    upload(forward, forward->lengths, lengths, samples);
-    enqueue(forward, true, true, false);
-    const yk_status status = engine->backend->lane_synchronize(engine->lane);
+    const yk_status status = run_source(forward, tokens, lengths, samples, sequence, true);
     free(lengths);
     return status;
+}
+
+yk_status yk_forward_encode(struct yk_forward *forward, const int32_t *tokens,
+                            const int32_t *lengths, int64_t samples, int64_t sequence)
+{
+    return run_source(forward, tokens, lengths, samples, sequence, false);
 }
 
 yk_status yk_forward_loss(struct yk_forward *forward, const struct yk_slice *slice, double *out)
@@ -283,18 +296,6 @@ yk_status yk_forward_loss(struct yk_forward *forward, const struct yk_slice *sli
     engine->backend->clear(engine->lane, forward->loss, sizeof *forward->loss);
     enqueue(forward, true, true, true);
     return yk_engine_copy(engine, out, forward->loss, sizeof *out);
-}
-
-yk_status yk_forward_encode(struct yk_forward *forward, const int32_t *tokens,
-                            const int32_t *lengths, int64_t samples, int64_t sequence)
-{
-    const struct yk_engine *engine = &forward->store->engine;
-    forward->source = (struct yk_batch_shape){.samples = samples, .sequence = sequence};
-    forward->target = (struct yk_batch_shape){.samples = samples, .memory = sequence};
-    upload(forward, forward->tokens, tokens, samples * sequence);
-    upload(forward, forward->lengths, lengths, samples);
-    enqueue(forward, true, false, false);
-    return engine->backend->lane_synchronize(engine->lane);
 }
 
 yk_status yk_forward_expand(struct yk_forward *forward, const int32_t *from, int64_t samples)

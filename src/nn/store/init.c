@@ -20,12 +20,6 @@ enum {
     POOL = 1048573
 };
 
-enum how {
-    ALL,
-    ALL_ROUGHLY,
-    ADAPTERS,
-};
-
 /* Numbers of a spread of 1 that rough parameters are cut from, each from a place of its own; drawn
  * when first asked for. */
 struct pools {
@@ -35,22 +29,22 @@ struct pools {
     float *scaled; /* (POOL) of the parameter at hand */
 };
 
-static double draw_one(struct yk_random *random, enum yk_parameter_init start)
+static double draw_one(struct yk_random *random, enum yk_parameter_init init)
 {
-    switch (start) {
+    switch (init) {
     case YK_INIT_NORMAL:
         return draw_normal(random);
     case YK_INIT_UNIFORM:
         return 2 * yk_random_uniform(random) - 1;
     default:
-        return start == YK_INIT_ONE ? 1 : 0;
+        return init == YK_INIT_ONE ? 1 : 0;
     }
 }
 
 /* What a number that is drawn, or fixed, is multiplied by. */
 static double scale_of(const struct yk_parameter *parameter)
 {
-    return parameter->start == YK_INIT_NORMAL || parameter->start == YK_INIT_UNIFORM
+    return parameter->init == YK_INIT_NORMAL || parameter->init == YK_INIT_UNIFORM
                ? parameter->spread
                : 1;
 }
@@ -60,8 +54,8 @@ static uint64_t name_hash(const struct yk_parameter *parameter)
     return yk_hash_bytes(parameter->name, strlen(parameter->name));
 }
 
-static yk_status start_exactly(const struct yk_store *store, int32_t layer,
-                               const struct yk_parameter *parameter, uint64_t seed)
+static yk_status init_exactly(const struct yk_store *store, int32_t layer,
+                              const struct yk_parameter *parameter, uint64_t seed)
 {
     struct yk_random random = yk_random_from_seed(seed ^ name_hash(parameter));
     const double scale = scale_of(parameter);
@@ -70,32 +64,32 @@ static yk_status start_exactly(const struct yk_store *store, int32_t layer,
         return yk_fail_out_of_memory();
     }
     for (int64_t i = 0; i < parameter->count; i++) {
-        numbers[i] = (float)(scale * draw_one(&random, parameter->start));
+        numbers[i] = (float)(scale * draw_one(&random, parameter->init));
     }
     const yk_status status = yk_store_write_values(store, layer, parameter, numbers);
     free(numbers);
     return status;
 }
 
-/* The numbers drawn for `start`, NULL without memory for them. */
-static float *draw_pool(uint64_t seed, enum yk_parameter_init start)
+/* The numbers drawn for `init`, NULL without memory for them. */
+static float *draw_pool(uint64_t seed, enum yk_parameter_init init)
 {
-    struct yk_random random = yk_random_from_seed(seed ^ (uint64_t)start);
+    struct yk_random random = yk_random_from_seed(seed ^ (uint64_t)init);
     float *pool = calloc(POOL, sizeof *pool);
     for (int64_t i = 0; pool && i < POOL; i++) {
-        pool[i] = (float)draw_one(&random, start);
+        pool[i] = (float)draw_one(&random, init);
     }
     return pool;
 }
 
-static yk_status start_from_pool(const struct yk_store *store, int32_t layer,
-                                 const struct yk_parameter *parameter, struct pools *pools)
+static yk_status init_from_pool(const struct yk_store *store, int32_t layer,
+                                const struct yk_parameter *parameter, struct pools *pools)
 {
-    float **pool = parameter->start == YK_INIT_NORMAL ? &pools->normal : &pools->uniform;
+    float **pool = parameter->init == YK_INIT_NORMAL ? &pools->normal : &pools->uniform;
     const int64_t given = parameter->count < POOL ? parameter->count : POOL;
     const int64_t from = (int64_t)(name_hash(parameter) % POOL);
     if (!*pool) {
-        *pool = draw_pool(pools->seed, parameter->start);
+        *pool = draw_pool(pools->seed, parameter->init);
     }
     if (!*pool) {
         return yk_fail_out_of_memory();
@@ -106,51 +100,39 @@ static yk_status start_from_pool(const struct yk_store *store, int32_t layer,
     return yk_store_write_repeated_values(store, layer, parameter, pools->scaled, given);
 }
 
-static yk_status start_one(const struct yk_store *store, int32_t layer,
-                           const struct yk_parameter *parameter, enum how how, struct pools *pools)
+static yk_status init_one(const struct yk_store *store, int32_t layer,
+                          const struct yk_parameter *parameter, enum yk_store_init which,
+                          struct pools *pools)
 {
-    if (how != ALL_ROUGHLY || parameter->adapter) {
-        return start_exactly(store, layer, parameter, pools->seed);
+    if (which != YK_STORE_INIT_ROUGH || parameter->adapter) {
+        return init_exactly(store, layer, parameter, pools->seed);
     }
-    if (parameter->start == YK_INIT_NORMAL || parameter->start == YK_INIT_UNIFORM) {
-        return start_from_pool(store, layer, parameter, pools);
+    if (parameter->init == YK_INIT_NORMAL || parameter->init == YK_INIT_UNIFORM) {
+        return init_from_pool(store, layer, parameter, pools);
     }
-    const float number = parameter->start == YK_INIT_ONE ? 1 : 0;
+    const float number = parameter->init == YK_INIT_ONE ? 1 : 0;
     return yk_store_write_repeated_values(store, layer, parameter, &number, 1);
 }
 
-static yk_status start_all(const struct yk_store *store, enum how how, struct pools *pools)
+static yk_status init_all(const struct yk_store *store, enum yk_store_init which,
+                          struct pools *pools)
 {
     for (struct yk_net_cursor at = {0}; yk_net_next(store->net, &at);) {
         const bool kept = store->layers[at.layer].partition.kind != YK_PARTITION_ABSENT;
-        if (kept && (how != ADAPTERS || at.parameter->adapter)) {
-            YK_TRY(start_one(store, at.layer, at.parameter, how, pools));
+        if (kept && (which != YK_STORE_INIT_ADAPTERS || at.parameter->adapter)) {
+            YK_TRY(init_one(store, at.layer, at.parameter, which, pools));
         }
     }
     return YK_OK;
 }
 
-static yk_status start(const struct yk_store *store, uint64_t seed, enum how how)
+yk_status yk_store_init(struct yk_store *store, uint64_t seed, enum yk_store_init which)
 {
     struct pools pools = {.seed = seed, .scaled = calloc(POOL, sizeof(float))};
-    const yk_status status = pools.scaled ? start_all(store, how, &pools) : yk_fail_out_of_memory();
+    const yk_status status =
+        pools.scaled ? init_all(store, which, &pools) : yk_fail_out_of_memory();
     free(pools.normal);
     free(pools.uniform);
     free(pools.scaled);
     return status;
-}
-
-yk_status yk_store_init(struct yk_store *store, uint64_t seed)
-{
-    return start(store, seed, ALL);
-}
-
-yk_status yk_store_init_roughly(struct yk_store *store, uint64_t seed)
-{
-    return start(store, seed, ALL_ROUGHLY);
-}
-
-yk_status yk_store_init_adapters(struct yk_store *store, uint64_t seed)
-{
-    return start(store, seed, ADAPTERS);
 }

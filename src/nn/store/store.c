@@ -125,28 +125,29 @@ static void carve_all(struct yk_store *store, const int32_t *order, struct yk_ca
 
 static yk_status set_up(struct yk_store *store, const struct yk_store_layout *layout)
 {
+    const int32_t *order = layout ? layout->order : NULL;
     struct yk_carver carver = {0};
     store->layers = calloc((size_t)store->net->layer_count, sizeof *store->layers);
     if (!store->layers) {
         return yk_fail_out_of_memory();
     }
     for (int32_t l = 0; l < store->net->layer_count; l++) {
-        store->layers[l].partition = layout->partitions
+        store->layers[l].partition = layout && layout->partitions
                                          ? layout->partitions[l]
                                          : (struct yk_partition){.kind = YK_PARTITION_WHOLE};
         YK_TRY(find_kept(store, l));
     }
-    carve_all(store, layout->order, &carver);
+    carve_all(store, order, &carver);
     store->bytes = carver.used;
     YK_TRY(store->engine.backend->allocate(store->engine.device, store->bytes, &store->memory));
     carver = (struct yk_carver){.base = store->memory};
-    carve_all(store, layout->order, &carver);
+    carve_all(store, order, &carver);
     return YK_OK;
 }
 
-yk_status yk_store_create_partitioned(const struct yk_net *net, const struct yk_engine *engine,
-                                      enum yk_optimizer_kind optimizer,
-                                      const struct yk_store_layout *layout, struct yk_store **out)
+yk_status yk_store_create(const struct yk_net *net, const struct yk_engine *engine,
+                          enum yk_optimizer_kind optimizer, const struct yk_store_layout *layout,
+                          struct yk_store **out)
 {
     struct yk_store *store = calloc(1, sizeof *store);
     if (!store) {
@@ -160,12 +161,6 @@ yk_status yk_store_create_partitioned(const struct yk_net *net, const struct yk_
     }
     *out = store;
     return YK_OK;
-}
-
-yk_status yk_store_create(const struct yk_net *net, const struct yk_engine *engine,
-                          enum yk_optimizer_kind optimizer, struct yk_store **out)
-{
-    return yk_store_create_partitioned(net, engine, optimizer, &(struct yk_store_layout){0}, out);
 }
 
 void yk_store_destroy(struct yk_store *store)

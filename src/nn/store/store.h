@@ -63,18 +63,15 @@ struct yk_store {
         *layers; /* (L); a layer that uses another's weights has none of its own */
 };
 
-/* What is kept of a net: everything, where these are NULL. */
+/* What is kept of a net: everything where these, or the layout itself, are NULL. */
 struct yk_store_layout {
     const struct yk_partition *partitions; /* (L) */
     const int32_t *order; /* (L) layers; gradients that are kept whole lie behind each other so */
 };
 
 yk_status yk_store_create(const struct yk_net *net, const struct yk_engine *engine,
-                          enum yk_optimizer_kind optimizer, struct yk_store **out) YK_MUST_USE;
-yk_status yk_store_create_partitioned(const struct yk_net *net, const struct yk_engine *engine,
-                                      enum yk_optimizer_kind optimizer,
-                                      const struct yk_store_layout *layout,
-                                      struct yk_store **out) YK_MUST_USE;
+                          enum yk_optimizer_kind optimizer, const struct yk_store_layout *layout,
+                          struct yk_store **out) YK_MUST_USE;
 void yk_store_destroy(struct yk_store *store);
 
 enum yk_state_tensor {
@@ -101,14 +98,17 @@ yk_status yk_store_write_repeated_values(const struct yk_store *store, int32_t l
                                          const struct yk_parameter *parameter, const float *numbers,
                                          int64_t given) YK_MUST_USE;
 
-/* Fills every parameter as the reference implementations do, from numbers that depend on the
- * seed and the parameter's name alone. */
-yk_status yk_store_init(struct yk_store *store, uint64_t seed) YK_MUST_USE;
-/* The same with numbers that repeat, which only keep the device as busy as real ones: drawing
- * billions of numbers takes minutes, this a second. Adapters, which are few, are drawn as above. */
-yk_status yk_store_init_roughly(struct yk_store *store, uint64_t seed) YK_MUST_USE;
-/* Of adapters alone, where everything else is about to be loaded. */
-yk_status yk_store_init_adapters(struct yk_store *store, uint64_t seed) YK_MUST_USE;
+enum yk_store_init {
+    YK_STORE_INIT_ALL, /* as the reference implementations do */
+    /* With numbers that repeat, which only keep the device as busy as real ones: drawing billions
+     * of numbers takes minutes, this a second. Adapters, which are few, are drawn as above. */
+    YK_STORE_INIT_ROUGH,
+    YK_STORE_INIT_ADAPTERS, /* alone: where everything else is about to be loaded */
+};
+
+/* Fills parameters from numbers that depend on the seed and the parameter's name alone. */
+yk_status yk_store_init(struct yk_store *store, uint64_t seed,
+                        enum yk_store_init which) YK_MUST_USE;
 
 /* The name of a parameter that is not all finite, or, where all are, of one whose gradient is
  * not; else NULL. `what` is "weights" or "gradient". */

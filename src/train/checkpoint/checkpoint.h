@@ -32,7 +32,7 @@
 
 #include <stdint.h>
 
-/* What adapters adapt when nobody keeps it: weights that yk_store_init_roughly() draws by the
+/* What adapters adapt when nobody keeps it: weights that YK_STORE_INIT_ROUGH draws by the
  * seed. */
 #define YK_CHECKPOINT_RANDOM "random"
 

@@ -73,7 +73,7 @@ static yk_status fill_list(DIR *listing, struct yk_arena *arena,
 }
 
 /* Moves what was reallocated while it grew into the arena, sorted. */
-static yk_status drop_replaced(struct yk_arena *arena, struct yk_checkpoint_folder_list *list)
+static yk_status move_sorted(struct yk_arena *arena, struct yk_checkpoint_folder_list *list)
 {
     struct yk_checkpoint_folder_entry *entries = NULL;
     if (list->count > 0) {
@@ -100,7 +100,7 @@ yk_status yk_checkpoint_folder_list(const char *folder, struct yk_arena *arena,
     yk_status status = fill_list(listing, arena, &list);
     closedir(listing);
     if (status == YK_OK) {
-        status = drop_replaced(arena, &list);
+        status = move_sorted(arena, &list);
     }
     if (status != YK_OK) {
         free(list.entries);

@@ -48,7 +48,7 @@ static yk_status load_weights(const struct yk_checkpoint *checkpoint, const char
                        checkpoint->path);
     }
     if (strcmp(elsewhere, YK_CHECKPOINT_RANDOM) == 0) {
-        return yk_store_init_roughly(store, checkpoint->state.seed);
+        return yk_store_init(store, checkpoint->state.seed, YK_STORE_INIT_ROUGH);
     }
     if (access(elsewhere, F_OK) != 0) {
         return yk_fail(YK_ERROR_INPUT,

@@ -201,9 +201,8 @@ static yk_status do_job(struct job *job, const struct yk_ranks *ranks, int32_t r
     struct yk_store *store = NULL;
     YK_TRY(yk_partitions_of_rank(job->program, rank, whole->arena, &partitions));
     YK_TRY(yk_partitions_to_save(job->program, rank, whole->arena, &saves));
-    YK_TRY(yk_store_create_partitioned(
-        whole->net, &whole->store->engine, job->world->request->optimizer,
-        &(struct yk_store_layout){.partitions = partitions}, &store));
+    YK_TRY(yk_store_create(whole->net, &whole->store->engine, job->world->request->optimizer,
+                           &(struct yk_store_layout){.partitions = partitions}, &store));
     const yk_status status =
         job->loads ? load(job, ranks, rank, store) : save_all(job, ranks, rank, store, saves);
     yk_store_destroy(store);

@@ -133,7 +133,7 @@ struct small_store small_store_open(const struct small_store_request *request)
     assert_ok(yk_arena_create(&small.arena));
     assert_ok(yk_model_describe(request->config, &workload, small.arena, &model));
     assert_ok(yk_net_create(model, &options, &small.net));
-    assert_ok(yk_store_create(small.net, &engine, request->optimizer, &small.store));
+    assert_ok(yk_store_create(small.net, &engine, request->optimizer, NULL, &small.store));
     return small;
 }
 

@@ -112,7 +112,7 @@ static yk_status make_sampler(const struct rank_run_request *request, struct yk_
         .epoch_units = 1000,
         .sequence = plan->workload.sequence,
         .target_sequence = slices ? plan->workload.sequence : 0,
-        .slice_rows = slices ? request->piece_rows : 0,
+        .piece_rows = slices ? request->slice_rows : 0,
     };
     *out = sampler;
     return YK_OK;
@@ -150,10 +150,9 @@ static yk_status open_store(struct rank *rank)
     int32_t *order = NULL;
     YK_TRY(yk_partitions_of_rank(program, rank->ranks.rank, rank->arena, &partitions));
     YK_TRY(yk_collectives_gradient_order(program, rank->arena, &order));
-    YK_TRY(yk_store_create_partitioned(rank->crew->net, &rank->engine,
-                                       rank->crew->request->optimizer.kind,
-                                       &(struct yk_store_layout){partitions, order}, &rank->store));
-    return yk_store_init(rank->store, 5);
+    YK_TRY(yk_store_create(rank->crew->net, &rank->engine, rank->crew->request->optimizer.kind,
+                           &(struct yk_store_layout){partitions, order}, &rank->store));
+    return yk_store_init(rank->store, 5, YK_STORE_INIT_ALL);
 }
 
 /* Samples that a pass may have besides those of the plan, where pieces are cut in proportion. */

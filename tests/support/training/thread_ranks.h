@@ -19,7 +19,7 @@ struct rank_run_request {
     double rate;
     double clip;
     int64_t steps;
-    int64_t piece_rows; /* tokens of a piece, for models that are trained on pairs */
+    int64_t slice_rows; /* tokens of a slice, for models that are trained on pairs */
     uint64_t seed;      /* of breaks between steps, in which a batch is evaluated */
     bool wide;
     bool apart; /* ranks compute on a device that says that its memory is its own, as GPUs do, and

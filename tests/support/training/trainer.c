@@ -84,9 +84,9 @@ struct trainer *trainer_open(const struct trainer_request *request)
         YK_OK);
     make_room(trainer);
     make_engine(trainer, request);
-    assert_int_equal(
-        yk_store_create(trainer->net, &trainer->engine, request->optimizer.kind, &trainer->store),
-        YK_OK);
+    assert_int_equal(yk_store_create(trainer->net, &trainer->engine, request->optimizer.kind, NULL,
+                                     &trainer->store),
+                     YK_OK);
     if (request->optimizer.kind != YK_OPTIMIZER_NONE) {
         assert_int_equal(yk_executor_create(trainer->program, trainer->store, &trainer->optimizer,
                                             &(struct yk_executor_options){0}, &trainer->executor),
