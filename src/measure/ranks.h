@@ -41,7 +41,7 @@ yk_status yk_measure_ranks_max(const struct yk_measure_ranks *team, double own,
                                double *out) YK_MUST_USE;
 
 /* Whether ranks call it with different words. */
-yk_status yk_measure_ranks_differ(const struct yk_measure_ranks *team, const char *words,
+yk_status yk_measure_ranks_differ(const struct yk_measure_ranks *team, const char *text,
                                   bool *out) YK_MUST_USE;
 
 #endif

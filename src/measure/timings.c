@@ -48,8 +48,8 @@ struct yk_profile_measurement yk_timings_summarise(struct yk_timings *timings, c
         .versions = versions,
     };
     if (count > 0) {
-        made.least = timings->seconds[0];
-        made.most = timings->seconds[count - 1];
+        made.min = timings->seconds[0];
+        made.max = timings->seconds[count - 1];
     }
     if (made.value > 0) {
         const double low = timings->seconds[count / 4];
@@ -84,7 +84,7 @@ static int32_t best_of(const struct yk_timings_round *rounds, int32_t count, con
 }
 
 void yk_timings_choose_undisturbed(const struct yk_timings_round *rounds, int32_t count,
-                                   int32_t least, bool *out)
+                                   int32_t min_count, bool *out)
 {
     double most = 0;
     for (int32_t i = 0; i < count; i++) {
@@ -93,7 +93,7 @@ void yk_timings_choose_undisturbed(const struct yk_timings_round *rounds, int32_
     }
     for (int32_t chosen = 0; chosen < count; chosen++) {
         const int32_t best = best_of(rounds, count, out);
-        if (chosen >= least && part_of(&rounds[best]) < nearly * most) {
+        if (chosen >= min_count && part_of(&rounds[best]) < nearly * most) {
             return;
         }
         out[best] = true;

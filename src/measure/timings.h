@@ -36,9 +36,9 @@ struct yk_timings_round {
 };
 
 /* Marks those to believe: all that got nearly as much as the one that got most, and never fewer
- * than `least`, or all where there are no more. */
+ * than `min_count`, or all where there are no more. */
 void yk_timings_choose_undisturbed(const struct yk_timings_round *rounds, int32_t count,
-                                   int32_t least, bool *out);
+                                   int32_t min_count, bool *out);
 
 /* What all threads of this process have computed so far. */
 double yk_timings_computed_s(void);

@@ -112,8 +112,8 @@ struct yk_profile_measurement {
     double spread;
     int64_t samples;
     const char *versions;
-    double least; /* the fastest and the slowest that counted; both 0: not known, the median */
-    double most;
+    double min; /* the fastest and the slowest that counted; both 0: not known, the median */
+    double max;
     int64_t measured_at; /* seconds since 1970; to be added: 0 is now; read: 0 is not known */
     const char *host;    /* the machine's name; to be added: NULL is this one; read: "" not known */
     /* The CPU's name, where one takes part; to be added: NULL is this machine's; read: "" is none,

@@ -16,8 +16,8 @@ static struct yk_profile_measurement measurement_of(const struct yk_database_sta
         .spread = yk_database_column_real(query, first + 1),
         .samples = yk_database_column_integer(query, first + 2),
         .versions = yk_database_column_text(query, first + 3),
-        .least = yk_database_column_real(query, first + 4),
-        .most = yk_database_column_real(query, first + 5),
+        .min = yk_database_column_real(query, first + 4),
+        .max = yk_database_column_real(query, first + 5),
         .measured_at = yk_database_column_integer(query, first + 6),
         .host = yk_database_column_text(query, first + 7),
         .cpu = yk_database_column_text(query, first + 8),
@@ -126,8 +126,8 @@ static yk_status insert(struct yk_database_statement *query, int first,
     yk_database_bind_real(query, first + 1, measurement->spread);
     yk_database_bind_integer(query, first + 2, measurement->samples);
     yk_database_bind_text(query, first + 3, measurement->versions);
-    yk_database_bind_real(query, first + 4, measurement->least);
-    yk_database_bind_real(query, first + 5, measurement->most);
+    yk_database_bind_real(query, first + 4, measurement->min);
+    yk_database_bind_real(query, first + 5, measurement->max);
     yk_database_bind_integer(query, first + 6, measurement->measured_at);
     yk_database_bind_text(query, first + 7, measurement->host);
     return yk_database_step_once(query, &found);
@@ -179,13 +179,13 @@ static struct yk_profile_measurement complete(const struct yk_profile *profile, 
                                               const struct yk_profile_measurement *given)
 {
     struct yk_profile_measurement made = *given;
-    if (made.least == 0 && made.most == 0) {
-        made.least = made.value;
-        made.most = made.value;
+    if (made.min == 0 && made.max == 0) {
+        made.min = made.value;
+        made.max = made.value;
     }
     /* The median of several ranks may lie outside of what one of them saw. */
-    made.least = fmin(made.least, made.value);
-    made.most = fmax(made.most, made.value);
+    made.min = fmin(made.min, made.value);
+    made.max = fmax(made.max, made.value);
     made.measured_at = made.measured_at != 0 ? made.measured_at : (int64_t)time(NULL);
     made.host = made.host ? made.host : profile->host;
     made.cpu = made.cpu ? made.cpu : yk_profile_handle_cpu(profile, subject);

@@ -94,8 +94,8 @@ static void a_number_comes_with_all_that_is_known_of_it(void **state)
     struct yk_profile_measurement found = {0};
     struct yk_profile *profile = NULL;
     given.spread = 0.5;
-    given.least = 8;
-    given.most = 13;
+    given.min = 8;
+    given.max = 13;
     given.samples = 77;
     assert_ok(yk_profile_create(place->other, &profile));
     assert_ok(yk_profile_add_fact(profile, &context, &given));
@@ -105,7 +105,7 @@ static void a_number_comes_with_all_that_is_known_of_it(void **state)
     assert_ok(yk_profile_open(place->path, &profile));
     assert_ok(yk_profile_visit_facts(profile, see_fact, &found));
     yk_profile_close(profile);
-    assert_true(found.value == 10 && found.spread == 0.5 && found.least == 8 && found.most == 13);
+    assert_true(found.value == 10 && found.spread == 0.5 && found.min == 8 && found.max == 13);
     assert_int_equal(found.samples, 77);
     assert_int_equal(found.measured_at, 100);
 }

@@ -155,9 +155,9 @@ static void read_and_renew(const char *path, int facts)
         assert_int_equal(seen.layers, 1);
         assert_int_equal(seen.links, 1);
         assert_int_equal(seen.facts, facts);
-        assert_true(seen.layer.least == 0.5 && seen.layer.most == 0.5);
-        assert_true(seen.link.least == 0.25 && seen.link.most == 0.25);
-        assert_true(facts == 0 || (seen.fact.least == 1000 && seen.fact.most == 1000));
+        assert_true(seen.layer.min == 0.5 && seen.layer.max == 0.5);
+        assert_true(seen.link.min == 0.25 && seen.link.max == 0.25);
+        assert_true(facts == 0 || (seen.fact.min == 1000 && seen.fact.max == 1000));
         assert_int_equal(seen.layer.measured_at, 0);
         assert_string_equal(seen.host, "");
         if (i == 0) {
@@ -218,7 +218,7 @@ static void a_profile_of_form_4_is_read_and_renewed_by_the_names_of_now(void **s
                          : yk_profile_open(place->path, &profile));
         const struct seen seen = see(profile);
         assert_int_equal(seen.layers, 1);
-        assert_true(seen.layer.least == 0.4 && seen.layer.most == 0.6);
+        assert_true(seen.layer.min == 0.4 && seen.layer.max == 0.6);
         assert_int_equal(seen.layer.measured_at, 77);
         assert_string_equal(seen.host, "far");
         assert_true(time_of(profile, "all_gather", 3) == 1);
@@ -363,7 +363,7 @@ static void a_number_is_kept_with_when_and_where_it_was_measured(void **state)
     const struct place *place = *state;
     const struct yk_profile_layer layer = {"v100", 1, "norm", 64, "forward"};
     const struct yk_profile_measurement measured = {
-        .value = 2, .samples = 3, .versions = "new", .least = 1.5, .most = 4};
+        .value = 2, .samples = 3, .versions = "new", .min = 1.5, .max = 4};
     const int64_t before = (int64_t)time(NULL);
     struct yk_profile *profile = NULL;
     char host[256] = "";
@@ -372,7 +372,7 @@ static void a_number_is_kept_with_when_and_where_it_was_measured(void **state)
     assert_ok(yk_profile_add_layer(profile, &layer, 4, &measured));
     const struct seen seen = see(profile);
     yk_profile_close(profile);
-    assert_true(seen.layer.least == 1.5 && seen.layer.most == 4);
+    assert_true(seen.layer.min == 1.5 && seen.layer.max == 4);
     assert_in_range(seen.layer.measured_at, before, (int64_t)time(NULL));
     assert_string_equal(seen.host, host);
 }
@@ -383,13 +383,13 @@ static void the_median_lies_between_the_fastest_and_the_slowest(void **state)
     const struct place *place = *state;
     const struct yk_profile_fact context = {"v100", YK_PROFILE_CONTEXT_BYTES};
     const struct yk_profile_measurement worst = {
-        .value = 9, .samples = 3, .versions = "new", .least = 1, .most = 2};
+        .value = 9, .samples = 3, .versions = "new", .min = 1, .max = 2};
     struct yk_profile *profile = NULL;
     assert_ok(yk_profile_create(place->path, &profile));
     assert_ok(yk_profile_add_fact(profile, &context, &worst));
     const struct seen seen = see(profile);
     yk_profile_close(profile);
-    assert_true(seen.fact.least == 1 && seen.fact.most == 9);
+    assert_true(seen.fact.min == 1 && seen.fact.max == 9);
 }
 
 static yk_status refuse_second(void *user, const struct yk_profile_link_row *row)

@@ -133,9 +133,9 @@ yk_status yk_calibrate_output_text(const struct yk_calibrate_result *result, int
     }
     write_steps(result, out);
     if (result->ranks > 1) {
-        write_slowdown(result->compute_beside, result->estimated_compute,
+        write_slowdown(result->compute_slowdown, result->estimated_compute,
                        "computation beside messages", out);
-        write_slowdown(result->message_beside, result->estimated_message,
+        write_slowdown(result->message_slowdown, result->estimated_message,
                        "a message beside computation", out);
     }
     write_profile(result, out);
@@ -179,8 +179,8 @@ yk_status yk_calibrate_output_json(const struct yk_calibrate_result *result, str
     yk_json_write_number(&json, "measured_step_s", result->measured_step_s);
     yk_json_write_number(&json, "predicted_step_s", result->predicted_step_s);
     yk_json_write_number(&json, "calibrated_step_s", result->calibrated_step_s);
-    yk_json_write_number(&json, "computation_beside_messages", result->compute_beside);
-    yk_json_write_number(&json, "messages_beside_computation", result->message_beside);
+    yk_json_write_number(&json, "computation_beside_messages", result->compute_slowdown);
+    yk_json_write_number(&json, "messages_beside_computation", result->message_slowdown);
     yk_json_write_integer(&json, "left_out", result->left);
     yk_json_write_begin_array(&json, "ops");
     for (int32_t i = 0; i < result->op_count; i++) {

@@ -124,8 +124,8 @@ static yk_status take_result(const struct yk_finished_run *run,
     out->ranks = run->spent.rank_count;
     out->measured_step_s = run->measured_step_s;
     out->predicted_step_s = run->planned->trial.step_s;
-    out->compute_beside = calibration->compute_beside;
-    out->message_beside = calibration->message_beside;
+    out->compute_slowdown = calibration->compute_slowdown;
+    out->message_slowdown = calibration->message_slowdown;
     out->estimated_compute = calibration->estimated_compute;
     out->estimated_message = calibration->estimated_message;
     out->layer_count = calibration->rows.layer_count;
@@ -133,9 +133,9 @@ static yk_status take_result(const struct yk_finished_run *run,
     out->left = calibration->left;
     YK_TRY(copy_text(run->folder, out->arena, &out->run));
     YK_TRY(copy_text(run->profile, out->arena, &out->profile));
-    YK_TRY_NEW(out->arena, out->ops, (int64_t)calibration->sort_count + 1);
-    for (; out->op_count < calibration->sort_count; out->op_count++) {
-        YK_TRY(take_op(&calibration->sorts[out->op_count], out->arena, &out->ops[out->op_count]));
+    YK_TRY_NEW(out->arena, out->ops, (int64_t)calibration->class_count + 1);
+    for (; out->op_count < calibration->class_count; out->op_count++) {
+        YK_TRY(take_op(&calibration->classes[out->op_count], out->arena, &out->ops[out->op_count]));
     }
     return YK_OK;
 }

@@ -44,8 +44,8 @@ struct yk_calibrate_result {
     double measured_step_s;   /* median */
     double predicted_step_s;  /* by the profile as it was */
     double calibrated_step_s; /* by the profile as it is now, or would be */
-    double compute_beside;    /* slowdown of computation during messages; NAN: not known */
-    double message_beside;    /* of messages during computation */
+    double compute_slowdown;  /* slowdown of computation during messages; NAN: not known */
+    double message_slowdown;  /* of messages during computation */
     bool estimated_compute;   /* read off the run */
     bool estimated_message;
     int32_t layer_count;         /* numbers for the profile: times of layers … */

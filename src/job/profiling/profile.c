@@ -255,10 +255,10 @@ static yk_status survey(struct yk_profiling *profiling)
         .held_bytes = begins_anew(profiling) ? held_bytes : NULL,
         .again = profiling->request->again,
         .versions = profiling->result->versions,
-        .watch = {.user = profiling,
-                  .progress = show_progress,
-                  .stop = is_stopped,
-                  .ran = profiling->gauge ? note_step : NULL},
+        .callbacks = {.user = profiling,
+                      .progress = show_progress,
+                      .stop = is_stopped,
+                      .ran = profiling->gauge ? note_step : NULL},
     };
     YK_TRY(survey_layers(profiling, &wish));
     if (profiling->engine.backend->used_bytes && !profiling->result->survey.stopped) {

@@ -21,18 +21,18 @@
 struct yk_benchmark; /* opaque */
 
 /* `samples` in each micro-batch. It holds no memory of the device until it is entered. */
-yk_status yk_benchmark_create(struct yk_benchmark_model *practice, int64_t samples,
+yk_status yk_benchmark_create(struct yk_benchmark_model *model, int64_t samples,
                               struct yk_benchmark **out) YK_MUST_USE;
-void yk_benchmark_destroy(struct yk_benchmark *rehearsal);
+void yk_benchmark_destroy(struct yk_benchmark *benchmark);
 
 /* Takes the device's memory for steps, and gives it back when all that have begun are done. */
-yk_status yk_benchmark_allocate(struct yk_benchmark *rehearsal) YK_MUST_USE;
-void yk_benchmark_free(struct yk_benchmark *rehearsal);
+yk_status yk_benchmark_allocate(struct yk_benchmark *benchmark) YK_MUST_USE;
+void yk_benchmark_free(struct yk_benchmark *benchmark);
 
-const struct yk_program *yk_benchmark_program(const struct yk_benchmark *rehearsal);
+const struct yk_program *yk_benchmark_program(const struct yk_benchmark *benchmark);
 
 /* The device's memory that it holds while it is entered, with the practice's. */
-double yk_benchmark_bytes(const struct yk_benchmark *rehearsal);
+double yk_benchmark_bytes(const struct yk_benchmark *benchmark);
 
 /* What happened in one step; the arrays (ops of the program's rank) are the rehearsal's own. */
 struct yk_benchmark_step {
@@ -44,10 +44,10 @@ struct yk_benchmark_step {
 
 /* Puts a step on the device's lanes; at most yk_benchmark_depth() may have begun and not ended, so
  * that the device need not wait for the host. */
-yk_status yk_benchmark_begin(struct yk_benchmark *rehearsal) YK_MUST_USE;
-int32_t yk_benchmark_depth(const struct yk_benchmark *rehearsal);
+yk_status yk_benchmark_begin(struct yk_benchmark *benchmark) YK_MUST_USE;
+int32_t yk_benchmark_depth(const struct yk_benchmark *benchmark);
 /* Waits for the oldest. */
-yk_status yk_benchmark_end(struct yk_benchmark *rehearsal,
+yk_status yk_benchmark_end(struct yk_benchmark *benchmark,
                            const struct yk_benchmark_step **out) YK_MUST_USE;
 
 #endif

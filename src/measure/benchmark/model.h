@@ -22,10 +22,10 @@ struct yk_benchmark_model_request {
 
 struct yk_benchmark_model {
     struct yk_arena *arena;
-    struct yk_benchmark_model_request wish;
+    struct yk_benchmark_model_request request;
     const struct yk_cluster *cluster; /* of one device */
     struct yk_engine engine;
-    const struct yk_model *model;
+    const struct yk_model *description;
     struct yk_net *net;
     struct yk_store *store;
     struct yk_optimizer optimizer;
@@ -33,10 +33,10 @@ struct yk_benchmark_model {
 };
 
 /* `cluster` has one device, which `engine` drives. */
-yk_status yk_benchmark_model_create(const struct yk_benchmark_model_request *wish,
+yk_status yk_benchmark_model_create(const struct yk_benchmark_model_request *request,
                                     const struct yk_cluster *cluster,
                                     const struct yk_engine *engine,
                                     struct yk_benchmark_model **out) YK_MUST_USE;
-void yk_benchmark_model_destroy(struct yk_benchmark_model *practice);
+void yk_benchmark_model_destroy(struct yk_benchmark_model *model);
 
 #endif

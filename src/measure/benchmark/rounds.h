@@ -24,29 +24,30 @@ struct yk_benchmark_rounds; /* opaque */
 
 /* Of these numbers of samples, rising; they, the practice and the watch outlive it. */
 yk_status yk_benchmark_rounds_create(const struct yk_measure_ranks *team,
-                                     struct yk_benchmark_model *practice, const int64_t *batches,
-                                     int32_t batch_count, const struct yk_survey_callbacks *watch,
+                                     struct yk_benchmark_model *model, const int64_t *batches,
+                                     int32_t batch_count,
+                                     const struct yk_survey_callbacks *callbacks,
                                      struct yk_benchmark_rounds **out) YK_MUST_USE;
-void yk_benchmark_rounds_destroy(struct yk_benchmark_rounds *visits);
+void yk_benchmark_rounds_destroy(struct yk_benchmark_rounds *rounds);
 
 /* Rounds of batch number `batch` for about `seconds`, three that count at least. `bytes` is what
  * the rehearsal holds of the device, `held` what `held_bytes` says meanwhile. */
-struct yk_visit {
+struct yk_benchmark_run {
     int32_t batch;
     double seconds;
     double (*held_bytes)(const struct yk_engine *engine);
     double bytes; /* out */
     double held;  /* out */
 };
-yk_status yk_benchmark_rounds_run(struct yk_benchmark_rounds *visits,
-                                  struct yk_visit *visit) YK_MUST_USE;
+yk_status yk_benchmark_rounds_run(struct yk_benchmark_rounds *rounds,
+                                  struct yk_benchmark_run *run) YK_MUST_USE;
 
 /* What is to be believed of all visits so far; the caller destroys it. */
-yk_status yk_benchmark_rounds_times(const struct yk_benchmark_rounds *visits,
+yk_status yk_benchmark_rounds_times(const struct yk_benchmark_rounds *rounds,
                                     struct yk_layer_times **out) YK_MUST_USE;
 
 /* The rehearsal of batch number `batch`, not entered. */
-struct yk_benchmark *yk_benchmark_rounds_get(const struct yk_benchmark_rounds *visits,
+struct yk_benchmark *yk_benchmark_rounds_get(const struct yk_benchmark_rounds *rounds,
                                              int32_t batch);
 
 #endif

@@ -35,7 +35,7 @@ yk_status yk_benchmark_truncate_blocks(const struct yk_model_config *config, int
 
 /* The most blocks, of all or 8, 4 or 2 of each sort, that fit with all samples and are quick
  * enough; if two are too many for either, as many samples as fit with those. */
-yk_status yk_benchmark_truncate(const struct yk_benchmark_truncate_request *wish,
+yk_status yk_benchmark_truncate(const struct yk_benchmark_truncate_request *request,
                                 struct yk_arena *arena,
                                 struct yk_benchmark_truncated *out) YK_MUST_USE;
 

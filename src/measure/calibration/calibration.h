@@ -55,12 +55,12 @@ struct yk_calibration_class {
 };
 
 struct yk_calibration {
-    struct yk_calibration_class *sorts; /* the largest difference first */
-    int32_t sort_count;
-    int32_t sort_capacity;
-    struct yk_survey rows; /* for the profile */
-    double compute_beside; /* slowdowns as counted with; NAN where nothing is known */
-    double message_beside;
+    struct yk_calibration_class *classes; /* the largest difference first */
+    int32_t class_count;
+    int32_t class_capacity;
+    struct yk_survey rows;   /* for the profile */
+    double compute_slowdown; /* slowdowns as counted with; NAN where nothing is known */
+    double message_slowdown;
     bool estimated_compute; /* read off the run */
     bool estimated_message;
     int32_t left; /* sorts of messages that stay out of the profile */
@@ -74,8 +74,8 @@ struct yk_calibration_request {
 };
 
 /* Refuses times of another program. `out` starts as {0}; words are in the arena. */
-yk_status yk_calibration_compute(const struct yk_calibration_request *wish, struct yk_arena *arena,
-                                 struct yk_calibration *out) YK_MUST_USE;
+yk_status yk_calibration_compute(const struct yk_calibration_request *request,
+                                 struct yk_arena *arena, struct yk_calibration *out) YK_MUST_USE;
 void yk_calibration_free(struct yk_calibration *calibration);
 
 /* Writes the rows down, all of them or nothing. */

@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum {
-    MOST_POINTS = 600 /* of a line */
+    MAX_POINTS = 600 /* of a line */
 };
 
 static const double AROUND = 0.25;
@@ -64,7 +64,7 @@ static struct yk_counter_reading average_of(const struct reading_sum *sum)
 static yk_status thin(const struct yk_counter_reading *readings, int32_t count, double zero_s,
                       struct yk_arena *arena, struct yk_counter_series *out)
 {
-    const int32_t together = 1 + (count - 1) / MOST_POINTS;
+    const int32_t together = 1 + (count - 1) / MAX_POINTS;
     YK_TRY_NEW(arena, out->readings, (int64_t)count / together + 2);
     for (int32_t first = 0; first < count; first += together) {
         struct reading_sum sum = {0};
@@ -79,9 +79,9 @@ static yk_status thin(const struct yk_counter_reading *readings, int32_t count, 
     return YK_OK;
 }
 
-yk_status yk_counter_line_around(const struct yk_counter_reading *readings, int32_t count,
-                                 double begin_s, double end_s, struct yk_arena *arena,
-                                 struct yk_counter_series *out)
+yk_status yk_counter_attribution_line_around(const struct yk_counter_reading *readings,
+                                             int32_t count, double begin_s, double end_s,
+                                             struct yk_arena *arena, struct yk_counter_series *out)
 {
     const double margin_s = AROUND * (end_s - begin_s);
     int32_t first = 0;
@@ -95,8 +95,8 @@ yk_status yk_counter_line_around(const struct yk_counter_reading *readings, int3
     return end > first ? thin(readings + first, end - first, begin_s, arena, out) : YK_OK;
 }
 
-yk_status yk_counter_line_over(const struct yk_counter_reading *readings, int32_t count,
-                               struct yk_arena *arena, struct yk_counter_series *out)
+yk_status yk_counter_attribution_line_over(const struct yk_counter_reading *readings, int32_t count,
+                                           struct yk_arena *arena, struct yk_counter_series *out)
 {
     return count > 0 ? thin(readings, count, readings[0].begin_s, arena, out) : YK_OK;
 }
@@ -111,10 +111,10 @@ static int compare_seconds(const void *left, const void *right)
 }
 
 /* The median; INFINITY where there are none. */
-static yk_status find_step_s(const struct yk_counter_recorder *gauge, struct yk_arena *arena,
+static yk_status find_step_s(const struct yk_counter_recorder *recorder, struct yk_arena *arena,
                              double *out)
 {
-    const struct yk_counter_recorder_spans *steps = &gauge->steps;
+    const struct yk_counter_recorder_spans *steps = &recorder->steps;
     double *lengths = NULL;
     YK_TRY_NEW(arena, lengths, (int64_t)steps->count + 1);
     for (int32_t i = 0; i < steps->count; i++) {
@@ -126,15 +126,15 @@ static yk_status find_step_s(const struct yk_counter_recorder *gauge, struct yk_
 }
 
 /* The stretches without the steps that are not like the others. */
-static yk_status list_known(const struct yk_counter_recorder *gauge, double step_s,
+static yk_status list_known(const struct yk_counter_recorder *recorder, double step_s,
                             struct yk_arena *arena, struct yk_counter_recorder_spans *out)
 {
-    const struct yk_counter_recorder_spans *steps = &gauge->steps;
+    const struct yk_counter_recorder_spans *steps = &recorder->steps;
     int32_t at = 0;
-    YK_TRY_NEW(arena, out->all, (int64_t)gauge->stretches.count + steps->count + 1);
+    YK_TRY_NEW(arena, out->all, (int64_t)recorder->spans.count + steps->count + 1);
     out->count = 0;
-    for (int32_t i = 0; i < gauge->stretches.count; i++) {
-        struct yk_counter_recorder_span rest = gauge->stretches.all[i];
+    for (int32_t i = 0; i < recorder->spans.count; i++) {
+        struct yk_counter_recorder_span rest = recorder->spans.all[i];
         for (; at < steps->count && steps->all[at].begin_s < rest.end_s; at++) {
             const struct yk_counter_recorder_span *step = &steps->all[at];
             if (step->end_s - step->begin_s > STRANGE * step_s) {
@@ -158,12 +158,12 @@ struct spans {
 };
 
 /* Everything outside of what is known is unknown; what is in it comes after. */
-static yk_status begin_spans(const struct yk_counter_recorder *gauge,
+static yk_status begin_spans(const struct yk_counter_recorder *recorder,
                              const struct yk_counter_recorder_spans *known, struct yk_arena *arena,
                              struct spans *out)
 {
     double since_s = -INFINITY;
-    YK_TRY_NEW(arena, out->all, (int64_t)gauge->moment_count + known->count + 1);
+    YK_TRY_NEW(arena, out->all, (int64_t)recorder->interval_count + known->count + 1);
     for (int32_t i = 0; i < known->count; i++) {
         out->all[out->count++] =
             (struct yk_counter_span){since_s, known->all[i].begin_s, YK_COUNTER_UNKNOWN};
@@ -175,34 +175,34 @@ static yk_status begin_spans(const struct yk_counter_recorder *gauge,
 
 /* Passes are parts by kind of layer, forward and backward: those differ. What has no kind comes
  * behind them, by its phase. */
-static int32_t part_of(const struct yk_counter_recorder *gauge, int32_t phase, int32_t kind)
+static int32_t part_of(const struct yk_counter_recorder *recorder, int32_t phase, int32_t kind)
 {
     return kind != YK_COUNTER_RECORDER_NO_KIND
                ? 2 * kind + (phase == YK_COUNTER_PHASE_BACKWARD ? 1 : 0)
-               : 2 * gauge->kind_count + phase;
+               : 2 * recorder->kind_count + phase;
 }
 
 /* Groups are the phases, then the kinds: (phases + kinds, parts). The parts of a phase are a
  * family.
  */
-static yk_status list_groups(const struct yk_counter_recorder *gauge, struct yk_arena *arena,
+static yk_status list_groups(const struct yk_counter_recorder *recorder, struct yk_arena *arena,
                              struct yk_counter_groups *out)
 {
-    const int32_t parts = 2 * gauge->kind_count + YK_COUNTER_PHASE_COUNT;
+    const int32_t parts = 2 * recorder->kind_count + YK_COUNTER_PHASE_COUNT;
     bool *members = NULL;
     int32_t *families = NULL;
-    *out = (struct yk_counter_groups){NULL, YK_COUNTER_PHASE_COUNT + gauge->kind_count, parts, NULL,
-                                      0};
+    *out = (struct yk_counter_groups){NULL, YK_COUNTER_PHASE_COUNT + recorder->kind_count, parts,
+                                      NULL, 0};
     YK_TRY_NEW(arena, members, (int64_t)out->group_count * parts);
     YK_TRY_NEW(arena, families, parts);
     for (int32_t phase = 0; phase < YK_COUNTER_PHASE_COUNT; phase++) {
-        members[phase * parts + part_of(gauge, phase, YK_COUNTER_RECORDER_NO_KIND)] = true;
-        families[part_of(gauge, phase, YK_COUNTER_RECORDER_NO_KIND)] = phase;
+        members[phase * parts + part_of(recorder, phase, YK_COUNTER_RECORDER_NO_KIND)] = true;
+        families[part_of(recorder, phase, YK_COUNTER_RECORDER_NO_KIND)] = phase;
     }
-    for (int32_t kind = 0; kind < gauge->kind_count; kind++) {
+    for (int32_t kind = 0; kind < recorder->kind_count; kind++) {
         for (int32_t phase = YK_COUNTER_PHASE_FORWARD; phase <= YK_COUNTER_PHASE_BACKWARD;
              phase++) {
-            const int32_t part = part_of(gauge, phase, kind);
+            const int32_t part = part_of(recorder, phase, kind);
             members[phase * parts + part] = true;
             members[(YK_COUNTER_PHASE_COUNT + kind) * parts + part] = true;
             families[part] = phase;
@@ -213,22 +213,22 @@ static yk_status list_groups(const struct yk_counter_recorder *gauge, struct yk_
     return YK_OK;
 }
 
-static yk_status list_spans(const struct yk_counter_recorder *gauge,
+static yk_status list_spans(const struct yk_counter_recorder *recorder,
                             const struct yk_counter_recorder_spans *known, struct yk_arena *arena,
                             struct spans *out)
 {
-    YK_TRY(begin_spans(gauge, known, arena, out));
-    for (int32_t i = 0; i < gauge->moment_count; i++) {
-        const struct yk_counter_recorder_interval *moment = &gauge->moments[i];
+    YK_TRY(begin_spans(recorder, known, arena, out));
+    for (int32_t i = 0; i < recorder->interval_count; i++) {
+        const struct yk_counter_recorder_interval *interval = &recorder->intervals[i];
         out->all[out->count++] = (struct yk_counter_span){
-            moment->begin_s, moment->end_s, part_of(gauge, moment->phase, moment->kind)};
+            interval->begin_s, interval->end_s, part_of(recorder, interval->phase, interval->kind)};
     }
     return YK_OK;
 }
 
 /* How late readings may be: not half of one, not so much that the step before or the next one
  * explains them as well. */
-static double most_lag_s(const struct yk_counter_readings *readings, double step_s)
+static double max_lag_s(const struct yk_counter_readings *readings, double step_s)
 {
     double sum_s = 0;
     for (int32_t i = 0; i < readings->count; i++) {
@@ -238,13 +238,13 @@ static double most_lag_s(const struct yk_counter_readings *readings, double step
     return fmin(fmin(half_s, step_s / 3), readings->lag_s);
 }
 
-/* The readings at the times they seem to have been taken at, less than `most_s` off. */
-static yk_status shift(const struct spans *spans, int32_t part_count, double most_s,
+/* The readings at the times they seem to have been taken at, less than `max_s` off. */
+static yk_status shift(const struct spans *spans, int32_t part_count, double max_s,
                        struct yk_arena *arena, struct yk_counter_readings *readings, double *lag_s)
 {
     struct yk_counter_reading *shifted = NULL;
     YK_TRY(yk_counters_find_lag(readings->all, readings->count, spans->all, spans->count,
-                                part_count, most_s, lag_s));
+                                part_count, max_s, lag_s));
     if (*lag_s == 0) {
         return YK_OK;
     }
@@ -260,7 +260,7 @@ static yk_status shift(const struct spans *spans, int32_t part_count, double mos
 
 static yk_status share(const struct yk_counter_readings *readings, const struct spans *spans,
                        const struct yk_counter_groups *groups,
-                       const struct yk_counter_recorder *gauge, struct yk_arena *arena,
+                       const struct yk_counter_recorder *recorder, struct yk_arena *arena,
                        struct yk_counter_rank *out)
 {
     double *values = NULL;
@@ -270,13 +270,13 @@ static yk_status share(const struct yk_counter_readings *readings, const struct 
     YK_TRY(yk_counters_share(readings->all, readings->count, spans->all, spans->count, groups,
                              values, seconds));
     YK_TRY_NEW(arena, out->phases.all, YK_COUNTER_PHASE_COUNT + 1);
-    YK_TRY_NEW(arena, out->kinds.all, (int64_t)gauge->kind_count + 1);
+    YK_TRY_NEW(arena, out->kinds.all, (int64_t)recorder->kind_count + 1);
     for (int32_t g = 0; g < groups->group_count; g++) {
         const int32_t kind = g - YK_COUNTER_PHASE_COUNT;
         struct yk_counter_rows *rows = kind < 0 ? &out->phases : &out->kinds;
         struct yk_counter_row *row = &rows->all[rows->count];
         *row = (struct yk_counter_row){
-            kind < 0 ? phase_names[g] : gauge->kinds[kind], seconds[g], {0}};
+            kind < 0 ? phase_names[g] : recorder->kinds[kind], seconds[g], {0}};
         memcpy(row->values, values + (int64_t)g * YK_COUNTER_COUNT, sizeof row->values);
         /* Power follows what runs by a lag of its own, and is no average over the reading. */
         row->values[YK_COUNTER_POWER] = NAN;
@@ -307,7 +307,7 @@ static void add_whole(const struct yk_counter_recorder_spans *known,
     memcpy(row->values, whole.values, sizeof row->values);
 }
 
-yk_status yk_counter_attribution_compute(const struct yk_counter_recorder *gauge,
+yk_status yk_counter_attribution_compute(const struct yk_counter_recorder *recorder,
                                          const struct yk_counter_readings *given, double traced_s,
                                          struct yk_arena *arena, struct yk_counter_rank *out,
                                          double *lag_s)
@@ -318,42 +318,41 @@ yk_status yk_counter_attribution_compute(const struct yk_counter_recorder *gauge
     struct spans spans = {0};
     double step_s = INFINITY;
     *out = (struct yk_counter_rank){.device = "", .source = ""};
-    YK_TRY(find_step_s(gauge, arena, &step_s));
-    YK_TRY(list_known(gauge, step_s, arena, &known));
-    YK_TRY(list_groups(gauge, arena, &groups));
+    YK_TRY(find_step_s(recorder, arena, &step_s));
+    YK_TRY(list_known(recorder, step_s, arena, &known));
+    YK_TRY(list_groups(recorder, arena, &groups));
     groups.ends_s = readings.ends_s;
-    YK_TRY(list_spans(gauge, &known, arena, &spans));
-    YK_TRY(
-        shift(&spans, groups.part_count, most_lag_s(&readings, step_s), arena, &readings, lag_s));
-    YK_TRY(share(&readings, &spans, &groups, gauge, arena, out));
+    YK_TRY(list_spans(recorder, &known, arena, &spans));
+    YK_TRY(shift(&spans, groups.part_count, max_lag_s(&readings, step_s), arena, &readings, lag_s));
+    YK_TRY(share(&readings, &spans, &groups, recorder, arena, out));
     add_whole(&known, &readings, &out->phases);
-    if (isfinite(traced_s) && traced_s == gauge->last_began_s) {
-        YK_TRY(yk_counter_line_around(readings.all, readings.count, traced_s, gauge->last_done_s,
-                                      arena, &out->step));
+    if (isfinite(traced_s) && traced_s == recorder->last_began_s) {
+        YK_TRY(yk_counter_attribution_line_around(readings.all, readings.count, traced_s,
+                                                  recorder->last_done_s, arena, &out->step));
     }
-    return yk_counter_line_over(readings.all, readings.count, arena, &out->run);
+    return yk_counter_attribution_line_over(readings.all, readings.count, arena, &out->run);
 }
 
-yk_status yk_counter_attribution_report(const struct yk_counter_recorder *gauge, double traced_s,
+yk_status yk_counter_attribution_report(const struct yk_counter_recorder *recorder, double traced_s,
                                         struct yk_arena *arena, struct yk_counter_rank *out)
 {
     struct yk_counter_readings readings = {.ends_s =
-                                               yk_counter_sampler_edge_error_s(gauge->meters)};
-    struct yk_text words = {0};
+                                               yk_counter_sampler_edge_error_s(recorder->sampler)};
+    struct yk_text text = {0};
     double lag_s = 0;
     readings.lag_s = LAG_OF_ENDS * readings.ends_s;
-    yk_counter_sampler_readings(gauge->meters, &readings.all, &readings.count);
-    YK_TRY(yk_counter_attribution_compute(gauge, &readings, traced_s, arena, out, &lag_s));
-    yk_counter_sampler_describe(gauge->meters, &words);
+    yk_counter_sampler_readings(recorder->sampler, &readings.all, &readings.count);
+    YK_TRY(yk_counter_attribution_compute(recorder, &readings, traced_s, arena, out, &lag_s));
+    yk_counter_sampler_describe(recorder->sampler, &text);
     if (lag_s != 0) {
-        yk_text_addf(&words, "; readings are %.1f ms %s", 1e3 * fabs(lag_s),
+        yk_text_addf(&text, "; readings are %.1f ms %s", 1e3 * fabs(lag_s),
                      lag_s < 0 ? "late" : "early");
     }
-    yk_status status = yk_text_status(&words);
+    yk_status status = yk_text_status(&text);
     if (status == YK_OK) {
-        out->source = yk_arena_copy_text(arena, yk_text_chars(&words), words.length);
+        out->source = yk_arena_copy_text(arena, yk_text_chars(&text), text.length);
         status = out->source ? YK_OK : yk_fail_out_of_memory();
     }
-    yk_text_free(&words);
+    yk_text_free(&text);
     return status;
 }

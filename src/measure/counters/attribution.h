@@ -29,10 +29,10 @@ struct yk_counter_recorder_spans {
 };
 
 struct yk_counter_recorder {
-    struct yk_counter_sampler *meters;
-    struct yk_counter_recorder_interval *moments;
-    int32_t moment_count;
-    struct yk_counter_recorder_spans stretches;
+    struct yk_counter_sampler *sampler;
+    struct yk_counter_recorder_interval *intervals;
+    int32_t interval_count;
+    struct yk_counter_recorder_spans spans;
     struct yk_counter_recorder_spans steps; /* in order; of passes none */
     const char *kinds[YK_COUNTER_RECORDER_MAX_KINDS];
     int32_t kind_count;
@@ -42,12 +42,14 @@ struct yk_counter_recorder {
 
 /* Those that touch the time from `begin_s` to `end_s` or a quarter of that around it, from
  * `begin_s` at 0. In the arena. */
-yk_status yk_counter_line_around(const struct yk_counter_reading *readings, int32_t count,
-                                 double begin_s, double end_s, struct yk_arena *arena,
-                                 struct yk_counter_series *out) YK_MUST_USE;
+yk_status yk_counter_attribution_line_around(const struct yk_counter_reading *readings,
+                                             int32_t count, double begin_s, double end_s,
+                                             struct yk_arena *arena,
+                                             struct yk_counter_series *out) YK_MUST_USE;
 
 /* All, from the first at 0. In the arena. */
-yk_status yk_counter_line_over(const struct yk_counter_reading *readings, int32_t count,
-                               struct yk_arena *arena, struct yk_counter_series *out) YK_MUST_USE;
+yk_status yk_counter_attribution_line_over(const struct yk_counter_reading *readings, int32_t count,
+                                           struct yk_arena *arena,
+                                           struct yk_counter_series *out) YK_MUST_USE;
 
 #endif

@@ -33,25 +33,25 @@ struct yk_counter_recorder;
 yk_status yk_counter_recorder_open(const struct yk_counter_sampler_options *options,
                                    struct yk_counter_recorder **out) YK_MUST_USE;
 /* Accepts NULL. */
-void yk_counter_recorder_close(struct yk_counter_recorder *gauge);
+void yk_counter_recorder_close(struct yk_counter_recorder *recorder);
 
-yk_status yk_counter_recorder_start(struct yk_counter_recorder *gauge) YK_MUST_USE;
-void yk_counter_recorder_stop(struct yk_counter_recorder *gauge);
+yk_status yk_counter_recorder_start(struct yk_counter_recorder *recorder) YK_MUST_USE;
+void yk_counter_recorder_stop(struct yk_counter_recorder *recorder);
 
 /* The ops of a step; nothing is allocated. Steps come in order. */
-void yk_counter_recorder_add_step(struct yk_counter_recorder *gauge,
+void yk_counter_recorder_add_step(struct yk_counter_recorder *recorder,
                                   const struct yk_round_times *times);
 
 /* One thing after another, in order, with nothing beside or between them; `kind` of layer may be
  * NULL, and else is kept until the gauge is closed. */
-void yk_counter_recorder_add_pass(struct yk_counter_recorder *gauge, enum yk_counter_phase phase,
+void yk_counter_recorder_add_pass(struct yk_counter_recorder *recorder, enum yk_counter_phase phase,
                                   const char *kind, double began_s, double done_s);
 
 /*
  * What it comes to, while stopped. `traced_s` is the beginning of the step around which readings
  * are kept; NAN: of none. The device's name is for the caller to fill in; the rest is in the arena.
  */
-yk_status yk_counter_attribution_report(const struct yk_counter_recorder *gauge, double traced_s,
+yk_status yk_counter_attribution_report(const struct yk_counter_recorder *recorder, double traced_s,
                                         struct yk_arena *arena,
                                         struct yk_counter_rank *out) YK_MUST_USE;
 
@@ -65,7 +65,7 @@ struct yk_counter_readings {
 
 /* The same of readings from elsewhere: where they are from is for the caller to say. `lag_s` is
  * what had to be added to their times (yk_counters_find_lag). */
-yk_status yk_counter_attribution_compute(const struct yk_counter_recorder *gauge,
+yk_status yk_counter_attribution_compute(const struct yk_counter_recorder *recorder,
                                          const struct yk_counter_readings *given, double traced_s,
                                          struct yk_arena *arena, struct yk_counter_rank *out,
                                          double *lag_s) YK_MUST_USE;

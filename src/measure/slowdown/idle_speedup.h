@@ -20,12 +20,12 @@ double yk_idle_speedup_time_factor(double alone_s, double with_others_s);
  * or computing takes the host's cores. All ranks ask, and are told the same. */
 yk_status yk_idle_speedup_is_known(const struct yk_survey *survey,
                                    const struct yk_measure_ranks *team,
-                                   const struct yk_survey_request *wish, bool *out) YK_MUST_USE;
+                                   const struct yk_survey_request *request, bool *out) YK_MUST_USE;
 
 /* Measures it for every kind of device with memory of its own, unless it is known. The rehearsal is
  * entered. All ranks call it. */
 yk_status yk_idle_speedup_measure(struct yk_survey *survey, const struct yk_measure_ranks *team,
-                                  const struct yk_survey_request *wish,
-                                  struct yk_benchmark *rehearsal) YK_MUST_USE;
+                                  const struct yk_survey_request *request,
+                                  struct yk_benchmark *benchmark) YK_MUST_USE;
 
 #endif

@@ -25,16 +25,16 @@ static bool was_found(const struct yk_survey *survey, const struct yk_profile_fa
     return false;
 }
 
-static yk_status is_known(const struct yk_survey *survey, const struct yk_survey_request *wish,
+static yk_status is_known(const struct yk_survey *survey, const struct yk_survey_request *request,
                           const char *link, bool *out)
 {
     const struct yk_profile_fact facts[] = {{link, YK_PROFILE_COMPUTE_SLOWDOWN},
                                             {link, YK_PROFILE_MESSAGE_SLOWDOWN}};
     bool found = true;
     for (int f = 0; f < 2 && found; f++) {
-        found = was_found(survey, &facts[f], wish->versions);
-        if (!found && !wish->again) {
-            YK_TRY(yk_survey_knows_fact(survey, &facts[f], wish->versions, &found));
+        found = was_found(survey, &facts[f], request->versions);
+        if (!found && !request->again) {
+            YK_TRY(yk_survey_knows_fact(survey, &facts[f], request->versions, &found));
         }
     }
     *out = found;
@@ -43,16 +43,16 @@ static yk_status is_known(const struct yk_survey *survey, const struct yk_survey
 
 yk_status yk_slowdown_pairs_find(const struct yk_survey *survey,
                                  const struct yk_measure_ranks *team,
-                                 const struct yk_survey_request *wish, struct yk_arena *arena,
+                                 const struct yk_survey_request *request, struct yk_arena *arena,
                                  struct yk_slowdown_pairs *out)
 {
     int32_t count = 0;
     *out = (struct yk_slowdown_pairs){.all_known = true};
-    YK_TRY(yk_exchange_groups_list(wish->cluster, arena, &out->parties, &count));
+    YK_TRY(yk_exchange_groups_list(request->cluster, arena, &out->groups, &count));
     while (out->count < count && out->count < YK_SLOWDOWN_MAX_PAIRS &&
-           out->parties[out->count].count == 2) {
+           out->groups[out->count].count == 2) {
         bool known = false;
-        YK_TRY(is_known(survey, wish, out->parties[out->count].link, &known));
+        YK_TRY(is_known(survey, request, out->groups[out->count].link, &known));
         out->known[out->count++] = known ? 1 : 0;
     }
     YK_TRY(yk_exchange_max(team->ranks, out->known, out->count));
@@ -78,7 +78,7 @@ static double worse_before(const struct yk_survey *survey, const struct yk_profi
     return value;
 }
 
-static yk_status add(struct yk_survey *survey, const struct yk_survey_request *wish,
+static yk_status add(struct yk_survey *survey, const struct yk_survey_request *request,
                      const struct yk_device *device, const double numbers[NUMBERS])
 {
     char subject[YK_PROFILE_KEY_SIZE];
@@ -87,7 +87,7 @@ static yk_status add(struct yk_survey *survey, const struct yk_survey_request *w
         .measurement = {.value = numbers[0],
                         .spread = numbers[1],
                         .samples = (int64_t)numbers[2],
-                        .versions = wish->versions},
+                        .versions = request->versions},
     };
     if (!yk_profile_key_device(device, NULL, subject) || !(numbers[0] >= 1)) {
         return YK_OK;
@@ -98,7 +98,7 @@ static yk_status add(struct yk_survey *survey, const struct yk_survey_request *w
 
 yk_status yk_slowdown_pairs_add_devices(struct yk_survey *survey,
                                         const struct yk_measure_ranks *team,
-                                        const struct yk_survey_request *wish,
+                                        const struct yk_survey_request *request,
                                         const struct yk_exchange_group *pair,
                                         const struct yk_profile_measurement *own)
 {
@@ -112,7 +112,7 @@ yk_status yk_slowdown_pairs_add_devices(struct yk_survey *survey,
     }
     YK_TRY(yk_exchange_sum(team->ranks, &numbers[0][0], (int64_t)PAIR * NUMBERS));
     for (int end = 0; end < PAIR; end++) {
-        YK_TRY(add(survey, wish, &wish->cluster->devices[pair->ranks[end]], numbers[end]));
+        YK_TRY(add(survey, request, &request->cluster->devices[pair->ranks[end]], numbers[end]));
     }
     return YK_OK;
 }

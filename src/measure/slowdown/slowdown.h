@@ -44,8 +44,8 @@ bool yk_slowdown_overlapped_ops(const struct yk_program_rank *list, const double
 /* Measures both for a pair of ranks of every kind of link that is not known, and keeps what was
  * found of each. The rehearsal is entered. */
 yk_status yk_slowdown_measure(struct yk_survey *survey, const struct yk_measure_ranks *team,
-                              const struct yk_survey_request *wish,
-                              struct yk_benchmark *rehearsal) YK_MUST_USE;
+                              const struct yk_survey_request *request,
+                              struct yk_benchmark *benchmark) YK_MUST_USE;
 
 /* The number of one among `batch_count` sizes, the largest of them last. All ranks ask, and are
  * told the same. */

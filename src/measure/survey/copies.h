@@ -9,10 +9,10 @@
 
 #include "measure/survey/survey.h"
 
-/* Measures copies of up to `most_bytes` whatever the device, where the profile lacks any, and keeps
+/* Measures copies of up to `max_bytes` whatever the device, where the profile lacks any, and keeps
  * them. yk_survey_copies() asks for this where the device's memory is not the host's. */
 yk_status yk_survey_copies_measure(struct yk_survey *survey, const struct yk_measure_ranks *team,
-                                   const struct yk_survey_request *wish,
-                                   int64_t most_bytes) YK_MUST_USE;
+                                   const struct yk_survey_request *request,
+                                   int64_t max_bytes) YK_MUST_USE;
 
 #endif

@@ -39,9 +39,9 @@ struct yk_exchange_times_group {
 
 struct yk_exchange_times; /* opaque */
 
-/* Messages of up to `most_bytes`, from the device's memory. The party's ranks are copied. */
+/* Messages of up to `max_bytes`, from the device's memory. The party's ranks are copied. */
 yk_status yk_exchange_times_create(const struct yk_measure_ranks *team,
-                                   const struct yk_exchange_times_group *party, int64_t most_bytes,
+                                   const struct yk_exchange_times_group *group, int64_t max_bytes,
                                    struct yk_exchange_times **out) YK_MUST_USE;
 void yk_exchange_times_destroy(struct yk_exchange_times *times);
 
@@ -49,14 +49,14 @@ void yk_exchange_times_destroy(struct yk_exchange_times *times);
 int64_t yk_exchange_times_bytes(const struct yk_exchange_times *times);
 
 /*
- * The sizes that are worth measuring, rising, the last being `most_bytes` or a little more: 8 bytes
+ * The sizes that are worth measuring, rising, the last being `max_bytes` or a little more: 8 bytes
  * for latency, four times as large each time up to where links begin to be used well, twice as
  * large from there on. Returns how many.
  */
 enum {
     YK_EXCHANGE_TIMES_MAX_SIZES = 32
 };
-int32_t yk_exchange_times_list_sizes(int64_t most_bytes, int64_t out[YK_EXCHANGE_TIMES_MAX_SIZES]);
+int32_t yk_exchange_times_list_sizes(int64_t max_bytes, int64_t out[YK_EXCHANGE_TIMES_MAX_SIZES]);
 
 /* Puts a message on the lane and waits for it; `out` is what it took the slowest rank. */
 yk_status yk_exchange_times_measure(struct yk_exchange_times *times, enum yk_exchange_kind kind,

@@ -24,10 +24,10 @@ void yk_survey_free(struct yk_survey *survey)
     *survey = (struct yk_survey){0};
 }
 
-static yk_status copy(struct yk_survey *survey, const char **words)
+static yk_status copy(struct yk_survey *survey, const char **text)
 {
-    *words = yk_arena_copy_text(survey->arena, *words, strlen(*words));
-    return *words ? YK_OK : yk_fail_out_of_memory();
+    *text = yk_arena_copy_text(survey->arena, *text, strlen(*text));
+    return *text ? YK_OK : yk_fail_out_of_memory();
 }
 
 /* ---- rows ---- */
@@ -139,11 +139,12 @@ yk_status yk_survey_knows_fact(const struct yk_survey *survey, const struct yk_p
 }
 
 yk_status yk_survey_is_stopped(struct yk_survey *survey, const struct yk_measure_ranks *team,
-                               const struct yk_survey_request *wish, bool *out)
+                               const struct yk_survey_request *request, bool *out)
 {
-    const struct yk_survey_callbacks *watch = &wish->watch;
+    const struct yk_survey_callbacks *callbacks = &request->callbacks;
     double stops = 0;
-    YK_TRY(yk_measure_ranks_max(team, watch->stop && watch->stop(watch->user) ? 1 : 0, &stops));
+    YK_TRY(yk_measure_ranks_max(team, callbacks->stop && callbacks->stop(callbacks->user) ? 1 : 0,
+                                &stops));
     survey->stopped = survey->stopped || stops > 0;
     *out = survey->stopped;
     return YK_OK;
@@ -179,7 +180,7 @@ yk_status yk_survey_write(const struct yk_survey *survey, struct yk_profile *pro
     return yk_profile_commit(profile);
 }
 
-static void mark_kept(struct yk_survey *survey)
+static void mark_saved(struct yk_survey *survey)
 {
     for (int32_t i = 0; i < survey->layer_count; i++) {
         survey->layers[i].kept = true;
@@ -198,7 +199,7 @@ yk_status yk_survey_save(struct yk_survey *survey)
         return YK_OK;
     }
     YK_TRY(yk_survey_write(survey, survey->profile));
-    mark_kept(survey);
+    mark_saved(survey);
     return YK_OK;
 }
 

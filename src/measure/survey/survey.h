@@ -39,7 +39,7 @@ struct yk_survey_request {
     double (*held_bytes)(const struct yk_engine *engine); /* what this process holds of the device
                                                              at most, or the device of all */
     const char *versions;
-    struct yk_survey_callbacks watch;
+    struct yk_survey_callbacks callbacks;
 };
 
 struct yk_survey_layer {
@@ -87,15 +87,15 @@ void yk_survey_free(struct yk_survey *survey);
 /* Measures the model's layers, and where there are several ranks, computation and messages beside
  * each other. */
 yk_status yk_survey_layers(struct yk_survey *survey, const struct yk_measure_ranks *team,
-                           const struct yk_survey_request *wish) YK_MUST_USE;
+                           const struct yk_survey_request *request) YK_MUST_USE;
 
-/* Measures messages of up to `most_bytes` among all ranks, and from the first to the second. */
+/* Measures messages of up to `max_bytes` among all ranks, and from the first to the second. */
 yk_status yk_survey_links(struct yk_survey *survey, const struct yk_measure_ranks *team,
-                          const struct yk_survey_request *wish, int64_t most_bytes) YK_MUST_USE;
+                          const struct yk_survey_request *request, int64_t max_bytes) YK_MUST_USE;
 
 /* Measures copies between the host and a device with memory of its own. */
 yk_status yk_survey_copies(struct yk_survey *survey, const struct yk_measure_ranks *team,
-                           const struct yk_survey_request *wish) YK_MUST_USE;
+                           const struct yk_survey_request *request) YK_MUST_USE;
 
 /* For those who measure: one more row, whose words are copied, in place of one of the same layer
  * and batch, link and bytes, or fact. */
@@ -128,7 +128,7 @@ yk_status yk_survey_knows_fact(const struct yk_survey *survey, const struct yk_p
 
 /* Whether the watch of any rank wants to stop. */
 yk_status yk_survey_is_stopped(struct yk_survey *survey, const struct yk_measure_ranks *team,
-                               const struct yk_survey_request *wish, bool *out) YK_MUST_USE;
+                               const struct yk_survey_request *request, bool *out) YK_MUST_USE;
 
 /*
  * The upper quartile of the spreads (half the distance between the quartiles, over the median) of
