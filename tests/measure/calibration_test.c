@@ -2,7 +2,7 @@
 #include "support/support.h"
 
 #include "cost/communication.h"
-#include "measure/calibration/calibration.h"
+#include "measure/calibration.h"
 
 #include <math.h>
 #include <string.h>

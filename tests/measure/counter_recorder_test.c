@@ -1,6 +1,5 @@
 #include "measure/counters/recorder.h"
 
-#include "measure/counters/attribution.h"
 #include "support/programs/small_program.h"
 #include "support/support.h"
 
@@ -139,7 +138,7 @@ static yk_status explain(const struct yk_counter_recorder *recorder, int32_t cou
                          struct yk_arena *arena, struct yk_counter_rank *out, double *lag_s)
 {
     const struct yk_counter_readings readings = {doing.readings, count, 0, 0.005};
-    return yk_counter_attribution_compute(recorder, &readings, traced_s, arena, out, lag_s);
+    return yk_counter_recorder_attribute(recorder, &readings, traced_s, arena, out, lag_s);
 }
 
 /* Embed, two blocks, norm and head are equally long: forward shows (4 · 0.9 + 0.5) / 5 on average,
@@ -279,7 +278,7 @@ static void long_lines_are_averaged(void **state)
         doing.readings[i].values[YK_COUNTER_POWER] = i % 3 == 0 ? NAN : 100.0 * (i % 3);
         doing.readings[i].values[YK_COUNTER_CLOCK] = NAN;
     }
-    assert_ok(yk_counter_attribution_line_over(doing.readings, 1500, arena, &line));
+    assert_ok(yk_counter_recorder_line_over(doing.readings, 1500, arena, &line));
     assert_int_equal(line.count, 500);
     assert_true(line.readings[1].begin_s == 3 && line.readings[1].end_s == 6);
     assert_true(line.readings[1].values[YK_COUNTER_POWER] == 150);

@@ -4,7 +4,7 @@
 
 #include "comm/staged.h"
 #include "measure/slowdown/idle_speedup.h"
-#include "measure/slowdown/pairs.h"
+#include "measure/slowdown/slowdown.h"
 #include "measure/survey/survey.h"
 #include "support/exchanges/thread_comm.h"
 

@@ -1,7 +1,6 @@
 /* Messages and copies of three ranks on two nodes, kept in a profile and looked up in it. */
 #include "support/support.h"
 
-#include "measure/survey/copies.h"
 #include "measure/survey/survey.h"
 #include "support/exchanges/thread_comm.h"
 #include "support/files/scratch.h"

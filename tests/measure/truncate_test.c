@@ -1,6 +1,6 @@
 #include "support/support.h"
 
-#include "measure/benchmark/plan.h"
+#include "measure/benchmark/benchmark.h"
 #include "measure/benchmark/truncate.h"
 #include "model/builtin.h"
 

@@ -91,8 +91,7 @@ static yk_status read_counters(struct evaluation *evaluation)
     }
     yk_counter_recorder_stop(evaluation->gauge);
     YK_TRY_NEW(result->arena, result->counters.all, 1);
-    YK_TRY(
-        yk_counter_attribution_report(evaluation->gauge, NAN, result->arena, result->counters.all));
+    YK_TRY(yk_counter_recorder_report(evaluation->gauge, NAN, result->arena, result->counters.all));
     const char *device = evaluation->loaded.engine.backend->name;
     result->counters.all->device = yk_arena_copy_text(result->arena, device, strlen(device));
     result->counters.count = 1;

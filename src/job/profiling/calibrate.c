@@ -4,7 +4,7 @@
 #include "base/units.h"
 #include "job/profile_path.h"
 #include "job/profiling/finished_run.h"
-#include "measure/calibration/calibration.h"
+#include "measure/calibration.h"
 
 #include <math.h>
 #include <string.h>

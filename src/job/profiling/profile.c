@@ -230,7 +230,7 @@ static yk_status survey_layers(struct yk_profiling *profiling, const struct yk_s
     const yk_status status = yk_survey_layers(&profiling->result->survey, &profiling->all, wish);
     yk_counter_recorder_stop(profiling->gauge);
     YK_TRY(status);
-    YK_TRY(yk_counter_attribution_report(profiling->gauge, NAN, profiling->arena, counted));
+    YK_TRY(yk_counter_recorder_report(profiling->gauge, NAN, profiling->arena, counted));
     YK_TRY(name_counted(profiling, &counted->device));
     all->count++;
     return YK_OK;

@@ -13,7 +13,7 @@ yk_status yk_train_counters_pack(const struct yk_training *training, struct yk_t
     if (!training->gauge) {
         return YK_OK;
     }
-    YK_TRY(yk_counter_attribution_report(training->gauge, traced_s, training->arena, &told));
+    YK_TRY(yk_counter_recorder_report(training->gauge, traced_s, training->arena, &told));
     told.device = planned->trial.program->cluster->devices[device].name;
     return yk_counters_file_write(&(struct yk_counter_ranks){&told, 1}, out);
 }

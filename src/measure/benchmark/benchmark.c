@@ -1,9 +1,136 @@
 #include "measure/benchmark/benchmark.h"
 
 #include "base/random.h"
-#include "measure/benchmark/plan.h"
+#include "program/memory/memory.h"
 #include "program/op_spans.h"
 #include "train/executor/executor.h"
+
+/* ---- the model ---- */
+
+static yk_status set_up_model(struct yk_benchmark_model *model)
+{
+    const struct yk_net_options options = {.seed = 1};
+    YK_TRY(yk_model_describe(model->request.config, &model->request.workload, model->arena,
+                             &model->description));
+    YK_TRY(yk_net_create(model->description, &options, &model->net));
+    YK_TRY(yk_store_create(model->net, &model->engine, model->optimizer.kind, &model->store));
+    return yk_store_init_roughly(model->store, 1);
+}
+
+yk_status yk_benchmark_model_create(const struct yk_benchmark_model_request *request,
+                                    const struct yk_cluster *cluster,
+                                    const struct yk_engine *engine, struct yk_benchmark_model **out)
+{
+    struct yk_arena *arena = NULL;
+    YK_TRY(yk_arena_create(&arena));
+    struct yk_benchmark_model *model = yk_arena_allocate(arena, 1, sizeof *model);
+    if (!model) {
+        yk_arena_destroy(arena);
+        return yk_fail_out_of_memory();
+    }
+    /* A rate of 0 below: times do not depend on it, and nothing can grow without bound. */
+    *model = (struct yk_benchmark_model){
+        .arena = arena,
+        .request = *request,
+        .cluster = cluster,
+        .engine = *engine,
+        .optimizer = {.kind = YK_OPTIMIZER_ADAMW, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8},
+    };
+    const yk_status status = set_up_model(model);
+    if (status != YK_OK) {
+        yk_benchmark_model_destroy(model);
+        return status;
+    }
+    *out = model;
+    return YK_OK;
+}
+
+void yk_benchmark_model_destroy(struct yk_benchmark_model *model)
+{
+    if (model) {
+        yk_store_destroy(model->store);
+        yk_net_destroy(model->net);
+        yk_arena_destroy(model->arena);
+    }
+}
+
+/* ---- the plan ---- */
+
+static const double plain_block_bytes = 4.0 * 1024 * 1024;
+
+static yk_status make_plan(const struct yk_benchmark_plan *made,
+                           const struct yk_model_config *config, const struct yk_cluster *cluster,
+                           struct yk_arena *arena, struct yk_plan **out)
+{
+    const struct yk_model *model = yk_model_sizes_whole_batch(made->sizes);
+    struct yk_plan *plan = NULL;
+    YK_TRY(yk_plan_create(arena, 1, 1, model->layer_count, &plan));
+    plan->model_source = config->name;
+    plan->cluster_source = cluster->source;
+    plan->workload = made->workload;
+    plan->ranks[0].limit_bytes = cluster->devices[0].memory_bytes;
+    plan->groups[0].member_count = 1;
+    plan->groups[0].members[0] = (struct yk_plan_member){.share = made->workload.batch, .part = 1};
+    plan->micro_batches = YK_BENCHMARK_MICRO_BATCHES;
+    plan->pipeline = YK_1F1B;
+    plan->no_sync = true;
+    plan->prefetch = 1;
+    plan->block_bytes = plain_block_bytes;
+    plan->bucket_bytes = plain_block_bytes;
+    *out = plan;
+    return yk_plan_check(plan, model);
+}
+
+static yk_status make(const struct yk_model_config *config, const struct yk_cluster *cluster,
+                      struct yk_arena *arena, struct yk_benchmark_plan *made)
+{
+    struct yk_plan *plan = NULL;
+    YK_TRY(yk_model_sizes_create(config, &made->workload, &made->sizes));
+    YK_TRY(make_plan(made, config, cluster, arena, &plan));
+    return yk_program_compile(plan, cluster, made->sizes, &made->program);
+}
+
+yk_status yk_benchmark_plan_make(const struct yk_model_config *config,
+                                 const struct yk_workload *workload,
+                                 const struct yk_cluster *cluster, int64_t samples,
+                                 struct yk_arena *arena, struct yk_benchmark_plan *out)
+{
+    struct yk_benchmark_plan made = {.workload = *workload};
+    made.workload.batch = samples * YK_BENCHMARK_MICRO_BATCHES;
+    const yk_status status = make(config, cluster, arena, &made);
+    if (status != YK_OK) {
+        yk_benchmark_plan_free(&made);
+        return status;
+    }
+    *out = made;
+    return YK_OK;
+}
+
+void yk_benchmark_plan_free(struct yk_benchmark_plan *plan)
+{
+    yk_program_destroy(plan->program);
+    yk_model_sizes_destroy(plan->sizes);
+    *plan = (struct yk_benchmark_plan){0};
+}
+
+yk_status yk_benchmark_plan_bytes(const struct yk_benchmark_plan *plan, double *out)
+{
+    struct yk_arena *arena = NULL;
+    struct yk_program_memory *memory = NULL;
+    struct yk_memory_peak peak;
+    YK_TRY(yk_arena_create(&arena));
+    yk_status status = yk_program_memory_count(plan->program, 0, arena, &memory);
+    if (status == YK_OK) {
+        status = yk_program_memory_peak(plan->program, 0, memory, &peak);
+    }
+    if (status == YK_OK) {
+        *out = peak.bytes;
+    }
+    yk_arena_destroy(arena);
+    return status;
+}
+
+/* ---- steps ---- */
 
 struct yk_benchmark {
     struct yk_arena *arena;

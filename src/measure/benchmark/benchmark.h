@@ -11,12 +11,63 @@
 #ifndef YK_MEASURE_BENCHMARK_BENCHMARK_H
 #define YK_MEASURE_BENCHMARK_BENCHMARK_H
 
+#include "base/arena.h"
 #include "base/status.h"
-#include "measure/benchmark/model.h"
+#include "cluster/cluster.h"
+#include "model/model.h"
+#include "model/model_sizes.h"
+#include "nn/optimizer.h"
+#include "nn/store/store.h"
 #include "program/program.h"
 
 #include <stdbool.h>
 #include <stdint.h>
+
+struct yk_benchmark_model_request {
+    const struct yk_model_config *config;
+    struct yk_workload workload; /* its batch says nothing */
+    double slowness;             /* ops take so many times as long; at least 1 */
+};
+
+struct yk_benchmark_model {
+    struct yk_arena *arena;
+    struct yk_benchmark_model_request request;
+    const struct yk_cluster *cluster; /* of one device */
+    struct yk_engine engine;
+    const struct yk_model *description;
+    struct yk_net *net;
+    struct yk_store *store;
+    struct yk_optimizer optimizer;
+    int64_t steps; /* made so far */
+};
+
+/* `cluster` has one device, which `engine` drives. */
+yk_status yk_benchmark_model_create(const struct yk_benchmark_model_request *request,
+                                    const struct yk_cluster *cluster,
+                                    const struct yk_engine *engine,
+                                    struct yk_benchmark_model **out) YK_MUST_USE;
+void yk_benchmark_model_destroy(struct yk_benchmark_model *model);
+
+enum {
+    YK_BENCHMARK_MICRO_BATCHES = 2
+};
+
+/* Starts as {0}. The plan is in the arena that it was made in. */
+struct yk_benchmark_plan {
+    struct yk_workload workload; /* of all micro-batches */
+    struct yk_model_sizes *sizes;
+    struct yk_program *program;
+};
+
+/* `samples` in each micro-batch; the workload's batch says nothing. */
+yk_status yk_benchmark_plan_make(const struct yk_model_config *config,
+                                 const struct yk_workload *workload,
+                                 const struct yk_cluster *cluster, int64_t samples,
+                                 struct yk_arena *arena, struct yk_benchmark_plan *out) YK_MUST_USE;
+void yk_benchmark_plan_free(struct yk_benchmark_plan *plan);
+
+/* The bytes that it needs at its fullest moment. */
+yk_status yk_benchmark_plan_bytes(const struct yk_benchmark_plan *plan, double *out) YK_MUST_USE;
 
 struct yk_benchmark; /* opaque */
 

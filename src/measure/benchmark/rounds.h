@@ -14,7 +14,6 @@
 #include "base/status.h"
 #include "measure/benchmark/benchmark.h"
 #include "measure/benchmark/layer_times.h"
-#include "measure/benchmark/model.h"
 #include "measure/ranks.h"
 #include "measure/survey/survey.h"
 

@@ -1,7 +1,7 @@
 #include "measure/benchmark/truncate.h"
 
 #include "cost/cost.h"
-#include "measure/benchmark/plan.h"
+#include "measure/benchmark/benchmark.h"
 
 #include <math.h>
 #include <string.h>

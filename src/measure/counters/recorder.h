@@ -51,9 +51,9 @@ void yk_counter_recorder_add_pass(struct yk_counter_recorder *recorder, enum yk_
  * What it comes to, while stopped. `traced_s` is the beginning of the step around which readings
  * are kept; NAN: of none. The device's name is for the caller to fill in; the rest is in the arena.
  */
-yk_status yk_counter_attribution_report(const struct yk_counter_recorder *recorder, double traced_s,
-                                        struct yk_arena *arena,
-                                        struct yk_counter_rank *out) YK_MUST_USE;
+yk_status yk_counter_recorder_report(const struct yk_counter_recorder *recorder, double traced_s,
+                                     struct yk_arena *arena,
+                                     struct yk_counter_rank *out) YK_MUST_USE;
 
 /* Readings, in order. */
 struct yk_counter_readings {
@@ -65,9 +65,20 @@ struct yk_counter_readings {
 
 /* The same of readings from elsewhere: where they are from is for the caller to say. `lag_s` is
  * what had to be added to their times (yk_counters_find_lag). */
-yk_status yk_counter_attribution_compute(const struct yk_counter_recorder *recorder,
-                                         const struct yk_counter_readings *given, double traced_s,
-                                         struct yk_arena *arena, struct yk_counter_rank *out,
-                                         double *lag_s) YK_MUST_USE;
+yk_status yk_counter_recorder_attribute(const struct yk_counter_recorder *recorder,
+                                        const struct yk_counter_readings *given, double traced_s,
+                                        struct yk_arena *arena, struct yk_counter_rank *out,
+                                        double *lag_s) YK_MUST_USE;
+
+/* Those that touch the time from `begin_s` to `end_s` or a quarter of that around it, from
+ * `begin_s` at 0. In the arena. */
+yk_status yk_counter_recorder_line_around(const struct yk_counter_reading *readings, int32_t count,
+                                          double begin_s, double end_s, struct yk_arena *arena,
+                                          struct yk_counter_series *out) YK_MUST_USE;
+
+/* All, from the first at 0. In the arena. */
+yk_status yk_counter_recorder_line_over(const struct yk_counter_reading *readings, int32_t count,
+                                        struct yk_arena *arena,
+                                        struct yk_counter_series *out) YK_MUST_USE;
 
 #endif

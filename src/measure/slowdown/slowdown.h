@@ -9,9 +9,11 @@
 #ifndef YK_MEASURE_SLOWDOWN_SLOWDOWN_H
 #define YK_MEASURE_SLOWDOWN_SLOWDOWN_H
 
+#include "base/arena.h"
 #include "base/status.h"
 #include "measure/benchmark/benchmark.h"
 #include "measure/benchmark/rounds.h"
+#include "measure/survey/exchange_groups.h"
 #include "measure/survey/survey.h"
 
 /* When something began and ended. */
@@ -52,5 +54,29 @@ yk_status yk_slowdown_measure(struct yk_survey *survey, const struct yk_measure_
 yk_status yk_slowdown_choose_batch(const struct yk_measure_ranks *team,
                                    struct yk_benchmark_rounds *visits, int32_t batch_count,
                                    int32_t *out) YK_MUST_USE;
+
+enum {
+    YK_SLOWDOWN_MAX_PAIRS = 4, /* a step is long */
+};
+
+struct yk_slowdown_pairs {
+    struct yk_exchange_group *groups; /* of the arena */
+    int32_t count;
+    double known[YK_SLOWDOWN_MAX_PAIRS]; /* more than 0 where both facts of the link are */
+    bool all_known;
+};
+
+yk_status yk_slowdown_pairs_find(const struct yk_survey *survey,
+                                 const struct yk_measure_ranks *team,
+                                 const struct yk_survey_request *request, struct yk_arena *arena,
+                                 struct yk_slowdown_pairs *out) YK_MUST_USE;
+
+/* All ranks call it, with what each of the pair has found and the others with no samples. Of
+ * several pairs that a device is in, the worst counts. */
+yk_status yk_slowdown_pairs_add_devices(struct yk_survey *survey,
+                                        const struct yk_measure_ranks *team,
+                                        const struct yk_survey_request *request,
+                                        const struct yk_exchange_group *pair,
+                                        const struct yk_profile_measurement *own) YK_MUST_USE;
 
 #endif

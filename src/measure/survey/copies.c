@@ -1,4 +1,4 @@
-#include "measure/survey/copies.h"
+#include "measure/survey/survey.h"
 
 #include "base/arena.h"
 #include "comm/exchange.h"

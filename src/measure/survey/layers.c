@@ -5,7 +5,6 @@
 #include "measure/benchmark/rounds.h"
 #include "measure/benchmark/truncate.h"
 #include "measure/slowdown/idle_speedup.h"
-#include "measure/slowdown/pairs.h"
 #include "measure/slowdown/slowdown.h"
 #include "measure/survey/exchange_times.h"
 

@@ -97,6 +97,12 @@ yk_status yk_survey_links(struct yk_survey *survey, const struct yk_measure_rank
 yk_status yk_survey_copies(struct yk_survey *survey, const struct yk_measure_ranks *team,
                            const struct yk_survey_request *request) YK_MUST_USE;
 
+/* Measures copies of up to `max_bytes` whatever the device, where the profile lacks any, and keeps
+ * them. yk_survey_copies() asks for this where the device's memory is not the host's. */
+yk_status yk_survey_copies_measure(struct yk_survey *survey, const struct yk_measure_ranks *team,
+                                   const struct yk_survey_request *request,
+                                   int64_t max_bytes) YK_MUST_USE;
+
 /* For those who measure: one more row, whose words are copied, in place of one of the same layer
  * and batch, link and bytes, or fact. */
 yk_status yk_survey_add_layer(struct yk_survey *survey,

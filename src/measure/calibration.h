@@ -18,8 +18,8 @@
  * Clearing gradients is part of the update, as yoke profile has it, where the first of several
  * micro-batches shows how long it takes; with one micro-batch it stays in its backward.
  */
-#ifndef YK_MEASURE_CALIBRATION_CALIBRATION_H
-#define YK_MEASURE_CALIBRATION_CALIBRATION_H
+#ifndef YK_MEASURE_CALIBRATION_H
+#define YK_MEASURE_CALIBRATION_H
 
 #include "base/arena.h"
 #include "base/status.h"
