@@ -5,12 +5,15 @@
 #include <string.h>
 
 enum {
-    YK_COUNTER_RECORDER_MAX_KINDS = (YK_COUNTER_MAX_PARTS - YK_COUNTER_PHASE_COUNT) / 2,
-    YK_COUNTER_RECORDER_NO_KIND = -1,
+    MAX_KINDS = (YK_COUNTER_MAX_PARTS - YK_COUNTER_PHASE_COUNT) / 2,
+    NO_KIND = -1,
+    MAX_INTERVALS = 1 << 18, /* then the older half is forgotten */
+    MAX_SPANS = 1 << 14,
+    MAX_POINTS = 600, /* of a line */
 };
 
-/* One op, or several of one sort that followed each other. */
-struct yk_counter_recorder_interval {
+/* One op, or several of one kind that followed each other. */
+struct interval {
     double begin_s;
     double end_s;
     int16_t phase;
@@ -18,34 +21,29 @@ struct yk_counter_recorder_interval {
 };
 
 /* One step, or an unbroken row of steps or passes. */
-struct yk_counter_recorder_span {
+struct span {
     double begin_s;
     double end_s;
 };
 
-struct yk_counter_recorder_spans {
-    struct yk_counter_recorder_span *all;
+struct span_list {
+    struct span *all;
     int32_t count;
 };
 
 struct yk_counter_recorder {
     struct yk_counter_sampler *sampler;
-    struct yk_counter_recorder_interval *intervals;
+    struct interval *intervals;
     int32_t interval_count;
-    struct yk_counter_recorder_spans spans;
-    struct yk_counter_recorder_spans steps; /* in order; of passes none */
-    const char *kinds[YK_COUNTER_RECORDER_MAX_KINDS];
+    struct span_list spans;
+    struct span_list steps; /* in order; of passes none */
+    const char *kinds[MAX_KINDS];
     int32_t kind_count;
-    double last_began_s; /* of the step told of last */
+    double last_began_s; /* of the last step */
     double last_done_s;
 };
 
-enum {
-    MAX_INTERVALS = 1 << 18, /* then the older half is forgotten */
-    MAX_SPANS = 1 << 14,
-};
-
-/* Between two ops of one sort, a pause too short for any reading to see. */
+/* Between two ops of one kind, a pause too short for any reading to see. */
 static const double SHORT_S = 20e-6;
 
 yk_status yk_counter_recorder_open(const struct yk_counter_sampler_options *options,
@@ -104,10 +102,10 @@ static void forget_half(struct yk_counter_recorder *recorder)
             (size_t)kept * sizeof *recorder->intervals);
     recorder->interval_count = kept;
     const double since_s = kept > 0 ? recorder->intervals[0].begin_s : INFINITY;
-    struct yk_counter_recorder_spans *spans = &recorder->spans;
+    struct span_list *spans = &recorder->spans;
     int32_t left = 0;
     for (int32_t i = 0; i < spans->count; i++) {
-        struct yk_counter_recorder_span span = spans->all[i];
+        struct span span = spans->all[i];
         span.begin_s = fmax(span.begin_s, since_s);
         if (span.end_s > span.begin_s) {
             spans->all[left++] = span;
@@ -116,13 +114,12 @@ static void forget_half(struct yk_counter_recorder *recorder)
     spans->count = left;
 }
 
-static void add_interval(struct yk_counter_recorder *recorder,
-                         const struct yk_counter_recorder_interval *interval)
+static void add_interval(struct yk_counter_recorder *recorder, const struct interval *interval)
 {
-    /* Lanes run side by side: the last of this sort may be a few moments back. */
+    /* Lanes run side by side: the last of this kind may be a few moments back. */
     for (int32_t i = recorder->interval_count - 1; i >= 0 && i >= recorder->interval_count - 4;
          i--) {
-        struct yk_counter_recorder_interval *last = &recorder->intervals[i];
+        struct interval *last = &recorder->intervals[i];
         if (last->phase == interval->phase && last->kind == interval->kind &&
             interval->begin_s >= last->begin_s && interval->begin_s - last->end_s < SHORT_S) {
             last->end_s = fmax(last->end_s, interval->end_s);
@@ -136,20 +133,20 @@ static void add_interval(struct yk_counter_recorder *recorder,
 }
 
 /* Where there is no room, the older half is forgotten. */
-static void append(struct yk_counter_recorder_spans *list, double begin_s, double end_s)
+static void append(struct span_list *list, double begin_s, double end_s)
 {
     const int32_t kept = MAX_SPANS / 2;
     if (list->count == MAX_SPANS) {
         memmove(list->all, list->all + (MAX_SPANS - kept), (size_t)kept * sizeof *list->all);
         list->count = kept;
     }
-    list->all[list->count++] = (struct yk_counter_recorder_span){begin_s, end_s};
+    list->all[list->count++] = (struct span){begin_s, end_s};
 }
 
 static void add_span(struct yk_counter_recorder *recorder, double begin_s, double end_s,
                      double max_gap_s)
 {
-    struct yk_counter_recorder_spans *list = &recorder->spans;
+    struct span_list *list = &recorder->spans;
     const int32_t last = list->count - 1;
     if (last >= 0 && begin_s - list->all[last].end_s < max_gap_s) {
         list->all[last].end_s = fmax(list->all[last].end_s, end_s);
@@ -166,8 +163,8 @@ static int16_t number_of_kind(struct yk_counter_recorder *recorder, const char *
             return (int16_t)i;
         }
     }
-    if (!kind || recorder->kind_count == YK_COUNTER_RECORDER_MAX_KINDS) {
-        return YK_COUNTER_RECORDER_NO_KIND;
+    if (!kind || recorder->kind_count == MAX_KINDS) {
+        return NO_KIND;
     }
     recorder->kinds[recorder->kind_count] = kind;
     return (int16_t)recorder->kind_count++;
@@ -208,9 +205,8 @@ void yk_counter_recorder_add_step(struct yk_counter_recorder *recorder,
                 phase == YK_COUNTER_PHASE_FORWARD || phase == YK_COUNTER_PHASE_BACKWARD;
             const char *kind =
                 passes ? yk_model_sizes_whole_batch(program->sizes)->layers[op->layer].kind : NULL;
-            add_interval(recorder, &(struct yk_counter_recorder_interval){
-                                       time->start_s, time->end_s, (int16_t)phase,
-                                       number_of_kind(recorder, kind)});
+            add_interval(recorder, &(struct interval){time->start_s, time->end_s, (int16_t)phase,
+                                                      number_of_kind(recorder, kind)});
         }
     }
     add_span(recorder, times->began_s, times->done_s, SHORT_S);
@@ -222,14 +218,10 @@ void yk_counter_recorder_add_step(struct yk_counter_recorder *recorder,
 void yk_counter_recorder_add_pass(struct yk_counter_recorder *recorder, enum yk_counter_phase phase,
                                   const char *kind, double began_s, double done_s)
 {
-    add_interval(recorder, &(struct yk_counter_recorder_interval){began_s, done_s, (int16_t)phase,
-                                                                  number_of_kind(recorder, kind)});
+    add_interval(recorder, &(struct interval){began_s, done_s, (int16_t)phase,
+                                              number_of_kind(recorder, kind)});
     add_span(recorder, began_s, done_s, INFINITY);
 }
-
-enum {
-    MAX_POINTS = 600 /* of a line */
-};
 
 static const double AROUND = 0.25;
 
@@ -334,7 +326,7 @@ static int compare_seconds(const void *left, const void *right)
 static yk_status find_step_s(const struct yk_counter_recorder *recorder, struct yk_arena *arena,
                              double *out)
 {
-    const struct yk_counter_recorder_spans *steps = &recorder->steps;
+    const struct span_list *steps = &recorder->steps;
     double *lengths = NULL;
     YK_TRY_NEW(arena, lengths, (int64_t)steps->count + 1);
     for (int32_t i = 0; i < steps->count; i++) {
@@ -347,20 +339,19 @@ static yk_status find_step_s(const struct yk_counter_recorder *recorder, struct 
 
 /* The stretches without the steps that are not like the others. */
 static yk_status list_known(const struct yk_counter_recorder *recorder, double step_s,
-                            struct yk_arena *arena, struct yk_counter_recorder_spans *out)
+                            struct yk_arena *arena, struct span_list *out)
 {
-    const struct yk_counter_recorder_spans *steps = &recorder->steps;
+    const struct span_list *steps = &recorder->steps;
     int32_t at = 0;
     YK_TRY_NEW(arena, out->all, (int64_t)recorder->spans.count + steps->count + 1);
     out->count = 0;
     for (int32_t i = 0; i < recorder->spans.count; i++) {
-        struct yk_counter_recorder_span rest = recorder->spans.all[i];
+        struct span rest = recorder->spans.all[i];
         for (; at < steps->count && steps->all[at].begin_s < rest.end_s; at++) {
-            const struct yk_counter_recorder_span *step = &steps->all[at];
+            const struct span *step = &steps->all[at];
             if (step->end_s - step->begin_s > STRANGE * step_s) {
                 if (step->begin_s > rest.begin_s) {
-                    out->all[out->count++] =
-                        (struct yk_counter_recorder_span){rest.begin_s, step->begin_s};
+                    out->all[out->count++] = (struct span){rest.begin_s, step->begin_s};
                 }
                 rest.begin_s = fmax(rest.begin_s, step->end_s);
             }
@@ -372,15 +363,15 @@ static yk_status list_known(const struct yk_counter_recorder *recorder, double s
     return YK_OK;
 }
 
-struct spans {
+struct labels {
     struct yk_counter_span *all;
     int32_t count;
 };
 
 /* Everything outside of what is known is unknown; what is in it comes after. */
 static yk_status begin_spans(const struct yk_counter_recorder *recorder,
-                             const struct yk_counter_recorder_spans *known, struct yk_arena *arena,
-                             struct spans *out)
+                             const struct span_list *known, struct yk_arena *arena,
+                             struct labels *out)
 {
     double since_s = -INFINITY;
     YK_TRY_NEW(arena, out->all, (int64_t)recorder->interval_count + known->count + 1);
@@ -397,9 +388,8 @@ static yk_status begin_spans(const struct yk_counter_recorder *recorder,
  * behind them, by its phase. */
 static int32_t part_of(const struct yk_counter_recorder *recorder, int32_t phase, int32_t kind)
 {
-    return kind != YK_COUNTER_RECORDER_NO_KIND
-               ? 2 * kind + (phase == YK_COUNTER_PHASE_BACKWARD ? 1 : 0)
-               : 2 * recorder->kind_count + phase;
+    return kind != NO_KIND ? 2 * kind + (phase == YK_COUNTER_PHASE_BACKWARD ? 1 : 0)
+                           : 2 * recorder->kind_count + phase;
 }
 
 /* Groups are the phases, then the kinds: (phases + kinds, parts). The parts of a phase are a
@@ -416,8 +406,8 @@ static yk_status list_groups(const struct yk_counter_recorder *recorder, struct 
     YK_TRY_NEW(arena, members, (int64_t)out->group_count * parts);
     YK_TRY_NEW(arena, families, parts);
     for (int32_t phase = 0; phase < YK_COUNTER_PHASE_COUNT; phase++) {
-        members[phase * parts + part_of(recorder, phase, YK_COUNTER_RECORDER_NO_KIND)] = true;
-        families[part_of(recorder, phase, YK_COUNTER_RECORDER_NO_KIND)] = phase;
+        members[phase * parts + part_of(recorder, phase, NO_KIND)] = true;
+        families[part_of(recorder, phase, NO_KIND)] = phase;
     }
     for (int32_t kind = 0; kind < recorder->kind_count; kind++) {
         for (int32_t phase = YK_COUNTER_PHASE_FORWARD; phase <= YK_COUNTER_PHASE_BACKWARD;
@@ -434,12 +424,12 @@ static yk_status list_groups(const struct yk_counter_recorder *recorder, struct 
 }
 
 static yk_status list_spans(const struct yk_counter_recorder *recorder,
-                            const struct yk_counter_recorder_spans *known, struct yk_arena *arena,
-                            struct spans *out)
+                            const struct span_list *known, struct yk_arena *arena,
+                            struct labels *out)
 {
     YK_TRY(begin_spans(recorder, known, arena, out));
     for (int32_t i = 0; i < recorder->interval_count; i++) {
-        const struct yk_counter_recorder_interval *interval = &recorder->intervals[i];
+        const struct interval *interval = &recorder->intervals[i];
         out->all[out->count++] = (struct yk_counter_span){
             interval->begin_s, interval->end_s, part_of(recorder, interval->phase, interval->kind)};
     }
@@ -459,7 +449,7 @@ static double max_lag_s(const struct yk_counter_readings *readings, double step_
 }
 
 /* The readings at the times they seem to have been taken at, less than `max_s` off. */
-static yk_status shift(const struct spans *spans, int32_t part_count, double max_s,
+static yk_status shift(const struct labels *spans, int32_t part_count, double max_s,
                        struct yk_arena *arena, struct yk_counter_readings *readings, double *lag_s)
 {
     struct yk_counter_reading *shifted = NULL;
@@ -478,7 +468,7 @@ static yk_status shift(const struct spans *spans, int32_t part_count, double max
     return YK_OK;
 }
 
-static yk_status share(const struct yk_counter_readings *readings, const struct spans *spans,
+static yk_status share(const struct yk_counter_readings *readings, const struct labels *spans,
                        const struct yk_counter_groups *groups,
                        const struct yk_counter_recorder *recorder, struct yk_arena *arena,
                        struct yk_counter_rank *out)
@@ -506,8 +496,8 @@ static yk_status share(const struct yk_counter_readings *readings, const struct 
 }
 
 /* All readings within what is known, as one. */
-static void add_whole(const struct yk_counter_recorder_spans *known,
-                      const struct yk_counter_readings *readings, struct yk_counter_rows *rows)
+static void add_whole(const struct span_list *known, const struct yk_counter_readings *readings,
+                      struct yk_counter_rows *rows)
 {
     struct reading_sum sum = {0};
     int32_t at = 0;
@@ -533,9 +523,9 @@ yk_status yk_counter_recorder_attribute(const struct yk_counter_recorder *record
                                         double *lag_s)
 {
     struct yk_counter_readings readings = *given;
-    struct yk_counter_recorder_spans known = {0};
+    struct span_list known = {0};
     struct yk_counter_groups groups;
-    struct spans spans = {0};
+    struct labels spans = {0};
     double step_s = INFINITY;
     *out = (struct yk_counter_rank){.device = "", .source = ""};
     YK_TRY(find_step_s(recorder, arena, &step_s));

@@ -1,15 +1,14 @@
 /*
- * Gauge: what the meters of a device show while steps are trained, by phase of a step and by kind
- * of layer.
+ * Counter recorder: what the counters of a device show while steps are trained, by phase of a step
+ * and by kind of layer.
  *
- * Phases are forward, backward (with recomputation), update, and communication that nothing
- * computes beside; "step" is all of it. Layers of a kind count forward and backward together. Only
- * time of which it is known what ran counts: steps and passes that were told of, without steps that
- * took three times as long as most (the first one). Of a very long run it is the latest part. Power
- * is told of the whole step alone.
+ * Phases are forward, backward (with recomputation), update, and exposed communication; "step" is
+ * all of it. Layers of a kind count forward and backward together. Only time of which it is known
+ * what ran counts: steps and passes that were added, less steps that took three times as long as
+ * most (the first one). Of a very long run it is the latest part. Power is of the whole step alone.
  *
- * Open it before the threads that compute begin (measure/meters.h), start it, tell it of what ran,
- * stop it, ask it. One thread at a time.
+ * Open it before the threads that compute begin (sampler.h), start it, add what ran, stop it,
+ * report it. One thread at a time.
  */
 #ifndef YK_MEASURE_COUNTERS_RECORDER_H
 #define YK_MEASURE_COUNTERS_RECORDER_H
@@ -42,8 +41,8 @@ void yk_counter_recorder_stop(struct yk_counter_recorder *recorder);
 void yk_counter_recorder_add_step(struct yk_counter_recorder *recorder,
                                   const struct yk_round_times *times);
 
-/* One thing after another, in order, with nothing beside or between them; `kind` of layer may be
- * NULL, and else is kept until the gauge is closed. */
+/* Passes in order, with nothing else meanwhile or between them; `kind` of layer may be NULL, and
+ * else is used until the recorder is closed. */
 void yk_counter_recorder_add_pass(struct yk_counter_recorder *recorder, enum yk_counter_phase phase,
                                   const char *kind, double began_s, double done_s);
 
@@ -59,7 +58,7 @@ yk_status yk_counter_recorder_report(const struct yk_counter_recorder *recorder,
 struct yk_counter_readings {
     const struct yk_counter_reading *all;
     int32_t count;
-    double ends_s; /* how far they may begin and end from where they say, either way */
+    double ends_s; /* error of their begins and ends, either way */
     double lag_s;  /* how far all of them may be off together */
 };
 

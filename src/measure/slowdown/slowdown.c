@@ -42,9 +42,9 @@ double yk_slowdown_compute_factor(struct yk_slowdown_span compute, double alone_
     return fmax(shared_s / done_s, 1);
 }
 
-bool yk_slowdown_is_significant(double met_s, double step_s)
+bool yk_slowdown_is_significant(double overlap_s, double step_s)
 {
-    return met_s >= min_overlap * step_s;
+    return overlap_s >= min_overlap * step_s;
 }
 
 double yk_slowdown_message_s(struct yk_slowdown_span compute, const double *begin_s,
@@ -524,7 +524,7 @@ static yk_status time_step(const struct yk_measure_ranks *team, struct yk_benchm
 }
 
 yk_status yk_slowdown_choose_batch(const struct yk_measure_ranks *team,
-                                   struct yk_benchmark_rounds *visits, int32_t batch_count,
+                                   struct yk_benchmark_rounds *rounds, int32_t batch_count,
                                    int32_t *out)
 {
     const int32_t max = batch_count - 1;
@@ -532,7 +532,7 @@ yk_status yk_slowdown_choose_batch(const struct yk_measure_ranks *team,
     double step_s = INFINITY;
     *out = max;
     while (*out > min) {
-        struct yk_benchmark *benchmark = yk_benchmark_rounds_get(visits, *out);
+        struct yk_benchmark *benchmark = yk_benchmark_rounds_get(rounds, *out);
         YK_TRY(yk_benchmark_allocate(benchmark));
         const yk_status status = time_step(team, benchmark, &step_s);
         yk_benchmark_free(benchmark);
