@@ -30,12 +30,19 @@ static int compare(const void *a, const void *b)
     return left < right ? -1 : left > right;
 }
 
+void yk_timings_sort(double *numbers, int32_t count)
+{
+    if (count > 0) {
+        qsort(numbers, (size_t)count, sizeof *numbers, compare);
+    }
+}
+
 double yk_timings_median(double *numbers, int32_t count)
 {
     if (count == 0) {
         return NAN;
     }
-    qsort(numbers, (size_t)count, sizeof *numbers, compare);
+    yk_timings_sort(numbers, count);
     return (numbers[(count - 1) / 2] + numbers[count / 2]) / 2;
 }
 

@@ -27,6 +27,8 @@ void yk_timings_free(struct yk_timings *timings);
 struct yk_profile_measurement yk_timings_summarise(struct yk_timings *timings,
                                                    const char *versions);
 
+void yk_timings_sort(double *numbers, int32_t count);
+
 /* The median of `numbers`, which are sorted by it; NAN of none. */
 double yk_timings_median(double *numbers, int32_t count);
 

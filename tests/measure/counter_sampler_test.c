@@ -558,7 +558,6 @@ static void the_thread_leaves_signals_to_others(void **state)
     assert_ok(yk_counter_sampler_start(sampler));
     yk_counter_sampler_stop(sampler);
     assert_false(driver.signals_come);
-    assert_true(yk_counter_sampler_computed_s(sampler) > 0);
     assert_ok(yk_counter_sampler_start(sampler));
     yk_counter_sampler_close(sampler);
     sigset_t blocked;

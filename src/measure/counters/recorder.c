@@ -1,5 +1,7 @@
 #include "measure/counters/recorder.h"
 
+#include "measure/timings.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -315,13 +317,6 @@ yk_status yk_counter_recorder_line_over(const struct yk_counter_reading *reading
 
 /* ---- parts ---- */
 
-static int compare_seconds(const void *left, const void *right)
-{
-    const double a = *(const double *)left;
-    const double b = *(const double *)right;
-    return (a > b) - (a < b);
-}
-
 /* The median; INFINITY where there are none. */
 static yk_status find_step_s(const struct yk_counter_recorder *recorder, struct yk_arena *arena,
                              double *out)
@@ -332,7 +327,7 @@ static yk_status find_step_s(const struct yk_counter_recorder *recorder, struct 
     for (int32_t i = 0; i < steps->count; i++) {
         lengths[i] = steps->all[i].end_s - steps->all[i].begin_s;
     }
-    qsort(lengths, (size_t)steps->count, sizeof *lengths, compare_seconds);
+    yk_timings_sort(lengths, steps->count);
     *out = steps->count > 0 ? lengths[steps->count / 2] : INFINITY;
     return YK_OK;
 }

@@ -1,5 +1,7 @@
 #include "measure/counters/refresh.h"
 
+#include "measure/timings.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,13 +55,6 @@ static int32_t kept_count(const struct yk_refresh *refresh)
     return refresh->count < YK_REFRESH_MAX_INTERVALS ? refresh->count : YK_REFRESH_MAX_INTERVALS;
 }
 
-static int compare_seconds(const void *left, const void *right)
-{
-    const double a = *(const double *)left;
-    const double b = *(const double *)right;
-    return (a > b) - (a < b);
-}
-
 static void learn(struct yk_refresh *refresh, double interval_s)
 {
     refresh->intervals_s[refresh->count % YK_REFRESH_MAX_INTERVALS] = interval_s;
@@ -71,7 +66,7 @@ static void learn(struct yk_refresh *refresh, double interval_s)
         double sorted_s[YK_REFRESH_MAX_INTERVALS];
         const int32_t kept = kept_count(refresh);
         memcpy(sorted_s, refresh->intervals_s, sizeof sorted_s[0] * (size_t)kept);
-        qsort(sorted_s, (size_t)kept, sizeof sorted_s[0], compare_seconds);
+        yk_timings_sort(sorted_s, kept);
         refresh->interval_s = sorted_s[kept / 2];
     }
 }

@@ -26,7 +26,6 @@ struct yk_counter_sampler {
     int32_t count;
     bool begun;     /* a reading is under way */
     double begin_s; /* of it, of a CPU */
-    double computed_s;
     int64_t number; /* how many lengths there were */
     bool started;
     pthread_t thread;
@@ -212,13 +211,6 @@ static bool wait_until(struct yk_counter_sampler *sampler, double until_s)
     return stopping;
 }
 
-static double thread_computed_s(void)
-{
-    struct timespec time = {0};
-    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
 /* Where any moment may end a reading, this one does. */
 static void poll_last(struct yk_counter_sampler *sampler, double now_s)
 {
@@ -236,7 +228,6 @@ static void *watch(void *user)
         yk_counter_sampler_poll(sampler, yk_clock_now_s());
     } while (!wait_until(sampler, yk_counter_sampler_next_s(sampler)));
     poll_last(sampler, yk_clock_now_s());
-    sampler->computed_s += thread_computed_s();
     return NULL;
 }
 
@@ -303,9 +294,4 @@ double yk_counter_sampler_edge_error_s(const struct yk_counter_sampler *sampler)
 double yk_counter_sampler_period_s(const struct yk_counter_sampler *sampler)
 {
     return sampler->period_s;
-}
-
-double yk_counter_sampler_computed_s(const struct yk_counter_sampler *sampler)
-{
-    return sampler->computed_s;
 }

@@ -64,9 +64,6 @@ double yk_counter_sampler_edge_error_s(const struct yk_counter_sampler *sampler)
 /* Of one reading as it is wanted now: it grows with many readings. */
 double yk_counter_sampler_period_s(const struct yk_counter_sampler *sampler);
 
-/* What the thread itself has computed: what the readings cost. While stopped. */
-double yk_counter_sampler_computed_s(const struct yk_counter_sampler *sampler);
-
 /* One look, at `now_s`, which may end a reading; the first call only begins. What the thread does
  * again and again, next at yk_counter_sampler_next_s(). For who has a clock of their own; never
  * while started. */

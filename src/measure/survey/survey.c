@@ -1,6 +1,7 @@
 #include "measure/survey/survey.h"
 
 #include "base/array.h"
+#include "measure/timings.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -205,13 +206,6 @@ yk_status yk_survey_save(struct yk_survey *survey)
 
 /* ---- noise ---- */
 
-static int compare(const void *a, const void *b)
-{
-    const double left = *(const double *)a;
-    const double right = *(const double *)b;
-    return left < right ? -1 : left > right;
-}
-
 static int32_t add_spread(const struct yk_profile_measurement *made, double *spreads, int32_t count)
 {
     if (made->value >= shortest_s && made->samples > 1 && !isnan(made->spread)) {
@@ -233,7 +227,7 @@ double yk_survey_noise(const struct yk_survey *survey)
         count = add_spread(&survey->links[i].measurement, spreads, count);
     }
     if (count > 0) {
-        qsort(spreads, (size_t)count, sizeof *spreads, compare);
+        yk_timings_sort(spreads, count);
         noise = spreads[(3 * (int64_t)count - 1) / 4];
     }
     free(spreads);
