@@ -232,7 +232,7 @@ static yk_status survey_layers(struct yk_profiling *profiling,
     const yk_status status = yk_survey_layers(&profiling->result->survey, &profiling->all, request);
     yk_counter_recorder_stop(profiling->gauge);
     YK_TRY(status);
-    YK_TRY(yk_counter_attribution_report(profiling->gauge, NAN, profiling->arena, counted));
+    YK_TRY(yk_counter_recorder_report(profiling->gauge, NAN, profiling->arena, counted));
     YK_TRY(name_counted(profiling, &counted->device));
     all->count++;
     return YK_OK;
@@ -257,10 +257,10 @@ static yk_status survey(struct yk_profiling *profiling)
         .held_bytes = begins_anew(profiling) ? held_bytes : NULL,
         .again = profiling->request->again,
         .versions = profiling->result->versions,
-        .watch = {.user = profiling,
-                  .progress = show_progress,
-                  .stop = is_stopped,
-                  .ran = profiling->gauge ? note_step : NULL},
+        .callbacks = {.user = profiling,
+                      .progress = show_progress,
+                      .stop = is_stopped,
+                      .ran = profiling->gauge ? note_step : NULL},
     };
     YK_TRY(survey_layers(profiling, &request));
     if (profiling->engine.backend->used_bytes && !profiling->result->survey.stopped) {
