@@ -2,7 +2,7 @@
 #include "library/plan_handle.h"
 #include "plan/plan_file.h"
 #include "planner/planned_facts.h"
-#include "program/text.h"
+#include "program/program.h"
 
 #include <stdlib.h>
 #include <string.h>

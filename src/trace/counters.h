@@ -107,10 +107,10 @@ struct yk_counter_groups {
     double ends_s; /* how far readings may begin and end from where they say, either way */
 };
 
-yk_status yk_counters_share(const struct yk_counter_reading *readings, int32_t reading_count,
-                            const struct yk_counter_span *spans, int32_t span_count,
-                            const struct yk_counter_groups *groups, double *out,
-                            double *seconds) YK_MUST_USE;
+yk_status yk_counters_fit_parts(const struct yk_counter_reading *readings, int32_t reading_count,
+                                const struct yk_counter_span *spans, int32_t span_count,
+                                const struct yk_counter_groups *groups, double *out,
+                                double *seconds) YK_MUST_USE;
 
 /*
  * What is to be added to the times of readings to have those at which they were taken, less than
@@ -119,8 +119,8 @@ yk_status yk_counters_share(const struct yk_counter_reading *readings, int32_t r
  * than chance would, and where the best is the farthest. Steps that repeat look alike a step later:
  * `most_s` should be less than half a step.
  */
-yk_status yk_counters_find_lag(const struct yk_counter_reading *readings, int32_t reading_count,
-                               const struct yk_counter_span *spans, int32_t span_count,
-                               int32_t part_count, double max_s, double *out_s) YK_MUST_USE;
+yk_status yk_counters_fit_lag(const struct yk_counter_reading *readings, int32_t reading_count,
+                              const struct yk_counter_span *spans, int32_t span_count,
+                              int32_t part_count, double max_s, double *out_s) YK_MUST_USE;
 
 #endif

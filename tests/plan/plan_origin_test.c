@@ -1,6 +1,7 @@
 /* What a plan file says it was made for, held against what is there. */
 #include "plan/plan_file.h"
-#include "plan/plan_hash.h"
+#include "plan/plan_origin.h"
+#include "profile/profile.h"
 #include "support/plans/example_plan_file.h"
 #include "support/support.h"
 
@@ -156,11 +157,11 @@ static void hashes_are_fnv_1a(void **state)
 {
     (void)state;
     char hash[YK_PLAN_HASH_SIZE];
-    yk_plan_hash("", 0, hash);
+    yk_plan_origin_hash("", 0, hash);
     assert_string_equal(hash, "cbf29ce484222325");
-    yk_plan_hash("a", 1, hash);
+    yk_plan_origin_hash("a", 1, hash);
     assert_string_equal(hash, "af63dc4c8601ec8c");
-    yk_plan_hash("foobar", 6, hash);
+    yk_plan_origin_hash("foobar", 6, hash);
     assert_string_equal(hash, "85944171f73967e8");
 }
 

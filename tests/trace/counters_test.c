@@ -100,9 +100,9 @@ static yk_status share_parts(const struct yk_counter_reading *readings, int32_t 
     for (int32_t p = 0; p < part_count; p++) {
         members[p * part_count + p] = true;
     }
-    return yk_counters_share(readings, reading_count, spans, span_count,
-                             &(struct yk_counter_groups){members, part_count, part_count, NULL, 0},
-                             out, seconds);
+    return yk_counters_fit_parts(
+        readings, reading_count, spans, span_count,
+        &(struct yk_counter_groups){members, part_count, part_count, NULL, 0}, out, seconds);
 }
 
 static void share(const struct doing *doing, const struct yk_counter_reading *readings,
@@ -215,9 +215,9 @@ static void groups_are_shown_where_their_parts_are_not(void **state)
     for (int i = 0; i < 5; i++) {
         readings[i].values[YK_COUNTER_SM] = shown[i];
     }
-    assert_ok(yk_counters_share(readings, 5, spans, 3,
-                                &(struct yk_counter_groups){members, 3, 3, NULL, 0}, &values[0][0],
-                                seconds));
+    assert_ok(yk_counters_fit_parts(readings, 5, spans, 3,
+                                    &(struct yk_counter_groups){members, 3, 3, NULL, 0},
+                                    &values[0][0], seconds));
     assert_true(isnan(values[0][YK_COUNTER_SM]));
     assert_true(fabs(values[1][YK_COUNTER_SM] - 0.5) < 1e-6);
     /* Seen for 8 s and 5 s. */

@@ -3,7 +3,7 @@
 #include "base/log.h"
 #include "base/units.h"
 #include "cost/measured.h"
-#include "export/accelerate.h"
+#include "export/export.h"
 #include "job/planning/map.h"
 #include "planner/placement/remedy.h"
 

@@ -2,7 +2,7 @@
 
 #include "base/table.h"
 #include "base/units.h"
-#include "sim/op_classes.h"
+#include "sim/sim.h"
 
 #include <inttypes.h>
 

@@ -5,7 +5,7 @@
 #include "job/planning/plan_output.h"
 #include "job/planning/plan_times.h"
 #include "planner/planned_facts.h"
-#include "program/text.h"
+#include "program/program.h"
 #include "trace/chrome.h"
 
 static yk_status check(const struct yk_simulate_request *request)

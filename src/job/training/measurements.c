@@ -4,9 +4,7 @@
 #include "comm/exchange.h"
 #include "job/reporting/run_plan.h"
 #include "job/training/counters.h"
-#include "trace/trace_bytes.h"
 #include "trace/trace.h"
-#include "trace/trace_sum.h"
 
 #include <stdio.h>
 #include <string.h>
