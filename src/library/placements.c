@@ -1,4 +1,4 @@
-#include "export/accelerate.h"
+#include "export/export.h"
 #include "library/library.h"
 #include "planner/placement/placement.h"
 

@@ -1,6 +1,6 @@
 #include "report/run_lanes.h"
 
-#include "trace/trace_sum.h"
+#include "trace/trace.h"
 
 #include <math.h>
 #include <string.h>

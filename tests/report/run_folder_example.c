@@ -12,7 +12,7 @@
 #include "base/random.h"
 #include "report/run_summary.h"
 #include "trace/chrome.h"
-#include "trace/trace_sum.h"
+#include "trace/trace.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -144,8 +144,8 @@ static void add_step(struct run *run, int32_t step, struct yk_text *out)
     const double seconds = run->step_s * 1.15 * longest * (0.98 + 0.04 * draw(run));
     const double loss = 1.5 + 2.5 / sqrt(step) + 0.1 * draw(run);
     const double norm = 1 + draw(run);
-    yk_text_addf(out, "{\"step\": %d, \"loss\": %.4f, \"norm\": %.3f, \"lr\": 0.0003, ",
-                 (int)step, loss, norm);
+    yk_text_addf(out, "{\"step\": %d, \"loss\": %.4f, \"norm\": %.3f, \"lr\": 0.0003, ", (int)step,
+                 loss, norm);
     yk_text_addf(out, "\"seconds\": %.7f, \"tokens_per_s\": %.0f", seconds, 1536 / seconds);
     add_list("ranks_s", ranks_s, run->rank_count, out);
     yk_text_add(out, "}\n");
