@@ -22,6 +22,9 @@ void *yk_arena_allocate(struct yk_arena *arena, size_t count, size_t size);
 /* A copy of the `length` bytes at `text`, with a terminating zero. NULL when memory is out. */
 char *yk_arena_copy_text(struct yk_arena *arena, const char *text, size_t length);
 
+/* Copies `text`, which may be NULL, into the arena. */
+yk_status yk_arena_strdup(struct yk_arena *arena, const char *text, const char **out) YK_MUST_USE;
+
 /* Points `pointer` at `count` new zeroed elements, or leaves the calling function with an error. */
 #define YK_TRY_NEW(arena, pointer, count)                                                          \
     do {                                                                                           \

@@ -127,7 +127,4 @@ yk_status yk_json_get_integer(const struct yk_json *object, const char *key, int
 /* True or false; `*out` stays as it is where it is missing. */
 yk_status yk_json_get_flag(const struct yk_json *object, const char *key, bool *out) YK_MUST_USE;
 
-/* Copies `text`, which may be NULL, into the arena. */
-yk_status yk_json_copy_text(struct yk_arena *arena, const char *text, const char **out) YK_MUST_USE;
-
 #endif

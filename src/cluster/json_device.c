@@ -150,7 +150,7 @@ yk_status yk_cluster_json_device_read(const struct yk_json *node, struct yk_aren
     if (strcspn(text, CONTROL_CHARACTERS) != strlen(text)) {
         return yk_fail(YK_ERROR_INPUT, "\"name\" holds a control character");
     }
-    YK_TRY(yk_json_copy_text(arena, text, &out->name));
+    YK_TRY(yk_arena_strdup(arena, text, &out->name));
     YK_TRY(yk_json_get_amount(node, "memory", YK_UNIT_BYTES, &out->memory_bytes));
     YK_TRY(yk_json_get_amount(node, "memory_bandwidth", YK_UNIT_BYTES_PER_S,
                               &out->memory_bytes_per_s));

@@ -37,9 +37,9 @@ static yk_status read_entry(const struct yk_json *node, struct yk_arena *arena,
                        precision);
     }
     *out = (struct yk_measured_layer){.update_s = NAN};
-    YK_TRY(yk_json_copy_text(arena, layer, &out->layer));
-    YK_TRY(yk_json_copy_text(arena, model, &out->model));
-    YK_TRY(yk_json_copy_text(arena, precision, &out->precision));
+    YK_TRY(yk_arena_strdup(arena, layer, &out->layer));
+    YK_TRY(yk_arena_strdup(arena, model, &out->model));
+    YK_TRY(yk_arena_strdup(arena, precision, &out->precision));
     YK_TRY(yk_json_get_integer(node, "sequence", 1, MOST_SAMPLES, &out->sequence));
     YK_TRY(yk_json_get_integer(node, "batch", 1, MOST_SAMPLES, &out->batch));
     if (out->batch == 0) {

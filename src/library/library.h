@@ -102,10 +102,6 @@ static inline yoke_status yk_library_status(yk_status status)
 /* Hands the text over if all went well so far, and frees it if not. */
 yoke_status yk_library_return_text(yk_status status, struct yk_text *text, char **out) YK_MUST_USE;
 
-/* A copy of `words` in the arena, or NULL of NULL. */
-yk_status yk_library_copy_text(struct yk_arena *arena, const char *words,
-                               const char **out) YK_MUST_USE;
-
 /* Names of a kind, by number; NULL past the last one. */
 typedef const char *(*yk_library_name)(int32_t number);
 

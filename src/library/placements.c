@@ -46,7 +46,7 @@ static yk_status fill(struct yoke_placements *handle)
     yk_error_band_describe(&found->steps[0]->band, &words);
     yk_status status = yk_text_status(&words);
     if (status == YK_OK) {
-        status = yk_library_copy_text(found->arena, yk_text_chars(&words), &source);
+        status = yk_arena_strdup(found->arena, yk_text_chars(&words), &source);
     }
     yk_text_free(&words);
     handle->info = (struct yoke_placements_info){

@@ -315,7 +315,7 @@ static yk_status make_request(const struct reading *reading, struct yoke_request
     YK_TRY(yk_library_check_request_slowdown(reading->given.slowdown));
     YK_TRY((yk_status)yoke_request_create(reading->model, reading->cluster, &request));
     const yk_status status =
-        yk_library_copy_text(request->arena, reading->given.profile, &request->profile);
+        yk_arena_strdup(request->arena, reading->given.profile, &request->profile);
     if (status != YK_OK) {
         yoke_request_destroy(request);
         return status;

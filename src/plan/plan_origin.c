@@ -242,7 +242,7 @@ static yk_status find_sources(const char *path, struct yk_arena *arena,
     if (yk_model_config_is_path(sources->model)) {
         YK_TRY(yk_plan_source_find(sources->model, path, arena, &sources->model));
     } else {
-        YK_TRY(yk_json_copy_text(arena, sources->model, &sources->model));
+        YK_TRY(yk_arena_strdup(arena, sources->model, &sources->model));
     }
     YK_TRY(yk_plan_source_find(sources->cluster, path, arena, &sources->cluster));
     return sources->profile ? yk_plan_source_find(sources->profile, path, arena, &sources->profile)

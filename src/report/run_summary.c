@@ -74,7 +74,7 @@ static yk_status read_rank(const struct yk_json *node, int32_t number, struct yk
         return yk_fail(YK_ERROR_INPUT, "rank %d stands where %d should be", (int)rank, (int)number);
     }
     *out = yk_run_rank_unknown();
-    YK_TRY(yk_json_copy_text(arena, yk_json_string(yk_json_get(node, "device")), &out->device));
+    YK_TRY(yk_arena_strdup(arena, yk_json_string(yk_json_get(node, "device")), &out->device));
     for (int f = 0; f < FIGURE_COUNT; f++) {
         const struct yk_json *value = yk_json_get(node, figures[f].name);
         double *place = (double *)(void *)((char *)out + figures[f].place);

@@ -254,8 +254,8 @@ static yk_status read_notes(const struct yk_json *root, struct yk_arena *arena,
                            metadata_key, yk_json_kind(member.value));
         }
         struct yk_safetensors_metadata_entry *note = &notes[out->note_count++];
-        YK_TRY(yk_json_copy_text(arena, member.name, &note->key));
-        YK_TRY(yk_json_copy_text(arena, value, &note->value));
+        YK_TRY(yk_arena_strdup(arena, member.name, &note->key));
+        YK_TRY(yk_arena_strdup(arena, value, &note->value));
     }
     out->notes = notes;
     return YK_OK;
@@ -274,7 +274,7 @@ static yk_status read_root(size_t length, uint64_t file_size, const struct yk_js
             continue;
         }
         struct yk_tensor_entry *entry = &entries[out->count++];
-        YK_TRY(yk_json_copy_text(arena, member.name, &entry->name));
+        YK_TRY(yk_arena_strdup(arena, member.name, &entry->name));
         const yk_status status = read_entry(member.value, data, entry);
         if (status != YK_OK) {
             return fail_in_tensor(status, entry->name);

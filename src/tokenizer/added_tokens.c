@@ -115,7 +115,7 @@ static yk_status read_item(const struct yk_json *node, const struct yk_token_map
     YK_TRY(yk_json_get_flag(node, "lstrip", &added.strip_left));
     YK_TRY(yk_json_get_flag(node, "rstrip", &added.strip_right));
     YK_TRY(yk_json_get_flag(node, "single_word", &added.single_word));
-    YK_TRY(yk_json_copy_text(tokens->arena, name, &added.name));
+    YK_TRY(yk_arena_strdup(tokens->arena, name, &added.name));
     YK_TRY(check_id(map, id, &added, tokens));
     YK_TRY(make_form(normaliser, tokens->arena, &added));
     tokens->items[tokens->count++] = added;

@@ -56,7 +56,7 @@ static yk_status read_row(const struct yk_json *node, const char *key, struct yk
     forget(out->values);
     YK_TRY(check_keys(node, own, 2));
     YK_TRY(yk_json_read_name(yk_json_get(node, key), key, &name));
-    YK_TRY(yk_json_copy_text(arena, name, &out->name));
+    YK_TRY(yk_arena_strdup(arena, name, &out->name));
     YK_TRY(read_value(yk_json_get(node, "seconds"), "seconds", MOST_SECONDS, &out->seconds));
     for (int c = 0; c < YK_COUNTER_COUNT; c++) {
         const char *counter = yk_counter_key((enum yk_counter)c);
@@ -174,9 +174,9 @@ static yk_status read_rank(const struct yk_json *node, int32_t number, struct yk
         return yk_fail(YK_ERROR_INPUT, "rank %d stands where %d should be", (int)rank, (int)number);
     }
     YK_TRY(yk_json_read_name(yk_json_get(node, "device"), "device", &out->device));
-    YK_TRY(yk_json_copy_text(arena, out->device, &out->device));
+    YK_TRY(yk_arena_strdup(arena, out->device, &out->device));
     YK_TRY(yk_json_get_text(node, "source", &out->source));
-    YK_TRY(yk_json_copy_text(arena, out->source ? out->source : "", &out->source));
+    YK_TRY(yk_arena_strdup(arena, out->source ? out->source : "", &out->source));
     YK_TRY(read_rows(node, "phases", "phase", arena, &out->phases));
     YK_TRY(read_rows(node, "kinds", "kind", arena, &out->kinds));
     YK_TRY(read_line_of(node, "step", arena, &out->step));

@@ -80,7 +80,7 @@ static yk_status read_op(const struct yk_json *node, struct yk_arena *arena,
     const char *name = NULL;
     YK_TRY(yk_json_check_object(node, known, COUNT(known)));
     YK_TRY(yk_json_read_name(yk_json_get(node, "op"), "op", &name));
-    YK_TRY(yk_json_copy_text(arena, name, &out->op));
+    YK_TRY(yk_arena_strdup(arena, name, &out->op));
     YK_TRY(need(node, "seconds", &out->seconds));
     YK_TRY(need(node, "low_s", &out->low_s));
     YK_TRY(need(node, "high_s", &out->high_s));
@@ -100,8 +100,8 @@ static yk_status read_rank(const struct yk_json *node, struct yk_arena *arena,
     YK_TRY(yk_json_get_text(node, "versions", &versions));
     YK_TRY(yk_json_get_integer(node, "share", 0, INT32_MAX, &out->share));
     YK_TRY(yk_json_require_list(node, "ops", &ops));
-    YK_TRY(yk_json_copy_text(arena, device, &out->device));
-    YK_TRY(yk_json_copy_text(arena, versions ? versions : "", &out->versions));
+    YK_TRY(yk_arena_strdup(arena, device, &out->device));
+    YK_TRY(yk_arena_strdup(arena, versions ? versions : "", &out->versions));
     out->op_count = (int32_t)yk_json_count(ops);
     YK_TRY_NEW(arena, out->ops, (int64_t)out->op_count + 1);
     for (int32_t i = 0; i < out->op_count; i++) {

@@ -193,9 +193,8 @@ static yk_status read_counters(struct evaluation *evaluation)
     YK_TRY(yk_counter_attribution_report(evaluation->recorder, NAN, result->arena,
                                          result->counters.all));
     const char *device = evaluation->loaded.engine.backend->name;
-    result->counters.all->device = yk_arena_copy_text(result->arena, device, strlen(device));
     result->counters.count = 1;
-    return result->counters.all->device ? YK_OK : yk_fail_out_of_memory();
+    return yk_arena_strdup(result->arena, device, &result->counters.all->device);
 }
 
 static yk_status evaluate(struct evaluation *evaluation)
@@ -207,11 +206,7 @@ static yk_status evaluate(struct evaluation *evaluation)
     YK_TRY(yk_loaded_model_open(&request->model, &evaluation->loaded));
     const struct yk_checkpoint *checkpoint = evaluation->loaded.checkpoint;
     result->step = checkpoint->state.step;
-    result->checkpoint =
-        yk_arena_copy_text(result->arena, checkpoint->path, strlen(checkpoint->path));
-    if (!result->checkpoint) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY(yk_arena_strdup(result->arena, checkpoint->path, &result->checkpoint));
     YK_TRY(open_data(evaluation));
     YK_TRY(measure_loss(evaluation));
     YK_TRY(read_counters(evaluation));

@@ -47,14 +47,7 @@ static yk_status describe(struct yk_profiling *profiling)
         yk_text_add(&versions, ", ");
         work->comm->describe(work->world, &versions);
     }
-    yk_status status = yk_text_status(&versions);
-    if (status == YK_OK) {
-        profiling->result->versions =
-            yk_arena_copy_text(profiling->arena, yk_text_chars(&versions), versions.length);
-        status = profiling->result->versions ? YK_OK : yk_fail_out_of_memory();
-    }
-    yk_text_free(&versions);
-    return status;
+    return yk_text_move(&versions, profiling->arena, &profiling->result->versions);
 }
 
 /* Its threads stay on cores of their own, as they do in training. */
@@ -211,13 +204,7 @@ static yk_status name_counted(const struct yk_profiling *profiling, const char *
     struct yk_text name = {0};
     yk_text_addf(&name, "%s, %s", profiling->cluster->source,
                  yk_precision_name(profiling->workload.precision));
-    yk_status status = yk_text_status(&name);
-    if (status == YK_OK) {
-        *out = yk_arena_copy_text(profiling->arena, yk_text_chars(&name), name.length);
-        status = *out ? YK_OK : yk_fail_out_of_memory();
-    }
-    yk_text_free(&name);
-    return status;
+    return yk_text_move(&name, profiling->arena, out);
 }
 
 /* With counters, what the device's meters showed meanwhile. */

@@ -19,13 +19,7 @@ static yk_status keep_value(const struct yk_json *value, struct yk_arena *arena,
     } else {
         yk_text_add(&text, yk_json_kind(value));
     }
-    yk_status status = yk_text_status(&text);
-    if (status == YK_OK) {
-        *out = yk_arena_copy_text(arena, yk_text_chars(&text), text.length);
-        status = *out ? YK_OK : yk_fail_out_of_memory();
-    }
-    yk_text_free(&text);
-    return status;
+    return yk_text_move(&text, arena, out);
 }
 
 static yk_status list_options(const struct yk_json *root, struct yk_arena *arena,
@@ -40,7 +34,7 @@ static yk_status list_options(const struct yk_json *root, struct yk_arena *arena
             yk_json_is_null(member.value)) {
             continue;
         }
-        YK_TRY(yk_json_copy_text(arena, member.name, &options[kept].name));
+        YK_TRY(yk_arena_strdup(arena, member.name, &options[kept].name));
         YK_TRY(keep_value(member.value, arena, &options[kept].value));
         kept++;
     }

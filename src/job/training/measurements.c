@@ -223,11 +223,7 @@ static yk_status join_op_times(struct yk_training *training, const struct yk_exc
     YK_TRY_NEW(training->arena, op_times, 1);
     YK_TRY(yk_round_durations(program, logs, training->arena, op_times));
     for (int32_t r = 0; r < op_times->rank_count; r++) {
-        op_times->ranks[r].versions =
-            yk_arena_copy_text(training->arena, handed[r].bytes, strlen(handed[r].bytes));
-        if (!op_times->ranks[r].versions) {
-            return yk_fail_out_of_memory();
-        }
+        YK_TRY(yk_arena_strdup(training->arena, handed[r].bytes, &op_times->ranks[r].versions));
     }
     training->op_times = op_times->steps > 0 ? op_times : NULL;
     return YK_OK;

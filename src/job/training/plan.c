@@ -87,11 +87,7 @@ static yk_status describe_gpus(int32_t ranks, int32_t first, struct yk_arena *ar
         }
     }
     if (status == YK_OK) {
-        status = yk_text_status(&text);
-    }
-    if (status == YK_OK) {
-        *out = yk_arena_copy_text(arena, yk_text_chars(&text), text.length);
-        status = *out ? YK_OK : yk_fail_out_of_memory();
+        return yk_text_move(&text, arena, out);
     }
     yk_text_free(&text);
     return status;

@@ -86,8 +86,8 @@ static yk_status read_root(const struct yk_json *root, struct yk_arena *arena,
     if (alpha && (!yk_json_number(alpha, &out->alpha) || !(out->alpha > 0))) {
         return yk_fail(YK_ERROR_INPUT, "\"lora_alpha\" must be a number above 0");
     }
-    return yk_json_copy_text(arena, yk_json_string(yk_json_get(root, "base_model_name_or_path")),
-                             &out->base);
+    return yk_arena_strdup(arena, yk_json_string(yk_json_get(root, "base_model_name_or_path")),
+                           &out->base);
 }
 
 yk_status yk_adapter_config_parse(const char *text, size_t length, struct yk_arena *arena,

@@ -101,7 +101,7 @@ static yk_status read_file(const struct yk_json *node, struct yk_arena *arena,
         return yk_fail(YK_ERROR_INPUT, "the size or the hash of \"%s\" makes no sense", name);
     }
     out->bytes = (uint64_t)bytes;
-    return yk_json_copy_text(arena, name, &out->name);
+    return yk_arena_strdup(arena, name, &out->name);
 }
 
 /* Files are by name, and so shards by rank. */
@@ -240,7 +240,7 @@ static yk_status add_file(const char *folder, const char *name, struct yk_arena 
         return yk_fail(YK_ERROR_SYSTEM, "%s holds too many files", folder);
     }
     struct yk_manifest_file *file = &manifest->files[manifest->count++];
-    YK_TRY(yk_json_copy_text(arena, name, &file->name));
+    YK_TRY(yk_arena_strdup(arena, name, &file->name));
     YK_TRY(yk_checkpoint_folder_join(folder, file->name, path));
     YK_TRY(yk_checkpoint_folder_sync(path->bytes));
     return hash_file(path->bytes, file);

@@ -189,7 +189,7 @@ yk_status yk_checkpoint_read(const struct yk_checkpoint_source *look, struct yk_
     }
     checkpoint->arena = arena;
     *hash = 0;
-    yk_status status = yk_json_copy_text(arena, look->path, &checkpoint->path);
+    yk_status status = yk_arena_strdup(arena, look->path, &checkpoint->path);
     if (status == YK_OK) {
         status = look->own ? open_own(checkpoint, look, hash) : open_other(checkpoint);
     }

@@ -195,7 +195,7 @@ static yk_status know_shard(const struct yk_exchange_bytes *said, int32_t rank, 
     yk_shard_add_file_name(&name, rank, ranks);
     yk_status status = yk_text_status(&name);
     if (status == YK_OK) {
-        status = yk_json_copy_text(arena, name.bytes, &out->name);
+        status = yk_arena_strdup(arena, name.bytes, &out->name);
     }
     yk_text_free(&name);
     return status;

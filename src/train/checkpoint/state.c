@@ -169,9 +169,9 @@ static yk_status read_root(const struct yk_json *root, struct yk_arena *arena,
     YK_TRY(read_position(root, &out->state));
     YK_TRY(read_workload(yk_json_get(root, "workload"), &out->workload, &out->lora_alpha));
     YK_TRY(yk_json_read_name(yk_json_get(root, "model"), "model", &name));
-    YK_TRY(yk_json_copy_text(arena, name, model));
-    return yk_json_copy_text(arena, yk_json_string(yk_json_get(root, "base_model")),
-                             &out->base_model);
+    YK_TRY(yk_arena_strdup(arena, name, model));
+    return yk_arena_strdup(arena, yk_json_string(yk_json_get(root, "base_model")),
+                           &out->base_model);
 }
 
 yk_status yk_checkpoint_state_read(const char *bytes, size_t length, struct yk_arena *arena,
