@@ -1,8 +1,7 @@
 /*
- * Arena: memory that is taken piece by piece and given back all at once.
- *
- * One arena serves one phase (reading a graph, one schedule). Pieces are zeroed and aligned for any
- * type. An arena belongs to one thread at a time.
+ * Arena: memory that is allocated bit by bit and freed all at once. Everything is zeroed and
+ * aligned for any type. One arena serves one phase (reading a graph, one schedule) and one thread
+ * at a time.
  */
 #ifndef YK_BASE_ARENA_H
 #define YK_BASE_ARENA_H

@@ -1,9 +1,7 @@
 /*
- * JSON: reading JSON documents. (base/json_write.h writes them.)
- *
- * A document owns all of its nodes. Nodes are only looked at, never changed, so several threads may
- * look at one document. Accessors never fail: they say "not that" by NULL or false, and the caller,
- * who knows which task or device it is reading, writes the sentence.
+ * JSON: reading documents (base/json_write.h writes them). A document owns its nodes, which never
+ * change: several threads may read one. Plain accessors never fail: they return NULL or false, and
+ * the caller, who knows which task or device it is reading, writes the sentence.
  */
 #ifndef YK_BASE_JSON_H
 #define YK_BASE_JSON_H

@@ -1,7 +1,5 @@
 /*
- * Text: a string that grows, and the ways of writing into it that several rooms share.
- *
- * A text is a plain struct that starts as {0} and is freed by yk_text_free(). Running out of memory
+ * Text: a string that grows. It starts as {0} and is freed by yk_text_free(). Running out of memory
  * is remembered in `failed` and reported once by yk_text_status(), so that writers need not check
  * every line. One thread at a time.
  */

@@ -59,9 +59,7 @@ static yk_status make_folder(const char *path)
     }
     yk_text_add_bytes(&folder, path, (size_t)(end - path));
     yk_status status = yk_text_status(&folder);
-    if (status == YK_OK) {
-        status = yk_folder_create(yk_text_chars(&folder));
-    }
+    YK_THEN(yk_folder_create(yk_text_chars(&folder)));
     yk_text_free(&folder);
     return status;
 }

@@ -1,9 +1,7 @@
 /*
- * Handles: what the opaque types of include/yoke/ are, and what their functions share. Nobody
- * outside this room includes this.
- *
- * Handles that others are made from are counted: whoever keeps one holds it, and destroying it
- * only lets go.
+ * Library: what the opaque types of include/yoke/ are, and what their functions share; for this
+ * room alone. Handles that others are made from are counted: whoever keeps one retains it, and
+ * destroying it releases it. A file for each public header; basis is what results rest on.
  */
 #ifndef YK_LIBRARY_LIBRARY_H
 #define YK_LIBRARY_LIBRARY_H

@@ -173,10 +173,8 @@ static yk_status measure_loss(struct evaluation *evaluation)
     YK_TRY(yk_dataset_create_sequential_sampler(evaluation->dataset, &cut, true, &sampler));
     yk_status status =
         evaluation->recorder ? yk_counter_recorder_start(evaluation->recorder) : YK_OK;
-    if (status == YK_OK) {
-        status = yk_run_evaluate(evaluation->loaded.store, sampler, &how, &result->loss,
-                                 &result->tokens);
-    }
+    YK_THEN(
+        yk_run_evaluate(evaluation->loaded.store, sampler, &how, &result->loss, &result->tokens));
     yk_sampler_destroy(sampler);
     result->perplexity = exp(result->loss);
     return status;

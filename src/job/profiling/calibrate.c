@@ -89,9 +89,7 @@ static yk_status read_file(struct finished_run *run, const char *name, reader re
     const char *path = NULL;
     YK_TRY(yk_folder_path(run->folder, name, run->arena, &path));
     yk_status status = yk_file_read_limited(path, YK_FILE_RECORD_BYTES, &text);
-    if (status == YK_OK) {
-        status = read(run, path, &text);
-    }
+    YK_THEN(read(run, path, &text));
     yk_text_free(&text);
     return status;
 }
@@ -291,12 +289,8 @@ static yk_status predict(struct finished_run *run, const struct yk_calibration *
     struct yk_profile *tried = NULL;
     YK_TRY(yk_profile_create(":memory:", &tried));
     yk_status status = run->planning.profile ? copy(run->planning.profile, tried) : YK_OK;
-    if (status == YK_OK) {
-        status = yk_calibration_save(calibration, tried);
-    }
-    if (status == YK_OK) {
-        status = predict_step(run, tried, out_s);
-    }
+    YK_THEN(yk_calibration_save(calibration, tried));
+    YK_THEN(predict_step(run, tried, out_s));
     yk_profile_close(tried);
     return status;
 }

@@ -403,9 +403,7 @@ yk_status yk_profile_run(const struct yk_profile_request *request, struct yk_pro
     YK_TRY(yk_arena_create(&out->arena));
     profiling.arena = out->arena;
     yk_status status = open_profiling(&profiling, request->launcher ? request->launcher->size : 1);
-    if (status == YK_OK) {
-        status = measure_all(&profiling);
-    }
+    YK_THEN(measure_all(&profiling));
     if (status == YK_OK) {
         finish(&profiling);
     }

@@ -52,9 +52,7 @@ yk_status yk_run_options_read(const char *text, size_t length, const char *sourc
     if (status == YK_OK && !yk_json_is_object(root)) {
         status = yk_fail(YK_ERROR_INPUT, "this must be an object, not %s", yk_json_kind(root));
     }
-    if (status == YK_OK) {
-        status = list_options(root, arena, out, out_count);
-    }
+    YK_THEN(list_options(root, arena, out, out_count));
     yk_json_destroy(root);
     return status == YK_OK ? YK_OK : yk_status_prefix(status, source);
 }

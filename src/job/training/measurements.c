@@ -74,9 +74,7 @@ static yk_status pack(const struct yk_training *training, struct yk_text *out)
                                     run->traced_s + clock.offset_s, counters.length};
     yk_text_add_bytes(out, (const char *)&figures, sizeof figures);
     yk_text_add_bytes(out, yk_text_chars(&counters), counters.length);
-    if (status == YK_OK) {
-        status = run->trace ? yk_trace_bytes_pack(run->trace, out) : yk_text_status(out);
-    }
+    YK_THEN(run->trace ? yk_trace_bytes_pack(run->trace, out) : yk_text_status(out));
     yk_text_free(&counters);
     return status;
 }
