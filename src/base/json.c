@@ -347,7 +347,7 @@ yk_status yk_json_get_flag(const struct yk_json *object, const char *key, bool *
     return YK_OK;
 }
 
-static yk_status check_version(const struct yk_json *root, const char *kind)
+static yk_status check_version(const struct yk_json *root, const char *kind, int reads)
 {
     double version = 0;
     const struct yk_json *node = yk_json_get(root, "yoke");

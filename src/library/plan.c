@@ -2,7 +2,7 @@
 #include "library/library.h"
 #include "plan/plan_file.h"
 #include "planner/planner.h"
-#include "program/text.h"
+#include "program/program.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -263,7 +263,7 @@ static double part_of(const struct yk_program *program, int32_t rank, const stru
 static void add_to_side(struct side *side, const struct yk_op_times_op *op)
 {
     side->rate += 1 / op->seconds;
-    side->overlap += op->beside;
+    side->overlap += op->overlap;
     side->count++;
 }
 
@@ -289,9 +289,9 @@ static void compare_sides(const struct state *state, struct sums *sums)
         for (int32_t i = 0; i < request->spent->ranks[r].op_count; i++) {
             const struct yk_op_times_op *op = &request->spent->ranks[r].ops[i];
             const int32_t class = state->class_of[r][i];
-            if (class >= 0 && op->seconds > 0 && op->beside <= APART) {
+            if (class >= 0 && op->seconds > 0 && op->overlap <= APART) {
                 add_to_side(&sums[class].alone, op);
-            } else if (class >= 0 && op->seconds > 0 && op->beside >= 1 - APART) {
+            } else if (class >= 0 && op->seconds > 0 && op->overlap >= 1 - APART) {
                 add_to_side(&sums[class].overlapped, op);
             }
         }
@@ -413,10 +413,10 @@ static void add_alone(const struct state *state, int32_t rank, int32_t number, s
     const bool message = op->match != YK_NO_MATCH;
     const double slowdown = message ? state->out->message_slowdown : state->out->compute_slowdown;
     const bool first = op->kind == YK_OP_BACKWARD && op->micro_batch == 0;
-    if (message && isnan(slowdown) && spent->beside > APART) {
+    if (message && isnan(slowdown) && spent->overlap > APART) {
         return;
     }
-    const double kept = isnan(slowdown) ? 1 : 1 - spent->beside + spent->beside / slowdown;
+    const double kept = isnan(slowdown) ? 1 : 1 - spent->overlap + spent->overlap / slowdown;
     const double part = op->kind == YK_OP_UPDATE ? part_of(request->program, rank, op) : 1;
     const double scale =
         message ? 1 : request->sim->ranks[rank].scale; /* with all others at work */
@@ -464,12 +464,10 @@ static void compute_classes(struct yk_calibration *made, const struct sums *sums
 /* As costs look it up. */
 static const char *collective_of(const struct yk_calibration_class *class)
 {
-    return class->kind == YK_OP_SEND ? "send"
-           : class->kind == YK_OP_ALL_GATHER
-               ? yk_communication_collective_name(YK_COLLECTIVE_ALL_GATHER)
-           : class->kind == YK_OP_REDUCE_SCATTER
-               ? yk_communication_collective_name(YK_COLLECTIVE_REDUCE_SCATTER)
-               : yk_communication_collective_name(YK_COLLECTIVE_ALL_REDUCE);
+    return class->kind == YK_OP_SEND             ? "send"
+           : class->kind == YK_OP_ALL_GATHER     ? "all_gather"
+           : class->kind == YK_OP_REDUCE_SCATTER ? "reduce_scatter"
+                                                 : "all_reduce";
 }
 
 static yk_status add_row(struct state *state, const struct yk_calibration_class *class)

@@ -1,6 +1,6 @@
 #include "plan/plan_origin.h"
 
-#include "base/json_value.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "model/architecture.h"
 #include "plan/plan_source.h"

@@ -78,7 +78,7 @@ static yk_status fill_op(const struct made_run *run, const struct yk_op *op,
         .seconds = seconds,
         .low_s = 0.9 * seconds,
         .high_s = 1.1 * seconds,
-        .beside = overlap,
+        .overlap = overlap,
     };
     yk_text_free(&name);
     return out->op ? YK_OK : yk_fail_out_of_memory();

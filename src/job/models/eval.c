@@ -188,8 +188,8 @@ static yk_status read_counters(struct evaluation *evaluation)
     }
     yk_counter_recorder_stop(evaluation->recorder);
     YK_TRY_NEW(result->arena, result->counters.all, 1);
-    YK_TRY(yk_counter_attribution_report(evaluation->recorder, NAN, result->arena,
-                                         result->counters.all));
+    YK_TRY(
+        yk_counter_recorder_report(evaluation->recorder, NAN, result->arena, result->counters.all));
     const char *device = evaluation->loaded.engine.backend->name;
     result->counters.count = 1;
     return yk_arena_strdup(result->arena, device, &result->counters.all->device);

@@ -3,7 +3,7 @@
 #include "base/log.h"
 #include "base/units.h"
 #include "cost/cost.h"
-#include "export/accelerate.h"
+#include "export/export.h"
 #include "job/planning/planning.h"
 #include "planner/placement/placement.h"
 

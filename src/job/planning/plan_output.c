@@ -6,7 +6,7 @@
 #include "job/workload.h"
 #include "planner/explain.h"
 #include "planner/planner.h"
-#include "sim/op_classes.h"
+#include "sim/sim.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -4,7 +4,7 @@
 #include "job/outputs.h"
 #include "job/planning/plan_output.h"
 #include "planner/planner.h"
-#include "program/text.h"
+#include "program/program.h"
 #include "trace/chrome.h"
 
 static yk_status check(const struct yk_simulate_request *request)

@@ -8,7 +8,7 @@
 #include "job/profile_path.h"
 #include "job/reporting/run_options.h"
 #include "job/reporting/run_plan.h"
-#include "measure/calibration/calibration.h"
+#include "measure/calibration.h"
 #include "measure/timings.h"
 #include "planner/planner.h"
 #include "report/run_metrics.h"
@@ -355,8 +355,8 @@ static yk_status fill_result(const struct finished_run *run,
     out->ranks = run->op_times.rank_count;
     out->measured_step_s = run->measured_step_s;
     out->predicted_step_s = run->planned->trial.step_s;
-    out->compute_slowdown = calibration->compute_beside;
-    out->message_slowdown = calibration->message_beside;
+    out->compute_slowdown = calibration->compute_slowdown;
+    out->message_slowdown = calibration->message_slowdown;
     out->estimated_compute = calibration->estimated_compute;
     out->estimated_message = calibration->estimated_message;
     out->layer_count = calibration->rows.layer_count;
@@ -364,9 +364,9 @@ static yk_status fill_result(const struct finished_run *run,
     out->left = calibration->left;
     YK_TRY(yk_arena_strdup(out->arena, run->folder, &out->run));
     YK_TRY(yk_arena_strdup(out->arena, run->profile, &out->profile));
-    YK_TRY_NEW(out->arena, out->ops, (int64_t)calibration->sort_count + 1);
-    for (; out->op_count < calibration->sort_count; out->op_count++) {
-        YK_TRY(fill_op(&calibration->sorts[out->op_count], out->arena, &out->ops[out->op_count]));
+    YK_TRY_NEW(out->arena, out->ops, (int64_t)calibration->class_count + 1);
+    for (; out->op_count < calibration->class_count; out->op_count++) {
+        YK_TRY(fill_op(&calibration->classes[out->op_count], out->arena, &out->ops[out->op_count]));
     }
     return YK_OK;
 }

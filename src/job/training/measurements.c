@@ -4,9 +4,7 @@
 #include "base/system.h"
 #include "comm/exchange.h"
 #include "job/reporting/run_plan.h"
-#include "trace/trace_bytes.h"
 #include "trace/trace.h"
-#include "trace/trace_sum.h"
 #include "train/round_durations.h"
 
 #include <math.h>
@@ -24,7 +22,7 @@ static yk_status pack_counters(const struct yk_training *training, struct yk_tex
     if (!training->gauge) {
         return YK_OK;
     }
-    YK_TRY(yk_counter_attribution_report(training->gauge, traced_s, training->arena, &counters));
+    YK_TRY(yk_counter_recorder_report(training->gauge, traced_s, training->arena, &counters));
     counters.device = planned->trial.program->cluster->devices[device].name;
     return yk_counters_file_write(&(struct yk_counter_ranks){&counters, 1}, out);
 }

@@ -2,7 +2,7 @@
 
 #include "base/random.h"
 #include "program/memory/memory.h"
-#include "program/op_spans.h"
+#include "program/program.h"
 #include "train/executor/executor.h"
 
 /* ---- the model ---- */
@@ -13,8 +13,8 @@ static yk_status set_up_model(struct yk_benchmark_model *model)
     YK_TRY(yk_model_describe(model->request.config, &model->request.workload, model->arena,
                              &model->description));
     YK_TRY(yk_net_create(model->description, &options, &model->net));
-    YK_TRY(yk_store_create(model->net, &model->engine, model->optimizer.kind, &model->store));
-    return yk_store_init_roughly(model->store, 1);
+    YK_TRY(yk_store_create(model->net, &model->engine, model->optimizer.kind, NULL, &model->store));
+    return yk_store_init(model->store, 1, YK_STORE_INIT_ROUGH);
 }
 
 yk_status yk_benchmark_model_create(const struct yk_benchmark_model_request *request,
@@ -184,10 +184,10 @@ static yk_status make_batch(struct yk_benchmark *benchmark)
     struct yk_random random = yk_random_from_seed(1);
     struct yk_batch *batch = &benchmark->batch;
     const int64_t samples = workload->batch / YK_BENCHMARK_MICRO_BATCHES;
-    batch->piece_count = YK_BENCHMARK_MICRO_BATCHES;
-    YK_TRY_NEW(benchmark->arena, batch->pieces, batch->piece_count);
-    for (int32_t m = 0; m < batch->piece_count; m++) {
-        struct yk_batch_slice *slice = &batch->pieces[m];
+    batch->slice_count = YK_BENCHMARK_MICRO_BATCHES;
+    YK_TRY_NEW(benchmark->arena, batch->slices, batch->slice_count);
+    for (int32_t m = 0; m < batch->slice_count; m++) {
+        struct yk_batch_slice *slice = &batch->slices[m];
         YK_TRY(make_slice(benchmark, workload, samples, &random, &slice->own));
         slice->all = samples;
         slice->own.first_sample = batch->units;

@@ -15,7 +15,6 @@
 #include "base/status.h"
 #include "cluster/cluster.h"
 #include "model/model.h"
-#include "model/model_sizes.h"
 #include "nn/optimizer.h"
 #include "nn/store/store.h"
 #include "program/program.h"

@@ -448,8 +448,8 @@ static yk_status shift(const struct labels *spans, int32_t part_count, double ma
                        struct yk_arena *arena, struct yk_counter_readings *readings, double *lag_s)
 {
     struct yk_counter_reading *shifted = NULL;
-    YK_TRY(yk_counters_find_lag(readings->all, readings->count, spans->all, spans->count,
-                                part_count, max_s, lag_s));
+    YK_TRY(yk_counters_fit_lag(readings->all, readings->count, spans->all, spans->count, part_count,
+                               max_s, lag_s));
     if (*lag_s == 0) {
         return YK_OK;
     }
@@ -472,8 +472,8 @@ static yk_status share(const struct yk_counter_readings *readings, const struct 
     double *seconds = NULL;
     YK_TRY_NEW(arena, values, (int64_t)groups->group_count * YK_COUNTER_COUNT);
     YK_TRY_NEW(arena, seconds, groups->group_count);
-    YK_TRY(yk_counters_share(readings->all, readings->count, spans->all, spans->count, groups,
-                             values, seconds));
+    YK_TRY(yk_counters_fit_parts(readings->all, readings->count, spans->all, spans->count, groups,
+                                 values, seconds));
     YK_TRY_NEW(arena, out->phases.all, YK_COUNTER_PHASE_COUNT + 1);
     YK_TRY_NEW(arena, out->kinds.all, (int64_t)recorder->kind_count + 1);
     for (int32_t g = 0; g < groups->group_count; g++) {

@@ -63,7 +63,7 @@ struct yk_counter_readings {
 };
 
 /* The same of readings from elsewhere: where they are from is for the caller to say. `lag_s` is
- * what had to be added to their times (yk_counters_find_lag). */
+ * what had to be added to their times (yk_counters_fit_lag). */
 yk_status yk_counter_recorder_attribute(const struct yk_counter_recorder *recorder,
                                         const struct yk_counter_readings *given, double traced_s,
                                         struct yk_arena *arena, struct yk_counter_rank *out,

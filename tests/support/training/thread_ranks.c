@@ -112,7 +112,7 @@ static yk_status make_sampler(const struct rank_run_request *request, struct yk_
         .epoch_units = 1000,
         .sequence = plan->workload.sequence,
         .target_sequence = slices ? plan->workload.sequence : 0,
-        .piece_rows = slices ? request->slice_rows : 0,
+        .slice_rows = slices ? request->slice_rows : 0,
     };
     *out = sampler;
     return YK_OK;
