@@ -211,7 +211,7 @@ static yk_status consider(const struct context *context, int32_t cut, struct yk_
         return YK_OK;
     }
     YK_TRY(make_plan(context, cut, arena, &plan));
-    return has_both_groups(plan) ? yk_search_consider(context->search, plan, NULL) : YK_OK;
+    return plan && has_both_groups(plan) ? yk_search_consider(context->search, plan, NULL) : YK_OK;
 }
 
 /* Where the helped layers end at best, by the estimate. */
