@@ -71,15 +71,15 @@ static void trains_as_pytorch_does(void **state)
     const struct run *run = *state;
     struct training_case *c = training_case_open(run->name);
     const struct yk_backend_options options = {.products = support_scratch_path("products.txt")};
-    const struct model_oracle_wish wish = {
+    const struct model_oracle_wish request = {
         .backend = backend,
         .options = &options,
         .recompute = run->way == RECOMPUTED,
         .precision = precision_of(c, run->way),
         .apart = model_oracle_apart_in_norm,
     };
-    const struct model_oracle_distance most = tolerance_of(c, wish.precision);
-    const struct model_oracle_distance found = model_oracle_run(c, &wish);
+    const struct model_oracle_distance most = tolerance_of(c, request.precision);
+    const struct model_oracle_distance found = model_oracle_run(c, &request);
     print_message("logits %.1e, gradients %.1e, losses %.1e, norms %.1e, at the end %.1e apart\n",
                   found.logits, found.gradients, found.losses, found.norms, found.final);
     model_oracle_expect(c, &found, &most);

@@ -64,7 +64,7 @@ struct plan {
     int32_t *query_counts; /* (B) on the device, T each; NULL without lengths */
 };
 
-struct entries {
+struct entry {
     struct yk_cudnn_shape shape;
     int64_t asked; /* how often; 0: a free place */
     bool refused;
@@ -77,7 +77,7 @@ struct yk_cudnn_cache {
     bool immediately;     /* every shape gets a plan */
     int plan_count;
     int oldest; /* of known, where the search for a place to use again begins */
-    struct entries entries[SHAPES];
+    struct entry entries[SHAPES];
 };
 
 static pthread_mutex_t reason_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -231,24 +231,24 @@ static struct plan *make_plan(cudnnHandle_t handle, const struct yk_cudnn_shape 
 
 /* The shape's place; a new one where it was not known. NULL where all are taken by plans, which
  * stay: their kernels may be on a lane. */
-static struct entries *place_of(struct yk_cudnn_cache *cache, const struct yk_cudnn_shape *shape)
+static struct entry *place_of(struct yk_cudnn_cache *cache, const struct yk_cudnn_shape *shape)
 {
-    struct entries *unused = NULL;
+    struct entry *unused = NULL;
     for (int i = 0; i < SHAPES; i++) {
-        struct entries *entries = &cache->entries[i];
-        if (entries->asked == 0) {
-            unused = unused ? unused : entries;
-        } else if (memcmp(&entries->shape, shape, sizeof *shape) == 0) {
-            return entries;
+        struct entry *entry = &cache->entries[i];
+        if (entry->asked == 0) {
+            unused = unused ? unused : entry;
+        } else if (memcmp(&entry->shape, shape, sizeof *shape) == 0) {
+            return entry;
         }
     }
     for (int i = 0; i < SHAPES && !unused; i++) {
-        struct entries *entries = &cache->entries[cache->oldest];
+        struct entry *entry = &cache->entries[cache->oldest];
         cache->oldest = (cache->oldest + 1) % SHAPES;
-        unused = entries->plan ? NULL : entries;
+        unused = entry->plan ? NULL : entry;
     }
     if (unused) {
-        *unused = (struct entries){.shape = *shape};
+        *unused = (struct entry){.shape = *shape};
     }
     return unused;
 }
@@ -267,17 +267,17 @@ static bool is_worth_a_plan(const struct yk_cudnn_cache *cache, int64_t asked, i
 static struct plan *find_plan(struct yk_cudnn_cache *cache, const struct yk_cudnn_shape *shape,
                               int64_t tokens)
 {
-    struct entries *entries = cache ? place_of(cache, shape) : NULL;
-    if (!entries || entries->refused) {
+    struct entry *entry = cache ? place_of(cache, shape) : NULL;
+    if (!entry || entry->refused) {
         return NULL;
     }
-    entries->asked++;
-    if (!entries->plan && is_worth_a_plan(cache, entries->asked, tokens)) {
-        entries->plan = make_plan(cache->handle, shape);
-        entries->refused = !entries->plan;
-        cache->plan_count += entries->plan ? 1 : 0;
+    entry->asked++;
+    if (!entry->plan && is_worth_a_plan(cache, entry->asked, tokens)) {
+        entry->plan = make_plan(cache->handle, shape);
+        entry->refused = !entry->plan;
+        cache->plan_count += entry->plan ? 1 : 0;
     }
-    return entries->plan && !entries->plan->builder.failed ? entries->plan : NULL;
+    return entry->plan && !entry->plan->builder.failed ? entry->plan : NULL;
 }
 
 static int64_t workspace_of(const struct plan *plan)
