@@ -44,8 +44,7 @@ struct sort_row {
     bool leads;    /* the lowest of them */
 };
 
-static __device__ __forceinline__ struct sort_row read_sort_row(const struct sort_pass &pass,
-                                                                int at, int end)
+YK_DEVICE struct sort_row read_sort_row(const struct sort_pass &pass, int at, int end)
 {
     struct sort_row one = {at < end, 0, 0, 0, 0, false};
     if (one.real) {
@@ -65,8 +64,7 @@ static __device__ __forceinline__ struct sort_row read_sort_row(const struct sor
 }
 
 /* Counts the digits of each warp's section of the block's tile. */
-static __device__ __forceinline__ void count_sections(const struct sort_pass &pass,
-                                                      int (*counts)[SORT_DIGITS])
+YK_DEVICE void count_sections(const struct sort_pass &pass, int (*counts)[SORT_DIGITS])
 {
     const int lane = threadIdx.x % 32;
     const int warp = threadIdx.x / 32;
@@ -99,7 +97,7 @@ static __global__ void __launch_bounds__(SORT_THREADS) count_digits(struct sort_
 }
 
 /* The sum of what the threads before this one came with. */
-static __device__ __forceinline__ int sum_before(int own, int *warp_sums)
+YK_DEVICE int sum_before(int own, int *warp_sums)
 {
     const int lane = threadIdx.x % 32;
     const int warp = threadIdx.x / 32;
@@ -282,9 +280,9 @@ struct segments {
 
 /* A run of the segment ends, or the segment does: rows `first` to `last` of the order. */
 template <int N>
-static __device__ __forceinline__ void finish_run(const struct yk_embedding_backward_op &op,
-                                                  const struct segments &segments, int first,
-                                                  int last, int64_t column, const float (&sum)[N])
+YK_DEVICE void finish_run(const struct yk_embedding_backward_op &op,
+                          const struct segments &segments, int first, int last, int64_t column,
+                          const float (&sum)[N])
 {
     const int segment = blockIdx.x;
     const int32_t token = segments.sorted[last];

@@ -68,8 +68,7 @@ struct statistics {
     float rstd;
 };
 
-static __device__ __forceinline__ struct statistics
-statistics_of(const struct yk_norm_backward_op &op, int64_t row)
+YK_DEVICE struct statistics statistics_of(const struct yk_norm_backward_op &op, int64_t row)
 {
     const bool real = row < op.rows;
     return {real && op.mean ? op.mean[row] : 0.0F, real ? op.rstd[row] : 0.0F};
@@ -93,9 +92,9 @@ template <int CHUNKS> struct row_stages {
 
 /* Asks for a row, which is a group even if it is not there. */
 template <typename T, int CHUNKS>
-static __device__ __forceinline__ void
-fetch_row(const struct yk_norm_backward_op &op, int64_t row, const struct position &position,
-          const struct row_stages<CHUNKS> &row_stages, int stage)
+YK_DEVICE void fetch_row(const struct yk_norm_backward_op &op, int64_t row,
+                         const struct position &position,
+                         const struct row_stages<CHUNKS> &row_stages, int stage)
 {
     const int count = row < op.rows ? position.chunks : 0;
     const int64_t start = row * position.chunks;
@@ -117,8 +116,8 @@ fetch_row(const struct yk_norm_backward_op &op, int64_t row, const struct positi
 
 /* The weights of a thread's columns, one by one: they may lie anywhere. */
 template <typename W, int CHUNKS, int N>
-static __device__ __forceinline__ void
-load_weights_as(const void *from, const struct position &position, float (&out)[CHUNKS][N])
+YK_DEVICE void load_weights_as(const void *from, const struct position &position,
+                               float (&out)[CHUNKS][N])
 {
     const W *weights = static_cast<const W *>(from);
 #pragma unroll
@@ -132,9 +131,8 @@ load_weights_as(const void *from, const struct position &position, float (&out)[
 }
 
 template <int CHUNKS, int N>
-static __device__ __forceinline__ void load_weights(const struct yk_norm_backward_op &op,
-                                                    const struct position &position,
-                                                    float (&out)[CHUNKS][N])
+YK_DEVICE void load_weights(const struct yk_norm_backward_op &op, const struct position &position,
+                            float (&out)[CHUNKS][N])
 {
     switch (op.weight_type) {
     case YK_PRECISION_FP16:
@@ -151,10 +149,9 @@ static __device__ __forceinline__ void load_weights(const struct yk_norm_backwar
 
 /* Adds a chunk's share to the sums of its row and, with SUMS, of its columns. */
 template <typename T, bool SUMS>
-static __device__ __forceinline__ void
-sum_chunk(const yk_wide<T> &x, const yk_wide<T> &dy, const struct statistics &of,
-          const float (&weights)[yk_wide<T>::count], float (&row)[ROW_SUMS],
-          float (&d_weight)[yk_wide<T>::count], float (&d_bias)[yk_wide<T>::count])
+YK_DEVICE void sum_chunk(const yk_wide<T> &x, const yk_wide<T> &dy, const struct statistics &of,
+                         const float (&weights)[yk_wide<T>::count], float (&row)[ROW_SUMS],
+                         float (&d_weight)[yk_wide<T>::count], float (&d_bias)[yk_wide<T>::count])
 {
 #pragma unroll
     for (int i = 0; i < yk_wide<T>::count; i++) {
@@ -172,10 +169,10 @@ sum_chunk(const yk_wide<T> &x, const yk_wide<T> &dy, const struct statistics &of
 
 /* dx of a chunk. */
 template <typename T>
-static __device__ __forceinline__ yk_wide<T>
-pass_chunk(const yk_wide<T> &x, const yk_wide<T> &dy, const yk_wide<T> &add,
-           const struct statistics &of, const float (&weights)[yk_wide<T>::count], float g_mean,
-           float gn_mean)
+YK_DEVICE yk_wide<T> pass_chunk(const yk_wide<T> &x, const yk_wide<T> &dy, const yk_wide<T> &add,
+                                const struct statistics &of,
+                                const float (&weights)[yk_wide<T>::count], float g_mean,
+                                float gn_mean)
 {
     yk_wide<T> dx;
 #pragma unroll
@@ -190,11 +187,11 @@ pass_chunk(const yk_wide<T> &x, const yk_wide<T> &dy, const yk_wide<T> &add,
 /* One row of every team, which is there in `stage`: dx, and the row's share of the columns' sums.
  */
 template <typename T, int CHUNKS, bool SUMS>
-static __device__ __forceinline__ void
-backward_row(const struct yk_norm_backward_op &op, int64_t row, const struct statistics &of,
-             const struct position &position, const float (&weights)[CHUNKS][yk_wide<T>::count],
-             const struct row_stages<CHUNKS> &row_stages, int stage, float (*scratch)[ROW_SUMS],
-             struct column_sums<T, CHUNKS> &sums)
+YK_DEVICE void backward_row(const struct yk_norm_backward_op &op, int64_t row,
+                            const struct statistics &of, const struct position &position,
+                            const float (&weights)[CHUNKS][yk_wide<T>::count],
+                            const struct row_stages<CHUNKS> &row_stages, int stage,
+                            float (*scratch)[ROW_SUMS], struct column_sums<T, CHUNKS> &sums)
 {
     constexpr int N = yk_wide<T>::count;
     const int count = row < op.rows ? position.chunks : 0;
@@ -229,9 +226,8 @@ backward_row(const struct yk_norm_backward_op &op, int64_t row, const struct sta
 /* Adds up one of the sums of the block's teams, one team after the other, in shared memory that is
  * free by now, and leaves it in scratch at `to` (width). */
 template <typename T, int CHUNKS>
-static __device__ __forceinline__ void leave(const float (&sums)[CHUNKS][yk_wide<T>::count],
-                                             const struct position &position, float4 *shared,
-                                             float *to)
+YK_DEVICE void leave(const float (&sums)[CHUNKS][yk_wide<T>::count],
+                     const struct position &position, float4 *shared, float *to)
 {
     constexpr int N = yk_wide<T>::count;
     for (int team = 0; team < position.teams; team++) {
