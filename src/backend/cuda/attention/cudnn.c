@@ -20,9 +20,9 @@ bool yk_cuda_attention_cudnn_backward(struct yk_backend_lane *lane,
     return false;
 }
 
-void yk_cudnn_cache_destroy(struct yk_cudnn_cache *attention)
+void yk_cudnn_cache_destroy(struct yk_cudnn_cache *cache)
 {
-    (void)attention;
+    (void)cache;
 }
 
 const char *yk_cudnn_cache_reason(void)
@@ -470,17 +470,17 @@ bool yk_cuda_attention_cudnn(struct yk_backend_lane *lane, const struct yk_atten
         return false;
     }
     const struct yk_cudnn_shape shape = shape_of(op);
-    struct yk_cudnn_cache *attention = lock_cache(lane);
-    struct plan *plan = find_plan(attention, &shape, op->batch * op->queries);
+    struct yk_cudnn_cache *cache = lock_cache(lane);
+    struct plan *plan = find_plan(cache, &shape, op->batch * op->queries);
     bool done = false;
     if (plan) {
         const int64_t bytes = workspace_of(plan);
         void *workspace = bytes > 0 ? yk_cuda_lane_scratch(lane, (size_t)bytes) : NULL;
         void *pointers[YK_CUDNN_SLOTS];
         point_at(op, 0, &op->scale, pointers);
-        done = (workspace || bytes == 0) && run_plan(attention, plan, pointers, workspace);
+        done = (workspace || bytes == 0) && run_plan(cache, plan, pointers, workspace);
     }
-    unlock_cache(attention);
+    unlock_cache(cache);
     return done;
 }
 
@@ -495,7 +495,7 @@ static bool clear_rows(struct yk_backend_lane *lane, const struct yk_attention_o
 }
 
 /* The samples from `first` on, as many as the plan is for. */
-static bool run_backward(struct yk_cudnn_cache *attention, struct plan *plan,
+static bool run_backward(struct yk_cudnn_cache *cache, struct plan *plan,
                          const struct yk_attention_backward_op *op,
                          const struct yk_cudnn_shape *shape, int64_t first, char *scratch)
 {
@@ -511,7 +511,7 @@ static bool run_backward(struct yk_cudnn_cache *attention, struct plan *plan,
     pointers[YK_CUDNN_DV] = sample(op->dv, first, forward->keys, op->dv_stride);
     pointers[YK_CUDNN_DELTA] = scratch;
     pointers[YK_CUDNN_DQ_SUMS] = dq_sums;
-    return run_plan(attention, plan, pointers, workspace);
+    return run_plan(cache, plan, pointers, workspace);
 }
 
 bool yk_cuda_attention_cudnn_backward(struct yk_backend_lane *lane,
@@ -523,8 +523,8 @@ bool yk_cuda_attention_cudnn_backward(struct yk_backend_lane *lane,
     }
     struct yk_cudnn_shape shape = backward_shape_of(op, repeatable);
     shape.batch = samples_at_once(forward, repeatable);
-    struct yk_cudnn_cache *attention = lock_cache(lane);
-    struct plan *plan = find_plan(attention, &shape, forward->batch * forward->queries);
+    struct yk_cudnn_cache *cache = lock_cache(lane);
+    struct plan *plan = find_plan(cache, &shape, forward->batch * forward->queries);
     bool done = plan != NULL;
     if (done) {
         const int64_t bytes = delta_bytes(forward, shape.batch) +
@@ -536,10 +536,10 @@ bool yk_cuda_attention_cudnn_backward(struct yk_backend_lane *lane,
                    clear_rows(lane, forward, op->dv, op->dv_stride);
         }
         for (int64_t i = 0; done && i < forward->batch; i += shape.batch) {
-            done = run_backward(attention, plan, op, &shape, i, scratch);
+            done = run_backward(cache, plan, op, &shape, i, scratch);
         }
     }
-    unlock_cache(attention);
+    unlock_cache(cache);
     return done;
 }
 
