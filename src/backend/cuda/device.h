@@ -118,4 +118,32 @@ double yk_cuda_event_time_s(const struct yk_backend_event *event);
 yk_status yk_cuda_event_clock_open(struct yk_backend_device *device) YK_MUST_USE;
 void yk_cuda_event_clock_close(struct yk_backend_device *device);
 
+/* ---- nvml.c: what NVIDIA's driver knows of a GPU besides CUDA ---- */
+
+struct yk_cuda_nvml {
+    void *library; /* loaded at first use, and stays loaded: others use it */
+    void *gpu;     /* NULL where it is not found */
+};
+
+/* False where the driver does not answer. The GPU is found by its place on the bus: the driver's
+ * numbers need not be CUDA's. */
+bool yk_cuda_nvml_open(const struct yk_backend_device *device, struct yk_cuda_nvml *out);
+
+/* Where the library has a function of this name, `function` is set to it. */
+bool yk_cuda_nvml_find(const struct yk_cuda_nvml *driver, const char *name, void *function);
+
+/* ---- prefetch.c: weights that are dequantised on a stream of their own while products run ---- */
+
+void yk_cuda_prefetch_destroy(struct yk_cuda_prefetch *prefetch);
+
+/* The op of the backend's table. */
+void yk_cuda_prefetch_dequantise(struct yk_backend_lane *lane, const struct yk_dequantise_op *op);
+
+/* The next op is not prefetched, as if it were the first: marks of before are no longer those of
+ * the lane. NULL is fine. */
+void yk_cuda_prefetch_forget(struct yk_cuda_prefetch *prefetch);
+
+/* The lane of prefetched work, or NULL. */
+struct yk_backend_lane *yk_cuda_prefetch_side(const struct yk_cuda_prefetch *prefetch);
+
 #endif

@@ -8,8 +8,6 @@
  */
 #include "backend/cuda/device.h"
 
-#include "backend/cuda/nvml.h"
-
 #include <unistd.h>
 
 static yk_status refuse(const struct yk_backend_device *device, size_t bytes)

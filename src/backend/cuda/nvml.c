@@ -1,4 +1,4 @@
-#include "backend/cuda/nvml.h"
+#include "backend/cuda/device.h"
 
 #include <dlfcn.h>
 #include <string.h>

@@ -1,6 +1,5 @@
-#include "backend/cuda/prefetch.h"
-
 #include "backend/cuda/device.h"
+
 #include "backend/cuda/kernels.h"
 
 #include <stdlib.h>

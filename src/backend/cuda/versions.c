@@ -1,6 +1,5 @@
 /* Versions: driver, libraries, limits and choices that times on a GPU depend on. */
-#include "backend/backend.h"
-#include "backend/cuda/nvml.h"
+#include "backend/cuda/device.h"
 
 #ifndef YK_NO_CUDNN
 #include <cudnn.h>

@@ -9,7 +9,6 @@
 
 #include "backend/cpu/math/numbers.h"
 #include "backend/cpu/math/vector.h"
-#include "backend/cpu/math/vector_math.h"
 #include "backend/cpu/parallel.h"
 #include "backend/ops.h"
 

@@ -1,7 +1,7 @@
 #include "backend/cpu/kernels/kernels.h"
 
 #include "backend/cpu/math/fp32.h"
-#include "backend/cpu/math/vector_math.h"
+#include "backend/cpu/math/vector.h"
 #include "backend/cpu/parallel.h"
 #include "backend/ops.h"
 

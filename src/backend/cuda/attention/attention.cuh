@@ -52,8 +52,8 @@ struct yk_attention_head {
     int shift;  /* query t sees keys up to t + shift */
 };
 
-static __device__ __forceinline__ struct yk_attention_head
-yk_attention_head_of(const struct yk_attention_op &op, int64_t sample, int64_t head)
+YK_DEVICE struct yk_attention_head yk_attention_head_of(const struct yk_attention_op &op,
+                                                        int64_t sample, int64_t head)
 {
     struct yk_attention_head out;
     out.sample = static_cast<int>(sample);
@@ -68,45 +68,41 @@ yk_attention_head_of(const struct yk_attention_op &op, int64_t sample, int64_t h
 }
 
 /* How many keys query t sees: the first so many; none where it is not above 0. */
-static __device__ __forceinline__ int
-yk_attention_visible_keys(const struct yk_attention_head &head, int t)
+YK_DEVICE int yk_attention_visible_keys(const struct yk_attention_head &head, int t)
 {
     return min(head.length, t + head.shift + 1);
 }
 
 /* Where a head's row begins in a matrix with `length` rows a sample. */
-static __device__ __forceinline__ int64_t yk_attention_row_offset(int64_t sample, int64_t length,
-                                                                  int64_t row, int64_t stride,
-                                                                  int64_t head, int64_t size)
+YK_DEVICE int64_t yk_attention_row_offset(int64_t sample, int64_t length, int64_t row,
+                                          int64_t stride, int64_t head, int64_t size)
 {
     return (sample * length + row) * stride + head * size;
 }
 
 /* Where key 0 of query t lies among the numbers of its sample, as dropout counts them. */
-static __device__ __forceinline__ uint64_t yk_attention_dropout_index(
-    const struct yk_attention_op &op, const struct yk_attention_head &head, int t)
+YK_DEVICE uint64_t yk_attention_dropout_index(const struct yk_attention_op &op,
+                                              const struct yk_attention_head &head, int t)
 {
     return static_cast<uint64_t>((head.head * op.queries + t) * op.keys);
 }
 
-static __device__ __forceinline__ uint4
-yk_attention_dropout_random(const struct yk_attention_op &op, int64_t sample, uint64_t quad)
+YK_DEVICE uint4 yk_attention_dropout_random(const struct yk_attention_op &op, int64_t sample,
+                                            uint64_t quad)
 {
     return yk_philox_dropout(op.dropout.seed, op.dropout.site, op.dropout.first_sample + sample,
                              quad);
 }
 
-static __device__ __forceinline__ float
-yk_attention_dropout_factor(const struct yk_attention_task &task, uint32_t word)
+YK_DEVICE float yk_attention_dropout_factor(const struct yk_attention_task &task, uint32_t word)
 {
     return word < task.below ? 0.0F : task.kept;
 }
 
 /* What the COUNT ≤ 4 numbers from `place` on are multiplied by. */
 template <int COUNT>
-static __device__ __forceinline__ void
-yk_attention_dropout_factors(const struct yk_attention_task &task, int64_t sample, uint64_t place,
-                             float (&out)[COUNT])
+YK_DEVICE void yk_attention_dropout_factors(const struct yk_attention_task &task, int64_t sample,
+                                            uint64_t place, float (&out)[COUNT])
 {
     const unsigned start = static_cast<unsigned>(place % 4);
     const uint4 here = yk_attention_dropout_random(task.op, sample, place / 4);

@@ -20,9 +20,9 @@ bool yk_cuda_attention_cudnn_backward(struct yk_backend_lane *lane,
     return false;
 }
 
-void yk_cudnn_cache_destroy(struct yk_cudnn_cache *attention)
+void yk_cudnn_cache_destroy(struct yk_cudnn_cache *cache)
 {
-    (void)attention;
+    (void)cache;
 }
 
 const char *yk_cudnn_cache_reason(void)
@@ -64,7 +64,7 @@ struct plan {
     int32_t *query_counts; /* (B) on the device, T each; NULL without lengths */
 };
 
-struct entries {
+struct entry {
     struct yk_cudnn_shape shape;
     int64_t asked; /* how often; 0: a free place */
     bool refused;
@@ -77,7 +77,7 @@ struct yk_cudnn_cache {
     bool immediately;     /* every shape gets a plan */
     int plan_count;
     int oldest; /* of known, where the search for a place to use again begins */
-    struct entries entries[SHAPES];
+    struct entry entries[SHAPES];
 };
 
 static pthread_mutex_t reason_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -231,24 +231,24 @@ static struct plan *make_plan(cudnnHandle_t handle, const struct yk_cudnn_shape 
 
 /* The shape's place; a new one where it was not known. NULL where all are taken by plans, which
  * stay: their kernels may be on a lane. */
-static struct entries *place_of(struct yk_cudnn_cache *cache, const struct yk_cudnn_shape *shape)
+static struct entry *place_of(struct yk_cudnn_cache *cache, const struct yk_cudnn_shape *shape)
 {
-    struct entries *unused = NULL;
+    struct entry *unused = NULL;
     for (int i = 0; i < SHAPES; i++) {
-        struct entries *entries = &cache->entries[i];
-        if (entries->asked == 0) {
-            unused = unused ? unused : entries;
-        } else if (memcmp(&entries->shape, shape, sizeof *shape) == 0) {
-            return entries;
+        struct entry *entry = &cache->entries[i];
+        if (entry->asked == 0) {
+            unused = unused ? unused : entry;
+        } else if (memcmp(&entry->shape, shape, sizeof *shape) == 0) {
+            return entry;
         }
     }
     for (int i = 0; i < SHAPES && !unused; i++) {
-        struct entries *entries = &cache->entries[cache->oldest];
+        struct entry *entry = &cache->entries[cache->oldest];
         cache->oldest = (cache->oldest + 1) % SHAPES;
-        unused = entries->plan ? NULL : entries;
+        unused = entry->plan ? NULL : entry;
     }
     if (unused) {
-        *unused = (struct entries){.shape = *shape};
+        *unused = (struct entry){.shape = *shape};
     }
     return unused;
 }
@@ -267,17 +267,17 @@ static bool is_worth_a_plan(const struct yk_cudnn_cache *cache, int64_t asked, i
 static struct plan *find_plan(struct yk_cudnn_cache *cache, const struct yk_cudnn_shape *shape,
                               int64_t tokens)
 {
-    struct entries *entries = cache ? place_of(cache, shape) : NULL;
-    if (!entries || entries->refused) {
+    struct entry *entry = cache ? place_of(cache, shape) : NULL;
+    if (!entry || entry->refused) {
         return NULL;
     }
-    entries->asked++;
-    if (!entries->plan && is_worth_a_plan(cache, entries->asked, tokens)) {
-        entries->plan = make_plan(cache->handle, shape);
-        entries->refused = !entries->plan;
-        cache->plan_count += entries->plan ? 1 : 0;
+    entry->asked++;
+    if (!entry->plan && is_worth_a_plan(cache, entry->asked, tokens)) {
+        entry->plan = make_plan(cache->handle, shape);
+        entry->refused = !entry->plan;
+        cache->plan_count += entry->plan ? 1 : 0;
     }
-    return entries->plan && !entries->plan->builder.failed ? entries->plan : NULL;
+    return entry->plan && !entry->plan->builder.failed ? entry->plan : NULL;
 }
 
 static int64_t workspace_of(const struct plan *plan)
@@ -470,17 +470,17 @@ bool yk_cuda_attention_cudnn(struct yk_backend_lane *lane, const struct yk_atten
         return false;
     }
     const struct yk_cudnn_shape shape = shape_of(op);
-    struct yk_cudnn_cache *attention = lock_cache(lane);
-    struct plan *plan = find_plan(attention, &shape, op->batch * op->queries);
+    struct yk_cudnn_cache *cache = lock_cache(lane);
+    struct plan *plan = find_plan(cache, &shape, op->batch * op->queries);
     bool done = false;
     if (plan) {
         const int64_t bytes = workspace_of(plan);
         void *workspace = bytes > 0 ? yk_cuda_lane_scratch(lane, (size_t)bytes) : NULL;
         void *pointers[YK_CUDNN_SLOTS];
         point_at(op, 0, &op->scale, pointers);
-        done = (workspace || bytes == 0) && run_plan(attention, plan, pointers, workspace);
+        done = (workspace || bytes == 0) && run_plan(cache, plan, pointers, workspace);
     }
-    unlock_cache(attention);
+    unlock_cache(cache);
     return done;
 }
 
@@ -495,7 +495,7 @@ static bool clear_rows(struct yk_backend_lane *lane, const struct yk_attention_o
 }
 
 /* The samples from `first` on, as many as the plan is for. */
-static bool run_backward(struct yk_cudnn_cache *attention, struct plan *plan,
+static bool run_backward(struct yk_cudnn_cache *cache, struct plan *plan,
                          const struct yk_attention_backward_op *op,
                          const struct yk_cudnn_shape *shape, int64_t first, char *scratch)
 {
@@ -511,7 +511,7 @@ static bool run_backward(struct yk_cudnn_cache *attention, struct plan *plan,
     pointers[YK_CUDNN_DV] = sample(op->dv, first, forward->keys, op->dv_stride);
     pointers[YK_CUDNN_DELTA] = scratch;
     pointers[YK_CUDNN_DQ_SUMS] = dq_sums;
-    return run_plan(attention, plan, pointers, workspace);
+    return run_plan(cache, plan, pointers, workspace);
 }
 
 bool yk_cuda_attention_cudnn_backward(struct yk_backend_lane *lane,
@@ -523,8 +523,8 @@ bool yk_cuda_attention_cudnn_backward(struct yk_backend_lane *lane,
     }
     struct yk_cudnn_shape shape = backward_shape_of(op, repeatable);
     shape.batch = samples_at_once(forward, repeatable);
-    struct yk_cudnn_cache *attention = lock_cache(lane);
-    struct plan *plan = find_plan(attention, &shape, forward->batch * forward->queries);
+    struct yk_cudnn_cache *cache = lock_cache(lane);
+    struct plan *plan = find_plan(cache, &shape, forward->batch * forward->queries);
     bool done = plan != NULL;
     if (done) {
         const int64_t bytes = delta_bytes(forward, shape.batch) +
@@ -536,10 +536,10 @@ bool yk_cuda_attention_cudnn_backward(struct yk_backend_lane *lane,
                    clear_rows(lane, forward, op->dv, op->dv_stride);
         }
         for (int64_t i = 0; done && i < forward->batch; i += shape.batch) {
-            done = run_backward(attention, plan, op, &shape, i, scratch);
+            done = run_backward(cache, plan, op, &shape, i, scratch);
         }
     }
-    unlock_cache(attention);
+    unlock_cache(cache);
     return done;
 }
 

@@ -12,7 +12,7 @@
 struct yk_cudnn_cache;
 
 /* After all lanes have come to an end; NULL is fine. */
-void yk_cudnn_cache_destroy(struct yk_cudnn_cache *attention);
+void yk_cudnn_cache_destroy(struct yk_cudnn_cache *cache);
 
 /* Why the last shape was refused, in the library's words; for debugging, when nothing else runs. */
 const char *yk_cudnn_cache_reason(void);

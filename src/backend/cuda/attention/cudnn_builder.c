@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-bool yk_cudnn_builder_check(struct yk_cudnn_builder *builder, cudnnStatus_t status,
-                            const char *action)
+/* Keeps the first failure; false once there is one. */
+static bool check(struct yk_cudnn_builder *builder, cudnnStatus_t status, const char *action)
 {
     if (status == CUDNN_STATUS_SUCCESS || builder->failed) {
         return !builder->failed;
@@ -26,11 +26,10 @@ static cudnnBackendDescriptor_t create(struct yk_cudnn_builder *builder,
         return NULL;
     }
     if (builder->owned_count == YK_CUDNN_DESCRIPTORS) {
-        yk_cudnn_builder_check(builder, CUDNN_STATUS_INTERNAL_ERROR,
-                               "a graph larger than the builder holds");
+        check(builder, CUDNN_STATUS_INTERNAL_ERROR, "a graph larger than the builder holds");
         return NULL;
     }
-    if (yk_cudnn_builder_check(builder, cudnnBackendCreateDescriptor(type, &made), action)) {
+    if (check(builder, cudnnBackendCreateDescriptor(type, &made), action)) {
         builder->owned[builder->owned_count++] = made;
     }
     return made;
@@ -41,8 +40,7 @@ static void set(struct yk_cudnn_builder *builder, cudnnBackendDescriptor_t descr
                 const void *values, const char *action)
 {
     if (!builder->failed) {
-        yk_cudnn_builder_check(
-            builder, cudnnBackendSetAttribute(descriptor, name, type, count, values), action);
+        check(builder, cudnnBackendSetAttribute(descriptor, name, type, count, values), action);
     }
 }
 
@@ -65,8 +63,7 @@ static void set_tensor(struct yk_cudnn_builder *builder, cudnnBackendDescriptor_
 static bool end(struct yk_cudnn_builder *builder, cudnnBackendDescriptor_t descriptor,
                 const char *action)
 {
-    return !builder->failed &&
-           yk_cudnn_builder_check(builder, cudnnBackendFinalize(descriptor), action);
+    return !builder->failed && check(builder, cudnnBackendFinalize(descriptor), action);
 }
 
 /* An operation that is done in some way, whose description ends here. */
@@ -88,8 +85,7 @@ static void end_operation(struct yk_cudnn_builder *builder, cudnnBackendDescript
         return;
     }
     if (builder->operation_count == YK_CUDNN_OPERATIONS) {
-        yk_cudnn_builder_check(builder, CUDNN_STATUS_INTERNAL_ERROR,
-                               "a graph larger than the builder holds");
+        check(builder, CUDNN_STATUS_INTERNAL_ERROR, "a graph larger than the builder holds");
         return;
     }
     builder->operations[builder->operation_count++] = operation;
@@ -100,8 +96,7 @@ int yk_cudnn_builder_tensor(struct yk_cudnn_builder *builder, const struct yk_cu
     static const char action[] = "tensor";
     const int id = builder->tensor_count > 0 ? builder->tensor_count : 1;
     if (id == YK_CUDNN_TENSORS) {
-        yk_cudnn_builder_check(builder, CUDNN_STATUS_INTERNAL_ERROR,
-                               "a graph larger than the builder holds");
+        check(builder, CUDNN_STATUS_INTERNAL_ERROR, "a graph larger than the builder holds");
         return YK_CUDNN_NONE;
     }
     const cudnnBackendDescriptor_t made = create(builder, CUDNN_BACKEND_TENSOR_DESCRIPTOR, action);
@@ -270,8 +265,8 @@ void yk_cudnn_builder_reshape(struct yk_cudnn_builder *builder, int x, int y)
     end_operation(builder, made, action);
 }
 
-cudnnBackendDescriptor_t yk_cudnn_builder_finish(struct yk_cudnn_builder *builder,
-                                                 cudnnHandle_t handle)
+/* The graph of all ops so far. */
+static cudnnBackendDescriptor_t finish_graph(struct yk_cudnn_builder *builder, cudnnHandle_t handle)
 {
     static const char action[] = "operation graph";
     const cudnnBackendDescriptor_t graph =
@@ -464,7 +459,7 @@ bool yk_cudnn_builder_plan(struct yk_cudnn_builder *builder, cudnnHandle_t handl
                            cudnnBackendDescriptor_t device, struct yk_cudnn_options options)
 {
     static const cudnnBackendHeurMode_t modes[] = {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK};
-    const cudnnBackendDescriptor_t graph = yk_cudnn_builder_finish(builder, handle);
+    const cudnnBackendDescriptor_t graph = finish_graph(builder, handle);
     for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
         if (builder->failed || builder->plan) {
             break;
@@ -495,7 +490,7 @@ bool yk_cudnn_builder_run(struct yk_cudnn_builder *builder, cudnnHandle_t handle
     if (status == CUDNN_STATUS_SUCCESS) {
         status = cudnnBackendExecute(handle, builder->plan, pack);
     }
-    yk_cudnn_builder_check(builder, status, "execution");
+    check(builder, status, "execution");
     if (pack) {
         cudnnBackendDestroyDescriptor(pack);
     }

@@ -84,13 +84,6 @@ void yk_cudnn_builder_reduce(struct yk_cudnn_builder *builder, cudnnReduceTensor
 /* y = x with other sizes and strides: here, turned. */
 void yk_cudnn_builder_reshape(struct yk_cudnn_builder *builder, int x, int y);
 
-/* Keeps the first failure; false once there is one. */
-bool yk_cudnn_builder_check(struct yk_cudnn_builder *builder, cudnnStatus_t status,
-                            const char *action);
-/* The graph of all ops so far. */
-cudnnBackendDescriptor_t yk_cudnn_builder_finish(struct yk_cudnn_builder *builder,
-                                                 cudnnHandle_t handle);
-
 /* Ends the graph and makes the first plan, in the order of cuDNN's heuristics, that needs no more
  * workspace than allowed and, if wanted, is repeatable: the same bits every time. Where `handle` is
  * NULL, `device` (CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR) describes the GPU. False when there is none.

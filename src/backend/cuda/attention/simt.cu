@@ -63,7 +63,7 @@ static __device__ void load_rows(const rows<T> &rows, int first, int size, float
     }
 }
 
-static __device__ __forceinline__ void load_four(const float *from, float (&out)[4])
+YK_DEVICE void load_four(const float *from, float (&out)[4])
 {
     const float4 four = *reinterpret_cast<const float4 *>(from);
     out[0] = four.x;
@@ -72,8 +72,7 @@ static __device__ __forceinline__ void load_four(const float *from, float (&out)
     out[3] = four.w;
 }
 
-static __device__ __forceinline__ void multiply_four(const float (&a)[4], const float (&b)[4],
-                                                     float (&to)[4][4])
+YK_DEVICE void multiply_four(const float (&a)[4], const float (&b)[4], float (&to)[4][4])
 {
 #pragma unroll
     for (int i = 0; i < 4; i++) {
@@ -204,7 +203,7 @@ struct query_tile {
     int column;
 };
 
-static __device__ __forceinline__ struct query_tile query_tile_of(const struct yk_attention_op &op)
+YK_DEVICE struct query_tile query_tile_of(const struct yk_attention_op &op)
 {
     const int tiles = static_cast<int>((op.queries + TILE - 1) / TILE);
     struct query_tile own;

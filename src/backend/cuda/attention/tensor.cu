@@ -38,8 +38,7 @@ template <int D> struct layout {
 
 /* Scores of keys from s that the queries from t do not see become −∞. */
 template <int N>
-static __device__ __forceinline__ void mask(const struct yk_attention_head &head, int t, int s,
-                                            float (&scores)[M][N][4])
+YK_DEVICE void mask(const struct yk_attention_head &head, int t, int s, float (&scores)[M][N][4])
 {
 #pragma unroll
     for (int i = 0; i < M * 2; i++) {
@@ -60,9 +59,8 @@ static __device__ __forceinline__ void mask(const struct yk_attention_head &head
 
 /* Scores become powers, and the output so far is scaled anew. */
 template <int D, int N>
-static __device__ __forceinline__ void exponentiate(float scale, float (&scores)[M][N][4],
-                                                    struct softmax &softmax,
-                                                    float (&out)[M][D / 8][4])
+YK_DEVICE void exponentiate(float scale, float (&scores)[M][N][4], struct softmax &softmax,
+                            float (&out)[M][D / 8][4])
 {
 #pragma unroll
     for (int m = 0; m < M; m++) {
@@ -100,9 +98,8 @@ static __device__ __forceinline__ void exponentiate(float scale, float (&scores)
 }
 
 template <typename T, int D>
-static __device__ __forceinline__ void load_queries(const struct yk_attention_op &op,
-                                                    const struct yk_attention_head &head, int first,
-                                                    uint32_t to)
+YK_DEVICE void load_queries(const struct yk_attention_op &op, const struct yk_attention_head &head,
+                            int first, uint32_t to)
 {
     const T *q = static_cast<const T *>(op.q) +
                  yk_attention_row_offset(head.sample, op.queries, first, op.q_stride, head.head, D);
@@ -110,9 +107,8 @@ static __device__ __forceinline__ void load_queries(const struct yk_attention_op
 }
 
 template <typename T, int D>
-static __device__ __forceinline__ void load_keys(const struct yk_attention_op &op,
-                                                 const struct yk_attention_head &head, int s,
-                                                 uint32_t to)
+YK_DEVICE void load_keys(const struct yk_attention_op &op, const struct yk_attention_head &head,
+                         int s, uint32_t to)
 {
     const T *k = static_cast<const T *>(op.k) +
                  yk_attention_row_offset(head.sample, op.keys, s, op.k_stride, head.kv_head, D);
@@ -126,9 +122,9 @@ static __device__ __forceinline__ void load_keys(const struct yk_attention_op &o
 
 /* The warp's rows of out and sums. */
 template <typename T, int D>
-static __device__ __forceinline__ void
-finish(const struct yk_attention_op &op, const struct yk_attention_head &head, int t,
-       const struct softmax &softmax, const float (&out)[M][D / 8][4], unsigned char *scratch)
+YK_DEVICE void finish(const struct yk_attention_op &op, const struct yk_attention_head &head, int t,
+                      const struct softmax &softmax, const float (&out)[M][D / 8][4],
+                      unsigned char *scratch)
 {
     const int lane = threadIdx.x % 32;
     const int queries = static_cast<int>(op.queries);
@@ -158,9 +154,9 @@ finish(const struct yk_attention_op &op, const struct yk_attention_head &head, i
 
 /* What the keys s … of a stage add to the output of the warp's queries t …. */
 template <typename T, int D, bool DROP, typename LEFT>
-static __device__ __forceinline__ void
-add_stage(const struct yk_attention_task &task, const struct yk_attention_head &head, int t, int s,
-          uint32_t stage, const LEFT &q, struct softmax &softmax, float (&out)[M][D / 8][4])
+YK_DEVICE void add_stage(const struct yk_attention_task &task, const struct yk_attention_head &head,
+                         int t, int s, uint32_t stage, const LEFT &q, struct softmax &softmax,
+                         float (&out)[M][D / 8][4])
 {
     constexpr int keys = layout<D>::keys;
     float scores[M][keys / 8][4];

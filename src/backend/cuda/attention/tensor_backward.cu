@@ -28,17 +28,16 @@ template <int D> struct layout {
 };
 
 template <typename T>
-static __device__ __forceinline__ const T *row_of(const void *base, int64_t sample, int64_t length,
-                                                  int row, int64_t stride, int64_t head, int size)
+YK_DEVICE const T *row_of(const void *base, int64_t sample, int64_t length, int row, int64_t stride,
+                          int64_t head, int size)
 {
     return static_cast<const T *>(base) +
            yk_attention_row_offset(sample, length, row, stride, head, size);
 }
 
 template <typename T, int D, int ROWS>
-static __device__ __forceinline__ void load_keys(const struct yk_attention_op &op,
-                                                 const struct yk_attention_head &head, int s,
-                                                 uint32_t k, uint32_t v)
+YK_DEVICE void load_keys(const struct yk_attention_op &op, const struct yk_attention_head &head,
+                         int s, uint32_t k, uint32_t v)
 {
     yk_tile_load_async<T, D, ROWS>(
         k, row_of<T>(op.k, head.sample, op.keys, s, op.k_stride, head.kv_head, D), op.k_stride,
@@ -51,9 +50,8 @@ static __device__ __forceinline__ void load_keys(const struct yk_attention_op &o
 
 /* All of a warp's rows times `scale`, to memory. */
 template <typename T, int D>
-static __device__ __forceinline__ void store_rows(const float (&numbers)[layout<D>::m][D / 8][4],
-                                                  float scale, unsigned char *scratch, T *to,
-                                                  int64_t stride, int count)
+YK_DEVICE void store_rows(const float (&numbers)[layout<D>::m][D / 8][4], float scale,
+                          unsigned char *scratch, T *to, int64_t stride, int count)
 {
     constexpr int m = layout<D>::m;
     float scales[m][2];
@@ -93,9 +91,8 @@ static bool launch_kernel(struct yk_backend_lane *lane,
 
 /* A stage of queries t …: rows of q and of d_out, then sums and products. */
 template <typename T, int D>
-static __device__ __forceinline__ void load_queries(const struct yk_attention_backward_task &task,
-                                                    const struct yk_attention_head &head, int t,
-                                                    uint32_t to)
+YK_DEVICE void load_queries(const struct yk_attention_backward_task &task,
+                            const struct yk_attention_head &head, int t, uint32_t to)
 {
     constexpr int passing = layout<D>::passing;
     constexpr int tile_bytes = layout<D>::tile_bytes;
@@ -123,10 +120,10 @@ static __device__ __forceinline__ void load_queries(const struct yk_attention_ba
  * and dS. `sums` and `products` are those of query t.
  */
 template <bool DROP, int M>
-static __device__ __forceinline__ void
-differentiate_transposed(const struct yk_attention_task &task, const struct yk_attention_head &head,
-                         int s, int t, bool whole, const float *sums, const float *products,
-                         float (&scores)[M][N][4], float (&d_scores)[M][N][4])
+YK_DEVICE void differentiate_transposed(const struct yk_attention_task &task,
+                                        const struct yk_attention_head &head, int s, int t,
+                                        bool whole, const float *sums, const float *products,
+                                        float (&scores)[M][N][4], float (&d_scores)[M][N][4])
 {
     const int lane = threadIdx.x % 32;
 #pragma unroll
@@ -159,11 +156,11 @@ differentiate_transposed(const struct yk_attention_task &task, const struct yk_a
 
 /* What the queries t … of a stage add to dK and dV of the warp's keys s …. */
 template <typename T, int D, bool DROP>
-static __device__ __forceinline__ void
-add_stage(const struct yk_attention_task &task, const struct yk_attention_head &head, int s, int t,
-          const unsigned char *stage, const yk_tile_in_shared<D, layout<D>::m> &k,
-          const yk_tile_in_shared<D, layout<D>::m> &v, float (&dk)[layout<D>::m][D / 8][4],
-          float (&dv)[layout<D>::m][D / 8][4])
+YK_DEVICE void add_stage(const struct yk_attention_task &task, const struct yk_attention_head &head,
+                         int s, int t, const unsigned char *stage,
+                         const yk_tile_in_shared<D, layout<D>::m> &k,
+                         const yk_tile_in_shared<D, layout<D>::m> &v,
+                         float (&dk)[layout<D>::m][D / 8][4], float (&dv)[layout<D>::m][D / 8][4])
 {
     using L = layout<D>;
     const int queries = static_cast<int>(task.op.queries);
@@ -193,10 +190,9 @@ add_stage(const struct yk_attention_task &task, const struct yk_attention_head &
 
 /* All queries of the group's heads that see a key of the block's, from `first`. */
 template <typename T, int D, bool DROP>
-static __device__ __forceinline__ void
-add_all(const struct yk_attention_backward_task &task, struct yk_attention_head head, int first,
-        unsigned char *shared, float (&dk)[layout<D>::m][D / 8][4],
-        float (&dv)[layout<D>::m][D / 8][4])
+YK_DEVICE void add_all(const struct yk_attention_backward_task &task, struct yk_attention_head head,
+                       int first, unsigned char *shared, float (&dk)[layout<D>::m][D / 8][4],
+                       float (&dv)[layout<D>::m][D / 8][4])
 {
     using L = layout<D>;
     const struct yk_attention_op &op = task.forward.op;
@@ -287,10 +283,9 @@ static bool run_keys(struct yk_backend_lane *lane, const struct yk_attention_bac
 
 /* dS of queries t … (rows) and keys s … (columns) from scores and dP. */
 template <int M>
-static __device__ __forceinline__ void
-differentiate(float power_scale, const struct yk_attention_head &head, int t, int s, bool whole,
-              const float (&bases)[M][2], const float (&products)[M][2],
-              const float (&scores)[M][N][4], float (&d_scores)[M][N][4])
+YK_DEVICE void differentiate(float power_scale, const struct yk_attention_head &head, int t, int s,
+                             bool whole, const float (&bases)[M][2], const float (&products)[M][2],
+                             const float (&scores)[M][N][4], float (&d_scores)[M][N][4])
 {
 #pragma unroll
     for (int m = 0; m < M; m++) {
@@ -312,9 +307,8 @@ differentiate(float power_scale, const struct yk_attention_head &head, int t, in
 
 /* The block's rows of q and d_out from query `first`, and the first stage of keys. */
 template <typename T, int D>
-static __device__ __forceinline__ void load_first(const struct yk_attention_backward_task &task,
-                                                  const struct yk_attention_head &head, int first,
-                                                  uint32_t base)
+YK_DEVICE void load_first(const struct yk_attention_backward_task &task,
+                          const struct yk_attention_head &head, int first, uint32_t base)
 {
     using L = layout<D>;
     const struct yk_attention_op &op = task.forward.op;
@@ -339,9 +333,9 @@ template <int D> struct resident_rows {
 };
 
 template <int D>
-static __device__ __forceinline__ void load_own(const struct yk_attention_backward_task &task,
-                                                const struct yk_attention_head &head, int t,
-                                                uint32_t rows, resident_rows<D> &out)
+YK_DEVICE void load_own(const struct yk_attention_backward_task &task,
+                        const struct yk_attention_head &head, int t, uint32_t rows,
+                        resident_rows<D> &out)
 {
     using L = layout<D>;
     const struct yk_attention_op &op = task.forward.op;
@@ -359,10 +353,9 @@ static __device__ __forceinline__ void load_own(const struct yk_attention_backwa
 
 /* What the keys s … of a stage, of which the warp sees those before `end`, add to dQ. */
 template <typename T, int D, bool DROP>
-static __device__ __forceinline__ void
-add_stage(const struct yk_attention_task &task, const struct yk_attention_head &head, int t, int s,
-          int end, uint32_t stage, const resident_rows<D> &held,
-          float (&dq)[layout<D>::m][D / 8][4])
+YK_DEVICE void add_stage(const struct yk_attention_task &task, const struct yk_attention_head &head,
+                         int t, int s, int end, uint32_t stage, const resident_rows<D> &held,
+                         float (&dq)[layout<D>::m][D / 8][4])
 {
     using L = layout<D>;
 #pragma unroll 1

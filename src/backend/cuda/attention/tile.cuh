@@ -32,13 +32,13 @@
 #define YK_HAS_TENSOR_CORES 0
 #endif
 
-static __device__ __forceinline__ uint32_t yk_shared_address(const void *pointer)
+YK_DEVICE uint32_t yk_shared_address(const void *pointer)
 {
     return static_cast<uint32_t>(__cvta_generic_to_shared(pointer));
 }
 
 /* 16 bytes, or zeros where they are not there; nothing is read then. */
-static __device__ __forceinline__ void yk_tile_copy(uint32_t to, const void *from, bool there)
+YK_DEVICE void yk_tile_copy(uint32_t to, const void *from, bool there)
 {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to),
                  "l"(__cvta_generic_to_global(from)), "r"(there ? 16 : 0)
@@ -46,27 +46,27 @@ static __device__ __forceinline__ void yk_tile_copy(uint32_t to, const void *fro
 }
 
 /* The same with 4 bytes. */
-static __device__ __forceinline__ void yk_tile_copy_word(uint32_t to, const void *from, bool there)
+YK_DEVICE void yk_tile_copy_word(uint32_t to, const void *from, bool there)
 {
     asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(to),
                  "l"(__cvta_generic_to_global(from)), "r"(there ? 4 : 0)
                  : "memory");
 }
 
-static __device__ __forceinline__ void yk_tile_copy_commit(void)
+YK_DEVICE void yk_tile_copy_commit(void)
 {
     asm volatile("cp.async.commit_group;" ::: "memory");
 }
 
 /* Waits for this thread's copies; others' are known to be there after a barrier. */
-static __device__ __forceinline__ void yk_tile_copy_wait(void)
+YK_DEVICE void yk_tile_copy_wait(void)
 {
     asm volatile("cp.async.wait_all;" ::: "memory");
 }
 
 /* Four matrices: lanes 8n … 8n + 7 say where the rows of matrix n are, and lane l gets numbers 2i
  * and 2i + 1 of row g of each. */
-static __device__ __forceinline__ void yk_load_matrices(uint32_t row, uint32_t (&out)[4])
+YK_DEVICE void yk_load_matrices(uint32_t row, uint32_t (&out)[4])
 {
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                  : "=r"(out[0]), "=r"(out[1]), "=r"(out[2]), "=r"(out[3])
@@ -75,7 +75,7 @@ static __device__ __forceinline__ void yk_load_matrices(uint32_t row, uint32_t (
 }
 
 /* The same, with numbers g of rows 2i and 2i + 1. */
-static __device__ __forceinline__ void yk_load_matrices_transposed(uint32_t row, uint32_t (&out)[4])
+YK_DEVICE void yk_load_matrices_transposed(uint32_t row, uint32_t (&out)[4])
 {
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
                  : "=r"(out[0]), "=r"(out[1]), "=r"(out[2]), "=r"(out[3])
@@ -84,11 +84,10 @@ static __device__ __forceinline__ void yk_load_matrices_transposed(uint32_t row,
 }
 
 template <typename T>
-static __device__ __forceinline__ void yk_mma(float (&c)[4], const uint32_t (&a)[4], uint32_t b0,
-                                              uint32_t b1);
+YK_DEVICE void yk_mma(float (&c)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1);
 
 /* Two numbers in 32 bits, the first in the lower half. */
-template <typename T> static __device__ __forceinline__ uint32_t yk_pack(float first, float second);
+template <typename T> YK_DEVICE uint32_t yk_pack(float first, float second);
 
 /* Both for numbers that instructions call `name`. */
 #define YK_DEFINE_MMA(T, name)                                                                     \
@@ -112,7 +111,7 @@ YK_DEFINE_MMA(__nv_bfloat16, "bf16")
 #undef YK_DEFINE_MMA
 
 /* 2^x: 0 for −∞. */
-static __device__ __forceinline__ float yk_exp2(float x)
+YK_DEVICE float yk_exp2(float x)
 {
     float out;
     asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(out) : "f"(x));
@@ -125,7 +124,7 @@ enum {
     YK_TENSOR_THREADS = 128, /* of a block */
 };
 
-template <int D> static __device__ __forceinline__ uint32_t yk_tile_offset(int row, int chunk)
+template <int D> YK_DEVICE uint32_t yk_tile_offset(int row, int chunk)
 {
     return static_cast<uint32_t>(row * 2 * D + (chunk ^ (row & 7)) * 16);
 }
@@ -133,13 +132,13 @@ template <int D> static __device__ __forceinline__ uint32_t yk_tile_offset(int r
 /* Where this lane's row of four matrices is in 16 rows and columns: for left sides and transposed
  * right sides the second matrix is below the first, for right sides at its right. Columns 16k are
  * further by ^ 32k, rows 8r by + 16rD. */
-template <int D> static __device__ __forceinline__ uint32_t yk_tile_lane_left(void)
+template <int D> YK_DEVICE uint32_t yk_tile_lane_left(void)
 {
     const int lane = threadIdx.x % 32;
     return yk_tile_offset<D>(lane & 15, lane >> 4);
 }
 
-template <int D> static __device__ __forceinline__ uint32_t yk_tile_lane_right(void)
+template <int D> YK_DEVICE uint32_t yk_tile_lane_right(void)
 {
     const int lane = threadIdx.x % 32;
     return yk_tile_offset<D>((lane & 7) + (lane >> 4) * 8, (lane >> 3) & 1);
@@ -148,8 +147,7 @@ template <int D> static __device__ __forceinline__ uint32_t yk_tile_lane_right(v
 /* Begins to copy ROWS rows from memory, by all threads of the block; those from `count` on become
  * zero. */
 template <typename T, int D, int ROWS>
-static __device__ __forceinline__ void yk_tile_load_async(uint32_t to, const T *from,
-                                                          int64_t stride, int count)
+YK_DEVICE void yk_tile_load_async(uint32_t to, const T *from, int64_t stride, int count)
 {
     constexpr int step = YK_TENSOR_THREADS / (D / 8);
     const int chunk = threadIdx.x % (D / 8);
@@ -190,8 +188,8 @@ template <int D, int M> struct yk_tile_in_shared {
 };
 
 template <int D, int M>
-static __device__ __forceinline__ void yk_tile_to_registers(const yk_tile_in_shared<D, M> &stored,
-                                                            yk_tile_in_registers<D, M> &held)
+YK_DEVICE void yk_tile_to_registers(const yk_tile_in_shared<D, M> &stored,
+                                    yk_tile_in_registers<D, M> &held)
 {
 #pragma unroll
     for (int k = 0; k < D / 16; k++) {
@@ -199,8 +197,7 @@ static __device__ __forceinline__ void yk_tile_to_registers(const yk_tile_in_sha
     }
 }
 
-template <int M, int N>
-static __device__ __forceinline__ void yk_tile_clear(float (&numbers)[M][N][4])
+template <int M, int N> YK_DEVICE void yk_tile_clear(float (&numbers)[M][N][4])
 {
 #pragma unroll
     for (int i = 0; i < M * N * 4; i++) {
@@ -210,8 +207,7 @@ static __device__ __forceinline__ void yk_tile_clear(float (&numbers)[M][N][4])
 
 /* to (M · 16, N · 8) = left · rowsᵀ over the size of a head; rows (N · 8, D). */
 template <typename T, int D, int M, int N, typename LEFT>
-static __device__ __forceinline__ void yk_tile_scores(const LEFT &left, uint32_t rows,
-                                                      float (&to)[M][N][4])
+YK_DEVICE void yk_tile_scores(const LEFT &left, uint32_t rows, float (&to)[M][N][4])
 {
     const uint32_t lane = yk_tile_lane_right<D>();
     yk_tile_clear(to);
@@ -234,8 +230,7 @@ static __device__ __forceinline__ void yk_tile_scores(const LEFT &left, uint32_t
 
 /* What a product gave becomes the left side of the next. */
 template <typename T, int M, int N>
-static __device__ __forceinline__ void yk_tile_pack(const float (&from)[M][N][4],
-                                                    uint32_t (&to)[M][N / 2][4])
+YK_DEVICE void yk_tile_pack(const float (&from)[M][N][4], uint32_t (&to)[M][N / 2][4])
 {
 #pragma unroll
     for (int m = 0; m < M; m++) {
@@ -249,8 +244,7 @@ static __device__ __forceinline__ void yk_tile_pack(const float (&from)[M][N][4]
 
 /* to (M · 16, D) += left (M · 16, K · 16) · rows (K · 16, D). */
 template <typename T, int D, int M, int K>
-static __device__ __forceinline__ void yk_tile_add(const uint32_t (&left)[M][K][4], uint32_t rows,
-                                                   float (&to)[M][D / 8][4])
+YK_DEVICE void yk_tile_add(const uint32_t (&left)[M][K][4], uint32_t rows, float (&to)[M][D / 8][4])
 {
     const uint32_t lane = yk_tile_lane_left<D>();
 #pragma unroll
@@ -270,8 +264,7 @@ static __device__ __forceinline__ void yk_tile_add(const uint32_t (&left)[M][K][
 
 /* Which of a lane's columns, 8n + j of keys s … of the warp's, query t of its row sees: those below
  * it. */
-static __device__ __forceinline__ int yk_tile_visible_keys(const struct yk_attention_head &head,
-                                                           int t, int s)
+YK_DEVICE int yk_tile_visible_keys(const struct yk_attention_head &head, int t, int s)
 {
     const int lane = threadIdx.x % 32;
     return yk_attention_visible_keys(head, t + lane / 4) - s - lane % 4 * 2;
@@ -289,8 +282,7 @@ struct yk_tile_queries {
 
 /* The last queries, which see most keys, begin first. */
 template <int ROWS, int WARP_ROWS>
-static __device__ __forceinline__ struct yk_tile_queries
-yk_tile_queries_of(const struct yk_attention_op &op)
+YK_DEVICE struct yk_tile_queries yk_tile_queries_of(const struct yk_attention_op &op)
 {
     const unsigned heads = static_cast<unsigned>(op.batch * op.heads);
     const unsigned place = blockIdx.x % heads;
@@ -310,9 +302,8 @@ yk_tile_queries_of(const struct yk_attention_op &op)
 /* Dropout factors of this lane's four numbers of a result, rows being queries: from index `upper`
  * in row g, and `lower` in row g + 8. Two lanes share the four words of an index that is a multiple
  * of 4: the even one makes those of row g, the odd one those of row g + 8. */
-static __device__ __forceinline__ void yk_tile_dropout_factors(const struct yk_attention_task &task,
-                                                               int64_t sample, uint64_t upper,
-                                                               uint64_t lower, float (&out)[4])
+YK_DEVICE void yk_tile_dropout_factors(const struct yk_attention_task &task, int64_t sample,
+                                       uint64_t upper, uint64_t lower, float (&out)[4])
 {
     const bool odd = threadIdx.x % 2;
     if (task.op.keys % 4 == 0) {
@@ -336,9 +327,9 @@ static __device__ __forceinline__ void yk_tile_dropout_factors(const struct yk_a
 
 /* Multiplies numbers of queries t … (rows) and keys s … (columns) by what dropout says. */
 template <int M, int N>
-static __device__ __forceinline__ void yk_tile_dropout(const struct yk_attention_task &task,
-                                                       const struct yk_attention_head &head, int t,
-                                                       int s, float (&numbers)[M][N][4])
+YK_DEVICE void yk_tile_dropout(const struct yk_attention_task &task,
+                               const struct yk_attention_head &head, int t, int s,
+                               float (&numbers)[M][N][4])
 {
     const int lane = threadIdx.x % 32;
     const uint64_t step = static_cast<uint64_t>(task.op.keys) * 8;
@@ -362,10 +353,9 @@ static __device__ __forceinline__ void yk_tile_dropout(const struct yk_attention
 /* Dropout factors of this lane's four numbers of a transposed result: keys s + g and s + g + 8 (s a
  * multiple of 8), queries t + 2i and t + 2i + 1. Four lanes share the random words of four keys:
  * each makes those of one of its numbers, and hands the others theirs. */
-static __device__ __forceinline__ void
-yk_tile_dropout_factors_transposed(const struct yk_attention_task &task,
-                                   const struct yk_attention_head &head, int t, int s,
-                                   float (&out)[4])
+YK_DEVICE void yk_tile_dropout_factors_transposed(const struct yk_attention_task &task,
+                                                  const struct yk_attention_head &head, int t,
+                                                  int s, float (&out)[4])
 {
     const int lane = threadIdx.x % 32;
     const int g = lane / 4;
@@ -406,9 +396,8 @@ yk_tile_dropout_factors_transposed(const struct yk_attention_task &task,
  * by way of shared memory that only this warp uses, so that rows are written whole.
  */
 template <typename T, int D, int M>
-static __device__ __forceinline__ void
-yk_tile_store(const float (&numbers)[M][D / 8][4], const float (&scales)[M][2],
-              unsigned char *scratch, T *to, int64_t stride, int count)
+YK_DEVICE void yk_tile_store(const float (&numbers)[M][D / 8][4], const float (&scales)[M][2],
+                             unsigned char *scratch, T *to, int64_t stride, int count)
 {
     const int lane = threadIdx.x % 32;
     __syncwarp();

@@ -2,7 +2,6 @@
 
 #include "backend/cuda/device.h"
 #include "backend/cuda/kernels.h"
-#include "backend/cuda/prefetch.h"
 
 #include <string.h>
 

@@ -2,7 +2,6 @@
 
 #include "backend/cuda/device.h"
 #include "backend/cuda/kernels.h"
-#include "backend/cuda/prefetch.h"
 #include "base/hash.h"
 
 #include <nvtx3/nvToolsExt.h>
@@ -86,6 +85,8 @@ static cudaGraph_t capture(struct yk_backend_lane *lane, const struct yk_replay_
     return graph;
 }
 
+/* Captures the list, of which nothing runs; NULL where that cannot be, and the lane does not fail.
+ * All of it must have run before: nothing may be tuned, and no scratch memory grow. */
 static struct graph *capture_graph(struct yk_backend_lane *lane, const struct yk_replay_list *list)
 {
     struct graph *graph = malloc(sizeof *graph + list->length);
@@ -120,6 +121,7 @@ static void destroy_graph(struct graph *graph)
     }
 }
 
+/* False where nothing was enqueued; the lane does not fail. */
 static bool launch_graph(const struct graph *graph, struct yk_backend_lane *lane)
 {
     if (cudaGraphLaunch(graph->made, lane->stream) != cudaSuccess) {

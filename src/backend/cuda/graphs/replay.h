@@ -21,7 +21,7 @@ struct yk_replay; /* opaque; NULL until a lane's first range */
 
 /* ---- entries of the backend's table ---- */
 
-/* With what is replayed on it and works ahead of it, after all that is on it has run. */
+/* With its graphs and its prefetch, after all that is on it has run. */
 void yk_replay_lane_destroy(struct yk_backend_lane *lane);
 
 /* In traces too, by NVTX; collected only where the device was opened with graphs. */

@@ -56,12 +56,12 @@ template <typename T> __device__ __forceinline__ float yk_gelu_derivative(float 
 }
 
 /* The exact form, Φ(x) = (1 + erf(x / √2)) / 2. */
-static __device__ __forceinline__ float yk_normal_cdf(float x)
+YK_DEVICE float yk_normal_cdf(float x)
 {
     return 0.5F + 0.5F * erff(x * YK_ROOT_HALF);
 }
 
-static __device__ __forceinline__ float yk_gelu_erf(float x)
+YK_DEVICE float yk_gelu_erf(float x)
 {
     return x * yk_normal_cdf(x);
 }

@@ -6,9 +6,9 @@
 #ifndef YK_BACKEND_CUDA_KERNELS_ASYNC_COPY_CUH
 #define YK_BACKEND_CUDA_KERNELS_ASYNC_COPY_CUH
 
-#include <stdint.h>
+#include "backend/cuda/kernels/numbers.cuh"
 
-static __device__ __forceinline__ void yk_async_copy(uint4 *to, const uint4 *from)
+YK_DEVICE void yk_async_copy(uint4 *to, const uint4 *from)
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(
@@ -21,7 +21,7 @@ static __device__ __forceinline__ void yk_async_copy(uint4 *to, const uint4 *fro
 }
 
 /* What was asked for since the last time is a group. */
-static __device__ __forceinline__ void yk_async_copy_commit(void)
+YK_DEVICE void yk_async_copy_commit(void)
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
     asm volatile("cp.async.commit_group;" ::: "memory");
@@ -29,7 +29,7 @@ static __device__ __forceinline__ void yk_async_copy_commit(void)
 }
 
 /* Waits for all groups but the last LATER of them. */
-template <int LATER> static __device__ __forceinline__ void yk_async_copy_wait(void)
+template <int LATER> YK_DEVICE void yk_async_copy_wait(void)
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
     asm volatile("cp.async.wait_group %0;" ::"n"(LATER) : "memory");
@@ -37,7 +37,7 @@ template <int LATER> static __device__ __forceinline__ void yk_async_copy_wait(v
 }
 
 /* The same where it is not known before; of four and more it may be longer than needed. */
-static __device__ __forceinline__ void yk_async_copy_wait_all_but(int later)
+YK_DEVICE void yk_async_copy_wait_all_but(int later)
 {
     switch (later) {
     case 3:

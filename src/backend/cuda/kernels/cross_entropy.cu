@@ -40,15 +40,14 @@ struct cut {
 };
 
 /* exp(x) for x up to 0, with 0 for what is below 2^-126. */
-static __device__ __forceinline__ float power(float x)
+YK_DEVICE float power(float x)
 {
     float y;
     asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x * 1.44269504F));
     return y;
 }
 
-template <typename T>
-static __device__ __forceinline__ struct cut cut_row(const T *row, int classes)
+template <typename T> YK_DEVICE struct cut cut_row(const T *row, int classes)
 {
     constexpr int width = yk_wide<T>::count;
     const unsigned beyond = static_cast<unsigned>(reinterpret_cast<uintptr_t>(row) % 16);
@@ -57,9 +56,7 @@ static __device__ __forceinline__ struct cut cut_row(const T *row, int classes)
     return {head, wides, classes - wides * width};
 }
 
-template <typename T>
-static __device__ __forceinline__ void add_wide(const uint4 &words, bool smooth,
-                                                struct row_sum &sum)
+template <typename T> YK_DEVICE void add_wide(const uint4 &words, bool smooth, struct row_sum &sum)
 {
     constexpr int width = yk_wide<T>::count;
     float x[width];
@@ -135,8 +132,8 @@ template <typename T> struct logit_row {
 
 /* Row `number`, which is only looked at if its target is not negative. */
 template <typename T>
-static __device__ __forceinline__ struct logit_row<T> row_at(const struct yk_cross_entropy_op &op,
-                                                             int64_t number, int target) {
+YK_DEVICE struct logit_row<T> row_at(const struct yk_cross_entropy_op &op, int64_t number,
+                                     int target) {
     struct logit_row<T> line;
     line.row = static_cast<T *>(op.logits) + number * op.stride;
     line.cut = cut_row(line.row, static_cast<int>(op.classes));
@@ -154,8 +151,8 @@ static __device__ __forceinline__ struct logit_row<T> row_at(const struct yk_cro
 
 /* The first time through; `groups` are under way or there, one each time UNITS · threads places. */
 template <typename T>
-static __device__ __forceinline__ struct row_sum
-sum_row(const struct logit_row<T> &line, int kept, bool smooth, const uint4 *shelf, int groups)
+YK_DEVICE struct row_sum sum_row(const struct logit_row<T> &line, int kept, bool smooth,
+                                 const uint4 *shelf, int groups)
 {
     const int threads = static_cast<int>(blockDim.x);
     const int wides = line.cut.wides;
@@ -194,8 +191,7 @@ struct gradient {
 };
 
 template <typename T>
-static __device__ __forceinline__ uint4 gradient_of(const uint4 &words, int target,
-                                                    const struct gradient &gradient)
+YK_DEVICE uint4 gradient_of(const uint4 &words, int target, const struct gradient &gradient)
 {
     constexpr int width = yk_wide<T>::count;
     float x[width];
@@ -216,9 +212,8 @@ static __device__ __forceinline__ uint4 gradient_of(const uint4 &words, int targ
 /* The second time: writes the gradient, or zeros in a row without a target, and asks for the next
  * row. Returns the groups of that. */
 template <typename T>
-static __device__ __forceinline__ int turn_over(const struct logit_row<T> &line,
-                                                const struct logit_row<T> &next, int kept,
-                                                const struct gradient &gradient, uint4 *shelf)
+YK_DEVICE int turn_over(const struct logit_row<T> &line, const struct logit_row<T> &next, int kept,
+                        const struct gradient &gradient, uint4 *shelf)
 {
     const int threads = static_cast<int>(blockDim.x);
     const int wides = line.cut.wides;

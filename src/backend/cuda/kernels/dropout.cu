@@ -32,7 +32,7 @@ template <typename T, bool WIDE> struct group {
 };
 
 template <typename T, bool WIDE>
-static __device__ __forceinline__ void load_group(const T *from, int64_t there, group<T, WIDE> &out)
+YK_DEVICE void load_group(const T *from, int64_t there, group<T, WIDE> &out)
 {
     if constexpr (WIDE) {
         out.parts[0] = yk_load_pack<group<T, WIDE>::count>(from);
@@ -48,8 +48,8 @@ static __device__ __forceinline__ void load_group(const T *from, int64_t there, 
 
 /* What the numbers of a group are multiplied by: 0 or the scale. */
 template <int N>
-static __device__ __forceinline__ void find_factors(const struct drop &op, int64_t sample,
-                                                    int64_t place, float (&factors)[N])
+YK_DEVICE void find_factors(const struct drop &op, int64_t sample, int64_t place,
+                            float (&factors)[N])
 {
 #pragma unroll
     for (int i = 0; i < N; i += 4) {
@@ -67,9 +67,8 @@ static __device__ __forceinline__ void find_factors(const struct drop &op, int64
 
 /* to = from · factors + add, of the numbers that are there. */
 template <typename T, bool WIDE, int N>
-static __device__ __forceinline__ void store_group(const group<T, WIDE> &from,
-                                                   const group<T, WIDE> &add, bool adds,
-                                                   const float (&factors)[N], int64_t there, T *to)
+YK_DEVICE void store_group(const group<T, WIDE> &from, const group<T, WIDE> &add, bool adds,
+                           const float (&factors)[N], int64_t there, T *to)
 {
     if constexpr (WIDE) {
         float x[N];

@@ -8,12 +8,12 @@ enum {
     UNITS = 4, /* fours a thread has under way */
 };
 
-static __device__ __forceinline__ int64_t first_edge(void)
+YK_DEVICE int64_t first_edge(void)
 {
     return static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x;
 }
 
-static __device__ __forceinline__ int64_t edge_step(void)
+YK_DEVICE int64_t edge_step(void)
 {
     return static_cast<int64_t>(gridDim.x) * THREADS;
 }
@@ -59,7 +59,7 @@ void yk_cuda_elementwise_cast(struct yk_backend_lane *lane, const struct yk_cast
     yk_cuda_lane_check(lane, cudaGetLastError(), "cast");
 }
 
-static __device__ __forceinline__ float4 sum_of(const float4 &a, const float4 &b)
+YK_DEVICE float4 sum_of(const float4 &a, const float4 &b)
 {
     return make_float4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w);
 }

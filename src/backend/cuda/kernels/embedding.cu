@@ -15,15 +15,15 @@
 /* ---- token sort ---- */
 
 enum {
-    YK_TOKEN_SORT_BITS = 9, /* of a digit */
-    YK_TOKEN_SORT_DIGITS = 1 << YK_TOKEN_SORT_BITS,
-    YK_TOKEN_SORT_THREADS = YK_TOKEN_SORT_DIGITS, /* of a block; each also cares for one digit */
-    YK_TOKEN_SORT_WARPS = YK_TOKEN_SORT_THREADS / 32,
-    YK_TOKEN_SORT_TILES = 64, /* at most */
+    SORT_BITS = 9, /* of a digit */
+    SORT_DIGITS = 1 << SORT_BITS,
+    SORT_THREADS = SORT_DIGITS, /* of a block; each also cares for one digit */
+    SORT_WARPS = SORT_THREADS / 32,
+    SORT_TILES = 64, /* at most */
 };
 
 /* One digit's turn. */
-struct yk_token_sort_pass {
+struct sort_pass {
     const int32_t *tokens; /* (rows) */
     const int32_t *from;   /* (rows), in the order of the digits before; NULL: as they are */
     int32_t *to;           /* (rows) */
@@ -35,7 +35,7 @@ struct yk_token_sort_pass {
 };
 
 /* A row as a warp looks at it: 32 at a time, in order, of the warp's section of the tile. */
-struct yk_token_sort_row {
+struct sort_row {
     bool real; /* there is one for this lane */
     int32_t row;
     int32_t token;
@@ -44,18 +44,17 @@ struct yk_token_sort_row {
     bool leads;    /* the lowest of them */
 };
 
-static __device__ __forceinline__ struct yk_token_sort_row
-order_row(const struct yk_token_sort_pass &turn, int at, int end)
+YK_DEVICE struct sort_row read_sort_row(const struct sort_pass &pass, int at, int end)
 {
-    struct yk_token_sort_row one = {at < end, 0, 0, 0, 0, false};
+    struct sort_row one = {at < end, 0, 0, 0, 0, false};
     if (one.real) {
-        one.row = turn.from ? turn.from[at] : at;
-        one.token = turn.tokens[one.row];
-        one.digit = one.token >> turn.shift & (YK_TOKEN_SORT_DIGITS - 1);
+        one.row = pass.from ? pass.from[at] : at;
+        one.token = pass.tokens[one.row];
+        one.digit = one.token >> pass.shift & (SORT_DIGITS - 1);
     }
     one.same = __ballot_sync(0xffffffffU, one.real);
 #pragma unroll
-    for (int bit = 0; bit < YK_TOKEN_SORT_BITS; bit++) {
+    for (int bit = 0; bit < SORT_BITS; bit++) {
         const bool set = (one.digit >> bit & 1) != 0;
         const unsigned with = __ballot_sync(0xffffffffU, set);
         one.same &= set ? with : ~with;
@@ -65,20 +64,19 @@ order_row(const struct yk_token_sort_pass &turn, int at, int end)
 }
 
 /* Counts the digits of each warp's section of the block's tile. */
-static __device__ __forceinline__ void count_sections(const struct yk_token_sort_pass &turn,
-                                                      int (*counts)[YK_TOKEN_SORT_DIGITS])
+YK_DEVICE void count_sections(const struct sort_pass &pass, int (*counts)[SORT_DIGITS])
 {
     const int lane = threadIdx.x % 32;
     const int warp = threadIdx.x / 32;
-    const int section_rows = turn.tile_rows / YK_TOKEN_SORT_WARPS;
-    const int first = static_cast<int>(blockIdx.x) * turn.tile_rows + warp * section_rows;
-    const int end = first + section_rows < turn.rows ? first + section_rows : turn.rows;
-    for (int i = 0; i < YK_TOKEN_SORT_WARPS; i++) {
+    const int section_rows = pass.tile_rows / SORT_WARPS;
+    const int first = static_cast<int>(blockIdx.x) * pass.tile_rows + warp * section_rows;
+    const int end = first + section_rows < pass.rows ? first + section_rows : pass.rows;
+    for (int i = 0; i < SORT_WARPS; i++) {
         counts[i][threadIdx.x] = 0;
     }
     __syncthreads();
     for (int at = first; at < end; at += 32) {
-        const struct yk_token_sort_row one = order_row(turn, at + lane, end);
+        const struct sort_row one = read_sort_row(pass, at + lane, end);
         if (one.leads) {
             counts[warp][one.digit] += __popc(one.same);
         }
@@ -87,20 +85,19 @@ static __device__ __forceinline__ void count_sections(const struct yk_token_sort
     __syncthreads();
 }
 
-static __global__ void __launch_bounds__(YK_TOKEN_SORT_THREADS)
-    count_digits(struct yk_token_sort_pass turn)
+static __global__ void __launch_bounds__(SORT_THREADS) count_digits(struct sort_pass pass)
 {
-    __shared__ int counts[YK_TOKEN_SORT_WARPS][YK_TOKEN_SORT_DIGITS];
-    count_sections(turn, counts);
+    __shared__ int counts[SORT_WARPS][SORT_DIGITS];
+    count_sections(pass, counts);
     int sum = 0;
-    for (int i = 0; i < YK_TOKEN_SORT_WARPS; i++) {
+    for (int i = 0; i < SORT_WARPS; i++) {
         sum += counts[i][threadIdx.x];
     }
-    turn.counts[blockIdx.x * YK_TOKEN_SORT_DIGITS + threadIdx.x] = sum;
+    pass.counts[blockIdx.x * SORT_DIGITS + threadIdx.x] = sum;
 }
 
 /* The sum of what the threads before this one came with. */
-static __device__ __forceinline__ int sum_before(int own, int *warp_sums)
+YK_DEVICE int sum_before(int own, int *warp_sums)
 {
     const int lane = threadIdx.x % 32;
     const int warp = threadIdx.x / 32;
@@ -120,39 +117,37 @@ static __device__ __forceinline__ int sum_before(int own, int *warp_sums)
     return sum;
 }
 
-static __global__ void __launch_bounds__(YK_TOKEN_SORT_THREADS)
-    place_rows(struct yk_token_sort_pass turn)
+static __global__ void __launch_bounds__(SORT_THREADS) place_rows(struct sort_pass pass)
 {
-    __shared__ int counts[YK_TOKEN_SORT_WARPS]
-                         [YK_TOKEN_SORT_DIGITS]; /* then: where the next one goes */
-    __shared__ int warp_sums[YK_TOKEN_SORT_WARPS];
+    __shared__ int counts[SORT_WARPS][SORT_DIGITS]; /* then: where the next one goes */
+    __shared__ int warp_sums[SORT_WARPS];
     const int lane = threadIdx.x % 32;
     const int warp = threadIdx.x / 32;
-    const int section_rows = turn.tile_rows / YK_TOKEN_SORT_WARPS;
-    const int first = static_cast<int>(blockIdx.x) * turn.tile_rows + warp * section_rows;
-    const int end = first + section_rows < turn.rows ? first + section_rows : turn.rows;
-    count_sections(turn, counts);
+    const int section_rows = pass.tile_rows / SORT_WARPS;
+    const int first = static_cast<int>(blockIdx.x) * pass.tile_rows + warp * section_rows;
+    const int end = first + section_rows < pass.rows ? first + section_rows : pass.rows;
+    count_sections(pass, counts);
     int total = 0;
     int before = 0; /* in tiles before this one */
 #pragma unroll 16
     for (int tile = 0; tile < gridDim.x; tile++) {
-        const int count = turn.counts[tile * YK_TOKEN_SORT_DIGITS + threadIdx.x];
+        const int count = pass.counts[tile * SORT_DIGITS + threadIdx.x];
         total += count;
         before += tile < blockIdx.x ? count : 0;
     }
     int next = sum_before(total, warp_sums) + before;
-    for (int i = 0; i < YK_TOKEN_SORT_WARPS; i++) {
+    for (int i = 0; i < SORT_WARPS; i++) {
         const int count = counts[i][threadIdx.x];
         counts[i][threadIdx.x] = next;
         next += count;
     }
     __syncthreads();
     for (int at = first; at < end; at += 32) {
-        const struct yk_token_sort_row one = order_row(turn, at + lane, end);
+        const struct sort_row one = read_sort_row(pass, at + lane, end);
         if (one.real) {
             const int place = counts[warp][one.digit] + __popc(one.same & ((1U << lane) - 1));
-            turn.to[place] = one.row;
-            turn.sorted[place] = one.token;
+            pass.to[place] = one.row;
+            pass.sorted[place] = one.token;
         }
         __syncwarp();
         if (one.leads) {
@@ -163,32 +158,30 @@ static __global__ void __launch_bounds__(YK_TOKEN_SORT_THREADS)
 }
 
 /* What sorting works in. */
-struct yk_token_sort {
+struct sort_buffers {
     int32_t *orders[2]; /* (rows) each */
     int32_t *sorted;    /* (rows): the tokens, sorted */
     int32_t *counts;    /* (YK_TOKEN_SORT_TILES, YK_TOKEN_SORT_DIGITS) */
 };
 
-/* Returns the rows' order, which is one of `room`'s. */
-static inline const int32_t *yk_token_sort_run(cudaStream_t stream, const int32_t *tokens,
-                                               int32_t rows, int64_t vocabulary,
-                                               const struct yk_token_sort *room)
+/* Returns the rows' order, which is one of `buffers`'s. */
+static inline const int32_t *sort_tokens(cudaStream_t stream, const int32_t *tokens, int32_t rows,
+                                         int64_t vocabulary, const struct sort_buffers *buffers)
 {
     const int32_t tile_rows = static_cast<int32_t>(
-        yk_ceil_div(yk_ceil_div(rows, YK_TOKEN_SORT_TILES), YK_TOKEN_SORT_THREADS) *
-        YK_TOKEN_SORT_THREADS);
+        yk_ceil_div(yk_ceil_div(rows, SORT_TILES), SORT_THREADS) * SORT_THREADS);
     const unsigned tiles = static_cast<unsigned>(yk_ceil_div(rows, tile_rows));
-    struct yk_token_sort_pass turn = {tokens,       nullptr, room->orders[0], room->sorted,
-                                      room->counts, rows,    tile_rows,       0};
+    struct sort_pass pass = {tokens,          nullptr, buffers->orders[0], buffers->sorted,
+                             buffers->counts, rows,    tile_rows,          0};
     for (;;) {
-        count_digits<<<tiles, YK_TOKEN_SORT_THREADS, 0, stream>>>(turn);
-        place_rows<<<tiles, YK_TOKEN_SORT_THREADS, 0, stream>>>(turn);
-        turn.shift += YK_TOKEN_SORT_BITS;
-        if ((vocabulary - 1) >> turn.shift <= 0) {
-            return turn.to;
+        count_digits<<<tiles, SORT_THREADS, 0, stream>>>(pass);
+        place_rows<<<tiles, SORT_THREADS, 0, stream>>>(pass);
+        pass.shift += SORT_BITS;
+        if ((vocabulary - 1) >> pass.shift <= 0) {
+            return pass.to;
         }
-        turn.from = turn.to;
-        turn.to = turn.to == room->orders[0] ? room->orders[1] : room->orders[0];
+        pass.from = pass.to;
+        pass.to = pass.to == buffers->orders[0] ? buffers->orders[1] : buffers->orders[0];
     }
 }
 
@@ -287,9 +280,9 @@ struct segments {
 
 /* A run of the segment ends, or the segment does: rows `first` to `last` of the order. */
 template <int N>
-static __device__ __forceinline__ void finish_run(const struct yk_embedding_backward_op &op,
-                                                  const struct segments &segments, int first,
-                                                  int last, int64_t column, const float (&sum)[N])
+YK_DEVICE void finish_run(const struct yk_embedding_backward_op &op,
+                          const struct segments &segments, int first, int last, int64_t column,
+                          const float (&sum)[N])
 {
     const int segment = blockIdx.x;
     const int32_t token = segments.sorted[last];
@@ -361,7 +354,7 @@ static __global__ void __launch_bounds__(JOIN_THREADS)
 {
     __shared__ float4 sums[JOIN_WARPS][32];
     const int lane = threadIdx.x % 32;
-    const int turn = threadIdx.x / 32;
+    const int pass = threadIdx.x / 32;
     const int segment = blockIdx.x;
     const int begin = segment * segments.segment_rows;
     const int next =
@@ -380,16 +373,16 @@ static __global__ void __launch_bounds__(JOIN_THREADS)
     float4 sum = make_float4(0, 0, 0, 0);
     if (column < op.width) {
 #pragma unroll 8
-        for (int i = turn; i <= more; i += JOIN_WARPS) {
+        for (int i = pass; i <= more; i += JOIN_WARPS) {
             const int64_t end = static_cast<int64_t>(segment + i) * ENDS + (i == 0 ? TAIL : HEAD);
             const float4 one = *reinterpret_cast<const float4 *>(segments.partials +
                                                                  end * segments.pitch + column);
             sum = make_float4(sum.x + one.x, sum.y + one.y, sum.z + one.z, sum.w + one.w);
         }
     }
-    sums[turn][lane] = sum;
+    sums[pass][lane] = sum;
     __syncthreads();
-    if (turn > 0) {
+    if (pass > 0) {
         return;
     }
     for (int i = 1; i < JOIN_WARPS; i++) {
@@ -410,7 +403,7 @@ static size_t whole_lines(size_t bytes)
 
 /* Cuts scratch into what sorting and summing work in. False: there is not enough of it. */
 static bool carve(struct yk_backend_lane *lane, const struct yk_embedding_backward_op *op,
-                  struct yk_token_sort *order, struct segments *segments)
+                  struct sort_buffers *order, struct segments *segments)
 {
     const size_t end_bytes = static_cast<size_t>(segments->pitch) * ENDS * sizeof(float);
     int64_t segment_rows = MIN_SEGMENT_ROWS;
@@ -420,8 +413,7 @@ static bool carve(struct yk_backend_lane *lane, const struct yk_embedding_backwa
         segment_rows *= 2;
     }
     const size_t list_bytes = whole_lines(static_cast<size_t>(op->rows) * sizeof(int32_t));
-    const size_t count_bytes =
-        static_cast<size_t>(YK_TOKEN_SORT_TILES) * YK_TOKEN_SORT_DIGITS * sizeof(int32_t);
+    const size_t count_bytes = static_cast<size_t>(SORT_TILES) * SORT_DIGITS * sizeof(int32_t);
     segments->rows = static_cast<int32_t>(op->rows);
     segments->segment_rows = static_cast<int32_t>(segment_rows);
     segments->count = static_cast<int32_t>(yk_ceil_div(op->rows, segment_rows));
@@ -453,13 +445,13 @@ static void sum_all(cudaStream_t stream, const struct yk_embedding_backward_op *
 static void add_to_table(struct yk_backend_lane *lane, const struct yk_embedding_backward_op *op)
 {
     const cudaStream_t stream = yk_cuda_lane_stream(lane);
-    struct yk_token_sort order;
+    struct sort_buffers order;
     struct segments segments;
     segments.pitch = yk_ceil_div(op->width, 4) * 4;
     if (!carve(lane, op, &order, &segments)) {
         return;
     }
-    segments.order = yk_token_sort_run(stream, op->tokens, segments.rows, op->vocabulary, &order);
+    segments.order = sort_tokens(stream, op->tokens, segments.rows, op->vocabulary, &order);
     yk_with_type(op->out_type, [&](auto number) {
         using T = decltype(number);
         constexpr int N = yk_wide<T>::count;

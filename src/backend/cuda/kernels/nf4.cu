@@ -27,7 +27,7 @@ static_assert(static_cast<int>(THREADS) == static_cast<int>(YK_NF4_SCALE_BLOCK),
               "a block's scale has a thread in quantise_scales");
 
 /* What numbers are multiplied by to lie within ±1; 0 where all are, or next to it. */
-static __device__ __forceinline__ float inverse(float scale)
+YK_DEVICE float inverse(float scale)
 {
     const float whole = __fdiv_rn(1.0F, scale > 0.0F ? scale : 1.0F);
     return scale > 0.0F && isfinite(whole) ? whole : 0.0F;
@@ -35,7 +35,7 @@ static __device__ __forceinline__ float inverse(float scale)
 
 /* The largest absolute value among `lanes` neighbouring threads, known to all of them; as whole
  * numbers, among which what is not a number is the largest. */
-static __device__ __forceinline__ uint32_t largest_of(uint32_t bits, int lanes)
+YK_DEVICE uint32_t largest_of(uint32_t bits, int lanes)
 {
     for (int step = lanes / 2; step > 0; step /= 2) {
         bits = max(bits, __shfl_xor_sync(0xffffffffU, bits, step));
@@ -43,12 +43,12 @@ static __device__ __forceinline__ uint32_t largest_of(uint32_t bits, int lanes)
     return bits;
 }
 
-static __device__ __forceinline__ uint32_t size_of(float x)
+YK_DEVICE uint32_t size_of(float x)
 {
     return __float_as_uint(x) & 0x7fffffffU;
 }
 
-static __device__ __forceinline__ uint32_t code_of(float scaled)
+YK_DEVICE uint32_t code_of(float scaled)
 {
     uint32_t code = 0;
 #pragma unroll
@@ -202,8 +202,7 @@ void yk_cuda_nf4_quantise(struct yk_backend_lane *lane, const struct yk_quantise
 /* Of the codes in a word, which as bytes have the earlier number in the high four bits. The 16
  * values lie in as many banks: threads never wait for each other. */
 template <typename T>
-static __device__ __forceinline__ void decode_eight(uint32_t codes, const float *values,
-                                                    float scale, T *to)
+YK_DEVICE void decode_eight(uint32_t codes, const float *values, float scale, T *to)
 {
     constexpr int width = yk_wide<T>::count;
     float x[EIGHT];

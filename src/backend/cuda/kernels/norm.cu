@@ -20,9 +20,7 @@ template <typename T> struct row_registers {
 };
 
 /* Asks for what a thread holds of a row; it lies in shared memory at stage[0], stage[threads] …. */
-template <typename T>
-static __device__ __forceinline__ void fetch(const T *x, int place, int step, int count,
-                                             uint4 *stage)
+template <typename T> YK_DEVICE void fetch(const T *x, int place, int step, int count, uint4 *stage)
 {
 #pragma unroll
     for (int i = 0; i < YK_THREAD_CHUNKS; i++) {
@@ -36,8 +34,8 @@ static __device__ __forceinline__ void fetch(const T *x, int place, int step, in
 }
 
 template <typename T>
-static __device__ __forceinline__ void load_registers(const uint4 *stage, int place, int step,
-                                                      int count, struct row_registers<T> &out)
+YK_DEVICE void load_registers(const uint4 *stage, int place, int step, int count,
+                              struct row_registers<T> &out)
 {
 #pragma unroll
     for (int i = 0; i < YK_THREAD_CHUNKS; i++) {
@@ -49,8 +47,8 @@ static __device__ __forceinline__ void load_registers(const uint4 *stage, int pl
 
 /* Of what `term` makes of each number. */
 template <typename T, typename TERM>
-static __device__ __forceinline__ float sum_registers(const struct row_registers<T> &row_registers,
-                                                      int place, int step, int count, TERM term)
+YK_DEVICE float sum_registers(const struct row_registers<T> &row_registers, int place, int step,
+                              int count, TERM term)
 {
     float sum = 0;
 #pragma unroll
@@ -67,9 +65,8 @@ static __device__ __forceinline__ float sum_registers(const struct row_registers
 
 /* y of a chunk, whose weights and biases lie at `weights` and `biases`, `chunks` apart. */
 template <typename T>
-static __device__ __forceinline__ yk_wide<T> scale_chunk(const yk_wide<T> &x, float mean,
-                                                         float rstd, const float4 *weights,
-                                                         const float4 *biases, int chunks)
+YK_DEVICE yk_wide<T> scale_chunk(const yk_wide<T> &x, float mean, float rstd, const float4 *weights,
+                                 const float4 *biases, int chunks)
 {
     yk_wide<T> y;
 #pragma unroll

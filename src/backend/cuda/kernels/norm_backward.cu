@@ -15,15 +15,15 @@
 
 /* What is summed over a row: g and g · n. */
 enum {
-    YK_NORM_G,
-    YK_NORM_GN,
-    YK_NORM_SUMS,
+    ROW_G,
+    ROW_GN,
+    ROW_SUMS,
 };
 
 /* d_weight and d_bias from (groups, 2, width) sums. */
-static inline void yk_add_norm_sums(struct yk_backend_lane *lane,
-                                    const struct yk_norm_backward_op *op, const float *partials,
-                                    int64_t groups)
+static inline void add_column_sums(struct yk_backend_lane *lane,
+                                   const struct yk_norm_backward_op *op, const float *partials,
+                                   int64_t groups)
 {
     const struct yk_partials sums = {
         partials,       op->width, static_cast<int32_t>(groups), 2, {op->d_weight, op->d_bias},
@@ -68,8 +68,7 @@ struct statistics {
     float rstd;
 };
 
-static __device__ __forceinline__ struct statistics
-statistics_of(const struct yk_norm_backward_op &op, int64_t row)
+YK_DEVICE struct statistics statistics_of(const struct yk_norm_backward_op &op, int64_t row)
 {
     const bool real = row < op.rows;
     return {real && op.mean ? op.mean[row] : 0.0F, real ? op.rstd[row] : 0.0F};
@@ -93,9 +92,9 @@ template <int CHUNKS> struct row_stages {
 
 /* Asks for a row, which is a group even if it is not there. */
 template <typename T, int CHUNKS>
-static __device__ __forceinline__ void
-fetch_row(const struct yk_norm_backward_op &op, int64_t row, const struct position &position,
-          const struct row_stages<CHUNKS> &row_stages, int stage)
+YK_DEVICE void fetch_row(const struct yk_norm_backward_op &op, int64_t row,
+                         const struct position &position,
+                         const struct row_stages<CHUNKS> &row_stages, int stage)
 {
     const int count = row < op.rows ? position.chunks : 0;
     const int64_t start = row * position.chunks;
@@ -117,8 +116,8 @@ fetch_row(const struct yk_norm_backward_op &op, int64_t row, const struct positi
 
 /* The weights of a thread's columns, one by one: they may lie anywhere. */
 template <typename W, int CHUNKS, int N>
-static __device__ __forceinline__ void
-load_weights_as(const void *from, const struct position &position, float (&out)[CHUNKS][N])
+YK_DEVICE void load_weights_as(const void *from, const struct position &position,
+                               float (&out)[CHUNKS][N])
 {
     const W *weights = static_cast<const W *>(from);
 #pragma unroll
@@ -132,9 +131,8 @@ load_weights_as(const void *from, const struct position &position, float (&out)[
 }
 
 template <int CHUNKS, int N>
-static __device__ __forceinline__ void load_weights(const struct yk_norm_backward_op &op,
-                                                    const struct position &position,
-                                                    float (&out)[CHUNKS][N])
+YK_DEVICE void load_weights(const struct yk_norm_backward_op &op, const struct position &position,
+                            float (&out)[CHUNKS][N])
 {
     switch (op.weight_type) {
     case YK_PRECISION_FP16:
@@ -151,18 +149,17 @@ static __device__ __forceinline__ void load_weights(const struct yk_norm_backwar
 
 /* Adds a chunk's share to the sums of its row and, with SUMS, of its columns. */
 template <typename T, bool SUMS>
-static __device__ __forceinline__ void
-sum_chunk(const yk_wide<T> &x, const yk_wide<T> &dy, const struct statistics &of,
-          const float (&weights)[yk_wide<T>::count], float (&row)[YK_NORM_SUMS],
-          float (&d_weight)[yk_wide<T>::count], float (&d_bias)[yk_wide<T>::count])
+YK_DEVICE void sum_chunk(const yk_wide<T> &x, const yk_wide<T> &dy, const struct statistics &of,
+                         const float (&weights)[yk_wide<T>::count], float (&row)[ROW_SUMS],
+                         float (&d_weight)[yk_wide<T>::count], float (&d_bias)[yk_wide<T>::count])
 {
 #pragma unroll
     for (int i = 0; i < yk_wide<T>::count; i++) {
         const float n = (yk_load(x.numbers[i]) - of.mean) * of.rstd;
         const float d = yk_load(dy.numbers[i]);
         const float g = d * weights[i];
-        row[YK_NORM_G] += g;
-        row[YK_NORM_GN] += g * n;
+        row[ROW_G] += g;
+        row[ROW_GN] += g * n;
         if (SUMS) {
             d_weight[i] += d * n;
             d_bias[i] += d;
@@ -172,10 +169,10 @@ sum_chunk(const yk_wide<T> &x, const yk_wide<T> &dy, const struct statistics &of
 
 /* dx of a chunk. */
 template <typename T>
-static __device__ __forceinline__ yk_wide<T>
-pass_chunk(const yk_wide<T> &x, const yk_wide<T> &dy, const yk_wide<T> &add,
-           const struct statistics &of, const float (&weights)[yk_wide<T>::count], float g_mean,
-           float gn_mean)
+YK_DEVICE yk_wide<T> pass_chunk(const yk_wide<T> &x, const yk_wide<T> &dy, const yk_wide<T> &add,
+                                const struct statistics &of,
+                                const float (&weights)[yk_wide<T>::count], float g_mean,
+                                float gn_mean)
 {
     yk_wide<T> dx;
 #pragma unroll
@@ -190,15 +187,15 @@ pass_chunk(const yk_wide<T> &x, const yk_wide<T> &dy, const yk_wide<T> &add,
 /* One row of every team, which is there in `stage`: dx, and the row's share of the columns' sums.
  */
 template <typename T, int CHUNKS, bool SUMS>
-static __device__ __forceinline__ void
-backward_row(const struct yk_norm_backward_op &op, int64_t row, const struct statistics &of,
-             const struct position &position, const float (&weights)[CHUNKS][yk_wide<T>::count],
-             const struct row_stages<CHUNKS> &row_stages, int stage, float (*scratch)[YK_NORM_SUMS],
-             struct column_sums<T, CHUNKS> &sums)
+YK_DEVICE void backward_row(const struct yk_norm_backward_op &op, int64_t row,
+                            const struct statistics &of, const struct position &position,
+                            const float (&weights)[CHUNKS][yk_wide<T>::count],
+                            const struct row_stages<CHUNKS> &row_stages, int stage,
+                            float (*scratch)[ROW_SUMS], struct column_sums<T, CHUNKS> &sums)
 {
     constexpr int N = yk_wide<T>::count;
     const int count = row < op.rows ? position.chunks : 0;
-    float row_sums[YK_NORM_SUMS] = {0, 0};
+    float row_sums[ROW_SUMS] = {0, 0};
 #pragma unroll
     for (int i = 0; i < CHUNKS; i++) {
         if (position.place + i * position.step < count) {
@@ -208,8 +205,8 @@ backward_row(const struct yk_norm_backward_op &op, int64_t row, const struct sta
         }
     }
     yk_team_sums(row_sums, position.step / 32, scratch);
-    const float g_mean = op.mean ? row_sums[YK_NORM_G] / static_cast<float>(op.width) : 0.0F;
-    const float gn_mean = row_sums[YK_NORM_GN] / static_cast<float>(op.width);
+    const float g_mean = op.mean ? row_sums[ROW_G] / static_cast<float>(op.width) : 0.0F;
+    const float gn_mean = row_sums[ROW_GN] / static_cast<float>(op.width);
     /* It is read again: registers are for what stays. */
     asm volatile("" ::: "memory");
 #pragma unroll
@@ -229,9 +226,8 @@ backward_row(const struct yk_norm_backward_op &op, int64_t row, const struct sta
 /* Adds up one of the sums of the block's teams, one team after the other, in shared memory that is
  * free by now, and leaves it in scratch at `to` (width). */
 template <typename T, int CHUNKS>
-static __device__ __forceinline__ void leave(const float (&sums)[CHUNKS][yk_wide<T>::count],
-                                             const struct position &position, float4 *shared,
-                                             float *to)
+YK_DEVICE void leave(const float (&sums)[CHUNKS][yk_wide<T>::count],
+                     const struct position &position, float4 *shared, float *to)
 {
     constexpr int N = yk_wide<T>::count;
     for (int team = 0; team < position.teams; team++) {
@@ -266,7 +262,7 @@ static __global__ void __launch_bounds__(YK_TEAM_THREADS, REGISTER_BLOCKS)
     register_rows(struct yk_norm_backward_op op, int team_warps, int prefetch, float *partials)
 {
     extern __shared__ float4 shared[];
-    __shared__ float scratch[2][YK_TEAM_WARPS][YK_NORM_SUMS];
+    __shared__ float scratch[2][YK_TEAM_WARPS][ROW_SUMS];
     const int width = static_cast<int>(op.width);
     const int threads = team_warps * 32;
     const struct position position = {
@@ -342,7 +338,7 @@ static bool load_registers(struct yk_backend_lane *lane, const struct yk_norm_ba
     kernel<<<grid, YK_TEAM_THREADS, static_cast<size_t>(bytes), yk_cuda_lane_stream(lane)>>>(
         *op, team_warps, prefetch, partials);
     if (SUMS) {
-        yk_add_norm_sums(lane, op, partials, grid);
+        add_column_sums(lane, op, partials, grid);
     }
     return true;
 }
@@ -426,23 +422,23 @@ static __global__ void __launch_bounds__(COLUMN_LANES *COLUMN_STEPS)
 /* dx: a block a row, whose threads are one team. */
 static __global__ void __launch_bounds__(YK_TEAM_THREADS) walk_rows(struct yk_norm_backward_op op)
 {
-    __shared__ float scratch[2][YK_TEAM_WARPS][YK_NORM_SUMS];
+    __shared__ float scratch[2][YK_TEAM_WARPS][ROW_SUMS];
     int turn = 0;
     for (int64_t row = blockIdx.x; row < op.rows; row += gridDim.x) {
         const int64_t start = row * op.width;
         const float mean = op.mean ? op.mean[row] : 0.0F;
         const float rstd = op.rstd[row];
-        float sums[YK_NORM_SUMS] = {0, 0};
+        float sums[ROW_SUMS] = {0, 0};
         for (int64_t i = threadIdx.x; i < op.width; i += YK_TEAM_THREADS) {
             const float n = (yk_typed_load_one(op.x_type, op.x, start + i) - mean) * rstd;
             const float g = yk_typed_load_one(op.y_type, op.dy, start + i) *
                             yk_typed_load_one(op.weight_type, op.weight, i);
-            sums[YK_NORM_G] += g;
-            sums[YK_NORM_GN] += g * n;
+            sums[ROW_G] += g;
+            sums[ROW_GN] += g * n;
         }
         yk_team_sums(sums, YK_TEAM_WARPS, scratch[turn++ & 1]);
-        const float g_mean = op.mean ? sums[YK_NORM_G] / static_cast<float>(op.width) : 0.0F;
-        const float gn_mean = sums[YK_NORM_GN] / static_cast<float>(op.width);
+        const float g_mean = op.mean ? sums[ROW_G] / static_cast<float>(op.width) : 0.0F;
+        const float gn_mean = sums[ROW_GN] / static_cast<float>(op.width);
         for (int64_t i = threadIdx.x; i < op.width; i += YK_TEAM_THREADS) {
             const float n = (yk_typed_load_one(op.x_type, op.x, start + i) - mean) * rstd;
             const float g = yk_typed_load_one(op.y_type, op.dy, start + i) *
@@ -476,7 +472,7 @@ static void backward_slow(struct yk_backend_lane *lane, const struct yk_norm_bac
         const dim3 grid(static_cast<unsigned>(yk_ceil_div(op->width, COLUMN_LANES)),
                         static_cast<unsigned>(groups));
         walk_columns<<<grid, COLUMN_LANES * COLUMN_STEPS, 0, stream>>>(*op, group_rows, partials);
-        yk_add_norm_sums(lane, op, partials, groups);
+        add_column_sums(lane, op, partials, groups);
     }
     const int64_t grid = min64(op->rows, yk_cuda_lane_properties(lane)->processors * SLOW_BLOCKS);
     walk_rows<<<static_cast<unsigned>(grid), YK_TEAM_THREADS, 0, stream>>>(*op);

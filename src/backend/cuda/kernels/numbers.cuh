@@ -11,17 +11,19 @@
 
 #include "backend/cuda/kernels.h"
 
-static __device__ __forceinline__ float yk_load(float x)
+#define YK_DEVICE static __device__ __forceinline__
+
+YK_DEVICE float yk_load(float x)
 {
     return x;
 }
 
-static __device__ __forceinline__ float yk_load(__half x)
+YK_DEVICE float yk_load(__half x)
 {
     return __half2float(x);
 }
 
-static __device__ __forceinline__ float yk_load(__nv_bfloat16 x)
+YK_DEVICE float yk_load(__nv_bfloat16 x)
 {
     return __bfloat162float(x);
 }
@@ -67,7 +69,7 @@ template <typename T> static inline bool yk_is_wide(const void *base, int64_t st
 }
 
 /* The sum, or the maximum, over a warp, known to all its threads. The order is fixed. */
-static __device__ __forceinline__ float yk_warp_sum(float x)
+YK_DEVICE float yk_warp_sum(float x)
 {
     for (int step = 16; step > 0; step /= 2) {
         x += __shfl_xor_sync(0xffffffffU, x, step);
@@ -75,7 +77,7 @@ static __device__ __forceinline__ float yk_warp_sum(float x)
     return x;
 }
 
-static __device__ __forceinline__ float yk_warp_max(float x)
+YK_DEVICE float yk_warp_max(float x)
 {
     for (int step = 16; step > 0; step /= 2) {
         x = fmaxf(x, __shfl_xor_sync(0xffffffffU, x, step));
@@ -84,7 +86,7 @@ static __device__ __forceinline__ float yk_warp_max(float x)
 }
 
 /* Sums over a block of up to 1024 threads in whole warps, in double precision and a fixed order. */
-static __device__ __forceinline__ double yk_warp_sum_double(double x)
+YK_DEVICE double yk_warp_sum_double(double x)
 {
     for (int step = 16; step > 0; step /= 2) {
         x += __shfl_xor_sync(0xffffffffU, x, step);
@@ -93,7 +95,7 @@ static __device__ __forceinline__ double yk_warp_sum_double(double x)
 }
 
 /* All threads call it, once in a kernel; the first warp knows the sum. */
-static __device__ __forceinline__ double yk_block_sum(double x)
+YK_DEVICE double yk_block_sum(double x)
 {
     __shared__ double parts[32];
     const unsigned lane = threadIdx.x % 32;

@@ -17,13 +17,13 @@
 #include <math.h>
 
 enum {
-    YK_OPTIMIZER_THREADS = 256,
-    YK_OPTIMIZER_UNITS = 2, /* fours of each run that a thread has under way */
+    UPDATE_THREADS = 256,
+    UPDATE_UNITS = 2, /* fours of each run that a thread has under way */
 };
 
 template <typename T, typename RULE>
-static __device__ void yk_optimizer_edge(const typename RULE::op &op, const RULE &rule,
-                                         float factor, int64_t at)
+static __device__ void update_edge(const typename RULE::op &op, const RULE &rule, float factor,
+                                   int64_t at)
 {
     T *weights = static_cast<T *>(op.weights);
     const float g = yk_load(static_cast<const T *>(op.gradients)[at]) * factor;
@@ -39,16 +39,15 @@ static __device__ void yk_optimizer_edge(const typename RULE::op &op, const RULE
 
 /* Fours have a master, which may be the weights themselves. */
 template <typename T, typename RULE>
-static __global__ void __launch_bounds__(YK_OPTIMIZER_THREADS)
-    yk_optimizer_span(typename RULE::op op, RULE rule, yk_vector_span span)
+static __global__ void __launch_bounds__(UPDATE_THREADS)
+    update_span(typename RULE::op op, RULE rule, yk_vector_span span)
 {
     if (op.gradient_norm && op.gradient_norm->skip) {
         return;
     }
-    constexpr int units = YK_OPTIMIZER_UNITS;
+    constexpr int units = UPDATE_UNITS;
     const float factor = op.gradient_norm ? op.gradient_norm->factor : 1.0F;
-    const int64_t first =
-        static_cast<int64_t>(blockIdx.x) * YK_OPTIMIZER_THREADS * units + threadIdx.x;
+    const int64_t first = static_cast<int64_t>(blockIdx.x) * UPDATE_THREADS * units + threadIdx.x;
     T *weights = static_cast<T *>(op.weights);
     const T *gradients = static_cast<const T *>(op.gradients);
     const bool copied = op.weights != op.master;
@@ -57,8 +56,8 @@ static __global__ void __launch_bounds__(YK_OPTIMIZER_THREADS)
     typename RULE::template state<float4> states[units];
 #pragma unroll
     for (int unit = 0; unit < units; unit++) {
-        const int64_t at = span.head + 4 * (first + unit * YK_OPTIMIZER_THREADS);
-        if (first + unit * YK_OPTIMIZER_THREADS < span.fours) {
+        const int64_t at = span.head + 4 * (first + unit * UPDATE_THREADS);
+        if (first + unit * UPDATE_THREADS < span.fours) {
             g[unit] = yk_load_four(gradients + at);
             w[unit] = yk_load_four_once(op.master + at);
             states[unit] = rule.load_four(op, at);
@@ -66,8 +65,8 @@ static __global__ void __launch_bounds__(YK_OPTIMIZER_THREADS)
     }
 #pragma unroll
     for (int unit = 0; unit < units; unit++) {
-        const int64_t at = span.head + 4 * (first + unit * YK_OPTIMIZER_THREADS);
-        if (first + unit * YK_OPTIMIZER_THREADS < span.fours) {
+        const int64_t at = span.head + 4 * (first + unit * UPDATE_THREADS);
+        if (first + unit * UPDATE_THREADS < span.fours) {
             rule.four(factor, yk_unpack_four(g[unit]), w[unit], states[unit]);
             rule.store_four(op, at, states[unit]);
             yk_store_four_once(op.master + at, w[unit]);
@@ -76,18 +75,18 @@ static __global__ void __launch_bounds__(YK_OPTIMIZER_THREADS)
             }
         }
     }
-    const int64_t threads = static_cast<int64_t>(gridDim.x) * YK_OPTIMIZER_THREADS;
-    for (int64_t edge = static_cast<int64_t>(blockIdx.x) * YK_OPTIMIZER_THREADS + threadIdx.x;
+    const int64_t threads = static_cast<int64_t>(gridDim.x) * UPDATE_THREADS;
+    for (int64_t edge = static_cast<int64_t>(blockIdx.x) * UPDATE_THREADS + threadIdx.x;
          edge < span.edges; edge += threads) {
-        yk_optimizer_edge<T>(op, rule, factor, yk_vector_span_edge(span, edge));
+        update_edge<T>(op, rule, factor, yk_vector_span_edge(span, edge));
     }
 }
 
 /* `kept`: the runs of fp32 that hold what the rule keeps of every weight; NULL where there are
  * fewer. */
 template <typename RULE>
-static void yk_optimizer_launch(struct yk_backend_lane *lane, const typename RULE::op *op,
-                                const RULE &rule, const float *const (&kept)[2], const char *action)
+static void launch_update(struct yk_backend_lane *lane, const typename RULE::op *op,
+                          const RULE &rule, const float *const (&kept)[2], const char *action)
 {
     cudaStream_t stream = yk_cuda_lane_stream(lane);
     const int64_t bytes = yk_precision_bytes(op->type);
@@ -103,10 +102,10 @@ static void yk_optimizer_launch(struct yk_backend_lane *lane, const typename RUL
     if (!given.master) { /* 16 bits without a master are taken one by one */
         span = {0, 0, op->count};
     }
-    const unsigned blocks = yk_vector_span_blocks(span, YK_OPTIMIZER_THREADS, YK_OPTIMIZER_UNITS);
+    const unsigned blocks = yk_vector_span_blocks(span, UPDATE_THREADS, UPDATE_UNITS);
     yk_with_type(op->type, [&](auto number) {
         using T = decltype(number);
-        yk_optimizer_span<T><<<blocks, YK_OPTIMIZER_THREADS, 0, stream>>>(given, rule, span);
+        update_span<T><<<blocks, UPDATE_THREADS, 0, stream>>>(given, rule, span);
     });
     yk_cuda_lane_check(lane, cudaGetLastError(), action);
 }
@@ -198,7 +197,7 @@ void yk_cuda_optimizer_adamw(struct yk_backend_lane *lane, const struct yk_adamw
         op->beta2,
         op->epsilon,
     };
-    yk_optimizer_launch(lane, op, rule, {op->moment1, op->moment2}, "adamw");
+    launch_update(lane, op, rule, {op->moment1, op->moment2}, "adamw");
 }
 
 /* ---- SGD ---- */
@@ -267,7 +266,7 @@ void yk_cuda_optimizer_sgd(struct yk_backend_lane *lane, const struct yk_sgd_op 
     }
     const bool moves = op->momentum != 0.0F;
     const struct sgd rule = {op->lr, op->momentum, op->weight_decay, moves && !op->first, moves};
-    yk_optimizer_launch(lane, op, rule, {moves ? op->velocity : nullptr, nullptr}, "sgd");
+    launch_update(lane, op, rule, {moves ? op->velocity : nullptr, nullptr}, "sgd");
 }
 
 /* ---- gradient norm ---- */

@@ -2,9 +2,9 @@
 #ifndef YK_BACKEND_CUDA_KERNELS_PHILOX_CUH
 #define YK_BACKEND_CUDA_KERNELS_PHILOX_CUH
 
-#include <stdint.h>
+#include "backend/cuda/kernels/numbers.cuh"
 
-static __device__ __forceinline__ uint4 yk_philox(uint64_t seed, uint4 x)
+YK_DEVICE uint4 yk_philox(uint64_t seed, uint4 x)
 {
     uint32_t key0 = static_cast<uint32_t>(seed);
     uint32_t key1 = static_cast<uint32_t>(seed >> 32);
@@ -22,8 +22,7 @@ static __device__ __forceinline__ uint4 yk_philox(uint64_t seed, uint4 x)
 }
 
 /* Four numbers' answers: those whose places in the sample begin at 4 · quad. */
-static __device__ __forceinline__ uint4 yk_philox_dropout(uint64_t seed, uint64_t site,
-                                                          int64_t sample, uint64_t quad)
+YK_DEVICE uint4 yk_philox_dropout(uint64_t seed, uint64_t site, int64_t sample, uint64_t quad)
 {
     return yk_philox(seed,
                      make_uint4(static_cast<uint32_t>(quad), static_cast<uint32_t>(sample),

@@ -8,8 +8,7 @@ enum {
 
 /* Cosines and sines of N pairs; 16 bytes at a time where packs are. */
 template <int N>
-static __device__ __forceinline__ void load_cos_sin(const float *cos_sin, float (&cosine)[N],
-                                                    float (&sine)[N])
+YK_DEVICE void load_cos_sin(const float *cos_sin, float (&cosine)[N], float (&sine)[N])
 {
     if constexpr (N == 1) {
         cosine[0] = cos_sin[0];
@@ -29,9 +28,8 @@ static __device__ __forceinline__ void load_cos_sin(const float *cos_sin, float 
 /* (x, y) becomes (x cos − y sin, y cos + x sin); `sign` −1: the inverse. The sign goes with x and
  * y, so that loads need not wait for cos and sin. */
 template <typename T, int N>
-static __device__ __forceinline__ void turn(float sign, const float (&cosine)[N],
-                                            const float (&sine)[N], yk_pack<T, N> &low,
-                                            yk_pack<T, N> &high)
+YK_DEVICE void turn(float sign, const float (&cosine)[N], const float (&sine)[N],
+                    yk_pack<T, N> &low, yk_pack<T, N> &high)
 {
     float x[N];
     float y[N];
@@ -50,8 +48,8 @@ static __device__ __forceinline__ void turn(float sign, const float (&cosine)[N]
 /* The thread's pairs in every blockDim.y-th head of one row; `row` is where the first head has
  * them. */
 template <typename T, int N>
-static __device__ __forceinline__ void turn_row(T *row, int heads, int head_size, float sign,
-                                                const float (&cosine)[N], const float (&sine)[N])
+YK_DEVICE void turn_row(T *row, int heads, int head_size, float sign, const float (&cosine)[N],
+                        const float (&sine)[N])
 {
     const int half = head_size / 2;
     const int step = static_cast<int>(blockDim.y);

@@ -74,8 +74,7 @@ __device__ __forceinline__ void yk_typed_store(enum yk_precision type, void *bas
     }
 }
 
-static __device__ __forceinline__ float yk_typed_load_one(enum yk_precision type, const void *base,
-                                                          int64_t at)
+YK_DEVICE float yk_typed_load_one(enum yk_precision type, const void *base, int64_t at)
 {
     float number[1];
     yk_typed_load(type, base, at, number);
@@ -83,8 +82,7 @@ static __device__ __forceinline__ float yk_typed_load_one(enum yk_precision type
 }
 
 /* Adds to one number, with one rounding. */
-static __device__ __forceinline__ void yk_typed_add(enum yk_precision type, void *base, int64_t at,
-                                                    float x)
+YK_DEVICE void yk_typed_add(enum yk_precision type, void *base, int64_t at, float x)
 {
     const float sum[1] = {yk_typed_load_one(type, base, at) + x};
     yk_typed_store(type, base, at, sum);
@@ -101,7 +99,7 @@ __device__ __forceinline__ void yk_unpack_quarter(const yk_wide<T> &wide, int qu
     }
 }
 
-static __device__ __forceinline__ void yk_unpack_quarter(const float4 &from, float (&out)[4])
+YK_DEVICE void yk_unpack_quarter(const float4 &from, float (&out)[4])
 {
     out[0] = from.x;
     out[1] = from.y;

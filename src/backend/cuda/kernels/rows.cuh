@@ -30,23 +30,23 @@ __device__ __forceinline__ void yk_store_pack(T *to, const yk_pack<T, N> &p)
 }
 
 /* Two numbers of 16 bits and their word, the first in the low half. */
-static __device__ __forceinline__ float2 yk_word_to_two(__half, uint32_t word)
+YK_DEVICE float2 yk_word_to_two(__half, uint32_t word)
 {
     return __half22float2(reinterpret_cast<const __half2 &>(word));
 }
 
-static __device__ __forceinline__ float2 yk_word_to_two(__nv_bfloat16, uint32_t word)
+YK_DEVICE float2 yk_word_to_two(__nv_bfloat16, uint32_t word)
 {
     return make_float2(__uint_as_float(word << 16), __uint_as_float(word & 0xffff0000U));
 }
 
-static __device__ __forceinline__ uint32_t yk_two_to_word(__half, float low, float high)
+YK_DEVICE uint32_t yk_two_to_word(__half, float low, float high)
 {
     const __half2 two = __floats2half2_rn(low, high);
     return reinterpret_cast<const uint32_t &>(two);
 }
 
-static __device__ __forceinline__ uint32_t yk_two_to_word(__nv_bfloat16, float low, float high)
+YK_DEVICE uint32_t yk_two_to_word(__nv_bfloat16, float low, float high)
 {
     const __nv_bfloat162 two = __floats2bfloat162_rn(low, high);
     return reinterpret_cast<const uint32_t &>(two);
@@ -125,24 +125,24 @@ static inline struct yk_rows_layout yk_rows_layout_make(int64_t rows, int64_t pa
 }
 
 /* Where a thread begins, and how far it is to its next row. */
-static __device__ __forceinline__ int64_t yk_rows_first_pack()
+YK_DEVICE int64_t yk_rows_first_pack()
 {
     return static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
 }
 
-static __device__ __forceinline__ int64_t yk_rows_first_row()
+YK_DEVICE int64_t yk_rows_first_row()
 {
     return static_cast<int64_t>(blockIdx.y) * blockDim.y + threadIdx.y;
 }
 
-static __device__ __forceinline__ int64_t yk_rows_step()
+YK_DEVICE int64_t yk_rows_step()
 {
     return static_cast<int64_t>(gridDim.y) * blockDim.y;
 }
 
 /* A thread loads all of its rows before it checks which exist: past the last one, that one again.
  */
-static __device__ __forceinline__ int64_t yk_rows_clamp(int64_t row, int64_t rows)
+YK_DEVICE int64_t yk_rows_clamp(int64_t row, int64_t rows)
 {
     return row < rows ? row : rows - 1;
 }

@@ -55,8 +55,7 @@ static inline unsigned yk_vector_span_blocks(const yk_vector_span &span, int thr
 }
 
 /* Where edge number `edge` is. */
-static __device__ __forceinline__ int64_t yk_vector_span_edge(const yk_vector_span &span,
-                                                              int64_t edge)
+YK_DEVICE int64_t yk_vector_span_edge(const yk_vector_span &span, int64_t edge)
 {
     return edge < span.head ? edge : edge + 4 * span.fours;
 }
@@ -66,11 +65,11 @@ template <typename T> struct yk_word;
 
 template <> struct yk_word<float> {
     static constexpr int count = 1;
-    static __device__ __forceinline__ void open(uint32_t word, float *x)
+    YK_DEVICE void open(uint32_t word, float *x)
     {
         x[0] = __uint_as_float(word);
     }
-    static __device__ __forceinline__ uint32_t close(const float *x)
+    YK_DEVICE uint32_t close(const float *x)
     {
         return __float_as_uint(x[0]);
     }
@@ -78,13 +77,13 @@ template <> struct yk_word<float> {
 
 template <> struct yk_word<__half> {
     static constexpr int count = 2;
-    static __device__ __forceinline__ void open(uint32_t word, float *x)
+    YK_DEVICE void open(uint32_t word, float *x)
     {
         const float2 pair = __half22float2(*reinterpret_cast<const __half2 *>(&word));
         x[0] = pair.x;
         x[1] = pair.y;
     }
-    static __device__ __forceinline__ uint32_t close(const float *x)
+    YK_DEVICE uint32_t close(const float *x)
     {
         const __half2 pair = __floats2half2_rn(x[0], x[1]);
         return *reinterpret_cast<const uint32_t *>(&pair);
@@ -93,12 +92,12 @@ template <> struct yk_word<__half> {
 
 template <> struct yk_word<__nv_bfloat16> {
     static constexpr int count = 2;
-    static __device__ __forceinline__ void open(uint32_t word, float *x)
+    YK_DEVICE void open(uint32_t word, float *x)
     {
         x[0] = __uint_as_float(word << 16);
         x[1] = __uint_as_float(word & 0xffff0000U);
     }
-    static __device__ __forceinline__ uint32_t close(const float *x)
+    YK_DEVICE uint32_t close(const float *x)
     {
         const __nv_bfloat162 pair = __floats2bfloat162_rn(x[0], x[1]);
         return *reinterpret_cast<const uint32_t *>(&pair);
@@ -176,12 +175,12 @@ template <> __device__ __forceinline__ void yk_store_four<float>(float *to, cons
 }
 
 /* Of fp32 that nothing asks for again before caches have long forgotten it. */
-static __device__ __forceinline__ float4 yk_load_four_once(const float *from)
+YK_DEVICE float4 yk_load_four_once(const float *from)
 {
     return __ldcs(reinterpret_cast<const float4 *>(from));
 }
 
-static __device__ __forceinline__ void yk_store_four_once(float *to, const float4 &four)
+YK_DEVICE void yk_store_four_once(float *to, const float4 &four)
 {
     __stcs(reinterpret_cast<float4 *>(to), four);
 }

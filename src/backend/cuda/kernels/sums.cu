@@ -15,7 +15,7 @@ enum {
 
 /* Squares of large numbers are no fp32, and many small ones would be lost in a sum of it: all is
  * double precision. */
-static __device__ __forceinline__ double square(float x)
+YK_DEVICE double square(float x)
 {
     return static_cast<double>(x) * static_cast<double>(x);
 }
@@ -109,7 +109,7 @@ enum {
 };
 
 template <typename T, int N>
-static __device__ __forceinline__ void add_bunch(const yk_vector<T, N> &bunch, float (&sums)[N])
+YK_DEVICE void add_bunch(const yk_vector<T, N> &bunch, float (&sums)[N])
 {
 #pragma unroll
     for (int i = 0; i < N; i++) {
@@ -119,9 +119,8 @@ static __device__ __forceinline__ void add_bunch(const yk_vector<T, N> &bunch, f
 
 /* Columns `column` to column + N − 1 of rows first, first + WARPS … before `end`. */
 template <typename T, int N>
-static __device__ __forceinline__ void sum_column_rows(const struct yk_sum_rows_op &op,
-                                                       int64_t column, int64_t first, int64_t end,
-                                                       float (&sums)[N])
+YK_DEVICE void sum_column_rows(const struct yk_sum_rows_op &op, int64_t column, int64_t first,
+                               int64_t end, float (&sums)[N])
 {
     int64_t row = first;
     for (; row + (TOGETHER - 1) * WARPS < end; row += TOGETHER * WARPS) {

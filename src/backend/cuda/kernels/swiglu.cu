@@ -12,8 +12,7 @@ template <typename T, int N> struct gate_up {
     yk_pack<T, N> gate;
     yk_pack<T, N> up;
 
-    static __device__ __forceinline__ gate_up load(const T *rows, int64_t row, int64_t width,
-                                                   int64_t column)
+    YK_DEVICE gate_up load(const T *rows, int64_t row, int64_t width, int64_t column)
     {
         const T *from = rows + 2 * row * width + column;
         return {yk_load_pack<N>(from), yk_load_pack<N>(from + width)};

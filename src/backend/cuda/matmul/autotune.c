@@ -1,4 +1,4 @@
-#include "backend/cuda/matmul/autotune.h"
+#include "backend/cuda/matmul/gemm.h"
 
 #include "backend/cuda/device.h"
 #include "backend/cuda/kernels.h"

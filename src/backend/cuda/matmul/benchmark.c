@@ -1,4 +1,4 @@
-#include "backend/cuda/matmul/benchmark.h"
+#include "backend/cuda/matmul/cublas.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

@@ -17,8 +17,7 @@ enum {
     SUM_SAMPLES = 256,
 };
 
-static __device__ __forceinline__ float number_at(enum yk_precision type, const void *base,
-                                                  int64_t at)
+YK_DEVICE float number_at(enum yk_precision type, const void *base, int64_t at)
 {
     float x[1];
     yk_typed_load<1>(type, base, at, x);
@@ -26,7 +25,7 @@ static __device__ __forceinline__ float number_at(enum yk_precision type, const 
 }
 
 /* A number below `end` that depends on `sample` alone (Knuth's multiplicative hash). */
-static __device__ __forceinline__ int64_t place_of(unsigned sample, unsigned salt, int64_t end)
+YK_DEVICE int64_t place_of(unsigned sample, unsigned salt, int64_t end)
 {
     const unsigned mixed = (sample * 2654435761U) ^ (salt * 2246822519U);
     return static_cast<int64_t>((static_cast<unsigned long long>(mixed * 2654435761U) *

@@ -3,7 +3,6 @@
 #include "backend/cuda/device.h"
 #include "backend/cuda/kernels.h"
 #include "backend/cuda/matmul/algorithm.h"
-#include "backend/cuda/matmul/benchmark.h"
 #include "backend/cuda/matmul/cache.h"
 #include "backend/cuda/matmul/shape.h"
 #include "base/hash.h"

@@ -39,4 +39,12 @@ bool yk_cublas_run(struct yk_cublas *cublas, const struct yk_matmul_shape *shape
 struct yk_cublas_call yk_cublas_call_reduce(const struct yk_cublas_call *call,
                                             const struct yk_matmul_shape *reduced);
 
+/* benchmark.c: which of the proposed algorithms is fastest and right, and the milliseconds that it
+ * takes; negative where there is none. */
+float yk_matmul_benchmark(const struct yk_matmul_context *context,
+                          const struct yk_matmul_shape *shape,
+                          const struct yk_matmul_layout *layout, const cublasLtMatmulAlgo_t *found,
+                          int count, const struct yk_cublas_call *call,
+                          struct yk_matmul_choice *out);
+
 #endif

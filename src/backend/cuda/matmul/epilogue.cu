@@ -26,8 +26,7 @@ template <typename T> struct end {
 };
 
 template <int N>
-static __device__ __forceinline__ void load_bias(const void *bias, enum yk_precision type,
-                                                 int64_t column, float (&x)[N])
+YK_DEVICE void load_bias(const void *bias, enum yk_precision type, int64_t column, float (&x)[N])
 {
     if (type == YK_PRECISION_BF16) {
         yk_unpack(yk_load_pack<N>(static_cast<const __nv_bfloat16 *>(bias) + column), x);
@@ -39,8 +38,7 @@ static __device__ __forceinline__ void load_bias(const void *bias, enum yk_preci
 }
 
 /* x = f(x, aux) of a pack's numbers, the epilogue being the same for all threads. */
-template <int N, typename F>
-static __device__ __forceinline__ void each(float (&x)[N], const float (&aux)[N], F f)
+template <int N, typename F> YK_DEVICE void each(float (&x)[N], const float (&aux)[N], F f)
 {
 #pragma unroll
     for (int i = 0; i < N; i++) {
@@ -49,8 +47,7 @@ static __device__ __forceinline__ void each(float (&x)[N], const float (&aux)[N]
 }
 
 template <typename T, int N>
-static __device__ __forceinline__ void apply(enum yk_epilogue epilogue, const float (&aux)[N],
-                                             float (&x)[N])
+YK_DEVICE void apply(enum yk_epilogue epilogue, const float (&aux)[N], float (&x)[N])
 {
     switch (epilogue) {
     case YK_EPILOGUE_GELU:
@@ -84,9 +81,9 @@ static __device__ __forceinline__ void apply(enum yk_epilogue epilogue, const fl
 
 /* One pack: what c holds, with bias, add and epilogue. */
 template <typename T, int N>
-static __device__ __forceinline__ void
-end_pack(const struct end<T> &op, int64_t row, int64_t column, const float (&bias)[N],
-         const yk_pack<T, N> &c, const yk_pack<T, N> &add, const yk_pack<T, N> &aux)
+YK_DEVICE void end_pack(const struct end<T> &op, int64_t row, int64_t column,
+                        const float (&bias)[N], const yk_pack<T, N> &c, const yk_pack<T, N> &add,
+                        const yk_pack<T, N> &aux)
 {
     float x[N];
     float y[N];

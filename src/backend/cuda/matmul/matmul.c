@@ -4,7 +4,6 @@
  */
 #include "backend/cuda/device.h"
 #include "backend/cuda/kernels.h"
-#include "backend/cuda/matmul/autotune.h"
 #include "backend/cuda/matmul/gemm.h"
 #include "backend/cuda/matmul/split.h"
 
