@@ -141,28 +141,30 @@ void yk_parameter_list_add_projection(struct yk_parameter_list *parameters, cons
     assert(parameters->projection_count < YK_LAYER_PROJECTIONS);
     struct yk_projection *projection = &parameters->projections[parameters->projection_count++];
     *projection = (struct yk_projection){.in = spec->in, .transposed = spec->transposed};
-    while (projection->parts < YK_PROJECTION_PARTS && spec->parts[projection->parts]) {
-        projection->part_out[projection->parts] = spec->out[projection->parts];
-        projection->out += spec->out[projection->parts++];
+    int32_t parts = 0;
+    for (; parts < YK_PROJECTION_PARTS && spec->parts[parts]; parts++) {
+        projection->part_out[parts] = spec->out[parts];
+        projection->out += spec->out[parts];
     }
+    projection->parts = parts;
     const bool adapted = parameters->block && parameters->workload->lora_rank > 0;
     /* By role, so that the parts of one role lie side by side. */
     projection->weight = parameters->count;
-    for (int32_t i = 0; i < projection->parts; i++) {
+    for (int32_t i = 0; i < parts; i++) {
         add_weights(parameters, module, spec, i);
     }
     projection->bias = spec->bias ? parameters->count : -1;
-    for (int32_t i = 0; spec->bias && i < projection->parts; i++) {
+    for (int32_t i = 0; spec->bias && i < parts; i++) {
         char suffix[LONGEST_NAME];
         snprintf(suffix, sizeof suffix, "%s.bias", spec->parts[i]);
         yk_parameter_list_add_vector(parameters, module, suffix, spec->out[i], YK_INIT_ZERO);
     }
     projection->a = adapted ? parameters->count : -1;
-    for (int32_t i = 0; adapted && i < projection->parts; i++) {
+    for (int32_t i = 0; adapted && i < parts; i++) {
         add_adapter(parameters, module, spec, i, 'A');
     }
     projection->b = adapted ? parameters->count : -1;
-    for (int32_t i = 0; adapted && i < projection->parts; i++) {
+    for (int32_t i = 0; adapted && i < parts; i++) {
         add_adapter(parameters, module, spec, i, 'B');
     }
 }

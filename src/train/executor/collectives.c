@@ -35,8 +35,8 @@ static int32_t blocks_of(const struct making *making, int32_t layer)
 /* Of a block of `count` elements, into `whole` from the parts of all; this rank's is at `part`, or,
  * where that is NULL, already in `whole`. */
 static yk_status add_part(struct making *making, int32_t layer, int32_t block, int64_t count,
-                          int64_t size, const struct yk_partition_span *span, char *part,
-                          char *whole)
+                          int64_t size, const struct yk_partition_span *span, void *part,
+                          void *whole)
 {
     const int32_t blocks = blocks_of(making, layer);
     const int32_t group = making->plan->layers[layer].group;
@@ -47,8 +47,8 @@ static yk_status add_part(struct making *making, int32_t layer, int32_t block, i
     YK_TRY(find_firsts(making, &making->plan->groups[group], count, blocks, block, &firsts));
     making->out->gathers[making->out->gather_count++] = (struct yk_comm_all_gather){
         .group = making->out->groups[group],
-        .own = part ? part + span->at * size : whole + span->first * size,
-        .whole = whole + yk_partition_block_first(count, blocks, block) * size,
+        .own = part ? (char *)part + span->at * size : (char *)whole + span->first * size,
+        .whole = (char *)whole + yk_partition_block_first(count, blocks, block) * size,
         .firsts = firsts,
         .size = (size_t)size,
     };
