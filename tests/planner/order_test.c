@@ -68,7 +68,7 @@ static void blocks_stand_where_they_may(void **state)
     assert_fails(check(&tiny), YK_ERROR_INPUT, "layer 1 cannot be gathered in slot forward 1");
     order_tiny_three(&tiny);
     *gather(&tiny, 2, TURN) = 2; /* what is kept is there */
-    assert_fails(check(&tiny), YK_ERROR_INPUT, "layer 2 cannot be gathered in slot turn");
+    assert_fails(check(&tiny), YK_ERROR_INPUT, "layer 2 cannot be gathered in slot middle");
 }
 
 static void a_block_is_gathered_after_it_is_scattered(void **state)

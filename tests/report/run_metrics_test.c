@@ -35,7 +35,7 @@ static yk_status read(struct fixture *fixture, const char *text)
 static void steps_and_evaluations_are_told_apart(void **state)
 {
     struct fixture *fixture = *state;
-    assert_ok(read(fixture, "{\"step\": 1, \"loss\": 4.5, \"norm\": 1.8, \"rate\": 0.25, "
+    assert_ok(read(fixture, "{\"step\": 1, \"loss\": 4.5, \"norm\": 1.8, \"lr\": 0.25, "
                             "\"seconds\": 0.5, \"tokens_per_s\": 73142}\n"
                             "{\"step\": 1, \"evaluation_loss\": 2.75, \"tokens\": 111540}\n"
                             "{\"step\": 2, \"loss\": null, \"norm\": 3, \"loss_scale\": 1024, "

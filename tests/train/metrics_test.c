@@ -45,7 +45,7 @@ static void expect_file(const struct bench *bench, const char *expected)
 
 #define STEP(number, loss)                                                                         \
     "{\"step\": " number ", \"loss\": " loss                                                       \
-    ", \"norm\": 2, \"rate\": 0.25, \"seconds\": 0, \"tokens_per_s\": 0}\n"
+    ", \"norm\": 2, \"lr\": 0.25, \"seconds\": 0, \"tokens_per_s\": 0}\n"
 #define EVALUATION(number) "{\"step\": " number ", \"evaluation_loss\": 3, \"tokens\": 77}\n"
 
 static void each_step_is_one_object_a_line(void **state)
