@@ -160,26 +160,26 @@ static size_t space_words(const char *in, size_t length, char *out)
     return written;
 }
 
-/* Makes the spare room hold what a rule makes of `length` bytes. */
-static yk_status reserve(struct yk_bleu_tokens *tokens, size_t length)
+/* Makes the spare buffer hold what a rule makes of `length` bytes; false where memory runs out. */
+static bool reserve(struct yk_bleu_tokens *tokens, size_t length)
 {
-    if (length > (SIZE_MAX - 1) / GROWTH) {
-        return yk_fail_out_of_memory();
-    }
     const size_t needed = GROWTH * length + 1;
-    if (tokens->spare_capacity < needed) {
+    if (length > (SIZE_MAX - 1) / GROWTH) {
+        return false;
+    }
+    if (!tokens->spare || tokens->spare_capacity < needed) {
         char *bytes = realloc(tokens->spare, needed);
         if (!bytes) {
-            return yk_fail_out_of_memory();
+            return false;
         }
         tokens->spare = bytes;
         tokens->spare_capacity = needed;
     }
-    return YK_OK;
+    return true;
 }
 
-/* What was written into the spare room is the text from now on. */
-static void turn_over(struct yk_bleu_tokens *tokens, size_t length)
+/* What was written into the spare buffer is the text from now on. */
+static void swap_buffers(struct yk_bleu_tokens *tokens, size_t length)
 {
     char *const bytes = tokens->words;
     const size_t capacity = tokens->capacity;
@@ -231,15 +231,19 @@ yk_status yk_bleu_tokens_split(const char *sentence, size_t length, struct yk_bl
                                  set_points_apart_before_others, set_hyphens_apart, space_words};
     const size_t stripped = stripped_length(sentence, length);
     /* The rules see a space at both ends. */
-    YK_TRY(reserve(tokens, stripped + 2));
+    if (!reserve(tokens, stripped + 2)) {
+        return yk_fail_out_of_memory();
+    }
     tokens->spare[0] = ' ';
     memcpy(tokens->spare + 1, sentence, stripped);
     tokens->spare[stripped + 1] = ' ';
-    turn_over(tokens, stripped + 2);
+    swap_buffers(tokens, stripped + 2);
     undo_markup(tokens);
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
-        YK_TRY(reserve(tokens, tokens->length));
-        turn_over(tokens, rules[i](tokens->words, tokens->length, tokens->spare));
+        if (!reserve(tokens, tokens->length)) {
+            return yk_fail_out_of_memory();
+        }
+        swap_buffers(tokens, rules[i](tokens->words, tokens->length, tokens->spare));
     }
     return YK_OK;
 }

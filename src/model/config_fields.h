@@ -64,8 +64,8 @@ yk_status yk_config_fields_read(const struct yk_config_field_table *table,
                                 const struct yk_json *json,
                                 struct yk_model_config *config) YK_MUST_USE;
 
-/* Whether the string at `key` is `word`; no where the key is missing or null. */
-yk_status yk_config_fields_read_match(const struct yk_json *json, const char *key, const char *word,
+/* Whether the string at `key` is `name`; no where the key is missing or null. */
+yk_status yk_config_fields_read_match(const struct yk_json *json, const char *key, const char *name,
                                       bool *out) YK_MUST_USE;
 
 /*

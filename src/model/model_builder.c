@@ -30,13 +30,15 @@ void yk_model_builder_begin_block(const struct yk_model_builder *model, const ch
 }
 
 void yk_model_builder_add_feed_forward(const struct yk_model_builder *model,
-                                       struct yk_layer_builder *layer, int64_t rows, int64_t inner)
+                                       struct yk_layer_builder *builder, int64_t rows,
+                                       int64_t inner)
 {
     const int64_t C = model->config->width;
-    yk_layer_add_linear(layer, &(struct yk_layer_linear){"up", rows, C, inner, 1, .bias = true});
-    yk_layer_add_activation(layer, yk_model_builder_activation(model), rows, inner);
-    yk_layer_add_linear(layer, &(struct yk_layer_linear){"down", rows, inner, C, 1, .bias = true});
-    yk_layer_add_residual(layer, rows, C);
+    yk_layer_add_linear(builder, &(struct yk_layer_linear){"up", rows, C, inner, 1, .bias = true});
+    yk_layer_add_activation(builder, yk_model_builder_activation(model), rows, inner);
+    yk_layer_add_linear(builder,
+                        &(struct yk_layer_linear){"down", rows, inner, C, 1, .bias = true});
+    yk_layer_add_residual(builder, rows, C);
 }
 
 static const char *text(struct yk_model_builder *model, const char *format, ...) YK_PRINTF(2, 3);

@@ -38,14 +38,15 @@ void yk_model_builder_begin_block(const struct yk_model_builder *model, const ch
 
 /* Adds both linears of a feed-forward with biases, the activation between them, and the sum. */
 void yk_model_builder_add_feed_forward(const struct yk_model_builder *model,
-                                       struct yk_layer_builder *layer, int64_t rows, int64_t inner);
+                                       struct yk_layer_builder *builder, int64_t rows,
+                                       int64_t inner);
 
 /*
  * Adds one layer, made of the modules up to the first NULL, that uses the weights of layer `shares`
  * too (or YK_LAYER_NONE). Returns its number. Names are constant.
  */
 int32_t yk_model_builder_add_layer(struct yk_model_builder *model,
-                                   const struct yk_layer_builder *layer, const char *name,
+                                   const struct yk_layer_builder *builder, const char *name,
                                    const char *const modules[YK_MODEL_BUILDER_MODULES],
                                    int32_t shares);
 
@@ -55,7 +56,7 @@ int32_t yk_model_builder_add_layer(struct yk_model_builder *model,
  * Returns the last.
  */
 int32_t yk_model_builder_add_blocks(struct yk_model_builder *model,
-                                    const struct yk_layer_builder *layer, int64_t count,
+                                    const struct yk_layer_builder *builder, int64_t count,
                                     const char *name, const char *module, int32_t after,
                                     int64_t rows);
 
@@ -64,7 +65,7 @@ enum yk_activation_kind yk_model_builder_activation(const struct yk_model_builde
 
 /* Adds the target's length to the shape of a layer of the decoder, where it is not T. */
 void yk_model_builder_shape_target(const struct yk_model_builder *model,
-                                   struct yk_layer_builder *layer);
+                                   struct yk_layer_builder *builder);
 
 /* Attention of every token to those of its own sequence, `length` tokens long. */
 struct yk_layer_attention yk_model_builder_self_attention(const struct yk_model_builder *model,

@@ -185,17 +185,17 @@ yk_status yk_profile_list(struct yk_profile *profile, struct yk_text *out) YK_MU
 /* Show every number to `visit`, in the order of yk_profile_list; what it returns but YK_OK ends
  * that and is passed on. A row lasts until `visit` returns. */
 yk_status yk_profile_visit_layers(struct yk_profile *profile,
-                                  yk_status (*visit)(void *user,
+                                  yk_status (*visit)(void *argument,
                                                      const struct yk_profile_layer_row *row),
-                                  void *user) YK_MUST_USE;
+                                  void *argument) YK_MUST_USE;
 yk_status yk_profile_visit_links(struct yk_profile *profile,
-                                 yk_status (*visit)(void *user,
+                                 yk_status (*visit)(void *argument,
                                                     const struct yk_profile_link_row *row),
-                                 void *user) YK_MUST_USE;
+                                 void *argument) YK_MUST_USE;
 yk_status yk_profile_visit_facts(struct yk_profile *profile,
-                                 yk_status (*visit)(void *user,
+                                 yk_status (*visit)(void *argument,
                                                     const struct yk_profile_fact_row *row),
-                                 void *user) YK_MUST_USE;
+                                 void *argument) YK_MUST_USE;
 
 /* Write one number down; what was known for the same layer and batch, link and bytes, or fact,
  * goes. A part that is within half a percent of a known one is that one. */
