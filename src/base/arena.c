@@ -93,3 +93,9 @@ char *yk_arena_copy_text(struct yk_arena *arena, const char *text, size_t length
     }
     return copy;
 }
+
+yk_status yk_arena_strdup(struct yk_arena *arena, const char *text, const char **out)
+{
+    *out = text ? yk_arena_copy_text(arena, text, strlen(text)) : NULL;
+    return text && !*out ? yk_fail_out_of_memory() : YK_OK;
+}

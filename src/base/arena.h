@@ -1,8 +1,7 @@
 /*
- * Arena: memory that is taken piece by piece and given back all at once.
- *
- * One arena serves one phase (reading a graph, one schedule). Pieces are zeroed and aligned for any
- * type. An arena belongs to one thread at a time.
+ * Arena: memory that is allocated bit by bit and freed all at once. Everything is zeroed and
+ * aligned for any type. One arena serves one phase (reading a graph, one schedule) and one thread
+ * at a time.
  */
 #ifndef YK_BASE_ARENA_H
 #define YK_BASE_ARENA_H
@@ -21,6 +20,9 @@ void *yk_arena_allocate(struct yk_arena *arena, size_t count, size_t size);
 
 /* A copy of the `length` bytes at `text`, with a terminating zero. NULL when memory is out. */
 char *yk_arena_copy_text(struct yk_arena *arena, const char *text, size_t length);
+
+/* Copies `text`, which may be NULL, into the arena. */
+yk_status yk_arena_strdup(struct yk_arena *arena, const char *text, const char **out) YK_MUST_USE;
 
 /* Points `pointer` at `count` new zeroed elements, or leaves the calling function with an error. */
 #define YK_TRY_NEW(arena, pointer, count)                                                          \

@@ -1,9 +1,7 @@
 /*
- * Control: characters that move a terminal's cursor or change its state instead of being shown.
- *
- * Names, metadata and generated text come from other people's files. Whatever of it is printed goes
- * through one of these functions: C0 controls, DEL, and the C1 controls U+0080 to U+009F, which
- * UTF-8 writes as two bytes. Any thread.
+ * Control characters, which move a terminal's cursor or change its state: C0, DEL, and C1 (U+0080
+ * to U+009F, two bytes of UTF-8). Whatever comes from other people's files and is printed passes
+ * through here. Any thread.
  */
 #ifndef YK_BASE_CONTROL_H
 #define YK_BASE_CONTROL_H

@@ -1,8 +1,7 @@
 /*
- * Deadline: until when work may go on that is worth less than an answer in time.
- *
- * Long loops ask it now and then, and end with YK_ERROR_STOPPED once it has passed; who set it
- * knows that this is no failure. Any thread may ask.
+ * Deadline: until when work may go on. Long loops ask it now and then, and end with
+ * YK_ERROR_STOPPED once it has passed; who set it knows that this is no failure. Any thread may
+ * ask.
  */
 #ifndef YK_BASE_DEADLINE_H
 #define YK_BASE_DEADLINE_H

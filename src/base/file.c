@@ -142,9 +142,7 @@ static yk_status read_limited(const char *path, const struct limit *limit, struc
     }
     YK_TRY(yk_file_open(path, true, &descriptor));
     yk_status status = check_length(descriptor, path, limit);
-    if (status == YK_OK) {
-        status = read_descriptor(descriptor, path, limit, out);
-    }
+    YK_THEN(read_descriptor(descriptor, path, limit, out));
     close(descriptor);
     return status;
 }

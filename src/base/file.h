@@ -2,9 +2,8 @@
  * File: whole files in and out, and how a file that somebody named is opened.
  *
  * A name may come from a file that was received, so nothing is read without end and nothing waits:
- * what is read is a regular file, or a pipe that this process was handed (standard input, the
- * shell's <(…)). A file is written beside its final name and renamed when complete, so that a
- * reader never sees half of one and a failure leaves what was there before.
+ * what is read is a regular file, or a pipe that this process was handed. A file is written under
+ * another name and renamed when complete, so that a failure leaves what was there before.
  */
 #ifndef YK_BASE_FILE_H
 #define YK_BASE_FILE_H

@@ -1,8 +1,6 @@
 /*
- * Hash: a number that tells whether bytes are still what they were (XXH3, 64 bits). Not for
- * secrets.
- *
- * A hash in the making is a plain value owned by one thread at a time.
+ * Hash: a number that shows whether bytes have changed (XXH3, 64 bits); not for secrets. A hash in
+ * the making is used by one thread at a time.
  */
 #ifndef YK_BASE_HASH_H
 #define YK_BASE_HASH_H

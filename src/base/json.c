@@ -347,13 +347,7 @@ yk_status yk_json_get_flag(const struct yk_json *object, const char *key, bool *
     return YK_OK;
 }
 
-yk_status yk_arena_strdup(struct yk_arena *arena, const char *text, const char **out)
-{
-    *out = text ? yk_arena_copy_text(arena, text, strlen(text)) : NULL;
-    return text && !*out ? yk_fail_out_of_memory() : YK_OK;
-}
-
-static yk_status check_version(const struct yk_json *root, const char *kind, int reads)
+static yk_status check_version(const struct yk_json *root, const char *kind)
 {
     double version = 0;
     const struct yk_json *node = yk_json_get(root, "yoke");

@@ -1,9 +1,7 @@
 /*
- * JSON: reading JSON documents. (base/json_write.h writes them.)
- *
- * A document owns all of its nodes. Nodes are only looked at, never changed, so several threads may
- * look at one document. Accessors never fail: they say "not that" by NULL or false, and the caller,
- * who knows which task or device it is reading, writes the sentence.
+ * JSON: reading documents (base/json_write.h writes them). A document owns its nodes, which never
+ * change: several threads may read one. Plain accessors never fail: they return NULL or false, and
+ * the caller, who knows which task or device it is reading, writes the sentence.
  */
 #ifndef YK_BASE_JSON_H
 #define YK_BASE_JSON_H
@@ -130,8 +128,5 @@ yk_status yk_json_get_integer(const struct yk_json *object, const char *key, int
 
 /* True or false; `*out` stays as it is where it is missing. */
 yk_status yk_json_get_flag(const struct yk_json *object, const char *key, bool *out) YK_MUST_USE;
-
-/* Copies `text`, which may be NULL, into the arena. */
-yk_status yk_arena_strdup(struct yk_arena *arena, const char *text, const char **out) YK_MUST_USE;
 
 #endif

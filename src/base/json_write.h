@@ -1,14 +1,10 @@
 /*
- * JSON writer: writes a JSON document into a text, one member or element a call.
+ * JSON writer: writes a JSON document into a text, one member or element a call, with the commas.
  *
- * The writer puts the commas. It does not own its text: out of memory is remembered there, and a
- * caller may add to the text itself where yk_json_write_key() says so. A writer is a plain struct:
- * {.text = text} writes `{"a":1,"b":2}`, with .spaced it writes `{"a": 1, "b": 2}`. To continue an
- * object or an array of which something is written already, start it with .follows. One thread at a
- * time.
- *
- * Every function that writes a value takes the member's `key`, which is NULL for an element of an
- * array and for the document itself.
+ * It is a plain struct that does not own its text: {.text = text} writes `{"a":1,"b":2}`, with
+ * .spaced
+ * `{"a": 1, "b": 2}`; .follows continues an object or array that has something in it already. `key`
+ * is NULL for an element of an array and for the document itself. One thread at a time.
  */
 #ifndef YK_BASE_JSON_WRITE_H
 #define YK_BASE_JSON_WRITE_H

@@ -1,10 +1,7 @@
 /*
- * Log: what the library would like a person to know while it works.
- *
- * The library never prints: a line goes to the sink the program has set, and nowhere before that.
- * All of it may be called from any thread. A sink is called by whoever logs, by several at once,
- * always with the user that was set with it, and never after another one has been set: that waits
- * for calls that are under way, so a sink must not set one.
+ * Log: what the library would like a person to know while it works. It never prints: a line goes to
+ * the sink that the program has set. Any thread may log, several at once; setting a sink waits for
+ * calls that are under way, so a sink must not set one.
  */
 #ifndef YK_BASE_LOG_H
 #define YK_BASE_LOG_H

@@ -1,10 +1,10 @@
 /*
- * Option: one named member of a request, as a row of a table: what people call it, what it may be,
- * and where in the request's record its value goes.
+ * Option: one named member of a request, as a row of a table: its name, what it may be, and where
+ * in the request's record its value goes.
  *
- * One table serves whoever reads requests: the command line with its help, files of options
- * (base/option_sources.h), and programs that set members by name. Sentences name an option as
- * people type it: --name. Tables are constant; any thread may call this.
+ * One table serves the command line with its help, files of options (base/option_sources.h), and
+ * programs that set members by name. Sentences name an option as people type it: --name. Any
+ * thread.
  */
 #ifndef YK_BASE_OPTION_H
 #define YK_BASE_OPTION_H

@@ -125,9 +125,7 @@ yk_status yk_option_source_apply(const struct yk_option_table *table,
     struct yk_json *root = NULL;
     yk_text_add(&text, source->json);
     yk_status status = yk_json_parse(yk_text_chars(&text), text.length, &root);
-    if (status == YK_OK) {
-        status = apply(table, root, arena, arguments);
-    }
+    YK_THEN(apply(table, root, arena, arguments));
     yk_json_destroy(root);
     yk_text_free(&text);
     return status == YK_OK ? YK_OK : yk_status_prefix(status, source->name);

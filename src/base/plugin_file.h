@@ -1,10 +1,9 @@
 /*
- * Plug-in file: a part of yoke in a library of its own, loaded when it is asked for.
+ * Plug-in file: a part of yoke in a library of its own, loaded when it is asked for, and never
+ * unloaded.
  *
- * A plug-in exports one const table of functions, which begins as its room says, and a place for
- * the function that writes sentences: it keeps none of its own (base/plugin/status.c is linked into
- * it), so that whoever reads them finds them. Loaded once, it stays for as long as the process:
- * libraries underneath cannot be unloaded.
+ * A plug-in exports one const table of functions, and a pointer to the function that writes
+ * sentences: it has none of its own (base/plugin/status.c is linked into it).
  */
 #ifndef YK_BASE_PLUGIN_FILE_H
 #define YK_BASE_PLUGIN_FILE_H

@@ -1,9 +1,13 @@
 /*
- * Status: how every function that can fail reports it.
+ * Status: how every function that can fail reports it. The value says what kind of failure it is,
+ * and is also the exit code of the command line. Whoever first knows what is wrong writes one
+ * sentence with yk_fail(): what, where, what to do. It belongs to the calling thread until its next
+ * failure.
  *
- * The value says what kind of failure it is, and is also the exit code of the command line. Whoever
- * first knows what is wrong writes one sentence with yk_fail(): what, where, and what to do. The
- * sentence belongs to the calling thread and stays until that thread's next failure.
+ * The room: memory and errors: arena, array, status, plugin_file (plugin/status.c is linked into
+ * plug-ins); text: text, table, utf8, control, number, units, nearest, names; files: file, folder,
+ * hash, sha256, json (reading), json_write; requests: option, option_sources; the machine: system,
+ * clock, deadline, log, random, precision.
  */
 #ifndef YK_BASE_STATUS_H
 #define YK_BASE_STATUS_H
@@ -54,6 +58,14 @@ const char *yk_status_message(void);
         yk_status yk_try_status_ = (expression);                                                   \
         if (yk_try_status_ != YK_OK) {                                                             \
             return yk_try_status_;                                                                 \
+        }                                                                                          \
+    } while (0)
+
+/* For functions with a `yk_status status`: the next step, unless one before has failed. */
+#define YK_THEN(expression)                                                                        \
+    do {                                                                                           \
+        if (status == YK_OK) {                                                                     \
+            status = (expression);                                                                 \
         }                                                                                          \
     } while (0)
 

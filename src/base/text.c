@@ -27,6 +27,17 @@ const char *yk_text_chars(const struct yk_text *text)
     return text->bytes ? text->bytes : "";
 }
 
+yk_status yk_text_move(struct yk_text *text, struct yk_arena *arena, const char **out)
+{
+    yk_status status = yk_text_status(text);
+    if (status == YK_OK) {
+        *out = yk_arena_copy_text(arena, yk_text_chars(text), text->length);
+        status = *out ? YK_OK : yk_fail_out_of_memory();
+    }
+    yk_text_free(text);
+    return status;
+}
+
 /* Room for `more` characters and the terminating zero. */
 static bool reserve(struct yk_text *text, size_t more)
 {

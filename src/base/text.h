@@ -1,13 +1,12 @@
 /*
- * Text: a string that grows, and the ways of writing into it that several rooms share.
- *
- * A text is a plain struct that starts as {0} and is freed by yk_text_free(). Running out of memory
+ * Text: a string that grows. It starts as {0} and is freed by yk_text_free(). Running out of memory
  * is remembered in `failed` and reported once by yk_text_status(), so that writers need not check
  * every line. One thread at a time.
  */
 #ifndef YK_BASE_TEXT_H
 #define YK_BASE_TEXT_H
 
+#include "base/arena.h"
 #include "base/status.h"
 
 #include <stdarg.h>
@@ -38,7 +37,10 @@ void yk_text_addf(struct yk_text *text, const char *format, ...) YK_PRINTF(2, 3)
 
 void yk_text_addv(struct yk_text *text, const char *format, va_list arguments) YK_PRINTF(2, 0);
 
-/* Takes spaces off the end. */
+/* Copies the text, unless it failed, into the arena, and frees it. */
+yk_status yk_text_move(struct yk_text *text, struct yk_arena *arena, const char **out) YK_MUST_USE;
+
+/* Removes spaces at the end. */
 void yk_text_trim(struct yk_text *text);
 
 /* The shortest decimal that reads back as the same double, without an exponent where it can be. */

@@ -29,16 +29,12 @@ static yk_status run_command(const struct yk_command *command, char *const *word
     bool help = false;
     void *arguments = yk_arena_allocate(arena, 1, command->arguments_size);
     yk_status status = arguments ? YK_OK : yk_fail_out_of_memory();
-    if (status == YK_OK) {
-        status = yk_options_parse(command, words, count, arena, arguments, &help);
-    }
+    YK_THEN(yk_options_parse(command, words, count, arena, arguments, &help));
     if (status == YK_OK && is_quiet(command, arguments)) {
         yk_terminal_set_quiet();
     }
-    if (status == YK_OK) {
-        status = help ? yk_help_page_write(command, yk_terminal_width(), out)
-                      : command->run(arguments, out);
-    }
+    YK_THEN(help ? yk_help_page_write(command, yk_terminal_width(), out)
+                 : command->run(arguments, out));
     yk_arena_destroy(arena);
     return status;
 }

@@ -288,9 +288,7 @@ static yk_status print_escaped(const char *bytes, size_t length)
     struct yk_text printable = {0};
     yk_text_add_printable(&printable, bytes, length);
     yk_status status = yk_text_status(&printable);
-    if (status == YK_OK) {
-        status = write_result(yk_text_chars(&printable), printable.length);
-    }
+    YK_THEN(write_result(yk_text_chars(&printable), printable.length));
     yk_text_free(&printable);
     return status;
 }

@@ -1,9 +1,7 @@
 /*
- * Terminal: what the person at the other end sees, and how.
- *
- * Standard output carries results, standard error everything else. A terminal gets colour and a
- * progress line; a file or a pipe gets neither. The main thread uses this; yk_terminal_log and
- * yk_terminal_print_fatal may be called from any thread. What is set here, is before there are any.
+ * Terminal: what is printed, and how. Standard output carries results, standard error everything
+ * else. A terminal gets colour and a progress line; a file or a pipe gets neither. The main thread
+ * uses this; yk_terminal_log and yk_terminal_print_fatal may be called from any thread.
  */
 #ifndef YK_CLI_TERMINAL_H
 #define YK_CLI_TERMINAL_H

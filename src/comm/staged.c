@@ -140,6 +140,18 @@ static void enqueue_blocks(struct yk_comm_world *world, const struct steps *step
     }
 }
 
+/* What the lane calls: for blocks of the device, which pass through the stages, and for memory of
+ * the host, which goes as it is. */
+#define CALLS_OF(name)                                                                             \
+    static void stage_##name(void *user)                                                           \
+    {                                                                                              \
+        exchange_##name(user, true);                                                               \
+    }                                                                                              \
+    static void pass_##name(void *user)                                                            \
+    {                                                                                              \
+        exchange_##name(user, false);                                                              \
+    }
+
 /* ---- bytes ---- */
 
 static size_t block_at(const struct yk_comm_world *world, size_t at, size_t size)
@@ -165,16 +177,7 @@ static void exchange_broadcast(const struct yk_comm_broadcast *op, bool staged)
     }
     advance(world, (int64_t)now, (int64_t)op->size);
 }
-
-static void stage_broadcast(void *user)
-{
-    exchange_broadcast(user, true);
-}
-
-static void pass_broadcast(void *user)
-{
-    exchange_broadcast(user, false);
-}
+CALLS_OF(broadcast)
 
 /* Block `number` of some bytes of the device, to its stage or from it. */
 static void fetch_bytes(const struct yk_comm_world *world, const void *bytes, size_t size,
@@ -240,25 +243,17 @@ static void exchange_message(const struct yk_comm_message *op, bool is_sent, boo
     advance(world, (int64_t)now, (int64_t)op->size);
 }
 
-static void stage_send(void *user)
+static void exchange_send(const struct yk_comm_message *op, bool staged)
 {
-    exchange_message(user, true, true);
+    exchange_message(op, true, staged);
 }
+CALLS_OF(send)
 
-static void pass_send(void *user)
+static void exchange_recv(const struct yk_comm_message *op, bool staged)
 {
-    exchange_message(user, true, false);
+    exchange_message(op, false, staged);
 }
-
-static void stage_recv(void *user)
-{
-    exchange_message(user, false, true);
-}
-
-static void pass_recv(void *user)
-{
-    exchange_message(user, false, false);
-}
+CALLS_OF(recv)
 
 static void fetch_message(const void *user, int64_t number)
 {
@@ -325,16 +320,7 @@ static void exchange_all_reduce(const struct yk_comm_all_reduce *op, bool staged
     }
     advance(world, now, op->count);
 }
-
-static void stage_all_reduce(void *user)
-{
-    exchange_all_reduce(user, true);
-}
-
-static void pass_all_reduce(void *user)
-{
-    exchange_all_reduce(user, false);
-}
+CALLS_OF(all_reduce)
 
 /* The block's place on the device, and its bytes. */
 static size_t find_block(const struct yk_comm_all_reduce *op, int64_t number, char **out)
@@ -445,16 +431,7 @@ static void exchange_all_gather(const struct yk_comm_all_gather *op, bool staged
     }
     advance(world, slice, all);
 }
-
-static void stage_all_gather(void *user)
-{
-    exchange_all_gather(user, true);
-}
-
-static void pass_all_gather(void *user)
-{
-    exchange_all_gather(user, false);
-}
+CALLS_OF(all_gather)
 
 static void fetch_all_gather(const void *user, int64_t number)
 {
@@ -535,16 +512,7 @@ static void exchange_reduce_scatter(const struct yk_comm_reduce_scatter *op, boo
     }
     advance(world, slice, all);
 }
-
-static void stage_reduce_scatter(void *user)
-{
-    exchange_reduce_scatter(user, true);
-}
-
-static void pass_reduce_scatter(void *user)
-{
-    exchange_reduce_scatter(user, false);
-}
+CALLS_OF(reduce_scatter)
 
 static void fetch_reduce_scatter(const void *user, int64_t number)
 {

@@ -1,4 +1,3 @@
-#include "export/accelerate.h"
 
 #include "base/arena.h"
 #include "base/json_write.h"
@@ -141,11 +140,7 @@ static yk_status write_accelerate(const struct yk_plan *plan, const struct yk_mo
                                   const struct yk_cluster *cluster, struct yk_text *out,
                                   struct yk_text *notes)
 {
-    struct yk_arena *arena = NULL;
-    YK_TRY(yk_arena_create(&arena));
-    const yk_status status = write_map(plan, model, cluster, arena, out);
-    yk_arena_destroy(arena);
-    YK_TRY(status);
+    YK_TRY_IN_ARENA(arena, write_map(plan, model, cluster, arena, out));
     note_layers(plan, model, cluster, notes);
     note_others(plan, cluster, notes);
     return yk_text_status(notes);

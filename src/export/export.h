@@ -25,6 +25,7 @@
 #include "base/text.h"
 #include "cluster/cluster.h"
 #include "model/model.h"
+#include "plan/module_map.h"
 #include "plan/plan.h"
 
 #include <stddef.h>
@@ -58,5 +59,9 @@ extern const size_t yk_exporter_count;
 
 /* The exporter of that name; one that is none fails, offering the nearest. */
 yk_status yk_export_find(const char *name, const struct yk_exporter **out) YK_MUST_USE;
+
+/* Adds a module map to `out` as a device_map.json, which `from_pretrained(device_map=…)` accepts
+ * once it is loaded (json.load): one flat object, module name → device number, "cpu" or "disk". */
+yk_status yk_export_accelerate(const struct yk_module_map *map, struct yk_text *out) YK_MUST_USE;
 
 #endif

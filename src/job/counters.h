@@ -1,7 +1,4 @@
-/*
- * Counters: --counters of the commands that run something: what the devices' own meters showed,
- * while it ran, as tables.
- */
+/* Counters: --counters: what the devices' own counters showed while something ran, as tables. */
 #ifndef YK_JOB_COUNTERS_H
 #define YK_JOB_COUNTERS_H
 

@@ -1,7 +1,6 @@
 /*
- * Device: where --device says that numbers are, and an engine there.
- *
- * Whoever opens an engine closes it after everything on it is gone. One thread at a time.
+ * Device: which device --device means, and an engine on it. Whoever opens an engine closes it after
+ * everything on it is gone. One thread at a time.
  */
 #ifndef YK_JOB_DEVICE_H
 #define YK_JOB_DEVICE_H

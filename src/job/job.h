@@ -5,7 +5,13 @@
  * A job is a function with a request record, which has a `const struct yk_job *`, and a result
  * record. It returns a status, and neither prints nor ends the process. Callbacks are made on the
  * thread that runs the job, unless a comment says otherwise; any may be NULL, and so may the
- * pointer itself. What a job would like a person to know goes to base/log.h.
+ * pointer itself.
+ *
+ * The room: planning/ (plan, place, schedule, order, simulate, tradeoff), training/ (train and all
+ * it needs), profiling/ (profile, import, show, calibrate), models/ (model, generate, translate,
+ * eval, tokenize, inspect, weights, pairs, bleu), reporting/ (report), machine/ (devices, doctor);
+ * shared by them: device, plugin, loaded_model, model_data, text_files, outputs, profile_path,
+ * workload, counters, rank and launch.
  */
 #ifndef YK_JOB_JOB_H
 #define YK_JOB_JOB_H

@@ -1,8 +1,6 @@
 /*
- * Loaded: a checkpoint, or a folder of Hugging Face's, with its weights in this machine's memory:
- * what the commands that use a trained model begin with.
- *
- * It owns what it points to and does not move once it is open. One thread at a time.
+ * Loaded model: a checkpoint, or a folder in Hugging Face format, with its weights in memory. It
+ * owns what it points to and does not move once it is open. One thread at a time.
  */
 #ifndef YK_JOB_LOADED_MODEL_H
 #define YK_JOB_LOADED_MODEL_H

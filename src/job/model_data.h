@@ -1,9 +1,7 @@
 /*
- * Known: data for a model, opened as what the model learns from and checked against what it knows:
- * what yoke train and yoke eval begin with.
- *
- * An encoder–decoder learns from pairs of sentences, BERT from text with tokens masked, others from
- * text or, where data/instruction_files.h finds some, from instructions. One thread at a time.
+ * Model data: data opened as what a model learns from, and checked against its vocabulary: pairs of
+ * sentences for an encoder–decoder, text with tokens masked for BERT, else text or, where
+ * data/instruction_files.h finds some, instructions. One thread at a time.
  */
 #ifndef YK_JOB_MODEL_DATA_H
 #define YK_JOB_MODEL_DATA_H

@@ -1,8 +1,6 @@
 /*
- * Outputs: the files that a job writes beside its result.
- *
- * A file that fails takes nothing else with it: the others are written all the same, and then the
- * failure is reported. One thread at a time.
+ * Outputs: the files that a job writes besides its result. Where one fails the others are written
+ * all the same, and then the failure is reported. One thread at a time.
  */
 #ifndef YK_JOB_OUTPUTS_H
 #define YK_JOB_OUTPUTS_H

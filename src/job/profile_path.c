@@ -14,13 +14,7 @@ static yk_status join(struct yk_arena *arena, const char *folder, const char *re
 {
     struct yk_text path = {0};
     yk_text_addf(&path, "%s/%s", folder, rest);
-    yk_status status = yk_text_status(&path);
-    if (status == YK_OK) {
-        *out = yk_arena_copy_text(arena, yk_text_chars(&path), path.length);
-        status = *out ? YK_OK : yk_fail_out_of_memory();
-    }
-    yk_text_free(&path);
-    return status;
+    return yk_text_move(&path, arena, out);
 }
 
 yk_status yk_profile_path_default(struct yk_arena *arena, const char **out)
@@ -48,8 +42,7 @@ yk_status yk_profile_path_resolve(const char *word, struct yk_arena *arena, cons
 yk_status yk_profile_path_resolve_output(const char *word, struct yk_arena *arena, const char **out)
 {
     if (word) {
-        *out = yk_arena_copy_text(arena, word, strlen(word));
-        return *out ? YK_OK : yk_fail_out_of_memory();
+        return yk_arena_strdup(arena, word, out);
     }
     YK_TRY(yk_profile_path_default(arena, out));
     return *out ? YK_OK
@@ -66,9 +59,7 @@ static yk_status make_folder(const char *path)
     }
     yk_text_add_bytes(&folder, path, (size_t)(end - path));
     yk_status status = yk_text_status(&folder);
-    if (status == YK_OK) {
-        status = yk_folder_create(yk_text_chars(&folder));
-    }
+    YK_THEN(yk_folder_create(yk_text_chars(&folder)));
     yk_text_free(&folder);
     return status;
 }

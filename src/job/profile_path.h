@@ -1,6 +1,6 @@
 /*
- * Profile path: where measurements are kept when no words say it: $XDG_DATA_HOME/yoke/profile.db,
- * else ~/.local/share/yoke/profile.db. One thread at a time.
+ * Profile path: where measurements are kept where --profile does not say it:
+ * $XDG_DATA_HOME/yoke/profile.db, else ~/.local/share/yoke/profile.db. One thread at a time.
  */
 #ifndef YK_JOB_PROFILE_PATH_H
 #define YK_JOB_PROFILE_PATH_H

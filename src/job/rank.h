@@ -1,6 +1,7 @@
 /*
- * Rank: which of how many ranks this process is: as a person says, or as the environment does that
- * a launcher (mpirun, srun, torchrun) has set.
+ * Rank: which of how many ranks this process is, by its options or by the environment that a
+ * launcher (mpirun, srun, torchrun) has set; and --slow, which makes ranks compute more slowly than
+ * they could, to try out unequal devices where all are alike.
  */
 #ifndef YK_JOB_RANK_H
 #define YK_JOB_RANK_H

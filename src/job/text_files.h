@@ -1,5 +1,5 @@
 /*
- * Text files: files and folders that a job was given, read one after the other in pieces. Of
+ * Text files: files and folders that a job was given, read one after the other in chunks. Of
  * folders, what is no text is left out; a file named outright must be text. The list belongs to its
  * arena. One thread at a time.
  */

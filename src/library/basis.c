@@ -7,10 +7,8 @@ yk_status yk_library_basis_open(const struct yoke_request *request, struct yk_li
     struct yk_device_facts *facts = NULL;
     YK_TRY(yk_arena_create(&basis.arena));
     yk_status status = request->profile ? yk_profile_open(request->profile, &basis.profile) : YK_OK;
-    if (status == YK_OK) {
-        status = yk_device_facts_find(basis.profile, request->model->config->name, cluster,
-                                      basis.arena, &facts);
-    }
+    YK_THEN(yk_device_facts_find(basis.profile, request->model->config->name, cluster, basis.arena,
+                                 &facts));
     if (status != YK_OK) {
         yk_library_basis_close(&basis);
         return status;

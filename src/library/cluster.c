@@ -101,9 +101,7 @@ static yk_status discover(struct yk_cluster **out)
     pthread_mutex_lock(&discovering);
     yk_status status = yk_discover(NULL, machine);
     pthread_mutex_unlock(&discovering);
-    if (status == YK_OK) {
-        status = yk_discover_cluster(machine, out);
-    }
+    YK_THEN(yk_discover_cluster(machine, out));
     free(machine);
     return status;
 }

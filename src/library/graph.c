@@ -50,9 +50,7 @@ yoke_status yoke_graph_open(const char *path, const struct yoke_graph_options *o
     YK_LIBRARY_REQUIRE(path);
     YK_LIBRARY_REQUIRE(out);
     yk_status status = yk_file_read(path, &text);
-    if (status == YK_OK) {
-        status = read_text(yk_text_chars(&text), text.length, path, options, out);
-    }
+    YK_THEN(read_text(yk_text_chars(&text), text.length, path, options, out));
     yk_text_free(&text);
     return yk_library_status(status);
 }

@@ -73,16 +73,6 @@ yoke_status yk_library_return_text(yk_status status, struct yk_text *text, char 
     return YOKE_OK;
 }
 
-yk_status yk_library_copy_text(struct yk_arena *arena, const char *words, const char **out)
-{
-    const char *copy = words ? yk_arena_copy_text(arena, words, strlen(words)) : NULL;
-    if (words && !copy) {
-        return yk_fail_out_of_memory();
-    }
-    *out = copy;
-    return YK_OK;
-}
-
 enum {
     MAX_NAMES = 64
 };

@@ -1,9 +1,7 @@
 /*
- * Handles: what the opaque types of include/yoke/ are, and what their functions share. Nobody
- * outside this room includes this.
- *
- * Handles that others are made from are counted: whoever keeps one holds it, and destroying it
- * only lets go.
+ * Library: what the opaque types of include/yoke/ are, and what their functions share; for this
+ * room alone. Handles that others are made from are counted: whoever keeps one retains it, and
+ * destroying it releases it. A file for each public header; basis is what results rest on.
  */
 #ifndef YK_LIBRARY_LIBRARY_H
 #define YK_LIBRARY_LIBRARY_H
@@ -101,10 +99,6 @@ static inline yoke_status yk_library_status(yk_status status)
 
 /* Hands the text over if all went well so far, and frees it if not. */
 yoke_status yk_library_return_text(yk_status status, struct yk_text *text, char **out) YK_MUST_USE;
-
-/* A copy of `words` in the arena, or NULL of NULL. */
-yk_status yk_library_copy_text(struct yk_arena *arena, const char *words,
-                               const char **out) YK_MUST_USE;
 
 /* Names of a kind, by number; NULL past the last one. */
 typedef const char *(*yk_library_name)(int32_t number);

@@ -89,9 +89,7 @@ static yk_status create(const char *word, struct yoke_model **out)
     }
     atomic_init(&handle->holders, 1);
     yk_status status = yk_arena_create(&handle->arena);
-    if (status == YK_OK) {
-        status = yk_library_copy_text(handle->arena, word, &handle->word);
-    }
+    YK_THEN(yk_arena_strdup(handle->arena, word, &handle->word));
     if (status != YK_OK) {
         yoke_model_destroy(handle);
         return status;

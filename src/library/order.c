@@ -59,9 +59,7 @@ yoke_status yoke_order_problem_open(const char *path, yoke_order_problem **out)
     YK_LIBRARY_REQUIRE(path);
     YK_LIBRARY_REQUIRE(out);
     yk_status status = yk_file_read(path, &text);
-    if (status == YK_OK) {
-        status = read_text(yk_text_chars(&text), text.length, path, out);
-    }
+    YK_THEN(read_text(yk_text_chars(&text), text.length, path, out));
     yk_text_free(&text);
     return yk_library_status(status);
 }

@@ -1,4 +1,4 @@
-#include "export/accelerate.h"
+#include "export/export.h"
 #include "library/library.h"
 #include "planner/placement/placement.h"
 
@@ -45,9 +45,7 @@ static yk_status fill(struct yoke_placements *handle)
     }
     yk_error_band_describe(&found->steps[0]->band, &words);
     yk_status status = yk_text_status(&words);
-    if (status == YK_OK) {
-        status = yk_library_copy_text(found->arena, yk_text_chars(&words), &source);
-    }
+    YK_THEN(yk_arena_strdup(found->arena, yk_text_chars(&words), &source));
     yk_text_free(&words);
     handle->info = (struct yoke_placements_info){
         .count = found->count,
@@ -86,9 +84,7 @@ yoke_status yoke_placements_find(const yoke_request *request, yoke_placements **
     yoke_placements *handle = calloc(1, sizeof *handle);
     yk_status status =
         handle ? yk_library_basis_open(request, &handle->basis) : yk_fail_out_of_memory();
-    if (status == YK_OK) {
-        status = compare(handle);
-    }
+    YK_THEN(compare(handle));
     if (status != YK_OK) {
         yoke_placements_destroy(handle);
         return yk_library_status(status);

@@ -212,9 +212,7 @@ static yk_status create(const struct yoke_request *request, struct yoke_plan **o
     struct yoke_plan *plan = calloc(1, sizeof *plan);
     yk_status status =
         plan ? yk_library_basis_open(request, &plan->basis) : yk_fail_out_of_memory();
-    if (status == YK_OK) {
-        status = yk_arena_create(&plan->arena);
-    }
+    YK_THEN(yk_arena_create(&plan->arena));
     if (status != YK_OK) {
         yoke_plan_destroy(plan);
         return status;
@@ -226,9 +224,7 @@ static yk_status create(const struct yoke_request *request, struct yoke_plan **o
 /* Tells of it and gives it out if all went well, and destroys it if not. */
 static yk_status finish(yk_status status, struct yoke_plan *plan, struct yoke_plan **out)
 {
-    if (status == YK_OK) {
-        status = fill_plan(plan);
-    }
+    YK_THEN(fill_plan(plan));
     if (status != YK_OK) {
         yoke_plan_destroy(plan);
         return status;
@@ -315,7 +311,7 @@ static yk_status make_request(const struct reading *reading, struct yoke_request
     YK_TRY(yk_library_check_request_slowdown(reading->given.slowdown));
     YK_TRY((yk_status)yoke_request_create(reading->model, reading->cluster, &request));
     const yk_status status =
-        yk_library_copy_text(request->arena, reading->given.profile, &request->profile);
+        yk_arena_strdup(request->arena, reading->given.profile, &request->profile);
     if (status != YK_OK) {
         yoke_request_destroy(request);
         return status;
@@ -384,9 +380,7 @@ yoke_status yoke_plan_open(const char *path, const struct yoke_plan_reading *rea
     YK_LIBRARY_REQUIRE(path);
     YK_LIBRARY_REQUIRE(out);
     yk_status status = yk_file_read(path, &text);
-    if (status == YK_OK) {
-        status = read_text(yk_text_chars(&text), text.length, path, reading, out);
-    }
+    YK_THEN(read_text(yk_text_chars(&text), text.length, path, reading, out));
     yk_text_free(&text);
     return yk_library_status(status);
 }
@@ -427,9 +421,7 @@ yoke_status yoke_plan_save(const yoke_plan *plan, const char *path)
     YK_LIBRARY_REQUIRE(plan);
     YK_LIBRARY_REQUIRE(path);
     yk_status status = write_file(plan, path, &text);
-    if (status == YK_OK) {
-        status = yk_file_write(path, &text);
-    }
+    YK_THEN(yk_file_write(path, &text));
     yk_text_free(&text);
     return yk_library_status(status);
 }

@@ -66,9 +66,7 @@ yoke_status yoke_plan_draw(const yoke_plan *plan, enum yoke_figure figure, int32
     YK_LIBRARY_REQUIRE(plan);
     YK_LIBRARY_REQUIRE(out);
     yk_status status = begin(plan, &reporting);
-    if (status == YK_OK) {
-        status = draw(&reporting.result, figure, rank, &text);
-    }
+    YK_THEN(draw(&reporting.result, figure, rank, &text));
     end(&reporting);
     return yk_library_return_text(status, &text, out);
 }
@@ -80,9 +78,7 @@ yoke_status yoke_plan_trace(const yoke_plan *plan, char **out)
     YK_LIBRARY_REQUIRE(plan);
     YK_LIBRARY_REQUIRE(out);
     yk_status status = yk_sim_trace(plan->planned->trial.sim, &trace);
-    if (status == YK_OK) {
-        status = yk_chrome_write(trace, &text);
-    }
+    YK_THEN(yk_chrome_write(trace, &text));
     yk_trace_destroy(trace);
     return yk_library_return_text(status, &text, out);
 }

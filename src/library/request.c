@@ -58,7 +58,7 @@ struct yoke_request *yk_library_retain_request(struct yoke_request *request)
 yoke_status yoke_request_set_profile(yoke_request *request, const char *path)
 {
     YK_LIBRARY_REQUIRE(request);
-    return yk_library_status(yk_library_copy_text(request->arena, path, &request->profile));
+    return yk_library_status(yk_arena_strdup(request->arena, path, &request->profile));
 }
 
 yoke_status yoke_request_set_micro_batches(yoke_request *request, int32_t micro_batches)

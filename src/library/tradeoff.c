@@ -60,9 +60,7 @@ yoke_status yoke_tradeoff_find(const yoke_request *request, int32_t points, yoke
     yoke_tradeoff *handle = calloc(1, sizeof *handle);
     yk_status status =
         handle ? yk_library_basis_open(request, &handle->basis) : yk_fail_out_of_memory();
-    if (status == YK_OK) {
-        status = find(handle, points);
-    }
+    YK_THEN(find(handle, points));
     if (status != YK_OK) {
         yoke_tradeoff_destroy(handle);
         return yk_library_status(status);

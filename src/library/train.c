@@ -48,8 +48,8 @@ static yk_status set(yoke_training *training, const char *name, const char *valu
 {
     struct yk_train_option setting = {0};
     YK_TRY(yk_train_request_check_option(&(struct yk_train_option){name, value}));
-    YK_TRY(yk_library_copy_text(training->arena, name, &setting.name));
-    YK_TRY(yk_library_copy_text(training->arena, value, &setting.value));
+    YK_TRY(yk_arena_strdup(training->arena, name, &setting.name));
+    YK_TRY(yk_arena_strdup(training->arena, value, &setting.value));
     YK_TRY(yk_array_grow((void **)&training->options, &training->capacity, training->count,
                          sizeof *training->options));
     training->options[training->count++] = setting;
@@ -86,7 +86,7 @@ static void report_leave(void *user, yk_status status)
 static void keep_failure(void *user, const char *sentence)
 {
     struct call *call = user;
-    (void)!yk_library_copy_text(call->arena, sentence, &call->failure);
+    (void)!yk_arena_strdup(call->arena, sentence, &call->failure);
 }
 
 static void report_step(void *user, const struct yk_train_step *step)

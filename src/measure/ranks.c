@@ -16,19 +16,19 @@ yk_status yk_measure_ranks_all_gather(const struct yk_measure_ranks *team, const
 
 yk_status yk_measure_ranks_max(const struct yk_measure_ranks *team, double own, double *out)
 {
-    double most = own;
-    YK_TRY(yk_exchange_max(team->ranks, &most, 1));
-    *out = most;
+    double max = own;
+    YK_TRY(yk_exchange_max(team->ranks, &max, 1));
+    *out = max;
     return YK_OK;
 }
 
-yk_status yk_measure_ranks_differ(const struct yk_measure_ranks *team, const char *words, bool *out)
+yk_status yk_measure_ranks_differ(const struct yk_measure_ranks *team, const char *text, bool *out)
 {
-    const double own = (double)(yk_hash_bytes(words, strlen(words)) >> 12); /* exact */
-    double most = 0;
-    double least = 0;
-    YK_TRY(yk_measure_ranks_max(team, own, &most));
-    YK_TRY(yk_measure_ranks_max(team, -own, &least));
-    *out = most != -least;
+    const double own = (double)(yk_hash_bytes(text, strlen(text)) >> 12); /* exact */
+    double max = 0;
+    double min = 0;
+    YK_TRY(yk_measure_ranks_max(team, own, &max));
+    YK_TRY(yk_measure_ranks_max(team, -own, &min));
+    *out = max != -min;
     return YK_OK;
 }

@@ -1,8 +1,7 @@
 /*
- * Measure ranks: the ranks that measure together: each with its device, all in step, so that what
- * they share (memory, links) is as busy as in training.
- *
- * The functions are called by all ranks in one order. One thread at a time.
+ * Measure ranks: the ranks that measure together, each with its device, all at the same time, so
+ * that what they share (memory, links) is as busy as in training. All ranks call the functions, in
+ * one order. One thread at a time.
  */
 #ifndef YK_MEASURE_RANKS_H
 #define YK_MEASURE_RANKS_H
@@ -15,9 +14,9 @@
 #include <stdint.h>
 
 struct yk_measure_ranks {
-    const struct yk_ranks *ranks; /* what they tell each other, in the host's memory */
-    const struct yk_ranks *work;  /* what training exchanges, in the device's, on a lane of its
-                                     backend; NULL: the same ranks, since both are the host's */
+    const struct yk_ranks *ranks; /* for what they exchange in the host's memory */
+    const struct yk_ranks *work;  /* for what training exchanges in the device's; NULL: the
+                                     same, since both are the host's */
     struct yk_engine engine;
 };
 
@@ -26,7 +25,7 @@ static inline const struct yk_ranks *yk_measure_ranks_work(const struct yk_measu
     return team->work ? team->work : team->ranks;
 }
 
-/* Whether computing takes cores of the host, which others may want as well. */
+/* Whether computation uses cores of the host, which others may use as well. */
 static inline bool yk_measure_ranks_use_cores(const struct yk_measure_ranks *team)
 {
     return team->engine.backend->used_bytes == NULL;
@@ -40,8 +39,8 @@ yk_status yk_measure_ranks_all_gather(const struct yk_measure_ranks *team, const
 yk_status yk_measure_ranks_max(const struct yk_measure_ranks *team, double own,
                                double *out) YK_MUST_USE;
 
-/* Whether ranks call it with different words. */
-yk_status yk_measure_ranks_differ(const struct yk_measure_ranks *team, const char *words,
+/* Whether ranks call it with different texts. */
+yk_status yk_measure_ranks_differ(const struct yk_measure_ranks *team, const char *text,
                                   bool *out) YK_MUST_USE;
 
 #endif

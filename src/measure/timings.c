@@ -30,12 +30,19 @@ static int compare(const void *a, const void *b)
     return left < right ? -1 : left > right;
 }
 
+void yk_timings_sort(double *numbers, int32_t count)
+{
+    if (count > 0) {
+        qsort(numbers, (size_t)count, sizeof *numbers, compare);
+    }
+}
+
 double yk_timings_median(double *numbers, int32_t count)
 {
     if (count == 0) {
         return NAN;
     }
-    qsort(numbers, (size_t)count, sizeof *numbers, compare);
+    yk_timings_sort(numbers, count);
     return (numbers[(count - 1) / 2] + numbers[count / 2]) / 2;
 }
 
@@ -84,7 +91,7 @@ static int32_t best_of(const struct yk_timings_round *rounds, int32_t count, con
 }
 
 void yk_timings_choose_undisturbed(const struct yk_timings_round *rounds, int32_t count,
-                                   int32_t least, bool *out)
+                                   int32_t min_count, bool *out)
 {
     double most = 0;
     for (int32_t i = 0; i < count; i++) {
@@ -93,7 +100,7 @@ void yk_timings_choose_undisturbed(const struct yk_timings_round *rounds, int32_
     }
     for (int32_t chosen = 0; chosen < count; chosen++) {
         const int32_t best = best_of(rounds, count, out);
-        if (chosen >= least && part_of(&rounds[best]) < nearly * most) {
+        if (chosen >= min_count && part_of(&rounds[best]) < nearly * most) {
             return;
         }
         out[best] = true;

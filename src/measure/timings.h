@@ -1,8 +1,8 @@
 /*
- * Timings: how long something took, each time it was done, and what to believe of it: the median,
- * which a few disturbed runs do not move.
- *
- * Starts as {0}. One thread at a time.
+ * Timings: how long something took, each time it was done, and what counts of it: the median, which
+ * a few disturbed runs do not move. A round that did the same work as another but got less of its
+ * cores was disturbed by other processes: such rounds can be left out even where they are most of
+ * them. Starts as {0}. One thread at a time.
  */
 #ifndef YK_MEASURE_TIMINGS_H
 #define YK_MEASURE_TIMINGS_H
@@ -27,6 +27,8 @@ void yk_timings_free(struct yk_timings *timings);
 struct yk_profile_measurement yk_timings_summarise(struct yk_timings *timings,
                                                    const char *versions);
 
+void yk_timings_sort(double *numbers, int32_t count);
+
 /* The median of `numbers`, which are sorted by it; NAN of none. */
 double yk_timings_median(double *numbers, int32_t count);
 
@@ -35,10 +37,10 @@ struct yk_timings_round {
     double computed_s; /* by all threads of this process */
 };
 
-/* Marks those to believe: all that got nearly as much as the one that got most, and never fewer
- * than `least`, or all where there are no more. */
+/* Marks the rounds that got nearly as much of their cores as the one that got most, and never fewer
+ * than `min_count`, or all where there are no more. */
 void yk_timings_choose_undisturbed(const struct yk_timings_round *rounds, int32_t count,
-                                   int32_t least, bool *out);
+                                   int32_t min_count, bool *out);
 
 /* What all threads of this process have computed so far. */
 double yk_timings_computed_s(void);

@@ -1,6 +1,5 @@
 #include "program/program.h"
 
-#include "program/compile/memory_waits.h"
 #include "program/compile/sequence.h"
 #include "program/compile/waits.h"
 #include "program/facts.h"

@@ -150,6 +150,14 @@ yk_status yk_program_compile_by(const struct yk_plan *plan, const struct yk_clus
                                 struct yk_program **out) YK_MUST_USE;
 void yk_program_destroy(struct yk_program *program);
 
+/* Another valid program for the same plan: ops change places wherever every rule of program/check
+ * still holds. One seed gives one program. */
+yk_status yk_program_shuffle(const struct yk_program *program, uint64_t seed,
+                             struct yk_program **out) YK_MUST_USE;
+
+/* For each rank its ops in order, a column for each lane, with what each one waits for. */
+yk_status yk_program_text_write(const struct yk_program *program, struct yk_text *out) YK_MUST_USE;
+
 /* "forward", "all_gather" … */
 const char *yk_op_kind_name(enum yk_op_kind kind);
 

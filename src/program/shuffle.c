@@ -1,4 +1,4 @@
-#include "program/shuffle.h"
+#include "program/program.h"
 
 #include "base/random.h"
 #include "program/check/check.h"

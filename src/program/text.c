@@ -1,4 +1,4 @@
-#include "program/text.h"
+#include "program/program.h"
 
 #include "base/table.h"
 #include "base/units.h"

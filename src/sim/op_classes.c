@@ -1,4 +1,4 @@
-#include "sim/op_classes.h"
+#include "sim/sim.h"
 
 #include "sim/record.h"
 #include "sim/times.h"

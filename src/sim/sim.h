@@ -72,6 +72,23 @@ yk_status yk_sim_memory(const struct yk_sim *sim, int32_t rank, struct yk_arena 
 yk_status yk_sim_band(const struct yk_sim *sim, struct yk_layer_costs *prices,
                       struct yk_error_band *out) YK_MUST_USE;
 
+/* Ops of a step that are alike, counted together. */
+struct yk_op_class {
+    enum yk_op_kind kind;     /* recomputation counts as forward; a message as its send */
+    int32_t rank;             /* the first that has such an op */
+    int32_t layer;            /* of it */
+    int64_t samples;          /* 0 of updates */
+    double bytes;             /* of messages, else 0 */
+    int64_t count;            /* on all ranks */
+    struct yk_cost_time time; /* alone: where it comes from and how far off it may be */
+};
+
+/* In the order in which they come up, rank by rank; not those that last no time. `prices` are those
+ * of the simulation; in the arena. */
+yk_status yk_sim_op_classes(const struct yk_sim *sim, struct yk_layer_costs *prices,
+                            struct yk_arena *arena, struct yk_op_class **out,
+                            int32_t *out_count) YK_MUST_USE;
+
 /* The last round as a trace; ranks are named after their devices. */
 yk_status yk_sim_trace(const struct yk_sim *sim, struct yk_trace **out) YK_MUST_USE;
 

@@ -125,14 +125,10 @@ static void add_flow(const struct yk_trace *trace, int32_t number, struct yk_jso
 yk_status yk_chrome_write(const struct yk_trace *trace, struct yk_text *out)
 {
     struct yk_json_writer json = {.text = out};
-    struct yk_arena *arena = NULL;
-    YK_TRY(yk_arena_create(&arena));
     yk_json_write_begin_object(&json, NULL);
     yk_json_write_string(&json, "displayTimeUnit", "ms");
     yk_json_write_begin_array(&json, "traceEvents");
-    const yk_status status = add_names(trace, arena, &json);
-    yk_arena_destroy(arena);
-    YK_TRY(status);
+    YK_TRY_IN_ARENA(arena, add_names(trace, arena, &json));
     for (int32_t i = 0; i < yk_trace_event_count(trace); i++) {
         add_complete(yk_trace_event_at(trace, i), &json);
     }

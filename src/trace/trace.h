@@ -16,8 +16,11 @@
 #ifndef YK_TRACE_TRACE_H
 #define YK_TRACE_TRACE_H
 
+#include "base/arena.h"
 #include "base/status.h"
+#include "base/text.h"
 
+#include <stddef.h>
 #include <stdint.h>
 
 enum yk_lane {
@@ -74,5 +77,48 @@ yk_status yk_trace_merge(const struct yk_trace_part *parts, int32_t count,
 
 /* "compute", "comm", "copy". */
 const char *yk_trace_lane_name(enum yk_lane lane);
+
+/*
+ * Where the time of a step goes on every rank, by the definition of sim/rounds.h: its compute lane
+ * computes; or it waits while data moves to or from the rank, which is exposed; or it waits for
+ * anything else, which is idle. The three add up to the step.
+ *
+ * A trace shows one step of many that follow each other without a gap: what ends after the step's
+ * end, or begins before its beginning, stands for the same op of the step before or after, and is
+ * counted there. Data moves from the moment on at which all ranks of a message have come to it. A
+ * simulated event begins there; a measured one begins when its own rank is ready, and waits. Ops of
+ * one name on the comm lanes of several ranks are taken for one message, so are a "send" and a
+ * "recv" that only two ranks have.
+ */
+struct yk_trace_sum {
+    double compute_s;
+    double exposed_s;
+    double idle_s;
+};
+
+/* The end of the last computation of any rank, or of the last op where none computes; 0 of a trace
+ * without events. */
+double yk_trace_sum_step_s(const struct yk_trace *trace);
+
+/* The start of the first event; 0 of a trace without events. */
+double yk_trace_sum_begin_s(const struct yk_trace *trace);
+
+/* Of every rank: `out` has room for them. `step_s` is finite; of one that is not above 0 all sums
+ * are 0. */
+yk_status yk_trace_sum(const struct yk_trace *trace, double step_s,
+                       struct yk_trace_sum *out) YK_MUST_USE;
+
+/* `out` (events): of an event on a comm lane, when all its ranks have come to it, if that is before
+ * its end; of any other, its start. In the arena. */
+yk_status yk_trace_arrivals(const struct yk_trace *trace, struct yk_arena *arena,
+                            double **out) YK_MUST_USE;
+
+/* A trace as bytes for another rank, added to `out`; times come back to the last bit. */
+yk_status yk_trace_bytes_pack(const struct yk_trace *trace, struct yk_text *out) YK_MUST_USE;
+
+/* Bytes that were cut or changed on the way are refused; `source`, whose they are, begins the
+ * message. The caller destroys the trace. */
+yk_status yk_trace_bytes_unpack(const void *bytes, size_t length, const char *source,
+                                struct yk_trace **out) YK_MUST_USE;
 
 #endif

@@ -1,4 +1,4 @@
-#include "trace/trace_arrivals.h"
+#include "trace/trace.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

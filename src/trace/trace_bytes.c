@@ -1,4 +1,17 @@
-#include "trace/trace_bytes.h"
+/*
+ * The bytes of a trace:
+ *
+ *   "yktrace1"  8 bytes
+ *   hash        8 bytes, XXH3 of all that follows
+ *   counts      of ranks, events and flows, 4 bytes each
+ *   ranks       a name each
+ *   events      rank 4 bytes, lane 4, start, end and bytes moved 8 each, a name
+ *   flows       4 bytes for each of their two events
+ *
+ * Numbers are little-endian, times and bytes moved are IEEE doubles; a name is its length in 4
+ * bytes and its characters.
+ */
+#include "trace/trace.h"
 
 #include "base/arena.h"
 #include "base/hash.h"

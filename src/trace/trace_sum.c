@@ -1,7 +1,6 @@
-#include "trace/trace_sum.h"
+#include "trace/trace.h"
 
 #include "base/arena.h"
-#include "trace/trace_arrivals.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -121,15 +120,12 @@ static yk_status sum_up(const struct yk_trace *trace, double step_s, struct yk_a
 
 yk_status yk_trace_sum(const struct yk_trace *trace, double step_s, struct yk_trace_sum *out)
 {
-    struct yk_arena *arena = NULL;
     for (int32_t rank = 0; rank < yk_trace_rank_count(trace); rank++) {
         out[rank] = (struct yk_trace_sum){0};
     }
     if (!(step_s > 0)) {
         return YK_OK;
     }
-    YK_TRY(yk_arena_create(&arena));
-    const yk_status status = sum_up(trace, step_s, arena, out);
-    yk_arena_destroy(arena);
-    return status;
+    YK_TRY_IN_ARENA(arena, sum_up(trace, step_s, arena, out));
+    return YK_OK;
 }

@@ -1,4 +1,4 @@
-#include "export/accelerate.h"
+#include "export/export.h"
 #include "support/files/hf_models.h"
 #include "support/support.h"
 

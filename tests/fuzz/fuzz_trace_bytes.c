@@ -5,8 +5,7 @@
 #include "fuzz/fuzz.h"
 
 #include "base/hash.h"
-#include "trace/trace_bytes.h"
-#include "trace/trace_sum.h"
+#include "trace/trace.h"
 
 #include <math.h>
 #include <stdlib.h>

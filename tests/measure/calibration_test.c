@@ -2,7 +2,7 @@
 #include "support/support.h"
 
 #include "cost/communication.h"
-#include "measure/calibration/calibration.h"
+#include "measure/calibration.h"
 
 #include <math.h>
 #include <string.h>
@@ -14,8 +14,8 @@ enum {
     STEPS = 9,
 };
 
-static const double compute_beside = 1.25;
-static const double message_beside = 2;
+static const double compute_slowdown = 1.25;
+static const double message_slowdown = 2;
 static const double clearing_s = 0.5;
 static const char link_name[] = "cpu:1-cpu:1 within a node";
 
@@ -51,7 +51,7 @@ static double alone_s(const struct yk_program *program, const struct yk_op *op)
 }
 
 /* The first block has messages beside it throughout, the second never, others for a part. */
-static double part_beside(const struct yk_op *op)
+static double part_overlapped(const struct yk_op *op)
 {
     static const double parts[] = {0.5, 1, 0, 0.05};
     return op->kind == YK_OP_AGREE || op->kind == YK_OP_UPDATE ? 0
@@ -63,22 +63,22 @@ static yk_status fill_op(const struct made_run *run, const struct yk_op *op,
                          struct yk_op_times_op *out)
 {
     struct yk_text name = {0};
-    const double slowdown = op->match != YK_NO_MATCH ? message_beside : compute_beside;
-    const double beside = op->layer >= 0 ? part_beside(op) : 0;
+    const double slowdown = op->match != YK_NO_MATCH ? message_slowdown : compute_slowdown;
+    const double overlap = op->layer >= 0 ? part_overlapped(op) : 0;
     double seconds = alone_s(run->program, op);
     if (op->kind == YK_OP_BACKWARD && op->micro_batch == 0 &&
         run->program->plan->micro_batches > 1) {
         seconds += clearing_s;
     }
     seconds *= op->kind == YK_OP_UPDATE ? 1.0 / RANKS : 1;
-    seconds /= 1 - beside + beside / slowdown;
+    seconds /= 1 - overlap + overlap / slowdown;
     yk_op_describe(run->program, op, &name);
     *out = (struct yk_op_times_op){
         .op = yk_arena_copy_text(run->made.arena, yk_text_chars(&name), name.length),
         .seconds = seconds,
         .low_s = 0.9 * seconds,
         .high_s = 1.1 * seconds,
-        .overlap = beside,
+        .beside = overlap,
     };
     yk_text_free(&name);
     return out->op ? YK_OK : yk_fail_out_of_memory();
@@ -115,7 +115,7 @@ static void begin(struct made_run *run, int32_t micro_batches, bool knows_messag
     if (knows_messages) {
         const struct yk_profile_fact fact = {link_name, YK_PROFILE_MESSAGE_SLOWDOWN};
         const struct yk_profile_measurement made = {
-            .value = message_beside, .samples = 1, .versions = "v0"};
+            .value = message_slowdown, .samples = 1, .versions = "v0"};
         assert_ok(yk_profile_add_fact(run->profile, &fact, &made));
     }
     run->book = (struct yk_cost_book){.cluster = run->made.cluster, .profile = run->profile};
@@ -126,8 +126,8 @@ static void begin(struct made_run *run, int32_t micro_batches, bool knows_messag
 
 static yk_status calibrate(struct made_run *run)
 {
-    const struct yk_calibration_request wish = {run->program, run->sim, &run->book, &run->spent};
-    return yk_calibration_compute(&wish, run->made.arena, &run->calibration);
+    const struct yk_calibration_request request = {run->program, run->sim, &run->book, &run->spent};
+    return yk_calibration_compute(&request, run->made.arena, &run->calibration);
 }
 
 static void end(struct made_run *run)
@@ -157,8 +157,8 @@ static double fact_of(const struct made_run *run, const char *name)
 }
 
 /* What the profile that was calibrated says of an op. */
-static double told_s(const struct made_run *run, struct yk_layer_costs *prices,
-                     const struct yk_op *op)
+static double reported_s(const struct made_run *run, struct yk_layer_costs *prices,
+                         const struct yk_op *op)
 {
     static const int32_t devices[RANKS] = {0, 1};
     static const struct yk_ring_devices all = {devices, RANKS};
@@ -189,23 +189,23 @@ static double told_s(const struct made_run *run, struct yk_layer_costs *prices,
     }
 }
 
-static void assert_told(struct made_run *run, double more_update_s)
+static void assert_reported(struct made_run *run, double more_update_s)
 {
     struct yk_layer_costs *prices = NULL;
     assert_ok(yk_calibration_save(&run->calibration, run->profile));
     assert_ok(yk_layer_costs_create(&run->book, run->sizes, &prices));
     for (int32_t i = 0; i < run->program->ranks[0].op_count; i++) {
         const struct yk_op *op = &run->program->ranks[0].ops[i];
-        const double told = told_s(run, prices, op);
-        if (!isnan(told)) {
-            assert_near(told,
+        const double reported = reported_s(run, prices, op);
+        if (!isnan(reported)) {
+            assert_near(reported,
                         alone_s(run->program, op) + (op->kind == YK_OP_UPDATE ? more_update_s : 0));
         }
     }
     yk_layer_costs_destroy(prices);
 }
 
-static void the_profile_is_told_what_ops_take_alone(void **state)
+static void the_profile_gets_the_times_of_ops_alone(void **state)
 {
     (void)state;
     struct made_run run;
@@ -214,15 +214,15 @@ static void the_profile_is_told_what_ops_take_alone(void **state)
     assert_int_equal(run.calibration.left, 0);
     assert_true(run.calibration.estimated_compute);
     assert_false(run.calibration.estimated_message);
-    assert_near(run.calibration.compute_beside, compute_beside);
-    assert_told(&run, 0);
-    assert_near(fact_of(&run, YK_PROFILE_COMPUTE_SLOWDOWN), compute_beside);
-    assert_near(fact_of(&run, YK_PROFILE_MESSAGE_SLOWDOWN), message_beside);
+    assert_near(run.calibration.compute_slowdown, compute_slowdown);
+    assert_reported(&run, 0);
+    assert_near(fact_of(&run, YK_PROFILE_COMPUTE_SLOWDOWN), compute_slowdown);
+    assert_near(fact_of(&run, YK_PROFILE_MESSAGE_SLOWDOWN), message_slowdown);
     end(&run);
 }
 
 /* Times of a profile are those with all others at work. */
-static void what_was_fast_since_others_rested_is_told_as_if_they_worked(void **state)
+static void what_was_fast_since_others_idled_is_reported_as_if_they_worked(void **state)
 {
     (void)state;
     static const double scale = 0.75;
@@ -236,7 +236,7 @@ static void what_was_fast_since_others_rested_is_told_as_if_they_worked(void **s
         }
     }
     assert_ok(calibrate(&run));
-    assert_told(&run, 0);
+    assert_reported(&run, 0);
     end(&run);
 }
 
@@ -246,17 +246,17 @@ static void clearing_gradients_is_part_of_the_update(void **state)
     struct made_run run;
     begin(&run, 2, true);
     assert_ok(calibrate(&run));
-    assert_told(&run, clearing_s);
+    assert_reported(&run, clearing_s);
     end(&run);
 }
 
-static void messages_beside_computation_stay_out_where_nothing_is_known(void **state)
+static void overlapped_messages_stay_out_where_nothing_is_known(void **state)
 {
     (void)state;
     struct made_run run;
     begin(&run, 1, false);
     assert_ok(calibrate(&run));
-    assert_true(isnan(run.calibration.message_beside));
+    assert_true(isnan(run.calibration.message_slowdown));
     assert_true(run.calibration.left > 0);
     assert_true(run.calibration.rows.layer_count > 0);
     for (int32_t i = 0; i < run.calibration.rows.link_count; i++) {
@@ -273,16 +273,16 @@ static void differences_come_by_what_they_do_to_a_step(void **state)
     int32_t ops = 0;
     begin(&run, 1, true);
     assert_ok(calibrate(&run));
-    for (int32_t i = 0; i < run.calibration.sort_count; i++) {
-        const struct yk_calibration_class *sort = &run.calibration.sorts[i];
-        assert_near(sort->difference_s, sort->times * (sort->measured_s - sort->predicted_s));
-        assert_true(fabs(sort->difference_s) <= before_s);
-        assert_int_equal(sort->count, RANKS * sort->times);
-        before_s = fabs(sort->difference_s);
-        ops += sort->times;
-        if (sort->kind == YK_OP_FORWARD && strcmp(sort->layer, "gpt-block") == 0) {
-            assert_int_equal(sort->times, 3);
-            assert_near(sort->spread, 0.1);
+    for (int32_t i = 0; i < run.calibration.class_count; i++) {
+        const struct yk_calibration_class *class = &run.calibration.classes[i];
+        assert_near(class->difference_s, class->times * (class->measured_s - class->predicted_s));
+        assert_true(fabs(class->difference_s) <= before_s);
+        assert_int_equal(class->count, RANKS * class->times);
+        before_s = fabs(class->difference_s);
+        ops += class->times;
+        if (class->kind == YK_OP_FORWARD && strcmp(class->layer, "gpt-block") == 0) {
+            assert_int_equal(class->times, 3);
+            assert_near(class->spread, 0.1);
         }
     }
     for (int32_t i = 0; i < run.program->ranks[0].op_count; i++) {
@@ -312,10 +312,10 @@ static void times_of_another_program_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_profile_is_told_what_ops_take_alone),
-        cmocka_unit_test(what_was_fast_since_others_rested_is_told_as_if_they_worked),
+        cmocka_unit_test(the_profile_gets_the_times_of_ops_alone),
+        cmocka_unit_test(what_was_fast_since_others_idled_is_reported_as_if_they_worked),
         cmocka_unit_test(clearing_gradients_is_part_of_the_update),
-        cmocka_unit_test(messages_beside_computation_stay_out_where_nothing_is_known),
+        cmocka_unit_test(overlapped_messages_stay_out_where_nothing_is_known),
         cmocka_unit_test(differences_come_by_what_they_do_to_a_step),
         cmocka_unit_test(times_of_another_program_are_refused),
     };

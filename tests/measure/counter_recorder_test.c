@@ -1,6 +1,5 @@
 #include "measure/counters/recorder.h"
 
-#include "measure/counters/attribution.h"
 #include "support/programs/small_program.h"
 #include "support/support.h"
 
@@ -59,7 +58,7 @@ static double length_of(const struct yk_op *op)
     return op->kind == YK_OP_BACKWARD ? 0.003 : op->kind == YK_OP_FORWARD ? 0.002 : 0.001;
 }
 
-static void do_steps(struct doing *doing, struct yk_counter_recorder *gauge)
+static void do_steps(struct doing *doing, struct yk_counter_recorder *recorder)
 {
     const struct yk_program_rank *list = &doing->small.program->ranks[0];
     struct yk_op_time ops[MOST_OPS];
@@ -77,7 +76,7 @@ static void do_steps(struct doing *doing, struct yk_counter_recorder *gauge)
         at_s += 0.002;
         times.done_s = at_s;
         doing->last_began_s = times.began_s;
-        yk_counter_recorder_add_step(gauge, &times);
+        yk_counter_recorder_add_step(recorder, &times);
     }
     doing->end_s = at_s;
 }
@@ -120,73 +119,73 @@ static void expect(const struct yk_counter_rows *rows, const char *name, double 
 static struct doing doing; /* too large for a stack */
 
 static void begin(const struct small_spec *spec, struct yk_arena **arena,
-                  struct yk_counter_recorder **gauge)
+                  struct yk_counter_recorder **recorder)
 {
     memset(&doing, 0, sizeof doing);
     doing.small = small_program_make(spec);
     assert_ok(yk_arena_create(arena));
-    assert_ok(yk_counter_recorder_open(&(struct yk_counter_sampler_options){0}, gauge));
+    assert_ok(yk_counter_recorder_open(&(struct yk_counter_sampler_options){0}, recorder));
 }
 
-static void end(struct yk_arena *arena, struct yk_counter_recorder *gauge)
+static void end(struct yk_arena *arena, struct yk_counter_recorder *recorder)
 {
-    yk_counter_recorder_close(gauge);
+    yk_counter_recorder_close(recorder);
     yk_arena_destroy(arena);
     small_program_free(&doing.small);
 }
 
-static yk_status explain(const struct yk_counter_recorder *gauge, int32_t count, double traced_s,
+static yk_status explain(const struct yk_counter_recorder *recorder, int32_t count, double traced_s,
                          struct yk_arena *arena, struct yk_counter_rank *out, double *lag_s)
 {
     const struct yk_counter_readings readings = {doing.readings, count, 0, 0.005};
-    return yk_counter_attribution_compute(gauge, &readings, traced_s, arena, out, lag_s);
+    return yk_counter_recorder_attribute(recorder, &readings, traced_s, arena, out, lag_s);
 }
 
 /* Embed, two blocks, norm and head are equally long: forward shows (4 · 0.9 + 0.5) / 5 on average,
  * a kind the mean of 2 ms of its forward and 3 ms of its backward. */
-static void steps_are_told_by_phase_and_by_kind_of_layer(void **state)
+static void steps_are_reported_by_phase_and_by_kind_of_layer(void **state)
 {
     (void)state;
     struct yk_arena *arena = NULL;
-    struct yk_counter_recorder *gauge = NULL;
-    struct yk_counter_rank told;
+    struct yk_counter_recorder *recorder = NULL;
+    struct yk_counter_rank reported;
     double lag_s = 0;
-    begin(&(struct small_spec){.ranks = 1}, &arena, &gauge);
-    do_steps(&doing, gauge);
+    begin(&(struct small_spec){.ranks = 1}, &arena, &recorder);
+    do_steps(&doing, recorder);
     read_all(&doing, 0);
-    assert_ok(explain(gauge, doing.reading_count, doing.last_began_s, arena, &told, &lag_s));
+    assert_ok(explain(recorder, doing.reading_count, doing.last_began_s, arena, &reported, &lag_s));
     assert_true(lag_s == 0);
-    expect(&told.phases, "forward", 0.82, 0.005);
-    expect(&told.phases, "backward", 0.62, 0.005);
-    expect(&told.phases, "update", 0.2, 0.005);
-    assert_null(find(&told.phases, "communication"));
-    expect(&told.phases, "step", average(&doing, 100, doing.end_s), 0.01);
-    expect(&told.kinds, "gpt-block", (2 * 0.9 + 3 * 0.7) / 5, 0.005);
-    expect(&told.kinds, "head", (2 * 0.5 + 3 * 0.3) / 5, 0.005);
-    assert_int_equal(told.kinds.count, 4);
+    expect(&reported.phases, "forward", 0.82, 0.005);
+    expect(&reported.phases, "backward", 0.62, 0.005);
+    expect(&reported.phases, "update", 0.2, 0.005);
+    assert_null(find(&reported.phases, "communication"));
+    expect(&reported.phases, "step", average(&doing, 100, doing.end_s), 0.01);
+    expect(&reported.kinds, "gpt-block", (2 * 0.9 + 3 * 0.7) / 5, 0.005);
+    expect(&reported.kinds, "head", (2 * 0.5 + 3 * 0.3) / 5, 0.005);
+    assert_int_equal(reported.kinds.count, 4);
     /* The line of the last step has its readings from a quarter before it on. */
-    assert_true(told.step.count > 3);
-    assert_true(told.step.readings[0].end_s <= 0 && told.step.readings[0].end_s > -0.02);
-    assert_true(told.run.readings[0].begin_s == 0);
-    end(arena, gauge);
+    assert_true(reported.step.count > 3);
+    assert_true(reported.step.readings[0].end_s <= 0 && reported.step.readings[0].end_s > -0.02);
+    assert_true(reported.run.readings[0].begin_s == 0);
+    end(arena, recorder);
 }
 
 /* Readings that say they are from 1.5 ms after they were taken. */
-static void readings_that_come_late_are_put_back(void **state)
+static void readings_that_come_late_are_shifted_back(void **state)
 {
     (void)state;
     struct yk_arena *arena = NULL;
-    struct yk_counter_recorder *gauge = NULL;
-    struct yk_counter_rank told;
+    struct yk_counter_recorder *recorder = NULL;
+    struct yk_counter_rank reported;
     double lag_s = 0;
-    begin(&(struct small_spec){.ranks = 1}, &arena, &gauge);
-    do_steps(&doing, gauge);
+    begin(&(struct small_spec){.ranks = 1}, &arena, &recorder);
+    do_steps(&doing, recorder);
     read_all(&doing, 0.0015);
-    assert_ok(explain(gauge, doing.reading_count, NAN, arena, &told, &lag_s));
+    assert_ok(explain(recorder, doing.reading_count, NAN, arena, &reported, &lag_s));
     assert_true(fabs(lag_s + 0.0015) < 0.0001);
-    expect(&told.phases, "forward", 0.82, 0.02);
-    expect(&told.phases, "update", 0.2, 0.02);
-    end(arena, gauge);
+    expect(&reported.phases, "forward", 0.82, 0.02);
+    expect(&reported.phases, "update", 0.2, 0.02);
+    end(arena, recorder);
 }
 
 /* The first step takes five times as long, and shows nothing: none of it counts. Power is told of
@@ -195,10 +194,10 @@ static void a_first_step_unlike_the_others_does_not_count(void **state)
 {
     (void)state;
     struct yk_arena *arena = NULL;
-    struct yk_counter_recorder *gauge = NULL;
-    struct yk_counter_rank told;
+    struct yk_counter_recorder *recorder = NULL;
+    struct yk_counter_rank reported;
     double lag_s = 0;
-    begin(&(struct small_spec){.ranks = 1}, &arena, &gauge);
+    begin(&(struct small_spec){.ranks = 1}, &arena, &recorder);
     const struct yk_program_rank *list = &doing.small.program->ranks[0];
     struct yk_op_time ops[MOST_OPS];
     struct yk_round_times first = {.program = doing.small.program, .ops = ops, .began_s = 99.8};
@@ -207,20 +206,20 @@ static void a_first_step_unlike_the_others_does_not_count(void **state)
         ops[first.count++] = (struct yk_op_time){i, at_s, at_s + 0.2 / list->op_count};
     }
     first.done_s = 100;
-    yk_counter_recorder_add_step(gauge, &first);
-    do_steps(&doing, gauge);
+    yk_counter_recorder_add_step(recorder, &first);
+    do_steps(&doing, recorder);
     read_all(&doing, 0);
     for (int32_t i = 0; i < doing.reading_count; i++) {
         doing.readings[i].values[YK_COUNTER_POWER] = 500;
     }
-    assert_ok(explain(gauge, doing.reading_count, NAN, arena, &told, &lag_s));
+    assert_ok(explain(recorder, doing.reading_count, NAN, arena, &reported, &lag_s));
     assert_true(lag_s == 0);
-    expect(&told.phases, "forward", 0.82, 0.005);
-    expect(&told.phases, "update", 0.2, 0.005);
-    expect(&told.phases, "step", average(&doing, 100, doing.end_s), 0.01);
-    assert_true(fabs(find(&told.phases, "step")->values[YK_COUNTER_POWER] - 500) < 1e-6);
-    assert_true(isnan(find(&told.phases, "forward")->values[YK_COUNTER_POWER]));
-    end(arena, gauge);
+    expect(&reported.phases, "forward", 0.82, 0.005);
+    expect(&reported.phases, "update", 0.2, 0.005);
+    expect(&reported.phases, "step", average(&doing, 100, doing.end_s), 0.01);
+    assert_true(fabs(find(&reported.phases, "step")->values[YK_COUNTER_POWER] - 500) < 1e-6);
+    assert_true(isnan(find(&reported.phases, "forward")->values[YK_COUNTER_POWER]));
+    end(arena, recorder);
 }
 
 /* Two ranks that wait for each other's gradients with nothing to compute. */
@@ -228,43 +227,43 @@ static void waiting_for_others_is_a_phase(void **state)
 {
     (void)state;
     struct yk_arena *arena = NULL;
-    struct yk_counter_recorder *gauge = NULL;
-    struct yk_counter_rank told;
+    struct yk_counter_recorder *recorder = NULL;
+    struct yk_counter_rank reported;
     double lag_s = 0;
-    begin(&(struct small_spec){.ranks = 2}, &arena, &gauge);
-    do_steps(&doing, gauge);
+    begin(&(struct small_spec){.ranks = 2}, &arena, &recorder);
+    do_steps(&doing, recorder);
     read_all(&doing, 0);
-    assert_ok(explain(gauge, doing.reading_count, NAN, arena, &told, &lag_s));
-    expect(&told.phases, "communication", 0.1, 0.005);
-    expect(&told.phases, "update", 0.2, 0.005);
-    assert_int_equal(told.step.count, 0);
-    end(arena, gauge);
+    assert_ok(explain(recorder, doing.reading_count, NAN, arena, &reported, &lag_s));
+    expect(&reported.phases, "communication", 0.1, 0.005);
+    expect(&reported.phases, "update", 0.2, 0.005);
+    assert_int_equal(reported.step.count, 0);
+    end(arena, recorder);
 }
 
 /* Between passes nothing runs; before the first and after the last nobody knows. */
-static void passes_are_told_with_what_is_between_them(void **state)
+static void passes_are_reported_with_what_is_between_them(void **state)
 {
     (void)state;
     struct yk_arena *arena = NULL;
-    struct yk_counter_recorder *gauge = NULL;
-    struct yk_counter_rank told;
+    struct yk_counter_recorder *recorder = NULL;
+    struct yk_counter_rank reported;
     double lag_s = 0;
-    begin(&(struct small_spec){.ranks = 1}, &arena, &gauge);
+    begin(&(struct small_spec){.ranks = 1}, &arena, &recorder);
     for (int i = 0; i < 20; i++) {
         const double at_s = 200 + i;
         doing.shown[doing.count++] = (struct shown){at_s, at_s + 0.75, 0.8};
-        yk_counter_recorder_add_pass(gauge, YK_COUNTER_PHASE_FORWARD, NULL, at_s, at_s + 0.75);
+        yk_counter_recorder_add_pass(recorder, YK_COUNTER_PHASE_FORWARD, NULL, at_s, at_s + 0.75);
     }
     for (int i = 0; i < 40; i++) {
         const double at_s = 199 + 0.53 * i;
         doing.readings[i] = (struct yk_counter_reading){.begin_s = at_s, .end_s = at_s + 0.53};
         doing.readings[i].values[YK_COUNTER_SM] = average(&doing, at_s, at_s + 0.53);
     }
-    assert_ok(explain(gauge, 40, NAN, arena, &told, &lag_s));
-    expect(&told.phases, "forward", 0.8, 1e-4);
-    assert_int_equal(told.phases.count, 2);
-    assert_int_equal(told.kinds.count, 0);
-    end(arena, gauge);
+    assert_ok(explain(recorder, 40, NAN, arena, &reported, &lag_s));
+    expect(&reported.phases, "forward", 0.8, 1e-4);
+    assert_int_equal(reported.phases.count, 2);
+    assert_int_equal(reported.kinds.count, 0);
+    end(arena, recorder);
 }
 
 /* 1,500 readings of 1 s become 500 of 3 s, the average of what was known. */
@@ -279,7 +278,7 @@ static void long_lines_are_averaged(void **state)
         doing.readings[i].values[YK_COUNTER_POWER] = i % 3 == 0 ? NAN : 100.0 * (i % 3);
         doing.readings[i].values[YK_COUNTER_CLOCK] = NAN;
     }
-    assert_ok(yk_counter_line_over(doing.readings, 1500, arena, &line));
+    assert_ok(yk_counter_recorder_line_over(doing.readings, 1500, arena, &line));
     assert_int_equal(line.count, 500);
     assert_true(line.readings[1].begin_s == 3 && line.readings[1].end_s == 6);
     assert_true(line.readings[1].values[YK_COUNTER_POWER] == 150);
@@ -290,11 +289,11 @@ static void long_lines_are_averaged(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(steps_are_told_by_phase_and_by_kind_of_layer),
-        cmocka_unit_test(readings_that_come_late_are_put_back),
+        cmocka_unit_test(steps_are_reported_by_phase_and_by_kind_of_layer),
+        cmocka_unit_test(readings_that_come_late_are_shifted_back),
         cmocka_unit_test(a_first_step_unlike_the_others_does_not_count),
         cmocka_unit_test(waiting_for_others_is_a_phase),
-        cmocka_unit_test(passes_are_told_with_what_is_between_them),
+        cmocka_unit_test(passes_are_reported_with_what_is_between_them),
         cmocka_unit_test(long_lines_are_averaged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

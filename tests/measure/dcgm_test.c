@@ -32,16 +32,16 @@ static void assert_means(const double values[YK_COUNTER_COUNT])
     assert_true(values[YK_COUNTER_DRAM] == 0.25);
 }
 
-static void lines_may_come_in_any_pieces(void **state)
+static void lines_may_come_in_any_chunks(void **state)
 {
     (void)state;
-    for (size_t piece = 1; piece < sizeof lines; piece++) {
+    for (size_t chunk = 1; chunk < sizeof lines; chunk++) {
         struct yk_dcgm dcgm = {.gpu = 1};
         double values[YK_COUNTER_COUNT];
         clear(values);
-        for (size_t i = 0; i < sizeof lines - 1; i += piece) {
+        for (size_t i = 0; i < sizeof lines - 1; i += chunk) {
             const size_t left = sizeof lines - 1 - i;
-            yk_dcgm_feed(&dcgm, lines + i, left < piece ? left : piece);
+            yk_dcgm_feed(&dcgm, lines + i, left < chunk ? left : chunk);
         }
         yk_dcgm_read(&dcgm, values);
         assert_means(values);
@@ -80,7 +80,7 @@ static void columns_are_known_by_their_titles(void **state)
     assert_true(isnan(values[YK_COUNTER_OCCUPANCY]));
 }
 
-static void a_line_without_end_does_no_harm(void **state)
+static void an_endless_line_does_no_harm(void **state)
 {
     (void)state;
     struct yk_dcgm dcgm = {.gpu = 1};
@@ -152,7 +152,7 @@ static void a_running_dcgmi_is_read_and_ended(void **state)
     assert_described(&dcgm, "DCGM every 100 ms");
 }
 
-static void a_dcgmi_without_values_is_said_so(void **state)
+static void a_dcgmi_with_no_values_is_reported(void **state)
 {
     (void)state;
     struct yk_dcgm dcgm = {0};
@@ -170,12 +170,12 @@ static void a_dcgmi_without_values_is_said_so(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lines_may_come_in_any_pieces),
+        cmocka_unit_test(lines_may_come_in_any_chunks),
         cmocka_unit_test(a_line_counts_once),
         cmocka_unit_test(columns_are_known_by_their_titles),
-        cmocka_unit_test(a_line_without_end_does_no_harm),
+        cmocka_unit_test(an_endless_line_does_no_harm),
         cmocka_unit_test(a_running_dcgmi_is_read_and_ended),
-        cmocka_unit_test(a_dcgmi_without_values_is_said_so),
+        cmocka_unit_test(a_dcgmi_with_no_values_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,7 +4,7 @@
 
 #include "comm/staged.h"
 #include "measure/slowdown/idle_speedup.h"
-#include "measure/slowdown/pairs.h"
+#include "measure/slowdown/slowdown.h"
 #include "measure/survey/survey.h"
 #include "support/exchanges/thread_comm.h"
 
@@ -14,7 +14,7 @@
 
 enum {
     RANKS = 2,
-    MOST_PIECES = 4096,
+    MAX_CHUNKS = 4096,
     LARGEST = 4096,
     SIZES = 3, /* of messages: 8, 1024, 4096 */
 };
@@ -26,30 +26,30 @@ static const double group_bytes = 5e7;   /* of each group that has exchanged som
 static _Thread_local struct {
     const void *memory;
     size_t bytes;
-} pieces[MOST_PIECES];
+} chunks[MAX_CHUNKS];
 static _Thread_local int32_t groups;
 static _Thread_local int32_t exchanged; /* messages so far */
 
 static struct yk_backend pretended;
 static struct yk_comm wire;
 
-static yk_status take(struct yk_backend_device *device, size_t bytes, void **out)
+static yk_status allocate(struct yk_backend_device *device, size_t bytes, void **out)
 {
     YK_TRY(yk_backend_cpu.allocate(device, bytes, out));
-    for (int i = 0; i < MOST_PIECES; i++) {
-        if (!pieces[i].memory) {
-            pieces[i].memory = *out;
-            pieces[i].bytes = bytes;
+    for (int i = 0; i < MAX_CHUNKS; i++) {
+        if (!chunks[i].memory) {
+            chunks[i].memory = *out;
+            chunks[i].bytes = bytes;
             return YK_OK;
         }
     }
-    return yk_fail(YK_ERROR_NO_FIT, "%d pieces", MOST_PIECES);
+    return yk_fail(YK_ERROR_NO_FIT, "%d pieces", MAX_CHUNKS);
 }
 
 static void give_back(struct yk_backend_device *device, void *memory)
 {
-    for (int i = 0; memory && i < MOST_PIECES; i++) {
-        pieces[i].memory = pieces[i].memory == memory ? NULL : pieces[i].memory;
+    for (int i = 0; memory && i < MAX_CHUNKS; i++) {
+        chunks[i].memory = chunks[i].memory == memory ? NULL : chunks[i].memory;
     }
     yk_backend_cpu.free(device, memory);
 }
@@ -58,8 +58,8 @@ static size_t used(struct yk_backend_device *device)
 {
     (void)device;
     double bytes = context_bytes + (exchanged > 0 ? group_bytes * groups : 0);
-    for (int i = 0; i < MOST_PIECES; i++) {
-        bytes += pieces[i].memory ? (double)pieces[i].bytes : 0;
+    for (int i = 0; i < MAX_CHUNKS; i++) {
+        bytes += chunks[i].memory ? (double)chunks[i].bytes : 0;
     }
     return (size_t)bytes;
 }
@@ -67,10 +67,10 @@ static size_t used(struct yk_backend_device *device)
 static bool holds(const struct yk_backend_device *device, const void *memory)
 {
     (void)device;
-    for (int i = 0; i < MOST_PIECES; i++) {
-        const char *begin = pieces[i].memory;
+    for (int i = 0; i < MAX_CHUNKS; i++) {
+        const char *begin = chunks[i].memory;
         if (begin && (const char *)memory >= begin &&
-            (const char *)memory < begin + pieces[i].bytes) {
+            (const char *)memory < begin + chunks[i].bytes) {
             return true;
         }
     }
@@ -109,7 +109,7 @@ static void all_gather(const struct yk_comm_all_gather *op)
 static void pretend(void)
 {
     pretended = yk_backend_cpu;
-    pretended.allocate = take;
+    pretended.allocate = allocate;
     pretended.free = give_back;
     pretended.used_bytes = used;
     pretended.contains = holds;
@@ -175,7 +175,7 @@ static double held_bytes(const struct yk_engine *engine)
 /* Two pairs of the same devices: rank 0 finds 1.125 and then less, rank 1 finds 1.25 and then 1.5.
  */
 static yk_status add_besides(const struct yk_measure_ranks *team,
-                             const struct yk_survey_request *wish, struct yk_survey *survey)
+                             const struct yk_survey_request *request, struct yk_survey *survey)
 {
     static const double found[][RANKS] = {{1.125, 1.25}, {1.0625, 1.5}};
     int32_t ranks[RANKS] = {0, 1};
@@ -183,12 +183,12 @@ static yk_status add_besides(const struct yk_measure_ranks *team,
     for (int i = 0; i < 2; i++) {
         const struct yk_profile_measurement own = {.value = found[i][team->ranks->rank],
                                                    .samples = 5};
-        YK_TRY(yk_slowdown_pairs_add_devices(survey, team, wish, &pair, &own));
+        YK_TRY(yk_slowdown_pairs_add_devices(survey, team, request, &pair, &own));
     }
     return YK_OK;
 }
 
-static struct yk_survey_request wish_of(const struct measuring *measuring)
+static struct yk_survey_request request_of(const struct measuring *measuring)
 {
     return (struct yk_survey_request){
         .config = measuring->config,
@@ -208,9 +208,9 @@ static yk_status run_again(int32_t number, int32_t ranks, void *user)
     yk_status status = open_rank(&rank);
     const struct yk_measure_ranks team = {
         .ranks = &rank.ranks, .work = &rank.work, .engine = rank.engine};
-    const struct yk_survey_request wish = wish_of(measuring);
+    const struct yk_survey_request request = request_of(measuring);
     if (status == YK_OK) {
-        status = yk_survey_layers(&measuring->again[number], &team, &wish);
+        status = yk_survey_layers(&measuring->again[number], &team, &request);
     }
     close_rank(&rank);
     return status;
@@ -225,15 +225,15 @@ static yk_status run_rank(int32_t number, int32_t ranks, void *user)
     yk_status status = open_rank(&rank);
     const struct yk_measure_ranks team = {
         .ranks = &rank.ranks, .work = &rank.work, .engine = rank.engine};
-    const struct yk_survey_request wish = wish_of(measuring);
+    const struct yk_survey_request request = request_of(measuring);
     if (status == YK_OK) {
-        status = yk_survey_layers(survey, &team, &wish);
+        status = yk_survey_layers(survey, &team, &request);
     }
     if (status == YK_OK) {
-        status = yk_survey_links(survey, &team, &wish, LARGEST);
+        status = yk_survey_links(survey, &team, &request, LARGEST);
     }
     if (status == YK_OK) {
-        status = add_besides(&team, &wish, &measuring->besides[number]);
+        status = add_besides(&team, &request, &measuring->besides[number]);
     }
     close_rank(&rank);
     return status;

@@ -7,7 +7,7 @@
 struct listed {
     struct yk_arena *arena;
     struct yk_cluster *cluster;
-    struct yk_exchange_group *parties;
+    struct yk_exchange_group *groups;
     int32_t count;
 };
 
@@ -16,8 +16,7 @@ static struct listed list(const char *line)
     struct listed listed = {0};
     assert_ok(yk_arena_create(&listed.arena));
     assert_ok(yk_cluster_parse(line, &listed.cluster));
-    assert_ok(
-        yk_exchange_groups_list(listed.cluster, listed.arena, &listed.parties, &listed.count));
+    assert_ok(yk_exchange_groups_list(listed.cluster, listed.arena, &listed.groups, &listed.count));
     return listed;
 }
 
@@ -27,26 +26,26 @@ static void drop(struct listed *listed)
     yk_arena_destroy(listed->arena);
 }
 
-static void check(const struct yk_exchange_group *party, const char *link, int32_t count,
+static void check(const struct yk_exchange_group *group, const char *link, int32_t count,
                   const int32_t *ranks)
 {
-    assert_string_equal(party->link, link);
-    assert_int_equal(party->count, count);
+    assert_string_equal(group->link, link);
+    assert_int_equal(group->count, count);
     for (int32_t i = 0; i < count; i++) {
-        assert_int_equal(party->ranks[i], ranks[i]);
+        assert_int_equal(group->ranks[i], ranks[i]);
     }
 }
 
-static void ranks_that_are_alike_are_a_party_of_each_size(void **state)
+static void ranks_that_are_alike_are_a_group_of_each_size(void **state)
 {
     (void)state;
     struct listed listed = list("4xa30 @ pcie4");
     static const int32_t ranks[] = {0, 1, 2, 3};
     assert_int_equal(listed.count, 3);
-    check(&listed.parties[0], "a30-a30 within a node", 2, ranks);
-    check(&listed.parties[1], "a30-a30 within a node", 4, ranks);
-    check(&listed.parties[2], "a30-a30 within a node", 3, ranks);
-    assert_false(listed.parties[0].uneven);
+    check(&listed.groups[0], "a30-a30 within a node", 2, ranks);
+    check(&listed.groups[1], "a30-a30 within a node", 4, ranks);
+    check(&listed.groups[2], "a30-a30 within a node", 3, ranks);
+    assert_false(listed.groups[0].uneven);
     drop(&listed);
 }
 
@@ -58,15 +57,15 @@ static void a_ring_is_known_by_its_slowest_link(void **state)
     struct listed listed = list("2x(2xa30 @ pcie4) @ 10GbE");
     static const int32_t ranks[] = {0, 1, 2, 3};
     assert_int_equal(listed.count, 4);
-    check(&listed.parties[0], "a30-a30 within a node", 2, ranks);
-    check(&listed.parties[1], "a30-a30 between nodes", 2, ranks + 1);
-    check(&listed.parties[2], "a30-a30 between nodes", 4, ranks);
-    check(&listed.parties[3], "a30-a30 between nodes", 3, ranks);
+    check(&listed.groups[0], "a30-a30 within a node", 2, ranks);
+    check(&listed.groups[1], "a30-a30 between nodes", 2, ranks + 1);
+    check(&listed.groups[2], "a30-a30 between nodes", 4, ranks);
+    check(&listed.groups[3], "a30-a30 between nodes", 3, ranks);
     drop(&listed);
 }
 
 /* Data parallel across nodes: 0 and 2, 1 and 3 are no neighbours. */
-static void every_pair_of_devices_has_its_party(void **state)
+static void every_pair_of_devices_has_its_group(void **state)
 {
     (void)state;
     static const char *const lines[] = {
@@ -87,7 +86,7 @@ static void every_pair_of_devices_has_its_party(void **state)
             assert_true(
                 yk_profile_key_link(listed.cluster, NULL, pair / devices, pair % devices, link));
             for (int32_t p = 0; p < listed.count; p++) {
-                found += listed.parties[p].count == 2 && strcmp(listed.parties[p].link, link) == 0;
+                found += listed.groups[p].count == 2 && strcmp(listed.groups[p].link, link) == 0;
             }
             assert_int_equal(found, 1);
         }
@@ -100,8 +99,8 @@ static void devices_that_differ_are_asked_both_ways(void **state)
     (void)state;
     struct listed types = list("a30 + titanxp");
     struct listed parts = list("cpu:1 + cpu:1:40%");
-    assert_true(types.parties[0].uneven);
-    assert_true(parts.parties[0].uneven);
+    assert_true(types.groups[0].uneven);
+    assert_true(parts.groups[0].uneven);
     drop(&types);
     drop(&parts);
 }
@@ -114,12 +113,12 @@ static void many_ranks_are_doubled(void **state)
     static const int32_t counts[] = {2, 12, 4, 8};
     assert_int_equal(listed.count, 4);
     for (int32_t i = 0; i < 4; i++) {
-        assert_int_equal(listed.parties[i].count, counts[i]);
+        assert_int_equal(listed.groups[i].count, counts[i]);
     }
     drop(&listed);
 }
 
-static void a_rank_alone_has_no_party(void **state)
+static void a_rank_alone_has_no_group(void **state)
 {
     (void)state;
     struct listed listed = list("a30");
@@ -142,12 +141,12 @@ static void sizes_are_fine_where_links_begin_to_be_used_well(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ranks_that_are_alike_are_a_party_of_each_size),
+        cmocka_unit_test(ranks_that_are_alike_are_a_group_of_each_size),
         cmocka_unit_test(a_ring_is_known_by_its_slowest_link),
-        cmocka_unit_test(every_pair_of_devices_has_its_party),
+        cmocka_unit_test(every_pair_of_devices_has_its_group),
         cmocka_unit_test(devices_that_differ_are_asked_both_ways),
         cmocka_unit_test(many_ranks_are_doubled),
-        cmocka_unit_test(a_rank_alone_has_no_party),
+        cmocka_unit_test(a_rank_alone_has_no_group),
         cmocka_unit_test(sizes_are_fine_where_links_begin_to_be_used_well),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,6 @@
 /* Messages and copies of three ranks on two nodes, kept in a profile and looked up in it. */
 #include "support/support.h"
 
-#include "measure/survey/copies.h"
 #include "measure/survey/survey.h"
 #include "support/exchanges/thread_comm.h"
 #include "support/files/scratch.h"
@@ -52,7 +51,7 @@ static void forget_groups(void)
 /* One survey of all ranks; the rows are those of rank 0. */
 struct measuring {
     const char *versions;
-    int64_t most_bytes;
+    int64_t max_bytes;
     bool copies; /* instead of messages */
     bool stops;
     bool stops_at_second;  /* group of all ranks */
@@ -110,17 +109,17 @@ static yk_status run_rank(int32_t number, int32_t ranks, void *user)
     struct rank rank = {0};
     yk_status status = open_rank(&rank, measuring->slow_all_gathers);
     const struct yk_measure_ranks team = {.ranks = &rank.ranks, .engine = rank.engine};
-    const struct yk_survey_request wish = {
+    const struct yk_survey_request request = {
         .cluster = measuring->cluster,
         .versions = measuring->versions,
         .seconds = measuring->seconds,
-        .watch = {.user = measuring, .stop = says_stop},
+        .callbacks = {.user = measuring, .stop = says_stop},
     };
     struct yk_survey *survey = &measuring->surveys[number];
     if (status == YK_OK && measuring->copies) {
-        status = yk_survey_copies_measure(survey, &team, &wish, measuring->most_bytes);
+        status = yk_survey_copies_measure(survey, &team, &request, measuring->max_bytes);
     } else if (status == YK_OK) {
-        status = yk_survey_links(survey, &team, &wish, measuring->most_bytes);
+        status = yk_survey_links(survey, &team, &request, measuring->max_bytes);
     }
     close_rank(&rank);
     return status;
@@ -175,7 +174,7 @@ static void every_link_and_number_of_ranks_has_its_curve(void **state)
         {"cpu:1-cpu:1 between nodes", "reduce_scatter", 3},
         {"cpu:1-cpu:1 between nodes", "all_reduce", 3},
     };
-    struct measuring measuring = {.versions = "one", .most_bytes = LARGEST};
+    struct measuring measuring = {.versions = "one", .max_bytes = LARGEST};
     measure(&measuring);
     const struct yk_survey *survey = &measuring.surveys[0];
     assert_int_equal(survey->link_count, CURVES * SIZES);
@@ -195,11 +194,11 @@ static void every_link_and_number_of_ranks_has_its_curve(void **state)
 static void what_is_known_is_not_measured_again(void **state)
 {
     (void)state;
-    const struct measuring once = {.versions = "one", .most_bytes = 8};
+    const struct measuring once = {.versions = "one", .max_bytes = 8};
     struct measuring other = once;
     other.versions = "two";
     struct measuring larger = other;
-    larger.most_bytes = LARGEST;
+    larger.max_bytes = LARGEST;
     assert_int_equal(count_rows(once), CURVES * 2);
     assert_int_equal(count_rows(once), 0);
     assert_int_equal(count_rows(other), CURVES * 2);
@@ -211,7 +210,7 @@ static void messages_of_all_ranks_are_measured_through_groups_made_anew(void **s
 {
     (void)state;
     forget_groups();
-    assert_int_equal(count_rows((struct measuring){.versions = "one", .most_bytes = LARGEST}),
+    assert_int_equal(count_rows((struct measuring){.versions = "one", .max_bytes = LARGEST}),
                      CURVES * SIZES);
     assert_int_equal(atomic_load(&groups_made[2]), 2 * 2); /* two pairs */
     assert_int_equal(atomic_load(&groups_made[RANKS]), 3 * RANKS);
@@ -221,10 +220,10 @@ static void what_is_broken_off_is_no_curve(void **state)
 {
     (void)state;
     assert_int_equal(
-        count_rows((struct measuring){.versions = "one", .most_bytes = LARGEST, .stops = true}), 0);
+        count_rows((struct measuring){.versions = "one", .max_bytes = LARGEST, .stops = true}), 0);
     forget_groups();
     assert_int_equal(count_rows((struct measuring){
-                         .versions = "one", .most_bytes = LARGEST, .stops_at_second = true}),
+                         .versions = "one", .max_bytes = LARGEST, .stops_at_second = true}),
                      (CURVES - 3) * SIZES); /* those of pairs, and none of what all three began */
 }
 
@@ -233,7 +232,7 @@ static void no_curve_is_kept_in_part(void **state)
 {
     (void)state;
     struct measuring measuring = {.versions = "one",
-                                  .most_bytes = LARGEST,
+                                  .max_bytes = LARGEST,
                                   .stops_at_second = true,
                                   .slow_all_gathers = true,
                                   .seconds = 0.3};
@@ -253,7 +252,7 @@ static void no_curve_is_kept_in_part(void **state)
 static void copies_are_rows_of_the_way_to_the_host(void **state)
 {
     (void)state;
-    struct measuring measuring = {.versions = "one", .most_bytes = 16384, .copies = true};
+    struct measuring measuring = {.versions = "one", .max_bytes = 16384, .copies = true};
     struct measuring second = measuring;
     measure(&measuring);
     const struct yk_survey *survey = &measuring.surveys[0];

@@ -57,7 +57,7 @@ static yk_status measure(const struct measuring *measuring, const struct rank *r
                          struct yk_survey *survey)
 {
     const struct yk_measure_ranks all = {.ranks = &rank->ranks, .engine = rank->engine};
-    const struct yk_survey_request wish = {
+    const struct yk_survey_request request = {
         .config = measuring->config,
         .workload = {.batch = 1, .sequence = 8, .precision = YK_PRECISION_FP32},
         .cluster = measuring->cluster,
@@ -65,8 +65,8 @@ static yk_status measure(const struct measuring *measuring, const struct rank *r
         .held_bytes = a_billion_bytes,
         .versions = "test",
     };
-    YK_TRY(yk_survey_layers(survey, &all, &wish));
-    return yk_survey_links(survey, &all, &wish, LARGEST);
+    YK_TRY(yk_survey_layers(survey, &all, &request));
+    return yk_survey_links(survey, &all, &request, LARGEST);
 }
 
 static yk_status run_rank(int32_t number, int32_t ranks, void *user)
@@ -157,7 +157,7 @@ static void every_rank_ends_with_the_same_survey(void **state)
 }
 
 /* Four sorts of layers, each forward, backward and update. */
-static void devices_that_differ_are_told_apart(void **state)
+static void devices_that_differ_are_distinguished(void **state)
 {
     const struct yk_survey *survey = &((struct measuring *)*state)->surveys[0];
     int32_t whole = 0;
@@ -233,16 +233,16 @@ static yk_status resume(int32_t number, int32_t ranks, void *user)
     yk_status status = open_rank(&rank);
     if (status == YK_OK) {
         const struct yk_measure_ranks all = {.ranks = &rank.ranks, .engine = rank.engine};
-        const struct yk_survey_request wish = {
+        const struct yk_survey_request request = {
             .config = resuming->measuring->config,
             .workload = {.batch = 1, .sequence = 8, .precision = YK_PRECISION_FP32},
             .cluster = resuming->measuring->cluster,
             .slowness = number == 1 ? 2 : 1,
             .versions = "test",
-            .watch = {.user = &asked, .stop = stop},
+            .callbacks = {.user = &asked, .stop = stop},
         };
         survey->profile = number == 0 ? resuming->profile : NULL;
-        status = yk_survey_layers(survey, &all, &wish);
+        status = yk_survey_layers(survey, &all, &request);
     }
     if (number == 0) {
         resuming->asked = asked;
@@ -266,7 +266,7 @@ static int ask_again(const struct measuring *measuring, struct yk_profile *profi
     return resuming.asked;
 }
 
-static void what_a_stopped_survey_left_beside_is_measured_by_the_next(void **state)
+static void slowdowns_that_a_stopped_survey_left_are_measured_by_the_next(void **state)
 {
     const struct measuring *measuring = *state;
     const struct yk_survey *survey = &measuring->surveys[0];
@@ -292,10 +292,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ranks_on_different_cpus_are_noticed),
         cmocka_unit_test(every_rank_ends_with_the_same_survey),
-        cmocka_unit_test(devices_that_differ_are_told_apart),
+        cmocka_unit_test(devices_that_differ_are_distinguished),
         cmocka_unit_test(every_message_is_measured_at_every_size),
         cmocka_unit_test(what_was_held_besides_is_a_fact_of_the_device),
-        cmocka_unit_test(what_a_stopped_survey_left_beside_is_measured_by_the_next),
+        cmocka_unit_test(slowdowns_that_a_stopped_survey_left_are_measured_by_the_next),
     };
     return cmocka_run_group_tests(tests, make, unmake);
 }

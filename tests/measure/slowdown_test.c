@@ -71,7 +71,7 @@ static void ops_that_met_messages_are_found(void **state)
                                             &first, &last));
 }
 
-static void messages_that_met_the_end_of_a_step_tell_nothing(void **state)
+static void messages_that_overlap_the_end_of_a_step_do_not_count(void **state)
 {
     (void)state;
     assert_true(yk_slowdown_is_significant(10, 10));
@@ -83,7 +83,7 @@ static void messages_that_met_the_end_of_a_step_tell_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(messages_that_met_the_end_of_a_step_tell_nothing),
+        cmocka_unit_test(messages_that_overlap_the_end_of_a_step_do_not_count),
         cmocka_unit_test(computation_took_what_was_left_to_do),
         cmocka_unit_test(messages_that_outlast_computation_count_up_to_its_end),
         cmocka_unit_test(computation_is_never_said_to_be_faster),

@@ -27,7 +27,7 @@ struct place {
     struct yk_backend_lane *lane;
     struct yk_ranks ranks;
     struct yk_measure_ranks team;
-    struct yk_benchmark_model *practice;
+    struct yk_benchmark_model *model;
     struct yk_benchmark *rehearsals[BATCHES];
 };
 
@@ -41,7 +41,7 @@ static int make(void **state)
         return -1;
     }
     const struct yk_backend_options options = {.threads = 1};
-    struct yk_benchmark_model_request wish = {.workload = workload, .slowness = 1};
+    struct yk_benchmark_model_request request = {.workload = workload, .slowness = 1};
     assert_ok(yk_arena_create(&place->arena));
     assert_ok(yk_model_config_open("gpt-nano", place->arena, &place->config));
     assert_ok(yk_cluster_parse("cpu:1", &place->cluster));
@@ -53,10 +53,10 @@ static int make(void **state)
         .backend = &yk_backend_cpu, .device = place->engine.device, .lane = place->lane};
     assert_ok(yk_ranks_open(&yk_comm_self, &comm, &place->ranks));
     place->team = (struct yk_measure_ranks){.ranks = &place->ranks, .engine = place->engine};
-    wish.config = place->config;
-    assert_ok(yk_benchmark_model_create(&wish, place->cluster, &place->engine, &place->practice));
+    request.config = place->config;
+    assert_ok(yk_benchmark_model_create(&request, place->cluster, &place->engine, &place->model));
     for (int i = 0; i < BATCHES; i++) {
-        assert_ok(yk_benchmark_create(place->practice, batches[i], &place->rehearsals[i]));
+        assert_ok(yk_benchmark_create(place->model, batches[i], &place->rehearsals[i]));
     }
     *state = place;
     return 0;
@@ -68,7 +68,7 @@ static int unmake(void **state)
     for (int i = 0; i < BATCHES; i++) {
         yk_benchmark_destroy(place->rehearsals[i]);
     }
-    yk_benchmark_model_destroy(place->practice);
+    yk_benchmark_model_destroy(place->model);
     yk_ranks_close(&place->ranks);
     yk_backend_cpu.lane_destroy(place->lane);
     yk_backend_cpu.lane_destroy(place->engine.lane);
@@ -82,14 +82,14 @@ static int unmake(void **state)
 static void a_round_of_a_rehearsal_is_a_whole_step(void **state)
 {
     struct place *place = *state;
-    struct yk_benchmark *rehearsal = place->rehearsals[1];
-    const struct yk_program_rank *list = &yk_benchmark_program(rehearsal)->ranks[0];
+    struct yk_benchmark *benchmark = place->rehearsals[1];
+    const struct yk_program_rank *list = &yk_benchmark_program(benchmark)->ranks[0];
     const struct yk_benchmark_step *round = NULL;
     int32_t counts[YK_OP_KIND_COUNT] = {0};
-    assert_ok(yk_benchmark_allocate(rehearsal));
+    assert_ok(yk_benchmark_allocate(benchmark));
     for (int i = 0; i < 2; i++) {
-        assert_ok(yk_benchmark_begin(rehearsal));
-        assert_ok(yk_benchmark_end(rehearsal, &round));
+        assert_ok(yk_benchmark_begin(benchmark));
+        assert_ok(yk_benchmark_end(benchmark, &round));
     }
     assert_true(round->whole);
     for (int32_t i = 0; i < list->op_count; i++) {
@@ -101,7 +101,7 @@ static void a_round_of_a_rehearsal_is_a_whole_step(void **state)
     assert_int_equal(counts[YK_OP_FORWARD], 6 * 2);
     assert_int_equal(counts[YK_OP_BACKWARD], 6 * 2);
     assert_int_equal(counts[YK_OP_UPDATE], 6);
-    assert_true(yk_benchmark_bytes(rehearsal) > 0);
+    assert_true(yk_benchmark_bytes(benchmark) > 0);
 }
 
 static struct yk_layer_time *find(struct yk_layer_times *times, const char *kind, const char *pass,
@@ -140,7 +140,7 @@ static void rounds_become_medians_by_layer_and_batch(void **state)
 {
     struct place *place = *state;
     struct yk_layer_times *times = NULL;
-    assert_ok(yk_layer_times_create(place->practice->model, batches, BATCHES, &times));
+    assert_ok(yk_layer_times_create(place->model->description, batches, BATCHES, &times));
     for (int32_t batch = 0; batch < BATCHES; batch++) {
         const struct yk_program *program = yk_benchmark_program(place->rehearsals[batch]);
         const struct yk_program_rank *list = &program->ranks[0];
@@ -166,7 +166,7 @@ static void rounds_become_medians_by_layer_and_batch(void **state)
 }
 
 /* Backward takes 1 s, of the second micro-batch, which something held up, 10 s; an update 2 s. */
-static void an_update_takes_no_less_than_it_ran(void **state)
+static void an_update_is_no_shorter_than_it_ran(void **state)
 {
     struct place *place = *state;
     struct yk_layer_times *times = NULL;
@@ -178,7 +178,7 @@ static void an_update_takes_no_less_than_it_ran(void **state)
         const bool held_up = list->ops[i].kind == YK_OP_BACKWARD && list->ops[i].micro_batch > 0;
         op_s[i] = list->ops[i].kind == YK_OP_UPDATE ? 2 : held_up ? 10 : 1;
     }
-    assert_ok(yk_layer_times_create(place->practice->model, batches, BATCHES, &times));
+    assert_ok(yk_layer_times_create(place->model->description, batches, BATCHES, &times));
     assert_ok(yk_layer_times_add(times, program, 0, op_s));
     struct yk_timings *update = &find(times, "head", "update", 1)->timings;
     assert_true(yk_timings_summarise(update, "").value == 2);
@@ -200,18 +200,18 @@ static void what_a_survey_kept_prices_every_layer(void **state)
     struct yk_profile *profile = NULL;
     struct yk_survey survey;
     const struct yk_model *model = NULL;
-    const struct yk_survey_request wish = {.config = place->config,
-                                           .workload = workload,
-                                           .cluster = place->cluster,
-                                           .slowness = 1,
-                                           .held_bytes = no_bytes,
-                                           .versions = "test"};
+    const struct yk_survey_request request = {.config = place->config,
+                                              .workload = workload,
+                                              .cluster = place->cluster,
+                                              .slowness = 1,
+                                              .held_bytes = no_bytes,
+                                              .versions = "test"};
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/profile.db", folder);
     assert_ok(yk_survey_begin(&survey));
     assert_ok(yk_profile_create(path, &profile));
     survey.profile = profile;
-    assert_ok(yk_survey_layers(&survey, &place->team, &wish));
+    assert_ok(yk_survey_layers(&survey, &place->team, &request));
     assert_false(survey.stopped);
 
     const struct yk_cost_book book = {.cluster = place->cluster, .profile = profile};
@@ -229,11 +229,11 @@ static void what_a_survey_kept_prices_every_layer(void **state)
     struct yk_survey second;
     assert_ok(yk_survey_begin(&second));
     second.profile = profile;
-    assert_ok(yk_survey_layers(&second, &place->team, &wish));
+    assert_ok(yk_survey_layers(&second, &place->team, &request));
     assert_int_equal(second.layer_count, 0);
     assert_int_equal(second.known, 3); /* batches of 1, 2 and 3 */
     yk_survey_free(&second);
-    struct yk_survey_request newer = wish;
+    struct yk_survey_request newer = request;
     newer.versions = "another";
     assert_ok(yk_survey_begin(&second));
     second.profile = profile;
@@ -261,15 +261,15 @@ static void a_survey_that_is_stopped_has_what_there_is(void **state)
 {
     struct place *place = *state;
     struct yk_survey survey;
-    const struct yk_survey_request wish = {.config = place->config,
-                                           .workload = workload,
-                                           .cluster = place->cluster,
-                                           .slowness = 1,
-                                           .held_bytes = no_bytes,
-                                           .versions = "test",
-                                           .watch = {.stop = at_once}};
+    const struct yk_survey_request request = {.config = place->config,
+                                              .workload = workload,
+                                              .cluster = place->cluster,
+                                              .slowness = 1,
+                                              .held_bytes = no_bytes,
+                                              .versions = "test",
+                                              .callbacks = {.stop = at_once}};
     assert_ok(yk_survey_begin(&survey));
-    assert_ok(yk_survey_layers(&survey, &place->team, &wish));
+    assert_ok(yk_survey_layers(&survey, &place->team, &request));
     assert_true(survey.stopped);
     assert_int_equal(survey.layer_count, 0);
     yk_survey_free(&survey);
@@ -280,7 +280,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_round_of_a_rehearsal_is_a_whole_step, make, unmake),
         cmocka_unit_test_setup_teardown(rounds_become_medians_by_layer_and_batch, make, unmake),
-        cmocka_unit_test_setup_teardown(an_update_takes_no_less_than_it_ran, make, unmake),
+        cmocka_unit_test_setup_teardown(an_update_is_no_shorter_than_it_ran, make, unmake),
         cmocka_unit_test_setup_teardown(what_a_survey_kept_prices_every_layer, make, unmake),
         cmocka_unit_test_setup_teardown(a_survey_that_is_stopped_has_what_there_is, make, unmake),
     };

@@ -1,6 +1,6 @@
 #include "support/support.h"
 
-#include "measure/benchmark/plan.h"
+#include "measure/benchmark/benchmark.h"
 #include "measure/benchmark/truncate.h"
 #include "model/config.h"
 
@@ -12,7 +12,7 @@ static const struct yk_workload workload = {
 struct place {
     struct yk_arena *arena;
     struct yk_cluster *cluster;
-    struct yk_benchmark_truncate_request wish;
+    struct yk_benchmark_truncate_request request;
 };
 
 static int make(void **state)
@@ -20,9 +20,9 @@ static int make(void **state)
     static struct place place;
     assert_ok(yk_arena_create(&place.arena));
     assert_ok(yk_cluster_parse("cpu:1:64GiB", &place.cluster));
-    place.wish = (struct yk_benchmark_truncate_request){
+    place.request = (struct yk_benchmark_truncate_request){
         .workload = workload, .cluster = place.cluster, .free_bytes = 1e15, .step_s = INFINITY};
-    assert_ok(yk_model_config_open("gpt2", place.arena, &place.wish.config));
+    assert_ok(yk_model_config_open("gpt2", place.arena, &place.request.config));
     *state = &place;
     return 0;
 }
@@ -51,7 +51,7 @@ static void what_fits_stays_whole(void **state)
 {
     const struct place *place = *state;
     struct yk_benchmark_truncated made;
-    assert_ok(yk_benchmark_truncate(&place->wish, place->arena, &made));
+    assert_ok(yk_benchmark_truncate(&place->request, place->arena, &made));
     assert_true(made.whole);
     assert_int_equal(made.config->layers, 12);
     assert_int_equal(made.batch, 8);
@@ -61,15 +61,15 @@ static void what_does_not_fit_has_the_most_blocks_that_do(void **state)
 {
     const struct place *place = *state;
     const struct yk_model_config *eight = NULL;
-    struct yk_benchmark_truncate_request wish = place->wish;
+    struct yk_benchmark_truncate_request request = place->request;
     struct yk_benchmark_truncated made;
-    assert_ok(yk_benchmark_truncate_blocks(wish.config, 8, place->arena, &eight));
-    wish.free_bytes = bytes_of(place, eight, 8);
-    assert_ok(yk_benchmark_truncate(&wish, place->arena, &made));
+    assert_ok(yk_benchmark_truncate_blocks(request.config, 8, place->arena, &eight));
+    request.free_bytes = bytes_of(place, eight, 8);
+    assert_ok(yk_benchmark_truncate(&request, place->arena, &made));
     assert_false(made.whole);
     assert_int_equal(made.config->layers, 8);
-    wish.free_bytes -= 1;
-    assert_ok(yk_benchmark_truncate(&wish, place->arena, &made));
+    request.free_bytes -= 1;
+    assert_ok(yk_benchmark_truncate(&request, place->arena, &made));
     assert_int_equal(made.config->layers, 4);
     assert_int_equal(made.batch, 8);
 }
@@ -78,25 +78,25 @@ static void with_two_blocks_samples_are_what_gives_way(void **state)
 {
     const struct place *place = *state;
     const struct yk_model_config *two = NULL;
-    struct yk_benchmark_truncate_request wish = place->wish;
+    struct yk_benchmark_truncate_request request = place->request;
     struct yk_benchmark_truncated made;
-    assert_ok(yk_benchmark_truncate_blocks(wish.config, 2, place->arena, &two));
-    wish.free_bytes = bytes_of(place, two, 2);
-    assert_ok(yk_benchmark_truncate(&wish, place->arena, &made));
+    assert_ok(yk_benchmark_truncate_blocks(request.config, 2, place->arena, &two));
+    request.free_bytes = bytes_of(place, two, 2);
+    assert_ok(yk_benchmark_truncate(&request, place->arena, &made));
     assert_int_equal(made.config->layers, 2);
     assert_int_equal(made.batch, 2);
-    wish.free_bytes = 1e6; /* not even its embedding */
-    assert_ok(yk_benchmark_truncate(&wish, place->arena, &made));
+    request.free_bytes = 1e6; /* not even its embedding */
+    assert_ok(yk_benchmark_truncate(&request, place->arena, &made));
     assert_int_equal(made.batch, 0);
 }
 
-static void what_takes_too_long_is_shortened(void **state)
+static void what_is_too_slow_is_truncated(void **state)
 {
     const struct place *place = *state;
-    struct yk_benchmark_truncate_request wish = place->wish;
+    struct yk_benchmark_truncate_request request = place->request;
     struct yk_benchmark_truncated made;
-    wish.step_s = 1e-9;
-    assert_ok(yk_benchmark_truncate(&wish, place->arena, &made));
+    request.step_s = 1e-9;
+    assert_ok(yk_benchmark_truncate(&request, place->arena, &made));
     assert_int_equal(made.config->layers, 2);
     assert_int_equal(made.batch, 8);
 }
@@ -108,7 +108,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_does_not_fit_has_the_most_blocks_that_do, make,
                                         unmake),
         cmocka_unit_test_setup_teardown(with_two_blocks_samples_are_what_gives_way, make, unmake),
-        cmocka_unit_test_setup_teardown(what_takes_too_long_is_shortened, make, unmake),
+        cmocka_unit_test_setup_teardown(what_is_too_slow_is_truncated, make, unmake),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

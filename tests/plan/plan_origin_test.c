@@ -1,6 +1,7 @@
 /* What a plan file says it was made for, held against what is there. */
 #include "plan/plan_file.h"
-#include "plan/plan_hash.h"
+#include "plan/plan_origin.h"
+#include "profile/profile.h"
 #include "support/plans/example_plan_file.h"
 #include "support/support.h"
 

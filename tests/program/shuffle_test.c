@@ -1,8 +1,7 @@
-#include "program/shuffle.h"
 
 #include "program/check/check.h"
 #include "program/memory/memory.h"
-#include "program/text.h"
+#include "program/program.h"
 #include "support/programs/broken_program.h"
 #include "support/programs/dry_run.h"
 #include "support/support.h"

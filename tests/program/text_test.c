@@ -1,4 +1,4 @@
-#include "program/text.h"
+#include "program/program.h"
 
 #include "support/programs/broken_program.h"
 #include "support/support.h"

@@ -12,7 +12,7 @@
 #include "base/random.h"
 #include "report/run/summary.h"
 #include "trace/chrome.h"
-#include "trace/trace_sum.h"
+#include "trace/trace.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 #include "profile/profile.h"
-#include "sim/op_classes.h"
+#include "sim/sim.h"
 #include "support/files/scratch.h"
 #include "support/programs/row_program.h"
 #include "support/support.h"

@@ -1,5 +1,5 @@
 /* What a simulation says of its ranks, against the sums over its trace: two ways to one number. */
-#include "trace/trace_sum.h"
+#include "trace/trace.h"
 
 #include "sim/sim.h"
 #include "support/clusters/stated_times.h"

@@ -1,4 +1,4 @@
-#include "trace/trace_bytes.h"
+#include "trace/trace.h"
 
 #include "base/hash.h"
 #include "support/support.h"

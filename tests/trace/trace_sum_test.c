@@ -1,4 +1,4 @@
-#include "trace/trace_sum.h"
+#include "trace/trace.h"
 
 #include "support/support.h"
 

@@ -5,7 +5,7 @@
 #include "train/executor/offsets.h"
 
 #include "base/random.h"
-#include "program/shuffle.h"
+#include "program/program.h"
 #include "support/plans/valid_plan.h"
 #include "support/support.h"
 

@@ -4,7 +4,7 @@
 #include "support/training/thread_ranks.h"
 
 #include "program/check/check.h"
-#include "program/shuffle.h"
+#include "program/program.h"
 #include "support/plans/valid_plan.h"
 #include "support/support.h"
 

@@ -242,9 +242,7 @@ static yk_status run(const void *given, struct yk_text *out)
     const struct arguments *arguments = given;
     struct yk_doctor_result found = {0};
     yk_status status = yk_doctor_run(&found);
-    if (status == YK_OK) {
-        status = arguments->json ? write_json(&found, out) : write_text(&found, out);
-    }
+    YK_THEN(arguments->json ? write_json(&found, out) : write_text(&found, out));
     yk_doctor_result_free(&found);
     return status;
 }

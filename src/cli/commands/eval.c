@@ -35,12 +35,8 @@ static yk_status run(const void *given, struct yk_text *out)
         return yk_fail(YK_ERROR_USAGE, "name what to evaluate on: --data text.txt");
     }
     yk_status status = yk_eval_run(&arguments->request, &result);
-    if (status == YK_OK) {
-        status = arguments->json ? yk_eval_write_json(&result, out) : write_text(&result, out);
-    }
-    if (status == YK_OK) {
-        status = yk_terminal_print_despite(yk_outputs_write(&result.outputs), out);
-    }
+    YK_THEN(arguments->json ? yk_eval_write_json(&result, out) : write_text(&result, out));
+    YK_THEN(yk_terminal_print_despite(yk_outputs_write(&result.outputs), out));
     yk_eval_result_free(&result);
     return status;
 }

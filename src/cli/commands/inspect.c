@@ -213,9 +213,7 @@ static yk_status run(const void *given, struct yk_text *out)
     const struct arguments *arguments = given;
     struct yk_inspect_result result = {0};
     yk_status status = yk_inspect_run(&arguments->request, &result);
-    if (status == YK_OK) {
-        status = arguments->json ? write_json(&result, out) : write_text(&result, out);
-    }
+    YK_THEN(arguments->json ? write_json(&result, out) : write_text(&result, out));
     yk_inspect_result_free(&result);
     return status;
 }

@@ -311,9 +311,7 @@ static yk_status run(const void *given, struct yk_text *out)
                        arguments->request.model);
     }
     yk_status status = yk_model_run(&arguments->request, &result);
-    if (status == YK_OK) {
-        status = write_result(&result, arguments->json, out);
-    }
+    YK_THEN(write_result(&result, arguments->json, out));
     yk_model_result_free(&result);
     return status;
 }

@@ -25,10 +25,8 @@ static yk_status run(const void *given, struct yk_text *out)
     struct yk_order_result result = {0};
     request.job = yk_terminal_job_search();
     yk_status status = yk_order_run(&request, &result);
-    if (status == YK_OK) {
-        status = arguments->json ? yk_order_result_write_json(&result, out)
-                                 : yk_order_result_write_text(&result, out);
-    }
+    YK_THEN(arguments->json ? yk_order_result_write_json(&result, out)
+                            : yk_order_result_write_text(&result, out));
     yk_order_result_free(&result);
     return status;
 }

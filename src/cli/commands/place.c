@@ -27,13 +27,9 @@ static yk_status run(const void *given, struct yk_text *out)
     struct yk_place_job_result result = {0};
     request.job = yk_terminal_job_search();
     yk_status status = yk_place_job_run(&request, &result);
-    if (status == YK_OK) {
-        status = arguments->json ? yk_place_output_json(&result.output, out)
-                                 : yk_place_output_text(&result.output, out);
-    }
-    if (status == YK_OK) {
-        status = yk_terminal_print_despite(yk_place_job_write_files(&request, &result), out);
-    }
+    YK_THEN(arguments->json ? yk_place_output_json(&result.output, out)
+                            : yk_place_output_text(&result.output, out));
+    YK_THEN(yk_terminal_print_despite(yk_place_job_write_files(&request, &result), out));
     yk_place_job_result_free(&result);
     return status;
 }

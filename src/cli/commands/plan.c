@@ -22,13 +22,9 @@ static yk_status run(const void *given, struct yk_text *out)
     struct yk_plan_job_result result = {0};
     request.job = yk_terminal_job_search();
     yk_status status = yk_plan_job_run(&request, &result);
-    if (status == YK_OK) {
-        status = arguments->json ? yk_plan_output_json(result.planned, out)
-                                 : yk_plan_output_text(result.planned, out);
-    }
-    if (status == YK_OK) {
-        status = yk_terminal_print_despite(yk_plan_job_write_files(&request, &result), out);
-    }
+    YK_THEN(arguments->json ? yk_plan_output_json(result.planned, out)
+                            : yk_plan_output_text(result.planned, out));
+    YK_THEN(yk_terminal_print_despite(yk_plan_job_write_files(&request, &result), out));
     yk_plan_job_result_free(&result);
     return status;
 }

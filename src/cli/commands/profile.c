@@ -306,9 +306,7 @@ static yk_status write_picture(const char *folder, const char *kind, int32_t num
     add_file_name(words, &path);
     yk_text_add(&path, ".svg");
     yk_status status = yk_text_status(&path);
-    if (status == YK_OK) {
-        status = yk_file_write_nofollow(yk_text_chars(&path), picture);
-    }
+    YK_THEN(yk_file_write_nofollow(yk_text_chars(&path), picture));
     yk_text_free(&path);
     return status;
 }
@@ -321,10 +319,8 @@ static yk_status draw_links(const struct yk_profile_report *report, const char *
          i = next, number++) {
         struct yk_text picture = {0};
         status = yk_profile_figure_link(report, i, arena, &picture, &next);
-        if (status == YK_OK) {
-            status =
-                write_picture(folder, "link", number, report->links[i].rows[0].link.link, &picture);
-        }
+        YK_THEN(
+            write_picture(folder, "link", number, report->links[i].rows[0].link.link, &picture));
         yk_text_free(&picture);
     }
     return status;
@@ -341,9 +337,7 @@ static yk_status draw_layers(const struct yk_profile_report *report, const char 
         yk_profile_describe_device(layer, &words);
         yk_text_addf(&words, " %s", layer->shape);
         status = yk_profile_figure_layer(&report->layers[i], arena, &picture);
-        if (status == YK_OK) {
-            status = write_picture(folder, "layer", i + 1, yk_text_chars(&words), &picture);
-        }
+        YK_THEN(write_picture(folder, "layer", i + 1, yk_text_chars(&words), &picture));
         yk_text_free(&words);
         yk_text_free(&picture);
     }
@@ -416,9 +410,7 @@ static yk_status import(const struct arguments *arguments, struct yk_text *out)
     };
     struct yk_profile_import_result result = {0};
     yk_status status = yk_profile_import_run(&request, &result);
-    if (status == YK_OK) {
-        status = arguments->json ? write_imported_json(&result, out) : write_imported(&result, out);
-    }
+    YK_THEN(arguments->json ? write_imported_json(&result, out) : write_imported(&result, out));
     yk_profile_import_result_free(&result);
     return status;
 }
@@ -439,9 +431,7 @@ static yk_status show(const struct arguments *arguments, struct yk_text *out)
 {
     struct yk_profile_show_result result = {0};
     yk_status status = yk_profile_show_run(&arguments->request, &result);
-    if (status == YK_OK) {
-        status = output_shown(arguments, &result, out);
-    }
+    YK_THEN(output_shown(arguments, &result, out));
     yk_profile_show_result_free(&result);
     return status;
 }

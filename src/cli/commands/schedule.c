@@ -25,9 +25,7 @@ static yk_status write_text(const struct arguments *arguments,
     yk_text_add_printable(out, yk_text_chars(&summary), summary.length);
     yk_text_add(out, "\n");
     yk_text_free(&summary);
-    if (status == YK_OK) {
-        status = yk_gantt_text_write(report->schedule, &gantt, out);
-    }
+    YK_THEN(yk_gantt_text_write(report->schedule, &gantt, out));
     out->coloured = gantt.colour;
     return status;
 }
@@ -53,12 +51,8 @@ static yk_status run(const void *given, struct yk_text *out)
     struct yk_schedule_result result = {0};
     request.job = yk_terminal_job_search();
     yk_status status = yk_schedule_run(&request, &result);
-    if (status == YK_OK) {
-        status = show(arguments, &result, out);
-    }
-    if (status == YK_OK) {
-        status = yk_terminal_print_despite(yk_schedule_write_files(&request, &result), out);
-    }
+    YK_THEN(show(arguments, &result, out));
+    YK_THEN(yk_terminal_print_despite(yk_schedule_write_files(&request, &result), out));
     yk_schedule_result_free(&result);
     return status;
 }

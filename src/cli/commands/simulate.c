@@ -19,13 +19,9 @@ static yk_status run(const void *given, struct yk_text *out)
         return yk_fail(YK_ERROR_USAGE, "--program is text; leave out --json");
     }
     yk_status status = yk_simulate_run(request, &result);
-    if (status == YK_OK) {
-        status = arguments->json ? yk_plan_output_json(result.planned, out)
-                                 : yk_simulate_write_text(request, &result, out);
-    }
-    if (status == YK_OK) {
-        status = yk_terminal_print_despite(yk_simulate_write_files(request, &result), out);
-    }
+    YK_THEN(arguments->json ? yk_plan_output_json(result.planned, out)
+                            : yk_simulate_write_text(request, &result, out));
+    YK_THEN(yk_terminal_print_despite(yk_simulate_write_files(request, &result), out));
     yk_simulate_result_free(&result);
     return status;
 }

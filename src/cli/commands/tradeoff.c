@@ -21,13 +21,9 @@ static yk_status run(const void *given, struct yk_text *out)
     struct yk_tradeoff_result result = {0};
     request.job = yk_terminal_job_search();
     yk_status status = yk_tradeoff_run(&request, &result);
-    if (status == YK_OK) {
-        status = arguments->json ? yk_tradeoff_result_write_json(&result, out)
-                                 : yk_tradeoff_result_write_text(&result, out);
-    }
-    if (status == YK_OK) {
-        status = yk_terminal_print_despite(yk_tradeoff_write_files(&request, &result), out);
-    }
+    YK_THEN(arguments->json ? yk_tradeoff_result_write_json(&result, out)
+                            : yk_tradeoff_result_write_text(&result, out));
+    YK_THEN(yk_terminal_print_despite(yk_tradeoff_write_files(&request, &result), out));
     yk_tradeoff_result_free(&result);
     return status;
 }

@@ -58,9 +58,7 @@ static yk_status run(const void *given, struct yk_text *out)
     request.user = &translated;
     request.job = yk_terminal_job_ranks();
     yk_status status = yk_translate_run(&request, &result);
-    if (status == YK_OK) {
-        status = write_all(arguments, &result, &translated, out);
-    }
+    YK_THEN(write_all(arguments, &result, &translated, out));
     yk_text_free(&translated);
     return status;
 }

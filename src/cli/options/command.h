@@ -3,6 +3,10 @@
  *
  * To add one: write src/cli/commands/VERB.c with its `const struct yk_command yk_command_VERB`, and
  * add it to the table in commands.c. Help, man pages and shell completions follow the table.
+ *
+ * The room: options/ (tables of options, parsing, help, man pages, completion), commands/ (a file a
+ * verb: its options, its request, what it prints), terminal and terminal_job (what is printed how,
+ * and the callbacks of a job that a person runs).
  */
 #ifndef YK_CLI_OPTIONS_COMMAND_H
 #define YK_CLI_OPTIONS_COMMAND_H

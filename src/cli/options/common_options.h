@@ -1,9 +1,7 @@
 /*
- * Rows: options and operands that several verbs have, for their tables.
- *
- * `type` is the record that is filled, a command's arguments or the request of its job; `member` is
- * where in it the value goes. What a row's help says of devices and counters is in job/device.h and
- * job/counters.h, which the user of such a row includes.
+ * Common options: options and operands that several verbs have, for their tables. `type` is the
+ * record that is filled, a command's arguments or the request of its job; `member` is where the
+ * value goes. The user of a row about devices or counters includes job/device.h or job/counters.h.
  */
 #ifndef YK_CLI_OPTIONS_COMMON_OPTIONS_H
 #define YK_CLI_OPTIONS_COMMON_OPTIONS_H
@@ -57,17 +55,17 @@
     }
 
 /* Of a struct yk_loaded_model_request, the rows that all verbs have that use a trained model. */
-#define YK_LOADED_MODEL_OPTIONS(type, member)                                                            \
+#define YK_LOADED_MODEL_OPTIONS(type, member)                                                      \
     {                                                                                              \
-        YK_ROW("weights", "PATH", YK_LOADED_MODEL_GROUP,                                                 \
+        YK_ROW("weights", "PATH", YK_LOADED_MODEL_GROUP,                                           \
                "The weights that an adapter is for, if not where they were"),                      \
         YK_INPUT, YK_TO(type, member.weights),                                                     \
     },                                                                                             \
-    YK_DEVICE_OPTION(YK_LOADED_MODEL_GROUP, type, member.device),                                        \
+    YK_DEVICE_OPTION(YK_LOADED_MODEL_GROUP, type, member.device),                                  \
     YK_THREADS_OPTION(YK_LOADED_MODEL_GROUP, type, member.threads)
 
 /* … and the operand that names it. */
-#define YK_LOADED_MODEL_OPERAND(type, member)                                                            \
+#define YK_LOADED_MODEL_OPERAND(type, member)                                                      \
     {                                                                                              \
         .placeholder = "CHECKPOINT",                                                               \
         .help = "A checkpoint, the folder of a run (its newest checkpoint), or a folder of "       \

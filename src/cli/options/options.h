@@ -1,9 +1,6 @@
 /*
- * Options: the words a command understands, as rows of a table.
- *
- * One table serves the parser, the help, the man page and the shell completions, so they cannot
- * disagree. A row says where in the command's own struct of arguments its value goes; the kind says
- * what type is there. Tables are constant and may be read by any thread.
+ * Options: what a command understands, as rows of a table (base/option.h), which serves the parser,
+ * the help, the man page and the shell completions. Tables are constant; any thread may read them.
  */
 #ifndef YK_CLI_OPTIONS_OPTIONS_H
 #define YK_CLI_OPTIONS_OPTIONS_H

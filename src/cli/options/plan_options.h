@@ -1,7 +1,5 @@
-/*
- * Plan rows: options and operands that the verbs about plans and schedules have, for their tables;
- * `type` and `member` are as in rows.h.
- */
+/* Plan options: options and operands that the verbs about plans and schedules have, for their
+ * tables; `type` and `member` are as in common_options.h. */
 #ifndef YK_CLI_OPTIONS_PLAN_OPTIONS_H
 #define YK_CLI_OPTIONS_PLAN_OPTIONS_H
 
@@ -42,7 +40,7 @@
     YK_PROFILE_OPTION(type, member.profile),                                                       \
     {                                                                                              \
         YK_ROW("slowdown", "FACTOR", YK_INPUT_GROUP,                                               \
-               "How much longer computation takes beside communication; else as measured, or 1.1"),\
+               "How much longer computation takes beside communication; else as measured, or 1.1"), \
         .kind = YK_OPTION_FACTOR, YK_TO(type, member.slowdown),                                    \
     }
 
@@ -68,19 +66,19 @@
     {                                                                                              \
         YK_ROW("seq", "TOKENS", YK_WORKLOAD_GROUP,                                                 \
                "Length of a sample; else 1024, or what the model can take if that is less"),       \
-        YK_INTEGER(1, YK_WORKLOAD_MAX_TOKENS, NULL), YK_TO(type, member.sequence),                \
+        YK_INTEGER(1, YK_WORKLOAD_MAX_TOKENS, NULL), YK_TO(type, member.sequence),                 \
     },                                                                                             \
     {                                                                                              \
         YK_ROW("target-seq", "TOKENS", YK_WORKLOAD_GROUP,                                          \
                "Length of what an encoder and decoder translate to; else that of the source"),     \
-        YK_INTEGER(1, YK_WORKLOAD_MAX_TOKENS, NULL), YK_TO(type, member.target_sequence),         \
+        YK_INTEGER(1, YK_WORKLOAD_MAX_TOKENS, NULL), YK_TO(type, member.target_sequence),          \
     }
 
 #define YK_ADAPTER_OPTIONS(type, member)                                                           \
     {                                                                                              \
         YK_ROW("lora", "RANK", YK_WORKLOAD_GROUP,                                                  \
                "Train only adapters of this rank, on all linears of the blocks"),                  \
-        YK_INTEGER(1, YK_WORKLOAD_MAX_LORA_RANK, NULL), YK_TO(type, member.lora_rank),                 \
+        YK_INTEGER(1, YK_WORKLOAD_MAX_LORA_RANK, NULL), YK_TO(type, member.lora_rank),             \
     },                                                                                             \
     {                                                                                              \
         YK_ROW("nf4", NULL, YK_WORKLOAD_GROUP,                                                     \
@@ -91,13 +89,13 @@
 #define YK_WORKLOAD_OPTIONS(type, member)                                                          \
     {                                                                                              \
         YK_ROW("batch", "N", YK_WORKLOAD_GROUP, "Samples in a batch"),                             \
-        YK_INTEGER(1, YK_WORKLOAD_MAX_TOKENS, "1"), YK_TO(type, member.batch),                    \
+        YK_INTEGER(1, YK_WORKLOAD_MAX_TOKENS, "1"), YK_TO(type, member.batch),                     \
     },                                                                                             \
     YK_SEQUENCE_OPTIONS(type, member),                                                             \
     {                                                                                              \
         YK_ROW("precision", "NAME", YK_WORKLOAD_GROUP,                                             \
                "What matrix products are done in: fp32, tf32, fp16 or bf16"),                      \
-        YK_CHOICE(yk_workload_precision_choices, "bf16"), YK_TO(type, member.precision),                  \
+        YK_CHOICE(yk_workload_precision_choices, "bf16"), YK_TO(type, member.precision),           \
     },                                                                                             \
     YK_ADAPTER_OPTIONS(type, member),                                                              \
     {                                                                                              \

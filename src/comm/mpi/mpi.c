@@ -261,86 +261,30 @@ static void destroy_group(struct yk_comm_group *group)
     }
 }
 
-/* ---- exchanges in their turn on the comm lane ---- */
+/* ---- exchanges ---- */
 
-/* What is wrong stays with the world; whoever cares asks it. */
-static void run_all_reduce(void *user)
-{
-    const struct yk_comm_all_reduce *op = user;
-    if (!yk_failure_is_set(&op->group->world->failure)) {
-        (void)(yk_mpi_direct_suits(op) ? yk_mpi_direct_all_reduce(op) : yk_mpi_ring_all_reduce(op));
+/* An exchange in its turn on the comm lane: it does nothing once the world has failed, and a
+ * failure of its own stays with the world. */
+#define ENQUEUED(name, record, owner, run)                                                         \
+    static void run_##name(void *user)                                                             \
+    {                                                                                              \
+        const struct record *op = user;                                                            \
+        if (!yk_failure_is_set(&op->owner->failure)) {                                             \
+            (void)(run);                                                                           \
+        }                                                                                          \
+    }                                                                                              \
+    static void mpi_##name(const struct record *op)                                                \
+    {                                                                                              \
+        yk_mpi_enqueue(op->owner, run_##name, op);                                                 \
     }
-}
 
-static void run_all_gather(void *user)
-{
-    const struct yk_comm_all_gather *op = user;
-    if (!yk_failure_is_set(&op->group->world->failure)) {
-        (void)yk_mpi_ring_all_gather(op);
-    }
-}
-
-static void run_reduce_scatter(void *user)
-{
-    const struct yk_comm_reduce_scatter *op = user;
-    if (!yk_failure_is_set(&op->group->world->failure)) {
-        (void)yk_mpi_ring_reduce_scatter(op);
-    }
-}
-
-static void run_broadcast(void *user)
-{
-    const struct yk_comm_broadcast *op = user;
-    if (!yk_failure_is_set(&op->group->world->failure)) {
-        (void)yk_mpi_direct_broadcast(op);
-    }
-}
-
-static void run_send(void *user)
-{
-    const struct yk_comm_message *op = user;
-    if (!yk_failure_is_set(&op->world->failure)) {
-        (void)yk_mpi_direct_message(op, true);
-    }
-}
-
-static void run_recv(void *user)
-{
-    const struct yk_comm_message *op = user;
-    if (!yk_failure_is_set(&op->world->failure)) {
-        (void)yk_mpi_direct_message(op, false);
-    }
-}
-
-static void mpi_all_reduce(const struct yk_comm_all_reduce *op)
-{
-    yk_mpi_enqueue(op->group->world, run_all_reduce, op);
-}
-
-static void mpi_all_gather(const struct yk_comm_all_gather *op)
-{
-    yk_mpi_enqueue(op->group->world, run_all_gather, op);
-}
-
-static void mpi_reduce_scatter(const struct yk_comm_reduce_scatter *op)
-{
-    yk_mpi_enqueue(op->group->world, run_reduce_scatter, op);
-}
-
-static void mpi_broadcast(const struct yk_comm_broadcast *op)
-{
-    yk_mpi_enqueue(op->group->world, run_broadcast, op);
-}
-
-static void mpi_send(const struct yk_comm_message *op)
-{
-    yk_mpi_enqueue(op->world, run_send, op);
-}
-
-static void mpi_recv(const struct yk_comm_message *op)
-{
-    yk_mpi_enqueue(op->world, run_recv, op);
-}
+ENQUEUED(all_reduce, yk_comm_all_reduce, group->world,
+         yk_mpi_direct_suits(op) ? yk_mpi_direct_all_reduce(op) : yk_mpi_ring_all_reduce(op))
+ENQUEUED(all_gather, yk_comm_all_gather, group->world, yk_mpi_ring_all_gather(op))
+ENQUEUED(reduce_scatter, yk_comm_reduce_scatter, group->world, yk_mpi_ring_reduce_scatter(op))
+ENQUEUED(broadcast, yk_comm_broadcast, group->world, yk_mpi_direct_broadcast(op))
+ENQUEUED(send, yk_comm_message, world, yk_mpi_direct_message(op, true))
+ENQUEUED(recv, yk_comm_message, world, yk_mpi_direct_message(op, false))
 
 /* ---- the end ---- */
 

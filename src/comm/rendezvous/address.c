@@ -15,6 +15,18 @@ enum {
     ADDRESS_SIZE = 64
 };
 
+size_t yk_address_length(int family)
+{
+    return family == AF_INET ? sizeof(struct in_addr) : sizeof(struct in6_addr);
+}
+
+const void *yk_address_bytes(const struct sockaddr *address)
+{
+    return address->sa_family == AF_INET
+               ? (const void *)&((const struct sockaddr_in *)(const void *)address)->sin_addr
+               : (const void *)&((const struct sockaddr_in6 *)(const void *)address)->sin6_addr;
+}
+
 static socklen_t size_of(const struct sockaddr *address)
 {
     return address->sa_family == AF_INET    ? sizeof(struct sockaddr_in)
@@ -22,20 +34,11 @@ static socklen_t size_of(const struct sockaddr *address)
                                             : 0;
 }
 
-/* Without their ports. */
+/* Whatever their ports. */
 static bool is_same(const struct sockaddr *a, const struct sockaddr *b)
 {
-    if (a->sa_family != b->sa_family) {
-        return false;
-    }
-    if (a->sa_family == AF_INET) {
-        return ((const struct sockaddr_in *)(const void *)a)->sin_addr.s_addr ==
-               ((const struct sockaddr_in *)(const void *)b)->sin_addr.s_addr;
-    }
-    return a->sa_family == AF_INET6 &&
-           memcmp(&((const struct sockaddr_in6 *)(const void *)a)->sin6_addr,
-                  &((const struct sockaddr_in6 *)(const void *)b)->sin6_addr,
-                  sizeof(struct in6_addr)) == 0;
+    return a->sa_family == b->sa_family && size_of(a) > 0 &&
+           memcmp(yk_address_bytes(a), yk_address_bytes(b), yk_address_length(a->sa_family)) == 0;
 }
 
 /* No interface in particular: 0.0.0.0 or ::. */

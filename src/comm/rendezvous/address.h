@@ -40,6 +40,10 @@ bool yk_address_is_local(const struct yk_address_list *list);
  * them, or are one of them after "="; after "^" nothing is named. */
 bool yk_address_matches_interface(const char *interface, const char *names);
 
+/* The bytes of an IPv4 or IPv6 address, and how many such a family has. */
+const void *yk_address_bytes(const struct sockaddr *address);
+size_t yk_address_length(int family);
+
 /* "10.0.0.1 and fe80::1". */
 void yk_address_describe(const struct yk_address_list *list, struct yk_text *out);
 

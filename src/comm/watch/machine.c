@@ -30,28 +30,16 @@ static void name_machine(char out[YK_WATCH_MACHINE_NAME_SIZE])
     }
 }
 
-static int32_t length_of(int32_t family)
-{
-    return family == AF_INET ? 4 : 16;
-}
-
-static const void *bytes_of(const struct sockaddr *address)
-{
-    return address->sa_family == AF_INET
-               ? (const void *)&((const struct sockaddr_in *)(const void *)address)->sin_addr
-               : (const void *)&((const struct sockaddr_in6 *)(const void *)address)->sin6_addr;
-}
-
 static bool is_same(const struct yk_watch_address *a, int32_t family, const void *bytes)
 {
-    return a->family == family && memcmp(a->bytes, bytes, (size_t)length_of(family)) == 0;
+    return a->family == family && memcmp(a->bytes, bytes, yk_address_length(family)) == 0;
 }
 
 static int32_t count_bits(const struct sockaddr *mask, int32_t family)
 {
     int32_t bits = 0;
-    const unsigned char *bytes = mask ? bytes_of(mask) : NULL;
-    for (int32_t i = 0; i < 8 * length_of(family); i++) {
+    const unsigned char *bytes = mask ? yk_address_bytes(mask) : NULL;
+    for (int32_t i = 0; i < 8 * (int32_t)yk_address_length(family); i++) {
         bits += bytes ? bytes[i / 8] >> (7 - i % 8) & 1 : 1;
     }
     return bits;
@@ -89,7 +77,7 @@ static void add_address(const struct ifaddrs *interface, struct yk_watch_machine
             .family = family,
             .prefix = count_bits(interface->ifa_netmask, family),
         };
-        memcpy(address->bytes, bytes_of(interface->ifa_addr), (size_t)length_of(family));
+        memcpy(address->bytes, yk_address_bytes(interface->ifa_addr), yk_address_length(family));
     }
 }
 
@@ -97,7 +85,7 @@ static bool is_in_list(const struct yk_address_list *named, const struct yk_watc
 {
     for (int32_t i = 0; i < named->count; i++) {
         const struct sockaddr *other = (const struct sockaddr *)&named->addresses[i];
-        if (is_same(address, other->sa_family, bytes_of(other))) {
+        if (is_same(address, other->sa_family, yk_address_bytes(other))) {
             return true;
         }
     }
@@ -145,7 +133,7 @@ static void add(const struct yk_watch_address *address, struct yk_address_list *
 {
     for (int32_t i = 0; i < out->count; i++) {
         const struct sockaddr *other = (const struct sockaddr *)&out->addresses[i];
-        if (is_same(address, other->sa_family, bytes_of(other))) {
+        if (is_same(address, other->sa_family, yk_address_bytes(other))) {
             return;
         }
     }
@@ -225,7 +213,7 @@ static void add_route(const struct yk_watch_machine *own, const struct yk_watch_
         getsockname(datagrams, (struct sockaddr *)&from, &size) == 0) {
         const struct sockaddr *address = (const struct sockaddr *)&from;
         for (int32_t i = 0; i < own->count; i++) {
-            if (is_same(&own->addresses[i], address->sa_family, bytes_of(address))) {
+            if (is_same(&own->addresses[i], address->sa_family, yk_address_bytes(address))) {
                 add(&own->addresses[i], out);
             }
         }

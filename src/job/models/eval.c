@@ -173,10 +173,8 @@ static yk_status measure_loss(struct evaluation *evaluation)
     YK_TRY(yk_dataset_create_sequential_sampler(evaluation->dataset, &cut, true, &sampler));
     yk_status status =
         evaluation->recorder ? yk_counter_recorder_start(evaluation->recorder) : YK_OK;
-    if (status == YK_OK) {
-        status = yk_run_evaluate(evaluation->loaded.store, sampler, &how, &result->loss,
-                                 &result->tokens);
-    }
+    YK_THEN(
+        yk_run_evaluate(evaluation->loaded.store, sampler, &how, &result->loss, &result->tokens));
     yk_sampler_destroy(sampler);
     result->perplexity = exp(result->loss);
     return status;
@@ -193,9 +191,8 @@ static yk_status read_counters(struct evaluation *evaluation)
     YK_TRY(yk_counter_attribution_report(evaluation->recorder, NAN, result->arena,
                                          result->counters.all));
     const char *device = evaluation->loaded.engine.backend->name;
-    result->counters.all->device = yk_arena_copy_text(result->arena, device, strlen(device));
     result->counters.count = 1;
-    return result->counters.all->device ? YK_OK : yk_fail_out_of_memory();
+    return yk_arena_strdup(result->arena, device, &result->counters.all->device);
 }
 
 static yk_status evaluate(struct evaluation *evaluation)
@@ -207,11 +204,7 @@ static yk_status evaluate(struct evaluation *evaluation)
     YK_TRY(yk_loaded_model_open(&request->model, &evaluation->loaded));
     const struct yk_checkpoint *checkpoint = evaluation->loaded.checkpoint;
     result->step = checkpoint->state.step;
-    result->checkpoint =
-        yk_arena_copy_text(result->arena, checkpoint->path, strlen(checkpoint->path));
-    if (!result->checkpoint) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY(yk_arena_strdup(result->arena, checkpoint->path, &result->checkpoint));
     YK_TRY(open_data(evaluation));
     YK_TRY(measure_loss(evaluation));
     YK_TRY(read_counters(evaluation));

@@ -99,9 +99,7 @@ static yk_status read_prompt(struct writing *writing)
                            ? add_chat(writing, encoder, &ids)
                            : yk_tokenizer_encode(encoder, prompt, strlen(prompt), "--prompt",
                                                  YK_SPECIAL_TOKENS_NONE, &ids);
-    if (status == YK_OK) {
-        status = keep_prompt(writing, &ids);
-    }
+    YK_THEN(keep_prompt(writing, &ids));
     /* What was asked is not said again. */
     writing->handed_out = writing->request->chat ? writing->count : 0;
     yk_tokenizer_encoder_destroy(encoder);
@@ -167,9 +165,7 @@ static yk_status hand_out(struct writing *writing, bool last)
     for (int64_t i = 0; i < count && !tokenizer; i++) {
         yk_text_addf(&text, writing->handed_out + i > 0 ? ",%d" : "%d", (int)ids[i]);
     }
-    if (status == YK_OK) {
-        status = yk_text_status(&text);
-    }
+    YK_THEN(yk_text_status(&text));
     const bool torn = !last && count < MAX_TORN && ends_torn(&text);
     if (status == YK_OK && !torn) {
         writing->handed_out = writing->count;

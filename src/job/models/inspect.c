@@ -165,18 +165,6 @@ static void add_options(const struct yk_json *options, struct yk_text *out)
     yk_text_free(&word);
 }
 
-/* Frees the text; its copy is in the arena. */
-static yk_status keep(struct yk_text *text, struct yk_arena *arena, const char **out)
-{
-    yk_status status = yk_text_status(text);
-    if (status == YK_OK) {
-        *out = yk_arena_copy_text(arena, yk_text_chars(text), text->length);
-        status = *out ? YK_OK : yk_fail_out_of_memory();
-    }
-    yk_text_free(text);
-    return status;
-}
-
 static yk_status describe_options(const char *options_json, struct yk_arena *arena,
                                   const char **out)
 {
@@ -188,7 +176,7 @@ static yk_status describe_options(const char *options_json, struct yk_arena *are
     YK_TRY(yk_json_parse(options_json, strlen(options_json), &options));
     add_options(options, &words);
     yk_json_destroy(options);
-    return keep(&words, arena, out);
+    return yk_text_move(&words, arena, out);
 }
 
 static yk_status describe_checkpoint(struct yk_inspect_result *out)
@@ -217,7 +205,7 @@ static yk_status describe_checkpoint(struct yk_inspect_result *out)
     };
     if (checkpoint->tokenizer) {
         yk_tokenizer_describe(checkpoint->tokenizer, &tokenizer);
-        YK_TRY(keep(&tokenizer, out->arena, &out->checkpoint->tokenizer));
+        YK_TRY(yk_text_move(&tokenizer, out->arena, &out->checkpoint->tokenizer));
     }
     return describe_options(checkpoint->options_json, out->arena, &out->checkpoint->options);
 }
@@ -235,10 +223,7 @@ static yk_status count_tokens(const char *path, struct yk_inspect_result *out)
 yk_status yk_inspect_run(const struct yk_inspect_request *request, struct yk_inspect_result *out)
 {
     YK_TRY(yk_arena_create(&out->arena));
-    out->path = yk_arena_copy_text(out->arena, request->path, strlen(request->path));
-    if (!out->path) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY(yk_arena_strdup(out->arena, request->path, &out->path));
     if (is_token_shard(request->path)) {
         return count_tokens(request->path, out);
     }

@@ -243,12 +243,8 @@ static yk_status hand_out_token(const struct encoding *encoding, int32_t id)
         return request->token(request->user, id, NULL);
     }
     yk_status status = yk_tokenizer_decode(encoding->tokenizer, &id, 1, false, &text);
-    if (status == YK_OK) {
-        status = yk_text_status(&text);
-    }
-    if (status == YK_OK) {
-        status = request->token(request->user, id, yk_text_chars(&text));
-    }
+    YK_THEN(yk_text_status(&text));
+    YK_THEN(request->token(request->user, id, yk_text_chars(&text)));
     yk_text_free(&text);
     return status;
 }
@@ -279,9 +275,7 @@ yk_status yk_tokenize_show(const struct yk_tokenize_show_request *request)
         .handed = request,
     };
     yk_status status = open_all(&encoding);
-    if (status == YK_OK) {
-        status = walk(&encoding, show_chunk);
-    }
+    YK_THEN(walk(&encoding, show_chunk));
     close_all(&encoding);
     return status;
 }
@@ -318,18 +312,12 @@ static yk_status can_cut(struct decoding *decoding, const int32_t *ids, bool *ou
     struct yk_text apart = {0};
     yk_status status = text_of(decoding, ids, 1);
     yk_text_add_bytes(&apart, yk_text_chars(&decoding->text), decoding->text.length);
-    if (status == YK_OK) {
-        status = text_of(decoding, ids + 1, 1);
-    }
+    YK_THEN(text_of(decoding, ids + 1, 1));
     const bool plain = status == YK_OK && decoding->text.length > 0 &&
                        (unsigned char)decoding->text.bytes[0] < 0x80;
     yk_text_add_bytes(&apart, yk_text_chars(&decoding->text), decoding->text.length);
-    if (status == YK_OK) {
-        status = text_of(decoding, ids, 2);
-    }
-    if (status == YK_OK) {
-        status = yk_text_status(&apart);
-    }
+    YK_THEN(text_of(decoding, ids, 2));
+    YK_THEN(yk_text_status(&apart));
     *out = status == YK_OK && plain && decoding->text.length == apart.length &&
            memcmp(decoding->text.bytes, apart.bytes, apart.length) == 0;
     yk_text_free(&apart);
@@ -402,12 +390,8 @@ yk_status yk_tokenize_decode(const struct yk_tokenize_decode_request *request)
 {
     struct decoding decoding = {.request = request};
     yk_status status = yk_tokenizer_open(request->tokenizer, &decoding.tokenizer);
-    if (status == YK_OK) {
-        status = yk_token_shard_open(request->shard, &decoding.shard);
-    }
-    if (status == YK_OK) {
-        status = decode(&decoding);
-    }
+    YK_THEN(yk_token_shard_open(request->shard, &decoding.shard));
+    YK_THEN(decode(&decoding));
     yk_token_ids_free(&decoding.ids);
     yk_text_free(&decoding.text);
     yk_token_shard_close(decoding.shard);

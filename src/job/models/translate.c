@@ -280,12 +280,8 @@ static yk_status score(const struct translator *translator, struct yk_bleu_score
         yk_text_add(&all, "\n");
     }
     yk_status status = yk_text_status(&all);
-    if (status == YK_OK) {
-        status = yk_lines_split(yk_text_chars(&all), all.length, "the translation", &lines);
-    }
-    if (status == YK_OK) {
-        status = yk_bleu_score_lines(lines, translator->request->reference, &options, out);
-    }
+    YK_THEN(yk_lines_split(yk_text_chars(&all), all.length, "the translation", &lines));
+    YK_THEN(yk_bleu_score_lines(lines, translator->request->reference, &options, out));
     yk_lines_destroy(lines);
     yk_text_free(&all);
     return status;

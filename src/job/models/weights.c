@@ -19,9 +19,7 @@ static yk_status save_tokenizer(const struct yk_weights_request *request,
                           &path));
     yk_tokenizer_write(loaded->tokenizer, &text);
     yk_status status = yk_text_status(&text);
-    if (status == YK_OK) {
-        status = yk_file_write_nofollow(path, &text);
-    }
+    YK_THEN(yk_file_write_nofollow(path, &text));
     yk_text_free(&text);
     return status;
 }

@@ -17,10 +17,8 @@ static yk_status read_problem(const struct yk_order_request *request, struct yk_
 {
     struct yk_text text = {0};
     yk_status status = yk_file_read(request->file, &text);
-    if (status == YK_OK) {
-        status = yk_order_problem_read(yk_text_chars(&text), text.length, out->source, out->arena,
-                                       &out->problem);
-    }
+    YK_THEN(yk_order_problem_read(yk_text_chars(&text), text.length, out->source, out->arena,
+                                  &out->problem));
     yk_text_free(&text);
     return status;
 }

@@ -433,15 +433,10 @@ struct page {
     struct yk_side_by_side_row *rows;
 };
 
-static yk_status keep(const struct page *page, const char *words, const char **out)
-{
-    *out = yk_arena_copy_text(page->arena, words, strlen(words));
-    return *out ? YK_OK : yk_fail_out_of_memory();
-}
-
 static yk_status keep_seconds(const struct page *page, double seconds, const char **out)
 {
-    return keep(page, isfinite(seconds) ? YK_UNITS_TEXT(seconds, YK_UNIT_SECONDS) : "-", out);
+    return yk_arena_strdup(page->arena,
+                           isfinite(seconds) ? YK_UNITS_TEXT(seconds, YK_UNIT_SECONDS) : "-", out);
 }
 
 /* "gpu1, 93 %". */
@@ -460,7 +455,7 @@ static yk_status keep_fullest(const struct page *page, const struct yk_placement
     if (placement->schedule) {
         yk_text_addf(&words, "%s, %.0f %%", cluster->devices[device].name, 100 * most);
     }
-    const yk_status status = keep(page, yk_text_chars(&words), out);
+    const yk_status status = yk_arena_strdup(page->arena, yk_text_chars(&words), out);
     yk_text_free(&words);
     return status;
 }
@@ -473,13 +468,13 @@ static yk_status fill_row(const struct page *page, const struct yk_placement *pl
     char number[16];
     YK_TRY_NEW(page->arena, cells, COLUMNS);
     snprintf(number, sizeof number, "%d", placement->step->micro_batch_count);
-    YK_TRY(keep(page, number, &cells[0]));
+    YK_TRY(yk_arena_strdup(page->arena, number, &cells[0]));
     YK_TRY(keep_seconds(page, placement->step_s, &cells[1]));
     YK_TRY(keep_seconds(page, placement->bound_s, &cells[2]));
     YK_TRY(keep_fullest(page, placement, &cells[3]));
     snprintf(number, sizeof number, "%d",
              placement->schedule ? yk_schedule_count_devices(placement->schedule) : 0);
-    YK_TRY(keep(page, number, &cells[4]));
+    YK_TRY(yk_arena_strdup(page->arena, number, &cells[4]));
     *row = (struct yk_side_by_side_row){
         .name = placement->name,
         .cells = cells,
@@ -488,7 +483,8 @@ static yk_status fill_row(const struct page *page, const struct yk_placement *pl
         .lower_bound = llround(placement->bound_s * placement->step->graph->ticks_per_unit),
     };
     const char *violation = yk_place_output_violation(page->output, placement, &words);
-    const yk_status status = violation ? keep(page, violation, &row->remark) : YK_OK;
+    const yk_status status =
+        violation ? yk_arena_strdup(page->arena, violation, &row->remark) : YK_OK;
     yk_text_free(&words);
     return status;
 }

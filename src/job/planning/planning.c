@@ -77,9 +77,7 @@ yk_status yk_planning_open_plan(const char *path, const struct yk_planning_reque
     struct yk_text text = {0};
     YK_TRY(yk_arena_create(&out->arena));
     yk_status status = yk_file_read(path, &text);
-    if (status == YK_OK) {
-        status = open_plan(path, yk_text_chars(&text), text.length, request, out, plan);
-    }
+    YK_THEN(open_plan(path, yk_text_chars(&text), text.length, request, out, plan));
     yk_text_free(&text);
     return status;
 }
@@ -109,10 +107,8 @@ yk_status yk_planning_open_map(const char *path, const struct yk_model_config *c
     struct yk_text text = {0};
     YK_TRY(yk_modules_list(config, arena, &modules));
     yk_status status = yk_file_read(path, &text);
-    if (status == YK_OK) {
-        status = yk_module_map_read(yk_text_chars(&text), text.length, path, modules, device_count,
-                                    arena, out);
-    }
+    YK_THEN(yk_module_map_read(yk_text_chars(&text), text.length, path, modules, device_count,
+                               arena, out));
     yk_text_free(&text);
     return status;
 }

@@ -1,6 +1,4 @@
-/*
- * Planning: what the jobs about plans have in common: what to plan for, and opening it all.
- */
+/* Planning: what the jobs about plans have in common: what to plan for, opened. */
 #ifndef YK_JOB_PLANNING_PLANNING_H
 #define YK_JOB_PLANNING_PLANNING_H
 

@@ -223,10 +223,7 @@ static yk_status read_graph(const struct yk_schedule_request *request, struct yk
     } else {
         status = yk_file_read(request->file, &text);
     }
-    if (status == YK_OK) {
-        status =
-            yk_graph_read(yk_text_chars(&text), text.length, source_of(request), &options, out);
-    }
+    YK_THEN(yk_graph_read(yk_text_chars(&text), text.length, source_of(request), &options, out));
     yk_text_free(&text);
     return status;
 }

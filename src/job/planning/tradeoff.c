@@ -69,9 +69,7 @@ static yk_status write_plan(const struct yk_planning *planning, const struct yk_
         context.path = yk_text_chars(&path);
         status = yk_plan_file_write(plan, &context, &text);
     }
-    if (status == YK_OK) {
-        status = yk_file_write_nofollow(yk_text_chars(&path), &text);
-    }
+    YK_THEN(yk_file_write_nofollow(yk_text_chars(&path), &text));
     yk_text_free(&path);
     yk_text_free(&text);
     return status;

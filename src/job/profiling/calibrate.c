@@ -89,9 +89,7 @@ static yk_status read_file(struct finished_run *run, const char *name, reader re
     const char *path = NULL;
     YK_TRY(yk_folder_path(run->folder, name, run->arena, &path));
     yk_status status = yk_file_read_limited(path, YK_FILE_RECORD_BYTES, &text);
-    if (status == YK_OK) {
-        status = read(run, path, &text);
-    }
+    YK_THEN(read(run, path, &text));
     yk_text_free(&text);
     return status;
 }
@@ -291,12 +289,8 @@ static yk_status predict(struct finished_run *run, const struct yk_calibration *
     struct yk_profile *tried = NULL;
     YK_TRY(yk_profile_create(":memory:", &tried));
     yk_status status = run->planning.profile ? copy(run->planning.profile, tried) : YK_OK;
-    if (status == YK_OK) {
-        status = yk_calibration_save(calibration, tried);
-    }
-    if (status == YK_OK) {
-        status = predict_step(run, tried, out_s);
-    }
+    YK_THEN(yk_calibration_save(calibration, tried));
+    YK_THEN(predict_step(run, tried, out_s));
     yk_profile_close(tried);
     return status;
 }
@@ -333,12 +327,6 @@ static void note_rest(const struct yk_calibrate_result *result)
 }
 
 /* NULL stays NULL. */
-static yk_status copy_text(const char *text, struct yk_arena *arena, const char **out)
-{
-    *out = text ? yk_arena_copy_text(arena, text, strlen(text)) : NULL;
-    return *out || !text ? YK_OK : yk_fail_out_of_memory();
-}
-
 static yk_status fill_op(const struct yk_calibration_class *sort, struct yk_arena *arena,
                          struct yk_calibrate_op *out)
 {
@@ -353,9 +341,9 @@ static yk_status fill_op(const struct yk_calibration_class *sort, struct yk_aren
         .alone_s = sort->alone_s,
         .spread = sort->spread,
     };
-    YK_TRY(copy_text(sort->on, arena, &out->on));
-    YK_TRY(copy_text(sort->layer, arena, &out->layer));
-    return copy_text(sort->shape, arena, &out->shape);
+    YK_TRY(yk_arena_strdup(arena, sort->on, &out->on));
+    YK_TRY(yk_arena_strdup(arena, sort->layer, &out->layer));
+    return yk_arena_strdup(arena, sort->shape, &out->shape);
 }
 
 /* What was found, apart from the run that it was found in. */
@@ -374,8 +362,8 @@ static yk_status fill_result(const struct finished_run *run,
     out->layer_count = calibration->rows.layer_count;
     out->link_count = calibration->rows.link_count;
     out->left = calibration->left;
-    YK_TRY(copy_text(run->folder, out->arena, &out->run));
-    YK_TRY(copy_text(run->profile, out->arena, &out->profile));
+    YK_TRY(yk_arena_strdup(out->arena, run->folder, &out->run));
+    YK_TRY(yk_arena_strdup(out->arena, run->profile, &out->profile));
     YK_TRY_NEW(out->arena, out->ops, (int64_t)calibration->sort_count + 1);
     for (; out->op_count < calibration->sort_count; out->op_count++) {
         YK_TRY(fill_op(&calibration->sorts[out->op_count], out->arena, &out->ops[out->op_count]));

@@ -46,14 +46,7 @@ static yk_status describe(struct yk_profiling *profiling)
         yk_text_add(&versions, ", ");
         work->comm->describe(work->world, &versions);
     }
-    yk_status status = yk_text_status(&versions);
-    if (status == YK_OK) {
-        profiling->result->versions =
-            yk_arena_copy_text(profiling->arena, yk_text_chars(&versions), versions.length);
-        status = profiling->result->versions ? YK_OK : yk_fail_out_of_memory();
-    }
-    yk_text_free(&versions);
-    return status;
+    return yk_text_move(&versions, profiling->arena, &profiling->result->versions);
 }
 
 /* Its threads stay on cores of their own, as they do in training. */
@@ -210,13 +203,7 @@ static yk_status name_counted(const struct yk_profiling *profiling, const char *
     struct yk_text name = {0};
     yk_text_addf(&name, "%s, %s", profiling->cluster->source,
                  yk_precision_name(profiling->workload.precision));
-    yk_status status = yk_text_status(&name);
-    if (status == YK_OK) {
-        *out = yk_arena_copy_text(profiling->arena, yk_text_chars(&name), name.length);
-        status = *out ? YK_OK : yk_fail_out_of_memory();
-    }
-    yk_text_free(&name);
-    return status;
+    return yk_text_move(&name, profiling->arena, out);
 }
 
 /* With counters, what the device's meters showed meanwhile. */
@@ -232,7 +219,7 @@ static yk_status survey_layers(struct yk_profiling *profiling,
     const yk_status status = yk_survey_layers(&profiling->result->survey, &profiling->all, request);
     yk_counter_recorder_stop(profiling->gauge);
     YK_TRY(status);
-    YK_TRY(yk_counter_attribution_report(profiling->gauge, NAN, profiling->arena, counted));
+    YK_TRY(yk_counter_recorder_report(profiling->gauge, NAN, profiling->arena, counted));
     YK_TRY(name_counted(profiling, &counted->device));
     all->count++;
     return YK_OK;
@@ -257,10 +244,10 @@ static yk_status survey(struct yk_profiling *profiling)
         .held_bytes = begins_anew(profiling) ? held_bytes : NULL,
         .again = profiling->request->again,
         .versions = profiling->result->versions,
-        .watch = {.user = profiling,
-                  .progress = show_progress,
-                  .stop = is_stopped,
-                  .ran = profiling->gauge ? note_step : NULL},
+        .callbacks = {.user = profiling,
+                      .progress = show_progress,
+                      .stop = is_stopped,
+                      .ran = profiling->gauge ? note_step : NULL},
     };
     YK_TRY(survey_layers(profiling, &request));
     if (profiling->engine.backend->used_bytes && !profiling->result->survey.stopped) {
@@ -415,9 +402,7 @@ yk_status yk_profile_run(const struct yk_profile_request *request, struct yk_pro
     YK_TRY(yk_arena_create(&out->arena));
     profiling.arena = out->arena;
     yk_status status = open_profiling(&profiling, request->launcher ? request->launcher->size : 1);
-    if (status == YK_OK) {
-        status = measure_all(&profiling);
-    }
+    YK_THEN(measure_all(&profiling));
     if (status == YK_OK) {
         finish(&profiling);
     }

@@ -148,9 +148,7 @@ static yk_status share_machine(const double *slowness, int64_t ranks, struct yk_
         }
     }
     yk_status status = yk_text_status(&line);
-    if (status == YK_OK) {
-        status = yk_cluster_parse(yk_text_chars(&line), out);
-    }
+    YK_THEN(yk_cluster_parse(yk_text_chars(&line), out));
     yk_text_free(&line);
     return status;
 }

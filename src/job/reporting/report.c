@@ -72,9 +72,7 @@ static yk_status examine(struct reporting *reporting)
     planning->request.search = yk_job_search_options(&search, request->job);
     yk_job_begin(request->job);
     yk_status status = yk_planner_examine(&planning->request, plan, true, &reporting->planned);
-    if (status == YK_OK) {
-        status = find_tradeoff(reporting);
-    }
+    YK_THEN(find_tradeoff(reporting));
     yk_job_end(request->job);
     YK_TRY(status);
     YK_TRY(yk_planner_fail_unfit(reporting->planned));

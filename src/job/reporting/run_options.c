@@ -19,13 +19,7 @@ static yk_status keep_value(const struct yk_json *value, struct yk_arena *arena,
     } else {
         yk_text_add(&text, yk_json_kind(value));
     }
-    yk_status status = yk_text_status(&text);
-    if (status == YK_OK) {
-        *out = yk_arena_copy_text(arena, yk_text_chars(&text), text.length);
-        status = *out ? YK_OK : yk_fail_out_of_memory();
-    }
-    yk_text_free(&text);
-    return status;
+    return yk_text_move(&text, arena, out);
 }
 
 static yk_status list_options(const struct yk_json *root, struct yk_arena *arena,
@@ -58,9 +52,7 @@ yk_status yk_run_options_read(const char *text, size_t length, const char *sourc
     if (status == YK_OK && !yk_json_is_object(root)) {
         status = yk_fail(YK_ERROR_INPUT, "this must be an object, not %s", yk_json_kind(root));
     }
-    if (status == YK_OK) {
-        status = list_options(root, arena, out, out_count);
-    }
+    YK_THEN(list_options(root, arena, out, out_count));
     yk_json_destroy(root);
     return status == YK_OK ? YK_OK : yk_status_prefix(status, source);
 }

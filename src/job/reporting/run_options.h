@@ -1,5 +1,5 @@
-/* Run settings: the words that a training was started with, out of the run.json of its folder: an
- * object, each member of which but "yoke" and "kind" is one, unless it is null. */
+/* Run options: those that a training was started with, from the run.json of its folder: an object,
+ * each member of which but "yoke" and "kind" is one, unless it is null. */
 #ifndef YK_JOB_REPORTING_RUN_OPTIONS_H
 #define YK_JOB_REPORTING_RUN_OPTIONS_H
 

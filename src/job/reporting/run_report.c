@@ -68,9 +68,7 @@ static yk_status read_file(struct reading *reading, const char *name,
         return YK_OK;
     }
     yk_status status = yk_file_read_limited(path, YK_FILE_RECORD_BYTES, &text);
-    if (status == YK_OK) {
-        status = read(reading, path, &text);
-    }
+    YK_THEN(read(reading, path, &text));
     yk_text_free(&text);
     return status;
 }

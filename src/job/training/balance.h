@@ -1,10 +1,9 @@
 /*
- * Train balance: holds what the ranks compute in against what was planned, names one that is slower
+ * Train balance: compares what the ranks compute with what was planned, names one that is slower
  * than planned for long, and, where that is asked for, divides the samples anew.
  *
- * Slower is measured beside the rank that keeps to its plan best: where all ranks are slower than
- * predicted alike, the samples are divided well. Every rank looks at the same numbers and comes to
- * the same plan.
+ * Slower is measured against the rank that keeps to its plan best. Every rank has the same numbers
+ * and comes to the same plan.
  */
 #ifndef YK_JOB_TRAINING_BALANCE_H
 #define YK_JOB_TRAINING_BALANCE_H

@@ -1,8 +1,6 @@
 /*
- * Train folder: the folder of a run, which one process at a time writes.
- *
- * The lock is the system's, on the file "lock" in the folder: it goes with the process that holds
- * it, however that ends, so that the file itself may stay. One thread at a time.
+ * Train folder: the folder of a run, which one process at a time writes. The lock is the system's,
+ * on the file "lock" in it, and ends with the process that holds it. One thread at a time.
  */
 #ifndef YK_JOB_TRAINING_FOLDER_H
 #define YK_JOB_TRAINING_FOLDER_H

@@ -74,9 +74,7 @@ static yk_status pack(const struct yk_training *training, struct yk_text *out)
                                     run->traced_s + clock.offset_s, counters.length};
     yk_text_add_bytes(out, (const char *)&figures, sizeof figures);
     yk_text_add_bytes(out, yk_text_chars(&counters), counters.length);
-    if (status == YK_OK) {
-        status = run->trace ? yk_trace_bytes_pack(run->trace, out) : yk_text_status(out);
-    }
+    YK_THEN(run->trace ? yk_trace_bytes_pack(run->trace, out) : yk_text_status(out));
     yk_text_free(&counters);
     return status;
 }
@@ -223,11 +221,7 @@ static yk_status join_op_times(struct yk_training *training, const struct yk_exc
     YK_TRY_NEW(training->arena, op_times, 1);
     YK_TRY(yk_round_durations(program, logs, training->arena, op_times));
     for (int32_t r = 0; r < op_times->rank_count; r++) {
-        op_times->ranks[r].versions =
-            yk_arena_copy_text(training->arena, handed[r].bytes, strlen(handed[r].bytes));
-        if (!op_times->ranks[r].versions) {
-            return yk_fail_out_of_memory();
-        }
+        YK_TRY(yk_arena_strdup(training->arena, handed[r].bytes, &op_times->ranks[r].versions));
     }
     training->op_times = op_times->steps > 0 ? op_times : NULL;
     return YK_OK;

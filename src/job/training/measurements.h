@@ -1,4 +1,7 @@
-/* Train results: what the ranks of a training have measured, brought together on rank 0. */
+/*
+ * Train measurements: what the ranks of a training have measured, collected on rank 0; what ops
+ * took goes to op-times.json in the run's folder, which `yoke calibrate` reads.
+ */
 #ifndef YK_JOB_TRAINING_MEASUREMENTS_H
 #define YK_JOB_TRAINING_MEASUREMENTS_H
 

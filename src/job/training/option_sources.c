@@ -124,12 +124,8 @@ static yk_status add_planned(const char *path, bool resumed, struct yk_arena *ar
     struct yk_json *plan = NULL;
     struct yk_plan_sources sources = {0};
     yk_status status = yk_file_read(path, &file);
-    if (status == YK_OK) {
-        status = yk_plan_file_sources(yk_text_chars(&file), file.length, path, arena, &sources);
-    }
-    if (status == YK_OK) {
-        status = yk_json_parse(yk_text_chars(&file), file.length, &plan);
-    }
+    YK_THEN(yk_plan_file_sources(yk_text_chars(&file), file.length, path, arena, &sources));
+    YK_THEN(yk_json_parse(yk_text_chars(&file), file.length, &plan));
     if (status == YK_OK) {
         write_planned(plan, &sources, resumed, &source);
         status = add_source(out, arena, path, yk_text_chars(&source), source.length);
@@ -144,9 +140,7 @@ static yk_status add_file(const char *path, struct yk_arena *arena, struct yk_op
 {
     struct yk_text file = {0};
     yk_status status = yk_file_read(path, &file);
-    if (status == YK_OK) {
-        status = add_source(out, arena, path, yk_text_chars(&file), file.length);
-    }
+    YK_THEN(add_source(out, arena, path, yk_text_chars(&file), file.length));
     yk_text_free(&file);
     return status;
 }
@@ -264,15 +258,9 @@ yk_status yk_train_option_sources_check_resumed(const struct yk_train_request *r
     struct yk_json *before = NULL;
     struct yk_json *now = NULL;
     yk_status status = yk_option_source_write(&yk_train_option_table, request, &text);
-    if (status == YK_OK) {
-        status = parse_options(options_json, &before);
-    }
-    if (status == YK_OK) {
-        status = parse_options(yk_text_chars(&text), &now);
-    }
-    if (status == YK_OK) {
-        status = compare(before, now, source);
-    }
+    YK_THEN(parse_options(options_json, &before));
+    YK_THEN(parse_options(yk_text_chars(&text), &now));
+    YK_THEN(compare(before, now, source));
     yk_json_destroy(before);
     yk_json_destroy(now);
     yk_text_free(&text);

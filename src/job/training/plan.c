@@ -87,11 +87,7 @@ static yk_status describe_gpus(int32_t ranks, int32_t first, struct yk_arena *ar
         }
     }
     if (status == YK_OK) {
-        status = yk_text_status(&text);
-    }
-    if (status == YK_OK) {
-        *out = yk_arena_copy_text(arena, yk_text_chars(&text), text.length);
-        status = *out ? YK_OK : yk_fail_out_of_memory();
+        return yk_text_move(&text, arena, out);
     }
     yk_text_free(&text);
     return status;
@@ -271,9 +267,7 @@ static yk_status read_sources(const char *path, struct yk_arena *arena, struct y
 {
     struct yk_text text = {0};
     yk_status status = yk_file_read(path, &text);
-    if (status == YK_OK) {
-        status = yk_plan_file_sources(yk_text_chars(&text), text.length, path, arena, out);
-    }
+    YK_THEN(yk_plan_file_sources(yk_text_chars(&text), text.length, path, arena, out));
     yk_text_free(&text);
     return status;
 }
@@ -315,12 +309,8 @@ static yk_status read_file(const struct yk_train_request *request, int32_t ranks
 {
     struct yk_text text = {0};
     yk_status status = yk_file_read(request->plan, &text);
-    if (status == YK_OK) {
-        status = read_plan(request, yk_text_chars(&text), text.length, request->plan, arena, out);
-    }
-    if (status == YK_OK) {
-        status = check_ranks(request->plan, out->planned->plan, ranks);
-    }
+    YK_THEN(read_plan(request, yk_text_chars(&text), text.length, request->plan, arena, out));
+    YK_THEN(check_ranks(request->plan, out->planned->plan, ranks));
     yk_text_free(&text);
     return status;
 }
@@ -417,9 +407,7 @@ static yk_status share(const struct yk_train_request *request, const struct yk_t
     struct yk_text text = {0};
     yk_status status = team->ranks.rank == 0 ? write_for_others(out, arena, &text) : YK_OK;
     status = yk_train_team_agree(team, status);
-    if (status == YK_OK) {
-        status = yk_exchange_broadcast_text(&team->ranks, 0, &text);
-    }
+    YK_THEN(yk_exchange_broadcast_text(&team->ranks, 0, &text));
     if (status == YK_OK && team->ranks.rank > 0) {
         status =
             read_plan(request, yk_text_chars(&text), text.length, "the plan of rank 0", arena, out);
@@ -440,9 +428,7 @@ yk_status yk_train_plan_find(const struct yk_train_request *request,
     YK_TRY(choose_device(request, team, &out->device));
     YK_TRY(describe_cluster(request, team, &out->device, arena, &source));
     status = open_cluster(request, team, &planned, source, arena, out);
-    if (status == YK_OK) {
-        status = yk_device_facts_find(out->profile, config->name, out->cluster, arena, &out->facts);
-    }
+    YK_THEN(yk_device_facts_find(out->profile, config->name, out->cluster, arena, &out->facts));
     if (status == YK_OK) {
         count_streams(request, out->cluster, out->facts);
     }

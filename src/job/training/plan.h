@@ -1,6 +1,6 @@
 /*
- * Train plan: the plan that is trained by: searched for on the GPU or the CPUs of the ranks, or
- * read from a file. Rank 0 finds it, and tells the others.
+ * Train plan: the plan that is trained by: searched for on the devices of the ranks, or read from a
+ * file. Rank 0 finds it and sends it to the others.
  */
 #ifndef YK_JOB_TRAINING_PLAN_H
 #define YK_JOB_TRAINING_PLAN_H

@@ -1,8 +1,7 @@
 /*
- * Train progress: what a training reports while it goes on, as callbacks of whoever runs it.
- *
- * They are made on the thread that trains, and by rank 0 alone, except where a comment says
- * otherwise. Records and what they point to hold until the callback returns. Any may be NULL.
+ * Train progress: what a training reports while it goes on. Callbacks are made on the thread that
+ * trains, and by rank 0 alone, except where a comment says otherwise; any may be NULL. Records and
+ * what they point to hold until the callback returns.
  */
 #ifndef YK_JOB_TRAINING_PROGRESS_H
 #define YK_JOB_TRAINING_PROGRESS_H

@@ -46,10 +46,8 @@ static yk_status store(const struct yk_train_option *setting, bool over_sources,
     if (option->kind == YK_OPTION_FLAG) {
         return store_flag(option, setting->value, arena, out);
     }
-    const char *kept = yk_arena_copy_text(arena, setting->value, strlen(setting->value));
-    if (!kept) {
-        return yk_fail_out_of_memory();
-    }
+    const char *kept = NULL;
+    YK_TRY(yk_arena_strdup(arena, setting->value, &kept));
     return over_sources ? yk_option_sources_store(&yk_train_option_table, option, kept, arena, out)
                         : yk_option_store(option, kept, arena, out);
 }

@@ -1,9 +1,7 @@
 /*
- * Train request: what is asked of a training.
- *
- * Its table of options is job/training/options.c. What is not given is 0, NULL, or NAN, except
- * where a comment says otherwise. Texts belong to whoever fills the request in, and outlive the
- * job.
+ * Train request: what is asked of a training. Its table of options is job/training/options.c. What
+ * is not given is 0, NULL or NAN, except where a comment says otherwise. Texts belong to whoever
+ * fills the request in, and outlive the job.
  */
 #ifndef YK_JOB_TRAINING_REQUEST_H
 #define YK_JOB_TRAINING_REQUEST_H

@@ -1,8 +1,7 @@
 /*
- * Train result: what a training has come to, or of a dry run what it would take.
- *
- * It owns what it points to and starts as {0}. In a run of several ranks, that of rank 0 alone is
- * filled in; the others have `rank`, `size` and `stopped`.
+ * Train result: what a training has come to, or of a dry run what it would take. It owns what it
+ * points to and starts as {0}. That of rank 0 alone is filled in; the others have `rank`, `size`,
+ * `stopped`.
  */
 #ifndef YK_JOB_TRAINING_RESULT_H
 #define YK_JOB_TRAINING_RESULT_H

@@ -1,9 +1,8 @@
 /*
  * Train source: what is trained and on what: the model's config, the tokenizer and the data, made
- * to fit each other.
- *
- * The model of a new run gets as many tokens as its tokenizer has, or as its text has characters;
- * weights and checkpoints have a vocabulary already, and the data must then be within it.
+ * to fit each other. The model of a new run gets as many tokens as its tokenizer has, or as its
+ * text has characters; weights and checkpoints have a vocabulary already, which the data must be
+ * within.
  */
 #ifndef YK_JOB_TRAINING_SOURCE_H
 #define YK_JOB_TRAINING_SOURCE_H

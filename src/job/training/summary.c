@@ -11,12 +11,6 @@
 
 #include <string.h>
 
-static yk_status copy_text(const struct yk_training *training, const char *text, const char **out)
-{
-    *out = yk_arena_copy_text(training->arena, text, strlen(text));
-    return *out ? YK_OK : yk_fail_out_of_memory();
-}
-
 double yk_train_summary_left_s(const struct yk_training *training)
 {
     const int64_t done = training->checkpoint ? training->checkpoint->state.step : 0;
@@ -27,8 +21,8 @@ yk_status yk_train_summary_predict(const struct yk_training *training, struct yk
 {
     const struct yk_planner_outcome *planned = yk_training_planned(training);
     const struct yk_model *model = planned->study->model;
-    YK_TRY(copy_text(training, model->config->name, &out->model));
-    YK_TRY(copy_text(training, training->folder, &out->folder));
+    YK_TRY(yk_arena_strdup(training->arena, model->config->name, &out->model));
+    YK_TRY(yk_arena_strdup(training->arena, training->folder, &out->folder));
     out->parameters = model->parameters;
     out->trainable = model->trainable;
     out->steps = training->steps;
@@ -52,12 +46,10 @@ static yk_status describe_device(const struct yk_training *training, struct yk_t
     struct yk_text name = {0};
     engine->backend->describe(engine->device, &name);
     yk_status status = yk_text_status(&name);
-    if (status == YK_OK) {
-        status = copy_text(training, yk_text_chars(&name), &out->device);
-    }
+    YK_THEN(yk_arena_strdup(training->arena, yk_text_chars(&name), &out->device));
     yk_text_free(&name);
     YK_TRY(status);
-    return copy_text(training, engine->backend->name, &out->backend);
+    return yk_arena_strdup(training->arena, engine->backend->name, &out->backend);
 }
 
 /* The names of devices are the cluster's, which ends with the training. */
@@ -67,7 +59,7 @@ static yk_status copy_ranks(const struct yk_training *training, struct yk_train_
     YK_TRY_NEW(training->arena, out->ranks, out->rank_count);
     for (int32_t r = 0; r < out->rank_count; r++) {
         out->ranks[r] = training->ranks[r];
-        YK_TRY(copy_text(training, training->ranks[r].device, &out->ranks[r].device));
+        YK_TRY(yk_arena_strdup(training->arena, training->ranks[r].device, &out->ranks[r].device));
     }
     return YK_OK;
 }
@@ -79,7 +71,7 @@ yk_status yk_train_summary_measure(const struct yk_training *training, const cha
     const struct yk_train_balance *balance = training->balance;
     YK_TRY(yk_train_summary_predict(training, out));
     YK_TRY(describe_device(training, out));
-    YK_TRY(copy_text(training, checkpoint, &out->checkpoint));
+    YK_TRY(yk_arena_strdup(training->arena, checkpoint, &out->checkpoint));
     YK_TRY(copy_ranks(training, out));
     if (balance && balance->changed_count > 0) {
         YK_TRY(yk_train_balance_list(balance, training->arena, &out->rebalancings));

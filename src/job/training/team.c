@@ -286,17 +286,11 @@ yk_status yk_train_team_describe(const struct yk_train_team *team,
     struct yk_text text = {0};
     struct yk_exchange_bytes *said = NULL;
     yk_status status = yk_train_team_agree(team, describe_own(team, choice, threads, arena, &text));
-    if (status == YK_OK) {
-        status = yk_exchange_gather(&team->ranks, yk_text_chars(&text), text.length, arena, &said);
-    }
+    YK_THEN(yk_exchange_gather(&team->ranks, yk_text_chars(&text), text.length, arena, &said));
     text.length = 0;
-    if (status == YK_OK) {
-        status = yk_train_team_agree(team, said ? join_line(said, team->ranks.size, arena, &text)
-                                                : YK_OK);
-    }
-    if (status == YK_OK) {
-        status = yk_exchange_broadcast_text(&team->ranks, 0, &text);
-    }
+    YK_THEN(
+        yk_train_team_agree(team, said ? join_line(said, team->ranks.size, arena, &text) : YK_OK));
+    YK_THEN(yk_exchange_broadcast_text(&team->ranks, 0, &text));
     if (status == YK_OK) {
         *out = yk_arena_copy_text(arena, yk_text_chars(&text), text.length);
         status = *out ? YK_OK : yk_fail_out_of_memory();

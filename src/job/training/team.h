@@ -1,8 +1,7 @@
 /*
  * Train team: the ranks of a training as this process sees them: which one it is, how it reaches
- * the others, which cores it uses, and what becomes of all when one is lost.
- *
- * Alone, everything here is done at once and agrees with itself.
+ * the others, which cores it uses, and what becomes of all when one is lost. Alone, everything here
+ * is done at once.
  */
 #ifndef YK_JOB_TRAINING_TEAM_H
 #define YK_JOB_TRAINING_TEAM_H

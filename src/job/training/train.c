@@ -195,15 +195,11 @@ static yk_status finish(struct yk_training *training, const char *checkpoint, yk
                         struct yk_train_result *out)
 {
     yk_status status = yk_train_measurements_collect(training);
-    if (status == YK_OK) {
-        status = yk_train_measurements_collect_op_times(training);
-    }
+    YK_THEN(yk_train_measurements_collect_op_times(training));
     if (status == YK_OK && yk_train_team_rank(&training->team) == 0) {
         out->stopped = trained != YK_OK;
         status = yk_train_summary_measure(training, checkpoint, out);
-        if (status == YK_OK) {
-            status = yk_train_summary_write(training, out);
-        }
+        YK_THEN(yk_train_summary_write(training, out));
     }
     out->stopped = trained != YK_OK;
     YK_TRY(yk_train_team_agree(&training->team, status));
@@ -358,9 +354,7 @@ yk_status yk_train_run(const struct yk_train_request *request, struct yk_train_r
     out->rank = launcher.rank;
     out->size = launcher.size;
     yk_status status = yk_training_open(&training, &launcher);
-    if (status == YK_OK) {
-        status = request->dry_run ? forecast(&training, out) : train(&training, out);
-    }
+    YK_THEN(request->dry_run ? forecast(&training, out) : train(&training, out));
     /* What the result points to is in the training's arena. */
     out->arena = training.arena;
     training.arena = NULL;

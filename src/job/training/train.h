@@ -1,9 +1,7 @@
 /*
  * Train: trains a model by a plan, and keeps checkpoints, metrics and a trace in the run's folder.
- *
- * A run of several ranks is one such job in each of their processes, which a launcher has started
- * (cluster/launcher.h): all are asked for the same, and return alike. One thread at a time, and one
- * training at a time.
+ * A run of several ranks is one such job in each of their processes (cluster/launcher.h): all get
+ * the same request, and return alike. One training at a time, on one thread.
  */
 #ifndef YK_JOB_TRAINING_TRAIN_H
 #define YK_JOB_TRAINING_TRAIN_H

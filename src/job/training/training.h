@@ -1,9 +1,7 @@
 /*
- * Train setup: everything a run needs, opened in the order it depends on each other: the run's
- * folder, model and data, plan, device, weights.
- *
- * A training owns what it points to and does not move once it has been opened. One thread at a
- * time.
+ * Training: everything a run needs, opened in the order of its dependencies: the run's folder,
+ * model and data, plan, device, weights. It owns what it points to and does not move. One thread at
+ * a time.
  */
 #ifndef YK_JOB_TRAINING_TRAINING_H
 #define YK_JOB_TRAINING_TRAINING_H

@@ -1,8 +1,7 @@
 /*
- * Train wire: how ranks exchange what is in the memory of their GPUs: by NCCL, or where that cannot
- * serve by MPI through the memory of the host.
- *
- * A wire has a comm lane of its own on the GPU. Everything that uses it is gone when it is closed.
+ * Train transport: how ranks exchange what is in the memory of their GPUs: by NCCL, or where that
+ * cannot serve by MPI through the memory of the host. It has a comm lane of its own on the GPU;
+ * everything that uses it is gone when it is closed.
  */
 #ifndef YK_JOB_TRAINING_TRANSPORT_H
 #define YK_JOB_TRAINING_TRANSPORT_H

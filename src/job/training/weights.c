@@ -78,10 +78,9 @@ yk_status yk_train_weights_resolve(struct yk_training *training)
         return request->resumed ? YK_OK : check_weights(training);
     }
     YK_TRY(yk_checkpoint_open(request->weights, &checkpoint));
-    request->weights =
-        yk_arena_copy_text(training->arena, checkpoint->path, strlen(checkpoint->path));
+    const yk_status status = yk_arena_strdup(training->arena, checkpoint->path, &request->weights);
     yk_checkpoint_close(checkpoint);
-    return request->weights ? YK_OK : yk_fail_out_of_memory();
+    return status;
 }
 
 yk_status yk_train_weights_read_adapter(struct yk_training *training)
@@ -133,9 +132,9 @@ yk_status yk_train_weights_base(struct yk_training *training, const char **out)
            : training->checkpoint  ? training->checkpoint->base_model
                                    : NULL;
     if (whole) {
-        *out = yk_arena_copy_text(training->arena, whole, strlen(whole));
+        const yk_status status = yk_arena_strdup(training->arena, whole, out);
         free(whole);
-        return *out ? YK_OK : yk_fail_out_of_memory();
+        return status;
     }
     return YK_OK;
 }

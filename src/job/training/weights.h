@@ -1,8 +1,7 @@
 /*
  * Train weights: what a training's weights start from: a checkpoint of the run itself, weights or
- * an adapter that were named, or chance.
- *
- * Each rank finds them by itself, after the team has been opened; in the order given here.
+ * an adapter that were named, or random numbers. Each rank finds them by itself, in the order given
+ * here.
  */
 #ifndef YK_JOB_TRAINING_WEIGHTS_H
 #define YK_JOB_TRAINING_WEIGHTS_H

@@ -1,13 +1,140 @@
 #include "measure/benchmark/benchmark.h"
 
 #include "base/random.h"
-#include "measure/benchmark/plan.h"
-#include "program/program.h"
+#include "program/memory/memory.h"
+#include "program/op_spans.h"
 #include "train/executor/executor.h"
+
+/* ---- the model ---- */
+
+static yk_status set_up_model(struct yk_benchmark_model *model)
+{
+    const struct yk_net_options options = {.seed = 1};
+    YK_TRY(yk_model_describe(model->request.config, &model->request.workload, model->arena,
+                             &model->description));
+    YK_TRY(yk_net_create(model->description, &options, &model->net));
+    YK_TRY(yk_store_create(model->net, &model->engine, model->optimizer.kind, &model->store));
+    return yk_store_init_roughly(model->store, 1);
+}
+
+yk_status yk_benchmark_model_create(const struct yk_benchmark_model_request *request,
+                                    const struct yk_cluster *cluster,
+                                    const struct yk_engine *engine, struct yk_benchmark_model **out)
+{
+    struct yk_arena *arena = NULL;
+    YK_TRY(yk_arena_create(&arena));
+    struct yk_benchmark_model *model = yk_arena_allocate(arena, 1, sizeof *model);
+    if (!model) {
+        yk_arena_destroy(arena);
+        return yk_fail_out_of_memory();
+    }
+    /* A rate of 0 below: times do not depend on it, and nothing can grow without bound. */
+    *model = (struct yk_benchmark_model){
+        .arena = arena,
+        .request = *request,
+        .cluster = cluster,
+        .engine = *engine,
+        .optimizer = {.kind = YK_OPTIMIZER_ADAMW, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8},
+    };
+    const yk_status status = set_up_model(model);
+    if (status != YK_OK) {
+        yk_benchmark_model_destroy(model);
+        return status;
+    }
+    *out = model;
+    return YK_OK;
+}
+
+void yk_benchmark_model_destroy(struct yk_benchmark_model *model)
+{
+    if (model) {
+        yk_store_destroy(model->store);
+        yk_net_destroy(model->net);
+        yk_arena_destroy(model->arena);
+    }
+}
+
+/* ---- the plan ---- */
+
+static const double plain_block_bytes = 4.0 * 1024 * 1024;
+
+static yk_status make_plan(const struct yk_benchmark_plan *made,
+                           const struct yk_model_config *config, const struct yk_cluster *cluster,
+                           struct yk_arena *arena, struct yk_plan **out)
+{
+    const struct yk_model *model = yk_model_sizes_whole_batch(made->sizes);
+    struct yk_plan *plan = NULL;
+    YK_TRY(yk_plan_create(arena, 1, 1, model->layer_count, &plan));
+    plan->model_source = config->name;
+    plan->cluster_source = cluster->source;
+    plan->workload = made->workload;
+    plan->ranks[0].limit_bytes = cluster->devices[0].memory_bytes;
+    plan->groups[0].member_count = 1;
+    plan->groups[0].members[0] = (struct yk_plan_member){.share = made->workload.batch, .part = 1};
+    plan->micro_batches = YK_BENCHMARK_MICRO_BATCHES;
+    plan->pipeline = YK_1F1B;
+    plan->no_sync = true;
+    plan->prefetch = 1;
+    plan->block_bytes = plain_block_bytes;
+    plan->bucket_bytes = plain_block_bytes;
+    *out = plan;
+    return yk_plan_check(plan, model);
+}
+
+static yk_status make(const struct yk_model_config *config, const struct yk_cluster *cluster,
+                      struct yk_arena *arena, struct yk_benchmark_plan *made)
+{
+    struct yk_plan *plan = NULL;
+    YK_TRY(yk_model_sizes_create(config, &made->workload, &made->sizes));
+    YK_TRY(make_plan(made, config, cluster, arena, &plan));
+    return yk_program_compile(plan, cluster, made->sizes, &made->program);
+}
+
+yk_status yk_benchmark_plan_make(const struct yk_model_config *config,
+                                 const struct yk_workload *workload,
+                                 const struct yk_cluster *cluster, int64_t samples,
+                                 struct yk_arena *arena, struct yk_benchmark_plan *out)
+{
+    struct yk_benchmark_plan made = {.workload = *workload};
+    made.workload.batch = samples * YK_BENCHMARK_MICRO_BATCHES;
+    const yk_status status = make(config, cluster, arena, &made);
+    if (status != YK_OK) {
+        yk_benchmark_plan_free(&made);
+        return status;
+    }
+    *out = made;
+    return YK_OK;
+}
+
+void yk_benchmark_plan_free(struct yk_benchmark_plan *plan)
+{
+    yk_program_destroy(plan->program);
+    yk_model_sizes_destroy(plan->sizes);
+    *plan = (struct yk_benchmark_plan){0};
+}
+
+yk_status yk_benchmark_plan_bytes(const struct yk_benchmark_plan *plan, double *out)
+{
+    struct yk_arena *arena = NULL;
+    struct yk_program_memory *memory = NULL;
+    struct yk_memory_peak peak;
+    YK_TRY(yk_arena_create(&arena));
+    yk_status status = yk_program_memory_count(plan->program, 0, arena, &memory);
+    if (status == YK_OK) {
+        status = yk_program_memory_peak(plan->program, 0, memory, &peak);
+    }
+    if (status == YK_OK) {
+        *out = peak.bytes;
+    }
+    yk_arena_destroy(arena);
+    return status;
+}
+
+/* ---- steps ---- */
 
 struct yk_benchmark {
     struct yk_arena *arena;
-    struct yk_benchmark_model *practice;
+    struct yk_benchmark_model *model;
     struct yk_benchmark_plan plan;
     struct yk_executor *executor;
     struct yk_batch batch;
@@ -24,165 +151,164 @@ static void fill(struct yk_random *random, int64_t count, int64_t below, int32_t
     }
 }
 
-static yk_status make_piece(struct yk_benchmark *rehearsal, const struct yk_workload *workload,
+static yk_status make_slice(struct yk_benchmark *benchmark, const struct yk_workload *workload,
                             int64_t samples, struct yk_random *random, struct yk_slice *out)
 {
-    const struct yk_model_config *config = rehearsal->practice->wish.config;
+    const struct yk_model_config *config = benchmark->model->request.config;
     const int64_t T = workload->sequence;
     const bool decodes = config->encoder_layers > 0;
     const int64_t S = workload->target_sequence > 0 ? workload->target_sequence : T;
-    struct yk_slice piece = {.samples = samples, .sequence = T};
-    YK_TRY_NEW(rehearsal->arena, piece.tokens, samples * T);
-    YK_TRY_NEW(rehearsal->arena, piece.lengths, samples);
-    YK_TRY_NEW(rehearsal->arena, piece.targets, samples * (decodes ? S : T));
-    fill(random, samples * T, config->vocabulary, piece.tokens);
+    struct yk_slice slice = {.samples = samples, .sequence = T};
+    YK_TRY_NEW(benchmark->arena, slice.tokens, samples * T);
+    YK_TRY_NEW(benchmark->arena, slice.lengths, samples);
+    YK_TRY_NEW(benchmark->arena, slice.targets, samples * (decodes ? S : T));
+    fill(random, samples * T, config->vocabulary, slice.tokens);
     for (int64_t i = 0; i < samples; i++) {
-        piece.lengths[i] = (int32_t)T;
+        slice.lengths[i] = (int32_t)T;
     }
-    piece.counted = samples * (decodes ? S : T);
-    piece.present = piece.counted;
-    fill(random, piece.counted, yk_model_config_target_vocabulary(config), piece.targets);
+    slice.counted = samples * (decodes ? S : T);
+    slice.present = slice.counted;
+    fill(random, slice.counted, yk_model_config_target_vocabulary(config), slice.targets);
     if (decodes) {
-        piece.target_sequence = S;
-        YK_TRY_NEW(rehearsal->arena, piece.target_tokens, samples * S);
-        fill(random, samples * S, yk_model_config_target_vocabulary(config), piece.target_tokens);
+        slice.target_sequence = S;
+        YK_TRY_NEW(benchmark->arena, slice.target_tokens, samples * S);
+        fill(random, samples * S, yk_model_config_target_vocabulary(config), slice.target_tokens);
     }
-    *out = piece;
+    *out = slice;
     return YK_OK;
 }
 
-static yk_status make_batch(struct yk_benchmark *rehearsal)
+static yk_status make_batch(struct yk_benchmark *benchmark)
 {
-    const struct yk_workload *workload = &rehearsal->plan.workload;
+    const struct yk_workload *workload = &benchmark->plan.workload;
     struct yk_random random = yk_random_from_seed(1);
-    struct yk_batch *batch = &rehearsal->batch;
+    struct yk_batch *batch = &benchmark->batch;
     const int64_t samples = workload->batch / YK_BENCHMARK_MICRO_BATCHES;
-    batch->slice_count = YK_BENCHMARK_MICRO_BATCHES;
-    YK_TRY_NEW(rehearsal->arena, batch->slices, batch->slice_count);
-    for (int32_t m = 0; m < batch->slice_count; m++) {
-        struct yk_batch_slice *piece = &batch->slices[m];
-        YK_TRY(make_piece(rehearsal, workload, samples, &random, &piece->own));
-        piece->all = samples;
-        piece->own.first_sample = batch->units;
+    batch->piece_count = YK_BENCHMARK_MICRO_BATCHES;
+    YK_TRY_NEW(benchmark->arena, batch->pieces, batch->piece_count);
+    for (int32_t m = 0; m < batch->piece_count; m++) {
+        struct yk_batch_slice *slice = &batch->pieces[m];
+        YK_TRY(make_slice(benchmark, workload, samples, &random, &slice->own));
+        slice->all = samples;
+        slice->own.first_sample = batch->units;
         batch->units += samples;
-        batch->counted += piece->own.counted;
-        batch->present += piece->own.present;
+        batch->counted += slice->own.counted;
+        batch->present += slice->own.present;
     }
     return YK_OK;
 }
 
-static yk_status set_up(struct yk_benchmark *rehearsal, int64_t samples)
+static yk_status set_up(struct yk_benchmark *benchmark, int64_t samples)
 {
-    const struct yk_benchmark_model *practice = rehearsal->practice;
-    YK_TRY(yk_benchmark_plan_make(practice->wish.config, &practice->wish.workload,
-                                  practice->cluster, samples, rehearsal->arena, &rehearsal->plan));
-    YK_TRY(make_batch(rehearsal));
-    const int32_t op_count = rehearsal->plan.program->ranks[0].op_count;
-    YK_TRY_NEW(rehearsal->arena, rehearsal->round.op_s, op_count);
-    YK_TRY_NEW(rehearsal->arena, rehearsal->round.begin_s, op_count);
-    YK_TRY_NEW(rehearsal->arena, rehearsal->round.end_s, op_count);
-    YK_TRY_NEW(rehearsal->arena, rehearsal->times, op_count);
-    YK_TRY_NEW(rehearsal->arena, rehearsal->from_s, op_count);
-    YK_TRY_NEW(rehearsal->arena, rehearsal->until_s, op_count);
+    const struct yk_benchmark_model *model = benchmark->model;
+    YK_TRY(yk_benchmark_plan_make(model->request.config, &model->request.workload, model->cluster,
+                                  samples, benchmark->arena, &benchmark->plan));
+    YK_TRY(make_batch(benchmark));
+    const int32_t op_count = benchmark->plan.program->ranks[0].op_count;
+    YK_TRY_NEW(benchmark->arena, benchmark->round.op_s, op_count);
+    YK_TRY_NEW(benchmark->arena, benchmark->round.begin_s, op_count);
+    YK_TRY_NEW(benchmark->arena, benchmark->round.end_s, op_count);
+    YK_TRY_NEW(benchmark->arena, benchmark->times, op_count);
+    YK_TRY_NEW(benchmark->arena, benchmark->from_s, op_count);
+    YK_TRY_NEW(benchmark->arena, benchmark->until_s, op_count);
     return YK_OK;
 }
 
-yk_status yk_benchmark_create(struct yk_benchmark_model *practice, int64_t samples,
+yk_status yk_benchmark_create(struct yk_benchmark_model *model, int64_t samples,
                               struct yk_benchmark **out)
 {
     struct yk_arena *arena = NULL;
     YK_TRY(yk_arena_create(&arena));
-    struct yk_benchmark *rehearsal = yk_arena_allocate(arena, 1, sizeof *rehearsal);
-    if (!rehearsal) {
+    struct yk_benchmark *benchmark = yk_arena_allocate(arena, 1, sizeof *benchmark);
+    if (!benchmark) {
         yk_arena_destroy(arena);
         return yk_fail_out_of_memory();
     }
-    *rehearsal = (struct yk_benchmark){.arena = arena, .practice = practice};
-    const yk_status status = set_up(rehearsal, samples);
+    *benchmark = (struct yk_benchmark){.arena = arena, .model = model};
+    const yk_status status = set_up(benchmark, samples);
     if (status != YK_OK) {
-        yk_benchmark_destroy(rehearsal);
+        yk_benchmark_destroy(benchmark);
         return status;
     }
-    *out = rehearsal;
+    *out = benchmark;
     return YK_OK;
 }
 
-void yk_benchmark_destroy(struct yk_benchmark *rehearsal)
+void yk_benchmark_destroy(struct yk_benchmark *benchmark)
 {
-    if (rehearsal) {
-        yk_benchmark_free(rehearsal);
-        yk_benchmark_plan_free(&rehearsal->plan);
-        yk_arena_destroy(rehearsal->arena);
+    if (benchmark) {
+        yk_benchmark_free(benchmark);
+        yk_benchmark_plan_free(&benchmark->plan);
+        yk_arena_destroy(benchmark->arena);
     }
 }
 
-yk_status yk_benchmark_allocate(struct yk_benchmark *rehearsal)
+yk_status yk_benchmark_allocate(struct yk_benchmark *benchmark)
 {
-    struct yk_benchmark_model *practice = rehearsal->practice;
-    const struct yk_executor_options options = {.slow = practice->wish.slowness};
-    return yk_executor_create(rehearsal->plan.program, practice->store, &practice->optimizer,
-                              &options, &rehearsal->executor);
+    struct yk_benchmark_model *model = benchmark->model;
+    const struct yk_executor_options options = {.slow = model->request.slowness};
+    return yk_executor_create(benchmark->plan.program, model->store, &model->optimizer, &options,
+                              &benchmark->executor);
 }
 
-void yk_benchmark_free(struct yk_benchmark *rehearsal)
+void yk_benchmark_free(struct yk_benchmark *benchmark)
 {
-    if (rehearsal->executor) {
-        const yk_status settled = yk_executor_finish_steps(rehearsal->executor);
-        (void)settled; /* nobody needs the numbers any more */
-        yk_executor_destroy(rehearsal->executor);
-        rehearsal->executor = NULL;
+    if (benchmark->executor) {
+        const yk_status drained = yk_executor_finish_steps(benchmark->executor);
+        (void)drained; /* nobody needs the numbers any more */
+        yk_executor_destroy(benchmark->executor);
+        benchmark->executor = NULL;
     }
 }
 
-const struct yk_program *yk_benchmark_program(const struct yk_benchmark *rehearsal)
+const struct yk_program *yk_benchmark_program(const struct yk_benchmark *benchmark)
 {
-    return rehearsal->plan.program;
+    return benchmark->plan.program;
 }
 
-double yk_benchmark_bytes(const struct yk_benchmark *rehearsal)
+double yk_benchmark_bytes(const struct yk_benchmark *benchmark)
 {
-    return (double)rehearsal->practice->store->bytes +
-           (double)yk_executor_bytes(rehearsal->executor);
+    return (double)benchmark->model->store->bytes + (double)yk_executor_bytes(benchmark->executor);
 }
 
 /* In the first step of all, what it would do for the one before is left out. */
-static yk_status read_times(struct yk_benchmark *rehearsal)
+static yk_status read_times(struct yk_benchmark *benchmark)
 {
-    const struct yk_program_rank *list = &rehearsal->plan.program->ranks[0];
-    struct yk_benchmark_step *round = &rehearsal->round;
+    const struct yk_program_rank *list = &benchmark->plan.program->ranks[0];
+    struct yk_benchmark_step *round = &benchmark->round;
     struct yk_round_times times;
-    YK_TRY(yk_executor_times(rehearsal->executor, 0, rehearsal->times, &times));
+    YK_TRY(yk_executor_times(benchmark->executor, 0, benchmark->times, &times));
     round->whole = yk_round_times_are_whole(&times);
     for (int32_t i = 0; round->whole && i < list->op_count; i++) {
         round->begin_s[i] = times.ops[i].start_s;
         round->end_s[i] = times.ops[i].end_s;
     }
     if (round->whole) {
-        yk_op_spans_find(list, round->begin_s, round->end_s, rehearsal->from_s, rehearsal->until_s);
+        yk_op_spans_find(list, round->begin_s, round->end_s, benchmark->from_s, benchmark->until_s);
     }
     for (int32_t i = 0; round->whole && i < list->op_count; i++) {
-        round->op_s[i] = rehearsal->until_s[i] - rehearsal->from_s[i];
+        round->op_s[i] = benchmark->until_s[i] - benchmark->from_s[i];
     }
     return YK_OK;
 }
 
-yk_status yk_benchmark_begin(struct yk_benchmark *rehearsal)
+yk_status yk_benchmark_begin(struct yk_benchmark *benchmark)
 {
     const struct yk_step step = {
-        .batch = &rehearsal->batch, .updates = rehearsal->practice->steps++, .loss_scale = 1};
-    return yk_executor_begin_step(rehearsal->executor, &step, &rehearsal->batch);
+        .batch = &benchmark->batch, .updates = benchmark->model->steps++, .loss_scale = 1};
+    return yk_executor_begin_step(benchmark->executor, &step, &benchmark->batch);
 }
 
-int32_t yk_benchmark_depth(const struct yk_benchmark *rehearsal)
+int32_t yk_benchmark_depth(const struct yk_benchmark *benchmark)
 {
-    return yk_executor_depth(rehearsal->executor);
+    return yk_executor_depth(benchmark->executor);
 }
 
-yk_status yk_benchmark_end(struct yk_benchmark *rehearsal, const struct yk_benchmark_step **out)
+yk_status yk_benchmark_end(struct yk_benchmark *benchmark, const struct yk_benchmark_step **out)
 {
     struct yk_step_result result;
-    YK_TRY(yk_executor_end_step(rehearsal->executor, &result));
-    YK_TRY(read_times(rehearsal));
-    *out = &rehearsal->round;
+    YK_TRY(yk_executor_end_step(benchmark->executor, &result));
+    YK_TRY(read_times(benchmark));
+    *out = &benchmark->round;
     return YK_OK;
 }

@@ -10,7 +10,7 @@ enum {
     PASSES,
 };
 
-static int32_t times_of_sort(const struct yk_layer_times *times)
+static int32_t times_of_shape(const struct yk_layer_times *times)
 {
     return PASSES * times->batch_count + 1;
 }
@@ -31,12 +31,12 @@ static bool are_alike(const struct yk_layer *a, const struct yk_layer *b)
     return strcmp(a->shape, b->shape) == 0 && strcmp(a->kind, b->kind) == 0;
 }
 
-static void begin_sort(struct yk_layer_times *times, int32_t layer, const int64_t *batches)
+static void begin_shape(struct yk_layer_times *times, int32_t layer, const int64_t *batches)
 {
-    const struct yk_layer *sort = &times->model->layers[layer];
-    const struct yk_layer_time blank = {.shape = sort->shape, .kind = sort->kind};
+    const struct yk_layer *shape = &times->model->layers[layer];
+    const struct yk_layer_time blank = {.shape = shape->shape, .kind = shape->kind};
     times->first_time[layer] = times->count;
-    times->count += times_of_sort(times);
+    times->count += times_of_shape(times);
     for (int32_t i = 0; i < times->batch_count; i++) {
         for (int pass = 0; pass < PASSES; pass++) {
             struct yk_layer_time *time = time_of(times, layer, pass, i);
@@ -55,14 +55,14 @@ static yk_status begin(struct yk_layer_times *times, const int64_t *batches)
     const int32_t L = times->model->layer_count;
     const struct yk_layer *layers = times->model->layers;
     YK_TRY_NEW(times->arena, times->first_time, L);
-    YK_TRY_NEW(times->arena, times->times, (int64_t)L * times_of_sort(times));
+    YK_TRY_NEW(times->arena, times->times, (int64_t)L * times_of_shape(times));
     for (int32_t l = 0; l < L; l++) {
         int32_t like = 0;
         while (like < l && !are_alike(&layers[like], &layers[l])) {
             like++;
         }
         if (like == l) {
-            begin_sort(times, l, batches);
+            begin_shape(times, l, batches);
         }
         times->first_time[l] = times->first_time[like];
     }

@@ -1,9 +1,7 @@
 /*
- * Layer times: what the passes of each sort of layer take, by the number of samples, gathered from
- * rounds of rehearsals.
- *
- * Layers of one shape are one sort. Gradients are cleared once a step, by the first micro-batch
- * that goes backward: what that takes longer (or, by chance, less) counts as part of the update.
+ * Layer times: what the passes of layers of each shape take, by the number of samples, from rounds
+ * of a benchmark. Gradients are cleared once a step, by the first micro-batch that goes backward:
+ * what that takes longer (or, by chance, less) counts as part of the update.
  *
  * One thread at a time. The model must outlive it.
  */
@@ -16,7 +14,7 @@
 
 #include <stdint.h>
 
-/* One sort of layer, pass and number of samples. */
+/* Of one shape, pass and number of samples. */
 struct yk_layer_time {
     const char *shape;
     const char *kind;
@@ -38,7 +36,7 @@ yk_status yk_layer_times_create(const struct yk_model *model, const int64_t *bat
                                 int32_t batch_count, struct yk_layer_times **out) YK_MUST_USE;
 void yk_layer_times_destroy(struct yk_layer_times *times);
 
-/* Adds what the ops of a round took, (ops of the rehearsal's program), of batch number `batch`. */
+/* Adds what the ops of a round took, (ops of the benchmark's program), of batch number `batch`. */
 yk_status yk_layer_times_add(struct yk_layer_times *times, const struct yk_program *program,
                              int32_t batch, const double *op_s) YK_MUST_USE;
 

@@ -1,19 +1,19 @@
 #include "measure/benchmark/truncate.h"
 
 #include "cost/cost.h"
-#include "measure/benchmark/plan.h"
+#include "measure/benchmark/benchmark.h"
 
 #include <math.h>
 #include <string.h>
 
-static yk_status find_bytes(const struct yk_benchmark_truncate_request *wish,
+static yk_status find_bytes(const struct yk_benchmark_truncate_request *request,
                             const struct yk_model_config *config, int64_t samples, double *out)
 {
     struct yk_arena *arena = NULL;
     struct yk_benchmark_plan plan = {0};
     YK_TRY(yk_arena_create(&arena));
     yk_status status =
-        yk_benchmark_plan_make(config, &wish->workload, wish->cluster, samples, arena, &plan);
+        yk_benchmark_plan_make(config, &request->workload, request->cluster, samples, arena, &plan);
     if (status == YK_OK) {
         status = yk_benchmark_plan_bytes(&plan, out);
     }
@@ -23,18 +23,18 @@ static yk_status find_bytes(const struct yk_benchmark_truncate_request *wish,
 }
 
 /* Filling more parameters than this takes longer than measuring them. */
-static const int64_t most_parameters = 3000000000;
+static const int64_t max_parameters = 3000000000;
 
 /* What a rehearsed step would take by the device's datasheet; without end for a model that takes
  * too long to fill. */
-static yk_status find_step_s(const struct yk_benchmark_truncate_request *wish,
+static yk_status find_step_s(const struct yk_benchmark_truncate_request *request,
                              const struct yk_model_config *config, struct yk_arena *arena,
                              double *out)
 {
-    const struct yk_cost_book book = {.cluster = wish->cluster};
+    const struct yk_cost_book book = {.cluster = request->cluster};
     const struct yk_model *model = NULL;
     double step_s = 0;
-    YK_TRY(yk_model_describe(config, &wish->workload, arena, &model));
+    YK_TRY(yk_model_describe(config, &request->workload, arena, &model));
     for (int32_t l = 0; l < model->layer_count; l++) {
         for (int pass = YK_COST_FORWARD; pass <= YK_COST_UPDATE; pass++) {
             struct yk_cost_time time = {0};
@@ -43,40 +43,40 @@ static yk_status find_step_s(const struct yk_benchmark_truncate_request *wish,
             step_s += time.seconds * (pass == YK_COST_UPDATE ? 1 : YK_BENCHMARK_MICRO_BATCHES);
         }
     }
-    *out = model->parameters <= most_parameters ? step_s : INFINITY;
+    *out = model->parameters <= max_parameters ? step_s : INFINITY;
     return YK_OK;
 }
 
 yk_status yk_benchmark_truncate_blocks(const struct yk_model_config *config, int64_t blocks,
                                        struct yk_arena *arena, const struct yk_model_config **out)
 {
-    struct yk_model_config *shorter = NULL;
-    YK_TRY_NEW(arena, shorter, 1);
-    *shorter = *config;
-    shorter->layers = config->layers < blocks ? config->layers : blocks;
-    shorter->encoder_layers = config->encoder_layers < blocks ? config->encoder_layers : blocks;
-    *out = shorter;
+    struct yk_model_config *truncated = NULL;
+    YK_TRY_NEW(arena, truncated, 1);
+    *truncated = *config;
+    truncated->layers = config->layers < blocks ? config->layers : blocks;
+    truncated->encoder_layers = config->encoder_layers < blocks ? config->encoder_layers : blocks;
+    *out = truncated;
     return YK_OK;
 }
 
 /* Of a config that is as short as can be: as many samples as fit, halving. */
-static yk_status find_batch(const struct yk_benchmark_truncate_request *wish,
+static yk_status find_batch(const struct yk_benchmark_truncate_request *request,
                             const struct yk_model_config *config, int64_t *out)
 {
-    int64_t samples = wish->workload.batch;
+    int64_t samples = request->workload.batch;
     double bytes = 0;
-    YK_TRY(find_bytes(wish, config, samples, &bytes));
-    while (bytes > wish->free_bytes && samples > 0) {
+    YK_TRY(find_bytes(request, config, samples, &bytes));
+    while (bytes > request->free_bytes && samples > 0) {
         samples /= 2;
         if (samples > 0) {
-            YK_TRY(find_bytes(wish, config, samples, &bytes));
+            YK_TRY(find_bytes(request, config, samples, &bytes));
         }
     }
     *out = samples;
     return YK_OK;
 }
 
-yk_status yk_benchmark_truncate(const struct yk_benchmark_truncate_request *wish,
+yk_status yk_benchmark_truncate(const struct yk_benchmark_truncate_request *request,
                                 struct yk_arena *arena, struct yk_benchmark_truncated *out)
 {
     static const int64_t lengths[] = {INT64_MAX, 8, 4, 2};
@@ -84,16 +84,16 @@ yk_status yk_benchmark_truncate(const struct yk_benchmark_truncate_request *wish
     for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
         double bytes = 0;
         double step_s = 0;
-        YK_TRY(yk_benchmark_truncate_blocks(wish->config, lengths[i], arena, &made.config));
-        YK_TRY(find_bytes(wish, made.config, wish->workload.batch, &bytes));
-        YK_TRY(find_step_s(wish, made.config, arena, &step_s));
-        if (bytes <= wish->free_bytes && step_s < INFINITY && step_s <= wish->step_s) {
+        YK_TRY(yk_benchmark_truncate_blocks(request->config, lengths[i], arena, &made.config));
+        YK_TRY(find_bytes(request, made.config, request->workload.batch, &bytes));
+        YK_TRY(find_step_s(request, made.config, arena, &step_s));
+        if (bytes <= request->free_bytes && step_s < INFINITY && step_s <= request->step_s) {
             break;
         }
     }
-    made.whole = made.config->layers == wish->config->layers &&
-                 made.config->encoder_layers == wish->config->encoder_layers;
-    YK_TRY(find_batch(wish, made.config, &made.batch));
+    made.whole = made.config->layers == request->config->layers &&
+                 made.config->encoder_layers == request->config->encoder_layers;
+    YK_TRY(find_batch(request, made.config, &made.batch));
     *out = made;
     return YK_OK;
 }

@@ -1,7 +1,7 @@
 /*
- * Abridge: a model with fewer blocks, whose layers are those of the whole model. Blocks that are
- * alike take equally long, so a few of them tell as much as all, on a device that does not hold the
- * whole model or would take too long over it.
+ * Truncate: a model with fewer blocks, whose layers are those of the whole model. Equal blocks take
+ * equally long, so a few of them suffice on a device that does not hold the whole model, or would
+ * take too long over it.
  */
 #ifndef YK_MEASURE_BENCHMARK_TRUNCATE_H
 #define YK_MEASURE_BENCHMARK_TRUNCATE_H
@@ -28,14 +28,14 @@ struct yk_benchmark_truncated {
     bool whole;
 };
 
-/* The config with at most `blocks` blocks of each sort. */
+/* The config with at most `blocks` blocks of each kind. */
 yk_status yk_benchmark_truncate_blocks(const struct yk_model_config *config, int64_t blocks,
                                        struct yk_arena *arena,
                                        const struct yk_model_config **out) YK_MUST_USE;
 
-/* The most blocks, of all or 8, 4 or 2 of each sort, that fit with all samples and are quick
+/* The most blocks, of all or 8, 4 or 2 of each kind, that fit with all samples and are quick
  * enough; if two are too many for either, as many samples as fit with those. */
-yk_status yk_benchmark_truncate(const struct yk_benchmark_truncate_request *wish,
+yk_status yk_benchmark_truncate(const struct yk_benchmark_truncate_request *request,
                                 struct yk_arena *arena,
                                 struct yk_benchmark_truncated *out) YK_MUST_USE;
 

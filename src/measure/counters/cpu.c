@@ -19,7 +19,7 @@
 #define LINE_BYTES 64
 
 enum {
-    MOST_THREADS = 256,
+    MAX_THREADS = 256,
     EVENT_COUNT = 3,
 };
 
@@ -123,7 +123,7 @@ static yk_status watch_threads(struct yk_counter_cpu *cpu)
     yk_status status = YK_OK;
     int count = 0;
     const struct dirent *entry;
-    while (status == YK_OK && count < MOST_THREADS && (entry = readdir(folder))) {
+    while (status == YK_OK && count < MAX_THREADS && (entry = readdir(folder))) {
         const long thread = strtol(entry->d_name, NULL, 10);
         if (thread > 0) {
             status = watch_thread(cpu, (pid_t)thread);

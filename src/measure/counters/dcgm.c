@@ -16,7 +16,7 @@ extern char **environ;
 
 /* How long a child may take to end before it is made to. */
 enum {
-    MOST_WAITS = 500,
+    MAX_WAITS = 500,
     WAIT_NS = 1000000,
 };
 
@@ -44,10 +44,10 @@ static enum yk_counter counter_of(const char *title)
 }
 
 /* "#Entity  SMACT  SMOCC …", older ones "# Entity  SMACT …". */
-static void take_titles(struct yk_dcgm *dcgm, char *words)
+static void parse_titles(struct yk_dcgm *dcgm, char *text)
 {
     char *rest = NULL;
-    char *word = strtok_r(words, "# \t", &rest); /* Entity */
+    char *word = strtok_r(text, "# \t", &rest); /* Entity */
     dcgm->column_count = 0;
     while (word && dcgm->column_count < YK_DCGM_MAX_COLUMNS) {
         word = strtok_r(NULL, " \t", &rest);
@@ -57,7 +57,7 @@ static void take_titles(struct yk_dcgm *dcgm, char *words)
     }
 }
 
-static void take_value(struct yk_dcgm *dcgm, enum yk_counter counter, const char *word)
+static void add_value(struct yk_dcgm *dcgm, enum yk_counter counter, const char *word)
 {
     char *end = NULL;
     const double value = strtod(word, &end);
@@ -68,10 +68,10 @@ static void take_value(struct yk_dcgm *dcgm, enum yk_counter counter, const char
 }
 
 /* "GPU 0  0.981  0.412  N/A  0.233". */
-static void take_values(struct yk_dcgm *dcgm, char *words)
+static void parse_values(struct yk_dcgm *dcgm, char *text)
 {
     char *rest = NULL;
-    const char *entity = strtok_r(words, " \t", &rest);
+    const char *entity = strtok_r(text, " \t", &rest);
     const char *number = strtok_r(NULL, " \t", &rest);
     char expected[16];
     (void)snprintf(expected, sizeof expected, "%d", dcgm->gpu);
@@ -83,18 +83,18 @@ static void take_values(struct yk_dcgm *dcgm, char *words)
         if (!word) {
             return;
         }
-        take_value(dcgm, dcgm->columns[i], word);
+        add_value(dcgm, dcgm->columns[i], word);
     }
     dcgm->lines++;
 }
 
-static void take_line(struct yk_dcgm *dcgm)
+static void parse_line(struct yk_dcgm *dcgm)
 {
     dcgm->line[dcgm->length] = '\0';
     if (dcgm->line[0] == '#') {
-        take_titles(dcgm, dcgm->line);
+        parse_titles(dcgm, dcgm->line);
     } else {
-        take_values(dcgm, dcgm->line);
+        parse_values(dcgm, dcgm->line);
     }
     dcgm->length = 0;
 }
@@ -103,7 +103,7 @@ void yk_dcgm_feed(struct yk_dcgm *dcgm, const char *bytes, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         if (bytes[i] == '\n' || bytes[i] == '\r') {
-            take_line(dcgm);
+            parse_line(dcgm);
         } else if (dcgm->length + 1 < sizeof dcgm->line) { /* what is longer is no line of values */
             dcgm->line[dcgm->length++] = bytes[i];
         }
@@ -117,7 +117,7 @@ static int spawn(struct yk_dcgm *dcgm, int output)
     char period[16];
     (void)snprintf(gpu, sizeof gpu, "%d", dcgm->gpu);
     (void)snprintf(period, sizeof period, "%d", YK_DCGM_PERIOD_MS);
-    const char *const words[] = {"dcgmi", "dmon", "-e", fields, "-d", period, "-i", gpu, NULL};
+    const char *const text[] = {"dcgmi", "dmon", "-e", fields, "-d", period, "-i", gpu, NULL};
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attributes;
     sigset_t all;
@@ -140,8 +140,7 @@ static int spawn(struct yk_dcgm *dcgm, int output)
     (void)posix_spawn_file_actions_adddup2(&files, output, STDOUT_FILENO);
     (void)posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
     /* The words are not changed: posix_spawn() only lacks the const. */
-    error =
-        posix_spawnp(&dcgm->child, words[0], &files, &attributes, (char *const *)words, environ);
+    error = posix_spawnp(&dcgm->child, text[0], &files, &attributes, (char *const *)text, environ);
     (void)posix_spawnattr_destroy(&attributes);
     (void)posix_spawn_file_actions_destroy(&files);
     return error;
@@ -170,14 +169,14 @@ void yk_dcgm_start(struct yk_dcgm *dcgm, int32_t gpu)
 /* It is asked to end, and made to if it does not: nothing of it outlives this. */
 static void end_child(pid_t child)
 {
-    const struct timespec moment = {.tv_nsec = WAIT_NS};
+    const struct timespec interval = {.tv_nsec = WAIT_NS};
     (void)kill(child, SIGTERM);
-    for (int i = 0; i < MOST_WAITS; i++) {
+    for (int i = 0; i < MAX_WAITS; i++) {
         const pid_t ended = waitpid(child, NULL, WNOHANG);
         if (ended == child || (ended < 0 && errno != EINTR)) {
             return;
         }
-        (void)nanosleep(&moment, NULL);
+        (void)nanosleep(&interval, NULL);
     }
     (void)kill(child, SIGKILL);
     while (waitpid(child, NULL, 0) < 0 && errno == EINTR) {

@@ -33,7 +33,7 @@ static bool supported(const struct yk_nvml *nvml, void *device)
     return nvml->gpm_support(device, &support) == 0 && support.supported == 1;
 }
 
-static int take_sample(const struct yk_gpm *gpm, void *sample)
+static int read_sample(const struct yk_gpm *gpm, void *sample)
 {
     return gpm->instance < 0
                ? gpm->nvml->gpm_sample(gpm->device, sample)
@@ -61,7 +61,7 @@ bool yk_gpm_open(struct yk_gpm *gpm, const struct yk_nvml *nvml, void *device, i
         status = nvml->gpm_alloc(&gpm->samples[i]);
     }
     if (status == 0) {
-        status = take_sample(gpm, gpm->samples[0]);
+        status = read_sample(gpm, gpm->samples[0]);
     }
     if (status != 0) {
         yk_text_addf(why, "GPM: the driver refuses it (NVML's error %d)", status);
@@ -136,7 +136,7 @@ static int free_sample(const struct yk_gpm *gpm)
 bool yk_gpm_poll(struct yk_gpm *gpm)
 {
     const int next = free_sample(gpm);
-    if (take_sample(gpm, gpm->samples[next]) != 0) {
+    if (read_sample(gpm, gpm->samples[next]) != 0) {
         return false;
     }
     const bool begun = gpm->begun;

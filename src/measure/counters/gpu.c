@@ -71,7 +71,7 @@ static void find_device(struct yk_counter_gpu *gpu, const struct yk_nvml_gpu *gp
     gpu->has_gpm = yk_gpm_open(&gpu->gpm, &gpu->nvml, device, gpu->instance, &gpu->why);
 }
 
-static yk_status find_meters(struct yk_counter_gpu *gpu, const struct yk_nvml *nvml, int32_t number)
+static yk_status find_source(struct yk_counter_gpu *gpu, const struct yk_nvml *nvml, int32_t number)
 {
     if (nvml) {
         gpu->nvml = *nvml;
@@ -100,7 +100,7 @@ yk_status yk_counter_gpu_open(const struct yk_nvml *nvml, int32_t number,
     if (!gpu) {
         return yk_fail_out_of_memory();
     }
-    const yk_status status = find_meters(gpu, nvml, number);
+    const yk_status status = find_source(gpu, nvml, number);
     if (status != YK_OK) {
         yk_counter_gpu_close(gpu);
         return status;
@@ -247,7 +247,7 @@ void yk_counter_gpu_stop(struct yk_counter_gpu *gpu)
     yk_dcgm_stop(&gpu->dcgm);
 }
 
-static bool take_gpm(struct yk_counter_gpu *gpu, double now_s, double length_s,
+static bool poll_gpm(struct yk_counter_gpu *gpu, double now_s, double length_s,
                      struct yk_counter_reading *out)
 {
     const bool steady = yk_refresh_is_steady(&gpu->refresh);
@@ -268,7 +268,7 @@ static bool take_gpm(struct yk_counter_gpu *gpu, double now_s, double length_s,
     if (steady && !yk_refresh_is_steady(&gpu->refresh)) {
         gpu->whole = false; /* what it began at was no refresh then */
     }
-    if (now_s - fmax(gpu->refresh.seen_s, gpu->begin_s) >= silence_s) {
+    if (now_s - fmax(gpu->refresh.fresh_s, gpu->begin_s) >= silence_s) {
         end_reading(gpu, now_s, out);
         gpu->whole = false;
         return true;
@@ -280,7 +280,7 @@ bool yk_counter_gpu_poll(struct yk_counter_gpu *gpu, double now_s, double length
                          struct yk_counter_reading *out)
 {
     if (gpu->has_gpm) {
-        return take_gpm(gpu, now_s, length_s, out);
+        return poll_gpm(gpu, now_s, length_s, out);
     }
     end_reading(gpu, now_s, out);
     return true;

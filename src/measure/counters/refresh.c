@@ -1,15 +1,17 @@
 #include "measure/counters/refresh.h"
 
+#include "measure/timings.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const double expected_s = 0.1; /* until more is known */
 static const double poll_s = 1e-3;
-static const double slow_poll_s = 1e-2;  /* where refreshes stay away */
-static const double lead_s = 8e-3;       /* how long before a refresh is expected polls begin, */
-static const double least_lead_s = 3e-3; /* and before it could be, going by those of late */
-static const double steady_s = 2e-3;     /* not to be told from counters that always are new */
+static const double slow_poll_s = 1e-2; /* where refreshes stay away */
+static const double lead_s = 8e-3;      /* how long before a refresh is expected polls begin, */
+static const double min_lead_s = 3e-3;  /* and before it could be, going by those of late */
+static const double steady_s = 2e-3;    /* not to be told from counters that always are new */
 
 /* Polls so far apart still tell the instant between them; or so large a part of the time since the
  * last one. */
@@ -36,7 +38,7 @@ void yk_refresh_start(struct yk_refresh *refresh, double now_s)
 {
     refresh->started_s = now_s;
     refresh->polled_s = now_s;
-    refresh->seen_s = now_s;
+    refresh->fresh_s = now_s;
     refresh->instant_s = NAN;
     refresh->passed = 0;
     refresh->misses = 0;
@@ -53,13 +55,6 @@ static int32_t kept_count(const struct yk_refresh *refresh)
     return refresh->count < YK_REFRESH_MAX_INTERVALS ? refresh->count : YK_REFRESH_MAX_INTERVALS;
 }
 
-static int compare_seconds(const void *left, const void *right)
-{
-    const double a = *(const double *)left;
-    const double b = *(const double *)right;
-    return (a > b) - (a < b);
-}
-
 static void learn(struct yk_refresh *refresh, double interval_s)
 {
     refresh->intervals_s[refresh->count % YK_REFRESH_MAX_INTERVALS] = interval_s;
@@ -71,7 +66,7 @@ static void learn(struct yk_refresh *refresh, double interval_s)
         double sorted_s[YK_REFRESH_MAX_INTERVALS];
         const int32_t kept = kept_count(refresh);
         memcpy(sorted_s, refresh->intervals_s, sizeof sorted_s[0] * (size_t)kept);
-        qsort(sorted_s, (size_t)kept, sizeof sorted_s[0], compare_seconds);
+        yk_timings_sort(sorted_s, kept);
         refresh->interval_s = sorted_s[kept / 2];
     }
 }
@@ -101,7 +96,7 @@ bool yk_refresh_poll(struct yk_refresh *refresh, double now_s, bool fresh)
         }
         return false;
     }
-    refresh->seen_s = now_s;
+    refresh->fresh_s = now_s;
     const double since_s = now_s - (isnan(last_s) ? refresh->started_s : last_s);
     if (!steady && gap_s > fmax(close_s, close_part * since_s)) {
         miss(refresh);
@@ -122,11 +117,11 @@ bool yk_refresh_poll(struct yk_refresh *refresh, double now_s, bool fresh)
 static double find_lead_s(const struct yk_refresh *refresh)
 {
     const int32_t kept = kept_count(refresh);
-    double least_s = refresh->interval_s;
+    double min_s = refresh->interval_s;
     for (int32_t i = 0; i < kept; i++) {
-        least_s = fmin(least_s, refresh->intervals_s[i]);
+        min_s = fmin(min_s, refresh->intervals_s[i]);
     }
-    const double lead = fmax(lead_s, refresh->interval_s - least_s + least_lead_s);
+    const double lead = fmax(lead_s, refresh->interval_s - min_s + min_lead_s);
     return fmin(lead, 0.25 * refresh->interval_s);
 }
 
@@ -140,13 +135,13 @@ double yk_refresh_next_s(struct yk_refresh *refresh, double wanted_s)
     }
     if (interval_s > 0 && !isnan(refresh->instant_s)) {
         const double first = 1 + refresh->passed;
-        const double turns = fmax(first, round((wanted_s - refresh->instant_s) / interval_s));
-        const double wake_s = refresh->instant_s + turns * interval_s - find_lead_s(refresh);
+        const double count = fmax(first, round((wanted_s - refresh->instant_s) / interval_s));
+        const double wake_s = refresh->instant_s + count * interval_s - find_lead_s(refresh);
         if (wake_s > soon_s) {
-            refresh->may_pass = turns > first;
+            refresh->may_pass = count > first;
             return wake_s;
         }
     }
-    const bool away = refresh->polled_s - refresh->seen_s > 2 * fmax(interval_s, expected_s);
+    const bool away = refresh->polled_s - refresh->fresh_s > 2 * fmax(interval_s, expected_s);
     return away ? refresh->polled_s + slow_poll_s : soon_s;
 }

@@ -22,7 +22,7 @@ struct yk_refresh {
     int32_t count;    /* of intervals seen */
     double started_s; /* the first poll */
     double polled_s;  /* the last one */
-    double seen_s;    /* the last one that came after a refresh; the first one before that */
+    double fresh_s;   /* the last one that came after a refresh; the first one before that */
     double instant_s; /* of the last refresh whose instant is known; NAN: none since the start */
     int32_t passed;   /* how often there were others since */
     int32_t misses;   /* in a row: a refresh came before it was looked for */

@@ -26,8 +26,7 @@ struct yk_counter_sampler {
     int32_t count;
     bool begun;     /* a reading is under way */
     double begin_s; /* of it, of a CPU */
-    double computed_s;
-    int64_t turn; /* how many lengths there were */
+    int64_t number; /* how many lengths there were */
     bool started;
     pthread_t thread;
     pthread_mutex_t mutex; /* of `stopping` */
@@ -36,37 +35,37 @@ struct yk_counter_sampler {
 };
 
 /* Waiting is by the clock of base/clock.h. */
-static yk_status make_bell(struct yk_counter_sampler *meters)
+static yk_status create_wake(struct yk_counter_sampler *sampler)
 {
     pthread_condattr_t attributes;
     if (pthread_condattr_init(&attributes) != 0) {
         return yk_fail_out_of_memory();
     }
     int error = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    error = error ? error : pthread_cond_init(&meters->wake, &attributes);
+    error = error ? error : pthread_cond_init(&sampler->wake, &attributes);
     (void)pthread_condattr_destroy(&attributes);
     if (error != 0) {
         return yk_fail_out_of_memory();
     }
-    if (pthread_mutex_init(&meters->mutex, NULL) != 0) {
-        (void)pthread_cond_destroy(&meters->wake);
+    if (pthread_mutex_init(&sampler->mutex, NULL) != 0) {
+        (void)pthread_cond_destroy(&sampler->wake);
         return yk_fail_out_of_memory();
     }
     return YK_OK;
 }
 
-static yk_status open_source(struct yk_counter_sampler *meters,
+static yk_status open_source(struct yk_counter_sampler *sampler,
                              const struct yk_counter_sampler_options *options)
 {
     if (options->gpu) {
-        YK_TRY(yk_counter_gpu_open(options->nvml, options->number, &meters->gpu));
-        meters->period_s = yk_counter_gpu_period_s(meters->gpu);
+        YK_TRY(yk_counter_gpu_open(options->nvml, options->number, &sampler->gpu));
+        sampler->period_s = yk_counter_gpu_period_s(sampler->gpu);
     } else {
-        YK_TRY(yk_counter_cpu_open(&meters->cpu));
-        meters->period_s = cpu_period_s;
+        YK_TRY(yk_counter_cpu_open(&sampler->cpu));
+        sampler->period_s = cpu_period_s;
     }
     if (options->period_s > 0) {
-        meters->period_s = options->period_s;
+        sampler->period_s = options->period_s;
     }
     return YK_OK;
 }
@@ -75,43 +74,43 @@ yk_status yk_counter_sampler_open(const struct yk_counter_sampler_options *optio
                                   struct yk_counter_sampler **out)
 {
     yk_status status = YK_OK;
-    struct yk_counter_sampler *meters = calloc(1, sizeof *meters);
-    if (!meters) {
+    struct yk_counter_sampler *sampler = calloc(1, sizeof *sampler);
+    if (!sampler) {
         return yk_fail_out_of_memory();
     }
     /* Pages that no reading reaches cost nothing. */
-    meters->readings = malloc(sizeof meters->readings[0] * YK_COUNTER_SAMPLER_MAX_READINGS);
-    if (!meters->readings) {
+    sampler->readings = malloc(sizeof sampler->readings[0] * YK_COUNTER_SAMPLER_MAX_READINGS);
+    if (!sampler->readings) {
         status = yk_fail_out_of_memory();
-        goto free_meters;
+        goto free_sampler;
     }
-    YK_TRY_GOTO(make_bell(meters), free_readings);
-    YK_TRY_GOTO(open_source(meters, options), free_bell);
-    *out = meters;
+    YK_TRY_GOTO(create_wake(sampler), free_readings);
+    YK_TRY_GOTO(open_source(sampler, options), free_wake);
+    *out = sampler;
     return YK_OK;
 
-free_bell:
-    (void)pthread_cond_destroy(&meters->wake);
-    (void)pthread_mutex_destroy(&meters->mutex);
+free_wake:
+    (void)pthread_cond_destroy(&sampler->wake);
+    (void)pthread_mutex_destroy(&sampler->mutex);
 free_readings:
-    free(meters->readings);
-free_meters:
-    free(meters);
+    free(sampler->readings);
+free_sampler:
+    free(sampler);
     return status;
 }
 
-void yk_counter_sampler_close(struct yk_counter_sampler *meters)
+void yk_counter_sampler_close(struct yk_counter_sampler *sampler)
 {
-    if (!meters) {
+    if (!sampler) {
         return;
     }
-    yk_counter_sampler_stop(meters);
-    yk_counter_gpu_close(meters->gpu);
-    yk_counter_cpu_close(meters->cpu);
-    (void)pthread_cond_destroy(&meters->wake);
-    (void)pthread_mutex_destroy(&meters->mutex);
-    free(meters->readings);
-    free(meters);
+    yk_counter_sampler_stop(sampler);
+    yk_counter_gpu_close(sampler->gpu);
+    yk_counter_cpu_close(sampler->cpu);
+    (void)pthread_cond_destroy(&sampler->wake);
+    (void)pthread_mutex_destroy(&sampler->mutex);
+    free(sampler->readings);
+    free(sampler);
 }
 
 /* The average over both, each by its length; of one alone where the other does not know. */
@@ -129,12 +128,12 @@ static struct yk_counter_reading join(const struct yk_counter_reading *first,
 }
 
 /* Every two that follow each other become one; what was not watched between stays so. */
-static void thin(struct yk_counter_sampler *meters)
+static void thin(struct yk_counter_sampler *sampler)
 {
-    struct yk_counter_reading *readings = meters->readings;
+    struct yk_counter_reading *readings = sampler->readings;
     int32_t kept = 0;
-    for (int32_t i = 0; i < meters->count; kept++) {
-        if (i + 1 < meters->count && readings[i].end_s >= readings[i + 1].begin_s) {
+    for (int32_t i = 0; i < sampler->count; kept++) {
+        if (i + 1 < sampler->count && readings[i].end_s >= readings[i + 1].begin_s) {
             readings[kept] = join(&readings[i], &readings[i + 1]);
             i += 2;
         } else {
@@ -142,170 +141,157 @@ static void thin(struct yk_counter_sampler *meters)
         }
     }
     /* Only readings that all stand alone are left as they are: then the latest make room. */
-    meters->count =
+    sampler->count =
         kept < YK_COUNTER_SAMPLER_MAX_READINGS ? kept : YK_COUNTER_SAMPLER_MAX_READINGS / 2;
-    meters->period_s *= 2;
+    sampler->period_s *= 2;
 }
 
 /* Between 3/4 and 5/4 of a period, spread evenly over time: multiples of the golden ratio. */
-static double next_length_s(struct yk_counter_sampler *meters)
+static double next_length_s(struct yk_counter_sampler *sampler)
 {
     const double golden = 0.6180339887498949;
-    const double turn = golden * (double)meters->turn++;
-    return meters->period_s * (0.75 + 0.5 * (turn - floor(turn)));
+    const double number = golden * (double)sampler->number++;
+    return sampler->period_s * (0.75 + 0.5 * (number - floor(number)));
 }
 
-static void take_cpu(struct yk_counter_sampler *meters, double now_s,
+static void read_cpu(struct yk_counter_sampler *sampler, double now_s,
                      struct yk_counter_reading *out)
 {
-    *out = (struct yk_counter_reading){.begin_s = meters->begin_s, .end_s = now_s};
+    *out = (struct yk_counter_reading){.begin_s = sampler->begin_s, .end_s = now_s};
     for (int i = 0; i < YK_COUNTER_COUNT; i++) {
         out->values[i] = NAN;
     }
-    yk_counter_cpu_read(meters->cpu, meters->begun ? now_s - meters->begin_s : 0, out->values);
-    meters->begin_s = now_s;
+    yk_counter_cpu_read(sampler->cpu, sampler->begun ? now_s - sampler->begin_s : 0, out->values);
+    sampler->begin_s = now_s;
 }
 
-void yk_counter_sampler_poll(struct yk_counter_sampler *meters, double now_s)
+void yk_counter_sampler_poll(struct yk_counter_sampler *sampler, double now_s)
 {
     struct yk_counter_reading reading;
     bool ends = true;
-    if (!meters->gpu) {
-        take_cpu(meters, now_s, &reading);
-    } else if (meters->begun) {
-        ends = yk_counter_gpu_poll(meters->gpu, now_s, meters->length_s, &reading);
+    if (!sampler->gpu) {
+        read_cpu(sampler, now_s, &reading);
+    } else if (sampler->begun) {
+        ends = yk_counter_gpu_poll(sampler->gpu, now_s, sampler->length_s, &reading);
     } else {
-        yk_counter_gpu_start(meters->gpu, now_s);
+        yk_counter_gpu_start(sampler->gpu, now_s);
     }
-    if (meters->begun && ends && reading.end_s > reading.begin_s) {
-        meters->readings[meters->count++] = reading;
+    if (sampler->begun && ends && reading.end_s > reading.begin_s) {
+        sampler->readings[sampler->count++] = reading;
     }
-    if (meters->count == YK_COUNTER_SAMPLER_MAX_READINGS) {
-        thin(meters);
+    if (sampler->count == YK_COUNTER_SAMPLER_MAX_READINGS) {
+        thin(sampler);
     }
     if (ends) {
-        meters->length_s = next_length_s(meters);
+        sampler->length_s = next_length_s(sampler);
     }
-    meters->begun = true;
+    sampler->begun = true;
 }
 
-double yk_counter_sampler_next_s(struct yk_counter_sampler *meters)
+double yk_counter_sampler_next_s(struct yk_counter_sampler *sampler)
 {
-    return meters->gpu ? yk_counter_gpu_next_s(meters->gpu, meters->length_s)
-                       : meters->begin_s + meters->length_s;
+    return sampler->gpu ? yk_counter_gpu_next_s(sampler->gpu, sampler->length_s)
+                        : sampler->begin_s + sampler->length_s;
 }
 
 /* True when it is time to end. */
-static bool wait_until(struct yk_counter_sampler *meters, double until_s)
+static bool wait_until(struct yk_counter_sampler *sampler, double until_s)
 {
     const struct timespec until = {
         .tv_sec = (time_t)until_s,
         .tv_nsec = (long)(1e9 * (until_s - floor(until_s))),
     };
-    (void)pthread_mutex_lock(&meters->mutex);
+    (void)pthread_mutex_lock(&sampler->mutex);
     int error = 0;
-    while (!meters->stopping && error == 0) {
-        error = pthread_cond_timedwait(&meters->wake, &meters->mutex, &until);
+    while (!sampler->stopping && error == 0) {
+        error = pthread_cond_timedwait(&sampler->wake, &sampler->mutex, &until);
     }
-    const bool stopping = meters->stopping;
-    (void)pthread_mutex_unlock(&meters->mutex);
+    const bool stopping = sampler->stopping;
+    (void)pthread_mutex_unlock(&sampler->mutex);
     return stopping;
 }
 
-static double thread_computed_s(void)
-{
-    struct timespec time = {0};
-    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
 /* Where any moment may end a reading, this one does. */
-static void take_last(struct yk_counter_sampler *meters, double now_s)
+static void poll_last(struct yk_counter_sampler *sampler, double now_s)
 {
-    const bool any = !meters->gpu || yk_counter_gpu_can_end_any_time(meters->gpu);
-    if (any && yk_counter_sampler_next_s(meters) - now_s <= 0.5 * meters->length_s) {
-        yk_counter_sampler_poll(meters, now_s);
+    const bool any = !sampler->gpu || yk_counter_gpu_can_end_any_time(sampler->gpu);
+    if (any && yk_counter_sampler_next_s(sampler) - now_s <= 0.5 * sampler->length_s) {
+        yk_counter_sampler_poll(sampler, now_s);
     }
 }
 
 static void *watch(void *user)
 {
-    struct yk_counter_sampler *meters = user;
+    struct yk_counter_sampler *sampler = user;
     (void)pthread_setname_np(pthread_self(), "yoke-meters");
     do {
-        yk_counter_sampler_poll(meters, yk_clock_now_s());
-    } while (!wait_until(meters, yk_counter_sampler_next_s(meters)));
-    take_last(meters, yk_clock_now_s());
-    meters->computed_s += thread_computed_s();
+        yk_counter_sampler_poll(sampler, yk_clock_now_s());
+    } while (!wait_until(sampler, yk_counter_sampler_next_s(sampler)));
+    poll_last(sampler, yk_clock_now_s());
     return NULL;
 }
 
-yk_status yk_counter_sampler_start(struct yk_counter_sampler *meters)
+yk_status yk_counter_sampler_start(struct yk_counter_sampler *sampler)
 {
     sigset_t all;
     sigset_t before;
-    if (meters->started) {
+    if (sampler->started) {
         return YK_OK;
     }
-    meters->stopping = false;
-    meters->begun = false;
+    sampler->stopping = false;
+    sampler->begun = false;
     /* Signals are for the threads that know what to do with them. */
     (void)sigfillset(&all);
     (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    const int error = pthread_create(&meters->thread, NULL, watch, meters);
+    const int error = pthread_create(&sampler->thread, NULL, watch, sampler);
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (error != 0) {
         return yk_fail(YK_ERROR_SYSTEM, "cannot start the thread that reads counters: %s",
                        strerror(error));
     }
-    meters->started = true;
+    sampler->started = true;
     return YK_OK;
 }
 
-void yk_counter_sampler_stop(struct yk_counter_sampler *meters)
+void yk_counter_sampler_stop(struct yk_counter_sampler *sampler)
 {
-    if (meters->started) {
-        (void)pthread_mutex_lock(&meters->mutex);
-        meters->stopping = true;
-        (void)pthread_cond_signal(&meters->wake);
-        (void)pthread_mutex_unlock(&meters->mutex);
-        (void)pthread_join(meters->thread, NULL);
-        meters->started = false;
+    if (sampler->started) {
+        (void)pthread_mutex_lock(&sampler->mutex);
+        sampler->stopping = true;
+        (void)pthread_cond_signal(&sampler->wake);
+        (void)pthread_mutex_unlock(&sampler->mutex);
+        (void)pthread_join(sampler->thread, NULL);
+        sampler->started = false;
     }
-    if (meters->gpu) {
-        yk_counter_gpu_stop(meters->gpu);
+    if (sampler->gpu) {
+        yk_counter_gpu_stop(sampler->gpu);
     }
-    meters->begun = false;
+    sampler->begun = false;
 }
 
-void yk_counter_sampler_readings(const struct yk_counter_sampler *meters,
+void yk_counter_sampler_readings(const struct yk_counter_sampler *sampler,
                                  const struct yk_counter_reading **out, int32_t *count)
 {
-    *out = meters->readings;
-    *count = meters->count;
+    *out = sampler->readings;
+    *count = sampler->count;
 }
 
-void yk_counter_sampler_describe(const struct yk_counter_sampler *meters, struct yk_text *text)
+void yk_counter_sampler_describe(const struct yk_counter_sampler *sampler, struct yk_text *text)
 {
-    if (meters->gpu) {
-        yk_counter_gpu_describe(meters->gpu, meters->period_s, text);
+    if (sampler->gpu) {
+        yk_counter_gpu_describe(sampler->gpu, sampler->period_s, text);
     } else {
-        yk_counter_cpu_describe(meters->cpu, meters->period_s, text);
+        yk_counter_cpu_describe(sampler->cpu, sampler->period_s, text);
     }
 }
 
-double yk_counter_sampler_edge_error_s(const struct yk_counter_sampler *meters)
+double yk_counter_sampler_edge_error_s(const struct yk_counter_sampler *sampler)
 {
-    const bool any = meters->gpu && yk_counter_gpu_can_end_any_time(meters->gpu);
-    return !meters->gpu ? 0 : any ? dcgm_ends_s : gpm_ends_s;
+    const bool any = sampler->gpu && yk_counter_gpu_can_end_any_time(sampler->gpu);
+    return !sampler->gpu ? 0 : any ? dcgm_ends_s : gpm_ends_s;
 }
 
-double yk_counter_sampler_period_s(const struct yk_counter_sampler *meters)
+double yk_counter_sampler_period_s(const struct yk_counter_sampler *sampler)
 {
-    return meters->period_s;
-}
-
-double yk_counter_sampler_computed_s(const struct yk_counter_sampler *meters)
-{
-    return meters->computed_s;
+    return sampler->period_s;
 }

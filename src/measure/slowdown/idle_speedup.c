@@ -9,9 +9,9 @@
 #include <string.h>
 
 enum {
-    KINDS_MOST = 8,
-    TURNS = 2, /* so that what drifts does not count */
-    LEAST_STEPS = 3,
+    MAX_KINDS = 8,
+    REPEATS = 2, /* so that what drifts does not count */
+    MIN_STEPS = 3,
     NUMBERS = 3, /* of a measurement, as they are gathered */
 };
 
@@ -19,27 +19,27 @@ enum {
 static const double usual_s = 6;
 
 /* Of a turn, what has passed before steps count: clocks follow power. */
-static const double settling = 0.4;
+static const double warm_up = 0.4;
 
 /* Nothing is believed to be faster than this: then something else went on. */
-static const double least_times = 0.1;
+static const double min_factor = 0.1;
 
 struct kinds {
-    char subjects[KINDS_MOST][YK_PROFILE_KEY_SIZE];
-    int32_t ranks[KINDS_MOST]; /* the first of each */
+    char subjects[MAX_KINDS][YK_PROFILE_KEY_SIZE];
+    int32_t ranks[MAX_KINDS]; /* the first of each */
     int32_t count;
 };
 
 double yk_idle_speedup_time_factor(double alone_s, double with_others_s)
 {
     const double times = alone_s / with_others_s;
-    return alone_s > 0 && with_others_s > 0 ? fmin(fmax(times, least_times), 1) : NAN;
+    return alone_s > 0 && with_others_s > 0 ? fmin(fmax(times, min_factor), 1) : NAN;
 }
 
 static void find_kinds(const struct yk_cluster *cluster, int32_t ranks, struct kinds *out)
 {
     out->count = 0;
-    for (int32_t rank = 0; rank < ranks && out->count < KINDS_MOST; rank++) {
+    for (int32_t rank = 0; rank < ranks && out->count < MAX_KINDS; rank++) {
         char *subject = out->subjects[out->count];
         bool is_new = yk_profile_key_device(&cluster->devices[rank], NULL, subject);
         for (int32_t i = 0; i < out->count; i++) {
@@ -54,7 +54,7 @@ static void find_kinds(const struct yk_cluster *cluster, int32_t ranks, struct k
 /* What rank 0, which has the profile, says. */
 yk_status yk_idle_speedup_is_known(const struct yk_survey *survey,
                                    const struct yk_measure_ranks *team,
-                                   const struct yk_survey_request *wish, bool *out)
+                                   const struct yk_survey_request *request, bool *out)
 {
     struct kinds kinds;
     double known = 0;
@@ -62,22 +62,22 @@ yk_status yk_idle_speedup_is_known(const struct yk_survey *survey,
     if (*out) {
         return YK_OK;
     }
-    find_kinds(wish->cluster, team->ranks->size, &kinds);
+    find_kinds(request->cluster, team->ranks->size, &kinds);
     for (int32_t i = 0; i < kinds.count; i++) {
         const struct yk_profile_fact fact = {kinds.subjects[i], YK_PROFILE_IDLE_SPEEDUP};
         bool knows = false;
-        YK_TRY(yk_survey_knows_fact(survey, &fact, wish->versions, &knows));
+        YK_TRY(yk_survey_knows_fact(survey, &fact, request->versions, &knows));
         known += knows ? 1 : 0;
     }
     YK_TRY(yk_measure_ranks_max(team, known, &known));
-    *out = !wish->again && (int32_t)known == kinds.count;
+    *out = !request->again && (int32_t)known == kinds.count;
     return YK_OK;
 }
 
-static double computed_s(const struct yk_benchmark *rehearsal,
+static double computed_s(const struct yk_benchmark *benchmark,
                          const struct yk_benchmark_step *round)
 {
-    const struct yk_program_rank *list = &yk_benchmark_program(rehearsal)->ranks[0];
+    const struct yk_program_rank *list = &yk_benchmark_program(benchmark)->ranks[0];
     double sum_s = 0;
     for (int32_t i = 0; i < list->op_count; i++) {
         sum_s += list->ops[i].lane == YK_LANE_COMPUTE ? round->op_s[i] : 0;
@@ -86,9 +86,9 @@ static double computed_s(const struct yk_benchmark *rehearsal,
 }
 
 /* Steps without a gap for so long. */
-static yk_status run_steps(struct yk_benchmark *rehearsal, double seconds, struct yk_timings *out)
+static yk_status run_steps(struct yk_benchmark *benchmark, double seconds, struct yk_timings *out)
 {
-    const int32_t depth = yk_benchmark_depth(rehearsal);
+    const int32_t depth = yk_benchmark_depth(benchmark);
     const double began_s = yk_clock_now_s();
     int32_t begun = 0;
     int32_t ended = 0;
@@ -96,40 +96,40 @@ static yk_status run_steps(struct yk_benchmark *rehearsal, double seconds, struc
     while (!over || ended < begun) {
         const struct yk_benchmark_step *round = NULL;
         while (!over && begun - ended < depth) {
-            YK_TRY(yk_benchmark_begin(rehearsal));
+            YK_TRY(yk_benchmark_begin(benchmark));
             begun++;
         }
-        YK_TRY(yk_benchmark_end(rehearsal, &round));
+        YK_TRY(yk_benchmark_end(benchmark, &round));
         ended++;
         const double passed_s = yk_clock_now_s() - began_s;
-        over = over || (passed_s > seconds && ended >= LEAST_STEPS);
-        if (round->whole && ended > 1 && (passed_s > settling * seconds || over)) {
-            YK_TRY(yk_timings_add(out, computed_s(rehearsal, round)));
+        over = over || (passed_s > seconds && ended >= MIN_STEPS);
+        if (round->whole && ended > 1 && (passed_s > warm_up * seconds || over)) {
+            YK_TRY(yk_timings_add(out, computed_s(benchmark, round)));
         }
     }
     return YK_OK;
 }
 
 /* One of each kind by itself, or all of them (`kind` -1). */
-static yk_status take_turn(const struct yk_measure_ranks *team, const struct kinds *kinds,
-                           int32_t kind, struct yk_benchmark *rehearsal, double seconds,
-                           struct yk_timings *out)
+static yk_status run_repeat(const struct yk_measure_ranks *team, const struct kinds *kinds,
+                            int32_t kind, struct yk_benchmark *benchmark, double seconds,
+                            struct yk_timings *out)
 {
     YK_TRY(yk_exchange_barrier(team->ranks));
     if (kind < 0 || kinds->ranks[kind] == team->ranks->rank) {
-        YK_TRY(run_steps(rehearsal, seconds, out));
+        YK_TRY(run_steps(benchmark, seconds, out));
     }
     return YK_OK;
 }
 
 /* The same facts for all ranks, of what the first of each kind has found. */
 static yk_status add_facts(struct yk_survey *survey, const struct yk_measure_ranks *team,
-                           const struct yk_survey_request *wish, const struct kinds *kinds,
+                           const struct yk_survey_request *request, const struct kinds *kinds,
                            struct yk_timings *alone, struct yk_timings *all)
 {
-    const struct yk_profile_measurement by_itself = yk_timings_summarise(alone, wish->versions);
-    const struct yk_profile_measurement together = yk_timings_summarise(all, wish->versions);
-    double numbers[KINDS_MOST][NUMBERS] = {{0}};
+    const struct yk_profile_measurement by_itself = yk_timings_summarise(alone, request->versions);
+    const struct yk_profile_measurement together = yk_timings_summarise(all, request->versions);
+    double numbers[MAX_KINDS][NUMBERS] = {{0}};
     for (int32_t i = 0; i < kinds->count; i++) {
         const double times = yk_idle_speedup_time_factor(by_itself.value, together.value);
         if (kinds->ranks[i] == team->ranks->rank && !isnan(times)) {
@@ -138,14 +138,14 @@ static yk_status add_facts(struct yk_survey *survey, const struct yk_measure_ran
             numbers[i][2] = (double)by_itself.samples;
         }
     }
-    YK_TRY(yk_exchange_sum(team->ranks, &numbers[0][0], (int64_t)KINDS_MOST * NUMBERS));
+    YK_TRY(yk_exchange_sum(team->ranks, &numbers[0][0], (int64_t)MAX_KINDS * NUMBERS));
     for (int32_t i = 0; i < kinds->count; i++) {
         const struct yk_survey_fact row = {
             .fact = {kinds->subjects[i], YK_PROFILE_IDLE_SPEEDUP},
             .measurement = {.value = numbers[i][0],
                             .spread = numbers[i][1],
                             .samples = (int64_t)numbers[i][2],
-                            .versions = wish->versions},
+                            .versions = request->versions},
         };
         if (row.measurement.value > 0) {
             YK_TRY(yk_survey_add_fact(survey, &row));
@@ -155,36 +155,36 @@ static yk_status add_facts(struct yk_survey *survey, const struct yk_measure_ran
 }
 
 static yk_status measure(struct yk_survey *survey, const struct yk_measure_ranks *team,
-                         const struct yk_survey_request *wish, const struct kinds *kinds,
-                         struct yk_benchmark *rehearsal, struct yk_timings timings[2])
+                         const struct yk_survey_request *request, const struct kinds *kinds,
+                         struct yk_benchmark *benchmark, struct yk_timings timings[2])
 {
-    const double seconds = fmin(usual_s, wish->seconds) / TURNS / (kinds->count + 1);
-    for (int32_t turn = 0; turn < TURNS; turn++) {
+    const double seconds = fmin(usual_s, request->seconds) / REPEATS / (kinds->count + 1);
+    for (int32_t repeat = 0; repeat < REPEATS; repeat++) {
         for (int32_t kind = -1; kind < kinds->count; kind++) {
             bool stops = false;
-            YK_TRY(yk_survey_is_stopped(survey, team, wish, &stops));
+            YK_TRY(yk_survey_is_stopped(survey, team, request, &stops));
             if (stops) {
                 return YK_OK;
             }
-            YK_TRY(take_turn(team, kinds, kind, rehearsal, seconds, &timings[kind < 0 ? 1 : 0]));
+            YK_TRY(run_repeat(team, kinds, kind, benchmark, seconds, &timings[kind < 0 ? 1 : 0]));
         }
     }
-    return add_facts(survey, team, wish, kinds, &timings[0], &timings[1]);
+    return add_facts(survey, team, request, kinds, &timings[0], &timings[1]);
 }
 
 yk_status yk_idle_speedup_measure(struct yk_survey *survey, const struct yk_measure_ranks *team,
-                                  const struct yk_survey_request *wish,
-                                  struct yk_benchmark *rehearsal)
+                                  const struct yk_survey_request *request,
+                                  struct yk_benchmark *benchmark)
 {
     struct kinds kinds;
     bool known = false;
     struct yk_timings timings[2] = {{0}, {0}}; /* alone, all at work */
-    YK_TRY(yk_idle_speedup_is_known(survey, team, wish, &known));
+    YK_TRY(yk_idle_speedup_is_known(survey, team, request, &known));
     if (known) {
         return YK_OK;
     }
-    find_kinds(wish->cluster, team->ranks->size, &kinds);
-    const yk_status status = measure(survey, team, wish, &kinds, rehearsal, timings);
+    find_kinds(request->cluster, team->ranks->size, &kinds);
+    const yk_status status = measure(survey, team, request, &kinds, benchmark, timings);
     yk_timings_free(&timings[0]);
     yk_timings_free(&timings[1]);
     return status;

@@ -36,8 +36,8 @@ struct yk_exchange_times {
     int64_t memory_bytes;
     int64_t next; /* where the next message lies */
     struct yk_comm_group *group;
-    void *meeting; /* one number of the device */
-    struct yk_comm_all_reduce meet;
+    void *start_number; /* one number of the device */
+    struct yk_comm_all_reduce start;
     struct exchange *exchanges; /* (YK_EXCHANGE_TIMES_MAX_ROW) */
     struct yk_backend_event *events[YK_EXCHANGE_TIMES_MAX_ROW + 1];
     int32_t row;
@@ -50,14 +50,14 @@ const char *yk_exchange_times_kind_name(enum yk_exchange_kind kind)
     return names[kind];
 }
 
-int32_t yk_exchange_times_list_sizes(int64_t most_bytes, int64_t out[YK_EXCHANGE_TIMES_MAX_SIZES])
+int32_t yk_exchange_times_list_sizes(int64_t max_bytes, int64_t out[YK_EXCHANGE_TIMES_MAX_SIZES])
 {
     int32_t count = 0;
     out[count++] = SMALLEST;
     for (int64_t bytes = SECOND; count < YK_EXCHANGE_TIMES_MAX_SIZES;
          bytes *= bytes < FINE ? 4 : 2) {
         out[count++] = bytes;
-        if (bytes >= most_bytes) {
+        if (bytes >= max_bytes) {
             break;
         }
     }
@@ -65,11 +65,11 @@ int32_t yk_exchange_times_list_sizes(int64_t most_bytes, int64_t out[YK_EXCHANGE
 }
 
 /* Written to once, so that every page is there. */
-static yk_status take_memory(struct yk_exchange_times *times, int64_t most_bytes)
+static yk_status allocate_memory(struct yk_exchange_times *times, int64_t max_bytes)
 {
     const struct yk_engine *engine = &times->team->engine;
     int64_t sizes[YK_EXCHANGE_TIMES_MAX_SIZES];
-    const int64_t largest = sizes[yk_exchange_times_list_sizes(most_bytes, sizes) - 1];
+    const int64_t largest = sizes[yk_exchange_times_list_sizes(max_bytes, sizes) - 1];
     void *memory = NULL;
     const int64_t cold =
         largest < COLD_BYTES / COLD_MESSAGES ? largest * COLD_MESSAGES : COLD_BYTES;
@@ -80,37 +80,39 @@ static yk_status take_memory(struct yk_exchange_times *times, int64_t most_bytes
     return engine->backend->lane_synchronize(engine->lane);
 }
 
-static yk_status join(struct yk_exchange_times *times, const struct yk_exchange_times_group *party)
+static yk_status join(struct yk_exchange_times *times, const struct yk_exchange_times_group *group)
 {
     const struct yk_ranks *work = times->work;
-    YK_TRY_NEW(times->arena, times->ranks, party->count);
-    YK_TRY_NEW(times->arena, times->firsts, party->count + 1);
-    memcpy(times->ranks, party->ranks, (size_t)party->count * sizeof *party->ranks);
-    times->members = party->count;
+    YK_TRY_NEW(times->arena, times->ranks, group->count);
+    YK_TRY_NEW(times->arena, times->firsts, group->count + 1);
+    memcpy(times->ranks, group->ranks, (size_t)group->count * sizeof *group->ranks);
+    times->members = group->count;
     times->me = -1;
-    for (int32_t i = 0; i < party->count; i++) {
-        times->me = party->ranks[i] == work->rank ? i : times->me;
+    for (int32_t i = 0; i < group->count; i++) {
+        times->me = group->ranks[i] == work->rank ? i : times->me;
     }
     return work->comm->group_create(work->world, times->ranks, times->members, &times->group);
 }
 
 static yk_status set_up(struct yk_exchange_times *times,
-                        const struct yk_exchange_times_group *party, int64_t most_bytes)
+                        const struct yk_exchange_times_group *group, int64_t max_bytes)
 {
     const struct yk_engine *engine = &times->team->engine;
-    YK_TRY(join(times, party));
-    YK_TRY(engine->backend->allocate(engine->device, sizeof(double), &times->meeting));
+    YK_TRY(join(times, group));
+    YK_TRY(engine->backend->allocate(engine->device, sizeof(double), &times->start_number));
     YK_TRY_NEW(times->arena, times->exchanges, YK_EXCHANGE_TIMES_MAX_ROW);
     for (int32_t i = 0; i <= YK_EXCHANGE_TIMES_MAX_ROW; i++) {
         YK_TRY(engine->backend->event_create(engine->device, &times->events[i]));
     }
-    times->meet = (struct yk_comm_all_reduce){
-        .group = times->work->all, .numbers = times->meeting, .count = 1, .type = YK_COMM_FP64};
-    return times->me >= 0 ? take_memory(times, most_bytes) : YK_OK;
+    times->start = (struct yk_comm_all_reduce){.group = times->work->all,
+                                               .numbers = times->start_number,
+                                               .count = 1,
+                                               .type = YK_COMM_FP64};
+    return times->me >= 0 ? allocate_memory(times, max_bytes) : YK_OK;
 }
 
 yk_status yk_exchange_times_create(const struct yk_measure_ranks *team,
-                                   const struct yk_exchange_times_group *party, int64_t most_bytes,
+                                   const struct yk_exchange_times_group *group, int64_t max_bytes,
                                    struct yk_exchange_times **out)
 {
     struct yk_arena *arena = NULL;
@@ -124,10 +126,10 @@ yk_status yk_exchange_times_create(const struct yk_measure_ranks *team,
         .arena = arena,
         .team = team,
         .work = yk_measure_ranks_work(team),
-        .type = party->type,
-        .width = yk_comm_type_bytes(party->type),
+        .type = group->type,
+        .width = yk_comm_type_bytes(group->type),
     };
-    const yk_status status = set_up(times, party, most_bytes);
+    const yk_status status = set_up(times, group, max_bytes);
     if (status != YK_OK) {
         yk_exchange_times_destroy(times);
         return status;
@@ -144,7 +146,7 @@ void yk_exchange_times_destroy(struct yk_exchange_times *times)
             engine->backend->event_destroy(times->events[i]);
         }
         engine->backend->free(engine->device, times->memory);
-        engine->backend->free(engine->device, times->meeting);
+        engine->backend->free(engine->device, times->start_number);
         times->work->comm->group_destroy(times->group);
         yk_arena_destroy(times->arena);
     }
@@ -156,7 +158,7 @@ int64_t yk_exchange_times_bytes(const struct yk_exchange_times *times)
 }
 
 /* Equal parts, as far as whole numbers go. */
-static void cut(struct yk_exchange_times *times, int64_t bytes)
+static void cut_parts(struct yk_exchange_times *times, int64_t bytes)
 {
     const int64_t count = bytes / (int64_t)times->width;
     for (int32_t i = 0; i <= times->members; i++) {
@@ -201,8 +203,8 @@ static void prepare(struct yk_exchange_times *times, int64_t bytes, struct excha
     };
 }
 
-static void put(const struct yk_exchange_times *times, enum yk_exchange_kind kind,
-                const struct exchange *exchange)
+static void enqueue(const struct yk_exchange_times *times, enum yk_exchange_kind kind,
+                    const struct exchange *exchange)
 {
     const struct yk_comm *comm = times->work->comm;
     switch (kind) {
@@ -233,16 +235,16 @@ yk_status yk_exchange_times_enqueue_row(struct yk_exchange_times *times, enum yk
     const struct yk_ranks *work = times->work;
     const struct yk_backend *backend = times->team->engine.backend;
     times->row = count < YK_EXCHANGE_TIMES_MAX_ROW ? count : YK_EXCHANGE_TIMES_MAX_ROW;
-    cut(times, bytes);
+    cut_parts(times, bytes);
     for (int32_t i = 0; times->me >= 0 && i < times->row; i++) {
         prepare(times, bytes, &times->exchanges[i]);
     }
     /* On the lane itself, so that all ranks begin the first message within microseconds. */
-    work->comm->all_reduce(&times->meet);
+    work->comm->all_reduce(&times->start);
     backend->event_record(work->lane, times->events[0]);
     for (int32_t i = 0; i < times->row; i++) {
         if (times->me >= 0) {
-            put(times, kind, &times->exchanges[i]);
+            enqueue(times, kind, &times->exchanges[i]);
         }
         backend->event_record(work->lane, times->events[i + 1]);
     }
@@ -299,8 +301,8 @@ yk_status yk_exchange_times_create_warm(const struct yk_measure_ranks *team, enu
     for (int32_t i = 0; i < count; i++) {
         ranks[i] = i;
     }
-    const struct yk_exchange_times_group party = {ranks, count, type};
-    YK_TRY(yk_exchange_times_create(team, &party, WARM_BYTES, &times));
+    const struct yk_exchange_times_group group = {ranks, count, type};
+    YK_TRY(yk_exchange_times_create(team, &group, WARM_BYTES, &times));
     const yk_status status = exchange_all(times);
     if (status != YK_OK) {
         yk_exchange_times_destroy(times);

@@ -1,12 +1,10 @@
 /*
- * Exchange times: what messages between some ranks of a team take, by kind and size, each rank
- * alone with its messages or while it computes; from device to device, as in training, and by the
- * clock of the devices.
+ * Exchange times: what messages among some ranks take, by kind and size, alone or while they
+ * compute; from device to device, as in training, and by the clock of the devices.
  *
- * All ranks of the team call every function, in one order; those of the party begin a message
- * together, and what it takes is what it takes the slowest of them. In training a message comes
- * from memory that nobody has looked at for a while, and goes to such: so each is in another place
- * than the one before, in more memory than caches hold.
+ * All ranks call every function, in one order; those of the group begin a message together, and the
+ * slowest of them counts. In training a message comes from and goes to memory that is in no cache:
+ * so each lies elsewhere than the one before, in more memory than caches hold.
  */
 #ifndef YK_MEASURE_SURVEY_EXCHANGE_TIMES_H
 #define YK_MEASURE_SURVEY_EXCHANGE_TIMES_H
@@ -18,7 +16,7 @@
 #include <stdint.h>
 
 enum yk_exchange_kind {
-    YK_EXCHANGE_SEND,         /* from the first rank of the party to the second */
+    YK_EXCHANGE_SEND,         /* from the first rank of the group to the second */
     YK_EXCHANGE_SEND_REVERSE, /* the other way */
     YK_EXCHANGE_ALL_GATHER,
     YK_EXCHANGE_REDUCE_SCATTER,
@@ -29,8 +27,7 @@ enum yk_exchange_kind {
 /* "send" both ways, "all_gather", "reduce_scatter", "all_reduce". */
 const char *yk_exchange_times_kind_name(enum yk_exchange_kind kind);
 
-/* Who exchanges: ranks of the team in the order of the ring, at least 2; and numbers of which type,
- * where they are summed up. */
+/* At least 2 ranks, in the order of the ring, and the type of the numbers that are summed. */
 struct yk_exchange_times_group {
     const int32_t *ranks;
     int32_t count;
@@ -39,42 +36,44 @@ struct yk_exchange_times_group {
 
 struct yk_exchange_times; /* opaque */
 
-/* Messages of up to `most_bytes`, from the device's memory. The party's ranks are copied. */
+/* Messages of up to `max_bytes`, from the device's memory. The group's ranks are copied. */
 yk_status yk_exchange_times_create(const struct yk_measure_ranks *team,
-                                   const struct yk_exchange_times_group *party, int64_t most_bytes,
+                                   const struct yk_exchange_times_group *group, int64_t max_bytes,
                                    struct yk_exchange_times **out) YK_MUST_USE;
 void yk_exchange_times_destroy(struct yk_exchange_times *times);
 
-/* What it has of the device's memory itself. */
+/* The device's memory that it has allocated. */
 int64_t yk_exchange_times_bytes(const struct yk_exchange_times *times);
 
 /*
- * The sizes that are worth measuring, rising, the last being `most_bytes` or a little more: 8 bytes
+ * The sizes that are worth measuring, rising, the last being `max_bytes` or a little more: 8 bytes
  * for latency, four times as large each time up to where links begin to be used well, twice as
  * large from there on. Returns how many.
  */
 enum {
     YK_EXCHANGE_TIMES_MAX_SIZES = 32
 };
-int32_t yk_exchange_times_list_sizes(int64_t most_bytes, int64_t out[YK_EXCHANGE_TIMES_MAX_SIZES]);
+int32_t yk_exchange_times_list_sizes(int64_t max_bytes, int64_t out[YK_EXCHANGE_TIMES_MAX_SIZES]);
 
-/* Puts a message on the lane and waits for it; `out` is what it took the slowest rank. */
+/* One message; `out` is its time on the slowest rank. */
 yk_status yk_exchange_times_measure(struct yk_exchange_times *times, enum yk_exchange_kind kind,
                                     int64_t bytes, double *out) YK_MUST_USE;
 
-/* Puts `count` messages on the lane without waiting, at most YK_EXCHANGE_TIMES_MAX_ROW. */
+/* Enqueues `count` messages, at most YK_EXCHANGE_TIMES_MAX_ROW. */
 enum {
     YK_EXCHANGE_TIMES_MAX_ROW = 256
 };
 yk_status yk_exchange_times_enqueue_row(struct yk_exchange_times *times, enum yk_exchange_kind kind,
                                         int64_t bytes, int32_t count) YK_MUST_USE;
 
-/* When each message of the row began and ended on this rank; waits for them. A rank that is not of
- * the party has nothing to do in the meantime. */
+/* When each message of the row began and ended on this rank; waits for them. For a rank
+ * that is not of the group they take no time. */
 yk_status yk_exchange_times_read_row(struct yk_exchange_times *times, double *begin_s,
                                      double *end_s) YK_MUST_USE;
 
-/* All ranks call it. `out` is NULL for a rank alone, and where memory is the host's. */
+/* A group of all ranks that has exchanged its first messages, as one has in training: comms
+ * allocate memory of the device then. `out` is NULL for a rank alone, and where memory is the
+ * host's. */
 yk_status yk_exchange_times_create_warm(const struct yk_measure_ranks *team, enum yk_comm_type type,
                                         struct yk_arena *arena,
                                         struct yk_exchange_times **out) YK_MUST_USE;

@@ -5,7 +5,6 @@
 #include "measure/benchmark/rounds.h"
 #include "measure/benchmark/truncate.h"
 #include "measure/slowdown/idle_speedup.h"
-#include "measure/slowdown/pairs.h"
 #include "measure/slowdown/slowdown.h"
 #include "measure/survey/exchange_times.h"
 
@@ -15,8 +14,8 @@
 #include <string.h>
 
 enum {
-    VISITS = 3, /* of each number of samples */
-    MOST_BATCHES = 32,
+    REPEATS = 3, /* of each number of samples */
+    MAX_BATCHES = 32,
     LINE_SIZE = 128,
     NUMBERS = 5,        /* of a measurement, as they are gathered */
     STEPS_IN_TIME = 10, /* of the most samples that the time must be enough for */
@@ -25,29 +24,29 @@ enum {
 /* Of a device's memory, for what is measured there. */
 static const double part_used = 0.9;
 
-struct surveying {
+struct run {
     struct yk_survey *survey;
     const struct yk_measure_ranks *team;
-    const struct yk_survey_request *wish;
+    const struct yk_survey_request *request;
     struct yk_arena *arena;
     struct yk_cluster *alone; /* this rank's device */
     const struct yk_model_config *config;
-    int64_t batches[MOST_BATCHES]; /* to be measured */
+    int64_t batches[MAX_BATCHES]; /* to be measured */
     int32_t batch_count;
-    struct yk_benchmark_model *practice;
-    struct yk_benchmark_rounds *visits;
+    struct yk_benchmark_model *model;
+    struct yk_benchmark_rounds *rounds;
     struct yk_layer_times *times;
     double context_bytes;
 };
 
-static const struct yk_device *own_device(const struct surveying *surveying)
+static const struct yk_device *own_device(const struct run *run)
 {
-    return &surveying->wish->cluster->devices[surveying->team->ranks->rank];
+    return &run->request->cluster->devices[run->team->ranks->rank];
 }
 
-static yk_status open_device(struct surveying *surveying)
+static yk_status open_device(struct run *run)
 {
-    const struct yk_device *device = own_device(surveying);
+    const struct yk_device *device = own_device(run);
     char subject[YK_PROFILE_KEY_SIZE];
     char line[LINE_SIZE + YK_PROFILE_KEY_SIZE];
     if (!yk_profile_key_device(device, NULL, subject)) {
@@ -57,87 +56,86 @@ static yk_status open_device(struct surveying *surveying)
     }
     snprintf(line, sizeof line, "%s:%.0fMiB", subject,
              fmax(device->memory_bytes / (1024.0 * 1024.0) - 0.5, 1));
-    return yk_cluster_parse(line, &surveying->alone);
+    return yk_cluster_parse(line, &run->alone);
 }
 
 /* ---- what is to be measured ---- */
 
-static yk_status agree_on_least(const struct surveying *surveying, int64_t *number)
+static yk_status agree_on_min(const struct run *run, int64_t *number)
 {
-    double least = 0;
-    YK_TRY(yk_measure_ranks_max(surveying->team, -(double)*number, &least));
-    *number = (int64_t)-least;
+    double min = 0;
+    YK_TRY(yk_measure_ranks_max(run->team, -(double)*number, &min));
+    *number = (int64_t)-min;
     return YK_OK;
 }
 
 /* As much of the model, and as many samples, as every rank's device holds. */
-static yk_status abridge(struct surveying *surveying, int64_t *batch)
+static yk_status truncate_model(struct run *run, int64_t *batch)
 {
-    const struct yk_survey_request *wish = surveying->wish;
-    const struct yk_benchmark_truncate_request asked = {
-        .config = wish->config,
-        .workload = wish->workload,
-        .cluster = surveying->alone,
-        .free_bytes = part_used * own_device(surveying)->memory_bytes,
-        .step_s = wish->seconds > 0 ? wish->seconds / STEPS_IN_TIME : INFINITY,
+    const struct yk_survey_request *request = run->request;
+    const struct yk_benchmark_truncate_request truncate_request = {
+        .config = request->config,
+        .workload = request->workload,
+        .cluster = run->alone,
+        .free_bytes = part_used * own_device(run)->memory_bytes,
+        .step_s = request->seconds > 0 ? request->seconds / STEPS_IN_TIME : INFINITY,
     };
     struct yk_benchmark_truncated made;
-    YK_TRY(yk_benchmark_truncate(&asked, surveying->arena, &made));
+    YK_TRY(yk_benchmark_truncate(&truncate_request, run->arena, &made));
     int64_t blocks = made.config->layers > made.config->encoder_layers
                          ? made.config->layers
                          : made.config->encoder_layers;
-    YK_TRY(agree_on_least(surveying, &blocks));
-    YK_TRY(agree_on_least(surveying, &made.batch));
+    YK_TRY(agree_on_min(run, &blocks));
+    YK_TRY(agree_on_min(run, &made.batch));
     if (made.batch == 0) {
         return yk_fail(YK_ERROR_NO_FIT,
                        "%s: a sample of %lld tokens does not fit with two of %s's blocks; try a "
                        "shorter --seq",
-                       own_device(surveying)->name, (long long)wish->workload.sequence,
-                       wish->config->name);
+                       own_device(run)->name, (long long)request->workload.sequence,
+                       request->config->name);
     }
-    YK_TRY(
-        yk_benchmark_truncate_blocks(wish->config, blocks, surveying->arena, &surveying->config));
-    const bool whole = surveying->config->layers == wish->config->layers &&
-                       surveying->config->encoder_layers == wish->config->encoder_layers;
-    surveying->survey->blocks = whole ? 0 : blocks;
-    surveying->survey->batch = made.batch < wish->workload.batch ? made.batch : 0;
+    YK_TRY(yk_benchmark_truncate_blocks(request->config, blocks, run->arena, &run->config));
+    const bool whole = run->config->layers == request->config->layers &&
+                       run->config->encoder_layers == request->config->encoder_layers;
+    run->survey->blocks = whole ? 0 : blocks;
+    run->survey->batch = made.batch < request->workload.batch ? made.batch : 0;
     *batch = made.batch;
     return YK_OK;
 }
 
 /* 1, 2, 4 … and the most. */
-static int32_t list_batches(int64_t most, int64_t batches[MOST_BATCHES])
+static int32_t list_batches(int64_t max, int64_t batches[MAX_BATCHES])
 {
     int32_t count = 0;
-    for (int64_t batch = 1; batch < most && count < MOST_BATCHES - 1; batch *= 2) {
+    for (int64_t batch = 1; batch < max && count < MAX_BATCHES - 1; batch *= 2) {
         batches[count++] = batch;
     }
-    batches[count++] = most;
+    batches[count++] = max;
     return count;
 }
 
 /* Whether the profile has every layer of the batch, on every device. */
-static yk_status is_known(const struct surveying *surveying, const struct yk_model *model,
-                          int64_t batch, bool *out)
+static yk_status is_known(const struct run *run, const struct yk_model *model, int64_t batch,
+                          bool *out)
 {
     static const char *const passes[] = {"forward", "backward", "update"};
-    const struct yk_survey_request *wish = surveying->wish;
-    bool known = !wish->again;
-    for (int32_t d = 0; d < wish->cluster->device_count && known; d++) {
+    const struct yk_survey_request *request = run->request;
+    bool known = !request->again;
+    for (int32_t d = 0; d < request->cluster->device_count && known; d++) {
         char device[YK_PROFILE_KEY_SIZE] = "";
-        known = yk_profile_key_device_type(&wish->cluster->devices[d], device);
+        known = yk_profile_key_device_type(&request->cluster->devices[d], device);
         for (int32_t i = 0; i < model->layer_count * 3 && known; i++) {
             const struct yk_profile_layer wanted = {
                 .device = device,
-                .part = wish->cluster->devices[d].part,
+                .part = request->cluster->devices[d].part,
                 .shape = model->layers[i / 3].shape,
-                .sequence = wish->workload.sequence,
+                .sequence = request->workload.sequence,
                 .pass = passes[i % 3],
             };
             const bool update = i % 3 == 2;
             if (!update || model->layers[i / 3].trainable > 0) {
-                YK_TRY(yk_survey_knows_layer(surveying->survey, &wanted, update ? 1 : batch,
-                                             wish->versions, &known));
+                YK_TRY(yk_survey_knows_layer(run->survey, &wanted, update ? 1 : batch,
+                                             request->versions, &known));
             }
         }
     }
@@ -145,25 +143,24 @@ static yk_status is_known(const struct surveying *surveying, const struct yk_mod
     return YK_OK;
 }
 
-static yk_status choose_batches(struct surveying *surveying, int64_t most)
+static yk_status choose_batches(struct run *run, int64_t max)
 {
     const struct yk_model *model = NULL;
-    int64_t batches[MOST_BATCHES];
-    double known[MOST_BATCHES];
-    const int32_t count = list_batches(most, batches);
-    YK_TRY(
-        yk_model_describe(surveying->config, &surveying->wish->workload, surveying->arena, &model));
+    int64_t batches[MAX_BATCHES];
+    double known[MAX_BATCHES];
+    const int32_t count = list_batches(max, batches);
+    YK_TRY(yk_model_describe(run->config, &run->request->workload, run->arena, &model));
     for (int32_t i = 0; i < count; i++) {
         bool found = false;
-        YK_TRY(is_known(surveying, model, batches[i], &found));
+        YK_TRY(is_known(run, model, batches[i], &found));
         known[i] = found ? 1 : 0;
     }
-    YK_TRY(yk_exchange_max(surveying->team->ranks, known, count));
+    YK_TRY(yk_exchange_max(run->team->ranks, known, count));
     for (int32_t i = 0; i < count; i++) {
         if (known[i] > 0) {
-            surveying->survey->known += 1;
+            run->survey->known += 1;
         } else {
-            surveying->batches[surveying->batch_count++] = batches[i];
+            run->batches[run->batch_count++] = batches[i];
         }
     }
     return YK_OK;
@@ -178,13 +175,13 @@ static bool same_device(const struct yk_device *a, const struct yk_device *b)
 }
 
 /* The mean over the ranks whose devices are like that of `rank`; (size, count, NUMBERS). */
-static struct yk_profile_measurement mean_of(const struct surveying *surveying, int32_t rank,
-                                             const double *all, int32_t count, int32_t number)
+static struct yk_profile_measurement mean_of(const struct run *run, int32_t rank, const double *all,
+                                             int32_t count, int32_t number)
 {
-    const struct yk_device *devices = surveying->wish->cluster->devices;
-    struct yk_profile_measurement mean = {.versions = surveying->wish->versions};
+    const struct yk_device *devices = run->request->cluster->devices;
+    struct yk_profile_measurement mean = {.versions = run->request->versions};
     int32_t ranks = 0;
-    for (int32_t r = 0; r < surveying->team->ranks->size; r++) {
+    for (int32_t r = 0; r < run->team->ranks->size; r++) {
         const double *made = &all[((int64_t)r * count + number) * NUMBERS];
         if (same_device(&devices[rank], &devices[r])) {
             mean.value += made[0];
@@ -200,30 +197,29 @@ static struct yk_profile_measurement mean_of(const struct surveying *surveying, 
 }
 
 /* The last row of what is gathered: of this model, and of any for which it was not measured. */
-static yk_status add_context(const struct surveying *surveying, int32_t rank, const double *all)
+static yk_status add_context(const struct run *run, int32_t rank, const double *all)
 {
-    const struct yk_device *device = &surveying->wish->cluster->devices[rank];
-    const int32_t rows = surveying->times->count + 1;
+    const struct yk_device *device = &run->request->cluster->devices[rank];
+    const int32_t rows = run->times->count + 1;
     char subject[YK_PROFILE_KEY_SIZE];
     const struct yk_survey_fact row = {
         .fact = {.subject = subject, .fact = YK_PROFILE_CONTEXT_BYTES},
-        .measurement = mean_of(surveying, rank, all, rows, rows - 1),
+        .measurement = mean_of(run, rank, all, rows, rows - 1),
     };
     if (!(row.measurement.value > 0)) {
         return YK_OK;
     }
-    if (yk_profile_key_device_with_model(device, NULL, surveying->wish->config->name, subject)) {
-        YK_TRY(yk_survey_add_fact(surveying->survey, &row));
+    if (yk_profile_key_device_with_model(device, NULL, run->request->config->name, subject)) {
+        YK_TRY(yk_survey_add_fact(run->survey, &row));
     }
-    return yk_profile_key_device(device, NULL, subject)
-               ? yk_survey_add_fact(surveying->survey, &row)
-               : YK_OK;
+    return yk_profile_key_device(device, NULL, subject) ? yk_survey_add_fact(run->survey, &row)
+                                                        : YK_OK;
 }
 
-static yk_status add_device(const struct surveying *surveying, int32_t rank, const double *all)
+static yk_status add_device(const struct run *run, int32_t rank, const double *all)
 {
-    const struct yk_layer_times *times = surveying->times;
-    const struct yk_device *device = &surveying->wish->cluster->devices[rank];
+    const struct yk_layer_times *times = run->times;
+    const struct yk_device *device = &run->request->cluster->devices[rank];
     char name[YK_PROFILE_KEY_SIZE];
     if (!yk_profile_key_device_type(device, name)) {
         return yk_fail(YK_ERROR_INPUT,
@@ -236,25 +232,25 @@ static yk_status add_device(const struct surveying *surveying, int32_t rank, con
             .layer = {.device = name,
                       .part = device->part,
                       .shape = time->shape,
-                      .sequence = surveying->wish->workload.sequence,
+                      .sequence = run->request->workload.sequence,
                       .pass = time->pass},
             .batch = time->batch,
-            .measurement = mean_of(surveying, rank, all, times->count + 1, i),
+            .measurement = mean_of(run, rank, all, times->count + 1, i),
         };
         if (row.measurement.samples > 0 && row.measurement.value > 0) {
-            YK_TRY(yk_survey_add_layer(surveying->survey, &row));
+            YK_TRY(yk_survey_add_layer(run->survey, &row));
         }
     }
-    return add_context(surveying, rank, all);
+    return add_context(run, rank, all);
 }
 
-static yk_status add_all(const struct surveying *surveying, double *own, double *all)
+static yk_status add_all(const struct run *run, double *own, double *all)
 {
-    const struct yk_layer_times *times = surveying->times;
-    const struct yk_device *devices = surveying->wish->cluster->devices;
+    const struct yk_layer_times *times = run->times;
+    const struct yk_device *devices = run->request->cluster->devices;
     for (int32_t i = 0; i < times->count; i++) {
         const struct yk_profile_measurement made =
-            yk_timings_summarise(&times->times[i].timings, surveying->wish->versions);
+            yk_timings_summarise(&times->times[i].timings, run->request->versions);
         own[(int64_t)i * NUMBERS] = made.samples > 0 ? made.value : 0;
         own[(int64_t)i * NUMBERS + 1] = made.spread;
         own[(int64_t)i * NUMBERS + 2] = (double)made.samples;
@@ -262,165 +258,159 @@ static yk_status add_all(const struct surveying *surveying, double *own, double 
         own[(int64_t)i * NUMBERS + 4] = made.max;
     }
     double *context = &own[(int64_t)times->count * NUMBERS];
-    context[0] = surveying->context_bytes;
+    context[0] = run->context_bytes;
     context[2] = 1;
-    context[3] = surveying->context_bytes;
-    context[4] = surveying->context_bytes;
-    YK_TRY(yk_measure_ranks_all_gather(surveying->team, own, (times->count + 1) * NUMBERS, all));
-    for (int32_t rank = 0; rank < surveying->team->ranks->size; rank++) {
+    context[3] = run->context_bytes;
+    context[4] = run->context_bytes;
+    YK_TRY(yk_measure_ranks_all_gather(run->team, own, (times->count + 1) * NUMBERS, all));
+    for (int32_t rank = 0; rank < run->team->ranks->size; rank++) {
         int32_t first = 0;
         while (!same_device(&devices[first], &devices[rank]) && first < rank) {
             first++;
         }
         if (first == rank) {
-            YK_TRY(add_device(surveying, rank, all));
+            YK_TRY(add_device(run, rank, all));
         }
     }
     return YK_OK;
 }
 
-static yk_status gather_all(const struct surveying *surveying)
+static yk_status gather_all(const struct run *run)
 {
-    const size_t count = ((size_t)surveying->times->count + 1) * NUMBERS;
+    const size_t count = ((size_t)run->times->count + 1) * NUMBERS;
     double *own = calloc(count, sizeof *own);
-    double *all = calloc(count * (size_t)surveying->team->ranks->size, sizeof *all);
-    const yk_status status = own && all ? add_all(surveying, own, all) : yk_fail_out_of_memory();
+    double *all = calloc(count * (size_t)run->team->ranks->size, sizeof *all);
+    const yk_status status = own && all ? add_all(run, own, all) : yk_fail_out_of_memory();
     free(own);
     free(all);
     return status;
 }
 
 /* What is known by now becomes rows, and the rows are kept. */
-static yk_status keep(struct surveying *surveying)
+static yk_status save_rows(struct run *run)
 {
-    YK_TRY(yk_benchmark_rounds_times(surveying->visits, &surveying->times));
-    yk_status status = gather_all(surveying);
-    yk_layer_times_destroy(surveying->times);
-    surveying->times = NULL;
+    YK_TRY(yk_benchmark_rounds_times(run->rounds, &run->times));
+    yk_status status = gather_all(run);
+    yk_layer_times_destroy(run->times);
+    run->times = NULL;
     YK_TRY(status);
-    return yk_survey_save(surveying->survey);
+    return yk_survey_save(run->survey);
 }
 
 /* ---- measuring ---- */
 
 /* A visit that also tells what a process holds besides what it trains and what is measured with. */
-static yk_status visit_in_company(struct surveying *surveying, struct yk_visit *visit)
+static yk_status run_with_warm_group(struct run *run, struct yk_benchmark_run *run_batch)
 {
-    const enum yk_comm_type type = yk_comm_type_of(surveying->wish->workload.precision);
-    struct yk_exchange_times *company = NULL;
-    YK_TRY(yk_exchange_times_create_warm(surveying->team, type, surveying->arena, &company));
-    const yk_status status = yk_benchmark_rounds_run(surveying->visits, visit);
-    const double own_bytes = company ? (double)yk_exchange_times_bytes(company) : 0;
-    surveying->context_bytes = fmax(visit->held - visit->bytes - own_bytes, 0);
-    yk_exchange_times_destroy(company);
+    const enum yk_comm_type type = yk_comm_type_of(run->request->workload.precision);
+    struct yk_exchange_times *warm = NULL;
+    YK_TRY(yk_exchange_times_create_warm(run->team, type, run->arena, &warm));
+    const yk_status status = yk_benchmark_rounds_run(run->rounds, run_batch);
+    const double own_bytes = warm ? (double)yk_exchange_times_bytes(warm) : 0;
+    run->context_bytes = fmax(run_batch->held - run_batch->bytes - own_bytes, 0);
+    yk_exchange_times_destroy(warm);
     return status;
 }
 
 /* The largest size comes first: whatever does not fit is found at once, and what a process holds at
  * its fullest is known. */
-static yk_status visit(struct surveying *surveying, int32_t turn)
+static yk_status run_batch(struct run *run, int32_t repeat)
 {
-    const struct yk_survey_request *wish = surveying->wish;
-    const int32_t count = surveying->batch_count;
-    struct yk_visit made = {
-        .batch = count - 1 - turn % count,
-        .seconds = wish->seconds / VISITS / count,
-        .held_bytes = wish->held_bytes,
+    const struct yk_survey_request *request = run->request;
+    const int32_t count = run->batch_count;
+    struct yk_benchmark_run made = {
+        .batch = count - 1 - repeat % count,
+        .seconds = request->seconds / REPEATS / count,
+        .held_bytes = request->held_bytes,
     };
-    YK_TRY(turn == 0 ? visit_in_company(surveying, &made)
-                     : yk_benchmark_rounds_run(surveying->visits, &made));
-    return keep(surveying);
+    YK_TRY(repeat == 0 ? run_with_warm_group(run, &made)
+                       : yk_benchmark_rounds_run(run->rounds, &made));
+    return save_rows(run);
 }
 
-static yk_status visit_all(struct surveying *surveying)
+static yk_status run_all(struct run *run)
 {
-    const struct yk_survey_callbacks *watch = &surveying->wish->watch;
-    const int32_t turns = VISITS * surveying->batch_count;
-    for (int32_t turn = 0; turn < turns; turn++) {
+    const struct yk_survey_callbacks *callbacks = &run->request->callbacks;
+    const int32_t repeats = REPEATS * run->batch_count;
+    for (int32_t repeat = 0; repeat < repeats; repeat++) {
         bool stops = false;
-        YK_TRY(yk_survey_is_stopped(surveying->survey, surveying->team, surveying->wish, &stops));
+        YK_TRY(yk_survey_is_stopped(run->survey, run->team, run->request, &stops));
         if (stops) {
             return YK_OK;
         }
-        if (watch->progress) {
-            watch->progress(watch->user, "layers", (double)turn / turns);
+        if (callbacks->progress) {
+            callbacks->progress(callbacks->user, "layers", (double)repeat / repeats);
         }
-        YK_TRY(visit(surveying, turn));
+        YK_TRY(run_batch(run, repeat));
     }
     return YK_OK;
 }
 
 /* What computes beside messages, and while others rest. */
-static yk_status survey_beside(const struct surveying *surveying)
+static yk_status measure_slowdowns(const struct run *run)
 {
     int32_t batch = 0;
-    YK_TRY(yk_slowdown_choose_batch(surveying->team, surveying->visits, surveying->batch_count,
-                                    &batch));
-    struct yk_benchmark *rehearsal = yk_benchmark_rounds_get(surveying->visits, batch);
-    YK_TRY(yk_benchmark_allocate(rehearsal));
-    yk_status status =
-        yk_slowdown_measure(surveying->survey, surveying->team, surveying->wish, rehearsal);
-    if (status == YK_OK && !surveying->survey->stopped) {
-        status =
-            yk_idle_speedup_measure(surveying->survey, surveying->team, surveying->wish, rehearsal);
+    YK_TRY(yk_slowdown_choose_batch(run->team, run->rounds, run->batch_count, &batch));
+    struct yk_benchmark *benchmark = yk_benchmark_rounds_get(run->rounds, batch);
+    YK_TRY(yk_benchmark_allocate(benchmark));
+    yk_status status = yk_slowdown_measure(run->survey, run->team, run->request, benchmark);
+    if (status == YK_OK && !run->survey->stopped) {
+        status = yk_idle_speedup_measure(run->survey, run->team, run->request, benchmark);
     }
-    yk_benchmark_free(rehearsal);
+    yk_benchmark_free(benchmark);
     YK_TRY(status);
-    return yk_survey_save(surveying->survey);
+    return yk_survey_save(run->survey);
 }
 
 /* Whoever was stopped after the layers has not measured what computation and messages do beside
  * each other: that is done by a step of the most samples. */
-static yk_status choose_step(struct surveying *surveying, int64_t most)
+static yk_status choose_step(struct run *run, int64_t max)
 {
     struct yk_slowdown_pairs pairs;
-    bool rest_known = false;
-    YK_TRY(yk_slowdown_pairs_find(surveying->survey, surveying->team, surveying->wish,
-                                  surveying->arena, &pairs));
-    YK_TRY(
-        yk_idle_speedup_is_known(surveying->survey, surveying->team, surveying->wish, &rest_known));
-    if (!pairs.all_known || !rest_known) {
-        surveying->batches[surveying->batch_count++] = most;
+    bool idle_known = false;
+    YK_TRY(yk_slowdown_pairs_find(run->survey, run->team, run->request, run->arena, &pairs));
+    YK_TRY(yk_idle_speedup_is_known(run->survey, run->team, run->request, &idle_known));
+    if (!pairs.all_known || !idle_known) {
+        run->batches[run->batch_count++] = max;
     }
     return YK_OK;
 }
 
-static yk_status measure(struct surveying *surveying)
+static yk_status measure(struct run *run)
 {
-    const struct yk_survey_request *wish = surveying->wish;
-    const bool alone = surveying->team->ranks->size == 1;
-    int64_t most = 0;
-    YK_TRY(yk_arena_create(&surveying->arena));
-    YK_TRY(open_device(surveying));
-    YK_TRY(abridge(surveying, &most));
-    YK_TRY(choose_batches(surveying, most));
-    const bool known = surveying->batch_count == 0;
+    const struct yk_survey_request *request = run->request;
+    const bool alone = run->team->ranks->size == 1;
+    int64_t max = 0;
+    YK_TRY(yk_arena_create(&run->arena));
+    YK_TRY(open_device(run));
+    YK_TRY(truncate_model(run, &max));
+    YK_TRY(choose_batches(run, max));
+    const bool known = run->batch_count == 0;
     if (known && !alone) {
-        YK_TRY(choose_step(surveying, most));
+        YK_TRY(choose_step(run, max));
     }
-    if (surveying->batch_count == 0) {
+    if (run->batch_count == 0) {
         return YK_OK;
     }
-    const struct yk_benchmark_model_request practice = {surveying->config, wish->workload,
-                                                        wish->slowness};
-    YK_TRY(yk_benchmark_model_create(&practice, surveying->alone, &surveying->team->engine,
-                                     &surveying->practice));
-    YK_TRY(yk_benchmark_rounds_create(surveying->team, surveying->practice, surveying->batches,
-                                      surveying->batch_count, &wish->watch, &surveying->visits));
+    const struct yk_benchmark_model_request model = {run->config, request->workload,
+                                                     request->slowness};
+    YK_TRY(yk_benchmark_model_create(&model, run->alone, &run->team->engine, &run->model));
+    YK_TRY(yk_benchmark_rounds_create(run->team, run->model, run->batches, run->batch_count,
+                                      &request->callbacks, &run->rounds));
     if (!known) {
-        YK_TRY(visit_all(surveying));
+        YK_TRY(run_all(run));
     }
-    return alone || surveying->survey->stopped ? YK_OK : survey_beside(surveying);
+    return alone || run->survey->stopped ? YK_OK : measure_slowdowns(run);
 }
 
 yk_status yk_survey_layers(struct yk_survey *survey, const struct yk_measure_ranks *team,
-                           const struct yk_survey_request *wish)
+                           const struct yk_survey_request *request)
 {
-    struct surveying surveying = {.survey = survey, .team = team, .wish = wish};
-    const yk_status status = measure(&surveying);
-    yk_benchmark_rounds_destroy(surveying.visits);
-    yk_benchmark_model_destroy(surveying.practice);
-    yk_cluster_destroy(surveying.alone);
-    yk_arena_destroy(surveying.arena);
+    struct run run = {.survey = survey, .team = team, .request = request};
+    const yk_status status = measure(&run);
+    yk_benchmark_rounds_destroy(run.rounds);
+    yk_benchmark_model_destroy(run.model);
+    yk_cluster_destroy(run.alone);
+    yk_arena_destroy(run.arena);
     return status;
 }

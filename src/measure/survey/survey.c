@@ -1,6 +1,7 @@
 #include "measure/survey/survey.h"
 
 #include "base/array.h"
+#include "measure/timings.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -24,10 +25,10 @@ void yk_survey_free(struct yk_survey *survey)
     *survey = (struct yk_survey){0};
 }
 
-static yk_status copy(struct yk_survey *survey, const char **words)
+static yk_status copy(struct yk_survey *survey, const char **text)
 {
-    *words = yk_arena_copy_text(survey->arena, *words, strlen(*words));
-    return *words ? YK_OK : yk_fail_out_of_memory();
+    *text = yk_arena_copy_text(survey->arena, *text, strlen(*text));
+    return *text ? YK_OK : yk_fail_out_of_memory();
 }
 
 /* ---- rows ---- */
@@ -139,11 +140,12 @@ yk_status yk_survey_knows_fact(const struct yk_survey *survey, const struct yk_p
 }
 
 yk_status yk_survey_is_stopped(struct yk_survey *survey, const struct yk_measure_ranks *team,
-                               const struct yk_survey_request *wish, bool *out)
+                               const struct yk_survey_request *request, bool *out)
 {
-    const struct yk_survey_callbacks *watch = &wish->watch;
+    const struct yk_survey_callbacks *callbacks = &request->callbacks;
     double stops = 0;
-    YK_TRY(yk_measure_ranks_max(team, watch->stop && watch->stop(watch->user) ? 1 : 0, &stops));
+    YK_TRY(yk_measure_ranks_max(team, callbacks->stop && callbacks->stop(callbacks->user) ? 1 : 0,
+                                &stops));
     survey->stopped = survey->stopped || stops > 0;
     *out = survey->stopped;
     return YK_OK;
@@ -179,7 +181,7 @@ yk_status yk_survey_write(const struct yk_survey *survey, struct yk_profile *pro
     return yk_profile_commit(profile);
 }
 
-static void mark_kept(struct yk_survey *survey)
+static void mark_saved(struct yk_survey *survey)
 {
     for (int32_t i = 0; i < survey->layer_count; i++) {
         survey->layers[i].kept = true;
@@ -198,18 +200,11 @@ yk_status yk_survey_save(struct yk_survey *survey)
         return YK_OK;
     }
     YK_TRY(yk_survey_write(survey, survey->profile));
-    mark_kept(survey);
+    mark_saved(survey);
     return YK_OK;
 }
 
 /* ---- noise ---- */
-
-static int compare(const void *a, const void *b)
-{
-    const double left = *(const double *)a;
-    const double right = *(const double *)b;
-    return left < right ? -1 : left > right;
-}
 
 static int32_t add_spread(const struct yk_profile_measurement *made, double *spreads, int32_t count)
 {
@@ -232,7 +227,7 @@ double yk_survey_noise(const struct yk_survey *survey)
         count = add_spread(&survey->links[i].measurement, spreads, count);
     }
     if (count > 0) {
-        qsort(spreads, (size_t)count, sizeof *spreads, compare);
+        yk_timings_sort(spreads, count);
         noise = spreads[(3 * (int64_t)count - 1) / 4];
     }
     free(spreads);

@@ -1,11 +1,19 @@
 /*
- * Survey: what a team found out about its devices and the links between them: times of layers and
- * messages and a few facts, ready to be kept in a profile.
+ * Survey: what ranks measured of their devices and the links between them, ready to be saved in a
+ * profile: times of layers and messages, and a few facts. Of the room measure:
+ *
+ *   ranks           the ranks that measure together
+ *   timings         the median of several runs
+ *   survey/         survey.h; layers, links and copies measure, exchange_groups and exchange_times
+ *                   are the messages among some ranks
+ *   benchmark/      steps of a model at several batch sizes, of a part of it where it is too large
+ *   slowdown/       of computation by messages and the reverse; idle_speedup, while others idle
+ *   calibration     a finished run against its prediction, and what a profile should say instead
+ *   counters/       what a device's own counters (GPM, DCGM, NVML, perf) show meanwhile
  *
  * All ranks call the functions that measure, in one order, and each ends with the same survey. Of
- * devices that are alike the mean counts. Rank 0 has the profile, and writes every measurement down
- * when it is whole: whoever ends a survey at any moment loses the one under way. One thread at a
- * time.
+ * equal devices the mean counts. Rank 0 has the profile, and saves every measurement when it is
+ * whole: a survey that is ended at any moment loses the current one. One thread at a time.
  */
 #ifndef YK_MEASURE_SURVEY_SURVEY_H
 #define YK_MEASURE_SURVEY_SURVEY_H
@@ -26,12 +34,12 @@ struct yk_survey_callbacks {
     void *user;
     void (*progress)(void *user, const char *what, double done); /* of 1 */
     bool (*stop)(void *user);                                    /* end with what there is */
-    void (*ran)(void *user, const struct yk_round_times *times); /* of every step rehearsed */
+    void (*ran)(void *user, const struct yk_round_times *times); /* of every step */
 };
 
 struct yk_survey_request {
     const struct yk_model_config *config;
-    struct yk_workload workload;      /* its batch: the most samples that a rank may take at once */
+    struct yk_workload workload;      /* its batch: the most samples of a rank at once */
     const struct yk_cluster *cluster; /* a device for each rank, in order */
     double slowness;                  /* of this rank: its ops take so many times as long */
     double seconds;                   /* about as long as the layers may take */
@@ -39,7 +47,7 @@ struct yk_survey_request {
     double (*held_bytes)(const struct yk_engine *engine); /* what this process holds of the device
                                                              at most, or the device of all */
     const char *versions;
-    struct yk_survey_callbacks watch;
+    struct yk_survey_callbacks callbacks;
 };
 
 struct yk_survey_layer {
@@ -64,8 +72,8 @@ struct yk_survey_fact {
 
 /* Starts as {0}. */
 struct yk_survey {
-    struct yk_arena *arena;     /* owns all words */
-    struct yk_profile *profile; /* of rank 0; NULL: rows are kept nowhere */
+    struct yk_arena *arena;     /* owns all texts */
+    struct yk_profile *profile; /* of rank 0; NULL: rows are saved nowhere */
     struct yk_survey_layer *layers;
     struct yk_survey_link *links;
     struct yk_survey_fact *facts;
@@ -76,29 +84,35 @@ struct yk_survey {
     int32_t link_capacity;
     int32_t fact_capacity;
     int64_t known;  /* numbers that were not measured, since the profile has them */
-    int64_t blocks; /* of each sort that were measured instead of all; 0: all */
-    int64_t batch;  /* the most samples that fitted; 0: all that were asked for */
-    bool stopped;   /* the watch said so; what is there is whole */
+    int64_t blocks; /* of each kind that were measured instead of all; 0: all */
+    int64_t batch;  /* the most samples that fitted; 0: all that were requested */
+    bool stopped;   /* by the callback; what is there is whole */
 };
 
 yk_status yk_survey_begin(struct yk_survey *survey) YK_MUST_USE;
 void yk_survey_free(struct yk_survey *survey);
 
-/* Measures the model's layers, and where there are several ranks, computation and messages beside
- * each other. */
+/* Measures the model's layers, and where there are several ranks, slowdowns. */
 yk_status yk_survey_layers(struct yk_survey *survey, const struct yk_measure_ranks *team,
-                           const struct yk_survey_request *wish) YK_MUST_USE;
+                           const struct yk_survey_request *request) YK_MUST_USE;
 
-/* Measures messages of up to `most_bytes` among all ranks, and from the first to the second. */
+/* Measures messages of up to `max_bytes` among all ranks, and from the first to the second. */
 yk_status yk_survey_links(struct yk_survey *survey, const struct yk_measure_ranks *team,
-                          const struct yk_survey_request *wish, int64_t most_bytes) YK_MUST_USE;
+                          const struct yk_survey_request *request, int64_t max_bytes) YK_MUST_USE;
 
-/* Measures copies between the host and a device with memory of its own. */
+/* Measures copies between the host and a device with memory of its own: all ranks at once, as in
+ * training, each on a lane of its own; of equal devices the slowest counts. A profile has them as a
+ * link (cost/profile_key.h). */
 yk_status yk_survey_copies(struct yk_survey *survey, const struct yk_measure_ranks *team,
-                           const struct yk_survey_request *wish) YK_MUST_USE;
+                           const struct yk_survey_request *request) YK_MUST_USE;
 
-/* For those who measure: one more row, whose words are copied, in place of one of the same layer
- * and batch, link and bytes, or fact. */
+/* Copies of up to `max_bytes` whatever the device. */
+yk_status yk_survey_copies_measure(struct yk_survey *survey, const struct yk_measure_ranks *team,
+                                   const struct yk_survey_request *request,
+                                   int64_t max_bytes) YK_MUST_USE;
+
+/* One more row, whose texts are copied, in place of one of the same layer and batch, link and
+ * bytes, or fact. */
 yk_status yk_survey_add_layer(struct yk_survey *survey,
                               const struct yk_survey_layer *layer) YK_MUST_USE;
 yk_status yk_survey_add_link(struct yk_survey *survey,
@@ -110,14 +124,14 @@ yk_status yk_survey_add_fact(struct yk_survey *survey,
 bool yk_survey_has_link(const struct yk_survey *survey, const struct yk_profile_link *link,
                         const char *versions);
 
-/* Writes the rows that are not kept yet into any profile, all of them or nothing. */
+/* Writes the rows that are not saved yet into any profile, all of them or nothing. */
 yk_status yk_survey_write(const struct yk_survey *survey, struct yk_profile *profile) YK_MUST_USE;
 
 /* Writes what is new since the last time into the survey's own, all of it or nothing. */
 yk_status yk_survey_save(struct yk_survey *survey) YK_MUST_USE;
 
-/* Whether the profile has the number, measured with these versions. What rank 0 says counts: others
- * have no profile, and say no. */
+/* Whether the profile has the number, measured with these versions. Only rank 0 has a
+ * profile: the others say no. */
 yk_status yk_survey_knows_layer(const struct yk_survey *survey,
                                 const struct yk_profile_layer *layer, int64_t batch,
                                 const char *versions, bool *out) YK_MUST_USE;
@@ -126,15 +140,14 @@ yk_status yk_survey_knows_link(const struct yk_survey *survey, const struct yk_p
 yk_status yk_survey_knows_fact(const struct yk_survey *survey, const struct yk_profile_fact *fact,
                                const char *versions, bool *out) YK_MUST_USE;
 
-/* Whether the watch of any rank wants to stop. */
+/* Whether the callback of any rank stops. */
 yk_status yk_survey_is_stopped(struct yk_survey *survey, const struct yk_measure_ranks *team,
-                               const struct yk_survey_request *wish, bool *out) YK_MUST_USE;
+                               const struct yk_survey_request *request, bool *out) YK_MUST_USE;
 
 /*
  * The upper quartile of the spreads (half the distance between the quartiles, over the median) of
- * the survey's layers and links: three of four things varied less. What takes less than 50 us does
- * not count: there clocks and wake-ups vary on every machine, and no step is made of it. NAN where
- * nothing counts.
+ * the survey's layers and links: three of four varied less. What takes less than 50 us does not
+ * count: there clocks and wake-ups vary on every machine. NAN where nothing counts.
  */
 double yk_survey_noise(const struct yk_survey *survey);
 

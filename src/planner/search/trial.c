@@ -2,7 +2,7 @@
 
 #include "base/log.h"
 #include "program/check/check.h"
-#include "program/shuffle.h"
+#include "program/program.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,3 @@
-#include "program/compile/memory_waits.h"
 
 #include "program/compile/waits.h"
 #include "program/memory/memory.h"

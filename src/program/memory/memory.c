@@ -169,14 +169,11 @@ yk_status yk_program_memory_count(const struct yk_program *program, int32_t rank
                                   struct yk_arena *arena, struct yk_program_memory **out)
 {
     struct counting counting = {.program = program};
-    struct yk_arena *scratch = NULL;
     YK_TRY_NEW(arena, counting.memory, 1);
     count_always(&counting, rank);
-    YK_TRY(yk_arena_create(&scratch));
-    const yk_status status = count_buffers(&counting, rank, scratch, arena);
-    yk_arena_destroy(scratch);
+    YK_TRY_IN_ARENA(scratch, count_buffers(&counting, rank, scratch, arena));
     *out = counting.memory;
-    return status;
+    return YK_OK;
 }
 
 yk_status yk_program_memory_peak(const struct yk_program *program, int32_t rank,

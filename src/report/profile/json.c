@@ -8,8 +8,8 @@ static void end_row(const char *value, const struct yk_profile_measurement *meas
 {
     yk_json_write_number(json, value, measurement->value);
     yk_json_write_number(json, "spread", measurement->spread);
-    yk_json_write_number(json, "least", measurement->min);
-    yk_json_write_number(json, "most", measurement->max);
+    yk_json_write_number(json, "min", measurement->min);
+    yk_json_write_number(json, "max", measurement->max);
     yk_json_write_integer(json, "samples", measurement->samples);
     yk_json_write_integer(json, "measured_at", measurement->measured_at);
     yk_json_write_string(json, "host", measurement->host);

@@ -2,7 +2,7 @@
 
 #include "report/csv.h"
 #include "report/run/charts.h"
-#include "trace/trace_sum.h"
+#include "trace/trace.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 #include "report/run/ranks.h"
 
-#include "trace/trace_arrivals.h"
+#include "trace/trace.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -15,7 +15,7 @@
 #include "base/arena.h"
 #include "base/status.h"
 #include "base/text.h"
-#include "trace/trace_sum.h"
+#include "trace/trace.h"
 
 #include <stddef.h>
 #include <stdint.h>

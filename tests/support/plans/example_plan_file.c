@@ -1,6 +1,6 @@
 #include "support/plans/example_plan_file.h"
 
-#include "plan/plan_hash.h"
+#include "plan/plan_origin.h"
 #include "support/support.h"
 
 #include <stdio.h>

@@ -1,0 +1,628 @@
+#include "measure/calibration.h"
+
+#include "base/array.h"
+#include "cost/communication.h"
+#include "cost/profile_key.h"
+#include "measure/timings.h"
+#include "sim/rings.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Sorts that take less of all time than this say little, and that with noise. */
+static const double min_part = 0.01;
+
+/* Of its speed, what an op can lose at most beside others: ten times as long is no slowdown but
+ * something else. */
+static const double max_lost = 0.9;
+
+struct state {
+    const struct yk_calibration_request *request;
+    struct yk_arena *arena;
+    struct yk_ring *rings; /* by group; the last is of all ranks */
+    struct yk_calibration *out;
+    int32_t **class_of; /* (ranks), each (ops); −1: of no sort */
+};
+
+/* Below this part of its time beside another lane an op counts as alone, above 1 less this as
+ * beside it throughout. */
+#define APART 0.1
+
+/* Times of another program say nothing about this one. */
+static yk_status check_rank(const struct yk_calibration_request *request, int32_t rank)
+{
+    const struct yk_program_rank *list = &request->program->ranks[rank];
+    const struct yk_op_times_rank *spent = &request->spent->ranks[rank];
+    struct yk_text name = {0};
+    yk_status status =
+        spent->op_count == list->op_count
+            ? YK_OK
+            : yk_fail(YK_ERROR_INPUT,
+                      "rank %d has %d ops in the plan, and %d were measured: these are times of "
+                      "another plan",
+                      (int)rank, (int)list->op_count, (int)spent->op_count);
+    for (int32_t i = 0; i < list->op_count && status == YK_OK; i++) {
+        name.length = 0;
+        yk_op_describe(request->program, &list->ops[i], &name);
+        status = yk_text_status(&name);
+        if (status == YK_OK && strcmp(yk_text_chars(&name), spent->ops[i].op) != 0) {
+            status = yk_fail(YK_ERROR_INPUT,
+                             "op %d of rank %d is \"%s\" in the plan, and \"%s\" was measured: "
+                             "these are times of another plan",
+                             (int)i, (int)rank, yk_text_chars(&name), spent->ops[i].op);
+        }
+    }
+    yk_text_free(&name);
+    return status;
+}
+
+static yk_status check(const struct yk_calibration_request *request)
+{
+    if (request->spent->rank_count != request->program->rank_count) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "the plan has %d ranks, and %d were measured: these are times of another "
+                       "plan",
+                       (int)request->program->rank_count, (int)request->spent->rank_count);
+    }
+    for (int32_t r = 0; r < request->program->rank_count; r++) {
+        YK_TRY(check_rank(request, r));
+    }
+    return YK_OK;
+}
+
+/* ---- classes ---- */
+
+/* What one number stands for, whatever the op's own name. */
+static enum yk_op_kind kind_of(const struct yk_op *op)
+{
+    switch (op->kind) {
+    case YK_OP_RECOMPUTE:
+        return YK_OP_FORWARD;
+    case YK_OP_RECV:
+        return YK_OP_SEND;
+    case YK_OP_AGREE:
+        return YK_OP_ALL_REDUCE;
+    default:
+        return op->kind;
+    }
+}
+
+static yk_status keep_name(const struct state *state, const char *name, const char **out)
+{
+    *out = yk_arena_copy_text(state->arena, name, strlen(name));
+    return *out ? YK_OK : yk_fail_out_of_memory();
+}
+
+static void describe_pass(const struct state *state, int32_t rank, const struct yk_op *op,
+                          struct yk_calibration_class *out)
+{
+    const struct yk_program *program = state->request->program;
+    const bool updates = op->kind == YK_OP_UPDATE;
+    const int32_t number = updates ? program->layers[op->layer].leader : op->layer;
+    const struct yk_layer *layer = &yk_model_sizes_whole_batch(program->sizes)->layers[number];
+    out->layer = layer->kind;
+    out->shape = layer->shape;
+    out->size = updates ? 0 : op->samples;
+    out->device = program->plan->ranks[rank].device;
+}
+
+/* A message is known by the link, the collective and its bytes, were all parts as large as the
+ * largest: as cost looks it up. */
+static void describe_message(const struct state *state, int32_t rank, const struct yk_op *op,
+                             char name[YK_PROFILE_KEY_SIZE], struct yk_calibration_class *out)
+{
+    const struct yk_plan *plan = state->request->program->plan;
+    const struct yk_cluster *cluster = state->request->program->cluster;
+    int32_t from = plan->ranks[rank].device;
+    int32_t to = op->peer >= 0 ? plan->ranks[op->peer].device : from;
+    double bytes = op->bytes;
+    out->ranks = 2;
+    if (out->kind != YK_OP_SEND) {
+        const struct yk_ring *ring =
+            &state->rings[op->kind == YK_OP_AGREE ? plan->group_count : op->group];
+        const int32_t n = ring->ranks.count;
+        const double largest = out->kind == YK_OP_ALL_REDUCE ? 0 : bytes * ring->largest_part;
+        const double part_bytes = n > 0 ? fmax(bytes / n, largest) : 0;
+        double round_s = 0;
+        const int32_t slowest =
+            n > 0 ? yk_communication_slowest_rank(cluster, &ring->ranks, part_bytes, &round_s) : 0;
+        from = n > 0 ? ring->ranks.devices[slowest] : from;
+        to = n > 0 ? ring->ranks.devices[(slowest + 1) % n] : to;
+        bytes = part_bytes * n;
+        out->ranks = n;
+    }
+    out->device = from;
+    out->size = (int64_t)llround(bytes);
+    out->is_known = yk_profile_key_link(cluster, state->request->program->facts, from, to, name);
+}
+
+static bool are_same(const struct yk_calibration_class *a, const struct yk_calibration_class *b)
+{
+    const bool same_shape =
+        a->shape && b->shape ? strcmp(a->shape, b->shape) == 0 : a->shape == b->shape;
+    return a->kind == b->kind && a->size == b->size && a->ranks == b->ranks && same_shape &&
+           strcmp(a->on, b->on) == 0;
+}
+
+/* Devices that are different parts of one kind have different times. */
+static bool is_like(const struct state *state, const struct yk_calibration_class *a,
+                    const struct yk_calibration_class *b)
+{
+    const struct yk_device *devices = state->request->program->cluster->devices;
+    return are_same(a, b) && (a->ranks > 0 || devices[a->device].part == devices[b->device].part);
+}
+
+static bool is_timed(const struct yk_op *op)
+{
+    switch (op->kind) {
+    case YK_OP_FORWARD:
+    case YK_OP_RECOMPUTE:
+    case YK_OP_BACKWARD:
+        return op->samples > 0;
+    case YK_OP_LOAD:
+    case YK_OP_RELEASE:
+        return false;
+    case YK_OP_UPDATE:
+        return true;
+    default:
+        return op->match != YK_NO_MATCH && op->bytes > 0;
+    }
+}
+
+/* The class of an op, found or begun; −1 of an op that takes no time or that no profile has times
+ * for. */
+static yk_status find_class(struct state *state, int32_t rank, const struct yk_op *op, int32_t *out)
+{
+    struct yk_calibration *made = state->out;
+    const struct yk_cluster *cluster = state->request->program->cluster;
+    struct yk_calibration_class class = {.kind = kind_of(op),
+                                         .versions = state->request->spent->ranks[rank].versions};
+    char name[YK_PROFILE_KEY_SIZE];
+    *out = -1;
+    if (!is_timed(op)) {
+        return YK_OK;
+    }
+    if (op->match != YK_NO_MATCH) {
+        describe_message(state, rank, op, name, &class);
+        if (class.ranks < 2) {
+            return YK_OK;
+        }
+    } else {
+        describe_pass(state, rank, op, &class);
+        class.is_known = yk_profile_key_device_type(&cluster->devices[class.device], name);
+    }
+    class.on = class.is_known ? name : cluster->devices[class.device].name;
+    for (int32_t i = 0; i < made->class_count; i++) {
+        if (is_like(state, &made->classes[i], &class)) {
+            *out = i;
+            return YK_OK;
+        }
+    }
+    YK_TRY(keep_name(state, class.on, &class.on));
+    YK_TRY(yk_array_grow((void **)&made->classes, &made->class_capacity, made->class_count,
+                         sizeof class));
+    *out = made->class_count;
+    made->classes[made->class_count++] = class;
+    return YK_OK;
+}
+
+/* What the ops of one sort add up to. */
+struct sum {
+    double seconds;
+    int32_t count;
+};
+
+/* Ops on one side: with almost nothing beside them, or with something almost throughout. */
+struct side {
+    double rate; /* 1 over seconds */
+    double overlap;
+    int32_t count;
+};
+
+struct sums {
+    struct side alone;
+    struct side overlapped;
+    struct sum first;  /* without what slowed them: backward of the first micro-batch */
+    struct sum others; /* all others */
+    double part;
+    double spread;
+};
+
+static void add(struct sum *sum, double seconds)
+{
+    sum->seconds += seconds;
+    sum->count++;
+}
+
+static double mean(const struct sum *sum)
+{
+    return sum->count > 0 ? sum->seconds / sum->count : NAN;
+}
+
+static bool is_message(const struct yk_calibration_class *class)
+{
+    return class->ranks > 0;
+}
+
+/* What of the whole layer's update is this rank's. */
+static double part_of(const struct yk_program *program, int32_t rank, const struct yk_op *op)
+{
+    const struct yk_plan *plan = program->plan;
+    const int32_t leader = program->layers[op->layer].leader;
+    const struct yk_plan_group *group = &plan->groups[plan->layers[leader].group];
+    double part = yk_plan_strategy(plan, leader) == YK_REPLICATED ? 1 : 0;
+    for (int32_t i = 0; i < group->member_count && part == 0; i++) {
+        part = group->members[i].rank == rank ? group->members[i].part : 0;
+    }
+    return part;
+}
+
+/* ---- slowdowns ---- */
+
+static void add_to_side(struct side *side, const struct yk_op_times_op *op)
+{
+    side->rate += 1 / op->seconds;
+    side->overlap += op->beside;
+    side->count++;
+}
+
+/* An op that takes `a` alone takes 1 / d = (1 − k·f) / a with the part f beside, and k is 1 less
+ * the slowdown's inverse: two sides give both. NAN where a side has no op. */
+static double slowdown_of(const struct sums *sums)
+{
+    const struct side *alone = &sums->alone;
+    const struct side *both = &sums->overlapped;
+    if (alone->count == 0 || both->count == 0) {
+        return NAN;
+    }
+    const double more = alone->rate / alone->count - both->rate / both->count;
+    const double k = more * alone->count * both->count /
+                     (alone->rate * both->overlap - both->rate * alone->overlap);
+    return k > 0 ? 1 / (1 - fmin(k, max_lost)) : 1;
+}
+
+static void compare_sides(const struct state *state, struct sums *sums)
+{
+    const struct yk_calibration_request *request = state->request;
+    for (int32_t r = 0; r < request->program->rank_count; r++) {
+        for (int32_t i = 0; i < request->spent->ranks[r].op_count; i++) {
+            const struct yk_op_times_op *op = &request->spent->ranks[r].ops[i];
+            const int32_t class = state->class_of[r][i];
+            if (class >= 0 && op->seconds > 0 && op->beside <= APART) {
+                add_to_side(&sums[class].alone, op);
+            } else if (class >= 0 && op->seconds > 0 && op->beside >= 1 - APART) {
+                add_to_side(&sums[class].overlapped, op);
+            }
+        }
+    }
+}
+
+/* How many times as long messages, or computation, take beside the other: the median over sorts
+ * that have both; of none where the run does not tell. */
+static yk_status estimate(const struct state *state, const struct sums *sums, bool messages,
+                          struct yk_profile_measurement *out)
+{
+    const struct yk_calibration *made = state->out;
+    struct yk_timings slowdowns = {0};
+    yk_status status = YK_OK;
+    double all_s = 0;
+    for (int32_t i = 0; i < made->class_count; i++) {
+        all_s += is_message(&made->classes[i]) == messages
+                     ? made->classes[i].times * made->classes[i].measured_s
+                     : 0;
+    }
+    for (int32_t i = 0; i < made->class_count && status == YK_OK; i++) {
+        const struct yk_calibration_class *class = &made->classes[i];
+        const double slowdown = slowdown_of(&sums[i]);
+        if (is_message(class) == messages && isfinite(slowdown) &&
+            class->times * class->measured_s >= min_part * all_s) {
+            status = yk_timings_add(&slowdowns, slowdown);
+        }
+    }
+    *out = yk_timings_summarise(&slowdowns, state->request->spent->ranks[0].versions);
+    out->samples *= state->request->spent->steps;
+    yk_timings_free(&slowdowns);
+    return status;
+}
+
+static bool has_messages(const struct yk_calibration *made)
+{
+    for (int32_t i = 0; i < made->class_count; i++) {
+        if (is_message(&made->classes[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The link that all messages take; NULL where there are several, or none that has a name. */
+static const char *find_link(const struct yk_calibration *made)
+{
+    const char *link = NULL;
+    for (int32_t i = 0; i < made->class_count; i++) {
+        const struct yk_calibration_class *class = &made->classes[i];
+        if (is_message(class) && (!class->is_known || (link && strcmp(link, class->on) != 0))) {
+            return NULL;
+        }
+        link = is_message(class) ? class->on : link;
+    }
+    return link;
+}
+
+/* What the profile says of messages beside computation, the worst of all links of the run. */
+static yk_status find_known(const struct state *state, double *out)
+{
+    const struct yk_calibration *made = state->out;
+    struct yk_profile *profile = state->request->book->profile;
+    for (int32_t i = 0; profile && i < made->class_count; i++) {
+        const struct yk_profile_fact fact = {made->classes[i].on, YK_PROFILE_MESSAGE_SLOWDOWN};
+        double value = NAN;
+        if (is_message(&made->classes[i]) && made->classes[i].is_known) {
+            YK_TRY(yk_profile_find_fact(profile, &fact, &value));
+        }
+        if (value >= 1 && isfinite(value)) {
+            *out = fmax(*out, value); /* of NAN and a number, the number */
+        }
+    }
+    return YK_OK;
+}
+
+static yk_status add_fact(struct state *state, const char *link, const char *name,
+                          const struct yk_profile_measurement *made)
+{
+    const struct yk_survey_fact row = {.fact = {link, name}, .measurement = *made};
+    return yk_survey_add_fact(&state->out->rows, &row);
+}
+
+static yk_status find_slowdowns(struct state *state, struct sums *sums)
+{
+    struct yk_calibration *made = state->out;
+    const char *link = find_link(made);
+    struct yk_profile_measurement compute = {0};
+    struct yk_profile_measurement message = {0};
+    made->compute_slowdown = has_messages(made) ? state->request->sim->slowdown : NAN;
+    made->message_slowdown = NAN;
+    YK_TRY(find_known(state, &made->message_slowdown));
+    if (!link) {
+        return YK_OK;
+    }
+    compare_sides(state, sums);
+    YK_TRY(estimate(state, sums, false, &compute));
+    YK_TRY(estimate(state, sums, true, &message));
+    if (compute.samples > 0) {
+        made->estimated_compute = true;
+        made->compute_slowdown = compute.value;
+        YK_TRY(add_fact(state, link, YK_PROFILE_COMPUTE_SLOWDOWN, &compute));
+    }
+    if (message.samples > 0 && isnan(made->message_slowdown)) {
+        made->estimated_message = true;
+        made->message_slowdown = message.value;
+        YK_TRY(add_fact(state, link, YK_PROFILE_MESSAGE_SLOWDOWN, &message));
+    }
+    return YK_OK;
+}
+
+/* ---- what sorts take alone ---- */
+
+static void add_alone(const struct state *state, int32_t rank, int32_t number, struct sums *sums)
+{
+    const struct yk_calibration_request *request = state->request;
+    const struct yk_op *op = &request->program->ranks[rank].ops[number];
+    const struct yk_op_times_op *spent = &request->spent->ranks[rank].ops[number];
+    const bool message = op->match != YK_NO_MATCH;
+    const double slowdown = message ? state->out->message_slowdown : state->out->compute_slowdown;
+    const bool first = op->kind == YK_OP_BACKWARD && op->micro_batch == 0;
+    if (message && isnan(slowdown) && spent->beside > APART) {
+        return;
+    }
+    const double kept = isnan(slowdown) ? 1 : 1 - spent->beside + spent->beside / slowdown;
+    const double part = op->kind == YK_OP_UPDATE ? part_of(request->program, rank, op) : 1;
+    const double scale =
+        message ? 1 : request->sim->ranks[rank].scale; /* with all others at work */
+    if (!(part > 0) || !(spent->seconds > 0)) {
+        return;
+    }
+    add(first ? &sums->first : &sums->others, spent->seconds * kept / part / scale);
+    sums->part += part;
+    sums->spread += (spent->high_s - spent->low_s) / 2 / spent->seconds;
+}
+
+/* What the first backward of a step takes longer than others of its sort: clearing gradients. */
+static double extra_s(const struct sums *sums)
+{
+    const double more_s = mean(&sums->first) - mean(&sums->others);
+    return more_s > 0 ? more_s : 0; /* of NAN 0, too */
+}
+
+static void compute_classes(struct yk_calibration *made, const struct sums *sums)
+{
+    for (int32_t i = 0; i < made->class_count; i++) {
+        struct yk_calibration_class *class = &made->classes[i];
+        const int32_t count = sums[i].first.count + sums[i].others.count;
+        const struct sum all = {sums[i].first.seconds + sums[i].others.seconds, count};
+        class->alone_s = mean(extra_s(&sums[i]) > 0 ? &sums[i].others : &all);
+        class->part = count > 0 ? sums[i].part / count : NAN;
+        class->spread = count > 0 ? sums[i].spread / count : NAN;
+        made->left += is_message(class) && isnan(class->alone_s) ? 1 : 0;
+    }
+    for (int32_t i = 0; i < made->class_count; i++) {
+        const struct yk_calibration_class *backward = &made->classes[i];
+        for (int32_t k = 0; k < made->class_count; k++) {
+            struct yk_calibration_class *update = &made->classes[k];
+            if (backward->kind == YK_OP_BACKWARD && update->kind == YK_OP_UPDATE &&
+                strcmp(backward->shape, update->shape) == 0 &&
+                strcmp(backward->on, update->on) == 0) {
+                update->alone_s += extra_s(&sums[i]);
+            }
+        }
+    }
+}
+
+/* ---- rows ---- */
+
+/* As costs look it up. */
+static const char *collective_of(const struct yk_calibration_class *class)
+{
+    return class->kind == YK_OP_SEND ? "send"
+           : class->kind == YK_OP_ALL_GATHER
+               ? yk_communication_collective_name(YK_COLLECTIVE_ALL_GATHER)
+           : class->kind == YK_OP_REDUCE_SCATTER
+               ? yk_communication_collective_name(YK_COLLECTIVE_REDUCE_SCATTER)
+               : yk_communication_collective_name(YK_COLLECTIVE_ALL_REDUCE);
+}
+
+static yk_status add_row(struct state *state, const struct yk_calibration_class *class)
+{
+    const struct yk_calibration_request *request = state->request;
+    const struct yk_profile_measurement measurement = {
+        .value = class->alone_s,
+        .spread = class->spread,
+        .samples = class->count * request->spent->steps,
+        .versions = class->versions,
+    };
+    if (!class->is_known || !(class->alone_s > 0) || !isfinite(class->alone_s)) {
+        return YK_OK;
+    }
+    if (is_message(class)) {
+        const struct yk_survey_link row = {
+            .link = {.link = class->on, .collective = collective_of(class), .ranks = class->ranks},
+            .bytes = class->size,
+            .measurement = measurement,
+        };
+        return class->ranks > 1 && class->size > 0 ? yk_survey_add_link(&state->out->rows, &row)
+                                                   : YK_OK;
+    }
+    const struct yk_program *program = request->program;
+    const struct yk_survey_layer row = {
+        .layer = {.device = class->on,
+                  .part =
+                      yk_profile_key_part(&program->cluster->devices[class->device],
+                                          program->facts ? &program->facts[class->device] : NULL),
+                  .shape = class->shape,
+                  .sequence = program->plan->workload.sequence,
+                  .pass = yk_op_kind_name(class->kind)},
+        .batch = class->kind == YK_OP_UPDATE ? 1 : class->size,
+        .measurement = measurement,
+    };
+    return yk_survey_add_layer(&state->out->rows, &row);
+}
+
+/* Both slowdowns, the times of classes alone, and the rows. */
+static yk_status compute_rows(struct state *state)
+{
+    const struct yk_program *program = state->request->program;
+    struct yk_calibration *made = state->out;
+    struct sums *sums = NULL;
+    YK_TRY_NEW(state->arena, sums, (int64_t)made->class_count + 1);
+    YK_TRY(find_slowdowns(state, sums));
+    for (int32_t r = 0; r < program->rank_count; r++) {
+        for (int32_t i = 0; i < program->ranks[r].op_count; i++) {
+            if (state->class_of[r][i] >= 0) {
+                add_alone(state, r, i, &sums[state->class_of[r][i]]);
+            }
+        }
+    }
+    compute_classes(made, sums);
+    for (int32_t i = 0; i < made->class_count; i++) {
+        YK_TRY(add_row(state, &made->classes[i]));
+    }
+    return YK_OK;
+}
+
+/* ---- the whole ---- */
+
+static void add_op(struct state *state, int32_t rank, int32_t op,
+                   struct yk_calibration_class *class)
+{
+    const struct yk_sim_rank *simulated = &state->request->sim->ranks[rank];
+    class->count++;
+    class->predicted_s += simulated->end_s[op] - simulated->start_s[op];
+    class->measured_s += state->request->spent->ranks[rank].ops[op].seconds;
+}
+
+/* The ops of a rank, and for each sort how often it has it. */
+static yk_status add_rank(struct state *state, int32_t rank)
+{
+    const struct yk_program_rank *list = &state->request->program->ranks[rank];
+    int32_t *class_of = NULL;
+    YK_TRY_NEW(state->arena, class_of, (int64_t)list->op_count + 1);
+    for (int32_t i = 0; i < list->op_count; i++) {
+        YK_TRY(find_class(state, rank, &list->ops[i], &class_of[i]));
+        if (class_of[i] >= 0) {
+            add_op(state, rank, i, &state->out->classes[class_of[i]]);
+        }
+    }
+    state->class_of[rank] = class_of;
+    int32_t *times = NULL;
+    YK_TRY_NEW(state->arena, times, (int64_t)state->out->class_count + 1);
+    for (int32_t i = 0; i < list->op_count; i++) {
+        if (class_of[i] >= 0) {
+            struct yk_calibration_class *class = &state->out->classes[class_of[i]];
+            times[class_of[i]]++;
+            class->times = times[class_of[i]] > class->times ? times[class_of[i]] : class->times;
+        }
+    }
+    return YK_OK;
+}
+
+static void find_means(struct yk_calibration *made)
+{
+    for (int32_t i = 0; i < made->class_count; i++) {
+        struct yk_calibration_class *class = &made->classes[i];
+        class->predicted_s /= class->count;
+        class->measured_s /= class->count;
+        class->difference_s = class->times * (class->measured_s - class->predicted_s);
+    }
+}
+
+/* The largest difference first; of equal ones, as they come in a step. */
+static int compare_classes(const void *a, const void *b)
+{
+    const struct yk_calibration_class *left = a;
+    const struct yk_calibration_class *right = b;
+    const double difference_s = fabs(right->difference_s) - fabs(left->difference_s);
+    return difference_s < 0 ? -1 : difference_s > 0 ? 1 : left->place - right->place;
+}
+
+static yk_status calibrate(struct state *state)
+{
+    const struct yk_calibration_request *request = state->request;
+    struct yk_calibration *made = state->out;
+    YK_TRY(check(request));
+    YK_TRY(yk_survey_begin(&made->rows));
+    YK_TRY(yk_rings_create(request->program->plan, request->book, state->arena, &state->rings));
+    /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
+    YK_TRY_NEW(state->arena, state->class_of, request->program->rank_count);
+    for (int32_t r = 0; r < request->program->rank_count; r++) {
+        YK_TRY(add_rank(state, r));
+    }
+    find_means(made);
+    YK_TRY(compute_rows(state));
+    for (int32_t i = 0; i < made->class_count; i++) {
+        made->classes[i].place = i;
+    }
+    if (made->class_count > 0) {
+        qsort(made->classes, (size_t)made->class_count, sizeof *made->classes, compare_classes);
+    }
+    return YK_OK;
+}
+
+yk_status yk_calibration_compute(const struct yk_calibration_request *request,
+                                 struct yk_arena *arena, struct yk_calibration *out)
+{
+    struct state state = {.request = request, .arena = arena, .out = out};
+    return calibrate(&state);
+}
+
+void yk_calibration_free(struct yk_calibration *calibration)
+{
+    free(calibration->classes);
+    yk_survey_free(&calibration->rows);
+    *calibration = (struct yk_calibration){0};
+}
+
+yk_status yk_calibration_save(const struct yk_calibration *calibration, struct yk_profile *profile)
+{
+    return yk_survey_write(&calibration->rows, profile);
+}
