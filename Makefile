@@ -14,7 +14,7 @@ endif
 export FUZZ_SECONDS
 MAKEFLAGS += --no-print-directory
 .NOTPARALLEL: # the targets share build/, and Ninja is parallel itself
-LINTS = lint-docs lint-format lint-layers lint-shell lint-tidy lint-words
+LINTS = lint-docs lint-format lint-layers lint-shell lint-tidy lint-web lint-words
 
 .PHONY: build run test test-threads test-cluster bench lint $(LINTS) format fuzz install clean help
 build: ## build the program, build/release/yoke, and the library (what plain `make` does)
@@ -52,9 +52,9 @@ bench: build ## all benchmarks; DATA=FOLDER has graphs of known optimum for thos
 	@bench/translation/run
 	@bench/tokenize/run
 
-lint: ## all checks of the sources; one alone: lint-docs, -format, -layers, -shell, -tidy, -words
+lint: ## all checks of the sources; one alone: lint-docs, -format, -layers, -shell, -tidy, -web, -words
 	@tools/setup build test lint
-	@tools/lint format layers shell tidy
+	@tools/lint format layers shell web tidy
 
 $(LINTS): lint-%:
 	@tools/setup build test lint

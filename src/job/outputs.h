@@ -8,7 +8,7 @@
 #include "base/arena.h"
 #include "base/status.h"
 #include "base/text.h"
-#include "report/schedule_report.h"
+#include "report/schedule/report.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -18,7 +18,7 @@
 #include "planner/search/study.h"
 #include "planner/tradeoff.h"
 #include "profile/profile.h"
-#include "report/schedule_report.h"
+#include "report/schedule/report.h"
 #include "sched/scheduler.h"
 
 #include <stdatomic.h>

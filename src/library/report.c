@@ -1,6 +1,6 @@
+#include "report/plan/report.h"
 #include "export/export.h"
 #include "library/library.h"
-#include "report/plan_report.h"
 #include "trace/chrome.h"
 
 /* The record that pages and pictures are drawn from. */
@@ -44,17 +44,17 @@ static yk_status draw(const struct yk_plan_result *result, enum yoke_figure figu
 {
     switch (figure) {
     case YOKE_FIGURE_LANES:
-        return yk_plan_figure_lanes(result, out);
+        return yk_plan_page_pictures(result, "lanes", yk_chart_open_text, out);
     case YOKE_FIGURE_MEMORY:
         if (rank < 0 || rank >= result->plan->rank_count) {
             return yk_fail(YK_ERROR_USAGE, "there is no rank %d; the plan has %d, from 0 on", rank,
                            result->plan->rank_count);
         }
-        return yk_plan_figure_memory(result, rank, out);
+        return yk_plan_memory_write(result, rank, out);
     case YOKE_FIGURE_BARS:
-        return yk_plan_figure_bars(result, out);
+        return yk_plan_page_pictures(result, "bars", yk_chart_open_text, out);
     case YOKE_FIGURE_CLUSTER:
-        return yk_plan_figure_cluster(result, out);
+        return yk_plan_page_pictures(result, "cluster", yk_chart_open_text, out);
     }
     return yk_fail(YK_ERROR_USAGE, "a plan has no figure %d", (int)figure);
 }

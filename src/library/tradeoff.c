@@ -1,5 +1,5 @@
 #include "library/library.h"
-#include "report/plan_report.h"
+#include "report/plan/report.h"
 
 #include <stdlib.h>
 
@@ -92,7 +92,7 @@ static yk_status draw(const yoke_tradeoff *tradeoff, enum yoke_tradeoff_chart ch
     if ((int32_t)chart >= tradeoff->chart_count) {
         return yk_fail(YK_ERROR_INPUT, "the budget ended before the first point of this chart");
     }
-    return yk_plan_figure_tradeoff(&tradeoff->charts[chart], out);
+    return yk_plan_tradeoff_write(&tradeoff->charts[chart], out);
 }
 
 yoke_status yoke_tradeoff_draw(const yoke_tradeoff *tradeoff, enum yoke_tradeoff_chart chart,

@@ -77,34 +77,34 @@ void yk_label_unit(double value, enum yk_unit unit, char out[YK_UNITS_SIZE])
     }
 }
 
-double yk_label_pixels(const char *words)
+double yk_label_pixels(const char *text)
 {
-    return (double)yk_text_columns(words) * PIXELS_PER_COLUMN;
+    return (double)yk_text_columns(text) * PIXELS_PER_COLUMN;
 }
 
-void yk_label_add_cut(struct yk_text *text, const char *words, double pixels)
+void yk_label_add_cut(struct yk_text *text, const char *label, double pixels)
 {
-    if (yk_label_pixels(words) <= pixels) {
-        yk_text_add_xml(text, words);
+    if (yk_label_pixels(label) <= pixels) {
+        yk_text_add_xml(text, label);
         return;
     }
     struct yk_text cut = {0};
     const double columns = fmax(0, floor(pixels / PIXELS_PER_COLUMN) - 1);
-    yk_text_add_bytes(&cut, words, yk_text_prefix(words, (size_t)columns));
+    yk_text_add_bytes(&cut, label, yk_text_prefix(label, (size_t)columns));
     yk_text_add(&cut, "\xe2\x80\xa6");
     yk_text_add_xml(text, yk_text_chars(&cut));
     text->failed |= cut.failed;
     yk_text_free(&cut);
 }
 
-double yk_label_step(double span, int pieces)
+double yk_label_step(double span, int parts)
 {
-    const double least = span / pieces;
-    const double power = pow(10, floor(log10(least)));
+    const double min = span / parts;
+    const double power = pow(10, floor(log10(min)));
     static const double factors[] = {1, 2, 5};
     for (size_t i = 0; i < sizeof factors / sizeof *factors; i++) {
-        /* Division and pow round: a step that falls short by noise alone is taken. */
-        if (factors[i] * power >= least * (1 - 1e-9)) {
+        /* Division and pow round: a step that falls short by noise alone is accepted. */
+        if (factors[i] * power >= min * (1 - 1e-9)) {
             return factors[i] * power;
         }
     }

@@ -1,5 +1,5 @@
-/* Label: the short words of pictures and tables: times with few digits, round steps of an axis, and
- * how much room a word takes. */
+/* Label: the short texts of pictures and tables: times with few digits, round steps of an axis, and
+ * how wide a text is. */
 #ifndef YK_REPORT_LABEL_H
 #define YK_REPORT_LABEL_H
 
@@ -26,15 +26,15 @@ void yk_label_percent(double part, double whole, char out[YK_NUMBER_SIZE]);
 /* `value` with its unit, "3.2ms"; "0" of nothing, "none" when it is not finite. */
 void yk_label_unit(double value, enum yk_unit unit, char out[YK_UNITS_SIZE]);
 
-/* About how many pixels `words` take in letters of 12 pixels: a guess that is seldom too small,
+/* About how many pixels `text` take in letters of 12 pixels: a guess that is seldom too small,
  * since an SVG cannot ask for their width. */
-double yk_label_pixels(const char *words);
+double yk_label_pixels(const char *text);
 
-/* `words` for XML, or as many of them as fit into `pixels`, and an ellipsis. */
-void yk_label_add_cut(struct yk_text *text, const char *words, double pixels);
+/* `text` for XML, or as many of them as fit into `pixels`, and an ellipsis. */
+void yk_label_add_cut(struct yk_text *text, const char *label, double pixels);
 
-/* The least of 1, 2 and 5 times a power of ten that cuts `span` into at most `pieces`, for a
- * positive span and at least one piece. */
-double yk_label_step(double span, int pieces);
+/* The least of 1, 2 and 5 times a power of ten that cuts `span` into at most `parts`, for a
+ * positive span and at least one part. */
+double yk_label_step(double span, int parts);
 
 #endif

@@ -1,26 +1,74 @@
 #include "report/page.h"
 
-/* Words between two pieces of HTML. */
-static void add_between(const char *before, const char *words, const char *after,
+#include "report/label.h"
+#include "report/web.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    LINES_IN_BLOCK = 200
+};
+
+/* Text between two parts of HTML. */
+static void add_between(const char *before, const char *text, const char *after,
                         struct yk_text *out)
 {
     yk_text_add(out, before);
-    yk_text_add_xml(out, words);
+    yk_text_add_xml(out, text);
     yk_text_add(out, after);
 }
 
-void yk_page_begin(const char *title, const char *lead, const char *style, struct yk_text *out)
+static const struct yk_page_slot *find_slot(const char *name, size_t length,
+                                            const struct yk_page_slot *slots, size_t count)
 {
-    yk_text_add(out, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-                     "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-                     "<meta name=\"color-scheme\" content=\"light dark\">\n"
-                     "<link rel=\"icon\" href=\"data:,\">\n<title>");
-    yk_text_add_xml(out, title);
-    yk_text_add(out, "</title>\n<style>\n");
-    yk_text_add(out, yk_page_style);
-    yk_text_add(out, style);
-    add_between("</style>\n</head>\n<body>\n<main>\n<header>\n<h1>", title, "</h1>\n", out);
-    add_between("<p>", lead, "</p>\n</header>\n", out);
+    for (size_t i = 0; i < count; i++) {
+        if (strlen(slots[i].name) == length && strncmp(slots[i].name, name, length) == 0) {
+            return &slots[i];
+        }
+    }
+    return NULL;
+}
+
+const char *yk_page_fill(const char *part, const struct yk_page_slot *slots, size_t count,
+                         struct yk_text *out)
+{
+    for (const char *name = strstr(part, "{{"); name; name = strstr(part, "{{")) {
+        const size_t length = strcspn(name + 2, "}");
+        const struct yk_page_slot *slot = find_slot(name + 2, length, slots, count);
+        yk_text_add_bytes(out, part, (size_t)(name - part));
+        part = name + 2 + length + 2;
+        if (!slot) {
+            return part;
+        }
+        if (slot->markup) {
+            yk_text_add(out, slot->value);
+        } else {
+            yk_text_add_xml(out, slot->value);
+        }
+    }
+    yk_text_add(out, part);
+    return part + strlen(part);
+}
+
+static void add_all(const char *const *texts, struct yk_text *out)
+{
+    for (; *texts; texts++) {
+        yk_text_add(out, *texts);
+    }
+}
+
+void yk_page_begin(const char *title, const char *lead, const char *const *styles,
+                   struct yk_text *out)
+{
+    const struct yk_page_slot slots[] = {{"title", title, false}, {"lead", lead, false}};
+    const size_t count = sizeof slots / sizeof *slots;
+    const char *rest = yk_page_fill(yk_web_page_html, slots, count, out);
+    yk_text_add(out, yk_web_page_css);
+    yk_text_add(out, yk_web_figure_css);
+    yk_text_add(out, yk_web_palette_css);
+    add_all(styles, out);
+    (void)yk_page_fill(rest, slots, count, out);
 }
 
 void yk_page_begin_figures(struct yk_text *out)
@@ -49,16 +97,101 @@ void yk_page_end_section(struct yk_text *out)
     yk_text_add(out, "</section>\n");
 }
 
-void yk_page_add_cell(const char *words, struct yk_text *out)
+void yk_page_add_cell(const char *text, struct yk_text *out)
 {
-    add_between("<td>", words, "</td>", out);
+    add_between("<td>", text, "</td>", out);
+}
+
+void yk_page_begin_table(const char *label, const struct yk_page_column *columns,
+                         struct yk_text *out)
+{
+    yk_text_addf(out,
+                 "<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"%s\"><table>\n"
+                 "<thead><tr>",
+                 label);
+    for (; columns->name; columns++) {
+        yk_text_addf(out, "<th scope=\"col\"%s>%s</th>", columns->left ? " class=\"left\"" : "",
+                     columns->name);
+    }
+    yk_text_add(out, "</tr></thead>\n<tbody>\n");
+}
+
+void yk_page_begin_row(const char *name, struct yk_text *out)
+{
+    yk_text_add(out, "<tr><th scope=\"row\">");
+    yk_text_add_xml(out, name);
+    yk_text_add(out, "</th>");
+}
+
+void yk_page_add_unit(double value, enum yk_unit unit, struct yk_text *out)
+{
+    char text[YK_UNITS_SIZE];
+    yk_label_unit(value, unit, text);
+    yk_page_add_cell(text, out);
+}
+
+void yk_page_add_meter(double part, double whole, struct yk_text *out)
+{
+    const bool known = isfinite(part) && whole > 0;
+    char text[YK_NUMBER_SIZE] = "\xe2\x80\x93";
+    if (known) {
+        yk_label_percent(part, whole, text);
+    }
+    yk_text_addf(out,
+                 "<td><span class=\"meter%s\" style=\"--part:%.1f%%\"></span>"
+                 "<span class=\"percent\">%s</span></td>",
+                 known && part > whole ? " over" : "",
+                 known ? 100 * fmin(fmax(part / whole, 0), 1) : 0, text);
+}
+
+void yk_page_end_table(struct yk_text *out)
+{
+    yk_text_add(out, "</tbody>\n</table></div>\n");
+}
+
+/* Lines in blocks: a browser lays out only those in sight. */
+static void add_lines(const struct yk_text *lines, struct yk_text *out)
+{
+    struct yk_text block = {0};
+    for (size_t at = 0; at < lines->length;) {
+        size_t end = at;
+        for (int i = 0; i < LINES_IN_BLOCK && end < lines->length; i++) {
+            const char *newline = memchr(lines->bytes + end, '\n', lines->length - end);
+            end = newline ? (size_t)(newline - lines->bytes) + 1 : lines->length;
+        }
+        block.length = 0;
+        yk_text_add_bytes(&block, lines->bytes + at, end - at);
+        add_between("<code>", yk_text_chars(&block), "</code>", out);
+        at = end;
+    }
+    out->failed |= block.failed;
+    yk_text_free(&block);
+}
+
+void yk_page_add_numbers(const char *id, const struct yk_text *csv, struct yk_text *out)
+{
+    const struct yk_page_slot slot = {"id", id, false};
+    const char *rest = yk_page_fill(yk_web_numbers_html, &slot, 1, out);
+    add_lines(csv, out);
+    yk_text_add(out, rest);
+    out->failed |= csv->failed;
+}
+
+void yk_page_add_chart(const char *id, const char *label, struct yk_text *out)
+{
+    const struct yk_page_slot slots[] = {{"id", id, false}, {"label", label, false}};
+    (void)yk_page_fill(yk_web_chart_html, slots, sizeof slots / sizeof *slots, out);
+}
+
+struct yk_figure yk_page_frame(double width, struct yk_text *out)
+{
+    return (struct yk_figure){.width = width, .out = out};
 }
 
 void yk_page_end(const char *const *scripts, struct yk_text *out)
 {
-    yk_text_add(out, "</main>\n<script>\n(() => {\n'use strict';\n");
-    for (; *scripts; scripts++) {
-        yk_text_add(out, *scripts);
-    }
-    yk_text_add(out, "})();\n</script>\n</body>\n</html>\n");
+    const char *content = strstr(yk_web_page_html, "{{content}}");
+    const char *rest = yk_page_fill(content + strlen("{{content}}"), NULL, 0, out);
+    add_all(scripts, out);
+    yk_text_add(out, rest);
 }

@@ -11,21 +11,21 @@ enum {
 };
 
 /* Larger numbers mean that something went bad, and would flatten all others. */
-static const double MOST_VALUE = 1e15;
-/* Of its values, a range has at least this width: finer ticks could not be told apart. */
-static const double LEAST_WIDTH = 1e-9;
+static const double MAX_VALUE = 1e15;
+/* Of its values, a range has at least this width: finer ticks would be equal. */
+static const double MIN_WIDTH = 1e-9;
 
 bool yk_plot_holds(double value)
 {
-    return fabs(value) <= MOST_VALUE;
+    return fabs(value) <= MAX_VALUE;
 }
 
-struct yk_range yk_range_empty(void)
+struct yk_plot_range yk_plot_range_empty(void)
 {
-    return (struct yk_range){HUGE_VAL, -HUGE_VAL};
+    return (struct yk_plot_range){HUGE_VAL, -HUGE_VAL};
 }
 
-void yk_range_include(struct yk_range *range, double value)
+void yk_plot_range_include(struct yk_plot_range *range, double value)
 {
     if (yk_plot_holds(value)) {
         range->low = fmin(range->low, value);
@@ -33,28 +33,28 @@ void yk_range_include(struct yk_range *range, double value)
     }
 }
 
-void yk_range_widen(struct yk_range *range, double padding)
+void yk_plot_range_widen(struct yk_plot_range *range, double padding)
 {
     if (range->low > range->high) {
-        *range = (struct yk_range){0, 1};
+        *range = (struct yk_plot_range){0, 1};
     }
     const double width = range->high - range->low;
     const double size = fmax(fabs(range->low), fabs(range->high));
-    const bool flat = width <= LEAST_WIDTH * fmax(size, LEAST_WIDTH);
-    const double least = flat ? fmax(size * 0.1, LEAST_WIDTH) : 0;
-    range->low -= width * padding + least;
-    range->high += width * padding + least;
+    const bool flat = width <= MIN_WIDTH * fmax(size, MIN_WIDTH);
+    const double min = flat ? fmax(size * 0.1, MIN_WIDTH) : 0;
+    range->low -= width * padding + min;
+    range->high += width * padding + min;
 }
 
 double yk_plot_x(const struct yk_plot *plot, double x)
 {
-    const struct yk_range *range = &plot->x;
+    const struct yk_plot_range *range = &plot->x;
     return plot->left + (x - range->low) / (range->high - range->low) * (plot->right - plot->left);
 }
 
 double yk_plot_y(const struct yk_plot *plot, double y)
 {
-    const struct yk_range *range = &plot->y;
+    const struct yk_plot_range *range = &plot->y;
     return plot->bottom -
            (y - range->low) / (range->high - range->low) * (plot->bottom - plot->top);
 }
@@ -76,10 +76,10 @@ void yk_plot_label(double value, char out[YK_NUMBER_SIZE])
     yk_label_number(value, out);
 }
 
-void yk_plot_axes(const struct yk_plot *plot, double scale, const char *unit, int pieces)
+void yk_plot_axes(const struct yk_plot *plot, double scale, const char *unit, int parts)
 {
     const struct yk_figure *figure = &plot->figure;
-    const double y_step = yk_label_step((plot->y.high - plot->y.low) / scale, pieces) * scale;
+    const double y_step = yk_label_step((plot->y.high - plot->y.low) / scale, parts) * scale;
     const int columns = (int)fmax(1, (plot->right - plot->left) / TICK_PIXELS);
     const double any_step = yk_label_step(plot->x.high - plot->x.low, columns);
     const double x_step = plot->counts ? fmax(1, any_step) : any_step;

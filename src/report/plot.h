@@ -4,27 +4,27 @@
 #define YK_REPORT_PLOT_H
 
 #include "base/number.h"
-#include "report/plan_figure.h"
+#include "report/figure.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-struct yk_range {
+struct yk_plot_range {
     double low;
     double high;
 };
 
 /* Holds nothing. */
-struct yk_range yk_range_empty(void);
+struct yk_plot_range yk_plot_range_empty(void);
 
 /* Whether a chart can show `value`: it is a number, and so is what is computed of it. */
 bool yk_plot_holds(double value);
 
 /* What a chart cannot show is left out. */
-void yk_range_include(struct yk_range *range, double value);
+void yk_plot_range_include(struct yk_plot_range *range, double value);
 
 /* Adds `padding` times its width at both ends; what is empty or has no width gets some. */
-void yk_range_widen(struct yk_range *range, double padding);
+void yk_plot_range_widen(struct yk_plot_range *range, double padding);
 
 struct yk_plot {
     struct yk_figure figure;
@@ -32,8 +32,8 @@ struct yk_plot {
     double right;
     double top;
     double bottom;
-    struct yk_range x;
-    struct yk_range y;
+    struct yk_plot_range x;
+    struct yk_plot_range y;
     bool counts; /* x is counted: ticks are whole numbers */
 };
 
@@ -43,9 +43,9 @@ double yk_plot_y(const struct yk_plot *plot, double y);
 /* A number of an axis, large ones short: "40G". */
 void yk_plot_label(double value, char out[YK_NUMBER_SIZE]);
 
-/* Grid lines with at most `pieces` gaps between them, ticks of x, and their words; y counts in
+/* Grid lines with at most `parts` gaps between them, ticks of x, and their labels; y counts in
  * `unit`, of which one is `scale`. */
-void yk_plot_axes(const struct yk_plot *plot, double scale, const char *unit, int pieces);
+void yk_plot_axes(const struct yk_plot *plot, double scale, const char *unit, int parts);
 
 /* A line through (x, y), with a gap where one cannot be shown. Of many points on one column of
  * pixels the first, lowest, highest and last are drawn: no peak is lost. */

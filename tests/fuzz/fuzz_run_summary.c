@@ -4,7 +4,7 @@
  */
 #include "fuzz/fuzz.h"
 
-#include "report/run_report.h"
+#include "report/run/report.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
  */
 #include "fuzz/fuzz.h"
 
-#include "report/run_metrics.h"
+#include "report/run/metrics.h"
 #include "trace/chrome.h"
 
 #include <string.h>

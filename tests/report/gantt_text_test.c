@@ -1,4 +1,4 @@
-#include "report/gantt_text.h"
+#include "report/schedule/gantt_text.h"
 #include "support/reports/example_schedule.h"
 
 #include <setjmp.h>
@@ -116,7 +116,7 @@ static void a_very_long_device_name_is_cut(void **state)
     fixture_free(&fixture);
 }
 
-static void neighbours_are_told_apart(void **state)
+static void neighbours_are_distinguished(void **state)
 {
     (void)state;
     const double lengths[] = {2, 2, 2};
@@ -132,7 +132,7 @@ static void neighbours_are_told_apart(void **state)
     fixture_free(&fixture);
 }
 
-static void tasks_without_length_are_marked(void **state)
+static void tasks_of_no_length_are_marked(void **state)
 {
     (void)state;
     const double lengths[] = {0, 10, 0, 10, 0};
@@ -148,7 +148,7 @@ static void tasks_without_length_are_marked(void **state)
     fixture_free(&fixture);
 }
 
-static void a_schedule_without_length_is_drawn(void **state)
+static void a_schedule_of_no_length_is_drawn(void **state)
 {
     (void)state;
     const double lengths[] = {0, 0};
@@ -214,9 +214,9 @@ int main(void)
         cmocka_unit_test(tasks_stand_at_their_times),
         cmocka_unit_test(wide_names_keep_the_columns),
         cmocka_unit_test(a_very_long_device_name_is_cut),
-        cmocka_unit_test(neighbours_are_told_apart),
-        cmocka_unit_test(tasks_without_length_are_marked),
-        cmocka_unit_test(a_schedule_without_length_is_drawn),
+        cmocka_unit_test(neighbours_are_distinguished),
+        cmocka_unit_test(tasks_of_no_length_are_marked),
+        cmocka_unit_test(a_schedule_of_no_length_is_drawn),
         cmocka_unit_test(a_crowded_row_shows_how_busy_it_is),
         cmocka_unit_test(control_characters_do_not_reach_the_terminal),
     };

@@ -94,12 +94,12 @@ async function checkPlan() {
   const range = () => find('#range').textContent;
   const picture = () => lanes.toDataURL();
   const box = lanes.getBoundingClientRect();
-  const at = [box.left + 70, box.top + 60]; /* in the first lane, soon after its beginning */
+  const at = [box.left + 70, box.top + 76]; /* in the first lane, soon after its beginning */
   lanes.setPointerCapture = () => {};       /* there are no fingers to capture */
 
   await send(lanes, 'pointermove', at);
   promise(!tip.hidden && tip.textContent.startsWith('forward'), `no op pointed at: ${tip.textContent}`);
-  promise(/starts.*takes/.test(tip.textContent), 'the tooltip has no times');
+  promise(/start.*duration/.test(tip.textContent), 'the tooltip has no times');
   promise(tip.getBoundingClientRect().right <= innerWidth, 'the tooltip leaves the window');
   await send(lanes, 'pointerleave', at);
   promise(tip.hidden, 'the tooltip stays');
@@ -113,11 +113,11 @@ async function checkPlan() {
     'the wheel alone does not zoom a chart that has the focus');
   await changes(range, () => press(lanes, '0'), '0 does not fit');
   await press(lanes, 'ArrowRight');
-  const first = find('#told').textContent;
+  const first = find('#announcement').textContent;
   await press(lanes, 'ArrowRight');
-  promise(first && find('#told').textContent !== first, 'the arrow keys do not go from op to op');
+  promise(first && find('#announcement').textContent !== first, 'the arrow keys do not go from op to op');
   await press(lanes, 'ArrowDown');
-  promise(/comm/.test(find('#told').textContent), 'the arrow keys do not go to the next lane');
+  promise(/comm/.test(find('#announcement').textContent), 'the arrow keys do not go to the next lane');
   await press(lanes, 'Escape');
   promise(tip.hidden, 'Escape does not close the tooltip');
   await changes(picture, () => find('.legend button').click(), 'the legend lights nothing up');
@@ -155,10 +155,10 @@ async function checkRunLanes() {
   const at = [box.left + 62 + 0.09 * (box.width - 76), box.top + 60];
   lanes.setPointerCapture = () => {};
   await send(lanes, 'pointermove', at);
-  promise(/^forward.*takes, predicted.*measured.*measured \/ predicted1.50/.test(tip.textContent),
+  promise(/^forward.*duration, predicted.*measured.*measured \/ predicted1.50/.test(tip.textContent),
     `no twin: ${tip.textContent}`);
   await send(lanes, 'pointermove', [at[0], at[1] + 27]);
-  promise(/takes, measured.*predicted.*1.50/.test(tip.textContent), `no twin: ${tip.textContent}`);
+  promise(/duration, measured.*predicted.*1.50/.test(tip.textContent), `no twin: ${tip.textContent}`);
   await send(lanes, 'pointerleave', at);
   promise(tip.hidden, 'the tooltip stays');
   await checkGestures(lanes, at, () => find('#range').textContent);
@@ -167,31 +167,31 @@ async function checkRunLanes() {
 /* Of the widths in which the ranks over the steps are drawn, one is seen. */
 function checkRankSteps() {
   const drawings = [...document.querySelectorAll('.widths svg')];
-  const seen = drawings.filter((one) => one.getBoundingClientRect().width > 0);
-  promise(drawings.length === 0 || seen.length === 1, `${seen.length} drawings of the ranks are seen`);
-  promise(seen.every((one) => one.textContent.includes('rebalanced')), 'no change of shares is marked');
+  const visible = drawings.filter((one) => one.getBoundingClientRect().width > 0);
+  promise(drawings.length === 0 || visible.length === 1, `${visible.length} drawings of the ranks are visible`);
+  promise(visible.every((one) => one.textContent.includes('rebalanced')), 'no change of shares is marked');
 }
 
 async function checkRun() {
   const tip = find('#tip');
-  const [box] = [...document.querySelectorAll('.catch')].filter((one) => one.getBoundingClientRect().width);
+  const [box] = [...document.querySelectorAll('.hover-area')].filter((one) => one.getBoundingClientRect().width);
   const crosses = () => [...document.querySelectorAll('.cross')].filter((one) => one.style.display === '');
   const frameOf = box.getBoundingClientRect();
   const middle = [frameOf.left + frameOf.width / 2, frameOf.top + 40];
   await send(box, 'pointermove', middle);
-  promise(/^step \d.*loss.*smoothed.*gradient norm.*learning rate.*takes10ms.*tokens\/s6,400/.test(
+  promise(/^step \d.*loss.*smoothed.*gradient norm.*learning rate.*duration10ms.*tokens\/s6,400/.test(
     tip.textContent), `no step pointed at: ${tip.textContent}`);
   promise(!find('#csv-rank-steps') || /rank \d+ computes\d/.test(tip.textContent),
     `no ranks in: ${tip.textContent}`);
   promise(tip.getBoundingClientRect().right <= innerWidth, 'the tooltip leaves the window');
-  promise(crosses().length === document.querySelectorAll('.catch').length, 'not marked in all charts');
+  promise(crosses().length === document.querySelectorAll('.hover-area').length, 'not marked in all charts');
   await send(box, 'pointerleave', [0, 0]);
   promise(tip.hidden && crosses().length === 0, 'the step stays');
   box.focus();
   await press(box, 'End');
-  const last = find('#told').textContent;
+  const last = find('#announcement').textContent;
   await press(box, 'ArrowLeft');
-  promise(last && find('#told').textContent !== last, 'the arrow keys do not go from step to step');
+  promise(last && find('#announcement').textContent !== last, 'the arrow keys do not go from step to step');
   await press(box, 'Escape');
   promise(tip.hidden, 'Escape does not close the tooltip');
   let words = '';
@@ -208,15 +208,41 @@ async function checkRun() {
 }
 
 async function checkSchedule() {
-  const chart = find('svg.gantt');
-  const bar = find('.gantt .bar');
-  const box = bar.getBoundingClientRect();
-  const at = [box.left + 5, box.top + 5];
+  const chart = find('#lanes-chart canvas');
+  const tip = find('#tip');
+  const heading = () => find('#details h3') ? find('#details h3').textContent : '';
+  const picture = () => chart.toDataURL();
+  const box = chart.getBoundingClientRect();
+  /* Task 1 runs first on the third device, until 9 of 80. */
+  const at = [box.left + 62 + 0.05 * (box.width - 76), box.top + 42 + 2 * 46 + 14];
   chart.setPointerCapture = () => {};
-  await send(bar, 'pointerover', at);
-  promise(find('#details h3'), 'no task pointed at');
-  await checkGestures(chart, at, () => bar.getAttribute('width') + bar.getAttribute('x') +
-    find('#range').textContent);
+  await changes(picture, () => send(chart, 'pointermove', at), 'the chain of waits is not lit up');
+  promise(/^1on.*P3start0end9/.test(tip.textContent), `no task pointed at: ${tip.textContent}`);
+  promise(heading() === '1 on P3, 0 to 9', `no details: ${heading()}`);
+  await send(chart, 'pointerleave', at);
+  promise(tip.hidden && heading() === '', 'what was pointed at stays');
+  await checkGestures(chart, at, () => find('#range').textContent);
+
+  chart.focus();
+  await press(chart, 'ArrowRight');
+  const first = heading();
+  await press(chart, 'ArrowDown');
+  promise(first && heading() !== first, 'the arrow keys do not go to the next device');
+  promise(find('#announcement').textContent.includes('P2'), 'the arrow keys announce nothing');
+  await press(chart, 'Enter');
+  const pinned = heading();
+  chart.blur();
+  await frame();
+  promise(pinned && heading() === pinned, 'Enter does not pin');
+  await press(chart, 'Escape');
+  promise(heading() === '', 'Escape does not unpin');
+  for (const kind of ['pointerdown', 'pointerup', 'click', 'pointerleave']) {
+    await send(chart, kind, at);
+  }
+  promise(heading() === '1 on P3, 0 to 9', 'a click does not pin');
+  find('#longest').click();
+  promise(heading() === '10 on P2, 73 to 80', `the last task is not shown: ${heading()}`);
+  await changes(heading, () => find('#details .chain button').click(), 'a task of the chain is no button');
 }
 
 function checkPage() {
@@ -230,7 +256,7 @@ window.addEventListener('load', async () => {
     await frame();
     checkPage();
     checkContrast();
-    await (find('.catch') ? checkRun() : find('#lanes-chart') ? checkPlan() : checkSchedule());
+    await (find('.hover-area') ? checkRun() : find('#schedule') ? checkSchedule() : checkPlan());
     checkPage();
   } catch (error) {
     faults.push(`error: ${error.stack}`);

@@ -57,15 +57,15 @@ static void save_figures(const char *folder)
     struct fixture_plan fixture = fixture_plan_make(
         &(struct fixture_plan_options){.ranks = 3, .layers = 12, .spare_devices = 1});
     fixture_plan_add_choices(&fixture);
-    check(yk_plan_figure_lanes(&fixture.report, &text));
+    check(yk_plan_page_pictures(&fixture.report, "lanes", yk_chart_open_text, &text));
     save(folder, "lanes.svg", &text);
-    check(yk_plan_figure_memory(&fixture.report, 1, &text));
+    check(yk_plan_memory_write(&fixture.report, 1, &text));
     save(folder, "memory.svg", &text);
-    check(yk_plan_figure_bars(&fixture.report, &text));
+    check(yk_plan_page_pictures(&fixture.report, "bars", yk_chart_open_text, &text));
     save(folder, "bars.svg", &text);
-    check(yk_plan_figure_cluster(&fixture.report, &text));
+    check(yk_plan_page_pictures(&fixture.report, "cluster", yk_chart_open_text, &text));
     save(folder, "cluster.svg", &text);
-    check(yk_plan_figure_tradeoff(&fixture.report.tradeoffs[0], &text));
+    check(yk_plan_tradeoff_write(&fixture.report.tradeoffs[0], &text));
     save(folder, "tradeoff.svg", &text);
     fixture_plan_free(&fixture);
 }

@@ -1,4 +1,4 @@
-#include "report/plan_report.h"
+#include "report/plan/report.h"
 
 #include "support/reports/example_plan.h"
 #include "support/reports/markup.h"
@@ -70,7 +70,7 @@ static void the_tables_say_who_does_what(void **state)
 }
 
 /* A rank in two groups, and a layer of each; a rank's limit passed. */
-static void groups_of_their_own_are_told(void **state)
+static void groups_of_their_own_are_listed(void **state)
 {
     (void)state;
     const struct fixture_plan_options options = {.ranks = 2, .layers = 2};
@@ -212,7 +212,7 @@ static void what_there_is_none_of_is_left_out(void **state)
     fixture_plan_free(&fixture);
 }
 
-static void equal_ranks_are_told_once(void **state)
+static void equal_ranks_are_listed_once(void **state)
 {
     (void)state;
     const struct fixture_plan_options options = {.ranks = 64, .layers = 8};
@@ -253,13 +253,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_head_has_the_figures),
         cmocka_unit_test(the_tables_say_who_does_what),
-        cmocka_unit_test(groups_of_their_own_are_told),
+        cmocka_unit_test(groups_of_their_own_are_listed),
         cmocka_unit_test(every_chart_has_its_numbers),
         cmocka_unit_test(the_page_needs_nothing_from_outside),
         cmocka_unit_test(names_cannot_break_out),
         cmocka_unit_test(what_is_not_known_is_said_so),
         cmocka_unit_test(what_there_is_none_of_is_left_out),
-        cmocka_unit_test(equal_ranks_are_told_once),
+        cmocka_unit_test(equal_ranks_are_listed_once),
         cmocka_unit_test(a_page_holds_as_many_ops_as_it_can),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

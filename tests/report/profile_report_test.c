@@ -1,4 +1,4 @@
-#include "report/profile_report.h"
+#include "report/profile/report.h"
 
 #include "support/reports/markup.h"
 #include "support/reports/page.h"
@@ -90,8 +90,8 @@ static void fill(struct shown *shown)
 
 static void make(struct shown *shown, const char *device)
 {
-    const struct yk_profile_report_wish wish = {.path = "p.db", .now = NOW, .device = device};
-    assert_ok(yk_profile_report_make(shown->profile, &wish, shown->arena, &shown->report));
+    const struct yk_profile_report_request request = {.path = "p.db", .now = NOW, .device = device};
+    assert_ok(yk_profile_report_make(shown->profile, &request, shown->arena, &shown->report));
 }
 
 static void tables_have_a_row_for_each_number_of_samples(void **state)

@@ -1,4 +1,4 @@
-#include "report/run_counters.h"
+#include "report/run/report.h"
 
 #include "support/reports/example_run.h"
 #include "support/reports/markup.h"
@@ -86,8 +86,7 @@ static void lines_are_level_where_a_reading_was(void **state)
     struct yk_text picture = {0};
     size_t count = 0;
     fixture.report.counters = &ranks;
-    assert_true(yk_run_report_has_counters(&fixture.report));
-    assert_ok(yk_run_figure_counters(&fixture.report, &picture));
+    assert_ok(yk_run_page_pictures(&fixture.report, "counters", yk_chart_open_text, &picture));
     assert_true(markup_is_balanced(picture.bytes, "svg", &count));
     const char *path = strstr(picture.bytes, "<path class=\"curve fine s0\" d=\"M70.0,");
     assert_non_null(path);
@@ -102,7 +101,7 @@ static void lines_are_level_where_a_reading_was(void **state)
     fixture_run_free(&fixture);
 }
 
-static void a_run_without_counters_says_nothing_of_them(void **state)
+static void a_run_with_no_counters_says_nothing_of_them(void **state)
 {
     (void)state;
     struct fixture_run fixture =
@@ -115,13 +114,12 @@ static void a_run_without_counters_says_nothing_of_them(void **state)
     fixture.report.counters = &none;
     make_page(&fixture, &page);
     assert_null(strstr(page.bytes, "<h2>Counters</h2>"));
-    assert_false(yk_run_report_has_counters(&fixture.report));
     yk_text_free(&page);
     fixture_run_free(&fixture);
 }
 
 /* Without a step to put them under, the tables and the whole run remain. */
-static void counters_without_a_trace_have_tables(void **state)
+static void counters_with_no_trace_have_tables(void **state)
 {
     (void)state;
     struct yk_counter_rank rank = make_rank("h200");
@@ -142,8 +140,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_page_has_lines_tables_and_what_is_missing),
         cmocka_unit_test(lines_are_level_where_a_reading_was),
-        cmocka_unit_test(a_run_without_counters_says_nothing_of_them),
-        cmocka_unit_test(counters_without_a_trace_have_tables),
+        cmocka_unit_test(a_run_with_no_counters_says_nothing_of_them),
+        cmocka_unit_test(counters_with_no_trace_have_tables),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,7 +10,7 @@
  */
 #include "base/file.h"
 #include "base/random.h"
-#include "report/run_summary.h"
+#include "report/run/summary.h"
 #include "trace/chrome.h"
 #include "trace/trace.h"
 
@@ -21,7 +21,7 @@
 
 enum {
     MOST_RANKS = 256,
-    PIECES = 16, /* of the step, each with its own pace */
+    PARTS = 16, /* of the step, each with its own pace */
 };
 
 struct run {
@@ -33,7 +33,7 @@ struct run {
     struct yk_trace *predicted;
     struct yk_trace *measured;
     double step_s;
-    double paces[PIECES];
+    double paces[PARTS];
     struct yk_run_rank ranks[MOST_RANKS];
     int32_t rank_count;
 };
@@ -64,12 +64,12 @@ static void save(const struct run *run, const char *name, struct yk_text *text)
 /* When what was predicted for `at_s` happened. */
 static double happened_s(const struct run *run, double at_s)
 {
-    const double piece_s = run->step_s / PIECES;
+    const double part_s = run->step_s / PARTS;
     double passed_s = 0;
-    for (int i = 0; i < PIECES; i++) {
-        const double rest_s = at_s - i * piece_s;
-        const bool last = i == PIECES - 1;
-        passed_s += run->paces[i] * (last ? fmax(rest_s, 0) : fmin(fmax(rest_s, 0), piece_s));
+    for (int i = 0; i < PARTS; i++) {
+        const double rest_s = at_s - i * part_s;
+        const bool last = i == PARTS - 1;
+        passed_s += run->paces[i] * (last ? fmax(rest_s, 0) : fmin(fmax(rest_s, 0), part_s));
     }
     return passed_s + fmin(at_s, 0);
 }
@@ -77,7 +77,7 @@ static double happened_s(const struct run *run, double at_s)
 static void measure(struct run *run)
 {
     double free_s[MOST_RANKS * YK_LANE_COUNT] = {0};
-    for (int i = 0; i < PIECES; i++) {
+    for (int i = 0; i < PARTS; i++) {
         run->paces[i] = 1 + 0.3 * draw(run);
     }
     check(yk_trace_create(&run->measured));
@@ -108,7 +108,7 @@ static void sum_up(struct run *run)
     check(yk_trace_sum(run->predicted, run->step_s, predicted));
     check(yk_trace_sum(run->measured, yk_trace_sum_step_s(run->measured), measured));
     for (int32_t r = 0; r < run->rank_count; r++) {
-        run->ranks[r] = yk_run_rank_unknown();
+        run->ranks[r] = yk_run_summary_unknown_rank();
         run->ranks[r].device = yk_trace_rank_name(run->predicted, r);
         run->ranks[r].share = run->share;
         run->ranks[r].predicted = predicted[r];

@@ -1,4 +1,4 @@
-#include "report/run_metrics.h"
+#include "report/run/metrics.h"
 
 #include "support/support.h"
 
@@ -32,7 +32,7 @@ static yk_status read(struct fixture *fixture, const char *text)
                                &fixture->metrics);
 }
 
-static void steps_and_evaluations_are_told_apart(void **state)
+static void steps_and_evaluations_are_distinguished(void **state)
 {
     struct fixture *fixture = *state;
     assert_ok(read(fixture, "{\"step\": 1, \"loss\": 4.5, \"norm\": 1.8, \"lr\": 0.25, "
@@ -140,7 +140,7 @@ static void bad_lines_are_refused_by_their_number(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(steps_and_evaluations_are_told_apart, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(steps_and_evaluations_are_distinguished, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_median_is_of_the_middle_steps, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_tenth_of_the_steps_is_below_and_a_tenth_above, set_up,
                                         tear_down),

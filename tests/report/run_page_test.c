@@ -1,4 +1,4 @@
-#include "report/run_report.h"
+#include "report/run/report.h"
 
 #include "support/reports/example_run.h"
 #include "support/reports/markup.h"
@@ -86,7 +86,7 @@ static void every_chart_has_its_numbers(void **state)
     fixture_run_free(&fixture);
 }
 
-static void settings_sample_and_checkpoint_are_told(void **state)
+static void options_sample_and_checkpoint_are_listed(void **state)
 {
     (void)state;
     struct fixture_run fixture = fixture_run_make(&usual);
@@ -191,7 +191,7 @@ static void the_predicted_step_is_above_the_measured_one(void **state)
     (void)state;
     struct fixture_run fixture = fixture_run_make(&usual);
     struct yk_text text = {0};
-    assert_ok(yk_run_figure_lanes(&fixture.report, &text));
+    assert_ok(yk_run_page_pictures(&fixture.report, "lanes", yk_chart_open_text, &text));
     expect_picture(&text);
     /* 8 ops predicted, 9 measured. */
     assert_int_equal(markup_occurrences(text.bytes, "class=\"bar op-"), 17);
@@ -213,7 +213,7 @@ static void the_loss_is_drawn_from_its_first_to_its_last(void **state)
     struct yk_text text = {0};
     double x[2];
     double y[2];
-    assert_ok(yk_run_figure_loss(&fixture.report, &text));
+    assert_ok(yk_run_page_pictures(&fixture.report, "loss", yk_chart_open_text, &text));
     expect_picture(&text);
     const char *path = strstr(text.bytes, "<path class=\"curve thin s0\" d=\"M");
     assert_non_null(path);
@@ -234,7 +234,7 @@ static void no_peak_of_a_long_run_is_lost(void **state)
     struct yk_text text = {0};
     fixture.steps[31415].loss = 40;
     fixture.steps[27182].loss = NAN;
-    assert_ok(yk_run_figure_loss(&fixture.report, &text));
+    assert_ok(yk_run_page_pictures(&fixture.report, "loss", yk_chart_open_text, &text));
     expect_picture(&text);
     assert_true(text.length < 200000);
     /* The highest point is 4 % of 41.04 / 1.08 from the top: at 46 + 300 × 0.04 / 1.08. */
@@ -248,7 +248,7 @@ static void memory_is_stacked_and_what_was_measured_is_marked(void **state)
     (void)state;
     struct fixture_run fixture = fixture_run_make(&usual);
     struct yk_text text = {0};
-    assert_ok(yk_run_figure_memory(&fixture.report, &text));
+    assert_ok(yk_run_page_pictures(&fixture.report, "memory", yk_chart_open_text, &text));
     expect_picture(&text);
     page_expect(&text, "<title>parameters: 1MiB predicted</title>");
     page_expect(&text, "<title>context: 7MiB predicted</title>");
@@ -259,7 +259,7 @@ static void memory_is_stacked_and_what_was_measured_is_marked(void **state)
     yk_text_free(&text);
     text = (struct yk_text){0};
     fixture.memory[0].limit_bytes = 0x1p40;
-    assert_ok(yk_run_figure_memory(&fixture.report, &text));
+    assert_ok(yk_run_page_pictures(&fixture.report, "memory", yk_chart_open_text, &text));
     page_expect(&text, ">limit 1TiB</text>");
     assert_null(strstr(text.bytes, "class=\"limit\""));
     yk_text_free(&text);
@@ -272,7 +272,7 @@ int main(void)
         cmocka_unit_test(the_head_has_the_figures),
         cmocka_unit_test(kinds_of_ops_are_summed_and_compared),
         cmocka_unit_test(every_chart_has_its_numbers),
-        cmocka_unit_test(settings_sample_and_checkpoint_are_told),
+        cmocka_unit_test(options_sample_and_checkpoint_are_listed),
         cmocka_unit_test(what_is_missing_is_left_out),
         cmocka_unit_test(one_trace_is_drawn_alone),
         cmocka_unit_test(names_are_escaped),

@@ -1,8 +1,8 @@
 /* Runs of several ranks: their figures, the words about them, their rows and their curves. */
-#include "report/run_ranks.h"
+#include "report/run/ranks.h"
 
-#include "report/run_lanes.h"
-#include "report/run_words.h"
+#include "report/run/describe.h"
+#include "report/run/lanes.h"
 #include "support/reports/markup.h"
 #include "support/reports/page.h"
 #include "support/support.h"
@@ -69,11 +69,11 @@ static int set_up(void **state)
             .rank_count = 2,
         };
     }
-    fixture->ranks[0] = yk_run_rank_unknown();
+    fixture->ranks[0] = yk_run_summary_unknown_rank();
     fixture->ranks[0].share = 12;
     fixture->ranks[0].predicted_bytes = 0x1p20;
     fixture->ranks[0].measured_bytes = 0x1p21;
-    fixture->ranks[1] = yk_run_rank_unknown();
+    fixture->ranks[1] = yk_run_summary_unknown_rank();
     fixture->ranks[1].share = 4;
     fixture->report = (struct yk_run_report){
         .title = "Two ranks",
@@ -127,7 +127,7 @@ static void figures_come_from_the_traces_and_the_report(void **state)
     assert_int_equal(yk_run_ranks_slowest(&ranks), 1);
 }
 
-static void without_traces_the_report_is_all_there_is(void **state)
+static void with_no_traces_the_report_is_all_there_is(void **state)
 {
     struct fixture *fixture = *state;
     struct yk_run_ranks ranks;
@@ -148,7 +148,7 @@ static void words_name_what_bounds_the_step(void **state)
     struct yk_run_ranks ranks;
     struct yk_text words = {0};
     assert_ok(yk_run_ranks_make(&fixture->report, fixture->arena, &ranks));
-    yk_run_words_add(&fixture->report, &ranks, &words);
+    yk_run_describe_time(&fixture->report, &ranks, &words);
     assert_string_equal(
         words.bytes,
         "Computation of cpu<1> (rank 1) bounds the step: 12s, 92 % of the step.\n"
@@ -171,7 +171,7 @@ static void words_say_when_samples_were_divided_anew(void **state)
     struct yk_run_report report = {.title = "", .rebalancings = changes, .rebalancing_count = 2};
     const struct yk_run_ranks ranks = {.predicted_step_s = NAN, .measured_step_s = NAN};
     struct yk_text words = {0};
-    yk_run_words_add(&report, &ranks, &words);
+    yk_run_describe_time(&report, &ranks, &words);
     assert_string_equal(words.bytes,
                         "Samples were divided anew after step 30: the ranks took 6 / 2 from then "
                         "on.\n"
@@ -180,7 +180,7 @@ static void words_say_when_samples_were_divided_anew(void **state)
     words.length = 0;
     report.first_ranks = first;
     report.first_rank_count = 2;
-    yk_run_words_add(&report, &ranks, &words);
+    yk_run_describe_time(&report, &ranks, &words);
     assert_string_equal(words.bytes,
                         "Samples were divided anew after step 30: the ranks took 4 / 4 before, and "
                         "6 / 2 from then on.\n"
@@ -190,7 +190,7 @@ static void words_say_when_samples_were_divided_anew(void **state)
 }
 
 /* One rank that computes for 2 s, then communicates for 6, then computes for 2. */
-static void words_tell_communication_from_waiting(void **state)
+static void sentences_distinguish_communication_from_waiting(void **state)
 {
     struct fixture *fixture = *state;
     struct yk_trace *trace = NULL;
@@ -204,7 +204,7 @@ static void words_tell_communication_from_waiting(void **state)
     const struct yk_run_report report = {
         .title = "", .measured = trace, .measured_step_s = 10.3, .predicted_step_s = 10};
     assert_ok(yk_run_ranks_make(&report, fixture->arena, &ranks));
-    yk_run_words_add(&report, &ranks, &words);
+    yk_run_describe_time(&report, &ranks, &words);
     assert_string_equal(words.bytes,
                         "Exposed communication bounds the step: cpu0 computes for 4s, 40 % of the "
                         "step, and waits for data that moves for 6s, 60 % of the step.\n"
@@ -220,17 +220,20 @@ static void ops_that_differ_are_those_that_took_longer_themselves(void **state)
     struct yk_run_difference *differences = NULL;
     int32_t count = 0;
     add(fixture->measured, 0, YK_LANE_COMPUTE, "release", 4, 4.5);
-    assert_ok(yk_run_differences_find(&fixture->report, 5, fixture->arena, &differences, &count));
+    assert_ok(
+        yk_run_ranks_find_differences(&fixture->report, 5, fixture->arena, &differences, &count));
     assert_int_equal(count, 2);
     assert_string_equal(differences[0].op, "forward");
     assert_int_equal(differences[0].rank, 1);
     assert_true(differences[0].predicted_s == 8 && differences[0].measured_s == 11);
     assert_string_equal(differences[1].op, "release");
     assert_true(differences[1].predicted_s == 0 && differences[1].measured_s == 0.5);
-    assert_ok(yk_run_differences_find(&fixture->report, 1, fixture->arena, &differences, &count));
+    assert_ok(
+        yk_run_ranks_find_differences(&fixture->report, 1, fixture->arena, &differences, &count));
     assert_int_equal(count, 1);
     fixture->report.predicted = NULL;
-    assert_ok(yk_run_differences_find(&fixture->report, 5, fixture->arena, &differences, &count));
+    assert_ok(
+        yk_run_ranks_find_differences(&fixture->report, 5, fixture->arena, &differences, &count));
     assert_int_equal(count, 0);
 }
 
@@ -242,7 +245,7 @@ static void many_ranks_that_do_the_same_are_shown_by_the_slowest(void **state)
     struct yk_trace *traces[2] = {NULL, NULL};
     struct yk_run_ranks ranks;
     struct yk_run_lanes lanes;
-    struct yk_run_kind kinds[YK_LOOK_OP_COUNT];
+    struct yk_run_kind kinds[YK_OP_STYLE_COUNT];
     for (int t = 0; t < 2; t++) {
         assert_ok(yk_trace_create(&traces[t]));
         for (int32_t rank = 0; rank < 12; rank++) {
@@ -260,17 +263,16 @@ static void many_ranks_that_do_the_same_are_shown_by_the_slowest(void **state)
                                          .measured_step_s = NAN};
     assert_ok(yk_run_ranks_make(&report, fixture->arena, &ranks));
     assert_ok(yk_run_lanes_make(&report, &ranks, fixture->arena, &lanes));
-    assert_true(lanes.folded);
-    assert_int_equal(lanes.folds.count, 2);
-    assert_string_equal(lanes.devices[0], "gpu6, slowest of ranks 0, 2, 4, 6, 8, 10");
-    assert_string_equal(lanes.folds.folds[0].name,
-                        "gpu6, slowest of ranks 0, 2, 4, 6, 8, 10, compute");
-    assert_int_equal(lanes.folds.folds[0].rank, 6);
-    assert_true(lanes.folds.folds[0].lanes[YK_RUN_MEASURED].events[0]->end_s == 1.75);
-    assert_string_equal(lanes.folds.folds[1].numbers, "1, 3, 5, 7, 9, 11");
-    yk_run_kinds_sum(&report, kinds);
-    assert_int_equal(kinds[yk_look_op_kind("forward")].count[YK_RUN_PREDICTED], 12);
-    assert_true(kinds[yk_look_op_kind("forward")].seconds[YK_RUN_PREDICTED] == 18);
+    assert_true(lanes.merged);
+    assert_int_equal(lanes.lanes.group_count, 2);
+    assert_string_equal(lanes.all[0].device, "gpu6, slowest of ranks 0, 2, 4, 6, 8, 10");
+    assert_string_equal(lanes.all[0].name, "gpu6, slowest of ranks 0, 2, 4, 6, 8, 10, compute");
+    assert_int_equal(lanes.all[0].rank, 6);
+    assert_true(lanes.all[0].rows[YK_RUN_MEASURED].bars[0].end == 1.75);
+    assert_string_equal(lanes.all[1].numbers, "1, 3, 5, 7, 9, 11");
+    yk_run_lanes_sum_kinds(&report, kinds);
+    assert_int_equal(kinds[yk_op_style_kind("forward")].count[YK_RUN_PREDICTED], 12);
+    assert_true(kinds[yk_op_style_kind("forward")].seconds[YK_RUN_PREDICTED] == 18);
     yk_trace_destroy(traces[0]);
     yk_trace_destroy(traces[1]);
 }
@@ -284,15 +286,15 @@ static void what_begins_before_the_step_is_in_the_picture(void **state)
     add(fixture->measured, 1, YK_LANE_COPY, "load", -0.5, 0);
     assert_ok(yk_run_ranks_make(&fixture->report, fixture->arena, &ranks));
     assert_ok(yk_run_lanes_make(&fixture->report, &ranks, fixture->arena, &lanes));
-    assert_true(lanes.folds.span_s == 13.5);
-    assert_int_equal(lanes.folds.count, 5);
-    const struct yk_plan_fold *first = &lanes.folds.folds[0];
-    const struct yk_plan_fold *last = &lanes.folds.folds[4];
-    assert_true(first->lanes[YK_RUN_PREDICTED].events[0]->start_s == 0.5);
-    assert_true(first->lanes[YK_RUN_MEASURED].events[0]->end_s == 4.5);
+    assert_true(lanes.lanes.span == 13.5);
+    assert_int_equal(lanes.lanes.group_count, 5);
+    const struct yk_run_lane *first = &lanes.all[0];
+    const struct yk_run_lane *last = &lanes.all[4];
+    assert_true(first->rows[YK_RUN_PREDICTED].bars[0].start == 0.5);
+    assert_true(first->rows[YK_RUN_MEASURED].bars[0].end == 4.5);
     assert_string_equal(last->name, "cpu<1>, copy");
-    assert_int_equal(last->lanes[YK_RUN_PREDICTED].count, 0);
-    assert_true(last->lanes[YK_RUN_MEASURED].events[0]->start_s == 0);
+    assert_int_equal(last->rows[YK_RUN_PREDICTED].count, 0);
+    assert_true(last->rows[YK_RUN_MEASURED].bars[0].start == 0);
 }
 
 static void the_page_has_a_row_for_every_rank(void **state)
@@ -333,7 +335,7 @@ static void a_change_of_shares_is_marked_with_its_prediction(void **state)
     size_t count = 0;
     fixture->report.rebalancings = &change;
     fixture->report.rebalancing_count = 1;
-    assert_ok(yk_run_figure_ranks(&fixture->report, &picture));
+    assert_ok(yk_run_page_pictures(&fixture->report, "ranks", yk_chart_open_text, &picture));
     assert_true(markup_is_balanced(picture.bytes, "svg", &count));
     page_expect(&picture, ">rebalanced to 13 / 3</text>");
     page_expect(&picture, ">gpu0 (rank 0)</text>");
@@ -361,7 +363,7 @@ static void of_many_ranks_the_one_that_was_slow_is_named(void **state)
     }
     fixture->report.steps = steps;
     fixture->report.step_count = 16;
-    assert_ok(yk_run_figure_ranks(&fixture->report, &picture));
+    assert_ok(yk_run_page_pictures(&fixture->report, "ranks", yk_chart_open_text, &picture));
     page_expect(&picture, "rank 33)</text>");
     page_expect(&picture, ">least and most of the others</text>");
     assert_int_equal(count_of(&picture, "<path class=\"curve fine s5\""), 2);
@@ -373,11 +375,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(figures_come_from_the_traces_and_the_report, set_up,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(without_traces_the_report_is_all_there_is, set_up,
+        cmocka_unit_test_setup_teardown(with_no_traces_the_report_is_all_there_is, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(words_name_what_bounds_the_step, set_up, tear_down),
         cmocka_unit_test(words_say_when_samples_were_divided_anew),
-        cmocka_unit_test_setup_teardown(words_tell_communication_from_waiting, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(sentences_distinguish_communication_from_waiting, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(ops_that_differ_are_those_that_took_longer_themselves,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(many_ranks_that_do_the_same_are_shown_by_the_slowest,

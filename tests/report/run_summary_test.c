@@ -1,4 +1,4 @@
-#include "report/run_summary.h"
+#include "report/run/summary.h"
 
 #include "support/support.h"
 
@@ -35,7 +35,7 @@ static yk_status read(struct fixture *fixture, const char *text)
 static void what_is_known_of_a_rank_is_written(void **state)
 {
     (void)state;
-    struct yk_run_rank ranks[] = {yk_run_rank_unknown(), yk_run_rank_unknown()};
+    struct yk_run_rank ranks[] = {yk_run_summary_unknown_rank(), yk_run_summary_unknown_rank()};
     struct yk_text text = {0};
     ranks[0].device = "cpu \"0\"";
     ranks[0].share = 8;

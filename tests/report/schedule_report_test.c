@@ -1,4 +1,4 @@
-#include "report/schedule_report.h"
+#include "report/schedule/report.h"
 
 #include "base/json.h"
 #include "support/reports/example_schedule.h"

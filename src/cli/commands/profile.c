@@ -15,7 +15,7 @@
 #include "job/profiling/profile_import.h"
 #include "job/profiling/profile_show.h"
 #include "job/training/transport.h"
-#include "report/profile_words.h"
+#include "report/profile/describe.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -334,7 +334,7 @@ static yk_status draw_layers(const struct yk_profile_report *report, const char 
         const struct yk_profile_layer *layer = &report->layers[i].rows[0].layer;
         struct yk_text picture = {0};
         struct yk_text words = {0};
-        yk_profile_say_device(layer, &words);
+        yk_profile_describe_device(layer, &words);
         yk_text_addf(&words, " %s", layer->shape);
         status = yk_profile_figure_layer(&report->layers[i], arena, &picture);
         YK_THEN(write_picture(folder, "layer", i + 1, yk_text_chars(&words), &picture));

@@ -4,7 +4,7 @@
 #include "base/table.h"
 #include "base/units.h"
 #include "job/workload.h"
-#include "report/side_by_side.h"
+#include "report/schedule/side_by_side.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -430,7 +430,7 @@ static const char *const titles[COLUMNS] = {"micro-batches", "step", "lower boun
 struct page {
     const struct yk_place_output *output;
     struct yk_arena *arena;
-    struct yk_side_row *rows;
+    struct yk_side_by_side_row *rows;
 };
 
 static yk_status keep_seconds(const struct page *page, double seconds, const char **out)
@@ -461,7 +461,7 @@ static yk_status keep_fullest(const struct page *page, const struct yk_placement
 }
 
 static yk_status fill_row(const struct page *page, const struct yk_placement *placement,
-                          struct yk_side_row *row)
+                          struct yk_side_by_side_row *row)
 {
     const char **cells = NULL;
     struct yk_text words = {0};
@@ -475,7 +475,7 @@ static yk_status fill_row(const struct page *page, const struct yk_placement *pl
     snprintf(number, sizeof number, "%d",
              placement->schedule ? yk_schedule_count_devices(placement->schedule) : 0);
     YK_TRY(yk_arena_strdup(page->arena, number, &cells[4]));
-    *row = (struct yk_side_row){
+    *row = (struct yk_side_by_side_row){
         .name = placement->name,
         .cells = cells,
         .schedule = placement->schedule,

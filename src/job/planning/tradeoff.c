@@ -8,7 +8,7 @@
 #include "base/units.h"
 #include "job/job.h"
 #include "job/outputs.h"
-#include "report/plan_report.h"
+#include "report/plan/report.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -98,9 +98,8 @@ yk_status yk_tradeoff_write_files(const struct yk_tradeoff_request *request,
     struct yk_outputs outputs = {0};
     for (int32_t i = 0; i < 2; i++) {
         if (paths[i] && i < result->chart_count) {
-            yk_outputs_finish(
-                &outputs,
-                yk_plan_figure_tradeoff(&result->charts[i], yk_outputs_add(&outputs, paths[i])));
+            yk_outputs_finish(&outputs, yk_plan_tradeoff_write(&result->charts[i],
+                                                               yk_outputs_add(&outputs, paths[i])));
         } else if (paths[i]) {
             yk_log(YK_LOG_WARNING, "%s is not written: the budget ended before its first point",
                    paths[i]);

@@ -11,8 +11,8 @@
 #include "measure/calibration.h"
 #include "measure/timings.h"
 #include "planner/planner.h"
-#include "report/run_metrics.h"
-#include "report/run_summary.h"
+#include "report/run/metrics.h"
+#include "report/run/summary.h"
 #include "trace/op_times.h"
 
 #include <fcntl.h>
@@ -140,7 +140,7 @@ static yk_status read_summary(struct finished_run *run, const char *path,
 static yk_status read_options(struct finished_run *run, const char *path,
                               const struct yk_text *text)
 {
-    const struct yk_run_report_setting *options = NULL;
+    const struct yk_run_report_option *options = NULL;
     int32_t count = 0;
     YK_TRY(
         yk_run_options_read(yk_text_chars(text), text->length, path, run->arena, &options, &count));

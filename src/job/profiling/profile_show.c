@@ -8,7 +8,7 @@ struct showing {
     const struct yk_profile_request *request;
     struct yk_arena *arena;
     const char **shapes; /* (precisions × layers) of the model that is named */
-    struct yk_profile_report_wish filter;
+    struct yk_profile_report_request filter;
 };
 
 /* Adds the shapes of the model's layers, of which there are as many in any precision. */

@@ -7,7 +7,7 @@
 #include "base/arena.h"
 #include "base/status.h"
 #include "job/profiling/profile.h"
-#include "report/profile_report.h"
+#include "report/profile/report.h"
 
 /* Starts as {0}; owns what it points to. */
 struct yk_profile_show_result {

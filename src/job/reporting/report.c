@@ -7,7 +7,7 @@
 #include "job/reporting/run_report.h"
 #include "planner/planner.h"
 #include "planner/tradeoff.h"
-#include "report/plan_report.h"
+#include "report/plan/report.h"
 #include "trace/chrome.h"
 
 #include <errno.h>
@@ -95,30 +95,17 @@ static yk_status make_folder(const char *path)
                                             path, strerror(reason));
 }
 
-/* The text for a figure in the folder of figures. */
-static yk_status figure(struct reporting *reporting, const char *name, struct yk_text **out)
+/* The text for a picture in the folder of pictures. */
+static yk_status open_picture(void *argument, const char *name, struct yk_text **out)
 {
+    struct reporting *reporting = argument;
     return yk_outputs_add_in(&reporting->outputs, reporting->request->svg, name,
                              reporting->planning.arena, out);
 }
 
-static yk_status draw_figures(struct reporting *reporting)
+static yk_status draw_pictures(struct reporting *reporting)
 {
-    static const char *const charts[] = {"split.svg", "memory-of-devices.svg"};
-    const struct yk_plan_result *report = &reporting->report;
-    struct yk_text *text = NULL;
-    YK_TRY(figure(reporting, "lanes.svg", &text));
-    YK_TRY(yk_plan_figure_lanes(report, text));
-    YK_TRY(figure(reporting, "bars.svg", &text));
-    YK_TRY(yk_plan_figure_bars(report, text));
-    YK_TRY(figure(reporting, "cluster.svg", &text));
-    YK_TRY(yk_plan_figure_cluster(report, text));
-    YK_TRY(figure(reporting, "memory.svg", &text));
-    YK_TRY(yk_plan_figure_memory(report, 0, text));
-    for (int32_t i = 0; i < report->tradeoff_count && i < 2; i++) {
-        YK_TRY(figure(reporting, charts[i], &text));
-        YK_TRY(yk_plan_figure_tradeoff(&report->tradeoffs[i], text));
-    }
+    YK_TRY(yk_plan_page_pictures(&reporting->report, NULL, open_picture, reporting));
     return make_folder(reporting->request->svg);
 }
 
@@ -136,7 +123,7 @@ static yk_status make(struct reporting *reporting)
             outputs, yk_chrome_write(reporting->trace, yk_outputs_add(outputs, request->trace)));
     }
     if (request->svg) {
-        yk_outputs_finish(outputs, draw_figures(reporting));
+        yk_outputs_finish(outputs, draw_pictures(reporting));
     }
     return yk_outputs_write(outputs);
 }

@@ -23,9 +23,9 @@ static yk_status keep_value(const struct yk_json *value, struct yk_arena *arena,
 }
 
 static yk_status list_options(const struct yk_json *root, struct yk_arena *arena,
-                              const struct yk_run_report_setting **out, int32_t *out_count)
+                              const struct yk_run_report_option **out, int32_t *out_count)
 {
-    struct yk_run_report_setting *options = NULL;
+    struct yk_run_report_option *options = NULL;
     struct yk_json_member member = {0};
     int32_t kept = 0;
     YK_TRY_NEW(arena, options, yk_json_member_count(root) + 1);
@@ -44,7 +44,7 @@ static yk_status list_options(const struct yk_json *root, struct yk_arena *arena
 }
 
 yk_status yk_run_options_read(const char *text, size_t length, const char *source,
-                              struct yk_arena *arena, const struct yk_run_report_setting **out,
+                              struct yk_arena *arena, const struct yk_run_report_option **out,
                               int32_t *out_count)
 {
     struct yk_json *root = NULL;

@@ -5,11 +5,11 @@
 
 #include "base/arena.h"
 #include "base/status.h"
-#include "report/run_report.h"
+#include "report/run/report.h"
 
 /* `source`, the path of the file, begins every message. In the arena. */
 yk_status yk_run_options_read(const char *text, size_t length, const char *source,
-                              struct yk_arena *arena, const struct yk_run_report_setting **out,
+                              struct yk_arena *arena, const struct yk_run_report_option **out,
                               int32_t *out_count) YK_MUST_USE;
 
 #endif

@@ -3,7 +3,7 @@
 #define YK_JOB_REPORTING_RUN_PLAN_H
 
 #include "planner/planner.h"
-#include "report/run_summary.h"
+#include "report/run/summary.h"
 
 /* A rank's samples in a step: of the groups that it is in, one may only keep state. */
 double yk_run_plan_share(const struct yk_plan *plan, int32_t rank);

@@ -8,8 +8,8 @@
 #include "job/reporting/run_plan.h"
 #include "planner/planner.h"
 #include "report/label.h"
-#include "report/run_metrics.h"
-#include "report/run_report.h"
+#include "report/run/metrics.h"
+#include "report/run/report.h"
 #include "trace/chrome.h"
 
 #include <dirent.h>
@@ -115,14 +115,14 @@ static yk_status read_summary(struct reading *reading, const char *path, const s
 static yk_status read_options(struct reading *reading, const char *path, const struct yk_text *text)
 {
     return yk_run_options_read(yk_text_chars(text), text->length, path, reading->arena,
-                               &reading->report.settings, &reading->report.setting_count);
+                               &reading->report.options, &reading->report.option_count);
 }
 
 static const char *setting(const struct reading *reading, const char *name)
 {
-    for (int32_t i = 0; i < reading->report.setting_count; i++) {
-        if (strcmp(reading->report.settings[i].name, name) == 0) {
-            return reading->report.settings[i].value;
+    for (int32_t i = 0; i < reading->report.option_count; i++) {
+        if (strcmp(reading->report.options[i].name, name) == 0) {
+            return reading->report.options[i].value;
         }
     }
     return NULL;
@@ -229,7 +229,7 @@ static yk_status fill_ranks(struct reading *reading)
     struct yk_run_rank *ranks = NULL;
     YK_TRY_NEW(reading->arena, ranks, (int64_t)count + 1);
     for (int32_t r = 0; r < count; r++) {
-        ranks[r] = r < summary->rank_count ? summary->ranks[r] : yk_run_rank_unknown();
+        ranks[r] = r < summary->rank_count ? summary->ranks[r] : yk_run_summary_unknown_rank();
         if (r < planned) {
             const double summarised = ranks[r].predicted_bytes;
             ranks[r].predicted_bytes =
@@ -256,7 +256,7 @@ static yk_status fill_first_ranks(struct reading *reading)
     }
     YK_TRY_NEW(reading->arena, ranks, count);
     for (int32_t r = 0; r < count; r++) {
-        ranks[r] = yk_run_rank_unknown();
+        ranks[r] = yk_run_summary_unknown_rank();
         yk_run_plan_complete(first, r, &ranks[r]);
     }
     reading->report.first_ranks = ranks;
@@ -449,36 +449,18 @@ static void close_run(struct reading *reading)
     yk_arena_destroy(reading->arena);
 }
 
-static yk_status add_figure(const struct reading *reading, const char *folder, const char *name,
-                            yk_status (*draw)(const struct yk_run_report *report,
-                                              struct yk_text *out),
-                            struct yk_outputs *outputs)
-{
-    struct yk_text *text = NULL;
-    YK_TRY(yk_outputs_add_in(outputs, folder, name, reading->arena, &text));
-    return draw(&reading->report, text);
-}
+struct pictures {
+    const struct reading *reading;
+    const char *folder;
+    struct yk_outputs *outputs;
+};
 
-static yk_status add_figures(const struct reading *reading, const char *folder,
-                             struct yk_outputs *outputs)
+/* The text for a picture in the folder of pictures. */
+static yk_status open_picture(void *argument, const char *name, struct yk_text **out)
 {
-    const struct yk_run_report *report = &reading->report;
-    if (report->step_count > 0 || report->evaluation_count > 0) {
-        YK_TRY(add_figure(reading, folder, "loss.svg", yk_run_figure_loss, outputs));
-    }
-    if (report->predicted || report->measured) {
-        YK_TRY(add_figure(reading, folder, "lanes.svg", yk_run_figure_lanes, outputs));
-    }
-    if (yk_run_report_has_counters(report)) {
-        YK_TRY(add_figure(reading, folder, "counters.svg", yk_run_figure_counters, outputs));
-    }
-    if (yk_run_report_has_ranks(report)) {
-        YK_TRY(add_figure(reading, folder, "ranks.svg", yk_run_figure_ranks, outputs));
-    }
-    if (report->memory_count > 0) {
-        YK_TRY(add_figure(reading, folder, "memory.svg", yk_run_figure_memory, outputs));
-    }
-    return YK_OK;
+    const struct pictures *pictures = argument;
+    return yk_outputs_add_in(pictures->outputs, pictures->folder, name, pictures->reading->arena,
+                             out);
 }
 
 static yk_status draw(struct reading *reading, const char *output, bool own, const char *svg_folder)
@@ -491,7 +473,9 @@ static yk_status draw(struct reading *reading, const char *output, bool own, con
         yk_outputs_finish(&outputs, yk_run_report_page(&reading->report, page));
     }
     if (svg_folder) {
-        yk_outputs_finish(&outputs, add_figures(reading, svg_folder, &outputs));
+        struct pictures pictures = {reading, svg_folder, &outputs};
+        yk_outputs_finish(&outputs,
+                          yk_run_page_pictures(&reading->report, NULL, open_picture, &pictures));
     }
     return yk_outputs_write(&outputs);
 }

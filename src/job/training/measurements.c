@@ -169,7 +169,7 @@ yk_status yk_train_measurements_collect(struct yk_training *training)
     }
     YK_TRY_NEW(training->arena, training->ranks, planned->plan->rank_count);
     for (int32_t r = 0; r < planned->plan->rank_count; r++) {
-        training->ranks[r] = yk_run_rank_unknown();
+        training->ranks[r] = yk_run_summary_unknown_rank();
     }
     YK_TRY(merge(training, handed));
     for (int32_t r = 0; r < planned->plan->rank_count; r++) {

@@ -9,7 +9,7 @@
 #include "base/arena.h"
 #include "base/status.h"
 #include "base/text.h"
-#include "report/run_summary.h"
+#include "report/run/summary.h"
 #include "trace/counters_file.h"
 
 #include <stdbool.h>

@@ -12,7 +12,7 @@
 #include "job/training/source.h"
 #include "job/training/team.h"
 #include "measure/counters/recorder.h"
-#include "report/run_summary.h"
+#include "report/run/summary.h"
 #include "train/run.h"
 
 struct yk_train_balance;

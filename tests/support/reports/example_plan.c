@@ -14,11 +14,11 @@ enum {
     DEVICES_PER_NODE = 8
 };
 
-static void *take(struct yk_arena *arena, int64_t count, size_t size)
+static void *allocate(struct yk_arena *arena, int64_t count, size_t size)
 {
-    void *taken = yk_arena_allocate(arena, (size_t)count, size);
-    assert_non_null(taken);
-    return taken;
+    void *allocated = yk_arena_allocate(arena, (size_t)count, size);
+    assert_non_null(allocated);
+    return allocated;
 }
 
 static const char *named(struct yk_arena *arena, const char *before, const char *word,
@@ -43,9 +43,9 @@ static const struct yk_cluster *make_cluster(const struct fixture_plan_options *
                                              struct yk_arena *arena)
 {
     const int32_t count = options->ranks + options->spare_devices;
-    struct yk_cluster *cluster = take(arena, 1, sizeof *cluster);
-    struct yk_device *devices = take(arena, count, sizeof *devices);
-    struct yk_link *links = take(arena, (int64_t)count * count, sizeof *links);
+    struct yk_cluster *cluster = allocate(arena, 1, sizeof *cluster);
+    struct yk_device *devices = allocate(arena, count, sizeof *devices);
+    struct yk_link *links = allocate(arena, (int64_t)count * count, sizeof *links);
     for (int32_t d = 0; d < count; d++) {
         const bool large = d < (options->ranks + 1) / 2;
         devices[d] = (struct yk_device){
@@ -73,8 +73,8 @@ static const struct yk_cluster *make_cluster(const struct fixture_plan_options *
 static const struct yk_model *make_model(const struct fixture_plan_options *options,
                                          struct yk_arena *arena)
 {
-    struct yk_model *model = take(arena, 1, sizeof *model);
-    struct yk_layer *layers = take(arena, options->layers, sizeof *layers);
+    struct yk_model *model = allocate(arena, 1, sizeof *model);
+    struct yk_layer *layers = allocate(arena, options->layers, sizeof *layers);
     for (int32_t i = 0; i < options->layers; i++) {
         layers[i].name = named(arena, options->name, "layer ", i);
         layers[i].parameters = 1000000;
@@ -88,7 +88,7 @@ static struct yk_plan *make_plan(const struct fixture_plan_options *options, str
 {
     struct yk_plan *plan = NULL;
     assert_ok(yk_plan_create(arena, options->ranks, 1, options->layers, &plan));
-    struct yk_plan_member *members = take(arena, options->ranks, sizeof *members);
+    struct yk_plan_member *members = allocate(arena, options->ranks, sizeof *members);
     for (int32_t r = 0; r < options->ranks; r++) {
         const bool large = r < (options->ranks + 1) / 2;
         plan->ranks[r] = (struct yk_plan_rank){.device = r, .limit_bytes = (large ? 44 : 22) * GIB};
@@ -165,7 +165,7 @@ static void add_memory(const struct fixture_plan_options *options, struct yk_are
                        double limit_bytes, struct yk_plan_result_rank *rank)
 {
     const int32_t layers = options->layers;
-    struct yk_memory_point *moments = take(arena, 2 * (int64_t)layers + 1, sizeof *moments);
+    struct yk_memory_point *moments = allocate(arena, 2 * (int64_t)layers + 1, sizeof *moments);
     for (int32_t i = 0; i <= 2 * layers; i++) {
         const double slots = i <= layers ? i : layers + 2 * (i - layers);
         const double kept = i <= layers ? i : 2 * layers - i;
@@ -207,7 +207,7 @@ struct fixture_plan fixture_plan_make(const struct fixture_plan_options *options
     assert_ok(yk_arena_create(&fixture.arena));
     assert_ok(yk_trace_create(&fixture.trace));
     fixture.plan = make_plan(options, fixture.arena);
-    fixture.ranks = take(fixture.arena, options->ranks, sizeof *fixture.ranks);
+    fixture.ranks = allocate(fixture.arena, options->ranks, sizeof *fixture.ranks);
     fixture.report = (struct yk_plan_result){
         .plan = fixture.plan,
         .model = make_model(options, fixture.arena),
@@ -245,12 +245,12 @@ static const struct yk_plan_tradeoff *make_tradeoffs(const struct fixture_plan *
     };
     static const char *const names[] = {"strategies first", "order first"};
     const double step_s = fixture->report.step_s;
-    struct yk_plan_tradeoff *tradeoffs = take(fixture->arena, 2, sizeof *tradeoffs);
+    struct yk_plan_tradeoff *tradeoffs = allocate(fixture->arena, 2, sizeof *tradeoffs);
     for (int t = 0; t < 2; t++) {
-        struct yk_plan_curve *curves = take(fixture->arena, 2 - t, sizeof *curves);
+        struct yk_plan_curve *curves = allocate(fixture->arena, 2 - t, sizeof *curves);
         for (int c = 0; c < 2 - t; c++) {
-            double *x = take(fixture->arena, POINTS, sizeof *x);
-            double *y = take(fixture->arena, POINTS, sizeof *y);
+            double *x = allocate(fixture->arena, POINTS, sizeof *x);
+            double *y = allocate(fixture->arena, POINTS, sizeof *y);
             for (int i = 0; i < POINTS; i++) {
                 x[i] = t == 0 ? i / 11.0 : 16 + 4 * i;
                 y[i] = step_s *
@@ -280,7 +280,7 @@ static const struct yk_plan_tradeoff *make_tradeoffs(const struct fixture_plan *
 void fixture_plan_add_choices(struct fixture_plan *fixture)
 {
     const double step_s = fixture->report.step_s;
-    struct yk_plan_alternative *others = take(fixture->arena, 4, sizeof *others);
+    struct yk_plan_alternative *others = allocate(fixture->arena, 4, sizeof *others);
     others[0] =
         (struct yk_plan_alternative){"even data-parallel", "32 samples each", 1.14 * step_s, true};
     others[1] = (struct yk_plan_alternative){"by datasheet", NULL, 1.64 * step_s, true};
@@ -290,7 +290,7 @@ void fixture_plan_add_choices(struct fixture_plan *fixture)
     fixture->report.alternatives = others;
     fixture->report.alternative_count = 4;
     struct yk_plan_leave_one_out *leave_one_out =
-        take(fixture->arena, fixture->plan->rank_count, sizeof *leave_one_out);
+        allocate(fixture->arena, fixture->plan->rank_count, sizeof *leave_one_out);
     for (int32_t r = 0; r < fixture->plan->rank_count; r++) {
         leave_one_out[r] = (struct yk_plan_leave_one_out){r, r == 0 ? NAN : 1.2 * step_s};
     }

@@ -9,7 +9,7 @@
 #ifndef YK_TESTS_FIXTURE_PLAN_H
 #define YK_TESTS_FIXTURE_PLAN_H
 
-#include "report/plan_report.h"
+#include "report/plan/report.h"
 #include "trace/trace.h"
 
 struct fixture_plan_options {

@@ -10,11 +10,11 @@ enum {
     NAME_SIZE = 128
 };
 
-static void *take(struct yk_arena *arena, size_t count, size_t size)
+static void *allocate(struct yk_arena *arena, size_t count, size_t size)
 {
-    void *taken = yk_arena_allocate(arena, count, size);
-    assert_non_null(taken);
-    return taken;
+    void *allocated = yk_arena_allocate(arena, count, size);
+    assert_non_null(allocated);
+    return allocated;
 }
 
 static const char *name(struct yk_arena *arena, const struct fixture_run_options *options,
@@ -60,8 +60,8 @@ static void add_rank(struct yk_trace *trace, const struct fixture_run_options *o
 
 static void add_steps(struct fixture_run *fixture, const struct fixture_run_options *options)
 {
-    struct yk_run_report_evaluation *evaluations = take(fixture->arena, 4, sizeof *evaluations);
-    fixture->steps = take(fixture->arena, (size_t)options->steps + 1, sizeof *fixture->steps);
+    struct yk_run_report_evaluation *evaluations = allocate(fixture->arena, 4, sizeof *evaluations);
+    fixture->steps = allocate(fixture->arena, (size_t)options->steps + 1, sizeof *fixture->steps);
     for (int32_t i = 0; i < options->steps; i++) {
         fixture->steps[i] = (struct yk_run_report_step){
             .step = i + 1,
@@ -87,9 +87,9 @@ static void add_steps(struct fixture_run *fixture, const struct fixture_run_opti
 
 static void add_ranks(struct fixture_run *fixture, const struct fixture_run_options *options)
 {
-    double *seconds = take(fixture->arena, (size_t)options->ranks, sizeof *seconds);
-    double *shares = take(fixture->arena, (size_t)options->ranks, sizeof *shares);
-    struct yk_run_report_rebalancing *change = take(fixture->arena, 1, sizeof *change);
+    double *seconds = allocate(fixture->arena, (size_t)options->ranks, sizeof *seconds);
+    double *shares = allocate(fixture->arena, (size_t)options->ranks, sizeof *shares);
+    struct yk_run_report_rebalancing *change = allocate(fixture->arena, 1, sizeof *change);
     for (int32_t r = 0; r < options->ranks; r++) {
         seconds[r] = (5 + r) / 1000.0;
         shares[r] = r + 1;
@@ -106,7 +106,7 @@ static void add_ranks(struct fixture_run *fixture, const struct fixture_run_opti
 
 static void add_memory(struct fixture_run *fixture, const struct fixture_run_options *options)
 {
-    fixture->memory = take(fixture->arena, (size_t)options->ranks + 1, sizeof *fixture->memory);
+    fixture->memory = allocate(fixture->arena, (size_t)options->ranks + 1, sizeof *fixture->memory);
     for (int32_t r = 0; r < options->ranks; r++) {
         fixture->memory[r] = (struct yk_run_report_memory){
             .device = yk_trace_rank_name(fixture->predicted, r),
@@ -124,7 +124,7 @@ static void add_memory(struct fixture_run *fixture, const struct fixture_run_opt
 struct fixture_run fixture_run_make(const struct fixture_run_options *options)
 {
     struct fixture_run fixture = {0};
-    struct yk_run_report_setting *settings = NULL;
+    struct yk_run_report_option *listed = NULL;
     assert_ok(yk_arena_create(&fixture.arena));
     assert_ok(yk_trace_create(&fixture.predicted));
     assert_ok(yk_trace_create(&fixture.measured));
@@ -132,17 +132,17 @@ struct fixture_run fixture_run_make(const struct fixture_run_options *options)
         add_rank(fixture.predicted, options, r, 1);
         add_rank(fixture.measured, options, r, 1.5);
     }
-    settings = take(fixture.arena, 2, sizeof *settings);
-    settings[0].name = name(fixture.arena, options, "batch");
-    settings[0].value = "12";
-    settings[1].name = name(fixture.arena, options, "data");
-    settings[1].value = name(fixture.arena, options, "text.txt");
+    listed = allocate(fixture.arena, 2, sizeof *listed);
+    listed[0].name = name(fixture.arena, options, "batch");
+    listed[0].value = "12";
+    listed[1].name = name(fixture.arena, options, "data");
+    listed[1].value = name(fixture.arena, options, "text.txt");
     fixture.report = (struct yk_run_report){
         .title = name(fixture.arena, options, "A run made by hand"),
         .model = "97,296 parameters in fp32.",
         .data = "Trained on text.txt.",
-        .settings = settings,
-        .setting_count = 2,
+        .options = listed,
+        .option_count = 2,
         .token_mfu = 0.0625e-3, /* 40 % at 6,400 tokens/s */
         .token_exact_mfu = 0.05e-3,
         .predicted_step_s = (2 + 6 * options->layers) / 1000.0,

@@ -13,7 +13,7 @@
 #define YK_TESTS_FIXTURE_RUN_H
 
 #include "base/arena.h"
-#include "report/run_report.h"
+#include "report/run/report.h"
 
 struct fixture_run_options {
     int32_t steps;

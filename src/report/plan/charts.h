@@ -1,0 +1,29 @@
+/* The charts of a plan's page, in its order; their subject is struct yk_equal_ranks_sets. A new one
+ * is a file with its record (chart.h), yk_plan_chart_NAME, and one row here. */
+#ifndef YK_REPORT_PLAN_CHARTS_H
+#define YK_REPORT_PLAN_CHARTS_H
+
+#include "report/chart.h"
+#include "report/plan/equal_ranks.h"
+
+#define YK_PLAN_CHARTS(ROW)                                                                        \
+    ROW(lanes)                                                                                     \
+    ROW(memory)                                                                                    \
+    ROW(bars)                                                                                      \
+    ROW(cluster)                                                                                   \
+    ROW(devices)                                                                                   \
+    ROW(layers)                                                                                    \
+    ROW(alternatives)                                                                              \
+    ROW(leave_one_out)                                                                             \
+    ROW(split)                                                                                     \
+    ROW(memory_of_devices)
+
+#define YK_PLAN_CHART_DECLARE(name) extern const struct yk_chart yk_plan_chart_##name;
+YK_PLAN_CHARTS(YK_PLAN_CHART_DECLARE)
+#undef YK_PLAN_CHART_DECLARE
+
+enum {
+    YK_PLAN_CHARTS_NARROW = 480 /* a narrower picture has names above what they name */
+};
+
+#endif

@@ -1,0 +1,420 @@
+#include "report/label.h"
+#include "report/plot.h"
+#include "report/profile/describe.h"
+#include "report/profile/report.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    RIGHT_MARGIN = 20
+};
+
+/* ---- measurements over a size, both axes logarithmic ---- */
+
+/* A plot's x is log2 of the size, its y log10 of the value. */
+struct series {
+    double *sizes;   /* (count), log2 */
+    double *values;  /* (count), log10 */
+    double *spreads; /* (count), over the value */
+    int32_t count;
+};
+
+/* Longer bars than that would leave the picture: of the logarithm. */
+static const double max_bar = 0.5;
+/* Decades that an axis shows at least; below `few` it has ticks at 2 and 5, too. */
+static const double min_decades = 0.4;
+static const double few_decades = 2.5;
+
+/* Room for `max` points; starts with none. */
+static yk_status make_series(int32_t max, struct yk_arena *arena, struct series *out)
+{
+    struct series series = {0};
+    YK_TRY_NEW(arena, series.sizes, max + 1);
+    YK_TRY_NEW(arena, series.values, max + 1);
+    YK_TRY_NEW(arena, series.spreads, max + 1);
+    *out = series;
+    return YK_OK;
+}
+
+/* One more point; what is not positive cannot be shown. */
+static void add_point(struct series *series, double size, double value, double spread)
+{
+    if (size > 0 && value > 0 && isfinite(size) && isfinite(value)) {
+        series->sizes[series->count] = log2(size);
+        series->values[series->count] = log10(value);
+        series->spreads[series->count++] = spread > 0 ? spread : 0;
+    }
+}
+
+/* Half the bar of point `i` above and below it. */
+static double bar_above(const struct series *series, int32_t i)
+{
+    return fmin(log10(1 + series->spreads[i]), max_bar);
+}
+
+static double bar_below(const struct series *series, int32_t i)
+{
+    return series->spreads[i] < 1 ? fmin(-log10(1 - series->spreads[i]), max_bar) : max_bar;
+}
+
+/* Ranges that hold the series with its bars, beside what they hold already. */
+static void include_series(struct yk_plot *plot, const struct series *series)
+{
+    for (int32_t i = 0; i < series->count; i++) {
+        yk_plot_range_include(&plot->x, series->sizes[i]);
+        yk_plot_range_include(&plot->y, series->values[i] + bar_above(series, i));
+        yk_plot_range_include(&plot->y, series->values[i] - bar_below(series, i));
+    }
+    const double middle = (plot->y.low + plot->y.high) / 2;
+    yk_plot_range_include(&plot->y, middle - min_decades / 2);
+    yk_plot_range_include(&plot->y, middle + min_decades / 2);
+}
+
+static void draw_grid(const struct yk_plot *plot, enum yk_unit unit)
+{
+    static const double steps[] = {1, 2, 5};
+    const int count = plot->y.high - plot->y.low < few_decades ? 3 : 1;
+    for (int decade = (int)floor(plot->y.low); decade <= (int)ceil(plot->y.high); decade++) {
+        for (int s = 0; s < count; s++) {
+            const double at = decade + log10(steps[s]);
+            char label[YK_UNITS_SIZE];
+            if (at < plot->y.low || at > plot->y.high) {
+                continue;
+            }
+            const double y = yk_plot_y(plot, at);
+            yk_units_format(pow(10, decade) * steps[s], unit, label);
+            yk_figure_line(&plot->figure, "grid", plot->left, y, plot->right, y);
+            yk_figure_text(&plot->figure, "small soft end", plot->left - 8, y + 4, label);
+        }
+    }
+}
+
+/* Every size has a tick, and a label where there is room for it. */
+static void draw_sizes(const struct yk_plot *plot, const struct series *series, bool bytes)
+{
+    double end = -HUGE_VAL;
+    for (int32_t i = 0; i < series->count; i++) {
+        const double x = yk_plot_x(plot, series->sizes[i]);
+        const double size = exp2(series->sizes[i]);
+        char label[YK_UNITS_SIZE];
+        if (bytes) {
+            yk_units_format(size, YK_UNIT_BYTES, label);
+        } else {
+            snprintf(label, sizeof label, "%.0f", size);
+        }
+        const double half = yk_label_pixels(label) / 2;
+        yk_figure_line(&plot->figure, "axis", x, plot->bottom, x, plot->bottom + 4);
+        if (x - half > end) {
+            yk_figure_text(&plot->figure, "small soft middle", x, plot->bottom + 17, label);
+            end = x + half + 4;
+        }
+    }
+}
+
+/* A frame, grid lines at round values of `unit`, and ticks at the sizes: bytes, or plain numbers.
+ */
+static void draw_axes(const struct yk_plot *plot, const struct series *series, enum yk_unit unit,
+                      bool bytes)
+{
+    draw_grid(plot, unit);
+    draw_sizes(plot, series, bytes);
+    yk_figure_line(&plot->figure, "axis", plot->left, plot->bottom, plot->right, plot->bottom);
+}
+
+/* Curve, bars and points in colour number `colour`. */
+static void draw_series(const struct yk_plot *plot, const struct series *series, int colour)
+{
+    char curve[24];
+    char bar[24];
+    snprintf(curve, sizeof curve, "curve s%d", colour);
+    snprintf(bar, sizeof bar, "curve fine s%d", colour);
+    yk_plot_curve(plot, curve, series->sizes, series->values, series->count);
+    for (int32_t i = 0; i < series->count; i++) {
+        const double x = yk_plot_x(plot, series->sizes[i]);
+        const double high = yk_plot_y(plot, series->values[i] + bar_above(series, i));
+        const double low = yk_plot_y(plot, series->values[i] - bar_below(series, i));
+        yk_figure_line(&plot->figure, bar, x, high, x, low);
+        yk_figure_line(&plot->figure, bar, x - 4, high, x + 4, high);
+        yk_figure_line(&plot->figure, bar, x - 4, low, x + 4, low);
+    }
+    for (int32_t i = 0; i < series->count; i++) {
+        yk_text_addf(plot->figure.out,
+                     "<circle class=\"dot s%d\" cx=\"%.2f\" cy=\"%.2f\" r=\"3.5\"/>\n", colour,
+                     yk_plot_x(plot, series->sizes[i]), yk_plot_y(plot, series->values[i]));
+    }
+}
+
+/* ---- a sort of layer on a device: how long its passes take over samples ---- */
+
+enum {
+    LAYER_WIDTH = 760,
+    LAYER_LEFT = 64,
+    LAYER_HEIGHT = 280,
+    FOOT = 68, /* samples, the axis' name, the legend */
+    PASSES = 3,
+};
+
+static const char *const passes[PASSES] = {"forward", "backward", "update"};
+
+/* Forward and backward of every number of samples; the update, whatever the samples, once. */
+static yk_status collect(const struct yk_profile_report_layer *layer, struct yk_arena *arena,
+                         struct series series[PASSES])
+{
+    for (int p = 0; p < PASSES; p++) {
+        YK_TRY(make_series(layer->count, arena, &series[p]));
+        for (int32_t i = 0; i < layer->count; i++) {
+            const struct yk_profile_layer_row *row = &layer->rows[i];
+            if (strcmp(row->layer.pass, passes[p]) == 0) {
+                add_point(&series[p], (double)row->batch, row->measurement.value,
+                          row->measurement.spread);
+            }
+        }
+    }
+    return YK_OK;
+}
+
+static void draw_update(const struct yk_plot *plot, const struct series *series)
+{
+    if (series->count > 0) {
+        const double y = yk_plot_y(plot, series->values[0]);
+        char time[YK_UNITS_SIZE];
+        char text[YK_UNITS_SIZE + 12];
+        yk_units_format(pow(10, series->values[0]), YK_UNIT_SECONDS, time);
+        snprintf(text, sizeof text, "update %s", time);
+        yk_figure_line(&plot->figure, "low", plot->left, y, plot->right, y);
+        yk_figure_text(&plot->figure, "small halo end", plot->right - 4, y - 5, text);
+    }
+}
+
+static void draw_legend(const struct yk_plot *plot)
+{
+    double x = plot->left;
+    const double y = plot->bottom + 50;
+    for (int p = 0; p < 2; p++) {
+        char kind[24];
+        snprintf(kind, sizeof kind, "curve s%d", p);
+        yk_figure_line(&plot->figure, kind, x, y - 4, x + 20, y - 4);
+        yk_figure_text(&plot->figure, "soft", x + 26, y, passes[p]);
+        x += 26 + yk_label_pixels(passes[p]) + 14;
+    }
+}
+
+static void draw_layer(const struct yk_plot *plot, const struct series series[PASSES])
+{
+    const bool longer = series[1].count > series[0].count;
+    draw_axes(plot, &series[longer ? 1 : 0], YK_UNIT_SECONDS, false);
+    yk_figure_text(&plot->figure, "small soft end", plot->right, plot->bottom + 33, "samples");
+    draw_update(plot, &series[2]);
+    for (int p = 0; p < 2; p++) {
+        draw_series(plot, &series[p], p);
+    }
+    draw_legend(plot);
+}
+
+yk_status yk_profile_figure_layer(const struct yk_profile_report_layer *layer,
+                                  struct yk_arena *arena, struct yk_text *out)
+{
+    const struct yk_profile_layer *what = &layer->rows[0].layer;
+    struct series series[PASSES];
+    struct yk_text title = {0};
+    struct yk_plot plot = {
+        .figure = {.width = LAYER_WIDTH,
+                   .height = YK_FIGURE_HEADING + LAYER_HEIGHT + FOOT,
+                   .alone = true,
+                   .out = out},
+        .left = LAYER_LEFT,
+        .right = LAYER_WIDTH - RIGHT_MARGIN,
+        .top = YK_FIGURE_HEADING,
+        .bottom = YK_FIGURE_HEADING + LAYER_HEIGHT,
+        .x = yk_plot_range_empty(),
+        .y = yk_plot_range_empty(),
+    };
+    YK_TRY(collect(layer, arena, series));
+    for (int p = 0; p < PASSES; p++) {
+        include_series(&plot, &series[p]);
+    }
+    yk_plot_range_widen(&plot.x, 0.03);
+    yk_plot_range_widen(&plot.y, 0.06);
+    yk_text_addf(&title, "%s on ", what->shape);
+    yk_profile_describe_device(what, &title);
+    yk_text_addf(&title, ", samples of %" PRId64 " tokens", what->sequence);
+    yk_figure_begin(&plot.figure, yk_text_chars(&title));
+    draw_layer(&plot, series);
+    yk_figure_end(&plot.figure);
+    out->failed |= title.failed;
+    yk_text_free(&title);
+    return yk_text_status(out);
+}
+
+/* ---- a link: each collective in a row of two charts, bandwidth and time over bytes ---- */
+
+enum {
+    LEFT = 74,
+    GAP = 92,     /* between the two charts, with the labels of the second */
+    HEADING = 58, /* of a row: its name, its knee, and the names of the charts */
+    CHART_HEIGHT = 190,
+    ROW_HEIGHT = HEADING + CHART_HEIGHT + 44,
+    FAR_OCTAVES = 6, /* as far behind the last size a knee is shown */
+};
+
+struct row {
+    const struct yk_profile_report_link *link;
+    struct yk_figure figure;
+    double top;
+    struct series rates;
+    struct series times;
+};
+
+static struct yk_plot chart_of(const struct row *row, bool second)
+{
+    const double width = (row->figure.width - LEFT - GAP - RIGHT_MARGIN) / 2;
+    const double left = second ? LEFT + width + GAP : LEFT;
+    struct yk_plot plot = {
+        .figure = row->figure,
+        .left = left,
+        .right = left + width,
+        .top = row->top + HEADING,
+        .bottom = row->top + HEADING + CHART_HEIGHT,
+        .x = yk_plot_range_empty(),
+        .y = yk_plot_range_empty(),
+    };
+    include_series(&plot, second ? &row->times : &row->rates);
+    if (row->link->has_knee) {
+        const struct yk_knee *knee = &row->link->knee;
+        yk_plot_range_include(&plot.x, fmin(log2(knee->bytes), plot.x.high + FAR_OCTAVES));
+        if (!second || knee->latency_s > 0) {
+            yk_plot_range_include(&plot.y,
+                                  log10(second ? knee->latency_s : knee->plateau_bytes_per_s));
+        }
+    }
+    yk_plot_range_widen(&plot.x, 0.03);
+    yk_plot_range_widen(&plot.y, second ? 0.12 : 0.06);
+    return plot;
+}
+
+/* A level, its label under its left end, where bandwidth is far below and time above. */
+static void draw_level(const struct yk_plot *plot, double value, const char *text)
+{
+    const double y = yk_plot_y(plot, log10(value));
+    yk_figure_line(&plot->figure, "low", plot->left, y, plot->right, y);
+    yk_figure_text(&plot->figure, "small halo", plot->left + 6, y + 14, text);
+}
+
+static void draw_knee_line(const struct yk_plot *plot, double bytes)
+{
+    const double x = yk_plot_x(plot, log2(bytes));
+    yk_figure_line(&plot->figure, "limit", x, plot->top, x, plot->bottom);
+}
+
+/* Its name goes to the right, where bandwidth is high, as long as there is room. */
+static void draw_knee(const struct yk_plot *plot, const struct yk_knee *knee)
+{
+    const double x = yk_plot_x(plot, log2(knee->bytes));
+    const double y = yk_plot_y(plot, log10(YK_KNEE_BANDWIDTH_FRACTION * knee->plateau_bytes_per_s));
+    char size[YK_UNITS_SIZE];
+    char text[YK_UNITS_SIZE + 8];
+    yk_units_format(knee->bytes, YK_UNIT_BYTES, size);
+    snprintf(text, sizeof text, "knee %s", size);
+    const bool fits = x + 6 + yk_label_pixels(text) < plot->right;
+    yk_figure_text(&plot->figure, fits ? "small strong halo" : "small strong halo end",
+                   fits ? x + 6 : x - 6, plot->bottom - 8, text);
+    yk_text_addf(plot->figure.out, "<circle class=\"chosen\" cx=\"%.2f\" cy=\"%.2f\" r=\"7\"/>\n",
+                 x, y);
+}
+
+static void draw_rates(const struct row *row)
+{
+    const struct yk_plot plot = chart_of(row, false);
+    const struct yk_knee *knee = &row->link->knee;
+    const bool shows_knee = row->link->has_knee && log2(knee->bytes) <= plot.x.high;
+    yk_figure_text(&plot.figure, "small soft", plot.left, plot.top - 6, "bandwidth over each link");
+    draw_axes(&plot, &row->rates, YK_UNIT_BYTES_PER_S, true);
+    if (row->link->has_knee) {
+        char rate[YK_UNITS_SIZE];
+        char text[YK_UNITS_SIZE + 12];
+        yk_units_format(knee->plateau_bytes_per_s, YK_UNIT_BYTES_PER_S, rate);
+        snprintf(text, sizeof text, "plateau %s", rate);
+        draw_level(&plot, knee->plateau_bytes_per_s, text);
+    }
+    if (shows_knee) {
+        draw_knee_line(&plot, knee->bytes);
+    }
+    draw_series(&plot, &row->rates, 0);
+    if (shows_knee) {
+        draw_knee(&plot, knee);
+    }
+}
+
+static void draw_times(const struct row *row)
+{
+    const struct yk_plot plot = chart_of(row, true);
+    const struct yk_knee *knee = &row->link->knee;
+    yk_figure_text(&plot.figure, "small soft", plot.left, plot.top - 6, "time");
+    draw_axes(&plot, &row->times, YK_UNIT_SECONDS, true);
+    if (row->link->has_knee && knee->latency_s > 0) {
+        char time[YK_UNITS_SIZE];
+        char text[YK_UNITS_SIZE + 12];
+        yk_units_format(knee->latency_s, YK_UNIT_SECONDS, time);
+        snprintf(text, sizeof text, "latency %s", time);
+        draw_level(&plot, knee->latency_s, text);
+    }
+    if (row->link->has_knee && log2(knee->bytes) <= plot.x.high) {
+        draw_knee_line(&plot, knee->bytes);
+    }
+    draw_series(&plot, &row->times, 0);
+}
+
+static yk_status draw_row(struct row *row, struct yk_arena *arena)
+{
+    const struct yk_profile_report_link *link = row->link;
+    struct yk_text text = {0};
+    YK_TRY(make_series(link->count, arena, &row->rates));
+    YK_TRY(make_series(link->count, arena, &row->times));
+    for (int32_t i = 0; i < link->count; i++) {
+        const double bytes = (double)link->rows[i].bytes;
+        const struct yk_profile_measurement *measurement = &link->rows[i].measurement;
+        add_point(&row->rates, bytes, yk_profile_report_bandwidth(link, i), measurement->spread);
+        add_point(&row->times, bytes, measurement->value, measurement->spread);
+    }
+    yk_profile_describe_collective(&link->rows[0].link, &text);
+    yk_figure_text(&row->figure, "strong", 14, row->top + 16, yk_text_chars(&text));
+    yk_text_free(&text);
+    text = (struct yk_text){0};
+    yk_profile_describe_knee(link, &text);
+    yk_figure_cut_text(&row->figure, "soft", LEFT + 130, row->top + 16, yk_text_chars(&text),
+                       row->figure.width - LEFT - 130 - RIGHT_MARGIN);
+    row->figure.out->failed |= text.failed;
+    yk_text_free(&text);
+    draw_rates(row);
+    draw_times(row);
+    return YK_OK;
+}
+
+yk_status yk_profile_figure_link(const struct yk_profile_report *report, int32_t first,
+                                 struct yk_arena *arena, struct yk_text *out, int32_t *next)
+{
+    const char *name = report->links[first].rows[0].link.link;
+    int32_t end = first;
+    while (end < report->link_count && strcmp(report->links[end].rows[0].link.link, name) == 0) {
+        end++;
+    }
+    const struct yk_figure figure = {
+        .width = YK_FIGURE_ALONE_WIDTH,
+        .height = YK_FIGURE_HEADING + (end - first) * ROW_HEIGHT,
+        .alone = true,
+        .out = out,
+    };
+    yk_figure_begin(&figure, name);
+    for (int32_t i = first; i < end; i++) {
+        struct row row = {.link = &report->links[i],
+                          .figure = figure,
+                          .top = YK_FIGURE_HEADING + (i - first) * ROW_HEIGHT};
+        YK_TRY(draw_row(&row, arena));
+    }
+    yk_figure_end(&figure);
+    *next = end;
+    return yk_text_status(out);
+}

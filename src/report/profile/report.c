@@ -1,0 +1,240 @@
+#include "report/profile/report.h"
+
+#include "base/array.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Rows that are read, in memory that grows; texts are the arena's. */
+struct reading {
+    const struct yk_profile_report_request *request;
+    struct yk_arena *arena;
+    struct yk_profile_report *report;
+    int32_t layer_capacity;
+    int32_t link_capacity;
+    int32_t fact_capacity;
+};
+
+static yk_status copy_word(struct reading *reading, const char **word)
+{
+    const char *read = *word ? *word : "";
+    *word = yk_arena_copy_text(reading->arena, read, strlen(read));
+    return *word ? YK_OK : yk_fail_out_of_memory();
+}
+
+static yk_status copy_measurement(struct reading *reading, struct yk_profile_measurement *row)
+{
+    YK_TRY(copy_word(reading, &row->versions));
+    YK_TRY(copy_word(reading, &row->cpu));
+    return copy_word(reading, &row->host);
+}
+
+/* Whether the device of `length` characters is meant: by its whole name, or that before a colon. */
+static bool is_meant(const char *wanted, const char *device, size_t length)
+{
+    const size_t whole = strlen(wanted);
+    const bool is_cpu = strncmp(device, "cpu", 3) == 0 && (length == 3 || device[3] == ':');
+    if (strncmp(wanted, "cuda", 4) == 0 && (wanted[4] == 0 || wanted[4] == ':')) {
+        return !is_cpu;
+    }
+    return whole <= length && strncmp(wanted, device, whole) == 0 &&
+           (whole == length || device[whole] == ':');
+}
+
+/* Whether the subject, a device or a link with two, has the device that is wanted. */
+static bool has_device(const struct yk_profile_report_request *request, const char *subject)
+{
+    if (!request->device) {
+        return true;
+    }
+    const size_t length = strcspn(subject, " ");
+    for (size_t cut = 0; cut < length; cut++) {
+        if (subject[cut] == '-' &&
+            (is_meant(request->device, subject, cut) ||
+             is_meant(request->device, subject + cut + 1, length - cut - 1))) {
+            return true;
+        }
+    }
+    return is_meant(request->device, subject, length);
+}
+
+static bool has_shape(const struct yk_profile_report_request *request, const char *shape)
+{
+    bool found = !request->shapes;
+    for (int32_t i = 0; i < request->shape_count && !found; i++) {
+        found = strcmp(request->shapes[i], shape) == 0;
+    }
+    return found;
+}
+
+static yk_status add_layer(void *user, const struct yk_profile_layer_row *row)
+{
+    struct reading *reading = user;
+    struct yk_profile_report *report = reading->report;
+    report->known++;
+    if (!has_device(reading->request, row->layer.device) ||
+        !has_shape(reading->request, row->layer.shape) ||
+        (reading->request->sequence > 0 && reading->request->sequence != row->layer.sequence)) {
+        return YK_OK;
+    }
+    YK_TRY(yk_array_grow((void **)&report->layer_rows, &reading->layer_capacity,
+                         report->layer_row_count, sizeof *report->layer_rows));
+    struct yk_profile_layer_row *kept = &report->layer_rows[report->layer_row_count];
+    *kept = *row;
+    YK_TRY(copy_word(reading, &kept->layer.device));
+    YK_TRY(copy_word(reading, &kept->layer.shape));
+    YK_TRY(copy_word(reading, &kept->layer.pass));
+    YK_TRY(copy_measurement(reading, &kept->measurement));
+    report->layer_row_count++;
+    return YK_OK;
+}
+
+static yk_status add_link(void *user, const struct yk_profile_link_row *row)
+{
+    struct reading *reading = user;
+    struct yk_profile_report *report = reading->report;
+    report->known++;
+    if (!has_device(reading->request, row->link.link)) {
+        return YK_OK;
+    }
+    YK_TRY(yk_array_grow((void **)&report->link_rows, &reading->link_capacity,
+                         report->link_row_count, sizeof *report->link_rows));
+    struct yk_profile_link_row *kept = &report->link_rows[report->link_row_count];
+    *kept = *row;
+    YK_TRY(copy_word(reading, &kept->link.link));
+    YK_TRY(copy_word(reading, &kept->link.collective));
+    YK_TRY(copy_measurement(reading, &kept->measurement));
+    report->link_row_count++;
+    return YK_OK;
+}
+
+static yk_status add_fact(void *user, const struct yk_profile_fact_row *row)
+{
+    struct reading *reading = user;
+    struct yk_profile_report *report = reading->report;
+    report->known++;
+    if (!has_device(reading->request, row->fact.subject)) {
+        return YK_OK;
+    }
+    YK_TRY(yk_array_grow((void **)&report->facts, &reading->fact_capacity, report->fact_count,
+                         sizeof *report->facts));
+    struct yk_profile_fact_row *kept = &report->facts[report->fact_count];
+    *kept = *row;
+    YK_TRY(copy_word(reading, &kept->fact.subject));
+    YK_TRY(copy_word(reading, &kept->fact.fact));
+    YK_TRY(copy_measurement(reading, &kept->measurement));
+    report->fact_count++;
+    return YK_OK;
+}
+
+static bool are_one_sort(const struct yk_profile_layer_row *a, const struct yk_profile_layer_row *b)
+{
+    return strcmp(a->layer.device, b->layer.device) == 0 &&
+           strcmp(a->measurement.cpu, b->measurement.cpu) == 0 && a->layer.part == b->layer.part &&
+           strcmp(a->layer.shape, b->layer.shape) == 0 && a->layer.sequence == b->layer.sequence;
+}
+
+static bool are_one_curve(const struct yk_profile_link_row *a, const struct yk_profile_link_row *b)
+{
+    return strcmp(a->link.link, b->link.link) == 0 &&
+           strcmp(a->measurement.cpu, b->measurement.cpu) == 0 &&
+           strcmp(a->link.collective, b->link.collective) == 0 && a->link.ranks == b->link.ranks;
+}
+
+/* Rows of one sort follow each other. */
+static yk_status sort_layers(struct yk_profile_report *report, struct yk_arena *arena)
+{
+    YK_TRY_NEW(arena, report->layers, report->layer_row_count + 1);
+    for (int32_t i = 0; i < report->layer_row_count; i++) {
+        const struct yk_profile_layer_row *row = &report->layer_rows[i];
+        if (i == 0 || !are_one_sort(row, &row[-1])) {
+            report->layers[report->layer_count++].rows = row;
+        }
+        report->layers[report->layer_count - 1].count++;
+    }
+    return YK_OK;
+}
+
+static yk_status find_knee(struct yk_profile_report_link *link, struct yk_arena *arena)
+{
+    struct yk_profile_point *points = NULL;
+    const struct yk_profile_link *what = &link->rows[0].link;
+    YK_TRY_NEW(arena, points, link->count);
+    for (int32_t i = 0; i < link->count; i++) {
+        const struct yk_profile_measurement *measurement = &link->rows[i].measurement;
+        points[i] = (struct yk_profile_point){(double)link->rows[i].bytes, measurement->value,
+                                              measurement->spread};
+    }
+    const struct yk_profile_curve curve = {points, link->count};
+    link->has_knee =
+        yk_knee_find(&curve, yk_knee_link_fraction(what->collective, what->ranks), &link->knee);
+    return YK_OK;
+}
+
+static yk_status sort_links(struct yk_profile_report *report, struct yk_arena *arena)
+{
+    YK_TRY_NEW(arena, report->links, report->link_row_count + 1);
+    for (int32_t i = 0; i < report->link_row_count; i++) {
+        const struct yk_profile_link_row *row = &report->link_rows[i];
+        if (i == 0 || !are_one_curve(row, &row[-1])) {
+            report->links[report->link_count++].rows = row;
+        }
+        report->links[report->link_count - 1].count++;
+    }
+    for (int32_t i = 0; i < report->link_count; i++) {
+        YK_TRY(find_knee(&report->links[i], arena));
+    }
+    return YK_OK;
+}
+
+/* Moves what has grown into the arena. */
+static yk_status move_to_arena(void **array, int32_t count, size_t size, struct yk_arena *arena)
+{
+    void *moved = yk_arena_allocate(arena, (size_t)count + 1, size);
+    if (moved && count > 0) {
+        memcpy(moved, *array, (size_t)count * size);
+    }
+    free(*array);
+    *array = moved;
+    return moved ? YK_OK : yk_fail_out_of_memory();
+}
+
+static yk_status move_all(struct yk_profile_report *report, struct yk_arena *arena)
+{
+    const yk_status layers = move_to_arena((void **)&report->layer_rows, report->layer_row_count,
+                                           sizeof *report->layer_rows, arena);
+    const yk_status links = move_to_arena((void **)&report->link_rows, report->link_row_count,
+                                          sizeof *report->link_rows, arena);
+    const yk_status facts =
+        move_to_arena((void **)&report->facts, report->fact_count, sizeof *report->facts, arena);
+    return layers != YK_OK ? layers : (links != YK_OK ? links : facts);
+}
+
+yk_status yk_profile_report_make(struct yk_profile *profile,
+                                 const struct yk_profile_report_request *request,
+                                 struct yk_arena *arena, struct yk_profile_report *out)
+{
+    struct yk_profile_report report = {.path = request->path, .now = request->now};
+    struct reading reading = {.request = request, .arena = arena, .report = &report};
+    yk_status status = yk_profile_visit_layers(profile, add_layer, &reading);
+    if (status == YK_OK) {
+        status = yk_profile_visit_links(profile, add_link, &reading);
+    }
+    if (status == YK_OK) {
+        status = yk_profile_visit_facts(profile, add_fact, &reading);
+    }
+    const yk_status moved = move_all(&report, arena);
+    YK_TRY(status);
+    YK_TRY(moved);
+    YK_TRY(sort_layers(&report, arena));
+    YK_TRY(sort_links(&report, arena));
+    *out = report;
+    return YK_OK;
+}
+
+double yk_profile_report_bandwidth(const struct yk_profile_report_link *link, int32_t i)
+{
+    const struct yk_profile_link_row *row = &link->rows[i];
+    return yk_knee_link_fraction(row->link.collective, row->link.ranks) * (double)row->bytes /
+           row->measurement.value;
+}

@@ -1,0 +1,187 @@
+#include "report/run/describe.h"
+
+#include "report/label.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* A rank that computes for this part of the step keeps all others waiting, whatever they do. */
+static const double BUSY = 0.7;
+
+/* What is measured is said to be as predicted within this part. */
+static const double ALIKE = 0.05;
+
+/* "cpu1 (rank 1)"; the device alone where there is one. */
+static void add_rank(const struct yk_run_ranks *ranks, int32_t rank, struct yk_text *out)
+{
+    yk_text_add(out, ranks->ranks[rank].device);
+    if (ranks->count > 1) {
+        yk_text_addf(out, " (rank %d)", (int)rank);
+    }
+}
+
+static void add_time(double seconds, struct yk_text *out)
+{
+    char text[YK_UNITS_SIZE];
+    yk_label_unit(seconds, YK_UNIT_SECONDS, text);
+    yk_text_add(out, text);
+}
+
+static void add_part(double part_s, double step_s, struct yk_text *out)
+{
+    add_time(part_s, out);
+    yk_text_addf(out, ", %.0f %% of the step", 100 * part_s / step_s);
+}
+
+/* The rank that waits longest for others, if that is worth a sentence. */
+static void add_idle(const struct yk_run_ranks *ranks, int32_t slowest, bool measured,
+                     double step_s, struct yk_text *out)
+{
+    int32_t max = -1;
+    double max_s = 0.1 * step_s;
+    for (int32_t r = 0; r < ranks->count; r++) {
+        const struct yk_trace_sum *sum =
+            measured ? &ranks->ranks[r].measured : &ranks->ranks[r].predicted;
+        if (r != slowest && sum->idle_s > max_s) {
+            max = r;
+            max_s = sum->idle_s;
+        }
+    }
+    if (max >= 0) {
+        add_rank(ranks, max, out);
+        yk_text_add(out, " waits for others longest: ");
+        add_part(max_s, step_s, out);
+        yk_text_add(out, ".\n");
+    }
+}
+
+/* What bounds the step: what the rank that computes longest does all the time. */
+static void add_bound(const struct yk_run_ranks *ranks, int32_t slowest, bool measured,
+                      double step_s, struct yk_text *out)
+{
+    const struct yk_trace_sum *sum =
+        measured ? &ranks->ranks[slowest].measured : &ranks->ranks[slowest].predicted;
+    if (sum->compute_s >= BUSY * step_s) {
+        yk_text_add(out, "Computation of ");
+        add_rank(ranks, slowest, out);
+        yk_text_add(out, measured ? " bounds the step: " : " is to bound the step: ");
+        add_part(sum->compute_s, step_s, out);
+    } else {
+        const bool exposed = sum->exposed_s >= sum->idle_s;
+        yk_text_add(out, exposed ? "Exposed communication" : "Waiting");
+        yk_text_add(out, measured ? " bounds the step: " : " is to bound the step: ");
+        add_rank(ranks, slowest, out);
+        yk_text_add(out, ranks->count > 1 ? ", which computes longest, computes for "
+                                          : " computes for ");
+        add_part(sum->compute_s, step_s, out);
+        yk_text_add(out, exposed ? ", and waits for data that moves for " : ", and waits for ");
+        add_part(exposed ? sum->exposed_s : sum->idle_s, step_s, out);
+    }
+    yk_text_add(out, ".\n");
+}
+
+/* The part of the slowest rank's time that is furthest from what was predicted. */
+static void add_cause(const struct yk_run_ranks *ranks, int32_t slowest, struct yk_text *out)
+{
+    static const char *const names[] = {"computation", "exposed communication", "waiting"};
+    const struct yk_run_rank *rank = &ranks->ranks[slowest];
+    const double differences[] = {
+        rank->measured.compute_s - rank->predicted.compute_s,
+        rank->measured.exposed_s - rank->predicted.exposed_s,
+        rank->measured.idle_s - rank->predicted.idle_s,
+    };
+    int max = 0;
+    for (int i = 1; i < 3; i++) {
+        max = fabs(differences[i]) > fabs(differences[max]) ? i : max;
+    }
+    if (!isfinite(differences[max])) {
+        return;
+    }
+    yk_text_addf(out, " On ");
+    add_rank(ranks, slowest, out);
+    yk_text_addf(out, ", %s is furthest from it: ", names[max]);
+    add_time(fabs(differences[max]), out);
+    yk_text_addf(out, " %s than predicted.", differences[max] > 0 ? "longer" : "shorter");
+}
+
+static void add_comparison(const struct yk_run_report *report, const struct yk_run_ranks *ranks,
+                           int32_t slowest, struct yk_text *out)
+{
+    const double ratio = report->measured_step_s / report->predicted_step_s;
+    if (!(isfinite(ratio) && ratio > 0)) {
+        return;
+    }
+    yk_text_add(out, "The median step took ");
+    add_time(report->measured_step_s, out);
+    if (report->measured_low_s > 0 && report->measured_high_s > report->measured_low_s) {
+        yk_text_add(out, " (eight of ten took ");
+        add_time(report->measured_low_s, out);
+        yk_text_add(out, " to ");
+        add_time(report->measured_high_s, out);
+        yk_text_add(out, ")");
+    }
+    yk_text_add(out, "; ");
+    add_time(report->predicted_step_s, out);
+    if (fabs(ratio - 1) <= ALIKE) {
+        yk_text_addf(out, " was predicted, which is %.0f %% off.", 100 * fabs(ratio - 1));
+    } else {
+        yk_text_addf(out, " was predicted: it took %.2f times as long.", ratio);
+        if (slowest >= 0) {
+            add_cause(ranks, slowest, out);
+        }
+    }
+    yk_text_add(out, "\n");
+}
+
+/* "8 / 8"; nothing where they are not known. */
+static void add_shares(const double *shares, int32_t count, struct yk_text *out)
+{
+    for (int32_t r = 0; r < count; r++) {
+        yk_text_addf(out, "%s%.0f", r > 0 ? " / " : "", shares[r]);
+    }
+}
+
+static void add_first_shares(const struct yk_run_report *report, struct yk_text *out)
+{
+    for (int32_t r = 0; r < report->first_rank_count; r++) {
+        yk_text_addf(out, "%s%.0f", r > 0 ? " / " : "", report->first_ranks[r].share);
+    }
+}
+
+static void add_rebalancings(const struct yk_run_report *report, struct yk_text *out)
+{
+    for (int32_t n = 0; n < report->rebalancing_count; n++) {
+        const struct yk_run_report_rebalancing *change = &report->rebalancings[n];
+        const bool last = n + 1 == report->rebalancing_count;
+        struct yk_text before = {0};
+        if (n > 0) {
+            add_shares(change[-1].shares, change[-1].share_count, &before);
+        } else {
+            add_first_shares(report, &before);
+        }
+        yk_text_addf(out, "Samples were divided anew after step %lld: the ranks took ",
+                     (long long)change->step);
+        if (before.length > 0) {
+            yk_text_addf(out, "%s before, and ", yk_text_chars(&before));
+        }
+        add_shares(change->shares, change->share_count, out);
+        yk_text_addf(out, " from then on.%s\n",
+                     last && report->first_ranks ? " Predictions are for these shares." : "");
+        out->failed |= before.failed;
+        yk_text_free(&before);
+    }
+}
+
+void yk_run_describe_time(const struct yk_run_report *report, const struct yk_run_ranks *ranks,
+                          struct yk_text *out)
+{
+    const bool measured = isfinite(ranks->measured_step_s);
+    const double step_s = measured ? ranks->measured_step_s : ranks->predicted_step_s;
+    const int32_t slowest = yk_run_ranks_slowest(ranks);
+    if (slowest >= 0 && step_s > 0) {
+        add_bound(ranks, slowest, measured, step_s, out);
+        add_idle(ranks, slowest, measured, step_s, out);
+    }
+    add_comparison(report, ranks, slowest, out);
+    add_rebalancings(report, out);
+}

@@ -1,0 +1,296 @@
+#include "report/run/lanes.h"
+
+#include "report/csv.h"
+#include "report/run/charts.h"
+#include "trace/trace.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Traces in files are kept to the nanosecond. */
+static const double SAME_S = 1.5e-9;
+
+const char *yk_run_lanes_trace_name(int trace)
+{
+    return trace == YK_RUN_PREDICTED ? "predicted" : "measured";
+}
+
+/* Lanes of both traces, (ranks, lanes) each. */
+struct both {
+    const struct yk_run_ranks *ranks;
+    const struct yk_trace *traces[YK_RUN_TRACE_COUNT];
+    const struct yk_lanes_row *lanes[YK_RUN_TRACE_COUNT];
+    double end_s;   /* of the last event */
+    double shift_s; /* that has been added to their times */
+    int32_t rank_count;
+    int32_t *first_of; /* (ranks) the first that does the same */
+    int32_t *shown;    /* (ranks) of such a first one: the rank that stands for all of them */
+    int32_t *alike;    /* (ranks) and how many they are */
+};
+
+/* The first op of either trace is at 0, unless it is later. */
+static yk_status sort(const struct yk_run_report *report, struct yk_arena *arena, struct both *out)
+{
+    out->traces[YK_RUN_PREDICTED] = report->predicted;
+    out->traces[YK_RUN_MEASURED] = report->measured;
+    for (int t = 0; t < YK_RUN_TRACE_COUNT; t++) {
+        if (out->traces[t]) {
+            const int32_t count = yk_trace_rank_count(out->traces[t]);
+            out->rank_count = count > out->rank_count ? count : out->rank_count;
+            out->shift_s = fmax(out->shift_s, -yk_trace_sum_begin_s(out->traces[t]));
+        }
+    }
+    for (int t = 0; t < YK_RUN_TRACE_COUNT && out->rank_count > 0; t++) {
+        double end_s = 0;
+        if (out->traces[t]) {
+            YK_TRY(yk_lanes_from_trace(out->traces[t], out->rank_count, out->shift_s, arena,
+                                       &out->lanes[t], &end_s));
+            out->end_s = fmax(out->end_s, end_s);
+        }
+    }
+    return YK_OK;
+}
+
+static bool same_lane(const struct yk_lanes_row *a, const struct yk_lanes_row *b)
+{
+    if (a->count != b->count) {
+        return false;
+    }
+    for (int32_t i = 0; i < a->count; i++) {
+        if (fabs(a->bars[i].start - b->bars[i].start) > SAME_S ||
+            fabs(a->bars[i].end - b->bars[i].end) > SAME_S ||
+            strcmp(a->bars[i].label, b->bars[i].label) != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool same_rank(const struct both *both, int32_t a, int32_t b)
+{
+    const struct yk_lanes_row *lanes = both->lanes[YK_RUN_PREDICTED];
+    for (int32_t l = 0; l < YK_LANE_COUNT; l++) {
+        if (!same_lane(&lanes[a * YK_LANE_COUNT + l], &lanes[b * YK_LANE_COUNT + l])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static yk_status merge(struct yk_arena *arena, struct both *both)
+{
+    const bool merges = both->rank_count > YK_RUN_LANES_APART && both->lanes[YK_RUN_PREDICTED];
+    YK_TRY_NEW(arena, both->first_of, (int64_t)both->rank_count + 1);
+    YK_TRY_NEW(arena, both->shown, (int64_t)both->rank_count + 1);
+    YK_TRY_NEW(arena, both->alike, (int64_t)both->rank_count + 1);
+    for (int32_t r = 0; r < both->rank_count; r++) {
+        int32_t first = merges ? 0 : r;
+        while (first < r && (both->first_of[first] != first || !same_rank(both, first, r))) {
+            first++;
+        }
+        both->first_of[r] = first;
+        both->alike[first]++;
+        if (first == r || both->ranks->ranks[r].measured.compute_s >
+                              both->ranks->ranks[both->shown[first]].measured.compute_s) {
+            both->shown[first] = r;
+        }
+    }
+    return YK_OK;
+}
+
+/* "0 to 31, 40". */
+static yk_status number(const struct both *both, int32_t first, struct yk_arena *arena,
+                        const char **out)
+{
+    struct yk_text text = {0};
+    for (int32_t r = first; r < both->rank_count; r++) {
+        const int32_t from = r;
+        if (both->first_of[r] != first) {
+            continue;
+        }
+        while (r + 1 < both->rank_count && both->first_of[r + 1] == first) {
+            r++;
+        }
+        yk_text_addf(&text, from == r ? "%s%d" : "%s%d to %d", text.length > 0 ? ", " : "",
+                     (int)from, (int)r);
+    }
+    return yk_lanes_keep_name(&text, arena, out);
+}
+
+static yk_status name(const struct both *both, int32_t first, const char *numbers,
+                      struct yk_arena *arena, const char **out)
+{
+    struct yk_text text = {0};
+    yk_text_add(&text, both->ranks->ranks[both->shown[first]].device);
+    if (both->alike[first] > 1) {
+        yk_text_addf(
+            &text, both->traces[YK_RUN_MEASURED] ? ", slowest of ranks %s" : ", as all of ranks %s",
+            numbers);
+    }
+    return yk_lanes_keep_name(&text, arena, out);
+}
+
+static yk_status fill_lane(const struct both *both, int32_t first, int32_t lane,
+                           struct yk_arena *arena, struct yk_run_lane *out)
+{
+    const int32_t rank = both->shown[first];
+    struct yk_text text = {0};
+    *out = (struct yk_run_lane){
+        .rank = rank,
+        .count = both->alike[first],
+        .lane = yk_trace_lane_name((enum yk_lane)lane),
+    };
+    for (int t = 0; t < YK_RUN_TRACE_COUNT; t++) {
+        if (both->lanes[t]) {
+            out->rows[t] = both->lanes[t][rank * YK_LANE_COUNT + lane];
+        }
+        out->rows[t].name = yk_run_lanes_trace_name(t);
+    }
+    YK_TRY(number(both, first, arena, &out->numbers));
+    YK_TRY(name(both, first, out->numbers, arena, &out->device));
+    yk_text_addf(&text, "%s, %s", out->device, out->lane);
+    return yk_lanes_keep_name(&text, arena, &out->name);
+}
+
+static yk_status list_groups(const struct yk_run_lane *all, int32_t count, struct yk_arena *arena,
+                             const struct yk_lanes_group **out)
+{
+    struct yk_lanes_group *groups = NULL;
+    YK_TRY_NEW(arena, groups, (int64_t)count + 1);
+    for (int32_t i = 0; i < count; i++) {
+        groups[i] = (struct yk_lanes_group){all[i].name, all[i].rows, YK_RUN_TRACE_COUNT};
+    }
+    *out = groups;
+    return YK_OK;
+}
+
+yk_status yk_run_lanes_make(const struct yk_run_report *report, const struct yk_run_ranks *ranks,
+                            struct yk_arena *arena, struct yk_run_lanes *out)
+{
+    struct both both = {.ranks = ranks};
+    struct yk_run_lane *all = NULL;
+    struct yk_text title = {0};
+    int32_t count = 0;
+    YK_TRY(sort(report, arena, &both));
+    YK_TRY(merge(arena, &both));
+    YK_TRY_NEW(arena, all, (int64_t)both.rank_count * YK_LANE_COUNT + 1);
+    *out = (struct yk_run_lanes){.all = all, .shift_s = both.shift_s};
+    for (int32_t i = 0; i < both.rank_count * YK_LANE_COUNT; i++) {
+        const int32_t rank = i / YK_LANE_COUNT;
+        if (both.first_of[rank] == rank) {
+            YK_TRY(fill_lane(&both, rank, i % YK_LANE_COUNT, arena, &all[count]));
+            out->merged |= both.alike[rank] > 1;
+            count += all[count].rows[0].count > 0 || all[count].rows[1].count > 0;
+        }
+    }
+    out->lanes = (struct yk_lanes){
+        .span = both.end_s,
+        .end = NAN,
+        .bound = NAN,
+        .group_count = count,
+    };
+    yk_text_addf(&title, "Ops over time: %s", report->title);
+    YK_TRY(yk_lanes_keep_name(&title, arena, &out->lanes.title));
+    return list_groups(all, count, arena, &out->lanes.groups);
+}
+
+void yk_run_lanes_sum_kinds(const struct yk_run_report *report,
+                            struct yk_run_kind out[YK_OP_STYLE_COUNT])
+{
+    const struct yk_trace *traces[YK_RUN_TRACE_COUNT] = {report->predicted, report->measured};
+    for (int32_t k = 0; k < YK_OP_STYLE_COUNT; k++) {
+        out[k] = (struct yk_run_kind){0};
+    }
+    for (int t = 0; t < YK_RUN_TRACE_COUNT; t++) {
+        for (int32_t i = 0; traces[t] && i < yk_trace_event_count(traces[t]); i++) {
+            const struct yk_trace_event *event = yk_trace_event_at(traces[t], i);
+            struct yk_run_kind *kind = &out[yk_op_style_kind(event->op)];
+            kind->count[t]++;
+            kind->seconds[t] += event->end_s - event->start_s;
+        }
+    }
+    /* Traces are kept to the nanosecond: what is finer is the noise of differences. */
+    for (int32_t k = 0; k < YK_OP_STYLE_COUNT; k++) {
+        for (int t = 0; t < YK_RUN_TRACE_COUNT; t++) {
+            out[k].seconds[t] = round(out[k].seconds[t] * 1e9) / 1e9;
+        }
+    }
+}
+
+/* ---- the chart ---- */
+
+static const char *heading(const void *subject)
+{
+    const struct yk_run_page *page = subject;
+    return !page->report->measured    ? "One step, predicted"
+           : !page->report->predicted ? "One step, measured"
+                                      : "One step, predicted and measured";
+}
+
+static bool applies(const void *subject)
+{
+    const struct yk_run_page *page = subject;
+    return page->lanes.lanes.group_count > 0;
+}
+
+static yk_status draw(const void *subject, struct yk_figure frame)
+{
+    const struct yk_run_page *page = subject;
+    yk_lanes_draw(&page->lanes.lanes, frame);
+    return YK_OK;
+}
+
+static yk_status add(const void *subject, struct yk_text *out)
+{
+    const struct yk_run_page *page = subject;
+    const int32_t written = yk_lanes_count_written(&page->lanes.lanes);
+    yk_lanes_add_chart(&page->lanes.lanes,
+                       "Ops of every lane over time, as predicted and as measured", out);
+    yk_text_add(out,
+                "<p class=\"note live\" hidden>What was measured is the last step. Point at an "
+                "op, tap it, or use the arrow keys: where the other row has it, too, both are "
+                "framed. Ctrl and the wheel zoom, so do two fingers; dragging moves.</p>\n");
+    if (page->lanes.merged) {
+        yk_text_add(out, "<p class=\"note\">Ranks that were predicted to do the same at the "
+                         "same times are shown once, by the one that computed longest; the "
+                         "trace files have them all.</p>\n");
+    }
+    if (written < page->lanes.lanes.group_count) {
+        yk_text_add(out, "<p class=\"note\">Further lanes have too many ops for this page; "
+                         "the trace files have them all.</p>\n");
+    }
+    return YK_OK;
+}
+
+static yk_status write_csv(const void *subject, struct yk_text *out)
+{
+    const struct yk_run_page *page = subject;
+    const struct yk_run_lanes *lanes = &page->lanes;
+    const int32_t count = yk_lanes_count_written(&lanes->lanes);
+    yk_text_add(out, "ranks,device,lane,op,start_s,end_s,bytes,trace\n");
+    for (int32_t g = 0; g < count; g++) {
+        const struct yk_run_lane *lane = &lanes->all[g];
+        for (int t = 0; t < YK_RUN_TRACE_COUNT; t++) {
+            for (int32_t i = 0; i < lane->rows[t].count; i++) {
+                yk_csv_add_text(out, lane->numbers);
+                yk_csv_add_text(out, lane->device);
+                yk_csv_add_text(out, lane->lane);
+                yk_lanes_add_csv(&lane->rows[t].bars[i], out);
+                yk_csv_add_text(out, lane->rows[t].name);
+                yk_csv_end_row(out);
+            }
+        }
+    }
+    return YK_OK;
+}
+
+const struct yk_chart yk_run_chart_lanes = {
+    .name = "lanes",
+    .heading = heading,
+    .applies = applies,
+    .draw = draw,
+    .file_width = YK_FIGURE_ALONE_WIDTH,
+    .add = add,
+    .numbers = "lanes",
+    .csv = write_csv,
+};

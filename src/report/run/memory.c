@@ -1,0 +1,216 @@
+#include "report/csv.h"
+#include "report/label.h"
+#include "report/run/charts.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum {
+    MARGIN = 14,
+    NAME_HEIGHT = 20,
+    BAR_HEIGHT = 28,
+    MARK_HEIGHT = 18, /* above and below a bar, for its marks */
+    AXIS_HEIGHT = 22,
+};
+
+/* A limit further out would make all bars short: then it is written, not drawn. */
+static const double MAX_LIMIT = 2;
+
+struct picture {
+    struct yk_figure figure;
+    double right;
+    double max_bytes;
+};
+
+/* What a device would hold at its fullest moment, all kinds together. */
+static double predicted_of(const struct yk_run_report_memory *memory)
+{
+    double total = 0;
+    for (int k = 0; k < YK_MEMORY_KIND_COUNT; k++) {
+        total += memory->predicted_by_kind[k];
+    }
+    return total;
+}
+
+static double x_of(const struct picture *picture, double bytes)
+{
+    return MARGIN + bytes / picture->max_bytes * (picture->right - MARGIN);
+}
+
+/* Words about the place `x`, beside or under it and inside the picture. */
+static void add_mark(const struct picture *picture, const char *kind, const char *name,
+                     double bytes, double top, double bottom, double base)
+{
+    const double x = x_of(picture, bytes);
+    char number[YK_UNITS_SIZE];
+    char text[YK_UNITS_SIZE + 24];
+    yk_label_unit(bytes, YK_UNIT_BYTES, number);
+    snprintf(text, sizeof text, "%s %s", name, number);
+    const double half = yk_label_pixels(text) / 2;
+    yk_figure_line(&picture->figure, kind, x, top, x, bottom);
+    yk_figure_text(&picture->figure, "small halo middle",
+                   fmax(MARGIN + half, fmin(x, picture->right - half)), base, text);
+}
+
+static void draw_stack(const struct picture *picture, const struct yk_run_report_memory *memory,
+                       double y)
+{
+    struct yk_text *out = picture->figure.out;
+    double before = 0;
+    for (int k = 0; k < YK_MEMORY_KIND_COUNT; k++) {
+        const double bytes = memory->predicted_by_kind[k];
+        const char *name = yk_memory_kind_name((enum yk_memory_kind)k);
+        const double x = x_of(picture, before);
+        const double pixels = x_of(picture, before + bytes) - x;
+        char kind[32];
+        char text[YK_UNITS_SIZE];
+        if (!(bytes > 0)) {
+            continue;
+        }
+        snprintf(kind, sizeof kind, "memory-%s", name);
+        yk_label_unit(bytes, YK_UNIT_BYTES, text);
+        yk_figure_begin_rect(&picture->figure, kind, x, y, fmax(pixels - 1, 0.75), BAR_HEIGHT);
+        yk_text_addf(out, " rx=\"2\"><title>%s: %s predicted</title></rect>\n", name, text);
+        if (yk_label_pixels(text) + 6 <= pixels) {
+            yk_figure_text(&picture->figure, "small ink middle", x + pixels / 2,
+                           y + BAR_HEIGHT / 2.0 + 4, text);
+        }
+        before += bytes;
+    }
+}
+
+/* Returns the height it takes. */
+static double draw_device(const struct picture *picture, const struct yk_run_report_memory *memory,
+                          double y)
+{
+    const double top = y + NAME_HEIGHT + MARK_HEIGHT;
+    const double bottom = top + BAR_HEIGHT;
+    char limit[YK_UNITS_SIZE];
+    char text[YK_UNITS_SIZE + 16];
+    yk_figure_cut_text(&picture->figure, "strong", MARGIN, y + 14, memory->device,
+                       YK_FIGURE_STRONG * (picture->right - MARGIN) * 0.6);
+    yk_figure_begin_rect(&picture->figure, "track", MARGIN, top, picture->right - MARGIN,
+                         BAR_HEIGHT);
+    yk_text_add(picture->figure.out, "/>\n");
+    draw_stack(picture, memory, top);
+    if (isfinite(memory->limit_bytes) && memory->limit_bytes <= picture->max_bytes) {
+        add_mark(picture, "limit", "limit", memory->limit_bytes, top - 4, bottom + 4, bottom + 16);
+    } else if (isfinite(memory->limit_bytes)) {
+        yk_label_unit(memory->limit_bytes, YK_UNIT_BYTES, limit);
+        snprintf(text, sizeof text, "limit %s", limit);
+        yk_figure_text(&picture->figure, "small soft end", picture->right, y + 14, text);
+    }
+    if (isfinite(memory->measured_bytes)) {
+        add_mark(picture, "step", "measured", memory->measured_bytes, top - 5, bottom + 5, top - 8);
+    }
+    return NAME_HEIGHT + MARK_HEIGHT + BAR_HEIGHT + MARK_HEIGHT + 6;
+}
+
+static double max_of(const struct yk_run_report *report)
+{
+    double max = 0;
+    double limit = 0;
+    for (int32_t i = 0; i < report->memory_count; i++) {
+        const struct yk_run_report_memory *memory = &report->memory[i];
+        max = fmax(max, predicted_of(memory));
+        max = isfinite(memory->measured_bytes) ? fmax(max, memory->measured_bytes) : max;
+    }
+    for (int32_t i = 0; i < report->memory_count; i++) {
+        const double bytes = report->memory[i].limit_bytes;
+        limit = isfinite(bytes) && bytes <= MAX_LIMIT * max ? fmax(limit, bytes) : limit;
+    }
+    max = 1.04 * fmax(max, limit);
+    return max > 0 ? max : 1;
+}
+
+static int32_t list_kinds(const struct yk_run_report *report, char classes[][32],
+                          struct yk_figure_legend_entry *entries)
+{
+    int32_t count = 0;
+    for (int k = 0; k < YK_MEMORY_KIND_COUNT; k++) {
+        bool used = false;
+        for (int32_t i = 0; i < report->memory_count; i++) {
+            used |= report->memory[i].predicted_by_kind[k] > 0;
+        }
+        if (used) {
+            const char *name = yk_memory_kind_name((enum yk_memory_kind)k);
+            snprintf(classes[count], 32, "memory-%s", name);
+            entries[count] = (struct yk_figure_legend_entry){classes[count], name};
+            count++;
+        }
+    }
+    return count;
+}
+
+static yk_status draw(const void *subject, struct yk_figure frame)
+{
+    const struct yk_run_page *page = subject;
+    const struct yk_run_report *report = page->report;
+    struct picture picture = {
+        .figure = frame,
+        .right = frame.width - MARGIN,
+        .max_bytes = max_of(report),
+    };
+    struct yk_figure_legend_entry entries[YK_MEMORY_KIND_COUNT];
+    char classes[YK_MEMORY_KIND_COUNT][32];
+    const int32_t kinds = list_kinds(report, classes, entries);
+    const double device = NAME_HEIGHT + MARK_HEIGHT + BAR_HEIGHT + MARK_HEIGHT + 6;
+    const double top = AXIS_HEIGHT + (frame.alone ? YK_FIGURE_HEADING : 0);
+    const double bottom = top + device * report->memory_count;
+    const int parts = (int)fmax(1, (picture.right - MARGIN) / 90);
+    const struct yk_figure_axis axis = yk_figure_axis_make(picture.max_bytes, YK_UNIT_BYTES, parts);
+    double y = top;
+    picture.figure.height =
+        bottom + yk_figure_legend(NULL, entries, kinds, MARGIN, 0, picture.right) + 8;
+    yk_figure_begin(&picture.figure, "Memory, as predicted and as measured");
+    yk_figure_time_grid(&picture.figure, &axis, MARGIN, picture.right, top, bottom);
+    for (int32_t i = 0; i < report->memory_count; i++) {
+        y += draw_device(&picture, &report->memory[i], y);
+    }
+    yk_figure_legend(&picture.figure, entries, kinds, MARGIN, bottom + 2, picture.right);
+    yk_figure_end(&picture.figure);
+    return YK_OK;
+}
+
+static yk_status write_csv(const void *subject, struct yk_text *out)
+{
+    const struct yk_run_page *page = subject;
+    const struct yk_run_report *report = page->report;
+    yk_text_add(out, "device,limit_bytes,measured_bytes");
+    for (int k = 0; k < YK_MEMORY_KIND_COUNT; k++) {
+        yk_text_addf(out, ",%s_bytes", yk_memory_kind_name((enum yk_memory_kind)k));
+    }
+    yk_text_add(out, "\n");
+    for (int32_t i = 0; i < report->memory_count; i++) {
+        const struct yk_run_report_memory *memory = &report->memory[i];
+        yk_csv_add_text(out, memory->device);
+        yk_csv_add_bytes(out, memory->limit_bytes);
+        yk_csv_add_bytes(out, memory->measured_bytes);
+        for (int k = 0; k < YK_MEMORY_KIND_COUNT; k++) {
+            yk_csv_add_bytes(out, memory->predicted_by_kind[k]);
+        }
+        yk_csv_end_row(out);
+    }
+    return YK_OK;
+}
+
+static bool applies(const void *subject)
+{
+    const struct yk_run_page *page = subject;
+    return page->report->memory_count > 0;
+}
+
+const struct yk_chart yk_run_chart_memory = {
+    .name = "memory",
+    .title = "Memory",
+    .row = "pair",
+    .applies = applies,
+    .draw = draw,
+    .width = YK_CHART_HALF,
+    .file_width = 760,
+    .style = "scrolled",
+    .note = "The bar is the most that any way of running the plan can hold, by kind; what was "
+            "measured is the whole process at its fullest, of a GPU all that was in use there.",
+    .numbers = "memory",
+    .csv = write_csv,
+};

@@ -1,0 +1,185 @@
+#include "report/page.h"
+#include "report/label.h"
+#include "report/run/charts.h"
+#include "report/run/describe.h"
+#include "report/web.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    MAX_DIFFERENCES = 5
+};
+
+#define ROW(name) &yk_run_chart_##name,
+static const struct yk_chart *const charts[] = {YK_RUN_CHARTS(ROW) NULL};
+
+static void add_head(const struct yk_run_page *page, struct yk_text *out)
+{
+    const struct yk_run_report *report = page->report;
+    static const char *const styles[] = {yk_web_charts_css, yk_web_run_css, NULL};
+    struct yk_text lead = {0};
+    yk_text_add(&lead, report->model ? report->model : "");
+    yk_text_add(&lead, report->model && report->data ? " " : "");
+    yk_text_add(&lead, report->data ? report->data : "");
+    out->failed |= lead.failed;
+    yk_page_begin(report->title, yk_text_chars(&lead), styles, out);
+    yk_text_free(&lead);
+}
+
+static void add_loss_figures(const struct yk_run_page *page, struct yk_text *out)
+{
+    const struct yk_run_report *report = page->report;
+    char text[2 * YK_NUMBER_SIZE];
+    char number[YK_NUMBER_SIZE];
+    if (report->step_count > 0) {
+        const struct yk_run_report_step *last = &report->steps[report->step_count - 1];
+        yk_label_count(last->step, number);
+        yk_page_add_figure(report->step_goal > last->step ? "steps so far" : "steps", number, out);
+        snprintf(text, sizeof text, "%.4f", page->curves.smooth_loss[page->curves.count - 1]);
+        yk_page_add_figure("loss", isfinite(last->loss) ? text : "not a number", out);
+    }
+    if (report->evaluation_count > 0) {
+        const double loss = report->evaluations[report->evaluation_count - 1].loss;
+        snprintf(text, sizeof text, "%.4f", loss);
+        yk_page_add_figure("evaluation", isfinite(loss) ? text : "not a number", out);
+    }
+}
+
+/* Over the whole run: all tokens by all seconds. */
+static double tokens_per_s(const struct yk_run_report *report)
+{
+    double tokens = 0;
+    double seconds = 0;
+    for (int32_t i = 0; i < report->step_count; i++) {
+        const struct yk_run_report_step *step = &report->steps[i];
+        if (step->seconds > 0 && yk_plot_holds(step->seconds) &&
+            yk_plot_holds(step->tokens_per_s)) {
+            tokens += step->tokens_per_s * step->seconds;
+            seconds += step->seconds;
+        }
+    }
+    return seconds > 0 ? tokens / seconds : NAN;
+}
+
+/* What was measured of the rank that held most; NAN: of none. */
+static double max_memory(const struct yk_run_report *report)
+{
+    double max = NAN;
+    for (int32_t i = 0; i < report->memory_count; i++) {
+        /* Of a number and what is none, fmax takes the number. */
+        max = fmax(max, report->memory[i].measured_bytes);
+    }
+    return max;
+}
+
+static void add_figures(const struct yk_run_page *page, struct yk_text *out)
+{
+    const struct yk_run_report *report = page->report;
+    const double speed = tokens_per_s(report);
+    char text[YK_UNITS_SIZE];
+    char number[YK_NUMBER_SIZE];
+    yk_page_begin_figures(out);
+    add_loss_figures(page, out);
+    if (isfinite(speed)) {
+        yk_label_count(llround(speed), number);
+        yk_page_add_figure("tokens/s", number, out);
+    }
+    if (isfinite(speed) && report->token_mfu > 0) {
+        snprintf(text, sizeof text, "%.1f%% (exact %.1f)", 100 * speed * report->token_mfu,
+                 100 * speed * report->token_exact_mfu);
+        yk_page_add_figure("MFU", text, out);
+    }
+    if (isfinite(report->measured_step_s)) {
+        yk_label_unit(report->measured_step_s, YK_UNIT_SECONDS, text);
+        yk_page_add_figure("step, measured", text, out);
+    }
+    if (isfinite(report->predicted_step_s)) {
+        yk_label_unit(report->predicted_step_s, YK_UNIT_SECONDS, text);
+        yk_page_add_figure("step, predicted", text, out);
+    }
+    if (isfinite(max_memory(report))) {
+        yk_label_unit(max_memory(report), YK_UNIT_BYTES, text);
+        yk_page_add_figure(report->memory_count > 1 ? "memory, fullest rank" : "memory, measured",
+                           text, out);
+    }
+    yk_page_end_figures(out);
+}
+
+static void add_time_description(const struct yk_run_report *report,
+                                 const struct yk_run_ranks *ranks, struct yk_text *out)
+{
+    struct yk_text text = {0};
+    struct yk_text sentence = {0};
+    yk_run_describe_time(report, ranks, &text);
+    if (text.length > 0) {
+        yk_text_add(out, "<div class=\"binds\"><strong>Where the time goes</strong>\n");
+        for (const char *line = text.bytes; *line; line += strcspn(line, "\n") + 1) {
+            sentence.length = 0;
+            yk_text_add_bytes(&sentence, line, strcspn(line, "\n"));
+            yk_text_add(out, "<p>");
+            yk_text_add_xml(out, yk_text_chars(&sentence));
+            yk_text_add(out, "</p>\n");
+        }
+        yk_text_add(out, "</div>\n");
+    }
+    out->failed |= text.failed || sentence.failed;
+    yk_text_free(&text);
+    yk_text_free(&sentence);
+}
+
+static yk_status make(const struct yk_run_report *report, struct yk_arena *arena,
+                      struct yk_run_page *out)
+{
+    *out = (struct yk_run_page){.report = report, .arena = arena};
+    YK_TRY(yk_run_ranks_make(report, arena, &out->ranks));
+    YK_TRY(yk_run_lanes_make(report, &out->ranks, arena, &out->lanes));
+    YK_TRY(yk_run_curves_make(report, arena, &out->curves));
+    yk_run_lanes_sum_kinds(report, out->kinds);
+    return yk_run_ranks_find_differences(report, MAX_DIFFERENCES, arena, &out->differences,
+                                         &out->difference_count);
+}
+
+static yk_status write_page(const struct yk_run_report *report, struct yk_arena *arena,
+                            struct yk_text *out)
+{
+    static const char *const still[] = {yk_web_numbers_js, yk_web_figures_js, yk_web_steps_js,
+                                        NULL};
+    static const char *const all[] = {yk_web_numbers_js,
+                                      yk_web_figures_js,
+                                      yk_web_lanes_js,
+                                      yk_web_ops_js,
+                                      yk_web_counters_js,
+                                      yk_web_steps_js,
+                                      NULL};
+    struct yk_run_page page;
+    YK_TRY(make(report, arena, &page));
+    add_head(&page, out);
+    add_figures(&page, out);
+    add_time_description(report, &page.ranks, out);
+    YK_TRY(yk_chart_add_all(charts, &page, out));
+    yk_page_end(page.lanes.lanes.group_count > 0 ? all : still, out);
+    return yk_text_status(out);
+}
+
+yk_status yk_run_report_page(const struct yk_run_report *report, struct yk_text *out)
+{
+    YK_TRY_IN_ARENA(arena, write_page(report, arena, out));
+    return YK_OK;
+}
+
+static yk_status write_pictures(const struct yk_run_report *report, const char *name,
+                                yk_chart_open open, void *argument, struct yk_arena *arena)
+{
+    struct yk_run_page page;
+    YK_TRY(make(report, arena, &page));
+    return yk_chart_write(charts, name, &page, open, argument);
+}
+
+yk_status yk_run_page_pictures(const struct yk_run_report *report, const char *name,
+                               yk_chart_open open, void *argument)
+{
+    YK_TRY_IN_ARENA(arena, write_pictures(report, name, open, argument, arena));
+    return YK_OK;
+}

@@ -1,0 +1,349 @@
+/* The tables of a run's page. */
+#include "report/csv.h"
+#include "report/label.h"
+#include "report/page.h"
+#include "report/run/charts.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* What is not known, or would be a ratio to nothing. */
+static const char *const NOTHING = "\xe2\x80\x93";
+
+static void add_seconds(double seconds, struct yk_text *out)
+{
+    char text[YK_UNITS_SIZE];
+    yk_label_unit(seconds, YK_UNIT_SECONDS, text);
+    yk_page_add_cell(isfinite(seconds) ? text : NOTHING, out);
+}
+
+static void add_ratio(double measured_s, double predicted_s, struct yk_text *out)
+{
+    char text[YK_NUMBER_SIZE];
+    snprintf(text, sizeof text, measured_s < 100 * predicted_s ? "%.2f" : "%.0f",
+             measured_s / predicted_s);
+    yk_page_add_cell(predicted_s > 0 && isfinite(measured_s / predicted_s) ? text : NOTHING, out);
+}
+
+static void add_kind(int32_t number, const struct yk_run_kind *kind, bool predicted, bool measured,
+                     struct yk_text *out)
+{
+    const double predicted_s = predicted ? kind->seconds[YK_RUN_PREDICTED] : NAN;
+    const double measured_s = measured ? kind->seconds[YK_RUN_MEASURED] : NAN;
+    const char *name = yk_op_style_name(number);
+    char count[YK_NUMBER_SIZE];
+    yk_label_count(measured ? kind->count[YK_RUN_MEASURED] : kind->count[YK_RUN_PREDICTED], count);
+    yk_text_addf(out, "<tr><th scope=\"row\"><i class=\"op-%s\" aria-hidden=\"true\"></i>%s</th>",
+                 name, name);
+    yk_page_add_cell(count, out);
+    add_seconds(predicted_s, out);
+    add_seconds(measured_s, out);
+    add_ratio(measured_s, predicted_s, out);
+    yk_text_add(out, "</tr>\n");
+}
+
+static void add_total(const char *name, double predicted_s, double measured_s, struct yk_text *out)
+{
+    yk_text_addf(out, "<tr class=\"total\"><th scope=\"row\">%s</th><td></td>", name);
+    add_seconds(predicted_s, out);
+    add_seconds(measured_s, out);
+    add_ratio(measured_s, predicted_s, out);
+    yk_text_add(out, "</tr>\n");
+}
+
+static yk_status add_kinds(const void *subject, struct yk_text *out)
+{
+    const struct yk_run_page *page = subject;
+    const struct yk_run_report *report = page->report;
+    const struct yk_run_ranks *ranks = &page->ranks;
+    const struct yk_run_kind *kinds = page->kinds;
+    yk_text_add(out, "<div class=\"wide kinds\">\n<table>\n<thead><tr><th scope=\"col\">kind</th>"
+                     "<th scope=\"col\">ops</th><th scope=\"col\">predicted</th>"
+                     "<th scope=\"col\">measured</th><th scope=\"col\">ratio</th></tr></thead>\n"
+                     "<tbody>\n");
+    for (int32_t k = 0; k < YK_OP_STYLE_COUNT; k++) {
+        if (kinds[k].count[YK_RUN_PREDICTED] > 0 || kinds[k].count[YK_RUN_MEASURED] > 0) {
+            add_kind(k, &kinds[k], report->predicted != NULL, report->measured != NULL, out);
+        }
+    }
+    add_total("this step", ranks->predicted_step_s, ranks->measured_step_s, out);
+    add_total("median step", report->predicted_step_s, report->measured_step_s, out);
+    yk_text_add(out, "</tbody>\n</table>\n</div>\n");
+    return YK_OK;
+}
+
+static yk_status write_kinds_csv(const void *subject, struct yk_text *out)
+{
+    const struct yk_run_page *page = subject;
+    const struct yk_run_kind *kinds = page->kinds;
+    yk_text_add(out, "kind,predicted_count,predicted_s,measured_count,measured_s\n");
+    for (int32_t k = 0; k < YK_OP_STYLE_COUNT; k++) {
+        if (kinds[k].count[YK_RUN_PREDICTED] == 0 && kinds[k].count[YK_RUN_MEASURED] == 0) {
+            continue;
+        }
+        yk_csv_add_text(out, yk_op_style_name(k));
+        for (int t = 0; t < YK_RUN_TRACE_COUNT; t++) {
+            yk_csv_add_integer(out, kinds[k].count[t]);
+            yk_csv_add_seconds(out, kinds[k].seconds[t]);
+        }
+        yk_csv_end_row(out);
+    }
+    return YK_OK;
+}
+
+static bool has_lanes(const void *subject)
+{
+    const struct yk_run_page *page = subject;
+    return page->lanes.lanes.group_count > 0;
+}
+
+const struct yk_chart yk_run_chart_kinds = {
+    .title = "Kinds of ops",
+    .row = "pair",
+    .applies = has_lanes,
+    .add = add_kinds,
+    .numbers = "kinds",
+    .csv = write_kinds_csv,
+};
+
+/* "cpu1", with its number where names alone may be ambiguous. */
+static void begin_rank(const struct yk_run_ranks *ranks, int32_t rank, struct yk_text *out)
+{
+    yk_text_addf(out, "<tr><th scope=\"row\"><span class=\"rank\">%d</span>", (int)rank);
+    yk_text_add_xml(out, ranks->ranks[rank].device);
+    yk_text_add(out, "</th>");
+}
+
+static void add_bytes(double bytes, struct yk_text *out)
+{
+    char text[YK_UNITS_SIZE];
+    yk_label_unit(bytes, YK_UNIT_BYTES, text);
+    yk_page_add_cell(isfinite(bytes) ? text : NOTHING, out);
+}
+
+static void add_share(double share, struct yk_text *out)
+{
+    char text[YK_NUMBER_SIZE] = "";
+    if (isfinite(share)) {
+        yk_label_number(share, text);
+    }
+    yk_page_add_cell(isfinite(share) ? text : NOTHING, out);
+}
+
+static void add_step_length(const char *before, double step_s, const char *after,
+                            struct yk_text *out)
+{
+    char text[YK_UNITS_SIZE];
+    if (isfinite(step_s)) {
+        yk_label_unit(step_s, YK_UNIT_SECONDS, text);
+        yk_text_addf(out, "%s%s%s", before, text, after);
+    }
+}
+
+static yk_status add_ranks(const void *subject, struct yk_text *out)
+{
+    const struct yk_run_page *page = subject;
+    const struct yk_run_ranks *ranks = &page->ranks;
+    static const char *const heads[] = {"compute", "exposed", "idle", "memory"};
+    yk_text_add(out, "<div class=\"wide ranks\" tabindex=\"0\" role=\"group\" aria-label=\"Ranks\">"
+                     "<table>\n<thead><tr><th scope=\"col\" rowspan=\"2\">device</th>"
+                     "<th scope=\"col\" rowspan=\"2\">share</th>");
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
+        yk_text_addf(out, "<th scope=\"colgroup\" colspan=\"3\">%s</th>", heads[i]);
+    }
+    yk_text_add(out, "</tr>\n<tr>");
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
+        yk_text_add(out, "<th scope=\"col\">predicted</th><th scope=\"col\">measured</th>"
+                         "<th scope=\"col\">ratio</th>");
+    }
+    yk_text_add(out, "</tr></thead>\n<tbody>\n");
+    for (int32_t r = 0; r < ranks->count; r++) {
+        const struct yk_run_rank *rank = &ranks->ranks[r];
+        const double times[][2] = {
+            {rank->predicted.compute_s, rank->measured.compute_s},
+            {rank->predicted.exposed_s, rank->measured.exposed_s},
+            {rank->predicted.idle_s, rank->measured.idle_s},
+        };
+        begin_rank(ranks, r, out);
+        add_share(rank->share, out);
+        for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
+            add_seconds(times[i][0], out);
+            add_seconds(times[i][1], out);
+            add_ratio(times[i][1], times[i][0], out);
+        }
+        add_bytes(rank->predicted_bytes, out);
+        add_bytes(rank->measured_bytes, out);
+        add_ratio(rank->measured_bytes, rank->predicted_bytes, out);
+        yk_text_add(out, "</tr>\n");
+    }
+    yk_text_add(out, "</tbody>\n</table></div>\n");
+    yk_text_add(out, "<p class=\"note\">In one step a rank computes, waits while data moves to or "
+                     "from it (exposed), or waits for anything else (idle). ");
+    add_step_length("Together that is ", ranks->predicted_step_s, " as predicted. ", out);
+    add_step_length("The measured step is the last one, ", ranks->measured_step_s, ". ", out);
+    yk_text_add(out, "Memory is that of the fullest moment.</p>\n");
+    return YK_OK;
+}
+
+static yk_status write_ranks_csv(const void *subject, struct yk_text *out)
+{
+    const struct yk_run_page *page = subject;
+    const struct yk_run_ranks *ranks = &page->ranks;
+    yk_text_add(out, "rank,device,share,predicted_compute_s,measured_compute_s,"
+                     "predicted_exposed_s,measured_exposed_s,predicted_idle_s,measured_idle_s,"
+                     "predicted_bytes,measured_bytes,limit_bytes\n");
+    for (int32_t r = 0; r < ranks->count; r++) {
+        const struct yk_run_rank *rank = &ranks->ranks[r];
+        const double times[] = {rank->predicted.compute_s, rank->measured.compute_s,
+                                rank->predicted.exposed_s, rank->measured.exposed_s,
+                                rank->predicted.idle_s,    rank->measured.idle_s};
+        const double sizes[] = {rank->predicted_bytes, rank->measured_bytes, rank->limit_bytes};
+        yk_csv_add_integer(out, r);
+        yk_csv_add_text(out, rank->device);
+        yk_csv_add_number(out, rank->share);
+        for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
+            yk_csv_add_seconds(out, times[i]);
+        }
+        for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+            yk_csv_add_bytes(out, sizes[i]);
+        }
+        yk_csv_end_row(out);
+    }
+    return YK_OK;
+}
+
+static bool has_ranks(const void *subject)
+{
+    const struct yk_run_page *page = subject;
+    return page->ranks.count > 1;
+}
+
+const struct yk_chart yk_run_chart_ranks = {
+    .title = "Ranks",
+    .applies = has_ranks,
+    .add = add_ranks,
+    .numbers = "ranks",
+    .csv = write_ranks_csv,
+};
+
+static yk_status add_differences(const void *subject, struct yk_text *out)
+{
+    const struct yk_run_page *page = subject;
+    const struct yk_run_ranks *ranks = &page->ranks;
+    yk_text_add(out, "<div class=\"wide kinds\">\n<table>\n<thead><tr><th scope=\"col\">op</th>"
+                     "<th scope=\"col\" class=\"left\">on</th><th scope=\"col\">predicted</th>"
+                     "<th scope=\"col\">measured</th><th scope=\"col\">ratio</th></tr></thead>\n"
+                     "<tbody>\n");
+    for (int32_t i = 0; i < page->difference_count; i++) {
+        const struct yk_run_difference *difference = &page->differences[i];
+        yk_text_addf(out, "<tr><th scope=\"row\"><i class=\"op-%s\" aria-hidden=\"true\"></i>",
+                     yk_op_style_name(yk_op_style_kind(difference->op)));
+        yk_text_add_xml(out, difference->op);
+        yk_text_add(out, "</th><td class=\"left\">");
+        yk_text_add_xml(out, ranks->ranks[difference->rank].device);
+        yk_text_add(out, "</td>");
+        add_seconds(difference->predicted_s, out);
+        add_seconds(difference->measured_s, out);
+        add_ratio(difference->measured_s, difference->predicted_s, out);
+        yk_text_add(out, "</tr>\n");
+    }
+    yk_text_add(out, "</tbody>\n</table>\n</div>\n");
+    if (ranks->count > 1) {
+        yk_text_add(out, "<p class=\"note\">All ops of one name in the step, on the rank where "
+                         "they differ most. Of communication, the time while data moves counts, "
+                         "not the wait for other ranks.</p>\n");
+    }
+    return YK_OK;
+}
+
+static yk_status write_differences_csv(const void *subject, struct yk_text *out)
+{
+    const struct yk_run_page *page = subject;
+    const struct yk_run_ranks *ranks = &page->ranks;
+    const struct yk_run_difference *differences = page->differences;
+    const int32_t count = page->difference_count;
+    yk_text_add(out, "op,rank,device,predicted_s,measured_s\n");
+    for (int32_t i = 0; i < count; i++) {
+        yk_csv_add_text(out, differences[i].op);
+        yk_csv_add_integer(out, differences[i].rank);
+        yk_csv_add_text(out, ranks->ranks[differences[i].rank].device);
+        yk_csv_add_seconds(out, differences[i].predicted_s);
+        yk_csv_add_seconds(out, differences[i].measured_s);
+        yk_csv_end_row(out);
+    }
+    return YK_OK;
+}
+
+static bool has_differences(const void *subject)
+{
+    const struct yk_run_page *page = subject;
+    return page->difference_count > 0;
+}
+
+const struct yk_chart yk_run_chart_differences = {
+    .title = "Ops that differ most",
+    .row = "pair",
+    .applies = has_differences,
+    .add = add_differences,
+    .numbers = "differences",
+    .csv = write_differences_csv,
+};
+
+static yk_status add_options(const void *subject, struct yk_text *out)
+{
+    const struct yk_run_page *page = subject;
+    const struct yk_run_report *report = page->report;
+    yk_text_add(out, "<div class=\"wide options\">\n<table>\n<tbody>\n");
+    for (int32_t i = 0; i < report->option_count; i++) {
+        yk_text_add(out, "<tr><th scope=\"row\">");
+        yk_text_add_xml(out, report->options[i].name);
+        yk_text_add(out, "</th>");
+        yk_page_add_cell(report->options[i].value, out);
+        yk_text_add(out, "</tr>\n");
+    }
+    yk_text_add(out, "</tbody>\n</table>\n</div>\n");
+    if (report->checkpoint) {
+        yk_text_add(out, "<p class=\"note\">Newest checkpoint: ");
+        yk_text_add_xml(out, report->checkpoint);
+        yk_text_add(out, "</p>\n");
+    }
+    return YK_OK;
+}
+
+static bool has_options(const void *subject)
+{
+    const struct yk_run_page *page = subject;
+    return page->report->option_count > 0 || page->report->checkpoint;
+}
+
+const struct yk_chart yk_run_chart_options = {
+    .title = "Settings",
+    .row = "pair",
+    .applies = has_options,
+    .add = add_options,
+};
+
+static yk_status add_sample(const void *subject, struct yk_text *out)
+{
+    const struct yk_run_page *page = subject;
+    yk_text_add(out, "<pre class=\"sample\" tabindex=\"0\">");
+    yk_text_add_xml(out, page->report->sample);
+    yk_text_add(out, "</pre>\n");
+    return YK_OK;
+}
+
+/* Whether there is anything visible. */
+static bool has_sample(const void *subject)
+{
+    const struct yk_run_page *page = subject;
+    const char *sample = page->report->sample;
+    return sample && sample[strspn(sample, " \t\r\n")] != '\0';
+}
+
+const struct yk_chart yk_run_chart_sample = {
+    .title = "What it writes",
+    .row = "pair",
+    .applies = has_sample,
+    .add = add_sample,
+};

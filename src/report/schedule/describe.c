@@ -1,0 +1,83 @@
+#include "report/schedule/describe.h"
+
+#include "report/label.h"
+#include "sched/memory.h"
+
+void yk_schedule_describe_gap(const struct yk_schedule_report *report, struct yk_text *out)
+{
+    const double makespan = (double)report->schedule->makespan;
+    const double bound = (double)report->lower_bound;
+    if (makespan <= bound) {
+        yk_text_add(out, "no schedule is shorter");
+    } else if (bound <= 0) {
+        yk_text_add(out, "no lower bound is known");
+    } else {
+        char percent[YK_NUMBER_SIZE];
+        yk_label_percent(makespan - bound, bound, percent);
+        yk_text_addf(out, "at most %s longer than the shortest possible", percent);
+    }
+}
+
+static void add_data(const struct yk_schedule *schedule, int32_t task, const struct yk_wait *wait,
+                     struct yk_text *out)
+{
+    const struct yk_graph *graph = schedule->graph;
+    const int32_t from = schedule->devices[wait->task];
+    const bool same = from == schedule->devices[task];
+    yk_text_addf(out, "waits for %s%s %s %s, which %s at ", same ? "" : "data of ",
+                 graph->tasks[wait->task].name, same ? "on" : "from", graph->devices[from].name,
+                 same ? "finishes" : "arrives");
+    yk_label_add_time(out, graph, wait->arrival);
+}
+
+void yk_schedule_describe_wait(const struct yk_schedule *schedule, int32_t task,
+                               const struct yk_wait *wait, struct yk_text *out)
+{
+    const struct yk_graph *graph = schedule->graph;
+    switch (wait->reason) {
+    case YK_WAIT_NOTHING:
+        yk_text_add(out, "starts at once");
+        break;
+    case YK_WAIT_DATA:
+        add_data(schedule, task, wait, out);
+        break;
+    case YK_WAIT_DEVICE:
+        yk_text_addf(out, "%s is busy with %s until ", graph->devices[schedule->devices[task]].name,
+                     graph->tasks[wait->task].name);
+        yk_label_add_time(out, graph, wait->arrival);
+        break;
+    case YK_WAIT_MEMORY:
+        yk_text_addf(out, "waits for memory on %s until %s ends at ",
+                     graph->devices[schedule->devices[task]].name, graph->tasks[wait->task].name);
+        yk_label_add_time(out, graph, schedule->starts[task]);
+        break;
+    case YK_WAIT_CHOICE:
+        yk_text_add(out, "could start at ");
+        yk_label_add_time(out, graph, wait->arrival);
+        yk_text_add(out, ", but was left for later");
+        break;
+    }
+}
+
+yk_status yk_schedule_describe_devices(const struct yk_schedule *schedule, struct yk_arena *arena,
+                                       struct yk_schedule_device_figures **out)
+{
+    const struct yk_graph *graph = schedule->graph;
+    struct yk_schedule_device_figures *figures = NULL;
+    YK_TRY_NEW(arena, figures, graph->device_count);
+    for (int32_t i = 0; i < graph->task_count; i++) {
+        struct yk_schedule_device_figures *device = &figures[schedule->devices[i]];
+        device->tasks++;
+        device->busy += schedule->finishes[i] - schedule->starts[i];
+    }
+    if (graph->limited) {
+        int64_t *peaks = NULL;
+        YK_TRY_NEW(arena, peaks, graph->device_count);
+        YK_TRY(yk_schedule_memory_peaks(schedule, peaks));
+        for (int32_t p = 0; p < graph->device_count; p++) {
+            figures[p].peak_bytes = peaks[p];
+        }
+    }
+    *out = figures;
+    return YK_OK;
+}

@@ -1,0 +1,239 @@
+#include "report/schedule/report.h"
+
+#include "base/json_write.h"
+#include "base/table.h"
+#include "base/units.h"
+#include "report/label.h"
+#include "report/schedule/describe.h"
+#include "report/schedule/gantt.h"
+#include "trace/chrome.h"
+
+enum {
+    SVG_WIDTH = 1200
+};
+
+/* ---- text ---- */
+
+static void add_headline(const struct yk_schedule_report *report, struct yk_text *out)
+{
+    const struct yk_graph *graph = report->schedule->graph;
+    char tasks[YK_NUMBER_SIZE];
+    yk_label_count(graph->task_count, tasks);
+    yk_text_addf(out, "%s, scheduled by %s: %s %s on %d %s\n", report->source, report->algorithm,
+                 tasks, graph->task_count == 1 ? "task" : "tasks", graph->device_count,
+                 graph->device_count == 1 ? "device" : "devices");
+    yk_text_add(out, "makespan ");
+    yk_label_add_time(out, graph, report->schedule->makespan);
+    if (report->lower_bound > 0) {
+        yk_text_add(out, ", lower bound ");
+        yk_label_add_time(out, graph, report->lower_bound);
+    }
+    yk_text_add(out, ": ");
+    yk_schedule_describe_gap(report, out);
+    yk_text_add(out, "\n\n");
+}
+
+static void add_memory(struct yk_table *table, int64_t peak_bytes, int64_t limit_bytes)
+{
+    char text[YK_UNITS_SIZE];
+    yk_units_format((double)peak_bytes, YK_UNIT_BYTES, text);
+    yk_table_add(table, "%s", text);
+    if (limit_bytes == YK_GRAPH_UNLIMITED) {
+        yk_table_add(table, "none");
+        return;
+    }
+    yk_units_format((double)limit_bytes, YK_UNIT_BYTES, text);
+    yk_table_add(table, "%s", text);
+}
+
+static void add_device(struct yk_table *table, const struct yk_schedule *schedule, int32_t device,
+                       const struct yk_schedule_device_figures *figures)
+{
+    const struct yk_graph *graph = schedule->graph;
+    char text[YK_NUMBER_SIZE];
+    yk_table_add(table, "%s", graph->devices[device].name);
+    yk_label_count(figures->tasks, text);
+    yk_table_add(table, "%s", text);
+    yk_label_time(graph, figures->busy, text);
+    yk_table_add(table, "%s", text);
+    yk_label_percent((double)figures->busy, (double)schedule->makespan, text);
+    yk_table_add(table, "%s", text);
+    yk_label_time(graph, schedule->makespan - figures->busy, text);
+    yk_table_add(table, "%s", text);
+    if (graph->limited) {
+        add_memory(table, figures->peak_bytes, graph->devices[device].memory_bytes);
+    }
+}
+
+static yk_status write_table(const struct yk_schedule *schedule,
+                             const struct yk_schedule_device_figures *figures, struct yk_text *out)
+{
+    static const struct yk_table_column columns[] = {
+        {"device", YK_TABLE_LEFT}, {"tasks", YK_TABLE_RIGHT}, {"busy", YK_TABLE_RIGHT},
+        {"share", YK_TABLE_RIGHT}, {"idle", YK_TABLE_RIGHT},  {"peak memory", YK_TABLE_RIGHT},
+        {"limit", YK_TABLE_RIGHT},
+    };
+    enum {
+        WITH_MEMORY = sizeof columns / sizeof *columns,
+        NO_MEMORY = WITH_MEMORY - 2
+    };
+    const struct yk_graph *graph = schedule->graph;
+    struct yk_table *table = NULL;
+    YK_TRY(yk_table_create(columns, graph->limited ? WITH_MEMORY : NO_MEMORY, &table));
+    for (int32_t p = 0; p < graph->device_count; p++) {
+        add_device(table, schedule, p, &figures[p]);
+    }
+    const yk_status status = yk_table_write(table, out);
+    yk_table_destroy(table);
+    return status;
+}
+
+yk_status yk_schedule_report_summary(const struct yk_schedule_report *report, struct yk_text *out)
+{
+    struct yk_arena *arena = NULL;
+    struct yk_schedule_device_figures *figures = NULL;
+    YK_TRY(yk_arena_create(&arena));
+    yk_status status = yk_schedule_describe_devices(report->schedule, arena, &figures);
+    if (status == YK_OK) {
+        add_headline(report, out);
+        status = write_table(report->schedule, figures, out);
+    }
+    yk_arena_destroy(arena);
+    return status;
+}
+
+/* ---- JSON ---- */
+
+static void add_json_task(const struct yk_schedule *schedule, int32_t task,
+                          struct yk_json_writer *json)
+{
+    const struct yk_graph *graph = schedule->graph;
+    yk_json_write_begin_object(json, NULL);
+    yk_json_write_string(json, "name", graph->tasks[task].name);
+    yk_json_write_string(json, "device", graph->devices[schedule->devices[task]].name);
+    yk_json_write_number(json, "start", yk_graph_time(graph, schedule->starts[task]));
+    yk_json_write_number(json, "finish", yk_graph_time(graph, schedule->finishes[task]));
+    yk_json_write_end_object(json);
+}
+
+yk_status yk_schedule_report_json(const struct yk_schedule_report *report, struct yk_text *out)
+{
+    const struct yk_schedule *schedule = report->schedule;
+    struct yk_json_writer json = {.text = out};
+    yk_json_write_begin_object(&json, NULL);
+    yk_json_write_integer(&json, "yoke", 1);
+    yk_json_write_string(&json, "algorithm", report->algorithm);
+    yk_json_write_number(&json, "makespan", yk_graph_time(schedule->graph, schedule->makespan));
+    yk_json_write_number(&json, "lower_bound", yk_graph_time(schedule->graph, report->lower_bound));
+    yk_json_write_begin_array(&json, "tasks");
+    for (int32_t i = 0; i < schedule->graph->task_count; i++) {
+        add_json_task(schedule, i, &json);
+    }
+    yk_json_write_end_array(&json);
+    yk_json_write_end_object(&json);
+    yk_text_add(out, "\n");
+    return yk_text_status(out);
+}
+
+/* ---- trace ---- */
+
+/* One unit of the graph's time is one second of the trace. */
+static yk_status add_tasks(const struct yk_schedule *schedule, struct yk_trace *trace,
+                           int32_t *events)
+{
+    const struct yk_graph *graph = schedule->graph;
+    for (int32_t i = 0; i < graph->task_count; i++) {
+        const struct yk_trace_event event = {
+            .rank = schedule->devices[i],
+            .lane = YK_LANE_COMPUTE,
+            .op = graph->tasks[i].name,
+            .start_s = yk_graph_time(graph, schedule->starts[i]),
+            .end_s = yk_graph_time(graph, schedule->finishes[i]),
+        };
+        YK_TRY(yk_trace_add_event(trace, &event, &events[i]));
+    }
+    return YK_OK;
+}
+
+/* Transfers of this model do not wait for each other, so no lane could hold them: each is a flow.
+ */
+static yk_status add_transfers(const struct yk_schedule *schedule, struct yk_trace *trace,
+                               const int32_t *events)
+{
+    const struct yk_graph *graph = schedule->graph;
+    for (int32_t e = 0; e < graph->edge_count; e++) {
+        const struct yk_graph_edge *edge = &graph->edges[e];
+        if (schedule->devices[edge->from] != schedule->devices[edge->to]) {
+            const struct yk_trace_flow flow = {events[edge->from], events[edge->to]};
+            YK_TRY(yk_trace_add_flow(trace, flow));
+        }
+    }
+    return YK_OK;
+}
+
+static yk_status fill(const struct yk_schedule *schedule, struct yk_arena *arena,
+                      struct yk_trace *trace)
+{
+    const struct yk_graph *graph = schedule->graph;
+    int32_t *events = NULL;
+    YK_TRY_NEW(arena, events, graph->task_count);
+    for (int32_t p = 0; p < graph->device_count; p++) {
+        YK_TRY(yk_trace_add_rank(trace, graph->devices[p].name));
+    }
+    YK_TRY(add_tasks(schedule, trace, events));
+    return add_transfers(schedule, trace, events);
+}
+
+yk_status yk_schedule_report_trace(const struct yk_schedule_report *report, struct yk_trace **out)
+{
+    struct yk_arena *arena = NULL;
+    struct yk_trace *trace = NULL;
+    yk_status status = YK_OK;
+    YK_TRY_GOTO(yk_arena_create(&arena), fail);
+    YK_TRY_GOTO(yk_trace_create(&trace), fail);
+    YK_TRY_GOTO(fill(report->schedule, arena, trace), fail);
+    yk_arena_destroy(arena);
+    *out = trace;
+    return YK_OK;
+fail:
+    yk_trace_destroy(trace);
+    yk_arena_destroy(arena);
+    return status;
+}
+
+yk_status yk_schedule_report_chrome(const struct yk_schedule_report *report, struct yk_text *out)
+{
+    struct yk_trace *trace = NULL;
+    YK_TRY(yk_schedule_report_trace(report, &trace));
+    const yk_status status = yk_chrome_write(trace, out);
+    yk_trace_destroy(trace);
+    return status;
+}
+
+/* ---- SVG ---- */
+
+static yk_status draw(const struct yk_schedule_report *report, struct yk_arena *arena,
+                      struct yk_text *out)
+{
+    struct yk_text title = {0};
+    struct yk_lanes lanes;
+    yk_text_addf(&title, "%s, scheduled by %s", report->source, report->algorithm);
+    const struct yk_gantt_options options = {
+        .title = yk_text_chars(&title),
+        .lower_bound = report->lower_bound,
+        .kinds = report->kinds,
+    };
+    const yk_status status = yk_gantt_make(report->schedule, &options, arena, &lanes);
+    if (status == YK_OK) {
+        yk_lanes_draw(&lanes, (struct yk_figure){.width = SVG_WIDTH, .alone = true, .out = out});
+        out->failed |= title.failed;
+    }
+    yk_text_free(&title);
+    return status == YK_OK ? yk_text_status(out) : status;
+}
+
+yk_status yk_schedule_report_svg(const struct yk_schedule_report *report, struct yk_text *out)
+{
+    YK_TRY_IN_ARENA(arena, draw(report, arena, out));
+    return YK_OK;
+}
