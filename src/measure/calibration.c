@@ -13,8 +13,7 @@
 /* Sorts that take less of all time than this say little, and that with noise. */
 static const double min_part = 0.01;
 
-/* Of its speed, what an op can lose at most beside others: ten times as long is no slowdown but
- * something else. */
+/* Of its speed, what overlap can cost an op at most: ten times as long is something else. */
 static const double max_lost = 0.9;
 
 struct state {
@@ -25,8 +24,8 @@ struct state {
     int32_t **class_of; /* (ranks), each (ops); −1: of no sort */
 };
 
-/* Below this part of its time beside another lane an op counts as alone, above 1 less this as
- * beside it throughout. */
+/* An op with less than this part of its time overlapped counts as alone, with more than 1 less this
+ * as overlapped throughout. */
 #define APART 0.1
 
 /* Times of another program say nothing about this one. */
@@ -170,8 +169,8 @@ static bool is_timed(const struct yk_op *op)
     }
 }
 
-/* The class of an op, found or begun; −1 of an op that takes no time or that no profile has times
- * for. */
+/* The class of an op, found or begun; −1 of an op that takes no time, or of which no profile has
+ * times. */
 static yk_status find_class(struct state *state, int32_t rank, const struct yk_op *op, int32_t *out)
 {
     struct yk_calibration *made = state->out;
@@ -267,8 +266,8 @@ static void add_to_side(struct side *side, const struct yk_op_times_op *op)
     side->count++;
 }
 
-/* An op that takes `a` alone takes 1 / d = (1 − k·f) / a with the part f beside, and k is 1 less
- * the slowdown's inverse: two sides give both. NAN where a side has no op. */
+/* An op that takes `a` alone takes 1 / d = (1 − k·f) / a with the part f overlapped, and k is 1
+ * less the slowdown's inverse: two sides give both. NAN where a side has no op. */
 static double slowdown_of(const struct sums *sums)
 {
     const struct side *alone = &sums->alone;
@@ -298,8 +297,8 @@ static void compare_sides(const struct state *state, struct sums *sums)
     }
 }
 
-/* How many times as long messages, or computation, take beside the other: the median over sorts
- * that have both; of none where the run does not tell. */
+/* The slowdown of messages, or of computation: the median over classes that have both sides; no
+ * samples where the run does not show it. */
 static yk_status estimate(const struct state *state, const struct sums *sums, bool messages,
                           struct yk_profile_measurement *out)
 {

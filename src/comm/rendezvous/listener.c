@@ -291,8 +291,7 @@ static void drop_slow(struct yk_listener *listener)
     }
 }
 
-/* Those without a link are -1, which poll() passes over; while there is no room nobody is let in.
- */
+/* poll() skips those without a socket, -1; while there is no room nobody is accepted. */
 static int wait_for_any(struct yk_listener *listener, struct pollfd *visits, struct pollfd *clients,
                         double end_s)
 {

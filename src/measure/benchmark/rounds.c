@@ -125,8 +125,8 @@ static yk_status end_round(const struct yk_benchmark_rounds *rounds, struct size
     return YK_OK;
 }
 
-/* How long all ranks are at it: as long as was asked for, but long enough for the slowest to make
- * its rounds, and no longer than it takes to make all that are kept. */
+/* How long all ranks run: as requested, but long enough for the slowest to make its rounds, and no
+ * longer than it takes to make all that are kept. */
 static yk_status agree_on_time(const struct yk_benchmark_rounds *rounds, double round_s,
                                double seconds, double *out)
 {
@@ -136,9 +136,9 @@ static yk_status agree_on_time(const struct yk_benchmark_rounds *rounds, double 
     return YK_OK;
 }
 
-/* Ranks are at it for the same time, and not for as many rounds: the fast ones would wait for the
- * slow, which then had to themselves what all share. Rounds follow each other without a gap where
- * the device can be ahead of the host. */
+/* Ranks run for the same time, and not for as many rounds: the fast ones would wait for the slow,
+ * which then would not share anything. Rounds follow each other without a gap where the device can
+ * run ahead of the host. */
 static yk_status run_rounds(const struct yk_benchmark_rounds *rounds, struct size *size,
                             double seconds)
 {

@@ -14,8 +14,8 @@ enum {
     MIN_UNDISTURBED = 3, /* rounds to believe */
     WARM_UP_STEPS = 2,
     MESSAGE_BYTES = 1 << 20, /* about what plans cut messages to, */
-    /* and where the device sends them itself: each waits for the kernels under way first, however
-     * large it is, which of small ones would be taken for their bandwidth */
+    /* and where the device sends them itself: each waits for the running kernels first, which for
+     * small ones would count as bandwidth */
     DEVICE_MESSAGE_BYTES = 16 << 20,
 };
 
@@ -372,7 +372,7 @@ static double message_alone_s(const struct run *run)
 }
 
 /* A device of its own is disturbed by nobody, whatever its rank got of the host's cores: there all
- * rounds are to be believed. */
+ * rounds count. */
 static void choose_undisturbed(const struct run *run, const struct yk_timings_round *rounds,
                                bool *out)
 {

@@ -87,8 +87,7 @@ static yk_status add(struct list *list, int32_t first, int32_t stride, int32_t c
     return YK_OK;
 }
 
-/* Neighbours, and ranks that are far apart: what is data parallel where pipelines stay in a node.
- */
+/* Neighbours, and ranks far apart: data parallelism where pipelines stay in a node. */
 static yk_status add_of_size(struct list *list, int32_t count)
 {
     const int32_t all = list->cluster->device_count;

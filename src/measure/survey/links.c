@@ -146,8 +146,8 @@ static yk_status warm_up(struct run *run, bool first)
     return YK_OK;
 }
 
-/* Every message once; large ones as often as a fair part of the time allows. How long those so far
- * took is told by the fastest: a disturbed one must not be the reason for fewer. */
+/* Every message once; large ones as often as a fair part of the time allows, by the fastest so far:
+ * a disturbed one must not be the reason for fewer. */
 static yk_status run_round(struct run *run, bool whole, double share_s)
 {
     for (int kind = 0; kind < YK_EXCHANGE_KIND_COUNT; kind++) {
@@ -285,9 +285,9 @@ static yk_status run_repeat(struct run *run, const struct repeat *repeat)
     return status;
 }
 
-/* Connections are of lasting luck: where they go through sockets, the same gather may take a third
- * longer through a group that is made anew. So one group's luck must not be all that is known of
- * what all ranks do together. (Messages from one rank to another go through the world's own.) */
+/* Connections differ for as long as they last: over sockets, the same all_gather may take a third
+ * longer through a group that is made anew. So all ranks are measured through several groups.
+ * (Messages from one rank to another go through the world's own.) */
 static yk_status measure_group(struct run *run, double seconds)
 {
     const int32_t repeats = run->group->count == run->team->ranks->size ? REPEATS : 1;
