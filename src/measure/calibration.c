@@ -21,7 +21,7 @@ struct state {
     struct yk_arena *arena;
     struct yk_ring *rings; /* by group; the last is of all ranks */
     struct yk_calibration *out;
-    int32_t **class_of; /* (ranks), each (ops); −1: of no sort */
+    int32_t **class_of; /* (ranks), each (ops); −1: of no class */
 };
 
 /* An op with less than this part of its time overlapped counts as alone, with more than 1 less this
@@ -206,13 +206,13 @@ static yk_status find_class(struct state *state, int32_t rank, const struct yk_o
     return YK_OK;
 }
 
-/* What the ops of one sort add up to. */
+/* What the ops of one class add up to. */
 struct sum {
     double seconds;
     int32_t count;
 };
 
-/* Ops on one side: with almost nothing beside them, or with something almost throughout. */
+/* Ops on one side: almost not overlapped, or almost throughout. */
 struct side {
     double rate; /* 1 over seconds */
     double overlap;
@@ -349,7 +349,7 @@ static const char *find_link(const struct yk_calibration *made)
     return link;
 }
 
-/* What the profile says of messages beside computation, the worst of all links of the run. */
+/* The slowdown of messages by the profile, the worst of all links of the run. */
 static yk_status find_known(const struct state *state, double *out)
 {
     const struct yk_calibration *made = state->out;
@@ -402,7 +402,7 @@ static yk_status find_slowdowns(struct state *state, struct sums *sums)
     return YK_OK;
 }
 
-/* ---- what sorts take alone ---- */
+/* ---- classes alone ---- */
 
 static void add_alone(const struct state *state, int32_t rank, int32_t number, struct sums *sums)
 {
@@ -427,7 +427,7 @@ static void add_alone(const struct state *state, int32_t rank, int32_t number, s
     sums->spread += (spent->high_s - spent->low_s) / 2 / spent->seconds;
 }
 
-/* What the first backward of a step takes longer than others of its sort: clearing gradients. */
+/* What the first backward of a step takes longer than others of its class: clearing gradients. */
 static double extra_s(const struct sums *sums)
 {
     const double more_s = mean(&sums->first) - mean(&sums->others);
@@ -540,7 +540,7 @@ static void add_op(struct state *state, int32_t rank, int32_t op,
     class->measured_s += state->request->spent->ranks[rank].ops[op].seconds;
 }
 
-/* The ops of a rank, and for each sort how often it has it. */
+/* The ops of a rank, and for each class how often it has it. */
 static yk_status add_rank(struct state *state, int32_t rank)
 {
     const struct yk_program_rank *list = &state->request->program->ranks[rank];

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-static const double poll_s = 0.02; /* between two looks at the world's trouble */
+static const double poll_s = 0.02; /* between two checks whether the world has failed */
 
 bool yk_nccl_call_fail(struct yk_comm_world *world, ncclResult_t result, const char *doing)
 {

@@ -575,7 +575,7 @@ static yk_status choose_addresses(const struct yk_ranks *ranks, const char *addr
         status = machines ? YK_OK : yk_fail_out_of_memory();
     }
     for (int32_t i = 0; machines && i < ranks->size; i++) {
-        if (gathered[i].size == sizeof own) { /* another version of yoke is told of at the door */
+        if (gathered[i].size == sizeof own) { /* another version of yoke fails at the listener */
             memcpy(&machines[i], gathered[i].bytes, sizeof own);
         }
     }

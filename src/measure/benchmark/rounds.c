@@ -9,7 +9,7 @@
 
 enum {
     WARM_UP_ROUNDS = 2,
-    MIN_ROUNDS = 3,  /* of a visit */
+    MIN_ROUNDS = 3,  /* of a run */
     MAX_ROUNDS = 60, /* of a size in all; beyond, the oldest go */
 };
 

@@ -203,7 +203,7 @@ struct round {
     int32_t first;                   /* from the first */
     int32_t last;                    /* to the last, */
     bool has_overlap;                /* where there are any */
-    double message_s;                /* of one beside computation; NAN: there was none */
+    double message_s;                /* of one within computation; NAN: there was none */
 };
 
 struct run {

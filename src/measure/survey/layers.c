@@ -299,7 +299,7 @@ static yk_status save_rows(struct run *run)
 
 /* ---- measuring ---- */
 
-/* A visit that also tells what a process holds besides what it trains and what is measured with. */
+/* A run that also finds the context: what a process holds besides the model and the messages. */
 static yk_status run_with_warm_group(struct run *run, struct yk_benchmark_run *run_batch)
 {
     const enum yk_comm_type type = yk_comm_type_of(run->request->workload.precision);
@@ -346,7 +346,7 @@ static yk_status run_all(struct run *run)
     return YK_OK;
 }
 
-/* What computes beside messages, and while others rest. */
+/* Slowdowns by messages, and while others idle. */
 static yk_status measure_slowdowns(const struct run *run)
 {
     int32_t batch = 0;

@@ -10,11 +10,11 @@
 enum {
     MIN_ROUNDS = 5,
     MAX_ROUNDS = 20,
-    REPEATS = 3, /* of the party of all ranks, which plans use most */
+    REPEATS = 3, /* of the group of all ranks, which plans use most */
     MIN_ROUNDS_OF_REPEAT = 2,
 };
 
-/* About as long as the messages of all parties, and of one, may take; no longer than layers. */
+/* About as long as the messages of all groups, and of one, may take; no longer than layers. */
 static const double usual_s = 15;
 static const double group_s = 4;
 
@@ -39,7 +39,7 @@ struct run {
     int32_t size_count;
     struct yk_exchange_group *groups;
     int32_t group_count;
-    double *known; /* (parties, kinds): 1 where the profile has the curve */
+    double *known; /* (groups, kinds): 1 where the profile has the curve */
 
     /* At hand. */
     const struct yk_exchange_group *group;
@@ -104,7 +104,7 @@ static yk_status look_up(struct run *run)
     return yk_exchange_max(run->team->ranks, run->known, count);
 }
 
-/* Which curves of the party are wanted; whether any is. */
+/* Which curves of the group are wanted; whether any is. */
 static bool choose(struct run *run, int32_t number)
 {
     bool any = false;
