@@ -112,9 +112,9 @@ static yk_status time_work(const struct yk_ranks *ranks, const struct yk_ranks *
         YK_TRY(yk_exchange_barrier(host));
         const double begun_s = yk_clock_now_s();
         YK_TRY(exchange(ranks, work));
-        double taken_s = yk_clock_now_s() - begun_s;
-        YK_TRY(yk_exchange_max(host, &taken_s, 1));
-        shortest_s = i == 0 || taken_s < shortest_s ? taken_s : shortest_s;
+        double measured_s = yk_clock_now_s() - begun_s;
+        YK_TRY(yk_exchange_max(host, &measured_s, 1));
+        shortest_s = i == 0 || measured_s < shortest_s ? measured_s : shortest_s;
     }
     *out = shortest_s;
     return YK_OK;
@@ -132,11 +132,11 @@ static yk_status measure(const struct yk_ranks *ranks, const struct yk_ranks *ho
         work->type = i % 2 == 0 ? YK_COMM_BF16 : YK_COMM_FP32;
         double speeds[sizeof sizes_mib / sizeof sizes_mib[0]];
         for (size_t s = 0; s < sizes; s++) {
-            double taken_s = 0;
+            double measured_s = 0;
             work->bytes = sizes_mib[s] << 20;
             cut(work, ranks->size);
-            YK_TRY(time_work(ranks, host, work, &taken_s));
-            speeds[s] = (double)work->bytes / taken_s * 1e-9;
+            YK_TRY(time_work(ranks, host, work, &measured_s));
+            speeds[s] = (double)work->bytes / measured_s * 1e-9;
         }
         if (ranks->rank == 0) {
             printf("%-7s %d ranks %-7s %s", ranks->comm->name, (int)ranks->size, names[work->kind],

@@ -190,7 +190,7 @@ static yk_status run_table(const struct station *station)
 
 /* ---- lose ---- */
 
-static yk_status run_lose(const struct station *station)
+static yk_status run_drop_rank(const struct station *station)
 {
     const struct yk_ranks *ranks = &station->ranks;
     double numbers[2] = {1, 2};
@@ -200,11 +200,12 @@ static yk_status run_lose(const struct station *station)
     }
     const double begun_s = yk_clock_now_s();
     const yk_status status = yk_exchange_sum(ranks, numbers, 2);
-    const double told_s = yk_clock_now_s() - begun_s;
-    if (status == YK_OK || told_s > 5) {
-        return yk_fail(YK_ERROR_NUMBERS, "status %d after %.1f s", (int)status, told_s);
+    const double reported_s = yk_clock_now_s() - begun_s;
+    if (status == YK_OK || reported_s > 5) {
+        return yk_fail(YK_ERROR_NUMBERS, "status %d after %.1f s", (int)status, reported_s);
     }
-    printf("rank %d was told after %.2f s: %s\n", (int)ranks->rank, told_s, yk_status_message());
+    printf("rank %d was told after %.2f s: %s\n", (int)ranks->rank, reported_s,
+           yk_status_message());
     return YK_OK;
 }
 
@@ -303,7 +304,7 @@ static yk_status run(const char *what)
     } else if (status == YK_OK) {
         status = join(&station);
         if (status == YK_OK) {
-            status = strcmp(what, "lose") == 0 ? run_lose(&station) : run_table(&station);
+            status = strcmp(what, "lose") == 0 ? run_drop_rank(&station) : run_table(&station);
         }
     }
     if (status != YK_OK) {

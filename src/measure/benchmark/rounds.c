@@ -89,8 +89,8 @@ static void note_round(struct size *size, const struct yk_benchmark_step *round,
     size->made++;
 }
 
-static void report_progress(const struct yk_benchmark_rounds *rounds, const struct size *size,
-                            const struct yk_benchmark_step *round)
+static void report_step(const struct yk_benchmark_rounds *rounds, const struct size *size,
+                        const struct yk_benchmark_step *round)
 {
     struct yk_round_times times = {
         .program = yk_benchmark_program(size->benchmark),
@@ -114,7 +114,7 @@ static yk_status end_round(const struct yk_benchmark_rounds *rounds, struct size
     YK_TRY(yk_benchmark_end(size->benchmark, &round));
     const struct yk_timings_round now = {yk_clock_now_s(), yk_timings_computed_s()};
     if (round->whole && rounds->callbacks->ran) {
-        report_progress(rounds, size, round);
+        report_step(rounds, size, round);
     }
     if (counts && round->whole) {
         note_round(size, round,
