@@ -239,7 +239,7 @@ static yk_status check_and_accept(struct yk_listener *listener, struct yk_listen
 
 static yk_status receive(struct yk_listener *listener, struct yk_listener_pending *pending)
 {
-    struct yk_connection_record claim;
+    struct yk_connection_record claim = {0};
     enum yk_listener_pending_result end;
     YK_TRY(yk_listener_pending_receive(pending, &end, &claim));
     return end == YK_LISTENER_PENDING_CLAIMS ? check_and_accept(listener, pending, &claim) : YK_OK;

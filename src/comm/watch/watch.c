@@ -616,7 +616,7 @@ yk_status yk_watch_open(const struct yk_ranks *ranks, const struct yk_watch_opti
     }
     status = yk_watch_join(ranks->rank, ranks->size, &endpoint, options, &watch);
     status = yk_exchange_agree(ranks, status);
-    if (status == YK_OK) {
+    if (status == YK_OK && watch) {
         status = yk_exchange_agree(ranks, yk_watch_begin(watch));
     }
     if (status != YK_OK) {
