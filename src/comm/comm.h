@@ -50,7 +50,7 @@ struct yk_comm_bootstrap {
     int32_t size; /* ranks */
     /* All ranks call it, those as well that have failed before: `mine` is what this rank has come
      * to, and a failure of its own is returned to it. Others fail as well, at once where they can
-     * be told, or when they have waited for it in vain. */
+     * be reached, or when they have waited for it in vain. */
     yk_status (*share)(void *user, yk_status mine, void *bytes, size_t size);
     void *user;
 };

@@ -209,8 +209,8 @@ static void enqueue_ping(const struct yk_ranks *ranks, const struct yk_comm_mess
     ranks->backend->call_host(ranks->lane, read_clock, &ping->ended_s);
 }
 
-/* Rank 0 answers `rank`'s pings with its clock, the pings being put all at once so that nothing but
- * messages passes in between. */
+/* Rank 0 answers `rank`'s pings with its clock; they are enqueued at once, so that only messages
+ * pass in between. */
 static yk_status ping_rank(const struct yk_ranks *ranks, int32_t rank,
                            struct yk_exchange_clock *out)
 {

@@ -13,8 +13,7 @@
 /* Sorts that take less of all time than this say little, and that with noise. */
 static const double min_part = 0.01;
 
-/* Of its speed, what an op can lose at most beside others: ten times as long is no slowdown but
- * something else. */
+/* Of its speed, what overlap can cost an op at most: ten times as long is something else. */
 static const double max_lost = 0.9;
 
 struct state {
@@ -22,11 +21,11 @@ struct state {
     struct yk_arena *arena;
     struct yk_ring *rings; /* by group; the last is of all ranks */
     struct yk_calibration *out;
-    int32_t **class_of; /* (ranks), each (ops); −1: of no sort */
+    int32_t **class_of; /* (ranks), each (ops); −1: of no class */
 };
 
-/* Below this part of its time beside another lane an op counts as alone, above 1 less this as
- * beside it throughout. */
+/* An op with less than this part of its time overlapped counts as alone, with more than 1 less this
+ * as overlapped throughout. */
 #define APART 0.1
 
 /* Times of another program say nothing about this one. */
@@ -170,8 +169,8 @@ static bool is_timed(const struct yk_op *op)
     }
 }
 
-/* The class of an op, found or begun; −1 of an op that takes no time or that no profile has times
- * for. */
+/* The class of an op, found or begun; −1 of an op that takes no time, or of which no profile has
+ * times. */
 static yk_status find_class(struct state *state, int32_t rank, const struct yk_op *op, int32_t *out)
 {
     struct yk_calibration *made = state->out;
@@ -207,13 +206,13 @@ static yk_status find_class(struct state *state, int32_t rank, const struct yk_o
     return YK_OK;
 }
 
-/* What the ops of one sort add up to. */
+/* What the ops of one class add up to. */
 struct sum {
     double seconds;
     int32_t count;
 };
 
-/* Ops on one side: with almost nothing beside them, or with something almost throughout. */
+/* Ops on one side: almost not overlapped, or almost throughout. */
 struct side {
     double rate; /* 1 over seconds */
     double overlap;
@@ -267,8 +266,8 @@ static void add_to_side(struct side *side, const struct yk_op_times_op *op)
     side->count++;
 }
 
-/* An op that takes `a` alone takes 1 / d = (1 − k·f) / a with the part f beside, and k is 1 less
- * the slowdown's inverse: two sides give both. NAN where a side has no op. */
+/* An op that takes `a` alone takes 1 / d = (1 − k·f) / a with the part f overlapped, and k is 1
+ * less the slowdown's inverse: two sides give both. NAN where a side has no op. */
 static double slowdown_of(const struct sums *sums)
 {
     const struct side *alone = &sums->alone;
@@ -298,8 +297,8 @@ static void compare_sides(const struct state *state, struct sums *sums)
     }
 }
 
-/* How many times as long messages, or computation, take beside the other: the median over sorts
- * that have both; of none where the run does not tell. */
+/* The slowdown of messages, or of computation: the median over classes that have both sides; no
+ * samples where the run does not show it. */
 static yk_status estimate(const struct state *state, const struct sums *sums, bool messages,
                           struct yk_profile_measurement *out)
 {
@@ -350,7 +349,7 @@ static const char *find_link(const struct yk_calibration *made)
     return link;
 }
 
-/* What the profile says of messages beside computation, the worst of all links of the run. */
+/* The slowdown of messages by the profile, the worst of all links of the run. */
 static yk_status find_known(const struct state *state, double *out)
 {
     const struct yk_calibration *made = state->out;
@@ -403,7 +402,7 @@ static yk_status find_slowdowns(struct state *state, struct sums *sums)
     return YK_OK;
 }
 
-/* ---- what sorts take alone ---- */
+/* ---- classes alone ---- */
 
 static void add_alone(const struct state *state, int32_t rank, int32_t number, struct sums *sums)
 {
@@ -428,7 +427,7 @@ static void add_alone(const struct state *state, int32_t rank, int32_t number, s
     sums->spread += (spent->high_s - spent->low_s) / 2 / spent->seconds;
 }
 
-/* What the first backward of a step takes longer than others of its sort: clearing gradients. */
+/* What the first backward of a step takes longer than others of its class: clearing gradients. */
 static double extra_s(const struct sums *sums)
 {
     const double more_s = mean(&sums->first) - mean(&sums->others);
@@ -539,7 +538,7 @@ static void add_op(struct state *state, int32_t rank, int32_t op,
     class->measured_s += state->request->spent->ranks[rank].ops[op].seconds;
 }
 
-/* The ops of a rank, and for each sort how often it has it. */
+/* The ops of a rank, and for each class how often it has it. */
 static yk_status add_rank(struct state *state, int32_t rank)
 {
     const struct yk_program_rank *list = &state->request->program->ranks[rank];

@@ -2,7 +2,6 @@
 
 #include "base/clock.h"
 #include "comm/rendezvous/connection.h"
-#include "comm/watch/culprit.h"
 #include "comm/watch/machine.h"
 #include "comm/watch/watch.h"
 #include "support/exchanges/exchange_table.h"

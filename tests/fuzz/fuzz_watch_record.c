@@ -6,7 +6,7 @@
  */
 #include "fuzz/fuzz.h"
 
-#include "comm/watch/culprit.h"
+#include "comm/watch/watch.h"
 
 #include <string.h>
 

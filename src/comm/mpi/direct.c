@@ -84,8 +84,8 @@ bool yk_mpi_direct_all_reduce(const struct yk_comm_all_reduce *op)
     return true;
 }
 
-/* The tree of a broadcast: with the source as place 0, place p hears from p less its lowest set bit
- * and speaks to p plus every lower bit. */
+/* A binomial tree: with the source as place 0, place p receives from p less its lowest set bit and
+ * sends to p plus every lower bit. */
 static int32_t lowest_bit(int32_t place, int32_t members)
 {
     int32_t bit = 1;

@@ -70,12 +70,9 @@ static int join_world(struct yk_comm_world *world)
     return count_machines(world);
 }
 
-/*
- * Over TCP Open MPI sends a large message once the other side has asked for it, and that request
- * stands behind whatever goes the same way: where two ranks send to each other at once, one waits
- * for the other's whole message, and the link is used one way at a time. So parts go as messages
- * that nobody asks for. What the user has set stays.
- */
+/* Over TCP Open MPI sends a large message once the other side has asked for it, and that request
+ * queues behind whatever goes the same way: where two ranks send to each other at once, one waits
+ * for the other's whole message. So parts go eagerly. What the user has set stays. */
 static void send_eagerly(void)
 {
     static const char *const names[] = {
@@ -293,8 +290,8 @@ static yk_status check(const struct yk_comm_world *world)
     return yk_failure_check(&world->failure);
 }
 
-/* The lane does it where it waits in an exchange. Where it does not, it is idle, or stuck inside
- * MPI: the calling thread then does what only the lane's should, since all ends with it. */
+/* The lane does it where it waits in an exchange. Where it is idle, or stuck inside MPI, the
+ * calling thread does what only the lane's should, since all ends with it. */
 static void end_all(struct yk_comm_world *world, int code)
 {
     static const struct timespec pause = {.tv_nsec = 1000000};

@@ -10,15 +10,14 @@ enum {
 };
 
 /*
- * How long a waiting lane looks without a pause, and how long it then sleeps between two looks: a
- * part of what it has waited so far, so that little is lost whether that was long or short. It
- * looks for longer than the other side's shortest sleep and waking take; two ranks would otherwise
- * go on sleeping in turns. On a core that computes as well, sleeps of 200 us leave more than nine
- * tenths of it to the computation; MPI's blocking calls leave half.
+ * How long a waiting lane polls without a pause, and how long it then sleeps between two polls: a
+ * part of what it has waited so far. It polls for longer than the other side's shortest sleep and
+ * waking take; two ranks would otherwise go on sleeping in turn. On a core that computes as well,
+ * sleeps of 200 us leave more than nine tenths of it to the computation; MPI's blocking calls leave
+ * half.
  *
- * MPI moves bytes while it is looked at, over shared memory 96 KiB of a message at a look: who
- * slept while a large one comes would have 96 KiB in every sleep. So pieces go in parts, and each
- * that has gone or come starts the waiting anew: a lane sleeps where nothing moves.
+ * MPI moves bytes while it is polled, over shared memory 96 KiB of a message at a time: so segments
+ * go in parts, and each that has gone or come starts the waiting anew.
  */
 static const double spin_s = 30e-6;
 static const double sleep_part = 1.0 / 8;
@@ -93,10 +92,8 @@ static bool fail_segment(struct yk_comm_world *world, const struct yk_mpi_segmen
     return yk_mpi_transfer_fail(world, code, doing);
 }
 
-/*
- * Pieces on their way. Slot s carries parts of piece s mod count, one after the other; a slot with
- * nothing left to carry has no request.
- */
+/* Segments in flight. Slot s carries parts of segment s mod count, one after the other; a slot with
+ * nothing left to carry has no request. */
 struct flight {
     struct yk_comm_world *world;
     const struct yk_mpi_segment *segments;
@@ -109,8 +106,8 @@ struct flight {
     MPI_Request requests[YK_MPI_MAX_SEGMENTS];
 };
 
-/* A piece's parts are whole but for the last, and for the first, which is shorter by 8 bytes for
- * each: ranks that differ in the size of a piece differ in that of a part. */
+/* A segment's parts are whole but for the last, and for the first, which is shorter by 8 bytes for
+ * each: ranks that differ in the size of a segment differ in that of a part. */
 static size_t next_part(size_t size, size_t begun)
 {
     const size_t parts = (size + YK_MPI_PART_BYTES - 9) / (YK_MPI_PART_BYTES - 8);

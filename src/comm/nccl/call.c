@@ -8,7 +8,24 @@
 #include <stdlib.h>
 #include <time.h>
 
-static const double poll_s = 0.02; /* between two looks at the world's trouble */
+static const double poll_s = 0.02; /* between two checks whether the world has failed */
+
+bool yk_nccl_call_fail(struct yk_comm_world *world, ncclResult_t result, const char *doing)
+{
+    char sentence[YK_FAILURE_SIZE];
+    const char *more = ncclGetLastError(NULL);
+    (void)snprintf(sentence, sizeof sentence, "nccl, %s: %s%s%s", doing, ncclGetErrorString(result),
+                   more && *more ? ": " : "", more ? more : "");
+    for (char *c = sentence; *c; c++) {
+        *c = *c == '\n' ? ' ' : *c;
+    }
+    const yk_status status = result == ncclInvalidArgument || result == ncclInvalidUsage
+                                 ? YK_ERROR_INPUT
+                             : result == ncclUnhandledCudaError ? YK_ERROR_SYSTEM
+                                                                : YK_ERROR_LOST;
+    yk_failure_set(&world->failure, status, sentence);
+    return false;
+}
 
 /* Whoever is last frees it: the thread that runs, or the one that waited. */
 struct thread_call {
@@ -122,7 +139,7 @@ enum yk_nccl_call_result yk_nccl_call_run(struct yk_nccl_call *call, double max_
     *call = thread_call->call;
     free_call(thread_call);
     if (result != ncclSuccess) {
-        (void)yk_nccl_world_fail(world, result, call->doing);
+        (void)yk_nccl_call_fail(world, result, call->doing);
         return YK_NCCL_CALL_FAILED;
     }
     return YK_NCCL_CALL_DONE;

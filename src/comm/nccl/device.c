@@ -17,7 +17,7 @@ static ncclDataType_t type_of(enum yk_comm_type type)
 
 static bool note(const struct yk_comm_group *group, ncclResult_t result, const char *doing)
 {
-    return result == ncclSuccess || yk_nccl_world_fail(group->world, result, doing);
+    return result == ncclSuccess || yk_nccl_call_fail(group->world, result, doing);
 }
 
 /* Whether all parts are as long as the first, but for the last one, which may be longer. */
@@ -264,5 +264,5 @@ bool yk_nccl_device_message(struct yk_comm_world *world, void *bytes, size_t siz
     const ncclResult_t result =
         is_sent ? ncclSend(bytes, size, ncclUint8, peer, world->comm, world->stream)
                 : ncclRecv(bytes, size, ncclUint8, peer, world->comm, world->stream);
-    return result == ncclSuccess || yk_nccl_world_fail(world, result, is_sent ? "send" : "receive");
+    return result == ncclSuccess || yk_nccl_call_fail(world, result, is_sent ? "send" : "receive");
 }

@@ -5,12 +5,9 @@
 #include <assert.h>
 #include <stdio.h>
 
-/*
- * False where nothing is to be put. Otherwise NCCL is this thread's until it leaves.
- *
- * The backend may collect ops from the beginning of a range to its end, and NCCL would come before
- * them: an event ends the collecting.
- */
+/* False where nothing is to be enqueued. Otherwise NCCL is this thread's until it leaves. The
+ * backend may collect ops until the end of a range, and NCCL would come before them: an event ends
+ * that. */
 bool yk_nccl_enqueue_enter(struct yk_comm_world *world)
 {
     (void)pthread_mutex_lock(&world->use);
@@ -108,8 +105,7 @@ static bool is_valid(const struct yk_comm_message *op)
     return false;
 }
 
-/* Messages between two ranks go in the order in which they are put: their numbers are not needed.
- */
+/* Messages between two ranks go in the order of enqueueing: their numbers are not needed. */
 static void enqueue_message(const struct yk_comm_message *op, bool is_sent)
 {
     struct yk_comm_world *world = op->world;
@@ -132,8 +128,7 @@ void yk_nccl_enqueue_recv(const struct yk_comm_message *op)
 
 /* ---- parts, block by block ---- */
 
-/* Block b of every part, one behind the other: where they begin, from 0 on, to the group's own
- * list. */
+/* Where block b of every part begins, one behind the other, to the group's own list. */
 static void pack_blocks(const struct yk_comm_group *group, const int64_t *firsts, int64_t block,
                         int64_t b)
 {

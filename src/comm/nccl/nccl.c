@@ -9,10 +9,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/*
- * How NCCL is set unless the user has set it: all connections are made when a communicator is, and
- * not by the first exchange that needs one, which would wait for the others where it is put.
- */
+/* NCCL's options unless the user has set them: all connections are made with the communicator, and
+ * not by the first exchange that needs one, which would block the thread that enqueues it. */
 static const struct {
     const char *name;
     const char *value;
@@ -27,6 +25,69 @@ enum {
     ABORT_POLLS = 100,
     CLOSE_S = 5, /* that the others are waited for at the end */
 };
+
+/* ---- the world ---- */
+
+/* Worlds that a thread was left behind in: they stay for ever. */
+static struct yk_comm_world *kept_worlds;
+static pthread_mutex_t kept_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void keep_world(struct yk_comm_world *world)
+{
+    (void)pthread_mutex_lock(&kept_lock);
+    world->next_kept = kept_worlds;
+    kept_worlds = world;
+    (void)pthread_mutex_unlock(&kept_lock);
+}
+
+static void free_world(struct yk_comm_world *world)
+{
+    const struct yk_comm_options *options = &world->options;
+    options->backend->event_destroy(world->event);
+    options->backend->free_host(options->device, world->host_stage);
+    options->backend->free(options->device, world->stage);
+    (void)pthread_cond_destroy(&world->wake);
+    (void)pthread_mutex_destroy(&world->list);
+    (void)pthread_mutex_destroy(&world->use);
+    free(world);
+}
+
+static void free_world_if_ended(struct yk_comm_world *world, bool is_ended)
+{
+    if (is_ended && !atomic_load(&world->is_abandoned)) {
+        free_world(world);
+    } else {
+        keep_world(world);
+    }
+}
+
+static yk_status create_world(const struct yk_comm_options *options, struct yk_comm_world **out)
+{
+    yk_status status;
+    struct yk_comm_world *world = calloc(1, sizeof *world);
+    if (!world) {
+        return yk_fail_out_of_memory();
+    }
+    world->options = *options;
+    world->rank = options->bootstrap->rank;
+    world->size = options->bootstrap->size;
+    (void)pthread_mutex_init(&world->use, NULL);
+    (void)pthread_mutex_init(&world->list, NULL);
+    (void)pthread_cond_init(&world->wake, NULL);
+    world->stream = options->backend->native_stream(options->lane, &world->device);
+    YK_TRY_GOTO(
+        options->backend->allocate(options->device, YK_NCCL_STAGE_BYTES, (void **)&world->stage),
+        undo);
+    YK_TRY_GOTO(options->backend->allocate_host(options->device, YK_NCCL_BOUNCE_BYTES,
+                                                (void **)&world->host_stage),
+                undo);
+    YK_TRY_GOTO(options->backend->event_create(options->device, &world->event), undo);
+    *out = world;
+    return YK_OK;
+undo:
+    free_world(world);
+    return status;
+}
 
 /* ---- opening ---- */
 
@@ -63,7 +124,7 @@ static yk_status prepare(const struct yk_comm_options *options, double *blocks,
     YK_TRY(read_number("YOKE_NCCL_CTAS", YK_COMM_MAX_CTAS, blocks));
     YK_TRY(read_number("YOKE_MEET_S", MEET_S, &timeout_s));
     prepare_process();
-    YK_TRY(yk_nccl_world_create(options, out));
+    YK_TRY(create_world(options, out));
     (*out)->timeout_s = timeout_s;
     return YK_OK;
 }
@@ -100,14 +161,14 @@ static yk_status open_world(const struct yk_comm_options *options, struct yk_com
     if (world->comm) {
         yk_nccl_watcher_abort_all(world);
     }
-    yk_nccl_world_free(world, !world->comm || atomic_load(&world->gone));
+    free_world_if_ended(world, !world->comm || atomic_load(&world->gone));
     return status;
 }
 
 /* ---- closing ---- */
 
-/* All have come, so that nobody misses what it waits for. Who was waited for long enough finds that
- * the communicators are given up, and leaves them and the lane alone. */
+/* All have come, so that nobody misses what it waits for. After the deadline the communicators are
+ * aborted: this thread then leaves them and the lane alone. */
 static ncclResult_t run_close(struct yk_nccl_call *call)
 {
     struct yk_comm_world *world = call->world;
@@ -142,7 +203,7 @@ static void close_world(struct yk_comm_world *world)
         (void)yk_nccl_call_run(&call, CLOSE_S);
     }
     yk_nccl_watcher_abort_all(world); /* nothing where they have ended well, or are about to */
-    yk_nccl_world_free(world, atomic_load(&world->gone));
+    free_world_if_ended(world, atomic_load(&world->gone));
 }
 
 /* ---- what it is ---- */
@@ -185,8 +246,8 @@ static void let_go(struct yk_comm_world *world)
     }
 }
 
-/* The connections of the others to this rank close, which ends what they wait for and tells them
- * that it is lost; no code can be handed on, and this process is the caller's to end. */
+/* The connections of the others to this rank close, by which they know that it is lost; no exit
+ * code can be passed on, and this process is the caller's to end. */
 static void end_all(struct yk_comm_world *world, int code)
 {
     (void)code;

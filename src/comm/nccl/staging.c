@@ -1,9 +1,9 @@
 /*
- * Memory that NCCL does not take: copied to and from the device in turn on the lane.
+ * Memory that NCCL does not accept: copied to and from the device in turn on the lane.
  *
- * CUDA reads memory of the host that it does not know (a number on the stack) when a copy is put,
- * not when its turn comes, and lets the caller wait where it writes to such memory. So it goes
- * through memory that CUDA knows, and the host copies in its turn on the lane.
+ * CUDA reads memory of the host that is not registered (a number on the stack) when a copy is
+ * enqueued, not when its turn comes, and blocks the caller where it writes to such memory. So it
+ * goes through pinned memory, and the host copies in its turn on the lane.
  */
 #include "comm/nccl/world.h"
 
@@ -47,8 +47,8 @@ static void run_host_work(void *user)
     atomic_store(&world->host_work_done, number + 1);
 }
 
-/* The lane is full when all places are taken. It may have been given up, with chores on it that
- * never come: then nothing is left on the stream. */
+/* The lane is full when all slots are used. It may have been aborted, with work on it that never
+ * runs: then nothing is left on the stream. */
 static void wait_for_slot(struct yk_comm_world *world)
 {
     static const struct timespec pause = {.tv_nsec = 20000};

@@ -15,7 +15,7 @@ static void check_communicator(struct yk_comm_world *world, ncclComm_t comm)
     ncclResult_t result = ncclSuccess;
     if (comm && ncclCommGetAsyncError(comm, &result) == ncclSuccess && result != ncclSuccess &&
         result != ncclInProgress) {
-        (void)yk_nccl_world_fail(world, result, "exchanging");
+        (void)yk_nccl_call_fail(world, result, "exchanging");
     }
 }
 
@@ -79,8 +79,8 @@ void yk_nccl_watcher_stop(struct yk_comm_world *world)
     }
 }
 
-/* NCCL waits for all that is on the stream, which may be of any communicator: all are told to leave
- * the device before one is waited for. */
+/* NCCL waits for all that is on the stream, which may be of any communicator: all are aborted in
+ * one group before one is waited for. */
 static ncclResult_t run_abort(struct yk_nccl_call *call)
 {
     const struct yk_comm_world *world = call->world;
@@ -93,8 +93,8 @@ static ncclResult_t run_abort(struct yk_nccl_call *call)
     return ncclSuccess;
 }
 
-/* Whoever puts an exchange is waited for, but not for long: it may be stuck within NCCL, or where
- * the stream takes no more, because of what is ended here. */
+/* Whoever enqueues an exchange is waited for, but not for long: it may be stuck within NCCL, or in
+ * a full stream, because of what is aborted here. */
 void yk_nccl_watcher_abort_all(struct yk_comm_world *world)
 {
     struct timespec until;

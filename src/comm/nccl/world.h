@@ -75,17 +75,6 @@ struct yk_comm_group {
     struct yk_comm_group *next;
 };
 
-/* ---- world.c ---- */
-
-/* A world with its memory and stream, which has not met the others. */
-yk_status yk_nccl_world_create(const struct yk_comm_options *options,
-                               struct yk_comm_world **out) YK_MUST_USE;
-/* Where its communicators have not ended, or a thread was left behind in it, it stays for ever. */
-void yk_nccl_world_free(struct yk_comm_world *world, bool is_ended);
-
-/* Sets the failure to "nccl, doing: what NCCL says"; false. */
-bool yk_nccl_world_fail(struct yk_comm_world *world, ncclResult_t result, const char *doing);
-
 /* ---- init.c ---- */
 
 /* Rank 0's address becomes known to all; `mine` is what this rank has come to before. */
@@ -102,6 +91,9 @@ yk_status yk_nccl_group_create(struct yk_comm_world *world, const int32_t *ranks
 void yk_nccl_group_destroy(struct yk_comm_group *group);
 
 /* ---- call.c ---- */
+
+/* Sets the failure to "nccl, doing: what NCCL says"; false. */
+bool yk_nccl_call_fail(struct yk_comm_world *world, ncclResult_t result, const char *doing);
 
 /* What NCCL may take long over, on a thread of its own. */
 struct yk_nccl_call {

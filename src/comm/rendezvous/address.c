@@ -158,8 +158,8 @@ bool yk_address_is_local(const struct yk_address_list *list)
     return local;
 }
 
-/* Where a name means several addresses, those on the interfaces that NCCL is to use; and where it
- * means this machine alone, as the own name often does, those interfaces as well. */
+/* Where a name resolves to several addresses, those on the interfaces that NCCL uses; where it is
+ * this machine alone, as the own name often is, those interfaces as well. */
 static void follow_hint(const struct yk_address_list *hinted, struct yk_address_list *list)
 {
     struct yk_address_list both = {.count = 0};

@@ -22,8 +22,8 @@ static bool connect_within(int fd, const struct sockaddr *address, socklen_t siz
     int problem = 0;
     socklen_t problem_size = sizeof problem;
     const int yes = 1;
-    /* On rank 0's machine the system may choose its port for the call, which must not keep rank 0
-     * from listening there. */
+    /* On rank 0's machine the system may choose its port for this socket, which must not keep rank
+     * 0 from listening there. */
     (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
     if (connect(fd, address, size) == 0) {
         return true;

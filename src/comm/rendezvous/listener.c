@@ -131,7 +131,7 @@ void yk_listener_close(struct yk_listener *listener)
 
 /* ---- those who have come ---- */
 
-/* Whether a guest that has come has left again: nobody speaks before all have come. */
+/* Whether a client that has come has left again: nobody sends before all have come. */
 static bool has_left(int fd)
 {
     char byte;
@@ -239,7 +239,7 @@ static yk_status check_and_accept(struct yk_listener *listener, struct yk_listen
 
 static yk_status receive(struct yk_listener *listener, struct yk_listener_pending *pending)
 {
-    struct yk_connection_record claim;
+    struct yk_connection_record claim = {0};
     enum yk_listener_pending_result end;
     YK_TRY(yk_listener_pending_receive(pending, &end, &claim));
     return end == YK_LISTENER_PENDING_CLAIMS ? check_and_accept(listener, pending, &claim) : YK_OK;
@@ -291,10 +291,9 @@ static void drop_slow(struct yk_listener *listener)
     }
 }
 
-/* Those without a link are -1, which poll() passes over; while there is no room nobody is let in.
- */
-static int wait_for_any(struct yk_listener *listener, struct pollfd *visits, struct pollfd *clients,
-                        double end_s)
+/* poll() skips those without a socket, -1; while there is no room nobody is accepted. */
+static int wait_for_any(struct yk_listener *listener, struct pollfd *pending,
+                        struct pollfd *clients, double end_s)
 {
     const bool has_room = find_room(listener) != NULL;
     const double most_s = has_room ? round_s : full_s;
@@ -306,7 +305,7 @@ static int wait_for_any(struct yk_listener *listener, struct pollfd *visits, str
             (struct pollfd){.fd = has_room ? listener->sockets[i] : -1, .events = POLLIN};
     }
     for (int32_t i = 0; i < YK_LISTENER_MAX_PENDING; i++) {
-        visits[i] = (struct pollfd){.fd = listener->pending[i].connection.fd, .events = POLLIN};
+        pending[i] = (struct pollfd){.fd = listener->pending[i].connection.fd, .events = POLLIN};
     }
     for (int32_t i = 0; i < listener->size; i++) {
         clients[i] = (struct pollfd){.fd = listener->clients[i].fd, .events = POLLIN};
@@ -319,9 +318,9 @@ static int wait_for_any(struct yk_listener *listener, struct pollfd *visits, str
 /* One look at all connections. */
 static yk_status poll_once(struct yk_listener *listener, double end_s)
 {
-    struct pollfd *visits = listener->polls + listener->socket_count;
-    struct pollfd *clients = visits + YK_LISTENER_MAX_PENDING;
-    if (wait_for_any(listener, visits, clients, end_s) <= 0) {
+    struct pollfd *pending = listener->polls + listener->socket_count;
+    struct pollfd *clients = pending + YK_LISTENER_MAX_PENDING;
+    if (wait_for_any(listener, pending, clients, end_s) <= 0) {
         return YK_OK;
     }
     for (int32_t i = 0; i < listener->size; i++) {
@@ -330,7 +329,7 @@ static yk_status poll_once(struct yk_listener *listener, double end_s)
         }
     }
     for (int32_t i = 0; i < YK_LISTENER_MAX_PENDING; i++) {
-        if (visits[i].revents && listener->pending[i].connection.fd >= 0) {
+        if (pending[i].revents && listener->pending[i].connection.fd >= 0) {
             YK_TRY(receive(listener, &listener->pending[i]));
         }
     }

@@ -306,8 +306,8 @@ static yk_status serve(const struct yk_rendezvous *rendezvous, const void *bytes
 
 /* ---- the bootstrap ---- */
 
-/* A rank that has failed does not come: its own sentence is said at once, and the others name it.
- */
+/* A rank that has failed does not come: its own sentence is reported at once, and the others name
+ * it. */
 static yk_status share(void *user, yk_status mine, void *bytes, size_t size)
 {
     const struct yk_rendezvous *rendezvous = user;

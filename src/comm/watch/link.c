@@ -101,8 +101,8 @@ static yk_status fail_unreached(const struct yk_watch_endpoint *endpoint, const 
     return status;
 }
 
-/* Somebody else may have the address of rank 0 in this rank's network, or have rank 0's port after
- * it: who does not know the key is as good as nobody. */
+/* Another machine may have rank 0's address in this rank's network, or another process its port
+ * after it: who does not know the key does not count. */
 yk_status yk_watch_link_connect(const struct yk_watch_endpoint *endpoint, int32_t rank,
                                 int32_t size, int *out)
 {

@@ -2,7 +2,6 @@
 
 #include "base/clock.h"
 #include "comm/exchange.h"
-#include "comm/watch/culprit.h"
 #include "comm/watch/machine.h"
 
 #include <poll.h>
@@ -128,6 +127,81 @@ static bool inspector_is_stuck(const struct inspector *inspector, double now_s)
     return since_s > 0 && now_s - since_s > stuck_beats * inspector->options->beat_s;
 }
 
+/* ---- which rank hangs ---- */
+
+static void blame(const struct yk_watch_state *states, int32_t rank, int32_t lane,
+                  struct yk_watch_verdict *out)
+{
+    *out = (struct yk_watch_verdict){
+        .rank = rank,
+        .reason = YK_WATCH_HANGING,
+        .lane = lane,
+        .since_s = lane >= 0 ? (double)states[rank].op_s[lane] : 0,
+        .state = states[rank],
+    };
+}
+
+static bool find_long_work(const struct yk_watch_state *states, const bool *left, int32_t size,
+                           double op_s, struct yk_watch_verdict *out)
+{
+    static const int32_t lanes[] = {YK_WATCH_COMPUTE, YK_WATCH_COPY};
+    bool found = false;
+    for (int32_t i = 0; i < size; i++) {
+        for (int j = 0; !left[i] && j < 2; j++) {
+            const double since_s = (double)states[i].op_s[lanes[j]];
+            if (states[i].ops[lanes[j]] != YK_WATCH_NO_OP && since_s > op_s &&
+                (!found || since_s > out->since_s)) {
+                blame(states, i, lanes[j], out);
+                found = true;
+            }
+        }
+    }
+    return found;
+}
+
+/* Whether an exchange lasts too long, and nobody has begun anything meanwhile. */
+static bool is_stuck(const struct yk_watch_state *states, const bool *left, int32_t size,
+                     double op_s)
+{
+    bool waits = false;
+    for (int32_t i = 0; i < size; i++) {
+        for (int lane = 0; !left[i] && lane < YK_WATCH_LANES; lane++) {
+            if ((double)states[i].op_s[lane] <= op_s) {
+                return false;
+            }
+        }
+        waits = waits || (!left[i] && states[i].ops[YK_WATCH_COMM] != YK_WATCH_NO_OP);
+    }
+    return waits;
+}
+
+bool yk_watch_culprit_find(const struct yk_watch_state *states, const bool *left, int32_t size,
+                           double op_s, struct yk_watch_verdict *out)
+{
+    if (find_long_work(states, left, size, op_s, out)) {
+        return true;
+    }
+    if (!is_stuck(states, left, size, op_s)) {
+        return false;
+    }
+    int32_t last = -1;
+    for (int32_t i = 0; i < size; i++) {
+        if (left[i]) {
+            continue;
+        }
+        if (states[i].ops[YK_WATCH_COMM] == YK_WATCH_NO_OP) {
+            blame(states, i, -1, out);
+            out->since_s = (double)states[i].op_s[YK_WATCH_COMM];
+            return true;
+        }
+        if (last < 0 || states[i].op_s[YK_WATCH_COMM] < states[last].op_s[YK_WATCH_COMM]) {
+            last = i;
+        }
+    }
+    blame(states, last, YK_WATCH_COMM, out);
+    return true;
+}
+
 /* ---- the watch ---- */
 
 void yk_watch_note(struct yk_watch *watch, enum yk_watch_lane lane, int32_t op)
@@ -140,8 +214,8 @@ void yk_watch_note(struct yk_watch *watch, enum yk_watch_lane lane, int32_t op)
 }
 
 /* This rank's own state: an op has lasted since it was first noticed. Where the inspector is stuck,
- * nobody knows what a lane computes or copies, and it cannot be blamed for it; but the exchange
- * that the rank was last seen in is one that it waits for. */
+ * nobody knows what a lane computes or copies, and it is not blamed; but the rank waits for the
+ * exchange that it was last in. */
 static void update_own_state(struct yk_watch *watch, double now_s)
 {
     struct yk_watch_state *own = &watch->states[watch->rank];
@@ -172,8 +246,8 @@ static void drop_link(struct yk_watch *watch, int32_t rank)
     watch->links[rank] = -1;
 }
 
-/* What is still in a connection when it is closed would take with it what was said last: it is read
- * until the other side closes, for so long at most. */
+/* Unread bytes in a connection that is closed would discard what was sent last: it is read until
+ * the other side closes, for so long at most. */
 static void drain_links(struct yk_watch *watch, double limit_s)
 {
     const double end_s = yk_clock_now_s() + limit_s;
@@ -501,7 +575,7 @@ static yk_status choose_addresses(const struct yk_ranks *ranks, const char *addr
         status = machines ? YK_OK : yk_fail_out_of_memory();
     }
     for (int32_t i = 0; machines && i < ranks->size; i++) {
-        if (gathered[i].size == sizeof own) { /* another version of yoke is told of at the door */
+        if (gathered[i].size == sizeof own) { /* another version of yoke fails at the listener */
             memcpy(&machines[i], gathered[i].bytes, sizeof own);
         }
     }
@@ -542,7 +616,7 @@ yk_status yk_watch_open(const struct yk_ranks *ranks, const struct yk_watch_opti
     }
     status = yk_watch_join(ranks->rank, ranks->size, &endpoint, options, &watch);
     status = yk_exchange_agree(ranks, status);
-    if (status == YK_OK) {
+    if (status == YK_OK && watch) {
         status = yk_exchange_agree(ranks, yk_watch_begin(watch));
     }
     if (status != YK_OK) {

@@ -60,4 +60,15 @@ void yk_watch_note(struct yk_watch *watch, enum yk_watch_lane lane, int32_t op);
 /* "has ended", "has not been heard of for 31 s", "has been in one op for 34 s". */
 void yk_watch_describe(const struct yk_watch_verdict *verdict, struct yk_text *out);
 
+/*
+ * Which rank hangs, from what all report: states (size), of which those of `left` ranks do not
+ * count. True when one hangs:
+ *   - one whose computation or copy takes longer than `op_s`: the longest;
+ *   - where an exchange takes longer, that is the fault of whoever is not in it. Somebody may still
+ *     compute; once nobody has begun anything new for `op_s`, it is one that is in no exchange, and
+ *     otherwise the one that came last, for which all others have waited longest.
+ */
+bool yk_watch_culprit_find(const struct yk_watch_state *states, const bool *left, int32_t size,
+                           double op_s, struct yk_watch_verdict *out);
+
 #endif

@@ -99,8 +99,8 @@ void yk_layer_times_destroy(struct yk_layer_times *times)
     }
 }
 
-/* What the backward of the first micro-batch takes longer than that of the second, which has as
- * many samples; less than nothing where something else held the second up. */
+/* How much longer the backward of the first micro-batch takes than that of the second, which has as
+ * many samples; negative where something else slowed the second. */
 static void find_extras(const struct yk_program_rank *list, const double *op_s, double *extra_s)
 {
     for (int32_t i = 0; i < list->op_count; i++) {

@@ -9,7 +9,7 @@
 
 enum {
     WARM_UP_ROUNDS = 2,
-    MIN_ROUNDS = 3,  /* of a visit */
+    MIN_ROUNDS = 3,  /* of a run */
     MAX_ROUNDS = 60, /* of a size in all; beyond, the oldest go */
 };
 
@@ -89,8 +89,8 @@ static void note_round(struct size *size, const struct yk_benchmark_step *round,
     size->made++;
 }
 
-static void report_progress(const struct yk_benchmark_rounds *rounds, const struct size *size,
-                            const struct yk_benchmark_step *round)
+static void report_step(const struct yk_benchmark_rounds *rounds, const struct size *size,
+                        const struct yk_benchmark_step *round)
 {
     struct yk_round_times times = {
         .program = yk_benchmark_program(size->benchmark),
@@ -114,7 +114,7 @@ static yk_status end_round(const struct yk_benchmark_rounds *rounds, struct size
     YK_TRY(yk_benchmark_end(size->benchmark, &round));
     const struct yk_timings_round now = {yk_clock_now_s(), yk_timings_computed_s()};
     if (round->whole && rounds->callbacks->ran) {
-        report_progress(rounds, size, round);
+        report_step(rounds, size, round);
     }
     if (counts && round->whole) {
         note_round(size, round,
@@ -125,8 +125,8 @@ static yk_status end_round(const struct yk_benchmark_rounds *rounds, struct size
     return YK_OK;
 }
 
-/* How long all ranks are at it: as long as was asked for, but long enough for the slowest to make
- * its rounds, and no longer than it takes to make all that are kept. */
+/* How long all ranks run: as requested, but long enough for the slowest to make its rounds, and no
+ * longer than it takes to make all that are kept. */
 static yk_status agree_on_time(const struct yk_benchmark_rounds *rounds, double round_s,
                                double seconds, double *out)
 {
@@ -136,9 +136,9 @@ static yk_status agree_on_time(const struct yk_benchmark_rounds *rounds, double 
     return YK_OK;
 }
 
-/* Ranks are at it for the same time, and not for as many rounds: the fast ones would wait for the
- * slow, which then had to themselves what all share. Rounds follow each other without a gap where
- * the device can be ahead of the host. */
+/* Ranks run for the same time, and not for as many rounds: the fast ones would wait for the slow,
+ * which then would not share anything. Rounds follow each other without a gap where the device can
+ * run ahead of the host. */
 static yk_status run_rounds(const struct yk_benchmark_rounds *rounds, struct size *size,
                             double seconds)
 {

@@ -25,8 +25,8 @@ static yk_status find_bytes(const struct yk_benchmark_truncate_request *request,
 /* Filling more parameters than this takes longer than measuring them. */
 static const int64_t max_parameters = 3000000000;
 
-/* What a rehearsed step would take by the device's datasheet; without end for a model that takes
- * too long to fill. */
+/* What a step would take by the device's datasheet; INFINITY for a model that takes too long to
+ * initialise. */
 static yk_status find_step_s(const struct yk_benchmark_truncate_request *request,
                              const struct yk_model_config *config, struct yk_arena *arena,
                              double *out)

@@ -75,8 +75,7 @@ double yk_counter_cpu_between(const struct yk_counter_cpu_count *before,
     return enabled_ns > 0 ? NAN : 0;
 }
 
-/* Of what the program itself does: kernels allow that to more users than counting their own work.
- */
+/* Of the program alone: kernels allow that to more users than counting the kernel's own work. */
 static int open_event(int event, pid_t thread)
 {
     struct perf_event_attr attributes = {

@@ -1,7 +1,7 @@
 /*
- * The meters of a CPU: what the kernel counts of this process and all its threads, through
- * perf_event_open(2) where it allows that, and the time and memory that it always tells.
- * Opening always succeeds, memory permitting. One thread at a time, though not always the same one.
+ * Counter CPU: what the kernel counts of this process and all its threads, through
+ * perf_event_open(2) where it is allowed, and CPU time and memory. Opening fails for want of memory
+ * alone. One thread at a time, though not always the same one.
  */
 #ifndef YK_MEASURE_COUNTERS_CPU_H
 #define YK_MEASURE_COUNTERS_CPU_H

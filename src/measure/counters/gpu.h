@@ -1,8 +1,7 @@
 /*
- * The meters of one GPU, or of one instance of it (MIG), whose clock, power and links are the whole
- * GPU's: NVML GPM, else DCGM, and what NVML tells of every GPU. Opening always succeeds, memory
- * permitting; what is missing is said in words. One thread at a time, though not always the same
- * one.
+ * Counter GPU: one GPU, or one instance of it (MIG), whose clock, power and links are the whole
+ * GPU's: NVML GPM, else DCGM, and what NVML has of every GPU. Opening fails for want of memory
+ * alone; describe() says what is missing. One thread at a time, though not always the same one.
  */
 #ifndef YK_MEASURE_COUNTERS_GPU_H
 #define YK_MEASURE_COUNTERS_GPU_H

@@ -172,8 +172,7 @@ static int16_t number_of_kind(struct yk_counter_recorder *recorder, const char *
     return (int16_t)recorder->kind_count++;
 }
 
-/* False of what is no phase: loading samples, dropping parameters, a rank that agrees with itself.
- */
+/* False of what is no phase: loading samples, releasing parameters, agreeing alone. */
 static bool find_phase(const struct yk_op *op, int32_t ranks, enum yk_counter_phase *out)
 {
     switch (op->kind) {
@@ -234,8 +233,7 @@ static const char *const phase_names[YK_COUNTER_PHASE_COUNT] = {
     [YK_COUNTER_PHASE_COMMUNICATION] = "communication",
 };
 
-/* A step so many times as long as most is not like them: the first one, which loads and tries out
- * kernels while ops seem to run. */
+/* A step so many times as long as most is unlike them: the first one, which loads kernels. */
 static const double STRANGE = 3;
 
 /* All readings may be off together by so many times what each may be. */
@@ -387,9 +385,7 @@ static int32_t part_of(const struct yk_counter_recorder *recorder, int32_t phase
                            : 2 * recorder->kind_count + phase;
 }
 
-/* Groups are the phases, then the kinds: (phases + kinds, parts). The parts of a phase are a
- * family.
- */
+/* Groups are the phases, then the kinds: (phases + kinds, parts). A phase's parts are a family. */
 static yk_status list_groups(const struct yk_counter_recorder *recorder, struct yk_arena *arena,
                              struct yk_counter_groups *out)
 {

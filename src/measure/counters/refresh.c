@@ -11,7 +11,7 @@ static const double poll_s = 1e-3;
 static const double slow_poll_s = 1e-2; /* where refreshes stay away */
 static const double lead_s = 8e-3;      /* how long before a refresh is expected polls begin, */
 static const double min_lead_s = 3e-3;  /* and before it could be, going by those of late */
-static const double steady_s = 2e-3;    /* not to be told from counters that always are new */
+static const double steady_s = 2e-3;    /* like counters that always are new */
 
 /* Polls so far apart still tell the instant between them; or so large a part of the time since the
  * last one. */

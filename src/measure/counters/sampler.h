@@ -1,13 +1,12 @@
 /*
- * Meters: readings of what a device does, taken by a thread of its own while something runs.
+ * Counter sampler: readings of what a device does, by a thread of its own while something runs.
  *
- * Of a GPU: NVML GPM (Hopper and newer), else DCGM where it runs, and what NVML tells of every GPU.
- * Of a CPU: this process as the kernel counts it (perf_event_open). What is not there is NAN in
- * every reading, and the words of yk_counter_sampler_describe() say why; opening does not fail for
- * want of a meter.
+ * Of a GPU: NVML GPM (Hopper and newer), else DCGM where it runs, and what NVML has of every GPU.
+ * Of a CPU: this process as the kernel counts it (perf_event_open). What is missing is NAN in every
+ * reading, and yk_counter_sampler_describe() says why; opening does not fail for it.
  *
  * Open, start and stop (again and again, readings add up), then read, then close: by one thread.
- * Counted are the threads that are there when the meters open, and all that those start.
+ * Counted are the threads that exist when the sampler opens, and all that those start.
  */
 #ifndef YK_MEASURE_COUNTERS_SAMPLER_H
 #define YK_MEASURE_COUNTERS_SAMPLER_H
@@ -46,7 +45,7 @@ yk_status yk_counter_sampler_start(struct yk_counter_sampler *sampler) YK_MUST_U
  * nothing where nothing was started. */
 void yk_counter_sampler_stop(struct yk_counter_sampler *sampler);
 
-/* All so far, in order, while stopped; they belong to the meters and stay until start or close.
+/* All so far, in order, while stopped; they belong to the sampler and stay until start or close.
  * There are at most YK_COUNTER_SAMPLER_MAX_READINGS: beyond, every two become one and the period
  * doubles.
  */

@@ -14,8 +14,8 @@ enum {
     MIN_UNDISTURBED = 3, /* rounds to believe */
     WARM_UP_STEPS = 2,
     MESSAGE_BYTES = 1 << 20, /* about what plans cut messages to, */
-    /* and where the device sends them itself: each waits for the kernels under way first, however
-     * large it is, which of small ones would be taken for their bandwidth */
+    /* and where the device sends them itself: each waits for the running kernels first, which for
+     * small ones would count as bandwidth */
     DEVICE_MESSAGE_BYTES = 16 << 20,
 };
 
@@ -84,21 +84,6 @@ enum {
     NUMBERS = 3, /* of a measurement, as they are gathered */
 };
 
-/* With these versions, for an earlier precision or model. */
-static bool was_found(const struct yk_survey *survey, const struct yk_profile_fact *fact,
-                      const char *versions)
-{
-    for (int32_t i = 0; i < survey->fact_count; i++) {
-        const struct yk_survey_fact *row = &survey->facts[i];
-        if (strcmp(row->fact.subject, fact->subject) == 0 &&
-            strcmp(row->fact.fact, fact->fact) == 0 &&
-            strcmp(row->measurement.versions, versions) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static yk_status is_known(const struct yk_survey *survey, const struct yk_survey_request *request,
                           const char *link, bool *out)
 {
@@ -106,7 +91,9 @@ static yk_status is_known(const struct yk_survey *survey, const struct yk_survey
                                             {link, YK_PROFILE_MESSAGE_SLOWDOWN}};
     bool found = true;
     for (int f = 0; f < 2 && found; f++) {
-        found = was_found(survey, &facts[f], request->versions);
+        const struct yk_survey_fact *row = yk_survey_find_fact(survey, &facts[f]);
+        /* With these versions, for an earlier precision or model. */
+        found = row && strcmp(row->measurement.versions, request->versions) == 0;
         if (!found && !request->again) {
             YK_TRY(yk_survey_knows_fact(survey, &facts[f], request->versions, &found));
         }
@@ -138,20 +125,6 @@ yk_status yk_slowdown_pairs_find(const struct yk_survey *survey,
 
 /* ---- devices ---- */
 
-/* What was found of the device in an earlier pair, where that was worse. */
-static double worse_before(const struct yk_survey *survey, const struct yk_profile_fact *fact,
-                           double value)
-{
-    for (int32_t i = 0; i < survey->fact_count; i++) {
-        const struct yk_survey_fact *row = &survey->facts[i];
-        if (strcmp(row->fact.subject, fact->subject) == 0 &&
-            strcmp(row->fact.fact, fact->fact) == 0) {
-            return fmax(row->measurement.value, value);
-        }
-    }
-    return value;
-}
-
 static yk_status add(struct yk_survey *survey, const struct yk_survey_request *request,
                      const struct yk_device *device, const double numbers[NUMBERS])
 {
@@ -166,7 +139,10 @@ static yk_status add(struct yk_survey *survey, const struct yk_survey_request *r
     if (!yk_profile_key_device(device, NULL, subject) || !(numbers[0] >= 1)) {
         return YK_OK;
     }
-    row.measurement.value = worse_before(survey, &row.fact, numbers[0]);
+    const struct yk_survey_fact *earlier = yk_survey_find_fact(survey, &row.fact);
+    if (earlier) { /* of another pair: the worse counts */
+        row.measurement.value = fmax(earlier->measurement.value, numbers[0]);
+    }
     return yk_survey_add_fact(survey, &row);
 }
 
@@ -203,7 +179,7 @@ struct round {
     int32_t first;                   /* from the first */
     int32_t last;                    /* to the last, */
     bool has_overlap;                /* where there are any */
-    double message_s;                /* of one beside computation; NAN: there was none */
+    double message_s;                /* of one within computation; NAN: there was none */
 };
 
 struct run {
@@ -372,7 +348,7 @@ static double message_alone_s(const struct run *run)
 }
 
 /* A device of its own is disturbed by nobody, whatever its rank got of the host's cores: there all
- * rounds are to be believed. */
+ * rounds count. */
 static void choose_undisturbed(const struct run *run, const struct yk_timings_round *rounds,
                                bool *out)
 {

@@ -15,7 +15,7 @@ struct list {
     const struct yk_cluster *cluster;
     struct yk_arena *arena;
     int32_t *order; /* (devices) as rings go: node by node */
-    int32_t *ranks; /* (devices) of the party at hand */
+    int32_t *ranks; /* (devices) of the current group */
     struct yk_exchange_group *groups;
     int32_t count;
     int32_t capacity;
@@ -68,7 +68,7 @@ static bool name_group(const struct list *list, struct yk_exchange_group *group)
                                group->ranks[(slowest + 1) % group->count], group->link);
 }
 
-/* Every `stride`-th device from `first` on, unless such a party is there. */
+/* Every `stride`-th device from `first` on, unless there is such a group. */
 static yk_status add(struct list *list, int32_t first, int32_t stride, int32_t count)
 {
     struct yk_exchange_group group = {.ranks = list->ranks, .count = count};
@@ -87,8 +87,7 @@ static yk_status add(struct list *list, int32_t first, int32_t stride, int32_t c
     return YK_OK;
 }
 
-/* Neighbours, and ranks that are far apart: what is data parallel where pipelines stay in a node.
- */
+/* Neighbours, and ranks far apart: data parallelism where pipelines stay in a node. */
 static yk_status add_of_size(struct list *list, int32_t count)
 {
     const int32_t all = list->cluster->device_count;

@@ -30,9 +30,9 @@ struct yk_exchange_times {
     size_t width;   /* of a number */
     int32_t *ranks; /* (members) */
     int32_t members;
-    int32_t me;      /* in the party; −1: not of it */
+    int32_t me;      /* in the group; −1: not of it */
     int64_t *firsts; /* (members + 1) of the message at hand */
-    char *memory;    /* (memory_bytes) of the device; NULL where not of the party */
+    char *memory;    /* (memory_bytes) of the device; NULL where not of the group */
     int64_t memory_bytes;
     int64_t next; /* where the next message lies */
     struct yk_comm_group *group;

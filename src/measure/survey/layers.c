@@ -299,7 +299,7 @@ static yk_status save_rows(struct run *run)
 
 /* ---- measuring ---- */
 
-/* A visit that also tells what a process holds besides what it trains and what is measured with. */
+/* A run that also finds the context: what a process holds besides the model and the messages. */
 static yk_status run_with_warm_group(struct run *run, struct yk_benchmark_run *run_batch)
 {
     const enum yk_comm_type type = yk_comm_type_of(run->request->workload.precision);
@@ -312,8 +312,8 @@ static yk_status run_with_warm_group(struct run *run, struct yk_benchmark_run *r
     return status;
 }
 
-/* The largest size comes first: whatever does not fit is found at once, and what a process holds at
- * its fullest is known. */
+/* The largest size comes first: what does not fit is found at once, and the peak memory is known.
+ */
 static yk_status run_batch(struct run *run, int32_t repeat)
 {
     const struct yk_survey_request *request = run->request;
@@ -346,7 +346,7 @@ static yk_status run_all(struct run *run)
     return YK_OK;
 }
 
-/* What computes beside messages, and while others rest. */
+/* Slowdowns by messages, and while others idle. */
 static yk_status measure_slowdowns(const struct run *run)
 {
     int32_t batch = 0;
@@ -362,8 +362,7 @@ static yk_status measure_slowdowns(const struct run *run)
     return yk_survey_save(run->survey);
 }
 
-/* Whoever was stopped after the layers has not measured what computation and messages do beside
- * each other: that is done by a step of the most samples. */
+/* A survey that was stopped after the layers lacks the slowdowns: a step of the most samples. */
 static yk_status choose_step(struct run *run, int64_t max)
 {
     struct yk_slowdown_pairs pairs;

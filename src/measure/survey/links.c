@@ -10,11 +10,11 @@
 enum {
     MIN_ROUNDS = 5,
     MAX_ROUNDS = 20,
-    REPEATS = 3, /* of the party of all ranks, which plans use most */
+    REPEATS = 3, /* of the group of all ranks, which plans use most */
     MIN_ROUNDS_OF_REPEAT = 2,
 };
 
-/* About as long as the messages of all parties, and of one, may take; no longer than layers. */
+/* About as long as the messages of all groups, and of one, may take; no longer than layers. */
 static const double usual_s = 15;
 static const double group_s = 4;
 
@@ -39,7 +39,7 @@ struct run {
     int32_t size_count;
     struct yk_exchange_group *groups;
     int32_t group_count;
-    double *known; /* (parties, kinds): 1 where the profile has the curve */
+    double *known; /* (groups, kinds): 1 where the profile has the curve */
 
     /* At hand. */
     const struct yk_exchange_group *group;
@@ -104,7 +104,7 @@ static yk_status look_up(struct run *run)
     return yk_exchange_max(run->team->ranks, run->known, count);
 }
 
-/* Which curves of the party are wanted; whether any is. */
+/* Which curves of the group are wanted; whether any is. */
 static bool choose(struct run *run, int32_t number)
 {
     bool any = false;
@@ -146,8 +146,8 @@ static yk_status warm_up(struct run *run, bool first)
     return YK_OK;
 }
 
-/* Every message once; large ones as often as a fair part of the time allows. How long those so far
- * took is told by the fastest: a disturbed one must not be the reason for fewer. */
+/* Every message once; large ones as often as a fair part of the time allows, by the fastest so far:
+ * a disturbed one must not be the reason for fewer. */
 static yk_status run_round(struct run *run, bool whole, double share_s)
 {
     for (int kind = 0; kind < YK_EXCHANGE_KIND_COUNT; kind++) {
@@ -285,9 +285,9 @@ static yk_status run_repeat(struct run *run, const struct repeat *repeat)
     return status;
 }
 
-/* Connections are of lasting luck: where they go through sockets, the same gather may take a third
- * longer through a group that is made anew. So one group's luck must not be all that is known of
- * what all ranks do together. (Messages from one rank to another go through the world's own.) */
+/* Connections differ for as long as they last: over sockets, the same all_gather may take a third
+ * longer through a group that is made anew. So all ranks are measured through several groups.
+ * (Messages from one rank to another go through the world's own.) */
 static yk_status measure_group(struct run *run, double seconds)
 {
     const int32_t repeats = run->group->count == run->team->ranks->size ? REPEATS : 1;

@@ -81,15 +81,23 @@ yk_status yk_survey_add_link(struct yk_survey *survey, const struct yk_survey_li
     return YK_OK;
 }
 
+const struct yk_survey_fact *yk_survey_find_fact(const struct yk_survey *survey,
+                                                 const struct yk_profile_fact *fact)
+{
+    for (int32_t i = 0; i < survey->fact_count; i++) {
+        const struct yk_profile_fact *other = &survey->facts[i].fact;
+        if (strcmp(other->subject, fact->subject) == 0 && strcmp(other->fact, fact->fact) == 0) {
+            return &survey->facts[i];
+        }
+    }
+    return NULL;
+}
+
 yk_status yk_survey_add_fact(struct yk_survey *survey, const struct yk_survey_fact *fact)
 {
     struct yk_survey_fact row = *fact;
-    int32_t place = 0;
-    while (place < survey->fact_count &&
-           (strcmp(survey->facts[place].fact.subject, fact->fact.subject) != 0 ||
-            strcmp(survey->facts[place].fact.fact, fact->fact.fact) != 0)) {
-        place++;
-    }
+    const struct yk_survey_fact *found = yk_survey_find_fact(survey, &fact->fact);
+    const int32_t place = found ? (int32_t)(found - survey->facts) : survey->fact_count;
     YK_TRY(copy(survey, &row.fact.subject));
     YK_TRY(copy(survey, &row.fact.fact));
     YK_TRY(copy(survey, &row.measurement.versions));

@@ -120,6 +120,10 @@ yk_status yk_survey_add_link(struct yk_survey *survey,
 yk_status yk_survey_add_fact(struct yk_survey *survey,
                              const struct yk_survey_fact *fact) YK_MUST_USE;
 
+/* NULL where it has none. */
+const struct yk_survey_fact *yk_survey_find_fact(const struct yk_survey *survey,
+                                                 const struct yk_profile_fact *fact);
+
 /* Whether it has a message of any size on the link, measured with these versions. */
 bool yk_survey_has_link(const struct yk_survey *survey, const struct yk_profile_link *link,
                         const char *versions);
