@@ -17,7 +17,8 @@ static yk_status join(struct yk_arena *arena, const char *folder, const char *re
     return yk_text_move(&path, arena, out);
 }
 
-yk_status yk_profile_path_default(struct yk_arena *arena, const char **out)
+/* The usual file, be it there or not; NULL where there is no home. */
+static yk_status default_path(struct yk_arena *arena, const char **out)
 {
     const char *data = getenv("XDG_DATA_HOME");
     const char *home = getenv("HOME");
@@ -33,7 +34,7 @@ yk_status yk_profile_path_resolve(const char *word, struct yk_arena *arena, cons
 {
     *out = word && strcmp(word, "none") != 0 ? word : NULL;
     if (!word) {
-        YK_TRY(yk_profile_path_default(arena, out));
+        YK_TRY(default_path(arena, out));
         *out = *out && access(*out, R_OK) == 0 ? *out : NULL;
     }
     return YK_OK;
@@ -44,7 +45,7 @@ yk_status yk_profile_path_resolve_output(const char *word, struct yk_arena *aren
     if (word) {
         return yk_arena_strdup(arena, word, out);
     }
-    YK_TRY(yk_profile_path_default(arena, out));
+    YK_TRY(default_path(arena, out));
     return *out ? YK_OK
                 : yk_fail(YK_ERROR_USAGE,
                           "there is no home to keep the profile in; name a file by --profile");

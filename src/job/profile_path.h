@@ -13,9 +13,6 @@
 #define YK_PROFILE_PATH_HELP                                                                       \
     "Take times from these measurements, or from none; else from what yoke profile has kept"
 
-/* The usual file, be it there or not; NULL where there is no home. */
-yk_status yk_profile_path_default(struct yk_arena *arena, const char **out) YK_MUST_USE;
-
 /* The file that the word of --profile means: what it names, nothing for "none", and without a word
  * the usual file, if it is there. NULL: none. */
 yk_status yk_profile_path_resolve(const char *word, struct yk_arena *arena,

@@ -386,8 +386,9 @@ static yk_status add_or_write_times(const struct yk_planner_outcome *planned,
     if (status == YK_OK && json) {
         write_times(planned, sorts, count, json);
         status = yk_text_status(out);
-    } else
-        YK_THEN(add_times(planned, sorts, count, out));
+    } else if (status == YK_OK) {
+        status = add_times(planned, sorts, count, out);
+    }
     yk_arena_destroy(arena);
     return status;
 }

@@ -22,7 +22,7 @@ enum {
     MAX_WARMUP = 100,
 };
 
-struct yk_optimizer yk_training_optimizer(const struct yk_train_request *request)
+static struct yk_optimizer optimizer_of(const struct yk_train_request *request)
 {
     struct yk_optimizer optimizer = {
         .beta1 = request->beta1,
@@ -267,9 +267,9 @@ static yk_status open_store(struct yk_training *training)
     YK_TRY(yk_partitions_of_rank(program, yk_train_team_rank(&training->team), training->arena,
                                  &partitions));
     YK_TRY(yk_collectives_gradient_order(program, training->arena, &order));
-    YK_TRY(yk_store_create(training->net, &training->engine,
-                           yk_training_optimizer(&training->request).kind,
-                           &(struct yk_store_layout){partitions, order}, &training->store));
+    YK_TRY(yk_store_create_partitioned(
+        training->net, &training->engine, optimizer_of(&training->request).kind,
+        &(struct yk_store_layout){holdings, order}, &training->store));
     return yk_train_weights_fill(training);
 }
 
@@ -333,8 +333,8 @@ static void set_run(struct yk_training *training, const char *base)
             {
                 .steps = training->steps,
                 .batch = request->batch,
-                .lr_schedule = yk_training_learning_rate(request, training->steps),
-                .optimizer = yk_training_optimizer(request),
+                .rate = yk_training_learning_rate(request, training->steps),
+                .optimizer = optimizer_of(request),
                 .clip = request->clip,
                 .evaluate_every = request->eval_every,
                 .evaluate_samples = request->eval_samples,

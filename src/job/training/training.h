@@ -62,9 +62,8 @@ const struct yk_planner_outcome *yk_training_planned(const struct yk_training *t
  * the whole run, too. */
 double yk_training_planned_bytes(const struct yk_training *training, int32_t rank);
 
-/* The learning rate and optimizer that are asked for. */
+/* The learning rate that is asked for. */
 struct yk_lr_schedule yk_training_learning_rate(const struct yk_train_request *request,
                                                 int64_t steps);
-struct yk_optimizer yk_training_optimizer(const struct yk_train_request *request);
 
 #endif
