@@ -267,9 +267,8 @@ static yk_status open_store(struct yk_training *training)
     YK_TRY(yk_partitions_of_rank(program, yk_train_team_rank(&training->team), training->arena,
                                  &partitions));
     YK_TRY(yk_collectives_gradient_order(program, training->arena, &order));
-    YK_TRY(yk_store_create_partitioned(
-        training->net, &training->engine, optimizer_of(&training->request).kind,
-        &(struct yk_store_layout){holdings, order}, &training->store));
+    YK_TRY(yk_store_create(training->net, &training->engine, optimizer_of(&training->request).kind,
+                           &(struct yk_store_layout){partitions, order}, &training->store));
     return yk_train_weights_fill(training);
 }
 
@@ -333,7 +332,7 @@ static void set_run(struct yk_training *training, const char *base)
             {
                 .steps = training->steps,
                 .batch = request->batch,
-                .rate = yk_training_learning_rate(request, training->steps),
+                .lr_schedule = yk_training_learning_rate(request, training->steps),
                 .optimizer = optimizer_of(request),
                 .clip = request->clip,
                 .evaluate_every = request->eval_every,
