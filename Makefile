@@ -54,7 +54,7 @@ bench: build ## all benchmarks; DATA=FOLDER has graphs of known optimum for thos
 
 lint: ## all checks of the sources; one alone: lint-docs, -format, -layers, -shell, -tidy, -web, -words
 	@tools/setup build test lint
-	@tools/lint format layers shell web tidy
+	@tools/lint docs format words web layers shell tidy
 
 $(LINTS): lint-%:
 	@tools/setup build test lint

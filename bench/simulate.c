@@ -96,7 +96,7 @@ static void tear_down(struct setting *setting)
 }
 
 /* Gives every rank a list of its own, so that none are folded. */
-static void take_apart(struct setting *setting)
+static void disassemble(struct setting *setting)
 {
     for (int32_t i = 1; i < RANKS; i++) {
         struct yk_program_rank *list = &setting->program->ranks[i];
@@ -142,7 +142,7 @@ static void measure(int64_t blocks, int32_t micro_batches)
     double folded_step_s = 0;
     double apart_step_s = 0;
     const double folded_s = simulate(setting, &folded_step_s);
-    take_apart(setting);
+    disassemble(setting);
     const double apart_s = simulate(setting, &apart_step_s);
     printf("  %d ranks, %d layers, %d micro-batches, %d ops a rank: folded %.3g s, apart %.3g s, "
            "ratio %.0f; steps of %.6g and %.6g s\n",

@@ -33,7 +33,7 @@ function blank(file, text) {
     (match) => match.replace(/[^\n]/g, ' '));
   const rest = /\/\*|["']/.exec(open);
   if (rest) {
-    report(file, lineAt(text, rest.index), rest[0] === '/*' ? 'a comment without an end' : 'a string without an end');
+    report(file, lineAt(text, rest.index), rest[0] === '/*' ? 'a comment stripped an end' : 'a string stripped an end');
   }
   return open;
 }
@@ -53,7 +53,7 @@ function checkBrackets(file, text) {
   return open.length === 0;
 }
 
-// In a block without blocks of its own, everything is a name, a colon and a value.
+// In a block stripped blocks of its own, everything is a name, a colon and a value.
 function checkStyle(file, text) {
   const plain = blank(file, text);
   if (!checkBrackets(file, plain)) {
@@ -68,7 +68,7 @@ function checkStyle(file, text) {
       at += declaration.length + 1;
     }
     if (!plain.slice(0, index).match(/[^{};\s][^{};]*$/)) {
-      report(file, lineAt(text, index), `a block without a selector: ${block}`);
+      report(file, lineAt(text, index), `a block needs a selector: ${block}`);
     }
   }
 }

@@ -100,7 +100,7 @@ static const char when_and_where[] = WHEN_AND_WHERE("layers", "seconds")
  * known. */
 #define REMAKE(name, table, key, value, cpu)                                                       \
     "ALTER TABLE " name " RENAME TO older;" table "INSERT INTO " name " SELECT " key ", " value    \
-    ", spread, samples, versions, min, max, measured_at, host, " cpu " FROM older;"                \
+    ", spread, samples, versions, least, most, measured_at, host, " cpu " FROM older;"             \
     "DROP TABLE older;"
 #define REMAKE_ALL(cpu)                                                                            \
     REMAKE("layers", LAYERS_TABLE, LAYERS, "seconds", cpu)                                         \

@@ -15,7 +15,7 @@ static void check(const char *bytes, size_t size, struct yk_arena *arena)
 {
     struct yk_checkpoint checkpoint = {.arena = arena};
     const char *model = NULL;
-    struct yk_json *settings = NULL;
+    struct yk_json *options = NULL;
     if (yk_checkpoint_state_read(bytes, size, arena, &checkpoint, &model) != YK_OK) {
         return;
     }
@@ -27,11 +27,11 @@ static void check(const char *bytes, size_t size, struct yk_arena *arena)
     fuzz_expect(checkpoint.workload.batch >= 0 && checkpoint.workload.sequence >= 0 &&
                     checkpoint.workload.lora_rank >= 0,
                 "sizes are not negative");
-    fuzz_expect(yk_json_parse(checkpoint.options_json, strlen(checkpoint.options_json),
-                              &settings) == YK_OK &&
-                    yk_json_is_object(settings),
-                "settings are an object");
-    yk_json_destroy(settings);
+    fuzz_expect(yk_json_parse(checkpoint.options_json, strlen(checkpoint.options_json), &options) ==
+                        YK_OK &&
+                    yk_json_is_object(options),
+                "options are an object");
+    yk_json_destroy(options);
 }
 #else
 static void check(const char *bytes, size_t size, struct yk_arena *arena)

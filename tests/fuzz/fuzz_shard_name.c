@@ -15,20 +15,20 @@ static void check_again(const struct yk_text *again, const char *name)
                 "a name is written in one way only");
 }
 
-static void check_piece(const char *name)
+static void check_part(const char *name)
 {
-    struct yk_shard_slice piece;
+    struct yk_shard_slice part;
     struct yk_text again = {0};
-    if (!yk_shard_read_slice_name(name, &piece)) {
+    if (!yk_shard_read_slice_name(name, &part)) {
         return;
     }
     fuzz_accept();
-    fuzz_expect(piece.first >= 0 && piece.parameter_length > 0, "a piece is of something");
-    char *parameter = malloc(piece.parameter_length + 1);
+    fuzz_expect(part.first >= 0 && part.parameter_length > 0, "a part is of something");
+    char *parameter = malloc(part.parameter_length + 1);
     if (parameter) {
-        memcpy(parameter, piece.parameter, piece.parameter_length);
-        parameter[piece.parameter_length] = '\0';
-        yk_shard_add_slice_name(&again, piece.kind, parameter, piece.first);
+        memcpy(parameter, part.parameter, part.parameter_length);
+        parameter[part.parameter_length] = '\0';
+        yk_shard_add_slice_name(&again, part.kind, parameter, part.first);
         check_again(&again, name);
     }
     free(parameter);
@@ -56,7 +56,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (name) {
         memcpy(name, data, size);
         name[size] = '\0';
-        check_piece(name);
+        check_part(name);
         check_file(name);
     }
     free(name);

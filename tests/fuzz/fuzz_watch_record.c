@@ -20,7 +20,7 @@ struct fields {
 };
 
 /* False, and zeros, where there are not so many bytes left. */
-static bool take(struct fields *fields, void *out, size_t size)
+static bool read_field(struct fields *fields, void *out, size_t size)
 {
     if (fields->left < size) {
         fields->left = 0;
@@ -32,16 +32,16 @@ static bool take(struct fields *fields, void *out, size_t size)
     return true;
 }
 
-static bool take_record(struct fields *fields, struct yk_watch_record *out)
+static bool read_record(struct fields *fields, struct yk_watch_record *out)
 {
     memset(out, 0, sizeof *out);
-    return take(fields, &out->kind, sizeof out->kind) &&
-           take(fields, &out->rank, sizeof out->rank) &&
-           take(fields, &out->reason, sizeof out->reason) &&
-           take(fields, &out->lane, sizeof out->lane) &&
-           take(fields, &out->since_s, sizeof out->since_s) &&
-           take(fields, out->state.ops, sizeof out->state.ops) &&
-           take(fields, out->state.op_s, sizeof out->state.op_s);
+    return read_field(fields, &out->kind, sizeof out->kind) &&
+           read_field(fields, &out->rank, sizeof out->rank) &&
+           read_field(fields, &out->reason, sizeof out->reason) &&
+           read_field(fields, &out->lane, sizeof out->lane) &&
+           read_field(fields, &out->since_s, sizeof out->since_s) &&
+           read_field(fields, out->state.ops, sizeof out->state.ops) &&
+           read_field(fields, out->state.op_s, sizeof out->state.op_s);
 }
 
 static void check_verdict(const struct yk_watch_verdict *verdict)
@@ -80,7 +80,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     bool left[RANKS] = {false};
     struct fields fields = {data, size};
     struct yk_watch_record record;
-    while (take_record(&fields, &record)) {
+    while (read_record(&fields, &record)) {
         struct yk_watch_record parsed;
         if (yk_watch_link_parse(&record, sizeof record, RANKS, &parsed)) {
             fuzz_accept();

@@ -35,9 +35,8 @@ static int tear_down(void **state)
     return 0;
 }
 
-#define make(fixture, options, out)                                                               \
-    yk_train_request_make((options), sizeof(options) / sizeof(options)[0], (fixture)->arena,    \
-                          (out))
+#define make(fixture, options, out)                                                                \
+    yk_train_request_make((options), sizeof(options) / sizeof(options)[0], (fixture)->arena, (out))
 
 /* As yoke train --help says. */
 static void a_request_of_nothing_has_the_presets(void **state)
@@ -193,8 +192,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(steps_and_epochs_are_refused_together, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_file_lies_under_the_options, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_resumed_run_goes_on_with_its_options, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_run_with_no_checkpoint_is_not_resumed, set_up,
-                                        tear_down),
+        cmocka_unit_test_setup_teardown(a_run_with_no_checkpoint_is_not_resumed, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

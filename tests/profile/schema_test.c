@@ -234,7 +234,7 @@ static void a_profile_of_form_4_is_read_and_renewed_by_the_names_of_now(void **s
 }
 
 /* Two cores of whatever it was: they may be another machine's. */
-static void numbers_of_a_cpu_without_a_name_do_not_count(void **state)
+static void numbers_of_a_nameless_cpu_do_not_count(void **state)
 {
     const struct place *place = *state;
     const struct yk_profile_layer layer = {"cpu:2", 1, "norm", 64, "forward"};
@@ -255,7 +255,7 @@ static void numbers_of_a_cpu_without_a_name_do_not_count(void **state)
     }
 }
 
-static void a_renewed_profile_takes_what_is_new(void **state)
+static void a_renewed_profile_accepts_what_is_new(void **state)
 {
     const struct place *place = *state;
     const struct yk_profile_fact context = {"v100", YK_PROFILE_CONTEXT_BYTES};
@@ -274,7 +274,7 @@ static void a_renewed_profile_takes_what_is_new(void **state)
 }
 
 /* What a process leaves that is killed before it has made the tables. */
-static void an_empty_file_is_a_profile_without_numbers(void **state)
+static void an_empty_file_is_a_profile_of_no_numbers(void **state)
 {
     const struct place *place = *state;
     const struct yk_profile_link link = {"v100-v100 within a node", "send", 2};
@@ -294,7 +294,7 @@ static void an_empty_file_is_a_profile_without_numbers(void **state)
     yk_profile_close(profile);
 }
 
-static void a_table_without_a_column_is_damage(void **state)
+static void a_table_that_lacks_a_column_is_damage(void **state)
 {
     const struct place *place = *state;
     struct yk_profile *profile = NULL;
@@ -421,10 +421,10 @@ int main(void)
         in_place(a_profile_of_form_2_is_read_and_renewed),
         in_place(a_profile_of_form_3_is_read_and_renewed),
         in_place(a_profile_of_form_4_is_read_and_renewed_by_the_names_of_now),
-        in_place(numbers_of_a_cpu_without_a_name_do_not_count),
-        in_place(a_renewed_profile_takes_what_is_new),
-        in_place(an_empty_file_is_a_profile_without_numbers),
-        in_place(a_table_without_a_column_is_damage),
+        in_place(numbers_of_a_nameless_cpu_do_not_count),
+        in_place(a_renewed_profile_accepts_what_is_new),
+        in_place(an_empty_file_is_a_profile_of_no_numbers),
+        in_place(a_table_that_lacks_a_column_is_damage),
         in_place(a_view_or_a_trigger_is_damage),
         in_place(a_fact_that_is_no_number_is_refused),
         in_place(tables_of_something_else_are_left_alone),

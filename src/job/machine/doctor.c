@@ -328,8 +328,7 @@ static void try_backend(bool gpu, struct yk_doctor_backend *out)
         yk_text_free(&out->device);
         yk_text_add(&out->device, yk_status_message());
     }
-    out->blas_found = gpu ? describe_cublas(out->blas_version)
-                          : describe_blas(out->blas_version);
+    out->blas_found = gpu ? describe_cublas(out->blas_version) : describe_blas(out->blas_version);
 }
 
 static void find_libraries(struct yk_doctor_result *result)

@@ -39,7 +39,8 @@ static bool begin(const struct yk_comm_group *group, const struct shown *mine)
                            "order of exchanges",
                            mine->kind, (long long)mine->count, other->kind, (long long)other->count,
                            (int)group->circle->ranks[i]);
-            yk_thread_world_break(group->world->shared, group->world->rank, YK_ERROR_LOST, sentence);
+            yk_thread_world_break(group->world->shared, group->world->rank, YK_ERROR_LOST,
+                                  sentence);
             thread_barrier_leave(barrier);
             return false;
         }
