@@ -13,7 +13,7 @@
 void yk_export_text_note(struct yk_text *notes, const char *format, ...) YK_PRINTF(2, 3);
 
 /* As part of a comment: control characters, and bytes that are no UTF-8, become '?'. */
-void yk_export_text_add_clean(struct yk_text *out, const char *words);
+void yk_export_text_add_clean(struct yk_text *out, const char *text);
 
 /* "# gpt2 on 3xa30 @ 10GB/s: 12 samples of 1024 tokens a step in bf16", and the notes below it. */
 void yk_export_text_add_header(struct yk_text *out, const struct yk_plan *plan,

@@ -370,13 +370,13 @@ static void add_csv(const struct yk_plan_tradeoff *tradeoff, struct yk_text *out
 static const struct yk_plan_tradeoff *tradeoff_of(const void *subject, int32_t number)
 {
     const struct yk_equal_ranks_sets *sets = subject;
-    return number < sets->result->tradeoff_count ? &sets->result->tradeoffs[number] : NULL;
+    return &sets->result->tradeoffs[number];
 }
 
 #define TRADEOFF(number, chart, file, csv_name)                                                    \
     static bool chart##_applies(const void *subject)                                               \
     {                                                                                              \
-        return tradeoff_of(subject, number) != NULL;                                               \
+        return ((const struct yk_equal_ranks_sets *)subject)->result->tradeoff_count > (number);   \
     }                                                                                              \
     static const char *chart##_heading(const void *subject)                                        \
     {                                                                                              \
@@ -393,14 +393,14 @@ static const struct yk_plan_tradeoff *tradeoff_of(const void *subject, int32_t n
         return YK_OK;                                                                              \
     }                                                                                              \
     const struct yk_chart yk_plan_chart_##chart = {                                                \
-        .name = file,                                                                              \
+        .name = (file),                                                                            \
         .heading = chart##_heading,                                                                \
         .row = "pair",                                                                             \
         .applies = chart##_applies,                                                                \
         .draw = chart##_draw,                                                                      \
         .width = YK_CHART_HALF,                                                                    \
         .file_width = FILE_WIDTH,                                                                  \
-        .numbers = csv_name,                                                                       \
+        .numbers = (csv_name),                                                                     \
         .csv = chart##_csv,                                                                        \
     };
 
