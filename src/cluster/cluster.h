@@ -1,6 +1,6 @@
 /*
  * Cluster: devices that need not match, and the links between them. A cluster comes from a JSON
- * file (read.c), from one line of text (parse.c; "1xrtx6000ada + 2xrtx3090 @ 32GB/s",
+ * file (cluster.c), from one line of text (parse.c; "1xrtx6000ada + 2xrtx3090 @ 32GB/s",
  * docs/clusters.md), or from this machine (discover.h). It has been checked and filled in from the
  * datasheets: rates, memories and bandwidths are positive, every pair of devices has a link. It
  * never changes afterwards. The rest of the room:
