@@ -23,7 +23,7 @@ struct yk_eval_request {
     int64_t samples;        /* at most so many; 0: all */
     const char *outputs;    /* a file for the logits of the first samples, or NULL */
     int64_t output_samples; /* how many samples those are */
-    bool counters;          /* read the device's meters meanwhile */
+    bool counters;          /* read the device's counters meanwhile */
 };
 
 /* Starts as {0}. */

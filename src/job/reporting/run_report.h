@@ -8,7 +8,7 @@
  *   trace-predicted.json  the predicted one; without it, the plan is simulated
  *   summary.json          the ranks, and "peak_bytes": the most memory that the process took
  *                                                          (report/run/summary.h)
- *   counters.json         what the meters of the devices showed (trace/counters_file.h)
+ *   counters.json         what the counters of the devices showed (trace/counters_file.h)
  *   sample.txt            words the model wrote
  *   checkpoints/          the newest is named
  *
