@@ -40,9 +40,9 @@ yk_status yk_file_open(const char *path, bool pipes, int *out) YK_MUST_USE;
 yk_status yk_file_check_regular(const char *path) YK_MUST_USE;
 
 /*
- * For names within a folder that is the program's own, where a link is none of its making and is
- * not followed: the file that is open for writing, created where it is not there (`flags` beside
- * O_CREAT as open() takes them), or the reason why `path` must not be written.
+ * For names within a folder of the program's own, where it makes no symbolic links and follows
+ * none: opens the file for writing and creates it where it does not exist (`flags` of open(), in
+ * addition to O_CREAT), or fails with the reason why `path` must not be written.
  */
 yk_status yk_file_open_nofollow(const char *path, int flags, int *out) YK_MUST_USE;
 yk_status yk_file_check_nofollow(const char *path) YK_MUST_USE;

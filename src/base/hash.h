@@ -1,6 +1,6 @@
 /*
- * Hash: a number that shows whether bytes have changed (XXH3, 64 bits); not for secrets. A hash in
- * the making is used by one thread at a time.
+ * Hash: a number that shows whether bytes have changed (XXH3, 64 bits); not for secrets. One thread
+ * at a time may use a struct yk_hash.
  */
 #ifndef YK_BASE_HASH_H
 #define YK_BASE_HASH_H
@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct yk_hash; /* opaque: of bytes that come piece by piece */
+struct yk_hash; /* opaque: the state of a hash over bytes that come in several calls */
 
 uint64_t yk_hash_bytes(const void *bytes, size_t length);
 

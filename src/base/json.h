@@ -20,8 +20,9 @@ struct yk_json;
 yk_status yk_json_parse(const char *bytes, size_t length, struct yk_json **out) YK_MUST_USE;
 void yk_json_destroy(struct yk_json *root);
 
-/* Evaluates `expression` with the document of `text`, called `root`, which ends with it. An error
- * gets `source` in front and leaves the calling function. */
+/* Parses `text` into a document called `root`, evaluates `expression`, which may use it, and
+ * destroys it. On an error, the calling function returns it with `source` in front of the sentence.
+ */
 #define YK_TRY_JSON(root, text, length, source, expression)                                        \
     do {                                                                                           \
         struct yk_json *(root) = NULL;                                                             \
@@ -44,15 +45,15 @@ bool yk_json_is_null(const struct yk_json *node);
 /* A member of an object; NULL when `node` is NULL, no object, or has no such member. */
 const struct yk_json *yk_json_get(const struct yk_json *node, const char *key);
 
-/* A member of an object, on the way from one to the next; starts as {0}. */
+/* An iterator over the members of an object; starts as {0}. */
 struct yk_json_member {
     const char *name;
     const struct yk_json *value;
     void *place; /* for yk_json_next_member() alone */
 };
 
-/* Goes on to the next member of an object, in the order of the file: false behind the last one, and
- * of anything else than an object. Each step takes the same time, however many there are. */
+/* Goes on to the next member of an object, in the order of the file; false after the last one, and
+ * for anything but an object. A call takes constant time. */
 bool yk_json_next_member(const struct yk_json *object, struct yk_json_member *member);
 
 /* How many members an object has; 0 of anything else. */
@@ -73,18 +74,18 @@ yk_status yk_json_check_keys(const struct yk_json *object, const char *const *kn
                              size_t count) YK_MUST_USE;
 
 /*
- * Members of files in yoke's own forms, each with its type checked. A message names the member
+ * Members of files in yoke's own formats, each with its type checked. A message names the member
  * ("cost"); the caller, who knows which task or device it belongs to, adds yk_json_add_location().
  */
 
 /*
- * Fails unless `root` is what every file of ours is: an object with this version of "yoke" and this
- * "kind", whose members have one of the `count` known names, "name" and "comment" being strings.
+ * Fails unless `root` is a yoke document: an object with version 1 of "yoke" and this "kind", whose
+ * members have one of the `count` known names, "name" and "comment" being strings.
  */
 yk_status yk_json_check_document(const struct yk_json *root, const char *kind,
                                  const char *const *known, size_t count) YK_MUST_USE;
 
-/* The same for a file whose form is of another version than 1. */
+/* The same for a file format whose version is not 1. */
 yk_status yk_json_check_version(const struct yk_json *root, const char *kind, int version,
                                 const char *const *known, size_t count) YK_MUST_USE;
 

@@ -1,10 +1,10 @@
 /*
- * JSON writer: writes a JSON document into a text, one member or element a call, with the commas.
+ * JSON writer: writes a JSON document into a text, one member or element per call, with the commas.
  *
- * It is a plain struct that does not own its text: {.text = text} writes `{"a":1,"b":2}`, with
- * .spaced
- * `{"a": 1, "b": 2}`; .follows continues an object or array that has something in it already. `key`
- * is NULL for an element of an array and for the document itself. One thread at a time.
+ * It is a plain struct that does not own its text. {.text = text} writes `{"a":1,"b":2}`; with
+ * .spaced it writes `{"a": 1, "b": 2}`. Set .follows to continue an object or array that has
+ * members already. `key` is NULL for an element of an array and for the document itself. One thread
+ * at a time.
  */
 #ifndef YK_BASE_JSON_WRITE_H
 #define YK_BASE_JSON_WRITE_H
@@ -18,17 +18,17 @@ struct yk_json_writer {
     struct yk_text *text; /* not owned */
     bool spaced;          /* a space after every colon and comma */
     bool follows;         /* what is written next needs a comma in front */
-    int32_t lines;        /* above 0: every member and element begins on a new line, behind so many
+    int32_t lines;        /* above 0: every member and element begins on a new line, after so many
                              spaces; may be changed at any time */
     bool breaks;          /* what is written next begins on a new line … */
-    int32_t indent;       /* … behind so many spaces */
+    int32_t indent;       /* … after so many spaces */
 };
 
 /* What is written next, a member, an element or a closing bracket, begins on a new line. */
 void yk_json_write_line(struct yk_json_writer *writer, int32_t indent);
 
-/* A document of yoke's: an object with "yoke", the version of its form, and its "kind". Its end
- * adds a newline. */
+/* A yoke document: an object with "yoke", the version of the format, and its "kind". Its end adds a
+ * newline. */
 void yk_json_write_begin_document(struct yk_json_writer *writer, const char *kind);
 yk_status yk_json_write_end_document(struct yk_json_writer *writer) YK_MUST_USE;
 

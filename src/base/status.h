@@ -37,8 +37,7 @@ yk_status yk_status_prefix(yk_status status, const char *prefix) YK_MUST_USE;
 yk_status yk_fail_out_of_memory(void) YK_MUST_USE;
 
 #ifdef __clang_analyzer__
-/* clang's analyzer looks at one source at a time, and must be told that a failure is never YK_OK.
- */
+/* clang's analyzer sees one source at a time and cannot know that a failure is never YK_OK. */
 static inline yk_status yk_status_failed_(yk_status status)
 {
     if (status == YK_OK) {

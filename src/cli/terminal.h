@@ -14,26 +14,29 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Makes sure that descriptors 0 to 2 are taken, so that no file of ours becomes standard output,
- * and that a closed pipe is an error of write and no signal. */
+/* Opens descriptors 0 to 2 where they are closed, so that no file that we open becomes standard
+ * output, and ignores SIGPIPE, so that writing to a closed pipe returns an error. */
 void yk_terminal_prepare(void);
 
-/* Who stands between the ranks and a person tells them here what standard output and error are:
- * the columns of each, 0 where it is no terminal, with a comma between them. */
+/* The environment variable in which the process that launches ranks, and passes on their output,
+ * describes its terminal: the columns of standard output and of standard error, with a comma
+ * between them; 0 where it is no terminal. */
 #define YK_TERMINAL_VARIABLE "YOKE_TERMINAL"
 
-/* The columns of the terminal that the descriptor is; 0: it is none, or a dumb one. */
+/* The width, in columns, of the terminal behind the descriptor; 0: it is no terminal, or a dumb
+ * one. */
 int yk_terminal_columns(int descriptor);
 
-/* This process is rank `rank` of several: rank 0 speaks for all. The others print no results, notes
- * or progress; their warnings and complaints carry their number, and what another rank of this
- * machine has complained of in the same words is not said again. */
+/* This process is rank `rank` of several. Only rank 0 prints results, notes and progress. Warnings
+ * and errors of the others begin with their rank; one that another rank of this machine has printed
+ * in the same words is not printed again. */
 void yk_terminal_set_rank(int32_t rank);
 
 /* Whether this is rank 0, or the only one. */
 bool yk_terminal_is_main_rank(void);
 
-/* What the command line leads to has been said before: by rank 0, or by whoever launched it. */
+/* Whether messages about the command line have been printed before: by rank 0, or by the process
+ * that launched this one. */
 bool yk_terminal_is_repeat(void);
 
 /* The columns of standard output; 80 when it is no terminal. */
@@ -66,29 +69,30 @@ void yk_terminal_line(const char *line, bool keep);
 /* "yoke: sentence" on standard error. */
 void yk_terminal_print_error(const char *sentence);
 
-/* The same, with a progress line erased before it, for a thread that is about to end the process
- * because others hang, perhaps in a write, with the lock of a stream: it takes none, and writes
- * once. */
+/* The same, after erasing a progress line, for a thread that is about to end the process because
+ * other threads hang. One of them may hang in a write and hold the lock of a stream, so this takes
+ * no lock and calls write() once. */
 void yk_terminal_print_fatal(const char *sentence);
 
-/* Writes all of `text` to standard output, with control characters, which names from files may
- * hold, as visible escapes unless its writer did that (`coloured`). A reader that has gone away is
- * YK_ERROR_SYSTEM with an empty sentence: nobody is left to read one. */
+/* Writes all of `text` to standard output. Control characters, which names from files may hold,
+ * become visible escapes, unless whoever made the text has escaped them (`coloured`). When the
+ * reader has closed the pipe, returns YK_ERROR_SYSTEM with an empty sentence, as nobody reads one.
+ */
 yk_status yk_terminal_print(const struct yk_text *text) YK_MUST_USE;
 
 /*
- * Prints the result of a job whose files came to `status`: what was found is shown though a file of
- * it is not written. Does nothing where that is YK_OK, or YK_ERROR_NO_FIT, with which a command's
- * result is printed anyway; else it prints and empties `result`, and returns `status` with its
- * sentence, joined by that of a print that failed.
+ * Prints the result of a job although writing its files failed; `status` is what writing them
+ * returned. Does nothing for YK_OK and YK_ERROR_NO_FIT, after which the command prints its result
+ * anyway. Otherwise prints and empties `result`, and returns `status` with its sentence; where
+ * printing fails too, that sentence is appended.
  */
 yk_status yk_terminal_print_despite(yk_status status, struct yk_text *result) YK_MUST_USE;
 
-/* The same for text that is data, generated or decoded: escaped on a terminal alone, and as it is
- * in a file or a pipe. It has the form of a job's callback. */
+/* Prints text that is data, generated or decoded: escaped on a terminal only, unchanged in a file
+ * or a pipe. It has the form of a job's callback. */
 yk_status yk_terminal_print_data(void *user, const char *bytes, size_t length) YK_MUST_USE;
 
-/* Ends a line that was begun on standard output before a failure, as far as that can be done. */
+/* Ends a line of standard output that a failure has left unfinished; ignores errors. */
 void yk_terminal_end_line(void);
 
 #endif

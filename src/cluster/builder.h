@@ -21,7 +21,7 @@ struct yk_cluster_builder {
 
 yk_status yk_cluster_builder_begin(struct yk_cluster_builder *builder) YK_MUST_USE;
 
-/* Gives back whatever the builder still owns; after finishing, nothing. */
+/* Frees what the builder still owns; after finishing, nothing. */
 void yk_cluster_builder_free(struct yk_cluster_builder *builder);
 
 /* What `sheet` says of `part` of a device, of a CPU of so many `cores`, else 0; its name and node

@@ -1,6 +1,6 @@
 /*
  * Cluster: devices that need not match, and the links between them. A cluster comes from a JSON
- * file (read.c), from one line of text (parse.c; "1xrtx6000ada + 2xrtx3090 @ 32GB/s",
+ * file (cluster.c), from one line of text (parse.c; "1xrtx6000ada + 2xrtx3090 @ 32GB/s",
  * docs/clusters.md), or from this machine (discover.h). It has been checked and filled in from the
  * datasheets: rates, memories and bandwidths are positive, every pair of devices has a link. It
  * never changes afterwards. The rest of the room:
@@ -40,13 +40,14 @@ struct yk_measured_layer {
 
 struct yk_device {
     const char *name;
-    const char *type;                 /* the datasheet's name; NULL when the file says it all */
+    const char *type;                 /* the datasheet's name; NULL: the file has all numbers */
     const struct yk_datasheet *sheet; /* NULL likewise */
     enum yk_generation generation;    /* YK_GENERATION_UNKNOWN without a sheet */
     double part;                      /* of the whole device: 1, or less */
     double memory_bytes;
     double memory_bytes_per_s;
-    double matrix_flops[YK_PRECISION_COUNT]; /* dense; never 0: falls back on what emulates it */
+    double matrix_flops[YK_PRECISION_COUNT]; /* dense; of an unsupported precision, that of its
+                                                emulation */
     double vector_flops;                     /* fp32, outside the tensor cores */
     bool is_cpu;
     int32_t cores; /* of a CPU, where its number is known; 0 otherwise */
@@ -67,8 +68,8 @@ struct yk_cluster {
     int32_t node_count;
     const struct yk_device *devices;
     const struct yk_link *links; /* (P, P), symmetric; the diagonal is not used */
-    double host_memory_bytes;    /* of the hosts, where weights may spill; 0 when nothing is said */
-    const char *assumption;      /* what was taken for granted about links, or NULL: "links not
+    double host_memory_bytes;    /* of the hosts, for offloaded weights; 0: not given */
+    const char *assumption;      /* what was assumed about links, or NULL: "links not
                                     given: PCIe 4.0 x16 of rtx3090, 32GB/s" */
 };
 

@@ -1,7 +1,7 @@
 /*
  * Ranks: a world that this process has joined, with the group of all its ranks.
  *
- * The lane and its device belong to the caller and outlive it. One thread at a time uses it.
+ * The caller owns the lane and its device, which must outlive the world. One thread at a time.
  */
 #ifndef YK_COMM_RANKS_H
 #define YK_COMM_RANKS_H
@@ -22,10 +22,10 @@ struct yk_ranks {
 yk_status yk_ranks_open(const struct yk_comm *comm, const struct yk_comm_options *options,
                         struct yk_ranks *out) YK_MUST_USE;
 
-/* Waits for the others, unless something went wrong. One that was never opened, {0}, is fine. */
+/* Waits for the other ranks, unless an exchange has failed. Accepts {0}, which was never opened. */
 void yk_ranks_close(struct yk_ranks *ranks);
 
-/* Waits until what is on the lane has run; what went wrong there so far. */
+/* Waits until all work on the lane has run; returns its first failure. */
 yk_status yk_ranks_finish(const struct yk_ranks *ranks) YK_MUST_USE;
 
 #endif

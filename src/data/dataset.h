@@ -6,11 +6,15 @@
  *   instructions  prompts and their completions (data/instructions.h).
  * A dataset does not change once it is open: any number of threads may use one. It must outlive its
  * samplers, and what the request points to must outlive it. The rest of the room:
- *   sampler, window_sampler, masked_sampler, pair_sampler, instruction_sampler, packing,
- * permutation file_list, text_reader, lines, records      files of text token_shard,
- * token_shard_writer             files of tokens instruction_files, instruction_line         files
- * of instructions gettext_pairs, mo_catalogue, pair_cleaning  pairs from gettext's files bleu the
- * score of translations
+ *
+ *   sampler, window_sampler, masked_sampler,
+ *   pair_sampler, instruction_sampler           which samples make up a batch
+ *   corpus, pair_list, instructions             the data of each kind
+ *   file_list, text_reader, lines, records      files of text
+ *   token_shard                                 files of tokens
+ *   instruction_files, instruction_line         files of instructions
+ *   gettext_pairs, mo_catalogue, pair_cleaning  pairs from gettext's files
+ *   bleu                                        the score of translations
  */
 #ifndef YK_DATA_DATASET_H
 #define YK_DATA_DATASET_H

@@ -1,7 +1,7 @@
 /*
  * Instruction sampler: samples are windows of T tokens that hold instructions (data/instructions.h)
  * and, for each token, the next one where that bears loss. A window holds one instruction; or,
- * packed, as many whole ones as first-fit decreasing (data/packing.h) puts there, the same in each
+ * packed, as many whole ones as first-fit decreasing packs into it, the same in each
  * epoch. Positions go on through a packed window, and its tokens attend to those of the
  * instructions before them. The rest of a window is padding.
  *

@@ -21,7 +21,7 @@ enum {
 
 struct yk_text_reader;
 
-/* The path "-" is standard input. Pieces have `chunk` bytes or less, unless there is no place to
+/* The path "-" is standard input. Chunks have `chunk` bytes or less, unless there is no place to
  * cut. `cut` is copied. */
 yk_status yk_text_reader_open(const char *path, const struct yk_chunk_boundary *cut, size_t chunk,
                               struct yk_text_reader **out) YK_MUST_USE;

@@ -1,6 +1,7 @@
 /*
  * Data parallel: what the tools that train one model on all ranks (DDP, FSDP, DeepSpeed) have in
- * common: one group, whose members are the ranks by their number in it, and things none can say.
+ * common: one group, whose members are the tool's ranks, numbered as in the group, and the parts of
+ * a plan that none of them can express.
  */
 #ifndef YK_EXPORT_DATA_PARALLEL_H
 #define YK_EXPORT_DATA_PARALLEL_H

@@ -17,8 +17,9 @@ struct yk_plugin {
 extern const struct yk_plugin yk_plugins[];
 extern const size_t yk_plugin_count;
 
-/* Looks beside the executable and in ../lib/yoke from there; and where this code is in a shared
- * library, in the folder yoke beside that or above it. False when it is in none of them. */
+/* Looks in the folder of the executable and in ../lib/yoke from there; and where this code is in a
+ * shared library, in the folder yoke next to the library or one level up. False when it is in none
+ * of them. */
 bool yk_plugin_find(const struct yk_plugin *plugin, char out[YK_PLUGIN_PATH_SIZE]);
 
 #endif

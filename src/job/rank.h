@@ -26,15 +26,16 @@ struct yk_rank_choice {
 #define YK_RANK_WORLD_HELP "By hand: how many ranks there are"
 #define YK_RANK_MASTER_HELP "By hand: where rank 0 is, and a free port there, else 29500"
 
-/* Who this process is: as `place` says, else the environment. */
+/* Which rank this process is: from `place`, else from the environment. */
 yk_status yk_rank_find(const struct yk_rank_choice *place, struct yk_launcher *out) YK_MUST_USE;
 
-/* Whether this process is to start `ranks` ranks: it was asked for several and no launcher started
- * it. One that did must have started as many as are asked for; 0 leaves it open. */
+/* Whether this process must start `ranks` ranks itself: several are asked for, and no launcher has
+ * started it. A launcher must have started as many as are asked for; 0: any number. */
 yk_status yk_rank_decide_launch(const struct yk_launcher *launcher, int64_t ranks,
                                 bool *out) YK_MUST_USE;
 
-/* How many times as long each of `ranks` computes, 1 where nothing is said; `word` may be NULL. */
+/* Reads --slow: for each rank the factor by which its computation takes longer, 1 where none is
+ * given; `word` may be NULL. */
 yk_status yk_rank_read_slowdowns(const char *word, int32_t ranks, struct yk_arena *arena,
                                  double **out) YK_MUST_USE;
 

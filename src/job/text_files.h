@@ -24,20 +24,20 @@ struct yk_text_files {
 yk_status yk_text_files_list(const char *const *paths, int32_t count, struct yk_arena *arena,
                              struct yk_text_files *out) YK_MUST_USE;
 
-/* Takes the next piece of a file; one of no bytes says that the file ends. */
+/* Is given the next chunk of a file; a chunk of 0 bytes marks the end of the file. */
 struct yk_text_files_consumer {
     yk_status (*consume)(void *user, const char *path, const char *text, size_t length);
     void *user;
 };
 
-/* Hands over all pieces; the job's progress is called `what`. `*bytes` is how many there were;
- * without any it fails. A job that is stopped ends between two pieces, or when the taker does:
- * YK_ERROR_STOPPED. */
+/* Passes all chunks to the consumer; the job reports its progress as `what`. `*bytes` is how many
+ * bytes there were; it is an error if there were none. A job that is asked to stop ends between two
+ * chunks, or when the consumer does: YK_ERROR_STOPPED. */
 yk_status yk_text_files_read(const struct yk_text_files *files, const struct yk_chunk_boundary *cut,
                              const char *what, const struct yk_text_files_consumer *consumer,
                              const struct yk_job *job, int64_t *bytes) YK_MUST_USE;
 
-/* YK_ERROR_STOPPED, in the words for who has written nothing. */
+/* YK_ERROR_STOPPED, with a sentence for a job that has written nothing. */
 yk_status yk_text_files_fail_stopped(void);
 
 #endif

@@ -113,7 +113,7 @@ yk_status yk_model_config_open(const char *word, struct yk_arena *arena,
 
 /*
  * Adds the config.json that Hugging Face's transformers reads, in the keys that its versions 4 and
- * 5 share; `dtype` is that of the weights. yk_model_config_read() gives back an equal config, by
+ * 5 share; `dtype` is that of the weights. yk_model_config_read() returns an equal config, by
  * the name it is then read under. Unknown ids of tokens are written as null, so that the framework
  * does not take its defaults for those; but for a decoder's first token, which version 5 wants to
  * be a number: that is left out. A Mistral is written as the Llama that it computes like.

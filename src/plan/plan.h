@@ -113,8 +113,8 @@ enum {
 };
 
 /*
- * What the search was restricted to, beside the workload and clipping: a plan is compared with
- * others under the same restrictions. All zero: none, or a plan that does not say.
+ * What the search was restricted to, in addition to the workload and clipping: a plan is compared
+ * with others under the same restrictions. All zero: none, or a plan that does not say.
  */
 struct yk_plan_options {
     double memory_bytes;    /* at most this much of every device; 0: all of it */

@@ -1,12 +1,14 @@
 /*
- * Trade-off: keeping parameters and sending them ahead compete for the same bytes. Step time
- * against the part of the free memory that is for scheduling only, gathers ahead of their use and
- * gradients on their way, the rest being for strategies only, parameters kept from forward to
- * backward; step time against the devices' memory; and beside both the plan in which strategies and
- * order are found together and no byte is set aside.
+ * Trade-off: keeping parameters and gathering them early compete for the same memory. Two curves:
+ * - step time against how the free memory is divided: a part is only for scheduling (parameters
+ *   gathered before their use, gradients not yet sent), the rest only for strategies (parameters
+ *   kept from forward to backward);
+ * - step time against the devices' memory.
+ * Both are compared with the plan in which strategies and order are found together and no memory is
+ * reserved.
  *
- * Free memory is what is left on the fullest rank, in the fullest slot, beside state, activations
- * and what fully-sharded layers need at the least: one layer's parameters and its gradient.
+ * Free memory is what is left on the fullest rank, in the fullest slot, after state, activations
+ * and the minimum that fully-sharded layers need: one layer's parameters and its gradient.
  */
 #ifndef YK_PLANNER_TRADEOFF_H
 #define YK_PLANNER_TRADEOFF_H

@@ -35,8 +35,8 @@
  * same CPU.
  *
  * Several processes may read and write one file at the same time. What one adds is visible to the
- * others at once, or, between begin and commit, when it is committed; a process that is killed
- * loses what it has not committed, and nothing else. An open profile belongs to one thread at a
+ * others at once, or, between begin and commit, when it is committed; of a process that is
+ * killed only what it has not committed is missing. An open profile belongs to one thread at a
  * time, and not to a child of fork(). The rest of the room:
  *   database   SQLite                 import     adds the numbers of another profile
  *   schema     tables and versions    set_aside  renames a damaged file

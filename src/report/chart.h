@@ -11,7 +11,7 @@
 #include "report/figure.h"
 
 enum {
-    YK_CHART_HALF = 580 /* width of pictures beside each other */
+    YK_CHART_HALF = 580 /* width of two charts in one row */
 };
 
 struct yk_chart {

@@ -26,7 +26,7 @@ struct yk_lanes_bar {
 };
 
 struct yk_lanes_row {
-    const char *name;                /* what stands beside it: "compute" */
+    const char *name;                /* the label at its left: "compute" */
     const struct yk_lanes_bar *bars; /* by start, then by end */
     int32_t count;
 };

@@ -1,5 +1,5 @@
 /* Plot: curves over numbers: ranges that hold them, axes with round ticks, the curves themselves.
- * A plot is a figure (plan_figure.h) with a rectangle in which x and y mean something. */
+ * A plot is a figure (report/figure.h) with a rectangle in which x and y mean something. */
 #ifndef YK_REPORT_PLOT_H
 #define YK_REPORT_PLOT_H
 

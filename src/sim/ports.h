@@ -2,10 +2,11 @@
  * Ports: where data leaves and enters the nodes, and how messages that meet there share it.
  *
  * Every node has one port out and one port in, each as wide as the fastest link that joins the node
- * to another. A message asks of every port it takes for the bytes a second that it moves when it is
- * alone. Where more is asked for than a port has, nobody gets more of it than an equal share, and
- * what those who ask for less leave over is shared by the others: max-min fairness, found by
- * filling all alike until a port is full (Bertsekas and Gallager, Data Networks, 6.5.2).
+ * to another. A message demands from every port that it uses the bandwidth that it has when it is
+ * alone. Where the demands exceed a port's bandwidth, messages share it by max-min fairness: each
+ * gets at most an equal share, and what a smaller demand leaves over is shared by the others.
+ * Progressive filling finds it: all rates grow equally until a port is full (Bertsekas and
+ * Gallager, Data Networks, 6.5.2).
  *
  * Links within a node are never shared: a rank has one comm lane and a device
  * one rank, so that two messages never meet at a device.

@@ -33,7 +33,7 @@ struct yk_sim_options {
                         YK_SIM_SLOWDOWN */
 };
 
-/* What is stated where nothing was measured: kernels lose 10 to 30 % during collectives. */
+/* Assumed where nothing was measured: kernels are 10 to 30 % slower during collectives. */
 #define YK_SIM_SLOWDOWN 1.1
 
 struct yk_sim_rank {

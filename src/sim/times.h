@@ -1,17 +1,18 @@
 /*
- * Times: how long each op of a program takes with the machine to itself.
+ * Times: how long each op of a program takes when nothing else runs.
  *
- *   load              as priced: no time where copies were not measured
- *   release           no time
- *   forward, backward as priced; recompute as forward
- *   update            as priced for the layer that leads its weights, times the part the rank keeps
- *   send, recv        yk_communication_send_time()
+ *   load               its cost; 0 where copies were not measured
+ *   release            0
+ *   forward, backward  the cost of the layer; recompute as forward
+ *   update             the cost of the first layer that uses the weights, times the fraction that
+ *                      the rank holds
+ *   send, recv         yk_communication_send_time()
  *   all_gather, reduce_scatter
- *                     yk_communication_collective_time() around the group's devices, the largest
- * part counting all_reduce, agree the same with equal parts
+ *                      yk_communication_collective_time(), by the largest part
+ *   all_reduce, agree  the same with equal parts
  *
- * A ring goes through the devices of a node before it leaves the node, so that every port out and
- * every port in is used once.
+ * A ring visits all devices of a node before it leaves the node, so that it uses every port out and
+ * every port in only once.
  */
 #ifndef YK_SIM_TIMES_H
 #define YK_SIM_TIMES_H
@@ -26,13 +27,13 @@
 
 #include <stdint.h>
 
-/* An op of a message on one of the classes that take part. */
+/* An op of a message on one of the rank classes that take part. */
 struct yk_message_end {
     int32_t rank_class;
     int32_t op;
 };
 
-/* The ops of one match. */
+/* Ops of several ranks that exchange data with each other (a match). */
 struct yk_message {
     struct yk_cost_time time;
     struct yk_communication_slowdown slowdown;

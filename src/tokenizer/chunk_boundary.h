@@ -1,17 +1,21 @@
 /*
  * Chunk boundary: where a long text can be cut so that the tokens of its chunks, one after the
- * other, are those of the whole. That is known of the words of GPT-2, Llama 3, Qwen 2 and BERT: a
- * text is cut before a space that something other than white space follows, or behind the end of a
- * line that stands alone between two characters other than white space.
+ * other, are those of the whole text. Such places are known for the pre-tokenizers of GPT-2,
+ * Llama 3, Qwen 2 and BERT: before a space that is followed by something other than white space,
+ * and after a newline between two characters that are not white space.
  *
- * Why: no alternative of their patterns goes on from a character that is not white space to a
- * space, and none takes two kinds of white space where a space comes last; of white space that ends
- * with a space before a word, each leaves that last space to the next match (\s+(?!\S)), as it does
- * when the text ends before it. Nothing in them looks back. The end of a line alone is a match of
- * its own, or ends one of punctuation, as it does when the text ends behind it. Normal forms join
- * nothing to white space before it, BERT's pre-tokenizer drops spaces. Added tokens hold no white
- * space; a text ends for the pattern where one begins, so no cut is before one, nor behind one that
- * takes the white space next to it.
+ * Why this is right:
+ * - No alternative of their patterns matches a character that is not white space and then a space,
+ *   nor two kinds of white space of which a space is the last.
+ * - Of white space that ends with a space before a word, every alternative leaves that last space
+ *   to the next match (\s+(?!\S)), just as if the text ended before it.
+ * - The patterns have no lookbehind.
+ * - A single newline is a match of its own, or the end of a match of punctuation, just as if the
+ *   text ended after it.
+ * - Unicode normalization joins nothing to white space before it.
+ * - BERT's pre-tokenizer drops spaces.
+ * - Added tokens contain no white space. The pattern sees the text end where an added token begins,
+ *   so there is no cut before one, nor after one that strips the white space that follows.
  *
  * A plain struct that does not change once it is read: any number of threads may share one.
  */
@@ -27,14 +31,14 @@
 
 struct yk_chunk_boundary {
     bool possible;
-    bool lines;             /* also behind the end of a line: no space is put before a text */
-    bool strips_right;      /* an added token takes the white space behind it */
+    bool lines;             /* also after a newline: the tokenizer adds no space before a text */
+    bool strips_right;      /* an added token strips the white space after it */
     bool begins_token[256]; /* bytes that begin an added token */
-    bool ends_token[256];   /* bytes that end one that takes what is behind it */
+    bool ends_token[256];   /* last bytes of added tokens that strip what follows */
 };
 
-/* Of a tokenizer; of one of characters no cut is possible, so that messages tell the place of one
- * that it does not have. */
+/* Of a tokenizer. A text for a character tokenizer is never cut, so that messages about an unknown
+ * character can give its position in the whole text. */
 yk_status yk_chunk_boundary_of(const struct yk_tokenizer *tokenizer,
                                struct yk_chunk_boundary *out) YK_MUST_USE;
 

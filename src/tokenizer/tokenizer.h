@@ -10,7 +10,7 @@
  * needs an encoder of its own. The rest of the room:
  *   normalizer, pre_tokenizer, post_processor, decoder, added_tokens  parts of the file
  *   bpe, bpe_merge, wordpiece, vocabulary             the models
- *   token_ids, token_map, token_set, word_cache       lists and tables of tokens
+ *   token_ids, token_map, token_set                   lists and tables of tokens
  *   byte_level, unicode, regex                        characters and patterns
  *   bpe_learn, bpe_pair_queue, word_counts, bpe_file  learning a byte-level BPE
  *   chat                                              Llama 3's chat template

@@ -1,9 +1,9 @@
 /*
- * Counters: what a device's own meters showed while something ran, and what of it belongs to which
- * part of a step.
+ * Counters: what a device's own counters showed while something ran, and what of it belongs to
+ * which part of a step.
  *
  * A reading is an average over a short while, by the clock of base/clock.h. What a device has no
- * meter for is NAN, and is written "n/a", never 0.
+ * counter for is NAN, and is written "n/a", never 0.
  */
 #ifndef YK_TRACE_COUNTERS_H
 #define YK_TRACE_COUNTERS_H
@@ -63,7 +63,7 @@ void yk_counter_format(enum yk_counter counter, double value, char out[YK_COUNTE
 struct yk_counter_reading {
     double begin_s;
     double end_s;
-    double values[YK_COUNTER_COUNT]; /* NAN: no such meter, or it did not answer */
+    double values[YK_COUNTER_COUNT]; /* NAN: no such counter, or it could not be read */
 };
 
 /* What ran when: the same clock. Spans of one device need not be in order, and may overlap (lanes

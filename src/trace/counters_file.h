@@ -1,5 +1,5 @@
 /*
- * Counters file: what the meters of a run's devices showed, as it is kept with the run:
+ * Counters file: what the counters of a run's devices showed, as it is kept with the run:
  *
  *   {"yoke": 1, "kind": "counters", "ranks": [
  *     {"rank": 0, "device": "h200", "source": "NVML GPM every 10 ms",
@@ -10,8 +10,8 @@
  *
  * `seconds` is for how long a phase or kind was seen. Readings of "step" are those around the step
  * that was traced, counted from its beginning; those of "run" are of the whole run, from its
- * beginning, several averaged into one where there were many. What a device has no meter for is
- * left out, what a row could not be told of is null: NAN here.
+ * beginning, several averaged into one where there were many. What a device has no counter for is
+ * left out; what is not known for a row is null, here NAN.
  */
 #ifndef YK_TRACE_COUNTERS_FILE_H
 #define YK_TRACE_COUNTERS_FILE_H
@@ -44,7 +44,7 @@ struct yk_counter_series {
 /* Of one rank. */
 struct yk_counter_rank {
     const char *device;
-    const char *source; /* what was read, and why other things were not */
+    const char *source; /* what was read, and why other counters were not */
     struct yk_counter_rows phases;
     struct yk_counter_rows kinds; /* of layers */
     struct yk_counter_series step;

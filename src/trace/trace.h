@@ -9,8 +9,8 @@
  *   trace_sum        compute, exposed and idle time of each rank
  *   trace_arrivals   when all ranks of a message had come to it
  *   op_times         medians of the ops of a run: op-times.json
- *   counters         readings of device counters; counter_timeline, counter_share and counter_lag
- *                    divide them among the parts of a step, by least squares (bounded_fit)
+ *   counters         readings of device counters; counters_fit divides them among the parts of a
+ *                    step, by least squares (bounded_fit)
  *   counters_file    the counters of a run: counters.json
  */
 #ifndef YK_TRACE_TRACE_H

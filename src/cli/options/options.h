@@ -1,6 +1,6 @@
 /*
- * Options: what a command understands, as rows of a table (base/option.h), which serves the parser,
- * the help, the man page and the shell completions. Tables are constant; any thread may read them.
+ * Options: the options of a command, as rows of a table (base/option.h), from which parser, help,
+ * man page and shell completions are made. Tables are constant; any thread may read them.
  */
 #ifndef YK_CLI_OPTIONS_OPTIONS_H
 #define YK_CLI_OPTIONS_OPTIONS_H
@@ -19,7 +19,7 @@ struct yk_command;
 /* Whether the value is a file, for completion. */
 bool yk_option_is_file(const struct yk_option *option);
 
-/* A word without dashes. Its field is a const char *, or of many a struct yk_option_strings. */
+/* A word without dashes. Its field is a const char *; with `many`, a struct yk_option_strings. */
 struct yk_operand {
     const char *placeholder;
     const char *help;
@@ -29,10 +29,11 @@ struct yk_operand {
     size_t offset;
 };
 
-/* What a table of operands is to a command. */
+/* The members of a struct yk_command that hold a table of operands. */
 #define YK_OPERANDS(rows_) .operands = (rows_), .operand_count = sizeof(rows_) / sizeof((rows_)[0])
 
-/* The options of a command, in order, and at last --help, which all have; NULL past the end. */
+/* Option `number` of a command, in order; the last one is --help, which all have; NULL past the
+ * end. */
 const struct yk_option *yk_options_at(const struct yk_command *command, size_t number);
 
 /*

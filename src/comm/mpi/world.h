@@ -62,14 +62,14 @@ struct yk_mpi_segment {
     int32_t peer; /* rank of the world */
     int32_t tag;
     bool is_sent; /* received otherwise */
-    /* Or NULL: called for every part, a multiple of 8 bytes from the beginning, once it has gone or
-     * come, in any order. */
+    /* Or NULL: called for every part, a multiple of 8 bytes from the beginning, once it has been
+     * sent or received, in any order. */
     void (*arrived)(void *user, size_t at, size_t size);
     void *user;
 };
 
-/* True when all `count` pieces, at most YK_MPI_MAX_SEGMENTS, have gone and come; otherwise the
- * world has failed. No two of them go the same way between two ranks. */
+/* Sends and receives all `count` segments, at most YK_MPI_MAX_SEGMENTS. True when all are done;
+ * otherwise the world has failed. No two of them go in the same direction between two ranks. */
 bool yk_mpi_transfer(struct yk_comm_world *world, const struct yk_mpi_segment *segments, int count);
 
 /* Waits for a request of MPI in the same way. Returns MPI's code, or MPI_ERR_OTHER when the run is

@@ -1,5 +1,6 @@
 /*
- * Address: where rank 0 listens, or is reached, as names and interfaces give it. Any thread.
+ * Address: the network addresses at which rank 0 listens or is reached, found from host names and
+ * interfaces. Any thread may call these.
  */
 #ifndef YK_COMM_RENDEZVOUS_ADDRESS_H
 #define YK_COMM_RENDEZVOUS_ADDRESS_H
@@ -30,14 +31,15 @@ yk_status yk_address_resolve(const char *name, int32_t port,
 yk_status yk_address_choose(const struct yk_rendezvous *rendezvous,
                             struct yk_address_list *out) YK_MUST_USE;
 
-/* Listens at the address number `i` alone; false: errno says why not. */
+/* Listens at address number `i` only; false: errno says why it failed. */
 bool yk_address_listen(const struct yk_address_list *list, int32_t i, int *out);
 
 /* Whether no other machine reaches it. */
 bool yk_address_is_local(const struct yk_address_list *list);
 
-/* Whether NCCL would use the interface for NCCL_SOCKET_IFNAME=`names`: names begin with one of
- * them, or are one of them after "="; after "^" nothing is named. */
+/* Whether NCCL_SOCKET_IFNAME=`names` selects the interface, by NCCL's rules: its name begins with
+ * one of the names or, after "=", is one of them. After "^", which excludes names, none is
+ * selected. */
 bool yk_address_matches_interface(const char *interface, const char *names);
 
 /* The bytes of an IPv4 or IPv6 address, and how many such a family has. */

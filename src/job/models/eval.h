@@ -16,14 +16,14 @@
 
 struct yk_eval_request {
     struct yk_loaded_model_request model;
-    const char *data;       /* what job/known.h can open for the model */
+    const char *data;       /* what job/model_data.h can open for the model */
     const char *target;     /* of pairs: the translations; else NULL */
     double data_part;       /* of the data, from its beginning: above 0, at most 1 */
     bool skip_faulty;       /* leave out pairs and instructions that are empty or too long */
     int64_t samples;        /* at most so many; 0: all */
-    const char *outputs;    /* a file for the logits of the first samples , or NULL */
+    const char *outputs;    /* a file for the logits of the first samples, or NULL */
     int64_t output_samples; /* how many samples those are */
-    bool counters;          /* read the device's meters meanwhile */
+    bool counters;          /* read the device's counters meanwhile */
 };
 
 /* Starts as {0}. */

@@ -23,8 +23,8 @@ struct yk_generate_request {
     double top_p;       /* among the likeliest that have this probability together */
     int64_t seed;
 
-    /* Takes the text, from the prompt on, piece by piece; a piece holds whole characters. A failure
-     * ends the job. */
+    /* Is given the text, the prompt first, chunk by chunk; a chunk holds whole characters. A
+     * failure ends the job. */
     yk_status (*text)(void *user, const char *bytes, size_t length);
     void *user;
 

@@ -18,7 +18,8 @@ struct yk_model_request {
     struct yk_workload_request workload;
 };
 
-/* Operations of matrix products and attention, which are called a model's; vector work beside. */
+/* Operations of matrix products and attention, which count as the model's FLOPs; vector operations
+ * are counted separately. */
 struct yk_model_cost {
     double forward_flops;
     double backward_flops;

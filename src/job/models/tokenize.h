@@ -96,7 +96,7 @@ struct yk_tokenize_show_request {
 
 yk_status yk_tokenize_show(const struct yk_tokenize_show_request *request) YK_MUST_USE;
 
-/* Hands out the text of a shard, piece by piece. */
+/* Decodes a shard and passes its text on, chunk by chunk. */
 struct yk_tokenize_decode_request {
     const char *tokenizer;
     const char *shard;

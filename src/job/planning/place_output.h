@@ -1,4 +1,4 @@
-/* What `yoke place` prints and draws of a comparison. */
+/* What `yoke place` prints and draws: a comparison of placements. */
 #ifndef YK_JOB_PLANNING_PLACE_OUTPUT_H
 #define YK_JOB_PLANNING_PLACE_OUTPUT_H
 

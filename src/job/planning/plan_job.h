@@ -22,7 +22,7 @@ struct yk_plan_job_request {
     const char *devices;         /* "gpu0,gpu2": no others */
     const char *only;            /* "shares,order": decides no more than that */
     const char *strategy;        /* of all layers, or "random" */
-    const char *placement;       /* a way of planner/place.h, instead of a search */
+    const char *placement;       /* a method of planner/placement/placement.h; no search then */
     const char *map;             /* a device_map.json, instead of a search */
     struct yk_job_search search; /* its moves are plans looked at */
     const char *output;          /* the plan file */

@@ -29,7 +29,7 @@ struct yk_calibrate_op {
     double predicted_s;
     double measured_s;
     double difference_s; /* measured less predicted of all of them on that rank */
-    double alone_s;      /* what the profile is told; NAN: nothing */
+    double alone_s;      /* what is written to the profile; NAN: nothing */
     double spread;
 };
 

@@ -23,7 +23,7 @@ struct yk_profile_request {
     /* Its batch is the most samples that a rank may take at once; of its precision there may be
      * several, with commas; NULL: fp32 on a CPU, bf16 on a GPU. */
     struct yk_workload_request workload;
-    const char *slow;   /* ranks that compute more slowly, see job/slow.h */
+    const char *slow;   /* ranks that compute more slowly, see job/rank.h */
     const char *device; /* NULL, "all": every device that is available */
     const char *wire;   /* how GPUs exchange numbers: "auto", "nccl" or "mpi" */
     double seconds;     /* about as long as the layers of a device and precision may take */

@@ -1,14 +1,14 @@
 /*
  * Run report: the page of a training, out of what is in its folder:
  *
- *   metrics.jsonl         steps, evaluations, rebalancings (report/run_metrics.h)
- *   run.json              settings: an object, each member of which becomes a row
+ *   metrics.jsonl         steps, evaluations, rebalancings (report/run/metrics.h)
+ *   run.json              options: an object, each member of which becomes a row
  *   plan.json             with config.json, if that is there: predicted step and memory
  *   trace.json            the measured step                (trace/chrome.h)
  *   trace-predicted.json  the predicted one; without it, the plan is simulated
  *   summary.json          the ranks, and "peak_bytes": the most memory that the process took
- *                                                          (report/run_summary.h)
- *   counters.json         what the meters of the devices showed (trace/counters_file.h)
+ *                                                          (report/run/summary.h)
+ *   counters.json         what the counters of the devices showed (trace/counters_file.h)
  *   sample.txt            words the model wrote
  *   checkpoints/          the newest is named
  *

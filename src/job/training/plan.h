@@ -23,14 +23,14 @@ struct yk_train_plan {
     struct yk_planner_outcome *planned;
 };
 
-/* The workload that are asked for for `config`. */
+/* The workload that the request asks for, with `config`. */
 yk_status yk_train_plan_workload(const struct yk_train_request *request,
                                  const struct yk_model_config *config,
                                  struct yk_workload *out) YK_MUST_USE;
 
 /*
  * Finds or reads the plan of a workload. `model_source` is what the plan's file calls the model.
- * Where nothing fits, `planned` says so (planned_facts.h) and has no plan.
+ * Where nothing fits, `planned` has no plan and says what is missing (planner/planner.h).
  */
 yk_status yk_train_plan_find(const struct yk_train_request *request,
                              const struct yk_train_team *team, const struct yk_model_config *config,

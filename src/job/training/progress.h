@@ -1,7 +1,7 @@
 /*
- * Train progress: what a training reports while it goes on. Callbacks are made on the thread that
+ * Train progress: what a training run reports while it runs. Callbacks are made on the thread that
  * trains, and by rank 0 alone, except where a comment says otherwise; any may be NULL. Records and
- * what they point to hold until the callback returns.
+ * what they point to are valid until the callback returns.
  */
 #ifndef YK_JOB_TRAINING_PROGRESS_H
 #define YK_JOB_TRAINING_PROGRESS_H
@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 enum yk_train_phase {
-    YK_TRAIN_PHASE_PLANNING, /* from now on a job that is asked to stop searches no longer */
-    YK_TRAIN_PHASE_STEPS,    /* and from now on it saves, and returns YK_ERROR_STOPPED */
+    YK_TRAIN_PHASE_PLANNING, /* from now on, a request to stop ends the search for a plan */
+    YK_TRAIN_PHASE_STEPS,    /* from now on, it saves a checkpoint and returns YK_ERROR_STOPPED */
 };
 
 /* What is going to happen, once the plan is known. */
@@ -28,8 +28,8 @@ struct yk_train_start {
     const char *precision;
     const char *plan; /* in words */
     double predicted_step_s;
-    double predicted_error; /* of that, as a part of it */
-    double predicted_s;     /* of all steps that are left */
+    double predicted_error; /* of predicted_step_s, relative */
+    double predicted_s;     /* for all remaining steps */
     double planned_bytes;   /* of rank 0 */
     double limit_bytes;
     const char *resumed; /* the checkpoint that the run goes on from; NULL: a new run */
@@ -44,7 +44,7 @@ struct yk_train_step {
     double norm; /* of the gradient */
     double rate;
     double loss_scale;
-    bool scaled;  /* half precision: gradients have a scale, which skipped steps lower */
+    bool scaled;  /* fp16: the loss is scaled; a skipped step lowers the scale */
     bool skipped; /* the update */
     double seconds;
     double tokens_per_s;
@@ -52,9 +52,9 @@ struct yk_train_step {
     double exact_mfu;
     double memory_bytes; /* of this process, now */
     double predicted_s;
-    double left_s;       /* until the last step, by the steps of late */
+    double left_s;       /* until the last step, by the recent steps */
     int32_t slowest;     /* the rank that computes longest; -1: alone, or not known */
-    double slowest_part; /* of the step that it computes */
+    double slowest_part; /* fraction of the step during which it computes */
 };
 
 struct yk_train_evaluation {

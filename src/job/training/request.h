@@ -89,7 +89,7 @@ struct yk_train_request {
     bool rebalance;
     bool dry_run;
 
-    /* A file of settings, and what is printed. */
+    /* A file of options, and what is printed. */
     const char *config;
     int64_t log_every;
     bool json;
@@ -103,7 +103,7 @@ struct yk_train_request {
     const struct yk_train_progress *progress;
 };
 
-/* The members of the request that people name: options of yoke train, settings of run.json. */
+/* The members of the request that people name: options of yoke train, members of run.json. */
 extern const struct yk_option_table yk_train_option_table;
 
 /* A member by its option's name, without dashes, and its value as one would type it. Of a flag, the
@@ -113,13 +113,14 @@ struct yk_train_option {
     const char *value;
 };
 
-/* Refuses a name that is no setting, offering the nearest, and a value that it cannot have. */
+/* Refuses a name that is no option, offering the nearest, and a value that it cannot have. */
 yk_status yk_train_request_check_option(const struct yk_train_option *setting) YK_MUST_USE;
 
 /*
- * Makes a request of settings alone, as the command line makes one of its words: presets, then the
- * settings of a run that is resumed, of a plan and of a file (job/training/option_sources.h), then
- * these. Later ones win. A name that is no setting is refused with the nearest. Values are copied.
+ * Makes a request of options alone, as the command line makes one of its words: presets, then the
+ * options of a run that is resumed, of a plan and of a file (job/training/option_sources.h), then
+ * these. Later ones win. A name that is no option is an error that suggests the nearest. Values are
+ * copied.
  */
 yk_status yk_train_request_make(const struct yk_train_option *options, size_t count,
                                 struct yk_arena *arena, struct yk_train_request *out) YK_MUST_USE;

@@ -33,7 +33,7 @@ struct yk_train_team {
     struct yk_ranks ranks;          /* of size 0 when alone */
     struct yk_train_transport wire; /* of ranks on GPUs; without MPI `ranks` are the same ones */
     struct yk_watch *watch;
-    const struct yk_program *program; /* whose ops the watch is told of */
+    const struct yk_program *program; /* whose ops are reported to the watch */
     atomic_bool judged;               /* the watch has found a rank lost */
     yk_status leaving;                /* what this process is about to end with */
     pthread_mutex_t lock;             /* for the two below */

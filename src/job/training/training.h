@@ -25,7 +25,7 @@ struct yk_training {
     double slow; /* this rank computes so many times as long */
     const char *folder;
     struct yk_train_folder_lock lock; /* on the folder, by rank 0 */
-    const char *config_path;          /* the model, beside plan.json */
+    const char *config_path;          /* the model, in the folder of plan.json */
     struct yk_checkpoint *checkpoint; /* to go on from; NULL: a new run */
     bool rough;                       /* weights start from numbers that repeat: --weights random */
     struct yk_train_source source;

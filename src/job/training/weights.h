@@ -19,8 +19,8 @@ yk_status yk_train_weights_read_adapter(struct yk_training *training) YK_MUST_US
 /* Fills the store. */
 yk_status yk_train_weights_fill(struct yk_training *training) YK_MUST_USE;
 
-/* What adapters adapt, to be kept with them, or NULL. From wherever a run with adapters is resumed,
- * the weights beside them are where they were. */
+/* The path of the frozen weights that adapters belong to, to be saved with the adapters; or NULL.
+ * It stays the same when a run with adapters is resumed. */
 yk_status yk_train_weights_base(struct yk_training *training, const char **out) YK_MUST_USE;
 
 #endif

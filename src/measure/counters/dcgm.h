@@ -40,7 +40,7 @@ struct yk_dcgm {
 void yk_dcgm_start(struct yk_dcgm *dcgm, int32_t gpu);
 void yk_dcgm_stop(struct yk_dcgm *dcgm);
 
-/* What it prints, in pieces of any length. */
+/* Parses what the program prints, in chunks of any length. */
 void yk_dcgm_feed(struct yk_dcgm *dcgm, const char *bytes, size_t count);
 
 /* Reads what is there, without waiting, and fills in the means of the lines that came since the

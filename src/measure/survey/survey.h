@@ -13,7 +13,8 @@
  *
  * All ranks call the functions that measure, in one order, and each ends with the same survey. Of
  * equal devices the mean counts. Rank 0 has the profile, and saves every measurement when it is
- * whole: a survey that is ended at any moment loses the current one. One thread at a time.
+ * whole: when a survey is interrupted, only the current measurement is missing. One thread at a
+ * time.
  */
 #ifndef YK_MEASURE_SURVEY_SURVEY_H
 #define YK_MEASURE_SURVEY_SURVEY_H

@@ -5,7 +5,7 @@
  *
  *   layers            n
  *   blocks            into how many equal blocks each layer is cut
- *   compute_s         of each slot, 2n + 3 of them, in the order of planner/order.h
+ *   compute_s         of each slot, 2n + 3 of them, in the order of order.h
  *   activation_bytes  likewise
  *   comm_s            of each layer: to gather or to scatter the whole of it
  *   full_bytes        of each layer: gathered, and as large a gradient

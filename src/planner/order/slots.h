@@ -1,8 +1,8 @@
 /*
- * Slots: where in the cycle of slots (order.h) each kind of transfer of a layer may be. A window is
- * a cyclic run of slots. Windows of one kind are nested: that of a later layer contains the
- * scatters and forward gathers of all earlier ones, that of an earlier layer the backward gathers
- * of all later ones.
+ * Slots: in which slots of the cycle (order.h) each kind of transfer of a layer may run. A window
+ * is a range of slots that may wrap around. Windows of one kind are nested. For reduce-scatters and
+ * gathers before forward, the window of a layer contains those of all earlier layers; for gathers
+ * before backward, it contains those of all later layers.
  */
 #ifndef YK_PLANNER_ORDER_SLOTS_H
 #define YK_PLANNER_ORDER_SLOTS_H
@@ -41,13 +41,13 @@ static inline int32_t yk_order_window_last(struct yk_order_window window, int32_
     return yk_order_slot_after(slots, window.first, window.length - 1);
 }
 
-/* Layers whose gradients are scattered, and those whose gradients are reduced. */
+/* Whether the layer's gradients are reduce-scattered; otherwise they are all-reduced, or local. */
 static inline bool yk_order_has_reduce_scatter(enum yk_order_choice choice)
 {
     return choice != YK_ORDER_REPLICATED && choice != YK_ORDER_LOCAL;
 }
 
-/* Layers whose parameters are gathered whole only for a while, and counted then. */
+/* Whether the layer's full parameters are in memory only for some slots, and count only there. */
 static inline bool yk_order_counts_weights(enum yk_order_choice choice)
 {
     return choice == YK_ORDER_OPEN || choice == YK_ORDER_KEPT || choice == YK_ORDER_FULLY_SHARDED;
@@ -60,7 +60,8 @@ static inline struct yk_order_window yk_order_gap(const struct yk_order_problem 
     return (struct yk_order_window){yk_order_backward_slot(problem, layer) + 1, 2 * layer + 2};
 }
 
-/* Of scatters or reductions. The last slot of the gap leaves no later one for the gather. */
+/* For reduce-scatters or all-reduces. A reduce-scatter cannot be in the last slot of the gap: the
+ * gather needs a later one. */
 static inline struct yk_order_window yk_order_reduce_window(const struct yk_order_problem *problem,
                                                             int32_t layer)
 {
@@ -76,7 +77,8 @@ static inline struct yk_order_window yk_order_reduce_window(const struct yk_orde
     return window;
 }
 
-/* Of gathers for the next forward. The first slot of the gap has no earlier one for the scatter. */
+/* For gathers before the next forward. They cannot be in the first slot of the gap: the
+ * reduce-scatter needs an earlier one. */
 static inline struct yk_order_window yk_order_forward_window(const struct yk_order_problem *problem,
                                                              int32_t layer)
 {
@@ -93,7 +95,7 @@ static inline struct yk_order_window yk_order_forward_window(const struct yk_ord
     return window;
 }
 
-/* Of gathers for the backward, of a layer that is not kept. */
+/* For gathers before backward, of a layer whose parameters are not kept after forward. */
 static inline struct yk_order_window
 yk_order_backward_window(const struct yk_order_problem *problem, int32_t layer)
 {

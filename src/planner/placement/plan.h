@@ -10,19 +10,20 @@
 yk_status yk_placement_plan_create(const struct yk_study *study, const int32_t *layer_devices,
                                    struct yk_arena *arena, struct yk_plan **out) YK_MUST_USE;
 
-/* Whether yk_placement_plan_search() knows a way of planner/place.h: those that never divide a
- * layer. */
+/* Whether yk_placement_plan_search() knows a method of planner/placement/placement.h: those that
+ * never divide a layer. */
 bool yk_placement_plan_supports(const char *algorithm);
 
 struct yk_placement_plan {
     const struct yk_plan *plan;
-    int64_t trials; /* 0: the way does not search */
+    int64_t trials; /* 0: the method does not search */
     bool cut_short; /* by the budget */
 };
 
 /*
- * The plan of what a way of planner/place.h decides for the request; `map` is for the way "map".
- * Where the request leaves the micro-batches open, those of the way: one, but for pipelines.
+ * The plan that a method of planner/placement/placement.h finds for the request; `map` is for the
+ * method "map". Where the request does not set the number of micro-batches, the method does: one,
+ * except for pipelines.
  */
 yk_status yk_placement_plan_search(const struct yk_plan_request *request, const char *algorithm,
                                    const struct yk_module_map *map, struct yk_arena *arena,

@@ -3,9 +3,9 @@
  * device; if work could be cut at will and moved for nothing, all devices would be busy to the end:
  * a linear program over kinds of layers and kinds of devices.
  *
- * Devices that are faster while others idle (sim/crowd.h) might do more if some of those idled.
- * What all of them get done is convex in the part of the step that any one works, so every choice
- * of who works has a program of its own, and the smallest of their times counts.
+ * Devices that are faster while others idle (sim/idle_speedup.h) might do more if some of those
+ * idled. What all of them get done is convex in the part of the step that any one works, so every
+ * choice of who works has a program of its own, and the smallest of their times counts.
  */
 #include "planner/search/search.h"
 

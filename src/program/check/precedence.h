@@ -1,8 +1,9 @@
 /*
  * Precedence: an op of a rank that must have ended before another one starts, and why. The rules of
- * program/check about the order on one rank are a list of these; a shuffle keeps to the same list.
+ * program/check about the order on one rank are a list of these; a shuffle obeys the same list.
  *
- * What is missing altogether (a pass, a message, an all_gather) is refused while they are found.
+ * A program in which an op is missing (a pass, a message, an all_gather) is refused while the list
+ * is made.
  */
 #ifndef YK_PROGRAM_CHECK_PRECEDENCE_H
 #define YK_PROGRAM_CHECK_PRECEDENCE_H
@@ -44,30 +45,30 @@ void yk_precedences_free(struct yk_precedences *precedences);
 yk_status yk_precedences_add(struct yk_precedences *precedences,
                              struct yk_precedence precedence) YK_MUST_USE;
 
-/* The same where `after` is of the training step `steps` later than that of `before`: the rounds
- * between follow from the steps that the two are for. */
+/* The same where `after` belongs to a training step `steps` later than that of `before`; the lag in
+ * rounds follows from the steps that the two ops work for. */
 yk_status yk_precedences_add_step(const struct yk_rank_view *view,
                                   struct yk_precedences *precedences, int32_t before, int32_t after,
                                   int32_t steps, enum yk_precedence_reason reason) YK_MUST_USE;
 
-/* Messages from group to group bring what the other one's layers take. */
+/* A message between groups arrives before the layers that need its content run. */
 yk_status yk_precedences_find_messages(const struct yk_rank_view *view, struct yk_arena *arena,
                                        struct yk_precedences *precedences) YK_MUST_USE;
 
-/* Weights are there, and new, when a pass uses them. */
+/* Weights are gathered and updated before a pass uses them. */
 yk_status yk_precedences_find_weights(const struct yk_rank_view *view, struct yk_arena *arena,
                                       struct yk_precedences *precedences) YK_MUST_USE;
 
-/* Gradients are reduced, agreed upon, and weights updated. */
+/* Gradients are reduced, the ranks agree on the norm, and weights are updated, in this order. */
 yk_status yk_precedences_find_gradients(const struct yk_rank_view *view, struct yk_arena *arena,
                                         struct yk_precedences *precedences) YK_MUST_USE;
 
-/* All of these, and that passes are done once, after all that they take: samples, outputs,
- * gradients of outputs. */
+/* All of these, and that each pass runs once, after all of its inputs: samples, outputs, gradients
+ * of outputs. */
 yk_status yk_precedences_find(const struct yk_rank_view *view, struct yk_arena *arena,
                               struct yk_precedences *precedences) YK_MUST_USE;
 
-/* Refuses the rank's list by the first precedence that it does not meet. */
+/* Fails with the first precedence that the rank's list violates. */
 yk_status yk_precedences_check(const struct yk_rank_view *view,
                                const struct yk_precedences *precedences) YK_MUST_USE;
 

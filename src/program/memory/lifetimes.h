@@ -1,16 +1,16 @@
 /*
  * Lifetimes: from which op to which op every buffer of a step lives on a rank.
  *
- * This is the one place that derives it: program/memory sums lifetimes, and the trainer packs the
- * same ones into one allocation. State that a rank always has is no part of it.
+ * Only this file derives them: program/memory sums the sizes of live buffers, and the trainer packs
+ * the same buffers into one allocation. State that a rank always holds is not included.
  *
- * A buffer lives from the start of the first op that it begins with to the end of the last that it
- * ends with; there may be one of each on both lanes. Weights that are gathered in several messages,
- * and gradients that are scattered in several, are one buffer in parts that lie behind each other:
- * each part lives from its own message on, or until it.
+ * A buffer lives from the start of the earliest of its begin ops to the end of the latest of its
+ * end ops; there may be one of each on either lane. Weights that are gathered in several messages,
+ * and gradients that are reduce-scattered in several, are one buffer of consecutive parts: each
+ * part lives from its own message on, or until it.
  *
- * How many bytes a buffer has is not said here: program/memory counts them by the model's
- * description, the trainer asks its layers.
+ * Sizes are not decided here: program/memory computes them from the model's description, the
+ * trainer asks its layers.
  */
 #ifndef YK_PROGRAM_MEMORY_LIFETIMES_H
 #define YK_PROGRAM_MEMORY_LIFETIMES_H
@@ -23,18 +23,18 @@ enum {
 };
 
 enum yk_buffer_kind {
-    YK_BUFFER_OUTPUT, /* of a layer, in a micro-batch; as all up to the works */
+    YK_BUFFER_OUTPUT, /* of a layer, in a micro-batch; so are all up to the work buffers */
     YK_BUFFER_OUTPUT_GRADIENT,
-    YK_BUFFER_SAVED,      /* by forward, besides the input; for backward, unless that is done
-                             again: then for forward alone */
+    YK_BUFFER_SAVED,      /* by forward for backward, without the input; where forward is
+                             recomputed: during forward only */
     YK_BUFFER_RECOMPUTED, /* the same, by the recomputation */
     YK_BUFFER_FORWARD_WORK,
     YK_BUFFER_RECOMPUTE_WORK,
     YK_BUFFER_BACKWARD_WORK,
-    YK_BUFFER_INPUT, /* output of another group's layer, on a rank that takes it */
+    YK_BUFFER_INPUT, /* output of another group's layer, on a rank that receives it */
     YK_BUFFER_INPUT_GRADIENT,
-    YK_BUFFER_RETURNED, /* gradient of an output from one of the groups that took it, on a rank that
-                           made it and adds up several */
+    YK_BUFFER_RETURNED, /* gradient of an output from one of the groups that used it, on the rank
+                           that made the output and sums several */
     YK_BUFFER_WEIGHTS,  /* gathered: a part for each gather */
     YK_BUFFER_GRADIENT, /* of weights, until it is scattered: a part for each scatter */
     YK_BUFFER_BUCKET,   /* gradients of a bucket in one of several micro-batches that each reduce */
@@ -66,15 +66,14 @@ struct yk_lifetimes {
 yk_status yk_lifetimes_find(const struct yk_rank_view *view, struct yk_arena *arena,
                             struct yk_lifetimes *out) YK_MUST_USE;
 
-/* Makes it begin, or end, with this op, too; YK_OP_NONE changes nothing. One that is new begins and
- * ends with none. */
+/* A new lifetime has no begin and end ops; these add one. YK_OP_NONE changes nothing. */
 struct yk_lifetime yk_lifetime_new(void);
 void yk_lifetime_begin(struct yk_lifetime *lifetime, const struct yk_program_rank *list,
                        int32_t op);
 void yk_lifetime_end(struct yk_lifetime *lifetime, const struct yk_program_rank *list, int32_t op);
 
-/* Whether the gradient of an output that other groups took comes in where backward wants it:
- * nothing else is added to it on this rank. */
+/* Whether the gradient of an output that other groups used is received directly into the buffer
+ * that backward reads, because nothing else is added to it on this rank. */
 bool yk_lifetimes_is_direct(const struct yk_rank_view *view, int32_t producer, int32_t micro_batch);
 
 #endif

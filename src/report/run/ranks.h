@@ -1,7 +1,7 @@
 /*
- * Run ranks: what is known of every rank of a run, out of its report's own figures and the sums
- * over its traces, and the ops of which measurement and prediction differ most. In the arena they
- * were made in.
+ * Run ranks: what is known about every rank of a run, from the numbers of its report and from sums
+ * over its traces; and the ops whose measured and predicted times differ most. Results are in the
+ * caller's arena.
  */
 #ifndef YK_REPORT_RUN_RANKS_H
 #define YK_REPORT_RUN_RANKS_H
@@ -23,8 +23,8 @@ yk_status yk_run_ranks_make(const struct yk_run_report *report, struct yk_arena 
 /* The rank that computes longest, as measured, or else as predicted; −1: not known. */
 int32_t yk_run_ranks_slowest(const struct yk_run_ranks *ranks);
 
-/* All ops of one name, on the rank where measurement and prediction differ most. Of communication,
- * the time while data moves counts. */
+/* All ops of one name, on the rank where measurement and prediction differ most. Communication is
+ * counted only while data moves, without waiting for other ranks. */
 struct yk_run_difference {
     const char *op;
     int32_t rank;
@@ -32,7 +32,7 @@ struct yk_run_difference {
     double measured_s;
 };
 
-/* The largest, first, at most `max`; none unless there are both traces. */
+/* The largest differences, largest first, at most `max`; none unless there are both traces. */
 yk_status yk_run_ranks_find_differences(const struct yk_run_report *report, int32_t max,
                                         struct yk_arena *arena, struct yk_run_difference **out,
                                         int32_t *out_count) YK_MUST_USE;

@@ -1,4 +1,4 @@
-/* Paths: the least time that lies before and after each task. */
+/* Paths: lower bounds of the time before and after each task. */
 #ifndef YK_SCHED_BOUND_PATHS_H
 #define YK_SCHED_BOUND_PATHS_H
 
@@ -6,8 +6,8 @@
 #include "graph/graph.h"
 
 struct yk_bound_paths {
-    int64_t *finish; /* (n, P) no schedule ends the task on that device earlier; or NEVER */
-    int64_t *rest;   /* (n, P) from that end, no schedule is done sooner */
+    int64_t *finish; /* (n, P) earliest end of the task on that device; or NEVER */
+    int64_t *rest;   /* (n, P) least time from that end to the end of any schedule */
 };
 
 /* The paths of all tasks; memory is the arena's. */

@@ -106,7 +106,7 @@ yk_status yk_checkpoint_load(const struct yk_checkpoint *checkpoint, const char 
                              struct yk_store *store) YK_MUST_USE;
 
 /* The parameters of a model alone, no adapters: of a file or a folder as Hugging Face's tools write
- * them (nn/weights.h), or of a checkpoint, to begin something else with. */
+ * them (nn/weights/weights.h), or of a checkpoint, to begin something else with. */
 yk_status yk_checkpoint_load_model(const char *path, struct yk_store *store) YK_MUST_USE;
 
 #endif

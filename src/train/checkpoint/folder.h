@@ -1,6 +1,6 @@
 /*
- * Checkpoint folder: the folder in which a run keeps its checkpoints, and what file systems need to
- * be told so that each is there whole or not at all.
+ * Checkpoint folder: the folder in which a run keeps its checkpoints. Files are synced and renamed
+ * so that each checkpoint is there completely or not at all.
  *
  * step-00000100           a checkpoint
  * step-00000100.partial   one that is being written, or removed: never read

@@ -1,6 +1,6 @@
 /*
- * Manifest: the size and hash of every file of a folder, in a file of its own, by which it is known
- * whether the folder is still whole.
+ * Manifest: a file with the size and hash of every other file of a folder, to check that the folder
+ * is complete and unchanged.
  *
  *   {
  *     "yoke": 1,
@@ -13,7 +13,7 @@
  *     ]
  *   }
  *
- * One manifest is written in one way only, so that any change to it is noticed as well.
+ * There is only one valid way to write a manifest, so that any change to its bytes is detected too.
  */
 #ifndef YK_TRAIN_CHECKPOINT_MANIFEST_H
 #define YK_TRAIN_CHECKPOINT_MANIFEST_H
@@ -41,20 +41,20 @@ struct yk_manifest {
 
 /*
  * Syncs every file of `folder` to the disk and writes the manifest of them there, synced too; step
- * and ranks are those of `known`. The files that `known` names have been synced and hashed by those
- * who wrote them: they must be here in their size, and are not read again.
+ * and ranks are those of `known`. The files that `known` lists have been synced and hashed by the
+ * ranks that wrote them: only their sizes are checked, and they are not read again.
  */
 yk_status yk_manifest_save(const char *folder, const struct yk_manifest *known) YK_MUST_USE;
 
-/* Which files are to be compared byte by byte, when several ranks share the work. */
+/* Which files this rank hashes, when several ranks share the work. */
 struct yk_manifest_share {
     int32_t rank;
     int32_t ranks; /* 1: all files */
 };
 
 /* Reads the folder's manifest and compares the sizes of all files with it, and the hashes of a
- * share of them; the first that differs is named. `hash`, which may be NULL, is the manifest's own:
- * those who see one folder have one. */
+ * share of them; the first that differs is named. `hash`, which may be NULL, is that of the
+ * manifest itself: ranks that see the same folder get the same one. */
 yk_status yk_manifest_verify(const char *folder, struct yk_manifest_share share,
                              struct yk_arena *arena, struct yk_manifest *out,
                              uint64_t *hash) YK_MUST_USE;

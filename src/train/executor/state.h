@@ -62,7 +62,7 @@ struct yk_op_message {
     int64_t from; /* the first that this rank has on its side, likewise */
 };
 
-/* What calls on lanes are told. */
+/* The argument of functions that a lane calls. */
 struct yk_op_callback {
     struct yk_executor *executor;
     enum yk_lane lane;
@@ -136,7 +136,8 @@ static inline struct yk_step_slot *yk_executor_slot(struct yk_executor *executor
     return &executor->slots[step % YK_EXECUTOR_STEPS];
 }
 
-/* The op's samples, as rows of its group: from number `*begin` of the rank's piece on. */
+/* How many samples the op has, as rows of its group, starting at row `*begin` of the rank's slice.
+ */
 int64_t yk_executor_route_rows(const struct yk_executor *executor,
                                const struct yk_batch_slice *slice, int32_t layer,
                                int32_t micro_batch, int64_t *begin);

@@ -161,7 +161,7 @@ static __global__ void __launch_bounds__(SORT_THREADS) place_rows(struct sort_pa
 struct sort_buffers {
     int32_t *orders[2]; /* (rows) each */
     int32_t *sorted;    /* (rows): the tokens, sorted */
-    int32_t *counts;    /* (YK_TOKEN_SORT_TILES, YK_TOKEN_SORT_DIGITS) */
+    int32_t *counts;    /* (SORT_TILES, SORT_DIGITS) */
 };
 
 /* Returns the rows' order, which is one of `buffers`'s. */
