@@ -2,8 +2,8 @@
  * Export: a plan as a file of another tool, by an exporter of one table.
  *
  * No tool says all that a plan says. An exporter writes what its tool can do and says in `notes`
- * what it cannot, a sentence a line; files that have comments carry the same lines. A plan that a
- * tool could only get wrong as a whole is refused.
+ * what it cannot, at least one sentence, each a line; files that have comments carry the same
+ * lines. A plan that a tool could only get wrong as a whole is refused.
  *
  * To add one: write src/export/NAME.c with `const struct yk_exporter yk_exporter_NAME`, and add
  * X(NAME) to YK_EXPORTERS below. ddp.c is a short one to begin with. Help, completion, the library
@@ -28,12 +28,14 @@
 #include "plan/module_map.h"
 #include "plan/plan.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct yk_exporter {
     const char *name;    /* "fsdp" */
     const char *summary; /* what comes out, for lists */
     const char *file;    /* what the file is usually called */
+    bool takes_groups;   /* also plans whose layers are placed on several groups of ranks */
     /* `plan` has been checked against `model`, which is described for its workload. */
     yk_status (*write)(const struct yk_plan *plan, const struct yk_model *model,
                        const struct yk_cluster *cluster, struct yk_text *out,

@@ -14,7 +14,7 @@
 #include <stddef.h>
 
 enum {
-    YK_OUTPUTS_MAX = 8
+    YK_OUTPUTS_MAX = 64 /* a page, its trace and a picture for each of its charts */
 };
 
 struct yk_output_file {

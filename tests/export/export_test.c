@@ -100,7 +100,8 @@ static void assert_well_formed(const struct yk_exporter *exporter, const struct 
         return;
     }
     const bool python = strcmp(suffix, ".py") == 0;
-    if (!compiled || !outside_has(python ? "python3" : "bash")) {
+    if ((!python && strcmp(suffix, ".sh") != 0) || !compiled ||
+        !outside_has(python ? "python3" : "bash")) {
         return;
     }
     char *folder = outside_make_folder();
@@ -132,9 +133,8 @@ static void export_all(const struct yk_plan *plan, const struct yk_model *model,
         struct yk_text out = {0};
         struct yk_text notes = {0};
         const yk_status status = exporter->write(plan, model, cluster, &out, &notes);
-        const bool groups = exporter == &yk_exporter_accelerate ||
-                            exporter == &yk_exporter_torchrun || exporter == &yk_exporter_slurm;
-        assert_int_equal(status, groups || has_one_group(plan) ? YK_OK : YK_ERROR_INPUT);
+        assert_int_equal(status,
+                         exporter->takes_groups || has_one_group(plan) ? YK_OK : YK_ERROR_INPUT);
         if (status == YK_OK) {
             assert_well_formed(exporter, &out, compiled);
             assert_true(notes.length > 0 && notes.bytes[notes.length - 1] == '\n');

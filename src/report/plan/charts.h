@@ -1,5 +1,6 @@
 /* The charts of a plan's page, in its order; their subject is struct yk_equal_ranks_sets. A new one
- * is a file with its record (chart.h), yk_plan_chart_NAME, and one row here. */
+ * is a file with its record (chart.h), yk_plan_chart_NAME, and one row here; bars.c is an example,
+ * and tables.c has those that are tables. Colours are the classes of web/palette.css. */
 #ifndef YK_REPORT_PLAN_CHARTS_H
 #define YK_REPORT_PLAN_CHARTS_H
 
