@@ -150,6 +150,6 @@ const struct yk_exporter yk_exporter_accelerate = {
     .name = "accelerate",
     .summary = "a device_map for Hugging Face Accelerate: which device holds which module",
     .file = "device_map.json",
-    .takes_groups = true,
+    .supports_groups = true,
     .write = write_accelerate,
 };

@@ -32,10 +32,10 @@
 #include <stddef.h>
 
 struct yk_exporter {
-    const char *name;    /* "fsdp" */
-    const char *summary; /* what comes out, for lists */
-    const char *file;    /* what the file is usually called */
-    bool takes_groups;   /* also plans whose layers are placed on several groups of ranks */
+    const char *name;     /* "fsdp" */
+    const char *summary;  /* what comes out, for lists */
+    const char *file;     /* what the file is usually called */
+    bool supports_groups; /* also plans whose layers are placed on several groups of ranks */
     /* `plan` has been checked against `model`, which is described for its workload. */
     yk_status (*write)(const struct yk_plan *plan, const struct yk_model *model,
                        const struct yk_cluster *cluster, struct yk_text *out,

@@ -305,6 +305,6 @@ const struct yk_exporter yk_exporter_slurm = {
     .name = "slurm",
     .summary = "a batch script for Slurm, a heterogeneous job where nodes differ",
     .file = "job.sh",
-    .takes_groups = true,
+    .supports_groups = true,
     .write = write_slurm,
 };

@@ -156,6 +156,6 @@ const struct yk_exporter yk_exporter_torchrun = {
     .name = "torchrun",
     .summary = "a script that starts the ranks of each node, also where nodes differ",
     .file = "launch.sh",
-    .takes_groups = true,
+    .supports_groups = true,
     .write = write_torchrun,
 };

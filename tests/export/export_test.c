@@ -134,7 +134,7 @@ static void export_all(const struct yk_plan *plan, const struct yk_model *model,
         struct yk_text notes = {0};
         const yk_status status = exporter->write(plan, model, cluster, &out, &notes);
         assert_int_equal(status,
-                         exporter->takes_groups || has_one_group(plan) ? YK_OK : YK_ERROR_INPUT);
+                         exporter->supports_groups || has_one_group(plan) ? YK_OK : YK_ERROR_INPUT);
         if (status == YK_OK) {
             assert_well_formed(exporter, &out, compiled);
             assert_true(notes.length > 0 && notes.bytes[notes.length - 1] == '\n');
