@@ -297,7 +297,7 @@ static void add_file_name(const char *words, struct yk_text *out)
     }
 }
 
-/* Names that differ in other signs only are told apart by their numbers. */
+/* Names that differ in other characters only are distinguished by their numbers. */
 static yk_status write_picture(const char *folder, const char *kind, int32_t number,
                                const char *words, const struct yk_text *picture)
 {

@@ -31,7 +31,7 @@ static int32_t rank_count(const struct yk_train_request *request, const struct y
                                                     : 1;
 }
 
-/* Where ranks that will be compute, unless they are told: on GPUs where each can have its own. */
+/* The default device of ranks yet to be started: GPUs where each rank can have its own. */
 static yk_status foresee(int32_t ranks, struct yk_device_choice *device)
 {
     int32_t gpus = 0;

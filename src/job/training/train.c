@@ -27,7 +27,7 @@ struct steps {
     const struct yk_train_request *request;
     bool reports;                             /* this is rank 0 */
     struct yk_train_balance *balance;         /* NULL: alone */
-    struct yk_counter_recorder *gauge;        /* that is told of steps; NULL: none */
+    struct yk_counter_recorder *gauge;        /* records counters by step; NULL: none */
     const struct yk_planner_outcome *planned; /* the plan in force */
 
     double usual_step_s;       /* of late: for the time that is left */

@@ -25,7 +25,7 @@
 struct yk_benchmark_model_request {
     const struct yk_model_config *config;
     struct yk_workload workload; /* its batch is not used */
-    double slowness;             /* ops take so many times as long; at least 1 */
+    double slowness;             /* factor on the time of every op; at least 1 */
 };
 
 /* A whole model on the device, its weights and optimizer state. */

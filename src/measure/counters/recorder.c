@@ -233,10 +233,10 @@ static const char *const phase_names[YK_COUNTER_PHASE_COUNT] = {
     [YK_COUNTER_PHASE_COMMUNICATION] = "communication",
 };
 
-/* A step so many times as long as most is unlike them: the first one, which loads kernels. */
+/* A step longer than this multiple of the median is an outlier: the first one loads kernels. */
 static const double STRANGE = 3;
 
-/* All readings may be off together by so many times what each may be. */
+/* All readings may be off together by this multiple of the error of one. */
 static const double LAG_OF_ENDS = 10;
 
 /* ---- lines ---- */

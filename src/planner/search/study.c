@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* As long as none fits, so many times as many plans are tried as asked for. */
+/* While no plan fits, the number of trials asked for is multiplied by this. */
 static const double patience = 16;
 static const double min_moves = 100;
 
