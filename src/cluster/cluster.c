@@ -348,9 +348,7 @@ static yk_status read_link_list(const struct yk_json *list, const struct yk_name
     for (size_t i = 0; i < yk_json_count(list); i++) {
         struct link_entry entry = {0};
         yk_status status = read_link_entry(yk_json_at(list, i), names, &entry);
-        if (status == YK_OK) {
-            status = set_entry(&entry, builder, &others);
-        }
+        YK_THEN(set_entry(&entry, builder, &others));
         YK_TRY(yk_json_add_location(status, "links", i, NULL));
     }
     /* Last, so that it fills only the pairs nobody named. */
@@ -372,9 +370,7 @@ static yk_status read_links(const struct yk_json *node, const struct yk_names *n
     }
     struct yk_link link = {0};
     yk_status status = yk_json_check_object(node, known, COUNT(known));
-    if (status == YK_OK) {
-        status = read_link(node, &link);
-    }
+    YK_THEN(read_link(node, &link));
     if (status != YK_OK) {
         return yk_status_prefix(status, "links");
     }

@@ -451,9 +451,7 @@ yk_status yk_cluster_parse(const char *line, struct yk_cluster **out)
     YK_TRY(yk_cluster_builder_begin(&parser.builder));
     parser.line = (struct line){.text = line, .arena = parser.builder.arena};
     yk_status status = parse_line(&parser);
-    if (status == YK_OK) {
-        status = yk_cluster_builder_finish(&parser.builder, line, 0, out);
-    }
+    YK_THEN(yk_cluster_builder_finish(&parser.builder, line, 0, out));
     free(parser.levels);
     yk_cluster_builder_free(&parser.builder);
     return status;

@@ -133,9 +133,7 @@ yk_status yk_layer_costs_create(const struct yk_cost_book *book, struct yk_model
     costs->batch = whole->workload.batch;
     costs->layer_count = whole->layer_count;
     yk_status status = yk_arena_create(&costs->arena);
-    if (status == YK_OK) {
-        status = sort_devices(costs);
-    }
+    YK_THEN(sort_devices(costs));
     if (status != YK_OK) {
         yk_layer_costs_destroy(costs);
         return status;

@@ -169,9 +169,7 @@ static yk_status encode_all(struct yk_corpus *corpus, const struct yk_corpus_req
                                      joined->starts[i + 1] - joined->starts[i], joined->paths[i],
                                      YK_SPECIAL_TOKENS_NONE, &ids);
     }
-    if (status == YK_OK) {
-        status = keep(corpus, &ids);
-    }
+    YK_THEN(keep(corpus, &ids));
     yk_tokenizer_encoder_destroy(encoder);
     yk_token_ids_free(&ids);
     corpus->file_count = joined->count;
@@ -255,9 +253,7 @@ yk_status yk_corpus_open(const struct yk_corpus_request *request, struct yk_corp
     struct yk_arena *arena = NULL;
     struct yk_corpus *corpus = calloc(1, sizeof *corpus);
     yk_status status = corpus ? yk_arena_create(&arena) : yk_fail_out_of_memory();
-    if (status == YK_OK) {
-        status = fill(corpus, request, arena);
-    }
+    YK_THEN(fill(corpus, request, arena));
     yk_arena_destroy(arena);
     if (status != YK_OK) {
         yk_corpus_close(corpus);

@@ -113,9 +113,7 @@ yk_status yk_file_list_read(const char *folder, struct yk_arena *arena, struct y
     for (int32_t i = 0; status == YK_OK && i < listing.folders.count; i++) {
         status = read_folder(&listing, listing.folders.items[i]);
     }
-    if (status == YK_OK) {
-        status = keep(&listing, out);
-    }
+    YK_THEN(keep(&listing, out));
     free(listing.files.items);
     free(listing.folders.items);
     return status;

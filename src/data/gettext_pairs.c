@@ -114,9 +114,7 @@ static yk_status add_catalogue(struct collecting *collecting, const struct yk_te
 {
     struct yk_mo_catalogue catalogue = {0};
     yk_status status = yk_mo_catalogue_open(yk_text_chars(bytes), bytes->length, path, &catalogue);
-    if (status == YK_OK) {
-        status = yk_mo_catalogue_check_utf8(&catalogue, path);
-    }
+    YK_THEN(yk_mo_catalogue_check_utf8(&catalogue, path));
     if (status != YK_OK) {
         yk_log(YK_LOG_NOTE, "left out: %s", yk_status_message());
         collecting->pairs->broken++;
@@ -146,9 +144,7 @@ static yk_status add_folder(struct collecting *collecting, const char *folder)
         if (is_catalogue(list.paths[i])) {
             struct yk_text bytes = {0};
             yk_status status = yk_file_read_data(list.paths[i], &bytes);
-            if (status == YK_OK) {
-                status = add_catalogue(collecting, &bytes, list.paths[i]);
-            }
+            YK_THEN(add_catalogue(collecting, &bytes, list.paths[i]));
             yk_text_free(&bytes);
             YK_TRY(status);
         }
@@ -286,12 +282,8 @@ yk_status yk_gettext_pairs_collect(const struct yk_gettext_pairs_request *reques
     }
     collecting.pairs = pairs;
     yk_status status = yk_arena_create(&pairs->arena);
-    if (status == YK_OK) {
-        status = add_folders(&collecting);
-    }
-    if (status == YK_OK) {
-        status = finish(pairs, request);
-    }
+    YK_THEN(add_folders(&collecting));
+    YK_THEN(finish(pairs, request));
     yk_text_free(&collecting.sides.source_out);
     yk_text_free(&collecting.sides.translation_out);
     yk_text_free(&collecting.small);

@@ -271,9 +271,7 @@ static yk_status open_source(const char *path, struct source *out)
     struct yk_text text = {0};
     out->path = path;
     yk_status status = read_bytes(path, &text);
-    if (status == YK_OK) {
-        status = yk_records_split(yk_text_chars(&text), text.length, path, &out->records);
-    }
+    YK_THEN(yk_records_split(yk_text_chars(&text), text.length, path, &out->records));
     yk_text_free(&text); /* the records have their own */
     return status;
 }
@@ -325,9 +323,7 @@ yk_status yk_instructions_open(const struct yk_instructions_request *request,
     if (status == YK_OK && files.count == 0) {
         files = (struct yk_file_list){.paths = &request->path, .count = 1};
     }
-    if (status == YK_OK) {
-        status = open_files(request, &files, arena, out);
-    }
+    YK_THEN(open_files(request, &files, arena, out));
     yk_arena_destroy(arena);
     return status;
 }

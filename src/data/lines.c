@@ -82,9 +82,7 @@ yk_status yk_lines_read(const char *path, struct yk_lines **out)
     struct yk_text text = {0};
     /* base/file.h takes "-" for standard input. */
     yk_status status = yk_file_read_data(strcmp(path, "-") == 0 ? "./-" : path, &text);
-    if (status == YK_OK) {
-        status = yk_lines_split(yk_text_chars(&text), text.length, path, out);
-    }
+    YK_THEN(yk_lines_split(yk_text_chars(&text), text.length, path, out));
     yk_text_free(&text);
     return status;
 }
@@ -105,9 +103,7 @@ yk_status yk_lines_read_input(const char *path, const char **source, struct yk_l
     struct yk_text text = {0};
     *source = "standard input";
     yk_status status = yk_file_read_data("-", &text);
-    if (status == YK_OK) {
-        status = yk_lines_split(yk_text_chars(&text), text.length, *source, out);
-    }
+    YK_THEN(yk_lines_split(yk_text_chars(&text), text.length, *source, out));
     yk_text_free(&text);
     return status;
 }

@@ -74,10 +74,8 @@ static yk_status encode(struct side *side, int64_t number, struct yk_token_ids *
     const int64_t before = out->count;
     yk_text_addf(&place, "%s:%" PRId64, side->path, number + 1);
     yk_status status = yk_text_status(&place);
-    if (status == YK_OK) {
-        status = yk_tokenizer_encode(side->encoder, line, side->lines->lengths[number],
-                                     yk_text_chars(&place), YK_SPECIAL_TOKENS_NONE, out);
-    }
+    YK_THEN(yk_tokenizer_encode(side->encoder, line, side->lines->lengths[number],
+                                yk_text_chars(&place), YK_SPECIAL_TOKENS_NONE, out));
     yk_text_free(&place);
     YK_TRY(status);
     if (out->count > before) {
@@ -191,12 +189,8 @@ yk_status yk_pair_list_open(const struct yk_pair_list_request *request, struct y
         list->target_padding = padding(request->target_tokenizer);
         status = open_side(request->source_path, request->source_tokenizer, &source);
     }
-    if (status == YK_OK) {
-        status = open_side(request->target_path, request->target_tokenizer, &target);
-    }
-    if (status == YK_OK) {
-        status = fill(list, request, &source, &target);
-    }
+    YK_THEN(open_side(request->target_path, request->target_tokenizer, &target));
+    YK_THEN(fill(list, request, &source, &target));
     close_side(&source);
     close_side(&target);
     if (status != YK_OK) {

@@ -106,9 +106,7 @@ static yk_status add_own_group(struct reading *reading, const char *task, struct
         yk_text_addf(&name, "%s (%d)", task, copy);
     }
     yk_status status = yk_text_status(&name);
-    if (status == YK_OK) {
-        status = add_group(reading, name.bytes, out);
-    }
+    YK_THEN(add_group(reading, name.bytes, out));
     yk_text_free(&name);
     return status;
 }

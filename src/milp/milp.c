@@ -253,9 +253,7 @@ static yk_status solve(struct yk_milp *milp, const struct yk_milp_options *optio
     YK_TRY(yk_arena_create(&work));
     yk_status status = arrange(milp, work, &problem);
     problem.linear = problem.linear || options->relaxed;
-    if (status == YK_OK) {
-        status = run_solver(&problem, options, arena, out, &returned);
-    }
+    YK_THEN(run_solver(&problem, options, arena, out, &returned));
     if (status == YK_OK && !returned && !has_ended(options, end_s)) {
         problem.plain = true;
         status = run_solver(&problem, options, arena, out, &returned);

@@ -231,9 +231,7 @@ static yk_status read_file(const char *path, struct yk_arena *arena,
 {
     struct yk_text text = {0};
     yk_status status = yk_file_read(path, &text);
-    if (status == YK_OK) {
-        status = yk_model_config_read(yk_text_chars(&text), text.length, path, arena, out);
-    }
+    YK_THEN(yk_model_config_read(yk_text_chars(&text), text.length, path, arena, out));
     yk_text_free(&text);
     return status;
 }
@@ -249,9 +247,7 @@ static yk_status read_path(const char *path, struct yk_arena *arena,
     }
     yk_text_addf(&inside, "%s/config.json", path);
     yk_status status = yk_text_status(&inside);
-    if (status == YK_OK) {
-        status = read_file(yk_text_chars(&inside), arena, out);
-    }
+    YK_THEN(read_file(yk_text_chars(&inside), arena, out));
     yk_text_free(&inside);
     return status;
 }

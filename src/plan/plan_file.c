@@ -315,9 +315,7 @@ static yk_status describe_model(struct reading *reading)
     yk_status status = yk_plan_value_require(reading->root, "workload");
     YK_TRY(status);
     status = read_workload(reading->root, workload);
-    if (status == YK_OK) {
-        status = yk_model_describe(context->config, workload, reading->arena, &reading->model);
-    }
+    YK_THEN(yk_model_describe(context->config, workload, reading->arena, &reading->model));
     if (status != YK_OK) {
         /* The command line would be at fault elsewhere; here it is the file. */
         return yk_status_prefix(status == YK_ERROR_USAGE ? YK_ERROR_INPUT : status, "workload");
@@ -569,9 +567,7 @@ yk_status yk_plan_file_write(const struct yk_plan *plan, const struct yk_plan_co
     struct yk_arena *arena = NULL;
     YK_TRY(yk_arena_create(&arena));
     yk_status status = yk_model_describe(context->config, &plan->workload, arena, &model);
-    if (status == YK_OK) {
-        status = write_plan(plan, context, model, out);
-    }
+    YK_THEN(write_plan(plan, context, model, out));
     yk_arena_destroy(arena);
     return status;
 }

@@ -363,9 +363,7 @@ void yk_plan_origin_hash(const char *bytes, size_t length, char out[YK_PLAN_HASH
 /* Takes the text over: it is freed whatever comes. */
 static yk_status hash_text(yk_status status, struct yk_text *text, char out[YK_PLAN_HASH_SIZE])
 {
-    if (status == YK_OK) {
-        status = yk_text_status(text);
-    }
+    YK_THEN(yk_text_status(text));
     if (status == YK_OK) {
         yk_plan_origin_hash(yk_text_chars(text), text->length, out);
     }

@@ -126,9 +126,7 @@ static yk_status start(const struct yk_plan_request *request, struct yk_planner_
     outcome->missing_device = -1;
     outcome->trial.step_s = NAN;
     yk_status status = yk_arena_create(&outcome->arena);
-    if (status == YK_OK) {
-        status = yk_study_create(&outcome->request, &outcome->study);
-    }
+    YK_THEN(yk_study_create(&outcome->request, &outcome->study));
     if (status != YK_OK) {
         yk_planner_outcome_destroy(outcome);
         return status;
@@ -189,9 +187,7 @@ static yk_status note_misfit(struct yk_planner_outcome *outcome, const struct yk
     yk_error_band_describe(yk_layer_costs_band(outcome->study->costs), &text);
     YK_TRY(copy_text(outcome, &text, &outcome->source));
     yk_status status = yk_search_remedy(outcome->study, &text);
-    if (status == YK_OK) {
-        status = copy_text(outcome, &text, &outcome->remedy);
-    }
+    YK_THEN(copy_text(outcome, &text, &outcome->remedy));
     yk_text_free(&text);
     return status;
 }

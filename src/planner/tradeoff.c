@@ -418,12 +418,8 @@ yk_status yk_tradeoff_find(const struct yk_plan_request *request,
     context.tradeoff->points = options->points;
     context.tradeoff->joint_s = INFINITY;
     yk_status status = yk_study_create(request, &context.study);
-    if (status == YK_OK) {
-        status = yk_arena_create(&scratch);
-    }
-    if (status == YK_OK) {
-        status = weigh(&context, scratch);
-    }
+    YK_THEN(yk_arena_create(&scratch));
+    YK_THEN(weigh(&context, scratch));
     if (status == YK_ERROR_STOPPED) {
         status = yk_fail(
             YK_ERROR_STOPPED,

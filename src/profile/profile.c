@@ -163,9 +163,7 @@ static yk_status each_row(struct yk_profile *profile, const char *sql,
     yk_status status = yk_database_step(query, &found);
     while (status == YK_OK && found) {
         status = visit(query, argument);
-        if (status == YK_OK) {
-            status = yk_database_step(query, &found);
-        }
+        YK_THEN(yk_database_step(query, &found));
     }
     yk_database_finalize(query);
     return status;

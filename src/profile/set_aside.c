@@ -40,9 +40,7 @@ static yk_status open_whole(const char *path, bool *broken, struct yk_profile **
     *broken = false;
     YK_TRY(yk_profile_handle_open(path, true, &profile));
     yk_status status = yk_schema_upgrade(profile->database);
-    if (status == YK_OK) {
-        status = check_pages(profile->database);
-    }
+    YK_THEN(check_pages(profile->database));
     if (status != YK_OK) {
         *broken = yk_database_is_broken(profile->database);
         yk_profile_close(profile);
@@ -76,9 +74,7 @@ static yk_status rename_with_journal(const char *path, const char *name)
     yk_text_addf(&journal, "%s-journal", path);
     yk_text_addf(&journal_name, "%s-journal", name);
     yk_status status = yk_text_status(&journal);
-    if (status == YK_OK) {
-        status = yk_text_status(&journal_name);
-    }
+    YK_THEN(yk_text_status(&journal_name));
     if (status == YK_OK) {
         rename(yk_text_chars(&journal), yk_text_chars(&journal_name)); /* mostly there is none */
         status = rename(path, name) == 0
@@ -95,9 +91,7 @@ static yk_status rename_file(const char *path, const char *reason, struct yk_tex
 {
     struct yk_text name = {0};
     yk_status status = find_name(path, &name);
-    if (status == YK_OK) {
-        status = rename_with_journal(path, yk_text_chars(&name));
-    }
+    YK_THEN(rename_with_journal(path, yk_text_chars(&name)));
     if (status == YK_OK) {
         yk_text_addf(note, "%s; it is kept as %s, and a new profile was begun", reason,
                      yk_text_chars(&name));

@@ -147,9 +147,7 @@ yk_status yk_program_compile_by(const struct yk_plan *plan, const struct yk_clus
     program->deadline = deadline;
     program->rank_count = plan->rank_count;
     yk_status status = yk_arena_create(&scratch);
-    if (status == YK_OK) {
-        status = compile(program, scratch, &sequence);
-    }
+    YK_THEN(compile(program, scratch, &sequence));
     yk_sequence_free(&sequence);
     yk_arena_destroy(scratch);
     if (status != YK_OK) {

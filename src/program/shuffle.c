@@ -604,9 +604,7 @@ yk_status yk_program_shuffle(const struct yk_program *program, uint64_t seed,
     YK_TRY(yk_program_check(program));
     YK_TRY(yk_arena_create(&arena));
     yk_status status = make_draw(program, seed, arena, &draw);
-    if (status == YK_OK) {
-        status = shuffle(&draw, out);
-    }
+    YK_THEN(shuffle(&draw, out));
     free_draw(&draw);
     yk_arena_destroy(arena);
     return status;

@@ -97,9 +97,7 @@ static yk_status write_list(const struct yk_program *program, const struct yk_pr
     for (int32_t i = 0; i < list->op_count && status == YK_OK; i++) {
         status = write_row(program, list, i, table);
     }
-    if (status == YK_OK) {
-        status = yk_table_write(table, out);
-    }
+    YK_THEN(yk_table_write(table, out));
     yk_table_destroy(table);
     return status;
 }

@@ -24,9 +24,7 @@ yk_status yk_scheduler_run(const struct yk_scheduler *scheduler, const struct yk
     struct yk_schedule *schedule = NULL;
     YK_TRY(yk_schedule_create(graph, &schedule));
     yk_status status = scheduler->run(scheduler, options, schedule);
-    if (status == YK_OK) {
-        status = yk_schedule_memory_check(schedule);
-    }
+    YK_THEN(yk_schedule_memory_check(schedule));
     if (status != YK_OK) {
         yk_schedule_destroy(schedule);
         return status;

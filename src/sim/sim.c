@@ -198,9 +198,7 @@ yk_status yk_sim_band(const struct yk_sim *sim, struct yk_layer_costs *prices,
     YK_TRY(yk_arena_create(&arena));
     yk_status status =
         yk_times_find(sim->program, prices, &yk_sim_record_of(sim)->classes, arena, &times);
-    if (status == YK_OK) {
-        status = add_ops(sim, prices, &times, busiest_rank(sim), &band);
-    }
+    YK_THEN(add_ops(sim, prices, &times, busiest_rank(sim), &band));
     yk_arena_destroy(arena);
     if (status == YK_OK) {
         *out = band;

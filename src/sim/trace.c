@@ -97,9 +97,7 @@ yk_status yk_sim_trace(const struct yk_sim *sim, struct yk_trace **out)
     struct drawing drawing = {.sim = sim};
     YK_TRY(yk_arena_create(&arena));
     yk_status status = yk_trace_create(&drawing.trace);
-    if (status == YK_OK) {
-        status = draw(&drawing, arena);
-    }
+    YK_THEN(draw(&drawing, arena));
     yk_text_free(&drawing.name);
     yk_arena_destroy(arena);
     if (status != YK_OK) {

@@ -322,10 +322,8 @@ static yk_status read_header(struct yk_safetensors *file)
         return yk_fail_out_of_memory();
     }
     yk_status status = read_bytes(file, YK_SAFETENSORS_PREFIX_BYTES, length, bytes);
-    if (status == YK_OK) {
-        status = yk_safetensors_header_parse(bytes, (size_t)length, file->size, file->path,
-                                             file->arena, &file->header);
-    }
+    YK_THEN(yk_safetensors_header_parse(bytes, (size_t)length, file->size, file->path, file->arena,
+                                        &file->header));
     free(bytes);
     return status;
 }

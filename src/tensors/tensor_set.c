@@ -90,9 +90,7 @@ static yk_status open_named(struct yk_tensor_set *set, struct yk_names *files, c
         struct yk_text path = {0};
         yk_text_addf(&path, "%s/%s", set->path, name);
         yk_status status = yk_text_status(&path);
-        if (status == YK_OK) {
-            status = add_file(set, path.bytes);
-        }
+        YK_THEN(add_file(set, path.bytes));
         yk_text_free(&path);
         YK_TRY(status);
     }
@@ -188,9 +186,7 @@ static yk_status fill_from(struct yk_tensor_set *set, const char *const *names, 
         path.length = 0;
         yk_text_addf(&path, "%s/%s", set->path, names[i]);
         status = yk_text_status(&path);
-        if (status == YK_OK) {
-            status = add_whole_file(set, path.bytes);
-        }
+        YK_THEN(add_whole_file(set, path.bytes));
     }
     yk_text_free(&path);
     return status;
@@ -212,9 +208,7 @@ yk_status yk_tensor_set_open_files(const char *folder, const char *const *names,
         return yk_fail_out_of_memory();
     }
     yk_status status = start(folder, set);
-    if (status == YK_OK) {
-        status = names ? fill_from(set, names, count) : fill(set);
-    }
+    YK_THEN(names ? fill_from(set, names, count) : fill(set));
     if (status != YK_OK) {
         yk_tensor_set_close(set);
         return status;

@@ -308,9 +308,7 @@ static yk_status read_whole(const struct yk_json *model, const struct yk_token_m
         bytes.length = 0;
         if (token && yk_byte_level_decode(token, length, &bytes)) {
             status = yk_text_status(&bytes);
-            if (status == YK_OK) {
-                status = yk_token_map_add(bpe->whole, yk_text_chars(&bytes), bytes.length, id);
-            }
+            YK_THEN(yk_token_map_add(bpe->whole, yk_text_chars(&bytes), bytes.length, id));
         }
     }
     yk_text_free(&bytes);

@@ -132,9 +132,7 @@ yk_status yk_chunk_boundary_of(const struct yk_tokenizer *tokenizer, struct yk_c
     }
     yk_tokenizer_write(tokenizer, &file);
     yk_status status = yk_text_status(&file);
-    if (status == YK_OK) {
-        status = yk_json_parse(yk_text_chars(&file), file.length, &root);
-    }
+    YK_THEN(yk_json_parse(yk_text_chars(&file), file.length, &root));
     yk_text_free(&file);
     if (status == YK_OK) {
         yk_chunk_boundary_read(root, out);

@@ -176,9 +176,7 @@ yk_status yk_tokenizer_read(const char *bytes, size_t length, const char *source
         status = yk_json_parse(bytes, length, &root);
         status = status == YK_OK ? YK_OK : yk_status_prefix(status, source);
     }
-    if (status == YK_OK) {
-        status = read_root(root, source, tokenizer);
-    }
+    YK_THEN(read_root(root, source, tokenizer));
     yk_json_destroy(root);
     if (status != YK_OK) {
         yk_tokenizer_destroy(tokenizer);
@@ -220,9 +218,7 @@ yk_status yk_tokenizer_open(const char *path, struct yk_tokenizer **out)
     struct yk_text chosen = {0};
     struct yk_text bytes = {0};
     yk_status status = choose_file(path, &chosen);
-    if (status == YK_OK) {
-        status = yk_file_read_limited(yk_text_chars(&chosen), YK_FILE_TOKENIZER_BYTES, &bytes);
-    }
+    YK_THEN(yk_file_read_limited(yk_text_chars(&chosen), YK_FILE_TOKENIZER_BYTES, &bytes));
     if (status == YK_OK) {
         status =
             yk_tokenizer_read(yk_text_chars(&bytes), bytes.length, yk_text_chars(&chosen), out);
@@ -237,9 +233,7 @@ yk_status yk_tokenizer_create_characters(const struct yk_vocabulary *vocabulary,
 {
     struct yk_text file = {0};
     yk_status status = yk_vocabulary_write(vocabulary, &file);
-    if (status == YK_OK) {
-        status = yk_tokenizer_read(file.bytes, file.length, characters_name, out);
-    }
+    YK_THEN(yk_tokenizer_read(file.bytes, file.length, characters_name, out));
     yk_text_free(&file);
     return status;
 }

@@ -244,12 +244,8 @@ yk_status yk_chrome_read(const char *text, size_t length, const char *source, st
     struct yk_json *root = NULL;
     struct yk_trace *trace = NULL;
     yk_status status = yk_json_parse(text, length, &root);
-    if (status == YK_OK) {
-        status = yk_trace_create(&trace);
-    }
-    if (status == YK_OK) {
-        status = read_events(root, trace);
-    }
+    YK_THEN(yk_trace_create(&trace));
+    YK_THEN(read_events(root, trace));
     yk_json_destroy(root);
     if (status != YK_OK) {
         yk_trace_destroy(trace);

@@ -76,9 +76,7 @@ yk_status yk_run_evaluate(struct yk_store *store, const struct yk_sampler *sampl
         const struct yk_batch_share share = {.all = at_once, .count = at_once};
         status = yk_batches_create(sampler, &store->engine, 1, &share, &batches);
     }
-    if (status == YK_OK) {
-        status = evaluate(forward, batches, evaluation, wanted, at_once, out_loss, out_tokens);
-    }
+    YK_THEN(evaluate(forward, batches, evaluation, wanted, at_once, out_loss, out_tokens));
     yk_batches_destroy(batches);
     yk_forward_destroy(forward);
     return status;
@@ -114,9 +112,7 @@ yk_status yk_run_evaluate_ranks(struct yk_executor *executor, const struct yk_pr
     yk_status status = yk_batches_create_planned(
         program->plan, run->executor.ranks ? run->executor.ranks->rank : 0, sampler,
         &run->store->engine, &batches);
-    if (status == YK_OK) {
-        status = evaluate_ranks(executor, batches, units, out_loss, out_tokens);
-    }
+    YK_THEN(evaluate_ranks(executor, batches, units, out_loss, out_tokens));
     yk_batches_destroy(batches);
     return status;
 }

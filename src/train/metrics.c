@@ -51,12 +51,8 @@ static yk_status cut(const char *path, int64_t step)
         }
         line += length + (line[length] == '\n');
     }
-    if (status == YK_OK) {
-        status = yk_text_status(&after);
-    }
-    if (status == YK_OK) {
-        status = yk_file_write_nofollow(path, &after);
-    }
+    YK_THEN(yk_text_status(&after));
+    YK_THEN(yk_file_write_nofollow(path, &after));
     yk_text_free(&before);
     yk_text_free(&after);
     return status;
@@ -131,9 +127,7 @@ static yk_status write_line(struct yk_metrics *metrics, struct yk_json_writer *j
     yk_json_write_end_object(json);
     yk_text_add(text, "\n");
     yk_status status = yk_text_status(text);
-    if (status == YK_OK) {
-        status = find_again(metrics);
-    }
+    YK_THEN(find_again(metrics));
     if (status == YK_OK) {
         const off_t before = lseek(metrics->file, 0, SEEK_END);
         const ssize_t written = write(metrics->file, text->bytes, text->length);

@@ -587,9 +587,7 @@ static yk_status open_folder(struct running *running)
     }
     yk_text_addf(&path, "%s/metrics.jsonl", run->folder);
     yk_status status = yk_text_status(&path);
-    if (status == YK_OK) {
-        status = yk_metrics_open(yk_text_chars(&path), run->state.step, &running->metrics);
-    }
+    YK_THEN(yk_metrics_open(yk_text_chars(&path), run->state.step, &running->metrics));
     yk_text_free(&path);
     return status;
 }
@@ -612,9 +610,7 @@ yk_status yk_run_train(struct yk_run *run)
     struct running running = {.run = run, .saved_step = -1, .evaluated_step = -1};
     run->evaluation_loss = NAN;
     yk_status status = open_all(&running);
-    if (status == YK_OK) {
-        status = train(&running);
-    }
+    YK_THEN(train(&running));
     close_steps(&running);
     yk_arena_destroy(running.arena);
     return status;

@@ -39,9 +39,7 @@ static yk_status open_device(const struct yk_backend_options *options,
     }
     device->threads = options->threads > 0 ? options->threads : count_cores();
     yk_status status = yk_cpu_blas_reserve(device->threads);
-    if (status == YK_OK) {
-        status = yk_cpu_pins_init(&device->pins, options);
-    }
+    YK_THEN(yk_cpu_pins_init(&device->pins, options));
     if (status != YK_OK) {
         free(device);
         return status;

@@ -49,15 +49,9 @@ static yk_status open_device(const struct yk_backend_options *options,
         const cudaError_t error = cudaSetDevice(device->number);
         status = error == cudaSuccess ? YK_OK : yk_cuda_device_fail(device, error, "taking it");
     }
-    if (status == YK_OK) {
-        status = yk_cuda_device_read(device, options->messages);
-    }
-    if (status == YK_OK) {
-        status = yk_cuda_event_clock_open(device);
-    }
-    if (status == YK_OK) {
-        status = yk_cublas_create(device, options->products, &device->cublas);
-    }
+    YK_THEN(yk_cuda_device_read(device, options->messages));
+    YK_THEN(yk_cuda_event_clock_open(device));
+    YK_THEN(yk_cublas_create(device, options->products, &device->cublas));
     if (status != YK_OK) {
         close_device(device);
         return status;

@@ -148,12 +148,8 @@ static yk_status open_world(const struct yk_comm_options *options, struct yk_com
         return status;
     }
     world->options.bootstrap = NULL;
-    if (status == YK_OK) {
-        status = yk_nccl_init_communicator(world, &id, (int)ceil(blocks));
-    }
-    if (status == YK_OK) {
-        status = yk_nccl_watcher_start(world);
-    }
+    YK_THEN(yk_nccl_init_communicator(world, &id, (int)ceil(blocks)));
+    YK_THEN(yk_nccl_watcher_start(world));
     if (status == YK_OK) {
         *out = world;
         return YK_OK;

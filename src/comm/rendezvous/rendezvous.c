@@ -156,9 +156,7 @@ static yk_status join(const struct yk_rendezvous *rendezvous, void *bytes, size_
         return yk_fail_out_of_memory();
     }
     yk_status status = connect_until_accepted(rendezvous, &client, &connection);
-    if (status == YK_OK) {
-        status = receive_bytes(rendezvous, &connection, received, size);
-    }
+    YK_THEN(receive_bytes(rendezvous, &connection, received, size));
     if (status == YK_OK) {
         memcpy(bytes, received, size);
     }

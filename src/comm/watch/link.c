@@ -166,9 +166,7 @@ yk_status yk_watch_link_accept_all(struct yk_watch_endpoint *endpoint, int32_t s
     memcpy(listener.sockets, endpoint->sockets, sizeof listener.sockets);
     endpoint->socket_count = 0;
     yk_status status = yk_listener_open(&listener);
-    if (status == YK_OK) {
-        status = yk_listener_accept_all(&listener, yk_clock_now_s() + connect_s);
-    }
+    YK_THEN(yk_listener_accept_all(&listener, yk_clock_now_s() + connect_s));
     if (status == YK_OK && listener.missing > 0) {
         status = fail_missing(&listener);
     }

@@ -521,10 +521,8 @@ yk_status yk_watch_join(int32_t rank, int32_t size, struct yk_watch_endpoint *en
 {
     struct yk_watch *watch = NULL;
     yk_status status = make_watch(rank, size, options, &watch);
-    if (status == YK_OK) {
-        status = rank == 0 ? yk_watch_link_accept_all(endpoint, size, watch->links)
-                           : yk_watch_link_connect(endpoint, rank, size, &watch->links[0]);
-    }
+    YK_THEN(rank == 0 ? yk_watch_link_accept_all(endpoint, size, watch->links)
+                      : yk_watch_link_connect(endpoint, rank, size, &watch->links[0]));
     yk_watch_link_stop_listening(endpoint);
     if (status != YK_OK && watch) {
         free_watch(watch);

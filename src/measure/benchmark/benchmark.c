@@ -120,9 +120,7 @@ yk_status yk_benchmark_plan_bytes(const struct yk_benchmark_plan *plan, double *
     struct yk_memory_peak peak;
     YK_TRY(yk_arena_create(&arena));
     yk_status status = yk_program_memory_count(plan->program, 0, arena, &memory);
-    if (status == YK_OK) {
-        status = yk_program_memory_peak(plan->program, 0, memory, &peak);
-    }
+    YK_THEN(yk_program_memory_peak(plan->program, 0, memory, &peak));
     if (status == YK_OK) {
         *out = peak.bytes;
     }

@@ -14,9 +14,7 @@ static yk_status find_bytes(const struct yk_benchmark_truncate_request *request,
     YK_TRY(yk_arena_create(&arena));
     yk_status status =
         yk_benchmark_plan_make(config, &request->workload, request->cluster, samples, arena, &plan);
-    if (status == YK_OK) {
-        status = yk_benchmark_plan_bytes(&plan, out);
-    }
+    YK_THEN(yk_benchmark_plan_bytes(&plan, out));
     yk_benchmark_plan_free(&plan);
     yk_arena_destroy(arena);
     return status;

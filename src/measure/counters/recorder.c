@@ -62,9 +62,7 @@ yk_status yk_counter_recorder_open(const struct yk_counter_sampler_options *opti
     recorder->steps.all = malloc(MAX_SPANS * sizeof *recorder->steps.all);
     const bool room = recorder->intervals && recorder->spans.all && recorder->steps.all;
     yk_status status = room ? YK_OK : yk_fail_out_of_memory();
-    if (status == YK_OK) {
-        status = yk_counter_sampler_open(options, &recorder->sampler);
-    }
+    YK_THEN(yk_counter_sampler_open(options, &recorder->sampler));
     if (status != YK_OK) {
         yk_counter_recorder_close(recorder);
         return status;

@@ -407,18 +407,12 @@ static yk_status measure_group(struct run *run, double seconds)
     run->is_member = me == group.ranks[0] || me == group.ranks[1];
     yk_status status =
         yk_exchange_times_create(run->team, &group, run->message_bytes, &run->exchanges);
-    if (status == YK_OK) {
-        status = run_rounds(run, seconds);
-    }
+    YK_THEN(run_rounds(run, seconds));
     if (status == YK_OK && run->is_member) {
         status = compare(run);
     }
-    if (status == YK_OK) {
-        status = add_fact(run, &run->compute, YK_PROFILE_COMPUTE_SLOWDOWN);
-    }
-    if (status == YK_OK) {
-        status = add_fact(run, &run->message, YK_PROFILE_MESSAGE_SLOWDOWN);
-    }
+    YK_THEN(add_fact(run, &run->compute, YK_PROFILE_COMPUTE_SLOWDOWN));
+    YK_THEN(add_fact(run, &run->message, YK_PROFILE_MESSAGE_SLOWDOWN));
     if (status == YK_OK && !yk_measure_ranks_use_cores(run->team)) {
         const struct yk_profile_measurement own =
             yk_timings_summarise(&run->compute, run->request->versions);

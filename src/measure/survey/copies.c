@@ -217,9 +217,7 @@ static yk_status measure(struct run *run, struct yk_arena *arena)
     }
     YK_TRY_NEW(arena, run->all, (int64_t)run->team->ranks->size * ROWS * NUMBERS);
     yk_status status = open_copies(run);
-    if (status == YK_OK) {
-        status = run_rounds(run);
-    }
+    YK_THEN(run_rounds(run));
     if (status == YK_OK && !run->survey->stopped) {
         status = add_rows(run);
     }

@@ -277,9 +277,7 @@ static yk_status run_repeat(struct run *run, const struct repeat *repeat)
         run->group->ranks, run->group->count, yk_comm_type_of(run->request->workload.precision)};
     yk_status status = yk_exchange_times_create(run->team, &group, run->sizes[run->size_count - 1],
                                                 &run->exchanges);
-    if (status == YK_OK) {
-        status = run_rounds(run, repeat);
-    }
+    YK_THEN(run_rounds(run, repeat));
     yk_exchange_times_destroy(run->exchanges);
     run->exchanges = NULL;
     return status;
@@ -302,9 +300,7 @@ static yk_status measure_group(struct run *run, double seconds)
         };
         status = run_repeat(run, &repeat);
     }
-    if (status == YK_OK) {
-        status = add_rows(run);
-    }
+    YK_THEN(add_rows(run));
     free_curves(run);
     return status;
 }

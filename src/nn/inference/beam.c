@@ -284,9 +284,7 @@ yk_status yk_beam_search(struct yk_beam *beam, struct yk_forward *forward,
     begin(beam, input);
     yk_status status = yk_forward_encode(forward, input->tokens, input->lengths, input->sentences,
                                          input->sequence);
-    if (status == YK_OK) {
-        status = yk_forward_expand(forward, beam->from, input->sentences * beam->options.width);
-    }
+    YK_THEN(yk_forward_expand(forward, beam->from, input->sentences * beam->options.width));
     for (int64_t length = 1; status == YK_OK && beam->open_count > 0; length++) {
         status = step(beam, forward, length, finished);
         if (status == YK_OK && input->stop && atomic_load(input->stop)) {

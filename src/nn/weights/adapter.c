@@ -84,15 +84,9 @@ yk_status yk_adapter_load(struct yk_store *store, const char *folder)
     float *room = NULL;
     YK_TRY(check_config(store->net, folder));
     yk_status status = join(folder, TENSORS, &path);
-    if (status == YK_OK) {
-        status = yk_tensor_set_open(path.bytes, &set);
-    }
-    if (status == YK_OK) {
-        status = yk_weights_allocate_tensor(store->net, &room);
-    }
-    if (status == YK_OK) {
-        status = load_tensors(store, set, room);
-    }
+    YK_THEN(yk_tensor_set_open(path.bytes, &set));
+    YK_THEN(yk_weights_allocate_tensor(store->net, &room));
+    YK_THEN(load_tensors(store, set, room));
     free(room);
     yk_tensor_set_close(set);
     yk_text_free(&path);
@@ -124,9 +118,7 @@ static yk_status save_tensors(const struct yk_store *store, const char *folder)
     struct yk_text path = {0};
     struct yk_safetensors_writer *writer = NULL;
     yk_status status = join(folder, TENSORS, &path);
-    if (status == YK_OK) {
-        status = yk_safetensors_writer_create(path.bytes, &writer);
-    }
+    YK_THEN(yk_safetensors_writer_create(path.bytes, &writer));
     if (status == YK_OK) {
         status = write_tensors(store, writer);
         yk_safetensors_writer_destroy(writer);
@@ -144,12 +136,8 @@ yk_status yk_adapter_save(const struct yk_store *store, const char *folder, cons
                        store->net->config->name);
     }
     yk_status status = join(folder, CONFIG, &path);
-    if (status == YK_OK) {
-        status = yk_adapter_config_write(store->net, base, &text);
-    }
-    if (status == YK_OK) {
-        status = yk_file_write_nofollow(path.bytes, &text);
-    }
+    YK_THEN(yk_adapter_config_write(store->net, base, &text));
+    YK_THEN(yk_file_write_nofollow(path.bytes, &text));
     yk_text_free(&text);
     yk_text_free(&path);
     return status == YK_OK ? save_tensors(store, folder) : status;

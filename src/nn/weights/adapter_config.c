@@ -110,9 +110,7 @@ yk_status yk_adapter_config_read(const char *folder, struct yk_arena *arena,
     struct yk_text text = {0};
     yk_text_addf(&path, "%s/adapter_config.json", folder);
     yk_status status = yk_text_status(&path);
-    if (status == YK_OK) {
-        status = yk_file_read(path.bytes, &text);
-    }
+    YK_THEN(yk_file_read(path.bytes, &text));
     if (status == YK_OK) {
         status = yk_adapter_config_parse(yk_text_chars(&text), text.length, arena, out);
         status = status == YK_ERROR_INPUT ? yk_status_prefix(status, path.bytes) : status;

@@ -321,15 +321,9 @@ yk_status yk_weights_load(struct yk_store *store, const char *path)
     float *room = NULL;
     YK_TRY(yk_tensor_set_open(path, &set));
     yk_status status = yk_weights_allocate_tensor(store->net, &room);
-    if (status == YK_OK) {
-        status = yk_arena_create(&arena);
-    }
-    if (status == YK_OK) {
-        status = load_parameters(store, set, arena, room);
-    }
-    if (status == YK_OK) {
-        status = note_others(set, store->net, arena);
-    }
+    YK_THEN(yk_arena_create(&arena));
+    YK_THEN(load_parameters(store, set, arena, room));
+    YK_THEN(note_others(set, store->net, arena));
     yk_arena_destroy(arena);
     free(room);
     yk_tensor_set_close(set);

@@ -207,9 +207,7 @@ static yk_status write_file(const struct save *save, int32_t file)
     name_file(save, file, name);
     yk_text_addf(&path, "%s/%s", save->folder, name);
     yk_status status = yk_text_status(&path);
-    if (status == YK_OK) {
-        status = yk_safetensors_writer_create(path.bytes, &writer);
-    }
+    YK_THEN(yk_safetensors_writer_create(path.bytes, &writer));
     if (status == YK_OK) {
         status = fill_file(save, file, writer);
         yk_safetensors_writer_destroy(writer);
@@ -249,9 +247,7 @@ static yk_status write_text(const char *folder, const char *name, const struct y
     struct yk_text path = {0};
     yk_text_addf(&path, "%s/%s", folder, name);
     yk_status status = yk_text_status(&path);
-    if (status == YK_OK) {
-        status = yk_file_write_nofollow(path.bytes, text);
-    }
+    YK_THEN(yk_file_write_nofollow(path.bytes, text));
     yk_text_free(&path);
     return status;
 }
@@ -286,9 +282,7 @@ static yk_status write_config(const struct save *save)
     const struct yk_net *net = save->store->net;
     struct yk_text text = {0};
     yk_status status = yk_model_config_write(net->config, net->workload.precision, &text);
-    if (status == YK_OK) {
-        status = write_text(save->folder, "config.json", &text);
-    }
+    YK_THEN(write_text(save->folder, "config.json", &text));
     yk_text_free(&text);
     return status;
 }
@@ -308,9 +302,7 @@ yk_status yk_weights_save(const struct yk_store *store, const char *folder, uint
     for (int32_t file = 0; status == YK_OK && file < save.files; file++) {
         status = write_file(&save, file);
     }
-    if (status == YK_OK) {
-        status = write_index(&save);
-    }
+    YK_THEN(write_index(&save));
     free(save.room);
     return status;
 }

@@ -145,9 +145,7 @@ yk_status yk_weights_add_device_tensor(struct yk_safetensors_writer *writer,
     for (uint64_t done = 0; status == YK_OK && done < bytes; done += CHUNK_BYTES) {
         const size_t length = (size_t)(bytes - done < CHUNK_BYTES ? bytes - done : CHUNK_BYTES);
         status = yk_engine_copy(engine, chunk, (const char *)memory + done, length);
-        if (status == YK_OK) {
-            status = yk_safetensors_writer_add(writer, chunk, length);
-        }
+        YK_THEN(yk_safetensors_writer_add(writer, chunk, length));
     }
     free(chunk);
     return status;

@@ -22,9 +22,7 @@ yk_status yk_candidates_create(const struct yk_step_graph *step, const struct yk
     struct yk_candidates candidates = {
         .step = step, .step_s = INFINITY, .on_all_s = INFINITY, .deadline = deadline};
     yk_status status = yk_schedule_create(step->graph, &candidates.best);
-    if (status == YK_OK) {
-        status = yk_schedule_create(step->graph, &candidates.trial);
-    }
+    YK_THEN(yk_schedule_create(step->graph, &candidates.trial));
     if (status != YK_OK) {
         yk_candidates_free(&candidates);
         return status;
@@ -389,12 +387,8 @@ static yk_status consider_subset(struct subset *subset, struct yk_candidates *ca
     spec.book = &subset->book;
     YK_TRY(yk_step_graph_create(&spec, &step));
     yk_status status = yk_candidates_create(step, candidates->deadline, &own);
-    if (status == YK_OK) {
-        status = yk_candidates_add_undivided(&own);
-    }
-    if (status == YK_OK) {
-        status = yk_candidates_add_divided(&own);
-    }
+    YK_THEN(yk_candidates_add_undivided(&own));
+    YK_THEN(yk_candidates_add_divided(&own));
     candidates->trials += own.trials;
     if (status == YK_OK && isfinite(own.step_s)) {
         status = translate(subset, own.best, candidates);

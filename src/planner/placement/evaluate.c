@@ -187,9 +187,7 @@ yk_status yk_evaluate_map(const struct yk_step_graph *step, const int32_t *devic
     struct yk_arena *arena = NULL;
     YK_TRY(yk_arena_create(&arena));
     yk_status status = yk_schedule_create(step->graph, &trials.trial);
-    if (status == YK_OK) {
-        status = try_orders(&trials, devices, arena);
-    }
+    YK_THEN(try_orders(&trials, devices, arena));
     yk_schedule_destroy(trials.trial);
     yk_arena_destroy(arena);
     *out = trials.best_fit;

@@ -293,9 +293,7 @@ static yk_status search_micro_batches(struct context *context, filler fill,
         yk_status status = fill(&candidates);
         context->out->trials += candidates.trials;
         context->out->cut_short |= yk_deadline_has_passed(&context->deadline);
-        if (status == YK_OK) {
-            status = consider_others(context, &candidates);
-        }
+        YK_THEN(consider_others(context, &candidates));
         if (status != YK_OK) {
             yk_candidates_free(&candidates);
             return status;

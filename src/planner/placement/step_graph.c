@@ -117,12 +117,8 @@ static yk_status add_to_group(struct making *making, struct yk_step_graph_task t
     struct yk_text group = {0};
     yk_text_addf(&group, "%s, micro-batch %d", layer, task.micro_batch + 1);
     yk_status status = yk_text_status(&group);
-    if (status == YK_OK) {
-        status = yk_graph_builder_set_group(making->builder, group.bytes);
-    }
-    if (status == YK_OK) {
-        status = yk_graph_builder_set_store(making->builder, group.bytes, layer);
-    }
+    YK_THEN(yk_graph_builder_set_group(making->builder, group.bytes));
+    YK_THEN(yk_graph_builder_set_store(making->builder, group.bytes, layer));
     yk_text_free(&group);
     return status;
 }
@@ -143,9 +139,7 @@ static yk_status add_task(struct making *making, struct yk_step_graph_task task,
     struct yk_text name = {0};
     name_task(step, task, &name);
     yk_status status = yk_text_status(&name);
-    if (status == YK_OK) {
-        status = yk_graph_builder_add_task(making->builder, name.bytes, making->costs);
-    }
+    YK_THEN(yk_graph_builder_add_task(making->builder, name.bytes, making->costs));
     yk_text_free(&name);
     YK_TRY(status);
     if (task.pass != YK_STEP_UPDATE) {
@@ -218,9 +212,7 @@ static yk_status join(const struct making *making, int32_t from, int32_t to, dou
     name_task(making->step, making->step->tasks[from], &names[0]);
     name_task(making->step, making->step->tasks[to], &names[1]);
     yk_status status = yk_text_status(&names[0]);
-    if (status == YK_OK) {
-        status = yk_text_status(&names[1]);
-    }
+    YK_THEN(yk_text_status(&names[1]));
     if (status == YK_OK) {
         const struct yk_graph_edge_spec edge = {
             .from = names[0].bytes,

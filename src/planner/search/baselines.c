@@ -144,9 +144,7 @@ static yk_status add_split(struct context *context, const char *name,
     split.block_bytes = ddp_bucket_bytes;
     YK_TRY(yk_search_create(context->search->study, &own));
     yk_status status = try_splits(context, &split, &own);
-    if (status == YK_OK) {
-        status = add_row(context, name, &own);
-    }
+    YK_THEN(add_row(context, name, &own));
     yk_search_free(&own);
     return status;
 }
@@ -269,9 +267,7 @@ static yk_status add_placement(struct context *context, const char *name, const 
     YK_TRY(yk_placement_compare(&request, &placements));
     const struct yk_placement *placement = &placements->placements[0];
     yk_status status = yk_search_create(context->search->study, &own);
-    if (status == YK_OK) {
-        status = add_placement_row(context, name, placement, &own);
-    }
+    YK_THEN(add_placement_row(context, name, placement, &own));
     yk_search_free(&own);
     yk_placements_destroy(placements);
     return status;

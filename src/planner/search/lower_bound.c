@@ -152,9 +152,7 @@ static yk_status solve(const struct bounding *bounding, double *out_s)
     struct yk_milp_result result;
     YK_TRY(yk_milp_create(&milp));
     yk_status status = pose(bounding, milp);
-    if (status == YK_OK) {
-        status = yk_milp_solve(milp, &options, bounding->arena, &result);
-    }
+    YK_THEN(yk_milp_solve(milp, &options, bounding->arena, &result));
     yk_milp_destroy(milp);
     YK_TRY(status);
     *out_s = result.outcome == YK_MILP_OPTIMAL ? result.objective : fmax(0, result.bound);

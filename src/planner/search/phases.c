@@ -321,9 +321,7 @@ yk_status yk_search_phase_refine(struct yk_search *search)
     YK_TRY(yk_arena_create(&refining.arena));
     yk_status status = search->best ? refine(&refining) : YK_OK;
     const struct yk_plan *before = search->best;
-    if (status == YK_OK) {
-        status = yk_local_search_run(search);
-    }
+    YK_THEN(yk_local_search_run(search));
     if (status == YK_OK && search->best != before) {
         status = change_order(&refining);
     }

@@ -73,9 +73,7 @@ static yk_status run_shuffled(struct yk_study *study, struct yk_trial *trial)
     struct yk_arena *arena = NULL;
     YK_TRY(yk_arena_create(&arena));
     yk_status status = count_memory(trial->program, arena, trial);
-    if (status == YK_OK) {
-        status = simulate(study, YK_TRIAL_KEEP, trial);
-    }
+    YK_THEN(simulate(study, YK_TRIAL_KEEP, trial));
     yk_arena_destroy(arena);
     return status;
 }
@@ -120,9 +118,7 @@ yk_status yk_trial_run(struct yk_study *study, const struct yk_plan *plan,
         return YK_OK;
     }
     yk_status status = yk_arena_create(&arena);
-    if (status == YK_OK) {
-        status = run(study, effort, arena, &trial);
-    }
+    YK_THEN(run(study, effort, arena, &trial));
     yk_arena_destroy(arena);
     if (status != YK_OK) {
         yk_trial_free(&trial);

@@ -23,12 +23,8 @@ static yk_status check_order(const struct yk_facts *facts, int32_t rank)
     struct yk_precedences precedences = {0};
     YK_TRY(yk_arena_create(&arena));
     yk_status status = yk_rank_view_make(facts, rank, arena, &view);
-    if (status == YK_OK) {
-        status = yk_precedences_find(view, arena, &precedences);
-    }
-    if (status == YK_OK) {
-        status = yk_precedences_check(view, &precedences);
-    }
+    YK_THEN(yk_precedences_find(view, arena, &precedences));
+    YK_THEN(yk_precedences_check(view, &precedences));
     yk_precedences_free(&precedences);
     yk_arena_destroy(arena);
     return status;

@@ -217,12 +217,8 @@ yk_status yk_profile_report_make(struct yk_profile *profile,
     struct yk_profile_report report = {.path = request->path, .now = request->now};
     struct reading reading = {.request = request, .arena = arena, .report = &report};
     yk_status status = yk_profile_visit_layers(profile, add_layer, &reading);
-    if (status == YK_OK) {
-        status = yk_profile_visit_links(profile, add_link, &reading);
-    }
-    if (status == YK_OK) {
-        status = yk_profile_visit_facts(profile, add_fact, &reading);
-    }
+    YK_THEN(yk_profile_visit_links(profile, add_link, &reading));
+    YK_THEN(yk_profile_visit_facts(profile, add_fact, &reading));
     const yk_status moved = move_all(&report, arena);
     YK_TRY(status);
     YK_TRY(moved);

@@ -151,9 +151,7 @@ yk_status yk_run_metrics_read(const char *text, size_t length, const char *sourc
         const char *end = memchr(text, '\n', length);
         struct yk_json *json = NULL;
         yk_status status = yk_json_parse(text, (size_t)(end - text), &json);
-        if (status == YK_OK) {
-            status = read_line(json, arena, &metrics);
-        }
+        YK_THEN(read_line(json, arena, &metrics));
         yk_json_destroy(json);
         if (status != YK_OK) {
             char place[32];

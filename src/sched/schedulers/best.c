@@ -75,9 +75,7 @@ struct contest {
 /* Keeps the trial, which a scheduler filled with that status, if it fits and is the shortest. */
 static yk_status consider(struct contest *contest, yk_status status)
 {
-    if (status == YK_OK) {
-        status = yk_schedule_memory_check(contest->trial);
-    }
+    YK_THEN(yk_schedule_memory_check(contest->trial));
     if (status == YK_OK &&
         (!contest->found || contest->trial->makespan < contest->best->makespan)) {
         yk_schedule_copy(contest->trial, contest->best);

@@ -95,9 +95,7 @@ yk_status yk_solution_create(const struct yk_schedule *schedule, struct yk_solut
     YK_TRY_NEW_OWNER(solution);
     solution->graph = schedule->graph;
     yk_status status = allocate_arrays(solution);
-    if (status == YK_OK) {
-        status = yk_solution_load(solution, schedule);
-    }
+    YK_THEN(yk_solution_load(solution, schedule));
     if (status != YK_OK) {
         yk_solution_destroy(solution);
         return status;

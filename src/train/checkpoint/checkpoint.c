@@ -54,10 +54,8 @@ static yk_status read_config(struct yk_checkpoint *checkpoint, const char *folde
     const struct yk_model_config *read = NULL;
     struct yk_model_config *config = NULL;
     yk_status status = read_file(folder, YK_CHECKPOINT_CONFIG, &path, &text);
-    if (status == YK_OK) {
-        status = yk_model_config_read(yk_text_chars(&text), text.length, path.bytes,
-                                      checkpoint->arena, &read);
-    }
+    YK_THEN(yk_model_config_read(yk_text_chars(&text), text.length, path.bytes, checkpoint->arena,
+                                 &read));
     yk_text_free(&text);
     yk_text_free(&path);
     YK_TRY(status);
@@ -89,10 +87,8 @@ static yk_status read_tokenizer(struct yk_checkpoint *checkpoint, const char *fo
     struct yk_text path = {0};
     struct yk_text text = {0};
     yk_status status = read_file(folder, name, &path, &text);
-    if (status == YK_OK) {
-        status = yk_tokenizer_read(yk_text_chars(&text), text.length, path.bytes,
-                                   &checkpoint->tokenizer);
-    }
+    YK_THEN(
+        yk_tokenizer_read(yk_text_chars(&text), text.length, path.bytes, &checkpoint->tokenizer));
     yk_text_free(&text);
     yk_text_free(&path);
     return status;
@@ -140,9 +136,7 @@ static yk_status read_dtype(const char *folder, enum yk_precision *out)
     struct yk_text text = {0};
     struct yk_json *root = NULL;
     yk_status status = read_file(folder, YK_CHECKPOINT_CONFIG, &path, &text);
-    if (status == YK_OK) {
-        status = yk_json_parse(yk_text_chars(&text), text.length, &root);
-    }
+    YK_THEN(yk_json_parse(yk_text_chars(&text), text.length, &root));
     if (status == YK_OK) {
         const struct yk_json *newer = yk_json_get(root, "dtype");
         const char *name = yk_json_string(newer ? newer : yk_json_get(root, "torch_dtype"));
@@ -219,9 +213,7 @@ static yk_status read_checkpoint(const struct source *source, struct yk_checkpoi
     checkpoint->arena = arena;
     *hash = 0;
     yk_status status = yk_arena_strdup(arena, source->path, &checkpoint->path);
-    if (status == YK_OK) {
-        status = source->own ? open_own(checkpoint, source, hash) : open_other(checkpoint);
-    }
+    YK_THEN(source->own ? open_own(checkpoint, source, hash) : open_other(checkpoint));
     if (status != YK_OK) {
         yk_checkpoint_close(checkpoint);
         return status;
@@ -444,9 +436,7 @@ yk_status yk_checkpoint_open_ranks(const char *path, const struct yk_ranks *rank
         status = find_candidates(path, &candidates);
     }
     status = agree(ranks, status);
-    if (status == YK_OK) {
-        status = open_first_whole(path, ranks, &candidates, &texts, out);
-    }
+    YK_THEN(open_first_whole(path, ranks, &candidates, &texts, out));
     yk_text_free(&texts.offer);
     yk_text_free(&texts.faults);
     yk_arena_destroy(candidates.arena);

@@ -99,9 +99,7 @@ yk_status yk_checkpoint_folder_list(const char *folder, struct yk_arena *arena,
     }
     yk_status status = fill_list(listing, arena, &list);
     closedir(listing);
-    if (status == YK_OK) {
-        status = move_sorted(arena, &list);
-    }
+    YK_THEN(move_sorted(arena, &list));
     if (status != YK_OK) {
         free(list.entries);
         return status;

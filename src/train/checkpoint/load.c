@@ -65,9 +65,7 @@ static yk_status load_file(const struct yk_checkpoint *checkpoint, const char *n
 {
     struct yk_text path = {0};
     yk_status status = yk_checkpoint_folder_join(checkpoint->path, name, &path);
-    if (status == YK_OK) {
-        status = load(store, path.bytes);
-    }
+    YK_THEN(load(store, path.bytes));
     yk_text_free(&path);
     return status;
 }

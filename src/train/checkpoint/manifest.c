@@ -177,9 +177,7 @@ yk_status yk_manifest_read(const char *bytes, size_t length, struct yk_arena *ar
     YK_TRY(yk_json_parse(bytes, length, &root));
     yk_status status = read_root(root, arena, &manifest);
     yk_json_destroy(root);
-    if (status == YK_OK) {
-        status = check_form(&manifest, bytes, length);
-    }
+    YK_THEN(check_form(&manifest, bytes, length));
     if (status == YK_OK) {
         *out = manifest;
     }
@@ -215,9 +213,7 @@ static yk_status hash_file(const char *path, struct yk_manifest_file *out)
     char *chunk = malloc(CHUNK_BYTES);
     int descriptor = -1;
     yk_status status = chunk ? yk_file_open(path, false, &descriptor) : yk_fail_out_of_memory();
-    if (status == YK_OK) {
-        status = hash_open(descriptor, path, hash, chunk, out);
-    }
+    YK_THEN(hash_open(descriptor, path, hash, chunk, out));
     if (descriptor >= 0) {
         close(descriptor);
     }
@@ -288,12 +284,8 @@ static yk_status write_manifest(const char *folder, const struct yk_manifest *ma
     struct yk_text text = {0};
     yk_manifest_write(manifest, &text);
     yk_status status = yk_checkpoint_folder_join(folder, YK_CHECKPOINT_MANIFEST, path);
-    if (status == YK_OK) {
-        status = yk_file_write_nofollow(path->bytes, &text);
-    }
-    if (status == YK_OK) {
-        status = yk_checkpoint_folder_sync(path->bytes);
-    }
+    YK_THEN(yk_file_write_nofollow(path->bytes, &text));
+    YK_THEN(yk_checkpoint_folder_sync(path->bytes));
     yk_text_free(&text);
     return status;
 }
@@ -317,9 +309,7 @@ yk_status yk_manifest_save(const char *folder, const struct yk_manifest *known)
     if (listing) {
         closedir(listing);
     }
-    if (status == YK_OK) {
-        status = write_manifest(folder, &manifest, &path);
-    }
+    YK_THEN(write_manifest(folder, &manifest, &path));
     yk_text_free(&path);
     yk_arena_destroy(arena);
     return status;
@@ -357,9 +347,7 @@ check_files(const char *folder, const struct yk_manifest *manifest, struct yk_ma
     yk_status status = YK_OK;
     for (int32_t i = share.rank; status == YK_OK && i < manifest->count; i += share.ranks) {
         status = yk_checkpoint_folder_join(folder, manifest->files[i].name, &path);
-        if (status == YK_OK) {
-            status = check(path.bytes, &manifest->files[i]);
-        }
+        YK_THEN(check(path.bytes, &manifest->files[i]));
     }
     yk_text_free(&path);
     return status;
@@ -372,9 +360,7 @@ yk_status yk_manifest_verify(const char *folder, struct yk_manifest_share share,
     struct yk_text path = {0};
     struct yk_text text = {0};
     yk_status status = yk_checkpoint_folder_join(folder, YK_CHECKPOINT_MANIFEST, &path);
-    if (status == YK_OK) {
-        status = yk_file_read(path.bytes, &text);
-    }
+    YK_THEN(yk_file_read(path.bytes, &text));
     if (status == YK_OK) {
         status = yk_manifest_read(yk_text_chars(&text), text.length, arena, out);
         status = status == YK_ERROR_INPUT ? yk_status_prefix(status, path.bytes) : status;

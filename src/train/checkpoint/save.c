@@ -138,13 +138,9 @@ static yk_status write_shard(const struct yk_checkpoint_content *content, struct
     struct yk_text name = {0};
     yk_shard_add_file_name(&name, content->ranks->rank, content->ranks->size);
     yk_status status = yk_text_status(&name);
-    if (status == YK_OK) {
-        status = yk_checkpoint_folder_join(places->partial.bytes, name.bytes, &places->file);
-    }
-    if (status == YK_OK) {
-        status = yk_shard_write(content->store, content->saves, saves_frozen(content),
-                                places->file.bytes, out);
-    }
+    YK_THEN(yk_checkpoint_folder_join(places->partial.bytes, name.bytes, &places->file));
+    YK_THEN(yk_shard_write(content->store, content->saves, saves_frozen(content),
+                           places->file.bytes, out));
     yk_text_free(&name);
     return status;
 }
@@ -196,9 +192,7 @@ static yk_status know_shard(const struct yk_exchange_bytes *said, int32_t rank, 
     *out = (struct yk_manifest_file){.bytes = written.bytes, .hash = written.hash};
     yk_shard_add_file_name(&name, rank, ranks);
     yk_status status = yk_text_status(&name);
-    if (status == YK_OK) {
-        status = yk_arena_strdup(arena, name.bytes, &out->name);
-    }
+    YK_THEN(yk_arena_strdup(arena, name.bytes, &out->name));
     yk_text_free(&name);
     return status;
 }
@@ -330,19 +324,13 @@ static yk_status save(const char *folder, const struct yk_checkpoint_content *co
     struct yk_arena *arena = NULL;
     struct yk_safetensors_written own = {0};
     yk_status status = name_places(folder, content->state.step, places);
-    if (status == YK_OK) {
-        status = yk_arena_create(&arena);
-    }
+    YK_THEN(yk_arena_create(&arena));
     if (status == YK_OK && is_first(content)) {
         status = begin(folder, places);
     }
     status = agree(content, status);
-    if (status == YK_OK) {
-        status = agree(content, write_numbers(content, places, &own));
-    }
-    if (status == YK_OK) {
-        status = agree(content, finish(folder, content, places, &own, arena));
-    }
+    YK_THEN(agree(content, write_numbers(content, places, &own)));
+    YK_THEN(agree(content, finish(folder, content, places, &own, arena)));
     if (status != YK_OK && is_first(content) && places->partial.bytes) {
         yk_checkpoint_folder_remove(places->partial.bytes);
     }
@@ -426,9 +414,7 @@ static yk_status count_saved(const char *folder, int32_t *out)
     struct yk_checkpoint_folder_list list = {0};
     YK_TRY(yk_arena_create(&arena));
     yk_status status = yk_checkpoint_folder_join(folder, "checkpoints", &path);
-    if (status == YK_OK) {
-        status = yk_checkpoint_folder_list(path.bytes, arena, &list);
-    }
+    YK_THEN(yk_checkpoint_folder_list(path.bytes, arena, &list));
     *out = list.count;
     yk_text_free(&path);
     yk_arena_destroy(arena);

@@ -217,9 +217,7 @@ yk_status yk_shard_write(const struct yk_store *store, const struct yk_partition
         return yk_fail_out_of_memory();
     }
     yk_status status = yk_safetensors_writer_create(path, &walk.writer);
-    if (status == YK_OK) {
-        status = write_all(&walk, frozen, out);
-    }
+    YK_THEN(write_all(&walk, frozen, out));
     yk_safetensors_writer_destroy(walk.writer);
     yk_text_free(&name);
     free(walk.room);

@@ -115,9 +115,7 @@ static yk_status decode_nf4(const struct yk_engine *engine, const void *stored, 
     void *to = NULL;
     struct yk_dequantise_op op = {.count = count, .type = YK_PRECISION_FP32};
     yk_status status = engine->backend->allocate(engine->device, bytes, &from);
-    if (status == YK_OK) {
-        status = engine->backend->allocate(engine->device, (size_t)count * sizeof *out, &to);
-    }
+    YK_THEN(engine->backend->allocate(engine->device, (size_t)count * sizeof *out, &to));
     if (status == YK_OK) {
         (void)yk_ops_nf4_layout(from, count, &op.from);
         op.to = to;
@@ -154,21 +152,15 @@ static yk_status load_converted(const struct load *load, int32_t layer,
     void *stored = malloc((size_t)(all.count * yk_shard_element_bytes(kind)));
     float *numbers = malloc((size_t)parameter->count * sizeof *numbers);
     yk_status status = stored && numbers ? YK_OK : yk_fail_out_of_memory();
-    if (status == YK_OK) {
-        status = yk_shard_set_read(load->set, kind, parameter, all, stored);
-    }
-    if (status == YK_OK) {
-        status = decode(load, kind, stored, parameter->count, numbers);
-    }
+    YK_THEN(yk_shard_set_read(load->set, kind, parameter, all, stored));
+    YK_THEN(decode(load, kind, stored, parameter->count, numbers));
     if (status == YK_OK) {
         status = check_finite(parameter, numbers, (struct yk_parameter_range){0, parameter->count});
     }
     if (status == YK_OK && kind == YK_SHARD_WEIGHTS) {
         round_numbers(load, numbers, parameter->count);
     }
-    if (status == YK_OK) {
-        status = yk_store_write_values(load->store, layer, parameter, numbers);
-    }
+    YK_THEN(yk_store_write_values(load->store, layer, parameter, numbers));
     free(numbers);
     free(stored);
     return status;

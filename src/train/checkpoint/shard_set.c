@@ -101,12 +101,8 @@ static yk_status open_files(struct yk_shard_set *set, int32_t ranks)
         name.length = 0;
         yk_shard_add_file_name(&name, rank, ranks);
         status = yk_text_status(&name);
-        if (status == YK_OK) {
-            status = yk_checkpoint_folder_join(set->folder, name.bytes, &path);
-        }
-        if (status == YK_OK) {
-            status = yk_safetensors_open(path.bytes, &set->files[rank]);
-        }
+        YK_THEN(yk_checkpoint_folder_join(set->folder, name.bytes, &path));
+        YK_THEN(yk_safetensors_open(path.bytes, &set->files[rank]));
         set->file_count += status == YK_OK;
     }
     yk_text_free(&path);
@@ -128,9 +124,7 @@ yk_status yk_shard_set_open(const char *folder, int32_t ranks, struct yk_shard_s
         .folder = yk_arena_copy_text(arena, folder, strlen(folder)),
     };
     yk_status status = set->folder ? open_files(set, ranks) : yk_fail_out_of_memory();
-    if (status == YK_OK) {
-        status = add_slices(set);
-    }
+    YK_THEN(add_slices(set));
     if (status != YK_OK) {
         yk_shard_set_close(set);
         return status;

@@ -54,9 +54,7 @@ static yk_status visit_state(const struct visit *visit, int32_t layer,
         name.length = 0;
         yk_text_addf(&name, "%s%s", prefixes[kind], parameter->name);
         status = yk_text_status(&name);
-        if (status == YK_OK) {
-            status = visit->state(visit, layer, parameter, (enum kind)kind, name.bytes);
-        }
+        YK_THEN(visit->state(visit, layer, parameter, (enum kind)kind, name.bytes));
     }
     yk_text_free(&name);
     return status;
@@ -208,15 +206,9 @@ static yk_status save(struct visit declare, struct visit write, const char *path
     declare.writer = writer;
     write.writer = writer;
     yk_status status = visit_all(&declare);
-    if (status == YK_OK) {
-        status = yk_safetensors_writer_begin(writer);
-    }
-    if (status == YK_OK) {
-        status = visit_all(&write);
-    }
-    if (status == YK_OK) {
-        status = yk_safetensors_writer_finish(writer, NULL);
-    }
+    YK_THEN(yk_safetensors_writer_begin(writer));
+    YK_THEN(visit_all(&write));
+    YK_THEN(yk_safetensors_writer_finish(writer, NULL));
     yk_safetensors_writer_destroy(writer);
     return status;
 }

@@ -73,9 +73,7 @@ yk_status yk_cublas_create(struct yk_backend_device *device, const char *path,
     if (status == YK_OK && !cublas->entry) {
         status = yk_fail_out_of_memory();
     }
-    if (status == YK_OK) {
-        status = yk_matmul_cache_open(path, origin, &cublas->cache);
-    }
+    YK_THEN(yk_matmul_cache_open(path, origin, &cublas->cache));
     if (status != YK_OK) {
         yk_cublas_destroy(cublas);
         return status;
