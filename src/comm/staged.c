@@ -1,5 +1,3 @@
-#include "comm/staged.h"
-
 #include "comm/exchange.h"
 #include "comm/failure.h"
 
