@@ -1,9 +1,10 @@
 /*
- * Idle speed-up: how much faster a device computes while all others idle.
+ * Idle speed-up: how much faster a device computes while all other devices are idle.
  *
- * Times of layers are measured with all ranks at work, as in training. Devices that share power,
- * caches or memory, such as parts of one GPU, are slower then than alone, and a plan may use only
- * some of them, or let them wait for each other. All ranks call the functions, in one order.
+ * Layer times are measured while all ranks compute, as in training. Devices that share power,
+ * caches or memory, such as parts of one GPU, are faster alone. A plan may use only some devices,
+ * or let some wait, so the planner needs both speeds. All ranks call the same functions in the same
+ * order.
  */
 #ifndef YK_MEASURE_SLOWDOWN_IDLE_SPEEDUP_H
 #define YK_MEASURE_SLOWDOWN_IDLE_SPEEDUP_H
@@ -12,17 +13,17 @@
 #include "measure/benchmark/benchmark.h"
 #include "measure/survey/survey.h"
 
-/* The time alone over the time with others, at most 1; NAN where either is not known. */
+/* alone_s / with_others_s, at most 1; NAN if either is unknown. */
 double yk_idle_speedup_time_factor(double alone_s, double with_others_s);
 
-/* Whether there is nothing to measure: the profile has it of all kinds, or there is one rank, or
- * computation uses the host's cores. */
+/* Whether nothing needs to be measured: the profile has the factor of all device types, or there is
+ * only one rank, or the devices are CPUs. */
 yk_status yk_idle_speedup_is_known(const struct yk_survey *survey,
                                    const struct yk_measure_ranks *team,
                                    const struct yk_survey_request *request, bool *out) YK_MUST_USE;
 
-/* Measures it for every kind of device with memory of its own, unless it is known. The benchmark
- * is allocated. */
+/* Measures the factor for every type of device with its own memory, unless it is known. The memory
+ * of `benchmark` must be allocated. */
 yk_status yk_idle_speedup_measure(struct yk_survey *survey, const struct yk_measure_ranks *team,
                                   const struct yk_survey_request *request,
                                   struct yk_benchmark *benchmark) YK_MUST_USE;
