@@ -1,6 +1,6 @@
 /*
- * Cluster: devices, which may differ, and the links between them. A cluster is read from a JSON file
- * (cluster.c), parsed from one line of text (parse.c; "1xrtx6000ada + 2xrtx3090 @ 32GB/s",
+ * Cluster: devices, which may differ, and the links between them. A cluster is read from a JSON
+ * file (cluster.c), parsed from one line of text (parse.c; "1xrtx6000ada + 2xrtx3090 @ 32GB/s",
  * docs/clusters.md), or discovered on this machine (discover.h). It is checked and completed from
  * the datasheets: rates, memory sizes and bandwidths are positive, and every pair of devices has a
  * link. It is immutable. The folder also holds:

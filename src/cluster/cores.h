@@ -1,7 +1,7 @@
 /*
- * Cores: assigns CPU cores to the threads of each rank, so that ranks on one machine do not compete.
- * A core here is a logical CPU of the operating system. If the launcher has bound a rank to cores,
- * the rank uses those. Otherwise the cores of the machine are divided among its ranks.
+ * Cores: assigns CPU cores to the threads of each rank, so that ranks on one machine do not
+ * compete. A core here is a logical CPU of the operating system. If the launcher has bound a rank
+ * to cores, the rank uses those. Otherwise the cores of the machine are divided among its ranks.
  */
 #ifndef YK_CLUSTER_CORES_H
 #define YK_CLUSTER_CORES_H

@@ -1,8 +1,8 @@
 /*
- * Mpirun: parses the standard error of Open MPI's mpirun. Messages of mpirun stand between two lines
- * of dashes, or begin with its name; they say which rank failed first and how. All other lines come
- * from the ranks and are passed on unchanged. The exception is a line in which a rank reports that
- * another rank has ended: it becomes part of the final message about the failed rank.
+ * Mpirun: parses the standard error of Open MPI's mpirun. Messages of mpirun stand between two
+ * lines of dashes, or begin with its name; they say which rank failed first and how. All other
+ * lines come from the ranks and are passed on unchanged. The exception is a line in which a rank
+ * reports that another rank has ended: it becomes part of the final message about the failed rank.
  * struct yk_mpirun_output starts as {0}. Not thread-safe.
  */
 #ifndef YK_CLUSTER_MPIRUN_H

@@ -1,7 +1,7 @@
 /*
  * MPS: the share of a GPU that this process has under NVIDIA's Multi-Process Service: a fraction of
- * its multiprocessors (SMs) and of its memory. The CUDA driver library is loaded on demand and stays
- * loaded. Its functions are in a table, so that tests can replace them. Not thread-safe.
+ * its multiprocessors (SMs) and of its memory. The CUDA driver library is loaded on demand and
+ * stays loaded. Its functions are in a table, so that tests can replace them. Not thread-safe.
  */
 #ifndef YK_CLUSTER_MPS_H
 #define YK_CLUSTER_MPS_H
@@ -34,7 +34,7 @@ struct yk_mps_environment yk_mps_environment(void);
 double yk_mps_part(const struct yk_mps_driver *driver, const struct yk_mps_environment *environment,
                    int number, int whole);
 
-/* Returns how many bytes of CUDA device `number` this process may allocate; `whole` is its memory. */
+/* Returns how many of the `whole` bytes of CUDA device `number` this process may allocate. */
 double yk_mps_memory_bytes(const struct yk_mps_environment *environment, int number, double whole);
 
 #endif

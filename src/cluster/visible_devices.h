@@ -16,10 +16,10 @@ struct yk_visible_device {
 /*
  * Finds CUDA device `number`. `text` is the value of CUDA_VISIBLE_DEVICES (NULL: not set), and gpus
  * (count) are the driver's GPUs. The rules of the CUDA C++ programming guide ("CUDA environment
- * variables") are: the list ends at the first invalid entry; an entry is an index or a unique prefix
- * of a UUID; a process sees only the first MIG instance. The driver adds: the first entry decides
- * whether all entries are indices or UUIDs; characters after the digits of an index are ignored; a
- * GPU that is listed twice makes the list empty.
+ * variables") are: the list ends at the first invalid entry; an entry is an index or a unique
+ * prefix of a UUID; a process sees only the first MIG instance. The driver adds: the first entry
+ * decides whether all entries are indices or UUIDs; characters after the digits of an index are
+ * ignored; a GPU that is listed twice makes the list empty.
  */
 struct yk_visible_device yk_visible_devices_find(const char *text, const struct yk_nvml_gpu *gpus,
                                                  int count, int number);

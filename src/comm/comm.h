@@ -60,7 +60,7 @@ struct yk_comm_options {
     struct yk_backend_device *device;
     struct yk_backend_lane *lane; /* the comm lane */
     size_t block_bytes;           /* maximum size of a block; 0: the default of the backend */
-    /* NULL if the backend finds the ranks by itself, as MPI does. Must live until open() returns. */
+    /* NULL for backends that find the ranks by themselves (MPI). Must live until open() returns. */
     const struct yk_comm_bootstrap *bootstrap;
     const struct yk_ranks *through; /* only for host staging: sends its messages */
 };

@@ -74,7 +74,7 @@ struct yk_calibration_request {
     const struct yk_op_times *spent;  /* measured times */
 };
 
-/* Fails if the times belong to another program. `out` starts as {0}; its strings are in the arena. */
+/* Fails if the times belong to another program. `out` starts as {0}. Strings are in the arena. */
 yk_status yk_calibration_compute(const struct yk_calibration_request *request,
                                  struct yk_arena *arena, struct yk_calibration *out) YK_MUST_USE;
 void yk_calibration_free(struct yk_calibration *calibration);

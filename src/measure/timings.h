@@ -1,7 +1,7 @@
 /*
- * Timings: the durations of repeated runs, and their median, which is robust against a few outliers.
- * A run that got less CPU time per second than other runs of the same work was disturbed by other
- * processes. Such runs can be dropped, even if they are the majority. Starts as {0}. Not
+ * Timings: the durations of repeated runs, and their median, which is robust against a few
+ * outliers. A run that got less CPU time per second than other runs of the same work was disturbed
+ * by other processes. Such runs can be dropped, even if they are the majority. Starts as {0}. Not
  * thread-safe.
  */
 #ifndef YK_MEASURE_TIMINGS_H

@@ -3,7 +3,6 @@
 #include "support/support.h"
 
 #include "comm/comm.h"
-#include "measure/slowdown/idle_speedup.h"
 #include "measure/slowdown/slowdown.h"
 #include "measure/survey/survey.h"
 #include "support/exchanges/thread_comm.h"

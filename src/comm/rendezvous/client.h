@@ -8,7 +8,6 @@
 #include "comm/rendezvous/address.h"
 #include "comm/rendezvous/connection.h"
 
-
 struct yk_client {
     const char *token;
     int32_t rank;

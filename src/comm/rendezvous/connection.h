@@ -74,9 +74,9 @@ bool yk_connection_unpack(const unsigned char bytes[YK_CONNECTION_RECORD_SIZE],
 bool yk_connection_is_proven(const struct yk_connection *connection,
                              const struct yk_connection_record *record, const void *following);
 
-/* Sends the record, with a proof unless it is HELLO or CHALLENGE, and then `record->length` bytes of
- * payload if `following` is not NULL. Returns false if this fails or is not done at `end_s` on the
- * clock. */
+/* Sends the record, with a proof unless it is HELLO or CHALLENGE, and then `record->length` bytes
+ * of payload if `following` is not NULL. Returns false if this fails or is not done at `end_s` on
+ * the clock. */
 bool yk_connection_send(const struct yk_connection *connection,
                         const struct yk_connection_record *record, const void *following,
                         double end_s);

@@ -26,8 +26,8 @@ struct yk_rendezvous {
     int32_t port;
     const char *token;     /* secret of the job */
     const char *interface; /* network interface on which rank 0 listens; NULL: that of `address` */
-    const char *hint;      /* NCCL_SOCKET_IFNAME, used if `address` has several addresses, or NULL */
-    double limit_s;        /* timeout in seconds until all ranks have connected */
+    const char *hint; /* NCCL_SOCKET_IFNAME, used if `address` has several addresses, or NULL */
+    double limit_s;   /* timeout in seconds until all ranks have connected */
 };
 
 /* Reads the options from the launcher and the environment: YOKE_TOKEN (under torchrun, its run id
@@ -37,8 +37,8 @@ yk_status yk_rendezvous_find(const struct yk_launcher *launcher,
                              struct yk_rendezvous *out) YK_MUST_USE;
 
 /* Returns a bootstrap for the options of a comm backend. Each share() is one rendezvous of at most
- * YK_RENDEZVOUS_MAX_BYTES bytes; it returns when all ranks have the bytes. `rendezvous` must outlive
- * the result. */
+ * YK_RENDEZVOUS_MAX_BYTES bytes; it returns when all ranks have the bytes. `rendezvous` must
+ * outlive the result. */
 struct yk_comm_bootstrap yk_rendezvous_bootstrap(struct yk_rendezvous *rendezvous);
 
 enum {

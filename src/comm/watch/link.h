@@ -80,7 +80,7 @@ yk_status yk_watch_link_connect(const struct yk_watch_endpoint *endpoint, int32_
 yk_status yk_watch_link_accept_all(struct yk_watch_endpoint *endpoint, int32_t size,
                                    int *links) YK_MUST_USE;
 
-/* Reads a message from its bytes. Returns false if it is invalid; `ranks` is the number of ranks. */
+/* Parses a message. Returns false if it is invalid. `ranks` is the number of ranks. */
 bool yk_watch_link_parse(const void *bytes, size_t length, int32_t ranks,
                          struct yk_watch_record *out);
 

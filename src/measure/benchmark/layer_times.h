@@ -29,8 +29,8 @@ struct yk_layer_times {
     int32_t count;
     struct yk_layer_time *times;
     int32_t batch_count;
-    int32_t *first_time; /* (L) index of each layer's first entry in `times`. Its entries are forward
-                            and backward of each batch size, then update */
+    int32_t *first_time; /* (L) index of each layer's first entry in `times`. Its entries are
+                            forward and backward of each batch size, then update */
 };
 
 yk_status yk_layer_times_create(const struct yk_model *model, const int64_t *batches,

@@ -1,7 +1,7 @@
 /*
- * Reduced model: a copy of a model with fewer transformer blocks, for a device where the whole model
- * does not fit or takes too long. Equal blocks take equal time, so a few of them are enough to
- * measure.
+ * Reduced model: a copy of a model with fewer transformer blocks, for a device where the whole
+ * model does not fit or takes too long. Equal blocks take equal time, so a few of them are enough
+ * to measure.
  */
 #ifndef YK_MEASURE_BENCHMARK_TRUNCATE_H
 #define YK_MEASURE_BENCHMARK_TRUNCATE_H

@@ -1,7 +1,7 @@
 /*
  * DCGM counters: the activity of a GPU from NVIDIA's Data Center GPU Manager, for GPUs without GPM.
- * The program `dcgmi dmon` runs as a child process and writes to a pipe. It ends with yk_dcgm_stop()
- * or with this process. Not thread-safe.
+ * The program `dcgmi dmon` runs as a child process and writes to a pipe. It ends with
+ * yk_dcgm_stop() or with this process. Not thread-safe.
  */
 #ifndef YK_MEASURE_COUNTERS_DCGM_H
 #define YK_MEASURE_COUNTERS_DCGM_H

@@ -30,8 +30,8 @@ double yk_counter_gpu_period_s(const struct yk_counter_gpu *gpu);
 void yk_counter_gpu_start(struct yk_counter_gpu *gpu, double now_s);
 void yk_counter_gpu_stop(struct yk_counter_gpu *gpu);
 
-/* Polls the counters at time `now_s`. Returns true if this completes a reading, and sets `out`. With
- * GPM a reading ends at the first refresh after about `length_s`; after one second without a
+/* Polls the counters at time `now_s`. Returns true if this completes a reading, and sets `out`.
+ * With GPM a reading ends at the first refresh after about `length_s`; after one second without a
  * refresh it ends with only the other counters. Without GPM it ends now. */
 bool yk_counter_gpu_poll(struct yk_counter_gpu *gpu, double now_s, double length_s,
                          struct yk_counter_reading *out);

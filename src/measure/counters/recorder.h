@@ -71,12 +71,6 @@ yk_status yk_counter_recorder_attribute(const struct yk_counter_recorder *record
                                         struct yk_arena *arena, struct yk_counter_rank *out,
                                         double *lag_s) YK_MUST_USE;
 
-/* Returns the readings from `begin_s` to `end_s`, plus a quarter of that length before and after.
- * Times are relative to `begin_s`. Allocated in the arena. */
-yk_status yk_counter_recorder_line_around(const struct yk_counter_reading *readings, int32_t count,
-                                          double begin_s, double end_s, struct yk_arena *arena,
-                                          struct yk_counter_series *out) YK_MUST_USE;
-
 /* Returns all readings, with times relative to the first one. Allocated in the arena. */
 yk_status yk_counter_recorder_line_over(const struct yk_counter_reading *readings, int32_t count,
                                         struct yk_arena *arena,

@@ -5,9 +5,9 @@
  * values that every GPU has. For a CPU it counts this process by perf_event_open. A counter that is
  * not available is NAN in all readings, and yk_counter_sampler_describe() says why.
  *
- * The order of calls is open, start, stop, readings, close. Start and stop may be repeated; readings
- * accumulate. Not thread-safe. On a CPU it counts the threads that exist when the sampler is opened,
- * and the threads that those create later.
+ * The order of calls is open, start, stop, readings, close. Start and stop may be repeated;
+ * readings accumulate. Not thread-safe. On a CPU it counts the threads that exist when the sampler
+ * is opened, and the threads that those create later.
  */
 #ifndef YK_MEASURE_COUNTERS_SAMPLER_H
 #define YK_MEASURE_COUNTERS_SAMPLER_H

@@ -27,8 +27,9 @@ struct yk_slowdown_span {
 double yk_slowdown_compute_factor(struct yk_slowdown_span compute, double alone_s,
                                   struct yk_slowdown_span messages);
 
-/* Whether the overlapped ops, which take `overlap_s` alone, are a large enough fraction of a step of
- * `step_s`. In a short overlap at the end of a step, waits for the host would look like slowdown. */
+/* Whether the overlapped ops, which take `overlap_s` alone, are a large enough fraction of a step
+ * of `step_s`. In a short overlap at the end of a step, waits for the host would look like
+ * slowdown. */
 bool yk_slowdown_is_significant(double overlap_s, double step_s);
 
 /* Mean time of the messages that lie entirely within the computation; NAN if there are none. */
@@ -47,9 +48,9 @@ yk_status yk_slowdown_measure(struct yk_survey *survey, const struct yk_measure_
                               const struct yk_survey_request *request,
                               struct yk_benchmark *benchmark) YK_MUST_USE;
 
-/* Chooses one of `batch_count` batch sizes, sorted ascending, for the measurement. It is the largest
- * one, as in training, because small batches are dominated by updates and kernel launches. If
- * messages use no host cores and that step takes long, it is a smaller one of the upper half. */
+/* Chooses one of `batch_count` batch sizes, sorted ascending, for the measurement. It is the
+ * largest one, as in training, because small batches are dominated by updates and kernel launches.
+ * If messages use no host cores and that step takes long, it is a smaller one of the upper half. */
 yk_status yk_slowdown_choose_batch(const struct yk_measure_ranks *team,
                                    struct yk_benchmark_rounds *rounds, int32_t batch_count,
                                    int32_t *out) YK_MUST_USE;
@@ -80,5 +81,31 @@ yk_status yk_slowdown_pairs_add_devices(struct yk_survey *survey,
                                         const struct yk_survey_request *request,
                                         const struct yk_exchange_group *pair,
                                         const struct yk_profile_measurement *own) YK_MUST_USE;
+
+/* ---- idle_speedup.c ---- */
+
+/*
+ * Idle speed-up: how much faster a device computes while all other devices are idle.
+ *
+ * Layer times are measured while all ranks compute, as in training. Devices that share power,
+ * caches or memory, such as parts of one GPU, are faster alone. A plan may use only some devices,
+ * or let some wait, so the planner needs both speeds. All ranks call the same functions in the same
+ * order.
+ */
+
+/* alone_s / with_others_s, at most 1; NAN if either is unknown. */
+double yk_idle_speedup_time_factor(double alone_s, double with_others_s);
+
+/* Whether nothing needs to be measured: the profile has the factor of all device types, or there is
+ * only one rank, or the devices are CPUs. */
+yk_status yk_idle_speedup_is_known(const struct yk_survey *survey,
+                                   const struct yk_measure_ranks *team,
+                                   const struct yk_survey_request *request, bool *out) YK_MUST_USE;
+
+/* Measures the factor for every type of device with its own memory, unless it is known. The memory
+ * of `benchmark` must be allocated. */
+yk_status yk_idle_speedup_measure(struct yk_survey *survey, const struct yk_measure_ranks *team,
+                                  const struct yk_survey_request *request,
+                                  struct yk_benchmark *benchmark) YK_MUST_USE;
 
 #endif

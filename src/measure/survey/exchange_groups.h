@@ -23,8 +23,8 @@ struct yk_exchange_group {
 };
 
 /*
- * Lists the groups for a cluster with one rank per device. First a pair for every kind of link, then
- * all ranks, then groups of 3, 4, 5 … ranks, or of 4, 8, 16 … if there are more than 8 ranks.
+ * Lists the groups for a cluster with one rank per device. First a pair for every kind of link,
+ * then all ranks, then groups of 3, 4, 5 … ranks, or of 4, 8, 16 … if there are more than 8 ranks.
  */
 yk_status yk_exchange_groups_list(const struct yk_cluster *cluster, struct yk_arena *arena,
                                   struct yk_exchange_group **out, int32_t *out_count) YK_MUST_USE;

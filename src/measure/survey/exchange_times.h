@@ -45,9 +45,9 @@ void yk_exchange_times_destroy(struct yk_exchange_times *times);
 int64_t yk_exchange_times_bytes(const struct yk_exchange_times *times);
 
 /*
- * Lists the message sizes to measure, ascending, and returns their number. The first is 8 bytes, for
- * the latency. Sizes grow by factors of 4 until links reach a good bandwidth, then by factors of 2.
- * The last is `max_bytes` or slightly more.
+ * Lists the message sizes to measure, ascending, and returns their number. The first is 8 bytes,
+ * for the latency. Sizes grow by factors of 4 until links reach a good bandwidth, then by factors
+ * of 2. The last is `max_bytes` or slightly more.
  */
 enum {
     YK_EXCHANGE_TIMES_MAX_SIZES = 32

@@ -4,7 +4,6 @@
 #include "cost/profile_key.h"
 #include "measure/benchmark/rounds.h"
 #include "measure/benchmark/truncate.h"
-#include "measure/slowdown/idle_speedup.h"
 #include "measure/slowdown/slowdown.h"
 #include "measure/survey/exchange_times.h"
 
@@ -312,8 +311,7 @@ static yk_status run_with_warm_group(struct run *run, struct yk_benchmark_run *r
     return status;
 }
 
-/* The largest size comes first: what does not fit is found at once, and the peak memory is known.
- */
+/* The largest batch is first, so that out-of-memory and the peak are known at once. */
 static yk_status run_batch(struct run *run, int32_t repeat)
 {
     const struct yk_survey_request *request = run->request;

@@ -27,8 +27,7 @@ void yk_survey_free(struct yk_survey *survey)
 
 static yk_status copy(struct yk_survey *survey, const char **text)
 {
-    *text = yk_arena_copy_text(survey->arena, *text, strlen(*text));
-    return *text ? YK_OK : yk_fail_out_of_memory();
+    return yk_arena_strdup(survey->arena, *text, text);
 }
 
 /* ---- rows ---- */

@@ -96,13 +96,13 @@ void yk_survey_free(struct yk_survey *survey);
 yk_status yk_survey_layers(struct yk_survey *survey, const struct yk_measure_ranks *team,
                            const struct yk_survey_request *request) YK_MUST_USE;
 
-/* Measures messages and collectives of up to `max_bytes` for all link groups (exchange_groups.h). */
+/* Measures messages and collectives of up to `max_bytes` in all link groups (link_groups.h). */
 yk_status yk_survey_links(struct yk_survey *survey, const struct yk_measure_ranks *team,
                           const struct yk_survey_request *request, int64_t max_bytes) YK_MUST_USE;
 
-/* Measures copies between host and device memory, on all ranks at the same time, as in training. The
- * slowest of equal devices is used. The profile stores them as a link (cost/profile_key.h). Does
- * nothing for devices that use host memory. */
+/* Measures copies between host and device memory, on all ranks at the same time, as in training.
+ * The slowest of equal devices is used. The profile stores them as a link (cost/profile_key.h).
+ * Does nothing for devices that use host memory. */
 yk_status yk_survey_copies(struct yk_survey *survey, const struct yk_measure_ranks *team,
                            const struct yk_survey_request *request) YK_MUST_USE;
 
@@ -111,8 +111,8 @@ yk_status yk_survey_copies_measure(struct yk_survey *survey, const struct yk_mea
                                    const struct yk_survey_request *request,
                                    int64_t max_bytes) YK_MUST_USE;
 
-/* Adds a row. It replaces a row with the same key: layer and batch, link and bytes, or fact. Strings
- * are copied. */
+/* Adds a row. It replaces a row with the same key: layer and batch, link and bytes, or fact.
+ * Strings are copied. */
 yk_status yk_survey_add_layer(struct yk_survey *survey,
                               const struct yk_survey_layer *layer) YK_MUST_USE;
 yk_status yk_survey_add_link(struct yk_survey *survey,
