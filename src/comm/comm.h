@@ -34,7 +34,7 @@
 #include <stdint.h>
 
 enum {
-    YK_COMM_ABI = 2,
+    YK_COMM_ABI = 3,
     /* Limit of thread blocks (CTAs) that NCCL may use on a device. A thread block that waits for a
      * link is not available to computation. The variable YOKE_NCCL_CTAS overrides it. */
     YK_COMM_MAX_CTAS = 2,
@@ -127,8 +127,7 @@ struct yk_comm {
     yk_status (*open)(const struct yk_comm_options *options, struct yk_comm_world **out);
     /* Waits for the other ranks, unless the world has failed. Accepts NULL. */
     void (*close)(struct yk_comm_world *world);
-    int32_t (*rank)(const struct yk_comm_world *world);
-    int32_t (*size)(const struct yk_comm_world *world);
+    void (*rank)(const struct yk_comm_world *world, int32_t *rank, int32_t *size);
     /* Example: "Open MPI 4.1.4 over shared memory". */
     void (*describe)(const struct yk_comm_world *world, struct yk_text *out);
 
@@ -157,10 +156,10 @@ struct yk_comm {
 };
 
 /* The entries of a comm backend's table for the world. The file that uses it names its functions
- * `open_world`, `close_world`, `rank_of`, `size_of`, `describe`, `check` and `end_all`. */
+ * `open_world`, `close_world`, `get_rank`, `describe`, `check` and `end_all`. */
 #define YK_COMM_WORLD_ENTRIES                                                                      \
-    .abi = YK_COMM_ABI, .open = open_world, .close = close_world, .rank = rank_of,                 \
-    .size = size_of, .describe = describe, .check = check, .abort = end_all
+    .abi = YK_COMM_ABI, .open = open_world, .close = close_world, .rank = get_rank,                \
+    .describe = describe, .check = check, .abort = end_all
 
 /* The entries for collectives and messages, from functions named `prefix`_all_reduce and so on. */
 #define YK_COMM_OPS(prefix)                                                                        \

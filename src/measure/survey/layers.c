@@ -43,15 +43,20 @@ static const struct yk_device *own_device(const struct run *run)
     return &run->request->cluster->devices[run->team->ranks->rank];
 }
 
+static yk_status fail_no_type(const struct yk_device *device)
+{
+    return yk_fail(YK_ERROR_INPUT,
+                   "device %s has no type, by which a profile would know it again; give it one",
+                   device->name);
+}
+
 static yk_status open_device(struct run *run)
 {
     const struct yk_device *device = own_device(run);
     char subject[YK_PROFILE_KEY_SIZE];
     char line[LINE_SIZE + YK_PROFILE_KEY_SIZE];
     if (!yk_profile_key_device(device, NULL, subject)) {
-        return yk_fail(YK_ERROR_INPUT,
-                       "device %s has no type, by which a profile would know it again; give it one",
-                       device->name);
+        return fail_no_type(device);
     }
     snprintf(line, sizeof line, "%s:%.0fMiB", subject,
              fmax(device->memory_bytes / (1024.0 * 1024.0) - 0.5, 1));
@@ -221,9 +226,7 @@ static yk_status add_device(const struct run *run, int32_t rank, const double *a
     const struct yk_device *device = &run->request->cluster->devices[rank];
     char name[YK_PROFILE_KEY_SIZE];
     if (!yk_profile_key_device_type(device, name)) {
-        return yk_fail(YK_ERROR_INPUT,
-                       "device %s has no type, by which a profile would know it again; give it one",
-                       device->name);
+        return fail_no_type(device);
     }
     for (int32_t i = 0; i < times->count; i++) {
         const struct yk_layer_time *time = &times->times[i];
