@@ -1,9 +1,9 @@
 /*
- * NCCL's own collectives, on memory of the device.
+ * NCCL collectives on device memory.
  *
- * Equal parts go by ncclAllGather or ncclReduceScatter; where the last is longer, what it has more
- * goes with them. Others are padded to equal ones, unless that would be too much: then they go as
- * an ncclBroadcast, or an ncclReduce, for each of them, in one launch.
+ * Parts of equal size use ncclAllGather or ncclReduceScatter. If only the last part is longer, its
+ * extra elements are sent in the same launch. Other parts are padded to equal size. If this needs
+ * too much padding, each part is one ncclBroadcast or ncclReduce, all in one launch.
  */
 #include "comm/nccl/world.h"
 

@@ -1,5 +1,5 @@
-/* The exchanges of comm.h, enqueued on the stream of the comm lane. Nothing is enqueued once the
- * world has failed. */
+/* Enqueues the ops of comm.h on the stream of the comm lane. Does nothing after the world has
+ * failed. */
 #include "comm/nccl/world.h"
 
 #include <assert.h>

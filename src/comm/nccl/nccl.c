@@ -1,4 +1,4 @@
-/* The comm's table: worlds are opened, closed and described here. */
+/* The table of the NCCL comm backend: opens, closes and describes a world. */
 #include "comm/nccl/world.h"
 
 #include "base/number.h"
