@@ -152,7 +152,7 @@ struct yk_comm {
     /* Aborts the kernels on the device that wait for other ranks, so that this process can exit
      * without blocking other users of the device. The world cannot be used afterwards. It may take
      * seconds. Any thread. May be NULL. */
-    void (*let_go)(struct yk_comm_world *world);
+    void (*release_device)(struct yk_comm_world *world);
 };
 
 /* The entries of a comm backend's table for the world. The file that uses it names its functions

@@ -220,7 +220,7 @@ static yk_status check(const struct yk_comm_world *world)
 }
 
 /* Where another thread is about it, that is waited for. */
-static void let_go(struct yk_comm_world *world)
+static void release_device(struct yk_comm_world *world)
 {
     yk_failure_set(&world->failure, YK_ERROR_LOST, "this rank has ended the run");
     yk_nccl_watcher_abort_all(world);
@@ -234,7 +234,7 @@ static void let_go(struct yk_comm_world *world)
 static void end_all(struct yk_comm_world *world, int code)
 {
     (void)code;
-    let_go(world);
+    release_device(world);
 }
 
 extern const struct yk_comm yk_comm_plugin;
@@ -244,5 +244,5 @@ __attribute__((visibility("default"))) const struct yk_comm yk_comm_plugin = {
     .group_create = yk_nccl_group_create,
     .group_destroy = yk_nccl_group_destroy,
     YK_COMM_OPS(yk_nccl_enqueue),
-    .let_go = let_go,
+    .release_device = release_device,
 };

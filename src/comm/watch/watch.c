@@ -209,7 +209,7 @@ static void report_verdict(struct yk_watch *watch, const struct yk_watch_verdict
         send_to_all(watch, &record);
         drain_links(watch, sending_s);
     }
-    watch->options.lost(watch->options.user, verdict);
+    watch->options.on_failure(watch->options.user, verdict);
 }
 
 static struct yk_watch_verdict verdict_about(const struct yk_watch *watch, int32_t rank,

@@ -6,9 +6,9 @@
  * the rank is stopped or disconnected. An op that takes too long means that a rank hangs. Rank 0
  * reports the failed rank to all others. Each of them also monitors rank 0.
  *
- * Only the first failure is reported: the callback lost() is called once, on the watchdog's thread,
- * which then ends. The callback should end the process. yk_watch_note() may be called from any
- * thread, but from one thread at a time for each lane. The other functions are not thread-safe.
+ * Only the first failure is reported: the callback on_failure() is called once, on the watchdog's
+ * thread, which then ends. The callback should end the process. yk_watch_note() may be called from
+ * any thread, but from one thread at a time for each lane. The other functions are not thread-safe.
  */
 #ifndef YK_COMM_WATCH_WATCH_H
 #define YK_COMM_WATCH_WATCH_H
@@ -32,7 +32,7 @@ struct yk_watch_options {
     double beat_s;    /* period of heartbeats; default 0.5 */
     double silence_s; /* timeout for heartbeats; default 30 */
     double op_s;      /* timeout for one op; default 30 */
-    void (*lost)(void *user, const struct yk_watch_verdict *verdict);
+    void (*on_failure)(void *user, const struct yk_watch_verdict *verdict);
     /* For lanes that cannot call yk_watch_note() themselves: called once per heartbeat period to
      * call it for them. It runs on a separate thread, so that it cannot delay heartbeats. May be
      * NULL. */

@@ -19,7 +19,7 @@ struct yk_exchange_group {
     char link[YK_PROFILE_KEY_SIZE]; /* profile key of the link */
     int32_t *ranks;                 /* (count) */
     int32_t count;
-    bool uneven; /* a pair of different devices: both directions are measured */
+    bool both_directions; /* a pair of different devices: both directions are measured */
 };
 
 /*

@@ -54,20 +54,20 @@ struct yk_survey_layer {
     struct yk_profile_layer layer;
     int64_t batch;
     struct yk_profile_measurement measurement;
-    bool kept; /* already saved in the profile */
+    bool is_saved; /* already saved in the profile */
 };
 
 struct yk_survey_link {
     struct yk_profile_link link;
     int64_t bytes;
     struct yk_profile_measurement measurement;
-    bool kept;
+    bool is_saved;
 };
 
 struct yk_survey_fact {
     struct yk_profile_fact fact;
     struct yk_profile_measurement measurement;
-    bool kept;
+    bool is_saved;
 };
 
 /* Starts as {0}. */
