@@ -42,13 +42,6 @@ struct yk_comm_group {
     int32_t ranks[]; /* (members) */
 };
 
-/* Enqueues a call of `function` on the comm lane. */
-static inline void yk_mpi_enqueue(const struct yk_comm_world *world, void (*function)(void *user),
-                                  const void *user)
-{
-    world->options.backend->call_host(world->options.lane, function, (void *)(uintptr_t)user);
-}
-
 /* ---- transfer.c: concurrent sends and receives, and the wait loop ---- */
 
 enum {

@@ -135,22 +135,9 @@ void yk_nccl_watcher_abort_all(struct yk_comm_world *world);
 bool yk_nccl_enqueue_enter(struct yk_comm_world *world);
 void yk_nccl_enqueue_leave(struct yk_comm_world *world);
 
-/* Whether the communicators may still be used: false once the abort has begun. Check it again
- * before each NCCL call, because enqueueing can block on a full stream. */
-static inline bool yk_nccl_may_use(const struct yk_comm_world *world)
-{
-    return !atomic_load(&world->aborted);
-}
-
 static inline int64_t yk_nccl_min(int64_t a, int64_t b)
 {
     return a < b ? a : b;
-}
-
-/* The data type in which numbers are sent and summed: fp32 for 16-bit numbers if `wide`. */
-static inline enum yk_comm_type yk_nccl_wire_type(enum yk_comm_type type, bool wide)
-{
-    return wide && yk_comm_type_is_half(type) ? YK_COMM_FP32 : type;
 }
 
 void yk_nccl_enqueue_all_reduce(const struct yk_comm_all_reduce *op);
