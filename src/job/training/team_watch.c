@@ -83,8 +83,8 @@ static bool leave_soon(struct yk_train_team *team, yk_status status)
 static void let_go(const struct yk_train_team *team)
 {
     const struct yk_ranks *ranks = yk_train_team_device_ranks(team);
-    if (ranks->comm->let_go) {
-        ranks->comm->let_go(ranks->world);
+    if (ranks->comm->release_device) {
+        ranks->comm->release_device(ranks->world);
     }
 }
 
@@ -185,7 +185,7 @@ yk_status yk_train_team_watch_start(struct yk_train_team *team, const struct yk_
     const struct yk_watch_options options = {
         .silence_s = patience_s,
         .op_s = patience_s > 0 ? patience_s : op_s,
-        .lost = end_all,
+        .on_failure = end_all,
         .inspect = team->wire.ranks.size > 0 ? look : NULL,
         .user = team,
         .address = team->launcher.meets ? team->launcher.address : NULL,

@@ -4,9 +4,7 @@
 #include "cluster/discover.h"
 #include "cluster/visible_devices.h"
 #include "comm/exchange.h"
-#include "comm/load.h"
 #include "comm/rendezvous/rendezvous.h"
-#include "comm/staged.h"
 #include "job/plugin.h"
 
 #include <stdio.h>
