@@ -1,4 +1,4 @@
-/* Plan output: what `yoke plan` and `yoke simulate` print about a plan. */
+/* Plan output: prints a plan and its prediction for `yoke plan` and `yoke simulate`. */
 #ifndef YK_JOB_PLANNING_PLAN_OUTPUT_H
 #define YK_JOB_PLANNING_PLAN_OUTPUT_H
 
@@ -12,12 +12,12 @@ yk_status yk_plan_output_text(const struct yk_planner_outcome *planned,
 yk_status yk_plan_output_json(const struct yk_planner_outcome *planned,
                               struct yk_text *out) YK_MUST_USE;
 
-/* A row for each sort of op: how long it takes alone, where that comes from, how far off it may
- * be. */
+/* Appends a table with one row per class of ops: the time without interference, the source of that
+ * number, and its error. */
 yk_status yk_plan_output_times_text(const struct yk_planner_outcome *planned,
                                     struct yk_text *out) YK_MUST_USE;
 
-/* "times":[{"op":"forward", …}]: the same, as a member of the object that is being written. */
+/* Writes the same table as the member "times":[{"op":"forward", …}] of the current JSON object. */
 yk_status yk_plan_output_times_json(const struct yk_planner_outcome *planned,
                                     struct yk_json_writer *json) YK_MUST_USE;
 

@@ -1,5 +1,5 @@
 /*
- * Show: what a profile knows, all of it or what is of one model or device, as a report.
+ * Profile show: reads the contents of a profile into a report.
  */
 #ifndef YK_JOB_PROFILING_PROFILE_SHOW_H
 #define YK_JOB_PROFILING_PROFILE_SHOW_H
@@ -15,7 +15,7 @@ struct yk_profile_show_result {
     struct yk_profile_report report;
 };
 
-/* Of the request count the profile, and what is named of model, workload and device. */
+/* Uses these members of the request: `profile`, and as filters `model`, `workload` and `device`. */
 yk_status yk_profile_show_run(const struct yk_profile_request *request,
                               struct yk_profile_show_result *out) YK_MUST_USE;
 void yk_profile_show_result_free(struct yk_profile_show_result *result);
