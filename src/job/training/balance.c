@@ -30,7 +30,7 @@ yk_status yk_train_balance_open(struct yk_train_balance *balance)
     const int32_t ranks = balance->planned->plan->rank_count;
     YK_TRY_NEW(balance->arena, balance->planned_s, ranks);
     YK_TRY_NEW(balance->arena, balance->slow, ranks);
-    YK_TRY_NEW(balance->arena, balance->sum_s, ranks);
+    YK_TRY_NEW(balance->arena, balance->mean_s, ranks);
     YK_TRY_NEW(balance->arena, balance->named, ranks);
     /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
     YK_TRY_NEW(balance->arena, balance->found, MAX_CHANGES);
@@ -218,8 +218,8 @@ const struct yk_program *yk_train_balance_check(struct yk_train_balance *balance
     }
     for (int32_t r = 0; r < step->ranks; r++) {
         /* Recent steps count more: what is measured now is what is divided by. */
-        const double weight = balance->sum_s[r] > 0 ? 0.2 : 1;
-        balance->sum_s[r] = (1 - weight) * balance->sum_s[r] + weight * step->compute_s[r];
+        const double weight = balance->mean_s[r] > 0 ? 0.2 : 1;
+        balance->mean_s[r] = (1 - weight) * balance->mean_s[r] + weight * step->compute_s[r];
     }
     if (slowest < 0) {
         return NULL;
@@ -241,5 +241,5 @@ const struct yk_program *yk_train_balance_check(struct yk_train_balance *balance
         report(balance, YK_LOG_NOTE,
                "layers are placed on ranks: only a new plan can divide them anew");
     }
-    return balance->changes && can ? change(balance, step->step, balance->sum_s) : NULL;
+    return balance->changes && can ? change(balance, step->step, balance->mean_s) : NULL;
 }

@@ -8,7 +8,11 @@
 #include "base/option_sources.h"
 #include "job/training/request.h"
 
-/* The sources of a request, in the arena. Stores the checkpoint to resume from in the request. */
+/*
+ * Reads the option sources of a request: options that the command line does not give come from the
+ * resumed run, from the plan's workload, or from the file --config. Allocates them in the arena.
+ * Sets request->resumed.
+ */
 yk_status yk_train_option_sources(struct yk_train_request *request, struct yk_arena *arena,
                                   struct yk_option_sources *out) YK_MUST_USE;
 

@@ -1,6 +1,6 @@
 /*
- * Train summary: the result of a training, filled in from what was planned and measured, and the
- * files that the run's folder ends with. By rank 0.
+ * Train summary: fills the result of a training run and writes the last files of the run folder.
+ * Called by rank 0 only.
  */
 #ifndef YK_JOB_TRAINING_SUMMARY_H
 #define YK_JOB_TRAINING_SUMMARY_H
@@ -8,20 +8,19 @@
 #include "job/training/result.h"
 #include "job/training/training.h"
 
-/* The seconds that the steps to come are predicted to take. */
+/* Predicted time of the remaining steps, in seconds. */
 double yk_train_summary_left_s(const struct yk_training *training);
 
-/* Fills in what is predicted. The result points into the training's arena, and does not own it
- * yet. */
+/* Sets the predictions. The result points into the training's arena but does not own it yet. */
 yk_status yk_train_summary_predict(const struct yk_training *training,
                                    struct yk_train_result *out) YK_MUST_USE;
 
-/* The same and what was measured; `checkpoint` is the newest. */
+/* Sets predictions and measurements. `checkpoint` is the path of the newest checkpoint. */
 yk_status yk_train_summary_measure(const struct yk_training *training, const char *checkpoint,
                                    struct yk_train_result *out) YK_MUST_USE;
 
-/* Writes the last step as it was and as it was predicted, the summary, and the page of what is then
- * in the folder. */
+/* Writes summary.json, op-times.json, counters.json, the measured and the predicted trace of a step,
+ * and the HTML page. */
 yk_status yk_train_summary_write(const struct yk_training *training,
                                  const struct yk_train_result *result) YK_MUST_USE;
 
