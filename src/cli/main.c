@@ -2,7 +2,7 @@
 #include "base/log.h"
 #include "base/status.h"
 #include "base/text.h"
-#include "cli/commands/commands.h"
+#include "cli/options/command.h"
 #include "cli/options/help_page.h"
 #include "cli/terminal.h"
 #include "job/rank.h"

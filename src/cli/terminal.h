@@ -1,7 +1,7 @@
 /*
  * Terminal: prints results to standard output, and messages and progress to standard error. A
- * terminal gets colour and a progress line; a file or a pipe gets neither. For the main thread only,
- * except yk_terminal_log and yk_terminal_print_fatal, which any thread may call.
+ * terminal gets colour and a progress line; a file or a pipe gets neither. For the main thread
+ * only, except yk_terminal_log and yk_terminal_print_fatal, which any thread may call.
  */
 #ifndef YK_CLI_TERMINAL_H
 #define YK_CLI_TERMINAL_H
@@ -14,15 +14,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Opens descriptors 0 to 2 if they are closed, so that no file opened later becomes standard output.
- * Ignores SIGPIPE and SIGXFSZ, so that a failed write returns an error. */
+/* Opens descriptors 0 to 2 if they are closed, so that no file opened later becomes standard
+ * output. Ignores SIGPIPE and SIGXFSZ, so that a failed write returns an error. */
 void yk_terminal_prepare(void);
 
 /* Environment variable by which the process that launches ranks describes its terminal to them. Its
  * value is "COLUMNS_OF_STDOUT,COLUMNS_OF_STDERR"; 0 means: not a terminal. */
 #define YK_TERMINAL_VARIABLE "YOKE_TERMINAL"
 
-/* Width in columns of the terminal behind a file descriptor; 0: not a terminal, or TERM is "dumb". */
+/* Width in columns of the terminal behind a file descriptor; 0: not a terminal, or TERM is "dumb".
+ */
 int yk_terminal_columns(int descriptor);
 
 /* Declares that this process is rank `rank` of several. Only rank 0 prints results, notes and
@@ -40,8 +41,8 @@ bool yk_terminal_is_repeat(void);
 /* Width of standard output in columns; 80 if it is not a terminal. */
 int yk_terminal_width(void);
 
-/* Whether to use colour on standard output: it is a terminal, TERM is not "dumb", and NO_COLOR is not
- * set. */
+/* Whether to use colour on standard output: it is a terminal, TERM is not "dumb", and NO_COLOR is
+ * not set. */
 bool yk_terminal_colour(void);
 
 /* Disables notes and progress. */
@@ -60,8 +61,8 @@ void yk_terminal_progress(void *user, const char *what, double done);
 void yk_terminal_progress_end(void);
 
 /*
- * Prints a status line to standard error. It replaces the previous line, unless that one was printed
- * with `keep`. If standard error is not a terminal, only lines with `keep` are printed.
+ * Prints a status line to standard error. It replaces the previous line, unless that one was
+ * printed with `keep`. If standard error is not a terminal, only lines with `keep` are printed.
  */
 void yk_terminal_line(const char *line, bool keep);
 
@@ -80,14 +81,14 @@ yk_status yk_terminal_print(const struct yk_text *text) YK_MUST_USE;
 
 /*
  * Prints the result of a job whose files could not be written. `status` is the status of writing
- * them. Does nothing for YK_OK and YK_ERROR_NO_FIT, because main() prints the result then. Otherwise
- * prints and empties `result`, and returns `status` with its message. If printing fails, too, that
- * message is appended.
+ * them. Does nothing for YK_OK and YK_ERROR_NO_FIT, because main() prints the result then.
+ * Otherwise prints and empties `result`, and returns `status` with its message. If printing fails,
+ * too, that message is appended.
  */
 yk_status yk_terminal_print_despite(yk_status status, struct yk_text *result) YK_MUST_USE;
 
-/* Prints generated or decoded text: with escapes on a terminal, unchanged to a file or a pipe. Can be
- * used as a callback of a job. */
+/* Prints generated or decoded text: with escapes on a terminal, unchanged to a file or a pipe. Can
+ * be used as a callback of a job. */
 yk_status yk_terminal_print_data(void *user, const char *bytes, size_t length) YK_MUST_USE;
 
 /* Ends the current line of standard output after a failure. Ignores errors. */

@@ -23,8 +23,8 @@ struct yk_device_choice {
     bool automatic; /* the GPU was chosen by "auto" */
 };
 
-/* Resolves the value of --device; NULL means "auto". Fails if the value is malformed, or if it names
- * a GPU and yoke was built without its CUDA plug-in. */
+/* Resolves the value of --device; NULL means "auto". Fails if the value is malformed, or if it
+ * names a GPU and yoke was built without its CUDA plug-in. */
 yk_status yk_device_choose(const char *word, struct yk_device_choice *out) YK_MUST_USE;
 
 /* Number of GPUs visible to this process: --device accepts cuda:0 to cuda:(count − 1). */

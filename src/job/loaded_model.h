@@ -1,6 +1,6 @@
 /*
- * Loaded model: a checkpoint, or a folder in Hugging Face format, with its weights in device memory.
- * It owns what it points to. Do not copy or move it while it is open. Not thread-safe.
+ * Loaded model: a checkpoint, or a folder in Hugging Face format, with its weights in device
+ * memory. It owns what it points to. Do not copy or move it while it is open. Not thread-safe.
  */
 #ifndef YK_JOB_LOADED_MODEL_H
 #define YK_JOB_LOADED_MODEL_H

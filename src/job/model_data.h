@@ -1,8 +1,8 @@
 /*
  * Model data: opens training or evaluation data in the form that a model needs, and checks it
  * against the model's vocabulary. An encoder–decoder needs sentence pairs and BERT needs text with
- * masked tokens. A decoder needs text, or instructions if data/instruction_files.h finds such files.
- * Not thread-safe.
+ * masked tokens. A decoder needs text, or instructions if data/instruction_files.h finds such
+ * files. Not thread-safe.
  */
 #ifndef YK_JOB_MODEL_DATA_H
 #define YK_JOB_MODEL_DATA_H

@@ -40,8 +40,8 @@ struct yk_outputs {
  */
 yk_status yk_outputs_check(const char *const *paths, size_t count, size_t input_count) YK_MUST_USE;
 
-/* Adds a file and returns its text, which the caller fills. Use the nofollow variant for a path that
- * yoke chose rather than the user: it does not write through a symbolic link. */
+/* Adds a file and returns its text, which the caller fills. Use the nofollow variant for a path
+ * that yoke chose rather than the user: it does not write through a symbolic link. */
 struct yk_text *yk_outputs_add(struct yk_outputs *outputs, const char *path);
 struct yk_text *yk_outputs_add_nofollow(struct yk_outputs *outputs, const char *path);
 
@@ -53,8 +53,8 @@ yk_status yk_outputs_add_in(struct yk_outputs *outputs, const char *folder, cons
  * these files are dropped and yk_output_files_write() reports it. */
 void yk_outputs_finish(struct yk_outputs *outputs, yk_status made);
 
-/* Writes all files, even if some fail, and frees them. Returns the status of the first failure, with
- * the messages of all failures. */
+/* Writes all files, even if some fail, and frees them. Returns the status of the first failure,
+ * with the messages of all failures. */
 yk_status yk_outputs_write(struct yk_outputs *outputs) YK_MUST_USE;
 void yk_outputs_free(struct yk_outputs *outputs);
 

@@ -18,8 +18,8 @@
 yk_status yk_profile_path_resolve(const char *word, struct yk_arena *arena,
                                   const char **out) YK_MUST_USE;
 
-/* Resolves the profile to write to: the path `word`, or the default file if `word` is NULL. Fails if
- * HOME is needed and not set. The path is allocated in the arena. */
+/* Resolves the profile to write to: the path `word`, or the default file if `word` is NULL. Fails
+ * if HOME is needed and not set. The path is allocated in the arena. */
 yk_status yk_profile_path_resolve_output(const char *word, struct yk_arena *arena,
                                          const char **out) YK_MUST_USE;
 

@@ -1,7 +1,7 @@
 /*
  * Text files: reads text files and folders one after another, in chunks. Files in a folder that are
- * not text are skipped; a file that is named itself must be text. The list is allocated in an arena.
- * Not thread-safe.
+ * not text are skipped; a file that is named itself must be text. The list is allocated in an
+ * arena. Not thread-safe.
  */
 #ifndef YK_JOB_TEXT_FILES_H
 #define YK_JOB_TEXT_FILES_H

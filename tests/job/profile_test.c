@@ -1,8 +1,6 @@
 /* A profile as jobs: measured, shown and imported without a terminal. */
 #include "job/profiling/profile.h"
 
-#include "job/profiling/profile_import.h"
-#include "job/profiling/profile_show.h"
 #include "support/files/other_programs.h"
 #include "support/support.h"
 

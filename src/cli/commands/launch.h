@@ -7,8 +7,8 @@
 
 #include "job/rank.h"
 
-/* Determines the rank of this process, and in `*launches` whether it must start the ranks. Tells the
- * terminal which rank this is. */
+/* Determines the rank of this process, and in `*launches` whether it must start the ranks. Tells
+ * the terminal which rank this is. */
 yk_status yk_command_launch_find(const struct yk_rank_choice *place, int64_t ranks,
                                  struct yk_launcher *out, bool *launches) YK_MUST_USE;
 

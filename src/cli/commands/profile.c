@@ -12,8 +12,6 @@
 #include "cli/terminal_job.h"
 #include "job/counters.h"
 #include "job/outputs.h"
-#include "job/profiling/profile_import.h"
-#include "job/profiling/profile_show.h"
 #include "job/training/transport.h"
 #include "report/profile/describe.h"
 

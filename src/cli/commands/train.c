@@ -7,7 +7,6 @@
 #include "cli/terminal.h"
 #include "cli/terminal_job.h"
 #include "job/counters.h"
-#include "job/training/option_sources.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -270,7 +269,7 @@ static yk_status find_sources(void *given, struct yk_arena *arena, struct yk_opt
     if (yk_terminal_is_repeat()) {
         yk_log_set_sink(NULL, NULL);
     }
-    const yk_status status = yk_train_option_sources(given, arena, out);
+    const yk_status status = yk_train_request_read_sources(given, arena, out);
     yk_log_set_sink(yk_terminal_log, NULL);
     return status;
 }

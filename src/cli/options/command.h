@@ -45,8 +45,8 @@ struct yk_command {
     const struct yk_exit *exits; /* exit codes of this command only; ends with a NULL meaning */
     size_t arguments_size;       /* size of the struct that the options are stored in */
     bool by_ranks;               /* may run as several processes, the ranks of one run */
-    /* Called after the command line has been parsed. Returns sources of further option values, which
-     * replace defaults but not options of the command line. NULL: no sources. It may also set
+    /* Called after the command line has been parsed. Returns sources of further option values,
+     * which replace defaults but not options of the command line. NULL: no sources. It may also set
      * members of `arguments` that are not options. */
     yk_status (*sources)(void *arguments, struct yk_arena *arena, struct yk_option_sources *out);
     /* Runs the command. Standard output goes to `out`; it is printed on success and with
@@ -66,6 +66,9 @@ struct yk_command_list {
     size_t count;
     const struct yk_command *root;
 };
+
+/* The table of all commands, in commands/commands.c. */
+extern const struct yk_command_list yk_commands;
 
 /* Registers the table of commands. Call it once, before any other function here. */
 void yk_command_register(const struct yk_command_list *list);

@@ -1,4 +1,4 @@
-#include "cli/options/man_page.h"
+#include "cli/options/help_page.h"
 
 #include "cli/options/command.h"
 

@@ -37,9 +37,10 @@ struct yk_operand {
 const struct yk_option *yk_options_at(const struct yk_command *command, size_t number);
 
 /*
- * Parses `words` into `arguments`, a zeroed struct of command->arguments_size bytes. Applies in this
- * order: defaults, the command's sources (base/option_sources.h), `words`. If `words` contains
- * --help, sets `*help` and parses nothing. Lists are allocated in `arena`; strings point to `words`.
+ * Parses `words` into `arguments`, a zeroed struct of command->arguments_size bytes. Applies in
+ * this order: defaults, the command's sources (base/option_sources.h), `words`. If `words` contains
+ * --help, sets `*help` and parses nothing. Lists are allocated in `arena`; strings point to
+ * `words`.
  */
 yk_status yk_options_parse(const struct yk_command *command, char *const *words, int count,
                            struct yk_arena *arena, void *arguments, bool *help) YK_MUST_USE;

@@ -1,5 +1,5 @@
-/* Plan options: rows of option and operand tables that the commands about plans and schedules share.
- * `type` and `member` have the meaning described in common_options.h. */
+/* Plan options: rows of option and operand tables that the commands about plans and schedules
+ * share. `type` and `member` have the meaning described in common_options.h. */
 #ifndef YK_CLI_OPTIONS_PLAN_OPTIONS_H
 #define YK_CLI_OPTIONS_PLAN_OPTIONS_H
 

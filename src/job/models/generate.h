@@ -1,6 +1,6 @@
 /*
- * Generate: a trained decoder continues a prompt, token by token. The text is passed to a callback as
- * it is generated. Not thread-safe.
+ * Generate: a trained decoder continues a prompt, token by token. The text is passed to a callback
+ * as it is generated. Not thread-safe.
  */
 #ifndef YK_JOB_MODELS_GENERATE_H
 #define YK_JOB_MODELS_GENERATE_H

@@ -14,8 +14,8 @@
 #include <stdint.h>
 
 struct yk_inspect_request {
-    /* A .safetensors file, a folder of such files, a checkpoint, a run folder (its newest checkpoint
-     * is inspected), or a token shard (.bin). */
+    /* A .safetensors file, a folder of such files, a checkpoint, a run folder (its newest
+     * checkpoint is inspected), or a token shard (.bin). */
     const char *path;
 };
 

@@ -9,9 +9,9 @@
 #include "base/option.h"
 #include "job/job.h"
 #include "job/outputs.h"
-#include "job/planning/place_output.h"
 #include "job/planning/planning.h"
 #include "job/workload.h"
+#include "planner/placement/placement.h"
 
 /* Strings that are not given are NULL. */
 struct yk_place_job_request {
@@ -22,9 +22,17 @@ struct yk_place_job_request {
     const char *algorithm; /* run only this algorithm */
     const char *map;       /* a device_map.json to compare with the algorithms */
     struct yk_job_search search;
-    const char *export;                 /* "accelerate": export a device_map.json */
-    const char *output;                 /* path of the export; NULL: device_map.json */
-    struct yk_output_drawings drawings; /* html compares all placements; svg and trace show the best */
+    const char *export; /* "accelerate": export a device_map.json */
+    const char *output; /* path of the export; NULL: device_map.json */
+    struct yk_output_drawings
+        drawings; /* html compares all placements; svg and trace show the best */
+};
+
+/* The comparison, and the request that it answers. */
+struct yk_place_output {
+    const struct yk_placement_request *request;
+    const struct yk_placements *placements;
+    const struct yk_placement *shown; /* its device map is printed: the best, or the only one */
 };
 
 /* Starts as {0}. Do not copy or move it: its members point to each other. */
@@ -32,7 +40,7 @@ struct yk_place_job_result {
     struct yk_planning planning;
     struct yk_placement_request request;
     struct yk_placements *placements;
-    struct yk_place_output output; /* input for the writers of place_output.h */
+    struct yk_place_output output;
 };
 
 yk_status yk_place_job_run(const struct yk_place_job_request *request,
@@ -47,5 +55,18 @@ void yk_place_job_result_free(struct yk_place_job_result *result);
 
 /* Choices for `algorithm`. */
 bool yk_place_job_algorithm_choices(size_t number, struct yk_choice *out);
+
+/* Append the comparison as text, as a JSON document, or as an HTML page. */
+yk_status yk_place_output_text(const struct yk_place_output *output,
+                               struct yk_text *out) YK_MUST_USE;
+yk_status yk_place_output_json(const struct yk_place_output *output,
+                               struct yk_text *out) YK_MUST_USE;
+yk_status yk_place_output_page(const struct yk_place_output *output,
+                               struct yk_text *out) YK_MUST_USE;
+
+/* Describes why a placement does not fit ("gpu1 lacks 3.1GiB") or does not exist. Returns NULL if
+ * it fits. The returned string may point into `out`. */
+const char *yk_place_output_violation(const struct yk_place_output *output,
+                                      const struct yk_placement *placement, struct yk_text *out);
 
 #endif

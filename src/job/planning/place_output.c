@@ -1,4 +1,4 @@
-#include "job/planning/place_output.h"
+#include "job/planning/place_job.h"
 
 #include "base/json_write.h"
 #include "base/table.h"

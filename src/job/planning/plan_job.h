@@ -18,12 +18,12 @@ struct yk_plan_job_request {
     struct yk_planning_request planning;
     struct yk_workload_request workload;
     int64_t micro_batches; /* 0: the search chooses */
-    bool clip;                   /* training clips the gradient norm */
-    const char *devices;         /* "gpu0,gpu2": use only these devices */
-    const char *only;            /* "shares,order": the search decides only these */
-    const char *strategy;        /* strategy of all layers, or "random" */
-    const char *placement;       /* algorithm of planner/placement/placement.h, instead of a search */
-    const char *map;             /* a device_map.json, instead of a search */
+    bool clip;             /* training clips the gradient norm */
+    const char *devices;   /* "gpu0,gpu2": use only these devices */
+    const char *only;      /* "shares,order": the search decides only these */
+    const char *strategy;  /* strategy of all layers, or "random" */
+    const char *placement; /* algorithm of planner/placement/placement.h, instead of a search */
+    const char *map;       /* a device_map.json, instead of a search */
     struct yk_job_search search; /* `moves` counts evaluated plans */
     const char *output;          /* path of the plan file */
     const char *export;          /* name of an exporter */

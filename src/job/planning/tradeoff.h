@@ -1,5 +1,5 @@
-/* Trade-off job: compares ways to divide memory between resident parameters and prefetched ones, and
- * writes charts and plans. */
+/* Trade-off job: compares ways to divide memory between resident parameters and prefetched ones,
+ * and writes charts and plans. */
 #ifndef YK_JOB_PLANNING_TRADEOFF_H
 #define YK_JOB_PLANNING_TRADEOFF_H
 
@@ -36,8 +36,8 @@ yk_status yk_tradeoff_run(const struct yk_tradeoff_request *request,
                           struct yk_tradeoff_result *out) YK_MUST_USE;
 
 /*
- * Writes the charts and the plans. The folder of plans is created if missing. It gets joint.json and
- * one split-NNN.json for every split that fits; NNN is the percentage of memory reserved for
+ * Writes the charts and the plans. The folder of plans is created if missing. It gets joint.json
+ * and one split-NNN.json for every split that fits; NNN is the percentage of memory reserved for
  * scheduling, in three digits (split-012.5.json).
  */
 yk_status yk_tradeoff_write_files(const struct yk_tradeoff_request *request,

@@ -1,7 +1,6 @@
-#include "job/profiling/profile_import.h"
+#include "job/profiling/profile.h"
 
 #include "job/profile_path.h"
-#include "job/profiling/profile.h"
 #include "profile/profile.h"
 
 #include <string.h>

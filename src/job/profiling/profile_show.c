@@ -1,4 +1,4 @@
-#include "job/profiling/profile_show.h"
+#include "job/profiling/profile.h"
 
 #include <string.h>
 #include <time.h>

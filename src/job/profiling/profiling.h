@@ -49,8 +49,8 @@ static inline int32_t yk_profiling_ranks(const struct yk_profiling *profiling)
  * "auto". */
 const char *yk_profiling_device(const struct yk_profiling *profiling);
 
-/* Determines the targets for `ranks` ranks. Before the team is open this uses only what this process
- * knows; afterwards all ranks agree on the targets. */
+/* Determines the targets for `ranks` ranks. Before the team is open this uses only what this
+ * process knows; afterwards all ranks agree on the targets. */
 yk_status yk_profiling_find_targets(struct yk_profiling *profiling, int32_t ranks) YK_MUST_USE;
 
 /* Opens the cluster of the request. Fails unless it has one device per rank. */

@@ -4,7 +4,6 @@
 #include "base/log.h"
 #include "job/outputs.h"
 #include "job/planning/planning.h"
-#include "job/reporting/run_options.h"
 #include "job/reporting/run_plan.h"
 #include "planner/planner.h"
 #include "report/label.h"

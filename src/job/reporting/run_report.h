@@ -13,13 +13,15 @@
  *   checkpoints/          the page names the newest one
  *
  * metrics.jsonl or run.json is required. If another file is missing, its figure is left out. A file
- * that cannot be read is an error; an unreadable plan is only a warning, because the files it refers
- * to may have been deleted.
+ * that cannot be read is an error; an unreadable plan is only a warning, because the files it
+ * refers to may have been deleted.
  */
 #ifndef YK_JOB_REPORTING_RUN_REPORT_H
 #define YK_JOB_REPORTING_RUN_REPORT_H
 
+#include "base/arena.h"
 #include "base/status.h"
+#include "report/run/report.h"
 
 /* Writes the page to `output`, a file in the run folder. Does not write through a symbolic link. */
 yk_status yk_run_report_write(const char *run_folder, const char *output) YK_MUST_USE;
@@ -28,5 +30,11 @@ yk_status yk_run_report_write(const char *run_folder, const char *output) YK_MUS
  * memory.svg to `svg_folder`, which must exist. Either path may be NULL. */
 yk_status yk_run_report_draw(const char *run_folder, const char *output,
                              const char *svg_folder) YK_MUST_USE;
+
+/* Reads the options of run.json: every member that is not null, except "yoke" and "kind". `source`
+ * is the path of the file, for messages. The options are allocated in the arena. */
+yk_status yk_run_options_read(const char *text, size_t length, const char *source,
+                              struct yk_arena *arena, const struct yk_run_report_option **out,
+                              int32_t *out_count) YK_MUST_USE;
 
 #endif

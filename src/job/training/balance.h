@@ -42,8 +42,8 @@ void yk_train_balance_close(struct yk_train_balance *balance);
 const struct yk_program *yk_train_balance_check(struct yk_train_balance *balance,
                                                 const struct yk_run_step *step);
 
-/* Records that the run has changed to the newest plan after `step`. That may be some steps after the
- * plan was found, because steps already in flight finish first. Rank 0 logs it. */
+/* Records that the run has changed to the newest plan after `step`. That may be some steps after
+ * the plan was found, because steps already in flight finish first. Rank 0 logs it. */
 void yk_train_balance_apply(struct yk_train_balance *balance, int64_t step);
 
 /* The current plan. */

@@ -1,6 +1,6 @@
 /*
- * Train folder: the run folder, which only one process may write at a time. The lock is a flock() on
- * the file "lock" in the folder; the system releases it when the process ends. Not thread-safe.
+ * Train folder: the run folder, which only one process may write at a time. The lock is a flock()
+ * on the file "lock" in the folder; the system releases it when the process ends. Not thread-safe.
  */
 #ifndef YK_JOB_TRAINING_FOLDER_H
 #define YK_JOB_TRAINING_FOLDER_H

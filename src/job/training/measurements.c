@@ -1,4 +1,4 @@
-#include "job/training/measurements.h"
+#include "job/training/summary.h"
 
 #include "base/folder.h"
 #include "base/system.h"

@@ -1,6 +1,6 @@
 /*
- * Train plan: the plan of a training run. Rank 0 searches for it, or reads it from a file, and sends
- * it to the other ranks.
+ * Train plan: the plan of a training run. Rank 0 searches for it, or reads it from a file, and
+ * sends it to the other ranks.
  */
 #ifndef YK_JOB_TRAINING_PLAN_H
 #define YK_JOB_TRAINING_PLAN_H

@@ -1,13 +1,14 @@
 /*
- * Train request: all options of a training run. The option table in job/training/options.c documents
- * each one. A member that is not given is 0, NULL or NAN, unless a comment says otherwise. Strings
- * belong to the caller and must outlive the job.
+ * Train request: all options of a training run. The option table in job/training/options.c
+ * documents each one. A member that is not given is 0, NULL or NAN, unless a comment says
+ * otherwise. Strings belong to the caller and must outlive the job.
  */
 #ifndef YK_JOB_TRAINING_REQUEST_H
 #define YK_JOB_TRAINING_REQUEST_H
 
 #include "base/arena.h"
 #include "base/option.h"
+#include "base/option_sources.h"
 #include "base/status.h"
 #include "job/job.h"
 #include "job/rank.h"
@@ -68,7 +69,7 @@ struct yk_train_request {
     int64_t eval_every; /* 0: only after the last step */
     int64_t eval_samples;
     int64_t save_every; /* 0: only after the last step */
-    int64_t keep; /* checkpoints to keep; 0: save none */
+    int64_t keep;       /* checkpoints to keep; 0: save none */
 
     /* Devices and plan. */
     const char *device;
@@ -116,6 +117,19 @@ struct yk_train_option {
 /* Fails if there is no option of that name, suggesting the most similar one, or if the value is not
  * valid. */
 yk_status yk_train_request_check_option(const struct yk_train_option *option) YK_MUST_USE;
+
+/*
+ * Reads the option sources of a request: options that the command line does not give come from the
+ * resumed run, from the plan's workload, or from the file --config. Allocates them in the arena.
+ * Sets request->resumed.
+ */
+yk_status yk_train_request_read_sources(struct yk_train_request *request, struct yk_arena *arena,
+                                        struct yk_option_sources *out) YK_MUST_USE;
+
+/* Fails if an option that must not change when a run is resumed differs from `options_json`, which
+ * the run saved. `source` is the file it was saved in. */
+yk_status yk_train_request_check_resumed(const struct yk_train_request *request,
+                                         const char *options_json, const char *source) YK_MUST_USE;
 
 /*
  * Makes a request from a list of options. Applies in this order: defaults, option sources

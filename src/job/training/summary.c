@@ -5,7 +5,6 @@
 #include "job/outputs.h"
 #include "job/reporting/run_report.h"
 #include "job/training/balance.h"
-#include "job/training/measurements.h"
 #include "planner/planner.h"
 #include "trace/chrome.h"
 

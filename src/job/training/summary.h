@@ -1,12 +1,26 @@
 /*
- * Train summary: fills the result of a training run and writes the last files of the run folder.
- * Called by rank 0 only.
+ * Train summary: collects the measurements of all ranks on rank 0, fills the result of a training
+ * run, and writes the last files of the run folder. Only rank 0 calls these functions, unless a
+ * comment says otherwise.
  */
 #ifndef YK_JOB_TRAINING_SUMMARY_H
 #define YK_JOB_TRAINING_SUMMARY_H
 
+#include "job/outputs.h"
 #include "job/training/result.h"
 #include "job/training/training.h"
+
+/* Called by all ranks after the last step. On rank 0, the trace of the run then contains all ranks,
+ * and training->ranks (ranks) holds the compute time, waiting time and peak memory of each rank. */
+yk_status yk_train_measurements_collect(struct yk_training *training) YK_MUST_USE;
+
+/* Called by all ranks after the last step. Sets training->op_times on rank 0, unless the run had
+ * too few steps. */
+yk_status yk_train_measurements_collect_op_times(struct yk_training *training) YK_MUST_USE;
+
+/* Adds op-times.json to `outputs` if training->op_times is set. */
+yk_status yk_train_measurements_write_op_times(const struct yk_training *training,
+                                               struct yk_outputs *outputs) YK_MUST_USE;
 
 /* Predicted time of the remaining steps, in seconds. */
 double yk_train_summary_left_s(const struct yk_training *training);
@@ -19,8 +33,8 @@ yk_status yk_train_summary_predict(const struct yk_training *training,
 yk_status yk_train_summary_measure(const struct yk_training *training, const char *checkpoint,
                                    struct yk_train_result *out) YK_MUST_USE;
 
-/* Writes summary.json, op-times.json, counters.json, the measured and the predicted trace of a step,
- * and the HTML page. */
+/* Writes summary.json, op-times.json, counters.json, the measured and the predicted trace of a
+ * step, and the HTML page. */
 yk_status yk_train_summary_write(const struct yk_training *training,
                                  const struct yk_train_result *result) YK_MUST_USE;
 

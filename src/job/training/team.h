@@ -64,8 +64,8 @@ static inline int32_t yk_train_team_rank(const struct yk_train_team *team)
     return yk_train_team_is_alone(team) ? 0 : team->ranks.rank;
 }
 
-/* Number of the device's multiprocessors that communication occupies. `wire` is the value of --wire;
- * "mpi" occupies none. */
+/* Number of the device's multiprocessors that communication occupies. `wire` is the value of
+ * --wire; "mpi" occupies none. */
 int32_t yk_train_team_comm_processors(const struct yk_train_team *team, const char *wire);
 
 /* Chooses the device of this rank. `word` is the value of --device. "cuda" selects the GPU with the
@@ -108,7 +108,8 @@ yk_status yk_train_team_announce(const struct yk_train_team *team,
                                  struct yk_arena *arena) YK_MUST_USE;
 
 /* Starts the watch. If a rank fails, is stopped, or hangs for more than `op_s` seconds in an op of
- * the program, all ranks end and the message names that rank: see `lost` and `leave` in job/job.h. */
+ * the program, all ranks end and the message names that rank: see `lost` and `leave` in job/job.h.
+ */
 yk_status yk_train_team_watch_start(struct yk_train_team *team, const struct yk_program *program,
                                     double op_s) YK_MUST_USE;
 

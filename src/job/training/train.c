@@ -6,7 +6,6 @@
 #include "job/planning/plan_output.h"
 #include "job/rank.h"
 #include "job/training/balance.h"
-#include "job/training/measurements.h"
 #include "job/training/summary.h"
 #include "job/training/training.h"
 #include "planner/planner.h"

@@ -13,9 +13,9 @@
 yk_status yk_train_check(const struct yk_train_request *request) YK_MUST_USE;
 
 /*
- * Trains until the last step. When asked to stop, saves a checkpoint and returns YK_ERROR_STOPPED. A
- * dry run only plans. `out` starts as {0}; free it whatever the status is. It has a result also with
- * YK_ERROR_STOPPED, with YK_ERROR_NO_FIT of a dry run, and if a file of the run could not be
+ * Trains until the last step. When asked to stop, saves a checkpoint and returns YK_ERROR_STOPPED.
+ * A dry run only plans. `out` starts as {0}; free it whatever the status is. It has a result also
+ * with YK_ERROR_STOPPED, with YK_ERROR_NO_FIT of a dry run, and if a file of the run could not be
  * written.
  *
  * This does not start ranks. Call yk_rank_needs_launch() of job/rank.h first, and

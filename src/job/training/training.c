@@ -7,7 +7,6 @@
 #include "job/outputs.h"
 #include "job/rank.h"
 #include "job/training/balance.h"
-#include "job/training/option_sources.h"
 #include "job/training/weights.h"
 #include "model/config.h"
 #include "train/executor/collectives.h"
@@ -95,8 +94,8 @@ static yk_status open_checkpoint(struct yk_training *training)
     YK_TRY(yk_checkpoint_open_ranks(request->resumed,
                                     yk_train_team_is_alone(team) ? NULL : &team->ranks,
                                     &training->checkpoint));
-    return yk_train_option_sources_check_resumed(request, training->checkpoint->options_json,
-                                                 training->checkpoint->path);
+    return yk_train_request_check_resumed(request, training->checkpoint->options_json,
+                                          training->checkpoint->path);
 }
 
 static yk_status count_steps(struct yk_training *training)

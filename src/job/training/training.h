@@ -49,7 +49,8 @@ struct yk_training {
 yk_status yk_training_open(struct yk_training *training,
                            const struct yk_launcher *launcher) YK_MUST_USE;
 
-/* Allocates device memory, initializes the weights, and writes the first files of the run folder. */
+/* Allocates device memory, initializes the weights, and writes the first files of the run folder.
+ */
 yk_status yk_training_prepare(struct yk_training *training) YK_MUST_USE;
 
 void yk_training_close(struct yk_training *training);
