@@ -69,8 +69,7 @@ static yk_status write_table(const struct yk_calibrate_result *result, int64_t r
     for (int32_t i = 0; i < result->op_count && i < rows; i++) {
         add_row(result, &result->ops[i], table);
     }
-    const yk_status status = yk_table_write(table, out);
-    yk_table_destroy(table);
+    const yk_status status = yk_table_finish(table, out);
     if (status == YK_OK && result->op_count > rows) {
         yk_text_addf(out, "  %" PRId64 " of %d sorts of ops; --rows shows more\n", rows,
                      (int)result->op_count);
@@ -80,15 +79,12 @@ static yk_status write_table(const struct yk_calibrate_result *result, int64_t r
 
 static void write_steps(const struct yk_calibrate_result *result, struct yk_text *out)
 {
-    char measured[YK_UNITS_SIZE];
-    char predicted[YK_UNITS_SIZE];
-    char calibrated[YK_UNITS_SIZE];
-    yk_units_format(result->measured_step_s, YK_UNIT_SECONDS, measured);
-    yk_units_format(result->predicted_step_s, YK_UNIT_SECONDS, predicted);
-    yk_units_format(result->calibrated_step_s, YK_UNIT_SECONDS, calibrated);
     yk_text_addf(out, "  step        %s measured, half of them faster; %s predicted (%.2f of it)\n",
-                 measured, predicted, result->predicted_step_s / result->measured_step_s);
-    yk_text_addf(out, "  calibrated  %s %s predicted (%.2f of it)\n", calibrated,
+                 YK_UNITS_TEXT(result->measured_step_s, YK_UNIT_SECONDS),
+                 YK_UNITS_TEXT(result->predicted_step_s, YK_UNIT_SECONDS),
+                 result->predicted_step_s / result->measured_step_s);
+    yk_text_addf(out, "  calibrated  %s %s predicted (%.2f of it)\n",
+                 YK_UNITS_TEXT(result->calibrated_step_s, YK_UNIT_SECONDS),
                  result->written ? "is now" : "would be",
                  result->calibrated_step_s / result->measured_step_s);
 }

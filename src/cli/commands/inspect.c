@@ -35,8 +35,7 @@ static yk_status add_tensors(const struct yk_inspect_result *result, struct yk_t
         yk_table_add(table, "%s", tensor->rank > 0 ? yk_text_chars(&shape) : "one number");
         yk_table_add(table, "%" PRIu64, tensor->bytes);
     }
-    const yk_status status = yk_table_write(table, out);
-    yk_table_destroy(table);
+    const yk_status status = yk_table_finish(table, out);
     yk_text_free(&shape);
     return status;
 }

@@ -271,8 +271,7 @@ static yk_status list_text(const struct yk_model_result *result, struct yk_text 
         yk_table_add(table, "%s", result->builtins[i].name);
         yk_table_add(table, "%s", result->builtins[i].summary);
     }
-    const yk_status status = yk_table_write(table, out);
-    yk_table_destroy(table);
+    const yk_status status = yk_table_finish(table, out);
     yk_text_add(out,
                 "\nA config.json of GPT-2, Llama, Mistral, BERT or Marian is a model, too: yoke "
                 "model ./config.json\n");

@@ -22,12 +22,6 @@
 /* Times that vary by more than this are worth a word. */
 static const double noisy = 0.1;
 
-static const char *amount(double value, enum yk_unit unit, char out[YK_UNITS_SIZE])
-{
-    yk_units_format(value, unit, out);
-    return out;
-}
-
 static bool is_of_sort(const struct yk_survey_layer *row, const struct yk_survey_layer *sort)
 {
     return strcmp(row->layer.shape, sort->layer.shape) == 0 &&
@@ -76,8 +70,7 @@ static const struct yk_survey_layer *next_of(const struct yk_survey *survey,
 
 static void add_time(struct yk_table *table, const struct yk_survey_layer *row)
 {
-    char words[YK_UNITS_SIZE];
-    yk_table_add(table, "%s", row ? amount(row->measurement.value, YK_UNIT_SECONDS, words) : "");
+    yk_table_add(table, "%s", row ? YK_UNITS_TEXT(row->measurement.value, YK_UNIT_SECONDS) : "");
 }
 
 static void add_device(struct yk_table *table, const struct yk_profile_layer *layer)
@@ -131,18 +124,17 @@ static yk_status add_links(const struct yk_survey *survey, struct yk_text *out)
         {"spread", YK_TABLE_RIGHT},
     };
     struct yk_table *table = NULL;
-    char words[YK_UNITS_SIZE];
     YK_TRY(yk_table_create(columns, sizeof columns / sizeof columns[0], &table));
     for (int32_t i = 0; i < survey->link_count; i++) {
         const struct yk_survey_link *row = &survey->links[i];
         yk_table_add(table, "%s", row->link.link);
         yk_table_add(table, "%s", row->link.collective);
         yk_table_add(table, "%d", (int)row->link.ranks);
-        yk_table_add(table, "%s", amount((double)row->bytes, YK_UNIT_BYTES, words));
-        yk_table_add(table, "%s", amount(row->measurement.value, YK_UNIT_SECONDS, words));
+        yk_table_add(table, "%s", YK_UNITS_TEXT((double)row->bytes, YK_UNIT_BYTES));
+        yk_table_add(table, "%s", YK_UNITS_TEXT(row->measurement.value, YK_UNIT_SECONDS));
         yk_table_add(
             table, "%s",
-            amount((double)row->bytes / row->measurement.value, YK_UNIT_BYTES_PER_S, words));
+            YK_UNITS_TEXT((double)row->bytes / row->measurement.value, YK_UNIT_BYTES_PER_S));
         yk_table_add(table, "%.1f %%", 100 * row->measurement.spread);
     }
     return yk_table_finish(table, out);
@@ -150,7 +142,6 @@ static yk_status add_links(const struct yk_survey *survey, struct yk_text *out)
 
 static void add_facts(const struct yk_survey *survey, struct yk_text *out)
 {
-    char words[YK_UNITS_SIZE];
     for (int32_t i = 0; i < survey->fact_count; i++) {
         const struct yk_survey_fact *row = &survey->facts[i];
         if (strcmp(row->fact.fact, YK_PROFILE_CONTEXT_BYTES) == 0) {
@@ -158,7 +149,7 @@ static void add_facts(const struct yk_survey *survey, struct yk_text *out)
                 continue; /* the same, for whatever other model */
             }
             yk_text_addf(out, "%s: a process holds %s besides what it trains\n", row->fact.subject,
-                         amount(row->measurement.value, YK_UNIT_BYTES, words));
+                         YK_UNITS_TEXT(row->measurement.value, YK_UNIT_BYTES));
         } else {
             yk_text_addf(out, "%s: %s take%s %.3g times as long\n", row->fact.subject,
                          row->fact.fact,

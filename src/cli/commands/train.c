@@ -31,20 +31,17 @@ static yk_status write_forecast(const struct yk_train_request *request,
 
 static void add_speed(const struct yk_train_result *result, struct yk_text *out)
 {
-    char measured[YK_UNITS_SIZE];
-    char predicted[YK_UNITS_SIZE];
-    char planned[YK_UNITS_SIZE];
     const bool own = result->device_bytes > 0; /* the device has memory of its own */
-    yk_units_format(result->median_step_s, YK_UNIT_SECONDS, measured);
-    yk_units_format(result->predicted_step_s, YK_UNIT_SECONDS, predicted);
-    yk_units_format(result->planned_bytes, YK_UNIT_BYTES, planned);
     yk_text_addf(out, "  speed       %.0f tokens/s, MFU %.1f %% (exact %.1f)\n",
                  result->tokens_per_s, 100 * result->mfu, 100 * result->exact_mfu);
     yk_text_addf(out, "  step        %s measured, half of them faster; %s predicted (%.2f of it)\n",
-                 measured, predicted, result->predicted_step_s / result->median_step_s);
+                 YK_UNITS_TEXT(result->median_step_s, YK_UNIT_SECONDS),
+                 YK_UNITS_TEXT(result->predicted_step_s, YK_UNIT_SECONDS),
+                 result->predicted_step_s / result->median_step_s);
     yk_text_addf(out, "  memory      %s at most %s; %s planned\n",
                  YK_UNITS_TEXT(own ? result->device_bytes : result->peak_bytes, YK_UNIT_BYTES),
-                 own ? "in use on the GPU" : "in the whole process", planned);
+                 own ? "in use on the GPU" : "in the whole process",
+                 YK_UNITS_TEXT(result->planned_bytes, YK_UNIT_BYTES));
 }
 
 static void add_shares(const int64_t *shares, int32_t count, struct yk_text *out)
@@ -150,15 +147,14 @@ static void add_data(const struct yk_train_start *start, struct yk_text *out)
 
 static void add_plan(const struct yk_train_start *start, struct yk_text *out)
 {
-    char step[YK_UNITS_SIZE];
-    char memory[YK_UNITS_SIZE];
-    yk_units_format(start->predicted_step_s, YK_UNIT_SECONDS, step);
-    yk_units_format(start->planned_bytes, YK_UNIT_BYTES, memory);
     yk_text_addf(out, "plan: %" PRId64 " sample%s a step, %s; %s\n", start->batch,
                  yk_text_plural(start->batch), start->precision, start->plan);
-    yk_text_addf(out, "predicted: %s a step ±%.0f %%, ", step, 100 * start->predicted_error);
+    yk_text_addf(out, "predicted: %s a step ±%.0f %%, ",
+                 YK_UNITS_TEXT(start->predicted_step_s, YK_UNIT_SECONDS),
+                 100 * start->predicted_error);
     yk_text_add_duration(start->predicted_s, out);
-    yk_text_addf(out, " in all, %s of %s memory", memory,
+    yk_text_addf(out, " in all, %s of %s memory",
+                 YK_UNITS_TEXT(start->planned_bytes, YK_UNIT_BYTES),
                  YK_UNITS_TEXT(start->limit_bytes, YK_UNIT_BYTES));
     if (start->resumed) {
         yk_text_addf(out, "\nresumed: %s", start->resumed);
@@ -191,14 +187,12 @@ static void add_duration(double seconds, struct yk_text *out)
 
 static void add_step_speed(const struct yk_train_step *step, struct yk_text *out)
 {
-    char seconds[YK_UNITS_SIZE];
-    char memory[YK_UNITS_SIZE];
-    yk_units_format(step->seconds, YK_UNIT_SECONDS, seconds);
-    yk_units_format(step->memory_bytes, YK_UNIT_BYTES, memory);
-    yk_text_addf(out, "  %s  %.0f tokens/s", seconds, step->tokens_per_s);
+    yk_text_addf(out, "  %s  %.0f tokens/s", YK_UNITS_TEXT(step->seconds, YK_UNIT_SECONDS),
+                 step->tokens_per_s);
     if (step->seconds > 0) {
         yk_text_addf(out, "  MFU %.1f %% (exact %.1f)", 100 * step->mfu, 100 * step->exact_mfu);
-        yk_text_addf(out, "  memory %s  predicted/measured %.2f", memory,
+        yk_text_addf(out, "  memory %s  predicted/measured %.2f",
+                     YK_UNITS_TEXT(step->memory_bytes, YK_UNIT_BYTES),
                      step->predicted_s / step->seconds);
     }
     if (step->slowest >= 0) {
@@ -258,11 +252,6 @@ static struct yk_train_progress progress_in_lines(struct lines *lines)
     };
 }
 
-static void free_lines(struct lines *lines)
-{
-    yk_text_free(&lines->line);
-}
-
 /* What is logged here has been before, where this is one of several ranks or was launched. */
 static yk_status find_sources(void *given, struct yk_arena *arena, struct yk_option_sources *out)
 {
@@ -306,7 +295,7 @@ static yk_status run(const void *given, struct yk_text *out)
     request.job = yk_terminal_job_unwatched();
     request.progress = &progress;
     const yk_status status = write_result(&request, &result, yk_train_run(&request, &result), out);
-    free_lines(&lines);
+    yk_text_free(&lines.line);
     yk_train_result_free(&result);
     return status;
 }

@@ -261,20 +261,18 @@ static void add_summary(const struct yk_order_result *result, struct yk_text *ou
     const struct yk_order *order = result->order;
     const double gap = gap_of(order);
     double compute_s = 0;
-    char step[YK_UNITS_SIZE];
-    char exposed[YK_UNITS_SIZE];
     char bound[YK_UNITS_SIZE];
     for (int32_t t = 0; t < yk_order_slot_count(result->problem); t++) {
         compute_s += result->problem->compute_s[t];
     }
-    yk_units_format(order->step_s, YK_UNIT_SECONDS, step);
-    yk_units_format(fmax(0, order->step_s - compute_s), YK_UNIT_SECONDS, exposed);
     yk_units_format(order->bound_s, YK_UNIT_SECONDS, bound);
     yk_text_addf(out, "%s, ordered by %s: %d layers%s\n", result->source, order->method,
                  result->problem->layer_count,
                  result->problem->barrier ? ", with a barrier before the update" : "");
-    yk_text_addf(out, "step %s: %s of computation, %s of communication exposed\n", step,
-                 YK_UNITS_TEXT(compute_s, YK_UNIT_SECONDS), exposed);
+    yk_text_addf(out, "step %s: %s of computation, %s of communication exposed\n",
+                 YK_UNITS_TEXT(order->step_s, YK_UNIT_SECONDS),
+                 YK_UNITS_TEXT(compute_s, YK_UNIT_SECONDS),
+                 YK_UNITS_TEXT(fmax(0, order->step_s - compute_s), YK_UNIT_SECONDS));
     if (gap <= alike) {
         yk_text_addf(out, "bound %s: no order is faster\n", bound);
     } else {

@@ -116,9 +116,7 @@ static void add_row(const struct yk_schedule_comparison *comparison,
                          (double)comparison->lower_bound, words);
     }
     yk_table_add(table, "%s", words);
-    char seconds[YK_UNITS_SIZE];
-    yk_units_format(row->seconds, YK_UNIT_SECONDS, seconds);
-    yk_table_add(table, "%s", seconds);
+    yk_table_add(table, "%s", YK_UNITS_TEXT(row->seconds, YK_UNIT_SECONDS));
     yk_table_add(table, "%s", found ? praise(comparison, row) : yk_text_chars(&row->why));
 }
 

@@ -194,11 +194,6 @@ yk_status yk_train_request_read_sources(struct yk_train_request *request, struct
     return YK_OK;
 }
 
-static yk_status parse_options(const char *json, struct yk_json **out)
-{
-    return yk_json_parse(json, strlen(json), out);
-}
-
 /* The member as a word; "not given" where it is missing. */
 static void add_option(const struct yk_json *options, const char *key, struct yk_text *out)
 {
@@ -264,8 +259,8 @@ yk_status yk_train_request_check_resumed(const struct yk_train_request *request,
     struct yk_json *before = NULL;
     struct yk_json *now = NULL;
     yk_status status = yk_option_source_write(&yk_train_option_table, request, &text);
-    YK_THEN(parse_options(options_json, &before));
-    YK_THEN(parse_options(yk_text_chars(&text), &now));
+    YK_THEN(yk_json_parse(options_json, strlen(options_json), &before));
+    YK_THEN(yk_json_parse(yk_text_chars(&text), text.length, &now));
     YK_THEN(compare(before, now, source));
     yk_json_destroy(before);
     yk_json_destroy(now);
@@ -302,30 +297,27 @@ static yk_status store_flag(const struct yk_option *option, const char *value,
     return YK_OK;
 }
 
-static yk_status store(const struct yk_train_option *setting, bool over_sources,
+static yk_status store(const struct yk_train_option *given, bool over_sources,
                        struct yk_arena *arena, struct yk_train_request *out)
 {
-    const struct yk_option *option = yk_option_find(&yk_train_option_table, setting->name);
+    const struct yk_option *option = yk_option_find(&yk_train_option_table, given->name);
     if (!option) {
-        return fail_unknown(setting->name);
+        return fail_unknown(given->name);
     }
     if (option->kind == YK_OPTION_FLAG) {
-        return store_flag(option, setting->value, arena, out);
+        return store_flag(option, given->value, arena, out);
     }
     const char *kept = NULL;
-    YK_TRY(yk_arena_strdup(arena, setting->value, &kept));
+    YK_TRY(yk_arena_strdup(arena, given->value, &kept));
     return over_sources ? yk_option_sources_store(&yk_train_option_table, option, kept, arena, out)
                         : yk_option_store(option, kept, arena, out);
 }
 
-yk_status yk_train_request_check_option(const struct yk_train_option *setting)
+yk_status yk_train_request_check_option(const struct yk_train_option *option)
 {
-    struct yk_arena *arena = NULL;
     struct yk_train_request scratch = {0};
-    YK_TRY(yk_arena_create(&arena));
-    const yk_status status = store(setting, false, arena, &scratch);
-    yk_arena_destroy(arena);
-    return status;
+    YK_TRY_IN_ARENA(arena, store(option, false, arena, &scratch));
+    return YK_OK;
 }
 
 static yk_status store_all(const struct yk_train_option *options, size_t count, bool over_sources,

@@ -157,11 +157,6 @@ static struct yk_run_callbacks watch_steps(struct steps *steps)
     };
 }
 
-static void free_steps(struct steps *steps)
-{
-    yk_text_free(&steps->checkpoint);
-}
-
 yk_status yk_train_check(const struct yk_train_request *request)
 {
     if (!isnan(request->lora_alpha) && request->lora_rank == 0 && !request->adapter) {
@@ -319,7 +314,7 @@ static yk_status train(struct yk_training *training, struct yk_train_result *out
     training->run.program = planned->trial.program;
     training->balance = NULL;
     yk_train_balance_close(&balance);
-    free_steps(&steps);
+    yk_text_free(&steps.checkpoint);
     return status;
 }
 

@@ -33,22 +33,12 @@ static const char no_nccl[] =
     "yoke-nccl.so, by which GPUs exchange numbers, is not here: build yoke where NCCL is installed "
     "(libnccl-dev)";
 
-static const struct yk_plugin *find_plugin(const char *file)
-{
-    const struct yk_plugin *found = NULL;
-    for (size_t i = 0; i < yk_plugin_count; i++) {
-        found = strcmp(yk_plugins[i].file, file) == 0 ? &yk_plugins[i] : found;
-    }
-    return found;
-}
-
 yk_status yk_train_transport_load_plugin(const char *file, const char *missing,
                                          const struct yk_comm **out)
 {
     char path[YK_PLUGIN_PATH_SIZE];
-    const struct yk_plugin *plugin = find_plugin(file);
-    return plugin && yk_plugin_find(plugin, path) ? yk_comm_load(path, out)
-                                                  : yk_fail(YK_ERROR_SYSTEM, "%s", missing);
+    return yk_plugin_find(file, path) ? yk_comm_load(path, out)
+                                      : yk_fail(YK_ERROR_SYSTEM, "%s", missing);
 }
 
 const char *yk_train_transport_host_id(char *buffer, size_t size)
