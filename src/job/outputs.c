@@ -96,7 +96,7 @@ yk_status yk_outputs_add_in(struct yk_outputs *outputs, const char *folder, cons
 }
 
 /* The first failure decides the status; the sentences of all are kept. */
-static void remember(struct yk_outputs *outputs, yk_status failure)
+static void record_failure(struct yk_outputs *outputs, yk_status failure)
 {
     const char *sentence = failure == YK_OK ? "" : yk_status_message();
     if (outputs->status == YK_OK) {
@@ -118,7 +118,7 @@ static void drop_from(struct yk_outputs *outputs, size_t first)
 void yk_outputs_finish(struct yk_outputs *outputs, yk_status made)
 {
     if (made != YK_OK) {
-        remember(outputs, made);
+        record_failure(outputs, made);
         drop_from(outputs, outputs->made_count);
     }
     outputs->made_count = outputs->count;
@@ -128,8 +128,8 @@ static void write_each(struct yk_outputs *outputs)
 {
     for (size_t i = 0; i < outputs->count; i++) {
         const struct yk_output_file *file = &outputs->files[i];
-        remember(outputs, file->own ? yk_file_write_nofollow(file->path, &file->text)
-                                    : yk_file_write(file->path, &file->text));
+        record_failure(outputs, file->own ? yk_file_write_nofollow(file->path, &file->text)
+                                          : yk_file_write(file->path, &file->text));
     }
 }
 
@@ -141,7 +141,7 @@ static void write_together(struct yk_outputs *outputs)
         paths[i] = outputs->files[i].path;
         texts[i] = &outputs->files[i].text;
     }
-    remember(outputs, yk_file_write_all(paths, texts, outputs->count));
+    record_failure(outputs, yk_file_write_all(paths, texts, outputs->count));
 }
 
 yk_status yk_outputs_write(struct yk_outputs *outputs)

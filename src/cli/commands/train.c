@@ -240,18 +240,6 @@ static void on_checkpoint(void *user, const struct yk_train_checkpoint *checkpoi
     show(lines, true);
 }
 
-static struct yk_train_progress progress_in_lines(struct lines *lines)
-{
-    return (struct yk_train_progress){
-        .user = lines,
-        .phase = on_phase,
-        .start = on_start,
-        .step = on_step,
-        .evaluation = on_evaluation,
-        .checkpoint = on_checkpoint,
-    };
-}
-
 /* What is logged here has been before, where this is one of several ranks or was launched. */
 static yk_status find_sources(void *given, struct yk_arena *arena, struct yk_option_sources *out)
 {
@@ -291,7 +279,14 @@ static yk_status run(const void *given, struct yk_text *out)
         return yk_command_launch(request.ranks);
     }
     struct lines lines = {.log_every = request.log_every};
-    const struct yk_train_progress progress = progress_in_lines(&lines);
+    const struct yk_train_progress progress = {
+        .user = &lines,
+        .phase = on_phase,
+        .start = on_start,
+        .step = on_step,
+        .evaluation = on_evaluation,
+        .checkpoint = on_checkpoint,
+    };
     request.job = yk_terminal_job_unwatched();
     request.progress = &progress;
     const yk_status status = write_result(&request, &result, yk_train_run(&request, &result), out);

@@ -47,7 +47,7 @@ static yk_status read_ids(struct writing *writing)
 
 /* Texts begin with the token that a tokenizer has for it, as published models expect; one that was
  * trained on text alone has hardly seen it. */
-static yk_status keep_prompt(struct writing *writing, const struct yk_token_ids *ids)
+static yk_status store_prompt(struct writing *writing, const struct yk_token_ids *ids)
 {
     const int32_t begin = yk_tokenizer_role(writing->loaded.tokenizer, YK_TOKEN_BEGIN);
     YK_TRY(yk_token_ids_status(ids));
@@ -99,7 +99,7 @@ static yk_status read_prompt(struct writing *writing)
                            ? add_chat(writing, encoder, &ids)
                            : yk_tokenizer_encode(encoder, prompt, strlen(prompt), "--prompt",
                                                  YK_SPECIAL_TOKENS_NONE, &ids);
-    YK_THEN(keep_prompt(writing, &ids));
+    YK_THEN(store_prompt(writing, &ids));
     /* What was asked is not said again. */
     writing->handed_out = writing->request->chat ? writing->count : 0;
     yk_tokenizer_encoder_destroy(encoder);
@@ -144,7 +144,7 @@ static yk_status begin(struct writing *writing)
 }
 
 /* Whether text ends in what a cut-off character is shown as: more tokens may complete it. */
-static bool ends_torn(const struct yk_text *text)
+static bool ends_in_partial_character(const struct yk_text *text)
 {
     static const char torn[] = "\xef\xbf\xbd";
     const size_t length = sizeof torn - 1;
@@ -152,7 +152,7 @@ static bool ends_torn(const struct yk_text *text)
 }
 
 /* Hands out what has not been yet; but not half a character, unless it is the end. */
-static yk_status hand_out(struct writing *writing, bool last)
+static yk_status emit_text(struct writing *writing, bool last)
 {
     const struct yk_tokenizer *tokenizer = writing->loaded.tokenizer;
     const int32_t *ids = writing->ids + writing->handed_out;
@@ -166,7 +166,7 @@ static yk_status hand_out(struct writing *writing, bool last)
         yk_text_addf(&text, writing->handed_out + i > 0 ? ",%d" : "%d", (int)ids[i]);
     }
     YK_THEN(yk_text_status(&text));
-    const bool torn = !last && count < MAX_TORN && ends_torn(&text);
+    const bool torn = !last && count < MAX_TORN && ends_in_partial_character(&text);
     if (status == YK_OK && !torn) {
         writing->handed_out = writing->count;
         if (text.length > 0) {
@@ -191,11 +191,11 @@ static yk_status write_token(struct writing *writing, struct yk_random *random)
     YK_TRY(yk_sampling_draw(writing->logits, writing->known, &options, random, writing->scratch,
                             &writing->ids[writing->count]));
     writing->count++;
-    return hand_out(writing, false);
+    return emit_text(writing, false);
 }
 
 /* What was written last ends the text. */
-static bool has_ended(const struct writing *writing)
+static bool reached_end_token(const struct writing *writing)
 {
     const struct yk_tokenizer *tokenizer = writing->loaded.tokenizer;
     const int32_t last = writing->ids[writing->count - 1];
@@ -209,13 +209,13 @@ static yk_status write_all(struct writing *writing, struct yk_generate_result *o
     struct yk_random random = yk_random_from_seed((uint64_t)request->seed);
     YK_TRY(begin(writing));
     out->prompt_tokens = writing->count;
-    YK_TRY(hand_out(writing, false));
+    YK_TRY(emit_text(writing, false));
     while (out->tokens < request->tokens && !out->ended && !yk_job_is_stopped(request->job)) {
         YK_TRY(write_token(writing, &random));
         out->tokens++;
-        out->ended = has_ended(writing);
+        out->ended = reached_end_token(writing);
     }
-    return hand_out(writing, true);
+    return emit_text(writing, true);
 }
 
 yk_status yk_generate_run(const struct yk_generate_request *request, struct yk_generate_result *out)

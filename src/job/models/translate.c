@@ -287,7 +287,7 @@ static yk_status score(const struct translator *translator, struct yk_bleu_score
     return status;
 }
 
-static yk_status hand_out(const struct translator *translator)
+static yk_status emit_lines(const struct translator *translator)
 {
     const struct yk_translate_request *request = translator->request;
     for (int64_t i = 0; i < translator->lines->count; i++) {
@@ -319,7 +319,7 @@ static yk_status run(struct translator *translator, struct yk_translate_result *
     if (translator->request->reference) {
         YK_TRY(score(translator, &out->score));
     }
-    return hand_out(translator);
+    return emit_lines(translator);
 }
 
 yk_status yk_translate_run(const struct yk_translate_request *request,

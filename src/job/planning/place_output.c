@@ -447,9 +447,7 @@ static yk_status keep_fullest(const struct page *page, const struct yk_placement
         yk_text_addf(&words, "%s, %.0f %%", device->name,
                      100 * ((double)placement->peak_bytes[number] / device->memory_bytes));
     }
-    const yk_status status = yk_arena_strdup(page->arena, yk_text_chars(&words), out);
-    yk_text_free(&words);
-    return status;
+    return yk_text_move(&words, page->arena, out);
 }
 
 static yk_status fill_row(const struct page *page, const struct yk_placement *placement,

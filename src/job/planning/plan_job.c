@@ -170,8 +170,8 @@ static yk_status prepare(const struct yk_plan_job_request *request, struct yk_pl
 }
 
 /* The plan of a placement, and what is to be said about it. */
-static yk_status follow(const struct yk_plan_job_request *request,
-                        const struct yk_planning *planning, struct yk_planner_outcome **out)
+static yk_status plan_placement(const struct yk_plan_job_request *request,
+                                const struct yk_planning *planning, struct yk_planner_outcome **out)
 {
     const struct yk_module_map *map = NULL;
     struct yk_placement_plan placed = {0};
@@ -193,7 +193,7 @@ yk_status yk_plan_job_run(const struct yk_plan_job_request *request, struct yk_p
     YK_TRY(prepare(request, &out->planning));
     yk_job_begin(request->job);
     const yk_status status = request->placement || request->map
-                                 ? follow(request, &out->planning, &out->planned)
+                                 ? plan_placement(request, &out->planning, &out->planned)
                                  : yk_planner_search(&out->planning.request, &out->planned);
     yk_job_end(request->job);
     if (status == YK_OK) {

@@ -92,8 +92,8 @@ void yk_schedule_comparison_free(struct yk_schedule_comparison *comparison)
     *comparison = (struct yk_schedule_comparison){0};
 }
 
-static const char *praise(const struct yk_schedule_comparison *comparison,
-                          const struct yk_schedule_comparison_row *row)
+static const char *verdict_of(const struct yk_schedule_comparison *comparison,
+                              const struct yk_schedule_comparison_row *row)
 {
     if (row->makespan > comparison->schedule->makespan) {
         return "";
@@ -117,7 +117,7 @@ static void add_row(const struct yk_schedule_comparison *comparison,
     }
     yk_table_add(table, "%s", words);
     yk_table_add(table, "%s", YK_UNITS_TEXT(row->seconds, YK_UNIT_SECONDS));
-    yk_table_add(table, "%s", found ? praise(comparison, row) : yk_text_chars(&row->why));
+    yk_table_add(table, "%s", found ? verdict_of(comparison, row) : yk_text_chars(&row->why));
 }
 
 yk_status yk_schedule_comparison_write_text(const struct yk_schedule_comparison *comparison,
@@ -227,8 +227,8 @@ static yk_status read_graph(const struct yk_schedule_request *request, struct yk
 }
 
 /* The schedule in which each task runs where the file `path` says. */
-static yk_status follow_map(const char *path, const struct yk_graph *graph,
-                            struct yk_schedule **out)
+static yk_status schedule_by_map(const char *path, const struct yk_graph *graph,
+                                 struct yk_schedule **out)
 {
     struct yk_text text = {0};
     struct yk_schedule *schedule = NULL;
@@ -256,7 +256,7 @@ static yk_status find_schedule(const struct yk_schedule_request *request,
                                const struct yk_scheduler_options *options, struct yk_schedule **out)
 {
     if (request->map) {
-        return follow_map(request->map, graph, out);
+        return schedule_by_map(request->map, graph, out);
     }
     const struct yk_scheduler *scheduler = yk_scheduler_find(request->algorithm);
     const yk_status status = yk_scheduler_run(scheduler, graph, options, out);

@@ -295,7 +295,8 @@ static yk_status predict(struct finished_run *run, const struct yk_calibration *
     return status;
 }
 
-static yk_status keep(const struct finished_run *run, const struct yk_calibration *calibration)
+static yk_status save_profile(const struct finished_run *run,
+                              const struct yk_calibration *calibration)
 {
     struct yk_profile *profile = NULL;
     YK_TRY(yk_profile_path_create(run->is_default ? NULL : run->profile, run->profile, &profile));
@@ -304,7 +305,7 @@ static yk_status keep(const struct finished_run *run, const struct yk_calibratio
     return status;
 }
 
-static void note_profile(const struct finished_run *run)
+static void note_other_profile(const struct finished_run *run)
 {
     const double now_s = run->planned->trial.step_s;
     if (fabs(now_s - run->predicted_step_s) > same_part * now_s) {
@@ -316,7 +317,7 @@ static void note_profile(const struct finished_run *run)
     }
 }
 
-static void note_rest(const struct yk_calibrate_result *result)
+static void warn_unexplained(const struct yk_calibrate_result *result)
 {
     const double measured_s = result->measured_step_s;
     if (fabs(result->calibrated_step_s - measured_s) > odd_part * measured_s) {
@@ -387,10 +388,10 @@ static yk_status calibrate(const struct yk_calibrate_request *request, struct fi
     }
     YK_TRY(fill_result(run, calibration, out));
     YK_TRY(predict(run, calibration, &out->calibrated_step_s));
-    note_profile(run);
-    note_rest(out);
+    note_other_profile(run);
+    warn_unexplained(out);
     if (!request->dry_run) {
-        YK_TRY(keep(run, calibration));
+        YK_TRY(save_profile(run, calibration));
         out->written = true;
     }
     return YK_OK;

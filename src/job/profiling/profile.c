@@ -155,7 +155,7 @@ static bool is_stopped(void *user)
 }
 
 /* Layers come first and take most of the time, links or copies the rest. */
-static double whole_progress(const struct yk_profiling *profiling, const char *what, double done)
+static double overall_progress(const struct yk_profiling *profiling, const char *what, double done)
 {
     const double layers = profiling->all.ranks->size > 1                  ? 0.7
                           : profiling->engine.backend->used_bytes != NULL ? 0.95
@@ -167,7 +167,7 @@ static void show_progress(void *user, const char *what, double done)
 {
     const struct yk_profiling *profiling = user;
     const int32_t rank = yk_train_team_rank(&profiling->team);
-    const double whole = whole_progress(profiling, what, done);
+    const double whole = overall_progress(profiling, what, done);
     char line[128];
     (void)snprintf(line, sizeof line, "%s, %s: %s", profiling->cluster->devices[rank].name,
                    yk_precision_name(profiling->workload.precision), what);
@@ -198,7 +198,7 @@ static yk_status most_bytes(const struct yk_profiling *profiling, int64_t *out)
 }
 
 /* What the target at hand is called among counters: its devices and precision. */
-static yk_status name_counted(const struct yk_profiling *profiling, const char **out)
+static yk_status name_counters(const struct yk_profiling *profiling, const char **out)
 {
     struct yk_text name = {0};
     yk_text_addf(&name, "%s, %s", profiling->cluster->source,
@@ -220,14 +220,14 @@ static yk_status survey_layers(struct yk_profiling *profiling,
     yk_counter_recorder_stop(profiling->gauge);
     YK_TRY(status);
     YK_TRY(yk_counter_recorder_report(profiling->gauge, NAN, profiling->arena, counted));
-    YK_TRY(name_counted(profiling, &counted->device));
+    YK_TRY(name_counters(profiling, &counted->device));
     all->count++;
     return YK_OK;
 }
 
 /* Whether the most that this process has taken will be what this target takes, and not what one
  * before it did. */
-static bool begins_anew(const struct yk_profiling *profiling)
+static bool resets_peak_memory(const struct yk_profiling *profiling)
 {
     const bool forgotten = yk_system_reset_peak_memory();
     return forgotten || profiling->target == 0 || profiling->engine.backend->used_bytes;
@@ -241,7 +241,7 @@ static yk_status survey(struct yk_profiling *profiling)
         .cluster = profiling->cluster,
         .slowness = profiling->slowness[profiling->all.ranks->rank],
         .seconds = profiling->request->seconds,
-        .held_bytes = begins_anew(profiling) ? held_bytes : NULL,
+        .held_bytes = resets_peak_memory(profiling) ? held_bytes : NULL,
         .again = profiling->request->again,
         .versions = profiling->result->versions,
         .callbacks = {.user = profiling,
@@ -262,7 +262,7 @@ static yk_status survey(struct yk_profiling *profiling)
 }
 
 /* A line about what was measured where, for who reads the results. */
-static yk_status note_target(struct yk_profiling *profiling)
+static yk_status add_target_note(struct yk_profiling *profiling)
 {
     const struct yk_survey *survey = &profiling->result->survey;
     struct yk_text *out = &profiling->result->notes;
@@ -281,7 +281,7 @@ static yk_status note_target(struct yk_profiling *profiling)
 
 /* One device of several may be too small for the model; the others are measured all the same. Ranks
  * would have to agree on it, and end instead. */
-static yk_status pass_over(struct yk_profiling *profiling, yk_status status)
+static yk_status skip_target(struct yk_profiling *profiling, yk_status status)
 {
     if (status != YK_ERROR_NO_FIT || profiling->target_count == 1 ||
         !yk_train_team_is_alone(&profiling->team)) {
@@ -313,7 +313,7 @@ static yk_status measure(struct yk_profiling *profiling)
             YK_TRY(yk_train_team_agree(&profiling->team, open_profile(profiling)));
         }
         yk_status status = survey(profiling);
-        status = status == YK_OK ? note_target(profiling) : pass_over(profiling, status);
+        status = status == YK_OK ? add_target_note(profiling) : skip_target(profiling, status);
         close_target(profiling);
         YK_TRY(status);
     }

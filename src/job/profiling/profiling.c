@@ -17,7 +17,7 @@ static const double nearly_the_part = 0.01;
 
 /* ---- which ---- */
 
-static bool wants_all(const struct yk_profile_request *request)
+static bool measures_all_devices(const struct yk_profile_request *request)
 {
     return !request->device || strcmp(request->device, "all") == 0;
 }
@@ -44,9 +44,9 @@ const char *yk_profiling_device(const struct yk_profiling *profiling)
     const struct yk_profile_request *request = profiling->request;
     if (request->cluster && profiling->cluster) {
         const bool gpu = !profiling->cluster->devices[0].is_cpu;
-        return !gpu ? "cpu" : wants_all(request) ? "cuda" : request->device;
+        return !gpu ? "cpu" : measures_all_devices(request) ? "cuda" : request->device;
     }
-    return wants_all(request) ? "auto" : request->device;
+    return measures_all_devices(request) ? "auto" : request->device;
 }
 
 /* Ranks measure the same kind of device, all at once, each its own. */
@@ -56,12 +56,12 @@ static yk_status list_choices(const struct yk_profiling *profiling, int32_t rank
     const struct yk_profile_request *request = profiling->request;
     const struct yk_train_team *team = &profiling->team;
     *count = 1;
-    if (!wants_all(request) && strcmp(request->device, "cpu") != 0 &&
+    if (!measures_all_devices(request) && strcmp(request->device, "cpu") != 0 &&
         strncmp(request->device, "cuda", 4) != 0) {
         return yk_fail(YK_ERROR_USAGE, "--device %s: cpu, cuda, cuda:1 and the like, or all",
                        request->device);
     }
-    if (wants_all(request) && ranks == 1 && !request->cluster) {
+    if (measures_all_devices(request) && ranks == 1 && !request->cluster) {
         return list_all(choices, count);
     }
     return yk_train_team_is_alone(team)
@@ -219,7 +219,7 @@ static yk_status check_gpu(struct yk_profiling *profiling, int32_t number)
 }
 
 /* What a rank says without asking the others. */
-static yk_status name_here(struct yk_profiling *profiling, int64_t ranks)
+static yk_status build_local_cluster(struct yk_profiling *profiling, int64_t ranks)
 {
     const struct yk_profile_request *request = profiling->request;
     const struct yk_device_choice *choice = &profiling->targets[profiling->target].choice;
@@ -251,7 +251,7 @@ yk_status yk_profiling_make_cluster(struct yk_profiling *profiling)
         profiling->cluster = NULL;
     }
     if (request->cluster || request->slow || ranks == 1) {
-        return yk_train_team_agree(team, name_here(profiling, ranks));
+        return yk_train_team_agree(team, build_local_cluster(profiling, ranks));
     }
     YK_TRY(yk_train_team_describe(team, &profiling->targets[profiling->target].choice, 0,
                                   profiling->arena, &line));

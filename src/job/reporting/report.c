@@ -109,7 +109,7 @@ static yk_status draw_pictures(struct reporting *reporting)
     return make_folder(reporting->request->svg);
 }
 
-static yk_status make(struct reporting *reporting)
+static yk_status write_report(struct reporting *reporting)
 {
     const struct yk_report_request *request = reporting->request;
     struct yk_outputs *outputs = &reporting->outputs;
@@ -166,7 +166,7 @@ yk_status yk_report_run(const struct yk_report_request *request)
     if (yk_folder_exists(request->plan)) {
         return report_run(request);
     }
-    const yk_status status = make(&reporting);
+    const yk_status status = write_report(&reporting);
     yk_trace_destroy(reporting.trace);
     yk_tradeoff_destroy(reporting.tradeoff);
     yk_planner_outcome_destroy(reporting.planned);

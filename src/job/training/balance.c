@@ -129,8 +129,8 @@ static int64_t *share_of(struct yk_plan *plan, int32_t rank)
 }
 
 /* The plan in force with samples divided by the speeds that were measured in the last steps. */
-static yk_status redivide(struct yk_train_balance *balance, const double *compute_s,
-                          struct yk_planner_outcome **out)
+static yk_status plan_new_shares(struct yk_train_balance *balance, const double *compute_s,
+                                 struct yk_planner_outcome **out)
 {
     const struct yk_plan *now = yk_train_balance_plan(balance)->plan;
     struct yk_plan *plan = NULL;
@@ -166,15 +166,15 @@ static bool differs(const struct yk_plan *a, const struct yk_plan *b)
     return false;
 }
 
-static const struct yk_program *change(struct yk_train_balance *balance, int64_t step,
-                                       const double *compute_s)
+static const struct yk_program *find_new_plan(struct yk_train_balance *balance, int64_t step,
+                                              const double *compute_s)
 {
     struct yk_planner_outcome *found = NULL;
     const struct yk_plan *now = yk_train_balance_plan(balance)->plan;
     if (balance->found_count == MAX_CHANGES) {
         return NULL;
     }
-    if (redivide(balance, compute_s, &found) != YK_OK || !found->plan ||
+    if (plan_new_shares(balance, compute_s, &found) != YK_OK || !found->plan ||
         yk_planner_fail_unfit(found) != YK_OK) {
         report(balance, YK_LOG_WARNING, "step %" PRId64 ": samples stay as they are: %s", step,
                yk_status_message());
@@ -241,5 +241,5 @@ const struct yk_program *yk_train_balance_check(struct yk_train_balance *balance
         report(balance, YK_LOG_NOTE,
                "layers are placed on ranks: only a new plan can divide them anew");
     }
-    return balance->changes && can ? change(balance, step->step, balance->mean_s) : NULL;
+    return balance->changes && can ? find_new_plan(balance, step->step, balance->mean_s) : NULL;
 }

@@ -77,22 +77,23 @@ static yk_status pack(const struct yk_training *training, struct yk_text *out)
     return status;
 }
 
-static yk_status collect(struct yk_training *training, struct yk_exchange_bytes **out)
+/* Gathers the packed bytes of all ranks on rank 0, once `packed` has succeeded on all of them. On
+ * other ranks `*out` stays NULL. Frees `own`. */
+static yk_status gather(const struct yk_train_team *team, yk_status packed, struct yk_text *own,
+                        struct yk_arena *arena, struct yk_exchange_bytes **out)
 {
-    const struct yk_train_team *team = &training->team;
-    struct yk_text own = {0};
-    yk_status status = yk_train_team_agree(team, pack(training, &own));
+    yk_status status = yk_train_team_agree(team, packed);
     if (status == YK_OK && !yk_train_team_is_alone(team)) {
-        status = yk_exchange_gather(&team->ranks, own.bytes, own.length, training->arena, out);
+        status = yk_exchange_gather(&team->ranks, own->bytes, own->length, arena, out);
     } else if (status == YK_OK) {
-        *out = yk_arena_allocate(training->arena, 1, sizeof **out);
-        char *copy = yk_arena_copy_text(training->arena, own.bytes, own.length);
+        *out = yk_arena_allocate(arena, 1, sizeof **out);
+        char *copy = yk_arena_copy_text(arena, own->bytes, own->length);
         status = *out && copy ? YK_OK : yk_fail_out_of_memory();
         if (status == YK_OK) {
-            **out = (struct yk_exchange_bytes){copy, own.length};
+            **out = (struct yk_exchange_bytes){copy, own->length};
         }
     }
-    yk_text_free(&own);
+    yk_text_free(own);
     return status;
 }
 
@@ -123,7 +124,7 @@ static yk_status unpack(struct yk_training *training, const struct yk_exchange_b
     return YK_OK;
 }
 
-static yk_status sum_up(struct yk_training *training)
+static yk_status collect_sums(struct yk_training *training)
 {
     const struct yk_plan *plan = training->plan.planned->plan;
     struct yk_trace_sum *sums = NULL;
@@ -154,7 +155,7 @@ static yk_status merge(struct yk_training *training, const struct yk_exchange_by
     if (status == YK_OK && whole) {
         yk_trace_destroy(training->run.trace);
         training->run.trace = whole;
-        status = sum_up(training);
+        status = collect_sums(training);
     }
     return status;
 }
@@ -163,7 +164,8 @@ yk_status yk_train_measurements_collect(struct yk_training *training)
 {
     const struct yk_planner_outcome *planned = yk_training_planned(training);
     struct yk_exchange_bytes *handed = NULL;
-    YK_TRY(collect(training, &handed));
+    struct yk_text own = {0};
+    YK_TRY(gather(&training->team, pack(training, &own), &own, training->arena, &handed));
     if (!handed) {
         return YK_OK;
     }
@@ -227,24 +229,10 @@ static yk_status join_op_times(struct yk_training *training, const struct yk_exc
 
 static yk_status collect_op_times(struct yk_training *training, struct yk_arena *scratch)
 {
-    const struct yk_train_team *team = &training->team;
     struct yk_text own = {0};
     struct yk_exchange_bytes *handed = NULL;
-    yk_status status = yk_train_team_agree(team, pack_op_times(training, &own));
-    if (status == YK_OK && !yk_train_team_is_alone(team)) {
-        status = yk_exchange_gather(&team->ranks, own.bytes, own.length, scratch, &handed);
-    } else if (status == YK_OK) {
-        handed = yk_arena_allocate(scratch, 1, sizeof *handed);
-        status = handed ? YK_OK : yk_fail_out_of_memory();
-        if (status == YK_OK) {
-            handed[0] = (struct yk_exchange_bytes){own.bytes, own.length};
-        }
-    }
-    if (status == YK_OK && handed) {
-        status = join_op_times(training, handed, scratch);
-    }
-    yk_text_free(&own);
-    return status;
+    YK_TRY(gather(&training->team, pack_op_times(training, &own), &own, scratch, &handed));
+    return handed ? join_op_times(training, handed, scratch) : YK_OK;
 }
 
 yk_status yk_train_measurements_collect_op_times(struct yk_training *training)

@@ -32,7 +32,7 @@ static int32_t rank_count(const struct yk_train_request *request, const struct y
 }
 
 /* The default device of ranks yet to be started: GPUs where each rank can have its own. */
-static yk_status foresee(int32_t ranks, struct yk_device_choice *device)
+static yk_status predict_device(int32_t ranks, struct yk_device_choice *device)
 {
     int32_t gpus = 0;
     YK_TRY(yk_device_count_gpus(&gpus));
@@ -47,8 +47,9 @@ static yk_status choose_device(const struct yk_train_request *request,
                                const struct yk_train_team *team, struct yk_device_choice *out)
 {
     YK_TRY(yk_train_team_choose_device(team, request->device, out));
-    return yk_train_team_is_alone(team) && out->automatic ? foresee(rank_count(request, team), out)
-                                                          : YK_OK;
+    return yk_train_team_is_alone(team) && out->automatic
+               ? predict_device(rank_count(request, team), out)
+               : YK_OK;
 }
 
 /* This machine's cores and memory, divided among so many ranks, as a line that a plan's file can
@@ -195,9 +196,9 @@ static yk_status open_cluster(const struct yk_train_request *request,
     return YK_OK;
 }
 
-static void ask(const struct yk_train_request *request, const struct yk_model_config *config,
-                const struct yk_workload *workload, const char *model_source,
-                struct yk_train_plan *out)
+static void fill_request(const struct yk_train_request *request,
+                         const struct yk_model_config *config, const struct yk_workload *workload,
+                         const char *model_source, struct yk_train_plan *out)
 {
     const struct yk_job_search search = {.moves = TRIALS, .seed = 1};
     struct yk_plan_request *asked = &out->request;
@@ -218,7 +219,7 @@ static void ask(const struct yk_train_request *request, const struct yk_model_co
     asked->search = yk_job_search_options(&search, request->job);
 }
 
-static yk_status fail_other(const char *path, const char *what, int64_t planned, int64_t asked)
+static yk_status fail_mismatch(const char *path, const char *what, int64_t planned, int64_t asked)
 {
     return yk_fail(YK_ERROR_INPUT,
                    "%s: the plan is for %s of %" PRId64 ", not %" PRId64
@@ -243,13 +244,13 @@ static yk_status check_plan(const struct yk_train_request *request,
 {
     const struct yk_workload *planned = &plan->workload;
     if (planned->batch != workload->batch) {
-        return fail_other(request->plan, "a batch", planned->batch, workload->batch);
+        return fail_mismatch(request->plan, "a batch", planned->batch, workload->batch);
     }
     if (planned->sequence != workload->sequence) {
-        return fail_other(request->plan, "a sequence", planned->sequence, workload->sequence);
+        return fail_mismatch(request->plan, "a sequence", planned->sequence, workload->sequence);
     }
     if (planned->lora_rank != workload->lora_rank) {
-        return fail_other(request->plan, "adapters", planned->lora_rank, workload->lora_rank);
+        return fail_mismatch(request->plan, "adapters", planned->lora_rank, workload->lora_rank);
     }
     if (planned->precision != workload->precision || planned->nf4 != workload->nf4) {
         return yk_fail(YK_ERROR_INPUT, "%s: the plan is for %s%s, not for %s%s", request->plan,
@@ -344,10 +345,11 @@ static yk_status search(const struct yk_train_request *request, const struct yk_
 }
 
 /* What one process does to have a plan: read it, or look for it. */
-static yk_status find_here(const struct yk_train_request *request, const struct yk_train_team *team,
-                           const struct yk_model_config *config,
-                           const struct yk_plan_sources *planned, struct yk_arena *arena,
-                           struct yk_train_plan *out)
+static yk_status find_on_this_rank(const struct yk_train_request *request,
+                                   const struct yk_train_team *team,
+                                   const struct yk_model_config *config,
+                                   const struct yk_plan_sources *planned, struct yk_arena *arena,
+                                   struct yk_train_plan *out)
 {
     if (request->plan) {
         YK_TRY(check_vocabulary(request, config, planned, arena));
@@ -357,8 +359,8 @@ static yk_status find_here(const struct yk_train_request *request, const struct 
 }
 
 /* What devices take besides, as rank 0 knows it: programs depend on it, and must be the same. */
-static yk_status share_context(const struct yk_train_team *team, struct yk_arena *arena,
-                               int32_t device_count, struct yk_device_facts *facts)
+static yk_status broadcast_context(const struct yk_train_team *team, struct yk_arena *arena,
+                                   int32_t device_count, struct yk_device_facts *facts)
 {
     double *bytes = NULL;
     YK_TRY_NEW(arena, bytes, device_count);
@@ -385,8 +387,8 @@ static void count_streams(const struct yk_train_request *request, const struct y
 }
 
 /* The plan's file as others read it, who have no measurements. */
-static yk_status write_for_others(const struct yk_train_plan *found, struct yk_arena *arena,
-                                  struct yk_text *out)
+static yk_status write_for_other_ranks(const struct yk_train_plan *found, struct yk_arena *arena,
+                                       struct yk_text *out)
 {
     struct yk_plan_context context = yk_train_plan_context(found);
     struct yk_plan *plan = NULL;
@@ -401,11 +403,12 @@ static yk_status write_for_others(const struct yk_train_plan *found, struct yk_a
 }
 
 /* Rank 0's plan becomes that of all; where it found none, all know. */
-static yk_status share(const struct yk_train_request *request, const struct yk_train_team *team,
-                       struct yk_arena *arena, struct yk_train_plan *out)
+static yk_status broadcast_plan(const struct yk_train_request *request,
+                                const struct yk_train_team *team, struct yk_arena *arena,
+                                struct yk_train_plan *out)
 {
     struct yk_text text = {0};
-    yk_status status = team->ranks.rank == 0 ? write_for_others(out, arena, &text) : YK_OK;
+    yk_status status = team->ranks.rank == 0 ? write_for_other_ranks(out, arena, &text) : YK_OK;
     status = yk_train_team_agree(team, status);
     YK_THEN(yk_exchange_broadcast_text(&team->ranks, 0, &text));
     if (status == YK_OK && team->ranks.rank > 0) {
@@ -434,15 +437,16 @@ yk_status yk_train_plan_find(const struct yk_train_request *request,
     }
     YK_TRY(yk_train_team_agree(team, status));
     if (!yk_train_team_is_alone(team)) {
-        YK_TRY(share_context(team, arena, out->cluster->device_count, out->facts));
+        YK_TRY(broadcast_context(team, arena, out->cluster->device_count, out->facts));
     }
     yk_train_progress_phase(request->progress, YK_TRAIN_PHASE_PLANNING);
-    ask(request, config, workload, model_source, out);
-    status = yk_train_team_rank(team) == 0 ? find_here(request, team, config, &planned, arena, out)
-                                           : YK_OK;
+    fill_request(request, config, workload, model_source, out);
+    status = yk_train_team_rank(team) == 0
+                 ? find_on_this_rank(request, team, config, &planned, arena, out)
+                 : YK_OK;
     YK_TRY(yk_train_team_agree(team, status));
     if (!yk_train_team_is_alone(team)) {
-        YK_TRY(share(request, team, arena, out));
+        YK_TRY(broadcast_plan(request, team, arena, out));
     }
     if (request->shuffle == 0 || !out->planned || !out->planned->plan) {
         return YK_OK;

@@ -56,7 +56,7 @@ static int64_t fit_id(const struct yk_tokenizer *tokenizer, enum yk_token_role r
 
 /* Tokens that mean something, as the tokenizer numbers them: sentences end in data as they are to
  * end in translations. What a decoder begins with is the model's own choice. */
-static void fit_ids(const struct yk_tokenizer *tokenizer, struct yk_model_config *config)
+static void set_special_ids(const struct yk_tokenizer *tokenizer, struct yk_model_config *config)
 {
     struct yk_config_token_ids *ids = &config->ids;
     ids->pad = fit_id(tokenizer, YK_TOKEN_PAD, ids->pad);
@@ -77,7 +77,7 @@ static yk_status fit_weights(const struct yk_tokenizer *tokenizer, struct yk_are
     }
     YK_TRY_NEW(arena, fitted, 1);
     *fitted = **config;
-    fit_ids(tokenizer, fitted);
+    set_special_ids(tokenizer, fitted);
     *config = fitted;
     return YK_OK;
 }
@@ -92,7 +92,7 @@ static yk_status fit_vocabulary(const struct yk_tokenizer *tokenizer, bool writt
     const bool by_character = yk_tokenizer_vocabulary(tokenizer) != NULL;
     YK_TRY_NEW(arena, fitted, 1);
     *fitted = **config;
-    fit_ids(tokenizer, fitted);
+    set_special_ids(tokenizer, fitted);
     *config = fitted;
     if (written && !by_character) {
         return YK_OK;
@@ -197,7 +197,8 @@ static yk_status open_new(const struct yk_train_request *request, struct yk_aren
                           : yk_model_data_check(out->dataset, out->data, out->config);
 }
 
-static yk_status open_other(const struct yk_train_request *request, struct yk_train_source *out)
+static yk_status open_evaluation_data(const struct yk_train_request *request,
+                                      struct yk_train_source *out)
 {
     struct yk_dataset_request wanted;
     const struct yk_model_data_model known = {out->config->name, out->tokenizer, out->config};
@@ -227,7 +228,7 @@ yk_status yk_train_source_open(const struct yk_train_request *request,
     } else {
         YK_TRY(open_new(request, arena, out));
     }
-    return request->eval_data ? open_other(request, out) : YK_OK;
+    return request->eval_data ? open_evaluation_data(request, out) : YK_OK;
 }
 
 yk_status yk_train_source_open_samplers(struct yk_train_source *source,

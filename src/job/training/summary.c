@@ -44,10 +44,7 @@ static yk_status describe_device(const struct yk_training *training, struct yk_t
     const struct yk_engine *engine = &training->engine;
     struct yk_text name = {0};
     engine->backend->describe(engine->device, &name);
-    yk_status status = yk_text_status(&name);
-    YK_THEN(yk_arena_strdup(training->arena, yk_text_chars(&name), &out->device));
-    yk_text_free(&name);
-    YK_TRY(status);
+    YK_TRY(yk_text_move(&name, training->arena, &out->device));
     return yk_arena_strdup(training->arena, engine->backend->name, &out->backend);
 }
 

@@ -291,10 +291,7 @@ yk_status yk_train_team_describe(const struct yk_train_team *team,
     YK_THEN(
         yk_train_team_agree(team, said ? join_line(said, team->ranks.size, arena, &text) : YK_OK));
     YK_THEN(yk_exchange_broadcast_text(&team->ranks, 0, &text));
-    if (status == YK_OK) {
-        *out = yk_arena_copy_text(arena, yk_text_chars(&text), text.length);
-        status = *out ? YK_OK : yk_fail_out_of_memory();
-    }
+    YK_THEN(yk_text_move(&text, arena, out));
     yk_text_free(&text);
     return status;
 }

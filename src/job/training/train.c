@@ -41,7 +41,7 @@ static const struct yk_train_progress *progress_of(const struct steps *steps)
     return steps->reports && progress ? progress : &none;
 }
 
-static void note_seconds(struct steps *steps, double seconds)
+static void update_usual_step(struct steps *steps, double seconds)
 {
     steps->usual_step_s = steps->usual_step_s > 0
                               ? (1 - FORGETTING) * steps->usual_step_s + FORGETTING * seconds
@@ -67,7 +67,7 @@ static void on_step(void *user, const struct yk_run_step *step)
     struct steps *steps = user;
     const struct yk_train_progress *progress = progress_of(steps);
     const struct yk_planner_outcome *planned = steps->planned;
-    note_seconds(steps, step->seconds);
+    update_usual_step(steps, step->seconds);
     if (!progress->step) {
         return;
     }
@@ -143,7 +143,7 @@ static bool on_stop(void *user)
     return yk_job_is_stopped(steps->request->job);
 }
 
-static struct yk_run_callbacks watch_steps(struct steps *steps)
+static struct yk_run_callbacks run_callbacks(struct steps *steps)
 {
     return (struct yk_run_callbacks){
         .user = steps,
@@ -201,7 +201,7 @@ static yk_status finish(struct yk_training *training, const char *checkpoint, yk
 }
 
 /* Where it is gauged, the meters are read meanwhile. */
-static yk_status run_gauged(struct yk_training *training)
+static yk_status run_with_counters(struct yk_training *training)
 {
     if (!training->gauge) {
         return yk_run_train(&training->run);
@@ -251,7 +251,7 @@ static yk_status report_start(const struct yk_training *training)
 }
 
 /* Everything that the first step needs. */
-static yk_status begin(struct yk_training *training)
+static yk_status prepare_first_step(struct yk_training *training)
 {
     const struct yk_planner_outcome *planned = training->plan.planned;
     struct yk_train_team *team = &training->team;
@@ -274,9 +274,9 @@ static yk_status run_steps(struct yk_training *training, struct steps *steps,
                            struct yk_train_result *out)
 {
     struct yk_train_team *team = &training->team;
-    training->run.callbacks = watch_steps(steps);
+    training->run.callbacks = run_callbacks(steps);
     yk_train_progress_phase(training->request.progress, YK_TRAIN_PHASE_STEPS);
-    const yk_status status = run_gauged(training);
+    const yk_status status = run_with_counters(training);
     yk_job_end(training->request.job);
     if (status == YK_OK || status == YK_ERROR_STOPPED) {
         return finish(training, yk_text_chars(&steps->checkpoint), status, out);
@@ -292,7 +292,7 @@ static yk_status train(struct yk_training *training, struct yk_train_result *out
 {
     const struct yk_planner_outcome *planned = training->plan.planned;
     struct yk_train_team *team = &training->team;
-    YK_TRY(begin(training));
+    YK_TRY(prepare_first_step(training));
     struct yk_train_balance balance = {
         .request = &training->plan.request,
         .planned = planned,
@@ -318,7 +318,7 @@ static yk_status train(struct yk_training *training, struct yk_train_result *out
     return status;
 }
 
-static yk_status forecast(const struct yk_training *training, struct yk_train_result *out)
+static yk_status run_dry(const struct yk_training *training, struct yk_train_result *out)
 {
     const struct yk_planner_outcome *planned = training->plan.planned;
     const bool json = training->request.json;
@@ -348,7 +348,7 @@ yk_status yk_train_run(const struct yk_train_request *request, struct yk_train_r
     out->rank = launcher.rank;
     out->size = launcher.size;
     yk_status status = yk_training_open(&training, &launcher);
-    YK_THEN(request->dry_run ? forecast(&training, out) : train(&training, out));
+    YK_THEN(request->dry_run ? run_dry(&training, out) : train(&training, out));
     /* What the result points to is in the training's arena. */
     out->arena = training.arena;
     training.arena = NULL;

@@ -55,7 +55,7 @@ struct yk_lr_schedule yk_training_learning_rate(const struct yk_train_request *r
 }
 
 /* A folder keeps one run: another one's checkpoints would be mistaken for this one's. */
-static yk_status check_new(struct yk_training *training)
+static yk_status check_no_run(struct yk_training *training)
 {
     bool found = false;
     YK_TRY(yk_train_folder_has_checkpoint(training->folder, training->arena, &found));
@@ -80,7 +80,7 @@ static yk_status open_folder(struct yk_training *training)
     if (first && !request->dry_run && yk_folder_has(training->folder, "run.json")) {
         YK_TRY(yk_train_folder_lock_acquire(&training->lock, training->folder, training->arena));
     }
-    return request->dry_run || request->resumed || !first ? YK_OK : check_new(training);
+    return request->dry_run || request->resumed || !first ? YK_OK : check_no_run(training);
 }
 
 /* All ranks go on from one checkpoint. */
@@ -194,7 +194,7 @@ static yk_status open_data(struct yk_training *training)
     return resolve_batch(training);
 }
 
-static yk_status read_slow(struct yk_training *training)
+static yk_status read_slowdown(struct yk_training *training)
 {
     const struct yk_train_team *team = &training->team;
     double *factors = NULL;
@@ -205,7 +205,7 @@ static yk_status read_slow(struct yk_training *training)
     return YK_OK;
 }
 
-static yk_status open_rest(struct yk_training *training)
+static yk_status open_samplers_and_net(struct yk_training *training)
 {
     const struct yk_train_request *request = &training->request;
     const struct yk_plan *plan = training->plan.planned->plan;
@@ -228,7 +228,7 @@ yk_status yk_training_open(struct yk_training *training, const struct yk_launche
     YK_TRY(yk_arena_create(&training->arena));
     const struct yk_train_team_request joining = {request->threads, request->device, request->job};
     YK_TRY(yk_train_team_open(launcher, &joining, training->arena, &training->team));
-    YK_TRY(yk_train_team_agree(team, read_slow(training)));
+    YK_TRY(yk_train_team_agree(team, read_slowdown(training)));
     YK_TRY(yk_train_team_agree(team, yk_train_weights_resolve(training)));
     YK_TRY(yk_train_team_agree(team, open_folder(training)));
     YK_TRY(yk_train_team_agree(team, open_checkpoint(training)));
@@ -236,7 +236,7 @@ yk_status yk_training_open(struct yk_training *training, const struct yk_launche
     YK_TRY(yk_train_plan_workload(request, training->source.config, &workload));
     YK_TRY(yk_train_plan_find(request, team, training->source.config, &workload,
                               training->config_path, training->arena, &training->plan));
-    return yk_train_team_agree(team, open_rest(training));
+    return yk_train_team_agree(team, open_samplers_and_net(training));
 }
 
 static yk_status open_engine(struct yk_training *training)
@@ -273,7 +273,7 @@ static yk_status open_store(struct yk_training *training)
 
 /* The plan names the model that is written beside it, also where another file's plan is kept to:
  * the folder is whole without that file. */
-static yk_status write_beginning(struct yk_training *training, struct yk_outputs *outputs)
+static yk_status write_first_files(struct yk_training *training, struct yk_outputs *outputs)
 {
     struct yk_plan_context context = yk_train_plan_context(&training->plan);
     struct yk_plan *plan = NULL;
@@ -317,7 +317,7 @@ static struct yk_executor_options executor_options(struct yk_training *training)
     };
 }
 
-static void set_run(struct yk_training *training, const char *base)
+static void fill_run(struct yk_training *training, const char *base)
 {
     const struct yk_train_request *request = &training->request;
     const struct yk_train_source *source = &training->source;
@@ -364,9 +364,9 @@ static yk_status begin_folder(struct yk_training *training)
     YK_TRY(yk_train_folder_lock_acquire(&training->lock, training->folder, training->arena));
     YK_TRY(yk_train_folder_check_links(training->folder, training->arena));
     if (!training->checkpoint) {
-        YK_TRY(check_new(training));
+        YK_TRY(check_no_run(training));
     }
-    const yk_status status = write_beginning(training, &outputs);
+    const yk_status status = write_first_files(training, &outputs);
     yk_outputs_free(&outputs);
     return status;
 }
@@ -380,7 +380,7 @@ yk_status yk_training_prepare(struct yk_training *training)
     YK_TRY(yk_option_source_write(&yk_train_option_table, &training->request,
                                   &training->options_json));
     YK_TRY(yk_train_team_agree(team, begin_folder(training)));
-    set_run(training, base);
+    fill_run(training, base);
     return YK_OK;
 }
 

@@ -134,7 +134,7 @@ static yk_status open_lane(const struct yk_device_choice *choice, struct yk_trai
     return engine->backend->lane_create(engine->device, "comm", &engine->lane);
 }
 
-static yk_status share(void *user, yk_status mine, void *bytes, size_t size)
+static yk_status exchange_with_all(void *user, yk_status mine, void *bytes, size_t size)
 {
     YK_TRY(yk_exchange_agree(user, mine));
     return yk_exchange_broadcast(user, bytes, size);
@@ -149,7 +149,7 @@ yk_status yk_train_transport_open(const struct yk_ranks *met, const struct yk_de
     const struct yk_comm_bootstrap bootstrap = {
         .rank = met->rank,
         .size = met->size,
-        .share = share,
+        .share = exchange_with_all,
         .user = (void *)(uintptr_t)met,
     };
     const struct yk_comm_options options = {
