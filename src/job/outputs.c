@@ -29,7 +29,7 @@ static bool is_same_file(const char *a, const char *b)
     return first_exists == second_exists && strcmp(a, b) == 0;
 }
 
-/* Files are written beside their names, so it is the folder that must let us. */
+/* A file is written under a temporary name in its folder, so the folder must be writable. */
 static yk_status check_folder(const char *path)
 {
     struct stat found;
@@ -75,7 +75,7 @@ struct yk_text *yk_outputs_add(struct yk_outputs *outputs, const char *path)
 struct yk_text *yk_outputs_add_nofollow(struct yk_outputs *outputs, const char *path)
 {
     struct yk_text *text = yk_outputs_add(outputs, path);
-    outputs->files[outputs->count - 1].own = true;
+    outputs->files[outputs->count - 1].nofollow = true;
     return text;
 }
 
@@ -119,17 +119,17 @@ void yk_outputs_finish(struct yk_outputs *outputs, yk_status made)
 {
     if (made != YK_OK) {
         record_failure(outputs, made);
-        drop_from(outputs, outputs->made_count);
+        drop_from(outputs, outputs->recorded_count);
     }
-    outputs->made_count = outputs->count;
+    outputs->recorded_count = outputs->count;
 }
 
 static void write_each(struct yk_outputs *outputs)
 {
     for (size_t i = 0; i < outputs->count; i++) {
         const struct yk_output_file *file = &outputs->files[i];
-        record_failure(outputs, file->own ? yk_file_write_nofollow(file->path, &file->text)
-                                          : yk_file_write(file->path, &file->text));
+        record_failure(outputs, file->nofollow ? yk_file_write_nofollow(file->path, &file->text)
+                                               : yk_file_write(file->path, &file->text));
     }
 }
 

@@ -20,7 +20,7 @@ enum {
 struct yk_output_file {
     const char *path;
     struct yk_text text;
-    bool own; /* yoke chose the file name: a symbolic link of that name is not followed */
+    bool nofollow; /* yoke chose the file name: a symbolic link of that name is not followed */
 };
 
 /* Starts as {0}. */
@@ -28,7 +28,7 @@ struct yk_outputs {
     struct yk_output_file files[YK_OUTPUTS_MAX];
     size_t count;
     bool together;            /* write all files or none */
-    size_t made_count;        /* files whose texts yk_output_files_record() has accepted */
+    size_t recorded_count;    /* files whose texts yk_output_files_record() has accepted */
     yk_status status;         /* first failure */
     struct yk_text sentences; /* messages of all failures, joined by "; " */
 };

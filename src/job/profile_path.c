@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The usual file, be it there or not; NULL where there is no home. */
+/* The default file, whether it exists or not; NULL if HOME is not set. */
 static yk_status default_path(struct yk_arena *arena, const char **out)
 {
     const char *data = getenv("XDG_DATA_HOME");

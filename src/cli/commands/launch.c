@@ -26,7 +26,7 @@ yk_status yk_command_launch_find(const struct yk_rank_choice *place, int64_t ran
     return yk_rank_decide_launch(out, ranks, launches);
 }
 
-/* mpirun must not tell terminals from files for the ranks: it has pseudo-terminals of its own. */
+/* Ranks cannot detect the terminal themselves, because mpirun gives them pseudo-terminals. */
 static void export_terminal(void)
 {
     char words[32];

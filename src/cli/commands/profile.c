@@ -229,12 +229,12 @@ static yk_status write_imported(const struct yk_profile_import_result *result, s
 {
     for (int32_t i = 0; i < result->file_count; i++) {
         const struct yk_profile_import_file *file = &result->files[i];
-        const int64_t numbers = file->added + file->newer + file->left;
+        const int64_t numbers = file->added + file->replaced + file->skipped;
         yk_text_addf(out,
                      "%s: %" PRId64 " number%s, %" PRId64 " new, %" PRId64 " newer, %" PRId64
                      " no newer than what is known\n",
-                     file->path, numbers, yk_text_plural(numbers), file->added, file->newer,
-                     file->left);
+                     file->path, numbers, yk_text_plural(numbers), file->added, file->replaced,
+                     file->skipped);
     }
     yk_text_addf(out, "\nkept in %s\n", result->path);
     return yk_text_status(out);
@@ -253,8 +253,8 @@ static yk_status write_imported_json(const struct yk_profile_import_result *resu
         yk_json_write_begin_row(&json, 2);
         yk_json_write_string(&json, "file", file->path);
         yk_json_write_integer(&json, "new", file->added);
-        yk_json_write_integer(&json, "newer", file->newer);
-        yk_json_write_integer(&json, "left", file->left);
+        yk_json_write_integer(&json, "newer", file->replaced);
+        yk_json_write_integer(&json, "left", file->skipped);
         yk_json_write_end_object(&json);
     }
     yk_json_write_end_array(&json);

@@ -92,9 +92,8 @@ static yk_status write_summary(const struct yk_train_request *request,
     return yk_counters_add_text(&result->counters, out);
 }
 
-/* What a person sees of a training while it goes on: one line a step on standard error, rewritten
- * in place on a terminal; the first ten and then every so many are kept. From the first step on,
- * Ctrl-C and TERM ask the run to save and stop. Starts with its first member, the rest 0. */
+/* Prints one line per step to standard error, rewritten in place on a terminal. The first ten lines
+ * and every log_every-th line are kept. The first member is set, the others start as 0. */
 struct lines {
     int64_t log_every;
     int64_t first_step;  /* done before this run began */
@@ -197,7 +196,7 @@ static void add_step_speed(const struct yk_train_step *step, struct yk_text *out
     }
     if (step->slowest >= 0) {
         yk_text_addf(out, "  slowest rank %d, computing %.0f %%", (int)step->slowest,
-                     100 * step->slowest_part);
+                     100 * step->slowest_compute_fraction);
     }
 }
 
@@ -216,7 +215,7 @@ static void on_step(void *user, const struct yk_train_step *step)
         yk_text_addf(line, ", loss scale %g", step->loss_scale);
     }
     yk_text_add(line, "  left ");
-    add_duration(step->left_s, line);
+    add_duration(step->remaining_s, line);
     add_step_speed(step, line);
     show(lines, keep);
 }
@@ -274,7 +273,7 @@ static yk_status run(const void *given, struct yk_text *out)
     struct yk_launcher launcher;
     bool launches = false;
     YK_TRY(yk_train_check(&request));
-    YK_TRY(yk_command_launch_find(&request.hand, request.ranks, &launcher, &launches));
+    YK_TRY(yk_command_launch_find(&request.rank_options, request.ranks, &launcher, &launches));
     if (launches && !request.dry_run) {
         return yk_command_launch(request.ranks);
     }

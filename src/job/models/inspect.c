@@ -101,14 +101,14 @@ static yk_status list_tensors(struct yk_inspect_result *out)
     return YK_OK;
 }
 
-static yk_status list_notes(const struct yk_safetensors *file, struct yk_arena *arena,
-                            struct yk_inspect_file *out)
+static yk_status list_metadata(const struct yk_safetensors *file, struct yk_arena *arena,
+                               struct yk_inspect_file *out)
 {
-    out->note_count = yk_safetensors_metadata_count(file);
-    YK_TRY_NEW(arena, out->notes, out->note_count);
-    for (int32_t i = 0; i < out->note_count; i++) {
+    out->metadata_count = yk_safetensors_metadata_count(file);
+    YK_TRY_NEW(arena, out->metadata, out->metadata_count);
+    for (int32_t i = 0; i < out->metadata_count; i++) {
         const struct yk_safetensors_metadata_entry *note = yk_safetensors_metadata_at(file, i);
-        out->notes[i] = (struct yk_inspect_note){.key = note->key, .value = note->value};
+        out->metadata[i] = (struct yk_inspect_note){.key = note->key, .value = note->value};
     }
     return YK_OK;
 }
@@ -121,7 +121,7 @@ static yk_status list_files(struct yk_inspect_result *out)
         const struct yk_safetensors *file = yk_tensor_set_file_at(out->set, i);
         out->files[i].path = yk_safetensors_path(file);
         out->files[i].bytes = yk_safetensors_size(file);
-        YK_TRY(list_notes(file, out->arena, &out->files[i]));
+        YK_TRY(list_metadata(file, out->arena, &out->files[i]));
     }
     if (out->optimizer_file) {
         out->optimizer = yk_safetensors_path(out->optimizer_file);

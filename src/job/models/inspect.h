@@ -36,8 +36,8 @@ struct yk_inspect_note {
 struct yk_inspect_file {
     const char *path;
     uint64_t bytes;
-    struct yk_inspect_note *notes;
-    int32_t note_count;
+    struct yk_inspect_note *metadata;
+    int32_t metadata_count;
 };
 
 /* A checkpoint. Sizes and hashes of all its files have been verified. */

@@ -17,11 +17,11 @@ enum {
 };
 
 struct yk_pairs_request {
-    const char *language; /* locale name: de, pt_BR */
-    const char *output;   /* prefix of the output files */
-    const char *from;     /* locale folder; NULL: /usr/share/locale and locale-langpack */
-    int64_t held_out;     /* number of pairs written to separate files for evaluation */
-    int64_t longest;      /* maximum length of a sentence, in characters */
+    const char *language;      /* locale name: de, pt_BR */
+    const char *output;        /* prefix of the output files */
+    const char *locale_folder; /* locale folder; NULL: /usr/share/locale and locale-langpack */
+    int64_t held_out;          /* number of pairs written to separate files for evaluation */
+    int64_t max_characters;    /* maximum length of a sentence, in characters */
 };
 
 /* Number of messages rejected for one reason. */

@@ -51,7 +51,7 @@ static yk_status run_row(struct yk_schedule_comparison *comparison,
         yk_scheduler_run(row->scheduler, comparison->graph, options, &schedule);
     row->seconds = yk_clock_now_s() - begin_s;
     if (status != YK_OK) {
-        yk_text_add(&row->why, yk_status_message());
+        yk_text_add(&row->failure, yk_status_message());
         return status;
     }
     row->makespan = schedule->makespan;
@@ -85,7 +85,7 @@ yk_status yk_schedule_comparison_run(const struct yk_graph *graph,
 void yk_schedule_comparison_free(struct yk_schedule_comparison *comparison)
 {
     for (size_t i = 0; i < comparison->count; i++) {
-        yk_text_free(&comparison->rows[i].why);
+        yk_text_free(&comparison->rows[i].failure);
     }
     free(comparison->rows);
     yk_schedule_destroy(comparison->schedule);
@@ -104,7 +104,7 @@ static const char *verdict_of(const struct yk_schedule_comparison *comparison,
 static void add_row(const struct yk_schedule_comparison *comparison,
                     const struct yk_schedule_comparison_row *row, struct yk_table *table)
 {
-    const bool found = row->why.length == 0;
+    const bool found = row->failure.length == 0;
     char words[YK_NUMBER_SIZE] = "-";
     yk_table_add(table, "%s", row->scheduler->name);
     if (found) {
@@ -117,7 +117,7 @@ static void add_row(const struct yk_schedule_comparison *comparison,
     }
     yk_table_add(table, "%s", words);
     yk_table_add(table, "%s", YK_UNITS_TEXT(row->seconds, YK_UNIT_SECONDS));
-    yk_table_add(table, "%s", found ? verdict_of(comparison, row) : yk_text_chars(&row->why));
+    yk_table_add(table, "%s", found ? verdict_of(comparison, row) : yk_text_chars(&row->failure));
 }
 
 yk_status yk_schedule_comparison_write_text(const struct yk_schedule_comparison *comparison,
@@ -149,8 +149,8 @@ static void add_object(const struct yk_schedule_comparison *comparison,
     const double bound = (double)comparison->lower_bound;
     yk_json_write_begin_row(json, 1);
     yk_json_write_string(json, "algorithm", row->scheduler->name);
-    if (row->why.length > 0) {
-        yk_json_write_string(json, "error", yk_text_chars(&row->why));
+    if (row->failure.length > 0) {
+        yk_json_write_string(json, "error", yk_text_chars(&row->failure));
     } else {
         yk_json_write_number(json, "makespan", yk_graph_time(comparison->graph, row->makespan));
         yk_json_write_number(json, "gap", bound > 0 ? ((double)row->makespan - bound) / bound : 0);

@@ -16,9 +16,9 @@
 
 struct yk_schedule_comparison_row {
     const struct yk_scheduler *scheduler;
-    struct yk_text why; /* why the scheduler found no schedule; empty if it found one */
-    int64_t makespan;   /* ticks */
-    double seconds;     /* run time of the scheduler */
+    struct yk_text failure; /* why the scheduler found no schedule; empty if it found one */
+    int64_t makespan;       /* ticks */
+    double seconds;         /* run time of the scheduler */
 };
 
 struct yk_schedule_comparison {

@@ -342,7 +342,7 @@ static yk_status fill_op(const struct yk_calibration_class *sort, struct yk_aren
         .alone_s = sort->alone_s,
         .spread = sort->spread,
     };
-    YK_TRY(yk_arena_strdup(arena, sort->on, &out->on));
+    YK_TRY(yk_arena_strdup(arena, sort->on, &out->device_or_link));
     YK_TRY(yk_arena_strdup(arena, sort->layer, &out->layer));
     return yk_arena_strdup(arena, sort->shape, &out->shape);
 }
@@ -362,7 +362,7 @@ static yk_status fill_result(const struct finished_run *run,
     out->estimated_message = calibration->estimated_message;
     out->layer_count = calibration->rows.layer_count;
     out->link_count = calibration->rows.link_count;
-    out->left = calibration->left;
+    out->skipped_messages = calibration->left;
     YK_TRY(yk_arena_strdup(out->arena, run->folder, &out->run));
     YK_TRY(yk_arena_strdup(out->arena, run->profile, &out->profile));
     YK_TRY_NEW(out->arena, out->ops, (int64_t)calibration->class_count + 1);

@@ -19,13 +19,13 @@ struct yk_calibrate_request {
 
 /* One class of ops, as defined in measure/calibration.h. */
 struct yk_calibrate_op {
-    const char *op;    /* "forward" */
-    const char *on;    /* device or link */
-    const char *layer; /* kind of layer: "gpt-block"; NULL for a message */
-    const char *shape; /* shape of the layer; NULL for a message */
-    int64_t size;      /* samples of a layer op, bytes of a message; -1 for an update */
-    int32_t ranks;     /* ranks that take part in a message */
-    int32_t times;     /* ops per step on the rank with the most of them */
+    const char *op;             /* "forward" */
+    const char *device_or_link; /* device or link */
+    const char *layer;          /* kind of layer: "gpt-block"; NULL for a message */
+    const char *shape;          /* shape of the layer; NULL for a message */
+    int64_t size;               /* samples of a layer op, bytes of a message; -1 for an update */
+    int32_t ranks;              /* ranks that take part in a message */
+    int32_t times;              /* ops per step on the rank with the most of them */
     double predicted_s;
     double measured_s;
     double difference_s; /* (measured − predicted) × times */
@@ -50,7 +50,7 @@ struct yk_calibrate_result {
     bool estimated_message;      /* message_slowdown was estimated from the run */
     int32_t layer_count;         /* layer times for the profile */
     int32_t link_count;          /* message times for the profile */
-    int32_t left;                /* classes of messages that are not written to the profile */
+    int32_t skipped_messages;    /* classes of messages that are not written to the profile */
     struct yk_calibrate_op *ops; /* sorted by difference_s, largest first */
     int32_t op_count;
 };

@@ -89,7 +89,8 @@ static yk_status open_ranks(struct yk_profiling *profiling)
 static yk_status open_device(struct yk_profiling *profiling)
 {
     if (profiling->request->counters) {
-        YK_TRY(yk_counters_open(&profiling->targets[profiling->target].choice, &profiling->gauge));
+        YK_TRY(yk_counters_open(&profiling->targets[profiling->target].choice,
+                                &profiling->counter_recorder));
     }
     return open_engine(profiling);
 }
@@ -136,8 +137,8 @@ static void close_target(struct yk_profiling *profiling)
     }
     profiling->lane = NULL;
     yk_device_close_engine(&profiling->engine);
-    yk_counter_recorder_close(profiling->gauge);
-    profiling->gauge = NULL;
+    yk_counter_recorder_close(profiling->counter_recorder);
+    profiling->counter_recorder = NULL;
 }
 
 /* Of memory that is the host's, what this process has taken at most. */
@@ -178,7 +179,7 @@ static void show_progress(void *user, const char *what, double done)
 static void note_step(void *user, const struct yk_round_times *times)
 {
     const struct yk_profiling *profiling = user;
-    yk_counter_recorder_add_step(profiling->gauge, times);
+    yk_counter_recorder_add_step(profiling->counter_recorder, times);
 }
 
 /* The largest message that a plan for the model could send: all gradients at once. */
@@ -210,16 +211,16 @@ static yk_status name_counters(const struct yk_profiling *profiling, const char 
 static yk_status survey_layers(struct yk_profiling *profiling,
                                const struct yk_survey_request *request)
 {
-    if (!profiling->gauge) {
+    if (!profiling->counter_recorder) {
         return yk_survey_layers(&profiling->result->survey, &profiling->all, request);
     }
     struct yk_counter_ranks *all = &profiling->result->counted;
     struct yk_counter_rank *counted = &all->all[all->count];
-    YK_TRY(yk_counter_recorder_start(profiling->gauge));
+    YK_TRY(yk_counter_recorder_start(profiling->counter_recorder));
     const yk_status status = yk_survey_layers(&profiling->result->survey, &profiling->all, request);
-    yk_counter_recorder_stop(profiling->gauge);
+    yk_counter_recorder_stop(profiling->counter_recorder);
     YK_TRY(status);
-    YK_TRY(yk_counter_recorder_report(profiling->gauge, NAN, profiling->arena, counted));
+    YK_TRY(yk_counter_recorder_report(profiling->counter_recorder, NAN, profiling->arena, counted));
     YK_TRY(name_counters(profiling, &counted->device));
     all->count++;
     return YK_OK;
@@ -247,7 +248,7 @@ static yk_status survey(struct yk_profiling *profiling)
         .callbacks = {.user = profiling,
                       .progress = show_progress,
                       .stop = is_stopped,
-                      .ran = profiling->gauge ? note_step : NULL},
+                      .ran = profiling->counter_recorder ? note_step : NULL},
     };
     YK_TRY(survey_layers(profiling, &request));
     if (profiling->engine.backend->used_bytes && !profiling->result->survey.stopped) {

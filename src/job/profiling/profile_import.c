@@ -40,8 +40,8 @@ static yk_status add(struct yk_profile *profile, struct yk_profile_import_file *
     struct yk_profile_import_counts counts;
     YK_TRY(yk_profile_import(profile, file->path, &counts));
     file->added = counts.added;
-    file->newer = counts.replaced;
-    file->left = counts.left;
+    file->replaced = counts.replaced;
+    file->skipped = counts.left;
     return YK_OK;
 }
 

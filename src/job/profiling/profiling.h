@@ -37,7 +37,7 @@ struct yk_profiling {
     struct yk_backend_lane *lane; /* comm lane of a single rank */
     struct yk_ranks alone;        /* the communicator of a single rank */
     struct yk_measure_ranks all;
-    struct yk_counter_recorder *gauge; /* NULL: no counters */
+    struct yk_counter_recorder *counter_recorder; /* NULL: no counters */
 };
 
 static inline int32_t yk_profiling_ranks(const struct yk_profiling *profiling)

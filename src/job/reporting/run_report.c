@@ -211,7 +211,7 @@ static const struct yk_memory_peak *peak_of(const struct reading *reading, int32
     return most;
 }
 
-/* The ranks, out of the summary and of the plan, be it there. */
+/* Fills the ranks from the summary and, if known, from the plan. */
 static yk_status fill_ranks(struct reading *reading)
 {
     const struct yk_run_summary *summary = &reading->summary;

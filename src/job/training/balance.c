@@ -13,7 +13,7 @@ enum {
     MAX_CHANGES = 16, /* of a run */
 };
 
-/* Slower than planned beside the others by so much, it is named. */
+/* A rank with a larger relative slowdown counts as slow. */
 #define TOO_SLOW 1.3
 
 /* All ranks come to the same, and rank 0 reports it. */
@@ -189,7 +189,7 @@ static const struct yk_program *find_new_plan(struct yk_train_balance *balance, 
     return found->trial.program;
 }
 
-/* How much slower than planned a rank is beside the one that keeps to its plan best. */
+/* Measured time / planned time of a rank, relative to the rank with the smallest ratio. */
 static double slowness(const struct yk_train_balance *balance, const double *compute_s,
                        int32_t ranks, int32_t rank)
 {

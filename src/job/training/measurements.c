@@ -19,10 +19,11 @@ static yk_status pack_counters(const struct yk_training *training, struct yk_tex
     const int32_t device = planned->plan->ranks[rank].device;
     const double traced_s = training->run.trace ? training->run.traced_s : NAN;
     struct yk_counter_rank counters;
-    if (!training->gauge) {
+    if (!training->counter_recorder) {
         return YK_OK;
     }
-    YK_TRY(yk_counter_recorder_report(training->gauge, traced_s, training->arena, &counters));
+    YK_TRY(yk_counter_recorder_report(training->counter_recorder, traced_s, training->arena,
+                                      &counters));
     counters.device = planned->trial.program->cluster->devices[device].name;
     return yk_counters_file_write(&(struct yk_counter_ranks){&counters, 1}, out);
 }

@@ -52,9 +52,9 @@ struct yk_train_step {
     double exact_mfu;
     double memory_bytes; /* current memory of this process */
     double predicted_s;  /* predicted time of a step */
-    double left_s;       /* estimated time until the last step, from recent steps */
+    double remaining_s;  /* estimated time until the last step, from recent steps */
     int32_t slowest;     /* rank with the longest compute time; -1: single rank, or not known */
-    double slowest_part; /* its compute time / step time */
+    double slowest_compute_fraction; /* its compute time / step time */
 };
 
 struct yk_train_evaluation {

@@ -96,7 +96,7 @@ static void copy_member(const struct yk_json *object, const char *from, const ch
     }
 }
 
-/* A run that goes on has its model, which the plan may know by another file. */
+/* A resumed run already has its model, and the plan may name that model by a different file. */
 static void write_planned(const struct yk_json *plan, const struct yk_plan_sources *sources,
                           bool resumed, struct yk_text *out)
 {
@@ -203,7 +203,7 @@ static void add_option(const struct yk_json *options, const char *key, struct yk
     }
 }
 
-/* What a run may go on with otherwise than it began, but not without a word. */
+/* Logs the options that may change when a run is resumed, and did. */
 static void note_changes(const struct yk_json *before, const struct yk_json *now,
                          struct yk_text *old, struct yk_text *new)
 {

@@ -78,8 +78,8 @@ struct yk_train_request {
     const char *attention; /* attention kernels on GPUs */
     const char *qkv;
     const char *graphs;
-    int64_t ranks;              /* processes to start; 0: not given */
-    struct yk_rank_choice hand; /* --rank, --world, --master */
+    int64_t ranks;                      /* processes to start; 0: not given */
+    struct yk_rank_choice rank_options; /* --rank, --world, --master */
     const char *slow;
     const char *wire;   /* transport between GPUs */
     const char *reduce; /* precision in which 16-bit gradients are summed */

@@ -157,8 +157,8 @@ static yk_status open_tokenizer(const struct yk_train_request *request, struct y
                    : NULL;
     }
     if (path) {
-        YK_TRY(yk_tokenizer_open(path, &out->own));
-        out->tokenizer = out->own;
+        YK_TRY(yk_tokenizer_open(path, &out->own_tokenizer));
+        out->tokenizer = out->own_tokenizer;
     }
     return YK_OK;
 }
@@ -209,7 +209,7 @@ static yk_status open_evaluation_data(const struct yk_train_request *request,
     YK_TRY(request_data(request, request->eval_data, out->config, &wanted));
     wanted.target_path = request->eval_target;
     wanted.part = 1;
-    return yk_model_data_open(&wanted, &known, &out->other);
+    return yk_model_data_open(&wanted, &known, &out->evaluation_dataset);
 }
 
 yk_status yk_train_source_open(const struct yk_train_request *request,
@@ -240,9 +240,10 @@ yk_status yk_train_source_open_samplers(struct yk_train_source *source,
         .slice_rows = workload->batch / micro_batches * workload->sequence,
         .seed = (uint64_t)request->seed,
     };
-    const struct yk_dataset *evaluated = source->other ? source->other : source->dataset;
+    const struct yk_dataset *evaluated =
+        source->evaluation_dataset ? source->evaluation_dataset : source->dataset;
     YK_TRY(yk_dataset_create_sampler(source->dataset, &cut, &source->samples));
-    YK_TRY(yk_dataset_create_sequential_sampler(evaluated, &cut, source->other != NULL,
+    YK_TRY(yk_dataset_create_sequential_sampler(evaluated, &cut, source->evaluation_dataset != NULL,
                                                 &source->evaluation));
     if (!source->evaluation && request->eval_part > 0) {
         yk_log(YK_LOG_NOTE, "the data is too short to keep a part of it for evaluation");
@@ -254,8 +255,8 @@ void yk_train_source_close(struct yk_train_source *source)
 {
     yk_sampler_destroy(source->evaluation);
     yk_sampler_destroy(source->samples);
-    yk_dataset_close(source->other);
+    yk_dataset_close(source->evaluation_dataset);
     yk_dataset_close(source->dataset);
-    yk_tokenizer_destroy(source->own);
+    yk_tokenizer_destroy(source->own_tokenizer);
     *source = (struct yk_train_source){0};
 }

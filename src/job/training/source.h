@@ -16,13 +16,13 @@
 struct yk_train_source {
     const struct yk_model_config *config; /* built-in, in the arena, or owned by the checkpoint */
     const struct yk_tokenizer *tokenizer; /* NULL: the data is token shards */
-    struct yk_tokenizer *own;             /* the tokenizer, if opened here; else NULL */
+    struct yk_tokenizer *own_tokenizer;   /* the tokenizer, if opened here; else NULL */
     const char *data;                     /* path */
     enum yk_dataset_kind kind;            /* kind of `data` */
     struct yk_dataset *dataset;
-    struct yk_dataset *other;      /* --eval-data; NULL: evaluate on a part of `dataset` */
-    struct yk_sampler *samples;    /* training samples */
-    struct yk_sampler *evaluation; /* evaluation samples; NULL: no evaluation */
+    struct yk_dataset *evaluation_dataset; /* --eval-data; NULL: evaluate on a part of `dataset` */
+    struct yk_sampler *samples;            /* training samples */
+    struct yk_sampler *evaluation;         /* evaluation samples; NULL: no evaluation */
 };
 
 /* Opens config, tokenizer and datasets. `checkpoint` is the one to resume from; NULL: a new run. */

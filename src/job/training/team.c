@@ -98,8 +98,8 @@ static yk_status join_by_nccl(struct yk_train_team *team, const char *word)
 {
     struct yk_device_choice choice;
     YK_TRY(choose_alone(&team->launcher, word, &choice));
-    YK_TRY(yk_train_transport_join(&team->launcher, &choice, &team->wire));
-    team->ranks = team->wire.ranks;
+    YK_TRY(yk_train_transport_join(&team->launcher, &choice, &team->gpu_transport));
+    team->ranks = team->gpu_transport.ranks;
     return YK_OK;
 }
 
@@ -147,17 +147,18 @@ yk_status yk_train_team_connect(struct yk_train_team *team, const struct yk_devi
     if (!yk_train_team_is_alone(team)) {
         YK_TRY(yk_train_team_agree(team, check_wire(team, choice, word)));
     }
-    const bool needed = choice->gpu && !yk_train_team_is_alone(team) && team->wire.ranks.size == 0;
-    return needed ? yk_train_team_report(
-                        team, yk_train_transport_open(&team->ranks, choice, word, &team->wire))
+    const bool needed =
+        choice->gpu && !yk_train_team_is_alone(team) && team->gpu_transport.ranks.size == 0;
+    return needed ? yk_train_team_report(team, yk_train_transport_open(&team->ranks, choice, word,
+                                                                       &team->gpu_transport))
                   : YK_OK;
 }
 
 void yk_train_team_close(struct yk_train_team *team)
 {
-    const bool by_mpi = team->ranks.world != team->wire.ranks.world;
+    const bool by_mpi = team->ranks.world != team->gpu_transport.ranks.world;
     yk_watch_close(team->watch);
-    yk_train_transport_close(&team->wire);
+    yk_train_transport_close(&team->gpu_transport);
     if (by_mpi) {
         yk_ranks_close(&team->ranks);
     }
@@ -303,10 +304,10 @@ yk_status yk_train_team_announce(const struct yk_train_team *team, struct yk_are
     if (yk_train_team_is_alone(team)) {
         return YK_OK;
     }
-    if (team->wire.ranks.size > 0) {
+    if (team->gpu_transport.ranks.size > 0) {
         yk_text_add(&text, team->ranks.rank == 0 ? "between GPUs: " : "");
         if (team->ranks.rank == 0) {
-            team->wire.ranks.comm->describe(team->wire.ranks.world, &text);
+            team->gpu_transport.ranks.comm->describe(team->gpu_transport.ranks.world, &text);
         }
     } else {
         yk_cores_describe(&team->cores, team->ranks.rank, &text);

@@ -32,11 +32,11 @@ struct yk_train_team {
     struct yk_backend_lane *lane;     /* comm lane of MPI */
     struct yk_ranks ranks;            /* communicator of host memory; size 0: a single rank */
     /* Communicator of GPU memory; size 0 on CPUs. Without MPI, `ranks` is a copy of it. */
-    struct yk_train_transport wire;
+    struct yk_train_transport gpu_transport;
     struct yk_watch *watch;
     const struct yk_program *program; /* program whose ops the watch names */
-    atomic_bool judged;               /* the watch has detected a failed rank */
-    yk_status leaving;                /* exit status of this process, once it is about to end */
+    atomic_bool failure_detected;     /* the watch has detected a failed rank */
+    yk_status exit_status;            /* exit status of this process, once it is about to end */
     pthread_mutex_t lock;             /* guards the two members below */
     const struct yk_executor *executor;
     struct yk_executor_position positions[YK_LANE_COUNT]; /* at the last poll */
@@ -82,7 +82,7 @@ yk_status yk_train_team_connect(struct yk_train_team *team, const struct yk_devi
 /* The communicator of the memory that the ranks compute in. */
 static inline const struct yk_ranks *yk_train_team_device_ranks(const struct yk_train_team *team)
 {
-    return team->wire.ranks.size > 0 ? &team->wire.ranks : &team->ranks;
+    return team->gpu_transport.ranks.size > 0 ? &team->gpu_transport.ranks : &team->ranks;
 }
 
 /* Combines the statuses of all ranks: the first failure of any rank becomes the result of all. With

@@ -1,13 +1,13 @@
-/* What becomes of a team when a rank is lost. */
+/* The watch of a team: detects failed and hanging ranks, and ends all ranks then. */
 #include "job/training/team.h"
 
 #include <stdlib.h>
 #include <unistd.h>
 
 enum {
-    SHORT_PAUSE_US = 100000, /* for what was said to get out */
-    LEAVING_US = 2500000,    /* that the device may take to be left */
-    LOOKS = 15,              /* pauses in which the watch may find out who is lost */
+    SHORT_PAUSE_US = 100000, /* lets printed messages reach the launcher */
+    EXIT_DELAY_US = 2500000, /* time limit for releasing the device */
+    MAX_PAUSES = 15,         /* pauses in which the watch may detect the failed rank */
 };
 
 /* ---- where the lanes are ---- */
@@ -26,8 +26,9 @@ void yk_train_team_watch_executor(void *user, const struct yk_executor *executor
     (void)pthread_mutex_unlock(&team->lock);
 }
 
-/* Where the host is not told as ops begin, the device is asked. What ended and began between two
- * looks counts as well: a lane that is found doing nothing twice may have been busy. */
+/* Polls the device, because with GPUs the host does not see when an op begins. Ops that began and
+ * ended between two polls count as progress: a lane that is idle at both polls may have been busy.
+ */
 static void poll_lanes(void *user, struct yk_watch *watch)
 {
     struct yk_train_team *team = user;
@@ -65,22 +66,23 @@ static bool can_exit(const struct yk_train_team *team)
 static void *exit_later(void *user)
 {
     const struct yk_train_team *team = user;
-    (void)usleep(LEAVING_US);
-    team->job->leave(team->job->user, team->leaving);
+    (void)usleep(EXIT_DELAY_US);
+    team->job->leave(team->job->user, team->exit_status);
     return NULL;
 }
 
-/* Whatever this thread waits for from now on, the process ends; false: nobody can end it, or the
- * system refuses that. */
+/* Ends the process after a delay, even if this thread blocks. Returns false if the job has no
+ * `leave` callback or no thread could be created. */
 static bool schedule_exit(struct yk_train_team *team, yk_status status)
 {
     pthread_t thread;
-    team->leaving = status;
+    team->exit_status = status;
     return can_exit(team) && pthread_create(&thread, NULL, exit_later, team) == 0;
 }
 
-/* A device that other processes share may suffer when one ends in the middle of an exchange. */
-static void abort_device_comm(const struct yk_train_team *team)
+/* Ends communication on the device: exiting in the middle of it may disturb other processes that
+ * share the device. */
+static void release_device_comm(const struct yk_train_team *team)
 {
     const struct yk_ranks *ranks = yk_train_team_device_ranks(team);
     if (ranks->comm->let_go) {
@@ -96,10 +98,9 @@ static void report_lost(const struct yk_train_team *team, const char *sentence)
 }
 
 /*
- * On the watch's thread. The thread that trains may be in an exchange that never ends, with locks
- * of streams or of MPI in its hands, and nothing can call it back: so this thread has the process
- * ended. Even a report that nobody reads holds it up only until schedule_exit() ends it. It reads
- * of the team what was set before the watch began.
+ * Runs on the watch's thread. The training thread may be blocked in communication forever and hold
+ * locks of stdio streams or of MPI, so this thread ends the process. If reporting blocks, too,
+ * schedule_exit() ends it. Reads only members of the team that were set before the watch started.
  */
 static void on_rank_failure(void *user, const struct yk_watch_verdict *verdict)
 {
@@ -107,7 +108,7 @@ static void on_rank_failure(void *user, const struct yk_watch_verdict *verdict)
     struct yk_text text = {0};
     const int32_t speaker = verdict->rank == 0 ? 1 : 0;
     const bool ends = schedule_exit(team, YK_ERROR_LOST);
-    atomic_store(&team->judged, true);
+    atomic_store(&team->failure_detected, true);
     yk_watch_describe(verdict, &text);
     if (verdict->rank < team->program->rank_count) {
         add_op(team, verdict, &text);
@@ -118,7 +119,7 @@ static void on_rank_failure(void *user, const struct yk_watch_verdict *verdict)
     }
     (void)usleep(SHORT_PAUSE_US);
     if (ends) {
-        abort_device_comm(team);
+        release_device_comm(team);
     }
     if (can_exit(team)) {
         team->job->leave(team->job->user, YK_ERROR_LOST);
@@ -127,13 +128,14 @@ static void on_rank_failure(void *user, const struct yk_watch_verdict *verdict)
     yk_text_free(&text);
 }
 
-/* What this rank takes for trouble of its own may come of another's end, which the watch hears of
- * at about the same time: then it is the watch that reports it, and ends this process. */
+/* A failure on this rank may be caused by the end of another rank, which the watch detects at about
+ * the same time. Gives the watch time to report that and to end this process. */
 static void wait_for_watch(const struct yk_train_team *team, yk_status status)
 {
     const bool is_own = status != YK_ERROR_LOST && status != YK_ERROR_SYSTEM;
     const bool ends = can_exit(team);
-    for (int i = 0; team->watch && !is_own && (i < LOOKS || (ends && atomic_load(&team->judged)));
+    for (int i = 0; team->watch && !is_own &&
+                    (i < MAX_PAUSES || (ends && atomic_load(&team->failure_detected)));
          i++) {
         (void)usleep(SHORT_PAUSE_US);
     }
@@ -150,7 +152,7 @@ void yk_train_team_watch_abort(struct yk_train_team *team, yk_status status)
         yk_job_failed(team->job, yk_status_message());
     }
     if (yk_train_team_device_ranks(team) != &team->ranks && schedule_exit(team, status)) {
-        abort_device_comm(team);
+        release_device_comm(team);
     }
     team->ranks.comm->abort(team->ranks.world, (int)status);
     /* Where no launcher ends the others, they hear of this rank's end, if it has one at once. */
@@ -186,7 +188,7 @@ yk_status yk_train_team_watch_start(struct yk_train_team *team, const struct yk_
         .silence_s = patience_s,
         .op_s = patience_s > 0 ? patience_s : op_s,
         .lost = on_rank_failure,
-        .inspect = team->wire.ranks.size > 0 ? poll_lanes : NULL,
+        .inspect = team->gpu_transport.ranks.size > 0 ? poll_lanes : NULL,
         .user = team,
         .address = team->launcher.meets ? team->launcher.address : NULL,
     };

@@ -13,21 +13,21 @@
 #include <inttypes.h>
 #include <math.h>
 
-/* How long an op may take before its rank is taken for lost: so many times the predicted step. */
+/* Time limit of an op before its rank counts as hanging: a multiple of the predicted step time. */
 #define MIN_HANG_S 30.0
 #define HANG_FACTOR 5.0
 
 /* How much a step changes what is thought to be usual. */
 #define FORGETTING 0.1
 
-/* Follows a run from step to step: reports each to whoever runs the job, lets the balance look at
- * it, and tells the counters of it. Starts with its first members, the rest 0. */
+/* State of the run's callbacks: reports each step to the job's callbacks, and passes it to the
+ * rebalancer and to the counter recorder. The first five members are set, the others start as 0. */
 struct steps {
     const struct yk_train_request *request;
-    bool reports;                             /* this is rank 0 */
-    struct yk_train_balance *balance;         /* NULL: alone */
-    struct yk_counter_recorder *gauge;        /* records counters by step; NULL: none */
-    const struct yk_planner_outcome *planned; /* the plan in force */
+    bool reports;                                 /* this is rank 0 */
+    struct yk_train_balance *balance;             /* NULL: alone */
+    struct yk_counter_recorder *counter_recorder; /* records counters by step; NULL: none */
+    const struct yk_planner_outcome *planned;     /* the plan in force */
 
     double usual_step_s;       /* of late: for the time that is left */
     struct yk_text checkpoint; /* the path of the newest */
@@ -58,7 +58,7 @@ static void find_slowest(const struct yk_run_step *step, struct yk_train_step *o
     out->slowest = -1;
     if (step->ranks > 1 && step->seconds > 0 && step->compute_s[slowest] > 0) {
         out->slowest = slowest;
-        out->slowest_part = fmin(1, step->compute_s[slowest] / step->seconds);
+        out->slowest_compute_fraction = fmin(1, step->compute_s[slowest] / step->seconds);
     }
 }
 
@@ -87,7 +87,7 @@ static void on_step(void *user, const struct yk_run_step *step)
         .exact_mfu = mfu.exact,
         .memory_bytes = yk_system_process_memory().now_bytes,
         .predicted_s = planned->trial.step_s,
-        .left_s = (double)(step->steps - step->step) * steps->usual_step_s,
+        .remaining_s = (double)(step->steps - step->step) * steps->usual_step_s,
     };
     find_slowest(step, &report);
     progress->step(progress->user, &report);
@@ -134,7 +134,7 @@ static void on_changed(void *user, int64_t step)
 static void on_timed(void *user, const struct yk_round_times *times)
 {
     const struct steps *steps = user;
-    yk_counter_recorder_add_step(steps->gauge, times);
+    yk_counter_recorder_add_step(steps->counter_recorder, times);
 }
 
 static bool on_stop(void *user)
@@ -153,7 +153,7 @@ static struct yk_run_callbacks run_callbacks(struct steps *steps)
         .stop = on_stop,
         .change = on_change,
         .changed = on_changed,
-        .timed = steps->gauge ? on_timed : NULL,
+        .timed = steps->counter_recorder ? on_timed : NULL,
     };
 }
 
@@ -203,12 +203,12 @@ static yk_status finish(struct yk_training *training, const char *checkpoint, yk
 /* Where it is gauged, the meters are read meanwhile. */
 static yk_status run_with_counters(struct yk_training *training)
 {
-    if (!training->gauge) {
+    if (!training->counter_recorder) {
         return yk_run_train(&training->run);
     }
-    YK_TRY(yk_counter_recorder_start(training->gauge));
+    YK_TRY(yk_counter_recorder_start(training->counter_recorder));
     const yk_status status = yk_run_train(&training->run);
-    yk_counter_recorder_stop(training->gauge);
+    yk_counter_recorder_stop(training->counter_recorder);
     return status;
 }
 
@@ -262,8 +262,8 @@ static yk_status prepare_first_step(struct yk_training *training)
     YK_TRY(yk_train_team_connect(team, &training->plan.device, training->request.wire));
     YK_TRY(yk_train_team_announce(team, training->arena));
     if (training->request.counters) {
-        YK_TRY(
-            yk_train_team_agree(team, yk_counters_open(&training->plan.device, &training->gauge)));
+        YK_TRY(yk_train_team_agree(
+            team, yk_counters_open(&training->plan.device, &training->counter_recorder)));
     }
     YK_TRY(yk_training_prepare(training));
     return yk_train_team_watch_start(team, planned->trial.program,
@@ -307,7 +307,7 @@ static yk_status train(struct yk_training *training, struct yk_train_result *out
         .request = &training->request,
         .reports = yk_train_team_rank(team) == 0,
         .balance = yk_train_team_is_alone(team) ? NULL : &balance,
-        .gauge = training->gauge,
+        .counter_recorder = training->counter_recorder,
         .planned = planned,
     };
     const yk_status status = run_steps(training, &steps, out);
@@ -337,7 +337,7 @@ yk_status yk_train_run(const struct yk_train_request *request, struct yk_train_r
     struct yk_launcher launcher;
     bool launches = false;
     YK_TRY(yk_train_check(request));
-    YK_TRY(yk_rank_find(&request->hand, &launcher));
+    YK_TRY(yk_rank_find(&request->rank_options, &launcher));
     YK_TRY(yk_rank_decide_launch(&launcher, request->ranks, &launches));
     if (launches && !request->dry_run) {
         return yk_fail(YK_ERROR_USAGE,

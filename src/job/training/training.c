@@ -133,8 +133,8 @@ static yk_status open_net(struct yk_training *training)
         .lora_alpha = request->lora_rank > 0 ? request->lora_alpha : 0,
         .seed = (uint64_t)request->seed,
     };
-    if (request->lora_rank > 0 && !request->weights && !training->rough && !training->checkpoint &&
-        !request->dry_run) {
+    if (request->lora_rank > 0 && !request->weights && !training->random_weights &&
+        !training->checkpoint && !request->dry_run) {
         return yk_fail(YK_ERROR_USAGE,
                        "adapters are trained beside weights that stay as they are; name those by "
                        "--weights, or try it out with --weights random");
@@ -271,8 +271,8 @@ static yk_status open_store(struct yk_training *training)
     return yk_train_weights_fill(training);
 }
 
-/* The plan names the model that is written beside it, also where another file's plan is kept to:
- * the folder is whole without that file. */
+/* Writes config.json, plan.json and run.json. The plan refers to this config.json, even if it was
+ * read from another file, so that the run folder is self-contained. */
 static yk_status write_first_files(struct yk_training *training, struct yk_outputs *outputs)
 {
     struct yk_plan_context context = yk_train_plan_context(&training->plan);
@@ -397,7 +397,7 @@ double yk_training_planned_bytes(const struct yk_training *training, int32_t ran
 
 void yk_training_close(struct yk_training *training)
 {
-    yk_counter_recorder_close(training->gauge);
+    yk_counter_recorder_close(training->counter_recorder);
     yk_trace_destroy(training->run.trace);
     yk_text_free(&training->options_json);
     yk_store_destroy(training->store);

@@ -27,7 +27,7 @@ struct yk_training {
     struct yk_train_folder_lock lock; /* held by rank 0 */
     const char *config_path;          /* config.json of the model in the run folder */
     struct yk_checkpoint *checkpoint; /* to resume from; NULL: a new run */
-    bool rough;                       /* --weights random: fill weights with repeating numbers */
+    bool random_weights;              /* --weights random: fill weights with repeating numbers */
     struct yk_train_source source;
     struct yk_train_plan plan;              /* initial plan */
     const struct yk_train_balance *balance; /* set while several ranks train; else NULL */
@@ -39,9 +39,9 @@ struct yk_training {
     struct yk_store *store;
     struct yk_text options_json;
     struct yk_run run;
-    struct yk_run_rank *ranks;         /* (ranks) measurements on rank 0, after the last step */
-    struct yk_counter_recorder *gauge; /* NULL: no --counters */
-    struct yk_counter_ranks counters;  /* counters of all ranks on rank 0, after the last step */
+    struct yk_run_rank *ranks; /* (ranks) measurements on rank 0, after the last step */
+    struct yk_counter_recorder *counter_recorder; /* NULL: no --counters */
+    struct yk_counter_ranks counters; /* counters of all ranks on rank 0, after the last step */
 };
 
 /* Opens everything up to plan and net, and writes nothing. If no plan fits, plan.planned->plan is
