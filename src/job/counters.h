@@ -1,5 +1,4 @@
-/* Device counters (--counters): records hardware counters during a job and prints them as tables.
- */
+/* Device counters (--counters): records hardware counters of a device and prints them as tables. */
 #ifndef YK_JOB_COUNTERS_H
 #define YK_JOB_COUNTERS_H
 

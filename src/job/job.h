@@ -25,7 +25,8 @@
 struct yk_job {
     void *user;
 
-    /* Long work starts; a fraction of it (0 to 1) is done; it has ended. */
+    /* `begin` and `end` enclose work that may take long. In between, `progress` reports the name of
+     * the current activity and the fraction that is done, from 0 to 1. */
     void (*begin)(void *user);
     void (*progress)(void *user, const char *what, double done);
     void (*end)(void *user);

@@ -38,7 +38,8 @@ yk_status yk_workload_read(const struct yk_workload_request *request,
 yk_status yk_workload_check_micro_batches(const struct yk_workload_request *request,
                                           int64_t micro_batches) YK_MUST_USE;
 
-/* "llama3-8b on 1xrtx6000ada + 2xrtx3090: 5 samples of 1024 tokens, bf16, LoRA of rank 32, NF4". */
+/* Appends a title such as "llama3-8b on 1xrtx6000ada + 2xrtx3090: 5 samples of 1024 tokens, bf16".
+ */
 void yk_workload_add_title(const struct yk_model_config *config, const struct yk_cluster *cluster,
                            const struct yk_workload *workload, struct yk_text *out);
 

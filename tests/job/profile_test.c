@@ -149,7 +149,7 @@ static void a_profile_imported_twice_adds_nothing(void **state)
     assert_int_equal(once.files[0].added, numbers);
     assert_ok(yk_profile_import_run(&import, &twice));
     assert_int_equal(twice.files[0].added, 0);
-    assert_int_equal(twice.files[0].left, numbers);
+    assert_int_equal(twice.files[0].skipped, numbers);
     yk_profile_import_result_free(&twice);
     yk_profile_import_result_free(&once);
     yk_profile_result_free(&measured);

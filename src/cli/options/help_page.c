@@ -117,8 +117,7 @@ static void add_operands(const struct page *page, const struct yk_command *comma
 {
     size_t longest = 0;
     for (size_t i = 0; i < command->operand_count; i++) {
-        const size_t length = strlen(command->operands[i].placeholder);
-        longest = length > longest ? length : longest;
+        longest = max_size(longest, strlen(command->operands[i].placeholder));
     }
     for (size_t i = 0; i < command->operand_count; i++) {
         const struct yk_operand *operand = &command->operands[i];

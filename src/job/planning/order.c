@@ -261,11 +261,10 @@ static void add_summary(const struct yk_order_result *result, struct yk_text *ou
     const struct yk_order *order = result->order;
     const double gap = gap_of(order);
     double compute_s = 0;
-    char bound[YK_UNITS_SIZE];
     for (int32_t t = 0; t < yk_order_slot_count(result->problem); t++) {
         compute_s += result->problem->compute_s[t];
     }
-    yk_units_format(order->bound_s, YK_UNIT_SECONDS, bound);
+    const char *bound = YK_UNITS_TEXT(order->bound_s, YK_UNIT_SECONDS);
     yk_text_addf(out, "%s, ordered by %s: %d layers%s\n", result->source, order->method,
                  result->problem->layer_count,
                  result->problem->barrier ? ", with a barrier before the update" : "");

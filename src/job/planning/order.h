@@ -14,9 +14,9 @@ struct yk_order_request {
     double budget_s;    /* time limit of milp */
 };
 
-/* Starts as {0}. `method` points into the request, and so may `source`. */
+/* Starts as {0}. The strings belong to the request. */
 struct yk_order_result {
-    struct yk_arena *arena; /* owns all other members */
+    struct yk_arena *arena; /* owns problem, order and arrays */
     struct yk_order_problem *problem;
     struct yk_order *order;
     const char *source; /* name of the problem's file, for messages */

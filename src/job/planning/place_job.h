@@ -24,8 +24,8 @@ struct yk_place_job_request {
     struct yk_job_search search;
     const char *export; /* "accelerate": export a device_map.json */
     const char *output; /* path of the export; NULL: device_map.json */
-    struct yk_output_drawings
-        drawings; /* html compares all placements; svg and trace show the best */
+    /* html compares all placements; svg and trace show the best one. */
+    struct yk_output_drawings drawings;
 };
 
 /* The comparison, and the request that it answers. */

@@ -385,13 +385,6 @@ yk_status yk_plan_output_times_text(const struct yk_planner_outcome *planned, st
     return YK_OK;
 }
 
-yk_status yk_plan_output_times_json(const struct yk_planner_outcome *planned,
-                                    struct yk_json_writer *json)
-{
-    YK_TRY_IN_ARENA(arena, add_or_write_times(planned, json, arena, json->text));
-    return YK_OK;
-}
-
 static void write_device(const struct yk_planner_outcome *planned, int32_t rank,
                          struct yk_json_writer *json)
 {
@@ -536,7 +529,7 @@ yk_status yk_plan_output_json(const struct yk_planner_outcome *planned, struct y
     if (planned->plan) {
         write_context(planned, &json);
         write_plan(planned, &json);
-        YK_TRY(yk_plan_output_times_json(planned, &json));
+        YK_TRY_IN_ARENA(arena, add_or_write_times(planned, &json, arena, out));
     } else {
         write_no_plan(&json);
     }

@@ -2,7 +2,6 @@
 #ifndef YK_JOB_PLANNING_PLAN_OUTPUT_H
 #define YK_JOB_PLANNING_PLAN_OUTPUT_H
 
-#include "base/json_write.h"
 #include "base/status.h"
 #include "base/text.h"
 #include "planner/planner.h"
@@ -16,9 +15,5 @@ yk_status yk_plan_output_json(const struct yk_planner_outcome *planned,
  * number, and its error. */
 yk_status yk_plan_output_times_text(const struct yk_planner_outcome *planned,
                                     struct yk_text *out) YK_MUST_USE;
-
-/* Writes the same table as the member "times":[{"op":"forward", …}] of the current JSON object. */
-yk_status yk_plan_output_times_json(const struct yk_planner_outcome *planned,
-                                    struct yk_json_writer *json) YK_MUST_USE;
 
 #endif

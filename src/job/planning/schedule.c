@@ -59,9 +59,11 @@ static yk_status run_row(struct yk_schedule_comparison *comparison,
     return YK_OK;
 }
 
-yk_status yk_schedule_comparison_run(const struct yk_graph *graph,
-                                     const struct yk_scheduler_options *options,
-                                     struct yk_schedule_comparison *out)
+/* Runs all schedulers. A scheduler that finds no schedule gets a row with the reason. Fails only if
+ * no scheduler finds a schedule, or on a system error. */
+static yk_status compare_schedulers(const struct yk_graph *graph,
+                                    const struct yk_scheduler_options *options,
+                                    struct yk_schedule_comparison *out)
 {
     out->graph = graph;
     YK_TRY(yk_bound_compute(graph, &out->lower_bound));
@@ -82,7 +84,7 @@ yk_status yk_schedule_comparison_run(const struct yk_graph *graph,
     return out->schedule ? YK_OK : yk_status_prefix(failure, "no algorithm finds a schedule");
 }
 
-void yk_schedule_comparison_free(struct yk_schedule_comparison *comparison)
+static void free_comparison(struct yk_schedule_comparison *comparison)
 {
     for (size_t i = 0; i < comparison->count; i++) {
         yk_text_free(&comparison->rows[i].failure);
@@ -286,7 +288,7 @@ static yk_status run_all(const struct yk_schedule_request *request,
                          const struct yk_scheduler_options *options, struct yk_schedule_result *out)
 {
     struct yk_schedule_comparison *comparison = &out->comparison;
-    YK_TRY(yk_schedule_comparison_run(out->graph, options, comparison));
+    YK_TRY(compare_schedulers(out->graph, options, comparison));
     out->report = (struct yk_schedule_report){
         .schedule = comparison->schedule,
         .algorithm = comparison->best->name,
@@ -323,7 +325,7 @@ yk_status yk_schedule_write_files(const struct yk_schedule_request *request,
 
 void yk_schedule_result_free(struct yk_schedule_result *result)
 {
-    yk_schedule_comparison_free(&result->comparison);
+    free_comparison(&result->comparison);
     yk_schedule_destroy(result->schedule);
     yk_graph_destroy(result->graph);
     *result = (struct yk_schedule_result){0};

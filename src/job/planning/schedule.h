@@ -30,13 +30,6 @@ struct yk_schedule_comparison {
     int64_t lower_bound;             /* largest lower bound that any scheduler proved; ticks */
 };
 
-/* Runs all schedulers. A scheduler that finds no schedule gets a row with the reason. Fails only if
- * no scheduler finds a schedule, or on a system error. */
-yk_status yk_schedule_comparison_run(const struct yk_graph *graph,
-                                     const struct yk_scheduler_options *options,
-                                     struct yk_schedule_comparison *out) YK_MUST_USE;
-void yk_schedule_comparison_free(struct yk_schedule_comparison *comparison);
-
 yk_status yk_schedule_comparison_write_text(const struct yk_schedule_comparison *comparison,
                                             const char *source, struct yk_text *out) YK_MUST_USE;
 yk_status yk_schedule_comparison_write_json(const struct yk_schedule_comparison *comparison,

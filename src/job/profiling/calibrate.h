@@ -19,13 +19,13 @@ struct yk_calibrate_request {
 
 /* One class of ops, as defined in measure/calibration.h. */
 struct yk_calibrate_op {
-    const char *op;             /* "forward" */
-    const char *device_or_link; /* device or link */
-    const char *layer;          /* kind of layer: "gpt-block"; NULL for a message */
-    const char *shape;          /* shape of the layer; NULL for a message */
-    int64_t size;               /* samples of a layer op, bytes of a message; -1 for an update */
-    int32_t ranks;              /* ranks that take part in a message */
-    int32_t times;              /* ops per step on the rank with the most of them */
+    const char *op; /* "forward" */
+    const char *device_or_link;
+    const char *layer; /* kind of layer: "gpt-block"; NULL for a message */
+    const char *shape; /* shape of the layer; NULL for a message */
+    int64_t size;      /* samples of a layer op, bytes of a message; -1 for an update */
+    int32_t ranks;     /* ranks that take part in a message */
+    int32_t times;     /* ops per step on the rank with the most of them */
     double predicted_s;
     double measured_s;
     double difference_s; /* (measured − predicted) × times */

@@ -275,7 +275,7 @@ static yk_status add_target_note(struct yk_profiling *profiling)
     }
     if (survey->batch > 0) {
         yk_text_addf(out, "  with %lld sample%s at most, which is what fits\n",
-                     (long long)survey->batch, survey->batch == 1 ? "" : "s");
+                     (long long)survey->batch, yk_text_plural(survey->batch));
     }
     return yk_text_status(out);
 }

@@ -185,8 +185,8 @@ yk_status yk_profiling_read_cluster(struct yk_profiling *profiling, int32_t rank
     if (profiling->cluster->device_count != ranks) {
         return yk_fail(YK_ERROR_USAGE, "--cluster has %d device%s for %d rank%s; see --ranks",
                        (int)profiling->cluster->device_count,
-                       profiling->cluster->device_count == 1 ? "" : "s", (int)ranks,
-                       ranks == 1 ? "" : "s");
+                       yk_text_plural(profiling->cluster->device_count), (int)ranks,
+                       yk_text_plural(ranks));
     }
     for (int32_t i = 1; i < ranks; i++) {
         if (profiling->cluster->devices[i].is_cpu != profiling->cluster->devices[0].is_cpu) {

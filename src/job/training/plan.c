@@ -153,8 +153,8 @@ static yk_status check_devices(const struct yk_train_request *request, const cha
         return yk_fail(YK_ERROR_INPUT,
                        "%s: %d device%s for %d rank%s; start one for each by --ranks %d, or by "
                        "mpirun or srun",
-                       source, (int)cluster->device_count, cluster->device_count == 1 ? "" : "s",
-                       (int)ranks, ranks == 1 ? "" : "s", (int)cluster->device_count);
+                       source, (int)cluster->device_count, yk_text_plural(cluster->device_count),
+                       (int)ranks, yk_text_plural(ranks), (int)cluster->device_count);
     }
     return YK_OK;
 }
@@ -235,7 +235,7 @@ static yk_status check_ranks(const char *path, const struct yk_plan *plan, int32
     return yk_fail(YK_ERROR_INPUT,
                    "%s: the plan has %d rank%s, but %d %s here; start as many by --ranks %d, or by "
                    "mpirun or srun",
-                   path, (int)plan->rank_count, plan->rank_count == 1 ? "" : "s", (int)ranks,
+                   path, (int)plan->rank_count, yk_text_plural(plan->rank_count), (int)ranks,
                    ranks == 1 ? "is" : "are", (int)plan->rank_count);
 }
 

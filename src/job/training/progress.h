@@ -45,7 +45,7 @@ struct yk_train_step {
     double rate; /* learning rate */
     double loss_scale;
     bool scaled;  /* fp16: the loss is scaled */
-    bool skipped; /* the update was skipped because the scaled gradient overflowed */
+    bool skipped; /* the update was skipped because the gradient was not finite */
     double seconds;
     double tokens_per_s;
     double mfu; /* model FLOPs utilization, 0 to 1, see planner/planner.h */

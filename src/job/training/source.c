@@ -9,17 +9,6 @@
 
 #define USUAL_MODEL "gpt-mini"
 
-static yk_status find_data(const struct yk_train_request *request, const char **out)
-{
-    if (!request->data) {
-        return yk_fail(YK_ERROR_USAGE,
-                       "there is nothing to train on: name a text, a folder of texts, token shards "
-                       "(.bin) or instructions (.jsonl, .json) by --data");
-    }
-    *out = request->data;
-    return YK_OK;
-}
-
 yk_status yk_train_source_weights_folder(const struct yk_train_request *request,
                                          struct yk_arena *arena, const char **out)
 {
@@ -47,15 +36,15 @@ static yk_status open_config(const struct yk_train_request *request, struct yk_a
     return yk_model_config_open(word, arena, out);
 }
 
-/* What a role's token is: as the tokenizer numbers it, where it has one. */
+/* The tokenizer's id of a special token, if it has one; else `before`. */
 static int64_t fit_id(const struct yk_tokenizer *tokenizer, enum yk_token_role role, int64_t before)
 {
     const int32_t id = yk_tokenizer_role(tokenizer, role);
     return id >= 0 ? id : before;
 }
 
-/* Tokens that mean something, as the tokenizer numbers them: sentences end in data as they are to
- * end in translations. What a decoder begins with is the model's own choice. */
+/* Sets the ids of special tokens to those of the tokenizer, so that sentences end in the data as
+ * they will end in translations. The decoder's start token remains the choice of the model. */
 static void set_special_ids(const struct yk_tokenizer *tokenizer, struct yk_model_config *config)
 {
     struct yk_config_token_ids *ids = &config->ids;
@@ -67,42 +56,32 @@ static void set_special_ids(const struct yk_tokenizer *tokenizer, struct yk_mode
     }
 }
 
-/* The config of weights that are there: of an encoder–decoder with the tokenizer's ids. */
-static yk_status fit_weights(const struct yk_tokenizer *tokenizer, struct yk_arena *arena,
-                             const struct yk_model_config **config)
+/* Replaces the config by a copy with the special tokens of the tokenizer and, unless
+ * `keeps_vocabulary`, with its vocabulary. */
+static yk_status fit_config(const struct yk_tokenizer *tokenizer, bool keeps_vocabulary,
+                            struct yk_arena *arena, const struct yk_model_config **config)
 {
     struct yk_model_config *fitted = NULL;
-    if ((*config)->encoder_layers == 0) {
-        return YK_OK;
-    }
     YK_TRY_NEW(arena, fitted, 1);
     *fitted = **config;
     set_special_ids(tokenizer, fitted);
+    if (!keeps_vocabulary) {
+        fitted->vocabulary = yk_tokenizer_count(tokenizer);
+        fitted->target_vocabulary = 0;
+    }
     *config = fitted;
     return YK_OK;
 }
 
-/* The config with as many tokens as the tokenizer has. One that somebody wrote down may have more.
- */
-static yk_status fit_vocabulary(const struct yk_tokenizer *tokenizer, bool written,
-                                struct yk_arena *arena, const struct yk_model_config **config)
+/* Fits the config of a new model. A config file may have a larger vocabulary than the tokenizer. */
+static yk_status fit_new_model(const struct yk_tokenizer *tokenizer, bool written,
+                               struct yk_arena *arena, const struct yk_model_config **config)
 {
-    struct yk_model_config *fitted = NULL;
-    const int32_t count = yk_tokenizer_count(tokenizer);
     const bool by_character = yk_tokenizer_vocabulary(tokenizer) != NULL;
-    YK_TRY_NEW(arena, fitted, 1);
-    *fitted = **config;
-    set_special_ids(tokenizer, fitted);
-    *config = fitted;
-    if (written && !by_character) {
-        return YK_OK;
-    }
-    fitted->vocabulary = count;
-    fitted->target_vocabulary = 0;
-    return YK_OK;
+    return fit_config(tokenizer, written && !by_character, arena, config);
 }
 
-/* Whether somebody wrote the config down, in a file. */
+/* Whether the config comes from a file and is not a built-in one. */
 static bool is_written(const struct yk_model_config *config)
 {
     for (size_t i = 0; i < yk_builtin_model_count; i++) {
@@ -163,25 +142,19 @@ static yk_status open_tokenizer(const struct yk_train_request *request, struct y
     return YK_OK;
 }
 
-static yk_status check_longest(const struct yk_train_request *request,
-                               const struct yk_model_config *config)
-{
-    if (request->longest > 0 && config->encoder_layers == 0) {
-        return yk_fail(YK_ERROR_USAGE, "--longest goes with pairs of sentences; see --seq");
-    }
-    return YK_OK;
-}
-
 static yk_status open_new(const struct yk_train_request *request, struct yk_arena *arena,
                           struct yk_train_source *out)
 {
     YK_TRY(open_config(request, arena, &out->config));
-    YK_TRY(check_longest(request, out->config));
+    if (request->longest > 0 && out->config->encoder_layers == 0) {
+        return yk_fail(YK_ERROR_USAGE, "--longest goes with pairs of sentences; see --seq");
+    }
     YK_TRY(open_tokenizer(request, arena, out));
     const bool written = is_written(out->config);
-    if (out->tokenizer) {
-        YK_TRY(request->weights ? fit_weights(out->tokenizer, arena, &out->config)
-                                : fit_vocabulary(out->tokenizer, written, arena, &out->config));
+    if (out->tokenizer && !request->weights) {
+        YK_TRY(fit_new_model(out->tokenizer, written, arena, &out->config));
+    } else if (out->tokenizer && out->config->encoder_layers > 0) {
+        YK_TRY(fit_config(out->tokenizer, true, arena, &out->config));
     }
     struct yk_dataset_request wanted;
     YK_TRY(request_data(request, out->data, out->config, &wanted));
@@ -193,7 +166,7 @@ static yk_status open_new(const struct yk_train_request *request, struct yk_aren
     }
     YK_TRY(yk_model_data_open_new(&wanted, out->config, NULL, &out->dataset));
     out->tokenizer = yk_dataset_tokenizer(out->dataset);
-    return out->tokenizer ? fit_vocabulary(out->tokenizer, written, arena, &out->config)
+    return out->tokenizer ? fit_new_model(out->tokenizer, written, arena, &out->config)
                           : yk_model_data_check(out->dataset, out->data, out->config);
 }
 
@@ -217,7 +190,12 @@ yk_status yk_train_source_open(const struct yk_train_request *request,
                                struct yk_train_source *out)
 {
     struct yk_dataset_request wanted;
-    YK_TRY(find_data(request, &out->data));
+    if (!request->data) {
+        return yk_fail(YK_ERROR_USAGE,
+                       "there is nothing to train on: name a text, a folder of texts, token shards "
+                       "(.bin) or instructions (.jsonl, .json) by --data");
+    }
+    out->data = request->data;
     if (checkpoint) {
         out->config = checkpoint->config;
         out->tokenizer = checkpoint->tokenizer;
