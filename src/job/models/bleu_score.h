@@ -32,9 +32,11 @@ yk_status yk_bleu_score_lines(const struct yk_lines *translations, const char *r
                               struct yk_bleu_score *out) YK_MUST_USE;
 
 /* Appends the line that sacreBLEU prints, followed by its signature. */
-void yk_bleu_score_write_text(const struct yk_bleu_score *score, struct yk_text *out);
+yk_status yk_bleu_score_write_text(const struct yk_bleu_score *score,
+                                   struct yk_text *out) YK_MUST_USE;
 
 /* Appends the score as a JSON document. */
-void yk_bleu_score_write_json(const struct yk_bleu_score *score, struct yk_text *out);
+yk_status yk_bleu_score_write_json(const struct yk_bleu_score *score,
+                                   struct yk_text *out) YK_MUST_USE;
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * Sentence pairs: builds a translation dataset from the gettext catalogues of installed programs
- * (data/gettext_pairs.h). Each output file has one sentence per line. Thread-safe.
+ * Pair extraction: builds a dataset of sentence pairs from the gettext catalogues of installed
+ * programs (data/gettext_pairs.h). Each output file has one sentence per line. Thread-safe.
  */
 #ifndef YK_JOB_MODELS_PAIRS_H
 #define YK_JOB_MODELS_PAIRS_H

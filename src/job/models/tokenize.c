@@ -109,9 +109,9 @@ struct encoding {
     int32_t end;             /* put behind each file; −1: none */
     int64_t bytes;
 
-    struct yk_token_shard_writer *writer;          /* where they are written */
-    const struct yk_tokenize_show_request *handed; /* where they are handed out */
-    bool in_file;                                  /* that has begun and not ended */
+    struct yk_token_shard_writer *writer;         /* where they are written */
+    const struct yk_tokenize_show_request *shown; /* where they are handed out */
+    bool in_file;                                 /* that has begun and not ended */
 };
 
 static yk_status find_end(struct encoding *encoding)
@@ -228,7 +228,7 @@ void yk_tokenize_encode_result_free(struct yk_tokenize_encode_result *result)
 
 static yk_status emit_token(const struct encoding *encoding, int32_t id)
 {
-    const struct yk_tokenize_show_request *request = encoding->handed;
+    const struct yk_tokenize_show_request *request = encoding->shown;
     struct yk_text text = {0};
     if (!request->texts) {
         return request->token(request->user, id, NULL);
@@ -243,7 +243,7 @@ static yk_status emit_token(const struct encoding *encoding, int32_t id)
 static yk_status show_chunk(void *user, const char *path, const char *text, size_t length)
 {
     struct encoding *encoding = user;
-    const struct yk_tokenize_show_request *request = encoding->handed;
+    const struct yk_tokenize_show_request *request = encoding->shown;
     YK_TRY(encode_chunk(encoding, path, text, length));
     if (!encoding->in_file) {
         YK_TRY(request->begin(request->user, path));
@@ -263,7 +263,7 @@ yk_status yk_tokenize_show(const struct yk_tokenize_show_request *request)
     struct encoding encoding = {
         .input = &request->input,
         .job = request->job,
-        .handed = request,
+        .shown = request,
     };
     yk_status status = open_all(&encoding);
     YK_THEN(walk(&encoding, show_chunk));
@@ -315,7 +315,7 @@ static yk_status can_split_after(struct decoding *decoding, const int32_t *ids, 
     return status;
 }
 
-/* How many of the tokens held can be handed out now. */
+/* Number of buffered tokens whose text can be emitted now. */
 static yk_status count_emittable_tokens(struct decoding *decoding, int64_t *out)
 {
     const int64_t count = decoding->ids.count;

@@ -67,7 +67,7 @@ yk_status yk_profile_write_json(const struct yk_profile_result *result,
 yk_status yk_profile_write_cluster(const struct yk_profile_result *result,
                                    struct yk_text *out) YK_MUST_USE;
 
-/* The profile file to write to. */
+/* The profile file to write to: `profile`, or the default one if NULL. Fails for "none". */
 yk_status yk_profile_find_path(const char *profile, struct yk_arena *arena,
                                const char **out) YK_MUST_USE;
 

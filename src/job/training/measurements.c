@@ -98,7 +98,7 @@ static yk_status gather(const struct yk_train_team *team, yk_status packed, stru
     return status;
 }
 
-static yk_status unpack(struct yk_training *training, const struct yk_exchange_bytes *handed,
+static yk_status unpack(struct yk_training *training, const struct yk_exchange_bytes *gathered,
                         struct yk_trace_part *parts, struct yk_trace **traces)
 {
     const int32_t count = training->plan.planned->plan->rank_count;
@@ -106,13 +106,13 @@ static yk_status unpack(struct yk_training *training, const struct yk_exchange_b
     for (int32_t r = 0; r < count; r++) {
         struct figures figures;
         char source[32];
-        memcpy(&figures, handed[r].bytes, sizeof figures);
+        memcpy(&figures, gathered[r].bytes, sizeof figures);
         (void)snprintf(source, sizeof source, "the trace of rank %d", (int)r);
         zero_s = r == 0 ? figures.began_s : zero_s;
         training->ranks[r].measured_bytes = figures.peak_bytes;
-        const char *counters = handed[r].bytes + sizeof figures;
+        const char *counters = gathered[r].bytes + sizeof figures;
         const char *trace = counters + figures.counters_size;
-        const size_t trace_size = handed[r].size - sizeof figures - figures.counters_size;
+        const size_t trace_size = gathered[r].size - sizeof figures - figures.counters_size;
         if (figures.counters_size > 0) {
             YK_TRY(unpack_counters(training, r, figures.began_s - zero_s, counters,
                                    figures.counters_size));
@@ -137,7 +137,7 @@ static yk_status collect_sums(struct yk_training *training)
     return YK_OK;
 }
 
-static yk_status merge(struct yk_training *training, const struct yk_exchange_bytes *handed)
+static yk_status merge(struct yk_training *training, const struct yk_exchange_bytes *gathered)
 {
     const int32_t count = training->plan.planned->plan->rank_count;
     struct yk_trace_part *parts = NULL;
@@ -146,7 +146,7 @@ static yk_status merge(struct yk_training *training, const struct yk_exchange_by
     YK_TRY_NEW(training->arena, parts, count);
     /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
     YK_TRY_NEW(training->arena, traces, count);
-    yk_status status = unpack(training, handed, parts, traces);
+    yk_status status = unpack(training, gathered, parts, traces);
     if (status == YK_OK && training->run.trace) {
         status = yk_trace_merge(parts, count, &whole);
     }
@@ -164,17 +164,17 @@ static yk_status merge(struct yk_training *training, const struct yk_exchange_by
 yk_status yk_train_measurements_collect(struct yk_training *training)
 {
     const struct yk_planner_outcome *planned = yk_training_planned(training);
-    struct yk_exchange_bytes *handed = NULL;
+    struct yk_exchange_bytes *gathered = NULL;
     struct yk_text own = {0};
-    YK_TRY(gather(&training->team, pack(training, &own), &own, training->arena, &handed));
-    if (!handed) {
+    YK_TRY(gather(&training->team, pack(training, &own), &own, training->arena, &gathered));
+    if (!gathered) {
         return YK_OK;
     }
     YK_TRY_NEW(training->arena, training->ranks, planned->plan->rank_count);
     for (int32_t r = 0; r < planned->plan->rank_count; r++) {
         training->ranks[r] = yk_run_summary_unknown_rank();
     }
-    YK_TRY(merge(training, handed));
+    YK_TRY(merge(training, gathered));
     for (int32_t r = 0; r < planned->plan->rank_count; r++) {
         training->ranks[r].predicted_bytes = yk_training_planned_bytes(training, r);
         yk_run_plan_complete(planned, r, &training->ranks[r]);
@@ -197,32 +197,32 @@ static yk_status pack_op_times(const struct yk_training *training, struct yk_tex
     return yk_round_log_pack(training->run.log, clock.offset_s, out);
 }
 
-static yk_status unpack_op_times(const struct yk_exchange_bytes *handed, int32_t rank,
+static yk_status unpack_op_times(const struct yk_exchange_bytes *gathered, int32_t rank,
                                  struct yk_arena *arena, struct yk_rank_rounds *out)
 {
-    const size_t length = strlen(handed->bytes) + 1;
+    const size_t length = strlen(gathered->bytes) + 1;
     char source[32];
     (void)snprintf(source, sizeof source, "the times of rank %d", (int)rank);
-    return yk_round_log_unpack(handed->bytes + length,
-                               handed->size >= length ? handed->size - length : 0, source, arena,
-                               out);
+    return yk_round_log_unpack(gathered->bytes + length,
+                               gathered->size >= length ? gathered->size - length : 0, source,
+                               arena, out);
 }
 
 /* By the program that the run ended with. */
-static yk_status join_op_times(struct yk_training *training, const struct yk_exchange_bytes *handed,
-                               struct yk_arena *scratch)
+static yk_status join_op_times(struct yk_training *training,
+                               const struct yk_exchange_bytes *gathered, struct yk_arena *scratch)
 {
     const struct yk_program *program = training->run.program;
     struct yk_rank_rounds *logs = NULL;
     YK_TRY_NEW(scratch, logs, program->rank_count);
     for (int32_t r = 0; r < program->rank_count; r++) {
-        YK_TRY(unpack_op_times(&handed[r], r, scratch, &logs[r]));
+        YK_TRY(unpack_op_times(&gathered[r], r, scratch, &logs[r]));
     }
     struct yk_op_times *op_times = NULL;
     YK_TRY_NEW(training->arena, op_times, 1);
     YK_TRY(yk_round_durations(program, logs, training->arena, op_times));
     for (int32_t r = 0; r < op_times->rank_count; r++) {
-        YK_TRY(yk_arena_strdup(training->arena, handed[r].bytes, &op_times->ranks[r].versions));
+        YK_TRY(yk_arena_strdup(training->arena, gathered[r].bytes, &op_times->ranks[r].versions));
     }
     training->op_times = op_times->steps > 0 ? op_times : NULL;
     return YK_OK;
@@ -231,9 +231,9 @@ static yk_status join_op_times(struct yk_training *training, const struct yk_exc
 static yk_status collect_op_times(struct yk_training *training, struct yk_arena *scratch)
 {
     struct yk_text own = {0};
-    struct yk_exchange_bytes *handed = NULL;
-    YK_TRY(gather(&training->team, pack_op_times(training, &own), &own, scratch, &handed));
-    return handed ? join_op_times(training, handed, scratch) : YK_OK;
+    struct yk_exchange_bytes *gathered = NULL;
+    YK_TRY(gather(&training->team, pack_op_times(training, &own), &own, scratch, &gathered));
+    return gathered ? join_op_times(training, gathered, scratch) : YK_OK;
 }
 
 yk_status yk_train_measurements_collect_op_times(struct yk_training *training)

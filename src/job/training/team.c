@@ -242,13 +242,13 @@ struct member {
     char host[HOST_SIZE];
 };
 
-static yk_status read_members(const struct yk_exchange_bytes *said, int32_t count,
+static yk_status read_members(const struct yk_exchange_bytes *gathered, int32_t count,
                               struct yk_arena *arena, struct member **out)
 {
     YK_TRY_NEW(arena, *out, count);
     for (int32_t i = 0; i < count; i++) {
         /* NOLINTNEXTLINE(cert-err34-c): written by describe_own() */
-        (void)sscanf(said[i].bytes, "%127s %255s", (*out)[i].device, (*out)[i].host);
+        (void)sscanf(gathered[i].bytes, "%127s %255s", (*out)[i].device, (*out)[i].host);
     }
     return YK_OK;
 }
@@ -271,11 +271,11 @@ static void write_line(const struct member *members, int32_t count, struct yk_te
     }
 }
 
-static yk_status join_line(const struct yk_exchange_bytes *said, int32_t count,
+static yk_status join_line(const struct yk_exchange_bytes *gathered, int32_t count,
                            struct yk_arena *arena, struct yk_text *out)
 {
     struct member *members = NULL;
-    YK_TRY(read_members(said, count, arena, &members));
+    YK_TRY(read_members(gathered, count, arena, &members));
     write_line(members, count, out);
     return yk_text_status(out);
 }
@@ -285,12 +285,12 @@ yk_status yk_train_team_describe(const struct yk_train_team *team,
                                  struct yk_arena *arena, const char **out)
 {
     struct yk_text text = {0};
-    struct yk_exchange_bytes *said = NULL;
+    struct yk_exchange_bytes *gathered = NULL;
     yk_status status = yk_train_team_agree(team, describe_own(team, choice, threads, arena, &text));
-    YK_THEN(yk_exchange_gather(&team->ranks, yk_text_chars(&text), text.length, arena, &said));
+    YK_THEN(yk_exchange_gather(&team->ranks, yk_text_chars(&text), text.length, arena, &gathered));
     text.length = 0;
-    YK_THEN(
-        yk_train_team_agree(team, said ? join_line(said, team->ranks.size, arena, &text) : YK_OK));
+    YK_THEN(yk_train_team_agree(team, gathered ? join_line(gathered, team->ranks.size, arena, &text)
+                                               : YK_OK));
     YK_THEN(yk_exchange_broadcast_text(&team->ranks, 0, &text));
     YK_THEN(yk_text_move(&text, arena, out));
     yk_text_free(&text);
@@ -300,7 +300,7 @@ yk_status yk_train_team_describe(const struct yk_train_team *team,
 yk_status yk_train_team_announce(const struct yk_train_team *team, struct yk_arena *arena)
 {
     struct yk_text text = {0};
-    struct yk_exchange_bytes *said = NULL;
+    struct yk_exchange_bytes *gathered = NULL;
     if (yk_train_team_is_alone(team)) {
         return YK_OK;
     }
@@ -313,10 +313,10 @@ yk_status yk_train_team_announce(const struct yk_train_team *team, struct yk_are
         yk_cores_describe(&team->cores, team->ranks.rank, &text);
     }
     yk_status status =
-        yk_exchange_gather(&team->ranks, yk_text_chars(&text), text.length, arena, &said);
-    for (int32_t i = 0; status == YK_OK && said && i < team->ranks.size; i++) {
-        if (said[i].size > 0) {
-            yk_job_line(team->job, said[i].bytes, true);
+        yk_exchange_gather(&team->ranks, yk_text_chars(&text), text.length, arena, &gathered);
+    for (int32_t i = 0; status == YK_OK && gathered && i < team->ranks.size; i++) {
+        if (gathered[i].size > 0) {
+            yk_job_line(team->job, gathered[i].bytes, true);
         }
     }
     yk_text_free(&text);
