@@ -7,6 +7,8 @@
 #define YK_JOB_PLANNING_PLAN_JOB_H
 
 #include "base/option.h"
+#include "base/status.h"
+#include "base/text.h"
 #include "job/job.h"
 #include "job/planning/planning.h"
 #include "job/workload.h"
@@ -49,5 +51,16 @@ void yk_plan_job_result_free(struct yk_plan_job_result *result);
 bool yk_plan_job_strategy_choices(size_t number, struct yk_choice *out);
 bool yk_plan_job_placement_choices(size_t number, struct yk_choice *out);
 bool yk_plan_job_export_choices(size_t number, struct yk_choice *out);
+
+/* Append a plan and its prediction: the output of `yoke plan` and `yoke simulate`. */
+yk_status yk_plan_output_text(const struct yk_planner_outcome *planned,
+                              struct yk_text *out) YK_MUST_USE;
+yk_status yk_plan_output_json(const struct yk_planner_outcome *planned,
+                              struct yk_text *out) YK_MUST_USE;
+
+/* Appends a table with one row per class of ops: the time without interference, the source of that
+ * number, and its error. */
+yk_status yk_plan_output_times_text(const struct yk_planner_outcome *planned,
+                                    struct yk_text *out) YK_MUST_USE;
 
 #endif

@@ -1,4 +1,4 @@
-#include "job/planning/plan_output.h"
+#include "job/planning/plan_job.h"
 
 #include "base/json_write.h"
 #include "base/table.h"

@@ -6,7 +6,6 @@
 #include "base/units.h"
 #include "job/planning/planning.h"
 #include "job/profile_path.h"
-#include "job/reporting/run_plan.h"
 #include "job/reporting/run_report.h"
 #include "measure/calibration.h"
 #include "measure/timings.h"

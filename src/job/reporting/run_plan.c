@@ -1,4 +1,4 @@
-#include "job/reporting/run_plan.h"
+#include "job/reporting/run_report.h"
 
 #include <math.h>
 

@@ -5,7 +5,6 @@
 #include "base/log.h"
 #include "job/outputs.h"
 #include "job/planning/planning.h"
-#include "job/reporting/run_plan.h"
 #include "planner/planner.h"
 #include "report/label.h"
 #include "report/run/metrics.h"

@@ -3,7 +3,7 @@
 #include "base/folder.h"
 #include "base/system.h"
 #include "comm/exchange.h"
-#include "job/reporting/run_plan.h"
+#include "job/reporting/run_report.h"
 #include "trace/trace.h"
 #include "train/round_durations.h"
 

@@ -3,7 +3,7 @@
 #include "base/log.h"
 #include "base/system.h"
 #include "job/counters.h"
-#include "job/planning/plan_output.h"
+#include "job/planning/plan_job.h"
 #include "job/rank.h"
 #include "job/training/balance.h"
 #include "job/training/summary.h"

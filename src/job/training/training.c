@@ -7,7 +7,6 @@
 #include "job/outputs.h"
 #include "job/rank.h"
 #include "job/training/balance.h"
-#include "job/training/weights.h"
 #include "model/config.h"
 #include "train/executor/collectives.h"
 #include "train/partitions.h"

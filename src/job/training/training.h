@@ -6,6 +6,7 @@
 #ifndef YK_JOB_TRAINING_TRAINING_H
 #define YK_JOB_TRAINING_TRAINING_H
 
+#include "base/status.h"
 #include "job/training/folder.h"
 #include "job/training/plan.h"
 #include "job/training/request.h"
@@ -65,5 +66,23 @@ double yk_training_planned_bytes(const struct yk_training *training, int32_t ran
 /* The learning rate schedule of the request. */
 struct yk_lr_schedule yk_training_learning_rate(const struct yk_train_request *request,
                                                 int64_t steps);
+
+/*
+ * ---- Initial weights: from the checkpoint, from --weights and --adapter, or random ----
+ * Every rank calls these functions in the order given here.
+ */
+
+/* Resolves request.weights to a path. A run folder becomes its newest checkpoint. */
+yk_status yk_train_weights_resolve(struct yk_training *training) YK_MUST_USE;
+
+/* Sets rank and alpha of LoRA adapters in the request. An existing adapter determines its own. */
+yk_status yk_train_weights_read_adapter(struct yk_training *training) YK_MUST_USE;
+
+/* Writes the initial weights into the store. */
+yk_status yk_train_weights_fill(struct yk_training *training) YK_MUST_USE;
+
+/* Path of the frozen base weights, which is saved with the adapters; NULL: no adapters. It does not
+ * change when a run is resumed. */
+yk_status yk_train_weights_base(struct yk_training *training, const char **out) YK_MUST_USE;
 
 #endif

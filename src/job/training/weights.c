@@ -1,4 +1,4 @@
-#include "job/training/weights.h"
+#include "job/training/training.h"
 
 #include "base/folder.h"
 #include "nn/weights/adapter_config.h"
