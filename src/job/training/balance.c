@@ -16,7 +16,7 @@ enum {
 /* A rank with a larger relative slowdown counts as slow. */
 #define TOO_SLOW 1.3
 
-/* All ranks come to the same, and rank 0 reports it. */
+/* All ranks reach the same result; only rank 0 logs it. */
 #define report(balance_, ...)                                                                      \
     do {                                                                                           \
         if ((balance_)->reports) {                                                                 \
@@ -64,13 +64,13 @@ double yk_train_balance_peak_bytes(const struct yk_train_balance *balance, int32
     return most;
 }
 
-/* The plan before the change of that number. */
+/* The plan before change number `change`. */
 static const struct yk_plan *plan_before(const struct yk_train_balance *balance, int32_t change)
 {
     return change > 0 ? balance->found[change - 1]->plan : balance->planned->plan;
 }
 
-/* The samples of a rank. */
+/* Samples per step of a rank. */
 static int64_t share_at(const struct yk_plan *plan, int32_t rank)
 {
     const struct yk_plan_member *member = yk_planner_member(plan, rank);
@@ -116,7 +116,7 @@ yk_status yk_train_balance_list(const struct yk_train_balance *balance, struct y
     return YK_OK;
 }
 
-/* The samples that a rank takes of a batch, with one group. */
+/* Pointer to the share of a rank in a plan with one group; NULL: the rank has none. */
 static int64_t *share_of(struct yk_plan *plan, int32_t rank)
 {
     struct yk_plan_group *group = &plan->groups[0];
@@ -128,7 +128,7 @@ static int64_t *share_of(struct yk_plan *plan, int32_t rank)
     return NULL;
 }
 
-/* The plan in force with samples divided by the speeds that were measured in the last steps. */
+/* The current plan with new shares, proportional to the measured speeds of the ranks. */
 static yk_status plan_new_shares(struct yk_train_balance *balance, const double *compute_s,
                                  struct yk_planner_outcome **out)
 {
@@ -155,7 +155,7 @@ static yk_status plan_new_shares(struct yk_train_balance *balance, const double 
     return yk_planner_examine(balance->request, plan, false, out);
 }
 
-/* Whether a plan has other shares than the one in force. */
+/* Whether two plans have different shares. */
 static bool differs(const struct yk_plan *a, const struct yk_plan *b)
 {
     for (int32_t i = 0; i < a->groups[0].member_count; i++) {
@@ -209,7 +209,7 @@ const struct yk_program *yk_train_balance_check(struct yk_train_balance *balance
 {
     int32_t slowest = -1;
     if (!(step->compute_s[0] > 0)) {
-        return NULL; /* of a first step it may not be known */
+        return NULL; /* the first step may have no measurement */
     }
     for (int32_t r = 0; r < step->ranks; r++) {
         const double times = slowness(balance, step->compute_s, step->ranks, r);
@@ -217,7 +217,7 @@ const struct yk_program *yk_train_balance_check(struct yk_train_balance *balance
         slowest = balance->slow[r] >= PATIENCE ? r : slowest;
     }
     for (int32_t r = 0; r < step->ranks; r++) {
-        /* Recent steps count more: what is measured now is what is divided by. */
+        /* An exponential moving average: recent steps weigh more. */
         const double weight = balance->mean_s[r] > 0 ? 0.2 : 1;
         balance->mean_s[r] = (1 - weight) * balance->mean_s[r] + weight * step->compute_s[r];
     }

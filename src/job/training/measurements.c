@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Adds what this rank's counters showed, as a file of one rank; nothing without counters. */
+/* Appends the counters of this rank in the format of counters.json; nothing without counters. */
 static yk_status pack_counters(const struct yk_training *training, struct yk_text *out)
 {
     const struct yk_planner_outcome *planned = training->plan.planned;
@@ -28,7 +28,8 @@ static yk_status pack_counters(const struct yk_training *training, struct yk_tex
     return yk_counters_file_write(&(struct yk_counter_ranks){&counters, 1}, out);
 }
 
-/* On rank 0: what rank `rank` has packed, whose step began `offset_s` after rank 0's. */
+/* On rank 0: reads the counters that rank `rank` has packed. Its step began `offset_s` seconds
+ * after that of rank 0. */
 static yk_status unpack_counters(struct yk_training *training, int32_t rank, double offset_s,
                                  const char *bytes, size_t size)
 {
@@ -52,11 +53,11 @@ static yk_status unpack_counters(struct yk_training *training, int32_t rank, dou
     return YK_OK;
 }
 
-/* What a rank sends in front of its counters and its trace. */
+/* The header of the bytes that a rank sends; its counters and its trace follow. */
 struct figures {
     double peak_bytes;
-    double began_s;       /* of what was traced, by rank 0's clock */
-    size_t counters_size; /* 0: there are none */
+    double began_s;       /* start of the traced step, on rank 0's clock */
+    size_t counters_size; /* bytes; 0: no counters */
 };
 
 static yk_status pack(const struct yk_training *training, struct yk_text *out)
@@ -182,7 +183,7 @@ yk_status yk_train_measurements_collect(struct yk_training *training)
     return YK_OK;
 }
 
-/* What a rank sends: its versions, a zero, its rounds. */
+/* Packs the versions of this rank, a zero byte, and the log of its rounds. */
 static yk_status pack_op_times(const struct yk_training *training, struct yk_text *out)
 {
     const struct yk_train_team *team = &training->team;
@@ -208,7 +209,7 @@ static yk_status unpack_op_times(const struct yk_exchange_bytes *gathered, int32
                                arena, out);
 }
 
-/* By the program that the run ended with. */
+/* Computes the op times of the last program of the run from the logs of all ranks. */
 static yk_status join_op_times(struct yk_training *training,
                                const struct yk_exchange_bytes *gathered, struct yk_arena *scratch)
 {

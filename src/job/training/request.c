@@ -19,7 +19,7 @@ enum {
 
 /* ---- option sources ---- */
 
-/* With others, what the optimizer remembers or where the data stands would mean nothing. */
+/* Options that must not change: optimizer state and data position would become meaningless. */
 static const char *const fixed_options[] = {
     "model", "data-part", "eval-part", "seq",    "precision", "lora",    "lora-alpha",
     "nf4",   "optimizer", "seed",      "faulty", "packed",    "longest", "tokenizer",
@@ -45,7 +45,7 @@ static yk_status add_source(struct yk_option_sources *sources, struct yk_arena *
     return YK_OK;
 }
 
-/* `weights` are those that were asked for; `resumed` becomes the checkpoint's path. */
+/* `weights` is the value of --weights. Sets `*resumed` to the path of the checkpoint. */
 static yk_status add_resumed(const struct yk_train_request *request, const char *weights,
                              struct yk_arena *arena, struct yk_option_sources *out,
                              const char **resumed)
@@ -80,7 +80,7 @@ static yk_status add_resumed(const struct yk_train_request *request, const char 
     return YK_OK;
 }
 
-/* The member as `to`, if the plan has it. */
+/* Copies the member `from` of the plan under the name `to`, if the plan has it. */
 static void copy_member(const struct yk_json *object, const char *from, const char *to,
                         struct yk_json_writer *out)
 {
@@ -121,7 +121,7 @@ static void write_planned(const struct yk_json *plan, const struct yk_plan_sourc
     yk_json_write_end_object(&writer);
 }
 
-/* The plan itself is read and checked once it is known what it is for. */
+/* Reads only the workload; the plan itself is read and checked later. */
 static yk_status add_planned(const char *path, bool resumed, struct yk_arena *arena,
                              struct yk_option_sources *out)
 {
@@ -194,7 +194,7 @@ yk_status yk_train_request_read_sources(struct yk_train_request *request, struct
     return YK_OK;
 }
 
-/* The member as a word; "not given" where it is missing. */
+/* The member as text; "not given" if it is missing. */
 static void add_option(const struct yk_json *options, const char *key, struct yk_text *out)
 {
     out->length = 0;

@@ -92,7 +92,7 @@ static bool is_written(const struct yk_model_config *config)
     return true;
 }
 
-/* A sentence fits into a micro-batch and has a position for each of its tokens. */
+/* Maximum tokens of a sentence: it must fit into a micro-batch and into the model's positions. */
 static int64_t longest_pair(const struct yk_train_request *request,
                             const struct yk_model_config *config, int64_t sequence)
 {
@@ -124,7 +124,7 @@ static yk_status request_data(const struct yk_train_request *request, const char
     return YK_OK;
 }
 
-/* The tokenizer that is named, or that weights bring along. */
+/* Opens the tokenizer of --tokenizer, else the one next to --weights. */
 static yk_status open_tokenizer(const struct yk_train_request *request, struct yk_arena *arena,
                                 struct yk_train_source *out)
 {

@@ -38,7 +38,7 @@ yk_status yk_train_summary_predict(const struct yk_training *training, struct yk
     return YK_OK;
 }
 
-/* Which device this rank has computed on. */
+/* Sets the device and the backend of this rank. */
 static yk_status describe_device(const struct yk_training *training, struct yk_train_result *out)
 {
     const struct yk_engine *engine = &training->engine;
@@ -48,7 +48,7 @@ static yk_status describe_device(const struct yk_training *training, struct yk_t
     return yk_arena_strdup(training->arena, engine->backend->name, &out->backend);
 }
 
-/* The names of devices are the cluster's, which ends with the training. */
+/* Copies device names, because they belong to the cluster, which is freed with the training. */
 static yk_status copy_ranks(const struct yk_training *training, struct yk_train_result *out)
 {
     out->rank_count = training->plan.planned->plan->rank_count;

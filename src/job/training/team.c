@@ -16,7 +16,7 @@ enum {
 
 #define MIB (1024.0 * 1024.0)
 
-/* A lane of its own for messages, on the core that is kept for them. */
+/* Opens a comm lane on the core that is reserved for communication. */
 static yk_status open_lane(struct yk_train_team *team)
 {
     const bool pinned = !team->cores.shared;
@@ -58,9 +58,9 @@ static yk_status join_by_mpi(struct yk_train_team *team)
     return yk_ranks_open(comm, &options, &team->ranks);
 }
 
-/* ---- which device is whose ---- */
+/* ---- the device of each rank ---- */
 
-/* As far as this rank knows. */
+/* Chooses a device without asking the other ranks. */
 static yk_status choose_alone(const struct yk_launcher *launcher, const char *word,
                               struct yk_device_choice *out)
 {
@@ -71,7 +71,7 @@ static yk_status choose_alone(const struct yk_launcher *launcher, const char *wo
     }
     YK_TRY(yk_device_count_gpus(&gpus));
     out->number = gpus > 0 ? launcher->local_rank % gpus : 0;
-    /* One that claims a host of its own has what it sees to itself. */
+    /* A rank with its own NCCL_HOSTID does not share the GPUs that it sees. */
     const bool own = getenv("NCCL_HOSTID") || launcher->local_size <= gpus;
     if (out->automatic && !own) {
         *out = (struct yk_device_choice){0};
@@ -117,14 +117,14 @@ yk_status yk_train_team_open(const struct yk_launcher *launcher,
     return launcher->meets ? join_by_nccl(out, request->device) : join_by_mpi(out);
 }
 
-/* MPI sends from the host's memory. */
+/* MPI communicates through host memory and occupies no multiprocessors. */
 int32_t yk_train_team_comm_processors(const struct yk_train_team *team, const char *wire)
 {
     const bool by_host = wire && strcmp(wire, "mpi") == 0;
     return yk_train_team_is_alone(team) || by_host ? 0 : YK_COMM_MAX_CTAS;
 }
 
-/* What --wire asks for must be there. */
+/* Fails if the transport of --wire is not available to these ranks. */
 static yk_status check_wire(const struct yk_train_team *team, const struct yk_device_choice *choice,
                             const char *word)
 {
@@ -167,7 +167,7 @@ void yk_train_team_close(struct yk_train_team *team)
     *team = (struct yk_train_team){0};
 }
 
-/* At once, before any rank leaves: a launcher ends the others when one has. */
+/* Reports before any rank exits, because a launcher kills the other ranks when one exits. */
 yk_status yk_train_team_report(const struct yk_train_team *team, yk_status agreed)
 {
     static const char first[] = "rank 0: ";
@@ -178,7 +178,7 @@ yk_status yk_train_team_report(const struct yk_train_team *team, yk_status agree
         const char *sentence = yk_status_message();
         sentence += strncmp(sentence, first, sizeof first - 1) == 0 ? sizeof first - 1 : 0;
         yk_job_end(team->job);
-        if (*sentence != '\0') { /* else it was reported when all came to it before */
+        if (*sentence != '\0') { /* an empty message has already been reported */
             yk_job_failed(team->job, sentence);
         }
     }
@@ -203,9 +203,9 @@ yk_status yk_train_team_broadcast(const struct yk_train_team *team, double *numb
     return yk_exchange_sum(&team->ranks, numbers, count);
 }
 
-/* ---- what the ranks run on ---- */
+/* ---- description of devices ---- */
 
-/* "cpu:2:4000MiB": cores for it, and its share of the memory. */
+/* "cpu:2:4000MiB": the cores of this rank and its share of the memory. */
 static yk_status describe_cores(const struct yk_train_team *team, int64_t threads,
                                 struct yk_text *out)
 {
@@ -220,7 +220,7 @@ static yk_status describe_cores(const struct yk_train_team *team, int64_t thread
     return yk_text_status(out);
 }
 
-/* What a rank says of its device, and the name of its machine. */
+/* The device of this rank and the name of its host. */
 static yk_status describe_own(const struct yk_train_team *team,
                               const struct yk_device_choice *choice, int64_t threads,
                               struct yk_arena *arena, struct yk_text *out)

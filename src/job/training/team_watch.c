@@ -10,7 +10,7 @@ enum {
     MAX_PAUSES = 15,         /* pauses in which the watch may detect the failed rank */
 };
 
-/* ---- where the lanes are ---- */
+/* ---- positions of the lanes ---- */
 
 void yk_train_team_watch_op(void *user, enum yk_lane lane, int32_t op)
 {
@@ -44,7 +44,7 @@ static void poll_lanes(void *user, struct yk_watch *watch)
     (void)pthread_mutex_unlock(&team->lock);
 }
 
-/* ---- the end of all ---- */
+/* ---- ending all ranks ---- */
 
 static void add_op(const struct yk_train_team *team, const struct yk_watch_verdict *verdict,
                    struct yk_text *out)
@@ -148,23 +148,23 @@ void yk_train_team_watch_abort(struct yk_train_team *team, yk_status status)
     }
     wait_for_watch(team, status);
     yk_job_end(team->job);
-    if (*yk_status_message() != '\0') { /* else all have come to it, and it was reported */
+    if (*yk_status_message() != '\0') { /* an empty message has already been reported */
         yk_job_failed(team->job, yk_status_message());
     }
     if (yk_train_team_device_ranks(team) != &team->ranks && schedule_exit(team, status)) {
         release_device_comm(team);
     }
     team->ranks.comm->abort(team->ranks.world, (int)status);
-    /* Where no launcher ends the others, they hear of this rank's end, if it has one at once. */
+    /* Without a launcher the other ranks notice this rank's exit, so it exits at once. */
     if (team->launcher.meets && can_exit(team)) {
         (void)usleep(SHORT_PAUSE_US);
         team->job->leave(team->job->user, status);
     }
 }
 
-/* ---- watching ---- */
+/* ---- start ---- */
 
-/* How long somebody else wants to wait for a rank; 0: nobody has said. */
+/* Reads YOKE_HANG_S, the time limit in seconds; 0: not set. */
 static yk_status read_hang_timeout(double *out)
 {
     const char *words = getenv("YOKE_HANG_S");

@@ -17,7 +17,7 @@
 #define MIN_HANG_S 30.0
 #define HANG_FACTOR 5.0
 
-/* How much a step changes what is thought to be usual. */
+/* Weight of a new step in the moving average of the step time. */
 #define FORGETTING 0.1
 
 /* State of the run's callbacks: reports each step to the job's callbacks, and passes it to the
@@ -33,7 +33,7 @@ struct steps {
     struct yk_text checkpoint; /* the path of the newest */
 };
 
-/* The callbacks, where this rank is the one to make them. */
+/* The callbacks of the request on rank 0; empty ones on other ranks. */
 static const struct yk_train_progress *progress_of(const struct steps *steps)
 {
     static const struct yk_train_progress none;
@@ -48,7 +48,7 @@ static void update_usual_step(struct steps *steps, double seconds)
                               : seconds;
 }
 
-/* The rank that computes longest, and how much of the step that is. */
+/* Finds the rank with the longest compute time and its fraction of the step. */
 static void find_slowest(const struct yk_run_step *step, struct yk_train_step *out)
 {
     int32_t slowest = 0;
@@ -184,7 +184,7 @@ static yk_status fail_stopped(const struct yk_training *training)
                    run->state.step, run->options.steps, training->folder);
 }
 
-/* Stopped or done, what was measured is kept, by rank 0. */
+/* Collects the measurements and lets rank 0 write them, after the last step or a stop. */
 static yk_status finish(struct yk_training *training, const char *checkpoint, yk_status trained,
                         struct yk_train_result *out)
 {
@@ -200,7 +200,7 @@ static yk_status finish(struct yk_training *training, const char *checkpoint, yk
     return trained == YK_OK ? YK_OK : fail_stopped(training);
 }
 
-/* Where it is gauged, the meters are read meanwhile. */
+/* Runs all steps; with --counters, records hardware counters meanwhile. */
 static yk_status run_with_counters(struct yk_training *training)
 {
     if (!training->counter_recorder) {
@@ -250,7 +250,7 @@ static yk_status report_start(const struct yk_training *training)
     return status;
 }
 
-/* Everything that the first step needs. */
+/* Prepares everything that the first step needs. */
 static yk_status prepare_first_step(struct yk_training *training)
 {
     const struct yk_planner_outcome *planned = training->plan.planned;
@@ -349,7 +349,7 @@ yk_status yk_train_run(const struct yk_train_request *request, struct yk_train_r
     out->size = launcher.size;
     yk_status status = yk_training_open(&training, &launcher);
     YK_THEN(request->dry_run ? run_dry(&training, out) : train(&training, out));
-    /* What the result points to is in the training's arena. */
+    /* The result takes over the training's arena, which it points into. */
     out->arena = training.arena;
     training.arena = NULL;
     yk_training_close(&training);

@@ -29,7 +29,7 @@ static struct yk_optimizer optimizer_of(const struct yk_train_request *request)
         .decay = request->decay,
         .momentum = request->momentum,
     };
-    /* The table of options has no other names. */
+    /* The option table accepts only names of optimizers. */
     (void)yk_optimizer_find(request->optimizer, &optimizer.kind);
     return optimizer;
 }
@@ -53,7 +53,7 @@ struct yk_lr_schedule yk_training_learning_rate(const struct yk_train_request *r
     return schedule;
 }
 
-/* A folder keeps one run: another one's checkpoints would be mistaken for this one's. */
+/* Fails if the folder already holds a run: their checkpoints would be confused. */
 static yk_status check_no_run(struct yk_training *training)
 {
     bool found = false;
@@ -74,7 +74,7 @@ static yk_status open_folder(struct yk_training *training)
     YK_TRY(
         yk_folder_path(training->folder, "config.json", training->arena, &training->config_path));
     YK_TRY(yk_train_folder_check(training->folder));
-    /* A run that is there is not even looked at while another process writes it. */
+    /* Locks an existing run before reading it: another process may be writing it. */
     const bool first = yk_train_team_rank(&training->team) == 0;
     if (first && !request->dry_run && yk_folder_has(training->folder, "run.json")) {
         YK_TRY(yk_train_folder_lock_acquire(&training->lock, training->folder, training->arena));
@@ -82,7 +82,7 @@ static yk_status open_folder(struct yk_training *training)
     return request->dry_run || request->resumed || !first ? YK_OK : check_no_run(training);
 }
 
-/* All ranks go on from one checkpoint. */
+/* All ranks resume from the same checkpoint. */
 static yk_status open_checkpoint(struct yk_training *training)
 {
     const struct yk_train_request *request = &training->request;
@@ -141,7 +141,7 @@ static yk_status open_net(struct yk_training *training)
     return yk_net_create(training->plan.planned->study->model, &options, &training->net);
 }
 
-/* The length of samples, and the tokens of a step in samples of that length. */
+/* Sets the sequence length, and converts --batch-tokens into samples of that length. */
 static yk_status resolve_batch(struct yk_training *training)
 {
     struct yk_train_request *request = &training->request;
@@ -160,7 +160,7 @@ static yk_status resolve_batch(struct yk_training *training)
     }
     if (request->batch_tokens > 0) {
         request->batch = request->batch_tokens / workload.sequence;
-        request->batch_tokens = 0; /* said otherwise: --batch may change it when the run goes on */
+        request->batch_tokens = 0; /* saved as `batch`, which may change when the run is resumed */
     }
     if (request->micro_batches > request->batch) {
         return yk_fail(YK_ERROR_USAGE,
@@ -170,7 +170,7 @@ static yk_status resolve_batch(struct yk_training *training)
     return YK_OK;
 }
 
-/* Where the data stands means something else in another file. */
+/* Warns if the data has changed since the checkpoint: its position would mean other samples. */
 static void note_other_data(const struct yk_training *training)
 {
     const int64_t now = training->source.samples->epoch_units;
@@ -184,7 +184,7 @@ static void note_other_data(const struct yk_training *training)
     }
 }
 
-/* What this rank finds out by itself. */
+/* Opens adapter, model and data, without communication. */
 static yk_status open_data(struct yk_training *training)
 {
     const struct yk_train_request *request = &training->request;
@@ -289,8 +289,8 @@ static yk_status write_first_files(struct yk_training *training, struct yk_outpu
     return yk_outputs_write(outputs);
 }
 
-/* A piece that is cut among ranks may give one of them a sample more than its part of the tokens:
- * room for the longest there is. */
+/* When a slice of pairs is divided among ranks, a rank may get one sample more than its part of the
+ * tokens. Reserves space for the longest sample. */
 static int64_t spare_samples(const struct yk_training *training)
 {
     const struct yk_sampler *sampler = training->source.samples;
@@ -352,7 +352,7 @@ static void fill_run(struct yk_training *training, const char *base)
     }
 }
 
-/* The run's folder is rank 0's. */
+/* Only rank 0 writes the run folder. */
 static yk_status begin_folder(struct yk_training *training)
 {
     struct yk_outputs outputs = {0};

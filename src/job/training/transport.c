@@ -54,7 +54,7 @@ const char *yk_train_transport_host_id(char *buffer, size_t size)
     return buffer;
 }
 
-/* Which GPU of all hosts this is. */
+/* A name of the GPU that is unique among all hosts. */
 static yk_status name_gpu(const struct yk_device_choice *choice, char out[NAME_SIZE])
 {
     struct yk_machine machine;
@@ -68,7 +68,7 @@ static yk_status name_gpu(const struct yk_device_choice *choice, char out[NAME_S
     return YK_OK;
 }
 
-/* Whether every rank has a GPU to itself, as far as NCCL can tell. */
+/* Whether two ranks share a GPU, as NCCL identifies GPUs. */
 static yk_status find_shared(const struct yk_ranks *met, const struct yk_device_choice *choice,
                              bool *out)
 {
@@ -91,7 +91,7 @@ static yk_status find_shared(const struct yk_ranks *met, const struct yk_device_
     return YK_OK;
 }
 
-/* Which comm serves; the same on all ranks. */
+/* Chooses the communication plug-in; the same one on all ranks. */
 static yk_status choose(const struct yk_ranks *met, const struct yk_device_choice *choice,
                         const char *word, const struct yk_comm **out)
 {

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* An adapter says what it adapts. */
+/* Sets request->weights to the base weights that the adapter names. */
 static yk_status find_adapted(struct yk_training *training)
 {
     struct yk_train_request *request = &training->request;
@@ -33,7 +33,7 @@ static yk_status find_adapted(struct yk_training *training)
                          request->adapter);
 }
 
-/* Weights without a model's name have its config beside them. */
+/* Fails if neither --model nor a config.json next to the weights describes the model. */
 static yk_status check_weights(const struct yk_training *training)
 {
     const struct yk_train_request *request = &training->request;
