@@ -155,7 +155,7 @@ yk_status yk_device_describe_gpu(int32_t number, struct yk_arena *arena, const c
     return *out ? YK_OK : yk_fail_out_of_memory();
 }
 
-/* Where what was found out about products is kept; false where there is no such place. */
+/* Path of the cache file of matrix product algorithms; false if there is no cache folder. */
 static bool find_products(char out[PATH_SIZE])
 {
     const char *cache = getenv("XDG_CACHE_HOME");

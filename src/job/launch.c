@@ -153,7 +153,7 @@ static void handle_signal(struct session *session)
     }
     session->stop_requests++;
     session->last_signal = (int)info.ssi_signo;
-    /* Should mpirun itself hang, a third one ends it, and ranks that lose it end, too. */
+    /* A third signal kills mpirun, should it hang; its ranks then end as well. */
     (void)kill(session->process, session->stop_requests == 1   ? SIGUSR1
                                  : session->stop_requests == 2 ? SIGTERM
                                                                : SIGKILL);
@@ -167,7 +167,7 @@ static void forward_errors(const struct yk_launch_request *request, struct yk_te
     text->length = 0;
 }
 
-/* Until mpirun and all that it started have closed its standard error. */
+/* Forwards output until mpirun and all its children have closed standard error. */
 static void forward_output(struct session *session)
 {
     char bytes[4096];
@@ -208,7 +208,7 @@ static struct yk_mpirun_exit wait_for_mpirun(const struct session *session)
     };
 }
 
-/* From the moment that signals are held back until mpirun has ended. */
+/* Runs mpirun to its end, while signals are blocked. */
 static yk_status run_mpirun(struct session *session, const char **words, const sigset_t *before)
 {
     YK_TRY(start_mpirun(session, words, before));

@@ -71,14 +71,14 @@ yk_status yk_text_files_list(const char *const *paths, int32_t count, struct yk_
     struct collection collection = {0};
     yk_status status = collect(paths, count, arena, &collection);
     const struct yk_text_files *list = &collection.list;
-    const size_t count = (size_t)list->count;
-    const char **paths = status == YK_OK ? yk_arena_allocate(arena, count, sizeof *paths) : NULL;
-    if (status == YK_OK && !paths) {
+    const size_t size = (size_t)list->count;
+    const char **copy = status == YK_OK ? yk_arena_allocate(arena, size, sizeof *copy) : NULL;
+    if (status == YK_OK && !copy) {
         status = yk_fail_out_of_memory();
     }
     if (status == YK_OK) {
-        memcpy(paths, list->paths, count * sizeof *paths);
-        *out = (struct yk_text_files){paths, list->count, list->bytes};
+        memcpy(copy, list->paths, size * sizeof *copy);
+        *out = (struct yk_text_files){copy, list->count, list->bytes};
     }
     free(list->paths);
     return status;

@@ -198,7 +198,7 @@ static yk_status check_decode(const struct arguments *arguments)
     return YK_OK;
 }
 
-/* What is for learning alone, and what is for tokens alone. */
+/* Fails if options for training a tokenizer and options for encoding are mixed. */
 static yk_status check_kind(const struct arguments *arguments)
 {
     if (arguments->learn == 0 && (arguments->special || arguments->min_times >= 0)) {

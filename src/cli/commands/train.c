@@ -239,7 +239,7 @@ static void on_checkpoint(void *user, const struct yk_train_checkpoint *checkpoi
     show(lines, true);
 }
 
-/* What is logged here has been before, where this is one of several ranks or was launched. */
+/* Does not log if rank 0 or the launching process has already logged the same messages. */
 static yk_status find_sources(void *given, struct yk_arena *arena, struct yk_option_sources *out)
 {
     if (yk_terminal_is_repeat()) {
@@ -250,7 +250,7 @@ static yk_status find_sources(void *given, struct yk_arena *arena, struct yk_opt
     return status;
 }
 
-/* The text of what there is, though the job may have failed in the end. */
+/* Writes the result that there is, even if the job has failed in the end. */
 static yk_status write_result(const struct yk_train_request *request,
                               const struct yk_train_result *result, yk_status status,
                               struct yk_text *out)

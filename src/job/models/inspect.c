@@ -131,7 +131,7 @@ static yk_status list_files(struct yk_inspect_result *out)
     return YK_OK;
 }
 
-/* "1e-08" is what "1e-8" presets. */
+/* Whether the value is the default; numbers are compared by value: "1e-08" equals "1e-8". */
 static bool is_preset(const struct yk_option *option, const char *word)
 {
     double value = 0;
@@ -146,7 +146,7 @@ static bool is_preset(const struct yk_option *option, const char *word)
     return strcmp(word, option->preset) == 0;
 }
 
-/* The settings that are not preset, as words of the command line. */
+/* Appends the options that differ from their defaults, as on the command line. */
 static void add_options(const struct yk_json *options, struct yk_text *out)
 {
     struct yk_text word = {0};

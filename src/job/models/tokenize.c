@@ -150,7 +150,7 @@ static void close_all(struct encoding *encoding)
     yk_arena_destroy(encoding->arena);
 }
 
-/* The tokens of a piece, or what comes at the end of a file. */
+/* Encodes a chunk; at the end of a file (length 0), adds the end token. */
 static yk_status encode_chunk(struct encoding *encoding, const char *path, const char *text,
                               size_t length)
 {

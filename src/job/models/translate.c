@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum {
-    MORE_TOKENS = 16 /* that a translation may have besides twice those of its sentence */
+    MORE_TOKENS = 16 /* default limit of a translation: 2 × input tokens + MORE_TOKENS */
 };
 
 /* A line that is being translated. */
@@ -209,7 +209,7 @@ static yk_status check_model(const struct yk_loaded_model *loaded)
     return YK_OK;
 }
 
-/* As many references as lines: a score at the end of a long translation must not fail on that. */
+/* Checks the number of references before the translation starts, which may take long. */
 static yk_status check_reference(const struct translator *translator)
 {
     const char *reference = translator->request->reference;

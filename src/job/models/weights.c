@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "nn/weights/weights.h"
 
-/* With what makes tokens of text, the folder is whole for yoke and for other tools. */
+/* Writes the tokenizer, so that yoke and other tools can use the folder on its own. */
 static yk_status save_tokenizer(const struct yk_weights_request *request,
                                 const struct yk_loaded_model *loaded)
 {

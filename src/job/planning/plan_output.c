@@ -16,7 +16,7 @@ enum {
     WORDS_SIZE = 96
 };
 
-/* Where devices are faster while others rest: of the one that gains most. */
+/* Adds the largest speed-up of a device while others are idle, if there is any. */
 static void add_rest(const struct yk_sim *sim, struct yk_text *out)
 {
     double lowest = 1;
@@ -48,7 +48,7 @@ static void add_headlines(const struct yk_planner_outcome *planned, struct yk_te
     yk_text_add(out, "\n");
 }
 
-/* How thorough the search was; nothing where there was none. */
+/* Adds the number of trials and whether the search was complete; nothing without a search. */
 static void add_search(const struct yk_planner_outcome *planned, struct yk_text *out)
 {
     const bool searched = planned->trials > 0 || planned->cut_short;
@@ -64,7 +64,7 @@ static void add_search(const struct yk_planner_outcome *planned, struct yk_text 
     }
 }
 
-/* Ranks that stand in one row: they do the same on devices that are alike. */
+/* Whether two ranks share one row: they do the same work with the same times and memory. */
 static bool shows_alike(const struct yk_planner_outcome *planned, int32_t a, int32_t b)
 {
     const struct yk_sim_rank *one = &planned->trial.sim->ranks[a];
@@ -133,7 +133,7 @@ static void add_memory_row(const struct yk_planner_outcome *planned, int32_t fir
 typedef void (*row_writer)(const struct yk_planner_outcome *planned, int32_t first, int32_t last,
                            struct yk_table *table);
 
-/* A row for each run of ranks that show alike. */
+/* Adds one row per run of consecutive ranks that are alike. */
 static yk_status add_ranks(const struct yk_planner_outcome *planned,
                            const struct yk_table_column *columns, size_t count, row_writer write,
                            struct yk_text *out)
@@ -295,7 +295,7 @@ static bool is_message(const struct yk_op_class *class)
     return class->bytes > 0;
 }
 
-/* The layer, and where it is computed; messages are of no one layer and no one device. */
+/* Layer and device of a class of ops; NULL for messages, which have neither. */
 static const char *layer_of(const struct yk_planner_outcome *planned,
                             const struct yk_op_class *class)
 {

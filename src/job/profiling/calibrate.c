@@ -21,7 +21,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-/* A run that has ended, by which a profile is calibrated. Starts as {0}; owns what it points to. */
+/* A finished run that a profile is calibrated with. Starts as {0}; owns what it points to. */
 struct finished_run {
     struct yk_arena *arena;
     const char *folder;
@@ -99,7 +99,7 @@ static yk_status read_op_times(struct finished_run *run, const char *path,
     return yk_op_times_read(yk_text_chars(text), text->length, path, run->arena, &run->op_times);
 }
 
-/* The median of the steps by the plan that the run ended with. */
+/* The median time of the steps that used the last plan of the run. */
 static yk_status find_step(const struct yk_run_metrics *metrics, struct yk_arena *arena,
                            double *out_s)
 {
@@ -235,7 +235,7 @@ static void close_run(struct finished_run *run)
     *run = (struct finished_run){0};
 }
 
-/* The step that another profile predicts for the run's plan. */
+/* Predicts the step time of the run's plan with another profile. */
 static yk_status predict_step(struct finished_run *run, struct yk_profile *profile, double *out_s)
 {
     struct yk_planner_outcome *planned = NULL;
@@ -253,7 +253,7 @@ static yk_status predict_step(struct finished_run *run, struct yk_profile *profi
 /* Two predictions that differ by less are the same. */
 static const double same_part = 0.001;
 
-/* Further from the measured step, what ops took does not explain it. */
+/* A larger relative difference means that the op times do not explain the step time. */
 static const double odd_part = 0.1;
 
 static yk_status copy_layer(void *user, const struct yk_profile_layer_row *row)
@@ -346,7 +346,7 @@ static yk_status fill_op(const struct yk_calibration_class *sort, struct yk_aren
     return yk_arena_strdup(arena, sort->shape, &out->shape);
 }
 
-/* What was found, apart from the run that it was found in. */
+/* Copies everything into the result, so that the run can be closed. */
 static yk_status fill_result(const struct finished_run *run,
                              const struct yk_calibration *calibration,
                              struct yk_calibrate_result *out)

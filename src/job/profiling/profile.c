@@ -19,7 +19,7 @@ enum {
 /* Where a process is the only one. */
 static const struct yk_launcher alone = {.size = 1, .local_size = 1};
 
-/* The workload of the target at hand. */
+/* Sets the workload of the current target. */
 static yk_status read_workload(struct yk_profiling *profiling)
 {
     struct yk_workload_request workload = profiling->request->workload;
@@ -85,7 +85,7 @@ static yk_status open_ranks(struct yk_profiling *profiling)
     return YK_OK;
 }
 
-/* What a rank does by itself; others know whether it could when they agree on it. */
+/* Opens counters and device of this rank. Ranks then combine their statuses. */
 static yk_status open_device(struct yk_profiling *profiling)
 {
     if (profiling->request->counters) {
@@ -141,7 +141,7 @@ static void close_target(struct yk_profiling *profiling)
     profiling->counter_recorder = NULL;
 }
 
-/* Of memory that is the host's, what this process has taken at most. */
+/* Memory in use on a GPU; on a CPU, the peak memory of this process. */
 static double held_bytes(const struct yk_engine *engine)
 {
     return engine->backend->used_bytes ? (double)engine->backend->used_bytes(engine->device)
@@ -198,7 +198,7 @@ static yk_status most_bytes(const struct yk_profiling *profiling, int64_t *out)
     return YK_OK;
 }
 
-/* What the target at hand is called among counters: its devices and precision. */
+/* Name of the current target in the counters: its devices and precision. */
 static yk_status name_counters(const struct yk_profiling *profiling, const char **out)
 {
     struct yk_text name = {0};
@@ -207,7 +207,7 @@ static yk_status name_counters(const struct yk_profiling *profiling, const char 
     return yk_text_move(&name, profiling->arena, out);
 }
 
-/* With counters, what the device's meters showed meanwhile. */
+/* Measures the layers; with counters, records them meanwhile. */
 static yk_status survey_layers(struct yk_profiling *profiling,
                                const struct yk_survey_request *request)
 {
@@ -226,8 +226,8 @@ static yk_status survey_layers(struct yk_profiling *profiling,
     return YK_OK;
 }
 
-/* Whether the most that this process has taken will be what this target takes, and not what one
- * before it did. */
+/* Resets the peak memory of the process. Returns whether the peak measured from now on is that of
+ * the current target only. */
 static bool resets_peak_memory(const struct yk_profiling *profiling)
 {
     const bool forgotten = yk_system_reset_peak_memory();
@@ -262,7 +262,7 @@ static yk_status survey(struct yk_profiling *profiling)
     return YK_OK;
 }
 
-/* A line about what was measured where, for who reads the results. */
+/* Adds the notes about the current target to the result. */
 static yk_status add_target_note(struct yk_profiling *profiling)
 {
     const struct yk_survey *survey = &profiling->result->survey;
@@ -294,7 +294,7 @@ static yk_status skip_target(struct yk_profiling *profiling, yk_status status)
     return yk_text_status(&profiling->result->notes);
 }
 
-/* The first rank keeps what is measured. */
+/* Opens the profile on rank 0, which stores the times of all ranks. */
 static yk_status open_profile(struct yk_profiling *profiling)
 {
     YK_TRY(yk_survey_begin(&profiling->result->survey));
@@ -310,7 +310,7 @@ static yk_status measure(struct yk_profiling *profiling)
          profiling->target < profiling->target_count && !profiling->result->survey.stopped;
          profiling->target++) {
         YK_TRY(open_target(profiling));
-        if (profiling->target == 0) { /* nothing is left behind where no device can be had */
+        if (profiling->target == 0) { /* only now, so that a failure leaves no empty profile */
             YK_TRY(yk_train_team_agree(&profiling->team, open_profile(profiling)));
         }
         yk_status status = survey(profiling);
@@ -322,7 +322,7 @@ static yk_status measure(struct yk_profiling *profiling)
     return YK_OK;
 }
 
-/* Opens what is named, for so many ranks. */
+/* Opens model, profile path, cluster and targets of the request for `ranks` ranks. */
 static yk_status open_profiling(struct yk_profiling *profiling, int32_t ranks)
 {
     const struct yk_profile_request *request = profiling->request;

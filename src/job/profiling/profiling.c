@@ -153,7 +153,7 @@ static yk_status share_machine(const double *slowness, int64_t ranks, struct yk_
     return status;
 }
 
-/* A CPU of a cluster that is given must say itself which part it is. */
+/* Fails if the parts of CPUs in --cluster do not match --slow. */
 static yk_status check_slowness(const struct yk_profiling *profiling)
 {
     for (int32_t i = 0; i < profiling->cluster->device_count; i++) {
@@ -218,7 +218,7 @@ static yk_status check_gpu(struct yk_profiling *profiling, int32_t number)
                           100 * named->part, named->type ? named->type : named->name, line);
 }
 
-/* What a rank says without asking the others. */
+/* Builds or checks the cluster without asking the other ranks. */
 static yk_status build_local_cluster(struct yk_profiling *profiling, int64_t ranks)
 {
     const struct yk_profile_request *request = profiling->request;

@@ -14,7 +14,7 @@ enum {
     CURVE_POINTS = 21
 };
 
-/* All that the page is made of. */
+/* Everything that the report is made from. */
 struct reporting {
     const struct yk_report_request *request;
     struct yk_planning planning;
