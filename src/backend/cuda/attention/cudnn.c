@@ -1,5 +1,4 @@
-#include "backend/cuda/attention/cudnn.h"
-
+#include "backend/cuda/device.h"
 #include "backend/cuda/kernels.h"
 
 #ifdef YK_NO_CUDNN
@@ -25,19 +24,12 @@ void yk_cudnn_cache_destroy(struct yk_cudnn_cache *cache)
     (void)cache;
 }
 
-const char *yk_cudnn_cache_reason(void)
-{
-    return "built without cuDNN";
-}
-
 #else
 
 #include "backend/cuda/attention/cudnn_graph.h"
-#include "backend/cuda/device.h"
 
 #include <math.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -80,21 +72,6 @@ struct yk_cudnn_cache {
     struct entry entries[SHAPES];
 };
 
-static pthread_mutex_t reason_lock = PTHREAD_MUTEX_INITIALIZER;
-static char reason[512];
-
-static void set_reason(const char *text)
-{
-    pthread_mutex_lock(&reason_lock);
-    (void)snprintf(reason, sizeof reason, "%s", text);
-    pthread_mutex_unlock(&reason_lock);
-}
-
-const char *yk_cudnn_cache_reason(void)
-{
-    return reason;
-}
-
 /* ---- from the first use to the end ---- */
 
 static struct yk_cudnn_cache *create(const struct yk_backend_device *device)
@@ -108,13 +85,7 @@ static struct yk_cudnn_cache *create(const struct yk_backend_device *device)
         return NULL;
     }
     cache->immediately = device->attention_choice == YK_CUDA_ATTENTION_CUDNN;
-    if (cudnnGetVersion() < MIN_VERSION) {
-        set_reason("cuDNN is older than 9.10");
-        return cache;
-    }
-    const cudnnStatus_t status = cudnnCreate(&cache->handle);
-    if (status != CUDNN_STATUS_SUCCESS) {
-        set_reason(cudnnGetErrorString(status));
+    if (cudnnGetVersion() >= MIN_VERSION && cudnnCreate(&cache->handle) != CUDNN_STATUS_SUCCESS) {
         cache->handle = NULL;
         (void)cudaGetLastError();
     }
@@ -136,9 +107,7 @@ static struct yk_cudnn_cache *lock_cache(struct yk_backend_lane *lane)
         return NULL;
     }
     pthread_mutex_lock(&cache->lock);
-    const cudnnStatus_t status = cudnnSetStream(cache->handle, yk_cuda_lane_stream(lane));
-    if (status != CUDNN_STATUS_SUCCESS) {
-        set_reason(cudnnGetErrorString(status));
+    if (cudnnSetStream(cache->handle, yk_cuda_lane_stream(lane)) != CUDNN_STATUS_SUCCESS) {
         pthread_mutex_unlock(&cache->lock);
         return NULL;
     }
@@ -197,9 +166,6 @@ static bool count_queries(struct plan *plan, const struct yk_cudnn_shape *shape)
         error = cudaStreamSynchronize(NULL);
     }
     free(counts);
-    if (error != cudaSuccess) {
-        set_reason(cudaGetErrorString(error));
-    }
     return error == cudaSuccess;
 }
 
@@ -215,12 +181,8 @@ static struct plan *make_plan(cudnnHandle_t handle, const struct yk_cudnn_shape 
         yk_cudnn_graph_forward(&plan->builder, shape, &plan->slots);
     }
     const struct yk_cudnn_options options = {max_workspace, shape->repeatable != 0};
-    bool made = yk_cudnn_builder_plan(&plan->builder, handle, NULL, options);
-    if (!made) {
-        set_reason(plan->builder.reason);
-    }
-    made = made && (!shape->lengths || count_queries(plan, shape));
-    if (!made) {
+    if (!yk_cudnn_builder_plan(&plan->builder, handle, options) ||
+        (shape->lengths && !count_queries(plan, shape))) {
         destroy_plan(plan);
         /* Failed attempts of the library must not fail the ops that follow. */
         (void)cudaGetLastError();
@@ -280,11 +242,6 @@ static struct plan *find_plan(struct yk_cudnn_cache *cache, const struct yk_cudn
     return entry->plan && !entry->plan->builder.failed ? entry->plan : NULL;
 }
 
-static int64_t workspace_of(const struct plan *plan)
-{
-    return plan->builder.workspace_bytes;
-}
-
 static bool run_plan(struct yk_cudnn_cache *cache, struct plan *plan,
                      void *const pointers[YK_CUDNN_SLOTS], void *workspace)
 {
@@ -299,11 +256,7 @@ static bool run_plan(struct yk_cudnn_cache *cache, struct plan *plan,
             count++;
         }
     }
-    if (!yk_cudnn_builder_run(&plan->builder, cache->handle, count, ids, used, workspace)) {
-        set_reason(plan->builder.reason);
-        return false;
-    }
-    return true;
+    return yk_cudnn_builder_run(&plan->builder, cache->handle, count, ids, used, workspace);
 }
 
 enum {
@@ -474,7 +427,7 @@ bool yk_cuda_attention_cudnn(struct yk_backend_lane *lane, const struct yk_atten
     struct plan *plan = find_plan(cache, &shape, op->batch * op->queries);
     bool done = false;
     if (plan) {
-        const int64_t bytes = workspace_of(plan);
+        const int64_t bytes = plan->builder.workspace_bytes;
         void *workspace = bytes > 0 ? yk_cuda_lane_scratch(lane, (size_t)bytes) : NULL;
         void *pointers[YK_CUDNN_SLOTS];
         point_at(op, 0, &op->scale, pointers);
@@ -528,7 +481,8 @@ bool yk_cuda_attention_cudnn_backward(struct yk_backend_lane *lane,
     bool done = plan != NULL;
     if (done) {
         const int64_t bytes = delta_bytes(forward, shape.batch) +
-                              dq_sums_bytes(forward, shape.batch, repeatable) + workspace_of(plan);
+                              dq_sums_bytes(forward, shape.batch, repeatable) +
+                              plan->builder.workspace_bytes;
         char *scratch = yk_cuda_lane_scratch(lane, (size_t)bytes);
         done = scratch != NULL;
         if (done && forward->lengths) {
