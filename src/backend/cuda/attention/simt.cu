@@ -345,7 +345,7 @@ static __device__ void differentiate(const struct yk_attention_backward_task &ta
         rows_of<T>(op.k, op.k_stride, head.sample, op.keys, s, head.length, head.kv_head, size),
         size, area, powers);
     multiply_heads(
-        rows_of<T>(task.d_out, op.out_stride, head.sample, queries, first, queries, head.head,
+        rows_of<T>(task.op.d_out, op.out_stride, head.sample, queries, first, queries, head.head,
                    size),
         rows_of<T>(op.v, op.v_stride, head.sample, op.keys, s, head.length, head.kv_head, size),
         size, area, d_scores);
@@ -427,10 +427,10 @@ static __global__ void __launch_bounds__(THREADS)
         /* The first tile with a query that sees key s. */
         for (int t = max(s - head.shift, 0) / TILE * TILE; t < queries; t += TILE) {
             differentiate<T>(task, head, task.products, t, s, area, powers, d_scores);
-            load_product(
-                powers,
-                rows_of<T>(task.d_out, op.out_stride, sample, queries, t, queries, head.head, size),
-                column, size, tile, area);
+            load_product(powers,
+                         rows_of<T>(task.op.d_out, op.out_stride, sample, queries, t, queries,
+                                    head.head, size),
+                         column, size, tile, area);
             multiply_tile_transposed(tile, area, dv);
             load_product(
                 d_scores,
@@ -442,13 +442,13 @@ static __global__ void __launch_bounds__(THREADS)
     const float ones[4] = {1.0F, 1.0F, 1.0F, 1.0F};
     const float scales[4] = {op.scale, op.scale, op.scale, op.scale};
     store(dk, scales,
-          static_cast<T *>(task.dk) +
-              yk_attention_row_offset(sample, keys, s, task.dk_stride, kv_head, size),
-          task.dk_stride, keys - s, column, size);
+          static_cast<T *>(task.op.dk) +
+              yk_attention_row_offset(sample, keys, s, task.op.dk_stride, kv_head, size),
+          task.op.dk_stride, keys - s, column, size);
     store(dv, ones,
-          static_cast<T *>(task.dv) +
-              yk_attention_row_offset(sample, keys, s, task.dv_stride, kv_head, size),
-          task.dv_stride, keys - s, column, size);
+          static_cast<T *>(task.op.dv) +
+              yk_attention_row_offset(sample, keys, s, task.op.dv_stride, kv_head, size),
+          task.op.dv_stride, keys - s, column, size);
 }
 
 /* dQ of a tile of queries. */
@@ -474,9 +474,10 @@ static __global__ void __launch_bounds__(THREADS)
     }
     const float scales[4] = {op.scale, op.scale, op.scale, op.scale};
     store(dq, scales,
-          static_cast<T *>(task.dq) + yk_attention_row_offset(head.sample, own.queries, own.first,
-                                                              task.dq_stride, head.head, own.size),
-          task.dq_stride, own.queries - own.first, own.column, own.size);
+          static_cast<T *>(task.op.dq) + yk_attention_row_offset(head.sample, own.queries,
+                                                                 own.first, task.op.dq_stride,
+                                                                 head.head, own.size),
+          task.op.dq_stride, own.queries - own.first, own.column, own.size);
 }
 
 void yk_cuda_attention_simt_backward(struct yk_backend_lane *lane,

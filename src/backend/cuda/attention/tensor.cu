@@ -117,7 +117,6 @@ YK_DEVICE void load_keys(const struct yk_attention_op &op, const struct yk_atten
     yk_tile_load_async<T, D, layout<D>::keys>(to, k, op.k_stride, head.length - s);
     yk_tile_load_async<T, D, layout<D>::keys>(to + layout<D>::tile_bytes, v, op.v_stride,
                                               head.length - s);
-    yk_tile_copy_commit();
 }
 
 /* The warp's rows of out and sums. */

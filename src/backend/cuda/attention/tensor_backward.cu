@@ -45,7 +45,6 @@ YK_DEVICE void load_keys(const struct yk_attention_op &op, const struct yk_atten
     yk_tile_load_async<T, D, ROWS>(
         v, row_of<T>(op.v, head.sample, op.keys, s, op.v_stride, head.kv_head, D), op.v_stride,
         head.length - s);
-    yk_tile_copy_commit();
 }
 
 /* All of a warp's rows times `scale`, to memory. */
@@ -103,7 +102,7 @@ YK_DEVICE void load_queries(const struct yk_attention_backward_task &task,
         left);
     yk_tile_load_async<T, D, passing>(
         to + tile_bytes,
-        row_of<T>(task.d_out, head.sample, op.queries, t, op.out_stride, head.head, D),
+        row_of<T>(task.op.d_out, head.sample, op.queries, t, op.out_stride, head.head, D),
         op.out_stride, left);
     const int at = threadIdx.x % passing;
     const float *from = threadIdx.x < passing ? op.sums : task.products;
@@ -112,7 +111,6 @@ YK_DEVICE void load_queries(const struct yk_attention_backward_task &task,
         yk_tile_copy_word(to + 2 * tile_bytes + threadIdx.x * 4, from + (at < left ? at : 0),
                           at < left);
     }
-    yk_tile_copy_commit();
 }
 
 /*
@@ -257,13 +255,15 @@ static __global__ void __launch_bounds__(YK_TENSOR_THREADS, 2)
     const int64_t row = first + warp_row;
     unsigned char *scratch = shared + warp_row * D * 2;
     store_rows<T, D>(dk, op.scale, scratch,
-                     static_cast<T *>(task.dk) +
-                         yk_attention_row_offset(sample, op.keys, row, task.dk_stride, kv_head, D),
-                     task.dk_stride, left);
+                     static_cast<T *>(task.op.dk) + yk_attention_row_offset(sample, op.keys, row,
+                                                                            task.op.dk_stride,
+                                                                            kv_head, D),
+                     task.op.dk_stride, left);
     store_rows<T, D>(dv, 1.0F, scratch + L::own_bytes,
-                     static_cast<T *>(task.dv) +
-                         yk_attention_row_offset(sample, op.keys, row, task.dv_stride, kv_head, D),
-                     task.dv_stride, left);
+                     static_cast<T *>(task.op.dv) + yk_attention_row_offset(sample, op.keys, row,
+                                                                            task.op.dv_stride,
+                                                                            kv_head, D),
+                     task.op.dv_stride, left);
 #endif
 }
 
@@ -318,7 +318,7 @@ YK_DEVICE void load_first(const struct yk_attention_backward_task &task,
         op.q_stride, left);
     yk_tile_load_async<T, D, L::rows>(
         base + L::own_bytes,
-        row_of<T>(task.d_out, head.sample, op.queries, first, op.out_stride, head.head, D),
+        row_of<T>(task.op.d_out, head.sample, op.queries, first, op.out_stride, head.head, D),
         op.out_stride, left);
     load_keys<T, D, L::passing>(op, head, 0, base + 2 * L::own_bytes,
                                 base + 2 * L::own_bytes + L::tile_bytes);
@@ -411,10 +411,10 @@ static __global__ void __launch_bounds__(YK_TENSOR_THREADS, 2)
         __syncthreads();
     }
     store_rows<T, D>(dq, op.scale, shared + own.warp_row * D * 2,
-                     static_cast<T *>(task.dq) + yk_attention_row_offset(head.sample, queries, t,
-                                                                         task.dq_stride, head.head,
-                                                                         D),
-                     task.dq_stride, queries - t);
+                     static_cast<T *>(task.op.dq) + yk_attention_row_offset(head.sample, queries, t,
+                                                                            task.op.dq_stride,
+                                                                            head.head, D),
+                     task.op.dq_stride, queries - t);
 #endif
 }
 

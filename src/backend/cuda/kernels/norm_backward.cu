@@ -134,17 +134,9 @@ template <int CHUNKS, int N>
 YK_DEVICE void load_weights(const struct yk_norm_backward_op &op, const struct position &position,
                             float (&out)[CHUNKS][N])
 {
-    switch (op.weight_type) {
-    case YK_PRECISION_FP16:
-        load_weights_as<__half>(op.weight, position, out);
-        break;
-    case YK_PRECISION_BF16:
-        load_weights_as<__nv_bfloat16>(op.weight, position, out);
-        break;
-    default:
-        load_weights_as<float>(op.weight, position, out);
-        break;
-    }
+    yk_with_device_type(op.weight_type, [&](auto number) {
+        load_weights_as<decltype(number)>(op.weight, position, out);
+    });
 }
 
 /* Adds a chunk's share to the sums of its row and, with SUMS, of its columns. */

@@ -4,11 +4,11 @@
 #include "backend/cuda/kernels/rows.cuh"
 
 enum {
-    AT_ONCE = 2,     /* rows whose loads are under way together */
-    BLOCKS_EACH = 32 /* blocks for a processor: few, so that a thread's bias serves several rows */
+    AT_ONCE = 2,     /* rows that a thread loads at the same time */
+    BLOCKS_EACH = 32 /* blocks per SM: few, so that a thread uses its bias for several rows */
 };
 
-/* Of c (m, n), add and aux (m, n) with strides of their own; bias (n) or NULL. */
+/* The epilogue of c (m, n). add and aux have the same shape; bias (n) may be NULL. */
 template <typename T> struct end {
     int64_t m;
     int64_t n;
@@ -28,58 +28,12 @@ template <typename T> struct end {
 template <int N>
 YK_DEVICE void load_bias(const void *bias, enum yk_precision type, int64_t column, float (&x)[N])
 {
-    if (type == YK_PRECISION_BF16) {
-        yk_unpack(yk_load_pack<N>(static_cast<const __nv_bfloat16 *>(bias) + column), x);
-    } else if (type == YK_PRECISION_FP16) {
-        yk_unpack(yk_load_pack<N>(static_cast<const __half *>(bias) + column), x);
-    } else {
-        yk_unpack(yk_load_pack<N>(static_cast<const float *>(bias) + column), x);
-    }
+    yk_with_device_type(type, [&](auto number) {
+        yk_unpack(yk_load_pack<N>(static_cast<const decltype(number) *>(bias) + column), x);
+    });
 }
 
-/* x = f(x, aux) of a pack's numbers, the epilogue being the same for all threads. */
-template <int N, typename F> YK_DEVICE void each(float (&x)[N], const float (&aux)[N], F f)
-{
-#pragma unroll
-    for (int i = 0; i < N; i++) {
-        x[i] = f(x[i], aux[i]);
-    }
-}
-
-template <typename T, int N>
-YK_DEVICE void apply(enum yk_epilogue epilogue, const float (&aux)[N], float (&x)[N])
-{
-    switch (epilogue) {
-    case YK_EPILOGUE_GELU:
-        each(x, aux, [](float number, float) { return yk_gelu<T>(number); });
-        break;
-    case YK_EPILOGUE_GELU_ERF:
-        each(x, aux, [](float number, float) { return yk_gelu_erf(number); });
-        break;
-    case YK_EPILOGUE_RELU: /* not-a-number stays */
-        each(x, aux, [](float number, float) { return number < 0.0F ? 0.0F : number; });
-        break;
-    case YK_EPILOGUE_SILU:
-        each(x, aux, [](float number, float) { return yk_silu<T>(number); });
-        break;
-    case YK_EPILOGUE_GELU_BACKWARD:
-        each(x, aux, [](float number, float at) { return number * yk_gelu_derivative<T>(at); });
-        break;
-    case YK_EPILOGUE_GELU_ERF_BACKWARD:
-        each(x, aux, [](float number, float at) { return number * yk_gelu_erf_derivative<T>(at); });
-        break;
-    case YK_EPILOGUE_RELU_BACKWARD:
-        each(x, aux, [](float number, float at) { return at > 0.0F ? number : 0.0F; });
-        break;
-    case YK_EPILOGUE_SILU_BACKWARD:
-        each(x, aux, [](float number, float at) { return number * yk_silu_derivative<T>(at); });
-        break;
-    default:
-        break;
-    }
-}
-
-/* One pack: what c holds, with bias, add and epilogue. */
+/* Applies bias, add and epilogue to one pack of c. */
 template <typename T, int N>
 YK_DEVICE void end_pack(const struct end<T> &op, int64_t row, int64_t column,
                         const float (&bias)[N], const yk_pack<T, N> &c, const yk_pack<T, N> &add,
@@ -103,7 +57,7 @@ YK_DEVICE void end_pack(const struct end<T> &op, int64_t row, int64_t column,
         yk_store_pack<N>(op.aux + row * op.aux_stride + column, yk_pack_from<T>(x));
     }
     yk_unpack(aux, y);
-    apply<T>(op.epilogue, y, x);
+    yk_apply_epilogue<T>(op.epilogue, y, x);
     yk_store_pack<N>(op.c + row * op.c_stride + column, yk_pack_from<T>(x));
 }
 
