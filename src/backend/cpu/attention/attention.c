@@ -226,7 +226,7 @@ void yk_cpu_attention(int threads, const void *op)
 #pragma omp parallel for num_threads(threads) schedule(dynamic)
     for (int64_t i = 0; i < attention->batch * attention->heads * tiles; i++) {
         const struct yk_cpu_head head =
-            yk_cpu_head(attention, i / tiles / attention->heads, i / tiles % attention->heads);
+            yk_cpu_head_make(attention, i / tiles / attention->heads, i / tiles % attention->heads);
         const int64_t first = i % tiles * tile;
         const int64_t rest = yk_cpu_tile_round_up(attention->queries - first);
         run_queries(&head, first, rest < tile ? rest : tile);

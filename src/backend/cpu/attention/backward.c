@@ -338,14 +338,14 @@ static void run_key_tile(const struct yk_attention_backward_op *op, int64_t samp
 {
     const struct yk_attention_op *forward = &op->forward;
     const int64_t heads = forward->heads / forward->kv_heads;
-    struct yk_cpu_head head = yk_cpu_head(forward, sample, kv_head * heads);
+    struct yk_cpu_head head = yk_cpu_head_make(forward, sample, kv_head * heads);
     const size_t bytes = (size_t)(tile->keys * head.size) * sizeof(float);
     memset(scratch->d_keys, 0, bytes);
     memset(scratch->d_values, 0, bytes);
     if (tile->first < head.length) {
         load_keys(&head, tile, scratch);
         for (int64_t h = 0; h < heads; h++) {
-            head = yk_cpu_head(forward, sample, kv_head * heads + h);
+            head = yk_cpu_head_make(forward, sample, kv_head * heads + h);
             float *d_queries = (float *)op->dq + sample * forward->queries * op->dq_stride +
                                head.head * forward->head_size;
             pass_tile(&head, op->d_out, tile, 0, forward->queries, find, scratch,
@@ -413,7 +413,7 @@ static void run_queries(const struct yk_attention_backward_op *op, int64_t chunk
     const struct yk_attention_op *forward = &op->forward;
     const int64_t tiles = (forward->queries + tile_queries - 1) / tile_queries;
     const struct yk_cpu_head head =
-        yk_cpu_head(forward, chunk / tiles / forward->heads, chunk / tiles % forward->heads);
+        yk_cpu_head_make(forward, chunk / tiles / forward->heads, chunk / tiles % forward->heads);
     const int64_t first = chunk % tiles * tile_queries;
     const int64_t end = first + tile_queries;
     run_query_tile(op, &head, first, end < forward->queries ? end : forward->queries, &scratch);
