@@ -6,6 +6,8 @@
 #ifndef YK_BACKEND_NF4_CODEBOOK_H
 #define YK_BACKEND_NF4_CODEBOOK_H
 
+#include <stdint.h>
+
 enum {
     YK_NF4_VALUES = 16,  /* codes of a weight */
     YK_NF4_SCALES = 256, /* codes of a scale */
@@ -74,5 +76,35 @@ enum {
         0.796093762F, 0.810156226F, 0.82421875F, 0.838281274F, 0.852343738F, 0.866406262F,         \
         0.880468726F, 0.89453125F, 0.908593774F, 0.922656238F, 0.936718762F, 0.950781226F,         \
         0.96484375F, 0.978906274F, 0.992968738F, 1.0F
+
+#ifdef __CUDACC__
+#define YK_NF4_FUNCTION static __device__ __forceinline__
+#else
+#define YK_NF4_FUNCTION static inline
+#endif
+
+/* The code of the nearest of the YK_NF4_SCALES `values`. Of two equally near codes, the even one,
+ * as in bitsandbytes. */
+YK_NF4_FUNCTION uint8_t yk_nf4_code_of_scale(const float *values, float scaled)
+{
+    int low = 0;
+    int high = YK_NF4_SCALES - 1;
+    if (!(scaled > values[low])) {
+        return 0;
+    }
+    while (high - low > 1) { /* values[low] < scaled */
+        const int middle = (low + high) / 2;
+        if (scaled > values[middle]) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    const float midpoint = (values[low] + values[high]) * 0.5F;
+    if (scaled == midpoint) {
+        return (uint8_t)(low % 2 == 0 ? low : high);
+    }
+    return (uint8_t)(scaled > midpoint ? high : low);
+}
 
 #endif

@@ -18,6 +18,15 @@ extern "C" {
 struct yk_backend_device;
 struct yk_backend_lane;
 
+/* For functions with a `cudaError_t error`: evaluates the expression if nothing has failed before.
+ */
+#define YK_CUDA_THEN(expression)                                                                   \
+    do {                                                                                           \
+        if (error == cudaSuccess) {                                                                \
+            error = (expression);                                                                  \
+        }                                                                                          \
+    } while (0)
+
 /* Properties of the GPU from which kernels choose their grid. */
 struct yk_cuda_properties {
     int32_t processors;  /* SMs that kernels fill; excludes `spare` */

@@ -159,12 +159,8 @@ static bool count_queries(struct plan *plan, const struct yk_cudnn_shape *shape)
         counts[i] = (int32_t)shape->queries;
     }
     cudaError_t error = cudaMalloc((void **)&plan->query_counts, bytes);
-    if (error == cudaSuccess) {
-        error = cudaMemcpy(plan->query_counts, counts, bytes, cudaMemcpyHostToDevice);
-    }
-    if (error == cudaSuccess) {
-        error = cudaStreamSynchronize(NULL);
-    }
+    YK_CUDA_THEN(cudaMemcpy(plan->query_counts, counts, bytes, cudaMemcpyHostToDevice));
+    YK_CUDA_THEN(cudaStreamSynchronize(NULL));
     free(counts);
     return error == cudaSuccess;
 }

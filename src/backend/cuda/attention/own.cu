@@ -34,12 +34,13 @@ static __global__ void __launch_bounds__(THREADS)
                 const yk_wide<T> right = yk_load_wide(b + c);
 #pragma unroll
                 for (int j = 0; j < count; j++) {
-                    product = fmaf(yk_load(left.numbers[j]), yk_load(right.numbers[j]), product);
+                    product =
+                        fmaf(yk_to_float(left.numbers[j]), yk_to_float(right.numbers[j]), product);
                 }
             }
         } else {
             for (int c = part; c < size; c += SHARERS) {
-                product = fmaf(yk_load(a[c]), yk_load(b[c]), product);
+                product = fmaf(yk_to_float(a[c]), yk_to_float(b[c]), product);
             }
         }
     }

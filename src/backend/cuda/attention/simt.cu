@@ -46,7 +46,7 @@ static __device__ void load_transposed(const rows<T> &rows, int first, int size,
         const int c = lane % 8 + i % 4 * 8;
         const int r = lane / 8 + (warp + i / 4 * 8) * 4;
         const bool there = r < rows.count && first + c < size;
-        to[c * STRIDE + r] = there ? yk_load(rows.from[r * rows.stride + first + c]) : 0.0F;
+        to[c * STRIDE + r] = there ? yk_to_float(rows.from[r * rows.stride + first + c]) : 0.0F;
     }
 }
 
@@ -59,7 +59,7 @@ static __device__ void load_rows(const rows<T> &rows, int first, int size, float
         const int c = i % TILE;
         const int r = i / TILE;
         const bool there = r < rows.count && first + c < size;
-        to[r * STRIDE + c] = there ? yk_load(rows.from[r * rows.stride + first + c]) : 0.0F;
+        to[r * STRIDE + c] = there ? yk_to_float(rows.from[r * rows.stride + first + c]) : 0.0F;
     }
 }
 
@@ -174,7 +174,7 @@ static __device__ void store(const float (&part)[4][4], const float (&scales)[4]
         for (int j = 0; j < 4; j++) {
             const int c = column + 4 * x + j;
             if (4 * y + i < rows && c < size) {
-                to[(4 * y + i) * stride + c] = yk_store<T>(part[i][j] * scales[i]);
+                to[(4 * y + i) * stride + c] = yk_from_float<T>(part[i][j] * scales[i]);
             }
         }
     }

@@ -226,8 +226,8 @@ static __global__ void __launch_bounds__(EMBEDDING_THREADS)
         float out[N];
 #pragma unroll
         for (int i = 0; i < N; i++) {
-            out[i] = op.scale * yk_load(entry.numbers[i]) + yk_load(positions.numbers[i]) +
-                     yk_load(shift.numbers[i]);
+            out[i] = op.scale * yk_to_float(entry.numbers[i]) + yk_to_float(positions.numbers[i]) +
+                     yk_to_float(shift.numbers[i]);
         }
         yk_typed_store(op.out_type, op.out, row * op.width + column, out);
     }
@@ -334,7 +334,7 @@ static __global__ void __launch_bounds__(SUM_THREADS)
             }
 #pragma unroll
             for (int j = 0; j < N; j++) {
-                sum[j] += yk_load(rows[i].numbers[j]);
+                sum[j] += yk_to_float(rows[i].numbers[j]);
             }
             if (last + 1 == end || segments.sorted[last + 1] != segments.sorted[last]) {
                 finish_run(op, segments, first, last, column, sum);

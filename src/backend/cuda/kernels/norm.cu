@@ -56,7 +56,7 @@ YK_DEVICE float sum_registers(const struct row_registers<T> &row_registers, int 
         if (place + i * step < count) {
 #pragma unroll
             for (int j = 0; j < yk_wide<T>::count; j++) {
-                sum += term(yk_load(row_registers.chunks[i].numbers[j]));
+                sum += term(yk_to_float(row_registers.chunks[i].numbers[j]));
             }
         }
     }
@@ -81,7 +81,8 @@ YK_DEVICE yk_wide<T> scale_chunk(const yk_wide<T> &x, float mean, float rstd, co
         }
 #pragma unroll
         for (int i = 0; i < 4; i++) {
-            y.numbers[4 * quarter + i] = yk_store<T>((from[i] - mean) * rstd * weight[i] + bias[i]);
+            y.numbers[4 * quarter + i] =
+                yk_from_float<T>((from[i] - mean) * rstd * weight[i] + bias[i]);
         }
     }
     return y;
@@ -230,11 +231,9 @@ static bool launch_registers(struct yk_backend_lane *lane, const struct yk_norm_
     cudaError_t error = cudaFuncSetAttribute(
         register_rows<T>, cudaFuncAttributeMaxDynamicSharedMemorySize,
         static_cast<int>(min64(scratch - RESERVED_BYTES, WEIGHT_BYTES + 2 * STAGE_BYTES)));
-    if (error == cudaSuccess) {
-        error =
-            cudaFuncSetAttribute(register_rows<T>, cudaFuncAttributePreferredSharedMemoryCarveout,
-                                 cudaSharedmemCarveoutMaxShared);
-    }
+    YK_CUDA_THEN(cudaFuncSetAttribute(register_rows<T>,
+                                      cudaFuncAttributePreferredSharedMemoryCarveout,
+                                      cudaSharedmemCarveoutMaxShared));
     if (yk_cuda_lane_check(lane, error, "norm")) {
         register_rows<T><<<grid, YK_TEAM_THREADS, bytes, yk_cuda_lane_stream(lane)>>>(
             *op, team_warps, prefetch);

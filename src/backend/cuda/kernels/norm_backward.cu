@@ -125,7 +125,7 @@ YK_DEVICE void load_weights_as(const void *from, const struct position &position
         const int chunk = position.place + i * position.step;
 #pragma unroll
         for (int j = 0; j < N; j++) {
-            out[i][j] = chunk < position.chunks ? yk_load(weights[chunk * N + j]) : 0.0F;
+            out[i][j] = chunk < position.chunks ? yk_to_float(weights[chunk * N + j]) : 0.0F;
         }
     }
 }
@@ -147,8 +147,8 @@ YK_DEVICE void sum_chunk(const yk_wide<T> &x, const yk_wide<T> &dy, const struct
 {
 #pragma unroll
     for (int i = 0; i < yk_wide<T>::count; i++) {
-        const float n = (yk_load(x.numbers[i]) - of.mean) * of.rstd;
-        const float d = yk_load(dy.numbers[i]);
+        const float n = (yk_to_float(x.numbers[i]) - of.mean) * of.rstd;
+        const float d = yk_to_float(dy.numbers[i]);
         const float g = d * weights[i];
         row[ROW_G] += g;
         row[ROW_GN] += g * n;
@@ -169,9 +169,10 @@ YK_DEVICE yk_wide<T> pass_chunk(const yk_wide<T> &x, const yk_wide<T> &dy, const
     yk_wide<T> dx;
 #pragma unroll
     for (int i = 0; i < yk_wide<T>::count; i++) {
-        const float n = (yk_load(x.numbers[i]) - of.mean) * of.rstd;
-        const float g = yk_load(dy.numbers[i]) * weights[i];
-        dx.numbers[i] = yk_store<T>(yk_load(add.numbers[i]) + of.rstd * (g - g_mean - n * gn_mean));
+        const float n = (yk_to_float(x.numbers[i]) - of.mean) * of.rstd;
+        const float g = yk_to_float(dy.numbers[i]) * weights[i];
+        dx.numbers[i] =
+            yk_from_float<T>(yk_to_float(add.numbers[i]) + of.rstd * (g - g_mean - n * gn_mean));
     }
     return dx;
 }
@@ -293,10 +294,8 @@ static bool set_shared_memory(struct yk_backend_lane *lane, const void *kernel, 
 {
     cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                              static_cast<int>(bytes));
-    if (error == cudaSuccess) {
-        error = cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
-                                     cudaSharedmemCarveoutMaxShared);
-    }
+    YK_CUDA_THEN(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
+                                      cudaSharedmemCarveoutMaxShared));
     return yk_cuda_lane_check(lane, error, "norm_backward");
 }
 

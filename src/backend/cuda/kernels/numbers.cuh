@@ -20,34 +20,34 @@
 #define YK_DEVICE static __device__ __forceinline__
 
 /* Conversion of a stored element to fp32, and of fp32 to a stored element. */
-YK_DEVICE float yk_load(float x)
+YK_DEVICE float yk_to_float(float x)
 {
     return x;
 }
 
-YK_DEVICE float yk_load(__half x)
+YK_DEVICE float yk_to_float(__half x)
 {
     return __half2float(x);
 }
 
-YK_DEVICE float yk_load(__nv_bfloat16 x)
+YK_DEVICE float yk_to_float(__nv_bfloat16 x)
 {
     return __bfloat162float(x);
 }
 
-template <typename T> __device__ __forceinline__ T yk_store(float x);
+template <typename T> __device__ __forceinline__ T yk_from_float(float x);
 
-template <> __device__ __forceinline__ float yk_store<float>(float x)
+template <> __device__ __forceinline__ float yk_from_float<float>(float x)
 {
     return x;
 }
 
-template <> __device__ __forceinline__ __half yk_store<__half>(float x)
+template <> __device__ __forceinline__ __half yk_from_float<__half>(float x)
 {
     return __float2half_rn(x);
 }
 
-template <> __device__ __forceinline__ __nv_bfloat16 yk_store<__nv_bfloat16>(float x)
+template <> __device__ __forceinline__ __nv_bfloat16 yk_from_float<__nv_bfloat16>(float x)
 {
     return __float2bfloat16_rn(x);
 }
@@ -163,7 +163,7 @@ template <typename T, int N>
 __device__ __forceinline__ void yk_unpack(const yk_pack<T, N> &pack, float (&x)[N])
 {
     if constexpr (N == 1) {
-        x[0] = yk_load(pack.words[0]);
+        x[0] = yk_to_float(pack.words[0]);
     } else {
 #pragma unroll
         for (int i = 0; i < N / yk_word<T>::count; i++) {
@@ -177,7 +177,7 @@ __device__ __forceinline__ yk_pack<T, N> yk_pack_from(const float (&x)[N])
 {
     yk_pack<T, N> pack;
     if constexpr (N == 1) {
-        pack.words[0] = yk_store<T>(x[0]);
+        pack.words[0] = yk_from_float<T>(x[0]);
     } else {
 #pragma unroll
         for (int i = 0; i < N / yk_word<T>::count; i++) {

@@ -14,7 +14,7 @@ __device__ __forceinline__ void yk_typed_load_as(const void *base, int64_t at, f
     const yk_vector<T, N> vector = yk_load_vector<T, N>(base, at);
 #pragma unroll
     for (int i = 0; i < N; i++) {
-        out[i] = yk_load(vector.numbers[i]);
+        out[i] = yk_to_float(vector.numbers[i]);
     }
 }
 
@@ -24,7 +24,7 @@ __device__ __forceinline__ void yk_typed_store_as(void *base, int64_t at, const 
     yk_vector<T, N> vector;
 #pragma unroll
     for (int i = 0; i < N; i++) {
-        vector.numbers[i] = yk_store<T>(numbers[i]);
+        vector.numbers[i] = yk_from_float<T>(numbers[i]);
     }
     *reinterpret_cast<yk_vector<T, N> *>(static_cast<T *>(base) + at) = vector;
 }
@@ -68,7 +68,7 @@ __device__ __forceinline__ void yk_unpack_quarter(const yk_wide<T> &wide, int qu
 {
 #pragma unroll
     for (int i = 0; i < 4; i++) {
-        out[i] = yk_load(wide.numbers[4 * quarter + i]);
+        out[i] = yk_to_float(wide.numbers[4 * quarter + i]);
     }
 }
 
@@ -93,7 +93,7 @@ __device__ __forceinline__ void yk_stage_weights_as(const void *from, int width,
 #pragma unroll 4
     for (int i = threadIdx.x; i < width; i += blockDim.x) {
         numbers[(i % N / 4 * chunks + i / N) * 4 + i % 4] =
-            yk_load(static_cast<const W *>(from)[i]);
+            yk_to_float(static_cast<const W *>(from)[i]);
     }
 }
 

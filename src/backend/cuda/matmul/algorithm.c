@@ -149,11 +149,10 @@ static bool is_aligned(const cublasLtMatmulAlgo_t *algorithm, uint32_t alignment
     return true;
 }
 
-static void disable_clusters(cublasLtMatmulAlgo_t *algorithm)
+static bool set_cluster(cublasLtMatmulAlgo_t *algorithm, uint16_t shape)
 {
-    const uint16_t shape = CUBLASLT_CLUSTER_SHAPE_1x1x1;
-    (void)cublasLtMatmulAlgoConfigSetAttribute(algorithm, CUBLASLT_ALGO_CONFIG_CLUSTER_SHAPE_ID,
-                                               &shape, sizeof shape);
+    return cublasLtMatmulAlgoConfigSetAttribute(algorithm, CUBLASLT_ALGO_CONFIG_CLUSTER_SHAPE_ID,
+                                                &shape, sizeof shape) == CUBLAS_STATUS_SUCCESS;
 }
 
 /* Adds the algorithm with each supported number of stages. Returns how many were added. */
@@ -215,7 +214,8 @@ static int find_others(const struct yk_matmul_context *context, const struct yk_
                 is_listed(tiles[t], entry,
                           list_choices(&made, CUBLASLT_ALGO_CAP_TILE_IDS, entry)) &&
                 set_number(&made, CUBLASLT_ALGO_CONFIG_TILE_ID, tiles[t])) {
-                disable_clusters(&made);
+                /* Fails if the algorithm does not support clusters. */
+                (void)set_cluster(&made, CUBLASLT_CLUSTER_SHAPE_1x1x1);
                 count += add_stages(context, layout, &made, max - count, out + count);
             }
         }
@@ -260,15 +260,6 @@ static int ask_heuristic(const struct yk_matmul_context *context,
     return count;
 }
 
-static bool set_cluster(const struct yk_matmul_context *context,
-                        const struct yk_matmul_layout *layout, uint16_t shape,
-                        cublasLtMatmulAlgo_t *algorithm)
-{
-    return cublasLtMatmulAlgoConfigSetAttribute(algorithm, CUBLASLT_ALGO_CONFIG_CLUSTER_SHAPE_ID,
-                                                &shape, sizeof shape) == CUBLAS_STATUS_SUCCESS &&
-           yk_matmul_algorithm_fits(context, layout, algorithm);
-}
-
 static int add_new(const cublasLtMatmulAlgo_t *algorithm, int count, cublasLtMatmulAlgo_t *out)
 {
     if (count == YK_MATMUL_ALGORITHMS_MAX) {
@@ -288,7 +279,9 @@ static int add_changed(const struct yk_matmul_context *context,
                        uint16_t shape, int count, cublasLtMatmulAlgo_t *out)
 {
     cublasLtMatmulAlgo_t changed = *algorithm;
-    return set_cluster(context, layout, shape, &changed) ? add_new(&changed, count, out) : count;
+    return set_cluster(&changed, shape) && yk_matmul_algorithm_fits(context, layout, &changed)
+               ? add_new(&changed, count, out)
+               : count;
 }
 
 /* Adds the algorithm with clusters of two blocks, in both directions. */

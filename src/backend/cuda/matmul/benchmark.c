@@ -1,17 +1,14 @@
 #include "backend/cuda/matmul/cublas.h"
 
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* ---- log ---- */
 
 enum {
     LINE_SIZE = 256,
-    FILE_MODE = 0644,
 };
 
 static int64_t number_of(const cublasLtMatmulAlgo_t *algorithm,
@@ -29,16 +26,6 @@ static int64_t number_of(const cublasLtMatmulAlgo_t *algorithm,
         number = narrow;
     }
     return number;
-}
-
-static void add_line(const char *path, const char *line)
-{
-    const int file = open(path, O_WRONLY | O_APPEND | O_CREAT, FILE_MODE);
-    if (file >= 0) {
-        const ssize_t written = write(file, line, strlen(line)); /* all ranks may write to it */
-        (void)written;
-        (void)close(file);
-    }
 }
 
 /* Appends a line per checked algorithm to the file that YOKE_TELL_PRODUCTS names. */
@@ -61,7 +48,7 @@ static void log_trial(const struct yk_matmul_shape *shape, const cublasLtMatmulA
         number_of(algorithm, CUBLASLT_ALGO_CONFIG_STAGES_ID),
         number_of(algorithm, CUBLASLT_ALGO_CONFIG_CLUSTER_SHAPE_ID),
         number_of(algorithm, CUBLASLT_ALGO_CONFIG_SPLITK_NUM), (double)milliseconds, result);
-    add_line(path, line);
+    yk_matmul_cache_append_line(path, line, strlen(line));
 }
 
 /* ---- benchmark ---- */

@@ -35,4 +35,7 @@ const struct yk_matmul_choice *yk_matmul_cache_find(const struct yk_matmul_cache
 yk_status yk_matmul_cache_add(struct yk_matmul_cache *cache, const struct yk_matmul_shape *shape,
                               const struct yk_matmul_choice *choice) YK_MUST_USE;
 
+/* Appends a line to a file in one write, so that several processes may append. Ignores errors. */
+void yk_matmul_cache_append_line(const char *path, const char *line, size_t length);
+
 #endif

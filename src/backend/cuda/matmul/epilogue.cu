@@ -8,22 +8,16 @@ enum {
     BLOCKS_EACH = 32 /* blocks per SM: few, so that a thread uses its bias for several rows */
 };
 
-/* The epilogue of c (m, n). add and aux have the same shape; bias (n) may be NULL. */
-template <typename T> struct end {
-    int64_t m;
-    int64_t n;
-    T *c;
-    const void *bias;
-    const T *add;
-    T *aux;
-    int64_t c_stride;
-    int64_t add_stride;
-    int64_t aux_stride;
-    enum yk_precision bias_type;
-    enum yk_epilogue epilogue;
-    bool reads_aux;
-    bool writes_aux;
-};
+static __host__ __device__ bool reads_aux(const struct yk_matmul_op &op)
+{
+    return op.epilogue >= YK_EPILOGUE_GELU_BACKWARD;
+}
+
+static __host__ __device__ bool writes_aux(const struct yk_matmul_op &op)
+{
+    return op.aux && (op.epilogue == YK_EPILOGUE_GELU || op.epilogue == YK_EPILOGUE_GELU_ERF ||
+                      op.epilogue == YK_EPILOGUE_SILU);
+}
 
 template <int N>
 YK_DEVICE void load_bias(const void *bias, enum yk_precision type, int64_t column, float (&x)[N])
@@ -35,7 +29,7 @@ YK_DEVICE void load_bias(const void *bias, enum yk_precision type, int64_t colum
 
 /* Applies bias, add and epilogue to one pack of c. */
 template <typename T, int N>
-YK_DEVICE void end_pack(const struct end<T> &op, int64_t row, int64_t column,
+YK_DEVICE void end_pack(const struct yk_matmul_op &op, int64_t row, int64_t column,
                         const float (&bias)[N], const yk_pack<T, N> &c, const yk_pack<T, N> &add,
                         const yk_pack<T, N> &aux)
 {
@@ -53,16 +47,17 @@ YK_DEVICE void end_pack(const struct end<T> &op, int64_t row, int64_t column,
             x[i] += y[i];
         }
     }
-    if (op.writes_aux) {
-        yk_store_pack<N>(op.aux + row * op.aux_stride + column, yk_pack_from<T>(x));
+    if (writes_aux(op)) {
+        yk_store_pack<N>(static_cast<T *>(op.aux) + row * op.aux_stride + column,
+                         yk_pack_from<T>(x));
     }
     yk_unpack(aux, y);
     yk_apply_epilogue<T>(op.epilogue, y, x);
-    yk_store_pack<N>(op.c + row * op.c_stride + column, yk_pack_from<T>(x));
+    yk_store_pack<N>(static_cast<T *>(op.c) + row * op.c_stride + column, yk_pack_from<T>(x));
 }
 
 template <typename T, int N>
-static __global__ void __launch_bounds__(YK_ROWS_THREADS, 4) end_rows(struct end<T> op)
+static __global__ void __launch_bounds__(YK_ROWS_THREADS, 4) end_rows(struct yk_matmul_op op)
 {
     const int64_t column = yk_rows_first_pack() * N;
     const int64_t step = yk_rows_step();
@@ -80,12 +75,14 @@ static __global__ void __launch_bounds__(YK_ROWS_THREADS, 4) end_rows(struct end
 #pragma unroll
         for (int i = 0; i < AT_ONCE; i++) {
             const int64_t row = yk_rows_clamp(first + i * step, op.m);
-            c[i] = yk_load_pack<N>(op.c + row * op.c_stride + column);
+            c[i] = yk_load_pack<N>(static_cast<const T *>(op.c) + row * op.c_stride + column);
             if (op.add) {
-                add[i] = yk_load_pack<N>(op.add + row * op.add_stride + column);
+                add[i] =
+                    yk_load_pack<N>(static_cast<const T *>(op.add) + row * op.add_stride + column);
             }
-            if (op.reads_aux) {
-                aux[i] = yk_load_pack<N>(op.aux + row * op.aux_stride + column);
+            if (reads_aux(op)) {
+                aux[i] =
+                    yk_load_pack<N>(static_cast<const T *>(op.aux) + row * op.aux_stride + column);
             }
         }
 #pragma unroll
@@ -99,7 +96,7 @@ static __global__ void __launch_bounds__(YK_ROWS_THREADS, 4) end_rows(struct end
 }
 
 template <typename T, int N>
-static void launch(struct yk_backend_lane *lane, const struct end<T> *op)
+static void launch(struct yk_backend_lane *lane, const struct yk_matmul_op *op)
 {
     struct yk_rows_layout layout = yk_rows_layout_make(op->m, op->n / N, AT_ONCE);
     const int64_t max =
@@ -115,30 +112,13 @@ template <typename T>
 static void end_of_type(struct yk_backend_lane *lane, const struct yk_matmul_op *op)
 {
     constexpr int n = yk_wide<T>::count;
-    const bool back = op->epilogue >= YK_EPILOGUE_GELU_BACKWARD;
-    const bool keeps = op->epilogue == YK_EPILOGUE_GELU || op->epilogue == YK_EPILOGUE_GELU_ERF ||
-                       op->epilogue == YK_EPILOGUE_SILU;
-    struct end<T> end = {
-    };
-    end.m = op->m;
-    end.n = op->n;
-    end.c = static_cast<T *>(op->c);
-    end.bias = op->bias;
-    end.add = static_cast<const T *>(op->add);
-    end.aux = back || keeps ? static_cast<T *>(op->aux) : nullptr;
-    end.c_stride = op->c_stride;
-    end.add_stride = op->add ? op->add_stride : 0;
-    end.aux_stride = end.aux ? op->aux_stride : 0;
-    end.bias_type = op->bias_type;
-    end.epilogue = op->epilogue;
-    end.reads_aux = back;
-    end.writes_aux = keeps && op->aux;
-    if (op->n % n == 0 && yk_is_wide<T>(end.c, end.c_stride) &&
-        yk_is_wide<T>(end.add, end.add_stride) && yk_is_wide<T>(end.aux, end.aux_stride) &&
-        yk_is_wide<float>(end.bias, 0)) {
-        launch<T, n>(lane, &end);
+    const bool uses_aux = reads_aux(*op) || writes_aux(*op);
+    if (op->n % n == 0 && yk_is_wide<T>(op->c, op->c_stride) &&
+        (!op->add || yk_is_wide<T>(op->add, op->add_stride)) &&
+        (!uses_aux || yk_is_wide<T>(op->aux, op->aux_stride)) && yk_is_wide<float>(op->bias, 0)) {
+        launch<T, n>(lane, op);
     } else {
-        launch<T, 1>(lane, &end);
+        launch<T, 1>(lane, op);
     }
 }
 
