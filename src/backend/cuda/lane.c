@@ -16,11 +16,6 @@ const struct yk_cuda_properties *yk_cuda_lane_properties(const struct yk_backend
     return &lane->device->properties;
 }
 
-struct yk_backend_device *yk_cuda_lane_device(const struct yk_backend_lane *lane)
-{
-    return lane->device;
-}
-
 /* ---- failures ---- */
 
 bool yk_cuda_lane_is_ok(const struct yk_backend_lane *lane)

@@ -15,7 +15,6 @@
 extern "C" {
 #endif
 
-struct yk_backend_device;
 struct yk_backend_lane;
 
 /* For functions with a `cudaError_t error`: evaluates the expression if nothing has failed before.
@@ -38,7 +37,6 @@ struct yk_cuda_properties {
 
 cudaStream_t yk_cuda_lane_stream(const struct yk_backend_lane *lane);
 const struct yk_cuda_properties *yk_cuda_lane_properties(const struct yk_backend_lane *lane);
-struct yk_backend_device *yk_cuda_lane_device(const struct yk_backend_lane *lane);
 
 enum {
     YK_CUDA_SCRATCH_BYTES = 64 << 20, /* least scratch memory of a lane, once it has any */

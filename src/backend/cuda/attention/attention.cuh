@@ -69,11 +69,13 @@ YK_DEVICE int yk_attention_visible_keys(const struct yk_attention_head &head, in
     return min(head.length, t + head.shift + 1);
 }
 
-/* The element offset of a head's row in a matrix with `length` rows per sample. */
-YK_DEVICE int64_t yk_attention_row_offset(int64_t sample, int64_t length, int64_t row,
-                                          int64_t stride, int64_t head, int64_t size)
+/* The address of a head's row in a matrix with `length` rows per sample. */
+template <typename T>
+YK_DEVICE T *yk_attention_row(const void *base, int64_t sample, int64_t length, int64_t row,
+                              int64_t stride, int64_t head, int64_t size)
 {
-    return (sample * length + row) * stride + head * size;
+    return const_cast<T *>(static_cast<const T *>(base)) + (sample * length + row) * stride +
+           head * size;
 }
 
 /* The dropout index of query t and key 0 within its sample. */

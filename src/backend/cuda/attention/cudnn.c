@@ -34,45 +34,45 @@ void yk_cudnn_cache_destroy(struct yk_cudnn_cache *cache)
 #include <string.h>
 
 /*
- * Plans by shape, kept by the device. lock_cache() takes the device's lock and makes its handle the
- * lane's; everything else is called between it and unlock_cache(), and accepts NULL.
+ * Plans by shape, owned by the device. lock_cache() locks the cache and sets the stream of its
+ * handle to that of the lane. All other functions are called before unlock_cache() and accept NULL.
  */
 
 enum {
-    SHAPES = 256,            /* that are remembered */
-    MIN_VERSION = 91000,     /* of cuDNN: from which on graphs were tried */
-    ENOUGH_TOKENS = 8192,    /* a shape of so many gets its plan at once, */
-    ENOUGH_TIMES = 3,        /* others when asked for so often, */
-    PLANS_AT_ONCE = 16,      /* until there are so many plans; */
-    ENOUGH_TIMES_LATE = 1000 /* then a shape must come this often */
+    SHAPES = 256,            /* entries of the cache */
+    MIN_VERSION = 91000,     /* of cuDNN; the oldest tested version */
+    ENOUGH_TOKENS = 8192,    /* a shape with this many tokens gets a plan at once */
+    ENOUGH_TIMES = 3,        /* other shapes get a plan at this request */
+    PLANS_AT_ONCE = 16,      /* with this many plans, only frequent shapes get one */
+    ENOUGH_TIMES_LATE = 1000 /* requests of such a frequent shape */
 };
 
-/* More than any part of a batch should need; a single sample may. */
+/* Limit of the workspace of one plan, in bytes. */
 static const int64_t max_workspace = 4LL << 30;
 
 struct plan {
     struct yk_cudnn_builder builder;
     struct yk_cudnn_slots slots;
-    int32_t *query_counts; /* (B) on the device, T each; NULL without lengths */
+    int32_t *query_counts; /* (B) in device memory, T each; NULL without lengths */
 };
 
 struct entry {
     struct yk_cudnn_shape shape;
-    int64_t asked; /* how often; 0: a free place */
+    int64_t asked; /* number of requests; 0 means: unused */
     bool refused;
     struct plan *plan;
 };
 
 struct yk_cudnn_cache {
     pthread_mutex_t lock;
-    cudnnHandle_t handle; /* NULL: cuDNN does not start */
-    bool immediately;     /* every shape gets a plan */
+    cudnnHandle_t handle; /* NULL means: cuDNN is not available */
+    bool immediately;     /* every shape gets a plan at the first request */
     int plan_count;
-    int oldest; /* of known, where the search for a place to use again begins */
+    int oldest; /* index where the search for an entry to replace starts */
     struct entry entries[SHAPES];
 };
 
-/* ---- from the first use to the end ---- */
+/* ---- create and destroy ---- */
 
 static struct yk_cudnn_cache *create(const struct yk_backend_device *device)
 {
@@ -95,7 +95,7 @@ static struct yk_cudnn_cache *create(const struct yk_backend_device *device)
 static struct yk_cudnn_cache *lock_cache(struct yk_backend_lane *lane)
 {
     static pthread_mutex_t creation = PTHREAD_MUTEX_INITIALIZER;
-    struct yk_backend_device *device = yk_cuda_lane_device(lane);
+    struct yk_backend_device *device = lane->device;
     yk_cuda_device_set(device);
     pthread_mutex_lock(&creation);
     if (!device->cudnn_cache) {
@@ -147,7 +147,7 @@ void yk_cudnn_cache_destroy(struct yk_cudnn_cache *cache)
 
 /* ---- plans ---- */
 
-/* Waits for the copy, so that every lane may read it. */
+/* Copies T for every sample to device memory and waits, so that every lane may read it. */
 static bool count_queries(struct plan *plan, const struct yk_cudnn_shape *shape)
 {
     const size_t bytes = (size_t)shape->batch * sizeof(int32_t);
@@ -180,15 +180,15 @@ static struct plan *make_plan(cudnnHandle_t handle, const struct yk_cudnn_shape 
     if (!yk_cudnn_builder_plan(&plan->builder, handle, options) ||
         (shape->lengths && !count_queries(plan, shape))) {
         destroy_plan(plan);
-        /* Failed attempts of the library must not fail the ops that follow. */
+        /* Clears CUDA errors of failed attempts, which later ops would report. */
         (void)cudaGetLastError();
         return NULL;
     }
     return plan;
 }
 
-/* The shape's place; a new one where it was not known. NULL where all are taken by plans, which
- * stay: their kernels may be on a lane. */
+/* Finds or adds the entry of a shape. Returns NULL if every entry has a plan. Plans are never
+ * replaced, because their kernels may be on a lane. */
 static struct entry *place_of(struct yk_cudnn_cache *cache, const struct yk_cudnn_shape *shape)
 {
     struct entry *unused = NULL;
@@ -257,15 +257,15 @@ static bool run_plan(struct yk_cudnn_cache *cache, struct plan *plan,
 
 enum {
     MAX_HEAD_SIZE = 128,
-    HEAD_SIZE_STEP = 8, /* numbers in 16 bytes; strides are multiples of it, too */
+    HEAD_SIZE_STEP = 8, /* elements in 16 bytes; strides must be multiples too */
     MIN_CAPABILITY = 80,
     VERSION_OF_ANY_LENGTH = 91600,
     LENGTH_STEP = 64,
-    PART = 256, /* bytes that parts of the scratch memory are rounded up to */
-    TILE = 128, /* rows and columns that the workspace for dS is rounded up to */
+    PART = 256, /* bytes; alignment within scratch memory */
+    TILE = 128, /* cuDNN rounds rows and columns of dS up to multiples of this */
 };
 
-/* What a part of the batch may use; a larger batch goes backward in several. */
+/* A batch whose workspace would be larger, in bytes, goes backward in several parts. */
 static const int64_t workspace_wanted = 512LL << 20;
 
 static int64_t round_up(int64_t number, int64_t step)
@@ -273,14 +273,14 @@ static int64_t round_up(int64_t number, int64_t step)
     return (number + step - 1) / step * step;
 }
 
-/* ---- what can be served ---- */
+/* ---- supported ops ---- */
 
 static bool is_aligned(const void *pointer, int64_t stride)
 {
     return (uintptr_t)pointer % YK_CUDNN_ALIGNMENT == 0 && stride % HEAD_SIZE_STEP == 0;
 }
 
-/* Before 9.16, graphs for lengths that are not round are others. */
+/* Before 9.16, cuDNN needs another graph for lengths that are not multiples of LENGTH_STEP. */
 static bool is_long_known(const struct yk_attention_op *op)
 {
     return cudnnGetVersion() >= VERSION_OF_ANY_LENGTH ||
@@ -327,8 +327,8 @@ static struct yk_cudnn_shape shape_of(const struct yk_attention_op *op)
     };
 }
 
-/* Gradients that are the same bits every time need 2 · B · heads · T · S bytes, written and read
- * once, in place of 4 · B · heads · T · D. */
+/* Repeatable gradients need 2 · B · heads · T · S bytes of workspace, written and read once. Others
+ * need 4 · B · heads · T · D bytes. */
 static struct yk_cudnn_shape backward_shape_of(const struct yk_attention_backward_op *op,
                                                bool repeatable)
 {
@@ -341,7 +341,8 @@ static struct yk_cudnn_shape backward_shape_of(const struct yk_attention_backwar
     return shape;
 }
 
-/* ---- scratch memory of the backward pass: delta, sums of dq, and what the plan asks for ---- */
+/* ---- scratch memory of the backward pass: delta, sums of dq, and the workspace of the plan ----
+ */
 
 static int64_t delta_bytes(const struct yk_attention_op *op, int64_t batch)
 {
@@ -353,7 +354,7 @@ static int64_t dq_sums_bytes(const struct yk_attention_op *op, int64_t batch, bo
     return repeatable ? 0 : round_up(batch * op->heads * op->queries * op->head_size * 4, PART);
 }
 
-/* Of a plan: dS, and dk and dv of every head of queries where they are summed afterwards. */
+/* Estimated workspace of a plan: dS, and dk and dv of every query head if they are summed later. */
 static int64_t plan_bytes(const struct yk_attention_op *op, int64_t batch, bool repeatable)
 {
     int64_t bytes = 0;
@@ -366,8 +367,8 @@ static int64_t plan_bytes(const struct yk_attention_op *op, int64_t batch, bool 
     return bytes;
 }
 
-/* How many samples go backward at once: all, or the largest part of them that leaves no rest and
- * keeps within the workspace; one at least. */
+/* Number of samples per part of the batch: the largest divisor of the batch whose workspace is
+ * within the limit, at least 1. */
 static int64_t samples_at_once(const struct yk_attention_op *op, bool repeatable)
 {
     for (int64_t parts = 1; parts < op->batch; parts++) {
@@ -386,13 +387,13 @@ static void *unconst(const void *pointer)
     return (void *)(uintptr_t)pointer;
 }
 
-/* The memory of sample `first` of rows that are stride numbers of 2 bytes apart. */
+/* The address of sample `first` in a matrix of 16-bit elements with `count` rows per sample. */
 static void *sample(const void *rows, int64_t first, int64_t count, int64_t stride)
 {
     return rows ? (char *)unconst(rows) + first * count * stride * 2 : NULL;
 }
 
-/* What both passes read; `scale` must live until the plan is enqueued. */
+/* Sets the pointers that both passes use. `scale` must stay valid until the plan is enqueued. */
 static void point_at(const struct yk_attention_op *op, int64_t first, const float *scale,
                      void *pointers[YK_CUDNN_SLOTS])
 {
@@ -433,7 +434,8 @@ bool yk_cuda_attention_cudnn(struct yk_backend_lane *lane, const struct yk_atten
     return done;
 }
 
-/* Keys beyond the lengths have gradients of 0, which the plan need not write. */
+/* Clears dk or dv. The plan does not write the gradients of keys beyond the lengths, which are 0.
+ */
 static bool clear_rows(struct yk_backend_lane *lane, const struct yk_attention_op *op, void *rows,
                        int64_t stride)
 {
@@ -443,7 +445,7 @@ static bool clear_rows(struct yk_backend_lane *lane, const struct yk_attention_o
     return yk_cuda_lane_check(lane, error, "attention_backward");
 }
 
-/* The samples from `first` on, as many as the plan is for. */
+/* Runs the plan for shape->batch samples, from sample `first` on. */
 static bool run_backward(struct yk_cudnn_cache *cache, struct plan *plan,
                          const struct yk_attention_backward_op *op,
                          const struct yk_cudnn_shape *shape, int64_t first, char *scratch)

@@ -260,6 +260,11 @@ template <typename F> YK_DEVICE void yk_with_device_type(enum yk_precision type,
     }
 }
 
+static inline int64_t yk_min64(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
 static inline int64_t yk_ceil_div(int64_t a, int64_t b)
 {
     return (a + b - 1) / b;

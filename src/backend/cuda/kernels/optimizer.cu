@@ -58,7 +58,7 @@ static __global__ void __launch_bounds__(UPDATE_THREADS)
     for (int unit = 0; unit < units; unit++) {
         const int64_t at = span.head + 4 * (first + unit * UPDATE_THREADS);
         if (first + unit * UPDATE_THREADS < span.fours) {
-            g[unit] = yk_load_four(gradients + at);
+            g[unit] = yk_load_pack<4>(gradients + at);
             w[unit] = yk_load_four_once(op.master + at);
             states[unit] = rule.load_four(op, at);
         }

@@ -64,11 +64,6 @@ YK_DEVICE int64_t yk_vector_span_edge(const yk_vector_span &span, int64_t edge)
 /* Four elements as they are stored. */
 template <typename T> using yk_four = yk_pack<T, 4>;
 
-template <typename T> __device__ __forceinline__ yk_four<T> yk_load_four(const T *from)
-{
-    return yk_load_pack<4>(from);
-}
-
 /* Loads the groups first, first + step, … that exist. Other elements of `out` are not written. */
 template <typename T, int COUNT>
 __device__ __forceinline__ void yk_load_fours(const T *run, const yk_vector_span &span,
@@ -79,7 +74,7 @@ __device__ __forceinline__ void yk_load_fours(const T *run, const yk_vector_span
     for (int i = 0; i < COUNT; i++) {
         const int64_t at = first + i * step;
         if (at < span.fours) {
-            out[i] = yk_load_four(fours + 4 * at);
+            out[i] = yk_load_pack<4>(fours + 4 * at);
         }
     }
 }
