@@ -34,4 +34,14 @@ static inline int64_t yk_number_gcd(int64_t a, int64_t b)
     return a;
 }
 
+static inline int64_t yk_number_min(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static inline int64_t yk_number_max(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
 #endif

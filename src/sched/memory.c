@@ -1,9 +1,10 @@
-#include "sched/memory.h"
+#include "sched/schedule.h"
 
 #include "base/units.h"
 #include "sched/timeline/group_devices.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* A change of what one device holds. */
 struct change {
@@ -27,7 +28,7 @@ static int compare_changes(const void *left, const void *right)
     if (a->time != b->time) {
         return a->time < b->time ? -1 : 1;
     }
-    /* What ends at a moment makes room for what begins then. */
+    /* At one time, memory is freed before it is allocated. */
     return (a->bytes > b->bytes) - (a->bytes < b->bytes);
 }
 
@@ -52,30 +53,26 @@ static void hold_edge(const struct yk_schedule *schedule, const struct yk_graph_
     }
 }
 
-/* What the groups hold on each device throughout, in `held`. */
-static yk_status hold_groups(const struct yk_schedule *schedule, int64_t *held)
+/* Computes the resident bytes of the groups on each device. */
+static yk_status hold_groups(const struct yk_schedule *schedule, struct yk_arena *arena,
+                             int64_t *held)
 {
     const struct yk_graph *graph = schedule->graph;
-    struct yk_arena *arena = NULL;
     struct yk_group_devices groups;
-    YK_TRY(yk_arena_create(&arena));
-    const yk_status status = yk_group_devices_create(arena, graph, &groups);
-    for (int32_t p = 0; p < graph->device_count; p++) {
-        held[p] = 0;
-    }
-    for (int32_t i = 0; status == YK_OK && i < graph->task_count; i++) {
+    YK_TRY(yk_group_devices_create(arena, graph, &groups));
+    memset(held, 0, (size_t)graph->device_count * sizeof *held);
+    for (int32_t i = 0; i < graph->task_count; i++) {
         held[schedule->devices[i]] +=
             yk_group_devices_added_bytes(&groups, i, schedule->devices[i]);
         yk_group_devices_assign(&groups, i, schedule->devices[i]);
     }
-    yk_arena_destroy(arena);
-    return status;
+    return YK_OK;
 }
 
 yk_status yk_schedule_memory_peaks(const struct yk_schedule *schedule, int64_t *out)
 {
     const struct yk_graph *graph = schedule->graph;
-    YK_TRY(hold_groups(schedule, out));
+    YK_TRY_IN_ARENA(arena, hold_groups(schedule, arena, out));
     const size_t capacity = 2 * (size_t)graph->task_count + 4 * (size_t)graph->edge_count;
     struct changes changes = {calloc(capacity, sizeof *changes.entries), 0};
     if (!changes.entries) {
@@ -93,7 +90,7 @@ yk_status yk_schedule_memory_peaks(const struct yk_schedule *schedule, int64_t *
     for (size_t i = 0; i < changes.count; i++) {
         const int32_t device = changes.entries[i].device;
         if (i == 0 || device != changes.entries[i - 1].device) {
-            held = out[device]; /* resident bytes; the changes of a device add up to nothing */
+            held = out[device]; /* resident bytes; the changes of a device sum to 0 */
         }
         held += changes.entries[i].bytes;
         out[device] = held > out[device] ? held : out[device];

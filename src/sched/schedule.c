@@ -5,10 +5,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* One task of a schedule, for sorting. */
+struct entry {
+    int64_t start;
+    int64_t finish;
+    int32_t device;
+    int32_t place;
+    int32_t task;
+};
+
 static int compare_entries(const void *left, const void *right)
 {
-    const struct yk_schedule_entry *a = left;
-    const struct yk_schedule_entry *b = right;
+    const struct entry *a = left;
+    const struct entry *b = right;
     if (a->device != b->device) {
         return a->device < b->device ? -1 : 1;
     }
@@ -21,9 +30,24 @@ static int compare_entries(const void *left, const void *right)
     return (a->place > b->place) - (a->place < b->place);
 }
 
-void yk_schedule_sort_entries(struct yk_schedule_entry *entries, int32_t count)
+yk_status yk_schedule_sort_tasks(const int32_t *devices, const int64_t *starts,
+                                 const int64_t *finishes, int32_t *tasks, int32_t count)
 {
+    struct entry *entries = calloc((size_t)count, sizeof *entries);
+    if (!entries) {
+        return yk_fail_out_of_memory();
+    }
+    for (int32_t k = 0; k < count; k++) {
+        const int32_t task = tasks[k];
+        const int32_t device = devices ? devices[task] : 0;
+        entries[k] = (struct entry){starts[task], finishes[task], device, k, task};
+    }
     qsort(entries, (size_t)count, sizeof *entries, compare_entries);
+    for (int32_t k = 0; k < count; k++) {
+        tasks[k] = entries[k].task;
+    }
+    free(entries);
+    return YK_OK;
 }
 
 static yk_status allocate_arrays(struct yk_schedule *schedule)
@@ -86,29 +110,15 @@ yk_status yk_schedule_list_lanes(struct yk_schedule *schedule, struct yk_schedul
     struct yk_schedule_lanes lanes = {0};
     YK_TRY_NEW(schedule->arena, lanes.tasks, n);
     YK_TRY_NEW(schedule->arena, lanes.first, P + 1);
-    struct yk_schedule_entry *entries = calloc((size_t)n, sizeof *entries);
-    if (!entries) {
-        return yk_fail_out_of_memory();
-    }
     for (int32_t k = 0; k < n; k++) {
-        const int32_t task = schedule->sequence[k];
-        entries[k] = (struct yk_schedule_entry){
-            .start = schedule->starts[task],
-            .finish = schedule->finishes[task],
-            .device = schedule->devices[task],
-            .place = k,
-            .task = task,
-        };
-        lanes.first[entries[k].device + 1]++;
-    }
-    yk_schedule_sort_entries(entries, n);
-    for (int32_t k = 0; k < n; k++) {
-        lanes.tasks[k] = entries[k].task;
+        lanes.tasks[k] = schedule->sequence[k];
+        lanes.first[schedule->devices[k] + 1]++;
     }
     for (int32_t p = 0; p < P; p++) {
         lanes.first[p + 1] += lanes.first[p];
     }
-    free(entries);
+    YK_TRY(yk_schedule_sort_tasks(schedule->devices, schedule->starts, schedule->finishes,
+                                  lanes.tasks, n));
     *out = lanes;
     return YK_OK;
 }

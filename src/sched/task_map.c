@@ -1,4 +1,4 @@
-#include "sched/task_map.h"
+#include "sched/mapping.h"
 
 #include "base/json.h"
 

@@ -1,5 +1,6 @@
 #include "program/compile/pipeline_schedule.h"
 
+#include "base/number.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -79,11 +80,6 @@ static yk_status allocate_arrays(struct scheduling *scheduling, struct yk_arena 
     return YK_OK;
 }
 
-static int64_t latest(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
 /* Whether a member has anything to do in a pass of its group. */
 static bool has_samples(const struct scheduling *scheduling, int32_t group, int32_t member,
                         int32_t micro_batch)
@@ -101,7 +97,7 @@ static int64_t group_free(const struct scheduling *scheduling, int32_t segment, 
     int64_t free_at = scheduling->group_end[number];
     for (int32_t i = 0; i < group->member_count; i++) {
         if (has_samples(scheduling, number, i, micro_batch)) {
-            free_at = latest(free_at, scheduling->rank_free[group->members[i].rank]);
+            free_at = yk_number_max(free_at, scheduling->rank_free[group->members[i].rank]);
         }
     }
     return free_at;
@@ -122,8 +118,9 @@ static bool next_forward(const struct scheduling *scheduling, int32_t k,
     }
     const int32_t m = plan->pipeline == YK_NESTED ? (int32_t)M - 1 - done : done;
     const int64_t ready = k > 0 ? scheduling->forward_end[(k - 1) * M + m] : 0;
-    *out = (struct yk_segment_pass){
-        .segment = k, .micro_batch = m, .start = latest(ready, group_free(scheduling, k, m))};
+    *out = (struct yk_segment_pass){.segment = k,
+                                    .micro_batch = m,
+                                    .start = yk_number_max(ready, group_free(scheduling, k, m))};
     out->end = out->start + scheduling->table->segments[k].forward_ticks;
     return true;
 }
@@ -153,7 +150,7 @@ static bool next_backward(const struct scheduling *scheduling, int32_t k,
         .segment = k,
         .micro_batch = m,
         .backward = true,
-        .start = latest(ready, group_free(scheduling, k, m)),
+        .start = yk_number_max(ready, group_free(scheduling, k, m)),
     };
     out->end = out->start + scheduling->table->segments[k].backward_ticks;
     return true;
@@ -186,7 +183,7 @@ static void append_pass(struct scheduling *scheduling, const struct yk_segment_p
         }
     }
     scheduling->table->passes[scheduling->table->pass_count++] = *pass;
-    scheduling->table->end = latest(scheduling->table->end, pass->end);
+    scheduling->table->end = yk_number_max(scheduling->table->end, pass->end);
 }
 
 static int by_start(const void *left, const void *right)

@@ -7,10 +7,9 @@
  */
 #include "base/clock.h"
 #include "sched/bound/bound.h"
-#include "sched/memory.h"
+#include "sched/schedule.h"
 #include "sched/scheduler.h"
 #include "sched/schedulers/list.h"
-#include "sched/search/anneal.h"
 #include "sched/task_rank.h"
 
 static struct yk_draft_slot choose_with_penalty(struct yk_draft *draft, void *state, int32_t task)

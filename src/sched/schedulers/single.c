@@ -1,6 +1,6 @@
 /* Single: everything on the one device that finishes it first, one task after the other; where
  * memory is limited, the first such device that holds it all. */
-#include "sched/memory.h"
+#include "sched/schedule.h"
 #include "sched/scheduler.h"
 #include "sched/task_rank.h"
 #include "sched/timeline/draft.h"

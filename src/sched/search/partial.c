@@ -1,7 +1,6 @@
 #include "sched/search/partial.h"
 
 #include "base/clock.h"
-#include "sched/bound/bound.h"
 #include "sched/timeline/draft.h"
 
 #include <stdlib.h>
@@ -109,25 +108,32 @@ yk_status yk_partial_create(const struct yk_graph *graph, int64_t max_states,
     return YK_OK;
 }
 
-void yk_partial_place(struct yk_partial *partial, const struct yk_partial_step *step)
+/* Updates the counts for a task that is placed (`delta` 1) or removed (`delta` -1). */
+static void count_task(struct yk_partial *partial, int32_t task, int32_t device, int32_t delta)
 {
     const struct yk_graph *graph = partial->graph;
+    partial->placed += delta;
+    partial->used[device] += delta;
+    for (int i = 0; i < YK_PARTIAL_WORKS; i++) {
+        partial->works[i].left -= delta * partial->works[i].cheapest[task];
+    }
+    for (int32_t e = graph->out_first[task]; e < graph->out_first[task + 1]; e++) {
+        partial->missing[graph->edges[e].to] -= delta;
+    }
+    for (int32_t k = graph->in_first[task]; k < graph->in_first[task + 1]; k++) {
+        partial->unused[graph->inputs[k].from] -= delta;
+    }
+}
+
+void yk_partial_place(struct yk_partial *partial, const struct yk_partial_step *step)
+{
     const int32_t task = step->task;
-    partial->sequence[partial->placed++] = task;
+    partial->sequence[partial->placed] = task;
     partial->devices[task] = step->device;
     partial->starts[task] = step->start;
     partial->finishes[task] = step->finish;
     partial->idle_from[step->device] = step->finish;
-    partial->used[step->device]++;
-    for (int i = 0; i < YK_PARTIAL_WORKS; i++) {
-        partial->works[i].left -= partial->works[i].cheapest[task];
-    }
-    for (int32_t e = graph->out_first[task]; e < graph->out_first[task + 1]; e++) {
-        partial->missing[graph->edges[e].to]--;
-    }
-    for (int32_t k = graph->in_first[task]; k < graph->in_first[task + 1]; k++) {
-        partial->unused[graph->inputs[k].from]--;
-    }
+    count_task(partial, task, step->device, 1);
     partial->room[step->device] -=
         yk_group_devices_added_bytes(&partial->groups, task, step->device);
     yk_group_devices_assign(&partial->groups, task, step->device);
@@ -135,27 +141,16 @@ void yk_partial_place(struct yk_partial *partial, const struct yk_partial_step *
 
 void yk_partial_undo(struct yk_partial *partial, const struct yk_partial_step *step)
 {
-    const struct yk_graph *graph = partial->graph;
     const int32_t task = step->task;
-    partial->placed--;
     partial->devices[task] = YK_DRAFT_NO_DEVICE;
     partial->idle_from[step->device] = step->idle_from;
-    partial->used[step->device]--;
-    for (int i = 0; i < YK_PARTIAL_WORKS; i++) {
-        partial->works[i].left += partial->works[i].cheapest[task];
-    }
-    for (int32_t e = graph->out_first[task]; e < graph->out_first[task + 1]; e++) {
-        partial->missing[graph->edges[e].to]++;
-    }
-    for (int32_t k = graph->in_first[task]; k < graph->in_first[task + 1]; k++) {
-        partial->unused[graph->inputs[k].from]++;
-    }
+    count_task(partial, task, step->device, -1);
     yk_group_devices_remove(&partial->groups, task, step->device);
     partial->room[step->device] +=
         yk_group_devices_added_bytes(&partial->groups, task, step->device);
 }
 
-/* Whether `device` can run the task, allows its group and has room for both. */
+/* True if `device` can run the task, its group may be there, and memory suffices for both. */
 static bool allows(const struct yk_partial *partial, int32_t task, int32_t device)
 {
     const struct yk_graph *graph = partial->graph;
@@ -233,7 +228,7 @@ static int64_t bound_task(struct yk_partial *partial, int32_t task)
     return min_through;
 }
 
-/* What is placed keeps each device until it is idle; the rest of the work comes on top. */
+/* Each device is busy with the placed tasks until `idle_from`; the unplaced work comes on top. */
 static int64_t bound_work(const struct yk_partial_work *work, const struct yk_partial *partial)
 {
     yk_bound_priced_ticks sum = work->left;
@@ -320,7 +315,7 @@ static int compare_steps(const void *left, const void *right)
     return (a->device > b->device) - (a->device < b->device);
 }
 
-/* An equal device that is not used either would only give the same schedules again. */
+/* Of equal unused devices, only the first is tried: the others give the same schedules. */
 static bool has_unused_twin(const struct yk_partial *partial, int32_t device)
 {
     for (int32_t p = partial->twin[device]; p < device; p++) {

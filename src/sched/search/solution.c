@@ -1,10 +1,9 @@
 #include "sched/search/solution.h"
 
-#include "sched/bound/paths.h"
+#include "sched/bound/bound.h"
 #include "sched/timeline/draft.h"
 #include "sched/timeline/memory_fit.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -12,19 +11,19 @@ enum {
     NONE = -1
 };
 
-/* What decoding needs besides the solution: never seen from outside. */
+/* Scratch memory of yk_solution_decode(). */
 struct yk_solution_decoder {
-    struct yk_bound_paths paths;  /* to see early that a decoding will be too long */
+    struct yk_bound_paths paths;  /* to stop early if the makespan will exceed the limit */
     int64_t *idle_from;           /* (P) */
     int32_t *last_task;           /* (P) */
     int64_t *saved_idle_from;     /* (checkpoints, P) at every CHECKPOINT_EVERY-th place */
     int32_t *saved_last_task;     /* (checkpoints, P) */
-    int64_t *trial_starts;        /* (n) of the decoding under way */
+    int64_t *trial_starts;        /* (n) of the current decoding */
     int64_t *trial_finishes;      /* (n) */
     int32_t *trial_previous;      /* (n) */
     int64_t *kept_idle_from;      /* (checkpoints, P) of the last successful decoding */
     int32_t *kept_last_task;      /* (checkpoints, P) */
-    struct yk_schedule *schedule; /* with memory limits: what the draft writes into */
+    struct yk_schedule *schedule; /* with memory limits: the result of the builder */
     struct yk_draft *draft;
     struct yk_memory_fit *fit;
 };
@@ -73,7 +72,7 @@ yk_status yk_solution_load(struct yk_solution *solution, const struct yk_schedul
         solution->previous[task] = NONE;
     }
     solution->makespan = schedule->makespan;
-    /* With limits the order of placing counts, without them only the order in time does. */
+    /* With limits the order of placement matters; without them only the order in time does. */
     return solution->graph->limited ? YK_OK : yk_solution_sort(solution);
 }
 
@@ -116,7 +115,7 @@ void yk_solution_destroy(struct yk_solution *solution)
     yk_arena_destroy(solution->arena);
 }
 
-/* When the inputs of `task` are on `device`, by the decoding under way. */
+/* The time when all inputs of `task` have arrived on `device`, in the current decoding. */
 static int64_t ready_time(const struct yk_solution *solution, int32_t task, int32_t device)
 {
     const struct yk_graph *graph = solution->graph;
@@ -136,7 +135,7 @@ static int64_t ready_time(const struct yk_solution *solution, int32_t task, int3
     return ready;
 }
 
-/* Continues the decoding under way from the start of checkpoint `first`. */
+/* Continues the current decoding from the start of checkpoint `first`. */
 static int64_t append_tasks(struct yk_solution *solution, int32_t first, int64_t limit)
 {
     const struct yk_graph *graph = solution->graph;
@@ -262,25 +261,11 @@ void yk_solution_shift(struct yk_solution *solution, int32_t task, int32_t place
 yk_status yk_solution_sort(struct yk_solution *solution)
 {
     const int32_t n = solution->graph->task_count;
-    struct yk_schedule_entry *moments = calloc((size_t)n, sizeof *moments);
-    if (!moments) {
-        return yk_fail_out_of_memory();
-    }
+    YK_TRY(
+        yk_schedule_sort_tasks(NULL, solution->starts, solution->finishes, solution->sequence, n));
     for (int32_t k = 0; k < n; k++) {
-        const int32_t task = solution->sequence[k];
-        moments[k] = (struct yk_schedule_entry){
-            .start = solution->starts[task],
-            .finish = solution->finishes[task],
-            .place = k,
-            .task = task,
-        };
+        solution->places[solution->sequence[k]] = k;
     }
-    yk_schedule_sort_entries(moments, n);
-    for (int32_t k = 0; k < n; k++) {
-        solution->sequence[k] = moments[k].task;
-        solution->places[moments[k].task] = k;
-    }
-    free(moments);
     return YK_OK;
 }
 

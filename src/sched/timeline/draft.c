@@ -1,5 +1,6 @@
 #include "sched/timeline/draft.h"
 
+#include "base/number.h"
 #include <assert.h>
 
 static yk_status allocate_arrays(struct yk_draft *draft)
@@ -45,25 +46,20 @@ void yk_draft_clear(struct yk_draft *draft)
     draft->placed_count = 0;
 }
 
-static int64_t later(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
 void yk_draft_add_input(const struct yk_graph *graph, const struct yk_graph_input *input,
                         int32_t source, int64_t finish, int64_t *ready)
 {
     const int32_t P = graph->device_count;
-    const int64_t at_source = later(ready[source], finish);
+    const int64_t at_source = yk_number_max(ready[source], finish);
     if (input->cost != YK_GRAPH_BY_LINK) {
         const int64_t elsewhere = finish + input->cost;
         for (int32_t p = 0; p < P; p++) {
-            ready[p] = later(ready[p], elsewhere);
+            ready[p] = yk_number_max(ready[p], elsewhere);
         }
     } else {
         const struct yk_graph_edge *edge = &graph->edges[input->edge];
         for (int32_t p = 0; p < P; p++) {
-            ready[p] = later(ready[p], finish + yk_graph_delay(graph, edge, source, p));
+            ready[p] = yk_number_max(ready[p], finish + yk_graph_delay(graph, edge, source, p));
         }
     }
     ready[source] = at_source;
@@ -165,6 +161,6 @@ void yk_draft_finish(struct yk_draft *draft)
     struct yk_schedule *schedule = draft->schedule;
     schedule->makespan = 0;
     for (int32_t i = 0; i < draft->graph->task_count; i++) {
-        schedule->makespan = later(schedule->makespan, schedule->finishes[i]);
+        schedule->makespan = yk_number_max(schedule->makespan, schedule->finishes[i]);
     }
 }
