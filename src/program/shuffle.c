@@ -1,5 +1,6 @@
 #include "program/program.h"
 
+#include "base/priority_queue.h"
 #include "base/random.h"
 #include "program/check/check.h"
 #include "program/check/precedence.h"
@@ -216,78 +217,30 @@ static void draw_steps(struct draw *draw, const struct intensity *intensity)
     }
 }
 
-/* Nodes that may go next, the one with the smallest key on top. */
-struct heap {
-    const double *keys;
-    int32_t *nodes;
-    int32_t count;
-};
-
-static bool goes_first(const struct heap *heap, int32_t a, int32_t b)
-{
-    const double left = heap->keys[heap->nodes[a]];
-    const double right = heap->keys[heap->nodes[b]];
-    return left < right || (left == right && heap->nodes[a] < heap->nodes[b]);
-}
-
-static void swap(struct heap *heap, int32_t a, int32_t b)
-{
-    const int32_t kept = heap->nodes[a];
-    heap->nodes[a] = heap->nodes[b];
-    heap->nodes[b] = kept;
-}
-
-static void push(struct heap *heap, int32_t node)
-{
-    int32_t at = heap->count++;
-    heap->nodes[at] = node;
-    while (at > 0 && goes_first(heap, at, (at - 1) / 2)) {
-        swap(heap, at, (at - 1) / 2);
-        at = (at - 1) / 2;
-    }
-}
-
-static int32_t pop(struct heap *heap)
-{
-    const int32_t top = heap->nodes[0];
-    heap->nodes[0] = heap->nodes[--heap->count];
-    int32_t at = 0;
-    for (;;) {
-        int32_t smallest = at;
-        for (int32_t child = 2 * at + 1; child <= 2 * at + 2 && child < heap->count; child++) {
-            smallest = goes_first(heap, child, smallest) ? child : smallest;
-        }
-        if (smallest == at) {
-            return top;
-        }
-        swap(heap, at, smallest);
-        at = smallest;
-    }
-}
-
 /* Orders the nodes: none comes before what must end before it. */
 static yk_status draw_order(struct draw *draw)
 {
-    struct heap heap = {.keys = draw->keys};
-    int32_t *blocked = NULL; /* by how many nodes each still is */
-    YK_TRY_NEW(draw->arena, heap.nodes, draw->node_count);
+    struct yk_priority_queue ready;
+    int32_t *blocked = NULL; /* (nodes) number of predecessors without a position */
+    double key = 0;
+    YK_TRY(yk_priority_queue_create(draw->arena, draw->node_count, &ready));
     YK_TRY_NEW(draw->arena, blocked, draw->node_count);
     for (int32_t e = 0; e < draw->edge_count; e++) {
         blocked[draw->edges[e].after] += edge_lag(draw, &draw->edges[e]) == 0 ? 1 : 0;
     }
     for (int32_t n = 0; n < draw->node_count; n++) {
         if (blocked[n] == 0) {
-            push(&heap, n);
+            yk_priority_queue_set(&ready, n, draw->keys[n]);
         }
     }
-    /* Going round in a circle takes at smallest a round, whatever the steps: none is left over. */
-    for (int32_t position = 0; heap.count > 0; position++) {
-        const int32_t node = pop(&heap);
+    /* Every cycle of precedences has a positive sum of lags, so no node is left over. */
+    for (int32_t position = 0; ready.count > 0; position++) {
+        const int32_t node = yk_priority_queue_pop(&ready, &key);
         draw->position[node] = position;
         for (int32_t i = draw->first_edge[node]; i < draw->first_edge[node + 1]; i++) {
             const struct edge *edge = &draw->edges[draw->edges_of[i]];
             if (edge->before == node && edge_lag(draw, edge) == 0 && --blocked[edge->after] == 0) {
-                push(&heap, edge->after);
+                yk_priority_queue_set(&ready, edge->after, draw->keys[edge->after]);
             }
         }
     }

@@ -1,6 +1,6 @@
 #include "sim/rounds.h"
 
-#include "sim/event_queue.h"
+#include "base/priority_queue.h"
 #include "sim/sim.h"
 
 #include <math.h>
@@ -56,10 +56,10 @@ struct run {
     int32_t computing_count; /* classes that compute anything */
     int32_t rounds_over;     /* all ops of so many rounds have ended */
     struct class_state *classes;
-    struct yk_event_queue events; /* numbers are of lanes, see lane_number() */
-    int32_t *arrived;             /* (messages) classes that are ready for it */
-    struct under_way *under_way;  /* (messages) */
-    int32_t *queue;               /* classes where something may start, a ring of class_count */
+    struct yk_priority_queue events; /* numbers are of lanes, see lane_number() */
+    int32_t *arrived;                /* (messages) classes that are ready for it */
+    struct under_way *under_way;     /* (messages) */
+    int32_t *queue;                  /* classes where something may start, a ring of class_count */
     int32_t queue_first;
     int32_t queue_count;
 
@@ -113,13 +113,13 @@ static yk_status create_classes(const struct yk_program *program,
 {
     struct class_state *all = NULL;
     YK_TRY_NEW(arena, all, classes->count);
-    for (int32_t f = 0; f < classes->count; f++) {
-        struct class_state *rank_class = &all[f];
-        rank_class->rank = classes->ranks[f];
+    for (int32_t c = 0; c < classes->count; c++) {
+        struct class_state *rank_class = &all[c];
+        rank_class->rank = classes->ranks[c];
         rank_class->message = YK_NO_MATCH;
         rank_class->slowdown = 1;
         rank_class->list = &program->ranks[rank_class->rank];
-        rank_class->alone_s = times->alone_s[f];
+        rank_class->alone_s = times->alone_s[c];
         YK_TRY_NEW(arena, rank_class->rounds_over, rank_class->list->op_count);
         YK_TRY(allocate_lanes(rank_class, arena));
     }
@@ -181,8 +181,8 @@ static void set_rate(struct run *run, int32_t rank_class, enum yk_lane which, do
     lane->left_s = fmax(lane->left_s - (run->now_s - lane->since_s) * lane->rate, 0);
     lane->since_s = run->now_s;
     lane->rate = rate;
-    yk_event_queue_set(&run->events, lane_number(rank_class, which),
-                       run->now_s + lane->left_s / rate);
+    yk_priority_queue_set(&run->events, lane_number(rank_class, which),
+                          run->now_s + lane->left_s / rate);
 }
 
 static void set_going(struct run *run, int32_t rank_class, enum yk_lane which, double seconds,
@@ -272,8 +272,8 @@ static yk_status open_rounds(struct run *run)
 {
     while (is_opening(run)) {
         YK_TRY(open_round(run));
-        for (int32_t f = 0; f < run->class_count; f++) {
-            queue(run, f);
+        for (int32_t c = 0; c < run->class_count; c++) {
+            queue(run, c);
         }
     }
     return YK_OK;
@@ -293,11 +293,11 @@ static void end_round(struct run *run, int32_t number)
 {
     struct yk_round *round = &run->all->rounds[number];
     round->end_of_round_s = run->now_s;
-    for (int32_t f = 0; f < run->class_count; f++) {
-        struct class_state *rank_class = &run->classes[f];
+    for (int32_t c = 0; c < run->class_count; c++) {
+        struct class_state *rank_class = &run->classes[c];
         advance_class(rank_class, run->now_s);
-        round->computed_s[f] = rank_class->computed_s;
-        round->waited_s[f] = rank_class->waited_s;
+        round->computed_s[c] = rank_class->computed_s;
+        round->waited_s[c] = rank_class->waited_s;
     }
     if (number < run->all->reported && is_steady(run->all->rounds, number)) {
         run->all->reported = number;
@@ -461,12 +461,12 @@ static yk_status fail_stuck(const struct run *run)
 {
     struct yk_text name = {0};
     int32_t rank = 0;
-    for (int32_t f = 0; f < run->class_count && !name.bytes; f++) {
+    for (int32_t c = 0; c < run->class_count && !name.bytes; c++) {
         for (int which = 0; which < YK_LANE_COUNT && !name.bytes; which++) {
-            const struct lane *lane = &run->classes[f].lanes[which];
+            const struct lane *lane = &run->classes[c].lanes[which];
             if (lane->op_count > 0 && lane->round == run->rounds_over) {
-                rank = run->classes[f].rank;
-                yk_op_describe(run->program, lane_op(&run->classes[f], lane), &name);
+                rank = run->classes[c].rank;
+                yk_op_describe(run->program, lane_op(&run->classes[c], lane), &name);
             }
         }
     }
@@ -481,9 +481,9 @@ static yk_status begin_classes(struct run *run, const struct yk_rank_classes *cl
 {
     YK_TRY(create_classes(run->program, classes, run->times, run->arena, &run->classes));
     YK_TRY_NEW(run->arena, run->all->first_op, classes->count + 1);
-    for (int32_t f = 0; f < classes->count; f++) {
-        const struct class_state *rank_class = &run->classes[f];
-        run->all->first_op[f + 1] = run->all->first_op[f] + rank_class->list->op_count;
+    for (int32_t c = 0; c < classes->count; c++) {
+        const struct class_state *rank_class = &run->classes[c];
+        run->all->first_op[c + 1] = run->all->first_op[c] + rank_class->list->op_count;
         run->computing_count += rank_class->lanes[YK_LANE_COMPUTE].op_count > 0 ? 1 : 0;
     }
     return run->all->first_op[classes->count] > 0
@@ -510,7 +510,7 @@ static yk_status begin(struct run *run, const struct yk_rank_classes *classes)
     run->all->reported = YK_ROUNDS_MAX - 1;
     YK_TRY(begin_classes(run, classes));
     run->all->slowdown = worst_slowdown(run);
-    YK_TRY(yk_event_queue_create(run->arena, YK_LANE_COUNT * classes->count, &run->events));
+    YK_TRY(yk_priority_queue_create(run->arena, YK_LANE_COUNT * classes->count, &run->events));
     YK_TRY(yk_ports_create(run->program->cluster, run->arena, &run->ports));
     YK_TRY_NEW(run->arena, run->arrived, run->program->match_count);
     YK_TRY_NEW(run->arena, run->under_way, run->program->match_count);
@@ -545,7 +545,7 @@ yk_status yk_rounds_run(const struct yk_program *program, const struct yk_rank_c
         if (run.rounds_over > run.all->reported) {
             break;
         }
-        const int32_t lane = yk_event_queue_pop(&run.events, &run.now_s);
+        const int32_t lane = yk_priority_queue_pop(&run.events, &run.now_s);
         if (lane < 0) {
             return fail_stuck(&run);
         }

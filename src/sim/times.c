@@ -182,8 +182,8 @@ static yk_status message_cost(const struct finding *finding, int32_t rank, const
 /* Which classes have an op of each message, and which one it is; without `ends`, how many. */
 static void note_ends(const struct finding *finding, struct yk_message_end *ends)
 {
-    for (int32_t f = 0; f < finding->classes->count; f++) {
-        const int32_t rank = finding->classes->ranks[f];
+    for (int32_t c = 0; c < finding->classes->count; c++) {
+        const int32_t rank = finding->classes->ranks[c];
         const struct yk_program_rank *list = &finding->program->ranks[rank];
         for (int32_t i = 0; i < list->op_count; i++) {
             if (list->ops[i].match == YK_NO_MATCH) {
@@ -191,7 +191,7 @@ static void note_ends(const struct finding *finding, struct yk_message_end *ends
             }
             struct yk_message *message = &finding->times.messages[list->ops[i].match];
             if (ends) {
-                ends[message->first_end + message->end_count] = (struct yk_message_end){f, i};
+                ends[message->first_end + message->end_count] = (struct yk_message_end){c, i};
             }
             message->end_count++;
         }
@@ -246,9 +246,9 @@ yk_status yk_times_find(const struct yk_program *program, struct yk_layer_costs 
     /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
     YK_TRY_NEW(arena, finding.times.alone_s, classes->count);
     YK_TRY_NEW(arena, finding.times.scales, classes->count);
-    for (int32_t f = 0; f < classes->count; f++) {
-        YK_TRY(find_alone(&finding, f));
-        finding.times.scales[f] = 1;
+    for (int32_t c = 0; c < classes->count; c++) {
+        YK_TRY(find_alone(&finding, c));
+        finding.times.scales[c] = 1;
     }
     YK_TRY(find_messages(&finding));
     *out = finding.times;

@@ -89,8 +89,10 @@ struct yk_sequence_entry yk_sequence_blocks(const struct yk_program *program, en
     entry.op.group = entry.group;
     entry.op.first_block = first_block;
     entry.op.block_count = block_count;
-    entry.op.bytes = yk_block_bytes(all ? message->weight_bytes : message->gradient_bytes,
-                                    message->block_count, block_count);
+    if (message->block_count > 0) {
+        entry.op.bytes = (all ? message->weight_bytes : message->gradient_bytes) * block_count /
+                         message->block_count;
+    }
     return entry;
 }
 
