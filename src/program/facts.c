@@ -5,7 +5,7 @@ static void find_users(struct yk_facts *facts)
     for (int32_t l = 0; l < facts->L; l++) {
         facts->next_user[l] = -1;
     }
-    /* From the last on, each is put right behind its leader: they end up in order. */
+    /* Each layer is inserted right after its leader; from last to first, this keeps their order. */
     for (int32_t l = facts->L - 1; l >= 0; l--) {
         const int32_t leader = facts->program->layers[l].leader;
         if (leader != l) {
@@ -56,6 +56,7 @@ static bool is_known(const struct yk_facts *facts, int32_t producer, int32_t gro
     return false;
 }
 
+/* Edges are sorted by consumer, so the first edge found has the first consumer. */
 static void find_crossings(struct yk_facts *facts)
 {
     for (int32_t e = 0; e < facts->model->edge_count; e++) {
@@ -63,7 +64,7 @@ static void find_crossings(struct yk_facts *facts)
         const int32_t group = facts->plan->layers[edge->to].group;
         if (facts->plan->layers[edge->from].group != group && !is_known(facts, edge->from, group)) {
             facts->crossings[facts->crossing_count++] =
-                (struct yk_crossing){.producer = edge->from, .group = group};
+                (struct yk_crossing){.producer = edge->from, .consumer = edge->to, .group = group};
         }
     }
 }

@@ -11,7 +11,8 @@
  * sends its gradient back. */
 struct yk_crossing {
     int32_t producer;
-    int32_t group; /* the group of the layers that use it */
+    int32_t consumer; /* the first layer that uses it */
+    int32_t group;    /* the group of the layers that use it */
 };
 
 struct yk_facts {

@@ -71,8 +71,8 @@ static yk_status make_op(const struct yk_program *program, const struct yk_seque
     return YK_OK;
 }
 
-static yk_status fill_list(struct yk_program *program, const struct yk_sequence *sequence,
-                           int32_t rank, int32_t *members)
+static yk_status fill_list(struct yk_program *program, const struct yk_facts *facts,
+                           const struct yk_sequence *sequence, int32_t rank, int32_t *members)
 {
     struct yk_program_rank *list = &program->ranks[rank];
     YK_TRY_NEW(program->arena, list->ops, sequence->count);
@@ -87,11 +87,12 @@ static yk_status fill_list(struct yk_program *program, const struct yk_sequence 
             list->ops[list->op_count++] = op;
         }
     }
-    return yk_waits_make(program, rank);
+    return yk_waits_make(facts, rank);
 }
 
 /* Ranks that do the same share one list. */
-static yk_status make_lists(struct yk_program *program, const struct yk_sequence *sequence)
+static yk_status make_lists(struct yk_program *program, const struct yk_facts *facts,
+                            const struct yk_sequence *sequence)
 {
     int32_t *members = NULL;
     program->match_count = sequence->match_count;
@@ -106,7 +107,7 @@ static yk_status make_lists(struct yk_program *program, const struct yk_sequence
         if (same < r) {
             program->ranks[r] = program->ranks[same];
         } else {
-            YK_TRY(fill_list(program, sequence, r, members));
+            YK_TRY(fill_list(program, facts, sequence, r, members));
         }
     }
     return YK_OK;
@@ -115,12 +116,14 @@ static yk_status make_lists(struct yk_program *program, const struct yk_sequence
 static yk_status compile(struct yk_program *program, struct yk_arena *scratch,
                          struct yk_sequence *sequence)
 {
+    struct yk_facts *facts = NULL;
     YK_TRY(yk_arena_create(&program->arena));
     YK_TRY(yk_layout_make(program));
-    YK_TRY(program->plan->transfer_count > 0 ? yk_sequence_by_slots(program, scratch, sequence)
-                                             : yk_sequence_by_pipeline(program, scratch, sequence));
+    YK_TRY(yk_facts_make(program, scratch, &facts));
+    YK_TRY(program->plan->transfer_count > 0 ? yk_sequence_by_slots(facts, scratch, sequence)
+                                             : yk_sequence_by_pipeline(facts, scratch, sequence));
     yk_sequence_sort(sequence);
-    YK_TRY(make_lists(program, sequence));
+    YK_TRY(make_lists(program, facts, sequence));
     return program->plan->group_count == 1 ? yk_memory_waits_add(program) : YK_OK;
 }
 

@@ -1,6 +1,7 @@
 #include "program/compile/sequence.h"
 
 #include "base/array.h"
+#include "base/number.h"
 #include "program/layout.h"
 
 #include <stdlib.h>
@@ -96,45 +97,50 @@ struct yk_sequence_entry yk_sequence_blocks(const struct yk_program *program, en
     return entry;
 }
 
-bool yk_sequence_goes_backward(const struct yk_program *program, int32_t layer)
+struct yk_sequence_entry yk_sequence_bucket(const struct yk_program *program, int32_t bucket,
+                                            int32_t micro_batch)
 {
-    return yk_model_sizes_whole_batch(program->sizes)->layers[layer].backward.count > 0;
+    const struct yk_bucket *reduced = &program->buckets[bucket];
+    struct yk_sequence_entry entry = yk_sequence_entry(
+        program, YK_OP_ALL_REDUCE, reduced->layers[reduced->layer_count - 1], micro_batch);
+    entry.op.group = entry.group;
+    entry.op.bucket = bucket;
+    entry.op.bytes = reduced->bytes;
+    return entry;
 }
 
-bool yk_sequence_reduces(const struct yk_program *program, int32_t micro_batch)
+yk_status yk_sequence_add_agree(const struct yk_program *program, int64_t time,
+                                struct yk_sequence *sequence)
 {
-    const struct yk_plan *plan = program->plan;
-    return !plan->no_sync || micro_batch == plan->micro_batches - 1;
+    struct yk_sequence_entry entry = yk_sequence_entry(program, YK_OP_AGREE, YK_LAYER_NONE, 0);
+    entry.time = time;
+    entry.op.bytes = YK_AGREE_BYTES;
+    return yk_plan_has_barrier(program->plan) ? yk_sequence_add(sequence, entry) : YK_OK;
 }
 
-static bool reads_samples(const struct yk_program *program, int32_t group)
+static bool reads_samples(const struct yk_facts *facts, int32_t group)
 {
-    const struct yk_plan *plan = program->plan;
-    const struct yk_model *model = yk_model_sizes_whole_batch(program->sizes);
-    for (int32_t l = 0; l < plan->layer_count; l++) {
-        bool fed = false;
-        for (int32_t e = 0; e < model->edge_count; e++) {
-            fed = fed || model->edges[e].to == l;
-        }
-        if (plan->layers[l].group == group && (!fed || l == plan->layer_count - 1)) {
+    for (int32_t l = 0; l < facts->L; l++) {
+        if (facts->plan->layers[l].group == group && yk_facts_reads_samples(facts, l)) {
             return true;
         }
     }
     return false;
 }
 
-yk_status yk_sequence_add_loads(const struct yk_program *program, const int64_t *times,
+yk_status yk_sequence_add_loads(const struct yk_facts *facts, const int64_t *times,
                                 struct yk_sequence *sequence)
 {
-    for (int32_t g = 0; g < program->plan->group_count; g++) {
-        const int32_t loads = reads_samples(program, g) ? program->plan->micro_batches : 0;
+    const struct yk_plan *plan = facts->plan;
+    for (int32_t g = 0; g < plan->group_count; g++) {
+        const int32_t loads = reads_samples(facts, g) ? facts->M : 0;
         for (int32_t m = 0; m < loads; m++) {
             struct yk_sequence_entry entry =
-                yk_sequence_entry(program, YK_OP_LOAD, YK_LAYER_NONE, m);
-            /* While the micro-batch that goes forward before it does. */
-            const int32_t before = program->plan->pipeline == YK_NESTED ? m + 1 : m - 1;
-            const bool first = before < 0 || before == program->plan->micro_batches;
-            entry.time = first || times[m] < times[before] ? times[m] : times[before];
+                yk_sequence_entry(facts->program, YK_OP_LOAD, YK_LAYER_NONE, m);
+            /* At the start of the micro-batch that precedes it in the forward passes. */
+            const int32_t before = plan->pipeline == YK_NESTED ? m + 1 : m - 1;
+            const bool first = before < 0 || before == facts->M;
+            entry.time = first ? times[m] : yk_number_min(times[m], times[before]);
             entry.group = g;
             YK_TRY(yk_sequence_add(sequence, entry));
         }

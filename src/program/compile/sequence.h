@@ -9,7 +9,7 @@
 #ifndef YK_PROGRAM_COMPILE_SEQUENCE_H
 #define YK_PROGRAM_COMPILE_SEQUENCE_H
 
-#include "program/program.h"
+#include "program/facts.h"
 
 enum yk_sequence_phase {
     YK_PHASE_RELEASE,
@@ -57,21 +57,23 @@ struct yk_sequence_entry yk_sequence_blocks(const struct yk_program *program, en
                                             int32_t layer, int32_t first_block,
                                             int32_t block_count);
 
-/* True when the layer has a backward pass at all. */
-bool yk_sequence_goes_backward(const struct yk_program *program, int32_t layer);
+/* Returns an entry for the all_reduce of a bucket. */
+struct yk_sequence_entry yk_sequence_bucket(const struct yk_program *program, int32_t bucket,
+                                            int32_t micro_batch);
 
-/* True when gradients travel in that micro-batch. */
-bool yk_sequence_reduces(const struct yk_program *program, int32_t micro_batch);
+/* Adds the agree op at `time`, if the plan needs one. */
+yk_status yk_sequence_add_agree(const struct yk_program *program, int64_t time,
+                                struct yk_sequence *sequence) YK_MUST_USE;
 
 /* Adds the loads: one per micro-batch for each group that reads tokens or labels. `times` (M) are
  * the starts of the micro-batches. */
-yk_status yk_sequence_add_loads(const struct yk_program *program, const int64_t *times,
+yk_status yk_sequence_add_loads(const struct yk_facts *facts, const int64_t *times,
                                 struct yk_sequence *sequence) YK_MUST_USE;
 
 /* Adds all entries for a plan: in the slots of its transfers, or by its pipeline schedule. */
-yk_status yk_sequence_by_slots(const struct yk_program *program, struct yk_arena *arena,
+yk_status yk_sequence_by_slots(const struct yk_facts *facts, struct yk_arena *arena,
                                struct yk_sequence *sequence) YK_MUST_USE;
-yk_status yk_sequence_by_pipeline(const struct yk_program *program, struct yk_arena *arena,
+yk_status yk_sequence_by_pipeline(const struct yk_facts *facts, struct yk_arena *arena,
                                   struct yk_sequence *sequence) YK_MUST_USE;
 
 #endif

@@ -4,6 +4,7 @@
 #include "program/layout.h"
 
 struct slotting {
+    const struct yk_facts *facts;
     const struct yk_program *program;
     struct yk_sequence *sequence;
     int32_t *last_reduction; /* (L) slots after the layer's backward, in the round, that its last
@@ -37,31 +38,30 @@ static yk_status add_passes(const struct slotting *slotting)
         struct yk_sequence_entry entry = yk_sequence_entry(program, YK_OP_FORWARD, l, 0);
         entry.time = l;
         YK_TRY(yk_sequence_add(slotting->sequence, entry));
+        if (!slotting->facts->goes_backward[l]) {
+            continue;
+        }
         entry = yk_sequence_entry(program, YK_OP_RECOMPUTE, l, 0);
         entry.time = backward_slot(plan, l);
         entry.op.backward = true;
-        if (yk_sequence_goes_backward(program, l) && plan->layers[l].recompute) {
+        if (plan->layers[l].recompute) {
             YK_TRY(yk_sequence_add(slotting->sequence, entry));
         }
-        if (yk_sequence_goes_backward(program, l)) {
-            entry = yk_sequence_entry(program, YK_OP_BACKWARD, l, 0);
-            entry.time = backward_slot(plan, l);
-            entry.op.backward = true;
-            YK_TRY(yk_sequence_add(slotting->sequence, entry));
-        }
+        entry.op.kind = YK_OP_BACKWARD;
+        YK_TRY(yk_sequence_add(slotting->sequence, entry));
     }
     return YK_OK;
 }
 
-/* The pass after which a layer's weights are not wanted any more until the next forward: its own
- * backward, or what went last of those that use them. */
-static int32_t last_use_slot(const struct yk_program *program, int32_t layer)
+/* The slot of the last pass of the step that uses a layer's weights: its own backward pass, or the
+ * last pass of the last layer that uses them. */
+static int32_t last_use_slot(const struct yk_facts *facts, int32_t layer)
 {
-    const int32_t user = program->layers[layer].last_user;
-    if (yk_sequence_goes_backward(program, layer)) {
-        return backward_slot(program->plan, layer);
+    const int32_t user = facts->program->layers[layer].last_user;
+    if (facts->goes_backward[layer]) {
+        return backward_slot(facts->plan, layer);
     }
-    return yk_sequence_goes_backward(program, user) ? backward_slot(program->plan, user) : user;
+    return facts->goes_backward[user] ? backward_slot(facts->plan, user) : user;
 }
 
 static yk_status add_release(const struct slotting *slotting, int32_t layer, int32_t slot,
@@ -78,7 +78,7 @@ static yk_status add_releases(const struct slotting *slotting)
 {
     const struct yk_program *program = slotting->program;
     for (int32_t l = 0; l < program->plan->layer_count; l++) {
-        const int32_t last = last_use_slot(program, l);
+        const int32_t last = last_use_slot(slotting->facts, l);
         if (!yk_layout_is_gathered(program, l)) {
             continue;
         }
@@ -90,35 +90,12 @@ static yk_status add_releases(const struct slotting *slotting)
     return YK_OK;
 }
 
-static int32_t bucket_of(const struct yk_program *program, int32_t layer)
-{
-    for (int32_t b = 0; b < program->bucket_count; b++) {
-        for (int32_t i = 0; i < program->buckets[b].layer_count; i++) {
-            if (program->buckets[b].layers[i] == layer) {
-                return b;
-            }
-        }
-    }
-    return -1;
-}
-
-static struct yk_sequence_entry reduction(const struct yk_program *program, int32_t bucket)
-{
-    const struct yk_bucket *reduced = &program->buckets[bucket];
-    struct yk_sequence_entry entry =
-        yk_sequence_entry(program, YK_OP_ALL_REDUCE, reduced->layers[reduced->layer_count - 1], 0);
-    entry.op.group = entry.group;
-    entry.op.bucket = bucket;
-    entry.op.bytes = reduced->bytes;
-    return entry;
-}
-
 static struct yk_sequence_entry entry_of(const struct slotting *slotting,
                                          const struct yk_plan_transfer *transfer)
 {
     const struct yk_program *program = slotting->program;
     if (transfer->kind == YK_TRANSFER_ALL_REDUCE) {
-        return reduction(program, bucket_of(program, transfer->layer));
+        return yk_sequence_bucket(program, slotting->facts->bucket[transfer->layer], 0);
     }
     const int32_t joined = program->layers[transfer->layer].joined;
     return yk_sequence_blocks(
@@ -198,7 +175,7 @@ static yk_status add_transfers(struct slotting *slotting)
         const struct yk_plan_transfer *transfer = &plan->transfers[i];
         const bool bucketed = transfer->kind == YK_TRANSFER_ALL_REDUCE;
         /* Nothing is reduced of a layer that is not trained. */
-        if (!bucketed || bucket_of(slotting->program, transfer->layer) >= 0) {
+        if (!bucketed || slotting->facts->bucket[transfer->layer] >= 0) {
             YK_TRY(add_transfer(slotting, *transfer));
         }
     }
@@ -214,7 +191,7 @@ static yk_status add_other_reductions(struct slotting *slotting)
         const int32_t last = bucket->layers[bucket->layer_count - 1];
         int32_t after = slotting->last_reduction[last];
         if (after < 0) {
-            struct yk_sequence_entry entry = reduction(program, b);
+            struct yk_sequence_entry entry = yk_sequence_bucket(program, b, 0);
             entry.time = backward_slot(program->plan, last) + 1;
             after = 1;
             YK_TRY(yk_sequence_add(slotting->sequence, entry));
@@ -262,11 +239,11 @@ static yk_status add_updates(const struct slotting *slotting)
     return YK_OK;
 }
 
-yk_status yk_sequence_by_slots(const struct yk_program *program, struct yk_arena *arena,
+yk_status yk_sequence_by_slots(const struct yk_facts *facts, struct yk_arena *arena,
                                struct yk_sequence *sequence)
 {
-    struct slotting slotting = {.program = program, .sequence = sequence};
-    const int32_t L = program->plan->layer_count;
+    struct slotting slotting = {.facts = facts, .program = facts->program, .sequence = sequence};
+    const int32_t L = facts->L;
     const int64_t begin = 0;
     YK_TRY_NEW(arena, slotting.last_reduction, L);
     YK_TRY_NEW(arena, slotting.first_gather, L);
@@ -279,11 +256,6 @@ yk_status yk_sequence_by_slots(const struct yk_program *program, struct yk_arena
     YK_TRY(add_transfers(&slotting));
     YK_TRY(add_other_reductions(&slotting));
     YK_TRY(add_updates(&slotting));
-    if (yk_plan_has_barrier(program->plan)) {
-        struct yk_sequence_entry agree = yk_sequence_entry(program, YK_OP_AGREE, YK_LAYER_NONE, 0);
-        agree.time = yk_plan_slot_count(program->plan) - 1;
-        agree.op.bytes = YK_AGREE_BYTES;
-        YK_TRY(yk_sequence_add(sequence, agree));
-    }
-    return yk_sequence_add_loads(program, &begin, sequence);
+    YK_TRY(yk_sequence_add_agree(facts->program, yk_plan_slot_count(facts->plan) - 1, sequence));
+    return yk_sequence_add_loads(facts, &begin, sequence);
 }

@@ -11,7 +11,8 @@ struct moment {
 };
 
 struct tracking {
-    struct yk_program *program;
+    const struct yk_facts *facts;
+    const struct yk_program *program;
     struct yk_program_rank *list;
     struct yk_arena *arena;
     int32_t round;
@@ -27,7 +28,6 @@ struct tracking {
     struct moment *reduced;             /* (L) likewise, scattered or reduced */
     struct moment *updated;             /* (L) */
     struct moment needs[YK_LANE_COUNT]; /* of the op at hand */
-    int32_t *first_edge;                /* (L + 1) of the model's edges, by consumer */
 };
 
 static bool is_later(struct moment a, struct moment b)
@@ -54,11 +54,11 @@ static int64_t cell(const struct tracking *tracking, const struct yk_op *op)
 /* Everything that a layer takes in, if it came from other ranks. */
 static void need_inputs(struct tracking *tracking, const struct yk_op *op)
 {
-    const struct yk_model *model = yk_model_sizes_whole_batch(tracking->program->sizes);
-    const int64_t M = tracking->program->plan->micro_batches;
-    for (int32_t e = tracking->first_edge[op->layer]; e < tracking->first_edge[op->layer + 1];
+    const struct yk_facts *facts = tracking->facts;
+    for (int32_t e = facts->first_edge_to[op->layer]; e < facts->first_edge_to[op->layer + 1];
          e++) {
-        need(tracking, tracking->output_received[model->edges[e].from * M + op->micro_batch]);
+        const int64_t from = facts->model->edges[e].from;
+        need(tracking, tracking->output_received[from * facts->M + op->micro_batch]);
     }
     need(tracking, tracking->loaded[op->micro_batch]);
 }
@@ -234,7 +234,6 @@ static yk_status allocate_moments(struct tracking *tracking, int64_t count, stru
 static yk_status start(struct tracking *tracking)
 {
     const struct yk_plan *plan = tracking->program->plan;
-    const struct yk_model *model = yk_model_sizes_whole_batch(tracking->program->sizes);
     const int64_t L = plan->layer_count;
     const int64_t cells = L * plan->micro_batches;
     tracking->computed.round = -1;
@@ -248,22 +247,16 @@ static yk_status start(struct tracking *tracking)
     YK_TRY(allocate_moments(tracking, L, &tracking->gathered));
     YK_TRY(allocate_moments(tracking, L, &tracking->reduced));
     YK_TRY(allocate_moments(tracking, L, &tracking->updated));
-    YK_TRY_NEW(tracking->arena, tracking->first_edge, L + 1);
-    for (int32_t e = 0; e < model->edge_count; e++) {
-        tracking->first_edge[model->edges[e].to + 1]++;
-    }
-    for (int32_t l = 0; l < L; l++) {
-        tracking->first_edge[l + 1] += tracking->first_edge[l];
-    }
     YK_TRY_NEW(tracking->program->arena, tracking->list->waits,
                (int64_t)tracking->list->op_count * (YK_LANE_COUNT - 1));
     return YK_OK;
 }
 
 /* Two rounds: what the second needs of the first are the waits that look back. */
-yk_status yk_waits_make(struct yk_program *program, int32_t rank)
+yk_status yk_waits_make(const struct yk_facts *facts, int32_t rank)
 {
-    struct tracking tracking = {.program = program, .list = &program->ranks[rank]};
+    struct tracking tracking = {
+        .facts = facts, .program = facts->program, .list = &facts->program->ranks[rank]};
     YK_TRY(yk_arena_create(&tracking.arena));
     const yk_status status = start(&tracking);
     for (tracking.round = 0; status == YK_OK && tracking.round < 2; tracking.round++) {

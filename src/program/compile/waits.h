@@ -5,10 +5,10 @@
 #ifndef YK_PROGRAM_COMPILE_WAITS_H
 #define YK_PROGRAM_COMPILE_WAITS_H
 
-#include "program/program.h"
+#include "program/facts.h"
 
 /* Adds the waits for the data that each op of a rank needs. */
-yk_status yk_waits_make(struct yk_program *program, int32_t rank) YK_MUST_USE;
+yk_status yk_waits_make(const struct yk_facts *facts, int32_t rank) YK_MUST_USE;
 
 /* Makes `op` wait for `other`. Does nothing if it already waits for a later op of that lane. */
 void yk_waits_extend(struct yk_program_rank *rank, int32_t op, int32_t other, int32_t lag);
