@@ -2,23 +2,32 @@
 
 #include <math.h>
 
+static const struct {
+    const char *name;
+    enum yk_lane lane;
+} kinds[YK_OP_KIND_COUNT] = {
+    [YK_OP_LOAD] = {"load", YK_LANE_COPY},
+    [YK_OP_FORWARD] = {"forward", YK_LANE_COMPUTE},
+    [YK_OP_RECOMPUTE] = {"recompute", YK_LANE_COMPUTE},
+    [YK_OP_BACKWARD] = {"backward", YK_LANE_COMPUTE},
+    [YK_OP_ALL_GATHER] = {"all_gather", YK_LANE_COMM},
+    [YK_OP_REDUCE_SCATTER] = {"reduce_scatter", YK_LANE_COMM},
+    [YK_OP_ALL_REDUCE] = {"all_reduce", YK_LANE_COMM},
+    [YK_OP_SEND] = {"send", YK_LANE_COMM},
+    [YK_OP_RECV] = {"recv", YK_LANE_COMM},
+    [YK_OP_AGREE] = {"agree", YK_LANE_COMM},
+    [YK_OP_UPDATE] = {"update", YK_LANE_COMPUTE},
+    [YK_OP_RELEASE] = {"release", YK_LANE_COMPUTE},
+};
+
 const char *yk_op_kind_name(enum yk_op_kind kind)
 {
-    static const char *const names[YK_OP_KIND_COUNT] = {
-        [YK_OP_LOAD] = "load",
-        [YK_OP_FORWARD] = "forward",
-        [YK_OP_RECOMPUTE] = "recompute",
-        [YK_OP_BACKWARD] = "backward",
-        [YK_OP_ALL_GATHER] = "all_gather",
-        [YK_OP_REDUCE_SCATTER] = "reduce_scatter",
-        [YK_OP_ALL_REDUCE] = "all_reduce",
-        [YK_OP_SEND] = "send",
-        [YK_OP_RECV] = "recv",
-        [YK_OP_AGREE] = "agree",
-        [YK_OP_UPDATE] = "update",
-        [YK_OP_RELEASE] = "release",
-    };
-    return names[kind];
+    return kinds[kind].name;
+}
+
+enum yk_lane yk_op_kind_lane(enum yk_op_kind kind)
+{
+    return kinds[kind].lane;
 }
 
 static const char *layer_name(const struct yk_program *program, int32_t layer)
@@ -64,8 +73,8 @@ enum {
     NONE = -1
 };
 
-/* When all that the op waits for on other lanes was over; −INFINITY: it waits for nothing there. Of
- * what it awaits of the round before nothing is known but that the op began after it. */
+/* The time when all ops of other lanes that the op waits for had ended; −INFINITY: it has no such
+ * waits. The end of an op of the previous iteration is unknown; the begin of this op is used. */
 static double ready_s(const struct yk_program_rank *list, int32_t number, const double *begin_s,
                       const double *end_s)
 {

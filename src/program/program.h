@@ -149,6 +149,9 @@ yk_status yk_program_compile_by(const struct yk_plan *plan, const struct yk_clus
                                 struct yk_program **out) YK_MUST_USE;
 void yk_program_destroy(struct yk_program *program);
 
+/* The first rank that shares the op list of `rank`; often `rank` itself. */
+int32_t yk_program_first_equal_rank(const struct yk_program *program, int32_t rank);
+
 /* Makes another valid program for the same plan, with a random order of ops and random waits. The
  * result depends only on the seed. */
 yk_status yk_program_shuffle(const struct yk_program *program, uint64_t seed,
@@ -159,6 +162,9 @@ yk_status yk_program_text_write(const struct yk_program *program, struct yk_text
 
 /* "forward", "all_gather" … */
 const char *yk_op_kind_name(enum yk_op_kind kind);
+
+/* The lane that runs ops of this kind. */
+enum yk_lane yk_op_kind_lane(enum yk_op_kind kind);
 
 /* Writes a description such as "forward layer 3 #1": kind and layer, then the micro-batch if there
  * are several, then the blocks unless the op has all blocks of the layer. */

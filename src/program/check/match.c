@@ -76,7 +76,7 @@ static int32_t count_ranks(const struct yk_program *program, const struct yk_op 
                                    : program->plan->groups[op->group].member_count;
 }
 
-/* Every rank is a member of the group (rule formed), so being as many, once each, is enough. */
+/* Each rank is a member of the group (rule formed), so it suffices to count them. */
 static yk_status check_collective(const struct matching *matching, const struct side *sides,
                                   int32_t count)
 {
@@ -119,8 +119,8 @@ static yk_status check_pair(const struct matching *matching, const struct side *
                : refuse(matching, a, b, "has other bytes than");
 }
 
-/* The last communication of a group (or of all ranks) on each of its ranks. Matches are walked in
- * the order of one rank; the others must have them in that order, too. */
+/* Checks that all ranks of a group (-1: all ranks) have the group's communication in the same order
+ * as `rank`. `last` (ranks) is scratch memory. */
 static yk_status check_order(const struct matching *matching, const int32_t *first_side,
                              int32_t rank, int32_t group, int32_t *last)
 {

@@ -6,22 +6,19 @@
 
 #include <stdlib.h>
 
-static const struct {
-    enum yk_lane lane;
-    enum yk_sequence_phase phase;
-} kinds[YK_OP_KIND_COUNT] = {
-    [YK_OP_LOAD] = {YK_LANE_COPY, YK_PHASE_LOAD},
-    [YK_OP_FORWARD] = {YK_LANE_COMPUTE, YK_PHASE_COMPUTE},
-    [YK_OP_RECOMPUTE] = {YK_LANE_COMPUTE, YK_PHASE_COMPUTE},
-    [YK_OP_BACKWARD] = {YK_LANE_COMPUTE, YK_PHASE_COMPUTE},
-    [YK_OP_ALL_GATHER] = {YK_LANE_COMM, YK_PHASE_ALL_GATHER},
-    [YK_OP_REDUCE_SCATTER] = {YK_LANE_COMM, YK_PHASE_REDUCE},
-    [YK_OP_ALL_REDUCE] = {YK_LANE_COMM, YK_PHASE_REDUCE},
-    [YK_OP_SEND] = {YK_LANE_COMM, YK_PHASE_SEND},
-    [YK_OP_RECV] = {YK_LANE_COMM, YK_PHASE_SEND},
-    [YK_OP_AGREE] = {YK_LANE_COMM, YK_PHASE_AGREE},
-    [YK_OP_UPDATE] = {YK_LANE_COMPUTE, YK_PHASE_UPDATE},
-    [YK_OP_RELEASE] = {YK_LANE_COMPUTE, YK_PHASE_RELEASE},
+static const enum yk_sequence_phase phases[YK_OP_KIND_COUNT] = {
+    [YK_OP_LOAD] = YK_PHASE_LOAD,
+    [YK_OP_FORWARD] = YK_PHASE_COMPUTE,
+    [YK_OP_RECOMPUTE] = YK_PHASE_COMPUTE,
+    [YK_OP_BACKWARD] = YK_PHASE_COMPUTE,
+    [YK_OP_ALL_GATHER] = YK_PHASE_ALL_GATHER,
+    [YK_OP_REDUCE_SCATTER] = YK_PHASE_REDUCE,
+    [YK_OP_ALL_REDUCE] = YK_PHASE_REDUCE,
+    [YK_OP_SEND] = YK_PHASE_SEND,
+    [YK_OP_RECV] = YK_PHASE_SEND,
+    [YK_OP_AGREE] = YK_PHASE_AGREE,
+    [YK_OP_UPDATE] = YK_PHASE_UPDATE,
+    [YK_OP_RELEASE] = YK_PHASE_RELEASE,
 };
 
 yk_status yk_sequence_add(struct yk_sequence *sequence, struct yk_sequence_entry entry)
@@ -64,11 +61,11 @@ struct yk_sequence_entry yk_sequence_entry(const struct yk_program *program, enu
                                            int32_t layer, int32_t micro_batch)
 {
     return (struct yk_sequence_entry){
-        .phase = kinds[kind].phase,
+        .phase = phases[kind],
         .op =
             {
                 .kind = kind,
-                .lane = kinds[kind].lane,
+                .lane = yk_op_kind_lane(kind),
                 .layer = layer,
                 .micro_batch = micro_batch,
                 .bucket = -1,
