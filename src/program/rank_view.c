@@ -55,14 +55,6 @@ static int32_t *place_of(struct yk_rank_view *view, const struct yk_op *op)
         return &view->update[op->layer];
     case YK_OP_AGREE:
         return &view->agree;
-    case YK_OP_LOAD:
-    case YK_OP_ALL_GATHER:
-    case YK_OP_REDUCE_SCATTER:
-    case YK_OP_ALL_REDUCE:
-    case YK_OP_SEND:
-    case YK_OP_RECV:
-    case YK_OP_RELEASE:
-    case YK_OP_KIND_COUNT:
     default:
         return NULL;
     }

@@ -166,13 +166,6 @@ static int8_t other_step(const struct yk_op *op)
     case YK_OP_UPDATE:
     case YK_OP_RELEASE:
         return op->step == 0 ? -1 : 0;
-    case YK_OP_FORWARD:
-    case YK_OP_RECOMPUTE:
-    case YK_OP_BACKWARD:
-    case YK_OP_SEND:
-    case YK_OP_RECV:
-    case YK_OP_AGREE:
-    case YK_OP_KIND_COUNT:
     default:
         return op->step;
     }

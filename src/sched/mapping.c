@@ -61,7 +61,7 @@ static yk_status prepare(struct walk *walk, struct yk_arena *arena)
     YK_TRY_NEW(arena, ranks, graph->task_count);
     walk->priorities = walk->mapping->priorities;
     if (!walk->priorities) {
-        yk_task_rank_upward(graph, ranks);
+        yk_task_rank_upward(graph, false, ranks);
         walk->priorities = ranks;
     }
     YK_TRY(make_heaps(walk, arena));

@@ -81,13 +81,19 @@ void yk_schedule_destroy(struct yk_schedule *schedule)
     }
 }
 
+void yk_schedule_fill(struct yk_schedule *schedule, const int32_t *sequence, const int32_t *devices,
+                      const int64_t *starts, const int64_t *finishes)
+{
+    const size_t n = (size_t)schedule->graph->task_count;
+    memcpy(schedule->sequence, sequence, n * sizeof *sequence);
+    memcpy(schedule->devices, devices, n * sizeof *devices);
+    memcpy(schedule->starts, starts, n * sizeof *starts);
+    memcpy(schedule->finishes, finishes, n * sizeof *finishes);
+}
+
 void yk_schedule_copy(const struct yk_schedule *from, struct yk_schedule *to)
 {
-    const size_t n = (size_t)from->graph->task_count;
-    memcpy(to->devices, from->devices, n * sizeof *to->devices);
-    memcpy(to->starts, from->starts, n * sizeof *to->starts);
-    memcpy(to->finishes, from->finishes, n * sizeof *to->finishes);
-    memcpy(to->sequence, from->sequence, n * sizeof *to->sequence);
+    yk_schedule_fill(to, from->sequence, from->devices, from->starts, from->finishes);
     to->makespan = from->makespan;
     to->lower_bound = from->lower_bound;
 }

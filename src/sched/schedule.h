@@ -24,6 +24,10 @@ struct yk_schedule {
 yk_status yk_schedule_create(const struct yk_graph *graph, struct yk_schedule **out) YK_MUST_USE;
 void yk_schedule_destroy(struct yk_schedule *schedule);
 
+/* Copies the arrays, (n) each, into the schedule. */
+void yk_schedule_fill(struct yk_schedule *schedule, const int32_t *sequence, const int32_t *devices,
+                      const int64_t *starts, const int64_t *finishes);
+
 /* Copies the content of `from` to `to`. Both must belong to the same graph. */
 void yk_schedule_copy(const struct yk_schedule *from, struct yk_schedule *to);
 

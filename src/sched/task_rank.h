@@ -17,8 +17,9 @@ int64_t yk_task_rank_cost(const struct yk_graph *graph, int32_t task);
 /* P times the mean time of `edge` between two devices. */
 int64_t yk_task_rank_transfer(const struct yk_graph *graph, const struct yk_graph_edge *edge);
 
-/* P times rank_u: the length of the longest path from the start of the task to the end. */
-void yk_task_rank_upward(const struct yk_graph *graph, int64_t *out);
+/* P times rank_u: the length of the longest path from the start of the task to the end. With
+ * `with_input`, each task of the path counts with the transfer of its largest input, too. */
+void yk_task_rank_upward(const struct yk_graph *graph, bool with_input, int64_t *out);
 
 /* P times rank_d: the length of the longest path from the beginning to the start of the task. */
 void yk_task_rank_downward(const struct yk_graph *graph, int64_t *out);

@@ -4,9 +4,9 @@
 
 #include <string.h>
 
-/* Where in the rounds an op is; the later of two has the larger number. */
+/* One execution of an op. */
 struct moment {
-    int32_t round; /* −1 before there was any */
+    int32_t round; /* iteration; −1: the op was not executed yet */
     int32_t op;
 };
 
@@ -21,7 +21,7 @@ struct tracking {
     struct moment *loaded;              /* (M) */
     struct moment *forward;             /* (L, M) */
     struct moment *backward;            /* (L, M) */
-    struct moment *output_sent;         /* (L, M) to the last of those who take it */
+    struct moment *output_sent;         /* (L, M) to the last receiver */
     struct moment *output_received;     /* (L, M) the last block of a layer's output */
     struct moment *gradient_received;   /* (L, M) and of its gradient */
     struct moment *gathered;            /* (L) the last block */
@@ -51,7 +51,7 @@ static int64_t cell(const struct tracking *tracking, const struct yk_op *op)
     return (int64_t)op->layer * tracking->program->plan->micro_batches + op->micro_batch;
 }
 
-/* Everything that a layer takes in, if it came from other ranks. */
+/* The inputs of a layer that other ranks send, and the samples. */
 static void need_inputs(struct tracking *tracking, const struct yk_op *op)
 {
     const struct yk_facts *facts = tracking->facts;
@@ -69,9 +69,8 @@ static void need_weights(struct tracking *tracking, const struct yk_op *op)
     need(tracking, tracking->gathered[tracking->program->layers[op->layer].leader]);
 }
 
-/* Where a replicated gradient is reduced in every micro-batch, it is summed up where that of the
- * one before was: what is held besides what the rank keeps is never more than one gradient of a
- * layer. */
+/* If a replicated gradient is reduced in every micro-batch, it is computed in the buffer of the
+ * previous micro-batch. So a rank holds at most one such gradient per layer. */
 static void need_sums(struct tracking *tracking, const struct yk_op *op)
 {
     const struct yk_program *program = tracking->program;
@@ -86,8 +85,8 @@ static void need_sums(struct tracking *tracking, const struct yk_op *op)
     }
 }
 
-/* A gradient goes back when the layer that took the output has gone backward; that is the last op
- * of the lane then. */
+/* A gradient is sent after the backward pass of the layer that used the output, which is then the
+ * last op of the compute lane. */
 static void need_what_is_sent(struct tracking *tracking, const struct yk_op *op)
 {
     need(tracking, op->backward ? tracking->computed : tracking->forward[cell(tracking, op)]);
@@ -99,8 +98,8 @@ static void find_needs(struct tracking *tracking, const struct yk_op *op)
     case YK_OP_FORWARD:
         need_inputs(tracking, op);
         need_weights(tracking, op);
-        /* Its output goes where that of the round before was. Frozen layers, which no gradient
-         * comes back to, would otherwise run ahead for ever. */
+        /* The output is written to the buffer of the previous iteration, which must be sent first.
+         * Frozen layers, which receive no gradient, would otherwise run ahead without limit. */
         need(tracking, tracking->output_sent[cell(tracking, op)]);
         break;
     case YK_OP_BACKWARD:
@@ -126,7 +125,7 @@ static void find_needs(struct tracking *tracking, const struct yk_op *op)
         }
         break;
     case YK_OP_ALL_GATHER:
-        /* Not before the ops in front of it: where it stands is when it may begin. */
+        /* Not before the preceding compute ops: its position in the list is when it may begin. */
         need(tracking, tracking->updated[op->layer]);
         need(tracking, tracking->computed);
         break;
@@ -135,8 +134,6 @@ static void find_needs(struct tracking *tracking, const struct yk_op *op)
     case YK_OP_AGREE:
         need(tracking, tracking->computed);
         break;
-    case YK_OP_RELEASE:
-    case YK_OP_KIND_COUNT:
     default:
         break;
     }
@@ -191,9 +188,6 @@ static void learn(struct tracking *tracking, const struct yk_op *op, struct mome
             tracking->output_sent[cell(tracking, op)] = now;
         }
         break;
-    case YK_OP_RELEASE:
-    case YK_OP_RECOMPUTE:
-    case YK_OP_KIND_COUNT:
     default:
         break;
     }
@@ -218,7 +212,7 @@ static void write_waits(struct tracking *tracking, struct yk_op *op)
         }
     }
     op->wait_count = list->wait_count - op->first_wait;
-    /* Room for one wait a lane, in case memory asks for more. */
+    /* Reserves one wait per other lane for yk_memory_waits_add(). */
     list->wait_count = op->first_wait + YK_LANE_COUNT - 1;
 }
 
@@ -252,7 +246,7 @@ static yk_status start(struct tracking *tracking)
     return YK_OK;
 }
 
-/* Two rounds: what the second needs of the first are the waits that look back. */
+/* Two iterations: ops of the second one that need ops of the first get waits with lag 1. */
 yk_status yk_waits_make(const struct yk_facts *facts, int32_t rank)
 {
     struct tracking tracking = {

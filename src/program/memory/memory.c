@@ -135,10 +135,6 @@ static yk_status count_bytes(const struct yk_rank_view *view, const int32_t *out
     case YK_BUFFER_BACKWARD_WORK:
         lifetime->bytes = (double)model->layers[lifetime->layer].workspace_bytes;
         break;
-    case YK_BUFFER_WEIGHTS:
-    case YK_BUFFER_GRADIENT:
-    case YK_BUFFER_BUCKET:
-    case YK_BUFFER_KIND_COUNT:
     default:
         lifetime->bytes = view->list->ops[lifetime->op].bytes;
         break;

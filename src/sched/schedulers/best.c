@@ -39,7 +39,7 @@ static struct yk_draft_slot choose_with_penalty(struct yk_draft *draft, void *st
 static yk_status prepare(struct yk_draft *draft, int64_t *priorities, void **state)
 {
     (void)state; /* the penalty itself, set by run_heft_with_penalty */
-    yk_task_rank_upward(draft->graph, priorities);
+    yk_task_rank_upward(draft->graph, false, priorities);
     return YK_OK;
 }
 

@@ -61,7 +61,7 @@ static yk_status prepare(struct yk_draft *draft, int64_t *priorities, void **sta
     YK_TRY_NEW(draft->arena, sums, graph->device_count);
     YK_TRY_NEW(draft->arena, path, 1);
     YK_TRY_NEW(draft->arena, path->contains, graph->task_count);
-    yk_task_rank_upward(graph, upward);
+    yk_task_rank_upward(graph, false, upward);
     yk_task_rank_downward(graph, priorities);
     for (int32_t i = 0; i < graph->task_count; i++) {
         priorities[i] += upward[i];

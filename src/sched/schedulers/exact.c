@@ -22,7 +22,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum {
     MAX_TASKS = 300,     /* larger graphs are not searched */
@@ -57,11 +56,8 @@ static yk_status keep(struct search *search)
 {
     const struct yk_partial *partial = search->partial;
     struct yk_schedule *found = search->found;
-    const size_t n = (size_t)partial->graph->task_count;
-    memcpy(found->sequence, partial->sequence, n * sizeof *found->sequence);
-    memcpy(found->devices, partial->devices, n * sizeof *found->devices);
-    memcpy(found->starts, partial->starts, n * sizeof *found->starts);
-    memcpy(found->finishes, partial->finishes, n * sizeof *found->finishes);
+    yk_schedule_fill(found, partial->sequence, partial->devices, partial->starts,
+                     partial->finishes);
     found->makespan = yk_partial_makespan(partial);
     const yk_status status = yk_schedule_memory_check(found);
     if (status == YK_OK) {

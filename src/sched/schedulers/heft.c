@@ -9,7 +9,7 @@
 static yk_status prepare(struct yk_draft *draft, int64_t *priorities, void **state)
 {
     (void)state;
-    yk_task_rank_upward(draft->graph, priorities);
+    yk_task_rank_upward(draft->graph, false, priorities);
     return YK_OK;
 }
 

@@ -29,26 +29,6 @@ struct attempts {
     const struct yk_scheduler_options *options;
 };
 
-static void bottom_levels_with_input(const struct yk_graph *graph, int64_t *out)
-{
-    for (int32_t k = graph->task_count - 1; k >= 0; k--) {
-        const int32_t task = graph->order[k];
-        int64_t longest = 0;
-        int64_t largest_input = 0;
-        for (int32_t e = graph->out_first[task]; e < graph->out_first[task + 1]; e++) {
-            const struct yk_graph_edge *edge = &graph->edges[e];
-            const int64_t path = yk_task_rank_transfer(graph, edge) + out[edge->to];
-            longest = path > longest ? path : longest;
-        }
-        for (int32_t j = graph->in_first[task]; j < graph->in_first[task + 1]; j++) {
-            const int64_t input =
-                yk_task_rank_transfer(graph, &graph->edges[graph->inputs[j].edge]);
-            largest_input = input > largest_input ? input : largest_input;
-        }
-        out[task] = yk_task_rank_cost(graph, task) + longest + largest_input;
-    }
-}
-
 static yk_status make_orders(struct attempts *attempts)
 {
     const struct yk_graph *graph = attempts->draft->graph;
@@ -58,9 +38,9 @@ static yk_status make_orders(struct attempts *attempts)
     for (int32_t i = 0; i < ORDER_COUNT; i++) {
         YK_TRY_NEW(arena, attempts->orders[i], graph->task_count);
     }
-    yk_task_rank_upward(graph, ranks);
+    yk_task_rank_upward(graph, false, ranks);
     YK_TRY(yk_task_rank_order(graph, ranks, attempts->orders[0]));
-    bottom_levels_with_input(graph, ranks);
+    yk_task_rank_upward(graph, true, ranks);
     YK_TRY(yk_task_rank_order(graph, ranks, attempts->orders[1]));
     return yk_task_rank_depth_first(graph, attempts->orders[2]);
 }

@@ -151,7 +151,7 @@ static yk_status prepare(struct yk_draft *draft, int64_t *priorities, void **sta
     YK_TRY_NEW(draft->arena, order, n);
     YK_TRY_NEW(draft->arena, marks, n);
     families->first = graph->out_first;
-    yk_task_rank_upward(graph, priorities);
+    yk_task_rank_upward(graph, false, priorities);
     YK_TRY(yk_task_rank_order(graph, priorities, order));
     list_children(graph, order, families);
     memset(marks, 0xff, (size_t)n * sizeof *marks);

@@ -271,10 +271,7 @@ yk_status yk_solution_sort(struct yk_solution *solution)
 
 void yk_solution_write(const struct yk_solution *solution, struct yk_schedule *schedule)
 {
-    const size_t n = (size_t)solution->graph->task_count;
-    memcpy(schedule->sequence, solution->sequence, n * sizeof *schedule->sequence);
-    memcpy(schedule->devices, solution->devices, n * sizeof *schedule->devices);
-    memcpy(schedule->starts, solution->starts, n * sizeof *schedule->starts);
-    memcpy(schedule->finishes, solution->finishes, n * sizeof *schedule->finishes);
+    yk_schedule_fill(schedule, solution->sequence, solution->devices, solution->starts,
+                     solution->finishes);
     schedule->makespan = solution->makespan;
 }

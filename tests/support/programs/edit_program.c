@@ -2,6 +2,7 @@
 
 #include "support/support.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum {
