@@ -124,8 +124,8 @@ static void run_task(struct walk *walk, int32_t task, int64_t start)
     }
 }
 
-/* The device that starts first runs its most important task that is there by then: nothing that
- * starts later can release anything that starts earlier. */
+/* Runs the next task: on the device that can start first, the task with the highest priority that
+ * has arrived by then. A task that starts later cannot release one that starts earlier. */
 static int32_t run_next(struct walk *walk)
 {
     int32_t device = 0;

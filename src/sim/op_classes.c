@@ -50,7 +50,8 @@ static void count_in(struct counting *counting, const struct yk_op_class *op_cla
     counting->classes[counting->count++] = *op_class;
 }
 
-/* `ranks` are in the class. A message's ranks share it: it counts where it begins, on its first. */
+/* Adds the ops of a rank class with `ranks` members. A message is counted once, with its first op.
+ */
 static yk_status add_class(struct counting *counting, int32_t rank_class, int32_t ranks)
 {
     const struct yk_sim *sim = counting->sim;

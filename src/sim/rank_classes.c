@@ -30,7 +30,7 @@ static bool has_peers(const struct yk_program_rank *rank)
     return false;
 }
 
-/* Whether two ranks without peers are in one class. */
+/* True if two ranks without sends and receives are in one class. */
 static bool are_alike(const struct yk_program *program, const struct yk_layer_costs *prices,
                       const struct yk_rank_classes *classes, int32_t a, int32_t b)
 {

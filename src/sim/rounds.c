@@ -7,42 +7,43 @@
 #include <stdbool.h>
 
 enum {
-    EVENTS_BETWEEN_CHECKS = 256 /* at the clock */
+    EVENTS_BETWEEN_CHECKS = 256 /* of the deadline */
 };
 
 struct lane {
-    int32_t *ops; /* in order */
+    int32_t *ops; /* (op_count) in order */
     int32_t op_count;
-    int32_t next;       /* in ops: it runs, or is the next to */
-    int32_t round;      /* of it */
-    int32_t waits_over; /* of its waits, the first so many */
-    bool busy;          /* it runs, or is ready and waits for the other ranks */
+    int32_t next;       /* index in `ops` of the running or next op */
+    int32_t round;      /* iteration of that op */
+    int32_t waits_over; /* number of its waits that are satisfied */
+    bool busy;          /* the op runs, or is ready and waits for other ranks */
 
-    /* While it runs; of a message, on its first class. */
-    double left_s; /* alone, at since_s */
+    /* While the op runs. For a message, only the lane of its first class has these. */
+    double left_s; /* remaining isolated time at since_s */
     double since_s;
     double rate;
 };
 
 struct class_state {
-    int32_t rank; /* the first of it */
+    int32_t rank; /* the first rank of the class */
     const struct yk_program_rank *list;
     const double *alone_s; /* (ops) */
-    int32_t *rounds_over;  /* (ops) how often each has ended */
+    int32_t *rounds_over;  /* (ops) number of iterations in which the op has ended */
     struct lane lanes[YK_LANE_COUNT];
-    int32_t message; /* that is under way here, −1: none */
-    double slowdown; /* of computation while it is; 1 while none is */
-    bool queued;     /* something may start */
+    int32_t message; /* the message in flight, or YK_NO_MATCH */
+    double slowdown; /* of compute ops during the message; 1 without a message */
+    bool queued;     /* an op may be ready to start */
 
-    /* Up to now_s: how long it has computed, and waited while data moved. */
+    /* Until now_s: total time in which it computed, and waited during a message. */
     double now_s;
     double computed_s;
     double waited_s;
 };
 
+/* A message in flight. */
 struct under_way {
-    double port_rate;  /* that its ports leave it */
-    int32_t computing; /* of its classes */
+    double port_rate;  /* its rate as limited by node ports */
+    int32_t computing; /* number of its classes that compute */
 };
 
 struct run {
@@ -53,20 +54,20 @@ struct run {
     double slowdown;
     double now_s;
     int32_t class_count;
-    int32_t computing_count; /* classes that compute anything */
-    int32_t rounds_over;     /* all ops of so many rounds have ended */
+    int32_t computing_count; /* classes with compute ops */
+    int32_t rounds_over;     /* number of iterations whose ops have all ended */
     struct class_state *classes;
-    struct yk_priority_queue events; /* numbers are of lanes, see lane_number() */
-    int32_t *arrived;                /* (messages) classes that are ready for it */
+    struct yk_priority_queue events; /* ends of running ops; see lane_number() */
+    int32_t *arrived;                /* (messages) number of classes that are ready for it */
     struct under_way *under_way;     /* (messages) */
-    int32_t *queue;                  /* classes where something may start, a ring of class_count */
+    int32_t *queue;                  /* ring buffer of the classes where an op may start */
     int32_t queue_first;
     int32_t queue_count;
 
     struct yk_ports ports;
-    int32_t crossing_count; /* messages under way that use ports */
+    int32_t crossing_count; /* messages in flight that use ports */
     int32_t *crossing;
-    const struct yk_port_demand **demands; /* of them */
+    const struct yk_port_demand **demands; /* (crossing_count) their demands */
     double *rates;
 };
 
@@ -106,7 +107,7 @@ static yk_status allocate_lanes(struct class_state *rank_class, struct yk_arena 
     return YK_OK;
 }
 
-/* All classes before the first round. */
+/* Creates the state of all classes before the first iteration. */
 static yk_status create_classes(const struct yk_program *program,
                                 const struct yk_rank_classes *classes, const struct yk_times *times,
                                 struct yk_arena *arena, struct class_state **out)
@@ -127,8 +128,8 @@ static yk_status create_classes(const struct yk_program *program,
     return YK_OK;
 }
 
-/* Whether nothing on its own rank keeps the lane's next op from starting, be it of a round before
- * `round_count`. */
+/* True if the next op of the lane can start as far as its own rank is concerned. Its iteration must
+ * be below `round_count`. */
 static bool lane_is_ready(const struct class_state *rank_class, struct lane *lane,
                           int32_t round_count)
 {
@@ -146,7 +147,7 @@ static bool lane_is_ready(const struct class_state *rank_class, struct lane *lan
     return true;
 }
 
-/* The lane's op is over: the next one is next. True when that was the last of its round. */
+/* Ends the op of the lane. Returns true if it was the last one of its iteration. */
 static bool advance_lane(struct class_state *rank_class, struct lane *lane)
 {
     rank_class->rounds_over[lane->ops[lane->next]]++;
@@ -161,7 +162,7 @@ static bool advance_lane(struct class_state *rank_class, struct lane *lane)
     return true;
 }
 
-/* Lets the class's clocks run up to `now_s`. */
+/* Updates the total times of the class to `now_s`. */
 static void advance_class(struct class_state *rank_class, double now_s)
 {
     const double passed_s = now_s - rank_class->now_s;
@@ -194,7 +195,7 @@ static void set_going(struct run *run, int32_t rank_class, enum yk_lane which, d
     set_rate(run, rank_class, which, rate);
 }
 
-/* As was measured of the class's device, else of the message's links. */
+/* The compute slowdown: from the options, else measured for the device, else for the links. */
 static double slowdown_of(const struct run *run, int32_t rank, const struct yk_message *message)
 {
     const int32_t device = run->program->plan->ranks[rank].device;
@@ -205,7 +206,7 @@ static double slowdown_of(const struct run *run, int32_t rank, const struct yk_m
                                               : message->slowdown.compute;
 }
 
-/* `message` is under way at the class from now on; YK_NO_MATCH: none. */
+/* Sets the message in flight of a class; YK_NO_MATCH: none. */
 static void set_message(struct run *run, int32_t number, int32_t message)
 {
     struct class_state *rank_class = &run->classes[number];
@@ -219,7 +220,7 @@ static void set_message(struct run *run, int32_t number, int32_t message)
     }
 }
 
-/* Sets the rate of a message under way by the ports it shares and whether its ranks compute. */
+/* Sets the rate of a message in flight from its port rate and the slowdown by compute ops. */
 static void set_message_rate(struct run *run, int32_t number)
 {
     const struct yk_message *message = &run->times->messages[number];
@@ -232,7 +233,7 @@ static void set_message_rate(struct run *run, int32_t number)
     }
 }
 
-/* The class begins or ends to compute: `change` is 1 or −1. */
+/* The class starts (`delta` 1) or ends (`delta` −1) a compute op. */
 static void note_computing(struct run *run, int32_t rank_class, int32_t delta)
 {
     const int32_t message = run->classes[rank_class].message;
@@ -267,7 +268,7 @@ static bool is_opening(const struct run *run)
            run->all->count <= run->rounds_over + YK_ROUNDS_LOOKAHEAD;
 }
 
-/* Lets lanes into the rounds that they may be in by now. */
+/* Opens the iterations that lanes may enter now. */
 static yk_status open_rounds(struct run *run)
 {
     while (is_opening(run)) {
@@ -338,7 +339,7 @@ static void end_op(struct run *run, int32_t number, enum yk_lane which)
     queue(run, number);
 }
 
-/* Messages that meet on the nodes' ports slow each other down. */
+/* Recomputes the rates of all messages that use ports. */
 static void share_ports(struct run *run)
 {
     for (int32_t i = 0; i < run->crossing_count; i++) {
@@ -389,7 +390,7 @@ static void start_message(struct run *run, int32_t number)
         advance_class(rank_class, run->now_s);
         round->start_s[place] = run->now_s;
         round->exposed_s[place] =
-            -rank_class->waited_s; /* what it has waited by the end is added then */
+            -rank_class->waited_s; /* end_op() adds the total at the end of the op */
     }
     run->arrived[number] = 0;
     if (!(message->time.seconds > 0)) {
@@ -438,7 +439,8 @@ static void start_op(struct run *run, int32_t number, enum yk_lane which)
     }
 }
 
-/* Starts all that can start now. What takes no time ends at once and may let others start. */
+/* Starts all ops that can start now. An op that takes no time ends at once; others may then start.
+ */
 static void start_ready(struct run *run)
 {
     while (run->queue_count > 0) {

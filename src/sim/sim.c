@@ -64,7 +64,7 @@ static yk_status find_peak(const struct yk_sim *sim, int32_t rank, struct yk_are
     return YK_OK;
 }
 
-/* A rank's memory is counted once for its class. */
+/* The memory of a rank class is counted once. */
 static yk_status find_peaks(struct yk_sim_record *record, struct yk_arena *scratch)
 {
     struct yk_sim *sim = &record->sim;

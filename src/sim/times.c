@@ -7,16 +7,16 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Layers alike have messages alike: what was asked for lately is kept, by a hash of it. */
+/* Equal layers have equal messages. A cache of their times, indexed by a hash of the message. */
 enum {
     KNOWN = 256
 };
 
 struct known {
     struct yk_message message;
-    double bytes; /* 0: nothing is kept here */
-    int32_t from; /* of a send, the device; else the ring */
-    int32_t to;   /* of a send, the device; else −1 */
+    double bytes; /* 0: the entry is empty */
+    int32_t from; /* send: the device; collective: the ring */
+    int32_t to;   /* send: the device; collective: −1 */
     enum yk_collective collective;
 };
 
@@ -25,12 +25,12 @@ struct finding {
     struct yk_layer_costs *prices;
     const struct yk_rank_classes *classes;
     struct yk_arena *arena;
-    struct yk_ring *rings; /* by group; the last is of all ranks */
+    struct yk_ring *rings; /* one per group, then one of all ranks */
     struct known *known;   /* (KNOWN) */
     struct yk_times times;
 };
 
-/* ---- what computes ---- */
+/* ---- ops without communication ---- */
 
 static yk_status update_time(const struct yk_program *program, struct yk_layer_costs *prices,
                              const struct yk_rank_classes *classes, int32_t rank,
@@ -82,7 +82,7 @@ static yk_status find_alone(struct finding *finding, int32_t rank_class)
     return YK_OK;
 }
 
-/* ---- what communicates ---- */
+/* ---- messages ---- */
 
 static yk_status send_cost(const struct finding *finding, const struct known *wanted,
                            struct yk_message *out)
@@ -108,14 +108,14 @@ static yk_status send_cost(const struct finding *finding, const struct known *wa
     return YK_OK;
 }
 
-/* Blocks travel one by one. */
+/* The number of messages of an op: each block is sent separately. */
 static double messages_of(const struct yk_op *op)
 {
     const bool cut = op->kind == YK_OP_ALL_GATHER || op->kind == YK_OP_REDUCE_SCATTER;
     return cut && op->block_count > 1 ? op->block_count : 1;
 }
 
-/* What each message of the op asks for; `bytes` of 0 are never kept. */
+/* The cache key of the op's messages. Entries with 0 bytes are never used. */
 static struct known wanted_by(const struct yk_program *program, int32_t rank,
                               const struct yk_op *op)
 {
@@ -179,7 +179,7 @@ static yk_status message_cost(const struct finding *finding, int32_t rank, const
     return YK_OK;
 }
 
-/* Which classes have an op of each message, and which one it is; without `ends`, how many. */
+/* Lists the ops of each message. With `ends` of NULL, only counts them. */
 static void note_ends(const struct finding *finding, struct yk_message_end *ends)
 {
     for (int32_t c = 0; c < finding->classes->count; c++) {

@@ -10,7 +10,7 @@ struct drawing {
     const struct yk_sim *sim;
     struct yk_trace *trace;
     struct yk_text name;
-    int32_t *sends;   /* (matches) the event of the send */
+    int32_t *sends;   /* (matches) the event of the send, or NO_EVENT */
     int32_t **events; /* (ranks), each (ops) */
 };
 
@@ -54,7 +54,7 @@ static yk_status add_rank(struct drawing *drawing, struct yk_arena *arena, int32
     return YK_OK;
 }
 
-/* What an op uses that another rank sent in the same round. */
+/* Adds arrows from a send to the op that waits for its recv in the same iteration. */
 static yk_status add_flows(const struct drawing *drawing, int32_t rank)
 {
     const struct yk_program_rank *list = &drawing->sim->program->ranks[rank];

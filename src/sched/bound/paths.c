@@ -1,13 +1,11 @@
 /*
- * How early a task can start on a device follows from its inputs: each was made either on that
- * device or on another one, from which it takes its way. Inputs made on the same device were made
- * one after the other. If the task is to start by time t, every input that could not be there by t
- * from elsewhere was made on the device itself; so t is at least the time those take in a row, or
- * at least the time at which one of them could have come from elsewhere. The smallest t for which
- * the two agree is the bound.
+ * The earliest start of a task on a device follows from its inputs. Each input is produced either
+ * on this device, where inputs are produced one after the other, or on another device, and then
+ * transferred. If the task starts at time t, all inputs that cannot arrive from another device by t
+ * are produced on this device. So t is at least the time to produce these in sequence, or at least
+ * the time when one of them can arrive. The bound is the smallest t that is consistent.
  *
- * What must follow a task is the same with time reversed: outputs used elsewhere, or on the same
- * device in a row.
+ * The bound for the time after a task is the same with time reversed.
  */
 #include "sched/bound/bound.h"
 

@@ -1,9 +1,10 @@
 /*
- * Best: every fast scheduler, then annealing from the best of them, and so never worse than any.
+ * Best: runs every fast scheduler, then annealing from the best schedule. So the result is never
+ * worse than that of any fast scheduler.
  *
- * HEFT is run with a cost penalty, too: where devices are unequal in unequal ways, a task that ends
- * a little earlier on a device that is slow at it uses up time in which that device could do more;
- * so each task goes where its end plus `penalty` times its cost is smallest.
+ * It also runs HEFT with a cost penalty: each task goes to the device where its finish plus
+ * `penalty` times its cost is smallest. This helps if devices are fast at different tasks: a task
+ * that runs on a device that is slow at it takes time that other tasks could use better.
  */
 #include "base/clock.h"
 #include "sched/bound/bound.h"
@@ -71,7 +72,8 @@ struct contest {
     bool found; /* `best` holds a schedule */
 };
 
-/* Keeps the trial, which a scheduler filled with that status, if it fits and is the shortest. */
+/* Keeps the trial schedule if its scheduler succeeded, it fits into memory and it is the shortest.
+ */
 static yk_status consider(struct contest *contest, yk_status status)
 {
     YK_THEN(yk_schedule_memory_check(contest->trial));
@@ -106,7 +108,7 @@ static yk_status run_contest(struct contest *contest)
             return status;
         }
     }
-    /* If none fits, the message is that of the last, which looks at memory while it schedules. */
+    /* If none fits, the error message is that of the last scheduler, which is memory-aware. */
     return contest->found ? YK_OK : status;
 }
 

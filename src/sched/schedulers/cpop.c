@@ -1,7 +1,7 @@
 /*
- * CPOP, critical path on a processor (Topcuoglu, Hariri, Wu, 2002): tasks by upward plus downward
- * rank; the tasks of one critical path go to the one device that runs them fastest together, the
- * others where they end first.
+ * CPOP, critical path on a processor (Topcuoglu, Hariri, Wu, 2002): the priority of a task is its
+ * upward plus downward rank. The tasks of one critical path go to the device with the smallest
+ * total cost for them. The other tasks go to the device with the earliest finish.
  */
 #include "sched/scheduler.h"
 #include "sched/schedulers/list.h"

@@ -1,11 +1,11 @@
 /*
- * Memory-aware HEFT (HEFTM, arXiv 2503.22365) without eviction: as HEFT, but a device is out for a
- * task when the task, its inputs and its outputs do not fit into its memory at every moment.
+ * Memory-aware HEFT (HEFTM, arXiv 2503.22365) without eviction: HEFT, but a task may run on a
+ * device only if the task, its inputs and its outputs fit into the memory at all times.
  *
- * The better of two orders is taken: by bottom level (BL, HEFT's upward rank), and by bottom level
- * with each task's largest incoming edge added (BLC). Where neither finds room, orders and
- * assignments that save memory are tried before giving up: depth first, which uses data soon after
- * it was made, and groups spread over the devices by their resident bytes, largest first.
+ * It tries two orders and keeps the better schedule: by bottom level (BL, the upward rank of HEFT),
+ * and by bottom level with the largest incoming edge of each task (BLC). If neither fits, it tries
+ * to save memory: a depth-first order, which uses data soon after it is produced, and groups
+ * assigned to devices in advance, largest resident bytes first.
  */
 #include "sched/scheduler.h"
 #include "sched/task_rank.h"
@@ -61,7 +61,7 @@ static int by_falling_bytes(const void *left, const void *right)
     return (a->group > b->group) - (a->group < b->group);
 }
 
-/* Assigns each group, largest first, to the device that has the most room left then. */
+/* Assigns each group, largest first, to the device with the most free memory. */
 static yk_status pack_groups(struct attempts *attempts)
 {
     const struct yk_graph *graph = attempts->draft->graph;

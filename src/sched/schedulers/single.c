@@ -1,5 +1,5 @@
-/* Single: everything on the one device that finishes it first, one task after the other; where
- * memory is limited, the first such device that holds it all. */
+/* Single: all tasks on one device, one after the other: the fastest device with sufficient memory.
+ */
 #include "sched/schedule.h"
 #include "sched/scheduler.h"
 #include "sched/task_rank.h"
