@@ -152,6 +152,11 @@ void yk_program_destroy(struct yk_program *program);
 /* The first rank that shares the op list of `rank`; often `rank` itself. */
 int32_t yk_program_first_equal_rank(const struct yk_program *program, int32_t rank);
 
+/* Verifies that a program can run and trains correctly; check/rule.h lists the rules. Fails with
+ * YK_ERROR_INPUT if a rule is violated: the message names rule, op and device. Fails with
+ * YK_ERROR_NO_FIT if memory does not suffice: the message names device and missing bytes. */
+yk_status yk_program_check(const struct yk_program *program) YK_MUST_USE;
+
 /* Makes another valid program for the same plan, with a random order of ops and random waits. The
  * result depends only on the seed. */
 yk_status yk_program_shuffle(const struct yk_program *program, uint64_t seed,

@@ -2,7 +2,6 @@
 
 #include "base/priority_queue.h"
 #include "base/random.h"
-#include "program/check/check.h"
 #include "program/check/precedence.h"
 
 #include <stdlib.h>

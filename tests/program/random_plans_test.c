@@ -1,6 +1,5 @@
-#include "program/check/check.h"
-#include "program/memory/memory.h"
 #include "program/program.h"
+#include "program/memory/memory.h"
 #include "support/plans/valid_plan.h"
 #include "support/programs/dry_run.h"
 #include "support/programs/edit_program.h"

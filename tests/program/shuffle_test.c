@@ -1,7 +1,6 @@
 
-#include "program/check/check.h"
-#include "program/memory/memory.h"
 #include "program/program.h"
+#include "program/memory/memory.h"
 #include "support/programs/broken_program.h"
 #include "support/programs/dry_run.h"
 #include "support/support.h"

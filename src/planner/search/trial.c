@@ -1,7 +1,6 @@
 #include "planner/search/trial.h"
 
 #include "base/log.h"
-#include "program/check/check.h"
 #include "program/program.h"
 
 #include <math.h>

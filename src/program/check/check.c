@@ -1,5 +1,3 @@
-#include "program/check/check.h"
-
 #include "base/units.h"
 #include "program/check/precedence.h"
 #include "program/check/rule.h"

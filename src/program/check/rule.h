@@ -1,6 +1,22 @@
 /*
- * Rule: the rules of yk_program_check() that are not precedences, and helpers of all rules. check.h
- * describes the rules. An error message begins with the name of the rule.
+ * Rule: the rules that a valid program satisfies, and helpers of their checks. yk_program_check()
+ * checks all of them. An error message begins with the name of the rule.
+ *
+ *   formed      every field of an op has a valid value that agrees with the plan
+ *   passes      every forward, recompute and backward pass runs exactly once, after its inputs:
+ *               samples, outputs of other layers, gradients of outputs. Data of other groups
+ *               arrives by messages
+ *   resident    the parameters of a layer are in memory during every pass that uses them
+ *   reduced     every gradient block is reduced exactly once per micro-batch; with no_sync, only in
+ *               the last micro-batch
+ *   ordered     a gradient is reduced after its backward pass; a parameter is updated after the
+ *               reduction and, if required, after the agreement of all ranks; it is gathered and
+ *               used after the update
+ *   memory      a rank never exceeds its memory limit
+ *   collective  all ranks of a group start the group's collectives in the same order
+ *   matched     every send has one recv of the same size; a collective has an op on all its ranks
+ *   acyclic     no op waits for itself, directly or through other lanes and ranks; within an
+ *               iteration an op waits only for ops before it in the list
  */
 #ifndef YK_PROGRAM_CHECK_RULE_H
 #define YK_PROGRAM_CHECK_RULE_H

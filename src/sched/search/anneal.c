@@ -37,11 +37,13 @@ struct generator {
     int32_t *group_tasks; /* (tasks with a group) */
 };
 
-static yk_status list_groups(struct generator *generator)
+static yk_status make_generator(struct yk_solution *solution, struct generator *generator)
 {
-    const struct yk_graph *graph = generator->solution->graph;
-    struct yk_arena *arena = generator->solution->arena;
+    const struct yk_graph *graph = solution->graph;
+    struct yk_arena *arena = solution->arena;
     int32_t *filled = NULL;
+    generator->solution = solution;
+    YK_TRY_NEW(arena, generator->path, graph->task_count);
     YK_TRY_NEW(arena, generator->group_first, graph->group_count + 1);
     YK_TRY_NEW(arena, generator->group_tasks, graph->task_count);
     YK_TRY_NEW(arena, filled, graph->group_count);
@@ -59,17 +61,6 @@ static yk_status list_groups(struct generator *generator)
             generator->group_tasks[generator->group_first[group] + filled[group]++] = i;
         }
     }
-    return YK_OK;
-}
-
-static yk_status create_generator(struct yk_solution *solution, struct generator **out)
-{
-    struct generator *generator = NULL;
-    YK_TRY_NEW(solution->arena, generator, 1);
-    YK_TRY_NEW(solution->arena, generator->path, solution->graph->task_count);
-    generator->solution = solution;
-    YK_TRY(list_groups(generator));
-    *out = generator;
     return YK_OK;
 }
 
@@ -421,10 +412,10 @@ static void *run_chain(void *argument)
 {
     struct chain *chain = argument;
     struct yk_solution *solution = NULL;
-    struct generator *generator = NULL;
+    struct generator generator = {0};
     yk_status status = yk_solution_create(chain->best, &solution);
-    YK_THEN(create_generator(solution, &generator));
-    YK_THEN(search(chain, solution, generator));
+    YK_THEN(make_generator(solution, &generator));
+    YK_THEN(search(chain, solution, &generator));
     yk_solution_destroy(solution);
     if (status != YK_OK) {
         /* The error message is stored in this thread, which is about to end. */
