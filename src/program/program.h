@@ -115,7 +115,7 @@ struct yk_program_layer {
     int32_t leader;        /* the layer that owns the weights; for most layers the layer itself */
     int32_t last_user;     /* leader: the last layer that uses its weights, often itself */
     int32_t block_count;   /* blocks of parameters and gradients; 0: none */
-    int32_t joined;        /* number of blocks of the plan in one block of the program */
+    int32_t plan_blocks;   /* number of blocks of the plan in one block of the program */
     double weight_bytes;   /* all blocks; 0: the layer has no weights of its own */
     double gradient_bytes; /* all blocks; 0: the layer is not trained */
     double optimizer_bytes;

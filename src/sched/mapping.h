@@ -17,7 +17,7 @@ struct yk_mapping {
     const int64_t *priorities; /* (n) high values first, ties by task number; NULL: upward rank */
     /* (n) a task that must finish before this one starts, or YK_MAPPING_NO_GATE. These constraints
      * and the edges must form no cycle. NULL: no such constraints. */
-    const int32_t *gates;
+    const int32_t *predecessors;
 };
 
 /* Computes the schedule: an idle device runs the task with the highest priority of those whose

@@ -56,7 +56,7 @@ static yk_status allocate_arrays(struct yk_schedule *schedule)
     YK_TRY_NEW(schedule->arena, schedule->devices, n);
     YK_TRY_NEW(schedule->arena, schedule->starts, n);
     YK_TRY_NEW(schedule->arena, schedule->finishes, n);
-    YK_TRY_NEW(schedule->arena, schedule->sequence, n);
+    YK_TRY_NEW(schedule->arena, schedule->order, n);
     return YK_OK;
 }
 
@@ -81,11 +81,11 @@ void yk_schedule_destroy(struct yk_schedule *schedule)
     }
 }
 
-void yk_schedule_fill(struct yk_schedule *schedule, const int32_t *sequence, const int32_t *devices,
+void yk_schedule_fill(struct yk_schedule *schedule, const int32_t *order, const int32_t *devices,
                       const int64_t *starts, const int64_t *finishes)
 {
     const size_t n = (size_t)schedule->graph->task_count;
-    memcpy(schedule->sequence, sequence, n * sizeof *sequence);
+    memcpy(schedule->order, order, n * sizeof *order);
     memcpy(schedule->devices, devices, n * sizeof *devices);
     memcpy(schedule->starts, starts, n * sizeof *starts);
     memcpy(schedule->finishes, finishes, n * sizeof *finishes);
@@ -93,7 +93,7 @@ void yk_schedule_fill(struct yk_schedule *schedule, const int32_t *sequence, con
 
 void yk_schedule_copy(const struct yk_schedule *from, struct yk_schedule *to)
 {
-    yk_schedule_fill(to, from->sequence, from->devices, from->starts, from->finishes);
+    yk_schedule_fill(to, from->order, from->devices, from->starts, from->finishes);
     to->makespan = from->makespan;
     to->lower_bound = from->lower_bound;
 }
@@ -117,7 +117,7 @@ yk_status yk_schedule_list_lanes(struct yk_schedule *schedule, struct yk_schedul
     YK_TRY_NEW(schedule->arena, lanes.tasks, n);
     YK_TRY_NEW(schedule->arena, lanes.first, P + 1);
     for (int32_t k = 0; k < n; k++) {
-        lanes.tasks[k] = schedule->sequence[k];
+        lanes.tasks[k] = schedule->order[k];
         lanes.first[schedule->devices[k] + 1]++;
     }
     for (int32_t p = 0; p < P; p++) {

@@ -16,7 +16,7 @@ struct yk_schedule {
     int32_t *devices;    /* (n) the device of each task */
     int64_t *starts;     /* (n) */
     int64_t *finishes;   /* (n) */
-    int32_t *sequence;   /* (n) the tasks in the order of placement, which is topological */
+    int32_t *order;      /* (n) the tasks in the order of placement, which is topological */
     int64_t makespan;    /* the latest finish */
     int64_t lower_bound; /* proved by the scheduler; 0: it proves nothing */
 };
@@ -25,7 +25,7 @@ yk_status yk_schedule_create(const struct yk_graph *graph, struct yk_schedule **
 void yk_schedule_destroy(struct yk_schedule *schedule);
 
 /* Copies the arrays, (n) each, into the schedule. */
-void yk_schedule_fill(struct yk_schedule *schedule, const int32_t *sequence, const int32_t *devices,
+void yk_schedule_fill(struct yk_schedule *schedule, const int32_t *order, const int32_t *devices,
                       const int64_t *starts, const int64_t *finishes);
 
 /* Copies the content of `from` to `to`. Both must belong to the same graph. */

@@ -158,9 +158,9 @@ yk_status yk_idle_speedup_scale(const struct yk_program *program,
         YK_TRY_NEW(arena, scaled_s, list->op_count);
         for (int32_t i = 0; i < list->op_count; i++) {
             const bool computes = list->ops[i].lane == YK_LANE_COMPUTE;
-            scaled_s[i] = (computes ? delta : 1) * times->alone_s[rank_class][i];
+            scaled_s[i] = (computes ? delta : 1) * times->isolated_s[rank_class][i];
         }
-        times->alone_s[rank_class] = scaled_s;
+        times->isolated_s[rank_class] = scaled_s;
         times->scales[rank_class] = scale;
     }
     return YK_OK;

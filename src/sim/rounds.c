@@ -27,8 +27,8 @@ struct lane {
 struct class_state {
     int32_t rank; /* the first rank of the class */
     const struct yk_program_rank *list;
-    const double *alone_s; /* (ops) */
-    int32_t *rounds_over;  /* (ops) number of iterations in which the op has ended */
+    const double *isolated_s; /* (ops) */
+    int32_t *rounds_over;     /* (ops) number of iterations in which the op has ended */
     struct lane lanes[YK_LANE_COUNT];
     int32_t message; /* the message in flight, or YK_NO_MATCH */
     double slowdown; /* of compute ops during the message; 1 without a message */
@@ -120,7 +120,7 @@ static yk_status create_classes(const struct yk_program *program,
         rank_class->message = YK_NO_MATCH;
         rank_class->slowdown = 1;
         rank_class->list = &program->ranks[rank_class->rank];
-        rank_class->alone_s = times->alone_s[c];
+        rank_class->isolated_s = times->isolated_s[c];
         YK_TRY_NEW(arena, rank_class->rounds_over, rank_class->list->op_count);
         YK_TRY(allocate_lanes(rank_class, arena));
     }
@@ -316,7 +316,7 @@ static void end_op(struct run *run, int32_t number, enum yk_lane which)
     struct yk_round *round = &run->all->rounds[round_number];
     const int32_t place = run->all->first_op[number] + op;
     advance_class(rank_class, run->now_s);
-    if (which == YK_LANE_COMPUTE && rank_class->alone_s[op] > 0) {
+    if (which == YK_LANE_COMPUTE && rank_class->isolated_s[op] > 0) {
         note_computing(run, number, -1);
     }
     round->end_s[place] = run->now_s;
@@ -428,11 +428,11 @@ static void start_op(struct run *run, int32_t number, enum yk_lane which)
     advance_class(rank_class, run->now_s);
     run->all->rounds[lane->round].start_s[run->all->first_op[number] + op_number] = run->now_s;
     lane->busy = true;
-    if (!(rank_class->alone_s[op_number] > 0)) {
+    if (!(rank_class->isolated_s[op_number] > 0)) {
         end_op(run, number, which);
         return;
     }
-    set_going(run, number, which, rank_class->alone_s[op_number],
+    set_going(run, number, which, rank_class->isolated_s[op_number],
               which == YK_LANE_COMPUTE ? 1 / rank_class->slowdown : 1);
     if (which == YK_LANE_COMPUTE) {
         note_computing(run, number, 1);

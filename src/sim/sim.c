@@ -33,7 +33,7 @@ static void report_rank(const struct yk_sim_record *record, int32_t rank, double
         .compute_s = compute_s,
         .exposed_s = exposed_s,
         .idle_s = fmax(record->sim.step_s - compute_s - exposed_s, 0),
-        .scale = scale,
+        .compute_time_factor = scale,
         .start_s = &round->start_s[rounds->first_op[rank_class]],
         .end_s = &round->end_s[rounds->first_op[rank_class]],
         .exposed_of_op_s = &round->exposed_s[rounds->first_op[rank_class]],

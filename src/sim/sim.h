@@ -33,10 +33,10 @@ struct yk_sim_options {
 #define YK_SIM_SLOWDOWN 1.1
 
 struct yk_sim_rank {
-    double compute_s; /* the compute lane is busy */
-    double exposed_s; /* it waits while a message of this rank is in flight */
-    double idle_s;    /* it waits for other reasons */
-    double scale;     /* factor of the compute times, see idle_speedup.h; at most 1 */
+    double compute_s;           /* the compute lane is busy */
+    double exposed_s;           /* it waits while a message of this rank is in flight */
+    double idle_s;              /* it waits for other reasons */
+    double compute_time_factor; /* factor of the compute times, see idle_speedup.h; at most 1 */
     double peak_bytes;
     double peak_by_kind[YK_MEMORY_KIND_COUNT];
     /* (op_count of the rank) times of each op. A message starts when all its ranks are ready. */

@@ -70,15 +70,15 @@ static yk_status find_alone(struct finding *finding, int32_t rank_class)
 {
     const int32_t rank = finding->classes->ranks[rank_class];
     const struct yk_program_rank *list = &finding->program->ranks[rank];
-    double *alone_s = NULL;
-    YK_TRY_NEW(finding->arena, alone_s, list->op_count);
+    double *isolated_s = NULL;
+    YK_TRY_NEW(finding->arena, isolated_s, list->op_count);
     for (int32_t i = 0; i < list->op_count; i++) {
         struct yk_cost_time time;
         YK_TRY(yk_times_alone(finding->program, finding->prices, finding->classes, rank,
                               &list->ops[i], &time));
-        alone_s[i] = time.seconds;
+        isolated_s[i] = time.seconds;
     }
-    finding->times.alone_s[rank_class] = alone_s;
+    finding->times.isolated_s[rank_class] = isolated_s;
     return YK_OK;
 }
 
@@ -244,7 +244,7 @@ yk_status yk_times_find(const struct yk_program *program, struct yk_layer_costs 
     struct finding finding = {
         .program = program, .prices = prices, .classes = classes, .arena = arena};
     /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
-    YK_TRY_NEW(arena, finding.times.alone_s, classes->count);
+    YK_TRY_NEW(arena, finding.times.isolated_s, classes->count);
     YK_TRY_NEW(arena, finding.times.scales, classes->count);
     for (int32_t c = 0; c < classes->count; c++) {
         YK_TRY(find_alone(&finding, c));

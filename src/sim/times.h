@@ -40,8 +40,8 @@ struct yk_message {
 };
 
 struct yk_times {
-    const double **alone_s; /* (classes, ops) times of ops without communication */
-    double *scales;         /* (classes) factors in `alone_s`, see idle_speedup.h; initially 1 */
+    const double **isolated_s; /* (classes, ops) times of ops without communication */
+    double *scales; /* (classes) factors in `isolated_s`, see idle_speedup.h; initially 1 */
     struct yk_message *messages; /* (matches) */
     struct yk_message_end *ends; /* sorted by message, then by class */
 };

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Enough that the layers of a segment start at different ticks. */
+/* Large enough that the layers of a segment start at different ticks. */
 static const int64_t unit_ticks = (int64_t)1 << 24;
 
 struct scheduling {
@@ -46,7 +46,7 @@ static double operations_of(const struct yk_model *model, const struct yk_segmen
     return operations;
 }
 
-/* A segment takes the part of its group's unit that it has of the group's operations. */
+/* The ticks of a segment are proportional to its fraction of the group's operations. */
 static void set_ticks(const struct yk_program *program, struct yk_pipeline_schedule *table)
 {
     const struct yk_model *model = yk_model_sizes_whole_batch(program->sizes);
@@ -80,7 +80,7 @@ static yk_status allocate_arrays(struct scheduling *scheduling, struct yk_arena 
     return YK_OK;
 }
 
-/* Whether a member has anything to do in a pass of its group. */
+/* True if a member has samples in a pass of its group. */
 static bool has_samples(const struct scheduling *scheduling, int32_t group, int32_t member,
                         int32_t micro_batch)
 {
@@ -88,8 +88,8 @@ static bool has_samples(const struct scheduling *scheduling, int32_t group, int3
     return yk_plan_samples(scheduling->program->plan, group, member, micro_batch, &first) > 0;
 }
 
-/* When the ranks that take part in a pass of a segment are all free, and the group has done the one
- * before: weights that are gathered are used by one pass at a time, whoever takes part in it. */
+/* The time when all ranks with samples in a pass are free and the previous pass of the group has
+ * ended. Gathered weights are used by one pass at a time. */
 static int64_t group_free(const struct scheduling *scheduling, int32_t segment, int32_t micro_batch)
 {
     const int32_t number = scheduling->table->segments[segment].group;

@@ -25,7 +25,7 @@ yk_status yk_sequence_add(struct yk_sequence *sequence, struct yk_sequence_entry
 {
     YK_TRY(yk_array_grow((void **)&sequence->entries, &sequence->capacity, sequence->count,
                          sizeof entry));
-    entry.sequence = sequence->count;
+    entry.number = sequence->count;
     entry.op.match = entry.op.lane == YK_LANE_COMM ? sequence->match_count++ : YK_NO_MATCH;
     sequence->entries[sequence->count++] = entry;
     return YK_OK;
@@ -41,7 +41,7 @@ static int by_time(const void *left, const void *right)
     if (a->phase != b->phase) {
         return a->phase < b->phase ? -1 : 1;
     }
-    return a->sequence < b->sequence ? -1 : a->sequence > b->sequence ? 1 : 0;
+    return a->number < b->number ? -1 : a->number > b->number ? 1 : 0;
 }
 
 void yk_sequence_sort(struct yk_sequence *sequence)

@@ -26,7 +26,7 @@ enum yk_sequence_phase {
 struct yk_sequence_entry {
     int64_t time;
     enum yk_sequence_phase phase;
-    int32_t sequence; /* number of the entry; the last sort key */
+    int32_t number; /* number of the entry; the last sort key */
     /* Without the fields that differ between ranks: waits, samples of passes, bytes of a send. */
     struct yk_op op;
     int32_t group;  /* its members execute the op; −1: all ranks, or sender and receiver */

@@ -1,10 +1,10 @@
-/* The sequence of a plan without transfers: gathers go a few uses ahead, everything else as soon as
- * it can. */
+/* Step ops of a plan without transfers: gathers run `prefetch` uses ahead; all other ops run as
+ * early as possible. */
 #include "program/compile/pipeline_schedule.h"
 #include "program/compile/sequence.h"
 #include "program/layout.h"
 
-/* A pass of a layer in the sequence, by the group that does it. */
+/* A pass of a layer. */
 struct use {
     int64_t start;
     int64_t end;
@@ -19,16 +19,16 @@ struct writing {
     struct yk_arena *arena;
     struct yk_sequence *sequence;
     struct yk_pipeline_schedule table;
-    struct use *uses; /* of the group at hand, in order */
+    struct use *uses; /* passes of the current group, in order */
     int32_t use_count;
-    int32_t *used;          /* (L) uses of the layer's weights so far */
-    int32_t *begun;         /* (L) micro-batches that use them so far */
-    int32_t *uses_of_batch; /* (L) by one micro-batch */
-    int64_t *released;      /* (L) when they were last dropped */
-    bool *resident;         /* (L) */
-    int64_t *openings;      /* when each gathered set of weights so far is first used */
+    int32_t *used;          /* (L) number of uses of the layer's weights so far */
+    int32_t *begun;         /* (L) number of micro-batches that have used them */
+    int32_t *uses_of_batch; /* (L) number of uses by one micro-batch */
+    int64_t *released;      /* (L) time of the last release */
+    bool *resident;         /* (L) the weights are gathered */
+    int64_t *openings;      /* time of the first use of each gather so far */
     int32_t opening_count;
-    int64_t *begins[2]; /* (members + 1) of who sends and of who receives */
+    int64_t *begins[2]; /* (members + 1) first sample of each sender and each receiver */
 };
 
 static yk_status add_use(struct writing *writing, struct use use)
@@ -41,7 +41,7 @@ static yk_status add_use(struct writing *writing, struct use use)
     return yk_sequence_add(writing->sequence, entry);
 }
 
-/* The uses of one pass of a segment: its layers, in or against their order. */
+/* Adds the passes of the layers of a segment: in their order, or in reverse order for backward. */
 static yk_status add_pass(struct writing *writing, const struct yk_segment_pass *pass)
 {
     const struct yk_program *program = writing->program;
@@ -70,7 +70,7 @@ static yk_status add_pass(struct writing *writing, const struct yk_segment_pass 
     return YK_OK;
 }
 
-/* Passes that a micro-batch makes with each layer's weights. */
+/* Counts the uses of each layer's weights by one micro-batch. */
 static void count_uses(struct writing *writing)
 {
     const struct yk_program *program = writing->program;
@@ -84,7 +84,7 @@ static void count_uses(struct writing *writing)
     }
 }
 
-/* Gathers go `prefetch` sets of weights ahead, but not into weights that are still in use. */
+/* Adds a gather. It runs `prefetch` gathers ahead, but not before the last release of the layer. */
 static yk_status open_weights(struct writing *writing, int32_t layer, const struct use *use)
 {
     const struct yk_program *program = writing->program;
@@ -182,7 +182,8 @@ static yk_status add_reductions(struct writing *writing)
     return YK_OK;
 }
 
-/* Updates come last, in the order that gradients do; each is followed by the new weights. */
+/* Updates come last, in the order of the gradients. Each is followed by the gather of new weights.
+ */
 static yk_status add_updates(struct writing *writing, int32_t group)
 {
     const struct yk_program *program = writing->program;
@@ -239,7 +240,7 @@ static yk_status add_send(struct writing *writing, int64_t time, struct yk_seque
     yk_plan_ranges(plan, to_group, entry.op.micro_batch, writing->begins[1]);
     for (int32_t i = 0, first = 0; i < from->member_count; i++) {
         while (first < to->member_count && received[first + 1] <= sent[i]) {
-            first++; /* they take nothing of this member nor of a later one */
+            first++; /* receives nothing from this member or a later one */
         }
         for (int32_t j = first; j < to->member_count && received[j] < sent[i + 1]; j++) {
             const int64_t begin = sent[i] > received[j] ? sent[i] : received[j];
@@ -255,8 +256,8 @@ static yk_status add_send(struct writing *writing, int64_t time, struct yk_seque
     return yk_deadline_check(writing->program->deadline);
 }
 
-/* What a layer puts out goes to every other group that takes it as soon as it is there; its
- * gradient comes back when the first of the layers there has gone backward. */
+/* The output of a layer is sent right after its forward pass to each other group that uses it. Its
+ * gradient is sent back after the backward pass of the first consumer. */
 static yk_status add_sends(struct writing *writing, const struct use *use)
 {
     const struct yk_program *program = writing->program;

@@ -1,5 +1,5 @@
-/* The sequence of a plan with transfers: one group, one micro-batch, communication in the slots
- * that the plan says. Time is the number of the slot. */
+/* Step ops of a plan with transfers: one group, one micro-batch, communication in the slots of the
+ * plan. The time of an op is the number of its slot. */
 #include "program/compile/sequence.h"
 #include "program/layout.h"
 
@@ -7,9 +7,10 @@ struct slotting {
     const struct yk_facts *facts;
     const struct yk_program *program;
     struct yk_sequence *sequence;
-    int32_t *last_reduction; /* (L) slots after the layer's backward, in the round, that its last
-                                scatter or reduction goes in; −1 when none is planned */
-    int32_t *first_gather;   /* (L) likewise its first gather for forward; −1 when none */
+    /* (L) Slots are counted from the layer's backward pass, modulo the number of slots: */
+    int32_t
+        *last_reduction; /* slot of its last reduce_scatter or all_reduce; −1: none is planned */
+    int32_t *first_gather; /* slot of its first all_gather for forward; −1: none */
 };
 
 static int32_t backward_slot(const struct yk_plan *plan, int32_t layer)
@@ -17,7 +18,7 @@ static int32_t backward_slot(const struct yk_plan *plan, int32_t layer)
     return 2 * plan->layer_count - layer;
 }
 
-/* How many slots after the layer's backward a slot is, going round. */
+/* The number of slots from the layer's backward pass to `slot`, modulo the number of slots. */
 static int32_t after_backward(const struct yk_plan *plan, int32_t layer, int32_t slot)
 {
     const int32_t slots = yk_plan_slot_count(plan);
@@ -97,14 +98,14 @@ static struct yk_sequence_entry entry_of(const struct slotting *slotting,
     if (transfer->kind == YK_TRANSFER_ALL_REDUCE) {
         return yk_sequence_bucket(program, slotting->facts->bucket[transfer->layer], 0);
     }
-    const int32_t joined = program->layers[transfer->layer].joined;
+    const int32_t joined = program->layers[transfer->layer].plan_blocks;
     return yk_sequence_blocks(
         program, transfer->kind == YK_TRANSFER_ALL_GATHER ? YK_OP_ALL_GATHER : YK_OP_REDUCE_SCATTER,
         transfer->layer, transfer->first_block / joined, transfer->block_count / joined);
 }
 
-/* Scatters that were put off past the end of the round belong to the step before, gathers for
- * forward that come before the end to the step after. */
+/* A reduction in a forward slot belongs to the previous step. A gather for forward in a backward
+ * slot belongs to the next step. */
 static int8_t step_of(const struct yk_plan *plan, const struct yk_plan_transfer *transfer)
 {
     const bool in_forward = transfer->slot <= plan->layer_count;
@@ -128,9 +129,9 @@ static void note(struct slotting *slotting, const struct yk_plan_transfer *trans
 }
 
 /*
- * A layer is updated as a whole. Its new weights are gathered in a slot after the one in which the
- * last block of its gradient is scattered, or else in that where all have agreed, even if blocks of
- * them are planned for an earlier one.
+ * The slot of a transfer. All blocks of a layer are updated together. So its new weights are
+ * gathered after the slot of its last reduction, or in the slot of the agreement if there is one,
+ * even if the plan has an earlier slot for some blocks.
  */
 static int32_t slot_of(const struct slotting *slotting, const struct yk_plan_transfer *transfer)
 {
@@ -155,7 +156,7 @@ static yk_status add_transfer(struct slotting *slotting, struct yk_plan_transfer
     entry.time = transfer.slot;
     entry.op.step = step_of(plan, &transfer);
     entry.op.backward = is_for_backward(plan, &transfer);
-    /* In one slot what was planned first goes first, unless all must agree in between. */
+    /* In one slot, transfers keep the order of the plan; reductions precede an agreement. */
     entry.phase = yk_plan_has_barrier(plan) && transfer.kind != YK_TRANSFER_ALL_GATHER
                       ? YK_PHASE_REDUCE
                       : YK_PHASE_ALL_GATHER;
@@ -174,7 +175,7 @@ static yk_status add_transfers(struct slotting *slotting)
     for (int32_t i = 0; i < plan->transfer_count; i++) {
         const struct yk_plan_transfer *transfer = &plan->transfers[i];
         const bool bucketed = transfer->kind == YK_TRANSFER_ALL_REDUCE;
-        /* Nothing is reduced of a layer that is not trained. */
+        /* A layer that is not trained has no bucket. */
         if (!bucketed || slotting->facts->bucket[transfer->layer] >= 0) {
             YK_TRY(add_transfer(slotting, *transfer));
         }
@@ -182,7 +183,7 @@ static yk_status add_transfers(struct slotting *slotting)
     return YK_OK;
 }
 
-/* Buckets that the plan does not mention are reduced as soon as they can be. */
+/* Buckets without a transfer in the plan are reduced as early as possible. */
 static yk_status add_other_reductions(struct slotting *slotting)
 {
     const struct yk_program *program = slotting->program;
@@ -196,7 +197,7 @@ static yk_status add_other_reductions(struct slotting *slotting)
             after = 1;
             YK_TRY(yk_sequence_add(slotting->sequence, entry));
         }
-        /* All layers of a bucket have their sums when the last one has. */
+        /* The gradients of all layers of a bucket are reduced at the same time. */
         for (int32_t i = 0; i < bucket->layer_count; i++) {
             const int32_t layer = bucket->layers[i];
             slotting->last_reduction[layer] =
@@ -207,9 +208,9 @@ static yk_status add_other_reductions(struct slotting *slotting)
 }
 
 /*
- * A layer is updated as late as it can be, so that computation does not wait for its gradient: just
- * before its new weights are gathered, where that is before the round ends or the gradient came
- * late; at the end of the round otherwise.
+ * A layer is updated as late as possible, so that computation does not wait for its gradient: at
+ * the end of the iteration; or just before its new weights are gathered, if that is earlier or if
+ * the gradient is reduced in the next iteration.
  */
 static yk_status add_update(const struct slotting *slotting, int32_t layer)
 {

@@ -56,8 +56,7 @@ static yk_status keep(struct search *search)
 {
     const struct yk_partial *partial = search->partial;
     struct yk_schedule *found = search->found;
-    yk_schedule_fill(found, partial->sequence, partial->devices, partial->starts,
-                     partial->finishes);
+    yk_schedule_fill(found, partial->order, partial->devices, partial->starts, partial->finishes);
     found->makespan = yk_partial_makespan(partial);
     const yk_status status = yk_schedule_memory_check(found);
     if (status == YK_OK) {

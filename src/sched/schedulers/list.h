@@ -5,7 +5,7 @@
  * The order of placement is always topological. Of the tasks whose inputs are all placed, the list
  * scheduler takes the one with the highest priority (yk_task_rank_order()). So when choose() is
  * called for a task, all inputs of the task are placed, whatever the priorities are.
- * schedule->sequence[0 … placed_count - 1] holds the placed tasks in this order.
+ * schedule->order[0 … placed_count - 1] holds the placed tasks in this order.
  * A rule that needs a topological order before placement, for example for ranks, uses graph->order.
  */
 #ifndef YK_SCHED_SCHEDULERS_LIST_H

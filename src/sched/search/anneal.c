@@ -18,10 +18,10 @@
 struct move {
     int32_t task;
     int32_t device; /* the new device of the task and its group; may be the old one */
-    int32_t place;  /* the new position in the sequence; may be the old one */
+    int32_t place;  /* the new position in the order; may be the old one */
     int32_t old_device;
     int32_t old_place;
-    int32_t first_place; /* the first position in the sequence that the move changes */
+    int32_t first_place; /* the first position in the order that the move changes */
 };
 
 enum {
@@ -82,8 +82,8 @@ static int32_t critical_input(const struct yk_solution *solution, int32_t task)
 
 /*
  * Whether `task` started as soon as its device was done with the task before it. Of tasks without
- * length at one moment only those earlier in the sequence count, as is so for inputs: every step of
- * the path then goes back in time or in the sequence, and it ends.
+ * length at one moment only those earlier in the order count, as is so for inputs: every step of
+ * the path then goes back in time or in the order, and it ends.
  */
 static bool device_was_busy(const struct yk_solution *solution, int32_t task)
 {
@@ -123,7 +123,7 @@ static int32_t draw_task(struct generator *generator, struct yk_random *random)
     return generator->path[yk_random_below(random, generator->path_length)];
 }
 
-/* The places `task` can have in the sequence: after its inputs and before what uses it. */
+/* The places `task` can have in the order: after its inputs and before what uses it. */
 static void find_room(const struct yk_solution *solution, int32_t task, int32_t *first,
                       int32_t *last)
 {

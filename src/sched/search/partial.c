@@ -10,7 +10,7 @@ static yk_status allocate_arrays(struct yk_partial *partial, struct yk_arena *ar
 {
     const int32_t n = partial->graph->task_count;
     const int32_t P = partial->graph->device_count;
-    YK_TRY_NEW(arena, partial->sequence, n);
+    YK_TRY_NEW(arena, partial->order, n);
     YK_TRY_NEW(arena, partial->devices, n);
     YK_TRY_NEW(arena, partial->starts, n);
     YK_TRY_NEW(arena, partial->finishes, n);
@@ -19,8 +19,8 @@ static yk_status allocate_arrays(struct yk_partial *partial, struct yk_arena *ar
     YK_TRY_NEW(arena, partial->missing, n);
     YK_TRY_NEW(arena, partial->unused, n);
     YK_TRY(yk_group_devices_create(arena, partial->graph, &partial->groups));
-    YK_TRY_NEW(arena, partial->room, P);
-    YK_TRY_NEW(arena, partial->needs, n);
+    YK_TRY_NEW(arena, partial->free_bytes, P);
+    YK_TRY_NEW(arena, partial->needed_bytes, n);
     YK_TRY_NEW(arena, partial->twin, P);
     YK_TRY_NEW(arena, partial->key, n);
     YK_TRY_NEW(arena, partial->times, n + P);
@@ -64,14 +64,14 @@ static void begin(struct yk_partial *partial)
         partial->unused[i] = graph->out_first[i + 1] - graph->out_first[i];
     }
     for (int32_t i = 0; i < graph->task_count; i++) {
-        partial->needs[i] = graph->tasks[i].memory_bytes;
+        partial->needed_bytes[i] = graph->tasks[i].memory_bytes;
     }
     for (int32_t e = 0; e < graph->edge_count; e++) {
-        partial->needs[graph->edges[e].from] += graph->edges[e].resident_bytes;
-        partial->needs[graph->edges[e].to] += graph->edges[e].resident_bytes;
+        partial->needed_bytes[graph->edges[e].from] += graph->edges[e].resident_bytes;
+        partial->needed_bytes[graph->edges[e].to] += graph->edges[e].resident_bytes;
     }
     for (int32_t p = 0; p < graph->device_count; p++) {
-        partial->room[p] = graph->devices[p].memory_bytes;
+        partial->free_bytes[p] = graph->devices[p].memory_bytes;
         partial->twin[p] = p;
         for (int32_t q = 0; q < p && partial->twin[p] == p; q++) {
             partial->twin[p] = are_twins(graph, q, p) ? q : p;
@@ -128,13 +128,13 @@ static void count_task(struct yk_partial *partial, int32_t task, int32_t device,
 void yk_partial_place(struct yk_partial *partial, const struct yk_partial_step *step)
 {
     const int32_t task = step->task;
-    partial->sequence[partial->placed] = task;
+    partial->order[partial->placed] = task;
     partial->devices[task] = step->device;
     partial->starts[task] = step->start;
     partial->finishes[task] = step->finish;
     partial->idle_from[step->device] = step->finish;
     count_task(partial, task, step->device, 1);
-    partial->room[step->device] -=
+    partial->free_bytes[step->device] -=
         yk_group_devices_added_bytes(&partial->groups, task, step->device);
     yk_group_devices_assign(&partial->groups, task, step->device);
 }
@@ -146,7 +146,7 @@ void yk_partial_undo(struct yk_partial *partial, const struct yk_partial_step *s
     partial->idle_from[step->device] = step->idle_from;
     count_task(partial, task, step->device, -1);
     yk_group_devices_remove(&partial->groups, task, step->device);
-    partial->room[step->device] +=
+    partial->free_bytes[step->device] +=
         yk_group_devices_added_bytes(&partial->groups, task, step->device);
 }
 
@@ -157,10 +157,10 @@ static bool allows(const struct yk_partial *partial, int32_t task, int32_t devic
     const int64_t cost = yk_graph_cost(graph, task, device);
     const bool limited = graph->devices[device].memory_bytes != YK_GRAPH_UNLIMITED;
     /* A task without length holds nothing at any moment. */
-    int64_t needed = limited && cost > 0 ? partial->needs[task] : 0;
+    int64_t needed = limited && cost > 0 ? partial->needed_bytes[task] : 0;
     needed += yk_group_devices_added_bytes(&partial->groups, task, device);
     return cost != YK_GRAPH_NEVER && yk_group_devices_allow(&partial->groups, task, device) &&
-           needed <= partial->room[device];
+           needed <= partial->free_bytes[device];
 }
 
 /* The earliest arrival of the edge's data on `device`; NEVER when its source has no device left. */

@@ -42,7 +42,7 @@ struct yk_partial {
     bool keeps_dominated; /* try dominated states too: they may need less memory */
     int64_t granularity;  /* every makespan is a multiple of it */
     int32_t placed;       /* number of placed tasks */
-    int32_t *sequence;    /* (placed) the tasks in the order of placement */
+    int32_t *order;       /* (placed) the tasks in the order of placement */
     int32_t *devices;     /* (n) YK_DRAFT_NO_DEVICE: not placed */
     int64_t *starts;      /* (n) */
     int64_t *finishes;    /* (n) */
@@ -51,8 +51,8 @@ struct yk_partial {
     int32_t *missing;     /* (n) number of unplaced inputs */
     int32_t *unused;      /* (n) number of outgoing edges to unplaced tasks */
     struct yk_group_devices groups;
-    int64_t *room;  /* (P) free memory: the limit minus the resident bytes of groups */
-    int64_t *needs; /* (n) bytes of the task and of all its edges */
+    int64_t *free_bytes;   /* (P) free memory: the limit minus the resident bytes of groups */
+    int64_t *needed_bytes; /* (n) bytes of the task and of all its edges */
     struct yk_partial_work works[YK_PARTIAL_WORKS];
     int32_t *twin;    /* (P) the first device with equal costs, links and memory */
     uint16_t *key;    /* (n) scratch: the key of the state */

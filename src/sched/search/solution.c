@@ -63,8 +63,8 @@ static yk_status make_decoder(struct yk_solution *solution)
 yk_status yk_solution_load(struct yk_solution *solution, const struct yk_schedule *schedule)
 {
     for (int32_t k = 0; k < solution->graph->task_count; k++) {
-        const int32_t task = schedule->sequence[k];
-        solution->sequence[k] = task;
+        const int32_t task = schedule->order[k];
+        solution->order[k] = task;
         solution->places[task] = k;
         solution->devices[task] = schedule->devices[task];
         solution->starts[task] = schedule->starts[task];
@@ -79,7 +79,7 @@ yk_status yk_solution_load(struct yk_solution *solution, const struct yk_schedul
 static yk_status allocate_arrays(struct yk_solution *solution)
 {
     const int32_t n = solution->graph->task_count;
-    YK_TRY_NEW(solution->arena, solution->sequence, n);
+    YK_TRY_NEW(solution->arena, solution->order, n);
     YK_TRY_NEW(solution->arena, solution->places, n);
     YK_TRY_NEW(solution->arena, solution->devices, n);
     YK_TRY_NEW(solution->arena, solution->starts, n);
@@ -148,7 +148,7 @@ static int64_t append_tasks(struct yk_solution *solution, int32_t first, int64_t
             memcpy(&decoder->saved_idle_from[row], decoder->idle_from, P * sizeof(int64_t));
             memcpy(&decoder->saved_last_task[row], decoder->last_task, P * sizeof(int32_t));
         }
-        const int32_t task = solution->sequence[place];
+        const int32_t task = solution->order[place];
         const int32_t device = solution->devices[task];
         const int64_t cell = (int64_t)task * graph->device_count + device;
         const int64_t ready = ready_time(solution, task, device);
@@ -192,7 +192,7 @@ static int64_t decode_by_appending(struct yk_solution *solution, int32_t first_p
         return makespan;
     }
     for (int32_t place = first * CHECKPOINT_EVERY; place < graph->task_count; place++) {
-        const int32_t task = solution->sequence[place];
+        const int32_t task = solution->order[place];
         solution->starts[task] = decoder->trial_starts[task];
         solution->previous[task] = decoder->trial_previous[task];
     }
@@ -211,7 +211,7 @@ static int64_t decode_by_fitting(struct yk_solution *solution, int64_t limit)
     struct yk_draft *draft = decoder->draft;
     yk_memory_fit_clear(decoder->fit);
     for (int32_t place = 0; place < graph->task_count; place++) {
-        const int32_t task = solution->sequence[place];
+        const int32_t task = solution->order[place];
         const int32_t device = solution->devices[task];
         const int64_t ready = yk_draft_ready_times(draft, task)[device];
         struct yk_draft_slot slot;
@@ -246,32 +246,31 @@ int64_t yk_solution_decode(struct yk_solution *solution, int32_t first_place, in
 
 void yk_solution_shift(struct yk_solution *solution, int32_t task, int32_t place)
 {
-    int32_t *sequence = solution->sequence;
+    int32_t *order = solution->order;
     int32_t *places = solution->places;
     const int32_t old_place = places[task];
     const int32_t direction = place > old_place ? 1 : -1;
     for (int32_t k = old_place; k != place; k += direction) {
-        sequence[k] = sequence[k + direction];
-        places[sequence[k]] = k;
+        order[k] = order[k + direction];
+        places[order[k]] = k;
     }
-    sequence[place] = task;
+    order[place] = task;
     places[task] = place;
 }
 
 yk_status yk_solution_sort(struct yk_solution *solution)
 {
     const int32_t n = solution->graph->task_count;
-    YK_TRY(
-        yk_schedule_sort_tasks(NULL, solution->starts, solution->finishes, solution->sequence, n));
+    YK_TRY(yk_schedule_sort_tasks(NULL, solution->starts, solution->finishes, solution->order, n));
     for (int32_t k = 0; k < n; k++) {
-        solution->places[solution->sequence[k]] = k;
+        solution->places[solution->order[k]] = k;
     }
     return YK_OK;
 }
 
 void yk_solution_write(const struct yk_solution *solution, struct yk_schedule *schedule)
 {
-    yk_schedule_fill(schedule, solution->sequence, solution->devices, solution->starts,
+    yk_schedule_fill(schedule, solution->order, solution->devices, solution->starts,
                      solution->finishes);
     schedule->makespan = solution->makespan;
 }

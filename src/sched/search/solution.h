@@ -16,8 +16,8 @@
 struct yk_solution {
     const struct yk_graph *graph;
     struct yk_arena *arena; /* owns the solution */
-    int32_t *sequence;      /* (n) the tasks in a topological order */
-    int32_t *places;        /* (n) the position of each task in `sequence` */
+    int32_t *order;         /* (n) the tasks in a topological order */
+    int32_t *places;        /* (n) the position of each task in `order` */
     int32_t *devices;       /* (n) */
     /* Results of the last successful yk_solution_decode(): */
     int64_t *starts;   /* (n) */
@@ -44,10 +44,10 @@ int64_t yk_solution_decode(struct yk_solution *solution, int32_t first_place, in
 yk_status yk_solution_load(struct yk_solution *solution,
                            const struct yk_schedule *schedule) YK_MUST_USE;
 
-/* Moves a task to position `place` of the sequence. The tasks between shift by one. */
+/* Moves a task to position `place` of the order. The tasks between shift by one. */
 void yk_solution_shift(struct yk_solution *solution, int32_t task, int32_t place);
 
-/* Sorts the sequence by start; it stays topological. Next, call yk_solution_decode() with
+/* Sorts the order by start; it stays topological. Next, call yk_solution_decode() with
  * `first_place` 0. */
 yk_status yk_solution_sort(struct yk_solution *solution) YK_MUST_USE;
 

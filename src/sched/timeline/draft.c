@@ -140,7 +140,7 @@ void yk_draft_place(struct yk_draft *draft, int32_t task, struct yk_draft_slot s
     schedule->devices[task] = slot.device;
     schedule->starts[task] = slot.start;
     schedule->finishes[task] = slot.finish;
-    schedule->sequence[draft->placed_count++] = task;
+    schedule->order[draft->placed_count++] = task;
     yk_timeline_add(draft->timeline, slot.device, task, slot.start, slot.finish);
     yk_group_devices_assign(&draft->groups, task, slot.device);
 }
@@ -148,7 +148,7 @@ void yk_draft_place(struct yk_draft *draft, int32_t task, struct yk_draft_slot s
 void yk_draft_undo(struct yk_draft *draft)
 {
     assert(draft->placed_count > 0);
-    const int32_t task = draft->schedule->sequence[--draft->placed_count];
+    const int32_t task = draft->schedule->order[--draft->placed_count];
     const int32_t device = draft->schedule->devices[task];
     yk_timeline_remove(draft->timeline, device, task);
     draft->schedule->devices[task] = YK_DRAFT_NO_DEVICE;

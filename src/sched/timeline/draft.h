@@ -21,7 +21,7 @@ struct yk_draft {
     struct yk_timeline *timeline;
     struct yk_group_devices groups;
     int64_t *ready;       /* (P) the result of yk_draft_ready_times() */
-    int32_t placed_count; /* number of placed tasks, which are listed in schedule->sequence */
+    int32_t placed_count; /* number of placed tasks, which are listed in schedule->order */
 };
 
 /* A device and a time interval for a task. */
