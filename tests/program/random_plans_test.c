@@ -1,5 +1,5 @@
-#include "program/program.h"
 #include "program/memory/memory.h"
+#include "program/program.h"
 #include "support/plans/valid_plan.h"
 #include "support/programs/dry_run.h"
 #include "support/programs/edit_program.h"

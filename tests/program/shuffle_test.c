@@ -1,6 +1,6 @@
 
-#include "program/program.h"
 #include "program/memory/memory.h"
+#include "program/program.h"
 #include "support/programs/broken_program.h"
 #include "support/programs/dry_run.h"
 #include "support/support.h"
