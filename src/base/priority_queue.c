@@ -1,5 +1,7 @@
 #include "base/priority_queue.h"
 
+#include "base/number.h"
+
 #include <stdbool.h>
 
 yk_status yk_priority_queue_create(struct yk_arena *arena, int32_t size,
@@ -9,9 +11,7 @@ yk_status yk_priority_queue_create(struct yk_arena *arena, int32_t size,
     YK_TRY_NEW(arena, queue.heap, size);
     YK_TRY_NEW(arena, queue.places, size);
     YK_TRY_NEW(arena, queue.keys, size);
-    for (int32_t i = 0; i < size; i++) {
-        queue.places[i] = -1;
-    }
+    yk_number_fill(queue.places, size, -1);
     *out = queue;
     return YK_OK;
 }

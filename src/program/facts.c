@@ -1,10 +1,10 @@
 #include "program/facts.h"
 
+#include "base/number.h"
+
 static void find_users(struct yk_facts *facts)
 {
-    for (int32_t l = 0; l < facts->L; l++) {
-        facts->next_user[l] = -1;
-    }
+    yk_number_fill(facts->next_user, facts->L, -1);
     /* Each layer is inserted right after its leader; from last to first, this keeps their order. */
     for (int32_t l = facts->L - 1; l >= 0; l--) {
         const int32_t leader = facts->program->layers[l].leader;
@@ -18,9 +18,7 @@ static void find_users(struct yk_facts *facts)
 static yk_status find_buckets(struct yk_facts *facts)
 {
     const struct yk_program *program = facts->program;
-    for (int32_t l = 0; l < facts->L; l++) {
-        facts->bucket[l] = -1;
-    }
+    yk_number_fill(facts->bucket, facts->L, -1);
     for (int32_t b = 0; b < program->bucket_count; b++) {
         const struct yk_bucket *bucket = &program->buckets[b];
         for (int32_t i = 0; i < bucket->layer_count; i++) {

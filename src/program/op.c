@@ -1,5 +1,7 @@
 #include "program/program.h"
 
+#include "base/number.h"
+
 #include <math.h>
 
 static const struct {
@@ -93,9 +95,7 @@ void yk_op_spans_find(const struct yk_program_rank *list, const double *begin_s,
                       const double *end_s, double *from_s, double *until_s)
 {
     int32_t before[YK_LANE_COUNT];
-    for (int lane = 0; lane < YK_LANE_COUNT; lane++) {
-        before[lane] = NONE;
-    }
+    yk_number_fill(before, YK_LANE_COUNT, NONE);
     for (int32_t i = 0; i < list->op_count; i++) {
         const struct yk_op *op = &list->ops[i];
         const int32_t last = before[op->lane];

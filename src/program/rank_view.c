@@ -1,5 +1,6 @@
 #include "program/rank_view.h"
 
+#include "base/number.h"
 #include "program/check/rule.h"
 
 enum {
@@ -10,9 +11,7 @@ enum {
 static yk_status allocate_ops(struct yk_arena *arena, int64_t count, int32_t **out)
 {
     YK_TRY_NEW(arena, *out, count);
-    for (int64_t i = 0; i < count; i++) {
-        (*out)[i] = YK_OP_NONE;
-    }
+    yk_number_fill(*out, count, YK_OP_NONE);
     return YK_OK;
 }
 
@@ -132,9 +131,7 @@ static yk_status find_ended(struct yk_rank_view *view, struct yk_arena *arena)
     const int64_t count = (int64_t)view->list->op_count * YK_LANE_COUNT;
     int32_t last_of_lane[YK_LANE_COUNT] = {YK_OP_NONE, YK_OP_NONE, YK_OP_NONE};
     YK_TRY_NEW(arena, view->ended, count);
-    for (int64_t i = 0; i < count; i++) {
-        view->ended[i] = NEVER;
-    }
+    yk_number_fill(view->ended, count, NEVER);
     for (int32_t i = 0; i < view->list->op_count; i++) {
         last_of_lane[view->list->ops[i].lane] = i;
     }

@@ -1,5 +1,6 @@
 #include "program/program.h"
 
+#include "base/number.h"
 #include "base/priority_queue.h"
 #include "base/random.h"
 #include "program/check/precedence.h"
@@ -317,9 +318,7 @@ static yk_status note_all(struct listing *listing)
     YK_TRY_NEW(draw->arena, listing->first, listing->old->op_count);
     YK_TRY_NEW(draw->arena, listing->next, limit);
     YK_TRY_NEW(draw->arena, listing->waits, limit);
-    for (int32_t i = 0; i < listing->old->op_count; i++) {
-        listing->first[i] = -1;
-    }
+    yk_number_fill(listing->first, listing->old->op_count, -1);
     for (int32_t d = 0; d < precedences->count; d++) {
         const struct yk_precedence *precedence = &precedences->items[d];
         note(listing, precedence->before, precedence->after, precedence->lag);

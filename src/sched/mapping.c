@@ -1,6 +1,7 @@
 #include "sched/mapping.h"
 
 #include "base/arena.h"
+#include "base/number.h"
 #include "sched/task_heap.h"
 #include "sched/task_rank.h"
 
@@ -65,9 +66,7 @@ static yk_status prepare(struct walk *walk, struct yk_arena *arena)
         walk->priorities = ranks;
     }
     YK_TRY(make_heaps(walk, arena));
-    for (int32_t i = 0; i < graph->task_count; i++) {
-        walk->successor_first[i] = NONE;
-    }
+    yk_number_fill(walk->successor_first, graph->task_count, NONE);
     for (int32_t i = 0; i < graph->task_count; i++) {
         const int32_t predecessor =
             walk->mapping->predecessors ? walk->mapping->predecessors[i] : YK_MAPPING_NO_GATE;

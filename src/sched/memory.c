@@ -1,5 +1,6 @@
 #include "sched/schedule.h"
 
+#include "base/number.h"
 #include "base/units.h"
 #include "sched/timeline/group_devices.h"
 
@@ -18,18 +19,14 @@ struct changes {
     size_t count;
 };
 
+/* By device and time. At one time, memory is freed before it is allocated. */
 static int compare_changes(const void *left, const void *right)
 {
     const struct change *a = left;
     const struct change *b = right;
-    if (a->device != b->device) {
-        return a->device < b->device ? -1 : 1;
-    }
-    if (a->time != b->time) {
-        return a->time < b->time ? -1 : 1;
-    }
-    /* At one time, memory is freed before it is allocated. */
-    return (a->bytes > b->bytes) - (a->bytes < b->bytes);
+    int order = yk_number_compare(a->device, b->device);
+    order = order != 0 ? order : yk_number_compare(a->time, b->time);
+    return order != 0 ? order : yk_number_compare(a->bytes, b->bytes);
 }
 
 static void hold(struct changes *changes, int32_t device, int64_t from, int64_t until,

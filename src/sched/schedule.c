@@ -1,6 +1,7 @@
 #include "sched/schedule.h"
 
 #include "base/arena.h"
+#include "base/number.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,16 +19,10 @@ static int compare_entries(const void *left, const void *right)
 {
     const struct entry *a = left;
     const struct entry *b = right;
-    if (a->device != b->device) {
-        return a->device < b->device ? -1 : 1;
-    }
-    if (a->start != b->start) {
-        return a->start < b->start ? -1 : 1;
-    }
-    if (a->finish != b->finish) {
-        return a->finish < b->finish ? -1 : 1;
-    }
-    return (a->place > b->place) - (a->place < b->place);
+    int order = yk_number_compare(a->device, b->device);
+    order = order != 0 ? order : yk_number_compare(a->start, b->start);
+    order = order != 0 ? order : yk_number_compare(a->finish, b->finish);
+    return order != 0 ? order : yk_number_compare(a->place, b->place);
 }
 
 yk_status yk_schedule_sort_tasks(const int32_t *devices, const int64_t *starts,

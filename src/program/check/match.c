@@ -1,4 +1,5 @@
 /* The rules matched and collective: all ranks of a communication do the same, in one order. */
+#include "base/number.h"
 #include "program/check/rule.h"
 
 #include <stdlib.h>
@@ -21,13 +22,9 @@ static int by_match(const void *left, const void *right)
 {
     const struct side *a = left;
     const struct side *b = right;
-    if (a->match != b->match) {
-        return a->match < b->match ? -1 : 1;
-    }
-    if (a->rank != b->rank) {
-        return a->rank < b->rank ? -1 : 1;
-    }
-    return (a->number > b->number) - (a->number < b->number);
+    int order = yk_number_compare(a->match, b->match);
+    order = order != 0 ? order : yk_number_compare(a->rank, b->rank);
+    return order != 0 ? order : yk_number_compare(a->number, b->number);
 }
 
 static yk_status find_sides(struct matching *matching, struct yk_arena *arena)
@@ -126,9 +123,7 @@ static yk_status check_order(const struct matching *matching, const int32_t *fir
 {
     const struct yk_program *program = matching->program;
     const struct yk_program_rank *list = &program->ranks[rank];
-    for (int32_t r = 0; r < program->rank_count; r++) {
-        last[r] = -1;
-    }
+    yk_number_fill(last, program->rank_count, -1);
     for (int32_t i = 0; i < list->op_count; i++) {
         const struct yk_op *op = &list->ops[i];
         const bool concerns =

@@ -1,4 +1,6 @@
 #include "program/compile/waits.h"
+
+#include "base/number.h"
 #include "program/memory/memory.h"
 #include "program/memory/sweep.h"
 
@@ -27,9 +29,7 @@ static bool is_ready(const struct reordering *reordering, int32_t number)
 
 static void find_lanes(struct reordering *reordering)
 {
-    for (int32_t lane = 0; lane < YK_LANE_COUNT; lane++) {
-        reordering->heads[lane] = -1;
-    }
+    yk_number_fill(reordering->heads, YK_LANE_COUNT, -1);
     for (int32_t i = reordering->list->op_count - 1; i >= 0; i--) {
         int32_t *head = &reordering->heads[reordering->list->ops[i].lane];
         reordering->next_of_lane[i] = *head;

@@ -190,10 +190,8 @@ static int by_start(const void *left, const void *right)
 {
     const struct yk_segment_pass *a = left;
     const struct yk_segment_pass *b = right;
-    if (a->start != b->start) {
-        return a->start < b->start ? -1 : 1;
-    }
-    return a->segment < b->segment ? -1 : a->segment > b->segment ? 1 : 0;
+    const int order = yk_number_compare(a->start, b->start);
+    return order != 0 ? order : yk_number_compare(a->segment, b->segment);
 }
 
 yk_status yk_pipeline_schedule_make(const struct yk_program *program, struct yk_arena *arena,

@@ -35,13 +35,9 @@ static int by_time(const void *left, const void *right)
 {
     const struct yk_sequence_entry *a = left;
     const struct yk_sequence_entry *b = right;
-    if (a->time != b->time) {
-        return a->time < b->time ? -1 : 1;
-    }
-    if (a->phase != b->phase) {
-        return a->phase < b->phase ? -1 : 1;
-    }
-    return a->number < b->number ? -1 : a->number > b->number ? 1 : 0;
+    int order = yk_number_compare(a->time, b->time);
+    order = order != 0 ? order : yk_number_compare((int64_t)a->phase, (int64_t)b->phase);
+    return order != 0 ? order : yk_number_compare(a->number, b->number);
 }
 
 void yk_sequence_sort(struct yk_sequence *sequence)

@@ -1,5 +1,6 @@
 #include "program/memory/memory.h"
 
+#include "base/number.h"
 #include "cost/device_facts.h"
 #include "program/memory/sweep.h"
 
@@ -88,9 +89,7 @@ static void count_always(struct counting *counting, int32_t rank)
 static yk_status find_outputs(const struct yk_model *model, struct yk_arena *arena, int32_t **out)
 {
     YK_TRY_NEW(arena, *out, model->layer_count);
-    for (int32_t l = 0; l < model->layer_count; l++) {
-        (*out)[l] = -1;
-    }
+    yk_number_fill(*out, model->layer_count, -1);
     for (int32_t e = 0; e < model->edge_count; e++) {
         int32_t *largest = &(*out)[model->edges[e].from];
         *largest =

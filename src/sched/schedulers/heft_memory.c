@@ -7,6 +7,7 @@
  * to save memory: a depth-first order, which uses data soon after it is produced, and groups
  * assigned to devices in advance, largest resident bytes first.
  */
+#include "base/number.h"
 #include "sched/scheduler.h"
 #include "sched/task_rank.h"
 #include "sched/timeline/draft.h"
@@ -55,10 +56,8 @@ static int by_falling_bytes(const void *left, const void *right)
 {
     const struct packing *a = left;
     const struct packing *b = right;
-    if (a->bytes != b->bytes) {
-        return a->bytes > b->bytes ? -1 : 1;
-    }
-    return (a->group > b->group) - (a->group < b->group);
+    const int order = yk_number_compare(b->bytes, a->bytes);
+    return order != 0 ? order : yk_number_compare(a->group, b->group);
 }
 
 /* Assigns each group, largest first, to the device with the most free memory. */

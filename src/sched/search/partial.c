@@ -1,6 +1,7 @@
 #include "sched/search/partial.h"
 
 #include "base/clock.h"
+#include "base/number.h"
 #include "sched/timeline/draft.h"
 
 #include <stdlib.h>
@@ -303,16 +304,10 @@ static int compare_steps(const void *left, const void *right)
 {
     const struct yk_partial_step *a = left;
     const struct yk_partial_step *b = right;
-    if (a->bound != b->bound) {
-        return a->bound < b->bound ? -1 : 1;
-    }
-    if (a->start != b->start) {
-        return a->start < b->start ? -1 : 1;
-    }
-    if (a->task != b->task) {
-        return a->task < b->task ? -1 : 1;
-    }
-    return (a->device > b->device) - (a->device < b->device);
+    int order = yk_number_compare(a->bound, b->bound);
+    order = order != 0 ? order : yk_number_compare(a->start, b->start);
+    order = order != 0 ? order : yk_number_compare(a->task, b->task);
+    return order != 0 ? order : yk_number_compare(a->device, b->device);
 }
 
 /* Of equal unused devices, only the first is tried: the others give the same schedules. */

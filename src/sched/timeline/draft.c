@@ -39,9 +39,7 @@ void yk_draft_destroy(struct yk_draft *draft)
 void yk_draft_clear(struct yk_draft *draft)
 {
     yk_timeline_clear(draft->timeline);
-    for (int32_t i = 0; i < draft->graph->task_count; i++) {
-        draft->schedule->devices[i] = YK_DRAFT_NO_DEVICE;
-    }
+    yk_number_fill(draft->schedule->devices, draft->graph->task_count, YK_DRAFT_NO_DEVICE);
     yk_group_devices_clear(&draft->groups);
     draft->placed_count = 0;
 }

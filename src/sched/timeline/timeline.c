@@ -39,9 +39,7 @@ yk_status yk_timeline_create(struct yk_arena *arena, int32_t task_count, int32_t
 
 void yk_timeline_clear(struct yk_timeline *timeline)
 {
-    for (int32_t p = 0; p < timeline->device_count; p++) {
-        timeline->roots[p] = NONE;
-    }
+    yk_number_fill(timeline->roots, timeline->device_count, NONE);
 }
 
 static void update(void *all, int32_t number)
