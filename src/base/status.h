@@ -4,10 +4,10 @@
  * sentence with yk_fail(): what, where, what to do. It belongs to the calling thread until its next
  * failure.
  *
- * The room: memory and errors: arena, array, status, plugin_file (plugin/status.c is linked into
- * plug-ins); text: text, table, utf8, control, number, units, nearest, names; files: file, folder,
- * hash, sha256, json (reading), json_write; requests: option, option_sources; the machine: system,
- * clock, deadline, log, random, precision.
+ * The room: memory and errors: arena, array, priority_queue, status, plugin_file (plugin/status.c
+ * is linked into plug-ins); text: text, table, utf8, control, number, units, nearest, names; files:
+ * file, folder, hash, sha256, json (reading), json_write; requests: option, option_sources; the
+ * machine: system, clock, deadline, log, random, precision.
  */
 #ifndef YK_BASE_STATUS_H
 #define YK_BASE_STATUS_H

@@ -412,7 +412,7 @@ static void add_alone(const struct state *state, int32_t rank, int32_t number, s
     const double kept = isnan(slowdown) ? 1 : 1 - spent->overlap + spent->overlap / slowdown;
     const double part = op->kind == YK_OP_UPDATE ? part_of(request->program, rank, op) : 1;
     const double scale =
-        message ? 1 : request->sim->ranks[rank].scale; /* with all others at work */
+        message ? 1 : request->sim->ranks[rank].compute_time_factor; /* with all others at work */
     if (!(part > 0) || !(spent->seconds > 0)) {
         return;
     }

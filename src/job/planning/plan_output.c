@@ -21,7 +21,7 @@ static void add_rest(const struct yk_sim *sim, struct yk_text *out)
 {
     double lowest = 1;
     for (int32_t rank = 0; rank < sim->program->rank_count; rank++) {
-        lowest = fmin(lowest, sim->ranks[rank].scale);
+        lowest = fmin(lowest, sim->ranks[rank].compute_time_factor);
     }
     if (lowest < 1) {
         yk_text_addf(out, ", down to %.3g times while others rest", lowest);
@@ -403,8 +403,8 @@ static void write_device(const struct yk_planner_outcome *planned, int32_t rank,
     yk_json_write_number(json, "compute_s", simulated->compute_s);
     yk_json_write_number(json, "exposed_s", simulated->exposed_s);
     yk_json_write_number(json, "idle_s", simulated->idle_s);
-    if (simulated->scale < 1) {
-        yk_json_write_number(json, "compute_time_factor", simulated->scale);
+    if (simulated->compute_time_factor < 1) {
+        yk_json_write_number(json, "compute_time_factor", simulated->compute_time_factor);
     }
     yk_json_write_begin_object(json, "memory");
     for (int32_t kind = 0; kind < YK_MEMORY_KIND_COUNT; kind++) {

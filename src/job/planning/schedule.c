@@ -9,8 +9,7 @@
 #include "report/label.h"
 #include "sched/bound/bound.h"
 #include "sched/mapping.h"
-#include "sched/memory.h"
-#include "sched/task_map.h"
+#include "sched/schedule.h"
 
 #include <math.h>
 #include <stdlib.h>
