@@ -20,7 +20,7 @@ void yk_figure_begin(const struct yk_figure *figure, const char *title)
                  "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"figure\" width=\"%.0f\" "
                  "height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" role=\"img\"",
                  figure->width, figure->height, figure->width, figure->height);
-    if (!figure->alone) {
+    if (!figure->standalone) {
         yk_text_add(out, " aria-label=\"");
         yk_text_add_xml(out, title);
         yk_text_add(out, "\">\n");

@@ -125,17 +125,6 @@ yk_status yk_lanes_from_trace(const struct yk_trace *trace, int32_t rank_count, 
     return YK_OK;
 }
 
-yk_status yk_lanes_keep_name(struct yk_text *text, struct yk_arena *arena, const char **out)
-{
-    yk_status status = yk_text_status(text);
-    if (status == YK_OK) {
-        *out = yk_arena_copy_text(arena, yk_text_chars(text), text->length);
-        status = *out ? YK_OK : yk_fail_out_of_memory();
-    }
-    yk_text_free(text);
-    return status;
-}
-
 /* ---- runs ---- */
 
 static bool joins(const struct yk_lanes_merge *merge, const struct yk_lanes_run *run,
@@ -261,7 +250,7 @@ static struct picture lay_out(const struct yk_lanes *lanes, const struct yk_figu
         .figure = *frame,
         .left = named ? LEFT : 24,
         .right = frame->width - RIGHT_MARGIN,
-        .top = AXIS_HEIGHT + (frame->alone ? YK_FIGURE_HEADING : 0),
+        .top = AXIS_HEIGHT + (frame->standalone ? YK_FIGURE_HEADING : 0),
     };
     choose_heights(&picture);
     picture.bottom = picture.top;

@@ -82,7 +82,7 @@ void yk_plot_axes(const struct yk_plot *plot, double scale, const char *unit, in
     const double y_step = yk_label_step((plot->y.high - plot->y.low) / scale, parts) * scale;
     const int columns = (int)fmax(1, (plot->right - plot->left) / TICK_PIXELS);
     const double any_step = yk_label_step(plot->x.high - plot->x.low, columns);
-    const double x_step = plot->counts ? fmax(1, any_step) : any_step;
+    const double x_step = plot->integer_x ? fmax(1, any_step) : any_step;
     char number[YK_NUMBER_SIZE];
     char label[YK_NUMBER_SIZE + 8];
     for (int64_t k = (int64_t)ceil(plot->y.low / y_step); (double)k * y_step <= plot->y.high; k++) {

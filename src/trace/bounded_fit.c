@@ -267,8 +267,10 @@ void yk_bounded_fit_solve(const struct yk_bounded_fit *fit, double max,
         out->values[i] = scaled.length[i] > 0 ? search.z[i] / scaled.length[i] : 0;
         determined += scaled.length[i] > 0;
     }
-    out->spare = fit->rows - determined;
-    out->spread = out->spare > 0 ? sqrt(misfit(fit, out->values) / (double)out->spare) : INFINITY;
+    out->degrees_of_freedom = fit->rows - determined;
+    out->spread = out->degrees_of_freedom > 0
+                      ? sqrt(misfit(fit, out->values) / (double)out->degrees_of_freedom)
+                      : INFINITY;
     factor(&scaled, all, fit->count, RIDGE, out->lower);
 }
 
@@ -313,7 +315,7 @@ double yk_bounded_fit_weighted_sum(const struct yk_bounded_fit_solution *solutio
     /* 1 where the others are in other rows, 0 where they make up this one. */
     const double own = 1 / (square * length_together(solution->fit, weights));
     if (own > MIN_OWN) {
-        *error = errors_that_hold(solution->spare) * solution->spread * sqrt(square);
+        *error = errors_that_hold(solution->degrees_of_freedom) * solution->spread * sqrt(square);
     }
     return value;
 }

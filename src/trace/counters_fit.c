@@ -436,7 +436,7 @@ struct search {
     struct timeline timeline;
     struct yk_bounded_fit fit;
     struct yk_bounded_fit_solution solution;
-    int64_t spare; /* rows beyond the unknowns, at the last lag */
+    int64_t degrees_of_freedom; /* at the last lag */
 };
 
 /* Those that are averages over their reading. */
@@ -472,7 +472,7 @@ static double misfit_of(struct search *search, double lag_s, enum yk_counter cou
     if (!isfinite(spread)) {
         return 0;
     }
-    search->spare = search->solution.spare;
+    search->degrees_of_freedom = search->solution.degrees_of_freedom;
     return spread * spread * (double)fit->rows / variance;
 }
 
@@ -505,7 +505,7 @@ static double try_lags(struct search *search, double around_s, double step_s, in
 static double find(struct search *search, double max_s)
 {
     const double in_time = misfit(search, 0);
-    const double spare = (double)search->spare - 1;
+    const double spare = (double)search->degrees_of_freedom - 1;
     const double step_s = max_s / ROUGH_STEPS;
     double lowest = in_time;
     if (!(in_time > 0)) {
@@ -535,8 +535,8 @@ yk_status yk_counters_fit_lag(const struct yk_counter_reading *readings, int32_t
                               const struct yk_counter_span *spans, int32_t span_count,
                               int32_t part_count, double max_s, double *out_s)
 {
-    struct search *search = NULL;
     struct yk_arena *arena = NULL;
+    struct search *search = NULL;
     *out_s = 0;
     if (reading_count == 0 || !(max_s > 0)) {
         return YK_OK;
@@ -544,9 +544,7 @@ yk_status yk_counters_fit_lag(const struct yk_counter_reading *readings, int32_t
     YK_TRY(yk_arena_create(&arena));
     const yk_status status =
         begin_search(readings, reading_count, spans, span_count, part_count, arena, &search);
-    if (status == YK_OK) {
-        *out_s = find(search, max_s);
-    }
+    *out_s = status == YK_OK ? find(search, max_s) : 0;
     yk_arena_destroy(arena);
     return status;
 }

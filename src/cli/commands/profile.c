@@ -15,7 +15,7 @@
 #include "job/profiling/profile_import.h"
 #include "job/profiling/profile_show.h"
 #include "job/training/transport.h"
-#include "report/profile/describe.h"
+#include "report/profile/report.h"
 
 #include <ctype.h>
 #include <inttypes.h>

@@ -7,7 +7,7 @@
 #include "job/training/balance.h"
 #include "job/training/measurements.h"
 #include "planner/planner.h"
-#include "trace/chrome.h"
+#include "trace/trace.h"
 
 #include <string.h>
 

@@ -59,7 +59,7 @@ static yk_status name_group(const struct yk_cluster *cluster, struct yk_arena *a
     }
     struct yk_text text = {0};
     yk_text_addf(&text, "%s \xc3\x97%d", device->type ? device->type : device->name, group->count);
-    return yk_lanes_keep_name(&text, arena, &group->name);
+    return yk_text_move(&text, arena, &group->name);
 }
 
 /* The devices in the order of their nodes. */
@@ -391,7 +391,7 @@ static void draw_matrix(const struct picture *picture, double y)
 static void draw(struct picture *picture)
 {
     const bool matrix = has_matrix(picture);
-    const double top = picture->figure.alone ? YK_FIGURE_HEADING : 2;
+    const double top = picture->figure.standalone ? YK_FIGURE_HEADING : 2;
     const double nodes = draw_nodes(picture, top, true);
     const char *assumption = picture->groups->cluster->assumption;
     const double room = picture->figure.width - 2.0 * MARGIN;
@@ -473,10 +473,10 @@ static yk_status write_csv(const void *subject, struct yk_text *out)
 const struct yk_chart yk_plan_chart_cluster = {
     .name = "cluster",
     .title = "Cluster",
-    .row = "pair",
+    .row_class = "pair",
     .draw = draw_cluster,
     .width = YK_CHART_HALF,
     .file_width = 760,
-    .numbers = "links",
-    .csv = write_csv,
+    .csv_name = "links",
+    .write_csv = write_csv,
 };

@@ -54,7 +54,7 @@ const struct yk_chart yk_plan_chart_lanes = {
     .title = "Where the time goes",
     .draw = draw,
     .file_width = YK_FIGURE_ALONE_WIDTH,
-    .add = add,
-    .numbers = "lanes",
-    .csv = write_csv,
+    .add_html = add,
+    .csv_name = "lanes",
+    .write_csv = write_csv,
 };

@@ -8,9 +8,7 @@
 
 static void add_text_cell(const char *text, struct yk_text *out)
 {
-    yk_text_add(out, "<td class=\"left\">");
-    yk_text_add_xml(out, text);
-    yk_text_add(out, "</td>");
+    yk_page_add_text("<td class=\"left\">", text, "</td>", out);
 }
 
 /* The shares, or else the parts, that a rank has in its groups, each number once. */
@@ -195,9 +193,7 @@ static void add_ratio(double step_s, double plan_s, struct yk_text *out)
 
 static void add_remark(const char *text, struct yk_text *out)
 {
-    yk_text_add(out, "<td class=\"remark\">");
-    yk_text_add_xml(out, text ? text : "");
-    yk_text_add(out, "</td></tr>\n");
+    yk_page_add_text("<td class=\"remark\">", text ? text : "", "</td></tr>\n", out);
 }
 
 static yk_status add_alternatives(const void *subject, struct yk_text *out)
@@ -297,17 +293,17 @@ static bool has_leave_one_out(const void *subject)
     return sets->result->leave_one_out_count > 0;
 }
 
-const struct yk_chart yk_plan_chart_devices = {.title = "Devices", .add = add_devices};
-const struct yk_chart yk_plan_chart_layers = {.title = "Layers", .add = add_layers};
+const struct yk_chart yk_plan_chart_devices = {.title = "Devices", .add_html = add_devices};
+const struct yk_chart yk_plan_chart_layers = {.title = "Layers", .add_html = add_layers};
 const struct yk_chart yk_plan_chart_alternatives = {
     .title = "Other plans",
-    .row = "pair uneven",
+    .row_class = "pair uneven",
     .applies = has_alternatives,
-    .add = add_alternatives,
+    .add_html = add_alternatives,
 };
 const struct yk_chart yk_plan_chart_leave_one_out = {
     .title = "Leaving a device out",
-    .row = "pair uneven",
+    .row_class = "pair uneven",
     .applies = has_leave_one_out,
-    .add = add_leave_one_out,
+    .add_html = add_leave_one_out,
 };

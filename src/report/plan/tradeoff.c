@@ -305,7 +305,7 @@ static void draw(const struct yk_plan_tradeoff *tradeoff, struct yk_figure frame
         .plot = {.figure = frame,
                  .left = LEFT,
                  .right = frame.width - RIGHT_MARGIN,
-                 .top = 8 + (frame.alone ? YK_FIGURE_HEADING : 0)},
+                 .top = 8 + (frame.standalone ? YK_FIGURE_HEADING : 0)},
         .tradeoff = tradeoff,
     };
     const double room = picture.plot.right - 14;
@@ -329,7 +329,7 @@ static void draw(const struct yk_plan_tradeoff *tradeoff, struct yk_figure frame
 
 yk_status yk_plan_tradeoff_write(const struct yk_plan_tradeoff *tradeoff, struct yk_text *out)
 {
-    draw(tradeoff, (struct yk_figure){.width = FILE_WIDTH, .alone = true, .out = out});
+    draw(tradeoff, (struct yk_figure){.width = FILE_WIDTH, .standalone = true, .out = out});
     return yk_text_status(out);
 }
 
@@ -373,7 +373,7 @@ static const struct yk_plan_tradeoff *tradeoff_of(const void *subject, int32_t n
     return &sets->result->tradeoffs[number];
 }
 
-#define TRADEOFF(number, chart, file, csv_name)                                                    \
+#define TRADEOFF(number, chart, svg_file, csv_file)                                                \
     static bool chart##_applies(const void *subject)                                               \
     {                                                                                              \
         return ((const struct yk_equal_ranks_sets *)subject)->result->tradeoff_count > (number);   \
@@ -393,15 +393,15 @@ static const struct yk_plan_tradeoff *tradeoff_of(const void *subject, int32_t n
         return YK_OK;                                                                              \
     }                                                                                              \
     const struct yk_chart yk_plan_chart_##chart = {                                                \
-        .name = (file),                                                                            \
+        .name = (svg_file),                                                                        \
         .heading = chart##_heading,                                                                \
-        .row = "pair",                                                                             \
+        .row_class = "pair",                                                                       \
         .applies = chart##_applies,                                                                \
         .draw = chart##_draw,                                                                      \
         .width = YK_CHART_HALF,                                                                    \
         .file_width = FILE_WIDTH,                                                                  \
-        .numbers = (csv_name),                                                                     \
-        .csv = chart##_csv,                                                                        \
+        .csv_name = (csv_file),                                                                    \
+        .write_csv = chart##_csv,                                                                  \
     };
 
 TRADEOFF(0, split, "split", "trade-off-1")

@@ -1,6 +1,5 @@
 #include "report/label.h"
 #include "report/plot.h"
-#include "report/profile/describe.h"
 #include "report/profile/report.h"
 
 #include <inttypes.h>
@@ -223,7 +222,7 @@ yk_status yk_profile_figure_layer(const struct yk_profile_report_layer *layer,
     struct yk_plot plot = {
         .figure = {.width = LAYER_WIDTH,
                    .height = YK_FIGURE_HEADING + LAYER_HEIGHT + FOOT,
-                   .alone = true,
+                   .standalone = true,
                    .out = out},
         .left = LAYER_LEFT,
         .right = LAYER_WIDTH - RIGHT_MARGIN,
@@ -404,7 +403,7 @@ yk_status yk_profile_figure_link(const struct yk_profile_report *report, int32_t
     const struct yk_figure figure = {
         .width = YK_FIGURE_ALONE_WIDTH,
         .height = YK_FIGURE_HEADING + (end - first) * ROW_HEIGHT,
-        .alone = true,
+        .standalone = true,
         .out = out,
     };
     yk_figure_begin(&figure, name);

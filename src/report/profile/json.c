@@ -1,5 +1,3 @@
-#include "report/profile/json.h"
-
 #include "report/profile/report.h"
 
 /* Ends a row by all that is known of its measurement, whose value is called `value`. */

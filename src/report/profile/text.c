@@ -1,7 +1,6 @@
 #include "base/table.h"
 #include "base/units.h"
 #include "report/plot.h"
-#include "report/profile/describe.h"
 #include "report/profile/report.h"
 
 #include <inttypes.h>

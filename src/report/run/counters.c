@@ -272,7 +272,7 @@ static void draw_counters(const struct yk_run_report *report, const struct yk_ru
         .shift_s = whole_run ? 0 : lanes->shift_s,
         .whole_run = whole_run,
     };
-    const double top = AXIS_HEIGHT + (frame.alone ? YK_FIGURE_HEADING : 0);
+    const double top = AXIS_HEIGHT + (frame.standalone ? YK_FIGURE_HEADING : 0);
     const double bottom = walk(&picture, report, lanes, top, NULL);
     const bool legend = has_parts(&picture, report);
     picture.figure.height = bottom + (legend ? LEGEND_HEIGHT : 4);
@@ -287,17 +287,6 @@ static void draw_counters(const struct yk_run_report *report, const struct yk_ru
         draw_legend(&picture, bottom - 2);
     }
     yk_figure_end(&picture.figure);
-}
-
-static bool is_of_cpu(enum yk_counter counter)
-{
-    return counter >= YK_COUNTER_CORES;
-}
-
-/* Both kinds of devices have these. */
-static bool is_of_both(enum yk_counter counter)
-{
-    return counter == YK_COUNTER_MEMORY;
 }
 
 /* ---- numbers ---- */
@@ -402,9 +391,7 @@ static void add_table_rows(const struct yk_counter_rank *rank, const struct yk_c
     for (int32_t i = 0; i < rows->count; i++) {
         const struct yk_counter_row *row = &rows->all[i];
         char text[YK_NUMBER_SIZE];
-        yk_text_add(out, "<tr><th scope=\"row\">");
-        yk_text_add_xml(out, row->name);
-        yk_text_add(out, "</th>");
+        yk_page_begin_row(row->name, out);
         yk_label_percent(row->seconds, whole_s, text);
         yk_page_add_cell(text, out);
         for (int c = 0; c < YK_COUNTER_COUNT; c++) {
@@ -445,8 +432,8 @@ static void add_missing(const struct yk_counter_rank *rank, struct yk_text *out)
     int32_t count = 0;
     for (int c = 0; c < YK_COUNTER_COUNT; c++) {
         const enum yk_counter counter = (enum yk_counter)c;
-        if (!yk_counters_file_has(rank, counter) &&
-            (is_of_cpu(counter) == cpu || is_of_both(counter))) {
+        const bool possible = (counter >= YK_COUNTER_CORES) == cpu || counter == YK_COUNTER_MEMORY;
+        if (possible && !yk_counters_file_has(rank, counter)) {
             yk_text_addf(out, "%s%s", count++ == 0 ? " Without a meter here: " : ", ",
                          yk_counter_name(counter));
         }
@@ -460,9 +447,7 @@ static void add_rank(const struct yk_counter_rank *rank, struct yk_text *out)
     for (int32_t i = 0; i < rank->phases.count; i++) {
         whole_s = fmax(whole_s, rank->phases.all[i].seconds);
     }
-    yk_text_add(out, "<h3>");
-    yk_text_add_xml(out, rank->device);
-    yk_text_add(out, "</h3>\n");
+    yk_page_add_text("<h3>", rank->device, "</h3>\n", out);
     add_table(rank, &rank->phases, "phase", whole_s, out);
     add_table(rank, &rank->kinds, "kind of layer", whole_s, out);
     yk_text_add(out, "<p class=\"note\">");
@@ -476,7 +461,6 @@ static void add_rank(const struct yk_counter_rank *rank, struct yk_text *out)
 
 static void add_legend(const struct yk_run_report *report, struct yk_text *out)
 {
-    static const enum yk_counter lines[] = {YK_COUNTER_SM, YK_COUNTER_TENSOR, YK_COUNTER_DRAM};
     bool known = false;
     for (int32_t r = 0; r < report->counters->count; r++) {
         known |= yk_counters_file_has(&report->counters->all[r], YK_COUNTER_SM);
@@ -485,7 +469,7 @@ static void add_legend(const struct yk_run_report *report, struct yk_text *out)
     yk_text_addf(out, "<ul class=\"legend%s\" hidden>\n", known ? " live" : "");
     for (int i = 0; i < LINES; i++) {
         yk_text_addf(out, "<li><i class=\"line-%d\" aria-hidden=\"true\"></i>%s</li>\n", i,
-                     yk_counter_name(lines[i]));
+                     yk_counter_name(plots[0].counters[i]));
     }
     yk_text_add(out, "</ul>\n");
 }
@@ -568,5 +552,5 @@ const struct yk_chart yk_run_chart_counters = {
     .applies = applies,
     .draw = draw,
     .file_width = YK_FIGURE_ALONE_WIDTH,
-    .add = add,
+    .add_html = add,
 };

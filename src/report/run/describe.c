@@ -1,4 +1,4 @@
-#include "report/run/describe.h"
+#include "report/run/ranks.h"
 
 #include "report/label.h"
 

@@ -10,11 +10,6 @@
 /* Traces in files are kept to the nanosecond. */
 static const double SAME_S = 1.5e-9;
 
-const char *yk_run_lanes_trace_name(int trace)
-{
-    return trace == YK_RUN_PREDICTED ? "predicted" : "measured";
-}
-
 /* Lanes of both traces, (ranks, lanes) each. */
 struct both {
     const struct yk_run_ranks *ranks;
@@ -98,25 +93,6 @@ static yk_status merge(struct yk_arena *arena, struct both *both)
     return YK_OK;
 }
 
-/* "0 to 31, 40". */
-static yk_status number(const struct both *both, int32_t first, struct yk_arena *arena,
-                        const char **out)
-{
-    struct yk_text text = {0};
-    for (int32_t r = first; r < both->rank_count; r++) {
-        const int32_t from = r;
-        if (both->first_of[r] != first) {
-            continue;
-        }
-        while (r + 1 < both->rank_count && both->first_of[r + 1] == first) {
-            r++;
-        }
-        yk_text_addf(&text, from == r ? "%s%d" : "%s%d to %d", text.length > 0 ? ", " : "",
-                     (int)from, (int)r);
-    }
-    return yk_lanes_keep_name(&text, arena, out);
-}
-
 static yk_status name(const struct both *both, int32_t first, const char *numbers,
                       struct yk_arena *arena, const char **out)
 {
@@ -127,7 +103,7 @@ static yk_status name(const struct both *both, int32_t first, const char *number
             &text, both->traces[YK_RUN_MEASURED] ? ", slowest of ranks %s" : ", as all of ranks %s",
             numbers);
     }
-    return yk_lanes_keep_name(&text, arena, out);
+    return yk_text_move(&text, arena, out);
 }
 
 static yk_status fill_lane(const struct both *both, int32_t first, int32_t lane,
@@ -144,12 +120,13 @@ static yk_status fill_lane(const struct both *both, int32_t first, int32_t lane,
         if (both->lanes[t]) {
             out->rows[t] = both->lanes[t][rank * YK_LANE_COUNT + lane];
         }
-        out->rows[t].name = yk_run_lanes_trace_name(t);
+        out->rows[t].name = t == YK_RUN_PREDICTED ? "predicted" : "measured";
     }
-    YK_TRY(number(both, first, arena, &out->numbers));
+    yk_equal_ranks_add_numbers(both->first_of, both->rank_count, first, &text);
+    YK_TRY(yk_text_move(&text, arena, &out->numbers));
     YK_TRY(name(both, first, out->numbers, arena, &out->device));
     yk_text_addf(&text, "%s, %s", out->device, out->lane);
-    return yk_lanes_keep_name(&text, arena, &out->name);
+    return yk_text_move(&text, arena, &out->name);
 }
 
 static yk_status list_groups(const struct yk_run_lane *all, int32_t count, struct yk_arena *arena,
@@ -190,7 +167,7 @@ yk_status yk_run_lanes_make(const struct yk_run_report *report, const struct yk_
         .group_count = count,
     };
     yk_text_addf(&title, "Ops over time: %s", report->title);
-    YK_TRY(yk_lanes_keep_name(&title, arena, &out->lanes.title));
+    YK_TRY(yk_text_move(&title, arena, &out->lanes.title));
     return list_groups(all, count, arena, &out->lanes.groups);
 }
 
@@ -290,7 +267,7 @@ const struct yk_chart yk_run_chart_lanes = {
     .applies = applies,
     .draw = draw,
     .file_width = YK_FIGURE_ALONE_WIDTH,
-    .add = add,
-    .numbers = "lanes",
-    .csv = write_csv,
+    .add_html = add,
+    .csv_name = "lanes",
+    .write_csv = write_csv,
 };

@@ -155,7 +155,7 @@ static yk_status draw(const void *subject, struct yk_figure frame)
     char classes[YK_MEMORY_KIND_COUNT][32];
     const int32_t kinds = list_kinds(report, classes, entries);
     const double device = NAME_HEIGHT + MARK_HEIGHT + BAR_HEIGHT + MARK_HEIGHT + 6;
-    const double top = AXIS_HEIGHT + (frame.alone ? YK_FIGURE_HEADING : 0);
+    const double top = AXIS_HEIGHT + (frame.standalone ? YK_FIGURE_HEADING : 0);
     const double bottom = top + device * report->memory_count;
     const int parts = (int)fmax(1, (picture.right - MARGIN) / 90);
     const struct yk_figure_axis axis = yk_figure_axis_make(picture.max_bytes, YK_UNIT_BYTES, parts);
@@ -203,14 +203,14 @@ static bool applies(const void *subject)
 const struct yk_chart yk_run_chart_memory = {
     .name = "memory",
     .title = "Memory",
-    .row = "pair",
+    .row_class = "pair",
     .applies = applies,
     .draw = draw,
     .width = YK_CHART_HALF,
     .file_width = 760,
-    .style = "scrolled",
+    .css_class = "scrolled",
     .note = "The bar is the most that any way of running the plan can hold, by kind; what was "
             "measured is the whole process at its fullest, of a GPU all that was in use there.",
-    .numbers = "memory",
-    .csv = write_csv,
+    .csv_name = "memory",
+    .write_csv = write_csv,
 };
