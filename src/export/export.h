@@ -10,8 +10,9 @@
  *      simplest one; Python code of its output is in python/ddp.py, which the build embeds.
  *   2. Add ROW(NAME) to YK_EXPORTERS below. Help, shell completion, the library, and the tests over
  *      random plans follow the table.
- *   3. Add a command with its output to tests/cli/cases/plan-export.case, and record it:
- *      `tests/cli/run-case --record build/release/yoke tests/cli/cases/plan-export.case`.
+ *   3. Add a command to tests/cli/cases/plan-export.case, and record its output:
+ *      `tests/cli/run-case --record build/release/yoke tests/cli/cases/plan-export.case`. Record the
+ *      cases that list all exporters (help, completion) in the same way.
  * The tests: `tools/build release && ctest --test-dir build/release -R '^export/'`.
  *
  * The room:

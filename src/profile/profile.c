@@ -44,7 +44,8 @@ static bool begins_with_cpu(const char *text)
     return strncmp(text, "cpu", 3) == 0 && strchr(":- ", text[3]); /* or the end of the text */
 }
 
-const char *yk_profile_handle_cpu(const struct yk_profile *profile, const char *subject)
+/* The CPU of a device's or link's times: this machine's if a CPU is part of it, else "". */
+static const char *cpu_of(const struct yk_profile *profile, const char *subject)
 {
     const size_t devices = strcspn(subject, " ");
     for (size_t i = 0; i < devices; i++) {
@@ -138,7 +139,7 @@ yk_status yk_profile_commit(struct yk_profile *profile)
     return yk_database_commit(profile->database);
 }
 
-/* With the CPU, where there is one. */
+/* The versions, with the CPU if there is one. */
 #define VERSIONS "CASE cpu WHEN '' THEN versions ELSE versions || ' on ' || cpu END"
 
 static void add_value(struct yk_text *out, const struct yk_database_statement *query, int column)
@@ -216,22 +217,26 @@ static yk_status read_point(const struct yk_profile *profile,
     return YK_OK;
 }
 
-/* Reads rows until there are no more; of several of one size, the first. */
+/* Reads all rows, and finalizes the query. Of several rows of one size, the first is used. */
 static yk_status read_points(struct yk_profile *profile, struct yk_database_statement *query,
                              struct yk_profile_curve *out)
 {
     int32_t count = 0;
     bool found = false;
-    YK_TRY(yk_database_step(query, &found));
-    while (found) {
-        YK_TRY(yk_array_grow((void **)&profile->points, &profile->point_capacity, count,
-                             sizeof *profile->points));
-        YK_TRY(read_point(profile, query, &profile->points[count]));
-        count += count == 0 || profile->points[count].size > profile->points[count - 1].size;
-        YK_TRY(yk_database_step(query, &found));
+    yk_status status = yk_database_step(query, &found);
+    while (status == YK_OK && found) {
+        status = yk_array_grow((void **)&profile->points, &profile->point_capacity, count,
+                               sizeof *profile->points);
+        YK_THEN(read_point(profile, query, &profile->points[count]));
+        count += status == YK_OK &&
+                 (count == 0 || profile->points[count].size > profile->points[count - 1].size);
+        YK_THEN(yk_database_step(query, &found));
     }
-    *out = (struct yk_profile_curve){profile->points, count};
-    return YK_OK;
+    yk_database_finalize(query);
+    if (status == YK_OK) {
+        *out = (struct yk_profile_curve){profile->points, count};
+    }
+    return status;
 }
 
 yk_status yk_profile_find_layer(struct yk_profile *profile, const struct yk_profile_layer *layer,
@@ -242,10 +247,8 @@ yk_status yk_profile_find_layer(struct yk_profile *profile, const struct yk_prof
         profile,
         "SELECT batch, seconds, spread FROM layers WHERE " YK_PROFILE_WHERE_LAYER
         " ORDER BY batch, abs(part - ?2)",
-        layer, yk_profile_handle_cpu(profile, layer->device), &query));
-    const yk_status status = read_points(profile, query, out);
-    yk_database_finalize(query);
-    return status;
+        layer, cpu_of(profile, layer->device), &query));
+    return read_points(profile, query, out);
 }
 
 yk_status yk_profile_find_part(struct yk_profile *profile, const char *device, double part,
@@ -260,7 +263,7 @@ yk_status yk_profile_find_part(struct yk_profile *profile, const char *device, d
     yk_database_bind_text(query, 1, device);
     yk_database_bind_real(query, 2, part);
     yk_database_bind_real(query, 3, most);
-    yk_database_bind_text(query, 4, yk_profile_handle_cpu(profile, device));
+    yk_database_bind_text(query, 4, cpu_of(profile, device));
     const yk_status status = yk_database_step(query, &found);
     *out = found ? yk_database_column_real(query, 0) : NAN;
     yk_database_finalize(query);
@@ -297,10 +300,8 @@ yk_status yk_profile_find_link(struct yk_profile *profile, const struct yk_profi
     YK_TRY(yk_profile_handle_query_link(
         profile,
         "SELECT bytes, seconds, spread FROM links WHERE " YK_PROFILE_WHERE_LINK " ORDER BY bytes",
-        link, yk_profile_handle_cpu(profile, link->link), &query));
-    const yk_status status = read_points(profile, query, out);
-    yk_database_finalize(query);
-    return status;
+        link, cpu_of(profile, link->link), &query));
+    return read_points(profile, query, out);
 }
 
 yk_status yk_profile_find_fact(struct yk_profile *profile, const struct yk_profile_fact *fact,
@@ -309,9 +310,9 @@ yk_status yk_profile_find_fact(struct yk_profile *profile, const struct yk_profi
     struct yk_database_statement *query = NULL;
     bool found = false;
     *out = NAN;
-    YK_TRY(yk_profile_handle_query_fact(
-        profile, "SELECT value FROM facts WHERE " YK_PROFILE_WHERE_FACT, fact,
-        yk_profile_handle_cpu(profile, fact->subject), &query));
+    YK_TRY(yk_profile_handle_query_fact(profile,
+                                        "SELECT value FROM facts WHERE " YK_PROFILE_WHERE_FACT,
+                                        fact, cpu_of(profile, fact->subject), &query));
     const yk_status status = yk_database_step(query, &found);
     const double value = found ? yk_database_column_real(query, 0) : NAN;
     yk_database_finalize(query);
@@ -336,10 +337,10 @@ yk_status yk_profile_has_layer(struct yk_profile *profile, const struct yk_profi
                                int64_t batch, const char *versions, bool *out)
 {
     struct yk_database_statement *query = NULL;
-    YK_TRY(yk_profile_handle_query_layer(
-        profile,
-        "SELECT 1 FROM layers WHERE " YK_PROFILE_WHERE_LAYER " AND batch = ?7 AND versions = ?8",
-        layer, yk_profile_handle_cpu(profile, layer->device), &query));
+    YK_TRY(yk_profile_handle_query_layer(profile,
+                                         "SELECT 1 FROM layers WHERE " YK_PROFILE_WHERE_LAYER
+                                         " AND batch = ?7 AND versions = ?8",
+                                         layer, cpu_of(profile, layer->device), &query));
     return has_size(query, 7, batch, versions, out);
 }
 
@@ -350,7 +351,7 @@ yk_status yk_profile_has_link(struct yk_profile *profile, const struct yk_profil
     YK_TRY(yk_profile_handle_query_link(profile,
                                         "SELECT 1 FROM links WHERE " YK_PROFILE_WHERE_LINK
                                         " AND bytes = ?5 AND versions = ?6",
-                                        link, yk_profile_handle_cpu(profile, link->link), &query));
+                                        link, cpu_of(profile, link->link), &query));
     return has_size(query, 5, bytes, versions, out);
 }
 
@@ -361,7 +362,7 @@ yk_status yk_profile_has_fact(struct yk_profile *profile, const struct yk_profil
     *out = false;
     YK_TRY(yk_profile_handle_query_fact(
         profile, "SELECT 1 FROM facts WHERE " YK_PROFILE_WHERE_FACT " AND versions = ?4", fact,
-        yk_profile_handle_cpu(profile, fact->subject), &query));
+        cpu_of(profile, fact->subject), &query));
     yk_database_bind_text(query, 4, versions);
     return yk_database_step_once(query, out);
 }
@@ -378,7 +379,7 @@ yk_status yk_profile_find_sequences(struct yk_profile *profile,
         "coalesce(min(CASE WHEN sequence > ?4 THEN sequence END), 0) FROM layers "
         "WHERE device = ?1 AND abs(part - ?2) <= 0.005 * part AND shape = ?3 AND pass = ?5 "
         "AND cpu = ?6 AND sequence > 0",
-        layer, yk_profile_handle_cpu(profile, layer->device), &query));
+        layer, cpu_of(profile, layer->device), &query));
     const yk_status status = yk_database_step(query, &found);
     const int64_t below = found ? yk_database_column_integer(query, 0) : 0;
     const int64_t above = found ? yk_database_column_integer(query, 1) : 0;
@@ -575,7 +576,7 @@ static struct yk_profile_measurement complete(const struct yk_profile *profile, 
     made.max = fmax(made.max, made.value);
     made.measured_at = made.measured_at != 0 ? made.measured_at : (int64_t)time(NULL);
     made.host = made.host ? made.host : profile->host;
-    made.cpu = made.cpu ? made.cpu : yk_profile_handle_cpu(profile, subject);
+    made.cpu = made.cpu ? made.cpu : cpu_of(profile, subject);
     return made;
 }
 
