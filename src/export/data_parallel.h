@@ -11,6 +11,9 @@
 #include "cluster/cluster.h"
 #include "plan/plan.h"
 
+/* Whether all layers are in one group. */
+bool yk_data_parallel_has_one_group(const struct yk_plan *plan);
+
 /* The group of all layers. A plan with layers in several groups is an error, which names `tool`. */
 yk_status yk_data_parallel_group(const struct yk_plan *plan, const char *tool,
                                  const struct yk_plan_group **out) YK_MUST_USE;

@@ -3,15 +3,6 @@
 #include "export/data_parallel.h"
 #include "export/text.h"
 
-static bool has_one_group(const struct yk_plan *plan)
-{
-    bool one = true;
-    for (int32_t i = 1; i < plan->layer_count; i++) {
-        one = one && plan->layers[i].group == plan->layers[0].group;
-    }
-    return one;
-}
-
 static int32_t index_in_node(const struct yk_cluster *cluster, int32_t device)
 {
     const struct yk_device *of = &cluster->devices[device];
@@ -48,7 +39,7 @@ yk_status yk_launch_make(const struct yk_plan *plan, const struct yk_cluster *cl
                          struct yk_arena *arena, struct yk_launch *out)
 {
     const struct yk_plan_group *group =
-        has_one_group(plan) ? &plan->groups[plan->layers[0].group] : NULL;
+        yk_data_parallel_has_one_group(plan) ? &plan->groups[plan->layers[0].group] : NULL;
     const int32_t count = group ? group->member_count : plan->rank_count;
     *out = (struct yk_launch){0};
     YK_TRY_NEW(arena, out->ranks, count);

@@ -139,6 +139,11 @@ yk_status yk_profile_commit(struct yk_profile *profile)
     return yk_database_commit(profile->database);
 }
 
+/* The order of rows in lists and visits. */
+#define LAYER_ORDER "device, cpu, part, shape, sequence, pass, batch"
+#define LINK_ORDER "link, cpu, collective, ranks, bytes"
+#define FACT_ORDER "subject, cpu, fact"
+
 /* The versions, with the CPU if there is one. */
 #define VERSIONS "CASE cpu WHEN '' THEN versions ELSE versions || ' on ' || cpu END"
 
@@ -184,17 +189,15 @@ yk_status yk_profile_list(struct yk_profile *profile, struct yk_text *out)
 {
     YK_TRY(each_row(profile,
                     "SELECT 'layer', device, part, shape, sequence, pass, batch, seconds, spread, "
-                    "samples, " VERSIONS " FROM layers "
-                    "ORDER BY device, cpu, part, shape, sequence, pass, batch",
+                    "samples, " VERSIONS " FROM layers ORDER BY " LAYER_ORDER,
                     list_row, out));
-    YK_TRY(each_row(
-        profile,
-        "SELECT 'link', link, collective, ranks, bytes, seconds, spread, samples, " VERSIONS
-        " FROM links ORDER BY link, cpu, collective, ranks, bytes",
-        list_row, out));
+    YK_TRY(each_row(profile,
+                    "SELECT 'link', link, collective, ranks, bytes, seconds, spread, "
+                    "samples, " VERSIONS " FROM links ORDER BY " LINK_ORDER,
+                    list_row, out));
     return each_row(profile,
                     "SELECT 'fact', subject, fact, value, spread, samples, " VERSIONS
-                    " FROM facts ORDER BY subject, cpu, fact",
+                    " FROM facts ORDER BY " FACT_ORDER,
                     list_row, out);
 }
 
@@ -415,17 +418,14 @@ static struct yk_profile_measurement measurement_of(const struct yk_database_sta
     };
 }
 
-struct visitor {
+struct visit {
     const struct yk_profile *profile;
-    void *argument;
-    yk_status (*layer)(void *argument, const struct yk_profile_layer_row *row);
-    yk_status (*link)(void *argument, const struct yk_profile_link_row *row);
-    yk_status (*fact)(void *argument, const struct yk_profile_fact_row *row);
+    const struct yk_profile_visitor *visitor;
 };
 
 static yk_status visit_layer(const struct yk_database_statement *query, void *argument)
 {
-    const struct visitor *visitor = argument;
+    const struct visit *visit = argument;
     const struct yk_profile_layer_row row = {
         .layer = {.device = yk_database_column_text(query, 0),
                   .part = yk_database_column_real(query, 1),
@@ -435,25 +435,12 @@ static yk_status visit_layer(const struct yk_database_statement *query, void *ar
         .batch = yk_database_column_integer(query, 5),
         .measurement = measurement_of(query, 6),
     };
-    return visitor->layer(visitor->argument, &row);
-}
-
-yk_status yk_profile_visit_layers(struct yk_profile *profile,
-                                  yk_status (*visit)(void *argument,
-                                                     const struct yk_profile_layer_row *row),
-                                  void *argument)
-{
-    struct visitor visitor = {.argument = argument, .layer = visit};
-    return each_row(profile,
-                    "SELECT device, part, shape, sequence, pass, batch, "
-                    "seconds, " MEASUREMENT ", cpu FROM layers "
-                    "ORDER BY device, cpu, part, shape, sequence, pass, batch",
-                    visit_layer, &visitor);
+    return visit->visitor->layer(visit->visitor->argument, &row);
 }
 
 static yk_status visit_link(const struct yk_database_statement *query, void *argument)
 {
-    const struct visitor *visitor = argument;
+    const struct visit *visit = argument;
     const int64_t ranks = yk_database_column_integer(query, 2);
     const struct yk_profile_link_row row = {
         .link = {.link = yk_database_column_text(query, 0),
@@ -464,45 +451,42 @@ static yk_status visit_link(const struct yk_database_statement *query, void *arg
     };
     if (ranks <= 0 || ranks > INT32_MAX) {
         return yk_fail(YK_ERROR_INPUT, "%s: %s: %lld ranks cannot be",
-                       yk_database_path(visitor->profile->database), row.link.link,
-                       (long long)ranks);
+                       yk_database_path(visit->profile->database), row.link.link, (long long)ranks);
     }
-    return visitor->link(visitor->argument, &row);
-}
-
-yk_status yk_profile_visit_links(struct yk_profile *profile,
-                                 yk_status (*visit)(void *argument,
-                                                    const struct yk_profile_link_row *row),
-                                 void *argument)
-{
-    struct visitor visitor = {.profile = profile, .argument = argument, .link = visit};
-    return each_row(profile,
-                    "SELECT link, collective, ranks, bytes, seconds, " MEASUREMENT
-                    ", cpu FROM links ORDER BY link, cpu, collective, ranks, bytes",
-                    visit_link, &visitor);
+    return visit->visitor->link(visit->visitor->argument, &row);
 }
 
 static yk_status visit_fact(const struct yk_database_statement *query, void *argument)
 {
-    const struct visitor *visitor = argument;
+    const struct visit *visit = argument;
     const struct yk_profile_fact_row row = {
         .fact = {.subject = yk_database_column_text(query, 0),
                  .fact = yk_database_column_text(query, 1)},
         .measurement = measurement_of(query, 2),
     };
-    return visitor->fact(visitor->argument, &row);
+    return visit->visitor->fact(visit->visitor->argument, &row);
 }
 
-yk_status yk_profile_visit_facts(struct yk_profile *profile,
-                                 yk_status (*visit)(void *argument,
-                                                    const struct yk_profile_fact_row *row),
-                                 void *argument)
+yk_status yk_profile_visit(struct yk_profile *profile, const struct yk_profile_visitor *visitor)
 {
-    struct visitor visitor = {.argument = argument, .fact = visit};
-    return each_row(profile,
-                    "SELECT subject, fact, value, " MEASUREMENT
-                    ", cpu FROM facts ORDER BY subject, cpu, fact",
-                    visit_fact, &visitor);
+    struct visit visit = {profile, visitor};
+    if (visitor->layer) {
+        YK_TRY(each_row(profile,
+                        "SELECT device, part, shape, sequence, pass, batch, seconds, " MEASUREMENT
+                        ", cpu FROM layers ORDER BY " LAYER_ORDER,
+                        visit_layer, &visit));
+    }
+    if (visitor->link) {
+        YK_TRY(each_row(profile,
+                        "SELECT link, collective, ranks, bytes, seconds, " MEASUREMENT
+                        ", cpu FROM links ORDER BY " LINK_ORDER,
+                        visit_link, &visit));
+    }
+    return visitor->fact ? each_row(profile,
+                                    "SELECT subject, fact, value, " MEASUREMENT
+                                    ", cpu FROM facts ORDER BY " FACT_ORDER,
+                                    visit_fact, &visit)
+                         : YK_OK;
 }
 
 /* Binds the measurement from number `first` on, and runs the statement, which ends with that. */

@@ -200,20 +200,19 @@ yk_status yk_profile_has_fact(struct yk_profile *profile, const struct yk_profil
  * rows have the same text, in whichever order they were written. */
 yk_status yk_profile_list(struct yk_profile *profile, struct yk_text *out) YK_MUST_USE;
 
-/* Call `visit` for every row, in the order of yk_profile_list(). An error of `visit` stops the loop
- * and is returned. A row is valid during the call. */
-yk_status yk_profile_visit_layers(struct yk_profile *profile,
-                                  yk_status (*visit)(void *argument,
-                                                     const struct yk_profile_layer_row *row),
-                                  void *argument) YK_MUST_USE;
-yk_status yk_profile_visit_links(struct yk_profile *profile,
-                                 yk_status (*visit)(void *argument,
-                                                    const struct yk_profile_link_row *row),
-                                 void *argument) YK_MUST_USE;
-yk_status yk_profile_visit_facts(struct yk_profile *profile,
-                                 yk_status (*visit)(void *argument,
-                                                    const struct yk_profile_fact_row *row),
-                                 void *argument) YK_MUST_USE;
+/* Functions to call for every row, with `argument`; NULL: skip the rows of that table. A row is
+ * valid during the call. */
+struct yk_profile_visitor {
+    void *argument;
+    yk_status (*layer)(void *argument, const struct yk_profile_layer_row *row);
+    yk_status (*link)(void *argument, const struct yk_profile_link_row *row);
+    yk_status (*fact)(void *argument, const struct yk_profile_fact_row *row);
+};
+
+/* Visits all rows in the order of yk_profile_list(). An error of the visitor stops that and is
+ * returned. */
+yk_status yk_profile_visit(struct yk_profile *profile,
+                           const struct yk_profile_visitor *visitor) YK_MUST_USE;
 
 /* ---- add ---- */
 

@@ -1,5 +1,5 @@
 /*
- * Timeline: bars over time in rows, as in a Gantt chart: the tasks of a schedule, or the ops of a
+ * Time chart: bars over time in rows, as in a Gantt chart: the tasks of a schedule, or the ops of a
  * plan or a run. The caller fills a struct yk_lanes; this file draws it as an SVG, web/lanes.js
  * draws the same bars on a canvas.
  *

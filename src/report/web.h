@@ -4,7 +4,7 @@
 
 /* Templates with {{placeholders}}, see yk_page_fill(). */
 extern const char yk_web_page_html[];     /* the whole page */
-extern const char yk_web_timeline_html[]; /* zoom buttons of timelines */
+extern const char yk_web_timeline_html[]; /* zoom buttons of time charts */
 extern const char yk_web_chart_html[];    /* the canvas of a chart */
 extern const char yk_web_numbers_html[];  /* a CSV table */
 
@@ -19,11 +19,11 @@ extern const char yk_web_schedule_css[];
  */
 extern const char yk_web_numbers_js[];  /* reading CSV, units, the tooltip */
 extern const char yk_web_figures_js[];  /* tooltips of SVG pictures, CSV downloads */
-extern const char yk_web_lanes_js[];    /* timelines: zoom, pan, keys, rows of bars */
-extern const char yk_web_ops_js[];      /* timeline rows of ops */
-extern const char yk_web_memory_js[];   /* timeline rows of memory */
-extern const char yk_web_counters_js[]; /* timeline rows of device counters */
-extern const char yk_web_schedule_js[]; /* timeline rows of tasks, and details of one task */
+extern const char yk_web_lanes_js[];    /* time charts: zoom, pan, keys, rows of bars */
+extern const char yk_web_ops_js[];      /* rows of ops */
+extern const char yk_web_memory_js[];   /* rows of memory */
+extern const char yk_web_counters_js[]; /* rows of device counters */
+extern const char yk_web_schedule_js[]; /* rows of tasks, and details of one task */
 extern const char yk_web_steps_js[];    /* the step under the pointer, in curves over steps */
 
 #endif

@@ -294,10 +294,15 @@ static struct yk_plot chart_of(const struct row *row, bool second)
     return plot;
 }
 
-/* A level, its label under its left end, where bandwidth is far below and time above. */
-static void draw_level(const struct yk_plot *plot, double value, const char *text)
+/* A horizontal line at `value`, with its name and value below its left end, where no curve is. */
+static void draw_level(const struct yk_plot *plot, double value, enum yk_unit unit,
+                       const char *name)
 {
     const double y = yk_plot_y(plot, log10(value));
+    char amount[YK_UNITS_SIZE];
+    char text[YK_UNITS_SIZE + 12];
+    yk_units_format(value, unit, amount);
+    snprintf(text, sizeof text, "%s %s", name, amount);
     yk_figure_line(&plot->figure, "low", plot->left, y, plot->right, y);
     yk_figure_text(&plot->figure, "small halo", plot->left + 6, y + 14, text);
 }
@@ -332,11 +337,7 @@ static void draw_rates(const struct row *row)
     yk_figure_text(&plot.figure, "small soft", plot.left, plot.top - 6, "bandwidth over each link");
     draw_axes(&plot, &row->rates, YK_UNIT_BYTES_PER_S, true);
     if (row->link->has_knee) {
-        char rate[YK_UNITS_SIZE];
-        char text[YK_UNITS_SIZE + 12];
-        yk_units_format(knee->plateau_bytes_per_s, YK_UNIT_BYTES_PER_S, rate);
-        snprintf(text, sizeof text, "plateau %s", rate);
-        draw_level(&plot, knee->plateau_bytes_per_s, text);
+        draw_level(&plot, knee->plateau_bytes_per_s, YK_UNIT_BYTES_PER_S, "plateau");
     }
     if (shows_knee) {
         draw_knee_line(&plot, knee->bytes);
@@ -354,11 +355,7 @@ static void draw_times(const struct row *row)
     yk_figure_text(&plot.figure, "small soft", plot.left, plot.top - 6, "time");
     draw_axes(&plot, &row->times, YK_UNIT_SECONDS, true);
     if (row->link->has_knee && knee->latency_s > 0) {
-        char time[YK_UNITS_SIZE];
-        char text[YK_UNITS_SIZE + 12];
-        yk_units_format(knee->latency_s, YK_UNIT_SECONDS, time);
-        snprintf(text, sizeof text, "latency %s", time);
-        draw_level(&plot, knee->latency_s, text);
+        draw_level(&plot, knee->latency_s, YK_UNIT_SECONDS, "latency");
     }
     if (row->link->has_knee && log2(knee->bytes) <= plot.x.high) {
         draw_knee_line(&plot, knee->bytes);

@@ -1,6 +1,6 @@
 /*
- * Run lanes: the predicted and the measured step of a run as timelines, and the total time of each
- * kind of op.
+ * Run lanes: the predicted and the measured step of a run as time charts, and the total time of
+ * each kind of op.
  *
  * Every lane of every rank is a group of two rows, "predicted" and "measured". Lanes without events
  * are left out. With more than YK_RUN_LANES_APART ranks, ranks with equal predictions are merged,

@@ -10,6 +10,7 @@ enum {
     NAME_HEIGHT = 20,
     BAR_HEIGHT = 28,
     MARK_HEIGHT = 18, /* above and below a bar, for its marks */
+    DEVICE_HEIGHT = NAME_HEIGHT + MARK_HEIGHT + BAR_HEIGHT + MARK_HEIGHT + 6,
     AXIS_HEIGHT = 22,
 };
 
@@ -79,9 +80,8 @@ static void draw_stack(const struct picture *picture, const struct yk_run_report
     }
 }
 
-/* Returns the height it takes. */
-static double draw_device(const struct picture *picture, const struct yk_run_report_memory *memory,
-                          double y)
+static void draw_device(const struct picture *picture, const struct yk_run_report_memory *memory,
+                        double y)
 {
     const double top = y + NAME_HEIGHT + MARK_HEIGHT;
     const double bottom = top + BAR_HEIGHT;
@@ -103,7 +103,6 @@ static double draw_device(const struct picture *picture, const struct yk_run_rep
     if (isfinite(memory->measured_bytes)) {
         add_mark(picture, "step", "measured", memory->measured_bytes, top - 5, bottom + 5, top - 8);
     }
-    return NAME_HEIGHT + MARK_HEIGHT + BAR_HEIGHT + MARK_HEIGHT + 6;
 }
 
 static double max_of(const struct yk_run_report *report)
@@ -154,18 +153,16 @@ static yk_status draw(const void *subject, struct yk_figure frame)
     struct yk_figure_legend_entry entries[YK_MEMORY_KIND_COUNT];
     char classes[YK_MEMORY_KIND_COUNT][32];
     const int32_t kinds = list_kinds(report, classes, entries);
-    const double device = NAME_HEIGHT + MARK_HEIGHT + BAR_HEIGHT + MARK_HEIGHT + 6;
     const double top = AXIS_HEIGHT + (frame.standalone ? YK_FIGURE_HEADING : 0);
-    const double bottom = top + device * report->memory_count;
+    const double bottom = top + DEVICE_HEIGHT * report->memory_count;
     const int parts = (int)fmax(1, (picture.right - MARGIN) / 90);
     const struct yk_figure_axis axis = yk_figure_axis_make(picture.max_bytes, YK_UNIT_BYTES, parts);
-    double y = top;
     picture.figure.height =
         bottom + yk_figure_legend(NULL, entries, kinds, MARGIN, 0, picture.right) + 8;
     yk_figure_begin(&picture.figure, "Memory, as predicted and as measured");
     yk_figure_time_grid(&picture.figure, &axis, MARGIN, picture.right, top, bottom);
     for (int32_t i = 0; i < report->memory_count; i++) {
-        y += draw_device(&picture, &report->memory[i], y);
+        draw_device(&picture, &report->memory[i], top + DEVICE_HEIGHT * i);
     }
     yk_figure_legend(&picture.figure, entries, kinds, MARGIN, bottom + 2, picture.right);
     yk_figure_end(&picture.figure);

@@ -1,5 +1,5 @@
-/* Gantt: a schedule as a Gantt chart, one row per device: as a timeline (gantt.c) or as characters
- * for a terminal (gantt_text.c). */
+/* Gantt: a schedule as a Gantt chart, one row per device: as a time chart (gantt.c) or as
+ * characters for a terminal (gantt_text.c). */
 #ifndef YK_REPORT_SCHEDULE_GANTT_H
 #define YK_REPORT_SCHEDULE_GANTT_H
 
@@ -19,7 +19,7 @@ struct yk_gantt_options {
                              makespan: the makespan */
 };
 
-/* The timeline lives in the arena. */
+/* The time chart lives in the arena. */
 yk_status yk_gantt_make(struct yk_schedule *schedule, const struct yk_gantt_options *options,
                         struct yk_arena *arena, struct yk_lanes *out) YK_MUST_USE;
 

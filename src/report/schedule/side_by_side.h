@@ -1,5 +1,5 @@
 /*
- * Schedule comparison: a page that compares several schedules of the same work: a table with a row
+ * Comparison page: a page that compares several schedules of the same work: a table with a row
  * for each, and a Gantt chart of each. All charts have the same time scale. The caller decides what
  * the columns mean. The records own nothing.
  */
