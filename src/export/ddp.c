@@ -42,7 +42,7 @@ static void add_recomputed(struct yk_text *out, const struct yk_plan *plan,
     yk_text_add(out, "]\n");
 }
 
-/* PyTorch takes whole numbers and fractions alike, but not 0, which would mean its usual size. */
+/* The bucket size in MiB may be a fraction; 0 would mean the default of PyTorch. */
 static void add_bucket(struct yk_text *out, const struct yk_plan *plan)
 {
     const double mebibyte = 1048576;

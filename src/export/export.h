@@ -10,15 +10,15 @@
  *      simplest one; Python code of its output is in python/ddp.py, which the build embeds.
  *   2. Add ROW(NAME) to YK_EXPORTERS below. Help, shell completion, the library, and the tests over
  *      random plans follow the table.
- *   3. Add a command to tests/cli/cases/plan-export.case, and record its output:
- *      `tests/cli/run-case --record build/release/yoke tests/cli/cases/plan-export.case`. Record the
- *      cases that list all exporters (help, completion) in the same way.
- * The tests: `tools/build release && ctest --test-dir build/release -R '^export/'`.
+ *   3. Add a command to tests/cli/cases/plan-export.case and record its output, with
+ *      `tests/cli/run-case --record build/release/yoke tests/cli/cases/plan-export.case`. Record
+ *      the cases that list all exporters (help, completion) again, too.
+ * To test it: `tools/build release && ctest --test-dir build/release -R '^export/'`.
  *
- * The room:
- *   export                         the table
- *   accelerate, fsdp, ddp, deepspeed    files that say what the ranks do
- *   torchrun, slurm                scripts that start the ranks
+ * Files of this folder:
+ *   export                              the table
+ *   accelerate, fsdp, ddp, deepspeed    exporters of files that configure the ranks
+ *   torchrun, slurm                     exporters of scripts that start the ranks
  *   data_parallel, python, python/, launch, text    parts that several exporters share
  *
  * All functions are thread-safe.

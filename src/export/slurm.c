@@ -1,7 +1,7 @@
 /*
- * Slurm: a batch script that starts yoke's ranks, or those of a PyTorch script. Nodes that are
- * asked for alike are one component; where they differ, it is a heterogeneous job, whose one srun
- * starts the ranks of all components.
+ * Slurm: a batch script that starts the ranks of yoke, or of a PyTorch script. Equal nodes are one
+ * component of the job. If nodes differ, the job is heterogeneous: several components, whose ranks
+ * one srun starts.
  */
 #include "export/export.h"
 #include "export/launch.h"
@@ -15,7 +15,7 @@ enum {
     MOST_NAME = 40
 };
 
-/* What is asked for at once: nodes that are alike, all their ranks of GPUs or all of CPUs. */
+/* A component of the job: equal nodes, with their GPU ranks or with their CPU ranks. */
 struct component {
     const char *request; /* " --ntasks-per-node=2 --gres=gpu:rtx3090:2" */
     int32_t nodes;
@@ -52,7 +52,7 @@ static void add_types(struct yk_text *out, const struct yk_launch *launch, int32
     }
 }
 
-/* Adds the ranks of a node's GPUs or CPUs, to the last component if that is alike. */
+/* Adds the GPU ranks or the CPU ranks of a node, to the last component if that has equal nodes. */
 static yk_status add_component(struct components *components, const struct yk_launch *launch,
                                int32_t node, bool cpus, struct yk_arena *arena)
 {
@@ -95,7 +95,7 @@ static yk_status list_components(const struct yk_launch *launch, struct yk_arena
     YK_TRY_NEW(arena, out->list, 2 * (int64_t)launch->node_count);
     YK_TRY_NEW(arena, out->order, launch->rank_count);
     for (int32_t i = 0; i < launch->node_count; i++) {
-        /* Rank 0, whose host all others are told, must be in the first component. */
+        /* MASTER_ADDR is the first host, so rank 0 must be in the first component. */
         const bool cpus = launch->ranks[launch->nodes[i].first_rank].device->is_cpu;
         YK_TRY(add_component(out, launch, i, cpus, arena));
         YK_TRY(add_component(out, launch, i, !cpus, arena));

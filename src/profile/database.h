@@ -1,6 +1,6 @@
 /*
  * SQLite: a thin wrapper of an SQLite file and its statements, which turns SQLite errors into
- * yk_status messages. For the files of this room only. One thread at a time.
+ * yk_status messages. Only files of this folder include it. One thread at a time.
  *
  * Several processes may write one file. The journal mode is DELETE (a rollback journal): if a
  * writer is killed, the next process that opens the file rolls its transaction back. (WAL mode

@@ -1,4 +1,5 @@
-/* The fields of an open profile, its queries and its schema, for the files of this room only. */
+/* The fields of an open profile, its queries and its schema. Only files of this folder
+ * include it. */
 #ifndef YK_PROFILE_HANDLE_H
 #define YK_PROFILE_HANDLE_H
 

@@ -39,7 +39,7 @@
  * only its uncommitted rows. An open profile belongs to one thread at a time, and must not be used
  * in a child of fork().
  *
- * The rest of the room:
+ * Other files of this folder:
  *   database   wrapper of SQLite           import     adds the rows of another profile
  *   schema     tables and their versions   set_aside  replaces a damaged file by a new one
  */

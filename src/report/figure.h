@@ -19,7 +19,8 @@ enum {
     YK_FIGURE_HEADING = 36,       /* height of the heading of a standalone picture */
 };
 
-/* Bold letters are wider: text of class "strong" fits in this fraction of the room. */
+/* Bold letters are wider: text of class "strong" fits if its estimated width is at most this
+ * fraction of the space. */
 #define YK_FIGURE_STRONG 0.88
 
 struct yk_figure {

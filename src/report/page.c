@@ -145,7 +145,7 @@ void yk_page_end_table(struct yk_text *out)
     yk_text_add(out, "</tbody>\n</table></div>\n");
 }
 
-/* Lines in blocks: a browser lays out only those in sight. */
+/* Adds lines in blocks, so that a browser lays out only the visible blocks. */
 static void add_lines(const struct yk_text *lines, struct yk_text *out)
 {
     struct yk_text block = {0};

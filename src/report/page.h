@@ -1,5 +1,5 @@
 /*
- * The room:
+ * Files of this folder:
  *   page            the HTML around every report, and its tables
  *   web, web/       scripts, styles and HTML templates, embedded by the build
  *   chart           one section of a page

@@ -7,12 +7,12 @@
 
 enum {
     TICK_PIXELS = 70,  /* between ticks of x, at least */
-    POINTS_A_PIXEL = 4 /* more than that are thinned out */
+    POINTS_A_PIXEL = 4 /* with more points, some are left out */
 };
 
-/* Larger numbers mean that something went bad, and would flatten all others. */
+/* Larger numbers are errors; drawing them would make all other values look equal. */
 static const double MAX_VALUE = 1e15;
-/* Of its values, a range has at least this width: finer ticks would be equal. */
+/* Minimum width of a range, relative to its values: labels of finer ticks would be equal. */
 static const double MIN_WIDTH = 1e-9;
 
 bool yk_plot_holds(double value)

@@ -286,7 +286,7 @@ static double length_together(const struct yk_bounded_fit *fit, const double *we
     return sum;
 }
 
-/* How many standard errors hold 19 times of 20 where the spread is itself known from so many rows:
+/* Half the width of a 95 % confidence interval in standard errors, for `rows` degrees of freedom:
  * Student's t, expanded in 1/rows (Abramowitz and Stegun, 26.7.5). */
 static double errors_that_hold(int64_t rows)
 {

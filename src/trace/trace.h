@@ -2,7 +2,7 @@
  * Trace: the events of a step: which op ran on which rank and lane, and when. Predictions and
  * measurements have the same form. A trace owns copies of all names. One thread at a time.
  *
- * The room:
+ * Files of this folder:
  *   trace            the record; merging the traces of several ranks
  *   chrome           Chrome trace events, written and read
  *   trace_bytes      serialization, for sending a trace to another rank

@@ -8,7 +8,7 @@
  * round. */
 static const double ROUNDING = 1e-9;
 
-/* What sets are found with: the bars of every rank and lane, in order. */
+/* What the search for equal ranks compares. */
 struct search {
     const struct yk_plan_result *result;
     struct yk_arena *arena;

@@ -21,7 +21,7 @@ static yk_status add(const void *subject, struct yk_text *out)
     return YK_OK;
 }
 
-/* Of the sets that a page can hold. */
+/* Only the first sets, if a page cannot hold all of them. */
 static yk_status write_csv(const void *subject, struct yk_text *out)
 {
     const struct yk_equal_ranks_sets *sets = subject;

@@ -10,7 +10,7 @@
 /* ---- one device ---- */
 
 enum {
-    MAX_STILL = 6, /* pictures where no script runs */
+    MAX_STILL = 6, /* pictures that a page shows if scripts are off */
     LEFT = 70,
     RIGHT_MARGIN = 20,
     AXIS_HEIGHT = 22,
@@ -57,7 +57,7 @@ static double y_of(const struct picture *picture, double bytes)
 }
 
 /* Of the moments that fall on one pixel, the fullest is drawn on that pixel, and the last from
- * there on: no peak is lost, however short. */
+ * there on, so that even the shortest peak is visible. */
 static void sample_columns(struct picture *picture)
 {
     const struct yk_plan_result_rank *rank = picture->rank;
@@ -251,7 +251,7 @@ static yk_status add_still_memory(const struct yk_equal_ranks_sets *sets, struct
     return YK_OK;
 }
 
-/* The fullest moment that is possible on every device, by kind, against its limit. */
+/* Adds the table of peak memory by device and kind, with the limits. */
 static void add_table(const struct yk_equal_ranks_sets *sets, struct yk_text *out)
 {
     struct yk_page_column columns[YK_MEMORY_KIND_COUNT + 5] = {{"device", false}};

@@ -11,7 +11,8 @@ static void add_text_cell(const char *text, struct yk_text *out)
     yk_page_add_text("<td class=\"left\">", text, "</td>", out);
 }
 
-/* The shares, or else the parts, that a rank has in its groups, each number once. */
+/* Adds a cell with the shares of a rank in its groups, or its parts if `shares` is false. Equal
+ * consecutive numbers are listed once. */
 static void add_membership(const struct yk_plan *plan, int32_t rank, bool shares,
                            struct yk_text *out)
 {
@@ -83,7 +84,7 @@ static const char *name_of_rank(const struct yk_plan_result *result, int32_t ran
     return yk_equal_ranks_device(result, rank)->name;
 }
 
-/* The devices of a group: all, a few by name, or from the first to the last. */
+/* Adds a cell with the devices of a group: "all N", up to four names, or the first and the last. */
 static void add_group(const struct yk_plan_result *result, int32_t number, struct yk_text *out)
 {
     const struct yk_plan_group *group = &result->plan->groups[number];

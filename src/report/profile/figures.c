@@ -21,13 +21,13 @@ struct series {
     int32_t count;
 };
 
-/* Longer bars than that would leave the picture: of the logarithm. */
+/* Maximum length of error bars, in decades. */
 static const double max_bar = 0.5;
-/* Decades that an axis shows at least; below `few` it has ticks at 2 and 5, too. */
+/* Minimum decades of an axis. With fewer than `few_decades`, it has ticks at 2 and 5, too. */
 static const double min_decades = 0.4;
 static const double few_decades = 2.5;
 
-/* Room for `max` points; starts with none. */
+/* An empty series for at most `max` points. */
 static yk_status make_series(int32_t max, struct yk_arena *arena, struct series *out)
 {
     struct series series = {0};
@@ -38,7 +38,7 @@ static yk_status make_series(int32_t max, struct yk_arena *arena, struct series 
     return YK_OK;
 }
 
-/* One more point; what is not positive cannot be shown. */
+/* Adds a point; a value that is not positive has no logarithm and is ignored. */
 static void add_point(struct series *series, double size, double value, double spread)
 {
     if (size > 0 && value > 0 && isfinite(size) && isfinite(value)) {
@@ -48,7 +48,7 @@ static void add_point(struct series *series, double size, double value, double s
     }
 }
 
-/* Half the bar of point `i` above and below it. */
+/* Length of the error bar above and below point `i`. */
 static double bar_above(const struct series *series, int32_t i)
 {
     return fmin(log10(1 + series->spreads[i]), max_bar);
@@ -59,7 +59,7 @@ static double bar_below(const struct series *series, int32_t i)
     return series->spreads[i] < 1 ? fmin(-log10(1 - series->spreads[i]), max_bar) : max_bar;
 }
 
-/* Ranges that hold the series with its bars, beside what they hold already. */
+/* Extends the ranges of the plot to the series with its error bars. */
 static void include_series(struct yk_plot *plot, const struct series *series)
 {
     for (int32_t i = 0; i < series->count; i++) {
@@ -91,7 +91,7 @@ static void draw_grid(const struct yk_plot *plot, enum yk_unit unit)
     }
 }
 
-/* Every size has a tick, and a label where there is room for it. */
+/* Every size has a tick; a label that would overlap another is left out. */
 static void draw_sizes(const struct yk_plot *plot, const struct series *series, bool bytes)
 {
     double end = -HUGE_VAL;
@@ -158,7 +158,7 @@ enum {
 
 static const char *const passes[PASSES] = {"forward", "backward", "update"};
 
-/* Forward and backward of every number of samples; the update, whatever the samples, once. */
+/* One series for each pass, over the batch size. */
 static yk_status collect(const struct yk_profile_report_layer *layer, struct yk_arena *arena,
                          struct series series[PASSES])
 {
@@ -256,7 +256,7 @@ enum {
     HEADING = 58, /* of a row: its name, its knee, and the names of the charts */
     CHART_HEIGHT = 190,
     ROW_HEIGHT = HEADING + CHART_HEIGHT + 44,
-    FAR_OCTAVES = 6, /* as far behind the last size a knee is shown */
+    FAR_OCTAVES = 6, /* a knee further beyond the last size is not shown */
 };
 
 struct row {
@@ -313,7 +313,7 @@ static void draw_knee_line(const struct yk_plot *plot, double bytes)
     yk_figure_line(&plot->figure, "limit", x, plot->top, x, plot->bottom);
 }
 
-/* Its name goes to the right, where bandwidth is high, as long as there is room. */
+/* The name stands right of the knee, or left of it if it does not fit. */
 static void draw_knee(const struct yk_plot *plot, const struct yk_knee *knee)
 {
     const double x = yk_plot_x(plot, log2(knee->bytes));

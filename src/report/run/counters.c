@@ -13,7 +13,7 @@ enum {
     LINES = 3 /* the most in one plot */
 };
 
-/* Counters that are drawn over each other, from 0 up to a most that they share. */
+/* Counters that are drawn in one plot, on one scale from 0 up. */
 struct plot {
     const char *title;
     int32_t count;
@@ -23,7 +23,7 @@ struct plot {
 /* ---- the picture ---- */
 
 enum {
-    LEFT = 70, /* as lanes, whose times these are */
+    LEFT = 70, /* as in lanes.c, so that the time axes are aligned */
     RIGHT_MARGIN = 20,
     AXIS_HEIGHT = 22,
     NAME_HEIGHT = 20,
@@ -70,7 +70,7 @@ static bool has_any(const struct yk_counter_series *line, const struct plot *plo
     return false;
 }
 
-/* The plot of that number that a line has anything for; NULL past the last. */
+/* The plot number `number` among those that have data; NULL: there are fewer. */
 static const struct plot *plot_at(const struct yk_counter_series *line, int32_t number)
 {
     for (int32_t p = 0; p < PLOT_COUNT; p++) {
@@ -81,7 +81,7 @@ static const struct plot *plot_at(const struct yk_counter_series *line, int32_t 
     return NULL;
 }
 
-/* What the top of a plot stands for. */
+/* The value at the top of a plot. */
 static double top_of(const struct yk_counter_series *line, const struct plot *plot)
 {
     double max = 0;
@@ -90,14 +90,14 @@ static double top_of(const struct yk_counter_series *line, const struct plot *pl
     }
     for (int32_t i = 0; i < line->count; i++) {
         for (int32_t c = 0; c < plot->count; c++) {
-            /* Of a number and what is none, fmax takes the number. */
+            /* fmax() ignores NAN. */
             max = fmax(max, line->readings[i].values[plot->counters[c]]);
         }
     }
     return max > 0 ? max : 1;
 }
 
-/* Whether a rank is shown, of all that have counters. */
+/* Whether the rank is one of those that the lanes show. */
 static bool is_shown(const struct yk_run_lanes *lanes, int32_t rank)
 {
     for (int32_t i = 0; i < lanes->lanes.group_count; i++) {
@@ -108,8 +108,7 @@ static bool is_shown(const struct yk_run_lanes *lanes, int32_t rank)
     return lanes->lanes.group_count == 0 && rank < YK_RUN_LANES_APART;
 }
 
-/* Whether any rank that is shown has readings of the step, and there is a step to draw them under.
- */
+/* Whether a rank that is shown has readings of the step, and the page has the lanes of the step. */
 static bool has_lines(const struct yk_run_report *report, const struct yk_run_lanes *lanes)
 {
     const struct yk_counter_ranks *ranks = report->counters;
@@ -138,7 +137,7 @@ static double x_of(const struct picture *picture, double at_s)
     return LEFT + within_s / picture->span_s * (picture->right - LEFT);
 }
 
-/* A reading is level from its beginning to its end. */
+/* Draws a step function: every reading is a horizontal line from its beginning to its end. */
 static void draw_line(const struct picture *picture, const struct yk_counter_series *line,
                       const struct plot *plot, int32_t number, double max, double top)
 {
@@ -181,7 +180,7 @@ static void draw_plot(const struct picture *picture, const struct yk_counter_ser
                    text);
 }
 
-/* Returns the height that a rank takes; draws nothing where `pass` is none. */
+/* Calls `pass` for every plot of a rank; NULL: nothing. Returns the height of the rank. */
 static double
 walk_rank(const struct picture *picture, const struct yk_counter_rank *rank, double top,
           void (*pass)(const struct picture *picture, const struct yk_counter_series *line,
@@ -208,7 +207,7 @@ static void draw_track(const struct picture *picture, const struct yk_counter_se
     yk_text_add(picture->figure.out, "/>\n");
 }
 
-/* All ranks that are shown, from `top` on; returns where they end. */
+/* The same for all ranks that are shown, from `top` on. Returns the y of their end. */
 static double walk(const struct picture *picture, const struct yk_run_report *report,
                    const struct yk_run_lanes *lanes, double top,
                    void (*pass)(const struct picture *picture, const struct yk_counter_series *line,
@@ -261,7 +260,7 @@ static bool has_parts(const struct picture *picture, const struct yk_run_report 
     return false;
 }
 
-/* Lines under the step, or over the whole run. */
+/* Draws the counters of the measured step, or of the whole run. */
 static void draw_counters(const struct yk_run_report *report, const struct yk_run_lanes *lanes,
                           bool whole_run, struct yk_figure frame)
 {
@@ -374,7 +373,8 @@ static void add_averages_csv(const struct yk_run_report *report, struct yk_text 
 
 /* ---- tables ---- */
 
-/* What is known, unless it is a way that nothing went. */
+/* Whether the table has a column for the counter: it has values, and a bandwidth is not always 0.
+ */
 static bool has_column(const struct yk_counter_rank *rank, const struct yk_counter_rows *rows,
                        enum yk_counter counter)
 {
@@ -425,7 +425,7 @@ static void add_table(const struct yk_counter_rank *rank, const struct yk_counte
     yk_text_add(out, "</tbody>\n</table></div>\n");
 }
 
-/* What a device of this sort could have shown, and did not. */
+/* Lists the counters that such devices have, but that could not be read. */
 static void add_missing(const struct yk_counter_rank *rank, struct yk_text *out)
 {
     const bool cpu = yk_counters_file_has(rank, YK_COUNTER_CORES);

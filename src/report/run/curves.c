@@ -17,8 +17,8 @@ enum {
     AXIS_HEIGHT = 24,
     LEGEND_HEIGHT = 20,
     SMALL_WIDTH = 460,
-    SMOOTHED_PART = 40, /* of the run that one side of the mean reaches */
-    MAX_STEPS = 100000, /* written into a page as numbers */
+    SMOOTHED_PART = 40, /* half the smoothing window is this fraction of the run: 1/40 */
+    MAX_STEPS = 100000, /* in the CSV of a page */
 };
 
 /* Near the ends it reaches less far, so that the first and the last are themselves: a mean over one
@@ -165,7 +165,7 @@ static yk_status draw_loss(const void *subject, struct yk_figure frame)
     return YK_OK;
 }
 
-/* A small chart of one of the arrays from 0 up; `title` is its name, `text` its value now. */
+/* Draws one of the arrays as a small chart; `text` is the last value. */
 static void draw_small(const struct yk_run_curves *curves, const double *values, const char *title,
                        const char *text, struct yk_figure frame)
 {
@@ -195,7 +195,7 @@ static void draw_small(const struct yk_run_curves *curves, const double *values,
     yk_figure_end(&plot.figure);
 }
 
-/* Every so many steps are written into a page as numbers. */
+/* The page's CSV has every stride-th step. */
 static int32_t stride_of(const struct yk_run_report *report)
 {
     return 1 + (report->step_count - 1) / MAX_STEPS;
@@ -289,7 +289,7 @@ const struct yk_chart yk_run_chart_loss = {
     .write_csv = write_csv,
 };
 
-/* "0.95", or nothing where there is no such number. */
+/* "0.95", or "" if the value is not finite. */
 static const char *short_number(double value, char out[YK_NUMBER_SIZE])
 {
     snprintf(out, YK_NUMBER_SIZE, "%.3g", value);

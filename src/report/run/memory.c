@@ -14,7 +14,7 @@ enum {
     AXIS_HEIGHT = 22,
 };
 
-/* A limit further out would make all bars short: then it is written, not drawn. */
+/* A limit of more than this many times the largest bar is a text, without a line. */
 static const double MAX_LIMIT = 2;
 
 struct picture {
@@ -23,7 +23,7 @@ struct picture {
     double max_bytes;
 };
 
-/* What a device would hold at its fullest moment, all kinds together. */
+/* Predicted peak memory of a device, all kinds together. */
 static double predicted_of(const struct yk_run_report_memory *memory)
 {
     double total = 0;
@@ -38,7 +38,7 @@ static double x_of(const struct picture *picture, double bytes)
     return MARGIN + bytes / picture->max_bytes * (picture->right - MARGIN);
 }
 
-/* Words about the place `x`, beside or under it and inside the picture. */
+/* Draws a line at `bytes` and its label, centred on the line if that stays inside the picture. */
 static void add_mark(const struct picture *picture, const char *kind, const char *name,
                      double bytes, double top, double bottom, double base)
 {

@@ -299,7 +299,7 @@ static yk_status draw(const void *subject, struct yk_figure frame)
     return yk_text_status(frame.out);
 }
 
-/* Every so many steps are written into a page as numbers. */
+/* The page's CSV has every stride-th step. */
 static int32_t stride_of(const struct yk_run_report *report)
 {
     const int64_t numbers = (int64_t)report->step_count * max_ranks(report);
