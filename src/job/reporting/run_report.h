@@ -4,7 +4,7 @@
  *   metrics.jsonl         steps, evaluations, rebalancings (report/run/metrics.h)
  *   run.json              options: an object, each member of which becomes a row
  *   plan.json             with config.json, if that is there: predicted step and memory
- *   trace.json            the measured step                (trace/trace.h)
+ *   trace.json            the measured step                (trace/chrome.h)
  *   trace-predicted.json  the predicted one; without it, the plan is simulated
  *   summary.json          the ranks, and "peak_bytes": the most memory that the process took
  *                                                          (report/run/summary.h)
